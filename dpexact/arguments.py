@@ -1,0 +1,68 @@
+"""Checks of arguments: each returns the exact value or says what is accepted."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from typing import Final, Literal, TypeAlias, get_args
+
+from dpexact import balls, reals
+from dpexact.errors import InvalidInput
+from dpexact.reals import Real, RealLike
+
+Direction: TypeAlias = Literal["remove", "add", "both"]
+"""Which dataset ``P`` sees: ``remove`` has the record that ``Q`` lacks; ``both`` is the larger."""
+
+DIRECTIONS: Final = get_args(Direction)
+
+#: Largest number of digits that may be asked for.
+MAX_DIGITS: Final = 10_000
+#: Largest number of repetitions of one mechanism.
+MAX_COUNT: Final = 10**18
+
+_RELATIONS: Final[dict[str, Callable[[int, int], bool]]] = {
+    ">": operator.gt,
+    ">=": operator.ge,
+    "<": operator.lt,
+    "<=": operator.le,
+}
+
+
+def real_in(value: RealLike, name: str, *conditions: str) -> Real:
+    """The exact ``value`` if it meets all ``conditions``, such as ``"> 0"`` and ``"<= 1"``.
+
+    Raises:
+        InvalidInput: naming the argument, its value and the conditions.
+    """
+    x = reals.real(value, name)
+    for condition in conditions:
+        relation, limit = condition.split()
+        order = balls.compare(x, reals.rational(int(limit)), name)
+        if not _RELATIONS[relation](order, 0):
+            accepted = " and ".join(conditions)
+            raise InvalidInput(f"{name}: {reals.shorten(str(x))} is not accepted; must be {accepted}")
+    return x
+
+
+def integer_in(value: RealLike, name: str, lowest: int, highest: int = MAX_COUNT) -> int:
+    """The integer ``value`` if it lies in ``[lowest, highest]``."""
+    x = reals.real(value, name).fraction
+    if x is None or x.denominator != 1 or not lowest <= x <= highest:
+        shown = reals.shorten(str(reals.real(value, name)))
+        raise InvalidInput(
+            f"{name}: {shown} is not accepted; must be an integer from {lowest} to {highest}"
+        )
+    return int(x)
+
+
+def digits_in(value: int) -> int:
+    """The requested number of digits."""
+    return integer_in(value, "digits", 1, MAX_DIGITS)
+
+
+def direction_in(value: str) -> Direction:
+    """The direction of the neighbouring relation."""
+    for direction in DIRECTIONS:
+        if value == direction:
+            return direction
+    raise InvalidInput(f"direction: {value!r} is not accepted; use {', '.join(DIRECTIONS)}")

@@ -1,0 +1,185 @@
+"""Ball arithmetic: the one room that owns FLINT's precision.
+
+FLINT keeps one precision for the whole process. :func:`precision` takes it as an argument, restores
+it, and holds a lock, so threads take turns; nothing here yields or awaits while it is set.
+A *ball* is a ``flint.arb``: midpoint and radius, every operation rounded outward.
+"""
+
+from __future__ import annotations
+
+import math
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from fractions import Fraction
+from typing import Final
+
+from flint import arb, ctx, fmpq, fmpz
+
+from dpexact import reals
+from dpexact.enclosure import Enclosure
+from dpexact.errors import InvalidInput, PrecisionNotReached
+from dpexact.reals import Real
+
+#: Bits beyond the requested digits with which a computation starts.
+GUARD_BITS: Final = 32
+#: A computation gives up when it needs more than ``CAP_FACTOR`` times its first precision
+#: plus ``CAP_EXTRA`` bits.
+CAP_FACTOR: Final = 16
+CAP_EXTRA: Final = 4096
+#: Numbers outside ``2^(+-MAX_EXPONENT)`` (about 1e(+-300,000)) are not turned into fractions.
+MAX_EXPONENT: Final = 1_000_000
+
+_LOCK: Final = threading.RLock()
+
+
+@contextmanager
+def precision(bits: int) -> Iterator[None]:
+    """Compute with ``bits`` bits inside the block; do not yield or await in it."""
+    with _LOCK:
+        before = ctx.prec
+        ctx.prec = bits
+        try:
+            yield
+        finally:
+            ctx.prec = before
+
+
+def bits_for(digits: int) -> int:
+    """Working precision with which a computation of ``digits`` digits starts."""
+    return math.ceil(digits * math.log2(10)) + GUARD_BITS
+
+
+def certify(
+    compute: Callable[[], arb],
+    digits: int,
+    *,
+    lowest: Fraction | None = None,
+    highest: Fraction | None = None,
+    method: str = "",
+) -> Enclosure:
+    """Evaluate ``compute`` at rising precision until ``digits`` digits are certain.
+
+    ``compute`` must return a ball that contains the true value at any precision. ``[lowest,
+    highest]`` are bounds known beforehand.
+
+    Raises:
+        PrecisionNotReached: at the cap on precision, with the best enclosure.
+    """
+    best: Enclosure | None = None
+    bits = bits_for(digits)
+    cap = CAP_FACTOR * bits + CAP_EXTRA
+    while bits <= cap:
+        with precision(bits):
+            ball = compute()
+            found = to_enclosure(ball, method) if ball.is_finite() else None
+        if found is not None:
+            low = found.lower if lowest is None else max(found.lower, lowest)
+            high = found.upper if highest is None else min(found.upper, highest)
+            if best is not None:
+                low, high = max(low, best.lower), min(high, best.upper)
+            best = Enclosure(low, high, method)
+            if best.digits >= digits:
+                return best
+        bits *= 2
+    if best is None:
+        best = Enclosure(lowest or Fraction(0), math.inf if highest is None else highest, method)
+    raise PrecisionNotReached(
+        f"{digits} digits were not reached with {bits // 2} bits; the value lies in {best}", best
+    )
+
+
+# --- into balls ---------------------------------------------------------------------------------
+
+
+def ball(value: Real | Fraction | int) -> arb:
+    """The exact ``value`` as a ball at the current precision; not finite if undefined there."""
+    if isinstance(value, int):
+        return arb(value)
+    if isinstance(value, Fraction):
+        return arb(fmpq(value.numerator, value.denominator))
+    if value.fraction is not None:
+        return ball(value.fraction)
+    if value.operator == "pi":
+        return arb.pi()
+    if value.operator == "e":
+        return arb.const_e()
+    operands = [ball(argument) for argument in value.arguments]
+    match value.operator, operands:
+        case "log", [a]:
+            return a.log()
+        case "exp", [a]:
+            return a.exp()
+        case "sqrt", [a]:
+            return a.sqrt()
+        case "+", [a, b]:
+            return a + b
+        case "*", [a, b]:
+            return a * b
+        case "/", [a, b]:
+            return a / b
+        case "^", [a, _]:
+            exponent = value.arguments[1].value.numerator
+            result = a ** abs(exponent)
+            return result if exponent > 0 else 1 / result
+    raise AssertionError(f"unknown operator {value.operator}")
+
+
+def sign(value: Real, name: str = "number") -> int:
+    """The sign of ``value``: -1, 0 or 1.
+
+    Raises:
+        InvalidInput: ``value`` is not a real number (as ``sqrt(1-2*pi)``), or so close to zero
+            that ``CAP_EXTRA`` bits do not tell its sign.
+    """
+    if value.fraction is not None:
+        return (value.fraction > 0) - (value.fraction < 0)
+    power = reals.exp_fraction(value)
+    if power is not None:
+        return (power > 1) - (power < 1)
+    bits = 64
+    finite = False
+    while bits <= CAP_EXTRA:
+        with precision(bits):
+            x = ball(value)
+            if x.is_finite():
+                finite = True
+                if x > 0:
+                    return 1
+                if x < 0:
+                    return -1
+        bits *= 2
+    if not finite:
+        raise InvalidInput(f"{name}: {reals.shorten(str(value))} is not a finite real number")
+    raise InvalidInput(f"{name}: cannot tell the sign of {reals.shorten(str(value))}; simplify it")
+
+
+def compare(a: Real, b: Real, name: str = "number") -> int:
+    """-1, 0 or 1 as ``a`` is below, equal to or above ``b``; raises as :func:`sign` does."""
+    return sign(reals.add(a, reals.negate(b)), name)
+
+
+# --- out of balls -------------------------------------------------------------------------------
+
+
+def to_enclosure(x: arb, method: str = "") -> Enclosure:
+    """The exact bounds of a finite ball; numbers beyond ``2^MAX_EXPONENT`` widen outward."""
+    if not x.is_finite():
+        raise ArithmeticError("the ball is not finite")
+    return Enclosure(_lower(x), -_lower(-x), method)
+
+
+def _lower(x: arb) -> Fraction:
+    """A ``Fraction`` not above any point of ``x``."""
+    mantissa, exponent = x.lower().man_exp()
+    size = int(exponent) + int(fmpz(mantissa).bit_length())
+    if size < -MAX_EXPONENT:
+        return Fraction(0) if mantissa >= 0 else Fraction(-1, 1 << MAX_EXPONENT)
+    if size > MAX_EXPONENT:
+        if mantissa > 0:
+            return Fraction(1 << MAX_EXPONENT)
+        raise PrecisionNotReached(
+            f"a bound exceeds 2^{MAX_EXPONENT}", Enclosure(Fraction(0), math.inf)
+        )
+    m, e = int(mantissa), int(exponent)
+    return Fraction(m << e) if e >= 0 else Fraction(m, 1 << -e)

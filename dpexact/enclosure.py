@@ -1,0 +1,242 @@
+"""Enclosures: two exact numbers that certainly bracket the truth."""
+
+from __future__ import annotations
+
+import math
+import sys
+from dataclasses import dataclass, field, replace
+from decimal import MAX_EMAX, MIN_EMIN, ROUND_CEILING, ROUND_DOWN, ROUND_FLOOR, Context, Decimal
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
+
+from dpexact.errors import InvalidInput, UndecidedComparison
+
+if TYPE_CHECKING:
+    import mpmath
+
+Bound: TypeAlias = Fraction | float
+"""An exact bound: a ``Fraction``, or ``math.inf`` (the only float that occurs)."""
+
+#: ``Enclosure.digits`` of an exact value.
+EXACT: Final = sys.maxsize
+
+
+@dataclass(frozen=True, slots=True)
+class Enclosure:
+    """A certified interval ``[lower, upper]`` that contains the true value.
+
+    Invariants, checked here: ``lower <= upper``; both are ``Fraction`` or ``math.inf``.
+    ``method`` says which method certified it; it takes no part in comparison.
+
+    ``a < b`` and its kin answer only what is certain and raise :class:`UndecidedComparison`
+    otherwise; :meth:`less_than` and :meth:`at_most` return ``None`` instead. ``==`` compares the
+    intervals themselves.
+
+    >>> x = Enclosure(Fraction(1, 3) - Fraction(1, 10**9), Fraction(1, 3) + Fraction(1, 10**9))
+    >>> print(x, x.digits, x < 1)
+    0.33333333... 8 True
+    """
+
+    lower: Bound
+    upper: Bound
+    method: str = field(default="", compare=False)
+
+    def __post_init__(self) -> None:
+        for bound in (self.lower, self.upper):
+            if not isinstance(bound, Fraction) and bound != math.inf:
+                raise InvalidInput(f"bound {bound!r} is not a Fraction or infinity")
+        if not self.lower <= self.upper:
+            raise InvalidInput(f"lower bound {self.lower} exceeds upper bound {self.upper}")
+
+    @classmethod
+    def exact(cls, value: Bound, method: str = "") -> Enclosure:
+        """The single point ``value``."""
+        return cls(value, value, method)
+
+    def labelled(self, method: str) -> Enclosure:
+        """The same interval with another ``method``."""
+        return replace(self, method=method)
+
+    def clamped(self, lowest: Bound, highest: Bound) -> Enclosure:
+        """The intersection with ``[lowest, highest]``, which must contain the true value."""
+        low, high = max(self.lower, lowest), min(self.upper, highest)
+        return replace(self, lower=low, upper=high)
+
+    # --- accuracy -------------------------------------------------------------------------------
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether both bounds are the same number."""
+        return self.lower == self.upper
+
+    @property
+    def digits(self) -> int:
+        """Certified significant digits: the largest ``n >= 0`` with
+
+        ``upper - lower <= 10^-n * max(|lower|, |upper|)``; :data:`EXACT` for an exact value.
+        """
+        if self.is_exact:
+            return EXACT
+        if self.upper == math.inf:
+            return 0
+        width = Fraction(self.upper) - Fraction(self.lower)
+        size = max(abs(Fraction(self.lower)), abs(Fraction(self.upper)))
+        ratio = _divide(width / size, 5, ROUND_CEILING)
+        return max(0, -ratio.adjusted() - (ratio != Decimal(1).scaleb(ratio.adjusted())))
+
+    # --- comparison -----------------------------------------------------------------------------
+
+    def less_than(self, other: Enclosure | Bound | int) -> bool | None:
+        """Whether the true value is ``< other``: True, False, or None if that is unknown."""
+        low, high = _bounds(other)
+        if self.upper < low:
+            return True
+        return False if self.lower >= high else None
+
+    def at_most(self, other: Enclosure | Bound | int) -> bool | None:
+        """Whether the true value is ``<= other``: True, False, or None if that is unknown."""
+        low, high = _bounds(other)
+        if self.upper <= low:
+            return True
+        return False if self.lower > high else None
+
+    def __lt__(self, other: Enclosure | Bound | int) -> bool:
+        return self._decided(self.less_than(other), other)
+
+    def __le__(self, other: Enclosure | Bound | int) -> bool:
+        return self._decided(self.at_most(other), other)
+
+    def __gt__(self, other: Enclosure | Bound | int) -> bool:
+        return not self <= other
+
+    def __ge__(self, other: Enclosure | Bound | int) -> bool:
+        return not self < other
+
+    def _decided(self, answer: bool | None, other: object) -> bool:
+        if answer is None:
+            raise UndecidedComparison(
+                f"{self} and {other} overlap: ask for more digits, or use less_than() or at_most()"
+            )
+        return answer
+
+    def overlaps(self, other: Enclosure) -> bool:
+        """Whether the two intervals share a point."""
+        return self.lower <= other.upper and other.lower <= self.upper
+
+    def __contains__(self, value: Fraction | float | int) -> bool:
+        """Whether the exact ``value`` lies in the interval."""
+        return self.lower <= value <= self.upper
+
+    # --- output ---------------------------------------------------------------------------------
+
+    def decimal_bounds(self, significant: int) -> tuple[str, str]:
+        """``(lower, upper)`` as decimal text of ``significant`` digits, rounded outward."""
+        return (
+            format_decimal(self.lower, significant, ROUND_FLOOR),
+            format_decimal(self.upper, significant, ROUND_CEILING),
+        )
+
+    def to_json(self, digits: int) -> dict[str, str | int]:
+        """``{"lower", "upper", "digits"}`` with room for ``digits`` digits, rounded outward.
+
+        ``digits`` of the result counts what the printed bounds certify.
+        """
+        significant = digits + 5
+        lower, upper = self.decimal_bounds(significant)
+        printed = Enclosure(_parse_bound(lower), _parse_bound(upper))
+        return {"lower": lower, "upper": upper, "digits": min(printed.digits, significant)}
+
+    def to_float_bounds(self) -> tuple[float, float]:
+        """Two floats, the first not above and the second not below the true value."""
+        return float_down(self.lower), float_up(self.upper)
+
+    def to_mpmath(self, digits: int = 50) -> tuple[mpmath.mpf, mpmath.mpf]:
+        """Two mpmath numbers of ``digits`` digits, rounded outward."""
+        from mpmath import mp, mpf
+        from mpmath.libmp import from_rational
+
+        bits = int(digits * 3.33) + 4
+
+        def convert(bound: Bound, rounding: str) -> Any:
+            if not isinstance(bound, Fraction):
+                return mpf("inf")
+            raw = from_rational(bound.numerator, bound.denominator, bits, rounding)
+            return mp.make_mpf(raw)
+
+        return convert(self.lower, "f"), convert(self.upper, "c")
+
+    def shown(self, limit: int = 40) -> str:
+        """At most ``limit`` certain digits, cut and not rounded, and ``...`` when cut.
+
+        Falls back to ``[lower, upper]`` when not even the first digit is certain.
+        """
+        if self.is_exact and format_decimal(self.lower, limit, ROUND_FLOOR) == format_decimal(
+            self.lower, limit, ROUND_CEILING
+        ):
+            return format_decimal(self.lower, limit, ROUND_FLOOR)
+        for n in range(min(self.digits + 1, limit), 0, -1):
+            text = format_decimal(self.lower, n, ROUND_DOWN)
+            if self.lower > 0 and text == format_decimal(self.upper, n, ROUND_DOWN):
+                mantissa, e, exponent = _pad(text, n).partition("e")
+                return f"{mantissa}...{e}{exponent}"
+        lower, upper = self.decimal_bounds(min(max(self.digits, 1) + 2, limit))
+        return f"[{lower}, {upper}]"
+
+    def __str__(self) -> str:
+        return self.shown()
+
+
+def format_decimal(value: Bound, significant: int, rounding: str) -> str:
+    """``value`` as decimal text with ``significant`` digits in the given rounding direction."""
+    if not isinstance(value, Fraction):
+        return "inf"
+    rounded = _divide(value, significant, rounding)
+    if not rounded:
+        return "0"
+    sign, digits, exponent = rounded.as_tuple()
+    assert isinstance(exponent, int)
+    keep = len(digits)
+    while keep > 1 and digits[keep - 1] == 0:
+        keep -= 1
+    exponent += len(digits) - keep
+    if 0 < exponent and keep + exponent <= significant:  # 1200 rather than 1.2e+3
+        keep, exponent = keep + exponent, 0
+    return str(Decimal((sign, digits[:keep], exponent))).lower().replace("e+", "e")
+
+
+def float_down(value: Bound) -> float:
+    """The largest float ``<= value``."""
+    return -float_up(-value)
+
+
+def float_up(value: Bound) -> float:
+    """The smallest float ``>= value``."""
+    try:
+        nearest = float(value)
+    except OverflowError:
+        return math.inf if value > 0 else -sys.float_info.max
+    return nearest if nearest >= value else math.nextafter(nearest, math.inf)
+
+
+def _divide(value: Fraction, significant: int, rounding: str) -> Decimal:
+    context = Context(prec=significant, rounding=rounding, Emin=MIN_EMIN, Emax=MAX_EMAX)
+    return context.divide(Decimal(value.numerator), Decimal(value.denominator))
+
+
+def _parse_bound(text: str) -> Bound:
+    return math.inf if text == "inf" else Fraction(Decimal(text))
+
+
+def _pad(text: str, significant: int) -> str:
+    """Restore the trailing zeros, which are certain digits too."""
+    mantissa, e, exponent = text.partition("e")
+    shown = len(mantissa.replace(".", "").lstrip("0-"))
+    if shown < significant:
+        mantissa += ("" if "." in mantissa else ".") + "0" * (significant - shown)
+    return mantissa + e + exponent
+
+
+def _bounds(other: Enclosure | Bound | int) -> tuple[Bound, Bound]:
+    if isinstance(other, Enclosure):
+        return other.lower, other.upper
+    return (Fraction(other), Fraction(other)) if isinstance(other, int) else (other, other)

@@ -1,0 +1,38 @@
+"""The errors that dpexact raises: one root, and subclasses of the built-ins that callers expect."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from dpexact.enclosure import Enclosure
+
+
+class DpexactError(Exception):
+    """Root of every error that dpexact raises on purpose."""
+
+
+class InvalidInput(DpexactError, ValueError):
+    """An argument is outside its domain; the message names it, its value and what is accepted."""
+
+
+class UnsupportedMechanism(DpexactError, NotImplementedError):
+    """The mechanism is well formed, but no certified method accounts for it."""
+
+
+class UndecidedComparison(DpexactError, ArithmeticError):
+    """Two enclosures overlap, so their order is unknown at this precision."""
+
+
+class PrecisionNotReached(DpexactError, ArithmeticError):
+    """The requested digits could not be certified within the stated limits.
+
+    ``best`` is the narrowest enclosure that was certified; it is correct, only wide.
+    """
+
+    def __init__(self, message: str, best: Enclosure) -> None:
+        super().__init__(message)
+        self.best = best
+
+    def __reduce__(self) -> tuple[type[PrecisionNotReached], tuple[str, Enclosure]]:
+        return type(self), (str(self), self.best)

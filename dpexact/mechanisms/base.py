@@ -1,0 +1,280 @@
+"""Mechanisms as inert, frozen values: what ran on the data, described exactly.
+
+A mechanism stands for its dominating pair ``(P, Q)`` of output distributions on neighbouring
+datasets. Nothing here computes; :mod:`dpexact.accounting` interprets.
+"""
+
+from __future__ import annotations
+
+from dataclasses import MISSING, dataclass, fields
+from typing import Any, ClassVar, Final
+
+from dpexact.arguments import MAX_COUNT, integer_in, real_in
+from dpexact.errors import InvalidInput
+from dpexact.reals import Real, RealLike, rational
+
+_ONE: Final = rational(1)
+
+
+@dataclass(frozen=True, slots=True)
+class Mechanism:
+    """Base of all mechanisms: equality by structure, ``str`` in the text grammar."""
+
+    name: ClassVar[str] = ""
+
+    def __mul__(self, other: Mechanism) -> Mechanism:
+        """Composition: both mechanisms run on the same data."""
+        return compose(self, other) if isinstance(other, Mechanism) else NotImplemented
+
+    def __pow__(self, times: RealLike) -> Mechanism:
+        """Repetition: the mechanism runs ``times`` times."""
+        return repeat(self, times)
+
+    __xor__ = __pow__
+
+    def steps(self) -> dict[Mechanism, int]:
+        """The single mechanisms that run, each with its number of repetitions."""
+        return {self: 1}
+
+    def __str__(self) -> str:
+        shown = []
+        for parameter in fields(self):
+            value = getattr(self, parameter.name)
+            if parameter.default is MISSING or value != parameter.default:
+                shown.append(str(value))
+        return f"{self.name}({', '.join(shown)})"
+
+    def _set(self, **checked: Any) -> None:
+        for name, value in checked.items():
+            object.__setattr__(self, name, value)
+
+
+def _mechanism_in(value: object, name: str) -> Mechanism:
+    if not isinstance(value, Mechanism):
+        raise InvalidInput(f"{name}: {value!r} is not a mechanism")
+    return value
+
+
+# --- mechanisms given by a guarantee --------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class ApproxDP(Mechanism):
+    """Any ``(eps, delta)``-DP mechanism, by its dominating pair. ``eps >= 0``, ``0 <= delta <= 1``."""
+
+    name: ClassVar[str] = "approx_dp"
+    eps: Real
+    delta: Real
+
+    def __post_init__(self) -> None:
+        self._set(
+            eps=real_in(self.eps, "eps", ">= 0"),
+            delta=real_in(self.delta, "delta", ">= 0", "<= 1"),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class PureDP(Mechanism):
+    """Any ``eps``-DP mechanism, by its dominating pair (randomised response). ``eps >= 0``."""
+
+    name: ClassVar[str] = "pure_dp"
+    eps: Real
+
+    def __post_init__(self) -> None:
+        self._set(eps=real_in(self.eps, "eps", ">= 0"))
+
+
+@dataclass(frozen=True, slots=True)
+class GDP(Mechanism):
+    """Any ``mu``-Gaussian-DP mechanism: ``N(mu, 1)`` against ``N(0, 1)``. ``mu >= 0``."""
+
+    name: ClassVar[str] = "gdp"
+    mu: Real
+
+    def __post_init__(self) -> None:
+        self._set(mu=real_in(self.mu, "mu", ">= 0"))
+
+
+@dataclass(frozen=True, slots=True)
+class ZCDP(Mechanism):
+    """Any ``rho``-zCDP mechanism; answers about it are upper bounds. ``rho >= 0``."""
+
+    name: ClassVar[str] = "zcdp"
+    rho: Real
+
+    def __post_init__(self) -> None:
+        self._set(rho=real_in(self.rho, "rho", ">= 0"))
+
+
+# --- noise ------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Gaussian(Mechanism):
+    """Gaussian noise of standard deviation ``sigma > 0`` on a query of the given sensitivity."""
+
+    name: ClassVar[str] = "gaussian"
+    sigma: Real
+    sensitivity: Real = _ONE
+
+    def __post_init__(self) -> None:
+        self._set(
+            sigma=real_in(self.sigma, "sigma", "> 0"),
+            sensitivity=real_in(self.sensitivity, "sensitivity", "> 0"),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Laplace(Mechanism):
+    """Laplace noise of scale ``scale > 0`` on a query of the given sensitivity."""
+
+    name: ClassVar[str] = "laplace"
+    scale: Real
+    sensitivity: Real = _ONE
+
+    def __post_init__(self) -> None:
+        self._set(
+            scale=real_in(self.scale, "scale", "> 0"),
+            sensitivity=real_in(self.sensitivity, "sensitivity", "> 0"),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class DiscreteLaplace(Mechanism):
+    """Integer noise of mass proportional to ``exp(-|x|/scale)``; integer sensitivity."""
+
+    name: ClassVar[str] = "discrete_laplace"
+    scale: Real
+    sensitivity: int = 1
+
+    def __post_init__(self) -> None:
+        self._set(
+            scale=real_in(self.scale, "scale", "> 0"),
+            sensitivity=integer_in(self.sensitivity, "sensitivity", 1),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class DiscreteGaussian(Mechanism):
+    """Integer noise of mass proportional to ``exp(-x^2/(2 sigma^2))``; integer sensitivity."""
+
+    name: ClassVar[str] = "discrete_gaussian"
+    sigma: Real
+    sensitivity: int = 1
+
+    def __post_init__(self) -> None:
+        self._set(
+            sigma=real_in(self.sigma, "sigma", "> 0"),
+            sensitivity=integer_in(self.sensitivity, "sensitivity", 1),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Staircase(Mechanism):
+    """The staircase mechanism of Geng and Viswanath; ``eps > 0``, ``0 <= gamma <= 1``."""
+
+    name: ClassVar[str] = "staircase"
+    eps: Real
+    gamma: Real
+    sensitivity: Real = _ONE
+
+    def __post_init__(self) -> None:
+        self._set(
+            eps=real_in(self.eps, "eps", "> 0"),
+            gamma=real_in(self.gamma, "gamma", ">= 0", "<= 1"),
+            sensitivity=real_in(self.sensitivity, "sensitivity", "> 0"),
+        )
+
+
+# --- sampling ---------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Poisson(Mechanism):
+    """``mechanism`` on a Poisson sample of rate ``0 <= q <= 1``; add/remove neighbours."""
+
+    name: ClassVar[str] = "poisson"
+    mechanism: Mechanism
+    q: Real
+
+    def __post_init__(self) -> None:
+        self._set(
+            mechanism=_mechanism_in(self.mechanism, "mechanism"),
+            q=real_in(self.q, "q", ">= 0", "<= 1"),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class FixedSize(Mechanism):
+    """``mechanism`` on a uniform sample of ``m`` out of ``n`` records; replacement neighbours."""
+
+    name: ClassVar[str] = "fixed_size"
+    mechanism: Mechanism
+    m: int
+    n: int
+
+    def __post_init__(self) -> None:
+        self._set(
+            mechanism=_mechanism_in(self.mechanism, "mechanism"), n=integer_in(self.n, "n", 1)
+        )
+        self._set(m=integer_in(self.m, "m", 1, self.n))
+
+
+# --- composition ------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Composition(Mechanism):
+    """Several mechanisms on the same data. Two or more ``parts``, none itself a composition."""
+
+    parts: tuple[Mechanism, ...]
+
+    def __post_init__(self) -> None:
+        flat: list[Mechanism] = []
+        for part in self.parts:
+            flat.extend(part.parts if isinstance(part, Composition) else [part])
+        if len(flat) < 2:
+            raise InvalidInput("parts: a composition needs at least two mechanisms")
+        self._set(parts=tuple(_mechanism_in(part, "parts") for part in flat))
+
+    def steps(self) -> dict[Mechanism, int]:
+        merged: dict[Mechanism, int] = {}
+        for part in self.parts:
+            for mechanism, count in part.steps().items():
+                merged[mechanism] = merged.get(mechanism, 0) + count
+        return merged
+
+    def __str__(self) -> str:
+        return " * ".join(map(str, self.parts))
+
+
+@dataclass(frozen=True, slots=True)
+class Repetition(Mechanism):
+    """``mechanism`` run ``times >= 2`` times on the same data."""
+
+    mechanism: Mechanism
+    times: int
+
+    def __post_init__(self) -> None:
+        self._set(
+            mechanism=_mechanism_in(self.mechanism, "mechanism"),
+            times=integer_in(self.times, "times", 2),
+        )
+
+    def steps(self) -> dict[Mechanism, int]:
+        return {step: count * self.times for step, count in self.mechanism.steps().items()}
+
+    def __str__(self) -> str:
+        bracket = isinstance(self.mechanism, Composition | Repetition)
+        return f"({self.mechanism})^{self.times}" if bracket else f"{self.mechanism}^{self.times}"
+
+
+def compose(*mechanisms: Mechanism) -> Mechanism:
+    """The composition of ``mechanisms``; one alone is itself."""
+    return mechanisms[0] if len(mechanisms) == 1 else Composition(mechanisms)
+
+
+def repeat(mechanism: Mechanism, times: RealLike) -> Mechanism:
+    """``mechanism`` run ``times`` times, ``1 <= times <= 10^18``."""
+    count = integer_in(times, "times", 1, MAX_COUNT)
+    return mechanism if count == 1 else Repetition(mechanism, count)

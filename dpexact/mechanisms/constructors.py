@@ -1,0 +1,83 @@
+"""The constructors users call: the names of the text grammar, numbers in any exact form."""
+
+from __future__ import annotations
+
+from dpexact.mechanisms import base
+from dpexact.mechanisms.base import Mechanism
+from dpexact.reals import RealLike
+
+
+def approx_dp(eps: RealLike, delta: RealLike) -> base.ApproxDP:
+    """Any ``(eps, delta)``-DP mechanism; ``eps >= 0``, ``0 <= delta <= 1``.
+
+    It stands for the pair of Kairouz, Oh and Viswanath (2017), section V: mass ``delta`` reveals
+    everything, the rest is randomised response.
+
+    >>> print(approx_dp("1/10", "1/1000") ** 30)
+    approx_dp(0.1, 0.001)^30
+    """
+    return base.ApproxDP(eps, delta)
+
+
+def pure_dp(eps: RealLike) -> base.PureDP:
+    """Any ``eps``-DP mechanism, ``eps >= 0``: randomised response.
+
+    >>> print(pure_dp("log(3)"))
+    pure_dp(log(3))
+    """
+    return base.PureDP(eps)
+
+
+def gdp(mu: RealLike) -> base.GDP:
+    """Any ``mu``-GDP mechanism, ``mu >= 0``: ``N(mu, 1)`` against ``N(0, 1)``."""
+    return base.GDP(mu)
+
+
+def zcdp(rho: RealLike) -> base.ZCDP:
+    """Any ``rho``-zCDP mechanism, ``rho >= 0``; answers about it are upper bounds."""
+    return base.ZCDP(rho)
+
+
+def gaussian(sigma: RealLike, sensitivity: RealLike = 1) -> base.Gaussian:
+    """Noise ``N(0, sigma^2)``, ``sigma > 0``, on a query of L2 sensitivity ``sensitivity > 0``.
+
+    >>> print(gaussian("1.3") * gaussian(2, sensitivity="1/2"))
+    gaussian(1.3) * gaussian(2, 0.5)
+    """
+    return base.Gaussian(sigma, sensitivity)
+
+
+def laplace(scale: RealLike, sensitivity: RealLike = 1) -> base.Laplace:
+    """Noise of density ``exp(-|x|/scale)/(2 scale)`` on a query of L1 sensitivity."""
+    return base.Laplace(scale, sensitivity)
+
+
+def discrete_laplace(scale: RealLike, sensitivity: int = 1) -> base.DiscreteLaplace:
+    """Integer noise of mass proportional to ``exp(-|x|/scale)``; integer ``sensitivity >= 1``."""
+    return base.DiscreteLaplace(scale, sensitivity)
+
+
+def discrete_gaussian(sigma: RealLike, sensitivity: int = 1) -> base.DiscreteGaussian:
+    """Integer noise of mass proportional to ``exp(-x^2/(2 sigma^2))``; integer sensitivity."""
+    return base.DiscreteGaussian(sigma, sensitivity)
+
+
+def staircase(eps: RealLike, gamma: RealLike, sensitivity: RealLike = 1) -> base.Staircase:
+    """The staircase mechanism of Geng and Viswanath (2014); ``eps > 0``, ``0 <= gamma <= 1``."""
+    return base.Staircase(eps, gamma, sensitivity)
+
+
+def poisson(mechanism: Mechanism, q: RealLike) -> base.Poisson:
+    """``mechanism`` on a sample that takes each record with probability ``q``, independently.
+
+    Neighbours differ by adding or removing one record; ``0 <= q <= 1``.
+
+    >>> print(poisson(gaussian("1.3"), "256/60000") ** 3515)
+    poisson(gaussian(1.3), 8/1875)^3515
+    """
+    return base.Poisson(mechanism, q)
+
+
+def fixed_size(mechanism: Mechanism, m: int, n: int) -> base.FixedSize:
+    """``mechanism`` on a uniformly random ``m`` of ``n`` records; neighbours replace one record."""
+    return base.FixedSize(mechanism, m, n)

@@ -1,0 +1,580 @@
+"""Exact real numbers: what a user may write as a number, kept without rounding.
+
+A :class:`Real` is a rational number or an expression over rationals in ``+ - * / ^``, ``log``,
+``exp``, ``sqrt``, ``pi`` and ``e``. Rational parts are folded, so every rational value is one
+``Fraction``; everything else stays symbolic until :mod:`dpexact.balls` encloses it.
+"""
+
+from __future__ import annotations
+
+import math
+import numbers
+import re
+import sys
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any, Final, TypeAlias
+
+from dpexact.errors import InvalidInput
+
+#: Largest size of a rational part, in bits of numerator plus denominator: about 10^(+-120,000).
+MAX_BITS: Final = 400_000
+#: Longest text and deepest nesting of an expression.
+MAX_TEXT: Final = 1_000_000
+MAX_DEPTH: Final = 100
+
+ACCEPTED: Final = (
+    "an int, Fraction, Decimal, finite float, text such as '1.3', '256/60000', '1e-5', "
+    "'log(3/2)' or 'sqrt(2)', or a sympy or mpmath number"
+)
+
+_ZERO: Final = Fraction(0)
+_ONE: Final = Fraction(1)
+
+
+@dataclass(frozen=True, slots=True)
+class Real:
+    """An exact real number.
+
+    Invariants, kept by the constructors below: ``operator`` is ``"rational"`` exactly when the
+    expression folded to one ``Fraction`` (then ``value`` holds it and ``arguments`` is empty);
+    otherwise ``operator`` is one of ``pi e log exp sqrt + * / ^`` and ``arguments`` its operands
+    (the exponent of ``^`` is a rational integer). Equality is equality of expressions.
+    """
+
+    operator: str
+    arguments: tuple[Real, ...] = ()
+    value: Fraction = _ZERO
+
+    @property
+    def fraction(self) -> Fraction | None:
+        """The value as a ``Fraction`` if the expression folded to a rational, else ``None``."""
+        return self.value if self.operator == "rational" else None
+
+    def __str__(self) -> str:
+        return _print(self, 0)
+
+    def __repr__(self) -> str:
+        return f"Real({str(self)!r})"
+
+
+RealLike: TypeAlias = Any
+"""Anything :func:`real` accepts: see ``ACCEPTED``."""
+
+
+# --- constructors -------------------------------------------------------------------------------
+
+
+def rational(value: Fraction | int) -> Real:
+    """The rational ``value``; refuses one of more than ``MAX_BITS`` bits."""
+    fraction = Fraction(value)
+    if fraction.numerator.bit_length() + fraction.denominator.bit_length() > MAX_BITS:
+        raise InvalidInput(f"number too large: more than {MAX_BITS} bits are not accepted")
+    return Real("rational", (), fraction)
+
+
+PI: Final = Real("pi")
+E: Final = Real("e")
+
+
+def add(a: Real, b: Real) -> Real:
+    """``a + b``."""
+    if a.fraction is not None and b.fraction is not None:
+        return rational(a.fraction + b.fraction)
+    if a.fraction == 0:
+        return b
+    if b.fraction == 0:
+        return a
+    return Real("+", (a, b))
+
+
+def multiply(a: Real, b: Real) -> Real:
+    """``a * b``."""
+    if a.fraction is not None and b.fraction is not None:
+        return rational(a.fraction * b.fraction)
+    if a.fraction == 0 or b.fraction == 0:
+        return rational(0)
+    if a.fraction == 1:
+        return b
+    if b.fraction == 1:
+        return a
+    return Real("*", (a, b))
+
+
+def negate(a: Real) -> Real:
+    """``-a``."""
+    return multiply(rational(-1), a)
+
+
+def divide(a: Real, b: Real) -> Real:
+    """``a / b``; refuses a ``b`` that is visibly 0 (a hidden zero is refused when enclosed)."""
+    if b.fraction == 0:
+        raise InvalidInput(f"division by zero in {shorten(f'{a}/0')!r}")
+    if a.fraction is not None and b.fraction is not None:
+        return rational(a.fraction / b.fraction)
+    return a if b.fraction == 1 else Real("/", (a, b))
+
+
+def power(a: Real, exponent: Real) -> Real:
+    """``a ^ exponent`` for an integer ``exponent``."""
+    n = exponent.fraction
+    if n is None or n.denominator != 1:
+        raise InvalidInput(f"exponent {shorten(str(exponent))} of a number must be an integer")
+    k = n.numerator
+    if abs(k) > MAX_BITS:
+        raise InvalidInput(f"exponent {shorten(str(exponent))} is too large")
+    if a.fraction is None:
+        return a if k == 1 else rational(1) if k == 0 else Real("^", (a, rational(k)))
+    if a.fraction == 0 and k < 0:
+        raise InvalidInput(f"division by zero in '0^{k}'")
+    bits = a.fraction.numerator.bit_length() + a.fraction.denominator.bit_length()
+    if abs(a.fraction) != 1 and a.fraction != 0 and (bits - 2) * abs(k) > MAX_BITS:
+        raise InvalidInput(f"number too large: {shorten(str(a))}^{k}")
+    return rational(a.fraction**k)
+
+
+def logarithm(a: Real) -> Real:
+    """``log(a)``, natural; refuses a rational ``a <= 0``."""
+    if a.fraction is not None and a.fraction <= 0:
+        raise InvalidInput(f"log({shorten(str(a))}): the argument of log must be positive")
+    if a.fraction == 1:
+        return rational(0)
+    if a.operator == "exp":
+        return a.arguments[0]
+    return rational(1) if a == E else Real("log", (a,))
+
+
+def exponential(a: Real) -> Real:
+    """``exp(a)``."""
+    if a.fraction == 0:
+        return rational(1)
+    if a.fraction == 1:
+        return E
+    return a.arguments[0] if a.operator == "log" else Real("exp", (a,))
+
+
+def square_root(a: Real) -> Real:
+    """``sqrt(a)``; refuses a rational ``a < 0``."""
+    if a.fraction is None:
+        return Real("sqrt", (a,))
+    if a.fraction < 0:
+        raise InvalidInput(f"sqrt({shorten(str(a))}): the argument of sqrt must not be negative")
+    root = _rational_root(a.fraction, 2)
+    return rational(root) if root is not None else Real("sqrt", (a,))
+
+
+# --- conversion ---------------------------------------------------------------------------------
+
+
+def real(value: RealLike, name: str = "number") -> Real:
+    """Convert ``value`` to an exact :class:`Real` without rounding.
+
+    A ``float`` (also numpy's) means its exact binary value, text means what it says, so
+    ``real("0.1")`` is 1/10 and ``real(0.1)`` is 3602879701896397/36028797018963968.
+
+    Raises:
+        InvalidInput: NaN, infinities, bool, complex, empty text, sizes beyond ``MAX_BITS``, and
+            whatever is not a number; the message names the argument ``name``.
+
+    >>> real("256/60000").fraction
+    Fraction(8, 1875)
+    >>> str(real("log(3/2) * 3"))
+    'log(3/2)*3'
+    """
+    try:
+        return _convert(value)
+    except InvalidInput as error:
+        raise InvalidInput(f"{name}: {error}") from None
+
+
+def _convert(value: RealLike) -> Real:
+    if isinstance(value, Real):
+        return value
+    if isinstance(value, str):
+        return parse_real(value)
+    if isinstance(value, bool) or type(value).__name__ in ("bool_", "bool"):
+        raise InvalidInput(f"a truth value ({value}) is not a number; accepted: {ACCEPTED}")
+    if isinstance(value, numbers.Integral):
+        return rational(int(value))
+    if isinstance(value, Fraction):
+        return rational(value)
+    if isinstance(value, Decimal):
+        return _from_decimal(value)
+    foreign = _from_mpmath(value) or _from_sympy(value)
+    if foreign is not None:
+        return foreign
+    if isinstance(value, numbers.Real) and hasattr(value, "as_integer_ratio"):  # also numpy's
+        if not math.isfinite(value):
+            raise InvalidInput(f"{value} is not a finite number; accepted: {ACCEPTED}")
+        return rational(Fraction(*value.as_integer_ratio()))
+    kind = type(value).__name__
+    raise InvalidInput(f"{shorten(repr(value))} ({kind}) is not accepted; use {ACCEPTED}")
+
+
+def _from_decimal(value: Decimal) -> Real:
+    if not value.is_finite():
+        raise InvalidInput(f"{value} is not a finite number")
+    exponent = value.as_tuple().exponent
+    assert isinstance(exponent, int)
+    digits = len(value.as_tuple().digits)
+    if value and (digits + abs(exponent)) * 3.33 > MAX_BITS:
+        raise InvalidInput(f"number too large: {shorten(str(value))}")
+    return rational(Fraction(value)) if value else rational(0)
+
+
+def _from_mpmath(value: object) -> Real | None:
+    mpmath = sys.modules.get("mpmath")
+    if mpmath is None:
+        return None
+    for constant, exact in ((mpmath.mp.pi, PI), (mpmath.mp.e, E)):
+        if value is constant:
+            return exact
+    if not isinstance(value, mpmath.mpf) or not hasattr(value, "_mpf_"):
+        return None
+    if not mpmath.isfinite(value):
+        raise InvalidInput(f"{value} is not a finite number")
+    sign, mantissa, exponent, _ = value._mpf_
+    if abs(exponent) > MAX_BITS:
+        raise InvalidInput("number too large")
+    return rational((-1) ** sign * int(mantissa) * Fraction(2) ** exponent)
+
+
+def _from_sympy(value: object) -> Real | None:
+    sympy = sys.modules.get("sympy")
+    if sympy is None or not isinstance(value, sympy.Expr):
+        return None
+    if isinstance(value, sympy.Rational):
+        return rational(Fraction(int(value.p), int(value.q)))
+    if isinstance(value, sympy.Float):
+        converted = _from_mpmath(value._to_mpmath(value._prec))
+        assert converted is not None
+        return converted
+    if value is sympy.pi:
+        return PI
+    if value is sympy.E:
+        return E
+    parts = [_from_sympy(argument) for argument in value.args]
+    if parts and all(part is not None for part in parts):
+        operands = [part for part in parts if part is not None]
+        if isinstance(value, sympy.Add | sympy.Mul):
+            combine = add if isinstance(value, sympy.Add) else multiply
+            total = operands[0]
+            for operand in operands[1:]:
+                total = combine(total, operand)
+            return total
+        if isinstance(value, sympy.exp):
+            return exponential(operands[0])
+        if isinstance(value, sympy.log) and len(operands) == 1:
+            return logarithm(operands[0])
+        if isinstance(value, sympy.Pow):
+            base, exponent = operands
+            if exponent.fraction is not None and exponent.fraction.denominator == 2:
+                return power(square_root(base), rational(exponent.fraction.numerator))
+            return exponential(exponent) if base == E else power(base, exponent)
+    raise InvalidInput(
+        f"the sympy expression {shorten(str(value))!r} is not a real number in log, exp, sqrt"
+    )
+
+
+# --- text ---------------------------------------------------------------------------------------
+
+_TOKEN: Final = re.compile(
+    r"\s*(?:(?P<number>(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)"
+    r"|(?P<name>[A-Za-z_][A-Za-z_0-9]*)|(?P<symbol>\*\*|[-+*/^(),=?])|(?P<bad>\S))"
+)
+
+_FUNCTIONS: Final = {"log": logarithm, "exp": exponential, "sqrt": square_root}
+_CONSTANTS: Final = {"pi": PI, "e": E}
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """One lexical unit: ``kind`` is number, name, symbol or end; ``column`` counts from 1."""
+
+    kind: str
+    text: str
+    column: int
+
+
+class Tokens:
+    """A cursor over the tokens of one expression, shared by the number and mechanism grammars."""
+
+    def __init__(self, text: str) -> None:
+        if len(text) > MAX_TEXT:
+            raise InvalidInput(f"text of {len(text)} characters is too long (limit {MAX_TEXT})")
+        self.text = text
+        self._tokens = _tokenize(text)
+        self._index = 0
+        self._depth = 0
+
+    @property
+    def next(self) -> Token:
+        return self._tokens[self._index]
+
+    def take(self) -> Token:
+        token = self.next
+        if token.kind != "end":
+            self._index += 1
+        return token
+
+    def accept(self, *symbols: str) -> Token | None:
+        """Take the next token if it is one of ``symbols``."""
+        if self.next.kind == "symbol" and self.next.text in symbols:
+            return self.take()
+        return None
+
+    def expect(self, symbol: str, opened: Token | None = None) -> None:
+        if self.accept(symbol):
+            return
+        hint = f" to close the bracket of column {opened.column}" if opened else ""
+        raise self.error(f"expected {symbol!r}{hint}, found {self.found()}")
+
+    def peek_after(self) -> Token:
+        return self._tokens[min(self._index + 1, len(self._tokens) - 1)]
+
+    def found(self) -> str:
+        return "the end" if self.next.kind == "end" else repr(shorten(self.next.text))
+
+    def error(self, message: str, at: Token | None = None) -> InvalidInput:
+        column = (at or self.next).column
+        return InvalidInput(f"column {column} of {shorten(self.text)!r}: {message}")
+
+    def descend(self) -> None:
+        self._depth += 1
+        if self._depth > MAX_DEPTH:
+            raise self.error(f"nested more than {MAX_DEPTH} deep")
+
+    def ascend(self) -> None:
+        self._depth -= 1
+
+
+def _tokenize(text: str) -> list[Token]:
+    tokens: list[Token] = []
+    position = 0
+    while match := _TOKEN.match(text, position):
+        kind = match.lastgroup
+        assert kind is not None
+        start = match.start(kind)
+        if kind == "bad":
+            raise InvalidInput(
+                f"column {start + 1} of {shorten(text)!r}: unexpected character {text[start]!r}"
+            )
+        tokens.append(Token(kind, match.group(kind), start + 1))
+        position = match.end()
+    tokens.append(Token("end", "", len(text.rstrip()) + 1))
+    return tokens
+
+
+def parse_real(text: str) -> Real:
+    """Parse one number or expression; see :func:`real`."""
+    if not text.strip():
+        raise InvalidInput(f"empty text is not a number; accepted: {ACCEPTED}")
+    lowered = text.strip().lstrip("+-").lower()
+    if lowered in ("nan", "inf", "infinity"):
+        raise InvalidInput(f"{text.strip()} is not a finite number")
+    tokens = Tokens(text)
+    value = read_real(tokens)
+    if tokens.next.kind != "end":
+        raise tokens.error(f"unexpected {tokens.found()} after the number")
+    return value
+
+
+def read_real(tokens: Tokens) -> Real:
+    """Read ``sum := product (('+'|'-') product)*`` from ``tokens``."""
+    tokens.descend()
+    value = _read_product(tokens)
+    while operator := tokens.accept("+", "-"):
+        right = _read_product(tokens)
+        value = _located(
+            tokens, operator, add, value, right if operator.text == "+" else negate(right)
+        )
+    tokens.ascend()
+    return value
+
+
+def _read_product(tokens: Tokens) -> Real:
+    value = _read_signed(tokens)
+    while operator := tokens.accept("*", "/"):
+        right = _read_signed(tokens)
+        value = _located(
+            tokens, operator, multiply if operator.text == "*" else divide, value, right
+        )
+    return value
+
+
+def _read_signed(tokens: Tokens) -> Real:
+    if sign := tokens.accept("+", "-"):
+        tokens.descend()
+        value = _read_signed(tokens)
+        tokens.ascend()
+        return value if sign.text == "+" else negate(value)
+    base = _read_atom(tokens)
+    if operator := tokens.accept("^", "**"):
+        tokens.descend()
+        exponent = _read_signed(tokens)
+        tokens.ascend()
+        return _located(tokens, operator, power, base, exponent)
+    return base
+
+
+def _read_atom(tokens: Tokens) -> Real:
+    token = tokens.take()
+    if token.kind == "number":
+        return _located(tokens, token, _from_decimal, _decimal(tokens, token))
+    if opened := (token if token.text == "(" else None):
+        value = read_real(tokens)
+        tokens.expect(")", opened)
+        return value
+    if token.kind == "name" and token.text in _CONSTANTS:
+        return _CONSTANTS[token.text]
+    if token.kind == "name" and token.text in _FUNCTIONS:
+        opened = tokens.next
+        tokens.expect("(")
+        argument = read_real(tokens)
+        tokens.expect(")", opened)
+        return _located(tokens, token, _FUNCTIONS[token.text], argument)
+    if token.kind == "name":
+        if token.text.lower() in ("nan", "inf", "infinity"):
+            raise tokens.error(f"{token.text} is not a finite number", token)
+        names = ", ".join([*_FUNCTIONS, *_CONSTANTS])
+        raise tokens.error(
+            f"unknown name {shorten(token.text)!r} in a number; known: {names}", token
+        )
+    found = "the end" if token.kind == "end" else repr(token.text)
+    raise tokens.error(f"expected a number, found {found}", token)
+
+
+def _decimal(tokens: Tokens, token: Token) -> Decimal:
+    mantissa, _, exponent = token.text.lower().partition("e")
+    if len(exponent) > 9 or len(mantissa) > MAX_BITS:
+        raise tokens.error(f"number too large: {shorten(token.text)}", token)
+    return Decimal(token.text)
+
+
+def _located(tokens: Tokens, token: Token, build: Any, *operands: Any) -> Real:
+    try:
+        result: Real = build(*operands)
+    except InvalidInput as error:
+        raise tokens.error(str(error), token) from None
+    return result
+
+
+_PRECEDENCE: Final = {"+": 1, "*": 2, "/": 2, "^": 3}
+
+
+def _print(value: Real, context: int) -> str:
+    if value.operator == "rational":
+        text = print_fraction(value.value)
+        tight = context <= 1 or (value.value >= 0 and "/" not in text)
+        return text if tight else f"({text})"
+    if value.operator in ("pi", "e"):
+        return value.operator
+    if value.operator in _FUNCTIONS:
+        return f"{value.operator}({_print(value.arguments[0], 0)})"
+    level = _PRECEDENCE[value.operator]
+    left, right = value.arguments
+    # the right operand is bracketed at equal precedence, because parsing associates to the left
+    text = f"{_print(left, level + (level == 3))}{value.operator}{_print(right, level + 1)}"
+    return text if level >= context else f"({text})"
+
+
+def print_fraction(value: Fraction) -> str:
+    """The shortest of the exact forms ``3``, ``1.3``, ``1e-300`` and ``8/1875``."""
+    twos = (value.denominator & -value.denominator).bit_length() - 1
+    rest = value.denominator >> twos
+    fives = round(math.log(rest, 5)) if rest > 1 else 0
+    if rest == 5**fives:
+        places = max(twos, fives)
+        scaled = Decimal(value.numerator * 2 ** (places - twos) * 5 ** (places - fives))
+        sign, digits, _ = scaled.as_tuple()
+        stripped = len(digits)
+        while stripped > 1 and digits[stripped - 1] == 0:
+            stripped -= 1
+        if stripped <= 20 or value.denominator == 1:
+            exponent = len(digits) - stripped - places
+            if 0 < exponent <= 20 - stripped:
+                stripped, exponent = stripped + exponent, 0
+            return str(Decimal((sign, digits[:stripped], exponent))).lower().replace("e+", "e")
+    return f"{Decimal(value.numerator)}/{Decimal(value.denominator)}"
+
+
+# --- exact facts about exponentials ---------------------------------------------------------------
+
+
+def exp_fraction(value: Real, limit_bits: int = 4096) -> Fraction | None:
+    """``e^value`` as a ``Fraction`` when it is visibly rational and of moderate size, else ``None``.
+
+    Recognises integer and rational combinations of logarithms of rationals, such as ``3*log(3/2)``
+    or ``log(4)/2``.
+    """
+    combination = _log_combination(value)
+    if combination is None:
+        return None
+    denominator = math.lcm(*(c.denominator for c in combination.values()))
+    result = _ONE
+    for base, coefficient in combination.items():
+        exponent = int(coefficient * denominator)
+        size = base.numerator.bit_length() + base.denominator.bit_length()
+        if size * abs(exponent) > limit_bits:
+            return None
+        result *= base**exponent
+    return _rational_root(result, denominator)
+
+
+def _log_combination(value: Real) -> dict[Fraction, Fraction] | None:
+    """``{r: c}`` with ``value = sum of c*log(r)``, or ``None``."""
+    if value.fraction is not None:
+        return {} if value.fraction == 0 else None
+    if value.operator == "log" and (base := value.arguments[0].fraction) is not None:
+        return {base: _ONE}
+    if value.operator == "+":
+        left, right = (_log_combination(part) for part in value.arguments)
+        if left is None or right is None:
+            return None
+        merged = dict(left)
+        for base, coefficient in right.items():
+            merged[base] = merged.get(base, _ZERO) + coefficient
+        return {base: c for base, c in merged.items() if c}
+    if value.operator in ("*", "/"):
+        a, b = value.arguments
+        if value.operator == "*" and a.fraction is not None:
+            a, b = b, a
+        factor, part = b.fraction, _log_combination(a)
+        if factor is None or part is None:
+            return None
+        factor = factor if value.operator == "*" else 1 / factor
+        return {base: c * factor for base, c in part.items()}
+    return None
+
+
+def _rational_root(value: Fraction, degree: int) -> Fraction | None:
+    """The exact positive ``degree``-th root of ``value > 0`` (or 0), if rational."""
+    roots = []
+    for n in (value.numerator, value.denominator):
+        root = _integer_root(n, degree)
+        if root**degree != n:
+            return None
+        roots.append(root)
+    return Fraction(*roots)
+
+
+def _integer_root(n: int, degree: int) -> int:
+    """``floor(n^(1/degree))`` for ``n >= 0`` by Newton's iteration from above."""
+    if degree == 1 or n < 2:
+        return n
+    if degree == 2:
+        return math.isqrt(n)
+    if degree >= n.bit_length():
+        return 1
+    root = 1 << -(-n.bit_length() // degree)
+    while True:
+        smaller = ((degree - 1) * root + n // root ** (degree - 1)) // degree
+        if smaller >= root:
+            return root
+        root = smaller
+
+
+def shorten(text: str, limit: int = 60) -> str:
+    """``text`` fit for a one-line message: the middle of a long one is left out."""
+    return text if len(text) <= limit else f"{text[: limit - 20]}...{text[-15:]}"
