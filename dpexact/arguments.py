@@ -9,11 +9,12 @@ from typing import Final, Literal, TypeAlias, get_args
 from dpexact import balls, reals
 from dpexact.errors import InvalidInput
 from dpexact.reals import Real, RealLike
+from dpexact.tokens import shorten
 
 Direction: TypeAlias = Literal["remove", "add", "both"]
 """Which dataset ``P`` sees: ``remove`` has the record that ``Q`` lacks; ``both`` is the larger."""
 
-DIRECTIONS: Final = get_args(Direction)
+DIRECTIONS: Final[tuple[Direction, ...]] = get_args(Direction)
 
 #: Largest number of digits that may be asked for.
 MAX_DIGITS: Final = 10_000
@@ -40,7 +41,7 @@ def real_in(value: RealLike, name: str, *conditions: str) -> Real:
         order = balls.compare(x, reals.rational(int(limit)), name)
         if not _RELATIONS[relation](order, 0):
             accepted = " and ".join(conditions)
-            raise InvalidInput(f"{name}: {reals.shorten(str(x))} is not accepted; must be {accepted}")
+            raise InvalidInput(f"{name}: {shorten(str(x))} is not accepted; must be {accepted}")
     return x
 
 
@@ -48,7 +49,7 @@ def integer_in(value: RealLike, name: str, lowest: int, highest: int = MAX_COUNT
     """The integer ``value`` if it lies in ``[lowest, highest]``."""
     x = reals.real(value, name).fraction
     if x is None or x.denominator != 1 or not lowest <= x <= highest:
-        shown = reals.shorten(str(reals.real(value, name)))
+        shown = shorten(str(reals.real(value, name)))
         raise InvalidInput(
             f"{name}: {shown} is not accepted; must be an integer from {lowest} to {highest}"
         )

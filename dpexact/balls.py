@@ -19,7 +19,9 @@ from flint import arb, ctx, fmpq, fmpz
 from dpexact import reals
 from dpexact.enclosure import Enclosure
 from dpexact.errors import InvalidInput, PrecisionNotReached
+from dpexact.exactness import exp_fraction
 from dpexact.reals import Real
+from dpexact.tokens import shorten
 
 #: Bits beyond the requested digits with which a computation starts.
 GUARD_BITS: Final = 32
@@ -29,6 +31,8 @@ CAP_FACTOR: Final = 16
 CAP_EXTRA: Final = 4096
 #: Numbers outside ``2^(+-MAX_EXPONENT)`` (about 1e(+-300,000)) are not turned into fractions.
 MAX_EXPONENT: Final = 1_000_000
+TINY: Final = Fraction(1, 1 << MAX_EXPONENT)
+TINY_TEXT: Final = "1.01e-301030"
 
 _LOCK: Final = threading.RLock()
 
@@ -81,11 +85,13 @@ def certify(
             best = Enclosure(low, high, method)
             if best.digits >= digits:
                 return best
+            if 0 < best.upper <= TINY:
+                raise PrecisionNotReached(f"the value is below {TINY_TEXT} (or 0)", best)
         bits *= 2
     if best is None:
         best = Enclosure(lowest or Fraction(0), math.inf if highest is None else highest, method)
     raise PrecisionNotReached(
-        f"{digits} digits were not reached with {bits // 2} bits; the value lies in {best}", best
+        f"{digits} digits were not reached with {bits // 2} bits: the value lies in {best}", best
     )
 
 
@@ -134,7 +140,7 @@ def sign(value: Real, name: str = "number") -> int:
     """
     if value.fraction is not None:
         return (value.fraction > 0) - (value.fraction < 0)
-    power = reals.exp_fraction(value)
+    power = exp_fraction(value)
     if power is not None:
         return (power > 1) - (power < 1)
     bits = 64
@@ -150,8 +156,8 @@ def sign(value: Real, name: str = "number") -> int:
                     return -1
         bits *= 2
     if not finite:
-        raise InvalidInput(f"{name}: {reals.shorten(str(value))} is not a finite real number")
-    raise InvalidInput(f"{name}: cannot tell the sign of {reals.shorten(str(value))}; simplify it")
+        raise InvalidInput(f"{name}: {shorten(str(value))} is not a finite real number")
+    raise InvalidInput(f"{name}: cannot tell the sign of {shorten(str(value))}; simplify it")
 
 
 def compare(a: Real, b: Real, name: str = "number") -> int:
@@ -169,12 +175,17 @@ def to_enclosure(x: arb, method: str = "") -> Enclosure:
     return Enclosure(_lower(x), -_lower(-x), method)
 
 
+def midpoint(x: arb) -> Fraction:
+    """The midpoint of a ball, as a proposal: it says nothing about the truth."""
+    return Fraction(to_enclosure(x.mid()).lower)
+
+
 def _lower(x: arb) -> Fraction:
     """A ``Fraction`` not above any point of ``x``."""
     mantissa, exponent = x.lower().man_exp()
     size = int(exponent) + int(fmpz(mantissa).bit_length())
     if size < -MAX_EXPONENT:
-        return Fraction(0) if mantissa >= 0 else Fraction(-1, 1 << MAX_EXPONENT)
+        return Fraction(0) if mantissa >= 0 else -TINY
     if size > MAX_EXPONENT:
         if mantissa > 0:
             return Fraction(1 << MAX_EXPONENT)

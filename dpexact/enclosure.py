@@ -168,13 +168,14 @@ class Enclosure:
     def shown(self, limit: int = 40) -> str:
         """At most ``limit`` certain digits, cut and not rounded, and ``...`` when cut.
 
-        Falls back to ``[lower, upper]`` when not even the first digit is certain.
+        Falls back to ``[lower, upper]`` where the bounds share no such digits: wide enclosures,
+        and values next to a short decimal, as 0.9999 and 1.0001.
         """
-        if self.is_exact and format_decimal(self.lower, limit, ROUND_FLOOR) == format_decimal(
-            self.lower, limit, ROUND_CEILING
-        ):
-            return format_decimal(self.lower, limit, ROUND_FLOOR)
-        for n in range(min(self.digits + 1, limit), 0, -1):
+        lower, upper = self.decimal_bounds(limit)
+        if self.is_exact and lower == upper:
+            return lower
+        certified = min(self.digits, limit)
+        for n in range(certified, max(certified - 2, 0), -1):
             text = format_decimal(self.lower, n, ROUND_DOWN)
             if self.lower > 0 and text == format_decimal(self.upper, n, ROUND_DOWN):
                 mantissa, e, exponent = _pad(text, n).partition("e")
@@ -199,7 +200,7 @@ def format_decimal(value: Bound, significant: int, rounding: str) -> str:
     while keep > 1 and digits[keep - 1] == 0:
         keep -= 1
     exponent += len(digits) - keep
-    if 0 < exponent and keep + exponent <= significant:  # 1200 rather than 1.2e+3
+    if exponent > 0 and keep + exponent <= significant:  # 1200 rather than 1.2e+3
         keep, exponent = keep + exponent, 0
     return str(Decimal((sign, digits[:keep], exponent))).lower().replace("e+", "e")
 

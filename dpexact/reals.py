@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 import numbers
-import re
 import sys
 from dataclasses import dataclass
 from decimal import Decimal
@@ -17,12 +16,10 @@ from fractions import Fraction
 from typing import Any, Final, TypeAlias
 
 from dpexact.errors import InvalidInput
+from dpexact.tokens import Token, Tokens, shorten
 
 #: Largest size of a rational part, in bits of numerator plus denominator: about 10^(+-120,000).
 MAX_BITS: Final = 400_000
-#: Longest text and deepest nesting of an expression.
-MAX_TEXT: Final = 1_000_000
-MAX_DEPTH: Final = 100
 
 ACCEPTED: Final = (
     "an int, Fraction, Decimal, finite float, text such as '1.3', '256/60000', '1e-5', "
@@ -160,8 +157,35 @@ def square_root(a: Real) -> Real:
         return Real("sqrt", (a,))
     if a.fraction < 0:
         raise InvalidInput(f"sqrt({shorten(str(a))}): the argument of sqrt must not be negative")
-    root = _rational_root(a.fraction, 2)
+    root = rational_root(a.fraction, 2)
     return rational(root) if root is not None else Real("sqrt", (a,))
+
+
+def rational_root(value: Fraction, degree: int) -> Fraction | None:
+    """The exact positive ``degree``-th root of ``value > 0`` (or 0), if rational."""
+    roots = []
+    for n in (value.numerator, value.denominator):
+        root = _integer_root(n, degree)
+        if root**degree != n:
+            return None
+        roots.append(root)
+    return Fraction(*roots)
+
+
+def _integer_root(n: int, degree: int) -> int:
+    """``floor(n^(1/degree))`` for ``n >= 0`` by Newton's iteration from above."""
+    if degree == 1 or n < 2:
+        return n
+    if degree == 2:
+        return math.isqrt(n)
+    if degree >= n.bit_length():
+        return 1
+    root = 1 << -(-n.bit_length() // degree)
+    while True:
+        smaller = ((degree - 1) * root + n // root ** (degree - 1)) // degree
+        if smaller >= root:
+            return root
+        root = smaller
 
 
 # --- conversion ---------------------------------------------------------------------------------
@@ -279,91 +303,8 @@ def _from_sympy(value: object) -> Real | None:
 
 # --- text ---------------------------------------------------------------------------------------
 
-_TOKEN: Final = re.compile(
-    r"\s*(?:(?P<number>(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)"
-    r"|(?P<name>[A-Za-z_][A-Za-z_0-9]*)|(?P<symbol>\*\*|[-+*/^(),=?])|(?P<bad>\S))"
-)
-
 _FUNCTIONS: Final = {"log": logarithm, "exp": exponential, "sqrt": square_root}
 _CONSTANTS: Final = {"pi": PI, "e": E}
-
-
-@dataclass(frozen=True, slots=True)
-class Token:
-    """One lexical unit: ``kind`` is number, name, symbol or end; ``column`` counts from 1."""
-
-    kind: str
-    text: str
-    column: int
-
-
-class Tokens:
-    """A cursor over the tokens of one expression, shared by the number and mechanism grammars."""
-
-    def __init__(self, text: str) -> None:
-        if len(text) > MAX_TEXT:
-            raise InvalidInput(f"text of {len(text)} characters is too long (limit {MAX_TEXT})")
-        self.text = text
-        self._tokens = _tokenize(text)
-        self._index = 0
-        self._depth = 0
-
-    @property
-    def next(self) -> Token:
-        return self._tokens[self._index]
-
-    def take(self) -> Token:
-        token = self.next
-        if token.kind != "end":
-            self._index += 1
-        return token
-
-    def accept(self, *symbols: str) -> Token | None:
-        """Take the next token if it is one of ``symbols``."""
-        if self.next.kind == "symbol" and self.next.text in symbols:
-            return self.take()
-        return None
-
-    def expect(self, symbol: str, opened: Token | None = None) -> None:
-        if self.accept(symbol):
-            return
-        hint = f" to close the bracket of column {opened.column}" if opened else ""
-        raise self.error(f"expected {symbol!r}{hint}, found {self.found()}")
-
-    def peek_after(self) -> Token:
-        return self._tokens[min(self._index + 1, len(self._tokens) - 1)]
-
-    def found(self) -> str:
-        return "the end" if self.next.kind == "end" else repr(shorten(self.next.text))
-
-    def error(self, message: str, at: Token | None = None) -> InvalidInput:
-        column = (at or self.next).column
-        return InvalidInput(f"column {column} of {shorten(self.text)!r}: {message}")
-
-    def descend(self) -> None:
-        self._depth += 1
-        if self._depth > MAX_DEPTH:
-            raise self.error(f"nested more than {MAX_DEPTH} deep")
-
-    def ascend(self) -> None:
-        self._depth -= 1
-
-
-def _tokenize(text: str) -> list[Token]:
-    tokens: list[Token] = []
-    position = 0
-    while match := _TOKEN.match(text, position):
-        kind = match.lastgroup
-        assert kind is not None
-        start = match.start(kind)
-        if kind == "bad":
-            raise InvalidInput(
-                f"column {start + 1} of {shorten(text)!r}: unexpected character {text[start]!r}"
-            )
-        tokens.append(Token(kind, match.group(kind), start + 1))
-        position = match.end()
-    tokens.append(Token("end", "", len(text.rstrip()) + 1))
-    return tokens
 
 
 def parse_real(text: str) -> Real:
@@ -497,84 +438,3 @@ def print_fraction(value: Fraction) -> str:
                 stripped, exponent = stripped + exponent, 0
             return str(Decimal((sign, digits[:stripped], exponent))).lower().replace("e+", "e")
     return f"{Decimal(value.numerator)}/{Decimal(value.denominator)}"
-
-
-# --- exact facts about exponentials ---------------------------------------------------------------
-
-
-def exp_fraction(value: Real, limit_bits: int = 4096) -> Fraction | None:
-    """``e^value`` as a ``Fraction`` when it is visibly rational and of moderate size, else ``None``.
-
-    Recognises integer and rational combinations of logarithms of rationals, such as ``3*log(3/2)``
-    or ``log(4)/2``.
-    """
-    combination = _log_combination(value)
-    if combination is None:
-        return None
-    denominator = math.lcm(*(c.denominator for c in combination.values()))
-    result = _ONE
-    for base, coefficient in combination.items():
-        exponent = int(coefficient * denominator)
-        size = base.numerator.bit_length() + base.denominator.bit_length()
-        if size * abs(exponent) > limit_bits:
-            return None
-        result *= base**exponent
-    return _rational_root(result, denominator)
-
-
-def _log_combination(value: Real) -> dict[Fraction, Fraction] | None:
-    """``{r: c}`` with ``value = sum of c*log(r)``, or ``None``."""
-    if value.fraction is not None:
-        return {} if value.fraction == 0 else None
-    if value.operator == "log" and (base := value.arguments[0].fraction) is not None:
-        return {base: _ONE}
-    if value.operator == "+":
-        left, right = (_log_combination(part) for part in value.arguments)
-        if left is None or right is None:
-            return None
-        merged = dict(left)
-        for base, coefficient in right.items():
-            merged[base] = merged.get(base, _ZERO) + coefficient
-        return {base: c for base, c in merged.items() if c}
-    if value.operator in ("*", "/"):
-        a, b = value.arguments
-        if value.operator == "*" and a.fraction is not None:
-            a, b = b, a
-        factor, part = b.fraction, _log_combination(a)
-        if factor is None or part is None:
-            return None
-        factor = factor if value.operator == "*" else 1 / factor
-        return {base: c * factor for base, c in part.items()}
-    return None
-
-
-def _rational_root(value: Fraction, degree: int) -> Fraction | None:
-    """The exact positive ``degree``-th root of ``value > 0`` (or 0), if rational."""
-    roots = []
-    for n in (value.numerator, value.denominator):
-        root = _integer_root(n, degree)
-        if root**degree != n:
-            return None
-        roots.append(root)
-    return Fraction(*roots)
-
-
-def _integer_root(n: int, degree: int) -> int:
-    """``floor(n^(1/degree))`` for ``n >= 0`` by Newton's iteration from above."""
-    if degree == 1 or n < 2:
-        return n
-    if degree == 2:
-        return math.isqrt(n)
-    if degree >= n.bit_length():
-        return 1
-    root = 1 << -(-n.bit_length() // degree)
-    while True:
-        smaller = ((degree - 1) * root + n // root ** (degree - 1)) // degree
-        if smaller >= root:
-            return root
-        root = smaller
-
-
-def shorten(text: str, limit: int = 60) -> str:
-    """``text`` fit for a one-line message: the middle of a long one is left out."""
-    return text if len(text) <= limit else f"{text[: limit - 20]}...{text[-15:]}"

@@ -19,7 +19,8 @@ from typing import Any, Final
 from dpexact.errors import InvalidInput
 from dpexact.mechanisms import base
 from dpexact.mechanisms.base import Mechanism, compose, repeat
-from dpexact.reals import Real, Token, Tokens, parse_real, read_real, shorten
+from dpexact.reals import Real, parse_real, read_real
+from dpexact.tokens import Token, Tokens, shorten
 
 #: The mechanisms that text can name.
 NAMES: Final[dict[str, type[Mechanism]]] = {

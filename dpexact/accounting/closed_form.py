@@ -1,0 +1,93 @@
+r"""Closed forms: Gaussians, and Gaussians composed with randomised response.
+
+A composition of Gaussian mechanisms is one Gaussian with
+:math:`\mu^2 = \sum_i k_i (\Delta_i/\sigma_i)^2` (Dong, Roth, Su 2022, Corollary 2), and for every
+real ``eps``
+
+.. math:: \delta(\varepsilon) = \Phi(-\varepsilon/\mu + \mu/2)
+          - e^{\varepsilon}\,\Phi(-\varepsilon/\mu - \mu/2)
+
+(Balle and Wang 2018, Theorem 8).
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Final
+
+from flint import arb, fmpz
+
+from dpexact import balls
+from dpexact.accounting.inverse import invert
+from dpexact.accounting.profile import InfiniteLoss, Profile
+from dpexact.enclosure import Enclosure
+from dpexact.errors import PrecisionNotReached
+from dpexact.reals import Real, rational
+
+_ZERO: Final = Fraction(0)
+_ONE: Final = Fraction(1)
+
+
+def gaussian_divergence(mu: arb, epsilon: arb) -> arb:
+    """``delta(epsilon)`` of ``N(mu, 1)`` against ``N(0, 1)``, for ``mu > 0`` and real epsilon."""
+    root2 = arb(2).sqrt()
+    near = ((epsilon / mu - mu / 2) / root2).erfc()
+    far = ((epsilon / mu + mu / 2) / root2).erfc()
+    return (near - epsilon.exp() * far) / 2
+
+
+class GaussianMixedWithResponse(Profile):
+    r"""A Gaussian of parameter ``mu > 0`` composed with ``count`` responses of the same ``eps``.
+
+    .. math:: \delta(\varepsilon') = D + (1-D) \sum_{j=0}^{k} \binom{k}{j} q^j (1-q)^{k-j}\,
+              \delta_\mu(\varepsilon' - (2j-k)\varepsilon), \quad q = 1/(1+e^{-\varepsilon})
+
+    because the two losses are independent. ``count = 0`` is the Gaussian alone.
+    """
+
+    def __init__(
+        self, mu: Real, infinite: InfiniteLoss, eps: Real | None = None, count: int = 0
+    ) -> None:
+        self.mu = mu
+        self.infinite = infinite
+        self.eps = eps if eps is not None else rational(0)
+        self.count = count
+        self.method = "closed form: Gaussian"
+        if count:
+            self.method += " with randomised response"
+
+    def delta(self, epsilon: Real, digits: int) -> Enclosure:
+        return balls.certify(
+            lambda: self._delta_ball(balls.ball(epsilon)),
+            digits,
+            lowest=_ZERO,
+            highest=_ONE,
+            method=self.method,
+        )
+
+    def _delta_ball(self, epsilon: arb) -> arb:
+        lost, mu = self.infinite.ball(), balls.ball(self.mu)
+        if self.count == 0:
+            return lost + (1 - lost) * gaussian_divergence(mu, epsilon)
+        step = balls.ball(self.eps)
+        finite = arb(0)
+        binomial = fmpz(1)
+        for j in range(self.count + 1):
+            shift = (2 * j - self.count) * step
+            weight = binomial * (j * step).exp()
+            finite += weight * gaussian_divergence(mu, epsilon - shift)
+            binomial = binomial * (self.count - j) // (j + 1)
+        return lost + (1 - lost) * finite / (1 + step.exp()) ** self.count
+
+    def epsilon(self, delta: Real, digits: int) -> Enclosure:
+        order = self.infinite.compare(delta, digits)
+        if order is None:
+            raise PrecisionNotReached(
+                "delta cannot be told apart from the probability of infinite loss",
+                Enclosure(_ZERO, float("inf"), self.method),
+            )
+        if order >= 0:
+            return Enclosure.exact(float("inf"), self.method)
+        return invert(
+            lambda epsilon, d: self.delta(rational(epsilon), d), delta, digits, self.method
+        )

@@ -1,0 +1,106 @@
+"""What every accounting method offers: the privacy profile of one dominating pair."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Final
+
+from flint import arb, fmpq
+
+from dpexact import balls
+from dpexact.enclosure import Enclosure
+from dpexact.reals import Real
+
+#: An exact power ``(1 - delta)^k`` is written out as a ``Fraction`` up to this many bits.
+EXACT_BITS: Final = 65_536
+
+
+@dataclass(frozen=True, slots=True)
+class InfiniteLoss:
+    """The mass of infinite privacy loss, ``1 - prod (1 - delta_i)^(k_i)``.
+
+    ``masses`` holds the pairs ``(delta_i, k_i)``.
+    """
+
+    masses: tuple[tuple[Real, int], ...] = ()
+
+    @property
+    def fraction(self) -> Fraction | None:
+        """The exact mass when rational and small enough to write out."""
+        survival = fmpq(1)
+        bits = 0
+        for delta, count in self.masses:
+            if delta.fraction is None:
+                return None
+            bits += delta.fraction.denominator.bit_length() * count
+            if bits > EXACT_BITS:
+                return None
+            kept = 1 - delta.fraction
+            survival *= fmpq(kept.numerator, kept.denominator) ** count
+        return Fraction(int((1 - survival).p), int((1 - survival).q))
+
+    def ball(self) -> arb:
+        """The mass as a ball at the current precision, without cancellation for small masses."""
+        log_survival = arb(0)
+        for delta, count in self.masses:
+            if delta.fraction == 1:
+                return arb(1)
+            log_survival += count * (-balls.ball(delta)).log1p()
+        return -log_survival.expm1()
+
+    def compare(self, target: Real, digits: int) -> int | None:
+        """-1, 0, 1 as the mass is below, equal to or above ``target``; None if undecided."""
+        exact = self.fraction
+        if exact is not None and target.fraction is not None:
+            return (exact > target.fraction) - (exact < target.fraction)
+        bits = balls.bits_for(digits)
+        for scale in (1, 4, 16):
+            with balls.precision(bits * scale):
+                difference = self.ball() - balls.ball(target)
+                if difference > 0:
+                    return 1
+                if difference < 0:
+                    return -1
+        return None
+
+
+class Profile(ABC):
+    """The privacy profile ``delta(eps) = E_P[(1 - e^(eps - Z))_+] + P(Z = inf)`` of a pair.
+
+    ``method`` names the accounting method; ``infinite`` is the mass of infinite loss.
+    """
+
+    method: str
+    infinite: InfiniteLoss
+
+    @abstractmethod
+    def delta(self, epsilon: Real, digits: int) -> Enclosure:
+        """Enclose ``delta(epsilon)`` to ``digits`` digits, for ``epsilon >= 0``."""
+
+    @abstractmethod
+    def epsilon(self, delta: Real, digits: int) -> Enclosure:
+        """Enclose the smallest ``epsilon >= 0`` with ``delta(epsilon) <= delta``."""
+
+
+class NoLoss(Profile):
+    """The profile of ``P = Q`` apart from infinite loss: ``delta(eps)`` is constant."""
+
+    method = "closed form: no finite loss"
+
+    def __init__(self, infinite: InfiniteLoss) -> None:
+        self.infinite = infinite
+
+    def delta(self, epsilon: Real, digits: int) -> Enclosure:
+        exact = self.infinite.fraction
+        if exact is not None:
+            return Enclosure.exact(exact, self.method)
+        return balls.certify(self.infinite.ball, digits, highest=Fraction(1), method=self.method)
+
+    def epsilon(self, delta: Real, digits: int) -> Enclosure:
+        order = self.infinite.compare(delta, digits)
+        if order is None:
+            return Enclosure(Fraction(0), math.inf, self.method)
+        return Enclosure.exact(math.inf if order > 0 else Fraction(0), self.method)

@@ -1,0 +1,120 @@
+"""The public questions: check the arguments, choose the method, answer."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from dpexact.accounting.choose import profile
+from dpexact.arguments import digits_in, direction_in, real_in
+from dpexact.enclosure import Enclosure
+from dpexact.errors import InvalidInput, PrecisionNotReached
+from dpexact.mechanisms import Mechanism, parse
+from dpexact.reals import RealLike
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import ArrayLike, NDArray
+
+#: Digits that decide a float64 bound.
+FLOAT_DIGITS = 17
+
+
+def delta(
+    mechanism: Mechanism | str,
+    epsilon: RealLike,
+    digits: int = 15,
+    direction: str = "both",
+) -> Enclosure:
+    r"""Enclose the smallest ``delta`` for which ``mechanism`` is ``(epsilon, delta)``-DP.
+
+    .. math:: \delta(\varepsilon) = \sup_S\, P(S) - e^{\varepsilon} Q(S)
+              = E_P\big[(1 - e^{\varepsilon - Z})_+\big], \qquad Z = \log dP/dQ,
+
+    for the dominating pair ``(P, Q)`` of the mechanism.
+
+    Args:
+        mechanism: a mechanism or its text.
+        epsilon: any exact real ``>= 0`` (a float means its exact binary value).
+        digits: certified significant digits asked for.
+        direction: neighbours by ``remove``, ``add`` or ``both`` (the larger); matters for sampling.
+
+    Raises:
+        InvalidInput: an argument out of its domain.
+        UnsupportedMechanism: no certified method.
+        PrecisionNotReached: the digits were not reached; carries the best enclosure.
+
+    >>> print(delta("approx_dp(1/10, 1/1000)^30", "3/2", digits=20).shown(20))
+    0.030450623182910283129...
+    """
+    m = mechanism_in(mechanism)
+    point = real_in(epsilon, "epsilon", ">= 0")
+    wanted = digits_in(digits)
+    direction_in(direction)
+    return profile(m).delta(point, wanted)
+
+
+def epsilon(
+    mechanism: Mechanism | str,
+    delta: RealLike,
+    digits: int = 15,
+    direction: str = "both",
+) -> Enclosure:
+    """Enclose the smallest ``epsilon >= 0`` for which ``mechanism`` is ``(epsilon, delta)``-DP.
+
+    Infinite (``Enclosure.exact(math.inf)``) when ``delta`` lies below the mass of infinite loss,
+    or when the loss is unbounded and ``delta`` is not above that mass.
+
+    Args:
+        mechanism: a mechanism or its text.
+        delta: any exact real in ``[0, 1]``.
+        digits: certified significant digits asked for.
+        direction: neighbours by ``remove``, ``add`` or ``both`` (the larger).
+
+    Raises:
+        InvalidInput, UnsupportedMechanism, PrecisionNotReached: as :func:`delta`.
+
+    >>> print(epsilon("gaussian(1)", "1e-5", digits=20).shown(20))
+    4.3771763569132520189...
+    """
+    m = mechanism_in(mechanism)
+    target = real_in(delta, "delta", ">= 0", "<= 1")
+    wanted = digits_in(digits)
+    direction_in(direction)
+    return profile(m).epsilon(target, wanted)
+
+
+def delta_bounds(
+    mechanism: Mechanism | str, epsilons: ArrayLike, direction: str = "both"
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Float64 arrays ``(lower, upper)`` with ``lower <= delta(epsilons) <= upper``, elementwise.
+
+    Rounded outward from :func:`delta`, so the true value lies between even in the last bit; where
+    the precision does not suffice, the bounds are as wide as what was certified.
+
+    >>> lower, upper = delta_bounds("gaussian(1)", [0.0, 1.0, 2.0])
+    >>> bool((lower <= upper).all())
+    True
+    """
+    import numpy as np
+
+    points = np.asarray(epsilons)
+    if points.dtype.kind not in "fiuO":
+        raise InvalidInput(f"epsilons: an array of {points.dtype} is not accepted; use numbers")
+    m = mechanism_in(mechanism)
+    pairs = np.empty((points.size, 2))
+    for row, point in zip(pairs, points.ravel().tolist(), strict=True):
+        try:
+            found = delta(m, point, FLOAT_DIGITS, direction)
+        except PrecisionNotReached as error:
+            found = error.best
+        row[:] = found.to_float_bounds()
+    return pairs[:, 0].reshape(points.shape), pairs[:, 1].reshape(points.shape)
+
+
+def mechanism_in(mechanism: Mechanism | str) -> Mechanism:
+    """The mechanism, parsed if it is text."""
+    if isinstance(mechanism, str):
+        return parse(mechanism)
+    if not isinstance(mechanism, Mechanism):
+        raise InvalidInput(f"mechanism: {mechanism!r} is neither a mechanism nor its text")
+    return mechanism

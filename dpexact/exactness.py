@@ -1,0 +1,97 @@
+"""What is visibly exact about expressions: rational exponentials and rational ratios."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import Final
+
+from dpexact.reals import Real, rational_root
+
+_ZERO: Final = Fraction(0)
+_ONE: Final = Fraction(1)
+
+
+def exp_fraction(value: Real, limit_bits: int = 4096) -> Fraction | None:
+    """``e^value`` as a ``Fraction`` when visibly rational and of moderate size, else ``None``.
+
+    Recognises integer and rational combinations of logarithms of rationals, such as ``3*log(3/2)``
+    or ``log(4)/2``.
+    """
+    combination = _log_combination(value)
+    if combination is None:
+        return None
+    denominator = math.lcm(*(c.denominator for c in combination.values()))
+    result = _ONE
+    for base, coefficient in combination.items():
+        exponent = int(coefficient * denominator)
+        size = base.numerator.bit_length() + base.denominator.bit_length()
+        if size * abs(exponent) > limit_bits:
+            return None
+        result *= base**exponent
+    return rational_root(result, denominator)
+
+
+def exact_ratio(a: Real, b: Real) -> Fraction | None:
+    """``a / b`` as a ``Fraction`` when the two are visibly rational multiples, else ``None``.
+
+    >>> from dpexact.reals import real
+    >>> exact_ratio(real("log(3/2)*3"), real("log(3/2)"))
+    Fraction(3, 1)
+    """
+    (factor_a, core_a), (factor_b, core_b) = _split_factor(a), _split_factor(b)
+    if factor_b == 0:
+        return None
+    if core_a == core_b or factor_a == 0:
+        return factor_a / factor_b
+    if core_a is not None and core_b is not None and core_a.operator == core_b.operator == "sqrt":
+        radicand_a, radicand_b = core_a.arguments[0].fraction, core_b.arguments[0].fraction
+        if radicand_a is not None and radicand_b is not None:
+            root = rational_root(radicand_a / radicand_b, 2)
+            return root and root * factor_a / factor_b
+    logs_a, logs_b = _log_combination(a), _log_combination(b)
+    if not logs_a or not logs_b or logs_a.keys() != logs_b.keys():
+        return None
+    ratios = {logs_a[base] / logs_b[base] for base in logs_a}
+    return ratios.pop() if len(ratios) == 1 else None
+
+
+def _split_factor(value: Real) -> tuple[Fraction, Real | None]:
+    """``value`` as a rational factor times a core; the core of a rational is ``None``."""
+    if value.fraction is not None:
+        return value.fraction, None
+    if value.operator in ("*", "/"):
+        a, b = value.arguments
+        if b.fraction is not None:
+            factor, core = _split_factor(a)
+            return (factor * b.fraction if value.operator == "*" else factor / b.fraction), core
+        if value.operator == "*" and a.fraction is not None:
+            factor, core = _split_factor(b)
+            return factor * a.fraction, core
+    return _ONE, value
+
+
+def _log_combination(value: Real) -> dict[Fraction, Fraction] | None:
+    """``{r: c}`` with ``value = sum of c*log(r)``, or ``None``."""
+    if value.fraction is not None:
+        return {} if value.fraction == 0 else None
+    if value.operator == "log" and (base := value.arguments[0].fraction) is not None:
+        return {base: _ONE}
+    if value.operator == "+":
+        left, right = (_log_combination(part) for part in value.arguments)
+        if left is None or right is None:
+            return None
+        merged = dict(left)
+        for base, coefficient in right.items():
+            merged[base] = merged.get(base, _ZERO) + coefficient
+        return {base: c for base, c in merged.items() if c}
+    if value.operator in ("*", "/"):
+        a, b = value.arguments
+        if value.operator == "*" and a.fraction is not None:
+            a, b = b, a
+        factor, part = b.fraction, _log_combination(a)
+        if factor is None or part is None:
+            return None
+        factor = factor if value.operator == "*" else 1 / factor
+        return {base: c * factor for base, c in part.items()}
+    return None

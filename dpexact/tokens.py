@@ -1,0 +1,109 @@
+"""Lexical units of the text grammars of numbers and mechanisms."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Final
+
+from dpexact.errors import InvalidInput
+
+#: Longest text and deepest nesting of an expression.
+MAX_TEXT: Final = 1_000_000
+MAX_DEPTH: Final = 100
+
+_TOKEN: Final = re.compile(
+    r"\s*(?:(?P<number>(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)"
+    r"|(?P<name>[A-Za-z_][A-Za-z_0-9]*)|(?P<symbol>\*\*|[-+*/^(),=?])|(?P<bad>\S))"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """One lexical unit: ``kind`` is number, name, symbol or end; ``column`` counts from 1."""
+
+    kind: str
+    text: str
+    column: int
+
+
+class Tokens:
+    """A cursor over the tokens of one expression, shared by the number and mechanism grammars."""
+
+    def __init__(self, text: str) -> None:
+        if len(text) > MAX_TEXT:
+            raise InvalidInput(f"text of {len(text)} characters is too long (limit {MAX_TEXT})")
+        self.text = text
+        self._tokens = _tokenize(text)
+        self._index = 0
+        self._depth = 0
+
+    @property
+    def next(self) -> Token:
+        """The token ahead."""
+        return self._tokens[self._index]
+
+    def take(self) -> Token:
+        """Step over the token ahead and return it; the end stays."""
+        token = self.next
+        if token.kind != "end":
+            self._index += 1
+        return token
+
+    def accept(self, *symbols: str) -> Token | None:
+        """Take the next token if it is one of ``symbols``."""
+        if self.next.kind == "symbol" and self.next.text in symbols:
+            return self.take()
+        return None
+
+    def expect(self, symbol: str, opened: Token | None = None) -> None:
+        """Take ``symbol`` or fail; ``opened`` is the bracket that it closes."""
+        if self.accept(symbol):
+            return
+        hint = f" to close the bracket of column {opened.column}" if opened else ""
+        raise self.error(f"expected {symbol!r}{hint}, found {self.found()}")
+
+    def peek_after(self) -> Token:
+        """The token after the one ahead."""
+        return self._tokens[min(self._index + 1, len(self._tokens) - 1)]
+
+    def found(self) -> str:
+        """The token ahead, in words for a message."""
+        return "the end" if self.next.kind == "end" else repr(shorten(self.next.text))
+
+    def error(self, message: str, at: Token | None = None) -> InvalidInput:
+        """An error that points at a column: that of ``at``, or of the token ahead."""
+        column = (at or self.next).column
+        return InvalidInput(f"column {column} of {shorten(self.text)!r}: {message}")
+
+    def descend(self) -> None:
+        """Enter one level of nesting."""
+        self._depth += 1
+        if self._depth > MAX_DEPTH:
+            raise self.error(f"nested more than {MAX_DEPTH} deep")
+
+    def ascend(self) -> None:
+        """Leave one level of nesting."""
+        self._depth -= 1
+
+
+def _tokenize(text: str) -> list[Token]:
+    tokens: list[Token] = []
+    position = 0
+    while match := _TOKEN.match(text, position):
+        kind = match.lastgroup
+        assert kind is not None
+        start = match.start(kind)
+        if kind == "bad":
+            raise InvalidInput(
+                f"column {start + 1} of {shorten(text)!r}: unexpected character {text[start]!r}"
+            )
+        tokens.append(Token(kind, match.group(kind), start + 1))
+        position = match.end()
+    tokens.append(Token("end", "", len(text.rstrip()) + 1))
+    return tokens
+
+
+def shorten(text: str, limit: int = 60) -> str:
+    """``text`` fit for a one-line message: the middle of a long one is left out."""
+    return text if len(text) <= limit else f"{text[: limit - 20]}...{text[-15:]}"

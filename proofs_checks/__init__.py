@@ -1,0 +1,1 @@
+"""Machine checks of the theorems that accounting rests on."""
