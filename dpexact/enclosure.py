@@ -137,14 +137,18 @@ class Enclosure:
         )
 
     def to_json(self, digits: int) -> dict[str, str | int]:
-        """``{"lower", "upper", "digits"}`` with room for ``digits`` digits, rounded outward.
+        """``{"lower", "upper", "digits"}``: bounds of ``digits + 5`` digits, rounded outward.
 
         ``digits`` of the result counts what the printed bounds certify.
         """
         significant = digits + 5
         lower, upper = self.decimal_bounds(significant)
         printed = Enclosure(_parse_bound(lower), _parse_bound(upper))
-        return {"lower": lower, "upper": upper, "digits": min(printed.digits, significant)}
+        return {
+            "lower": _pad(lower, significant),
+            "upper": _pad(upper, significant),
+            "digits": min(printed.digits, significant),
+        }
 
     def to_float_bounds(self) -> tuple[float, float]:
         """Two floats, the first not above and the second not below the true value."""
@@ -229,7 +233,9 @@ def _parse_bound(text: str) -> Bound:
 
 
 def _pad(text: str, significant: int) -> str:
-    """Restore the trailing zeros, which are certain digits too."""
+    """Restore the trailing zeros, which are digits too; 0 and infinity have none."""
+    if text in ("0", "inf"):
+        return text
     mantissa, e, exponent = text.partition("e")
     shown = len(mantissa.replace(".", "").lstrip("0-"))
     if shown < significant:

@@ -204,7 +204,7 @@ def real(value: RealLike, name: str = "number") -> Real:
     >>> real("256/60000").fraction
     Fraction(8, 1875)
     >>> str(real("log(3/2) * 3"))
-    'log(3/2)*3'
+    'log(1.5)*3'
     """
     try:
         return _convert(value)

@@ -74,7 +74,7 @@ def epsilon(
         InvalidInput, UnsupportedMechanism, PrecisionNotReached: as :func:`delta`.
 
     >>> print(epsilon("gaussian(1)", "1e-5", digits=20).shown(20))
-    4.3771763569132520189...
+    4.3771780956812246276...
     """
     m = mechanism_in(mechanism)
     target = real_in(delta, "delta", ">= 0", "<= 1")

@@ -1,0 +1,5 @@
+"""``python -m dpexact``."""
+
+from dpexact.cli import main
+
+main()

@@ -1,0 +1,314 @@
+"""The command line: parse, call, print. Nothing here computes."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Final, NoReturn
+
+import click
+from click.shell_completion import CompletionItem, get_completion_class
+
+import dpexact
+from dpexact.arguments import DIRECTIONS, MAX_DIGITS
+from dpexact.enclosure import Enclosure
+from dpexact.errors import DpexactError, PrecisionNotReached
+from dpexact.mechanisms.grammar import NAMES
+
+EXIT_BAD_INPUT: Final = 2
+EXIT_UNDECIDED: Final = 3
+
+_EXPR_HELP: Final = """EXPR is a mechanism, for example "approx_dp(1/10, 1/1000)^30" or
+"gaussian(1.3) * gaussian(2)". Numbers are exact: 1.3, 256/60000, 1e-5, log(3/2), sqrt(2)."""
+
+
+class _OneLineErrors(click.Group):
+    """A group whose errors are one line on stderr, with the documented exit codes."""
+
+    def main(self, *args: Any, **kwargs: Any) -> NoReturn:
+        kwargs.update(standalone_mode=False, prog_name="dpexact")
+        try:
+            code = super().main(*args, **kwargs)
+        except click.exceptions.NoArgsIsHelpError as error:
+            error.show()
+            sys.exit(EXIT_BAD_INPUT)
+        except click.exceptions.Abort:
+            _fail("interrupted", 130)
+        except click.ClickException as error:
+            _fail(" ".join(error.format_message().split()), EXIT_BAD_INPUT)
+        except PrecisionNotReached as error:
+            _fail(str(error), EXIT_UNDECIDED)
+        except DpexactError as error:
+            _fail(str(error), EXIT_BAD_INPUT)
+        sys.exit(code if isinstance(code, int) else 0)
+
+
+def _fail(message: str, code: int) -> NoReturn:
+    click.echo(f"dpexact: {message}", err=True)
+    sys.exit(code)
+
+
+class _Expression(click.ParamType):
+    """The text of a mechanism; completes mechanism names."""
+
+    name = "expr"
+
+    def shell_complete(
+        self, ctx: click.Context, param: click.Parameter, incomplete: str
+    ) -> list[CompletionItem]:
+        start = max(incomplete.rfind(c) for c in "(*, ") + 1
+        typed, word = incomplete[:start], incomplete[start:]
+        return [CompletionItem(f"{typed}{name}(") for name in NAMES if name.startswith(word)]
+
+
+_expression = click.argument("expr", type=_Expression())
+_digits = click.option(
+    "--digits",
+    type=click.IntRange(1, MAX_DIGITS),
+    default=15,
+    show_default=True,
+    help="Certified significant digits.",
+)
+_as_json = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+_direction = click.option(
+    "--direction",
+    type=click.Choice(DIRECTIONS),
+    default="both",
+    show_default=True,
+    help="Neighbours: the record is removed, added, or the worse of both.",
+)
+
+
+@click.group(
+    cls=_OneLineErrors,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
+@click.version_option(dpexact.__version__, message="%(prog)s %(version)s")
+def main() -> None:
+    """Certified differential-privacy accounting, and audits of other accountants.
+
+    \b
+    Examples:
+      dpexact delta "approx_dp(1/10, 1/1000)^30" --epsilon 3/2 --digits 30
+      dpexact epsilon "gaussian(1.3)^100" --delta 1e-5
+      dpexact audit claims.yaml --html report.html
+      dpexact audit --accountant dp-accounting-pld --workload basics
+
+    \b
+    Exit codes: 0 done (audit: every claim sound), 1 a claim is certified unsound,
+    2 bad input or usage, 3 undecided at the precision cap.
+    """
+
+
+@main.command(epilog=_EXPR_HELP)
+@_expression
+@click.option("--epsilon", required=True, metavar="E", help="Exact number >= 0.")
+@_digits
+@_direction
+@_as_json
+def delta(expr: str, epsilon: str, digits: int, direction: str, as_json: bool) -> int:
+    """Enclose the smallest delta at EPSILON.
+
+    \b
+    Examples:
+      dpexact delta "approx_dp(1/10, 1/1000)^30" --epsilon 3/2
+      dpexact delta "gdp(1/100)" --epsilon 0.7 --digits 30 --json
+    """
+    return _answer(
+        lambda: dpexact.delta(expr, epsilon, digits, direction),
+        expr,
+        digits,
+        as_json,
+        quantity="delta",
+        argument=("epsilon", epsilon),
+        direction=direction,
+    )
+
+
+@main.command(epilog=_EXPR_HELP)
+@_expression
+@click.option("--delta", required=True, metavar="D", help="Exact number in [0, 1].")
+@_digits
+@_direction
+@_as_json
+def epsilon(expr: str, delta: str, digits: int, direction: str, as_json: bool) -> int:
+    """Enclose the smallest epsilon at DELTA ("inf" where there is none).
+
+    \b
+    Examples:
+      dpexact epsilon "gaussian(1)" --delta 1e-300 --digits 30
+      dpexact epsilon "pure_dp(0.1)^100" --delta 1e-6
+    """
+    return _answer(
+        lambda: dpexact.epsilon(expr, delta, digits, direction),
+        expr,
+        digits,
+        as_json,
+        quantity="epsilon",
+        argument=("delta", delta),
+        direction=direction,
+    )
+
+
+def _answer(
+    ask: Callable[[], Enclosure],
+    expr: str,
+    digits: int,
+    as_json: bool,
+    *,
+    quantity: str,
+    argument: tuple[str, str],
+    direction: str,
+) -> int:
+    """Print one enclosure; exit code 3, with the best enclosure, if the digits were not reached."""
+    started = time.perf_counter()
+    problem = ""
+    try:
+        found = ask()
+    except PrecisionNotReached as error:
+        found, problem = error.best, str(error)
+    seconds = time.perf_counter() - started
+    mechanism = str(dpexact.parse(expr))
+    name, value = argument
+    if as_json:
+        record = {
+            "mechanism": mechanism,
+            "quantity": quantity,
+            name: value,
+            "direction": direction,
+            **found.to_json(digits),
+            "method": found.method,
+            "seconds": round(seconds, 6),
+            "version": dpexact.__version__,
+        }
+        click.echo(json.dumps(record))
+    else:
+        click.echo(f"{quantity} = {found.shown(digits)}")
+        click.echo(f"  of {mechanism} at {name} = {value}")
+        lower, upper = found.decimal_bounds(digits + 5)
+        click.echo(f"  certified in [{lower}, {upper}]")
+        click.echo(f"  by {found.method or 'no method'}, {seconds:.3g} s")
+    if problem:
+        click.echo(f"dpexact: {problem}", err=True)
+        return EXIT_UNDECIDED
+    return 0
+
+
+@main.command(epilog=_EXPR_HELP)
+@_expression
+@click.option("--latex", is_flag=True, help="Print LaTeX.")
+@_as_json
+def symbolic(expr: str, latex: bool, as_json: bool) -> None:
+    """Print delta(epsilon) in closed form, in E = e^eps, delta and X = e^epsilon.
+
+    \b
+    Examples:
+      dpexact symbolic "approx_dp(1/10, 1/1000)^3"
+      dpexact symbolic "gaussian(1)" --latex
+    """
+    from dpexact.symbolic import symbolic as closed_form
+
+    form = closed_form(expr)
+    values = {str(symbol): str(value) for symbol, value in form.values.items()}
+    if as_json:
+        record = {
+            "mechanism": str(form.mechanism),
+            "quantity": "delta",
+            "expression": str(form),
+            "latex": form.latex(),
+            "values": values,
+            "version": dpexact.__version__,
+        }
+        click.echo(json.dumps(record))
+        return
+    click.echo(form.latex() if latex else str(form))
+    if not latex:
+        click.echo("where " + ", ".join(f"{name} = {value}" for name, value in values.items()))
+
+
+_CLAIMS = click.argument("claims", nargs=-1, type=click.Path(path_type=Path))
+
+
+@main.command()
+@_CLAIMS
+@click.option("--accountant", "accountants", multiple=True, metavar="NAME", help="Audit this too.")
+@click.option(
+    "--workload",
+    "workloads",
+    multiple=True,
+    metavar="NAME",
+    help="Cases that the accountants are asked.  [default: basics]",
+)
+@click.option("--html", type=click.Path(path_type=Path), help="Write a self-contained page.")
+@click.option("--json", "json_file", type=click.Path(path_type=Path), help="Write the JSON report.")
+@click.option("--jobs", type=click.IntRange(1, 1024), default=1, help="Worker processes.")
+@_digits
+def audit(
+    claims: tuple[Path, ...],
+    accountants: tuple[str, ...],
+    workloads: tuple[str, ...],
+    html: Path | None,
+    json_file: Path | None,
+    jobs: int,
+    digits: int,
+) -> int:
+    """Judge claims of other software: sound, unsound or undecided, with the certified truth.
+
+    CLAIMS are files (YAML, JSON or CSV). With --accountant the named accountants are run on the
+    workloads and what they return is judged.
+
+    \b
+    Examples:
+      dpexact audit docs/examples/recorded_claims.yaml --html report.html
+      dpexact audit --accountant dp-accounting-pld --workload basics --json report.json
+    """
+    if not claims and not accountants:
+        raise click.UsageError("nothing to audit: give a claims file or --accountant NAME")
+    if workloads and not accountants:
+        raise click.UsageError("--workload: needs --accountant NAME to ask")
+    from dpexact.audit import run
+    from dpexact.audit.progress import progress_bar
+
+    with progress_bar() as progress:
+        report = run(
+            claims,
+            accountants=accountants,
+            workloads=workloads or ("basics",),
+            digits=digits,
+            jobs=jobs,
+            command="dpexact " + shlex.join(sys.argv[1:]),
+            progress=progress,
+        )
+    report.write(html=html, json=json_file)
+    report.print()
+    return report.exit_code
+
+
+@main.command()
+@_as_json
+def accountants(as_json: bool) -> None:
+    """List the accountants that can be audited, and what is missing for the others.
+
+    \b
+    Example:
+      dpexact accountants
+    """
+
+
+@main.command()
+@click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
+def completion(shell: str) -> None:
+    """Print the completion script of SHELL.
+
+    \b
+    Examples:
+      eval "$(dpexact completion bash)"
+      dpexact completion fish > ~/.config/fish/completions/dpexact.fish
+    """
+    kind = get_completion_class(shell)
+    assert kind is not None
+    click.echo(kind(main, {}, "dpexact", "_DPEXACT_COMPLETE").source())

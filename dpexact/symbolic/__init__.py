@@ -1,0 +1,5 @@
+"""Closed forms as sympy expressions; sympy is imported only when a form is asked for."""
+
+from dpexact.symbolic.forms import SymbolicForm, symbolic
+
+__all__ = ["SymbolicForm", "symbolic"]

@@ -1,0 +1,141 @@
+"""The command line as a user meets it: output, JSON, exit codes, one-line errors."""
+
+import json
+import subprocess
+import sys
+from fractions import Fraction
+
+import pytest
+from click.testing import CliRunner
+
+import dpexact
+from dpexact.cli import main
+
+
+def run(*arguments, **options):
+    return CliRunner().invoke(main, list(arguments), **options)
+
+
+def test_delta_prints_only_certain_digits():
+    result = run("delta", "approx_dp(1/10, 1/1000)^30", "--epsilon", "3/2", "--digits", "30")
+    assert result.exit_code == 0
+    assert result.output.startswith("delta = 0.0304506231829102831295644359059...\n")
+
+
+@pytest.mark.parametrize(
+    ("verb", "expr", "option", "value"),
+    [
+        ("delta", "gdp(1/100)", "epsilon", "0.7"),
+        ("delta", "approx_dp(log(3/2), 1/7)^9", "epsilon", "log(3/2)*3"),
+        ("epsilon", "gaussian(1)", "delta", "1e-300"),
+        ("epsilon", "pure_dp(0.1)^100", "delta", "1e-6"),
+    ],
+)
+def test_json_has_the_contracted_keys_and_outward_bounds(verb, expr, option, value):
+    result = run(verb, expr, f"--{option}", value, "--digits", "20", "--json")
+    record = json.loads(result.output)
+    assert list(record) == [
+        "mechanism",
+        "quantity",
+        option,
+        "direction",
+        "lower",
+        "upper",
+        "digits",
+        "method",
+        "seconds",
+        "version",
+    ]
+    assert record["digits"] >= 20
+    assert record[option] == value
+    finer = getattr(dpexact, verb)(expr, value, 60)
+    assert Fraction(record["lower"]) <= finer.lower <= finer.upper <= Fraction(record["upper"])
+    assert dpexact.parse(record["mechanism"]) == dpexact.parse(expr)
+
+
+def test_infinite_epsilon_is_reported():
+    record = json.loads(run("epsilon", "gaussian(1)", "--delta", "0", "--json").output)
+    assert record["lower"] == record["upper"] == "inf"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "named"),
+    [
+        (["delta", "gaussian(-1)", "--epsilon", "1"], "sigma: -1"),
+        (["delta", "poisson(gaussian(1), 1.5)", "--epsilon", "1"], "q: 1.5"),
+        (["delta", "gaussian(nan)", "--epsilon", "1"], "nan"),
+        (["delta", "gaussian(1)", "--epsilon", "nan"], "epsilon: nan"),
+        (["delta", "gaussian(1)", "--epsilon", "1e999999999"], "epsilon"),
+        (["delta", "gaussian(1)", "--epsilon", "-1"], "epsilon: -1"),
+        (["delta", "gausian(1)", "--epsilon", "1"], "did you mean 'gaussian'"),
+        (["delta", "gaussian(1", "--epsilon", "1"], "column 11"),
+        (["delta", "", "--epsilon", "1"], "empty"),
+        (["delta", "gaussian(1)"], "--epsilon"),
+        (["epsilon", "gaussian(1)", "--delta", "2"], "delta: 2"),
+        (["epsilon", "gaussian(1)", "--delta", "1", "--digits", "0"], "--digits"),
+        (["epsilon", "zcdp(1)", "--delta", "1/2"], "zcdp(1)"),
+        (["symbolic", "laplace(1)"], "laplace(1)"),
+        (["audit"], "nothing to audit"),
+        (["audit", "no-such-file.yaml"], "no-such-file.yaml"),
+        (["audit", "--accountant", "no-such"], "no-such"),
+        (["audit", "--workload", "basics"], "--workload"),
+        (["no-such-verb"], "no-such-verb"),
+    ],
+)
+def test_bad_input_is_one_line_and_exit_code_2(arguments, named):
+    result = run(*arguments)
+    assert result.exit_code == 2
+    assert result.stdout == ""
+    assert result.stderr.count("\n") == 1
+    assert named in result.stderr
+    assert "Traceback" not in result.stderr
+
+
+def test_precision_not_reached_prints_the_best_enclosure_and_exits_3():
+    result = run("delta", "gaussian(1)", "--epsilon", "1e7")
+    assert result.exit_code == 3
+    assert "certified in [0, " in result.stdout
+    assert "1.01e-301030" in result.stderr
+
+
+def test_symbolic_output_and_latex():
+    assert "(E + 1)**2" in run("symbolic", "pure_dp(1)^2").output
+    assert r"\begin{cases}" in run("symbolic", "pure_dp(1)^2", "--latex").output
+    record = json.loads(run("symbolic", "approx_dp(1, 1/7)^2", "--json").output)
+    assert record["values"] == {"E": "E", "delta": "1/7"}
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_completion_script(shell):
+    assert "_DPEXACT_COMPLETE" in run("completion", shell).output
+
+
+def test_mechanism_names_complete():
+    environment = {
+        "_DPEXACT_COMPLETE": "bash_complete",
+        "COMP_WORDS": "dpexact delta disc",
+        "COMP_CWORD": "2",
+    }
+    command = [sys.executable, "-m", "dpexact"]
+    result = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert "discrete_gaussian(" in result.stdout
+
+
+def test_every_verb_has_help_with_an_example():
+    for name, command in main.commands.items():
+        result = run(name, "--help")
+        assert result.exit_code == 0
+        assert f"dpexact {name}" in result.output, name
+        assert command.help
+
+
+def test_no_arguments_shows_help():
+    result = run()
+    assert result.exit_code == 2
+    assert "Exit codes" in result.output
+
+
+def test_python_dash_m():
+    command = [sys.executable, "-m", "dpexact", "--version"]
+    result = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert result.stdout.split() == ["dpexact", dpexact.__version__]

@@ -1,0 +1,45 @@
+"""Every ``$ dpexact`` line in the documentation is run and its output compared."""
+
+import doctest
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from dpexact.cli import main
+
+ROOT = Path(__file__).parents[1]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+
+
+def examples():
+    for page in PAGES:
+        for block in re.findall(r"^```console\n(.*?)^```", page.read_text(), re.S | re.M):
+            for part in re.split(r"^\$ ", block, flags=re.M)[1:]:
+                command, _, expected = part.partition("\n")
+                yield pytest.param(command, expected, id=f"{page.name}: {command[:60]}")
+
+
+@pytest.mark.parametrize(("command", "expected"), list(examples()))
+def test_console_example(command, expected, monkeypatch):
+    monkeypatch.chdir(ROOT)
+    program, *arguments = shlex.split(command)
+    assert program == "dpexact"
+    result = CliRunner().invoke(main, arguments)
+    checker = doctest.OutputChecker()
+    flags = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+    assert checker.check_output(expected, result.output, flags), result.output
+
+
+def test_links_between_pages_lead_somewhere():
+    for page in PAGES:
+        for target in re.findall(r"\]\(([^)#:]+)\)", page.read_text()):
+            assert (page.parent / target).exists(), f"{page.name}: {target}"
+
+
+def test_the_readme_has_the_two_commands():
+    text = (ROOT / "README.md").read_text()
+    assert "<!-- main-command -->" in text
+    assert "<!-- test-command -->" in text
