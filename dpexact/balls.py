@@ -61,22 +61,25 @@ def certify(
     lowest: Fraction | None = None,
     highest: Fraction | None = None,
     method: str = "",
+    lost_bits: int = 0,
+    cap: int | None = None,
 ) -> Enclosure:
     """Evaluate ``compute`` at rising precision until ``digits`` digits are certain.
 
     ``compute`` must return a ball that contains the true value at any precision. ``[lowest,
-    highest]`` are bounds known beforehand.
+    highest]`` are bounds known beforehand; ``lost_bits`` is how much precision ``compute`` is
+    expected to lose; ``cap`` lowers the cap on precision, but not below the first attempt.
 
     Raises:
         PrecisionNotReached: at the cap on precision, with the best enclosure.
     """
     best: Enclosure | None = None
-    bits = bits_for(digits)
-    cap = CAP_FACTOR * bits + CAP_EXTRA
-    while bits <= cap:
+    bits = bits_for(digits) + lost_bits
+    last = CAP_FACTOR * bits + CAP_EXTRA if cap is None else max(bits, cap)
+    while bits <= last:
         with precision(bits):
             ball = compute()
-            found = to_enclosure(ball, method) if ball.is_finite() else None
+            found = to_enclosure(ball, method) if in_range(ball) else None
         if found is not None:
             low = found.lower if lowest is None else max(found.lower, lowest)
             high = found.upper if highest is None else min(found.upper, highest)
@@ -166,6 +169,14 @@ def compare(a: Real, b: Real, name: str = "number") -> int:
 
 
 # --- out of balls -------------------------------------------------------------------------------
+
+
+def in_range(x: arb) -> bool:
+    """Whether ``x`` is finite and within ``2^MAX_EXPONENT``, so that :func:`to_enclosure` works."""
+    if not x.is_finite():
+        return False
+    mantissa, exponent = x.abs_upper().man_exp()
+    return int(exponent) + int(fmpz(mantissa).bit_length()) <= MAX_EXPONENT
 
 
 def to_enclosure(x: arb, method: str = "") -> Enclosure:

@@ -7,6 +7,7 @@ import shlex
 import sys
 import time
 from collections.abc import Callable
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Final, NoReturn
 
@@ -270,21 +271,37 @@ def audit(
         raise click.UsageError("nothing to audit: give a claims file or --accountant NAME")
     if workloads and not accountants:
         raise click.UsageError("--workload: needs --accountant NAME to ask")
-    from dpexact.audit import run
-    from dpexact.audit.progress import progress_bar
+    from dpexact.audit import Claim, Report
+    from dpexact.audit.live import ask
+    from dpexact.audit.reports import print_report, write_html, write_json
+    from dpexact.audit.reports.writing import check_writable
+    from dpexact.audit.runner import audit as judge_all
+    from dpexact.audit.runner import collect
+    from dpexact.progress import progress_bar
 
-    with progress_bar() as progress:
-        report = run(
-            claims,
-            accountants=accountants,
-            workloads=workloads or ("basics",),
-            digits=digits,
-            jobs=jobs,
-            command="dpexact " + shlex.join(sys.argv[1:]),
-            progress=progress,
-        )
-    report.write(html=html, json=json_file)
-    report.print()
+    writers: list[tuple[Path | None, Callable[[Report, Path], None]]] = [
+        (html, write_html),
+        (json_file, write_json),
+    ]
+    for path, _ in writers:
+        if path is not None:
+            check_writable(path)
+    listed: list[Claim] = collect(claims)
+    if accountants:
+        with progress_bar("asking") as progress:
+            answers, skipped = ask(accountants, workloads or ("basics",), progress)
+        listed += answers
+        for name, cases in skipped.items():
+            if cases:
+                click.echo(f"dpexact: {name} was not asked {len(cases)} cases, as", err=True)
+                click.echo(f"  {cases[0].case}: {cases[0].reason}", err=True)
+    command = shlex.join(["dpexact", *sys.argv[1:]])
+    with progress_bar("judging") as progress:
+        report = judge_all(listed, digits, jobs=jobs, progress=progress, command=command)
+    for path, write in writers:
+        if path is not None:
+            write(report, path)
+    print_report(report)
     return report.exit_code
 
 
@@ -297,6 +314,18 @@ def accountants(as_json: bool) -> None:
     Example:
       dpexact accountants
     """
+    from dpexact.audit.accountants import available
+    from dpexact.audit.workloads import names
+
+    found = available()
+    if as_json:
+        record = {"accountants": [asdict(info) for info in found], "workloads": names()}
+        click.echo(json.dumps(record))
+        return
+    for info in found:
+        versions = ", ".join(f"{name} {number}" for name, number in info.versions.items())
+        click.echo(f"{info.name}: {versions if info.installed else info.reason}")
+    click.echo(f"workloads: {', '.join(names())}")
 
 
 @main.command()

@@ -57,6 +57,11 @@ class Enclosure:
         """The same interval with another ``method``."""
         return replace(self, method=method)
 
+    def larger(self, other: Enclosure) -> Enclosure:
+        """An enclosure of the larger of the two true values."""
+        method = (self if self.upper >= other.upper else other).method
+        return Enclosure(max(self.lower, other.lower), max(self.upper, other.upper), method)
+
     def clamped(self, lowest: Bound, highest: Bound) -> Enclosure:
         """The intersection with ``[lowest, highest]``, which must contain the true value."""
         low, high = max(self.lower, lowest), min(self.upper, highest)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import numbers
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any, Final, TypeAlias
@@ -20,6 +20,10 @@ from dpexact.tokens import Token, Tokens, shorten
 
 #: Largest size of a rational part, in bits of numerator plus denominator: about 10^(+-120,000).
 MAX_BITS: Final = 400_000
+#: What an operation on small numbers costs, in bits of an operation on large ones.
+OPERATION_COST: Final = 100
+#: Largest height of an expression; what is nested no deeper is printed, compared and parsed back.
+MAX_HEIGHT: Final = 80
 
 ACCEPTED: Final = (
     "an int, Fraction, Decimal, finite float, text such as '1.3', '256/60000', '1e-5', "
@@ -37,12 +41,20 @@ class Real:
     Invariants, kept by the constructors below: ``operator`` is ``"rational"`` exactly when the
     expression folded to one ``Fraction`` (then ``value`` holds it and ``arguments`` is empty);
     otherwise ``operator`` is one of ``pi e log exp sqrt + * / ^`` and ``arguments`` its operands
-    (the exponent of ``^`` is a rational integer). Equality is equality of expressions.
+    (the exponent of ``^`` is a rational integer). ``height`` is the longest chain of operations.
+    Equality is equality of expressions.
     """
 
     operator: str
     arguments: tuple[Real, ...] = ()
     value: Fraction = _ZERO
+    height: int = field(default=0, init=False, compare=False)
+
+    def __post_init__(self) -> None:
+        height = 1 + max((argument.height for argument in self.arguments), default=-1)
+        if height > MAX_HEIGHT:
+            raise InvalidInput(f"number with more than {MAX_HEIGHT} nested operations")
+        object.__setattr__(self, "height", height)
 
     @property
     def fraction(self) -> Fraction | None:
@@ -66,9 +78,13 @@ RealLike: TypeAlias = Any
 def rational(value: Fraction | int) -> Real:
     """The rational ``value``; refuses one of more than ``MAX_BITS`` bits."""
     fraction = Fraction(value)
-    if fraction.numerator.bit_length() + fraction.denominator.bit_length() > MAX_BITS:
+    if _bits(fraction) > MAX_BITS:
         raise InvalidInput(f"number too large: more than {MAX_BITS} bits are not accepted")
     return Real("rational", (), fraction)
+
+
+def _bits(value: Fraction) -> int:
+    return value.numerator.bit_length() + value.denominator.bit_length()
 
 
 PI: Final = Real("pi")
@@ -125,8 +141,7 @@ def power(a: Real, exponent: Real) -> Real:
         return a if k == 1 else rational(1) if k == 0 else Real("^", (a, rational(k)))
     if a.fraction == 0 and k < 0:
         raise InvalidInput(f"division by zero in '0^{k}'")
-    bits = a.fraction.numerator.bit_length() + a.fraction.denominator.bit_length()
-    if abs(a.fraction) != 1 and a.fraction != 0 and (bits - 2) * abs(k) > MAX_BITS:
+    if abs(a.fraction) != 1 and a.fraction != 0 and (_bits(a.fraction) - 2) * abs(k) > MAX_BITS:
         raise InvalidInput(f"number too large: {shorten(str(a))}^{k}")
     return rational(a.fraction**k)
 
@@ -229,7 +244,7 @@ def _convert(value: RealLike) -> Real:
     if foreign is not None:
         return foreign
     if isinstance(value, numbers.Real) and hasattr(value, "as_integer_ratio"):  # also numpy's
-        if not math.isfinite(value):
+        if value != value or abs(value) == math.inf:
             raise InvalidInput(f"{value} is not a finite number; accepted: {ACCEPTED}")
         return rational(Fraction(*value.as_integer_ratio()))
     kind = type(value).__name__
@@ -264,7 +279,7 @@ def _from_mpmath(value: object) -> Real | None:
     return rational((-1) ** sign * int(mantissa) * Fraction(2) ** exponent)
 
 
-def _from_sympy(value: object) -> Real | None:
+def _from_sympy(value: object, depth: int = 0) -> Real | None:
     sympy = sys.modules.get("sympy")
     if sympy is None or not isinstance(value, sympy.Expr):
         return None
@@ -278,7 +293,9 @@ def _from_sympy(value: object) -> Real | None:
         return PI
     if value is sympy.E:
         return E
-    parts = [_from_sympy(argument) for argument in value.args]
+    if depth > MAX_HEIGHT:
+        raise InvalidInput(f"sympy expression nested more than {MAX_HEIGHT} deep")
+    parts = [_from_sympy(argument, depth + 1) for argument in value.args]
     if parts and all(part is not None for part in parts):
         operands = [part for part in parts if part is not None]
         if isinstance(value, sympy.Add | sympy.Mul):
@@ -398,6 +415,7 @@ def _located(tokens: Tokens, token: Token, build: Any, *operands: Any) -> Real:
         result: Real = build(*operands)
     except InvalidInput as error:
         raise tokens.error(str(error), token) from None
+    tokens.spend(_bits(result.value) + OPERATION_COST)
     return result
 
 

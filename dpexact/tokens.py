@@ -10,7 +10,9 @@ from dpexact.errors import InvalidInput
 
 #: Longest text and deepest nesting of an expression.
 MAX_TEXT: Final = 1_000_000
-MAX_DEPTH: Final = 100
+MAX_DEPTH: Final = 120
+#: Most bits, summed over all intermediate results, that evaluating one text may produce.
+MAX_WORK: Final = 10_000_000
 
 _TOKEN: Final = re.compile(
     r"\s*(?:(?P<number>(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)"
@@ -37,6 +39,7 @@ class Tokens:
         self._tokens = _tokenize(text)
         self._index = 0
         self._depth = 0
+        self._work = 0
 
     @property
     def next(self) -> Token:
@@ -85,6 +88,12 @@ class Tokens:
     def ascend(self) -> None:
         """Leave one level of nesting."""
         self._depth -= 1
+
+    def spend(self, bits: int) -> None:
+        """Account for an intermediate result of ``bits`` bits."""
+        self._work += bits
+        if self._work > MAX_WORK:
+            raise self.error("too much arithmetic for one text")
 
 
 def _tokenize(text: str) -> list[Token]:

@@ -33,6 +33,8 @@ def profile(mechanism: Mechanism) -> Profile:
                 responses[eps] = responses.get(eps, 0) + count
             case PureDP(eps):
                 responses[eps] = responses.get(eps, 0) + count
+            case GDP(mu) if balls.sign(mu, "mu") == 0:
+                continue
             case GDP(mu):
                 mu_squared = _add_square(mu_squared, mu, count)
             case Gaussian(sigma, sensitivity):

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from decimal import ROUND_FLOOR
 from fractions import Fraction
 from typing import Final
 
 from dpexact import balls
-from dpexact.enclosure import Enclosure
+from dpexact.enclosure import Enclosure, format_decimal
 from dpexact.errors import PrecisionNotReached
 from dpexact.reals import Real
 
@@ -63,8 +64,9 @@ class _Search:
                 self.low = max(self.low, epsilon)
                 return -1
             digits *= 2
+        point = format_decimal(epsilon, 6, ROUND_FLOOR)
         raise PrecisionNotReached(
-            f"delta({float(epsilon):.6g}) cannot be told apart from the target",
+            f"delta({point}) cannot be told apart from the target",
             Enclosure(self.low, self.high),
         )
 

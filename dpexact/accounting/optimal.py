@@ -20,11 +20,17 @@ from typing import Final
 from flint import arb, fmpq, fmpz
 
 from dpexact import balls, reals
+from dpexact.accounting.binomial import binomial_tail
 from dpexact.accounting.profile import EXACT_BITS, InfiniteLoss, Profile
 from dpexact.enclosure import Enclosure
 from dpexact.errors import PrecisionNotReached
 from dpexact.exactness import exact_ratio, exp_fraction
 from dpexact.reals import Real
+
+#: Beyond ``HUGE_COUNT`` repetitions the cost grows steeply with the precision, which is therefore
+#: capped at ``HUGE_CAP`` bits (or at what the requested digits need).
+HUGE_COUNT: Final = 10**9
+HUGE_CAP: Final = 1024
 
 _ZERO: Final = Fraction(0)
 _ONE: Final = Fraction(1)
@@ -39,6 +45,8 @@ class OptimalComposition(Profile):
         self.eps = eps
         self.count = count
         self.infinite = infinite
+        self._lost_bits = count.bit_length()
+        self._cap = HUGE_CAP if count > HUGE_COUNT else None
 
     # --- delta ----------------------------------------------------------------------------------
 
@@ -52,6 +60,8 @@ class OptimalComposition(Profile):
             lowest=_ZERO,
             highest=_ONE,
             method=self.method,
+            lost_bits=self._lost_bits,
+            cap=self._cap,
         )
 
     def delta_fraction(self, epsilon: Real) -> Fraction | None:
@@ -92,7 +102,9 @@ class OptimalComposition(Profile):
         if ratio is not None:
             return [math.floor((ratio + self.count) / 2) + 1]
         middle = (balls.ball(epsilon) / balls.ball(self.eps) + self.count) / 2
-        if not middle.is_finite():
+        if middle >= self.count:
+            return [self.count + 1]
+        if not balls.in_range(middle):
             return []
         bounds = balls.to_enclosure(middle)
         first, last = math.floor(bounds.lower) + 1, math.floor(bounds.upper) + 1
@@ -107,9 +119,9 @@ class OptimalComposition(Profile):
 
     def _tails(self, m: int) -> tuple[arb, arb]:
         """``P[X >= m]`` and ``Q[X >= m]`` for ``1 <= m <= count``."""
-        growth = balls.ball(self.eps).exp()
-        low, high = 1 / (1 + growth), growth / (1 + growth)
-        return _binomial_tail(self.count, m, high, low), _binomial_tail(self.count, m, low, high)
+        decay = (-balls.ball(self.eps)).exp()
+        low, high = decay / (1 + decay), 1 / (1 + decay)
+        return binomial_tail(self.count, m, high, low), binomial_tail(self.count, m, low, high)
 
     # --- epsilon --------------------------------------------------------------------------------
 
@@ -145,7 +157,14 @@ class OptimalComposition(Profile):
                 values.append(((p_tail - target.ball()) / q_tail).log())
             return values[0] if len(values) == 1 else values[0].max(values[1])
 
-        return balls.certify(invert, digits, lowest=_ZERO, method=self.method)
+        return balls.certify(
+            invert,
+            digits,
+            lowest=_ZERO,
+            method=self.method,
+            lost_bits=self._lost_bits,
+            cap=self._cap,
+        )
 
     def _real(self, value: Real, digits: int) -> Enclosure:
         if value.fraction is not None:
@@ -161,22 +180,33 @@ class OptimalComposition(Profile):
         low, high = self.count // 2 + 1, self.count  # the piece is in [low, high]
         order = self._compare(None, target, digits)
         if order is None:
-            raise PrecisionNotReached(
-                "delta cannot be told apart from delta(0)",
-                Enclosure(_ZERO, balls.certify(lambda: balls.ball(self.eps), 5).upper, self.method),
-            )
+            raise self._undecided("delta cannot be told apart from delta(0)")
         if order <= 0:
             return [0]
         while low < high:
             m = (low + high) // 2
             order = self._compare(m, target, digits)
             if order is None:
+                self._check_neighbours(m, target, digits)
                 return [m, m + 1]
             if order > 0:
                 low = m + 1
             else:
                 high = m
         return [low]
+
+    def _check_neighbours(self, m: int, target: _Share, digits: int) -> None:
+        """Certify that the crossing lies on one of the two pieces that meet at ``m``."""
+        above = None if m == self.count // 2 + 1 else m - 1
+        higher = self._compare(above, target, digits)
+        lower = self._compare(m + 1, target, digits) if m + 1 < self.count else -1
+        if higher != 1 or lower != -1:
+            raise self._undecided("delta cannot be told apart from delta at several breakpoints")
+
+    def _undecided(self, message: str) -> PrecisionNotReached:
+        largest = reals.multiply(self.eps, reals.rational(self.count))
+        upper = balls.certify(lambda: balls.ball(largest), 5).upper
+        return PrecisionNotReached(message, Enclosure(_ZERO, upper, self.method))
 
     def _compare(self, m: int | None, target: _Share, digits: int) -> int | None:
         """The sign of ``delta_0 - target`` at loss ``(2m - k) eps`` (0 for ``m`` None)."""
@@ -232,18 +262,3 @@ def binomial_divergence(base: Fraction, count: int, level: Fraction) -> Fraction
             term_p, term_q = term_p // a * b, term_q // b * a
     result = fmpq(total_p * scale - cut * total_q, scale * (a + b) ** count)
     return Fraction(int(result.p), int(result.q))
-
-
-def _binomial_tail(count: int, m: int, success: arb, failure: arb) -> arb:
-    """``Pr[Bin(count, success) >= m]`` by the incomplete beta function; ``failure = 1 - success``.
-
-    The complement is used where it is the more accurate (``success`` close to 1).
-    """
-    a, b = arb(m), arb(count - m + 1)
-    direct = success.beta_lower(a, b, regularized=True)
-    if direct.is_finite() and direct.rel_accuracy_bits() > 30:
-        return direct
-    other = 1 - failure.beta_lower(b, a, regularized=True)
-    if not direct.is_finite():
-        return other
-    return direct if direct.rel_accuracy_bits() >= other.rel_accuracy_bits() else other

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Final
@@ -12,6 +13,7 @@ from flint import arb, fmpq
 
 from dpexact import balls
 from dpexact.enclosure import Enclosure
+from dpexact.errors import PrecisionNotReached
 from dpexact.reals import Real
 
 #: An exact power ``(1 - delta)^k`` is written out as a ``Fraction`` up to this many bits.
@@ -28,8 +30,15 @@ class InfiniteLoss:
     masses: tuple[tuple[Real, int], ...] = ()
 
     @property
+    def is_certain(self) -> bool:
+        """Whether the mass is 1: some mechanism reveals everything."""
+        return any(delta.fraction == 1 for delta, _ in self.masses)
+
+    @property
     def fraction(self) -> Fraction | None:
         """The exact mass when rational and small enough to write out."""
+        if self.is_certain:
+            return Fraction(1)
         survival = fmpq(1)
         bits = 0
         for delta, count in self.masses:
@@ -44,10 +53,10 @@ class InfiniteLoss:
 
     def ball(self) -> arb:
         """The mass as a ball at the current precision, without cancellation for small masses."""
+        if self.is_certain:
+            return arb(1)
         log_survival = arb(0)
         for delta, count in self.masses:
-            if delta.fraction == 1:
-                return arb(1)
             log_survival += count * (-balls.ball(delta)).log1p()
         return -log_survival.expm1()
 
@@ -102,5 +111,44 @@ class NoLoss(Profile):
     def epsilon(self, delta: Real, digits: int) -> Enclosure:
         order = self.infinite.compare(delta, digits)
         if order is None:
-            return Enclosure(Fraction(0), math.inf, self.method)
+            raise PrecisionNotReached(
+                "delta cannot be told apart from the probability of infinite loss",
+                Enclosure(Fraction(0), math.inf, self.method),
+            )
         return Enclosure.exact(math.inf if order > 0 else Fraction(0), self.method)
+
+
+class WorseDirection(Profile):
+    """The larger of the profiles of the two directions, ``remove`` and ``add``."""
+
+    #: Digits with which the second direction is first tried: often it is plainly the smaller.
+    _GLANCE: Final = 3
+
+    def __init__(self, remove: Profile, add: Profile) -> None:
+        self.remove = remove
+        self.add = add
+        self.infinite = remove.infinite
+        self.method = remove.method
+
+    def delta(self, epsilon: Real, digits: int) -> Enclosure:
+        return self._larger(lambda profile, d: profile.delta(epsilon, d), digits)
+
+    def epsilon(self, delta: Real, digits: int) -> Enclosure:
+        return self._larger(lambda profile, d: profile.epsilon(delta, d), digits)
+
+    def _larger(self, ask: Callable[[Profile, int], Enclosure], digits: int) -> Enclosure:
+        first = _best(lambda: ask(self.remove, digits))
+        second = _best(lambda: ask(self.add, min(digits, self._GLANCE)))
+        if not second.at_most(first):
+            second = _best(lambda: ask(self.add, digits))
+        found = first.larger(second)
+        if found.digits < digits:
+            raise PrecisionNotReached(f"{digits} digits were not reached: it is in {found}", found)
+        return found
+
+
+def _best(ask: Callable[[], Enclosure]) -> Enclosure:
+    try:
+        return ask()
+    except PrecisionNotReached as error:
+        return error.best

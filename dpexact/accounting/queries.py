@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from dpexact.accounting.choose import profile
@@ -80,7 +81,10 @@ def epsilon(
     target = real_in(delta, "delta", ">= 0", "<= 1")
     wanted = digits_in(digits)
     direction_in(direction)
-    return profile(m).epsilon(target, wanted)
+    accounting = profile(m)
+    if target.fraction == 1:
+        return Enclosure.exact(Fraction(0), accounting.method)
+    return accounting.epsilon(target, wanted)
 
 
 def delta_bounds(
@@ -97,7 +101,10 @@ def delta_bounds(
     """
     import numpy as np
 
-    points = np.asarray(epsilons)
+    try:
+        points = np.asarray(epsilons)
+    except ValueError as error:  # rows of different lengths
+        raise InvalidInput(f"epsilons: not an array: {error}") from None
     if points.dtype.kind not in "fiuO":
         raise InvalidInput(f"epsilons: an array of {points.dtype} is not accepted; use numbers")
     m = mechanism_in(mechanism)

@@ -13,6 +13,9 @@ from dpexact.arguments import MAX_COUNT, integer_in, real_in
 from dpexact.errors import InvalidInput
 from dpexact.reals import Real, RealLike, rational
 
+#: Deepest nesting of mechanisms, so that each can be printed and parsed back.
+MAX_NESTING: Final = 30
+
 _ONE: Final = rational(1)
 
 
@@ -52,7 +55,18 @@ class Mechanism:
 def _mechanism_in(value: object, name: str) -> Mechanism:
     if not isinstance(value, Mechanism):
         raise InvalidInput(f"{name}: {value!r} is not a mechanism")
+    if _depth(value) >= MAX_NESTING:
+        raise InvalidInput(f"{name}: mechanisms nested more than {MAX_NESTING} deep")
     return value
+
+
+def _depth(mechanism: Mechanism) -> int:
+    match mechanism:
+        case Poisson() | FixedSize() | Repetition():
+            return 1 + _depth(mechanism.mechanism)
+        case Composition():
+            return 1 + max(map(_depth, mechanism.parts))
+    return 1
 
 
 # --- mechanisms given by a guarantee --------------------------------------------------------------
@@ -60,7 +74,7 @@ def _mechanism_in(value: object, name: str) -> Mechanism:
 
 @dataclass(frozen=True, slots=True)
 class ApproxDP(Mechanism):
-    """Any ``(eps, delta)``-DP mechanism, by its dominating pair. ``eps >= 0``, ``0 <= delta <= 1``."""
+    """Any ``(eps, delta)``-DP mechanism, by its pair; ``eps >= 0`` and ``0 <= delta <= 1``."""
 
     name: ClassVar[str] = "approx_dp"
     eps: Real
@@ -106,7 +120,7 @@ class ZCDP(Mechanism):
         self._set(rho=real_in(self.rho, "rho", ">= 0"))
 
 
-# --- noise ------------------------------------------------------------------------------------------
+# --- noise --------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,7 +200,7 @@ class Staircase(Mechanism):
         )
 
 
-# --- sampling ---------------------------------------------------------------------------------------
+# --- sampling -----------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,7 +234,7 @@ class FixedSize(Mechanism):
         self._set(m=integer_in(self.m, "m", 1, self.n))
 
 
-# --- composition ------------------------------------------------------------------------------------
+# --- composition --------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)

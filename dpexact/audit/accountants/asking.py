@@ -1,0 +1,162 @@
+"""Questions to accountants: from a case of a workload to the claims that an accountant makes on it.
+
+Accountants compute with floats, so each number of a case is first replaced by a nearby float, and
+the claim is about the exact value of that float: a claim is judged on the very question that was
+asked, and no verdict hangs on the rounding of an input.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, fields, replace
+from fractions import Fraction
+from typing import Any
+
+from dpexact import balls
+from dpexact.audit.accountants.registry import Accountant, described, versions
+from dpexact.audit.claims import Claim, kind_in
+from dpexact.audit.workloads import Case
+from dpexact.errors import InvalidInput, PrecisionNotReached
+from dpexact.mechanisms import Composition, Mechanism, Repetition
+from dpexact.reals import Real, real
+from dpexact.tokens import shorten
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A case as the accountant is asked about it: every number is the exact value of a float."""
+
+    case: Case
+    mechanism: Mechanism
+    at: Real
+
+    @property
+    def query(self) -> dict[str, Any]:
+        """The question in the form that adapters read."""
+        return {
+            "mechanism": _tree(self.mechanism),
+            "quantity": self.case.quantity,
+            "at": _float(self.at),
+            "direction": self.case.direction,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Skipped:
+    """A case that the accountant cannot be asked about, and why."""
+
+    case: Case
+    reason: str
+
+
+def questions_for(
+    accountant: Accountant, cases: Iterable[Case]
+) -> tuple[list[Question], list[Skipped]]:
+    """The cases that ``accountant`` supports, and the others with the reason."""
+    questions, skipped = [], []
+    for case in cases:
+        try:
+            question = Question(case, _in_floats(case.mechanism), _in_float(case.at))
+        except InvalidInput as error:
+            skipped.append(Skipped(case, f"not a question in floats: {error}"))
+            continue
+        if accountant.supports(question.query):
+            questions.append(question)
+        else:
+            skipped.append(Skipped(case, f"{accountant.name} does not account for it"))
+    return questions, skipped
+
+
+def claims_of(accountant: Accountant, questions: Iterable[Question]) -> Iterator[Claim]:
+    """Ask ``accountant`` each question and yield the claims it makes, in order.
+
+    An accountant that raises, or answers other than agreed, has claimed NaN in each of its kinds;
+    ``source`` then holds the error.
+    """
+    release = " ".join(f"{name} {number}" for name, number in versions(accountant).items())
+    for question in questions:
+        query = question.query
+        call = accountant.name
+        try:
+            call = accountant.call(query)
+            values, outcome = _values(accountant, query), ""
+        except Exception as error:  # a crash of the audited package is a finding about it
+            values = dict.fromkeys(accountant.kinds, math.nan)
+            outcome = f" failed with {described(error)}"
+        for kind in accountant.kinds:
+            suffix = f" ({kind})" if len(accountant.kinds) > 1 else ""
+            yield Claim(
+                mechanism=question.mechanism,
+                quantity=question.case.quantity,
+                claimed=values[kind],
+                at=question.at,
+                kind=kind_in(kind),
+                source=f"{release}: {call}{outcome}",
+                id=f"{accountant.name}: {question.case}{suffix}",
+                direction=question.case.direction,
+                accountant=release,
+            )
+
+
+def _values(accountant: Accountant, query: dict[str, Any]) -> dict[str, float]:
+    answers = accountant.answer(query)
+    values = {answer["kind"]: float(answer["value"]) for answer in answers}
+    if sorted(answer["kind"] for answer in answers) != sorted(accountant.kinds):
+        raise InvalidInput(f"answered {answers!r}, not one value of each of {accountant.kinds}")
+    return values
+
+
+# --- floats -------------------------------------------------------------------------------------
+
+
+def _float(value: Real) -> float:
+    """The float nearest to ``value``, or next to the nearest if ``value`` is irrational.
+
+    Raises:
+        InvalidInput: no float is near: ``value`` overflows, or underflows to 0.
+    """
+    try:
+        exact = value.fraction
+        if exact is None:
+            found = balls.certify(lambda: balls.ball(value), 20)
+            exact = (Fraction(found.lower) + Fraction(found.upper)) / 2
+        nearest = float(exact)
+    except (OverflowError, PrecisionNotReached):
+        raise InvalidInput(f"{shorten(str(value))} is beyond the floats") from None
+    if nearest == 0 and exact != 0:
+        raise InvalidInput(f"{shorten(str(value))} is beyond the floats")
+    return nearest
+
+
+def _in_float(value: Real) -> Real:
+    return real(_float(value))
+
+
+def _in_floats(mechanism: Mechanism) -> Mechanism:
+    """``mechanism`` with each number replaced by the exact value of a float next to it."""
+    if isinstance(mechanism, Composition):
+        return Composition(tuple(map(_in_floats, mechanism.parts)))
+    changed: dict[str, Any] = {}
+    for parameter in fields(mechanism):
+        value = getattr(mechanism, parameter.name)
+        if isinstance(value, Mechanism):
+            changed[parameter.name] = _in_floats(value)
+        elif isinstance(value, Real):
+            changed[parameter.name] = _in_float(value)
+    return replace(mechanism, **changed)
+
+
+def _tree(mechanism: Mechanism) -> dict[str, Any]:
+    if isinstance(mechanism, Composition):
+        return {"name": "compose", "parts": list(map(_tree, mechanism.parts))}
+    name = "repeat" if isinstance(mechanism, Repetition) else mechanism.name
+    tree: dict[str, Any] = {"name": name}
+    for parameter in fields(mechanism):
+        value = getattr(mechanism, parameter.name)
+        if isinstance(value, Mechanism):
+            value = _tree(value)
+        elif isinstance(value, Real):
+            value = _float(value)
+        tree[parameter.name] = value
+    return tree

@@ -1,0 +1,115 @@
+"""dp-accounting, privacy loss distributions: pessimistic, connect-the-dots on the default grid.
+
+An adapter imports nothing of dpexact, and the audited package only inside its functions, so that it
+can be listed where the package is absent and run by another interpreter.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+#: The package's own default step of the grid of privacy losses.
+INTERVAL: Final = 1e-4
+
+#: Noise that may also be subsampled.
+_NOISE: Final = ("gaussian", "laplace", "discrete_laplace", "discrete_gaussian")
+
+_QUESTIONS: Final = {"epsilon": "get_epsilon_for_delta", "delta": "get_delta_for_epsilon"}
+
+#: The package offers the two directions of add/remove neighbours only as private attributes.
+_SIDES: Final = {"remove": "_pmf_remove", "add": "_pmf_add"}
+
+
+class PrivacyLossDistributions:
+    """``privacy_loss_distribution``: claims upper bounds."""
+
+    name = "dp-accounting-pld"
+    distributions = ("dp-accounting",)
+    module = "dp_accounting.pld.privacy_loss_distribution"
+    extra = "accountants"
+    kinds = ("upper",)
+
+    def supports(self, query: dict[str, Any]) -> bool:
+        return _supported(query["mechanism"])
+
+    def call(self, query: dict[str, Any]) -> str:
+        side = _SIDES.get(query["direction"])
+        pieces = [_written(query["mechanism"]), side, _QUESTIONS[query["quantity"]]]
+        return ".".join(piece for piece in pieces if piece) + f"({query['at']!r})"
+
+    def answer(self, query: dict[str, Any]) -> list[dict[str, Any]]:
+        distribution = _built(query["mechanism"])
+        side = _SIDES.get(query["direction"])
+        asked = distribution if side is None else getattr(distribution, side)
+        value = getattr(asked, _QUESTIONS[query["quantity"]])(query["at"])
+        return [{"kind": "upper", "value": float(value)}]
+
+
+def _supported(tree: dict[str, Any]) -> bool:
+    match tree:
+        case {"name": "repeat", "mechanism": part}:
+            return _supported(part)
+        case {"name": "compose", "parts": parts}:
+            return all(map(_supported, parts))
+        case {"name": "poisson", "mechanism": {"name": noise}, "q": q}:
+            return bool(noise in _NOISE and q > 0)
+        case {"name": "gdp", "mu": mu}:
+            return bool(mu > 0)
+    return tree["name"] in (*_NOISE, "pure_dp", "approx_dp")
+
+
+def _constructor(tree: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+    """The constructor of a single mechanism and its arguments, without the grid."""
+    match tree:
+        case {"name": "poisson", "mechanism": noise, "q": q}:
+            function, arguments = _constructor(noise)
+            return function, {**arguments, "sampling_prob": q}
+        case {"name": "gdp", "mu": mu}:
+            return _constructor({"name": "gaussian", "sigma": 1.0, "sensitivity": mu})
+        case {"name": "pure_dp", "eps": eps}:
+            return _constructor({"name": "approx_dp", "eps": eps, "delta": 0.0})
+        case {"name": "approx_dp", "eps": eps, "delta": delta}:
+            return "from_privacy_parameters", {"epsilon": eps, "delta": delta}
+        case {"name": "gaussian", "sigma": sigma}:
+            function, arguments = "from_gaussian_mechanism", {"standard_deviation": sigma}
+        case {"name": "laplace", "scale": scale}:
+            function, arguments = "from_laplace_mechanism", {"parameter": scale}
+        case {"name": "discrete_laplace", "scale": scale}:
+            function, arguments = "from_discrete_laplace_mechanism", {"parameter": 1.0 / scale}
+        case _:
+            function, arguments = "from_discrete_gaussian_mechanism", {"sigma": tree["sigma"]}
+    return function, {**arguments, "sensitivity": tree["sensitivity"], "use_connect_dots": True}
+
+
+def _built(tree: dict[str, Any]) -> Any:
+    from dp_accounting.pld import common, privacy_loss_distribution
+
+    if tree["name"] == "repeat":
+        return _built(tree["mechanism"]).self_compose(tree["times"])
+    if tree["name"] == "compose":
+        first, *rest = map(_built, tree["parts"])
+        for other in rest:
+            first = first.compose(other)
+        return first
+    function, arguments = _constructor(tree)
+    if function == "from_privacy_parameters":
+        arguments = {"privacy_parameters": common.DifferentialPrivacyParameters(**arguments)}
+    constructor = getattr(privacy_loss_distribution, function)
+    return constructor(**arguments, value_discretization_interval=INTERVAL)
+
+
+def _written(tree: dict[str, Any]) -> str:
+    """The expression that :func:`_built` evaluates."""
+    if tree["name"] == "repeat":
+        return f"{_written(tree['mechanism'])}.self_compose({tree['times']})"
+    if tree["name"] == "compose":
+        first, *rest = map(_written, tree["parts"])
+        return first + "".join(f".compose({other})" for other in rest)
+    function, arguments = _constructor(tree)
+    shown = ", ".join(f"{key}={value!r}" for key, value in arguments.items())
+    if function == "from_privacy_parameters":
+        shown = f"DifferentialPrivacyParameters({shown})"
+    return f"{function}({shown}, value_discretization_interval={INTERVAL!r})"
+
+
+ACCOUNTANT: Final = PrivacyLossDistributions()

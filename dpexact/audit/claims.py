@@ -1,0 +1,191 @@
+"""Claims: what other software says about a mechanism, kept exactly as it said it."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Final, Literal, TypeAlias, TypeVar, get_args
+
+from dpexact import balls
+from dpexact.arguments import Direction, direction_in, real_in
+from dpexact.errors import InvalidInput
+from dpexact.mechanisms import Mechanism, parse
+from dpexact.reals import Real, RealLike, rational, real
+from dpexact.tokens import shorten
+
+Quantity: TypeAlias = Literal["epsilon", "delta"]
+"""What is claimed; the other of the two is the argument ``at``."""
+
+Kind: TypeAlias = Literal["upper", "lower", "estimate"]
+"""An ``upper`` claim says that the truth is at most the value, a ``lower`` one at least."""
+
+Claimed: TypeAlias = Real | float
+"""An exact value; a ``float`` only for the infinities and NaN, which software does return."""
+
+QUANTITIES: Final[tuple[Quantity, ...]] = get_args(Quantity)
+KINDS: Final[tuple[Kind, ...]] = get_args(Kind)
+
+#: Relative tolerance of an estimate that states none.
+DEFAULT_TOLERANCE: Final = rational(Fraction(1, 100))
+
+_Word = TypeVar("_Word", bound=str)
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """One claim: ``mechanism`` has ``quantity`` at most, at least or about ``claimed``.
+
+    Args:
+        mechanism: a mechanism or its text.
+        quantity: ``"epsilon"`` (at ``delta = at``) or ``"delta"`` (at ``epsilon = at``).
+        claimed: any exact real, an infinity or NaN; a float means its exact binary value.
+        at: the other quantity: ``0 <= delta <= 1`` or ``epsilon >= 0``.
+        kind: ``"upper"``, ``"lower"`` or ``"estimate"``.
+        source: where the claim stands, for the reader.
+        id: a name by which other tools find the claim again.
+        tolerance: rational, ``>= 0``, relative to the truth; of estimates only, where it is
+            :data:`DEFAULT_TOLERANCE` if not given.
+        direction: neighbours by ``remove``, ``add`` or ``both`` (the larger).
+        accountant: package and version that made the claim, as ``"dp-accounting 0.6.0"``.
+
+    Raises:
+        InvalidInput: an argument out of its domain.
+
+    >>> claim = Claim("pure_dp(0.1)^100", "epsilon", "4.8", "1e-6", "upper")
+    >>> claim.statement
+    'epsilon <= 4.8 at delta = 0.000001'
+    """
+
+    mechanism: Mechanism
+    quantity: Quantity
+    claimed: Claimed
+    at: Real
+    kind: Kind
+    source: str = ""
+    id: str = ""
+    tolerance: Real | None = None
+    direction: Direction = "both"
+    accountant: str = ""
+
+    def __post_init__(self) -> None:
+        quantity, kind = quantity_in(self.quantity), kind_in(self.kind)
+        checked = {
+            "mechanism": mechanism_in(self.mechanism),
+            "claimed": claimed_in(self.claimed, quantity),
+            "at": argument_in(self.at, quantity),
+            "tolerance": tolerance_in(self.tolerance, kind),
+            "direction": direction_in(self.direction),
+            "source": str(self.source),
+            "id": str(self.id),
+            "accountant": str(self.accountant),
+        }
+        for name, value in checked.items():
+            object.__setattr__(self, name, value)
+
+    @property
+    def argument(self) -> Quantity:
+        """The name of the quantity that ``at`` is a value of."""
+        return argument_of(self.quantity)
+
+    @property
+    def statement(self) -> str:
+        """The claim in one line, without the mechanism."""
+        relation = {"upper": "<=", "lower": ">=", "estimate": "~"}[self.kind]
+        value, at = number_text(self.claimed), number_text(self.at)
+        return f"{self.quantity} {relation} {value} at {self.argument} = {at}"
+
+
+def argument_of(quantity: Quantity) -> Quantity:
+    """``delta`` for ``epsilon``, and the reverse."""
+    return "delta" if quantity == "epsilon" else "epsilon"
+
+
+def number_text(value: Claimed, limit: int = 24) -> str:
+    """``value`` for the reader: exact where short, else its 17 leading digits."""
+    exact = str(value)
+    if len(exact) <= limit or not isinstance(value, Real) or value.fraction is None:
+        return exact
+    from decimal import ROUND_HALF_EVEN
+
+    from dpexact.enclosure import format_decimal
+
+    return format_decimal(value.fraction, 17, ROUND_HALF_EVEN)
+
+
+# --- checks of the fields -----------------------------------------------------------------------
+
+
+def quantity_in(value: object) -> Quantity:
+    """The quantity named ``value``."""
+    return _word_in(value, "claims", QUANTITIES)
+
+
+def kind_in(value: object) -> Kind:
+    """The kind named ``value``."""
+    return _word_in(value, "kind", KINDS)
+
+
+def mechanism_in(value: object) -> Mechanism:
+    """The mechanism, parsed if it is text."""
+    if isinstance(value, Mechanism):
+        return value
+    if not isinstance(value, str):
+        raise InvalidInput(f"mechanism: {value!r} is neither a mechanism nor its text")
+    try:
+        return parse(value)
+    except InvalidInput as error:
+        raise InvalidInput(f"mechanism: {str(error).removeprefix('mechanism: ')}") from None
+
+
+def claimed_in(value: RealLike, name: str) -> Claimed:
+    """The exact value of a claim; infinities and NaN are floats."""
+    special = _special(value)
+    if special is not None:
+        return special
+    exact = real(value, name)
+    balls.sign(exact, name)  # refuses what is not a real number, as sqrt(1-2*pi)
+    return exact
+
+
+def argument_in(value: RealLike, quantity: Quantity) -> Real:
+    """The exact argument at which ``quantity`` is claimed."""
+    limits = (">= 0", "<= 1") if quantity == "epsilon" else (">= 0",)
+    return real_in(value, argument_of(quantity), *limits)
+
+
+def tolerance_in(value: RealLike | None, kind: Kind) -> Real | None:
+    """The relative tolerance: of estimates only, where it has a default."""
+    if kind != "estimate":
+        if value is not None:
+            raise InvalidInput(
+                f"tolerance: {shorten(str(value))} is not accepted with kind {kind}; "
+                "only an estimate has a tolerance"
+            )
+        return None
+    if value is None:
+        return DEFAULT_TOLERANCE
+    tolerance = real_in(value, "tolerance", ">= 0")
+    if tolerance.fraction is None:
+        raise InvalidInput(f"tolerance: {shorten(str(tolerance))} is not accepted; use a rational")
+    return tolerance
+
+
+def _special(value: RealLike) -> float | None:
+    """``value`` as infinity or NaN if it is one, in the spellings of Python, YAML and JSON."""
+    if isinstance(value, str):
+        text = value.strip().lower()
+        if text.lstrip("+-").removeprefix(".") not in ("nan", "inf", "infinity"):
+            return None
+        return float(text.replace(".", ""))
+    if isinstance(value, float) and not math.isfinite(value):  # numpy's float64 is a float
+        return float(value)
+    return None
+
+
+def _word_in(value: object, name: str, words: tuple[_Word, ...]) -> _Word:
+    for word in words:
+        if value == word:
+            return word
+    accepted = ", ".join(words)
+    raise InvalidInput(f"{name}: {shorten(repr(value))} is not accepted; use {accepted}")

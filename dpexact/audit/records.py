@@ -1,0 +1,126 @@
+"""Records: the fields of one claim before they are checked, and where each of them stands."""
+
+from __future__ import annotations
+
+import difflib
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Final, TypeVar
+
+from dpexact.arguments import direction_in
+from dpexact.audit.claims import (
+    Claim,
+    Claimed,
+    argument_in,
+    argument_of,
+    claimed_in,
+    kind_in,
+    mechanism_in,
+    quantity_in,
+    tolerance_in,
+)
+from dpexact.errors import InvalidInput
+from dpexact.tokens import shorten
+
+REQUIRED: Final = ("mechanism", "claims", "epsilon", "delta", "kind")
+OPTIONAL: Final = ("source", "tolerance", "direction", "id", "accountant")
+
+_T = TypeVar("_T")
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """The fields of one claim; ``place`` and ``places`` say where it and each field stand."""
+
+    place: str
+    fields: dict[str, object] = field(default_factory=dict)
+    places: dict[str, str] = field(default_factory=dict)
+
+    @classmethod
+    def of_mapping(cls, fields: Mapping[str, object], place: str) -> Record:
+        """The record of a Python mapping with the keys of the claims file."""
+        record = cls(place)
+        for key, value in fields.items():
+            record.put(key, value, place, place)
+        return record
+
+    def put(self, key: str, value: object, key_place: str, place: str) -> None:
+        """Add one field; refuses a key that is unknown or there already."""
+        if key not in REQUIRED and key not in OPTIONAL:
+            raise InvalidInput(f"{key_place}: {unknown_key(str(key), (*REQUIRED, *OPTIONAL))}")
+        if key in self.places:
+            first = f"first on {self.places[key]}"
+            raise InvalidInput(f"{key_place}: key {key!r} is given twice ({first})")
+        self.places[key] = place
+        self.fields[key] = value
+
+    def claim(self) -> Claim:
+        """The claim, every field checked.
+
+        Raises:
+            InvalidInput: naming the place, the key and what is accepted.
+        """
+        self._check_presence()
+        quantity = self._read("claims", quantity_in)
+        argument = argument_of(quantity)
+        kind = self._read("kind", kind_in)
+        tolerance = self._optional("tolerance", lambda value: tolerance_in(value, kind), None)
+        return Claim(
+            mechanism=self._read("mechanism", mechanism_in),
+            quantity=quantity,
+            claimed=self._read(
+                quantity, lambda value: _usable(claimed_in(value, quantity), quantity)
+            ),
+            at=self._read(argument, lambda value: argument_in(value, quantity)),
+            kind=kind,
+            source=self._optional("source", str, ""),
+            id=self._optional("id", str, ""),
+            tolerance=tolerance,
+            direction=self._optional("direction", lambda v: direction_in(str(v)), "both"),
+            accountant=self._optional("accountant", str, ""),
+        )
+
+    def _check_presence(self) -> None:
+        for key in REQUIRED:
+            if key not in self.fields:
+                raise InvalidInput(f"{self.place}: key {key!r} is missing{_purpose(key)}")
+            if self.fields[key] is None:
+                raise InvalidInput(f"{self.places[key]}: key {key!r} has no value{_purpose(key)}")
+
+    def _read(self, key: str, check: Callable[[object], _T]) -> _T:
+        try:
+            return check(self._value(key))
+        except InvalidInput as error:
+            raise InvalidInput(f"{self.places[key]}: {error}") from None
+
+    def _optional(self, key: str, check: Callable[[object], _T], default: _T) -> _T:
+        return default if self.fields.get(key) is None else self._read(key, check)
+
+    def _value(self, key: str) -> object:
+        value = self.fields[key]
+        return value.strip() if isinstance(value, str) else value
+
+
+def unknown_key(key: str, known: tuple[str, ...]) -> str:
+    """What to say about ``key``, which is none of ``known``."""
+    close = difflib.get_close_matches(key, known, 1)
+    hint = f"did you mean {close[0]!r}?" if close else f"known: {', '.join(known)}"
+    if not key.replace("_", "").isalnum():
+        hint += " (text that holds a comma or colon needs quotes)"
+    return f"unknown key {shorten(repr(key))}; {hint}"
+
+
+def _purpose(key: str) -> str:
+    return {
+        "claims": "; it says which of epsilon and delta is the claim",
+        "epsilon": "; a claim names epsilon and delta: the claimed one and the one it is at",
+        "delta": "; a claim names epsilon and delta: the claimed one and the one it is at",
+        "kind": "; use upper, lower or estimate",
+    }.get(key, "")
+
+
+def _usable(value: Claimed, name: str) -> Claimed:
+    if isinstance(value, float) and value != math.inf:
+        raise InvalidInput(f"{name}: {value} cannot be claimed; use a number or inf")
+    return value

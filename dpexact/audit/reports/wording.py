@@ -1,0 +1,73 @@
+"""The words and numbers that the reports for people share."""
+
+from __future__ import annotations
+
+import math
+import shlex
+from fractions import Fraction
+from typing import Final
+
+from dpexact.audit.runner import Report
+from dpexact.audit.verdicts import RIGHT, WRONG, Finding
+from dpexact.enclosure import Enclosure
+
+#: Digits that a "reproduce this" command asks for.
+REPRODUCE_DIGITS: Final = 30
+#: Digits of a certified value where space is short.
+SHOWN_DIGITS: Final = 15
+
+
+def certified_text(finding: Finding, digits: int = SHOWN_DIGITS) -> str:
+    """The truth in its certain digits."""
+    return finding.enclosure.shown(digits)
+
+
+def error_text(error: Enclosure | None, digits: int = 4) -> str:
+    """A signed relative error in its certain digits, in percent unless tiny or huge.
+
+    >>> error_text(Enclosure.exact(Fraction(-1, 400)))
+    '-0.25 %'
+    """
+    if error is None:
+        return "undefined"
+    if error.lower == 0 == error.upper:
+        return "0"
+    if error.lower == math.inf:
+        return "+inf"
+    low, high = Fraction(error.lower), Fraction(error.upper)
+    unit = ""
+    if Fraction(1, 10_000) <= max(abs(low), abs(high)) < 10:
+        low, high, unit = 100 * low, 100 * high, " %"
+    if low <= 0 <= high:
+        return _interval(Enclosure(low, high), digits) + unit
+    shown = (Enclosure(-high, -low) if high < 0 else Enclosure(low, high)).shown(digits)
+    if shown.startswith("["):
+        return _interval(Enclosure(low, high), digits) + unit
+    return ("-" if high < 0 else "+") + shown + unit
+
+
+def reproduce(finding: Finding) -> str:
+    """The shell command that computes the truth again."""
+    claim = finding.claim
+    digits = max(REPRODUCE_DIGITS, finding.digits)
+    words = ["dpexact", claim.quantity, str(claim.mechanism), f"--{claim.argument}", str(claim.at)]
+    if claim.direction != "both":
+        words += ["--direction", claim.direction]
+    return shlex.join([*words, "--digits", str(digits)])
+
+
+def verdict_sentence(report: Report) -> str:
+    """The outcome of an audit in one sentence."""
+    summary = report.summary
+    total = len(report.findings)
+    parts = (
+        f"{sum(summary[verdict] for verdict in WRONG)} certified wrong",
+        f"{sum(summary[verdict] for verdict in RIGHT)} certified right",
+        f"{summary['undecided']} undecided",
+    )
+    return f"{total} claim{'' if total == 1 else 's'}: {', '.join(parts)}"
+
+
+def _interval(enclosure: Enclosure, digits: int) -> str:
+    low, high = enclosure.decimal_bounds(digits)
+    return f"[{low}, {high}]"

@@ -1,0 +1,173 @@
+"""The audit of many claims: each on its own, on any executor, reported in input order."""
+
+from __future__ import annotations
+
+import os
+import platform
+import time
+from collections.abc import Callable, Iterable, Mapping
+from concurrent.futures import Executor, Future, ProcessPoolExecutor, as_completed
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from importlib.metadata import version
+from multiprocessing import get_context
+from typing import TypeAlias
+
+from dpexact.arguments import digits_in, integer_in
+from dpexact.audit.claims import Claim
+from dpexact.audit.reading import read_claims
+from dpexact.audit.records import Record
+from dpexact.audit.verdicts import RIGHT, VERDICTS, WRONG, Finding, Verdict, judge, unjudged
+from dpexact.errors import InvalidInput
+
+Progress: TypeAlias = Callable[[int, int], None]
+"""``progress(done, total)`` is called in the caller's thread after every claim."""
+
+ClaimLike: TypeAlias = Claim | Mapping[str, object] | str | os.PathLike[str]
+"""A claim, a mapping with the keys of the claims file, or the path of a claims file."""
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """The findings of one audit, in the order of the claims, and how they came about.
+
+    ``versions`` names the software that judged, ``accountants`` the packages that were judged.
+    ``started`` is UTC in ISO 8601; ``digits`` were asked for before any claim needed more.
+    """
+
+    findings: tuple[Finding, ...]
+    versions: dict[str, str]
+    command: str
+    started: str
+    seconds: float
+    digits: int
+    accountants: tuple[str, ...] = field(default=())
+
+    @property
+    def summary(self) -> dict[Verdict, int]:
+        """The number of claims of each verdict, the worst verdict first."""
+        counts: dict[Verdict, int] = dict.fromkeys(VERDICTS, 0)
+        for finding in self.findings:
+            counts[finding.verdict] += 1
+        return counts
+
+    @property
+    def exit_code(self) -> int:
+        """0 if every claim is right, 1 if one is certified wrong, else 3."""
+        verdicts = {finding.verdict for finding in self.findings}
+        return 1 if verdicts & WRONG else 0 if verdicts <= RIGHT else 3
+
+
+def audit(
+    claims: ClaimLike | Iterable[ClaimLike],
+    digits: int = 15,
+    *,
+    jobs: int = 1,
+    executor: Executor | None = None,
+    progress: Progress | None = None,
+    command: str = "",
+) -> Report:
+    """Judge ``claims`` and report the findings in input order.
+
+    Args:
+        claims: claims, mappings with the keys of the claims file (where a float means its exact
+            binary value), paths of claims files, or a mix; or one of these.
+        digits: certified digits asked for; claims closer to the truth get more.
+        jobs: worker processes; 1 judges in this process.
+        executor: any ``concurrent.futures`` executor, instead of ``jobs``; it is left open.
+        progress: called as ``progress(done, total)`` after every claim.
+        command: the command line to show in the report.
+
+    Raises:
+        InvalidInput: a claim or an argument is not acceptable; nothing is judged then.
+
+    >>> report = audit({"mechanism": "gaussian(1)", "claims": "delta", "epsilon": 1,
+    ...                 "delta": "0.127", "kind": "upper"})
+    >>> report.findings[0].verdict, report.exit_code
+    ('sound', 0)
+    """
+    listed = collect(claims)
+    digits_in(digits)
+    workers = min(integer_in(jobs, "jobs", 1, 1024), max(len(listed), 1))
+    started, clock = datetime.now(UTC), time.perf_counter()
+    tell = progress or (lambda done, total: None)
+    tell(0, len(listed))
+    if executor is not None:
+        findings = _judge_on(executor, listed, digits, tell)
+    elif workers == 1:
+        findings = []
+        for claim in listed:
+            findings.append(judge(claim, digits))
+            tell(len(findings), len(listed))
+    else:
+        # spawned, not forked: a fork may inherit a lock of FLINT or of the caller's threads
+        with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
+            findings = _judge_on(pool, listed, digits, tell)
+    return Report(
+        findings=tuple(findings),
+        versions=versions(),
+        command=command,
+        started=started.isoformat(timespec="seconds"),
+        seconds=time.perf_counter() - clock,
+        digits=digits,
+        accountants=tuple(sorted({claim.accountant for claim in listed} - {""})),
+    )
+
+
+def collect(claims: ClaimLike | Iterable[ClaimLike]) -> list[Claim]:
+    """The claims of ``claims``, with files read and mappings checked.
+
+    Raises:
+        InvalidInput: naming the file and line, or the position in the list.
+    """
+    if isinstance(claims, Claim | Mapping | str | os.PathLike):
+        claims = (claims,)
+    elif not isinstance(claims, Iterable):
+        raise InvalidInput(f"claims: {claims!r} is neither a claim nor a file nor a list of these")
+    found: list[Claim] = []
+    for position, item in enumerate(claims, start=1):
+        if isinstance(item, Claim):
+            found.append(item)
+        elif isinstance(item, Mapping):
+            found.append(Record.of_mapping(item, f"claim {position}").claim())
+        elif isinstance(item, str | os.PathLike):
+            found.extend(read_claims(item))
+        else:
+            raise InvalidInput(f"claim {position}: {item!r} is neither a claim nor a file")
+    return found
+
+
+def versions() -> dict[str, str]:
+    """The versions of what judges: dpexact, Python, python-flint and FLINT."""
+    import flint
+
+    from dpexact import __version__
+
+    return {
+        "dpexact": __version__,
+        "python": platform.python_version(),
+        "python-flint": version("python-flint"),
+        "flint": str(flint.__FLINT_VERSION__),
+    }
+
+
+def _judge_on(
+    executor: Executor, claims: list[Claim], digits: int, tell: Progress
+) -> list[Finding]:
+    futures = [executor.submit(judge, claim, digits) for claim in claims]
+    try:
+        for done, _ in enumerate(as_completed(futures), start=1):
+            tell(done, len(claims))
+        pairs = zip(claims, futures, strict=True)
+        return [_result(claim, future, digits) for claim, future in pairs]
+    finally:
+        for future in futures:
+            future.cancel()
+
+
+def _result(claim: Claim, future: Future[Finding], digits: int) -> Finding:
+    failure = future.exception()
+    if failure is None:
+        return future.result()
+    said = " ".join(str(failure).split())
+    return unjudged(claim, digits, f"the worker was lost: {type(failure).__name__}: {said}")

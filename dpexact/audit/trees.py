@@ -1,0 +1,230 @@
+"""YAML, JSON and CSV as trees of text with line numbers: no number passes through a float.
+
+A tree is a :class:`Scalar`, a :class:`Sequence` or a :class:`Mapping`. Keys given twice are kept,
+so that the reader of the tree can name both.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Final, TypeAlias
+
+import yaml
+
+from dpexact.errors import InvalidInput
+from dpexact.tokens import shorten
+
+#: Deepest nesting of a document; a claims file needs 3.
+MAX_DEPTH: Final = 16
+
+
+@dataclass(frozen=True, slots=True)
+class Scalar:
+    """One value as its text; ``text`` is ``None`` for a null or an absent value."""
+
+    text: str | None
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
+class Sequence:
+    """A list."""
+
+    line: int
+    items: list[Tree] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class Mapping:
+    """Pairs of key and value, in order."""
+
+    line: int
+    pairs: list[tuple[Scalar, Tree]] = field(default_factory=list)
+
+
+Tree: TypeAlias = Scalar | Sequence | Mapping
+
+
+class _Builder:
+    """Builds one tree from a stream of openings, scalars and closings."""
+
+    def __init__(self) -> None:
+        self.root: Tree | None = None
+        self._open: list[Sequence | Mapping] = []
+        self._keys: list[Scalar | None] = []
+
+    @property
+    def key_line(self) -> int:
+        """The line of the key whose value comes next, or 0."""
+        key = self._keys[-1] if self._keys else None
+        return key.line if key else 0
+
+    def add(self, tree: Tree) -> None:
+        """Place ``tree`` where the stream stands."""
+        if not self._open:
+            self.root = tree
+            return
+        parent = self._open[-1]
+        if isinstance(parent, Sequence):
+            parent.items.append(tree)
+        elif (key := self._keys[-1]) is not None:
+            parent.pairs.append((key, tree))
+            self._keys[-1] = None
+        elif isinstance(tree, Scalar):
+            self._keys[-1] = tree
+        else:
+            raise InvalidInput(f"line {tree.line}: a key must be text, not a list or mapping")
+
+    def enter(self, tree: Sequence | Mapping) -> None:
+        """Place ``tree``; what follows goes into it."""
+        self.add(tree)
+        if len(self._open) == MAX_DEPTH:
+            raise InvalidInput(f"line {tree.line}: nested more than {MAX_DEPTH} deep")
+        self._open.append(tree)
+        self._keys.append(None)
+
+    def leave(self) -> None:
+        """Close the innermost open tree."""
+        self._open.pop()
+        self._keys.pop()
+
+
+# --- YAML ---------------------------------------------------------------------------------------
+
+#: libyaml where PyYAML was built with it, about ten times faster.
+_LOADER: Final = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+_NULLS: Final = frozenset({"", "~", "null", "Null", "NULL"})
+
+
+def yaml_tree(text: str) -> Tree | None:
+    """The one document of ``text``; ``None`` if there is none.
+
+    Raises:
+        InvalidInput: syntax errors, aliases, several documents; with the line.
+    """
+    builder = _Builder()
+    try:
+        for event in yaml.parse(text, Loader=_LOADER):
+            _feed(builder, event)
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark
+        where = f"line {mark.line + 1}: " if mark is not None else ""
+        said = ", ".join(part for part in (error.context, error.problem) if part)
+        raise InvalidInput(f"{where}not valid YAML: {said}") from None
+    except yaml.YAMLError as error:
+        raise InvalidInput(f"not valid YAML: {' '.join(str(error).split())}") from None
+    return builder.root
+
+
+def _feed(builder: _Builder, event: yaml.Event) -> None:
+    assert event.start_mark is not None
+    line = event.start_mark.line + 1
+    match event:
+        case yaml.ScalarEvent():
+            null = not event.style and event.value in _NULLS
+            # a parser places an empty value wherever the next text starts
+            builder.add(
+                Scalar(None, builder.key_line or line) if null else Scalar(event.value, line)
+            )
+        case yaml.SequenceStartEvent():
+            builder.enter(Sequence(line))
+        case yaml.MappingStartEvent():
+            builder.enter(Mapping(line))
+        case yaml.SequenceEndEvent() | yaml.MappingEndEvent():
+            builder.leave()
+        case yaml.AliasEvent():
+            raise InvalidInput(f"line {line}: YAML alias *{event.anchor} is not accepted")
+        case yaml.DocumentStartEvent() if builder.root is not None:
+            raise InvalidInput(f"line {line}: a second YAML document; one file holds one list")
+
+
+# --- JSON ---------------------------------------------------------------------------------------
+
+_JSON_TOKEN: Final = re.compile(r'[ \t\r\n]*(?:("(?:[^"\\]|\\.)*")|([{}\[\]:,])|([^\s{}\[\]:,"]+))')
+
+
+def json_tree(text: str) -> Tree | None:
+    """The value that ``text`` holds.
+
+    Raises:
+        InvalidInput: syntax errors, with the line.
+    """
+    try:
+        json.loads(text, parse_float=str, parse_int=str)
+    except json.JSONDecodeError as error:
+        said = f"line {error.lineno}: not valid JSON: {error.msg} at column {error.colno}"
+        raise InvalidInput(said) from None
+    except RecursionError:
+        raise InvalidInput(f"nested more than {MAX_DEPTH} deep") from None
+    builder = _Builder()
+    for kind, token, line in _json_tokens(text):  # the syntax is known to be valid here
+        if kind == 1:
+            builder.add(Scalar(json.loads(token), line))
+        elif kind == 3:
+            builder.add(Scalar(None if token == "null" else token, line))
+        elif token in "{[":
+            builder.enter(Mapping(line) if token == "{" else Sequence(line))
+        elif token in "}]":
+            builder.leave()
+    return builder.root
+
+
+def _json_tokens(text: str) -> Iterator[tuple[int, str, int]]:
+    line, counted = 1, 0
+    for match in _JSON_TOKEN.finditer(text):
+        assert match.lastindex is not None
+        start = match.start(match.lastindex)
+        line += text.count("\n", counted, start)
+        counted = start
+        yield match.lastindex, match[match.lastindex], line
+
+
+# --- CSV ----------------------------------------------------------------------------------------
+
+
+def csv_tree(text: str) -> Tree | None:
+    """The rows of ``text`` as mappings by the header; empty cells are absent.
+
+    Raises:
+        InvalidInput: bad quoting, or a row with more cells than the header; with the line.
+    """
+    rows = _csv_rows(text)
+    first = next(rows, None)
+    if first is None:
+        return None
+    header_line, header = first
+    names = [Scalar(name.strip() or None, header_line) for name in header]
+    table = Sequence(header_line)
+    for line, cells in rows:
+        if len(cells) > len(names):
+            extra = shorten(repr(cells[len(names)]))
+            raise InvalidInput(
+                f"line {line}: {len(cells)} cells under {len(names)} headings, the first extra "
+                f"one is {extra}; quote a cell that holds a comma"
+            )
+        cells += [""] * (len(names) - len(cells))
+        pairs: list[tuple[Scalar, Tree]] = [
+            (name, Scalar(cell if cell.strip() else None, line))
+            for name, cell in zip(names, cells, strict=True)
+            if name.text or cell.strip()
+        ]
+        table.items.append(Mapping(line, pairs))
+    return Mapping(header_line, [(Scalar("claims", header_line), table)])
+
+
+def _csv_rows(text: str) -> Iterator[tuple[int, list[str]]]:
+    """The rows that hold something, each with its first line."""
+    reader = csv.reader(io.StringIO(text, newline=""), strict=True)
+    line = 1
+    try:
+        for cells in reader:
+            if any(cell.strip() for cell in cells):
+                yield line, cells
+            line = reader.line_num + 1
+    except csv.Error as error:
+        raise InvalidInput(f"line {line}: not valid CSV: {error}") from None

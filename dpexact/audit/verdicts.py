@@ -1,0 +1,171 @@
+"""Verdicts: a claim against the certified enclosure of the truth."""
+
+from __future__ import annotations
+
+import math
+import time
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Final, Literal, TypeAlias
+
+from dpexact import accounting, balls
+from dpexact.arguments import MAX_DIGITS, digits_in
+from dpexact.audit.claims import Claim, Claimed
+from dpexact.enclosure import Bound, Enclosure
+from dpexact.errors import DpexactError, PrecisionNotReached
+from dpexact.reals import Real
+from dpexact.tokens import shorten
+
+Verdict: TypeAlias = Literal["unsound", "inaccurate", "undecided", "accurate", "sound"]
+
+#: All verdicts, the worst first.
+VERDICTS: Final[tuple[Verdict, ...]] = ("unsound", "inaccurate", "undecided", "accurate", "sound")
+WRONG: Final[frozenset[Verdict]] = frozenset({"unsound", "inaccurate"})
+RIGHT: Final[frozenset[Verdict]] = frozenset({"sound", "accurate"})
+
+#: Where a claim lies inside the enclosure, digits are doubled up to about this many times those
+#: asked for.
+CAP_FACTOR: Final = 16
+
+_ZERO: Final = Fraction(0)
+#: What holds for every mechanism.
+_TRIVIAL: Final = {
+    "epsilon": Enclosure(_ZERO, math.inf, "none: 0 <= epsilon"),
+    "delta": Enclosure(_ZERO, Fraction(1), "none: 0 <= delta <= 1"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """The verdict on one claim.
+
+    ``enclosure`` certainly contains the truth. ``relative_error`` encloses ``(claimed - truth) /
+    truth``; it is ``None`` where that is undefined (NaN, truth 0 or infinite, unless the claim
+    equals it) or cannot be bounded. ``digits`` were asked of the accounting in the end.
+    """
+
+    claim: Claim
+    verdict: Verdict
+    enclosure: Enclosure
+    relative_error: Enclosure | None
+    digits: int
+    seconds: float
+    note: str = ""
+
+
+def judge(claim: Claim, digits: int = 15) -> Finding:
+    r"""Decide one claim against certified bounds of the truth ``t``.
+
+    A claim ``c`` is *sound* when ``c >= t`` (upper) or ``c <= t`` (lower), *accurate* when
+    ``|c - t| <= tolerance * t`` (estimate); else *unsound* or *inaccurate*. It is *undecided* when
+    neither could be certified, and ``note`` says why. Nothing that goes wrong with one claim is
+    raised.
+
+    Raises:
+        InvalidInput: ``digits`` out of range.
+
+    >>> judge(Claim("gaussian(1)", "epsilon", "4.377", "1e-5", "upper")).verdict
+    'unsound'
+    """
+    digits_in(digits)
+    started = time.perf_counter()
+    verdict: Verdict = "undecided"
+    enclosure, note, wanted = _TRIVIAL[claim.quantity], "", digits
+    try:
+        while True:
+            enclosure, note = _narrowed(claim, wanted, enclosure)
+            verdict = _verdict(claim, _bounds(claim.claimed, wanted), enclosure)
+            if verdict != "undecided" or note:
+                break
+            if claim.claimed != claim.claimed:
+                note = "the claim is not a number"
+                break
+            if 2 * wanted > min(CAP_FACTOR * digits, MAX_DIGITS):
+                note = f"{wanted} digits do not tell the claim from the truth; ask for more"
+                break
+            wanted *= 2
+        error = _relative_error(_bounds(claim.claimed, wanted), enclosure)
+    except Exception as failure:  # one claim must not stop the others
+        error, note = None, f"failed with {type(failure).__name__}: {shorten(str(failure), 200)}"
+    seconds = time.perf_counter() - started
+    return Finding(claim, verdict, enclosure, error, wanted, seconds, note)
+
+
+def unjudged(claim: Claim, digits: int, reason: str) -> Finding:
+    """The finding on a claim whose judgement was lost, as with a worker that died."""
+    return Finding(claim, "undecided", _TRIVIAL[claim.quantity], None, digits, 0.0, reason)
+
+
+def _narrowed(claim: Claim, digits: int, known: Enclosure) -> tuple[Enclosure, str]:
+    """``known`` narrowed by the accounting, and what kept it from the digits."""
+    ask = accounting.epsilon if claim.quantity == "epsilon" else accounting.delta
+    try:
+        found, note = ask(claim.mechanism, claim.at, digits, claim.direction), ""
+    except PrecisionNotReached as error:
+        found, note = error.best, str(error)
+    except DpexactError as error:
+        return known, str(error)
+    method = found.method or known.method
+    return found.clamped(known.lower, known.upper).labelled(method), note
+
+
+# --- comparison, on exact bounds only -----------------------------------------------------------
+
+
+def _bounds(claimed: Claimed, digits: int) -> tuple[Bound, Bound]:
+    """Exact bounds of the claimed value, far closer than the enclosure of the truth."""
+    if not isinstance(claimed, Real):
+        return claimed, claimed
+    if claimed.fraction is not None:
+        return claimed.fraction, claimed.fraction
+    try:
+        found = balls.certify(lambda: balls.ball(claimed), 2 * digits + 10)
+    except PrecisionNotReached as error:
+        found = error.best
+    return found.lower, found.upper
+
+
+def _verdict(claim: Claim, claimed: tuple[Bound, Bound], truth: Enclosure) -> Verdict:
+    low, high = claimed
+    if claim.kind == "estimate":
+        assert claim.tolerance is not None
+        return _estimate(low, high, truth, claim.tolerance.value)
+    if claim.kind == "upper":
+        holds, fails = low >= truth.upper, high < truth.lower
+    else:
+        holds, fails = high <= truth.lower, low > truth.upper
+    return "sound" if holds else "unsound" if fails else "undecided"
+
+
+def _estimate(low: Bound, high: Bound, truth: Enclosure, tolerance: Fraction) -> Verdict:
+    """``accurate`` if ``(1 - tolerance) t <= c <= (1 + tolerance) t`` for all ``c`` and ``t``."""
+    if truth.lower == math.inf:
+        return _accuracy(low == math.inf, high < math.inf)
+    if truth.upper == math.inf:
+        short = tolerance < 1 and high < (1 - tolerance) * truth.lower
+        return _accuracy(False, short)
+    ends = Fraction(truth.lower), Fraction(truth.upper)
+    floors = [(1 - tolerance) * t for t in ends]
+    ceilings = [(1 + tolerance) * t for t in ends]
+    return _accuracy(
+        max(floors) <= low and high <= min(ceilings), high < min(floors) or low > max(ceilings)
+    )
+
+
+def _accuracy(holds: bool, fails: bool) -> Verdict:
+    return "accurate" if holds else "inaccurate" if fails else "undecided"
+
+
+def _relative_error(claimed: tuple[Bound, Bound], truth: Enclosure) -> Enclosure | None:
+    """Enclose ``c/t - 1``."""
+    low, high = claimed
+    if truth.is_exact and low == high == truth.lower:
+        return Enclosure.exact(_ZERO)
+    if not 0 < truth.lower <= truth.upper < math.inf:
+        return None
+    if low == math.inf:
+        return Enclosure.exact(math.inf)
+    if not isinstance(low, Fraction) or not isinstance(high, Fraction):
+        return None
+    t0, t1 = Fraction(truth.lower), Fraction(truth.upper)
+    return Enclosure(low / (t1 if low >= 0 else t0) - 1, high / (t0 if high >= 0 else t1) - 1)
