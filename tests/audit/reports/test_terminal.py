@@ -1,0 +1,64 @@
+"""The terminal report: everything is shown and nothing in foreign text acts."""
+
+import io
+
+import pytest
+from rich.console import Console
+
+from dpexact.audit import audit
+from dpexact.audit.reports import print_report
+
+
+class Output(io.StringIO):
+    encoding = "utf-8"
+
+
+def printed(report, encoding="utf-8", **options):
+    out = Output()
+    out.encoding = encoding
+    print_report(report, Console(file=out, width=160, **options))
+    return out.getvalue()
+
+
+def test_verdicts_numbers_and_summary(report):
+    text = printed(report)
+    for shown in ("sound", "UNSOUND", "accurate", "INACCURATE", "undecided"):
+        assert f" {shown} " in text.replace("│", " ")
+    assert "epsilon <= 4.4 at delta = 0.00001" in text
+    assert "4.37717809568122..." in text
+    assert "+0.5213... %" in text
+    assert "note: no certified accounting for zcdp(1)" in text
+    assert text.endswith("11 claims: 3 certified wrong, 6 certified right, 2 undecided\n")
+
+
+def test_foreign_text_is_only_shown(report):
+    text = printed(report)
+    assert "\x1b" not in text
+    assert "[bold red]b[/]" in text
+    assert "\\x1b[31m" in text
+    assert "\u202e" not in text
+
+
+def test_colour_only_on_a_terminal(report):
+    assert "\x1b[1;31mUNSOUND" in printed(report, force_terminal=True, color_system="standard")
+    assert "\x1b[31m[" not in printed(report, force_terminal=True, color_system="standard")
+
+
+def test_an_encoding_without_greek(report):
+    printed(report, encoding="ascii").encode("ascii")
+
+
+def test_no_claims():
+    assert printed(audit([])) == "0 claims: 0 certified wrong, 0 certified right, 0 undecided\n"
+
+
+@pytest.mark.parametrize("width", [20, 80])
+def test_narrow_terminals(report, width):
+    out = Output()
+    print_report(report, Console(file=out, width=width))
+    assert max(map(len, out.getvalue().splitlines())) <= width
+
+
+def test_standard_output_by_default(report, capsys):
+    print_report(report)
+    assert "certified wrong" in capsys.readouterr().out

@@ -1,0 +1,466 @@
+"""Adapters answer what they are asked; questions and claims say exactly what was asked and said."""
+
+from __future__ import annotations
+
+import json
+import math
+import subprocess
+import sys
+import tomllib
+from fractions import Fraction
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import mpmath
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dpexact.audit import judge, read_claims
+from dpexact.audit.accountants import (
+    Accountant,
+    available,
+    claims_of,
+    dp_accounting_pld,
+    dp_accounting_rdp,
+    load,
+    questions_for,
+    registry,
+)
+from dpexact.audit.workloads import Case
+from dpexact.errors import InvalidInput
+from dpexact.mechanisms import parse
+from dpexact.reals import real
+
+ROOT = Path(__file__).parents[2]
+PLD: Accountant = dp_accounting_pld.ACCOUNTANT
+RDP: Accountant = dp_accounting_rdp.ACCOUNTANT
+
+
+def case(mechanism: str, quantity: Any, at: str, direction: Any = "both") -> Case:
+    return Case(parse(mechanism), quantity, real(at), direction)
+
+
+def query(*asked: str) -> dict[str, Any]:
+    [question], _ = questions_for(fake(), [case(*asked)])
+    return question.query
+
+
+def fake(**changed: Any) -> Any:
+    """An accountant of an installed distribution that supports and claims whatever is needed."""
+    plain = {
+        "name": "fake",
+        "distributions": ("pytest",),
+        "module": "pytest",
+        "extra": "",
+        "kinds": ("upper",),
+        "supports": lambda query: True,
+        "call": lambda query: "ask()",
+        "answer": lambda query: [{"kind": "upper", "value": 1.5}],
+    }
+    return SimpleNamespace(**{**plain, **changed})
+
+
+# --- adapters -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("module", [dp_accounting_pld, dp_accounting_rdp])
+def test_adapter_stands_alone(module: Any) -> None:
+    """It loads by path, without dpexact and without its package, and tells what it supports."""
+    script = f"""
+import importlib.util, json, sys
+spec = importlib.util.spec_from_file_location("adapter", {module.__file__!r})
+adapter = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(adapter)
+gaussian = {{"name": "gaussian", "sigma": 1.0, "sensitivity": 1.0}}
+asked = {{"mechanism": gaussian, "quantity": "epsilon", "at": 1e-5, "direction": "both"}}
+foreign = sorted(sys.modules.keys() & {{"dpexact", "dp_accounting", "numpy"}})
+print(json.dumps([adapter.ACCOUNTANT.supports(asked), foreign]))
+"""
+    run = subprocess.run([sys.executable, "-I", "-c", script], capture_output=True, check=True)
+    assert json.loads(run.stdout) == [True, []]
+
+
+def test_entry_points_name_the_adapters() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    points = project["entry-points"][registry.GROUP]
+    for adapter in (PLD, RDP):
+        assert points[adapter.name] == f"{type(adapter).__module__}:ACCOUNTANT"
+        assert adapter.extra in project["optional-dependencies"]
+
+
+CLOSED = [
+    ("gaussian(1)", "epsilon", "1e-5"),
+    ("gaussian(3, 2)^20", "epsilon", "1e-6"),
+    ("gaussian(3, 2)", "delta", "1/2"),
+    ("gdp(1/2) * gaussian(2)", "delta", "1"),
+    ("poisson(gaussian(2, 3), 1)", "delta", "1"),
+    ("(gaussian(4) * gdp(1/4))^3", "epsilon", "1e-5"),
+]
+RESPONSES = [
+    ("approx_dp(1/8, 1/1000)^30", "delta", "3/2"),
+    ("pure_dp(1/8)^64", "epsilon", "1e-5"),
+    ("approx_dp(1/10, 1/1000)^30", "epsilon", "1e-4"),
+    ("gaussian(2) * pure_dp(1/4)", "delta", "1"),
+]
+
+
+@pytest.mark.parametrize("asked", CLOSED + RESPONSES)
+def test_pld_claims_little_more_than_the_truth(asked: tuple[str, str, str]) -> None:
+    check_upper(PLD, asked, Fraction(1, 10_000))
+
+
+@pytest.mark.parametrize("asked", CLOSED)
+def test_rdp_claims_somewhat_more_than_the_truth(asked: tuple[str, str, str]) -> None:
+    check_upper(RDP, asked, Fraction(1, 4) if asked[1] == "epsilon" else Fraction(3, 2))
+
+
+def check_upper(accountant: Accountant, asked: tuple[str, str, str], excess: Fraction) -> None:
+    questions, skipped = questions_for(accountant, [case(*asked)])
+    assert not skipped
+    [claim] = claims_of(accountant, questions)
+    finding = judge(claim)
+    assert claim.kind == "upper"
+    assert finding.relative_error is not None
+    assert finding.relative_error.lower >= -Fraction(1, 10**9)  # but for its rounding, it is sound
+    assert finding.relative_error.upper <= excess
+
+
+def normal(x: float) -> Any:
+    return mpmath.ncdf(x)
+
+
+def laplace_delta(epsilon: float, scale: float, sensitivity: float) -> Any:
+    return -mpmath.expm1((epsilon - sensitivity / scale) / 2)
+
+
+def discrete_delta(epsilon: float, log_mass: Any, sensitivity: int) -> Any:
+    """By summing the positive parts over integers that hold all but 1e-30 of the mass."""
+    total = mpmath.fsum(mpmath.exp(log_mass(x)) for x in range(-200, 201))
+    gains = (
+        mpmath.exp(log_mass(x)) - mpmath.exp(epsilon + log_mass(x - sensitivity))
+        for x in range(-200, 201)
+    )
+    return mpmath.fsum(gain for gain in gains if gain > 0) / total
+
+
+def sampled_delta(epsilon: float, sigma: float, q: float, direction: str) -> Any:
+    """``P = (1-q) N(0, sigma^2) + q N(1, sigma^2)`` against ``N(0, sigma^2)``, or the reverse."""
+    e = mpmath.exp(epsilon)
+    ratio = (e - 1 + q) / q if direction == "remove" else (1 / e - 1 + q) / q
+    if ratio <= 0:
+        return mpmath.mpf(0)
+    x = sigma**2 * mpmath.log(ratio) + 0.5  # where the likelihood ratio of the mixture is e^eps
+    if direction == "remove":
+        return q * normal((1 - x) / sigma) + (1 - q - e) * normal(-x / sigma)
+    return (1 - e * (1 - q)) * normal(x / sigma) - e * q * normal((x - 1) / sigma)
+
+
+SINGLE = [
+    ("laplace(2, 3)", "both", lambda e: laplace_delta(e, 2, 3)),
+    ("discrete_laplace(2)", "both", lambda e: discrete_delta(e, lambda x: -abs(x) / 2, 1)),
+    ("discrete_laplace(3, 2)", "both", lambda e: discrete_delta(e, lambda x: -abs(x) / 3, 2)),
+    ("discrete_gaussian(2, 3)", "both", lambda e: discrete_delta(e, lambda x: -(x**2) / 8, 3)),
+    ("poisson(gaussian(1), 1/8)", "remove", lambda e: sampled_delta(e, 1, 0.125, "remove")),
+    ("poisson(gaussian(1), 1/8)", "add", lambda e: sampled_delta(e, 1, 0.125, "add")),
+    ("poisson(gaussian(1), 1/8)", "both", lambda e: sampled_delta(e, 1, 0.125, "remove")),
+]
+
+
+@pytest.mark.parametrize(("mechanism", "direction", "truth"), SINGLE)
+def test_pld_means_the_same_mechanism(mechanism: str, direction: str, truth: Any) -> None:
+    """Parameters of a single step, against formulas that owe nothing to any accountant."""
+    epsilon = "1/16"
+    [answer] = PLD.answer(query(mechanism, "delta", epsilon, direction))
+    assert answer["kind"] == "upper"
+    assert answer["value"] == pytest.approx(float(truth(0.0625)), rel=1e-4)
+
+
+@pytest.mark.parametrize("direction", ["remove", "add"])
+def test_rdp_bounds_both_directions(direction: str) -> None:
+    [answer] = RDP.answer(query("poisson(gaussian(1), 1/8)", "epsilon", "1e-9", direction))
+    for side in ("remove", "add"):
+        assert sampled_delta(answer["value"], 1, 0.125, side) <= 1e-9
+    assert sampled_delta(0.8 * answer["value"], 1, 0.125, "remove") > 1e-9
+
+
+def test_rdp_means_the_same_laplace() -> None:
+    [answer] = RDP.answer(query("laplace(4, 2)", "epsilon", "1e-9"))
+    assert answer["value"] == pytest.approx(0.5, rel=0.03)  # pure: nearly all of 2/4
+
+
+CALLED = ["laplace(2, 3)", "poisson(gaussian(1), 1/8)", "(gaussian(4) * gdp(1/4))^3"]
+
+
+@pytest.mark.parametrize(
+    ("accountant", "mechanism"),
+    [
+        *((RDP, mechanism) for mechanism in CALLED),
+        *((PLD, mechanism) for mechanism in CALLED),
+        (PLD, "discrete_laplace(3, 2)^2 * discrete_gaussian(2, 3) * approx_dp(1/8, 1/1000)"),
+    ],
+)
+@pytest.mark.parametrize("direction", ["both", "add"])
+def test_call_is_what_is_called(accountant: Accountant, mechanism: str, direction: str) -> None:
+    import dp_accounting
+    from dp_accounting.pld import common, privacy_loss_distribution
+    from dp_accounting.rdp import RdpAccountant
+
+    names = {
+        **vars(dp_accounting),
+        **vars(privacy_loss_distribution),
+        **vars(common),
+        "RdpAccountant": RdpAccountant,
+    }
+    asked = query(mechanism, "delta", "1/2", direction)
+    [answer] = accountant.answer(asked)
+    assert eval(accountant.call(asked), names) == answer["value"]
+
+
+@pytest.mark.parametrize(
+    "mechanism",
+    [
+        "gdp(0)",
+        "zcdp(1)",
+        "staircase(1, 1/2)",
+        "fixed_size(gaussian(1), 1, 2)",
+        "gaussian(1)*gdp(0)",
+        "poisson(gaussian(1), 0)^2",
+        "poisson(poisson(gaussian(1), 1/2), 1/2)",
+        "poisson(gdp(1), 1/2)",
+    ],
+)
+@pytest.mark.parametrize("accountant", [PLD, RDP], ids=lambda a: a.name)
+def test_unsupported_is_skipped_with_the_reason(accountant: Accountant, mechanism: str) -> None:
+    asked = case(mechanism, "delta", "1")
+    questions, [skipped] = questions_for(accountant, [asked])
+    assert not questions
+    assert skipped.case == asked
+    assert skipped.reason == f"{accountant.name} does not account for it"
+
+
+# --- questions and claims -----------------------------------------------------------------------
+
+
+def test_query_is_plain_data() -> None:
+    asked = query(
+        "(poisson(gaussian(1.3), 8/1875)^3515 * discrete_laplace(2, 3))^2", "delta", "0.1", "add"
+    )
+    noise = {"name": "gaussian", "sigma": 1.3, "sensitivity": 1.0}
+    sampled = {"name": "poisson", "mechanism": noise, "q": 8 / 1875}
+    parts = [
+        {"name": "repeat", "mechanism": sampled, "times": 3515},
+        {"name": "discrete_laplace", "scale": 2.0, "sensitivity": 3},
+    ]
+    tree = {"name": "repeat", "mechanism": {"name": "compose", "parts": parts}, "times": 2}
+    assert asked == {"mechanism": tree, "quantity": "delta", "at": 0.1, "direction": "add"}
+    assert json.loads(json.dumps(asked)) == asked
+
+
+@given(st.fractions(min_value=Fraction(1, 10**30), max_value=10**30))
+def test_claim_is_about_the_very_floats(sigma: Fraction) -> None:
+    [question], _ = questions_for(fake(), [case(f"gaussian({sigma})^2", "delta", "0.1")])
+    [claim] = claims_of(fake(), [question])
+    given_sigma = question.query["mechanism"]["mechanism"]["sigma"]
+    assert given_sigma == float(sigma)
+    assert claim.mechanism == parse(f"gaussian({Fraction(given_sigma)})^2")
+    assert claim.at.fraction == Fraction(0.1) != Fraction(1, 10)
+
+
+def test_irrational_numbers_become_near_floats() -> None:
+    [question], _ = questions_for(fake(), [case("pure_dp(log(3))", "delta", "sqrt(2)")])
+    assert question.query["mechanism"]["eps"] == math.log(3)
+    assert question.query["at"] == math.sqrt(2)
+    assert str(question.mechanism) == f"pure_dp({real(math.log(3))})"
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "at"),
+    [
+        ("gaussian(1e-400)", "1"),
+        ("gaussian(1e400)", "1"),
+        ("gaussian(1) * gdp(1e400)", "1"),
+        ("gaussian(1)", "1e-400"),
+        ("gaussian(1)", "exp(10^6)"),
+        ("poisson(laplace(exp(-10^6)), 1/2)", "1"),
+    ],
+)
+def test_numbers_beyond_the_floats_are_skipped(mechanism: str, at: str) -> None:
+    questions, [skipped] = questions_for(fake(), [case(mechanism, "delta", at)])
+    assert not questions
+    assert skipped.reason.startswith("not a question in floats: ")
+    assert skipped.reason.endswith("is beyond the floats")
+
+
+def test_claims_say_who_said_what() -> None:
+    values = {"upper": math.inf, "lower": 0.1}
+    accountant = fake(
+        kinds=("lower", "upper"),
+        answer=lambda query: [{"kind": kind, "value": values[kind]} for kind in values],
+    )
+    questions, _ = questions_for(accountant, [case("gaussian(1)", "epsilon", "1e-5", "add")])
+    lower, upper = claims_of(accountant, questions)
+    assert (lower.kind, lower.claimed) == ("lower", real(0.1))
+    assert (upper.kind, upper.claimed) == ("upper", math.inf)
+    assert lower.id == "fake: epsilon of gaussian(1) at delta = 0.00001, add (lower)"
+    assert lower.accountant == f"pytest {pytest.__version__}"
+    assert lower.source == f"pytest {pytest.__version__}: ask()"
+    assert (lower.quantity, lower.direction) == ("epsilon", "add")
+
+
+def raising(error: BaseException) -> Any:
+    def answer(query: dict[str, Any]) -> list[dict[str, Any]]:
+        raise error
+
+    return answer
+
+
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        (raising(OverflowError("math range\nerror")), "OverflowError: math range error"),
+        (lambda query: [], "InvalidInput: answered []"),
+        (lambda query: [{"kind": "lower", "value": 1.0}], "InvalidInput: answered [{'kind': 'low"),
+        (lambda query: [{"kind": "upper", "value": 1.0}] * 2, "InvalidInput: answered [{'kind':"),
+        (lambda query: [{"kind": "upper", "value": None}], "TypeError: "),
+    ],
+)
+def test_failure_is_a_claim_of_nan(answer: Any, said: str) -> None:
+    accountant = fake(answer=answer)
+    questions, _ = questions_for(accountant, [case("gaussian(1)", "delta", at) for at in "12"])
+    claims = list(claims_of(accountant, questions))
+    assert [str(claim.claimed) for claim in claims] == ["nan", "nan"]
+    assert f": ask() failed with {said}" in claims[0].source
+    assert "\n" not in claims[0].source
+
+
+def test_interrupt_is_not_swallowed() -> None:
+    accountant = fake(answer=raising(KeyboardInterrupt()))
+    questions, _ = questions_for(accountant, [case("gaussian(1)", "delta", "1")])
+    with pytest.raises(KeyboardInterrupt):
+        list(claims_of(accountant, questions))
+
+
+# --- registry -----------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def plugins(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A distribution that registers accountants, good and bad."""
+    adapter = """
+class Adapter:
+    distributions, module, extra, kinds = ("pytest",), "pytest", "", ("upper",)
+    def __init__(self, **changed): self.__dict__.update(changed)
+GOOD = Adapter(name="zz-good")
+ABSENT = Adapter(name="zz-absent", distributions=("no-such-dist",))
+EXTRA = Adapter(name="zz-extra", distributions=("no-such-dist",), extra="accountants")
+BROKEN = Adapter(name="zz-broken", module="zz_broken_package")
+"""
+    (tmp_path / "zz_adapters.py").write_text(adapter)
+    (tmp_path / "zz_broken_package.py").write_text(
+        "raise AttributeError('attr has no\\nattribute')"
+    )
+    info = tmp_path / "zz_plugins-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: zz-plugins\nVersion: 1.0\n")
+    names = {
+        "good": "GOOD",
+        "absent": "ABSENT",
+        "extra": "EXTRA",
+        "broken": "BROKEN",
+        "lost": "NONE",
+    }
+    points = "".join(f"zz-{name} = zz_adapters:{value}\n" for name, value in names.items())
+    (info / "entry_points.txt").write_text(f"[{registry.GROUP}]\n{points}")
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.delitem(sys.modules, "zz_adapters", raising=False)
+
+
+REFUSED = {
+    "zz-absent": "accountant zz-absent: no-such-dist is not installed; pip install no-such-dist",
+    "zz-extra": "accountant zz-extra: no-such-dist is not installed; "
+    'pip install "dpexact[accountants]"',
+    "zz-broken": "accountant zz-broken: zz_broken_package does not import: "
+    "AttributeError: attr has no attribute",
+    "zz-lost": "accountant zz-lost: its adapter zz_adapters:NONE does not load: "
+    "AttributeError: module 'zz_adapters' has no attribute 'NONE'",
+    "zz-goot": "accountant: unknown name 'zz-goot'; did you mean 'zz-good'?",
+}
+
+
+@pytest.mark.usefixtures("plugins")
+@pytest.mark.parametrize("name", REFUSED)
+def test_load_refuses_with_the_reason(name: str) -> None:
+    with pytest.raises(InvalidInput) as caught:
+        load(name)
+    assert str(caught.value) == REFUSED[name]
+
+
+@pytest.mark.usefixtures("plugins")
+def test_unknown_name_lists_the_known() -> None:
+    with pytest.raises(InvalidInput, match=r"^accountant: unknown name 'q'; known: .*zz-absent, "):
+        load("q")
+
+
+def test_unknown_name_without_any_accountant(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(registry, "entry_points", lambda group: [])
+    with pytest.raises(InvalidInput, match="known: none: install dpexact with pip"):
+        load("q")
+    assert available() == []
+
+
+@pytest.mark.usefixtures("plugins")
+def test_available_hides_nothing() -> None:
+    found = {info.name: info for info in available() if info.name.startswith("zz")}
+    assert list(found) == ["zz-absent", "zz-broken", "zz-extra", "zz-good", "zz-lost"]
+    for name, info in found.items():
+        assert info.installed == (name == "zz-good")
+        assert info.reason == REFUSED.get(name, "")
+        assert info.versions == ({"pytest": pytest.__version__} if info.installed else {})
+    assert load("zz-good").name == "zz-good"
+
+
+# --- the recorded example -----------------------------------------------------------------------
+
+WRONG = {
+    "pld-gaussian-10000": "unsound",
+    "pld-gaussian-10000-sampled-at-rate-1": "unsound",
+    "pld-delta-negative": "unsound",
+    "pld-delta-round-off": "unsound",
+    "pld-approx-1000": "unsound",
+    "rdp-gaussian-replacement": "unsound",
+    "advanced-tiny-delta": "unsound",
+    "gaussian-epsilon-brentq": "inaccurate",
+    "prv-gaussian-100-tiny-delta-estimate": "inaccurate",
+    "prv-gaussian-100-tiny-delta-upper": "unsound",
+    "prv-pure-60-estimate": "inaccurate",
+    "prv-pure-60-upper": "unsound",
+    "autodp-pure-tiny": "unsound",
+    "diffprivlib-scale": "unsound",
+    "diffprivlib-scale-moderate": "unsound",
+    "diffprivlib-sum": "unsound",
+    "opacus-prv-tiny-delta": "unsound",
+    "opacus-gdp": "inaccurate",
+}
+
+
+def test_verdicts_on_the_recorded_claims() -> None:
+    claims = read_claims(ROOT / "docs" / "examples" / "recorded_claims.yaml")
+    assert len({claim.id for claim in claims}) == len(claims) == 44
+    assert {claim.kind for claim in claims} == {"upper", "lower", "estimate"}
+    for claim in claims:
+        right = "accurate" if claim.kind == "estimate" else "sound"
+        assert judge(claim).verdict == WRONG.get(claim.id, right), claim.id
+        assert claim.source.startswith(f"{claim.accountant}: ")
+
+
+def test_recorded_claims_can_be_recorded_again() -> None:
+    """What dp-accounting returned then, it returns now, to the rounding of its FFT."""
+    [claim] = [
+        claim
+        for claim in read_claims(ROOT / "docs" / "examples" / "recorded_claims.yaml")
+        if claim.id == "pld-approx-30"
+    ]
+    [answer] = PLD.answer(query("approx_dp(1/10, 1/1000)^30", "delta", "3/2"))
+    assert answer["value"] == pytest.approx(float(str(claim.claimed)), rel=1e-12)

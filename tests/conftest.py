@@ -1,0 +1,34 @@
+"""Volumes, determinism, and the guard on FLINT's precision."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import flint
+import pytest
+from hypothesis import HealthCheck, settings
+
+sys.path.insert(0, str(Path(__file__).parent))  # the tests share the module oracles
+
+from oracles import SCALE, scaled  # noqa: E402
+
+settings.register_profile(
+    "dpexact",
+    deadline=None,
+    derandomize=SCALE <= 1,  # larger volumes are nightly runs: new examples, printed blobs
+    print_blob=SCALE > 1,
+    database=None,
+    max_examples=scaled(100),
+    suppress_health_check=[HealthCheck.too_slow],
+)
+settings.load_profile("dpexact")
+
+
+@pytest.fixture(autouse=True)
+def _precision_is_restored() -> Iterator[None]:
+    before = flint.ctx.prec
+    yield
+    after, flint.ctx.prec = flint.ctx.prec, before
+    assert after == before, f"the test left FLINT's precision at {after} bits"

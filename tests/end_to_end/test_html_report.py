@@ -1,0 +1,132 @@
+"""The HTML report in a real browser: what is visible, on a wide screen and on a phone."""
+
+import html
+import os
+import re
+import shutil
+import struct
+import subprocess
+
+import pytest
+
+from dpexact.audit import audit
+from dpexact.audit.reports import write_html
+
+BROWSER = next(
+    filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), ""
+)
+pytestmark = pytest.mark.skipif(not BROWSER, reason="no Chromium to open the report in")
+
+SWITCHES = [
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--disable-sync",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-dev-shm-usage",
+    "--no-first-run",
+    "--hide-scrollbars",
+]
+#: Only a browser lays out, so this outer page asks it and writes the answer into its own text.
+PROBE = """<!DOCTYPE html><body style="margin:0">
+<iframe width="{width}" height="4000" style="border:0" srcdoc="{page}"></iframe>
+<pre id="told"></pre>
+<script>
+onload = () => {{
+  const page = document.querySelector("iframe").contentDocument;
+  const root = page.documentElement;
+  const out = Array.from(page.querySelectorAll("svg text, svg rect, td, dd, tbody th, label"))
+    .filter((e) => e.getBoundingClientRect().right > root.clientWidth + 1)
+    .map((e) => e.textContent).join("|");
+  const shown = () => Array.from(page.querySelectorAll("tbody.claim"))
+    .filter((e) => e.offsetHeight > 0).map((e) => e.dataset.place).join(",");
+  const form = page.getElementById("controls");
+  const told = [`overflow=${{root.scrollWidth - root.clientWidth}}`, `outside=${{out}}`];
+  told.push(`controls=${{form.offsetHeight > 0}}`, `all=${{shown()}}`);
+  form.elements.order.value = "given";
+  form.elements.order.dispatchEvent(new Event("change"));
+  told.push(`given=${{shown()}}`);
+  form.querySelector("[value=sound]").click();
+  told.push(`filtered=${{shown()}}`);
+  form.elements.text.value = "TREE";
+  form.dispatchEvent(new Event("input"));
+  told.push(`found=${{shown()}}`, `status=${{page.getElementById("shown").textContent}}`);
+  told.push(`scripted=${{page.defaultView.attacked === true}}`);
+  document.getElementById("told").textContent = told.join("\\n");
+}};
+</script>"""
+
+LONG = "approx_dp(0.1, 1e-6)^30 * " * 12 + "pure_dp(0.1)"
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory):
+    def claim(mechanism, epsilon, kind="upper", **options):
+        given = {"mechanism": mechanism, "claims": "epsilon", "epsilon": epsilon, "delta": "1e-5"}
+        return {**given, "kind": kind, **options}
+
+    attack = "<script>window.attacked = true</script><img src=x onerror='window.attacked = true'>"
+    report = audit(
+        [
+            claim("gaussian(1)", "4.4", source="the first, a sound one"),
+            claim("gaussian(1)", "4.3", source=attack + "x" * 300, id="y" * 200),
+            claim("gaussian(1)", "3", "estimate", source="a tree"),
+            claim("zcdp(1)", "3"),
+            claim(LONG, "1e-300"),
+        ],
+        command="dpexact audit claims.yaml",
+    )
+    path = tmp_path_factory.mktemp("report") / "report.html"
+    write_html(report, path)
+    return path
+
+
+def browse(page, *switches):
+    profile = page.parent / "profile"
+    command = [BROWSER, *SWITCHES, f"--user-data-dir={profile}", *switches, page.as_uri()]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True)
+    return done.stdout
+
+
+def test_the_page_shows_verdicts_and_numbers(page):
+    dom = browse(page, "--dump-dom")
+    text = html.unescape(re.sub(r"<(style|script)>.*?</\1>|<[^>]+>", " ", dom, flags=re.S))
+    words = " ".join(text.split())
+    assert "5 claims: 3 certified wrong, 1 certified right, 1 undecided." in words
+    assert "2 unsound" in words or "unsound 2" in words
+    assert "4.37717809568122..." in words
+    assert "dpexact epsilon 'gaussian(1)' --delta 0.00001 --digits 30" in words
+    assert "5 of 5 shown" in words
+    assert "<img src=x" in words  # as text
+    assert "<img" not in dom
+
+
+@pytest.mark.parametrize("width", [320, 390, 1200])
+def test_layout_and_controls(page, width):
+    probe = page.with_name(f"probe{width}.html")
+    source = html.escape(page.read_text(encoding="utf-8"))
+    probe.write_text(PROBE.format(width=width, page=source), encoding="utf-8")
+    dom = browse(probe, "--dump-dom", f"--window-size={max(width, 500)},900")
+    told = html.unescape(re.search(r'<pre id="told">(.*?)</pre>', dom, re.S)[1])
+    assert dict(line.split("=", 1) for line in told.splitlines()) == {
+        "overflow": "0",
+        "outside": "",
+        "controls": "true",
+        "all": "2,5,3,4,1",
+        "given": "1,2,3,4,5",
+        "filtered": "2,3,4,5",
+        "found": "3",
+        "status": "1 of 5 shown",
+        "scripted": "false",
+    }
+
+
+def test_a_picture_of_the_page(page):
+    picture = page.with_name("report.png")
+    browse(page, f"--screenshot={picture}", "--window-size=900,1200")
+    content = picture.read_bytes()
+    assert content.startswith(b"\x89PNG")
+    assert struct.unpack(">II", content[16:24]) == (900, 1200)
+    assert os.path.getsize(picture) > 20_000  # an empty page is far smaller
