@@ -2,10 +2,12 @@
 
 Rooms, each importing only from those before it::
 
-    errors < enclosure, tokens < reals < exactness < balls < arguments < mechanisms < accounting, symbolic < audit < cli
+    errors < enclosure, tokens < reals < exactness < balls < arguments
+           < mechanisms < accounting < symbolic, audit < cli
 """
 
 from dpexact.accounting import delta, delta_bounds, epsilon
+from dpexact.audit.runner import audit
 from dpexact.enclosure import Enclosure
 from dpexact.errors import (
     DpexactError,
@@ -29,6 +31,7 @@ from dpexact.mechanisms import (
     staircase,
     zcdp,
 )
+from dpexact.symbolic import symbolic
 
 __version__ = "0.1.0"
 
@@ -42,6 +45,7 @@ __all__ = [
     "UnsupportedMechanism",
     "__version__",
     "approx_dp",
+    "audit",
     "delta",
     "delta_bounds",
     "discrete_gaussian",
@@ -55,5 +59,6 @@ __all__ = [
     "poisson",
     "pure_dp",
     "staircase",
+    "symbolic",
     "zcdp",
 ]

@@ -32,7 +32,7 @@ CAP_EXTRA: Final = 4096
 #: Numbers outside ``2^(+-MAX_EXPONENT)`` (about 1e(+-300,000)) are not turned into fractions.
 MAX_EXPONENT: Final = 1_000_000
 TINY: Final = Fraction(1, 1 << MAX_EXPONENT)
-TINY_TEXT: Final = "1.01e-301030"
+TINY_TEXT: Final = "1.02e-301030"
 
 _LOCK: Final = threading.RLock()
 

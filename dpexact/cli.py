@@ -53,20 +53,16 @@ def _fail(message: str, code: int) -> NoReturn:
     sys.exit(code)
 
 
-class _Expression(click.ParamType):
-    """The text of a mechanism; completes mechanism names."""
-
-    name = "expr"
-
-    def shell_complete(
-        self, ctx: click.Context, param: click.Parameter, incomplete: str
-    ) -> list[CompletionItem]:
-        start = max(incomplete.rfind(c) for c in "(*, ") + 1
-        typed, word = incomplete[:start], incomplete[start:]
-        return [CompletionItem(f"{typed}{name}(") for name in NAMES if name.startswith(word)]
+def _complete_mechanism(
+    ctx: click.Context, param: click.Parameter, incomplete: str
+) -> list[CompletionItem]:
+    """Complete the mechanism name that is being typed."""
+    start = max(incomplete.rfind(c) for c in "(*, ") + 1
+    typed, word = incomplete[:start], incomplete[start:]
+    return [CompletionItem(f"{typed}{name}(") for name in NAMES if name.startswith(word)]
 
 
-_expression = click.argument("expr", type=_Expression())
+_expression = click.argument("expr", shell_complete=_complete_mechanism)
 _digits = click.option(
     "--digits",
     type=click.IntRange(1, MAX_DIGITS),

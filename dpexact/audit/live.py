@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from dpexact.audit import workloads
-from dpexact.audit.accountants import Skipped, claims_of, questions_for
-from dpexact.audit.accountants import registry
+from dpexact.audit.accountants import Skipped, claims_of, load, questions_for
 from dpexact.audit.claims import Claim
 
 
@@ -25,7 +24,7 @@ def ask(
     Raises:
         InvalidInput: an unknown name or an absent package; nobody has been asked then.
     """
-    adapters = [registry.load(name) for name in dict.fromkeys(accountants)]
+    adapters = [load(name) for name in dict.fromkeys(accountants)]
     grids = [workloads.load(name) for name in dict.fromkeys(workload_names)]
     cases = list(dict.fromkeys(case for grid in grids for case in grid.cases))
     asked = [(adapter, *questions_for(adapter, cases)) for adapter in adapters]
