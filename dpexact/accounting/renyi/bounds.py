@@ -16,13 +16,17 @@ from typing import Final, TypeAlias
 from flint import arb
 
 from dpexact import balls, reals
+from dpexact.accounting.renyi import scale
 from dpexact.arguments import digits_in, integer_in, real_in
 from dpexact.enclosure import Enclosure
 from dpexact.errors import InvalidInput
 from dpexact.reals import Real, RealLike
 
 RenyiCurve: TypeAlias = Callable[[Fraction], RealLike]
-"""Upper bounds: an exact real, an :class:`Enclosure` (its upper end counts) or ``math.inf``."""
+"""From an order to an upper bound on the divergence there.
+
+The bound is an exact real, an :class:`Enclosure` (its upper end counts) or ``math.inf``.
+"""
 
 #: Highest order of the two binomial sums.
 MAX_ORDER: Final = 200_000
@@ -32,7 +36,7 @@ _ONE: Final = reals.rational(1)
 _INFINITE: Final = Enclosure.exact(math.inf)
 
 
-def poisson_general(
+def poisson_general_bound(
     curve: RenyiCurve, q: RealLike, order: RealLike, digits: int = 15
 ) -> Enclosure:
     r"""Poisson sampling of any mechanism: Steinke (2022), Theorem 34.
@@ -49,14 +53,14 @@ def poisson_general(
         order: any exact real ``> 1``, at most ``MAX_ORDER``.
         digits: certified significant digits of the bound.
 
-    >>> print(poisson_general(lambda k: k / 2, "0.05", 10).shown(12))
+    >>> print(poisson_general_bound(lambda k: k / 2, "0.05", 10).shown(12))
     1.67406056378...
     """
     rate, n = _rate(q), _integer_order(order)
     wanted = digits_in(digits)
     if rate.fraction == 0:
         return Enclosure.exact(_ZERO, "Theorem 34")
-    values = [_value(curve, k) for k in range(2, n + 1)]
+    values = [_value(curve, Fraction(k)) for k in range(2, n + 1)]
     if any(value is None for value in values):
         return _INFINITE.labelled("Theorem 34")
 
@@ -75,7 +79,7 @@ def poisson_general(
     return balls.certify(compute, wanted, lowest=_ZERO, method="Theorem 34")
 
 
-def poisson_small_rate(
+def poisson_small_rate_bound(
     curve: RenyiCurve,
     q: RealLike,
     order: RealLike,
@@ -94,12 +98,12 @@ def poisson_small_rate(
         curve: upper bounds on ``D_2(P||Q)`` and ``D_omega(P||Q)``.
         q: sampling rate in ``[0, 1 - 1/e]``.
         order: any exact real ``> 1``.
-        omega: any exact real ``>= order``; if omitted, the best is searched for (the logarithm of
+        omega: any rational ``>= order``; if omitted, the best is searched for (the logarithm of
             the last term is convex in ``omega``), the result being sound wherever that ends.
         digits: certified significant digits of the bound.
 
-    >>> print(poisson_small_rate(lambda k: k / 2, "0.05", 10).shown(12))
-    4.11276922645...
+    >>> print(poisson_small_rate_bound(lambda k: k / 2, "0.05", 10).shown(12))
+    4.11276922642...
     """
     rate, alpha, wanted = _rate(q), _order(order), digits_in(digits)
     limit = reals.add(_ONE, reals.negate(reals.divide(_ONE, reals.E)))
@@ -110,10 +114,11 @@ def poisson_small_rate(
     if omega is None:
         chosen = _best_omega(curve, rate, alpha)
     else:
-        chosen = reals.real(omega, "omega")
-        if balls.compare(chosen, alpha, "omega") < 0:
-            raise InvalidInput(f"omega: {chosen} is not accepted; must be at least {alpha}")
-    second, last = _value(curve, 2), _value(curve, chosen)
+        rational = reals.real(omega, "omega").fraction
+        if rational is None or balls.compare(reals.rational(rational), alpha, "omega") < 0:
+            raise InvalidInput(f"omega: {omega} is not accepted; must be a rational >= {alpha}")
+        chosen = rational
+    second, last = _value(curve, Fraction(2)), _value(curve, chosen)
     if second is None or last is None:
         return _INFINITE.labelled("Proposition 41")
 
@@ -126,7 +131,7 @@ def poisson_small_rate(
     return balls.certify(compute, wanted, lowest=_ZERO, method="Proposition 41")
 
 
-def poisson_large_order(
+def poisson_large_order_bound(
     divergence: RealLike, q: RealLike, order: RealLike, digits: int = 15
 ) -> Enclosure:
     r"""Removal, sharp at large orders: Steinke (2022), Proposition 42 (Minkowski's inequality).
@@ -140,11 +145,11 @@ def poisson_large_order(
         order: any exact real ``> 1``.
         digits: certified significant digits of the bound.
 
-    >>> print(poisson_large_order(5, "0.05", 10).shown(12))
-    1.88419196016...
+    >>> print(poisson_large_order_bound(5, "0.05", 10).shown(12))
+    1.88419196024...
     """
     rate, alpha, wanted = _rate(q), _order(order), digits_in(digits)
-    known = _value(lambda _: divergence, alpha)
+    known = _value(lambda _: divergence, Fraction(1))
     if rate.fraction == 0:
         return Enclosure.exact(_ZERO, "Proposition 42")
     if known is None:
@@ -158,7 +163,7 @@ def poisson_large_order(
     return balls.certify(compute, wanted, lowest=_ZERO, method="Proposition 42")
 
 
-def poisson_zcdp(rho: RealLike, q: RealLike, order: RealLike, digits: int = 15) -> Enclosure:
+def poisson_zcdp_bound(rho: RealLike, q: RealLike, order: RealLike, digits: int = 15) -> Enclosure:
     r"""Poisson sampling of a ``rho``-zCDP mechanism: ``10 q^2 rho alpha``, Steinke (2022), Thm 38.
 
     It holds for add/remove neighbours under
@@ -172,7 +177,7 @@ def poisson_zcdp(rho: RealLike, q: RealLike, order: RealLike, digits: int = 15) 
     Raises:
         InvalidInput: a hypothesis fails; the message names it.
 
-    >>> print(poisson_zcdp("0.1", "1e-3", 3))
+    >>> print(poisson_zcdp_bound("0.1", "1e-3", 3))
     0.000003
     """
     alpha, wanted = _order(order), digits_in(digits)
@@ -203,7 +208,7 @@ def poisson_zcdp(rho: RealLike, q: RealLike, order: RealLike, digits: int = 15) 
     return balls.certify(lambda: balls.ball(bound), wanted, method="Theorem 38")
 
 
-def fixed_size(
+def fixed_size_bound(
     curve: RenyiCurve,
     m: int,
     n: int,
@@ -218,7 +223,8 @@ def fixed_size(
     .. math:: D_\alpha \le \frac{1}{\alpha-1}\log\Big(1
               + \gamma^2\binom\alpha2\min\{4(e^{\varepsilon(2)}-1),\,
                 e^{\varepsilon(2)}\min\{2, E^2\}\}
-              + \sum_{j=3}^{\alpha}\gamma^j\binom\alpha j e^{(j-1)\varepsilon(j)}\min\{2, E^j\}\Big).
+              + \sum_{j=3}^{\alpha}\gamma^j\binom\alpha j
+                e^{(j-1)\varepsilon(j)}\min\{2, E^j\}\Big).
 
     A fractional order is rounded up. The bound may exceed the curve itself, which holds as well.
 
@@ -230,14 +236,14 @@ def fixed_size(
         largest_loss: an upper bound on ``D_inf``; infinite if there is none.
         digits: certified significant digits of the bound.
 
-    >>> print(fixed_size(lambda k: 2 * k, 1, 1000, 4).shown(12))
-    0.0131312168...
+    >>> print(fixed_size_bound(lambda k: 2 * k, 1, 1000, 4).shown(12))
+    0.0178265300241...
     """
     size = integer_in(n, "n", 1)
     gamma = Fraction(integer_in(m, "m", 1, size), size)
     top, wanted = _integer_order(order), digits_in(digits)
-    values = [_value(curve, j) for j in range(2, top + 1)]
-    loss = _value(lambda _: largest_loss, reals.rational(top))
+    values = [_value(curve, Fraction(j)) for j in range(2, top + 1)]
+    loss = _value(lambda _: largest_loss, Fraction(1))
     if any(value is None for value in values):
         return _INFINITE.labelled("Theorem 9")
 
@@ -276,15 +282,14 @@ def _integer_order(order: RealLike) -> int:
     return math.ceil(balls.certify(lambda: balls.ball(alpha), 10).upper)
 
 
-def _value(curve: RenyiCurve, order: Real | int) -> Real | None:
+def _value(curve: RenyiCurve, order: Fraction) -> Real | None:
     """The curve at an order; ``None`` when infinite."""
-    at = order if isinstance(order, int) else order.fraction
-    found = curve(Fraction(at) if at is not None else order)  # type: ignore[arg-type]
+    found = curve(order)
     if isinstance(found, Enclosure):
         found = found.upper
     if isinstance(found, float) and found == math.inf:
         return None
-    return real_in(found, f"curve({order})", ">= 0")
+    return real_in(found, "divergence", ">= 0")
 
 
 def _ball(value: Real | None) -> arb:
@@ -292,29 +297,28 @@ def _ball(value: Real | None) -> arb:
     return balls.ball(value)
 
 
-def _best_omega(curve: RenyiCurve, q: Real, alpha: Real) -> Real:
-    """A good ``omega >= alpha`` by ternary search on a convex function."""
-    start = balls.certify(lambda: balls.ball(alpha), 10).upper
-    log_base = float(balls.midpoint(_log_base(q, alpha)))
+def _best_omega(curve: RenyiCurve, q: Real, alpha: Real) -> Fraction:
+    """A good ``omega >= alpha``: ternary search in floats on a convex function."""
+    log_base = scale.logarithm(reals.multiply(reals.add(alpha, reals.negate(_ONE)), q))
+    lowest = alpha.fraction
+    if lowest is None:
+        lowest = Fraction(balls.certify(lambda: balls.ball(alpha), 15).upper)
 
     def height(omega: Fraction) -> float:
-        value = _value(curve, reals.rational(omega))
+        value = _value(curve, omega)
         if value is None:
             return math.inf
-        last = balls.certify(lambda: balls.ball(value), 12).to_float_bounds()[1] if value else 0.0
-        return float(omega) * log_base + (float(omega) - 1) * last
+        return float(omega) * log_base + (float(omega) - 1) * scale.approximate(value)
 
-    low = Fraction(start)
+    low = float(lowest) + 0.001
     high = 2 * low
-    while height(high) < height((low + high) / 2) and high < 10**6:
+    while high < MAX_ORDER and height(Fraction(high)) < height(Fraction(high / 2)):
         high *= 2
-    for _ in range(40):
-        third = (high - low) / 3
-        left, right = (low + third).limit_denominator(10**6), (high - third).limit_denominator(10**6)
-        if height(left) < height(right):
+    for _ in range(30):
+        left, right = low + (high - low) / 3, high - (high - low) / 3
+        if height(Fraction(left)) < height(Fraction(right)):
             high = right
         else:
             low = left
-    if height(Fraction(start)) <= height(low):
-        return alpha
-    return reals.rational(low)
+    found = Fraction(low).limit_denominator(1000)
+    return found if found > lowest and height(found) < height(lowest) else lowest

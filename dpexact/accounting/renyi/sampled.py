@@ -99,7 +99,8 @@ class SampledGaussian:
         self.excess = reals.add(order, reals.negate(_ONE))
         self.power = reals.negate(self.excess) if add else order
         self.above_one = balls.sign(self.excess, "order") > 0
-        self.scale = scale.estimate(square, q, order, self.excess, add)
+        self.negative = add and self.above_one  # the sign of the power
+        self.scale = scale.estimate(square, q, order, self.excess, add, self.negative)
 
     def divergence(self, digits: int, method: Method) -> Enclosure:
         """Enclose to ``digits`` digits by ``method``, or by the fastest for ``auto``."""
@@ -120,7 +121,9 @@ class SampledGaussian:
                 if ratio.is_finite():
                     best = _intersection(best, balls.to_enclosure(ratio), LABELS[chosen])
                     measured = log_moment.abs_lower().log()
-                    size = float(balls.midpoint(measured)) if measured.is_finite() else 2 * size - 40
+                    size = (
+                        float(balls.midpoint(measured)) if measured.is_finite() else 2 * size - 40
+                    )
             if best.digits >= digits:
                 return best
             bits += bits // 2
@@ -160,7 +163,7 @@ class SampledGaussian:
                 f"method: 'binomial' needs the direction remove and an integer order from 2 to "
                 f"{MAX_TERMS}"
             )
-        if method == "series" and not 0 < self.scale.a <= MAX_TERMS:
+        if method == "series" and (self.negative or self.scale.a > MAX_TERMS):
             raise InvalidInput(
                 f"method: 'series' needs the direction remove and an order up to {MAX_TERMS}"
             )
@@ -171,7 +174,7 @@ class SampledGaussian:
         work: dict[Method, float] = {}
         if self._integer is not None:
             work["binomial"] = self._integer
-        if 0 < self.scale.a <= MAX_TERMS:
+        if not self.negative and self.scale.a <= MAX_TERMS:
             work["series"] = 2 * series.terms(self.scale.a, accuracy)
         plan = self._plan(accuracy)
         if plan is not None and plan.nodes <= trapezoid.MAX_NODES:
@@ -196,7 +199,7 @@ class SampledGaussian:
         plan = self._plan(accuracy)
         if plan is None:
             return arb.nan()
-        return trapezoid.moment(a, self.scale.a < 0, square.sqrt(), q, plan).log()
+        return trapezoid.moment(a, self.negative, square.sqrt(), q, plan).log()
 
 
 def _intersection(known: Enclosure, found: Enclosure, label: str) -> Enclosure:

@@ -22,10 +22,13 @@ class Scale:
     size: float
 
 
-def estimate(square: Real, q: Real, order: Real, excess: Real, add: bool) -> Scale:
-    """The scale for ``mu^2 = square``, rate ``q``, ``excess = order - 1`` and a direction."""
-    log_square, log_q, log_excess = _log(square), _log(q), _log(excess)
-    mu, rate, alpha = _exp(log_square / 2), _exp(log_q), _exp(_log(order))
+def estimate(square: Real, q: Real, order: Real, excess: Real, add: bool, negative: bool) -> Scale:
+    """The scale for ``mu^2 = square``, rate ``q``, ``excess = order - 1`` and a direction.
+
+    ``negative`` is the sign of the power.
+    """
+    log_square, log_q, log_excess = logarithm(square), logarithm(q), logarithm(excess)
+    mu, rate, alpha = _exp(log_square / 2), _exp(log_q), _exp(logarithm(order))
     # second order in q: alpha (alpha - 1)/2 q^2 (e^(mu^2) - 1)
     small = math.log(alpha / 2) + log_excess + 2 * log_q + _log_expm1(log_square)
     if add:
@@ -36,7 +39,8 @@ def estimate(square: Real, q: Real, order: Real, excess: Real, add: bool) -> Sca
         # Minkowski: alpha log(1 - q + q e^((alpha - 1) mu^2/2))
         grown = log_q + _log_expm1(log_excess + log_square - math.log(2))
         cap = math.log(alpha) + (math.log(grown) if grown > 3 else _log_log1p(grown))
-    power = -_exp(log_excess) if add else alpha
+    power = _exp(log_excess) if add else alpha
+    power = -power if negative else power
     return Scale(power, mu, rate, min(small, cap))
 
 
@@ -56,7 +60,12 @@ def _exp(x: float) -> float:
     return math.exp(max(-LIMIT, min(x, LIMIT)))
 
 
-def _log(value: Real) -> float:
+def approximate(value: Real) -> float:
+    """A float near ``value >= 0``."""
+    return _exp(logarithm(value)) if value.fraction != 0 else 0.0
+
+
+def logarithm(value: Real) -> float:
     """``log |value|`` of a number that is not 0."""
     bits = 64
     while True:
