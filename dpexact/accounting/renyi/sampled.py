@@ -122,7 +122,7 @@ class SampledGaussian:
                     best = _intersection(best, balls.to_enclosure(ratio), LABELS[chosen])
                     measured = log_moment.abs_lower().log()
                     size = (
-                        float(balls.midpoint(measured)) if measured.is_finite() else 2 * size - 40
+                        float(balls.midpoint(measured)) if measured.is_finite() else min(size, 0.0) * 2 - 40
                     )
             if best.digits >= digits:
                 return best
