@@ -121,9 +121,8 @@ class SampledGaussian:
                 if ratio.is_finite():
                     best = _intersection(best, balls.to_enclosure(ratio), LABELS[chosen])
                     measured = log_moment.abs_lower().log()
-                    size = (
-                        float(balls.midpoint(measured)) if measured.is_finite() else min(size, 0.0) * 2 - 40
-                    )
+                    known = measured.is_finite()
+                    size = float(balls.midpoint(measured)) if known else 2 * min(size, 0.0) - 40
             if best.digits >= digits:
                 return best
             bits += bits // 2
