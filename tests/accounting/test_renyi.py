@@ -11,7 +11,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import dpexact
-from dpexact.accounting.renyi import renyi
+from dpexact.accounting.renyi import renyi, sampled
 from dpexact.enclosure import EXACT
 from dpexact.errors import InvalidInput, PrecisionNotReached, UnsupportedMechanism
 
@@ -256,6 +256,13 @@ def test_extremes_reach_their_digits(sigma, q, order, direction):
 def test_beyond_floats_an_enclosure_and_no_hang(sigma, q, order, direction):
     found = attempt(f"poisson(gaussian({sigma}), {q})", order, 15, direction)
     assert 0 <= found.lower <= found.upper < math.inf
+
+
+def test_too_many_digits_give_fewer(monkeypatch):
+    monkeypatch.setattr(sampled, "MAX_COST", 5e3)
+    with pytest.raises(PrecisionNotReached) as caught:
+        renyi("poisson(gaussian(1), 0.01)", "2.5", 1000, "add")
+    assert 10 < caught.value.best.digits < 1000
 
 
 def test_equal_descriptions_agree():

@@ -41,6 +41,8 @@ ATTEMPTS: Final = 6
 MAX_BITS: Final = 50_000
 #: Microseconds per term, term and node: they choose the fastest method, nothing else.
 COSTS: Final[dict[Method, float]] = {"binomial": 0.7, "series": 12.0, "trapezoid": 2.2}
+#: Most microseconds, estimated in the same way, that one evaluation may take.
+MAX_COST: Final = 30e6
 
 _ONE: Final = reals.rational(1)
 
@@ -104,17 +106,23 @@ class SampledGaussian:
 
     def divergence(self, digits: int, method: Method) -> Enclosure:
         """Enclose to ``digits`` digits by ``method``, or by the fastest for ``auto``."""
+        self._check(method)
         best = self._sandwich(digits)
         if best.digits >= digits and method in ("auto", "sandwich"):
             return best
         size = self.scale.size
         bits = balls.bits_for(digits) - balls.GUARD_BITS + 6
+        tried = False
         for _ in range(ATTEMPTS if method != "sandwich" else 0):
             accuracy = max(8.0, bits * math.log(2) - size)
-            chosen = self._fastest(accuracy) if method == "auto" else self._applicable(method)
             working = bits + max(0, math.ceil(-size / math.log(2))) + balls.GUARD_BITS
-            if chosen is None or working > MAX_BITS:
+            chosen = self._fastest(accuracy, working, method)
+            if chosen is None and not tried:
+                bits //= 4  # too much was asked for: what is certified will be less
+                continue
+            if chosen is None:
                 break
+            tried = True
             with balls.precision(working):
                 log_moment = self._log_moment(chosen, accuracy)
                 ratio = log_moment / balls.ball(self.excess)
@@ -156,7 +164,8 @@ class SampledGaussian:
         fits = n is not None and n.denominator == 1 and 2 <= n <= MAX_TERMS and not self.add
         return int(n) if fits and n is not None else None
 
-    def _applicable(self, method: Method) -> Method:
+    def _check(self, method: Method) -> None:
+        """Raises unless ``method`` applies to the direction and the order."""
         if method == "binomial" and self._integer is None:
             raise InvalidInput(
                 f"method: 'binomial' needs the direction remove and an integer order from 2 to "
@@ -166,10 +175,9 @@ class SampledGaussian:
             raise InvalidInput(
                 f"method: 'series' needs the direction remove and an order up to {MAX_TERMS}"
             )
-        return method
 
-    def _fastest(self, accuracy: float) -> Method | None:
-        """The cheapest method by estimate; None when all exceed their limits."""
+    def _fastest(self, accuracy: float, bits: int, method: Method) -> Method | None:
+        """The cheapest method by estimate, or the forced one; None when all cost too much."""
         work: dict[Method, float] = {}
         if self._integer is not None:
             work["binomial"] = self._integer
@@ -178,7 +186,12 @@ class SampledGaussian:
         plan = self._plan(accuracy)
         if plan is not None and plan.nodes <= trapezoid.MAX_NODES:
             work["trapezoid"] = plan.nodes
-        return min(work, key=lambda name: work[name] * COSTS[name], default=None)
+        slower = max(1.0, bits / 100) ** 1.25
+        costs = {name: work[name] * COSTS[name] * slower for name in work}
+        affordable = [name for name in costs if costs[name] <= MAX_COST and bits <= MAX_BITS]
+        if method != "auto":
+            affordable = [name for name in affordable if name == method]
+        return min(affordable, key=lambda name: costs[name], default=None)
 
     # --- evaluation -------------------------------------------------------------------------------
 
