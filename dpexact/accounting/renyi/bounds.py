@@ -1,0 +1,324 @@
+r"""Published upper bounds on the Rényi divergence of a sampled mechanism, by name.
+
+Each takes an arbitrary Rényi *curve*, ``curve(k)`` being any upper bound on ``D_k`` of the
+mechanism without sampling, checks the hypotheses of its theorem and encloses the value of the
+bound. ``P`` is the output on the data with the record, ``Q`` without; ``q P + (1-q) Q`` is the
+sampled mechanism. The exact divergence of a sampled Gaussian is :func:`dpexact.renyi`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Final, TypeAlias
+
+from flint import arb
+
+from dpexact import balls, reals
+from dpexact.accounting.renyi import scale
+from dpexact.arguments import digits_in, integer_in, real_in
+from dpexact.enclosure import Enclosure
+from dpexact.errors import InvalidInput
+from dpexact.reals import Real, RealLike
+
+RenyiCurve: TypeAlias = Callable[[Fraction], RealLike]
+"""From an order to an upper bound on the divergence there.
+
+The bound is an exact real, an :class:`Enclosure` (its upper end counts) or ``math.inf``.
+"""
+
+#: Highest order of the two binomial sums.
+MAX_ORDER: Final = 200_000
+
+_ZERO: Final = Fraction(0)
+_ONE: Final = reals.rational(1)
+_INFINITE: Final = Enclosure.exact(math.inf)
+
+
+def poisson_general_bound(
+    curve: RenyiCurve, q: RealLike, order: RealLike, digits: int = 15
+) -> Enclosure:
+    r"""Poisson sampling of any mechanism: Steinke (2022), Theorem 34.
+
+    .. math:: \frac{1}{\alpha-1}\log\Big((1-q)^{\alpha-1}(1+(\alpha-1)q)
+              + \sum_{k=2}^{\alpha}\binom{\alpha}{k}(1-q)^{\alpha-k}q^k e^{(k-1)\varepsilon(k)}\Big)
+
+    bounds ``D_alpha`` for add/remove neighbours when ``curve`` bounds ``D_k`` in both directions.
+    A fractional order is rounded up, which is sound because ``D_alpha`` increases with ``alpha``.
+
+    Args:
+        curve: called at the integers from 2 to ``order``.
+        q: sampling rate in ``[0, 1]``.
+        order: any exact real ``> 1``, at most ``MAX_ORDER``.
+        digits: certified significant digits of the bound.
+
+    >>> print(poisson_general_bound(lambda k: k / 2, "0.05", 10).shown(12))
+    1.67406056378...
+    """
+    rate, n = _rate(q), _integer_order(order)
+    wanted = digits_in(digits)
+    if rate.fraction == 0:
+        return Enclosure.exact(_ZERO, "Theorem 34")
+    values = [_value(curve, Fraction(k)) for k in range(2, n + 1)]
+    if any(value is None for value in values):
+        return _INFINITE.labelled("Theorem 34")
+
+    def compute() -> arb:
+        p = balls.ball(rate)
+        # the total probability 1 is taken out of the sum: no cancellation for small rates
+        weight = p**n if rate.fraction == 1 else p * p * (1 - p) ** (n - 2) * (n * (n - 1) // 2)
+        start = n if rate.fraction == 1 else 2
+        total = arb(0)
+        for k in range(start, n + 1):
+            total += weight * ((k - 1) * _ball(values[k - 2])).expm1()
+            if k < n:
+                weight = weight * p / (1 - p) * (n - k) / (k + 1)
+        return total.log1p() / (n - 1)
+
+    return balls.certify(compute, wanted, lowest=_ZERO, method="Theorem 34")
+
+
+def poisson_small_rate_bound(
+    curve: RenyiCurve,
+    q: RealLike,
+    order: RealLike,
+    omega: RealLike | None = None,
+    digits: int = 15,
+) -> Enclosure:
+    r"""Removal, small rates: Steinke (2022), Proposition 41 (its first and sharper form).
+
+    .. math:: D_\alpha(qP + (1-q)Q\,\|\,Q) \le \frac{1}{\alpha-1}\log\Big(1 +
+              \frac e2\alpha(\alpha-1)q^2\big(e^{D_2} - 1\big)
+              + ((\alpha-1)q)^\omega e^{(\omega-1)D_\omega}\Big)
+
+    for ``1 < alpha <= omega`` and ``q <= 1 - 1/e``.
+
+    Args:
+        curve: upper bounds on ``D_2(P||Q)`` and ``D_omega(P||Q)``.
+        q: sampling rate in ``[0, 1 - 1/e]``.
+        order: any exact real ``> 1``.
+        omega: any rational ``>= order``; if omitted, the best is searched for (the logarithm of
+            the last term is convex in ``omega``), the result being sound wherever that ends.
+        digits: certified significant digits of the bound.
+
+    >>> print(poisson_small_rate_bound(lambda k: k / 2, "0.05", 10).shown(12))
+    4.11276922642...
+    """
+    rate, alpha, wanted = _rate(q), _order(order), digits_in(digits)
+    limit = reals.add(_ONE, reals.negate(reals.divide(_ONE, reals.E)))
+    if balls.compare(rate, limit, "q") > 0:
+        raise InvalidInput(f"q: {rate} is not accepted; must be at most 1 - 1/e")
+    if rate.fraction == 0:
+        return Enclosure.exact(_ZERO, "Proposition 41")
+    if omega is None:
+        chosen = _best_omega(curve, rate, alpha)
+    else:
+        rational = reals.real(omega, "omega").fraction
+        if rational is None or balls.compare(reals.rational(rational), alpha, "omega") < 0:
+            raise InvalidInput(f"omega: {omega} is not accepted; must be a rational >= {alpha}")
+        chosen = rational
+    second, last = _value(curve, Fraction(2)), _value(curve, chosen)
+    if second is None or last is None:
+        return _INFINITE.labelled("Proposition 41")
+
+    def compute() -> arb:
+        a, w, p = balls.ball(alpha), balls.ball(chosen), balls.ball(rate)
+        square = arb.const_e() / 2 * a * (a - 1) * p * p * _ball(second).expm1()
+        rest = (w * ((a - 1) * p).log() + (w - 1) * _ball(last)).exp()
+        return (square + rest).log1p() / (a - 1)
+
+    return balls.certify(compute, wanted, lowest=_ZERO, method="Proposition 41")
+
+
+def poisson_large_order_bound(
+    divergence: RealLike, q: RealLike, order: RealLike, digits: int = 15
+) -> Enclosure:
+    r"""Removal, sharp at large orders: Steinke (2022), Proposition 42 (Minkowski's inequality).
+
+    .. math:: D_\alpha(qP + (1-q)Q\,\|\,Q) \le
+              \frac{\alpha}{\alpha-1}\log\big(1 - q + q\,e^{(1-1/\alpha)D_\alpha(P\|Q)}\big)
+
+    Args:
+        divergence: an upper bound on ``D_alpha(P||Q)``, ``>= 0``, at this order.
+        q: sampling rate in ``[0, 1]``.
+        order: any exact real ``> 1``.
+        digits: certified significant digits of the bound.
+
+    >>> print(poisson_large_order_bound(5, "0.05", 10).shown(12))
+    1.88419196024...
+    """
+    rate, alpha, wanted = _rate(q), _order(order), digits_in(digits)
+    known = _value(lambda _: divergence, Fraction(1))
+    if rate.fraction == 0:
+        return Enclosure.exact(_ZERO, "Proposition 42")
+    if known is None:
+        return _INFINITE.labelled("Proposition 42")
+
+    def compute() -> arb:
+        a = balls.ball(alpha)
+        share = (a - 1) / a
+        return (balls.ball(rate) * (share * _ball(known)).expm1()).log1p() / share
+
+    return balls.certify(compute, wanted, lowest=_ZERO, method="Proposition 42")
+
+
+def poisson_zcdp_bound(rho: RealLike, q: RealLike, order: RealLike, digits: int = 15) -> Enclosure:
+    r"""Poisson sampling of a ``rho``-zCDP mechanism: ``10 q^2 rho alpha``, Steinke (2022), Thm 38.
+
+    It holds for add/remove neighbours under
+
+    .. math:: 0 < q \le \tfrac12, \quad 0 < \rho \le 1, \quad 1 < \alpha < \omega =
+              \min\Big\{\frac{\log(1/q)}{4\rho},\ 1 + q^{-1/4}\Big\}, \quad
+              \omega \ge 3 + \frac{2\log(1/\rho)}{\log(1/q)},
+
+    all of which are checked; they leave only ``q`` below about 0.0197.
+
+    Raises:
+        InvalidInput: a hypothesis fails; the message names it.
+
+    >>> print(poisson_zcdp_bound("0.1", "1e-3", 3))
+    0.000003
+    """
+    alpha, wanted = _order(order), digits_in(digits)
+    r = real_in(rho, "rho", "> 0", "<= 1")
+    p = real_in(q, "q", "> 0")
+    if balls.compare(p, reals.rational(Fraction(1, 2)), "q") > 0:
+        raise InvalidInput(f"q: {p} is not accepted; must be at most 1/2")
+    log_rate = reals.negate(reals.logarithm(p))
+    least = reals.divide(reals.multiply(reals.rational(-2), reals.logarithm(r)), log_rate)
+    least = reals.add(reals.rational(3), least)
+    for omega, text in (
+        (reals.divide(log_rate, reals.multiply(reals.rational(4), r)), "log(1/q)/(4 rho)"),
+        (
+            reals.add(_ONE, reals.divide(_ONE, reals.square_root(reals.square_root(p)))),
+            "1 + q^(-1/4)",
+        ),
+    ):
+        if balls.compare(omega, least, "q") < 0:
+            raise InvalidInput(
+                f"q: {p} is not accepted; {text} must be at least 3 + 2 log(1/rho)/log(1/q)"
+            )
+        if balls.compare(alpha, omega, "order") >= 0:
+            raise InvalidInput(f"order: {alpha} is not accepted; must be below {text}")
+    bound = reals.multiply(reals.multiply(reals.rational(10), reals.multiply(p, p)), r)
+    bound = reals.multiply(bound, alpha)
+    if bound.fraction is not None:
+        return Enclosure.exact(bound.fraction, "Theorem 38")
+    return balls.certify(lambda: balls.ball(bound), wanted, method="Theorem 38")
+
+
+def fixed_size_bound(
+    curve: RenyiCurve,
+    m: int,
+    n: int,
+    order: RealLike,
+    largest_loss: RealLike = math.inf,
+    digits: int = 15,
+) -> Enclosure:
+    r"""Sampling ``m`` of ``n`` records without replacement: Wang, Balle, Kasiviswanathan (2019).
+
+    Their Theorem 9: for replacement neighbours, ``gamma = m/n``, ``E = e^(D_inf) - 1``,
+
+    .. math:: D_\alpha \le \frac{1}{\alpha-1}\log\Big(1
+              + \gamma^2\binom\alpha2\min\{4(e^{\varepsilon(2)}-1),\,
+                e^{\varepsilon(2)}\min\{2, E^2\}\}
+              + \sum_{j=3}^{\alpha}\gamma^j\binom\alpha j
+                e^{(j-1)\varepsilon(j)}\min\{2, E^j\}\Big).
+
+    A fractional order is rounded up. The bound may exceed the curve itself, which holds as well.
+
+    Args:
+        curve: upper bounds on ``D_j`` for replacement neighbours, at the integers to ``order``.
+        m: size of the sample, ``1 <= m <= n``.
+        n: number of records.
+        order: any exact real ``> 1``, at most ``MAX_ORDER``.
+        largest_loss: an upper bound on ``D_inf``; infinite if there is none.
+        digits: certified significant digits of the bound.
+
+    >>> print(fixed_size_bound(lambda k: 2 * k, 1, 1000, 4).shown(12))
+    0.0178265300241...
+    """
+    size = integer_in(n, "n", 1)
+    gamma = Fraction(integer_in(m, "m", 1, size), size)
+    top, wanted = _integer_order(order), digits_in(digits)
+    values = [_value(curve, Fraction(j)) for j in range(2, top + 1)]
+    loss = _value(lambda _: largest_loss, Fraction(1))
+    if any(value is None for value in values):
+        return _INFINITE.labelled("Theorem 9")
+
+    def compute() -> arb:
+        two = arb(2)
+        growth = None if loss is None else _ball(loss).expm1()
+        weight = balls.ball(gamma) ** 2 * (top * (top - 1) // 2)
+        total = arb(0)
+        for j in range(2, top + 1):
+            epsilon = _ball(values[j - 2])
+            factor = two if growth is None else two.min(growth**j)
+            term = ((j - 1) * epsilon).exp() * factor
+            total += weight * (term if j > 2 else term.min(4 * epsilon.expm1()))
+            weight = weight * balls.ball(gamma) * (top - j) / (j + 1)
+        return total.log1p() / (top - 1)
+
+    return balls.certify(compute, wanted, lowest=_ZERO, method="Theorem 9")
+
+
+# --- arguments ------------------------------------------------------------------------------------
+
+
+def _rate(q: RealLike) -> Real:
+    return real_in(q, "q", ">= 0", "<= 1")
+
+
+def _order(order: RealLike) -> Real:
+    return real_in(order, "order", "> 1", f"<= {10**18}")
+
+
+def _integer_order(order: RealLike) -> int:
+    """The smallest integer not below ``order``."""
+    alpha = real_in(order, "order", "> 1", f"<= {MAX_ORDER}")
+    if alpha.fraction is not None:
+        return math.ceil(alpha.fraction)
+    return math.ceil(balls.certify(lambda: balls.ball(alpha), 10).upper)
+
+
+def _value(curve: RenyiCurve, order: Fraction) -> Real | None:
+    """The curve at an order; ``None`` when infinite."""
+    found = curve(order)
+    if isinstance(found, Enclosure):
+        found = found.upper
+    if isinstance(found, float) and found == math.inf:
+        return None
+    return real_in(found, "divergence", ">= 0")
+
+
+def _ball(value: Real | None) -> arb:
+    assert value is not None
+    return balls.ball(value)
+
+
+def _best_omega(curve: RenyiCurve, q: Real, alpha: Real) -> Fraction:
+    """A good ``omega >= alpha``: ternary search in floats on a convex function."""
+    log_base = scale.logarithm(reals.multiply(reals.add(alpha, reals.negate(_ONE)), q))
+    lowest = alpha.fraction
+    if lowest is None:
+        lowest = Fraction(balls.certify(lambda: balls.ball(alpha), 15).upper)
+
+    def height(omega: Fraction) -> float:
+        value = _value(curve, omega)
+        if value is None:
+            return math.inf
+        return float(omega) * log_base + (float(omega) - 1) * scale.approximate(value)
+
+    low = float(lowest) + 0.001
+    high = 2 * low
+    while high < MAX_ORDER and height(Fraction(high)) < height(Fraction(high / 2)):
+        high *= 2
+    for _ in range(30):
+        left, right = low + (high - low) / 3, high - (high - low) / 3
+        if height(Fraction(left)) < height(Fraction(right)):
+            high = right
+        else:
+            low = left
+    found = Fraction(low).limit_denominator(1000)
+    return found if found > lowest and height(found) < height(lowest) else lowest

@@ -1,0 +1,143 @@
+r"""Closed forms of the Rényi divergence of single mechanisms.
+
+For ``order > 1``, ``D_alpha(P||Q) = log E_Q[(dP/dQ)^alpha] / (alpha - 1)``; order 1 is the
+Kullback-Leibler divergence, infinite order the largest privacy loss. The pairs here are symmetric,
+so both directions agree.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Final, TypeAlias
+
+from flint import arb
+
+from dpexact import balls, reals
+from dpexact.enclosure import Enclosure
+from dpexact.errors import UnsupportedMechanism
+from dpexact.mechanisms import GDP, ZCDP, ApproxDP, Gaussian, Laplace, Mechanism, PureDP
+from dpexact.reals import Real
+
+Order: TypeAlias = Real | None
+"""A Rényi order ``>= 1``; ``None`` is infinity."""
+
+INFINITE: Final = Enclosure.exact(math.inf, "closed form: infinite")
+NONE: Final = Enclosure.exact(Fraction(0), "closed form: no loss")
+_ONE: Final = reals.rational(1)
+
+
+def divergence(step: Mechanism, order: Order, digits: int) -> Enclosure:
+    """The Rényi divergence of one mechanism that has a closed form.
+
+    Raises:
+        UnsupportedMechanism: there is none.
+    """
+    match step:
+        case ApproxDP(eps, delta):
+            return INFINITE if balls.sign(delta, "delta") else _response(eps, order, digits)
+        case PureDP(eps):
+            return _response(eps, order, digits)
+        case Laplace(scale, sensitivity):
+            return _laplace(reals.divide(sensitivity, scale), order, digits)
+        case ZCDP(rho):
+            found = proportional(rho, order, digits)
+            return found.labelled("closed form: the largest that zCDP allows")
+        case GDP() | Gaussian():
+            return gaussian(mu_squared(step), order, digits)
+        case _:
+            raise UnsupportedMechanism(f"no certified Rényi divergence for {step}")
+
+
+def mu_squared(step: Mechanism) -> Real:
+    """``mu^2`` of a Gaussian step, ``(sensitivity/sigma)^2``.
+
+    Raises:
+        UnsupportedMechanism: the step is not Gaussian.
+    """
+    match step:
+        case GDP(mu):
+            root = mu
+        case Gaussian(sigma, sensitivity):
+            root = reals.divide(sensitivity, sigma)
+        case _:
+            raise UnsupportedMechanism(f"no certified Rényi divergence for a sample of {step}")
+    return reals.multiply(root, root)
+
+
+def gaussian(square: Real, order: Order, digits: int) -> Enclosure:
+    """``alpha mu^2 / 2`` for ``N(mu, 1)`` against ``N(0, 1)``."""
+    found = proportional(reals.divide(square, reals.rational(2)), order, digits)
+    return found.labelled("closed form: Gaussian")
+
+
+def proportional(rho: Real, order: Order, digits: int) -> Enclosure:
+    """``alpha rho``, exact when rational."""
+    if balls.sign(rho) == 0:
+        return NONE
+    return INFINITE if order is None else value(reals.multiply(order, rho), digits)
+
+
+def value(x: Real, digits: int) -> Enclosure:
+    """The real number ``x`` itself, exact when rational."""
+    if x.fraction is not None:
+        return Enclosure.exact(x.fraction)
+    return balls.certify(lambda: balls.ball(x), digits)
+
+
+def _response(eps: Real, order: Order, digits: int) -> Enclosure:
+    r"""Randomised response, ``P = (e^eps, 1)/(1 + e^eps)`` and ``Q`` its mirror image.
+
+    .. math:: D_\alpha = \varepsilon + \frac{1}{\alpha-1}
+              \log\frac{1 + e^{-(2\alpha-1)\varepsilon}}{1 + e^{-\varepsilon}}, \qquad
+              D_1 = \varepsilon\tanh(\varepsilon/2), \qquad D_\infty = \varepsilon.
+    """
+
+    def general(alpha: arb, excess: arb, x: arb) -> arb:
+        ratio = (1 + ((1 - 2 * alpha) * x).exp()) / (1 + (-x).exp())
+        return x + ratio.log() / excess
+
+    return _by_order(eps, order, digits, general, lambda x: x * (x / 2).tanh(), "response")
+
+
+def _laplace(shift: Real, order: Order, digits: int) -> Enclosure:
+    r"""Laplace noise; ``x`` is the sensitivity over the scale (Mironov 2017, Proposition 6).
+
+    .. math:: D_\alpha = x + \frac{1}{\alpha-1}
+              \log\frac{\alpha + (\alpha-1) e^{-(2\alpha-1)x}}{2\alpha-1}, \qquad
+              D_1 = x + e^{-x} - 1, \qquad D_\infty = x.
+    """
+
+    def general(alpha: arb, excess: arb, x: arb) -> arb:
+        width = 2 * alpha - 1
+        return x + ((alpha + excess * (-width * x).exp()) / width).log() / excess
+
+    return _by_order(shift, order, digits, general, lambda x: x + (-x).expm1(), "Laplace")
+
+
+def _by_order(
+    loss: Real,
+    order: Order,
+    digits: int,
+    general: Callable[[arb, arb, arb], arb],
+    first: Callable[[arb], arb],
+    name: str,
+) -> Enclosure:
+    """The three cases of a closed form in the largest loss; ``general`` takes also order - 1."""
+    if balls.sign(loss) == 0:
+        return NONE
+    label = f"closed form: {name}"
+    if order is None:
+        return value(loss, digits).labelled(label)
+    excess = reals.add(order, reals.negate(_ONE))
+    if excess.fraction == 0:
+        return balls.certify(
+            lambda: first(balls.ball(loss)), digits, lowest=Fraction(0), method=label
+        )
+    return balls.certify(
+        lambda: general(balls.ball(order), balls.ball(excess), balls.ball(loss)),
+        digits,
+        lowest=Fraction(0),
+        method=label,
+    )

@@ -1,0 +1,129 @@
+"""The public question: the Rényi divergence of a mechanism at an order."""
+
+from __future__ import annotations
+
+import math
+from typing import Final
+
+from dpexact import balls, reals
+from dpexact.accounting.queries import mechanism_in
+from dpexact.accounting.renyi import closed_form, sampled
+from dpexact.accounting.renyi.closed_form import NONE, Order
+from dpexact.accounting.renyi.sampled import METHODS, Method
+from dpexact.arguments import digits_in, direction_in, real_in
+from dpexact.enclosure import Enclosure
+from dpexact.errors import InvalidInput, PrecisionNotReached
+from dpexact.mechanisms import Mechanism, Poisson
+from dpexact.reals import Real, RealLike
+
+_INFINITY: Final = ("inf", "infinity")
+
+
+def renyi(
+    mechanism: Mechanism | str,
+    order: RealLike,
+    digits: int = 15,
+    direction: str = "both",
+    *,
+    method: str = "auto",
+) -> Enclosure:
+    r"""Enclose the Rényi divergence of ``mechanism``'s dominating pair ``(P, Q)``.
+
+    .. math:: D_\alpha(P\|Q) = \frac{1}{\alpha-1}\log E_Q\big[(dP/dQ)^\alpha\big], \qquad
+              D_1 = E_P[\log dP/dQ], \qquad D_\infty = \sup \log dP/dQ
+
+    (Steinke 2022, Definition 32). Composition adds the divergences of its parts. For ``zcdp`` the
+    answer is the largest that the guarantee allows.
+
+    Args:
+        mechanism: a mechanism or its text.
+        order: any exact real ``>= 1`` (a float means its exact binary value), or ``math.inf`` or
+            ``"inf"``.
+        digits: certified significant digits asked for.
+        direction: neighbours by ``remove``, ``add`` or ``both`` (the larger); matters for sampling,
+            where ``remove`` is never the smaller.
+        method: ``auto`` (the fastest), or one of ``binomial`` (integer orders, remove), ``series``
+            (remove), ``trapezoid`` and ``sandwich`` (sharp only for little noise) to force it on
+            the sampled Gaussians; the rest has closed forms.
+
+    Raises:
+        InvalidInput: an argument out of its domain.
+        UnsupportedMechanism: no certified method.
+        PrecisionNotReached: the digits were not reached; carries the best enclosure.
+
+    >>> print(renyi("poisson(gaussian(1), 0.01)", "2.5", digits=25))
+    0.0002175753322818804526148430...
+    >>> print(renyi("gaussian(2)^10", 3))
+    3.75
+    """
+    m = mechanism_in(mechanism)
+    alpha = order_in(order)
+    wanted = digits_in(digits)
+    add = direction_in(direction) == "add"
+    forced = _method_in(method)
+    total = NONE.labelled("")
+    for step, count in m.steps().items():
+        total = _sum(total, _step(step, alpha, add, wanted, forced), count)
+    if total.digits < wanted and total.upper < math.inf:
+        raise PrecisionNotReached(
+            f"{wanted} digits were not reached: the value lies in {total}", total
+        )
+    return total
+
+
+def order_in(value: RealLike) -> Order:
+    """The order, ``None`` when infinite."""
+    if isinstance(value, str) and value.strip().lower().lstrip("+") in _INFINITY:
+        return None
+    if isinstance(value, float) and value == math.inf:
+        return None
+    order = real_in(value, "order", ">= 1")
+    return reals.rational(1) if balls.compare(order, reals.rational(1), "order") == 0 else order
+
+
+def _method_in(value: str) -> Method:
+    for method in METHODS:
+        if value == method:
+            return method
+    raise InvalidInput(f"method: {value!r} is not accepted; use {', '.join(METHODS)}")
+
+
+def _sum(total: Enclosure, part: Enclosure, count: int) -> Enclosure:
+    """``total + count * part``; both are at least 0, so no digit is lost."""
+    methods = [name for name in (total.method, part.method) if name]
+    label = " + ".join(dict.fromkeys(" + ".join(methods).split(" + ")))
+    return Enclosure(total.lower + count * part.lower, total.upper + count * part.upper, label)
+
+
+def _step(step: Mechanism, order: Order, add: bool, digits: int, method: Method) -> Enclosure:
+    rate, inner = reals.rational(1), step
+    while isinstance(inner, Poisson):
+        rate, inner = reals.multiply(rate, inner.q), inner.mechanism
+    try:
+        if rate.fraction == 1:
+            return _unsampled(inner, order, digits)
+        if balls.sign(rate, "q") == 0:
+            return NONE
+        square = _total_mu_squared(inner)
+        if balls.sign(square) == 0:
+            return NONE
+        return sampled.divergence(square, rate, order, add, digits, method)
+    except PrecisionNotReached as error:
+        return error.best
+
+
+def _unsampled(inner: Mechanism, order: Order, digits: int) -> Enclosure:
+    """The parts of a mechanism sampled at rate 1, which is no sampling."""
+    total = NONE.labelled("")
+    for part, count in inner.steps().items():
+        total = _sum(total, closed_form.divergence(part, order, digits), count)
+    return total
+
+
+def _total_mu_squared(inner: Mechanism) -> Real:
+    """``mu^2`` of a composition of Gaussians, which is one Gaussian."""
+    total = reals.rational(0)
+    for part, count in inner.steps().items():
+        square = closed_form.mu_squared(part)
+        total = reals.add(total, reals.multiply(reals.rational(count), square))
+    return total

@@ -1,0 +1,218 @@
+r"""The Poisson-sampled Gaussian: choice of method and of precision.
+
+Relative to ``N(0, 1)`` the mixture has the density ``w(z) = 1 - q + q exp(mu z - mu^2/2)``, so with
+``A_a = E[w(z)^a]``, ``z ~ N(0, 1)``,
+
+.. math:: D_\alpha(\text{remove}) = \frac{\log A_\alpha}{\alpha-1}, \qquad
+          D_\alpha(\text{add}) = \frac{\log A_{1-\alpha}}{\alpha-1}.
+
+``D_alpha`` does not decrease with ``alpha`` on ``(0, inf)`` (van Erven and Harremoes 2014, Theorem
+3), hence at order 1 it lies between its values at ``1 - h`` and ``1 + h``.
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import Final, Literal, TypeAlias, get_args
+
+from flint import arb
+
+from dpexact import balls, reals
+from dpexact.accounting.renyi import binomial, sandwich, scale, series, trapezoid
+from dpexact.accounting.renyi.closed_form import INFINITE, Order, value
+from dpexact.enclosure import Enclosure
+from dpexact.errors import InvalidInput, PrecisionNotReached
+from dpexact.reals import Real
+
+Method: TypeAlias = Literal["auto", "binomial", "series", "trapezoid", "sandwich"]
+METHODS: Final[tuple[Method, ...]] = get_args(Method)
+
+LABELS: Final[dict[Method, str]] = {
+    "binomial": "binomial sum",
+    "series": "double series",
+    "trapezoid": "trapezoidal rule",
+    "sandwich": "two-sided closed-form bounds",
+}
+#: Most terms of the two sums.
+MAX_TERMS: Final = 200_000
+#: Evaluations with rising precision, and the largest precision of one, in bits.
+ATTEMPTS: Final = 6
+MAX_BITS: Final = 50_000
+#: Microseconds per term, term and node: they choose the fastest method, nothing else.
+COSTS: Final[dict[Method, float]] = {"binomial": 0.7, "series": 12.0, "trapezoid": 2.2}
+#: Most microseconds, estimated in the same way, that one evaluation may take.
+MAX_COST: Final = 30e6
+
+_ONE: Final = reals.rational(1)
+
+
+def divergence(
+    square: Real, q: Real, order: Order, add: bool, digits: int, method: Method = "auto"
+) -> Enclosure:
+    """The divergence for ``mu^2 = square > 0`` and rate ``0 < q < 1``, in one direction.
+
+    Raises:
+        InvalidInput: the forced ``method`` does not apply.
+        PrecisionNotReached: with the best enclosure.
+    """
+    if order is None and not add:
+        return INFINITE
+    if order is None:
+        top = reals.negate(reals.logarithm(reals.add(_ONE, reals.negate(q))))
+        return value(top, digits).labelled("closed form: largest loss")
+    if order.fraction == 1:
+        return _first_order(square, q, add, digits, method)
+    return SampledGaussian(square, q, order, add).divergence(digits, method)
+
+
+def _first_order(square: Real, q: Real, add: bool, digits: int, method: Method) -> Enclosure:
+    """Order 1, between the orders ``1 - h`` and ``1 + h``."""
+    best: Enclosure | None = None
+    decades = digits + 3
+    for _ in range(3):
+        low, high = (
+            _best(SampledGaussian(square, q, reals.rational(1 + h), add), digits + 2, method)
+            for h in (Fraction(-1, 10**decades), Fraction(1, 10**decades))
+        )
+        best = Enclosure(low.lower, high.upper, high.method)
+        if best.digits >= digits:
+            return best
+        decades += digits - best.digits
+    assert best is not None
+    raise PrecisionNotReached(f"{digits} digits were not reached: the value lies in {best}", best)
+
+
+def _best(pair: SampledGaussian, digits: int, method: Method) -> Enclosure:
+    try:
+        return pair.divergence(digits, method)
+    except PrecisionNotReached as error:
+        return error.best
+
+
+class SampledGaussian:
+    """One pair at one order ``> 0`` other than 1: ``log E[w^a] / excess``, ``excess = order - 1``.
+
+    ``a`` is the order in the remove direction and ``-excess`` in the add direction.
+    """
+
+    def __init__(self, square: Real, q: Real, order: Real, add: bool) -> None:
+        self.square, self.q, self.order, self.add = square, q, order, add
+        self.excess = reals.add(order, reals.negate(_ONE))
+        self.power = reals.negate(self.excess) if add else order
+        self.above_one = balls.sign(self.excess, "order") > 0
+        self.negative = add and self.above_one  # the sign of the power
+        self.scale = scale.estimate(square, q, order, self.excess, add, self.negative)
+
+    def divergence(self, digits: int, method: Method) -> Enclosure:
+        """Enclose to ``digits`` digits by ``method``, or by the fastest for ``auto``."""
+        self._check(method)
+        best = self._sandwich(digits)
+        if best.digits >= digits and method in ("auto", "sandwich"):
+            return best
+        size = self.scale.size
+        bits = balls.bits_for(digits) - balls.GUARD_BITS + 6
+        tried = False
+        for _ in range(ATTEMPTS if method != "sandwich" else 0):
+            accuracy = max(8.0, bits * math.log(2) - size)
+            working = bits + max(0, math.ceil(-size / math.log(2))) + balls.GUARD_BITS
+            chosen = self._fastest(accuracy, working, method)
+            if chosen is None and not tried:
+                bits //= 4  # too much was asked for: what is certified will be less
+                continue
+            if chosen is None:
+                break
+            tried = True
+            with balls.precision(working):
+                log_moment = self._log_moment(chosen, accuracy)
+                ratio = log_moment / balls.ball(self.excess)
+                if ratio.is_finite():
+                    best = _intersection(best, balls.to_enclosure(ratio), LABELS[chosen])
+                    measured = log_moment.abs_lower().log()
+                    known = measured.is_finite()
+                    size = float(balls.midpoint(measured)) if known else 2 * min(size, 0.0) - 40
+            if best.digits >= digits:
+                return best
+            bits += bits // 2
+        raise PrecisionNotReached(
+            f"{digits} digits were not reached: the value lies in {best}", best
+        )
+
+    def _sandwich(self, digits: int) -> Enclosure:
+        """The closed-form bounds; ``[0, alpha mu^2/2]`` at best for orders below 1."""
+        label = LABELS["sandwich"]
+        with balls.precision(balls.bits_for(digits) + 2 * balls.GUARD_BITS):
+            alpha, excess = balls.ball(self.order), balls.ball(self.excess)
+            square, q = balls.ball(self.square), balls.ball(self.q)
+            plain = balls.to_enclosure(alpha * square / 2).upper
+            known = Enclosure(Fraction(0), plain, label)
+            if not self.above_one:
+                return known
+            bounds = sandwich.add if self.add else sandwich.remove
+            low, high = bounds(alpha, excess, square, q)
+            if low.is_finite() and high.is_finite():
+                both = balls.to_enclosure(low).lower, balls.to_enclosure(high).upper
+                known = known.clamped(*both) if both[0] <= plain else known
+            return known
+
+    # --- choice of method -------------------------------------------------------------------------
+
+    @property
+    def _integer(self) -> int | None:
+        """The order when ``binomial`` applies to it."""
+        n = self.order.fraction
+        fits = n is not None and n.denominator == 1 and 2 <= n <= MAX_TERMS and not self.add
+        return int(n) if fits and n is not None else None
+
+    def _check(self, method: Method) -> None:
+        """Raises unless ``method`` applies to the direction and the order."""
+        if method == "binomial" and self._integer is None:
+            raise InvalidInput(
+                f"method: 'binomial' needs the direction remove and an integer order from 2 to "
+                f"{MAX_TERMS}"
+            )
+        if method == "series" and (self.negative or self.scale.a > MAX_TERMS):
+            raise InvalidInput(
+                f"method: 'series' needs the direction remove and an order up to {MAX_TERMS}"
+            )
+
+    def _fastest(self, accuracy: float, bits: int, method: Method) -> Method | None:
+        """The cheapest method by estimate, or the forced one; None when all cost too much."""
+        work: dict[Method, float] = {}
+        if self._integer is not None:
+            work["binomial"] = self._integer
+        if not self.negative and self.scale.a <= MAX_TERMS:
+            work["series"] = 2 * series.terms(self.scale.a, accuracy)
+        plan = self._plan(accuracy)
+        if plan is not None and plan.nodes <= trapezoid.MAX_NODES:
+            work["trapezoid"] = plan.nodes
+        slower = max(1.0, bits / 100) ** 1.25
+        costs = {name: work[name] * COSTS[name] * slower for name in work}
+        affordable = [name for name in costs if costs[name] <= MAX_COST and bits <= MAX_BITS]
+        if method != "auto":
+            affordable = [name for name in affordable if name == method]
+        return min(affordable, key=lambda name: costs[name], default=None)
+
+    # --- evaluation -------------------------------------------------------------------------------
+
+    def _plan(self, accuracy: float) -> trapezoid.Plan | None:
+        at = self.scale
+        return trapezoid.plan(at.a, at.mu, at.q, accuracy)
+
+    def _log_moment(self, method: Method, accuracy: float) -> arb:
+        """``log E[w^a]`` at the current precision."""
+        a, q, square = balls.ball(self.power), balls.ball(self.q), balls.ball(self.square)
+        if method == "binomial":
+            assert self._integer is not None
+            return binomial.log_moment(self._integer, square, q)
+        if method == "series":
+            whole = math.floor(balls.to_enclosure(a).upper)
+            return series.moment(a, whole, square.sqrt(), q, accuracy).log()
+        plan = self._plan(accuracy)
+        if plan is None:
+            return arb.nan()
+        return trapezoid.moment(a, self.negative, square.sqrt(), q, plan).log()
+
+
+def _intersection(known: Enclosure, found: Enclosure, label: str) -> Enclosure:
+    return found.clamped(known.lower, known.upper).labelled(label)

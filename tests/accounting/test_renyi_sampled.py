@@ -1,0 +1,47 @@
+"""One pair at one order: orders below 1 and the closed-form bounds, each by itself."""
+
+from fractions import Fraction
+
+import mpmath
+import pytest
+from flint import arb
+
+from dpexact import balls
+from dpexact.accounting.renyi import sandwich
+from dpexact.accounting.renyi.sampled import SampledGaussian
+from dpexact.reals import real
+
+
+@pytest.mark.parametrize("method", ["series", "trapezoid"])
+@pytest.mark.parametrize(("mu", "q"), [("1", "0.1"), ("5", "0.3"), ("0.1", "1e-6")])
+def test_orders_below_one_in_both_directions(mu, q, method):
+    """``(1-a) D_a(Q||P) = a D_(1-a)(P||Q)``: order 1/4 adding and 3/4 removing share a moment."""
+    square = real(Fraction(mu) ** 2)
+    add = SampledGaussian(square, real(q), real("1/4"), True).divergence(20, method)
+    remove = SampledGaussian(square, real(q), real("3/4"), False).divergence(20, method)
+    assert 3 * add.lower <= remove.upper
+    assert remove.lower <= 3 * add.upper
+    assert min(add.digits, remove.digits) >= 20
+
+
+@pytest.mark.parametrize(("mu", "q"), [("1", "0.3"), ("6", "0.9"), ("3", "1e-3")])
+@pytest.mark.parametrize("alpha", ["1.5", "20"])
+def test_the_closed_form_bounds_are_the_stated_formulas(mu, q, alpha):
+    with balls.precision(150):
+        a, square, p = arb(alpha), arb(mu) * arb(mu), arb(q)
+        found = (*sandwich.add(a, a - 1, square, p), *sandwich.remove(a, a - 1, square, p))
+        bounds = [balls.to_enclosure(x) for x in found]
+    with mpmath.workdps(60):
+        a, m, p = map(mpmath.mpf, (alpha, mu, q))
+        s, plain = a - 1, a * m * m / 2
+        w = 1 - p + p * mpmath.exp(m * m / 4 - m * m / 2)
+        expected = (
+            mpmath.log(mpmath.ncdf(m / 4)) / s - mpmath.log(w),
+            min(plain, -mpmath.log(1 - p)),
+            plain - a / s * mpmath.log(1 / p),
+            min(plain, a / s * mpmath.log(1 - p + p * mpmath.exp(s * plain / a))),
+        )
+        for bound, value in zip(bounds, expected, strict=True):
+            assert abs(mpmath.mpf(bound.lower.numerator) / bound.lower.denominator - value) < (
+                mpmath.mpf(10) ** -35 * abs(value)
+            )
