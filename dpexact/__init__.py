@@ -6,7 +6,7 @@ Rooms, each importing only from those before it::
            < mechanisms < accounting < symbolic, audit < cli
 """
 
-from dpexact.accounting import delta, delta_bounds, epsilon
+from dpexact.accounting import delta, delta_bounds, epsilon, renyi
 from dpexact.audit.runner import audit
 from dpexact.enclosure import Enclosure
 from dpexact.errors import (
@@ -58,6 +58,7 @@ __all__ = [
     "parse",
     "poisson",
     "pure_dp",
+    "renyi",
     "staircase",
     "symbolic",
     "zcdp",

@@ -151,6 +151,38 @@ def epsilon(expr: str, delta: str, digits: int, direction: str, as_json: bool) -
     )
 
 
+@main.command(epilog=_EXPR_HELP)
+@_expression
+@click.option("--order", required=True, metavar="A", help='Exact number >= 1, or "inf".')
+@click.option(
+    "--method",
+    type=click.Choice(["auto", "binomial", "series", "trapezoid", "sandwich"]),
+    default="auto",
+    show_default=True,
+    help="Force a method for sampled Gaussians.",
+)
+@_digits
+@_direction
+@_as_json
+def renyi(expr: str, order: str, method: str, digits: int, direction: str, as_json: bool) -> int:
+    """Enclose the Renyi divergence of the order A.
+
+    \b
+    Examples:
+      dpexact renyi "poisson(gaussian(1), 0.01)" --order 2.5 --digits 25
+      dpexact renyi "laplace(2)^3" --order inf
+    """
+    return _answer(
+        lambda: dpexact.renyi(expr, order, digits, direction, method=method),
+        expr,
+        digits,
+        as_json,
+        quantity="renyi",
+        argument=("order", order),
+        direction=direction,
+    )
+
+
 def _answer(
     ask: Callable[[], Enclosure],
     expr: str,

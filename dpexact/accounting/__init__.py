@@ -1,5 +1,6 @@
-"""From a mechanism to certified numbers: ``delta(epsilon)`` and ``epsilon(delta)``."""
+"""From a mechanism to certified numbers: delta, epsilon and Rényi divergences."""
 
 from dpexact.accounting.queries import delta, delta_bounds, epsilon
+from dpexact.accounting.renyi import renyi
 
-__all__ = ["delta", "delta_bounds", "epsilon"]
+__all__ = ["delta", "delta_bounds", "epsilon", "renyi"]
