@@ -101,9 +101,12 @@ def certify(
 # --- into balls ---------------------------------------------------------------------------------
 
 
-def ball(value: Real | Fraction | int) -> arb:
-    """The exact ``value`` as a ball at the current precision; not finite if undefined there."""
-    if isinstance(value, int):
+def ball(value: Real | Fraction | float) -> arb:
+    """The exact ``value`` as a ball at the current precision; not finite if undefined there.
+
+    A float means its exact binary value.
+    """
+    if isinstance(value, int | float):
         return arb(value)
     if isinstance(value, Fraction):
         return arb(fmpq(value.numerator, value.denominator))
@@ -166,6 +169,12 @@ def sign(value: Real, name: str = "number") -> int:
 def compare(a: Real, b: Real, name: str = "number") -> int:
     """-1, 0 or 1 as ``a`` is below, equal to or above ``b``; raises as :func:`sign` does."""
     return sign(reals.add(a, reals.negate(b)), name)
+
+
+def approximate(value: Real | Fraction | float) -> float:
+    """A float near ``value``, for proposals only: it says nothing about the truth."""
+    with precision(64):
+        return float(ball(value).mid())
 
 
 # --- out of balls -------------------------------------------------------------------------------

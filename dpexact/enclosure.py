@@ -216,7 +216,7 @@ def format_decimal(value: Bound, significant: int, rounding: str) -> str:
 
 def float_down(value: Bound) -> float:
     """The largest float ``<= value``."""
-    return -float_up(-value)
+    return 0.0 - float_up(-value)  # never -0.0
 
 
 def float_up(value: Bound) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Final
 
 from dpexact import balls, reals
@@ -25,9 +26,8 @@ def profile(mechanism: Mechanism) -> Profile:
     responses: dict[Real, int] = {}
     masses: list[tuple[Real, int]] = []
     mu_squared = reals.rational(0)
-    for step, count in mechanism.steps().items():
-        simple = _simplified(step)
-        match simple:
+    for step, count in _steps(mechanism):
+        match step:
             case ApproxDP(eps, delta):
                 masses.append((delta, count))
                 responses[eps] = responses.get(eps, 0) + count
@@ -36,9 +36,10 @@ def profile(mechanism: Mechanism) -> Profile:
             case GDP(mu) if balls.sign(mu, "mu") == 0:
                 continue
             case GDP(mu):
-                mu_squared = _add_square(mu_squared, mu, count)
+                mu_squared = _add(mu_squared, _square(mu), count)
             case Gaussian(sigma, sensitivity):
-                mu_squared = _add_square(mu_squared, reals.divide(sensitivity, sigma), count)
+                square = reals.divide(_square(sensitivity), _square(sigma))
+                mu_squared = _add(mu_squared, square, count)
             case _:
                 raise UnsupportedMechanism(f"no certified accounting for {step}")
     infinite = InfiniteLoss(tuple((d, k) for d, k in masses if d.fraction != 0))
@@ -59,12 +60,19 @@ def profile(mechanism: Mechanism) -> Profile:
     return GaussianMixedWithResponse(reals.square_root(mu_squared), infinite, eps, count)
 
 
-def _simplified(step: Mechanism) -> Mechanism:
-    """Sampling at rate 1 is no sampling."""
-    if isinstance(step, Poisson) and step.q.fraction == 1:
-        return _simplified(step.mechanism)
-    return step
+def _steps(mechanism: Mechanism) -> Iterator[tuple[Mechanism, int]]:
+    """The steps and their numbers; sampling at rate 1 is no sampling."""
+    for step, count in mechanism.steps().items():
+        if isinstance(step, Poisson) and step.q.fraction == 1:
+            for inner, times in _steps(step.mechanism):
+                yield inner, count * times
+        else:
+            yield step, count
 
 
-def _add_square(total: Real, mu: Real, count: int) -> Real:
-    return reals.add(total, reals.multiply(reals.rational(count), reals.multiply(mu, mu)))
+def _square(x: Real) -> Real:
+    return x.arguments[0] if x.operator == "sqrt" else reals.multiply(x, x)
+
+
+def _add(total: Real, square: Real, count: int) -> Real:
+    return reals.add(total, reals.multiply(reals.rational(count), square))

@@ -1,0 +1,232 @@
+"""Epsilon from delta, certified by evaluating delta on both sides, and curves over repetitions."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from fractions import Fraction
+
+from flint import arb
+
+from dpexact.accounting.contour import bounds as error
+from dpexact.accounting.contour.deltas import (
+    ATTEMPTS,
+    COARSE_ACCURACY,
+    COARSE_BITS,
+    MAX_WORK,
+    METHOD,
+    Outcome,
+    groups,
+    make_planner,
+    shared_contour,
+    solve_delta,
+)
+from dpexact.accounting.contour.inversion import Contour
+from dpexact.accounting.contour.numbers import TooExpensive, enclosed
+from dpexact.accounting.contour.planning import Composition, Planner, Query
+from dpexact.balls import ball, precision
+from dpexact.enclosure import Enclosure
+from dpexact.errors import PrecisionNotReached
+from dpexact.reals import Real, rational
+
+_NEWTON_STEPS = 40
+_BISECTIONS = 24
+
+
+class InfiniteEpsilon(ValueError):
+    """Delta is not above the mass at infinity: no epsilon satisfies it."""
+
+
+def epsilon(
+    composition: Composition,
+    delta: Real,
+    digits: int = 15,
+    *,
+    repeat: int = 1,
+    max_work: int = MAX_WORK,
+) -> Enclosure:
+    """The least ``epsilon >= 0`` that meets ``delta``, to a relative width of ``10^-digits``."""
+    planner = make_planner(composition, max_work)
+    return _solve(planner, delta, repeat, digits, _estimate(planner, delta, repeat), None)
+
+
+def epsilon_curve(
+    composition: Composition,
+    repeats: Sequence[int],
+    delta: Real,
+    digits: int = 6,
+    *,
+    max_work: int = MAX_WORK,
+) -> list[Outcome]:
+    """Epsilon at each number of repetitions; neighbouring ones share their moments."""
+    planner = make_planner(composition, max_work)
+    results: dict[int, Outcome] = {}
+    distinct = sorted(set(repeats))
+    for group in groups(distinct):
+        members = [distinct[i] for i in group]
+        ends = [(t, _estimate(planner, delta, t)) for t in _spread(members)]
+        probes = [Query(near, t, _log_delta(planner, delta, t)) for t, near in ends if near > 0]
+        wanted = max((_digits(planner, query, digits) for query in probes), default=0.0)
+        shared = shared_contour(planner, probes, wanted)
+        solved: list[tuple[int, float]] = []
+        for repeat in members:
+            near = _extrapolated(solved[-3:], repeat) or _interpolated(ends, repeat)
+            try:
+                found = _solve(planner, delta, repeat, digits, near, shared)
+            except PrecisionNotReached as failure:
+                results[repeat], solved = failure, []
+            else:
+                results[repeat] = found
+                solved.append((repeat, float(found.upper)))
+    return [results[repeat] for repeat in repeats]
+
+
+def _spread(members: Sequence[int]) -> list[int]:
+    """Both ends of a sequence and two points between."""
+    last = len(members) - 1
+    return [members[i] for i in sorted({0, last // 3, 2 * last // 3, last})]
+
+
+def _interpolated(ends: Sequence[tuple[int, float]], repeat: int) -> float:
+    """Linear interpolation between the estimates."""
+    (low, value), *others = ends
+    for high, following in others:
+        if repeat <= high:
+            return value + (following - value) * (repeat - low) / (high - low)
+        low, value = high, following
+    return value
+
+
+def _extrapolated(solved: Sequence[tuple[int, float]], repeat: int) -> float:
+    """The parabola through three solved points, in the square root of repetitions; else zero."""
+    if len(solved) < 3:
+        return 0.0
+    at = math.sqrt(repeat)
+    (x, p), (y, q), (z, r) = ((math.sqrt(t), value) for t, value in solved)
+    first, second = (q - p) / (y - x), (r - q) / (z - y)
+    return max(0.0, r + (at - z) * (second + (at - y) * (second - first) / (z - x)))
+
+
+def _estimate(planner: Planner, delta: Real, repeat: int) -> float:
+    """About epsilon, zero when delta is already met there."""
+    return planner.forward.epsilon(_log_delta(planner, delta, repeat), repeat)
+
+
+def _log_delta(planner: Planner, delta: Real, repeat: int) -> float:
+    """The logarithm of what delta leaves to the finite losses."""
+    with precision(COARSE_BITS):
+        finite = arb(1)
+        for step, n in planner.composition:
+            finite *= step.mass() ** (n * repeat)
+        above = ball(delta) - (1 - finite)
+        if not above > 0:
+            raise InfiniteEpsilon("delta must exceed the mass at infinity")
+        return float(above.mid().log().mid())
+
+
+def _digits(planner: Planner, query: Query, digits: float) -> float:
+    """Digits of delta that decide ``digits`` of epsilon: ``log delta`` has slope about ``-c``."""
+    c, _ = planner.forward.saddle(query.epsilon, query.repeat)
+    return max(1.0, digits + 1 - math.log10(c * query.epsilon))
+
+
+def _solve(
+    planner: Planner, delta: Real, repeat: int, digits: int, near: float, shared: Contour | None
+) -> Enclosure:
+    if near <= 0:
+        return _zero(planner, delta, repeat, digits)
+    log_delta = _log_delta(planner, delta, repeat)
+    best, reason = None, "the bounds did not shrink as expected"
+    goal, margin = float(digits), 0.0
+    for attempt in range(2 * ATTEMPTS):
+        if attempt == ATTEMPTS:
+            near = _searched(planner, delta, repeat, near)
+        try:
+            contour = shared
+            if contour is None or attempt:
+                query = Query(near, repeat, log_delta)
+                wanted = _digits(planner, query, goal) + margin
+                contour = Contour(planner, planner.plan([query], wanted))
+            best = _bracket(contour, delta, repeat, near, 10.0**-goal)
+        except TooExpensive as cause:
+            reason = str(cause)
+            goal, margin = max(1.0, goal / 2), 0.0
+            continue
+        if best is not None:
+            break
+        margin = 2 * margin + 2
+    if best is not None and goal == digits:
+        return best
+    best = best or _chernoff(planner, delta, repeat)
+    raise PrecisionNotReached(f"{digits} digits of epsilon not reached: {reason}", best)
+
+
+def _searched(planner: Planner, delta: Real, repeat: int, near: float) -> float:
+    """About epsilon, by bisection on enclosures of delta: for when the saddle point misleads."""
+    cautious = Planner(planner.composition, planner.max_work // 20)
+    low, high = 0.0, 2 * near
+    for _ in range(_BISECTIONS):
+        middle = (low + high) / 2
+        try:
+            found = solve_delta(cautious, rational(Fraction(middle)), repeat, 2, None)
+        except PrecisionNotReached as failure:
+            found = failure.best
+        with precision(COARSE_BITS):
+            target = ball(delta)
+            if ball(Fraction(found.lower)) > target:
+                low = middle
+            elif ball(Fraction(found.upper)) < target:
+                high = middle
+            else:
+                break
+    return (low + high) / 2
+
+
+def _bracket(
+    contour: Contour, delta: Real, repeat: int, near: float, width: float
+) -> Enclosure | None:
+    """Two points: delta is certainly above the target at the left one, below at the right one."""
+    with precision(contour.plan.bits):
+        target, at = ball(delta), arb(near)
+        for _ in range(_NEWTON_STEPS):
+            following = contour.newton(at, repeat, target)
+            if not following > 0:
+                following = at / 2
+            moved, at = float((following - at).mid()), following.mid()
+            if abs(moved) < 0.03 * math.sqrt(width) * float(at):
+                break
+        half = arb(0.45 * width * float(at))
+        left, right = (at - half).mid(), (at + half).mid()
+        above, below = (terms.enclosure() for terms in contour.terms([left, right], repeat))
+        if not (above > target and below < target):
+            return None
+        return Enclosure(enclosed(left, METHOD).lower, enclosed(right, METHOD).upper, METHOD)
+
+
+def _zero(planner: Planner, delta: Real, repeat: int, digits: int) -> Enclosure:
+    """Certify that delta is met at epsilon zero."""
+    try:
+        contour = Contour(planner, planner.plan([Query(0.0, repeat)], digits))
+        with precision(contour.plan.bits):
+            (terms,) = contour.terms([arb(0)], repeat)
+            if terms.enclosure() <= ball(delta):
+                return Enclosure.exact(Fraction(0), METHOD)
+    except TooExpensive:
+        pass
+    best = _chernoff(planner, delta, repeat)
+    raise PrecisionNotReached("epsilon is too close to zero to be told from it", best)
+
+
+def _chernoff(planner: Planner, delta: Real, repeat: int) -> Enclosure:
+    """Zero below, and above the epsilon of the best Chernoff (Renyi) bound."""
+    near = _estimate(planner, delta, repeat)
+    b, _ = planner.forward.chernoff(near, repeat)
+    with precision(COARSE_BITS):
+        order, finite, log = arb(b), arb(1), arb(0)
+        for step, n in planner.composition:
+            finite *= step.mass() ** (n * repeat)
+            log += n * repeat * step.moment(b, COARSE_ACCURACY).log()
+        excess = ball(delta) - (1 - finite)
+        value = (log + error.chernoff_constant(order).log() - excess.log()) / order
+        upper = max(enclosed(value, "").upper, Fraction(0))
+    return Enclosure(Fraction(0), upper, "Rényi bound")

@@ -1,0 +1,69 @@
+"""The contour engine as a privacy profile."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from fractions import Fraction
+
+from flint import arb
+
+from dpexact import balls
+from dpexact.accounting.contour import deltas, epsilons
+from dpexact.accounting.contour.inversion import largest_loss
+from dpexact.accounting.contour.planning import Composition
+from dpexact.accounting.profile import InfiniteLoss, Profile
+from dpexact.enclosure import Enclosure
+from dpexact.errors import PrecisionNotReached
+from dpexact.reals import Real
+
+
+class ContourProfile(Profile):
+    """Profile of any composition that holds at least one step with decaying moments."""
+
+    method = deltas.METHOD
+
+    def __init__(
+        self, composition: Composition, infinite: InfiniteLoss, max_work: int = deltas.MAX_WORK
+    ) -> None:
+        self.composition = composition
+        self.infinite = infinite
+        self.max_work = max_work
+
+    def delta(self, epsilon: Real, digits: int) -> Enclosure:
+        trivial = Enclosure(Fraction(0), Fraction(1), self.method)
+        return _guarded(
+            lambda: deltas.delta(self.composition, epsilon, digits, max_work=self.max_work), trivial
+        )
+
+    def epsilon(self, delta: Real, digits: int) -> Enclosure:
+        trivial = Enclosure(Fraction(0), math.inf, self.method)
+        order = self.infinite.compare(delta, digits)
+        if order is None:
+            raise PrecisionNotReached(
+                "delta cannot be told apart from the probability of infinite loss", trivial
+            )
+        if order > 0 or (order == 0 and not self._is_bounded()):
+            return Enclosure.exact(math.inf, self.method)
+        if order == 0:
+            return balls.certify(self._largest_loss, digits, method=f"{self.method}: largest loss")
+        return _guarded(
+            lambda: epsilons.epsilon(self.composition, delta, digits, max_work=self.max_work),
+            trivial,
+        )
+
+    def _is_bounded(self) -> bool:
+        return all(step.largest_loss() is not None for step, _ in self.composition)
+
+    def _largest_loss(self) -> arb:
+        total = largest_loss(self.composition, 1)
+        assert total is not None
+        return total
+
+
+def _guarded(ask: Callable[[], Enclosure], trivial: Enclosure) -> Enclosure:
+    """``ask()``; parameters that the float planning cannot handle certify nothing."""
+    try:
+        return ask()
+    except (OverflowError, ZeroDivisionError, FloatingPointError, ValueError) as error:
+        raise PrecisionNotReached(f"no contour was found: {error}", trivial) from None

@@ -1,0 +1,210 @@
+"""Where to put the nodes of the trapezoidal rule: float heuristics that decide cost, never truth.
+
+The integrand is ``F(x) = e^{-x^2/2} A(x)^{c+1} B(x)^{-c}`` with ``A = 1 - up + up e^{x/sigma - 1/(2
+sigma^2)}`` and ``B(x) = 1 - down + down e^{-x/sigma - 1/(2 sigma^2)}``.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpexact.accounting.contour.numbers import TooExpensive
+
+Floats: TypeAlias = NDArray[np.floating[Any]]
+
+MAX_NODES = 40_000
+"""More nodes than this on one line and the step is declared too expensive."""
+
+EDGE = 0.98
+"""Largest fraction of the strip of analyticity, of half width ``pi sigma``, that is used."""
+
+_LINE_FRACTIONS = np.linspace(0.02, 1.0, 50)
+_SHIFT_FRACTIONS = np.geomspace(1e-3, 0.95, 27)
+
+
+@dataclass(frozen=True)
+class Rule:
+    """A trapezoidal rule on ``Im z = shift``: nodes ``Re z = j spacing``, ``first <= j <= last``.
+
+    ``edge`` is the top of the strip for oblique sums and the half width of the strip for positive
+    sums.
+    """
+
+    shift: float
+    edge: float
+    spacing: float
+    first: int
+    last: int
+    heavy: int
+    """About how many of the nodes have a weight that matters."""
+
+    depth: float
+    """Nodes lighter than ``e^-depth`` times the heaviest do not matter."""
+
+
+class Jet(NamedTuple):
+    """The value of a function and its first two derivatives."""
+
+    value: float
+    slope: float
+    bend: float
+
+    def along(self, move: float) -> float:
+        """The parabola that osculates the function."""
+        return self.value + move * (self.slope + self.bend * move / 2)
+
+
+def _log_mixture(weight: float, exponent: Floats) -> Floats:
+    """``log(1 - weight + weight e^exponent)``."""
+    if weight == 1.0:
+        return exponent
+    log: Floats = np.logaddexp(math.log1p(-weight), math.log(weight) + exponent)
+    return log
+
+
+@dataclass(frozen=True)
+class Shape:
+    """Float picture of one mixture step."""
+
+    sigma: float
+    up: float
+    down: float
+
+    def oblique(self, c: float, accuracy: float) -> Rule:
+        """A rule whose error is about ``e^-accuracy`` of the moment for every ``Im s >= 0``."""
+        edges = EDGE * math.pi * self.sigma * _LINE_FRACTIONS
+        rates = (2 * accuracy + self._growth(edges, 0.0, c)) / edges
+        best = int(np.argmin(rates))
+        rate = float(rates[best])
+        shift = accuracy / rate
+        return self._placed(shift, float(edges[best]), 2 * math.pi / rate, c, accuracy)
+
+    def positive(self, c: float, accuracy: float, shift: float = 0.0) -> Rule:
+        """A rule for the modulus on ``Im z = shift``; its error is about ``e^-accuracy M(c)``."""
+        width = math.pi * self.sigma
+        widest = EDGE * width
+        if shift > 0:
+            widest = EDGE * max(width / 2 - shift, min(shift, width - shift))
+        edges = widest * _LINE_FRACTIONS
+        rates = (accuracy + self._growth(edges, shift, c)) / edges
+        best = int(np.argmin(rates))
+        spacing = 2 * math.pi / float(rates[best])
+        return self._placed(shift, float(edges[best]), spacing, c, accuracy)
+
+    def cumulant(self, c: float) -> Jet:
+        """``log M(c)`` for real ``c > -1``, to about twelve digits, and two derivatives."""
+        rule = self.positive(c, 32.0)
+        x = np.arange(rule.first, rule.last + 1) * rule.spacing
+        log_a, log_b = self._logarithms(x)
+        loss = log_a - log_b
+        values = c * loss + log_a - x * x / 2
+        top = float(values.max())
+        weights = np.exp(values - top)
+        total = float(weights.sum())
+        mean = float(weights @ loss) / total
+        spread = float(weights @ (loss - mean) ** 2) / total
+        value = top + math.log(rule.spacing / math.sqrt(2 * math.pi) * total)
+        return Jet(value, mean, spread)
+
+    def decay(self, c: float) -> Decay:
+        """The uniform bound on ``|M(c + iu)|``, to choose its shift."""
+        return Decay(self, c)
+
+    def log_integrand_on(self, x: Floats, shift: float, c: float) -> tuple[Floats, Floats]:
+        """``log |integrand|`` at ``u = 0`` on ``Im z = shift``, and its rate of fall in ``u``."""
+        z = x + 1j * shift
+        size = (shift * shift - x * x) / 2
+        angle = np.zeros_like(x)
+        for weight, sign, power in ((self.up, 1.0, c + 1), (self.down, -1.0, -c)):
+            if weight:
+                w = sign * z / self.sigma - 1 / (2 * self.sigma**2)
+                high = np.maximum(w.real, 0.0)
+                log = high + np.log((1 - weight) * np.exp(-high) + weight * np.exp(w - high))
+                size += power * log.real
+                angle += sign * log.imag
+        return size, angle
+
+    def _logarithms(self, x: Floats) -> tuple[Floats, Floats]:
+        """``log A`` and ``log B`` on the real line."""
+        half = 1 / (2 * self.sigma**2)
+        zero = np.zeros(1)
+        return (
+            _log_mixture(self.up, x / self.sigma - half) if self.up else zero,
+            _log_mixture(self.down, -x / self.sigma - half) if self.down else zero,
+        )
+
+    def _growth(self, edges: Floats, shift: float, c: float) -> Floats:
+        """Logarithm of how much the integrand can grow towards the edge of the strip."""
+        growth = (edges * edges + shift * shift) / 2
+        if self.down:
+            growth = growth - c * np.log(np.cos((edges + shift) / (2 * self.sigma)))
+        return growth
+
+    def _pull(self, x: float, c: float) -> float:
+        """Upper bound on ``d log F/dx + x`` at and beyond ``x``."""
+        pull = (c + 1) / self.sigma if self.up else 0.0
+        if self.down:
+            e = min(x / self.sigma + 1 / (2 * self.sigma**2), 700.0)
+            pull += c / self.sigma * self.down / (self.down + (1 - self.down) * math.exp(e))
+        return pull
+
+    def _rightmost_peak(self, c: float) -> float:
+        """A little above the root of ``x = pull(x)``: beyond it the integrand only falls."""
+        low, high = (0.0 if self.down else self._pull(0.0, c)), self._pull(0.0, c)
+        while high - low > 0.1 + 0.01 * high:
+            middle = (low + high) / 2
+            low, high = (middle, high) if self._pull(middle, c) > middle else (low, middle)
+        return high
+
+    def _placed(self, shift: float, edge: float, spacing: float, c: float, accuracy: float) -> Rule:
+        """Cut the rule where what is left out is below ``e^-accuracy`` of the integral."""
+        depth = accuracy + shift * shift / 2 + 2
+        if self.down:
+            depth -= c * math.log(math.cos(shift / (2 * self.sigma)))
+        reach = math.sqrt(2 * depth)
+        peak = self._rightmost_peak(c)
+        first, last = math.floor(-reach / spacing), math.ceil((peak + reach + 1) / spacing)
+        if not last - first <= MAX_NODES:
+            raise TooExpensive(f"a line of {last - first} nodes (sigma={self.sigma}, c={c})")
+        x = np.arange(first, last + 1) * spacing
+        log_a, log_b = self._logarithms(x)
+        values = (c + 1) * log_a - c * log_b - x * x / 2
+        depth += math.log(last - first + 1)
+        kept = np.flatnonzero(values > values.max() - depth)
+        low = min(first + int(kept[0]) - 1, math.floor(-0.5 / spacing))
+        high = max(first + int(kept[-1]) + 1, math.ceil((peak + 0.5) / spacing))
+        return Rule(shift, edge, spacing, low, high, len(kept), depth)
+
+
+class Decay:
+    """``u -> log B(u)``, the least bound on ``log |M(c + iu)|`` over a grid of shifts."""
+
+    def __init__(self, shape: Shape, c: float) -> None:
+        rule = shape.positive(c, 32.0)
+        reach = math.ceil(12.0 / rule.spacing)
+        x = np.arange(min(rule.first, -reach), max(rule.last, reach) + 1) * rule.spacing
+        self._shifts = _SHIFT_FRACTIONS * min(EDGE * math.pi * shape.sigma, 6.0)
+        pairs = [shape.log_integrand_on(x, float(a), c) for a in self._shifts]
+        scale = math.log(rule.spacing / math.sqrt(2 * math.pi))
+        self._sizes = np.array([size for size, _ in pairs]) + scale
+        self._angles = np.array([angle for _, angle in pairs])
+
+    def best(self, u: float) -> tuple[float, float]:
+        """``(log bound, shift)`` at ``u``."""
+        values = self._sizes - u * self._angles
+        tops = values.max(axis=1)
+        logs = tops + np.log(np.exp(values - tops[:, None]).sum(axis=1))
+        at = int(np.argmin(logs))
+        return float(logs[at]), float(self._shifts[at])
+
+    @cached_property
+    def log_bound(self) -> Callable[[float], float]:
+        """``u -> log B(u)``."""
+        return lambda u: self.best(u)[0]

@@ -1,0 +1,170 @@
+"""Certified trapezoidal sums for one mixture step.
+
+With ``phi`` the standard normal density, ``A``, ``B`` as in ``shape.py`` and ``f_s = phi A^{1+s}
+B^{-s}``, the moment is ``M(s) = Int f_s``. For ``0 < Im z < pi sigma`` the argument of ``A / B`` is
+in ``[0, 2 pi)`` and non-negative, so on a line above the axis ``|f_{c+iu}|`` decreases in ``u``:
+one rule serves every ``u >= 0``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from flint import acb, acb_mat, arb, arb_mat
+
+from dpexact.accounting.contour import bounds
+from dpexact.accounting.contour.numbers import TooExpensive, powers
+from dpexact.accounting.contour.shape import Rule
+from dpexact.balls import ball
+from dpexact.reals import Real
+
+
+@dataclass(frozen=True)
+class Integrand:
+    """``f_s`` for ``Re s = c > -1``, with its parameters as balls at the current precision."""
+
+    sigma: arb
+    up: arb
+    down: arb
+    has_up: bool
+    has_down: bool
+    c: arb
+
+    @classmethod
+    def of(cls, sigma: Real, up: Real, down: Real, c: float) -> Integrand:
+        """Enclose the parameters."""
+        has_up, has_down = (q.fraction != 0 for q in (up, down))
+        return cls(ball(sigma), ball(up), ball(down), has_up, has_down, ball(c))
+
+    @property
+    def power(self) -> arb:
+        """``max(c, 0)``: the power to which a small ``|B|`` can hurt."""
+        return arb.max(self.c, arb(0))
+
+    def logarithms(self, rule: Rule) -> Iterator[tuple[arb, acb, acb]]:
+        """``(x, log A(z), log B(z))`` at the nodes ``z = x + i shift``."""
+        half = 1 / (2 * self.sigma * self.sigma)
+        turn = (acb(0, arb(rule.shift)) / self.sigma).exp()
+        up, down = self.up * turn, self.down / turn
+        stay_up, stay_down = 1 - self.up, 1 - self.down
+        spacing, zero = arb(rule.spacing), acb(0)
+        for j in range(rule.first, rule.last + 1):
+            x = j * spacing
+            y = x / self.sigma
+            log_a = (stay_up + up * (y - half).exp()).log() if self.has_up else zero
+            log_b = (stay_down + down * (-y - half).exp()).log() if self.has_down else zero
+            yield x, log_a, log_b
+
+    def at(self, x: arb) -> arb:
+        """``e^{-x^2/2} A^{c+1} B^{-c}`` at a real point."""
+        half = 1 / (2 * self.sigma * self.sigma)
+        y = x / self.sigma
+        power = -x * x / 2
+        if self.has_up:
+            power += (self.c + 1) * (1 - self.up + self.up * (y - half).exp()).log()
+        if self.has_down:
+            power -= self.c * (1 - self.down + self.down * (-y - half).exp()).log()
+        return power.exp()
+
+    def outside(self, rule: Rule) -> arb:
+        """Bound on the sum of ``|f| sqrt(2 pi)`` over the nodes that the rule leaves out [5]."""
+        spacing, shift = arb(rule.spacing), arb(rule.shift)
+        left, right = rule.first * spacing, rule.last * spacing
+        pull = (self.c + 1) / self.sigma if self.has_up else arb(0)
+        if self.has_down:
+            e = (right / self.sigma + 1 / (2 * self.sigma * self.sigma)).exp()
+            pull += self.power / self.sigma * self.down / (self.down + (1 - self.down) * e)
+        rise, slope = -left, right - pull
+        if self.has_down:
+            rise -= (self.power - self.c) / self.sigma
+        if not (rise > 0 and slope > 0):
+            raise TooExpensive("the rule is cut inside the bulk of the integrand")
+        growth = (shift * shift / 2 - self.power * self.cosine(shift).log()).exp()
+        return growth * (
+            bounds.geometric_tail(self.at(left), rise, spacing)
+            + bounds.geometric_tail(self.at(right), slope, spacing)
+        )
+
+    def cosine(self, height: arb) -> arb:
+        """``cos(height / (2 sigma))``, below ``|B(x + iy)| / B(x)`` for ``|y| <= height`` [3]."""
+        return (height / (2 * self.sigma)).cos() if self.has_down else arb(1)
+
+
+def _scale(rule: Rule) -> arb:
+    """``spacing / sqrt(2 pi)``."""
+    return arb(rule.spacing) / (2 * arb.pi()).sqrt()
+
+
+def _sum(terms: list[arb]) -> arb:
+    """The sum of the terms, by one product of matrices in C."""
+    total = arb_mat(1, len(terms), terms) * arb_mat(len(terms), 1, [1] * len(terms))
+    return total[0, 0]
+
+
+def positive_sum(f: Integrand, rule: Rule, u: float) -> tuple[arb, arb, arb]:
+    """``(sum, tail, strip)`` for ``Int |f_{c+iu'}(x + i shift)| dx``, ``u' >= u``.
+
+    The integral at ``u`` is at least ``sum - strip M(c)`` and at most ``sum + tail + strip M(c)``;
+    the upper bound holds for every ``u' >= u`` because each term and the integral decrease.
+    """
+    width = arb.pi() * f.sigma
+    edge, shift = arb(rule.edge), arb(rule.shift)
+    inside = rule.shift == 0 or rule.edge <= rule.shift or 2 * (edge + shift) < width
+    if not (inside and edge + shift < width and u >= 0):
+        raise ValueError(f"the strip of {rule} is not admissible")
+    height, lift = arb(u), shift * shift / 2
+    terms = []
+    for x, log_a, log_b in f.logarithms(rule):
+        power = lift - x * x / 2 + (f.c + 1) * log_a.real - f.c * log_b.real
+        terms.append((power - height * (log_a.imag - log_b.imag)).exp())
+    scale = _scale(rule)
+    strip = bounds.strip_positive(
+        arb(1), shift, edge, arb(rule.spacing), f.cosine(shift + edge), f.power
+    )
+    return scale * _sum(terms), scale * f.outside(rule), strip
+
+
+def real_moment(f: Integrand, rule: Rule) -> arb:
+    """``M(c)`` for real ``c > -1``, enclosed on both sides."""
+    total, tail, strip = positive_sum(f, rule, 0.0)
+    if not strip < 1:
+        raise TooExpensive("the trapezoidal rule is too coarse")
+    return (total / (1 + strip)).union((total + tail) / (1 - strip))
+
+
+def oblique_moments(f: Integrand, rule: Rule, moment: arb, step: float, count: int) -> list[acb]:
+    """``M(c + i n step)`` for ``n = 0 .. count``, as one product of matrices.
+
+    With ``n = big a + b`` the sum over nodes of ``W_j e^{i n step l_j}`` is the product of ``W_j
+    (e^{i big step l_j})^a`` and ``(e^{i step l_j})^b``; powers are taken by doubling, so no ball is
+    multiplied more than ``O(log n)`` times. Nodes too light to matter go into the error instead:
+    ``|e^{i n step l_j}| <= 1``.
+    """
+    top, shift = arb(rule.edge), arb(rule.shift)
+    if not (top < arb.pi() * f.sigma and 0 < rule.shift < rule.edge):
+        raise ValueError(f"the strip of {rule} is not admissible")
+    big = max(1, round((count + 1) ** 0.5))
+    rows = -(-(count + 1) // big)
+    turn, i_step = acb(0, shift), acb(0, arb(step))
+    giant: list[acb] = []
+    baby: list[acb] = []
+    scale, light = _scale(rule), arb(0)
+    limit = (moment * (-arb(rule.depth)).exp()).mid()
+    for x, log_a, log_b in f.logarithms(rule):
+        z = turn + x
+        loss = log_a - log_b
+        weight = scale * (f.c * loss + log_a - z * z / 2).exp()
+        size = weight.abs_upper()
+        if size < limit:
+            light += size
+            continue
+        low = powers((i_step * loss).exp(), big + 1)
+        baby += low[:big]
+        giant += [weight * power for power in powers(low[big], rows)]
+    heavy = len(baby) // big
+    product = acb_mat(heavy, rows, giant).transpose() * acb_mat(heavy, big, baby)
+    strip = bounds.strip_oblique(moment, shift, top, arb(rule.spacing), f.cosine(top), f.power)
+    radius = (scale * f.outside(rule) + light + strip).upper()
+    error = acb(arb(0, radius), arb(0, radius))
+    return [value + error for value in product.entries()[: count + 1]]
