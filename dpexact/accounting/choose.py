@@ -6,11 +6,26 @@ from typing import Final
 
 from dpexact import balls, reals
 from dpexact.accounting.closed_form import GaussianMixedWithResponse
+from dpexact.accounting.exact_laws import profile_of_steps
 from dpexact.accounting.optimal import OptimalComposition
 from dpexact.accounting.profile import InfiniteLoss, NoLoss, Profile
 from dpexact.errors import UnsupportedMechanism
-from dpexact.mechanisms import GDP, ApproxDP, Gaussian, Mechanism, Poisson, PureDP
+from dpexact.mechanisms import (
+    GDP,
+    ApproxDP,
+    DiscreteGaussian,
+    DiscreteLaplace,
+    Gaussian,
+    Laplace,
+    Mechanism,
+    Poisson,
+    PureDP,
+    Staircase,
+)
 from dpexact.reals import Real
+
+#: Mechanisms that only the exact laws account for.
+_EXACT: Final = (Laplace, DiscreteLaplace, DiscreteGaussian, Staircase)
 
 #: Longest sum over the outcomes of randomised response composed with a Gaussian.
 MAX_TERMS: Final = 20_000
@@ -22,6 +37,8 @@ def profile(mechanism: Mechanism) -> Profile:
     Raises:
         UnsupportedMechanism: naming the part that no certified method accounts for.
     """
+    if any(isinstance(_simplified(step), _EXACT) for step in mechanism.steps()):
+        return profile_of_steps(mechanism.steps(), "remove")
     responses: dict[Real, int] = {}
     masses: list[tuple[Real, int]] = []
     mu_squared = reals.rational(0)

@@ -109,7 +109,7 @@ class OptimalComposition(Profile):
         """``P[X >= m]`` and ``Q[X >= m]`` for ``1 <= m <= count``."""
         growth = balls.ball(self.eps).exp()
         low, high = 1 / (1 + growth), growth / (1 + growth)
-        return _binomial_tail(self.count, m, high, low), _binomial_tail(self.count, m, low, high)
+        return binomial_tail(self.count, m, high, low), binomial_tail(self.count, m, low, high)
 
     # --- epsilon --------------------------------------------------------------------------------
 
@@ -234,7 +234,7 @@ def binomial_divergence(base: Fraction, count: int, level: Fraction) -> Fraction
     return Fraction(int(result.p), int(result.q))
 
 
-def _binomial_tail(count: int, m: int, success: arb, failure: arb) -> arb:
+def binomial_tail(count: int, m: int, success: arb, failure: arb) -> arb:
     """``Pr[Bin(count, success) >= m]`` by the incomplete beta function; ``failure = 1 - success``.
 
     The complement is used where it is the more accurate (``success`` close to 1).
