@@ -245,9 +245,9 @@ def finite_sum(parts: LaplaceParts, epsilon: arb, plan: SumPlan) -> arb:
                 value = series(x)
                 if j == steps and terms == steps - 1:
                     value += arb(2) ** (steps - 1) * (x.exp() - arb_poly(inverse)(x))
-                total += weight * (value if x > 0 else value.union(arb(0)))
+                total += weight * value  # holds 0 if x does
         if terms < steps - 1:
-            total += arb(2) ** steps * _remainder(steps, terms, (span - epsilon) / 2)
+            total += arb(2) ** steps * remainder(steps, terms, (span - epsilon) / 2)
         return ((epsilon - span) / 2).exp() * arb(2) ** (1 - steps) * total
 
 
@@ -265,7 +265,7 @@ def coefficients(steps: int, j: int, terms: int) -> list[fmpz]:
     return found[:terms]
 
 
-def _remainder(steps: int, terms: int, x: arb) -> arb:
+def remainder(steps: int, terms: int, x: arb) -> arb:
     r"""A ball that holds :math:`\sum_{r \ge terms} K_r(j) x^{r+1}/(r+1)!` for any ``j``.
 
     :math:`|K_r(j)| \le S_r = \sum_{t \le r} \binom{steps-1}{t}`, and for ``i > terms`` the terms

@@ -121,9 +121,9 @@ class LatticeComposition(InvertedProfile):
             excess = start + i * unit
             if excess <= 0:
                 continue
-            term = mass * -(-excess).expm1() * (-tilt * excess).exp()
-            total += term if excess > 0 else term.union(arb(0))
-        total += law.dropped * arb(0).union(_kernel_bound(tilt))
+            # a ball that holds 0 gives a term that holds 0, as it should
+            total += mass * -(-excess).expm1() * (-tilt * excess).exp()
+        total += law.dropped * arb(0).union(kernel_bound(tilt))
         finite = moment * (-tilt * epsilon).exp() * total
         lost = self.infinite.ball()
         return lost + (1 - lost) * finite
@@ -249,7 +249,7 @@ def _power(run: _Run, count: int, cut: arb) -> _Run:
     return result
 
 
-def _kernel_bound(theta: arb) -> arb:
+def kernel_bound(theta: arb) -> arb:
     """``K(theta)``, 1 at 0."""
     if theta == 0:
         return arb(1)

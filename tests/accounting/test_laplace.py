@@ -198,3 +198,15 @@ def test_digits_out_of_reach_say_so():
     assert caught.value.best.digits > 5
     with pytest.raises(UnsupportedMechanism, match="laplace"):
         product(("1/10^9", 10**9)).delta(real("1/1000"), 10)
+
+
+@pytest.mark.parametrize(("steps", "terms", "x"), [(30, 6, "1.4"), (5, 12, "11"), (2, 1, "1/2")])
+def test_the_remainder_covers_what_it_stands_for(steps, terms, x):
+    point, bound, total, term = Fraction(x), 0, Fraction(0), Fraction(1)
+    for i in range(1, 200):
+        bound += comb(steps - 1, i - 1)
+        term *= point / i
+        total += bound * term if i > terms else 0
+    with balls.precision(80):
+        covered = balls.to_enclosure(laplace.remainder(steps, terms, balls.ball(point)))
+    assert covered.lower <= -total < total <= covered.upper

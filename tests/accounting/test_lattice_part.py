@@ -123,6 +123,24 @@ def test_tilted_discrete_gaussian(sigma, sensitivity, theta):
     assert whole.lower <= 1 <= whole.upper
 
 
+@pytest.mark.parametrize("theta", [Fraction(0), Fraction(7, 3)])
+def test_the_weights_left_out_are_bounded_and_not_by_much(theta):
+    part = DiscreteGaussianPart(real("2.5"), 1)
+    with balls.precision(20):
+        first, weights, rest = part._weights(theta)
+        bound = balls.to_enclosure(rest).upper
+    with mpmath.workdps(40):
+        t, centre = mpmath.mpf(theta.numerator) / theta.denominator, round(theta)
+
+        def weight(x):
+            return mpmath.exp((2 * t * (x - centre) - x * x + centre * centre) / mpmath.mpf("12.5"))
+
+        left_out = mpmath.fsum(weight(first - i) for i in range(1, 300))
+        left_out += mpmath.fsum(weight(first + len(weights) - 1 + i) for i in range(1, 300))
+    truth = real(left_out).fraction
+    assert truth <= bound <= 2 * truth
+
+
 def close(ball, value, size):
     with balls.precision(200):
         middle = balls.midpoint(ball)

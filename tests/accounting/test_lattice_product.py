@@ -7,13 +7,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dpexact import balls
 from dpexact.accounting.lattice_part import (
     DiscreteGaussianPart,
     discrete_laplace,
     response,
     staircase,
 )
-from dpexact.accounting.lattice_product import LatticeComposition, commensurate
+from dpexact.accounting.lattice_product import (
+    LatticeComposition,
+    commensurate,
+    kernel_bound,
+)
 from dpexact.accounting.optimal import OptimalComposition
 from dpexact.accounting.profile import InfiniteLoss
 from dpexact.enclosure import Enclosure
@@ -64,8 +69,6 @@ def test_exact_and_ball_answers_agree_with_enumeration(parts, count, level):
     point = real(f"log({level})")
     exact = profile.delta(point, 20)
     theta = Fraction(3, 4)
-    from dpexact import balls
-
     with balls.precision(160):
         ball = balls.to_enclosure(profile._delta_ball(balls.ball(point), theta))
         other = balls.to_enclosure(profile._delta_ball(balls.ball(point), Fraction(0)))
@@ -169,10 +172,36 @@ def test_a_dropped_tail_widens_the_answer():
             lost = sum(whole.masses[middle:])
             return replace(whole, masses=whole.masses[:middle], dropped=whole.dropped + lost)
 
-    from dpexact import balls
-
     careless = composed((Careless(real(2), 1), 2))
     with balls.precision(80):
         ball = careless._delta_ball(balls.ball(Fraction(1, 2)), Fraction(1))
     wide = balls.to_enclosure(ball)
     assert wide.lower <= truth.lower <= truth.upper <= wide.upper
+
+
+@pytest.mark.parametrize("theta", [Fraction(0), Fraction(1, 8), Fraction(3), Fraction(500)])
+def test_the_kernel_bound_is_the_maximum(theta):
+    def kernel(u):
+        return -(-u).expm1() * (-balls.ball(theta) * u).exp()
+
+    with balls.precision(100):
+        top = kernel_bound(balls.ball(theta))
+        for i in range(1, 200):
+            assert kernel(balls.ball(Fraction(i * i, 3000))) <= top
+        best = (1 + 1 / balls.ball(theta)).log() if theta else balls.ball(80)
+        assert (kernel(best) - top).abs_upper() < 1e-20
+
+
+def test_unbounded_loss_never_reaches_the_infinite_mass():
+    lost = InfiniteLoss(((real("1/100"), 1),))
+    profile = composed((DiscreteGaussianPart(real(2), 1), 2), infinite=lost)
+    assert profile.epsilon(real("1/100"), 10).lower == float("inf")
+    assert profile.epsilon(real("0.0101"), 10).upper < 10
+
+
+def test_inversion_when_the_search_overshoots_the_largest_loss():
+    profile = composed((discrete_laplace(real(2), 3), 100))
+    found = profile.epsilon(real("1e-10"), 15)
+    assert found.digits >= 15
+    assert profile.delta(rational(found.lower), 20) >= Fraction(1, 10**10)
+    assert profile.delta(rational(found.upper), 20) <= Fraction(1, 10**10)

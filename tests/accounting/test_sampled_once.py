@@ -67,3 +67,14 @@ def test_epsilon_where_nothing_or_everything_is_left():
     assert add.epsilon(real(0), 10).upper > Fraction("0.28768207245178092743")
     assert add.delta(real("0.29"), 10).upper == 0
     assert add.delta(real("0.28"), 10).lower > 0
+
+
+@pytest.mark.parametrize("direction", ["remove", "add"])
+def test_epsilon_undoes_delta(direction):
+    base = GaussianMixedWithResponse(real("3/2"), NONE)
+    profile = sampled_once(base, real("1/5"), direction)
+    point = Fraction(3, 20)
+    at = profile.delta(rational(point), 30)
+    found = profile.epsilon(rational((at.lower + at.upper) / 2), 20)
+    assert found.digits >= 20
+    assert abs(found.lower - point) < Fraction(1, 10**18)
