@@ -155,6 +155,9 @@ class Route:
 
     def delta(self, epsilon: arb) -> arb:
         """``delta(epsilon)`` at the current precision; not finite if there is no route."""
+        below = balls.ball(self.parts.largest) - epsilon
+        if not below > 0:  # a loss is at most the largest, so delta is at most 1 - e^(-below)
+            return -(-below).expm1() * arb(0).union(arb(1))
         bits = balls.current()
         short = self._sum(bits, _FEW_TERMS)
         if short is not None:

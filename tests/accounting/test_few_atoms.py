@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dpexact import balls
 from dpexact.accounting.few_atoms import Atom, FewAtoms, sampled
 from dpexact.accounting.optimal import OptimalComposition
 from dpexact.accounting.profile import InfiniteLoss
@@ -105,3 +106,14 @@ def test_too_many_types_are_refused():
     atoms = sampled(response(Fraction(2), Fraction(1, 9)), rational(Fraction(1, 3)), "remove")
     with pytest.raises(UnsupportedMechanism, match="combinations"):
         FewAtoms([(atoms, 30_000)], NONE)
+
+
+def test_types_too_rare_to_sum_are_still_counted():
+    rare = Fraction(1, 10**100)
+    law = [(Fraction(1, 2), Fraction(1, 3)), (rare, rare**2)]
+    law.append((1 - sum(p for p, _ in law), 1 - sum(q for _, q in law)))
+    steps = [([Atom(rational(p), rational(q)) for p, q in law], 2)]
+    with balls.precision(64):
+        found = balls.to_enclosure(FewAtoms(steps, NONE)._finite_ball(balls.ball(3).log()))
+    assert brute(steps, Fraction(3)) in found
+    assert found.upper < Fraction(1, 10**9)

@@ -192,6 +192,15 @@ def test_the_profile_at_any_real_argument_is_that_of_a_symmetric_pair():
         assert divergence(arb(0)).overlaps(divergence(arb(0, "1e-20")))
 
 
+def test_a_ball_around_the_largest_loss():
+    divergence = laplace.laplace_divergence(LaplaceParts(((real("1/10"), 50),)))
+    with balls.precision(80):
+        at_end = divergence(arb(5, "1e-12"))
+        assert at_end.contains(0)
+        assert at_end.abs_upper() < 1e-11
+        assert divergence(arb(-5, "1e-12")).overlaps(-arb(-5).expm1())
+
+
 def test_digits_out_of_reach_say_so():
     with pytest.raises(PrecisionNotReached) as caught:
         product(("1/20", 500), ("1/7", 400)).delta(real(20), 40)
