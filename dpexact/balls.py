@@ -49,6 +49,11 @@ def precision(bits: int) -> Iterator[None]:
             ctx.prec = before
 
 
+def current() -> int:
+    """The precision in bits inside :func:`precision`."""
+    return int(ctx.prec)
+
+
 def bits_for(digits: int) -> int:
     """Working precision with which a computation of ``digits`` digits starts."""
     return math.ceil(digits * math.log2(10)) + GUARD_BITS

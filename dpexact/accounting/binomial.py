@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 
-from flint import arb, ctx
+from flint import arb
+
+from dpexact import balls
 
 
 def binomial_tail(count: int, m: int, success: arb, failure: arb) -> arb:
@@ -14,7 +16,7 @@ def binomial_tail(count: int, m: int, success: arb, failure: arb) -> arb:
     hardly depends on ``count`` but grows with about the fourth power of the precision. Summing
     terms costs about ``sqrt(count * precision)`` of them. The cheaper of the two is taken.
     """
-    if math.isqrt(count * ctx.prec) < (ctx.prec // 19) ** 4:
+    if math.isqrt(count * balls.current()) < (balls.current() // 19) ** 4:
         return _by_terms(count, m, success, failure)
     return _by_beta(count, m, success, failure)
 
@@ -43,7 +45,7 @@ def _falling_terms(count: int, m: int, success: arb, failure: arb) -> arb:
     odds = success / failure
     term = _binomial(count, m) * success**m * failure ** (count - m)
     total = term
-    negligible = arb(2) ** -ctx.prec
+    negligible = arb(2) ** -balls.current()
     for j in range(m, count):
         ratio = (count - j) * odds / (j + 1)
         if j % 32 == 0 and ratio < 1:

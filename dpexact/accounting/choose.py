@@ -2,77 +2,90 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Final
 
 from dpexact import balls, reals
-from dpexact.accounting.closed_form import GaussianMixedWithResponse
-from dpexact.accounting.optimal import OptimalComposition
-from dpexact.accounting.profile import InfiniteLoss, NoLoss, Profile
+from dpexact.accounting.contour import ContourProfile
+from dpexact.accounting.contour import steps as contour
+from dpexact.accounting.few_atoms import FewAtoms, sampled
+from dpexact.accounting.profile import InfiniteLoss, Profile, WorseDirection
+from dpexact.accounting.sampled_once import sampled_once
+from dpexact.accounting.unsampled import Unsampled
+from dpexact.arguments import Direction
 from dpexact.errors import UnsupportedMechanism
-from dpexact.mechanisms import GDP, ApproxDP, Gaussian, Mechanism, Poisson, PureDP
+from dpexact.mechanisms import Mechanism, Poisson
 from dpexact.reals import Real
 
-#: Longest sum over the outcomes of randomised response composed with a Gaussian.
-MAX_TERMS: Final = 20_000
+_ONE: Final = reals.rational(1)
+_NOTHING: Final = reals.rational(0)
+
+Steps = dict[Mechanism, int]
 
 
-def profile(mechanism: Mechanism) -> Profile:
+def profile(mechanism: Mechanism, direction: Direction = "both") -> Profile:
     """The privacy profile of ``mechanism``'s dominating pair.
+
+    Without sampling the two directions are the same.
 
     Raises:
         UnsupportedMechanism: naming the part that no certified method accounts for.
     """
-    responses: dict[Real, int] = {}
-    masses: list[tuple[Real, int]] = []
-    mu_squared = reals.rational(0)
-    for step, count in _steps(mechanism):
-        match step:
-            case ApproxDP(eps, delta):
-                masses.append((delta, count))
-                responses[eps] = responses.get(eps, 0) + count
-            case PureDP(eps):
-                responses[eps] = responses.get(eps, 0) + count
-            case GDP(mu) if balls.sign(mu, "mu") == 0:
-                continue
-            case GDP(mu):
-                mu_squared = _add(mu_squared, _square(mu), count)
-            case Gaussian(sigma, sensitivity):
-                square = reals.divide(_square(sensitivity), _square(sigma))
-                mu_squared = _add(mu_squared, square, count)
-            case _:
-                raise UnsupportedMechanism(f"no certified accounting for {step}")
-    infinite = InfiniteLoss(tuple((d, k) for d, k in masses if d.fraction != 0))
-    responses = {eps: count for eps, count in responses.items() if balls.sign(eps, "eps") > 0}
-    if len(responses) > 1:
-        shown = ", ".join(str(eps) for eps in responses)
-        raise UnsupportedMechanism(
-            f"no certified accounting for a product of different eps ({shown})"
-        )
-    eps, count = next(iter(responses.items()), (reals.rational(0), 0))
-    if mu_squared.fraction == 0:
-        return OptimalComposition(eps, count, infinite) if count else NoLoss(infinite)
-    if count > MAX_TERMS:
-        raise UnsupportedMechanism(
-            f"no certified accounting for a Gaussian composed with more than {MAX_TERMS} "
-            f"responses ({count})"
-        )
-    return GaussianMixedWithResponse(reals.square_root(mu_squared), infinite, eps, count)
+    plain, samples = _separate(mechanism.steps())
+    if not samples:
+        return Unsampled.of(plain).profile()
+    if direction == "both":
+        remove, add = (_sampled(plain, samples, way) for way in ("remove", "add"))
+        return WorseDirection(remove, add)
+    return _sampled(plain, samples, direction)
 
 
-def _steps(mechanism: Mechanism) -> Iterator[tuple[Mechanism, int]]:
-    """The steps and their numbers; sampling at rate 1 is no sampling."""
-    for step, count in mechanism.steps().items():
-        if isinstance(step, Poisson) and step.q.fraction == 1:
-            for inner, times in _steps(step.mechanism):
-                yield inner, count * times
+def _separate(steps: Steps) -> tuple[Steps, dict[Poisson, int]]:
+    """The steps without and with sampling; nested rates multiply, rates 0 and 1 disappear."""
+    plain: Steps = {}
+    samples: dict[Poisson, int] = {}
+    for step, count in steps.items():
+        rate, inner = _ONE, step
+        while isinstance(inner, Poisson):
+            rate, inner = reals.multiply(rate, inner.q), inner.mechanism
+        if balls.sign(rate, "q") == 0:
+            continue
+        if rate.fraction == 1:
+            for single, times in inner.steps().items():
+                plain[single] = plain.get(single, 0) + count * times
         else:
-            yield step, count
+            sample = Poisson(inner, rate)
+            samples[sample] = samples.get(sample, 0) + count
+    return plain, samples
 
 
-def _square(x: Real) -> Real:
-    return x.arguments[0] if x.operator == "sqrt" else reals.multiply(x, x)
+def _sampled(plain: Steps, samples: dict[Poisson, int], direction: Direction) -> Profile:
+    rest = Unsampled.of(plain)
+    inner = {sample: Unsampled.of(sample.mechanism.steps()) for sample in samples}
+    if rest.is_empty and sum(samples.values()) == 1:
+        (once,) = samples
+        return sampled_once(inner[once].profile(), once.q, direction)
+    if all(part.is_gaussian for part in inner.values()):
+        mixtures = [(inner[sample].mu, sample.q, count) for sample, count in samples.items()]
+        return _contour(rest, mixtures, direction)
+    outcomes = [(sampled(inner[s].outcomes(), s.q, direction), k) for s, k in samples.items()]
+    outcomes += [(Unsampled.of({step: 1}).outcomes(), count) for step, count in plain.items()]
+    return FewAtoms(outcomes, InfiniteLoss())
 
 
-def _add(total: Real, square: Real, count: int) -> Real:
-    return reals.add(total, reals.multiply(reals.rational(count), square))
+def _contour(
+    rest: Unsampled, mixtures: list[tuple[Real | None, Real, int]], direction: Direction
+) -> Profile:
+    """Sampled Gaussians, with Gaussians and randomised responses that see all records."""
+    if rest.laplace or rest.others:
+        raise UnsupportedMechanism(
+            "no certified accounting for sampled Gaussians beside Laplace or lattice noise"
+        )
+    way = contour.remove if direction == "remove" else contour.add
+    steps: list[tuple[contour.Step, int]] = [
+        (way(reals.divide(_ONE, mu), q), count) for mu, q, count in mixtures if mu is not None
+    ]
+    if rest.mu is not None:
+        steps.append((contour.Gaussian(rest.mu), 1))
+    steps += [(contour.Atoms(eps, _NOTHING), count) for eps, count in rest.responses.items()]
+    steps += [(contour.Atoms(_NOTHING, mass), count) for mass, count in rest.masses]
+    return ContourProfile(tuple(steps), InfiniteLoss(tuple(rest.masses)))

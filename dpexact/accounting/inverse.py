@@ -19,6 +19,7 @@ from dpexact.reals import Real
 
 _ZERO: Final = Fraction(0)
 _MAX_DOUBLINGS: Final = 4096
+_FAR_BELOW: Final = Fraction(-100)
 
 DeltaAt = Callable[[Fraction, int], Enclosure]
 """``delta_at(epsilon, digits)``: an enclosure of ``delta(epsilon)``."""
@@ -115,6 +116,8 @@ class _Search:
     def gap(self, epsilon: Fraction) -> Fraction:
         """About ``log(delta(epsilon)/target)``, for the proposals only."""
         found = self.enclose(epsilon, self.digits + 6)
+        if found.upper <= 0:  # beyond the largest loss
+            return _FAR_BELOW
         with balls.precision(balls.bits_for(self.digits + 10)):
             value = balls.ball(Fraction(found.upper)) / balls.ball(Fraction(self.target.upper))
             return balls.midpoint(value.log())

@@ -50,8 +50,7 @@ def delta(
     m = mechanism_in(mechanism)
     point = real_in(epsilon, "epsilon", ">= 0")
     wanted = digits_in(digits)
-    direction_in(direction)
-    return profile(m).delta(point, wanted)
+    return profile(m, direction_in(direction)).delta(point, wanted)
 
 
 def epsilon(
@@ -80,8 +79,7 @@ def epsilon(
     m = mechanism_in(mechanism)
     target = real_in(delta, "delta", ">= 0", "<= 1")
     wanted = digits_in(digits)
-    direction_in(direction)
-    accounting = profile(m)
+    accounting = profile(m, direction_in(direction))
     if target.fraction == 1:
         return Enclosure.exact(Fraction(0), accounting.method)
     return accounting.epsilon(target, wanted)

@@ -1,0 +1,286 @@
+r"""Laplace mechanisms of any scales: the profile of their product as a finite sum.
+
+With :math:`\lambda = sensitivity/scale` the loss of one step has law
+:math:`e^{z/2 - \lambda/2}\,\nu(dz)`, ``nu`` symmetric: half an atom at each of ``-lambda`` and
+``lambda``, and density 1/4 between. The Laplace transform of ``nu`` is
+:math:`\frac12[e^{\lambda s}(1 + \frac1{2s}) + e^{-\lambda s}(1 - \frac1{2s})]`. Expanding the
+product of ``k`` of them and inverting term by term, with :math:`\Lambda = \sum_i k_i\lambda_i`,
+
+.. math:: \delta(\varepsilon) = e^{(\varepsilon - \Lambda)/2}\,2^{1-k}
+          \sum_{j_1, j_2, \dots} \prod_i \binom{k_i}{j_i} \sum_{r \ge 0}
+          K_r(j)\,\frac{x^{r+1}}{(r+1)!}, \qquad
+          x = \tfrac12\Big(\sum_i \lambda_i (2 j_i - k_i) - \varepsilon\Big) > 0,
+
+where :math:`j = \sum_i j_i` and :math:`K_r(j) = [v^r] (1+v)^{j-1} (1-v)^{k-j-1}`: zero for
+``r > k - 2`` unless ``j = k``. Proof and remainder: ``docs/theory/laplace.md``.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import product
+from typing import Final
+
+from flint import arb, arb_poly, fmpz
+
+from dpexact import balls, reals
+from dpexact.accounting.inverted import ONE, ZERO, InvertedProfile
+from dpexact.accounting.laplace_contour import (
+    ContourPlan,
+    chernoff,
+    contour_integral,
+    plan_contour,
+)
+from dpexact.accounting.profile import InfiniteLoss
+from dpexact.enclosure import Enclosure
+from dpexact.errors import PrecisionNotReached, UnsupportedMechanism
+from dpexact.reals import Real
+
+#: Most terms of the finite sum, counted as values of ``j`` times values of ``r``.
+MAX_TERMS: Final = 10_000_000
+#: Above this many terms the contour integral is tried first.
+_FEW_TERMS: Final = 30_000
+
+
+@dataclass(frozen=True, slots=True)
+class LaplaceParts:
+    """``parts`` are pairs ``(lambda, count)``."""
+
+    parts: tuple[tuple[Real, int], ...]
+
+    @property
+    def count(self) -> int:
+        """The number of steps."""
+        return sum(count for _, count in self.parts)
+
+    @property
+    def largest(self) -> Real:
+        """The largest loss."""
+        total = reals.rational(0)
+        for rate, count in self.parts:
+            total = reals.add(total, reals.multiply(rate, reals.rational(count)))
+        return total
+
+    def approximate(self) -> list[tuple[float, int]]:
+        """The parts in floats, to choose parameters with."""
+        with balls.precision(64):
+            return [(float(balls.ball(rate).mid()), count) for rate, count in self.parts]
+
+
+class LaplaceProduct(InvertedProfile):
+    """Profile of a product of Laplace mechanisms, with any mass of infinite loss."""
+
+    def __init__(self, parts: LaplaceParts, infinite: InfiniteLoss) -> None:
+        self.parts = parts
+        self.infinite = infinite
+        self.largest = parts.largest
+        self.method = "closed form: Laplace"
+
+    def delta(self, epsilon: Real, digits: int) -> Enclosure:
+        known = self._only_infinite(epsilon, digits)
+        if known is not None:
+            return known
+        with balls.precision(64):
+            about = float(balls.ball(epsilon).mid())
+        route = Route(self.parts, about)
+        bits = route.reachable(balls.bits_for(digits))
+        if bits < balls.bits_for(digits):
+            with balls.precision(bits):
+                best = balls.to_enclosure(self._with_infinite(route, epsilon), self.method)
+            raise PrecisionNotReached(
+                f"{digits} digits were not reached: the atoms of the loss are too heavy",
+                best.clamped(ZERO, ONE),
+            )
+        return balls.certify(
+            lambda: self._with_infinite(route, epsilon),
+            digits,
+            lowest=ZERO,
+            highest=ONE,
+            method=self.method,
+        )
+
+    def _with_infinite(self, route: Route, epsilon: Real) -> arb:
+        lost = self.infinite.ball()
+        return lost + (1 - lost) * route.delta(balls.ball(epsilon))
+
+
+def laplace_divergence(parts: LaplaceParts) -> Callable[[arb], arb]:
+    """The profile of the product as a function of any real ball.
+
+    Raises:
+        UnsupportedMechanism: no route computes it.
+    """
+    Route(parts, 0.0).reachable(balls.bits_for(1))
+    largest = parts.largest
+
+    def divergence(epsilon: arb) -> arb:
+        span = balls.ball(largest)
+        if epsilon >= span:
+            return arb(0)
+        if epsilon <= -span:
+            return -epsilon.expm1()
+        if epsilon < 0:  # the pair is symmetric
+            return -epsilon.expm1() + epsilon.exp() * divergence(-epsilon)
+        return Route(parts, float(epsilon.mid())).delta(epsilon)
+
+    return divergence
+
+
+class Route:
+    """The finite sum while it is short, else the contour integral, else a longer finite sum."""
+
+    def __init__(self, parts: LaplaceParts, epsilon: float) -> None:
+        self.parts = parts
+        self.rates = parts.approximate()
+        self.epsilon = epsilon
+        self.log_delta = chernoff(self.rates, epsilon)
+
+    def reachable(self, bits: int) -> int:
+        """The largest precision up to ``bits`` for which there is a route.
+
+        Raises:
+            UnsupportedMechanism: none.
+        """
+        if self._sum(bits, MAX_TERMS) is not None:
+            return bits
+        for fewer in range(bits, 0, -8):
+            if self._contour(fewer) is not None:
+                return fewer
+        raise UnsupportedMechanism(
+            "no certified accounting for laplace with so many steps: the finite sum is too "
+            "long, and the atoms of the loss are too heavy for a contour integral"
+        )
+
+    def delta(self, epsilon: arb) -> arb:
+        """``delta(epsilon)`` at the current precision; not finite if there is no route."""
+        below = balls.ball(self.parts.largest) - epsilon
+        if not below > 0:  # a loss is at most the largest, so delta is at most 1 - e^(-below)
+            return -(-below).expm1() * arb(0).union(arb(1))
+        bits = balls.current()
+        short = self._sum(bits, _FEW_TERMS)
+        if short is not None:
+            return finite_sum(self.parts, epsilon, short)
+        contour = self._contour(bits)
+        if contour is not None:
+            return contour_integral(self.parts.parts, epsilon, contour)
+        longer = self._sum(bits, MAX_TERMS)
+        return arb.nan() if longer is None else finite_sum(self.parts, epsilon, longer)
+
+    def _sum(self, bits: int, limit: int) -> SumPlan | None:
+        return plan_sum(self.rates, self.epsilon, self.log_delta - bits * math.log(2), limit)
+
+    def _contour(self, bits: int) -> ContourPlan | None:
+        return plan_contour(self.rates, self.epsilon, self.log_delta, bits)
+
+
+@dataclass(frozen=True, slots=True)
+class SumPlan:
+    """``terms`` values of ``r``, and ``guard`` bits for the cancellation between them."""
+
+    terms: int
+    guard: int
+
+
+def plan_sum(
+    rates: list[tuple[float, int]], epsilon: float, log_error: float, limit: int
+) -> SumPlan | None:
+    """Where to cut the sum over ``r``; ``None`` if more than ``limit`` terms would be needed."""
+    steps = sum(count for _, count in rates)
+    choices = math.prod(count + 1 for _, count in rates) // 2 + 1
+    if choices > limit:
+        return None
+    span = sum(rate * count for rate, count in rates)
+    x = max(span - epsilon, 1e-300) / 2
+    scale = (epsilon - span) / 2 + math.log(2)
+
+    def log_term(i: int) -> float:
+        r = min(i - 1, (steps - 1) // 2)
+        binomial = math.lgamma(steps) - math.lgamma(r + 1) - math.lgamma(steps - r)
+        sums = min((steps - 1) * math.log(2), binomial + math.log(i))
+        return scale + sums + i * math.log(x) - math.lgamma(i + 1)
+
+    def done(i: int) -> bool:
+        falling = max(steps / (i + 1), 1) * x / (i + 2) < 0.9
+        return i >= steps - 1 or (falling and log_term(i + 1) < log_error - 3)
+
+    low, high = 0, 1
+    while not done(high):
+        low, high = high, 2 * high
+        if choices * low > limit:
+            return None
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if done(middle) else (middle, high)
+    terms = min(high, steps - 1)
+    if choices * max(terms, 1) > limit:
+        return None
+    peak = max((log_term(i) for i in range(1, terms + 2)), default=0.0)
+    return SumPlan(terms, max(0, math.ceil((peak - log_error) / math.log(2))) + 32)
+
+
+def finite_sum(parts: LaplaceParts, epsilon: arb, plan: SumPlan) -> arb:
+    """``delta(epsilon)`` of the product by the finite sum above, ``epsilon > -Lambda``."""
+    steps, terms = parts.count, plan.terms
+    with balls.precision(max(balls.current(), plan.guard)):
+        rates = [(balls.ball(rate), count) for rate, count in parts.parts]
+        span = sum((rate * count for rate, count in rates), arb(0))
+        inverse = [arb(1)]
+        for i in range(1, terms + 1):
+            inverse.append(inverse[-1] / i)
+        points: dict[int, list[tuple[fmpz, arb]]] = {}
+        for choice in product(*(range(count + 1) for _, count in rates)):
+            x = (-span - epsilon) / 2
+            weight = fmpz(1)
+            for (rate, count), j in zip(rates, choice, strict=True):
+                x += rate * j
+                weight *= fmpz.bin_uiui(count, j)
+            if not x <= 0:
+                points.setdefault(sum(choice), []).append((weight, x))
+        total = arb(0)
+        for j, group in points.items():
+            krawtchouk = coefficients(steps, j, terms)
+            series = arb_poly(
+                [arb(0), *(c * f for c, f in zip(krawtchouk, inverse[1:], strict=True))]
+            )
+            for weight, x in group:
+                value = series(x)
+                if j == steps and terms == steps - 1:
+                    value += arb(2) ** (steps - 1) * (x.exp() - arb_poly(inverse)(x))
+                total += weight * value  # holds 0 if x does
+        if terms < steps - 1:
+            total += arb(2) ** steps * remainder(steps, terms, (span - epsilon) / 2)
+        return ((epsilon - span) / 2).exp() * arb(2) ** (1 - steps) * total
+
+
+def coefficients(steps: int, j: int, terms: int) -> list[fmpz]:
+    """``[v^r] (1+v)^(j-1) (1-v)^(steps-j-1)`` for ``r < terms``.
+
+    From ``(1 - v^2) y' = (2j - steps - (steps - 2) v) y``.
+    """
+    found = [fmpz(1)]
+    before = fmpz(0)
+    for r in range(terms - 1):
+        following = ((2 * j - steps) * found[r] - (steps - 1 - r) * before) // (r + 1)
+        before = found[r]
+        found.append(following)
+    return found[:terms]
+
+
+def remainder(steps: int, terms: int, x: arb) -> arb:
+    r"""A ball that holds :math:`\sum_{r \ge terms} K_r(j) x^{r+1}/(r+1)!` for any ``j``.
+
+    :math:`|K_r(j)| \le S_r = \sum_{t \le r} \binom{steps-1}{t}`, and for ``i > terms`` the terms
+    :math:`S_{i-1} x^i/i!` fall by at least :math:`\max(steps/i, 1)\,x/(i+1)`.
+    """
+    bound, binomial = fmpz(0), fmpz(1)
+    for t in range(terms + 1):
+        bound += binomial
+        binomial = binomial * (steps - 1 - t) // (t + 1)
+    i = terms + 1
+    ratio = x * max(steps, i) / (i * (i + 1))
+    if not ratio < 1:
+        return arb.nan()
+    first = bound * x**i / arb(fmpz.fac_ui(i))
+    return first / (1 - ratio) * arb(-1).union(arb(1))

@@ -1,0 +1,262 @@
+r"""Composition of mechanisms whose losses lie on commensurate lattices.
+
+For any ``theta >= 0`` the profile is a sum of non-negative terms over the composed tilted law
+:math:`\tilde p`,
+
+.. math:: \delta(\varepsilon) = M(\theta) e^{-\theta\varepsilon}
+          \sum_l \tilde p_l\, g(l - \varepsilon), \qquad
+          g(u) = e^{-\theta u} (1 - e^{-u})_+ \le K(\theta)
+               = \frac{\theta^\theta}{(1+\theta)^{1+\theta}}.
+
+Tilted mass that is dropped anywhere adds at most ``K(theta)`` times itself to the sum, so tails
+are cut relative to the answer, however small that is. ``theta`` is chosen in floats.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Final
+
+from flint import arb, arb_poly, fmpq, fmpq_poly
+
+from dpexact import balls, reals
+from dpexact.accounting.inverted import ONE, ZERO, InvertedProfile
+from dpexact.accounting.lattice_part import MAX_ATOMS, LatticePart
+from dpexact.accounting.minimum import minimise
+from dpexact.accounting.profile import EXACT_BITS, InfiniteLoss
+from dpexact.enclosure import Enclosure
+from dpexact.errors import UnsupportedMechanism
+from dpexact.exactness import exact_ratio, exp_fraction
+from dpexact.reals import Real
+
+#: The exact answer is written out while coefficients times bits stay below this.
+_EXACT_WORK: Final = 1 << 24
+
+
+@dataclass(frozen=True, slots=True)
+class Strided:
+    """``count`` steps of ``part``, whose spacing is ``stride`` times the common unit."""
+
+    part: LatticePart
+    count: int
+    stride: int
+
+
+def commensurate(parts: list[tuple[LatticePart, int]]) -> tuple[Real, list[Strided]] | None:
+    """The parts on one lattice: its unit and their strides; ``None`` if there is none."""
+    base = parts[0][0].spacing
+    ratios = [exact_ratio(part.spacing, base) for part, _ in parts]
+    known = [ratio for ratio in ratios if ratio is not None]
+    if len(known) < len(parts):
+        return None
+    scale = math.lcm(*(ratio.denominator for ratio in known))
+    numerators = [int(ratio * scale) for ratio in known]
+    shared = math.gcd(*numerators)
+    unit = reals.multiply(base, reals.rational(Fraction(shared, scale)))
+    return unit, [
+        Strided(part, count, numerator // shared)
+        for (part, count), numerator in zip(parts, numerators, strict=True)
+    ]
+
+
+class LatticeComposition(InvertedProfile):
+    """Profile of a product of lattice parts, with any mass of infinite loss."""
+
+    def __init__(self, unit: Real, parts: list[Strided], infinite: InfiniteLoss) -> None:
+        self.unit = unit
+        self.parts = parts
+        self.infinite = infinite
+        self.method = "lattice law"
+        self.origin = sum((s.part.origin * s.count * s.stride for s in parts), ZERO)
+        self.largest = self._largest()
+        self._laws: dict[tuple[Fraction, int], tuple[_Run, arb]] = {}
+
+    def _largest(self) -> Real | None:
+        top = self.origin
+        for s in self.parts:
+            if s.part.highest is None:
+                return None
+            top += s.part.highest * s.count * s.stride
+        return reals.multiply(reals.rational(top), self.unit)
+
+    def losses(self) -> Iterator[tuple[arb, arb]]:
+        """The finite losses and their masses under P, at the current precision."""
+        law, _ = self._law(ZERO)
+        unit = balls.ball(self.unit)
+        for i, mass in enumerate(law.masses):
+            yield unit * balls.ball(self.origin + law.first + i), mass
+
+    def dropped(self) -> arb:
+        """A ball that holds the mass missing from :meth:`losses`."""
+        return self._law(ZERO)[0].dropped
+
+    # --- delta ----------------------------------------------------------------------------------
+
+    def delta(self, epsilon: Real, digits: int) -> Enclosure:
+        known = self._only_infinite(epsilon, digits)
+        if known is not None:
+            return known
+        exact = self._delta_fraction(epsilon)
+        if exact is not None:
+            return Enclosure.exact(exact, f"{self.method} (exact)")
+        with balls.precision(64):
+            theta = self._tilt(float(balls.ball(epsilon).mid()))
+        return balls.certify(
+            lambda: self._delta_ball(balls.ball(epsilon), theta),
+            digits,
+            lowest=ZERO,
+            highest=ONE,
+            method=self.method,
+        )
+
+    def _delta_ball(self, epsilon: arb, theta: Fraction) -> arb:
+        law, moment = self._law(theta)
+        unit, tilt = balls.ball(self.unit), balls.ball(theta)
+        start = unit * balls.ball(self.origin + law.first) - epsilon
+        total = arb(0)
+        for i, mass in enumerate(law.masses):
+            excess = start + i * unit
+            if excess <= 0:
+                continue
+            # a ball that holds 0 gives a term that holds 0, as it should
+            total += mass * -(-excess).expm1() * (-tilt * excess).exp()
+        total += law.dropped * arb(0).union(kernel_bound(tilt))
+        finite = moment * (-tilt * epsilon).exp() * total
+        lost = self.infinite.ball()
+        return lost + (1 - lost) * finite
+
+    def _law(self, theta: Fraction) -> tuple[_Run, arb]:
+        """The composed tilted law at the current precision, and its moment."""
+        bits = balls.current()
+        for (known, precise), result in self._laws.items():
+            if known == theta and precise >= bits:
+                return result
+        self._laws = {**dict(list(self._laws.items())[-3:]), (theta, bits): self._composed(theta)}
+        return self._laws[theta, bits]
+
+    def _composed(self, theta: Fraction) -> tuple[_Run, arb]:
+        self._check_length(theta)
+        cut = arb(2) ** (-balls.current() - 10)
+        law, moment = _Run(0, [arb(1)], arb(0)), arb(1)
+        for s in self.parts:
+            step = s.part.tilted(theta)
+            run = _power(_Run(step.first, step.masses, step.dropped), s.count, cut)
+            law = law.times(run.stretched(s.stride), cut)
+            moment *= step.moment**s.count
+        return law, moment
+
+    def _check_length(self, theta: Fraction) -> None:
+        width = math.sqrt(2 * balls.current() * math.log(2))
+        variance = sum((s.part.spread(float(theta)) * s.stride) ** 2 * s.count for s in self.parts)
+        if 2 * width * math.sqrt(variance) > MAX_ATOMS:
+            raise UnsupportedMechanism(
+                f"no certified accounting on a lattice of more than {MAX_ATOMS} points"
+            )
+
+    def _tilt(self, epsilon: float) -> Fraction:
+        """Roughly the ``theta`` that balances the sum, coarse so that laws are used again."""
+
+        def bound(theta: float) -> float:
+            moment = sum(s.count * s.part.log_moment(theta) for s in self.parts)
+            kernel = theta * math.log(theta) - (1 + theta) * math.log1p(theta)
+            return moment - theta * epsilon + kernel
+
+        exponent = minimise(lambda x: bound(2.0**x), -20.0, 20.0)
+        if exponent < -6:
+            return ZERO
+        return Fraction(round(2.0 ** (round(4 * exponent) / 4 + 10)), 1 << 10)
+
+    # --- exact ----------------------------------------------------------------------------------
+
+    def _delta_fraction(self, epsilon: Real) -> Fraction | None:
+        """The exact ``delta(epsilon)`` when everything is rational and of moderate size."""
+        lost, level = self.infinite.fraction, exp_fraction(epsilon)
+        if lost is None or level is None:
+            return None
+        bits = length = 0
+        laws = []
+        for s in self.parts:
+            law = s.part.fractions()
+            if law is None:
+                return None
+            first, p, q = law
+            common = math.lcm(*(x.denominator for x in p + q))
+            bits += common.bit_length() * s.count
+            length += len(p) * s.count * s.stride
+            laws.append((first, p, q))
+        if bits > EXACT_BITS or length * bits > _EXACT_WORK:
+            return None
+        p_law, q_law = fmpq_poly([1]), fmpq_poly([1])
+        for s, (_, p, q) in zip(self.parts, laws, strict=True):
+            p_law *= _polynomial(p, s.stride) ** s.count
+            q_law *= _polynomial(q, s.stride) ** s.count
+        cut, finite = fmpq(level.numerator, level.denominator), fmpq(0)
+        for p_mass, q_mass in zip(p_law.coeffs(), q_law.coeffs(), strict=True):
+            gain = p_mass - cut * q_mass
+            if gain > 0:
+                finite += gain
+        return lost + (1 - lost) * Fraction(int(finite.p), int(finite.q))
+
+
+@dataclass(frozen=True, slots=True)
+class _Run:
+    """Masses at consecutive indices from ``first``, and a ball that holds what is missing."""
+
+    first: int
+    masses: list[arb]
+    dropped: arb
+
+    def times(self, other: _Run, cut: arb) -> _Run:
+        """The law of the sum of two independent indices, without tails of mass ``cut``."""
+        product = (arb_poly(self.masses) * arb_poly(other.masses)).coeffs()
+        start, before = _tail(product, cut)
+        stop, after = _tail(product[::-1], cut)
+        kept = product[start : len(product) - stop]
+        dropped = self.dropped + other.dropped + before + after
+        return _Run(self.first + other.first + start, kept, dropped)
+
+    def stretched(self, stride: int) -> _Run:
+        """Every index multiplied by ``stride``."""
+        if stride == 1:
+            return self
+        masses = [arb(0)] * ((len(self.masses) - 1) * stride + 1)
+        masses[::stride] = self.masses
+        return _Run(self.first * stride, masses, self.dropped)
+
+
+def _tail(masses: list[arb], cut: arb) -> tuple[int, arb]:
+    """The number of leading masses whose sum certainly stays below ``cut``, and that sum."""
+    total = arb(0)
+    for i, mass in enumerate(masses):
+        if not total + mass < cut:
+            return i, total
+        total += mass
+    return len(masses), total
+
+
+def _power(run: _Run, count: int, cut: arb) -> _Run:
+    result, square = _Run(0, [arb(1)], arb(0)), run
+    cut = cut / count
+    while count:
+        if count & 1:
+            result = result.times(square, cut)
+        count >>= 1
+        if count:
+            square = square.times(square, cut)
+    return result
+
+
+def kernel_bound(theta: arb) -> arb:
+    """``K(theta)``, 1 at 0."""
+    if theta == 0:
+        return arb(1)
+    return (theta * theta.log() - (1 + theta) * (1 + theta).log()).exp()
+
+
+def _polynomial(masses: list[Fraction], stride: int) -> fmpq_poly:
+    spaced = [fmpq(0)] * ((len(masses) - 1) * stride + 1)
+    spaced[::stride] = [fmpq(x.numerator, x.denominator) for x in masses]
+    return fmpq_poly(spaced)

@@ -1,0 +1,141 @@
+r"""One step on a Poisson sample of rate ``q``, from the profile of the step without sampling.
+
+With ``D`` the profile of ``(P, Q)`` and ``D'`` that of ``(Q, P)``, for ``eps >= 0``
+(Balle, Barthe, Gaboardi 2018, Theorem 2; both follow by rearranging the supremum):
+
+.. math:: \mathrm{remove:}\quad \delta(\varepsilon) = q\,D(\log(1 + (e^\varepsilon - 1)/q)),
+
+.. math:: \mathrm{add:}\quad \delta(\varepsilon) = (1 - (1-q)e^\varepsilon)_+\,
+          D'\Big(\log\frac{q\,e^\varepsilon}{1 - (1-q) e^\varepsilon}\Big).
+"""
+
+from __future__ import annotations
+
+import math
+from abc import abstractmethod
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Final
+
+from flint import arb
+
+from dpexact import balls, reals
+from dpexact.accounting.inverse import invert
+from dpexact.accounting.inverted import ONE, ZERO
+from dpexact.accounting.lattice_part import exponential
+from dpexact.accounting.profile import InfiniteLoss, Profile
+from dpexact.arguments import Direction
+from dpexact.enclosure import Enclosure
+from dpexact.reals import Real
+
+_REAL_ONE: Final = reals.rational(1)
+
+
+def sampled_once(base: Profile, q: Real, direction: Direction) -> Profile:
+    """The profile of one step on a sample of rate ``0 < q < 1``.
+
+    ``base`` is the profile of the step itself in the same ``direction``, which is not ``both``.
+    """
+    return _Remove(base, q) if direction == "remove" else _Add(base, q)
+
+
+class _SampledOnce(Profile):
+    def __init__(self, base: Profile, q: Real) -> None:
+        self.base = base
+        self.q = q
+        self.method = f"{base.method}, sampled once"
+
+    @abstractmethod
+    def _point(self, epsilon: Real) -> Real:
+        """Where the profile of the base is asked."""
+
+    @abstractmethod
+    def _factor(self, epsilon: Real) -> Real:
+        """What it is multiplied with."""
+
+    def delta(self, epsilon: Real, digits: int) -> Enclosure:
+        factor = self._factor(epsilon)
+        found = self.base.delta(self._point(epsilon), digits + 2)
+        exact, scale = found.lower if found.is_exact else None, factor.fraction
+        if isinstance(exact, Fraction) and scale is not None:
+            return Enclosure.exact(exact * scale, self.method)
+        return self._image(found, lambda x: x * balls.ball(factor), digits).clamped(ZERO, ONE)
+
+    def _image(self, found: Enclosure, function: Callable[[arb], arb], digits: int) -> Enclosure:
+        """``found`` under an increasing function with ``function(0) >= 0``, rounded outward."""
+        with balls.precision(4 * balls.bits_for(digits)):
+            low = balls.to_enclosure(function(balls.ball(Fraction(found.lower)))).lower
+            if found.upper == math.inf:
+                return Enclosure(max(low, ZERO), math.inf, self.method)
+            high = balls.to_enclosure(function(balls.ball(Fraction(found.upper)))).upper
+        return Enclosure(max(low, ZERO), high, self.method)
+
+
+class _Remove(_SampledOnce):
+    def __init__(self, base: Profile, q: Real) -> None:
+        super().__init__(base, q)
+        lost = base.infinite.fraction
+        lost_real = reals.rational(lost) if lost is not None else None
+        if lost_real is None:
+            lost_real = _mass(base.infinite)
+        self.infinite = InfiniteLoss(((reals.multiply(q, lost_real), 1),))
+
+    def _point(self, epsilon: Real) -> Real:
+        gain = reals.divide(reals.add(exponential(epsilon), reals.rational(-1)), self.q)
+        return reals.logarithm(reals.add(_REAL_ONE, gain))
+
+    def _factor(self, epsilon: Real) -> Real:
+        return self.q
+
+    def epsilon(self, delta: Real, digits: int) -> Enclosure:
+        if delta == self.q or balls.compare(delta, self.q, "delta") >= 0:
+            return Enclosure.exact(ZERO, self.method)
+        found = self.base.epsilon(reals.divide(delta, self.q), digits + 2)
+        if found.is_exact and found.lower in (0, math.inf):
+            return found.labelled(self.method)
+        return self._image(found, lambda x: (x.expm1() * balls.ball(self.q)).log1p(), digits)
+
+
+class _Add(_SampledOnce):
+    infinite = InfiniteLoss()
+
+    def _rest(self, epsilon: Real) -> Real:
+        """``1 - (1-q) e^eps``."""
+        stay = reals.add(_REAL_ONE, reals.negate(self.q))
+        return reals.add(_REAL_ONE, reals.negate(reals.multiply(stay, exponential(epsilon))))
+
+    def _point(self, epsilon: Real) -> Real:
+        odds = reals.divide(reals.multiply(self.q, exponential(epsilon)), self._rest(epsilon))
+        return reals.logarithm(odds)
+
+    def _factor(self, epsilon: Real) -> Real:
+        return self._rest(epsilon)
+
+    def delta(self, epsilon: Real, digits: int) -> Enclosure:
+        if balls.sign(self._rest(epsilon), "epsilon") <= 0:
+            return Enclosure.exact(ZERO, self.method)
+        return super().delta(epsilon, digits)
+
+    def epsilon(self, delta: Real, digits: int) -> Enclosure:
+        if delta.fraction != 0:
+            return invert(
+                lambda epsilon, d: self.delta(reals.rational(epsilon), d),
+                delta,
+                digits,
+                self.method,
+            )
+        found = self.base.epsilon(delta, digits + 2)
+        if found.lower == 0 and found.is_exact:
+            return found.labelled(self.method)
+        if found.lower == math.inf:
+            return balls.certify(lambda: -(-balls.ball(self.q)).log1p(), digits, method=self.method)
+        return self._image(found, lambda x: -((-x).expm1() * balls.ball(self.q)).log1p(), digits)
+
+
+def _mass(infinite: InfiniteLoss) -> Real:
+    """The mass of infinite loss as an expression."""
+    survival = _REAL_ONE
+    for delta, count in infinite.masses:
+        kept = reals.add(_REAL_ONE, reals.negate(delta))
+        survival = reals.multiply(survival, reals.power(kept, reals.rational(count)))
+    return reals.add(_REAL_ONE, reals.negate(survival))

@@ -1,0 +1,190 @@
+"""Compositions without sampling: sorted by kind, and the profile that accounts for each mix."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Final
+
+from dpexact import balls, reals
+from dpexact.accounting.closed_form import GaussianMixedWithResponse, gaussian_divergence
+from dpexact.accounting.few_atoms import Atom, FewAtoms
+from dpexact.accounting.laplace import LaplaceParts, LaplaceProduct, laplace_divergence
+from dpexact.accounting.lattice_part import (
+    DiscreteGaussianPart,
+    FinitePart,
+    LatticePart,
+    discrete_laplace,
+    quotient,
+    response,
+    staircase,
+)
+from dpexact.accounting.lattice_product import LatticeComposition, commensurate
+from dpexact.accounting.mixed import MixedProfile
+from dpexact.accounting.optimal import OptimalComposition
+from dpexact.accounting.profile import InfiniteLoss, NoLoss, Profile
+from dpexact.errors import UnsupportedMechanism
+from dpexact.mechanisms import (
+    GDP,
+    ApproxDP,
+    DiscreteGaussian,
+    DiscreteLaplace,
+    Gaussian,
+    Laplace,
+    Mechanism,
+    PureDP,
+    Staircase,
+)
+from dpexact.reals import Real
+
+#: Longest sum over the outcomes of randomised response composed with a Gaussian.
+MAX_TERMS: Final = 20_000
+
+_ONE: Final = reals.rational(1)
+_NOTHING: Final = reals.rational(0)
+
+
+@dataclass
+class Unsampled:
+    """A composition without sampling, sorted by kind."""
+
+    masses: list[tuple[Real, int]] = field(default_factory=list)
+    responses: dict[Real, int] = field(default_factory=dict)
+    others: list[tuple[LatticePart, int]] = field(default_factory=list)
+    laplace: list[tuple[Real, int]] = field(default_factory=list)
+    mu_squared: Real = _NOTHING
+
+    @classmethod
+    def of(cls, steps: dict[Mechanism, int]) -> Unsampled:
+        collected = cls()
+        for step, count in steps.items():
+            collected.take(step, count)
+        return collected
+
+    def take(self, step: Mechanism, count: int) -> None:
+        """Add ``count`` repetitions of ``step``."""
+        match step:
+            case ApproxDP(eps, delta):
+                if delta.fraction != 0:
+                    self.masses.append((delta, count))
+                self._respond(eps, count)
+            case PureDP(eps):
+                self._respond(eps, count)
+            case DiscreteLaplace(scale, 1):
+                self._respond(quotient(_ONE, scale), count)
+            case DiscreteLaplace(scale, sensitivity):
+                self.others.append((discrete_laplace(scale, sensitivity), count))
+            case DiscreteGaussian(sigma, sensitivity):
+                self.others.append((DiscreteGaussianPart(sigma, sensitivity), count))
+            case Staircase(eps, gamma, _):
+                self.others.append((staircase(eps, gamma), count))
+            case Laplace(scale, sensitivity):
+                self.laplace.append((quotient(sensitivity, scale), count))
+            case GDP(mu):
+                self._add_square(_square(mu), count)
+            case Gaussian(sigma, sensitivity):
+                self._add_square(reals.divide(_square(sensitivity), _square(sigma)), count)
+            case _:
+                raise UnsupportedMechanism(f"no certified accounting for {step}")
+
+    def _respond(self, eps: Real, count: int) -> None:
+        if balls.sign(eps, "eps") > 0:
+            self.responses[eps] = self.responses.get(eps, 0) + count
+
+    def _add_square(self, square: Real, count: int) -> None:
+        if balls.sign(square, "mu") > 0:
+            times = reals.multiply(reals.rational(count), square)
+            self.mu_squared = reals.add(self.mu_squared, times)
+
+    @property
+    def mu(self) -> Real | None:
+        """The parameter of all Gaussians together; None without any."""
+        return reals.square_root(self.mu_squared) if self.mu_squared.fraction != 0 else None
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing runs that loses privacy."""
+        return self.is_gaussian and self.mu is None
+
+    @property
+    def is_gaussian(self) -> bool:
+        """Whether nothing but Gaussians runs."""
+        return not (self.masses or self.responses or self.others or self.laplace)
+
+    def outcomes(self) -> list[Atom]:
+        """All outcomes of a single step of finitely many, those of infinite loss included."""
+        parts = [*self.others, *((response(eps), count) for eps, count in self.responses.items())]
+        if self.laplace or self.mu or sum(count for _, count in parts) > 1:
+            raise UnsupportedMechanism("no certified accounting for repeated sampling of this")
+        atoms = _atoms(parts[0][0]) if parts else [Atom(_ONE, _ONE)]
+        for mass, _ in self.masses:
+            kept = reals.add(_ONE, reals.negate(mass))
+            atoms = [Atom(reals.multiply(kept, a.p), reals.multiply(kept, a.q)) for a in atoms]
+            atoms += [Atom(mass, _NOTHING), Atom(_NOTHING, mass)]
+        return [a for a in atoms if a.p.fraction != 0 or a.q.fraction != 0]
+
+    def profile(self) -> Profile:
+        """The privacy profile of the composition.
+
+        Raises:
+            UnsupportedMechanism: no exact law, or one too long to write out.
+        """
+        infinite = InfiniteLoss(tuple(self.masses))
+        if infinite.is_certain:
+            return NoLoss(infinite)
+        gaussian = self.mu is not None
+        if gaussian and self.laplace:
+            raise UnsupportedMechanism("no certified accounting for laplace with a Gaussian")
+        if not self.others and len(self.responses) <= 1 and not self.laplace:
+            return self._responses_only(infinite)
+        lattices = [(response(eps), count) for eps, count in self.responses.items()]
+        parts: list[tuple[LatticePart, int]] = [*self.others, *lattices]
+        if not parts:
+            return LaplaceProduct(LaplaceParts(tuple(self.laplace)), infinite)
+        common = commensurate(parts)
+        if common is None:
+            if gaussian or self.laplace:
+                raise UnsupportedMechanism("no certified accounting: the losses share no lattice")
+            return FewAtoms([(_atoms(part), count) for part, count in parts], infinite)
+        composed = LatticeComposition(*common, infinite)
+        if gaussian:
+            return self._with_gaussian(composed, infinite)
+        return self._with_laplace(composed, infinite) if self.laplace else composed
+
+    def _responses_only(self, infinite: InfiniteLoss) -> Profile:
+        eps, count = next(iter(self.responses.items()), (_NOTHING, 0))
+        if self.mu is not None:
+            if count > MAX_TERMS:
+                raise UnsupportedMechanism(
+                    f"no certified accounting for a Gaussian composed with more than {MAX_TERMS} "
+                    f"responses ({count})"
+                )
+            return GaussianMixedWithResponse(self.mu, infinite, eps, count)
+        return OptimalComposition(eps, count, infinite) if count else NoLoss(infinite)
+
+    def _with_gaussian(self, composed: LatticeComposition, infinite: InfiniteLoss) -> Profile:
+        mu = reals.square_root(self.mu_squared)
+        return MixedProfile(
+            composed,
+            lambda epsilon: gaussian_divergence(balls.ball(mu), epsilon),
+            None,
+            infinite,
+            "a Gaussian",
+        )
+
+    def _with_laplace(self, composed: LatticeComposition, infinite: InfiniteLoss) -> Profile:
+        parts = LaplaceParts(tuple(self.laplace))
+        largest = None
+        if composed.largest is not None:
+            largest = reals.add(composed.largest, parts.largest)
+        divergence = laplace_divergence(parts)
+        return MixedProfile(composed, divergence, largest, infinite, "Laplace")
+
+
+def _atoms(part: LatticePart) -> list[Atom]:
+    if not isinstance(part, FinitePart):
+        raise UnsupportedMechanism("no certified accounting: the losses share no lattice")
+    return [Atom(p, q) for p, q in zip(part.p, part.q, strict=True)]
+
+
+def _square(x: Real) -> Real:
+    return x.arguments[0] if x.operator == "sqrt" else reals.multiply(x, x)

@@ -1,0 +1,221 @@
+"""The finite sum for Laplace mechanisms: known values, definitions, and the contour integral."""
+
+from fractions import Fraction
+from math import comb
+
+import mpmath
+import pytest
+from flint import arb
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dpexact import balls
+from dpexact.accounting import laplace
+from dpexact.accounting.laplace import LaplaceParts, LaplaceProduct, SumPlan, finite_sum
+from dpexact.accounting.laplace_contour import chernoff, contour_integral, plan_contour
+from dpexact.accounting.profile import InfiniteLoss
+from dpexact.enclosure import Enclosure
+from dpexact.errors import PrecisionNotReached, UnsupportedMechanism
+from dpexact.reals import rational, real
+
+NONE = InfiniteLoss()
+
+
+def product(*parts):
+    return LaplaceProduct(LaplaceParts(tuple((real(rate), k) for rate, k in parts)), NONE)
+
+
+@pytest.mark.parametrize(
+    ("rate", "count", "epsilon", "digits"),
+    [
+        ("1/2", 3, "0.9", "0.08416347468222628807482729032"),
+        ("1/5", 8, "0.75", "0.02867327705373790590799460468"),
+    ],
+)
+def test_known_values(rate, count, epsilon, digits):
+    found = product((rate, count)).delta(real(epsilon), 40)
+    unit = Fraction(1, 10 ** (len(digits) - 2))
+    assert found.digits >= 40
+    assert Fraction(digits) - unit <= found.lower <= found.upper <= Fraction(digits) + unit
+
+
+@given(
+    st.fractions(min_value=Fraction(1, 50), max_value=20, max_denominator=50),
+    st.fractions(min_value=0, max_value=1, max_denominator=50),
+)
+def test_one_step_is_the_textbook_formula(rate, share):
+    found = product((rate, 1)).delta(rational(rate * share), 25)
+    if share == 1:
+        assert found == Enclosure.exact(Fraction(0))
+        return
+    with balls.precision(200):
+        truth = balls.to_enclosure(-balls.ball(rate * (share - 1) / 2).expm1())
+    assert found.overlaps(truth)
+    assert found.digits >= 25
+
+
+def quadrature(rates, epsilon):
+    """``delta`` of the product by conditioning on one loss after another, in mpmath."""
+    *rest, rate = rates
+    if not rest:
+        if epsilon >= rate:
+            return mpmath.mpf(0)
+        bounded = -mpmath.expm1((epsilon - rate) / 2)
+        return bounded if epsilon > -rate else -mpmath.expm1(epsilon)
+    kinks = {s * sum(rest[1:]) * 0 + epsilon + s * sum(rest) for s in (1, -1)}
+    kinks |= {epsilon + a * rest[0] + b * sum(rest[1:]) for a in (1, -1) for b in (1, -1)}
+    inner = sorted({-rate, rate, *(z for z in kinks if -rate < z < rate)})
+    density = mpmath.exp(-rate / 2) / 4
+    middle = mpmath.quad(
+        lambda z: density * mpmath.exp(z / 2) * quadrature(rest, epsilon - z), inner
+    )
+    atoms = quadrature(rest, epsilon - rate) + mpmath.exp(-rate) * quadrature(rest, epsilon + rate)
+    return middle + atoms / 2
+
+
+@pytest.mark.parametrize(
+    ("rates", "epsilon"), [(("1/2", "1/2"), "0.3"), (("1/2", "3/4"), "0.2"), (("2", "1"), "0")]
+)
+def test_two_steps_by_quadrature(rates, epsilon):
+    found = product(*((rate, 1) for rate in rates)).delta(real(epsilon), 25)
+    with mpmath.workdps(30):
+        numbers = [mpmath.mpf(Fraction(r).numerator) / Fraction(r).denominator for r in rates]
+        truth = quadrature(numbers, mpmath.mpf(epsilon))
+    assert abs(real(truth).fraction - found.lower) < Fraction(1, 10**24)
+
+
+@given(
+    st.integers(1, 40),
+    st.integers(1, 3),
+    st.fractions(min_value=Fraction(1, 10), max_value=3, max_denominator=20),
+)
+def test_merging_equal_scales_changes_nothing(count, split, rate):
+    first = min(split, count)
+    parts = [(rate, first)] + ([(rate, count - first)] if count > first else [])
+    point = rational(rate * count / 3)
+    assert product((rate, count)).delta(point, 20).overlaps(product(*parts).delta(point, 20))
+
+
+@given(
+    st.integers(30, 120),
+    st.fractions(min_value=1, max_value=3, max_denominator=10),
+    st.fractions(min_value=Fraction(1, 10), max_value=Fraction(9, 10), max_denominator=10),
+)
+def test_sum_and_contour_overlap(count, rate, share):
+    """Two routes that share nothing but the law of one loss."""
+    parts = LaplaceParts(((rational(rate), count),))
+    epsilon = rate * count * share
+    rates = parts.approximate()
+    log_delta = chernoff(rates, float(epsilon))
+    with balls.precision(120):
+        plan = plan_contour(rates, float(epsilon), log_delta, 50)
+        if plan is None:
+            return
+        contour = balls.to_enclosure(contour_integral(parts.parts, balls.ball(epsilon), plan))
+    summed = LaplaceProduct(parts, NONE).delta(rational(epsilon), 15)
+    assert contour.overlaps(summed)
+    assert contour.upper - contour.lower < summed.lower / 1000
+
+
+@given(st.integers(2, 30), st.integers(1, 10), st.fractions(min_value=0, max_value=1))
+def test_a_sum_cut_short_still_holds_the_truth(steps, terms, share):
+    parts = LaplaceParts(((real("1/3"), steps),))
+    epsilon = Fraction(steps, 3) * share
+    with balls.precision(150):
+        e = balls.ball(epsilon)
+        full = balls.to_enclosure(finite_sum(parts, e, SumPlan(steps - 1, 300)))
+        ball = finite_sum(parts, e, SumPlan(min(terms, steps - 1), 300))
+    if ball.is_finite():
+        assert balls.to_enclosure(ball).overlaps(full)
+    with balls.precision(300):
+        longest = finite_sum(parts, balls.ball(epsilon), SumPlan(steps - 1, 600))
+    assert balls.to_enclosure(longest).overlaps(full)
+
+
+@pytest.mark.parametrize(("steps", "j"), [(5, 3), (6, 6), (9, 1), (1, 1)])
+def test_coefficients_by_the_binomial_theorem(steps, j):
+    count = 8
+    a, b = j - 1, steps - j - 1
+
+    def power(n, sign, r):  # [v^r] (1 + sign v)^n, also for n = -1
+        return comb(n, r) * sign**r if n >= 0 else (-sign) ** r
+
+    expected = [
+        sum(power(a, 1, t) * power(b, -1, r - t) for t in range(r + 1)) for r in range(count)
+    ]
+    assert [int(c) for c in laplace.coefficients(steps, j, count)] == expected
+
+
+def test_inversion_of_a_hundred_steps_to_thirty_digits():
+    profile = product(("1/10", 100))
+    found = profile.epsilon(real("1e-6"), 30)
+    assert found.digits >= 30
+    assert profile.delta(rational(found.lower), 40) >= Fraction(1, 10**6)
+    assert profile.delta(rational(found.upper), 40) <= Fraction(1, 10**6)
+    assert Fraction("4.69266741468018899286") < found.lower < Fraction("4.69266741468018899287")
+
+
+def test_ten_thousand_steps():
+    found = product(("1/10", 10_000)).delta(real(80), 15)
+    assert found.digits >= 15
+    # a normal loss of the same mean and variance is within a few per cent here
+    mean, spread = mpmath.mpf(0), mpmath.mpf(0)
+    with mpmath.workdps(20):
+        rate = mpmath.mpf(1) / 10
+        density = mpmath.exp(-rate / 2) / 4
+        moments = [
+            rate**n * (1 + (-1) ** n * mpmath.exp(-rate)) / 2
+            + mpmath.quad(lambda z, n=n: density * mpmath.exp(z / 2) * z**n, [-rate, rate])
+            for n in (1, 2)
+        ]
+        mean, spread = 10_000 * moments[0], mpmath.sqrt(10_000 * (moments[1] - moments[0] ** 2))
+        about = mpmath.quad(
+            lambda z: mpmath.npdf(z, mean, spread) * -mpmath.expm1(80 - z), [80, 90, 120]
+        )
+    assert 0.9 < float(found.lower) / float(about) < 1.1
+
+
+def test_the_largest_loss_is_the_end():
+    profile = product(("1/2", 3), ("1/3", 1))
+    assert profile.delta(real("11/6"), 10) == Enclosure.exact(Fraction(0))
+    assert profile.epsilon(real(0), 10) == Enclosure.exact(Fraction(11, 6))
+    near = profile.delta(real("11/6 - 1/10^20"), 15)
+    assert 0 < near.lower < near.upper < Fraction(1, 10**20)
+
+
+def test_the_profile_at_any_real_argument_is_that_of_a_symmetric_pair():
+    divergence = laplace.laplace_divergence(LaplaceParts(((real("1/2"), 3),)))
+    with balls.precision(100):
+        for x in (arb("0.4"), arb("1.2"), arb(2)):
+            mirrored = -(-x).expm1() + (-x).exp() * divergence(x)
+            assert divergence(-x).overlaps(mirrored)
+        assert divergence(arb(0)).overlaps(divergence(arb(0, "1e-20")))
+
+
+def test_a_ball_around_the_largest_loss():
+    divergence = laplace.laplace_divergence(LaplaceParts(((real("1/10"), 50),)))
+    with balls.precision(80):
+        at_end = divergence(arb(5, "1e-12"))
+        assert at_end.contains(0)
+        assert at_end.abs_upper() < 1e-11
+        assert divergence(arb(-5, "1e-12")).overlaps(-arb(-5).expm1())
+
+
+def test_digits_out_of_reach_say_so():
+    with pytest.raises(PrecisionNotReached) as caught:
+        product(("1/20", 500), ("1/7", 400)).delta(real(20), 40)
+    assert caught.value.best.digits > 5
+    with pytest.raises(UnsupportedMechanism, match="laplace"):
+        product(("1/10^9", 10**9)).delta(real("1/1000"), 10)
+
+
+@pytest.mark.parametrize(("steps", "terms", "x"), [(30, 6, "1.4"), (5, 12, "11"), (2, 1, "1/2")])
+def test_the_remainder_covers_what_it_stands_for(steps, terms, x):
+    point, bound, total, term = Fraction(x), 0, Fraction(0), Fraction(1)
+    for i in range(1, 200):
+        bound += comb(steps - 1, i - 1)
+        term *= point / i
+        total += bound * term if i > terms else 0
+    with balls.precision(80):
+        covered = balls.to_enclosure(laplace.remainder(steps, terms, balls.ball(point)))
+    assert covered.lower <= -total < total <= covered.upper

@@ -1,0 +1,155 @@
+"""The loss laws on a lattice, against the definitions of the noise."""
+
+from fractions import Fraction
+from itertools import pairwise
+
+import mpmath
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dpexact import balls
+from dpexact.accounting.lattice_part import (
+    DiscreteGaussianPart,
+    discrete_laplace,
+    response,
+    staircase,
+)
+from dpexact.errors import UnsupportedMechanism
+from dpexact.reals import rational, real
+
+growths = st.fractions(min_value=Fraction(11, 10), max_value=5, max_denominator=12)
+
+
+def divergence(pairs, level):
+    return sum((max(p - level * q, Fraction(0)) for p, q in pairs), Fraction(0))
+
+
+def law(part):
+    _, p, q = part.fractions()
+    return list(zip(p, q, strict=True))
+
+
+@given(growths, st.integers(1, 5), growths)
+def test_discrete_laplace_is_its_noise(growth, sensitivity, level):
+    part = discrete_laplace(real(f"1/log({growth})"), sensitivity)
+    a, reach = 1 / growth, 30
+    mass = (1 - a) / (1 + a)
+    noise = {x: mass * a ** abs(x) for x in range(-reach - sensitivity, reach + 1)}
+    pairs = [(noise[x], noise[x - sensitivity]) for x in range(-reach, reach + 1)]
+    beyond = a ** (reach + 1) / (1 + a)  # one tail; the loss is constant there
+    pairs += [(beyond, beyond * a**sensitivity), (beyond, beyond * growth**sensitivity)]
+    assert sum(p for p, _ in pairs) == 1
+    assert divergence(law(part), level) == divergence(pairs, level)
+
+
+def steps_of(growth, gamma, shift, reach):
+    """Exact ``(P, Q)`` masses of the staircase and its shift on intervals, sensitivity 1."""
+    a = (1 - 1 / growth) / (2 * (gamma + (1 - gamma) / growth))
+
+    def density(x):
+        x = abs(x)
+        n = x.numerator // x.denominator
+        return a / growth ** (n if x - n < gamma else n + 1)
+
+    cuts = {
+        s * (n + g) + d
+        for s in (1, -1)
+        for n in range(reach)
+        for g in (0, gamma)
+        for d in (0, shift)
+    }
+    ends = sorted(cuts)
+    pairs = []
+    for left, right in pairwise(ends):
+        middle, width = Fraction(left + right) / 2, right - left
+        pairs.append((width * density(middle), width * density(middle - shift)))
+    return pairs
+
+
+@given(
+    growths,
+    st.fractions(min_value=0, max_value=1, max_denominator=9),
+    st.fractions(min_value=Fraction(1, 9), max_value=1, max_denominator=9),
+    growths,
+)
+def test_staircase_is_worst_at_the_full_shift(growth, gamma, shift, level):
+    part = staircase(real(f"log({growth})"), rational(gamma))
+    reach = 40
+    lost = 1 / growth ** (reach - 2)
+    full = divergence(steps_of(growth, gamma, Fraction(1), reach), level)
+    exact = divergence(law(part), level)
+    assert full <= exact <= full + lost
+    assert divergence(steps_of(growth, gamma, shift, reach), level) <= exact
+
+
+def test_staircase_in_the_middle_is_randomised_response():
+    assert law(staircase(real("log(3)"), rational(Fraction(1, 2)))) == law(response(real("log(3)")))
+
+
+@pytest.mark.parametrize("gamma", ["1/4", "3/4", "0", "1", "1/2"])
+def test_masses_have_the_loss_they_claim(gamma):
+    for part in (staircase(real("0.7"), real(gamma)), discrete_laplace(real(3), 4)):
+        with balls.precision(100):
+            spacing = balls.ball(part.spacing)
+            for i, (p, q) in enumerate(zip(part.p, part.q, strict=True)):
+                loss = spacing * balls.ball(part.origin + i)
+                assert (balls.ball(p) - balls.ball(q) * loss.exp()).contains(0)
+            assert sum(balls.ball(p) for p in part.p).contains(1)
+
+
+@pytest.mark.parametrize(("sigma", "sensitivity"), [("2", 1), ("0.3", 2), ("7.5", 3)])
+@pytest.mark.parametrize("theta", [Fraction(0), Fraction(5, 2), Fraction(40)])
+def test_tilted_discrete_gaussian(sigma, sensitivity, theta):
+    part = DiscreteGaussianPart(real(sigma), sensitivity)
+    with balls.precision(120):
+        tilted = part.tilted(theta)
+    with mpmath.workdps(60):
+        variance = mpmath.mpf(Fraction(sigma).numerator) ** 2 / Fraction(sigma).denominator ** 2
+        t = mpmath.mpf(theta.numerator) / theta.denominator
+        half = mpmath.mpf(sensitivity) / 2
+        xs = range(-400, int(theta * sensitivity) + 400)
+        plain = mpmath.fsum(mpmath.exp(-x * x / (2 * variance)) for x in xs)
+        weights = {
+            x: mpmath.exp(-x * x / (2 * variance) + t * sensitivity / variance * (x + half))
+            for x in xs
+        }
+        total = mpmath.fsum(weights.values())
+        assert close(tilted.moment, total / plain, total / plain)
+        for i in range(0, len(tilted.masses), 7):
+            assert close(tilted.masses[i], weights[tilted.first + i] / total, 1)
+    with balls.precision(200):
+        whole = balls.to_enclosure(sum(tilted.masses) + tilted.dropped)
+    assert whole.lower <= 1 <= whole.upper
+
+
+@pytest.mark.parametrize("theta", [Fraction(0), Fraction(7, 3)])
+def test_the_weights_left_out_are_bounded_and_not_by_much(theta):
+    part = DiscreteGaussianPart(real("2.5"), 1)
+    with balls.precision(20):
+        first, weights, rest = part._weights(theta)
+        bound = balls.to_enclosure(rest).upper
+    with mpmath.workdps(40):
+        t, centre = mpmath.mpf(theta.numerator) / theta.denominator, round(theta)
+
+        def weight(x):
+            return mpmath.exp((2 * t * (x - centre) - x * x + centre * centre) / mpmath.mpf("12.5"))
+
+        left_out = mpmath.fsum(weight(first - i) for i in range(1, 300))
+        left_out += mpmath.fsum(weight(first + len(weights) - 1 + i) for i in range(1, 300))
+    truth = real(left_out).fraction
+    assert truth <= bound <= 2 * truth
+
+
+def close(ball, value, size):
+    with balls.precision(200):
+        middle = balls.midpoint(ball)
+    return abs(middle - real(value).fraction) < real(size).fraction / 10**30
+
+
+def test_too_many_outcomes_are_refused():
+    part = DiscreteGaussianPart(real(10**7), 1)
+    with balls.precision(64), pytest.raises(UnsupportedMechanism, match="sigma is too large"):
+        part.tilted(Fraction(0))
+    with pytest.raises(UnsupportedMechanism, match="sensitivity"):
+        discrete_laplace(real(1), 10**6)

@@ -1,0 +1,207 @@
+"""Composition on a lattice, against enumeration with fractions and known values."""
+
+from fractions import Fraction
+from itertools import product
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dpexact import balls
+from dpexact.accounting.lattice_part import (
+    DiscreteGaussianPart,
+    discrete_laplace,
+    response,
+    staircase,
+)
+from dpexact.accounting.lattice_product import (
+    LatticeComposition,
+    commensurate,
+    kernel_bound,
+)
+from dpexact.accounting.optimal import OptimalComposition
+from dpexact.accounting.profile import InfiniteLoss
+from dpexact.enclosure import Enclosure
+from dpexact.reals import rational, real
+
+
+def composed(*parts, infinite=None):
+    return LatticeComposition(*commensurate(list(parts)), infinite or InfiniteLoss())
+
+
+def brute(parts, level):
+    """``sum (P - level Q)_+`` over all outcomes, in fractions."""
+    laws = []
+    for part, count in parts:
+        _, p, q = part.fractions()
+        laws += [list(zip(p, q, strict=True))] * count
+    total = Fraction(0)
+    for outcome in product(*laws):
+        p = q = Fraction(1)
+        for a, b in outcome:
+            p, q = p * a, q * b
+        total += max(p - level * q, Fraction(0))
+    return total
+
+
+MIXTURES = st.lists(
+    st.sampled_from(
+        [
+            response(real("log(2)")),
+            response(real("3*log(2)/2")),
+            staircase(real("log(2)"), rational(Fraction(1, 3))),
+            staircase(real("3*log(2)"), rational(Fraction(4, 5))),
+            discrete_laplace(real("1/log(2)"), 2),
+            discrete_laplace(real("2/log(2)"), 3),
+        ]
+    ),
+    min_size=1,
+    max_size=3,
+)
+# e^(3 log(2)/2) is irrational: those cases only run through balls
+LEVELS = st.fractions(min_value=1, max_value=9, max_denominator=20)
+
+
+@given(MIXTURES, st.integers(1, 2), LEVELS)
+def test_exact_and_ball_answers_agree_with_enumeration(parts, count, level):
+    counted = [(part, count) for part in parts]
+    profile = composed(*counted)
+    point = real(f"log({level})")
+    exact = profile.delta(point, 20)
+    theta = Fraction(3, 4)
+    with balls.precision(160):
+        ball = balls.to_enclosure(profile._delta_ball(balls.ball(point), theta))
+        other = balls.to_enclosure(profile._delta_ball(balls.ball(point), Fraction(0)))
+    assert ball.overlaps(other)
+    assert ball.upper - ball.lower < Fraction(1, 10**35)
+    assert ball.overlaps(exact)
+    if all(part.fractions() for part in parts):
+        assert exact.is_exact
+        assert exact.lower == brute(counted, level)
+        assert exact.lower in ball
+
+
+@pytest.mark.parametrize(
+    ("sigma", "count", "epsilon", "digits"),
+    [
+        ("2", 5, "1.3", "0.1173304958048620596060091233"),
+        ("5/2", 10, "2", "0.07238205861604737655657093789"),
+    ],
+)
+def test_known_discrete_gaussian_values(sigma, count, epsilon, digits):
+    found = composed((DiscreteGaussianPart(real(sigma), 1), count)).delta(real(epsilon), 40)
+    assert found.digits >= 40
+    known = Fraction(digits)
+    unit = Fraction(1, 10 ** (len(digits) - 2))
+    assert known - unit <= found.lower <= found.upper <= known + unit
+
+
+def test_one_discrete_gaussian_step_by_its_definition():
+    """``sum_x (P - e^eps Q)_+`` with ``P`` and ``Q`` shifted apart, in mpmath."""
+    import mpmath
+
+    with mpmath.workdps(50):
+        w = {x: mpmath.exp(-mpmath.mpf(x * x) / 18) for x in range(-90, 91)}
+        total = mpmath.fsum(w.values())
+        level = mpmath.exp(mpmath.mpf(2) / 5)
+        gains = (w[x - 2] - level * w[x] for x in range(-88, 91))
+        truth = mpmath.fsum(g for g in gains if g > 0) / total
+    found = composed((DiscreteGaussianPart(real(3), 2), 1)).delta(real("0.4"), 30)
+    value = real(truth).fraction
+    assert abs(value - found.lower) < Fraction(1, 10**29)
+
+
+def test_products_of_different_sigma_split_as_one_would_expect():
+    two, three = DiscreteGaussianPart(real(2), 1), DiscreteGaussianPart(real(3), 2)
+    together = composed((two, 2), (three, 1)).delta(real(1), 25)
+    apart = composed((two, 1), (three, 1), (two, 1)).delta(real(1), 25)
+    assert together.overlaps(apart)
+    assert together.digits >= 25
+    assert commensurate([(two, 1), (response(real("sqrt(2)")), 1)]) is None
+
+
+@given(st.integers(1, 400), st.fractions(min_value=0, max_value=2, max_denominator=30))
+def test_response_agrees_with_optimal_composition(count, share):
+    epsilon = rational(share * count / 7)
+    lattice = composed((response(real("1/7")), count)).delta(epsilon, 15)
+    optimal = OptimalComposition(real("1/7"), count, InfiniteLoss()).delta(epsilon, 15)
+    assert lattice.overlaps(optimal)
+
+
+@pytest.mark.parametrize("epsilon", ["40", "70", "700"])
+def test_tiny_values_keep_their_digits(epsilon):
+    profile = composed((DiscreteGaussianPart(real(1), 1), 3))
+    found = profile.delta(real(epsilon), 20)
+    assert found.digits >= 20
+    assert 0 < found.upper < Fraction(1, 10**40)
+    assert profile.epsilon(rational(found.lower), 12).overlaps(
+        Enclosure(real(epsilon).fraction - Fraction(1, 10**9), real(epsilon).fraction)
+    )
+
+
+def test_bounded_loss_ends_where_it_should():
+    profile = composed((staircase(real(1), real("1/4")), 3))
+    assert profile.delta(real(3), 10) == Enclosure.exact(Fraction(0))
+    assert profile.epsilon(real(0), 10) == Enclosure.exact(Fraction(3))
+    assert profile.delta(real("2.999999"), 10).lower > 0
+    assert profile.epsilon(real(1), 10) == Enclosure.exact(Fraction(0))
+
+
+def test_infinite_loss_is_carried():
+    lost = InfiniteLoss(((real("1/10"), 2),))
+    part = (staircase(real("log(2)"), real("1/4")), 2)
+    with_loss, without = composed(part, infinite=lost), composed(part)
+    point = real("log(1.5)")
+    finite = without.delta(point, 10).lower
+    assert with_loss.delta(point, 10).lower == Fraction(19, 100) + Fraction(81, 100) * finite
+    assert with_loss.epsilon(real("0.19"), 10).lower > 1
+    assert with_loss.epsilon(real("0.18"), 10).lower == float("inf")
+
+
+def test_a_dropped_tail_widens_the_answer():
+    """Half the noise is thrown away on purpose: the enclosure must still hold the truth."""
+    part = DiscreteGaussianPart(real(2), 1)
+    truth = composed((part, 2)).delta(real("1/2"), 20)
+
+    class Careless(DiscreteGaussianPart):
+        def tilted(self, theta):
+            from dataclasses import replace
+
+            whole = super().tilted(theta)
+            middle = len(whole.masses) // 2
+            lost = sum(whole.masses[middle:])
+            return replace(whole, masses=whole.masses[:middle], dropped=whole.dropped + lost)
+
+    careless = composed((Careless(real(2), 1), 2))
+    with balls.precision(80):
+        ball = careless._delta_ball(balls.ball(Fraction(1, 2)), Fraction(1))
+    wide = balls.to_enclosure(ball)
+    assert wide.lower <= truth.lower <= truth.upper <= wide.upper
+
+
+@pytest.mark.parametrize("theta", [Fraction(0), Fraction(1, 8), Fraction(3), Fraction(500)])
+def test_the_kernel_bound_is_the_maximum(theta):
+    def kernel(u):
+        return -(-u).expm1() * (-balls.ball(theta) * u).exp()
+
+    with balls.precision(100):
+        top = kernel_bound(balls.ball(theta))
+        for i in range(1, 200):
+            assert kernel(balls.ball(Fraction(i * i, 3000))) <= top
+        best = (1 + 1 / balls.ball(theta)).log() if theta else balls.ball(80)
+        assert (kernel(best) - top).abs_upper() < 1e-20
+
+
+def test_unbounded_loss_never_reaches_the_infinite_mass():
+    lost = InfiniteLoss(((real("1/100"), 1),))
+    profile = composed((DiscreteGaussianPart(real(2), 1), 2), infinite=lost)
+    assert profile.epsilon(real("1/100"), 10).lower == float("inf")
+    assert profile.epsilon(real("0.0101"), 10).upper < 10
+
+
+def test_inversion_when_the_search_overshoots_the_largest_loss():
+    profile = composed((discrete_laplace(real(2), 3), 100))
+    found = profile.epsilon(real("1e-10"), 15)
+    assert found.digits >= 15
+    assert profile.delta(rational(found.lower), 20) >= Fraction(1, 10**10)
+    assert profile.delta(rational(found.upper), 20) <= Fraction(1, 10**10)
