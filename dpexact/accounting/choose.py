@@ -49,9 +49,12 @@ def _separate(steps: Steps) -> tuple[Steps, dict[Poisson, int]]:
             rate, inner = reals.multiply(rate, inner.q), inner.mechanism
         if balls.sign(rate, "q") == 0:
             continue
-        if rate.fraction == 1:
-            for single, times in inner.steps().items():
-                plain[single] = plain.get(single, 0) + count * times
+        if inner is step:
+            plain[step] = plain.get(step, 0) + count
+        elif rate.fraction == 1:
+            for found, total in zip(_separate(inner.steps()), (plain, samples), strict=True):
+                for single, times in found.items():
+                    total[single] = total.get(single, 0) + count * times
         else:
             sample = Poisson(inner, rate)
             samples[sample] = samples.get(sample, 0) + count

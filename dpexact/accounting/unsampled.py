@@ -80,7 +80,8 @@ class Unsampled:
             case Laplace(scale, sensitivity):
                 self.laplace.append((quotient(sensitivity, scale), count))
             case GDP(mu):
-                self._add_square(_square(mu), count)
+                if balls.sign(mu, "mu") > 0:
+                    self._add_square(_square(mu), count)
             case Gaussian(sigma, sensitivity):
                 self._add_square(reals.divide(_square(sensitivity), _square(sigma)), count)
             case _:
@@ -91,9 +92,8 @@ class Unsampled:
             self.responses[eps] = self.responses.get(eps, 0) + count
 
     def _add_square(self, square: Real, count: int) -> None:
-        if balls.sign(square, "mu") > 0:
-            times = reals.multiply(reals.rational(count), square)
-            self.mu_squared = reals.add(self.mu_squared, times)
+        times = reals.multiply(reals.rational(count), square)
+        self.mu_squared = reals.add(self.mu_squared, times)
 
     @property
     def mu(self) -> Real | None:

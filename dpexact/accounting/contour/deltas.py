@@ -17,7 +17,7 @@ from dpexact.enclosure import Enclosure
 from dpexact.errors import PrecisionNotReached
 from dpexact.reals import Real
 
-MAX_WORK = 40_000_000
+MAX_WORK = 120_000_000
 """Default bound on the multiplications of one evaluation: some seconds."""
 
 #: The name of the method in results.

@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable
 from fractions import Fraction
 
+import numpy as np
 from flint import arb
 
 from dpexact import balls
@@ -64,6 +65,7 @@ class ContourProfile(Profile):
 def _guarded(ask: Callable[[], Enclosure], trivial: Enclosure) -> Enclosure:
     """``ask()``; parameters that the float planning cannot handle certify nothing."""
     try:
-        return ask()
+        with np.errstate(all="ignore"):  # infinities and NaN in float planning are handled there
+            return ask()
     except (OverflowError, ZeroDivisionError, FloatingPointError, ValueError) as error:
         raise PrecisionNotReached(f"no contour was found: {error}", trivial) from None
