@@ -6,7 +6,7 @@ Rooms, each importing only from those before it::
            < mechanisms < accounting < symbolic, audit < cli
 """
 
-from dpexact.accounting import delta, delta_bounds, epsilon, renyi
+from dpexact.accounting import delta, delta_bounds, epsilon, epsilon_curve, renyi
 from dpexact.audit.runner import audit
 from dpexact.enclosure import Enclosure
 from dpexact.errors import (
@@ -51,6 +51,7 @@ __all__ = [
     "discrete_gaussian",
     "discrete_laplace",
     "epsilon",
+    "epsilon_curve",
     "fixed_size",
     "gaussian",
     "gdp",

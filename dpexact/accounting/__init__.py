@@ -1,6 +1,6 @@
 """From a mechanism to certified numbers: delta, epsilon and Rényi divergences."""
 
-from dpexact.accounting.queries import delta, delta_bounds, epsilon
+from dpexact.accounting.queries import delta, delta_bounds, epsilon, epsilon_curve
 from dpexact.accounting.renyi import renyi
 
-__all__ = ["delta", "delta_bounds", "epsilon", "renyi"]
+__all__ = ["delta", "delta_bounds", "epsilon", "epsilon_curve", "renyi"]

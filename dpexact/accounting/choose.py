@@ -8,7 +8,7 @@ from dpexact import balls, reals
 from dpexact.accounting.contour import ContourProfile
 from dpexact.accounting.contour import steps as contour
 from dpexact.accounting.few_atoms import FewAtoms, sampled
-from dpexact.accounting.profile import InfiniteLoss, Profile, WorseDirection
+from dpexact.accounting.profile import InfiniteLoss, Profile, Repeatable, WorseCurve, WorseDirection
 from dpexact.accounting.sampled_once import sampled_once
 from dpexact.accounting.unsampled import Unsampled
 from dpexact.arguments import Direction
@@ -39,6 +39,23 @@ def profile(mechanism: Mechanism, direction: Direction = "both") -> Profile:
     return _sampled(plain, samples, direction)
 
 
+def curve(mechanism: Mechanism, direction: Direction = "both") -> Repeatable | None:
+    """What shares work between repetitions of ``mechanism``; None where nothing does.
+
+    Raises:
+        UnsupportedMechanism: as :func:`profile`.
+    """
+    plain, samples = _separate(mechanism.steps())
+    rest = Unsampled.of(plain)
+    inner = {sample: Unsampled.of(sample.mechanism.steps()) for sample in samples}
+    if not samples or not all(part.is_gaussian for part in inner.values()):
+        return None
+    mixtures = [(inner[sample].mu, sample.q, count) for sample, count in samples.items()]
+    if direction == "both":
+        return WorseCurve(_contour(rest, mixtures, "remove"), _contour(rest, mixtures, "add"))
+    return _contour(rest, mixtures, direction)
+
+
 def _separate(steps: Steps) -> tuple[Steps, dict[Poisson, int]]:
     """The steps without and with sampling; nested rates multiply, rates 0 and 1 disappear."""
     plain: Steps = {}
@@ -52,9 +69,11 @@ def _separate(steps: Steps) -> tuple[Steps, dict[Poisson, int]]:
         if inner is step:
             plain[step] = plain.get(step, 0) + count
         elif rate.fraction == 1:
-            for found, total in zip(_separate(inner.steps()), (plain, samples), strict=True):
-                for single, times in found.items():
-                    total[single] = total.get(single, 0) + count * times
+            plain_inside, samples_inside = _separate(inner.steps())
+            for single, times in plain_inside.items():
+                plain[single] = plain.get(single, 0) + count * times
+            for sample, times in samples_inside.items():
+                samples[sample] = samples.get(sample, 0) + count * times
         else:
             sample = Poisson(inner, rate)
             samples[sample] = samples.get(sample, 0) + count
@@ -77,7 +96,7 @@ def _sampled(plain: Steps, samples: dict[Poisson, int], direction: Direction) ->
 
 def _contour(
     rest: Unsampled, mixtures: list[tuple[Real | None, Real, int]], direction: Direction
-) -> Profile:
+) -> ContourProfile:
     """Sampled Gaussians, with Gaussians and randomised responses that see all records."""
     if rest.laplace or rest.others:
         raise UnsupportedMechanism(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Final
@@ -18,6 +18,8 @@ from dpexact.reals import Real
 
 #: An exact power ``(1 - delta)^k`` is written out as a ``Fraction`` up to this many bits.
 EXACT_BITS: Final = 65_536
+#: Digits with which the second direction is first tried: often it is plainly the smaller.
+_GLANCE: Final = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +96,14 @@ class Profile(ABC):
         """Enclose the smallest ``epsilon >= 0`` with ``delta(epsilon) <= delta``."""
 
 
+class Repeatable(ABC):
+    """A profile whose repetitions share work."""
+
+    @abstractmethod
+    def epsilons(self, repeats: Sequence[int], delta: Real, digits: int) -> list[Enclosure]:
+        """``epsilon(delta)`` after each number of repetitions; wider where digits are missing."""
+
+
 class NoLoss(Profile):
     """The profile of ``P = Q`` apart from infinite loss: ``delta(eps)`` is constant."""
 
@@ -121,9 +131,6 @@ class NoLoss(Profile):
 class WorseDirection(Profile):
     """The larger of the profiles of the two directions, ``remove`` and ``add``."""
 
-    #: Digits with which the second direction is first tried: often it is plainly the smaller.
-    _GLANCE: Final = 3
-
     def __init__(self, remove: Profile, add: Profile) -> None:
         self.remove = remove
         self.add = add
@@ -138,13 +145,29 @@ class WorseDirection(Profile):
 
     def _larger(self, ask: Callable[[Profile, int], Enclosure], digits: int) -> Enclosure:
         first = _best(lambda: ask(self.remove, digits))
-        second = _best(lambda: ask(self.add, min(digits, self._GLANCE)))
+        second = _best(lambda: ask(self.add, min(digits, _GLANCE)))
         if not second.at_most(first):
             second = _best(lambda: ask(self.add, digits))
         found = first.larger(second)
         if found.digits < digits:
             raise PrecisionNotReached(f"{digits} digits were not reached: it is in {found}", found)
         return found
+
+
+class WorseCurve(Repeatable):
+    """The larger of the two directions of profiles whose repetitions share work."""
+
+    def __init__(self, remove: Repeatable, add: Repeatable) -> None:
+        self.remove = remove
+        self.add = add
+
+    def epsilons(self, repeats: Sequence[int], delta: Real, digits: int) -> list[Enclosure]:
+        first = self.remove.epsilons(repeats, delta, digits)
+        second = self.add.epsilons(repeats, delta, min(digits, _GLANCE))
+        close = [t for t, a, b in zip(repeats, first, second, strict=True) if not b.at_most(a)]
+        finer = dict(zip(close, self.add.epsilons(close, delta, digits), strict=True))
+        others = (finer.get(t, b) for t, b in zip(repeats, second, strict=True))
+        return [a.larger(b) for a, b in zip(first, others, strict=True)]
 
 
 def _best(ask: Callable[[], Enclosure]) -> Enclosure:

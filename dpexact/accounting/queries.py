@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from dpexact.accounting.choose import profile
-from dpexact.arguments import digits_in, direction_in, real_in
+from dpexact.accounting.choose import curve, profile
+from dpexact.arguments import Direction, digits_in, direction_in, integer_in, real_in
 from dpexact.enclosure import Enclosure
 from dpexact.errors import InvalidInput, PrecisionNotReached
 from dpexact.mechanisms import Mechanism, parse
-from dpexact.reals import RealLike
+from dpexact.reals import Real, RealLike
 
 if TYPE_CHECKING:
     import numpy as np
@@ -83,6 +84,49 @@ def epsilon(
     if target.fraction == 1:
         return Enclosure.exact(Fraction(0), accounting.method)
     return accounting.epsilon(target, wanted)
+
+
+def epsilon_curve(
+    mechanism: Mechanism | str,
+    steps: Iterable[int],
+    delta: RealLike,
+    digits: int = 15,
+    direction: str = "both",
+) -> list[Enclosure]:
+    """Enclose epsilon at ``delta`` after each number of ``steps`` of ``mechanism``.
+
+    For a training run: entry ``i`` is ``epsilon(mechanism ** steps[i], delta)``, and for sampled
+    Gaussians the points share their work. A point whose digits were not reached is as narrow as was
+    certified (see ``Enclosure.digits``).
+
+    Args:
+        mechanism: one step, or its text.
+        steps: numbers of repetitions, in any order.
+        delta, digits, direction: as for :func:`epsilon`.
+
+    Raises:
+        InvalidInput, UnsupportedMechanism: as :func:`epsilon`.
+
+    >>> curve = epsilon_curve("poisson(gaussian(1), 0.01)", [100, 200], "1e-5", digits=6)
+    >>> [e.shown(5) for e in curve]
+    ['0.90154...', '1.0642...']
+    """
+    m = mechanism_in(mechanism)
+    target = real_in(delta, "delta", ">= 0", "<= 1")
+    wanted = digits_in(digits)
+    way = direction_in(direction)
+    repeats = [integer_in(step, "steps", 1) for step in steps]
+    shared = curve(m, way)
+    if shared is not None and target.fraction != 1:
+        return shared.epsilons(repeats, target, wanted)
+    return [_best(m**repeat, target, wanted, way) for repeat in repeats]
+
+
+def _best(m: Mechanism, target: Real, digits: int, direction: Direction) -> Enclosure:
+    try:
+        return epsilon(m, target, digits, direction)
+    except PrecisionNotReached as error:
+        return error.best
 
 
 def delta_bounds(

@@ -72,3 +72,11 @@ def alias_below(reversed_moment: arb, order: arb, abscissa: arb, period: arb, ep
         * ((1 + order) * epsilon).exp()
         / ((1 + order + abscissa) * period).expm1()
     )
+
+
+def alias_deficit(moment: arb, order: arb, abscissa: arb, period: arb, epsilon: arb) -> arb:
+    """Bound on what ``delta(eps - xm) = m_P - w_m`` leaves in ``w_m`` [8].
+
+    ``M(-a) e^{a eps} / (e^{(a+c)x} - 1)`` for an order ``a`` in ``(0, 1)``.
+    """
+    return moment * (order * epsilon).exp() / ((order + abscissa) * period).expm1()

@@ -28,6 +28,7 @@ class Errors(NamedTuple):
     tail: arb
     above: arb
     below: arb
+    deficit: arb
 
 
 class Terms(NamedTuple):
@@ -39,10 +40,10 @@ class Terms(NamedTuple):
     errors: Errors
 
     def enclosure(self) -> arb:
-        """Delta: the tail has either sign, each alias lies between zero and its bound."""
-        tail, above, below = self.errors
+        """Delta: the tail has either sign, each alias lies between its known part and its bound."""
         centre = self.infinite + self.total - self.known
-        return (centre - tail - above - below).union(centre + tail)
+        lower = centre - self.errors.tail - self.errors.above - self.errors.below
+        return lower.union(centre + self.errors.tail + self.errors.deficit)
 
 
 class Contour:
@@ -121,62 +122,77 @@ class Contour:
         weights = self._weighted(repeat)
         slopes = [-a * b for a, b in zip(weights, self._nodes, strict=True)]
         ((total, slope),) = self._inverted([weights, slopes], [epsilon])
-        finite, known = self._known(epsilon, repeat)
-        slope += finite * epsilon.exp() / ((1 + self.plan.abscissa) * self._period).expm1()
-        value = (1 - finite + total - known).mid()
+        finite = self._finite(repeat)
+        below = self._order(epsilon, repeat, False)
+        fixed, growing = self._known(finite, epsilon, below)
+        value = (1 - finite + total - fixed + growing).mid()
         if not value > 0:
             raise TooExpensive("the sum is too coarse to be solved for epsilon")
-        return (epsilon + (target / value).log() * value / slope).mid()
+        return (epsilon + (target / value).log() * value / (slope + growing)).mid()
 
-    def _known(self, epsilon: arb, repeat: int) -> tuple[arb, arb]:
-        """``P(Z finite)`` and the known part of the aliases from below [8]."""
+    def _finite(self, repeat: int) -> arb:
+        """``P(Z finite)``."""
         finite = arb(1)
         for step, n in self._composition:
             finite *= step.mass() ** (n * repeat)
+        return finite
+
+    def _known(self, finite: arb, epsilon: arb, order: float) -> tuple[arb, arb]:
+        """The known part of the aliases from below, ``fixed - growing`` [8].
+
+        ``growing`` is proportional to ``e^eps``, and zero for orders below one.
+        """
         c, period = arb(self.plan.abscissa), self._period
-        return finite, finite * (
-            1 / (c * period).expm1() - epsilon.exp() / ((c + 1) * period).expm1()
-        )
+        fixed = finite / (c * period).expm1()
+        if order < 1:
+            return fixed, arb(0)
+        return fixed, finite * epsilon.exp() / ((c + 1) * period).expm1()
 
     def terms(self, epsilons: Sequence[arb], repeat: int = 1) -> list[Terms]:
         """Delta at each of the increasing ``epsilons``, of the composition repeated, in parts.
 
         The error bounds are monotone in epsilon, so one set of them serves the whole range.
         """
-        errors = self._errors(epsilons[0], epsilons[-1], repeat)
+        below = self._order(epsilons[-1], repeat, False)
+        errors = self._errors(epsilons[0], epsilons[-1], repeat, below)
         totals = self._inverted([self._weighted(repeat)], epsilons)
+        finite = self._finite(repeat)
         found = []
         for epsilon, (total,) in zip(epsilons, totals, strict=True):
-            finite, known = self._known(epsilon, repeat)
-            found.append(Terms(total, known, 1 - finite, errors))
+            fixed, growing = self._known(finite, epsilon, below)
+            found.append(Terms(total, fixed - growing, 1 - finite, errors))
         return found
 
-    def _errors(self, first: arb, last: arb, repeat: int) -> Errors:
+    def _errors(self, first: arb, last: arb, repeat: int, order: float) -> Errors:
         """Error bounds for every epsilon from ``first`` to ``last``."""
-        c, h = arb(self.plan.abscissa), arb(self.plan.step)
+        c, h, period = arb(self.plan.abscissa), arb(self.plan.step), self._period
         decayed = arb(1)
         for (_, n), bound in zip(self._composition, self._decayed, strict=True):
             decayed *= bound ** (n * repeat)
         tail = bounds.outer_tail(decayed, (-c * first).exp(), h, self.plan.count)
-        above = below = arb(0)
-        if not never_exceeds(self._composition, first + self._period, repeat):
-            b = max(self._order(first, repeat, False), self.plan.abscissa + self.plan.step / 6)
+        above = below = deficit = arb(0)
+        if not never_exceeds(self._composition, first + period, repeat):
+            b = max(self._order(first, repeat, True), self.plan.abscissa + self.plan.step / 6)
             moment = self._product(b, repeat, backward=False)
-            above = bounds.alias_above(moment, arb(b), c, self._period, first)
-        if not never_exceeds(self._composition, self._period - last, repeat, backward=True):
-            b = self._order(last, repeat, True)
-            moment = self._product(b, repeat, backward=True)
-            below = bounds.alias_below(moment, arb(b), c, self._period, last)
-        return Errors(tail.upper(), above.upper(), below.upper())
+            above = bounds.alias_above(moment, arb(b), c, period, first)
+        if order < 1:
+            moment = self._product(-order, repeat, backward=False)
+            deficit = bounds.alias_deficit(moment, arb(order), c, period, last)
+        elif not never_exceeds(self._composition, period - last, repeat, backward=True):
+            moment = self._product(order - 1, repeat, backward=True)
+            below = bounds.alias_below(moment, arb(order - 1), c, period, last)
+        return Errors(tail.upper(), above.upper(), below.upper(), deficit.upper())
 
-    def _order(self, epsilon: arb, repeat: int, backward: bool) -> float:
-        """A good Chernoff order for an alias; neighbouring queries share it, since any is valid."""
+    def _order(self, epsilon: arb, repeat: int, above: bool) -> float:
+        """A good order for an alias; neighbouring queries share it, since any is valid."""
         near, period = float(epsilon.mid()), float(self._period.mid())
-        key = round(8 * math.log(repeat)), round(16 * near / period), backward
+        key = round(8 * math.log(repeat)), round(16 * near / period), above
         if key not in self._orders:
-            side = self._planner.backward if backward else self._planner.forward
-            level = period - near if backward else period + near
-            self._orders[key] = side.chernoff(level, repeat)[0]
+            if above:
+                order, _ = self._planner.forward.chernoff(near + period, repeat)
+            else:
+                order, _ = self._planner.below(near - period, repeat)
+            self._orders[key] = order
         return self._orders[key]
 
     def _product(self, b: float, repeat: int, backward: bool) -> arb:

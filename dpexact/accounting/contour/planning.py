@@ -16,6 +16,7 @@ Composition = tuple[tuple[Step, int], ...]
 """Steps with the number of times each is run."""
 
 _TRUST = 10.0
+_PARTIAL_ORDERS = (1 / 256, 1 / 64, 1 / 16, 1 / 8, 1 / 4, 1 / 2, 3 / 4)
 _STRETCH = 1.1
 _RATIO = 2.0**0.125
 _ORDERS = range(-160, 161)
@@ -170,6 +171,17 @@ class Planner:
         accuracy = needed + max(0.0, peak) + math.log(repeats) + 1
         return self._costed(abscissa, step, count, accuracy, math.log(repeats) + 8)
 
+    def below(self, level: float, repeat: int) -> tuple[float, float]:
+        """``(p, log bound)`` for what is unknown of delta far to the left, at ``level``.
+
+        ``p > 1`` if ``m_P - e^level m_Q`` is known, ``p < 1`` if only ``m_P``: whichever is better.
+        """
+        b, log = self.backward.chernoff(-level, repeat)
+        cumulant = self.forward.cumulant
+        partial = [(cumulant(-a, repeat).value + a * level, a) for a in _PARTIAL_ORDERS]
+        log, order = min([(log + level, 1 + b), *partial])
+        return order, log
+
     def saddle(self, query: Query) -> tuple[float, float]:
         """``(c, log delta)`` of the saddle point, with what is known of delta instead if it is."""
         c, log_delta = self.forward.saddle(query.epsilon, query.repeat)
@@ -195,9 +207,8 @@ class Planner:
         def room(period: float) -> tuple[float, float]:
             low, high = _RATIO ** _ORDERS[0], math.inf
             for query, log in zip(queries, logs, strict=True):
-                above, below = query.epsilon + period, period - query.epsilon
-                up = self.forward.chernoff(above, query.repeat)[1]
-                down = self.backward.chernoff(below, query.repeat)[1] - below
+                up = self.forward.chernoff(query.epsilon + period, query.repeat)[1]
+                down = self.below(query.epsilon - period, query.repeat)[1]
                 high = min(high, (log - needed - up) / period)
                 low = max(low, (down - log + needed) / period)
             return low, high

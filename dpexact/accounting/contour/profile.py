@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 
 import numpy as np
@@ -13,13 +13,13 @@ from dpexact import balls
 from dpexact.accounting.contour import deltas, epsilons
 from dpexact.accounting.contour.inversion import largest_loss
 from dpexact.accounting.contour.planning import Composition
-from dpexact.accounting.profile import InfiniteLoss, Profile
+from dpexact.accounting.profile import InfiniteLoss, Profile, Repeatable
 from dpexact.enclosure import Enclosure
 from dpexact.errors import PrecisionNotReached
 from dpexact.reals import Real
 
 
-class ContourProfile(Profile):
+class ContourProfile(Profile, Repeatable):
     """Profile of any composition that holds at least one step with decaying moments."""
 
     method = deltas.METHOD
@@ -52,6 +52,23 @@ class ContourProfile(Profile):
             lambda: epsilons.epsilon(self.composition, delta, digits, max_work=self.max_work),
             trivial,
         )
+
+    def epsilons(self, repeats: Sequence[int], delta: Real, digits: int) -> list[Enclosure]:
+        if delta.fraction == 0 or self.infinite.masses:  # the edge cases of each number differ
+            return [self._repeated(repeat, delta, digits) for repeat in repeats]
+        with np.errstate(all="ignore"):
+            found = epsilons.epsilon_curve(
+                self.composition, repeats, delta, digits, max_work=self.max_work
+            )
+        return [e.best if isinstance(e, PrecisionNotReached) else e for e in found]
+
+    def _repeated(self, repeat: int, delta: Real, digits: int) -> Enclosure:
+        composition = tuple((step, n * repeat) for step, n in self.composition)
+        infinite = InfiniteLoss(tuple((mass, n * repeat) for mass, n in self.infinite.masses))
+        try:
+            return ContourProfile(composition, infinite, self.max_work).epsilon(delta, digits)
+        except PrecisionNotReached as error:
+            return error.best
 
     def _is_bounded(self) -> bool:
         return all(step.largest_loss() is not None for step, _ in self.composition)
