@@ -1,0 +1,164 @@
+r"""The trade-off function of any mechanism, from its privacy profile.
+
+With ``D(x) = delta(log x)`` for ``x >= 1`` and ``D(x) = 1 - x + x delta(log 1/x)`` for ``x < 1``,
+the symmetric trade-off function is (Dong, Roth, Su 2022, Proposition 6)
+
+.. math:: f(\alpha) = \max\big(0, \sup_{x > 0} g(x)\big), \qquad g(x) = 1 - D(x) - \alpha x .
+
+``g`` is concave because ``D`` is convex. So three points ``x_0 < x_1 < x_2`` with ``g(x_1)`` above
+``g(x_0)`` and ``g(x_2)`` certainly hold the maximum between them, and the chords through ``x_1``,
+extended, lie above ``g``: the maximum is at least ``g(x_1)`` and at most
+
+.. math:: g(x_1) + \max\Big(\frac{g_1 - g_0}{x_1 - x_0}(x_2 - x_1),
+          \frac{g_1 - g_2}{x_2 - x_1}(x_1 - x_0)\Big).
+
+The search for the points is by floats; it only proposes.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from fractions import Fraction
+from typing import Final
+
+from dpexact import reals
+from dpexact.enclosure import Enclosure
+from dpexact.errors import PrecisionNotReached
+from dpexact.reals import Real
+
+_ZERO: Final = Fraction(0)
+_ONE: Final = Fraction(1)
+#: Digits with which the place of the maximum is looked for at first.
+_SEARCH_DIGITS: Final = 8
+#: The golden ratio to 200 digits: a coarser one leads the section astray once it is narrow.
+_GOLDEN: Final = Fraction(math.isqrt(5 * 100**200) - 10**200, 2 * 10**200)
+_MOST_PARABOLAS: Final = 8
+#: Largest ``|log_2 x|`` that is looked at.
+_FARTHEST: Final = 1024
+
+DeltaAt = Callable[[Real, int], Enclosure]
+
+
+def trade_off(delta_at: DeltaAt, alpha: Enclosure, digits: int, method: str) -> Enclosure:
+    """Enclose ``f(alpha)`` for ``0 < alpha < 1``, given ``delta_at(eps, digits)`` for ``eps >= 0``.
+
+    Raises:
+        PrecisionNotReached: with the best enclosure.
+    """
+    concave = _Concave(delta_at, alpha)
+    low, high = concave.bracket()
+    best = Enclosure(_ZERO, _ONE - Fraction(alpha.lower), method)
+    for centre, step in _proposals(concave, low, high, digits):
+        found = concave.around(centre, step, digits + 8)
+        if found is not None:
+            floor, ceiling = max(best.lower, found.lower), min(best.upper, found.upper)
+            best = Enclosure(floor, ceiling, method)
+            if best.digits >= digits:
+                return best
+    raise PrecisionNotReached(f"{digits} digits were not reached: it is in {best}", best)
+
+
+def _proposals(
+    concave: _Concave, low: Fraction, high: Fraction, digits: int
+) -> Iterator[tuple[Fraction, Fraction]]:
+    """Places and spacings: by parabolas where ``g`` is smooth, by golden section at a kink."""
+    low, high = concave.golden(low, high, Fraction(1, 100), _SEARCH_DIGITS)
+    centre, exponent = (low + high) / 2, 2.0
+    last = digits / 2 + 2
+    for _ in range(_MOST_PARABOLAS):
+        step = centre * Fraction(10.0**-exponent)
+        centre = concave.vertex(centre, step, min(digits + 8, math.ceil(3 * exponent) + 8))
+        if exponent >= last / 2:
+            for goal in (last, last - 1.0, last + 1.0):
+                yield centre, centre * Fraction(10.0**-goal)
+        exponent = min(2 * exponent - 0.5, last)
+    yield _ONE, Fraction(1, 10 ** (digits + 2))
+    low, high = concave.golden(low, high, Fraction(1, 10 ** (digits + 2)), digits + 8)
+    for factor in (4, 64, 1024):
+        yield (low + high) / 2, factor * (high - low)
+
+
+class _Concave:
+    """``g``, enclosed at rational points."""
+
+    def __init__(self, delta_at: DeltaAt, alpha: Enclosure) -> None:
+        self.delta_at = delta_at
+        self.alpha = alpha
+
+    def at(self, x: Fraction, digits: int) -> Enclosure:
+        """``g(x)``."""
+        inside = x >= 1
+        point = reals.logarithm(reals.rational(x if inside else 1 / x))
+        try:
+            found = self.delta_at(point, digits)
+        except PrecisionNotReached as error:
+            found = error.best
+        low, high = Fraction(found.lower), Fraction(found.upper)
+        if not inside:
+            low, high = 1 - x + x * low, 1 - x + x * high
+        top = 1 - low - x * Fraction(self.alpha.lower)
+        return Enclosure(1 - high - x * Fraction(self.alpha.upper), top)
+
+    def value(self, x: Fraction, digits: int) -> Fraction:
+        """About ``g(x)``."""
+        found = self.at(x, digits)
+        return (Fraction(found.lower) + Fraction(found.upper)) / 2
+
+    def bracket(self) -> tuple[Fraction, Fraction]:
+        """Powers of 2 about the maximum."""
+        here = self.value(_ONE, _SEARCH_DIGITS)
+        factor = Fraction(2)
+        if self.value(1 / factor, _SEARCH_DIGITS) > here:
+            factor = 1 / factor
+        low, middle = 1 / factor, _ONE
+        for _ in range(_FARTHEST):
+            following = middle * factor
+            there = self.value(following, _SEARCH_DIGITS)
+            if there <= here:
+                break
+            low, middle, here = middle, following, there
+        return min(low, middle * factor), max(low, middle * factor)
+
+    def golden(
+        self, low: Fraction, high: Fraction, width: Fraction, digits: int
+    ) -> tuple[Fraction, Fraction]:
+        """The bracket shrunk to the relative ``width``."""
+        a, b = high - _GOLDEN * (high - low), low + _GOLDEN * (high - low)
+        at_a, at_b = self.value(a, digits), self.value(b, digits)
+        while high - low > width * high:
+            if at_a >= at_b:
+                high, b, at_b = b, a, at_a
+                a = _short(high - _GOLDEN * (high - low), digits)
+                at_a = self.value(a, digits)
+            else:
+                low, a, at_a = a, b, at_b
+                b = _short(low + _GOLDEN * (high - low), digits)
+                at_b = self.value(b, digits)
+        return low, high
+
+    def vertex(self, x: Fraction, step: Fraction, digits: int) -> Fraction:
+        """The vertex of the parabola through ``x`` and its neighbours, at most ``2 step`` away."""
+        g0, g1, g2 = (self.value(x + shift, digits) for shift in (-step, _ZERO, step))
+        bend = g0 - 2 * g1 + g2
+        if bend >= 0:
+            return x
+        move = max(-2 * step, min(2 * step, step * (g0 - g2) / (2 * bend)))
+        return _short(x + move, digits)
+
+    def around(self, x: Fraction, step: Fraction, digits: int) -> Enclosure | None:
+        """The maximum enclosed by three points about ``x``; None if they do not hold it."""
+        g0, g1, g2 = (self.at(x + shift, digits) for shift in (-step, _ZERO, step))
+        if not (g0.less_than(g1) and g2.less_than(g1)):
+            return None
+        top = Fraction(g1.upper)
+        rise = max(top - Fraction(g0.lower), top - Fraction(g2.lower))
+        return Enclosure(max(_ZERO, Fraction(g1.lower)), max(_ZERO, top + rise))
+
+
+def _short(x: Fraction, digits: int) -> Fraction:
+    """A rational near ``x`` that is not longer than it needs to be."""
+    scale = 1 << (4 * digits + 8)
+    shift = x.denominator.bit_length() - x.numerator.bit_length()
+    power = Fraction(2) ** shift
+    return Fraction(round(x * power * scale), scale) / power
