@@ -15,6 +15,7 @@ import click
 from click.shell_completion import CompletionItem, get_completion_class
 
 import dpexact
+from dpexact.accounting.choose import METHODS
 from dpexact.arguments import DIRECTIONS, MAX_DIGITS
 from dpexact.enclosure import Enclosure
 from dpexact.errors import DpexactError, PrecisionNotReached
@@ -71,6 +72,13 @@ _digits = click.option(
     help="Certified significant digits.",
 )
 _as_json = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+_method = click.option(
+    "--method",
+    type=click.Choice(METHODS),
+    default="auto",
+    show_default=True,
+    help="Force an accounting method.",
+)
 _direction = click.option(
     "--direction",
     type=click.Choice(DIRECTIONS),
@@ -106,8 +114,9 @@ def main() -> None:
 @click.option("--epsilon", required=True, metavar="E", help="Exact number >= 0.")
 @_digits
 @_direction
+@_method
 @_as_json
-def delta(expr: str, epsilon: str, digits: int, direction: str, as_json: bool) -> int:
+def delta(expr: str, epsilon: str, digits: int, direction: str, method: str, as_json: bool) -> int:
     """Enclose the smallest delta at EPSILON.
 
     \b
@@ -116,7 +125,7 @@ def delta(expr: str, epsilon: str, digits: int, direction: str, as_json: bool) -
       dpexact delta "gdp(1/100)" --epsilon 0.7 --digits 30 --json
     """
     return _answer(
-        lambda: dpexact.delta(expr, epsilon, digits, direction),
+        lambda: dpexact.delta(expr, epsilon, digits, direction, method=method),
         expr,
         digits,
         as_json,
@@ -131,8 +140,9 @@ def delta(expr: str, epsilon: str, digits: int, direction: str, as_json: bool) -
 @click.option("--delta", required=True, metavar="D", help="Exact number in [0, 1].")
 @_digits
 @_direction
+@_method
 @_as_json
-def epsilon(expr: str, delta: str, digits: int, direction: str, as_json: bool) -> int:
+def epsilon(expr: str, delta: str, digits: int, direction: str, method: str, as_json: bool) -> int:
     """Enclose the smallest epsilon at DELTA ("inf" where there is none).
 
     \b
@@ -141,7 +151,7 @@ def epsilon(expr: str, delta: str, digits: int, direction: str, as_json: bool) -
       dpexact epsilon "pure_dp(0.1)^100" --delta 1e-6
     """
     return _answer(
-        lambda: dpexact.epsilon(expr, delta, digits, direction),
+        lambda: dpexact.epsilon(expr, delta, digits, direction, method=method),
         expr,
         digits,
         as_json,

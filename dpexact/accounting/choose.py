@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Final, Literal, TypeAlias, get_args
 
 from dpexact import balls, reals
 from dpexact.accounting.contour import ContourProfile
@@ -19,24 +19,32 @@ from dpexact.reals import Real
 _ONE: Final = reals.rational(1)
 _NOTHING: Final = reals.rational(0)
 
-Steps = dict[Mechanism, int]
+Steps: TypeAlias = dict[Mechanism, int]
+
+Method: TypeAlias = Literal["auto", "contour"]
+"""``auto`` takes the fastest method that is certified; ``contour`` is a second route."""
+
+METHODS: Final[tuple[Method, ...]] = get_args(Method)
 
 
-def profile(mechanism: Mechanism, direction: Direction = "both") -> Profile:
+def profile(
+    mechanism: Mechanism, direction: Direction = "both", method: Method = "auto"
+) -> Profile:
     """The privacy profile of ``mechanism``'s dominating pair.
 
-    Without sampling the two directions are the same.
+    Without sampling the two directions are the same. ``method="contour"`` forces the contour engine
+    where it applies.
 
     Raises:
         UnsupportedMechanism: naming the part that no certified method accounts for.
     """
     plain, samples = _separate(mechanism.steps())
-    if not samples:
+    if not samples and method == "auto":
         return Unsampled.of(plain).profile()
-    if direction == "both":
-        remove, add = (_sampled(plain, samples, way) for way in ("remove", "add"))
+    if direction == "both" and samples:
+        remove, add = (_sampled(plain, samples, way, method) for way in ("remove", "add"))
         return WorseDirection(remove, add)
-    return _sampled(plain, samples, direction)
+    return _sampled(plain, samples, "remove" if direction == "both" else direction, method)
 
 
 def curve(mechanism: Mechanism, direction: Direction = "both") -> Repeatable | None:
@@ -80,15 +88,19 @@ def _separate(steps: Steps) -> tuple[Steps, dict[Poisson, int]]:
     return plain, samples
 
 
-def _sampled(plain: Steps, samples: dict[Poisson, int], direction: Direction) -> Profile:
+def _sampled(
+    plain: Steps, samples: dict[Poisson, int], direction: Direction, method: Method
+) -> Profile:
     rest = Unsampled.of(plain)
     inner = {sample: Unsampled.of(sample.mechanism.steps()) for sample in samples}
-    if rest.is_empty and sum(samples.values()) == 1:
+    if method == "auto" and rest.is_empty and sum(samples.values()) == 1:
         (once,) = samples
         return sampled_once(inner[once].profile(), once.q, direction)
     if all(part.is_gaussian for part in inner.values()):
         mixtures = [(inner[sample].mu, sample.q, count) for sample, count in samples.items()]
         return _contour(rest, mixtures, direction)
+    if method == "contour":
+        raise UnsupportedMechanism("the contour engine accounts for no sampling but of Gaussians")
     outcomes = [(sampled(inner[s].outcomes(), s.q, direction), k) for s, k in samples.items()]
     outcomes += [(Unsampled.of({step: 1}).outcomes(), count) for step, count in plain.items()]
     return FewAtoms(outcomes, InfiniteLoss())
@@ -102,6 +114,8 @@ def _contour(
         raise UnsupportedMechanism(
             "no certified accounting for sampled Gaussians beside Laplace or lattice noise"
         )
+    if rest.mu is None and not mixtures:
+        raise UnsupportedMechanism("the contour engine needs a Gaussian")
     way = contour.remove if direction == "remove" else contour.add
     steps: list[tuple[contour.Step, int]] = [
         (way(reals.divide(_ONE, mu), q), count) for mu, q, count in mixtures if mu is not None

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from dpexact.accounting.choose import curve, profile
+from dpexact.accounting.choose import METHODS, Method, curve, profile
 from dpexact.arguments import Direction, digits_in, direction_in, integer_in, real_in
 from dpexact.enclosure import Enclosure
 from dpexact.errors import InvalidInput, PrecisionNotReached
@@ -26,6 +26,8 @@ def delta(
     epsilon: RealLike,
     digits: int = 15,
     direction: str = "both",
+    *,
+    method: str = "auto",
 ) -> Enclosure:
     r"""Enclose the smallest ``delta`` for which ``mechanism`` is ``(epsilon, delta)``-DP.
 
@@ -39,6 +41,7 @@ def delta(
         epsilon: any exact real ``>= 0`` (a float means its exact binary value).
         digits: certified significant digits asked for.
         direction: neighbours by ``remove``, ``add`` or ``both`` (the larger); matters for sampling.
+        method: ``auto``, or ``contour`` to force the contour engine where it applies.
 
     Raises:
         InvalidInput: an argument out of its domain.
@@ -51,7 +54,7 @@ def delta(
     m = mechanism_in(mechanism)
     point = real_in(epsilon, "epsilon", ">= 0")
     wanted = digits_in(digits)
-    return profile(m, direction_in(direction)).delta(point, wanted)
+    return profile(m, direction_in(direction), method_in(method)).delta(point, wanted)
 
 
 def epsilon(
@@ -59,6 +62,8 @@ def epsilon(
     delta: RealLike,
     digits: int = 15,
     direction: str = "both",
+    *,
+    method: str = "auto",
 ) -> Enclosure:
     """Enclose the smallest ``epsilon >= 0`` for which ``mechanism`` is ``(epsilon, delta)``-DP.
 
@@ -69,7 +74,7 @@ def epsilon(
         mechanism: a mechanism or its text.
         delta: any exact real in ``[0, 1]``.
         digits: certified significant digits asked for.
-        direction: neighbours by ``remove``, ``add`` or ``both`` (the larger).
+        direction, method: as for :func:`delta`.
 
     Raises:
         InvalidInput, UnsupportedMechanism, PrecisionNotReached: as :func:`delta`.
@@ -80,7 +85,7 @@ def epsilon(
     m = mechanism_in(mechanism)
     target = real_in(delta, "delta", ">= 0", "<= 1")
     wanted = digits_in(digits)
-    accounting = profile(m, direction_in(direction))
+    accounting = profile(m, direction_in(direction), method_in(method))
     if target.fraction == 1:
         return Enclosure.exact(Fraction(0), accounting.method)
     return accounting.epsilon(target, wanted)
@@ -158,6 +163,14 @@ def delta_bounds(
             found = error.best
         row[:] = found.to_float_bounds()
     return pairs[:, 0].reshape(points.shape), pairs[:, 1].reshape(points.shape)
+
+
+def method_in(method: str) -> Method:
+    """The accounting method."""
+    for known in METHODS:
+        if method == known:
+            return known
+    raise InvalidInput(f"method: {method!r} is not accepted; use {', '.join(METHODS)}")
 
 
 def mechanism_in(mechanism: Mechanism | str) -> Mechanism:

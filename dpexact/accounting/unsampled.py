@@ -129,13 +129,13 @@ class Unsampled:
             UnsupportedMechanism: no exact law, or one too long to write out.
         """
         infinite = InfiniteLoss(tuple(self.masses))
-        if infinite.is_certain:
-            return NoLoss(infinite)
         gaussian = self.mu is not None
         if gaussian and self.laplace:
             raise UnsupportedMechanism("no certified accounting for laplace with a Gaussian")
         if not self.others and len(self.responses) <= 1 and not self.laplace:
             return self._responses_only(infinite)
+        if infinite.is_certain:
+            return NoLoss(infinite)
         lattices = [(response(eps), count) for eps, count in self.responses.items()]
         parts: list[tuple[LatticePart, int]] = [*self.others, *lattices]
         if not parts:
