@@ -1,0 +1,141 @@
+r"""Trade-off functions and (eps, delta) guarantees: from each side to the other.
+
+``(eps, delta)``-DP is ``f >= f_{eps,delta}``, and a collection of guarantees is the supremum of
+theirs (Dong, Roth, Su 2022, Propositions 3 and 5). The other way, a symmetric ``f`` is the
+collection ``(eps, 1 + f*(-e^eps))`` over its slopes (Proposition 6). Guarantees are exact, so
+``eps`` is carried as ``level = e^eps``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from fractions import Fraction
+from typing import NamedTuple
+
+from dpexact import balls
+from dpexact.arguments import digits_in, real_in
+from dpexact.enclosure import Enclosure
+from dpexact.errors import InvalidInput
+from dpexact.reals import RealLike
+from dpexact.tradeoff.base import level_in
+from dpexact.tradeoff.convex import conjugate, maximum
+from dpexact.tradeoff.numbers import Number, ball, compare, exponential, number, sign
+from dpexact.tradeoff.piecewise import Atom, PiecewiseLinear
+
+
+class Guarantee(NamedTuple):
+    """``(eps, delta)``-DP with ``level = e^eps``, both exact."""
+
+    level: Number
+    delta: Number
+
+    def epsilon(self, digits: int = 15) -> Enclosure:
+        """Enclose ``eps = log(level)``."""
+        wanted = digits_in(digits)
+        if self.level == 1:
+            return Enclosure.exact(Fraction(0), "exact trade-off function")
+        return balls.certify(
+            lambda: ball(self.level).log(), wanted, method="exact trade-off function"
+        )
+
+
+def f_eps_delta(eps: RealLike, delta: RealLike) -> PiecewiseLinear:
+    r"""``max{0, 1 - delta - e^eps alpha, e^-eps (1 - delta - alpha)}``, of ``(eps, delta)``-DP.
+
+    ``eps >= 0`` and ``0 <= delta <= 1`` are any exact reals (Wasserman and Zhou 2010).
+
+    >>> [tuple(map(str, v)) for v in f_eps_delta("log(3)", "1/5").vertices]
+    [('0', '4/5'), ('1/5', '1/5'), ('4/5', '0'), ('1', '0')]
+    """
+    return of_guarantee(_guarantee(eps, delta))
+
+
+def _guarantee(eps: RealLike, delta: RealLike) -> Guarantee:
+    return Guarantee(exponential_in(eps), level_in(delta, "delta"))
+
+
+def exponential_in(eps: RealLike) -> Number:
+    """``e^eps`` of an exact ``eps >= 0``."""
+    return exponential(real_in(eps, "eps", ">= 0"))
+
+
+def of_guarantee(guarantee: Guarantee) -> PiecewiseLinear:
+    """``f_{eps,delta}`` with ``e^eps = level``."""
+    level, delta = guarantee
+    low = (1 - delta) / (1 + level)
+    high = low * level
+    lost = Fraction(0)
+    return PiecewiseLinear([Atom(lost, delta), Atom(low, high), Atom(high, low), Atom(delta, lost)])
+
+
+def of_guarantees(collection: Iterable[Guarantee | tuple[RealLike, RealLike]]) -> PiecewiseLinear:
+    """``sup f_{eps,delta}`` over a non-empty collection of guarantees or pairs ``(eps, delta)``.
+
+    >>> f = of_guarantees([("log(2)", 0), (0, "1/5")])
+    >>> print(f.value("1/3"))
+    7/15
+    """
+    curves = [
+        of_guarantee(item if isinstance(item, Guarantee) else _guarantee(*item))
+        for item in collection
+    ]
+    if not curves:
+        raise InvalidInput("collection: at least one (eps, delta) is needed")
+    result = curves[0]
+    for curve in curves[1:]:
+        result = maximum(result, curve)
+    return result
+
+
+def guarantees(f: PiecewiseLinear) -> tuple[Guarantee, ...]:
+    """Guarantees equivalent to the symmetric ``f``: ``(eps, 1 + f*(-e^eps))`` at its slopes.
+
+    They include ``eps = 0``; ``of_guarantees(guarantees(f)) == f``.
+
+    Raises:
+        InvalidInput: ``f`` is not symmetric: its guarantees describe ``max{f, f^-1}`` only in part.
+    """
+    if not f.is_symmetric:
+        raise InvalidInput("f: is not symmetric; use symmetrised(f)")
+    levels: list[Number] = [atom.q / atom.p for atom in f.atoms if sign(atom.p)]
+    steep = [level for level in levels if compare(level, 1) > 0] + [Fraction(1)]
+    return tuple(Guarantee(level, 1 + conjugate(f, -level)) for level in reversed(steep))
+
+
+def delta_of(f: PiecewiseLinear, eps: RealLike) -> Number:
+    """The smallest ``delta`` such that ``f >= f_{eps,delta}``, exactly; ``eps >= 0``.
+
+    >>> print(delta_of(f_eps_delta("log(2)", 0) ** 2, "log(2)"))
+    2/9
+    """
+    level = exponential_in(eps)
+    return max(1 + conjugate(f, -level), 1 + conjugate(f.inverse(), -level))
+
+
+def level_of(f: PiecewiseLinear, delta: RealLike) -> Number | None:
+    """``e^eps`` for the smallest ``eps >= 0`` with ``f >= f_{eps,delta}``; None if there is none.
+
+    ``f >= f_{eps,delta}`` says ``1 - delta <= beta + e^eps alpha`` and the same with ``alpha`` and
+    ``beta`` exchanged, at every vertex; each of these is linear in ``e^eps``.
+    """
+    target = level_in(delta, "delta")
+    level: Number = Fraction(1)
+    for x, y in f.vertices:
+        for near, far in ((x, y), (y, x)):
+            missing = 1 - target - far
+            if compare(missing, 0) <= 0:
+                continue
+            if sign(near) == 0:
+                return None
+            level = max(level, missing / near)
+    return level
+
+
+def tightest(f: PiecewiseLinear, delta: RealLike) -> Guarantee | None:
+    """The guarantee of smallest ``eps`` for a given ``delta``; None if there is none.
+
+    >>> tightest(f_eps_delta("log(2)", 0) ** 2, "2/9").level
+    Fraction(2, 1)
+    """
+    level = level_of(f, delta)
+    return None if level is None else Guarantee(level, number(delta))
