@@ -2,7 +2,7 @@
 
 Modules, each importing only from those before it::
 
-    monomials < numbers < base < piecewise, gaussian, laplace < convex < guarantees < subsampling
+    monomials < numbers < base < piecewise, gaussian < laplace, convex < guarantees < subsampling
     < functionals, distance, blackwell
 """
 
@@ -35,7 +35,7 @@ from dpexact.tradeoff.guarantees import (
     of_guarantees,
     tightest,
 )
-from dpexact.tradeoff.laplace import LaplaceTradeoff
+from dpexact.tradeoff.laplace import LaplaceTradeoff, discrete_laplace_pair
 from dpexact.tradeoff.numbers import ExpRatio, Number
 from dpexact.tradeoff.piecewise import (
     Atom,
@@ -65,6 +65,7 @@ __all__ = [
     "conjugate",
     "convex_hull",
     "delta_of",
+    "discrete_laplace_pair",
     "distance_to_gaussian",
     "f_eps_delta",
     "gaussian_gap",

@@ -1,4 +1,4 @@
-r"""The trade-off function of the Laplace mechanism, in closed form."""
+r"""The trade-off functions of Laplace noise, continuous and discrete, in closed form."""
 
 from __future__ import annotations
 
@@ -6,12 +6,15 @@ from fractions import Fraction
 from typing import Final
 
 from dpexact import reals
-from dpexact.arguments import real_in
+from dpexact.arguments import integer_in, real_in
 from dpexact.enclosure import Enclosure
 from dpexact.reals import RealLike
 from dpexact.tradeoff.base import TradeoffFunction, level_in
 from dpexact.tradeoff.numbers import Number, approximate, compare, enclose, exponential
+from dpexact.tradeoff.piecewise import Atom, PiecewiseLinear
 
+#: Largest shift of discrete noise.
+MAX_SENSITIVITY: Final = 1_000
 _HALF: Final = Fraction(1, 2)
 _OUTLINE_POINTS: Final = 400
 
@@ -64,3 +67,20 @@ class LaplaceTradeoff(TradeoffFunction):
         steps = [k / _OUTLINE_POINTS for k in range(_OUTLINE_POINTS + 1)]
         middle = [shrink ** (1 - s) / 2 for s in steps]
         return [0.0, *middle, 1.0], [1.0, *(shrink / (4 * x) for x in middle), 0.0]
+
+
+def discrete_laplace_pair(scale: RealLike, sensitivity: RealLike = 1) -> PiecewiseLinear:
+    r"""``T(P, Q)`` of discrete Laplace noise against itself moved by an integer ``sensitivity``.
+
+    With ``a = e^(-1/scale)`` the noise has mass ``(1-a)/(1+a) a^|x|``. The loss is constant below 0
+    and above ``sensitivity``, so the pair is finite: ``sensitivity + 1`` atoms.
+
+    >>> discrete_laplace_pair("1/log(2)").atoms[0]
+    Atom(p=Fraction(1, 3), q=Fraction(2, 3))
+    """
+    inverse_scale = reals.divide(reals.rational(1), real_in(scale, "scale", "> 0"))
+    shift = integer_in(sensitivity, "sensitivity", 1, MAX_SENSITIVITY)
+    a = exponential(reals.negate(inverse_scale))
+    tail, point = 1 / (1 + a), (1 - a) / (1 + a)
+    inner = [Atom(point * a**x, point * a ** (shift - x)) for x in range(1, shift)]
+    return PiecewiseLinear([Atom(tail, tail * a**shift), *inner, Atom(tail * a**shift, tail)])

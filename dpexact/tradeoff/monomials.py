@@ -125,6 +125,8 @@ def _reciprocal(numerator: Fraction, value: Real) -> dict[Real, Fraction]:
         ((core, c),) = parts.items()
         if core.operator == "sqrt" and (radicand := core.arguments[0].fraction) is not None:
             return {core: numerator / (c * radicand)}
+        if core.operator == "/" and core.arguments[0].fraction == 1:
+            return _scaled(_linear(core.arguments[1]), numerator / c)
         return {reals.divide(reals.rational(1), core): numerator / c}
     return {reals.divide(reals.rational(1), value): numerator}
 

@@ -24,13 +24,10 @@ from dpexact.enclosure import Enclosure
 from dpexact.errors import UndecidedComparison
 from dpexact.reals import Real, RealLike
 from dpexact.tokens import shorten
-from dpexact.tradeoff import monomials
-from dpexact.tradeoff.monomials import UNIT, Monomial
+from dpexact.tradeoff import monomials, sums
+from dpexact.tradeoff.monomials import UNIT
+from dpexact.tradeoff.sums import ONE, Sum
 
-Sum: TypeAlias = dict[Monomial, Fraction]
-"""An exponential sum: monomials with their rational coefficients, none of them 0."""
-
-_ONE: Final[Sum] = {UNIT: Fraction(1)}
 #: Precision of the first look at a number.
 FIRST_BITS: Final = 128
 
@@ -40,7 +37,8 @@ class ExpRatio:
     """An exact irrational number: a quotient of two exponential sums.
 
     Invariants, kept by :func:`quotient`: neither sum is empty, the two are not proportional, and
-    the smallest monomial of the denominator is 1 with coefficient 1.
+    the smallest monomial of the denominator is 1 with coefficient 1. Common factors are divided
+    out where that is cheap; equality does not rely on it.
     """
 
     __slots__ = ("_first", "denominator", "numerator")
@@ -53,7 +51,7 @@ class ExpRatio:
 
     def ball(self) -> arb:
         """The value at the current precision; not finite if the denominator is not cleared."""
-        return _sum_ball(self.numerator) / _sum_ball(self.denominator)
+        return sums.ball(self.numerator) / sums.ball(self.denominator)
 
     def first_ball(self) -> arb:
         """The value at :data:`FIRST_BITS` bits, computed once."""
@@ -78,15 +76,15 @@ class ExpRatio:
             if not other:
                 return self
             shift = {m: c * other for m, c in self.denominator.items()}
-            return _same_denominator(_add(self.numerator, shift), self.denominator)
+            return _over(sums.add(self.numerator, shift), self.denominator)
         if self.denominator is other.denominator or self.denominator == other.denominator:
-            return _same_denominator(_add(self.numerator, other.numerator), self.denominator)
+            return _over(sums.add(self.numerator, other.numerator), self.denominator)
         return quotient(
-            _add(
-                _multiply(self.numerator, other.denominator),
-                _multiply(other.numerator, self.denominator),
+            sums.add(
+                sums.multiply(self.numerator, other.denominator),
+                sums.multiply(other.numerator, self.denominator),
             ),
-            _multiply(self.denominator, other.denominator),
+            sums.multiply(self.denominator, other.denominator),
         )
 
     __radd__ = __add__
@@ -103,8 +101,8 @@ class ExpRatio:
                 return Fraction(0)
             return ExpRatio({m: c * other for m, c in self.numerator.items()}, self.denominator)
         return quotient(
-            _multiply(self.numerator, other.numerator),
-            _multiply(self.denominator, other.denominator),
+            sums.multiply(self.numerator, other.numerator),
+            sums.multiply(self.denominator, other.denominator),
         )
 
     __rmul__ = __mul__
@@ -122,7 +120,7 @@ class ExpRatio:
     def __pow__(self, times: int) -> Number:
         if times < 0:
             return 1 / self**-times
-        return quotient(sum_power(self.numerator, times), sum_power(self.denominator, times))
+        return quotient(sums.power(self.numerator, times), sums.power(self.denominator, times))
 
     # --- order ----------------------------------------------------------------------------------
 
@@ -138,60 +136,6 @@ class ExpRatio:
 Number: TypeAlias = Fraction | ExpRatio
 
 
-# --- exponential sums -----------------------------------------------------------------------------
-
-
-def _sum_ball(terms: Sum) -> arb:
-    total = arb(0)
-    for monomial, coefficient in terms.items():
-        total += monomials.ball(monomial) * balls.ball(coefficient)
-    return total
-
-
-def _add(a: Sum, b: Sum) -> Sum:
-    small, large = (a, b) if len(a) < len(b) else (b, a)
-    total = dict(large)
-    for monomial, coefficient in small.items():
-        merged = total.get(monomial, 0) + coefficient
-        if merged:
-            total[monomial] = Fraction(merged)
-        else:
-            del total[monomial]
-    return total
-
-
-def _multiply(a: Sum, b: Sum) -> Sum:
-    if a == _ONE or b == _ONE:
-        return b if a == _ONE else a
-    total: Sum = {}
-    for m, c in a.items():
-        for n, d in b.items():
-            factor, monomial = monomials.product(m, n)
-            total[monomial] = total.get(monomial, Fraction(0)) + factor * c * d
-    return {m: c for m, c in total.items() if c}
-
-
-def sum_power(a: Sum, times: int) -> Sum:
-    """``a ^ times`` for ``times >= 0``; binomial for two terms."""
-    if len(a) > 2:
-        half = sum_power(a, times // 2) if times > 1 else (a if times else _ONE)
-        if times <= 1:
-            return half
-        square = _multiply(half, half)
-        return _multiply(square, a) if times % 2 else square
-    terms = list(a.items())
-    total: Sum = {}
-    for j in range(times + 1 if len(terms) == 2 else 1):
-        c = Fraction(comb(times, j))
-        monomial = UNIT
-        for (m, coefficient), k in zip(terms, (times - j, j), strict=False):
-            factor, raised = monomials.power(m, k)
-            shift, monomial = monomials.product(monomial, raised)
-            c *= coefficient**k * factor * shift
-        total[monomial] = total.get(monomial, Fraction(0)) + c
-    return {m: c for m, c in total.items() if c}
-
-
 # --- construction ---------------------------------------------------------------------------------
 
 
@@ -199,17 +143,11 @@ def quotient(numerator: Sum, denominator: Sum) -> Number:
     """``numerator / denominator`` in the form that :class:`ExpRatio` promises."""
     if not denominator:
         raise ZeroDivisionError("division by zero")
-    cores = sorted({core for monomial in denominator for core, _, _ in monomial})
-    leading = min(denominator, key=lambda m: monomials.order(m, cores))
-    scale = denominator[leading]
-    if leading != UNIT or scale != 1:
-        factor, inverse = monomials.power(leading, -1)
-        shift = {inverse: factor / scale}
-        numerator, denominator = _multiply(numerator, shift), _multiply(denominator, shift)
-    return _same_denominator(numerator, denominator)
+    return _over(*sums.reduced(numerator, denominator))
 
 
-def _same_denominator(numerator: Sum, denominator: Sum) -> Number:
+def _over(numerator: Sum, denominator: Sum) -> Number:
+    """The quotient over a denominator that is in reduced form already."""
     if not numerator:
         return Fraction(0)
     if len(numerator) == len(denominator):
@@ -226,7 +164,7 @@ def exponential(value: Real) -> Number:
     Fraction(3, 1)
     """
     factor, monomial = monomials.exponential(value)
-    return factor if monomial == UNIT else ExpRatio({monomial: factor}, _ONE)
+    return factor if monomial == UNIT else ExpRatio({monomial: factor}, ONE)
 
 
 def number(value: RealLike, name: str = "number") -> Number:
@@ -345,14 +283,16 @@ def binomial_terms(a: Number, b: Number, times: int) -> list[Number]:
     (top_a, bottom_a), (top_b, bottom_b) = _parts(a), _parts(b)
     bottom = bottom_a
     if bottom_a != bottom_b:
-        top_a, top_b = _multiply(top_a, bottom_b), _multiply(top_b, bottom_a)
-        bottom = _multiply(bottom_a, bottom_b)
-    bottom = sum_power(bottom, times)
+        top_a, top_b = sums.multiply(top_a, bottom_b), sums.multiply(top_b, bottom_a)
+        bottom = sums.multiply(bottom_a, bottom_b)
+    bottom = sums.power(bottom, times)
     return [
-        _same_denominator(
+        _over(
             {
                 m: c * comb(times, j)
-                for m, c in _multiply(sum_power(top_a, times - j), sum_power(top_b, j)).items()
+                for m, c in sums.multiply(
+                    sums.power(top_a, times - j), sums.power(top_b, j)
+                ).items()
             },
             bottom,
         )
@@ -363,4 +303,4 @@ def binomial_terms(a: Number, b: Number, times: int) -> list[Number]:
 def _parts(value: Number | int) -> tuple[Sum, Sum]:
     if isinstance(value, ExpRatio):
         return value.numerator, value.denominator
-    return ({UNIT: Fraction(value)} if value else {}), _ONE
+    return ({UNIT: Fraction(value)} if value else {}), ONE
