@@ -3,7 +3,8 @@ r"""Convexity: conjugates, hulls, pointwise maxima and comparison of piecewise-l
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterable
+from bisect import bisect_left
+from collections.abc import Callable, Iterable
 from fractions import Fraction
 from functools import cmp_to_key
 from typing import NamedTuple
@@ -16,14 +17,29 @@ from dpexact.tradeoff.piecewise import PiecewiseLinear, Vertex, of_path
 def conjugate(f: PiecewiseLinear, y: RealLike) -> Number:
     r"""The exact convex conjugate :math:`f^*(y) = \sup_{0 \le x \le 1} yx - f(x)`, ``y`` any real.
 
-    The supremum of a linear minus a convex function is at a vertex.
+    It is at the first vertex after which ``f`` rises no slower than ``y``, found by bisection.
 
     >>> from dpexact.tradeoff import f_eps_delta
     >>> print(1 + conjugate(f_eps_delta("log(3)", "1/5"), -1))
     3/5
     """
     slope = number(y, "y")
-    return max(slope * alpha - beta for alpha, beta in f.vertices)
+    vertex = f.vertices[first_vertex(f, lambda steepness, _: compare(-steepness, slope) >= 0)]
+    return slope * vertex.alpha - vertex.beta
+
+
+def first_vertex(f: PiecewiseLinear, holds: Callable[[Number, Vertex], bool]) -> int:
+    """The first vertex where ``holds(|slope| of the piece after it, vertex)``, else the last one.
+
+    Once it holds it must keep holding.
+    """
+    jump = len(f.path) - len(f.vertices)
+
+    def holds_at(i: int) -> bool:
+        atom = f.atoms[i + jump]
+        return holds(atom.q / atom.p, f.vertices[i])
+
+    return bisect_left(range(len(f.vertices) - 1), True, key=holds_at)
 
 
 def convex_hull(points: Iterable[Vertex]) -> PiecewiseLinear:

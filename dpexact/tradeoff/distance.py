@@ -1,14 +1,13 @@
 r"""How far a piecewise-linear trade-off function is from ``G_mu``, certified.
 
-On one linear piece ``f - G_mu`` is concave, because ``G_mu`` is convex. So its supremum is where
-``G_mu`` has the slope of the piece, or at the end nearest to that point, and its infimum is at a
-vertex: a finite maximum of balls.
+``f`` is the maximum of the lines that carry its pieces, and a line minus the convex ``G_mu`` is
+greatest where ``G_mu`` has the slope of the line. On one piece ``G_mu - f`` is convex, so it is
+greatest at a vertex. Both suprema are therefore finite maxima of balls.
 """
 
 from __future__ import annotations
 
 from fractions import Fraction
-from itertools import pairwise
 from typing import NamedTuple
 
 from flint import arb
@@ -19,7 +18,7 @@ from dpexact.enclosure import Enclosure
 from dpexact.reals import Real, RealLike
 from dpexact.tradeoff.convex import violation
 from dpexact.tradeoff.gaussian import normal_cdf, quantile
-from dpexact.tradeoff.numbers import ball, enclose, sign
+from dpexact.tradeoff.numbers import ball, each_ball, enclose, sign
 from dpexact.tradeoff.piecewise import PiecewiseLinear, identity
 
 METHOD = "exact trade-off function against the Gaussian"
@@ -61,22 +60,19 @@ def distance_to_gaussian(f: PiecewiseLinear, mu: RealLike, digits: int = 15) -> 
 def _largest_gaps(f: PiecewiseLinear, mean: Real) -> tuple[arb, arb]:
     """``sup (f - G_mu)`` and ``sup (G_mu - f)`` at the current precision; both are ``>= 0``."""
     mu = balls.ball(mean)
-    above, below = arb(0), 1 - ball(f.limits_at_zero[1])
-    atoms = [atom for atom in f.atoms if sign(atom.p)]
-    # t = Phi^-1(1 - alpha) runs from +inf to -inf, which clamp nothing
-    ts = [None, *(quantile(ball(v.alpha)) for v in f.vertices[1:-1]), None]
-    for (left, right), (start, _), atom in zip(
-        pairwise(ts), pairwise(f.vertices), atoms, strict=True
-    ):
-        alpha, beta = ball(start.alpha), ball(start.beta)
-        if left is not None:
-            below = below.max(normal_cdf(left - mu) - beta)
-        if sign(atom.q) == 0:
-            continue  # f = 0 <= G_mu on this piece
-        slope = ball(atom.q / atom.p)
-        t = slope.log() / mu + mu / 2
-        t = t if left is None else t.min(left)
-        t = t if right is None else t.max(right)
-        height = beta - slope * (normal_cdf(-t) - alpha)
-        above = above.max(height - normal_cdf(t - mu))
+    widths = each_ball(atom.p for atom in f.atoms)
+    drops = each_ball(atom.q for atom in f.atoms)
+    above = below = alpha = arb(0)
+    beta = arb(1)
+    for atom, width, drop in zip(f.atoms, widths, drops, strict=True):
+        if sign(atom.p) and sign(atom.q):  # neither the jump at 0 nor the line 0 is above G_mu
+            slope = ball(atom.q / atom.p)
+            t = slope.log() / mu + mu / 2
+            height = beta - slope * (normal_cdf(-t) - alpha)
+            above = above.max(height - normal_cdf(t - mu))
+        alpha, beta = alpha + width, beta - drop
+        if sign(atom.p) == 0:
+            below = below.max(drop)
+        elif atom is not f.atoms[-1]:
+            below = below.max(normal_cdf(quantile(alpha) - mu) - beta)
     return above, below

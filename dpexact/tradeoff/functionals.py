@@ -18,8 +18,9 @@ from dpexact import balls, reals
 from dpexact.arguments import digits_in, real_in
 from dpexact.enclosure import Enclosure
 from dpexact.reals import Real, RealLike
+from dpexact.tradeoff.convex import conjugate
 from dpexact.tradeoff.gaussian import GaussianTradeoff
-from dpexact.tradeoff.numbers import Number, ball, compare, enclose, sign
+from dpexact.tradeoff.numbers import Number, ball, compare, each_ball, enclose, sign
 from dpexact.tradeoff.piecewise import Atom, PiecewiseLinear
 
 Curve: TypeAlias = PiecewiseLinear | GaussianTradeoff
@@ -31,10 +32,10 @@ _NOTHING: Final = Enclosure.exact(Fraction(0), METHOD)
 
 
 def total_variation(f: Curve, digits: int = 15) -> Enclosure:
-    """``TV(P, Q) = 1 - min (alpha + f(alpha))``; exact for a piecewise-linear rational ``f``."""
+    """``TV(P, Q) = 1 - min (alpha + f(alpha)) = 1 + f*(-1)``; exact where it is rational."""
     wanted = digits_in(digits)
     if isinstance(f, PiecewiseLinear):
-        return enclose(1 - min(v.alpha + v.beta for v in f.vertices), wanted, METHOD)
+        return enclose(1 + conjugate(f, -1), wanted, METHOD)
     return _gaussian(f, wanted, lambda mu: (mu / (2 * arb(2).sqrt())).erf())
 
 
@@ -80,7 +81,7 @@ def kappa_3_bar(f: Curve, digits: int = 15) -> Enclosure:
         return _NOTHING
 
     def compute() -> arb:
-        weights = [ball(atom.p) for atom in atoms]
+        weights = each_ball(atom.p for atom in atoms)
         logs = [_log_slope(atom) for atom in atoms]
         mean = sum((w * x for w, x in zip(weights, logs, strict=True)), arb(0))
         return sum((w * abs(x - mean) ** 3 for w, x in zip(weights, logs, strict=True)), arb(0))
@@ -115,8 +116,8 @@ def renyi(f: Curve, order: RealLike, digits: int = 15) -> Enclosure:
 def _renyi_ball(atoms: list[Atom], order: Real) -> arb:
     a = balls.ball(order)
     total = arb(0)
-    for atom in atoms:
-        total += ball(atom.p) * ((1 - a) * _log_slope(atom)).exp()
+    for atom, weight in zip(atoms, each_ball(atom.p for atom in atoms), strict=True):
+        total += weight * ((1 - a) * _log_slope(atom)).exp()
     return total.log() / (a - 1)
 
 
@@ -141,10 +142,11 @@ def _moment(f: PiecewiseLinear, digits: int, of: Callable[[arb], arb]) -> Enclos
         return _INFINITE
     if _is_identity(f):
         return _NOTHING
+    atoms = [atom for atom in f.atoms if sign(atom.p)]
 
     def compute() -> arb:
-        terms = (ball(a.p) * of(_log_slope(a)) for a in f.atoms if sign(a.p))
-        return sum(terms, arb(0))
+        weights = each_ball(atom.p for atom in atoms)
+        return sum((w * of(_log_slope(a)) for w, a in zip(weights, atoms, strict=True)), arb(0))
 
     return balls.certify(compute, digits, method=METHOD)
 

@@ -18,8 +18,8 @@ from dpexact.enclosure import Enclosure
 from dpexact.errors import InvalidInput
 from dpexact.reals import RealLike
 from dpexact.tradeoff.base import level_in
-from dpexact.tradeoff.convex import conjugate, maximum
-from dpexact.tradeoff.numbers import Number, ball, compare, exponential, number, sign
+from dpexact.tradeoff.convex import conjugate, first_vertex, maximum
+from dpexact.tradeoff.numbers import Number, ball, compare, exponential, sign
 from dpexact.tradeoff.piecewise import Atom, PiecewiseLinear
 
 
@@ -112,30 +112,32 @@ def delta_of(f: PiecewiseLinear, eps: RealLike) -> Number:
     return max(1 + conjugate(f, -level), 1 + conjugate(f.inverse(), -level))
 
 
-def level_of(f: PiecewiseLinear, delta: RealLike) -> Number | None:
-    """``e^eps`` for the smallest ``eps >= 0`` with ``f >= f_{eps,delta}``; None if there is none.
-
-    ``f >= f_{eps,delta}`` says ``1 - delta <= beta + e^eps alpha`` and the same with ``alpha`` and
-    ``beta`` exchanged, at every vertex; each of these is linear in ``e^eps``.
-    """
-    target = level_in(delta, "delta")
-    level: Number = Fraction(1)
-    for x, y in f.vertices:
-        for near, far in ((x, y), (y, x)):
-            missing = 1 - target - far
-            if compare(missing, 0) <= 0:
-                continue
-            if sign(near) == 0:
-                return None
-            level = max(level, missing / near)
-    return level
-
-
 def tightest(f: PiecewiseLinear, delta: RealLike) -> Guarantee | None:
     """The guarantee of smallest ``eps`` for a given ``delta``; None if there is none.
 
     >>> tightest(f_eps_delta("log(2)", 0) ** 2, "2/9").level
     Fraction(2, 1)
     """
-    level = level_of(f, delta)
-    return None if level is None else Guarantee(level, number(delta))
+    target = level_in(delta, "delta")
+    level: Number = Fraction(1)
+    for curve in (f, f.inverse()):
+        needed = _least_level(curve, target)
+        if needed is None:
+            return None
+        level = max(level, needed)
+    return Guarantee(level, target)
+
+
+def _least_level(f: PiecewiseLinear, delta: Number) -> Number | None:
+    """The least ``E`` with ``1 - delta - E alpha <= f(alpha)`` everywhere; None if there is none.
+
+    That line starts at ``(0, 1 - delta)`` and touches the graph at the first vertex after which the
+    graph is no steeper than the line to it.
+    """
+    missing = 1 - delta - f.limits_at_zero[1]
+    if compare(missing, 0) > 0:
+        return None
+    touched = f.vertices[
+        first_vertex(f, lambda steepness, v: compare(1 - v.beta - steepness * v.alpha, delta) > 0)
+    ]
+    return (1 - touched.beta - delta) / touched.alpha

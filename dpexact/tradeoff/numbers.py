@@ -13,6 +13,7 @@ that excludes zero. Numbers that fold to a rational are plain ``Fraction``.
 from __future__ import annotations
 
 import functools
+from collections.abc import Iterable
 from fractions import Fraction
 from math import comb
 from typing import Final, TypeAlias
@@ -225,6 +226,9 @@ def sign(value: Number | int) -> int:
     """
     if isinstance(value, int | Fraction):
         return (value > 0) - (value < 0)
+    plain = sums.plain_sign(value.numerator) * sums.plain_sign(value.denominator)
+    if plain:
+        return plain
     ball, bits = value.first_ball(), FIRST_BITS
     while True:
         if ball > 0:
@@ -262,6 +266,21 @@ def first_ball(value: Number | int) -> arb:
 def ball(value: Number | int) -> arb:
     """The number as a ball at the current precision."""
     return value.ball() if isinstance(value, ExpRatio) else balls.ball(value)
+
+
+def each_ball(values: Iterable[Number]) -> list[arb]:
+    """:func:`ball` of many numbers; a denominator that they share is evaluated once."""
+    bottoms: dict[int, arb] = {}
+    found = []
+    for value in values:
+        if not isinstance(value, ExpRatio):
+            found.append(balls.ball(value))
+            continue
+        key = id(value.denominator)
+        if key not in bottoms:
+            bottoms[key] = sums.ball(value.denominator)
+        found.append(sums.ball(value.numerator) / bottoms[key])
+    return found
 
 
 def enclose(value: Number, digits: int, method: str) -> Enclosure:

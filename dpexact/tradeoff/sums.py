@@ -9,7 +9,6 @@ from typing import Final, TypeAlias
 
 from flint import Ordering, arb, fmpq, fmpq_mpoly, fmpq_mpoly_ctx
 
-from dpexact import balls
 from dpexact.tradeoff import monomials
 from dpexact.tradeoff.monomials import UNIT, Monomial
 
@@ -17,16 +16,24 @@ Sum: TypeAlias = dict[Monomial, Fraction]
 """An exponential sum: monomials with their rational coefficients, none of them 0."""
 
 ONE: Final[Sum] = {UNIT: Fraction(1)}
-#: Common factors are sought between sums of at most this many terms.
+#: Common factors are sought between sums of at most this many terms and this total degree.
 REDUCED_TERMS: Final = 300
+REDUCED_DEGREE: Final = 2_000
 
 
 def ball(terms: Sum) -> arb:
     """The value at the current precision."""
     total = arb(0)
     for monomial, coefficient in terms.items():
-        total += monomials.ball(monomial) * balls.ball(coefficient)
+        # two roundings, rather than a greatest common divisor of large integers
+        total += monomials.ball(monomial) * coefficient.numerator / coefficient.denominator
     return total
+
+
+def plain_sign(terms: Sum) -> int:
+    """The sign when all coefficients share it, as monomials are positive; 0 if they do not."""
+    signs = {1 if coefficient > 0 else -1 for coefficient in terms.values()}
+    return signs.pop() if len(signs) == 1 else 0
 
 
 def add(a: Sum, b: Sum) -> Sum:
@@ -99,6 +106,8 @@ def reduced(numerator: Sum, denominator: Sum) -> tuple[Sum, Sum]:
 
 def _lowest_terms(numerator: Sum, denominator: Sum) -> tuple[Sum, Sum]:
     variables = _Variables(numerator, denominator)
+    if variables.degree > REDUCED_DEGREE:
+        return numerator, denominator
     top, bottom = variables.polynomial(numerator), variables.polynomial(denominator)
     shared = top.gcd(bottom)
     if shared.total_degree() == 0:
@@ -120,6 +129,11 @@ class _Variables:
             min(0, *(n * unit // d for n, d in exponents[core]))
             for core, unit in zip(self.cores, self.units, strict=True)
         ]
+        highest = (
+            max(0, *(n * unit // d for n, d in exponents[core]))
+            for core, unit in zip(self.cores, self.units, strict=True)
+        )
+        self.degree = sum(highest) - sum(self.shifts)
         names = [f"x{i}" for i in range(len(self.cores))]
         self.context = fmpq_mpoly_ctx.get(names, Ordering.lex)
 
@@ -135,15 +149,15 @@ class _Variables:
         return self.context.from_dict(rows)
 
     def sum(self, polynomial: fmpq_mpoly) -> Sum:
-        """Back from a polynomial; the shift is common to both and drops out of the quotient."""
-        terms: Sum = {}
-        for row, coefficient in polynomial.to_dict().items():
-            monomial = []
-            for core, unit, exponent in zip(self.cores, self.units, row, strict=True):
-                if exponent:
-                    power = Fraction(int(exponent), unit)
-                    monomial.append((core, power.numerator, power.denominator))
-            factor, settled = monomials.product(tuple(monomial), UNIT)
-            value = factor * Fraction(int(coefficient.p), int(coefficient.q))
-            terms[settled] = terms.get(settled, Fraction(0)) + value
-        return {m: c for m, c in terms.items() if c}
+        """Back from a factor; the shift is common to both and drops out of the quotient.
+
+        Degrees only fall, so integer powers of rationals, folded before, do not come back.
+        """
+        return {
+            tuple(
+                (core, *Fraction(int(exponent), unit).as_integer_ratio())
+                for core, unit, exponent in zip(self.cores, self.units, row, strict=True)
+                if exponent
+            ): Fraction(int(coefficient.p), int(coefficient.q))
+            for row, coefficient in polynomial.to_dict().items()
+        }
