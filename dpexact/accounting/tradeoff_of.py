@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from fractions import Fraction
+from typing import Final
 
 from dpexact import reals
 from dpexact.accounting.queries import mechanism_in
@@ -28,6 +29,9 @@ from dpexact.tradeoff import (
     f_eps_delta,
     identity,
 )
+
+#: Largest number of repetitions of one mechanism whose vertices are written out.
+MAX_REPETITIONS: Final = 5_000
 
 
 def tradeoff(mechanism: Mechanism | str) -> TradeoffFunction:
@@ -86,6 +90,11 @@ def _kind(step: Mechanism) -> str:
 def _finite(steps: Iterable[tuple[Mechanism, int]]) -> PiecewiseLinear:
     result = identity()
     for step, count in steps:
+        if count > MAX_REPETITIONS:
+            raise UnsupportedMechanism(
+                f"the trade-off function of {count} times {step} is not written out "
+                f"(limit {MAX_REPETITIONS}); delta() and epsilon() have no such limit"
+            )
         result = result * _one(step) ** count
     return result
 

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from dpexact.reals import RealLike
 from dpexact.tradeoff.numbers import Number, compare, number, sign
-from dpexact.tradeoff.piecewise import PiecewiseLinear, Vertex, of_path
+from dpexact.tradeoff.piecewise import PiecewiseLinear, Vertex, of_path, ratio
 
 
 def conjugate(f: PiecewiseLinear, y: RealLike) -> Number:
@@ -36,8 +36,9 @@ def first_vertex(f: PiecewiseLinear, holds: Callable[[Number, Vertex], bool]) ->
     jump = len(f.path) - len(f.vertices)
 
     def holds_at(i: int) -> bool:
-        atom = f.atoms[i + jump]
-        return holds(atom.q / atom.p, f.vertices[i])
+        steepness = ratio(f.atoms[i + jump])
+        assert steepness is not None
+        return holds(steepness, f.vertices[i])
 
     return bisect_left(range(len(f.vertices) - 1), True, key=holds_at)
 

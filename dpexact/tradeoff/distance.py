@@ -64,15 +64,15 @@ def _largest_gaps(f: PiecewiseLinear, mean: Real) -> tuple[arb, arb]:
     drops = each_ball(atom.q for atom in f.atoms)
     above = below = alpha = arb(0)
     beta = arb(1)
-    for atom, width, drop in zip(f.atoms, widths, drops, strict=True):
-        if sign(atom.p) and sign(atom.q):  # neither the jump at 0 nor the line 0 is above G_mu
-            slope = ball(atom.q / atom.p)
+    for steepness, width, drop in zip(f.steepness, widths, drops, strict=True):
+        if steepness is None:  # the jump at 0
+            below = drop
+        elif sign(steepness):  # the line 0 is nowhere above G_mu
+            slope = ball(steepness)
             t = slope.log() / mu + mu / 2
             height = beta - slope * (normal_cdf(-t) - alpha)
             above = above.max(height - normal_cdf(t - mu))
         alpha, beta = alpha + width, beta - drop
-        if sign(atom.p) == 0:
-            below = below.max(drop)
-        elif atom is not f.atoms[-1]:
+        if steepness is not None and steepness is not f.steepness[-1]:
             below = below.max(normal_cdf(quantile(alpha) - mu) - beta)
     return above, below

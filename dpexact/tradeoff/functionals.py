@@ -20,8 +20,8 @@ from dpexact.enclosure import Enclosure
 from dpexact.reals import Real, RealLike
 from dpexact.tradeoff.convex import conjugate
 from dpexact.tradeoff.gaussian import GaussianTradeoff
-from dpexact.tradeoff.numbers import Number, ball, compare, each_ball, enclose, sign
-from dpexact.tradeoff.piecewise import Atom, PiecewiseLinear
+from dpexact.tradeoff.numbers import ball, each_ball, enclose
+from dpexact.tradeoff.piecewise import PiecewiseLinear
 
 Curve: TypeAlias = PiecewiseLinear | GaussianTradeoff
 """The trade-off functions whose functionals are known."""
@@ -74,15 +74,13 @@ def kappa_3_bar(f: Curve, digits: int = 15) -> Enclosure:
     wanted = digits_in(digits)
     if not isinstance(f, PiecewiseLinear):
         return _gaussian(f, wanted, lambda mu: 2 * (2 / arb.pi()).sqrt() * mu**3)
-    if any(sign(atom.q) == 0 for atom in f.atoms):
+    if f.steepness[-1] == 0:
         return _INFINITE
-    atoms = [atom for atom in f.atoms if sign(atom.p)]
-    if len(atoms) == 1:
+    if sum(s is not None for s in f.steepness) == 1:
         return _NOTHING
 
     def compute() -> arb:
-        weights = each_ball(atom.p for atom in atoms)
-        logs = [_log_slope(atom) for atom in atoms]
+        weights, logs = _law(f)
         mean = sum((w * x for w, x in zip(weights, logs, strict=True)), arb(0))
         return sum((w * abs(x - mean) ** 3 for w, x in zip(weights, logs, strict=True)), arb(0))
 
@@ -105,32 +103,29 @@ def renyi(f: Curve, order: RealLike, digits: int = 15) -> Enclosure:
             lambda mu: balls.ball(a) * mu**2 / 2,
             lambda mu: a.fraction and a.fraction * mu**2 / 2,
         )
-    atoms = [atom for atom in f.atoms if sign(atom.p) and sign(atom.q)]
-    if not atoms or (above_one > 0 and any(sign(atom.q) == 0 for atom in f.atoms)):
+    if f.steepness[-1] == 0 and (above_one > 0 or f.limits_at_zero[1] == 0):
         return _INFINITE
     if _is_identity(f):
         return _NOTHING
-    return balls.certify(lambda: _renyi_ball(atoms, a), wanted, method=METHOD)
+    return balls.certify(lambda: _renyi_ball(f, a), wanted, method=METHOD)
 
 
-def _renyi_ball(atoms: list[Atom], order: Real) -> arb:
+def _renyi_ball(f: PiecewiseLinear, order: Real) -> arb:
     a = balls.ball(order)
-    total = arb(0)
-    for atom, weight in zip(atoms, each_ball(atom.p for atom in atoms), strict=True):
-        total += weight * ((1 - a) * _log_slope(atom)).exp()
-    return total.log() / (a - 1)
+    terms = (weight * ((1 - a) * slope).exp() for weight, slope in zip(*_law(f), strict=True))
+    return sum(terms, arb(0)).log() / (a - 1)
 
 
 def renyi_max(f: PiecewiseLinear, digits: int = 15) -> Enclosure:
     """``D_inf(P || Q) = log max p/q``: the order infinity."""
     wanted = digits_in(digits)
-    if sign(f.atoms[-1].q) == 0:
+    least = f.steepness[-1]
+    assert least is not None
+    if least == 0:
         return _INFINITE
-    last = f.atoms[-1]
-    worst = last.p / last.q
-    if compare(worst, 1) == 0:
+    if least == 1:
         return _NOTHING
-    return balls.certify(lambda: ball(worst).log(), wanted, method=METHOD)
+    return balls.certify(lambda: -ball(least).log(), wanted, method=METHOD)
 
 
 # --- sums over atoms ------------------------------------------------------------------------------
@@ -138,23 +133,22 @@ def renyi_max(f: PiecewiseLinear, digits: int = 15) -> Enclosure:
 
 def _moment(f: PiecewiseLinear, digits: int, of: Callable[[arb], arb]) -> Enclosure:
     """The expectation under ``P`` of a power of ``log dQ/dP``."""
-    if any(sign(atom.q) == 0 for atom in f.atoms):
+    if f.steepness[-1] == 0:
         return _INFINITE
     if _is_identity(f):
         return _NOTHING
-    atoms = [atom for atom in f.atoms if sign(atom.p)]
 
     def compute() -> arb:
-        weights = each_ball(atom.p for atom in atoms)
-        return sum((w * of(_log_slope(a)) for w, a in zip(weights, atoms, strict=True)), arb(0))
+        return sum((w * of(slope) for w, slope in zip(*_law(f), strict=True)), arb(0))
 
     return balls.certify(compute, digits, method=METHOD)
 
 
-def _log_slope(atom: Atom) -> arb:
-    """``log q/p``; exactly 0 for equal masses."""
-    ratio: Number = atom.q / atom.p
-    return arb(0) if ratio == 1 else ball(ratio).log()
+def _law(f: PiecewiseLinear) -> tuple[list[arb], list[arb]]:
+    """The law of ``log |f'|`` where it is finite: masses under ``P``, and values."""
+    masses = each_ball(atom.p for atom in f.atoms)
+    kept = [(mass, s) for mass, s in zip(masses, f.steepness, strict=True) if s]
+    return [mass for mass, _ in kept], [arb(0) if s == 1 else ball(s).log() for _, s in kept]
 
 
 def _is_identity(f: PiecewiseLinear) -> bool:

@@ -19,7 +19,7 @@ from dpexact.errors import InvalidInput
 from dpexact.reals import RealLike
 from dpexact.tradeoff.base import level_in
 from dpexact.tradeoff.convex import conjugate, first_vertex, maximum
-from dpexact.tradeoff.numbers import Number, ball, compare, exponential, sign
+from dpexact.tradeoff.numbers import Number, ball, compare, exponential
 from dpexact.tradeoff.piecewise import Atom, PiecewiseLinear
 
 
@@ -97,7 +97,7 @@ def guarantees(f: PiecewiseLinear) -> tuple[Guarantee, ...]:
     """
     if not f.is_symmetric:
         raise InvalidInput("f: is not symmetric; use symmetrised(f)")
-    levels: list[Number] = [atom.q / atom.p for atom in f.atoms if sign(atom.p)]
+    levels = [level for level in f.steepness if level is not None]
     steep = [level for level in levels if compare(level, 1) > 0] + [Fraction(1)]
     return tuple(Guarantee(level, 1 + conjugate(f, -level)) for level in reversed(steep))
 

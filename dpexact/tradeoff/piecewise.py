@@ -9,7 +9,7 @@ pair makes the algebra plain: inverse swaps ``p`` and ``q``, the tensor product 
 from __future__ import annotations
 
 import functools
-from bisect import bisect_right
+from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from functools import cached_property
@@ -32,7 +32,7 @@ from dpexact.tradeoff.numbers import (
 )
 
 #: Largest number of linear pieces.
-MAX_PIECES: Final = 200_000
+MAX_PIECES: Final = 20_000
 
 
 class Atom(NamedTuple):
@@ -78,6 +78,11 @@ class PiecewiseLinear(TradeoffFunction):
         betas = accumulate((-atom.q for atom in self.atoms), initial=Fraction(1))
         return tuple(map(Vertex, alphas, betas))
 
+    @cached_property
+    def steepness(self) -> tuple[Number | None, ...]:
+        """The likelihood ratio ``q/p = -f'`` of each atom; None for the jump at 0."""
+        return tuple(ratio(atom) for atom in self.atoms)
+
     @property
     def limits_at_zero(self) -> tuple[Number, Number]:
         """``(1, f(0))``: just left of 0, where no test exists and ``f`` counts as 1, and at 0."""
@@ -92,23 +97,23 @@ class PiecewiseLinear(TradeoffFunction):
         """
         x = level_in(alpha)
         i = self._piece(x)
-        start, atom = self.path[i], self.atoms[i]
-        return start.beta - atom.q / atom.p * (x - start.alpha)
+        start, steepness = self.path[i], ratio(self.atoms[i])
+        assert steepness is not None  # the jump has no width
+        return start.beta - steepness * (x - start.alpha)
 
     def slopes(self, alpha: RealLike) -> tuple[Number | None, Number | None]:
         """The derivatives from the left and from the right; None beyond ``[0, 1]``."""
         x = level_in(alpha)
         i = self._piece(x)
-        here = -(self.atoms[i].q / self.atoms[i].p)
-        at_start, at_end = x == self.path[i].alpha, x == self.path[i + 1].alpha
-        before = self.atoms[i - 1] if i and sign(self.atoms[i - 1].p) else None
-        left = (-(before.q / before.p) if before else None) if at_start else here
-        return left, None if at_end else here
+        here, before = self.steepness[i], self.steepness[i - 1] if i else None
+        left = before if x == self.path[i].alpha else here
+        right = None if x == 1 else here
+        return left if left is None else -left, right if right is None else -right
 
     def _piece(self, x: Number) -> int:
         """The atom whose piece holds ``x``: the later one at a vertex, the last one at 1."""
-        i = bisect_right(range(len(self.path)), 0, key=lambda k: compare(self.path[k].alpha, x) > 0)
-        return min(i, len(self.path) - 1) - 1
+        last = len(self.atoms) - 1
+        return bisect_left(range(last), True, key=lambda i: compare(self.path[i + 1].alpha, x) > 0)
 
     def _enclose(self, alpha: Number, digits: int) -> Enclosure:
         return enclose(self.value(alpha), digits, self.method)
@@ -220,7 +225,7 @@ def of_path(points: Sequence[Vertex]) -> PiecewiseLinear:
     for atom in atoms:
         if sign(atom.p) < 0 or sign(atom.q) < 0:
             raise InvalidInput("points: alpha must increase and beta decrease")
-    ratios = [_ratio(atom) for atom in atoms if sign(atom.p) or sign(atom.q)]
+    ratios = [ratio(atom) for atom in atoms if sign(atom.p) or sign(atom.q)]
     if any(_by_ratio(a, b) > 0 for a, b in pairwise(ratios)):
         raise InvalidInput("points: the polygon is not convex and below 1 - alpha")
     return PiecewiseLinear(atoms)
@@ -241,7 +246,7 @@ def _sorted(atoms: Iterable[Atom]) -> PiecewiseLinear:
     return result
 
 
-def _ratio(atom: Atom) -> Number | None:
+def ratio(atom: Atom) -> Number | None:
     """``q/p``; None if infinite."""
     return atom.q / atom.p if sign(atom.p) else None
 
@@ -255,18 +260,18 @@ def _by_ratio(a: Number | None, b: Number | None) -> int:
 
 def _canonical(atoms: Iterable[Atom]) -> tuple[Atom, ...]:
     """Sorted by decreasing ratio, equal ratios merged, empty atoms left out."""
-    rated = [(_ratio(atom), atom) for atom in atoms if sign(atom.p) or sign(atom.q)]
+    rated = [(ratio(atom), atom) for atom in atoms if sign(atom.p) or sign(atom.q)]
     order = functools.cmp_to_key(_by_ratio)
     rated.sort(key=lambda pair: order(pair[0]))
     merged: list[Atom] = []
     previous: Number | None = None
-    for ratio, atom in rated:
-        if merged and _by_ratio(previous, ratio) == 0:
+    for steepness, atom in rated:
+        if merged and _by_ratio(previous, steepness) == 0:
             last = merged.pop()
             merged.append(Atom(last.p + atom.p, last.q + atom.q))
         else:
             merged.append(atom)
-            previous = ratio
+            previous = steepness
     for name, masses in zip("pq", zip(*merged, strict=True), strict=True):
         if sum(masses, Fraction(0)) != 1:
             raise InvalidInput(f"{name}: the masses do not sum to exactly 1")

@@ -32,7 +32,7 @@ def ball(terms: Sum) -> arb:
 
 def plain_sign(terms: Sum) -> int:
     """The sign when all coefficients share it, as monomials are positive; 0 if they do not."""
-    signs = {1 if coefficient > 0 else -1 for coefficient in terms.values()}
+    signs = {1 if coefficient.numerator > 0 else -1 for coefficient in terms.values()}
     return signs.pop() if len(signs) == 1 else 0
 
 

@@ -79,6 +79,11 @@ def test_unsupported(text):
         tradeoff(text)
 
 
+def test_too_many_repetitions_are_refused_at_once():
+    with pytest.raises(UnsupportedMechanism, match="not written out"):
+        tradeoff("pure_dp(1/10)^1000000")
+
+
 def test_refusals():
     with pytest.raises(InvalidInput):
         tradeoff("pure_dp(")
