@@ -38,13 +38,13 @@ class Processing:
 class Separation:
     """The first pair is not as informative: a test of the second pair that it cannot match.
 
-    ``rejection[j]`` is the probability of rejecting on outcome ``j`` of the second pair. Its type I
-    error is ``alpha`` and its type II error ``beta``; every test of the first pair of type I error
-    at most ``alpha`` has type II error ``best > beta`` or more.
+    The test rejects on the outcomes ``rejected`` of the second pair. Its type I error is ``alpha``
+    and its type II error ``beta``; every test of the first pair of type I error at most ``alpha``
+    has type II error ``best > beta`` or more.
     """
 
     alpha: Number
-    rejection: tuple[Number, ...]
+    rejected: tuple[int, ...]
     beta: Number
     best: Number
 
@@ -204,15 +204,7 @@ def _merged(a: _Piece, b: _Piece) -> _Piece:
 def _separation(
     f: PiecewiseLinear, alpha: Number, targets: list[Atom], g: PiecewiseLinear
 ) -> Separation:
-    """Neyman and Pearson's test of the second pair at type I error ``alpha``."""
-    rejected: list[Number] = []
-    for start, atom in zip(g.path, g.atoms, strict=False):
-        room = alpha - start.alpha
-        if compare(room, atom.p) >= 0:
-            rejected.append(Fraction(1))
-        else:
-            rejected.append(room / atom.p if sign(room) > 0 else Fraction(0))
-    rule = tuple(
-        Fraction(0) if _is_empty(target) else rejected[_home(g, target)] for target in targets
-    )
-    return Separation(alpha, rule, g.value(alpha), f.value(alpha))
+    """Neyman and Pearson's test of the second pair, at the vertex ``alpha`` of its graph."""
+    count = sum(compare(vertex.alpha, alpha) <= 0 for vertex in g.path[1:])
+    rejected = tuple(j for j, target in enumerate(targets) if 0 <= _home(g, target) < count)
+    return Separation(alpha, rejected, g.value(alpha), f.value(alpha))

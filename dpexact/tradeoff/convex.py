@@ -126,14 +126,16 @@ class Violation(NamedTuple):
 def violation(f: PiecewiseLinear, g: PiecewiseLinear) -> Violation | None:
     """None if ``f <= g`` everywhere, otherwise the place of the largest excess, exactly.
 
-    ``f - g`` is linear between the vertices of both, so its maximum is at one of them.
+    On one piece of ``g`` the difference ``f - g`` is convex, so its maximum is at a vertex of
+    ``g``; ``alpha`` is the leftmost.
 
     >>> from dpexact.tradeoff import f_eps_delta
     >>> violation(f_eps_delta("log(4)", 0), f_eps_delta("log(2)", 0) ** 2) is None
     True
     """
     worst = Violation(Fraction(0), Fraction(0))
-    for alpha, (a, b) in common_grid(f, g):
-        if compare(a - b, worst.excess) > 0:
-            worst = Violation(alpha, a - b)
+    for alpha, beta in g.vertices:
+        excess = f.value(alpha) - beta
+        if compare(excess, worst.excess) > 0:
+            worst = Violation(alpha, excess)
     return worst if sign(worst.excess) else None

@@ -87,6 +87,20 @@ def test_tightest_epsilon_is_sharp(f, delta):
         assert violation(of_guarantee(Guarantee(smaller, delta)), f) is not None
 
 
+@pytest.mark.parametrize("delta", ["0", "1/500", "1/100", "1/20", "1/5", "9/10"])
+@pytest.mark.parametrize("eps", ["log(5/4)", "1/4"])
+def test_tightest_epsilon_of_many_vertices(eps, delta):
+    """Against a scan: E >= (1 - delta - beta)/alpha at every vertex of a symmetric f."""
+    f = f_eps_delta(eps, "1/1000") ** 8
+    best = tightest(f, delta)
+    if 1 - f.vertices[0].beta > F(delta):
+        assert best is None
+    else:
+        needed = [(1 - F(delta) - y) / x for x, y in f.vertices if x != 0]
+        assert best is not None
+        assert best.level == max(F(1), *needed)
+
+
 def test_smallest_epsilon_of_ten_fold_composition():
     """Figure 5 of Dong, Roth and Su (2022) prints 2.89."""
     best = tightest(f_eps_delta("1/sqrt(10)", 0) ** 10, "1/1000")

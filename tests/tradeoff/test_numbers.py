@@ -108,6 +108,11 @@ def test_binomial_theorem(x, y, n):
     assert sum(binomial_terms(x, y, n), Fraction(0)) == (x + y) ** n
 
 
+def test_equal_numerators_over_different_denominators_differ():
+    assert compare(number("1/(1+e)"), number("1/(1+e^2)")) == 1
+    assert number("e/(1+e)") != number("e/(1+e^2)")
+
+
 def test_tiny_differences_are_decided():
     x = exponential(real("1e-60")) - 1
     assert sign(x) == 1
