@@ -1,0 +1,72 @@
+"""What every trade-off function offers: certified evaluation and a picture."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING, Any
+
+from dpexact.arguments import digits_in
+from dpexact.enclosure import Enclosure
+from dpexact.errors import InvalidInput
+from dpexact.reals import RealLike
+from dpexact.tokens import shorten
+from dpexact.tradeoff.numbers import Number, compare, number
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+class TradeoffFunction(ABC):
+    """A trade-off function ``f``: the least type II error of a test of ``P`` against ``Q``
+
+    whose type I error is at most ``alpha``. Convex, continuous and non-increasing on ``[0, 1]``,
+    with ``f(alpha) <= 1 - alpha`` (Dong, Roth, Su 2022, Proposition 1). ``f(0)`` is the limit from
+    the right; where it is below 1, ``Q`` has mass ``1 - f(0)`` on which ``P`` has none.
+    """
+
+    method: str
+
+    def __call__(self, alpha: RealLike, digits: int = 15) -> Enclosure:
+        """Enclose ``f(alpha)`` to ``digits`` digits, for any exact real ``0 <= alpha <= 1``.
+
+        Raises:
+            InvalidInput: ``alpha`` or ``digits`` out of range.
+            PrecisionNotReached: with the best enclosure.
+        """
+        return self._enclose(level_in(alpha), digits_in(digits))
+
+    @abstractmethod
+    def _enclose(self, alpha: Number, digits: int) -> Enclosure:
+        """``f(alpha)`` for a checked ``alpha``."""
+
+    @abstractmethod
+    def inverse(self) -> TradeoffFunction:
+        """``f^-1(alpha) = inf{t in [0, 1]: f(t) <= alpha}``, which is ``T(Q, P)``."""
+
+    @abstractmethod
+    def _outline(self) -> tuple[list[float], list[float]]:
+        """Points of the graph, as floats, for a picture."""
+
+    def plot(self, ax: Axes | None = None, **style: Any) -> Axes:
+        """Draw the graph on ``ax`` (a new one if None) and return the matplotlib axes.
+
+        ``style`` goes to ``Axes.plot``. Needs the extra ``plot``.
+        """
+        if ax is None:
+            try:
+                from matplotlib.figure import Figure
+            except ImportError as error:
+                raise InvalidInput("plot: needs matplotlib: install dpexact[plot]") from error
+            ax = Figure().add_subplot()
+        ax.plot(*self._outline(), **style)
+        ax.set(xlim=(0, 1), ylim=(0, 1), xlabel="type I error", ylabel="type II error")
+        ax.set_aspect("equal")
+        return ax
+
+
+def level_in(alpha: RealLike, name: str = "alpha") -> Number:
+    """The exact number ``alpha`` if it lies in ``[0, 1]``."""
+    value = number(alpha, name)
+    if compare(value, 0) < 0 or compare(value, 1) > 0:
+        raise InvalidInput(f"{name}: {shorten(str(alpha))} is not accepted; must be >= 0 and <= 1")
+    return value

@@ -1,0 +1,112 @@
+r""":math:`G_\mu(\alpha) = \Phi(\Phi^{-1}(1-\alpha) - \mu)`, of Gaussian differential privacy.
+
+It is parametrised by ``t = Phi^-1(1 - alpha)``: ``alpha = Phi(-t)``, ``G_mu = Phi(t - mu)`` and the
+slope is ``-e^(mu t - mu^2/2)``.
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import Final
+
+from flint import arb
+
+from dpexact import balls, reals
+from dpexact.arguments import digits_in, integer_in, real_in
+from dpexact.enclosure import Enclosure
+from dpexact.errors import InvalidInput
+from dpexact.reals import RealLike
+from dpexact.tradeoff.base import TradeoffFunction, level_in
+from dpexact.tradeoff.numbers import Number, ball
+
+_OUTLINE_POINTS: Final = 400
+
+
+class GaussianTradeoff(TradeoffFunction):
+    """``G_mu = T(N(0, 1), N(mu, 1))``, ``mu >= 0`` any exact real (Dong, Roth, Su 2022, (5)).
+
+    ``G * G'`` and ``G ** n`` are Gaussian too: the squares of ``mu`` add up (Corollary 2).
+
+    >>> print(GaussianTradeoff(1)("1/20"))
+    0.74048897715855592935169...
+    """
+
+    method = "closed form: Gaussian"
+
+    def __init__(self, mu: RealLike) -> None:
+        self.mu = real_in(mu, "mu", ">= 0")
+
+    def _enclose(self, alpha: Number, digits: int) -> Enclosure:
+        if alpha in (0, 1) or self.mu.fraction == 0:
+            if isinstance(alpha, Fraction):
+                return Enclosure.exact(1 - alpha, self.method)
+            return balls.certify(lambda: 1 - ball(alpha), digits, method=self.method)
+        return balls.certify(
+            lambda: normal_cdf(quantile(ball(alpha)) - balls.ball(self.mu)),
+            digits,
+            lowest=Fraction(0),
+            highest=Fraction(1),
+            method=self.method,
+        )
+
+    def slope(self, alpha: RealLike, digits: int = 15) -> Enclosure:
+        """Enclose the derivative ``-e^(mu t - mu^2/2)`` at ``0 < alpha < 1``."""
+        x, wanted = level_in(alpha), digits_in(digits)
+        if x in (0, 1):
+            raise InvalidInput(f"alpha: {alpha} is not accepted; must be > 0 and < 1")
+        if self.mu.fraction == 0:
+            return Enclosure.exact(Fraction(-1), self.method)
+
+        def derivative() -> arb:
+            mu = balls.ball(self.mu)
+            return -(mu * quantile(ball(x)) - mu * mu / 2).exp()
+
+        return balls.certify(derivative, wanted, method=self.method)
+
+    def inverse(self) -> GaussianTradeoff:
+        return self
+
+    def __mul__(self, other: GaussianTradeoff) -> GaussianTradeoff:
+        if not isinstance(other, GaussianTradeoff):
+            return NotImplemented
+        squares = (reals.multiply(mu, mu) for mu in (self.mu, other.mu))
+        return GaussianTradeoff(reals.square_root(reals.add(*squares)))
+
+    def __pow__(self, times: RealLike) -> GaussianTradeoff:
+        root = reals.square_root(reals.rational(integer_in(times, "times", 0)))
+        return GaussianTradeoff(reals.multiply(root, self.mu))
+
+    def group(self, k: int) -> GaussianTradeoff:
+        """``1 - (1 - G_mu)^(o k) = G_(k mu)``, ``k >= 1`` (Theorem 3)."""
+        return GaussianTradeoff(reals.multiply(reals.rational(integer_in(k, "k", 1)), self.mu))
+
+    def __eq__(self, other: object) -> bool:
+        return self.mu == other.mu if isinstance(other, GaussianTradeoff) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash((type(self), self.mu))
+
+    def __repr__(self) -> str:
+        return f"GaussianTradeoff({str(self.mu)!r})"
+
+    def _outline(self) -> tuple[list[float], list[float]]:
+        with balls.precision(64):
+            mu = float(balls.ball(self.mu).mid())
+        # equal steps in t, wide enough for both ends of the curve
+        low, high = -5.0, 5.0 + mu
+        ts = [high - (high - low) * k / _OUTLINE_POINTS for k in range(_OUTLINE_POINTS + 1)]
+        root = math.sqrt(2)
+        alphas = [math.erfc(t / root) / 2 for t in ts]
+        betas = [math.erfc((mu - t) / root) / 2 for t in ts]
+        return [0.0, *alphas, 1.0], [1.0, *betas, 0.0]
+
+
+def quantile(alpha: arb) -> arb:
+    """``t = Phi^-1(1 - alpha)`` for ``0 < alpha < 1``."""
+    return arb(2).sqrt() * (2 * alpha).erfcinv()
+
+
+def normal_cdf(t: arb) -> arb:
+    """``Phi(t)``, accurate in both tails."""
+    return (-t / arb(2).sqrt()).erfc() / 2
