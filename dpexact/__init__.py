@@ -3,10 +3,10 @@
 Rooms, each importing only from those before it::
 
     errors < enclosure, tokens < reals < exactness < balls < arguments
-           < mechanisms < accounting < symbolic, audit < cli
+           < mechanisms, tradeoff < accounting < symbolic, audit < cli
 """
 
-from dpexact.accounting import delta, delta_bounds, epsilon, epsilon_curve, renyi
+from dpexact.accounting import delta, delta_bounds, epsilon, epsilon_curve, renyi, tradeoff
 from dpexact.audit.runner import audit
 from dpexact.enclosure import Enclosure
 from dpexact.errors import (
@@ -62,5 +62,6 @@ __all__ = [
     "renyi",
     "staircase",
     "symbolic",
+    "tradeoff",
     "zcdp",
 ]

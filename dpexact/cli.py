@@ -193,6 +193,40 @@ def renyi(expr: str, order: str, method: str, digits: int, direction: str, as_js
     )
 
 
+@main.command(epilog=_EXPR_HELP)
+@_expression
+@click.option("--alpha", metavar="A", help="Type I error: an exact number in [0, 1].")
+@click.option("--plot", type=click.Path(path_type=Path), help="Draw the whole function here.")
+@_digits
+@_as_json
+def tradeoff(expr: str, alpha: str | None, plot: Path | None, digits: int, as_json: bool) -> int:
+    """Enclose the trade-off function: the least type II error at type I error ALPHA.
+
+    \b
+    Examples:
+      dpexact tradeoff "gaussian(1)" --alpha 0.05
+      dpexact tradeoff "pure_dp(1/2)^10" --plot tradeoff.svg
+    """
+    if alpha is None and plot is None:
+        raise click.UsageError("give --alpha A, or --plot FILE")
+    found = dpexact.tradeoff(expr)
+    if plot is not None:
+        from dpexact.audit.reports.writing import write_figure
+
+        write_figure(found.plot().figure, plot)
+    if alpha is None:
+        return 0
+    return _answer(
+        lambda: found(alpha, digits),
+        expr,
+        digits,
+        as_json,
+        quantity="tradeoff",
+        argument=("alpha", alpha),
+        direction="both",
+    )
+
+
 def _answer(
     ask: Callable[[], Enclosure],
     expr: str,

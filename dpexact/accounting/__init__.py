@@ -2,5 +2,6 @@
 
 from dpexact.accounting.queries import delta, delta_bounds, epsilon, epsilon_curve
 from dpexact.accounting.renyi import renyi
+from dpexact.accounting.tradeoff_of import tradeoff
 
-__all__ = ["delta", "delta_bounds", "epsilon", "epsilon_curve", "renyi"]
+__all__ = ["delta", "delta_bounds", "epsilon", "epsilon_curve", "renyi", "tradeoff"]

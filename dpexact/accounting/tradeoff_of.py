@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from fractions import Fraction
 from typing import Final
 
 from dpexact import reals
+from dpexact.accounting.choose import profile
+from dpexact.accounting.dual import trade_off
+from dpexact.accounting.profile import Profile
 from dpexact.accounting.queries import mechanism_in
-from dpexact.errors import UnsupportedMechanism
+from dpexact.balls import certify
+from dpexact.enclosure import Enclosure
+from dpexact.errors import PrecisionNotReached
 from dpexact.mechanisms import (
     GDP,
     ApproxDP,
@@ -29,6 +35,14 @@ from dpexact.tradeoff import (
     f_eps_delta,
     identity,
 )
+from dpexact.tradeoff.numbers import Number, compare, enclose
+
+#: Points and supporting lines in a picture, and the largest ``|log slope|``.
+_OUTLINE_POINTS: Final = 200
+_OUTLINE_LINES: Final = 60
+_STEEPEST: Final = 12.0
+#: Below this delta further lines change nothing that is seen.
+_FLAT: Final = 1e-4
 
 #: Largest number of repetitions of one mechanism whose vertices are written out.
 MAX_REPETITIONS: Final = 5_000
@@ -41,12 +55,13 @@ def tradeoff(mechanism: Mechanism | str) -> TradeoffFunction:
     :class:`~dpexact.tradeoff.PiecewiseLinear` with exact ``vertices``, and its values are exact
     when ``e^eps`` is rational. All of them are symmetric.
 
-    Accepts products of ``approx_dp``, ``pure_dp`` and ``discrete_laplace``, products of ``gdp`` and
-    ``gaussian``, and a single ``laplace``.
+    Products of ``approx_dp``, ``pure_dp`` and ``discrete_laplace``, products of ``gdp`` and
+    ``gaussian``, and a single ``laplace`` have closed forms; every other mechanism that has a
+    privacy profile is evaluated through it (method ``dual``).
 
     Raises:
         InvalidInput: an argument out of its domain.
-        UnsupportedMechanism: naming the part that has no exact trade-off function here.
+        UnsupportedMechanism: naming the part that no certified method accounts for.
 
     >>> f = tradeoff("approx_dp(log(2), 1/100)^2")
     >>> print(f("1/10"))
@@ -57,16 +72,55 @@ def tradeoff(mechanism: Mechanism | str) -> TradeoffFunction:
     m = mechanism_in(mechanism)
     steps = [(_simplified(step), count) for step, count in m.steps().items()]
     kinds = {_kind(step) for step, _ in steps}
-    if kinds == {"finite"}:
+    if kinds == {"finite"} and all(count <= MAX_REPETITIONS for _, count in steps):
         return _finite(steps)
     if kinds == {"gaussian"}:
         return _gaussian(steps)
     if kinds == {"laplace"} and len(steps) == 1 and steps[0][1] == 1:
         return _laplace(steps[0][0])
-    raise UnsupportedMechanism(
-        f"no exact trade-off function for {m}: products of approx_dp, pure_dp and "
-        "discrete_laplace, products of gdp and gaussian, and one laplace have one"
-    )
+    return DualTradeoff(profile(m))
+
+
+class DualTradeoff(TradeoffFunction):
+    """The symmetric trade-off function of a privacy profile, by :mod:`dpexact.accounting.dual`."""
+
+    method = "dual"
+
+    def __init__(self, found: Profile) -> None:
+        self.profile = found
+
+    def _enclose(self, alpha: Number, digits: int) -> Enclosure:
+        if compare(alpha, 1) == 0:
+            return Enclosure.exact(Fraction(0), self.method)
+        if compare(alpha, 0) == 0:
+            lost = self.profile.infinite.fraction
+            if lost is not None:
+                return Enclosure.exact(1 - lost, self.method)
+            return certify(lambda: 1 - self.profile.infinite.ball(), digits, method=self.method)
+        method = f"{self.method} of {self.profile.method}"
+        level = enclose(alpha, 2 * digits + 20, method)
+        return trade_off(self.profile.delta, level, digits, method)
+
+    def inverse(self) -> DualTradeoff:
+        return self
+
+    def _outline(self) -> tuple[list[float], list[float]]:
+        """The upper envelope of supporting lines; each costs one evaluation of the profile."""
+        lines = []
+        for k in range(_OUTLINE_LINES + 1):
+            t = _STEEPEST * (k / _OUTLINE_LINES) ** 2
+            delta = self._near(t)
+            lines += [(1 - delta, math.exp(t)), (math.exp(-t) * (1 - delta), math.exp(-t))]
+            if delta < _FLAT:
+                break
+        alphas = [(k / _OUTLINE_POINTS) ** 2 for k in range(_OUTLINE_POINTS + 1)]
+        return alphas, [max(0.0, *(c - slope * a for c, slope in lines)) for a in alphas]
+
+    def _near(self, epsilon: float) -> float:
+        try:
+            return float(self.profile.delta(reals.real(epsilon), 3).upper)
+        except PrecisionNotReached as error:
+            return float(error.best.upper)
 
 
 def _simplified(step: Mechanism) -> Mechanism:
@@ -90,11 +144,6 @@ def _kind(step: Mechanism) -> str:
 def _finite(steps: Iterable[tuple[Mechanism, int]]) -> PiecewiseLinear:
     result = identity()
     for step, count in steps:
-        if count > MAX_REPETITIONS:
-            raise UnsupportedMechanism(
-                f"the trade-off function of {count} times {step} is not written out "
-                f"(limit {MAX_REPETITIONS}); delta() and epsilon() have no such limit"
-            )
         result = result * _one(step) ** count
     return result
 

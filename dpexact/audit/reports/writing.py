@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import io
 import os
 import secrets
 import stat
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from dpexact.audit.visible import visible
 from dpexact.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 
 def write_atomically(path: str | os.PathLike[str], text: str) -> None:
@@ -19,7 +24,26 @@ def write_atomically(path: str | os.PathLike[str], text: str) -> None:
     Raises:
         InvalidInput: ``path`` is a directory or cannot be written; nothing has changed then.
     """
-    content = text.encode("utf-8")
+    write_bytes_atomically(path, text.encode("utf-8"))
+
+
+def write_figure(figure: Figure, path: str | os.PathLike[str]) -> None:
+    """Write a matplotlib figure in the format that the suffix of ``path`` names, atomically.
+
+    Raises:
+        InvalidInput: an unknown suffix, or ``path`` cannot be written.
+    """
+    kind = Path(path).suffix.lstrip(".").lower()
+    known = sorted(figure.canvas.get_supported_filetypes())
+    if kind not in known:
+        raise InvalidInput(f"{visible(os.fspath(path))}: suffix must be one of {', '.join(known)}")
+    content = io.BytesIO()
+    figure.savefig(content, format=kind, bbox_inches="tight")
+    write_bytes_atomically(path, content.getvalue())
+
+
+def write_bytes_atomically(path: str | os.PathLike[str], content: bytes) -> None:
+    """As :func:`write_atomically`, for bytes."""
     try:
         _write(Path(path), content)
     except (OSError, ValueError) as error:  # ValueError: a NUL in the path
