@@ -213,7 +213,7 @@ def tradeoff(expr: str, alpha: str | None, plot: Path | None, digits: int, as_js
     if plot is not None:
         from dpexact.audit.reports.writing import write_figure
 
-        write_figure(found.plot().figure, plot)
+        write_figure(found.plot(), plot)
     if alpha is None:
         return 0
     return _answer(
