@@ -166,5 +166,5 @@ def test_a_dominating_law_one_point_too_low_is_noticed(monkeypatch):
 
 def test_rounding_the_wrong_way_is_noticed(monkeypatch):
     monkeypatch.setattr(law, "_round_up", lambda product, bits: product // (fmpz(1) << bits))
-    laws, _ = engine.compose_steps(STEPS, grid.Grid(Fraction(1, 1024), 24, 1 << 4))
+    laws, _ = engine.compose_steps(STEPS, grid.Grid(Fraction(1, 1024), 16, 1))
     assert is_noticed(laws)
