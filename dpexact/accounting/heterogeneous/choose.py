@@ -25,8 +25,9 @@ _FEW_TYPES: Final = 256
 def different_responses(parameters: Parameters, infinite: InfiniteLoss) -> Profile:
     """The profile of mechanisms ``(eps_i, count)`` of at least two different ``eps_i > 0``.
 
-    Counts on a lattice and few outcomes first; then a lattice law cut at its tails; then
-    binomial sums when all but one ``eps_i`` are repeated little; then up to 40 arbitrary ``eps_i`` by meeting in the middle; then the grid.
+    Counts on a lattice and few outcomes first; then a lattice law cut at its tails; then binomial
+    sums when all but one ``eps_i`` are repeated little; then up to 40 arbitrary ``eps_i`` by
+    meeting in the middle; then the grid.
     """
     if CountLaw.of(parameters) is None:
         few = Meeting.of(parameters)

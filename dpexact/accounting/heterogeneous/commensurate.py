@@ -40,8 +40,8 @@ def on_lattice(parameters: Parameters) -> tuple[Real, list[tuple[int, int]]] | N
     """``(b, [(n_i, count)])`` with ``eps_i = n_i b``; None if some ratio is not visibly rational.
 
     >>> from dpexact.reals import real
-    >>> print(*on_lattice([(real("log(8)"), 1), (real("log(4)"), 5)]))
-    log(8)*1/3 [(3, 1), (2, 5)]
+    >>> print(*on_lattice([(real("3*sqrt(2)"), 1), (real("sqrt(2)*2"), 5)]))
+    3*sqrt(2)*(1/3) [(3, 1), (2, 5)]
     """
     first = parameters[0][0]
     ratios = []

@@ -25,7 +25,21 @@ from dpexact.reals import rational, real
 
 NONE = InfiniteLoss()
 LOST = InfiniteLoss(((rational(Fraction(1, 1000)), 2), (rational(Fraction(1, 50)), 1)))
-THIRTEEN = "1/3 2/7 1/11 3/13 5/17 1/19 7/23 2/29 11/31 3/37 4/41 9/43 1/47".split()
+THIRTEEN = [
+    "1/3",
+    "2/7",
+    "1/11",
+    "3/13",
+    "5/17",
+    "1/19",
+    "7/23",
+    "2/29",
+    "11/31",
+    "3/37",
+    "4/41",
+    "9/43",
+    "1/47",
+]
 FORTY = [
     (real(f"{'sqrt' if i % 2 else 'log'}({i + 1})/{10 + i}"), 1) for i in range(1, 41)
 ]  # no two of a rational ratio
@@ -79,7 +93,8 @@ def test_meeting_and_enumeration_agree_with_all_subsets(growths, level):
     assert found.lower <= truth <= found.upper
     assert found.upper - found.lower < Fraction(1, 10**30)
     exact = HeterogeneousComposition(parameters, NONE, "meet").delta(epsilon, 10)
-    assert exact.is_exact and exact.lower == truth
+    assert exact.is_exact
+    assert exact.lower == truth
 
 
 @settings(max_examples=scaled(60))
@@ -146,9 +161,11 @@ def test_all_routes_agree_on_a_lattice(multiples, point):
     assert counts.digits >= 25
     for other in (routes["meet"], few_atoms(parameters), lattice(parameters)):
         found = other.delta(epsilon, 25)
-        assert found.digits >= 25 and found.overlaps(counts)
+        assert found.digits >= 25
+        assert found.overlaps(counts)
     grid = best(lambda: routes["grid"].delta(epsilon, 3))
-    assert grid.digits >= 3 and grid.overlaps(counts)
+    assert grid.digits >= 3
+    assert grid.overlaps(counts)
     target = real("1/20")
     expected = routes["counts"].epsilon(target, 20)
     for other in (routes["meet"], lattice(parameters)):
@@ -166,19 +183,21 @@ def test_equal_eps_give_the_homogeneous_composition(eps):
         truth = known.delta(real(point), 30)
         for route in ("counts", "meet"):
             found = HeterogeneousComposition([(value, 30)], LOST, route).delta(real(point), 30)
-            assert found.overlaps(truth) and found.digits >= 30
+            assert found.overlaps(truth)
+            assert found.digits >= 30
         grid = HeterogeneousComposition([(value, 30)], LOST, "grid").delta(real(point), 4)
         assert grid.overlaps(truth)
     truth = known.epsilon(real("0.03"), 25)
     for route, digits in (("counts", 25), ("meet", 25), ("grid", 4)):
         found = HeterogeneousComposition([(value, 30)], LOST, route).epsilon(real("0.03"), digits)
-        assert found.overlaps(truth) and found.digits >= digits
+        assert found.overlaps(truth)
+        assert found.digits >= digits
 
 
 def test_pieces_found_by_tangents_are_inverted():
     parameters = [(real(f"log({i + 2})/7"), 1) for i in range(8)]
     profile = HeterogeneousComposition(parameters, LOST, "meet")
-    for target in ("0.03", "1/10", "0.022", "0.30"):
+    for target in ("0.03", "1/10", "0.022", "0.25"):
         found = profile.epsilon(real(target), 30)
         assert found.digits >= 30
         at_most = profile.delta(rational(found.upper), 40)
@@ -201,7 +220,8 @@ def test_thirteen_mechanisms():
 def test_forty_hundredths():
     text = " * ".join(f"pure_dp({i}/100)" for i in range(1, 41))
     found = dpexact.delta(text, 1, digits=30)
-    assert found.digits >= 30 and "counts" in found.method
+    assert found.digits >= 30
+    assert "counts" in found.method
     parameters = [(real(f"{i}/100"), 1) for i in range(1, 41)]
     assert lattice(parameters).delta(real(1), 25).digits >= 25
     with balls.precision(160):
@@ -216,7 +236,8 @@ def test_many_arbitrary_eps():
     found = profile.delta(real(1), 40)
     assert found.digits >= 40
     grid = HeterogeneousComposition(parameters, LOST, "grid").delta(real(1), 6)
-    assert grid.digits >= 6 and grid.overlaps(found)
+    assert grid.digits >= 6
+    assert grid.overlaps(found)
     assert Meeting.of(FORTY) is not None
     assert Meeting.of([*FORTY, (real("sqrt(3)/70"), 1)]) is None
 
@@ -224,12 +245,14 @@ def test_many_arbitrary_eps():
 def test_sixty_eps_on_the_grid():
     text = " * ".join(f"approx_dp(sqrt({i})/40, 1/1000000)" for i in range(2, 80) if i % 4)
     found = dpexact.delta(text, 1, digits=6)
-    assert "grid" in found.method and found.digits >= 6
+    assert "grid" in found.method
+    assert found.digits >= 6
     back = dpexact.epsilon(text, rational(found.lower), digits=5)
-    assert back.digits >= 5 and abs(back.lower - 1) < Fraction(1, 10**4)
+    assert back.digits >= 5
+    assert abs(back.lower - 1) < Fraction(1, 10**4)
+    profile = HeterogeneousComposition(FORTY, NONE, "grid")
+    profile._route.work = 2_000_000
     with pytest.raises(PrecisionNotReached) as caught:
-        profile = HeterogeneousComposition(FORTY, NONE, "grid")
-        profile._route.work = 2_000_000
         profile.delta(real(1), 30)
     assert 2 <= caught.value.best.digits < 30
 
@@ -290,7 +313,8 @@ def test_a_thousand_equal_and_one_different(other):
     assert found.digits >= 20
     assert few_atoms(parameters).delta(real(12), 20).overlaps(found)
     again = HeterogeneousComposition(parameters, LOST).epsilon(rational(found.upper), 15)
-    assert again.digits >= 15 and abs(again.lower - 12) < Fraction(1, 10**12)
+    assert again.digits >= 15
+    assert abs(again.lower - 12) < Fraction(1, 10**12)
 
 
 def test_repetitions_without_number_keep_their_route():
@@ -306,7 +330,7 @@ def test_forced_routes_say_when_they_do_not_fit():
 
 
 def test_lattice_of_logarithms():
-    base, multiples = on_lattice([(real("log(8)"), 1), (real("log(4)"), 5)])
+    base, multiples = on_lattice([(real("3*log(2)"), 1), (real("log(2)*2"), 5)])
     assert multiples == [(3, 1), (2, 5)]
     with balls.precision(100):
         assert (balls.ball(base) - balls.ball(2).log()).contains(0)
@@ -323,15 +347,14 @@ def tie_truth():
         return finite(CountLaw.of(TIES), TIE, 300)
 
 
-def test_without_rounding_errors_the_meeting_misses(monkeypatch):
+def test_without_rounding_errors_the_meeting_misses():
     meeting = Meeting.of(TIES)
-    honest = finite(meeting, TIE, 40)
-    assert honest.overlaps(tie_truth())
-    wrong = Meeting.of(TIES)
-    with balls.precision(40):
-        halves = wrong._halves()
+    with balls.precision(24):
+        halves = meeting._halves()
+    meeting._kept = {200: halves}  # coarse masses, everything else fine
+    assert finite(meeting, TIE, 200).overlaps(tie_truth())
     object.__setattr__(halves, "error", 0)
-    assert not finite(wrong, TIE, 40).overlaps(tie_truth())
+    assert not finite(meeting, TIE, 200).overlaps(tie_truth())
 
 
 def test_without_doubt_the_meeting_misses(monkeypatch):
@@ -366,7 +389,8 @@ def test_the_grid_without_an_error_term_misses(monkeypatch, what):
         return laws.below(balls.arb(1)), laws.above(balls.arb(1))
 
     low, high = enclose()
-    assert low <= truth.lower and truth.upper <= high
+    assert low <= truth.lower
+    assert truth.upper <= high
     if what == "split":  # everything on the lower neighbour
 
         def down(gap, spacing):
@@ -384,7 +408,9 @@ def test_the_grid_without_an_error_term_misses(monkeypatch, what):
     else:  # labels cut at one end only are not symmetric
         import dpexact.accounting.heterogeneous.grid as grid
 
-        monkeypatch.setattr(grid, "_cut_lower", lambda m, c, r: m[grid._negligible(m, c) :])
+        monkeypatch.setattr(
+            grid, "_cut_lower", lambda m, c, r: m[: len(m) - grid._negligible(m[::-1], c)]
+        )
         assert enclose(Fraction(1, 1024), 0.5)[0] > truth.upper
 
 
@@ -396,7 +422,8 @@ def test_float_rounding_of_the_grid_is_covered():
     laws = grid_laws(parameters, Fraction(1, 2), 1e-30)
     truth = finite(CountLaw.of(parameters), rational(1))
     low, high = laws.below(balls.arb(1)), laws.above(balls.arb(1))
-    assert low <= truth.lower and truth.upper <= high
+    assert low <= truth.lower
+    assert truth.upper <= high
     assert high - low < truth.upper * 4 * laws.error + Fraction(1, 10**20)
 
 
