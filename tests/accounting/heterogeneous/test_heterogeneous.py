@@ -342,19 +342,22 @@ TIES = [(real("1/3"), 2), (real("2/3"), 1), (real("1"), 3)]
 TIE = real("1")
 
 
-def tie_truth():
-    with balls.precision(300):
-        return finite(CountLaw.of(TIES), TIE, 300)
-
-
 def test_without_rounding_errors_the_meeting_misses():
+    point = real("9/8")  # no outcome is in doubt: rounding alone is left
+    truth = finite(CountLaw.of(TIES), point, 300)
     meeting = Meeting.of(TIES)
     with balls.precision(24):
         halves = meeting._halves()
     meeting._kept = {200: halves}  # coarse masses, everything else fine
-    assert finite(meeting, TIE, 200).overlaps(tie_truth())
+    assert finite(meeting, point, 200).overlaps(truth)
     object.__setattr__(halves, "error", 0)
-    assert not finite(meeting, TIE, 200).overlaps(tie_truth())
+    assert not finite(meeting, point, 200).overlaps(truth)
+
+
+def test_ties_cost_no_digits():
+    found = finite(Meeting.of(TIES), TIE, 200)
+    assert found.overlaps(finite(CountLaw.of(TIES), TIE, 300))
+    assert found.digits > 50
 
 
 def test_without_doubt_the_meeting_misses(monkeypatch):
