@@ -36,6 +36,8 @@ UNDERFLOW: Final = Fraction(1, 1 << 1000)
 SUM_GUARD: Final = 1 + 2.0**-20
 #: ``e^x`` is finite in floats up to here.
 _MAX_EXPONENT: Final = 700.0
+#: Distances from ``epsilon`` that are tried where ``Q`` underflows.
+_EXCESSES: Final = (1, 4, 16)
 
 Floats: TypeAlias = npt.NDArray[np.float64]
 
@@ -48,7 +50,8 @@ class TooLongError(Exception):
 class GridLaws:
     """Masses on the grid.
 
-    ``upper[i]`` is at index ``low + i``, ``inf`` beyond all. ``lower`` covers an interval of labels
+    ``upper[i]`` is at index ``low + i``, ``inf`` beyond all. ``rounding`` bounds by how much the
+    loss of an outcome differs from that of its label. ``lower`` covers an interval of labels
     that is symmetric about the middle of all labels, so that ``Q`` is ``P`` mirrored.
     """
 
@@ -56,6 +59,7 @@ class GridLaws:
     low: int
     inf: float
     lower: Floats
+    rounding: Fraction
     spacing: Fraction
     steps: int
     parameters: Parameters
@@ -106,9 +110,29 @@ class GridLaws:
             p = _sum(self.lower[start:]) / balls.ball(1 + self.error) - balls.ball(UNDERFLOW)
             q = _sum(self.lower[: size - start]) * balls.ball(1 + self.error)
             gain = p - epsilon.exp() * (q + balls.ball(UNDERFLOW))
+            if not gain.lower() > 0:
+                gain = self._far_below(epsilon)
             if not balls.in_range(gain):
                 return Fraction(0)
             return max(Fraction(balls.to_enclosure(gain.lower()).lower), Fraction(0))
+
+    def _far_below(self, epsilon: arb) -> arb:
+        """A cruder lower bound without ``Q``, which underflows where ``epsilon`` is large.
+
+        Labels whose loss exceeds ``epsilon`` by ``x`` at least add ``1 - e^-x`` of their mass.
+        """
+        middle = Fraction(len(self.lower) - 1, 2)
+        place = (epsilon + balls.ball(self.rounding)) / balls.ball(self.spacing)
+        place += balls.ball(middle)
+        best = arb(0)
+        if not place.upper() < len(self.lower):
+            return best
+        for excess in _EXCESSES:
+            first = place + excess / balls.ball(self.spacing)
+            start = max(int(first.upper().ceil().fmpz()), 0)
+            p = _sum(self.lower[start:]) / balls.ball(1 + self.error) - balls.ball(UNDERFLOW)
+            best = best.max(p * -(-arb(excess)).expm1())
+        return best
 
 
 def _sum(masses: Floats) -> arb:
@@ -138,7 +162,7 @@ def grid_laws(parameters: Parameters, spacing: Fraction, tail: float) -> GridLaw
     steps = sum(count for _, count in counted)
     cut = tail / steps / 4
     upper, low, inf = np.ones(1), 0, 0.0
-    lower = np.ones(1)
+    lower, rounding = np.ones(1), arb(0)
     with balls.precision(BITS):
         step = balls.ball(spacing)
         for eps, count in counted:
@@ -148,6 +172,7 @@ def grid_laws(parameters: Parameters, spacing: Fraction, tail: float) -> GridLaw
             if not nearest < MAX_POINTS:
                 raise TooLongError
             label = round(nearest)
+            rounding += count * (value - label * step / 2).abs_upper()
             index, above_index, share = split_atom(2 * value, step)
             high, left = float(up.mid()), float(down.mid())
             at, after = float((up * share).upper()), float((up * (1 - share)).upper())
@@ -159,7 +184,8 @@ def grid_laws(parameters: Parameters, spacing: Fraction, tail: float) -> GridLaw
                 low, inf = low + skipped, (inf + beyond) * (1 + 2.0**-51)
                 lower = _shifted_sum(lower, [(0, left), (label, high)])
                 lower = _cut_lower(lower, cut, 2 * label + 64)
-    return GridLaws(upper, low, inf, lower, spacing, steps, parameters)
+        away = Fraction(balls.to_enclosure(rounding).upper)
+    return GridLaws(upper, low, inf, lower, away, spacing, steps, parameters)
 
 
 def _shifted_sum(masses: Floats, terms: list[tuple[int, float]]) -> Floats:

@@ -439,3 +439,17 @@ def test_work_is_bounded():
         value = balls.to_enclosure(-balls.arb(-1).expm1())
     assert found.lower <= value.upper + Fraction(1, 10**4)
     assert found.upper >= value.lower - Fraction(1, 10**4)
+
+
+@pytest.mark.parametrize("point", ["900", "1190", "1150", "1199"])
+def test_beyond_the_range_of_floats_the_grid_is_wide_but_right(point):
+    truth = OptimalComposition(real("40"), 30, NONE).delta(real(point), 20)
+    grid = HeterogeneousComposition([(real("40"), 30)], NONE, "grid")
+    grid._route.work = 5_000_000
+    found = best(lambda: grid.delta(real(point), 6))
+    assert found.overlaps(truth)
+    assert found.lower <= truth.lower
+    several = HeterogeneousComposition([(real(f"5*sqrt({i})"), 1) for i in range(2, 60)], NONE)
+    assert several.largest is not None
+    spread = best(lambda: several.delta(real(point), 6))
+    assert spread.lower > Fraction(9, 10)
