@@ -113,8 +113,8 @@ def calibrate(
         PrecisionNotReached: ``delta`` could not be told from the target where it mattered, or the
             extreme lies out of range; carries the bracket that was certified.
 
-    >>> print(calibrate("gaussian(?)", 1, "1e-5"))
-    3.7306316...
+    >>> print(calibrate("gaussian(?)", 1, "1e-5").shown(6))
+    3.73063...
     >>> print(calibrate("poisson(gaussian(1), 1/100)^?", 5, "1e-6"))
     5536
     """
@@ -192,10 +192,12 @@ class _Calibration:
         try:
             if self.parameter.up_to_one:
                 return self._meets(self.template.fill(1))
-            if self.template.parameter == TIMES:
-                alone = self._delta(self.template.owner_at_one(), Fraction(0), 1)
-                return alone.upper == 0 and self._meets(self.template.fill(1))
-            return self._meets(self.template.with_owner(approx_dp(0, 1)))
+            if self._meets(self.template.with_owner(approx_dp(0, 1))):
+                return True
+            if self.template.parameter != TIMES:
+                return False
+            alone = self._delta(self.template.owner_at_one(), Fraction(0), 1)
+            return alone.upper == 0 and self._meets(self.template.fill(1))
         except UnsupportedMechanism:
             return False  # the search finds what this would have told
 
