@@ -6,7 +6,15 @@ Rooms, each importing only from those before it::
            < mechanisms, tradeoff < accounting < symbolic, audit < cli
 """
 
-from dpexact.accounting import delta, delta_bounds, epsilon, epsilon_curve, renyi, tradeoff
+from dpexact.accounting import (
+    calibrate,
+    delta,
+    delta_bounds,
+    epsilon,
+    epsilon_curve,
+    renyi,
+    tradeoff,
+)
 from dpexact.audit.runner import audit
 from dpexact.enclosure import Enclosure
 from dpexact.errors import (
@@ -46,6 +54,7 @@ __all__ = [
     "__version__",
     "approx_dp",
     "audit",
+    "calibrate",
     "delta",
     "delta_bounds",
     "discrete_gaussian",

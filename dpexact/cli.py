@@ -16,7 +16,7 @@ from click.shell_completion import CompletionItem, get_completion_class
 
 import dpexact
 from dpexact.accounting.choose import METHODS
-from dpexact.arguments import DIRECTIONS, MAX_DIGITS
+from dpexact.arguments import DIRECTIONS, MAX_COUNT, MAX_DIGITS
 from dpexact.enclosure import Enclosure
 from dpexact.errors import DpexactError, PrecisionNotReached
 from dpexact.mechanisms.grammar import NAMES
@@ -130,7 +130,7 @@ def delta(expr: str, epsilon: str, digits: int, direction: str, method: str, as_
         digits,
         as_json,
         quantity="delta",
-        argument=("epsilon", epsilon),
+        arguments={"epsilon": epsilon},
         direction=direction,
     )
 
@@ -156,7 +156,7 @@ def epsilon(expr: str, delta: str, digits: int, direction: str, method: str, as_
         digits,
         as_json,
         quantity="epsilon",
-        argument=("delta", delta),
+        arguments={"delta": delta},
         direction=direction,
     )
 
@@ -188,7 +188,7 @@ def renyi(expr: str, order: str, method: str, digits: int, direction: str, as_js
         digits,
         as_json,
         quantity="renyi",
-        argument=("order", order),
+        arguments={"order": order},
         direction=direction,
     )
 
@@ -222,8 +222,51 @@ def tradeoff(expr: str, alpha: str | None, plot: Path | None, digits: int, as_js
         digits,
         as_json,
         quantity="tradeoff",
-        argument=("alpha", alpha),
+        arguments={"alpha": alpha},
         direction="both",
+    )
+
+
+@main.command()
+@click.argument("template", shell_complete=_complete_mechanism)
+@click.option("--epsilon", required=True, metavar="E", help="Exact number >= 0.")
+@click.option("--delta", required=True, metavar="D", help="Exact number in [0, 1].")
+@click.option(
+    "--digits",
+    type=click.IntRange(1, MAX_DIGITS),
+    default=6,
+    show_default=True,
+    help="Certified significant digits.",
+)
+@_direction
+@_as_json
+def calibrate(
+    template: str, epsilon: str, delta: str, digits: int, direction: str, as_json: bool
+) -> int:
+    """Enclose the extreme value of "?" in TEMPLATE that meets EPSILON and DELTA.
+
+    TEMPLATE is a mechanism with one "?" in place of a number or of a repetition count. The
+    smallest noise is sought, or the largest of any other parameter.
+
+    \b
+    Examples:
+      dpexact calibrate "poisson(gaussian(?), 256/60000)^3515" --epsilon 1 --delta 1e-5
+      dpexact calibrate "poisson(gaussian(1), 1/100)^?" --epsilon 5 --delta 1e-6
+    """
+    from dpexact.accounting.calibrate import parameter_of
+    from dpexact.mechanisms.template import read_template
+
+    blank = read_template(template)
+    parameter = parameter_of(blank)
+    return _answer(
+        lambda: dpexact.calibrate(template, epsilon, delta, digits, direction),
+        template,
+        len(str(MAX_COUNT)) if parameter.integer else digits,
+        as_json,
+        quantity=blank.parameter,
+        arguments={"epsilon": epsilon, "delta": delta},
+        direction=direction,
+        safe="upper" if parameter.least else "lower",
     )
 
 
@@ -234,8 +277,9 @@ def _answer(
     as_json: bool,
     *,
     quantity: str,
-    argument: tuple[str, str],
+    arguments: dict[str, str],
     direction: str,
+    safe: str = "",
 ) -> int:
     """Print one enclosure; exit code 3, with the best enclosure, if the digits were not reached."""
     started = time.perf_counter()
@@ -245,15 +289,15 @@ def _answer(
     except PrecisionNotReached as error:
         found, problem = error.best, str(error)
     seconds = time.perf_counter() - started
-    mechanism = str(dpexact.parse(expr))
-    name, value = argument
+    mechanism = expr if safe else str(dpexact.parse(expr))
     if as_json:
         record = {
             "mechanism": mechanism,
             "quantity": quantity,
-            name: value,
+            **arguments,
             "direction": direction,
             **found.to_json(digits),
+            **({"safe": safe} if safe else {}),
             "method": found.method,
             "seconds": round(seconds, 6),
             "version": dpexact.__version__,
@@ -261,9 +305,12 @@ def _answer(
         click.echo(json.dumps(record))
     else:
         click.echo(f"{quantity} = {found.shown(digits)}")
-        click.echo(f"  of {mechanism} at {name} = {value}")
+        given = ", ".join(f"{name} = {value}" for name, value in arguments.items())
+        click.echo(f"  of {mechanism} at {given}")
         lower, upper = found.decimal_bounds(digits + 5)
         click.echo(f"  certified in [{lower}, {upper}]")
+        if safe and not found.is_exact:
+            click.echo(f"  the {safe} end certainly meets delta")
         click.echo(f"  by {found.method or 'no method'}, {seconds:.3g} s")
     if problem:
         click.echo(f"dpexact: {problem}", err=True)

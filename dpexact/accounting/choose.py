@@ -76,7 +76,10 @@ def curve(mechanism: Mechanism, direction: Direction = "both") -> Repeatable | N
 
 
 def _separate(steps: Steps) -> tuple[Steps, dict[Poisson, int]]:
-    """The steps without and with sampling; nested rates multiply, rates 0 and 1 disappear."""
+    """The steps without and with sampling; nested rates multiply.
+
+    Rates 0 and 1, and samples from which nothing is lost, disappear.
+    """
     plain: Steps = {}
     samples: dict[Poisson, int] = {}
     for step, count in steps.items():
@@ -93,7 +96,7 @@ def _separate(steps: Steps) -> tuple[Steps, dict[Poisson, int]]:
                 plain[single] = plain.get(single, 0) + count * times
             for sample, times in samples_inside.items():
                 samples[sample] = samples.get(sample, 0) + count * times
-        else:
+        elif not Unsampled.of(inner.steps()).is_empty:
             sample = Poisson(inner, rate)
             samples[sample] = samples.get(sample, 0) + count
     return plain, samples

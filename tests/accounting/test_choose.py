@@ -63,7 +63,7 @@ def test_squares_are_exact() -> None:
     ("text", "named"),
     [
         ("zcdp(1)", "zcdp(1)"),
-        ("fixed_size(gdp(1), 1, 2)^3", "fixed_size(gdp(1), 1, 2)"),
+        ("fixed_size(laplace(1), 1, 2)^3", "fixed_size(laplace(1), 1, 2)"),
         (f"gdp(1) * pure_dp(1)^{MAX_TERMS + 1}", str(MAX_TERMS)),
     ],
 )

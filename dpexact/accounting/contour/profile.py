@@ -12,6 +12,7 @@ from flint import arb
 from dpexact import balls
 from dpexact.accounting.contour import deltas, epsilons
 from dpexact.accounting.contour.inversion import largest_loss
+from dpexact.accounting.contour.numbers import TooExpensive
 from dpexact.accounting.contour.planning import Composition
 from dpexact.accounting.profile import InfiniteLoss, Profile, Repeatable
 from dpexact.enclosure import Enclosure
@@ -84,5 +85,11 @@ def _guarded(ask: Callable[[], Enclosure], trivial: Enclosure) -> Enclosure:
     try:
         with np.errstate(all="ignore"):  # infinities and NaN in float planning are handled there
             return ask()
-    except (OverflowError, ZeroDivisionError, FloatingPointError, ValueError) as error:
+    except (
+        TooExpensive,
+        OverflowError,
+        ZeroDivisionError,
+        FloatingPointError,
+        ValueError,
+    ) as error:
         raise PrecisionNotReached(f"no contour was found: {error}", trivial) from None

@@ -1,0 +1,175 @@
+"""The search for where a monotone guarantee begins to hold: it proposes values, decides nothing.
+
+A *gap* is about ``log(delta/target)`` at a value: its sign tells the side, its size the distance.
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import Final
+
+from dpexact.enclosure import Bound, Enclosure
+
+#: Values beyond this, up or down, are not proposed.
+FARTHEST: Final = Fraction(10**300)
+
+_LARGEST_STRIDE: Final = 100.0
+_OVERSHOOT: Final = 1.05
+_TRUST: Final = 4
+_PATIENCE: Final = 4
+_TWO: Final = Fraction(2)
+
+
+class Bracket:
+    """An interval whose two ends are known to lie on different sides of the threshold.
+
+    ``low`` may be 0 and ``high`` infinite before any value has been tried there. ``rising``:
+    whether the gap rises with the value. ``slope`` is about ``d gap / d log(value)`` if known.
+    Values are integers, or decimals of ``digits + 3`` significant digits.
+    """
+
+    def __init__(
+        self, low: Bound, high: Bound, *, rising: bool, integer: bool, digits: int
+    ) -> None:
+        self.low, self.high = low, high
+        self.rising, self.integer, self.digits = rising, integer, digits
+        self.slope: float | None = None
+        self._points: list[tuple[Fraction, Fraction | None]] = []
+        self._stride = 2.0
+        self._size = math.inf
+        self._idle = 0
+
+    def note(self, value: Fraction, meets: bool, gap: Fraction | None) -> None:
+        """Take in what was found at ``value``; ``gap`` is None where it is infinite."""
+        if meets == self.rising:
+            self.low = max(self.low, value)
+        else:
+            self.high = min(self.high, value)
+        self._points = [*self._points[-1:], (value, gap)]
+        size = self._log_size()
+        self._idle = 0 if size <= self._size / 2 or size == math.inf else self._idle + 1
+        if self._idle == 0:
+            self._size = size
+
+    @property
+    def is_narrow(self) -> bool:
+        """Whether ``digits`` digits, or the integer, are determined."""
+        if self.high == math.inf:
+            return False
+        width = self.high - self.low
+        return width <= (1 if self.integer else self.high / Fraction(10) ** (self.digits + 1))
+
+    def enclosure(self) -> Enclosure:
+        """The interval."""
+        return Enclosure(self.low, self.high)
+
+    def proposals(self) -> list[Fraction]:
+        """The value to try next, or the two that should make the bracket narrow."""
+        if self.high == math.inf or self.low == 0:
+            return [self._outward()]
+        guess = self._secant()
+        if guess is None or not self.low < guess < self.high or self._idle >= _PATIENCE:
+            self._idle = 0
+            return [self._inside(self._middle())]
+        if self._is_final(guess):
+            return self._cell(guess)
+        return [self._inside(guess)]
+
+    def neighbours(self, value: Fraction, widening: int) -> list[Fraction]:
+        """Values on both sides of ``value``, ``100^widening`` times the usual distance away."""
+        away = (1 if self.integer else 3) * self._unit(value) * 100**widening
+        return [x for x in (value - away, value + away) if self.low < x < self.high]
+
+    def _outward(self) -> Fraction:
+        """One stride in the direction where no end is known yet."""
+        up = self.high == math.inf
+        here = Fraction(self.low if up else self.high)
+        if not self._points or here == 0:
+            return self._inside(Fraction(2))
+        reach = math.log(self._stride)
+        guess = self._secant()
+        if guess is not None and (guess > here if up else 0 < guess < here):
+            reach = min(abs(_log(guess / here)) * _OVERSHOOT + 1e-12, _TRUST * reach)
+        factor = Fraction(math.exp(reach))
+        self._stride = min(self._stride**2, _LARGEST_STRIDE)
+        return self._inside(here * factor if up else here / factor)
+
+    def local_slope(self) -> float | None:
+        """About ``d gap / d log(value)`` between the last two values."""
+        if len(self._points) < 2:
+            return None
+        (before, earlier), (at, gap) = self._points
+        if earlier is None or gap is None or at == before:
+            return None
+        return float(gap - earlier) / _log(at / before) or None
+
+    def _secant(self) -> Fraction | None:
+        """Where the gap should vanish."""
+        if not self._points or self._points[-1][1] is None:
+            return None
+        at, gap = self._points[-1]
+        assert gap is not None
+        before, earlier = self._points[0]
+        if earlier is not None and 0 < abs(at - before) < at / 1000:
+            return at - gap * (at - before) / (gap - earlier) if gap != earlier else None
+        slope = self.slope if len(self._points) == 1 else self.local_slope()
+        return at * _exp(-float(gap) / slope) if slope else None
+
+    def _is_final(self, guess: Fraction) -> bool:
+        """Whether the secant, whose error is about a product of steps, hits the last cell."""
+        if len(self._points) < 2:
+            return False
+        (before, _), (at, _) = self._points
+        unit = self._unit(guess)
+        step = abs(guess - at)
+        return step <= unit or 8 * step * abs(at - before) <= at * unit
+
+    def _cell(self, guess: Fraction) -> list[Fraction]:
+        """The ends, where they are news, of the narrow interval that should hold the answer."""
+        unit = self._unit(guess)
+        floor = guess // unit
+        ends = (floor, floor + 1) if self.integer else (floor - 2, floor + 3)
+        return [end * unit for end in ends if self.low < end * unit < self.high]
+
+    def _middle(self) -> Fraction:
+        low, high = Fraction(self.low), Fraction(self.high)
+        if high <= 2 * low:
+            return (low + high) / 2
+        return Fraction(math.exp((_log(low) + _log(high)) / 2))
+
+    def _unit(self, value: Fraction) -> Fraction:
+        """The spacing of the values that are tried."""
+        if self.integer:
+            return Fraction(1)
+        exponent = math.floor(_log(value) / math.log(10))
+        return Fraction(10) ** (exponent - self.digits - 2)
+
+    def _inside(self, value: Fraction) -> Fraction:
+        """A short number near ``value`` and strictly within the bracket, if that is not narrow."""
+        if not self.integer and value <= 0:
+            return value
+        unit = self._unit(value)
+        short = round(value / unit) * unit
+        if short <= self.low:
+            short = (Fraction(self.low) // unit + 1) * unit
+        if short >= self.high:
+            short = -(-Fraction(self.high) // unit) * unit - unit
+        return short
+
+    def _log_size(self) -> float:
+        if self.high == math.inf or self.low == 0:
+            return math.inf
+        low, high = Fraction(self.low), Fraction(self.high)
+        return _log(high / low)
+
+
+def _log(value: Fraction) -> float:
+    if 1 / _TWO < value < _TWO:
+        return math.log1p(float(value - 1))
+    return math.log(value.numerator) - math.log(value.denominator)
+
+
+def _exp(exponent: float) -> Fraction:
+    """``e^exponent``, cut to a range that is never left."""
+    return Fraction(math.exp(max(-600.0, min(600.0, exponent))))

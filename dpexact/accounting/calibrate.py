@@ -1,0 +1,360 @@
+"""Calibration: the extreme value of one parameter for which a mechanism is (epsilon, delta)-DP.
+
+Privacy is monotone in every parameter accepted here (``docs/theory/calibration.md`` has the
+proofs), so two certified evaluations of ``delta`` on different sides of the target bracket it.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Final
+
+from dpexact import balls
+from dpexact.accounting.bracket import FARTHEST, Bracket
+from dpexact.accounting.guess import saddle_gap
+from dpexact.accounting.queries import delta as delta_of
+from dpexact.arguments import MAX_COUNT, Direction, digits_in, direction_in, real_in
+from dpexact.enclosure import Bound, Enclosure
+from dpexact.errors import InvalidInput, PrecisionNotReached, UnsupportedMechanism
+from dpexact.mechanisms import (
+    GDP,
+    DiscreteGaussian,
+    FixedSize,
+    Gaussian,
+    Mechanism,
+    Poisson,
+    approx_dp,
+    gdp,
+)
+from dpexact.mechanisms.template import TIMES, Template, read_template
+from dpexact.reals import Real, RealLike
+
+_ZERO: Final = Fraction(0)
+_ONE: Final = Fraction(1)
+
+#: Float evaluations for a first guess, and the gap with which it is near enough.
+_GUESSES: Final = 40
+_NEAR: Final = 0.05
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """What is known of a parameter in which privacy is monotone.
+
+    ``least``: whether the smallest value is sought (more of it is more private). ``from_zero``:
+    whether 0 is a value. ``up_to_one``: whether 1 is the largest value. ``start``: where a
+    search may begin.
+    """
+
+    least: bool = False
+    integer: bool = False
+    from_zero: bool = False
+    up_to_one: bool = False
+    start: Fraction = _ONE
+
+
+_NOISE: Final = Parameter(least=True)
+_GUARANTEE: Final = Parameter(from_zero=True)
+_SHIFT: Final = Parameter(integer=True)
+
+#: Every parameter for which monotonicity is proved, by the mechanism that has it.
+PARAMETERS: Final[dict[tuple[str, str], Parameter]] = {
+    ("gaussian", "sigma"): _NOISE,
+    ("gaussian", "sensitivity"): Parameter(),
+    ("laplace", "scale"): _NOISE,
+    ("laplace", "sensitivity"): Parameter(),
+    ("discrete_laplace", "scale"): _NOISE,
+    ("discrete_laplace", "sensitivity"): _SHIFT,
+    ("discrete_gaussian", "sensitivity"): _SHIFT,
+    ("staircase", "eps"): Parameter(),
+    ("pure_dp", "eps"): _GUARANTEE,
+    ("approx_dp", "eps"): _GUARANTEE,
+    ("approx_dp", "delta"): Parameter(from_zero=True, up_to_one=True, start=Fraction(1, 10**6)),
+    ("gdp", "mu"): _GUARANTEE,
+    ("zcdp", "rho"): _GUARANTEE,
+    ("poisson", "q"): Parameter(from_zero=True, up_to_one=True, start=Fraction(1, 100)),
+    ("", TIMES): Parameter(integer=True, start=Fraction(1000)),
+}
+
+
+def calibrate(
+    template: str,
+    epsilon: RealLike,
+    delta: RealLike,
+    digits: int = 6,
+    direction: str = "both",
+) -> Enclosure:
+    """Enclose the extreme value of the unknown ``?`` that makes a mechanism (epsilon, delta)-DP.
+
+    Noise (``sigma`` of gaussian, ``scale``): the infimum of the values that meet the target. Every
+    other parameter, and the repetition count: the supremum. The *safe* end of a bracket, which
+    certainly meets the target, is ``upper`` for noise and ``lower`` otherwise; the other end
+    certainly does not meet it, or is the end of the domain. Both are short decimals.
+
+    A repetition count, like the sensitivity of discrete noise, is exact: the largest that certainly
+    meets the target, while the next certainly does not. So are extremes at the edge of a domain:
+    noise is 0 and a repetition count infinite when every value meets the target, noise is infinite
+    when no finite noise does.
+
+    Args:
+        template: text of a mechanism with one ``?`` in place of a number or a repetition count.
+        epsilon: any exact real ``>= 0``.
+        delta: any exact real in ``[0, 1]``.
+        digits: significant digits of the bracket.
+        direction: neighbours by ``remove``, ``add`` or ``both`` (the larger).
+
+    Raises:
+        InvalidInput: an argument out of its domain; or not even the most private value meets the
+            target, though the largest is sought.
+        UnsupportedMechanism: privacy is not proved monotone in the unknown, or no method accounts
+            for the mechanism.
+        PrecisionNotReached: ``delta`` could not be told from the target where it mattered, or the
+            extreme lies out of range; carries the bracket that was certified.
+
+    >>> print(calibrate("gaussian(?)", 1, "1e-5").shown(6))
+    3.73063...
+    >>> print(calibrate("poisson(gaussian(1), 1/100)^?", 5, "1e-6"))
+    5536
+    """
+    blank = read_template(template)
+    parameter = parameter_of(blank)
+    point = real_in(epsilon, "epsilon", ">= 0")
+    target = real_in(delta, "delta", ">= 0", "<= 1")
+    wanted = digits_in(digits)
+    return _Calibration(blank, parameter, point, target, wanted, direction_in(direction)).run()
+
+
+def parameter_of(template: Template) -> Parameter:
+    """What is known of the unknown of ``template``.
+
+    Raises:
+        UnsupportedMechanism: nothing is, so that no bracket can be certified.
+    """
+    parameter = PARAMETERS.get((template.owner, template.parameter))
+    if parameter is None:
+        of = f"{template.parameter} of {template.owner}"
+        raise UnsupportedMechanism(f"calibrate: privacy is not proved monotone in {of}")
+    if FixedSize.name in template.within:
+        raise UnsupportedMechanism(
+            f"calibrate: privacy is not proved monotone in {template.parameter} within fixed_size"
+        )
+    return parameter
+
+
+class _Calibration:
+    """One question, and the evaluations that answer it."""
+
+    def __init__(
+        self,
+        template: Template,
+        parameter: Parameter,
+        epsilon: Real,
+        target: Real,
+        digits: int,
+        direction: Direction,
+    ) -> None:
+        self.template = template
+        self.parameter = parameter
+        self.epsilon = epsilon
+        self.digits = digits
+        self.direction = direction
+        self.method = ""
+        self.edge_meets = False
+        if target.fraction is not None:
+            self.target = Enclosure.exact(target.fraction)
+        else:
+            self.target = balls.certify(lambda: balls.ball(target), 2 * digits + 20)
+
+    def run(self) -> Enclosure:
+        """The extreme value."""
+        parameter = self.parameter
+        if self._all_meet():
+            extreme: Bound = _ONE if parameter.up_to_one else math.inf
+            return Enclosure.exact(_ZERO if parameter.least else extreme, self.method)
+        edge = self._most_private()
+        if edge is not None:
+            return edge
+        low, high = _ZERO, _ONE if parameter.up_to_one else math.inf
+        bracket = self._bracket(low, high, self.digits)
+        start, bracket.slope = self._guess(self._bracket(low, high, 1))
+        self._search(bracket, start)
+        return self._answer(bracket)
+
+    # --- the edges of the domain ------------------------------------------------------------------
+
+    def _all_meet(self) -> bool:
+        """Whether every value meets the target, certainly."""
+        if self.target.lower >= 1:
+            self.method = "delta is at most 1"
+            return True
+        try:
+            if self.parameter.up_to_one:
+                return self._meets(self.template.fill(1))
+            if self._meets(self.template.with_owner(approx_dp(0, 1))):
+                return True
+            if self.template.parameter != TIMES:
+                return False
+            alone = self._delta(self.template.owner_at_one(), Fraction(0), 1)
+            return alone.upper == 0 and self._meets(self.template.fill(1))
+        except UnsupportedMechanism:
+            return False  # the search finds what this would have told
+
+    def _most_private(self) -> Enclosure | None:
+        """The answer if not even the most private value, or only that, meets the target."""
+        parameter, template = self.parameter, self.template
+        most = template.fill(0) if parameter.from_zero else template.with_owner(gdp(0))
+        found, meets = self._evaluate(most, self.digits + 3)
+        extreme = Enclosure.exact(math.inf if parameter.least else _ZERO, found.method)
+        if meets is None:
+            return None
+        self.edge_meets = meets
+        if not meets:
+            if parameter.least:
+                return extreme
+            raise InvalidInput(
+                f"delta: no {template.parameter} meets the target; without any, delta is {found}"
+            )
+        return extreme if found == self.target and self._loses_without_bound() else None
+
+    def _loses_without_bound(self) -> bool:
+        """Whether any value but the most private one makes ``delta`` certainly larger."""
+        owner = self.template.owner_at_one()
+        sampled = self.template.is_sampled or _is_sampled(owner)
+        return _is_unbounded(owner) and not (sampled and self.direction == "add")
+
+    def _guess(self, bracket: Bracket) -> tuple[Fraction, float | None]:
+        """Where to start: about the answer and the slope of the gap there, or the default."""
+        value, target = self.parameter.start, self.target.upper
+        if target <= 0:
+            return value, None
+        for _ in range(_GUESSES):
+            if not self._in_range(value):
+                break
+            mechanism = self.template.fill(value)
+            gap = saddle_gap(mechanism, self.epsilon, Fraction(target), self.direction)
+            if gap is None:
+                break
+            bracket.note(value, gap <= 0, Fraction(gap) if abs(gap) < math.inf else None)
+            if abs(gap) < _NEAR or bracket.is_narrow:
+                return value, bracket.local_slope()
+            value = bracket.proposals()[0]
+        return self.parameter.start, None
+
+    # --- the search -------------------------------------------------------------------------------
+
+    def _bracket(self, low: Bound, high: Bound, digits: int) -> Bracket:
+        rising = not self.parameter.least
+        return Bracket(low, high, rising=rising, integer=self.parameter.integer, digits=digits)
+
+    def _search(self, bracket: Bracket, start: Fraction) -> None:
+        """Narrow ``bracket`` by certified evaluations only."""
+        pending = [start]
+        budget = 100 + 8 * self.digits
+        while not bracket.is_narrow:
+            value = pending.pop(0) if pending else None
+            if value is None:
+                pending = bracket.proposals()
+                continue
+            if self.parameter.integer and value > MAX_COUNT > bracket.low:
+                value = Fraction(MAX_COUNT)
+            if budget == 0 or not self._in_range(value):
+                reason = "too many evaluations" if budget == 0 else "it lies out of range"
+                raise self._unreached(reason, bracket)
+            budget -= 1
+            if not self._look(bracket, value):
+                self._surround(bracket, value)
+                pending = []
+
+    def _look(self, bracket: Bracket, value: Fraction) -> bool:
+        """Evaluate at ``value`` and note the side; False if that is undecided."""
+        digits = self.digits + 3
+        if self.parameter.integer:
+            digits = max(6, len(str(value)) + 4)
+        last = 8 * digits + 64
+        while True:
+            found, meets = self._evaluate(self.template.fill(value), digits)
+            if meets is not None:
+                bracket.note(value, meets, self._gap(found))
+                return True
+            if digits > last or found.digits < digits:
+                return False
+            digits *= 2
+
+    def _surround(self, bracket: Bracket, value: Fraction) -> None:
+        """Decide on both sides of ``value``, where ``delta`` was too close to the target."""
+        for widening in range(1 + self.digits // 2):
+            near = bracket.neighbours(value, widening)
+            decided = [self._in_range(x) and self._look(bracket, x) for x in near]
+            if all(decided):
+                if bracket.is_narrow or not bracket.low < value < bracket.high:
+                    return
+                break
+        raise self._unreached("delta cannot be told apart from the target", bracket)
+
+    def _in_range(self, value: Fraction) -> bool:
+        if self.parameter.integer:
+            return 1 <= value <= MAX_COUNT
+        return 1 / FARTHEST <= value <= FARTHEST
+
+    def _answer(self, bracket: Bracket) -> Enclosure:
+        if not self.parameter.integer:
+            return bracket.enclosure().labelled(self.method)
+        if bracket.low == 0 and not self.edge_meets:
+            raise self._unreached("delta without any cannot be told from the target", bracket)
+        return Enclosure.exact(bracket.low, self.method)
+
+    def _unreached(self, reason: str, bracket: Bracket) -> PrecisionNotReached:
+        best = bracket.enclosure().labelled(self.method)
+        if self.parameter.integer and bracket.high < math.inf:
+            best = Enclosure(bracket.low, bracket.high - 1, self.method)
+        name = self.template.parameter
+        return PrecisionNotReached(f"{name} was not determined: {reason}; it is in {best}", best)
+
+    # --- evaluations ------------------------------------------------------------------------------
+
+    def _evaluate(self, mechanism: Mechanism, digits: int) -> tuple[Enclosure, bool | None]:
+        """``delta`` of ``mechanism``, and whether it certainly is, or is not, within the target."""
+        found = self._delta(mechanism, self.epsilon, digits)
+        meets = found.at_most(self.target)
+        if meets:
+            self.method = found.method
+        return found, meets
+
+    def _meets(self, mechanism: Mechanism) -> bool:
+        """Whether ``mechanism`` certainly meets the target."""
+        return self._evaluate(mechanism, self.digits + 3)[1] is True
+
+    def _delta(self, mechanism: Mechanism, epsilon: RealLike, digits: int) -> Enclosure:
+        try:
+            return delta_of(mechanism, epsilon, digits, self.direction)
+        except PrecisionNotReached as error:
+            return error.best
+
+    def _gap(self, found: Enclosure) -> Fraction | None:
+        """About ``log(delta/target)``; None if infinite."""
+        middle = (Fraction(found.lower) + Fraction(found.upper)) / 2
+        if middle <= 0 or self.target.upper <= 0:
+            return None
+        with balls.precision(balls.bits_for(self.digits + 10)):
+            ratio = balls.ball(middle) / balls.ball(Fraction(self.target.upper))
+            return balls.midpoint(ratio.log())
+
+
+def _is_sampled(mechanism: Mechanism) -> bool:
+    """Whether a step runs on a Poisson sample."""
+    return any(isinstance(step, Poisson) for step in mechanism.steps())
+
+
+def _is_unbounded(mechanism: Mechanism) -> bool:
+    """Whether the privacy loss of a step takes every real value, or every lattice value."""
+    for step in mechanism.steps():
+        match step:
+            case Gaussian() | DiscreteGaussian():
+                return True
+            case GDP(mu) if balls.sign(mu, "mu") > 0:
+                return True
+            case Poisson(inner, q) if balls.sign(q, "q") > 0 and _is_unbounded(inner):
+                return True
+    return False

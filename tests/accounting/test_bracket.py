@@ -1,0 +1,78 @@
+"""The search: it never leaves its bracket, and arrives in few steps."""
+
+import math
+from fractions import Fraction
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from oracles import scaled
+
+from dpexact.accounting.bracket import Bracket
+
+ROOTS = st.fractions(min_value=Fraction(1, 10**12), max_value=10**12)
+
+
+def search(root, slope, *, start=Fraction(1), integer=False, digits=6, known=True):
+    """All values tried until the bracket around ``root`` is narrow."""
+    bracket = Bracket(Fraction(0), math.inf, rising=slope > 0, integer=integer, digits=digits)
+    tried, pending = [], [start]
+    while not bracket.is_narrow:
+        value = pending.pop(0) if pending else None
+        if value is None:
+            pending = bracket.proposals()
+            assert pending
+            continue
+        assert bracket.low < value < bracket.high
+        ratio = value / root
+        gap = slope * (math.log(ratio.numerator) - math.log(ratio.denominator))
+        meets = value <= root if slope > 0 else value >= root
+        bracket.note(value, meets, Fraction(gap) if known else None)
+        tried.append(value)
+        assert len(tried) < 200
+    assert bracket.low <= root <= bracket.high
+    return tried, bracket.enclosure()
+
+
+@settings(max_examples=scaled(40))
+@given(ROOTS, st.sampled_from([-10, -1, 1, 10]), st.integers(1, 10))
+def test_powers_are_found_in_few_steps(root, slope, digits):
+    tried, found = search(root, slope, digits=digits)
+    assert found.digits >= digits
+    assert len(tried) <= 25
+
+
+@settings(max_examples=scaled(40))
+@given(ROOTS, st.sampled_from([-1, 1]))
+def test_signs_alone_suffice(root, slope):
+    _, found = search(root, slope, known=False)
+    assert found.digits >= 6
+
+
+@settings(max_examples=scaled(40))
+@given(st.integers(1, 10**18), st.sampled_from([1, 1000]), st.booleans())
+def test_integers_are_determined(root, start, known):
+    _, found = search(
+        Fraction(2 * root + 1, 2), 1, start=Fraction(start), integer=True, known=known
+    )
+    assert (found.lower, found.upper) == (root, root + 1)
+
+
+def test_proposals_are_short_decimals():
+    tried, _ = search(Fraction(2, 3), -3)
+    assert all((value * 10**9).denominator == 1 for value in tried)
+
+
+def test_a_known_slope_saves_steps():
+    bracket = Bracket(Fraction(0), math.inf, rising=False, integer=False, digits=6)
+    bracket.slope = -3.0
+    bracket.note(Fraction(1), False, Fraction(3, 10))
+    assert bracket.proposals()[0] == pytest.approx(math.exp(0.105), rel=1e-4)
+
+
+def test_neighbours_straddle():
+    bracket = Bracket(Fraction(0), math.inf, rising=True, integer=True, digits=6)
+    assert bracket.neighbours(Fraction(5), 0) == [4, 6]
+    assert bracket.neighbours(Fraction(500), 1) == [400, 600]
+    bracket = Bracket(Fraction(0), math.inf, rising=True, integer=False, digits=6)
+    assert bracket.neighbours(Fraction(5), 0) == [Fraction("4.99999997"), Fraction("5.00000003")]

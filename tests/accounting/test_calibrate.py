@@ -1,0 +1,417 @@
+"""Calibration: brackets against independent references, both ends, every parameter, every edge."""
+
+import importlib
+import math
+from fractions import Fraction
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from mpmath import mp, mpf
+from oracles import gaussian_bracket, optimal_exact, scaled, to_fraction, to_mpf
+
+from dpexact import (
+    Enclosure,
+    InvalidInput,
+    PrecisionNotReached,
+    UnsupportedMechanism,
+    calibrate,
+    delta,
+    gaussian,
+)
+from dpexact.accounting.calibrate import PARAMETERS
+from dpexact.mechanisms.template import read_template
+
+some = settings(max_examples=scaled(20))
+calibrate_module = importlib.import_module("dpexact.accounting.calibrate")
+
+EPSILONS = st.fractions(min_value=0, max_value=5, max_denominator=100)
+DELTAS = st.integers(1, 40).flatmap(
+    lambda k: st.integers(1, 99).map(lambda n: Fraction(n, 100) / 10 ** (k - 1))
+)
+
+
+def meets(text, epsilon, target, direction="both"):
+    """Decided by ``delta`` with plenty of digits, apart from the search."""
+    answer = delta(text, epsilon, 40, direction).at_most(Fraction(target))
+    assert answer is not None
+    return answer
+
+
+def contains(found, value, digits=40):
+    """Whether an mpmath value with an error in the given digit lies within."""
+    exact = to_fraction(mpf(value))
+    margin = abs(exact) / 10**digits
+    return found.lower <= exact + margin and exact - margin <= found.upper
+
+
+# --- closed forms -------------------------------------------------------------------------------
+
+
+@some
+@given(EPSILONS, DELTAS, st.integers(1, 30))
+def test_gaussian_against_interval_arithmetic_in_mpfr(epsilon, target, digits):
+    found = calibrate("gaussian(?)", epsilon, target, digits)
+    assert found.digits >= digits
+    safe, unsafe = (gaussian_bracket(1 / end, epsilon, 500) for end in (found.upper, found.lower))
+    assert safe[1] <= target
+    assert unsafe[0] > target
+
+
+def test_the_analytic_gaussian_mechanism():
+    """Balle and Wang (2018), Theorem 8, solved for sigma by mpmath."""
+    with mp.workdps(60):
+
+        def excess(sigma):
+            phi = lambda x: mp.erfc(-x / mp.sqrt(2)) / 2  # noqa: E731
+            a, b = 1 / (2 * sigma), sigma
+            return phi(a - b) - mp.e * phi(-a - b) - mpf(10) ** -5
+
+        root = mp.findroot(excess, (mpf("3.7"), mpf("3.8")))
+        found = calibrate("gaussian(?)", 1, "1e-5", 40)
+        assert contains(found, root, 50)
+        assert found.digits >= 40
+
+
+@some
+@given(EPSILONS, DELTAS)
+def test_one_laplace_in_closed_form(epsilon, target):
+    """``delta = 1 - e^((epsilon - 1/b)/2)``."""
+    with mp.workdps(60):
+        root = 1 / (to_mpf(epsilon) - 2 * mp.log1p(-to_mpf(target)))
+        assert contains(calibrate("laplace(?)", epsilon, target, 12), root)
+        assert contains(calibrate("laplace(1, ?)", epsilon, target, 12), 1 / root)
+
+
+@some
+@given(EPSILONS, DELTAS)
+def test_one_randomised_response_in_closed_form(epsilon, target):
+    """``delta = (e^eps - e^epsilon)/(1 + e^eps)``."""
+    with mp.workdps(80):
+        d = to_mpf(target)
+        root = mp.log((d + mp.exp(to_mpf(epsilon))) / (1 - d))
+        assert contains(calibrate("pure_dp(?)", epsilon, target, 12), root)
+
+
+@some
+@given(st.integers(1, 10**6), DELTAS)
+def test_infinite_losses_in_closed_form(count, target):
+    with mp.workdps(80):
+        root = -mp.expm1(mp.log1p(-to_mpf(target)) / count)
+        assert contains(calibrate(f"approx_dp(0, ?)^{count}", 1, target, 12), root)
+
+
+@some
+@given(st.fractions(min_value=0, max_value=1, max_denominator=50), DELTAS)
+def test_the_sampling_rate_of_one_response_in_closed_form(epsilon, target):
+    """``delta = (q (e^2 - 1) - (e^epsilon - 1))/(1 + e^2)`` for ``remove``."""
+    with mp.workdps(60):
+        root = (to_mpf(target) * (1 + mp.e**2) + mp.expm1(to_mpf(epsilon))) / mp.expm1(2)
+        found = calibrate("poisson(pure_dp(2), ?)", epsilon, target, 12, "remove")
+        assert found == Enclosure.exact(Fraction(1)) if root >= 1 else contains(found, root)
+
+
+@some
+@given(
+    st.fractions(min_value=Fraction(11, 10), max_value=3, max_denominator=20),
+    st.integers(0, 20).map(lambda n: Fraction(n, 1000)),
+    st.fractions(min_value=1, max_value=9, max_denominator=10),
+    st.integers(1, 60).map(lambda n: Fraction(n, 100)),
+)
+def test_the_repetition_count_by_trying_all_in_fractions(base, mass, level, target):
+    def at_most(count):
+        return optimal_exact(base, mass, count, level) <= target
+
+    count = 0
+    while count < 200 and at_most(count + 1):
+        count += 1
+    text = f"approx_dp(log({base}), {mass})^?"
+    if count == 200:
+        assert calibrate(text, f"log({level})", target).lower >= 200
+    else:
+        assert calibrate(text, f"log({level})", target) == Enclosure.exact(Fraction(count))
+
+
+@some
+@given(st.integers(1, 10**7), EPSILONS, DELTAS)
+def test_the_repetition_count_of_gaussians(sigma, epsilon, target):
+    """``T`` Gaussians are one of ``sigma/sqrt(T)``; take ``sigma`` so that ``T`` may be large."""
+    try:
+        found = calibrate(f"gaussian({sigma})^?", epsilon, target)
+    except PrecisionNotReached as error:
+        found = error.best
+        assert found.upper - found.lower == 1  # delta equals the target to 100 digits
+    count = int(found.lower)
+    with mp.workdps(80):
+        for times, meeting in ((count, True), (found.upper + 1, False)):
+            if times:
+                mu = to_fraction(mp.sqrt(mpf(int(times))) / sigma)
+                low, high = gaussian_bracket(mu, epsilon, 500)
+                assert high <= target * (1 + Fraction(1, 10**60)) if meeting else low > target
+
+
+# --- every parameter ----------------------------------------------------------------------------
+
+EXAMPLES = [
+    ("gaussian(?)^3 * pure_dp(1/10)", 1, "1e-5"),
+    ("gaussian(2, ?) * gdp(1/10)", 1, "1e-5"),
+    ("laplace(?)^10", 1, "1e-6"),
+    ("laplace(3, ?)^4 * laplace(20)", 1, "1e-6"),
+    ("discrete_laplace(?, 3)^5", 1, "1e-6"),
+    ("discrete_laplace(100, ?)^10", 1, "1e-6"),
+    ("discrete_gaussian(30, ?)^4", 1, "1e-6"),
+    ("staircase(?, 1/3)^10", 1, "1e-6"),
+    ("staircase(?, 3/4)^2", 1, "1e-6"),
+    ("pure_dp(?)^100", 1, "1e-6"),
+    ("approx_dp(?, 1e-8)^10", 1, "1e-6"),
+    ("approx_dp(1/100, ?)^10", 1, "1e-6"),
+    ("gdp(?)^7 * approx_dp(1/10, 1e-7)", 1, "1e-6"),
+    ("poisson(pure_dp(1), ?)^30", 1, "1e-6"),
+    ("poisson(pure_dp(?), 1/10)^30", 1, "1e-6"),
+    ("poisson(gaussian(1), ?)^1000", 2, "1e-6"),
+    ("poisson(gaussian(?), 256/60000)^3515", 1, "1e-5"),
+    ("poisson(gaussian(1), 1/100)^?", 5, "1e-6"),
+    ("pure_dp(1/100)^? * laplace(5)", 1, "1e-6"),
+    ("laplace(10)^?", 3, "1e-5"),
+]
+
+
+def test_the_examples_cover_every_accounted_parameter():
+    covered = {(t.owner, t.parameter) for t in (read_template(text) for text, *_ in EXAMPLES)}
+    assert covered == PARAMETERS.keys() - {("zcdp", "rho")}
+
+
+CASES = [
+    (*example, direction)
+    for example in EXAMPLES
+    for direction in (("remove", "add", "both") if "poisson" in example[0] else ("both",))
+]
+
+
+@pytest.mark.parametrize(("text", "epsilon", "target", "direction"), CASES)
+def test_one_end_meets_the_target_and_the_other_does_not(text, epsilon, target, direction):
+    found = calibrate(text, epsilon, target, direction=direction)
+    template = read_template(text)
+    parameter = PARAMETERS[template.owner, template.parameter]
+    safe, unsafe = (found.upper, found.lower) if parameter.least else (found.lower, found.upper)
+    if parameter.integer:
+        assert found.is_exact
+        unsafe = safe + 1
+    else:
+        assert found.digits >= 6
+    assert meets(template.fill(safe), epsilon, target, direction)
+    assert not meets(template.fill(unsafe), epsilon, target, direction)
+
+
+@pytest.mark.parametrize("text", [text for text, *_ in EXAMPLES])
+def test_privacy_is_monotone_as_stated(text):
+    """A spot check of the theorems: the more private value never has the larger delta."""
+    template = read_template(text.replace("^3515", "^20").replace("^1000", "^20"))
+    parameter = PARAMETERS[template.owner, template.parameter]
+    values = (Fraction(1, 10), Fraction(2, 10)) if parameter.up_to_one else (1, 2)
+    smaller, larger = (template.fill(value) for value in values)
+    private, revealing = (larger, smaller) if parameter.least else (smaller, larger)
+    strictly = False
+    for epsilon in ("0", "1/20", "1"):
+        for direction in ("remove", "add"):
+            less, more = (delta(m, epsilon, 3, direction) for m in (private, revealing))
+            assert less.lower <= more.upper
+            strictly = strictly or less.less_than(more) is True
+    assert strictly
+
+
+@some
+@given(st.data())
+def test_wider_discrete_laplace_noise_is_narrower_noise_and_more(data):
+    """The identity of generating functions in docs/theory/calibration.md."""
+    unit = st.fractions(min_value=Fraction(1, 50), max_value=Fraction(49, 50), max_denominator=50)
+    a, b = sorted((data.draw(unit), data.draw(unit)))
+    z = data.draw(st.fractions(min_value=Fraction(99, 100), max_value=Fraction(101, 100)))
+
+    def transform(c):
+        return (1 - c) ** 2 / ((1 - c * z) * (1 - c / z))
+
+    stay = (1 - b) ** 2 * a / ((1 - a) ** 2 * b)
+    assert 0 <= stay <= 1
+    assert transform(b) == transform(a) * (stay + (1 - stay) * transform(b))
+
+
+# --- edges --------------------------------------------------------------------------------------
+
+INFINITE = Enclosure.exact(math.inf)
+NOTHING = Enclosure.exact(Fraction(0))
+ALL = Enclosure.exact(Fraction(1))
+
+
+@pytest.mark.parametrize(
+    ("text", "epsilon", "target", "expected"),
+    [
+        # no finite noise: its loss exceeds every epsilon
+        ("gaussian(?)", 1, 0, INFINITE),
+        ("poisson(gaussian(?), 1/10)", 1, 0, INFINITE),
+        ("gaussian(?) * approx_dp(0, 1e-6)", 1, "1e-6", INFINITE),
+        ("gaussian(?) * approx_dp(0, 1e-5)", 1, "1e-6", INFINITE),
+        ("laplace(?) * pure_dp(2)", 1, "1e-6", INFINITE),
+        # only the most private value
+        ("gdp(?)", 1, 0, NOTHING),
+        ("gaussian(1, ?)", 1, 0, NOTHING),
+        ("gaussian(1)^?", 1, 0, NOTHING),
+        ("gaussian(1)^?", 1, "1e-9", NOTHING),
+        ("poisson(gaussian(1), ?)^10", 1, 0, NOTHING),
+        ("discrete_laplace(1, ?)", "1/2", "1e-9", NOTHING),
+        # every value
+        ("gaussian(?)", 1, 1, NOTHING),
+        ("poisson(gaussian(?), 1/10)", 1, "1/5", NOTHING),
+        ("poisson(gaussian(?), 0)", 1, 0, NOTHING),
+        ("poisson(gaussian(100), ?)", 5, "1e-5", ALL),
+        ("approx_dp(0, ?)", 5, 1, ALL),
+        ("poisson(pure_dp(?), 1/10)", 1, "1/5", INFINITE),
+        ("gdp(0)^?", 1, 0, INFINITE),
+        ("poisson(gaussian(1), 0)^?", 1, 0, INFINITE),
+        ("poisson(gaussian(1)^?, 0)", 1, 0, INFINITE),
+        ("poisson(gaussian(1)^?, 1/10)", 1, "1/5", INFINITE),
+        ("gaussian(1)^?", 1, 1, INFINITE),
+    ],
+)
+def test_edges_of_the_domain(text, epsilon, target, expected):
+    assert calibrate(text, epsilon, target) == expected
+
+
+def test_an_unbounded_loss_added_by_sampling_is_bounded_by_the_other_direction():
+    """Under ``add`` five samples of rate 1/10 lose at most ``5 log(10/9)``, whatever the noise."""
+    assert calibrate("poisson(gaussian(?), 1/10)^5", 1, 0, direction="add") == NOTHING
+    assert calibrate("poisson(gaussian(?), 1/10)^5", 1, 0, direction="both") == INFINITE
+
+
+@pytest.mark.parametrize(
+    ("text", "exact"),
+    [("laplace(?)", 1), ("pure_dp(?)^100", "1/100"), ("staircase(?, 1/3)^4", "1/4")],
+)
+def test_pure_guarantees_where_delta_is_zero(text, exact):
+    found = calibrate(text, 1, 0, 12)
+    assert Fraction(exact) in found
+    assert found.digits >= 12
+
+
+def test_a_target_met_with_equality_at_a_value_that_no_precision_decides():
+    found = calibrate("pure_dp(?)", 0, "(e-1)/(e+1)")
+    assert found.lower < 1 < found.upper
+    assert found.digits >= 6
+
+
+def test_an_irrational_epsilon():
+    found = calibrate("pure_dp(?)", "log(3/2)", "1/10", 12)  # e^x = (1/10 + 3/2)/(9/10)
+    with mp.workdps(40):
+        assert contains(found, mp.log(mpf(16) / 9), 35)
+
+
+def test_many_digits():
+    found = calibrate("gaussian(?)", 1, "1e-5", 400)
+    assert found.digits >= 400
+    target = Fraction(1, 10**5)
+    assert delta(gaussian(found.upper), 1, 420) < target < delta(gaussian(found.lower), 1, 420)
+
+
+def test_a_sample_of_nothing_loses_nothing():
+    assert delta("poisson(gdp(0), 1/2)^10", 1) == NOTHING
+
+
+# --- refusals -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "named"),
+    [
+        ("staircase(1, ?)", "gamma of staircase"),
+        ("staircase(1, 1/2, ?)", "sensitivity of staircase"),
+        ("discrete_gaussian(?)", "sigma of discrete_gaussian"),
+        ("fixed_size(gaussian(?), 5, 10)", "sigma within fixed_size"),
+        ("fixed_size(gaussian(1), ?, 10)", "m of fixed_size"),
+        ("fixed_size(gaussian(1), 5, ?)", "n of fixed_size"),
+        ("zcdp(?)", "zcdp"),
+        ("poisson(laplace(1), ?)^3", "repeated sampling"),
+    ],
+)
+def test_unsupported_unknowns_are_named(text, named):
+    with pytest.raises(UnsupportedMechanism, match=named):
+        calibrate(text, 1, "1e-6")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "named"),
+    [
+        (("gaussian(1)", 1, "1e-6"), "no '\\?'"),
+        (("gaussian(?)", -1, "1e-6"), "epsilon: -1"),
+        (("gaussian(?)", 1, 2), "delta: 2"),
+        (("gaussian(?)", 1, "1e-6", 0), "digits: 0"),
+        (("gaussian(?)", 1, "1e-6", 6, "up"), "direction: 'up'"),
+        (("pure_dp(2) * gdp(?)", 1, "1e-6"), "no mu meets the target"),
+        (("pure_dp(2) * gaussian(1)^?", 1, "1e-6"), "no times meets the target"),
+    ],
+)
+def test_bad_input_is_named(arguments, named):
+    with pytest.raises(InvalidInput, match=named):
+        calibrate(*arguments)
+
+
+@pytest.mark.parametrize(
+    ("text", "epsilon", "target", "low"),
+    [
+        ("gdp(1e-12)^?", 1, "1e-9", Fraction(10**18)),
+        ("gaussian(?)", 0, "1e-400", Fraction(10**290)),
+    ],
+)
+def test_beyond_the_range_the_certified_bracket_is_carried(text, epsilon, target, low):
+    with pytest.raises(PrecisionNotReached) as stopped:
+        calibrate(text, epsilon, target)
+    assert low <= stopped.value.best.lower
+    assert stopped.value.best.upper == math.inf
+
+
+# --- nothing but delta decides ------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "guess", [lambda *_: None, lambda *_: 0.0, lambda *_: math.inf, lambda *_: -math.inf]
+)
+def test_guesses_decide_nothing(guess, monkeypatch):
+    monkeypatch.setattr(calibrate_module, "saddle_gap", guess)
+    found = calibrate("poisson(gaussian(1), ?)^1000", 2, "1e-6", 3)
+    assert Fraction("0.00944242353") in found
+
+
+def test_undecided_evaluations_end_in_the_bracket_that_was_certified(monkeypatch):
+    blind = Enclosure(Fraction(0), Fraction(1))
+
+    def hazy(mechanism, epsilon, digits, direction):
+        """``delta``, but blind where it lies within a factor 2 of the target."""
+        found = delta(mechanism, epsilon, digits, direction)
+        near = Fraction(1, 2 * 10**5) < found.upper < Fraction(2, 10**5)
+        if near:
+            raise PrecisionNotReached("blind", blind)
+        return found
+
+    monkeypatch.setattr(calibrate_module, "delta_of", hazy)
+    with pytest.raises(PrecisionNotReached, match="cannot be told apart") as stopped:
+        calibrate("gaussian(?)", 1, "1e-5")
+    assert Fraction("3.7306316") in stopped.value.best
+    with pytest.raises(PrecisionNotReached) as stopped:
+        calibrate("gaussian(100)^?", 1, "1e-5")
+    assert 718 in stopped.value.best
+
+
+def test_the_number_of_evaluations_is_bounded(monkeypatch):
+    calls = 0
+
+    def counted(*arguments):
+        nonlocal calls
+        calls += 1
+        return delta(*arguments)
+
+    monkeypatch.setattr(calibrate_module, "delta_of", counted)
+    calibrate("poisson(gaussian(?), 256/60000)^3515", 1, "1e-5")
+    assert calls <= 12
+    calls = 0
+    for _ in range(scaled(1)):
+        calibrate("gaussian(?)", 1, "1e-300", 20)
+    assert calls <= 40 * scaled(1)
