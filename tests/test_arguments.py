@@ -65,7 +65,5 @@ def test_digits_and_directions() -> None:
         with pytest.raises(InvalidInput, match="^digits: "):
             digits_in(bad)  # type: ignore[arg-type]
     assert [direction_in(d) for d in ("remove", "add", "both")] == ["remove", "add", "both"]
-    with pytest.raises(
-        InvalidInput, match="^direction: 'up' is not accepted; use remove, add, both"
-    ):
+    with pytest.raises(InvalidInput, match="^direction: 'up' is not accepted; use remove, add, both"):
         direction_in("up")
