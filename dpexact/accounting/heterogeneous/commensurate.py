@@ -31,7 +31,7 @@ Parameters: TypeAlias = Sequence[tuple[Real, int]]
 
 #: Largest degree and size in bits of a counting polynomial.
 MAX_DEGREE: Final = 1 << 20
-MAX_COUNT_BITS: Final = 1 << 26
+MAX_COUNT_BITS: Final = 1 << 29
 #: An exact answer is written out while degree times bits stay below this.
 _EXACT_WORK: Final = 1 << 26
 
