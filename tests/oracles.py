@@ -189,7 +189,9 @@ def mixed_by_quadrature(mu: mpf, eps: mpf, count: int, delta: mpf, epsilon: mpf)
     for j in range(count + 1):
         p = comb(count, j) * mp.exp(j * eps) / (1 + mp.exp(eps)) ** count
         q = comb(count, j) * mp.exp((count - j) * eps) / (1 + mp.exp(eps)) ** count
-        start = (epsilon - (2 * j - count) * eps) / mu + mu / 2  # where p phi(z-mu) = level q phi(z)
+        start = (
+            epsilon - (2 * j - count) * eps
+        ) / mu + mu / 2  # where p phi(z-mu) = level q phi(z)
 
         def gain(z: mpf, p: mpf = p, q: mpf = q) -> mpf:
             return p * mp.npdf(z, mu, 1) - mp.exp(epsilon) * q * mp.npdf(z)

@@ -211,7 +211,9 @@ def test_the_incomplete_beta_function_at_integers() -> None:
                 truth = binomial_tail(count, m, p)
                 for bits in PRECISIONS:
                     with balls.precision(bits):
-                        image = exact_ball(p).beta_lower(arb(m), arb(count - m + 1), regularized=True)
+                        image = exact_ball(p).beta_lower(
+                            arb(m), arb(count - m + 1), regularized=True
+                        )
                     assert not image.is_finite() or holds(image, (truth, truth)), (p, count, m)
                     assert image.is_finite() or bits < 24
 
@@ -346,7 +348,12 @@ def test_a_lower_cap_still_allows_the_first_attempt() -> None:
         balls.certify(stubborn, 100, cap=10, lost_bits=7)
     with pytest.raises(PrecisionNotReached):
         balls.certify(stubborn, 10, cap=300)
-    assert used == [balls.bits_for(100) + 7, balls.bits_for(10), balls.bits_for(10) * 2, balls.bits_for(10) * 4]
+    assert used == [
+        balls.bits_for(100) + 7,
+        balls.bits_for(10),
+        balls.bits_for(10) * 2,
+        balls.bits_for(10) * 4,
+    ]
 
 
 def test_certify_intersects_what_it_finds_and_what_was_known() -> None:
@@ -386,7 +393,11 @@ def test_values_below_the_smallest_are_said_to_be_so_at_once() -> None:
 # --- conversions ----------------------------------------------------------------------------------
 
 
-dyadics = st.builds(lambda m, e: Fraction(m) * Fraction(2) ** e, st.integers(-(2**70), 2**70), st.integers(-200, 200))
+dyadics = st.builds(
+    lambda m, e: Fraction(m) * Fraction(2) ** e,
+    st.integers(-(2**70), 2**70),
+    st.integers(-200, 200),
+)
 
 
 @given(dyadics, dyadics.map(abs), st.integers(10, 200))
@@ -428,14 +439,34 @@ def test_enclosures_of_the_huge_and_the_tiny() -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["pi", "e", "log(3)", "exp(2)", "sqrt(5)", "1+pi", "2*pi", "pi/7", "pi^3", "pi^(-3)", "1/3", "-e"],
+    [
+        "pi",
+        "e",
+        "log(3)",
+        "exp(2)",
+        "sqrt(5)",
+        "1+pi",
+        "2*pi",
+        "pi/7",
+        "pi^3",
+        "pi^(-3)",
+        "1/3",
+        "-e",
+    ],
 )
 def test_reals_as_balls(text: str) -> None:
     with mp.workdps(100):
         truth = to_fraction(
             eval(  # text of ours, evaluated by mpmath
                 text.replace("^", "**").replace("1/3", "mpf(1)/3"),
-                {"pi": +mp.pi, "e": +mp.e, "log": mp.log, "exp": mp.exp, "sqrt": mp.sqrt, "mpf": mp.mpf},
+                {
+                    "pi": +mp.pi,
+                    "e": +mp.e,
+                    "log": mp.log,
+                    "exp": mp.exp,
+                    "sqrt": mp.sqrt,
+                    "mpf": mp.mpf,
+                },
             )
         )
     for bits in (10, 53, 200):

@@ -319,7 +319,7 @@ def written(tree: Tree) -> str:
     match tree:
         case "number", value:
             return f"({value})"
-        case "pi" | "e", :
+        case ("pi" | "e",):
             return tree[0]
         case "neg", a:
             return f"(-{written(a)})"
@@ -336,15 +336,15 @@ def evaluated(tree: Tree) -> mpf:
     match tree:
         case "number", value:
             return mpf(value.numerator) / value.denominator
-        case "pi", :
+        case ("pi",):
             return +mp.pi
-        case "e", :
+        case ("e",):
             return +mp.e
         case "neg", a:
             return -evaluated(a)
         case "^", a, n:
             return evaluated(a) ** n
-        case ("log" | "exp" | "sqrt"), a:
+        case (("log" | "exp" | "sqrt"), a):
             x = evaluated(a)
             if (tree[0] != "exp" and x <= 0) or abs(x) > 2000:
                 raise ZeroDivisionError
