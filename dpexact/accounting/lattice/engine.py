@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 from flint import arb, arb_poly
 
-from dpexact.accounting.lattice.grid import Grid, base_laws, point_count
+from dpexact.accounting.lattice.grid import Grid, LostPrecision, base_laws, point_count
 from dpexact.accounting.lattice.law import Lower, Upper, total
 from dpexact.accounting.lattice.steps import AtomStep, Step, growth_bits
 from dpexact.balls import approximate, ball, precision, to_enclosure
@@ -28,8 +28,8 @@ from dpexact.reals import Real
 
 #: The name of the method in results.
 METHOD: Final = "lattice"
-#: Default work budget, in coefficients times 64-bit words multiplied: about 20 s.
-WORK: Final = 60_000_000
+#: Default work budget, in coefficients times 64-bit words multiplied: some 20 s.
+WORK: Final = 30_000_000
 #: The first pass spreads the losses of one step over this many lattice points.
 FIRST_POINTS: Final = 512
 #: Probability tails below ``2^-MAX_BITS`` are not resolved.
@@ -62,7 +62,10 @@ def solve(
         points = sum(point_count(s, spacing, 2.0**-tail_bits / count) for s in steps)
         if spent + 4 * points * (bits // 64 + 1) > work:
             break
-        laws, cost = compose_steps(steps, grid)
+        try:
+            laws, cost = compose_steps(steps, grid)
+        except LostPrecision:
+            break
         spent += cost
         found = laws.enclose(epsilon)
         best = best.clamped(found.lower, found.upper)
