@@ -135,14 +135,16 @@ def _solve(
     planner: Planner, delta: Real, repeat: int, digits: int, near: float, shared: Contour | None
 ) -> Enclosure:
     if near <= 0:
-        return _zero(planner, delta, repeat, digits)
+        if _met_at_zero(planner, delta, repeat, digits):
+            return Enclosure.exact(Fraction(0), METHOD)
+        near = _searched(planner, delta, repeat, float(_chernoff(planner, delta, repeat).upper))
     log_delta = _log_delta(planner, delta, repeat)
     best, reason = None, "the bounds did not shrink as expected"
     goal, margin = float(digits), 0.0
     for attempt in range(2 * ATTEMPTS):
         try:
             if attempt == ATTEMPTS:
-                near = _searched(planner, delta, repeat, near)
+                near = _searched(planner, delta, repeat, 2 * near)
             contour = shared
             if contour is None or attempt:
                 query = Query(near, repeat, log_delta)
@@ -162,10 +164,12 @@ def _solve(
     raise PrecisionNotReached(f"{digits} digits of epsilon not reached: {reason}", best)
 
 
-def _searched(planner: Planner, delta: Real, repeat: int, near: float) -> float:
+def _searched(planner: Planner, delta: Real, repeat: int, high: float) -> float:
     """About epsilon, by bisection on enclosures of delta: for when the saddle point misleads."""
+    if not math.isfinite(high):
+        raise TooExpensive("nothing bounds epsilon from above")
     cautious = Planner(planner.composition, planner.max_work // 20)
-    low, high = 0.0, 2 * near
+    low = 0.0
     for _ in range(_BISECTIONS):
         middle = (low + high) / 2
         try:
@@ -206,15 +210,18 @@ def _bracket(
         return Enclosure(enclosed(left, METHOD).lower, enclosed(right, METHOD).upper, METHOD)
 
 
-def _zero(planner: Planner, delta: Real, repeat: int, digits: int) -> Enclosure:
-    """Certify that delta is met at epsilon zero."""
+def _met_at_zero(planner: Planner, delta: Real, repeat: int, digits: int) -> bool:
+    """Whether delta is certainly met at epsilon zero; False if it certainly is not."""
     try:
         found = solve_delta(planner, rational(0), repeat, digits, None)
     except PrecisionNotReached as failure:
         found = failure.best
     with precision(COARSE_BITS + 4 * digits):
-        if ball(Fraction(found.upper)) <= ball(delta):
-            return Enclosure.exact(Fraction(0), METHOD)
+        target = ball(delta)
+        if ball(Fraction(found.upper)) <= target:
+            return True
+        if ball(Fraction(found.lower)) > target:
+            return False
     best = _chernoff(planner, delta, repeat)
     raise PrecisionNotReached("epsilon is too close to zero to be told from it", best)
 

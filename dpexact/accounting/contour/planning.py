@@ -129,9 +129,9 @@ class Landscape:
         for _ in range(50):
             middle = (low + high) / 2
             value = self.saddle(middle, repeat)[1]
-            low, high = (middle, high) if value > log_delta else (low, middle)
             if abs(value - log_delta) < 0.02:
-                break
+                return middle
+            low, high = (middle, high) if value > log_delta else (low, middle)
         return (low + high) / 2
 
 
