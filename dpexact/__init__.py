@@ -6,7 +6,7 @@ Rooms, each importing only from those before it::
            < mechanisms < accounting < symbolic, audit < cli
 """
 
-from dpexact.accounting import delta, delta_bounds, epsilon, renyi
+from dpexact.accounting import bounds, delta, delta_bounds, epsilon, renyi
 from dpexact.audit.runner import audit
 from dpexact.enclosure import Enclosure
 from dpexact.errors import (
@@ -46,6 +46,7 @@ __all__ = [
     "__version__",
     "approx_dp",
     "audit",
+    "bounds",
     "delta",
     "delta_bounds",
     "discrete_gaussian",
