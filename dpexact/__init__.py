@@ -6,7 +6,7 @@ Rooms, each importing only from those before it::
            < mechanisms < accounting < symbolic, audit < cli
 """
 
-from dpexact.accounting import bounds, delta, delta_bounds, epsilon, renyi
+from dpexact.accounting import approximation_error, bounds, delta, delta_bounds, epsilon, renyi
 from dpexact.audit.runner import audit
 from dpexact.enclosure import Enclosure
 from dpexact.errors import (
@@ -45,6 +45,7 @@ __all__ = [
     "UnsupportedMechanism",
     "__version__",
     "approx_dp",
+    "approximation_error",
     "audit",
     "bounds",
     "delta",

@@ -126,7 +126,7 @@ def pure_composition(steps: Steps, delta: RealLike, digits: int = 15) -> Enclosu
 
     >>> from dpexact.reals import real
     >>> print(pure_composition([Guarantee(real("0.1"), count=100)], "1e-6", 13).shown(13))
-    5.756521769757...
+    5.756521769756...
     """
     target, wanted = _delta(delta), digits_in(digits)
     if any(balls.sign(step.delta, "delta") for step in steps):
