@@ -184,6 +184,13 @@ def renyi(expr: str, order: str, method: str, digits: int, direction: str, as_js
     )
 
 
+def _echo_record(found: dict[str, Any], direction: str, started: float) -> None:
+    """Print a record that the library made, with how it was obtained."""
+    seconds = round(time.perf_counter() - started, 6)
+    record = {**found, "direction": direction, "seconds": seconds, "version": dpexact.__version__}
+    click.echo(json.dumps(record))
+
+
 def _answer(
     ask: Callable[[], Enclosure],
     expr: str,
@@ -245,13 +252,7 @@ def bounds(expr: str, delta: str, digits: int, direction: str, as_json: bool) ->
     started = time.perf_counter()
     found = dpexact.bounds(expr, delta, digits, direction)
     if as_json:
-        record = {
-            **found.to_json(digits),
-            "direction": direction,
-            "seconds": round(time.perf_counter() - started, 6),
-            "version": dpexact.__version__,
-        }
-        click.echo(json.dumps(record))
+        _echo_record(found.to_json(digits), direction, started)
         return
     exact = found.reason if found.exact is None else found.exact.shown(digits)
     click.echo(f"exact epsilon = {exact}")
@@ -293,13 +294,7 @@ def approx(
     started = time.perf_counter()
     found = dpexact.approximation_error(expr, method, epsilon, digits, direction, delta=delta)
     if as_json:
-        record = {
-            **found.to_json(digits),
-            "direction": direction,
-            "seconds": round(time.perf_counter() - started, 6),
-            "version": dpexact.__version__,
-        }
-        click.echo(json.dumps(record))
+        _echo_record(found.to_json(digits), direction, started)
         return
     argument = f"epsilon = {epsilon}" if epsilon is not None else f"delta = {delta}"
     click.echo(f"{found.quantity} claimed = {found.claimed.shown(digits)}")

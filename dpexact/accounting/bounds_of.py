@@ -19,7 +19,7 @@ from dpexact.accounting.renyi import renyi
 from dpexact.arguments import digits_in, direction_in, real_in
 from dpexact.enclosure import Enclosure
 from dpexact.errors import DpexactError, InvalidInput, PrecisionNotReached, UnsupportedMechanism
-from dpexact.mechanisms import Mechanism
+from dpexact.mechanisms import ZCDP, Mechanism
 from dpexact.reals import Real, RealLike
 
 _ONE: Final = Enclosure.exact(Fraction(1))
@@ -122,7 +122,7 @@ def bounds(
     m = mechanism_in(mechanism)
     target = real_in(delta, "delta", ">= 0", "<= 1")
     question = _Question(m, target, digits_in(digits) + _EXTRA, direction_in(direction))
-    exact, reason = _attempt(lambda: exact_epsilon(m, target, question.digits, direction=direction))
+    exact, reason = _attempt(question.exact)
     listed = []
     for name, source, compute in _BOUNDS:
         value, problem = _attempt(partial(compute, question))
@@ -140,6 +140,11 @@ class _Question:
     delta: Real
     digits: int
     direction: str
+
+    def exact(self) -> Enclosure:
+        if any(isinstance(step, ZCDP) for step in self.mechanism.steps()):
+            raise UnsupportedMechanism("zCDP is a guarantee without one exact epsilon")
+        return exact_epsilon(self.mechanism, self.delta, self.digits, self.direction)
 
     def steps(self) -> list[classic.Guarantee]:
         return classic.guarantees(self.mechanism)
@@ -233,12 +238,12 @@ _BOUNDS: Final[tuple[tuple[str, str, Callable[[_Question], Enclosure]], ...]] = 
         lambda q: q.renyi("plain").epsilon,
     ),
     (
-        "Proposition 14 for Rényi",
+        "Proposition 14 for Renyi",
         "Steinke 2022, Proposition 14, at the best order",
         lambda q: q.renyi("proposition 14").epsilon,
     ),
     (
-        "optimal Rényi",
+        "optimal Renyi",
         "Asoodeh et al. 2021, Theorem 3, at one order",
         _optimal,
     ),

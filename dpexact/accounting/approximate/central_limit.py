@@ -50,7 +50,7 @@ def poisson_mu(sigma: RealLike, q: RealLike, steps: RealLike, digits: int = 15) 
         digits: certified significant digits.
 
     >>> print(poisson_mu("0.7", "256/60000", 10547, 12).shown(12))
-    1.13393918823...
+    1.13393918828...
     """
     mu = poisson_mu_ball(_noise(sigma), _rate(q), integer_in(steps, "steps", 1))
     return balls.certify(mu, digits_in(digits), method="central limit, Poisson sampling")

@@ -136,7 +136,8 @@ def approximation(mechanism: Mechanism, method: str, direction: Direction) -> Ap
         case "clt-poisson" | "clt-uniform":
             sigma, q, count = _sampled_gaussian(mechanism)
             make = poisson_mu_ball if method == "clt-poisson" else uniform_mu_ball
-            return CentralLimit(make(sigma, q, count), f"central limit, {method[4:]} sampling")
+            sampling = "Poisson" if method == "clt-poisson" else "uniform"
+            return CentralLimit(make(sigma, q, count), f"central limit, {sampling} sampling")
         case "clt":
             total = total_functionals(mechanism)
             return CentralLimit(lambda: _mu(total()), "central limit")
