@@ -13,7 +13,7 @@ which for two outcomes falls with ``Q(S)`` below ``p``, so
 (Asoodeh, Liao, Calmon, Kosut, Sankar 2021, Theorem 3). The two outcomes themselves attain it, so
 the largest such ``eps`` is the best that follows from ``alpha``, ``gamma`` and ``delta`` alone.
 ``m`` is convex, a sum of perspectives of ``x^alpha``; its tangent at any ``p0`` bounds it from
-below by ``m(p0) - |m'(p0)|``, which certifies the minimum.
+below on the whole range, which certifies the minimum, in the inside or at ``p = 1``.
 """
 
 from __future__ import annotations
@@ -89,7 +89,8 @@ class _Problem:
     def _guaranteed(self, epsilon: arb) -> bool:
         """Whether ``M(eps)`` certainly exceeds the limit: no pair reaches ``delta``."""
         p = self._place(epsilon)
-        least = self._m(p, epsilon) - abs(self._slope(p, epsilon))
+        value, slope = self._m(p, epsilon), self._slope(p, epsilon)
+        least = value.min(value + slope * (1 - p)).min(value - slope * (p - self.delta))
         return bool(least > self._log_limit(epsilon).exp())
 
     def _refuted(self, epsilon: arb) -> bool:

@@ -140,9 +140,9 @@ class _Search:
                 best = found
                 if best.digits >= self.digits:
                     return BestOrder(best.labelled(self.name), center + 1)
-                width = max(width * width * 100, 10.0 ** (-self.digits - 5))
+                width = max(min(100 * width, 0.1) * width, 10.0 ** (-self.digits - 5))
             else:
-                width *= 8
+                width = min(8 * width, 0.5)
         raise PrecisionNotReached(
             f"{self.digits} digits were not reached by {self.name}",
             best or Enclosure(Fraction(0), math.inf, self.name),
@@ -163,11 +163,11 @@ class _Search:
             na, nb, nc = (self.numerator(t, bits) for t in points)
             fa, fb, fc = na / a, nb / b, nc / c
             left, right = (nb - na) / (b - a), (nc - nb) / (c - b)
-            curvature = fa - 2 * fb + fc
+            curvature = (fa - 2 * fb + fc).mid()
             better = center
-            if curvature.mid() > 0:
-                step = balls.ball(width * center) * (fa - fc) / (2 * curvature)
-                better = balls.midpoint((b + step).mid())
+            if curvature > 0:
+                step = balls.ball(width * center) * (fa - fc).mid() / (2 * curvature)
+                better = balls.midpoint(b + step)
             if not (better > 0 and fa > fb and fc > fb):
                 return None, (better if better > 0 else center)
             lowest = fb.min((nb - right * (b - a)) / a).min((nb + left * (c - b)) / c)
