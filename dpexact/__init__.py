@@ -7,6 +7,8 @@ Rooms, each importing only from those before it::
 """
 
 from dpexact.accounting import (
+    approximation_error,
+    bounds,
     calibrate,
     delta,
     delta_bounds,
@@ -53,7 +55,9 @@ __all__ = [
     "UnsupportedMechanism",
     "__version__",
     "approx_dp",
+    "approximation_error",
     "audit",
+    "bounds",
     "calibrate",
     "delta",
     "delta_bounds",

@@ -15,6 +15,7 @@ import click
 from click.shell_completion import CompletionItem, get_completion_class
 
 import dpexact
+from dpexact.accounting.approximate import METHODS as APPROXIMATIONS
 from dpexact.accounting.choose import METHODS
 from dpexact.arguments import DIRECTIONS, MAX_COUNT, MAX_DIGITS
 from dpexact.enclosure import Enclosure
@@ -225,6 +226,85 @@ def tradeoff(expr: str, alpha: str | None, plot: Path | None, digits: int, as_js
         arguments={"alpha": alpha},
         direction="both",
     )
+
+
+def _echo_record(found: dict[str, Any], direction: str, started: float) -> None:
+    """Print a record that the library made, with how it was obtained."""
+    seconds = round(time.perf_counter() - started, 6)
+    record = {**found, "direction": direction, "seconds": seconds, "version": dpexact.__version__}
+    click.echo(json.dumps(record))
+
+
+@main.command(epilog=_EXPR_HELP)
+@_expression
+@click.option("--delta", required=True, metavar="D", help="Exact number in [0, 1].")
+@_digits
+@_direction
+@_as_json
+def bounds(expr: str, delta: str, digits: int, direction: str, as_json: bool) -> None:
+    """List the classic bounds on epsilon at DELTA beside the exact value, with their slack.
+
+    \b
+    Examples:
+      dpexact bounds "pure_dp(0.1)^100" --delta 1e-6
+      dpexact bounds "poisson(gaussian(0.7), 256/60000)^10546" --delta 1e-5 --digits 6
+    """
+    started = time.perf_counter()
+    found = dpexact.bounds(expr, delta, digits, direction)
+    if as_json:
+        _echo_record(found.to_json(digits), direction, started)
+        return
+    exact = found.reason if found.exact is None else found.exact.shown(digits)
+    click.echo(f"exact epsilon = {exact}")
+    click.echo(f"  of {found.mechanism} at delta = {delta}")
+    for bound in found:
+        if bound.value is None:
+            click.echo(f"{bound.name}: does not apply: {bound.reason}")
+            continue
+        slack = "" if bound.slack is None else f", bound/exact - 1 = {bound.slack.shown(6)}"
+        click.echo(f"{bound.name}: {bound.value.shown(digits)}{slack}")
+
+
+@main.command(epilog=_EXPR_HELP)
+@_expression
+@click.option(
+    "--method", required=True, type=click.Choice(APPROXIMATIONS), help="The published formula."
+)
+@click.option("--epsilon", metavar="E", help="Compare deltas at this exact number >= 0.")
+@click.option("--delta", metavar="D", help="Compare epsilons at this exact number in (0, 1).")
+@_digits
+@_direction
+@_as_json
+def approx(
+    expr: str,
+    method: str,
+    epsilon: str | None,
+    delta: str | None,
+    digits: int,
+    direction: str,
+    as_json: bool,
+) -> None:
+    """Enclose the error of a published approximation against the exact value.
+
+    \b
+    Examples:
+      dpexact approx "poisson(gaussian(0.7), 256/60000)^10546" --method clt-poisson --epsilon 7
+      dpexact approx "pure_dp(0.1)^100" --method edgeworth-1 --delta 1e-6
+    """
+    if (epsilon is None) == (delta is None):
+        raise click.UsageError("give exactly one of --epsilon and --delta")
+    started = time.perf_counter()
+    found = dpexact.approximation_error(expr, method, epsilon, digits, direction, delta=delta)
+    if as_json:
+        _echo_record(found.to_json(digits), direction, started)
+        return
+    argument = f"epsilon = {epsilon}" if epsilon is not None else f"delta = {delta}"
+    click.echo(f"{found.quantity} claimed = {found.claimed.shown(digits)}")
+    click.echo(f"{found.quantity} true = {found.true.shown(digits)}")
+    click.echo(f"  of {found.mechanism} at {argument}")
+    for name, value in (("claimed - true", found.difference), ("true/claimed", found.ratio)):
+        click.echo(f"  {name} = {'undefined' if value is None else value.shown(digits)}")
+    click.echo(f"  by {found.method}; as an upper bound: {found.verdict}")
 
 
 @main.command()

@@ -1,8 +1,20 @@
-"""From a mechanism to certified numbers: delta, epsilon and Rényi divergences."""
+"""From a mechanism to certified numbers: profiles, divergences, trade-off functions, bounds."""
 
+from dpexact.accounting.approximate import approximation_error
+from dpexact.accounting.bounds_of import bounds
 from dpexact.accounting.calibrate import calibrate
 from dpexact.accounting.queries import delta, delta_bounds, epsilon, epsilon_curve
 from dpexact.accounting.renyi import renyi
 from dpexact.accounting.tradeoff_of import tradeoff
 
-__all__ = ["calibrate", "delta", "delta_bounds", "epsilon", "epsilon_curve", "renyi", "tradeoff"]
+__all__ = [
+    "approximation_error",
+    "bounds",
+    "calibrate",
+    "delta",
+    "delta_bounds",
+    "epsilon",
+    "epsilon_curve",
+    "renyi",
+    "tradeoff",
+]

@@ -1,0 +1,189 @@
+"""The public question: how far a published approximation is from the exact value."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Final
+
+from flint import arb
+
+from dpexact.accounting.approximate.base import Approximation
+from dpexact.accounting.approximate.berry_esseen import theorem_5, total_functionals
+from dpexact.accounting.approximate.central_limit import (
+    CentralLimit,
+    poisson_mu_ball,
+    uniform_mu_ball,
+)
+from dpexact.accounting.approximate.edgeworth import edgeworth
+from dpexact.accounting.approximate.functionals import Functionals, gaussian_mu
+from dpexact.accounting.intervals import difference, ratio
+from dpexact.accounting.queries import delta as exact_delta
+from dpexact.accounting.queries import epsilon as exact_epsilon
+from dpexact.accounting.queries import mechanism_in
+from dpexact.arguments import Direction, digits_in, direction_in, real_in
+from dpexact.enclosure import Enclosure
+from dpexact.errors import InvalidInput, UnsupportedMechanism
+from dpexact.mechanisms import FixedSize, Mechanism, Poisson
+from dpexact.reals import Real, RealLike, divide, rational
+
+#: How often the digits of both values are doubled for the sake of their difference.
+_DOUBLINGS: Final = 3
+#: The methods of :func:`approximation_error`.
+METHODS: Final = (
+    "clt-poisson",
+    "clt-uniform",
+    "clt",
+    "berry-esseen",
+    "edgeworth-1",
+    "edgeworth-2",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ApproximationError:
+    """A published approximation beside the truth.
+
+    ``quantity`` is ``delta`` or ``epsilon``; ``difference`` is ``claimed - true`` and ``ratio`` is
+    ``true / claimed`` (``None`` where infinite or of unknown sign).
+    """
+
+    mechanism: Mechanism
+    method: str
+    quantity: str
+    at: Real
+    claimed: Enclosure
+    true: Enclosure
+    difference: Enclosure | None
+    ratio: Enclosure | None
+
+    @property
+    def verdict(self) -> str:
+        """As an upper bound the claim is ``sound``, ``unsound`` or ``undecided``."""
+        holds = self.true.at_most(self.claimed)
+        return "undecided" if holds is None else "sound" if holds else "unsound"
+
+    def to_json(self, digits: int) -> dict[str, Any]:
+        """The comparison as JSON values, bounds rounded outward."""
+        argument = "epsilon" if self.quantity == "delta" else "delta"
+        found = {
+            "claimed": self.claimed,
+            "true": self.true,
+            "difference": self.difference,
+            "ratio": self.ratio,
+        }
+        return {
+            "mechanism": str(self.mechanism),
+            "method": self.method,
+            "quantity": self.quantity,
+            argument: str(self.at),
+            **{key: None if x is None else x.to_json(digits) for key, x in found.items()},
+            "verdict": self.verdict,
+        }
+
+
+def approximation_error(
+    mechanism: Mechanism | str,
+    method: str,
+    epsilon: RealLike | None = None,
+    digits: int = 15,
+    direction: str = "both",
+    *,
+    delta: RealLike | None = None,
+) -> ApproximationError:
+    """Evaluate an approximation as published and enclose its error.
+
+    Args:
+        mechanism: a mechanism or its text.
+        method: ``clt-poisson`` or ``clt-uniform`` (sampled Gaussians of one kind), ``clt`` (the
+            ``mu`` of Theorem 5, without its error), ``berry-esseen`` (Theorem 5; Corollary 5 for
+            sampled Gaussians), ``edgeworth-1`` or ``edgeworth-2``.
+        epsilon: compare deltas at this exact real ``>= 0``; or
+        delta: compare epsilons at this exact real in ``(0, 1)``.
+        digits: certified significant digits of both values, and of their difference and ratio
+            unless the two agree too closely.
+        direction: neighbours by ``remove``, ``add`` or ``both``; the central limits know none.
+
+    Raises:
+        InvalidInput: an argument out of its domain, or a hypothesis that fails.
+        UnsupportedMechanism: the method does not speak of it, or no exact value is certified.
+        PrecisionNotReached: the digits were not reached.
+
+    >>> m = "poisson(gaussian(0.7), 256/60000)^10546"
+    >>> found = approximation_error(m, "clt-poisson", 7, digits=8)
+    >>> print(found.claimed.shown(5), found.true.shown(5), found.ratio.shown(5), found.verdict)
+    1.6613...e-9 1.7759...e-7 106.89... unsound
+    """
+    m, wanted, way = mechanism_in(mechanism), digits_in(digits), direction_in(direction)
+    if (epsilon is None) == (delta is None):
+        raise InvalidInput("epsilon: give exactly one of epsilon and delta")
+    formula = approximation(m, method, way)
+    if epsilon is not None:
+        at = real_in(epsilon, "epsilon", ">= 0")
+        return _compare(
+            m, formula, "delta", at, wanted, lambda d: exact_delta(m, at, d, way), formula.delta
+        )
+    assert delta is not None
+    at = real_in(delta, "delta", "> 0", "< 1")
+    return _compare(
+        m, formula, "epsilon", at, wanted, lambda d: exact_epsilon(m, at, d, way), formula.epsilon
+    )
+
+
+def approximation(mechanism: Mechanism, method: str, direction: Direction) -> Approximation:
+    """The published formula named ``method``, for this mechanism."""
+    match method:
+        case "clt-poisson" | "clt-uniform":
+            sigma, q, count = _sampled_gaussian(mechanism)
+            make = poisson_mu_ball if method == "clt-poisson" else uniform_mu_ball
+            sampling = "Poisson" if method == "clt-poisson" else "uniform"
+            return CentralLimit(make(sigma, q, count), f"central limit, {sampling} sampling")
+        case "clt":
+            total = total_functionals(mechanism)
+            return CentralLimit(lambda: _mu(total()), "central limit")
+        case "berry-esseen":
+            return theorem_5(mechanism)
+        case "edgeworth-1" | "edgeworth-2":
+            return edgeworth(mechanism, int(method[-1]), direction)
+    raise InvalidInput(f"method: {method!r} is not accepted; use {', '.join(METHODS)}")
+
+
+def _compare(
+    mechanism: Mechanism,
+    formula: Approximation,
+    quantity: str,
+    at: Real,
+    digits: int,
+    exact: Callable[[int], Enclosure],
+    claim: Callable[[Real, int], Enclosure],
+) -> ApproximationError:
+    working = digits + 2
+    for attempt in range(_DOUBLINGS + 1):
+        claimed, true = claim(at, working), exact(working)
+        gap, quotient = difference(claimed, true), ratio(true, claimed)
+        if attempt == _DOUBLINGS or all(x is None or x.digits >= digits for x in (gap, quotient)):
+            break
+        working *= 2
+    return ApproximationError(mechanism, formula.method, quantity, at, claimed, true, gap, quotient)
+
+
+def _sampled_gaussian(mechanism: Mechanism) -> tuple[Real, Real, int]:
+    """The noise multiplier, rate and number of steps of equal sampled Gaussians.
+
+    Raises:
+        UnsupportedMechanism: it is something else.
+    """
+    steps = mechanism.steps()
+    if len(steps) == 1:
+        ((step, count),) = steps.items()
+        match step:
+            case Poisson(inner, q):
+                return divide(rational(1), gaussian_mu(inner)), q, count
+            case FixedSize(inner, m, n):
+                rate = divide(rational(m), rational(n))
+                return divide(rational(1), gaussian_mu(inner)), rate, count
+    raise UnsupportedMechanism("this central limit is for equal steps of sampled Gaussian noise")
+
+
+def _mu(total: Functionals) -> arb:
+    return 2 * total.kl / total.variance.sqrt()

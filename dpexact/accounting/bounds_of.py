@@ -1,0 +1,250 @@
+"""The public question: all classic bounds on epsilon that apply, beside the exact value."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import partial
+from typing import Any, Final
+
+from dpexact import reals
+from dpexact.accounting import classic
+from dpexact.accounting.classic.orders import Conversion
+from dpexact.accounting.intervals import difference, ratio
+from dpexact.accounting.queries import epsilon as exact_epsilon
+from dpexact.accounting.queries import mechanism_in
+from dpexact.accounting.renyi import renyi
+from dpexact.arguments import digits_in, direction_in, real_in
+from dpexact.enclosure import Enclosure
+from dpexact.errors import DpexactError, InvalidInput, PrecisionNotReached, UnsupportedMechanism
+from dpexact.mechanisms import ZCDP, Mechanism
+from dpexact.reals import Real, RealLike
+
+_ONE: Final = Enclosure.exact(Fraction(1))
+#: Digits beyond those asked for, which the quotient of two values may lose.
+_EXTRA: Final = 2
+
+
+@dataclass(frozen=True, slots=True)
+class ClassicBound:
+    """One published bound on epsilon.
+
+    ``value`` encloses what the theorem gives and ``slack`` is ``value/exact - 1``; both are
+    ``None`` when a hypothesis fails, and ``reason`` says which. ``slack`` alone is ``None`` when
+    the exact epsilon is 0, infinite or not known.
+    """
+
+    name: str
+    source: str
+    value: Enclosure | None = None
+    slack: Enclosure | None = None
+    reason: str = ""
+
+    @property
+    def applies(self) -> bool:
+        """Whether the hypotheses hold."""
+        return self.value is not None
+
+
+@dataclass(frozen=True, slots=True)
+class ClassicBounds:
+    """The classic bounds of ``mechanism`` at ``delta``; iterating gives each in turn.
+
+    ``exact`` is the exact epsilon, or ``None`` with ``reason`` where no certified method has it.
+    """
+
+    mechanism: Mechanism
+    delta: Real
+    exact: Enclosure | None
+    reason: str
+    listed: tuple[ClassicBound, ...]
+
+    def __iter__(self) -> Iterator[ClassicBound]:
+        return iter(self.listed)
+
+    def __len__(self) -> int:
+        return len(self.listed)
+
+    def __getitem__(self, name: str) -> ClassicBound:
+        for bound in self.listed:
+            if bound.name == name:
+                return bound
+        raise InvalidInput(f"name: {name!r} is not listed; known: {', '.join(_names())}")
+
+    @property
+    def best(self) -> ClassicBound | None:
+        """The smallest bound that applies."""
+        applying = [(bound.value.upper, bound) for bound in self.listed if bound.value is not None]
+        return min(applying, key=lambda pair: pair[0])[1] if applying else None
+
+    def to_json(self, digits: int) -> dict[str, Any]:
+        """The listing as JSON values, bounds rounded outward."""
+        return {
+            "mechanism": str(self.mechanism),
+            "delta": str(self.delta),
+            "exact": None if self.exact is None else self.exact.to_json(digits),
+            "reason": self.reason,
+            "bounds": [
+                {
+                    "name": bound.name,
+                    "source": bound.source,
+                    "value": None if bound.value is None else bound.value.to_json(digits),
+                    "slack": None if bound.slack is None else bound.slack.to_json(digits),
+                    "reason": bound.reason,
+                }
+                for bound in self.listed
+            ],
+        }
+
+
+def bounds(
+    mechanism: Mechanism | str, delta: RealLike, digits: int = 15, direction: str = "both"
+) -> ClassicBounds:
+    """Every classic bound on epsilon at ``delta``, with its certified slack.
+
+    Each is evaluated as published; those whose hypotheses fail are listed with the reason.
+
+    Args:
+        mechanism: a mechanism or its text.
+        delta: any exact real in ``[0, 1]``.
+        digits: certified significant digits of each bound.
+        direction: neighbours of the exact value and of the Rényi divergences.
+
+    Raises:
+        InvalidInput: an argument out of its domain.
+
+    >>> found = bounds("pure_dp(0.1)^100", "1e-6", digits=12)
+    >>> print(found.exact.shown(12), found["Proposition 14 for zCDP"].value.shown(12))
+    4.77456758810... 5.22153444453...
+    """
+    m = mechanism_in(mechanism)
+    target = real_in(delta, "delta", ">= 0", "<= 1")
+    question = _Question(m, target, digits_in(digits) + _EXTRA, direction_in(direction))
+    exact, reason = _attempt(question.exact)
+    listed = []
+    for name, source, compute in _BOUNDS:
+        value, problem = _attempt(partial(compute, question))
+        slack = None
+        if value is not None and exact is not None:
+            quotient = ratio(value, exact)
+            slack = None if quotient is None else difference(quotient, _ONE)
+        listed.append(ClassicBound(name, source, value, slack, problem))
+    return ClassicBounds(m, target, exact, reason, tuple(listed))
+
+
+@dataclass(frozen=True, slots=True)
+class _Question:
+    mechanism: Mechanism
+    delta: Real
+    digits: int
+    direction: str
+
+    def exact(self) -> Enclosure:
+        if any(isinstance(step, ZCDP) for step in self.mechanism.steps()):
+            raise UnsupportedMechanism("zCDP is a guarantee without one exact epsilon")
+        return exact_epsilon(self.mechanism, self.delta, self.digits, self.direction)
+
+    def steps(self) -> list[classic.Guarantee]:
+        return classic.guarantees(self.mechanism)
+
+    def rho(self) -> Real:
+        rho, infinite = classic.total_rho(self.mechanism)
+        if infinite.fraction != 0:
+            raise UnsupportedMechanism("a mass of infinite loss is not zCDP")
+        return rho
+
+    def curve(self, order: Real | None, digits: int) -> Enclosure:
+        return renyi(self.mechanism, math.inf if order is None else order, digits, self.direction)
+
+    def renyi(self, conversion: Conversion) -> classic.BestOrder:
+        return classic.renyi_epsilon(self.curve, self.delta, self.digits, conversion)
+
+
+def _optimal(question: _Question) -> Enclosure:
+    """At the order that is best for Proposition 14, rounded to a short number."""
+    best = question.renyi("proposition 14").order
+    if best is None:
+        raise InvalidInput("order: no finite order above 1 is best")
+    order = reals.rational(1 + _short(best - 1))
+    found = question.curve(order, question.digits + 5)
+    ends = [
+        classic.optimal_renyi_epsilon(Fraction(end), order, question.delta, question.digits)
+        for end in dict.fromkeys((found.lower, found.upper))
+    ]
+    label = f"Rényi, optimal at order {order}"
+    return Enclosure(ends[0].lower, ends[-1].upper, label)
+
+
+def _short(value: Fraction) -> Fraction:
+    """``value`` to eight significant digits."""
+    return Fraction(f"{float(value):.7e}")
+
+
+def _attempt(ask: Callable[[], Enclosure]) -> tuple[Enclosure | None, str]:
+    """The answer, or why there is none; a wide answer counts."""
+    try:
+        return ask(), ""
+    except PrecisionNotReached as error:
+        return error.best, str(error)
+    except DpexactError as error:
+        return None, str(error)
+
+
+def _names() -> list[str]:
+    return [name for name, _, _ in _BOUNDS]
+
+
+_BOUNDS: Final[tuple[tuple[str, str, Callable[[_Question], Enclosure]], ...]] = (
+    (
+        "basic composition",
+        "Dwork and Roth 2014, Theorem 3.16",
+        lambda q: classic.basic_composition(q.steps(), q.delta, q.digits),
+    ),
+    (
+        "advanced composition",
+        "Dwork, Rothblum, Vadhan 2010, Theorem III.3",
+        lambda q: classic.advanced_composition(q.steps(), q.delta, q.digits),
+    ),
+    (
+        "KOV simplified",
+        "Kairouz, Oh, Viswanath 2017, (7) and (8)",
+        lambda q: classic.kov_composition(q.steps(), q.delta, q.digits),
+    ),
+    (
+        "Theorem 18",
+        "Steinke 2022, Theorem 18",
+        lambda q: classic.pure_composition(q.steps(), q.delta, q.digits),
+    ),
+    (
+        "Theorem 22",
+        "Steinke 2022, Theorem 22",
+        lambda q: classic.approximate_composition(q.steps(), q.delta, q.digits),
+    ),
+    (
+        "plain zCDP",
+        "Bun and Steinke 2016, Proposition 1.3",
+        lambda q: classic.plain_zcdp_epsilon(q.rho(), q.delta, q.digits),
+    ),
+    (
+        "Proposition 14 for zCDP",
+        "Steinke 2022, Proposition 14",
+        lambda q: classic.zcdp_epsilon(q.rho(), q.delta, q.digits),
+    ),
+    (
+        "moments accountant",
+        "Mironov 2017, Proposition 3, at the best order",
+        lambda q: q.renyi("plain").epsilon,
+    ),
+    (
+        "Proposition 14 for Renyi",
+        "Steinke 2022, Proposition 14, at the best order",
+        lambda q: q.renyi("proposition 14").epsilon,
+    ),
+    (
+        "optimal Renyi",
+        "Asoodeh et al. 2021, Theorem 3, at one order",
+        _optimal,
+    ),
+)

@@ -1,0 +1,121 @@
+r"""The optimal conversion from one Rényi divergence to ``(eps, delta)``.
+
+Let ``D_alpha(P||Q) <= gamma``. If ``P(S) - e^eps Q(S) >= delta`` for some event ``S``, put
+``p = P(S)``; then ``Q(S) <= (p - delta) e^-eps``. Merging outcomes never increases ``D_alpha``,
+which for two outcomes falls with ``Q(S)`` below ``p``, so
+
+.. math:: e^{(\alpha-1)(\gamma-\varepsilon)} \ge M(\varepsilon)
+          = \min_{\delta\le p\le 1} m(p),
+
+.. math:: m(p) = p^\alpha (p-\delta)^{1-\alpha}
+          + (1-p)^\alpha (e^\varepsilon - p + \delta)^{1-\alpha}
+
+(Asoodeh, Liao, Calmon, Kosut, Sankar 2021, Theorem 3). The two outcomes themselves attain it, so
+the largest such ``eps`` is the best that follows from ``alpha``, ``gamma`` and ``delta`` alone.
+``m`` is convex, a sum of perspectives of ``x^alpha``; its tangent at any ``p0`` bounds it from
+below on the whole range, which certifies the minimum, in the inside or at ``p = 1``.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Final
+
+from flint import arb
+
+from dpexact import balls
+from dpexact.accounting.classic.roots import propose_root
+from dpexact.arguments import digits_in, real_in
+from dpexact.enclosure import Enclosure
+from dpexact.reals import RealLike
+
+_ZERO: Final = Fraction(0)
+_METHOD: Final = "Rényi, optimal at one order"
+
+
+def optimal_renyi_epsilon(
+    divergence: RealLike, order: RealLike, delta: RealLike, digits: int = 15
+) -> Enclosure:
+    """The least ``eps >= 0`` that ``D_order <= divergence`` guarantees at ``delta``.
+
+    Args:
+        divergence: any exact real ``>= 0``.
+        order: any exact real ``> 1``.
+        delta: any exact real in ``(0, 1)``.
+        digits: certified significant digits.
+
+    >>> print(optimal_renyi_epsilon("3", "6", "1e-6", 12).shown(12))
+    5.22242859977...
+    """
+    gamma, alpha = real_in(divergence, "divergence", ">= 0"), real_in(order, "order", "> 1")
+    target, wanted = real_in(delta, "delta", "> 0", "< 1"), digits_in(digits)
+
+    def compute() -> arb:
+        problem = _Problem(balls.ball(alpha), balls.ball(gamma), balls.ball(target))
+        return problem.enclose()
+
+    if balls.sign(gamma, "divergence") == 0:
+        return Enclosure.exact(_ZERO, _METHOD)
+    return balls.certify(compute, wanted, lowest=_ZERO, method=_METHOD, lost_bits=64)
+
+
+class _Problem:
+    def __init__(self, alpha: arb, gamma: arb, delta: arb) -> None:
+        self.alpha = alpha
+        self.gamma = gamma
+        self.delta = delta
+
+    def enclose(self) -> arb:
+        """A ball around the answer."""
+        zero = arb(0)
+        if self._guaranteed(zero):
+            return zero
+        # Proposition 14 at this order is never better
+        t = self.alpha - 1
+        high = self.gamma + (-self.delta.log() + t * t.log() - (t + 1) * t.log1p()) / t
+        high = high.max(arb(0)).upper() + arb("0.001")
+        guess = propose_root(self._margin, zero, high)
+        for lost in (16, 32, 64, 96):
+            width = (abs(guess) + arb("1e-30")) * arb(2) ** (lost - balls.current())
+            low, top = (guess - width).mid(), (guess + width).mid()
+            if self._guaranteed(top) and (low <= 0 or self._refuted(low)):
+                return low.max(arb(0)).union(top)
+        return arb.nan()
+
+    def _margin(self, epsilon: arb) -> arb:
+        """``log M(eps) - (alpha - 1)(gamma - eps)``, about, which increases."""
+        return self._m(self._place(epsilon), epsilon).log() - self._log_limit(epsilon)
+
+    def _guaranteed(self, epsilon: arb) -> bool:
+        """Whether ``M(eps)`` certainly exceeds the limit: no pair reaches ``delta``."""
+        p = self._place(epsilon)
+        value, slope = self._m(p, epsilon), self._slope(p, epsilon)
+        least = value.min(value + slope * (1 - p)).min(value - slope * (p - self.delta))
+        return bool(least > self._log_limit(epsilon).exp())
+
+    def _refuted(self, epsilon: arb) -> bool:
+        """Whether some pair certainly reaches ``delta``."""
+        return bool(self._m(self._place(epsilon), epsilon) < self._log_limit(epsilon).exp())
+
+    def _log_limit(self, epsilon: arb) -> arb:
+        return (self.alpha - 1) * (self.gamma - epsilon)
+
+    def _place(self, epsilon: arb) -> arb:
+        """About the ``p`` of the minimum, sought on the logistic scale between delta and 1."""
+        end = arb(balls.current()) / 2
+
+        def place(u: arb) -> arb:
+            return self.delta.mid() + (1 - self.delta.mid()) / (1 + (-u).exp())
+
+        return place(propose_root(lambda u: self._slope(place(u), epsilon), -end, end)).mid()
+
+    def _m(self, p: arb, epsilon: arb) -> arb:
+        near, far = p - self.delta, epsilon.exp() - p + self.delta
+        return p * (p / near) ** (self.alpha - 1) + (1 - p) * ((1 - p) / far) ** (self.alpha - 1)
+
+    def _slope(self, p: arb, epsilon: arb) -> arb:
+        """``m'(p)``, which increases."""
+        near, far = p - self.delta, epsilon.exp() - p + self.delta
+        x, y = p / near, (1 - p) / far
+        a = self.alpha
+        return x ** (a - 1) * (a - (a - 1) * x) - y ** (a - 1) * (a - (a - 1) * y)

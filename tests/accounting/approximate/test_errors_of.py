@@ -1,0 +1,115 @@
+"""``approximation_error``: published rows, verdicts, arithmetic of enclosures, and the verb."""
+
+import json
+from fractions import Fraction
+
+import pytest
+from click.testing import CliRunner
+
+import dpexact
+from dpexact.accounting.approximate import METHODS
+from dpexact.cli import main
+from dpexact.errors import InvalidInput, UnsupportedMechanism
+
+MNIST = "poisson(gaussian({}), 256/60000)^{}"
+
+
+def test_the_central_limit_far_below_the_truth():
+    """At ``epsilon = 7``: 1.66e-9 against 1.776e-7, a factor of about 107."""
+    found = dpexact.approximation_error(MNIST.format("0.7", 10546), "clt-poisson", 7)
+    assert found.claimed.shown(4).startswith("1.661")
+    assert found.true.shown(4).startswith("1.775")
+    assert 106 < float(found.ratio.lower) <= float(found.ratio.upper) < 108
+    assert found.verdict == "unsound"
+    assert found.difference < 0
+    low = Fraction(found.claimed.lower) - Fraction(found.true.upper)
+    assert found.difference.lower == low
+    assert found.ratio.upper == Fraction(found.true.upper) / Fraction(found.claimed.lower)
+
+
+@pytest.mark.parametrize(
+    ("sigma", "steps", "true", "claims"),
+    [
+        ("1.3", 3516, "0.8645401", ["0.834511", "1.068556", "0.884946", "0.868880"]),
+        ("1.1", 14062, "2.381596", ["2.324268", "3.086707", "2.425110", "2.391717"]),
+        ("0.7", 10546, "5.639413", ["5.065910", "7.354194", "5.769853", "5.848354"]),
+    ],
+)
+def test_the_mnist_runs(sigma, steps, true, claims):
+    methods = ["clt-poisson", "clt-uniform", "edgeworth-1", "edgeworth-2"]
+    for method, claimed in zip(methods, claims, strict=True):
+        m = MNIST.format(sigma, steps)
+        found = dpexact.approximation_error(m, method, digits=8, delta="1e-5")
+        assert found.quantity == "epsilon"
+        assert found.claimed.shown(9).startswith(claimed)
+        assert found.true.shown(9).startswith(true)
+        assert found.verdict == ("unsound" if method == "clt-poisson" else "sound")
+        assert found.difference.digits >= 8
+
+
+def test_every_method_on_what_it_speaks_of():
+    for method in METHODS:
+        m = MNIST.format(2, 50) if method.startswith("clt-") else "pure_dp(0.1)^100"
+        found = dpexact.approximation_error(m, method, "1/2", digits=6)
+        assert found.true.overlaps(dpexact.delta(m, "1/2", 12))
+        assert found.verdict in ("sound", "unsound")
+    assert found.method == "Edgeworth, order 2"
+
+
+def test_what_agrees_exactly_stays_undecided():
+    found = dpexact.approximation_error("gaussian(1)^4", "clt", 1, digits=5)
+    assert found.verdict == "undecided"
+    assert 0 in found.difference
+    assert 1 in found.ratio
+
+
+def test_a_negative_claim_has_no_ratio():
+    m = MNIST.format("0.7", 10546)
+    found = dpexact.approximation_error(m, "edgeworth-2", 9, digits=6, direction="add")
+    assert found.claimed < 0
+    assert found.ratio is None
+    assert found.verdict == "unsound"
+
+
+def test_arguments():
+    for bad in ({}, {"epsilon": 1, "delta": "0.1"}):
+        with pytest.raises(InvalidInput, match="exactly one"):
+            dpexact.approximation_error("gaussian(1)", "clt", **bad)
+    with pytest.raises(InvalidInput, match="method: 'best'"):
+        dpexact.approximation_error("gaussian(1)", "best", 1)
+    with pytest.raises(InvalidInput, match="delta"):
+        dpexact.approximation_error("gaussian(1)", "clt", delta=1)
+    for text in ("gaussian(1)", "poisson(gaussian(1), 0.1) * poisson(gaussian(2), 0.1)"):
+        with pytest.raises(UnsupportedMechanism, match="equal steps"):
+            dpexact.approximation_error(text, "clt-poisson", 1)
+
+
+def run(*arguments):
+    return CliRunner().invoke(main, ["approx", *arguments])
+
+
+def test_the_verb():
+    result = run("pure_dp(0.1)^100", "--method", "clt", "--epsilon", "1", "--digits", "6")
+    assert result.exit_code == 0
+    assert "as an upper bound: sound" in result.output
+    assert "claimed - true = 0.001395" in result.output
+
+
+def test_the_verb_in_json():
+    result = run(MNIST.format("0.7", 9), "--method", "clt-poisson", "--epsilon", "1", "--json")
+    record = json.loads(result.output)
+    assert record["quantity"] == "delta"
+    assert record["epsilon"] == "1"
+    assert record["verdict"] == "unsound"
+    assert set(record["ratio"]) == {"lower", "upper", "digits"}
+
+
+def test_the_verb_refuses_bad_input():
+    for arguments in (
+        ("gaussian(1)", "--method", "clt"),
+        ("gaussian(1)", "--method", "clt", "--epsilon", "1", "--delta", "0.1"),
+        ("laplace(1)", "--method", "edgeworth-1", "--epsilon", "1"),
+    ):
+        result = run(*arguments)
+        assert result.exit_code == 2
+        assert result.output.count("\n") == 1

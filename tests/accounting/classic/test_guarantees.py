@@ -1,0 +1,59 @@
+"""What steps guarantee: sampling is tight for pure DP, and everything is read as documented."""
+
+from fractions import Fraction
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import dpexact
+from dpexact import balls
+from dpexact.accounting.classic import guarantees, sampled_guarantee
+from dpexact.errors import InvalidInput, UnsupportedMechanism
+from dpexact.exactness import exp_fraction
+from dpexact.reals import real
+
+
+@settings(max_examples=30)
+@given(
+    base=st.fractions(Fraction(11, 10), 20, max_denominator=50),
+    mass=st.fractions(0, Fraction(1, 2), max_denominator=100),
+    q=st.fractions(Fraction(1, 100), Fraction(99, 100), max_denominator=100),
+)
+def test_the_sampled_guarantee_holds_exactly_and_is_tight(base, mass, q):
+    """Steinke (2022), Theorem 29, against the exact law of a sampled randomised response."""
+    eps, delta = sampled_guarantee(f"log({base})", mass, q)
+    assert str(eps) == str(real(f"log({1 + q * (base - 1)})"))
+    sample = dpexact.poisson(dpexact.approx_dp(f"log({base})", mass), q)
+    assert dpexact.delta(sample, eps).lower == dpexact.delta(sample, eps).upper == delta.fraction
+    assert delta.fraction == q * mass
+
+
+def test_steps_are_collected():
+    m = dpexact.parse(
+        "pure_dp(0.1)^3 * laplace(10)^2 * approx_dp(0.2, 1e-9) * staircase(0.1, 1/2)"
+        " * discrete_laplace(10, 2)"
+    )
+    found = {(str(g.eps), str(g.delta)): g.count for g in guarantees(m)}
+    assert found == {("0.1", "0"): 6, ("0.2", "1e-9"): 1, ("0.2", "0"): 1}
+
+
+def test_samples_of_compositions():
+    (found,) = guarantees(dpexact.parse("poisson(pure_dp(log(2))^2, 1/3)^7"))
+    assert found.count == 7
+    assert exp_fraction(found.eps) is None  # not folded, but exactly log 2
+    with balls.precision(200):
+        assert (balls.ball(found.eps) - balls.ball(real("log(2)"))).contains(0)
+    (fixed,) = guarantees(dpexact.parse("fixed_size(approx_dp(log(4), 1/10), 1, 3)"))
+    assert str(fixed.eps) == "log(2)"
+    assert fixed.delta.fraction == Fraction(1, 30)
+    (whole,) = guarantees(dpexact.parse("poisson(approx_dp(1, 3/4)^2, 1/2)"))
+    assert whole.delta.fraction == Fraction(1, 2)
+
+
+def test_what_has_no_pair():
+    for text in ("gaussian(1)", "zcdp(1)", "poisson(gdp(1), 0.1)", "discrete_gaussian(1)"):
+        with pytest.raises(UnsupportedMechanism, match="no single best"):
+            guarantees(dpexact.parse(text))
+    with pytest.raises(InvalidInput, match="q: 2"):
+        sampled_guarantee(1, 0, 2)

@@ -1,0 +1,87 @@
+"""The optimal conversion: a second route through the boundary pairs, and dominance."""
+
+from fractions import Fraction
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from mpmath import exp, log, mp, mpf
+from oracles import to_fraction
+
+import dpexact
+from dpexact.accounting.classic import optimal_renyi_epsilon, renyi_epsilon
+from dpexact.enclosure import Enclosure
+from dpexact.errors import InvalidInput
+
+
+def reached(p, gamma, alpha, delta):
+    """The epsilon of the two-outcome pair ``(p, q)`` with divergence ``gamma``, by bisection."""
+
+    def divergence(q):
+        total = p**alpha * q ** (1 - alpha) + (1 - p) ** alpha * (1 - q) ** (1 - alpha)
+        return log(total) / (alpha - 1)
+
+    low, high = log(mpf(10) ** -60 * p), log(p)
+    for _ in range(120):
+        middle = (low + high) / 2
+        if divergence(exp(middle)) > gamma:
+            low = middle
+        else:
+            high = middle
+    return log(p - delta) - high
+
+
+def most(gamma, alpha, delta):
+    """The largest over ``p``, on the logistic scale, by ternary search."""
+
+    def at(u):
+        return reached(delta + (1 - delta) / (1 + exp(-u)), gamma, alpha, delta)
+
+    grid = [mpf(u) for u in range(-30, 12)]
+    best = max(grid, key=at)
+    low, high = best - 1, best + 1
+    for _ in range(45):
+        a, b = low + (high - low) / 3, high - (high - low) / 3
+        if at(a) > at(b):
+            high = b
+        else:
+            low = a
+    return at((low + high) / 2)
+
+
+@pytest.mark.parametrize(
+    ("gamma", "alpha", "delta"),
+    [("3", "6", "1e-6"), ("0.5", "2", "1e-5"), ("0.01", "20", "1e-3"), ("2", "1.5", "0.05")],
+)
+def test_the_worst_pair_of_two_outcomes(gamma, alpha, delta):
+    with mp.workdps(40):
+        expected = to_fraction(most(mpf(gamma), mpf(alpha), mpf(delta)))
+    found = optimal_renyi_epsilon(gamma, alpha, delta, 12)
+    assert abs(expected / found.upper - 1) < Fraction(1, 10**11)
+    assert found.digits >= 12
+
+
+@settings(max_examples=10)
+@given(
+    rho=st.fractions(Fraction(1, 20), 3, max_denominator=20),
+    alpha=st.fractions(Fraction(3, 2), 30, max_denominator=4),
+    power=st.integers(1, 8),
+)
+def test_between_the_truth_and_proposition_14(rho, alpha, power):
+    delta = Fraction(1, 10**power)
+    line = lambda order, digits: Enclosure.exact(order.fraction * rho)  # noqa: E731
+    weaker = renyi_epsilon(line, delta, 12, order=alpha).epsilon
+    found = optimal_renyi_epsilon(alpha * rho, alpha, delta, 12)
+    assert found.at_most(weaker) is not False
+    assert dpexact.epsilon(f"gdp(sqrt({2 * rho}))", delta, 8).at_most(found) is not False
+
+
+def test_no_divergence_or_much_delta_needs_no_epsilon():
+    assert optimal_renyi_epsilon(0, 2, "0.1").upper == 0
+    assert optimal_renyi_epsilon("1e-6", 2, "0.1").upper == 0
+
+
+def test_arguments():
+    for arguments in ((-1, 2, "0.1"), (1, 1, "0.1"), (1, 2, 0), (1, 2, 1)):
+        with pytest.raises(InvalidInput):
+            optimal_renyi_epsilon(*arguments)

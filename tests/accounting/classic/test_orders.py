@@ -1,0 +1,141 @@
+"""The best order: enclosed minima against mpmath, published orders, ends of the range."""
+
+import math
+from fractions import Fraction
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from mpmath import cosh, log, mp, mpf
+from oracles import to_fraction
+
+import dpexact
+from dpexact.accounting.classic import plain_zcdp_epsilon, renyi_epsilon, zcdp_epsilon
+from dpexact.enclosure import Enclosure
+from dpexact.errors import InvalidInput, PrecisionNotReached
+
+
+def curve(text):
+    m = dpexact.parse(text)
+    return lambda order, digits: dpexact.renyi(m, math.inf if order is None else order, digits)
+
+
+@settings(max_examples=15)
+@given(
+    rho=st.fractions(Fraction(1, 10**4), 20, max_denominator=10**4),
+    log_delta=st.integers(1, 300),
+)
+def test_a_straight_curve_gives_the_zcdp_conversions(rho, log_delta):
+    delta = f"exp(-{log_delta})"
+    for conversion, closed in (
+        ("plain", plain_zcdp_epsilon),
+        ("proposition 14", zcdp_epsilon),
+    ):
+        expected = closed(rho, delta, 25)
+        found = renyi_epsilon(curve(f"zcdp({rho})"), delta, 15, conversion).epsilon
+        assert found.overlaps(expected)
+        assert found.digits >= 15
+
+
+@pytest.mark.parametrize(("eps", "count", "delta"), [("0.1", 100, "1e-6"), ("1", 20, "0.01")])
+def test_responses_against_mpmath(eps, count, delta):
+    """The minimum over a fine grid of orders from the moment generating function itself."""
+    with mp.workdps(40):
+        x, loss = mpf(eps), -log(mpf(delta))
+
+        def at(t, refined):
+            total = count * log(cosh((2 * t + 1) * x / 2) / cosh(x / 2)) + loss
+            return (total + refined * (t * log(t) - (t + 1) * log(t + 1))) / t
+
+        for conversion in ("plain", "proposition 14"):
+            refined = conversion != "plain"
+            low, high = mpf("1e-3"), mpf(1000)
+            for _ in range(300):
+                a, b = low + (high - low) / 3, high - (high - low) / 3
+                if at(a, refined) < at(b, refined):
+                    high = b
+                else:
+                    low = a
+            best = renyi_epsilon(curve(f"pure_dp({eps})^{count}"), delta, 18, conversion)
+            least = to_fraction(at(low, refined))
+            assert best.epsilon.lower <= least * (1 + Fraction(1, 10**30))
+            assert best.epsilon.upper >= least * (1 - Fraction(1, 10**30))
+            assert best.epsilon.digits >= 18
+            assert abs(float(best.order) - 1 - float(low)) < 1e-4 * float(low)
+
+
+def test_the_moments_accountant_of_the_mnist_runs():
+    """Published: 1.19, 3.01, 7.10, the last at order 3.8 of their grid."""
+    text = "poisson(gaussian({}), 256/60000)^{}"
+    for sigma, steps, expected in (
+        ("1.3", 3516, "1.191237"),
+        ("1.1", 14062, "3.0082"),
+        ("0.7", 10547, "7.0979"),
+    ):
+        found = renyi_epsilon(curve(text.format(sigma, steps)), "1e-5", 12, "plain")
+        assert found.epsilon.shown(12).startswith(expected)
+    one = curve("poisson(gaussian(0.7), 256/60000)")
+
+    def epochs(order, digits):
+        step, times = one(order, digits), Fraction(45 * 60000, 256)  # 10546.875 steps, as there
+        return Enclosure(step.lower * times, step.upper * times)
+
+    fixed = renyi_epsilon(epochs, "1e-5", 12, "plain", order="3.8").epsilon
+    assert fixed.shown(8).startswith("7.100516")  # 7.1005163 rounded
+    assert renyi_epsilon(epochs, "1e-5", 12, "plain").epsilon < fixed
+
+
+@settings(max_examples=10)
+@given(
+    eps=st.fractions(Fraction(1, 10), 4, max_denominator=20),
+    count=st.integers(1, 60),
+    digits=st.integers(1, 6),
+)
+def test_conversions_dominate_the_truth(eps, count, digits):
+    m = dpexact.laplace(1 / eps) ** min(count, 12)
+    delta = Fraction(1, 10**digits)
+    for conversion in ("plain", "proposition 14"):
+        bound = renyi_epsilon(curve(str(m)), delta, 10, conversion).epsilon
+        assert dpexact.delta(m, bound.upper, 6).lower <= delta
+
+
+def test_a_minimum_at_infinite_order():
+    """Where delta is tiny the largest loss itself is the best answer."""
+    best = renyi_epsilon(curve("pure_dp(0.1)^100"), "1e-60", 15, "plain")
+    assert best.order is None
+    assert best.epsilon.digits >= 15
+    assert 10 in best.epsilon
+
+
+def test_a_tiny_or_vanishing_answer():
+    assert renyi_epsilon(curve("gaussian(3)"), "0.5", 15).epsilon.upper == 0
+    assert renyi_epsilon(curve("gaussian(1e9)"), "1e-9", 12).epsilon.digits >= 12
+
+
+def test_a_wide_curve_gives_a_wide_answer():
+    """A divergence known to three digits must not yield more, and stays enclosed."""
+
+    def rough(order, digits):
+        if order is None:
+            return Enclosure.exact(math.inf)
+        exact = order.fraction / 2
+        return Enclosure(exact * Fraction(999, 1000), exact * Fraction(1001, 1000))
+
+    with pytest.raises(PrecisionNotReached):
+        renyi_epsilon(rough, "1e-6", 15)
+    best = renyi_epsilon(rough, "1e-6", 1, order=7).epsilon
+    with mp.workdps(30):
+        value = (3.5 * 6 + log(mpf(10) ** 6) + 6 * log(6) - 7 * log(7)) / 6
+    assert best.lower <= to_fraction(value) <= best.upper
+
+
+def test_arguments():
+    with pytest.raises(InvalidInput, match="conversion: 'best'"):
+        renyi_epsilon(curve("gaussian(1)"), "1e-5", 10, "best")
+    with pytest.raises(InvalidInput, match="infinite at every order"):
+        renyi_epsilon(curve("approx_dp(1, 1e-9)"), "1e-5", 10)
+    for bad in (0, 1):
+        with pytest.raises(InvalidInput, match="delta"):
+            renyi_epsilon(curve("gaussian(1)"), bad)
+    with pytest.raises(InvalidInput, match="rational"):
+        renyi_epsilon(curve("gaussian(1)"), "1e-5", 10, order="pi")

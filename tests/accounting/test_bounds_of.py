@@ -1,0 +1,119 @@
+"""``bounds``: published rows, slack, reasons, JSON, and the verb."""
+
+import json
+from fractions import Fraction
+
+import pytest
+from click.testing import CliRunner
+
+import dpexact
+from dpexact.cli import main
+from dpexact.errors import InvalidInput
+
+
+def test_hundred_steps_of_a_tenth():
+    found = dpexact.bounds("pure_dp(0.1)^100", "1e-6", 13)
+    assert found.exact.shown(13).startswith("4.774567588107")  # 4.774567588108 rounded
+    for name, digits in (
+        ("basic composition", "10"),
+        ("Theorem 18", "5.756521769756"),
+        ("Theorem 22", "5.756521769756"),
+        ("Proposition 14 for zCDP", "5.221534444530"),
+    ):
+        bound = found[name]
+        assert bound.applies
+        assert bound.value.shown(13).startswith(digits)
+        slack = Fraction(bound.value.upper) / Fraction(found.exact.lower) - 1
+        assert bound.slack.lower <= slack <= bound.slack.upper
+        assert bound.slack.digits >= 12
+    assert found.best.name == "optimal Renyi"
+    assert len(found) == len(list(found)) == 10
+
+
+@pytest.mark.parametrize(
+    ("text", "delta"),
+    [
+        ("pure_dp(1)^3 * pure_dp(1/2)", "1e-3"),
+        ("approx_dp(0.5, 1e-4)^20", "0.01"),
+        ("poisson(gaussian(1), 0.01)^200", "1e-6"),
+        ("poisson(approx_dp(1, 1e-8), 0.05)^100", "1e-5"),
+        ("laplace(3)^7", "1e-4"),
+        ("gaussian(2)^3", "1e-9"),
+        ("discrete_gaussian(2)^5", "1e-3"),
+    ],
+)
+def test_no_bound_is_below_the_truth(text, delta):
+    found = dpexact.bounds(text, delta, 8)
+    assert found.exact is not None
+    applying = [bound for bound in found if bound.applies]
+    assert applying
+    for bound in applying:
+        assert found.exact.at_most(bound.value) is not False, bound.name
+        assert bound.slack.upper >= 0
+    assert all(bound.reason for bound in found if not bound.applies)
+
+
+def test_the_optimal_conversion_is_not_above_proposition_14():
+    for text in ("gaussian(1)", "pure_dp(0.1)^100", "poisson(gaussian(0.7), 256/60000)^10546"):
+        found = dpexact.bounds(text, "1e-5")
+        optimal, weaker = found["optimal Renyi"], found["Proposition 14 for Renyi"]
+        assert optimal.value < weaker.value
+
+
+def test_failed_hypotheses_say_why():
+    found = dpexact.bounds("approx_dp(0.1, 1e-3)^30 * pure_dp(0.3)", "0.04")
+    assert "same eps" in found["advanced composition"].reason
+    assert "pure DP" in found["Theorem 18"].reason
+    assert "infinite loss" in found["plain zCDP"].reason
+    assert "infinite" in found["moments accountant"].reason
+    assert found["KOV simplified"].applies
+    with pytest.raises(InvalidInput, match="'KOV' is not listed"):
+        found["KOV"]
+
+
+def test_zcdp_has_bounds_but_no_exact_value():
+    found = dpexact.bounds("zcdp(1/2)", "1e-6", 13)
+    assert found.exact is None
+    assert "zCDP" in found.reason
+    assert found["Proposition 14 for zCDP"].value.shown(13).startswith("5.22153444453")
+    assert found["Proposition 14 for zCDP"].slack is None
+
+
+def test_trivial_cases():
+    zero = dpexact.bounds("pure_dp(0)", "0.1")
+    assert all(bound.value.upper == 0 and bound.slack is None for bound in zero)
+    none = dpexact.bounds("gaussian(1)", 0)
+    assert none.exact.lower == float("inf")
+    assert none.best is None
+    with pytest.raises(InvalidInput, match="delta: 2"):
+        dpexact.bounds("gaussian(1)", 2)
+
+
+def run(*arguments):
+    return CliRunner().invoke(main, ["bounds", *arguments])
+
+
+def test_the_verb():
+    result = run("approx_dp(0.1, 1e-9)^100", "--delta", "1.1e-6", "--digits", "8")
+    assert result.exit_code == 0
+    lines = result.output.splitlines()
+    assert lines[0] == "exact epsilon = 4.7745675..."
+    assert "basic composition: 10, bound/exact - 1 = 1.09443..." in lines
+    assert any(line.startswith("Theorem 18: does not apply: ") for line in lines)
+
+
+def test_the_verb_in_json():
+    record = json.loads(run("zcdp(1/2)", "--delta", "1e-6", "--json").output)
+    assert record["exact"] is None
+    assert record["mechanism"] == "zcdp(0.5)"
+    by_name = {entry["name"]: entry for entry in record["bounds"]}
+    low, high = (Fraction(by_name["plain zCDP"]["value"][end]) for end in ("lower", "upper"))
+    assert low <= Fraction("5.75652176975693197863") <= high
+    assert by_name["basic composition"]["value"] is None
+    assert record["version"] == dpexact.__version__
+
+
+def test_the_verb_refuses_bad_input():
+    result = run("gaussian(1)", "--delta", "-1")
+    assert result.exit_code == 2
+    assert result.output.count("\n") == 1
