@@ -109,7 +109,7 @@ def epsilon_curve(
 
     >>> curve = epsilon_curve("poisson(gaussian(1), 0.01)", [100, 200], "1e-5", digits=6)
     >>> [e.shown(5) for e in curve]
-    ['0.90154...', '1.0642...']
+    ['0.71803...', '0.91247...']
     """
     m = mechanism_in(mechanism)
     target = real_in(delta, "delta", ">= 0", "<= 1")
