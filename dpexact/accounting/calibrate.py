@@ -263,7 +263,7 @@ class _Calibration:
                 reason = "too many evaluations" if budget == 0 else "it lies out of range"
                 raise self._unreached(reason, bracket)
             budget -= 1
-            if not self._look(bracket, value):
+            if not self._look(bracket, value) and not bracket.retreat():
                 self._surround(bracket, value)
                 pending = []
 
