@@ -83,7 +83,7 @@ class Bracket:
         return [x for x in (value - away, value + away) if self.low < x < self.high]
 
     def retreat(self) -> bool:
-        """Halve the stride, which led to where nothing could be decided; False if that is no help."""
+        """Halve a stride that led to where nothing was decided; False if that is no help."""
         is_open = self.high == math.inf or self.low == 0
         if not is_open or not self._points or self._last_stride < _SMALLEST_STRIDE:
             return False
