@@ -213,7 +213,7 @@ def tradeoff(expr: str, alpha: str | None, plot: Path | None, digits: int, as_js
     if plot is not None:
         from dpexact.audit.reports.writing import write_figure
 
-        write_figure(found.plot().figure, plot)
+        write_figure(found.plot(), plot)
     if alpha is None:
         return 0
     return _answer(
@@ -320,32 +320,44 @@ def _answer(
 
 @main.command(epilog=_EXPR_HELP)
 @_expression
+@click.option(
+    "--form",
+    type=click.Choice(["delta", "vertices", "conjugate", "tradeoff", "renyi"]),
+    default="delta",
+    show_default=True,
+    help="What to write out.",
+)
+@click.option("--order", type=click.IntRange(2, 100), help="Integer order of --form renyi.")
 @click.option("--latex", is_flag=True, help="Print LaTeX.")
 @_as_json
-def symbolic(expr: str, latex: bool, as_json: bool) -> None:
-    """Print delta(epsilon) in closed form, in E = e^eps, delta and X = e^epsilon.
+def symbolic(expr: str, form: str, order: int | None, latex: bool, as_json: bool) -> None:
+    """Print a closed form in E = e^eps, delta, and X = e^epsilon, alpha or y.
 
     \b
     Examples:
       dpexact symbolic "approx_dp(1/10, 1/1000)^3"
       dpexact symbolic "gaussian(1)" --latex
+      dpexact symbolic "pure_dp(1)^2" --form vertices
+      dpexact symbolic "poisson(gaussian(2), 1/10)" --form renyi --order 4
     """
-    from dpexact.symbolic import symbolic as closed_form
-
-    form = closed_form(expr)
-    values = {str(symbol): str(value) for symbol, value in form.values.items()}
+    if form == "renyi" and order is None:
+        raise click.UsageError("--form renyi needs --order A")
+    written = dpexact.symbolic(expr, form, order=order)
+    # sympy prints the number e like our symbol E
+    shown = {symbol: str(value) for symbol, value in written.values.items()}
+    values = {str(s): "exp(1)" if text == "E" else text for s, text in shown.items()}
     if as_json:
         record = {
-            "mechanism": str(form.mechanism),
-            "quantity": "delta",
-            "expression": str(form),
-            "latex": form.latex(),
+            "mechanism": str(written.mechanism),
+            "quantity": form,
+            "expression": str(written),
+            "latex": written.latex(),
             "values": values,
             "version": dpexact.__version__,
         }
         click.echo(json.dumps(record))
         return
-    click.echo(form.latex() if latex else str(form))
+    click.echo(written.latex() if latex else str(written))
     if not latex:
         click.echo("where " + ", ".join(f"{name} = {value}" for name, value in values.items()))
 

@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, settings
 
 sys.path.insert(0, str(Path(__file__).parent))  # the tests share the module oracles
 
-from oracles import SCALE, scaled  # noqa: E402
+from oracles import SCALE, scaled
 
 settings.register_profile(
     "dpexact",

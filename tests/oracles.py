@@ -24,7 +24,7 @@ def scaled(volume: int) -> int:
 
 Bracket = tuple[Fraction, Fraction]
 
-# --- MPFR with directed rounding ----------------------------------------------------------------
+# --- MPFR with directed rounding ------------------------------------------------------------------
 
 
 def directed(function: Callable[..., gmpy2.mpfr], *arguments: Fraction, bits: int = 200) -> Bracket:
@@ -38,7 +38,7 @@ def directed(function: Callable[..., gmpy2.mpfr], *arguments: Fraction, bits: in
 
 
 def gaussian_bracket(mu: Fraction, epsilon: Fraction, bits: int = 300) -> Bracket:
-    """``delta(epsilon)`` of ``N(mu, 1)`` against ``N(0, 1)`` in MPFR interval arithmetic by hand."""
+    """``delta(epsilon)`` of ``N(mu, 1)`` against ``N(0, 1)``: MPFR intervals by hand."""
     down = gmpy2.context(precision=bits, round=gmpy2.RoundDown)
     up = gmpy2.context(precision=bits, round=gmpy2.RoundUp)
 
@@ -70,7 +70,7 @@ def gaussian_bracket(mu: Fraction, epsilon: Fraction, bits: int = 300) -> Bracke
     return (near[0] - growth_high * far[1]) / 2, (near[1] - growth_low * far[0]) / 2
 
 
-# --- exact enumeration --------------------------------------------------------------------------
+# --- exact enumeration ----------------------------------------------------------------------------
 
 
 def single_pair(base: Fraction, delta: Fraction) -> list[tuple[Fraction, Fraction]]:
@@ -113,7 +113,7 @@ def optimal_exact(base: Fraction, delta: Fraction, count: int, level: Fraction) 
 
 
 def printed_theorem(base: Fraction, delta: Fraction, count: int, i: int) -> Fraction:
-    """Kairouz, Oh, Viswanath (2017), Theorem III.3 as printed: delta' at ``eps' = (k - 2i) eps``."""
+    """Kairouz, Oh, Viswanath (2017), Theorem III.3 as printed, at ``eps' = (k - 2i) eps``."""
     total = sum(
         comb(count, j) * (base ** (count - j) - base ** (count - 2 * i + j)) for j in range(i)
     )
@@ -132,6 +132,14 @@ def to_mpf(x: Fraction) -> mpf:
     return mpf(x.numerator) / x.denominator
 
 
+def with_infinite_loss(delta: mpf, count: int, finite: mpf) -> mpf:
+    """``1 - (1 - delta)^count (1 - finite)`` without cancellation."""
+    if delta == 1:
+        return mpf(1)
+    lost = -mp.expm1(count * mp.log1p(-delta))
+    return lost + (1 - lost) * finite
+
+
 def optimal_by_sum(eps: mpf, delta: mpf, count: int, epsilon: mpf) -> mpf:
     """Optimal composition by summing the positive terms from the top, at mpmath's precision."""
     p_term = (1 / (1 + mp.exp(-eps))) ** count  # all answers true, under P
@@ -147,7 +155,7 @@ def optimal_by_sum(eps: mpf, delta: mpf, count: int, epsilon: mpf) -> mpf:
         if j:
             p_term = p_term * j / (count - j + 1) * odds
             factor /= step
-    return 1 - (1 - delta) ** count * (1 - total)
+    return with_infinite_loss(delta, count, total)
 
 
 def binomial_tail_by_quadrature(count: int, m: int, success: mpf) -> mpf:
@@ -176,16 +184,18 @@ def gaussian_delta(mu: mpf, epsilon: mpf) -> mpf:
 
 
 def mixed_by_quadrature(mu: mpf, eps: mpf, count: int, delta: mpf, epsilon: mpf) -> mpf:
-    """A Gaussian with ``count`` responses: the hockey-stick integral over the plane, outcome by outcome."""
+    """A Gaussian with ``count`` responses: the hockey-stick integral, outcome by outcome."""
     total = mpf(0)
     for j in range(count + 1):
         p = comb(count, j) * mp.exp(j * eps) / (1 + mp.exp(eps)) ** count
         q = comb(count, j) * mp.exp((count - j) * eps) / (1 + mp.exp(eps)) ** count
-        start = (epsilon - (2 * j - count) * eps) / mu + mu / 2  # where p phi(z-mu) = level q phi(z)
+        start = (
+            epsilon - (2 * j - count) * eps
+        ) / mu + mu / 2  # where p phi(z-mu) = level q phi(z)
 
         def gain(z: mpf, p: mpf = p, q: mpf = q) -> mpf:
             return p * mp.npdf(z, mu, 1) - mp.exp(epsilon) * q * mp.npdf(z)
 
         ends = [start] + [x for x in (mu - 8, mu, mu + 8) if x > start]
         total += mp.quad(gain, [*ends, max(start, mu) + 40])
-    return 1 - (1 - delta) ** count * (1 - total)
+    return with_infinite_loss(delta, count, total)

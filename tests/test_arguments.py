@@ -62,8 +62,10 @@ def test_integers() -> None:
 def test_digits_and_directions() -> None:
     assert digits_in(MAX_DIGITS) == MAX_DIGITS
     for bad in (0, MAX_DIGITS + 1, "1/2"):
-        with pytest.raises(InvalidInput, match="^digits: "):
+        with pytest.raises(InvalidInput, match=r"^digits: "):
             digits_in(bad)  # type: ignore[arg-type]
     assert [direction_in(d) for d in ("remove", "add", "both")] == ["remove", "add", "both"]
-    with pytest.raises(InvalidInput, match="^direction: 'up' is not accepted; use remove, add, both"):
+    with pytest.raises(
+        InvalidInput, match=r"^direction: 'up' is not accepted; use remove, add, both"
+    ):
         direction_in("up")

@@ -53,6 +53,18 @@ def test_json_has_the_contracted_keys_and_outward_bounds(verb, expr, option, val
     assert dpexact.parse(record["mechanism"]) == dpexact.parse(expr)
 
 
+def test_renyi_and_tradeoff_answer_as_the_library_does(tmp_path):
+    found = json.loads(run("renyi", "laplace(2)^3", "--order", "inf", "--json").output)
+    assert (found["order"], Fraction(found["lower"])) == ("inf", Fraction(3, 2))
+    picture = tmp_path / "f.svg"
+    result = run("tradeoff", "pure_dp(log(2))", "--alpha", "1/6", "--plot", str(picture), "--json")
+    assert json.loads(result.output)["alpha"] == "1/6"
+    assert Fraction(json.loads(result.output)["lower"]) <= Fraction(2, 3)
+    assert "<svg" in picture.read_text()
+    assert run("tradeoff", "pure_dp(1)", "--plot", str(tmp_path / "f.doc")).exit_code == 2
+    assert run("tradeoff", "pure_dp(1)").exit_code == 2
+
+
 def test_infinite_epsilon_is_reported():
     record = json.loads(run("epsilon", "gaussian(1)", "--delta", "0", "--json").output)
     assert record["lower"] == record["upper"] == "inf"
@@ -103,7 +115,10 @@ def test_symbolic_output_and_latex():
     assert "(E + 1)**2" in run("symbolic", "pure_dp(1)^2").output
     assert r"\begin{cases}" in run("symbolic", "pure_dp(1)^2", "--latex").output
     record = json.loads(run("symbolic", "approx_dp(1, 1/7)^2", "--json").output)
-    assert record["values"] == {"E": "E", "delta": "1/7"}
+    assert record["values"] == {"E": "exp(1)", "delta": "1/7"}
+    result = run("symbolic", "poisson(gaussian(2), 1/10)", "--form", "renyi", "--order", "2")
+    assert result.output.startswith("log(p**2*exp(mu**2)")
+    assert run("symbolic", "poisson(gaussian(2), 1/10)", "--form", "renyi").exit_code == 2
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])

@@ -14,8 +14,8 @@ import pytest
 import sympy
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
-from oracles import scaled, to_fraction
 from mpmath import mp, mpf
+from oracles import scaled, to_fraction
 
 from dpexact import balls, reals
 from dpexact.errors import InvalidInput
@@ -215,7 +215,7 @@ REFUSED: list[tuple[Any, str]] = [
     ("(" * 10 + "2" + "^9)" * 10, "number too large"),
     ("1e100000*1e100000", "number too large"),
     ("+".join(["(2^199000-1)/3^100000-(2^199000-1)/3^100000"] * 9_000), "too much arithmetic"),
-    ("+".join(["1"] * 400_000), "too much arithmetic"),
+    ("+".join(["1"] * 110_000), "too much arithmetic"),
     ("+".join(["pi"] * 5000), "nested operations"),
     ("pi-" * 5000 + "pi", "nested operations"),
     ("(" * 400_000, "nested more than"),
@@ -319,7 +319,7 @@ def written(tree: Tree) -> str:
     match tree:
         case "number", value:
             return f"({value})"
-        case "pi" | "e", :
+        case ("pi" | "e",):
             return tree[0]
         case "neg", a:
             return f"(-{written(a)})"
@@ -336,17 +336,17 @@ def evaluated(tree: Tree) -> mpf:
     match tree:
         case "number", value:
             return mpf(value.numerator) / value.denominator
-        case "pi", :
+        case ("pi",):
             return +mp.pi
-        case "e", :
+        case ("e",):
             return +mp.e
         case "neg", a:
             return -evaluated(a)
         case "^", a, n:
             return evaluated(a) ** n
-        case ("log" | "exp" | "sqrt"), a:
+        case (("log" | "exp" | "sqrt"), a):
             x = evaluated(a)
-            if tree[0] != "exp" and x <= 0 or abs(x) > 2000:
+            if (tree[0] != "exp" and x <= 0) or abs(x) > 2000:
                 raise ZeroDivisionError
             return getattr(mp, tree[0])(x)
         case operator, a, b:
@@ -424,7 +424,7 @@ def test_that_comparison_had_power() -> None:
 def test_fractions_print_exactly(value: Fraction) -> None:
     text = print_fraction(value)
     assert real(text).fraction == value
-    assert len(text) <= len(str(value.numerator)) + len(str(value.denominator)) + 6
+    assert len(text) <= max(30, len(str(value.numerator)) + len(str(value.denominator)) + 6)
 
 
 def test_rational_roots() -> None:

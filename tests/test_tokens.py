@@ -73,7 +73,9 @@ def test_limits() -> None:
 def test_expect_names_what_it_found_and_the_bracket_to_close() -> None:
     tokens = Tokens("(x")
     opened = tokens.take()
-    with pytest.raises(InvalidInput, match=r"column 2 .*expected '\)' to close .*column 1, found 'x'"):
+    with pytest.raises(
+        InvalidInput, match=r"column 2 .*expected '\)' to close .*column 1, found 'x'"
+    ):
         tokens.expect(")", opened)
     tokens.take()
     with pytest.raises(InvalidInput, match=r"column 3 of '\(x': expected '=', found the end"):

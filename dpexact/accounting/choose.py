@@ -2,27 +2,35 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from fractions import Fraction
 from typing import Final, Literal, TypeAlias, get_args
 
 from dpexact import balls, reals
 from dpexact.accounting.contour import ContourProfile
 from dpexact.accounting.contour import steps as contour
 from dpexact.accounting.few_atoms import FewAtoms, sampled
+from dpexact.accounting.fixed_size import WORK, FixedSizeBounds
+from dpexact.accounting.lattice import LatticeProfile
+from dpexact.accounting.lattice import steps as lattice
+from dpexact.accounting.lattice.engine import WORK as LATTICE_WORK
 from dpexact.accounting.profile import InfiniteLoss, Profile, Repeatable, WorseCurve, WorseDirection
 from dpexact.accounting.sampled_once import sampled_once
 from dpexact.accounting.unsampled import Unsampled
 from dpexact.arguments import Direction
 from dpexact.errors import UnsupportedMechanism
-from dpexact.mechanisms import Mechanism, Poisson
+from dpexact.mechanisms import FixedSize, Mechanism, Poisson
 from dpexact.reals import Real
 
 _ONE: Final = reals.rational(1)
 _NOTHING: Final = reals.rational(0)
 
 Steps: TypeAlias = dict[Mechanism, int]
+Mixtures: TypeAlias = list[tuple[Real | None, Real, int]]
+"""Sampled Gaussians: ``mu``, the sampling rate, and the number of repetitions."""
 
-Method: TypeAlias = Literal["auto", "contour"]
-"""``auto`` takes the fastest method that is certified; ``contour`` is a second route."""
+Method: TypeAlias = Literal["auto", "contour", "lattice"]
+"""``auto`` takes the fastest method that is certified; the others are engines, second routes."""
 
 METHODS: Final[tuple[Method, ...]] = get_args(Method)
 
@@ -32,13 +40,16 @@ def profile(
 ) -> Profile:
     """The privacy profile of ``mechanism``'s dominating pair.
 
-    Without sampling the two directions are the same. ``method="contour"`` forces the contour engine
-    where it applies.
+    Without sampling the two directions are the same. ``method`` may force the contour or the
+    lattice engine where they apply.
 
     Raises:
         UnsupportedMechanism: naming the part that no certified method accounts for.
     """
-    plain, samples = _separate(mechanism.steps())
+    steps = mechanism.steps()
+    if any(isinstance(step, FixedSize) for step in steps):
+        return _fixed_size(steps)
+    plain, samples = _separate(steps)
     if not samples and method == "auto":
         return Unsampled.of(plain).profile()
     if direction == "both" and samples:
@@ -101,22 +112,25 @@ def _sampled(
         return sampled_once(inner[once].profile(), once.q, direction)
     if all(part.is_gaussian for part in inner.values()):
         mixtures = [(inner[sample].mu, sample.q, count) for sample, count in samples.items()]
-        return _contour(rest, mixtures, direction)
-    if method == "contour":
-        raise UnsupportedMechanism("the contour engine accounts for no sampling but of Gaussians")
+        build = _lattice if method == "lattice" else _contour
+        return build(rest, mixtures, direction)
+    if method != "auto":
+        raise UnsupportedMechanism(f"the {method} engine samples nothing but Gaussians")
     outcomes = [(sampled(inner[s].outcomes(), s.q, direction), k) for s, k in samples.items()]
     outcomes += [(Unsampled.of({step: 1}).outcomes(), count) for step, count in plain.items()]
     return FewAtoms(outcomes, InfiniteLoss())
 
 
-def _contour(
-    rest: Unsampled, mixtures: list[tuple[Real | None, Real, int]], direction: Direction
-) -> ContourProfile:
-    """Sampled Gaussians, with Gaussians and randomised responses that see all records."""
+def _check_rest(rest: Unsampled) -> None:
     if rest.laplace or rest.others:
         raise UnsupportedMechanism(
             "no certified accounting for sampled Gaussians beside Laplace or lattice noise"
         )
+
+
+def _contour(rest: Unsampled, mixtures: Mixtures, direction: Direction) -> ContourProfile:
+    """Sampled Gaussians, with Gaussians and randomised responses that see all records."""
+    _check_rest(rest)
     if rest.mu is None and not mixtures:
         raise UnsupportedMechanism("the contour engine needs a Gaussian")
     way = contour.remove if direction == "remove" else contour.add
@@ -128,3 +142,65 @@ def _contour(
     steps += [(contour.Atoms(eps, _NOTHING), count) for eps, count in rest.responses.items()]
     steps += [(contour.Atoms(_NOTHING, mass), count) for mass, count in rest.masses]
     return ContourProfile(tuple(steps), InfiniteLoss(tuple(rest.masses)))
+
+
+def _lattice(rest: Unsampled, mixtures: Mixtures, direction: Direction) -> LatticeProfile:
+    """The same composition for the lattice engine."""
+    add = direction == "add"
+    sampled_steps = [
+        lattice.ContinuousStep(reals.divide(_ONE, mu), q, count, add)
+        for mu, q, count in mixtures
+        if mu is not None
+    ]
+    return _lattice_with(rest, sampled_steps)
+
+
+def _lattice_with(
+    rest: Unsampled, steps: Sequence[lattice.Step], work: int = LATTICE_WORK
+) -> LatticeProfile:
+    _check_rest(rest)
+    found: list[lattice.Step] = list(steps)
+    if rest.mu is not None:
+        found.append(lattice.ContinuousStep(reals.divide(_ONE, rest.mu), _ONE, 1, False))
+    found += [lattice.AtomStep(eps, _NOTHING, count) for eps, count in rest.responses.items()]
+    found += [lattice.AtomStep(_NOTHING, mass, count) for mass, count in rest.masses]
+    if not any(isinstance(step, lattice.ContinuousStep | lattice.SubsampledStep) for step in found):
+        raise UnsupportedMechanism("the lattice engine needs a Gaussian")
+    return LatticeProfile(found, InfiniteLoss(tuple(rest.masses)), work)
+
+
+def _fixed_size(steps: Steps) -> Profile:
+    """Gaussians on fixed-size samples, with Gaussians and responses that see all records."""
+    plain: Steps = {}
+    samples: dict[Poisson, int] = {}
+    dominating: list[lattice.Step] = []
+    for step, count in steps.items():
+        if isinstance(step, Poisson):
+            raise UnsupportedMechanism(
+                "poisson (add/remove neighbours) beside fixed_size (replacement neighbours)"
+            )
+        if not isinstance(step, FixedSize):
+            plain[step] = plain.get(step, 0) + count
+            continue
+        inner = Unsampled.of(step.mechanism.steps())
+        if not inner.is_gaussian:
+            raise UnsupportedMechanism(f"no certified accounting for {step}")
+        if inner.mu is None:
+            continue
+        if step.m == step.n:
+            for single, times in step.mechanism.steps().items():
+                plain[single] = plain.get(single, 0) + count * times
+            continue
+        rate = reals.rational(Fraction(step.m, step.n))
+        sample = Poisson(step.mechanism, rate)
+        samples[sample] = samples.get(sample, 0) + count
+        noise = reals.divide(_ONE, inner.mu)
+        dominating.append(lattice.SubsampledStep(noise, rate, count))
+    if not samples:
+        return Unsampled.of(plain).profile()
+    remove, add = (_sampled(plain, samples, way, "auto") for way in ("remove", "add"))
+    attained = WorseDirection(remove, add)
+    rest = Unsampled.of(plain)
+    if rest.is_empty and sum(samples.values()) == 1:
+        return attained
+    return FixedSizeBounds(attained, _lattice_with(rest, dominating, WORK))

@@ -70,6 +70,7 @@ class FewAtoms(InvertedProfile):
     """Profile of a product of steps, each given by its outcomes and how often it runs.
 
     Outcomes impossible under Q are infinite loss; outcomes impossible under P never matter.
+    ``infinite`` is loss beside that of the steps: all outcomes of finite loss must escape it too.
     """
 
     method = "outcomes by type"
@@ -83,6 +84,7 @@ class FewAtoms(InvertedProfile):
             self.steps.append((_by_loss(finite), count))
         self.steps.sort(key=lambda step: (len(step[0]) > 1, step[1]))
         self.infinite = InfiniteLoss(tuple(masses))
+        self._beside = infinite
         *others, (pivot, count) = self.steps
         self.types = math.prod(_types(len(atoms), n) for atoms, n in others)
         self.types *= _types(max(len(pivot) - 1, 1), count)
@@ -103,12 +105,15 @@ class FewAtoms(InvertedProfile):
         if exact is not None:
             return Enclosure.exact(exact, f"{self.method} (exact)")
         return balls.certify(
-            lambda: self.infinite.ball() + self._finite_ball(balls.ball(epsilon)),
+            lambda: self._delta_ball(balls.ball(epsilon)),
             digits,
             lowest=ZERO,
             highest=ONE,
             method=self.method,
         )
+
+    def _delta_ball(self, epsilon: arb) -> arb:
+        return self.infinite.ball() + (1 - self._beside.ball()) * self._finite_ball(epsilon)
 
     def _finite_ball(self, epsilon: arb) -> arb:
         *others, (pivot, count) = self.steps
@@ -131,8 +136,9 @@ class FewAtoms(InvertedProfile):
     def _delta_fraction(self, epsilon: Real) -> Fraction | None:
         """The exact ``delta(epsilon)`` when everything is rational and of moderate size."""
         lost, level = self.infinite.fraction, exp_fraction(epsilon)
+        beside = self._beside.fraction
         types = math.prod(_types(len(atoms), n) for atoms, n in self.steps)
-        if lost is None or level is None or types > _MAX_EXACT_TYPES:
+        if lost is None or beside is None or level is None or types > _MAX_EXACT_TYPES:
             return None
         laws = []
         bits = 0
@@ -154,7 +160,7 @@ class FewAtoms(InvertedProfile):
             for _, type_p, type_q in combination:
                 p, q = p * type_p, q * type_q
             finite += max(p - cut * q, fmpq(0))
-        return lost + Fraction(int(finite.p), int(finite.q))
+        return lost + (1 - beside) * Fraction(int(finite.p), int(finite.q))
 
 
 class _Split:

@@ -51,7 +51,10 @@ class _Search:
     def __init__(self, delta_at: DeltaAt, target: Real, digits: int) -> None:
         self.delta_at = delta_at
         self.digits = digits
-        self.target = balls.certify(lambda: balls.ball(target), 2 * digits + 20)
+        if target.fraction is not None:
+            self.target = Enclosure.exact(target.fraction)
+        else:
+            self.target = balls.certify(lambda: balls.ball(target), 2 * digits + 20)
 
     def side(self, epsilon: Fraction) -> int:
         """The certified sign of ``target - delta(epsilon)``, 0 when equal; moves the bracket."""
@@ -92,15 +95,23 @@ class _Search:
         )
 
     def narrow(self) -> None:
-        """Shrink the bracket to the requested relative width by safeguarded secant steps."""
+        """Shrink the bracket to the requested relative width by safeguarded secant steps.
+
+        Proposals are worthless where delta hardly changes; then every fourth step halves.
+        """
         x0, x1 = self.low, Fraction(self.high)
         g0, g1 = self.gap(x0), self.gap(x1)
-        for _ in range(32 + 4 * self.digits):
+        width = Fraction(self.high) - self.low
+        for step in range(32 + 16 * self.digits):
             tolerance = Fraction(self.high) / 10 ** (self.digits + 1)
             if self.high - self.low <= tolerance:
                 return
             guess = x1 - g1 * (x1 - x0) / (g1 - g0) if g1 != g0 else self.low
-            if not self.low < guess < self.high:
+            stalled = False
+            if step % 4 == 3:
+                before, width = width, Fraction(self.high) - self.low
+                stalled = 2 * width > before
+            if stalled or not self.low < guess < self.high:
                 guess = (self.low + Fraction(self.high)) / 2
             guess = self.rounded(guess)
             x0, g0, x1, g1 = x1, g1, guess, self.gap(guess)

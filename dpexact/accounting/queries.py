@@ -41,7 +41,7 @@ def delta(
         epsilon: any exact real ``>= 0`` (a float means its exact binary value).
         digits: certified significant digits asked for.
         direction: neighbours by ``remove``, ``add`` or ``both`` (the larger); matters for sampling.
-        method: ``auto``, or ``contour`` to force the contour engine where it applies.
+        method: ``auto``, or ``contour`` or ``lattice`` to force that engine where it applies.
 
     Raises:
         InvalidInput: an argument out of its domain.

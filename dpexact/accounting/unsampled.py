@@ -8,6 +8,7 @@ from typing import Final
 from dpexact import balls, reals
 from dpexact.accounting.closed_form import GaussianMixedWithResponse, gaussian_divergence
 from dpexact.accounting.few_atoms import Atom, FewAtoms
+from dpexact.accounting.heterogeneous import different_responses
 from dpexact.accounting.laplace import LaplaceParts, LaplaceProduct, laplace_divergence
 from dpexact.accounting.lattice_part import (
     DiscreteGaussianPart,
@@ -136,6 +137,8 @@ class Unsampled:
             return self._responses_only(infinite)
         if infinite.is_certain:
             return NoLoss(infinite)
+        if not (self.others or self.laplace or gaussian):
+            return different_responses(tuple(self.responses.items()), infinite)
         lattices = [(response(eps), count) for eps, count in self.responses.items()]
         parts: list[tuple[LatticePart, int]] = [*self.others, *lattices]
         if not parts:

@@ -14,6 +14,10 @@ DELTA: Final = sympy.Symbol("delta", nonnegative=True)
 X: Final = sympy.Symbol("X", positive=True)
 EPSILON: Final = sympy.Symbol("epsilon", nonnegative=True)
 MU: Final = sympy.Symbol("mu", positive=True)
+#: ``alpha`` a type I error, ``y`` the slope of a supporting line, ``p`` a sampling rate.
+ALPHA: Final = sympy.Symbol("alpha", nonnegative=True)
+SLOPE: Final = sympy.Symbol("y", real=True)
+RATE: Final = sympy.Symbol("p", positive=True)
 
 
 def to_sympy(value: Real) -> sympy.Expr:

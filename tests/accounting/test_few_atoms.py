@@ -117,3 +117,16 @@ def test_types_too_rare_to_sum_are_still_counted():
         found = balls.to_enclosure(FewAtoms(steps, NONE)._finite_ball(balls.ball(3).log()))
     assert brute(steps, Fraction(3)) in found
     assert found.upper < Fraction(1, 10**9)
+
+
+@pytest.mark.parametrize("level", ["3", "pi"])
+def test_infinite_loss_beside_the_steps_is_escaped_by_all_of_them(level):
+    beside = InfiniteLoss(((rational(Fraction(1, 10)), 2),))
+    steps = [(response(Fraction(2)), 2), (response(Fraction(5)), 1)]
+    point = real(f"log({level})")
+    alone = FewAtoms(steps, NONE).delta(point, 25)
+    found = FewAtoms(steps, beside).delta(point, 25)
+    lost = Fraction(19, 100)
+    assert found.lower <= lost + (1 - lost) * alone.upper
+    assert found.upper >= lost + (1 - lost) * alone.lower
+    assert found.digits >= 25

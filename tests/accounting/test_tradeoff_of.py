@@ -2,9 +2,12 @@ import math
 from fractions import Fraction
 
 import pytest
+from mpmath import mp
 
 import dpexact
-from dpexact.accounting.tradeoff_of import tradeoff
+from dpexact import delta, parse
+from dpexact.accounting.choose import profile
+from dpexact.accounting.tradeoff_of import DualTradeoff, tradeoff
 from dpexact.errors import InvalidInput, UnsupportedMechanism
 from dpexact.tradeoff import (
     GaussianTradeoff,
@@ -65,23 +68,55 @@ def test_values():
 
 
 @pytest.mark.parametrize(
-    "text",
+    ("text", "alpha"),
     [
-        "laplace(1)^2",
-        "laplace(1) * gdp(1)",
-        "pure_dp(1) * gdp(1)",
-        "zcdp(1)",
-        "poisson(gdp(1), 1/2)",
+        ("laplace(1)^2", "1/10"),
+        ("pure_dp(1) * gdp(1)", "1/3"),
+        ("poisson(gdp(1), 1/2)^5", "1/5"),
+        ("discrete_gaussian(2)^3", "1/4"),
+        ("approx_dp(1, 1/10)^2 * gdp(1)", "1/50"),
     ],
 )
-def test_unsupported(text):
-    with pytest.raises(UnsupportedMechanism, match="no exact trade-off function"):
-        tradeoff(text)
+def test_the_dual_lies_on_and_above_every_supporting_line(text, alpha):
+    found = tradeoff(text)(alpha, 8)
+    assert found.digits >= 8
+    best = F(0)
+    for eps in ("0", "1/8", "1/4", "1/2", "1", "3/2", "2", "3"):
+        line = delta(text, eps, 12, "remove")
+        growth = F(str(mp.exp(mp.mpf(F(eps).numerator) / F(eps).denominator)))
+        best = max(best, 1 - line.upper - growth * F(alpha), (1 - line.upper - F(alpha)) / growth)
+    assert best <= found.upper
+    assert found.upper < best + F(1, 8)
 
 
-def test_too_many_repetitions_are_refused_at_once():
-    with pytest.raises(UnsupportedMechanism, match="not written out"):
-        tradeoff("pure_dp(1/10)^1000000")
+def test_the_dual_agrees_with_closed_forms():
+    for text in ("gaussian(1)", "pure_dp(1/2)^3", "laplace(1)"):
+        exact = tradeoff(text)
+        dual = DualTradeoff(profile(parse(text)))
+        for alpha in ("1/20", "1/3", "2/3"):
+            assert dual(alpha, 10).overlaps(exact(alpha, 15))
+            assert dual(alpha, 10).digits >= 10
+    assert dual(0).lower == 1
+    assert dual(1).upper == 0
+
+
+def test_many_repetitions_go_through_the_dual():
+    found = tradeoff("pure_dp(1/1000)^1000000")("1/10", 6)
+    assert found.method.startswith("dual")
+    assert found.overlaps(tradeoff("gdp(1)")("1/10", 3)) or found.digits >= 6
+
+
+def test_a_picture_of_the_dual_is_convex_and_below_the_diagonal():
+    pytest.importorskip("matplotlib")
+    line = tradeoff("poisson(gdp(1), 1/2)^5").plot().lines[0]
+    xs, ys = line.get_data()
+    assert all(y <= 1 - x + 1e-9 for x, y in zip(xs, ys, strict=True))
+    assert list(ys) == sorted(ys, reverse=True)
+
+
+def test_what_has_no_profile_is_named():
+    with pytest.raises(UnsupportedMechanism, match="zcdp"):
+        tradeoff("zcdp(1)")
 
 
 def test_refusals():

@@ -13,7 +13,7 @@ from dpexact.audit.visible import visible
 from dpexact.errors import InvalidInput
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+    from matplotlib.axes import Axes
 
 
 def write_atomically(path: str | os.PathLike[str], text: str) -> None:
@@ -27,18 +27,18 @@ def write_atomically(path: str | os.PathLike[str], text: str) -> None:
     write_bytes_atomically(path, text.encode("utf-8"))
 
 
-def write_figure(figure: Figure, path: str | os.PathLike[str]) -> None:
-    """Write a matplotlib figure in the format that the suffix of ``path`` names, atomically.
+def write_figure(axes: Axes, path: str | os.PathLike[str]) -> None:
+    """Write the figure of ``axes`` in the format that the suffix of ``path`` names, atomically.
 
     Raises:
         InvalidInput: an unknown suffix, or ``path`` cannot be written.
     """
     kind = Path(path).suffix.lstrip(".").lower()
-    known = sorted(figure.canvas.get_supported_filetypes())
+    known = sorted(axes.figure.canvas.get_supported_filetypes())
     if kind not in known:
         raise InvalidInput(f"{visible(os.fspath(path))}: suffix must be one of {', '.join(known)}")
     content = io.BytesIO()
-    figure.savefig(content, format=kind, bbox_inches="tight")
+    axes.figure.canvas.print_figure(content, format=kind, bbox_inches="tight")
     write_bytes_atomically(path, content.getvalue())
 
 

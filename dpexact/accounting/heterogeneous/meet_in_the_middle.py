@@ -1,0 +1,197 @@
+r"""Few different ``eps_i``: all outcomes of two halves, sorted, meet in the middle.
+
+With ``s`` the sum of the ``eps_i`` of the chosen mechanisms the loss is
+:math:`2s - \sum \epsilon_i`, so a pair of outcomes of the two halves counts when
+:math:`s_a + s_b > \theta = (\epsilon + \sum \epsilon_i)/2`:
+
+.. math:: \delta_0(\varepsilon) = \sum_a \Big( P_a \sum_{b:\, s_b > \theta - s_a} P_b
+          - e^\varepsilon Q_a \sum_{b:\, s_b > \theta - s_a} Q_b \Big).
+
+Sums of ``eps_i`` are integer *keys*, multiples of a unit as fine as the precision asks for; masses
+are integers rounded down. Any set of pairs is a test, so wrong decisions only lower the value, by
+at most the mass of the pairs in doubt times the growth of ``e^loss`` across the doubt.
+"""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_left, bisect_right
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+from operator import mul
+from typing import Final
+
+from flint import arb, fmpz
+
+from dpexact import balls
+from dpexact.accounting.heterogeneous.commensurate import Parameters
+from dpexact.reals import Real
+
+#: Most outcomes of a half, and most bits of its masses unless the digits asked for need more.
+MAX_HALF: Final = 1 << 20
+_MAX_BITS: Final = 1 << 30
+#: Bits of the balls beyond those of the masses.
+_GUARD: Final = 64
+
+
+@dataclass(frozen=True)
+class _Half:
+    """Outcomes in the order of their construction.
+
+    ``Q`` of an outcome is ``P`` of its complement, which is the outcome at the mirrored index.
+    A mass is short of the truth by at most ``shortfall`` units, a key off by ``key_error``.
+    """
+
+    keys: list[int]
+    masses: list[int]
+    shortfall: int
+    key_error: arb
+
+
+@dataclass(frozen=True)
+class _Halves:
+    """Both halves at one precision; the second sorted by key, with sums of its tails."""
+
+    first: _Half
+    keys: list[int]
+    p_tails: list[int]
+    q_tails: list[int]
+    unit: arb
+    bits: int
+    error: int
+    key_error: arb
+
+
+class Meeting:
+    """The two halves of ``parameters``, kept from one evaluation to the next."""
+
+    method = "heterogeneous composition: meet in the middle"
+
+    def __init__(self, first: Parameters, second: Parameters, outcomes: int) -> None:
+        self.split = (first, second)
+        self.outcomes = outcomes
+        self.lost_bits = 2 * outcomes.bit_length()
+        self.cap = max(_MAX_BITS // outcomes, 512)
+        self._kept: dict[int, _Halves] = {}
+
+    @classmethod
+    def of(cls, parameters: Parameters) -> Meeting | None:
+        """Two halves of at most ``MAX_HALF`` outcomes each, or None; equal ``eps_i`` count once."""
+        halves: tuple[list[tuple[Real, int]], list[tuple[Real, int]]] = ([], [])
+        sizes = [1, 1]
+        for eps, count in sorted(parameters, key=lambda entry: -entry[1]):
+            side = 0 if sizes[0] <= sizes[1] else 1
+            sizes[side] *= count + 1
+            halves[side].append((eps, count))
+        return cls(*halves, max(sizes)) if max(sizes) <= MAX_HALF else None
+
+    def divergence(self, epsilon: arb) -> arb:
+        r"""The part :math:`\delta_0` of finite losses, at the current precision."""
+        p, q, doubt = self.tangent(epsilon)
+        return p - epsilon.exp() * q + arb(0).union(doubt)
+
+    def tangent(self, epsilon: arb) -> tuple[arb, arb, arb]:
+        r"""``(P(S), Q(S), doubt)`` for a test ``S`` that is almost the best at ``epsilon``.
+
+        :math:`\delta_0(\varepsilon)` exceeds :math:`P(S) - e^\varepsilon Q(S)` by at most
+        ``doubt``; at any other point it is at least that expression.
+        """
+        halves = self._halves()
+        whole = sum((c * balls.ball(eps) for half in self.split for eps, c in half), arb(0))
+        place = (epsilon + whole) / 2 * halves.unit
+        if not balls.in_range(place):
+            return arb.nan(), arb.nan(), arb.nan()
+        threshold = _nearest(place)
+        slack_ball = halves.key_error + (place - threshold).abs_upper()
+        slack = int(slack_ball.upper().ceil().fmpz())
+        first = halves.first
+        at = [bisect_right(halves.keys, threshold - key) for key in first.keys]
+        p = sum(map(mul, first.masses, map(halves.p_tails.__getitem__, at)))
+        q = sum(map(mul, reversed(first.masses), map(halves.q_tails.__getitem__, at)))
+        near = self._near(halves, threshold, slack, at)
+        unit = arb(2) ** (-2 * halves.bits)
+        error = arb(0).union(arb(halves.error) * arb(2) ** -halves.bits)
+        doubt = (near * unit + error) * (2 * arb(slack) / halves.unit).expm1()
+        return p * unit + error, q * unit + error, doubt.upper()
+
+    def _near(self, halves: _Halves, threshold: int, slack: int, at: Sequence[int]) -> arb:
+        """The mass of the pairs whose keys do not decide whether they count."""
+        keys, tails, size = halves.keys, halves.p_tails, len(halves.keys)
+        total = 0
+        for key, mass, place in zip(halves.first.keys, halves.first.masses, at, strict=True):
+            goal = threshold - key
+            below = place and keys[place - 1] >= goal - slack
+            above = place < size and keys[place] <= goal + slack
+            if below or above:
+                low, high = bisect_left(keys, goal - slack), bisect_right(keys, goal + slack)
+                total += mass * (tails[low] - tails[high])
+        return arb(total)
+
+    def _halves(self) -> _Halves:
+        bits = balls.current()
+        if bits not in self._kept:
+            with balls.precision(bits + _GUARD):
+                self._kept = {bits: self._build(bits)}  # one at a time: they are large
+        return self._kept[bits]
+
+    def _build(self, bits: int) -> _Halves:
+        whole = sum((c * balls.ball(eps) for half in self.split for eps, c in half), arb(0))
+        size = balls.midpoint(whole)
+        magnitude = math.ceil(size).bit_length() if size >= 1 else -int(1 / size).bit_length()
+        unit = arb(2) ** (bits - magnitude)
+        first, second = (_outcomes(half, unit, bits) for half in self.split)
+        order = sorted(range(len(second.keys)), key=second.keys.__getitem__)
+        opposite = second.masses[::-1]
+        return _Halves(
+            first=first,
+            keys=[second.keys[i] for i in order],
+            p_tails=_tails([second.masses[i] for i in order]),
+            q_tails=_tails([opposite[i] for i in order]),
+            unit=unit,
+            bits=bits,
+            error=len(first.keys) * first.shortfall + len(second.keys) * second.shortfall,
+            key_error=first.key_error + second.key_error,
+        )
+
+
+def _outcomes(half: Parameters, unit: arb, bits: int) -> _Half:
+    """All outcomes of ``half``; how many of equal mechanisms are chosen is one binomial choice."""
+    keys, masses = [0], [1 << bits]
+    shortfall, key_error = 0, arb(0)
+    for eps, count in half:
+        value = balls.ball(eps)
+        key = _nearest(value * unit)
+        key_error += count * (value * unit - key).abs_upper()
+        weights, missing = _binomial_weights(value, count, bits)
+        # (M - m) W + m (W - w) and the cut of the product
+        shortfall += missing + 1
+        keys = [k + j * key for j in range(count + 1) for k in keys]
+        masses = [m * w >> bits for w in weights for m in masses]
+    return _Half(keys, masses, shortfall, key_error)
+
+
+def _binomial_weights(eps: arb, count: int, bits: int) -> tuple[list[int], int]:
+    """The masses of ``0..count`` of equal mechanisms from below in units of ``2^-bits``.
+
+    The second number is how many units one of them is short at most.
+    """
+    odds = eps.exp()
+    term = (1 + odds) ** -count * (fmpz(1) << bits)
+    weights, missing = [], 1
+    for j in range(count + 1):
+        low = max(int(term.lower().floor().fmpz()), 0)
+        weights.append(low)
+        missing = max(missing, int((term.upper() - low).upper().ceil().fmpz()))
+        term = term * (count - j) / (j + 1) * odds
+    return weights, missing
+
+
+def _nearest(x: arb) -> int:
+    """The integer nearest to the midpoint of ``x``."""
+    return int((x.mid() + arb(0.5)).floor().mid().floor().fmpz())
+
+
+def _tails(values: list[int]) -> list[int]:
+    """``result[i] = sum(values[i:])``, one longer than ``values``."""
+    return list(accumulate(reversed(values), initial=0))[::-1]

@@ -1,0 +1,248 @@
+r"""The lattice engine: a certified enclosure of the privacy profile of a composition.
+
+Each step is replaced by a dominating and by a dominated law on a lattice of spacing ``t``, both of
+second order in ``t``; these are composed exactly, in integers rounded outward. The proofs are in
+``docs/theory/lattice-engine.md``. Heuristics choose the spacing, never the truth.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Final, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+from flint import arb, arb_poly
+
+from dpexact.accounting.lattice.grid import Grid, LostPrecision, base_laws, point_count
+from dpexact.accounting.lattice.law import Lower, Upper, total
+from dpexact.accounting.lattice.steps import AtomStep, Step, growth_bits
+from dpexact.balls import approximate, ball, precision, to_enclosure
+from dpexact.enclosure import Enclosure
+from dpexact.errors import PrecisionNotReached
+from dpexact.reals import Real
+
+#: The name of the method in results.
+METHOD: Final = "lattice"
+#: Default work budget, in coefficients times 64-bit words multiplied: some 20 s.
+WORK: Final = 30_000_000
+#: The first pass spreads the losses of one step over this many lattice points.
+FIRST_POINTS: Final = 512
+#: Probability tails below ``2^-MAX_BITS`` are not resolved.
+MAX_BITS: Final = 2000
+#: Mass that the first pass may cut off.
+FIRST_TAIL_BITS: Final = 130
+
+_L = TypeVar("_L", Upper, Lower)
+
+
+def solve(
+    steps: Sequence[Step], epsilon: Real, digits: int, work: int = WORK
+) -> tuple[Enclosure, Composed | None]:
+    """Enclose ``delta(epsilon)``, and the laws of the last pass, which serve nearby epsilons.
+
+    The enclosure is as narrow as ``work`` allowed. No laws where no finite loss is above epsilon.
+    """
+    bounded = _beyond_all_losses(steps, epsilon, digits)
+    if bounded is not None:
+        return bounded, None
+    best = Enclosure(Fraction(0), Fraction(1), METHOD)
+    count = sum(step.count for step in steps)
+    spacing, tail_bits, spent = _first_spacing(steps), FIRST_TAIL_BITS, 0
+    # Q masses are multiplied by e^epsilon
+    more_bits = min(growth_bits(approximate(epsilon)), MAX_BITS)
+    bits = tail_bits + 30 + more_bits
+    laws: Composed | None = None
+    while bits <= MAX_BITS:
+        grid = Grid(spacing, bits, 1 << (bits - tail_bits))
+        points = sum(point_count(s, spacing, 2.0**-tail_bits / count) for s in steps)
+        if spent + 4 * points * (bits // 64 + 1) > work:
+            break
+        try:
+            laws, cost = compose_steps(steps, grid)
+        except LostPrecision:
+            break
+        spent += cost
+        found = laws.enclose(epsilon)
+        best = best.clamped(found.lower, found.upper)
+        if best.digits >= digits:
+            return best, laws
+        shrink = min(_shrink(best, digits), (work - spent) / max(cost, 1) / 1.2)
+        if shrink < 1.2:
+            break
+        spacing = _dyadic(float(spacing) / shrink)
+        bits, tail_bits = _next_bits(best, digits, points, count, shrink)
+        bits += more_bits
+    return best, laws
+
+
+def delta(steps: Sequence[Step], epsilon: Real, digits: int, work: int = WORK) -> Enclosure:
+    """Enclose ``delta(epsilon)``.
+
+    Raises:
+        PrecisionNotReached: with the best enclosure, when ``work`` is spent.
+    """
+    best, _ = solve(steps, epsilon, digits, work)
+    if best.digits < digits:
+        raise PrecisionNotReached(f"{digits} digits were not reached: it is in {best}", best)
+    return best
+
+
+def _shrink(best: Enclosure, digits: int) -> float:
+    """By how much the next spacing is finer: the error is of second order."""
+    if best.lower <= 0:
+        return 4.0
+    return math.pow(10.0, min(1.2, max(0.3, 0.5 * (digits - best.digits) + 0.03)))
+
+
+def _beyond_all_losses(steps: Sequence[Step], epsilon: Real, digits: int) -> Enclosure | None:
+    """Bounds of ``delta`` where ``epsilon`` is the largest finite loss or more, else None.
+
+    With ``m`` the largest finite loss, ``delta <= P(inf) + (1 - e^(epsilon - m))_+``.
+    """
+    with precision(64 + 4 * digits):
+        most, survival = arb(0), arb(0)
+        for step in steps:
+            largest = step.largest()
+            if largest is None:
+                return None
+            most += step.count * largest
+            if isinstance(step, AtomStep):
+                survival += step.count * (-ball(step.delta)).log1p()
+        gap = ball(epsilon) - most
+        if gap < 0:
+            return None
+        lost = to_enclosure(-survival.expm1(), METHOD)
+        extra = max(to_enclosure(-gap.expm1()).upper, Fraction(0))
+        found = Enclosure(lost.lower, Fraction(lost.upper) + Fraction(extra), METHOD)
+        return found.clamped(Fraction(0), Fraction(1))
+
+
+def _first_spacing(steps: Sequence[Step]) -> Fraction:
+    """A first spacing, from the widest step."""
+    widths = []
+    for step in steps:
+        if isinstance(step, AtomStep):
+            widths.append(-2 * float(step.offset().mid()))
+        else:
+            low, high = step.span(1e-30)
+            widths.append(high - low)
+    return _dyadic(max(max(widths) / FIRST_POINTS, 1e-9))
+
+
+def _dyadic(x: float) -> Fraction:
+    """``x`` cut to 10 bits, at most 1/2."""
+    mantissa, exponent = math.frexp(min(x, 0.5))
+    return Fraction(int(mantissa * 1024)) * Fraction(2) ** (exponent - 10)
+
+
+def _next_bits(
+    best: Enclosure, digits: int, points: int, count: int, shrink: float
+) -> tuple[int, int]:
+    """Fixed-point bits and tail bits with which rounding and cutting are negligible."""
+    size = Fraction(best.lower if best.lower > 0 else best.upper)
+    if size == 0:
+        return MAX_BITS + 1, 0
+    magnitude = math.log2(size.numerator) - math.log2(size.denominator)
+    tail_bits = max(math.ceil((digits + 1) * math.log2(10) - magnitude) + 6, 16)
+    return tail_bits + math.ceil(math.log2(8 * points * shrink * count)), tail_bits
+
+
+def compose_steps(steps: Sequence[Step], grid: Grid) -> tuple[Composed, int]:
+    """The laws of the composition, and the work they took."""
+    noise = max([approximate(s.sigma) for s in steps if not isinstance(s, AtomStep)] + [1.0])
+    with precision(grid.precision + 32 + math.ceil(math.log2(max(noise, 1.0)))):
+        of = sum(step.count for step in steps)
+        offset, done, cost = arb(0), 0, 0
+        upper: Upper | None = None
+        lower: Lower | None = None
+        for step in steps:
+            offset += step.count * step.offset()
+            above, below = base_laws(step, grid, of)
+            above, above_cost = _power(above, step.count, grid, of)
+            below, below_cost = _power(below, step.count, grid, of)
+            done += step.count
+            tail = grid.tail_for(done, of)
+            upper = above if upper is None else upper.compose(above, grid.bits, tail)
+            lower = below if lower is None else lower.compose(below, grid.bits, tail)
+            cost += above_cost + 2 * below_cost + upper.size() + 2 * lower.size()
+        assert upper is not None
+        assert lower is not None
+        return Composed(upper, lower, offset, grid), cost * (grid.bits // 64 + 1)
+
+
+def _power(base: _L, count: int, grid: Grid, of: int) -> tuple[_L, int]:
+    """``count`` copies of ``base`` composed, by repeated squaring; and the coefficients it took."""
+    result, done, cost = base, 1, 0
+    for bit in bin(count)[3:]:
+        result, done = result.compose(result, grid.bits, grid.tail_for(2 * done, of)), 2 * done
+        cost += 2 * result.size()
+        if bit == "1":
+            result, done = result.compose(base, grid.bits, grid.tail_for(done + 1, of)), done + 1
+            cost += 2 * result.size()
+    return result, cost + base.size()
+
+
+@dataclass(frozen=True)
+class Composed:
+    """The two laws of a composition on one lattice: its profile at any number of ``epsilon``.
+
+    A lattice point ``k`` of ``upper`` is the loss ``offset + k t``.
+    """
+
+    upper: Upper
+    lower: Lower
+    offset: arb
+    grid: Grid
+
+    def enclose(self, epsilon: Real) -> Enclosure:
+        """``delta(epsilon)`` between the two laws."""
+        with precision(self.grid.precision + 32):
+            level = ball(epsilon)
+            place = (level - self.offset) / ball(self.grid.spacing)
+            return Enclosure(self._below(level), min(self._above(place), Fraction(1)), METHOD)
+
+    def _above(self, place: arb) -> Fraction:
+        r"""An upper bound of :math:`\sum_{k > x} p_k (1 - e^{(x - k) t}) + p_\infty`, x = place.
+
+        The sum is the largest of the sums over ``k >= s``; the best ``s`` is the integer after
+        ``place``, and every candidate is tried.
+        """
+        spacing = ball(self.grid.spacing)
+        low, high = int(place.lower().floor().fmpz()), int(place.upper().floor().fmpz())
+        sums = [arb(self.upper.inf)]
+        for start in range(low + 1, high + 2):
+            skip = max(start - self.upper.low, 0)
+            kept = self.upper.masses.right_shift(skip)
+            scale = ((place - self.upper.low - skip) * spacing).exp()
+            tilted = arb_poly(kept)((-spacing).exp()) * scale
+            sums.append(total(kept) - tilted + self.upper.inf)
+        top = max(Fraction(to_enclosure(bound).upper) for bound in sums)
+        return top / (1 << self.grid.bits)
+
+    @cached_property
+    def _tails(self) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+        """``P`` and ``Q`` of the labels from each one on, in floats, to choose a test with."""
+        law, spare = self.lower, max(self.grid.bits - 900, 0)
+        tails = []
+        for masses, over in ((law.p, law.over_p), (law.q, law.over_q)):
+            values = [float(int(c >> spare)) for c in masses.coeffs()]
+            values += [0.0] * (max(law.p.length(), law.q.length()) - len(values))
+            values.append(float(int(over >> spare)))
+            tails.append(np.cumsum(np.array(values)[::-1])[::-1])
+        return tails[0], tails[1]
+
+    def _below(self, level: arb) -> Fraction:
+        """``P(S) - e^level Q(S)`` for a test ``S``: the labels from some one on, and overflow."""
+        law = self.lower
+        p_tail, q_tail = self._tails
+        growth = math.exp(min(float(level.mid()), 700.0))
+        start = int(np.argmax(p_tail - growth * q_tail))
+        p = total(law.p.right_shift(start)) + law.over_p
+        q = total(law.q.right_shift(start)) + law.over_q
+        best = Fraction(to_enclosure(p - level.exp() * q).lower)
+        return max(best, Fraction(0)) / (1 << self.grid.bits)

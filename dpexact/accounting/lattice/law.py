@@ -1,0 +1,111 @@
+"""Laws on a lattice in fixed-point integers, and their composition with proved rounding.
+
+Masses are integers, in units of ``2^-bits``. :class:`Upper` is a dominating law, :class:`Lower` a
+dominated one; see ``PROOF.md`` sections 2 to 5 for why composition, rounding and cutting keep the
+order.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from flint import fmpz, fmpz_poly
+
+
+@dataclass(frozen=True)
+class Upper:
+    """Masses of the losses ``(low + k) t``, coefficient by coefficient, and ``inf`` of infinity."""
+
+    low: int
+    masses: fmpz_poly
+    inf: fmpz
+
+    def compose(self, other: Upper, bits: int, tail: fmpz) -> Upper:
+        """The law of the sum of losses, every mass rounded up, ``tail`` cut at either end."""
+        product = _round_up(self.masses * other.masses, bits)
+        mine, theirs = total(self.masses), total(other.masses)
+        inf = self.inf * (theirs + other.inf) + mine * other.inf
+        return Upper(self.low + other.low, product, -(-inf >> bits)).cut(tail)
+
+    def size(self) -> int:
+        """How many coefficients it takes."""
+        return int(self.masses.length())
+
+    def cut(self, tail: fmpz) -> Upper:
+        """Move up to ``tail`` of the highest losses to infinity, and of the lowest losses up."""
+        start, stop = _window(self.masses, tail)
+        kept = self.masses.truncate(stop)
+        above = total(self.masses) - total(kept)
+        result = kept.right_shift(start)
+        below = total(kept) - total(result)
+        return Upper(self.low + start, result + fmpz_poly([below]), self.inf + above)
+
+
+@dataclass(frozen=True)
+class Lower:
+    """Masses of bins under ``P`` and ``Q``, by an integer label of the bin, and one overflow bin.
+
+    The label has no exact loss attached to it; sums of labels are merged.
+    """
+
+    low: int
+    p: fmpz_poly
+    q: fmpz_poly
+    over_p: fmpz
+    over_q: fmpz
+
+    def compose(self, other: Lower, bits: int, tail: fmpz) -> Lower:
+        """Labels add; ``P`` is rounded down and ``Q`` up; any overflow is an overflow."""
+        over_p = self.over_p * (total(other.p) + other.over_p) + total(self.p) * other.over_p
+        over_q = self.over_q * (total(other.q) + other.over_q) + total(self.q) * other.over_q
+        same = self is other
+        p = (self.p**2 if same else self.p * other.p) // (fmpz(1) << bits)
+        q = _round_up(self.q**2 if same else self.q * other.q, bits)
+        composed = Lower(self.low + other.low, p, q, over_p >> bits, -(-over_q >> bits))
+        return composed.cut(tail)
+
+    def size(self) -> int:
+        """How many coefficients it takes."""
+        return int(self.p.length())
+
+    def cut(self, tail: fmpz) -> Lower:
+        """Drop low bins and move high bins to the overflow, ``P`` mass up to ``tail`` each."""
+        start, stop = _window(self.p, tail)
+        p, q = self.p.truncate(stop), self.q.truncate(stop)
+        over_p = self.over_p + total(self.p) - total(p)
+        over_q = self.over_q + total(self.q) - total(q)
+        return Lower(self.low + start, p.right_shift(start), q.right_shift(start), over_p, over_q)
+
+
+def total(masses: fmpz_poly) -> fmpz:
+    """The sum of the coefficients."""
+    return fmpz(masses(1))
+
+
+def _round_up(product: fmpz_poly, bits: int) -> fmpz_poly:
+    """Every (non-negative) coefficient divided by ``2^bits``, rounded up."""
+    unit = fmpz(1) << bits
+    return (product + fmpz_poly([unit - 1] * product.length())) // unit
+
+
+def _window(masses: fmpz_poly, tail: fmpz) -> tuple[int, int]:
+    """``[start, stop)`` such that the coefficients on either side of it sum to ``tail`` at most."""
+    length = masses.length()
+    if length == 0:
+        return 0, 0
+    whole = total(masses)
+    start, top = 0, length - 1  # the largest start with sum(masses[:start]) <= tail
+    while start < top:
+        middle = (start + top + 1) // 2
+        if total(masses.truncate(middle)) <= tail:
+            start = middle
+        else:
+            top = middle - 1
+    stop, high = start + 1, length  # the smallest stop with sum(masses[stop:]) <= tail
+    while stop < high:
+        middle = (stop + high) // 2
+        if whole - total(masses.truncate(middle)) <= tail:
+            high = middle
+        else:
+            stop = middle + 1
+    return start, stop

@@ -1,0 +1,84 @@
+"""The lattice engine as a privacy profile."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+from typing import Final
+
+from dpexact.accounting.lattice import engine
+from dpexact.accounting.lattice.steps import Step
+from dpexact.accounting.profile import InfiniteLoss, Profile
+from dpexact.balls import ball, certify
+from dpexact.enclosure import Enclosure
+from dpexact.errors import PrecisionNotReached
+from dpexact.reals import Real, rational
+
+_ZERO: Final = Fraction(0)
+_BISECTIONS: Final = 60
+#: Digits of delta that decide about one more digit of epsilon.
+_MORE_DIGITS: Final = 2
+_LARGEST: Final = 4096
+
+
+class LatticeProfile(Profile):
+    """Profile of a composition of sampled or plain Gaussians and randomised responses."""
+
+    method = engine.METHOD
+
+    def __init__(
+        self, steps: Sequence[Step], infinite: InfiniteLoss, work: int = engine.WORK
+    ) -> None:
+        self.steps = tuple(steps)
+        self.infinite = infinite
+        self.work = work
+
+    def delta(self, epsilon: Real, digits: int) -> Enclosure:
+        return engine.delta(self.steps, epsilon, digits, self.work)
+
+    def epsilon(self, delta: Real, digits: int) -> Enclosure:
+        order = self.infinite.compare(delta, digits)
+        if order != -1 and (order == 1 or any(step.largest() is None for step in self.steps)):
+            return Enclosure.exact(math.inf, self.method)
+        target = certify(lambda: ball(delta), 2 * digits + 20)
+        near = self._near(target, Fraction(1))
+        _, laws = engine.solve(self.steps, rational(near), digits + _MORE_DIGITS, self.work)
+        found = Enclosure(_ZERO, math.inf, self.method)
+        if laws is not None:
+            found = self._between(laws, target, near)
+        if found.digits < digits:
+            raise PrecisionNotReached(f"{digits} digits were not reached: it is in {found}", found)
+        return found
+
+    def _near(self, target: Enclosure, start: Fraction) -> Fraction:
+        """About epsilon, from a coarse pass."""
+        _, laws = engine.solve(self.steps, rational(start), 1, self.work // 16)
+        return Fraction(self._between(laws, target, start).lower) if laws else start
+
+    def _between(self, laws: engine.Composed, target: Enclosure, start: Fraction) -> Enclosure:
+        """Where the two laws cross the target: certified on both sides of the truth."""
+        low = _crossing(lambda e: laws.enclose(rational(e)).lower > target.upper, start)
+        high = _crossing(lambda e: laws.enclose(rational(e)).upper > target.lower, start)
+        lowest = _ZERO if low is None else low[0]
+        return Enclosure(lowest, math.inf if high is None else high[1], self.method)
+
+
+def _crossing(
+    is_above: Callable[[Fraction], bool], start: Fraction
+) -> tuple[Fraction, Fraction] | None:
+    """``(low, high)`` with ``is_above(low)`` (or ``low = 0``) and not ``is_above(high)``.
+
+    None if it stays above up to the largest epsilon tried.
+    """
+    low, high = _ZERO, max(start, Fraction(1, 16))
+    while is_above(high):
+        low, high = high, 2 * high
+        if high > _LARGEST:
+            return None
+    for _ in range(_BISECTIONS):
+        middle = Fraction(float((low + high) / 2))
+        if not low < middle < high:
+            break
+        low, high = (middle, high) if is_above(middle) else (low, middle)
+    return low, high

@@ -1,0 +1,163 @@
+"""The lattice engine against the contour engine and closed forms, and its error terms."""
+
+from fractions import Fraction
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import dpexact
+from dpexact.accounting.lattice import LatticeProfile, engine, grid, law
+from dpexact.accounting.lattice.steps import AtomStep, ContinuousStep, SubsampledStep
+from dpexact.accounting.profile import InfiniteLoss
+from dpexact.errors import PrecisionNotReached, UnsupportedMechanism
+from dpexact.reals import rational, real
+
+WORK = 150_000
+
+
+def enclosed(steps, epsilon, work=WORK):
+    found, _ = engine.solve(steps, rational(Fraction(epsilon)), 4, work)
+    return found
+
+
+configurations = st.tuples(
+    st.sampled_from(["1/2", "1", "2", "5"]),
+    st.sampled_from(["1/1000", "1/50", "1/3", "9/10"]),
+    st.sampled_from([2, 7, 50]),
+    st.fractions(0, 3, max_denominator=8),
+    st.booleans(),
+)
+
+
+@settings(max_examples=25)
+@given(configurations)
+def test_two_engines_overlap_on_sampled_gaussians(configuration):
+    sigma, q, count, epsilon, add = configuration
+    found = enclosed([ContinuousStep(real(sigma), real(q), count, add)], epsilon)
+    mechanism = dpexact.poisson(dpexact.gaussian(sigma), q) ** count
+    try:
+        other = dpexact.delta(mechanism, epsilon, 8, "add" if add else "remove")
+    except PrecisionNotReached as error:
+        other = error.best
+    assert found.overlaps(other)
+
+
+@pytest.mark.parametrize("epsilon", ["0", "1/2", "2"])
+def test_plain_gaussians_and_responses_against_the_closed_form(epsilon):
+    steps = [
+        ContinuousStep(real("2"), real("1"), 3, False),
+        AtomStep(real("1/3"), real("1/100"), 4),
+    ]
+    found = enclosed(steps, Fraction(epsilon))
+    exact = dpexact.delta("gaussian(2)^3 * approx_dp(1/3, 1/100)^4", epsilon, 12)
+    assert found.overlaps(exact)
+    assert found.digits >= 3
+
+
+@pytest.mark.parametrize("epsilon", ["0", "1/4", "1"])
+def test_one_step_of_c_p_is_the_sampled_gaussian(epsilon):
+    found = enclosed([SubsampledStep(real("1"), real("1/10"), 1)], Fraction(epsilon))
+    exact = dpexact.delta("poisson(gaussian(1), 1/10)", epsilon, 12, "remove")
+    assert found.overlaps(exact)
+    assert found.digits >= 3
+
+
+def test_c_p_of_a_small_composition_by_quadrature():
+    """Two steps: E_P[delta_1(eps - Z)] with the law of one step, summed on a fine grid."""
+    from mpmath import mp, mpf
+
+    sigma, q, eps = mpf(1), mpf(1) / 4, mpf(1) / 2
+
+    def profile(e):
+        if e < 0:
+            return 1 - mp.exp(e) + mp.exp(e) * profile(-e)
+        b = sigma * mp.log1p(mp.expm1(e) / q) + 1 / (2 * sigma)
+        below = mp.ncdf(-b)
+        return (1 - q) * below + q * mp.ncdf(1 / sigma - b) - mp.exp(e) * below
+
+    def above(z):  # the density of z under P where the loss is positive, and that of its mirror
+        loss = mp.log1p(q * mp.expm1(z / sigma - 1 / (2 * sigma**2)))
+        return mp.npdf(z) * (mp.exp(loss) * profile(eps - loss) + profile(eps + loss))
+
+    start = 1 / (2 * sigma)
+    p = (1 - q) * mp.ncdf(-start) + q * mp.ncdf(1 / sigma - start)
+    atom = 1 - p - mp.ncdf(-start)
+    truth = mp.quad(above, [start, 1, 2, 4, 12]) + atom * profile(eps)
+    found = enclosed([SubsampledStep(real("1"), real("1/4"), 2)], Fraction(1, 2), 4_000_000)
+    assert found.lower <= Fraction(str(truth)) <= found.upper
+    assert found.digits >= 3
+
+
+def test_epsilon_by_the_lattice():
+    profile = LatticeProfile(
+        [ContinuousStep(real("1"), real("1/20"), 20, False)], InfiniteLoss(), 3_000_000
+    )
+    exact = dpexact.epsilon("poisson(gaussian(1), 1/20)^20", "1e-3", 10, "remove")
+    assert profile.epsilon(real("1e-3"), 2).overlaps(exact)
+    assert profile.epsilon(real("0"), 2).lower == float("inf")
+
+
+def test_forced_by_name():
+    text = "poisson(gaussian(2), 1/10)^20"
+    found = dpexact.delta(text, "1/2", 3, "remove", method="lattice")
+    assert found.method == "lattice"
+    assert found.overlaps(dpexact.delta(text, "1/2", 12, "remove"))
+    with pytest.raises(UnsupportedMechanism):
+        dpexact.delta("pure_dp(1)^2", "1/2", 3, method="lattice")
+
+
+def test_bounded_loss_beyond_its_largest_value():
+    steps = [ContinuousStep(real("1"), real("1/10"), 3, True)]
+    assert enclosed(steps, 1) == dpexact.delta("approx_dp(0, 0)", 1)
+
+
+# --- power: each error term is needed -----------------------------------------------------------
+
+STEPS = [ContinuousStep(rational(1), rational(Fraction(1, 10)), 8, False)]
+EPSILON = Fraction(1, 2)
+
+
+def truth():
+    return dpexact.delta("poisson(gaussian(1), 1/10)^8", EPSILON, 20, "remove")
+
+
+def coarse_laws():
+    shape = grid.Grid(Fraction(1, 16), 64, 1 << 20)
+    laws, _ = engine.compose_steps(STEPS, shape)
+    return laws.enclose(rational(EPSILON))
+
+
+def test_the_coarse_laws_are_right_but_wide():
+    assert coarse_laws().lower < truth().lower <= truth().upper < coarse_laws().upper
+
+
+def is_noticed(laws):
+    """The wrong upper bound is below the truth, if it is not even below the lower bound."""
+    try:
+        return laws.enclose(rational(EPSILON)).upper < truth().lower
+    except dpexact.InvalidInput:
+        return True
+
+
+def test_dropping_cut_mass_is_noticed(monkeypatch):
+    def forgetful(self, tail):
+        start, stop = law._window(self.masses, tail)
+        kept = self.masses.truncate(stop).right_shift(start)
+        return law.Upper(self.low + start, kept, self.inf)
+
+    monkeypatch.setattr(law.Upper, "cut", forgetful)
+    laws, _ = engine.compose_steps(STEPS, grid.Grid(Fraction(1, 64), 64, 1 << 56))
+    assert is_noticed(laws)
+
+
+def test_a_dominating_law_one_point_too_low_is_noticed(monkeypatch):
+    right = grid._upper
+
+    def shifted(profile, shape, first):
+        found = right(profile, shape, first)
+        return law.Upper(found.low - 1, found.masses, found.inf)
+
+    monkeypatch.setattr(grid, "_upper", shifted)
+    laws, _ = engine.compose_steps(STEPS, grid.Grid(Fraction(1, 64), 96, 1 << 40))
+    assert is_noticed(laws)

@@ -1,0 +1,166 @@
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from fractions import Fraction
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from oracles import scaled
+
+from dpexact import delta, epsilon
+from dpexact.accounting.inverse import _MAX_DOUBLINGS, _Search, invert
+from dpexact.enclosure import Enclosure
+from dpexact.errors import PrecisionNotReached
+from dpexact.reals import real
+
+DeltaAt = Callable[[Fraction, int], Enclosure]
+
+
+def rational_profile(scale: Fraction) -> DeltaAt:
+    """``scale / (scale + epsilon)``, enclosed with the digits asked for and no more."""
+
+    def delta_at(point: Fraction, digits: int) -> Enclosure:
+        value = scale / (scale + point)
+        slack = value / (3 * 10**digits)
+        return Enclosure(value - slack, value + slack / 7)
+
+    return delta_at
+
+
+@given(
+    st.integers(-300, 300),
+    st.fractions(min_value=Fraction(1, 1000), max_value=Fraction(999, 1000)),
+    st.integers(1, 40),
+)
+@settings(max_examples=scaled(150))
+def test_a_profile_with_a_known_inverse(exponent: int, target: Fraction, digits: int) -> None:
+    scale = Fraction(10) ** exponent
+    found = invert(rational_profile(scale), real(target), digits, "m")
+    truth = scale * (1 / target - 1)
+    assert found.lower <= truth <= found.upper
+    assert found.digits >= digits
+    assert found.method == "m"
+
+
+@given(st.fractions(min_value=Fraction(1, 1000), max_value=Fraction(999, 1000)), st.integers(3, 25))
+@settings(max_examples=scaled(50))
+def test_every_evaluation_counts_only_when_certified(target: Fraction, digits: int) -> None:
+    """Enclosures too wide to decide, as PrecisionNotReached carries them, do not mislead."""
+    exact = rational_profile(Fraction(1))
+
+    def delta_at(point: Fraction, wanted: int) -> Enclosure:
+        found = exact(point, min(wanted, digits + 3))
+        if wanted > digits + 3:
+            raise PrecisionNotReached("no more", found)
+        return found
+
+    truth = 1 / target - 1
+    try:
+        found = invert(delta_at, real(target), digits, "m")
+    except PrecisionNotReached as error:
+        found = error.best
+    assert truth in found
+
+
+def test_at_and_above_the_start() -> None:
+    zero = Enclosure.exact(Fraction(0))
+    exact = lambda point, digits: Enclosure.exact(1 / (2 + 2 * point))  # noqa: E731
+    assert invert(exact, real("1/2"), 10, "m") == zero
+    assert invert(exact, real("3/4"), 10, "m") == zero
+    assert Fraction(1) in invert(exact, real("1/4"), 10, "m")  # hit exactly on the way
+
+
+def test_a_start_that_cannot_be_told_apart() -> None:
+    wide = Enclosure(Fraction(1, 4), Fraction(3, 4))
+    with pytest.raises(PrecisionNotReached, match=r"delta\(0\) cannot be told apart") as caught:
+        invert(lambda point, digits: wide, real("1/2"), 10, "m")
+    assert caught.value.best == Enclosure(Fraction(0), math.inf)
+
+
+def test_a_profile_that_never_falls_far_enough() -> None:
+    with pytest.raises(PrecisionNotReached, match=f"beyond 2.*{_MAX_DOUBLINGS}") as caught:
+        invert(lambda point, digits: Enclosure.exact(Fraction(1, 2)), real("1/4"), 5, "m")
+    assert caught.value.best.lower >= 2 ** (_MAX_DOUBLINGS - 1)
+    assert caught.value.best.upper == math.inf
+
+
+def test_undecided_beyond_the_largest_float() -> None:
+    def delta_at(point: Fraction, digits: int) -> Enclosure:
+        far = point > Fraction(10) ** 400
+        return Enclosure(Fraction(0), Fraction(1)) if far else Enclosure.exact(Fraction(1, 2))
+
+    with pytest.raises(
+        PrecisionNotReached, match=r"delta\(\d\.\d+e40\d\) cannot be told"
+    ) as caught:
+        invert(delta_at, real("1/4"), 5, "m")
+    assert caught.value.best.lower > Fraction(10) ** 399
+
+
+def test_a_plateau_runs_out_of_steps() -> None:
+    """Not strictly decreasing, against the contract: still no wrong answer."""
+
+    def delta_at(point: Fraction, digits: int) -> Enclosure:
+        value = Fraction(1, 2) if point < 3 else Fraction(1, 4) if point < 5 else Fraction(1, 8)
+        return Enclosure.exact(value)
+
+    found = invert(delta_at, real("1/4"), 4, "m")
+    assert found.lower <= 3 + Fraction(1, 1000) or found.upper <= 5
+    assert delta_at(Fraction(found.upper), 1).upper <= Fraction(1, 4)
+    assert delta_at(Fraction(found.lower), 1).lower >= Fraction(1, 4)
+
+
+def test_a_wrong_profile_gives_a_wrong_answer() -> None:
+    """The checks above have power: one part in 10^20 of delta is seen in epsilon."""
+    right = rational_profile(Fraction(1))
+
+    def wrong(point: Fraction, digits: int) -> Enclosure:
+        found = right(point, digits)
+        factor = 1 + Fraction(1, 10**20)
+        return Enclosure(found.lower * factor, found.upper * factor)
+
+    assert Fraction(3) in invert(right, real("1/4"), 25, "m")
+    assert Fraction(3) not in invert(wrong, real("1/4"), 25, "m")
+
+
+def test_a_profile_that_reaches_zero() -> None:
+    """Beyond the largest loss delta is 0, which has no logarithm to steer by."""
+    triangle = lambda point, digits: Enclosure.exact(max(1 - point / 3, Fraction(0)))  # noqa: E731
+    for target in ("1e-30", "1/7", "0.999"):
+        found = invert(triangle, real(target), 12, "m")
+        assert 3 * (1 - Fraction(target)) in found
+        assert found.digits >= 12
+
+
+def test_steps_run_out_with_what_was_certified(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(
+        _Search, "rounded", lambda self, _: self.low + (self.high - self.low) / 10**9
+    )
+    with pytest.raises(PrecisionNotReached, match="5 digits of epsilon were not reached") as caught:
+        invert(rational_profile(Fraction(1)), real("1/4"), 5, "m")
+    assert Fraction(3) in caught.value.best
+    assert caught.value.best.upper < 5
+
+
+def test_a_nearly_constant_profile_is_inverted_too() -> None:
+    """The change is all below the digits by which the proposals steer, or of the target."""
+    half = Fraction(1, 2)
+
+    def delta_at(point: Fraction, digits: int) -> Enclosure:
+        value = half + Fraction(1, 10**40) / (1 + point)
+        slack = value / (3 * 10**digits)
+        return Enclosure(value - slack, value + slack / 7)
+
+    found = invert(delta_at, real(half + Fraction(10, 43 * 10**40)), 12, "m")
+    assert Fraction(33, 10) in found
+    assert found.digits >= 12
+
+
+def test_a_target_next_to_the_mass_of_infinite_loss() -> None:
+    m = "gdp(2/9) * approx_dp(1, 1/4)^3"
+    for point in ("3", "42/11", "5", "5.9"):
+        target = delta(m, point, digits=40).upper
+        found = epsilon(m, target, digits=12)
+        assert found.digits >= 12
+        assert found.lower <= Fraction(point)

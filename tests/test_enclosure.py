@@ -1,0 +1,357 @@
+from __future__ import annotations
+
+import copy
+import json
+import math
+import pickle
+import sys
+from decimal import ROUND_CEILING, ROUND_DOWN, ROUND_FLOOR, Decimal
+from fractions import Fraction
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+from mpmath import mpf
+from oracles import to_fraction
+
+from dpexact.enclosure import EXACT, Enclosure, float_down, float_up, format_decimal
+from dpexact.errors import InvalidInput, UndecidedComparison
+
+# numbers of every size, short decimals and near ties among them
+numbers = st.one_of(
+    st.fractions(),
+    st.builds(
+        lambda m, e: m * Fraction(10) ** e, st.integers(-(10**8), 10**8), st.integers(-400, 400)
+    ),
+    st.floats(allow_nan=False, allow_infinity=False).map(Fraction),
+)
+widths = st.builds(lambda m, e: m * Fraction(10) ** e, st.integers(0, 1000), st.integers(-60, 3))
+
+
+@st.composite
+def enclosures(draw: st.DrawFn) -> Enclosure:
+    lower = draw(numbers)
+    width = draw(widths) * draw(st.sampled_from([Fraction(1), abs(lower) or Fraction(1)]))
+    return Enclosure(lower, lower + width)
+
+
+positive = enclosures().filter(lambda x: x.lower > 0)
+
+
+def interval(low: str, high: str) -> Enclosure:
+    return Enclosure(Fraction(low), Fraction(high))
+
+
+# --- invariants -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("lower", "upper", "message"),
+    [
+        (Fraction(2), Fraction(1), "exceeds"),
+        (math.inf, Fraction(1), "exceeds"),
+        (0.5, Fraction(1), "not a Fraction"),
+        (Fraction(0), 1, "not a Fraction"),
+        (Fraction(0), math.nan, "not a Fraction"),
+        (-math.inf, Fraction(0), "not a Fraction"),
+    ],
+)
+def test_what_is_no_enclosure(lower: Fraction, upper: Fraction, message: str) -> None:
+    with pytest.raises(InvalidInput, match=message):
+        Enclosure(lower, upper)
+
+
+def test_an_enclosure_is_a_value_and_its_method_a_label() -> None:
+    x = Enclosure(Fraction(1, 3), Fraction(1, 2), "one")
+    other = x.labelled("two")
+    assert (other.method, x.method) == ("two", "one")
+    assert x == other
+    assert hash(x) == hash(other)
+    assert x != Enclosure.exact(Fraction(1, 3))
+    with pytest.raises(AttributeError):
+        x.lower = Fraction(0)  # type: ignore[misc]
+
+
+@given(enclosures())
+def test_copies(x: Enclosure) -> None:
+    labelled = x.labelled("method")
+    for twin in (pickle.loads(pickle.dumps(labelled)), copy.deepcopy(labelled)):
+        assert (twin.lower, twin.upper, twin.method) == (x.lower, x.upper, "method")
+
+
+def test_intersection_and_the_larger() -> None:
+    x = interval("-1/2", "3/2").labelled("m")
+    assert x.clamped(Fraction(0), Fraction(1)) == interval("0", "1")
+    assert x.clamped(Fraction(-1), math.inf) == x
+    assert x.clamped(Fraction(0), Fraction(1)).method == "m"
+    y = interval("0", "1").labelled("n")
+    assert x.larger(y) == y.larger(x) == interval("0", "3/2")
+    assert x.larger(y).method == y.larger(x).method == "m"
+    with pytest.raises(InvalidInput, match="exceeds"):
+        x.clamped(Fraction(2), Fraction(3))
+
+
+# --- digits ---------------------------------------------------------------------------------------
+
+
+def certified(x: Enclosure, n: int) -> bool:
+    """The definition of at least ``n`` certified digits."""
+    size = max(abs(x.lower), abs(x.upper))
+    return (x.upper - x.lower) * 10**n <= size
+
+
+@given(enclosures())
+@example(interval("1", "1.00000001"))
+@example(interval("99999999", "100000000"))
+@example(interval("100000000", "100000001"))
+@example(interval("-1", "1"))
+@example(interval("0", "1e-300"))
+@example(interval("-100000001", "-100000000"))
+@example(Enclosure(1 - Fraction(1, 10**7), Fraction(1)))
+@example(Enclosure(1 - Fraction(1, 10**7 - 1), Fraction(1)))
+@example(Enclosure(1 - Fraction(1, 10**7 + 1), Fraction(1)))
+def test_digits_is_the_largest_certified_number(x: Enclosure) -> None:
+    if x.is_exact:
+        assert x.digits == EXACT
+    else:
+        assert x.digits == 0 or certified(x, x.digits)
+        assert not certified(x, x.digits + 1)
+
+
+def test_digits_of_the_infinite() -> None:
+    assert Enclosure(Fraction(1), math.inf).digits == 0
+    assert Enclosure.exact(math.inf).digits == EXACT
+
+
+# --- comparison -----------------------------------------------------------------------------------
+
+
+@given(enclosures(), enclosures() | numbers | st.integers() | st.just(math.inf))
+@example(interval("0", "1"), interval("1", "2"))
+@example(interval("1", "1"), 1)
+@example(Enclosure.exact(math.inf), math.inf)
+@example(Enclosure(Fraction(1), math.inf), Enclosure.exact(math.inf))
+def test_comparison_is_three_valued(x: Enclosure, y: Enclosure | Fraction | int) -> None:
+    low, high = (y.lower, y.upper) if isinstance(y, Enclosure) else (y, y)
+    below = True if x.upper < low else False if x.lower >= high else None
+    at_most = True if x.upper <= low else False if x.lower > high else None
+    assert x.less_than(y) is below
+    assert x.at_most(y) is at_most
+    for answer, compare in (
+        (below, lambda: x < y),
+        (at_most, lambda: x <= y),
+        (None if at_most is None else not at_most, lambda: x > y),
+        (None if below is None else not below, lambda: x >= y),
+    ):
+        if answer is None:
+            with pytest.raises(UndecidedComparison, match="ask for more digits"):
+                compare()
+        else:
+            assert compare() is answer
+
+
+def test_reflected_comparison_and_membership() -> None:
+    x = interval("1/3", "1/2")
+    assert 0 < x < 1
+    assert Fraction(1) >= x
+    assert Fraction(2, 5) in x
+    assert 0.5 in x
+    assert 1 not in x
+    assert math.nan not in x
+    assert x.overlaps(interval("1/2", "1"))
+    assert interval("1/2", "1").overlaps(x)
+    assert not x.overlaps(interval("2/3", "1"))
+
+
+# --- decimal output -------------------------------------------------------------------------------
+
+
+def value_of(text: str) -> Fraction:
+    return Fraction(Decimal(text))
+
+
+def ulp(text: str, significant: int) -> Fraction:
+    adjusted = Decimal(text).adjusted() if Decimal(text) else 0
+    return Fraction(10) ** (adjusted - significant + 1)
+
+
+@given(enclosures(), st.integers(1, 60))
+def test_decimal_bounds_are_outward_and_tight(x: Enclosure, significant: int) -> None:
+    low, high = x.decimal_bounds(significant)
+    assert value_of(low) <= x.lower
+    assert value_of(high) >= x.upper
+    assert x.lower - value_of(low) < ulp(low, significant) or x.lower == 0
+    assert value_of(high) - x.upper < ulp(high, significant) or x.upper == 0
+
+
+@given(numbers, st.integers(1, 50), st.sampled_from([ROUND_FLOOR, ROUND_CEILING, ROUND_DOWN]))
+def test_decimal_text_is_short_and_plain(value: Fraction, significant: int, rounding: str) -> None:
+    text = format_decimal(value, significant, rounding)
+    mantissa, _, _ = text.lstrip("-").partition("e")
+    assert len(mantissa.replace(".", "").strip("0")) <= significant
+    assert "E" not in text
+    assert "e+" not in text
+    if "." in mantissa:
+        assert not mantissa.endswith("0")
+    if rounding == ROUND_DOWN:
+        assert abs(value_of(text)) <= abs(value)
+
+
+def test_decimal_text_of_special_values() -> None:
+    assert format_decimal(Fraction(0), 5, ROUND_FLOOR) == "0"
+    assert format_decimal(math.inf, 5, ROUND_FLOOR) == "inf"
+    assert format_decimal(Fraction(1200), 4, ROUND_FLOOR) == "1200"
+    assert format_decimal(Fraction(1200), 3, ROUND_FLOOR) == "1.2e3"
+    assert format_decimal(Fraction(-1, 3), 3, ROUND_FLOOR) == "-0.334"
+    assert format_decimal(Fraction(1, 10**400), 3, ROUND_FLOOR) == "1e-400"
+
+
+def truncated(value: Fraction, exponent: int) -> int:
+    """The decimal digits of ``value >= 0`` down to ``10^exponent``, as an integer."""
+    return math.floor(value / Fraction(10) ** exponent)
+
+
+def check_shown(x: Enclosure, text: str, limit: int) -> None:
+    """Shown digits are the common leading digits of both bounds; brackets hold both bounds."""
+    if text.startswith("["):
+        low, high = text[1:-1].split(", ")
+        assert value_of(low) <= x.lower
+        assert high == "inf" or value_of(high) >= x.upper
+        return
+    mantissa, dots, tail = text.partition("...")
+    shown = mantissa + tail
+    if not dots:
+        assert x.is_exact
+        assert value_of(shown) == x.lower
+        return
+    _, digits, exponent = Decimal(shown).as_tuple()
+    assert isinstance(exponent, int)
+    integer = int("".join(map(str, digits)))
+    assert integer == truncated(x.lower, exponent)
+    assert integer == truncated(x.upper, exponent)
+    assert len(str(integer)) <= limit
+
+
+@given(positive, st.integers(1, 50))
+@example(interval("1200.0001", "1200.0002"), 6)
+@example(interval("0.9999", "1.0001"), 10)
+@example(interval("0.0001234", "0.0001235"), 10)
+@example(interval("12345", "12346"), 3)
+@example(interval("1/3", "1/3"), 5)
+@example(interval("1e-400", "1.000000001e-400"), 5)
+@example(interval("1", "1.000000001"), 40)
+def test_shown_digits_are_certain(x: Enclosure, limit: int) -> None:
+    check_shown(x, x.shown(limit), limit)
+
+
+@given(enclosures(), st.integers(1, 50))
+def test_shown_never_lies_about_any_enclosure(x: Enclosure, limit: int) -> None:
+    if x.lower > 0 or not x.shown(limit).startswith("["):
+        check_shown(x, x.shown(limit), limit)
+    else:
+        low, high = x.shown(limit)[1:-1].split(", ")
+        assert value_of(low) <= x.lower <= x.upper <= value_of(high)
+
+
+def test_that_check_notices_a_digit_too_many() -> None:
+    x = interval("0.12344", "0.12346")
+    check_shown(x, "0.1234...", 10)
+    with pytest.raises(AssertionError):
+        check_shown(x, "0.12345...", 10)
+    with pytest.raises(AssertionError):
+        check_shown(x, "[0.12345, 0.12346]", 10)
+
+
+@given(st.fractions(min_value=Fraction(1, 10**6), max_value=10**6), st.integers(2, 30))
+def test_shown_shows_nearly_all_certain_digits(value: Fraction, digits: int) -> None:
+    x = Enclosure(value, value * (1 + Fraction(1, 10**digits)))
+    text = x.shown()
+    if "..." in text:
+        mantissa = text.partition("e")[0].replace("...", "").replace(".", "").lstrip("0")
+        assert len(mantissa) >= min(x.digits, 40) - 1
+
+
+@pytest.mark.parametrize(
+    ("x", "text"),
+    [
+        (interval("1/3", "1/3"), "0." + "3" * 40 + "..."),
+        (interval("0.5", "0.5"), "0.5"),
+        (interval("-0.5", "-0.5"), "-0.5"),
+        (interval("0", "0"), "0"),
+        (Enclosure.exact(math.inf), "inf"),
+        (interval("0.9999", "1.0001"), "[0.9999, 1.0001]"),
+        (Enclosure(Fraction(1), math.inf), "[1, inf]"),
+        (
+            interval("-1/3", "-1/3"),
+            "[-0.3333333333333333333333333333333333333334, "
+            "-0.3333333333333333333333333333333333333333]",
+        ),
+        (interval("-1", "2"), "[-1, 2]"),
+        (interval("1200.0001", "1200.0002"), "1200.000..."),
+        (interval("1.5e-20", "1.50000001e-20"), "1.5000000...e-20"),
+    ],
+)
+def test_shown_examples(x: Enclosure, text: str) -> None:
+    assert str(x) == text
+
+
+# --- other outputs --------------------------------------------------------------------------------
+
+
+@given(numbers)
+@example(Fraction(0))
+@example(Fraction(1, 2**1074))
+@example(Fraction(1, 2**1075))
+@example(Fraction(1, 10**400))
+@example(-Fraction(1, 10**400))
+@example(Fraction(2) ** 1024 - Fraction(2) ** 969)
+@example(Fraction(sys.float_info.max))
+@example(Fraction(2) ** 1024)
+@example(-(Fraction(2) ** 2000))
+@example(Fraction(1, 3))
+def test_float_bounds_are_outward_and_tight(value: Fraction) -> None:
+    low, high = Enclosure.exact(value).to_float_bounds()
+    assert (low, high) == (float_down(value), float_up(value))
+    assert low <= value <= high
+    assert value != 0 or math.copysign(1, low) == 1
+    exact = low == value
+    assert exact == (high == value)
+    if not exact:
+        assert math.nextafter(low, math.inf) == high
+
+
+def test_float_bounds_of_the_infinite() -> None:
+    assert Enclosure(Fraction(1), math.inf).to_float_bounds() == (1.0, math.inf)
+    assert Enclosure.exact(math.inf).to_float_bounds() == (math.inf, math.inf)
+
+
+@given(enclosures(), st.integers(1, 60))
+def test_mpmath_bounds_are_outward_and_tight(x: Enclosure, digits: int) -> None:
+    low, high = map(to_fraction, x.to_mpmath(digits))
+    assert low <= x.lower
+    assert high >= x.upper
+    assert (x.lower - low) * 10**digits <= abs(x.lower)
+    assert (high - x.upper) * 10**digits <= abs(x.upper)
+
+
+def test_mpmath_bounds_of_the_infinite() -> None:
+    low, high = Enclosure(Fraction(1), math.inf).to_mpmath()
+    assert (low, high) == (1, mpf("inf"))
+
+
+@given(enclosures(), st.integers(1, 40))
+def test_json_holds_the_enclosure_and_counts_its_own_digits(x: Enclosure, digits: int) -> None:
+    data = json.loads(json.dumps(x.to_json(digits)))
+    printed = Enclosure(value_of(data["lower"]), value_of(data["upper"]))
+    assert printed.lower <= x.lower <= x.upper <= printed.upper
+    assert data["digits"] == min(printed.digits, digits + 5)
+    if x.digits >= digits + 2:
+        assert data["digits"] >= digits
+    if x.is_exact and not printed.is_exact:
+        assert data["digits"] >= digits + 3
+
+
+def test_json_of_the_infinite() -> None:
+    data = Enclosure(Fraction(1), math.inf).to_json(5)
+    assert (value_of(str(data["lower"])), data["upper"], data["digits"]) == (1, "inf", 0)
+    assert Enclosure.exact(math.inf).to_json(5)["upper"] == "inf"
