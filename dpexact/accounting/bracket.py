@@ -77,10 +77,14 @@ class Bracket:
             return self._cell(guess)
         return [self._inside(guess)]
 
-    def neighbours(self, value: Fraction, widening: int) -> list[Fraction]:
-        """Values on both sides of ``value``, ``100^widening`` times the usual distance away."""
-        away = (1 if self.integer else 3) * self._unit(value) * 100**widening
-        return [x for x in (value - away, value + away) if self.low < x < self.high]
+    def beside(self, value: Fraction, side: int, widening: int) -> Fraction | None:
+        """A value below (``side`` -1) or above (1), ``10^widening`` times the usual distance away.
+
+        None if it is known already on which side of the threshold it lies.
+        """
+        away = (1 if self.integer else 3) * self._unit(value) * 10**widening
+        near = value + side * away
+        return near if self.low < near < self.high else None
 
     def retreat(self) -> bool:
         """Halve a stride that led to where nothing was decided; False if that is no help."""

@@ -334,7 +334,7 @@ def test_a_sample_of_nothing_loses_nothing():
         ("staircase(1, ?)", "gamma of staircase"),
         ("staircase(1, 1/2, ?)", "sensitivity of staircase"),
         ("discrete_gaussian(?)", "sigma of discrete_gaussian"),
-        ("fixed_size(gaussian(?), 5, 10)", "sigma within fixed_size"),
+        ("fixed_size(gdp(?), 5, 10)", "mu within fixed_size"),
         ("fixed_size(gaussian(1), ?, 10)", "m of fixed_size"),
         ("fixed_size(gaussian(1), 5, ?)", "n of fixed_size"),
         ("zcdp(?)", "zcdp"),
@@ -418,6 +418,19 @@ def test_a_stride_to_where_nothing_is_certified_is_taken_back(monkeypatch):
 
     monkeypatch.setattr(calibrate_module, "delta_of", short_sighted)
     assert Fraction("6.557822067") in calibrate("gaussian(?)", 1, "1e-12", 4)
+
+
+def test_where_only_bounds_are_known_the_bracket_is_that_of_the_bounds():
+    """Repeated fixed-size samples: delta lies between an attained value and a proved bound."""
+    text, target = "fixed_size(gaussian(?), 3, 10)^5", Fraction(1, 1000)
+    with pytest.raises(PrecisionNotReached, match="cannot be told apart") as stopped:
+        calibrate(text, 1, target, 3)
+    best = stopped.value.best
+    assert delta(text.replace("?", str(best.upper)), 1, 3).upper <= target
+    assert delta(text.replace("?", str(best.lower)), 1, 3).lower > target
+    assert best.upper / best.lower < Fraction(3, 2)
+    once = calibrate("fixed_size(gaussian(?), 1, 10)", 1, target)
+    assert once == calibrate("poisson(gaussian(?), 1/10)", 1, target)
 
 
 def test_the_number_of_evaluations_is_bounded(monkeypatch):
