@@ -26,7 +26,7 @@ from dpexact.reals import Real
 _LOWER_DIGITS: Final = 6
 _UPPER_DIGITS: Final = 3
 #: Work allowed to the lattice engine: some seconds.
-WORK: Final = 10_000_000
+WORK: Final = 6_000_000
 
 
 class FixedSizeBounds(Profile):

@@ -8,6 +8,7 @@ from fractions import Fraction
 
 from flint import arb
 
+from dpexact import balls
 from dpexact.accounting.contour import bounds as error
 from dpexact.accounting.contour.inversion import Contour, never_exceeds
 from dpexact.accounting.contour.numbers import TooExpensive, enclosed, relative_width
@@ -193,6 +194,16 @@ def _bhattacharyya(planner: Planner, epsilon: Real, repeat: int, digits: int) ->
             product *= step.moment(-0.5, COARSE_ACCURACY).upper() ** (n * repeat)
         bound = enclosed(1 - product, "")
     return Enclosure(max(bound.lower, _ZERO), _ONE, "Bhattacharyya bound")
+
+
+def total_variation(composition: Composition, bits: int = COARSE_BITS) -> Enclosure:
+    """Zero below, and above ``1 - prod overlap_i``, which bounds delta at every epsilon >= 0."""
+    with precision(bits):
+        common = arb(1)
+        for step, n in composition:
+            common *= arb.max(step.overlap().lower(), arb(0)) ** n
+        bound = balls.to_enclosure(1 - common.lower())
+    return Enclosure(_ZERO, min(bound.upper, _ONE), "total variation bound")
 
 
 def _only_infinite(composition: Composition, repeat: int) -> Enclosure:

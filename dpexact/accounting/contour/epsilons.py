@@ -25,12 +25,13 @@ from dpexact.accounting.contour.inversion import Contour
 from dpexact.accounting.contour.numbers import TooExpensive, enclosed
 from dpexact.accounting.contour.planning import Composition, Planner, Query
 from dpexact.balls import ball, precision
-from dpexact.enclosure import Enclosure
+from dpexact.enclosure import Bound, Enclosure
 from dpexact.errors import PrecisionNotReached
 from dpexact.reals import Real, rational
 
 _NEWTON_STEPS = 40
 _BISECTIONS = 24
+_SMALLER_ORDERS = 30
 
 
 class InfiniteEpsilon(ValueError):
@@ -134,14 +135,16 @@ def _solve(
     planner: Planner, delta: Real, repeat: int, digits: int, near: float, shared: Contour | None
 ) -> Enclosure:
     if near <= 0:
-        return _zero(planner, delta, repeat, digits)
+        if _met_at_zero(planner, delta, repeat, digits):
+            return Enclosure.exact(Fraction(0), METHOD)
+        near = _searched(planner, delta, repeat, float(_chernoff(planner, delta, repeat).upper))
     log_delta = _log_delta(planner, delta, repeat)
     best, reason = None, "the bounds did not shrink as expected"
     goal, margin = float(digits), 0.0
     for attempt in range(2 * ATTEMPTS):
-        if attempt == ATTEMPTS:
-            near = _searched(planner, delta, repeat, near)
         try:
+            if attempt == ATTEMPTS:
+                near = _searched(planner, delta, repeat, 2 * near)
             contour = shared
             if contour is None or attempt:
                 query = Query(near, repeat, log_delta)
@@ -161,10 +164,12 @@ def _solve(
     raise PrecisionNotReached(f"{digits} digits of epsilon not reached: {reason}", best)
 
 
-def _searched(planner: Planner, delta: Real, repeat: int, near: float) -> float:
+def _searched(planner: Planner, delta: Real, repeat: int, high: float) -> float:
     """About epsilon, by bisection on enclosures of delta: for when the saddle point misleads."""
+    if not math.isfinite(high):
+        raise TooExpensive("nothing bounds epsilon from above")
     cautious = Planner(planner.composition, planner.max_work // 20)
-    low, high = 0.0, 2 * near
+    low = 0.0
     for _ in range(_BISECTIONS):
         middle = (low + high) / 2
         try:
@@ -190,6 +195,8 @@ def _bracket(
         target, at = ball(delta), arb(near)
         for _ in range(_NEWTON_STEPS):
             following = contour.newton(at, repeat, target)
+            if following is None:
+                return None
             if not following > 0:
                 following = at / 2
             moved, at = float((following - at).mid()), following.mid()
@@ -203,16 +210,18 @@ def _bracket(
         return Enclosure(enclosed(left, METHOD).lower, enclosed(right, METHOD).upper, METHOD)
 
 
-def _zero(planner: Planner, delta: Real, repeat: int, digits: int) -> Enclosure:
-    """Certify that delta is met at epsilon zero."""
+def _met_at_zero(planner: Planner, delta: Real, repeat: int, digits: int) -> bool:
+    """Whether delta is certainly met at epsilon zero; False if it certainly is not."""
     try:
-        contour = Contour(planner, planner.plan([Query(0.0, repeat)], digits))
-        with precision(contour.plan.bits):
-            (terms,) = contour.terms([arb(0)], repeat)
-            if terms.enclosure() <= ball(delta):
-                return Enclosure.exact(Fraction(0), METHOD)
-    except TooExpensive:
-        pass
+        found = solve_delta(planner, rational(0), repeat, digits, None)
+    except PrecisionNotReached as failure:
+        found = failure.best
+    with precision(COARSE_BITS + 4 * digits):
+        target = ball(delta)
+        if ball(Fraction(found.upper)) <= target:
+            return True
+        if ball(Fraction(found.lower)) > target:
+            return False
     best = _chernoff(planner, delta, repeat)
     raise PrecisionNotReached("epsilon is too close to zero to be told from it", best)
 
@@ -221,12 +230,22 @@ def _chernoff(planner: Planner, delta: Real, repeat: int) -> Enclosure:
     """Zero below, and above the epsilon of the best Chernoff (Renyi) bound."""
     near = _estimate(planner, delta, repeat)
     b, _ = planner.forward.chernoff(near, repeat)
+    for smaller in range(_SMALLER_ORDERS):
+        try:
+            upper = _renyi_bound(planner.composition, delta, repeat, math.ldexp(b, -smaller))
+        except TooExpensive:
+            continue
+        return Enclosure(Fraction(0), max(upper, Fraction(0)), "Rényi bound")
+    return Enclosure(Fraction(0), math.inf, METHOD)
+
+
+def _renyi_bound(composition: Composition, delta: Real, repeat: int, b: float) -> Bound:
+    """``[log M(b) + log K(b) - log(delta - P(Z = inf))] / b``, rounded up."""
     with precision(COARSE_BITS):
         order, finite, log = arb(b), arb(1), arb(0)
-        for step, n in planner.composition:
+        for step, n in composition:
             finite *= step.mass() ** (n * repeat)
             log += n * repeat * step.moment(b, COARSE_ACCURACY).log()
         excess = ball(delta) - (1 - finite)
         value = (log + error.chernoff_constant(order).log() - excess.log()) / order
-        upper = max(enclosed(value, "").upper, Fraction(0))
-    return Enclosure(Fraction(0), upper, "Rényi bound")
+        return enclosed(value, "").upper

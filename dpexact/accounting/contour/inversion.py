@@ -18,7 +18,7 @@ from typing import NamedTuple
 from flint import acb, acb_mat, arb
 
 from dpexact.accounting.contour import bounds
-from dpexact.accounting.contour.numbers import TooExpensive, powers
+from dpexact.accounting.contour.numbers import powers
 from dpexact.accounting.contour.planning import Composition, Plan, Planner
 
 
@@ -117,8 +117,11 @@ class Contour:
             for scale, line in zip(scales, sums.tolist(), strict=True)
         ]
 
-    def newton(self, epsilon: arb, repeat: int, target: arb) -> arb:
-        """A better epsilon for ``delta = target``: an uncertified Newton step on ``log delta``."""
+    def newton(self, epsilon: arb, repeat: int, target: arb) -> arb | None:
+        """A better epsilon for ``delta = target``: an uncertified Newton step on ``log delta``.
+
+        None where the errors of the sum drown delta.
+        """
         weights = self._weighted(repeat)
         slopes = [-a * b for a, b in zip(weights, self._nodes, strict=True)]
         ((total, slope),) = self._inverted([weights, slopes], [epsilon])
@@ -127,7 +130,7 @@ class Contour:
         fixed, growing = self._known(finite, epsilon, below)
         value = (1 - finite + total - fixed + growing).mid()
         if not value > 0:
-            raise TooExpensive("the sum is too coarse to be solved for epsilon")
+            return None
         return (epsilon + (target / value).log() * value / (slope + growing)).mid()
 
     def _finite(self, repeat: int) -> arb:

@@ -129,9 +129,9 @@ class Landscape:
         for _ in range(50):
             middle = (low + high) / 2
             value = self.saddle(middle, repeat)[1]
-            low, high = (middle, high) if value > log_delta else (low, middle)
             if abs(value - log_delta) < 0.02:
-                break
+                return middle
+            low, high = (middle, high) if value > log_delta else (low, middle)
         return (low + high) / 2
 
 
@@ -154,6 +154,12 @@ class Planner:
 
     def plan(self, queries: Sequence[Query], digits: float) -> Plan:
         """One plan that gives every query about ``digits`` relative digits."""
+        try:
+            return self._planned(queries, digits)
+        except (OverflowError, ZeroDivisionError, ValueError):
+            raise TooExpensive("the parameters are too extreme to plan with floats") from None
+
+    def _planned(self, queries: Sequence[Query], digits: float) -> Plan:
         needed = digits * LN10 + 2
         saddles = [self.saddle(query) for query in queries]
         period, low, high = self._period(queries, [log for _, log in saddles], needed)

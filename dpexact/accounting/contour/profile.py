@@ -17,7 +17,7 @@ from dpexact.accounting.contour.planning import Composition
 from dpexact.accounting.profile import InfiniteLoss, Profile, Repeatable
 from dpexact.enclosure import Enclosure
 from dpexact.errors import PrecisionNotReached
-from dpexact.reals import Real
+from dpexact.reals import Real, rational
 
 
 class ContourProfile(Profile, Repeatable):
@@ -33,9 +33,9 @@ class ContourProfile(Profile, Repeatable):
         self.max_work = max_work
 
     def delta(self, epsilon: Real, digits: int) -> Enclosure:
-        trivial = Enclosure(Fraction(0), Fraction(1), self.method)
         return _guarded(
-            lambda: deltas.delta(self.composition, epsilon, digits, max_work=self.max_work), trivial
+            lambda: deltas.delta(self.composition, epsilon, digits, max_work=self.max_work),
+            deltas.total_variation(self.composition),
         )
 
     def epsilon(self, delta: Real, digits: int) -> Enclosure:
@@ -49,6 +49,9 @@ class ContourProfile(Profile, Repeatable):
             return Enclosure.exact(math.inf, self.method)
         if order == 0:
             return balls.certify(self._largest_loss, digits, method=f"{self.method}: largest loss")
+        most = deltas.total_variation(self.composition)
+        if balls.compare(rational(Fraction(most.upper)), delta, "delta") <= 0:
+            return Enclosure.exact(Fraction(0), most.method)
         return _guarded(
             lambda: epsilons.epsilon(self.composition, delta, digits, max_work=self.max_work),
             trivial,
@@ -57,10 +60,13 @@ class ContourProfile(Profile, Repeatable):
     def epsilons(self, repeats: Sequence[int], delta: Real, digits: int) -> list[Enclosure]:
         if delta.fraction == 0 or self.infinite.masses:  # the edge cases of each number differ
             return [self._repeated(repeat, delta, digits) for repeat in repeats]
-        with np.errstate(all="ignore"):
-            found = epsilons.epsilon_curve(
-                self.composition, repeats, delta, digits, max_work=self.max_work
-            )
+        try:
+            with np.errstate(all="ignore"):
+                found = epsilons.epsilon_curve(
+                    self.composition, repeats, delta, digits, max_work=self.max_work
+                )
+        except (ArithmeticError, ValueError):  # some number of repetitions cannot be planned
+            return [self._repeated(repeat, delta, digits) for repeat in repeats]
         return [e.best if isinstance(e, PrecisionNotReached) else e for e in found]
 
     def _repeated(self, repeat: int, delta: Real, digits: int) -> Enclosure:
@@ -81,15 +87,18 @@ class ContourProfile(Profile, Repeatable):
 
 
 def _guarded(ask: Callable[[], Enclosure], trivial: Enclosure) -> Enclosure:
-    """``ask()``; parameters that the float planning cannot handle certify nothing."""
+    """``ask()``; where the float planning cannot handle the parameters, ``trivial`` is left."""
     try:
         with np.errstate(all="ignore"):  # infinities and NaN in float planning are handled there
             return ask()
-    except (
-        TooExpensive,
-        OverflowError,
-        ZeroDivisionError,
-        FloatingPointError,
-        ValueError,
-    ) as error:
+    except PrecisionNotReached as error:
+        if trivial.upper >= error.best.upper:
+            raise
+        best = error.best.clamped(trivial.lower, trivial.upper).labelled(trivial.method)
+        raise PrecisionNotReached(str(error), best) from None
+    except TooExpensive as error:
         raise PrecisionNotReached(f"no contour was found: {error}", trivial) from None
+    except (ArithmeticError, ValueError):
+        raise PrecisionNotReached(
+            "no contour was found: the parameters are too extreme to plan with floats", trivial
+        ) from None

@@ -61,6 +61,11 @@ class Jet(NamedTuple):
         return self.value + move * (self.slope + self.bend * move / 2)
 
 
+def _widest(accuracy: float) -> float:
+    """Beyond this height a strip gains nothing: ``(2 a + y^2/2) / y`` is least at ``2 sqrt(a)``."""
+    return 4 * math.sqrt(accuracy)
+
+
 def _log_mixture(weight: float, exponent: Floats) -> Floats:
     """``log(1 - weight + weight e^exponent)``."""
     if weight == 1.0:
@@ -79,7 +84,7 @@ class Shape:
 
     def oblique(self, c: float, accuracy: float) -> Rule:
         """A rule whose error is about ``e^-accuracy`` of the moment for every ``Im s >= 0``."""
-        edges = EDGE * math.pi * self.sigma * _LINE_FRACTIONS
+        edges = min(EDGE * math.pi * self.sigma, _widest(accuracy)) * _LINE_FRACTIONS
         rates = (2 * accuracy + self._growth(edges, 0.0, c)) / edges
         best = int(np.argmin(rates))
         rate = float(rates[best])
@@ -92,7 +97,7 @@ class Shape:
         widest = EDGE * width
         if shift > 0:
             widest = EDGE * max(width / 2 - shift, min(shift, width - shift))
-        edges = widest * _LINE_FRACTIONS
+        edges = min(widest, _widest(accuracy)) * _LINE_FRACTIONS
         rates = (accuracy + self._growth(edges, shift, c)) / edges
         best = int(np.argmin(rates))
         spacing = 2 * math.pi / float(rates[best])

@@ -40,6 +40,9 @@ class Step(Protocol):
     def mass(self) -> arb:
         """``P(Z finite)``, which for every step here equals ``Q(Z finite)``."""
 
+    def overlap(self) -> arb:
+        """A lower bound on ``Int min(P, Q)``."""
+
     def largest_loss(self) -> arb | None:
         """Supremum of the finite losses, None when unbounded."""
 
@@ -95,6 +98,10 @@ class GaussianMixture:
     def mass(self) -> arb:
         """One: the loss is finite everywhere."""
         return arb(1)
+
+    def overlap(self) -> arb:
+        """``1 - max(up, down)``: both laws hold that much of ``N(0)``."""
+        return 1 - arb.max(ball(self.up), ball(self.down))
 
     def largest_loss(self) -> arb | None:
         """``-log(1 - down)`` when only ``Q`` is a mixture."""
@@ -169,6 +176,10 @@ class Gaussian:
         """One: the loss is finite everywhere."""
         return arb(1)
 
+    def overlap(self) -> arb:
+        """``2 Phi(-mu / 2)``."""
+        return (ball(self.mu) / arb(8).sqrt()).erfc()
+
     def largest_loss(self) -> arb | None:
         """Unbounded."""
         return None
@@ -226,6 +237,10 @@ class Atoms:
     def mass(self) -> arb:
         """``1 - delta``."""
         return 1 - ball(self.delta)
+
+    def overlap(self) -> arb:
+        """``2 (1 - delta) / (1 + e^eps)``."""
+        return 2 * self.mass() / (1 + ball(self.epsilon).exp())
 
     def largest_loss(self) -> arb | None:
         """``epsilon``."""

@@ -29,7 +29,7 @@ from dpexact.reals import Real
 #: The name of the method in results.
 METHOD: Final = "lattice"
 #: Default work budget, in coefficients times 64-bit words multiplied: some 20 s.
-WORK: Final = 30_000_000
+WORK: Final = 20_000_000
 #: The first pass spreads the losses of one step over this many lattice points.
 FIRST_POINTS: Final = 512
 #: Probability tails below ``2^-MAX_BITS`` are not resolved.

@@ -7,6 +7,8 @@ from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import Final
 
+import numpy as np
+
 from dpexact.accounting.lattice import engine
 from dpexact.accounting.lattice.steps import Step
 from dpexact.accounting.profile import InfiniteLoss, Profile
@@ -35,9 +37,14 @@ class LatticeProfile(Profile):
         self.work = work
 
     def delta(self, epsilon: Real, digits: int) -> Enclosure:
-        return engine.delta(self.steps, epsilon, digits, self.work)
+        trivial = Enclosure(_ZERO, Fraction(1), self.method)
+        return _guarded(lambda: engine.delta(self.steps, epsilon, digits, self.work), trivial)
 
     def epsilon(self, delta: Real, digits: int) -> Enclosure:
+        trivial = Enclosure(_ZERO, math.inf, self.method)
+        return _guarded(lambda: self._epsilon(delta, digits), trivial)
+
+    def _epsilon(self, delta: Real, digits: int) -> Enclosure:
         order = self.infinite.compare(delta, digits)
         if order != -1 and (order == 1 or any(step.largest() is None for step in self.steps)):
             return Enclosure.exact(math.inf, self.method)
@@ -62,6 +69,15 @@ class LatticeProfile(Profile):
         high = _crossing(lambda e: laws.enclose(rational(e)).upper > target.lower, start)
         lowest = _ZERO if low is None else low[0]
         return Enclosure(lowest, math.inf if high is None else high[1], self.method)
+
+
+def _guarded(ask: Callable[[], Enclosure], trivial: Enclosure) -> Enclosure:
+    """``ask()``; where the float planning cannot handle the parameters, ``trivial`` is left."""
+    try:
+        with np.errstate(all="ignore"):
+            return ask()
+    except (OverflowError, ZeroDivisionError, ValueError) as error:
+        raise PrecisionNotReached(f"no lattice was found: {error}", trivial) from None
 
 
 def _crossing(

@@ -1,0 +1,115 @@
+"""The identity, its aliases, and coarse lines whose enclosures are wide but true."""
+
+import math
+from fractions import Fraction
+
+import pytest
+from flint import arb
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from oracles import scaled
+
+from dpexact import balls
+from dpexact.accounting.closed_form import GaussianMixedWithResponse
+from dpexact.accounting.contour.deltas import MAX_WORK, make_planner
+from dpexact.accounting.contour.inversion import Contour, largest_loss, never_exceeds
+from dpexact.accounting.contour.planning import Plan
+from dpexact.accounting.contour.steps import Atoms, Gaussian, add, remove
+from dpexact.accounting.profile import InfiniteLoss
+from dpexact.reals import rational, real
+
+
+def line(composition, c, period, height, bits=160, accuracy=60.0):
+    step = 2 * math.pi / period
+    plan = Plan(c, step, max(2, int(height / step)), accuracy, 30.0, bits, 0)
+    return Contour(make_planner(composition, MAX_WORK), plan)
+
+
+def enclosures(contour, epsilons, repeat=1):
+    with balls.precision(contour.plan.bits):
+        terms = contour.terms([balls.ball(e) for e in epsilons], repeat)
+        return [balls.to_enclosure(t.enclosure()) for t in terms]
+
+
+@settings(max_examples=scaled(60))
+@given(
+    mu=st.fractions("1/10", 3, max_denominator=20),
+    eps=st.fractions(0, 2, max_denominator=20),
+    lost=st.fractions(0, "1/2", max_denominator=100),
+    count=st.integers(1, 5),
+    at=st.fractions(0, 12, max_denominator=20),
+    c=st.floats(0.05, 8),
+    period=st.floats(0.5, 40),
+    height=st.floats(1, 60),
+)
+def test_any_line_holds_the_truth(mu, eps, lost, count, at, c, period, height):
+    """Gaussians with atoms, infinite losses among them, against the sum of closed forms."""
+    composition = ((Gaussian(rational(mu)), 1), (Atoms(rational(eps), rational(lost)), count))
+    masses = InfiniteLoss(((rational(lost), count),)) if lost else InfiniteLoss()
+    true = GaussianMixedWithResponse(rational(mu), masses, rational(eps), count)
+    contour = line(composition, c, period, height)
+    (found,) = enclosures(contour, [at])
+    assert found.overlaps(true.delta(rational(at), 25))
+    (twice,) = enclosures(contour, [at], 2)
+    masses = InfiniteLoss(((rational(lost), 2 * count),)) if lost else InfiniteLoss()
+    doubled = GaussianMixedWithResponse(real(f"sqrt(2)*({mu})"), masses, rational(eps), 2 * count)
+    assert twice.overlaps(doubled.delta(rational(at), 25))
+
+
+def test_one_set_of_errors_serves_a_range_of_epsilons():
+    composition = ((remove(real(1), real("1/50")), 400),)
+    coarse, fine = line(composition, 1.5, 12.0, 80.0), line(composition, 1.5, 60.0, 80.0)
+    points = [Fraction(i, 4) for i in range(1, 24)]
+    for point, found in zip(points, enclosures(coarse, points), strict=True):
+        (alone,), (true,) = enclosures(coarse, [point]), enclosures(fine, [point])
+        assert found.overlaps(true)
+        assert alone.overlaps(true)
+    assert found.upper - found.lower < Fraction(1, 10)
+
+
+@pytest.mark.parametrize("direction", [remove, add])
+def test_products_of_different_steps_and_their_repetitions_agree(direction):
+    """``(a b)^3`` as three of each, and as one composition run three times."""
+    a, b = direction(real(2), real("1/5")), direction(real("3/2"), real("1/10"))
+    (together,) = enclosures(line(((a, 60), (b, 45)), 2.0, 20.0, 60.0), [Fraction(2)])
+    (repeated,) = enclosures(line(((a, 20), (b, 15)), 2.0, 20.0, 60.0), [Fraction(2)], 3)
+    assert together.overlaps(repeated)
+    assert together.digits >= 10
+    assert repeated.digits >= 10
+
+
+@pytest.mark.parametrize("plan", [(0.0, 1.0, 5), (-1.0, 1.0, 5), (1.0, 0.0, 5), (1.0, 1.0, 0)])
+def test_lines_outside_the_domain_are_refused(plan):
+    planner = make_planner(((remove(real(1), real("1/5")), 3),), MAX_WORK)
+    with pytest.raises(ValueError, match="must be positive"):
+        Contour(planner, Plan(*plan, 60.0, 30.0, 128, 0))
+
+
+def test_the_newton_step_moves_towards_the_root_or_gives_up():
+    composition = ((remove(real(1), real("1/50")), 400),)
+    fine, coarse = line(composition, 1.5, 20.0, 60.0), line(composition, 0.05, 1.0, 3.0)
+    with balls.precision(160):
+        target = balls.ball(Fraction(1, 100_000))
+        at = arb(2)
+        for _ in range(12):
+            at = fine.newton(at, 1, target)
+        (there,) = fine.terms([at])
+        assert abs(float(there.enclosure().mid()) / 1e-5 - 1) < 1e-6
+        assert any(coarse.newton(arb(far), 1, target) is None for far in range(1, 40))
+
+
+def test_bounded_losses_are_recognised():
+    step = add(real(1), real("1/50"))
+    pair = ((step, 10), (Atoms(real("1/2"), real("1/9")), 2))
+    with balls.precision(128):
+        limit = -10 * (arb(49) / 50).log() + 1
+        assert largest_loss(pair, 3).overlaps(3 * limit)
+        assert never_exceeds(pair, 3 * limit + arb("1e-9"), 3)
+        assert not never_exceeds(pair, 3 * limit - arb("1e-9"), 3)
+        assert largest_loss(pair, 1, backward=True) is None
+        assert not never_exceeds(pair, arb(10**6), 1, backward=True)
+
+
+def test_atoms_alone_have_no_contour():
+    with pytest.raises(ValueError, match="closed form"):
+        make_planner(((Atoms(real(1), rational(0)), 5),))

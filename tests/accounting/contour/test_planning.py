@@ -1,0 +1,110 @@
+"""Plans: cheap, within the work allowed, and refused in words where floats fail."""
+
+import math
+from fractions import Fraction
+from itertools import pairwise
+
+import pytest
+from flint import acb, arb
+
+from dpexact import balls
+from dpexact.accounting.contour.deltas import delta, make_planner
+from dpexact.accounting.contour.numbers import TooExpensive, enclosed, powers, relative_width
+from dpexact.accounting.contour.planning import Landscape, Query
+from dpexact.accounting.contour.shape import Shape
+from dpexact.accounting.contour.steps import Gaussian, add, remove
+from dpexact.enclosure import Enclosure
+from dpexact.reals import rational, real
+
+STEP = remove(real(1), real("1/100"))
+
+
+def test_a_plan_reaches_what_it_is_made_for():
+    """One evaluation of the planned line gives about the digits asked for, for each query."""
+    planner = make_planner(((STEP, 1),))
+    queries = [Query(1.0, 1000), Query(1.5, 1500)]
+    for digits in (5, 15, 30):
+        plan = planner.plan(queries, digits)
+        for query in queries:
+            at = rational(Fraction(query.epsilon))
+            assert delta(((STEP, 1),), at, repeat=query.repeat, plan=plan).digits >= digits - 1
+
+
+def test_more_digits_cost_more():
+    planner = make_planner(((STEP, 1000),))
+    plans = [planner.plan([Query(1.0, 1)], digits) for digits in (3, 10, 30, 100)]
+    for cheap, dear in pairwise(plans):
+        assert cheap.work < dear.work
+        assert cheap.bits < dear.bits
+    assert plans[0].height <= (plans[0].count + 1) * plans[0].step
+
+
+def test_the_work_allowed():
+    planner = make_planner(((STEP, 1000),), 10_000)
+    with pytest.raises(TooExpensive, match="multiplications"):
+        planner.plan([Query(1.0, 1)], 30)
+    plan = planner.affordable([Query(1.0, 1)], 30)
+    assert plan.work <= 10_000
+    with pytest.raises(TooExpensive, match="no digit"):
+        make_planner(((STEP, 1000),), 10).affordable([Query(1.0, 1)], 30)
+
+
+@pytest.mark.parametrize("direction", [remove, add])
+@pytest.mark.parametrize(
+    ("sigma", "q", "steps"),
+    [("1e300", "1/2", 10), ("1e-300", "1/2", 10), ("1", "1e-320", 10), ("1", "1/2", 10**18)],
+)
+def test_parameters_too_extreme_for_floats(direction, sigma, q, steps):
+    planner = make_planner(((direction(real(sigma), real(q)), steps),))
+    with pytest.raises((TooExpensive, ArithmeticError, ValueError)):
+        planner.plan([Query(1e-9, 10**18)], 8)
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_strips_are_no_wider_than_useful():
+    """For large sigma the heights tried lie where the best one is, not near ``pi sigma``."""
+    few, many = Shape(3.0, 0.1, 0.0).oblique(1.0, 50.0), Shape(1e8, 0.1, 0.0).oblique(1.0, 50.0)
+    assert many.edge < 4 * math.sqrt(50)
+    assert many.heavy < 1.2 * few.heavy
+    assert Shape(1e8, 0.0, 0.1).positive(1.0, 50.0).edge < 4 * math.sqrt(50)
+
+
+def test_saddle_points_estimate_delta_and_epsilon():
+    landscape = Landscape(((STEP, 1000),))
+    for epsilon in ("0.5", "1", "3"):
+        true = delta(((STEP, 1000),), real(epsilon), 8)
+        _, log = landscape.saddle(float(epsilon), 1)
+        assert abs(log - math.log(float(true.lower))) < 0.2
+        assert landscape.epsilon(log, 1) == pytest.approx(float(epsilon), rel=0.02)
+        b, bound = landscape.chernoff(float(epsilon), 1)
+        assert b > 0
+        assert bound >= math.log(float(true.lower)) - 1e-9
+    assert landscape.epsilon(0.0, 1) == 0.0
+
+
+def test_cumulants_of_compositions_add_up():
+    pair = Landscape(((STEP, 3), (Gaussian(real("1/7")), 2)))
+    one, other = STEP.cumulant(1.5), Gaussian(real("1/7")).cumulant(1.5)
+    found = pair.cumulant(1.5, 4)
+    for a, b, c in zip(found, one, other, strict=True):
+        assert a == pytest.approx(4 * (3 * b + 2 * c))
+
+
+def test_lost_landscapes_are_infinite():
+    assert Landscape(((remove(real("1e-5"), real("1/2")), 1),)).cumulant(1e3, 1).value == math.inf
+
+
+def test_powers_widths_and_ends():
+    with balls.precision(100):
+        base = acb("0.3", "0.7")
+        for count in (1, 2, 5, 16, 33):
+            found = powers(base, count)
+            assert len(found) == count
+            assert all(value.overlaps(base**n) for n, value in enumerate(found))
+        with pytest.raises(TooExpensive, match="overflowed"):
+            enclosed(arb(10**9).exp(), "")
+        assert enclosed(arb(2), "m") == Enclosure.exact(Fraction(2))
+    assert relative_width(Enclosure.exact(Fraction(0))) == 0
+    assert relative_width(Enclosure(Fraction(0), Fraction(1))) == math.inf
+    assert relative_width(Enclosure(Fraction(1), math.inf)) == math.inf
+    assert relative_width(Enclosure(Fraction(2), Fraction(3))) == 0.5
