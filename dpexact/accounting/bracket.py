@@ -14,9 +14,10 @@ from dpexact.enclosure import Bound, Enclosure
 #: Values beyond this, up or down, are not proposed.
 FARTHEST: Final = Fraction(10**300)
 
-_LARGEST_STRIDE: Final = 100.0
+_LARGEST_STRIDE: Final = 1e8
+_BLIND_STRIDE: Final = 100.0
+_SMALLEST_STRIDE: Final = 1.01
 _OVERSHOOT: Final = 1.05
-_TRUST: Final = 4
 _PATIENCE: Final = 4
 _TWO: Final = Fraction(2)
 
@@ -36,7 +37,7 @@ class Bracket:
         self.rising, self.integer, self.digits = rising, integer, digits
         self.slope: float | None = None
         self._points: list[tuple[Fraction, Fraction | None]] = []
-        self._stride = 2.0
+        self._stride = self._last_stride = 2.0
         self._size = math.inf
         self._idle = 0
 
@@ -76,10 +77,22 @@ class Bracket:
             return self._cell(guess)
         return [self._inside(guess)]
 
-    def neighbours(self, value: Fraction, widening: int) -> list[Fraction]:
-        """Values on both sides of ``value``, ``100^widening`` times the usual distance away."""
-        away = (1 if self.integer else 3) * self._unit(value) * 100**widening
-        return [x for x in (value - away, value + away) if self.low < x < self.high]
+    def beside(self, value: Fraction, side: int, widening: int) -> Fraction | None:
+        """A value below (``side`` -1) or above (1), ``10^widening`` times the usual distance away.
+
+        None if it is known already on which side of the threshold it lies.
+        """
+        away = (1 if self.integer else 3) * self._unit(value) * 10**widening
+        near = value + side * away
+        return near if self.low < near < self.high else None
+
+    def retreat(self) -> bool:
+        """Halve a stride that led to where nothing was decided; False if that is no help."""
+        is_open = self.high == math.inf or self.low == 0
+        if not is_open or not self._points or self._last_stride < _SMALLEST_STRIDE:
+            return False
+        self._stride = math.sqrt(self._last_stride)
+        return True
 
     def _outward(self) -> Fraction:
         """One stride in the direction where no end is known yet."""
@@ -87,11 +100,13 @@ class Bracket:
         here = Fraction(self.low if up else self.high)
         if not self._points or here == 0:
             return self._inside(Fraction(2))
-        reach = math.log(self._stride)
         guess = self._secant()
         if guess is not None and (guess > here if up else 0 < guess < here):
-            reach = min(abs(_log(guess / here)) * _OVERSHOOT + 1e-12, _TRUST * reach)
-        factor = Fraction(math.exp(reach))
+            towards = min(abs(_log(guess / here)) * _OVERSHOOT + 1e-12, math.log(self._stride))
+        else:
+            towards = math.log(min(self._stride, _BLIND_STRIDE))
+        factor = Fraction(math.exp(towards))
+        self._last_stride = float(factor)
         self._stride = min(self._stride**2, _LARGEST_STRIDE)
         return self._inside(here * factor if up else here / factor)
 

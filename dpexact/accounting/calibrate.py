@@ -44,27 +44,29 @@ class Parameter:
     """What is known of a parameter in which privacy is monotone.
 
     ``least``: whether the smallest value is sought (more of it is more private). ``from_zero``:
-    whether 0 is a value. ``up_to_one``: whether 1 is the largest value. ``start``: where a
-    search may begin.
+    whether 0 is a value. ``up_to_one``: whether 1 is the largest value. ``on_outputs``: whether
+    the more private mechanism post-processes outputs of the other on the same data, not only its
+    dominating pair. ``start``: where a search may begin.
     """
 
     least: bool = False
     integer: bool = False
     from_zero: bool = False
     up_to_one: bool = False
+    on_outputs: bool = False
     start: Fraction = _ONE
 
 
-_NOISE: Final = Parameter(least=True)
+_NOISE: Final = Parameter(least=True, on_outputs=True)
 _GUARANTEE: Final = Parameter(from_zero=True)
 _SHIFT: Final = Parameter(integer=True)
 
 #: Every parameter for which monotonicity is proved, by the mechanism that has it.
 PARAMETERS: Final[dict[tuple[str, str], Parameter]] = {
     ("gaussian", "sigma"): _NOISE,
-    ("gaussian", "sensitivity"): Parameter(),
+    ("gaussian", "sensitivity"): Parameter(on_outputs=True),
     ("laplace", "scale"): _NOISE,
-    ("laplace", "sensitivity"): Parameter(),
+    ("laplace", "sensitivity"): Parameter(on_outputs=True),
     ("discrete_laplace", "scale"): _NOISE,
     ("discrete_laplace", "sensitivity"): _SHIFT,
     ("discrete_gaussian", "sensitivity"): _SHIFT,
@@ -75,7 +77,7 @@ PARAMETERS: Final[dict[tuple[str, str], Parameter]] = {
     ("gdp", "mu"): _GUARANTEE,
     ("zcdp", "rho"): _GUARANTEE,
     ("poisson", "q"): Parameter(from_zero=True, up_to_one=True, start=Fraction(1, 100)),
-    ("", TIMES): Parameter(integer=True, start=Fraction(1000)),
+    ("", TIMES): Parameter(integer=True, on_outputs=True, start=Fraction(1000)),
 }
 
 
@@ -136,7 +138,7 @@ def parameter_of(template: Template) -> Parameter:
     if parameter is None:
         of = f"{template.parameter} of {template.owner}"
         raise UnsupportedMechanism(f"calibrate: privacy is not proved monotone in {of}")
-    if FixedSize.name in template.within:
+    if FixedSize.name in template.within and not parameter.on_outputs:
         raise UnsupportedMechanism(
             f"calibrate: privacy is not proved monotone in {template.parameter} within fixed_size"
         )
@@ -263,7 +265,7 @@ class _Calibration:
                 reason = "too many evaluations" if budget == 0 else "it lies out of range"
                 raise self._unreached(reason, bracket)
             budget -= 1
-            if not self._look(bracket, value):
+            if not self._look(bracket, value) and not bracket.retreat():
                 self._surround(bracket, value)
                 pending = []
 
@@ -284,14 +286,13 @@ class _Calibration:
 
     def _surround(self, bracket: Bracket, value: Fraction) -> None:
         """Decide on both sides of ``value``, where ``delta`` was too close to the target."""
-        for widening in range(1 + self.digits // 2):
-            near = bracket.neighbours(value, widening)
-            decided = [self._in_range(x) and self._look(bracket, x) for x in near]
-            if all(decided):
-                if bracket.is_narrow or not bracket.low < value < bracket.high:
-                    return
-                break
-        raise self._unreached("delta cannot be told apart from the target", bracket)
+        for side in (-1, 1):
+            for widening in range(self.digits + 4):
+                near = bracket.beside(value, side, widening)
+                if near is None or not self._in_range(near) or self._look(bracket, near):
+                    break
+        if not bracket.is_narrow and bracket.low < value < bracket.high:
+            raise self._unreached("delta cannot be told apart from the target", bracket)
 
     def _in_range(self, value: Fraction) -> bool:
         if self.parameter.integer:

@@ -70,9 +70,21 @@ def test_a_known_slope_saves_steps():
     assert bracket.proposals()[0] == pytest.approx(math.exp(0.105), rel=1e-4)
 
 
-def test_neighbours_straddle():
+def test_values_beside_another():
     bracket = Bracket(Fraction(0), math.inf, rising=True, integer=True, digits=6)
-    assert bracket.neighbours(Fraction(5), 0) == [4, 6]
-    assert bracket.neighbours(Fraction(500), 1) == [400, 600]
+    assert [bracket.beside(Fraction(50), side, 1) for side in (-1, 1)] == [40, 60]
+    assert bracket.beside(Fraction(5), -1, 1) is None
     bracket = Bracket(Fraction(0), math.inf, rising=True, integer=False, digits=6)
-    assert bracket.neighbours(Fraction(5), 0) == [Fraction("4.99999997"), Fraction("5.00000003")]
+    assert bracket.beside(Fraction(5), -1, 0) == Fraction("4.99999997")
+    assert bracket.beside(Fraction(5), 1, 2) == Fraction("5.000003")
+
+
+def test_a_retreat_halves_the_stride():
+    bracket = Bracket(Fraction(0), math.inf, rising=False, integer=False, digits=6)
+    assert not bracket.retreat()  # nothing is known yet
+    bracket.note(Fraction(1), False, None)
+    assert [bracket.proposals()[0], bracket.proposals()[0]] == [2, 4]
+    assert bracket.retreat()
+    assert bracket.proposals() == [2]
+    bracket.note(Fraction(2), True, None)
+    assert not bracket.retreat()  # both sides are known

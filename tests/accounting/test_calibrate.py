@@ -281,6 +281,15 @@ def test_an_unbounded_loss_added_by_sampling_is_bounded_by_the_other_direction()
     """Under ``add`` five samples of rate 1/10 lose at most ``5 log(10/9)``, whatever the noise."""
     assert calibrate("poisson(gaussian(?), 1/10)^5", 1, 0, direction="add") == NOTHING
     assert calibrate("poisson(gaussian(?), 1/10)^5", 1, 0, direction="both") == INFINITE
+    nine = calibrate("poisson(gaussian(1), 1/10)^?", 1, 0, direction="add")
+    assert nine == Enclosure.exact(Fraction(9))  # 9 log(10/9) < 1 < 10 log(10/9)
+    assert calibrate("poisson(gaussian(1), 1/10)^?", 1, 0, direction="remove") == NOTHING
+
+
+def test_far_from_where_a_search_begins():
+    found = calibrate("poisson(gaussian(?), 1/2)^1000000", 1, "1e-12")
+    assert found.digits >= 6
+    assert meets(f"poisson(gaussian({found.upper}), 1/2)^1000000", 1, "1e-12")
 
 
 @pytest.mark.parametrize(
@@ -325,7 +334,7 @@ def test_a_sample_of_nothing_loses_nothing():
         ("staircase(1, ?)", "gamma of staircase"),
         ("staircase(1, 1/2, ?)", "sensitivity of staircase"),
         ("discrete_gaussian(?)", "sigma of discrete_gaussian"),
-        ("fixed_size(gaussian(?), 5, 10)", "sigma within fixed_size"),
+        ("fixed_size(gdp(?), 5, 10)", "mu within fixed_size"),
         ("fixed_size(gaussian(1), ?, 10)", "m of fixed_size"),
         ("fixed_size(gaussian(1), 5, ?)", "n of fixed_size"),
         ("zcdp(?)", "zcdp"),
@@ -398,6 +407,30 @@ def test_undecided_evaluations_end_in_the_bracket_that_was_certified(monkeypatch
     with pytest.raises(PrecisionNotReached) as stopped:
         calibrate("gaussian(100)^?", 1, "1e-5")
     assert 718 in stopped.value.best
+
+
+def test_a_stride_to_where_nothing_is_certified_is_taken_back(monkeypatch):
+    def short_sighted(mechanism, epsilon, digits, direction):
+        found = delta(mechanism, epsilon, digits, direction)
+        if found.upper < Fraction(1, 10**13):
+            raise PrecisionNotReached("blind", Enclosure(Fraction(0), Fraction(1)))
+        return found
+
+    monkeypatch.setattr(calibrate_module, "delta_of", short_sighted)
+    assert Fraction("6.557822067") in calibrate("gaussian(?)", 1, "1e-12", 4)
+
+
+def test_where_only_bounds_are_known_the_bracket_is_that_of_the_bounds():
+    """Repeated fixed-size samples: delta lies between an attained value and a proved bound."""
+    text, target = "fixed_size(gaussian(?), 3, 10)^5", Fraction(1, 1000)
+    with pytest.raises(PrecisionNotReached, match="cannot be told apart") as stopped:
+        calibrate(text, 1, target, 3)
+    best = stopped.value.best
+    assert delta(text.replace("?", str(best.upper)), 1, 3).upper <= target
+    assert delta(text.replace("?", str(best.lower)), 1, 3).lower > target
+    assert best.upper / best.lower < Fraction(3, 2)
+    once = calibrate("fixed_size(gaussian(?), 1, 10)", 1, target)
+    assert once == calibrate("poisson(gaussian(?), 1/10)", 1, target)
 
 
 def test_the_number_of_evaluations_is_bounded(monkeypatch):
