@@ -31,6 +31,7 @@ COARSE_ACCURACY = 40.0
 ATTEMPTS = 4
 _LARGEST_SPREAD = 3
 _NEARLY_ONE = -0.1
+_MOST_PASSES = 7
 _PROBES = 6
 
 Outcome = Enclosure | PrecisionNotReached
@@ -119,7 +120,9 @@ def solve_delta(
         best = _bhattacharyya(planner, epsilon, repeat, digits)
     reason = "the bounds did not shrink as expected"
     try:
-        while relative_width(best) > 10.0**-digits and spent <= planner.max_work:
+        for _ in range(_MOST_PASSES):
+            if relative_width(best) <= 10.0**-digits or spent > planner.max_work:
+                break
             contour = shared
             if contour is None or spent:
                 contour = Contour(planner, planner.plan([query], digits + margin))
@@ -127,7 +130,10 @@ def solve_delta(
             spent += contour.plan.work
             if best.lower > 0:
                 query = query._replace(log_delta=_log(Fraction(best.lower)))
-            margin += _missing(best, digits)
+            # where nothing was gained, ask for much more at once
+            margin += _missing(best, digits) if best.lower > 0 else margin + digits + 1.0
+        else:
+            best = _sharper(best, _chernoff(planner, epsilon, repeat))
     except TooExpensive as cause:
         reason = str(cause)
         best = _affordable(planner, epsilon, repeat, digits, best)
@@ -143,8 +149,7 @@ def _log(value: Fraction) -> float:
 
 def _missing(found: Enclosure, digits: int) -> float:
     """Digits to ask for on top, after a result that was too wide."""
-    width = relative_width(found)
-    return digits + 1.0 if math.isinf(width) else max(1.0, math.log10(width) + digits + 1)
+    return max(1.0, math.log10(relative_width(found)) + digits + 1)
 
 
 def _affordable(

@@ -18,6 +18,7 @@ Composition = tuple[tuple[Step, int], ...]
 _TRUST = 10.0
 _PARTIAL_ORDERS = (1 / 256, 1 / 64, 1 / 16, 1 / 8, 1 / 4, 1 / 2, 3 / 4)
 _STRETCH = 1.1
+_PLAIN_BITS = 256
 _RATIO = 2.0**0.125
 _ORDERS = range(-160, 161)
 
@@ -197,12 +198,14 @@ class Planner:
         self, abscissa: float, step: float, count: int, accuracy: float, coarse: float
     ) -> Plan:
         costs = [s.line_cost(abscissa, accuracy) for s, _ in self.composition]
-        work = sum(count * (nodes + 60) + 150 * nodes for nodes, _ in costs)
-        if work > self.max_work:
-            raise TooExpensive(f"{count} nodes, {work} multiplications")
         lost = max(bits for _, bits in costs)
         angle = math.log2(1 + count * step * abscissa + count)
         bits = math.ceil(accuracy / LN2 + lost + angle) + 16
+        # long multiplications count for more
+        weight = max(1.0, bits / _PLAIN_BITS) ** 1.6
+        work = int(weight * sum(count * (nodes + 60) + 150 * nodes for nodes, _ in costs))
+        if work > self.max_work:
+            raise TooExpensive(f"{count} nodes of {bits} bits, as {work} short multiplications")
         return Plan(abscissa, step, count, accuracy, coarse, bits, work)
 
     def _period(
