@@ -164,17 +164,24 @@ class _Question:
 
 def _optimal(question: _Question) -> Enclosure:
     """At the order that is best for Proposition 14, rounded to a short number."""
-    best = question.renyi("proposition 14").order
+    try:
+        best = question.renyi("proposition 14").order
+    except PrecisionNotReached as error:
+        raise UnsupportedMechanism("the best order is not certified") from error
     if best is None:
-        raise InvalidInput("order: no finite order above 1 is best")
+        raise UnsupportedMechanism("no finite order is best")
     order = reals.rational(1 + _short(best - 1))
     found = question.curve(order, question.digits + 5)
-    ends = [
-        classic.optimal_renyi_epsilon(Fraction(end), order, question.delta, question.digits)
-        for end in dict.fromkeys((found.lower, found.upper))
-    ]
-    label = f"Rényi, optimal at order {order}"
-    return Enclosure(ends[0].lower, ends[-1].upper, label)
+    return optimal_of_enclosure(found, order, question.delta, question.digits)
+
+
+def optimal_of_enclosure(divergence: Enclosure, order: Real, delta: Real, digits: int) -> Enclosure:
+    """The optimal conversion, which increases with the divergence, over an enclosure of it."""
+    low, high = (
+        classic.optimal_renyi_epsilon(end, order, delta, digits)
+        for end in (divergence.lower, divergence.upper)
+    )
+    return Enclosure(low.lower, high.upper, f"Rényi, optimal at order {order}")
 
 
 def _short(value: Fraction) -> Fraction:

@@ -7,8 +7,12 @@ import pytest
 from click.testing import CliRunner
 
 import dpexact
+from dpexact.accounting.bounds_of import optimal_of_enclosure
+from dpexact.accounting.classic import optimal_renyi_epsilon
 from dpexact.cli import main
+from dpexact.enclosure import Enclosure
 from dpexact.errors import InvalidInput
+from dpexact.reals import real
 
 
 def test_hundred_steps_of_a_tenth():
@@ -58,6 +62,15 @@ def test_the_optimal_conversion_is_not_above_proposition_14():
         found = dpexact.bounds(text, "1e-5")
         optimal, weaker = found["optimal Renyi"], found["Proposition 14 for Renyi"]
         assert optimal.value < weaker.value
+
+
+def test_a_divergence_known_to_few_digits_widens_the_answer():
+    order, delta = real(6), real("1e-6")
+    found = optimal_of_enclosure(Enclosure(Fraction(29, 10), Fraction(31, 10)), order, delta, 9)
+    for inside in ("2.9", "3", "3.1"):
+        exact = optimal_renyi_epsilon(inside, 6, delta, 12)
+        assert found.lower <= exact.lower <= exact.upper <= found.upper + Fraction(1, 10**8)
+    assert found.digits <= 2
 
 
 def test_failed_hypotheses_say_why():

@@ -96,6 +96,8 @@ def _law(step: Mechanism, direction: Direction) -> Law:
             return lambda: _symmetric(_normal(balls.ball(mu) ** 2))
         case Poisson(inner, q):
             mu = gaussian_mu(inner)
+            if q.fraction == 1:
+                return _law(inner, direction)
             return lambda: _sampled(balls.ball(mu), balls.ball(q), direction == "add")
         case _:
             raise UnsupportedMechanism(f"no Edgeworth expansion for {step}")

@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from flint import arb
 
+from dpexact import balls
 from dpexact.accounting.approximate.base import Approximation
 from dpexact.accounting.approximate.berry_esseen import theorem_5, total_functionals
 from dpexact.accounting.approximate.central_limit import (
@@ -24,7 +25,7 @@ from dpexact.accounting.queries import mechanism_in
 from dpexact.arguments import Direction, digits_in, direction_in, real_in
 from dpexact.enclosure import Enclosure
 from dpexact.errors import InvalidInput, UnsupportedMechanism
-from dpexact.mechanisms import FixedSize, Mechanism, Poisson
+from dpexact.mechanisms import GDP, ApproxDP, FixedSize, Mechanism, Poisson, PureDP
 from dpexact.reals import Real, RealLike, divide, rational
 
 #: How often the digits of both values are doubled for the sake of their difference.
@@ -117,6 +118,8 @@ def approximation_error(
     m, wanted, way = mechanism_in(mechanism), digits_in(digits), direction_in(direction)
     if (epsilon is None) == (delta is None):
         raise InvalidInput("epsilon: give exactly one of epsilon and delta")
+    if all(_lossless(step) for step in m.steps()):
+        raise UnsupportedMechanism("there is no loss to approximate")
     formula = approximation(m, method, way)
     if epsilon is not None:
         at = real_in(epsilon, "epsilon", ">= 0")
@@ -183,6 +186,18 @@ def _sampled_gaussian(mechanism: Mechanism) -> tuple[Real, Real, int]:
                 rate = divide(rational(m), rational(n))
                 return divide(rational(1), gaussian_mu(inner)), rate, count
     raise UnsupportedMechanism("this central limit is for equal steps of sampled Gaussian noise")
+
+
+def _lossless(step: Mechanism) -> bool:
+    """Whether a step of a kind that the formulas speak of reveals nothing."""
+    match step:
+        case PureDP(x) | ApproxDP(x, _) | GDP(x):
+            return balls.sign(x) == 0
+        case Poisson(inner, q):
+            return balls.sign(q, "q") == 0 or _lossless(inner)
+        case FixedSize(inner, _, _):
+            return _lossless(inner)
+    return False
 
 
 def _mu(total: Functionals) -> arb:

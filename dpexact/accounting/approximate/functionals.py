@@ -7,7 +7,6 @@ With ``Z = log dP/dQ`` under ``P``:
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -15,7 +14,7 @@ from flint import arb
 
 from dpexact import balls, reals
 from dpexact.accounting.approximate.base import normal_tail
-from dpexact.accounting.approximate.sampled_moments import integrate
+from dpexact.accounting.approximate.sampled_moments import integrate, reach
 from dpexact.errors import UnsupportedMechanism
 from dpexact.mechanisms import GDP, ApproxDP, FixedSize, Gaussian, Mechanism, Poisson, PureDP
 from dpexact.reals import Real
@@ -105,7 +104,7 @@ def sampled_functionals(mu: arb, p: arb) -> Functionals:
     The last term is the mass on which the trade-off function has slope -1.
     """
     low = mu / 2
-    high = (2 * mu + math.sqrt(2 * math.log(2) * (balls.current() + 40))).upper()
+    high = (2 * mu + reach()).upper()
     beyond = p * (mu * mu).exp() * normal_tail(high - 2 * mu) + 2 * normal_tail(high - mu)
     tail = beyond * arb(0).union(arb(1))
     kl = p * (integrate(mu, p, lambda _, z, e: z * (e - 1), low, high)) + tail

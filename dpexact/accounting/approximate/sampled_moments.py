@@ -27,8 +27,8 @@ Density: TypeAlias = Callable[[acb, acb, acb], acb]
 
 def raw_moments(mu: arb, q: arb, highest: int, weighted: bool) -> list[arb]:
     """``E[L^j]`` for ``j = 1..highest``, under ``N(0, 1)`` or, ``weighted``, under the mixture."""
-    reach = arb(math.sqrt(2 * math.log(2) * (balls.current() + 40)))
-    low, high = -reach, 2 * mu + reach
+    beyond = reach()
+    low, high = -beyond, 2 * mu + beyond
     floor = -(-q).log1p()
     found = []
     for j in range(1, highest + 1):
@@ -41,9 +41,14 @@ def raw_moments(mu: arb, q: arb, highest: int, weighted: bool) -> list[arb]:
         right = (mu * mu).exp() * normal_tail(high - 2 * mu)
         right = math.factorial(j) * (right if weighted else normal_tail(high - mu))
         total += right * arb(0).union(arb(1))
-        total += floor**j * normal_tail(reach) * arb(-1).union(arb(1))
+        total += floor**j * normal_tail(beyond) * arb(-1).union(arb(1))
         found.append(total)
     return found
+
+
+def reach() -> arb:
+    """Where the normal tail is far below the current precision."""
+    return arb(math.sqrt(2 * math.log(2) * (balls.current() + 40)))
 
 
 def integrate(mu: arb, q: arb, density: Density, low: arb, high: arb) -> arb:

@@ -1,66 +1,72 @@
 """Theorem 8's constant: both inequalities on a grid, with it and with slightly less."""
 
+import math
+from fractions import Fraction
 from math import comb
+from statistics import NormalDist
 
 import pytest
-from mpmath import exp, mp, mpf, ncdf, sqrt
+from flint import arb
 
-from dpexact.accounting.approximate import theorem_8_constant
+from dpexact import balls
+from dpexact.accounting.approximate import diagonal_distance, theorem_8_constant
+from dpexact.accounting.approximate.base import normal_tail
+from dpexact.accounting.approximate.normal import quantile
+from dpexact.enclosure import Enclosure
 from dpexact.errors import InvalidInput
 
-
-def inverse_tail(p):
-    low, high = mpf(-30), mpf(30)
-    for _ in range(70):
-        middle = (low + high) / 2
-        if ncdf(-middle) > p:
-            low = middle
-        else:
-            high = middle
-    return low
+NORMAL = NormalDist()
 
 
 def normal_curve(mu, alpha):
     if alpha <= 0 or alpha >= 1:
-        return mpf(1) if alpha <= 0 else mpf(0)
-    return ncdf(inverse_tail(alpha) - mu)
+        return 1.0 if alpha <= 0 else 0.0
+    return NORMAL.cdf(-NORMAL.inv_cdf(alpha) - mu)
 
 
 def response_curve(eps, n, alpha):
     """The trade-off function of ``n`` responses from its vertices."""
-    high = 1 / (1 + exp(-eps))
-    x, y = mpf(0), mpf(1)
+    high = 1 / (1 + math.exp(-eps))
+    x, y = 0.0, 1.0
     for j in range(n + 1):
         dx = comb(n, j) * (1 - high) ** (n - j) * high**j
         dy = comb(n, j) * high ** (n - j) * (1 - high) ** j
         if x + dx >= alpha:
             return y - dy * (alpha - x) / dx
         x, y = x + dx, y - dy
-    return mpf(0)
+    return 0.0
 
 
 @pytest.mark.parametrize(("mu", "n"), [(1, 1), (1, 2), (1, 3), (2, 7), ("1/2", 6), (4, 4)])
 def test_the_inequalities_of_the_theorem(mu, n):
     found = theorem_8_constant(mu, n, 8)
-    with mp.workdps(15):
-        m = mpf(eval(str(mu)))
+    m = float(Fraction(mu))
 
-        def worst(c):
-            """The largest violation for ``c/n <= alpha <= 1 - c/n``."""
-            shift, largest = mpf(c) / n, mpf(-1)
-            for step in range(301):
-                alpha = shift + (1 - 2 * shift) * step / 300
-                value = response_curve(m / sqrt(n), n, alpha)
-                largest = max(
-                    largest,
-                    normal_curve(m, alpha + shift) - shift - value,
-                    value - normal_curve(m, alpha - shift) - shift,
-                )
-            return largest
+    def worst(c):
+        """The largest violation for ``c/n <= alpha <= 1 - c/n``."""
+        shift, largest = c / n, -1.0
+        for step in range(301):
+            alpha = shift + (1 - 2 * shift) * step / 300
+            value = response_curve(m / math.sqrt(n), n, alpha)
+            largest = max(
+                largest,
+                normal_curve(m, alpha + shift) - shift - value,
+                value - normal_curve(m, alpha - shift) - shift,
+            )
+        return largest
 
-        c = mpf(float(found.upper))
-        assert worst(c) <= mpf(10) ** -7
-        assert worst(c * mpf("0.95")) > 0
+    assert worst(float(found.upper)) <= 1e-8
+    assert worst(float(found.upper) * 0.95) > 0
+
+
+def test_points_of_the_normal_curve_on_a_line():
+    for mu, line in (("1", "0.3"), ("4", "1e-9"), ("0.1", "0.999")):
+        with balls.precision(120):
+            m = arb(mu)
+            alpha = diagonal_distance._normal_alpha(m, arb(line))
+            gap = normal_tail(quantile(alpha) - m)
+            assert balls.to_enclosure(alpha + gap).overlaps(Enclosure.exact(Fraction(line)))
+            assert balls.to_enclosure(alpha).digits >= 20
 
 
 def test_published_size():

@@ -71,6 +71,14 @@ def test_a_negative_claim_has_no_ratio():
     assert found.verdict == "unsound"
 
 
+def test_rate_one_and_no_loss():
+    whole = dpexact.approximation_error("poisson(gaussian(2), 1)^9", "edgeworth-2", 1, digits=6)
+    assert 1 in whole.ratio
+    for text in ("pure_dp(0)^9", "poisson(gaussian(1), 0)", "gdp(0)"):
+        with pytest.raises(UnsupportedMechanism, match="no loss"):
+            dpexact.approximation_error(text, "clt", 1)
+
+
 def test_arguments():
     for bad in ({}, {"epsilon": 1, "delta": "0.1"}):
         with pytest.raises(InvalidInput, match="exactly one"):
@@ -96,7 +104,7 @@ def test_the_verb():
 
 
 def test_the_verb_in_json():
-    result = run(MNIST.format("0.7", 9), "--method", "clt-poisson", "--epsilon", "1", "--json")
+    result = run(MNIST.format("0.7", 999), "--method", "clt-poisson", "--epsilon", "1", "--json")
     record = json.loads(result.output)
     assert record["quantity"] == "delta"
     assert record["epsilon"] == "1"

@@ -3,11 +3,13 @@
 from fractions import Fraction
 
 import pytest
+from flint import arb
 from mpmath import exp, log, mp, mpf, npdf, quad
 from oracles import to_fraction
 
 import dpexact
 from dpexact import balls
+from dpexact.accounting.approximate import functionals as module
 from dpexact.accounting.approximate.functionals import (
     finite_functionals,
     functionals,
@@ -62,6 +64,17 @@ def test_the_missing_term_of_lemma_4():
         found = sampled_functionals(balls.ball(Fraction(6)), balls.ball(Fraction(1, 2)))
         third = balls.to_enclosure(found.third)
     assert Fraction("1121.14746") < third.lower <= third.upper < Fraction("1121.14747")
+
+
+@pytest.mark.parametrize("short", ["0", "0.5", "2"])
+def test_the_tails_of_a_range_cut_short(monkeypatch, short):
+    with balls.precision(100):
+        mu, p = balls.ball(Fraction(3, 2)), balls.ball(Fraction(1, 10))
+        true = sampled_functionals(mu, p)
+        monkeypatch.setattr(module, "reach", lambda: arb(short))
+        found = sampled_functionals(mu, p)
+        for name in ("kl", "second", "variance", "third"):
+            assert getattr(found, name).contains(getattr(true, name)), name
 
 
 def test_closed_forms():

@@ -3,15 +3,16 @@
 from fractions import Fraction
 
 import pytest
+from flint import arb
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from mpmath import exp, log, mp, mpf
 from oracles import to_fraction
 
 import dpexact
-from dpexact.accounting.classic import optimal_renyi_epsilon, renyi_epsilon
+from dpexact.accounting.classic import optimal_order, optimal_renyi_epsilon, renyi_epsilon
 from dpexact.enclosure import Enclosure
-from dpexact.errors import InvalidInput
+from dpexact.errors import InvalidInput, PrecisionNotReached
 
 
 def reached(p, gamma, alpha, delta):
@@ -79,6 +80,24 @@ def test_between_the_truth_and_proposition_14(rho, alpha, power):
 def test_no_divergence_or_much_delta_needs_no_epsilon():
     assert optimal_renyi_epsilon(0, 2, "0.1").upper == 0
     assert optimal_renyi_epsilon("1e-6", 2, "0.1").upper == 0
+
+
+@pytest.mark.parametrize("place", ["0.2", "0.9999", "1"])
+def test_a_wrong_minimiser_certifies_nothing(monkeypatch, place):
+    """The tangent bound, not the proposed ``p``, is what is trusted."""
+    true = optimal_renyi_epsilon("3", "6", "0.1", 12)
+    monkeypatch.setattr(optimal_order._Problem, "_place", lambda *_: arb(place))
+    try:
+        found = optimal_renyi_epsilon("3", "6", "0.1", 12)
+    except PrecisionNotReached as error:
+        found = error.best
+    assert found.lower <= true.lower <= true.upper <= found.upper
+
+
+def test_a_wrong_epsilon_certifies_nothing(monkeypatch):
+    monkeypatch.setattr(optimal_order._Problem, "_margin", lambda _, epsilon: epsilon - 1)
+    with pytest.raises(PrecisionNotReached):
+        optimal_renyi_epsilon("3", "6", "0.1", 12)
 
 
 def test_arguments():

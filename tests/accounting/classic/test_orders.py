@@ -10,9 +10,10 @@ from mpmath import cosh, log, mp, mpf
 from oracles import to_fraction
 
 import dpexact
-from dpexact.accounting.classic import plain_zcdp_epsilon, renyi_epsilon, zcdp_epsilon
+from dpexact.accounting.classic import orders, plain_zcdp_epsilon, renyi_epsilon, zcdp_epsilon
 from dpexact.enclosure import Enclosure
 from dpexact.errors import InvalidInput, PrecisionNotReached
+from dpexact.reals import real
 
 
 def curve(text):
@@ -105,6 +106,14 @@ def test_a_minimum_at_infinite_order():
     assert best.order is None
     assert best.epsilon.digits >= 15
     assert 10 in best.epsilon
+
+
+def test_infinity_is_refused_when_the_minimum_is_inside():
+    """Forced to the end of the range, where ``eps(t)`` rises, nothing may be concluded."""
+    search = orders._Search(curve("gaussian(1)"), real("1e-6"), True, 10, "test")
+    with pytest.raises(PrecisionNotReached) as caught:
+        search._at_infinity(Enclosure.exact(Fraction(10**40)))
+    assert caught.value.best.lower < 6
 
 
 def test_a_tiny_or_vanishing_answer():
