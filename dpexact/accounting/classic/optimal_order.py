@@ -101,13 +101,21 @@ class _Problem:
         return (self.alpha - 1) * (self.gamma - epsilon)
 
     def _place(self, epsilon: arb) -> arb:
-        """About the ``p`` of the minimum, sought on the logistic scale between delta and 1."""
-        end = arb(balls.current()) / 2
+        """About the ``p`` of the minimum, sought on the logistic scale between delta and 1.
+
+        At ``p - delta = (alpha - 1) delta`` the first part of ``m'`` is 0: the minimum lies beyond.
+        """
+        delta = self.delta.mid()
+        least = ((self.alpha - 1) * delta).mid()
+        if not least < (1 - delta) * arb("0.999"):
+            return arb(1)
 
         def place(u: arb) -> arb:
-            return self.delta.mid() + (1 - self.delta.mid()) / (1 + (-u).exp())
+            return delta + (1 - delta) / (1 + (-u).exp())
 
-        return place(propose_root(lambda u: self._slope(place(u), epsilon), -end, end)).mid()
+        low = (least / (1 - delta - least)).log()
+        high = low.max(arb(0)) + arb(balls.current()) / 2
+        return place(propose_root(lambda u: self._slope(place(u), epsilon), low, high)).mid()
 
     def _m(self, p: arb, epsilon: arb) -> arb:
         near, far = p - self.delta, epsilon.exp() - p + self.delta

@@ -104,3 +104,20 @@ def test_arguments():
     for arguments in ((-1, 2, "0.1"), (1, 1, "0.1"), (1, 2, 0), (1, 2, 1)):
         with pytest.raises(InvalidInput):
             optimal_renyi_epsilon(*arguments)
+
+
+def test_extreme_losses_cost_few_evaluations(monkeypatch):
+    """Tiny deltas and a thousandfold loss: the search keeps to where the minimum can be."""
+    calls = []
+    slope = optimal_order._Problem._slope
+
+    def counted(*arguments):
+        calls.append(None)
+        return slope(*arguments)
+
+    monkeypatch.setattr(optimal_order._Problem, "_slope", counted)
+    found = optimal_renyi_epsilon(6300, "1.26", "1e-300", 12)
+    weaker = (6300 * 0.26 + 300 * 2.302585093) / 0.26  # by Markov's inequality
+    assert 8000 < found.upper < weaker
+    assert found.digits >= 12
+    assert len(calls) < 20_000
