@@ -7,7 +7,7 @@ import platform
 import time
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import Executor, Future, ProcessPoolExecutor, as_completed
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib.metadata import version
 from multiprocessing import get_context
@@ -17,6 +17,7 @@ from dpexact.arguments import digits_in, integer_in
 from dpexact.audit.claims import Claim
 from dpexact.audit.reading import read_claims
 from dpexact.audit.records import Record
+from dpexact.audit.runs import AccountantRun
 from dpexact.audit.verdicts import RIGHT, VERDICTS, WRONG, Finding, Verdict, judge, unjudged
 from dpexact.errors import InvalidInput
 
@@ -31,7 +32,8 @@ ClaimLike: TypeAlias = Claim | Mapping[str, object] | str | os.PathLike[str]
 class Report:
     """The findings of one audit, in the order of the claims, and how they came about.
 
-    ``versions`` names the software that judged, ``accountants`` the packages that were judged.
+    ``versions`` names the software that judged, ``accountants`` the packages that were judged, and
+    ``runs`` what became of asking them where they were asked live.
     ``started`` is UTC in ISO 8601; ``digits`` were asked for before any claim needed more.
     """
 
@@ -41,7 +43,8 @@ class Report:
     started: str
     seconds: float
     digits: int
-    accountants: tuple[str, ...] = field(default=())
+    accountants: tuple[str, ...] = ()
+    runs: tuple[AccountantRun, ...] = ()
 
     @property
     def summary(self) -> dict[Verdict, int]:
@@ -66,6 +69,7 @@ def audit(
     executor: Executor | None = None,
     progress: Progress | None = None,
     command: str = "",
+    runs: Iterable[AccountantRun] = (),
 ) -> Report:
     """Judge ``claims`` and report the findings in input order.
 
@@ -77,6 +81,7 @@ def audit(
         executor: any ``concurrent.futures`` executor, instead of ``jobs``; it is left open.
         progress: called as ``progress(done, total)`` after every claim.
         command: the command line to show in the report.
+        runs: what became of asking the accountants that made the claims, for the report.
 
     Raises:
         InvalidInput: a claim or an argument is not acceptable; nothing is judged then.
@@ -111,6 +116,7 @@ def audit(
         seconds=time.perf_counter() - clock,
         digits=digits,
         accountants=tuple(sorted({claim.accountant for claim in listed} - {""})),
+        runs=tuple(runs),
     )
 
 

@@ -1,0 +1,44 @@
+"""What became of asking an accountant: the cases it answered, could not be asked, or failed at."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """An accountant that gave no usable answer to a case: it crashed, hung or returned NaN.
+
+    ``case`` and ``call`` say what was asked, in our terms and in the package's; ``reason`` what
+    happened, on one line.
+    """
+
+    case: str
+    call: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Skip:
+    """A case that an accountant was not asked, and why."""
+
+    case: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class AccountantRun:
+    """One accountant in one audit.
+
+    ``reason`` is not empty where it could not run at all (absent or broken package); then nothing
+    was asked. ``python`` is the interpreter that ran it, empty for this one.
+    """
+
+    name: str
+    versions: dict[str, str] = field(default_factory=dict)
+    python: str = ""
+    asked: int = 0
+    skipped: tuple[Skip, ...] = ()
+    failures: tuple[Failure, ...] = ()
+    seconds: float = 0.0
+    reason: str = ""

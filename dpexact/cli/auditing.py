@@ -1,0 +1,108 @@
+"""The verbs of the audit."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import sys
+from collections.abc import Callable
+from dataclasses import asdict
+from pathlib import Path
+
+import click
+
+from dpexact.cli.options import digits_option, json_option
+
+
+@click.command()
+@click.argument("claims", nargs=-1, type=click.Path(path_type=Path))
+@click.option("--accountant", "accountants", multiple=True, metavar="NAME", help="Audit this too.")
+@click.option(
+    "--workload",
+    "workloads",
+    multiple=True,
+    metavar="NAME",
+    help="Cases that the accountants are asked.  [default: basics]",
+)
+@click.option("--html", type=click.Path(path_type=Path), help="Write a self-contained page.")
+@click.option("--json", "json_file", type=click.Path(path_type=Path), help="Write the JSON report.")
+@click.option("--jobs", type=click.IntRange(1, 1024), default=1, help="Worker processes.")
+@digits_option
+def audit(
+    claims: tuple[Path, ...],
+    accountants: tuple[str, ...],
+    workloads: tuple[str, ...],
+    html: Path | None,
+    json_file: Path | None,
+    jobs: int,
+    digits: int,
+) -> int:
+    """Judge claims of other software: sound, unsound or undecided, with the certified truth.
+
+    CLAIMS are files (YAML, JSON or CSV). With --accountant the named accountants are run on the
+    workloads and what they return is judged.
+
+    \b
+    Examples:
+      dpexact audit docs/examples/recorded_claims.yaml --html report.html
+      dpexact audit --accountant dp-accounting-pld --workload basics --json report.json
+    """
+    if not claims and not accountants:
+        raise click.UsageError("nothing to audit: give a claims file or --accountant NAME")
+    if workloads and not accountants:
+        raise click.UsageError("--workload: needs --accountant NAME to ask")
+    from dpexact.audit import Claim, Report
+    from dpexact.audit.live import ask
+    from dpexact.audit.reports import print_report, write_html, write_json
+    from dpexact.audit.reports.writing import check_writable
+    from dpexact.audit.runner import audit as judge_all
+    from dpexact.audit.runner import collect
+    from dpexact.progress import progress_bar
+
+    writers: list[tuple[Path | None, Callable[[Report, Path], None]]] = [
+        (html, write_html),
+        (json_file, write_json),
+    ]
+    for path, _ in writers:
+        if path is not None:
+            check_writable(path)
+    listed: list[Claim] = collect(claims)
+    if accountants:
+        with progress_bar("asking") as progress:
+            answers, skipped = ask(accountants, workloads or ("basics",), progress)
+        listed += answers
+        for name, cases in skipped.items():
+            if cases:
+                click.echo(f"dpexact: {name} was not asked {len(cases)} cases, as", err=True)
+                click.echo(f"  {cases[0].case}: {cases[0].reason}", err=True)
+    command = shlex.join(["dpexact", *sys.argv[1:]])
+    with progress_bar("judging") as progress:
+        report = judge_all(listed, digits, jobs=jobs, progress=progress, command=command)
+    for path, write in writers:
+        if path is not None:
+            write(report, path)
+    print_report(report)
+    return report.exit_code
+
+
+@click.command()
+@json_option
+def accountants(as_json: bool) -> None:
+    """List the accountants that can be audited, and what is missing for the others.
+
+    \b
+    Example:
+      dpexact accountants
+    """
+    from dpexact.audit.accountants import available
+    from dpexact.audit.workloads import names
+
+    found = available()
+    if as_json:
+        record = {"accountants": [asdict(info) for info in found], "workloads": names()}
+        click.echo(json.dumps(record))
+        return
+    for info in found:
+        versions = ", ".join(f"{name} {number}" for name, number in info.versions.items())
+        click.echo(f"{info.name}: {versions if info.installed else info.reason}")
+    click.echo(f"workloads: {', '.join(names())}")

@@ -1,0 +1,49 @@
+"""Arguments and options that several verbs share."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import click
+from click.shell_completion import CompletionItem
+
+from dpexact.accounting.choose import METHODS
+from dpexact.arguments import DIRECTIONS, MAX_DIGITS
+from dpexact.mechanisms.grammar import NAMES
+
+EXPR_HELP: Final = """EXPR is a mechanism, for example "approx_dp(1/10, 1/1000)^30" or
+"gaussian(1.3) * gaussian(2)". Numbers are exact: 1.3, 256/60000, 1e-5, log(3/2), sqrt(2)."""
+
+
+def complete_mechanism(
+    ctx: click.Context, param: click.Parameter, incomplete: str
+) -> list[CompletionItem]:
+    """Complete the mechanism name that is being typed."""
+    start = max(incomplete.rfind(c) for c in "(*, ") + 1
+    typed, word = incomplete[:start], incomplete[start:]
+    return [CompletionItem(f"{typed}{name}(") for name in NAMES if name.startswith(word)]
+
+
+expression = click.argument("expr", shell_complete=complete_mechanism)
+digits_option = click.option(
+    "--digits",
+    type=click.IntRange(1, MAX_DIGITS),
+    default=15,
+    show_default=True,
+    help="Certified significant digits.",
+)
+json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+method_option = click.option(
+    "--method",
+    type=click.Choice(METHODS),
+    default="auto",
+    show_default=True,
+    help="Force an accounting method.",
+)
+direction_option = click.option(
+    "--direction",
+    type=click.Choice(DIRECTIONS),
+    default="both",
+    show_default=True,
+    help="Neighbours: the record is removed, added, or the worse of both.",
+)

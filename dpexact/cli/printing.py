@@ -1,0 +1,70 @@
+"""How verbs print what the library found."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable
+from typing import Any
+
+import click
+
+import dpexact
+from dpexact.cli.errors import EXIT_UNDECIDED
+from dpexact.enclosure import Enclosure
+from dpexact.errors import PrecisionNotReached
+
+
+def answer(
+    ask: Callable[[], Enclosure],
+    expr: str,
+    digits: int,
+    as_json: bool,
+    *,
+    quantity: str,
+    arguments: dict[str, str],
+    direction: str,
+    safe: str = "",
+) -> int:
+    """Print one enclosure; exit code 3, with the best enclosure, if the digits were not reached."""
+    started = time.perf_counter()
+    problem = ""
+    try:
+        found = ask()
+    except PrecisionNotReached as error:
+        found, problem = error.best, str(error)
+    seconds = time.perf_counter() - started
+    mechanism = expr if safe else str(dpexact.parse(expr))
+    if as_json:
+        record = {
+            "mechanism": mechanism,
+            "quantity": quantity,
+            **arguments,
+            "direction": direction,
+            **found.to_json(digits),
+            **({"safe": safe} if safe else {}),
+            "method": found.method,
+            "seconds": round(seconds, 6),
+            "version": dpexact.__version__,
+        }
+        click.echo(json.dumps(record))
+    else:
+        click.echo(f"{quantity} = {found.shown(digits)}")
+        given = ", ".join(f"{name} = {value}" for name, value in arguments.items())
+        click.echo(f"  of {mechanism} at {given}")
+        lower, upper = found.decimal_bounds(digits + 5)
+        click.echo(f"  certified in [{lower}, {upper}]")
+        if safe and not found.is_exact:
+            click.echo(f"  the {safe} end certainly meets delta")
+        click.echo(f"  by {found.method or 'no method'}, {seconds:.3g} s")
+    if problem:
+        click.echo(f"dpexact: {problem}", err=True)
+        return EXIT_UNDECIDED
+    return 0
+
+
+def echo_record(found: dict[str, Any], direction: str, started: float) -> None:
+    """Print a record that the library made, with how it was obtained."""
+    seconds = round(time.perf_counter() - started, 6)
+    record = {**found, "direction": direction, "seconds": seconds, "version": dpexact.__version__}
+    click.echo(json.dumps(record))

@@ -1,0 +1,181 @@
+"""The verbs that enclose one quantity of one mechanism."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+import dpexact
+from dpexact.arguments import MAX_COUNT, MAX_DIGITS
+from dpexact.cli.options import (
+    EXPR_HELP,
+    complete_mechanism,
+    digits_option,
+    direction_option,
+    expression,
+    json_option,
+    method_option,
+)
+from dpexact.cli.printing import answer
+
+
+@click.command(epilog=EXPR_HELP)
+@expression
+@click.option("--epsilon", required=True, metavar="E", help="Exact number >= 0.")
+@digits_option
+@direction_option
+@method_option
+@json_option
+def delta(expr: str, epsilon: str, digits: int, direction: str, method: str, as_json: bool) -> int:
+    """Enclose the smallest delta at EPSILON.
+
+    \b
+    Examples:
+      dpexact delta "approx_dp(1/10, 1/1000)^30" --epsilon 3/2
+      dpexact delta "gdp(1/100)" --epsilon 0.7 --digits 30 --json
+    """
+    return answer(
+        lambda: dpexact.delta(expr, epsilon, digits, direction, method=method),
+        expr,
+        digits,
+        as_json,
+        quantity="delta",
+        arguments={"epsilon": epsilon},
+        direction=direction,
+    )
+
+
+@click.command(epilog=EXPR_HELP)
+@expression
+@click.option("--delta", required=True, metavar="D", help="Exact number in [0, 1].")
+@digits_option
+@direction_option
+@method_option
+@json_option
+def epsilon(expr: str, delta: str, digits: int, direction: str, method: str, as_json: bool) -> int:
+    """Enclose the smallest epsilon at DELTA ("inf" where there is none).
+
+    \b
+    Examples:
+      dpexact epsilon "gaussian(1)" --delta 1e-300 --digits 30
+      dpexact epsilon "pure_dp(0.1)^100" --delta 1e-6
+    """
+    return answer(
+        lambda: dpexact.epsilon(expr, delta, digits, direction, method=method),
+        expr,
+        digits,
+        as_json,
+        quantity="epsilon",
+        arguments={"delta": delta},
+        direction=direction,
+    )
+
+
+@click.command(epilog=EXPR_HELP)
+@expression
+@click.option("--order", required=True, metavar="A", help='Exact number >= 1, or "inf".')
+@click.option(
+    "--method",
+    type=click.Choice(["auto", "binomial", "series", "trapezoid", "sandwich"]),
+    default="auto",
+    show_default=True,
+    help="Force a method for sampled Gaussians.",
+)
+@digits_option
+@direction_option
+@json_option
+def renyi(expr: str, order: str, method: str, digits: int, direction: str, as_json: bool) -> int:
+    """Enclose the Renyi divergence of the order A.
+
+    \b
+    Examples:
+      dpexact renyi "poisson(gaussian(1), 0.01)" --order 2.5 --digits 25
+      dpexact renyi "laplace(2)^3" --order inf
+    """
+    return answer(
+        lambda: dpexact.renyi(expr, order, digits, direction, method=method),
+        expr,
+        digits,
+        as_json,
+        quantity="renyi",
+        arguments={"order": order},
+        direction=direction,
+    )
+
+
+@click.command(epilog=EXPR_HELP)
+@expression
+@click.option("--alpha", metavar="A", help="Type I error: an exact number in [0, 1].")
+@click.option("--plot", type=click.Path(path_type=Path), help="Draw the whole function here.")
+@digits_option
+@json_option
+def tradeoff(expr: str, alpha: str | None, plot: Path | None, digits: int, as_json: bool) -> int:
+    """Enclose the trade-off function: the least type II error at type I error ALPHA.
+
+    \b
+    Examples:
+      dpexact tradeoff "gaussian(1)" --alpha 0.05
+      dpexact tradeoff "pure_dp(1/2)^10" --plot tradeoff.svg
+    """
+    if alpha is None and plot is None:
+        raise click.UsageError("give --alpha A, or --plot FILE")
+    found = dpexact.tradeoff(expr)
+    if plot is not None:
+        from dpexact.audit.reports.writing import write_figure
+
+        write_figure(found.plot(), plot)
+    if alpha is None:
+        return 0
+    return answer(
+        lambda: found(alpha, digits),
+        expr,
+        digits,
+        as_json,
+        quantity="tradeoff",
+        arguments={"alpha": alpha},
+        direction="both",
+    )
+
+
+@click.command()
+@click.argument("template", shell_complete=complete_mechanism)
+@click.option("--epsilon", required=True, metavar="E", help="Exact number >= 0.")
+@click.option("--delta", required=True, metavar="D", help="Exact number in [0, 1].")
+@click.option(
+    "--digits",
+    type=click.IntRange(1, MAX_DIGITS),
+    default=6,
+    show_default=True,
+    help="Certified significant digits.",
+)
+@direction_option
+@json_option
+def calibrate(
+    template: str, epsilon: str, delta: str, digits: int, direction: str, as_json: bool
+) -> int:
+    """Enclose the extreme value of "?" in TEMPLATE that meets EPSILON and DELTA.
+
+    TEMPLATE is a mechanism with one "?" in place of a number or of a repetition count. The
+    smallest noise is sought, or the largest of any other parameter.
+
+    \b
+    Examples:
+      dpexact calibrate "poisson(gaussian(?), 256/60000)^3515" --epsilon 1 --delta 1e-5
+      dpexact calibrate "poisson(gaussian(1), 1/100)^?" --epsilon 5 --delta 1e-6
+    """
+    from dpexact.accounting.calibrate import parameter_of
+    from dpexact.mechanisms.template import read_template
+
+    blank = read_template(template)
+    parameter = parameter_of(blank)
+    return answer(
+        lambda: dpexact.calibrate(template, epsilon, delta, digits, direction),
+        template,
+        len(str(MAX_COUNT)) if parameter.integer else digits,
+        as_json,
+        quantity=blank.parameter,
+        arguments={"epsilon": epsilon, "delta": delta},
+        direction=direction,
+        safe="upper" if parameter.least else "lower",
+    )
