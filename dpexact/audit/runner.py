@@ -5,16 +5,19 @@ from __future__ import annotations
 import os
 import platform
 import time
-from collections.abc import Callable, Iterable, Mapping
-from concurrent.futures import Executor, Future, ProcessPoolExecutor, as_completed
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
+from concurrent.futures import Executor, Future, ThreadPoolExecutor, as_completed
+from contextlib import closing
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from importlib.metadata import version
-from multiprocessing import get_context
 from typing import TypeAlias
 
 from dpexact.arguments import digits_in, integer_in
 from dpexact.audit.claims import Claim
+from dpexact.audit.journal import Journal
+from dpexact.audit.judging import Judges, judge_in_child
 from dpexact.audit.reading import read_claims
 from dpexact.audit.records import Record
 from dpexact.audit.runs import AccountantRun
@@ -67,6 +70,8 @@ def audit(
     *,
     jobs: int = 1,
     executor: Executor | None = None,
+    timeout: float | None = None,
+    journal: Journal | None = None,
     progress: Progress | None = None,
     command: str = "",
     runs: Iterable[AccountantRun] = (),
@@ -77,8 +82,12 @@ def audit(
         claims: claims, mappings with the keys of the claims file (where a float means its exact
             binary value), paths of claims files, or a mix; or one of these.
         digits: certified digits asked for; claims closer to the truth get more.
-        jobs: worker processes; 1 judges in this process.
-        executor: any ``concurrent.futures`` executor, instead of ``jobs``; it is left open.
+        jobs: claims judged at a time, each in a process of its own; 1 without a ``timeout`` judges
+            in this process.
+        executor: any ``concurrent.futures`` executor, as that of a Dask cluster, instead of
+            ``jobs``; it is left open.
+        timeout: seconds that the judgement of one claim may take; then it is ``undecided``.
+        journal: takes every finding as it comes; what it holds already is not judged again.
         progress: called as ``progress(done, total)`` after every claim.
         command: the command line to show in the report.
         runs: what became of asking the accountants that made the claims, for the report.
@@ -93,23 +102,23 @@ def audit(
     """
     listed = collect(claims)
     digits_in(digits)
-    workers = min(integer_in(jobs, "jobs", 1, 1024), max(len(listed), 1))
+    if timeout is not None and not timeout > 0:
+        raise InvalidInput(f"timeout: {timeout} is not accepted; use seconds > 0")
+    workers = integer_in(jobs, "jobs", 1, 1024)
     started, clock = datetime.now(UTC), time.perf_counter()
+    findings = [journal.take(claim) if journal is not None else None for claim in listed]
+    missing = [place for place, finding in enumerate(findings) if finding is None]
     tell = progress or (lambda done, total: None)
-    tell(0, len(listed))
-    if executor is not None:
-        findings = _judge_on(executor, listed, digits, tell)
-    elif workers == 1:
-        findings = []
-        for claim in listed:
-            findings.append(judge(claim, digits))
-            tell(len(findings), len(listed))
-    else:
-        # spawned, not forked: a fork may inherit a lock of FLINT or of the caller's threads
-        with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
-            findings = _judge_on(pool, listed, digits, tell)
+    tell(len(listed) - len(missing), len(listed))
+    judged = _judged([listed[place] for place in missing], digits, workers, executor, timeout)
+    with closing(judged):
+        for done, (position, finding) in enumerate(judged, start=1):
+            findings[missing[position]] = finding
+            if journal is not None:
+                journal.write(finding)
+            tell(len(listed) - len(missing) + done, len(listed))
     return Report(
-        findings=tuple(findings),
+        findings=tuple(finding for finding in findings if finding is not None),
         versions=versions(),
         command=command,
         started=started.isoformat(timespec="seconds"),
@@ -157,17 +166,38 @@ def versions() -> dict[str, str]:
     }
 
 
-def _judge_on(
-    executor: Executor, claims: list[Claim], digits: int, tell: Progress
-) -> list[Finding]:
-    futures = [executor.submit(judge, claim, digits) for claim in claims]
+def _judged(
+    claims: list[Claim],
+    digits: int,
+    jobs: int,
+    executor: Executor | None,
+    timeout: float | None,
+) -> Generator[tuple[int, Finding], None, None]:
+    """The position of each claim and the finding on it, in the order in which they come."""
+    if executor is not None:
+        task = judge if timeout is None else partial(judge_in_child, timeout=timeout)
+        yield from _on(executor, task, claims, digits)
+    elif min(jobs, len(claims)) <= 1 and timeout is None:
+        for position, claim in enumerate(claims):
+            yield position, judge(claim, digits)
+    else:
+        with ThreadPoolExecutor(min(jobs, max(len(claims), 1))) as threads, Judges() as judges:
+            yield from _on(threads, partial(judges.judge, timeout=timeout), claims, digits)
+
+
+def _on(
+    executor: Executor,
+    task: Callable[[Claim, int], Finding],
+    claims: list[Claim],
+    digits: int,
+) -> Iterator[tuple[int, Finding]]:
+    places = {executor.submit(task, claim, digits): place for place, claim in enumerate(claims)}
     try:
-        for done, _ in enumerate(as_completed(futures), start=1):
-            tell(done, len(claims))
-        pairs = zip(claims, futures, strict=True)
-        return [_result(claim, future, digits) for claim, future in pairs]
+        for future in as_completed(list(places)):
+            place = places.pop(future)
+            yield place, _result(claims[place], future, digits)
     finally:
-        for future in futures:
+        for future in places:
             future.cancel()
 
 

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import json
+import os
 import shlex
 import sys
 from collections.abc import Callable
+from contextlib import ExitStack
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 
 import click
 
+import dpexact
+from dpexact.cli.errors import fail
 from dpexact.cli.options import digits_option, json_option
 
 
@@ -26,7 +31,25 @@ from dpexact.cli.options import digits_option, json_option
 )
 @click.option("--html", type=click.Path(path_type=Path), help="Write a self-contained page.")
 @click.option("--json", "json_file", type=click.Path(path_type=Path), help="Write the JSON report.")
-@click.option("--jobs", type=click.IntRange(1, 1024), default=1, help="Worker processes.")
+@click.option(
+    "--jobs",
+    type=click.IntRange(1, 1024),
+    help="Claims judged at a time, each in its own process.  [default: one a core]",
+)
+@click.option("--scheduler", metavar="ADDRESS", help="Judge on this Dask cluster instead.")
+@click.option(
+    "--timeout",
+    type=click.FloatRange(0, min_open=True),
+    default=120,
+    show_default=True,
+    help="Seconds that one claim may take.",
+)
+@click.option(
+    "--journal",
+    "journal_file",
+    type=click.Path(path_type=Path),
+    help="Keep each finding here as it comes; an interrupted audit goes on from it.",
+)
 @digits_option
 def audit(
     claims: tuple[Path, ...],
@@ -34,7 +57,10 @@ def audit(
     workloads: tuple[str, ...],
     html: Path | None,
     json_file: Path | None,
-    jobs: int,
+    jobs: int | None,
+    scheduler: str | None,
+    timeout: float,
+    journal_file: Path | None,
     digits: int,
 ) -> int:
     """Judge claims of other software: sound, unsound or undecided, with the certified truth.
@@ -46,12 +72,18 @@ def audit(
     Examples:
       dpexact audit docs/examples/recorded_claims.yaml --html report.html
       dpexact audit --accountant dp-accounting-pld --workload basics --json report.json
+      dpexact audit claims.csv --jobs 8 --journal findings.jsonl
+      dpexact audit claims.csv --scheduler tcp://10.0.0.1:8786
     """
+    if jobs is not None and scheduler is not None:
+        raise click.UsageError("--jobs: not with --scheduler, whose workers judge")
     if not claims and not accountants:
         raise click.UsageError("nothing to audit: give a claims file or --accountant NAME")
     if workloads and not accountants:
         raise click.UsageError("--workload: needs --accountant NAME to ask")
     from dpexact.audit import Claim, Report
+    from dpexact.audit.cluster import cluster
+    from dpexact.audit.journal import Journal
     from dpexact.audit.live import ask
     from dpexact.audit.reports import print_report, write_html, write_json
     from dpexact.audit.reports.writing import check_writable
@@ -76,13 +108,39 @@ def audit(
                 click.echo(f"dpexact: {name} was not asked {len(cases)} cases, as", err=True)
                 click.echo(f"  {cases[0].case}: {cases[0].reason}", err=True)
     command = shlex.join(["dpexact", *sys.argv[1:]])
-    with progress_bar("judging") as progress:
-        report = judge_all(listed, digits, jobs=jobs, progress=progress, command=command)
+    settings = {"dpexact": dpexact.__version__, "digits": digits}
+    with ExitStack() as stack:
+        stack.push(partial(_interrupted, journal_file))
+        journal = stack.enter_context(Journal(journal_file, settings)) if journal_file else None
+        executor = stack.enter_context(cluster(scheduler)) if scheduler else None
+        report = judge_all(
+            listed,
+            digits,
+            jobs=jobs or _cores(),
+            executor=executor,
+            timeout=timeout,
+            journal=journal,
+            progress=stack.enter_context(progress_bar("judging")),
+            command=command,
+        )
     for path, write in writers:
         if path is not None:
             write(report, path)
     print_report(report)
     return report.exit_code
+
+
+def _interrupted(journal: Path | None, kind: type[BaseException] | None, *_: object) -> None:
+    """Say that what was found is kept."""
+    if journal is not None and kind is KeyboardInterrupt:
+        fail(f"interrupted; {journal} keeps what was found, the same command goes on", 130)
+
+
+def _cores() -> int:
+    """The number of cores that this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
 
 
 @click.command()

@@ -98,6 +98,45 @@ def test_worker_processes_give_the_same_report():
     assert seen == [(0, 4), (1, 4), (2, 4), (3, 4), (4, 4)]
 
 
+SLOW = Claim("poisson(gaussian(100),256/60000)^3515", "delta", "1e-9", "1", "upper")
+
+
+@pytest.mark.parametrize("own_executor", [False, True])
+def test_a_claim_that_takes_too_long_does_not_stop_the_others(own_executor):
+    threads = ThreadPoolExecutor(1) if own_executor else None
+    report = audit([SOUND, SLOW, UNSOUND], timeout=1, executor=threads)
+    assert [finding.verdict for finding in report.findings] == ["sound", "undecided", "unsound"]
+    assert report.findings[1].note == "no answer within 1 s"
+    assert report.exit_code == 1
+    if threads is not None:
+        threads.shutdown()
+
+
+def test_an_interrupt_stops_the_processes_at_once():
+    def interrupt(done, total):
+        if done:
+            raise KeyboardInterrupt
+
+    started, before = time.monotonic(), active_children(os.getpid())
+    with pytest.raises(KeyboardInterrupt):
+        audit([SOUND, SLOW], jobs=2, timeout=60, progress=interrupt)
+    assert time.monotonic() - started < 30
+    assert active_children(os.getpid()) == before
+
+
+def active_children(pid):
+    """The processes whose parent is ``pid``, where ``/proc`` tells."""
+    found = []
+    for status in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            fields = status.read_text().rpartition(")")[2].split()
+        except OSError:
+            continue
+        if int(fields[1]) == pid and "judging" in (status.parent / "cmdline").read_text():
+            found.append(status.parent.name)
+    return found
+
+
 def test_progress_in_this_process():
     seen = []
     audit([SOUND, UNSOUND], progress=lambda done, total: seen.append((done, total)))
@@ -176,12 +215,15 @@ def test_what_is_no_claim(claims, message):
         audit(claims)
 
 
-@pytest.mark.parametrize("options", [{"digits": 0}, {"jobs": 0}, {"jobs": 10**6}])
+@pytest.mark.parametrize(
+    "options",
+    [{"digits": 0}, {"jobs": 0}, {"jobs": 10**6}, {"timeout": 0}, {"timeout": float("nan")}],
+)
 def test_bad_options(options):
     with pytest.raises(InvalidInput, match=next(iter(options))):
         audit([SOUND], **options)
 
 
 def test_a_single_claim_needs_no_processes(monkeypatch):
-    monkeypatch.setattr(runner, "ProcessPoolExecutor", None)
+    monkeypatch.setattr(runner, "ThreadPoolExecutor", None)
     assert audit([SOUND], jobs=os.cpu_count() + 1).exit_code == 0

@@ -1,0 +1,56 @@
+"""A Dask cluster as the executor of an audit."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from concurrent.futures import Executor
+from contextlib import contextmanager
+from typing import Final
+
+from dpexact.audit.visible import visible
+from dpexact.errors import InvalidInput
+
+#: Seconds to wait for the scheduler, and again for its first worker.
+PATIENCE: Final = 10
+
+
+@contextmanager
+def cluster(address: str) -> Iterator[Executor]:
+    """The executor of the Dask scheduler at ``address``, such as ``tcp://host:8786``.
+
+    Tasks go to whichever worker is free; those of a worker that dies go to another.
+
+    Raises:
+        InvalidInput: Dask is not installed, no scheduler answers there or it has no workers, or a
+            worker has another version of dpexact or none.
+    """
+    try:
+        from distributed import Client
+    except ImportError:
+        raise InvalidInput('scheduler: needs Dask; pip install "dpexact[cluster]"') from None
+    try:
+        client = Client(address, timeout=PATIENCE)
+    except (OSError, ValueError, TypeError) as error:
+        said = " ".join(str(error).split())
+        raise InvalidInput(f"scheduler: no answer from {visible(address)}: {said}") from None
+    with client:
+        try:
+            client.wait_for_workers(1, timeout=PATIENCE)
+        except TimeoutError:
+            raise InvalidInput(f"scheduler: {visible(address)} has no workers") from None
+        _check_versions(client.run(_version, on_error="return"))
+        with client.get_executor() as executor:
+            yield executor
+
+
+def _version() -> str:
+    from dpexact import __version__
+
+    return __version__
+
+
+def _check_versions(found: dict[str, object]) -> None:
+    for worker, version in sorted(found.items()):
+        if version != _version():
+            state = f"has dpexact {version}" if isinstance(version, str) else "lacks dpexact"
+            raise InvalidInput(f"scheduler: worker {worker} {state}; {_version()} is needed")
