@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Final, Literal, TypeAlias, TypeVar, get_args
 
@@ -33,6 +33,14 @@ _Word = TypeVar("_Word", bound=str)
 
 
 @dataclass(frozen=True, slots=True)
+class Place:
+    """Where a claim stands: the path of a file, as it was named, and the line, counted from 1."""
+
+    file: str
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
 class Claim:
     """One claim: ``mechanism`` has ``quantity`` at most, at least or about ``claimed``.
 
@@ -48,6 +56,7 @@ class Claim:
             :data:`DEFAULT_TOLERANCE` if not given.
         direction: neighbours by ``remove``, ``add`` or ``both`` (the larger).
         accountant: package and version that made the claim, as ``"dp-accounting 0.6.0"``.
+        place: where the claims file holds it, if one does; no part of the comparison of claims.
 
     Raises:
         InvalidInput: an argument out of its domain.
@@ -67,6 +76,7 @@ class Claim:
     tolerance: Real | None = None
     direction: Direction = "both"
     accountant: str = ""
+    place: Place | None = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
         quantity, kind = quantity_in(self.quantity), kind_in(self.kind)

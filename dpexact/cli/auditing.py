@@ -6,7 +6,6 @@ import json
 import os
 import shlex
 import sys
-from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import asdict
 from functools import partial
@@ -17,6 +16,7 @@ import click
 import dpexact
 from dpexact.cli.errors import fail
 from dpexact.cli.options import digits_option, json_option
+from dpexact.cli.report_files import ReportFiles, report_options, tell_actions
 
 
 @click.command()
@@ -29,8 +29,7 @@ from dpexact.cli.options import digits_option, json_option
     metavar="NAME",
     help="Cases that the accountants are asked.  [default: basics]",
 )
-@click.option("--html", type=click.Path(path_type=Path), help="Write a self-contained page.")
-@click.option("--json", "json_file", type=click.Path(path_type=Path), help="Write the JSON report.")
+@report_options
 @click.option(
     "--jobs",
     type=click.IntRange(1, 1024),
@@ -55,13 +54,12 @@ def audit(
     claims: tuple[Path, ...],
     accountants: tuple[str, ...],
     workloads: tuple[str, ...],
-    html: Path | None,
-    json_file: Path | None,
     jobs: int | None,
     scheduler: str | None,
     timeout: float,
     journal_file: Path | None,
     digits: int,
+    **report_files: Path | None,
 ) -> int:
     """Judge claims of other software: sound, unsound or undecided, with the certified truth.
 
@@ -74,6 +72,7 @@ def audit(
       dpexact audit --accountant dp-accounting-pld --workload basics --json report.json
       dpexact audit claims.csv --jobs 8 --journal findings.jsonl
       dpexact audit claims.csv --scheduler tcp://10.0.0.1:8786
+      dpexact audit claims.yaml --junit report.xml --sarif report.sarif --markdown report.md
     """
     if jobs is not None and scheduler is not None:
         raise click.UsageError("--jobs: not with --scheduler, whose workers judge")
@@ -81,23 +80,16 @@ def audit(
         raise click.UsageError("nothing to audit: give a claims file or --accountant NAME")
     if workloads and not accountants:
         raise click.UsageError("--workload: needs --accountant NAME to ask")
-    from dpexact.audit import Claim, Report
+    from dpexact.audit import Claim
     from dpexact.audit.cluster import cluster
     from dpexact.audit.journal import Journal
     from dpexact.audit.live import ask
-    from dpexact.audit.reports import print_report, write_html, write_json
-    from dpexact.audit.reports.writing import check_writable
+    from dpexact.audit.reports import print_report
     from dpexact.audit.runner import audit as judge_all
     from dpexact.audit.runner import collect
     from dpexact.progress import progress_bar
 
-    writers: list[tuple[Path | None, Callable[[Report, Path], None]]] = [
-        (html, write_html),
-        (json_file, write_json),
-    ]
-    for path, _ in writers:
-        if path is not None:
-            check_writable(path)
+    files = ReportFiles(report_files, claims)
     listed: list[Claim] = collect(claims)
     if accountants:
         with progress_bar("asking") as progress:
@@ -123,10 +115,9 @@ def audit(
             progress=stack.enter_context(progress_bar("judging")),
             command=command,
         )
-    for path, write in writers:
-        if path is not None:
-            write(report, path)
+    files.write(report)
     print_report(report)
+    tell_actions(report)
     return report.exit_code
 
 
