@@ -53,7 +53,12 @@ def schema() -> dict[str, Any]:
 
 
 def _run(run: AccountantRun) -> dict[str, Any]:
-    return {**asdict(run), "seconds": round(run.seconds, 6)}
+    return {
+        **asdict(run),
+        "skipped": [asdict(skip) for skip in run.skipped],
+        "failures": [asdict(failure) for failure in run.failures],
+        "seconds": round(run.seconds, 6),
+    }
 
 
 def _finding(finding: Finding, position: int) -> dict[str, Any]:
