@@ -150,7 +150,10 @@ def _location(claim: Claim) -> dict[str, Any]:
 
 def _uri(place: Place) -> str:
     path = Path(place.file)
-    return path.as_uri() if path.is_absolute() else quote(os.fsencode(path.as_posix()))
+    text = visible(path.as_posix())  # not as_uri(), which refuses what no file system has
+    if not path.is_absolute():
+        return quote(text)
+    return f"file://{'' if text.startswith('/') else '/'}{quote(text, safe='/:')}"
 
 
 def _fingerprint(claim: Claim) -> str:

@@ -4,8 +4,8 @@ import re
 from dataclasses import replace
 
 import pytest
+from hostile_text import HOSTILE_TEXT
 from hypothesis import given
-from hypothesis import strategies as st
 
 from dpexact.audit import audit
 from dpexact.audit.reports import github_actions
@@ -13,8 +13,6 @@ from dpexact.audit.reports.github_actions import append_summary, in_actions, wor
 from dpexact.audit.reports.markdown_report import to_markdown
 from dpexact.audit.visible import visible
 from dpexact.errors import InvalidInput
-
-TEXT = st.text(st.characters(exclude_categories=()), min_size=1, max_size=40)
 
 
 def decoded(text):
@@ -63,7 +61,7 @@ def test_what_actions_would_drop_is_counted(report):
     assert "::notice title=dpexact::20 more errors are in the reports" in workflow_commands(many)
 
 
-@given(TEXT)
+@given(HOSTILE_TEXT)
 def test_foreign_text_is_text(report_saying, text):
     lines = list(workflow_commands(report_saying(text)))
     assert len(lines) == 2

@@ -4,14 +4,12 @@ import re
 from dataclasses import replace
 from html import unescape
 
+from hostile_text import HOSTILE_TEXT
 from hypothesis import example, given
-from hypothesis import strategies as st
 
 from dpexact.audit import audit
 from dpexact.audit.reports.markdown_report import to_markdown, write_markdown
 from dpexact.audit.visible import visible
-
-TEXT = st.text(st.characters(exclude_categories=()), min_size=1, max_size=40)
 
 
 def tables(text):
@@ -71,7 +69,7 @@ def test_a_command_that_reproduces_is_not_cut(report):
     assert str(claim.mechanism) in command
 
 
-@given(TEXT)
+@given(HOSTILE_TEXT)
 @example("a\\|b")
 @example("`` ` ``")
 @example("<!-- [x](y) ![z](http://example.org) @someone #1 $x$ :smile: _a_ *b* ~~c~~")
