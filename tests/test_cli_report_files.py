@@ -44,6 +44,7 @@ def test_every_format_at_once(place):
     [
         (("--html", "a", "--json", "a"), "--json: a is the file of --html too"),
         (("--junit", "a", "--sarif", "./b/../a"), "--sarif: b/../a is the file of --junit too"),
+        (("--journal", "a", "--json", "./a"), "--json: a is the journal of this audit"),
         (("--markdown", "claims.csv"), "claims.csv is a claims file of this audit"),
         (("--junit", "absent/a.xml"), "cannot write: its folder does not exist"),
         (("--sarif", "b"), "cannot write: it is a directory"),

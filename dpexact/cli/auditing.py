@@ -89,7 +89,10 @@ def audit(
     from dpexact.audit.runner import collect
     from dpexact.progress import progress_bar
 
-    files = ReportFiles(report_files, claims)
+    others = dict.fromkeys(claims, "a claims file")
+    if journal_file is not None:
+        others[journal_file] = "the journal"
+    files = ReportFiles(report_files, others)
     listed: list[Claim] = collect(claims)
     if accountants:
         with progress_bar("asking") as progress:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
@@ -38,16 +38,17 @@ class ReportFiles:
     """The report files asked for, taken out of the parameters of a command.
 
     Raises:
-        InvalidInput: a file cannot be written, or is named twice or among ``inputs``.
+        InvalidInput: a file cannot be written, or is named twice, or is one of ``others``, which
+            have another part in the audit.
     """
 
-    def __init__(self, parameters: Mapping[str, Any], inputs: Iterable[Path] = ()) -> None:
+    def __init__(self, parameters: Mapping[str, Any], others: Mapping[Path, str]) -> None:
         from dpexact.audit.reports.writing import check_writable
         from dpexact.audit.visible import visible
 
         named = {name: parameters[f"{name}_file"] for name in _HELP}
         self._paths: dict[str, Path] = {name: path for name, path in named.items() if path}
-        taken = {_place(path): "is a claims file of this audit" for path in inputs}
+        taken = {_place(path): f"is {part} of this audit" for path, part in others.items()}
         for name, path in self._paths.items():
             check_writable(path)
             if reason := taken.get(_place(path)):

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 from hostile_text import HOSTILE_TEXT
-from hypothesis import given
+from hypothesis import example, given
 
 from dpexact.audit import audit
 from dpexact.audit.reports import github_actions
@@ -62,6 +62,7 @@ def test_what_actions_would_drop_is_counted(report):
 
 
 @given(HOSTILE_TEXT)
+@example("100%0A::error::%25,%3A")
 def test_foreign_text_is_text(report_saying, text):
     lines = list(workflow_commands(report_saying(text)))
     assert len(lines) == 2

@@ -7,7 +7,7 @@ from pathlib import Path
 import jsonschema
 import pytest
 from hostile_text import HOSTILE_TEXT
-from hypothesis import given
+from hypothesis import example, given
 
 from dpexact.audit import audit
 from dpexact.audit.reports.sarif_report import to_sarif, write_sarif
@@ -114,6 +114,7 @@ def test_what_accountants_did_not_answer_are_notifications(log):
 
 
 @given(HOSTILE_TEXT)
+@example("[a](b) {0} }{")
 def test_foreign_text_is_text(report_saying, text):
     log = json.loads(json.dumps(to_sarif(report_saying(text))))
     VALIDATOR.validate(log)
