@@ -74,8 +74,9 @@ def _file(check: Check) -> str:
 
 def _cell(text: str) -> str:
     """Text as inert Markdown inside a table cell."""
+    text = text.replace("&", "&amp;")
     for character in "\\|*_<>[]`~$":
-        text = text.replace(character, f"\\{character}")
+        text = text.replace(character, f"&#{ord(character)};")
     return " ".join(text.split())
 
 

@@ -78,7 +78,7 @@ def optimal_composition(largest: int = 6) -> Result:
     smoke=True,
 )
 def basic_composition() -> Result:
-    """Theorem III.3 at ``i = 0`` gives ``1 - (1-delta)^k``; Bernoulli's inequality does the rest."""
+    """Theorem III.3 at ``i = 0`` gives ``1 - (1-delta)^k``; Bernoulli bounds it."""
     d, power, k = sympy.symbols("d power k", nonnegative=True)
     step = identity(
         (k + 1) * d - (1 - power * (1 - d)),

@@ -11,7 +11,7 @@ from typing import Any, Final, TypeAlias
 
 from proofs_checks.evidence import Evidence, Refuted
 
-Law: TypeAlias = dict[Hashable, Fraction]
+Law: TypeAlias = dict[Any, Fraction]
 """A distribution: the probability of each outcome; outcomes may have probability 0."""
 
 Pair: TypeAlias = tuple[Law, Law]
