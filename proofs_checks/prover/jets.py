@@ -154,6 +154,7 @@ def _function(name: str, a: Jet, field: Field) -> Jet:
     f = [field.function(name, a[0])]
     if len(a) == 1:
         return f
+    zero = field.number("0")  # an empty sum must not be Python's 0: 0/1 is a float
     if name in ("erf", "erfc"):
         minus_square = [-x for x in _multiply(a, a)]
         inner = _series_exp(minus_square, field.function("gauss", a[0]))
@@ -166,7 +167,8 @@ def _function(name: str, a: Jet, field: Field) -> Jet:
         return _series_exp(a, f[0])
     for k in range(1, len(a)):
         if name == "log":
-            f.append((a[k] - sum(j * f[j] * a[k - j] for j in range(1, k)) / k) / a[0])
+            inner_sum = sum((j * f[j] * a[k - j] for j in range(1, k)), zero)
+            f.append((a[k] - inner_sum / k) / a[0])
         elif name == "sqrt":
             f.append((a[k] - sum(f[j] * f[k - j] for j in range(1, k))) / (2 * f[0]))
         else:  # tanh' = 1 - tanh^2
