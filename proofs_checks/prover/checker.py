@@ -1,12 +1,14 @@
 """The checker of interval proofs: small, and independent of whatever found them.
 
-A proof says that ``expression > 0`` (or ``>= 0``) at every point of a box with rational ends where
-all ``constraints`` are ``>= 0``. It is a subdivision: ``["split", variable, point, left, right]``
-cuts a box at a rational point strictly inside, so the parts cover it exactly; ``["leaf", method]``
-settles a box by one bound, computed here afresh in balls:
+A proof says that ``expression > 0`` (or ``>= 0``) at every point of a box with rational ends (or
+``oo``, ``-oo``) where all ``constraints`` are ``>= 0``. It is a subdivision:
+``["split", variable, point, left, right]`` cuts a box at a rational point strictly inside, so the
+parts cover it exactly; ``["leaf", method]`` settles a box by one bound, computed here afresh:
 
 ``["value"]``
-    the range of the expression;
+    the range of the expression in balls;
+``["range"]``
+    its range by the ends of every operation, also where the box reaches to infinity;
 ``["mean"]``
     ``f(c) + sum f_i(box) (x_i - c_i)`` at the centre ``c`` (mean value theorem);
 ``["taylor", variable, n]``
@@ -22,21 +24,22 @@ settles a box by one bound, computed here afresh in balls:
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any, Final, TypeAlias
 
 from flint import arb
-from sympy import QQ, symbols
 
 from dpexact import balls
-from proofs_checks.prover.jets import Balls, Exact, Jet, NotExact, Tree, jet
+from proofs_checks.prover.formal import Formal, NotExact
+from proofs_checks.prover.jets import Balls, Jet, Tree, jet
+from proofs_checks.prover.ranges import Ranges, range_of
 
-Box: TypeAlias = dict[str, tuple[Fraction, Fraction]]
+Box: TypeAlias = dict[str, tuple[Any, Any]]
 
 FORMAT: Final = 1
 _BALLS: Final = Balls()
-_EXACT: Final = Exact()
 
 
 class Rejected(Exception):
@@ -53,11 +56,16 @@ def check(proof: Mapping[str, Any]) -> int:
         raise Rejected("unknown format or relation")
     box: Box = {}
     for variable, (low, high) in proof["domain"].items():
-        box[variable] = Fraction(low), Fraction(high)
+        box[variable] = end(low), end(high)
         if box[variable][0] > box[variable][1]:
             raise Rejected(f"the domain of {variable} is empty")
     with balls.precision(int(proof["bits"])):
         return _check_node(proof, proof["subdivision"], box)
+
+
+def end(text: Fraction | int | str) -> Any:
+    """An end of an interval: a fraction, or a float infinity for ``oo`` and ``-oo``."""
+    return {"oo": math.inf, "-oo": -math.inf}.get(str(text)) or Fraction(text)
 
 
 def _check_node(proof: Mapping[str, Any], node: list[Any], box: Box) -> int:
@@ -78,10 +86,11 @@ def _check_node(proof: Mapping[str, Any], node: list[Any], box: Box) -> int:
 def settles(proof: Mapping[str, Any], box: Box, method: list[Any]) -> bool:
     """Whether ``method`` establishes the statement of ``proof`` on ``box``."""
     name, *arguments = method
+    if name in ("value", "mean", "taylor", "touch") and not all(map(_bounded, box.values())):
+        return False
     tree, strict = proof["expression"], proof["relation"] == ">"
     if name == "outside":
-        (value,) = jet(proof["constraints"][arguments[0]], point_of(box), 1, _BALLS)
-        return bool(value < 0)
+        return bool(_range(proof["constraints"][arguments[0]], box).high < 0)
     if name == "touch":
         return not strict and _touches(tree, box, *arguments)
     bound = _bound(tree, box, name, arguments)
@@ -92,6 +101,8 @@ def _bound(tree: Tree, box: Box, name: str, arguments: list[Any]) -> arb | None:
     """A ball that contains the value of ``tree`` at all points (monotone: at the least one)."""
     if name == "value":
         return jet(tree, point_of(box), 1, _BALLS)[0]
+    if name == "range":
+        return _range(tree, box).low
     if name == "mean":
         centre = {name: ((low + high) / 2,) * 2 for name, (low, high) in box.items()}
         total = jet(tree, point_of(centre), 1, _BALLS)[0]
@@ -115,12 +126,13 @@ def _bound(tree: Tree, box: Box, name: str, arguments: list[Any]) -> arb | None:
     if name == "monotone":
         corner = dict(box)
         for variable, sign in arguments[0].items():
-            slope = jet(tree, point_of(box, variable, 2), 2, _BALLS)[1]
-            if sign not in (1, -1) or not sign * slope >= 0:
+            if sign not in (1, -1) or slope_sign(tree, box, variable) != sign:
                 return None
-            end = box[variable][0] if sign == 1 else box[variable][1]
-            corner[variable] = (end, end)
-        return jet(tree, point_of(corner), 1, _BALLS)[0]
+            least = box[variable][0 if sign == 1 else 1]
+            if not isinstance(least, Fraction):
+                return None
+            corner[variable] = least, least
+        return _range(tree, corner).low
     raise Rejected(f"unknown method {name!r}")
 
 
@@ -130,39 +142,17 @@ def _touches(tree: Tree, box: Box, variable: str, text: str, order: int) -> bool
     point = Fraction(text)
     if order < 1 or not low <= point <= high:
         return False
-    others = [name for name in box if name != variable]
-    field = QQ.frac_field(*symbols(others)) if others else None
-    exact: dict[str, Jet] = {variable: [point, *[Fraction(i == 1) for i in range(1, order)]]}
-    if field is not None:
-        for generator, name in zip(field.gens, others, strict=True):
-            exact[name] = [generator] + [field.zero] * (order - 1)
-        exact[variable] = [field(QQ(c.numerator, c.denominator)) for c in exact[variable]]
+    formal = Formal([name for name in box if name != variable])
     try:
-        exact_field = _EXACT if field is None else _Rational(field)
-        terms = jet(tree, exact, order, exact_field)
+        terms = jet(tree, formal.point(variable, point, order), order, formal)
     except (NotExact, ZeroDivisionError):
         return False
-    if any(term != 0 for term in terms):
+    if any(terms):
         return False
     last = jet(tree, point_of(box, variable, order + 1), order + 1, _BALLS)[order]
     if point == low or order % 2 == 0:
         return bool(last >= 0)
     return point == high and bool(last <= 0)
-
-
-class _Rational(Exact):
-    """Rational functions of the other variables."""
-
-    def __init__(self, field: Any) -> None:
-        self.field = field
-
-    def number(self, text: str) -> Any:
-        value = super().number(text)
-        return self.field(QQ(value.numerator, value.denominator))
-
-    def function(self, name: str, value: Any) -> Any:
-        result = super().function(name, value)
-        return self.field(QQ(result.numerator, result.denominator))
 
 
 def point_of(box: Box, variable: str = "", length: int = 1) -> dict[str, Jet]:
@@ -173,10 +163,33 @@ def point_of(box: Box, variable: str = "", length: int = 1) -> dict[str, Jet]:
     }
 
 
-def _interval(low: Fraction, high: Fraction) -> arb:
+def _interval(low: Any, high: Any) -> arb:
     return balls.ball(low) if low == high else balls.ball(low).union(balls.ball(high))
+
+
+def slope_sign(tree: Tree, box: Box, variable: str) -> int:
+    """1 or -1 if the derivative in ``variable`` is ``>= 0`` or ``<= 0`` on the box, else 0."""
+    if all(map(_bounded, box.values())):
+        slope = jet(tree, point_of(box, variable, 2), 2, _BALLS)[1]
+        return 1 if slope >= 0 else -1 if slope <= 0 else 0
+    at = {
+        name: [range_of(*ends), range_of(*[Fraction(name == variable)] * 2)]
+        for name, ends in box.items()
+    }
+    slope = jet(tree, at, 2, Ranges())[1]
+    return 1 if slope.low >= 0 else -1 if slope.high <= 0 else 0
+
+
+def _bounded(ends: tuple[Any, Any]) -> bool:
+    return isinstance(ends[0], Fraction) and isinstance(ends[1], Fraction)
+
+
+def _range(tree: Tree, box: Box) -> Any:
+    (value,) = jet(tree, {name: [range_of(*ends)] for name, ends in box.items()}, 1, Ranges())
+    return value
 
 
 def describe(box: Box) -> str:
     """The box in words, for messages."""
-    return " x ".join(f"{name} in [{low}, {high}]" for name, (low, high) in box.items())
+    parts = (f"{name} in [{low}, {high}]" for name, (low, high) in box.items())
+    return " x ".join(parts).replace("inf", "oo")

@@ -1,31 +1,29 @@
 """Inequalities on boxes: search for a subdivision that the checker accepts.
 
 The search decides nothing: it asks the checker, box by box, which method settles it, and cuts the
-box in two where none does. Touching zeros are told by ``touch``. A half line is mapped to a bounded
-interval by a substitution (:func:`half_line`) or by the sign of a derivative.
+box in two where none does. Touching zeros are told by ``touch``.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, TypeAlias
 
 import sympy
 
 from dpexact import balls
 from proofs_checks.evidence import Declined, Evidence, Refuted
 from proofs_checks.prover import checker
-from proofs_checks.prover.checker import FORMAT, Box
+from proofs_checks.prover.checker import FORMAT, Box, end
 from proofs_checks.prover.expressions import enclose, points_in, same_at_points, tree_of
-from proofs_checks.prover.jets import Balls, jet
 
 #: A search ends after this many boxes, unless told otherwise.
 MAX_BOXES: Final = 5_000
 #: No box is cut more often than this.
 MAX_DEPTH: Final = 80
 
-Ends = tuple[Fraction | int | str, Fraction | int | str]
+Ends: TypeAlias = tuple[Fraction | int | str, Fraction | int | str]
 
 
 def prove(
@@ -44,7 +42,7 @@ def prove(
     Args:
         expression: a sympy expression in one to three symbols.
         relation: ``">"`` or ``">="``.
-        domain: the closed interval of each symbol, with rational ends.
+        domain: the closed interval of each symbol, with rational ends, ``"oo"`` or ``"-oo"``.
         where: expressions that are not negative on the part of the box that is spoken of.
         touch: ``(symbol, point, order)`` where the expression has a zero of this order, known
             exactly, on the hyperplane ``symbol = point``.
@@ -57,17 +55,17 @@ def prove(
         Declined: no proof within ``max_boxes`` boxes; the message names a box that resists.
     """
     expression = sympy.sympify(expression)
-    box: Box = {str(s): (Fraction(low), Fraction(high)) for s, (low, high) in domain.items()}
+    box: Box = {str(s): (end(low), end(high)) for s, (low, high) in domain.items()}
     missing = {s.name for s in expression.free_symbols} - set(box)
     if missing:
         raise Declined(f"no domain for {', '.join(sorted(missing))}")
     tree = tree_of(expression)
-    same_at_points(expression, tree, points_in(box, 4))
+    same_at_points(expression, tree, points_in(_part(box), 4))
     proof: dict[str, Any] = {
         "format": FORMAT,
         "expression": tree,
         "relation": relation,
-        "domain": {name: [str(low), str(high)] for name, (low, high) in box.items()},
+        "domain": {name: [*map(_text, ends)] for name, ends in box.items()},
         "constraints": [tree_of(constraint) for constraint in where],
         "bits": bits,
     }
@@ -82,13 +80,28 @@ def prove(
     return Evidence("intervals", stated, cases=found, proof=proof)
 
 
-def half_line(expression: Any, symbol: Any, start: Fraction | int, unit: Any) -> Any:
-    """``expression`` with ``symbol = start + unit/(1 - unit)``: ``[start, oo)`` becomes ``[0, 1)``.
+def _text(value: Any) -> str:
+    return str(value) if isinstance(value, Fraction) else "oo" if value > 0 else "-oo"
 
-    The caller multiplies by a positive power of ``1 - unit`` or bounds the tail, so that the
-    result is defined at 1; rational functions are cancelled here.
-    """
-    return sympy.cancel(sympy.sympify(expression).subs(symbol, start + unit / (1 - unit)))
+
+def _cut(low: Any, high: Any) -> Fraction:
+    """A point inside: the middle, or ever farther out towards an infinite end."""
+    if isinstance(low, Fraction) and isinstance(high, Fraction):
+        return (low + high) / 2
+    if isinstance(low, Fraction):
+        return max(2 * low, low + 1)
+    return min(2 * high, high - 1) if isinstance(high, Fraction) else Fraction(0)
+
+
+def _part(box: Box) -> Box:
+    """The box, or a bounded part of it where it is infinite."""
+    return {
+        name: (
+            low if isinstance(low, Fraction) else min(high, 0) - Fraction(20),
+            high if isinstance(high, Fraction) else max(low, 0) + Fraction(20),
+        )
+        for name, (low, high) in box.items()
+    }
 
 
 class _Search:
@@ -115,7 +128,7 @@ class _Search:
         low, high = box[variable]
         if low == high:
             raise Declined(f"no bound settles the point {checker.describe(box)}")
-        middle = (low + high) / 2
+        middle = _cut(low, high)
         return [
             "split",
             variable,
@@ -128,6 +141,7 @@ class _Search:
         candidates: list[list[Any]] = [
             *(["outside", j] for j in range(len(self.proof["constraints"]))),
             ["value"],
+            ["range"],
         ]
         candidates += [
             ["touch", name, point, order]
@@ -151,22 +165,22 @@ class _Search:
         signs = {}
         for name, (low, high) in box.items():
             if low < high:
-                point = checker.point_of(box, name, 2)
-                slope = jet(self.proof["expression"], point, 2, Balls())[1]
-                if slope >= 0 or slope <= 0:
-                    signs[name] = 1 if slope >= 0 else -1
+                sign = checker.slope_sign(self.proof["expression"], box, name)
+                if isinstance(low if sign > 0 else high, Fraction) and sign:
+                    signs[name] = sign
         return signs
 
     def _widest(self, box: Box) -> str:
         def width(name: str) -> Fraction:
-            low, high = self.domain[name]
-            return (box[name][1] - box[name][0]) / ((high - low) or 1)
+            low, high = _part(self.domain)[name]
+            size = _part({name: box[name]})[name]
+            return Fraction(size[1] - size[0]) / ((high - low) or 1)
 
         return max(box, key=width)
 
     def _refute(self, box: Box) -> None:
         """Raise if the statement is certainly false at the centre of the box."""
-        centre = {name: (low + high) / 2 for name, (low, high) in box.items()}
+        centre = {name: _cut(low, high) for name, (low, high) in box.items()}
         try:
             within = all(enclose(c, centre, 128)[0] >= 0 for c in self.proof["constraints"])
             _, high = enclose(self.proof["expression"], centre, 128)

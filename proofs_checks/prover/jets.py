@@ -1,10 +1,10 @@
-"""Taylor coefficients of an expression given as a JSON tree, in balls or in exact fractions.
+"""Taylor coefficients of an expression given as a JSON tree, in balls or in other numbers.
 
 A tree is a number ``"3/4"``, a constant ``"pi"`` or ``"e"``, a variable name, or a list
 ``[operator, operand, ...]`` with the operators ``+ * / ^ exp log sqrt tanh erf erfc``; the exponent
 of ``^`` is an integer. A jet is the list of the first Taylor coefficients in one variable.
-The same recurrences serve balls, where every result is an enclosure, and exact numbers, where a
-function is only evaluated at the points where its value is rational.
+The same recurrences serve every field of numbers: balls here, ranges with infinite ends in
+``ranges``, and exact formal numbers in ``formal``.
 """
 
 from __future__ import annotations
@@ -22,10 +22,6 @@ Tree: TypeAlias = str | list[Any]
 Jet: TypeAlias = list[Any]
 
 NUMBER: Final = re.compile(r"-?\d+(/\d+)?")
-
-
-class NotExact(ArithmeticError):
-    """The value at this point is not known to be rational."""
 
 
 class Field(Protocol):
@@ -61,34 +57,6 @@ class Balls:
             return (low**exponent).union(high**exponent)
         low, high = value.lower(), value.upper()  # odd powers rise
         return (low**exponent).union(high**exponent)
-
-
-class Exact:
-    """Exact numbers: fractions, or rational functions of the other variables."""
-
-    _VALUES: Final[dict[tuple[str, int], int]] = {
-        ("exp", 0): 1,
-        ("log", 1): 0,
-        ("tanh", 0): 0,
-        ("erf", 0): 0,
-        ("erfc", 0): 1,
-        ("sqrt", 0): 0,
-        ("sqrt", 1): 1,
-    }
-
-    def number(self, text: str) -> Any:
-        if text in ("pi", "e"):
-            raise NotExact(text)
-        return Fraction(text)
-
-    def function(self, name: str, value: Any) -> Any:
-        for (known, point), result in self._VALUES.items():
-            if name == known and value == point:
-                return Fraction(result)
-        raise NotExact(f"{name}({value})")
-
-    def power(self, value: Any, exponent: int) -> Any:
-        return value**exponent
 
 
 def jet(tree: Tree, point: Mapping[str, Jet], length: int, field: Field) -> Jet:

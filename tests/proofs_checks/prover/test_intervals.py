@@ -9,6 +9,7 @@ import sympy
 
 from proofs_checks.evidence import Declined, Refuted
 from proofs_checks.prover import checker
+from proofs_checks.prover.expressions import phi
 from proofs_checks.prover.intervals import prove
 
 x, y, p = sympy.symbols("x y p")
@@ -36,6 +37,15 @@ TRUE = {
         {x: (-1, 1), p: (0, 1)},
         {"touch": [(x, 0, 2)]},
     ),
+    "half line": (x - sympy.tanh(x), ">=", {x: (0, "oo")}, {"touch": [(x, 0, 3)]}),
+    "whole line": (sympy.exp(x) - 1 - x, ">=", {x: ("-oo", "oo")}, {"touch": [(x, 0, 2)]}),
+    "normal distribution": (phi(x) - Fraction(1, 2), ">=", {x: (0, "oo")}, {"touch": [(x, 0, 1)]}),
+    "cubic zero with pi": (
+        phi(x) - sympy.Rational(1, 2) - x / sympy.sqrt(2 * sympy.pi) + x**3,
+        ">=",
+        {x: (0, 1)},
+        {"touch": [(x, 0, 3)]},
+    ),
     "special functions": (
         sympy.erfc(x) - sympy.exp(-(x**2)) / sympy.sqrt(sympy.pi) / (x + 1),
         ">",
@@ -62,6 +72,8 @@ FALSE = {
         {x: (0, 1), y: (0, 1)},
         {"where": [sympy.Rational(11, 10) - x - y]},
     ),
+    "false far out": (1 - x / 10**6, ">", {x: (0, "oo")}, {}),
+    "limit zero": (sympy.exp(-x), ">", {x: (0, "oo")}, {"max_boxes": 200}),
     "pole inside": (1 / x**2, ">", {x: (-1, 1)}, {"max_boxes": 300}),
     "undefined on a part": (sympy.log(x) ** 2 + 1, ">", {x: (-1, 1)}, {"max_boxes": 300}),
 }
@@ -112,6 +124,17 @@ FORGERIES = {
     "wrong order": lambda proof: proof.update(subdivision=["leaf", ["touch", "x", "0", 4]]),
     "touch elsewhere": lambda proof: proof.update(subdivision=["leaf", ["touch", "x", "1", 3]]),
     "touch of order 0": lambda proof: proof.update(subdivision=["leaf", ["touch", "x", "0", 0]]),
+    "mean of a half line": lambda proof: (
+        proof["domain"].update(x=["0", "oo"]),
+        proof.update(subdivision=["leaf", ["mean"]]),
+    ),
+    "least at infinity": lambda proof: (
+        proof["domain"].update(x=["0", "oo"]),
+        proof.update(
+            expression=["*", ["exp", ["*", "-2", "x"]], ["+", "1", ["exp", "x"]], "-1"],
+            subdivision=["leaf", ["monotone", {"x": -1}]],
+        ),
+    ),
     "outside nothing": lambda proof: proof.update(
         constraints=["1"], subdivision=["leaf", ["outside", 0]]
     ),
@@ -136,4 +159,6 @@ def test_the_checker_needs_no_prover():
         "print([m for m in sys.modules if m.startswith('proofs_checks.') and m.count('.') == 2])"
     )
     seen = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert set(eval(seen.stdout)) == {"proofs_checks.prover.checker", "proofs_checks.prover.jets"}
+    assert set(eval(seen.stdout)) == {
+        f"proofs_checks.prover.{name}" for name in ("checker", "formal", "jets", "ranges")
+    }
