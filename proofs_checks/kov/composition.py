@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from fractions import Fraction
 from itertools import product
 from math import comb
@@ -46,7 +47,10 @@ def optimal_delta(growth: Fraction, delta: Fraction, k: int, i: int) -> Fraction
     verifies=("the canonical pair's k-fold product attains delta_i at every knot",),
     smoke=True,
 )
-def optimal_composition(largest: int = 6) -> Result:
+def optimal_composition(
+    largest: int = 6,
+    formula: Callable[[Fraction, Fraction, int, int], Fraction] = optimal_delta,
+) -> Result:
     """All outcomes of ``{0, 1, 2, 3}^k`` are enumerated in exact fractions."""
     cases = (
         {"growth": e, "delta": d, "k": k}
@@ -57,7 +61,7 @@ def optimal_composition(largest: int = 6) -> Result:
     def attained(growth: Fraction, delta: Fraction, k: int) -> bool:
         pair = compose(*[kov_pair(growth, delta)] * k)
         return all(
-            smallest_delta(pair, growth ** (k - 2 * i)) == optimal_delta(growth, delta, k, i)
+            smallest_delta(pair, growth ** (k - 2 * i)) == formula(growth, delta, k, i)
             for i in range(k // 2 + 1)
         )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from typing import Any, Final
 
 import sympy
 
@@ -15,7 +16,8 @@ from proofs_checks.prover.symbolic import identity
 from proofs_checks.registry import check
 from proofs_checks.verdicts import Result, proved, refuted
 
-_DELTA = "dpexact.accounting.queries.delta"
+_DELTA: Final = "dpexact.accounting.queries.delta"
+_LIMIT: Final = 8 - 4 * sympy.sqrt(2)
 
 
 @check("kov.cor5.1", "kov.sec5.recipe", expects="refuted", about=(_DELTA,), smoke=True)
@@ -38,14 +40,13 @@ def recipe_fails_for_large_epsilon() -> Result:
     verifies=("tanh x <= x", "log(e+u) >= 1", "Bernoulli's inequality", "the algebra"),
     smoke=True,
 )
-def recipe_holds_for_small_epsilon() -> Result:
+def recipe_holds_for_small_epsilon(limit: Any = _LIMIT) -> Result:
     """Branch 2 of Theorem III.4 with slack ``delta/2`` is at most ``eps`` iff ``eps <= c L``.
 
     ``eps0^2 k = eps^2/(4L)``, so the two terms are at most ``eps^2/(8L)`` and
     ``eps sqrt(log(e + eps/(sqrt(L) delta))/(2L)) <= eps/sqrt 2``, because ``L >= 1``.
     """
     eps, size, u = sympy.symbols("eps L u", positive=True)
-    limit = 8 - 4 * sympy.sqrt(2)
     return proved(
         "each step of the derivation from Theorem III.4, branch 2",
         *tanh_is_below_its_argument(),
@@ -112,17 +113,9 @@ def gaussian_sufficient_condition() -> Result:
 
 
 def tanh_is_below_its_argument() -> tuple[Evidence, ...]:
-    """``tanh x <= x`` for every ``x >= 0``: on [0, 2] by boxes, beyond because ``tanh < 1``."""
+    """``tanh x <= x`` for every ``x >= 0``."""
     x = sympy.Symbol("x")
-    return (
-        prove(x - sympy.tanh(x), ">=", {x: (0, 2)}, touch=[(x, 0, 3)]),
-        identity(
-            1 - sympy.tanh(x),
-            2 / (sympy.exp(2 * x) + 1),
-            {x: (2, 9)},
-            text="tanh x < 1 < x for x >= 2: 1 - tanh x = 2/(e^(2x)+1) > 0",
-        ),
-    )
+    return (prove(x - sympy.tanh(x), ">=", {x: (0, "oo")}, touch=[(x, 0, 3)]),)
 
 
 def slack_is_enough() -> tuple[Evidence, ...]:

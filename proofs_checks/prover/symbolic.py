@@ -129,6 +129,9 @@ def _vanishes(difference: Any) -> bool:
 
 
 def _zero_at_points(difference: Any, domain: Mapping[Any, Ends]) -> int:
+    missing = {s.name for s in difference.free_symbols} - set(_box(domain))
+    if missing:
+        raise Declined(f"no domain for {', '.join(sorted(missing))}")
     points = points_in(_box(domain), POINTS) if domain else [{}]
     rational_form = difference.is_rational_function(*difference.free_symbols) and not (
         difference.has(sympy.pi) or difference.has(sympy.E)

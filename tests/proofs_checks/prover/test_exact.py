@@ -35,6 +35,11 @@ def test_identities():
         assert set(caught.value.witness) == {"x", "y"}
 
 
+def test_an_identity_needs_a_domain_for_every_symbol():
+    with pytest.raises(Declined, match="no domain for y"):
+        symbolic.identity(x + y, x - y, {x: (0, 1)})
+
+
 def test_a_simplifier_that_lies_is_caught(monkeypatch):
     monkeypatch.setattr(sympy, "simplify", lambda expression: sympy.Integer(0))
     with pytest.raises(Refuted):
