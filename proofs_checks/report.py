@@ -16,7 +16,8 @@ _PAGE: Final = Template("""<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
 <meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
 <title>$title</title><style>$style
-td, th { vertical-align: top; overflow-wrap: anywhere; }</style></head>
+td, th { vertical-align: top; overflow-wrap: anywhere; }
+th:nth-child(2), th:nth-child(3) { width: 42%; }</style></head>
 <body><main><h1>Machine-checked claims</h1><p>$title.</p>
 <table><thead><tr><th scope="col">Verdict</th><th scope="col">Claim</th>
 <th scope="col">Finding</th><th scope="col">Seconds</th></tr></thead>

@@ -154,7 +154,8 @@ class _Search:
         signs = self._signs(box)
         refined: list[list[Any]] = [["monotone", signs]] if signs else []
         refined.append(["mean"])
-        refined += [["taylor", name, order] for name in box for order in (2, 4)]
+        if len(box) == 1:  # beside other variables it gains little over the mean value form
+            refined += [["taylor", name, order] for name in box for order in (2, 4)]
         for candidate in refined:
             if checker.settles(self.proof, box, candidate):
                 return candidate
