@@ -5,12 +5,11 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures import Future, ProcessPoolExecutor, as_completed
 from dataclasses import dataclass
 from multiprocessing import get_context
 from typing import Any
 
-from dpexact.errors import DpexactError
 from proofs_checks.prover import checker
 from proofs_checks.record import recorded
 from proofs_checks.registry import check_of
@@ -65,7 +64,7 @@ def run(
         try:
             for done, _ in enumerate(as_completed(futures), start=1):
                 progress(done, len(names))
-            return [future.result() for future in futures]
+            return [_result(name, future) for name, future in zip(names, futures, strict=True)]
         finally:
             for future in futures:
                 future.cancel()
@@ -89,7 +88,7 @@ def run_one(name: str) -> Outcome:
                 boxes += checker.check(json.loads(json.dumps(fact.proof)))
     except checker.Rejected as error:
         result = declined(f"the checker rejects a proof: {error}")
-    except (DpexactError, ArithmeticError, TypeError, ValueError) as error:
+    except Exception as error:  # whatever breaks in one check must not end the run
         result = declined(f"the check broke: {type(error).__name__}: {error}")
     return Outcome(
         name=entry.name,
@@ -100,6 +99,16 @@ def run_one(name: str) -> Outcome:
         boxes=boxes,
         seconds=time.perf_counter() - started,
     )
+
+
+def _result(name: str, future: Future[Outcome]) -> Outcome:
+    failure = future.exception()
+    entry = check_of(name)
+    if failure is None or entry is None:
+        return future.result()
+    result = declined(f"the worker was lost: {type(failure).__name__}: {failure}")
+    problem = _problem(entry.name, entry.expects, result)
+    return Outcome(entry.name, entry.ids, entry.expects, result, problem, 0, 0.0)
 
 
 def _problem(name: str, expected: Verdict, result: Result) -> str:

@@ -56,7 +56,7 @@ def certified(domain: str, *evidence: Evidence) -> Result:
 
 def tested(what: str, *evidence: Evidence) -> Result:
     """The statement held in exact cases; the number is counted from the evidence."""
-    cases = sum(fact.cases for fact in evidence)
+    cases = sum(fact.cases for fact in evidence if fact.kind not in CONCLUSIVE)
     if cases < 1:
         raise TypeError("tested needs evidence that counts cases")
     return Result("tested", f"{cases} exact cases: {_named('what', what)}", evidence)

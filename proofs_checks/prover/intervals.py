@@ -60,13 +60,15 @@ def prove(
     if missing:
         raise Declined(f"no domain for {', '.join(sorted(missing))}")
     tree = tree_of(expression)
-    same_at_points(expression, tree, points_in(_part(box), 4))
+    constraints = [(constraint, tree_of(constraint)) for constraint in where]
+    for one, its_tree in [(expression, tree), *constraints]:
+        same_at_points(sympy.sympify(one), its_tree, points_in(_part(box), 4))
     proof: dict[str, Any] = {
         "format": FORMAT,
         "expression": tree,
         "relation": relation,
         "domain": {name: [*map(_text, ends)] for name, ends in box.items()},
-        "constraints": [tree_of(constraint) for constraint in where],
+        "constraints": [its_tree for _, its_tree in constraints],
         "bits": bits,
     }
     zeros = [(str(symbol), str(Fraction(point)), order) for symbol, point, order in touch]

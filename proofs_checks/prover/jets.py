@@ -105,8 +105,8 @@ def _power(base: Jet, exponent: int, field: Field) -> Jet:
     if exponent < 0:
         one = [field.number("1")] + [field.number("0")] * (len(base) - 1)
         return _divide(one, _power(base, -exponent, field))
-    if exponent == 0:
-        return [field.number("1")] + [field.number("0")] * (len(base) - 1)
+    if exponent == 0:  # would hide where the base is undefined
+        raise ValueError("unknown operator '^ 0'")
     result = base
     for bit in bin(exponent)[3:]:
         result = _multiply(result, result)

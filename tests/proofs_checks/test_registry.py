@@ -1,5 +1,6 @@
 """Every claim has a check or a reason, verdicts are not blurred, records are fresh."""
 
+from concurrent.futures import BrokenExecutor, Future
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,7 @@ from proofs_checks.evidence import Declined, Evidence, Refuted
 from proofs_checks.page import page
 from proofs_checks.record import fingerprint, read, recorded, stale
 from proofs_checks.registry import Check, check, check_of, checks
-from proofs_checks.runner import run, run_one
+from proofs_checks.runner import _result, run, run_one
 from proofs_checks.verdicts import certified, declined, not_checkable, proved, refuted, repaired
 
 ROOT = Path(__file__).parents[2]
@@ -83,6 +84,8 @@ def test_the_other_verdicts_need_what_they_say():
     with pytest.raises(TypeError):
         not_checkable("")
     assert verdicts.tested("pairs", CASES, LIST).finding == "7 exact cases: pairs"
+    boxes = Evidence("intervals", "x > 0", cases=99)
+    assert verdicts.tested("pairs", CASES, boxes).finding == "3 exact cases: pairs"
     assert certified("[0, 1]", LIST).finding == "on [0, 1]"
     assert refuted({"x": 1}, "no", FACT).finding == "witness x = 1: no"
 
@@ -154,6 +157,13 @@ def test_a_name_that_is_gone_is_stale():
     assert stale([ghost]) == ["kov.thm3.1 speaks of dpexact.no.f, which does not exist"]
     moved = Check(("kov.thm3.1",), lambda: proved("x", FACT), "proved", about=("dpexact.parse",))
     assert "has changed" in stale([moved])[0]
+
+
+def test_a_lost_worker_is_an_outcome():
+    future = Future()
+    future.set_exception(BrokenExecutor("killed"))
+    outcome = _result("kov.thm3.1", future)
+    assert outcome.problem.startswith("expected proved, found declined: the worker was lost")
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
