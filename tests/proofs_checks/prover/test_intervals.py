@@ -73,6 +73,7 @@ FALSE = {
         {"where": [sympy.Rational(11, 10) - x - y]},
     ),
     "false far out": (1 - x / 10**6, ">", {x: (0, "oo")}, {}),
+    "odd zero inside": (x**3, ">=", {x: (-1, 1)}, {"touch": [(x, 0, 3)]}),
     "limit zero": (sympy.exp(-x), ">", {x: (0, "oo")}, {"max_boxes": 200}),
     "pole inside": (1 / x**2, ">", {x: (-1, 1)}, {"max_boxes": 300}),
     "undefined on a part": (sympy.log(x) ** 2 + 1, ">", {x: (-1, 1)}, {"max_boxes": 300}),
@@ -124,6 +125,13 @@ FORGERIES = {
     "wrong order": lambda proof: proof.update(subdivision=["leaf", ["touch", "x", "0", 4]]),
     "touch elsewhere": lambda proof: proof.update(subdivision=["leaf", ["touch", "x", "1", 3]]),
     "touch of order 0": lambda proof: proof.update(subdivision=["leaf", ["touch", "x", "0", 0]]),
+    "taylor without its remainder": lambda proof: (
+        proof["domain"].update(x=["-1", "1"]),
+        proof.update(
+            expression=["+", "1", ["*", "-2", ["^", "x", 2]]],
+            subdivision=["leaf", ["taylor", "x", 2]],
+        ),
+    ),
     "mean of a half line": lambda proof: (
         proof["domain"].update(x=["0", "oo"]),
         proof.update(subdivision=["leaf", ["mean"]]),
