@@ -12,6 +12,7 @@ from typing import Any, Final
 from dpexact import reals
 from dpexact.accounting import classic
 from dpexact.accounting.classic.orders import Conversion
+from dpexact.accounting.classic.zcdp import is_only_bounded
 from dpexact.accounting.intervals import difference, ratio
 from dpexact.accounting.queries import epsilon as exact_epsilon
 from dpexact.accounting.queries import mechanism_in
@@ -19,7 +20,7 @@ from dpexact.accounting.renyi import renyi
 from dpexact.arguments import digits_in, direction_in, real_in
 from dpexact.enclosure import Enclosure
 from dpexact.errors import DpexactError, InvalidInput, PrecisionNotReached, UnsupportedMechanism
-from dpexact.mechanisms import ZCDP, Mechanism
+from dpexact.mechanisms import Mechanism
 from dpexact.reals import Real, RealLike
 
 _ONE: Final = Enclosure.exact(Fraction(1))
@@ -142,7 +143,7 @@ class _Question:
     direction: str
 
     def exact(self) -> Enclosure:
-        if any(isinstance(step, ZCDP) for step in self.mechanism.steps()):
+        if is_only_bounded(self.mechanism):
             raise UnsupportedMechanism("zCDP is a guarantee without one exact epsilon")
         return exact_epsilon(self.mechanism, self.delta, self.digits, self.direction)
 

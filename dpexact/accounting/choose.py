@@ -7,6 +7,8 @@ from fractions import Fraction
 from typing import Final, Literal, TypeAlias, get_args
 
 from dpexact import balls, reals
+from dpexact.accounting.classic.zcdp import is_only_bounded
+from dpexact.accounting.classic.zcdp_profile import ZCDPProfile
 from dpexact.accounting.contour import ContourProfile
 from dpexact.accounting.contour import steps as contour
 from dpexact.accounting.few_atoms import FewAtoms, sampled
@@ -40,6 +42,7 @@ def profile(
 ) -> Profile:
     """The privacy profile of ``mechanism``'s dominating pair.
 
+    Beside ``zcdp`` it is an upper bound (:class:`~dpexact.accounting.classic.ZCDPProfile`).
     Without sampling the two directions are the same. ``method`` may force the contour or the
     lattice engine where they apply.
 
@@ -47,6 +50,10 @@ def profile(
         UnsupportedMechanism: naming the part that no certified method accounts for.
     """
     steps = mechanism.steps()
+    if is_only_bounded(mechanism):
+        if method != "auto":
+            raise UnsupportedMechanism(f"the {method} engine accounts for no zCDP")
+        return ZCDPProfile.of(mechanism)
     if any(isinstance(step, FixedSize) for step in steps):
         return _fixed_size(steps)
     plain, samples = _separate(steps)
@@ -64,6 +71,8 @@ def curve(mechanism: Mechanism, direction: Direction = "both") -> Repeatable | N
     Raises:
         UnsupportedMechanism: as :func:`profile`.
     """
+    if is_only_bounded(mechanism):
+        return None
     plain, samples = _separate(mechanism.steps())
     rest = Unsampled.of(plain)
     inner = {sample: Unsampled.of(sample.mechanism.steps()) for sample in samples}

@@ -73,7 +73,7 @@ def page(tmp_path_factory):
             claim("gaussian(1)", "4.4", source="the first, a sound one"),
             claim("gaussian(1)", "4.3", source=attack + "x" * 300, id="y" * 200),
             claim("gaussian(1)", "3", "estimate", source="a tree"),
-            claim("zcdp(1)", "3"),
+            claim("poisson(zcdp(1), 1/2)", "3"),
             claim(LONG, "1e-300"),
         ],
         command="dpexact audit claims.yaml",

@@ -81,6 +81,26 @@ def sampled_guarantee(eps: RealLike, delta: RealLike, q: RealLike) -> tuple[Real
     return amplified, reals.multiply(rate, mass)
 
 
+def largest_loss(mechanism: Mechanism) -> Real | None:
+    """The largest privacy loss, which is the epsilon at ``delta = 0``, in symbols.
+
+    It is the sum over the steps, as their losses are independent and each attains its largest.
+    ``None`` where it is infinite or not in symbols here, as for samples.
+    """
+    total = _ZERO
+    for step, count in mechanism.steps().items():
+        if isinstance(step, Poisson | FixedSize):
+            return None
+        try:
+            eps, delta = _pair(step)
+        except UnsupportedMechanism:
+            return None
+        if delta.fraction != 0:
+            return None
+        total = reals.add(total, reals.multiply(reals.rational(count), eps))
+    return total
+
+
 def _pair(step: Mechanism) -> tuple[Real, Real]:
     match step:
         case ApproxDP(eps, delta):
