@@ -46,13 +46,35 @@ def guarantees(mechanism: Mechanism) -> list[Guarantee]:
     guarantees inside (basic composition).
 
     Raises:
-        UnsupportedMechanism: a step has no single best pair, as Gaussian noise.
+        UnsupportedMechanism: a step has no single best pair, as Gaussian noise; or samples for
+            different neighbours stand together.
     """
+    sampling_of(mechanism)
     counts: dict[tuple[Real, Real], int] = {}
     for step, count in mechanism.steps().items():
         eps, delta = _pair(step)
         counts[eps, delta] = counts.get((eps, delta), 0) + count
     return [Guarantee(eps, delta, count) for (eps, delta), count in counts.items()]
+
+
+def sampling_of(mechanism: Mechanism) -> type[Mechanism] | None:
+    """``Poisson`` or ``FixedSize``, whichever occurs at any depth; ``None`` without samples.
+
+    Raises:
+        UnsupportedMechanism: both occur; they are for different neighbours.
+    """
+    kinds: set[type[Mechanism]] = set()
+    parts = list(mechanism.steps())
+    while parts:
+        part = parts.pop()
+        if isinstance(part, Poisson | FixedSize):
+            kinds.add(type(part))
+            parts += part.mechanism.steps()
+    if len(kinds) > 1:
+        raise UnsupportedMechanism(
+            "poisson (add/remove neighbours) beside fixed_size (replacement neighbours)"
+        )
+    return kinds.pop() if kinds else None
 
 
 def sampled_guarantee(eps: RealLike, delta: RealLike, q: RealLike) -> tuple[Real, Real]:

@@ -21,7 +21,7 @@ from typing import Final
 from flint import arb
 
 from dpexact import balls, reals
-from dpexact.accounting.classic.guarantees import guarantees
+from dpexact.accounting.classic.guarantees import guarantees, sampling_of
 from dpexact.accounting.classic.roots import increasing_root
 from dpexact.accounting.profile import InfiniteLoss
 from dpexact.arguments import digits_in, real_in
@@ -119,14 +119,10 @@ def total_rho(mechanism: Mechanism) -> tuple[Real, InfiniteLoss]:
     Raises:
         UnsupportedMechanism: another sample, or samples for different neighbours together.
     """
-    steps = mechanism.steps()
-    if {Poisson, FixedSize} <= {type(step) for step in steps}:
-        raise UnsupportedMechanism(
-            "poisson (add/remove neighbours) beside fixed_size (replacement neighbours)"
-        )
+    sampling_of(mechanism)
     total = reals.rational(0)
     masses: list[tuple[Real, int]] = []
-    for step, count in steps.items():
+    for step, count in mechanism.steps().items():
         for rho, times, delta in _rhos(step):
             weight = reals.rational(count * times)
             total = reals.add(total, reals.multiply(weight, rho))
