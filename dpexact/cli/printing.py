@@ -10,8 +10,8 @@ from typing import Any
 import click
 
 import dpexact
-from dpexact.cli.errors import EXIT_UNDECIDED
 from dpexact.accounting import is_only_bounded
+from dpexact.cli.errors import EXIT_UNDECIDED
 from dpexact.enclosure import Enclosure
 from dpexact.errors import PrecisionNotReached
 
