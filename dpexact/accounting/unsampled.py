@@ -26,6 +26,7 @@ from dpexact.accounting.profile import InfiniteLoss, NoLoss, Profile
 from dpexact.errors import UnsupportedMechanism
 from dpexact.mechanisms import (
     GDP,
+    ZCDP,
     ApproxDP,
     DiscreteGaussian,
     DiscreteLaplace,
@@ -68,6 +69,8 @@ class Unsampled:
                 if delta.fraction != 0:
                     self.masses.append((delta, count))
                 self._respond(eps, count)
+            case ZCDP(rho) if balls.sign(rho, "rho") == 0:
+                pass
             case PureDP(eps):
                 self._respond(eps, count)
             case DiscreteLaplace(scale, 1):

@@ -62,7 +62,7 @@ def test_squares_are_exact() -> None:
 @pytest.mark.parametrize(
     ("text", "named"),
     [
-        ("zcdp(1)", "zcdp(1)"),
+        ("poisson(zcdp(1), 1/2)", "poisson(zcdp(1), 0.5)"),
         ("fixed_size(laplace(1), 1, 2)^3", "fixed_size(laplace(1), 1, 2)"),
         (f"gdp(1) * pure_dp(1)^{MAX_TERMS + 1}", str(MAX_TERMS)),
     ],
