@@ -108,6 +108,11 @@ class LaplaceProduct(InvertedProfile):
             method=self.method,
         )
 
+    def is_short(self, epsilon: Real, digits: int) -> bool:
+        """Whether few terms of the sum give ``digits`` digits at ``epsilon``."""
+        route = Route(self.parts, balls.approximate(epsilon))
+        return route.plan(balls.bits_for(digits), FEW_TERMS) is not None
+
     def _with_infinite(self, route: Route, epsilon: Real) -> arb:
         lost = self.infinite.ball()
         return lost + (1 - lost) * route.delta(balls.ball(epsilon))
@@ -147,18 +152,19 @@ class Route:
 
     def reachable(self, bits: int) -> int:
         """The largest precision up to ``bits`` for which the sum is short enough, else 0."""
-        return next((fewer for fewer in range(bits, 0, -8) if self._sum(fewer)), 0)
+        return next((fewer for fewer in range(bits, 0, -8) if self.plan(fewer)), 0)
 
     def delta(self, epsilon: arb) -> arb:
         """``delta(epsilon)`` at the current precision; not finite if the sum is too long."""
         below = balls.ball(self.parts.largest) - epsilon
         if not below > 0:  # a loss is at most the largest, so delta is at most 1 - e^(-below)
             return -(-below).expm1() * arb(0).union(arb(1))
-        plan = self._sum(balls.current())
+        plan = self.plan(balls.current())
         return arb.nan() if plan is None else finite_sum(self.parts, epsilon, plan)
 
-    def _sum(self, bits: int) -> SumPlan | None:
-        return plan_sum(self.rates, self.epsilon, self.log_delta - bits * math.log(2), MAX_TERMS)
+    def plan(self, bits: int, limit: int = MAX_TERMS) -> SumPlan | None:
+        """Where to cut the sum at a precision; None if more than ``limit`` terms are needed."""
+        return plan_sum(self.rates, self.epsilon, self.log_delta - bits * math.log(2), limit)
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,6 +181,8 @@ def plan_sum(
     """Where to cut the sum over ``r``; ``None`` if more than ``limit`` terms would be needed."""
     steps = sum(count for _, count in rates)
     choices = math.prod(count + 1 for _, count in rates) // 2 + 1
+    if len(rates) == 1 and rates[0][0] > 0:
+        choices = min(choices, math.ceil((steps * rates[0][0] - epsilon) / (2 * rates[0][0])) + 1)
     if choices > limit:
         return None
     span = sum(rate * count for rate, count in rates)

@@ -1,11 +1,11 @@
 r"""The choice of method for a product of Laplace mechanisms.
 
-Short finite sums are evaluated. Longer ones come after the contour integral, and for ``k`` equal
-steps after two responses that enclose one step of rate ``lambda``: the loss is at most ``lambda``
-in modulus, so the optimal mechanism of ``epsilon = lambda`` is at least as informative (Kairouz,
-Oh, Viswanath 2017, Theorem 2.3), and a threshold in the middle leaves a response of
-:math:`\varepsilon = \log(2 e^{\lambda/2} - 1)`. Both orders pass to products. The two differ by
-about :math:`\lambda^2/4`, so many tiny steps are enclosed tightly. Proofs:
+Short finite sums are evaluated. Longer ones come last: after the contour integral, its split by
+losses strictly inside, and for equal steps two responses that enclose one of them: the loss is at
+most ``lambda`` in modulus, so the optimal mechanism of ``epsilon = lambda`` is at least as
+informative (Kairouz, Oh, Viswanath 2017, Theorem 2.3), and a threshold in the middle leaves a
+response of :math:`\varepsilon = \log(2 e^{\lambda/2} - 1)`. Both orders pass to products. The two
+differ by about :math:`\lambda^2/4`, so many tiny steps are enclosed tightly. Proofs:
 ``docs/theory/laplace.md``.
 """
 
@@ -19,6 +19,7 @@ from dpexact.accounting.contour import ContourProfile
 from dpexact.accounting.contour.steps import Atoms
 from dpexact.accounting.first_to_reach import FirstToReach
 from dpexact.accounting.laplace import LaplaceParts, LaplaceProduct
+from dpexact.accounting.laplace_split import LaplaceSplit
 from dpexact.accounting.optimal import OptimalComposition
 from dpexact.accounting.profile import InfiniteLoss, Profile
 from dpexact.enclosure import Enclosure
@@ -32,14 +33,14 @@ _NOTHING: Final = reals.rational(0)
 
 def laplace_profile(parts: LaplaceParts, infinite: InfiniteLoss) -> Profile:
     """The profile of a product of Laplace mechanisms, with any mass of infinite loss."""
-    finite_sum = LaplaceProduct(parts, infinite)
     if parts.few:
-        return finite_sum
+        return LaplaceProduct(parts, infinite)
     masses = [(Atoms(_NOTHING, mass), count) for mass, count in infinite.masses]
     contour = ContourProfile((*parts.noises(), *masses), infinite, _WORK)
+    split = LaplaceSplit(parts, infinite)
     if len(parts.parts) > 1:
-        return FirstToReach(contour, finite_sum)
-    return FirstToReach(contour, BetweenResponses(*parts.parts[0], infinite), finite_sum)
+        return FirstToReach(contour, split)
+    return FirstToReach(contour, BetweenResponses(*parts.parts[0], infinite), split)
 
 
 class BetweenResponses(Profile):
