@@ -68,6 +68,8 @@ class LaplaceSplit(InvertedProfile):
                 break
             with balls.precision(choice[1].bits):
                 found = self._evaluate(*choice, balls.ball(epsilon))
+                if not found.is_finite():
+                    break
                 lost = self.infinite.ball()
                 best = balls.to_enclosure(lost + (1 - lost) * found, self.method)
             best = best.clamped(ZERO, ONE)

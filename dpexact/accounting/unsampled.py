@@ -12,6 +12,7 @@ from dpexact.accounting.contour.noises import DiscreteGaussianNoise, FiniteLaw, 
 from dpexact.accounting.contour.steps import Atoms, Step
 from dpexact.accounting.contour.steps import Gaussian as GaussianStep
 from dpexact.accounting.few_atoms import Atom, FewAtoms
+from dpexact.accounting.first_to_reach import FirstToReach
 from dpexact.accounting.heterogeneous import different_responses
 from dpexact.accounting.laplace import LaplaceParts, laplace_divergence
 from dpexact.accounting.laplace_routes import laplace_profile
@@ -205,10 +206,12 @@ class Unsampled:
         largest = None
         if composed.largest is not None:
             largest = reals.add(composed.largest, parts.largest)
-        if not parts.few:
+        try:
+            divergence = laplace_divergence(parts)
+        except UnsupportedMechanism:
             return self._contour(infinite)
-        divergence = laplace_divergence(parts)
-        return MixedProfile(composed, divergence, largest, infinite, "Laplace")
+        mixed = MixedProfile(composed, divergence, largest, infinite, "Laplace")
+        return mixed if parts.few else FirstToReach(self._contour(infinite), mixed)
 
 
 def _atoms(part: LatticePart) -> list[Atom]:

@@ -18,7 +18,7 @@ from dpexact.accounting.contour.shape import Jet
 from dpexact.balls import approximate, ball, precision
 from dpexact.reals import Real
 
-_SMALL = 0.5
+_SMALL = 0.1
 _SMOOTH = 9.0
 _FLOAT_REACH = 9.0
 _THETA_COST = 12
