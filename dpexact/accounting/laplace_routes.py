@@ -27,7 +27,7 @@ from dpexact.errors import PrecisionNotReached
 from dpexact.reals import Real
 
 #: Work allowed to the contour integral where a finite sum may follow: about a second.
-_WORK: Final = 12_000_000
+CONTOUR_WORK: Final = 12_000_000
 _NOTHING: Final = reals.rational(0)
 
 
@@ -36,7 +36,7 @@ def laplace_profile(parts: LaplaceParts, infinite: InfiniteLoss) -> Profile:
     if parts.few:
         return LaplaceProduct(parts, infinite)
     masses = [(Atoms(_NOTHING, mass), count) for mass, count in infinite.masses]
-    contour = ContourProfile((*parts.noises(), *masses), infinite, _WORK)
+    contour = ContourProfile((*parts.noises(), *masses), infinite, CONTOUR_WORK)
     split = LaplaceSplit(parts, infinite)
     if len(parts.parts) > 1:
         return FirstToReach(contour, split)

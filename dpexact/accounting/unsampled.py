@@ -15,7 +15,7 @@ from dpexact.accounting.few_atoms import Atom, FewAtoms
 from dpexact.accounting.first_to_reach import FirstToReach
 from dpexact.accounting.heterogeneous import different_responses
 from dpexact.accounting.laplace import LaplaceParts, laplace_divergence
-from dpexact.accounting.laplace_routes import laplace_profile
+from dpexact.accounting.laplace_routes import CONTOUR_WORK, laplace_profile
 from dpexact.accounting.lattice_part import (
     DiscreteGaussianPart,
     FinitePart,
@@ -211,7 +211,9 @@ class Unsampled:
         except UnsupportedMechanism:
             return self._contour(infinite)
         mixed = MixedProfile(composed, divergence, largest, infinite, "Laplace")
-        return mixed if parts.few else FirstToReach(self._contour(infinite), mixed)
+        if parts.few:
+            return mixed
+        return FirstToReach(ContourProfile(tuple(self.moments()), infinite, CONTOUR_WORK), mixed)
 
 
 def _atoms(part: LatticePart) -> list[Atom]:
