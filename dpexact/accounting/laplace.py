@@ -87,7 +87,7 @@ class LaplaceProduct(InvertedProfile):
         self.method = "closed form: Laplace"
 
     def delta(self, epsilon: Real, digits: int) -> Enclosure:
-        known = self._only_infinite(epsilon, digits)
+        known = self.only_infinite(epsilon, digits)
         if known is not None:
             return known
         route = Route(self.parts, balls.approximate(epsilon))

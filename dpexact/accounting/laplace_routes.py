@@ -39,8 +39,22 @@ def laplace_profile(parts: LaplaceParts, infinite: InfiniteLoss) -> Profile:
     contour = ContourProfile((*parts.noises(), *masses), infinite, CONTOUR_WORK)
     split = LaplaceSplit(parts, infinite)
     if len(parts.parts) > 1:
-        return FirstToReach(contour, split)
-    return FirstToReach(contour, BetweenResponses(*parts.parts[0], infinite), split)
+        return LongProduct(contour, split)
+    return LongProduct(contour, BetweenResponses(*parts.parts[0], infinite), split)
+
+
+class LongProduct(FirstToReach):
+    """At the largest loss only the last method is exact."""
+
+    def delta(self, epsilon: Real, digits: int) -> Enclosure:
+        last = self.routes[-1]
+        assert isinstance(last, LaplaceSplit)
+        return last.only_infinite(epsilon, digits) or super().delta(epsilon, digits)
+
+    def epsilon(self, delta: Real, digits: int) -> Enclosure:
+        if self.infinite.compare(delta, digits) == 0:
+            return self.routes[-1].epsilon(delta, digits)
+        return super().epsilon(delta, digits)
 
 
 class BetweenResponses(Profile):

@@ -55,7 +55,7 @@ class LaplaceSplit(InvertedProfile):
         self._sum = LaplaceProduct(parts, infinite)
 
     def delta(self, epsilon: Real, digits: int) -> Enclosure:
-        known = self._only_infinite(epsilon, digits)
+        known = self.only_infinite(epsilon, digits)
         if known is not None:
             return known
         if self._sum.is_short(epsilon, digits):

@@ -12,6 +12,7 @@ from dpexact.accounting.contour import ContourProfile
 from dpexact.accounting.laplace import LaplaceParts, LaplaceProduct
 from dpexact.accounting.laplace_routes import BetweenResponses, laplace_profile
 from dpexact.accounting.profile import InfiniteLoss
+from dpexact.enclosure import Enclosure
 from dpexact.errors import PrecisionNotReached
 from dpexact.reals import rational, real
 
@@ -115,3 +116,10 @@ def test_ten_thousand_steps():
             lambda z: mpmath.npdf(z, mean, spread) * -mpmath.expm1(80 - z), [80, 90, 120]
         )
     assert 0.9 < float(found.lower) / float(about) < 1.1
+
+
+def test_the_largest_loss_is_exact():
+    profile = long(("1/10", 1000))
+    assert profile.epsilon(real(0), 15) == Enclosure.exact(Fraction(100))
+    assert profile.delta(real(100), 15) == Enclosure.exact(Fraction(0))
+    assert profile.delta(real("1001/10"), 15) == Enclosure.exact(Fraction(0))

@@ -19,6 +19,7 @@ from dpexact.balls import approximate, ball, precision
 from dpexact.reals import Real
 
 _SMALL = 0.1
+_LARGE = 20.0
 _SMOOTH = 9.0
 _FLOAT_REACH = 9.0
 _THETA_COST = 12
@@ -85,6 +86,11 @@ class LaplaceNoise:
         rate = approximate(self.rate)
         a = abs(c + 0.5)
         x = rate * a
+        if x > _LARGE:  # sinh and cosh agree
+            inner = a * (2 * a + 1)
+            slope = rate - 1 / inner
+            value = x - rate / 2 + math.log1p(1 / (2 * a)) - math.log(2)
+            return Jet(value, math.copysign(slope, c + 0.5), (4 * a + 1) / inner**2)
         fall = math.exp(-2 * x)
         cosh, sinh = (1 + fall) / 2, (1 - fall) / 2
         if x < _SMALL:  # sinh(x)/x and its derivatives, by their series
