@@ -131,26 +131,15 @@ def _sampled(
     return FewAtoms(outcomes, InfiniteLoss())
 
 
-def _check_rest(rest: Unsampled) -> None:
-    if rest.laplace or rest.others:
-        raise UnsupportedMechanism(
-            "no certified accounting for sampled Gaussians beside Laplace or lattice noise"
-        )
-
-
 def _contour(rest: Unsampled, mixtures: Mixtures, direction: Direction) -> ContourProfile:
-    """Sampled Gaussians, with Gaussians and randomised responses that see all records."""
-    _check_rest(rest)
+    """Sampled Gaussians, with anything beside them that sees all records."""
     if rest.mu is None and not mixtures:
         raise UnsupportedMechanism("the contour engine needs a Gaussian")
     way = contour.remove if direction == "remove" else contour.add
     steps: list[tuple[contour.Step, int]] = [
         (way(reals.divide(_ONE, mu), q), count) for mu, q, count in mixtures if mu is not None
     ]
-    if rest.mu is not None:
-        steps.append((contour.Gaussian(rest.mu), 1))
-    steps += [(contour.Atoms(eps, _NOTHING), count) for eps, count in rest.responses.items()]
-    steps += [(contour.Atoms(_NOTHING, mass), count) for mass, count in rest.masses]
+    steps += rest.moments()
     return ContourProfile(tuple(steps), InfiniteLoss(tuple(rest.masses)))
 
 
@@ -168,7 +157,8 @@ def _lattice(rest: Unsampled, mixtures: Mixtures, direction: Direction) -> Latti
 def _lattice_with(
     rest: Unsampled, steps: Sequence[lattice.Step], work: int = LATTICE_WORK
 ) -> LatticeProfile:
-    _check_rest(rest)
+    if rest.laplace or rest.others:
+        raise UnsupportedMechanism("the lattice engine has no Laplace or lattice noise")
     found: list[lattice.Step] = list(steps)
     if rest.mu is not None:
         found.append(lattice.ContinuousStep(reals.divide(_ONE, rest.mu), _ONE, 1, False))

@@ -112,7 +112,7 @@ class FewAtoms(InvertedProfile):
             self.largest = reals.add(self.largest, top)
 
     def delta(self, epsilon: Real, digits: int) -> Enclosure:
-        known = self._only_infinite(epsilon, digits)
+        known = self.only_infinite(epsilon, digits)
         if known is not None:
             return known
         exact = self._delta_fraction(epsilon)
