@@ -62,4 +62,3 @@ def offset_of(steps: Sequence[Step]) -> arb:
 def working_bits(steps: Sequence[Step], grid: Grid) -> int:
     """The precision in which the steps are evaluated."""
     return grid.precision + 32 + max(step.lost_bits() for step in steps)
-

@@ -1,8 +1,8 @@
 """Laws on a lattice in fixed-point integers, and their composition with proved rounding.
 
 Masses are integers, in units of ``2^-bits``. :class:`Upper` is a dominating law, :class:`Lower` a
-dominated one, :class:`TwoSided` a dominated one known on both sides; ``docs/theory/lattice-engine.md``
-says why composition, rounding and cutting keep the order.
+dominated one, :class:`TwoSided` a dominated one known on both sides. Why composition, rounding and
+cutting keep the order is proved in ``docs/theory/lattice-engine.md``.
 """
 
 from __future__ import annotations

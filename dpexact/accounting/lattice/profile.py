@@ -8,12 +8,13 @@ from fractions import Fraction
 from typing import Final
 
 import numpy as np
+from flint import arb
 
 from dpexact.accounting.lattice import engine
 from dpexact.accounting.lattice.steps import Step
 from dpexact.accounting.profile import InfiniteLoss, Profile
-from dpexact.balls import ball, certify
-from dpexact.enclosure import Enclosure
+from dpexact.balls import ball, certify, precision, to_enclosure
+from dpexact.enclosure import Bound, Enclosure
 from dpexact.errors import PrecisionNotReached
 from dpexact.reals import Real, rational
 
@@ -22,10 +23,11 @@ _BISECTIONS: Final = 60
 #: Digits of delta that decide about one more digit of epsilon.
 _MORE_DIGITS: Final = 2
 _LARGEST: Final = 4096
+_PLANNING_BITS: Final = 256
 
 
 class LatticeProfile(Profile):
-    """Profile of a composition of sampled or plain Gaussians and randomised responses."""
+    """Profile of any composition of steps on the lattice."""
 
     method = engine.METHOD
 
@@ -46,17 +48,30 @@ class LatticeProfile(Profile):
 
     def _epsilon(self, delta: Real, digits: int) -> Enclosure:
         order = self.infinite.compare(delta, digits)
-        if order != -1 and (order == 1 or any(step.largest() is None for step in self.steps)):
+        highest = self._largest()
+        if order != -1 and (order == 1 or highest == math.inf):
             return Enclosure.exact(math.inf, self.method)
         target = certify(lambda: ball(delta), 2 * digits + 20)
-        near = self._near(target, Fraction(1))
+        near = self._near(target, Fraction(min(Fraction(1), highest / 2)))
         _, laws = engine.solve(self.steps, rational(near), digits + _MORE_DIGITS, self.work)
-        found = Enclosure(_ZERO, math.inf, self.method)
+        found = Enclosure(_ZERO, highest if order is not None else math.inf, self.method)
         if laws is not None:
-            found = self._between(laws, target, near)
+            between = self._between(laws, target, near)
+            found = found.clamped(between.lower, between.upper)
         if found.digits < digits:
             raise PrecisionNotReached(f"{digits} digits were not reached: it is in {found}", found)
         return found
+
+    def _largest(self) -> Bound:
+        """A bound of the finite losses, at least 0; infinite if there is none."""
+        with precision(_PLANNING_BITS):
+            total = arb(0)
+            for step in self.steps:
+                loss = step.largest()
+                if loss is None or not loss.is_finite():
+                    return math.inf
+                total += step.count * loss
+            return max(to_enclosure(total).upper, _ZERO)
 
     def _near(self, target: Enclosure, start: Fraction) -> Fraction:
         """About epsilon, from a coarse pass."""
