@@ -19,7 +19,7 @@ from dpexact.accounting.unsampled import Unsampled
 from dpexact.errors import UnsupportedMechanism
 
 #: Work allowed: some seconds a direction.
-WORK: Final = 6_000_000
+WORK: Final = 12_000_000
 
 _ONE: Final = reals.rational(1)
 _NOTHING: Final = reals.rational(0)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Final
+from typing import ClassVar, Final
 
 from flint import arb
 
@@ -30,6 +30,7 @@ class FiniteStep(Step):
 
     outcomes: tuple[Atom, ...]
     count: int
+    first_points: ClassVar[int] = 64
 
     def _finite(self) -> list[tuple[arb, arb]]:
         kept = [a for a in self.outcomes if a.p.fraction != 0 and a.q.fraction != 0]

@@ -19,7 +19,7 @@ import numpy.typing as npt
 from flint import arb, arb_poly
 
 from dpexact.accounting.lattice.composition import compose, count_of, offset_of, working_bits
-from dpexact.accounting.lattice.grid import Grid, LostPrecision, growth_bits
+from dpexact.accounting.lattice.grid import Grid, LostPrecision, dyadic, growth_bits
 from dpexact.accounting.lattice.law import Lower, Upper, total
 from dpexact.accounting.lattice.pieces import lower_law, upper_law
 from dpexact.accounting.lattice.steps import Step
@@ -32,8 +32,6 @@ from dpexact.reals import Real
 METHOD: Final = "lattice"
 #: Default work budget, in coefficients times 64-bit words multiplied: some 20 s.
 WORK: Final = 20_000_000
-#: The first pass spreads the losses of one step over this many lattice points.
-FIRST_POINTS: Final = 512
 #: Probability tails below ``2^-MAX_BITS`` are not resolved.
 MAX_BITS: Final = 2000
 #: Mass that the first pass may cut off.
@@ -75,7 +73,7 @@ def solve(
         shrink = min(_shrink(best, digits), (work - spent) / max(cost, 1) / 1.2)
         if shrink < 1.2:
             break
-        spacing = _dyadic(float(spacing) / shrink)
+        spacing = dyadic(float(spacing) / shrink)
         bits, tail_bits = _next_bits(best, digits, points, count, shrink)
         bits += more_bits
     return best, laws
@@ -124,14 +122,8 @@ def _beyond_all_losses(steps: Sequence[Step], epsilon: Real, digits: int) -> Enc
 
 def _first_spacing(steps: Sequence[Step]) -> Fraction:
     """A first spacing, from the widest step."""
-    spans = [step.span(1e-30) for step in steps]
-    return _dyadic(max(max(high - low for low, high in spans) / FIRST_POINTS, 1e-9))
-
-
-def _dyadic(x: float) -> Fraction:
-    """``x`` cut to 10 bits, at most 1/2."""
-    mantissa, exponent = math.frexp(min(x, 0.5))
-    return Fraction(int(mantissa * 1024)) * Fraction(2) ** (exponent - 10)
+    spans = [(step.span(1e-30), step.first_points) for step in steps]
+    return dyadic(max(max((high - low) / points for (low, high), points in spans), 1e-9))
 
 
 def _next_bits(

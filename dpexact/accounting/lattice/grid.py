@@ -45,6 +45,12 @@ class Grid:
         return fmpz(self.tail * steps // of)
 
 
+def dyadic(x: float) -> Fraction:
+    """``x`` cut to 10 bits, at most 1/2."""
+    mantissa, exponent = math.frexp(min(x, 0.5))
+    return Fraction(int(mantissa * 1024)) * Fraction(2) ** (exponent - 10)
+
+
 def split_atom(gap: arb, spacing: arb) -> tuple[int, int, arb]:
     r"""``(k, m, share)``: a loss ``gap`` is split between the lattice points ``k`` and ``m``.
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from typing import ClassVar
 
 from flint import arb
 
@@ -32,6 +33,7 @@ class LaplaceStep(Step):
     rate: Real
     sampling: Sampling
     count: int
+    first_points: ClassVar[int] = 64
 
     def offset(self) -> arb:
         """The image of the loss ``-rate``."""

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from fractions import Fraction
 from itertools import zip_longest
 from typing import Final
 
 from flint import arb, fmpz
 
 from dpexact.accounting.lattice.composition import compose, count_of, offset_of, working_bits
-from dpexact.accounting.lattice.grid import Grid, exact, growth_bits
+from dpexact.accounting.lattice.grid import Grid, dyadic, exact, growth_bits
 from dpexact.accounting.lattice.law import TwoSided, Upper, total
 from dpexact.accounting.lattice.pieces import Label, Pieces, Point, two_sided_law, upper_law
 from dpexact.accounting.lattice.sampling import Sampling
@@ -26,8 +27,8 @@ _EFFORT: Final = 6
 class NestedStep(Step):
     """A composition of ``inner`` steps (direction ``remove``), sampled at a rate below 1.
 
-    Its two laws are those of the composition on a lattice of the same spacing, sampled outcome by
-    outcome. The lattice starts at the image of the loss ``-inf``.
+    Its two laws are those of the composition on a lattice of its own, sampled outcome by outcome.
+    The lattice starts at the image of the loss ``-inf``.
     """
 
     inner: tuple[Step, ...]
@@ -69,11 +70,17 @@ class NestedStep(Step):
             square += step.count * ((high - low) / 2) ** 2
         return start + middle - math.sqrt(square), start + middle + math.sqrt(square)
 
+    def _inner_spacing(self, spacing: float, tail: float) -> Fraction:
+        """At least that of the sample: sampling brings losses closer together."""
+        (low, high), (left, right) = self._inner_span(tail), self.span(tail)
+        return dyadic(spacing * max((high - low) / max(right - left, 1e-300) / 2, 1.0))
+
     def size(self, spacing: float, tail: float) -> int:
         """Outcome by outcome, sampling takes longer than composing."""
-        inner = sum(step.size(spacing, tail) for step in self.inner)
         low, high = self._inner_span(tail)
-        return inner + _EFFORT * int((high - low) / spacing) + super().size(spacing, tail)
+        fine = float(self._inner_spacing(spacing, tail))
+        inner = sum(step.size(fine, tail) for step in self.inner)
+        return inner + _EFFORT * int((high - low) / fine) + super().size(spacing, tail)
 
     def span(self, tail: float) -> tuple[float, float]:
         """From the edge to the image of the largest loss that occurs."""
@@ -86,7 +93,8 @@ class NestedStep(Step):
         """The composition on a lattice, then sampled."""
         low, _ = self._inner_span(tail)
         bits = grid.bits + min(growth_bits(-low), grid.bits) + 16
-        fine = Grid(grid.spacing, bits, max(int(math.ldexp(tail, bits)), 1))
+        spacing = self._inner_spacing(float(grid.spacing), tail)
+        fine = Grid(spacing, bits, max(int(math.ldexp(tail, bits)), 1))
         with precision(working_bits(self.inner, fine)):
             of, share = count_of(self.inner), tail / count_of(self.inner)
             laid = [(step.pieces(fine, share), step.count) for step in self.inner]

@@ -13,6 +13,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import ClassVar
 
 from flint import arb
 
@@ -24,9 +25,13 @@ from dpexact.reals import Real
 
 
 class Step(ABC):
-    """A pair of laws, repeated ``count`` times."""
+    """A pair of laws, repeated ``count`` times.
+
+    The first pass spreads the losses of one over ``first_points`` lattice points.
+    """
 
     count: int
+    first_points: ClassVar[int] = 512
 
     @abstractmethod
     def offset(self) -> arb:
