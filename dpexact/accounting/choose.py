@@ -14,6 +14,7 @@ from dpexact.accounting.few_atoms import FewAtoms, sampled
 from dpexact.accounting.fixed_size import WORK, FixedSizeBounds
 from dpexact.accounting.lattice import LatticeProfile
 from dpexact.accounting.lattice import steps as lattice
+from dpexact.accounting.lattice_of import WORK as LATTICE_WORK
 from dpexact.accounting.lattice_of import lattice_of, plain_steps
 from dpexact.accounting.optimal import OptimalComposition
 from dpexact.accounting.profile import (
@@ -40,6 +41,9 @@ Mixtures: TypeAlias = list[tuple[Real | None, Real, int]]
 
 Method: TypeAlias = Literal["auto", "contour", "lattice"]
 """``auto`` takes the fastest method that is certified; the others are engines, second routes."""
+
+#: Work after which a contour without a few digits is given up: a second or two.
+_GLANCE_WORK: Final = 12_000_000
 
 _UNFAILING: Final = (OptimalComposition, NoLoss, GaussianMixedWithResponse)
 """Profiles that answer whatever is asked."""
@@ -71,8 +75,8 @@ def profile(
 def _one_way(plain: Steps, samples: Samples, direction: Direction, method: Method) -> Profile:
     """The exact methods where they apply, with the lattice engine for whatever they refuse."""
 
-    def lattice_profile() -> LatticeProfile:
-        return lattice_of(plain, samples, direction == "add")
+    def lattice_profile(work: int = LATTICE_WORK) -> LatticeProfile:
+        return lattice_of(plain, samples, direction == "add", work)
 
     if method == "lattice":
         return lattice_profile()
@@ -87,6 +91,9 @@ def _one_way(plain: Steps, samples: Samples, direction: Direction, method: Metho
         return lattice_profile()
     if method == "contour" or isinstance(found, _UNFAILING):
         return found
+    if isinstance(found, ContourProfile):
+        glance = ContourProfile(found.composition, found.infinite, _GLANCE_WORK)
+        return Fallback(glance, lambda: lattice_profile(LATTICE_WORK // 3), found)
     return Fallback(found, lattice_profile)
 
 

@@ -10,16 +10,22 @@ from dpexact.enclosure import Enclosure
 from dpexact.errors import PrecisionNotReached, UnsupportedMechanism
 from dpexact.reals import Real
 
-#: With this many certified digits the first method is not helped any more.
+#: With this many certified digits the first method needs no other.
 ENOUGH: Final = 3
 
 
 class Fallback(Profile):
-    """``first``, and ``second`` (made when needed) where the first has no answer or a wide one."""
+    """``first``, and ``second`` (made when needed) where the first has no answer or a wide one.
 
-    def __init__(self, first: Profile, second: Callable[[], Profile]) -> None:
+    ``thorough`` is the first method with more work allowed: for it a few digits must be in sight.
+    """
+
+    def __init__(
+        self, first: Profile, second: Callable[[], Profile], thorough: Profile | None = None
+    ) -> None:
         self.first = first
         self.second = second
+        self.thorough = thorough
         self.infinite = first.infinite
         self.method = first.method
 
@@ -35,9 +41,11 @@ class Fallback(Profile):
         except UnsupportedMechanism:
             return ask(self.second())
         except PrecisionNotReached as error:
-            if error.best.digits >= ENOUGH:
-                raise
             wide, reason = error.best, str(error)
+            if wide.digits >= ENOUGH and self.thorough is None:
+                raise
+        if wide.digits >= ENOUGH and self.thorough is not None:
+            return ask(self.thorough)
         try:
             found = ask(self.second())
         except PrecisionNotReached as error:

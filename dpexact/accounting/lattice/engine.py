@@ -32,6 +32,8 @@ from dpexact.reals import Real
 METHOD: Final = "lattice"
 #: Default work budget, in coefficients times 64-bit words multiplied: some 20 s.
 WORK: Final = 20_000_000
+#: Work of evaluating a step at one point, in coefficients.
+POINT_WORK: Final = 8
 #: Probability tails below ``2^-MAX_BITS`` are not resolved.
 MAX_BITS: Final = 2000
 #: Mass that the first pass may cut off.
@@ -58,13 +60,13 @@ def solve(
     while bits <= MAX_BITS:
         grid = Grid(spacing, bits, 1 << (bits - tail_bits))
         points = sum(s.size(float(spacing), 2.0**-tail_bits / count) for s in steps)
-        if spent + 4 * points * (bits // 64 + 1) > work:
+        if spent + POINT_WORK * points * (bits // 64 + 1) > work:
             break
         try:
             laws, cost = compose_steps(steps, grid)
         except LostPrecision:
             break
-        cost += 4 * points * (bits // 64 + 1)
+        cost += POINT_WORK * points * (bits // 64 + 1)
         spent += cost
         found = laws.enclose(epsilon)
         best = best.clamped(found.lower, found.upper)
