@@ -60,7 +60,9 @@ def solve(
     while bits <= MAX_BITS:
         grid = Grid(spacing, bits, 1 << (bits - tail_bits))
         points = sum(s.size(float(spacing), 2.0**-tail_bits / count) for s in steps)
-        if spent + POINT_WORK * points * (bits // 64 + 1) > work:
+        words = bits // 64 + 1
+        wide = sum(_final_size(s, float(spacing), 2.0**-tail_bits / count) for s in steps)
+        if words * wide > work or (spent and spent + POINT_WORK * points * words > work):
             break
         try:
             laws, cost = compose_steps(steps, grid)
@@ -98,6 +100,11 @@ def _shrink(best: Enclosure, digits: int) -> float:
     if best.lower <= 0:
         return 4.0
     return math.pow(10.0, min(1.2, max(0.3, 0.5 * (digits - best.digits) + 0.03)))
+
+
+def _final_size(step: Step, spacing: float, tail: float) -> float:
+    """About how many points all repetitions of ``step`` together occupy."""
+    return step.size(spacing, tail) * min(step.count, 4 * math.sqrt(step.count))
 
 
 def _beyond_all_losses(steps: Sequence[Step], epsilon: Real, digits: int) -> Enclosure | None:
