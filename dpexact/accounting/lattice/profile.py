@@ -56,7 +56,7 @@ class LatticeProfile(Profile):
         _, laws = engine.solve(self.steps, rational(near), digits + _MORE_DIGITS, self.work)
         found = Enclosure(_ZERO, highest if order is not None else math.inf, self.method)
         if laws is not None:
-            between = self._between(laws, target, near)
+            between = self._between(laws, target, near, digits + 1)
             found = found.clamped(between.lower, between.upper)
         if found.digits < digits:
             raise PrecisionNotReached(f"{digits} digits were not reached: it is in {found}", found)
@@ -76,12 +76,14 @@ class LatticeProfile(Profile):
     def _near(self, target: Enclosure, start: Fraction) -> Fraction:
         """About epsilon, from a coarse pass."""
         _, laws = engine.solve(self.steps, rational(start), 1, self.work // 16)
-        return Fraction(self._between(laws, target, start).lower) if laws else start
+        return Fraction(self._between(laws, target, start, 4).lower) if laws else start
 
-    def _between(self, laws: engine.Composed, target: Enclosure, start: Fraction) -> Enclosure:
+    def _between(
+        self, laws: engine.Composed, target: Enclosure, start: Fraction, digits: int
+    ) -> Enclosure:
         """Where the two laws cross the target: certified on both sides of the truth."""
-        low = _crossing(lambda e: laws.enclose(rational(e)).lower > target.upper, start)
-        high = _crossing(lambda e: laws.enclose(rational(e)).upper > target.lower, start)
+        low = _crossing(lambda e: laws.enclose(rational(e)).lower > target.upper, start, digits)
+        high = _crossing(lambda e: laws.enclose(rational(e)).upper > target.lower, start, digits)
         lowest = _ZERO if low is None else low[0]
         return Enclosure(lowest, math.inf if high is None else high[1], self.method)
 
@@ -96,7 +98,7 @@ def _guarded(ask: Callable[[], Enclosure], trivial: Enclosure) -> Enclosure:
 
 
 def _crossing(
-    is_above: Callable[[Fraction], bool], start: Fraction
+    is_above: Callable[[Fraction], bool], start: Fraction, digits: int
 ) -> tuple[Fraction, Fraction] | None:
     """``(low, high)`` with ``is_above(low)`` (or ``low = 0``) and not ``is_above(high)``.
 
@@ -109,7 +111,7 @@ def _crossing(
             return None
     for _ in range(_BISECTIONS):
         middle = Fraction(float((low + high) / 2))
-        if not low < middle < high:
+        if not low < middle < high or (high - low) * 10**digits < low:
             break
         low, high = (middle, high) if is_above(middle) else (low, middle)
     return low, high
