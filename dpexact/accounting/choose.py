@@ -2,23 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from fractions import Fraction
 from typing import Final, Literal, TypeAlias, get_args
 
-from dpexact import balls, reals
+from dpexact import reals
 from dpexact.accounting.classic.guarantees import sampling_of
 from dpexact.accounting.classic.zcdp import is_only_bounded
 from dpexact.accounting.classic.zcdp_profile import ZCDPProfile
+from dpexact.accounting.closed_form import GaussianMixedWithResponse
 from dpexact.accounting.contour import ContourProfile
 from dpexact.accounting.contour import steps as contour
+from dpexact.accounting.fallback import Fallback
 from dpexact.accounting.few_atoms import FewAtoms, sampled, symmetrised
 from dpexact.accounting.fixed_size import WORK, FixedSizeBounds
 from dpexact.accounting.lattice import LatticeProfile
 from dpexact.accounting.lattice import steps as lattice
-from dpexact.accounting.lattice.engine import WORK as LATTICE_WORK
-from dpexact.accounting.profile import InfiniteLoss, Profile, Repeatable, WorseCurve, WorseDirection
+from dpexact.accounting.lattice_of import WORK as LATTICE_WORK
+from dpexact.accounting.lattice_of import lattice_of, plain_steps
+from dpexact.accounting.optimal import OptimalComposition
+from dpexact.accounting.profile import (
+    InfiniteLoss,
+    NoLoss,
+    Profile,
+    Repeatable,
+    WorseCurve,
+    WorseDirection,
+)
 from dpexact.accounting.sampled_once import sampled_once
+from dpexact.accounting.separated import Samples, Steps, separate
 from dpexact.accounting.unsampled import Unsampled
 from dpexact.arguments import Direction
 from dpexact.errors import UnsupportedMechanism
@@ -28,12 +39,17 @@ from dpexact.reals import Real
 _ONE: Final = reals.rational(1)
 _NOTHING: Final = reals.rational(0)
 
-Steps: TypeAlias = dict[Mechanism, int]
 Mixtures: TypeAlias = list[tuple[Real | None, Real, int]]
 """Sampled Gaussians: ``mu``, the sampling rate, and the number of repetitions."""
 
 Method: TypeAlias = Literal["auto", "contour", "lattice"]
 """``auto`` takes the fastest method that is certified; the others are engines, second routes."""
+
+#: Work after which a contour without a few digits is given up: a second or two.
+_GLANCE_WORK: Final = 12_000_000
+
+_UNFAILING: Final = (OptimalComposition, NoLoss, GaussianMixedWithResponse)
+"""Profiles that answer whatever is asked."""
 
 METHODS: Final[tuple[Method, ...]] = get_args(Method)
 
@@ -57,24 +73,50 @@ def profile(
         return ZCDPProfile.of(mechanism)
     if any(isinstance(step, FixedSize) for step in steps):
         return _fixed_size(steps)
-    plain, samples = _separate(steps)
-    if not samples and method == "auto":
-        return Unsampled.of(plain).profile()
+    plain, samples = separate(steps)
     if direction == "both" and samples:
-        remove, add = (_sampled(plain, samples, way, method) for way in ("remove", "add"))
+        remove, add = (_one_way(plain, samples, way, method) for way in ("remove", "add"))
         return WorseDirection(remove, add)
-    return _sampled(plain, samples, "remove" if direction == "both" else direction, method)
+    return _one_way(plain, samples, "remove" if direction == "both" else direction, method)
+
+
+def _one_way(plain: Steps, samples: Samples, direction: Direction, method: Method) -> Profile:
+    """The exact methods where they apply, with the lattice engine for whatever they refuse."""
+
+    def lattice_profile(work: int = LATTICE_WORK) -> LatticeProfile:
+        return lattice_of(plain, samples, direction == "add", work)
+
+    if method == "lattice":
+        return lattice_profile()
+    try:
+        if samples or method == "contour":
+            found = _sampled(plain, samples, direction, method)
+        else:
+            found = Unsampled.of(plain).profile()
+    except UnsupportedMechanism:
+        if method == "contour":
+            raise
+        return lattice_profile()
+    if method == "contour" or isinstance(found, _UNFAILING):
+        return found
+    if isinstance(found, ContourProfile):
+        glance = ContourProfile(found.composition, found.infinite, _GLANCE_WORK)
+        return Fallback(glance, lambda: lattice_profile(LATTICE_WORK // 3), found)
+    return Fallback(found, lattice_profile)
 
 
 def curve(mechanism: Mechanism, direction: Direction = "both") -> Repeatable | None:
-    """What shares work between repetitions of ``mechanism``; None where nothing does.
+    """What shares work between repetitions of ``mechanism``; None where nothing does."""
+    try:
+        return _curve(mechanism, direction)
+    except UnsupportedMechanism:
+        return None
 
-    Raises:
-        UnsupportedMechanism: as :func:`profile`.
-    """
+
+def _curve(mechanism: Mechanism, direction: Direction) -> Repeatable | None:
     if is_only_bounded(mechanism):
         return None
-    plain, samples = _separate(mechanism.steps())
+    plain, samples = separate(mechanism.steps())
     rest = Unsampled.of(plain)
     inner = {sample: Unsampled.of(sample.mechanism.steps()) for sample in samples}
     if not samples or not all(part.is_gaussian for part in inner.values()):
@@ -85,36 +127,7 @@ def curve(mechanism: Mechanism, direction: Direction = "both") -> Repeatable | N
     return _contour(rest, mixtures, direction)
 
 
-def _separate(steps: Steps) -> tuple[Steps, dict[Poisson, int]]:
-    """The steps without and with sampling; nested rates multiply.
-
-    Rates 0 and 1, and samples from which nothing is lost, disappear.
-    """
-    plain: Steps = {}
-    samples: dict[Poisson, int] = {}
-    for step, count in steps.items():
-        rate, inner = _ONE, step
-        while isinstance(inner, Poisson):
-            rate, inner = reals.multiply(rate, inner.q), inner.mechanism
-        if balls.sign(rate, "q") == 0:
-            continue
-        if inner is step:
-            plain[step] = plain.get(step, 0) + count
-        elif rate.fraction == 1:
-            plain_inside, samples_inside = _separate(inner.steps())
-            for single, times in plain_inside.items():
-                plain[single] = plain.get(single, 0) + count * times
-            for sample, times in samples_inside.items():
-                samples[sample] = samples.get(sample, 0) + count * times
-        elif not Unsampled.of(inner.steps()).is_empty:
-            sample = Poisson(inner, rate)
-            samples[sample] = samples.get(sample, 0) + count
-    return plain, samples
-
-
-def _sampled(
-    plain: Steps, samples: dict[Poisson, int], direction: Direction, method: Method
-) -> Profile:
+def _sampled(plain: Steps, samples: Samples, direction: Direction, method: Method) -> Profile:
     rest = Unsampled.of(plain)
     inner = {sample: Unsampled.of(sample.mechanism.steps()) for sample in samples}
     if method == "auto" and rest.is_empty and sum(samples.values()) == 1:
@@ -122,10 +135,9 @@ def _sampled(
         return sampled_once(inner[once].profile(), once.q, direction)
     if all(part.is_gaussian for part in inner.values()):
         mixtures = [(inner[sample].mu, sample.q, count) for sample, count in samples.items()]
-        build = _lattice if method == "lattice" else _contour
-        return build(rest, mixtures, direction)
+        return _contour(rest, mixtures, direction)
     if method != "auto":
-        raise UnsupportedMechanism(f"the {method} engine samples nothing but Gaussians")
+        raise UnsupportedMechanism("the contour engine samples nothing but Gaussians")
     outcomes = [(sampled(inner[s].outcomes(), s.q, direction), k) for s, k in samples.items()]
     outcomes += [(Unsampled.of({step: 1}).outcomes(), count) for step, count in plain.items()]
     return FewAtoms(outcomes, InfiniteLoss())
@@ -143,36 +155,10 @@ def _contour(rest: Unsampled, mixtures: Mixtures, direction: Direction) -> Conto
     return ContourProfile(tuple(steps), InfiniteLoss(tuple(rest.masses)))
 
 
-def _lattice(rest: Unsampled, mixtures: Mixtures, direction: Direction) -> LatticeProfile:
-    """The same composition for the lattice engine."""
-    add = direction == "add"
-    sampled_steps = [
-        lattice.ContinuousStep(reals.divide(_ONE, mu), q, count, add)
-        for mu, q, count in mixtures
-        if mu is not None
-    ]
-    return _lattice_with(rest, sampled_steps)
-
-
-def _lattice_with(
-    rest: Unsampled, steps: Sequence[lattice.Step], work: int = LATTICE_WORK
-) -> LatticeProfile:
-    if rest.laplace or rest.others:
-        raise UnsupportedMechanism("the lattice engine has no Laplace or lattice noise")
-    found: list[lattice.Step] = list(steps)
-    if rest.mu is not None:
-        found.append(lattice.ContinuousStep(reals.divide(_ONE, rest.mu), _ONE, 1, False))
-    found += [lattice.AtomStep(eps, _NOTHING, count) for eps, count in rest.responses.items()]
-    found += [lattice.AtomStep(_NOTHING, mass, count) for mass, count in rest.masses]
-    if not any(isinstance(step, lattice.ContinuousStep | lattice.SubsampledStep) for step in found):
-        raise UnsupportedMechanism("the lattice engine needs a Gaussian")
-    return LatticeProfile(found, InfiniteLoss(tuple(rest.masses)), work)
-
-
 def _fixed_size(steps: Steps) -> Profile:
     """Gaussians on fixed-size samples, with Gaussians and responses that see all records."""
     plain: Steps = {}
-    samples: dict[Poisson, int] = {}
+    samples: Samples = {}
     dominating: list[lattice.Step] = []
     for step, count in steps.items():
         if isinstance(step, Poisson):
@@ -198,12 +184,17 @@ def _fixed_size(steps: Steps) -> Profile:
         dominating.append(lattice.SubsampledStep(noise, rate, count))
     if not samples:
         return Unsampled.of(plain).profile()
-    remove, add = (_sampled(plain, samples, way, "auto") for way in ("remove", "add"))
+    remove, add = (_one_way(plain, samples, way, "auto") for way in ("remove", "add"))
     attained = WorseDirection(remove, add)
     rest = Unsampled.of(plain)
     if rest.is_empty and sum(samples.values()) == 1:
         return attained
-    return FixedSizeBounds(attained, _lattice_with(rest, dominating, WORK))
+    return FixedSizeBounds(attained, _lattice_above(rest, dominating))
+
+
+def _lattice_above(rest: Unsampled, dominating: list[lattice.Step]) -> LatticeProfile:
+    infinite = InfiniteLoss(tuple(rest.masses))
+    return LatticeProfile(plain_steps(rest) + dominating, infinite, WORK)
 
 
 def symmetric_samples(mechanism: Mechanism) -> Profile:
@@ -225,18 +216,18 @@ def symmetric_samples(mechanism: Mechanism) -> Profile:
         else:
             single = step
         steps[single] = steps.get(single, 0) + count
-    plain, samples = _separate(steps)
+    plain, samples = separate(steps)
     if not samples:
         raise UnsupportedMechanism("no part is a sample")
     inner = {sample: Unsampled.of(sample.mechanism.steps()) for sample in samples}
     if all(part.is_gaussian for part in inner.values()):
         noises = [(inner[s].mu, s.q, count) for s, count in samples.items()]
-        dominating = [
+        dominating: list[lattice.Step] = [
             lattice.SubsampledStep(reals.divide(_ONE, mu), q, count)
             for mu, q, count in noises
             if mu is not None
         ]
-        return _lattice_with(Unsampled.of(plain), dominating, WORK)
+        return _lattice_above(Unsampled.of(plain), dominating)
     outcomes = [(symmetrised(inner[s].outcomes(), s.q), count) for s, count in samples.items()]
     outcomes += [(Unsampled.of({step: 1}).outcomes(), count) for step, count in plain.items()]
     return FewAtoms(outcomes, InfiniteLoss())

@@ -11,7 +11,7 @@ from typing import Final
 
 from flint import arb, fmpq
 
-from dpexact import balls
+from dpexact import balls, reals
 from dpexact.enclosure import Enclosure
 from dpexact.errors import PrecisionNotReached
 from dpexact.reals import Real
@@ -52,6 +52,18 @@ class InfiniteLoss:
             kept = 1 - delta.fraction
             survival *= fmpq(kept.numerator, kept.denominator) ** count
         return Fraction(int((1 - survival).p), int((1 - survival).q))
+
+    @property
+    def mass(self) -> Real:
+        """The mass as an expression."""
+        exact = self.fraction
+        if exact is not None:
+            return reals.rational(exact)
+        one, survival = reals.rational(1), reals.rational(1)
+        for delta, count in self.masses:
+            kept = reals.add(one, reals.negate(delta))
+            survival = reals.multiply(survival, reals.power(kept, reals.rational(count)))
+        return reals.add(one, reals.negate(survival))
 
     def ball(self) -> arb:
         """The mass as a ball at the current precision, without cancellation for small masses."""

@@ -74,11 +74,7 @@ class _SampledOnce(Profile):
 class _Remove(_SampledOnce):
     def __init__(self, base: Profile, q: Real) -> None:
         super().__init__(base, q)
-        lost = base.infinite.fraction
-        lost_real = reals.rational(lost) if lost is not None else None
-        if lost_real is None:
-            lost_real = _mass(base.infinite)
-        self.infinite = InfiniteLoss(((reals.multiply(q, lost_real), 1),))
+        self.infinite = InfiniteLoss(((reals.multiply(q, base.infinite.mass), 1),))
 
     def _point(self, epsilon: Real) -> Real:
         gain = reals.divide(reals.add(exponential(epsilon), reals.rational(-1)), self.q)
@@ -130,12 +126,3 @@ class _Add(_SampledOnce):
         if found.lower == math.inf:
             return balls.certify(lambda: -(-balls.ball(self.q)).log1p(), digits, method=self.method)
         return self._image(found, lambda x: -((-x).expm1() * balls.ball(self.q)).log1p(), digits)
-
-
-def _mass(infinite: InfiniteLoss) -> Real:
-    """The mass of infinite loss as an expression."""
-    survival = _REAL_ONE
-    for delta, count in infinite.masses:
-        kept = reals.add(_REAL_ONE, reals.negate(delta))
-        survival = reals.multiply(survival, reals.power(kept, reals.rational(count)))
-    return reals.add(_REAL_ONE, reals.negate(survival))

@@ -10,7 +10,7 @@ from dpexact.accounting.choose import profile
 from dpexact.accounting.closed_form import GaussianMixedWithResponse
 from dpexact.accounting.optimal import OptimalComposition
 from dpexact.accounting.profile import NoLoss, Profile
-from dpexact.errors import UnsupportedMechanism
+from dpexact.errors import PrecisionNotReached, UnsupportedMechanism
 from dpexact.mechanisms import gaussian, parse
 from dpexact.reals import real
 
@@ -96,12 +96,23 @@ def test_directions_of_sampled_steps_and_of_others() -> None:
         "poisson(gdp(1), 1/10) * laplace(1)",
         "laplace(1) * gdp(1)",
         "poisson(laplace(1), 1/10)^2",
+        "poisson(discrete_gaussian(2), 1/10)^3",
+        "poisson(gaussian(1) * laplace(1), 1/10)^3",
+        "poisson(poisson(gaussian(1), 1/2) * pure_dp(1), 1/3)^2",
+        "discrete_gaussian(3) * discrete_gaussian(5) * gaussian(1) * poisson(laplace(1), 3/10)^7",
+        "gdp(1/10) * pure_dp(1/100)^20001",
+        "staircase(1, 1/3)^3 * pure_dp(sqrt(2)) * laplace(3)",
+        "fixed_size(gaussian(1), 1, 10)^3 * laplace(2)",
     ],
 )
-def test_mixtures_without_a_method_are_refused_not_guessed(text: str) -> None:
+def test_every_product_has_a_profile(text: str) -> None:
     try:
-        found = delta(text, 1, digits=3)
-    except UnsupportedMechanism as error:
-        assert "no certified accounting" in str(error)
-    else:
-        assert 0 < found.lower <= found.upper < 1
+        found = delta(text, "1/5", digits=3)
+    except PrecisionNotReached as error:
+        found = error.best
+    assert 0 < found.lower <= found.upper < 1
+    assert found.digits >= (1 if "fixed" in text else 3)
+
+
+def test_without_loss_no_method_is_needed() -> None:
+    assert delta("poisson(poisson(pure_dp(0), 1/2) * gdp(0), 1/3)^5", 0).upper == 0

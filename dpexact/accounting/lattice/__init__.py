@@ -2,7 +2,8 @@
 
 Inside, each module imports only from those before it::
 
-    normal_tail < steps, law < grid < engine < profile
+    normal_tail, grid < law < pieces < steps < sampling < atoms, laplace
+        < composition < nested < engine < profile
 """
 
 from dpexact.accounting.lattice.profile import LatticeProfile

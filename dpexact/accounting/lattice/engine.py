@@ -12,15 +12,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Final, TypeVar
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 from flint import arb, arb_poly
 
-from dpexact.accounting.lattice.grid import Grid, LostPrecision, base_laws, point_count
+from dpexact.accounting.lattice.composition import compose, count_of, offset_of, working_bits
+from dpexact.accounting.lattice.grid import Grid, LostPrecision, dyadic, growth_bits
 from dpexact.accounting.lattice.law import Lower, Upper, total
-from dpexact.accounting.lattice.steps import AtomStep, Step, growth_bits
+from dpexact.accounting.lattice.pieces import lower_law, upper_law
+from dpexact.accounting.lattice.steps import Step
 from dpexact.balls import approximate, ball, precision, to_enclosure
 from dpexact.enclosure import Enclosure
 from dpexact.errors import PrecisionNotReached
@@ -30,14 +32,12 @@ from dpexact.reals import Real
 METHOD: Final = "lattice"
 #: Default work budget, in coefficients times 64-bit words multiplied: some 20 s.
 WORK: Final = 20_000_000
-#: The first pass spreads the losses of one step over this many lattice points.
-FIRST_POINTS: Final = 512
+#: Work of evaluating a step at one point, in coefficients.
+POINT_WORK: Final = 8
 #: Probability tails below ``2^-MAX_BITS`` are not resolved.
 MAX_BITS: Final = 2000
 #: Mass that the first pass may cut off.
 FIRST_TAIL_BITS: Final = 130
-
-_L = TypeVar("_L", Upper, Lower)
 
 
 def solve(
@@ -51,7 +51,7 @@ def solve(
     if bounded is not None:
         return bounded, None
     best = Enclosure(Fraction(0), Fraction(1), METHOD)
-    count = sum(step.count for step in steps)
+    count = count_of(steps)
     spacing, tail_bits, spent = _first_spacing(steps), FIRST_TAIL_BITS, 0
     # Q masses are multiplied by e^epsilon
     more_bits = min(growth_bits(approximate(epsilon)), MAX_BITS)
@@ -59,13 +59,16 @@ def solve(
     laws: Composed | None = None
     while bits <= MAX_BITS:
         grid = Grid(spacing, bits, 1 << (bits - tail_bits))
-        points = sum(point_count(s, spacing, 2.0**-tail_bits / count) for s in steps)
-        if spent + 4 * points * (bits // 64 + 1) > work:
+        points = sum(s.size(float(spacing), 2.0**-tail_bits / count) for s in steps)
+        words = bits // 64 + 1
+        wide = sum(_final_size(s, float(spacing), 2.0**-tail_bits / count) for s in steps)
+        if words * wide > work or (spent and spent + POINT_WORK * points * words > work):
             break
         try:
             laws, cost = compose_steps(steps, grid)
         except LostPrecision:
             break
+        cost += POINT_WORK * points * (bits // 64 + 1)
         spent += cost
         found = laws.enclose(epsilon)
         best = best.clamped(found.lower, found.upper)
@@ -74,7 +77,7 @@ def solve(
         shrink = min(_shrink(best, digits), (work - spent) / max(cost, 1) / 1.2)
         if shrink < 1.2:
             break
-        spacing = _dyadic(float(spacing) / shrink)
+        spacing = dyadic(float(spacing) / shrink)
         bits, tail_bits = _next_bits(best, digits, points, count, shrink)
         bits += more_bits
     return best, laws
@@ -99,6 +102,11 @@ def _shrink(best: Enclosure, digits: int) -> float:
     return math.pow(10.0, min(1.2, max(0.3, 0.5 * (digits - best.digits) + 0.03)))
 
 
+def _final_size(step: Step, spacing: float, tail: float) -> float:
+    """About how many points all repetitions of ``step`` together occupy."""
+    return step.size(spacing, tail) * min(step.count, 4 * math.sqrt(step.count))
+
+
 def _beyond_all_losses(steps: Sequence[Step], epsilon: Real, digits: int) -> Enclosure | None:
     """Bounds of ``delta`` where ``epsilon`` is the largest finite loss or more, else None.
 
@@ -111,8 +119,7 @@ def _beyond_all_losses(steps: Sequence[Step], epsilon: Real, digits: int) -> Enc
             if largest is None:
                 return None
             most += step.count * largest
-            if isinstance(step, AtomStep):
-                survival += step.count * (-ball(step.delta)).log1p()
+            survival += step.count * (-step.infinite()).log1p()
         gap = ball(epsilon) - most
         if gap < 0:
             return None
@@ -124,20 +131,8 @@ def _beyond_all_losses(steps: Sequence[Step], epsilon: Real, digits: int) -> Enc
 
 def _first_spacing(steps: Sequence[Step]) -> Fraction:
     """A first spacing, from the widest step."""
-    widths = []
-    for step in steps:
-        if isinstance(step, AtomStep):
-            widths.append(-2 * float(step.offset().mid()))
-        else:
-            low, high = step.span(1e-30)
-            widths.append(high - low)
-    return _dyadic(max(max(widths) / FIRST_POINTS, 1e-9))
-
-
-def _dyadic(x: float) -> Fraction:
-    """``x`` cut to 10 bits, at most 1/2."""
-    mantissa, exponent = math.frexp(min(x, 0.5))
-    return Fraction(int(mantissa * 1024)) * Fraction(2) ** (exponent - 10)
+    spans = [(step.span(1e-30), step.first_points) for step in steps]
+    return dyadic(max(max((high - low) / points for (low, high), points in spans), 1e-9))
 
 
 def _next_bits(
@@ -154,37 +149,14 @@ def _next_bits(
 
 def compose_steps(steps: Sequence[Step], grid: Grid) -> tuple[Composed, int]:
     """The laws of the composition, and the work they took."""
-    noise = max([approximate(s.sigma) for s in steps if not isinstance(s, AtomStep)] + [1.0])
-    with precision(grid.precision + 32 + math.ceil(math.log2(max(noise, 1.0)))):
-        of = sum(step.count for step in steps)
-        offset, done, cost = arb(0), 0, 0
-        upper: Upper | None = None
-        lower: Lower | None = None
-        for step in steps:
-            offset += step.count * step.offset()
-            above, below = base_laws(step, grid, of)
-            above, above_cost = _power(above, step.count, grid, of)
-            below, below_cost = _power(below, step.count, grid, of)
-            done += step.count
-            tail = grid.tail_for(done, of)
-            upper = above if upper is None else upper.compose(above, grid.bits, tail)
-            lower = below if lower is None else lower.compose(below, grid.bits, tail)
-            cost += above_cost + 2 * below_cost + upper.size() + 2 * lower.size()
-        assert upper is not None
-        assert lower is not None
-        return Composed(upper, lower, offset, grid), cost * (grid.bits // 64 + 1)
-
-
-def _power(base: _L, count: int, grid: Grid, of: int) -> tuple[_L, int]:
-    """``count`` copies of ``base`` composed, by repeated squaring; and the coefficients it took."""
-    result, done, cost = base, 1, 0
-    for bit in bin(count)[3:]:
-        result, done = result.compose(result, grid.bits, grid.tail_for(2 * done, of)), 2 * done
-        cost += 2 * result.size()
-        if bit == "1":
-            result, done = result.compose(base, grid.bits, grid.tail_for(done + 1, of)), done + 1
-            cost += 2 * result.size()
-    return result, cost + base.size()
+    of = count_of(steps)
+    tail = math.ldexp(grid.tail, -grid.bits) / of
+    with precision(working_bits(steps, grid)):
+        laid = [(step.pieces(grid, tail), step.count) for step in steps]
+        upper, above = compose(((upper_law(pieces, grid), n) for pieces, n in laid), grid, of)
+        lower, below = compose(((lower_law(pieces, grid), n) for pieces, n in laid), grid, of)
+        work = (above + 2 * below) * (grid.bits // 64 + 1)
+        return Composed(upper, lower, offset_of(steps), grid), work
 
 
 @dataclass(frozen=True)

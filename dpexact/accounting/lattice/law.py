@@ -1,8 +1,8 @@
 """Laws on a lattice in fixed-point integers, and their composition with proved rounding.
 
 Masses are integers, in units of ``2^-bits``. :class:`Upper` is a dominating law, :class:`Lower` a
-dominated one; see ``PROOF.md`` sections 2 to 5 for why composition, rounding and cutting keep the
-order.
+dominated one, :class:`TwoSided` a dominated one known on both sides. Why composition, rounding and
+cutting keep the order is proved in ``docs/theory/lattice-engine.md``.
 """
 
 from __future__ import annotations
@@ -55,26 +55,51 @@ class Lower:
     over_q: fmpz
 
     def compose(self, other: Lower, bits: int, tail: fmpz) -> Lower:
+        """The law of the sum of labels, with ``P`` mass up to ``tail`` cut at either end."""
+        product = self.product(other, bits)
+        return product.kept(*_window(product.p, tail))
+
+    def product(self, other: Lower, bits: int) -> Lower:
         """Labels add; ``P`` is rounded down and ``Q`` up; any overflow is an overflow."""
         over_p = self.over_p * (total(other.p) + other.over_p) + total(self.p) * other.over_p
         over_q = self.over_q * (total(other.q) + other.over_q) + total(self.q) * other.over_q
         same = self is other
         p = (self.p**2 if same else self.p * other.p) // (fmpz(1) << bits)
         q = _round_up(self.q**2 if same else self.q * other.q, bits)
-        composed = Lower(self.low + other.low, p, q, over_p >> bits, -(-over_q >> bits))
-        return composed.cut(tail)
+        return Lower(self.low + other.low, p, q, over_p >> bits, -(-over_q >> bits))
 
     def size(self) -> int:
         """How many coefficients it takes."""
         return int(self.p.length())
 
-    def cut(self, tail: fmpz) -> Lower:
-        """Drop low bins and move high bins to the overflow, ``P`` mass up to ``tail`` each."""
-        start, stop = _window(self.p, tail)
+    def kept(self, start: int, stop: int) -> Lower:
+        """Drop the bins before ``start`` and move those from ``stop`` on to the overflow."""
         p, q = self.p.truncate(stop), self.q.truncate(stop)
         over_p = self.over_p + total(self.p) - total(p)
         over_q = self.over_q + total(self.q) - total(q)
         return Lower(self.low + start, p.right_shift(start), q.right_shift(start), over_p, over_q)
+
+
+@dataclass(frozen=True)
+class TwoSided:
+    """The same labels twice: ``P`` from below and ``Q`` from above, and with the roles swapped.
+
+    ``swapped.p`` bounds the ``Q`` masses from below, ``swapped.q`` the ``P`` masses from above.
+    """
+
+    straight: Lower
+    swapped: Lower
+
+    def compose(self, other: TwoSided, bits: int, tail: fmpz) -> TwoSided:
+        """As :meth:`Lower.compose`, with one window for both, so that labels stay the same."""
+        straight = self.straight.product(other.straight, bits)
+        swapped = self.swapped.product(other.swapped, bits)
+        window = _window(straight.p, tail)
+        return TwoSided(straight.kept(*window), swapped.kept(*window))
+
+    def size(self) -> int:
+        """How many coefficients it takes."""
+        return self.straight.size() + self.swapped.size()
 
 
 def total(masses: fmpz_poly) -> fmpz:

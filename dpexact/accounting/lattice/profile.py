@@ -8,12 +8,13 @@ from fractions import Fraction
 from typing import Final
 
 import numpy as np
+from flint import arb
 
 from dpexact.accounting.lattice import engine
 from dpexact.accounting.lattice.steps import Step
 from dpexact.accounting.profile import InfiniteLoss, Profile
-from dpexact.balls import ball, certify
-from dpexact.enclosure import Enclosure
+from dpexact.balls import ball, certify, precision, to_enclosure
+from dpexact.enclosure import Bound, Enclosure
 from dpexact.errors import PrecisionNotReached
 from dpexact.reals import Real, rational
 
@@ -22,10 +23,11 @@ _BISECTIONS: Final = 60
 #: Digits of delta that decide about one more digit of epsilon.
 _MORE_DIGITS: Final = 2
 _LARGEST: Final = 4096
+_PLANNING_BITS: Final = 256
 
 
 class LatticeProfile(Profile):
-    """Profile of a composition of sampled or plain Gaussians and randomised responses."""
+    """Profile of any composition of steps on the lattice."""
 
     method = engine.METHOD
 
@@ -46,27 +48,42 @@ class LatticeProfile(Profile):
 
     def _epsilon(self, delta: Real, digits: int) -> Enclosure:
         order = self.infinite.compare(delta, digits)
-        if order != -1 and (order == 1 or any(step.largest() is None for step in self.steps)):
+        highest = self._largest()
+        if order != -1 and (order == 1 or highest == math.inf):
             return Enclosure.exact(math.inf, self.method)
         target = certify(lambda: ball(delta), 2 * digits + 20)
-        near = self._near(target, Fraction(1))
+        near = self._near(target, Fraction(min(Fraction(1), highest / 2)))
         _, laws = engine.solve(self.steps, rational(near), digits + _MORE_DIGITS, self.work)
-        found = Enclosure(_ZERO, math.inf, self.method)
+        found = Enclosure(_ZERO, highest if order is not None else math.inf, self.method)
         if laws is not None:
-            found = self._between(laws, target, near)
+            between = self._between(laws, target, near, digits + 1)
+            found = found.clamped(between.lower, between.upper)
         if found.digits < digits:
             raise PrecisionNotReached(f"{digits} digits were not reached: it is in {found}", found)
         return found
 
+    def _largest(self) -> Bound:
+        """A bound of the finite losses, at least 0; infinite if there is none."""
+        with precision(_PLANNING_BITS):
+            total = arb(0)
+            for step in self.steps:
+                loss = step.largest()
+                if loss is None or not loss.is_finite():
+                    return math.inf
+                total += step.count * loss
+            return max(to_enclosure(total).upper, _ZERO)
+
     def _near(self, target: Enclosure, start: Fraction) -> Fraction:
         """About epsilon, from a coarse pass."""
         _, laws = engine.solve(self.steps, rational(start), 1, self.work // 16)
-        return Fraction(self._between(laws, target, start).lower) if laws else start
+        return Fraction(self._between(laws, target, start, 4).lower) if laws else start
 
-    def _between(self, laws: engine.Composed, target: Enclosure, start: Fraction) -> Enclosure:
+    def _between(
+        self, laws: engine.Composed, target: Enclosure, start: Fraction, digits: int
+    ) -> Enclosure:
         """Where the two laws cross the target: certified on both sides of the truth."""
-        low = _crossing(lambda e: laws.enclose(rational(e)).lower > target.upper, start)
-        high = _crossing(lambda e: laws.enclose(rational(e)).upper > target.lower, start)
+        low = _crossing(lambda e: laws.enclose(rational(e)).lower > target.upper, start, digits)
+        high = _crossing(lambda e: laws.enclose(rational(e)).upper > target.lower, start, digits)
         lowest = _ZERO if low is None else low[0]
         return Enclosure(lowest, math.inf if high is None else high[1], self.method)
 
@@ -81,7 +98,7 @@ def _guarded(ask: Callable[[], Enclosure], trivial: Enclosure) -> Enclosure:
 
 
 def _crossing(
-    is_above: Callable[[Fraction], bool], start: Fraction
+    is_above: Callable[[Fraction], bool], start: Fraction, digits: int
 ) -> tuple[Fraction, Fraction] | None:
     """``(low, high)`` with ``is_above(low)`` (or ``low = 0``) and not ``is_above(high)``.
 
@@ -94,7 +111,7 @@ def _crossing(
             return None
     for _ in range(_BISECTIONS):
         middle = Fraction(float((low + high) / 2))
-        if not low < middle < high:
+        if not low < middle < high or (high - low) * 10**digits < low:
             break
         low, high = (middle, high) if is_above(middle) else (low, middle)
     return low, high

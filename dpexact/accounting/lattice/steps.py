@@ -1,7 +1,7 @@
-"""One step of a composition, as the lattice engine sees it.
+"""One step of a composition, as the lattice engine sees it, and the Gaussian ones.
 
 A step is a pair ``(P, Q)``. Its privacy loss is ``offset + x``; the engine places ``x`` on a
-uniform lattice. A step evaluates, in balls at the current precision, at one ``x``:
+uniform lattice. A step without atoms evaluates, in balls at the current precision, at one ``x``:
 
 * ``S_P = P(loss > offset + x)`` and ``S_Q = Q(loss > offset + x)``,
 * the profile ``D = S_P - e^(offset + x) S_Q``.
@@ -10,63 +10,91 @@ uniform lattice. A step evaluates, in balls at the current precision, at one ``x
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol, TypeAlias
+from typing import ClassVar
 
 from flint import arb
 
-from dpexact.accounting.lattice.normal_tail import direct_tail
+from dpexact.accounting.lattice.grid import Grid, growth_bits
+from dpexact.accounting.lattice.normal_tail import NormalTail, direct_tail
+from dpexact.accounting.lattice.pieces import Pieces, Survival, reach, tabulate
 from dpexact.balls import approximate, ball, precision
 from dpexact.reals import Real
 
 
-def split_atom(gap: arb, spacing: arb) -> tuple[int, int, arb]:
-    r"""``(k, m, share)``: a loss ``gap >= 0`` is split between the lattice points ``k`` and ``m``.
+class Step(ABC):
+    """A pair of laws, repeated ``count`` times.
 
-    ``k t <= gap <= m t`` is certain, and ``m = k + 1`` unless a lattice point is within rounding.
-    The share :math:`(e^{mt-gap}-1)/(e^{(m-k)t}-1)` at ``k`` keeps both total masses.
+    The first pass spreads the losses of one over ``first_points`` lattice points.
     """
-    place = gap / spacing
-    low = max(int(place.lower().floor().fmpz()), 0)
-    high = max(int(place.upper().floor().fmpz()), 0) + 1
-    return low, high, (high * spacing - gap).expm1() / ((high - low) * spacing).expm1()
 
+    count: int
+    first_points: ClassVar[int] = 512
 
-def growth_bits(loss: float) -> int:
-    """Bits of absolute accuracy that a factor ``e^loss`` takes."""
-    return max(0, math.ceil(loss / math.log(2)))
-
-
-class SmoothStep(Protocol):
-    """A step whose loss has a density, apart from an atom at 0 perhaps."""
-
-    @property
-    def sigma(self) -> Real:
-        """The noise, which sets how much precision the quantiles lose."""
-
-    @property
-    def count(self) -> int:
-        """The number of repetitions."""
-
+    @abstractmethod
     def offset(self) -> arb:
         """Where the lattice starts."""
 
+    @abstractmethod
     def largest(self) -> arb | None:
-        """The largest loss; None if unbounded."""
+        """An upper bound of the finite losses; None if they are unbounded."""
 
-    def edge(self) -> int:
-        """-1 if there is no mass at ``x < 0``, 1 if none at ``x > 0``, else 0."""
-
-    def at(self, tail: Callable[[arb], arb]) -> Callable[[arb], tuple[arb, arb, arb]]:
-        """The function ``x -> (S_P, S_Q, D)``, by the normal ``tail`` function given."""
-
+    @abstractmethod
     def span(self, tail: float) -> tuple[float, float]:
         """Roughly the range of ``x`` outside which ``P`` has mass ``tail`` at most."""
 
+    @abstractmethod
+    def pieces(self, grid: Grid, tail: float) -> Pieces:
+        """The step on ``grid``, where mass ``tail`` may be cut, at the current precision."""
+
+    def size(self, spacing: float, tail: float) -> int:
+        """About how many outcomes and lattice points must be evaluated."""
+        low, high = self.span(tail)
+        return int((high - low) / spacing) + 4
+
+    def infinite(self) -> arb:
+        """The mass of infinite loss under ``P``."""
+        return arb(0)
+
+    def lost_bits(self) -> int:
+        """Bits that the evaluation of a step loses."""
+        return 0
+
+
+class GaussianStep(Step):
+    """Gaussian noise ``sigma``: a loss with a density, apart from an atom at 0 perhaps."""
+
+    sigma: Real
+
+    @abstractmethod
+    def edge(self) -> int:
+        """-1 if there is no mass at ``x < 0``, 1 if none at ``x > 0``, else 0."""
+
+    @abstractmethod
+    def at(self, tail: Callable[[arb], arb]) -> Survival:
+        """The function ``x -> (S_P, S_Q, D)``, by the normal ``tail`` function given."""
+
+    def lost_bits(self) -> int:
+        """The quantiles lose as many as the noise has."""
+        return math.ceil(math.log2(max(approximate(self.sigma), 1.0)))
+
+    def pieces(self, grid: Grid, tail: float) -> Pieces:
+        """The table of both survivals and the profile; nothing else."""
+        low, high = self.span(tail)
+        first, last = grid.index(low) - 1, grid.index(high) + 1
+        edge = self.edge()  # no mass beyond it
+        first, last = (max(first, 0) if edge < 0 else first), (min(last, 0) if edge > 0 else last)
+        first = min(first, last - 1)
+        top = float(self.offset().mid()) + last * float(grid.spacing)
+        evaluate = self.at(NormalTail(grid.precision - 8 + growth_bits(top)))
+        table = tabulate(evaluate, grid, first, last, arb(1))
+        return Pieces([], [], arb(0), (arb(0), arb(0)), table)
+
 
 @dataclass(frozen=True)
-class ContinuousStep:
+class ContinuousStep(GaussianStep):
     r"""A Gaussian mechanism of noise ``sigma`` on a Poisson sample of rate ``0 < q <= 1``.
 
     With ``z`` in units of ``sigma``, ``N(m)`` the normal law of variance 1 and mean ``m``:
@@ -116,7 +144,7 @@ class ContinuousStep:
         odds = (1 - ball(self.q)) / ball(self.q)
         return lambda x: sigma * (odds * x.expm1()).log() + half
 
-    def at(self, tail: Callable[[arb], arb] = direct_tail) -> Callable[[arb], tuple[arb, arb, arb]]:
+    def at(self, tail: Callable[[arb], arb] = direct_tail) -> Survival:
         """The function ``x -> (S_P, S_Q, D)``, by the normal ``tail`` function given."""
         quantile = self.quantile()
         q, shift = ball(self.q), 1 / ball(self.sigma)
@@ -146,7 +174,7 @@ class ContinuousStep:
     def span(self, tail: float) -> tuple[float, float]:
         """Roughly the range of ``x`` outside which ``P`` has mass ``tail`` at most."""
         sigma = approximate(self.sigma)
-        reach = math.sqrt(2 * math.log(1 / tail)) if tail > 0 else 38.0
+        far = reach(tail)
         odds = 0.0
         if not self.plain:
             with precision(256):  # 1 - q may be tiny
@@ -160,12 +188,12 @@ class ContinuousStep:
             exponent += odds
             return exponent if exponent > 40 else math.log1p(math.exp(exponent))
 
-        low, high = loss(-reach), loss(reach if self.add else reach + 1 / sigma)
+        low, high = loss(-far), loss(far if self.add else far + 1 / sigma)
         return (-high, -low) if self.add else (low, high)
 
 
 @dataclass(frozen=True)
-class SubsampledStep:
+class SubsampledStep(GaussianStep):
     r"""The pair of ``C_q(G_mu)``, ``mu = 1/sigma``: fixed-size sampling at rate ``0 < q < 1``.
 
     It is symmetric, and for ``eps >= 0`` its profile is that of the Poisson-sampled Gaussian in
@@ -193,7 +221,7 @@ class SubsampledStep:
         """None."""
         return 0
 
-    def at(self, tail: Callable[[arb], arb] = direct_tail) -> Callable[[arb], tuple[arb, arb, arb]]:
+    def at(self, tail: Callable[[arb], arb] = direct_tail) -> Survival:
         """The function ``x -> (S_P, S_Q, D)`` for exact ``x``, by the normal ``tail`` given."""
         sigma, q = ball(self.sigma), ball(self.q)
         shift = 1 / sigma
@@ -216,39 +244,8 @@ class SubsampledStep:
     def span(self, tail: float) -> tuple[float, float]:
         """Symmetric."""
         sigma, q = approximate(self.sigma), approximate(self.q)
-        reach = math.sqrt(2 * math.log(1 / tail)) if tail > 0 else 38.0
-        exponent = (reach + 1 / sigma) / sigma - 1 / (2 * sigma * sigma)
+        far = reach(tail)
+        exponent = (far + 1 / sigma) / sigma - 1 / (2 * sigma * sigma)
         top = math.log1p(q * math.expm1(min(exponent, 700.0))) if exponent > 0 else 0.0
         top = max(top, exponent + math.log(q), 1e-9)
         return -top, top
-
-
-@dataclass(frozen=True)
-class AtomStep:
-    r"""``(eps, delta)``-differential privacy by its dominating pair (Kairouz, Oh, Viswanath).
-
-    Under ``P``: infinite loss with mass ``delta``; otherwise loss ``eps`` with probability
-    :math:`1/(1+e^{-\epsilon})` and ``-eps`` with :math:`1/(1+e^{\epsilon})`. The lattice starts at
-    ``offset = -eps``, so that only the gap ``2 eps`` is rounded. Domain: ``eps >= 0``.
-    """
-
-    eps: Real
-    delta: Real
-    count: int
-
-    def offset(self) -> arb:
-        """The lower of the two losses."""
-        return -ball(self.eps)
-
-    def largest(self) -> arb | None:
-        """``eps``."""
-        return ball(self.eps)
-
-    def masses(self) -> tuple[arb, arb, arb]:
-        """``(delta, P(loss = eps), P(loss = -eps))``; ``Q`` swaps the last two."""
-        eps, lost = ball(self.eps), ball(self.delta)
-        high = 1 / (1 + (-eps).exp())
-        return lost, (1 - lost) * high, (1 - lost) / (1 + eps.exp())
-
-
-Step: TypeAlias = SmoothStep | AtomStep

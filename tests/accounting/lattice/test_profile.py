@@ -7,8 +7,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import dpexact
-from dpexact.accounting.lattice import LatticeProfile, engine, grid, law
-from dpexact.accounting.lattice.steps import AtomStep, ContinuousStep, SubsampledStep
+from dpexact.accounting.few_atoms import Atom
+from dpexact.accounting.lattice import LatticeProfile, engine, grid, law, pieces
+from dpexact.accounting.lattice.atoms import FiniteStep
+from dpexact.accounting.lattice.steps import ContinuousStep, SubsampledStep
+from dpexact.accounting.lattice_part import response
 from dpexact.accounting.profile import InfiniteLoss
 from dpexact.errors import PrecisionNotReached, UnsupportedMechanism
 from dpexact.reals import rational, real
@@ -45,9 +48,11 @@ def test_two_engines_overlap_on_sampled_gaussians(configuration):
 
 @pytest.mark.parametrize("epsilon", ["0", "1/2", "2"])
 def test_plain_gaussians_and_responses_against_the_closed_form(epsilon):
+    third = response(real("1/3"))
     steps = [
         ContinuousStep(real("2"), real("1"), 3, False),
-        AtomStep(real("1/3"), real("1/100"), 4),
+        FiniteStep(tuple(map(Atom, third.p, third.q)), 4),
+        FiniteStep((Atom(real("0.99"), real("0.99")), Atom(real("0.01"), real(0))), 4),
     ]
     found = enclosed(steps, Fraction(epsilon))
     exact = dpexact.delta("gaussian(2)^3 * approx_dp(1/3, 1/100)^4", epsilon, 12)
@@ -103,8 +108,10 @@ def test_forced_by_name():
     found = dpexact.delta(text, "1/2", 3, "remove", method="lattice")
     assert found.method == "lattice"
     assert found.overlaps(dpexact.delta(text, "1/2", 12, "remove"))
+    response = dpexact.delta("pure_dp(1)^2", "1/2", 3, method="lattice")
+    assert response.overlaps(dpexact.delta("pure_dp(1)^2", "1/2"))
     with pytest.raises(UnsupportedMechanism):
-        dpexact.delta("pure_dp(1)^2", "1/2", 3, method="lattice")
+        dpexact.delta("gdp(0)", "1/2", 3, method="lattice")
 
 
 def test_bounded_loss_beyond_its_largest_value():
@@ -152,12 +159,12 @@ def test_dropping_cut_mass_is_noticed(monkeypatch):
 
 
 def test_a_dominating_law_one_point_too_low_is_noticed(monkeypatch):
-    right = grid._upper
+    right = pieces.upper_law
 
-    def shifted(profile, shape, first):
-        found = right(profile, shape, first)
+    def shifted(step, shape):
+        found = right(step, shape)
         return law.Upper(found.low - 1, found.masses, found.inf)
 
-    monkeypatch.setattr(grid, "_upper", shifted)
+    monkeypatch.setattr(engine, "upper_law", shifted)
     laws, _ = engine.compose_steps(STEPS, grid.Grid(Fraction(1, 64), 96, 1 << 40))
     assert is_noticed(laws)

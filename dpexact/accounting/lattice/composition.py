@@ -1,0 +1,64 @@
+"""Composition of the laws of steps on one lattice."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Protocol, TypeVar
+
+from flint import arb, fmpz
+
+from dpexact.accounting.lattice.grid import Grid
+from dpexact.accounting.lattice.steps import Step
+
+
+class Law(Protocol):
+    """What can be composed."""
+
+    def compose(self: _L, other: _L, bits: int, tail: fmpz) -> _L:
+        """The law of the sum of losses or labels, where ``tail`` may be cut at either end."""
+
+    def size(self) -> int:
+        """How many coefficients it takes."""
+
+
+_L = TypeVar("_L", bound=Law)
+
+
+def compose(laws: Iterable[tuple[_L, int]], grid: Grid, of: int) -> tuple[_L, int]:
+    """All laws, each as often as said, ``of`` in all; and the coefficients it took."""
+    result: _L | None = None
+    done = cost = 0
+    for base, count in laws:
+        law, more = _power(base, count, grid, of)
+        done += count
+        result = law if result is None else result.compose(law, grid.bits, grid.tail_for(done, of))
+        cost += more + result.size()
+    assert result is not None
+    return result, cost
+
+
+def _power(base: _L, count: int, grid: Grid, of: int) -> tuple[_L, int]:
+    """``count`` copies of ``base`` composed, by repeated squaring; and the coefficients it took."""
+    result, done, cost = base, 1, 0
+    for bit in bin(count)[3:]:
+        result, done = result.compose(result, grid.bits, grid.tail_for(2 * done, of)), 2 * done
+        cost += 2 * result.size()
+        if bit == "1":
+            result, done = result.compose(base, grid.bits, grid.tail_for(done + 1, of)), done + 1
+            cost += 2 * result.size()
+    return result, cost + base.size()
+
+
+def count_of(steps: Sequence[Step]) -> int:
+    """The number of steps, with repetition."""
+    return sum(step.count for step in steps)
+
+
+def offset_of(steps: Sequence[Step]) -> arb:
+    """Where the lattice of the composition starts."""
+    return sum((step.count * step.offset() for step in steps), arb(0))
+
+
+def working_bits(steps: Sequence[Step], grid: Grid) -> int:
+    """The precision in which the steps are evaluated."""
+    return grid.precision + 32 + max(step.lost_bits() for step in steps)

@@ -1,0 +1,44 @@
+"""A composition sorted into steps without sampling and steps on Poisson samples."""
+
+from __future__ import annotations
+
+from typing import Final, TypeAlias
+
+from dpexact import balls, reals
+from dpexact.accounting.unsampled import Unsampled
+from dpexact.mechanisms import Mechanism, Poisson
+
+Steps: TypeAlias = dict[Mechanism, int]
+"""Mechanisms, and how often each runs."""
+Samples: TypeAlias = dict[Poisson, int]
+"""Samples at rates strictly between 0 and 1 of mechanisms that are no samples themselves."""
+
+_ONE: Final = reals.rational(1)
+
+
+def separate(steps: Steps) -> tuple[Steps, Samples]:
+    """The steps without and with sampling; nested rates multiply.
+
+    Rates 0 and 1, and samples from which nothing is lost, disappear.
+    """
+    plain: Steps = {}
+    samples: Samples = {}
+    for step, count in steps.items():
+        rate, inner = _ONE, step
+        while isinstance(inner, Poisson):
+            rate, inner = reals.multiply(rate, inner.q), inner.mechanism
+        if balls.sign(rate, "q") == 0:
+            continue
+        if inner is step:
+            plain[step] = plain.get(step, 0) + count
+            continue
+        plain_inside, samples_inside = separate(inner.steps())
+        if rate.fraction == 1:
+            for single, times in plain_inside.items():
+                plain[single] = plain.get(single, 0) + count * times
+            for inside, times in samples_inside.items():
+                samples[inside] = samples.get(inside, 0) + count * times
+        elif samples_inside or not Unsampled.of(plain_inside).is_empty:
+            sample = Poisson(inner, rate)
+            samples[sample] = samples.get(sample, 0) + count
+    return plain, samples
