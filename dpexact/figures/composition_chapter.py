@@ -1,0 +1,1 @@
+"""The figures of Steinke, Composition of Differential Privacy."""

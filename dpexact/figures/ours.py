@@ -1,0 +1,1 @@
+"""The figures of this project: pictures that need certified values."""

@@ -1,0 +1,1 @@
+"""The figures of the talk A Statistical Viewpoint on Differential Privacy."""
