@@ -46,7 +46,10 @@ def write_figure(
     Raises:
         InvalidInput: matplotlib is missing for a picture, or a file cannot be written.
     """
-    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InvalidInput(f"{folder}: the folder cannot be made: {error.strerror}") from None
     told = {"figure": data.name, "source": data.source, "caption": data.caption, **metadata}
     contents: dict[Path, bytes] = {}
     for kind in formats:
