@@ -33,7 +33,7 @@ _ONE: Final = Fraction(1)
 _SEARCH_DIGITS: Final = 8
 #: The golden ratio to 200 digits: a coarser one leads the section astray once it is narrow.
 _GOLDEN: Final = Fraction(math.isqrt(5 * 100**200) - 10**200, 2 * 10**200)
-_MOST_PARABOLAS: Final = 8
+_MOST_PARABOLAS: Final = 24
 #: Largest ``|log_2 x|`` that is looked at.
 _FARTHEST: Final = 1024
 
@@ -68,7 +68,10 @@ def _proposals(
     last = digits / 2 + 2
     for _ in range(_MOST_PARABOLAS):
         step = centre * Fraction(10.0**-exponent)
+        before = centre
         centre = concave.vertex(centre, step, min(digits + 8, math.ceil(3 * exponent) + 8))
+        if abs(centre - before) > step:  # still on its way, as past a kink nearby
+            continue
         if exponent >= last / 2:
             for goal in (last, last - 1.0, last + 1.0):
                 yield centre, centre * Fraction(10.0**-goal)

@@ -6,7 +6,7 @@ import click
 from click.shell_completion import get_completion_class
 
 import dpexact
-from dpexact.cli import auditing, formulas, proving, quantities
+from dpexact.cli import auditing, figures, formulas, proving, quantities
 from dpexact.cli.errors import OneLineErrors
 
 
@@ -58,5 +58,6 @@ for verb in (
     auditing.audit,
     auditing.accountants,
     proving.prove,
+    figures.figure,
 ):
     main.add_command(verb)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import shlex
 import sys
 from contextlib import ExitStack
@@ -15,7 +14,7 @@ import click
 
 import dpexact
 from dpexact.cli.errors import fail
-from dpexact.cli.options import digits_option, json_option
+from dpexact.cli.options import cores, digits_option, json_option
 from dpexact.cli.report_files import ReportFiles, report_options, tell_actions
 
 
@@ -111,7 +110,7 @@ def audit(
         report = judge_all(
             listed,
             digits,
-            jobs=jobs or _cores(),
+            jobs=jobs or cores(),
             executor=executor,
             timeout=timeout,
             journal=journal,
@@ -128,13 +127,6 @@ def _interrupted(journal: Path | None, kind: type[BaseException] | None, *_: obj
     """Say that what was found is kept."""
     if journal is not None and kind is KeyboardInterrupt:
         fail(f"interrupted; {journal} keeps what was found, the same command goes on", 130)
-
-
-def _cores() -> int:
-    """The number of cores that this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
 
 
 @click.command()

@@ -1,0 +1,14 @@
+"""The papers' figures as certified data and as pictures.
+
+Modules, each importing only from those before it::
+
+    model < computing < registry < kov, gaussian_dp, composition_chapter, slides, ours
+    model < drawing < writing
+"""
+
+from dpexact.figures.computing import Workshop
+from dpexact.figures.model import FigureData
+from dpexact.figures.registry import recipe, recipes
+from dpexact.figures.writing import FORMATS, write_figure
+
+__all__ = ["FORMATS", "FigureData", "Workshop", "recipe", "recipes", "write_figure"]

@@ -1,0 +1,120 @@
+"""Certified points for figures: questions to the library, answered in parallel."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from dataclasses import dataclass
+from fractions import Fraction
+from multiprocessing import get_context
+from typing import Final, Literal, TypeAlias
+
+from dpexact import accounting
+from dpexact.accounting.tradeoff_of import tradeoff
+from dpexact.arguments import Direction
+from dpexact.enclosure import Enclosure
+from dpexact.errors import PrecisionNotReached
+from dpexact.figures.model import Point, Series
+from dpexact.tradeoff import PiecewiseLinear, Vertex
+from dpexact.tradeoff.numbers import enclose
+
+Quantity: TypeAlias = Literal["delta", "epsilon", "renyi", "tradeoff"]
+Progress: TypeAlias = Callable[[int, int], None]
+
+#: Fewer questions than this are answered here, since processes take time to start.
+_FEW: Final = 24
+
+_VERTEX: Final = "exact vertex"
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """``quantity`` of ``mechanism`` at the exact number ``at``."""
+
+    quantity: Quantity
+    mechanism: str
+    at: str
+    direction: Direction = "both"
+
+    def answer(self, digits: int) -> Enclosure:
+        """The enclosure, wider where ``digits`` were not reached."""
+        try:
+            if self.quantity == "tradeoff":
+                return tradeoff(self.mechanism)(self.at, digits)
+            ask = getattr(accounting, self.quantity)
+            found: Enclosure = ask(self.mechanism, self.at, digits, self.direction)
+            return found
+        except PrecisionNotReached as error:
+            return error.best
+
+
+@dataclass(frozen=True, slots=True)
+class Workshop:
+    """Where figures are computed: the digits asked for, the processes, and who is told."""
+
+    digits: int = 30
+    jobs: int = 1
+    progress: Progress = lambda done, total: None
+
+    def answers(self, questions: Sequence[Question]) -> list[Enclosure]:
+        """The answers in the order of the questions; equal ones are answered once."""
+        asked = list(dict.fromkeys(questions))
+        found: dict[Question, Enclosure] = {}
+        self.progress(0, len(asked))
+        if self.jobs == 1 or len(asked) < _FEW:
+            for question in asked:
+                found[question] = question.answer(self.digits)
+                self.progress(len(found), len(asked))
+        else:
+            with ProcessPoolExecutor(self.jobs, mp_context=get_context("spawn")) as pool:
+                waiting = {pool.submit(q.answer, self.digits): q for q in asked}
+                for future in as_completed(waiting):
+                    found[waiting[future]] = future.result()
+                    self.progress(len(found), len(asked))
+        return [found[question] for question in questions]
+
+    def curves(
+        self, quantity: Quantity, labelled: Iterable[tuple[str, str]], arguments: Sequence[Fraction]
+    ) -> tuple[Series, ...]:
+        """A series for each pair of label and mechanism: ``quantity`` over ``arguments``."""
+        pairs = list(labelled)
+        questions = [Question(quantity, m, str(x)) for _, m in pairs for x in arguments]
+        answers = iter(self.answers(questions))
+        return tuple(
+            Series(label, tuple(Point(Enclosure.exact(x), next(answers)) for x in arguments))
+            for label, _ in pairs
+        )
+
+
+def exact(x: Fraction | int, y: Fraction | int) -> Point:
+    """A point that is known exactly."""
+    return Point(Enclosure.exact(Fraction(x)), Enclosure.exact(Fraction(y)))
+
+
+def grid(low: Fraction | int, high: Fraction | int, count: int) -> list[Fraction]:
+    """``count + 1`` equally spaced exact numbers from ``low`` to ``high``."""
+    step = (Fraction(high) - Fraction(low)) / count
+    return [Fraction(low) + k * step for k in range(count + 1)]
+
+
+def combined(a: Fraction, first: Enclosure, b: Fraction, second: Enclosure) -> Enclosure:
+    """``a first + b second`` for ``a, b >= 0`` and finite enclosures."""
+    lower = a * Fraction(first.lower) + b * Fraction(second.lower)
+    upper = a * Fraction(first.upper) + b * Fraction(second.upper)
+    return Enclosure(lower, upper, first.method)
+
+
+def outline(label: str, f: PiecewiseLinear, digits: int) -> Series:
+    """The graph of a piecewise-linear trade-off function, from vertex to vertex."""
+    return path(label, f.vertices, digits)
+
+
+def path(label: str, vertices: Iterable[Vertex], digits: int) -> Series:
+    """The exact points ``vertices``, joined."""
+    return Series(
+        label,
+        tuple(
+            Point(enclose(alpha, digits, _VERTEX), enclose(beta, digits, _VERTEX))
+            for alpha, beta in vertices
+        ),
+    )

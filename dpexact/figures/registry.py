@@ -1,0 +1,66 @@
+"""The figures by name."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final, TypeAlias
+
+from dpexact.errors import InvalidInput
+from dpexact.figures.computing import Workshop
+from dpexact.figures.model import FigureData, Panel
+from dpexact.tokens import shorten
+
+Compute: TypeAlias = Callable[[Workshop], tuple[Panel, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    """How a figure is made; ``caption`` as in :class:`~dpexact.figures.model.FigureData`."""
+
+    name: str
+    title: str
+    source: str
+    caption: str
+    compute: Compute
+
+    def make(self, workshop: Workshop) -> FigureData:
+        """The figure's certified data."""
+        return FigureData(self.name, self.title, self.source, self.caption, self.compute(workshop))
+
+
+_RECIPES: Final[dict[str, Recipe]] = {}
+
+
+def figure(name: str, title: str, source: str, caption: str) -> Callable[[Compute], Compute]:
+    """Register the decorated function as the computation of the figure ``name``."""
+
+    def register(compute: Compute) -> Compute:
+        assert name not in _RECIPES, name
+        _RECIPES[name] = Recipe(name, title, source, caption, compute)
+        return compute
+
+    return register
+
+
+def recipes() -> tuple[Recipe, ...]:
+    """All figures, in the order of their papers."""
+    # the papers' modules register themselves
+    from dpexact.figures import composition_chapter, gaussian_dp, kov, ours, slides  # noqa: F401
+
+    return tuple(_RECIPES.values())
+
+
+def recipe(name: str) -> Recipe:
+    """The figure ``name``.
+
+    Raises:
+        InvalidInput: there is none.
+    """
+    known = {each.name: each for each in recipes()}
+    if name not in known:
+        close = difflib.get_close_matches(name, known, 1)
+        hint = f"did you mean {close[0]!r}?" if close else f"known: {', '.join(known)}"
+        raise InvalidInput(f"figure: unknown name {shorten(repr(name))}; {hint}")
+    return known[name]

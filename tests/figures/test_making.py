@@ -1,0 +1,120 @@
+"""Figures as files: data with both bounds, deterministic pictures, clear errors."""
+
+import csv
+import json
+import xml.etree.ElementTree as ET
+from fractions import Fraction
+
+import pytest
+from click.testing import CliRunner
+
+from dpexact.cli import main
+from dpexact.errors import InvalidInput
+from dpexact.figures import Workshop, drawing, recipe, recipes, write_figure
+from dpexact.figures.computing import Question, grid
+from dpexact.figures.writing import formats_in
+
+pytest.importorskip("matplotlib", reason="pictures need matplotlib")
+
+
+def run(*arguments):
+    return CliRunner().invoke(main, ["figure", *map(str, arguments)])
+
+
+def test_the_list_names_every_figure():
+    names = [each.name for each in recipes()]
+    assert len(names) == len(set(names)) >= 17
+    lines = run("list").output.splitlines()
+    assert [line.partition(":")[0] for line in lines] == names
+    assert [row["name"] for row in json.loads(run("list", "--json").output)["figures"]] == names
+
+
+def test_data_and_pictures_are_written_together(tmp_path):
+    result = run("kov-1", "-o", tmp_path / "new" / "folder", "--format", "svg,png,pdf,csv,json")
+    assert result.exit_code == 0, result.output
+    assert "16 certified numbers, the widest enclosure has 30 digits" in result.output
+    files = {path.suffix: path.read_bytes() for path in (tmp_path / "new" / "folder").iterdir()}
+    assert set(files) == {".svg", ".png", ".pdf", ".csv", ".json"}
+    assert files[".png"].startswith(b"\x89PNG")
+    assert files[".pdf"].startswith(b"%PDF")
+    assert ET.fromstring(files[".svg"]).tag.endswith("svg")
+    record = json.loads(files[".json"])
+    assert record["metadata"]["figure"] == "kov-1"
+    assert record["metadata"]["digits"] == "30"
+    assert "Our choice: epsilon = 1" in record["metadata"]["caption"]
+    lines = files[".csv"].decode().splitlines()
+    rows = list(csv.DictReader(line for line in lines if not line.startswith("#")))
+    points = [p for s in record["panels"][0]["series"] for p in s["points"]]
+    assert [row["y_lower"] for row in rows] == [p["y"]["lower"] for p in points]
+    for row in rows:
+        assert Fraction(row["x_lower"]) <= Fraction(row["x_upper"])
+        width = Fraction(row["y_upper"]) - Fraction(row["y_lower"])
+        assert 0 <= width <= Fraction(row["y_upper"]) / 10**30
+
+
+@pytest.mark.parametrize("kind", ["svg", "png", "pdf"])
+def test_pictures_are_deterministic(kind):
+    data = recipe("kov-2").make(Workshop(10))
+    assert drawing.picture(data, kind, {"a": "b"}) == drawing.picture(data, kind, {"a": "b"})
+
+
+def test_processes_give_the_same_points():
+    name = "steinke-2"
+    assert recipe(name).make(Workshop(15, 2)) == recipe(name).make(Workshop(15))
+
+
+def test_equal_questions_are_answered_once():
+    told = []
+    workshop = Workshop(10, progress=lambda done, total: told.append((done, total)))
+    first, second = workshop.answers([Question("delta", "gdp(1)", "1")] * 2)
+    assert first == second
+    assert told == [(0, 1), (1, 1)]
+
+
+def test_a_point_without_its_digits_is_kept_as_wide_as_it_is():
+    found = Question("epsilon", "fixed_size(gaussian(1), 1, 10)^3", "1e-5").answer(15)
+    assert found.digits < 15
+
+
+def test_a_figure_without_pictures_needs_no_matplotlib(tmp_path, monkeypatch):
+    monkeypatch.setitem(__import__("sys").modules, "matplotlib", None)
+    assert run("kov-1", "-o", tmp_path, "--format", "csv").exit_code == 0
+    result = run("kov-1", "-o", tmp_path, "--format", "csv,png")
+    assert result.exit_code == 2
+    assert 'needs matplotlib; pip install "dpexact[plot]"' in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["kov-9"], "figure: unknown name 'kov-9'; did you mean 'kov-"),
+        (["zzz"], "figure: unknown name 'zzz'; known: "),
+        (["kov-1", "--format", "svg,bmp"], "format: 'bmp' is not accepted; use svg, png"),
+        (["kov-1", "--format", ""], "format: '' is not accepted"),
+        (["kov-1", "--digits", "0"], "'--digits'"),
+        ([], "Missing argument"),
+    ],
+)
+def test_bad_input_is_one_line(arguments, message, tmp_path):
+    result = run(*arguments, "-o", tmp_path / "out")
+    assert result.exit_code == 2
+    assert message in result.stderr
+    assert len(result.stderr.splitlines()) == 1
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_folder_that_is_a_file(tmp_path):
+    (tmp_path / "out").write_text("mine")
+    result = run("kov-1", "-o", tmp_path / "out")
+    assert result.exit_code == 2
+    assert (tmp_path / "out").read_text() == "mine"
+    with pytest.raises(InvalidInput, match="cannot be made"):
+        write_figure(recipe("kov-1").make(Workshop(5)), tmp_path / "out" / "in", ["csv"], 5, {})
+
+
+def test_formats():
+    assert formats_in(" SVG, csv,svg") == ("svg", "csv")
+
+
+def test_grids_are_exact():
+    assert grid(0, 1, 4) == [0, Fraction(1, 4), Fraction(1, 2), Fraction(3, 4), 1]

@@ -1,0 +1,184 @@
+"""The figures' numbers by second routes, and against what the papers print."""
+
+import math
+from fractions import Fraction
+
+import mpmath
+import pytest
+from flint import arb, fmpq
+
+from dpexact import accounting, balls
+from dpexact.enclosure import Enclosure
+from dpexact.errors import PrecisionNotReached
+from dpexact.figures import Workshop, recipe, recipes
+from dpexact.figures.slides import crossing
+
+DIGITS = 30
+QUICK = [
+    each.name
+    for each in recipes()
+    if each.name.startswith(("kov", "gdp-3", "gdp-4", "gdp-5", "gdp-6"))
+]
+
+
+@pytest.fixture(scope="module")
+def made():
+    found = {}
+
+    def make(name, digits=DIGITS):
+        if name not in found:
+            found[name] = recipe(name).make(Workshop(digits))
+        return found[name]
+
+    return make
+
+
+def series(data, label, panel=0):
+    return next(s for s in data.panels[panel].series if s.label == label)
+
+
+def near(enclosure, printed):
+    """Whether the enclosure rounds to the digits that were printed."""
+    unit = Fraction(1, 10 ** len(printed.partition(".")[2]))
+    return abs(Fraction(enclosure.lower) - Fraction(printed)) <= unit
+
+
+@pytest.mark.parametrize("name", QUICK)
+def test_every_point_has_its_digits(name, made):
+    data = made(name)
+    assert data.fewest_digits >= DIGITS
+    for panel in data.panels:
+        for each in panel.series:
+            assert all(p.x.lower >= 0 and p.y.upper <= 1 for p in each.points)
+
+
+@pytest.mark.parametrize("delta", ["0", "1/10"])
+def test_kov_2_by_enumeration(delta, made):
+    """The lower boundary of all (P_FA, P_MD) of rejection sets, by sorting outcomes."""
+    panel = 0 if delta == "0" else 1
+    for k in (1, 3, 5):
+        drawn = series(made("kov-2"), f"$k = {k}$", panel).points
+        for point, (alpha, beta) in zip(drawn, corners(k, Fraction(delta)), strict=False):
+            for ours, theirs in ((point.x, alpha), (point.y, beta)):
+                with balls.precision(300):
+                    found = balls.to_enclosure(theirs)
+                assert found.lower <= ours.upper
+                assert ours.lower <= found.upper
+
+
+def corners(k, delta):
+    with balls.precision(300):
+        e = (arb(2) / 5).exp()
+        kept = (1 - arb(fmpq(delta.numerator, delta.denominator))) ** k
+        alpha, beta = arb(0), kept
+        yield alpha, beta
+        for i in range(k + 1):  # k - i losses of eps, i of -eps
+            choose = arb.bin_uiui(k, i)
+            alpha += kept * choose * e**i / (1 + e) ** k
+            beta -= kept * choose * e ** (k - i) / (1 + e) ** k
+            yield alpha, beta
+
+
+def test_kov_3_equal_errors(made):
+    """Theorem III.2 at its best slack, and III.1, where both errors are equal."""
+    basic = series(made("kov-3-top"), "III.1: basic").points
+    assert any(near(p.x, "0.0460030970") and near(p.y, "0.0460030970") for p in basic)
+    best = [p for p in series(made("kov-3-top"), "III.2: advanced").points if p.x.lower > 0.165]
+    assert best[0].y.lower < Fraction("0.1653")
+
+
+def test_gdp_3_equal_errors(made):
+    for mu in ("0.5", "1", "3", "6"):
+        points = series(made("gdp-3-right"), rf"$\mu = {mu}$").points
+        with mpmath.workdps(40):
+            for p in points[1:-1:9]:
+                quantile = mpmath.sqrt(2) * mpmath.erfinv(
+                    1 - 2 * mpmath.mpf(p.x.lower.numerator) / p.x.lower.denominator
+                )
+                expected = mpmath.ncdf(quantile - mpmath.mpf(mu))
+                middle = mpmath.mpf(p.y.lower.numerator) / p.y.lower.denominator
+                assert abs(middle - expected) < mpmath.mpf(10) ** -28 * expected
+
+
+def test_gdp_6_bends_where_the_talk_has_it(made):
+    hull = series(made("gdp-6-left"), "$C_p(f)$").points
+    assert any(near(p.x, "0.184060125346759") and near(p.y, "0.594781962395972") for p in hull)
+    right = series(made("gdp-6-right"), "$C_p(f)$").points
+    assert any(near(p.x, "0.0426832858598") and near(p.y, "0.774390028484") for p in right)
+
+
+def test_gdp_7_by_the_lattice_engine():
+    """A point of an exact curve is above every supporting line of another engine's profile."""
+    mechanism = "poisson(gaussian(1.3), 256/60000)^3515"
+    alpha = Fraction(1, 4)
+    truth = accounting.tradeoff(mechanism)(alpha, 10)
+    gaps = []
+    for eps in ("0.05", "0.1", "0.15"):
+        delta = accounting.delta(mechanism, eps, 2, method="lattice")
+        level = Fraction(math.exp(float(eps)))
+        gaps.append(truth.upper - (1 - Fraction(delta.upper) - level * alpha))
+    assert 0 <= min(gaps) < Fraction(1, 200)
+
+
+def test_steinke_1_as_printed(made):
+    printed = {
+        "basic": ("1", "10"),
+        "Theorem 18": ("1.712258136269", "5.756521769757"),
+        "optimal": ("0.9993709057218", "4.774567588108"),
+        "zCDP, Proposition 14": ("1.471594750532", "5.221534444530"),
+        "Gaussian, variance 200": ("0.9405155265308", "3.307600722613"),
+    }
+    for label, (ten, hundred) in printed.items():
+        points = series(made("steinke-1"), label).points
+        assert near(points[9].y, ten)
+        assert near(points[99].y, hundred)
+
+
+def test_steinke_2_as_printed(made):
+    exact, first, second = (
+        series(made("steinke-2"), label).points
+        for label in ("exact", "Proposition 41", "Proposition 42")
+    )
+    assert near(exact[8].y, "1.674060564")
+    assert near(first[8].y, "4.112769226")
+    assert near(second[8].y, "1.884191960")
+    assert near(exact[48].y, "21.94313033")
+
+
+def test_census_as_recomputed():
+    data = recipe("slides-census").make(Workshop(12, 2))
+    exact = series(data, "exact composition").points
+    assert near(exact[0].y, "54.73765")
+    assert near(exact[7].y, "338.2815")
+    saved, printed = (series(data, label, 1).points for label in ("recomputed", "as printed"))
+    wrong = [
+        name
+        for name, ours, theirs in zip(data.panels[1].categories, saved, printed, strict=True)
+        if abs(Fraction(ours.y.lower) - Fraction(theirs.y.lower)) > Fraction(1, 10)
+    ]
+    assert wrong == ["US"]
+    assert near(saved[0].y, "21.13")
+
+
+def test_a_crossing_is_enclosed():
+    def square_root_of(x, digits):  # 1/x^2 crosses 1/2 at sqrt 2
+        return Enclosure.exact(1 / x**2)
+
+    found = crossing(square_root_of, Fraction(1, 2), Fraction(2), 25)
+    assert found.lower**2 < 2 < found.upper**2
+    assert found.digits >= 25
+
+
+def test_no_crossing():
+    with pytest.raises(PrecisionNotReached):
+        crossing(lambda x, d: Enclosure(1 / x, 9 / x), Fraction(1), Fraction(6, 5), 5)
+
+
+def test_understatement_by_the_lattice_engine():
+    """One cell of the heat map by another engine."""
+    error = accounting.approximation_error(
+        "poisson(gaussian(0.6), 1/100)^100", "clt-poisson", digits=10, delta="1e-5"
+    )
+    found = accounting.epsilon("poisson(gaussian(0.6), 1/100)^100", "1e-5", 2, method="lattice")
+    assert found.lower <= error.true.upper
+    assert error.true.lower <= found.upper
