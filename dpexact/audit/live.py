@@ -1,40 +1,161 @@
-"""Live audits: run installed accountants on workloads and collect what they claim."""
+"""Live audits: run accountants on workloads, and collect what they claim and where they fail."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Final
 
+from dpexact.arguments import integer_in
 from dpexact.audit import workloads
-from dpexact.audit.accountants import Skipped, claims_of, load, questions_for
+from dpexact.audit.accountants import (
+    Interview,
+    Limits,
+    NoAnswer,
+    call_of,
+    find,
+    names,
+    python_for,
+    questions_for,
+)
 from dpexact.audit.claims import Claim
+from dpexact.audit.runs import AccountantRun, Failure, Skip
+from dpexact.audit.workloads import Case
+from dpexact.errors import InvalidInput
+
+#: In place of a name: every registered accountant, the absent ones reported.
+ALL: Final = "all"
 
 
 def ask(
     accountants: Sequence[str],
     workload_names: Sequence[str],
     progress: Callable[[int, int], None] | None = None,
-) -> tuple[list[Claim], dict[str, list[Skipped]]]:
-    """The claims of the named accountants on the named workloads, and what each was not asked.
+    *,
+    pythons: Mapping[str, str] | None = None,
+    limits: Limits | None = None,
+    jobs: int = 1,
+) -> tuple[list[Claim], tuple[AccountantRun, ...]]:
+    """The claims of the named accountants on the named workloads, and what became of asking them.
+
+    Claims and runs stand in the order of the names and of the cases, whatever the ``jobs``.
 
     Args:
-        accountants: names of registered accountants (see ``dpexact accountants``).
+        accountants: names of registered accountants (see ``dpexact accountants``), or ``"all"``.
         workload_names: built-in workloads, or YAML files.
-        progress: called as ``progress(done, total)`` after every answer.
+        progress: called as ``progress(done, total)`` after every answer, never twice at once.
+        pythons: interpreters by accountant; the one under ``""`` is for all others.
+        limits: of each answer.
+        jobs: how many accountants are asked at once, each in a process of its own.
 
     Raises:
-        InvalidInput: an unknown name or an absent package; nobody has been asked then.
+        InvalidInput: an unknown name, or a package that is absent or broken although it was named;
+            nobody has been asked then. Or no accountant works at all.
     """
-    adapters = [load(name) for name in dict.fromkeys(accountants)]
+    jobs = integer_in(jobs, "jobs", 1, 1024)
+    listed = [find(name) for name in dict.fromkeys(accountants) if name != ALL]
     grids = [workloads.load(name) for name in dict.fromkeys(workload_names)]
     cases = list(dict.fromkeys(case for grid in grids for case in grid.cases))
-    asked = [(adapter, *questions_for(adapter, cases)) for adapter in adapters]
-    total = sum(len(questions) for _, questions, _ in asked)
-    claims: list[Claim] = []
-    done = 0
-    for adapter, questions, _ in asked:
-        for question in questions:
-            claims.extend(claims_of(adapter, [question]))
-            done += 1
-            if progress:
-                progress(done, total)
-    return claims, {adapter.name: skipped for adapter, _, skipped in asked}
+    python = dict(pythons or {})
+    for name in python:
+        if name:
+            find(name)
+    interviews = [Interview(found, python_for(found.name, python), limits) for found in listed]
+    runs: list[AccountantRun] = []
+    try:
+        for interview in interviews:
+            interview.open()
+        if ALL in accountants:
+            named = {interview.name for interview in interviews}
+            for name in names():
+                if name in named:
+                    continue
+                try:
+                    interviews.append(Interview(find(name), python_for(name, python), limits))
+                except InvalidInput as error:
+                    runs.append(
+                        AccountantRun(name, python=python_for(name, python), reason=str(error))
+                    )
+        counter = _Counter(progress)
+        tables = [_Table(interview, cases, counter) for interview in interviews]
+        with ThreadPoolExecutor(jobs) as pool:
+            try:
+                outcomes = list(pool.map(_Table.filled, tables))
+            except BaseException:
+                for table in tables:
+                    table.stop()
+                raise
+    finally:
+        for interview in interviews:
+            interview.close()
+    runs += [run for _, run in outcomes]
+    if all(run.reason for run in runs):
+        reasons = "; ".join(run.reason for run in runs)
+        raise InvalidInput(f"accountant: none works here: {reasons}")
+    return [claim for claims, _ in outcomes for claim in claims], tuple(runs)
+
+
+class _Counter:
+    """Counts answers of all threads."""
+
+    def __init__(self, progress: Callable[[int, int], None] | None) -> None:
+        self._progress = progress
+        self._lock = threading.Lock()
+        self._done = self._total = 0
+
+    def add(self, done: int = 0, total: int = 0) -> None:
+        with self._lock:
+            self._done += done
+            self._total += total
+            if self._progress and done:
+                self._progress(self._done, self._total)
+
+
+class _Table:
+    """One accountant and all that it is asked."""
+
+    def __init__(self, interview: Interview, cases: list[Case], counter: _Counter) -> None:
+        self._interview, self._counter = interview, counter
+        self._questions, self._skipped = questions_for(interview.accountant, cases)
+        self._stopped = False
+        counter.add(total=len(self._questions))
+
+    def stop(self) -> None:
+        """Ask nothing more, and end what is being answered."""
+        self._stopped = True
+        self._interview.close()
+
+    def filled(self) -> tuple[list[Claim], AccountantRun]:
+        """Ask every question."""
+        claims: list[Claim] = []
+        failures: list[Failure] = []
+        interview, clock = self._interview, time.perf_counter()
+        reason = ""
+        try:
+            interview.open()
+        except InvalidInput as error:
+            reason = str(error)
+        for question in self._questions:
+            if self._stopped:
+                break
+            if not reason:
+                try:
+                    claims += interview.claims(question)
+                except NoAnswer as error:
+                    call = call_of(interview.accountant, question)
+                    failures.append(Failure(str(question.case), call, str(error)))
+            self._counter.add(done=1)
+        interview.close()
+        run = AccountantRun(
+            name=interview.name,
+            versions=interview.versions,
+            python=interview.python,
+            asked=0 if reason else len(self._questions),
+            skipped=() if reason else tuple(Skip(str(s.case), s.reason) for s in self._skipped),
+            failures=tuple(failures),
+            seconds=time.perf_counter() - clock,
+            reason=reason,
+        )
+        return claims, run

@@ -59,9 +59,12 @@ class Report:
 
     @property
     def exit_code(self) -> int:
-        """0 if every claim is right, 1 if one is certified wrong, else 3."""
+        """1 if a claim is certified wrong; 3 if one is undecided or an answer failed; else 0."""
         verdicts = {finding.verdict for finding in self.findings}
-        return 1 if verdicts & WRONG else 0 if verdicts <= RIGHT else 3
+        if verdicts & WRONG:
+            return 1
+        failed = any(run.failures for run in self.runs)
+        return 0 if verdicts <= RIGHT and not failed else 3
 
 
 def audit(

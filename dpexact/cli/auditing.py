@@ -16,18 +16,38 @@ import click
 
 import dpexact
 from dpexact.cli.errors import fail
-from dpexact.cli.options import digits_option, json_option
+from dpexact.cli.options import digits_option, json_option, python_option
 
 
 @click.command()
 @click.argument("claims", nargs=-1, type=click.Path(path_type=Path))
-@click.option("--accountant", "accountants", multiple=True, metavar="NAME", help="Audit this too.")
+@click.option(
+    "--accountant",
+    "accountants",
+    multiple=True,
+    metavar="NAME",
+    help='Audit this too; "all" for every one that is installed.',
+)
 @click.option(
     "--workload",
     "workloads",
     multiple=True,
     metavar="NAME",
     help="Cases that the accountants are asked.  [default: basics]",
+)
+@python_option
+@click.option(
+    "--answer-timeout",
+    type=click.FloatRange(0, 86_400, min_open=True),
+    default=60,
+    show_default=True,
+    help="Seconds for an answer of an accountant.",
+)
+@click.option(
+    "--memory",
+    type=click.IntRange(64, 1 << 24),
+    metavar="MIB",
+    help="Memory for an accountant.  [default: any]",
 )
 @click.option("--html", type=click.Path(path_type=Path), help="Write a self-contained page.")
 @click.option("--json", "json_file", type=click.Path(path_type=Path), help="Write the JSON report.")
@@ -55,6 +75,9 @@ def audit(
     claims: tuple[Path, ...],
     accountants: tuple[str, ...],
     workloads: tuple[str, ...],
+    pythons: dict[str, str],
+    answer_timeout: float,
+    memory: int | None,
     html: Path | None,
     json_file: Path | None,
     jobs: int | None,
@@ -66,7 +89,7 @@ def audit(
     """Judge claims of other software: sound, unsound or undecided, with the certified truth.
 
     CLAIMS are files (YAML, JSON or CSV). With --accountant the named accountants are run on the
-    workloads and what they return is judged.
+    workloads, each in a process of its own, and what they return is judged.
 
     \b
     Examples:
@@ -74,21 +97,24 @@ def audit(
       dpexact audit --accountant dp-accounting-pld --workload basics --json report.json
       dpexact audit claims.csv --jobs 8 --journal findings.jsonl
       dpexact audit claims.csv --scheduler tcp://10.0.0.1:8786
+      dpexact audit --accountant all --python opacus-rdp=/opt/opacus/bin/python --jobs 2
     """
     if jobs is not None and scheduler is not None:
         raise click.UsageError("--jobs: not with --scheduler, whose workers judge")
     if not claims and not accountants:
         raise click.UsageError("nothing to audit: give a claims file or --accountant NAME")
-    if workloads and not accountants:
-        raise click.UsageError("--workload: needs --accountant NAME to ask")
+    if (workloads or pythons) and not accountants:
+        raise click.UsageError("--workload and --python need --accountant NAME to ask")
     from dpexact.audit import Claim, Report
     from dpexact.audit.cluster import cluster
     from dpexact.audit.journal import Journal
+    from dpexact.audit.accountants import Limits
     from dpexact.audit.live import ask
     from dpexact.audit.reports import print_report, write_html, write_json
     from dpexact.audit.reports.writing import check_writable
     from dpexact.audit.runner import audit as judge_all
     from dpexact.audit.runner import collect
+    from dpexact.audit.runs import AccountantRun
     from dpexact.progress import progress_bar
 
     writers: list[tuple[Path | None, Callable[[Report, Path], None]]] = [
@@ -99,14 +125,18 @@ def audit(
         if path is not None:
             check_writable(path)
     listed: list[Claim] = collect(claims)
+    runs: tuple[AccountantRun, ...] = ()
     if accountants:
         with progress_bar("asking") as progress:
-            answers, skipped = ask(accountants, workloads or ("basics",), progress)
+            answers, runs = ask(
+                accountants,
+                workloads or ("basics",),
+                progress,
+                pythons=pythons,
+                limits=Limits(answer_timeout, memory),
+                jobs=jobs or _cores(),
+            )
         listed += answers
-        for name, cases in skipped.items():
-            if cases:
-                click.echo(f"dpexact: {name} was not asked {len(cases)} cases, as", err=True)
-                click.echo(f"  {cases[0].case}: {cases[0].reason}", err=True)
     command = shlex.join(["dpexact", *sys.argv[1:]])
     settings = {"dpexact": dpexact.__version__, "digits": digits}
     with ExitStack() as stack:
@@ -122,6 +152,7 @@ def audit(
             journal=journal,
             progress=stack.enter_context(progress_bar("judging")),
             command=command,
+            runs=runs,
         )
     for path, write in writers:
         if path is not None:
@@ -144,8 +175,9 @@ def _cores() -> int:
 
 
 @click.command()
+@python_option
 @json_option
-def accountants(as_json: bool) -> None:
+def accountants(pythons: dict[str, str], as_json: bool) -> None:
     """List the accountants that can be audited, and what is missing for the others.
 
     \b
@@ -155,7 +187,7 @@ def accountants(as_json: bool) -> None:
     from dpexact.audit.accountants import available
     from dpexact.audit.workloads import names
 
-    found = available()
+    found = available(pythons)
     if as_json:
         record = {"accountants": [asdict(info) for info in found], "workloads": names()}
         click.echo(json.dumps(record))

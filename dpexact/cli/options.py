@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 from typing import Final
 
 import click
@@ -46,4 +48,33 @@ direction_option = click.option(
     default="both",
     show_default=True,
     help="Neighbours: the record is removed, added, or the worse of both.",
+)
+
+
+def _interpreters(
+    context: click.Context, parameter: click.Parameter, given: tuple[str, ...]
+) -> dict[str, str]:
+    """Interpreters by accountant, from ``NAME=PATH`` or, for all others, ``PATH``."""
+    found: dict[str, str] = {}
+    for text in given:
+        name, separator, path = text.partition("=")
+        if not separator or os.sep in name:
+            name, path = "", text
+        executable = shutil.which(os.path.expanduser(path))
+        if executable is None:
+            raise click.BadParameter(f"{path!r} is not a program; give the path of a Python")
+        if name in found:
+            whose = f"for {name}" if name else "for all"
+            raise click.BadParameter(f"given twice {whose}")
+        found[name] = executable
+    return found
+
+
+python_option = click.option(
+    "--python",
+    "pythons",
+    multiple=True,
+    metavar="[NAME=]PATH",
+    callback=_interpreters,
+    help="Interpreter that has the package of accountant NAME, or of all.  [default: this one]",
 )

@@ -1,15 +1,29 @@
 """Accountants under audit: other libraries, each behind one adapter module."""
 
-from dpexact.audit.accountants.asking import Question, Skipped, claims_of, questions_for
-from dpexact.audit.accountants.registry import Accountant, AccountantInfo, available, load
+from dpexact.audit.accountants.asking import Question, Skipped, call_of, questions_for
+from dpexact.audit.accountants.children import Limits
+from dpexact.audit.accountants.interviews import (
+    AccountantInfo,
+    Interview,
+    NoAnswer,
+    available,
+    python_for,
+)
+from dpexact.audit.accountants.registry import Accountant, Registered, find, names
 
 __all__ = [
     "Accountant",
     "AccountantInfo",
+    "Interview",
+    "Limits",
+    "NoAnswer",
     "Question",
+    "Registered",
     "Skipped",
     "available",
-    "claims_of",
-    "load",
+    "call_of",
+    "find",
+    "names",
+    "python_for",
     "questions_for",
 ]

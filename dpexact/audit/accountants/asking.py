@@ -7,14 +7,14 @@ asked, and no verdict hangs on the rounding of an input.
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, fields, replace
 from fractions import Fraction
 from typing import Any
 
 from dpexact import balls
-from dpexact.audit.accountants.registry import Accountant, described, versions
+from dpexact.audit.accountants.registry import Accountant
+from dpexact.audit.accountants.serving import described
 from dpexact.audit.claims import Claim, kind_in
 from dpexact.audit.workloads import Case
 from dpexact.errors import InvalidInput, PrecisionNotReached
@@ -34,8 +34,10 @@ class Question:
     @property
     def query(self) -> dict[str, Any]:
         """The question in the form that adapters read."""
+        tree = _tree(self.mechanism)
         return {
-            "mechanism": _tree(self.mechanism),
+            "mechanism": tree,
+            "steps": _steps(tree),
             "quantity": self.case.quantity,
             "at": _float(self.at),
             "direction": self.case.direction,
@@ -61,50 +63,47 @@ def questions_for(
         except InvalidInput as error:
             skipped.append(Skipped(case, f"not a question in floats: {error}"))
             continue
-        if accountant.supports(question.query):
+        try:
+            supported = accountant.supports(question.query)
+        except Exception as error:  # an adapter is foreign code too
+            skipped.append(Skipped(case, f"{accountant.name} cannot tell: {described(error)}"))
+            continue
+        if supported:
             questions.append(question)
         else:
             skipped.append(Skipped(case, f"{accountant.name} does not account for it"))
     return questions, skipped
 
 
-def claims_of(accountant: Accountant, questions: Iterable[Question]) -> Iterator[Claim]:
-    """Ask ``accountant`` each question and yield the claims it makes, in order.
-
-    An accountant that raises, or answers other than agreed, has claimed NaN in each of its kinds;
-    ``source`` then holds the error.
-    """
-    release = " ".join(f"{name} {number}" for name, number in versions(accountant).items())
-    for question in questions:
-        query = question.query
-        call = accountant.name
-        try:
-            call = accountant.call(query)
-            values, outcome = _values(accountant, query), ""
-        except Exception as error:  # a crash of the audited package is a finding about it
-            values = dict.fromkeys(accountant.kinds, math.nan)
-            outcome = f" failed with {described(error)}"
-        for kind in accountant.kinds:
-            suffix = f" ({kind})" if len(accountant.kinds) > 1 else ""
-            yield Claim(
-                mechanism=question.mechanism,
-                quantity=question.case.quantity,
-                claimed=values[kind],
-                at=question.at,
-                kind=kind_in(kind),
-                source=f"{release}: {call}{outcome}",
-                id=f"{accountant.name}: {question.case}{suffix}",
-                direction=question.case.direction,
-                accountant=release,
-            )
+def call_of(accountant: Accountant, question: Question) -> str:
+    """The call that answers ``question``; the accountant's name if the adapter cannot say."""
+    try:
+        return accountant.call(question.query)
+    except Exception:
+        return accountant.name
 
 
-def _values(accountant: Accountant, query: dict[str, Any]) -> dict[str, float]:
-    answers = accountant.answer(query)
-    values = {answer["kind"]: float(answer["value"]) for answer in answers}
-    if sorted(answer["kind"] for answer in answers) != sorted(accountant.kinds):
-        raise InvalidInput(f"answered {answers!r}, not one value of each of {accountant.kinds}")
-    return values
+def claims_from(
+    accountant: Accountant, question: Question, values: dict[str, float], versions: dict[str, str]
+) -> list[Claim]:
+    """What ``accountant`` claimed of ``question``: its answer ``values`` by kind, as claims."""
+    release = " ".join(f"{name} {number}" for name, number in versions.items())
+    call = call_of(accountant, question)
+    several = len(accountant.kinds) > 1
+    return [
+        Claim(
+            mechanism=question.mechanism,
+            quantity=question.case.quantity,
+            claimed=values[kind],
+            at=question.at,
+            kind=kind_in(kind),
+            source=f"{release}: {call}",
+            id=f"{accountant.name}: {question.case}" + (f" ({kind})" if several else ""),
+            direction=question.case.direction,
+            accountant=release,
+        )
+        for kind in accountant.kinds
+    ]
 
 
 # --- floats -------------------------------------------------------------------------------------
@@ -160,3 +159,12 @@ def _tree(mechanism: Mechanism) -> dict[str, Any]:
             value = _float(value)
         tree[parameter.name] = value
     return tree
+
+
+def _steps(tree: dict[str, Any], times: int = 1) -> list[list[Any]]:
+    """The single mechanisms of ``tree``, each with how often it is run."""
+    if tree["name"] == "compose":
+        return [step for part in tree["parts"] for step in _steps(part, times)]
+    if tree["name"] == "repeat":
+        return _steps(tree["mechanism"], times * tree["times"])
+    return [[tree, times]]

@@ -1,4 +1,7 @@
-"""dp-accounting, privacy loss distributions: pessimistic, connect-the-dots on the default grid.
+"""dp-accounting, privacy loss distributions on the default grid: pessimistic and optimistic.
+
+The pessimistic ones connect the dots; the optimistic ones, which the package has for noise only,
+collect the privacy loss in buckets.
 
 An adapter imports nothing of dpexact, and the audited package only inside its functions, so that it
 can be listed where the package is absent and run by another interpreter.
@@ -21,53 +24,63 @@ _SIDES: Final = {"remove": "_pmf_remove", "add": "_pmf_add"}
 
 
 class PrivacyLossDistributions:
-    """``privacy_loss_distribution``: claims upper bounds."""
+    """``privacy_loss_distribution``: claims upper bounds, or lower ones if ``optimistic``."""
 
-    name = "dp-accounting-pld"
     distributions = ("dp-accounting",)
     module = "dp_accounting.pld.privacy_loss_distribution"
-    extra = "accountants"
-    kinds = ("upper",)
+    install = '"dpexact[accountants]"'
+
+    def __init__(self, name: str, optimistic: bool) -> None:
+        self.name = name
+        self.kinds = ("lower" if optimistic else "upper",)
+        self._optimistic = optimistic
 
     def supports(self, query: dict[str, Any]) -> bool:
-        return _supported(query["mechanism"])
+        return _supported(query["mechanism"], self._optimistic)
 
     def call(self, query: dict[str, Any]) -> str:
         side = _SIDES.get(query["direction"])
-        pieces = [_written(query["mechanism"]), side, _QUESTIONS[query["quantity"]]]
+        pieces = [
+            _written(query["mechanism"], self._optimistic),
+            side,
+            _QUESTIONS[query["quantity"]],
+        ]
         return ".".join(piece for piece in pieces if piece) + f"({query['at']!r})"
 
     def answer(self, query: dict[str, Any]) -> list[dict[str, Any]]:
-        distribution = _built(query["mechanism"])
+        distribution = _built(query["mechanism"], self._optimistic)
         side = _SIDES.get(query["direction"])
         asked = distribution if side is None else getattr(distribution, side)
         value = getattr(asked, _QUESTIONS[query["quantity"]])(query["at"])
-        return [{"kind": "upper", "value": float(value)}]
+        return [{"kind": self.kinds[0], "value": float(value)}]
 
 
-def _supported(tree: dict[str, Any]) -> bool:
+def _supported(tree: dict[str, Any], optimistic: bool) -> bool:
     match tree:
         case {"name": "repeat", "mechanism": part}:
-            return _supported(part)
+            return _supported(part, optimistic)
         case {"name": "compose", "parts": parts}:
-            return all(map(_supported, parts))
+            return all(_supported(part, optimistic) for part in parts)
         case {"name": "poisson", "mechanism": {"name": noise}, "q": q}:
             return bool(noise in _NOISE and q > 0)
         case {"name": "gdp", "mu": mu}:
             return bool(mu > 0)
-    return tree["name"] in (*_NOISE, "pure_dp", "approx_dp")
+        case {"name": "pure_dp" | "approx_dp"}:
+            return not optimistic
+    return tree["name"] in _NOISE
 
 
-def _constructor(tree: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+def _constructor(tree: dict[str, Any], optimistic: bool) -> tuple[str, dict[str, Any]]:
     """The constructor of a single mechanism and its arguments, without the grid."""
     match tree:
         case {"name": "poisson", "mechanism": noise, "q": q}:
-            function, arguments = _constructor(noise)
+            function, arguments = _constructor(noise, optimistic)
             return function, {**arguments, "sampling_prob": q}
         case {"name": "gdp", "mu": mu}:
-            return _constructor({"name": "gaussian", "sigma": 1.0, "sensitivity": mu})
+            gaussian = {"name": "gaussian", "sigma": 1.0, "sensitivity": mu}
+            return _constructor(gaussian, optimistic)
         case {"name": "pure_dp", "eps": eps}:
-            return _constructor({"name": "approx_dp", "eps": eps, "delta": 0.0})
+            return _constructor({"name": "approx_dp", "eps": eps, "delta": 0.0}, optimistic)
         case {"name": "approx_dp", "eps": eps, "delta": delta}:
             return "from_privacy_parameters", {"epsilon": eps, "delta": delta}
         case {"name": "gaussian", "sigma": sigma}:
@@ -78,38 +91,43 @@ def _constructor(tree: dict[str, Any]) -> tuple[str, dict[str, Any]]:
             function, arguments = "from_discrete_laplace_mechanism", {"parameter": 1.0 / scale}
         case _:
             function, arguments = "from_discrete_gaussian_mechanism", {"sigma": tree["sigma"]}
-    return function, {**arguments, "sensitivity": tree["sensitivity"], "use_connect_dots": True}
+    arguments["sensitivity"] = tree["sensitivity"]
+    arguments["use_connect_dots"] = not optimistic
+    if optimistic:
+        arguments["pessimistic_estimate"] = False
+    return function, arguments
 
 
-def _built(tree: dict[str, Any]) -> Any:
+def _built(tree: dict[str, Any], optimistic: bool) -> Any:
     from dp_accounting.pld import common, privacy_loss_distribution
 
     if tree["name"] == "repeat":
-        return _built(tree["mechanism"]).self_compose(tree["times"])
+        return _built(tree["mechanism"], optimistic).self_compose(tree["times"])
     if tree["name"] == "compose":
-        first, *rest = map(_built, tree["parts"])
+        first, *rest = (_built(part, optimistic) for part in tree["parts"])
         for other in rest:
             first = first.compose(other)
         return first
-    function, arguments = _constructor(tree)
+    function, arguments = _constructor(tree, optimistic)
     if function == "from_privacy_parameters":
         arguments = {"privacy_parameters": common.DifferentialPrivacyParameters(**arguments)}
     constructor = getattr(privacy_loss_distribution, function)
     return constructor(**arguments, value_discretization_interval=INTERVAL)
 
 
-def _written(tree: dict[str, Any]) -> str:
+def _written(tree: dict[str, Any], optimistic: bool) -> str:
     """The expression that :func:`_built` evaluates."""
     if tree["name"] == "repeat":
-        return f"{_written(tree['mechanism'])}.self_compose({tree['times']})"
+        return f"{_written(tree['mechanism'], optimistic)}.self_compose({tree['times']})"
     if tree["name"] == "compose":
-        first, *rest = map(_written, tree["parts"])
+        first, *rest = (_written(part, optimistic) for part in tree["parts"])
         return first + "".join(f".compose({other})" for other in rest)
-    function, arguments = _constructor(tree)
+    function, arguments = _constructor(tree, optimistic)
     shown = ", ".join(f"{key}={value!r}" for key, value in arguments.items())
     if function == "from_privacy_parameters":
         shown = f"DifferentialPrivacyParameters({shown})"
     return f"{function}({shown}, value_discretization_interval={INTERVAL!r})"
 
 
-ACCOUNTANT: Final = PrivacyLossDistributions()
+ACCOUNTANT: Final = PrivacyLossDistributions("dp-accounting-pld", optimistic=False)
+OPTIMISTIC: Final = PrivacyLossDistributions("dp-accounting-pld-optimistic", optimistic=True)

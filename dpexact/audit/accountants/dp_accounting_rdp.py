@@ -17,7 +17,7 @@ class RenyiAccountant:
     name = "dp-accounting-rdp"
     distributions = ("dp-accounting",)
     module = "dp_accounting.rdp"
-    extra = "accountants"
+    install = '"dpexact[accountants]"'
     kinds = ("upper",)
 
     def supports(self, query: dict[str, Any]) -> bool:

@@ -1,4 +1,4 @@
-"""Which accountants can be audited here: adapters found by entry point, loaded by name.
+"""Which accountants can be audited here: adapters found by entry point, by name.
 
 Another project adds its accountant by pointing an entry point of the group
 ``dpexact.accountants`` at an object with the attributes of :class:`Accountant`.
@@ -7,11 +7,13 @@ Another project adds its accountant by pointing an entry point of the group
 from __future__ import annotations
 
 import difflib
-import importlib
+import sys
 from dataclasses import dataclass
-from importlib.metadata import EntryPoint, PackageNotFoundError, entry_points, version
+from importlib.metadata import EntryPoint, entry_points
+from pathlib import Path
 from typing import Any, Final, Protocol
 
+from dpexact.audit.accountants.serving import described
 from dpexact.errors import InvalidInput
 from dpexact.tokens import shorten
 
@@ -22,13 +24,16 @@ GROUP: Final = "dpexact.accountants"
 class Accountant(Protocol):
     """An adapter: puts our questions to one accountant of one package, in that package's terms.
 
-    It imports nothing of dpexact, and the audited package only inside its methods. A query is
+    It stands alone in one file: it imports nothing of dpexact, and the audited package only inside
+    its methods. :meth:`answer` is called in a process of its own, perhaps of another interpreter,
+    that has loaded the file by its path. A query is
 
-    ``{"mechanism": TREE, "quantity": "epsilon" | "delta", "at": float, "direction": "both" |
-    "remove" | "add"}``, where ``at`` is the value of the other quantity, and ``TREE`` is
-    ``{"name": "compose", "parts": [TREE, ...]}``, ``{"name": "repeat", "mechanism": TREE,
-    "times": int}`` or ``{"name": NAME, PARAMETER: float | int | TREE, ...}`` with the names and
-    parameters of the mechanism grammar.
+    ``{"mechanism": TREE, "steps": [[TREE, int], ...], "quantity": "epsilon" | "delta",
+    "at": float, "direction": "both" | "remove" | "add"}``, where ``at`` is the value of the other
+    quantity, and ``TREE`` is ``{"name": "compose", "parts": [TREE, ...]}``, ``{"name": "repeat",
+    "mechanism": TREE, "times": int}`` or ``{"name": NAME, PARAMETER: float | int | TREE, ...}``
+    with the names and parameters of the mechanism grammar. ``steps`` is the same mechanism as a
+    list of single mechanisms and how often each is run.
     """
 
     @property
@@ -44,8 +49,8 @@ class Accountant(Protocol):
         """The module whose import shows that the package works."""
 
     @property
-    def extra(self) -> str:
-        """The extra of dpexact that installs the package; empty if none does."""
+    def install(self) -> str:
+        """What follows ``pip install`` in the command that installs the package."""
 
     @property
     def kinds(self) -> tuple[str, ...]:
@@ -62,78 +67,42 @@ class Accountant(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class AccountantInfo:
-    """An adapter that was found: whether its package works here, its versions, or why not."""
+class Registered:
+    """An adapter that was found: the object, and the file and name by which a child finds it."""
 
     name: str
-    installed: bool
-    versions: dict[str, str]
-    reason: str = ""
+    accountant: Accountant
+    file: Path
+    attribute: str
 
 
-def available() -> list[AccountantInfo]:
-    """Every adapter that is registered, by name, whether or not its package works here."""
-    found = []
-    for name, point in sorted(_registered().items()):
-        try:
-            adapter = _checked(point)
-        except InvalidInput as error:
-            found.append(AccountantInfo(name, False, {}, str(error)))
-        else:
-            found.append(AccountantInfo(name, True, versions(adapter)))
-    return found
+def names() -> list[str]:
+    """Every registered adapter, whether or not its package works here."""
+    return sorted(_points())
 
 
-def load(name: str) -> Accountant:
-    """The accountant ``name``, ready to answer.
+def find(name: str) -> Registered:
+    """The adapter ``name``; its package is not touched.
 
     Raises:
-        InvalidInput: an unknown name, an absent package (with the command that installs it), or a
-            package or adapter that does not import (with its own error).
+        InvalidInput: an unknown name, or an adapter that does not load (with its own error).
     """
-    known = _registered()
+    known = _points()
     if name not in known:
         close = difflib.get_close_matches(name, known, 1)
         listed = ", ".join(sorted(known)) or "none: install dpexact with pip"
         hint = f"did you mean {close[0]!r}?" if close else f"known: {listed}"
         raise InvalidInput(f"accountant: unknown name {shorten(repr(name))}; {hint}")
-    return _checked(known[name])
-
-
-def versions(accountant: Accountant) -> dict[str, str]:
-    """The installed version of each of the accountant's distributions."""
-    return {name: version(name) for name in accountant.distributions}
-
-
-def _registered() -> dict[str, EntryPoint]:
-    return {point.name: point for point in entry_points(group=GROUP)}
-
-
-def _checked(point: EntryPoint) -> Accountant:
-    """The adapter, once its package was seen to be installed and to import."""
+    point = known[name]
     try:
-        adapter: Accountant = point.load()
+        accountant: Accountant = point.load()
+        file = Path(str(sys.modules[point.module].__file__)).resolve()
     except Exception as error:  # whatever foreign code raises is the reason to report
         raise InvalidInput(
-            f"accountant {point.name}: its adapter {point.value} does not load: {described(error)}"
+            f"accountant {name}: its adapter {point.value} does not load: {described(error)}"
         ) from error
-    for distribution in adapter.distributions:
-        try:
-            version(distribution)
-        except PackageNotFoundError:
-            wanted = f'"dpexact[{adapter.extra}]"' if adapter.extra else distribution
-            raise InvalidInput(
-                f"accountant {point.name}: {distribution} is not installed; pip install {wanted}"
-            ) from None
-    try:
-        importlib.import_module(adapter.module)
-    except Exception as error:
-        raise InvalidInput(
-            f"accountant {point.name}: {adapter.module} does not import: {described(error)}"
-        ) from error
-    return adapter
+    return Registered(name, accountant, file, point.attr)
 
 
-def described(error: BaseException) -> str:
-    """The type and text of an exception of foreign code, on one short line."""
-    return shorten(" ".join(f"{type(error).__name__}: {error}".split()), 200)
+def _points() -> dict[str, EntryPoint]:
+    return {point.name: point for point in entry_points(group=GROUP)}

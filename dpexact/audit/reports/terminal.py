@@ -8,6 +8,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from dpexact.audit.reports.run_lines import run_lines
 from dpexact.audit.reports.wording import certified_text, error_text, verdict_sentence
 from dpexact.audit.runner import Report
 from dpexact.audit.verdicts import WRONG, Finding, Verdict
@@ -39,6 +40,9 @@ def print_report(report: Report, console: Console | None = None) -> None:
         table.add_row(*(_safe(cell, out) for cell in _cells(finding)))
     if report.findings:
         out.print(table)
+    for run in report.runs:
+        for line in run_lines(run):
+            out.print(_safe(Text(line), out))
     out.print(_safe(Text(verdict_sentence(report)), out))
 
 

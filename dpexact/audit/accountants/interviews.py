@@ -1,0 +1,168 @@
+"""Interviews: one accountant in a process of its own, asked one question at a time."""
+
+from __future__ import annotations
+
+import math
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import partial
+from types import TracebackType
+from typing import Any
+
+from dpexact.audit.accountants.asking import Question, claims_from
+from dpexact.audit.accountants.children import Child, ChildLost, Limits
+from dpexact.audit.accountants.registry import Registered, find, names
+from dpexact.audit.claims import Claim
+from dpexact.errors import InvalidInput
+
+
+class NoAnswer(Exception):
+    """The accountant was asked and gave no usable answer; the message says what happened."""
+
+
+class Interview:
+    """Asks one accountant; what it does to its process does nothing to ours.
+
+    The process is started by :meth:`open` or by the first question, and again after it was lost.
+
+    Args:
+        registered: the adapter, from :func:`dpexact.audit.accountants.find`.
+        python: the interpreter that has the package; this one if empty.
+        limits: of each answer.
+
+    >>> from dpexact.audit.accountants import find
+    >>> Interview(find("dp-accounting-pld")).accountant.kinds
+    ('upper',)
+    """
+
+    def __init__(
+        self, registered: Registered, python: str = "", limits: Limits | None = None
+    ) -> None:
+        self.name = registered.name
+        self.accountant = registered.accountant
+        self.python = python
+        #: The versions of the audited package, known once the process runs.
+        self.versions: dict[str, str] = {}
+        accountant = registered.accountant
+        self._started = partial(
+            Child,
+            registered.file,
+            registered.attribute,
+            tuple(accountant.distributions),
+            accountant.module,
+            python,
+            limits,
+        )
+        self._child: Child | None = None
+        self._closed = False
+
+    def open(self) -> None:
+        """Start the process, unless it runs.
+
+        Raises:
+            InvalidInput: the package is absent (with the command that installs it) or broken.
+        """
+        if self._child is not None:
+            return
+        if self._closed:
+            raise InvalidInput(f"accountant {self.name}: the interview was closed")
+        try:
+            child = self._started()
+        except ChildLost as error:
+            raise InvalidInput(f"accountant {self.name}: {error}") from None
+        said = child.introduction
+        if "versions" not in said:
+            child.close()
+            raise InvalidInput(f"accountant {self.name}: {self._missing(said)}")
+        self._child = child
+        self.versions = said["versions"]
+
+    def claims(self, question: Question) -> list[Claim]:
+        """The claims that the accountant makes on ``question``, one of each of its kinds.
+
+        Raises:
+            NoAnswer: it raised, crashed, took too long, or answered other than with numbers.
+        """
+        try:
+            self.open()
+            assert self._child is not None
+            said = self._child.ask(question.query)
+        except InvalidInput as error:
+            raise NoAnswer(str(error)) from None
+        except ChildLost as error:
+            self._child = None
+            raise NoAnswer(str(error)) from None
+        return claims_from(self.accountant, question, self._values(said), self.versions)
+
+    def close(self) -> None:
+        """End the process for good."""
+        self._closed = True
+        child, self._child = self._child, None
+        if child is not None:
+            child.close()
+
+    def __enter__(self) -> Interview:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def _values(self, said: dict[str, Any]) -> dict[str, float]:
+        if "error" in said:
+            raise NoAnswer(str(said["error"]))
+        answers = said.get("answers", [])
+        kinds = tuple(self.accountant.kinds)
+        if sorted(answer["kind"] for answer in answers) != sorted(kinds):
+            raise NoAnswer(f"answered {answers!r}, not one value of each of {kinds}")
+        values = {answer["kind"]: float(answer["value"]) for answer in answers}
+        if any(map(math.isnan, values.values())):
+            raise NoAnswer(", ".join(f"{kind} = {value!r}" for kind, value in values.items()))
+        return values
+
+    def _missing(self, said: dict[str, Any]) -> str:
+        if "absent" not in said:
+            return str(said.get("error", "it does not introduce itself"))
+        where = f" in {self.python}" if self.python else ""
+        return f"{said['absent']} is not installed{where}; pip install {self.accountant.install}"
+
+
+@dataclass(frozen=True, slots=True)
+class AccountantInfo:
+    """An adapter that was found: whether its package works here, its versions, or why not."""
+
+    name: str
+    installed: bool
+    versions: dict[str, str]
+    reason: str = ""
+    python: str = ""
+
+
+def available(pythons: dict[str, str] | None = None, jobs: int = 2) -> list[AccountantInfo]:
+    """Every adapter that is registered, by name, whether or not its package works.
+
+    Args:
+        pythons: interpreters by accountant; the one under ``""`` is for all others.
+        jobs: how many are looked at at once.
+    """
+    found = {} if pythons is None else pythons
+    with ThreadPoolExecutor(jobs) as pool:
+        return list(pool.map(lambda name: _info(name, python_for(name, found)), names()))
+
+
+def python_for(name: str, pythons: dict[str, str]) -> str:
+    """The interpreter for the accountant ``name``; empty for this one."""
+    return pythons.get(name, pythons.get("", ""))
+
+
+def _info(name: str, python: str) -> AccountantInfo:
+    try:
+        with Interview(find(name), python) as interview:
+            interview.open()
+    except InvalidInput as error:
+        return AccountantInfo(name, False, {}, str(error), python)
+    return AccountantInfo(name, True, interview.versions, "", python)

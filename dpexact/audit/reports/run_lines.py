@@ -1,0 +1,31 @@
+"""What became of asking the accountants, in lines for people."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from dpexact.audit.runs import AccountantRun, Failure
+from dpexact.audit.visible import visible
+
+
+def run_lines(run: AccountantRun) -> list[str]:
+    """What became of asking one accountant: one line, and one for each reason of its failures."""
+    if run.reason:
+        return [visible(f"{run.name}: not asked: {run.reason}")]
+    where = f" in {run.python}" if run.python else ""
+    release = ", ".join(f"{name} {number}" for name, number in run.versions.items())
+    skips = Counter(skip.reason for skip in run.skipped)
+    parts = [f"asked {run.asked} cases in {run.seconds:.1f} s"]
+    parts += [f"skipped {count} ({reason})" for reason, count in skips.most_common(3)]
+    if len(skips) > 3:
+        parts.append(f"skipped more for {len(skips) - 3} other reasons")
+    if run.failures:
+        parts.append(f"FAILED at {len(run.failures)}")
+    lines = [f"{run.name} ({release}{where}): {', '.join(parts)}"]
+    reasons: dict[str, list[Failure]] = {}
+    for failure in run.failures:
+        reasons.setdefault(failure.reason, []).append(failure)
+    for reason, failures in reasons.items():
+        more = f" and {len(failures) - 1} more" if len(failures) > 1 else ""
+        lines.append(f"  {failures[0].case}{more}: {reason}")
+    return [visible(line) for line in lines]
