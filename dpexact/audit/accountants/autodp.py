@@ -57,8 +57,6 @@ def _constructor(tree: dict[str, Any]) -> tuple[str, float] | None:
             return "LaplaceMechanism", scale / sensitivity
         case {"name": "pure_dp", "eps": eps} if eps > 0:
             return "PureDP_Mechanism", eps
-        case {"name": "zcdp", "rho": rho} if rho > 0:
-            return "zCDP_Mechanism", rho
         case {"name": "discrete_gaussian", "sigma": sigma, "sensitivity": 1}:
             return "DiscreteGaussianMechanism", sigma
     return None

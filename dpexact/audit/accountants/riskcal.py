@@ -10,7 +10,7 @@ from typing import Any, Final
 
 
 class ConnectTheDots:
-    """``CTDAccountant``: claims upper bounds for add/remove neighbours."""
+    """``CTDAccountant``: claims upper bounds for add/remove neighbours, so in each direction."""
 
     name = "riskcal"
     distributions = ("riskcal", "dp-accounting")
@@ -21,7 +21,7 @@ class ConnectTheDots:
     def supports(self, query: dict[str, Any]) -> bool:
         # of deltas it has only the one at epsilon 0, the advantage of an attacker
         asked = query["quantity"] == "epsilon" or query["at"] == 0
-        return asked and query["direction"] == "both" and _history(query["steps"]) is not None
+        return asked and _history(query["steps"]) is not None
 
     def call(self, query: dict[str, Any]) -> str:
         history = _history(query["steps"])
