@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import queue
+import signal
 import subprocess
 import tempfile
 import threading
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from dpexact.tokens import shorten
@@ -32,9 +34,12 @@ class Child:
 
     Args:
         command: the program and its arguments.
+        environment: its environment variables; ours if not given.
     """
 
-    def __init__(self, command: Sequence[str]) -> None:
+    def __init__(
+        self, command: Sequence[str], environment: Mapping[str, str] | None = None
+    ) -> None:
         # what it says on stderr is read only if it dies
         self._said = tempfile.TemporaryFile()  # noqa: SIM115  # closed in close()
         try:
@@ -44,6 +49,8 @@ class Child:
                 stdout=subprocess.PIPE,
                 stderr=self._said,
                 encoding="utf-8",
+                env=environment,
+                start_new_session=True,  # so that its own children can be killed with it
             )
         except BaseException:
             self._said.close()
@@ -77,8 +84,13 @@ class Child:
         return json.loads(answer)
 
     def close(self) -> None:
-        """Kill the process and wait for it; closing twice is harmless."""
-        self._process.kill()
+        """Kill the process and what it started, and wait for it; closing twice is harmless."""
+        if not self._said.closed:
+            with contextlib.suppress(OSError):
+                if hasattr(os, "killpg"):
+                    os.killpg(self._process.pid, signal.SIGKILL)
+                else:
+                    self._process.kill()
         self._process.wait()
         self._reader.join()
         for stream in (self._process.stdin, self._process.stdout, self._said):

@@ -106,9 +106,9 @@ def audit(
     if (workloads or pythons) and not accountants:
         raise click.UsageError("--workload and --python need --accountant NAME to ask")
     from dpexact.audit import Claim, Report
+    from dpexact.audit.accountants import Limits
     from dpexact.audit.cluster import cluster
     from dpexact.audit.journal import Journal
-    from dpexact.audit.accountants import Limits
     from dpexact.audit.live import ask
     from dpexact.audit.reports import print_report, write_html, write_json
     from dpexact.audit.reports.writing import check_writable

@@ -1,10 +1,10 @@
 """Accountants under audit: other libraries, each behind one adapter module."""
 
 from dpexact.audit.accountants.asking import Question, Skipped, call_of, questions_for
-from dpexact.audit.accountants.children import Limits
 from dpexact.audit.accountants.interviews import (
     AccountantInfo,
     Interview,
+    Limits,
     NoAnswer,
     available,
     python_for,

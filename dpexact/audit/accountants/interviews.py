@@ -3,17 +3,34 @@
 from __future__ import annotations
 
 import math
+import os
+import sys
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import partial
 from types import TracebackType
-from typing import Any
+from typing import Any, Final
 
+from dpexact.audit.accountants import serving
 from dpexact.audit.accountants.asking import Question, claims_from
-from dpexact.audit.accountants.children import Child, ChildLost, Limits
 from dpexact.audit.accountants.registry import Registered, find, names
+from dpexact.audit.children import Child, ChildLost
 from dpexact.audit.claims import Claim
 from dpexact.errors import InvalidInput
+
+#: Seconds that importing the package may take, if an answer may not take longer.
+_PATIENCE: Final = 60.0
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What one accountant may use: seconds an answer, and memory in MiB (``None``: any).
+
+    ``patience`` is how long its package may take to import, where that is more.
+    """
+
+    seconds: float = 60.0
+    memory: int | None = None
+    patience: float = _PATIENCE
 
 
 class NoAnswer(Exception):
@@ -43,16 +60,14 @@ class Interview:
         self.python = python
         #: The versions of the audited package, known once the process runs.
         self.versions: dict[str, str] = {}
-        accountant = registered.accountant
-        self._started = partial(
-            Child,
-            registered.file,
-            registered.attribute,
-            tuple(accountant.distributions),
-            accountant.module,
-            python,
-            limits,
-        )
+        self._limits = limits or Limits()
+        self._whom = {
+            "file": str(registered.file),
+            "name": registered.attribute,
+            "distributions": list(registered.accountant.distributions),
+            "module": registered.accountant.module,
+            "memory": self._limits.memory,
+        }
         self._child: Child | None = None
         self._closed = False
 
@@ -66,11 +81,16 @@ class Interview:
             return
         if self._closed:
             raise InvalidInput(f"accountant {self.name}: the interview was closed")
+        command = [self.python or sys.executable, os.path.abspath(serving.__file__)]
         try:
-            child = self._started()
+            child = Child(command, _environment(self.python))
+            said = child.ask(self._whom, max(self._limits.seconds, self._limits.patience))
+        except OSError as error:
+            reason = f"cannot start {command[0]}: {error.strerror}"
+            raise InvalidInput(f"accountant {self.name}: {reason}") from None
         except ChildLost as error:
-            raise InvalidInput(f"accountant {self.name}: {error}") from None
-        said = child.introduction
+            reason = f"{self.accountant.module} does not import: {error}"
+            raise InvalidInput(f"accountant {self.name}: {reason}") from None
         if "versions" not in said:
             child.close()
             raise InvalidInput(f"accountant {self.name}: {self._missing(said)}")
@@ -86,7 +106,7 @@ class Interview:
         try:
             self.open()
             assert self._child is not None
-            said = self._child.ask(question.query)
+            said = self._child.ask(question.query, self._limits.seconds)
         except InvalidInput as error:
             raise NoAnswer(str(error)) from None
         except ChildLost as error:
@@ -115,7 +135,7 @@ class Interview:
     def _values(self, said: dict[str, Any]) -> dict[str, float]:
         if "error" in said:
             raise NoAnswer(str(said["error"]))
-        answers = said.get("answers", [])
+        answers = said["answers"]
         kinds = tuple(self.accountant.kinds)
         if sorted(answer["kind"] for answer in answers) != sorted(kinds):
             raise NoAnswer(f"answered {answers!r}, not one value of each of {kinds}")
@@ -126,7 +146,7 @@ class Interview:
 
     def _missing(self, said: dict[str, Any]) -> str:
         if "absent" not in said:
-            return str(said.get("error", "it does not introduce itself"))
+            return str(said["error"])
         where = f" in {self.python}" if self.python else ""
         return f"{said['absent']} is not installed{where}; pip install {self.accountant.install}"
 
@@ -166,3 +186,14 @@ def _info(name: str, python: str) -> AccountantInfo:
     except InvalidInput as error:
         return AccountantInfo(name, False, {}, str(error), python)
     return AccountantInfo(name, True, interview.versions, "", python)
+
+
+def _environment(python: str) -> dict[str, str]:
+    """Ours; another interpreter gets none of the paths that are meant for this one."""
+    environment = dict(os.environ)
+    if python:
+        for name in ("PYTHONPATH", "PYTHONHOME"):
+            environment.pop(name, None)
+    else:
+        environment["PYTHONPATH"] = os.pathsep.join(filter(None, sys.path))
+    return environment

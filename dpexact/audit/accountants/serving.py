@@ -1,15 +1,18 @@
 """One accountant behind two pipes: a script that any Python from 3.8 on runs, by its path.
 
-``python serving.py ADAPTER.py OBJECT DISTRIBUTIONS MODULE [MEBIBYTES]`` imports the audited package
-and writes one line of JSON; then it answers each line that it reads with one line:
+It reads a request a line and writes an answer a line, in JSON. The first request says whom to ask:
+
+    -> {"file": ..., "name": "ACCOUNTANT", "distributions": [...], "module": ..., "memory": null}
+    <- {"versions": {...}}    or    {"absent": DISTRIBUTION}    or    {"error": "ImportError: ..."}
+
+and every other one is a question:
 
     -> {"mechanism": ..., "quantity": "epsilon", "at": 1e-05, "direction": "both"}
     <- {"answers": [{"kind": "upper", "value": 4.377}]}    or    {"error": "ValueError: ..."}
 
-The first line is ``{"versions": {...}, "python": "3.11.7"}``, or ``{"error": ...}`` where the
-package does not work here, or ``{"absent": DISTRIBUTION}``. Nothing of dpexact is imported: this
-file and the adapter's are all that the interpreter needs besides the package itself. Whatever the
-package prints goes nowhere, so it cannot be taken for an answer.
+Nothing of dpexact is imported: this file and the adapter's are all that the interpreter needs
+besides the audited package. What the package prints on standard output goes nowhere, so it cannot
+be taken for an answer.
 """
 
 from __future__ import annotations
@@ -25,31 +28,23 @@ from typing import IO, Any
 
 
 def main() -> None:
-    """Serve the adapter that the command line names until the requests end."""
+    """Serve one adapter until the requests end."""
     requests, answers = _private_pipes()
-    file, name, distributions, module, *limit = sys.argv[1:]
     # this script's own folder must not hide packages behind adapters of the same name
     own = os.path.dirname(os.path.abspath(__file__))
     sys.path[:] = [entry for entry in sys.path if os.path.abspath(entry or os.curdir) != own]
     adapter = None
-    try:
-        if limit:
-            _limit_memory(int(limit[0]))
-        first, adapter = _introduced(file, name, distributions.split(), module)
-    except BaseException as error:  # whatever foreign code raises is the reason to report
-        first = {"error": described(error)}
-    _say(answers, first)
-    while adapter is not None:
-        line = requests.readline()
-        if not line:
-            return
+    for line in iter(requests.readline, ""):
+        request = json.loads(line)
         try:
-            said: dict[str, Any] = {
-                "answers": [_plain(answer) for answer in adapter.answer(json.loads(line))]
-            }
+            if adapter is None:
+                said, adapter = _introduced(**request)
+            else:
+                said = {"answers": [_plain(answer) for answer in adapter.answer(request)]}
         except BaseException as error:  # even SystemExit is but an answer that did not come
             said = {"error": described(error)}
-        _say(answers, said)
+        answers.write(json.dumps(said) + "\n")
+        answers.flush()
 
 
 def described(error: BaseException) -> str:
@@ -59,9 +54,13 @@ def described(error: BaseException) -> str:
 
 
 def _introduced(
-    file: str, name: str, distributions: list[str], module: str
+    file: str, name: str, distributions: list[str], module: str, memory: int | None
 ) -> tuple[dict[str, Any], Any]:
-    """The first line, and the adapter if its package works here."""
+    """The first answer, and the adapter if its package works here."""
+    if memory is not None:
+        import resource  # only here: not every system has it
+
+        resource.setrlimit(resource.RLIMIT_AS, (memory << 20, memory << 20))
     versions = {}
     for distribution in distributions:
         try:
@@ -71,17 +70,16 @@ def _introduced(
     spec = importlib.util.spec_from_file_location("_adapter", file)
     if spec is None or spec.loader is None:
         raise ImportError(f"{file} is not a Python file")
-    loaded = importlib.util.module_from_spec(spec)
-    sys.modules["_adapter"] = loaded
-    spec.loader.exec_module(loaded)
-    adapter: Any = loaded
+    adapter: Any = importlib.util.module_from_spec(spec)
+    sys.modules["_adapter"] = adapter
+    spec.loader.exec_module(adapter)
     for part in name.split("."):
         adapter = getattr(adapter, part)
     try:
         importlib.import_module(module)
     except Exception as error:
         return {"error": f"{module} does not import: {described(error)}"}, None
-    return {"versions": versions, "python": sys.version.split()[0]}, adapter
+    return {"versions": versions}, adapter
 
 
 def _plain(answer: Any) -> dict[str, Any]:
@@ -93,24 +91,13 @@ def _plain(answer: Any) -> dict[str, Any]:
 
 
 def _private_pipes() -> tuple[IO[str], IO[str]]:
-    """The pipes under numbers of their own; 0, 1 and 2 then lead nowhere."""
+    """The pipes under numbers of their own; what reads 0 or writes 1 then meets nobody."""
     requests = os.fdopen(os.dup(0), "r", encoding="utf-8")
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
     nowhere = os.open(os.devnull, os.O_RDWR)
-    for number in (0, 1, 2):
-        os.dup2(nowhere, number)
+    os.dup2(nowhere, 0)
+    os.dup2(nowhere, 1)
     return requests, answers
-
-
-def _limit_memory(mebibytes: int) -> None:
-    import resource  # only here: not every system has it
-
-    resource.setrlimit(resource.RLIMIT_AS, (mebibytes << 20, mebibytes << 20))
-
-
-def _say(answers: IO[str], record: dict[str, Any]) -> None:
-    answers.write(json.dumps(record) + "\n")
-    answers.flush()
 
 
 if __name__ == "__main__":
