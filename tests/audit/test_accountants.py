@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import json
 import math
-import subprocess
-import sys
-import tomllib
 from fractions import Fraction
+from importlib.metadata import version
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -17,19 +15,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpexact.audit import judge, read_claims
+from dpexact.audit import Claim, judge, read_claims
 from dpexact.audit.accountants import (
     Accountant,
-    available,
-    claims_of,
+    Question,
     dp_accounting_pld,
     dp_accounting_rdp,
-    load,
     questions_for,
-    registry,
 )
+from dpexact.audit.accountants.asking import claims_from
 from dpexact.audit.workloads import Case
-from dpexact.errors import InvalidInput
 from dpexact.mechanisms import parse
 from dpexact.reals import real
 
@@ -47,13 +42,20 @@ def query(*asked: str) -> dict[str, Any]:
     return question.query
 
 
+def claims_of(accountant: Accountant, question: Question) -> list[Claim]:
+    """What the accountant claims of ``question``, asked in this process."""
+    values = {each["kind"]: each["value"] for each in accountant.answer(question.query)}
+    releases = {name: version(name) for name in accountant.distributions}
+    return claims_from(accountant, question, values, releases)
+
+
 def fake(**changed: Any) -> Any:
     """An accountant of an installed distribution that supports and claims whatever is needed."""
     plain = {
         "name": "fake",
         "distributions": ("pytest",),
         "module": "pytest",
-        "extra": "",
+        "install": "pytest",
         "kinds": ("upper",),
         "supports": lambda query: True,
         "call": lambda query: "ask()",
@@ -63,31 +65,6 @@ def fake(**changed: Any) -> Any:
 
 
 # --- adapters -----------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("module", [dp_accounting_pld, dp_accounting_rdp])
-def test_adapter_stands_alone(module: Any) -> None:
-    """It loads by path, without dpexact and without its package, and tells what it supports."""
-    script = f"""
-import importlib.util, json, sys
-spec = importlib.util.spec_from_file_location("adapter", {module.__file__!r})
-adapter = importlib.util.module_from_spec(spec)
-spec.loader.exec_module(adapter)
-gaussian = {{"name": "gaussian", "sigma": 1.0, "sensitivity": 1.0}}
-asked = {{"mechanism": gaussian, "quantity": "epsilon", "at": 1e-5, "direction": "both"}}
-foreign = sorted(sys.modules.keys() & {{"dpexact", "dp_accounting", "numpy"}})
-print(json.dumps([adapter.ACCOUNTANT.supports(asked), foreign]))
-"""
-    run = subprocess.run([sys.executable, "-I", "-c", script], capture_output=True, check=True)
-    assert json.loads(run.stdout) == [True, []]
-
-
-def test_entry_points_name_the_adapters() -> None:
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    points = project["entry-points"][registry.GROUP]
-    for adapter in (PLD, RDP):
-        assert points[adapter.name] == f"{type(adapter).__module__}:ACCOUNTANT"
-        assert adapter.extra in project["optional-dependencies"]
 
 
 CLOSED = [
@@ -119,7 +96,7 @@ def test_rdp_claims_somewhat_more_than_the_truth(asked: tuple[str, str, str]) ->
 def check_upper(accountant: Accountant, asked: tuple[str, str, str], excess: Fraction) -> None:
     questions, skipped = questions_for(accountant, [case(*asked)])
     assert not skipped
-    [claim] = claims_of(accountant, questions)
+    [claim] = claims_of(accountant, questions[0])
     finding = judge(claim)
     assert claim.kind == "upper"
     assert finding.relative_error is not None
@@ -254,14 +231,20 @@ def test_query_is_plain_data() -> None:
         {"name": "discrete_laplace", "scale": 2.0, "sensitivity": 3},
     ]
     tree = {"name": "repeat", "mechanism": {"name": "compose", "parts": parts}, "times": 2}
-    assert asked == {"mechanism": tree, "quantity": "delta", "at": 0.1, "direction": "add"}
+    assert asked == {
+        "mechanism": tree,
+        "steps": [[sampled, 7030], [parts[1], 2]],
+        "quantity": "delta",
+        "at": 0.1,
+        "direction": "add",
+    }
     assert json.loads(json.dumps(asked)) == asked
 
 
 @given(st.fractions(min_value=Fraction(1, 10**30), max_value=10**30))
 def test_claim_is_about_the_very_floats(sigma: Fraction) -> None:
     [question], _ = questions_for(fake(), [case(f"gaussian({sigma})^2", "delta", "0.1")])
-    [claim] = claims_of(fake(), [question])
+    [claim] = claims_of(fake(), question)
     given_sigma = question.query["mechanism"]["mechanism"]["sigma"]
     assert given_sigma == float(sigma)
     assert claim.mechanism == parse(f"gaussian({Fraction(given_sigma)})^2")
@@ -293,6 +276,15 @@ def test_numbers_beyond_the_floats_are_skipped(mechanism: str, at: str) -> None:
     assert skipped.reason.endswith("is beyond the floats")
 
 
+def test_adapter_that_cannot_tell_is_not_asked() -> None:
+    def unsure(query: dict[str, Any]) -> bool:
+        raise KeyError("sigma")
+
+    questions, [skipped] = questions_for(fake(supports=unsure), [case("gdp(1)", "delta", "1")])
+    assert not questions
+    assert skipped.reason == "fake cannot tell: KeyError: 'sigma'"
+
+
 def test_claims_say_who_said_what() -> None:
     values = {"upper": math.inf, "lower": 0.1}
     accountant = fake(
@@ -300,125 +292,13 @@ def test_claims_say_who_said_what() -> None:
         answer=lambda query: [{"kind": kind, "value": values[kind]} for kind in values],
     )
     questions, _ = questions_for(accountant, [case("gaussian(1)", "epsilon", "1e-5", "add")])
-    lower, upper = claims_of(accountant, questions)
+    lower, upper = claims_of(accountant, questions[0])
     assert (lower.kind, lower.claimed) == ("lower", real(0.1))
     assert (upper.kind, upper.claimed) == ("upper", math.inf)
     assert lower.id == "fake: epsilon of gaussian(1) at delta = 0.00001, add (lower)"
     assert lower.accountant == f"pytest {pytest.__version__}"
     assert lower.source == f"pytest {pytest.__version__}: ask()"
     assert (lower.quantity, lower.direction) == ("epsilon", "add")
-
-
-def raising(error: BaseException) -> Any:
-    def answer(query: dict[str, Any]) -> list[dict[str, Any]]:
-        raise error
-
-    return answer
-
-
-@pytest.mark.parametrize(
-    ("answer", "said"),
-    [
-        (raising(OverflowError("math range\nerror")), "OverflowError: math range error"),
-        (lambda query: [], "InvalidInput: answered []"),
-        (lambda query: [{"kind": "lower", "value": 1.0}], "InvalidInput: answered [{'kind': 'low"),
-        (lambda query: [{"kind": "upper", "value": 1.0}] * 2, "InvalidInput: answered [{'kind':"),
-        (lambda query: [{"kind": "upper", "value": None}], "TypeError: "),
-    ],
-)
-def test_failure_is_a_claim_of_nan(answer: Any, said: str) -> None:
-    accountant = fake(answer=answer)
-    questions, _ = questions_for(accountant, [case("gaussian(1)", "delta", at) for at in "12"])
-    claims = list(claims_of(accountant, questions))
-    assert [str(claim.claimed) for claim in claims] == ["nan", "nan"]
-    assert f": ask() failed with {said}" in claims[0].source
-    assert "\n" not in claims[0].source
-
-
-def test_interrupt_is_not_swallowed() -> None:
-    accountant = fake(answer=raising(KeyboardInterrupt()))
-    questions, _ = questions_for(accountant, [case("gaussian(1)", "delta", "1")])
-    with pytest.raises(KeyboardInterrupt):
-        list(claims_of(accountant, questions))
-
-
-# --- registry -----------------------------------------------------------------------------------
-
-
-@pytest.fixture
-def plugins(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A distribution that registers accountants, good and bad."""
-    adapter = """
-class Adapter:
-    distributions, module, extra, kinds = ("pytest",), "pytest", "", ("upper",)
-    def __init__(self, **changed): self.__dict__.update(changed)
-GOOD = Adapter(name="zz-good")
-ABSENT = Adapter(name="zz-absent", distributions=("no-such-dist",))
-EXTRA = Adapter(name="zz-extra", distributions=("no-such-dist",), extra="accountants")
-BROKEN = Adapter(name="zz-broken", module="zz_broken_package")
-"""
-    (tmp_path / "zz_adapters.py").write_text(adapter)
-    (tmp_path / "zz_broken_package.py").write_text(
-        "raise AttributeError('attr has no\\nattribute')"
-    )
-    info = tmp_path / "zz_plugins-1.0.dist-info"
-    info.mkdir()
-    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: zz-plugins\nVersion: 1.0\n")
-    names = {
-        "good": "GOOD",
-        "absent": "ABSENT",
-        "extra": "EXTRA",
-        "broken": "BROKEN",
-        "lost": "NONE",
-    }
-    points = "".join(f"zz-{name} = zz_adapters:{value}\n" for name, value in names.items())
-    (info / "entry_points.txt").write_text(f"[{registry.GROUP}]\n{points}")
-    monkeypatch.syspath_prepend(tmp_path)
-    monkeypatch.delitem(sys.modules, "zz_adapters", raising=False)
-
-
-REFUSED = {
-    "zz-absent": "accountant zz-absent: no-such-dist is not installed; pip install no-such-dist",
-    "zz-extra": "accountant zz-extra: no-such-dist is not installed; "
-    'pip install "dpexact[accountants]"',
-    "zz-broken": "accountant zz-broken: zz_broken_package does not import: "
-    "AttributeError: attr has no attribute",
-    "zz-lost": "accountant zz-lost: its adapter zz_adapters:NONE does not load: "
-    "AttributeError: module 'zz_adapters' has no attribute 'NONE'",
-    "zz-goot": "accountant: unknown name 'zz-goot'; did you mean 'zz-good'?",
-}
-
-
-@pytest.mark.usefixtures("plugins")
-@pytest.mark.parametrize("name", REFUSED)
-def test_load_refuses_with_the_reason(name: str) -> None:
-    with pytest.raises(InvalidInput) as caught:
-        load(name)
-    assert str(caught.value) == REFUSED[name]
-
-
-@pytest.mark.usefixtures("plugins")
-def test_unknown_name_lists_the_known() -> None:
-    with pytest.raises(InvalidInput, match=r"^accountant: unknown name 'q'; known: .*zz-absent, "):
-        load("q")
-
-
-def test_unknown_name_without_any_accountant(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(registry, "entry_points", lambda group: [])
-    with pytest.raises(InvalidInput, match="known: none: install dpexact with pip"):
-        load("q")
-    assert available() == []
-
-
-@pytest.mark.usefixtures("plugins")
-def test_available_hides_nothing() -> None:
-    found = {info.name: info for info in available() if info.name.startswith("zz")}
-    assert list(found) == ["zz-absent", "zz-broken", "zz-extra", "zz-good", "zz-lost"]
-    for name, info in found.items():
-        assert info.installed == (name == "zz-good")
-        assert info.reason == REFUSED.get(name, "")
-        assert info.versions == ({"pytest": pytest.__version__} if info.installed else {})
-    assert load("zz-good").name == "zz-good"
 
 
 # --- the recorded example -----------------------------------------------------------------------
