@@ -65,8 +65,8 @@ def ask(
     interviews = [Interview(found, python_for(found.name, python), limits) for found in listed]
     runs: list[AccountantRun] = []
     try:
-        for interview in interviews:
-            interview.open()
+        with ThreadPoolExecutor(jobs) as pool:
+            list(pool.map(Interview.open, interviews))
         if ALL in accountants:
             named = {interview.name for interview in interviews}
             for name in names():
@@ -90,7 +90,9 @@ def ask(
     finally:
         for interview in interviews:
             interview.close()
-    runs += [run for _, run in outcomes]
+    # those whose adapter does not load stand first so far
+    order = [*(found.name for found in listed), *names()]
+    runs = sorted([*runs, *(run for _, run in outcomes)], key=lambda run: order.index(run.name))
     if all(run.reason for run in runs):
         reasons = "; ".join(run.reason for run in runs)
         raise InvalidInput(f"accountant: none works here: {reasons}")

@@ -97,16 +97,19 @@ def test_unknown_names_ask_nobody(workload: Path) -> None:
 def test_one_accountant_does_not_stop_the_others(
     halves: Path, register: Callable[..., None], jobs: int
 ) -> None:
-    register("ABSENT", "EXITS", "HANGS", "NAN", "UNASKED")
+    register("ABSENT", "EXITS", "HANGS", "LOST", "NAN", "UNASKED")
     limits = Limits(seconds=0.5)
     claims, runs = ask(["all"], [str(halves)], limits=limits, jobs=jobs)
     found = {run.name: run for run in runs}
-    assert list(found) == ["zz-absent", "zz-exits", "zz-hangs", "zz-nan", "zz-unasked"]
+    assert list(found) == [
+        f"zz-{name}" for name in ("absent", "exits", "hangs", "lost", "nan", "unasked")
+    ]
     assert [claim.at for claim in claims] == [claims[0].at] * 3  # one answer each of three
     assert found["zz-absent"].reason == (
         "accountant zz-absent: no-such-dist is not installed; pip install click"
     )
     assert found["zz-absent"].asked == 0
+    assert "its adapter zz_failing:LOST does not load" in found["zz-lost"].reason
     failed = {
         "exits": "it ended with code 7",
         "hangs": "no answer within 0.5 s",

@@ -1,4 +1,4 @@
-"""One accountant behind two pipes: a script that any Python from 3.8 on runs, by its path.
+"""One accountant behind two pipes: a script that another Python may run, by its path.
 
 It reads a request a line and writes an answer a line, in JSON. The first request says whom to ask:
 
