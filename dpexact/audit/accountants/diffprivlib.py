@@ -57,15 +57,13 @@ class BudgetAccountant:
 
 def _slack(query: dict[str, Any]) -> float:
     """What is left of delta after all steps, a hair less; negative if nothing is."""
-    kept = math.fsum(
-        times * math.log1p(-tree["delta"]) if tree["delta"] < 1 else -math.inf
-        for tree, times in query["steps"]
-        if "delta" in tree
-    )
-    if query["at"] >= 1:
-        return 1.0 if kept == 0 else 0.0
-    left = -math.expm1(math.log1p(-query["at"]) - kept)
-    return left if kept == 0 else left * (1 - 2**-20)
+    deltas = [(tree["delta"], times) for tree, times in query["steps"] if tree.get("delta", 0) > 0]
+    if not deltas or query["at"] >= 1:
+        return float(query["at"])
+    if any(delta >= 1 for delta, _ in deltas):
+        return -1.0
+    kept = math.fsum(times * math.log1p(-delta) for delta, times in deltas)
+    return -math.expm1(math.log1p(-query["at"]) - kept) * (1 - 2**-20)
 
 
 ACCOUNTANT: Final = BudgetAccountant()
