@@ -26,6 +26,12 @@ Claimed: TypeAlias = Real | float
 QUANTITIES: Final[tuple[Quantity, ...]] = get_args(Quantity)
 KINDS: Final[tuple[Kind, ...]] = get_args(Kind)
 
+Verdict: TypeAlias = Literal["unsound", "inaccurate", "undecided", "accurate", "sound"]
+"""What an audit says of a claim."""
+
+#: All verdicts, the worst first.
+VERDICTS: Final[tuple[Verdict, ...]] = get_args(Verdict)
+
 #: Relative tolerance of an estimate that states none.
 DEFAULT_TOLERANCE: Final = rational(Fraction(1, 100))
 
@@ -48,6 +54,7 @@ class Claim:
             :data:`DEFAULT_TOLERANCE` if not given.
         direction: neighbours by ``remove``, ``add`` or ``both`` (the larger).
         accountant: package and version that made the claim, as ``"dp-accounting 0.6.0"``.
+        expect: the verdict that is expected, if one is: one that claims of its kind can get.
 
     Raises:
         InvalidInput: an argument out of its domain.
@@ -67,6 +74,7 @@ class Claim:
     tolerance: Real | None = None
     direction: Direction = "both"
     accountant: str = ""
+    expect: Verdict | None = None
 
     def __post_init__(self) -> None:
         quantity, kind = quantity_in(self.quantity), kind_in(self.kind)
@@ -79,6 +87,7 @@ class Claim:
             "source": str(self.source),
             "id": str(self.id),
             "accountant": str(self.accountant),
+            "expect": expectation_in(self.expect, kind),
         }
         for name, value in checked.items():
             object.__setattr__(self, name, value)
@@ -169,6 +178,14 @@ def tolerance_in(value: RealLike | None, kind: Kind) -> Real | None:
     if tolerance.fraction is None:
         raise InvalidInput(f"tolerance: {shorten(str(tolerance))} is not accepted; use a rational")
     return tolerance
+
+
+def expectation_in(value: object, kind: Kind) -> Verdict | None:
+    """The expected verdict, which claims of ``kind`` can get."""
+    if value is None:
+        return None
+    words = ("accurate", "inaccurate") if kind == "estimate" else ("sound", "unsound")
+    return _word_in(value, "expect", tuple(word for word in VERDICTS if word in words))
 
 
 def _special(value: RealLike) -> float | None:
