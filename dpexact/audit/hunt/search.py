@@ -30,7 +30,7 @@ from dpexact.audit.workloads import Case
 from dpexact.errors import InvalidInput
 
 #: Seconds that an accountant has for one answer, and the certified truth for one claim.
-ASK_LIMIT: Final = 10.0
+ASK_LIMIT: Final = 5.0
 JUDGE_LIMIT: Final = 3.0
 #: Certified digits of the verdicts during the search.
 DIGITS: Final = 10
@@ -116,7 +116,10 @@ def hunt(
         while (spent := time.monotonic() - started) < seconds:
             if progress:
                 progress(int(spent), int(seconds))
-            search.try_case(variation(chance.choice(cases), chance), _SHARE * seconds)
+            base = chance.choice(cases)
+            quick = search.try_case(variation(base, chance), _SHARE * seconds)
+            if not quick and len(cases) > 1:
+                cases.remove(base)  # what is near it would cost as much time
         found.seconds = time.monotonic() - started
     return found
 
@@ -130,9 +133,13 @@ class _Search:
         #: Labels met so far, each with the sighting that stands for it.
         self._known: dict[object, int] = {}
 
-    def try_case(self, case: Case, patience: float) -> None:
-        """Ask one case, and keep and simplify what is wrong with the answer if that is new."""
-        for sighting in self._examined(case):
+    def try_case(self, case: Case, patience: float) -> bool:
+        """Ask one case, and keep and simplify what is wrong with the answer if that is new.
+
+        False if the answer did not come in time.
+        """
+        sightings = self._examined(case)
+        for sighting in sightings:
             if sighting.label not in self._known:
                 least = self._simplest(sighting, min(time.monotonic() + patience, self._end))
                 place = self._known.get(least.label)
@@ -142,6 +149,7 @@ class _Search:
                 self._known[least.label] = self._known[sighting.label] = place
             place = self._known[sighting.label]
             self._found.met[place] = self._found.met.get(place, 0) + 1
+        return not any(map(_slow, sightings))
 
     def _simplest(self, sighting: Sighting, end: float) -> Sighting:
         """Walk to simpler cases as long as one of them shows the same, no less."""
