@@ -131,6 +131,8 @@ def audit(
         raise click.UsageError("--bench: judges its own claims alone")
     if hunt and not accountants:
         raise click.UsageError("--hunt: needs --accountant NAME to ask")
+    if hunt and "all" in accountants:
+        raise click.UsageError("--hunt: name the accountants; each takes --seconds")
     if found is not None and not hunt:
         raise click.UsageError("--found: needs --hunt")
     if not (claims or accountants or bench):
@@ -165,6 +167,8 @@ def audit(
         caught, runs = hunted(accountants, workloads, seed, seconds, pythons, memory)
         if found is not None and caught:
             write_claims(caught, found)
+        elif found is not None:
+            click.echo(f"dpexact: no violation found, so {found} is not written", err=True)
         listed += caught
     elif accountants:
         with progress_bar("asking") as progress:

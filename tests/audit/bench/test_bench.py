@@ -89,6 +89,7 @@ def test_command(monkeypatch: pytest.MonkeyPatch) -> None:
     [
         (["--bench", "a.yaml"], "--bench: judges its own claims alone"),
         (["--bench", "--accountant", "opendp"], "--bench: judges its own claims alone"),
+        (["--hunt", "--accountant", "all"], "--hunt: name the accountants"),
         (["--hunt"], "--hunt: needs --accountant NAME to ask"),
         (["--accountant", "opendp", "--found", "f.yaml"], "--found: needs --hunt"),
         ([], "give a claims file, --accountant NAME or --bench"),

@@ -6,11 +6,13 @@ import runpy
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
 from dpexact.audit import audit, read_claims
 from dpexact.audit.accountants import Registered
 from dpexact.audit.claims_file import write_claims
 from dpexact.audit.hunt import hunt, search
+from dpexact.cli import main
 from dpexact.errors import InvalidInput
 from dpexact.mechanisms import Gaussian, parse
 
@@ -54,6 +56,21 @@ def test_a_violation_becomes_a_small_reproducer(workload: str, tmp_path: Path) -
     report = audit(path)
     assert [finding.verdict for finding in report.findings] == ["unsound"]
     assert report.expectations == (1, 1)
+
+
+def test_command(workload: str, tmp_path: Path) -> None:
+    path = tmp_path / "found.yaml"
+    command = ["audit", "--hunt", "--workload", workload, "--seconds", "2", "--found", str(path)]
+    result = CliRunner().invoke(main, [*command, "--accountant", "zz-right"])
+    assert result.exit_code == 0, result.output
+    assert "(seed 0): 0 distinct certified violations, 0 failures" in result.stdout
+    assert "found.yaml is not written" in result.stderr
+    assert not path.exists()
+    result = CliRunner().invoke(main, [*command, "--accountant", "zz-forgets-steps"])
+    assert result.exit_code == 1, result.output
+    assert "1 distinct certified violations" in result.stdout
+    assert "1 of 1 as expected" in result.stdout
+    assert [claim.expect for claim in read_claims(path)] == ["unsound"]
 
 
 def test_a_crash_is_a_failure_and_no_violation(workload: str) -> None:
