@@ -7,8 +7,9 @@ from dataclasses import dataclass, fields, replace
 from typing import Any, Final
 
 from dpexact import balls
+from dpexact.audit.claims import argument_in
 from dpexact.audit.workloads import Case
-from dpexact.errors import InvalidInput, PrecisionNotReached
+from dpexact.errors import InvalidInput
 from dpexact.mechanisms import Composition, Mechanism
 from dpexact.reals import Real, real
 
@@ -35,13 +36,10 @@ def with_numbers(case: Case, values: Sequence[Number]) -> Case | None:
     given = iter(values)
     try:
         mechanism = _rebuilt(case.mechanism, given)
-        at = real(repr(next(given).value))
-        changed = replace(case, mechanism=mechanism, at=at)
-        if case.quantity == "epsilon" and next(iter(values[-1:])).value > 1:
-            return None
+        at = argument_in(repr(next(given).value), case.quantity)
     except (InvalidInput, OverflowError):
         return None
-    return changed
+    return replace(case, mechanism=mechanism, at=at)
 
 
 def significant(value: float, digits: int) -> float:
@@ -54,10 +52,7 @@ def _number(value: Real | int) -> Number:
         return Number(float(value), whole=True)
     if value.fraction is not None:
         return Number(float(value.fraction))
-    try:
-        return Number(float(balls.certify(lambda: balls.ball(value), 20).lower))
-    except PrecisionNotReached as error:
-        return Number(float(error.best.lower))
+    return Number(float(balls.certify(lambda: balls.ball(value), 20).lower))
 
 
 def _parameters(mechanism: Mechanism) -> Iterator[tuple[Mechanism, str, Any]]:
