@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Final, Literal, TypeAlias, TypeVar, get_args
 
@@ -39,6 +39,14 @@ _Word = TypeVar("_Word", bound=str)
 
 
 @dataclass(frozen=True, slots=True)
+class Place:
+    """Where a claim stands: the path of a file, as it was named, and the line, counted from 1."""
+
+    file: str
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
 class Claim:
     """One claim: ``mechanism`` has ``quantity`` at most, at least or about ``claimed``.
 
@@ -55,6 +63,7 @@ class Claim:
         direction: neighbours by ``remove``, ``add`` or ``both`` (the larger).
         accountant: package and version that made the claim, as ``"dp-accounting 0.6.0"``.
         expect: the verdict that is expected, if one is: one that claims of its kind can get.
+        place: where the claims file holds it, if one does; no part of the comparison of claims.
 
     Raises:
         InvalidInput: an argument out of its domain.
@@ -75,6 +84,7 @@ class Claim:
     direction: Direction = "both"
     accountant: str = ""
     expect: Verdict | None = None
+    place: Place | None = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
         quantity, kind = quantity_in(self.quantity), kind_in(self.kind)

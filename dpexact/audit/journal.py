@@ -10,7 +10,7 @@ import json
 import math
 import os
 from collections import defaultdict, deque
-from dataclasses import fields
+from dataclasses import fields, replace
 from fractions import Fraction
 from pathlib import Path
 from types import TracebackType
@@ -68,7 +68,8 @@ class Journal:
     def take(self, claim: Claim) -> Finding | None:
         """The finding on ``claim`` if it was in the file; each line is given out once."""
         waiting = self._known.get(_key(claim))
-        return waiting.popleft() if waiting else None
+        # the claim itself, which may stand in another place by now
+        return replace(waiting.popleft(), claim=claim) if waiting else None
 
     def write(self, finding: Finding) -> None:
         """Append one finding; it is in the file when this returns.
@@ -140,8 +141,8 @@ class Journal:
 
 
 def claim_to_json(claim: Claim) -> dict[str, Any]:
-    """The claim as JSON values, exactly."""
-    values = {field.name: getattr(claim, field.name) for field in fields(claim)}
+    """The claim as JSON values, exactly, without the place where it stands."""
+    values = {field.name: getattr(claim, field.name) for field in fields(claim) if field.compare}
     return {name: None if value is None else str(value) for name, value in values.items()}
 
 

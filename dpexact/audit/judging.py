@@ -11,6 +11,7 @@ import os
 import queue
 import sys
 import threading
+from dataclasses import replace
 from types import TracebackType
 from typing import Final
 
@@ -63,7 +64,7 @@ class Judges:
                     break
             else:
                 self._give_back(child, usable=True)
-                return finding_of_json(answer)
+                return replace(finding_of_json(answer), claim=claim)
         return unjudged(claim, digits, reason)
 
     def close(self) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
-from dpexact.audit.claims import Claim
+from dpexact.audit.claims import Claim, Place
 from dpexact.audit.records import Record, unknown_key
 from dpexact.audit.trees import Mapping, Scalar, Sequence, Tree, csv_tree, json_tree, yaml_tree
 from dpexact.audit.visible import visible
@@ -46,7 +46,7 @@ def read_claims(path: str | os.PathLike[str]) -> list[Claim]:
         tree = _format(Path(path), text)(text)
         if tree is None:
             raise InvalidInput("the file is empty; " + _EXPECTED)
-        return [record.claim() for record in _records(tree)]
+        return [record.claim() for record in _records(tree, os.fspath(path))]
     except InvalidInput as error:
         separator = ", " if re.match(r"line \d", str(error)) else ": "
         raise InvalidInput(f"{name}{separator}{error}") from None
@@ -88,7 +88,7 @@ def _format(path: Path, text: str) -> Callable[[str], Tree | None]:
     return csv_tree if "," in first and ":" not in first else yaml_tree
 
 
-def _records(tree: Tree) -> list[Record]:
+def _records(tree: Tree, file: str) -> list[Record]:
     if not isinstance(tree, Mapping):
         raise InvalidInput(f"line {tree.line}: {_EXPECTED}, found {_kind(tree)} at the top")
     for key, _ in tree.pairs:
@@ -102,13 +102,13 @@ def _records(tree: Tree) -> list[Record]:
         raise InvalidInput(f"line {key.line}: 'claims' must be a list, found {_kind(claims)}")
     if not claims.items:
         raise InvalidInput(f"line {claims.line}: the list of claims is empty")
-    return [_record(item) for item in claims.items]
+    return [_record(item, file) for item in claims.items]
 
 
-def _record(tree: Tree) -> Record:
+def _record(tree: Tree, file: str) -> Record:
     if not isinstance(tree, Mapping):
         raise InvalidInput(f"line {tree.line}: a claim must be a mapping, found {_kind(tree)}")
-    record = Record(f"line {tree.line}")
+    record = Record(f"line {tree.line}", origin=Place(file, tree.line))
     for key, value in tree.pairs:
         place = f"line {key.line}"
         if key.text is None:

@@ -12,6 +12,7 @@ from dpexact.arguments import direction_in
 from dpexact.audit.claims import (
     Claim,
     Claimed,
+    Place,
     argument_in,
     argument_of,
     claimed_in,
@@ -32,11 +33,15 @@ _T = TypeVar("_T")
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """The fields of one claim; ``place`` and ``places`` say where it and each field stand."""
+    """The fields of one claim; ``place`` and ``places`` say where it and each field stand.
+
+    ``origin`` is ``place`` for the claim to keep, where it stands in a file.
+    """
 
     place: str
     fields: dict[str, object] = field(default_factory=dict)
     places: dict[str, str] = field(default_factory=dict)
+    origin: Place | None = None
 
     @classmethod
     def of_mapping(cls, fields: Mapping[str, object], place: str) -> Record:
@@ -81,6 +86,7 @@ class Record:
             direction=self._optional("direction", lambda v: direction_in(str(v)), "both"),
             accountant=self._optional("accountant", str, ""),
             expect=self._optional("expect", lambda value: expectation_in(value, kind), None),
+            place=self.origin,
         )
 
     def _check_presence(self) -> None:

@@ -20,6 +20,11 @@ def visible(text: str) -> str:
 
 
 def _shown(character: str) -> str:
-    if unicodedata.category(character) not in _HIDDEN:
+    if unicodedata.category(character) not in _HIDDEN and not _is_noncharacter(ord(character)):
         return character
     return " " if character in "\t\n" else character.encode("unicode_escape").decode()
+
+
+def _is_noncharacter(code: int) -> bool:
+    """Whether Unicode will never assign ``code``, as U+FFFE; XML forbids some of these."""
+    return code & 0xFFFE == 0xFFFE or 0xFDD0 <= code <= 0xFDEF

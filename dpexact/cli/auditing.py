@@ -6,7 +6,6 @@ import json
 import os
 import shlex
 import sys
-from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import asdict
 from functools import partial
@@ -17,6 +16,7 @@ import click
 import dpexact
 from dpexact.cli.errors import fail
 from dpexact.cli.options import digits_option, json_option, python_option
+from dpexact.cli.report_files import ReportFiles, report_options, tell_actions
 
 
 @click.command()
@@ -66,8 +66,7 @@ from dpexact.cli.options import digits_option, json_option, python_option
     type=click.Path(path_type=Path),
     help="Write the wrong claims that were hunted down, as a claims file.",
 )
-@click.option("--html", type=click.Path(path_type=Path), help="Write a self-contained page.")
-@click.option("--json", "json_file", type=click.Path(path_type=Path), help="Write the JSON report.")
+@report_options
 @click.option(
     "--jobs",
     type=click.IntRange(1, 1024),
@@ -100,13 +99,12 @@ def audit(
     seed: int,
     seconds: float,
     found: Path | None,
-    html: Path | None,
-    json_file: Path | None,
     jobs: int | None,
     scheduler: str | None,
     timeout: float,
     journal_file: Path | None,
     digits: int,
+    **report_files: Path | None,
 ) -> int:
     """Judge claims of other software: sound, unsound or undecided, with the certified truth.
 
@@ -123,6 +121,7 @@ def audit(
       dpexact audit --hunt --accountant dp-accounting-pld --seconds 60 --found found.yaml
       dpexact audit claims.csv --jobs 8 --journal findings.jsonl
       dpexact audit claims.csv --scheduler tcp://10.0.0.1:8786
+      dpexact audit claims.yaml --junit report.xml --sarif report.sarif --markdown report.md
       dpexact audit --accountant all --python opacus-rdp=/opt/opacus/bin/python --jobs 2
     """
     if jobs is not None and scheduler is not None:
@@ -139,14 +138,14 @@ def audit(
         raise click.UsageError("nothing to audit: give a claims file, --accountant NAME or --bench")
     if (workloads or pythons) and not accountants:
         raise click.UsageError("--workload and --python need --accountant NAME to ask")
-    from dpexact.audit import Claim, Report
+    from dpexact.audit import Claim
     from dpexact.audit.accountants import Limits
     from dpexact.audit.bench import bench as recorded
     from dpexact.audit.claims_file import write_claims
     from dpexact.audit.cluster import cluster
     from dpexact.audit.journal import Journal
     from dpexact.audit.live import ask
-    from dpexact.audit.reports import print_report, write_html, write_json
+    from dpexact.audit.reports import print_report
     from dpexact.audit.reports.writing import check_writable
     from dpexact.audit.runner import audit as judge_all
     from dpexact.audit.runner import collect
@@ -154,13 +153,13 @@ def audit(
     from dpexact.cli.hunting import hunted
     from dpexact.progress import progress_bar
 
-    writers: list[tuple[Path | None, Callable[[Report, Path], None]]] = [
-        (html, write_html),
-        (json_file, write_json),
-    ]
-    for path in (html, json_file, found):
-        if path is not None:
-            check_writable(path)
+    others = dict.fromkeys(claims, "a claims file")
+    if journal_file is not None:
+        others[journal_file] = "the journal"
+    if found is not None:
+        check_writable(found)
+        others[found] = "the file of --found"
+    files = ReportFiles(report_files, others)
     listed: list[Claim] = recorded() if bench else collect(claims)
     runs: tuple[AccountantRun, ...] = ()
     if hunt:
@@ -198,10 +197,9 @@ def audit(
             command=command,
             runs=runs,
         )
-    for path, write in writers:
-        if path is not None:
-            write(report, path)
+    files.write(report)
     print_report(report)
+    tell_actions(report)
     came_true, expected = report.expectations
     if expected:
         click.echo(f"{came_true} of {expected} as expected")

@@ -2,6 +2,7 @@
 
 import json
 import math
+from dataclasses import replace
 from fractions import Fraction
 from types import SimpleNamespace
 
@@ -10,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dpexact.audit import Claim, audit, runner
+from dpexact.audit.claims import Place
 from dpexact.audit.journal import Journal, finding_of_json, finding_to_json
 from dpexact.audit.verdicts import VERDICTS, Finding
 from dpexact.enclosure import Enclosure
@@ -106,6 +108,16 @@ def test_known_findings_are_not_judged_again(tmp_path, monkeypatch):
         )
     assert second.findings == first.findings[::-1]
     assert told == [(6, 6)]
+
+
+def test_a_claim_that_moved_in_its_file_is_known(tmp_path):
+    old, new = (replace(CLAIMS[0], place=Place("claims.yaml", line)) for line in (2, 9))
+    with Journal(tmp_path / "journal", SETTINGS) as journal:
+        audit([old], journal=journal)
+    with Journal(tmp_path / "journal", SETTINGS) as journal:
+        found = journal.take(new)
+    assert found is not None
+    assert found.claim.place == Place("claims.yaml", 9)
 
 
 def test_other_settings_are_refused(tmp_path):

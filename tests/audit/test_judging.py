@@ -6,6 +6,7 @@ import signal
 import pytest
 
 from dpexact.audit import Claim, judging
+from dpexact.audit.claims import Place
 from dpexact.audit.judging import Judges
 from dpexact.audit.verdicts import judge
 
@@ -26,6 +27,11 @@ def test_a_child_finds_what_this_process_finds(judges):
     found = judges.judge(CLAIM, 20, 60)
     assert known(found) == known(judge(CLAIM, 20))
     assert found.enclosure.method == judge(CLAIM, 20).enclosure.method
+
+
+def test_a_finding_of_a_child_keeps_the_place_of_the_claim(judges):
+    claim = Claim("pure_dp(1)", "epsilon", "1", "0", "upper", place=Place("claims.yaml", 7))
+    assert judges.judge(claim, 15, None).claim.place == Place("claims.yaml", 7)
 
 
 def test_a_child_that_was_killed_is_replaced(judges):

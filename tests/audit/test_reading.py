@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dpexact.audit import Claim, read_claims, reading, trees
+from dpexact.audit.claims import Place
 from dpexact.audit.trees import MAX_DEPTH
 from dpexact.errors import InvalidInput
 
@@ -276,3 +277,15 @@ def test_a_hostile_name_stays_on_one_line(tmp_path):
         read_claims(path)
     assert "\n" not in str(caught.value)
     assert "\x1b" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("suffix", "dump", "lines"),
+    [("yaml", as_yaml, [2, 12]), ("json", as_json, [3, 15]), ("csv", as_csv, [2, 3])],
+)
+def test_every_claim_knows_where_it_stands(tmp_path, suffix, dump, lines):
+    path = tmp_path / f"claims.{suffix}"
+    path.write_text(dump([CLAIM, OTHER]))
+    claims = read_claims(path)
+    assert [claim.place for claim in claims] == [Place(str(path), line) for line in lines]
+    assert claims[1] == Claim("gdp(1)", "delta", "0.1", "1", "lower")

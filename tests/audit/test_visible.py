@@ -18,3 +18,7 @@ def test_nothing_hidden_is_left(text):
 def test_plain_text_stays():
     assert visible("ε ≤ 4.8, naïve — 你好") == "ε ≤ 4.8, naïve — 你好"
     assert visible("a\r\n\tb\u202e\x00\x1b") == "a\\r  b\\u202e\\x00\\x1b"
+
+
+def test_code_points_that_are_no_characters_are_escaped():
+    assert visible("\ufffe\uffff\U0010ffff\ufdd0") == "\\ufffe\\uffff\\U0010ffff\\ufdd0"

@@ -6,11 +6,14 @@ import re
 import shutil
 import struct
 import subprocess
+import time
+from dataclasses import replace
 
 import pytest
 
 from dpexact.audit import audit
 from dpexact.audit.reports import write_html
+from dpexact.audit.runs import AccountantRun
 
 BROWSER = next(
     filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), ""
@@ -43,15 +46,31 @@ onload = () => {{
   const shown = () => Array.from(page.querySelectorAll("tbody.claim"))
     .filter((e) => e.offsetHeight > 0).map((e) => e.dataset.place).join(",");
   const form = page.getElementById("controls");
+  const field = (name, value) => {{
+    form.elements[name].value = value;
+    form.elements[name].dispatchEvent(new Event("input", {{ bubbles: true }}));
+  }};
+  const heading = (name) => page.querySelector(`thead button[value=${{name}}]`);
   const told = [`overflow=${{root.scrollWidth - root.clientWidth}}`, `outside=${{out}}`];
   told.push(`controls=${{form.offsetHeight > 0}}`, `all=${{shown()}}`);
-  form.elements.order.value = "given";
-  form.elements.order.dispatchEvent(new Event("change"));
+  told.push(`strips=${{page.querySelectorAll(".strip > svg").length}}`);
+  told.push(`marks=${{page.querySelectorAll(".strip path.mark").length}}`);
+  field("order", "place");
   told.push(`given=${{shown()}}`);
+  field("order", "error");
+  told.push(`largest=${{shown()}}`);
+  heading("error").click();
+  const sorted = heading("error").closest("th").getAttribute("aria-sort");
+  told.push(`smallest=${{shown()}}`, `sorted=${{sorted}}`);
+  heading("truth").click();
+  told.push(`truth=${{shown()}}`);
+  field("order", "place");
+  field("accountant", "one 1.0");
+  told.push(`accountant=${{shown()}}`);
+  field("accountant", "");
   form.querySelector("[value=sound]").click();
   told.push(`filtered=${{shown()}}`);
-  form.elements.text.value = "TREE";
-  form.dispatchEvent(new Event("input"));
+  field("text", "TREE");
   told.push(`found=${{shown()}}`, `status=${{page.getElementById("shown").textContent}}`);
   told.push(`scripted=${{page.defaultView.attacked === true}}`);
   document.getElementById("told").textContent = told.join("\\n");
@@ -70,13 +89,14 @@ def page(tmp_path_factory):
     attack = "<script>window.attacked = true</script><img src=x onerror='window.attacked = true'>"
     report = audit(
         [
-            claim("gaussian(1)", "4.4", source="the first, a sound one"),
-            claim("gaussian(1)", "4.3", source=attack + "x" * 300, id="y" * 200),
+            claim("gaussian(1)", "4.4", source="the first, a sound one", accountant="one 1.0"),
+            claim("gaussian(1)", "4.3", source=attack + "x" * 300, id="y" * 200, accountant=attack),
             claim("gaussian(1)", "3", "estimate", source="a tree"),
             claim("zcdp(1)", "3"),
             claim(LONG, "1e-300"),
         ],
         command="dpexact audit claims.yaml",
+        runs=[AccountantRun(attack, {attack: attack}, reason=attack)],
     )
     path = tmp_path_factory.mktemp("report") / "report.html"
     write_html(report, path)
@@ -115,11 +135,78 @@ def test_layout_and_controls(page, width):
         "outside": "",
         "controls": "true",
         "all": "2,5,3,4,1",
+        "strips": "3",
+        "marks": "3",
         "given": "1,2,3,4,5",
+        "largest": "5,3,2,1,4",
+        "smallest": "4,1,2,3,5",
+        "sorted": "ascending",
+        "truth": "4,1,2,3,5",
+        "accountant": "1",
         "filtered": "2,3,4,5",
         "found": "3",
         "status": "1 of 5 shown",
         "scripted": "false",
+    }
+
+
+#: Opens the page at an address, turns its pages, follows a link to a claim, tells what is seen.
+MANY = """<!DOCTYPE html><body><iframe width="1200" height="900" src="{page}"></iframe>
+<pre id="told"></pre>
+<script>
+onload = () => {{
+  const view = document.querySelector("iframe").contentWindow;
+  const page = view.document;
+  const shown = () => Array.from(page.querySelectorAll("tbody.claim"))
+    .filter((e) => e.offsetHeight > 0).map((e) => e.dataset.place);
+  const ends = () => {{
+    const all = shown();
+    return `${{all.length}}:${{all[0]}}-${{all.at(-1)}}`;
+  }};
+  const [back, forth] = page.querySelectorAll("#pages button");
+  const told = [`first=${{ends()}}`, `where=${{page.querySelector("#pages span").textContent}}`];
+  told.push(`order=${{page.querySelector("[name=order]").value}}`);
+  forth.click();
+  told.push(`second=${{ends()}}`, `hash=${{view.location.hash}}`);
+  forth.click();
+  told.push(`last=${{ends()}}`, `end=${{forth.disabled}}`);
+  view.location.hash = "#claim-120";
+  view.addEventListener("hashchange", () => setTimeout(() => {{
+    const claim = page.getElementById("claim-120");
+    told.push(`target=${{claim.offsetHeight > 0}}`);
+    told.push(`open=${{claim.querySelector("details").open}}`);
+    document.getElementById("told").textContent = told.join("\\n");
+  }}));
+}};
+</script>"""
+
+
+def test_ten_thousand_claims_have_pages_and_an_address(page):
+    claim = {"mechanism": "pure_dp(1)", "claims": "epsilon", "delta": 0, "kind": "upper"}
+    wrong, right = (audit({**claim, "epsilon": value}).findings for value in ("0.5", "1"))
+    report = replace(audit([]), findings=right * 9_750 + wrong * 250)
+    many = page.with_name("many.html")
+    write_html(report, many)
+    assert os.path.getsize(many) < 25_000_000
+    probe = page.with_name("probe-many.html")
+    state = "verdict=unsound&order=place"
+    probe.write_text(MANY.format(page=f"many.html#{html.escape(state)}"), encoding="utf-8")
+    started = time.monotonic()
+    dom = browse(
+        probe, "--dump-dom", "--allow-file-access-from-files", "--virtual-time-budget=20000"
+    )
+    assert time.monotonic() - started < 60  # some 5 s; a quadratic script takes minutes
+    told = html.unescape(re.search(r'<pre id="told">(.*?)</pre>', dom, re.S)[1])
+    assert dict(line.split("=", 1) for line in told.splitlines()) == {
+        "first": "100:9751-9850",
+        "where": "Page 1 of 3",
+        "order": "place",
+        "second": "100:9851-9950",
+        "hash": "#verdict=unsound&order=place&page=2",
+        "last": "50:9951-10000",
+        "end": "true",
+        "target": "true",
+        "open": "true",
     }
 
 

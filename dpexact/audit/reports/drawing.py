@@ -39,8 +39,8 @@ class _Scale:
         if not isinstance(value, Fraction):
             return _INFINITE if value > 0 else 0.0
         if self.logarithmic:
-            low, high = _log(self.low), _log(self.high)
-            share = (_log(value) - low) / (high - low) if value > 0 else -1.0
+            low, high = logarithm(self.low), logarithm(self.high)
+            share = (logarithm(value) - low) / (high - low) if value > 0 else -1.0
         else:
             share = float((value - self.low) / (self.high - self.low))
         return min(max(_LEFT + share * (self.right - _LEFT), 0.0), 100.0)
@@ -163,7 +163,8 @@ def _label(name: str, place: float, baseline: int, text: str) -> str:
     )
 
 
-def _log(value: Fraction) -> float:
+def logarithm(value: Fraction) -> float:
+    """The natural logarithm of a positive ``value`` of any size, for drawing."""
     return math.log(value.numerator) - math.log(value.denominator)
 
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import os
+from dataclasses import asdict
 from importlib.resources import files
 from typing import Any, Final
 
 from dpexact.audit.reports.writing import write_atomically
 from dpexact.audit.runner import Report
+from dpexact.audit.runs import AccountantRun
 from dpexact.audit.verdicts import Finding
 
 #: Raised when a reader of older reports would misread a newer one.
@@ -25,6 +27,7 @@ def to_json(report: Report) -> dict[str, Any]:
         "summary": {"claims": len(report.findings), **report.summary},
         "versions": report.versions,
         "accountants": list(report.accountants),
+        "runs": [_run(run) for run in report.runs],
         "command": report.command,
         "digits": report.digits,
         "started": report.started,
@@ -47,6 +50,15 @@ def schema() -> dict[str, Any]:
     text = files(__package__).joinpath("report.schema.json").read_text(encoding="utf-8")
     loaded: dict[str, Any] = json.loads(text)
     return loaded
+
+
+def _run(run: AccountantRun) -> dict[str, Any]:
+    return {
+        **asdict(run),
+        "skipped": [asdict(skip) for skip in run.skipped],
+        "failures": [asdict(failure) for failure in run.failures],
+        "seconds": round(run.seconds, 6),
+    }
 
 
 def _finding(finding: Finding, position: int) -> dict[str, Any]:

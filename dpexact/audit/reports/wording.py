@@ -8,8 +8,11 @@ from fractions import Fraction
 from typing import Final
 
 from dpexact.audit.runner import Report
-from dpexact.audit.verdicts import RIGHT, WRONG, Finding
+from dpexact.audit.runs import AccountantRun
+from dpexact.audit.verdicts import RIGHT, VERDICTS, WRONG, Finding
+from dpexact.audit.visible import visible
 from dpexact.enclosure import Enclosure
+from dpexact.tokens import shorten
 
 #: Digits that a "reproduce this" command asks for.
 REPRODUCE_DIGITS: Final = 30
@@ -54,6 +57,47 @@ def reproduce(finding: Finding) -> str:
     if claim.direction != "both":
         words += ["--direction", claim.direction]
     return shlex.join([*words, "--digits", str(digits)])
+
+
+def witness(finding: Finding) -> str:
+    """The claim, the certified truth and the relative error, in one line.
+
+    >>> from dpexact.audit import Claim, judge
+    >>> print(witness(judge(Claim("pure_dp(1)", "epsilon", "0.9", "0", "upper"))))
+    pure_dp(1) claims epsilon <= 0.9 at delta = 0; certified epsilon = 1; relative error -10 %
+    """
+    claim = finding.claim
+    certified = certified_text(finding)
+    relation = "in" if certified.startswith("[") else "="
+    said = (
+        f"{shorten(visible(str(claim.mechanism)), 300)} claims {claim.statement}",
+        f"certified {claim.quantity} {relation} {certified}",
+        f"relative error {error_text(finding.relative_error)}",
+    )
+    note = f" ({visible(finding.note)})" if finding.note else ""
+    return "; ".join(said) + note
+
+
+def worst_first(report: Report) -> list[tuple[int, Finding]]:
+    """The findings with their positions from 1, the worst verdict first."""
+    numbered = enumerate(report.findings, start=1)
+    return sorted(numbered, key=lambda pair: VERDICTS.index(pair[1].verdict))
+
+
+def run_sentence(run: AccountantRun) -> str:
+    """What became of asking one accountant, in one sentence without the details.
+
+    >>> run_sentence(AccountantRun("old", reason="package old is not installed"))
+    'could not run: package old is not installed'
+    """
+    if run.reason:
+        return f"could not run: {visible(run.reason)}"
+    parts = [f"{run.asked} asked"]
+    if run.skipped:
+        parts.append(f"{len(run.skipped)} not asked")
+    if run.failures:
+        parts.append(f"{len(run.failures)} failed")
+    return ", ".join(parts)
 
 
 def verdict_sentence(report: Report) -> str:

@@ -6,9 +6,12 @@ import re
 from html.parser import HTMLParser
 
 import pytest
+from hostile_text import HOSTILE_TEXT
+from hypothesis import given
 
 from dpexact.audit import audit
 from dpexact.audit.reports.html_report import to_html, write_html
+from dpexact.audit.visible import visible
 
 VOID = {"meta", "link", "input", "br"}
 
@@ -109,13 +112,39 @@ def test_verdicts_do_not_rest_on_colour(page):
 
 
 def test_table_headings_and_pictures_are_named(page):
-    assert [h["scope"] for h in page.all("th")[:4]] == ["col"] * 4
-    assert all(h["scope"] == "row" for h in page.all("th")[4:])
-    pictures = [svg for svg in page.all("svg") if svg.get("role") == "img"]
-    assert len(pictures) == 10  # all claims but the one of NaN
-    assert all("certified" in svg["aria-label"] for svg in pictures)
+    assert [h["scope"] for h in page.all("th")[:5]] == ["col"] * 5
+    assert all(h["scope"] == "row" for h in page.all("th")[5:])
+    labels = [svg["aria-label"] for svg in page.all("svg") if svg.get("role") == "img"]
+    strips = [label for label in labels if label.startswith("Relative errors: ")]
+    assert len(strips) == 3
+    assert len(labels) - len(strips) == 10  # all claims but the one of NaN
+    assert all("certified" in label for label in labels if label not in strips)
     assert page.elements[0] == ("html", {"lang": "en"})
     assert page.all("meta")[1]["content"] == "width=device-width, initial-scale=1"
+
+
+def test_what_accountants_did_is_told(page):
+    words = " ".join(" ".join(page.words).split())
+    for shown in (
+        "5 asked, 2 not asked, 1 failed",
+        "gaussian(9) : timed out after 30 s epsilon(9)",
+        "no Laplace: laplace(1)",
+        "could not run: package absent is not installed",
+        "elsewhere 2; run by /opt/python; 0 s",
+    ):
+        assert shown in words, shown
+
+
+@given(HOSTILE_TEXT)
+def test_foreign_text_changes_no_element(report_saying, text):
+    plain, page = Page(to_html(report_saying("plain"))), Page(to_html(report_saying(text)))
+
+    def shape(page):
+        return [(tag, sorted(attributes)) for tag, attributes in page.elements]
+
+    assert shape(page) == shape(plain)
+    assert visible(text) in [option.get("value") for option in page.all("option")]
+    assert visible(text) in page.words
 
 
 def test_titles():

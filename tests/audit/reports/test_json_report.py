@@ -6,6 +6,8 @@ from fractions import Fraction
 
 import jsonschema
 import pytest
+from hostile_text import HOSTILE_TEXT
+from hypothesis import given
 
 from dpexact import epsilon
 from dpexact.audit import audit
@@ -35,6 +37,9 @@ def test_the_schema_is_one_and_the_report_meets_it(report):
         (("claims", 0, "relative_error"), {"lower": "1"}),
         (("claims", 0, "extra"), 1),
         (("claims", 0, "id"), ""),
+        (("runs", 0, "asked"), -1),
+        (("runs", 0, "skipped"), ["laplace(1)"]),
+        (("runs", 1, "extra"), 1),
     ],
 )
 def test_the_schema_refuses(report, path, value):
@@ -89,6 +94,25 @@ def test_summary_versions_and_command(report):
     }
     assert record["command"] == "dpexact audit 'claims & more.yaml'"
     assert record["exit_code"] == 1
+
+
+def test_runs_tell_what_accountants_did(report):
+    good, absent, elsewhere = to_json(report)["runs"]
+    assert good["versions"] == {"good": "1.0"}
+    assert good["skipped"][0] == {"case": "laplace(1)", "reason": "no Laplace"}
+    assert good["failures"] == [
+        {"case": "gaussian(9)", "call": "epsilon(9)", "reason": "timed out after 30 s"}
+    ]
+    assert absent["reason"] == "package absent is not installed"
+    assert (elsewhere["python"], elsewhere["asked"]) == ("/opt/python", 3)
+
+
+@given(HOSTILE_TEXT)
+def test_foreign_text_comes_back_as_it_was(report_saying, text):
+    record = json.loads(json.dumps(to_json(report_saying(text))))
+    VALIDATOR.validate(record)
+    assert [claim["source"] for claim in record["claims"]] == [text] * 2
+    assert record["runs"][0]["failures"] == [{"case": text, "call": text, "reason": text}]
 
 
 def test_the_file_is_plain_json(report, tmp_path):

@@ -1,0 +1,86 @@
+"""The files and services that an audit reports to."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, TypeVar
+
+import click
+
+from dpexact.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from dpexact.audit.runner import Report
+
+_F = TypeVar("_F", bound=Callable[..., Any])
+
+_HELP: Final = {
+    "html": "Write a self-contained page.",
+    "json": "Write the JSON report.",
+    "junit": "Write JUnit XML, one test case a claim.",
+    "sarif": "Write SARIF 2.1.0, for code scanning.",
+    "markdown": "Write Markdown tables.",
+}
+
+
+def report_options(command: _F) -> _F:
+    """Add one option a format; their values arrive as ``html_file``, ``json_file``, and so on."""
+    for name, text in reversed(_HELP.items()):
+        path = click.Path(path_type=Path)
+        option = click.option(f"--{name}", f"{name}_file", type=path, metavar="FILE", help=text)
+        command = option(command)
+    return command
+
+
+class ReportFiles:
+    """The report files asked for, taken out of the parameters of a command.
+
+    Raises:
+        InvalidInput: a file cannot be written, or is named twice, or is one of ``others``, which
+            have another part in the audit.
+    """
+
+    def __init__(self, parameters: Mapping[str, Any], others: Mapping[Path, str]) -> None:
+        from dpexact.audit.reports.writing import check_writable
+        from dpexact.audit.visible import visible
+
+        named = {name: parameters[f"{name}_file"] for name in _HELP}
+        self._paths: dict[str, Path] = {name: path for name, path in named.items() if path}
+        taken = {_place(path): f"is {part} of this audit" for path, part in others.items()}
+        for name, path in self._paths.items():
+            check_writable(path)
+            if reason := taken.get(_place(path)):
+                raise InvalidInput(f"--{name}: {visible(str(path))} {reason}; name another file")
+            taken[_place(path)] = f"is the file of --{name} too"
+
+    def write(self, report: Report) -> None:
+        """Write every file."""
+        from dpexact.audit import reports
+
+        for name, path in self._paths.items():
+            getattr(reports, f"write_{name}")(report, path)
+
+
+def tell_actions(report: Report) -> None:
+    """In a job of GitHub Actions: print annotations and append the job summary."""
+    from dpexact.audit.reports import github_actions
+
+    if not github_actions.in_actions(os.environ):
+        return
+    for line in github_actions.workflow_commands(report):
+        click.echo(line)
+    if path := os.environ.get("GITHUB_STEP_SUMMARY"):
+        try:
+            github_actions.append_summary(report, path)
+        except InvalidInput as error:  # the outcome of the audit stands without its summary
+            click.echo(f"dpexact: {error}", err=True)
+
+
+def _place(path: Path) -> Path:
+    """The file that ``path`` leads to, however it is written."""
+    try:
+        return path.resolve()
+    except (OSError, ValueError, RuntimeError):  # what cannot be resolved is refused elsewhere
+        return path
