@@ -35,6 +35,8 @@ def exp_fraction(value: Real, limit_bits: int = 4096) -> Fraction | None:
 def exact_ratio(a: Real, b: Real) -> Fraction | None:
     """``a / b`` as a ``Fraction`` when the two are visibly rational multiples, else ``None``.
 
+    Two combinations of logarithms of rationals are always decided.
+
     >>> from dpexact.reals import real
     >>> exact_ratio(real("log(3/2)*3"), real("log(3/2)"))
     Fraction(3, 1)
@@ -50,10 +52,69 @@ def exact_ratio(a: Real, b: Real) -> Fraction | None:
             root = rational_root(radicand_a / radicand_b, 2)
             return root and root * factor_a / factor_b
     logs_a, logs_b = _log_combination(a), _log_combination(b)
-    if not logs_a or not logs_b or logs_a.keys() != logs_b.keys():
+    if not logs_a or not logs_b:
         return None
-    ratios = {logs_a[base] / logs_b[base] for base in logs_a}
+    return _proportion(*_over_coprime_bases(logs_a, logs_b))
+
+
+def _proportion(a: dict[int, Fraction], b: dict[int, Fraction]) -> Fraction | None:
+    """``t`` with ``a = t b``, for ``b`` not 0; None if there is none."""
+    if a.keys() != b.keys():
+        return None
+    ratios = {a[base] / b[base] for base in a}
     return ratios.pop() if len(ratios) == 1 else None
+
+
+def _over_coprime_bases(*combinations: dict[Fraction, Fraction]) -> list[dict[int, Fraction]]:
+    """The same combinations of logarithms of integers above 1 of which no two share a factor.
+
+    Those logarithms are independent over the rationals: a relation would be an equation between
+    products of powers, which unique factorisation forbids. So the coefficients are unique.
+    """
+    bases: list[int] = []
+    for combination in combinations:
+        for base in combination:
+            for part in (base.numerator, base.denominator):
+                bases = _refined(bases, part)
+    found = []
+    for combination in combinations:
+        total = dict.fromkeys(bases, _ZERO)
+        for base, coefficient in combination.items():
+            for prime in bases:
+                power = _valuation(base.numerator, prime) - _valuation(base.denominator, prime)
+                total[prime] += power * coefficient
+        found.append({base: c for base, c in total.items() if c})
+    return found
+
+
+def _refined(bases: list[int], number: int) -> list[int]:
+    """Pairwise coprime integers above 1 of which the coprime ``bases`` and ``number`` are products
+
+    of powers.
+    """
+    pending, coprime = [*bases, number], list[int]()
+    while pending:
+        x = pending.pop()
+        if x == 1:
+            continue
+        for i, y in enumerate(coprime):
+            common = math.gcd(x, y)
+            if common > 1:
+                del coprime[i]
+                pending += [common, x // common, y // common]
+                break
+        else:
+            coprime.append(x)
+    return coprime
+
+
+def _valuation(number: int, base: int) -> int:
+    """How often ``base`` divides ``number``."""
+    power = 0
+    while number % base == 0:
+        number //= base
+        power += 1
+    return power
 
 
 def _split_factor(value: Real) -> tuple[Fraction, Real | None]:

@@ -63,7 +63,7 @@ def test_the_size_limit() -> None:
         ("log(3/2)*3", "log(3/2)", 3),
         ("log(2)+log(3)", "2*log(3)+log(2)*2", Fraction(1, 2)),
         ("log(2)+log(3)", "log(3)+2*log(2)", None),
-        ("log(4)", "log(2)", None),
+        ("log(4)", "log(2)", 2),
         ("log(4)-log(4)", "log(2)", None),
         ("pi", "e", None),
         ("1", "pi", None),
@@ -89,3 +89,37 @@ def test_exponential_of_a_combination(terms: list[tuple[int, int]]) -> None:
         expected *= Fraction(base) ** power
     text = "+".join(f"({power})*log({base})" for base, power in terms)
     assert exp_fraction(real(text)) == expected
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "expected"),
+    [
+        ("log(8)", "log(2)", 3),
+        ("log(8)", "log(1/4)", Fraction(-3, 2)),
+        ("log(36)", "log(2)+log(3)", 2),
+        ("log(4/9)*5", "log(3/2)/7", -70),
+        ("log(216)-log(6)", "log(36)", 1),
+        ("log(12)", "log(18)", None),
+        ("log(6)", "log(2)", None),
+        ("log(2)+log(3)", "log(2)-log(3)", None),
+        ("log(2)", "log(4)-2*log(2)", None),
+    ],
+)
+def test_logarithms_of_rationals_are_always_decided(
+    a: str, b: str, expected: Fraction | None
+) -> None:
+    assert exact_ratio(real(a), real(b)) == expected
+
+
+@given(
+    base=st.fractions(min_value="1/50", max_value=50, max_denominator=50),
+    i=st.integers(-9, 9).filter(bool),
+    j=st.integers(-9, 9).filter(bool),
+    extra=st.sampled_from([1, 53, Fraction(1, 59)]),
+)
+def test_powers_of_one_rational(base: Fraction, i: int, j: int, extra: Fraction) -> None:
+    found = exact_ratio(real(f"log({base**i * extra})"), real(f"log({base**j})"))
+    if base == 1:
+        assert found is None
+    else:
+        assert found == (Fraction(i, j) if extra == 1 else None)

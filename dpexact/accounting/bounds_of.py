@@ -11,18 +11,24 @@ from typing import Any, Final
 
 from dpexact import reals
 from dpexact.accounting import classic
+from dpexact.accounting.choose import symmetric_samples
 from dpexact.accounting.classic.orders import Conversion
+from dpexact.accounting.classic.zcdp import is_only_bounded
 from dpexact.accounting.intervals import difference, ratio
+from dpexact.accounting.lattice import LatticeProfile
 from dpexact.accounting.queries import epsilon as exact_epsilon
 from dpexact.accounting.queries import mechanism_in
 from dpexact.accounting.renyi import renyi
+from dpexact.accounting.subsampling_theorem import subsampling_theorem
 from dpexact.arguments import digits_in, direction_in, real_in
 from dpexact.enclosure import Enclosure
 from dpexact.errors import DpexactError, InvalidInput, PrecisionNotReached, UnsupportedMechanism
-from dpexact.mechanisms import ZCDP, Mechanism
+from dpexact.mechanisms import Mechanism
 from dpexact.reals import Real, RealLike
 
 _ONE: Final = Enclosure.exact(Fraction(1))
+#: Digits asked of the lattice engine, which reaches few.
+_LATTICE_DIGITS: Final = 4
 #: Digits beyond those asked for, which the quotient of two values may lose.
 _EXTRA: Final = 2
 
@@ -142,7 +148,7 @@ class _Question:
     direction: str
 
     def exact(self) -> Enclosure:
-        if any(isinstance(step, ZCDP) for step in self.mechanism.steps()):
+        if is_only_bounded(self.mechanism):
             raise UnsupportedMechanism("zCDP is a guarantee without one exact epsilon")
         return exact_epsilon(self.mechanism, self.delta, self.digits, self.direction)
 
@@ -160,6 +166,13 @@ class _Question:
 
     def renyi(self, conversion: Conversion) -> classic.BestOrder:
         return classic.renyi_epsilon(self.curve, self.delta, self.digits, conversion)
+
+
+def _symmetric(question: _Question) -> Enclosure:
+    found = symmetric_samples(question.mechanism)
+    few = isinstance(found, LatticeProfile)
+    digits = min(question.digits, _LATTICE_DIGITS) if few else question.digits
+    return found.epsilon(question.delta, digits).labelled("C_p composition")
 
 
 def _optimal(question: _Question) -> Enclosure:
@@ -228,6 +241,16 @@ _BOUNDS: Final[tuple[tuple[str, str, Callable[[_Question], Enclosure]], ...]] = 
         "Theorem 22",
         "Steinke 2022, Theorem 22",
         lambda q: classic.approximate_composition(q.steps(), q.delta, q.digits),
+    ),
+    (
+        "subsampling theorem",
+        "Balle, Barthe, Gaboardi 2018, Theorems 8 and 9, at equal shares of delta",
+        lambda q: subsampling_theorem(q.mechanism, q.delta, q.digits),
+    ),
+    (
+        "C_p",
+        "Dong, Roth, Su 2022, Theorems 4 and 9; Bu, Dong, Long, Su 2020",
+        _symmetric,
     ),
     (
         "plain zCDP",

@@ -7,9 +7,12 @@ from fractions import Fraction
 from typing import Final, Literal, TypeAlias, get_args
 
 from dpexact import balls, reals
+from dpexact.accounting.classic.guarantees import sampling_of
+from dpexact.accounting.classic.zcdp import is_only_bounded
+from dpexact.accounting.classic.zcdp_profile import ZCDPProfile
 from dpexact.accounting.contour import ContourProfile
 from dpexact.accounting.contour import steps as contour
-from dpexact.accounting.few_atoms import FewAtoms, sampled
+from dpexact.accounting.few_atoms import FewAtoms, sampled, symmetrised
 from dpexact.accounting.fixed_size import WORK, FixedSizeBounds
 from dpexact.accounting.lattice import LatticeProfile
 from dpexact.accounting.lattice import steps as lattice
@@ -40,6 +43,7 @@ def profile(
 ) -> Profile:
     """The privacy profile of ``mechanism``'s dominating pair.
 
+    Beside ``zcdp`` it is an upper bound (:class:`~dpexact.accounting.classic.ZCDPProfile`).
     Without sampling the two directions are the same. ``method`` may force the contour or the
     lattice engine where they apply.
 
@@ -47,6 +51,10 @@ def profile(
         UnsupportedMechanism: naming the part that no certified method accounts for.
     """
     steps = mechanism.steps()
+    if is_only_bounded(mechanism):
+        if method != "auto":
+            raise UnsupportedMechanism(f"the {method} engine accounts for no zCDP")
+        return ZCDPProfile.of(mechanism)
     if any(isinstance(step, FixedSize) for step in steps):
         return _fixed_size(steps)
     plain, samples = _separate(steps)
@@ -64,6 +72,8 @@ def curve(mechanism: Mechanism, direction: Direction = "both") -> Repeatable | N
     Raises:
         UnsupportedMechanism: as :func:`profile`.
     """
+    if is_only_bounded(mechanism):
+        return None
     plain, samples = _separate(mechanism.steps())
     rest = Unsampled.of(plain)
     inner = {sample: Unsampled.of(sample.mechanism.steps()) for sample in samples}
@@ -121,26 +131,15 @@ def _sampled(
     return FewAtoms(outcomes, InfiniteLoss())
 
 
-def _check_rest(rest: Unsampled) -> None:
-    if rest.laplace or rest.others:
-        raise UnsupportedMechanism(
-            "no certified accounting for sampled Gaussians beside Laplace or lattice noise"
-        )
-
-
 def _contour(rest: Unsampled, mixtures: Mixtures, direction: Direction) -> ContourProfile:
-    """Sampled Gaussians, with Gaussians and randomised responses that see all records."""
-    _check_rest(rest)
+    """Sampled Gaussians, with anything beside them that sees all records."""
     if rest.mu is None and not mixtures:
         raise UnsupportedMechanism("the contour engine needs a Gaussian")
     way = contour.remove if direction == "remove" else contour.add
     steps: list[tuple[contour.Step, int]] = [
         (way(reals.divide(_ONE, mu), q), count) for mu, q, count in mixtures if mu is not None
     ]
-    if rest.mu is not None:
-        steps.append((contour.Gaussian(rest.mu), 1))
-    steps += [(contour.Atoms(eps, _NOTHING), count) for eps, count in rest.responses.items()]
-    steps += [(contour.Atoms(_NOTHING, mass), count) for mass, count in rest.masses]
+    steps += rest.moments()
     return ContourProfile(tuple(steps), InfiniteLoss(tuple(rest.masses)))
 
 
@@ -158,7 +157,8 @@ def _lattice(rest: Unsampled, mixtures: Mixtures, direction: Direction) -> Latti
 def _lattice_with(
     rest: Unsampled, steps: Sequence[lattice.Step], work: int = LATTICE_WORK
 ) -> LatticeProfile:
-    _check_rest(rest)
+    if rest.laplace or rest.others:
+        raise UnsupportedMechanism("the lattice engine has no Laplace or lattice noise")
     found: list[lattice.Step] = list(steps)
     if rest.mu is not None:
         found.append(lattice.ContinuousStep(reals.divide(_ONE, rest.mu), _ONE, 1, False))
@@ -204,3 +204,39 @@ def _fixed_size(steps: Steps) -> Profile:
     if rest.is_empty and sum(samples.values()) == 1:
         return attained
     return FixedSizeBounds(attained, _lattice_with(rest, dominating, WORK))
+
+
+def symmetric_samples(mechanism: Mechanism) -> Profile:
+    """The profile of ``C_q(f_1) (x) ... (x) C_q(f_k)``, which bounds that of a product of samples.
+
+    A sample of a step with the symmetric trade-off function ``f`` is ``C_q(f)``-DP: with
+    ``q = m/n`` and replacement neighbours (Dong, Roth, Su 2022, Theorem 9), and on a Poisson sample
+    with add/remove neighbours, whose two directions are ``f_q`` and its inverse, both at least
+    ``C_q(f)`` (Bu, Dong, Long, Su 2020).
+
+    Raises:
+        UnsupportedMechanism: no part is a sample, or not of Gaussians or finite laws.
+    """
+    sampling_of(mechanism)
+    steps: Steps = {}
+    for step, count in mechanism.steps().items():
+        if isinstance(step, FixedSize):
+            single: Mechanism = Poisson(step.mechanism, reals.rational(Fraction(step.m, step.n)))
+        else:
+            single = step
+        steps[single] = steps.get(single, 0) + count
+    plain, samples = _separate(steps)
+    if not samples:
+        raise UnsupportedMechanism("no part is a sample")
+    inner = {sample: Unsampled.of(sample.mechanism.steps()) for sample in samples}
+    if all(part.is_gaussian for part in inner.values()):
+        noises = [(inner[s].mu, s.q, count) for s, count in samples.items()]
+        dominating = [
+            lattice.SubsampledStep(reals.divide(_ONE, mu), q, count)
+            for mu, q, count in noises
+            if mu is not None
+        ]
+        return _lattice_with(Unsampled.of(plain), dominating, WORK)
+    outcomes = [(symmetrised(inner[s].outcomes(), s.q), count) for s, count in samples.items()]
+    outcomes += [(Unsampled.of({step: 1}).outcomes(), count) for step, count in plain.items()]
+    return FewAtoms(outcomes, InfiniteLoss())

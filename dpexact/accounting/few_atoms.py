@@ -66,6 +66,20 @@ def sampled(atoms: list[Atom], q: Real, direction: Direction) -> list[Atom]:
     return result
 
 
+def symmetrised(atoms: list[Atom], q: Real) -> list[Atom]:
+    """The outcomes of the symmetric guarantee ``C_q(f)``, for ``f`` of a symmetric pair.
+
+    They are those of the sample whose loss is positive, their mirror images, and no loss else.
+    """
+    rest = reals.rational(1)
+    result = []
+    for atom in sampled(atoms, q, "remove"):
+        if balls.compare(atom.p, atom.q) > 0:
+            result += [atom, Atom(atom.q, atom.p)]
+            rest = reals.add(rest, reals.negate(reals.add(atom.p, atom.q)))
+    return [*result, Atom(rest, rest)] if balls.sign(rest) else result
+
+
 class FewAtoms(InvertedProfile):
     """Profile of a product of steps, each given by its outcomes and how often it runs.
 
@@ -98,7 +112,7 @@ class FewAtoms(InvertedProfile):
             self.largest = reals.add(self.largest, top)
 
     def delta(self, epsilon: Real, digits: int) -> Enclosure:
-        known = self._only_infinite(epsilon, digits)
+        known = self.only_infinite(epsilon, digits)
         if known is not None:
             return known
         exact = self._delta_fraction(epsilon)

@@ -48,7 +48,7 @@ class InvertedProfile(Profile):
             return Enclosure.exact(largest.fraction, self.method)
         return balls.certify(lambda: balls.ball(largest), digits, method=self.method)
 
-    def _only_infinite(self, epsilon: Real, digits: int) -> Enclosure | None:
+    def only_infinite(self, epsilon: Real, digits: int) -> Enclosure | None:
         """``delta(epsilon)`` when no finite loss exceeds ``epsilon``, else ``None``."""
         if self.largest is None or not _at_least(epsilon, self.largest):
             return None

@@ -26,13 +26,9 @@ from typing import Final
 from flint import arb, arb_poly, fmpz
 
 from dpexact import balls, reals
+from dpexact.accounting.contour.noises import LaplaceNoise
+from dpexact.accounting.contour.planning import Landscape
 from dpexact.accounting.inverted import ONE, ZERO, InvertedProfile
-from dpexact.accounting.laplace_contour import (
-    ContourPlan,
-    chernoff,
-    contour_integral,
-    plan_contour,
-)
 from dpexact.accounting.profile import InfiniteLoss
 from dpexact.enclosure import Enclosure
 from dpexact.errors import PrecisionNotReached, UnsupportedMechanism
@@ -40,8 +36,8 @@ from dpexact.reals import Real
 
 #: Most terms of the finite sum, counted as values of ``j`` times values of ``r``.
 MAX_TERMS: Final = 10_000_000
-#: Above this many terms the contour integral is tried first.
-_FEW_TERMS: Final = 30_000
+#: Up to this many terms the finite sum is the fastest method.
+FEW_TERMS: Final = 30_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,14 +59,26 @@ class LaplaceParts:
             total = reals.add(total, reals.multiply(rate, reals.rational(count)))
         return total
 
-    def approximate(self) -> list[tuple[float, int]]:
-        """The parts in floats, to choose parameters with."""
-        with balls.precision(64):
-            return [(float(balls.ball(rate).mid()), count) for rate, count in self.parts]
+    @property
+    def few(self) -> bool:
+        """Whether the finite sum is short whatever the digits."""
+        return self.choices * self.count <= FEW_TERMS
+
+    @property
+    def choices(self) -> int:
+        """About how many values ``(j_1, j_2, ...)`` the sum runs over."""
+        return math.prod(count + 1 for _, count in self.parts) // 2 + 1
+
+    def noises(self) -> tuple[tuple[LaplaceNoise, int], ...]:
+        """The same composition as steps with moments."""
+        return tuple((LaplaceNoise(rate), count) for rate, count in self.parts)
+
+
+TOO_LONG: Final = "the finite sum is too long"
 
 
 class LaplaceProduct(InvertedProfile):
-    """Profile of a product of Laplace mechanisms, with any mass of infinite loss."""
+    """Profile of a product of Laplace mechanisms by the finite sum, with any infinite loss."""
 
     def __init__(self, parts: LaplaceParts, infinite: InfiniteLoss) -> None:
         self.parts = parts
@@ -79,19 +87,18 @@ class LaplaceProduct(InvertedProfile):
         self.method = "closed form: Laplace"
 
     def delta(self, epsilon: Real, digits: int) -> Enclosure:
-        known = self._only_infinite(epsilon, digits)
+        known = self.only_infinite(epsilon, digits)
         if known is not None:
             return known
-        with balls.precision(64):
-            about = float(balls.ball(epsilon).mid())
-        route = Route(self.parts, about)
+        route = Route(self.parts, balls.approximate(epsilon))
         bits = route.reachable(balls.bits_for(digits))
+        if bits == 0:
+            raise PrecisionNotReached(TOO_LONG, Enclosure(ZERO, ONE, self.method))
         if bits < balls.bits_for(digits):
             with balls.precision(bits):
                 best = balls.to_enclosure(self._with_infinite(route, epsilon), self.method)
             raise PrecisionNotReached(
-                f"{digits} digits were not reached: the atoms of the loss are too heavy",
-                best.clamped(ZERO, ONE),
+                f"{digits} digits were not reached: {TOO_LONG}", best.clamped(ZERO, ONE)
             )
         return balls.certify(
             lambda: self._with_infinite(route, epsilon),
@@ -100,6 +107,11 @@ class LaplaceProduct(InvertedProfile):
             highest=ONE,
             method=self.method,
         )
+
+    def is_short(self, epsilon: Real, digits: int) -> bool:
+        """Whether few terms of the sum give ``digits`` digits at ``epsilon``."""
+        route = Route(self.parts, balls.approximate(epsilon))
+        return route.plan(balls.bits_for(digits), FEW_TERMS) is not None
 
     def _with_infinite(self, route: Route, epsilon: Real) -> arb:
         lost = self.infinite.ball()
@@ -110,9 +122,10 @@ def laplace_divergence(parts: LaplaceParts) -> Callable[[arb], arb]:
     """The profile of the product as a function of any real ball.
 
     Raises:
-        UnsupportedMechanism: no route computes it.
+        UnsupportedMechanism: the finite sum is too long.
     """
-    Route(parts, 0.0).reachable(balls.bits_for(1))
+    if not Route(parts, 0.0).reachable(balls.bits_for(1)):
+        raise UnsupportedMechanism(f"no certified accounting for laplace: {TOO_LONG}")
     largest = parts.largest
 
     def divergence(epsilon: arb) -> arb:
@@ -129,50 +142,29 @@ def laplace_divergence(parts: LaplaceParts) -> Callable[[arb], arb]:
 
 
 class Route:
-    """The finite sum while it is short, else the contour integral, else a longer finite sum."""
+    """The finite sum near one ``epsilon``, cut where the precision allows it."""
 
     def __init__(self, parts: LaplaceParts, epsilon: float) -> None:
         self.parts = parts
-        self.rates = parts.approximate()
+        self.rates = [(balls.approximate(rate), count) for rate, count in parts.parts]
         self.epsilon = epsilon
-        self.log_delta = chernoff(self.rates, epsilon)
+        self.log_delta = min(0.0, Landscape(parts.noises()).chernoff(epsilon, 1)[1])
 
     def reachable(self, bits: int) -> int:
-        """The largest precision up to ``bits`` for which there is a route.
-
-        Raises:
-            UnsupportedMechanism: none.
-        """
-        if self._sum(bits, MAX_TERMS) is not None:
-            return bits
-        for fewer in range(bits, 0, -8):
-            if self._contour(fewer) is not None:
-                return fewer
-        raise UnsupportedMechanism(
-            "no certified accounting for laplace with so many steps: the finite sum is too "
-            "long, and the atoms of the loss are too heavy for a contour integral"
-        )
+        """The largest precision up to ``bits`` for which the sum is short enough, else 0."""
+        return next((fewer for fewer in range(bits, 0, -8) if self.plan(fewer)), 0)
 
     def delta(self, epsilon: arb) -> arb:
-        """``delta(epsilon)`` at the current precision; not finite if there is no route."""
+        """``delta(epsilon)`` at the current precision; not finite if the sum is too long."""
         below = balls.ball(self.parts.largest) - epsilon
         if not below > 0:  # a loss is at most the largest, so delta is at most 1 - e^(-below)
             return -(-below).expm1() * arb(0).union(arb(1))
-        bits = balls.current()
-        short = self._sum(bits, _FEW_TERMS)
-        if short is not None:
-            return finite_sum(self.parts, epsilon, short)
-        contour = self._contour(bits)
-        if contour is not None:
-            return contour_integral(self.parts.parts, epsilon, contour)
-        longer = self._sum(bits, MAX_TERMS)
-        return arb.nan() if longer is None else finite_sum(self.parts, epsilon, longer)
+        plan = self.plan(balls.current())
+        return arb.nan() if plan is None else finite_sum(self.parts, epsilon, plan)
 
-    def _sum(self, bits: int, limit: int) -> SumPlan | None:
+    def plan(self, bits: int, limit: int = MAX_TERMS) -> SumPlan | None:
+        """Where to cut the sum at a precision; None if more than ``limit`` terms are needed."""
         return plan_sum(self.rates, self.epsilon, self.log_delta - bits * math.log(2), limit)
-
-    def _contour(self, bits: int) -> ContourPlan | None:
-        return plan_contour(self.rates, self.epsilon, self.log_delta, bits)
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,6 +181,8 @@ def plan_sum(
     """Where to cut the sum over ``r``; ``None`` if more than ``limit`` terms would be needed."""
     steps = sum(count for _, count in rates)
     choices = math.prod(count + 1 for _, count in rates) // 2 + 1
+    if len(rates) == 1 and rates[0][0] > 0:
+        choices = min(choices, math.ceil((steps * rates[0][0] - epsilon) / (2 * rates[0][0])) + 1)
     if choices > limit:
         return None
     span = sum(rate * count for rate, count in rates)

@@ -96,7 +96,7 @@ class LatticeComposition(InvertedProfile):
     # --- delta ----------------------------------------------------------------------------------
 
     def delta(self, epsilon: Real, digits: int) -> Enclosure:
-        known = self._only_infinite(epsilon, digits)
+        known = self.only_infinite(epsilon, digits)
         if known is not None:
             return known
         exact = self._delta_fraction(epsilon)

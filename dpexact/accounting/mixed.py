@@ -38,7 +38,7 @@ class MixedProfile(InvertedProfile):
         self.method = f"lattice law with {method}"
 
     def delta(self, epsilon: Real, digits: int) -> Enclosure:
-        known = self._only_infinite(epsilon, digits)
+        known = self.only_infinite(epsilon, digits)
         if known is not None:
             return known
         return balls.certify(

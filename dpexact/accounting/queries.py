@@ -7,6 +7,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from dpexact.accounting.choose import METHODS, Method, curve, profile
+from dpexact.accounting.classic.zcdp import is_only_bounded
 from dpexact.arguments import Direction, digits_in, direction_in, integer_in, real_in
 from dpexact.enclosure import Enclosure
 from dpexact.errors import InvalidInput, PrecisionNotReached
@@ -34,7 +35,8 @@ def delta(
     .. math:: \delta(\varepsilon) = \sup_S\, P(S) - e^{\varepsilon} Q(S)
               = E_P\big[(1 - e^{\varepsilon - Z})_+\big], \qquad Z = \log dP/dQ,
 
-    for the dominating pair ``(P, Q)`` of the mechanism.
+    for the dominating pair ``(P, Q)`` of the mechanism. With ``zcdp`` among its parts there is no
+    such pair; then an upper bound is enclosed, and ``method`` begins with ``upper bound``.
 
     Args:
         mechanism: a mechanism or its text.
@@ -67,7 +69,8 @@ def epsilon(
 ) -> Enclosure:
     """Enclose the smallest ``epsilon >= 0`` for which ``mechanism`` is ``(epsilon, delta)``-DP.
 
-    Infinite (``Enclosure.exact(math.inf)``) when ``delta`` lies below the mass of infinite loss,
+    With ``zcdp`` among the parts it is an upper bound, as for :func:`delta`. Infinite
+    (``Enclosure.exact(math.inf)``) when ``delta`` lies below the mass of infinite loss,
     or when the loss is unbounded and ``delta`` is not above that mass.
 
     Args:
@@ -140,7 +143,8 @@ def delta_bounds(
     """Float64 arrays ``(lower, upper)`` with ``lower <= delta(epsilons) <= upper``, elementwise.
 
     Rounded outward from :func:`delta`, so the true value lies between even in the last bit; where
-    the precision does not suffice, the bounds are as wide as what was certified.
+    the precision does not suffice, the bounds are as wide as what was certified. With ``zcdp``
+    among the parts ``lower`` is 0.
 
     >>> lower, upper = delta_bounds("gaussian(1)", [0.0, 1.0, 2.0])
     >>> bool((lower <= upper).all())
@@ -162,6 +166,8 @@ def delta_bounds(
         except PrecisionNotReached as error:
             found = error.best
         row[:] = found.to_float_bounds()
+    if is_only_bounded(m):
+        pairs[:, 0] = 0.0
     return pairs[:, 0].reshape(points.shape), pairs[:, 1].reshape(points.shape)
 
 

@@ -9,12 +9,13 @@ from typing import Final
 
 from dpexact import reals
 from dpexact.accounting.choose import profile
+from dpexact.accounting.classic.zcdp import is_only_bounded
 from dpexact.accounting.dual import trade_off
 from dpexact.accounting.profile import Profile
 from dpexact.accounting.queries import mechanism_in
 from dpexact.balls import certify
 from dpexact.enclosure import Enclosure
-from dpexact.errors import PrecisionNotReached
+from dpexact.errors import PrecisionNotReached, UnsupportedMechanism
 from dpexact.mechanisms import (
     GDP,
     ApproxDP,
@@ -70,6 +71,8 @@ def tradeoff(mechanism: Mechanism | str) -> TradeoffFunction:
     0.740488977158...
     """
     m = mechanism_in(mechanism)
+    if is_only_bounded(m):
+        raise UnsupportedMechanism("zcdp leaves the trade-off function open")
     steps = [(_simplified(step), count) for step, count in m.steps().items()]
     kinds = {_kind(step) for step, _ in steps}
     if kinds == {"finite"} and all(count <= MAX_REPETITIONS for _, count in steps):

@@ -7,9 +7,15 @@ from typing import Final
 
 from dpexact import balls, reals
 from dpexact.accounting.closed_form import GaussianMixedWithResponse, gaussian_divergence
+from dpexact.accounting.contour import ContourProfile
+from dpexact.accounting.contour.noises import DiscreteGaussianNoise, FiniteLaw, LaplaceNoise
+from dpexact.accounting.contour.steps import Atoms, Step
+from dpexact.accounting.contour.steps import Gaussian as GaussianStep
 from dpexact.accounting.few_atoms import Atom, FewAtoms
+from dpexact.accounting.first_to_reach import FirstToReach
 from dpexact.accounting.heterogeneous import different_responses
-from dpexact.accounting.laplace import LaplaceParts, LaplaceProduct, laplace_divergence
+from dpexact.accounting.laplace import LaplaceParts, laplace_divergence
+from dpexact.accounting.laplace_routes import CONTOUR_WORK, laplace_profile
 from dpexact.accounting.lattice_part import (
     DiscreteGaussianPart,
     FinitePart,
@@ -26,6 +32,7 @@ from dpexact.accounting.profile import InfiniteLoss, NoLoss, Profile
 from dpexact.errors import UnsupportedMechanism
 from dpexact.mechanisms import (
     GDP,
+    ZCDP,
     ApproxDP,
     DiscreteGaussian,
     DiscreteLaplace,
@@ -37,7 +44,7 @@ from dpexact.mechanisms import (
 )
 from dpexact.reals import Real
 
-#: Longest sum over the outcomes of randomised response composed with a Gaussian.
+#: Longest sum over the outcomes of randomised response composed with a Gaussian; beyond, a contour.
 MAX_TERMS: Final = 20_000
 
 _ONE: Final = reals.rational(1)
@@ -68,6 +75,8 @@ class Unsampled:
                 if delta.fraction != 0:
                     self.masses.append((delta, count))
                 self._respond(eps, count)
+            case ZCDP(rho) if balls.sign(rho, "rho") == 0:
+                pass
             case PureDP(eps):
                 self._respond(eps, count)
             case DiscreteLaplace(scale, 1):
@@ -131,8 +140,6 @@ class Unsampled:
         """
         infinite = InfiniteLoss(tuple(self.masses))
         gaussian = self.mu is not None
-        if gaussian and self.laplace:
-            raise UnsupportedMechanism("no certified accounting for laplace with a Gaussian")
         if not self.others and len(self.responses) <= 1 and not self.laplace:
             return self._responses_only(infinite)
         if infinite.is_certain:
@@ -141,26 +148,49 @@ class Unsampled:
             return different_responses(tuple(self.responses.items()), infinite)
         lattices = [(response(eps), count) for eps, count in self.responses.items()]
         parts: list[tuple[LatticePart, int]] = [*self.others, *lattices]
-        if not parts:
-            return LaplaceProduct(LaplaceParts(tuple(self.laplace)), infinite)
+        if not parts and not gaussian:
+            return laplace_profile(LaplaceParts(tuple(self.laplace)), infinite)
+        if gaussian and self.laplace:
+            return self._contour(infinite)
         common = commensurate(parts)
         if common is None:
             if gaussian or self.laplace:
-                raise UnsupportedMechanism("no certified accounting: the losses share no lattice")
+                return self._contour(infinite)
             return FewAtoms([(_atoms(part), count) for part, count in parts], infinite)
-        composed = LatticeComposition(*common, infinite)
+        try:
+            composed = LatticeComposition(*common, infinite)
+        except UnsupportedMechanism:
+            if gaussian or self.laplace:
+                return self._contour(infinite)
+            raise
         if gaussian:
             return self._with_gaussian(composed, infinite)
         return self._with_laplace(composed, infinite) if self.laplace else composed
+
+    def moments(self) -> list[tuple[Step, int]]:
+        """The composition as steps with moments, for a contour.
+
+        Raises:
+            UnsupportedMechanism: a lattice law of unknown kind.
+        """
+        steps: list[tuple[Step, int]] = []
+        if self.mu is not None:
+            steps.append((GaussianStep(self.mu), 1))
+        steps += [(LaplaceNoise(rate), count) for rate, count in self.laplace]
+        steps += [(_noise(part), count) for part, count in self.others]
+        steps += [(Atoms(eps, _NOTHING), count) for eps, count in self.responses.items()]
+        return steps + [(Atoms(_NOTHING, mass), count) for mass, count in self.masses]
+
+    def _contour(self, infinite: InfiniteLoss) -> Profile:
+        if infinite.is_certain:
+            return NoLoss(infinite)
+        return ContourProfile(tuple(self.moments()), infinite)
 
     def _responses_only(self, infinite: InfiniteLoss) -> Profile:
         eps, count = next(iter(self.responses.items()), (_NOTHING, 0))
         if self.mu is not None:
             if count > MAX_TERMS:
-                raise UnsupportedMechanism(
-                    f"no certified accounting for a Gaussian composed with more than {MAX_TERMS} "
-                    f"responses ({count})"
-                )
+                return self._contour(infinite)
             return GaussianMixedWithResponse(self.mu, infinite, eps, count)
         return OptimalComposition(eps, count, infinite) if count else NoLoss(infinite)
 
@@ -179,14 +209,29 @@ class Unsampled:
         largest = None
         if composed.largest is not None:
             largest = reals.add(composed.largest, parts.largest)
-        divergence = laplace_divergence(parts)
-        return MixedProfile(composed, divergence, largest, infinite, "Laplace")
+        try:
+            divergence = laplace_divergence(parts)
+        except UnsupportedMechanism:
+            return self._contour(infinite)
+        mixed = MixedProfile(composed, divergence, largest, infinite, "Laplace")
+        if parts.few:
+            return mixed
+        return FirstToReach(ContourProfile(tuple(self.moments()), infinite, CONTOUR_WORK), mixed)
 
 
 def _atoms(part: LatticePart) -> list[Atom]:
     if not isinstance(part, FinitePart):
         raise UnsupportedMechanism("no certified accounting: the losses share no lattice")
     return [Atom(p, q) for p, q in zip(part.p, part.q, strict=True)]
+
+
+def _noise(part: LatticePart) -> Step:
+    match part:
+        case FinitePart(p=p, q=q):
+            return FiniteLaw(tuple(p), tuple(q))
+        case DiscreteGaussianPart(variance=variance, sensitivity=sensitivity):
+            return DiscreteGaussianNoise(variance, sensitivity)
+    raise UnsupportedMechanism("no certified accounting: a lattice law of unknown moments")
 
 
 def _square(x: Real) -> Real:

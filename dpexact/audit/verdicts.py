@@ -13,6 +13,7 @@ from dpexact.arguments import MAX_DIGITS, digits_in
 from dpexact.audit.claims import VERDICTS, Claim, Claimed, Verdict
 from dpexact.enclosure import Bound, Enclosure
 from dpexact.errors import DpexactError, PrecisionNotReached
+from dpexact.exactness import exact_ratio
 from dpexact.reals import Real
 from dpexact.tokens import shorten
 
@@ -59,7 +60,8 @@ class Finding:
 def judge(claim: Claim, digits: int = 15) -> Finding:
     r"""Decide one claim against certified bounds of the truth ``t``.
 
-    A claim ``c`` is *sound* when ``c >= t`` (upper) or ``c <= t`` (lower), *accurate* when
+    With ``zcdp`` among the parts, accounting bounds ``t`` above only: ``t`` is in ``[0, bound]``. A
+    claim ``c`` is *sound* when ``c >= t`` (upper) or ``c <= t`` (lower), *accurate* when
     ``|c - t| <= tolerance * t`` (estimate); else *unsound* or *inaccurate*. It is *undecided* when
     neither could be certified, and ``note`` says why. Nothing that goes wrong with one claim is
     raised.
@@ -78,6 +80,8 @@ def judge(claim: Claim, digits: int = 15) -> Finding:
         while True:
             enclosure, note = _narrowed(claim, wanted, enclosure)
             verdict = _verdict(claim, _bounds(claim.claimed, wanted), enclosure)
+            if verdict == "undecided" and _equals_truth(claim):
+                verdict = "accurate" if claim.kind == "estimate" else "sound"
             if verdict != "undecided" or note:
                 break
             if claim.claimed != claim.claimed:
@@ -109,7 +113,29 @@ def _narrowed(claim: Claim, digits: int, known: Enclosure) -> tuple[Enclosure, s
     except DpexactError as error:
         return known, str(error)
     method = found.method or known.method
+    if accounting.is_only_bounded(claim.mechanism):
+        if not note and _is_open(claim, found, digits):
+            note = "zCDP gives an upper bound only; below it no claim can be judged"
+        found = Enclosure(_ZERO, found.upper)
     return found.clamped(known.lower, known.upper).labelled(method), note
+
+
+def _is_open(claim: Claim, bound: Enclosure, digits: int) -> bool:
+    """Whether no digits decide the claim, as the truth may be anywhere from 0 to ``bound``."""
+    low, high = _bounds(claim.claimed, digits)
+    if claim.tolerance is not None and bound.upper < math.inf:
+        reach = (1 + claim.tolerance.value) * Fraction(bound.upper)
+        return low >= 0 and high <= reach
+    above_zero = low > 0 if claim.kind == "lower" else low >= 0
+    return above_zero and high < bound.lower
+
+
+def _equals_truth(claim: Claim) -> bool:
+    """Whether the claim is the truth in symbols: the largest loss, at ``delta = 0``."""
+    if claim.quantity != "epsilon" or claim.at.fraction != 0 or not isinstance(claim.claimed, Real):
+        return False
+    truth = accounting.largest_loss(claim.mechanism)
+    return truth is not None and exact_ratio(claim.claimed, truth) == 1
 
 
 # --- comparison, on exact bounds only -----------------------------------------------------------

@@ -6,7 +6,7 @@ import click
 from click.shell_completion import get_completion_class
 
 import dpexact
-from dpexact.cli import auditing, formulas, quantities
+from dpexact.cli import auditing, formulas, proving, quantities
 from dpexact.cli.errors import OneLineErrors
 
 
@@ -57,5 +57,6 @@ for verb in (
     formulas.symbolic,
     auditing.audit,
     auditing.accountants,
+    proving.prove,
 ):
     main.add_command(verb)

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 import time
+from pathlib import Path
 
 import click
 
 import dpexact
 from dpexact.accounting.approximate import METHODS as APPROXIMATIONS
+from dpexact.accounting.approximate import approximation_distance
+from dpexact.audit.reports.writing import check_writable
 from dpexact.cli.options import (
     EXPR_HELP,
     digits_option,
@@ -16,7 +19,7 @@ from dpexact.cli.options import (
     expression,
     json_option,
 )
-from dpexact.cli.printing import echo_record
+from dpexact.cli.printing import answer, echo_record
 
 
 @click.command(epilog=EXPR_HELP)
@@ -56,6 +59,10 @@ def bounds(expr: str, delta: str, digits: int, direction: str, as_json: bool) ->
 )
 @click.option("--epsilon", metavar="E", help="Compare deltas at this exact number >= 0.")
 @click.option("--delta", metavar="D", help="Compare epsilons at this exact number in (0, 1).")
+@click.option("--distance", is_flag=True, help="Compare the whole trade-off functions (clt...).")
+@click.option(
+    "--claims", type=click.Path(path_type=Path), help="Write the estimate as a claims file."
+)
 @digits_option
 @direction_option
 @json_option
@@ -64,24 +71,46 @@ def approx(
     method: str,
     epsilon: str | None,
     delta: str | None,
+    distance: bool,
+    claims: Path | None,
     digits: int,
     direction: str,
     as_json: bool,
-) -> None:
+) -> int:
     """Enclose the error of a published approximation against the exact value.
 
     \b
     Examples:
       dpexact approx "poisson(gaussian(0.7), 256/60000)^10546" --method clt-poisson --epsilon 7
-      dpexact approx "pure_dp(0.1)^100" --method edgeworth-1 --delta 1e-6
+      dpexact approx "pure_dp(0.1)^100" --method edgeworth-1 --delta 1e-6 --claims estimate.yaml
+      dpexact approx "pure_dp(0.1)^100" --method clt --distance --digits 6
     """
-    if (epsilon is None) == (delta is None):
-        raise click.UsageError("give exactly one of --epsilon and --delta")
+    if [epsilon is None, delta is None, not distance].count(False) != 1:
+        raise click.UsageError("give exactly one of --epsilon, --delta and --distance")
+    if distance:
+        if claims is not None:
+            raise click.UsageError("--claims: a distance is no claim of epsilon or delta")
+        return answer(
+            lambda: approximation_distance(expr, method, digits),
+            expr,
+            digits,
+            as_json,
+            quantity="distance",
+            arguments={"approximation": method},
+            direction="both",
+        )
+    if claims is not None:
+        check_writable(claims)
     started = time.perf_counter()
     found = dpexact.approximation_error(expr, method, epsilon, digits, direction, delta=delta)
+    if claims is not None:
+        from dpexact.audit.estimates import estimate_of
+        from dpexact.audit.reports import write_claims
+
+        write_claims([estimate_of(found, digits, direction)], claims)
     if as_json:
         echo_record(found.to_json(digits), direction, started)
-        return
+        return 0
     argument = f"epsilon = {epsilon}" if epsilon is not None else f"delta = {delta}"
     click.echo(f"{found.quantity} claimed = {found.claimed.shown(digits)}")
     click.echo(f"{found.quantity} true = {found.true.shown(digits)}")
@@ -89,6 +118,7 @@ def approx(
     for name, value in (("claimed - true", found.difference), ("true/claimed", found.ratio)):
         click.echo(f"  {name} = {'undefined' if value is None else value.shown(digits)}")
     click.echo(f"  by {found.method}; as an upper bound: {found.verdict}")
+    return 0
 
 
 @click.command(epilog=EXPR_HELP)

@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 import dpexact
+from dpexact.accounting import is_only_bounded
 from dpexact.cli.errors import EXIT_UNDECIDED
 from dpexact.enclosure import Enclosure
 from dpexact.errors import PrecisionNotReached
@@ -35,6 +36,7 @@ def answer(
         found, problem = error.best, str(error)
     seconds = time.perf_counter() - started
     mechanism = expr if safe else str(dpexact.parse(expr))
+    bound = {"bound": "upper"} if not safe and is_only_bounded(dpexact.parse(expr)) else {}
     if as_json:
         record = {
             "mechanism": mechanism,
@@ -42,14 +44,15 @@ def answer(
             **arguments,
             "direction": direction,
             **found.to_json(digits),
-            **({"safe": safe} if safe else {}),
+            **({"safe": safe} if safe else bound),
             "method": found.method,
             "seconds": round(seconds, 6),
             "version": dpexact.__version__,
         }
         click.echo(json.dumps(record))
     else:
-        click.echo(f"{quantity} = {found.shown(digits)}")
+        relation = "<=" if bound else "="
+        click.echo(f"{quantity} {relation} {found.shown(digits)}")
         given = ", ".join(f"{name} = {value}" for name, value in arguments.items())
         click.echo(f"  of {mechanism} at {given}")
         lower, upper = found.decimal_bounds(digits + 5)

@@ -52,9 +52,12 @@ def gaussian_gap(f: PiecewiseLinear, mu: RealLike, digits: int = 15) -> Gaussian
 
 def distance_to_gaussian(f: PiecewiseLinear, mu: RealLike, digits: int = 15) -> Enclosure:
     """Enclose the sup-norm distance ``sup |f - G_mu|``, ``mu >= 0``."""
-    above, below = gaussian_gap(f, mu, digits)
-    low, high = max(above.lower, below.lower), max(above.upper, below.upper)
-    return Enclosure(low, high, METHOD)
+    mean, wanted = real_in(mu, "mu", ">= 0"), digits_in(digits)
+    if mean.fraction == 0:
+        return gaussian_gap(f, mean, wanted).below
+    return balls.certify(
+        lambda: arb.max(*_largest_gaps(f, mean)), wanted, lowest=Fraction(0), method=METHOD
+    )
 
 
 def _largest_gaps(f: PiecewiseLinear, mean: Real) -> tuple[arb, arb]:

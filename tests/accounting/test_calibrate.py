@@ -173,12 +173,13 @@ EXAMPLES = [
     ("poisson(gaussian(1), 1/100)^?", 5, "1e-6"),
     ("pure_dp(1/100)^? * laplace(5)", 1, "1e-6"),
     ("laplace(10)^?", 3, "1e-5"),
+    ("zcdp(?)^3 * gaussian(10)", 1, "1e-6"),
 ]
 
 
 def test_the_examples_cover_every_accounted_parameter():
     covered = {(t.owner, t.parameter) for t in (read_template(text) for text, *_ in EXAMPLES)}
-    assert covered == PARAMETERS.keys() - {("zcdp", "rho")}
+    assert covered == PARAMETERS.keys()
 
 
 CASES = [
@@ -337,7 +338,7 @@ def test_a_sample_of_nothing_loses_nothing():
         ("fixed_size(gdp(?), 5, 10)", "mu within fixed_size"),
         ("fixed_size(gaussian(1), ?, 10)", "m of fixed_size"),
         ("fixed_size(gaussian(1), 5, ?)", "n of fixed_size"),
-        ("zcdp(?)", "zcdp"),
+        ("poisson(zcdp(?), 1/2)", "zcdp"),
         ("poisson(laplace(1), ?)^3", "repeated sampling"),
     ],
 )

@@ -72,8 +72,7 @@ def test_public_questions_reach_the_exact_laws():
 @pytest.mark.parametrize(
     "text",
     [
-        "laplace(2) * gaussian(1)",
-        "zcdp(1) * laplace(2)",
+        "poisson(zcdp(1), 1/2) * laplace(2)",
         "poisson(discrete_gaussian(1), 1/10)^2",
         "poisson(laplace(1), 1/10)^2",
         "poisson(pure_dp(1)^2, 1/10)^2",

@@ -92,7 +92,7 @@ def page(tmp_path_factory):
             claim("gaussian(1)", "4.4", source="the first, a sound one", accountant="one 1.0"),
             claim("gaussian(1)", "4.3", source=attack + "x" * 300, id="y" * 200, accountant=attack),
             claim("gaussian(1)", "3", "estimate", source="a tree"),
-            claim("zcdp(1)", "3"),
+            claim("poisson(zcdp(1), 1/2)", "3"),
             claim(LONG, "1e-300"),
         ],
         command="dpexact audit claims.yaml",

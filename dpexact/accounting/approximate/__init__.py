@@ -5,12 +5,14 @@ from dpexact.accounting.approximate.diagonal_distance import theorem_8_constant
 from dpexact.accounting.approximate.errors_of import (
     METHODS,
     ApproximationError,
+    approximation_distance,
     approximation_error,
 )
 
 __all__ = [
     "METHODS",
     "ApproximationError",
+    "approximation_distance",
     "approximation_error",
     "poisson_mu",
     "theorem_8_constant",

@@ -25,6 +25,7 @@ from dpexact.accounting.approximate.base import (
     normal_tail,
 )
 from dpexact.accounting.approximate.functionals import gaussian_mu
+from dpexact.accounting.approximate.noise_moments import noise_moments
 from dpexact.accounting.approximate.sampled_moments import raw_moments
 from dpexact.arguments import Direction
 from dpexact.errors import UnsupportedMechanism
@@ -74,7 +75,7 @@ class Edgeworth(Approximation):
 
 
 def edgeworth(mechanism: Mechanism, order: int, direction: Direction) -> Approximation:
-    """The expansion for a composition of pure DP, Gaussian and sampled Gaussian steps.
+    """The expansion for a composition of pure DP, additive noise and sampled Gaussian steps.
 
     Raises:
         UnsupportedMechanism: another step.
@@ -99,8 +100,10 @@ def _law(step: Mechanism, direction: Direction) -> Law:
             if q.fraction == 1:
                 return _law(inner, direction)
             return lambda: _sampled(balls.ball(mu), balls.ball(q), direction == "add")
-        case _:
-            raise UnsupportedMechanism(f"no Edgeworth expansion for {step}")
+    noise = noise_moments(step)
+    if noise is None:
+        raise UnsupportedMechanism(f"no Edgeworth expansion for {step}")
+    return lambda: _symmetric(noise().cumulants)
 
 
 def _response(eps: Real) -> Law:

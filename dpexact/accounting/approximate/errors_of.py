@@ -18,6 +18,8 @@ from dpexact.accounting.approximate.central_limit import (
 )
 from dpexact.accounting.approximate.edgeworth import edgeworth
 from dpexact.accounting.approximate.functionals import Functionals, gaussian_mu
+from dpexact.accounting.approximate.sup_distance import sup_distance
+from dpexact.accounting.choose import profile
 from dpexact.accounting.intervals import difference, ratio
 from dpexact.accounting.queries import delta as exact_delta
 from dpexact.accounting.queries import epsilon as exact_epsilon
@@ -28,7 +30,8 @@ from dpexact.errors import InvalidInput, UnsupportedMechanism
 from dpexact.mechanisms import GDP, ApproxDP, FixedSize, Mechanism, Poisson, PureDP
 from dpexact.reals import Real, RealLike, divide, rational
 
-#: How often the digits of both values are doubled for the sake of their difference.
+#: How often the digits of both values are doubled for the sake of their difference, unless what
+#: is known of the true value is a wide enclosure at any digits, as for samples of fixed size.
 _DOUBLINGS: Final = 3
 #: The methods of :func:`approximation_error`.
 METHODS: Final = (
@@ -118,8 +121,7 @@ def approximation_error(
     m, wanted, way = mechanism_in(mechanism), digits_in(digits), direction_in(direction)
     if (epsilon is None) == (delta is None):
         raise InvalidInput("epsilon: give exactly one of epsilon and delta")
-    if all(_lossless(step) for step in m.steps()):
-        raise UnsupportedMechanism("there is no loss to approximate")
+    _check_loss(m)
     formula = approximation(m, method, way)
     if epsilon is not None:
         at = real_in(epsilon, "epsilon", ">= 0")
@@ -131,6 +133,36 @@ def approximation_error(
     return _compare(
         m, formula, "epsilon", at, wanted, lambda d: exact_epsilon(m, at, d, way), formula.epsilon
     )
+
+
+def approximation_distance(mechanism: Mechanism | str, method: str, digits: int = 6) -> Enclosure:
+    r"""Enclose how far a central limit is from the truth at most, over all levels.
+
+    .. math:: \sup_{0 \le \alpha \le 1} |f(\alpha) - G_\mu(\alpha)|
+              = \sup_{\varepsilon \ge 0} |\delta(\varepsilon) - \delta_\mu(\varepsilon)|
+
+    for the symmetric trade-off function ``f`` of the mechanism and the ``mu`` of the method.
+
+    Args:
+        mechanism: a mechanism or its text.
+        method: ``clt-poisson``, ``clt-uniform`` or ``clt``, as for :func:`approximation_error`.
+        digits: certified significant digits.
+
+    Raises:
+        InvalidInput: an argument out of its domain, or a method without a trade-off function.
+        UnsupportedMechanism, PrecisionNotReached: as :func:`approximation_error`.
+
+    >>> print(approximation_distance("pure_dp(1/sqrt(10))^10", "clt").shown(6))
+    0.0136547...
+    """
+    m, wanted = mechanism_in(mechanism), digits_in(digits)
+    _check_loss(m)
+    formula = approximation(m, method, "both")
+    if not isinstance(formula, CentralLimit):
+        raise InvalidInput(
+            f"method: {method!r} claims no trade-off function; use clt-poisson, clt-uniform or clt"
+        )
+    return sup_distance(profile(m).delta, formula.mu, wanted)
 
 
 def approximation(mechanism: Mechanism, method: str, direction: Direction) -> Approximation:
@@ -164,7 +196,11 @@ def _compare(
     for attempt in range(_DOUBLINGS + 1):
         claimed, true = claim(at, working), exact(working)
         gap, quotient = difference(claimed, true), ratio(true, claimed)
-        if attempt == _DOUBLINGS or all(x is None or x.digits >= digits for x in (gap, quotient)):
+        if (
+            attempt == _DOUBLINGS
+            or true.digits < working
+            or all(x is None or x.digits >= digits for x in (gap, quotient))
+        ):
             break
         working *= 2
     return ApproximationError(mechanism, formula.method, quantity, at, claimed, true, gap, quotient)
@@ -186,6 +222,11 @@ def _sampled_gaussian(mechanism: Mechanism) -> tuple[Real, Real, int]:
                 rate = divide(rational(m), rational(n))
                 return divide(rational(1), gaussian_mu(inner)), rate, count
     raise UnsupportedMechanism("this central limit is for equal steps of sampled Gaussian noise")
+
+
+def _check_loss(mechanism: Mechanism) -> None:
+    if all(_lossless(step) for step in mechanism.steps()):
+        raise UnsupportedMechanism("there is no loss to approximate")
 
 
 def _lossless(step: Mechanism) -> bool:

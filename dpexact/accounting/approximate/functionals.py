@@ -14,6 +14,7 @@ from flint import arb
 
 from dpexact import balls, reals
 from dpexact.accounting.approximate.base import normal_tail
+from dpexact.accounting.approximate.noise_moments import NoiseMoments, noise_moments
 from dpexact.accounting.approximate.sampled_moments import integrate, reach
 from dpexact.errors import UnsupportedMechanism
 from dpexact.mechanisms import GDP, ApproxDP, FixedSize, Gaussian, Mechanism, Poisson, PureDP
@@ -65,8 +66,15 @@ def functionals(step: Mechanism) -> Callable[[], Functionals]:
             return lambda: sampled_functionals(balls.ball(mu), balls.ball(q))
         case GDP() | Gaussian():
             return _gaussian(gaussian_mu(step))
-        case _:
-            raise UnsupportedMechanism(f"no functionals of {step}: infinite, or not known")
+    noise = noise_moments(step)
+    if noise is None:
+        raise UnsupportedMechanism(f"no functionals of {step}: infinite, or not known")
+    return lambda: _of_noise(noise())
+
+
+def _of_noise(moments: NoiseMoments) -> Functionals:
+    kl, variance, *_ = moments.cumulants
+    return Functionals(kl, variance + kl * kl, variance, moments.third)
 
 
 def gaussian_mu(step: Mechanism) -> Real:

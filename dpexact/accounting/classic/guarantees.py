@@ -46,13 +46,35 @@ def guarantees(mechanism: Mechanism) -> list[Guarantee]:
     guarantees inside (basic composition).
 
     Raises:
-        UnsupportedMechanism: a step has no single best pair, as Gaussian noise.
+        UnsupportedMechanism: a step has no single best pair, as Gaussian noise; or samples for
+            different neighbours stand together.
     """
+    sampling_of(mechanism)
     counts: dict[tuple[Real, Real], int] = {}
     for step, count in mechanism.steps().items():
         eps, delta = _pair(step)
         counts[eps, delta] = counts.get((eps, delta), 0) + count
     return [Guarantee(eps, delta, count) for (eps, delta), count in counts.items()]
+
+
+def sampling_of(mechanism: Mechanism) -> type[Mechanism] | None:
+    """``Poisson`` or ``FixedSize``, whichever occurs at any depth; ``None`` without samples.
+
+    Raises:
+        UnsupportedMechanism: both occur; they are for different neighbours.
+    """
+    kinds: set[type[Mechanism]] = set()
+    parts = list(mechanism.steps())
+    while parts:
+        part = parts.pop()
+        if isinstance(part, Poisson | FixedSize):
+            kinds.add(type(part))
+            parts += part.mechanism.steps()
+    if len(kinds) > 1:
+        raise UnsupportedMechanism(
+            "poisson (add/remove neighbours) beside fixed_size (replacement neighbours)"
+        )
+    return kinds.pop() if kinds else None
 
 
 def sampled_guarantee(eps: RealLike, delta: RealLike, q: RealLike) -> tuple[Real, Real]:
@@ -79,6 +101,26 @@ def sampled_guarantee(eps: RealLike, delta: RealLike, q: RealLike) -> tuple[Real
     growth = reals.add(reals.exponential(level), reals.rational(-1))
     amplified = reals.logarithm(reals.add(_ONE, reals.multiply(rate, growth)))
     return amplified, reals.multiply(rate, mass)
+
+
+def largest_loss(mechanism: Mechanism) -> Real | None:
+    """The largest privacy loss, which is the epsilon at ``delta = 0``, in symbols.
+
+    It is the sum over the steps, as their losses are independent and each attains its largest.
+    ``None`` where it is infinite or not in symbols here, as for samples.
+    """
+    total = _ZERO
+    for step, count in mechanism.steps().items():
+        if isinstance(step, Poisson | FixedSize):
+            return None
+        try:
+            eps, delta = _pair(step)
+        except UnsupportedMechanism:
+            return None
+        if delta.fraction != 0:
+            return None
+        total = reals.add(total, reals.multiply(reals.rational(count), eps))
+    return total
 
 
 def _pair(step: Mechanism) -> tuple[Real, Real]:

@@ -21,13 +21,21 @@ from typing import Final
 from flint import arb
 
 from dpexact import balls, reals
-from dpexact.accounting.classic.guarantees import guarantees
+from dpexact.accounting.classic.guarantees import guarantees, sampling_of
 from dpexact.accounting.classic.roots import increasing_root
 from dpexact.accounting.profile import InfiniteLoss
 from dpexact.arguments import digits_in, real_in
 from dpexact.enclosure import Enclosure
 from dpexact.errors import UnsupportedMechanism
-from dpexact.mechanisms import GDP, ZCDP, DiscreteGaussian, Gaussian, Mechanism
+from dpexact.mechanisms import (
+    GDP,
+    ZCDP,
+    DiscreteGaussian,
+    FixedSize,
+    Gaussian,
+    Mechanism,
+    Poisson,
+)
 from dpexact.reals import Real, RealLike
 
 _ZERO: Final = Fraction(0)
@@ -105,11 +113,13 @@ def total_rho(mechanism: Mechanism) -> tuple[Real, InfiniteLoss]:
     Gaussian noise has ``mu^2/2``, exactly; discrete Gaussian noise at most ``s^2/(2 sigma^2)``
     (Canonne, Kamath, Steinke 2020, Theorem 4); ``eps``-DP implies ``eps^2/2`` (Steinke 2022,
     Proposition 16). An ``(eps, delta)``-DP step is infinite loss of mass ``delta``, and otherwise
-    ``eps``-DP (Kairouz, Oh, Viswanath 2017).
+    ``eps``-DP (Kairouz, Oh, Viswanath 2017). A sample of all records is none, a sample of no record
+    loses nothing; another sample of something ``(eps, delta)``-DP has the amplified guarantee.
 
     Raises:
-        UnsupportedMechanism: a sample of something that is not ``(eps, delta)``-DP.
+        UnsupportedMechanism: another sample, or samples for different neighbours together.
     """
+    sampling_of(mechanism)
     total = reals.rational(0)
     masses: list[tuple[Real, int]] = []
     for step, count in mechanism.steps().items():
@@ -119,6 +129,22 @@ def total_rho(mechanism: Mechanism) -> tuple[Real, InfiniteLoss]:
             if delta.fraction != 0:
                 masses.append((delta, count * times))
     return total, InfiniteLoss(tuple(masses))
+
+
+def is_only_bounded(mechanism: Mechanism) -> bool:
+    """Whether the description leaves the dominating pair open: some part is zCDP, ``rho > 0``.
+
+    Then delta, epsilon and Rényi divergences are upper bounds: the truth lies in ``[0, bound]``.
+    """
+    for step in mechanism.steps():
+        match step:
+            case ZCDP(rho) if balls.sign(rho, "rho") > 0:
+                return True
+            case Poisson(inner, q) if balls.sign(q, "q") > 0 and is_only_bounded(inner):
+                return True
+            case FixedSize(inner, _, _) if is_only_bounded(inner):
+                return True
+    return False
 
 
 def epsilon_ball(rho: arb, loss: arb) -> arb:
@@ -137,12 +163,26 @@ def delta_ball(rho: arb, epsilon: arb) -> arb:
     return (-rho * best * best).exp() / (1 + best)
 
 
+def _parts(inner: Mechanism) -> list[tuple[Real, int, Real]]:
+    return [
+        (rho, times * count, delta)
+        for step, count in inner.steps().items()
+        for rho, times, delta in _rhos(step)
+    ]
+
+
 def _rhos(step: Mechanism) -> list[tuple[Real, int, Real]]:
     """``(rho, count, delta)`` of the parts of one step."""
     nothing, half = reals.rational(0), reals.rational(Fraction(1, 2))
     match step:
         case ZCDP(rho):
             return [(rho, 1, nothing)]
+        case Poisson(_, q) if balls.sign(q, "q") == 0:
+            return []
+        case Poisson(inner, q) if q.fraction == 1:
+            return _parts(inner)
+        case FixedSize(inner, m, n) if m == n:
+            return _parts(inner)
         case GDP(mu):
             root = mu
         case Gaussian(sigma, sensitivity):

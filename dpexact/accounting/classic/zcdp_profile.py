@@ -9,10 +9,11 @@ from typing import Final
 from flint import arb
 
 from dpexact import balls
-from dpexact.accounting.classic.zcdp import delta_ball, epsilon_ball
+from dpexact.accounting.classic.zcdp import delta_ball, epsilon_ball, total_rho
 from dpexact.accounting.profile import InfiniteLoss, Profile
 from dpexact.enclosure import Enclosure
 from dpexact.errors import PrecisionNotReached
+from dpexact.mechanisms import Mechanism
 from dpexact.reals import Real
 
 _ZERO: Final = Fraction(0)
@@ -31,6 +32,15 @@ class ZCDPProfile(Profile):
     def __init__(self, rho: Real, infinite: InfiniteLoss) -> None:
         self.rho = rho
         self.infinite = infinite
+
+    @classmethod
+    def of(cls, mechanism: Mechanism) -> ZCDPProfile:
+        """Of a composition of which each part has a known zCDP constant.
+
+        Raises:
+            UnsupportedMechanism: naming a part that has none.
+        """
+        return cls(*total_rho(mechanism))
 
     def delta(self, epsilon: Real, digits: int) -> Enclosure:
         def compute() -> arb:

@@ -2,7 +2,8 @@
 
 Inside, each module imports only from those before it::
 
-    numbers, bounds < shape < trapezoid < steps < planning < inversion < deltas < epsilons < profile
+    numbers, bounds < shape < trapezoid < steps < noises < planning < inversion
+        < deltas < epsilons < profile
 """
 
 from dpexact.accounting.contour.profile import ContourProfile

@@ -1,8 +1,8 @@
 """Every error term of the contour method, one function each, in ball arithmetic.
 
-Hypotheses and proofs are in ``PROOF.md``; the numbers in brackets refer to its sections. Callers
-look these functions up on this module when they need them, so that a test can replace any single
-one.
+Hypotheses and proofs are in ``docs/theory/contour.md``; the numbers in brackets refer to its
+sections. Callers look these functions up on this module when they need them, so that a test can
+replace any single one.
 """
 
 from __future__ import annotations

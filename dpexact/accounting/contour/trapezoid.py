@@ -11,10 +11,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from flint import acb, acb_mat, arb, arb_mat
+from flint import acb, arb, arb_mat
 
 from dpexact.accounting.contour import bounds
-from dpexact.accounting.contour.numbers import TooExpensive, powers
+from dpexact.accounting.contour.numbers import TooExpensive, line_sums
 from dpexact.accounting.contour.shape import Rule
 from dpexact.balls import ball
 from dpexact.reals import Real
@@ -136,19 +136,15 @@ def real_moment(f: Integrand, rule: Rule) -> arb:
 def oblique_moments(f: Integrand, rule: Rule, moment: arb, step: float, count: int) -> list[acb]:
     """``M(c + i n step)`` for ``n = 0 .. count``, as one product of matrices.
 
-    With ``n = big a + b`` the sum over nodes of ``W_j e^{i n step l_j}`` is the product of ``W_j
-    (e^{i big step l_j})^a`` and ``(e^{i step l_j})^b``; powers are taken by doubling, so no ball is
-    multiplied more than ``O(log n)`` times. Nodes too light to matter go into the error instead:
-    ``|e^{i n step l_j}| <= 1``.
+    Every node ``j`` has a loss ``l_j`` and adds ``W_j e^{i n step l_j}``. Nodes too light to matter
+    go into the error instead: ``|e^{i n step l_j}| <= 1``.
     """
     top, shift = arb(rule.edge), arb(rule.shift)
     if not (top < arb.pi() * f.sigma and 0 < rule.shift < rule.edge):
         raise ValueError(f"the strip of {rule} is not admissible")
-    big = max(1, round((count + 1) ** 0.5))
-    rows = -(-(count + 1) // big)
     turn, i_step = acb(0, shift), acb(0, arb(step))
-    giant: list[acb] = []
-    baby: list[acb] = []
+    weights: list[acb] = []
+    turns: list[acb] = []
     scale, light = _scale(rule), arb(0)
     limit = (moment * (-arb(rule.depth)).exp()).mid()
     for x, log_a, log_b in f.logarithms(rule):
@@ -159,12 +155,9 @@ def oblique_moments(f: Integrand, rule: Rule, moment: arb, step: float, count: i
         if size < limit:
             light += size
             continue
-        low = powers((i_step * loss).exp(), big + 1)
-        baby += low[:big]
-        giant += [weight * power for power in powers(low[big], rows)]
-    heavy = len(baby) // big
-    product = acb_mat(heavy, rows, giant).transpose() * acb_mat(heavy, big, baby)
+        weights.append(weight)
+        turns.append((i_step * loss).exp())
     strip = bounds.strip_oblique(moment, shift, top, arb(rule.spacing), f.cosine(top), f.power)
     radius = (scale * f.outside(rule) + light + strip).upper()
     error = acb(arb(0, radius), arb(0, radius))
-    return [value + error for value in product.entries()[: count + 1]]
+    return [value + error for value in line_sums(weights, turns, count)]

@@ -64,7 +64,7 @@ class HeterogeneousComposition(InvertedProfile):
         self.method = self._route.method
 
     def delta(self, epsilon: Real, digits: int) -> Enclosure:
-        known = self._only_infinite(epsilon, digits)
+        known = self.only_infinite(epsilon, digits)
         if known is not None:
             return known
         exact = self.delta_fraction(epsilon)

@@ -43,7 +43,7 @@ def divergence(step: Mechanism, order: Order, digits: int) -> Enclosure:
             return _laplace(reals.divide(sensitivity, scale), order, digits)
         case ZCDP(rho):
             found = proportional(rho, order, digits)
-            return found.labelled("closed form: the largest that zCDP allows")
+            return found if found is NONE else found.labelled("upper bound: zCDP")
         case GDP() | Gaussian():
             return gaussian(mu_squared(step), order, digits)
         case _:
@@ -59,6 +59,8 @@ def mu_squared(step: Mechanism) -> Real:
     match step:
         case GDP(mu):
             root = mu
+        case ZCDP(rho) if balls.sign(rho, "rho") == 0:
+            root = rho
         case Gaussian(sigma, sensitivity):
             root = reals.divide(sensitivity, sigma)
         case _:

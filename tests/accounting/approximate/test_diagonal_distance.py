@@ -80,3 +80,23 @@ def test_arguments():
     for arguments in ((0, 5), (1, 0), (1, 10**6)):
         with pytest.raises(InvalidInput):
             theorem_8_constant(*arguments)
+
+
+def test_a_vertex_inside_counts(monkeypatch):
+    """At no ``mu`` and ``n`` in reach is one the farthest, so one is moved along its parallel."""
+    vertices, shift = diagonal_distance._vertices, arb("0.02")
+
+    def moved(step, n):
+        found = vertices(step, n)
+        found[1] = diagonal_distance._Point(found[1].alpha - shift, found[1].gap + shift)
+        return found
+
+    with balls.precision(100):
+        before = diagonal_distance._distance(arb(1), 4)
+        place = vertices(arb("0.5"), 4)[1]
+        expected = abs(place.alpha - shift - diagonal_distance._normal_alpha(arb(1), place.line))
+        monkeypatch.setattr(diagonal_distance, "_vertices", moved)
+        after = diagonal_distance._distance(arb(1), 4)
+        assert before < arb("0.012")
+        assert after.overlaps(expected)
+        assert after > arb("0.015")

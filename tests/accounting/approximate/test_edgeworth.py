@@ -92,7 +92,7 @@ def test_the_crossing_is_certified():
 
 
 def test_what_has_none():
-    with pytest.raises(UnsupportedMechanism, match="no Edgeworth expansion for laplace"):
-        edgeworth(dpexact.parse("laplace(1)^9"), 1, "both")
+    with pytest.raises(UnsupportedMechanism, match="no Edgeworth expansion for zcdp"):
+        edgeworth(dpexact.parse("zcdp(1)^9"), 1, "both")
     with pytest.raises(UnsupportedMechanism, match="Gaussian noise"):
         edgeworth(dpexact.parse("poisson(pure_dp(1), 0.5)^9"), 1, "both")

@@ -116,7 +116,7 @@ def test_the_verb_refuses_bad_input():
     for arguments in (
         ("gaussian(1)", "--method", "clt"),
         ("gaussian(1)", "--method", "clt", "--epsilon", "1", "--delta", "0.1"),
-        ("laplace(1)", "--method", "edgeworth-1", "--epsilon", "1"),
+        ("poisson(laplace(1), 1/2)", "--method", "edgeworth-1", "--epsilon", "1"),
     ):
         result = run(*arguments)
         assert result.exit_code == 2

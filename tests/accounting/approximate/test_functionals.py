@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import pytest
 from flint import arb
-from mpmath import exp, log, mp, mpf, npdf, quad
+from mpmath import exp, log, mp, mpf, ncdf, npdf, quad
 from oracles import to_fraction
 
 import dpexact
@@ -95,3 +95,17 @@ def test_what_has_none():
     for text in ("approx_dp(1, 1e-9)", "poisson(pure_dp(1), 0.5)", "zcdp(1)"):
         with pytest.raises(UnsupportedMechanism):
             functionals(dpexact.parse(text))
+
+
+def test_the_tail_of_the_third_functional_is_bounded_in_full(monkeypatch):
+    """Beyond ``a`` the integrals are at most ``6 e^kl`` times the mass that the module states.
+
+    The mean, also cut, widens the ball less than that where the losses are small.
+    """
+    monkeypatch.setattr(module, "reach", lambda: arb(2))
+    with balls.precision(100):
+        mu, p = arb("0.5"), arb("0.1")
+        found = sampled_functionals(mu, p)
+        with mp.workdps(30):
+            beyond = mpf("0.1") * exp(mpf("0.25")) * ncdf(-2) + 2 * ncdf(-mpf("2.5"))
+        assert found.third.rad() >= 3 * arb(str(beyond)) * arb("0.9999")

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 import dpexact
 from dpexact import balls
 from dpexact.accounting.classic import guarantees, sampled_guarantee
+from dpexact.accounting.classic.guarantees import largest_loss
 from dpexact.errors import InvalidInput, UnsupportedMechanism
 from dpexact.exactness import exp_fraction
 from dpexact.reals import real
@@ -57,3 +58,20 @@ def test_what_has_no_pair():
             guarantees(dpexact.parse(text))
     with pytest.raises(InvalidInput, match="q: 2"):
         sampled_guarantee(1, 0, 2)
+
+
+def test_samples_for_different_neighbours_are_not_mixed():
+    for text in (
+        "poisson(pure_dp(1), 1/2) * fixed_size(pure_dp(1), 1, 2)",
+        "fixed_size(poisson(pure_dp(1), 1/2), 1, 2)",
+        "poisson(fixed_size(pure_dp(1), 1, 2), 1/2)",
+    ):
+        with pytest.raises(UnsupportedMechanism, match="replacement"):
+            guarantees(dpexact.parse(text))
+
+
+def test_the_largest_loss_in_symbols():
+    text = "pure_dp(log(3))^2 * laplace(2, 3) * approx_dp(1, 0) * staircase(1/2, 1/4)"
+    assert str(largest_loss(dpexact.parse(text))) == "2*log(3)+1.5+1+0.5"
+    for text in ("approx_dp(1, 1e-9)", "gaussian(1)", "poisson(pure_dp(1), 1/2)", "zcdp(1)"):
+        assert largest_loss(dpexact.parse(text)) is None

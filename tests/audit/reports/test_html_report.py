@@ -92,7 +92,7 @@ def test_every_claim_is_there_the_worst_first(page, report):
         "--direction remove",
         "Claimed, exactly",
         "good 1.0",
-        "no certified accounting for zcdp(1)",
+        "no zCDP guarantee of poisson(zcdp(1), 0.5) is known",
         "dpexact audit 'claims & more.yaml'",
         "python-flint",
         report.started,

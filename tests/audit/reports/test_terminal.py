@@ -27,7 +27,7 @@ def test_verdicts_numbers_and_summary(report):
     assert "epsilon <= 4.4 at delta = 0.00001" in text
     assert "4.37717809568122..." in text
     assert "+0.5213... %" in text
-    assert "note: no certified accounting for zcdp(1)" in text
+    assert "note: no zCDP guarantee of poisson(zcdp(1), 0.5) is known" in text
     assert text.endswith("11 claims: 3 certified wrong, 6 certified right, 2 undecided\n")
 
 

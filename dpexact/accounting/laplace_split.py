@@ -1,0 +1,168 @@
+r"""Many Laplace steps of little total loss: few losses inside by a sum, more by a contour.
+
+With ``x = (sum_i lambda_i (2 j_i - k_i) - epsilon)/2`` and ``j`` the sum of the ``j_i``, fewer than
+``m`` losses strictly inside contribute
+
+.. math:: e^{(\varepsilon - \Lambda)/2}\,2^{-k} \sum_{x > 0} \prod_i \binom{k_i}{j_i}
+          \sum_{r < m} \kappa_r(j)\,H_r(x), \qquad
+          H_r(x) = 2 \sum_{p \ge 0} \frac{x^{r+1+2p}}{(r+1+2p)!},
+
+with :math:`\kappa_r(j) = [v^r] (1+v)^j (1-v)^{k-j}`. The moments of the rest fall as ``u^-m``.
+Proof: ``docs/theory/laplace.md``.
+"""
+
+from __future__ import annotations
+
+import math
+from itertools import product
+from typing import Final
+
+from flint import arb, fmpz
+
+from dpexact import balls
+from dpexact.accounting.contour.draws import ManyInside
+from dpexact.accounting.contour.inversion import Contour
+from dpexact.accounting.contour.numbers import TooExpensive
+from dpexact.accounting.contour.planning import Plan, Planner, Query
+from dpexact.accounting.inverted import ONE, ZERO, InvertedProfile
+from dpexact.accounting.laplace import LaplaceParts, LaplaceProduct
+from dpexact.accounting.profile import InfiniteLoss
+from dpexact.enclosure import Enclosure
+from dpexact.errors import PrecisionNotReached
+from dpexact.reals import Real
+
+#: Numbers of losses inside that are summed, to choose from.
+_SPLITS: Final = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64)
+#: Work of one term of the sum, in the units of the contour.
+_TERM: Final = 15
+_WORK: Final = 40_000_000
+_PASSES: Final = 4
+
+
+class LaplaceSplit(InvertedProfile):
+    """Profile of a product of Laplace mechanisms, split by the number of losses inside.
+
+    The plain finite sum answers where it is short, or nothing else does.
+    """
+
+    method = "sum and contour: Laplace"
+
+    def __init__(self, parts: LaplaceParts, infinite: InfiniteLoss) -> None:
+        self.parts = parts
+        self.infinite = infinite
+        self.largest = parts.largest
+        self._planners: dict[int, Planner] = {}
+        self._sum = LaplaceProduct(parts, infinite)
+
+    def delta(self, epsilon: Real, digits: int) -> Enclosure:
+        known = self.only_infinite(epsilon, digits)
+        if known is not None:
+            return known
+        if self._sum.is_short(epsilon, digits):
+            return self._sum.delta(epsilon, digits)
+        query = Query(balls.approximate(epsilon), 1)
+        best, margin = Enclosure(ZERO, ONE, self.method), 2.0
+        for _ in range(_PASSES):
+            choice = self._plan(query, digits + margin)
+            if choice is None:
+                break
+            with balls.precision(choice[1].bits):
+                found = self._evaluate(*choice, balls.ball(epsilon))
+                if not found.is_finite():
+                    break
+                lost = self.infinite.ball()
+                best = balls.to_enclosure(lost + (1 - lost) * found, self.method)
+            best = best.clamped(ZERO, ONE)
+            if best.digits >= digits:
+                return best
+            margin = 2 * margin + max(0, digits - best.digits)
+        try:
+            return self._sum.delta(epsilon, digits)
+        except PrecisionNotReached as error:
+            raise PrecisionNotReached(str(error), _narrower(best, error.best)) from None
+
+    def _plan(self, query: Query, digits: float) -> tuple[int, Plan] | None:
+        """The number of losses inside to sum, and the contour for the rest."""
+        best: tuple[int, Plan] | None = None
+        least = float(_WORK)
+        for split in _SPLITS:
+            summed = _TERM * self.parts.choices * split
+            if summed > least:
+                break
+            if split not in self._planners:
+                step = ManyInside(self.parts.parts, split)
+                self._planners[split] = Planner(((step, 1),), _WORK)
+            try:
+                plan = self._planners[split].plan([query], digits)
+            except TooExpensive:
+                continue
+            if plan.work + summed < least:
+                best, least = (split, plan), plan.work + summed
+        return best
+
+    def _evaluate(self, split: int, plan: Plan, epsilon: arb) -> arb:
+        (rest,) = Contour(self._planners[split], plan).terms([epsilon])
+        return few_inside(self.parts, epsilon, split) + rest._replace(infinite=arb(0)).enclosure()
+
+
+def _narrower(one: Enclosure, other: Enclosure) -> Enclosure:
+    return one if one.upper - one.lower <= other.upper - other.lower else other
+
+
+def few_inside(parts: LaplaceParts, epsilon: arb, least: int) -> arb:
+    """What fewer than ``least`` losses inside contribute to ``delta(epsilon)``."""
+    steps = parts.count
+    guard = math.ceil(least * math.log2(2 * steps)) + 32
+    with balls.precision(balls.current() + guard):
+        rates = [(balls.ball(rate), count) for rate, count in parts.parts]
+        span = sum((rate * count for rate, count in rates), arb(0))
+        krawtchouk: dict[int, list[fmpz]] = {}
+        total = arb(0)
+        for choice in product(*(range(count, -1, -1) for _, count in rates)):
+            x = (-span - epsilon) / 2
+            for (rate, _), j in zip(rates, choice, strict=True):
+                x += rate * j
+            if x <= 0:
+                if len(rates) == 1:
+                    break
+                continue
+            weight = fmpz(1)
+            for (_, count), j in zip(rates, choice, strict=True):
+                weight *= fmpz.bin_uiui(count, j)
+            plus = sum(choice)
+            if plus not in krawtchouk:
+                krawtchouk[plus] = coefficients(steps, plus, least)
+            value = _inner(krawtchouk[plus], x)
+            total += weight * (value if x > 0 else value.union(arb(0)))
+        return ((epsilon - span) / 2).exp() * arb(2) ** -steps * total
+
+
+def _inner(krawtchouk: list[fmpz], x: arb) -> arb:
+    """``sum_r kappa_r H_r(x)``."""
+    rise = x.exp()
+    even, odd = rise + 1 / rise - 2, rise - 1 / rise  # H_1, H_0
+    term, total = x, arb(0)
+    for r, kappa in enumerate(krawtchouk):
+        current = even if r % 2 else odd
+        total += kappa * current
+        current -= 2 * term  # from H_r to H_(r+2)
+        if r % 2:
+            even = current
+        else:
+            odd = current
+        term = term * x / (r + 2)
+    return total
+
+
+def coefficients(steps: int, j: int, count: int) -> list[fmpz]:
+    """``[v^r] (1+v)^j (1-v)^(steps-j)`` for ``r < count``.
+
+    From ``(1 - v^2) y' = (2j - steps - steps v) y``.
+    """
+    found = [fmpz(1)]
+    before = fmpz(0)
+    for r in range(count - 1):
+        following = ((2 * j - steps) * found[r] - (steps - r + 1) * before) // (r + 1)
+        before = found[r]
+        found.append(following)
+    return found[:count]

@@ -1,0 +1,100 @@
+"""The verb ``prove``: check the claims of the papers that accounting rests on."""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import TYPE_CHECKING
+
+import click
+
+from dpexact.progress import progress_bar
+
+if TYPE_CHECKING:
+    from proofs_checks.runner import Outcome
+
+
+@click.command()
+@click.argument("ids", nargs=-1, metavar="[ID]...")
+@click.option(
+    "--source",
+    "sources",
+    multiple=True,
+    metavar="S",
+    help="Only claims of kov, gdp, steinke or slides; may be repeated.",
+)
+@click.option("--smoke", is_flag=True, help="Only the quick selection.")
+@click.option("--list", "only_list", is_flag=True, help="List the claims; run nothing.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@click.option("--html", metavar="FILE", help="Write a self-contained HTML report.")
+@click.option("--jobs", type=click.IntRange(1, 1024), metavar="N", help="Worker processes.")
+@click.option("--record", is_flag=True, help="Renew the record of findings (for developers).")
+def prove(
+    ids: tuple[str, ...],
+    sources: tuple[str, ...],
+    smoke: bool,
+    only_list: bool,
+    as_json: bool,
+    html: str | None,
+    jobs: int | None,
+    record: bool,
+) -> int:
+    """Check claims of the papers that accounting rests on: all, those of a source, or by ID.
+
+    Each check ends in a verdict: proved, repaired (a corrected statement is proved), refuted (with
+    a witness), certified (on a stated domain) or tested (in exact cases). The exit code is 1 if a
+    verdict or a finding is not the expected one.
+
+    \b
+    Examples:
+      dpexact prove kov.cor5.1
+      dpexact prove --source kov --json
+      dpexact prove --smoke --html proofs.html
+      dpexact prove --list --source gdp
+    """
+    from dpexact.audit.reports.writing import check_writable, write_atomically
+    from proofs_checks.selection import document, keep, listing, select
+
+    if only_list:
+        _print_list(listing(ids, sources), as_json)
+        return 0
+    if html is not None:
+        check_writable(html)
+    selected = select(ids, sources, smoke)
+
+    from proofs_checks.runner import run
+
+    with progress_bar("proving") as advance:
+        outcomes = run([entry.name for entry in selected], jobs or os.cpu_count() or 1, advance)
+    if record:
+        keep(outcomes)
+    if html is not None:
+        from proofs_checks.report import to_html
+
+        write_atomically(html, to_html(outcomes))
+    if as_json:
+        click.echo(json.dumps(document(outcomes), indent=2, ensure_ascii=False))
+    else:
+        _print(outcomes)
+    return int(any(outcome.problem for outcome in outcomes))
+
+
+def _print_list(rows: list[dict[str, str]], as_json: bool) -> None:
+    if as_json:
+        click.echo(json.dumps({"claims": rows}, indent=2, ensure_ascii=False))
+        return
+    for row in rows:
+        click.echo(f"{row['id']:<34} {row['expected'] or 'no check':<14} {row['place']}")
+
+
+def _print(outcomes: list[Outcome]) -> None:
+    from proofs_checks.selection import summary
+
+    for outcome in outcomes:
+        sign = "✗" if outcome.problem else "✓"
+        click.echo(f"{sign} {outcome.result.verdict:<10} {' '.join(outcome.ids)}")
+        click.echo(f"    {outcome.problem or outcome.result.finding}")
+    wrong = sum(bool(outcome.problem) for outcome in outcomes)
+    shown = ", ".join(f"{number} {verdict}" for verdict, number in summary(outcomes).items())
+    ending = f"{wrong} unexpected" if wrong else "all as expected"
+    click.echo(f"{len(outcomes)} checks: {shown}; {ending}")

@@ -1,0 +1,1 @@
+"""Checks of the claims of 'Gaussian Differential Privacy' (Dong, Roth, Su)."""

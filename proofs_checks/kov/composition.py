@@ -1,0 +1,283 @@
+"""Section III: basic, advanced and optimal composition."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+from itertools import product
+from math import comb
+
+import sympy
+
+from proofs_checks.prover.enumeration import (
+    Draw,
+    Pair,
+    compose,
+    every,
+    hockey_stick,
+    kov_pair,
+    post_process,
+    random_cases,
+    smallest_delta,
+)
+from proofs_checks.prover.intervals import prove
+from proofs_checks.prover.numbers import certain
+from proofs_checks.prover.polynomials import bernstein, positive_coefficients
+from proofs_checks.prover.symbolic import identity
+from proofs_checks.registry import check
+from proofs_checks.verdicts import Result, certified, proved, refuted, repaired, tested
+
+_GROWTHS = (Fraction(1), Fraction(3, 2), Fraction(2), Fraction(7))
+_DELTAS = (Fraction(0), Fraction(1, 10), Fraction(1, 2), Fraction(1))
+
+
+def optimal_delta(growth: Fraction, delta: Fraction, k: int, i: int) -> Fraction:
+    """Equation (6) with the factor of Theorem III.3, for ``e^eps = growth``."""
+    e = growth
+    inner = sum((comb(k, j) * (e ** (k - j) - e ** (k - 2 * i + j)) for j in range(i)), Fraction(0))
+    return 1 - (1 - delta) ** k * (1 - inner / (1 + e) ** k)
+
+
+@check(
+    "kov.thm3.3",
+    "kov.thm3.3.tight",
+    "kov.sec4.d_kfold",
+    expects="certified",
+    assumes=("kov.sec4.dominates_all",),
+    verifies=("the canonical pair's k-fold product attains delta_i at every knot",),
+    smoke=True,
+)
+def optimal_composition(
+    largest: int = 6,
+    formula: Callable[[Fraction, Fraction, int, int], Fraction] = optimal_delta,
+) -> Result:
+    """All outcomes of ``{0, 1, 2, 3}^k`` are enumerated in exact fractions."""
+    cases = (
+        {"growth": e, "delta": d, "k": k}
+        for e, d, k in product(_GROWTHS, _DELTAS, range(1, largest + 1))
+        if 4**k <= 256 or (e, d) in ((_GROWTHS[1], _DELTAS[1]), (_GROWTHS[2], _DELTAS[0]))
+    )
+
+    def attained(growth: Fraction, delta: Fraction, k: int) -> bool:
+        pair = compose(*[kov_pair(growth, delta)] * k)
+        return all(
+            smallest_delta(pair, growth ** (k - 2 * i)) == formula(growth, delta, k, i)
+            for i in range(k // 2 + 1)
+        )
+
+    return certified(
+        f"the canonical pair, k <= {largest}, sixteen (e^eps, delta) for k <= 4 and two beyond",
+        every(
+            "the k-fold product of the canonical pair has delta_i at (k-2i) eps", cases, attained
+        ),
+    )
+
+
+@check(
+    "kov.thm3.1",
+    "kov.intro.basic",
+    expects="proved",
+    assumes=("kov.thm3.3",),
+    verifies=("1-(1-delta)^k <= k delta for all k >= 1, by induction",),
+    smoke=True,
+)
+def basic_composition() -> Result:
+    """Theorem III.3 at ``i = 0`` gives ``1 - (1-delta)^k``; Bernoulli bounds it."""
+    d, power, k = sympy.symbols("d power k", nonnegative=True)
+    step = identity(
+        (k + 1) * d - (1 - power * (1 - d)),
+        (k * d - (1 - power)) + d * (1 - power),
+        {d: (0, 1), power: (0, 1), k: (1, 9)},
+        text="with power = (1-d)^k: the gap at k+1 is the gap at k plus d (1 - power)",
+    )
+    sign = bernstein(d * (1 - power), {d: (0, 1), power: (0, 1)})
+    return proved("induction on k: the gap k d - (1-(1-d)^k) starts at 0 and grows", step, sign)
+
+
+@check("kov.thm3.1.hetero", expects="proved", assumes=("kov.thm3.3",), smoke=True)
+def basic_composition_of_different() -> Result:
+    """``1 - prod (1-d_l) <= sum d_l``, by induction on the number of factors."""
+    d, rest, total = sympy.symbols("d rest total", nonnegative=True)
+    step = identity(
+        total + d - (1 - rest * (1 - d)),
+        (total - (1 - rest)) + d * (1 - rest),
+        {d: (0, 1), rest: (0, 1), total: (0, 9)},
+        text="with rest = prod (1-d_l): the gap with one more d is the old gap plus d (1 - rest)",
+    )
+    sign = bernstein(d * (1 - rest), {d: (0, 1), rest: (0, 1)})
+    return proved("induction on the number of mechanisms", step, sign)
+
+
+@check("kov.sec3.no_slack_equality", expects="refuted", smoke=True)
+def no_set_attains_the_sums() -> Result:
+    """The largest ``P(S) - e^(sum eps) Q(S)`` is ``1 - prod (1-delta_l)``, below the sum."""
+    growth, delta = Fraction(2), Fraction(1, 10)
+    p, q = compose(*[kov_pair(growth, delta)] * 2)
+    largest = hockey_stick(p, q, growth**2)
+    return refuted(
+        {"k": 2, "e^eps": growth, "delta": delta},
+        "the largest P(S) - e^(2 eps) Q(S) over all S is 19/100, below 2 delta = 1/5",
+        certain(largest, "=", Fraction(19, 100), "the maximum over S is 19/100"),
+        certain(largest, "<", 2 * delta, "19/100 < 1/5"),
+    )
+
+
+@check(
+    "kov.sec3.no_slack_tight",
+    expects="refuted",
+    assumes=("kov.thm3.3",),
+    smoke=True,
+)
+def no_slack_is_not_tight() -> Result:
+    """Below ``sum eps`` the optimal delta may still be at most ``sum delta``."""
+    growth, delta, at = Fraction(2), Fraction(1, 10), Fraction(39, 10)
+    found = smallest_delta(compose(*[kov_pair(growth, delta)] * 2), at)
+    return refuted(
+        {"k": 2, "e^eps": growth, "delta": delta, "e^e": at},
+        "the composition is (log 39/10, 199/1000)-DP, with log 39/10 < 2 log 2 and 199/1000 < 1/5",
+        certain(found, "=", Fraction(199, 1000), "the optimal delta at log 39/10 is 199/1000"),
+        certain(found, "<", 2 * delta, "199/1000 < 2 delta"),
+        certain(at, "<", growth**2, "39/10 < e^(2 eps)"),
+    )
+
+
+@check("kov.sec3B.delta_strict", expects="repaired", smoke=True)
+def slack_is_not_strict() -> Result:
+    """With ``delta = 0`` both sides are the slack; ``<=`` holds always."""
+    d, s, power, k = sympy.symbols("d s power k", nonnegative=True)
+    zero, slack, steps = Fraction(0), Fraction(1, 10), 4
+    both = certain(
+        1 - (1 - zero) ** steps * (1 - slack),
+        "=",
+        steps * zero + slack,
+        "at k = 4, delta = 0, slack = 1/10 both sides are 1/10",
+    )
+    step = identity(
+        k * d + s - (1 - power * (1 - s)),
+        (k * d - (1 - power)) + s * (1 - power),
+        {d: (0, 1), s: (0, 1), power: (0, 1), k: (1, 9)},
+        text="with power = (1-d)^k: the gap is Bernoulli's gap plus s (1 - power)",
+    )
+    sign = bernstein(s * (1 - power), {s: (0, 1), power: (0, 1)})
+    return repaired(
+        "the strict inequality fails at delta = 0",
+        "1-(1-delta)^k (1-slack) <= k delta + slack, for all k, delta, slack",
+        both,
+        step,
+        sign,
+    )
+
+
+@check("kov.thm3.3.region_count", expects="refuted", smoke=True)
+def region_count() -> Result:
+    """For k = 3 two constraints describe the region: the profile is their maximum everywhere."""
+    growth, k = Fraction(2), 3
+    pair = compose(*[kov_pair(growth, 0)] * k)
+    knots = {i: optimal_delta(growth, Fraction(0), k, i) for i in range(k // 2 + 1)}
+    return refuted(
+        {"k": k, "e^eps": growth, "delta": 0},
+        "the privacy profile is linear in e^e between the two knots e^(3 eps) and e^eps, so two "
+        "regions suffice, not three",
+        certain(len(knots), "<", k, "floor(3/2) + 1 = 2 < 3"),
+        every(
+            "between the knots the profile lies on the chord",
+            ({"t": Fraction(t, 8)} for t in range(9)),
+            lambda t: (
+                smallest_delta(pair, growth + t * (growth**3 - growth))
+                == (1 - t) * knots[1] + t * knots[0]
+            ),
+        ),
+    )
+
+
+@check(
+    "kov.intro.strict_improvement",
+    "kov.thm3.4.improves",
+    expects="proved",
+    verifies=("tanh(eps/2) < e^eps - 1 for every eps > 0", "the other terms are the same"),
+    smoke=True,
+)
+def improves_on_advanced_composition() -> Result:
+    """With ``E = e^eps``: ``E - 1 - (E-1)/(E+1) = (E-1) E/(E+1)``, positive for ``E > 1``."""
+    eps, e = sympy.symbols("eps E", positive=True)
+    rational_form = identity(
+        sympy.exp(eps) - 1 - sympy.tanh(eps / 2),
+        (sympy.exp(eps) - 1) * sympy.exp(eps) / (sympy.exp(eps) + 1),
+        {eps: (Fraction(1, 100), 5)},
+    )
+    sign = positive_coefficients((e - 1) * e, {e: 1})
+    return proved(
+        "exact factorisation of the difference of the two linear terms", rational_form, sign
+    )
+
+
+@check("kov.eq4.smaller_than_keps", expects="refuted", smoke=True)
+def advanced_composition_may_lose() -> Result:
+    """Already the first term of (4) reaches ``k eps`` at ``eps = log 2``."""
+    eps = sympy.log(2)
+    return refuted(
+        {"eps": "log 2"},
+        "k eps (e^eps - 1) = k eps, so (4) is not below k eps for any k and slack",
+        identity(eps * (sympy.exp(eps) - 1), eps, {}, text="eps (e^eps - 1) = eps at eps = log 2"),
+    )
+
+
+@check("kov.intro.drv_bigO", "kov.eq4.bigO", expects="repaired", smoke=True)
+def advanced_composition_order() -> Result:
+    """``(e^eps - 1)/eps`` is unbounded; for ``eps <= 1`` it is at most ``e - 1``."""
+    eps = sympy.Symbol("eps")
+    large = certain(
+        (sympy.exp(20) - 1) / 20, ">", 24_000_000, "(e^20 - 1)/20 > 2.4e7: no common constant"
+    )
+    # convexity of exp: below the chord from 0 to 1, zero at both ends
+    chord = prove(
+        (sympy.E - 1) * eps - sympy.exp(eps) + 1,
+        ">=",
+        {eps: (0, Fraction(9, 10))},
+        touch=[(eps, 0, 1)],
+    )
+    near_one = prove(
+        sympy.exp(eps) - (sympy.E - 1),
+        ">",
+        {eps: (Fraction(9, 10), 1)},
+        text="the chord minus exp decreases on [9/10, 1], where it ends at 0",
+    )
+    end = identity((sympy.E - 1) * 1 - sympy.exp(1) + 1, 0, {}, text="it is 0 at eps = 1")
+    return repaired(
+        "the constant in O(.) depends on eps: (e^eps-1)/eps is unbounded",
+        "k eps (e^eps-1) <= (e-1) k eps^2 for 0 <= eps <= 1",
+        large,
+        chord,
+        near_one,
+        end,
+    )
+
+
+@check("kov.sec4.converse", expects="tested", smoke=True)
+def adaptive_composition(count: int = 60) -> Result:
+    """Random adaptive pairs of two rounds stay below the canonical pair's profile."""
+
+    def draw(source: Draw) -> dict[str, object]:
+        growth = 1 + source.fraction(0, 3)
+        delta = source.fraction(0, Fraction(1, 2))
+        first = _post_processed(source, growth, delta)
+        second = {x: _post_processed(source, growth, delta) for x in first[0]}
+        return {"growth": growth, "delta": delta, "first": first, "second": second}
+
+    def below(growth: Fraction, delta: Fraction, first: Pair, second: dict[object, Pair]) -> bool:
+        p = {(x, y): first[0][x] * w for x in first[0] for y, w in second[x][0].items()}
+        q = {(x, y): first[1][x] * w for x in first[1] for y, w in second[x][1].items()}
+        canonical = compose(*[kov_pair(growth, delta)] * 2)
+        slopes = [growth**j for j in range(-1, 3)] + [(1 + growth) / 2]
+        return all(hockey_stick(p, q, s) <= hockey_stick(*canonical, s) for s in slopes)
+
+    return tested(
+        "adaptive compositions of two post-processed canonical pairs, five slopes each",
+        random_cases("the adaptive profile is below the canonical one", count, draw, below),
+    )
+
+
+def _post_processed(source: Draw, growth: Fraction, delta: Fraction) -> Pair:
+    p, q = kov_pair(growth, delta)
+    kernel = source.kernel(p, 3)
+    return post_process(p, kernel), post_process(q, kernel)

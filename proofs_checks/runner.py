@@ -1,0 +1,120 @@
+"""Running checks: each in a process of its own if asked, compared with what is expected of it."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor, as_completed
+from dataclasses import dataclass
+from multiprocessing import get_context
+from typing import Any
+
+from proofs_checks.prover import checker
+from proofs_checks.record import recorded
+from proofs_checks.registry import check_of
+from proofs_checks.verdicts import Result, Verdict, declined
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What one check found, against what was expected.
+
+    ``problem`` is empty if the verdict is the expected one and the finding the recorded one (or
+    none is recorded yet); ``boxes`` counts those that the proof checker has confirmed.
+    """
+
+    name: str
+    ids: tuple[str, ...]
+    expected: Verdict
+    result: Result
+    problem: str
+    boxes: int
+    seconds: float
+
+    def to_json(self) -> dict[str, Any]:
+        """The outcome for ``--json``."""
+        return {
+            "ids": list(self.ids),
+            "expected": self.expected,
+            **self.result.to_json(),
+            "as_expected": not self.problem,
+            "problem": self.problem,
+            "boxes": self.boxes,
+            "seconds": round(self.seconds, 3),
+        }
+
+
+def run(
+    names: Sequence[str],
+    jobs: int = 1,
+    progress: Callable[[int, int], None] = lambda done, total: None,
+) -> list[Outcome]:
+    """The outcomes of the checks ``names``, in this order; ``jobs`` > 1 spawns processes."""
+    progress(0, len(names))
+    if jobs == 1 or len(names) < 2:
+        found = []
+        for name in names:
+            found.append(run_one(name))
+            progress(len(found), len(names))
+        return found
+    # spawned, not forked: a fork may inherit a lock of FLINT
+    with ProcessPoolExecutor(min(jobs, len(names)), mp_context=get_context("spawn")) as pool:
+        futures = [pool.submit(run_one, name) for name in names]
+        try:
+            for done, _ in enumerate(as_completed(futures), start=1):
+                progress(done, len(names))
+            return [_result(name, future) for name, future in zip(names, futures, strict=True)]
+        finally:
+            for future in futures:
+                future.cancel()
+
+
+def run_one(name: str) -> Outcome:
+    """Run the check of the claim ``name`` and have the checker confirm its interval proofs.
+
+    Raises:
+        KeyError: the claim has no check.
+    """
+    entry = check_of(name)
+    if entry is None:
+        raise KeyError(name)
+    started = time.perf_counter()
+    boxes = 0
+    try:
+        result = entry.result()
+        for fact in result.evidence:
+            if fact.proof is not None:
+                boxes += checker.check(json.loads(json.dumps(fact.proof)))
+    except checker.Rejected as error:
+        result = declined(f"the checker rejects a proof: {error}")
+    except Exception as error:  # whatever breaks in one check must not end the run
+        result = declined(f"the check broke: {type(error).__name__}: {error}")
+    return Outcome(
+        name=entry.name,
+        ids=entry.ids,
+        expected=entry.expects,
+        result=result,
+        problem=_problem(entry.name, entry.expects, result),
+        boxes=boxes,
+        seconds=time.perf_counter() - started,
+    )
+
+
+def _result(name: str, future: Future[Outcome]) -> Outcome:
+    failure = future.exception()
+    entry = check_of(name)
+    if failure is None or entry is None:
+        return future.result()
+    result = declined(f"the worker was lost: {type(failure).__name__}: {failure}")
+    problem = _problem(entry.name, entry.expects, result)
+    return Outcome(entry.name, entry.ids, entry.expects, result, problem, 0, 0.0)
+
+
+def _problem(name: str, expected: Verdict, result: Result) -> str:
+    if result.verdict != expected:
+        return f"expected {expected}, found {result.verdict}: {result.finding}"
+    before = recorded(name)
+    if before is not None and before != result.finding:
+        return f"the finding differs from the record, which says: {before}"
+    return ""

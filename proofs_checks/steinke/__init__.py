@@ -1,0 +1,1 @@
+"""Checks of the claims of the chapter on composition and subsampling (Steinke)."""

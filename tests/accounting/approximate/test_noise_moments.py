@@ -1,0 +1,157 @@
+"""Moments of the loss of additive noise against quadrature and sums over the definitions."""
+
+from fractions import Fraction
+
+import pytest
+from flint import arb
+from hypothesis import given
+from hypothesis import strategies as st
+from mpmath import exp, log, mp, mpf, nsum, quad
+from oracles import to_fraction
+
+import dpexact
+from dpexact import balls
+from dpexact.accounting.approximate import noise_moments as module
+from dpexact.accounting.approximate.edgeworth import edgeworth
+from dpexact.accounting.approximate.functionals import functionals
+from dpexact.accounting.approximate.noise_moments import laplace_moments, noise_moments
+from dpexact.errors import UnsupportedMechanism
+from dpexact.reals import real
+
+
+def expected(mean_of):
+    """The four cumulants and ``E|Z - EZ|^3`` from the expectation of a function of the loss."""
+    mean = mean_of(lambda z: z)
+    two, three, four = (mean_of(lambda z, j=j: (z - mean) ** j) for j in (2, 3, 4))
+    return [mean, two, three, four - 3 * two**2], mean_of(lambda z: abs(z - mean) ** 3)
+
+
+def agree(text, mean_of, digits=15):
+    with mp.workdps(40):
+        cumulants, third = expected(mean_of)
+    with balls.precision(160):
+        found = noise_moments(dpexact.parse(text))()
+        for ours, theirs in zip([*found.cumulants, found.third], [*cumulants, third], strict=True):
+            x = balls.to_enclosure(ours)
+            slip = Fraction(1, 10**digits) * max(abs(to_fraction(theirs)), Fraction(1, 10**20))
+            assert x.lower - slip <= to_fraction(theirs) <= x.upper + slip
+            assert x.upper - x.lower < slip
+
+
+@pytest.mark.parametrize(("scale", "sensitivity"), [("2", "1"), ("1/3", "1"), ("10", "3/2")])
+def test_laplace_by_quadrature(scale, sensitivity):
+    """Over the noise itself: the loss is ``(|x - s| - |x|)/b``."""
+    b, s = mpf(Fraction(scale).numerator) / Fraction(scale).denominator, Fraction(sensitivity)
+    s = mpf(s.numerator) / s.denominator
+
+    def mean_of(function):
+        def part(x):
+            return function((abs(x - s) - abs(x)) / b) * exp(-abs(x) / b) / (2 * b)
+
+        cumulative = function(s / b) / 2 + function(-s / b) * exp(-s / b) / 2
+        bends = [0, *(s * k / 16 for k in range(1, 16)), s]
+        return cumulative + quad(part, sorted([*bends, kink()]))
+
+    def kink():  # where the loss is its mean
+        mean = s / b + exp(-s / b) - 1
+        return (s - b * mean) / 2
+
+    agree(f"laplace({scale}, {sensitivity})", mean_of)
+
+
+@pytest.mark.parametrize(("scale", "width"), [("2", 1), ("3/2", 4)])
+def test_discrete_laplace_by_sums_over_the_noise(scale, width):
+    def mean_of(function):
+        a = exp(-1 / (mpf(Fraction(scale).numerator) / Fraction(scale).denominator))
+
+        def term(x):
+            return function((abs(x - width) - abs(x)) * -log(a)) * (1 - a) / (1 + a) * a ** abs(x)
+
+        return sum(term(mpf(x)) for x in range(-300, 301))
+
+    agree(f"discrete_laplace({scale}, {width})", mean_of)
+
+
+@pytest.mark.parametrize(("sigma", "width"), [("1/2", 1), ("3", 2), ("10", 1)])
+def test_discrete_gaussian_by_sums_over_the_noise(sigma, width):
+    def mean_of(function):
+        square = (mpf(Fraction(sigma).numerator) / Fraction(sigma).denominator) ** 2
+        weights = {x: exp(-mpf(x * x) / (2 * square)) for x in range(-150, 151)}
+        total = sum(weights.values())
+        return sum(
+            w / total * function(width / square * (x + mpf(width) / 2)) for x, w in weights.items()
+        )
+
+    agree(f"discrete_gaussian({sigma}, {width})", mean_of)
+
+
+@pytest.mark.parametrize("gamma", ["1/4", "1/2", "7/10"])
+def test_staircase_by_its_three_outcomes(gamma):
+    def mean_of(function):
+        g = mpf(Fraction(gamma).numerator) / Fraction(gamma).denominator
+        decay = exp(-mpf("1.5"))
+        high = min(1, 2 * g + (1 - 2 * g) * decay) / (2 * (g + (1 - g) * decay))
+        low = decay * high
+        rest = 1 - high - low
+        return high * function(mpf("1.5")) + low * function(-mpf("1.5")) + rest * function(mpf(0))
+
+    agree(f"staircase(3/2, {gamma})", mean_of)
+
+
+@pytest.mark.parametrize("power", [0, 2, 3, 4])
+def test_the_tail_of_a_sum_cut_short(monkeypatch, power):
+    with balls.precision(100):
+        true = module._noise_sum(arb(9), power)
+        with mp.workdps(40):
+            value = 2 * nsum(lambda x: x**power * exp(-x * x / 18), [1, 60]) + (power == 0)
+        assert balls.to_enclosure(true).lower <= to_fraction(value) + Fraction(1, 10**25)
+    monkeypatch.setattr(module, "_GUARD", -95)
+    with balls.precision(100):
+        short = module._noise_sum(arb(9), power)
+        assert short.contains(true)
+        assert short.rad() > true.rad() * 10**6
+
+
+@given(largest=st.fractions(min_value="1/1000", max_value=30, max_denominator=1000))
+def test_laplace_functionals_are_consistent(largest):
+    """Renyi of order 1 is kl; Lyapunov's inequality; randomised response is worse."""
+    found = functionals(dpexact.parse(f"laplace(1, {largest})"))
+    with balls.precision(200):
+        x = found()
+        assert balls.to_enclosure(x.kl).overlaps(dpexact.renyi(f"laplace(1, {largest})", 1, 20))
+        assert not x.third**2 < x.variance**3
+        assert not x.kl > balls.ball(largest) * (balls.ball(largest) / 2).tanh()
+        assert laplace_moments(balls.ball(largest)).third.overlaps(x.third)
+
+
+def test_approximations_of_additive_noise():
+    """All are close where a central limit applies; Berry-Esseen is a bound."""
+    for text in (
+        "laplace(20)^400",
+        "discrete_laplace(20)^400",
+        "discrete_gaussian(20)^400",
+        "staircase(1/20, 1/3)^400",
+        "laplace(20)^200 * pure_dp(1/20)^100",
+    ):
+        for method in ("clt", "edgeworth-1", "edgeworth-2"):
+            found = dpexact.approximation_error(text, method, "1/2", digits=5)
+            assert abs(found.difference.upper) < Fraction(1, 100) * found.true.upper, text
+        bound = dpexact.approximation_error(text, "berry-esseen", "1/2", digits=5)
+        assert bound.verdict == "sound"
+
+
+def test_second_order_is_nearer_for_a_smooth_law():
+    first, second = (
+        dpexact.approximation_error("laplace(5)^60", f"edgeworth-{order}", 2, digits=5)
+        for order in (1, 2)
+    )
+    assert abs(second.difference.upper) < abs(first.difference.lower)
+
+
+def test_samples_of_noise_have_none():
+    for text in ("poisson(laplace(1), 1/2)", "zcdp(1)"):
+        assert noise_moments(dpexact.parse(text)) is None
+        with pytest.raises(UnsupportedMechanism):
+            edgeworth(dpexact.parse(text), 1, "both").delta(real(1), 5)
+    with pytest.raises(UnsupportedMechanism, match="outcomes"):
+        dpexact.approximation_error("discrete_gaussian(100000)", "clt", 1)
