@@ -26,6 +26,12 @@ Claimed: TypeAlias = Real | float
 QUANTITIES: Final[tuple[Quantity, ...]] = get_args(Quantity)
 KINDS: Final[tuple[Kind, ...]] = get_args(Kind)
 
+Verdict: TypeAlias = Literal["unsound", "inaccurate", "undecided", "accurate", "sound"]
+"""What an audit says of a claim."""
+
+#: All verdicts, the worst first.
+VERDICTS: Final[tuple[Verdict, ...]] = get_args(Verdict)
+
 #: Relative tolerance of an estimate that states none.
 DEFAULT_TOLERANCE: Final = rational(Fraction(1, 100))
 
@@ -56,6 +62,7 @@ class Claim:
             :data:`DEFAULT_TOLERANCE` if not given.
         direction: neighbours by ``remove``, ``add`` or ``both`` (the larger).
         accountant: package and version that made the claim, as ``"dp-accounting 0.6.0"``.
+        expect: the verdict that is expected, if one is: one that claims of its kind can get.
         place: where the claims file holds it, if one does; no part of the comparison of claims.
 
     Raises:
@@ -76,6 +83,7 @@ class Claim:
     tolerance: Real | None = None
     direction: Direction = "both"
     accountant: str = ""
+    expect: Verdict | None = None
     place: Place | None = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
@@ -89,6 +97,7 @@ class Claim:
             "source": str(self.source),
             "id": str(self.id),
             "accountant": str(self.accountant),
+            "expect": expectation_in(self.expect, kind),
         }
         for name, value in checked.items():
             object.__setattr__(self, name, value)
@@ -179,6 +188,14 @@ def tolerance_in(value: RealLike | None, kind: Kind) -> Real | None:
     if tolerance.fraction is None:
         raise InvalidInput(f"tolerance: {shorten(str(tolerance))} is not accepted; use a rational")
     return tolerance
+
+
+def expectation_in(value: object, kind: Kind) -> Verdict | None:
+    """The expected verdict, which claims of ``kind`` can get."""
+    if value is None:
+        return None
+    words = ("accurate", "inaccurate") if kind == "estimate" else ("sound", "unsound")
+    return _word_in(value, "expect", tuple(word for word in VERDICTS if word in words))
 
 
 def _special(value: RealLike) -> float | None:

@@ -34,8 +34,8 @@ def read_claims(path: str | os.PathLike[str]) -> list[Claim]:
     content does. YAML and JSON hold the list under the one top-level key ``claims``, CSV holds one
     claim a row under a header. The keys of a claim are ``mechanism``, ``claims`` (``epsilon`` or
     ``delta``: which of the two is claimed), ``epsilon``, ``delta``, ``kind``, and optionally
-    ``source``, ``tolerance`` (of estimates), ``direction``, ``id`` and ``accountant`` (package and
-    version). The claimed value may be ``inf``.
+    ``source``, ``tolerance`` (of estimates), ``direction``, ``id``, ``accountant`` (package and
+    version) and ``expect`` (the expected verdict). The claimed value may be ``inf``.
 
     Raises:
         InvalidInput: one line that names the file, the line and the key.

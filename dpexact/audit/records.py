@@ -16,6 +16,7 @@ from dpexact.audit.claims import (
     argument_in,
     argument_of,
     claimed_in,
+    expectation_in,
     kind_in,
     mechanism_in,
     quantity_in,
@@ -25,7 +26,7 @@ from dpexact.errors import InvalidInput
 from dpexact.tokens import shorten
 
 REQUIRED: Final = ("mechanism", "claims", "epsilon", "delta", "kind")
-OPTIONAL: Final = ("source", "tolerance", "direction", "id", "accountant")
+OPTIONAL: Final = ("source", "tolerance", "direction", "id", "accountant", "expect")
 
 _T = TypeVar("_T")
 
@@ -84,6 +85,7 @@ class Record:
             tolerance=tolerance,
             direction=self._optional("direction", lambda v: direction_in(str(v)), "both"),
             accountant=self._optional("accountant", str, ""),
+            expect=self._optional("expect", lambda value: expectation_in(value, kind), None),
             place=self.origin,
         )
 

@@ -58,6 +58,12 @@ class Report:
         return counts
 
     @property
+    def expectations(self) -> tuple[int, int]:
+        """How many verdicts are as expected, and how many were expected at all."""
+        outcomes = [finding.as_expected for finding in self.findings]
+        return outcomes.count(True), len(outcomes) - outcomes.count(None)
+
+    @property
     def exit_code(self) -> int:
         """1 if a claim is certified wrong; 3 if one is undecided or an answer failed; else 0."""
         verdicts = {finding.verdict for finding in self.findings}

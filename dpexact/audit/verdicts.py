@@ -6,21 +6,19 @@ import math
 import time
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Final, Literal, TypeAlias
+from typing import Final
 
 from dpexact import accounting, balls
 from dpexact.arguments import MAX_DIGITS, digits_in
-from dpexact.audit.claims import Claim, Claimed
+from dpexact.audit.claims import VERDICTS, Claim, Claimed, Verdict
 from dpexact.enclosure import Bound, Enclosure
 from dpexact.errors import DpexactError, PrecisionNotReached
 from dpexact.exactness import exact_ratio
 from dpexact.reals import Real
 from dpexact.tokens import shorten
 
-Verdict: TypeAlias = Literal["unsound", "inaccurate", "undecided", "accurate", "sound"]
+__all__ = ["RIGHT", "VERDICTS", "WRONG", "Finding", "Verdict", "judge", "unjudged"]
 
-#: All verdicts, the worst first.
-VERDICTS: Final[tuple[Verdict, ...]] = ("unsound", "inaccurate", "undecided", "accurate", "sound")
 WRONG: Final[frozenset[Verdict]] = frozenset({"unsound", "inaccurate"})
 RIGHT: Final[frozenset[Verdict]] = frozenset({"sound", "accurate"})
 
@@ -52,6 +50,11 @@ class Finding:
     digits: int
     seconds: float
     note: str = ""
+
+    @property
+    def as_expected(self) -> bool | None:
+        """Whether the verdict is the expected one; None where none is expected."""
+        return None if self.claim.expect is None else self.verdict == self.claim.expect
 
 
 def judge(claim: Claim, digits: int = 15) -> Finding:

@@ -48,6 +48,23 @@ from dpexact.cli.report_files import ReportFiles, report_options, tell_actions
     metavar="MIB",
     help="Memory for an accountant.  [default: any]",
 )
+@click.option("--bench", is_flag=True, help="Judge the recorded claims of the package.")
+@click.option("--hunt", is_flag=True, help="Search for wrong answers of the accountants.")
+@click.option(
+    "--seed", type=click.IntRange(0, 2**63), default=0, show_default=True, help="Of the hunt."
+)
+@click.option(
+    "--seconds",
+    type=click.FloatRange(1, 86_400),
+    default=60,
+    show_default=True,
+    help="Length of the hunt for each accountant.",
+)
+@click.option(
+    "--found",
+    type=click.Path(path_type=Path),
+    help="Write the wrong claims that were hunted down, as a claims file.",
+)
 @report_options
 @click.option(
     "--jobs",
@@ -76,6 +93,11 @@ def audit(
     pythons: dict[str, str],
     answer_timeout: float,
     memory: int | None,
+    bench: bool,
+    hunt: bool,
+    seed: int,
+    seconds: float,
+    found: Path | None,
     jobs: int | None,
     scheduler: str | None,
     timeout: float,
@@ -86,12 +108,16 @@ def audit(
     """Judge claims of other software: sound, unsound or undecided, with the certified truth.
 
     CLAIMS are files (YAML, JSON or CSV). With --accountant the named accountants are run on the
-    workloads, each in a process of its own, and what they return is judged.
+    workloads, each in a process of its own, and what they return is judged. With --hunt cases of
+    the workloads (all, if none is named) are varied at random, and wrong answers are simplified.
+    With --bench the exit code is 0 if every verdict is as expected.
 
     \b
     Examples:
       dpexact audit docs/examples/recorded_claims.yaml --html report.html
       dpexact audit --accountant dp-accounting-pld --workload basics --json report.json
+      dpexact audit --bench
+      dpexact audit --hunt --accountant dp-accounting-pld --seconds 60 --found found.yaml
       dpexact audit claims.csv --jobs 8 --journal findings.jsonl
       dpexact audit claims.csv --scheduler tcp://10.0.0.1:8786
       dpexact audit claims.yaml --junit report.xml --sarif report.sarif --markdown report.md
@@ -99,28 +125,50 @@ def audit(
     """
     if jobs is not None and scheduler is not None:
         raise click.UsageError("--jobs: not with --scheduler, whose workers judge")
-    if not claims and not accountants:
-        raise click.UsageError("nothing to audit: give a claims file or --accountant NAME")
+    if bench and (claims or accountants):
+        raise click.UsageError("--bench: judges its own claims alone")
+    if hunt and not accountants:
+        raise click.UsageError("--hunt: needs --accountant NAME to ask")
+    if hunt and "all" in accountants:
+        raise click.UsageError("--hunt: name the accountants; each takes --seconds")
+    if found is not None and not hunt:
+        raise click.UsageError("--found: needs --hunt")
+    if not (claims or accountants or bench):
+        raise click.UsageError("nothing to audit: give a claims file, --accountant NAME or --bench")
     if (workloads or pythons) and not accountants:
         raise click.UsageError("--workload and --python need --accountant NAME to ask")
     from dpexact.audit import Claim
     from dpexact.audit.accountants import Limits
+    from dpexact.audit.bench import bench as recorded
+    from dpexact.audit.claims_file import write_claims
     from dpexact.audit.cluster import cluster
     from dpexact.audit.journal import Journal
     from dpexact.audit.live import ask
     from dpexact.audit.reports import print_report
+    from dpexact.audit.reports.writing import check_writable
     from dpexact.audit.runner import audit as judge_all
     from dpexact.audit.runner import collect
     from dpexact.audit.runs import AccountantRun
+    from dpexact.cli.hunting import hunted
     from dpexact.progress import progress_bar
 
     others = dict.fromkeys(claims, "a claims file")
     if journal_file is not None:
         others[journal_file] = "the journal"
+    if found is not None:
+        check_writable(found)
+        others[found] = "the file of --found"
     files = ReportFiles(report_files, others)
-    listed: list[Claim] = collect(claims)
+    listed: list[Claim] = recorded() if bench else collect(claims)
     runs: tuple[AccountantRun, ...] = ()
-    if accountants:
+    if hunt:
+        caught, runs = hunted(accountants, workloads, seed, seconds, pythons, memory)
+        if found is not None and caught:
+            write_claims(caught, found)
+        elif found is not None:
+            click.echo(f"dpexact: no violation found, so {found} is not written", err=True)
+        listed += caught
+    elif accountants:
         with progress_bar("asking") as progress:
             answers, runs = ask(
                 accountants,
@@ -151,7 +199,10 @@ def audit(
     files.write(report)
     print_report(report)
     tell_actions(report)
-    return report.exit_code
+    came_true, expected = report.expectations
+    if expected:
+        click.echo(f"{came_true} of {expected} as expected")
+    return int(came_true < expected) if bench else report.exit_code
 
 
 def _interrupted(journal: Path | None, kind: type[BaseException] | None, *_: object) -> None:
@@ -170,15 +221,22 @@ def accountants(pythons: dict[str, str], as_json: bool) -> None:
     Example:
       dpexact accountants
     """
+    from dpexact.audit import workloads
     from dpexact.audit.accountants import available
-    from dpexact.audit.workloads import names
 
+    grids = [workloads.load(name) for name in workloads.names()]
     found = available(pythons)
     if as_json:
-        record = {"accountants": [asdict(info) for info in found], "workloads": names()}
+        record = {
+            "accountants": [asdict(info) for info in found],
+            "workloads": [grid.name for grid in grids],
+            "cases": {grid.name: len(grid.cases) for grid in grids},
+        }
         click.echo(json.dumps(record))
         return
     for info in found:
         versions = ", ".join(f"{name} {number}" for name, number in info.versions.items())
         click.echo(f"{info.name}: {versions if info.installed else info.reason}")
-    click.echo(f"workloads: {', '.join(names())}")
+    click.echo("workloads:")
+    for grid in grids:
+        click.echo(f"  {grid.name}: {len(grid.cases)} cases: {grid.description}")

@@ -50,9 +50,18 @@ def test_only_an_estimate_has_a_tolerance():
         claim(tolerance="1e-9")
 
 
+def test_an_expectation_fits_the_kind():
+    assert claim().expect is None
+    assert claim(expect="unsound").expect == "unsound"
+    assert claim(kind="estimate", expect="accurate").expect == "accurate"
+    with pytest.raises(InvalidInput, match=r"^expect: 'sound' is not accepted; use ina"):
+        claim(kind="estimate", expect="sound")
+
+
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
+        ({"expect": "inaccurate"}, "expect: 'inaccurate' is not accepted; use unsound, sound"),
         ({"quantity": "rho"}, "claims: 'rho' is not accepted; use epsilon, delta"),
         ({"kind": "exact"}, "kind: 'exact' is not accepted; use upper, lower, estimate"),
         ({"direction": "up"}, "direction: 'up'"),

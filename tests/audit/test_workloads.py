@@ -6,7 +6,9 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
+from oracles import SCALE
 
+import dpexact
 from dpexact.accounting.choose import profile
 from dpexact.audit.workloads import Case, load, names
 from dpexact.errors import InvalidInput
@@ -21,6 +23,22 @@ def test_built_in_workloads_are_documented() -> None:
         assert workload.name == name
         assert workload.description
         assert len(set(map(str, workload.cases))) == len(workload.cases)
+
+
+def test_every_case_has_a_certified_accounting() -> None:
+    for name in names():
+        for case in load(name).cases:
+            profile(case.mechanism)
+
+
+@pytest.mark.parametrize("name", sorted(set(names()) - {"basics", "dpsgd"}))
+def test_cases_are_answered(name: str) -> None:
+    cases = load(name).cases
+    assert 60 <= len(cases) <= 200
+    for case in cases[:: max(1, int(12 / SCALE))]:
+        ask = dpexact.epsilon if case.quantity == "epsilon" else dpexact.delta
+        found = ask(case.mechanism, case.at, direction=case.direction)
+        assert found.lower <= found.upper
 
 
 def test_basics_can_be_accounted_for() -> None:
@@ -120,7 +138,7 @@ def test_refusal_names_file_line_and_key(text: str, tmp_path: Path) -> None:
     ("name", "said"),
     [
         ("basic", "workload: unknown name 'basic'; did you mean 'basics'?, or a YAML file"),
-        ("zz", "workload: unknown name 'zz'; known: basics, dpsgd"),
+        ("zz", "workload: unknown name 'zz'; known: basics, discrete-gaussian, dpsgd, "),
         ("zz.yaml", "workload zz.yaml: cannot read the file: No such file or directory"),
         ("/", "workload /: cannot read the file: Is a directory"),
         ("a\x00.yaml", "workload a\\x00.yaml: cannot read the file: "),

@@ -1,0 +1,5 @@
+"""The hunt: a search for questions that an accountant answers wrongly, with certified verdicts."""
+
+from dpexact.audit.hunt.search import Hunted, hunt
+
+__all__ = ["Hunted", "hunt"]

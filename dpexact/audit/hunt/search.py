@@ -1,0 +1,216 @@
+"""The search: vary cases, ask, judge within time limits, and simplify what is certified wrong."""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+from dpexact.arguments import integer_in
+from dpexact.audit import workloads
+from dpexact.audit.accountants import (
+    Interview,
+    Limits,
+    NoAnswer,
+    call_of,
+    find,
+    questions_for,
+)
+from dpexact.audit.accountants.registry import Accountant
+from dpexact.audit.claims import Claim
+from dpexact.audit.hunt.sightings import Sighting, in_decimals, sighting_of
+from dpexact.audit.hunt.simpler import simpler
+from dpexact.audit.hunt.variation import variation
+from dpexact.audit.judging import Judges
+from dpexact.audit.runs import AccountantRun, Failure
+from dpexact.audit.verdicts import Finding
+from dpexact.audit.workloads import Case
+from dpexact.errors import InvalidInput
+
+#: Seconds that an accountant has for one answer, and the certified truth for one claim.
+ASK_LIMIT: Final = 5.0
+JUDGE_LIMIT: Final = 3.0
+#: Certified digits of the verdicts during the search.
+DIGITS: Final = 10
+#: Cases asked while one sighting is simplified, and the share of all the time that may take.
+_MOST_SIMPLER: Final = 150
+_SHARE: Final = 0.15
+
+
+@dataclass(slots=True)
+class Hunted:
+    """What a hunt found: one sighting of each label, simplified, and how much was looked at."""
+
+    accountant: str
+    sightings: list[Sighting] = field(default_factory=list)
+    met: dict[int, int] = field(default_factory=dict)
+    asked: int = 0
+    judged: int = 0
+    undecided: int = 0
+    seconds: float = 0.0
+    versions: dict[str, str] = field(default_factory=dict)
+    python: str = ""
+
+    @property
+    def claims(self) -> list[Claim]:
+        """The wrong claims, in the order in which they were found."""
+        return [sighting.claim for sighting in self.sightings if sighting.claim is not None]
+
+    @property
+    def run(self) -> AccountantRun:
+        """The hunt as an accountant's run of an audit: its failures, and how much it was asked."""
+        failures = tuple(s.failure for s in self.sightings if s.failure is not None)
+        return AccountantRun(
+            self.accountant,
+            self.versions,
+            self.python,
+            asked=self.asked,
+            failures=failures,
+            seconds=self.seconds,
+        )
+
+
+def hunt(
+    accountant: str,
+    workload_names: Sequence[str] = (),
+    seed: int = 0,
+    seconds: float = 60.0,
+    progress: Callable[[int, int], None] | None = None,
+    *,
+    python: str = "",
+    memory: int | None = None,
+) -> Hunted:
+    """Search for about ``seconds`` for certified wrong answers of ``accountant``, and its failures.
+
+    Cases of the workloads (all built-in ones if none is named) are varied at random from ``seed``.
+    A case whose truth is not certified within :data:`JUDGE_LIMIT` counts as undecided. What is
+    found is simplified to fewer parts and steps and rounder numbers, with the same verdict and an
+    error of the same weight.
+
+    Args:
+        accountant: the name of a registered accountant.
+        workload_names: built-in workloads, or YAML files.
+        seed: of the variations.
+        seconds: the hunt ends at the first answer after them.
+        progress: called as ``progress(seconds done, seconds in all)``.
+        python: the interpreter that has the package; this one if empty.
+        memory: MiB that the accountant may use.
+
+    Raises:
+        InvalidInput: an unknown name or an absent package, or no case that the accountant answers.
+    """
+    if not seconds > 0:
+        raise InvalidInput(f"seconds: {seconds} is not accepted; must be > 0")
+    chance = random.Random(integer_in(seed, "seed", 0, 2**63))
+    registered = find(accountant)
+    cases = _answered(registered.accountant, workload_names or workloads.names())
+    found = Hunted(accountant)
+    limits = Limits(ASK_LIMIT, memory)
+    with Interview(registered, python, limits) as interview, Judges() as judges:
+        interview.open()
+        found.python, found.versions = python, interview.versions
+        started = time.monotonic()
+        search = _Search(interview, judges, found, started + seconds)
+        while (spent := time.monotonic() - started) < seconds:
+            if progress:
+                progress(int(spent), int(seconds))
+            base = chance.choice(cases)
+            quick = search.try_case(variation(base, chance), _SHARE * seconds)
+            if not quick and len(cases) > 1:
+                cases.remove(base)  # what is near it would cost as much time
+        found.seconds = time.monotonic() - started
+    return found
+
+
+class _Search:
+    def __init__(self, interview: Interview, judges: Judges, found: Hunted, end: float) -> None:
+        self._interview = interview
+        self._judges = judges
+        self._found = found
+        self._end = end
+        #: Labels met so far, each with the sighting that stands for it.
+        self._known: dict[object, int] = {}
+
+    def try_case(self, case: Case, patience: float) -> bool:
+        """Ask one case, and keep and simplify what is wrong with the answer if that is new.
+
+        False if the answer did not come in time.
+        """
+        sightings = self._examined(case)
+        for sighting in sightings:
+            if sighting.label not in self._known:
+                least = self._simplest(sighting, min(time.monotonic() + patience, self._end))
+                place = self._known.get(least.label)
+                if place is None:
+                    place = len(self._found.sightings)
+                    self._found.sightings.append(self._readable(least))
+                self._known[least.label] = self._known[sighting.label] = place
+            place = self._known[sighting.label]
+            self._found.met[place] = self._found.met.get(place, 0) + 1
+        return not any(map(_slow, sightings))
+
+    def _simplest(self, sighting: Sighting, end: float) -> Sighting:
+        """Walk to simpler cases as long as one of them shows the same, no less."""
+        left = 0 if _slow(sighting) else _MOST_SIMPLER
+        found = True
+        while found:
+            found = False
+            for case in simpler(sighting.case):
+                left -= 1
+                if left < 0 or time.monotonic() > end:
+                    return sighting
+                for other in self._examined(case):
+                    if other.sort == sighting.sort and other.weight >= sighting.weight:
+                        sighting, found = other, True
+                        break
+                if found:
+                    break
+        return sighting
+
+    def _examined(self, case: Case) -> list[Sighting]:
+        """What is wrong with the accountant's answer to ``case``."""
+        accountant = self._interview.accountant
+        questions, _ = questions_for(accountant, [case])
+        seen: list[Sighting | None] = []
+        for question in questions:
+            self._found.asked += 1
+            try:
+                claims = self._interview.claims(question)
+            except NoAnswer as error:
+                failure = Failure(str(case), call_of(accountant, question), str(error))
+                return [Sighting(case, failure=failure)]
+            seen += [sighting_of(case, self._judged(claim)) for claim in claims]
+        return [sighting for sighting in seen if sighting is not None]
+
+    def _judged(self, claim: Claim) -> Finding:
+        """The finding on ``claim``, undecided where the truth takes too long."""
+        finding = self._judges.judge(claim, DIGITS, JUDGE_LIMIT)
+        self._found.judged += 1
+        self._found.undecided += finding.verdict == "undecided"
+        return finding
+
+    def _readable(self, sighting: Sighting) -> Sighting:
+        """The claim in short decimals, if it is wrong in them too; else in exact binary values."""
+        if sighting.finding is None:
+            return sighting
+        finding = self._judged(in_decimals(sighting.finding.claim, sighting.case))
+        if finding.verdict != sighting.finding.verdict:
+            return sighting
+        return replace(sighting, finding=finding)
+
+
+def _slow(sighting: Sighting) -> bool:
+    """Whether asking again and again costs too much."""
+    return sighting.failure is not None and "no answer within" in sighting.failure.reason
+
+
+def _answered(accountant: Accountant, names: Iterable[str]) -> list[Case]:
+    """The cases of the workloads that ``accountant`` answers."""
+    grids = [workloads.load(name) for name in dict.fromkeys(names)]
+    cases = list(dict.fromkeys(case for grid in grids for case in grid.cases))
+    questions, _ = questions_for(accountant, cases)
+    if not questions:
+        raise InvalidInput(f"workload: {accountant.name} answers none of the {len(cases)} cases")
+    return [question.case for question in questions]

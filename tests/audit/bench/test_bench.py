@@ -1,0 +1,101 @@
+"""The defect bench: every recorded claim comes out as expected."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from dpexact.audit import bench as module
+from dpexact.audit import read_claims
+from dpexact.audit.bench import bench
+from dpexact.audit.claims import number_text
+from dpexact.audit.verdicts import RIGHT, WRONG, Finding, judge
+from dpexact.cli import main
+
+ROOT = Path(__file__).parents[3]
+PAGE = ROOT / "docs" / "findings.md"
+
+
+@pytest.fixture(scope="module")
+def findings() -> list[Finding]:
+    return [judge(claim) for claim in bench()]
+
+
+def test_every_verdict_is_as_expected(findings: list[Finding]) -> None:
+    surprises = [finding.claim.id for finding in findings if not finding.as_expected]
+    assert surprises == []
+
+
+def test_defects_and_controls_of_every_package() -> None:
+    claims = bench()
+    assert len({claim.id for claim in claims}) == len(claims) >= 110
+    for claim in claims:
+        assert claim.expect in WRONG | RIGHT
+        assert claim.source.startswith(f"{claim.accountant}: ")
+    wrong = Counter(c.accountant.split()[0] for c in claims if c.expect in WRONG)
+    right = Counter(c.accountant.split()[0] for c in claims if c.expect in RIGHT)
+    assert len(wrong) >= 8
+    assert sum(wrong.values()) >= 40
+    assert sum(right.values()) >= 70
+    assert {"dp-accounting", "prv-accountant", "opacus", "diffprivlib", "opendp"} <= set(right)
+
+
+def test_the_example_is_the_bench() -> None:
+    assert read_claims(ROOT / "docs" / "examples" / "recorded_claims.yaml") == bench()
+
+
+def row(finding: Finding) -> str:
+    """The line of the page about one wrong claim."""
+    claim = finding.claim
+    error = "" if finding.relative_error is None else finding.relative_error.shown(2)
+    claimed = f"{claim.quantity} {number_text(claim.claimed, 12)}"
+    at = f"{claim.argument} = {number_text(claim.at, 12)}"
+    cells = [
+        claim.accountant,
+        f"`{claim.id}`",
+        f"`{claim.mechanism}`",
+        f"{claimed} ({claim.kind}) at {at}",
+        finding.enclosure.shown(8),
+        error,
+    ]
+    return "| " + " | ".join(cells) + " |"
+
+
+def test_the_page_lists_what_is_wrong_with_the_numbers(findings: list[Finding]) -> None:
+    rows = [row(finding) for finding in findings if finding.verdict in WRONG]
+    listed = [line for line in PAGE.read_text().splitlines() if re.match(r"\| [a-z-]+ [0-9]", line)]
+    assert listed == rows
+
+
+def test_command(monkeypatch: pytest.MonkeyPatch) -> None:
+    few = bench()[:3]
+    monkeypatch.setattr(module, "bench", lambda: few)
+    result = CliRunner().invoke(main, ["audit", "--bench", "--jobs", "1"])
+    assert result.exit_code == 0, result.output
+    assert "3 of 3 as expected" in result.output
+    few[1] = replace(few[1], expect="unsound")
+    result = CliRunner().invoke(main, ["audit", "--bench", "--jobs", "1"])
+    assert result.exit_code == 1
+    assert "2 of 3 as expected" in result.output
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--bench", "a.yaml"], "--bench: judges its own claims alone"),
+        (["--bench", "--accountant", "opendp"], "--bench: judges its own claims alone"),
+        (["--hunt", "--accountant", "all"], "--hunt: name the accountants"),
+        (["--hunt"], "--hunt: needs --accountant NAME to ask"),
+        (["--accountant", "opendp", "--found", "f.yaml"], "--found: needs --hunt"),
+        ([], "give a claims file, --accountant NAME or --bench"),
+    ],
+)
+def test_usage(arguments: list[str], said: str) -> None:
+    result = CliRunner().invoke(main, ["audit", *arguments])
+    assert result.exit_code == 2
+    assert said in result.stderr
