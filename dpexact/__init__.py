@@ -2,7 +2,7 @@
 
 Rooms, each importing only from those before it::
 
-    errors < enclosure, tokens < reals < exactness < balls < arguments
+    errors < enclosure < comparison, tokens < reals < exactness < balls < arguments
            < mechanisms, tradeoff < accounting < symbolic, audit < oracle < cli
 
 Every public name is imported when it is first used, so that ``import dpexact`` costs nothing and
