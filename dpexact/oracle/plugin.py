@@ -30,14 +30,16 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         return
     where = metafunc.definition.nodeid
     if "case" not in metafunc.fixturenames:
-        raise pytest.UsageError(f"{where}: marked dp_oracle, but it has no argument `case`")
+        raise pytest.Collector.CollectError(
+            f"{where}: marked dp_oracle, but it has no argument `case`"
+        )
     from dpexact.errors import InvalidInput
     from dpexact.oracle.golden import select
 
     try:
         cases = select(*marker.args, **marker.kwargs)
     except (InvalidInput, TypeError) as error:
-        raise pytest.UsageError(f"{where}: dp_oracle: {error}") from None
+        raise pytest.Collector.CollectError(f"{where}: dp_oracle: {error}") from None
     metafunc.parametrize("case", cases, ids=[case.id for case in cases])
 
 
