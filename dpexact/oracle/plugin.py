@@ -30,9 +30,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         return
     where = metafunc.definition.nodeid
     if "case" not in metafunc.fixturenames:
-        raise pytest.Collector.CollectError(
-            f"{where}: marked dp_oracle, but it has no argument `case`"
-        )
+        raise pytest.Collector.CollectError(f"{where}: dp_oracle: the test has no argument `case`")
     from dpexact.errors import InvalidInput
     from dpexact.oracle.golden import select
 

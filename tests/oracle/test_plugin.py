@@ -63,7 +63,7 @@ def test_fixture(dp_oracle):
     ("test", "said"),
     [
         ("'dpsg')\ndef test(case): ...", "dp_oracle: suite: unknown name 'dpsg'; did you mean"),
-        ("'dpsgd')\ndef test(row): ...", "marked dp_oracle, but it has no argument `case`"),
+        ("'dpsgd')\ndef test(row): ...", "dp_oracle: the test has no argument `case`"),
         ("'dpsgd', mechanism='x')\ndef test(case): ...", "dp_oracle: no golden row matches"),
         ("'dpsgd', eps=1)\ndef test(case): ...", "unexpected keyword argument 'eps'"),
     ],
