@@ -13,6 +13,9 @@ from dpexact.oracle.exporting import export
 from dpexact.oracle.grids import Question
 from dpexact.oracle.rows import row, simple_form
 
+#: Two neighbouring relations in one mechanism: no method can account for it.
+MIXED_NEIGHBOURS = "poisson(gaussian(1), 0.5) * fixed_size(gaussian(1), 1, 10)"
+
 
 def question(text: str, quantity: str, argument: str, direction: str = "both") -> Case:
     found = row(Question(parse(text), quantity, argument, direction, ("mine",)))  # type: ignore[arg-type]
@@ -82,7 +85,7 @@ def test_each_route_convicts_alone(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_row_that_cannot_be_asked_is_a_disagreement() -> None:
-    case = replace(table()[0], mechanism="laplace(1) * gaussian(1)")
+    case = replace(table()[0], mechanism=MIXED_NEIGHBOURS)
     assert doubted(case).disagreement.startswith("failed: ")
 
 
@@ -105,7 +108,7 @@ def test_export_is_the_table(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_questions_without_forty_digits_have_no_row() -> None:
     beyond = Question(parse("fixed_size(gaussian(1), 10, 100)^2"), "delta", "1", "both")
     assert str(row(beyond)).endswith(" of 40 digits")
-    absent = Question(parse("laplace(1) * gaussian(1)"), "delta", "1", "both")
+    absent = Question(parse(MIXED_NEIGHBOURS), "delta", "1", "both")
     assert isinstance(row(absent), str)
 
 
