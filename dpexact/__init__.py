@@ -2,46 +2,53 @@
 
 Rooms, each importing only from those before it::
 
-    errors < enclosure, tokens < reals < exactness < balls < arguments
-           < mechanisms, tradeoff < accounting < symbolic, audit < cli
+    errors < enclosure < comparison, tokens < reals < exactness < balls < arguments
+           < mechanisms, tradeoff < accounting < symbolic, audit < oracle < cli
+
+Every public name is imported when it is first used, so that ``import dpexact`` costs nothing and
+:mod:`dpexact.oracle` works where only the standard library is installed.
 """
 
-from dpexact.accounting import (
-    approximation_error,
-    bounds,
-    calibrate,
-    delta,
-    delta_bounds,
-    epsilon,
-    epsilon_curve,
-    renyi,
-    tradeoff,
-)
-from dpexact.audit.runner import audit
-from dpexact.enclosure import Enclosure
-from dpexact.errors import (
-    DpexactError,
-    InvalidInput,
-    PrecisionNotReached,
-    UndecidedComparison,
-    UnsupportedMechanism,
-)
-from dpexact.mechanisms import (
-    Mechanism,
-    approx_dp,
-    discrete_gaussian,
-    discrete_laplace,
-    fixed_size,
-    gaussian,
-    gdp,
-    laplace,
-    parse,
-    poisson,
-    pure_dp,
-    staircase,
-    zcdp,
-)
-from dpexact.symbolic import symbolic
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    # from the modules themselves: mypy mistakes rooms for functions of the same name in a cycle
+    from dpexact.accounting.approximate import approximation_error
+    from dpexact.accounting.bounds_of import bounds
+    from dpexact.accounting.calibrate import calibrate
+    from dpexact.accounting.queries import delta, delta_bounds, epsilon, epsilon_curve
+    from dpexact.accounting.renyi.query import renyi
+    from dpexact.accounting.tradeoff_of import tradeoff
+    from dpexact.audit.runner import audit
+    from dpexact.enclosure import Enclosure
+    from dpexact.errors import (
+        DpexactError,
+        InvalidInput,
+        PrecisionNotReached,
+        UndecidedComparison,
+        UnsupportedMechanism,
+    )
+    from dpexact.mechanisms import (
+        Mechanism,
+        approx_dp,
+        discrete_gaussian,
+        discrete_laplace,
+        fixed_size,
+        gaussian,
+        gdp,
+        laplace,
+        parse,
+        poisson,
+        pure_dp,
+        staircase,
+        zcdp,
+    )
+    from dpexact.symbolic import symbolic
 
 __version__ = "0.1.0"
 
@@ -78,3 +85,59 @@ __all__ = [
     "tradeoff",
     "zcdp",
 ]
+
+#: The module that holds each public name.
+_HOMES: Final = {
+    name: home
+    for home, names in {
+        "dpexact.accounting": (
+            "approximation_error bounds calibrate delta delta_bounds epsilon epsilon_curve renyi "
+            "tradeoff"
+        ),
+        "dpexact.audit.runner": "audit",
+        "dpexact.enclosure": "Enclosure",
+        "dpexact.errors": (
+            "DpexactError InvalidInput PrecisionNotReached UndecidedComparison UnsupportedMechanism"
+        ),
+        "dpexact.mechanisms": (
+            "Mechanism approx_dp discrete_gaussian discrete_laplace fixed_size gaussian gdp "
+            "laplace parse poisson pure_dp staircase zcdp"
+        ),
+        "dpexact.symbolic": "symbolic",
+    }.items()
+    for name in names.split()
+}
+#: Rooms that are reached as attributes after a plain ``import dpexact``.
+_ROOMS: Final = frozenset(
+    ("accounting", "enclosure", "errors", "exactness", "mechanisms", "oracle", "reals")
+)
+
+
+class _Package(ModuleType):
+    """The package, whose functions win over its rooms of the same name.
+
+    ``audit``, ``symbolic`` and ``tradeoff`` are both functions and rooms. The import system sets
+    the room as an attribute of the package whenever it first imports a module in it, which would
+    hide the function; such an assignment is dropped. The rooms stay in ``sys.modules``, so
+    ``import dpexact.audit.claims`` and ``from dpexact.audit import Claim`` find them.
+    """
+
+    def __setattr__(self, name: str, value: object) -> None:
+        if not (name in _HOMES and isinstance(value, ModuleType)):
+            super().__setattr__(name, value)
+
+
+sys.modules[__name__].__class__ = _Package
+
+
+def __getattr__(name: str) -> Any:
+    if name in _ROOMS:
+        return import_module(f"{__name__}.{name}")
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = globals()[name] = getattr(import_module(_HOMES[name]), name)
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_HOMES, *_ROOMS})

@@ -9,6 +9,7 @@ from typing import Final, Literal, TypeAlias, TypeVar, get_args
 
 from dpexact import balls
 from dpexact.arguments import Direction, direction_in, real_in
+from dpexact.comparison import VERDICTS, Verdict
 from dpexact.errors import InvalidInput
 from dpexact.mechanisms import Mechanism, parse
 from dpexact.reals import Real, RealLike, rational, real
@@ -25,12 +26,6 @@ Claimed: TypeAlias = Real | float
 
 QUANTITIES: Final[tuple[Quantity, ...]] = get_args(Quantity)
 KINDS: Final[tuple[Kind, ...]] = get_args(Kind)
-
-Verdict: TypeAlias = Literal["unsound", "inaccurate", "undecided", "accurate", "sound"]
-"""What an audit says of a claim."""
-
-#: All verdicts, the worst first.
-VERDICTS: Final[tuple[Verdict, ...]] = get_args(Verdict)
 
 #: Relative tolerance of an estimate that states none.
 DEFAULT_TOLERANCE: Final = rational(Fraction(1, 100))

@@ -10,7 +10,9 @@ from typing import Final
 
 from dpexact import accounting, balls
 from dpexact.arguments import MAX_DIGITS, digits_in
-from dpexact.audit.claims import VERDICTS, Claim, Claimed, Verdict
+from dpexact.audit.claims import Claim, Claimed
+from dpexact.comparison import VERDICTS, Verdict, relative_error
+from dpexact.comparison import verdict as verdict_on
 from dpexact.enclosure import Bound, Enclosure
 from dpexact.errors import DpexactError, PrecisionNotReached
 from dpexact.exactness import exact_ratio
@@ -91,7 +93,7 @@ def judge(claim: Claim, digits: int = 15) -> Finding:
                 note = f"{wanted} digits do not tell the claim from the truth; ask for more"
                 break
             wanted *= 2
-        error = _relative_error(_bounds(claim.claimed, wanted), enclosure)
+        error = relative_error(*_bounds(claim.claimed, wanted), enclosure)
     except Exception as failure:  # one claim must not stop the others
         error, note = None, f"failed with {type(failure).__name__}: {shorten(str(failure), 200)}"
     seconds = time.perf_counter() - started
@@ -155,46 +157,5 @@ def _bounds(claimed: Claimed, digits: int) -> tuple[Bound, Bound]:
 
 
 def _verdict(claim: Claim, claimed: tuple[Bound, Bound], truth: Enclosure) -> Verdict:
-    low, high = claimed
-    if claim.kind == "estimate":
-        assert claim.tolerance is not None
-        return _estimate(low, high, truth, claim.tolerance.value)
-    if claim.kind == "upper":
-        holds, fails = low >= truth.upper, high < truth.lower
-    else:
-        holds, fails = high <= truth.lower, low > truth.upper
-    return "sound" if holds else "unsound" if fails else "undecided"
-
-
-def _estimate(low: Bound, high: Bound, truth: Enclosure, tolerance: Fraction) -> Verdict:
-    """``accurate`` if ``(1 - tolerance) t <= c <= (1 + tolerance) t`` for all ``c`` and ``t``."""
-    if truth.lower == math.inf:
-        return _accuracy(low == math.inf, high < math.inf)
-    if truth.upper == math.inf:
-        short = tolerance < 1 and high < (1 - tolerance) * truth.lower
-        return _accuracy(False, short)
-    ends = Fraction(truth.lower), Fraction(truth.upper)
-    floors = [(1 - tolerance) * t for t in ends]
-    ceilings = [(1 + tolerance) * t for t in ends]
-    return _accuracy(
-        max(floors) <= low and high <= min(ceilings), high < min(floors) or low > max(ceilings)
-    )
-
-
-def _accuracy(holds: bool, fails: bool) -> Verdict:
-    return "accurate" if holds else "inaccurate" if fails else "undecided"
-
-
-def _relative_error(claimed: tuple[Bound, Bound], truth: Enclosure) -> Enclosure | None:
-    """Enclose ``c/t - 1``."""
-    low, high = claimed
-    if truth.is_exact and low == high == truth.lower:
-        return Enclosure.exact(_ZERO)
-    if not 0 < truth.lower <= truth.upper < math.inf:
-        return None
-    if low == math.inf:
-        return Enclosure.exact(math.inf)
-    if not isinstance(low, Fraction) or not isinstance(high, Fraction):
-        return None
-    t0, t1 = Fraction(truth.lower), Fraction(truth.upper)
-    return Enclosure(low / (t1 if low >= 0 else t0) - 1, high / (t0 if high >= 0 else t1) - 1)
+    tolerance = claim.tolerance.value if claim.tolerance is not None else _ZERO
+    return verdict_on(claim.kind, *claimed, truth, tolerance)

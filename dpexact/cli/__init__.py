@@ -6,7 +6,7 @@ import click
 from click.shell_completion import get_completion_class
 
 import dpexact
-from dpexact.cli import auditing, figures, formulas, proving, quantities
+from dpexact.cli import auditing, figures, formulas, oracle, proving, quantities
 from dpexact.cli.errors import OneLineErrors
 
 
@@ -57,6 +57,7 @@ for verb in (
     formulas.symbolic,
     auditing.audit,
     auditing.accountants,
+    oracle.oracle,
     proving.prove,
     figures.figure,
 ):

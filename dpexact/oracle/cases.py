@@ -1,0 +1,207 @@
+"""One row of the golden table, and the checks of an accountant against it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from decimal import ROUND_HALF_EVEN, Decimal
+from fractions import Fraction
+from typing import Final, Literal, NoReturn, TypeAlias
+
+from dpexact.comparison import relative_error, verdict
+from dpexact.enclosure import Bound, Enclosure, format_decimal
+from dpexact.errors import InvalidInput
+from dpexact.oracle.claimed import exact, slack_in
+
+Quantity: TypeAlias = Literal["epsilon", "delta", "renyi"]
+
+#: The name of each quantity's argument.
+ARGUMENTS: Final[dict[str, str]] = {"epsilon": "delta", "delta": "epsilon", "renyi": "order"}
+#: Digits of a golden row that are certain.
+DIGITS: Final = 40
+
+_RELATIONS: Final = {"upper": "<=", "lower": ">=", "estimate": "~"}
+
+
+class ClaimRefuted(AssertionError):
+    """A claim that does not pass: wrong, not a number, or too close to the truth to tell."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """A certified answer: ``quantity`` of ``mechanism`` at ``argument`` lies in ``enclosure``.
+
+    Attributes:
+        suites: the suites that hold the row.
+        mechanism: text in the mechanism grammar.
+        quantity: ``"epsilon"``, ``"delta"`` or ``"renyi"``.
+        argument: the delta, the epsilon, or the order, as exact text; :attr:`at` is its float.
+        direction: ``"remove"``, ``"add"`` or ``"both"``.
+        lower, upper: decimal text, rounded outward, or ``"inf"``.
+        method: what certified it.
+        family: the kind of a repeated single mechanism, as ``"poisson(gaussian)"``; else empty.
+        parameters: of such a mechanism, as the nearest floats, and ints: ``sigma``, ``q``,
+            ``steps`` ...
+    """
+
+    suites: tuple[str, ...]
+    mechanism: str
+    quantity: Quantity
+    argument: str
+    direction: str
+    lower: str
+    upper: str
+    method: str
+    family: str = ""
+    parameters: Mapping[str, float | int] = field(default_factory=dict, hash=False)
+
+    # --- what is asked --------------------------------------------------------------------------
+
+    @property
+    def at(self) -> float:
+        """The argument as the nearest float."""
+        return math.inf if self.argument == "inf" else float(Fraction(self.argument))
+
+    @property
+    def delta(self) -> float:
+        """The delta at which epsilon is asked."""
+        return self._argument("delta")
+
+    @property
+    def epsilon(self) -> float:
+        """The epsilon at which delta is asked."""
+        return self._argument("epsilon")
+
+    @property
+    def order(self) -> float:
+        """The order of the Rényi divergence."""
+        return self._argument("order")
+
+    @property
+    def sigma(self) -> float:
+        """The noise multiplier of a Gaussian: ``sigma / sensitivity``."""
+        return self._parameter("sigma") / self.parameters.get("sensitivity", 1)
+
+    @property
+    def q(self) -> float:
+        """The sampling rate; 1 without sampling."""
+        return self.parameters.get("q", 1.0) if self.family else self._parameter("q")
+
+    @property
+    def steps(self) -> int:
+        """The number of repetitions."""
+        return int(self._parameter("steps"))
+
+    @property
+    def id(self) -> str:
+        """A name for test reports."""
+        name = f"{self.quantity} of {self.mechanism} at {ARGUMENTS[self.quantity]}={self.argument}"
+        return name if self.direction == "both" else f"{name} {self.direction}"
+
+    @property
+    def reproduce(self) -> str:
+        """The command that computes the row again."""
+        return (
+            f'dpexact {self.quantity} "{self.mechanism}" --{ARGUMENTS[self.quantity]} '
+            f"{self.argument} --direction {self.direction} --digits {DIGITS}"
+        )
+
+    def __str__(self) -> str:
+        return self.id
+
+    def _argument(self, name: str) -> float:
+        if ARGUMENTS[self.quantity] != name:
+            raise InvalidInput(
+                f"{name}: this row is the {self.quantity} at "
+                f"{ARGUMENTS[self.quantity]} = {self.argument}"
+            )
+        return self.at
+
+    def _parameter(self, name: str) -> float | int:
+        if name not in self.parameters:
+            known = ", ".join(self.parameters) or "none, it is a composition of several"
+            raise InvalidInput(f"{name}: {self.mechanism} has no such parameter; it has {known}")
+        return self.parameters[name]
+
+    # --- what is certain ------------------------------------------------------------------------
+
+    @property
+    def enclosure(self) -> Enclosure:
+        """The certified interval."""
+        return Enclosure(_bound(self.lower), _bound(self.upper), self.method)
+
+    def check_upper(self, *, slack: object = 0, **claimed: object) -> None:
+        """Demand that the claim is at least the truth: ``check_upper(epsilon=1.5)``.
+
+        The claim is named by the row's quantity and compared exactly: a float means its binary
+        value. ``slack`` is a relative allowance: ``claim * (1 + slack)`` is what is compared.
+
+        Raises:
+            ClaimRefuted: an ``AssertionError`` that shows the claim, the certified interval, the
+                relative error, and how to reproduce.
+            InvalidInput: another keyword than the row's quantity, or not a number.
+        """
+        value = self._claimed(claimed)
+        self._judge("upper", value, _scaled(value, 1 + slack_in(slack, "slack")))
+
+    def check_lower(self, *, slack: object = 0, **claimed: object) -> None:
+        """Demand that the claim is at most the truth; as :meth:`check_upper`."""
+        value = self._claimed(claimed)
+        self._judge("lower", value, _scaled(value, 1 / (1 + slack_in(slack, "slack"))))
+
+    def check_estimate(self, *, rel: object, **claimed: object) -> None:
+        """Demand that the claim is within ``rel`` of the truth, relative to the truth."""
+        value = self._claimed(claimed)
+        self._judge("estimate", value, value, slack_in(rel, "rel"))
+
+    def _claimed(self, claimed: dict[str, object]) -> Bound:
+        if list(claimed) != [self.quantity]:
+            given = ", ".join(claimed) or "nothing"
+            raise InvalidInput(f"claim: this row is checked with {self.quantity}=..., not {given}")
+        value = exact(claimed[self.quantity], self.quantity)
+        if value != value:
+            self._refute("estimate", value, "the accountant returned NaN, not a number")
+        return value
+
+    def _judge(
+        self, kind: str, value: Bound, compared: Bound, tolerance: Fraction = Fraction(0)
+    ) -> None:
+        found = verdict(kind, compared, compared, self.enclosure, tolerance)
+        if found in ("unsound", "inaccurate"):
+            allowed = f", more than {float(tolerance):g} allows" if kind == "estimate" else ""
+            self._refute(kind, value, f"certified {found}{allowed}")
+        if found == "undecided":
+            self._refute(kind, value, "undecided: the claim is too close to the truth to tell")
+
+    def _refute(self, kind: str, value: Bound, reason: str) -> NoReturn:
+        at = f"at {ARGUMENTS[self.quantity]} = {self.argument}"
+        lines = [
+            f"{kind} claim on {self.quantity}: {reason}",
+            f"  mechanism       {self.mechanism} (direction {self.direction})",
+            f"  claimed         {self.quantity} {_RELATIONS[kind]} {_shown(value)} {at}",
+            f"  certified       {self.quantity} in [{self.lower}, {self.upper}]",
+        ]
+        error = relative_error(value, value, self.enclosure)
+        if error is not None:
+            low, high = error.decimal_bounds(5)
+            lines.append(f"  relative error  claimed/true - 1 in [{low}, {high}]")
+        lines += [
+            f"  certified by    {self.method or 'exact reasoning'}",
+            f"  reproduce       {self.reproduce}",
+        ]
+        raise ClaimRefuted("\n".join(lines))
+
+
+def _bound(text: str) -> Bound:
+    return math.inf if text == "inf" else Fraction(Decimal(text))
+
+
+def _scaled(value: Bound, factor: Fraction) -> Bound:
+    return value * factor if isinstance(value, Fraction) else value
+
+
+def _shown(value: Bound) -> str:
+    if not isinstance(value, Fraction):
+        return str(value)
+    return format_decimal(value, 17, ROUND_HALF_EVEN)

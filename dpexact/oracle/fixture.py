@@ -1,0 +1,81 @@
+"""What the fixture ``dp_oracle`` gives to a test."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from dpexact.oracle.cases import Case
+from dpexact.oracle.golden import select, suites, table
+
+if TYPE_CHECKING:
+    from dpexact.enclosure import Enclosure
+
+
+class Oracle:
+    """Golden rows without computing, and certified answers about anything else.
+
+    >>> oracle = Oracle()
+    >>> case = next(oracle.cases("dpsgd", quantity="epsilon", direction="both"))
+    >>> case.check_upper(epsilon=1000)
+    """
+
+    @property
+    def suites(self) -> dict[str, int]:
+        """The suites, each with the number of its rows."""
+        return suites()
+
+    def table(self) -> tuple[Case, ...]:
+        """Every golden row."""
+        return table()
+
+    def cases(
+        self,
+        suite: str | None = None,
+        *,
+        quantity: str | None = None,
+        direction: str | None = None,
+        mechanism: str | None = None,
+        family: str | None = None,
+    ) -> Iterator[Case]:
+        """The golden rows of ``suite`` (of all, if None) that match.
+
+        Args:
+            suite: a name of :attr:`suites`.
+            quantity: ``"epsilon"``, ``"delta"`` or ``"renyi"``.
+            direction: ``"remove"``, ``"add"`` or ``"both"``.
+            mechanism: part of the mechanism's text.
+            family: the whole family, as ``"poisson(gaussian)"``.
+
+        Raises:
+            InvalidInput: an unknown suite, or nothing matches.
+        """
+        return iter(
+            select(
+                suite, quantity=quantity, direction=direction, mechanism=mechanism, family=family
+            )
+        )
+
+    def epsilon(
+        self, mechanism: str, delta: Any, digits: int = 15, direction: str = "both"
+    ) -> Enclosure:
+        """Certified epsilon of any mechanism; computes, as :func:`dpexact.epsilon`."""
+        import dpexact
+
+        return dpexact.epsilon(mechanism, delta, digits, direction)
+
+    def delta(
+        self, mechanism: str, epsilon: Any, digits: int = 15, direction: str = "both"
+    ) -> Enclosure:
+        """Certified delta of any mechanism; computes, as :func:`dpexact.delta`."""
+        import dpexact
+
+        return dpexact.delta(mechanism, epsilon, digits, direction)
+
+    def renyi(
+        self, mechanism: str, order: Any, digits: int = 15, direction: str = "both"
+    ) -> Enclosure:
+        """Certified Rényi divergence of any mechanism; computes, as :func:`dpexact.renyi`."""
+        import dpexact
+
+        return dpexact.renyi(mechanism, order, digits, direction)

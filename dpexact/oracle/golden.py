@@ -1,0 +1,133 @@
+"""The golden table: read once, from one compressed file beside this module."""
+
+from __future__ import annotations
+
+import csv
+import difflib
+import gzip
+from collections.abc import Iterable
+from functools import cache
+from io import StringIO
+from pathlib import Path
+from typing import Final, cast
+
+from dpexact.errors import InvalidInput
+from dpexact.oracle.cases import ARGUMENTS, Case, Quantity
+
+FILE: Final = Path(__file__).with_name("table.csv.gz")
+COLUMNS: Final = (
+    "suites",
+    "mechanism",
+    "quantity",
+    "argument",
+    "direction",
+    "lower",
+    "upper",
+    "method",
+    "family",
+    "parameters",
+)
+
+
+@cache
+def table() -> tuple[Case, ...]:
+    """Every row of the golden table.
+
+    >>> row = next(case for case in table() if case.mechanism == "gaussian(1)")
+    >>> row.enclosure.digits >= 40
+    True
+    """
+    return read(FILE)
+
+
+def suites() -> dict[str, int]:
+    """The suites, each with the number of its rows."""
+    counts: dict[str, int] = {}
+    for case in table():
+        for name in case.suites:
+            counts[name] = counts.get(name, 0) + 1
+    return dict(sorted(counts.items()))
+
+
+def select(
+    suite: str | None = None,
+    *,
+    quantity: str | None = None,
+    direction: str | None = None,
+    mechanism: str | None = None,
+    family: str | None = None,
+) -> list[Case]:
+    """The rows of ``suite`` (all, if None) that match; ``mechanism`` is part of the text.
+
+    Raises:
+        InvalidInput: an unknown suite, or no row matches.
+    """
+    if suite is not None and suite not in suites():
+        close = difflib.get_close_matches(str(suite), suites(), 1)
+        hint = f"did you mean {close[0]!r}?" if close else f"known: {', '.join(suites())}"
+        raise InvalidInput(f"suite: unknown name {suite!r}; {hint}")
+    if quantity is not None and quantity not in ARGUMENTS:
+        raise InvalidInput(f"quantity: {quantity!r} is not accepted; use {', '.join(ARGUMENTS)}")
+    if direction not in (None, "remove", "add", "both"):
+        raise InvalidInput(f"direction: {direction!r} is not accepted; use remove, add, both")
+    found = [
+        case
+        for case in table()
+        if (suite is None or suite in case.suites)
+        and quantity in (None, case.quantity)
+        and direction in (None, case.direction)
+        and family in (None, case.family)
+        and (mechanism is None or mechanism in case.mechanism)
+    ]
+    if not found:
+        raise InvalidInput("no golden row matches: a test of these would check nothing")
+    return found
+
+
+# --- the file -----------------------------------------------------------------------------------
+
+
+def read(path: Path) -> tuple[Case, ...]:
+    """The rows of the file ``path``."""
+    try:
+        with gzip.open(path, "rt", encoding="utf-8", newline="") as file:
+            header, *rows = csv.reader(file)
+        if tuple(header) != COLUMNS or any(len(row) != len(COLUMNS) for row in rows):
+            raise ValueError(f"expected the columns {', '.join(COLUMNS)}")
+        return tuple(map(_case, rows))
+    except (OSError, EOFError, ValueError) as error:
+        raise InvalidInput(f"{path}: not a golden table: {error}") from None
+
+
+def written(cases: Iterable[Case]) -> bytes:
+    """The content of the file that holds ``cases``; the same bytes for the same cases."""
+    text = StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(COLUMNS)
+    for case in cases:
+        parameters = " ".join(f"{name}={value!r}" for name, value in case.parameters.items())
+        row = (*(getattr(case, column) for column in COLUMNS[1:-1]), parameters)
+        writer.writerow((" ".join(case.suites), *row))
+    return gzip.compress(text.getvalue().encode("utf-8"), 9, mtime=0)
+
+
+def _case(row: list[str]) -> Case:
+    names, mechanism, quantity, argument, direction, lower, upper, method, family, given = row
+    if quantity not in ARGUMENTS:
+        raise ValueError(f"unknown quantity {quantity!r}")
+    parameters = {}
+    for pair in given.split():
+        name, _, value = pair.partition("=")
+        parameters[name] = int(value) if value.isdigit() else float(value)
+    return Case(
+        tuple(names.split()),
+        mechanism,
+        cast(Quantity, quantity),
+        argument,
+        direction,
+        lower,
+        upper,
+        method,
+        family,
+        parameters,
+    )

@@ -1,0 +1,110 @@
+"""The pytest plugin in runs of its own: marker, fixture, mistakes, and what it does not load."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from importlib.metadata import entry_points
+from pathlib import Path
+
+import pytest
+
+import dpexact
+from dpexact.oracle import Oracle, golden
+
+ROOT = str(Path(dpexact.__file__).parents[1])
+PLUGIN = [] if entry_points(group="pytest11", name="dpexact") else ["-p", "dpexact.oracle.plugin"]
+
+
+def run(folder: Path, code: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+    (folder / "test_it.py").write_text(code)
+    (folder / "pytest.ini").write_text("[pytest]\naddopts = --strict-markers\n")
+    inherited = {name: value for name, value in os.environ.items() if "PYTEST" not in name}
+    return subprocess.run(
+        [sys.executable, "-m", "pytest", *PLUGIN, "-q", "-p", "no:cacheprovider", *arguments],
+        cwd=folder,
+        env={**inherited, "PYTHONPATH": ROOT, "PYTHONDONTWRITEBYTECODE": "1"},
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+
+
+def test_marker_fixture_and_class(tmp_path: Path) -> None:
+    code = """
+import pytest
+
+@pytest.mark.dp_oracle("renyi", family="gaussian")
+def test_marked(case, dp_oracle):
+    assert case in dp_oracle.table()
+    assert case.lower in ("0.5", "1", "5", "32", "inf") or case.steps > 1 or case.at == 1.1
+
+@pytest.mark.dp_oracle("dpsgd", quantity="delta", direction="add", mechanism="(1.5), 0.25)^100")
+class TestMarked:
+    def test_in_a_class(self, case):
+        case.check_upper(delta=1)
+
+def test_fixture(dp_oracle):
+    assert dp_oracle.suites["dpsgd"] > 100
+    assert dp_oracle.epsilon("gaussian(17)", 0.25, digits=12).digits >= 12
+    assert dp_oracle.delta("gaussian(17)", 1).digits >= 15
+    assert dp_oracle.renyi("gaussian(17)", 2).digits >= 15
+"""
+    done = run(tmp_path, code, "-vv")
+    assert done.returncode == 0, done.stdout
+    assert "test_marked[renyi of gaussian(10)^100 at order=64]" in done.stdout
+    assert "test_in_a_class[delta of poisson(gaussian(1.5), 0.25)^100 at epsilon=1 add]" in (
+        done.stdout
+    )
+
+
+@pytest.mark.parametrize(
+    ("test", "said"),
+    [
+        ("'dpsg')\ndef test(case): ...", "dp_oracle: suite: unknown name 'dpsg'; did you mean"),
+        ("'dpsgd')\ndef test(row): ...", "dp_oracle: the test has no argument `case`"),
+        ("'dpsgd', mechanism='x')\ndef test(case): ...", "dp_oracle: no golden row matches"),
+        ("'dpsgd', eps=1)\ndef test(case): ...", "unexpected keyword argument 'eps'"),
+    ],
+)
+def test_mistakes_stop_the_run(tmp_path: Path, test: str, said: str) -> None:
+    done = run(tmp_path, f"import pytest\n@pytest.mark.dp_oracle({test}\n")
+    assert done.returncode == 2, done.stdout
+    assert said in done.stdout + done.stderr
+    assert "Traceback" not in done.stdout + done.stderr
+
+
+def test_nothing_is_loaded_until_it_is_used(tmp_path: Path) -> None:
+    code = """
+import sys
+
+def test_unused():
+    assert "dpexact.oracle.plugin" in sys.modules
+    heavy = ("flint", "numpy", "sympy", "rich", "dpexact.errors", "dpexact.oracle.golden")
+    assert [name for name in heavy if name in sys.modules] == []
+"""
+    done = run(tmp_path, code, "-p", "no:cov", "-p", "no:hypothesispytest")
+    assert done.returncode == 0, done.stdout
+
+
+def test_the_table_is_used_without_flint(tmp_path: Path) -> None:
+    (tmp_path / "conftest.py").write_text("import sys\nsys.modules['flint'] = None\n")
+    code = """
+import pytest
+
+def test_golden(dp_oracle):
+    next(dp_oracle.cases("dpsgd", quantity="epsilon")).check_lower(epsilon=0)
+    with pytest.raises(ImportError, match="flint"):
+        dp_oracle.epsilon("gaussian(17)", 0.25)
+"""
+    done = run(tmp_path, code)
+    assert done.returncode == 0, done.stdout
+
+
+def test_oracle_without_pytest() -> None:
+    oracle = Oracle()
+    assert list(oracle.cases()) == list(golden.table())
+    assert [c.argument for c in oracle.cases("renyi", family="gaussian", mechanism="(1)")] == [
+        *("1", "1.1", "2", "10", "64", "inf")
+    ]
