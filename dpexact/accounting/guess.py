@@ -11,6 +11,7 @@ from dpexact import balls
 from dpexact.accounting.choose import profile
 from dpexact.accounting.contour import ContourProfile
 from dpexact.accounting.contour.planning import Landscape
+from dpexact.accounting.fallback import Fallback
 from dpexact.accounting.profile import Profile, WorseDirection
 from dpexact.arguments import Direction
 from dpexact.mechanisms import Mechanism
@@ -40,6 +41,8 @@ class _NoSaddle(Exception):
 
 
 def _log_delta(part: Profile, epsilon: float) -> float:
+    if isinstance(part, Fallback):
+        part = part.first
     if not isinstance(part, ContourProfile):
         raise _NoSaddle
     return min(Landscape(part.composition).saddle(epsilon, 1)[1], 0.0)

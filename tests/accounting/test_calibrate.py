@@ -339,7 +339,6 @@ def test_a_sample_of_nothing_loses_nothing():
         ("fixed_size(gaussian(1), ?, 10)", "m of fixed_size"),
         ("fixed_size(gaussian(1), 5, ?)", "n of fixed_size"),
         ("poisson(zcdp(?), 1/2)", "zcdp"),
-        ("poisson(laplace(1), ?)^3", "repeated sampling"),
     ],
 )
 def test_unsupported_unknowns_are_named(text, named):

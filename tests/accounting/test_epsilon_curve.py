@@ -129,4 +129,4 @@ def test_mistakes_are_named():
     with pytest.raises(InvalidInput, match=r"^direction: "):
         epsilon_curve(STEP, [10], "1e-5", direction="up")
     with pytest.raises(UnsupportedMechanism):
-        epsilon_curve("poisson(laplace(1), 0.01) * zcdp(1)", [10], "1e-5")
+        epsilon_curve("poisson(zcdp(1), 0.01)", [10], "1e-5")
