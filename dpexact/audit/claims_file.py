@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import csv
+import io
+import json
+import os
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -9,31 +13,41 @@ import yaml
 
 from dpexact.audit.claims import Claim
 from dpexact.audit.reports.writing import write_atomically
+from dpexact.audit.visible import visible
 from dpexact.errors import InvalidInput
 
+_Row = dict[str, str]
 
-def write_claims(claims: Iterable[Claim], path: Path) -> None:
-    """Write ``claims`` to ``path``, whole or not at all; every number is exact.
+
+def write_claims(claims: Iterable[Claim], path: str | os.PathLike[str]) -> None:
+    """Write ``claims`` to ``path`` in the format that its suffix names, whole or not at all.
+
+    Every number is exact.
 
     Raises:
-        InvalidInput: there is no claim, which no claims file can say, or a claim of NaN.
+        InvalidInput: the suffix is none of ``.yaml``, ``.yml``, ``.json`` and ``.csv``, ``path``
+            cannot be written, there is no claim, which no claims file can say, or a claim of NaN.
     """
-    records = [_record(claim) for claim in claims]
-    if not records:
+    writers = {".yaml": _yaml, ".yml": _yaml, ".json": _json, ".csv": _csv}
+    write = writers.get(Path(path).suffix.lower())
+    if write is None:
+        known = ", ".join(writers)
+        raise InvalidInput(f"{visible(os.fspath(path))}: suffix must be one of {known}")
+    rows = [_row(claim) for claim in claims]
+    if not rows:
         raise InvalidInput("claims: none to write, and a claims file holds at least one")
-    text = yaml.safe_dump({"claims": records}, sort_keys=False, allow_unicode=True, width=100)
-    write_atomically(path, text)
+    write_atomically(path, write(rows))
 
 
-def _record(claim: Claim) -> dict[str, str]:
+def _row(claim: Claim) -> _Row:
     if claim.claimed != claim.claimed:
         raise InvalidInput(f"claim {claim.id or claim.mechanism}: NaN cannot be written")
     fields = {
         "id": claim.id,
         "mechanism": str(claim.mechanism),
         "claims": claim.quantity,
-        claim.quantity: str(claim.claimed),
-        claim.argument: str(claim.at),
+        "epsilon": str(claim.claimed if claim.quantity == "epsilon" else claim.at),
+        "delta": str(claim.claimed if claim.quantity == "delta" else claim.at),
         "kind": claim.kind,
         "tolerance": "" if claim.tolerance is None else str(claim.tolerance),
         "direction": claim.direction,
@@ -42,3 +56,20 @@ def _record(claim: Claim) -> dict[str, str]:
         "source": claim.source,
     }
     return {key: value for key, value in fields.items() if value}
+
+
+def _yaml(rows: list[_Row]) -> str:
+    return yaml.safe_dump({"claims": rows}, sort_keys=False, allow_unicode=True, width=100)
+
+
+def _json(rows: list[_Row]) -> str:
+    return json.dumps({"claims": rows}, indent=2) + "\n"
+
+
+def _csv(rows: list[_Row]) -> str:
+    text = io.StringIO()
+    keys = list(dict.fromkeys(key for row in rows for key in row))
+    writer = csv.DictWriter(text, keys, restval="", lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    return text.getvalue()

@@ -1,7 +1,8 @@
-"""The journal of an audit: a file that takes each finding as it comes, one JSON object a line.
+"""The journal of an audit: a file that takes each answer and each finding as it comes.
 
-An audit that was interrupted, be it by ``SIGKILL``, goes on from its journal: complete lines
-count, a last line that was cut short is dropped, and a claim that stands twice takes two lines.
+It holds one JSON object a line. An audit that was interrupted, be it by ``SIGKILL``, goes on from
+its journal: complete lines count, a last line that was cut short is dropped, and a claim that
+stands twice takes two lines.
 """
 
 from __future__ import annotations
@@ -9,25 +10,35 @@ from __future__ import annotations
 import json
 import math
 import os
+import threading
 from collections import defaultdict, deque
-from dataclasses import fields, replace
+from dataclasses import asdict, dataclass, fields, replace
 from fractions import Fraction
 from pathlib import Path
 from types import TracebackType
 from typing import IO, Any, Final
 
 from dpexact.audit.claims import Claim
+from dpexact.audit.runs import Failure
 from dpexact.audit.verdicts import VERDICTS, Finding
 from dpexact.audit.visible import visible
 from dpexact.enclosure import Bound, Enclosure
 from dpexact.errors import InvalidInput
 
 #: What the first line of a journal calls itself.
-FORMAT: Final = "dpexact findings 1"
+FORMAT: Final = "dpexact journal 1"
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What an accountant said to one question: its claims, or how it failed."""
+
+    claims: tuple[Claim, ...] = ()
+    failure: Failure | None = None
 
 
 class Journal:
-    """Findings on disk; use as a context manager.
+    """Answers and findings on disk; use as a context manager. Threads may share it.
 
     Args:
         path: the file, made if it does not exist; an empty one counts as new.
@@ -42,6 +53,8 @@ class Journal:
     def __init__(self, path: str | os.PathLike[str], settings: dict[str, Any]) -> None:
         self.path = Path(path)
         self._known: defaultdict[str, deque[Finding]] = defaultdict(deque)
+        self._answers: dict[str, Answer] = {}
+        self._writing = threading.Lock()
         try:
             self._file: IO[bytes] = open(self.path, "a+b")  # noqa: SIM115  # closed in __exit__
         except (OSError, ValueError) as error:
@@ -79,10 +92,30 @@ class Journal:
         """
         self._append(finding_to_json(finding))
 
+    def answer(self, question: str) -> Answer | None:
+        """The answer to ``question`` if it was in the file."""
+        return self._answers.get(question)
+
+    def write_answer(self, question: str, answer: Answer) -> None:
+        """Append the answer to ``question``, a text that is the same whenever it is asked.
+
+        Raises:
+            InvalidInput: it cannot be written.
+        """
+        failure = answer.failure
+        self._append(
+            {
+                "question": question,
+                "claims": [claim_to_json(claim) for claim in answer.claims],
+                "failure": None if failure is None else asdict(failure),
+            }
+        )
+
     def _append(self, record: dict[str, Any]) -> None:
         try:
-            self._file.write(json.dumps(record).encode() + b"\n")
-            self._file.flush()
+            with self._writing:
+                self._file.write(json.dumps(record).encode() + b"\n")
+                self._file.flush()
         except OSError as error:
             raise self._refused(f"cannot be written: {error.strerror}") from None
 
@@ -99,15 +132,17 @@ class Journal:
                 record = json.loads(line)
                 if number == 1:
                     self._check_header(record, settings)
+                elif "question" in record:
+                    self._answers[record["question"]] = _answer_of_json(record)
                 else:
                     finding = finding_of_json(record)
                     self._known[_key(finding.claim)].append(finding)
             except (ValueError, KeyError, TypeError) as error:
                 if isinstance(error, InvalidInput) and number == 1:
                     raise
-                raise self._refused(f"line {number} is not of a journal of findings") from None
+                raise self._refused(f"line {number} is not of a journal") from None
         if whole == 0 and self._file.seek(0, os.SEEK_END) > 0:
-            raise self._refused("it is not a journal of findings")
+            raise self._refused("it is not a journal of an audit")
         self._file.truncate(whole)
         self._file.seek(0, os.SEEK_END)
         if whole == 0:
@@ -115,7 +150,7 @@ class Journal:
 
     def _check_header(self, record: object, settings: dict[str, Any]) -> None:
         if not isinstance(record, dict) or record.get("format") != FORMAT:
-            raise self._refused("it is not a journal of findings")
+            raise self._refused("it is not a journal of an audit")
         for name, value in settings.items():
             if record.get(name) != value:
                 raise self._refused(
@@ -181,6 +216,12 @@ def finding_of_json(record: dict[str, Any]) -> Finding:
         seconds=float(record["seconds"]),
         note=str(record["note"]),
     )
+
+
+def _answer_of_json(record: dict[str, Any]) -> Answer:
+    failure = record["failure"]
+    claims = tuple(map(claim_of_json, record["claims"]))
+    return Answer(claims, None if failure is None else Failure(**failure))
 
 
 def _key(claim: Claim) -> str:

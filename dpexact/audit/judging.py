@@ -1,7 +1,7 @@
 """Judgement in child processes, so that a claim that takes too long can be stopped.
 
 ``python -m dpexact.audit.judging`` is the child: it reads ``{"claim": ..., "digits": ...}`` a line
-and writes a finding a line, in the exact form of :mod:`dpexact.audit.journal`.
+and writes a finding a line, in the exact form of :mod:`dpexact.audit.journal`; ``null`` it echoes.
 """
 
 from __future__ import annotations
@@ -21,6 +21,9 @@ from dpexact.audit.journal import claim_of_json, claim_to_json, finding_of_json,
 from dpexact.audit.verdicts import Finding, judge, unjudged
 
 _COMMAND: Final = (sys.executable, "-m", "dpexact.audit.judging")
+
+#: Seconds that a child may take to start.
+PATIENCE: Final = 120.0
 
 #: How often a claim is given to a new child after one was lost over it, but not for time.
 RETRIES: Final = 1
@@ -56,6 +59,7 @@ class Judges:
             except ChildLost as stopped:
                 return unjudged(claim, digits, str(stopped))
             try:
+                child.ask(None, PATIENCE)  # to start does not count against the claim
                 answer = child.ask(request, timeout)
             except ChildLost as lost:
                 reason = str(lost)
@@ -111,8 +115,10 @@ def serve() -> None:
     threading.Thread(target=read, daemon=True).start()
     while True:
         request = json.loads(requests.get())
-        finding = judge(claim_of_json(request["claim"]), request["digits"])
-        print(json.dumps(finding_to_json(finding)), flush=True)
+        answer = None
+        if request is not None:
+            answer = finding_to_json(judge(claim_of_json(request["claim"]), request["digits"]))
+        print(json.dumps(answer), flush=True)
 
 
 if __name__ == "__main__":

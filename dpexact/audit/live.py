@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -14,6 +15,7 @@ from dpexact.audit.accountants import (
     Interview,
     Limits,
     NoAnswer,
+    Question,
     call_of,
     find,
     names,
@@ -21,6 +23,7 @@ from dpexact.audit.accountants import (
     questions_for,
 )
 from dpexact.audit.claims import Claim
+from dpexact.audit.journal import Answer, Journal
 from dpexact.audit.runs import AccountantRun, Failure, Skip
 from dpexact.audit.workloads import Case
 from dpexact.errors import InvalidInput
@@ -37,6 +40,7 @@ def ask(
     pythons: Mapping[str, str] | None = None,
     limits: Limits | None = None,
     jobs: int = 1,
+    journal: Journal | None = None,
 ) -> tuple[list[Claim], tuple[AccountantRun, ...]]:
     """The claims of the named accountants on the named workloads, and what became of asking them.
 
@@ -49,6 +53,7 @@ def ask(
         pythons: interpreters by accountant; the one under ``""`` is for all others.
         limits: of each answer.
         jobs: how many accountants are asked at once, each in a process of its own.
+        journal: takes every answer as it comes; what it holds already is not asked again.
 
     Raises:
         InvalidInput: an unknown name, or a package that is absent or broken although it was named;
@@ -79,7 +84,7 @@ def ask(
                         AccountantRun(name, python=python_for(name, python), reason=str(error))
                     )
         counter = _Counter(progress)
-        tables = [_Table(interview, cases, counter) for interview in interviews]
+        tables = [_Table(interview, cases, counter, journal) for interview in interviews]
         with ThreadPoolExecutor(jobs) as pool:
             try:
                 outcomes = list(pool.map(_Table.filled, tables))
@@ -118,8 +123,14 @@ class _Counter:
 class _Table:
     """One accountant and all that it is asked."""
 
-    def __init__(self, interview: Interview, cases: list[Case], counter: _Counter) -> None:
-        self._interview, self._counter = interview, counter
+    def __init__(
+        self,
+        interview: Interview,
+        cases: list[Case],
+        counter: _Counter,
+        journal: Journal | None,
+    ) -> None:
+        self._interview, self._counter, self._journal = interview, counter, journal
         self._questions, self._skipped = questions_for(interview.accountant, cases)
         self._stopped = False
         counter.add(total=len(self._questions))
@@ -143,11 +154,9 @@ class _Table:
             if self._stopped:
                 break
             if not reason:
-                try:
-                    claims += interview.claims(question)
-                except NoAnswer as error:
-                    call = call_of(interview.accountant, question)
-                    failures.append(Failure(str(question.case), call, str(error)))
+                answer = self._answer(question)
+                claims += answer.claims
+                failures += [answer.failure] if answer.failure else []
             self._counter.add(done=1)
         interview.close()
         run = AccountantRun(
@@ -161,3 +170,20 @@ class _Table:
             reason=reason,
         )
         return claims, run
+
+    def _answer(self, question: Question) -> Answer:
+        """The answer, from the journal if it has it."""
+        interview = self._interview
+        asked = [interview.name, interview.versions, interview.python, question.query]
+        key = json.dumps(asked, sort_keys=True)
+        known = self._journal.answer(key) if self._journal else None
+        if known is not None:
+            return known
+        try:
+            answer = Answer(tuple(interview.claims(question)))
+        except NoAnswer as error:
+            call = call_of(interview.accountant, question)
+            answer = Answer(failure=Failure(str(question.case), call, str(error)))
+        if self._journal and not self._stopped:
+            self._journal.write_answer(key, answer)
+        return answer

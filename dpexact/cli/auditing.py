@@ -83,7 +83,7 @@ from dpexact.cli.report_files import ReportFiles, report_options, tell_actions
     "--journal",
     "journal_file",
     type=click.Path(path_type=Path),
-    help="Keep each finding here as it comes; an interrupted audit goes on from it.",
+    help="Keep answers and findings here as they come; an interrupted audit goes on from it.",
 )
 @digits_option
 def audit(
@@ -161,29 +161,30 @@ def audit(
     files = ReportFiles(report_files, others)
     listed: list[Claim] = recorded() if bench else collect(claims)
     runs: tuple[AccountantRun, ...] = ()
-    if hunt:
-        caught, runs = hunted(accountants, workloads, seed, seconds, pythons, memory)
-        if found is not None and caught:
-            write_claims(caught, found)
-        elif found is not None:
-            click.echo(f"dpexact: no violation found, so {found} is not written", err=True)
-        listed += caught
-    elif accountants:
-        with progress_bar("asking") as progress:
-            answers, runs = ask(
-                accountants,
-                workloads or ("basics",),
-                progress,
-                pythons=pythons,
-                limits=Limits(answer_timeout, memory),
-                jobs=jobs or cores(),
-            )
-        listed += answers
     command = shlex.join(["dpexact", *sys.argv[1:]])
     settings = {"dpexact": dpexact.__version__, "digits": digits}
     with ExitStack() as stack:
         stack.push(partial(_interrupted, journal_file))
         journal = stack.enter_context(Journal(journal_file, settings)) if journal_file else None
+        if hunt:
+            caught, runs = hunted(accountants, workloads, seed, seconds, pythons, memory)
+            if found is not None and caught:
+                write_claims(caught, found)
+            elif found is not None:
+                click.echo(f"dpexact: no violation found, so {found} is not written", err=True)
+            listed += caught
+        elif accountants:
+            with progress_bar("asking") as progress:
+                answers, runs = ask(
+                    accountants,
+                    workloads or ("basics",),
+                    progress,
+                    pythons=pythons,
+                    limits=Limits(answer_timeout, memory),
+                    jobs=jobs or cores(),
+                    journal=journal,
+                )
+            listed += answers
         executor = stack.enter_context(cluster(scheduler)) if scheduler else None
         report = judge_all(
             listed,

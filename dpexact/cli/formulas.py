@@ -104,8 +104,8 @@ def approx(
     started = time.perf_counter()
     found = dpexact.approximation_error(expr, method, epsilon, digits, direction, delta=delta)
     if claims is not None:
+        from dpexact.audit.claims_file import write_claims
         from dpexact.audit.estimates import estimate_of
-        from dpexact.audit.reports import write_claims
 
         write_claims([estimate_of(found, digits, direction)], claims)
     if as_json:

@@ -7,9 +7,9 @@ from click.testing import CliRunner
 
 import dpexact
 from dpexact.accounting.approximate import ApproximationError
-from dpexact.audit import Claim, read_claims
+from dpexact.audit import read_claims
+from dpexact.audit.claims_file import write_claims
 from dpexact.audit.estimates import estimate_of
-from dpexact.audit.reports import write_claims
 from dpexact.cli import main
 from dpexact.enclosure import Enclosure
 from dpexact.errors import InvalidInput
@@ -78,20 +78,6 @@ def test_a_directed_and_an_infinite_estimate():
         None,
     )
     assert estimate_of(infinite).claimed == float("inf")
-
-
-def test_every_field_survives_a_file(tmp_path):
-    claims = [
-        Claim("gaussian(1)", "epsilon", "4.4", "1e-5", "upper", "a, \"b\": #c\n'd'", "x: 1"),
-        Claim("zcdp(1)", "delta", "log(2)/9", "sqrt(2)", "estimate", tolerance="1/7"),
-        Claim("gdp(1)", "delta", "1e-300", 1, "lower", direction="add", accountant="z 1.0"),
-        Claim("gdp(1)", "epsilon", float("inf"), 0, "upper", id="é ε"),
-    ]
-    for suffix in ("yaml", "json", "csv"):
-        path = tmp_path / f"claims.{suffix}"
-        write_claims(claims, path)
-        back = read_claims(path)
-        assert [str(claim) for claim in back] == [str(claim) for claim in claims]
 
 
 def test_refusals(tmp_path):

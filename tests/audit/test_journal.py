@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from dpexact.audit import Claim, audit, runner
 from dpexact.audit.claims import Place
-from dpexact.audit.journal import Journal, finding_of_json, finding_to_json
+from dpexact.audit.journal import Answer, Journal, finding_of_json, finding_to_json
+from dpexact.audit.runs import Failure
 from dpexact.audit.verdicts import VERDICTS, Finding
 from dpexact.enclosure import Enclosure
 from dpexact.errors import InvalidInput
@@ -82,7 +83,7 @@ def test_an_audit_goes_on_from_its_journal(tmp_path):
     for size in {0, 1, len(lines[0]) - 1, *map(len, [b"".join(lines[:4]), content]), 700, 1500}:
         path.write_bytes(content[:size])
         if content[:size] and b"\n" not in content[:size]:
-            with pytest.raises(InvalidInput, match="it is not a journal of findings"):
+            with pytest.raises(InvalidInput, match="it is not a journal of an audit"):
                 Journal(path, SETTINGS)
             continue
         with Journal(path, SETTINGS) as journal:
@@ -135,11 +136,11 @@ def test_a_second_audit_cannot_write_to_it(tmp_path):
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (b"my thesis", "it is not a journal of findings"),
+        (b"my thesis", "it is not a journal of an audit"),
         (b"my thesis\n", "line 1 is not of a journal"),
         (b"{}\n", "it is not a journal"),
-        (b'{"format": "dpexact findings 1", "digits": 15}\n{}\n', "line 2 is not of a journal"),
-        (b'{"format": "dpexact findings 1", "digits": 15}\n\xff\n', "line 2 is not of"),
+        (b'{"format": "dpexact journal 1", "digits": 15}\n{}\n', "line 2 is not of a journal"),
+        (b'{"format": "dpexact journal 1", "digits": 15}\n\xff\n', "line 2 is not of"),
     ],
 )
 def test_what_is_no_journal_is_left_alone(tmp_path, content, message):
@@ -167,3 +168,15 @@ def test_a_disk_that_is_full(tmp_path, monkeypatch):
         )
         with pytest.raises(InvalidInput, match="cannot be written: No space left on device"):
             audit(CLAIMS, journal=journal)
+
+
+def test_answers_are_kept(tmp_path):
+    failure = Failure("a case", "a call", "it crashed")
+    with Journal(tmp_path / "j", SETTINGS) as journal:
+        journal.write_answer("first", Answer(tuple(CLAIMS[:2])))
+        journal.write_answer("second", Answer(failure=failure))
+    with Journal(tmp_path / "j", SETTINGS) as journal:
+        assert journal.answer("first") == Answer(tuple(CLAIMS[:2]))
+        assert journal.answer("second") == Answer(failure=failure)
+        assert journal.answer("third") is None
+        assert journal.take(CLAIMS[0]) is None  # a claim is not yet a finding

@@ -13,7 +13,8 @@ import pytest
 from click.testing import CliRunner
 
 from dpexact.audit import audit
-from dpexact.audit.accountants import Limits, registry
+from dpexact.audit.accountants import Interview, Limits, registry
+from dpexact.audit.journal import Journal
 from dpexact.audit.live import ask
 from dpexact.cli import main
 from dpexact.errors import InvalidInput
@@ -234,3 +235,19 @@ def test_accountants_are_listed_with_versions() -> None:
     assert result.exit_code == 0
     assert "dp-accounting-pld: dp-accounting " in result.output
     assert "basics" in result.output
+
+
+def test_answers_in_the_journal_are_not_asked_again(
+    halves: Path, tmp_path: Path, register: Callable[..., None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    register("EXITS", "NAN")
+    names = sorted(registry.names())
+    with Journal(tmp_path / "j", {}) as journal:
+        first = ask(names, [str(halves)], journal=journal)
+    monkeypatch.setattr(Interview, "claims", None)
+    with Journal(tmp_path / "j", {}) as journal:
+        claims, runs = ask(names, [str(halves)], journal=journal)
+    assert claims == first[0]
+    assert [run.failures for run in runs] == [run.failures for run in first[1]]
+    assert [len(run.failures) for run in runs] == [2, 2]
+    assert len(claims) == 2

@@ -1,6 +1,5 @@
-"""Reports of an audit, one module each, and claims files."""
+"""Reports of an audit, one module each."""
 
-from dpexact.audit.reports.claims_file import write_claims
 from dpexact.audit.reports.html_report import write_html
 from dpexact.audit.reports.json_report import schema, to_json, write_json
 from dpexact.audit.reports.junit_report import write_junit
@@ -12,7 +11,6 @@ __all__ = [
     "print_report",
     "schema",
     "to_json",
-    "write_claims",
     "write_html",
     "write_json",
     "write_junit",
