@@ -24,9 +24,9 @@ from dpexact.reals import Real
 
 #: Digits of the two ends: they differ by more.
 _LOWER_DIGITS: Final = 6
-_UPPER_DIGITS: Final = 3
+_UPPER_DIGITS: Final = 4
 #: Work allowed to the lattice engine: some seconds.
-WORK: Final = 6_000_000
+WORK: Final = 12_000_000
 
 
 class FixedSizeBounds(Profile):

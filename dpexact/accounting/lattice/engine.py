@@ -62,7 +62,8 @@ def solve(
         points = sum(s.size(float(spacing), 2.0**-tail_bits / count) for s in steps)
         words = bits // 64 + 1
         wide = sum(_final_size(s, float(spacing), 2.0**-tail_bits / count) for s in steps)
-        if words * wide > work or (spent and spent + POINT_WORK * points * words > work):
+        too_long = words * wide > work if not spent else spent + POINT_WORK * points * words > work
+        if too_long:
             break
         try:
             laws, cost = compose_steps(steps, grid)
