@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from fractions import Fraction
 from typing import Final
 
+import flint
 from flint import arb, ctx, fmpq, fmpz
 
 from dpexact import reals
@@ -22,6 +23,8 @@ from dpexact.errors import InvalidInput, PrecisionNotReached
 from dpexact.exactness import exp_fraction
 from dpexact.reals import Real
 from dpexact.tokens import shorten
+
+FLINT_VERSION: Final = str(flint.__FLINT_VERSION__)
 
 #: Bits beyond the requested digits with which a computation starts.
 GUARD_BITS: Final = 32

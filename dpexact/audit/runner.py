@@ -22,6 +22,7 @@ from dpexact.audit.reading import read_claims
 from dpexact.audit.records import Record
 from dpexact.audit.runs import AccountantRun
 from dpexact.audit.verdicts import RIGHT, VERDICTS, WRONG, Finding, Verdict, judge, unjudged
+from dpexact.balls import FLINT_VERSION
 from dpexact.errors import InvalidInput
 
 Progress: TypeAlias = Callable[[int, int], None]
@@ -163,15 +164,13 @@ def collect(claims: ClaimLike | Iterable[ClaimLike]) -> list[Claim]:
 
 def versions() -> dict[str, str]:
     """The versions of what judges: dpexact, Python, python-flint and FLINT."""
-    import flint
-
     from dpexact import __version__
 
     return {
         "dpexact": __version__,
         "python": platform.python_version(),
         "python-flint": version("python-flint"),
-        "flint": str(flint.__FLINT_VERSION__),
+        "flint": FLINT_VERSION,
     }
 
 
