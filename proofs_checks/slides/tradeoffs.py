@@ -1,12 +1,13 @@
 """Trade-off functions: Neyman-Pearson, the (eps, delta) region, duality, what a test can tell.
 
 ``P`` and ``Q`` are on finitely many outcomes with the probabilities ``p`` and ``q``; a test ``phi``
-takes each to a number in [0, 1], has the level ``a = sum phi p`` and the error ``b = 1 - sum phi q``.
+takes each to a number in [0, 1]; its level is ``a = sum phi p``, its error ``b = 1 - sum phi q``.
 """
 
 from __future__ import annotations
 
 from fractions import Fraction
+from itertools import pairwise
 
 import sympy
 
@@ -77,7 +78,7 @@ def which_functions_are_tradeoff_functions(count: int = 60) -> Result:
 
     def rebuilt(p: dict[int, Fraction], q: dict[int, Fraction], at: Fraction) -> bool:
         corners = tradeoff(p, q)
-        steps = list(zip(corners, corners[1:], strict=False))
+        steps = list(pairwise(corners))
         first = {i: y[0] - x[0] for i, (x, y) in enumerate(steps)}
         second = {i: x[1] - y[1] for i, (x, y) in enumerate(steps)}
         second[-1] = 1 - corners[0][1]
