@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 from itertools import combinations
+from typing import Any
 
 import sympy
 
@@ -22,6 +23,7 @@ from proofs_checks.prover.enumeration import (
     smallest_delta,
 )
 from proofs_checks.prover.expressions import phi, rational
+from proofs_checks.prover.intervals import Ends
 from proofs_checks.prover.numbers import certain
 from proofs_checks.prover.polynomials import bernstein
 from proofs_checks.prover.symbolic import identity
@@ -50,7 +52,7 @@ def composition(count: int = 60) -> Result:
     the replacing pairs is itself a mechanism: nothing smaller than ``f1 x ... x fk`` would do.
     """
     p1, p2, q1, q2, g = sympy.symbols("p1 p2 q1 q2 g", positive=True)
-    box = {p1: _OPEN, p2: _UNIT, q1: _UNIT, q2: _UNIT, g: (0, 5)}
+    box: dict[Any, Ends] = {p1: _OPEN, p2: _UNIT, q1: _UNIT, q2: _UNIT, g: (0, 5)}
 
     def draw(source: Draw) -> dict[str, object]:
         growth, delta = 1 + source.fraction(0, 3), source.fraction(0, Fraction(1, 2))
@@ -114,7 +116,7 @@ def subsampling(factor: int = 1) -> Result:
     p, q, r = sympy.symbols("p q r", positive=True)
     g = 1 + factor * w * (t - 1)
     v = g / t
-    box = {w: _UNIT, t: (1, 9), p: _UNIT, q: _UNIT, r: _UNIT, a: _UNIT, f: _UNIT}
+    box: dict[Any, Ends] = {w: _UNIT, t: (1, 9), p: _UNIT, q: _UNIT, r: _UNIT, a: _UNIT, f: _UNIT}
 
     def uniform(n: int, m: int) -> bool:
         """Exchanging record 0 for each absent one reaches each sample without it equally often."""

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from typing import Any
 
 import sympy
 
 from proofs_checks.prover.expressions import phi
-from proofs_checks.prover.intervals import prove
+from proofs_checks.prover.intervals import Ends, prove
 from proofs_checks.prover.numbers import certain
 from proofs_checks.prover.polynomials import positive_coefficients
 from proofs_checks.prover.symbolic import derivative, identity
@@ -36,7 +37,13 @@ def gaussian_noise() -> Result:
     """
     shift, t = sympy.symbols("D t", real=True)
     ratio = (_X**2 - (_X - _M) ** 2) / 2
-    box = {_X: (-3, 3), _M: (0, 4), _S: (Fraction(1, 2), 3), shift: (0, 3), t: (-3, 3)}
+    box: dict[Any, Ends] = {
+        _X: (-3, 3),
+        _M: (0, 4),
+        _S: (Fraction(1, 2), 3),
+        shift: (0, 3),
+        t: (-3, 3),
+    }
     slope = derivative(phi(t - _M), _M, {t: (-3, 3), _M: (0, 4)})
     return proved(
         "the likelihood ratio is increasing, so thresholds are optimal",
@@ -90,7 +97,12 @@ def gaussian_composition() -> Result:
     x1, x2 = sympy.symbols("x1 x2", real=True)
     s = sympy.sqrt(m1**2 + m2**2)
     z = (m1 * x1 + m2 * x2) / s
-    box = {m1: (Fraction(1, 9), 3), m2: (Fraction(1, 9), 3), x1: (-3, 3), x2: (-3, 3)}
+    box: dict[Any, Ends] = {
+        m1: (Fraction(1, 9), 3),
+        m2: (Fraction(1, 9), 3),
+        x1: (-3, 3),
+        x2: (-3, 3),
+    }
     return proved(
         "the log ratios add, and their sum is the log ratio of one normal pair",
         identity((m1 * x1 - m1**2 / 2) + (m2 * x2 - m2**2 / 2), s * z - s**2 / 2, box),
@@ -109,7 +121,7 @@ def gaussian_composition() -> Result:
 def log_likelihood_ratio_of_a_product() -> Result:
     """``log prod q_i/p_i = sum log q_i/p_i``, one factor at a time."""
     p, q, rest, other = sympy.symbols("p q rest other", positive=True)
-    box = {s: (Fraction(1, 9), 1) for s in (p, q, rest, other)}
+    box: dict[Any, Ends] = {s: (Fraction(1, 9), 1) for s in (p, q, rest, other)}
     return proved(
         "induction on the number of factors",
         identity(
@@ -128,7 +140,7 @@ def laplace_noise(scale: int = 1) -> Result:
     """
     d, eps, u = sympy.symbols("D eps u", positive=True)
     b = scale * d / eps
-    box = {d: (Fraction(1, 9), 3), eps: (Fraction(1, 9), 3), u: (0, 1)}
+    box: dict[Any, Ends] = {d: (Fraction(1, 9), 3), eps: (Fraction(1, 9), 3), u: (0, 1)}
     return proved(
         "three cases of x, each within [-eps, eps]; Laplace noise needs no delta",
         identity(((d + u) - u) / b, eps, box, text="x = -u: the log ratio is eps"),

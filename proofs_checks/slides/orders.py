@@ -6,6 +6,7 @@ Laws are on finitely many outcomes; sums over them are taken term by term.
 from __future__ import annotations
 
 from fractions import Fraction
+from typing import Any
 
 import sympy
 
@@ -19,7 +20,7 @@ from proofs_checks.prover.enumeration import (
     random_cases,
     tradeoff,
 )
-from proofs_checks.prover.intervals import prove
+from proofs_checks.prover.intervals import Ends, prove
 from proofs_checks.prover.numbers import certain
 from proofs_checks.prover.polynomials import bernstein, positive_coefficients
 from proofs_checks.prover.symbolic import identity
@@ -93,7 +94,12 @@ def blackwell() -> Result:
     """
     a, b, f, w = sympy.symbols("a b f w", positive=True)
     weight = (1 - a - b) / (1 - a - f)
-    box = {a: (0, Fraction(1, 4)), b: (0, Fraction(1, 2)), f: (0, Fraction(1, 4)), w: _UNIT}
+    box: dict[Any, Ends] = {
+        a: (0, Fraction(1, 4)),
+        b: (0, Fraction(1, 2)),
+        f: (0, Fraction(1, 4)),
+        w: _UNIT,
+    }
     u, v = sympy.symbols("u v", positive=True)
     return certified(
         "pairs (P', Q') with two outcomes, (P, Q) with any finite number; the map is explicit",
@@ -126,7 +132,7 @@ def divergences_follow_the_order() -> Result:
     """
     x, y, z, gx, gy, gz, lam = sympy.symbols("x y z gx gy gz lam", positive=True)
     step = (gz - gy) / (z - y) - (gy - gx) / (y - x)
-    box = {x: _UNIT, y: (2, 3), z: (4, 5), gx: _UNIT, gy: _UNIT, gz: _UNIT}
+    box: dict[Any, Ends] = {x: _UNIT, y: (2, 3), z: (4, 5), gx: _UNIT, gy: _UNIT, gz: _UNIT}
     chord = lam * gx + (1 - lam) * gz - gy
     return proved(
         "a convex function on finitely many points is a positive sum of hockey sticks",
@@ -180,7 +186,7 @@ def renyi_divergence_of_randomized_response(scale: Fraction = Fraction(1, 2)) ->
     half = sympy.Rational(scale.numerator, scale.denominator)
     p, q = sympy.exp(eps) / (1 + sympy.exp(eps)), 1 / (1 + sympy.exp(eps))
     moment = sympy.exp(g * eps) * q + sympy.exp(-g * eps) * p
-    box = {eps: (Fraction(1, 10), 4), g: (Fraction(11, 10), 6)}
+    box: dict[Any, Ends] = {eps: (Fraction(1, 10), 4), g: (Fraction(11, 10), 6)}
     gap = half * x**2 - sympy.log(sympy.cosh(x))
     return proved(
         "x^2/2 - log cosh x increases from eps/2 to (g - 1/2) eps",

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 from itertools import pairwise
+from typing import Any
 
 import sympy
 
@@ -19,6 +20,7 @@ from proofs_checks.prover.enumeration import (
     random_cases,
     tradeoff,
 )
+from proofs_checks.prover.intervals import Ends
 from proofs_checks.prover.numbers import certain
 from proofs_checks.prover.polynomials import bernstein, positive_coefficients
 from proofs_checks.prover.symbolic import identity
@@ -43,11 +45,10 @@ def likelihood_ratio_tests_are_optimal(sign: int = 1) -> Result:
     factor is 0. The standardised ratio ``(L - m)/s`` has the same level sets.
     """
     gap, m, s, level = sympy.symbols("gap m s level", positive=True)
-    box = {_X: _UNIT, gap: _UNIT}
     return proved(
         "outcome by outcome, then summed: no test of at most this level has more power",
-        bernstein((1 - _X) * (sign * gap), box),
-        bernstein((0 - _X) * (-sign * gap), box),
+        bernstein((1 - _X) * (sign * gap), {_X: _UNIT, gap: _UNIT}),
+        bernstein((0 - _X) * (-sign * gap), {_X: _UNIT, gap: _UNIT}),
         identity(
             (_Q - m) / s - (level - m) / s,
             (_Q - level) / s,
@@ -123,7 +124,7 @@ def privacy_is_a_tradeoff_function() -> Result:
     ``(p - e q - d)`` is linear in the test, so its maximum over tests is attained at an event.
     """
     a, b, e, d = sympy.symbols("a b E d", positive=True)
-    box = {a: _UNIT, b: _UNIT, e: (1, 9), d: _UNIT}
+    box: dict[Any, Ends] = {a: _UNIT, b: _UNIT, e: (1, 9), d: _UNIT}
     return proved(
         "the lines of f are the inequalities for a set and for its complement",
         identity(
@@ -155,7 +156,7 @@ def corners_of_the_region() -> Result:
     """
     g, u, e, d = sympy.symbols("g u E d", positive=True)
     c = (1 - d) / (1 + e)
-    box = {e: (1, 9), d: _UNIT}
+    box: dict[Any, Ends] = {e: (1, 9), d: _UNIT}
     pair = kov_pair(Fraction(2), Fraction(1, 10))
     corners = {Fraction(0): Fraction(9, 10), Fraction(3, 10): Fraction(3, 10)}
     corners |= {Fraction(9, 10): Fraction(0), Fraction(1): Fraction(0)}
@@ -195,8 +196,8 @@ def duality(shift: Fraction = Fraction(1, 2)) -> Result:
     a, b, e, d, m = sympy.symbols("a b E d mu", positive=True)
     t = sympy.Symbol("t", real=True)
     eps = m * t - sympy.Rational(shift.numerator, shift.denominator) * m**2
-    box = {a: _UNIT, b: _UNIT, e: (1, 9), d: _UNIT}
-    gauss = {m: (Fraction(1, 2), 4), t: (-3, 3)}
+    box: dict[Any, Ends] = {a: _UNIT, b: _UNIT, e: (1, 9), d: _UNIT}
+    gauss: dict[Any, Ends] = {m: (Fraction(1, 2), 4), t: (-3, 3)}
     return proved(
         "the conjugate by linearity, and in closed form for G_mu",
         identity((1 - b) - e * a, 1 + (-e * a - b), box),
@@ -229,7 +230,7 @@ def divergences_from_the_tradeoff_function() -> Result:
     """
     above, below, w, d = sympy.symbols("A B w d", positive=True)
     ratio = (above + w * _P - d) / (below + w * _Q)
-    box = {above: _UNIT, below: (1, 2), w: _UNIT, _P: _UNIT, _Q: _UNIT, d: _UNIT}
+    box: dict[Any, Ends] = {above: _UNIT, below: (1, 2), w: _UNIT, _P: _UNIT, _Q: _UNIT, d: _UNIT}
     pair = {0: Fraction(2, 3), 1: Fraction(1, 3)}, {0: Fraction(1, 3), 1: Fraction(2, 3)}
     return proved(
         "quotients of linear functions are monotone along each coordinate",
