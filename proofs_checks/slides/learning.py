@@ -42,12 +42,12 @@ def mechanism(noise: Fraction, epochs: int) -> str:
 
 
 @check("slides.algorithm", expects="refuted", smoke=True)
-def random_divisor(points: int = 10) -> Result:
+def random_divisor(errors: Fraction = Fraction(343, 1000)) -> Result:
     """One step, every record sampled, sigma = R = 1: ``(sum + noise)/number`` of ``10`` gradients 1
     is ``N(1, 1/10^2)``, of these and one gradient -1 it is ``N(9/11, 1/11^2)``.
     """
     first = phi(sympy.Integer(-1))  # below 9/10 = 1 - 1/10 under the first law
-    second = phi(sympy.Integer(points - 1) - rational(Fraction(9, 10) * (points + 1)))
+    second = phi(-sympy.Rational(9, 10))  # above it under the second law: 11 (9/10 - 9/11)
     return refuted(
         {
             "gradients": "10 times 1, neighbour with one -1 more",
@@ -56,7 +56,7 @@ def random_divisor(points: int = 10) -> Result:
         },
         "its errors sum to less than 0.343, while 1/sigma-GDP demands 2 Phi(-1/2) > 0.617; the "
         "divisor must not depend on the sample",
-        certain(first + second, "<", Fraction(343, 1000), "Phi(-1) + Phi(-9/10) < 0.343"),
+        certain(first + second, "<", errors, "Phi(-1) + Phi(-9/10) < 0.343"),
         certain(2 * phi(-sympy.Rational(1, 2)), ">", Fraction(617, 1000), "2 Phi(-1/2) > 0.617"),
     )
 
