@@ -25,7 +25,7 @@ from proofs_checks.prover.numbers import certain
 from proofs_checks.prover.polynomials import bernstein, positive_coefficients
 from proofs_checks.prover.symbolic import identity
 from proofs_checks.registry import check
-from proofs_checks.verdicts import Result, certified, proved
+from proofs_checks.verdicts import Result, proved
 
 _UNIT = (0, 1)
 
@@ -76,43 +76,6 @@ def post_processing(count: int = 60, outcomes: int = 3) -> Result:
             1 - weight * first - (1 - weight) * second, {weight: _UNIT, first: _UNIT, second: _UNIT}
         ),
         random_cases("the trade-off function does not fall", count, draw, above),
-    )
-
-
-@check(
-    "slides.blackwell",
-    expects="certified",
-    assumes=("slides.postprocessing",),
-    verifies=("an explicit map for every (P', Q') with two outcomes",),
-    smoke=True,
-)
-def blackwell() -> Result:
-    """The direction from the map is post-processing; here the map from ``T(P', Q') >= T(P, Q)``.
-
-    With two outcomes ``(P', Q')`` is a point ``(a, b)``, ``f(a) <= b <= 1 - a``: the best test
-    ``phi`` of level ``a``, mixed with the constant test ``a``, is the map.
-    """
-    a, b, f, w = sympy.symbols("a b f w", positive=True)
-    weight = (1 - a - b) / (1 - a - f)
-    box: dict[Any, Ends] = {
-        a: (0, Fraction(1, 4)),
-        b: (0, Fraction(1, 2)),
-        f: (0, Fraction(1, 4)),
-        w: _UNIT,
-    }
-    u, v = sympy.symbols("u v", positive=True)
-    return certified(
-        "pairs (P', Q') with two outcomes, (P, Q) with any finite number; the map is explicit",
-        identity(weight * a + (1 - weight) * a, a, box, text="the level of the mixture is a"),
-        identity(weight * f + (1 - weight) * (1 - a), b, box, text="the error of the mixture is b"),
-        identity(
-            weight.subs({f: 1 - a - u - v, b: 1 - a - v}),
-            v / (u + v),
-            {a: _UNIT, u: (Fraction(1, 9), 1), v: _UNIT},
-            text="with b = f + u and 1 - a = b + v the weight is v/(u + v)",
-        ),
-        positive_coefficients(v, {u: 0, v: 0}),
-        positive_coefficients(u + v - v, {u: 0, v: 0}),
     )
 
 

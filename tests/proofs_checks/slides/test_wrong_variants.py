@@ -7,6 +7,7 @@ import pytest
 import dpexact
 from proofs_checks.evidence import Declined
 from proofs_checks.slides import (
+    blackwell,
     census,
     composition,
     gaussian,
@@ -77,3 +78,30 @@ def test_the_corners_of_the_product_on_another_route():
         middle = (a.lower + a.upper) / 2
         if 0 < middle < 1:
             assert abs(exact(middle).lower - b.lower) < Fraction(1, 10**12)
+
+
+def test_no_map_leads_to_a_pair_that_is_easier_to_tell_apart():
+    third, half = Fraction(1, 3), Fraction(1, 2)
+    easy = {0: third, 1: 2 * third}, {0: 2 * third, 1: third}
+    hard = {0: half - Fraction(1, 10), 1: half + Fraction(1, 10)}, {0: half, 1: half}
+    for source, target in ((hard, easy), (hard, ({0: 1, 1: 0}, {0: 0, 1: 1}))):
+        with pytest.raises(ValueError, match="no such map"):
+            blackwell.garbling(*source, *target)
+
+
+def test_parallel_outcomes_are_shared_out():
+    sixth = Fraction(1, 6)
+    p, q = {0: 2 * sixth, 1: 4 * sixth}, {0: 4 * sixth, 1: 2 * sixth}
+    after = (
+        {0: sixth, 1: sixth, 2: 3 * sixth, 3: sixth},
+        {0: 2 * sixth, 1: 2 * sixth, 2: 3 * sixth / 2, 3: sixth / 2},
+    )
+    kernel = blackwell.garbling(p, q, *after)
+    assert kernel[0] == {0: Fraction(1, 2), 1: Fraction(1, 2), 2: 0, 3: 0}
+    assert kernel[1] == {0: 0, 1: 0, 2: Fraction(3, 4), 3: Fraction(1, 4)}
+
+
+def test_a_map_that_keeps_too_much_would_be_noticed(monkeypatch):
+    monkeypatch.setattr(blackwell, "_split", lambda piece, share: (piece, piece))
+    with pytest.raises((Declined, ValueError)):
+        blackwell.blackwell(20)
