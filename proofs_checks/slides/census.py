@@ -16,7 +16,7 @@ from proofs_checks.prover.numbers import certain
 from proofs_checks.prover.polynomials import positive_coefficients
 from proofs_checks.prover.symbolic import identity
 from proofs_checks.registry import check
-from proofs_checks.verdicts import Result, certified, proved, refuted
+from proofs_checks.verdicts import Result, certified, proved, repaired
 
 _DELTA: Final = "dpexact.accounting.queries.delta"
 _EPSILON: Final = "dpexact.accounting.queries.epsilon"
@@ -66,18 +66,18 @@ def reductions(rows: dict[str, Row] = ROWS) -> Result:
     return proved("exact quotients of the printed variances, rounded to 1/10 percent", *facts)
 
 
-@check("slides.census_table.US", expects="refuted", smoke=True)
-def the_reduction_at_the_first_level() -> Result:
+@check("slides.census_table.US", expects="repaired", smoke=True)
+def the_reduction_at_the_first_level(corrected: str = "21.1") -> Result:
     """Whatever the digits beyond the second decimal were."""
     half = Fraction(1, 200)
     before, after = Fraction(ROWS["US"].published), Fraction(ROWS["US"].exact)
     least = 100 * (1 - (after + half) / (before - half))
-    return refuted(
-        {"published": before, "exact": after},
-        "the reduction is 21.1 %, at least 21.11 % for all numbers that are rounded to these; "
-        "13.9 % is the reduction to 59.74",
+    return repaired(
+        "13.9 % is the reduction to a variance of 59.74; to 54.74 it is above 21.11 %, whatever "
+        "the further digits are",
+        f"the reduction of 69.40 to 54.74 is {corrected} %",
         certain(least, ">", Fraction("21.11"), "the reduction exceeds 21.11 %"),
-        *_rounds(_reduction(ROWS["US"]), "21.1", "the reduction at US in percent"),
+        *_rounds(_reduction(ROWS["US"]), corrected, "the reduction at US in percent"),
         *_rounds(100 * (1 - Fraction("59.74") / before), "13.9", "the reduction to 59.74"),
     )
 

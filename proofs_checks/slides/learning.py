@@ -16,7 +16,7 @@ from proofs_checks.prover.intervals import Ends
 from proofs_checks.prover.numbers import certain
 from proofs_checks.prover.symbolic import identity
 from proofs_checks.registry import check
-from proofs_checks.verdicts import Result, certified, proved, refuted
+from proofs_checks.verdicts import Result, certified, proved, refuted, repaired
 
 _DELTA: Final = "dpexact.accounting.queries.delta"
 _RENYI: Final = "dpexact.accounting.renyi.query.renyi"
@@ -41,23 +41,29 @@ def mechanism(noise: Fraction, epochs: int) -> str:
     return f"poisson(gaussian({noise}), {_BATCH}/{_RECORDS})^{steps}"
 
 
-@check("slides.algorithm", expects="refuted", smoke=True)
-def random_divisor(errors: Fraction = Fraction(343, 1000)) -> Result:
+@check("slides.algorithm", expects="repaired", assumes=("slides.gauss_mech",), smoke=True)
+def random_divisor(errors: Fraction = Fraction(343, 1000), spread: int = 1) -> Result:
     """One step, every record sampled, sigma = R = 1: ``(sum + noise)/number`` of ``10`` gradients 1
     is ``N(1, 1/10^2)``, of these and one gradient -1 it is ``N(9/11, 1/11^2)``.
+
+    With a fixed divisor D the means differ by at most ``R/D`` and the noise is ``sigma R/D``.
     """
     first = phi(sympy.Integer(-1))  # below 9/10 = 1 - 1/10 under the first law
     second = phi(-sympy.Rational(9, 10))  # above it under the second law: 11 (9/10 - 9/11)
-    return refuted(
-        {
-            "gradients": "10 times 1, neighbour with one -1 more",
-            "sigma": 1,
-            "test": "output < 9/10",
-        },
-        "its errors sum to less than 0.343, while 1/sigma-GDP demands 2 Phi(-1/2) > 0.617; the "
-        "divisor must not depend on the sample",
+    r, divisor, sigma = sympy.symbols("R D sigma", positive=True)
+    return repaired(
+        "divided by the number of sampled records, 10 gradients 1 with and without one -1 more are "
+        "told apart by a test whose errors sum to less than 0.343, while 1/sigma-GDP at sigma = 1 "
+        "demands 2 Phi(-1/2) > 0.617",
+        "with a divisor that does not depend on the sample the step is 1/sigma-GDP at p = 1",
         certain(first + second, "<", errors, "Phi(-1) + Phi(-9/10) < 0.343"),
         certain(2 * phi(-sympy.Rational(1, 2)), ">", Fraction(617, 1000), "2 Phi(-1/2) > 0.617"),
+        identity(
+            (spread * r / divisor) / (sigma * r / divisor),
+            1 / sigma,
+            dict.fromkeys((r, divisor, sigma), (Fraction(1, 9), 3)),
+            text="shift R/D over standard deviation sigma R/D is 1/sigma",
+        ),
     )
 
 

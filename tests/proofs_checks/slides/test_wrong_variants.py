@@ -35,6 +35,7 @@ WRONG = [
     ("half the shift", limits.shift_of_the_limit, 1),
     ("the scaling refuted at mu = 1, where it is right", limits.wrong_scaling, 1),
     ("a smaller constant in the rate", limits.corrected_scaling, Fraction(80, 1000)),
+    ("the percentage as printed", census.the_reduction_at_the_first_level, "13.9"),
     ("one query more", census.nine_queries, 10),
     ("a smaller published epsilon", census.exact_accounting_always_gains, 1),
     ("a smaller sum of errors", learning.random_divisor, Fraction(342, 1000)),
