@@ -108,7 +108,8 @@ def subsampling(factor: int = 1) -> Result:
 
     With ``g = 1 + w (t-1)`` and ``v = g/t`` the difference of the first and ``g`` times the second
     is ``w (P - t ((1-v) R + v Q))``, so its positive part is at most ``w delta_t``: P is as close
-    to R as to Q, since the samples without the record arise from those with it by exchanging it.
+    to R as to Q, since the samples without the record arise from those with it by exchanging it
+    (each in m ways, one for each of its members).
     That bound is the conjugate of ``w f + (1-w) Id``, of which C_p(f) is the lower hull with its
     mirror image; by symmetry of f both orders obey it.
     """

@@ -66,7 +66,7 @@ def likelihood_ratio_tests_are_optimal(sign: int = 1) -> Result:
     smoke=True,
 )
 def which_functions_are_tradeoff_functions(count: int = 60) -> Result:
-    """Necessity from mixed and constant tests; sufficiency from an explicit pair.
+    """Necessity from mixed and constant tests (a higher level allows more); then an explicit pair.
 
     To a polygon with the widths ``w`` and the slopes ``-s`` belong the probabilities ``w`` under P
     and ``s w`` under Q, and ``1 - f(0)`` at an outcome that P never has; ``f(1) = 0`` follows from
