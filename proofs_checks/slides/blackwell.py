@@ -35,22 +35,25 @@ class Piece(NamedTuple):
 
 @check(
     "slides.blackwell",
+    "slides.representation",
     expects="proved",
     assumes=("slides.postprocessing",),
-    verifies=("finite outcome sets; the map is explicit", "80 pairs with their maps"),
+    verifies=("finite outcome sets; the map is explicit", "80 pairs with their maps, both ways"),
     smoke=True,
 )
 def blackwell(count: int = 80) -> Result:
     """One direction is post-processing, the other the construction of the module's docstring.
 
     With ``g(a, b) = s a + r b - c`` for a line: ``g(x) = u >= 0`` and ``g(y) = -v < 0`` at the ends
-    of a segment, which is split at the share ``u/(u+v)``.
+    of a segment, which is split at the share ``u/(u+v)``. Pairs with the same function are images
+    of each other, so a divergence D that no map increases agrees on them: it depends on T alone.
     """
     u, v, w, s, r, p, q = sympy.symbols("u v w s r p q", positive=True)
     a, b = sympy.symbols("a b", real=True)
     box: dict[Any, Ends] = dict.fromkeys((u, v, s, r, p, q, a, b), (Fraction(1, 9), 1))
     return proved(
-        "cuts of the polygon, line by line, each by splitting and merging outcomes",
+        "on finite sets: cuts of the polygon, line by line, by splitting and merging outcomes; two "
+        "pairs with one polygon are images of each other, so D agrees on them",
         identity(u - u / (u + v) * (u + v), 0, box, text="the point of the split is on the line"),
         positive_coefficients(u + v - u, {u: 0, v: 0}),  # the share is at most 1
         identity(
@@ -149,4 +152,9 @@ def _maps(p: Law, q: Law, pair: tuple[Law, Law]) -> bool:
     kernel = garbling(p, q, *pair)
     rows = [kernel[x] for x in p if p[x] + q[x]]
     laws = all(min(row.values()) >= 0 and sum(row.values()) == 1 for row in rows)
-    return laws and (post_process(p, kernel), post_process(q, kernel)) == pair
+    halves = [{(x, i): law[x] / 2 for x in law for i in range(2)} for law in (p, q)]
+    back = garbling(halves[0], halves[1], p, q)
+    there = garbling(p, q, halves[0], halves[1])
+    same = [post_process(law, back) for law in halves] == [p, q]
+    same = same and [post_process(law, there) for law in (p, q)] == halves
+    return laws and same and (post_process(p, kernel), post_process(q, kernel)) == pair

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 from itertools import combinations
+from math import comb
 from typing import Any
 
 import sympy
@@ -68,7 +69,7 @@ def composition(count: int = 60) -> Result:
         return all(hockey_stick(p, q, s) <= hockey_stick(*outer, s) for s in slopes)
 
     return proved(
-        "one factor at a time: the hockey-stick divergence is positively homogeneous",
+        "on finite sets, one factor at a time: the hockey stick is positively homogeneous",
         identity(p1 * p2 - g * q1 * q2, p1 * (p2 - (g * q1 / p1) * q2), box),
         identity(p1 * p2 - g * q1 * q2, p2 * p1 - g * q2 * q1, box, text="commutative"),
         random_cases(
@@ -131,7 +132,7 @@ def subsampling(factor: int = 1) -> Result:
         )
 
     return proved(
-        "joint convexity, with the sample without the record as the common part",
+        "on finite sets: joint convexity, with the sample without the record as the common part",
         identity(
             (1 - w) * r + w * p - g * ((1 - w) * r + w * q),
             w * (p - t * ((1 - v) * r + v * q)),
@@ -149,6 +150,37 @@ def subsampling(factor: int = 1) -> Result:
             "the coupling, n <= 7",
             ({"n": n, "m": m} for n in range(2, 8) for m in range(1, n)),
             uniform,
+        ),
+    )
+
+
+@check(
+    "slides.subsampling_tight",
+    expects="proved",
+    assumes=("slides.subsampling_identity", "slides.tradeoff_characterisation"),
+    verifies=("the extremal mechanism for every f", "the share of samples with it, n <= 8"),
+    smoke=True,
+)
+def subsampling_is_tight(more: int = 0) -> Result:
+    """M answers by Q if a fixed record is in the sample, by P if not, with ``T(P, Q) = f``.
+
+    M is f-DP. With the record in the data the answer is ``(1-w) P + w Q``, without it P: so a bound
+    is at most ``w f + (1-w) Id`` and, by the other order, its inverse. As a convex function it is
+    then at most C_p(f), the largest convex function below both.
+    """
+    w, p, q, a, f = sympy.symbols("w p q a f", positive=True)
+    box: dict[Any, Ends] = dict.fromkeys((w, p, q, a, f), _UNIT)
+    return proved(
+        "an explicit mechanism attains w f + (1-w) Id, in either order, on finite sets",
+        identity(w * q + (1 - w) * p, p + w * (q - p), box, text="the law of the answer"),
+        identity(1 - ((1 - w) * a + w * (1 - f)), w * f + (1 - w) * (1 - a), box),
+        every(
+            "the record is in m/n of the samples, n <= 8",
+            ({"n": n, "m": m} for n in range(1, 9) for m in range(1, n + 1)),
+            lambda n, m: (
+                Fraction(sum(0 in sample for sample in combinations(range(n), m)), comb(n, m))
+                == Fraction(m, n + more)
+            ),
         ),
     )
 

@@ -62,7 +62,7 @@ def post_processing(count: int = 60, outcomes: int = 3) -> Result:
     first, second = phi[0], phi[1]
     weight = k[0][0]
     return proved(
-        "every test after the map is a test before it, of the same level and error",
+        "on finite sets: every test after the map is a test before it, of the same level and error",
         identity(
             after,
             sum(p[x] * pulled[x] for x in n),
@@ -98,7 +98,7 @@ def divergences_follow_the_order() -> Result:
     box: dict[Any, Ends] = {x: _UNIT, y: (2, 3), z: (4, 5), gx: _UNIT, gy: _UNIT, gz: _UNIT}
     chord = lam * gx + (1 - lam) * gz - gy
     return proved(
-        "a convex function on finitely many points is a positive sum of hockey sticks",
+        "on finite sets: a convex function on the ratios is a positive sum of hockey sticks",
         identity(
             gy + (gy - gx) / (y - x) * (z - y) + step * (z - y),
             gz,

@@ -46,7 +46,7 @@ def likelihood_ratio_tests_are_optimal(sign: int = 1) -> Result:
     """
     gap, m, s, level = sympy.symbols("gap m s level", positive=True)
     return proved(
-        "outcome by outcome, then summed: no test of at most this level has more power",
+        "on finite sets: outcome by outcome, then summed, no test of this level has more power",
         bernstein((1 - _X) * (sign * gap), {_X: _UNIT, gap: _UNIT}),
         bernstein((0 - _X) * (-sign * gap), {_X: _UNIT, gap: _UNIT}),
         identity(
@@ -86,7 +86,8 @@ def which_functions_are_tradeoff_functions(count: int = 60) -> Result:
         return beta_at(tradeoff(first, second), at) == beta_at(corners, at)
 
     return proved(
-        "mixed tests give convexity, constant tests the diagonal, the slopes a pair",
+        "on finite sets and for polygons: mixed tests give convexity, constant tests the diagonal, "
+        "the slopes a pair",
         identity(
             1 - (lam * (1 - b) + (1 - lam) * (1 - d)),
             lam * b + (1 - lam) * d,
@@ -233,7 +234,7 @@ def divergences_from_the_tradeoff_function() -> Result:
     box: dict[Any, Ends] = {above: _UNIT, below: (1, 2), w: _UNIT, _P: _UNIT, _Q: _UNIT, d: _UNIT}
     pair = {0: Fraction(2, 3), 1: Fraction(1, 3)}, {0: Fraction(1, 3), 1: Fraction(2, 3)}
     return proved(
-        "quotients of linear functions are monotone along each coordinate",
+        "on finite sets: quotients of linear functions are monotone along each coordinate",
         identity(
             sympy.diff(ratio, w),
             (_P * below - _Q * (above - d)) / (below + w * _Q) ** 2,

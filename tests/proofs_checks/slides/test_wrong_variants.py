@@ -29,6 +29,7 @@ WRONG = [
     ("erf without its factor", orders.total_variation_contradicts_renyi, 1),
     ("less Laplace noise", gaussian.laplace_noise, Fraction(99, 100)),
     ("twice the sampling rate", composition.subsampling, 2),
+    ("another share of samples", composition.subsampling_is_tight, 1),
     ("another probability in the figure", composition.left_figure, Fraction(36, 100)),
     ("another sampling rate", composition.right_figure, Fraction(9, 10)),
     ("1/e below 1/3", limits.closeness_is_not_enough, Fraction(1, 3)),
