@@ -5,7 +5,10 @@ from fractions import Fraction
 import pytest
 
 import dpexact
+from dpexact.tradeoff.blackwell import Processing
+from dpexact.tradeoff.blackwell import blackwell as processing
 from proofs_checks.evidence import Declined
+from proofs_checks.prover.enumeration import Draw, post_process
 from proofs_checks.slides import (
     blackwell,
     census,
@@ -107,3 +110,23 @@ def test_a_map_that_keeps_too_much_would_be_noticed(monkeypatch):
     monkeypatch.setattr(blackwell, "_split", lambda piece, share: (piece, piece))
     with pytest.raises((Declined, ValueError)):
         blackwell.blackwell(20)
+
+
+def test_maps_by_cuts_exist_where_the_library_finds_them():
+    source, found = Draw(seed=5), 0
+    for _ in range(40):
+        laws = [source.law(3) for _ in range(4)]
+        kernel = source.kernel(laws[0], 3)
+        if source.integer(0, 1):
+            laws[2:] = [post_process(laws[0], kernel), post_process(laws[1], kernel)]
+        p, q, r, s = ([*law.values()] for law in laws)
+        exists = isinstance(processing((p, q), (r, s)), Processing)
+        found += exists
+        try:
+            mapped = blackwell.garbling(*laws)
+        except ValueError:
+            assert not exists
+        else:
+            assert exists
+            assert [post_process(law, mapped) for law in laws[:2]] == laws[2:]
+    assert 10 < found < 35
