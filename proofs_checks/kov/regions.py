@@ -125,7 +125,14 @@ def hoeffding(half: Fraction = Fraction(1, 2)) -> Result:
     )
 
 
-@check("kov.eq17.pointwise_inequality", "kov.eq17.tangency", expects="proved", smoke=True)
+@check(
+    "kov.eq17.pointwise_inequality",
+    "kov.eq17.tangency",
+    "kov.eq19",
+    "kov.eq21",
+    expects="proved",
+    smoke=True,
+)
 def markov_step() -> Result:
     """With ``y = e^(x-e) >= 1``: ``1 - 1/y <= y^lam lam^lam/(lam+1)^(lam+1)`` for ``lam > 0``.
 
