@@ -14,6 +14,7 @@ import sympy
 
 from proofs_checks.evidence import Evidence
 from proofs_checks.kov.mechanisms import tanh_is_below_its_argument
+from proofs_checks.prover.intervals import Ends
 from proofs_checks.prover.numbers import certain
 from proofs_checks.prover.polynomials import bernstein, positive_coefficients
 from proofs_checks.prover.symbolic import identity
@@ -34,7 +35,12 @@ def chernoff(exponent: Any = None) -> tuple[Evidence, ...]:
     """``delta(m + c) <= exp(-c^2/(2 a^2))/(1 + c/a^2)``: equation (17), Hoeffding, the best lam."""
     lam, c, a, m = sympy.symbols("lam c a m", positive=True)
     exponent = -lam * (m + c) + lam * m + lam**2 * a**2 / 2 if exponent is None else exponent
-    box = {lam: (Fraction(1, 10), 4), c: (0, 4), a: (Fraction(1, 10), 4), m: (0, 4)}
+    box: dict[Any, Ends] = {
+        lam: (Fraction(1, 10), 4),
+        c: (0, 4),
+        a: (Fraction(1, 10), 4),
+        m: (0, 4),
+    }
     prefactor = lam * sympy.log(lam) - (lam + 1) * sympy.log(lam + 1)
     return (
         identity(
@@ -56,7 +62,7 @@ def single_letter() -> tuple[Evidence, ...]:
     """The moment of one canonical loss, and ``2p - 1 = tanh(eps/2)`` in Hoeffding's bound."""
     eps, lam = sympy.symbols("eps lam", positive=True)
     p = sympy.exp(eps) / (1 + sympy.exp(eps))
-    box = {eps: (Fraction(1, 10), 4)}
+    box: dict[Any, Ends] = {eps: (Fraction(1, 10), 4)}
     moment = p * sympy.exp(lam * eps) + (1 - p) * sympy.exp(-lam * eps)
     return (
         identity(2 * p - 1, sympy.tanh(eps / 2), box, text="2p - 1 = tanh(eps/2)"),
@@ -102,7 +108,7 @@ def branch_two(slope: Fraction | int = 1) -> Result:
 def plugged_in(slope: Fraction | int = 1) -> tuple[Evidence, ...]:
     """The chain at ``c = a sqrt(2L)``; ``slope`` is the least value of ``sqrt(2L)``."""
     a, dt, s, g = sympy.symbols("a dt s g", positive=True)
-    box = {a: (Fraction(1, 10), 9), dt: (Fraction(1, 100), 1), s: (1, 5)}
+    box: dict[Any, Ends] = {a: (Fraction(1, 10), 9), dt: (Fraction(1, 100), 1), s: (1, 5)}
     log_term = sympy.log(sympy.E + a / dt)
     return (
         *chernoff(),
@@ -218,7 +224,7 @@ def advanced_composition() -> Result:
 def which_branch_is_least() -> Result:
     """Both comparisons are between arguments of increasing functions."""
     a, dt, eps, e, k, size = sympy.symbols("a dt eps E k ell", positive=True)
-    box = {a: (0, 2), dt: (Fraction(1, 100), 1)}
+    box: dict[Any, Ends] = {a: (0, 2), dt: (Fraction(1, 100), 1)}
     gap = 1 - sympy.tanh(eps / 2)
     return proved(
         "the square roots and logarithms increase; multiply by dt > 0, square, divide by k eps^2",

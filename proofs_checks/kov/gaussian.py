@@ -15,6 +15,7 @@ import dpexact
 from proofs_checks.evidence import Evidence
 from proofs_checks.kov.branches import plugged_in
 from proofs_checks.prover.expressions import phi, rational
+from proofs_checks.prover.intervals import Ends
 from proofs_checks.prover.numbers import certain
 from proofs_checks.prover.polynomials import positive_coefficients
 from proofs_checks.prover.symbolic import identity, limit
@@ -66,7 +67,7 @@ def profile_is_near_one() -> tuple[Evidence, ...]:
 def gaussian_chain() -> Result:
     """The normal moment ``exp(lam v/2 + lam^2 v/2)`` and the best lam, ``(e - v/2)/v``."""
     lam, e, v = sympy.symbols("lam e v", positive=True)
-    box = {lam: (0, 4), e: (0, 9), v: (_SMALL, 9)}
+    box: dict[Any, Ends] = {lam: (0, 4), e: (0, 9), v: (_SMALL, 9)}
     return proved(
         "completed square; lam > 0 iff e > v/2",
         identity(
@@ -81,7 +82,7 @@ def gaussian_chain() -> Result:
 def gaussian_moment() -> tuple[Evidence, ...]:
     """``log f0/f1 = -X Delta/s + Delta^2/(2s)`` for variance s, and its exponential moment."""
     x, d, s, lam = sympy.symbols("x Delta s lam", real=True)
-    box = {x: (-3, 3), d: (0, 3), s: (_SMALL, 4), lam: (0, 3)}
+    box: dict[Any, Ends] = {x: (-3, 3), d: (0, 3), s: (_SMALL, 4), lam: (0, 3)}
     return (
         identity(
             -(x**2) / (2 * s) + (x - d) ** 2 / (2 * s),
@@ -155,7 +156,7 @@ def gaussian_noise_for_small_epsilon(limit_of: Any = 8) -> Result:
     """``v = eps^2/(8L)``: ``v/2 <= eps/2`` iff ``eps <= 8L``, and ``sqrt(2vL') <= eps/2``."""
     eps, size, less = sympy.symbols("eps L D", positive=True)
     v = eps**2 / (8 * size)
-    box = {eps: (1, 9), size: (1, 9)}
+    box: dict[Any, Ends] = {eps: (1, 9), size: (1, 9)}
     return proved(
         "e = eps is at least v/2 + sqrt(2 v L'), L' = log(e + sqrt(v)/delta) <= L, so delta holds",
         identity(eps / 2 - v / 2, eps * (limit_of * size - eps) / (16 * size), box),

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 from itertools import pairwise
-from typing import Final
+from typing import Any, Final
 
 import sympy
 
@@ -25,6 +25,7 @@ from proofs_checks.prover.enumeration import (
     post_process,
     random_cases,
 )
+from proofs_checks.prover.intervals import Ends
 from proofs_checks.prover.polynomials import positive_coefficients
 from proofs_checks.prover.symbolic import identity
 from proofs_checks.registry import check
@@ -78,7 +79,7 @@ def rows_are_laws() -> tuple[Evidence, ...]:
     """The steps of the construction, each in the cases of the minima."""
     e = _E
     p, q = sympy.symbols("p q", positive=True)
-    box = {p: (0, 1), q: (0, 1), e: _GROWTH, _D: (0, Fraction(9, 10))}
+    box: dict[Any, Ends] = {p: (0, 1), q: (0, 1), e: _GROWTH, _D: (0, Fraction(9, 10))}
     first = (e * p - q) / ((e - 1) * (1 - _D))
     second = (e * q - p) / ((e - 1) * (1 - _D))
     canonical = e / (1 + e) * (1 - _D), 1 / (1 + e) * (1 - _D)
@@ -167,7 +168,7 @@ def inclusion_gives_a_kernel() -> Result:
         lines = [(source.fraction(-2, 2), source.fraction(-2, 2)) for _ in range(5)]
         return {"lines": lines, "a": source.fraction(), "b": source.fraction()}
 
-    box = dict.fromkeys((w0, w1, v0, v1, a, b), (-3, 3))
+    box: dict[Any, Ends] = dict.fromkeys((w0, w1, v0, v1, a, b), (-3, 3))
     return proved(
         "Farkas' lemma and kinks, for dichotomies on finite sets",
         identity(

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from typing import Any
 
 import sympy
 
 from proofs_checks.prover.expressions import rational
+from proofs_checks.prover.intervals import Ends
 from proofs_checks.prover.symbolic import identity
 from proofs_checks.registry import check
 from proofs_checks.verdicts import Result, proved
@@ -22,7 +24,7 @@ def hoeffding(half: Fraction = Fraction(1, 2)) -> Result:
     moment = p * sympy.exp(x) + (1 - p) * sympy.exp(-x)
     mean = (p * sympy.exp(x) - (1 - p) * sympy.exp(-x)) / moment
     gap = (2 * p - 1) * x + rational(half) * x**2 - sympy.log(moment)
-    box = {x: (-3, 3), p: (0, 1)}
+    box: dict[Any, Ends] = {x: (-3, 3), p: (0, 1)}
     return proved(
         "the gap of the logarithms is convex with a double zero at x = 0",
         identity(sympy.diff(gap, x, 2), mean**2, box, text="g'' = m^2 >= 0"),
@@ -54,8 +56,8 @@ def markov_step() -> Result:
         - sympy.log(y - 1)
         + sympy.log(y)
     )
-    box = {y: (Fraction(3, 2), 9), lam: (Fraction(1, 10), 5)}
-    lam_box = {lam: (Fraction(1, 10), 5)}
+    box: dict[Any, Ends] = {y: (Fraction(3, 2), 9), lam: (Fraction(1, 10), 5)}
+    lam_box: dict[Any, Ends] = {lam: (Fraction(1, 10), 5)}
     slope = identity(sympy.diff(h, y), (lam * (y - 1) - 1) / (y * (y - 1)), box)
     least = identity(
         sympy.expand_log(sympy.simplify(h.subs(y, (lam + 1) / lam)), force=True),

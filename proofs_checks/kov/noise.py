@@ -9,6 +9,7 @@ import sympy
 
 import dpexact
 from proofs_checks.evidence import Evidence
+from proofs_checks.prover.intervals import Ends
 from proofs_checks.prover.numbers import certain
 from proofs_checks.prover.symbolic import identity, limit
 from proofs_checks.registry import check
@@ -17,14 +18,14 @@ from proofs_checks.verdicts import Result, proved, refuted, repaired
 _DELTA: Final = "dpexact.accounting.queries.delta"
 _SMALL: Final = Fraction(1, 10)
 _K, _EPS, _L, _SHIFT = sympy.symbols("k eps L Delta", positive=True)
-_BOX: Final = {_K: (1, 9), _EPS: (_SMALL, 9), _L: (1, 9), _SHIFT: (_SMALL, 3)}
+_BOX: Final[dict[Any, Ends]] = {_K: (1, 9), _EPS: (_SMALL, 9), _L: (1, 9), _SHIFT: (_SMALL, 3)}
 _EPS0: Final = _EPS / (2 * sympy.sqrt(_K * _L))
 
 
 def absolute_ratio() -> tuple[Evidence, ...]:
     """``|x - D| - |x|`` is between ``-D`` and ``D``, in the three orders of 0, x, D."""
     d, t, u = sympy.symbols("D t u", nonnegative=True)
-    box = {d: (0, 3), t: (0, 3)}
+    box: dict[Any, Ends] = {d: (0, 3), t: (0, 3)}
     return (
         identity((t + d) - t, d, box, text="x = -t <= 0: the difference is D"),
         identity(t - (t + d), -d, box, text="x = D + t >= D: the difference is -D"),
@@ -39,7 +40,7 @@ def absolute_ratio() -> tuple[Evidence, ...]:
 def laplace(scale: Any = 2) -> Result:
     """Antiderivatives of ``a e^(-ax)`` and ``a x^2 e^(-ax)`` for ``x >= 0``, ``a = eps0/Delta``."""
     a, x = sympy.symbols("a x", positive=True)
-    box = {a: (_SMALL, 4), x: (0, 9)}
+    box: dict[Any, Ends] = {a: (_SMALL, 4), x: (0, 9)}
     mass = -sympy.exp(-a * x)
     square = -(x**2 + 2 * x / a + scale / a**2) * sympy.exp(-a * x)
     return proved(
@@ -183,7 +184,7 @@ def geometric_masses() -> tuple[Evidence, ...]:
     """The masses of ``p(j) = (E-1)/(E+1) E^-|j|`` by their partial sums."""
     e, r = sympy.symbols("E r", positive=True)
     weight = (e - 1) / (e + 1)
-    box = {e: (Fraction(11, 10), 9), r: (0, 1)}
+    box: dict[Any, Ends] = {e: (Fraction(11, 10), 9), r: (0, 1)}
     below = weight * (1 - r) / (1 - 1 / e)  # sum of E^-j over 0 <= j < n with r = E^-n
     return (
         identity(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 from itertools import chain, combinations
+from typing import Any
 
 import sympy
 
@@ -16,6 +17,7 @@ from proofs_checks.prover.enumeration import (
     post_process,
     random_cases,
 )
+from proofs_checks.prover.intervals import Ends
 from proofs_checks.prover.numbers import certain
 from proofs_checks.prover.polynomials import positive_coefficients
 from proofs_checks.prover.symbolic import identity
@@ -27,7 +29,7 @@ from proofs_checks.verdicts import Result, proved, refuted, repaired
 def error_trade_off_is_privacy() -> Result:
     """With ``p = P0(S)``, ``q = P1(S)``: the two conditions are one, complement by complement."""
     p, q, e, d = sympy.symbols("p q E d", positive=True)
-    box = {p: (0, 1), q: (0, 1), e: (1, 9), d: (0, 1)}
+    box: dict[Any, Ends] = {p: (0, 1), q: (0, 1), e: (1, 9), d: (0, 1)}
     return proved(
         "the conditions on S and on its complement are the same inequalities",
         identity(
@@ -116,7 +118,7 @@ def region_inclusion_is_privacy() -> Result:
 def abel_summation() -> tuple[Evidence, ...]:
     """``sum p_i a_i = p_N A_N + sum_{i<N} (p_i - p_{i+1}) A_i``, ``A_i = a_1 + ... + a_i``."""
     s, p, a, more, q = sympy.symbols("sum p_next a A p", real=True)
-    box = dict.fromkeys((s, p, a, more, q), (0, 1))
+    box: dict[Any, Ends] = dict.fromkeys((s, p, a, more, q), (0, 1))
     return (
         identity(
             (s - q * more) + (q - p) * more + p * (more + a),
@@ -159,7 +161,7 @@ def probability_of_rejecting() -> Result:
 def supporting_lines() -> Result:
     """With ``S`` where H1 is decided: ``FA = P0(S)``, ``MD = P1(S^c)``."""
     p, q, e = sympy.symbols("p q E", positive=True)
-    box = {p: (0, 1), q: (0, 1), e: (1, 9)}
+    box: dict[Any, Ends] = {p: (0, 1), q: (0, 1), e: (1, 9)}
     return proved(
         "1 - FA = P0(S^c): the line is the definition of d_e, and at e = 0 the total variation",
         identity(
@@ -178,7 +180,7 @@ def weaker_parameters() -> Result:
     x, y, e, f, d = sympy.symbols("x y E F d", positive=True)
     alpha, beta = (e * f - 1) / (e**2 - 1), (e - f) / (e**2 - 1)
     big = Fraction(11, 10)
-    box = {x: (0, 1), y: (0, 1), e: (big, 9), f: (1, 9), d: (0, 1)}
+    box: dict[Any, Ends] = {x: (0, 1), y: (0, 1), e: (big, 9), f: (1, 9), d: (0, 1)}
     return proved(
         "y + E' x = alpha (y + E x) + beta (E y + x), alpha, beta >= 0 for 1 <= E' <= E",
         identity(alpha * (y + e * x) + beta * (e * y + x), y + f * x, box),
@@ -199,7 +201,7 @@ def weaker_parameters() -> Result:
 def the_region_drawn() -> Result:
     """The corners of R(eps, delta) and the line of total variation through the middle one."""
     e, d = sympy.symbols("E d", positive=True)
-    box = {e: (1, 9), d: (0, 1)}
+    box: dict[Any, Ends] = {e: (1, 9), d: (0, 1)}
     c = (1 - d) / (1 + e)
     return proved(
         "corners (0, 1-delta), (c, c), (1-delta, 0), c = (1-delta)/(1+e^eps), and FA + MD = 2c",

@@ -10,13 +10,14 @@ import sympy
 from proofs_checks.evidence import Evidence
 from proofs_checks.kov.branches import chernoff, plugged_in, single_letter
 from proofs_checks.prover.enumeration import compose, every, hockey_stick, kov_pair
+from proofs_checks.prover.intervals import Ends
 from proofs_checks.prover.numbers import certain
 from proofs_checks.prover.symbolic import identity
 from proofs_checks.registry import check
 from proofs_checks.verdicts import Result, proved, repaired
 
 _E, _D, _P, _Q, _S = sympy.symbols("E d p q slope", positive=True)
-_BOX: Final = {_E: (1, 9), _D: (0, 1), _P: (0, 1), _Q: (0, 1), _S: (1, 9)}
+_BOX: Final[dict[Any, Ends]] = {_E: (1, 9), _D: (0, 1), _P: (0, 1), _Q: (0, 1), _S: (1, 9)}
 
 
 def canonical(growth: Any, delta: Any) -> tuple[list[Any], list[Any]]:
@@ -87,7 +88,7 @@ def the_canonical_pair() -> Result:
     With ``delta = 0`` the outcomes 0 and 3 have no mass: E is read on the support.
     """
     p, q = canonical(_E, _D)
-    box = {_E: (1, 9), _D: (0, 1)}
+    box: dict[Any, Ends] = {_E: (1, 9), _D: (0, 1)}
     return proved(
         "only atom 0 has P0 > E P1; e^eps is the only ratio >= 1 on the support",
         identity(sum(p), 1, box),
@@ -110,7 +111,7 @@ def the_square() -> Result:
         [u / one, (1 - d) ** 2 * e / one**2, (1 - d) ** 2 / one**2, 0],
         [0, 0, 0, 0],
     ]
-    box = {_E: (1, 9), _D: (0, 1)}
+    box: dict[Any, Ends] = {_E: (1, 9), _D: (0, 1)}
     facts = [identity(printed[i][j], p[i] * p[j], box) for i in range(4) for j in range(4)]
     return proved("outer product, entry by entry", *facts)
 
