@@ -41,7 +41,7 @@ def hoeffding(half: Fraction = Fraction(1, 2)) -> Result:
     expects="proved",
     smoke=True,
 )
-def markov_step() -> Result:
+def markov_step(shift: int = 0) -> Result:
     """With ``y = e^(x-e) >= 1``: ``1 - 1/y <= y^lam lam^lam/(lam+1)^(lam+1)`` for ``lam > 0``.
 
     ``h = lam log y + lam log lam - (lam+1) log(lam+1) - log(1-1/y)`` has the derivative
@@ -52,7 +52,7 @@ def markov_step() -> Result:
     h = (
         lam * sympy.log(y)
         + lam * sympy.log(lam)
-        - (lam + 1) * sympy.log(lam + 1)
+        - (lam + 1 + shift) * sympy.log(lam + 1)
         - sympy.log(y - 1)
         + sympy.log(y)
     )

@@ -155,7 +155,7 @@ def adaptive_outputs_depend_on_b_through_x(
     """
     b, r1, r2, x, g1, g2 = sympy.symbols("p_b r1 r2 px g1 g2", positive=True)
     return proved(
-        "each chain is a factorisation f(a, c) g(c, d)",
+        "finite alphabets, R independent of b: each chain is a factorisation f(a, c) g(c, d)",
         *factors_are_markov(),
         identity(
             b * x * r1 * g1 + b * x * r2 * g2,
@@ -207,7 +207,7 @@ def adaptive_composition(count: int = 60) -> Result:
     """
     p1, p2, t1, t2 = sympy.symbols("p1 p2 T1 T2", positive=True)
     return proved(
-        "the adaptive law is one random map of the canonical product; data processing",
+        "finite alphabets: the adaptive law is a random map of the canonical product",
         identity(
             (p1 * t1) * (p2 * t2),
             (p1 * p2) * (t1 * t2),

@@ -75,7 +75,7 @@ def post_processing(count: int = 200) -> Result:
         return after <= hockey_stick(p, q, slope)
 
     return proved(
-        "a weighted sum is at most the sum of its positive parts",
+        "finite sets: a weighted sum is at most the sum of its positive parts",
         *positive_parts(),
         random_cases("the hockey-stick divergence does not grow", count, draw, falls),
     )
@@ -95,7 +95,7 @@ def best_set(count: int = 100) -> Result:
         return max(values) == best == hockey_stick(p, q, slope)
 
     return proved(
-        "the positive parts bound every set, and {P0 >= e^e P1} collects exactly them",
+        "finite sets: the positive parts bound every set, and {P0 >= e^e P1} collects exactly them",
         *positive_parts(),
         random_cases("the set of positive differences attains the maximum", count, draw, attained),
     )
