@@ -10,16 +10,19 @@ at ``E = 1`` p = q and the rows of 1 and 2 are ``p/(1-delta)``.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from fractions import Fraction
 from itertools import pairwise
 from typing import Any, Final
 
 import sympy
 
+from dpexact.tradeoff.blackwell import Separation, blackwell
 from proofs_checks.evidence import Evidence
 from proofs_checks.prover.enumeration import (
     Draw,
     Law,
+    Pair,
     hockey_stick,
     kov_pair,
     post_process,
@@ -149,14 +152,45 @@ def _is_a_sum_of_kinks(lines: list[tuple[Fraction, Fraction]], a: Fraction, b: F
     return total == max(w0 * a + w1 * b for w0, w1 in lines)
 
 
+def _draw_two_pairs(source: Draw) -> dict[str, object]:
+    first = source.law(3), source.law(3)
+    if source.integer(0, 1):
+        kernel = source.kernel(first[0], 3)
+        second = post_process(first[0], kernel), post_process(first[1], kernel)
+    else:
+        second = source.law(3), source.law(3)
+    return {"first": first, "second": second}
+
+
+def _decides_inclusion(first: Pair, second: Pair) -> bool:
+    """The library against the divergences at every slope where one of them bends."""
+    slopes = {p[x] / q[x] for p, q in (first, second) for x in p if q[x]} | {Fraction(0)}
+    beyond = max(slopes) + 1
+    included = all(
+        hockey_stick(*second, slope) <= hockey_stick(*first, slope) for slope in {*slopes, beyond}
+    )
+    sides = [[[*side.values()] for side in pair] for pair in (first, second)]
+    found = blackwell((sides[0][0], sides[0][1]), (sides[1][0], sides[1][1]))
+    if isinstance(found, Separation):
+        return not included
+    rows: dict[Any, Law] = {
+        x: {y: Fraction(str(share)) for y, share in enumerate(row)}
+        for x, row in enumerate(found.kernel)
+    }
+    return included and tuple(post_process(law, rows) for law in first) == second
+
+
 @check(
     "kov.thm2.5",
     expects="proved",
     assumes=("Farkas' lemma",),
+    about=("dpexact.tradeoff.blackwell.blackwell",),
     verifies=("finite outcome sets", "a maximum of lines is a line and a sum of kinks"),
     smoke=True,
 )
-def inclusion_gives_a_kernel() -> Result:
+def inclusion_gives_a_kernel(
+    cases: int = 60, decides: Callable[..., bool] = _decides_inclusion
+) -> Result:
     """Without a kernel Farkas gives weights ``w(y)`` that the maximum of lines contradicts.
 
     ``sum_y w0(y) P0'(y) + w1(y) P1'(y) > sum_x g(P0(x), P1(x))``, ``g(a, b) = max_y w0 a + w1 b``.
@@ -187,4 +221,10 @@ def inclusion_gives_a_kernel() -> Result:
             text="FA + s MD at S is s - (s P1 - P0)(S): the region's support is the hockey stick",
         ),
         random_cases("maximum of five lines = line + kinks", 300, draw, _is_a_sum_of_kinks),
+        random_cases(
+            "a kernel is constructed iff no hockey-stick divergence grows, and reproduces the pair",
+            cases,
+            _draw_two_pairs,
+            decides,
+        ),
     )

@@ -14,7 +14,7 @@ from proofs_checks.prover.numbers import certain
 from proofs_checks.prover.polynomials import bernstein
 from proofs_checks.prover.symbolic import identity
 from proofs_checks.registry import check
-from proofs_checks.verdicts import Result, proved, refuted
+from proofs_checks.verdicts import Result, proved, refuted, repaired
 
 _DELTA: Final = "dpexact.accounting.queries.delta"
 _LIMIT: Final = 8 - 4 * sympy.sqrt(2)
@@ -96,19 +96,37 @@ def slack_constants() -> Result:
     )
 
 
-@check("kov.app.gauss_sufficient", expects="refuted", smoke=True)
-def gaussian_sufficient_condition() -> Result:
-    """The two printed conditions hold with equality, the conclusion fails."""
+@check("kov.app.gauss_sufficient", expects="repaired", smoke=True)
+def gaussian_sufficient_condition(share: Any = None) -> Result:
+    """The two printed conditions hold with equality, the conclusion fails.
+
+    With ``v <= eps^2/(4L)`` the second term is at most ``eps/sqrt 2``, because its logarithm is at
+    most L; so ``v/2 <= (1 - 1/sqrt 2) eps`` is what the second condition must give.
+    """
+    eps, size, less = sympy.symbols("eps L D", positive=True)
+    share = 1 - 1 / sympy.sqrt(2) if share is None else share
     size = sympy.log(sympy.E + 10_000)
     variance = 10_000 / (4 * size)  # v = k Delta^2/sigma^2 = eps^2/(4L)
     needed = variance / 2 + sympy.sqrt(
         2 * variance * sympy.log(sympy.E + sympy.sqrt(variance) * 100)
     )
-    return refuted(
-        {"eps": 100, "delta": "1/100", "v": "eps^2/(4 L)"},
-        "v/2 + sqrt(2 v log(e + sqrt(v)/delta)) > 199, far above eps",
+    return repaired(
+        "at eps = 100, delta = 1/100, v = eps^2/(4L) <= 4 eps the right side is above 199",
+        "the second condition is sigma^2 >= k Delta^2/(2 (1-1/sqrt 2) eps), 1.71 k Delta^2/eps",
         certain(needed, ">", 199, "the right side is above 199"),
         certain(variance, "<", 400, "v <= 4 eps, the second printed condition"),
+        identity(
+            eps**2 / 2 - 2 * (eps**2 / (4 * size)) * (size - less),
+            eps**2 * less / (2 * size),
+            {eps: (1, 9), size: (1, 9), less: (0, 1)},
+            text="(eps/sqrt 2)^2 - 2 v L' = eps^2 (L - L')/(2L) >= 0 at v = eps^2/(4L)",
+        ),
+        identity(
+            2 * share * eps / 2 + eps / sympy.sqrt(2),
+            eps,
+            {eps: (1, 9)},
+            text="v/2 + eps/sqrt 2 <= eps for v <= 2 (1-1/sqrt 2) eps",
+        ),
     )
 
 

@@ -45,6 +45,13 @@ def test_a_smaller_eps_has_no_kernel(monkeypatch):
         kernels.canonical_pair_dominates()
 
 
+def test_a_library_that_confuses_the_pairs_is_declined(monkeypatch):
+    right = kernels.blackwell
+    monkeypatch.setattr(kernels, "blackwell", lambda first, second: right(second, first))
+    with pytest.raises(Declined):
+        kernels.inclusion_gives_a_kernel()
+
+
 def test_an_envelope_without_pruning_is_declined(monkeypatch):
     monkeypatch.setattr(kernels, "upper_envelope", lambda lines: sorted(set(lines)))
     with pytest.raises(Declined):
