@@ -8,6 +8,7 @@ from typing import Any, Final
 import sympy
 
 import dpexact
+from dpexact.enclosure import Enclosure
 from proofs_checks.evidence import Evidence
 from proofs_checks.prover.intervals import prove
 from proofs_checks.prover.numbers import certain
@@ -38,17 +39,21 @@ def recipe_fails_for_large_epsilon() -> Result:
     expects="proved",
     assumes=("kov.thm3.4.branch2",),
     verifies=("tanh x <= x", "log(e+u) >= 1", "Bernoulli's inequality", "the algebra"),
+    about=(_DELTA,),
     smoke=True,
 )
-def recipe_holds_for_small_epsilon(limit: Any = _LIMIT) -> Result:
+def recipe_holds_for_small_epsilon(limit: Any = _LIMIT, fails: str = "2.4") -> Result:
     """Branch 2 of Theorem III.4 with slack ``delta/2`` is at most ``eps`` iff ``eps <= c L``.
 
     ``eps0^2 k = eps^2/(4L)``, so the two terms are at most ``eps^2/(8L)`` and
     ``eps sqrt(log(e + eps/(sqrt(L) delta))/(2L)) <= eps/sqrt 2``, because ``L >= 1``.
+    At ``delta = 10^-1000``, ``eps = 5546 < 2.4 L`` the recipe fails, even without its delta_i.
     """
+    exact = dpexact.delta("pure_dp(5546/(2000*sqrt(log(e+5546*10^1000))))^1000000", 5546, digits=6)
     eps, size, u = sympy.symbols("eps L u", positive=True)
     return proved(
-        "each step of the derivation from Theorem III.4, branch 2",
+        f"the derivation from Theorem III.4, branch 2; c = 2.343 cannot be {fails}",
+        *beyond_the_range(exact, 5546, fails),
         *tanh_is_below_its_argument(),
         identity(
             eps - (eps**2 / (8 * size) + eps / sympy.sqrt(2)),
@@ -127,6 +132,15 @@ def gaussian_sufficient_condition(share: Any = None) -> Result:
             {eps: (1, 9)},
             text="v/2 + eps/sqrt 2 <= eps for v <= 2 (1-1/sqrt 2) eps",
         ),
+    )
+
+
+def beyond_the_range(exact: Enclosure, eps: int, ratio: str) -> tuple[Evidence, ...]:
+    """At ``delta = 10^-1000`` the exact delta is too large although ``eps < ratio L``."""
+    bound = sympy.Rational(ratio) * sympy.log(sympy.E + eps * sympy.Integer(10) ** 1000)
+    return (
+        certain(eps, "<", bound, f"{eps} < {ratio} log(e + {eps} 10^1000)"),
+        certain(exact, ">", Fraction(1, 10**1000), f"the exact delta at {eps} is above 10^-1000"),
     )
 
 

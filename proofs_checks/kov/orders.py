@@ -8,11 +8,12 @@ from typing import Any
 
 import sympy
 
+from proofs_checks.kov.mechanisms import tanh_is_below_its_argument
 from proofs_checks.prover.intervals import Ends, prove
 from proofs_checks.prover.numbers import certain
 from proofs_checks.prover.symbolic import identity, limit
 from proofs_checks.registry import check
-from proofs_checks.verdicts import Result, refuted, repaired
+from proofs_checks.verdicts import Result, repaired
 
 
 @check("kov.intro.regime", expects="repaired", smoke=True)
@@ -57,7 +58,12 @@ def square_root_of_a_logarithm() -> Result:
     )
 
 
-@check("kov.sec3B.eps_log", expects="refuted", assumes=("kov.thm3.3",), smoke=True)
+@check(
+    "kov.sec3B.eps_log",
+    expects="repaired",
+    assumes=("kov.thm3.3", "kov.thm3.4.branch2"),
+    smoke=True,
+)
 def order_with_the_inner_logarithm(slack: Any = 1) -> Result:
     """k = 25, dt = eps: the minimum is at most ``eps log(1) = 0``, so ``C k eps^2`` should do.
 
@@ -69,9 +75,11 @@ def order_with_the_inner_logarithm(slack: Any = 1) -> Result:
     total = sum(comb(k, j) * (e ** (k - j) - e ** (k - 2 * i + j)) for j in range(i))
     scaled = total - slack * sympy.log(e) * (1 + e) ** k
     eps, c = sympy.symbols("eps C", positive=True)
-    return refuted(
-        {"k": 25, "dt": "eps", "eps": "every eps in (0, 1/20]"},
-        "the optimal eps~ is at least eps, so C k eps^2 >= eps~ fails for eps < 1/(25 C)",
+    return repaired(
+        "at k = 25, dt = eps the optimal eps~ is at least eps for every eps <= 1/20, so no "
+        "C k eps^2 is above it for eps < 1/(25 C)",
+        "eps~ = O(k eps^2 + sqrt(k eps^2 log(e + sqrt(k eps^2)/dt)))",
+        *tanh_is_below_its_argument(),
         prove(
             scaled / 2**k,
             ">=",

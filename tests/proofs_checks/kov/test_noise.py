@@ -16,6 +16,12 @@ def test_another_range_of_the_gaussian_theorem_is_declined(limit):
         gaussian.gaussian_noise_for_small_epsilon(limit)
 
 
+@pytest.mark.parametrize("ratio", ["8.01", "8.04"])
+def test_the_gaussian_witness_beyond_the_range_is_not_inside(ratio):
+    with pytest.raises(Declined):
+        gaussian.gaussian_noise_for_small_epsilon(fails=ratio)
+
+
 @pytest.mark.parametrize("most", [3, 5])
 def test_another_end_of_the_range_of_one_gaussian_is_declined(most):
     with pytest.raises(Declined):
