@@ -108,8 +108,8 @@ def laplace_noise_for_small_epsilon(factor: Any = 8, fails: str = "2.5") -> Resu
 
     At ``delta = 10^-1000``, ``eps = 5778 < 2.5 L`` already the signs have too large a delta.
     """
-    growth = "2*exp(5778/(4*sqrt(10^6*log(e+5778*10^1000))))-1"
-    signs = dpexact.delta(f"pure_dp(log({growth}))^1000000", 5778, digits=6)
+    growth = "2*exp(5778/(4*sqrt(10^7*log(e+5778*10^1000))))-1"
+    signs = dpexact.delta(f"pure_dp(log({growth}))^10000000", 5778, digits=6)
     return proved(
         f"the recipe's eps0 in 2 Delta^2/eps0^2; the bound 2.343 L on eps cannot be {fails} L",
         *beyond_the_range(signs, 5778, fails),
