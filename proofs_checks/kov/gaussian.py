@@ -21,7 +21,7 @@ from proofs_checks.prover.numbers import certain
 from proofs_checks.prover.polynomials import positive_coefficients
 from proofs_checks.prover.symbolic import identity, limit
 from proofs_checks.registry import check
-from proofs_checks.verdicts import Result, proved, refuted, repaired
+from proofs_checks.verdicts import Result, proved, repaired
 
 _DELTA: Final = "dpexact.accounting.queries.delta"
 _SMALL: Final = Fraction(1, 10)
@@ -211,14 +211,32 @@ def one_gaussian(most: Any = 4) -> Result:
     )
 
 
-@check("kov.sec5.gauss_O", expects="refuted", smoke=True)
-def no_constant_for_large_epsilon() -> Result:
-    """For every constant C: ``s^2 = C log 2``, ``m = eps/s``, ``eps = 2s(s+2)`` gives z = 2."""
-    s = sympy.Symbol("s", positive=True)
+@check("kov.sec5.gauss_O", expects="repaired", assumes=("kov.app.gauss_wlog",), smoke=True)
+def no_constant_for_large_epsilon(ratio: Any = 2) -> Result:
+    """For every constant C: ``s^2 = C log 2``, ``m = eps/s``, ``eps = 2s(s+2)`` gives z = 2.
+
+    With C = 4, ``l = log(1/delta)``, ``m = eps/(2 sqrt l)``: ``e/m - m/2`` falls in eps to
+    ``3/2 sqrt l`` at ``eps = 2l``, and ``delta(m) <= Phi(m/2 - e/m) <= exp(-9l/8)/2 <= delta``.
+    """
+    s, size, eps1 = sympy.symbols("s l eps", positive=True)
     eps = 2 * s * (s + 2)
-    return refuted(
-        {"delta": "1/2", "eps": "2s(s+2)", "s^2": "C log 2"},
-        "for every constant C the variance C k Delta^2 log(1/delta)/eps^2 leaves delta > 1/2",
+    root = 2 * sympy.sqrt(size)
+    return repaired(
+        "for every C the variance C k Delta^2 log(1/delta)/eps^2 leaves delta > 1/2 at "
+        "eps = 2s(s+2), s^2 = C log 2",
+        "variance 4 k Delta^2 log(1/delta)/eps^2 suffices for eps <= 2 log(1/delta)",
+        identity(
+            eps1 / (eps1 / root) - (eps1 / root) / 2,
+            root - eps1 / (2 * root),
+            {eps1: (_SMALL, 3), size: (1, 9)},
+            text="e/m - m/2 = 2 sqrt l - eps/(4 sqrt l)",
+        ),
+        identity(
+            (root - rational(ratio) * size / (2 * root)) ** 2 / 2,
+            sympy.Rational(9, 8) * size,
+            {size: (1, 9)},
+            text="z^2/2 = 9l/8 at eps = 2l",
+        ),
         identity(
             (eps / s) / 2 - eps / (eps / s),
             2,

@@ -197,7 +197,7 @@ def weaker_parameters() -> Result:
     )
 
 
-@check("kov.fig1", expects="proved", smoke=True)
+@check("kov.eq2", "kov.fig1", expects="proved", smoke=True)
 def the_region_drawn() -> Result:
     """The corners of R(eps, delta) and the line of total variation through the middle one."""
     e, d = sympy.symbols("E d", positive=True)

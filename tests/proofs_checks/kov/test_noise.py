@@ -22,6 +22,19 @@ def test_the_gaussian_witness_beyond_the_range_is_not_inside(ratio):
         gaussian.gaussian_noise_for_small_epsilon(fails=ratio)
 
 
+@pytest.mark.parametrize("ratio", [1, 3])
+def test_another_ratio_in_the_range_of_the_order_is_declined(ratio):
+    with pytest.raises(Declined):
+        gaussian.no_constant_for_large_epsilon(ratio)
+
+
+@pytest.mark.parametrize("d", ["9/10", "1/2", "1/1000"])
+def test_the_repaired_order_at_the_end_of_its_range(d):
+    mu = f"sqrt(log(1/({d})))"  # eps = 2l, sigma = 1/sqrt(l)
+    found = dpexact.delta(f"gaussian(1/{mu})", f"2*log(1/({d}))", digits=4)
+    assert found.upper <= Fraction(d)
+
+
 @pytest.mark.parametrize("most", [3, 5])
 def test_another_end_of_the_range_of_one_gaussian_is_declined(most):
     with pytest.raises(Declined):
