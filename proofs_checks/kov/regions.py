@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from fractions import Fraction
 from itertools import chain, combinations
+from typing import Any
 
 import sympy
 
+from proofs_checks.evidence import Evidence
 from proofs_checks.prover.enumeration import (
     Draw,
     Law,
@@ -15,18 +17,19 @@ from proofs_checks.prover.enumeration import (
     post_process,
     random_cases,
 )
-from proofs_checks.prover.expressions import rational
+from proofs_checks.prover.intervals import Ends
 from proofs_checks.prover.numbers import certain
+from proofs_checks.prover.polynomials import positive_coefficients
 from proofs_checks.prover.symbolic import identity
 from proofs_checks.registry import check
-from proofs_checks.verdicts import Result, proved, refuted, tested
+from proofs_checks.verdicts import Result, proved, refuted, repaired
 
 
 @check("kov.thm2.1", "kov.sec6B", expects="proved", smoke=True)
 def error_trade_off_is_privacy() -> Result:
     """With ``p = P0(S)``, ``q = P1(S)``: the two conditions are one, complement by complement."""
     p, q, e, d = sympy.symbols("p q E d", positive=True)
-    box = {p: (0, 1), q: (0, 1), e: (1, 9), d: (0, 1)}
+    box: dict[Any, Ends] = {p: (0, 1), q: (0, 1), e: (1, 9), d: (0, 1)}
     return proved(
         "the conditions on S and on its complement are the same inequalities",
         identity(
@@ -44,9 +47,24 @@ def error_trade_off_is_privacy() -> Result:
     )
 
 
-@check("kov.thm2.4", "kov.sec2.converse_surprising", expects="tested", smoke=True)
+def positive_parts() -> tuple[Evidence, ...]:
+    """``a <= a^+`` with ``a = u - v``, ``u = a^+``, ``v = a^-``: so any sum of ``a`` is below."""
+    u, v, t = sympy.symbols("u v t", nonnegative=True)
+    return (
+        identity(u - (u - v), v, {u: (0, 1), v: (0, 1)}, text="a^+ - a = a^-"),
+        positive_coefficients(t * v, {t: 0, v: 0}),
+    )
+
+
+@check(
+    "kov.thm2.4",
+    "kov.sec2.converse_surprising",
+    expects="proved",
+    verifies=("finite outcome sets; all slopes, hence the regions (support lines)",),
+    smoke=True,
+)
 def post_processing(count: int = 200) -> Result:
-    """Every hockey-stick divergence falls under a random map."""
+    """``(sum_x T(y|x) a(x))^+ <= sum_x T(y|x) a(x)^+`` with ``a = P - slope Q``; sum over y."""
 
     def draw(source: Draw) -> dict[str, object]:
         p, q = source.law(4), source.law(4)
@@ -56,15 +74,16 @@ def post_processing(count: int = 200) -> Result:
         after = hockey_stick(post_process(p, kernel), post_process(q, kernel), slope)
         return after <= hockey_stick(p, q, slope)
 
-    return tested(
-        "random pairs on four outcomes, random maps to three, random slopes",
+    return proved(
+        "finite sets: a weighted sum is at most the sum of its positive parts",
+        *positive_parts(),
         random_cases("the hockey-stick divergence does not grow", count, draw, falls),
     )
 
 
-@check("kov.sec4.hockey", "kov.sec6D.setB", expects="tested", smoke=True)
+@check("kov.sec4.hockey", "kov.sec6D.setB", expects="proved", smoke=True)
 def best_set(count: int = 100) -> Result:
-    """The maximum over all sets against the set ``{P0 >= e^e P1}``, by listing the sets."""
+    """A set's ``P0 - e^e P1`` is a sum of atoms, at most the sum of their positive parts."""
 
     def draw(source: Draw) -> dict[str, object]:
         return {"p": source.law(5), "q": source.law(5), "slope": source.fraction(0, 4)}
@@ -75,9 +94,120 @@ def best_set(count: int = 100) -> Result:
         best = sum((p[x] - slope * q[x] for x in p if p[x] >= slope * q[x]), Fraction(0))
         return max(values) == best == hockey_stick(p, q, slope)
 
-    return tested(
-        "random pairs on five outcomes, all 32 sets",
+    return proved(
+        "finite sets: the positive parts bound every set, and {P0 >= e^e P1} collects exactly them",
+        *positive_parts(),
         random_cases("the set of positive differences attains the maximum", count, draw, attained),
+    )
+
+
+@check("kov.cor2.3", expects="proved", assumes=("kov.thm2.1",), smoke=True)
+def region_inclusion_is_privacy() -> Result:
+    """The region (2) is convex: a hull lies inside iff its generating points do."""
+    t, a, b, c, d, e = sympy.symbols("t a b c d E", positive=True)
+    return proved(
+        "a linear constraint at a mixture is the mixture of the constraints",
+        identity(
+            (t * a + (1 - t) * b) + e * (t * c + (1 - t) * d),
+            t * (a + e * c) + (1 - t) * (b + e * d),
+            {**dict.fromkeys((t, a, b, c, d), (0, 1)), e: (1, 9)},
+        ),
+    )
+
+
+def abel_summation() -> tuple[Evidence, ...]:
+    """``sum p_i a_i = p_N A_N + sum_{i<N} (p_i - p_{i+1}) A_i``, ``A_i = a_1 + ... + a_i``."""
+    s, p, a, more, q = sympy.symbols("sum p_next a A p", real=True)
+    box: dict[Any, Ends] = dict.fromkeys((s, p, a, more, q), (0, 1))
+    return (
+        identity(
+            (s - q * more) + (q - p) * more + p * (more + a),
+            s + p * a,
+            box,
+            text="N -> N+1: p_N A_N becomes (p_N - p_{N+1}) A_N + p_{N+1} A_{N+1}; the sum "
+            "grows by p_{N+1} a_{N+1}",
+        ),
+        identity(
+            (1 - p) + (p - q) + (q - 0), 1, box, text="the weights p_{i-1} - p_i telescope to 1"
+        ),
+    )
+
+
+@check("kov.rem2.2", "kov.sec6C.abel", "kov.sec6C.convex", expects="proved", smoke=True)
+def randomised_rules() -> Result:
+    """Sorted ``p_i`` make the rule a mixture of the sets ``S_1 u ... u S_i`` with weights >= 0."""
+    q, b = sympy.symbols("q b", real=True)
+    return proved(
+        "Abel summation, by induction on N; MD by the complement",
+        *abel_summation(),
+        identity((1 - q) * b, b - q * b, {q: (0, 1), b: (0, 1)}, text="MD = 1 - sum p_i P1(S_i)"),
+    )
+
+
+@check("kov.sec2.accept_prob", expects="repaired", smoke=True)
+def probability_of_rejecting() -> Result:
+    """The rule with ``p = (1, 1)`` accepts always in words, rejects always in the formula."""
+    masses = (Fraction(1, 3), Fraction(2, 3))
+    return repaired(
+        "read as the probability of accepting, p = (1, 1) never rejects; FA = sum p_i P0(S_i) is 1",
+        "p_i is the probability of rejecting on S_i; with it section VI-C is right",
+        certain(sum((1 - 1) * x for x in masses), "=", 0, "P(reject) under H0 if p = accepting"),
+        certain(sum(1 * x for x in masses), "=", 1, "the formula's FA"),
+        *abel_summation(),
+    )
+
+
+@check("kov.eq20", "kov.eq11", "kov.eq15", "kov.fig3.bottom", expects="proved", smoke=True)
+def supporting_lines() -> Result:
+    """With ``S`` where H1 is decided: ``FA = P0(S)``, ``MD = P1(S^c)``."""
+    p, q, e = sympy.symbols("p q E", positive=True)
+    box: dict[Any, Ends] = {p: (0, 1), q: (0, 1), e: (1, 9)}
+    return proved(
+        "1 - FA = P0(S^c): the line is the definition of d_e, and at e = 0 the total variation",
+        identity(
+            p + e * (1 - q),
+            1 - ((1 - p) - e * (1 - q)),
+            box,
+            text="FA + e^e MD = 1 - (P0 - e^e P1)(S^c) >= 1 - d_e, with equality at the best set",
+        ),
+        identity(1 - (1 - q) - p, q - p, box, text="1 - MD - FA = P1(S) - P0(S)"),
+    )
+
+
+@check("kov.remA.1a", expects="proved", assumes=("kov.thm2.1",), smoke=True)
+def weaker_parameters() -> Result:
+    """For ``E' <= E`` the new constraint is a mixture of the two old ones; else it is weaker."""
+    x, y, e, f, d = sympy.symbols("x y E F d", positive=True)
+    alpha, beta = (e * f - 1) / (e**2 - 1), (e - f) / (e**2 - 1)
+    big = Fraction(11, 10)
+    box: dict[Any, Ends] = {x: (0, 1), y: (0, 1), e: (big, 9), f: (1, 9), d: (0, 1)}
+    return proved(
+        "y + E' x = alpha (y + E x) + beta (E y + x), alpha, beta >= 0 for 1 <= E' <= E",
+        identity(alpha * (y + e * x) + beta * (e * y + x), y + f * x, box),
+        identity(
+            (alpha + beta) * (1 - d),
+            (1 + f) * (1 - d) / (1 + e),
+            box,
+            text="alpha + beta = (1+E')/(1+E): the bound is 1-delta' by hypothesis",
+        ),
+        positive_coefficients(e * f - 1, {e: 1, f: 1}),
+        identity(
+            (y + f * x) - (y + e * x), (f - e) * x, box, text="E' >= E: weaker, delta' >= delta"
+        ),
+    )
+
+
+@check("kov.eq2", "kov.fig1", expects="proved", smoke=True)
+def the_region_drawn() -> Result:
+    """The corners of R(eps, delta) and the line of total variation through the middle one."""
+    e, d = sympy.symbols("E d", positive=True)
+    box: dict[Any, Ends] = {e: (1, 9), d: (0, 1)}
+    c = (1 - d) / (1 + e)
+    return proved(
+        "corners (0, 1-delta), (c, c), (1-delta, 0), c = (1-delta)/(1+e^eps), and FA + MD = 2c",
+        identity(c + e * c, 1 - d, box, text="both constraints are tight at (c, c)"),
+        identity((1 - d) + e * 0, 1 - d, box, text="FA + e^eps MD is tight at (0, 1-delta)"),
+        identity(1 - 2 * c, d + (1 - d) * (e - 1) / (e + 1), box, text="the line (20) is at 2c"),
     )
 
 
@@ -104,56 +234,3 @@ def total_variation() -> Result:
         identity(1 - 2 * corner, d + (1 - d) * (e - 1) / (e + 1), {e: (1, 9), d: (0, 1)}),
         certain(largest, "=", Fraction(2, 5), "at e^eps = 2, delta = 1/10 the pair attains 2/5"),
     )
-
-
-@check("kov.sec6D.hoeffding", expects="proved", smoke=True)
-def hoeffding(half: Fraction = Fraction(1, 2)) -> Result:
-    """``g = (2p-1) x + x^2/2 - log(p e^x + (1-p) e^-x)`` has ``g(0) = g'(0) = 0 <= g''``.
-
-    With ``m = d/dx log(...)`` the second derivative is ``1 - (1 - m^2) = m^2``.
-    """
-    x, p = sympy.Symbol("x", real=True), sympy.Symbol("p", positive=True)
-    moment = p * sympy.exp(x) + (1 - p) * sympy.exp(-x)
-    mean = (p * sympy.exp(x) - (1 - p) * sympy.exp(-x)) / moment
-    gap = (2 * p - 1) * x + rational(half) * x**2 - sympy.log(moment)
-    box = {x: (-3, 3), p: (0, 1)}
-    return proved(
-        "the gap of the logarithms is convex with a double zero at x = 0",
-        identity(sympy.diff(gap, x, 2), mean**2, box, text="g'' = m^2 >= 0"),
-        identity(gap.subs(x, 0), 0, {p: (0, 1)}, text="g(0) = 0"),
-        identity(sympy.diff(gap, x).subs(x, 0), 0, {p: (0, 1)}, text="g'(0) = 0"),
-    )
-
-
-@check("kov.eq17.pointwise_inequality", "kov.eq17.tangency", expects="proved", smoke=True)
-def markov_step() -> Result:
-    """With ``y = e^(x-e) >= 1``: ``1 - 1/y <= y^lam lam^lam/(lam+1)^(lam+1)`` for ``lam > 0``.
-
-    ``h = lam log y + lam log lam - (lam+1) log(lam+1) - log(1-1/y)`` has the derivative
-    ``(lam (y-1) - 1)/(y (y-1))`` in ``y``: its least value is at ``y = 1 + 1/lam``, where it is 0.
-    At ``lam = 0`` the claim is ``1 - 1/y <= 1``, and for ``x < e`` the left side is 0.
-    """
-    y, lam, t = sympy.symbols("y lam t", positive=True)
-    h = (
-        lam * sympy.log(y)
-        + lam * sympy.log(lam)
-        - (lam + 1) * sympy.log(lam + 1)
-        - sympy.log(y - 1)
-        + sympy.log(y)
-    )
-    box = {y: (Fraction(3, 2), 9), lam: (Fraction(1, 10), 5)}
-    lam_box = {lam: (Fraction(1, 10), 5)}
-    slope = identity(sympy.diff(h, y), (lam * (y - 1) - 1) / (y * (y - 1)), box)
-    least = identity(
-        sympy.expand_log(sympy.simplify(h.subs(y, (lam + 1) / lam)), force=True),
-        0,
-        lam_box,
-        text="h = 0 at y = 1 + 1/lam",
-    )
-    sign = identity(
-        (lam * (y - 1) - 1).subs(y, 1 + 1 / lam + t),
-        lam * t,
-        {lam: (Fraction(1, 10), 5), t: (-1, 5)},
-        text="the derivative has the sign of y - (1 + 1/lam)",
-    )
-    return proved("the least value in y, at the tangent point, is 0", slope, least, sign)

@@ -31,11 +31,3 @@ def test_the_formula_against_the_library():
     found = dpexact.delta("approx_dp(log(2), 1/10)^3", "log(2)", digits=12)
     assert found.lower <= exact <= found.upper
     assert exact == RIGHT(Fraction(2), Fraction(1, 10), 3, 1)
-
-
-def test_adaptive_composition_is_not_below_a_smaller_pair(monkeypatch):
-    monkeypatch.setattr(composition, "kov_pair", lambda e, d: kov_pair(e, d / 2))
-    # what is drawn is then smaller too: compare with the true pair, which must fail
-    monkeypatch.setattr(composition, "_post_processed", lambda s, e, d: kov_pair(e, d))
-    with pytest.raises(Declined):
-        composition.adaptive_composition(20)

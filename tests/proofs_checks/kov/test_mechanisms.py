@@ -16,6 +16,18 @@ def test_a_wider_range_is_declined(limit):
         mechanisms.recipe_holds_for_small_epsilon(sympy.sympify(limit))
 
 
+@pytest.mark.parametrize("share", [2, sympy.Rational(1, 2)])
+def test_another_second_condition_is_declined(share):
+    with pytest.raises(Declined):
+        mechanisms.gaussian_sufficient_condition(sympy.sympify(share))
+
+
+@pytest.mark.parametrize("ratio", ["2.35", "2.39"])
+def test_the_witness_beyond_the_range_is_not_inside(ratio):
+    with pytest.raises(Declined):
+        mechanisms.recipe_holds_for_small_epsilon(fails=ratio)
+
+
 def test_the_recipe_holds_at_the_edge_of_its_range():
     # eps = 18/10 log(e + ...) is inside: the library's optimal composition agrees
     for k in (1, 40, 1000):

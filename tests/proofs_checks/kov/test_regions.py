@@ -5,13 +5,13 @@ from fractions import Fraction
 import pytest
 
 from proofs_checks.evidence import Declined
-from proofs_checks.kov import regions
+from proofs_checks.kov import moments, regions
 
 
 @pytest.mark.parametrize("half", [Fraction(49, 100), Fraction(1, 4), Fraction(-1, 2)])
 def test_a_smaller_constant_in_hoeffdings_inequality_is_declined(half):
     with pytest.raises(Declined):
-        regions.hoeffding(half)
+        moments.hoeffding(half)
 
 
 def test_post_processing_would_notice_growth(monkeypatch):
