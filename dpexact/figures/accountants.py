@@ -24,12 +24,12 @@ from dpexact.reals import real
 
 _SIGMAS: Final = ("0.6", "1", "2", "4")
 #: ``q sqrt(T)`` at the rate 1/100, so ``T = (100 q sqrt T)^2``.
-_SCALES: Final = ("0.1", "0.5", "2")
+_SCALES: Final = ("0.1", "0.5", "1")
 _DELTA: Final = "1e-5"
 #: Digits that cancel in a relative error.
 _LOST: Final = 20
 #: Of one answer.
-_LIMITS: Final = Limits(seconds=30)
+_LIMITS: Final = Limits(seconds=60)
 _X: Final = r"$q\sqrt{T}$"
 _Y: Final = r"noise $\sigma$"
 
@@ -41,7 +41,7 @@ _Y: Final = r"noise $\sigma$"
     "Claimed epsilon over certified epsilon, minus 1, at delta = 1e-5 (Poisson sampling at rate "
     "1/100, noise sigma, T steps), for the exact values of the floats that each was given. Of an "
     "accountant that gives several numbers the upper bound is shown; below 0 a claimed upper bound "
-    "or estimate understates. A dash: no answer in 30 seconds, or an error. An accountant that is "
+    "or estimate understates. A dash: no answer in a minute, or an error. An accountant that is "
     "not installed has an empty panel; one that does not account for sampled Gaussians has none.",
 )
 def accountants(workshop: Workshop) -> tuple[Panel, ...]:

@@ -32,6 +32,8 @@ _MARKERS: Final = ("o", "s", "^", "D", "v", "P", "X")
 _HATCHES: Final = ("", "//", "..", "xx")
 #: From below to above; both ends are dark, so the numbers in the cells say which, in grey too.
 _DIVERGING: Final = "PuOr"
+#: The luminance on which black and white have the same contrast.
+_MIDDLE: Final = 0.179
 #: Relative errors up to this look like none.
 _NEGLIGIBLE: Final = 1e-6
 #: Coordinates on ``[0, 1]``, with room for curves along the axes.
@@ -183,10 +185,17 @@ def _draw_heat(ax: Axes, heat: HeatMap) -> None:
     for row, values in enumerate(shown):
         for column, value in enumerate(values):
             text = heat.missing if math.isnan(value) else _cell(value, heat.scale)
-            red, green, blue, _ = (1, 1, 1, 1) if math.isnan(value) else colours(norm(value))
-            light = 0.299 * red + 0.587 * green + 0.114 * blue > 0.5
-            colour = "black" if light else "white"
-            ax.text(column, row, text, ha="center", va="center", fontsize=8, color=colour)
+            dark = not math.isnan(value) and _luminance(colours(norm(value))) < _MIDDLE
+            ink = "white" if dark else "black"
+            ax.text(column, row, text, ha="center", va="center", fontsize=8, color=ink)
+
+
+def _luminance(colour: tuple[float, ...]) -> float:
+    """The relative luminance of an sRGB colour (WCAG 2.1)."""
+    red, green, blue = (
+        c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in colour[:3]
+    )
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
 
 
 def _cell(value: float, scale: HeatScale) -> str:
