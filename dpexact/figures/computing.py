@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import multiprocessing
 import signal
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
+from contextlib import contextmanager
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
@@ -97,9 +98,10 @@ def in_processes(
             progress(len(found), len(work))
         return found
     spawn = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(min(jobs, len(work)), spawn, _leave_interrupts_to_parent) as pool:
+    with ProcessPoolExecutor(min(jobs, len(work)), spawn) as pool:
         try:
-            waiting = {pool.submit(compute): key for key, compute in work.items()}
+            with _interrupts_held():
+                waiting = {pool.submit(compute): key for key, compute in work.items()}
             for future in as_completed(waiting):
                 found[waiting[future]] = future.result()
                 progress(len(found), len(work))
@@ -111,8 +113,17 @@ def in_processes(
     return found
 
 
-def _leave_interrupts_to_parent() -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+@contextmanager
+def _interrupts_held() -> Iterator[None]:
+    """An interrupt meanwhile comes afterwards, and never to the processes that start meanwhile."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def exact(x: Fraction | int, y: Fraction | int) -> Point:
