@@ -84,6 +84,18 @@ def test_a_point_of_the_exact_curves():
     assert number(row, "y").overlaps(again)
 
 
+def test_the_errors_of_the_central_limit_are_differences():
+    rows = committed("gdp-7")
+    assert len({row["panel"] for row in rows}) == 3
+    values = {(row["panel"], row["series"].split(",")[0], row["x_lower"]): row for row in rows}
+    differences = [key for key in values if key[1].endswith("exact") and key[1] != "exact"]
+    assert len(differences) == 3 * 39
+    for panel, label, x in differences:
+        drawn, true = (number(values[panel, name, x], "y") for name in (r"$G_\mu$", "exact"))
+        low, high = drawn.lower - true.upper, drawn.upper - true.lower
+        assert number(values[panel, label, x], "y").overlaps(Enclosure(low, high))
+
+
 def test_a_cell_of_the_central_limit():
     (row,) = (
         row
