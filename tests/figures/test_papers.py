@@ -110,12 +110,15 @@ def middle(enclosure):
 def test_supporting_lines_touch_from_below(name, lines, touching, made):
     curve, *drawn = made(name).panels[0].series
     assert len(drawn) == lines
+    slopes = set()
     for each in drawn:
         start, end = sorted(each.points, key=lambda p: p.x.lower)
         heights = [
             middle(p.x) / middle(end.x) + middle(p.y) / middle(start.y) - 1 for p in curve.points
         ]
         assert -Fraction(1, 10**28) <= min(heights) <= touching + Fraction(1, 10**28)
+        slopes.add(middle(start.y) / middle(end.x))
+    assert len(slopes) == lines
     labels = {each.label for each in drawn}
     assert sum(each.like in labels for each in drawn) == lines // 2
 
