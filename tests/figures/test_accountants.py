@@ -10,6 +10,7 @@ from dpexact.audit.accountants import AccountantInfo, find, questions_for
 from dpexact.audit.claims import Claim
 from dpexact.audit.runs import AccountantRun
 from dpexact.audit.workloads import load
+from dpexact.enclosure import Enclosure
 from dpexact.errors import InvalidInput
 from dpexact.figures import Workshop, accountants, recipe, write_figure
 
@@ -104,3 +105,26 @@ def test_an_accountant_that_is_installed(monkeypatch):
     (panel,) = recipe("accountants").make(Workshop(20)).panels
     assert panel.title.startswith("dp-accounting-rdp (dp-accounting ")
     assert all(error.lower > 0 and error.digits >= 20 for (error,) in panel.heat.values)
+
+
+def test_of_several_numbers_the_upper_bound_is_drawn(monkeypatch):
+    def ask(_, workloads, *__, **___):
+        question = questions_for(find("prv-accountant").accountant, list(load(workloads[0]).cases))
+        q = question[0][0]
+        values = {"upper": "3", "estimate": "2", "lower": "1"}
+        claims = [
+            Claim(
+                q.mechanism, "epsilon", value, q.at, kind, id=f"prv-accountant: {q.case} ({kind})"
+            )
+            for kind, value in values.items()
+        ]
+        return claims, (AccountantRun("prv-accountant", {"prv-accountant": "9"}, asked=1),)
+
+    monkeypatch.setattr(accountants.live, "ask", ask)
+    (panel,) = recipe("accountants").make(Workshop(10)).panels
+    assert panel.heat.label == "relative error (upper)"
+    q = Fraction(0.01)
+    truth = accounting.epsilon(f"poisson(gaussian(1), {q})^100", Fraction(1e-5), 10)
+    assert panel.heat.values[0][0].overlaps(
+        Enclosure(3 / Fraction(truth.upper) - 1, 3 / Fraction(truth.lower) - 1)
+    )
