@@ -7,6 +7,7 @@ import shlex
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import click
 from click.shell_completion import CompletionItem
@@ -62,6 +63,7 @@ def figure(
       dpexact figure kov-2 -o pictures --format svg,csv
       dpexact figure all --digits 30
     """
+    from dpexact.audit.runner import versions
     from dpexact.figures import Workshop, recipe, recipes, write_figure
     from dpexact.figures.writing import formats_in
     from dpexact.progress import progress_bar
@@ -71,15 +73,16 @@ def figure(
         return
     wanted = recipes() if names == ("all",) else tuple(map(recipe, dict.fromkeys(names)))
     kinds = formats_in(formats)
-    made = []
+    made: list[dict[str, Any]] = []
+    began = time.perf_counter()
     for each in wanted:
         started = time.perf_counter()
         with progress_bar(each.name) as progress:
             data = each.make(Workshop(digits, jobs or cores(), progress))
         metadata = {
             "command": shlex.join(["dpexact", *sys.argv[1:]]),
-            "dpexact": dpexact.__version__,
             "digits": str(digits),
+            **versions(),
         }
         paths = write_figure(data, output, kinds, digits, metadata)
         seconds = time.perf_counter() - started
@@ -96,8 +99,18 @@ def figure(
                 f"{each.name}: {data.count} certified numbers, the widest enclosure has "
                 f"{record['fewest_digits']} digits, {seconds:.1f} s: {', '.join(map(str, paths))}"
             )
+    total = {
+        "numbers": sum(record["numbers"] for record in made),
+        "fewest_digits": min(record["fewest_digits"] for record in made),
+        "seconds": round(time.perf_counter() - began, 3),
+    }
     if as_json:
-        click.echo(json.dumps({"figures": made, "version": dpexact.__version__}))
+        click.echo(json.dumps({"figures": made, **total, "version": dpexact.__version__}))
+    elif len(made) > 1:
+        click.echo(
+            f"{len(made)} figures: {total['numbers']} certified numbers, the widest enclosure has "
+            f"{total['fewest_digits']} digits, {total['seconds']:.1f} s"
+        )
 
 
 def _list(as_json: bool) -> None:

@@ -2,7 +2,7 @@
 
 Modules, each importing only from those before it::
 
-    model < computing < registry < kov, gaussian_dp, composition_chapter, slides, ours
+    model < computing < registry < kov, gaussian_dp, composition_chapter, slides, ours, accountants
     model < drawing < writing
 """
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+import multiprocessing
+import signal
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
+from contextlib import contextmanager
 from dataclasses import dataclass
 from fractions import Fraction
-from multiprocessing import get_context
-from typing import Final, Literal, TypeAlias
+from functools import partial
+from typing import Final, Literal, TypeAlias, TypeVar
 
 from dpexact import accounting
 from dpexact.accounting.tradeoff_of import tradeoff
@@ -20,6 +23,9 @@ from dpexact.tradeoff.numbers import enclose
 
 Quantity: TypeAlias = Literal["delta", "epsilon", "renyi", "tradeoff"]
 Progress: TypeAlias = Callable[[int, int], None]
+
+_Key = TypeVar("_Key", bound=Hashable)
+_Value = TypeVar("_Value")
 
 #: Fewer questions than this are answered here, since processes take time to start.
 _FEW: Final = 24
@@ -59,18 +65,9 @@ class Workshop:
     def answers(self, questions: Sequence[Question]) -> list[Enclosure]:
         """The answers in the order of the questions; equal ones are answered once."""
         asked = list(dict.fromkeys(questions))
-        found: dict[Question, Enclosure] = {}
-        self.progress(0, len(asked))
-        if self.jobs == 1 or len(asked) < _FEW:
-            for question in asked:
-                found[question] = question.answer(self.digits)
-                self.progress(len(found), len(asked))
-        else:
-            with ProcessPoolExecutor(self.jobs, mp_context=get_context("spawn")) as pool:
-                waiting = {pool.submit(q.answer, self.digits): q for q in asked}
-                for future in as_completed(waiting):
-                    found[waiting[future]] = future.result()
-                    self.progress(len(found), len(asked))
+        jobs = self.jobs if len(asked) >= _FEW else 1
+        work = {question: partial(question.answer, self.digits) for question in asked}
+        found = in_processes(work, jobs, self.progress)
         return [found[question] for question in questions]
 
     def curves(
@@ -84,6 +81,49 @@ class Workshop:
             Series(label, tuple(Point(Enclosure.exact(x), next(answers)) for x in arguments))
             for label, _ in pairs
         )
+
+
+def in_processes(
+    work: Mapping[_Key, Callable[[], _Value]], jobs: int, progress: Progress
+) -> dict[_Key, _Value]:
+    """The value of each piece of ``work``, in up to ``jobs`` processes; here, if in one.
+
+    An interrupt, or whatever else is raised, ends the processes at once.
+    """
+    found: dict[_Key, _Value] = {}
+    progress(0, len(work))
+    if min(jobs, len(work)) <= 1:
+        for key, compute in work.items():
+            found[key] = compute()
+            progress(len(found), len(work))
+        return found
+    spawn = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(min(jobs, len(work)), spawn) as pool:
+        try:
+            with _interrupts_held():
+                waiting = {pool.submit(compute): key for key, compute in work.items()}
+            for future in as_completed(waiting):
+                found[waiting[future]] = future.result()
+                progress(len(found), len(work))
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            for child in multiprocessing.active_children():
+                child.terminate()
+            raise
+    return found
+
+
+@contextmanager
+def _interrupts_held() -> Iterator[None]:
+    """An interrupt meanwhile comes afterwards, and never to the processes that start meanwhile."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def exact(x: Fraction | int, y: Fraction | int) -> Point:

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import io
 import math
-from itertools import cycle
+import textwrap
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from dpexact.enclosure import Bound, Enclosure
 from dpexact.errors import InvalidInput
-from dpexact.figures.model import FigureData, HeatMap, Panel, Series
+from dpexact.figures.model import FigureData, HeatMap, HeatScale, Panel, Series
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 _Dashes: TypeAlias = str | tuple[int, tuple[int, ...]]
 
@@ -29,6 +30,14 @@ _DASHES: Final[tuple[_Dashes, ...]] = (
 )
 _MARKERS: Final = ("o", "s", "^", "D", "v", "P", "X")
 _HATCHES: Final = ("", "//", "..", "xx")
+#: From below to above; both ends are dark, so the numbers in the cells say which, in grey too.
+_DIVERGING: Final = "PuOr"
+#: The luminance on which black and white have the same contrast.
+_MIDDLE: Final = 0.179
+#: Relative errors up to this look like none.
+_NEGLIGIBLE: Final = 1e-6
+#: Coordinates on ``[0, 1]``, with room for curves along the axes.
+_UNIT: Final = (-0.012, 1.012)
 
 #: The same bytes on every run and machine of equal versions.
 _SETTINGS: Final = {
@@ -53,21 +62,28 @@ def picture(data: FigureData, kind: str, metadata: dict[str, str]) -> bytes:
     """
     try:
         import matplotlib
-        from matplotlib.figure import Figure
     except ImportError:
         raise InvalidInput(
             f'format {kind}: needs matplotlib; pip install "dpexact[plot]"'
         ) from None
+    metadata = {**metadata, "matplotlib": matplotlib.__version__}
+    with matplotlib.rc_context(_SETTINGS):
+        content = io.BytesIO()
+        drawn(data).savefig(content, format=kind, metadata=_metadata(kind, metadata))
+    return content.getvalue()
+
+
+def drawn(data: FigureData) -> Figure:
+    """``data`` as a figure of matplotlib."""
+    from matplotlib.figure import Figure
+
     columns = min(len(data.panels), 3)
     rows = math.ceil(len(data.panels) / columns)
-    with matplotlib.rc_context(_SETTINGS):
-        drawn = Figure(figsize=(max(4.6 * columns, 5.2), 4.3 * rows), layout="constrained")
-        for number, panel in enumerate(data.panels, start=1):
-            _draw(drawn.add_subplot(rows, columns, number), panel)
-        drawn.suptitle(data.title)
-        content = io.BytesIO()
-        drawn.savefig(content, format=kind, metadata=_metadata(kind, metadata))
-    return content.getvalue()
+    figure = Figure(figsize=(max(4.6 * columns, 5.2), 4.3 * rows), layout="constrained")
+    for number, panel in enumerate(data.panels, start=1):
+        _draw(figure.add_subplot(rows, columns, number), panel)
+    figure.suptitle(data.title)
+    return figure
 
 
 def _metadata(kind: str, values: dict[str, str]) -> dict[str, str | None]:
@@ -83,26 +99,41 @@ def _draw(ax: Axes, panel: Panel) -> None:
         _draw_heat(ax, panel.heat)
     elif panel.categories:
         _draw_bars(ax, panel)
-    else:
-        styles = zip(cycle(_COLOURS), cycle(_DASHES), cycle(_MARKERS), strict=False)
-        for series, (colour, dashes, marker) in zip(panel.series, styles, strict=False):
-            _draw_series(ax, series, colour, dashes, marker)
+    elif panel.series:
+        _draw_curves(ax, panel.series)
         ax.set(xscale=panel.x_scale, yscale=panel.y_scale)
-    ax.set(title=panel.title, xlabel=panel.x_label, ylabel=panel.y_label)
-    if panel.square:
-        ax.set(xlim=(0, 1), ylim=(0, 1), aspect="equal")
-    if len(panel.series) > 1:
-        ax.legend(loc="best", fontsize=8)
-
-
-def _draw_series(ax: Axes, series: Series, colour: str, dashes: _Dashes, marker: str) -> None:
-    points = [point for point in series.points if _finite(point.x) and _finite(point.y)]
-    x = [_middle(point.x) for point in points]
-    y = [_middle(point.y) for point in points]
-    if series.mark == "points":
-        ax.plot(x, y, marker, color=colour, label=series.label, markersize=4)
     else:
-        ax.plot(x, y, color=colour, linestyle=dashes, label=series.label, linewidth=1.6)
+        _draw_note(ax, panel.note)
+    ax.set(title=textwrap.fill(panel.title, 46), xlabel=panel.x_label, ylabel=panel.y_label)
+    if panel.square:
+        ax.set(xlim=_UNIT, ylim=_UNIT, aspect="equal")
+    if len(panel.series) > 1:
+        ax.legend(loc="best", fontsize=8, handlelength=3)
+
+
+def _draw_note(ax: Axes, note: str) -> None:
+    ax.text(0.5, 0.5, textwrap.fill(note, 40), ha="center", va="center", transform=ax.transAxes)
+    ax.set(xticks=(), yticks=())
+
+
+def _draw_curves(ax: Axes, series: tuple[Series, ...]) -> None:
+    styled = [each.label for each in series if not each.like]
+    for each in series:
+        number = styled.index(each.like or each.label)
+        points = [point for point in each.points if _finite(point.x) and _finite(point.y)]
+        # marks of different curves stand at different points, so that curves on one another show
+        marked = slice(number, None, len(styled)) if len(points) > len(styled) else slice(None)
+        ax.plot(
+            [_middle(point.x) for point in points],
+            [_middle(point.y) for point in points],
+            color=_COLOURS[number % len(_COLOURS)],
+            linestyle=_DASHES[number % len(_DASHES)],
+            linewidth=1.6,
+            marker=_MARKERS[number % len(_MARKERS)] if each.mark == "marked" else "",
+            markersize=5,
+            markevery=marked,
+            label="_" if each.like else each.label,
+        )
 
 
 def _draw_bars(ax: Axes, panel: Panel) -> None:
@@ -123,23 +154,58 @@ def _draw_bars(ax: Axes, panel: Panel) -> None:
         )
     ax.set_xticks(range(len(panel.categories)), panel.categories, rotation=35, ha="right")
     ax.set_yscale(panel.y_scale)
+    ax.margins(y=0.25)  # room for the legend above the bars
 
 
 def _draw_heat(ax: Axes, heat: HeatMap) -> None:
+    from matplotlib import colormaps
+    from matplotlib.colors import LogNorm, Normalize, SymLogNorm
+
     shown = [[math.nan if v is None else _middle(v) for v in row] for row in heat.values]
-    image = ax.imshow(shown, aspect="auto", cmap="cividis", origin="lower")
+    finite = [value for row in shown for value in row if math.isfinite(value)]
+    norm: Normalize
+    if heat.scale == "ratio":
+        most = max([2.0, *finite, *(1 / value for value in finite if value > 0)])
+        norm = LogNorm(1 / most, most)
+        half = [2.0**k for k in range(1, int(math.log2(most)) + 1)]
+        ticks = [*(1 / tick for tick in half), 1.0, *half]
+    else:
+        norm = SymLogNorm(_NEGLIGIBLE, vmin=-1, vmax=1)
+        ticks = [-1, -1e-2, -1e-4, 0, 1e-4, 1e-2, 1]
+    # orange where the published number is too small
+    colours = colormaps[_DIVERGING if heat.scale == "error" else f"{_DIVERGING}_r"]
+    image = ax.imshow(shown, aspect="auto", cmap=colours, norm=norm, origin="lower")
     ax.set_xticks(range(len(heat.x)), heat.x)
     ax.set_yticks(range(len(heat.y)), heat.y)
     ax.grid(visible=False)
     assert ax.figure is not None
-    ax.figure.colorbar(image, ax=ax, label=heat.label)
-    low, high = image.get_clim()
+    bar = ax.figure.colorbar(image, ax=ax, label=heat.label)
+    bar.set_ticks(ticks, labels=[f"{tick:g}" for tick in ticks])
+    bar.minorticks_off()
     for row, values in enumerate(shown):
         for column, value in enumerate(values):
-            text = heat.missing if math.isnan(value) else f"{value:.2g}"
-            bright = not math.isnan(value) and value > (low + high) / 2
-            colour = "black" if bright or math.isnan(value) else "white"
-            ax.text(column, row, text, ha="center", va="center", fontsize=7, color=colour)
+            text = heat.missing if math.isnan(value) else _cell(value, heat.scale)
+            dark = not math.isnan(value) and _luminance(colours(norm(value))) < _MIDDLE
+            ink = "white" if dark else "black"
+            ax.text(column, row, text, ha="center", va="center", fontsize=8, color=ink)
+
+
+def _luminance(colour: tuple[float, ...]) -> float:
+    """The relative luminance of an sRGB colour (WCAG 2.1)."""
+    red, green, blue = (
+        c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in colour[:3]
+    )
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+def _cell(value: float, scale: HeatScale) -> str:
+    """Few digits of ``value``; an error with its sign, in percent where it is large."""
+    if scale == "ratio" or math.isinf(value):
+        return f"{value:.3f}" if value < 10 else f"{value:.3g}"
+    if abs(value) >= 1e-3:
+        return f"{100 * value:+.2g} %"
+    mantissa, _, exponent = f"{value:+.1e}".partition("e")
+    return f"{mantissa}e{int(exponent)}" if value else "0"
 
 
 def _finite(value: Enclosure) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 from typing import Final
 
@@ -117,8 +118,9 @@ def _advanced(
     "kov-3-bottom",
     "A region as an intersection of half planes",
     f"{_SOURCE}, Figure 3 (bottom)",
-    "The supporting lines P_MD = 1 - delta_i - e^eps_i P_FA of a composition. Our choice: the "
-    "3-fold composition of (0.4, 0.1)-differential privacy.",
+    "The supporting lines P_MD = 1 - delta_i - e^eps_i P_FA of a composition and, in the same "
+    "style, P_FA = 1 - delta_i - e^eps_i P_MD. Our choice: the 3-fold composition of (0.4, 0.1)-"
+    "differential privacy, (eps_i, delta_i) from eps_0 = 0 on.",
 )
 def supporting_lines(workshop: Workshop) -> tuple[Panel, ...]:
     """The lines of ``{(eps_i, delta_i)}`` for ``(2/5, 1/10)``, ``k = 3``."""
@@ -126,5 +128,10 @@ def supporting_lines(workshop: Workshop) -> tuple[Panel, ...]:
     lines = []
     for number, (level, delta) in enumerate(guarantees(f)):
         ends = (Vertex(Fraction(0), 1 - delta), Vertex((1 - delta) / level, Fraction(0)))
-        lines.append(path(rf"$i = {number}$", ends, workshop.digits))
+        mirrored = tuple(Vertex(beta, alpha) for alpha, beta in ends)
+        label = rf"$i = {number}$"
+        lines.append(path(label, ends, workshop.digits))
+        if level != 1:
+            other = path(f"{label}, mirrored", mirrored, workshop.digits)
+            lines.append(replace(other, like=label))
     return _region(r"3-fold $(0.4, 0.1)$-DP", outline("composition", f, workshop.digits), *lines)

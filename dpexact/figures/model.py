@@ -6,12 +6,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from dpexact.enclosure import Enclosure
+from dpexact.enclosure import EXACT, Enclosure
 
-Mark: TypeAlias = Literal["line", "points", "bars"]
-"""How a series is drawn: joined, as single points, or as bars."""
+Mark: TypeAlias = Literal["line", "marked", "bars"]
+"""How a series is drawn: joined, joined with marks at points, or as bars."""
 
 Scale: TypeAlias = Literal["linear", "log"]
+HeatScale: TypeAlias = Literal["ratio", "error"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,18 +25,24 @@ class Point:
 
 @dataclass(frozen=True, slots=True)
 class Series:
-    """One curve: its label in the legend, in mathematical notation, and its points."""
+    """One curve: its label in the legend, in mathematical notation, and its points.
+
+    ``like`` is the label of another series that it belongs to: it is drawn in the same style, and
+    has no place of its own in the legend.
+    """
 
     label: str
     points: tuple[Point, ...]
     mark: Mark = "line"
+    like: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class HeatMap:
     """Values over a grid: ``values[row][column]`` at ``y[row]`` and ``x[column]``.
 
-    ``None`` where there is no value; then ``missing`` says why.
+    ``None`` where there is no value; then ``missing`` says why. A ``ratio`` is coloured by its
+    logarithm, an ``error`` (relative, of either sign) by its size beyond a millionth.
     """
 
     label: str
@@ -43,11 +50,15 @@ class HeatMap:
     y: tuple[str, ...]
     values: tuple[tuple[Enclosure | None, ...], ...]
     missing: str = ""
+    scale: HeatScale = "ratio"
 
 
 @dataclass(frozen=True, slots=True)
 class Panel:
-    """One pair of axes. ``square`` draws both axes to the same scale, on ``[0, 1]``."""
+    """One pair of axes. ``square`` draws both axes to the same scale, on ``[0, 1]``.
+
+    ``note`` says why the panel is empty, where it is.
+    """
 
     title: str
     x_label: str
@@ -58,6 +69,7 @@ class Panel:
     y_scale: Scale = "linear"
     square: bool = False
     categories: tuple[str, ...] = ()
+    note: str = ""
 
     def enclosures(self) -> Iterator[Enclosure]:
         """Every certified number of the panel."""
@@ -88,5 +100,6 @@ class FigureData:
 
     @property
     def fewest_digits(self) -> int:
-        """The certified digits of the widest enclosure."""
-        return min(value.digits for panel in self.panels for value in panel.enclosures())
+        """The certified digits of the widest enclosure; :data:`EXACT` if there is none."""
+        found = (value.digits for panel in self.panels for value in panel.enclosures())
+        return min(found, default=EXACT)

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass
 from fractions import Fraction
-from multiprocessing import get_context
+from functools import partial
 from typing import Final
 
 from dpexact import accounting, balls, reals
 from dpexact.enclosure import Enclosure
 from dpexact.errors import PrecisionNotReached
-from dpexact.figures.computing import Workshop
+from dpexact.figures.computing import Workshop, in_processes
 from dpexact.figures.model import Panel, Point, Series
 from dpexact.figures.registry import figure
 from dpexact.reals import Real
@@ -82,6 +81,10 @@ def census(workshop: Workshop) -> tuple[Panel, ...]:
         for e, p in zip(exact, published, strict=True)
     ]
     names = tuple(level.name for level in _LEVELS)
+    flagged = tuple(
+        level.name if _as_rounded(level.printed, true) else f"{level.name} (misprint)"
+        for level, true in zip(_LEVELS, saved, strict=True)
+    )
     return (
         Panel(
             "variance of a query",
@@ -102,9 +105,14 @@ def census(workshop: Workshop) -> tuple[Panel, ...]:
                 _bars("as printed", [Enclosure.exact(level.printed) for level in _LEVELS]),
                 _bars("recomputed", saved),
             ),
-            categories=names,
+            categories=flagged,
         ),
     )
+
+
+def _as_rounded(printed: Fraction, true: Enclosure) -> bool:
+    """Whether ``printed``, with one decimal, is ``true`` up to how the shares were rounded."""
+    return abs(Fraction(true.lower) - printed) <= Fraction(1, 10)
 
 
 def _bars(label: str, values: list[Enclosure]) -> Series:
@@ -116,13 +124,8 @@ def _variances(workshop: Workshop) -> list[Enclosure]:
     """The exact variances of the levels, equal shares computed once."""
     shares = list(dict.fromkeys(level.share for level in _LEVELS))
     one = {level.share: level for level in _LEVELS}
-    found: dict[Fraction, Enclosure] = {}
-    workshop.progress(0, len(shares))
-    with ProcessPoolExecutor(workshop.jobs, mp_context=get_context("spawn")) as pool:
-        waiting = {pool.submit(_variance, one[share], workshop.digits): share for share in shares}
-        for future in as_completed(waiting):
-            found[waiting[future]] = future.result()
-            workshop.progress(len(found), len(shares))
+    work = {share: partial(_variance, one[share], workshop.digits) for share in shares}
+    found = in_processes(work, workshop.jobs, workshop.progress)
     return [found[level.share] for level in _LEVELS]
 
 

@@ -71,6 +71,9 @@ def _csv(data: FigureData, digits: int, metadata: dict[str, str]) -> str:
     out = io.StringIO()
     for key, value in metadata.items():
         out.write(f"# {key}: {' '.join(value.split())}\n")
+    for panel in data.panels:
+        if panel.note:
+            out.write(f"# {panel.title}: {panel.note}\n")
     table = csv.writer(out, lineterminator="\n")
     table.writerow(_COLUMNS)
     for panel in data.panels:
@@ -105,6 +108,7 @@ def _json(data: FigureData, digits: int, metadata: dict[str, str]) -> str:
                 "title": panel.title,
                 "x_label": panel.x_label,
                 "y_label": panel.y_label,
+                **({"note": panel.note} if panel.note else {}),
                 "series": [{"label": label, "points": rows} for label, rows in points.items()],
             }
         )

@@ -2,6 +2,11 @@
 
 import csv
 import json
+import os
+import signal
+import subprocess
+import sys
+import time
 import xml.etree.ElementTree as ET
 from fractions import Fraction
 
@@ -118,3 +123,55 @@ def test_formats():
 
 def test_grids_are_exact():
     assert grid(0, 1, 4) == [0, Fraction(1, 4), Fraction(1, 2), Fraction(3, 4), 1]
+
+
+def test_several_figures_have_a_total(tmp_path):
+    names = ["kov-1", "gdp-3-left"]
+    lines = run(*names, "-o", tmp_path, "--format", "csv").output.splitlines()
+    assert len(lines) == 3
+    assert lines[-1].startswith(
+        "2 figures: 28 certified numbers, the widest enclosure has 30 digits"
+    )
+    record = json.loads(run(*names, "-o", tmp_path, "--format", "csv", "--json").output)
+    assert record["numbers"] == sum(each["numbers"] for each in record["figures"]) == 28
+    assert record["fewest_digits"] == 30
+
+
+def test_names_complete():
+    command = main.commands["figure"]
+    (argument,) = (each for each in command.params if each.name == "names")
+    with command.make_context("figure", ["list"]) as context:
+        found = [item.value for item in argument.shell_complete(context, "kov-3")]
+        assert found == ["kov-3-top", "kov-3-bottom"]
+        assert {"all", "accountants"} <= {i.value for i in argument.shell_complete(context, "a")}
+
+
+def test_pictures_tell_how_they_were_made(tmp_path):
+    from PIL import Image
+
+    run("kov-1", "-o", tmp_path, "--format", "svg,png")
+    told = Image.open(tmp_path / "kov-1.png").text["Description"]
+    for key in ("command: dpexact", "digits: 30", "dpexact: ", "flint: ", "matplotlib: "):
+        assert key in told
+        assert key in (tmp_path / "kov-1.svg").read_text()
+
+
+@pytest.mark.parametrize(("jobs", "delay"), [(1, 0.5), (2, 0.3), (2, 2)])
+def test_an_interrupt_ends_at_once_and_leaves_nothing(tmp_path, jobs, delay):
+    """Of two figures the first stays whole, of the second there is nothing."""
+    command = [sys.executable, "-m", "dpexact", "figure", "kov-1", "gdp-7", "--jobs", str(jobs)]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    making = subprocess.Popen(
+        [*command, "-o", str(tmp_path / "out"), "--format", "csv"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=environment,
+        start_new_session=True,
+    )
+    while making.poll() is None and not (tmp_path / "out" / "kov-1.csv").exists():
+        time.sleep(0.01)
+    time.sleep(delay)  # the processes of the second start, or are at work
+    os.killpg(making.pid, signal.SIGINT)  # as a terminal does: the whole group
+    said = making.communicate(timeout=60)[1].decode()
+    assert (making.returncode, said.strip()) == (130, "dpexact: interrupted")
+    assert [path.name for path in (tmp_path / "out").iterdir()] == ["kov-1.csv"]

@@ -1,0 +1,130 @@
+"""The gallery: every figure is on the page, and its committed data agree with recomputation."""
+
+import csv
+import re
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+
+from dpexact import accounting
+from dpexact.enclosure import Enclosure
+from dpexact.figures import Workshop, recipe, recipes
+from dpexact.figures.computing import Question
+
+DOCS = Path(__file__).parents[2] / "docs"
+NAMES = [each.name for each in recipes()]
+QUICK = [name for name in NAMES if name.startswith(("kov", "gdp", "steinke")) and name != "gdp-7"]
+
+
+def committed(name):
+    lines = (DOCS / "figures" / f"{name}.csv").read_text().splitlines()
+    return list(csv.DictReader(line for line in lines if not line.startswith("#")))
+
+
+def number(row, axis):
+    lower, upper = Fraction(row[f"{axis}_lower"]), Fraction(row[f"{axis}_upper"])
+    return Enclosure(lower, upper)
+
+
+def test_every_figure_is_in_the_gallery():
+    page = (DOCS / "figures.md").read_text()
+    assert re.findall(r"^### (.*)$", page, re.MULTILINE) == NAMES
+    assert re.findall(r"!\[(.*)\]\(figures/\1\.svg\)", page) == NAMES
+    assert re.findall(r"\[Data\]\(figures/(.*)\.csv\)", page) == NAMES
+
+
+def test_the_gallery_is_small_and_whole():
+    files = list((DOCS / "figures").iterdir())
+    assert {path.name for path in files} == {
+        f"{n}.{kind}" for n in NAMES for kind in ("svg", "csv")
+    }
+    assert sum(path.stat().st_size for path in files) < 2_000_000
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_files_say_how_they_were_made(name):
+    for kind in ("svg", "csv"):
+        text = (DOCS / "figures" / f"{name}.{kind}").read_text()
+        assert "command: dpexact figure all -o docs/figures --format svg,csv" in text
+        assert re.search(r"digits: 30\b", text)
+        assert re.search(r"python-flint: \d", text)
+        assert ("matplotlib: " in text) == (kind == "svg")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_number_has_its_digits(name):
+    for row in committed(name):
+        assert number(row, "y").digits >= 30
+
+
+@pytest.mark.parametrize("name", QUICK)
+def test_committed_data_agree_with_recomputation(name):
+    panels = recipe(name).make(Workshop(12)).panels
+    points = [
+        (panel.title, series.label, point)
+        for panel in panels
+        for series in panel.series
+        for point in series.points
+    ]
+    rows = committed(name)
+    for row, (title, label, point) in zip(rows, points, strict=True):
+        assert (row["panel"], row["series"]) == (title, label)
+        assert number(row, "x").overlaps(point.x)
+        assert number(row, "y").overlaps(point.y)
+
+
+def test_a_point_of_the_exact_curves():
+    (row,) = (
+        row
+        for row in committed("gdp-7")
+        if row["series"] == "exact" and "0.7" in row["panel"] and Fraction(row["x_lower"]) == 0.25
+    )
+    again = Question("tradeoff", "poisson(gaussian(0.7), 256/60000)^10546", "1/4").answer(8)
+    assert number(row, "y").overlaps(again)
+
+
+def test_the_errors_of_the_central_limit_are_differences():
+    rows = committed("gdp-7")
+    assert len({row["panel"] for row in rows}) == 3
+    values = {(row["panel"], row["series"].split(",")[0], row["x_lower"]): row for row in rows}
+    differences = [key for key in values if key[1].endswith("exact") and key[1] != "exact"]
+    assert len(differences) == 3 * 39
+    for panel, label, x in differences:
+        drawn, true = (number(values[panel, name, x], "y") for name in (r"$G_\mu$", "exact"))
+        low, high = drawn.lower - true.upper, drawn.upper - true.lower
+        assert number(values[panel, label, x], "y").overlaps(Enclosure(low, high))
+
+
+def test_a_cell_of_the_central_limit():
+    (row,) = (
+        row
+        for row in committed("clt-understatement")
+        if (row["series"], row["x_lower"]) == ("0.8", "0.1")
+    )
+    mechanism = "poisson(gaussian(0.8), 1/100)^100"
+    again = accounting.approximation_error(mechanism, "clt-poisson", digits=8, delta="1e-5").ratio
+    assert number(row, "y").overlaps(again)
+
+
+def test_a_point_of_each_bound():
+    """The slack at k = 100 by bounds and exact epsilon asked for apart."""
+    exact = accounting.epsilon("gaussian(10)^100", "1e-6", 15)
+    for row in committed("slack-of-bounds"):
+        if "Gaussian" not in row["panel"] or row["x_lower"] != "100":
+            continue
+        (bound,) = (
+            b for b in accounting.bounds("gaussian(10)^100", "1e-6", 15) if b.name == row["series"]
+        )
+        ends = (
+            Fraction(bound.value.lower) / Fraction(exact.upper) - 1,
+            Fraction(bound.value.upper) / Fraction(exact.lower) - 1,
+        )
+        assert number(row, "y").overlaps(Enclosure(*ends))
+
+
+def test_the_accountants_name_their_versions():
+    rows = committed("accountants")
+    asked = {row["panel"] for row in rows}
+    assert len(asked) >= 7
+    assert all(re.search(r" \(.* \d+\.\d.*\)$", panel) for panel in asked)
