@@ -1,0 +1,171 @@
+"""Sections 2.3 and 2.4: post-processing, Blackwell's order, weaker orders, duality."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import sympy
+
+from dpexact.tradeoff.blackwell import Processing, blackwell
+from proofs_checks.gdp.core import follows, positive, same
+from proofs_checks.prover.enumeration import Draw, Law, beta_at, post_process, random_cases, tradeoff
+from proofs_checks.prover.expressions import phi
+from proofs_checks.prover.intervals import prove
+from proofs_checks.prover.numbers import certain
+from proofs_checks.registry import check
+from proofs_checks.verdicts import Result, proved, tested
+
+
+@check("gdp.lem1", expects="proved", assumes=("Fubini's theorem beyond finite laws",), smoke=True)
+def post_processing() -> Result:
+    """A test of ``Proc(x)`` is the test ``E phi(Proc(x))`` of x, with the same errors."""
+    p, k, j, f, g = positive("p k j f g")
+    after = (p * k) * f + (p * j) * g
+    return proved(
+        "pull the test back: errors are sums over (x, y) of P(x) K(x,y) phi(y), in either order",
+        same(after, p * (k * f + j * g), "one row of the exchange of the two sums"),
+        follows(k * f + j * g, "the pulled-back test is >= 0"),
+        same(
+            (k + j) - (k * f + j * g),
+            k * (1 - f) + j * (1 - g),
+            "and, with k + j = 1, at most 1",
+        ),
+    )
+
+
+@check("gdp.thm2", "gdp.ineq", expects="tested", about=("dpexact.tradeoff.blackwell.blackwell",))
+def blackwell_order(count: int = 60) -> Result:
+    """An exact kernel, verified, wherever ``T <= T'``; an exact separating level elsewhere."""
+
+    def draw(source: Draw) -> dict[str, object]:
+        p, q = source.law(3), source.law(3)
+        kernel = source.kernel(p, 3)
+        mapped = {"r": post_process(p, kernel), "s": post_process(q, kernel)}
+        free = {"r": source.law(3), "s": source.law(3)}
+        return {"p": p, "q": q, **(mapped if source.integer(0, 1) else free)}
+
+    def equivalent(p: Law, q: Law, r: Law, s: Law) -> bool:
+        low, high = tradeoff(p, q), tradeoff(r, s)
+        below = all(
+            beta_at(low, a) <= beta_at(high, a) for a in {x for x, _ in low} | {x for x, _ in high}
+        )
+        pairs = [[*law.values()] for law in (p, q, r, s)]
+        found = blackwell((pairs[0], pairs[1]), (pairs[2], pairs[3]))
+        return isinstance(found, Processing) == below
+
+    return tested(
+        "random pairs on three outcomes, half of them post-processings of each other",
+        random_cases("a kernel exists iff T(P,Q) <= T(P',Q')", count, draw, equivalent),
+    )
+
+
+@check(
+    "gdp.renyi",
+    expects="proved",
+    verifies=("the Renyi divergences of all orders, by tanh t <= t", "the curves cross"),
+    smoke=True,
+)
+def renyi_order_is_weaker() -> Result:
+    """Randomised response against ``N(0,1), N(eps,1)``: smaller divergences, yet not dominated.
+
+    ``e^((a-1) D_a) = cosh((a-1/2) eps)/cosh(eps/2)`` and ``log cosh x - x^2/2`` falls, so
+    ``(a-1) D_a <= ((a-1/2)^2 - 1/4) eps^2/2 = a (a-1) eps^2/2``.
+    """
+    a, eps = positive("a eps")
+    x = sympy.Symbol("x", real=True)
+    t = sympy.Symbol("t")
+    e = sympy.exp(eps)
+    power = (e / (1 + e)) ** a * (1 / (1 + e)) ** (1 - a)
+    other = (1 / (1 + e)) ** a * (e / (1 + e)) ** (1 - a)
+    shown = (sympy.exp(a * eps) + sympy.exp((1 - a) * eps)) / (1 + e)
+    return proved(
+        "randomised response has the smaller Renyi divergences but the larger power at eps = 1",
+        same(
+            sympy.expand_power_base(power + other, force=True) - shown,
+            0,
+            "the moment of randomised response",
+        ),
+        same(
+            shown.rewrite(sympy.exp),
+            sympy.cosh((a - sympy.Rational(1, 2)) * eps) / sympy.cosh(eps / 2),
+            "it is a ratio of two cosh",
+        ),
+        same(
+            sympy.diff(sympy.log(sympy.cosh(x)) - x**2 / 2, x),
+            sympy.tanh(x) - x,
+            "the slope of log cosh x - x^2/2",
+        ),
+        prove(t - sympy.tanh(t), ">=", {t: (0, "oo")}, touch=[(t, 0, 3)], text="tanh t <= t"),
+        same(
+            ((a - sympy.Rational(1, 2)) ** 2 - sympy.Rational(1, 4)) * eps**2 / 2,
+            (a - 1) * a * eps**2 / 2,
+            "the divergence of the Gaussian pair, times a - 1",
+        ),
+        certain(
+            1 / (1 + sympy.E),
+            "<",
+            phi(sympy.Rational(-1, 2)),
+            "eps = 1: on the diagonal f_{1,0} is at 1/(1+e), below G_1 at Phi(-1/2)",
+        ),
+    )
+
+
+@check("gdp.epsdelta", expects="proved", smoke=True)
+def one_parameter_is_not_enough() -> Result:
+    """``f_{log 2, 0}`` and ``f_{0, 1/3}``: the same delta at eps = 0, different functions."""
+    third = Fraction(1, 3)
+    curve = [(Fraction(0), Fraction(1)), (third, third), (Fraction(1), Fraction(0))]
+    flat = [(Fraction(0), 1 - third), (1 - third, Fraction(0)), (Fraction(1), Fraction(0))]
+    (a,) = positive("a")
+    return proved(
+        "delta(0) = 1/3 for both, but the functions differ at 0",
+        certain(2 * third, "=", 1 - third, "the least alpha + beta of f_{log 2, 0} is 2/3"),
+        same((sympy.Rational(2, 3) - a) + a, sympy.Rational(2, 3), "as that of f_{0, 1/3}"),
+        certain(beta_at(curve, Fraction(0)), ">", beta_at(flat, Fraction(0)), "1 > 2/3 at 0"),
+    )
+
+
+@check("gdp.eq7", expects="proved", smoke=True)
+def conjugate_at_knots() -> Result:
+    """On a segment ``y x - g(x)`` is linear: the supremum is attained at a knot."""
+    t, r, x, z, g, h = positive("t r x z g h")
+    y = sympy.Symbol("y", real=True)
+    return proved(
+        "y x - g(x) is affine on each segment of a polygonal g, so knots attain the supremum",
+        same(
+            (y * (t * x + r * z) - (t * g + r * h)),
+            t * (y * x - g) + r * (y * z - h),
+            "at a mixture, the mixture of the values at the ends",
+        ),
+        same((y * x - g) - (y * x - (g + h)), h, "outside [0,1] g = +oo never attains it"),
+    )
+
+
+@check(
+    "gdp.prop6",
+    expects="proved",
+    assumes=("gdp.prop3", "gdp.eq4", "a closed convex function is its biconjugate"),
+    verifies=("the lines of f_{eps,delta(eps)} are the supporting lines of f",),
+    smoke=True,
+)
+def duality() -> Result:
+    """The supporting lines of slope ``-E <= -1`` and, by symmetry, their inverses: all lines."""
+    a, c, e = positive("a c E")
+    star = sympy.Symbol("c", real=True)  # f*(-E)
+    line = -e * a - star
+    b = sympy.Symbol("b", real=True)
+    return proved(
+        "f_{eps, 1+f*(-E)} is the supporting line of slope -E and its inverse; f is the supremum",
+        same(1 - (1 + star) - e * a, line, "the left line is y a - f*(y) at y = -E"),
+        same(
+            line.subs(a, -(b + star) / e),
+            b,
+            "the inverse line is -(b + f*(-E))/E, of slope -1/E",
+        ),
+        same(
+            -(a + star) / e,
+            (-1 / e) * a - star / e,
+            "for symmetric f it supports f: f*(-1/E) = f*(-E)/E",
+        ),
+        follows(e * a + c, "slopes below -1 and their inverses cover all negative slopes"),
+    )
