@@ -37,7 +37,9 @@ def gaussian_function() -> Result:
         same(density(_T - mu), ratio * density(_T), "q = e^(mu t - mu^2/2) p", t=_LINE),
         same(sympy.diff(ratio, _T), mu * ratio, "the ratio has the slope mu q/p > 0", t=_LINE),
         same(sympy.diff(phi(_T), _T), density(_T), "Phi' is the density", t=_LINE),
-        same(1 - phi(_T), phi(-_T), "alpha = 1 - Phi(t) = Phi(-t), so t = Phi^-1(1-alpha)", t=_LINE),
+        same(
+            1 - phi(_T), phi(-_T), "alpha = 1 - Phi(t) = Phi(-t), so t = Phi^-1(1-alpha)", t=_LINE
+        ),
     )
 
 

@@ -139,7 +139,9 @@ def laplace_limit() -> Result:
         *_largest_gap(),
         same((1 - (1 - _A) / _E) - (1 - (1 - s) / _E), (_A - s) / _E, "later steps shrink by E"),
         same(
-            sympy.limit(((_E - 1) ** 2 / (4 * _E * (1 + _E))).subs(_E, sympy.exp(mu / k)), k, sympy.oo),
+            sympy.limit(
+                ((_E - 1) ** 2 / (4 * _E * (1 + _E))).subs(_E, sympy.exp(mu / k)), k, sympy.oo
+            ),
             0,
             "the limit for k -> oo",
         ),

@@ -8,7 +8,14 @@ import sympy
 
 from dpexact.tradeoff.blackwell import Processing, blackwell
 from proofs_checks.gdp.core import follows, positive, same
-from proofs_checks.prover.enumeration import Draw, Law, beta_at, post_process, random_cases, tradeoff
+from proofs_checks.prover.enumeration import (
+    Draw,
+    Law,
+    beta_at,
+    post_process,
+    random_cases,
+    tradeoff,
+)
 from proofs_checks.prover.expressions import phi
 from proofs_checks.prover.intervals import prove
 from proofs_checks.prover.numbers import certain

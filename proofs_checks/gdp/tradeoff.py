@@ -219,9 +219,7 @@ def several_guarantees() -> Result:
     """
     t, r, u, v, s, f, g = positive("t r u v s f g")
     return proved(
-        "lower bounds hold together iff their supremum is one; the supremum is convex and symmetric",
+        "lower bounds hold together iff their supremum is one, a symmetric trade-off function",
         follows(u + s, "T - f_i = (T - sup f) + (sup f - f_i) >= 0"),
-        follows(
-            t * (f + u) + r * (g + v) - (t * f + r * g - s), "a supremum of convex functions"
-        ),
+        follows(t * (f + u) + r * (g + v) - (t * f + r * g - s), "a supremum of convex functions"),
     )

@@ -1,0 +1,95 @@
+"""Theorem 8 and its remarks: exact compositions of ``f_{eps,0}`` against ``G_mu``.
+
+The library's exact polygons are compared with ``G_mu`` here by an own criterion: a polygon minus
+the convex ``G_mu`` is largest where ``G_mu`` has a segment's slope, smallest at corners.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Final
+
+from flint import arb
+
+from dpexact import balls
+from dpexact.tradeoff import PiecewiseLinear, f_eps_delta
+from dpexact.tradeoff.distance import distance_to_gaussian
+from dpexact.tradeoff.gaussian import normal_cdf, quantile
+from dpexact.tradeoff.numbers import ball, each_ball
+from proofs_checks.evidence import Declined
+from proofs_checks.prover.enumeration import every
+from proofs_checks.prover.numbers import certain
+from proofs_checks.registry import check
+from proofs_checks.verdicts import Result, certified, proved
+
+_DISTANCE: Final = "dpexact.tradeoff.distance.distance_to_gaussian"
+
+
+def composed(n: int, growth: str = "1") -> PiecewiseLinear:
+    """``f_{eps,0}^n`` with ``n eps^2 = 1`` (``growth`` multiplies eps)."""
+    return f_eps_delta(f"{growth}/sqrt({n})", 0) ** n
+
+
+def within(f: PiecewiseLinear, shift: Fraction) -> bool:
+    """``G_1(a + c) - c <= f(a) <= G_1(a - c) + c`` for all a, with ``c = shift``.
+
+    Raises:
+        Declined: a ball is too wide to decide.
+    """
+    with balls.precision(128):
+        c, alpha, beta = balls.ball(shift), arb(0), arb(1)
+        widths = each_ball(atom.p for atom in f.atoms)
+        drops = each_ball(atom.q for atom in f.atoms)
+        for steepness, width, drop in zip(f.steepness, widths, drops, strict=True):
+            if steepness is None:
+                raise Declined("a jump at 0: not a composition of pure mechanisms")
+            slope = ball(steepness)
+            t = slope.log() + arb(1) / 2  # where G_1 has this slope
+            line = beta - slope * (normal_cdf(-t) + c - alpha)
+            gaps = [line - c - normal_cdf(t - 1)]
+            if alpha + c < 1:
+                gaps.append(normal_cdf(quantile(alpha + c) - 1) - c - beta)
+            for gap in gaps:
+                if gap > 0:
+                    return False
+                if not gap <= 0:
+                    raise Declined("the balls are too wide")
+            alpha, beta = alpha + width, beta - drop
+    return True
+
+
+@check("gdp.thm8", "gdp.thm8.c01", expects="certified")
+def rate(largest: int = 48, constant: Fraction = Fraction(1, 20)) -> Result:
+    """``c = 1/20`` is enough for ``mu = 1``, so 0.1 is too, at each n that was tried."""
+    return certified(
+        f"mu = 1, c = {constant}, all levels, every n <= {largest}",
+        every(
+            "both inequalities of Theorem 8 at all levels",
+            ({"n": n} for n in range(1, largest + 1)),
+            lambda n: within(composed(n), constant / n),
+        ),
+    )
+
+
+@check("gdp.thm8.0013", expects="proved", about=(_DISTANCE,), smoke=True)
+def ten_steps(bound: Fraction = Fraction(13, 1000)) -> Result:
+    """The supremum distance of ``f_{1/sqrt 10, 0}^10`` to ``G_1``."""
+    return proved(
+        "a certified enclosure of the supremum distance",
+        certain(distance_to_gaussian(composed(10), 1), "<", bound, "sup |G_1 - f| < 0.013"),
+    )
+
+
+@check("gdp.thm8.inhom", expects="certified", about=(_DISTANCE,))
+def two_classes() -> Result:
+    """Half of the mechanisms have eps, half 2 eps, with ``sum eps_i^2 = 1``."""
+
+    def close(n: int) -> bool:
+        eps = f"sqrt(2/(5*{n}))"
+        f = f_eps_delta(eps, 0) ** (n // 2) * f_eps_delta(f"2*{eps}", 0) ** (n // 2)
+        return bool(distance_to_gaussian(f, 1, digits=6).upper * n < Fraction(1, 5))
+
+    return certified(
+        "mu = 1, two classes eps and 2 eps of equal size, n = 10, 20, 30, 40: distance < 1/(5 n)",
+        every("n times the distance is below 1/5", ({"n": n} for n in (10, 20, 30, 40)), close),
+    )
