@@ -7,8 +7,11 @@ from fractions import Fraction
 import sympy
 
 import dpexact
+from dpexact.tradeoff.guarantees import Guarantee, of_guarantee
 from proofs_checks.gdp.core import positive, same
 from proofs_checks.gdp.intro import canonical
+from proofs_checks.gdp.polygons import Curve, on_curves
+from proofs_checks.prover.expressions import rational
 from proofs_checks.prover.intervals import prove
 from proofs_checks.prover.numbers import certain
 from proofs_checks.registry import check
@@ -59,6 +62,16 @@ def shifts_of_the_uniform_law() -> Result:
     )
 
 
+def scaled(f: Curve, g: Curve, p: Fraction) -> bool:
+    """``f (x) f_{0,d}`` at multiples of 1/12, for ``d = p``; ``d = 1`` gives 0."""
+    del g
+    product = f * of_guarantee(Guarantee(Fraction(1), p))
+    return all(
+        product.value(a) == ((1 - p) * f.value(a / (1 - p)) if a < 1 - p else 0)
+        for a in (Fraction(i, 12) for i in range(1, 13))
+    )
+
+
 @check("gdp.eq12", "gdp.fig5L", expects="proved", assumes=("gdp.def5", "gdp.eq3"), smoke=True)
 def scaling() -> Result:
     """Outcomes of P alone cost d without use, those of Q alone are free, the rest scales by 1-d.
@@ -72,6 +85,7 @@ def scaling() -> Result:
         same((1 - d) * inner, a, "its type I error"),
         same(1 - (d + (1 - d) * (1 - c)), (1 - d) * c, "its type II error, with c = f(a/(1-d))"),
         same((1 - d) * value, b, "the scaled graph mirrored is the mirrored graph scaled"),
+        on_curves("polygons, at the corners and between them", scaled),
     )
 
 
@@ -82,7 +96,7 @@ def scaling() -> Result:
     verifies=("kl, kappa_2, kappa_3 of f_{eps,0}", "the product of the 1 - delta_i"),
     smoke=True,
 )
-def limit_of_compositions() -> Result:
+def limit_of_compositions(cubic: Fraction = Fraction(1, 3), square: int = 1) -> Result:
     """By (10), (11) the composition is ``(x) f_{eps_i,0}`` times ``f_{0, 1 - prod (1-delta_i)}``.
 
     ``kl = eps tanh(eps/2)`` is ``eps^2/2`` up to ``eps^4/24``, ``kappa_2 = eps^2``,
@@ -96,7 +110,7 @@ def limit_of_compositions() -> Result:
         same((e - 1) / (e + 1) * eps, eps * sympy.tanh(eps / 2), "kl of f_{eps,0}"),
         prove(_X - sympy.tanh(_X), ">=", {_X: (0, "oo")}, touch=[(_X, 0, 3)], text="tanh x <= x"),
         prove(
-            _X * (_X**2 / 3 - 1) + sympy.tanh(_X),
+            _X * (rational(cubic) * _X**2 - 1) + sympy.tanh(_X),
             ">=",
             {_X: (0, "oo")},
             touch=[(_X, 0, 5)],
@@ -110,7 +124,7 @@ def limit_of_compositions() -> Result:
             text="log(1-x) <= -x",
         ),
         prove(
-            sympy.log(1 - _X) + _X + _X**2,
+            sympy.log(1 - _X) + _X + square * _X**2,
             ">=",
             {_X: (0, Fraction(1, 2))},
             touch=[(_X, 0, 2)],
@@ -121,10 +135,10 @@ def limit_of_compositions() -> Result:
 
 
 @check("gdp.thm7.small", expects="proved", smoke=True)
-def small_delta() -> Result:
+def small_delta(half: Fraction = Fraction(1, 2)) -> Result:
     """``0 <= d - (1 - e^-d) <= d^2/2`` on the half-line; the upper side by two derivatives."""
     (d,) = positive("d")
-    gap = d**2 / 2 - d + 1 - sympy.exp(-d)
+    gap = rational(half) * d**2 - d + 1 - sympy.exp(-d)
     return proved(
         "0 <= d - (1 - e^-d) <= d^2/2",
         prove(

@@ -10,8 +10,10 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+from dpexact.tradeoff import identity, maximum
 from proofs_checks.evidence import Evidence
 from proofs_checks.gdp.core import follows, positive, same
+from proofs_checks.gdp.polygons import below, on_curves
 from proofs_checks.prover.enumeration import (
     Draw,
     Pair,
@@ -68,6 +70,7 @@ def commutative_monoid() -> Result:
         same(p * r - c * q * s, r * p - c * s * q, "commutative"),
         same((p * r) * u - c * (q * s) * v, p * (r * u) - c * q * (s * v), "associative"),
         same(p * 1 - c * q * 1, p - c * q, "T(R, R) = Id: take R with one outcome"),
+        on_curves("polygons", lambda f, g, p: f * g == g * f and f * identity() == f),
     )
 
 
@@ -79,6 +82,9 @@ def monotone() -> Result:
         "the profile of the product is a positive combination of the profile of the factor",
         conditioned(),
         follows(p * h - p * (h - s), "p H_c(g2) - p H_c(g1) = p s >= 0"),
+        on_curves(
+            "f max{f, g} >= f f on polygons", lambda f, g, p: below(f * f, f * maximum(f, g))
+        ),
     )
 
 
@@ -90,6 +96,7 @@ def inverse_of_a_product() -> Result:
     return proved(
         "exchange of P and Q commutes with products",
         same(exchanged, q * (s - (c * p / q) * r), "the product of the exchanged pairs"),
+        on_curves("polygons", lambda f, g, p: (f * g).inverse() == f.inverse() * g.inverse()),
     )
 
 

@@ -10,7 +10,7 @@ from fractions import Fraction
 import sympy
 
 from proofs_checks.gdp.core import follows, positive, same
-from proofs_checks.prover.expressions import phi
+from proofs_checks.prover.expressions import phi, rational
 from proofs_checks.prover.intervals import prove
 from proofs_checks.prover.numbers import certain
 from proofs_checks.prover.symbolic import identity
@@ -101,7 +101,7 @@ def fixed_points() -> Result:
     verifies=("the maximum of 1 - E alpha - beta over all thresholds",),
     smoke=True,
 )
-def dual_of_the_gaussian() -> Result:
+def dual_of_the_gaussian(half: Fraction = Fraction(1, 2)) -> Result:
     """``delta = max over t of 1 - E Phi(-t) - Phi(t - mu)``; its slope has one sign change.
 
     The slope is ``phi(t) (E - e^(mu t - mu^2/2))``, positive before ``t = eps/mu + mu/2`` and
@@ -109,7 +109,7 @@ def dual_of_the_gaussian() -> Result:
     """
     eps, mu, s = positive("eps mu s")
     value = 1 - sympy.exp(eps) * phi(-_T) - phi(_T - mu)
-    top = eps / mu + mu / 2
+    top = eps / mu + rational(half) * mu
     printed = phi(-eps / mu + mu / 2) - sympy.exp(eps) * phi(-eps / mu - mu / 2)
     box = {"mu": (Fraction(1, 2), Fraction(3)), "t": _LINE}
     slope = density(_T) * (sympy.exp(eps) - sympy.exp(mu * _T - mu**2 / 2))
@@ -170,14 +170,14 @@ def not_polygonal() -> Result:
 
 
 @check("gdp.lem3", expects="proved", smoke=True)
-def chi_square_of_the_gaussian() -> Result:
+def chi_square_of_the_gaussian(three: int = 3) -> Result:
     """Antiderivative of ``(e^(mu x - mu^2/2) - 1)^2 phi(x)``, from ``mu/2`` to infinity."""
     (mu,) = positive("mu")
     x = sympy.Symbol("x", real=True)
     integrand = (sympy.exp(mu * x - mu**2 / 2) - 1) ** 2 * density(x)
     growth = sympy.exp(mu**2)
     tail = growth * phi(2 * mu - x) - 2 * phi(mu - x) + phi(-x)  # the integral from x on
-    printed = growth * phi(3 * mu / 2) + 3 * phi(-mu / 2) - 2
+    printed = growth * phi(3 * mu / 2) + three * phi(-mu / 2) - 2
     box = {x: _LINE, mu: (Fraction(1, 2), Fraction(3))}
     return proved(
         "the tail integral by its derivative, and its value at mu/2",

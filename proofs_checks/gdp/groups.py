@@ -7,15 +7,23 @@ from typing import Any
 
 import sympy
 
+from dpexact.tradeoff.subsampling import group
 from proofs_checks.evidence import Evidence
 from proofs_checks.gdp.core import follows, positive, same
+from proofs_checks.gdp.polygons import below, chained, on_curves, on_laws
 from proofs_checks.prover.enumeration import Law, tradeoff
 from proofs_checks.prover.numbers import certain
 from proofs_checks.registry import check
 from proofs_checks.verdicts import Result, proved, repaired
 
 
-@check("gdp.thm3", expects="proved", assumes=("gdp.prop1",), smoke=True)
+@check(
+    "gdp.thm3",
+    expects="proved",
+    assumes=("gdp.prop1",),
+    smoke=True,
+    about=("dpexact.tradeoff.subsampling.group",),
+)
 def group_privacy() -> Result:
     """Along ``P_0, ..., P_k`` the power of a test grows by at most ``h = 1 - f`` at each step.
 
@@ -27,10 +35,18 @@ def group_privacy() -> Result:
         "1 - f does not fall, so the powers of one test are bounded by its iterates",
         follows(hh - (middle - s2), "E_2 phi = h(E_1 phi) - s2 <= h(h(E_0 phi))"),
         same(1 - (1 - hh), hh, "beta = 1 - power: T(P_0, P_k) >= 1 - h^k"),
+        on_laws("random chains of three laws", chained),
     )
 
 
-@check("gdp.thm3.tf", "gdp.thm3.mono", expects="proved", assumes=("gdp.prop1",), smoke=True)
+@check(
+    "gdp.thm3.tf",
+    "gdp.thm3.mono",
+    expects="proved",
+    assumes=("gdp.prop1",),
+    smoke=True,
+    about=("dpexact.tradeoff.subsampling.group",),
+)
 def iterates() -> Result:
     """``h = 1 - f`` is concave, does not fall, and ``h(x) >= x``; so are and do its iterates.
 
@@ -52,6 +68,15 @@ def iterates() -> Result:
         ),
         same((1 - (1 - x - d)) - x, d, "f(x) = 1 - x - d gives h(x) - x = d >= 0: h^(k+1) >= h^k"),
         certain(len(odd), "=", 0, "f R f ... f read backwards is itself (k < 30 listed)"),
+        on_curves(
+            "iterates are symmetric where f is, and fall with k",
+            lambda f, g, p: (
+                group(f, 2).is_symmetric
+                and below(group(f, 3), group(f, 2))
+                and below(group(f, 2), f)
+            ),
+            symmetric=True,
+        ),
     )
 
 

@@ -7,7 +7,9 @@ from fractions import Fraction
 import sympy
 
 from dpexact.tradeoff.blackwell import Processing, blackwell
+from dpexact.tradeoff.guarantees import guarantees, of_guarantees
 from proofs_checks.gdp.core import follows, positive, same
+from proofs_checks.gdp.polygons import on_curves, on_laws, processed
 from proofs_checks.prover.enumeration import (
     Draw,
     Law,
@@ -37,6 +39,7 @@ def post_processing() -> Result:
             k * (1 - f) + j * (1 - g),
             "and, with k + j = 1, at most 1",
         ),
+        on_laws("random maps of random pairs", processed),
     )
 
 
@@ -154,6 +157,7 @@ def conjugate_at_knots() -> Result:
     assumes=("gdp.prop3", "gdp.eq4", "a closed convex function is its biconjugate"),
     verifies=("the lines of f_{eps,delta(eps)} are the supporting lines of f",),
     smoke=True,
+    about=("dpexact.tradeoff.guarantees.guarantees",),
 )
 def duality() -> Result:
     """The supporting lines of slope ``-E <= -1`` and, by symmetry, their inverses: all lines."""
@@ -175,4 +179,9 @@ def duality() -> Result:
             "for symmetric f it supports f: f*(-1/E) = f*(-E)/E",
         ),
         follows(e * a + c, "slopes below -1 and their inverses cover all negative slopes"),
+        on_curves(
+            "the guarantees of f have the supremum f",
+            lambda f, g, p: of_guarantees(guarantees(f)) == f,
+            symmetric=True,
+        ),
     )

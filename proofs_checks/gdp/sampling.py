@@ -11,7 +11,16 @@ from typing import Final
 
 import sympy
 
+from dpexact.tradeoff import identity, maximum, mixed, subsampled
 from proofs_checks.gdp.core import positive, same
+from proofs_checks.gdp.polygons import (
+    SAMPLING,
+    Curve,
+    below,
+    corollary_three,
+    in_three_pieces,
+    on_curves,
+)
 from proofs_checks.prover.numbers import certain
 from proofs_checks.prover.symbolic import limit
 from proofs_checks.registry import check
@@ -34,7 +43,7 @@ def half_as_private() -> Result:
     )
 
 
-@check("gdp.def6", "gdp.cp.sym", expects="proved", assumes=(_HULL,), smoke=True)
+@check("gdp.def6", "gdp.cp.sym", expects="proved", assumes=(_HULL,), smoke=True, about=SAMPLING)
 def symmetric_hull() -> Result:
     """The mirror image of the region above ``min{f_p, f_p^-1}`` is itself; so is its hull's."""
     p, x, f, d, t, r, a, b, u, v = positive("p x f d t r a b u v")
@@ -47,6 +56,21 @@ def symmetric_hull() -> Result:
         ),
         same((1 - x) - (p * (1 - x - d) + (1 - p) * (1 - x)), p * d, "Id - f_p = p (Id - f) >= 0"),
         same(p * f + (1 - p) * (f + d) - f, (1 - p) * d, "f_p - f = (1-p)(Id - f) >= 0"),
+        on_curves(
+            "C_p(f) is symmetric and below f_p",
+            lambda f, g, p: subsampled(f, p).is_symmetric and below(subsampled(f, p), mixed(f, p)),
+            symmetric=True,
+        ),
+    )
+
+
+def ordered(f: Curve, g: Curve, p: Fraction) -> bool:
+    """``C_p`` falls in p, from Id to f, and rises in f; ``C_p(Id) = Id``."""
+    return (
+        below(subsampled(f, p), subsampled(f, p / 2))
+        and below(subsampled(f, p), subsampled(maximum(f, g), p))
+        and (subsampled(f, 1), subsampled(f, 0), subsampled(identity(), p))
+        == (f, identity(), identity())
     )
 
 
@@ -57,6 +81,7 @@ def symmetric_hull() -> Result:
     expects="proved",
     assumes=("gdp.prop2", _HULL),
     smoke=True,
+    about=SAMPLING,
 )
 def properties() -> Result:
     """Inverses, minima and hulls keep the order, so it is enough to compare the ``f_p``."""
@@ -72,10 +97,11 @@ def properties() -> Result:
         same(mixed(p, 1 - x), 1 - x, "Id_p = Id"),
         same(mixed(sympy.Integer(1), f), f, "f_1 = f, whose minimum with f^-1 = f is f"),
         same(mixed(sympy.Integer(0), f), 1 - x, "f_0 = Id"),
+        on_curves("polygons", ordered, symmetric=True),
     )
 
 
-@check("gdp.eq13", expects="proved", assumes=("gdp.fprime", _HULL), smoke=True)
+@check("gdp.eq13", expects="proved", assumes=("gdp.fprime", _HULL), smoke=True, about=SAMPLING)
 def explicit_form() -> Result:
     """The line of slope -1 through ``(x*, f_p(x*))`` and its mirror image joins two arcs.
 
@@ -98,10 +124,17 @@ def explicit_form() -> Result:
             "f_p(f_p(x)) - x = p s >= 0, s the slack of the slope bound",
         ),
         same((x + c) - c, x, "the line x* + f_p(x*) - a has the value x* at f_p(x*)"),
+        on_curves("the three pieces are the convex hull", in_three_pieces, symmetric=True),
     )
 
 
-@check("gdp.cor3", expects="repaired", assumes=("gdp.eq13", "gdp.eq4"), smoke=True)
+@check(
+    "gdp.cor3",
+    expects="repaired",
+    assumes=("gdp.eq13", "gdp.eq4"),
+    smoke=True,
+    about=("dpexact.tradeoff.subsampling.subsampled_f_eps_delta",),
+)
 def subsampled_approximate_privacy(power: int = 1) -> Result:
     """(14) from (13) with ``x* = (1-delta)/(1+E)``; ``power`` is that of the missing factor."""
     p, d, e, a = positive("p d E a")
@@ -132,4 +165,5 @@ def subsampled_approximate_privacy(power: int = 1) -> Result:
             Fraction(5, 18),
             "the right line of f_{eps',delta'} at 1/3 is 5/18, the largest of the printed terms",
         ),
+        corollary_three(power),
     )

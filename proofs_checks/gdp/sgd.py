@@ -9,7 +9,7 @@ import sympy
 from proofs_checks.evidence import Evidence
 from proofs_checks.gdp.core import follows, positive, same
 from proofs_checks.gdp.gaussian import density
-from proofs_checks.prover.expressions import phi
+from proofs_checks.prover.expressions import phi, rational
 from proofs_checks.prover.intervals import prove
 from proofs_checks.prover.numbers import certain
 from proofs_checks.prover.polynomials import positive_coefficients
@@ -41,10 +41,10 @@ def clipped_average() -> Result:
     )
 
 
-def logarithm_bounds() -> tuple[Evidence, ...]:
+def logarithm_bounds(half: Fraction = Fraction(1, 2)) -> tuple[Evidence, ...]:
     """For ``u >= 0``: ``u - u^2/2 <= log(1+u) <= u/sqrt(1+u) <= u``."""
     (u,) = positive("u")
-    low = sympy.log(1 + u) - u + u**2 / 2
+    low = sympy.log(1 + u) - u + rational(half) * u**2
     return (
         same(sympy.diff(low, u), u**2 / (1 + u), "log(1+u) - u + u^2/2 rises from 0"),
         prove(
@@ -98,13 +98,13 @@ def limit_of_subsampled_compositions() -> Result:
 
 
 @check("gdp.cor4", expects="repaired", assumes=("gdp.thm11", "gdp.lem3"), smoke=True)
-def constant_of_the_limit() -> Result:
+def constant_of_the_limit(power: int = 1) -> Result:
     """Theorem 11 with ``p0 = c`` and Lemma 3 at ``mu = 1/sigma``."""
     c, chi = positive("c chi")
     return repaired(
         "the factor sqrt(2c) (as transcribed) differs from Theorem 11's unless c = 1",
         "mu = sqrt(2) c sqrt(e^(1/sigma^2) Phi(3/(2 sigma)) + 3 Phi(-1/(2 sigma)) - 2)",
-        same(c * sympy.sqrt(2 * chi), sympy.sqrt(2) * c * sympy.sqrt(chi), "p0 sqrt(2 chi)"),
+        same(c * sympy.sqrt(2 * chi), sympy.sqrt(2) * c**power * sympy.sqrt(chi), "p0 sqrt(2 chi)"),
         same(
             2 * c * chi - 2 * c**2 * chi,
             2 * c * (1 - c) * chi,

@@ -10,6 +10,13 @@ import sympy
 
 from proofs_checks.evidence import Evidence
 from proofs_checks.gdp.core import follows, positive, same
+from proofs_checks.gdp.polygons import (
+    SAMPLING,
+    by_guarantees,
+    on_curves,
+    sampled_mechanisms,
+    without_symmetry,
+)
 from proofs_checks.prover.enumeration import beta_at, every, hockey_stick, kov_pair, tradeoff
 from proofs_checks.prover.numbers import certain
 from proofs_checks.registry import check
@@ -90,8 +97,16 @@ def subsampling_lemma(factor: Any = None) -> Result:
 
 @check("gdp.thm9", expects="proved", assumes=("gdp.lem2", "gdp.equiv", "gdp.prop6"), smoke=True)
 def subsampling_theorem() -> Result:
-    """f-DP is ``(eps, 1+f*(-e^eps))``-DP for all eps; Lemma 2 for each; these are ``C_p(f)``."""
-    return proved("Lemma 2 at every eps, and the dual form of C_p(f)", *three_laws(), _dual_step())
+    """f-DP is ``(eps, 1+f*(-e^eps))``-DP for all eps; Lemma 2 for each; these are ``C_p(f)``.
+
+    The mechanism sees the sample as a set: replacing one of its records leaves the others in place.
+    """
+    return proved(
+        "Lemma 2 at every eps, and the dual form of C_p(f)",
+        *three_laws(),
+        _dual_step(),
+        sampled_mechanisms(),
+    )
 
 
 @check("gdp.thm9.coinflip", expects="repaired", smoke=True)
@@ -161,7 +176,13 @@ def dual_of_the_mixture() -> Result:
     return proved("the two suprema are over equal functions of x", _dual_step())
 
 
-@check("gdp.equiv", expects="proved", assumes=("gdp.eq13", "gdp.eq15", "gdp.prop6"), smoke=True)
+@check(
+    "gdp.equiv",
+    expects="proved",
+    assumes=("gdp.eq13", "gdp.eq15", "gdp.prop6"),
+    smoke=True,
+    about=SAMPLING,
+)
 def equivalent_collection() -> Result:
     """By (15) the left lines are the supporting lines of ``f_p`` with slopes ``-(1-p+pE) <= -1``.
 
@@ -174,6 +195,7 @@ def equivalent_collection() -> Result:
         _dual_step(),
         same(1 - p + p * (1 + u), 1 + p * u, "E >= 1 runs through all slopes -(1 + p u) <= -1"),
         same((x + f - a).subs(a, f), x, "the line of slope -1 goes through (f_p(x*), x*)"),
+        on_curves("polygons", by_guarantees, symmetric=True),
     )
 
 
@@ -200,6 +222,7 @@ def collection_without_symmetry() -> Result:
             (x + g) - (t * x + (1 - t) * g),
             "the chord of (xbar, g) and (g, xbar) is the line x + g - a",
         ),
+        on_curves("polygons without symmetry", without_symmetry),
     )
 
 

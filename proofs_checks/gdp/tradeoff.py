@@ -8,7 +8,16 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+from dpexact.tradeoff import maximum, symmetrised
 from proofs_checks.gdp.core import follows, positive, same
+from proofs_checks.gdp.polygons import (
+    CALCULUS,
+    below,
+    exchanged,
+    neyman_pearson,
+    on_curves,
+    on_laws,
+)
 from proofs_checks.prover.enumeration import beta_at, tradeoff
 from proofs_checks.prover.numbers import certain
 from proofs_checks.registry import check
@@ -46,6 +55,7 @@ def constant_tests() -> Result:
     assumes=(_COMPACT, "a closed convex function on an interval is continuous", "gdp.idmax"),
     verifies=("convexity", "the pair that a given f belongs to, one line segment at a time"),
     smoke=True,
+    about=CALCULUS,
 )
 def characterisation() -> Result:
     """Necessary: mixing tests mixes errors. Sufficient: P uniform, Q of density ``|f'|``.
@@ -76,10 +86,11 @@ def characterisation() -> Result:
             (1 - free) - drop,
             "the power of {x <= a} and the atom is 1 - f(0) + (f(0) - f(a)): beta = f(a)",
         ),
+        on_laws("the likelihood tests are the best of all sets", neyman_pearson),
     )
 
 
-@check("gdp.prop1.max", expects="proved", assumes=("gdp.prop1",), smoke=True)
+@check("gdp.prop1.max", expects="proved", assumes=("gdp.prop1",), smoke=True, about=CALCULUS)
 def maxima() -> Result:
     """Convexity of a maximum M: on the chord, f lies below its own chord, hence below M's."""
     t, r, u, v, s = positive("t r u v s")
@@ -92,6 +103,10 @@ def maxima() -> Result:
             "with M = f + u at one end and M = g + v at the other: f <= t M + (1-t) M in between",
         ),
         follows(u + v, "a larger argument makes f and g smaller, hence the larger one"),
+        on_curves(
+            "f <= max{f, g}, a trade-off function",
+            lambda f, g, p: below(f, maximum(f, g)) and below(g, maximum(f, g)),
+        ),
     )
 
 
@@ -136,6 +151,7 @@ def inverse() -> Result:
         "phi -> 1 - phi exchanges the errors, so T(Q,P)(a) = inf of alpha with beta <= a, twice f",
         same(1 - q, 1 - q, "the type I error E_Q(1 - phi) is the beta of phi"),
         same(1 - (1 - p), p, "the type II error 1 - E_P(1 - phi) is the alpha of phi"),
+        on_laws("T(Q,P) is the inverse, twice f", exchanged),
     )
 
 
@@ -154,8 +170,10 @@ def not_the_left_continuous_inverse() -> Result:
     )
 
 
-@check("gdp.prop2", expects="proved", assumes=("gdp.eq3", "gdp.prop1.max"), smoke=True)
-def symmetrised() -> Result:
+@check(
+    "gdp.prop2", expects="proved", assumes=("gdp.eq3", "gdp.prop1.max"), smoke=True, about=CALCULUS
+)
+def symmetric_guarantee() -> Result:
     """``T(Q,P) >= f`` for all neighbours gives ``T(P,Q) >= f^-1``, because inversion keeps order.
 
     ``{t: max(f, f^-1)(t) <= a}`` is ``[f^-1(a), 1]`` cut with ``[f(a), 1]``: the maximum is
@@ -169,6 +187,10 @@ def symmetrised() -> Result:
             "f = g - s and g(t) = a - u <= a give f(t) <= a: inf for f is at most inf for g",
         ),
         follows(s + u, "max(f, f^-1) - f >= 0"),
+        on_curves(
+            "max{f, f^-1} is symmetric and above f",
+            lambda f, g, p: symmetrised(f).is_symmetric and below(f, symmetrised(f)),
+        ),
     )
 
 
