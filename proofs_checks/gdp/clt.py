@@ -137,7 +137,7 @@ def berry_esseen() -> Result:
     ``a + g > 1`` or ``a - g < 0`` the bounds are ``-g`` and ``1 + g`` with the conventions of the
     footnote: trivial.
     """
-    t, k, s, a, g, b = positive("t k s a g b")
+    t, k, s, a, g = positive("t k s a g")
     mean, second = -_L + _L * sympy.exp(_L), _L**2 * (1 + sympy.exp(_L))
     return proved(
         "Berry-Esseen under both hypotheses at one threshold, eliminated",
@@ -145,7 +145,6 @@ def berry_esseen() -> Result:
         same(mean, -(_L * 1 - _L * sympy.exp(_L)), "mean under Q is minus the mean under P"),
         same(second, _L**2 + (-_L) ** 2 * sympy.exp(_L), "the second moments are equal"),
         same((1 - a + g) + (a - g), 1, "Phi(z) <= 1 - a + g: z is at most the threshold of a - g"),
-        follows((b + g) - b, "beta <= Phi(z - mu) + g <= G_mu(a - g) + g; likewise below"),
     )
 
 

@@ -13,7 +13,7 @@ import sympy
 
 import dpexact
 from proofs_checks.evidence import Evidence
-from proofs_checks.gdp.core import follows, positive, same
+from proofs_checks.gdp.core import positive, same
 from proofs_checks.prover.expressions import phi, rational
 from proofs_checks.prover.numbers import certain
 from proofs_checks.prover.symbolic import limit
@@ -29,10 +29,14 @@ _PANELS: Final = {
 }
 
 
-def gdp_delta(mu: sympy.Expr, eps: Fraction) -> sympy.Expr:
+def gdp_value(mu: sympy.Expr, eps: sympy.Expr) -> sympy.Expr:
     """Corollary 1."""
-    e = rational(eps)
-    return phi(-e / mu + mu / 2) - sympy.exp(e) * phi(-e / mu - mu / 2)
+    return phi(-eps / mu + mu / 2) - sympy.exp(eps) * phi(-eps / mu - mu / 2)
+
+
+def gdp_delta(mu: sympy.Expr, eps: Fraction) -> sympy.Expr:
+    """Corollary 1 at a number."""
+    return gdp_value(mu, rational(eps))
 
 
 def limit_mu(panel: int) -> sympy.Expr:
@@ -134,7 +138,11 @@ def moments_accountant_keeps_a_gap() -> Result:
         ),
         same(gap.subs(x, 0), 0, "it starts at 0"),
         limit(gap, x, sympy.oo, 0),
-        follows(b, "delta = Phi(-x) - e^eps Phi(-x-mu) <= Phi(-x)"),
+        same(
+            gdp_value(mu, eps) + sympy.exp(eps) * phi(-eps / mu - mu / 2),
+            phi(-x),
+            "the exact delta is Phi(-x) minus e^eps Phi(-x-mu), so at most Phi(-x)",
+        ),
     )
 
 

@@ -11,7 +11,7 @@ from dpexact.tradeoff.subsampling import group
 from proofs_checks.evidence import Evidence
 from proofs_checks.gdp.core import follows, positive, same
 from proofs_checks.gdp.polygons import below, chained, on_curves, on_laws
-from proofs_checks.prover.enumeration import Law, tradeoff
+from proofs_checks.prover.enumeration import Law, beta_at, tradeoff
 from proofs_checks.prover.numbers import certain
 from proofs_checks.registry import check
 from proofs_checks.verdicts import Result, proved, repaired
@@ -53,18 +53,15 @@ def iterates() -> Result:
     With R the reflection ``x -> 1 - x``: ``1 - h^k = R (R f)^k = f R f ... R f`` with k letters f;
     its inverse is the reversed word with ``f^-1 = f``, the same word.
     """
-    t, r, a, b, s, m, x, d = positive("t r a b s m x d")
-    chord = t * a + r * b  # of h(x), h(y)
-    outer = positive("A B")
-    mixture = t * outer[0] + r * outer[1]  # of h(h(x)), h(h(y))
+    m, x, d = positive("m x d")
     words = [["f" if i % 2 == 0 else "R" for i in range(2 * k - 1)] for k in range(1, 30)]
     odd = [word for word in words if word != word[::-1]]
     return proved(
         "iterates of a concave, rising h >= id are such; the word f R f ... f is a palindrome",
-        follows((chord + s) - chord, "h at a mixture is the chord of h plus s >= 0"),
         follows(
-            (mixture + m + d) - mixture,
-            "h rises: h(h(mixture)) = h(chord) + m, and h(chord) = chord of h(h) + d",
+            m + d,
+            "h is concave and rises: h(h) at a mixture is h(chord) + m, and h(chord) is the chord "
+            "of h(h) plus d",
         ),
         same((1 - (1 - x - d)) - x, d, "f(x) = 1 - x - d gives h(x) - x = d >= 0: h^(k+1) >= h^k"),
         certain(len(odd), "=", 0, "f R f ... f read backwards is itself (k < 30 listed)"),
@@ -110,6 +107,8 @@ def group_bound_is_attained(k: int = 3) -> Result:
         facts.append(certain(len(wrong), "=", 0, f"T(P_{i}, P_{i + 1}) = f_(log 3, 0) at corners"))
     far = tradeoff(laws[0], laws[k])
     facts += [certain(y, "=", 1 - iterate(x), f"T(P_0, P_{k}) at {x} is the bound") for x, y in far]
+    kinks = [1 / ((1 + growth) * growth**j) for j in range(k)]  # where the iterate bends
+    facts += [certain(beta_at(far, x), "=", 1 - iterate(x), f"and at its bend {x}") for x in kinks]
     return proved("an exact chain that attains the bound at all its corners, at k = 3", *facts)
 
 

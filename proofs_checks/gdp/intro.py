@@ -75,7 +75,7 @@ def no_single_pair() -> Result:
     flat = tradeoff(*compose(kov_pair(1, first), kov_pair(1, second)))
     single = tradeoff(*kov_pair(1, Fraction(7, 25)))
     wrong = [a for a, _ in flat if beta_at(flat, a) != beta_at(single, a)]
-    rest, u, v, w, e1, e2 = positive("R u v w E1 E2")
+    rest, u, v, e1, e2 = positive("R u v E1 E2")
     c, m = positive("c m")
     return repaired(
         "with eps_1 = eps_2 = 0 the composition is f_{0, 1-(1-d1)(1-d2)}, a single pair",
@@ -91,5 +91,4 @@ def no_single_pair() -> Result:
             "R E1/E2 - R/(E1 E2) has the sign of R (E1^2 - 1) > 0",
         ),
         same(c * (m / (1 + m)) / (c / (1 + m)), m, "the common outcomes have the ratios E and 1/E"),
-        follows(w + c * m, "their masses (1-d) E/(1+E), (1-d)/(1+E) are positive"),
     )

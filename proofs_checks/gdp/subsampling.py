@@ -95,17 +95,36 @@ def subsampling_lemma(factor: Any = None) -> Result:
     )
 
 
+def _order_matters() -> tuple[Evidence, ...]:
+    """M says 1 with the chances 1/200, 1/20, 1/20, 1/2 on 01, 00, 11, 10: it is log 10-DP.
+
+    Two records of 0, 0, 1 in this order, and of 1, 0, 1: the ratio exceeds ``1 - p + 10 p = 7``.
+    """
+    chance = {"01": 200, "00": 20, "11": 20, "10": 2}
+    one = {sample: Fraction(1, n) for sample, n in chance.items()}
+    before = (one["00"] + one["01"] + one["01"]) / 3
+    after = (one["10"] + one["11"] + one["01"]) / 3
+    near = [(x, y) for x in one for y in one if (x[0] == y[0]) != (x[1] == y[1])]
+    worst = max(max(one[x] / one[y], (1 - one[x]) / (1 - one[y])) for x, y in near)
+    return (
+        certain(worst, "=", 10, "M is log 10-DP"),
+        certain(after / before, ">", 7, "samples in the order of the data: ratio 37/4 > 7"),
+    )
+
+
 @check("gdp.thm9", expects="proved", assumes=("gdp.lem2", "gdp.equiv", "gdp.prop6"), smoke=True)
 def subsampling_theorem() -> Result:
     """f-DP is ``(eps, 1+f*(-e^eps))``-DP for all eps; Lemma 2 for each; these are ``C_p(f)``.
 
-    The mechanism sees the sample as a set: replacing one of its records leaves the others in place.
+    The mechanism sees the sample as a set, so that replacing one record leaves the others in place;
+    if it sees them in the order of the data, the theorem fails.
     """
     return proved(
-        "Lemma 2 at every eps, and the dual form of C_p(f)",
+        "Lemma 2 at every eps, and the dual form of C_p(f), for samples without an order",
         *three_laws(),
         _dual_step(),
         sampled_mechanisms(),
+        *_order_matters(),
     )
 
 
@@ -201,7 +220,7 @@ def equivalent_collection() -> Result:
 
 @check("gdp.prop8", expects="repaired", assumes=("gdp.prop6", _HULL), smoke=True)
 def collection_without_symmetry() -> Result:
-    """With ``xbar = inf{x: -1 is a subgradient of g at x}``, which exists if g(xbar) >= xbar.
+    """With ``xbar = inf{x: -1 is a subgradient of g at x}``, which always exists (perhaps 0).
 
     The left lines give g up to xbar and the line of slope -1 beyond; mirrored, ``g^-1`` from
     ``g(xbar)`` on. Both are ``>= min{g, g^-1}**``, and between the ends the hull is at most the

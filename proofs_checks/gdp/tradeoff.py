@@ -186,7 +186,6 @@ def symmetric_guarantee() -> Result:
             a - ((a - u) - s),
             "f = g - s and g(t) = a - u <= a give f(t) <= a: inf for f is at most inf for g",
         ),
-        follows(s + u, "max(f, f^-1) - f >= 0"),
         on_curves(
             "max{f, f^-1} is symmetric and above f",
             lambda f, g, p: symmetrised(f).is_symmetric and below(f, symmetrised(f)),
