@@ -31,7 +31,7 @@ def canonical(e: Any, d: Any, rest: Any) -> list[tuple[Any, Any]]:
 def basic_composition() -> Result:
     """Only outcomes that Q cannot give have ``p > E1 E2 q``; they weigh ``1-(1-d1)(1-d2)``.
 
-    The other 12 outcomes have ``E1 E2 q - p`` with the sign of ``E1^2 E2^2 - 1`` or the like.
+    The other 9 outcomes have ``E1 E2 q - p`` with the sign of ``E1^2 E2^2 - 1`` or the like.
     """
     e1, e2, d1, d2, w1, w2, u1, u2 = positive("E1 E2 d1 d2 w1 w2 u1 u2")
     signs, never = [], sympy.Integer(0)

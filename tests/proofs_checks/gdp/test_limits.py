@@ -14,7 +14,7 @@ from proofs_checks.prover import checker
 from proofs_checks.prover.enumeration import Draw
 
 
-@pytest.mark.parametrize("constant", [Fraction(662, 10_000), Fraction(1, 24), Fraction(0)])
+@pytest.mark.parametrize("constant", [Fraction(6624, 100_000), Fraction(1, 24), Fraction(0)])
 def test_a_smaller_constant_for_the_variance_is_declined(constant):
     with pytest.raises(Declined):
         clt.variance_is_twice_the_mean(constant)
@@ -40,7 +40,7 @@ def test_the_constant_is_nearly_attained():
     # all mass at the loss l of the largest ratio: randomised response
     x = sympy.Rational(16061, 10_000)
     ratio = (x - sympy.tanh(x)) / (4 * x**2)
-    assert Fraction(662, 10_000) < ratio < Fraction(663, 10_000)
+    assert Fraction(6624, 100_000) < ratio < Fraction(6625, 100_000)
 
 
 @pytest.mark.parametrize("half", [Fraction(49, 100), Fraction(1, 3)])
@@ -78,10 +78,13 @@ def test_the_group_bounds():
         groups.four_steps(Fraction(4, 1000))  # that five steps reach 0.004
 
 
-@pytest.mark.parametrize("constant", [Fraction(1, 25), Fraction(1, 50)])
-def test_a_smaller_rate_is_declined(constant):
+@pytest.mark.parametrize(
+    ("mu", "constant"),
+    [(1, Fraction(1, 25)), (Fraction(1, 2), Fraction(1, 50)), (2, Fraction(3, 40))],
+)
+def test_a_smaller_rate_is_declined(mu, constant):
     with pytest.raises(Declined):
-        rates.rate(4, constant)
+        rates.rate(16, {Fraction(mu): constant})
 
 
 def test_a_smaller_distance_is_declined():
