@@ -7,6 +7,7 @@ from fractions import Fraction
 import sympy
 
 import dpexact
+from dpexact.tradeoff import symmetrised
 from dpexact.tradeoff.guarantees import Guarantee, of_guarantee
 from proofs_checks.gdp.core import positive, same
 from proofs_checks.gdp.intro import canonical
@@ -63,10 +64,11 @@ def shifts_of_the_uniform_law() -> Result:
 
 
 def scaled(f: Curve, g: Curve, p: Fraction) -> bool:
-    """``f (x) f_{0,d}`` at multiples of 1/12, for ``d = p``; ``d = 1`` gives 0."""
+    """``f (x) f_{0,d}`` at multiples of 1/12, for ``d = p``; ``d = 1`` gives 0; symmetry stays."""
     del g
-    product = f * of_guarantee(Guarantee(Fraction(1), p))
-    return all(
+    other = of_guarantee(Guarantee(Fraction(1), p))
+    product = f * other
+    return (symmetrised(f) * other).is_symmetric and all(
         product.value(a) == ((1 - p) * f.value(a / (1 - p)) if a < 1 - p else 0)
         for a in (Fraction(i, 12) for i in range(1, 13))
     )
@@ -74,7 +76,7 @@ def scaled(f: Curve, g: Curve, p: Fraction) -> bool:
 
 @check("gdp.eq12", "gdp.fig5L", expects="proved", assumes=("gdp.def5", "gdp.eq3"), smoke=True)
 def scaling() -> Result:
-    """Outcomes of P alone cost d without use, those of Q alone are free, the rest scales by 1-d.
+    """Outcomes of P alone are never rejected, those of Q alone always; the rest scales by 1 - d.
 
     At ``d = 1`` the function is 0.
     """
@@ -85,7 +87,7 @@ def scaling() -> Result:
         same((1 - d) * inner, a, "its type I error"),
         same(1 - (d + (1 - d) * (1 - c)), (1 - d) * c, "its type II error, with c = f(a/(1-d))"),
         same((1 - d) * value, b, "the scaled graph mirrored is the mirrored graph scaled"),
-        on_curves("polygons, at the corners and between them", scaled),
+        on_curves("polygons, at twelve levels", scaled),
     )
 
 
