@@ -12,11 +12,8 @@ from proofs_checks.prover.numbers import certain
 from proofs_checks.prover.polynomials import bernstein, positive_coefficients
 from proofs_checks.prover.symbolic import identity
 from proofs_checks.registry import check
-from proofs_checks.steinke.lemmas import INTEGRAL
+from proofs_checks.steinke.lemmas import BOX, INTEGRAL, UNIT, Domain
 from proofs_checks.verdicts import Result, proved, refuted, repaired
-
-_BOX = (Fraction(1, 9), 5)
-_UNIT = (0, 1)
 
 
 @check(
@@ -29,7 +26,7 @@ _UNIT = (0, 1)
 def advanced_composition(factor: int = 2) -> Result:
     """``rho = S/2`` with ``S = sum eps_j^2`` in ``eps = rho + 2 sqrt(rho L)``."""
     total, size, rho, k = sympy.symbols("S L rho k", positive=True)
-    box = {total: _BOX, size: _BOX}
+    box: Domain = {total: BOX, size: BOX}
     return repaired(
         "for delta > 1 the root is not real (delta = 2)",
         "0 < delta <= 1",
@@ -42,13 +39,13 @@ def advanced_composition(factor: int = 2) -> Result:
         identity(
             k * sympy.sqrt(2 * rho / k) ** 2 / 2,
             rho,
-            {rho: _BOX, k: (1, 9)},
+            {rho: BOX, k: (1, 9)},
             text="k Laplace answers with eps_j = sqrt(2 rho/k) have sum eps_j^2/2 = rho",
         ),
         identity(
             1 / sympy.sqrt(k / (2 * rho)),
             sympy.sqrt(2 * rho / k),
-            {rho: _BOX, k: (1, 9)},
+            {rho: BOX, k: (1, 9)},
             text="scale sqrt(k/(2 rho)) is eps_j = sqrt(2 rho/k) for sensitivity 1",
         ),
     )
@@ -75,7 +72,7 @@ def neither_dominates(first: int = 31) -> Result:
         identity(
             (k * eps - k * eps**2 / 2) ** 2 - (eps * sympy.sqrt(2 * size * k)) ** 2,
             k * eps**2 * (k * (1 - eps / 2) ** 2 - 2 * size),
-            {eps: _BOX, k: _BOX, size: _BOX},
+            {eps: BOX, k: BOX, size: BOX},
         ),
     )
 
@@ -87,10 +84,10 @@ def union_of_products() -> tuple[Evidence, ...]:
         identity(
             total + d - (1 - rest * (1 - d)),
             (total - (1 - rest)) + d * (1 - rest),
-            {d: _UNIT, rest: _UNIT, total: (0, 9)},
+            {d: UNIT, rest: UNIT, total: (0, 9)},
             text="one factor more: the gap grows by d (1 - rest)",
         ),
-        bernstein(d * (1 - rest), {d: _UNIT, rest: _UNIT}),
+        bernstein(d * (1 - rest), {d: UNIT, rest: UNIT}),
     )
 
 
@@ -106,11 +103,11 @@ def expansion_of_a_mixture() -> Result:
     d, e, a, b, c, f = sympy.symbols("d e A B C D", positive=True)
     mixture = (1 - d) * ((1 - e) * a + e * b) + d * ((1 - e) * c + e * f)
     good, rest = (1 - d) * (1 - e), (1 - d) * e * b + d * ((1 - e) * c + e * f)
-    box = {d: _UNIT, e: _UNIT, a: _BOX, b: _BOX, c: _BOX, f: _BOX}
+    box: Domain = {d: UNIT, e: UNIT, a: BOX, b: BOX, c: BOX, f: BOX}
     return proved(
         "the weights of the expansion: the good part has (1-d)(1-e), the rest sums to the rest",
         identity(mixture, good * a + rest, box),
-        identity((1 - d) * e + d * (1 - e) + d * e, 1 - good, {d: _UNIT, e: _UNIT}),
+        identity((1 - d) * e + d * (1 - e) + d * e, 1 - good, {d: UNIT, e: UNIT}),
     )
 
 
@@ -133,7 +130,7 @@ def adaptive_advanced_composition(half: Fraction = Fraction(1, 2)) -> Result:
     total, size, d, slack = sympy.symbols("S L d slack", positive=True)
     eps = total / 2 + sympy.sqrt(2 * size * total)
     t = eps / total - sympy.Rational(half.numerator, half.denominator)
-    box = {total: _BOX, size: _BOX}
+    box: Domain = {total: BOX, size: BOX}
     return repaired(
         "for delta' = delta - sum delta_j > 1 the root is not real",
         "the theorem for 0 < delta' <= 1, the first branch also for delta' = 0",
@@ -149,7 +146,7 @@ def adaptive_advanced_composition(half: Fraction = Fraction(1, 2)) -> Result:
         identity(
             d + slack - (d + (1 - d) * slack),
             d * slack,
-            {d: _UNIT, slack: _UNIT},
+            {d: UNIT, slack: UNIT},
             text="with d = 1 - prod (1-delta_l): d + (1-d) delta' <= d + delta'",
         ),
     )
@@ -172,7 +169,7 @@ def bounded_loss_is_not_equivalent() -> Result:
 def thresholds_exist() -> Result:
     """``H(a) = E max(0, p - a q)`` falls continuously from TV at ``a = 1`` to delta or less."""
     a, r, q, s = sympy.symbols("a r q s", positive=True)
-    box = dict.fromkeys((a, r, q, s), _BOX)
+    box: Domain = dict.fromkeys((a, r, q, s), BOX)
     b = a + r
     return proved(
         "0 <= H(a) - H(b) <= b - a, so H takes every value between (intermediate values)",
@@ -211,13 +208,13 @@ def decomposition() -> Result:
         identity(
             p - (p - m),
             m,
-            {p: _BOX, m: _BOX},
+            {p: BOX, m: BOX},
             text="min(p, e1 q) = p - max(0, p - e1 q) has the mass 1 - d1",
         ),
         identity(
             (1 - d) * x + ((d - d1) * x + d1 * y),
             (1 - d1) * x + d1 * y,
-            {x: _BOX, y: _BOX, d: _UNIT, d1: _UNIT},
+            {x: BOX, y: BOX, d: UNIT, d1: UNIT},
             text="for d1 < delta the rest is (delta-d1) P' + d1 P''",
         ),
     )
@@ -233,7 +230,7 @@ def coefficient_of_the_rest() -> Result:
         "the printed weights sum to 9/5 at delta_1 = 1/10, delta = 1/5",
         "P = (1-delta) P' + (delta-delta_1) P' + delta_1 P''",
         certain(printed.subs(at), "=", Fraction(9, 5), "the printed weights sum to 9/5"),
-        identity((1 - d) + (d - d1) + d1, 1, {d: _UNIT, d1: _UNIT}),
+        identity((1 - d) + (d - d1) + d1, 1, {d: UNIT, d1: UNIT}),
     )
 
 
@@ -242,7 +239,7 @@ def randomised_response_form() -> Result:
     """``A = (E P' - Q')/(E-1)`` and ``B = (E Q' - P')/(E-1)``; for ``eps = 0`` ``A = B = P'``."""
     p, q, e = sympy.symbols("p q E", positive=True)
     a, b = (e * p - q) / (e - 1), (e * q - p) / (e - 1)
-    box = {p: _BOX, q: _BOX, e: (2, 9)}
+    box: Domain = {p: BOX, q: BOX, e: (2, 9)}
     return proved(
         "A and B are not negative because Q' <= E P' and P' <= E Q'",
         identity((e * a + b) / (e + 1), p, box),
@@ -267,6 +264,6 @@ def post_processing_of_randomised_response() -> Result:
         identity(
             (1 - dd) * (x / (x + 1) * a + 1 / (x + 1) * b) + dd * last,
             (1 - dd) * (x * a + b) / (x + 1) + dd * last,
-            {x: (1, 9), a: _BOX, b: _BOX, dd: _UNIT, last: _BOX},
+            {x: (1, 9), a: BOX, b: BOX, dd: UNIT, last: BOX},
         ),
     )

@@ -11,15 +11,15 @@ from proofs_checks.prover.polynomials import positive_coefficients
 from proofs_checks.prover.symbolic import identity
 from proofs_checks.registry import check
 from proofs_checks.steinke.lemmas import (
+    BOX,
     INTEGRAL,
     JENSEN,
+    Domain,
     exponential_above_tangent,
     normal_moments,
     tanh_below_argument,
 )
 from proofs_checks.verdicts import Result, proved, repaired
-
-_BOX = (Fraction(1, 9), 5)
 
 
 @check("steinke.thm9", expects="proved", smoke=True)
@@ -31,7 +31,7 @@ def losses_add() -> Result:
         identity(
             sympy.log(p * r / (q * s)),
             sympy.log(p / q) + sympy.log(r / s),
-            dict.fromkeys((p, q, r, s), _BOX),
+            dict.fromkeys((p, q, r, s), BOX),
         ),
     )
 
@@ -43,9 +43,7 @@ def losses_stay_below_the_sum() -> Result:
     before = k * eps - gap
     return proved(
         "induction on k: the gap grows by s >= 0",
-        identity(
-            (k + 1) * eps - (before + eps - s), gap + s, dict.fromkeys((k, eps, gap, s), _BOX)
-        ),
+        identity((k + 1) * eps - (before + eps - s), gap + s, dict.fromkeys((k, eps, gap, s), BOX)),
         positive_coefficients(gap + s, {gap: 0, s: 0}),
     )
 
@@ -90,11 +88,11 @@ def mean_loss_is_strictly_smaller() -> Result:
 
 @check("steinke.sec4.meanvar", expects="proved", assumes=(INTEGRAL, JENSEN), smoke=True)
 def mean_and_variance_of_a_bounded_loss(half: Fraction = Fraction(1, 2)) -> Result:
-    """The chord of ``e^-z`` over ``[-eps, eps]``: ``1 = E e^-Z <= cosh eps - E[Z] sinh(eps)/eps``."""
+    """By the chord of ``e^-z`` over ``[-eps, eps]``: ``1 <= cosh eps - E[Z] sinh(eps)/eps``."""
     z = sympy.Symbol("z", real=True)
     eps = sympy.Symbol("eps", positive=True)
     gap = sympy.cosh(eps) - z * sympy.sinh(eps) / eps - sympy.exp(-z)
-    box = {eps: (Fraction(1, 9), 4)}
+    box: Domain = {eps: (Fraction(1, 9), 4)}
     factor = sympy.Rational(half.numerator, half.denominator)
     return proved(
         "E[Z] <= eps tanh(eps/2) <= eps^2/2 by the chord; V[Z] <= E[Z^2] <= eps^2",
@@ -122,7 +120,7 @@ def gaussian_moments(factor: int = 1) -> Result:
     """``E e^(tZ) = e^(t(t+1) rho)`` for ``Z ~ N(rho, 2 rho)``; ``rho = eps^2 k/2`` in section 4."""
     t, alpha = sympy.symbols("t alpha", real=True)
     rho, eps, k, r = sympy.symbols("rho eps k r", positive=True)
-    box = {t: (0, 5), rho: _BOX}
+    box: Domain = {t: (0, 5), rho: BOX}
     return proved(
         "complete the square; the exponent grows with rho for t >= 0",
         normal_moments(),
@@ -130,13 +128,13 @@ def gaussian_moments(factor: int = 1) -> Result:
         identity(
             (eps**2 * k / 2) * t + eps**2 * k * t**2 / 2,
             eps**2 * t * (t + 1) * k / 2,
-            {t: (0, 5), eps: _BOX, k: _BOX},
+            {t: (0, 5), eps: BOX, k: BOX},
         ),
         positive_coefficients(r * (r + 1) * rho, {r: 0, rho: 0}),
         identity(
             (alpha - 1) * alpha * rho / (alpha - 1),
             alpha * rho,
-            {alpha: (2, 5), rho: _BOX},
+            {alpha: (2, 5), rho: BOX},
             text="D_alpha = alpha rho, with t = alpha - 1; at alpha = 1 the mean rho",
         ),
     )
@@ -156,7 +154,7 @@ def gaussian_noise_in_several_dimensions() -> Result:
         identity(
             a**2 / (2 * s**2) + b**2 / (2 * s**2),
             sympy.sqrt(a**2 + b**2) ** 2 / (2 * s**2),
-            dict.fromkeys((a, b, s), _BOX),
+            dict.fromkeys((a, b, s), BOX),
         ),
     )
 
@@ -176,7 +174,7 @@ def moments_multiply() -> Result:
     At ``alpha = 1`` the means add (``Z = Z1 + Z2``, Theorem 9), at infinity the suprema do.
     """
     p, r, z1, z2, t, m, gap, r1, r2 = sympy.symbols("p r z1 z2 t m gap r1 r2", positive=True)
-    box = dict.fromkeys((p, r, z1, z2, t), _BOX)
+    box: Domain = dict.fromkeys((p, r, z1, z2, t), BOX)
     return proved(
         "outcome by outcome of the first mechanism: the conditional moment of the second is at "
         "most its supremum",
@@ -186,18 +184,18 @@ def moments_multiply() -> Result:
         identity(
             p * (m + gap) - p * m,
             p * gap,
-            {p: _BOX, m: _BOX, gap: _BOX},
+            {p: BOX, m: BOX, gap: BOX},
             text="p e^(t z1) M - p e^(t z1) m >= 0 for M = m + gap",
         ),
         identity(
             sympy.exp(t * (t + 1) * r1) * sympy.exp(t * (t + 1) * r2),
             sympy.exp(t * (t + 1) * (r1 + r2)),
-            {t: _BOX, r1: (0, 1), r2: (0, 1)},
+            {t: BOX, r1: (0, 1), r2: (0, 1)},
         ),
         identity(
             (sympy.log(m) + sympy.log(r)) / t,
             sympy.log(m * r) / t,
-            {m: _BOX, r: _BOX, t: _BOX},
+            {m: BOX, r: BOX, t: BOX},
             text="D_alpha = log E e^(tZ)/t adds",
         ),
     )
@@ -209,8 +207,8 @@ def concentrated_is_renyi() -> Result:
     alpha, rho = sympy.symbols("alpha rho", positive=True)
     return proved(
         "t = alpha - 1 > 0; t = 0 says 1 <= 1",
-        identity((alpha - 1) * alpha * rho / (alpha - 1), alpha * rho, {alpha: (2, 9), rho: _BOX}),
-        identity(sympy.exp(0 * rho), 1, {rho: _BOX}),
+        identity((alpha - 1) * alpha * rho / (alpha - 1), alpha * rho, {alpha: (2, 9), rho: BOX}),
+        identity(sympy.exp(0 * rho), 1, {rho: BOX}),
     )
 
 
@@ -228,6 +226,6 @@ def tails_of_the_loss(factor: int = 4) -> Result:
         identity(
             (alpha - 1) * eps - (alpha - 1) * e,
             -(alpha - 1) * (e - eps),
-            {alpha: (1, 9), e: _BOX, eps: _BOX},
+            {alpha: (1, 9), e: BOX, eps: BOX},
         ),
     )

@@ -11,24 +11,15 @@ from proofs_checks.prover.numbers import certain
 from proofs_checks.prover.polynomials import positive_coefficients, sign
 from proofs_checks.prover.symbolic import identity
 from proofs_checks.registry import check
-from proofs_checks.steinke.lemmas import (
-    INTEGRAL,
-    JENSEN,
-    hoeffding,
-    merging_is_a_mean,
-    power_is_convex,
-    tanh_below_argument,
-)
+from proofs_checks.steinke.lemmas import BOX, INTEGRAL, Domain
 from proofs_checks.verdicts import Result, proved, repaired
-
-_BOX = (Fraction(1, 9), 5)
 
 
 def best_factor() -> tuple[Evidence, ...]:
     """``w^t (1-w) <= t^t/(t+1)^(t+1)`` for ``0 < w <= 1``, with equality at ``w = t/(t+1)``."""
     w, t, d = sympy.symbols("w t d", positive=True)
     h = t * sympy.log(w) + sympy.log(1 - w)
-    box = {w: (Fraction(1, 9), Fraction(8, 9)), t: _BOX}
+    box: Domain = {w: (Fraction(1, 9), Fraction(8, 9)), t: BOX}
     return (
         identity(
             sympy.diff(h, w),
@@ -39,10 +30,10 @@ def best_factor() -> tuple[Evidence, ...]:
         identity(
             (t / (t + 1)) ** t * (1 - t / (t + 1)),
             (1 - 1 / (t + 1)) ** t / (t + 1),
-            {t: _BOX},
+            {t: BOX},
             text="the value at w = t/(t+1)",
         ),
-        identity((t - (t + 1) * (t / (t + 1) + d)), -(t + 1) * d, {t: _BOX, d: _BOX}),
+        identity((t - (t + 1) * (t / (t + 1) + d)), -(t + 1) * d, {t: BOX, d: BOX}),
     )
 
 
@@ -57,12 +48,12 @@ def best_tilt() -> Result:
         identity(
             (1 - w) * sympy.exp(-t * z),
             sympy.exp(-eps * t) * w**t * (1 - w),
-            {t: _BOX, eps: (0, 2), z: (0, 5)},
+            {t: BOX, eps: (0, 2), z: (0, 5)},
         ),
         identity(
             eps - (eps + sympy.log(1 + 1 / t)),
             sympy.log(t / (t + 1)),
-            {t: _BOX, eps: (0, 2)},
+            {t: BOX, eps: (0, 2)},
             text="w = t/(t+1) at z = eps + log(1 + 1/t)",
         ),
     )
@@ -98,14 +89,14 @@ def conversion_of_concentrated(factor: int = 4) -> Result:
     """The exponent at ``t = (eps-rho)/(2 rho)``, where it is least."""
     eps, rho, t = sympy.symbols("eps rho t", positive=True)
     best = (eps - rho) / (2 * rho)
-    box = {eps: (5, 9), rho: (Fraction(1, 9), 4)}
+    box: Domain = {eps: (5, 9), rho: (Fraction(1, 9), 4)}
     return proved(
         "the exponent at t = (eps-rho)/(2 rho) >= 0; the factor before it is at most 1",
         identity(best * (best + 1) * rho - eps * best, -((eps - rho) ** 2) / (factor * rho), box),
         identity(
             t * (t + 1) * rho - eps * t,
             rho * (t - best) ** 2 - (eps - rho) ** 2 / (4 * rho),
-            {**box, t: _BOX},
+            {**box, t: BOX},
         ),
     )
 
@@ -137,7 +128,7 @@ def conversion_is_not_optimal(x: Fraction = Fraction(1, 2)) -> Result:
         identity(
             sympy.diff(exponent, t, 2),
             2 * s + 1 / (t * (t + 1)),
-            {t: _BOX},
+            {t: BOX},
             text="the logarithm of the bound is strictly convex in t",
         ),
         identity(sympy.diff(exponent, t).subs(t, 1), 0, {}, text="and stationary at t = 1"),
@@ -157,7 +148,7 @@ def epsilon_of_concentrated(factor: int = 2) -> Result:
     """``eps = rho + 2 sqrt(rho L)`` with ``L = log(1/delta)`` solves ``(eps-rho)^2 = 4 rho L``."""
     rho, size, eps, k = sympy.symbols("rho L eps k", positive=True)
     solution = rho + factor * sympy.sqrt(rho * size)
-    box = {rho: _BOX, size: _BOX}
+    box: Domain = {rho: BOX, size: BOX}
     return repaired(
         "for delta > 1 log(1/delta) is negative and the root not real (delta = 2)",
         "0 < delta <= 1",
@@ -166,7 +157,7 @@ def epsilon_of_concentrated(factor: int = 2) -> Result:
         identity(
             solution.subs(rho, eps**2 * k / 2),
             eps * sympy.sqrt(2 * k * size) + eps**2 * k / 2,
-            {eps: _BOX, k: _BOX, size: _BOX},
+            {eps: BOX, k: BOX, size: BOX},
             text="with rho = eps^2 k/2",
         ),
     )
@@ -181,10 +172,10 @@ def epsilon_of_concentrated(factor: int = 2) -> Result:
 )
 def inverse_of_the_conversion(factor: int = 3) -> Result:
     """With ``b = sqrt L`` and ``c = sqrt(L + eps)``: ``eps = c^2 - b^2``."""
-    b, r, rho = sympy.symbols("b r rho", positive=True)
+    b, r = sympy.symbols("b r", positive=True)
     c = b + r
     eps = c**2 - b**2
-    box = {b: _BOX, r: _BOX}
+    box: Domain = {b: BOX, r: BOX}
     return proved(
         "both slacks are (c-b)^3 times a positive factor",
         identity((c - b) ** 2 - eps**2 / (4 * c**2), r**3 * (factor * c + b) / (4 * c**2), box),
@@ -217,122 +208,6 @@ def order_of_rho() -> Result:
         identity(
             1 / (4 * size + 4 * eps) - 1 / (8 * size),
             (size - eps) / (8 * size * (size + eps)),
-            {eps: _BOX, size: _BOX},
+            {eps: BOX, size: BOX},
         ),
-    )
-
-
-@check(
-    "steinke.prop16",
-    expects="proved",
-    smoke=True,
-    assumes=("steinke.prop16.unitexp", INTEGRAL, JENSEN),
-)
-def pure_privacy_is_concentrated(half: Fraction = Fraction(1, 2)) -> Result:
-    """``w^-t`` is convex, so the two-point law on ``w = e^(-eps), e^eps`` with mean 1 is worst.
-
-    Its moment is ``cosh y/cosh x`` with ``x = eps/2 <= y = eps (t + 1/2)``, and
-    ``log cosh y - y^2/2`` does not increase because ``tanh y <= y``.
-    """
-    eps, t, y, w = sympy.symbols("eps t y w", positive=True)
-    e = sympy.exp(eps)
-    x, z = eps / 2, eps * (t + sympy.Rational(1, 2))
-    box = {eps: (Fraction(1, 9), 2), t: (Fraction(1, 9), 3)}
-    factor = sympy.Rational(half.numerator, half.denominator)
-    return proved(
-        "the worst law in closed form, and tanh y <= y",
-        identity(sympy.diff(w ** (-t), w, 2), t * (t + 1) * w ** (-t - 2), {w: _BOX, t: _BOX}),
-        identity(e / (e + 1) / e + e / (e + 1), 1, {eps: (0, 3)}, text="its mean of w is 1"),
-        identity(
-            e / (e + 1) * sympy.exp(eps * t) + sympy.exp(-eps * t) / (e + 1),
-            sympy.cosh(z) / sympy.cosh(x),
-            box,
-        ),
-        identity(sympy.diff(sympy.log(sympy.cosh(y)) - y**2 / 2, y), sympy.tanh(y) - y, {y: _BOX}),
-        tanh_below_argument(),
-        identity(z**2 / 2 - x**2 / 2, factor * eps**2 * t * (t + 1), box),
-    )
-
-
-@check("steinke.lem17", "steinke.prop16.mean", expects="proved", assumes=(INTEGRAL,), smoke=True)
-def hoeffding_lemma(half: Fraction = Fraction(1, 2)) -> Result:
-    """The chord of ``e^(tz)`` has the weight ``p = (1 + E[Z]/eps)/2``, with ``x = t eps``."""
-    mean, eps, t = sympy.symbols("mean eps t", real=True)
-    p = (1 + mean / eps) / 2
-    box = {mean: (-1, 1), eps: (1, 2), t: (-2, 2)}
-    return proved(
-        "chord, then convexity of the gap of the logarithms",
-        *hoeffding(half),
-        identity((2 * p - 1) * (t * eps) + (t * eps) ** 2 / 2, t * mean + t**2 * eps**2 / 2, box),
-        identity(
-            (t * mean + t**2 * eps**2 / 2).subs(t, -1),
-            eps**2 / 2 - mean,
-            {mean: (-1, 1), eps: (1, 2)},
-            text="t = -1 and E e^-Z = 1: 0 <= eps^2/2 - E[Z]",
-        ),
-    )
-
-
-@check(
-    "steinke.lem33.5", expects="proved", assumes=(INTEGRAL, "steinke.prop16.unitexp"), smoke=True
-)
-def bounded_loss_has_linear_divergence(eighth: Fraction = Fraction(1, 8)) -> Result:
-    """``Z = m + (c/2) W`` with ``W`` in [-1, 1] and ``c = D_inf(P||Q) + D_inf(Q||P)``."""
-    m, c, t, mean = sympy.symbols("m c t mean", real=True)
-    factor = sympy.Rational(eighth.numerator, eighth.denominator)
-    box = {m: (-1, 1), c: (1, 2), t: (1, 2), mean: (-1, 1)}
-    of_z = m + c * mean / 2
-    return proved(
-        "Hoeffding's lemma on an interval of length c, at t = alpha - 1 and at t = -1",
-        *hoeffding(),
-        identity(
-            t * m + (t * c / 2) * mean + (t * c / 2) ** 2 / 2,
-            t * of_z + t**2 * c**2 / 8,
-            box,
-            text="log E e^(tZ) <= t E[Z] + t^2 c^2/8",
-        ),
-        identity(
-            (t * c**2 / 8 + t**2 * c**2 / 8) / t,
-            factor * (t + 1) * c**2,
-            {t: (1, 2), c: (1, 2)},
-            text="with E[Z] <= c^2/8 it is (alpha-1) alpha c^2/8",
-        ),
-    )
-
-
-@check(
-    "steinke.lem20",
-    "steinke.lem20.identity",
-    "steinke.cor21",
-    "steinke.lem33.1",
-    "steinke.lem33.6",
-    expects="proved",
-    assumes=(INTEGRAL, JENSEN),
-    smoke=True,
-)
-def moments_fall_under_post_processing() -> Result:
-    """Merging two atoms replaces their ratios by a mean; ``x^a`` and ``x log x`` are convex.
-
-    A mixture of two pairs is the same merging, of the two copies of an outcome.
-    """
-    x, y, q, r = sympy.symbols("x y q r", positive=True)
-    box = dict.fromkeys((x, y, q, r), _BOX)
-    return proved(
-        "two atoms are merged; all finite and, by Jensen with Q given g(Y), all other maps",
-        merging_is_a_mean(),
-        power_is_convex(),
-        identity(
-            (q * x + r * y) / (q + r),
-            q / (q + r) * x + r / (q + r) * y,
-            box,
-            text="the new ratio is the mean of the old ones under Q given g(Y)",
-        ),
-        identity(sympy.diff(x * sympy.log(x), x, 2), 1 / x, {x: _BOX}, text="order 1"),
-        identity(
-            sympy.diff(sympy.log(x), x),
-            1 / x,
-            {x: _BOX},
-            text="log increases: a mean of moments is at most their maximum",
-        ),
-        identity(1 * sympy.log(1), 0, {}, text="x^a = 1 and x log x = 0 at the mean ratio 1: >= 0"),
     )

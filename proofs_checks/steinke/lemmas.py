@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 import sympy
 
 from proofs_checks.evidence import Evidence
-from proofs_checks.prover.intervals import prove
+from proofs_checks.prover.intervals import Ends, prove
 from proofs_checks.prover.symbolic import identity, limit
+
+Domain: TypeAlias = dict[Any, Ends]
+"""Where an identity is tried: an interval for each symbol."""
+
+BOX: Final[tuple[Fraction | int, Fraction | int]] = (Fraction(1, 9), 5)
+UNIT: Final[tuple[Fraction | int, Fraction | int]] = (0, 1)
 
 INTEGRAL: Final = "the integral is linear and monotone"
 FUBINI: Final = "Fubini's theorem for nonnegative functions"
@@ -81,11 +87,11 @@ def hoeffding(half: Fraction = Fraction(1, 2)) -> tuple[Evidence, ...]:
     mean = (p * sympy.exp(x) - (1 - p) * sympy.exp(-x)) / moment
     factor = sympy.Rational(half.numerator, half.denominator)
     gap = (2 * p - 1) * x + factor * x**2 - sympy.log(moment)
-    box = {x: (-3, 3), p: (0, 1)}
+    box: Domain = {x: (-3, 3), p: (0, 1)}
     chord = ((eps + z) * sympy.exp(t * eps) + (eps - z) * sympy.exp(-t * eps)) / (
         2 * eps
     ) - sympy.exp(t * z)
-    every = {z: (-2, 2), t: (-2, 2), eps: (1, 2)}
+    every: Domain = {z: (-2, 2), t: (-2, 2), eps: (1, 2)}
     return (
         identity(sympy.diff(gap, x, 2), mean**2, box, text="the gap has the second derivative m^2"),
         identity(gap.subs(x, 0), 0, {p: (0, 1)}, text="the gap is 0 at x = 0"),
@@ -105,7 +111,7 @@ def normal_moments() -> Evidence:
     """``e^(tz)`` times the density of ``N(m, v)`` is ``e^(mt + vt^2/2)`` times that of another."""
     z, t, m = sympy.symbols("z t m", real=True)
     v = sympy.Symbol("v", positive=True)
-    box = {z: (-3, 3), t: (-2, 2), m: (-2, 2), v: (Fraction(1, 2), 3)}
+    box: Domain = {z: (-3, 3), t: (-2, 2), m: (-2, 2), v: (Fraction(1, 2), 3)}
     return identity(
         t * z - (z - m) ** 2 / (2 * v),
         m * t + v * t**2 / 2 - (z - m - v * t) ** 2 / (2 * v),
@@ -120,7 +126,7 @@ def half_normal_bounds() -> tuple[Evidence, ...]:
     density = sympy.exp(-(x**2) / 2) / sympy.sqrt(2 * sympy.pi)
     first = sympy.exp(-(x**2) / 2) / 2 - normal_tail(x)
     second = density / x - normal_tail(x)
-    box = {x: (Fraction(1, 9), 5)}
+    box: Domain = {x: (Fraction(1, 9), 5)}
     return (
         identity(
             sympy.diff(first, x),

@@ -12,12 +12,12 @@ from proofs_checks.prover.symbolic import identity, limit
 from proofs_checks.registry import check
 from proofs_checks.steinke.lemmas import (
     AFFINE_NORMAL,
+    BOX,
     INTEGRAL,
+    Domain,
     exponential_above_tangent,
 )
 from proofs_checks.verdicts import Result, proved, repaired
-
-_UNIT = (Fraction(1, 9), 5)
 
 
 @check("steinke.thm1", expects="proved", assumes=(INTEGRAL,), smoke=True)
@@ -31,7 +31,7 @@ def basic_composition() -> Result:
         identity(
             e1 * e2 * q1 * q2 - p1 * p2,
             gap,
-            dict.fromkeys((a, b, p1, p2, e1, e2), _UNIT),
+            dict.fromkeys((a, b, p1, p2, e1, e2), BOX),
             text="E1 E2 q1 q2 - p1 p2 = a (b + p2) + p1 b",
         ),
         positive_coefficients(gap, {a: 0, b: 0, p1: 0, p2: 0}),
@@ -61,7 +61,7 @@ def laplace_variance(factor: int = 2) -> Result:
     """``x^2 e^(-x)`` has the antiderivative ``-(x^2 + 2x + 2) e^(-x)``; scale by ``b = k/eps``."""
     x, k, eps = sympy.symbols("x k eps", positive=True)
     anti = -(x**2 + 2 * x + 2) * sympy.exp(-x)
-    half = {k: (1, 9), eps: (1, 9)}
+    half: Domain = {k: (1, 9), eps: (1, 9)}
     return proved(
         "an antiderivative of x^2 e^(-x), and its values at 0 and infinity",
         identity(sympy.diff(anti, x), x**2 * sympy.exp(-x), {x: (0, 9)}),
@@ -113,7 +113,7 @@ def all_noises_positive(half: Fraction = Fraction(1, 2)) -> Result:
 def total_variation() -> Result:
     """Density by density, for ``p = q + s`` and for ``q = p + s`` with ``s >= 0``."""
     p, q, s = sympy.symbols("p q s", positive=True)
-    box = {p: _UNIT, q: _UNIT, s: _UNIT}
+    box: Domain = {p: BOX, q: BOX, s: BOX}
     return proved(
         "p max(0, 1-q/p) = (|p-q| + (p-q))/2 and max(p,q) = (p+q+|p-q|)/2, integrated",
         identity((q + s) * (1 - q / (q + s)), (s + s) / 2, box, text="p = q+s: both are s"),
@@ -128,7 +128,7 @@ def total_variation() -> Result:
 def pure_privacy_is_a_bounded_loss() -> Result:
     """``P(S) - E Q(S)`` is the integral over S of ``q (p/q - E)``."""
     p, q, e, s = sympy.symbols("p q E s", positive=True)
-    box = {p: _UNIT, q: _UNIT, e: (1, 9)}
+    box: Domain = {p: BOX, q: BOX, e: (1, 9)}
     return proved(
         "the sign of p - E q is that of e^Z - E, so S = {Z > eps} decides; exchange P and Q",
         identity(p - e * q, q * (p / q - e), box),
@@ -147,7 +147,7 @@ def divergence_is_not_negative() -> Result:
         identity(
             p * sympy.log(p / q),
             p * (q / p - 1 - sympy.log(q / p)) + p - q,
-            {p: _UNIT, q: _UNIT},
+            {p: BOX, q: BOX},
             text="p Z = p (e^-Z - 1 + Z) + p - q, and p - q integrates to 0",
         ),
     )
@@ -177,7 +177,7 @@ def change_of_measure(sign: int = -1) -> Result:
     """Density by density with ``p = q e^f``; ``g`` stands for the value of the function."""
     q, g, f = sympy.symbols("q g f", real=True)
     p = q * sympy.exp(f)
-    box = {q: (0, 1), g: (-3, 3), f: (-3, 3)}
+    box: Domain = {q: (0, 1), g: (-3, 3), f: (-3, 3)}
     return proved(
         "q g = p g e^-f, q e^f = p and -log(q/p) = f, density by density",
         identity(q * g, p * g * sympy.exp(sign * f), box),
@@ -187,17 +187,13 @@ def change_of_measure(sign: int = -1) -> Result:
     )
 
 
-def _gaussian_loss(mu: object, nu: object, s: object, y: object) -> object:
-    return (mu - nu) * (2 * y - mu - nu) / (2 * s**2)  # type: ignore[operator]
-
-
 @check("steinke.prop3", expects="proved", assumes=(AFFINE_NORMAL,), smoke=True)
 def gaussian_privacy_loss(spread: int = 2) -> Result:
     """The log ratio is affine in y: slope ``(mu-mu')/s^2``, value rho at ``y = mu``."""
     y, mu, nu = sympy.symbols("y mu nu", real=True)
     s = sympy.Symbol("s", positive=True)
-    box = {y: (-3, 3), mu: (-3, 3), nu: (-3, 3), s: (1, 3)}
-    loss = sympy.sympify(_gaussian_loss(mu, nu, s, y))
+    box: Domain = {y: (-3, 3), mu: (-3, 3), nu: (-3, 3), s: (1, 3)}
+    loss = (mu - nu) * (2 * y - mu - nu) / (2 * s**2)
     rho = (mu - nu) ** 2 / (2 * s**2)
     return proved(
         "the log ratio of the densities, its mean and its variance",

@@ -11,11 +11,8 @@ from proofs_checks.prover.numbers import certain
 from proofs_checks.prover.polynomials import bernstein, positive_coefficients
 from proofs_checks.prover.symbolic import identity
 from proofs_checks.registry import check
-from proofs_checks.steinke.lemmas import INTEGRAL, JENSEN
+from proofs_checks.steinke.lemmas import BOX, INTEGRAL, JENSEN, UNIT, Domain
 from proofs_checks.verdicts import Result, proved, repaired
-
-_BOX = (Fraction(1, 9), 5)
-_UNIT = (0, 1)
 
 
 def _integral(polynomial: sympy.Expr, p: sympy.Symbol) -> Fraction:
@@ -40,7 +37,7 @@ def fingerprinting(twelfth: Fraction = Fraction(1, 12)) -> Result:
     """
     p, s, n, g = sympy.symbols("p s n g", positive=True)
     mass = p**s * (1 - p) ** (n - s)
-    box = {p: (Fraction(1, 9), Fraction(8, 9)), s: (0, 3), n: (3, 6)}
+    box: Domain = {p: (Fraction(1, 9), Fraction(8, 9)), s: (0, 3), n: (3, 6)}
     half = sympy.Rational(1, 2)
     square = (p - half) ** 2
     return proved(
@@ -60,7 +57,7 @@ def fingerprinting(twelfth: Fraction = Fraction(1, 12)) -> Result:
         identity(
             2 * g * (p - half) + (g - p) ** 2,
             (g - half) ** 2 + p**2 - half**2,
-            {g: _UNIT, p: _UNIT},
+            {g: UNIT, p: UNIT},
         ),
         certain(_integral(p**2 - half**2, p), "=", twelfth, "E[P^2 - 1/4] = 1/12"),
         certain(_integral(square, p) + twelfth, "=", Fraction(1, 6), "f = mean of x: 1/6"),
@@ -68,7 +65,7 @@ def fingerprinting(twelfth: Fraction = Fraction(1, 12)) -> Result:
         identity(
             (g - p) ** 2,
             g**2 - 2 * g * p + p**2,
-            {g: _UNIT, p: _UNIT},
+            {g: UNIT, p: UNIT},
             text="(E_X[f - mean x])^2 <= E_X[(f - mean x)^2] (Jensen): the second form",
         ),
     )
@@ -82,7 +79,7 @@ def means_of_close_variables(factor: int = 1) -> Result:
     """
     x, q, g, d, size = sympy.symbols("x q g delta D", positive=True)
     e = 1 + g
-    box = dict.fromkeys((x, q, g), _BOX)
+    box: Domain = dict.fromkeys((x, q, g), BOX)
     return proved(
         "value by value: x p <= x q + g |x| q + |x| times an excess",
         identity(x * e * q, x * q + factor * g * x * q, box, text="x > 0: x E q = xq + g|x|q"),
@@ -95,7 +92,7 @@ def means_of_close_variables(factor: int = 1) -> Result:
         identity(
             2 * d * size - (d * size + d * size / e),
             d * size * g / e,
-            {d: _UNIT, size: _BOX, g: _BOX},
+            {d: UNIT, size: BOX, g: BOX},
             text="the excesses: D delta (1 + 1/E) <= 2 D d",
         ),
         positive_coefficients(x * q * g**2, {x: 0, q: 0, g: 0}),
@@ -110,11 +107,11 @@ def correlation_of_the_answer() -> Result:
     variance = p * (1 - p) ** 2 + (1 - p) * p**2
     return proved(
         "Lemma 26 summed over the k columns; moments of a coin; columns are independent given P",
-        identity(p * (1 - p) + (1 - p) * (0 - p), 0, {p: _UNIT}, text="E[X - P | P] = 0"),
-        identity(variance, p * (1 - p), {p: _UNIT}, text="E[(X-P)^2 | P] = P(1-P)"),
-        identity(sympy.Rational(1, 4) - p * (1 - p), (p - half) ** 2, {p: _UNIT}),
-        bernstein(1 - (m - p), {m: _UNIT, p: _UNIT}),
-        bernstein(1 + (m - p), {m: _UNIT, p: _UNIT}),
+        identity(p * (1 - p) + (1 - p) * (0 - p), 0, {p: UNIT}, text="E[X - P | P] = 0"),
+        identity(variance, p * (1 - p), {p: UNIT}, text="E[(X-P)^2 | P] = P(1-P)"),
+        identity(sympy.Rational(1, 4) - p * (1 - p), (p - half) ** 2, {p: UNIT}),
+        bernstein(1 - (m - p), {m: UNIT, p: UNIT}),
+        bernstein(1 + (m - p), {m: UNIT, p: UNIT}),
     )
 
 
@@ -125,8 +122,8 @@ def distance_to_the_means() -> Result:
     return proved(
         "an integral, and the square of the difference",
         certain(_integral(p * (1 - p), p), "=", Fraction(1, 6), "E[P(1-P)] = 1/6"),
-        identity(2 * a**2 + 2 * b**2 - (a + b) ** 2, (a - b) ** 2, {a: _BOX, b: _BOX}),
-        identity(2 * k / (6 * n), k / (3 * n), {k: _BOX, n: _BOX}),
+        identity(2 * a**2 + 2 * b**2 - (a + b) ** 2, (a - b) ** 2, {a: BOX, b: BOX}),
+        identity(2 * k / (6 * n), k / (3 * n), {k: BOX, n: BOX}),
     )
 
 
@@ -157,7 +154,7 @@ def constants(shrink: Fraction = Fraction(1, 6)) -> Result:
         identity(
             (k + 200 * g**2 * n) / 100 / (2 * n**2 * g**2) - 1 / n,
             k / (200 * n**2 * g**2),
-            dict.fromkeys((k, g, n), _BOX),
+            dict.fromkeys((k, g, n), BOX),
         ),
     )
 
@@ -183,7 +180,7 @@ def lower_bound() -> Result:
     """
     a, k, n, g, d, b = sympy.symbols("a k n G delta B", positive=True)
     left = (sympy.Rational(1, 12) - a**2) * k - 2 * k * n * d
-    box = dict.fromkeys((a, k, n, g, d, b), _BOX)
+    box: Domain = dict.fromkeys((a, k, n, g, d, b), BOX)
     return proved(
         "the chain of scalar inequalities of the proof",
         identity(
@@ -210,7 +207,7 @@ def where_the_constant_is_active(last: int = 78) -> Result:
     return proved(
         "exact comparison of 200/(256 n) with 1/100",
         identity(
-            (sympy.sqrt(200 * g**2 * n) / (16 * n * g)) ** 2, 200 / (256 * n), {n: _BOX, g: _BOX}
+            (sympy.sqrt(200 * g**2 * n) / (16 * n * g)) ** 2, 200 / (256 * n), {n: BOX, g: BOX}
         ),
         certain(Fraction(200, 256 * last), ">=", Fraction(1, 100), "n = 78: 1/10 is active"),
         certain(Fraction(200, 256 * (last + 1)), "<", Fraction(1, 100), "n = 79: it is not"),
@@ -238,7 +235,7 @@ def rearrangement() -> Result:
         identity(
             (b * kk) ** 2 - (nn * gg) ** 2 * (2 * sq * kk + kk / (3 * nn)),
             2 * kk * nn**2 * gg**2 * (b**2 * kk / (2 * nn**2 * gg**2) - 1 / (6 * nn) - sq),
-            dict.fromkeys((b, kk, nn, gg, sq), _BOX),
+            dict.fromkeys((b, kk, nn, gg, sq), BOX),
         ),
     )
 
@@ -250,8 +247,8 @@ def constant_answer() -> Result:
     half = sympy.Rational(1, 2)
     return proved(
         "each coordinate is off by at most 1/2",
-        identity(sympy.Rational(1, 4) - (x - half) ** 2, x * (1 - x), {x: _UNIT}),
-        bernstein(x * (1 - x), {x: _UNIT}),
+        identity(sympy.Rational(1, 4) - (x - half) ** 2, x * (1 - x), {x: UNIT}),
+        bernstein(x * (1 - x), {x: UNIT}),
     )
 
 
@@ -268,9 +265,9 @@ def sampled_mean(bound: int = 4) -> Result:
         identity(
             (a * own + a * (a - 1) * pair) / m**2,
             v / m * (n - m) / (n - 1),
-            {m: (1, 3), n: (4, 9), x: _UNIT},
+            {m: (1, 3), n: (4, 9), x: UNIT},
         ),
-        identity(sympy.Rational(1, bound) - v, (x - sympy.Rational(1, 2)) ** 2, {x: _UNIT}),
+        identity(sympy.Rational(1, bound) - v, (x - sympy.Rational(1, 2)) ** 2, {x: UNIT}),
         positive_coefficients((n - 1) - (n - m), {m: 1, n: 1}),
         certain(Fraction(1, 4), "<=", 1, "1/(4m) <= 1/m"),
     )

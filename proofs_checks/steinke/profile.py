@@ -12,15 +12,15 @@ from proofs_checks.prover.polynomials import positive_coefficients
 from proofs_checks.prover.symbolic import identity, limit
 from proofs_checks.registry import check
 from proofs_checks.steinke.lemmas import (
+    BOX,
     FUBINI,
     INTEGRAL,
+    Domain,
     gaussian_delta,
     half_normal_bounds,
     normal_tail,
 )
 from proofs_checks.verdicts import Result, proved, repaired
-
-_BOX = (Fraction(1, 9), 5)
 
 
 @check("steinke.prop7", expects="proved", assumes=(INTEGRAL, FUBINI, "steinke.lem6"), smoke=True)
@@ -28,7 +28,7 @@ def four_forms_of_delta() -> Result:
     """All forms are integrals of ``max(0, p - E q)``, attained by ``S = {p > E q}``."""
     p, q, e, s, w, c = sympy.symbols("p q E s w c", positive=True)
     z, u, eps = sympy.symbols("z u eps", real=True)
-    box = {q: _BOX, e: (1, 9), s: _BOX}
+    box: Domain = {q: BOX, e: (1, 9), s: BOX}
     return proved(
         "density by density, and an antiderivative in z",
         identity(
@@ -40,14 +40,14 @@ def four_forms_of_delta() -> Result:
         identity(
             s - (1 - c) * s,
             c * s,
-            {c: (0, 1), s: _BOX},
+            {c: (0, 1), s: BOX},
             text="a test with the chance 1-c of S there loses c s >= 0, elsewhere it gains "
             "nothing: {p > E q} is the best S",
         ),
         identity(
             (p - e * q),
             p - e * p * (q / p),
-            {p: _BOX, q: _BOX, e: (1, 9)},
+            {p: BOX, q: BOX, e: (1, 9)},
             text="over {Z > eps} it is P[Z > eps] - E Q[Z > eps], Q[Z > eps] = P[-Z' > eps]",
         ),
         identity(sympy.diff(-sympy.exp(eps - u), u), sympy.exp(eps - u), {eps: (0, 3), u: (0, 3)}),
@@ -87,7 +87,7 @@ def gaussian_delta_formula() -> Result:
     eps = sympy.Symbol("eps", real=True)
     rho = sympy.Symbol("rho", positive=True)
     formula = gaussian_delta(eps, rho)
-    box = {eps: (0, 5), rho: _BOX}
+    box: Domain = {eps: (0, 5), rho: BOX}
     b = (eps + rho) / sympy.sqrt(2 * rho)
     found = dpexact.delta("gaussian(2)", 1, digits=12)
     value = gaussian_delta(sympy.Integer(1), sympy.Rational(1, 8))
@@ -125,7 +125,7 @@ def gaussian_delta_grows_with_rho(factor: Fraction = Fraction(1)) -> Result:
         identity(
             sympy.diff(gaussian_delta(eps, rho), rho),
             scale * density / sympy.sqrt(2 * rho),
-            {eps: (0, 5), rho: _BOX},
+            {eps: (0, 5), rho: BOX},
         ),
     )
 
@@ -135,7 +135,7 @@ def readable_bound() -> Result:
     """With ``x = (eps-rho)/sqrt(2 rho) >= 0``: two bounds of the normal tail."""
     eps, rho = sympy.symbols("eps rho", positive=True)
     x = (eps - rho) / sympy.sqrt(2 * rho)
-    box = {eps: (5, 9), rho: (Fraction(1, 9), 4)}
+    box: Domain = {eps: (5, 9), rho: (Fraction(1, 9), 4)}
     return proved(
         "tail(x) <= e^(-x^2/2)/2 and x tail(x) <= phi(x) for x >= 0, by the sign of derivatives",
         identity(x**2 / 2, (eps - rho) ** 2 / (4 * rho), box, text="the exponent"),

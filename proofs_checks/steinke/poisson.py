@@ -1,0 +1,304 @@
+"""Section 6.5: Renyi privacy of Poisson subsampling (Theorems 34 and 35, Lemmas 36 and 37)."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from itertools import product
+from typing import Any
+
+import sympy
+
+from proofs_checks.evidence import Evidence
+from proofs_checks.prover.enumeration import Law, every
+from proofs_checks.prover.numbers import certain
+from proofs_checks.prover.symbolic import identity
+from proofs_checks.registry import check
+from proofs_checks.steinke.lemmas import BOX, INTEGRAL, JENSEN, UNIT, Domain
+from proofs_checks.verdicts import Result, proved, repaired
+
+# c stands for 1 - p; most identities hold for all positive c and p
+_P, _C, _X, _A = sympy.symbols("p c x a", positive=True)
+_U, _S = _C + _P * _X, _C / _X + _P
+_ALL: Domain = {_P: (Fraction(1, 9), 1), _C: (Fraction(1, 9), 1), _X: BOX, _A: (Fraction(10, 9), 5)}
+
+
+def _weight(a: Any) -> Any:
+    return (2 * a - 1) * _P / ((2 * a - 1) * _P + 3 * _C)
+
+
+def _h(weight: Any) -> Any:
+    """``H + 1`` of the proof, with ``Y = c x + p`` and ``s = u/x``."""
+    y = _C * _X + _P
+    return (1 - weight) * _U ** (2 * _A - 1) + weight * _S ** (_A + 1) * y ** (_A - 2)
+
+
+def _second_derivative(cube: int = 3) -> tuple[Evidence, ...]:
+    """Term by term: ``f'' = a (a-1) p^2 u^(-a-1) H`` for every weight l."""
+    w = _C + _P / _X
+    u0, w0, weight, s0, y0 = sympy.symbols("u w l s Y", positive=True)
+    lead = _A * (_A - 1) * _P**2
+    inner = (1 - weight) * u0 ** (_A - 2) + weight * w0 ** (_A - 2) / _X**3 - u0 ** (-_A - 1)
+    h = (1 - weight) * u0 ** (2 * _A - 1) + weight * (u0 / _X) ** cube * (u0 * w0) ** (_A - 2) - 1
+    box: Domain = {**_ALL, u0: BOX, w0: BOX, weight: UNIT, s0: BOX, y0: BOX}
+    return (
+        identity(sympy.diff(_U**_A, _X, 2), lead * _U ** (_A - 2), _ALL, text="(u^a)''"),
+        identity(
+            sympy.diff(_X * w**_A, _X, 2) / lead * _X**3 * w ** (2 - _A), 1, _ALL, text="(x w^a)''"
+        ),
+        identity(
+            sympy.diff(_U ** (1 - _A), _X, 2), lead * _U ** (-_A - 1), _ALL, text="(u^(1-a))''"
+        ),
+        identity(inner * u0 ** (_A + 1), h, box, text="f'' = a (a-1) p^2 u^(-a-1) H"),
+        identity(
+            s0**3 * ((_X * s0) * (y0 / _X)) ** (_A - 2),
+            s0 ** (_A + 1) * y0 ** (_A - 2),
+            box,
+            text="(u/x)^3 (uw)^(a-2) = s^(a+1) Y^(a-2), as u = x s and w = Y/x",
+        ),
+        identity(_U - _X * _S, 0, _ALL, text="u = x s"),
+        identity(w - (_C * _X + _P) / _X, 0, _ALL, text="w = Y/x"),
+    )
+
+
+@check("steinke.thm35.f2", expects="proved", smoke=True)
+def convexity_reduces_to_h(cube: int = 3) -> Result:
+    """``f(x) = (1-l) u^a + l x w^a - u^(1-a)``; at ``x = 1`` it is ``(1-l) + l - 1``."""
+    weight = sympy.Symbol("l", positive=True)
+    return proved(
+        "two derivatives, term by term, for any weight l",
+        *_second_derivative(cube),
+        identity((1 - weight) + weight - 1, 0, {weight: UNIT}, text="f(1) = 0, as u = w = 1"),
+    )
+
+
+@check("steinke.lem36", expects="proved", smoke=True)
+def harmonic_below_arithmetic(power: int = 2) -> Result:
+    """``u w - 1 = p (1-p) (x-1)^2/x``."""
+    u, w = 1 - _P + _P * _X, 1 - _P + _P / _X
+    return proved(
+        "the difference of the product and 1 is not negative",
+        identity(u * w - 1, _P * (1 - _P) * (_X - 1) ** power / _X, {_P: UNIT, _X: BOX}),
+    )
+
+
+def _lemma_37(three: int = 3) -> tuple[Evidence, ...]:
+    v = sympy.Symbol("v", positive=True)
+    f = 3 * _C * _U**v + v * _P * _S**three - 3 * _C - v * _P
+    box: Domain = {_P: UNIT, v: (1, 5)}
+    slope = -_C / _X**2
+    return (
+        identity(f.subs(_X, 1).subs(_C, 1 - _P), 0, box, text="f(1) = 0"),
+        identity(sympy.diff(f, _X).subs(_X, 1).subs(_C, 1 - _P), 0, box, text="f'(1) = 0"),
+        identity(
+            sympy.diff(f, _X, 2),
+            3 * _C * v * (v - 1) * _P**2 * _U ** (v - 2)
+            + v * _P * (6 * _S * slope**2 + 6 * _S**2 * _C / _X**3),
+            {**_ALL, v: (1, 5)},
+            text="f'' is a sum of nonnegative terms for v >= 1, 0 <= p <= 1, x > 0",
+        ),
+    )
+
+
+@check("steinke.lem37", expects="proved", assumes=(JENSEN,), smoke=True)
+def lemma_37(three: int = 3) -> Result:
+    """``3 (1-p) u^v + v p s^3 - 3 (1-p) - v p`` is convex with a double zero at 1."""
+    return proved("convex in x, with a double zero at x = 1", *_lemma_37(three))
+
+
+@check(
+    "steinke.thm35",
+    "steinke.thm35.proofstep",
+    expects="repaired",
+    smoke=True,
+    assumes=(
+        INTEGRAL,
+        JENSEN,
+        "a sum, a product and a positive power of log-convex functions is log-convex",
+        "steinke.lem33.6",
+    ),
+)
+def reversed_direction(order: Any = None) -> Result:
+    """``f`` is convex, so ``f(x) >= f'(1) (x-1)``, which integrates to 0 as ``E_Q[x] = 1``.
+
+    ``H >= 0`` for ``alpha >= 2`` by Lemmas 36 and 37. For ``1 < alpha < 2``:
+    ``H + 1 = (1-l) u^(2a-1) + l s^(a+1) Y^(a-2)`` with ``s = c/x + p`` log-convex and ``Y = cx + p``
+    affine, so that ``Y^(a-2)`` is log-convex too; both terms are convex, and H has a double zero
+    at 1. For ``p = 0`` and ``p = 1`` both sides are equal.
+    """
+    weight = _weight(_A if order is None else order)
+    y = _C * _X + _P
+    at_one: Domain = {_P: (Fraction(1, 9), 1), _A: (Fraction(10, 9), 5)}
+    h = _h(weight)
+    return repaired(
+        "the step (uw)^(alpha-2) >= 1 from Lemma 36 reverses for 1 < alpha < 2: at alpha = 3/2, "
+        "p = 1/2, x = 4 it is 4/5",
+        "the theorem holds for all alpha > 1: for alpha < 2 H + 1 is a sum of a convex and a "
+        "log-convex function",
+        certain(Fraction(5, 2) * Fraction(5, 8), "=", Fraction(25, 16), "uw = 25/16 there"),
+        certain(1 / sympy.sqrt(sympy.Rational(25, 16)), "=", Fraction(4, 5), "(25/16)^(-1/2)"),
+        certain(Fraction(4, 5), "<", 1, "4/5 < 1"),
+        *_second_derivative(),
+        identity(
+            sympy.diff(sympy.log(_S), _X, 2) * _S**2 * _X**4,
+            _C**2 + 2 * _P * _C * _X,
+            _ALL,
+            text="(log s)'' s^2 x^4 = c^2 + 2pcx >= 0",
+        ),
+        identity(
+            sympy.diff(-sympy.log(y), _X, 2), _C**2 / y**2, _ALL, text="(-log Y)'' = c^2/Y^2 >= 0"
+        ),
+        identity(
+            sympy.diff(_U ** (2 * _A - 1), _X, 2),
+            (2 * _A - 1) * (2 * _A - 2) * _P**2 * _U ** (2 * _A - 3),
+            _ALL,
+            text="u^(2a-1) is convex for a >= 1",
+        ),
+        identity(h.subs(_X, 1).subs(_C, 1 - _P), 1, at_one, text="H(1) = 0"),
+        identity(sympy.diff(h, _X).subs(_X, 1).subs(_C, 1 - _P), 0, at_one, text="H'(1) = 0"),
+        identity(
+            _U * (_C + _P / _X) - (_C + _P) ** 2,
+            _P * _C * (_X - 1) ** 2 / _X,
+            _ALL,
+            text="Lemma 36: uw >= 1, so H + 1 >= (1-l) u^(2a-1) + l (u/x)^3 for a >= 2",
+        ),
+        *_lemma_37(),
+    )
+
+
+def _moment(p: Law, q: Law, order: int) -> Fraction:
+    """``e^((order-1) D_order(P||Q))``."""
+    return sum((p[x] ** order * q[x] ** (1 - order) for x in p if p[x]), Fraction(0))
+
+
+def _mix(weight: Fraction, p: Law, q: Law) -> Law:
+    return {x: weight * p[x] + (1 - weight) * q[x] for x in p}
+
+
+@check("steinke.thm35.maxneeded", expects="proved", smoke=True)
+def the_maximum_is_needed() -> Result:
+    """P = (1/100, 99/100), Q = (1/10, 9/10), alpha = 2, p = 1/2."""
+    p: Law = {0: Fraction(1, 100), 1: Fraction(99, 100)}
+    q: Law = {0: Fraction(1, 10), 1: Fraction(9, 10)}
+    mix = _mix(Fraction(1, 2), p, q)
+    return proved(
+        "P = (1/100, 99/100), Q = (1/10, 9/10), p = 1/2, alpha = 2: D(Q||mix) > D(mix||Q)",
+        certain(_moment(q, mix, 2), ">", _moment(mix, q, 2), "e^D(Q||mix) > e^D(mix||Q) = 1.0225"),
+        certain(_moment(mix, q, 2), "=", Fraction(10225, 10000), "e^D(mix||Q) = 1.0225"),
+    )
+
+
+@check(
+    "steinke.thm34",
+    "steinke.thm34.prefactor",
+    "steinke.thm34.ceil",
+    expects="proved",
+    smoke=True,
+    assumes=(
+        "steinke.thm35",
+        "steinke.lem33.6",
+        "steinke.lem33.3",
+        "the binomial theorem",
+        INTEGRAL,
+    ),
+)
+def poisson_subsampling(first: int = 1) -> Result:
+    """``E_Q[(1-p+p x)^a]`` by the binomial theorem, with ``E_Q[x^k] = e^((k-1) D_k)``.
+
+    Given the other records' sample, P and Q are neighbours' outputs (Lemma 33, quasi-convexity);
+    the other direction is Theorem 35; other orders round up by monotonicity.
+    """
+    a, m, p, k, d, c = sympy.symbols("a m p k D c", positive=True)
+    box: Domain = {p: (Fraction(1, 9), Fraction(8, 9)), a: (2, 5)}
+    return proved(
+        "the terms k = 0, 1 of the binomial sum, where E_Q[1] = E_Q[x] = 1, and their derivative",
+        identity(
+            c**a + a * (1 - c) * c ** (a - 1),
+            c ** (a - 1) * (1 + (a - first) * (1 - c)),
+            {c: box[p], a: (2, 5)},
+            text="with c = 1-p: c^a + a p c^(a-1) = c^(a-1) (1 + (a-1) p)",
+        ),
+        identity(
+            sympy.diff(c**m * (1 + m * (1 - c)), c),
+            m * (m + 1) * (1 - c) * c ** (m - 1),
+            {c: box[p], m: (1, 5)},
+            text="the prefactor falls from 1 at p = 0",
+        ),
+        identity(((1 - p) ** m * (1 + m * p)).subs(p, 0), 1, {m: (1, 5)}),
+        identity(
+            sympy.exp((k - 1) * d) * p**k,
+            p * (p * sympy.exp(d)) ** (k - 1),
+            {k: (2, 5), d: UNIT, p: box[p]},
+        ),
+    )
+
+
+def _answers(x: tuple[int | None, int | None]) -> Law:
+    """Randomised response on [first record = 1] if the second is there, else a coin."""
+    if x[1] is None:
+        return {0: Fraction(1, 2), 1: Fraction(1, 2)}
+    return {b: Fraction(3, 4) if b == int(x[0] == 1) else Fraction(1, 4) for b in (0, 1)}
+
+
+def _sampled(x: tuple[int | None, int | None]) -> Law:
+    half, total = Fraction(1, 4), {0: Fraction(0), 1: Fraction(0)}
+    for keep in product((True, False), repeat=2):
+        y = (x[0] if keep[0] else None, x[1] if keep[1] else None)
+        total = {b: total[b] + half * _answers(y)[b] for b in total}
+    return total
+
+
+@check("steinke.thm34.tight", expects="repaired", assumes=("steinke.thm34",), smoke=True)
+def tightness_of_poisson_subsampling(claimed: Fraction = Fraction(16, 15)) -> Result:
+    """The other record is sampled too: half of the time there is nothing to amplify.
+
+    At alpha = 2, p = 1/2 the bound is ``1-p^2 + p^2 e^(eps(2)) = (3 + 7/3)/4``.
+    """
+    inputs = list(product((None, 0, 1), repeat=2))
+    pairs = [
+        (x, y)
+        for x in inputs
+        for y in inputs
+        if any(x[1 - i] == y[1 - i] and (x[i] is None) != (y[i] is None) for i in (0, 1))
+    ]
+    plain = max(_moment(_answers(x), _answers(y), 2) for x, y in pairs)
+    sampled = max(_moment(_sampled(x), _sampled(y), 2) for x, y in pairs)
+    present: Any = (1, 1)
+    absent: Any = (None, 1)
+    bound = Fraction(3, 4) + Fraction(1, 4) * plain
+    both = (
+        _moment(_answers(present), _answers(absent), 2),
+        _moment(_answers(absent), _answers(present), 2),
+    )
+    p, e2 = sympy.symbols("p e2", positive=True)
+    return repaired(
+        "n = 2, p = 1/2, e^eps = 3, alpha = 2: M is randomised response on [first record = 1] if the "
+        f"second is there, else a coin; the bound is {bound}, the largest divergence {claimed}",
+        "tight if the pair is (x, x') with x'_i = null, M does not depend on the other records and "
+        "D_k(M(x)||M(x')) = eps(k) for 2 <= k <= alpha: then every term is equal",
+        certain(both[1], "=", plain, "tight at ((1,1), (null,1)): M reaches eps(2) = log of this"),
+        certain(both[0], "<=", plain, "the other direction is at most that"),
+        certain(sampled, "=", claimed, "the largest e^D_2 of the sampled mechanism is 16/15"),
+        certain(sampled, "<", bound, "it is below the bound"),
+        identity(
+            (1 - p) ** 2 + 2 * p * (1 - p) + p**2 * e2,
+            (1 - p) * (1 + p) + p**2 * e2,
+            {p: UNIT, e2: (1, 9)},
+            text="alpha = 2: 1-p^2 + p^2 E_Q[x^2] is an equality",
+        ),
+        every(
+            "for n = 1 the sampled randomised response attains the bound, alpha = 2, 3, 4",
+            ({"order": k, "weight": Fraction(w, 4)} for k in (2, 3, 4) for w in (1, 2, 3)),
+            _attained,
+        ),
+    )
+
+
+def _attained(order: int, weight: Fraction) -> bool:
+    p: Law = {0: Fraction(1, 4), 1: Fraction(3, 4)}
+    q: Law = {0: Fraction(1, 2), 1: Fraction(1, 2)}
+    rest = 1 - weight
+    formula = rest ** (order - 1) * (1 + (order - 1) * weight)
+    for k in range(2, order + 1):
+        choose = int(sympy.binomial(order, k))
+        formula += choose * rest ** (order - k) * weight**k * _moment(p, q, k)
+    return _moment(_mix(weight, p, q), q, order) == formula
