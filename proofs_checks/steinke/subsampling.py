@@ -101,7 +101,11 @@ def amplification_is_tight(factor: int = 1) -> Result:
 
 
 def _table(x: tuple[int | None, ...]) -> Fraction:
-    return {(None, 0): Fraction(1, 27), (1, None): Fraction(1, 3)}.get(x, Fraction(1, 9))
+    special: dict[tuple[int | None, ...], Fraction] = {
+        (None, 0): Fraction(1, 27),
+        (1, None): Fraction(1, 3),
+    }
+    return special.get(x, Fraction(1, 9))
 
 
 @check("steinke.thm29.fixedsize", expects="repaired", smoke=True)
