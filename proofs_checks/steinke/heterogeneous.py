@@ -29,7 +29,7 @@ from proofs_checks.verdicts import Result, proved, repaired
         "steinke.cor24",
         "steinke.prop7",
         "steinke.thm9",
-        "steinke.lem20",
+        "the preimage of an event is an event",
         "the number of ones in k coins is binomial",
     ),
 )
