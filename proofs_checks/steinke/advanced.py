@@ -194,6 +194,7 @@ def thresholds_exist() -> Result:
 def decomposition() -> Result:
     """``P' = min(p, e1 q)/(1-d1)`` and ``Q' = min(q, e2 p)/(1-d1)``, with ``E = e1 + r = e2 + u``.
 
+    ``min(p, e1 q) <= E min(q, e2 p)`` because ``e1 q <= E q`` and ``p <= E e2 p``; or exchanged.
     For ``d1 = 0`` there is no rest; for ``d1 = delta = 1`` any common law serves as P' and Q'.
     """
     p, q, r, u, f, g = sympy.symbols("p q r u f g", positive=True)

@@ -64,9 +64,10 @@ def optimal_composition(shift: int = 0) -> Result:
 def two_forms_of_optimal_composition(sign: int = 1) -> Result:
     """At ``eps' = (k-2i) eps`` only ``l = k-j > k-i`` count; between knots both are linear.
 
-    A constraint at ``eps'`` between the last knot and its mirror image follows from these two.
+    A constraint at ``eps'`` between the last knot and its mirror image follows from these two,
+    and the mirror image is the constraint on the complement with P and Q exchanged.
     """
-    e = sympy.Symbol("E", positive=True)
+    e, p, q = sympy.symbols("E p q", positive=True)
     k, i, j = sympy.symbols("k i j", integer=True, positive=True)
     box: Domain = {e: (1, 5), k: (5, 9), i: (0, 3), j: (0, 3)}
     return proved(
@@ -81,6 +82,12 @@ def two_forms_of_optimal_composition(sign: int = 1) -> Result:
             2 * (i - j),
             box,
             text="the loss (2l-k) eps exceeds (k-2i) eps iff j < i",
+        ),
+        identity(
+            (1 - q) - e * (1 - p),
+            e * (p - q / e) - (e - 1),
+            {e: (1, 5), p: UNIT, q: UNIT},
+            text="Q(S^c) - E P(S^c) = E (P(S) - Q(S)/E) - (E-1)",
         ),
     )
 

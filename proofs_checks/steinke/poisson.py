@@ -127,6 +127,7 @@ def reversed_direction(order: Any = None) -> Result:
     y = _C * _X + _P
     at_one: Domain = {_P: (Fraction(1, 9), 1), _A: (Fraction(10, 9), 5)}
     h = _h(weight)
+    v, z, y0 = 2 * _A - 1, *sympy.symbols("z s", positive=True)
     return repaired(
         "the step (uw)^(alpha-2) >= 1 from Lemma 36 reverses for 1 < alpha < 2: at alpha = 3/2, "
         "p = 1/2, x = 4 it is 4/5",
@@ -158,6 +159,12 @@ def reversed_direction(order: Any = None) -> Result:
             _P * _C * (_X - 1) ** 2 / _X,
             _ALL,
             text="Lemma 36: uw >= 1, so H + 1 >= (1-l) u^(2a-1) + l (u/x)^3 for a >= 2",
+        ),
+        identity(
+            (1 - weight) * z**3 + weight * y0**3 - 1,
+            (3 * _C * z**3 + v * _P * y0**3 - 3 * _C - v * _P) / (v * _P + 3 * _C),
+            {**_ALL, z: BOX, y0: BOX},
+            text="with l = vp/(vp + 3c), v = 2a-1, this is Lemma 37 over vp + 3c (z^3 = u^v)",
         ),
         *_lemma_37(),
     )
