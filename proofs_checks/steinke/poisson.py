@@ -127,7 +127,8 @@ def reversed_direction(order: Any = None) -> Result:
     y = _C * _X + _P
     at_one: Domain = {_P: (Fraction(1, 9), 1), _A: (Fraction(10, 9), 5)}
     h = _h(weight)
-    v, z, y0 = 2 * _A - 1, *sympy.symbols("z s", positive=True)
+    v = 2 * _A - 1
+    z, y0 = sympy.symbols("z s", positive=True)
     return repaired(
         "the step (uw)^(alpha-2) >= 1 from Lemma 36 reverses for 1 < alpha < 2: at alpha = 3/2, "
         "p = 1/2, x = 4 it is 4/5",

@@ -2,7 +2,10 @@
 
 from fractions import Fraction
 
+import sympy
+
 from proofs_checks.prover.enumeration import Draw, hockey_stick
+from proofs_checks.prover.numbers import certain
 from proofs_checks.steinke.poisson_bound import _mix, _moment
 from proofs_checks.steinke.subsampling import _table
 
@@ -38,16 +41,22 @@ def test_theorem_35_in_exact_numbers():
     assert alone  # the first term of the maximum alone is not enough
 
 
-def test_theorem_35_at_order_three_halves():
-    # probabilities whose square roots are rational: P/Q and the mixtures stay exact by hand
-    p, q, weight = {0: 0.9, 1: 0.1}, {0: 0.2, 1: 0.8}, 0.5
-    mix = {x: weight * p[x] + (1 - weight) * q[x] for x in p}
+def root(x):
+    return sympy.sqrt(sympy.Rational(x.numerator, x.denominator))
 
+
+def test_theorem_35_at_order_three_halves_in_balls():
     def moment(a, b):
-        return sum(a[x] ** 1.5 * b[x] ** -0.5 for x in a)
+        return sum(root(a[x]) ** 3 / root(b[x]) for x in a)
 
-    ell = 2 * weight / (2 * weight + 3 * (1 - weight))
-    assert moment(q, mix) < (1 - ell) * moment(mix, q) + ell * moment(mix, p)
+    for p, q in pairs(6):
+        for weight in WEIGHTS:
+            mix, other = _mix(weight, p, q), _mix(weight, q, p)
+            share = 2 * weight
+            ell = sympy.Rational(*(share / (share + 3 * (1 - weight))).as_integer_ratio())
+            bound = (1 - ell) * moment(mix, q) + ell * moment(other, p)
+            if p != q:
+                assert certain(moment(q, mix), "<", bound, "Theorem 35 at alpha = 3/2")
 
 
 def test_the_table_for_fixed_size_samples_by_hockey_sticks():
