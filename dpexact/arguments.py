@@ -38,11 +38,18 @@ def real_in(value: RealLike, name: str, *conditions: str) -> Real:
     x = reals.real(value, name)
     for condition in conditions:
         relation, limit = condition.split()
-        order = balls.compare(x, reals.rational(int(limit)), name)
+        order = _compare(x, int(limit), name)
         if not _RELATIONS[relation](order, 0):
             accepted = " and ".join(conditions)
             raise InvalidInput(f"{name}: {shorten(str(x))} is not accepted; must be {accepted}")
     return x
+
+
+def _compare(x: Real, limit: int, name: str) -> int:
+    """The sign of ``x - limit``, which may itself be too long a number where ``x`` is not."""
+    if x.fraction is None:
+        return balls.compare(x, reals.rational(limit), name)
+    return (x.fraction > limit) - (x.fraction < limit)
 
 
 def integer_in(value: RealLike, name: str, lowest: int, highest: int = MAX_COUNT) -> int:

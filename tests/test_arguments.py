@@ -69,3 +69,8 @@ def test_digits_and_directions() -> None:
         InvalidInput, match=r"^direction: 'up' is not accepted; use remove, add, both"
     ):
         direction_in("up")
+
+
+def test_a_fraction_next_to_a_limit_may_be_as_long_as_a_number_may():
+    tiny = real_in("1e-100000", "delta", ">= 0", "<= 1")  # 1 - delta would be too long
+    assert tiny.fraction == Fraction(1, 10**100_000)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import platform
+import threading
 import time
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from concurrent.futures import Executor, Future, ThreadPoolExecutor, as_completed
@@ -112,8 +113,10 @@ def audit(
     """
     listed = collect(claims)
     digits_in(digits)
-    if timeout is not None and not timeout > 0:
-        raise InvalidInput(f"timeout: {timeout} is not accepted; use seconds > 0")
+    if timeout is not None and not 0 < timeout <= threading.TIMEOUT_MAX:
+        raise InvalidInput(
+            f"timeout: {timeout} is not accepted; use seconds > 0, or None for no limit"
+        )
     workers = integer_in(jobs, "jobs", 1, 1024)
     started, clock = datetime.now(UTC), time.perf_counter()
     findings = [journal.take(claim) if journal is not None else None for claim in listed]

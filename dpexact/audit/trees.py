@@ -191,13 +191,15 @@ def csv_tree(text: str) -> Tree | None:
     """The rows of ``text`` as mappings by the header; empty cells are absent.
 
     Raises:
-        InvalidInput: bad quoting, or a row with more cells than the header; with the line.
+        InvalidInput: bad quoting, a heading given twice, or a row with more cells than the header;
+            with the line.
     """
     rows = _csv_rows(text)
     first = next(rows, None)
     if first is None:
         return None
     header_line, header = first
+    _check_header(header, header_line)
     names = [Scalar(name.strip() or None, header_line) for name in header]
     table = Sequence(header_line)
     for line, cells in rows:
@@ -215,6 +217,16 @@ def csv_tree(text: str) -> Tree | None:
         ]
         table.items.append(Mapping(line, pairs))
     return Mapping(header_line, [(Scalar("claims", header_line), table)])
+
+
+def _check_header(header: list[str], line: int) -> None:
+    if len(header) == 1 and ";" in header[0]:
+        raise InvalidInput(f"line {line}: cells are separated by semicolons; separate by commas")
+    seen: set[str] = set()
+    for name in filter(None, map(str.strip, header)):
+        if name in seen:
+            raise InvalidInput(f"line {line}: heading {shorten(repr(name))} is given twice")
+        seen.add(name)
 
 
 def _csv_rows(text: str) -> Iterator[tuple[int, list[str]]]:

@@ -14,7 +14,14 @@ import click
 
 import dpexact
 from dpexact.cli.errors import fail
-from dpexact.cli.options import cores, digits_option, json_option, python_option
+from dpexact.cli.options import (
+    SECONDS,
+    SecondsRange,
+    cores,
+    digits_option,
+    json_option,
+    python_option,
+)
 from dpexact.cli.report_files import ReportFiles, report_options, tell_actions
 
 
@@ -37,7 +44,7 @@ from dpexact.cli.report_files import ReportFiles, report_options, tell_actions
 @python_option
 @click.option(
     "--answer-timeout",
-    type=click.FloatRange(0, 86_400, min_open=True),
+    type=SECONDS,
     default=60,
     show_default=True,
     help="Seconds for an answer of an accountant.",
@@ -55,7 +62,7 @@ from dpexact.cli.report_files import ReportFiles, report_options, tell_actions
 )
 @click.option(
     "--seconds",
-    type=click.FloatRange(1, 86_400),
+    type=SecondsRange(1, 86_400),
     default=60,
     show_default=True,
     help="Length of the hunt for each accountant.",
@@ -74,7 +81,7 @@ from dpexact.cli.report_files import ReportFiles, report_options, tell_actions
 @click.option("--scheduler", metavar="ADDRESS", help="Judge on this Dask cluster instead.")
 @click.option(
     "--timeout",
-    type=click.FloatRange(0, min_open=True),
+    type=SECONDS,
     default=120,
     show_default=True,
     help="Seconds that one claim may take.",
@@ -145,6 +152,7 @@ def audit(
     from dpexact.audit.journal import Journal
     from dpexact.audit.live import ask
     from dpexact.audit.reports import print_report
+    from dpexact.audit.reports.wording import expectation_sentence
     from dpexact.audit.reports.writing import check_writable
     from dpexact.audit.runner import audit as judge_all
     from dpexact.audit.runner import collect
@@ -200,10 +208,10 @@ def audit(
     files.write(report)
     print_report(report)
     tell_actions(report)
-    came_true, expected = report.expectations
-    if expected:
-        click.echo(f"{came_true} of {expected} as expected")
-    return int(came_true < expected) if bench else report.exit_code
+    if expected := expectation_sentence(report):
+        click.echo(expected)
+    came_true, hoped = report.expectations
+    return int(came_true < hoped) if bench else report.exit_code
 
 
 def _interrupted(journal: Path | None, kind: type[BaseException] | None, *_: object) -> None:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import os
 import shutil
-from typing import Final
+from typing import Any, Final
 
 import click
 from click.shell_completion import CompletionItem
@@ -49,6 +50,22 @@ direction_option = click.option(
     show_default=True,
     help="Neighbours: the record is removed, added, or the worse of both.",
 )
+
+
+class SecondsRange(click.FloatRange):
+    """A range of seconds, which NaN is not in."""
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> float:
+        number = float(super().convert(value, param, ctx))
+        if math.isnan(number):
+            self.fail("nan is not a number of seconds", param, ctx)
+        return number
+
+
+#: A time limit: at most a day.
+SECONDS: Final = SecondsRange(0, 86_400, min_open=True)
 
 
 def cores() -> int:

@@ -191,6 +191,8 @@ def test_command_takes_interpreters_and_limits(halves: Path, register: Callable[
         (["--python", "zz-nan="], "'' is not a program"),
         (["--python", sys.executable, "--python", sys.executable], "given twice for all"),
         (["--answer-timeout", "0"], "0"),
+        (["--answer-timeout", "nan"], "nan is not a number of seconds"),
+        (["--timeout", "inf"], "'--timeout': inf is not in the range"),
         (["--memory", "1"], "1"),
     ],
 )

@@ -217,7 +217,14 @@ def test_what_is_no_claim(claims, message):
 
 @pytest.mark.parametrize(
     "options",
-    [{"digits": 0}, {"jobs": 0}, {"jobs": 10**6}, {"timeout": 0}, {"timeout": float("nan")}],
+    [
+        {"digits": 0},
+        {"jobs": 0},
+        {"jobs": 10**6},
+        {"timeout": 0},
+        {"timeout": float("nan")},
+        {"timeout": float("inf")},
+    ],
 )
 def test_bad_options(options):
     with pytest.raises(InvalidInput, match=next(iter(options))):

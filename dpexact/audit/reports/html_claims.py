@@ -112,6 +112,8 @@ def _details(finding: Finding) -> Iterable[tuple[str, str]]:
     yield f"Claimed{exactly}", f'<span class="number">{inert(exact)}</span>'
     if claim.tolerance is not None:
         yield "Tolerance", f'<span class="number">{inert(str(claim.tolerance))}</span>, relative'
+    if claim.expect is not None:
+        yield "Expected", f"{claim.expect}{'' if finding.as_expected else ', which it is not'}"
     if claim.direction != "both":
         yield "Direction", claim.direction
     yield "Certified in", f'<span class="number">[{lower}, {upper}]</span>'

@@ -80,6 +80,7 @@ def _finding(finding: Finding, position: int) -> dict[str, Any]:
         "source": claim.source,
         "accountant": claim.accountant,
         "verdict": finding.verdict,
+        "expect": claim.expect,
         "lower": bounds["lower"],
         "upper": bounds["upper"],
         "relative_error": relative,

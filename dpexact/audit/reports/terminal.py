@@ -11,9 +11,14 @@ from rich.text import Text
 from dpexact.audit.reports.run_lines import run_lines
 from dpexact.audit.reports.wording import certified_text, error_text, verdict_sentence
 from dpexact.audit.runner import Report
-from dpexact.audit.verdicts import WRONG, Finding, Verdict
+from dpexact.audit.verdicts import RIGHT, WRONG, Finding, Verdict
 from dpexact.audit.visible import visible
 from dpexact.tokens import shorten
+
+#: A report of so many claims is listed in full.
+SHORT: Final = 20
+#: The most claims that a longer report lists.
+LISTED: Final = 100
 
 _STYLES: Final[dict[Verdict, str]] = {
     "unsound": "bold red",
@@ -25,43 +30,58 @@ _STYLES: Final[dict[Verdict, str]] = {
 
 
 def print_report(report: Report, console: Console | None = None) -> None:
-    """Print the findings as a table in input order, and a summary line.
+    """Print the findings in input order, and a summary line.
 
-    Foreign text is shown as text: neither markup nor control characters in it act.
+    A report of many claims lists only what is not certified right, or not as expected, and of that
+    not more than :data:`LISTED`; a line tells how many are left out. Foreign text is shown as text:
+    neither markup nor control characters in it act.
     """
     out = console or Console()
-    table = Table(show_lines=False, pad_edge=False, expand=False)
-    table.add_column("verdict", no_wrap=True)
-    table.add_column("claim", overflow="fold", ratio=4)
-    table.add_column("certified", overflow="fold", ratio=2)
-    table.add_column("rel. error", overflow="fold", ratio=2)
-    table.add_column("source", overflow="fold", ratio=4)
-    for finding in report.findings:
-        table.add_row(*(_safe(cell, out) for cell in _cells(finding)))
-    if report.findings:
+    table = Table.grid(padding=(0, 2, 0, 0))
+    table.add_column(no_wrap=True)
+    table.add_column(overflow="fold")
+    listed = _listed(report)
+    for finding in listed:
+        verdict = finding.verdict.upper() if finding.verdict in WRONG else finding.verdict
+        table.add_row(Text(verdict, style=_STYLES[finding.verdict]), _safe(_told(finding), out))
+    if listed:
         out.print(table)
+    if hidden := len(report.findings) - len(listed):
+        many = f"{hidden} more claim{'' if hidden == 1 else 's'}"
+        out.print(Text(f"and {many}, not listed here; --html FILE shows all", style="dim"))
     for run in report.runs:
         for line in run_lines(run):
             out.print(_safe(Text(line), out))
     out.print(_safe(Text(verdict_sentence(report)), out))
 
 
-def _cells(finding: Finding) -> tuple[Text, ...]:
+def _listed(report: Report) -> list[Finding]:
+    if len(report.findings) <= SHORT:
+        return list(report.findings)
+    notable = [
+        finding
+        for finding in report.findings
+        if finding.verdict not in RIGHT or finding.as_expected is False
+    ]
+    return notable[:LISTED]
+
+
+def _told(finding: Finding) -> Text:
     claim = finding.claim
-    shown = finding.verdict.upper() if finding.verdict in WRONG else finding.verdict
-    source = shorten(": ".join(visible(part) for part in (claim.id, claim.source) if part), 120)
+    error = error_text(finding.relative_error)
+    text = Text(f"{visible(str(claim.mechanism))}: {claim.statement}\n")
+    text.append(f"certified {claim.quantity}: {certified_text(finding)}, relative error: {error}")
+    if finding.as_expected is False:
+        text.append(f"\nnot as expected: {claim.expect}", style="bold")
+    if source := ": ".join(visible(part) for part in (claim.id, claim.source) if part):
+        text.append(f"\n{shorten(source, 240)}", style="dim")
     if finding.note:
-        source = "\n".join(part for part in (source, f"note: {visible(finding.note)}") if part)
-    return (
-        Text(shown, style=_STYLES[finding.verdict]),
-        Text(f"{visible(str(claim.mechanism))}\n{claim.statement}"),
-        Text(certified_text(finding)),
-        Text(error_text(finding.relative_error)),
-        Text(source, style="dim"),
-    )
+        text.append(f"\nnote: {visible(finding.note)}", style="dim")
+    return text
 
 
 def _safe(text: Text, console: Console) -> Text:
     """``text`` without the characters that the output's encoding lacks."""
     encoded = text.plain.encode(console.encoding, errors="backslashreplace")
-    return Text(encoded.decode(console.encoding), style=text.style)
+    plain = encoded.decode(console.encoding)
+    return text if plain == text.plain else Text(plain, style=text.style)

@@ -112,6 +112,12 @@ def verdict_sentence(report: Report) -> str:
     return f"{total} claim{'' if total == 1 else 's'}: {', '.join(parts)}"
 
 
+def expectation_sentence(report: Report) -> str:
+    """How many verdicts are as expected; empty where none was expected."""
+    came_true, expected = report.expectations
+    return f"{came_true} of {expected} as expected" if expected else ""
+
+
 def _interval(enclosure: Enclosure, digits: int) -> str:
     low, high = enclosure.decimal_bounds(digits)
     return f"[{low}, {high}]"

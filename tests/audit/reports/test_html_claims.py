@@ -86,3 +86,11 @@ def test_a_large_report_draws_only_what_is_not_right(monkeypatch):
 
 def test_the_witness_is_unfolded():
     assert [row.open for row in parsed(claims("1", "0.1"))] == [True, False]
+
+
+def test_the_expected_verdict_and_whether_it_came():
+    report = claims("1", expect="sound")
+    assert "<dt>Expected</dt><dd>sound</dd>" in "".join(rows(report))
+    report = claims("1", expect="unsound")
+    assert "<dt>Expected</dt><dd>unsound, which it is not</dd>" in "".join(rows(report))
+    assert "Expected" not in "".join(rows(claims("1")))

@@ -9,7 +9,7 @@ import pytest
 from hostile_text import HOSTILE_TEXT
 from hypothesis import given
 
-from dpexact.audit import audit
+from dpexact.audit import Claim, audit
 from dpexact.audit.reports.html_report import to_html, write_html
 from dpexact.audit.visible import visible
 
@@ -150,6 +150,11 @@ def test_foreign_text_changes_no_element(report_saying, text):
 def test_titles():
     title = re.compile("<title>(.*)</title>")
     assert title.search(to_html(audit([])))[1] == "dpexact audit: no claim certified wrong"
+
+
+def test_how_many_verdicts_are_as_expected():
+    claim = Claim("pure_dp(1)", "epsilon", "2", "0", "upper", expect="unsound")
+    assert "0 undecided; 0 of 1 as expected.</p>" in to_html(audit(claim))
 
 
 def test_the_file_is_the_page(report, text, tmp_path):

@@ -10,7 +10,7 @@ from hostile_text import HOSTILE_TEXT
 from hypothesis import given
 
 from dpexact import epsilon
-from dpexact.audit import audit
+from dpexact.audit import Claim, audit
 from dpexact.audit.reports import schema, to_json, write_json
 
 VALIDATOR = jsonschema.Draft202012Validator(schema())
@@ -121,3 +121,11 @@ def test_the_file_is_plain_json(report, tmp_path):
     text = path.read_bytes().decode("ascii")
     assert text.endswith("}\n")
     assert json.loads(text) == to_json(report)
+
+
+@pytest.mark.parametrize("expect", ["sound", "unsound", None])
+def test_the_expected_verdict(expect):
+    claim = Claim("pure_dp(1)", "epsilon", "2", "0", "upper", expect=expect)
+    record = to_json(audit(claim))
+    VALIDATOR.validate(record)
+    assert record["claims"][0]["expect"] == expect

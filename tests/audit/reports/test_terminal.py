@@ -5,8 +5,10 @@ import io
 import pytest
 from rich.console import Console
 
-from dpexact.audit import audit
-from dpexact.audit.reports import print_report
+from dpexact.audit import Claim, audit
+from dpexact.audit.reports import print_report, terminal
+
+WORDS = ("sound", "UNSOUND", "accurate", "INACCURATE", "undecided")
 
 
 class Output(io.StringIO):
@@ -22,13 +24,43 @@ def printed(report, encoding="utf-8", **options):
 
 def test_verdicts_numbers_and_summary(report):
     text = printed(report)
-    for shown in ("sound", "UNSOUND", "accurate", "INACCURATE", "undecided"):
-        assert f" {shown} " in text.replace("│", " ")
+    for shown in WORDS:
+        assert f"\n{shown} " in "\n" + text
     assert "epsilon <= 4.4 at delta = 0.00001" in text
     assert "4.37717809568122..." in text
     assert "+0.5213... %" in text
     assert "note: no zCDP guarantee of poisson(zcdp(1), 0.5) is known" in text
     assert text.endswith("11 claims: 3 certified wrong, 6 certified right, 2 undecided\n")
+
+
+def test_a_long_report_lists_only_what_is_not_right(report, monkeypatch):
+    monkeypatch.setattr(terminal, "SHORT", 10)
+    text = printed(report)
+    shown = [line.split(" ")[0] for line in text.splitlines() if line.split(" ")[0].isalpha()]
+    assert [word for word in shown if word in WORDS] == [
+        "UNSOUND",
+        "INACCURATE",
+        "undecided",
+        "UNSOUND",
+        "undecided",
+    ]
+    assert "and 6 more claims, not listed here; --html FILE shows all\n" in text
+    monkeypatch.setattr(terminal, "LISTED", 2)
+    assert "and 9 more claims" in printed(report)
+
+
+def test_a_verdict_that_is_not_as_expected_is_listed(monkeypatch):
+    monkeypatch.setattr(terminal, "SHORT", 0)
+    expected = audit(
+        [
+            Claim("pure_dp(1)", "epsilon", "2", "0", "upper", expect="unsound"),
+            Claim("pure_dp(1)", "epsilon", "3", "0", "upper", expect="sound"),
+        ]
+    )
+    text = printed(expected)
+    assert "epsilon <= 2" in text
+    assert "not as expected: unsound" in text
+    assert "epsilon <= 3" not in text
 
 
 def test_foreign_text_is_only_shown(report):
