@@ -142,31 +142,36 @@ class Case:
                 relative error, and how to reproduce.
             InvalidInput: another keyword than the row's quantity, or not a number.
         """
-        value = self._claimed(claimed)
+        __tracebackhide__ = True  # pytest shows the line of the test, not ours
+        value = self._claimed("upper", claimed)
         self._judge("upper", value, _scaled(value, 1 + slack_in(slack, "slack")))
 
     def check_lower(self, *, slack: object = 0, **claimed: object) -> None:
         """Demand that the claim is at most the truth; as :meth:`check_upper`."""
-        value = self._claimed(claimed)
+        __tracebackhide__ = True
+        value = self._claimed("lower", claimed)
         self._judge("lower", value, _scaled(value, 1 / (1 + slack_in(slack, "slack"))))
 
     def check_estimate(self, *, rel: object, **claimed: object) -> None:
         """Demand that the claim is within ``rel`` of the truth, relative to the truth."""
-        value = self._claimed(claimed)
+        __tracebackhide__ = True
+        value = self._claimed("estimate", claimed)
         self._judge("estimate", value, value, slack_in(rel, "rel"))
 
-    def _claimed(self, claimed: dict[str, object]) -> Bound:
+    def _claimed(self, kind: str, claimed: dict[str, object]) -> Bound:
+        __tracebackhide__ = True
         if list(claimed) != [self.quantity]:
             given = ", ".join(claimed) or "nothing"
             raise InvalidInput(f"claim: this row is checked with {self.quantity}=..., not {given}")
         value = exact(claimed[self.quantity], self.quantity)
         if value != value:
-            self._refute("estimate", value, "the accountant returned NaN, not a number")
+            self._refute(kind, value, "the accountant returned NaN, not a number")
         return value
 
     def _judge(
         self, kind: str, value: Bound, compared: Bound, tolerance: Fraction = Fraction(0)
     ) -> None:
+        __tracebackhide__ = True
         found = verdict(kind, compared, compared, self.enclosure, tolerance)
         if found in ("unsound", "inaccurate"):
             allowed = f", more than {float(tolerance):g} allows" if kind == "estimate" else ""
@@ -175,6 +180,7 @@ class Case:
             self._refute(kind, value, "undecided: the claim is too close to the truth to tell")
 
     def _refute(self, kind: str, value: Bound, reason: str) -> NoReturn:
+        __tracebackhide__ = True
         at = f"at {ARGUMENTS[self.quantity]} = {self.argument}"
         lines = [
             f"{kind} claim on {self.quantity}: {reason}",

@@ -80,7 +80,8 @@ def test_infinite_truth() -> None:
 def test_nan_fails_the_check() -> None:
     said = refused(STEP.check_upper, delta=math.nan)
     assert "the accountant returned NaN" in said
-    assert "claimed         delta ~ nan" in said
+    assert "upper claim on delta" in said
+    assert "claimed         delta <= nan" in said
 
 
 def test_message_shows_claim_truth_error_and_command() -> None:

@@ -108,3 +108,22 @@ def test_oracle_without_pytest() -> None:
     assert [c.argument for c in oracle.cases("renyi", family="gaussian", mechanism="(1)")] == [
         *("1", "1.1", "2", "10", "64", "inf")
     ]
+
+
+def test_a_failure_shows_the_line_of_the_test_and_not_ours(tmp_path: Path) -> None:
+    code = """
+import pytest
+
+@pytest.mark.parametrize("check", ["check_upper", "check_lower", "check_estimate"])
+@pytest.mark.parametrize("claimed", [1e-9, float("nan")])
+def test_wrong(dp_oracle, check, claimed):
+    case = next(dp_oracle.cases("basics", quantity="epsilon", mechanism="gaussian(1)"))
+    options = {"rel": 1e-9} if check == "check_estimate" else {}
+    if check == "check_lower":
+        claimed *= 1e30
+    getattr(case, check)(epsilon=claimed, **options)
+"""
+    done = run(tmp_path, code)
+    assert "6 failed" in done.stdout
+    assert done.stdout.count(">       getattr(case, check)(epsilon=claimed, **options)") == 6
+    assert "cases.py" not in done.stdout
