@@ -13,7 +13,7 @@ from dpexact.audit.reports.html_claims import PAGE, rows
 from dpexact.audit.reports.html_parts import facts, inert, tone
 from dpexact.audit.reports.html_runs import runs_section
 from dpexact.audit.reports.strips import strips
-from dpexact.audit.reports.wording import expectation_sentence, verdict_sentence
+from dpexact.audit.reports.wording import outcome_sentence
 from dpexact.audit.reports.writing import write_atomically
 from dpexact.audit.runner import Report
 from dpexact.audit.verdicts import WRONG, Verdict
@@ -28,9 +28,7 @@ def to_html(report: Report) -> str:
     return Template(_part("page.html")).substitute(
         title=f"dpexact audit: {outcome}",
         heading="Audit of differential-privacy claims",
-        outcome=inert(
-            "; ".join(filter(None, (verdict_sentence(report), expectation_sentence(report))))
-        ),
+        outcome=inert(outcome_sentence(report)),
         style=_part("page.css"),
         script=script,
         script_hash=f"sha256-{digest}",

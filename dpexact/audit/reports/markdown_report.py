@@ -10,9 +10,9 @@ from typing import Final
 from dpexact.audit.reports.wording import (
     certified_text,
     error_text,
+    outcome_sentence,
     reproduce,
     run_sentence,
-    verdict_sentence,
     worst_first,
 )
 from dpexact.audit.reports.writing import write_atomically
@@ -38,7 +38,7 @@ def to_markdown(report: Report, most: int | None = None) -> str:
         report: what to show.
         most: list at most so many claims and as many cases of each accountant; ``None`` for all.
     """
-    parts = ["# Audit of differential-privacy claims", f"{verdict_sentence(report)}."]
+    parts = ["# Audit of differential-privacy claims", f"{outcome_sentence(report)}."]
     if report.findings:
         parts.append(_accountants(report))
     listed = [pair for pair in worst_first(report) if pair[1].verdict not in RIGHT]

@@ -118,6 +118,11 @@ def expectation_sentence(report: Report) -> str:
     return f"{came_true} of {expected} as expected" if expected else ""
 
 
+def outcome_sentence(report: Report) -> str:
+    """Verdicts and expectations in one sentence."""
+    return "; ".join(filter(None, (verdict_sentence(report), expectation_sentence(report))))
+
+
 def _interval(enclosure: Enclosure, digits: int) -> str:
     low, high = enclosure.decimal_bounds(digits)
     return f"[{low}, {high}]"

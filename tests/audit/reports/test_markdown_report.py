@@ -7,7 +7,7 @@ from html import unescape
 from hostile_text import HOSTILE_TEXT
 from hypothesis import example, given
 
-from dpexact.audit import audit
+from dpexact.audit import Claim, audit
 from dpexact.audit.reports.markdown_report import to_markdown, write_markdown
 from dpexact.audit.visible import visible
 
@@ -88,3 +88,8 @@ def test_foreign_text_is_text(report_saying, text):
 def test_the_file_is_the_report(report, tmp_path):
     write_markdown(report, tmp_path / "report.md")
     assert (tmp_path / "report.md").read_bytes().decode() == to_markdown(report)
+
+
+def test_how_many_verdicts_are_as_expected():
+    claim = Claim("pure_dp(1)", "epsilon", "2", "0", "upper", expect="sound")
+    assert "0 undecided; 1 of 1 as expected.\n" in to_markdown(audit(claim))
