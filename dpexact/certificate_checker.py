@@ -1,0 +1,1347 @@
+r"""Verify a certificate with the standard library alone: ``python -m dpexact.certificate_checker``.
+
+This file imports nothing else of the project and shares no code with what writes certificates.
+``docs/certificates.md`` specifies the format; the theorems are named where they are used. All
+arithmetic is on integers and fractions with outward rounding; ``exp`` and ``log`` are rational
+series with a bound on the remainder.
+
+The privacy profile of a product of independent losses is computed as
+
+.. math:: \delta(\varepsilon) = D + \sum_l p_l\, C(\varepsilon - l),
+
+over the law ``p`` of the finite losses ``l`` with countably many values, where ``D`` is the mass
+of infinite loss and ``C`` the profile of the continuous part: ``(1 - e^x)_+`` without one, else
+that of one Gaussian or of Laplace steps. ``C`` decreases and lies in ``[0, 1]``, so masses rounded
+down, with what they miss counted at the largest loss, bound the sum on both sides.
+
+Exit code 0: everything is verified; 1: something is wrong or cannot be verified; 2: not a
+certificate.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import re
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import lru_cache, reduce
+from typing import Any, Final, NoReturn
+
+FORMAT: Final = "dpexact certificate"
+VERSION: Final = "1"
+MAX_BYTES: Final = 8_000_000
+MAX_DEPTH: Final = 100
+MAX_TEXT: Final = 4_000
+MAX_COUNT: Final = 200_000
+MAX_BITS: Final = 8_000
+MAX_POINTS: Final = 500_000
+MAX_WORK: Final = 10**10
+"""Of one statement: some twenty seconds."""
+EXACT_BITS: Final = 30_000
+MAX_SIZE: Final = 400_000
+"""Of a number, in bits."""
+RATIONAL: Final = re.compile(r"-?(0|[1-9][0-9]*)(/[1-9][0-9]*)?", re.ASCII)
+
+
+class Unreadable(Exception):
+    """The file is not a certificate of this format."""
+
+
+class Invalid(Exception):
+    """A statement is not verified."""
+
+
+class Refuted(Invalid):
+    """The truth lies outside the bounds."""
+
+
+class Undecided(Invalid):
+    """More bits might verify the statement."""
+
+
+# --- intervals with rational ends -----------------------------------------------------------------
+
+
+class Arithmetic:
+    """Outward rounding to ``bits`` significant bits, and a budget of work."""
+
+    def __init__(self, bits: int) -> None:
+        self.bits = bits
+        self.left = MAX_WORK
+
+    def spend(self, operations: int, bits: int = 0) -> None:
+        """Count operations on numbers of so many bits."""
+        size = bits or self.bits
+        self.left -= operations * (300 + size + size * size // 500)
+        if self.left < 0:
+            raise Invalid("more work than this checker does")
+
+    def down(self, x: Fraction) -> Fraction:
+        """A short fraction at most ``x``."""
+        n, d = x.numerator, x.denominator
+        shift = self.bits - n.bit_length() + d.bit_length()
+        if shift >= 0:
+            return Fraction((n << shift) // d, 1 << shift)
+        return Fraction(n // (d << -shift) << -shift)
+
+    def make(self, low: Fraction, high: Fraction) -> Interval:
+        """``[low, high]``, rounded outward unless it is one number of moderate size."""
+        size = max(_size(low), _size(high))
+        if size > MAX_SIZE:
+            raise Invalid("a number beyond the range of this checker")
+        if size <= self.bits or (low == high and size <= EXACT_BITS):
+            return Interval(low, high, self)
+        return Interval(self.down(low), -self.down(-high), self)
+
+    def exact(self, x: Fraction | int) -> Interval:
+        """The number ``x``."""
+        return Interval(Fraction(x), Fraction(x), self)
+
+
+def _size(x: Fraction) -> int:
+    return x.numerator.bit_length() + x.denominator.bit_length()
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """All real numbers between two rational ones."""
+
+    lo: Fraction
+    hi: Fraction
+    a: Arithmetic = field(repr=False, compare=False)
+
+    @property
+    def fraction(self) -> Fraction | None:
+        """The number, if it is one."""
+        return self.lo if self.lo == self.hi else None
+
+    def __add__(self, other: Interval | int) -> Interval:
+        y = self._other(other)
+        return self.a.make(self.lo + y.lo, self.hi + y.hi)
+
+    def __neg__(self) -> Interval:
+        return Interval(-self.hi, -self.lo, self.a)
+
+    def __sub__(self, other: Interval | int) -> Interval:
+        return self + -self._other(other)
+
+    def __mul__(self, other: Interval | int | Fraction) -> Interval:
+        y = self._other(other)
+        if self.lo >= 0 and y.lo >= 0:
+            return self.a.make(self.lo * y.lo, self.hi * y.hi)
+        ends = [u * v for u in (self.lo, self.hi) for v in (y.lo, y.hi)]
+        return self.a.make(min(ends), max(ends))
+
+    def __truediv__(self, other: Interval | int) -> Interval:
+        y = self._other(other)
+        if y.lo <= 0 <= y.hi:
+            raise Undecided("a divisor cannot be told from 0")
+        return self * self.a.make(1 / y.hi, 1 / y.lo)
+
+    def __pow__(self, exponent: int) -> Interval:
+        """An integer power of a positive number."""
+        base = self if exponent >= 0 else self.a.exact(1) / self
+        n = abs(exponent)
+        result = self.a.exact(1)
+        while n:
+            if n & 1:
+                result = result * base
+            n >>= 1
+            if n:
+                base = base * base
+        return result
+
+    def positive_part(self) -> Interval:
+        """``max(x, 0)``."""
+        zero = Fraction(0)
+        return Interval(max(self.lo, zero), max(self.hi, zero), self.a)
+
+    def _other(self, other: Interval | int | Fraction) -> Interval:
+        return other if isinstance(other, Interval) else self.a.exact(other)
+
+
+def exp(x: Interval) -> Interval:
+    """``e^x``."""
+    if x.lo == x.hi == 0:
+        return x.a.exact(1)
+    low = _exp_end(x.lo, x.a)
+    high = low if x.lo == x.hi else _exp_end(x.hi, x.a)
+    return x.a.make(low.lo, high.hi)
+
+
+def _exp_end(x: Fraction, a: Arithmetic) -> Interval:
+    """Taylor's series at ``|x|/2^k < 2^-8``, squared ``k`` times; the terms at least halve."""
+    if abs(x) > 50_000:
+        raise Invalid("an exponential beyond the range of this checker")
+    k = max(0, math.ceil(abs(x)).bit_length() + 8)
+    a.spend(a.bits // 8 + k)
+    fine = Arithmetic(a.bits + k + 16)
+    shift = fine.bits + 8
+    scale = 1 << shift
+    y = abs(x) / 2**k
+    y_low = y.numerator * scale // y.denominator
+    y_high = y_low + 1
+    low = high = term_low = term_high = scale
+    n = 1
+    while term_high > 1:
+        term_low = (term_low * y_low >> shift) // n
+        term_high = -((-term_high * y_high >> shift) // n)
+        low, high = low + term_low, high + term_high
+        n += 1
+    power = fine.make(Fraction(low, scale), Fraction(high + 2, scale)) ** (1 << k)
+    found = power if x >= 0 else fine.exact(1) / power
+    return Interval(found.lo, found.hi, a)
+
+
+def log(x: Interval) -> Interval:
+    """``log x``, for ``x > 0``."""
+    if x.lo <= 0:
+        raise Undecided("the argument of a logarithm cannot be told from 0")
+    if x.lo == x.hi == 1:
+        return x.a.exact(0)
+    low = _log_end(x.lo, x.a)
+    high = low if x.lo == x.hi else _log_end(x.hi, x.a)
+    return x.a.make(low.lo, high.hi)
+
+
+def _log_end(x: Fraction, a: Arithmetic) -> Interval:
+    """``n log 2 + 2 artanh((f-1)/(f+1))`` for ``x = 2^n f``, ``1/2 < f < 2``."""
+    n = x.numerator.bit_length() - x.denominator.bit_length()
+    f = x / Fraction(2) ** n
+    fine = Arithmetic(a.bits + 2 * abs(n).bit_length() + 16)
+    a.spend(2 * a.bits)
+    two = fine.make(*_log_two(fine.bits))
+    found = _artanh(f, fine) + two * n
+    return Interval(found.lo, found.hi, a)
+
+
+@lru_cache(maxsize=64)
+def _log_two(bits: int) -> tuple[Fraction, Fraction]:
+    found = _artanh(Fraction(2), Arithmetic(bits))
+    return found.lo, found.hi
+
+
+def _artanh(f: Fraction, a: Arithmetic) -> Interval:
+    """``log f = 2 sum z^(2i+1)/(2i+1)``, ``z = (f-1)/(f+1)``, ``|z| <= 1/3``: the rest < a term."""
+    z = abs((f - 1) / (f + 1))
+    shift = a.bits + 16
+    scale = 1 << shift
+    z_low = z.numerator * scale // z.denominator
+    z_high = z_low + 1
+    low = high = 0
+    term_low, term_high, n = z_low, z_high, 1
+    square_low, square_high = z_low * z_low >> shift, -(-z_high * z_high >> shift)
+    while term_high > 1:
+        low, high = low + term_low // n, high - (-term_high // n)
+        term_low = term_low * square_low >> shift
+        term_high = -(-term_high * square_high >> shift)
+        n += 2
+    found = a.make(Fraction(2 * low, scale), Fraction(2 * high + 8, scale))
+    return found if f >= 1 else -found
+
+
+def sqrt(x: Interval) -> Interval:
+    """The square root of ``x >= 0``."""
+    if x.lo < 0:
+        raise Undecided("the argument of a square root cannot be told from a negative number")
+
+    def root(y: Fraction, up: int) -> Fraction:
+        n, d = math.isqrt(y.numerator), math.isqrt(y.denominator)
+        if n * n == y.numerator and d * d == y.denominator:
+            return Fraction(n, d)
+        shift = max(0, x.a.bits + (y.denominator.bit_length() - y.numerator.bit_length()) // 2 + 1)
+        return Fraction(math.isqrt((y.numerator << 2 * shift) // y.denominator) + up, 1 << shift)
+
+    return x.a.make(root(x.lo, 0), root(x.hi, 1))
+
+
+def pi(a: Arithmetic) -> Interval:
+    """The number pi."""
+    return a.make(*_pi(a.bits))
+
+
+@lru_cache(maxsize=64)
+def _pi(bits: int) -> tuple[Fraction, Fraction]:
+    """Machin: ``pi = 16 arctan(1/5) - 4 arctan(1/239)``; the series alternate."""
+    a = Arithmetic(bits)
+
+    def arctan(n: int) -> Interval:
+        scale, total, i = 1 << a.bits + 32, 0, 0
+        term = scale // n
+        while term:
+            total += term // (2 * i + 1) * (-1) ** i
+            term //= n * n
+            i += 1
+        slack = 2 * i + 4  # two roundings a term, and the rest
+        return a.make(Fraction(total - slack, scale), Fraction(total + slack, scale))
+
+    found = arctan(5) * 16 - arctan(239) * 4
+    return found.lo, found.hi
+
+
+# --- exact reals ----------------------------------------------------------------------------------
+
+Tree = Any
+"""Text of a rational, or a list: an operator and its operands."""
+
+
+def rational(text: object) -> Fraction:
+    """A rational in lowest terms."""
+    if not isinstance(text, str) or len(text) > MAX_TEXT or not RATIONAL.fullmatch(text):
+        raise Unreadable("a number is not the text of a rational")
+    value = Fraction(text)
+    if str(value) != text:
+        raise Unreadable("a rational is not in lowest terms")
+    return value
+
+
+def natural(text: object, least: int, most: int) -> int:
+    """An integer of a range."""
+    value = rational(text)
+    if value.denominator != 1:
+        raise Unreadable("a count is not an integer")
+    if not least <= value <= most:
+        raise Invalid(f"a count is not in {least}..{most}")
+    return value.numerator
+
+
+_ARITY: Final = {"pi": 0, "e": 0, "log": 1, "exp": 1, "sqrt": 1, "+": 2, "*": 2, "/": 2, "^": 2}
+
+
+def _operands(tree: Tree) -> tuple[str, list[Tree]]:
+    if isinstance(tree, list) and tree and isinstance(tree[0], str):
+        operator, *operands = tree
+        if _ARITY.get(operator) == len(operands):
+            return operator, operands
+    raise Unreadable("a number is neither a rational nor an expression")
+
+
+def number(tree: Tree, a: Arithmetic) -> Interval:
+    """An interval around the value of an expression."""
+    if isinstance(tree, str):
+        return a.exact(rational(tree))
+    operator, operands = _operands(tree)
+    a.spend(10)
+    if operator == "pi":
+        return pi(a)
+    if operator == "e":
+        return exp(a.exact(1))
+    x = number(operands[0], a)
+    if operator == "log":
+        return log(x)
+    if operator == "exp":
+        return exponential(operands[0], a)
+    if operator == "sqrt":
+        return sqrt(x)
+    if operator == "^":
+        exponent = natural(operands[1], -MAX_BITS, MAX_BITS)
+        if x.lo > 0:
+            return x**exponent
+        raise Invalid("a power of a number that is not positive")
+    y = number(operands[1], a)
+    return x + y if operator == "+" else x * y if operator == "*" else x / y
+
+
+Linear = dict[str, Fraction]
+"""A rational combination of atoms: 1 (as ``"1"``) and expressions, as canonical text."""
+
+
+def linear(tree: Tree, a: Arithmetic) -> Linear:
+    """An expression as a combination of as few atoms as are plainly there."""
+    if isinstance(tree, str):
+        value = rational(tree)
+        return {"1": value} if value else {}
+    operator, operands = _operands(tree)
+    if operator == "+":
+        x, y = (linear(operand, a) for operand in operands)
+        return _combined(x, y)
+    if operator in "*/":
+        for factor, rest in (operands, operands[::-1]):
+            scale = number(factor, a).fraction if isinstance(factor, str) else None
+            if scale and (operator == "*" or rest is operands[0]):
+                scale = scale if operator == "*" else 1 / scale
+                return {atom: c * scale for atom, c in linear(rest, a).items()}
+    return {json.dumps(tree): Fraction(1)}
+
+
+def _combined(x: Linear, y: Linear) -> Linear:
+    total = {atom: x.get(atom, Fraction(0)) + y.get(atom, Fraction(0)) for atom in {**x, **y}}
+    return {atom: c for atom, c in total.items() if c}
+
+
+def exponential(tree: Tree, a: Arithmetic) -> Interval:
+    """``exp`` of an expression; exact for integer combinations of logarithms of rationals."""
+    return reduce(
+        lambda x, y: x * y,
+        (exponential_atom(atom, c, a) for atom, c in linear(tree, a).items()),
+        a.exact(1),
+    )
+
+
+def exponential_atom(atom: str, c: Fraction, a: Arithmetic) -> Interval:
+    """``exp(c atom)``."""
+    tree = "1" if atom == "1" else json.loads(atom)
+    if tree[0] == "log" and c.denominator <= 64 and abs(c) <= MAX_BITS:
+        power = number(tree[1], a)
+        if c.denominator == 1:
+            return power**c.numerator
+        root = _root(power.fraction, c.denominator)
+        if root is not None:
+            return a.exact(root) ** c.numerator
+    return exp(number(tree, a) * a.exact(c))
+
+
+def _root(x: Fraction | None, degree: int) -> Fraction | None:
+    """The rational root of a rational, if there is a short one."""
+    if x is None or x <= 0 or _size(x) > 1000:
+        return None
+    found = [round(n ** (1 / degree)) if n < 2**1000 else 0 for n in x.as_integer_ratio()]
+    root = Fraction(found[0], found[1] or 1)
+    return root if root**degree == x else None
+
+
+# --- mechanisms -----------------------------------------------------------------------------------
+
+#: The kinds of parameters: a mechanism, a real, an integer; and the least value of a real.
+_SHAPES: Final = {
+    "pure_dp": "r",
+    "approx_dp": "rr",
+    "gdp": "r",
+    "gaussian": "rr",
+    "laplace": "rr",
+    "discrete_laplace": "ri",
+    "discrete_gaussian": "ri",
+    "staircase": "rrr",
+    "poisson": "mr",
+    "repeat": "mi",
+}
+
+
+def _parts(tree: Tree) -> tuple[str, list[Tree]]:
+    if not isinstance(tree, list) or not tree or not isinstance(tree[0], str):
+        raise Unreadable("a mechanism is not a list that begins with its name")
+    name, *parameters = tree
+    if name == "compose":
+        if len(parameters) < 2:
+            raise Unreadable("a composition of fewer than two mechanisms")
+    elif name not in _SHAPES or len(_SHAPES[name]) != len(parameters):
+        raise Unreadable("an unknown mechanism, or one with the wrong number of parameters")
+    return name, parameters
+
+
+def shown(tree: Tree) -> str:
+    """The text of a mechanism."""
+    name, parameters = _parts(tree)
+    if name == "compose":
+        return " * ".join(map(shown, parameters))
+    if name == "repeat":
+        inner, times = parameters
+        text = shown(inner)
+        compound = inner[0] in ("compose", "repeat")
+        return f"({text})^{natural(times, 2, 10**18)}" if compound else f"{text}^{times}"
+    kinds = _SHAPES[name]
+    texts = [
+        shown(p) if kind == "m" else shown_number(p)
+        for kind, p in zip(kinds, parameters, strict=True)
+    ]
+    return f"{name}({', '.join(texts)})"
+
+
+def shown_number(tree: Tree) -> str:
+    """The text of a number."""
+    if isinstance(tree, str):
+        rational(tree)
+        return tree
+    operator, operands = _operands(tree)
+    texts = [shown_number(operand) for operand in operands]
+    if operator in "+*/^":
+        return f"(({texts[0]}){operator}({texts[1]}))"
+    return f"{operator}({texts[0]})" if texts else operator
+
+
+Steps = dict[str, int]
+"""Single mechanisms, as canonical text, with how often they run."""
+
+
+def steps_of(tree: Tree, times: int = 1) -> Steps:
+    """The single mechanisms of a composition. Rates of samples of samples multiply."""
+    name, parameters = _parts(tree)
+    if times > MAX_COUNT:
+        raise Invalid(f"more than {MAX_COUNT} repetitions")
+    if name == "repeat":
+        return steps_of(parameters[0], times * natural(parameters[1], 2, MAX_COUNT))
+    if name == "compose":
+        total: Steps = {}
+        for part in parameters:
+            for step, count in steps_of(part, times).items():
+                total[step] = total.get(step, 0) + count
+        return total
+    if name == "poisson" and isinstance(parameters[0], list) and parameters[0][:1] == ["poisson"]:
+        _, (inner, rate) = _parts(parameters[0])
+        return steps_of(["poisson", inner, ["*", rate, parameters[1]]], times)
+    return {json.dumps(tree): times}
+
+
+@dataclass
+class Outcomes:
+    """The outcomes of one step: masses under ``P`` and ``Q``, and the loss where it is finite."""
+
+    p: list[Interval]
+    q: list[Interval]
+    losses: list[Linear]
+    infinite: Interval
+    bounded: bool = True
+    revealed_to_q: Interval | None = None
+
+
+def _parameters(tree: Tree, a: Arithmetic) -> tuple[str, list[Tree], list[Interval]]:
+    """A step with the values of its parameters, whose domain is checked."""
+    name, trees = _parts(tree)
+    kinds = _SHAPES[name]
+    values = []
+    for i, (kind, parameter) in enumerate(zip(kinds, trees, strict=True)):
+        if kind == "m":
+            continue
+        if kind == "i":
+            natural(parameter, 1, 2000)
+        value = number(parameter, a)
+        share = (name, i) in (("approx_dp", 1), ("staircase", 1), ("poisson", 1))
+        least = share or (name, i) in (("pure_dp", 0), ("approx_dp", 0), ("gdp", 0))
+        if value.lo < 0 or (value.lo == 0 and not least) or (share and value.lo > 1):
+            raise Invalid(f"a parameter of {name} is out of its domain, or not certainly in it")
+        if share and value.hi > 1:
+            raise Undecided(f"a parameter of {name} is not certainly in its domain")
+        values.append(value)
+    return name, trees, values
+
+
+def outcomes_of(tree: Tree, a: Arithmetic) -> Outcomes:
+    """The outcomes of a step with countably many."""
+    name, trees, values = _parameters(tree, a)
+    one, zero = a.exact(1), a.exact(0)
+    if name in ("pure_dp", "approx_dp", "staircase"):
+        # Kairouz, Oh, Viswanath 2017, section V; Geng and Viswanath 2014
+        grown = exponential(trees[0], a)
+        loss = linear(trees[0], a)
+        opposite = {atom: -c for atom, c in loss.items()}
+        if name == "staircase":
+            gamma, half = values[1], a.exact(Fraction(1, 2))
+            inner = gamma - (gamma - half).positive_part()
+            high = inner + (half - gamma).positive_part() / grown
+            high = high / (gamma + (one - gamma) / grown)
+            middle = (one - high - high / grown).positive_part()
+            masses = [high, middle, high / grown]
+            return Outcomes(masses, masses[::-1], [loss, {}, opposite], zero)
+        lost = values[1] if name == "approx_dp" else zero
+        high = (one - lost) * grown / (grown + 1)
+        low = (one - lost) / (grown + 1)
+        return Outcomes([high, low], [low, high], [loss, opposite], lost, revealed_to_q=lost)
+    if name == "discrete_laplace":
+        # noise of mass ~ a^|x|: all x <= 0 have one loss, and so have all x >= s
+        rate = ["/", "1", trees[0]] if isinstance(trees[0], list) else str(1 / rational(trees[0]))
+        s = int(trees[1])
+        ratio = one / exponential(rate, a)
+        inner = (one - ratio) / (ratio + 1)
+        masses = [one / (ratio + 1), *(inner * ratio**x for x in range(1, s))]
+        masses.append(ratio**s / (ratio + 1))
+        scales = [{k: c * (s - 2 * x) for k, c in linear(rate, a).items()} for x in range(s + 1)]
+        losses = [{k: c for k, c in loss.items() if c} for loss in scales]
+        return Outcomes(masses, masses[::-1], losses, zero)
+    if name == "discrete_gaussian":
+        return _discrete_gaussian(trees, values[0], a)
+    raise Invalid(f"this checker has no route for this use of {name}")
+
+
+def _discrete_gaussian(trees: list[Tree], sigma: Interval, a: Arithmetic) -> Outcomes:
+    """Mass ~ ``e^(-x^2/(2 sigma^2))``, loss ``(2x + s) s/(2 sigma^2)``; tails are geometric."""
+    s = int(trees[1])
+    variance = sigma * sigma
+    last = math.isqrt(math.ceil(variance.hi * 2 * (a.bits + 16) * Fraction(7, 10))) + 1
+    if last > 5000:
+        raise Invalid("a discrete Gaussian too wide for this checker")
+    a.spend(4 * last)
+    decay = exp(a.exact(-1) / (variance * 2))
+    square = decay * decay
+    weight, ratio, weights = a.exact(1), decay, []
+    for _ in range(last + 1):
+        weights.append(weight)
+        weight, ratio = weight * ratio, ratio * square
+    # weight is the first that is left out, and the next ones fall at least by ratio
+    tail = weight.hi * 2 / (1 - ratio.hi)
+    total = reduce(lambda x, y: x + y, weights) * 2 - 1
+    total = a.make(total.lo, total.hi + tail)
+    xs = range(-last, last + 1)
+    masses = [weights[abs(x)] / total for x in xs]
+    if sigma.fraction is not None:
+        loss = {"1": Fraction(s) / (2 * sigma.fraction**2)}
+    else:
+        spread = ["/", str(s), ["*", "2", ["*", trees[0], trees[0]]]]
+        loss = {json.dumps(spread): Fraction(1)}
+    losses = [{atom: c * (2 * x + s) for atom, c in loss.items() if 2 * x + s} for x in xs]
+    return Outcomes(masses, [], losses, a.exact(0), bounded=False)
+
+
+# --- laws of the loss -----------------------------------------------------------------------------
+
+
+@dataclass
+class Law:
+    """Masses ``masses[key] / scale``, each at most the true one, by the loss that a key codes."""
+
+    masses: dict[int, int]
+    scale: int
+    exact: bool = True
+
+    def shortened(self, a: Arithmetic) -> Law:
+        """Rounded down if the numbers grew long."""
+        if self.scale.bit_length() <= (EXACT_BITS if self.exact else a.bits):
+            return self
+        unit = 1 << a.bits - 1
+        cut = {key: mass * unit // self.scale for key, mass in self.masses.items()}
+        return Law({key: mass for key, mass in cut.items() if mass}, unit, exact=False)
+
+
+def product(x: Law, y: Law, a: Arithmetic) -> Law:
+    """The law of a sum of independent losses."""
+    if not x.masses or not y.masses:
+        return Law({}, 1, x.exact and y.exact)
+    small, large = sorted((x, y), key=lambda law: len(law.masses))
+    bits = max(x.scale.bit_length(), y.scale.bit_length())
+    spans = [max(law.masses) - min(law.masses) + 1 for law in (x, y)]
+    found: dict[int, int] = {}
+    if len(small.masses) <= 8 or sum(spans) > 8 * (len(x.masses) + len(y.masses)):
+        if len(small.masses) * len(large.masses) > 4 * MAX_POINTS:
+            raise Invalid("more losses than this checker takes")
+        a.spend(len(small.masses) * len(large.masses), bits)
+        for i, m in small.masses.items():
+            for j, n in large.masses.items():
+                found[i + j] = found.get(i + j, 0) + m * n
+    else:
+        # Kronecker: polynomials as integers, in blocks that no coefficient outgrows
+        width = (x.scale.bit_length() + y.scale.bit_length() + 64) // 8
+        if sum(spans) > MAX_POINTS:
+            raise Invalid("more losses than this checker takes")
+        a.spend(sum(spans) + int((width * sum(spans) / 4) ** 1.585) // 500, bits)
+        packed = [_packed(law.masses, width) for law in (x, y)]
+        start = min(x.masses) + min(y.masses)
+        blocks = (packed[0] * packed[1]).to_bytes(width * (sum(spans) + 1), "little")
+        for i in range(sum(spans)):
+            if mass := int.from_bytes(blocks[i * width : (i + 1) * width], "little"):
+                found[start + i] = mass
+    return Law(found, x.scale * y.scale, x.exact and y.exact).shortened(a)
+
+
+def _packed(masses: dict[int, int], width: int) -> int:
+    first, last = min(masses), max(masses)
+    blocks = [masses.get(i, 0).to_bytes(width, "little") for i in range(first, last + 1)]
+    return int.from_bytes(b"".join(blocks), "little")
+
+
+def power(keys: list[int], masses: list[Interval], count: int, a: Arithmetic) -> Law:
+    """The law of the sum of ``count`` losses of one step."""
+    values = [mass.fraction for mass in masses]
+    scale, exact = 1 << a.bits - 1, False
+    known = [value for value in values if value is not None]
+    if len(known) == len(values):
+        common = math.lcm(*(value.denominator for value in known))
+        if common.bit_length() * count <= EXACT_BITS:
+            scale, exact = common, True
+    base: dict[int, int] = {}
+    for key, mass in zip(keys, masses, strict=True):
+        if numerator := math.floor(max(mass.lo, Fraction(0)) * scale):
+            base[key] = base.get(key, 0) + numerator
+    if len(base) == 2 and count > 2:
+        return _binomial(Law(base, scale, exact), count, a)
+    law, result = Law(base, scale, exact), Law({0: 1}, 1)
+    while count:
+        if count & 1:
+            result = product(result, law, a)
+        count >>= 1
+        if count:
+            law = product(law, law, a)
+    return result
+
+
+def _binomial(law: Law, count: int, a: Arithmetic) -> Law:
+    """The binomial theorem, outward from the largest term, as far as terms are not rounded to 0."""
+    (up, p), (down, q) = law.masses.items()
+    scale = law.scale
+
+    def placed(terms: dict[int, int], unit: int, exact: bool) -> Law:
+        return Law({j * up + (count - j) * down: m for j, m in terms.items() if m}, unit, exact)
+
+    if law.exact:
+        a.spend(count, EXACT_BITS // 4)
+        terms = {j: math.comb(count, j) * p**j * q ** (count - j) for j in range(count + 1)}
+        return placed(terms, scale**count, exact=True)
+    fine = Arithmetic(a.bits + 40)
+    mode = min(count, (count + 1) * p // (p + q))
+    a.spend(count, 64 * 32)
+    whole = fine.exact(math.comb(count, mode))
+    whole = whole * fine.exact(Fraction(p, scale)) ** mode
+    whole = whole * fine.exact(Fraction(q, scale)) ** (count - mode)
+    unit = 1 << fine.bits
+    first = math.floor(whole.lo * unit)
+    terms = {mode: first}
+    term = first
+    for j in range(mode, count):
+        term = term * (count - j) * p // ((j + 1) * q)
+        if not term:
+            break
+        terms[j + 1] = term
+    term = first
+    for j in range(mode, 0, -1):
+        term = term * j * q // ((count - j + 1) * p)
+        if not term:
+            break
+        terms[j - 1] = term
+    a.spend(2 * len(terms))
+    return placed(terms, unit, exact=False).shortened(a)
+
+
+# --- profiles of continuous parts -----------------------------------------------------------------
+
+
+@dataclass
+class Point:
+    """A loss ``x`` and ``e^x``, of which one may be missing."""
+
+    a: Arithmetic
+    grown: Interval
+    value: Interval | None = None
+
+    @property
+    def x(self) -> Interval:
+        """The loss."""
+        if self.value is None:
+            self.value = log(self.grown)
+        return self.value
+
+
+def no_continuous_part(point: Point) -> Interval:
+    """``(1 - e^x)_+``."""
+    if point.value is not None and point.value.lo >= 0:
+        return point.a.exact(0)
+    return (point.a.exact(1) - point.grown).positive_part()
+
+
+def gaussian_part(mu: Interval) -> Callable[[Point], Interval]:
+    """Balle and Wang 2018, Theorem 8: ``Phi(mu/2 - x/mu) - e^x Phi(-mu/2 - x/mu)``."""
+
+    def profile(point: Point) -> Interval:
+        centre, half = point.x / mu, mu * Fraction(1, 2)
+        found = upper_tail(centre - half) - point.grown * upper_tail(centre + half)
+        return Interval(max(found.lo, Fraction(0)), min(found.hi, Fraction(1)), point.a)
+
+    return profile
+
+
+def upper_tail(x: Interval) -> Interval:
+    """``1 - Phi(x)``, which decreases."""
+    low, high = _tail_end(x.hi, x.a), _tail_end(x.lo, x.a)
+    return x.a.make(low.lo, high.hi)
+
+
+def _tail_end(x: Fraction, a: Arithmetic) -> Interval:
+    if x < 0:
+        return a.exact(1) - _tail_end(-x, a)
+    exponent = x * x / 2
+    if exponent > 10**6:
+        raise Invalid("a normal tail beyond the range of this checker")
+    if exponent > 2 * a.bits:
+        return _density(x, a) * _mills(x, a)
+    # Phi(x) - 1/2 = density sum x^(2n+1)/(1 3 5 ... (2n+1)), all terms positive
+    fine = Arithmetic(a.bits + 3 * math.ceil(exponent) // 2 + 32)
+    scale = 1 << fine.bits
+    low = x.numerator * scale // x.denominator
+    high, square_low = low + 1, math.floor(x * x * scale)
+    sums, terms, n = [low, high], [low, high], 1
+    a.spend(fine.bits + 4 * math.ceil(exponent), fine.bits)
+    while terms[1] > 1 or n < 4 * exponent:  # then the terms at least halve
+        n += 2
+        terms[0] = (terms[0] * square_low >> fine.bits) // n
+        terms[1] = -((-terms[1] * (square_low + 1) >> fine.bits) // n)
+        sums = [total + term for total, term in zip(sums, terms, strict=True)]
+    series = fine.make(Fraction(sums[0], scale), Fraction(sums[1] + 2, scale))
+    found = fine.exact(Fraction(1, 2)) - _density(x, fine) * series
+    return Interval(max(found.lo, Fraction(0)), found.hi, a)
+
+
+def _density(x: Fraction, a: Arithmetic) -> Interval:
+    return exp(a.exact(-x * x / 2)) / sqrt(pi(a) * 2)
+
+
+def _mills(x: Fraction, a: Arithmetic) -> Interval:
+    """Laplace's ``1/(x + 1/(x + 2/(x + 3/...)))``; convergents lie on either side in turn."""
+    n = a.bits // 4 + 8
+    a.spend(8 * n)
+    ends = []
+    for depth in (n, n + 1):
+        value = a.exact(x)
+        for i in range(depth, 0, -1):
+            value = a.exact(x) + a.exact(i) / value
+        ends.append(a.exact(1) / value)
+    return a.make(min(end.lo for end in ends), max(end.hi for end in ends))
+
+
+def laplace_part(rates: list[tuple[Interval, int]], a: Arithmetic) -> Callable[[Point], Interval]:
+    r"""Laplace steps of rates ``lambda``.
+
+    The loss ``z`` of one has the law ``e^((z-lambda)/2) nu``, where ``nu`` has unit masses halved at
+    ``lambda`` and ``-lambda`` and the density 1/4 in between: with ``T, T'`` the shifts to them and
+    ``I`` the integral from the right, ``nu = T (1/2 + I/4) + T' (1/2 - I/4)``. So ``nu * ... * nu`` is
+    a sum of polynomials in ``I`` at points, and ``I^r`` at ``c`` has the integral ``G_r(c - x)`` of
+    ``2 sinh((z-x)/2)`` over ``z > x``:
+    ``G_0 = 2 sinh(u/2)``, ``G_1 = 4 cosh(u/2) - 4``, ``G_(r+2) = 4 (G_r - u^(r+1)/(r+1)!)``.
+    """
+    points: list[tuple[Interval, list[Fraction]]] = [(a.exact(0), [Fraction(1)])]
+    total = a.exact(0)
+    for rate, count in rates:
+        a.spend(len(points) * (count + 1) * sum(k for _, k in rates) * 4)
+        total = total + rate * count
+        fresh = []
+        for ups in range(count + 1):
+            weight = [Fraction(math.comb(count, ups), 2**count)]
+            for sign, times in ((1, ups), (-1, count - ups)):
+                for _ in range(times):
+                    weight = _times(weight, [Fraction(1), Fraction(sign, 2)])
+            fresh.append((rate * (2 * ups - count), weight))
+        points = [(c + d, _times(v, w)) for c, v in points for d, w in fresh]
+
+    def profile(point: Point) -> Interval:
+        found = a.exact(0)
+        for centre, weight in points:
+            u = (centre - point.x).positive_part()
+            if u.hi == 0:
+                continue
+            a.spend(8 * len(weight))
+            grown = exp(u * Fraction(1, 2))
+            shrunk = a.exact(1) / grown
+            values = [grown - shrunk, (grown + shrunk) * 2 - 4]
+            term = u
+            for r in range(len(weight) - 2):
+                values.append((values[r] - term) * 4)
+                term = term * u * Fraction(1, r + 2)
+            for w, value in zip(weight, values, strict=False):
+                found = found + value * w
+        found = found * exp((point.x - total) * Fraction(1, 2))
+        return Interval(max(found.lo, Fraction(0)), min(max(found.hi, Fraction(0)), Fraction(1)), a)
+
+    return profile
+
+
+def _times(x: list[Fraction], y: list[Fraction]) -> list[Fraction]:
+    found = [Fraction(0)] * (len(x) + len(y) - 1)
+    for i, u in enumerate(x):
+        for j, v in enumerate(y):
+            found[i + j] += u * v
+    return found
+
+
+# --- the privacy profile --------------------------------------------------------------------------
+
+
+class Profile:
+    """The profile of a composition in one direction, or of one sampled step."""
+
+    def __init__(self, steps: Steps, way: str, a: Arithmetic) -> None:
+        self.a = a
+        self.sampled: tuple[Profile, Interval, str] | None = None
+        self.infinite, self.unbounded = a.exact(0), False
+        trees = [(json.loads(step), count) for step, count in steps.items()]
+        if sum(steps.values()) == 1 and trees[0][0][0] == "poisson":
+            _, (inner, _), (rate,) = _parameters(trees[0][0], a)
+            base = Profile(steps_of(inner), way, a)
+            if base.sampled is not None or rate.lo <= 0:
+                raise Invalid("a sample of samples, or of no records")
+            self.sampled = (base, rate, way)
+            if way == "remove":
+                self.infinite, self.unbounded = base.infinite * rate, base.unbounded
+            return
+        self._compose(trees, way)
+
+    def _compose(self, trees: list[tuple[Tree, int]], way: str) -> None:
+        a = self.a
+        variance, rates = a.exact(0), []
+        groups: list[tuple[Outcomes, int]] = []
+        self.grown: dict[str, Interval] = {}
+        for tree, count in trees:
+            if tree[0] == "poisson":
+                groups.append((self._sample(tree, way, len(groups)), count))
+                continue
+            if tree[0] in ("gdp", "gaussian", "laplace"):
+                _, _, values = _parameters(tree, a)
+                rate = values[0] if tree[0] == "gdp" else values[1] / values[0]
+                if tree[0] == "laplace":
+                    rates.append((rate, count))
+                else:
+                    variance = variance + rate * rate * count
+            else:
+                groups.append((outcomes_of(tree, a), count))
+        self.bounded = all(group.bounded for group, _ in groups)
+        self.unbounded = variance.lo > 0 or not self.bounded
+        if variance.hi > 0 and rates:
+            raise Invalid("this checker has no route for Gaussians beside Laplace steps")
+        self.continuous: Callable[[Point], Interval] = no_continuous_part
+        if variance.hi > 0:
+            self.continuous = gaussian_part(sqrt(variance))
+        elif rates:
+            self.continuous = laplace_part(rates, a)
+        kept = a.exact(1)
+        for group, count in groups:
+            if group.infinite.hi > 0:
+                kept = kept * (a.exact(1) - group.infinite).positive_part() ** count
+        self.infinite = a.exact(1) - kept
+        self._codes(groups)
+        self.law = Law({0: 1}, 1)
+        for group, count in groups:
+            keys = [self._key(loss) for loss in group.losses]
+            self.law = product(self.law, power(keys, group.p, count, a), a)
+        self.largest = a.exact(0)
+        for group, count in groups if self.bounded else []:
+            losses = [self._value(self._key(loss)) for loss in group.losses]
+            top = a.make(max(x.lo for x in losses), max(x.hi for x in losses))
+            self.largest = self.largest + top * count
+
+    def _sample(self, tree: Tree, way: str, index: int) -> Outcomes:
+        """A sampled step of few outcomes: mixtures with the masses under ``Q``."""
+        a = self.a
+        _, (inner, _), (rate,) = _parameters(tree, a)
+        if list(steps_of(inner).values()) != [1]:
+            raise Invalid("this checker has no route for repeated samples of compositions")
+        base = outcomes_of(inner, a)
+        if not base.bounded:
+            raise Invalid("this checker has no route for repeated samples of unbounded losses")
+        rest = a.exact(1) - rate
+        p, q = list(base.p), list(base.q)
+        if base.revealed_to_q is not None and base.revealed_to_q.hi > 0:
+            p, q = [*p, a.exact(0)], [*q, base.revealed_to_q]
+        mixed = [u * rate + v * rest for u, v in zip(p, q, strict=True)]
+        found = Outcomes([], [], [], base.infinite * rate if way == "remove" else a.exact(0))
+        over, under = (mixed, q) if way == "remove" else (q, mixed)
+        for i, (u, v) in enumerate(zip(over, under, strict=True)):
+            if u.hi == 0:
+                continue
+            atom = json.dumps(["sampled", str(index), str(i)])
+            self.grown[atom] = u / v
+            found.p.append(u)
+            found.losses.append({atom: Fraction(1)})
+        return found
+
+    def _codes(self, groups: list[tuple[Outcomes, int]]) -> None:
+        """Integer codes of the losses: digits in a base that no sum outgrows, one for an atom."""
+        sizes: dict[str, list[Fraction]] = {}
+        for group, _ in groups:
+            for loss in group.losses:
+                for atom, c in loss.items():
+                    sizes.setdefault(atom, []).append(c)
+        self.units = {
+            atom: Fraction(
+                math.gcd(*(c.numerator for c in cs)), math.lcm(*(c.denominator for c in cs))
+            )
+            for atom, cs in sizes.items()
+        }
+        reach = 1
+        for group, count in groups:
+            tops = [abs(c / self.units[atom]) for loss in group.losses for atom, c in loss.items()]
+            reach += math.ceil(max(tops, default=Fraction(0))) * count
+        self.base = 2 * reach + 1
+        if len(self.units) * self.base.bit_length() > 4000:
+            raise Invalid("too many different losses for this checker")
+        for atom, unit in self.units.items():
+            if atom not in self.grown:
+                self.grown[atom] = exponential_atom(atom, unit, self.a)
+        self.atoms: dict[str, Interval] = {}
+        self.powers: dict[tuple[str, int], Interval] = {}
+
+    def _key(self, loss: Linear) -> int:
+        places = list(self.units)
+        return sum(
+            int(c / self.units[atom]) * self.base ** places.index(atom) for atom, c in loss.items()
+        )
+
+    def _digits(self, key: int) -> Iterator[tuple[str, int]]:
+        for atom in self.units:
+            digit = key % self.base
+            digit -= self.base if digit > self.base // 2 else 0
+            key = (key - digit) // self.base
+            if digit:
+                yield atom, digit
+
+    def _value(self, key: int) -> Interval:
+        """The loss that a key codes."""
+        total = self.a.exact(0)
+        for atom, digit in self._digits(key):
+            if atom not in self.atoms:
+                tree = "1" if atom == "1" else json.loads(atom)
+                known = tree[0] != "sampled"
+                value = number(tree, self.a) if known else log(self.grown[atom])
+                self.atoms[atom] = value * self.units[atom]
+            total = total + self.atoms[atom] * digit
+        return total
+
+    def _shifted(self, point: Point, key: int) -> Point:
+        """``x`` less the loss of ``key``."""
+        grown = point.grown
+        for atom, digit in self._digits(key):
+            if (atom, digit) not in self.powers:
+                self.powers[atom, digit] = self.grown[atom] ** -digit
+            grown = grown * self.powers[atom, digit]
+        needed = self.continuous is not no_continuous_part or (
+            point.value is not None and set(self.units) <= {"1"}
+        )
+        return Point(self.a, grown, point.x - self._value(key) if needed else None)
+
+    def delta(self, point: Point) -> Interval:
+        """The profile at ``point``."""
+        a = self.a
+        if self.sampled is not None:
+            return self._sampled_once(point, *self.sampled)
+        low = high = Fraction(0)
+        a.spend(12 * len(self.law.masses))
+        for key, mass in self.law.masses.items():
+            value = self.continuous(self._shifted(point, key))
+            low, high = low + mass * value.lo, high + mass * value.hi
+            if max(_size(low), _size(high)) > EXACT_BITS * 4:
+                low, high = a.down(low), -a.down(-high)
+        low, high = low / self.law.scale, high / self.law.scale
+        missing = 1 - self.infinite.lo - Fraction(sum(self.law.masses.values()), self.law.scale)
+        if missing > 0:
+            high += missing * self._at_largest(point)
+        return a.make(self.infinite.lo + low, min(Fraction(1), self.infinite.hi + high))
+
+    def _at_largest(self, point: Point) -> Fraction:
+        if not self.bounded:
+            return Fraction(1)
+        x = point.x - self.largest
+        return self.continuous(Point(self.a, exp(x), x)).hi
+
+    def _sampled_once(self, point: Point, base: Profile, rate: Interval, way: str) -> Interval:
+        """Balle, Barthe, Gaboardi 2018: ``poisson`` of one step, any mechanism."""
+        one = self.a.exact(1)
+        if way == "remove":
+            return base.delta(Point(self.a, one + (point.grown - 1) / rate)) * rate
+        rest = one - (one - rate) * point.grown
+        if rest.hi <= 0:
+            return self.a.exact(0)
+        if rest.lo <= 0:
+            return self.a.make(Fraction(0), rest.hi)
+        return base.delta(Point(self.a, rate * point.grown / rest)) * rest
+
+
+# --- statements -----------------------------------------------------------------------------------
+
+_STATEMENT: Final = set(
+    "mechanism text quantity at direction lower upper digits bits method".split()
+)
+_METHODS: Final = ("finite sum", "finite sum with a Gaussian", "finite sum with Laplace steps")
+
+
+def check_statement(statement: Any, bits: int | None = None) -> str:
+    """Verify that the quantity lies between the bounds, and that no closer ones have the digits.
+
+    Raises:
+        Unreadable: it is not of the form that is specified.
+        Invalid: it is wrong, or cannot be verified.
+    """
+    _members(statement, _STATEMENT, "a statement")
+    tree = statement["mechanism"]
+    text = shown(tree)
+    if statement["text"] != text:
+        raise Invalid("the text is not that of the mechanism")
+    quantity, way = statement["quantity"], statement["direction"]
+    if quantity not in ("delta", "epsilon") or way not in ("remove", "add", "both"):
+        raise Unreadable("an unknown quantity or direction")
+    if bits is None:
+        bits = natural(statement["bits"], 32, MAX_BITS)
+    lower, upper = _bound(statement["lower"]), _bound(statement["upper"])
+    _check_digits(statement["digits"], lower, upper)
+    a = Arithmetic(bits)
+    steps = steps_of(tree)
+    ways = (
+        ("remove", "add")
+        if way == "both" and "poisson" in text
+        else (way.replace("both", "remove"),)
+    )
+    profiles = [Profile(steps, one_way, a) for one_way in ways]
+    if statement["method"] != method_of(steps):
+        raise Invalid("the method is not that of the mechanism")
+    if quantity == "delta":
+        _check_delta(profiles, statement["at"], lower, upper, a)
+    else:
+        _check_epsilon(profiles, statement["at"], lower, upper, a)
+    return f"{quantity} of {text[:200]}"
+
+
+def method_of(steps: Steps) -> str:
+    """The kind of sum that the profile is."""
+    text = " ".join(steps)
+    if '"laplace"' in text:
+        return _METHODS[2]
+    return _METHODS['"gaussian"' in text or '"gdp"' in text]
+
+
+def _bound(text: Any) -> Fraction | None:
+    return None if text == "inf" else rational(text)
+
+
+def _check_digits(digits: Any, lower: Fraction | None, upper: Fraction | None) -> None:
+    """An exact value, or two consecutive numbers of so many significant decimal digits."""
+    if digits == "exact":
+        if lower != upper:
+            raise Invalid("an exact value has two bounds")
+        return
+    count = natural(digits, 1, 4000)
+    if lower is None or upper is None or lower <= 0 or upper != following(lower, count):
+        raise Invalid("the bounds are not consecutive numbers of the stated digits")
+
+
+def following(x: Fraction, digits: int) -> Fraction | None:
+    """The next number of so many significant decimal digits; None if ``x`` is not such a number."""
+    magnitude = len(str(x.numerator)) - len(str(x.denominator))
+    magnitude -= Fraction(10) ** magnitude > x
+    unit = Fraction(10) ** (magnitude - digits + 1)
+    return x + unit if (x / unit).denominator == 1 else None
+
+
+def _worst(values: list[Interval], a: Arithmetic) -> Interval:
+    return a.make(max(v.lo for v in values), max(v.hi for v in values))
+
+
+def _check_delta(
+    profiles: list[Profile], at: Tree, lower: Fraction | None, upper: Fraction | None, a: Arithmetic
+) -> None:
+    if lower is None or upper is None:
+        raise Invalid("delta is not infinite")
+    epsilon = number(at, a)
+    if epsilon.lo < 0:
+        raise Invalid("epsilon is negative")
+    point = Point(a, exponential(at, a), epsilon)
+    found = _worst([profile.delta(point) for profile in profiles], a)
+    if lower == upper:
+        if found.lo != found.hi:
+            raise (
+                Undecided("the exact value is not found")
+                if found.lo <= lower <= found.hi
+                else (Refuted("the bounds exclude the truth"))
+            )
+        if found.lo != lower:
+            raise Refuted("the exact value is another")
+    elif found.hi <= lower or found.lo >= upper:
+        raise Refuted("the bounds exclude the truth")
+    elif not (lower < found.lo and found.hi < upper):
+        raise Undecided("the bits do not tell the truth from a bound")
+
+
+def _check_epsilon(
+    profiles: list[Profile], at: Tree, lower: Fraction | None, upper: Fraction | None, a: Arithmetic
+) -> None:
+    target = number(at, a)
+    if target.lo < 0 or target.hi > 1:
+        raise Invalid("delta is not in [0, 1]")
+
+    def side(x: Fraction) -> int:
+        """1 if delta(x) is above the target, -1 if it is not."""
+        point = Point(a, exp(a.exact(x)), a.exact(x))
+        found = _worst([profile.delta(point) for profile in profiles], a)
+        if found.lo > target.hi:
+            return 1
+        if found.hi <= target.lo:
+            return -1
+        raise Undecided("the bits do not tell delta from its value at a bound")
+
+    if upper is None:
+        lost = _worst([profile.infinite for profile in profiles], a)
+        attained = lost.fraction is not None and lost.fraction == target.fraction
+        unbounded = any(p.unbounded and p.infinite == lost for p in profiles)
+        if not (lost.lo > target.hi or (attained and unbounded and target.hi < 1)):
+            raise Invalid("epsilon is not certainly infinite")
+    elif lower == upper != 0:
+        raise Invalid("an exact epsilon is 0 or infinite")
+    elif side(upper) > 0 or (lower and side(lower) < 0):
+        raise Refuted("the bounds exclude the truth")
+
+
+# --- verdicts -------------------------------------------------------------------------------------
+
+_FINDING: Final = {"id", "kind", "claimed", "tolerance", "verdict", "statement"}
+
+
+def check_finding(finding: Any) -> str:
+    """Verify a statement, and that a verdict on a claim follows from it."""
+    _members(finding, _FINDING, "a finding")
+    statement, claimed, kind = finding["statement"], finding["claimed"], finding["kind"]
+    what = check_statement(statement)
+    a = Arithmetic(natural(statement["bits"], 32, MAX_BITS))
+    lower, upper = _bound(statement["lower"]), _bound(statement["upper"])
+    value = None if claimed in ("inf", "-inf") else number(claimed, a)
+    sign = -1 if claimed == "-inf" else 1
+    if kind == "estimate":
+        tolerance = rational(finding["tolerance"])
+        verdict = _estimate(value, sign, lower, upper, tolerance)
+    elif kind in ("upper", "lower") and finding["tolerance"] == "0":
+        verdict = _one_sided(kind == "upper", value, sign, lower, upper)
+    else:
+        raise Unreadable("an unknown kind of claim, or a tolerance of one without")
+    if not verdict or finding["verdict"] != verdict:
+        raise Invalid("the verdict does not follow from the bounds")
+    return f"{finding['id'][:100]}: {verdict}, {what}"
+
+
+def _one_sided(
+    above: bool,
+    value: Interval | None,
+    sign: int,
+    lower: Fraction | None,
+    upper: Fraction | None,
+) -> str:
+    """A claim that the truth is at most (``above``) or at least the value; the truth is one number
+    or larger than the lower bound."""
+    if value is None:
+        right = sign > 0 if above else sign < 0 or upper is None
+        return "sound" if right else "unsound"
+    if lower is None or upper is None:
+        return "unsound" if above else "sound"
+    inside = lower < upper
+    if above:
+        right, wrong = value.lo >= upper, value.hi < lower or (inside and value.hi == lower)
+    else:
+        right, wrong = value.hi <= lower, value.lo > upper
+    return "sound" if right else "unsound" if wrong else ""
+
+
+def _estimate(
+    value: Interval | None,
+    sign: int,
+    lower: Fraction | None,
+    upper: Fraction | None,
+    tolerance: Fraction,
+) -> str:
+    """``|c - t| <= tolerance t`` for every ``t`` between the bounds."""
+    if tolerance < 0:
+        raise Unreadable("a negative tolerance")
+    if value is None or lower is None or upper is None:
+        same = value is None and sign > 0 and upper is None
+        return "accurate" if same else "inaccurate" if value is None or tolerance < 1 else ""
+    ends = lower, upper
+    floors, ceilings = ([t * (1 + s * tolerance) for t in ends] for s in (-1, 1))
+    if max(floors) <= value.lo and value.hi <= min(ceilings):
+        return "accurate"
+    return "inaccurate" if value.hi < min(floors) or value.lo > max(ceilings) else ""
+
+
+# --- files ----------------------------------------------------------------------------------------
+
+
+def digest(document: dict[str, Any]) -> str:
+    """SHA-256 of all members but ``digest``, as JSON with sorted keys and no spaces."""
+    content = {name: value for name, value in document.items() if name != "digest"}
+    text = json.dumps(content, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
+    return hashlib.sha256(text.encode("ascii")).hexdigest()
+
+
+def _members(value: Any, names: set[str], what: str) -> None:
+    if not isinstance(value, dict) or set(value) != names:
+        raise Unreadable(f"{what} does not have the members {', '.join(sorted(names))}")
+    for name, member in value.items():
+        if name not in ("mechanism", "at", "claimed", "statement") and not isinstance(member, str):
+            raise Unreadable(f"{name} of {what} is not text")
+
+
+def read(text: bytes) -> dict[str, Any]:
+    """The document in ``text``.
+
+    Raises:
+        Unreadable: it is no certificate of this version.
+    """
+    if len(text) > MAX_BYTES:
+        raise Unreadable(f"more than {MAX_BYTES} bytes")
+    depth = 0
+    for mark in re.findall(rb'"(?:[^"\\]|\\.)*"|[\[{]|[\]}]', text):
+        depth += (mark in (b"[", b"{")) - (mark in (b"]", b"}"))
+        if depth > MAX_DEPTH:
+            raise Unreadable(f"nested more than {MAX_DEPTH} deep")
+
+    def members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        found = dict(pairs)
+        if len(found) < len(pairs):
+            raise Unreadable("a member is given twice")
+        return found
+
+    def refuse(_: str) -> NoReturn:
+        raise Unreadable("a number that is not text")
+
+    try:
+        document = json.loads(
+            text.decode("utf-8"),
+            object_pairs_hook=members,
+            parse_int=refuse,
+            parse_float=refuse,
+            parse_constant=refuse,
+        )
+    except (ValueError, RecursionError):
+        raise Unreadable("not JSON") from None
+    names = {"format", "version", "digest", "statements", "findings", "uncertified"}
+    if not isinstance(document, dict) or document.get("format") != FORMAT:
+        raise Unreadable("not a dpexact certificate")
+    if document.get("version") != VERSION:
+        raise Unreadable(f"not of version {VERSION}")
+    if set(document) != names:
+        raise Unreadable(f"its members are not {', '.join(sorted(names))}")
+    if not all(
+        isinstance(document[name], list) for name in ("statements", "findings", "uncertified")
+    ):
+        raise Unreadable("statements, findings and uncertified are not lists")
+    return document
+
+
+def check(document: dict[str, Any]) -> list[str]:
+    """Verify a whole certificate; a line for each thing that is verified.
+
+    Raises:
+        Unreadable: it is not of the form that is specified.
+        Invalid: something is wrong, or cannot be verified.
+    """
+    if document["digest"] != digest(document):
+        raise Invalid("the digest is not that of the content")
+    for entry in document["uncertified"]:
+        _members(entry, {"id", "reason"}, "an uncertified finding")
+    lines = [check_statement(statement) for statement in document["statements"]]
+    lines += [check_finding(finding) for finding in document["findings"]]
+    if not lines:
+        raise Invalid("it states nothing")
+    return lines
+
+
+def main(arguments: list[str]) -> int:
+    """Check one file; see the module."""
+    if len(arguments) != 1:
+        print("usage: python -m dpexact.certificate_checker FILE", file=sys.stderr)
+        return 2
+    try:
+        with open(arguments[0], "rb") as file:
+            document = read(file.read(MAX_BYTES + 1))
+        lines = check(document)
+    except OSError as error:
+        print(f"unreadable: {error.strerror}", file=sys.stderr)
+        return 2
+    except Unreadable as error:
+        print(f"unreadable: {error}", file=sys.stderr)
+        return 2
+    except Invalid as error:
+        print(f"invalid: {error}")
+        return 1
+    except (RecursionError, MemoryError, OverflowError):
+        print("invalid: beyond the limits of this checker")
+        return 1
+    left = len(document["uncertified"])
+    print(f"valid: {len(lines)} verified" + (f", {left} without certificate" if left else ""))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,117 @@
+"""One certified statement, in the form that the checker verifies, and tried on the checker.
+
+The bounds are two consecutive numbers of ``digits`` significant decimal digits, or one exact value:
+given the mechanism, the argument and ``digits`` there is one such pair, so whoever widens the bounds
+is found out as much as who moves them.
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import Any, Final
+
+from dpexact import certificate_checker as checker
+from dpexact.arguments import Direction
+from dpexact.certificates.trees import mechanism_tree, number_tree
+from dpexact.enclosure import Bound, Enclosure
+from dpexact.errors import DpexactError, UnsupportedMechanism
+from dpexact.mechanisms import Mechanism
+from dpexact.reals import Real
+
+#: Factor from one number of bits to the next that is tried.
+_MORE: Final = 2
+
+
+class NoCertificate(UnsupportedMechanism):
+    """What was found has no certificate that the checker can verify; the message says why."""
+
+
+def statement(
+    mechanism: Mechanism, quantity: str, at: Real, direction: Direction, found: Enclosure
+) -> dict[str, Any]:
+    """What ``found`` says of ``quantity`` of ``mechanism`` at ``at``, as the checker verifies it.
+
+    Raises:
+        NoCertificate: the checker has no route for it, or not the time.
+    """
+    try:
+        tree = mechanism_tree(mechanism)
+        steps = checker.steps_of(tree)
+        base = {
+            "mechanism": tree,
+            "text": checker.shown(tree),
+            "quantity": quantity,
+            "at": number_tree(at),
+            "direction": direction,
+            "method": checker.method_of(steps),
+        }
+    except (UnsupportedMechanism, checker.Invalid, checker.Unreadable) as error:
+        raise NoCertificate(f"no certificate: {error}") from None
+    reason = "the answer has too few digits"
+    for bounds in _bounds(found, quantity):
+        whole = {**base, **bounds}
+        for bits in _bits(whole):
+            whole["bits"] = str(bits)
+            try:
+                checker.check_statement(whole)
+            except checker.Refuted as error:
+                raise DpexactError(
+                    f"the certificate checker disagrees about {quantity} of {mechanism}: {error}"
+                ) from None
+            except checker.Undecided as error:
+                reason = str(error)
+            except (checker.Invalid, checker.Unreadable, RecursionError) as error:
+                raise NoCertificate(f"no certificate: {error}") from None
+            else:
+                return whole
+    raise NoCertificate(f"no certificate: {reason}")
+
+
+def _bounds(found: Enclosure, quantity: str) -> list[dict[str, str]]:
+    """The pairs of bounds to try: the exact value, and numbers of as many digits as are certain."""
+    tries = []
+    exact = found.is_exact and (quantity == "delta" or found.lower in (0, math.inf))
+    if exact and len(_text(found.lower)) <= checker.MAX_TEXT:
+        tries.append(
+            {"lower": _text(found.lower), "upper": _text(found.lower), "digits": "exact"}
+        )
+    if found.lower <= 0 or not isinstance(found.upper, Fraction):
+        return tries
+    lower = Fraction(found.lower)
+    if found.is_exact and quantity == "epsilon":  # the smallest epsilon may be the upper bound
+        lower -= lower / 10**40
+    digits = min(Enclosure(lower, found.upper).digits, 40)
+    for count in range(digits, max(0, digits - 3), -1):
+        low = _cut(lower, count)
+        high = checker.following(low, count)
+        assert high is not None
+        below = found.upper <= high if quantity == "epsilon" else found.upper < high
+        if low < lower and below:
+            tries.append({"lower": _text(low), "upper": _text(high), "digits": str(count)})
+            break
+    return tries
+
+
+def _text(bound: Bound) -> str:
+    return "inf" if bound == math.inf else str(bound)
+
+
+def _cut(x: Fraction, digits: int) -> Fraction:
+    """``x > 0`` rounded down to so many significant decimal digits."""
+    magnitude = len(str(x.numerator)) - len(str(x.denominator))
+    magnitude -= Fraction(10) ** magnitude > x
+    unit = Fraction(10) ** (magnitude - digits + 1)
+    return x // unit * unit
+
+
+def _bits(whole: dict[str, Any]) -> list[int]:
+    """Bits for the checker: those of the digits and of a small delta, then more."""
+    digits = 0 if whole["digits"] == "exact" else int(whole["digits"])
+    small = whole["lower"] if whole["quantity"] == "delta" else whole["at"]
+    size = 0
+    if isinstance(small, str) and small != "inf" and (value := Fraction(small)):
+        size = max(0, value.denominator.bit_length() - value.numerator.bit_length())
+    first = 64 + 7 * digits // 2 + (size if whole["digits"] != "exact" else 0)
+    tries = [first * _MORE**n for n in range(4)]
+    return [bits for bits in tries if bits <= checker.MAX_BITS]

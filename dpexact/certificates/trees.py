@@ -1,0 +1,64 @@
+"""Mechanisms and exact reals as nested lists of text: the name first, then the parameters."""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+
+from dpexact.errors import UnsupportedMechanism
+from dpexact.mechanisms import (
+    GDP,
+    ApproxDP,
+    DiscreteGaussian,
+    DiscreteLaplace,
+    Gaussian,
+    Laplace,
+    Mechanism,
+    Poisson,
+    PureDP,
+    Staircase,
+)
+from dpexact.mechanisms.base import Composition, Repetition
+from dpexact.reals import Real
+
+Tree: TypeAlias = "str | list[Tree]"
+
+
+def number_tree(x: Real) -> Tree:
+    """An exact real.
+
+    >>> from dpexact.reals import real
+    >>> number_tree(real("log(1.5) * 3"))
+    ['*', ['log', '3/2'], '3']
+    """
+    if x.fraction is not None:
+        return str(x.fraction)
+    return [x.operator, *map(number_tree, x.arguments)]
+
+
+def mechanism_tree(mechanism: Mechanism) -> Tree:
+    """A mechanism, with every parameter written out.
+
+    Raises:
+        UnsupportedMechanism: one of which certificates do not speak.
+
+    >>> from dpexact.mechanisms import parse
+    >>> mechanism_tree(parse("poisson(gaussian(1.3), 1/100)^5"))
+    ['repeat', ['poisson', ['gaussian', '13/10', '1'], '1/100'], '5']
+    """
+    name = mechanism.name
+    match mechanism:
+        case Composition(parts):
+            return ["compose", *map(mechanism_tree, parts)]
+        case Repetition(inner, times):
+            return ["repeat", mechanism_tree(inner), str(times)]
+        case Poisson(inner, q):
+            return [name, mechanism_tree(inner), number_tree(q)]
+        case PureDP(x) | GDP(x):
+            return [name, number_tree(x)]
+        case ApproxDP(x, y) | Gaussian(x, y) | Laplace(x, y):
+            return [name, number_tree(x), number_tree(y)]
+        case Staircase(x, y, z):
+            return [name, number_tree(x), number_tree(y), number_tree(z)]
+        case DiscreteLaplace(x, n) | DiscreteGaussian(x, n):
+            return [name, number_tree(x), str(n)]
+    raise UnsupportedMechanism(f"certificates do not speak of {mechanism}")
