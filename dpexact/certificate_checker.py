@@ -752,8 +752,9 @@ def _tail_end(x: Fraction, a: Arithmetic) -> Interval:
     exponent = x * x / 2
     if exponent > 10**6:
         raise Invalid("a normal tail beyond the range of this checker")
-    if exponent > 2 * a.bits:
-        return _density(x, a) * _mills(x, a)
+    depth = math.ceil((a.bits + 16) ** 2 / (10 * max(exponent, 1))) + 8  # enough, not a bound
+    if depth < exponent:
+        return _density(x, a) * _mills(x, depth, a)
     # Phi(x) - 1/2 = density sum x^(2n+1)/(1 3 5 ... (2n+1)), all terms positive
     fine = Arithmetic(a.bits + 3 * math.ceil(exponent) // 2 + 32)
     scale = 1 << fine.bits
@@ -775,9 +776,8 @@ def _density(x: Fraction, a: Arithmetic) -> Interval:
     return exp(a.exact(-x * x / 2)) / sqrt(pi(a) * 2)
 
 
-def _mills(x: Fraction, a: Arithmetic) -> Interval:
+def _mills(x: Fraction, n: int, a: Arithmetic) -> Interval:
     """Laplace's ``1/(x + 1/(x + 2/(x + 3/...)))``; convergents lie on either side in turn."""
-    n = a.bits // 4 + 8
     a.spend(8 * n)
     ends = []
     for depth in (n, n + 1):

@@ -13,6 +13,7 @@ from pathlib import Path
 import click
 
 import dpexact
+from dpexact.cli.certifying import certificate_option, certify_audit
 from dpexact.cli.errors import fail
 from dpexact.cli.options import (
     SECONDS,
@@ -92,6 +93,7 @@ from dpexact.cli.report_files import ReportFiles, report_options, tell_actions
     type=click.Path(path_type=Path),
     help="Keep answers and findings here as they come; an interrupted audit goes on from it.",
 )
+@certificate_option
 @digits_option
 def audit(
     claims: tuple[Path, ...],
@@ -109,6 +111,7 @@ def audit(
     scheduler: str | None,
     timeout: float,
     journal_file: Path | None,
+    certificate_file: Path | None,
     digits: int,
     **report_files: Path | None,
 ) -> int:
@@ -166,6 +169,9 @@ def audit(
     if found is not None:
         check_writable(found)
         others[found] = "the file of --found"
+    if certificate_file is not None:
+        check_writable(certificate_file)
+        others[certificate_file] = "the certificate"
     files = ReportFiles(report_files, others)
     listed: list[Claim] = recorded() if bench else collect(claims)
     runs: tuple[AccountantRun, ...] = ()
@@ -208,6 +214,8 @@ def audit(
     files.write(report)
     print_report(report)
     tell_actions(report)
+    if certificate_file is not None:
+        certify_audit(certificate_file, report)
     if expected := expectation_sentence(report):
         click.echo(expected)
     came_true, hoped = report.expectations

@@ -26,8 +26,12 @@ def answer(
     arguments: dict[str, str],
     direction: str,
     safe: str = "",
+    then: Callable[[Enclosure], None] | None = None,
 ) -> int:
-    """Print one enclosure; exit code 3, with the best enclosure, if the digits were not reached."""
+    """Print one enclosure; exit code 3, with the best enclosure, if the digits were not reached.
+
+    An enclosure of all digits is handed on to ``then``.
+    """
     started = time.perf_counter()
     problem = ""
     try:
@@ -63,6 +67,8 @@ def answer(
     if problem:
         click.echo(f"dpexact: {problem}", err=True)
         return EXIT_UNDECIDED
+    if then is not None:
+        then(found)
     return 0
 
 

@@ -8,6 +8,7 @@ import click
 
 import dpexact
 from dpexact.arguments import MAX_COUNT, MAX_DIGITS
+from dpexact.cli.certifying import certificate_option, certifier
 from dpexact.cli.options import (
     EXPR_HELP,
     complete_mechanism,
@@ -26,8 +27,17 @@ from dpexact.cli.printing import answer
 @digits_option
 @direction_option
 @method_option
+@certificate_option
 @json_option
-def delta(expr: str, epsilon: str, digits: int, direction: str, method: str, as_json: bool) -> int:
+def delta(
+    expr: str,
+    epsilon: str,
+    digits: int,
+    direction: str,
+    method: str,
+    certificate_file: Path | None,
+    as_json: bool,
+) -> int:
     """Enclose the smallest delta at EPSILON.
 
     \b
@@ -43,6 +53,7 @@ def delta(expr: str, epsilon: str, digits: int, direction: str, method: str, as_
         quantity="delta",
         arguments={"epsilon": epsilon},
         direction=direction,
+        then=certifier(certificate_file, expr, "delta", epsilon, direction),
     )
 
 
@@ -52,8 +63,17 @@ def delta(expr: str, epsilon: str, digits: int, direction: str, method: str, as_
 @digits_option
 @direction_option
 @method_option
+@certificate_option
 @json_option
-def epsilon(expr: str, delta: str, digits: int, direction: str, method: str, as_json: bool) -> int:
+def epsilon(
+    expr: str,
+    delta: str,
+    digits: int,
+    direction: str,
+    method: str,
+    certificate_file: Path | None,
+    as_json: bool,
+) -> int:
     """Enclose the smallest epsilon at DELTA ("inf" where there is none).
 
     \b
@@ -69,6 +89,7 @@ def epsilon(expr: str, delta: str, digits: int, direction: str, method: str, as_
         quantity="epsilon",
         arguments={"delta": delta},
         direction=direction,
+        then=certifier(certificate_file, expr, "epsilon", delta, direction),
     )
 
 

@@ -1,0 +1,66 @@
+"""The option ``--certificate`` and the files it writes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+import dpexact
+from dpexact.enclosure import Enclosure
+from dpexact.reals import real
+
+if TYPE_CHECKING:
+    from dpexact.audit.runner import Report
+
+certificate_option = click.option(
+    "--certificate",
+    "certificate_file",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Write what dpexact.certificate_checker verifies with the standard library alone.",
+)
+
+
+def certifier(
+    path: Path | None, expr: str, quantity: str, at: str, direction: str
+) -> Callable[[Enclosure], None] | None:
+    """What writes the certificate of an answer to ``path``; None without one.
+
+    Raises:
+        InvalidInput: ``path`` cannot be written.
+    """
+    if path is None:
+        return None
+    from dpexact.arguments import direction_in
+    from dpexact.audit.reports.writing import check_writable, write_atomically
+    from dpexact.certificates import certificate, to_text
+
+    check_writable(path)
+    file = path
+
+    def write(found: Enclosure) -> None:
+        way = direction_in(direction)
+        document = certificate(dpexact.parse(expr), quantity, real(at), way, found)
+        write_atomically(file, to_text(document))
+
+    return write
+
+
+def certify_audit(path: Path, report: Report) -> None:
+    """Write the certificate of all findings of an audit, and say how many have none.
+
+    Raises:
+        NoCertificate: none of them has.
+    """
+    from dpexact.audit.reports.writing import write_atomically
+    from dpexact.certificates import certificate_of_audit, to_text
+    from dpexact.progress import progress_bar
+
+    with progress_bar("certifying") as progress:
+        document = certificate_of_audit(report, progress)
+    write_atomically(path, to_text(document))
+    done, left = len(document["findings"]), len(document["uncertified"])
+    click.echo(f"{done} certified" + (f", {left} without certificate" if left else ""))
