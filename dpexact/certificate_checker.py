@@ -36,7 +36,8 @@ VERSION: Final = "1"
 MAX_BYTES: Final = 8_000_000
 MAX_DEPTH: Final = 100
 MAX_TEXT: Final = 4_000
-MAX_COUNT: Final = 200_000
+MAX_COUNT: Final = 10**18
+MAX_TERMS: Final = 1_000_000
 MAX_BITS: Final = 8_000
 MAX_POINTS: Final = 500_000
 MAX_WORK: Final = 10**10
@@ -471,9 +472,11 @@ def steps_of(tree: Tree, times: int = 1) -> Steps:
     """The single mechanisms of a composition. Rates of samples of samples multiply."""
     name, parameters = _parts(tree)
     if times > MAX_COUNT:
-        raise Invalid(f"more than {MAX_COUNT} repetitions")
+        raise Invalid("more repetitions than this checker takes")
     if name == "repeat":
         return steps_of(parameters[0], times * natural(parameters[1], 2, MAX_COUNT))
+    if name == "poisson" and parameters[1] == "1":
+        return steps_of(parameters[0], times)
     if name == "compose":
         total: Steps = {}
         for part in parameters:
@@ -654,6 +657,8 @@ def power(keys: list[int], masses: list[Interval], count: int, a: Arithmetic) ->
     for key, mass in zip(keys, masses, strict=True):
         if numerator := math.floor(max(mass.lo, Fraction(0)) * scale):
             base[key] = base.get(key, 0) + numerator
+    if count > MAX_TERMS:
+        raise Invalid("more repetitions than this checker takes")
     if len(base) == 2 and count > 2:
         return _binomial(Law(base, scale, exact), count, a)
     law, result = Law(base, scale, exact), Law({0: 1}, 1)
@@ -800,6 +805,8 @@ def laplace_part(rates: list[tuple[Interval, int]], a: Arithmetic) -> Callable[[
     """
     points: list[tuple[Interval, list[Fraction]]] = [(a.exact(0), [Fraction(1)])]
     total = a.exact(0)
+    if sum(count for _, count in rates) > 400:
+        raise Invalid("more Laplace steps than this checker takes")
     for rate, count in rates:
         a.spend(len(points) * (count + 1) * sum(k for _, k in rates) * 4)
         total = total + rate * count

@@ -7,6 +7,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
+from dpexact import accounting
 from dpexact import certificate_checker as checker
 from dpexact.arguments import Direction
 from dpexact.audit.runner import Report
@@ -14,6 +15,7 @@ from dpexact.audit.verdicts import Finding
 from dpexact.certificates.statements import NoCertificate, statement
 from dpexact.certificates.trees import number_tree
 from dpexact.enclosure import Enclosure
+from dpexact.errors import DpexactError
 from dpexact.mechanisms import Mechanism
 from dpexact.reals import Real
 
@@ -83,21 +85,31 @@ def _finding(name: str, finding: Finding) -> dict[str, Any]:
     claim = finding.claim
     if finding.verdict == "undecided" or claim.claimed != claim.claimed:
         raise NoCertificate(f"no certificate: {finding.note or 'the claim is not a number'}")
-    found = {
-        "id": name,
-        "kind": claim.kind,
-        "claimed": _claimed(claim.claimed),
-        "tolerance": "0" if claim.tolerance is None else str(claim.tolerance.value),
-        "verdict": finding.verdict,
-        "statement": statement(
-            claim.mechanism, claim.quantity, claim.at, claim.direction, finding.enclosure
-        ),
-    }
-    try:
-        checker.check_finding(found)
-    except checker.Invalid as error:
-        raise NoCertificate(f"no certificate: {error}") from None
-    return found
+    ask = accounting.epsilon if claim.quantity == "epsilon" else accounting.delta
+    enclosure = finding.enclosure
+    for digits in (30, 60, None):  # as many as the bounds need to decide
+        found = {
+            "id": name,
+            "kind": claim.kind,
+            "claimed": _claimed(claim.claimed),
+            "tolerance": "0" if claim.tolerance is None else str(claim.tolerance.value),
+            "verdict": finding.verdict,
+            "statement": statement(
+                claim.mechanism, claim.quantity, claim.at, claim.direction, enclosure
+            ),
+        }
+        try:
+            checker.check_finding(found)
+        except checker.Invalid as error:
+            reason = error
+        else:
+            return found
+        if digits is not None:
+            try:
+                enclosure = ask(claim.mechanism, claim.at, digits, claim.direction)
+            except DpexactError:
+                break
+    raise NoCertificate(f"no certificate: {reason}")
 
 
 def _claimed(value: Real | float) -> Any:

@@ -1,0 +1,72 @@
+"""Random mechanisms with a certificate, and answers about them."""
+
+import random
+from fractions import Fraction
+
+import dpexact
+from dpexact.certificates import certificate
+from dpexact.reals import real
+
+
+def _number(rng, low, high):
+    return str(Fraction(rng.randint(low * 100, high * 100), 100))
+
+
+def _finite(rng):
+    kind = rng.choice(["pure_dp", "approx_dp", "log", "staircase", "discrete_laplace"])
+    if kind == "pure_dp":
+        return f"pure_dp({_number(rng, 1, 3)}/4)^{rng.randint(1, 40)}"
+    if kind == "approx_dp":
+        return f"approx_dp({_number(rng, 1, 3)}/4, 1/{rng.randint(1000, 9999)})^{rng.randint(1, 9)}"
+    if kind == "log":
+        return f"approx_dp(log({rng.randint(4, 9)}/3), 1/{rng.randint(7, 99)})^{rng.randint(1, 9)}"
+    if kind == "staircase":
+        return f"staircase({_number(rng, 1, 2)}, 1/{rng.randint(3, 9)})^{rng.randint(1, 9)}"
+    return f"discrete_laplace({_number(rng, 1, 3)}, {rng.randint(1, 4)})^{rng.randint(1, 6)}"
+
+
+def _gaussian(rng):
+    return f"gaussian({_number(rng, 1, 4)}, {_number(rng, 1, 2)})^{rng.randint(1, 9)}"
+
+
+def _laplace(rng):
+    return f"laplace({_number(rng, 1, 4)})^{rng.randint(1, 6)}"
+
+
+def _discrete(rng):
+    return f"discrete_gaussian({_number(rng, 1, 3)}, {rng.randint(1, 2)})^{rng.randint(1, 3)}"
+
+
+def _mixed(rng):
+    return f"{rng.choice([_finite, _laplace])(rng)} * {_finite(rng)}"
+
+
+def _sampled(rng):
+    inner = rng.choice(
+        [f"gaussian({_number(rng, 1, 3)})", f"laplace({_number(rng, 1, 3)})", "pure_dp(1/2)^3"]
+    )
+    rate = f"{rng.randint(1, 9)}/10"
+    repeated = f"poisson(approx_dp({_number(rng, 1, 2)}, 1/100), {rate})^{rng.randint(2, 6)}"
+    return rng.choice([f"poisson({inner}, {rate})", repeated])
+
+
+def text_of(rng):
+    """The text of a mechanism."""
+    kinds = [_finite, _gaussian, _laplace, _discrete, _mixed, _sampled]
+    return rng.choices(kinds, [4, 3, 2, 1, 2, 3])[0](rng)
+
+
+def fresh(seed):
+    """A random certificate whose bounds depend on every number in it."""
+    rng = random.Random(seed)
+    while True:
+        mechanism = dpexact.parse(text_of(rng))
+        way = rng.choice(["remove", "add", "both"])
+        if rng.random() < 0.5:
+            quantity, at = "delta", real(rng.choice(["1/10", "1/2", "1", "log(3/2)"]))
+            found = dpexact.delta(mechanism, at, 15, way)
+        else:
+            quantity, at = "epsilon", real(f"1/{rng.randint(20, 10**6)}")
+            found = dpexact.epsilon(mechanism, at, 15, way)
+        if 0 < found.lower and found.upper < 10**6:
+            return certificate(mechanism, quantity, at, way, found)
