@@ -626,9 +626,9 @@ def product(x: Law, y: Law, a: Arithmetic) -> Law:
     else:
         # Kronecker: polynomials as integers, in blocks that no coefficient outgrows
         width = (x.scale.bit_length() + y.scale.bit_length() + 64) // 8
-        if sum(spans) > MAX_POINTS:
+        if 2 * sum(spans) > MAX_POINTS:
             raise Invalid("more losses than this checker takes")
-        a.spend(sum(spans) + int((width * sum(spans) / 4) ** 1.585) // 500, bits)
+        a.spend(sum(spans) + int((width * sum(spans) / 4) ** 1.585) // 100, bits)
         packed = [_packed(law.masses, width) for law in (x, y)]
         start = min(x.masses) + min(y.masses)
         blocks = (packed[0] * packed[1]).to_bytes(width * (sum(spans) + 1), "little")
@@ -757,7 +757,7 @@ def _tail_end(x: Fraction, a: Arithmetic) -> Interval:
     exponent = x * x / 2
     if exponent > 10**6:
         raise Invalid("a normal tail beyond the range of this checker")
-    depth = math.ceil((a.bits + 16) ** 2 / (10 * max(exponent, 1))) + 8  # enough, not a bound
+    depth = (a.bits + 16) ** 2 // (10 * math.ceil(exponent) + 1) + a.bits // 6  # enough
     if depth < exponent:
         return _density(x, a) * _mills(x, depth, a)
     # Phi(x) - 1/2 = density sum x^(2n+1)/(1 3 5 ... (2n+1)), all terms positive
@@ -796,26 +796,27 @@ def _mills(x: Fraction, n: int, a: Arithmetic) -> Interval:
 def laplace_part(rates: list[tuple[Interval, int]], a: Arithmetic) -> Callable[[Point], Interval]:
     r"""Laplace steps of rates ``lambda``.
 
-    The loss ``z`` of one has the law ``e^((z-lambda)/2) nu``, where ``nu`` has unit masses halved at
-    ``lambda`` and ``-lambda`` and the density 1/4 in between: with ``T, T'`` the shifts to them and
-    ``I`` the integral from the right, ``nu = T (1/2 + I/4) + T' (1/2 - I/4)``. So ``nu * ... * nu`` is
-    a sum of polynomials in ``I`` at points, and ``I^r`` at ``c`` has the integral ``G_r(c - x)`` of
-    ``2 sinh((z-x)/2)`` over ``z > x``:
+    The loss ``z`` of one has the law ``e^((z-lambda)/2) nu``, where ``nu`` has the masses 1/2 at
+    ``lambda`` and ``-lambda`` and the density 1/4 in between: with ``T, T'`` the shifts to them
+    and ``I`` the integral from the right, ``nu = T (1/2 + I/4) + T' (1/2 - I/4)``. So the product
+    ``nu * ... * nu`` is a sum of polynomials in ``I`` at points, and ``I^r`` at ``c`` has the
+    integral ``G_r(c - x)`` of ``2 sinh((z-x)/2)`` over ``z > x``:
     ``G_0 = 2 sinh(u/2)``, ``G_1 = 4 cosh(u/2) - 4``, ``G_(r+2) = 4 (G_r - u^(r+1)/(r+1)!)``.
     """
-    points: list[tuple[Interval, list[Fraction]]] = [(a.exact(0), [Fraction(1)])]
+    points: list[tuple[Interval, list[int]]] = [(a.exact(0), [1])]  # weights times 4^count
     total = a.exact(0)
-    if sum(count for _, count in rates) > 400:
+    whole = sum(count for _, count in rates)
+    if whole > 200:
         raise Invalid("more Laplace steps than this checker takes")
     for rate, count in rates:
-        a.spend(len(points) * (count + 1) * sum(k for _, k in rates) * 4)
+        a.spend((count + 1) * (count**2 + len(points) * whole * (count + 1)) // 2)
         total = total + rate * count
         fresh = []
         for ups in range(count + 1):
-            weight = [Fraction(math.comb(count, ups), 2**count)]
+            weight = [math.comb(count, ups)]
             for sign, times in ((1, ups), (-1, count - ups)):
                 for _ in range(times):
-                    weight = _times(weight, [Fraction(1), Fraction(sign, 2)])
+                    weight = _times(weight, [2, sign])
             fresh.append((rate * (2 * ups - count), weight))
         points = [(c + d, _times(v, w)) for c, v in points for d, w in fresh]
 
@@ -835,14 +836,14 @@ def laplace_part(rates: list[tuple[Interval, int]], a: Arithmetic) -> Callable[[
                 term = term * u * Fraction(1, r + 2)
             for w, value in zip(weight, values, strict=False):
                 found = found + value * w
-        found = found * exp((point.x - total) * Fraction(1, 2))
+        found = found * Fraction(1, 4**whole) * exp((point.x - total) * Fraction(1, 2))
         return Interval(max(found.lo, Fraction(0)), min(max(found.hi, Fraction(0)), Fraction(1)), a)
 
     return profile
 
 
-def _times(x: list[Fraction], y: list[Fraction]) -> list[Fraction]:
-    found = [Fraction(0)] * (len(x) + len(y) - 1)
+def _times(x: list[int], y: list[int]) -> list[int]:
+    found = [0] * (len(x) + len(y) - 1)
     for i, u in enumerate(x):
         for j, v in enumerate(y):
             found[i + j] += u * v
@@ -1042,9 +1043,10 @@ class Profile:
 
 # --- statements -----------------------------------------------------------------------------------
 
-_STATEMENT: Final = set(
-    "mechanism text quantity at direction lower upper digits bits method".split()
-)
+_STATEMENT: Final = {
+    *("mechanism", "text", "quantity", "at", "direction"),
+    *("lower", "upper", "digits", "bits", "method"),
+}
 _METHODS: Final = ("finite sum", "finite sum with a Gaussian", "finite sum with Laplace steps")
 
 

@@ -68,5 +68,5 @@ def fresh(seed):
         else:
             quantity, at = "epsilon", real(f"1/{rng.randint(20, 10**6)}")
             found = dpexact.epsilon(mechanism, at, 15, way)
-        if 0 < found.lower and found.upper < 10**6:
+        if found.lower > 0 and found.upper < 10**6:
             return certificate(mechanism, quantity, at, way, found)

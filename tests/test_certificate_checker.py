@@ -5,16 +5,17 @@ import random
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from fractions import Fraction
 from pathlib import Path
 
 import jsonschema
 import pytest
+from certified_answers import fresh
 from flint import arb, ctx
 from hypothesis import given
 from hypothesis import strategies as st
 from oracles import scaled
-from certified_answers import fresh
 
 import dpexact
 from dpexact import certificate_checker as checker
@@ -242,7 +243,7 @@ WRONG_MEMBERS = {
         *("x", [], {}, None, ["nothing"], [["gdp"]], ["gdp"], ["gdp", "1", "1"]),
         *(["gdp", "-1"], ["gdp", "0x1"], ["gdp", "1/0"], ["gdp", "2/4"], ["gdp", "9" * 5000]),
         *(["gdp", TOWER], ["gdp", SQUARES], ["gdp", ["log", "-1"]], ["gdp", ["/", "1", "0"]]),
-        *(["gdp", True], ["gdp", {}], ["gdp", "١"], ["gdp", ["^", "2", "1/2"]]),
+        *(["gdp", True], ["gdp", {}], ["gdp", "\u0661"], ["gdp", ["^", "2", "1/2"]]),
         ["repeat", ["gdp", "1"], "9" * 30],
         ["repeat", ["pure_dp", "1/1000000"], "1" + "0" * 18],
         ["repeat", ["discrete_gaussian", "1000000", "1"], "5"],
@@ -258,7 +259,7 @@ WRONG_MEMBERS = {
     ],
     "at": ["-1", [], ["e", "1"], TOWER, "1" + "0" * 3000, "1/1" + "0" * 3000],
     "lower": ["inf", "", "-1", "9" * 5000],
-    "bits": ["0", "999999999", "-5", "1/2", "8000"],
+    "bits": ["0", "999999999", "-5", "1/2"],
     "digits": ["0", "inf", "1" * 30],
     "quantity": ["rho", "epsilon"],
     "direction": ["sideways"],
@@ -274,29 +275,22 @@ WRONG_MEMBERS = {
         for i, value in enumerate(values)
     ],
 )
-def test_hostile_members_are_rejected_in_bounded_time(name, value, tmp_path, capsys):
+def test_hostile_members_are_rejected_in_bounded_time(name, value, tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(checker, "MAX_WORK", checker.MAX_WORK // 20)
     document = _certificate("pure_dp(1)^2", "delta", "1/2")
     statement = document["statements"][0]
     statement[name] = value
-    try:
-        statement["text"] = checker.shown(statement["mechanism"])
-    except (checker.Invalid, checker.Unreadable):
-        pass
     if name == "mechanism":
-        try:
+        with suppress(checker.Invalid, checker.Unreadable):
+            statement["text"] = checker.shown(value)
             statement["method"] = checker.method_of(checker.steps_of(value))
-        except (checker.Invalid, checker.Unreadable):
-            pass
     document["digest"] = checker.digest(document)
     path = tmp_path / "file"
     path.write_text(to_text(document))
     started = time.perf_counter()
     code = checker.main([str(path)])
-    assert time.perf_counter() - started < 60
+    assert time.perf_counter() - started < 10
     output = capsys.readouterr()
-    if name == "bits" and value == "8000":
-        assert code == 0
-        return
     assert code in (1, 2)
     assert len((output.out + output.err).splitlines()) == 1
 

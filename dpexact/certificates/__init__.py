@@ -1,4 +1,4 @@
-"""Certificates: what was found, in a form that :mod:`dpexact.certificate_checker` verifies alone."""
+"""Certificates: answers in a form that :mod:`dpexact.certificate_checker` verifies alone."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """One certified statement, in the form that the checker verifies, and tried on the checker.
 
-The bounds are two consecutive numbers of ``digits`` significant decimal digits, or one exact value:
-given the mechanism, the argument and ``digits`` there is one such pair, so whoever widens the bounds
-is found out as much as who moves them.
+The bounds are two consecutive numbers of ``digits`` significant decimal digits, or one exact
+value: given the mechanism, the argument and ``digits`` there is one such pair, so whoever widens
+the bounds is found out as much as who moves them.
 """
 
 from __future__ import annotations
@@ -73,9 +73,7 @@ def _bounds(found: Enclosure, quantity: str) -> list[dict[str, str]]:
     tries = []
     exact = found.is_exact and (quantity == "delta" or found.lower in (0, math.inf))
     if exact and len(_text(found.lower)) <= checker.MAX_TEXT:
-        tries.append(
-            {"lower": _text(found.lower), "upper": _text(found.lower), "digits": "exact"}
-        )
+        tries.append({"lower": _text(found.lower), "upper": _text(found.lower), "digits": "exact"})
     if found.lower <= 0 or not isinstance(found.upper, Fraction):
         return tries
     lower = Fraction(found.lower)
