@@ -6,7 +6,7 @@ import click
 from click.shell_completion import get_completion_class
 
 import dpexact
-from dpexact.cli import auditing, figures, formulas, oracle, proving, quantities
+from dpexact.cli import auditing, figures, formulas, oracle, proving, quantities, selftesting
 from dpexact.cli.errors import OneLineErrors
 
 
@@ -60,5 +60,6 @@ for verb in (
     oracle.oracle,
     proving.prove,
     figures.figure,
+    selftesting.selftest,
 ):
     main.add_command(verb)
