@@ -1,0 +1,112 @@
+import json
+from fractions import Fraction
+
+import pytest
+from click.testing import CliRunner
+
+from dpexact import certificate_checker as checker
+from dpexact.audit import Claim
+from dpexact.audit.runner import audit
+from dpexact.certificates import NoCertificate, certificate_of_audit, to_text
+from dpexact.cli import main
+
+CLAIMS = [
+    Claim("gaussian(1)", "epsilon", "4.377", "1e-5", "upper", id="low"),
+    Claim("gaussian(1)", "epsilon", "4.378", "1e-5", "upper", id="high"),
+    Claim("gaussian(1)", "epsilon", "4.377", "1e-5", "lower"),
+    Claim("gaussian(1)", "epsilon", "4.4", "1e-5", "estimate"),
+    Claim("gaussian(1)", "epsilon", "5", "1e-5", "estimate"),
+    Claim("gaussian(1)", "epsilon", float("-inf"), "1e-5", "upper"),
+    Claim("approx_dp(1, 1/100)", "epsilon", "3", "1e-5", "upper", id="infinite"),
+    Claim("approx_dp(log(2), 1/3)", "delta", "1/2", "log(5/4)", "upper", id="equal"),
+    Claim("approx_dp(log(2), 1/3)", "delta", "0.51", "log(5/4)", "lower"),
+    Claim("pure_dp(0.01)^1000", "delta", "sqrt(2)/5", "1/10", "upper"),
+    Claim("discrete_gaussian(1)", "epsilon", 2.3638677268253923, "0.01", "upper", id="close"),
+    Claim("poisson(gaussian(1), 0.1)^9", "delta", "1e-3", "1", "upper", id="contour"),
+    Claim("gaussian(1)", "epsilon", float("nan"), "1e-5", "upper", id="nan"),
+]
+
+
+@pytest.fixture(scope="module")
+def report():
+    return audit(CLAIMS, jobs=1)
+
+
+@pytest.fixture(scope="module")
+def document(report):
+    return certificate_of_audit(report)
+
+
+def test_every_verdict_on_a_checkable_claim_is_certified(report, document):
+    assert [entry["id"] for entry in document["uncertified"]] == ["contour", "nan"]
+    assert "no route" in document["uncertified"][0]["reason"]
+    lines = checker.check(checker.read(to_text(document).encode()))
+    assert len(lines) == len(CLAIMS) - 2
+    found = {entry["id"]: entry["verdict"] for entry in document["findings"]}
+    assert found["low"] == "unsound"
+    assert found["equal"] == "sound"
+    assert found["close"] == "unsound"
+
+
+def test_no_other_verdict_is_accepted(document):
+    for finding in document["findings"]:
+        for verdict in {"sound", "unsound", "accurate", "inaccurate"} - {finding["verdict"]}:
+            with pytest.raises(checker.Invalid, match="the verdict does not follow"):
+                checker.check_finding({**finding, "verdict": verdict})
+
+
+def test_a_claim_that_changed_sides_is_rejected(document):
+    low = document["findings"][0]
+    for claimed in ("5", "inf", str(Fraction(low["statement"]["upper"]))):
+        with pytest.raises(checker.Invalid):
+            checker.check_finding({**low, "claimed": claimed})
+    with pytest.raises(checker.Invalid):
+        checker.check_finding({**low, "kind": "lower"})
+
+
+def test_an_audit_without_any_certificate_is_refused():
+    with pytest.raises(NoCertificate, match="no route"):
+        certificate_of_audit(audit([CLAIMS[-2]], jobs=1))
+    with pytest.raises(NoCertificate, match="there is no finding"):
+        certificate_of_audit(audit([], jobs=1))
+
+
+def test_the_verbs_write_files_that_are_verified(tmp_path, capsys):
+    claims = tmp_path / "claims.yaml"
+    claims.write_text(
+        "claims:\n- {mechanism: gaussian(1), claims: epsilon, epsilon: 4, delta: 1e-5, kind: upper}\n"
+    )
+    commands = [
+        (0, ["delta", "gaussian(1)", "--epsilon", "1"]),
+        (0, ["epsilon", "poisson(laplace(1), 1/3)", "--delta", "1e-3", "--direction", "add"]),
+        (1, ["audit", str(claims), "--jobs", "1"]),
+    ]
+    for code, command in commands:
+        path = tmp_path / f"{command[0]}.json"
+        result = CliRunner().invoke(main, [*command, "--certificate", str(path)])
+        assert result.exit_code == code, result.output
+        assert checker.main([str(path)]) == 0
+        assert capsys.readouterr().out == "valid: 1 verified\n"
+
+
+def test_what_has_no_certificate_is_said_and_no_file_written(tmp_path):
+    path = tmp_path / "file"
+    command = ["delta", "zcdp(1/2)", "--epsilon", "1", "--certificate", str(path)]
+    result = CliRunner().invoke(main, command)
+    assert result.exit_code == 2
+    assert "delta <= " in result.output
+    assert "dpexact: no certificate: certificates do not speak of zcdp(0.5)" in result.output
+    assert not path.exists()
+    result = CliRunner().invoke(main, [*command[:-1], str(tmp_path)])
+    assert result.exit_code == 2
+    assert "is a directory" in result.output
+
+
+def test_the_claims_file_is_not_overwritten(tmp_path):
+    claims = tmp_path / "claims.json"
+    claims.write_text(json.dumps({"claims": []}))
+    html = ["--certificate", str(tmp_path / "x"), "--html", str(tmp_path / "x")]
+    for options in (["--certificate", str(claims)], html):
+        result = CliRunner().invoke(main, ["audit", str(claims), *options])
+        assert result.exit_code == 2, options
+    assert json.loads(claims.read_text()) == {"claims": []}
