@@ -5,6 +5,7 @@ from fractions import Fraction
 
 import dpexact
 from dpexact.certificates import certificate
+from dpexact.errors import PrecisionNotReached
 from dpexact.reals import real
 
 
@@ -62,11 +63,16 @@ def fresh(seed):
     while True:
         mechanism = dpexact.parse(text_of(rng))
         way = rng.choice(["remove", "add", "both"])
-        if rng.random() < 0.5:
-            quantity, at = "delta", real(rng.choice(["1/10", "1/2", "1", "log(3/2)"]))
-            found = dpexact.delta(mechanism, at, 15, way)
-        else:
-            quantity, at = "epsilon", real(f"1/{rng.randint(20, 10**6)}")
-            found = dpexact.epsilon(mechanism, at, 15, way)
+        try:
+            if rng.random() < 0.5:
+                quantity, at = "delta", real(rng.choice(["1/10", "1/2", "1", "log(3/2)"]))
+                found = dpexact.delta(mechanism, at, 15, way)
+                if not dpexact.delta(mechanism, 2, 15, way).upper < found.lower:
+                    continue  # beyond the largest loss delta is constant
+            else:
+                quantity, at = "epsilon", real(f"1/{rng.randint(20, 10**6)}")
+                found = dpexact.epsilon(mechanism, at, 15, way)
+        except PrecisionNotReached:
+            continue
         if found.lower > 0 and found.upper < 10**6:
             return certificate(mechanism, quantity, at, way, found)

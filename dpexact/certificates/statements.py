@@ -19,6 +19,8 @@ from dpexact.errors import DpexactError, UnsupportedMechanism
 from dpexact.mechanisms import Mechanism
 from dpexact.reals import Real
 
+#: Digits that may be given up until no short decimal number lies within the enclosure.
+_SPARE: Final = 8
 #: Factor from one number of bits to the next that is tried.
 _MORE: Final = 2
 
@@ -77,10 +79,13 @@ def _bounds(found: Enclosure, quantity: str) -> list[dict[str, str]]:
     if found.lower <= 0 or not isinstance(found.upper, Fraction):
         return tries
     lower = Fraction(found.lower)
+    likely = _simplest(lower, found.upper)
+    if quantity == "delta" and not exact and likely.denominator**3 * (found.upper - lower) < 1:
+        tries.append({"lower": _text(likely), "upper": _text(likely), "digits": "exact"})
     if found.is_exact and quantity == "epsilon":  # the smallest epsilon may be the upper bound
         lower -= lower / 10**40
     digits = min(Enclosure(lower, found.upper).digits, 40)
-    for count in range(digits, max(0, digits - 3), -1):
+    for count in range(digits, max(0, digits - _SPARE), -1):
         low = _cut(lower, count)
         high = checker.following(low, count)
         assert high is not None
@@ -89,6 +94,15 @@ def _bounds(found: Enclosure, quantity: str) -> list[dict[str, str]]:
             tries.append({"lower": _text(low), "upper": _text(high), "digits": str(count)})
             break
     return tries
+
+
+def _simplest(low: Fraction, high: Fraction) -> Fraction:
+    """The fraction of least denominator in ``[low, high]``, ``0 < low``."""
+    whole = math.ceil(low)
+    if whole <= high:
+        return Fraction(whole)
+    floor = whole - 1
+    return floor + 1 / _simplest(1 / (high - floor), 1 / (low - floor))
 
 
 def _text(bound: Bound) -> str:
