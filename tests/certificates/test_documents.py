@@ -73,9 +73,8 @@ def test_an_audit_without_any_certificate_is_refused():
 
 def test_the_verbs_write_files_that_are_verified(tmp_path, capsys):
     claims = tmp_path / "claims.yaml"
-    claims.write_text(
-        "claims:\n- {mechanism: gaussian(1), claims: epsilon, epsilon: 4, delta: 1e-5, kind: upper}\n"
-    )
+    claim = "{mechanism: gaussian(1), claims: epsilon, epsilon: 4, delta: 1e-5, kind: upper}"
+    claims.write_text(f"claims:\n- {claim}\n")
     commands = [
         (0, ["delta", "gaussian(1)", "--epsilon", "1"]),
         (0, ["epsilon", "poisson(laplace(1), 1/3)", "--delta", "1e-3", "--direction", "add"]),
