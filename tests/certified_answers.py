@@ -4,7 +4,7 @@ import random
 from fractions import Fraction
 
 import dpexact
-from dpexact.certificates import certificate
+from dpexact.certificates import NoCertificate, certificate
 from dpexact.errors import PrecisionNotReached
 from dpexact.reals import real
 
@@ -75,4 +75,8 @@ def fresh(seed):
         except PrecisionNotReached:
             continue
         if found.lower > 0 and found.upper < 10**6:
-            return certificate(mechanism, quantity, at, way, found)
+            try:
+                return certificate(mechanism, quantity, at, way, found)
+            except NoCertificate as error:  # by chance a short number, of masses that are not
+                if "the exact value is not found" not in str(error):
+                    raise
