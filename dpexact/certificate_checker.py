@@ -1270,8 +1270,8 @@ def read(text: bytes) -> dict[str, Any]:
     if len(text) > MAX_BYTES:
         raise Unreadable(f"more than {MAX_BYTES} bytes")
     depth = 0
-    for mark in re.findall(rb'"(?:[^"\\]|\\.)*"|[\[{]|[\]}]', text):
-        depth += (mark in (b"[", b"{")) - (mark in (b"]", b"}"))
+    for match in re.finditer(rb'"(?:[^"\\]|\\.)*"|[\[{]|[\]}]', text):
+        depth += (match[0] in (b"[", b"{")) - (match[0] in (b"]", b"}"))
         if depth > MAX_DEPTH:
             raise Unreadable(f"nested more than {MAX_DEPTH} deep")
 
