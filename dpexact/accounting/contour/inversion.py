@@ -21,7 +21,6 @@ from dpexact.accounting.contour import bounds
 from dpexact.accounting.contour.numbers import powers
 from dpexact.accounting.contour.planning import Composition, Plan, Planner
 
-
 #: A number of repetitions is split into a multiple of this and a rest.
 _STRIDE: Final = 128
 

@@ -23,7 +23,6 @@ from dpexact.accounting.lattice.pieces import Pieces, Survival, reach, tabulate
 from dpexact.balls import approximate, ball, precision
 from dpexact.reals import Real
 
-
 Window: TypeAlias = tuple[float, float]
 """A range of ``x``; it chooses what is resolved, never the truth."""
 
