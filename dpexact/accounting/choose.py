@@ -12,6 +12,7 @@ from dpexact.accounting.classic.zcdp_profile import ZCDPProfile
 from dpexact.accounting.closed_form import GaussianMixedWithResponse
 from dpexact.accounting.contour import ContourProfile
 from dpexact.accounting.contour import steps as contour
+from dpexact.accounting.contour.noises import FiniteLaw
 from dpexact.accounting.fallback import Fallback
 from dpexact.accounting.few_atoms import FewAtoms, sampled, symmetrised
 from dpexact.accounting.fixed_size import WORK, FixedSizeBounds
@@ -136,22 +137,43 @@ def _sampled(plain: Steps, samples: Samples, direction: Direction, method: Metho
     if all(part.is_gaussian for part in inner.values()):
         mixtures = [(inner[sample].mu, sample.q, count) for sample, count in samples.items()]
         return _contour(rest, mixtures, direction)
+    if rest.mu is not None or any(part.mu is not None for part in inner.values()):
+        mixtures = [(inner[s].mu, s.q, k) for s, k in samples.items() if inner[s].is_gaussian]
+        laws: list[tuple[contour.Step, int]] = [
+            (_law(inner[s], s.q, direction), k)
+            for s, k in samples.items()
+            if not inner[s].is_gaussian
+        ]
+        return _contour(rest, mixtures, direction, laws)
     if method != "auto":
-        raise UnsupportedMechanism("the contour engine samples nothing but Gaussians")
+        raise UnsupportedMechanism("the contour engine needs a Gaussian")
     outcomes = [(sampled(inner[s].outcomes(), s.q, direction), k) for s, k in samples.items()]
     outcomes += [(Unsampled.of({step: 1}).outcomes(), count) for step, count in plain.items()]
     return FewAtoms(outcomes, InfiniteLoss())
 
 
-def _contour(rest: Unsampled, mixtures: Mixtures, direction: Direction) -> ContourProfile:
-    """Sampled Gaussians, with anything beside them that sees all records."""
+def _law(inner: Unsampled, q: Real, direction: Direction) -> FiniteLaw:
+    """A sample of a step of finitely many outcomes, none of infinite loss."""
+    atoms = sampled(inner.outcomes(), q, direction)
+    if inner.masses:
+        raise UnsupportedMechanism("the contour engine samples no mass of infinite loss")
+    return FiniteLaw(tuple(a.p for a in atoms), tuple(a.q for a in atoms))
+
+
+def _contour(
+    rest: Unsampled,
+    mixtures: Mixtures,
+    direction: Direction,
+    laws: list[tuple[contour.Step, int]] | None = None,
+) -> ContourProfile:
+    """Sampled Gaussians and finite ``laws``, beside anything that sees all records."""
     if rest.mu is None and not mixtures:
         raise UnsupportedMechanism("the contour engine needs a Gaussian")
     way = contour.remove if direction == "remove" else contour.add
     steps: list[tuple[contour.Step, int]] = [
         (way(reals.divide(_ONE, mu), q), count) for mu, q, count in mixtures if mu is not None
     ]
-    steps += rest.moments()
+    steps += [*(laws or []), *rest.moments()]
     return ContourProfile(tuple(steps), InfiniteLoss(tuple(rest.masses)))
 
 

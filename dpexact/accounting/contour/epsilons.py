@@ -32,6 +32,7 @@ from dpexact.reals import Real, rational
 _NEWTON_STEPS = 40
 _BISECTIONS = 24
 _SMALLER_ORDERS = 30
+_NEIGHBOURS = 5
 
 
 class InfiniteEpsilon(ValueError):
@@ -62,6 +63,7 @@ def epsilon_curve(
     """Epsilon at each number of repetitions; neighbouring ones share their moments."""
     planner = make_planner(composition, max_work)
     results: dict[int, Outcome] = {}
+    solved: list[tuple[int, float]] = []
     distinct = sorted(set(repeats))
     for group in groups(distinct):
         members = [distinct[i] for i in group]
@@ -69,16 +71,23 @@ def epsilon_curve(
         probes = [Query(near, t, _log_delta(planner, delta, t)) for t, near in ends if near > 0]
         wanted = max((_digits(planner, query, digits) for query in probes), default=0.0)
         shared = shared_contour(planner, probes, wanted)
-        solved: list[tuple[int, float]] = []
         for repeat in members:
-            near = _extrapolated(solved[-3:], repeat) or _interpolated(ends, repeat)
+            near = _extrapolated(solved, repeat)
+            if shared is not None and near > 0:
+                quick = _checked(shared, delta, repeat, near, 10.0**-digits)
+                if quick is not None:
+                    results[repeat], root = quick
+                    solved = [*solved[1 - _NEIGHBOURS :], (repeat, root)]
+                    continue
+            near = near or _interpolated(ends, repeat)
             try:
                 found = _solve(planner, delta, repeat, digits, near, shared)
             except PrecisionNotReached as failure:
                 results[repeat], solved = failure, []
             else:
                 results[repeat] = found
-                solved.append((repeat, float(found.upper)))
+                root = float(found.lower + found.upper) / 2
+                solved = [*solved[1 - _NEIGHBOURS :], (repeat, root)]
     return [results[repeat] for repeat in repeats]
 
 
@@ -99,13 +108,30 @@ def _interpolated(ends: Sequence[tuple[int, float]], repeat: int) -> float:
 
 
 def _extrapolated(solved: Sequence[tuple[int, float]], repeat: int) -> float:
-    """The parabola through three solved points, in the square root of repetitions; else zero."""
+    """The polynomial through the solved points, in the square root of repetitions; else zero."""
     if len(solved) < 3:
         return 0.0
     at = math.sqrt(repeat)
-    (x, p), (y, q), (z, r) = ((math.sqrt(t), value) for t, value in solved)
-    first, second = (q - p) / (y - x), (r - q) / (z - y)
-    return max(0.0, r + (at - z) * (second + (at - y) * (second - first) / (z - x)))
+    roots = [math.sqrt(t) for t, _ in solved]
+    values = [value for _, value in solved]
+    for width in range(1, len(solved)):  # Neville's scheme
+        for i in range(len(solved) - width):
+            left, right = roots[i], roots[i + width]
+            rise = (at - left) * values[i + 1] - (at - right) * values[i]
+            values[i] = rise / (right - left)
+    return max(0.0, values[0])
+
+
+def _checked(
+    contour: Contour, delta: Real, repeat: int, near: float, width: float
+) -> tuple[Enclosure, float] | None:
+    """The bracket around ``near`` if that is already the root, and about the root within it."""
+    try:
+        with precision(contour.plan.bits):
+            found = _around(contour, ball(delta), repeat, arb(near), width)
+    except TooExpensive:
+        return None
+    return found
 
 
 def _estimate(planner: Planner, delta: Real, repeat: int) -> float:
@@ -202,12 +228,22 @@ def _bracket(
             moved, at = float((following - at).mid()), following.mid()
             if abs(moved) < 0.03 * math.sqrt(width) * float(at):
                 break
-        half = arb(0.45 * width * float(at))
-        left, right = (at - half).mid(), (at + half).mid()
-        above, below = (terms.enclosure() for terms in contour.terms([left, right], repeat))
-        if not (above > target and below < target):
-            return None
-        return Enclosure(enclosed(left, METHOD).lower, enclosed(right, METHOD).upper, METHOD)
+        found = _around(contour, target, repeat, at, width)
+        return None if found is None else found[0]
+
+
+def _around(
+    contour: Contour, target: arb, repeat: int, at: arb, width: float
+) -> tuple[Enclosure, float] | None:
+    """The bracket of relative ``width`` around ``at`` and, by interpolation, about the root."""
+    half = arb(0.45 * width * float(at))
+    left, right = (at - half).mid(), (at + half).mid()
+    above, below = (terms.enclosure() for terms in contour.terms([left, right], repeat))
+    if not (above > target and below < target):
+        return None
+    bracket = Enclosure(enclosed(left, METHOD).lower, enclosed(right, METHOD).upper, METHOD)
+    share = (above - target) / (above - below)
+    return bracket, float((left + share.mid() * (right - left)).mid())
 
 
 def _met_at_zero(planner: Planner, delta: Real, repeat: int, digits: int) -> bool:

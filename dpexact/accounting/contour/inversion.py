@@ -13,13 +13,16 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from functools import cached_property
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from flint import acb, acb_mat, arb
 
 from dpexact.accounting.contour import bounds
 from dpexact.accounting.contour.numbers import powers
 from dpexact.accounting.contour.planning import Composition, Plan, Planner
+
+#: A number of repetitions is split into a multiple of this and a rest.
+_STRIDE: Final = 128
 
 
 class Errors(NamedTuple):
@@ -61,6 +64,8 @@ class Contour:
         self._moments: dict[tuple[int, float, bool], arb] = {}
         self._orders: dict[tuple[int, int, bool], float] = {}
         self._weights: tuple[int, list[acb]] = (0, [])
+        self._powers: dict[int, list[acb]] = {}
+        self._starts: dict[int, list[acb]] = {}
 
     @cached_property
     def _single(self) -> list[acb]:
@@ -96,11 +101,21 @@ class Contour:
         plan = self.plan
         return [s.decayed(plan.abscissa, plan.height, plan.coarse) for s, _ in self._composition]
 
+    def _power(self, repeat: int) -> list[acb]:
+        """``M(s_n)^repeat``, kept: neighbouring repetitions share both of their factors."""
+        if repeat not in self._powers:
+            self._powers[repeat] = [m**repeat for m in self._single]
+        return self._powers[repeat]
+
     def _weighted(self, repeat: int) -> list[acb]:
         """``M(s_n)^repeat / (s_n (s_n + 1))``, the row of the last repetition kept."""
         if self._weights[0] != repeat:
-            raised = [m**repeat for m in self._single] if repeat > 1 else self._single
-            row = [a * b for a, b in zip(raised, self._kernel, strict=True)]
+            many, few = divmod(repeat, _STRIDE)
+            if few not in self._starts:
+                self._starts[few] = _times(self._power(few), self._kernel)
+            row = self._starts[few]
+            if many:
+                row = _times(row, self._power(many * _STRIDE))
             self._weights = repeat, row
         return self._weights[1]
 
@@ -208,6 +223,10 @@ class Contour:
                 self._moments[key] = side.moment(b, self.plan.coarse)
             product *= self._moments[key] ** (n * repeat)
         return product
+
+
+def _times(one: list[acb], other: list[acb]) -> list[acb]:
+    return [a * b for a, b in zip(one, other, strict=True)]
 
 
 def never_exceeds(

@@ -59,6 +59,26 @@ def offset_of(steps: Sequence[Step]) -> arb:
     return sum((step.count * step.offset() for step in steps), arb(0))
 
 
+def focused(steps: Sequence[Step], epsilon: float) -> list[Step]:
+    """The steps, each resolved only where its loss decides whether ``epsilon`` is exceeded.
+
+    If one loss exceeds what is left of ``2 epsilon`` when all others are at their lowest, the total
+    exceeds it whatever they are; likewise below ``epsilon / 2``.
+    """
+    offset = float(offset_of(steps).mid())
+    reaches = [step.reach() for step in steps]
+    result = []
+    for i, step in enumerate(steps):
+        low, high = 0.0, 0.0
+        for j, (other, (least, most)) in enumerate(zip(steps, reaches, strict=True)):
+            count = other.count - (i == j)
+            if count:
+                low, high = low + count * least, high + count * most
+        window = epsilon / 2 - offset - high, 2 * epsilon - offset - low
+        result.append(step.focused(window))
+    return result
+
+
 def working_bits(steps: Sequence[Step], grid: Grid) -> int:
     """The precision in which the steps are evaluated."""
     return grid.precision + 32 + max(step.lost_bits() for step in steps)

@@ -18,7 +18,13 @@ import numpy as np
 import numpy.typing as npt
 from flint import arb, arb_poly
 
-from dpexact.accounting.lattice.composition import compose, count_of, offset_of, working_bits
+from dpexact.accounting.lattice.composition import (
+    compose,
+    count_of,
+    focused,
+    offset_of,
+    working_bits,
+)
 from dpexact.accounting.lattice.grid import Grid, LostPrecision, dyadic, growth_bits
 from dpexact.accounting.lattice.law import Lower, Upper, total
 from dpexact.accounting.lattice.pieces import lower_law, upper_law
@@ -51,6 +57,8 @@ def solve(
     if bounded is not None:
         return bounded, None
     best = Enclosure(Fraction(0), Fraction(1), METHOD)
+    with precision(64 + 4 * digits):
+        steps = focused(steps, approximate(epsilon))
     count = count_of(steps)
     spacing, tail_bits, spent = _first_spacing(steps), FIRST_TAIL_BITS, 0
     # Q masses are multiplied by e^epsilon
@@ -133,7 +141,7 @@ def _beyond_all_losses(steps: Sequence[Step], epsilon: Real, digits: int) -> Enc
 def _first_spacing(steps: Sequence[Step]) -> Fraction:
     """A first spacing, from the widest step."""
     spans = [(step.span(1e-30), step.first_points) for step in steps]
-    return dyadic(max(max((high - low) / points for (low, high), points in spans), 1e-9))
+    return dyadic(max(max((high - low) / points for (low, high), points in spans), 1e-60))
 
 
 def _next_bits(

@@ -23,6 +23,8 @@ _BISECTIONS: Final = 60
 #: Digits of delta that decide about one more digit of epsilon.
 _MORE_DIGITS: Final = 2
 _LARGEST: Final = 4096
+_SMALLEST: Final = Fraction(1, 1 << 200)
+_COARSE_PASSES: Final = 24
 _PLANNING_BITS: Final = 256
 
 
@@ -74,9 +76,23 @@ class LatticeProfile(Profile):
             return max(to_enclosure(total).upper, _ZERO)
 
     def _near(self, target: Enclosure, start: Fraction) -> Fraction:
-        """About epsilon, from a coarse pass."""
-        _, laws = engine.solve(self.steps, rational(start), 1, self.work // 16)
-        return Fraction(self._between(laws, target, start, 4).lower) if laws else start
+        """About epsilon, from coarse passes around ever better guesses."""
+        near, highest, share = start, Fraction(_LARGEST), 32
+        for _ in range(_COARSE_PASSES):
+            _, laws = engine.solve(self.steps, rational(near), 1, self.work // share)
+            if laws is None:
+                return near
+            found = self._between(laws, target, near, 4)
+            low, high = Fraction(found.lower), Fraction(min(found.upper, highest))
+            before, near = near, low or min(high, near) / 4
+            if high == 0 or (low > 0 and before < 2 * low < 4 * before):
+                return near
+            if 2 * high > highest:  # no progress: a finer pass where the last one was
+                if share == 4:
+                    return near
+                near, share = before, 4
+            highest = high
+        return near
 
     def _between(
         self, laws: engine.Composed, target: Enclosure, start: Fraction, digits: int
@@ -100,11 +116,13 @@ def _guarded(ask: Callable[[], Enclosure], trivial: Enclosure) -> Enclosure:
 def _crossing(
     is_above: Callable[[Fraction], bool], start: Fraction, digits: int
 ) -> tuple[Fraction, Fraction] | None:
-    """``(low, high)`` with ``is_above(low)`` (or ``low = 0``) and not ``is_above(high)``.
+    """``(low, high)`` with ``is_above(low)`` (or both 0) and not ``is_above(high)``.
 
     None if it stays above up to the largest epsilon tried.
     """
-    low, high = _ZERO, max(start, Fraction(1, 16))
+    if not is_above(_ZERO):
+        return _ZERO, _ZERO
+    low, high = _ZERO, max(start, _SMALLEST)
     while is_above(high):
         low, high = high, 2 * high
         if high > _LARGEST:

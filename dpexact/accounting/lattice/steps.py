@@ -12,8 +12,8 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import ClassVar
+from dataclasses import dataclass, replace
+from typing import ClassVar, Final, TypeAlias
 
 from flint import arb
 
@@ -22,6 +22,11 @@ from dpexact.accounting.lattice.normal_tail import NormalTail, direct_tail
 from dpexact.accounting.lattice.pieces import Pieces, Survival, reach, tabulate
 from dpexact.balls import approximate, ball, precision
 from dpexact.reals import Real
+
+Window: TypeAlias = tuple[float, float]
+"""A range of ``x``; it chooses what is resolved, never the truth."""
+
+EVERYTHING: Final[Window] = (-math.inf, math.inf)
 
 
 class Step(ABC):
@@ -57,6 +62,14 @@ class Step(ABC):
     def infinite(self) -> arb:
         """The mass of infinite loss under ``P``."""
         return arb(0)
+
+    def reach(self) -> Window:
+        """About the range of all finite ``x``."""
+        return EVERYTHING
+
+    def focused(self, window: Window) -> Step:
+        """The step where only the ``x`` of the window need be told apart; perhaps itself."""
+        return self
 
     def lost_bits(self) -> int:
         """Bits that the evaluation of a step loses."""
@@ -114,6 +127,7 @@ class ContinuousStep(GaussianStep):
     q: Real
     count: int
     add: bool
+    window: Window = EVERYTHING
 
     @property
     def plain(self) -> bool:
@@ -189,7 +203,20 @@ class ContinuousStep(GaussianStep):
             return exponent if exponent > 40 else math.log1p(math.exp(exponent))
 
         low, high = loss(-far), loss(far if self.add else far + 1 / sigma)
-        return (-high, -low) if self.add else (low, high)
+        if self.add:
+            low, high = -high, -low
+        least, most = self.window
+        return min(max(low, least), most), max(min(high, most), least)
+
+    def reach(self) -> Window:
+        """Above the edge or, in direction ``add``, below it."""
+        if self.plain:
+            return EVERYTHING
+        return (-math.inf, 0.0) if self.add else (0.0, math.inf)
+
+    def focused(self, window: Window) -> Step:
+        """The same step, whose :meth:`span` lies in the window."""
+        return replace(self, window=window)
 
 
 @dataclass(frozen=True)

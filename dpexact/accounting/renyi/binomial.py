@@ -32,3 +32,15 @@ def log_moment(order: int, square: arb, q: arb) -> arb:
         excess = excess * (step + 1) + step
         total += weight * excess
     return total.log1p()
+
+
+def mixture_moment(log_moments: list[arb], q: arb) -> arb:
+    """``E_Q[w^n] - 1`` from ``log E_Q[(dP/dQ)^k]``, ``k = 2 .. n``, for ``0 < q < 1``."""
+    order = len(log_moments) + 1
+    odds = q / (1 - q)
+    weight = (1 - q) ** (order - 2) * q * q * (order * (order - 1) // 2)
+    total = arb(0)
+    for k, log_moment in enumerate(log_moments, 2):
+        total += weight * log_moment.expm1()
+        weight = weight * odds * (order - k) / (k + 1)
+    return total

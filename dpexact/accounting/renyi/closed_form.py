@@ -15,9 +15,23 @@ from typing import Final, TypeAlias
 from flint import arb
 
 from dpexact import balls, reals
+from dpexact.accounting.renyi import noises
+from dpexact.accounting.renyi.values import value
+from dpexact.accounting.unsampled import Unsampled
 from dpexact.enclosure import Enclosure
 from dpexact.errors import UnsupportedMechanism
-from dpexact.mechanisms import GDP, ZCDP, ApproxDP, Gaussian, Laplace, Mechanism, PureDP
+from dpexact.mechanisms import (
+    GDP,
+    ZCDP,
+    ApproxDP,
+    DiscreteGaussian,
+    DiscreteLaplace,
+    Gaussian,
+    Laplace,
+    Mechanism,
+    PureDP,
+    Staircase,
+)
 from dpexact.reals import Real
 
 Order: TypeAlias = Real | None
@@ -46,25 +60,40 @@ def divergence(step: Mechanism, order: Order, digits: int) -> Enclosure:
             return found if found is NONE else found.labelled("upper bound: zCDP")
         case GDP() | Gaussian():
             return gaussian(mu_squared(step), order, digits)
+        case DiscreteGaussian(sigma, sensitivity) if _whole(order, sensitivity):
+            return _discrete_gaussian(sigma, sensitivity, order, digits)
+        case DiscreteLaplace() | Staircase() | DiscreteGaussian():
+            return noises.divergence(Unsampled.of({step: 1}), _ONE, order, False, digits)
         case _:
             raise UnsupportedMechanism(f"no certified Rényi divergence for {step}")
 
 
-def mu_squared(step: Mechanism) -> Real:
-    """``mu^2`` of a Gaussian step, ``(sensitivity/sigma)^2``.
+def _whole(order: Order, sensitivity: int) -> bool:
+    """Whether ``order`` times ``sensitivity`` is an integer, or infinite."""
+    if order is None:
+        return True
+    return order.fraction is not None and (order.fraction * sensitivity).denominator == 1
 
-    Raises:
-        UnsupportedMechanism: the step is not Gaussian.
+
+def _discrete_gaussian(sigma: Real, sensitivity: int, order: Order, digits: int) -> Enclosure:
+    r"""As the continuous one, ``alpha s^2/(2 sigma^2)``, where ``alpha s`` is an integer.
+
+    The mean of ``(dP/dQ)^alpha`` is :math:`e^{\alpha(\alpha-1)s^2/(2\sigma^2)}` times the sum of
+    :math:`e^{-(y - \alpha s)^2/(2\sigma^2)}` over that of :math:`e^{-y^2/(2\sigma^2)}`, which are
+    the same.
     """
+    root = reals.divide(reals.rational(sensitivity), sigma)
+    found = gaussian(reals.multiply(root, root), order, digits)
+    return found.labelled("closed form: discrete Gaussian")
+
+
+def mu_squared(step: GDP | Gaussian) -> Real:
+    """``mu^2``, for noise ``(sensitivity/sigma)^2``."""
     match step:
         case GDP(mu):
             root = mu
-        case ZCDP(rho) if balls.sign(rho, "rho") == 0:
-            root = rho
         case Gaussian(sigma, sensitivity):
             root = reals.divide(sensitivity, sigma)
-        case _:
-            raise UnsupportedMechanism(f"no certified Rényi divergence for a sample of {step}")
     return reals.multiply(root, root)
 
 
@@ -79,13 +108,6 @@ def proportional(rho: Real, order: Order, digits: int) -> Enclosure:
     if balls.sign(rho) == 0:
         return NONE
     return INFINITE if order is None else value(reals.multiply(order, rho), digits)
-
-
-def value(x: Real, digits: int) -> Enclosure:
-    """The real number ``x`` itself, exact when rational."""
-    if x.fraction is not None:
-        return Enclosure.exact(x.fraction)
-    return balls.certify(lambda: balls.ball(x), digits)
 
 
 def _response(eps: Real, order: Order, digits: int) -> Enclosure:

@@ -7,13 +7,14 @@ from typing import Final
 
 from dpexact import balls, reals
 from dpexact.accounting.queries import mechanism_in
-from dpexact.accounting.renyi import closed_form, sampled
+from dpexact.accounting.renyi import closed_form, noises, sampled
 from dpexact.accounting.renyi.closed_form import NONE, Order
 from dpexact.accounting.renyi.sampled import METHODS, Method
+from dpexact.accounting.unsampled import Unsampled
 from dpexact.arguments import digits_in, direction_in, real_in
 from dpexact.enclosure import Enclosure
 from dpexact.errors import InvalidInput, PrecisionNotReached
-from dpexact.mechanisms import Mechanism, Poisson
+from dpexact.mechanisms import ZCDP, Mechanism, Poisson
 from dpexact.reals import Real, RealLike
 
 _INFINITY: Final = ("inf", "infinity")
@@ -33,7 +34,7 @@ def renyi(
               D_1 = E_P[\log dP/dQ], \qquad D_\infty = \sup \log dP/dQ
 
     (Steinke 2022, Definition 32). Composition adds the divergences of its parts. For ``zcdp`` the
-    answer is the largest that the guarantee allows.
+    answer is the largest that the guarantee allows, and an upper bound where ``zcdp`` is sampled.
 
     Args:
         mechanism: a mechanism or its text.
@@ -44,7 +45,7 @@ def renyi(
             where ``remove`` is never the smaller.
         method: ``auto`` (the fastest), or one of ``binomial`` (integer orders, remove), ``series``
             (remove), ``trapezoid`` and ``sandwich`` (sharp only for little noise) to force it on
-            the sampled Gaussians; the rest has closed forms.
+            the sampled Gaussians; the rest has one method each.
 
     Raises:
         InvalidInput: an argument out of its domain.
@@ -55,6 +56,8 @@ def renyi(
     0.0002175753322818804526148430...
     >>> print(renyi("gaussian(2)^10", 3))
     3.75
+    >>> print(renyi("poisson(laplace(1), 0.1)^5", 4).shown(15))
+    0.0894642123276187...
     """
     m = mechanism_in(mechanism)
     alpha = order_in(order)
@@ -104,10 +107,7 @@ def _step(step: Mechanism, order: Order, add: bool, digits: int, method: Method)
             return _unsampled(inner, order, digits)
         if balls.sign(rate, "q") == 0:
             return NONE
-        square = _total_mu_squared(inner)
-        if balls.sign(square) == 0:
-            return NONE
-        return sampled.divergence(square, rate, order, add, digits, method)
+        return _sample(inner, rate, order, add, digits, method)
     except PrecisionNotReached as error:
         return error.best
 
@@ -120,10 +120,23 @@ def _unsampled(inner: Mechanism, order: Order, digits: int) -> Enclosure:
     return total
 
 
-def _total_mu_squared(inner: Mechanism) -> Real:
-    """``mu^2`` of a composition of Gaussians, which is one Gaussian."""
-    total = reals.rational(0)
+def _sample(
+    inner: Mechanism, rate: Real, order: Order, add: bool, digits: int, method: Method
+) -> Enclosure:
+    """``inner`` on a sample of rate strictly between 0 and 1."""
+    rho = reals.rational(0)
+    known: dict[Mechanism, int] = {}
     for part, count in inner.steps().items():
-        square = closed_form.mu_squared(part)
-        total = reals.add(total, reals.multiply(reals.rational(count), square))
-    return total
+        if isinstance(part, ZCDP):
+            rho = reals.add(rho, reals.multiply(reals.rational(count), part.rho))
+        else:
+            known[part] = count
+    composed = Unsampled.of(known)
+    if balls.sign(rho, "rho") > 0:
+        bound = noises.at_most(composed, rho, rate, order, add, digits)
+        return bound.labelled("upper bound: zCDP")
+    if composed.is_empty:
+        return NONE
+    if composed.is_gaussian:
+        return sampled.divergence(composed.mu_squared, rate, order, add, digits, method)
+    return noises.divergence(composed, rate, order, add, digits)

@@ -20,7 +20,8 @@ from flint import arb
 
 from dpexact import balls, reals
 from dpexact.accounting.renyi import binomial, sandwich, scale, series, trapezoid
-from dpexact.accounting.renyi.closed_form import INFINITE, Order, value
+from dpexact.accounting.renyi.closed_form import INFINITE, Order
+from dpexact.accounting.renyi.values import value
 from dpexact.enclosure import Enclosure
 from dpexact.errors import InvalidInput, PrecisionNotReached
 from dpexact.reals import Real

@@ -1,0 +1,100 @@
+r"""Means under ``Q`` of a function of ``x = dP/dQ``, certified: finite laws and two noises.
+
+``factor`` multiplies ``x`` throughout: the outcome of whatever runs beside.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Final, TypeAlias
+
+from flint import acb, arb
+
+from dpexact import balls
+from dpexact.accounting.lattice_part import MAX_ATOMS, DiscreteGaussianPart
+from dpexact.accounting.renyi.excess import Excess
+from dpexact.errors import UnsupportedMechanism
+from dpexact.reals import Real
+
+Average: TypeAlias = Callable[[Excess, arb], arb]
+"""``E_Q[f(factor x)]`` from ``f`` and the factor, at the current precision."""
+
+#: Most evaluations of an integrand; beyond them the integral is left wide.
+MAX_EVALUATIONS: Final = 5_000
+#: Bits that a quadrature leaves to rounding.
+_SPARE: Final = 8
+
+
+def certain(f: Excess, factor: arb) -> arb:
+    """Nothing random: ``x = 1``."""
+    return f.at(factor)
+
+
+def laplace(rate: Real, lost_bits: int) -> Average:
+    r"""Laplace noise of ``rate`` = sensitivity over scale, by adaptive certified quadrature.
+
+    .. math:: E_Q[g(x)] = \tfrac12 e^{-r} g(e^r) + \tfrac12 g(e^{-r})
+              + \tfrac14\int_{-r}^{r} e^{-(z+r)/2}\,g(e^z)\,dz .
+
+    ``lost_bits`` is how far below its terms ``f`` is expected to lie.
+    """
+
+    def average(f: Excess, factor: arb) -> arb:
+        r = balls.ball(rate)
+
+        def integrand(z: acb, analytic: bool) -> acb:
+            return (-(z + r) / 2).exp() * f.continued(factor * z.exp(), analytic)
+
+        tolerance = arb(2) ** (lost_bits + _SPARE - balls.current())
+        inner = acb.integral(
+            integrand, -r, r, rel_tol=tolerance, abs_tol=arb(0), eval_limit=MAX_EVALUATIONS
+        ).real
+        fall = (-r).exp()
+        return (fall * f.at(factor / fall) + f.at(factor * fall)) / 2 + inner / 4
+
+    return average
+
+
+def discrete_gaussian(part: DiscreteGaussianPart) -> Average:
+    r"""Outcomes ``y`` of mass ``e^(-y^2/(2 sigma^2))`` and loss ``(s/sigma^2)(y - s/2)``.
+
+    From an outcome to the next outwards, ``w^p`` grows at most by ``e^(p s/sigma^2)`` on the right
+    and not at all on the left, so the rest of either side is below a geometric series.
+    """
+
+    def average(f: Excess, factor: arb) -> arb:
+        variance, s = balls.ball(part.variance), part.sensitivity
+        spacing = balls.ball(part.spacing)
+        drift = f.growth * s
+        reach = math.ceil((2 * variance * balls.current() * arb(2).log()).sqrt().abs_upper()) + 2
+        peak = math.ceil(drift.abs_upper())
+        if 2 * reach + peak > MAX_ATOMS:
+            raise UnsupportedMechanism(
+                f"no certified Rényi divergence: more than {MAX_ATOMS} outcomes of the discrete "
+                "Gaussian matter"
+            )
+
+        def weight(y: int) -> arb:
+            return (-arb(y * y) / (2 * variance)).exp()
+
+        def ratio(y: int) -> arb:
+            return factor * (spacing * (arb(y) - arb(s) / 2)).exp()
+
+        def ball_of_rest(first: arb, shrink: arb) -> arb:
+            return first / (1 - shrink) * arb(0).union(arb(1))
+
+        last, left = peak + reach, -reach
+        weights = [weight(y) for y in range(left, last + 1)]
+        total = sum((w * f.at(ratio(y)) for y, w in enumerate(weights, left)), arb(0))
+        plain = (-arb(2 * last + 3) / (2 * variance)).exp()
+        steep = ((2 * drift - (2 * last + 3)) / (2 * variance)).exp()
+        below = (-arb(2 * reach + 3) / (2 * variance)).exp()
+        far = weight(last + 1)
+        total += ball_of_rest(far * f.most(ratio(last + 1)), steep)
+        near = weight(left - 1)
+        total += ball_of_rest(near * f.most(ratio(left - 1)), below)
+        mass = sum(weights, arb(0)) + ball_of_rest(far, plain) + ball_of_rest(near, below)
+        return total / mass
+
+    return average

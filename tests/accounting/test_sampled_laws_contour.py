@@ -1,0 +1,43 @@
+"""Samples of finite laws beside Gaussians: the contour against enumeration and the lattice."""
+
+from fractions import Fraction
+
+import pytest
+from mpmath import mp, mpf
+
+import dpexact
+from dpexact.errors import UnsupportedMechanism
+from tests.small_laws import gaussian_profile, on_sample, repeated, response
+
+
+@pytest.mark.parametrize("direction", ["remove", "add"])
+@pytest.mark.parametrize("rate", [Fraction(1, 10), Fraction(1, 10**5), Fraction(9, 10)])
+def test_against_a_sum_over_outcomes(direction, rate):
+    found = dpexact.delta(f"poisson(pure_dp(log(3)), {rate})^4 * gaussian(2)", "1/2", 20, direction)
+    law = repeated(on_sample(response(Fraction(3)), rate, direction == "add"), 4)
+    with mp.workdps(40):
+        true = mpf(0)
+        for p, q in law:
+            loss = mp.log(mpf(p.numerator) / p.denominator * q.denominator / q.numerator)
+            mass = mpf(p.numerator) / p.denominator
+            true += mass * gaussian_profile(mpf("0.5"), mpf("0.5") - loss)
+        low, high = (mpf(x.numerator) / x.denominator for x in (found.lower, found.upper))
+        assert low * (1 - mpf(10) ** -30) <= true <= high * (1 + mpf(10) ** -30)
+    assert found.method == "contour"
+    assert found.digits >= 20
+
+
+@pytest.mark.parametrize("direction", ["remove", "add"])
+def test_against_the_lattice(direction):
+    text = "poisson(staircase(1, 0.3), 0.1)^3 * poisson(gaussian(1), 0.1)^5 * laplace(2)"
+    contour = dpexact.delta(text, "0.3", 12, direction, method="contour")
+    lattice = dpexact.delta(text, "0.3", 4, direction, method="lattice")
+    assert contour.overlaps(lattice)
+    assert contour.digits >= 12
+
+
+def test_infinite_loss_and_compositions_inside_a_sample_are_left_to_the_lattice():
+    for inner in ("approx_dp(1, 1e-3)", "pure_dp(1)^2"):
+        with pytest.raises(UnsupportedMechanism):
+            dpexact.delta(f"poisson({inner}, 0.1) * gaussian(2)", 1, 3, method="contour")
+        assert dpexact.delta(f"poisson({inner}, 0.1) * gaussian(2)", 1, 3).method == "lattice"
