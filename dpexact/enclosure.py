@@ -76,7 +76,7 @@ class Enclosure:
 
     @property
     def digits(self) -> int:
-        """Certified significant digits: the largest ``n >= 0`` with
+        """The certified significant digits, the largest ``n >= 0`` with
 
         ``upper - lower <= 10^-n * max(|lower|, |upper|)``; :data:`EXACT` for an exact value.
         """

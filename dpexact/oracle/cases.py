@@ -80,7 +80,7 @@ class Case:
 
     @property
     def sigma(self) -> float:
-        """The noise multiplier of a Gaussian: ``sigma / sensitivity``."""
+        """The noise multiplier of a Gaussian, ``sigma / sensitivity``."""
         return self._parameter("sigma") / self.parameters.get("sensitivity", 1)
 
     @property

@@ -1,0 +1,68 @@
+"""Sphinx configuration: ``sphinx-build -W -n docs docs/_build`` needs the extra ``docs``, no network.
+
+Formulas become MathML, which every current browser draws by itself: no script, no font, no server.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import dpexact
+
+if TYPE_CHECKING:
+    from sphinx.application import Sphinx
+
+project = "dpexact"
+author = "The dpexact developers"
+copyright = "The dpexact developers, Apache-2.0"  # noqa: A001 (the name is Sphinx's)
+version = release = dpexact.__version__
+
+extensions = [
+    "myst_parser",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.napoleon",
+    "sphinx_click",
+]
+exclude_patterns = ["_build"]
+myst_enable_extensions = ["dollarmath"]
+myst_dmath_double_inline = True
+myst_heading_anchors = 4
+
+autodoc_typehints = "none"  # the docstrings say what is accepted
+autodoc_member_order = "bysource"
+napoleon_use_ivar = True
+nitpick_ignore_regex = [
+    # nothing outside the project is looked up, so that the build needs no network
+    (r"py:.*", r"(EXACT|DEFAULT_TOLERANCE|FIRST_BITS|quotient)"),  # not on the pages
+    (r"py:.*", r"(abc|collections|concurrent|datetime|enum|fractions|mpmath|numpy|sympy|typing)\..*"),
+]
+
+html_theme = "furo"
+html_title = f"dpexact {release}"
+html_copy_source = False  # the pages hold examples that pytest would collect a second time
+html_show_sourcelink = False
+html_static_path = ["_static"]
+html_css_files = ["wide.css"]
+html_math_renderer = "mathml"
+
+
+def _mathml(display: str) -> Callable[[Any, Any], None]:
+    """What writes one formula as MathML and tells docutils that nothing is left to write."""
+
+    def visit(translator: Any, node: Any) -> None:
+        from docutils.nodes import SkipNode
+        from latex2mathml.converter import convert
+
+        formula = convert(node.astext(), display=display)
+        if display == "block":
+            formula = f'<div class="math">{formula}</div>'
+        translator.body.append(formula)
+        raise SkipNode
+
+    return visit
+
+
+def setup(app: Sphinx) -> None:
+    """Register the renderer of formulas."""
+    app.add_html_math_renderer("mathml", (_mathml("inline"), None), (_mathml("block"), None))
