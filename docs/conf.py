@@ -1,6 +1,6 @@
-"""Sphinx configuration: ``sphinx-build -W -n docs docs/_build`` needs the extra ``docs``, no network.
+"""Sphinx: ``sphinx-build -W -n docs docs/_build`` needs the extra ``docs``, and no network.
 
-Formulas become MathML, which every current browser draws by itself: no script, no font, no server.
+Formulas become MathML, which current browsers draw by themselves: no script, no font, no server.
 """
 
 from __future__ import annotations
@@ -35,7 +35,10 @@ napoleon_use_ivar = True
 nitpick_ignore_regex = [
     # nothing outside the project is looked up, so that the build needs no network
     (r"py:.*", r"(EXACT|DEFAULT_TOLERANCE|FIRST_BITS|quotient)"),  # not on the pages
-    (r"py:.*", r"(abc|collections|concurrent|datetime|enum|fractions|mpmath|numpy|sympy|typing)\..*"),
+    (
+        r"py:.*",
+        r"(abc|collections|concurrent|datetime|enum|fractions|mpmath|numpy|sympy|typing)\..*",
+    ),
 ]
 
 html_theme = "furo"
@@ -63,6 +66,16 @@ def _mathml(display: str) -> Callable[[Any, Any], None]:
     return visit
 
 
+def _examples_as_code(_app: Any, _command: Any, lines: list[str]) -> None:
+    """Set the examples in the help of a verb as code."""
+    for i, line in enumerate(lines):
+        if line.startswith("|   dpexact "):
+            lines[i] = line[1:]
+        elif line.startswith("| Example"):
+            lines[i : i + 1] = [line[2:], "", ".. code-block:: text", ""]
+
+
 def setup(app: Sphinx) -> None:
-    """Register the renderer of formulas."""
+    """Register the renderer of formulas, and what mends the help of the verbs."""
+    app.connect("sphinx-click-process-description", _examples_as_code)
     app.add_html_math_renderer("mathml", (_mathml("inline"), None), (_mathml("block"), None))

@@ -38,7 +38,8 @@ class Case:
         quantity: ``"epsilon"``, ``"delta"`` or ``"renyi"``.
         argument: the delta, the epsilon, or the order, as exact text; :attr:`at` is its float.
         direction: ``"remove"``, ``"add"`` or ``"both"``.
-        lower, upper: decimal text, rounded outward, or ``"inf"``.
+        lower: decimal text, rounded outward, or ``"inf"``.
+        upper: the other end, alike.
         method: what certified it.
         family: the kind of a repeated single mechanism, as ``"poisson(gaussian)"``; else empty.
         parameters: of such a mechanism, as the nearest floats, and ints: ``sigma``, ``q``,
