@@ -133,3 +133,9 @@ def test_the_test_of_the_oracle_tutorial_does_what_it_says(tmp_path):
     (shown,) = re.findall(r"^```text\n(upper claim.*?)^```", text, re.S | re.M)
     for line in shown.splitlines():
         assert line in done.stdout
+
+
+def test_one_version_everywhere():
+    assert f"\nversion: {dpexact.__version__}\n" in (ROOT / "CITATION.cff").read_text()
+    first = re.findall(r"^## (\S+)", (ROOT / "CHANGELOG.md").read_text(), re.M)[0]
+    assert first in ("Unreleased", dpexact.__version__)
