@@ -179,14 +179,16 @@ class LatticeComposition(InvertedProfile):
 
     def _check_length(self, theta: Fraction) -> None:
         width = math.sqrt(2 * balls.current() * math.log(2))
-        variance = sum((s.part.spread(float(theta)) * s.stride) ** 2 * s.count for s in self.parts)
-        if 2 * width * math.sqrt(variance) > MAX_ATOMS:
+        if 2 * width * self._spread(float(theta)) > MAX_ATOMS:
             raise UnsupportedMechanism(
                 f"no certified accounting on a lattice of more than {MAX_ATOMS} points"
             )
 
     def _tilt(self, epsilon: float) -> Fraction:
-        """Roughly the ``theta`` that balances the sum, coarse so that laws are used again."""
+        """Roughly the ``theta`` that balances the sum, coarse so that laws are used again.
+
+        A shift of ``theta`` by ``1/std(loss)`` moves the tilted law by its own width, no farther.
+        """
 
         def bound(theta: float) -> float:
             return self._log_bound(theta) - theta * epsilon
@@ -194,7 +196,18 @@ class LatticeComposition(InvertedProfile):
         exponent = minimise(lambda x: bound(2.0**x), -20.0, 20.0)
         if exponent < -6:
             return ZERO
-        return Fraction(round(2.0 ** (round(4 * exponent) / 4 + 10)), 1 << 10)
+        theta = Fraction(round(2.0 ** (round(4 * exponent) / 4 + 10)), 1 << 10)
+        width = self._spread(2.0**exponent) * balls.approximate(self.unit)
+        step = Fraction(2) ** -math.ceil(math.log2(max(width, 1.0)))
+        if 8 * step < theta:
+            return round(Fraction(2.0**exponent) / step) * step
+        return theta
+
+    def _spread(self, theta: float) -> float:
+        """About the standard deviation of the tilted law in units of the lattice."""
+        return math.sqrt(
+            sum((s.part.spread(theta) * s.stride) ** 2 * s.count for s in self.parts)
+        )
 
     # --- exact ----------------------------------------------------------------------------------
 
