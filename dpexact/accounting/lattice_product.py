@@ -205,9 +205,7 @@ class LatticeComposition(InvertedProfile):
 
     def _spread(self, theta: float) -> float:
         """About the standard deviation of the tilted law in units of the lattice."""
-        return math.sqrt(
-            sum((s.part.spread(theta) * s.stride) ** 2 * s.count for s in self.parts)
-        )
+        return math.sqrt(sum((s.part.spread(theta) * s.stride) ** 2 * s.count for s in self.parts))
 
     # --- exact ----------------------------------------------------------------------------------
 

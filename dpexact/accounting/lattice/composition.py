@@ -26,6 +26,8 @@ _L = TypeVar("_L", bound=Law)
 
 #: ``2 sqrt(2)/(sqrt(2) - 1)``: twice the sum of the sizes of all squarings by that of the last.
 _SQUARINGS: Final = 6.8
+#: By how much one squaring widens a law of many steps, about.
+_SQUARED: Final = 1.5
 
 
 class TooMuchWork(ArithmeticError):
@@ -42,7 +44,7 @@ def compose(
     """All laws, each as often as said, ``of`` in all; and the coefficients it took.
 
     Raises:
-        TooMuchWork: as soon as more than ``limit`` coefficients are in sight.
+        TooMuchWork: before a squaring would lead beyond ``limit`` coefficients.
     """
     result: _L | None = None
     done = cost = 0
@@ -59,9 +61,9 @@ def _power(base: _L, count: int, grid: Grid, of: int, limit: float) -> tuple[_L,
     """``count`` copies of ``base`` composed, by repeated squaring; and the coefficients it took."""
     result, done, cost = base, 1, 0
     for bit in bin(count)[3:]:
-        # a law of d steps is about sqrt(d) wide, and the squarings left are a geometric sum
-        ahead = _SQUARINGS * result.size() * (math.sqrt(count / done) - 1)
-        if cost + ahead > limit:
+        if cost + 2 * _SQUARED * result.size() > limit:
+            # a law of d steps is about sqrt(d) wide, and the squarings left are a geometric sum
+            ahead = _SQUARINGS * result.size() * math.sqrt(count / done)
             raise TooMuchWork((cost + ahead) / max(limit, 1.0))
         result, done = result.compose(result, grid.bits, grid.tail_for(2 * done, of)), 2 * done
         cost += 2 * result.size()

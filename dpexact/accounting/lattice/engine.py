@@ -82,7 +82,7 @@ def solve(
                 raise TooMuchWork((spent + points_work) / work)
             laws, cost = compose_steps(steps, grid, _FIRST_SHARE * work)
         except TooMuchWork as error:
-            wider = dyadic(float(spacing) * 1.2 * max(error.excess, 1.25))
+            wider = dyadic(float(spacing) * max(error.excess, 2.0))
             if spent or attempts == 0 or wider <= spacing:
                 break
             spacing, attempts = wider, attempts - 1
