@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from oracles import scaled
 
 import dpexact
+from dpexact.accounting.choose import symmetric_samples
 from dpexact.accounting.lattice_part import discrete_laplace, response
 from dpexact.accounting.outcomes import composed
 from dpexact.errors import UnsupportedMechanism
@@ -97,3 +98,8 @@ def test_the_lattice_engine_agrees():
             assert other.digits >= 2
             assert other.lower <= found.upper
             assert found.lower <= other.upper
+
+
+def test_a_loss_that_may_be_zero_is_refused_by_the_symmetric_bound():
+    with pytest.raises(UnsupportedMechanism, match="told apart from 0"):
+        symmetric_samples(dpexact.parse("poisson(pure_dp(1)^2,0.1)^4"))
