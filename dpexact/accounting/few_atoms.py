@@ -28,7 +28,7 @@ from dpexact.accounting.inverted import ONE, ZERO, InvertedProfile
 from dpexact.accounting.profile import EXACT_BITS, InfiniteLoss
 from dpexact.arguments import Direction
 from dpexact.enclosure import Enclosure
-from dpexact.errors import UnsupportedMechanism
+from dpexact.errors import InvalidInput, UnsupportedMechanism
 from dpexact.exactness import exp_fraction
 from dpexact.reals import Real
 
@@ -70,11 +70,18 @@ def symmetrised(atoms: list[Atom], q: Real) -> list[Atom]:
     """The outcomes of the symmetric guarantee ``C_q(f)``, for ``f`` of a symmetric pair.
 
     They are those of the sample whose loss is positive, their mirror images, and no loss else.
+
+    Raises:
+        UnsupportedMechanism: an outcome's loss cannot be told apart from 0.
     """
     rest = reals.rational(1)
     result = []
     for atom in sampled(atoms, q, "remove"):
-        if balls.compare(atom.p, atom.q) > 0:
+        try:
+            positive = balls.compare(atom.p, atom.q) > 0
+        except InvalidInput:
+            raise UnsupportedMechanism("a loss that cannot be told apart from 0") from None
+        if positive:
             result += [atom, Atom(atom.q, atom.p)]
             rest = reals.add(rest, reals.negate(reals.add(atom.p, atom.q)))
     return [*result, Atom(rest, rest)] if balls.sign(rest) else result

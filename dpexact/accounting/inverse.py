@@ -18,6 +18,7 @@ from dpexact.errors import PrecisionNotReached
 from dpexact.reals import Real
 
 _ZERO: Final = Fraction(0)
+_ONE: Final = Fraction(1)
 _MAX_DOUBLINGS: Final = 4096
 _FAR_BELOW: Final = Fraction(-100)
 
@@ -25,8 +26,12 @@ DeltaAt = Callable[[Fraction, int], Enclosure]
 """``delta_at(epsilon, digits)``: an enclosure of ``delta(epsilon)``."""
 
 
-def invert(delta_at: DeltaAt, target: Real, digits: int, method: str) -> Enclosure:
+def invert(
+    delta_at: DeltaAt, target: Real, digits: int, method: str, start: Fraction = _ONE
+) -> Enclosure:
     """Enclose the smallest ``epsilon >= 0`` with ``delta(epsilon) <= target``.
+
+    ``start > 0`` is where the search begins: near the answer it saves evaluations.
 
     ``delta_at`` must enclose a continuous function that decreases strictly, while positive, to a
     limit below ``target``.
@@ -37,7 +42,7 @@ def invert(delta_at: DeltaAt, target: Real, digits: int, method: str) -> Enclosu
     search = _Search(delta_at, target, digits)
     if search.side(_ZERO) >= 0:
         return Enclosure.exact(_ZERO, method)
-    search.bracket()
+    search.bracket(start)
     search.narrow()
     return Enclosure(search.low, search.high, method)
 
@@ -81,9 +86,8 @@ class _Search:
         except PrecisionNotReached as error:
             return error.best
 
-    def bracket(self) -> None:
-        """Find ``low`` and ``high`` a factor 2 apart."""
-        point = Fraction(1)
+    def bracket(self, point: Fraction) -> None:
+        """Find ``low`` and ``high`` a factor 2 apart, starting from ``point``."""
         step = Fraction(2) if self.side(point) < 0 else Fraction(1, 2)
         for _ in range(_MAX_DOUBLINGS):
             if self.low > 0 and self.high < math.inf:

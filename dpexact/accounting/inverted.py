@@ -38,8 +38,16 @@ class InvertedProfile(Profile):
         if order == 0 and self.largest is not None:
             return self._largest_loss(digits)
         return invert(
-            lambda epsilon, d: self.delta(rational(epsilon), d), delta, digits, self.method
+            lambda epsilon, d: self.delta(rational(epsilon), d),
+            delta,
+            digits,
+            self.method,
+            self.near(delta),
         )
+
+    def near(self, delta: Real) -> Fraction:
+        """About ``epsilon(delta)``, positive: where the search starts."""
+        return ONE
 
     def _largest_loss(self, digits: int) -> Enclosure:
         largest = self.largest

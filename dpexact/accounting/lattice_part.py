@@ -135,17 +135,25 @@ class DiscreteGaussianPart(LatticePart):
         self.origin = Fraction(sensitivity, 2)
         with balls.precision(64):
             self._variance = float(balls.ball(self.variance).mid())
+        self._untilted: tuple[int, arb] | None = None
 
     def tilted(self, theta: Fraction) -> Tilted:
         first, weights, rest = self._weights(theta)
         total = sum(weights, arb(0)) + rest
-        _, plain, plain_rest = self._weights(Fraction(0))
         start = (balls.ball(theta * self.origin) * balls.ball(self.spacing)).exp()
         # the common factor taken out of the weights is restored here
         centre = self._centre(theta)
         factor = (self._exponent(theta, centre) - self._exponent(Fraction(0), 0)).exp()
-        moment = start * factor * total / (sum(plain, arb(0)) + plain_rest)
+        moment = start * factor * total / self._whole()
         return Tilted(first, [w / total for w in weights], rest / total, moment)
+
+    def _whole(self) -> arb:
+        """The sum of the untilted weights, kept for the current precision."""
+        bits = balls.current()
+        if self._untilted is None or self._untilted[0] != bits:
+            _, weights, rest = self._weights(Fraction(0))
+            self._untilted = bits, sum(weights, arb(0)) + rest
+        return self._untilted[1]
 
     def _centre(self, theta: Fraction) -> int:
         return round(theta * self.sensitivity)
@@ -165,15 +173,15 @@ class DiscreteGaussianPart(LatticePart):
                 "outcomes: sigma is too large"
             )
         centre = self._centre(theta)
-        top = self._exponent(theta, centre)
-        first, last = centre - reach, centre + reach
-        weights = [(self._exponent(theta, x) - top).exp() for x in range(first, last + 1)]
+        # with x = centre + d the exponent is above that of the centre by d (2 off - d)/(2 sigma^2)
+        off = balls.ball(2 * (theta * self.sensitivity - centre))
+        scale = 1 / (2 * balls.ball(self.variance))
+        weights = [(d * (off - d) * scale).exp() for d in range(-reach, reach + 1)]
         rest = arb(0)
-        for edge, beyond in ((first, first - 1), (last, last + 1)):
-            near, far = self._exponent(theta, edge), self._exponent(theta, beyond)
-            tail = (far - top).exp() / -(far - near).expm1()
-            rest += tail
-        return first, weights, rest * arb(0).union(arb(1))
+        for edge, beyond in ((reach, reach + 1), (-reach, -reach - 1)):
+            far = beyond * (off - beyond) * scale
+            rest += far.exp() / -(far - edge * (off - edge) * scale).expm1()
+        return centre - reach, weights, rest * arb(0).union(arb(1))
 
     def log_moment(self, theta: float) -> float:
         exponents, plain = self._float_exponents(theta), self._float_exponents(0.0)

@@ -103,26 +103,55 @@ class LatticeComposition(InvertedProfile):
         if exact is not None:
             return Enclosure.exact(exact, f"{self.method} (exact)")
         with balls.precision(64):
-            theta = self._tilt(float(balls.ball(epsilon).mid()))
+            about = float(balls.ball(epsilon).mid())
+            theta = self._tilt(about)
+            # differences of terms about one unit of loss apart, exponentials of theta epsilon
+            lost = max(0.0, -math.log2(balls.approximate(self.unit)))
+            lost += math.log2(1 + float(theta) * about)
         return balls.certify(
             lambda: self._delta_ball(balls.ball(epsilon), theta),
             digits,
             lowest=ZERO,
             highest=ONE,
             method=self.method,
+            lost_bits=math.ceil(lost),
         )
+
+    def near(self, delta: Real) -> Fraction:
+        """The least epsilon of all Chernoff bounds, in floats."""
+        with balls.precision(64):
+            left = balls.ball(delta) - self.infinite.ball()
+            log_delta = float((left if left > 0 else balls.ball(delta)).log().mid())
+
+        def epsilon(theta: float) -> float:
+            return (self._log_bound(theta) - log_delta) / theta
+
+        least = epsilon(2.0 ** minimise(lambda x: epsilon(2.0**x), -20.0, 20.0))
+        return Fraction(least) if 2.0**-100 < least < 2.0**100 else ONE
+
+    def _log_bound(self, theta: float) -> float:
+        """About ``log(K(theta) M(theta))``."""
+        moment = sum(s.count * s.part.log_moment(theta) for s in self.parts)
+        return moment + theta * math.log(theta) - (1 + theta) * math.log1p(theta)
 
     def _delta_ball(self, epsilon: arb, theta: Fraction) -> arb:
         law, moment = self._law(theta)
         unit, tilt = balls.ball(self.unit), balls.ball(theta)
         start = unit * balls.ball(self.origin + law.first) - epsilon
+        crossing = balls.to_enclosure(-start / unit)
+        size = len(law.masses)
+        unclear = min(max(math.floor(crossing.lower), 0), size)
+        first = min(max(math.floor(crossing.upper) + 1, 0), size)
         total = arb(0)
-        for i, mass in enumerate(law.masses):
-            excess = start + i * unit
-            if excess <= 0:
-                continue
+        for i in range(unclear, first):
             # a ball that holds 0 gives a term that holds 0, as it should
-            total += mass * -(-excess).expm1() * (-tilt * excess).exp()
+            excess = start + i * unit
+            if not excess <= 0:
+                total += law.masses[i] * -(-excess).expm1() * (-tilt * excess).exp()
+        if first < size:
+            kept, excess = arb_poly(law.masses[first:]), start + first * unit
+            for sign, rate in ((1, tilt), (-1, 1 + tilt)):
+                total += sign * (-rate * excess).exp() * kept((-rate * unit).exp())
         total += law.dropped * arb(0).union(kernel_bound(tilt))
         finite = moment * (-tilt * epsilon).exp() * total
         lost = self.infinite.ball()
@@ -150,24 +179,33 @@ class LatticeComposition(InvertedProfile):
 
     def _check_length(self, theta: Fraction) -> None:
         width = math.sqrt(2 * balls.current() * math.log(2))
-        variance = sum((s.part.spread(float(theta)) * s.stride) ** 2 * s.count for s in self.parts)
-        if 2 * width * math.sqrt(variance) > MAX_ATOMS:
+        if 2 * width * self._spread(float(theta)) > MAX_ATOMS:
             raise UnsupportedMechanism(
                 f"no certified accounting on a lattice of more than {MAX_ATOMS} points"
             )
 
     def _tilt(self, epsilon: float) -> Fraction:
-        """Roughly the ``theta`` that balances the sum, coarse so that laws are used again."""
+        """Roughly the ``theta`` that balances the sum, coarse so that laws are used again.
+
+        A shift of ``theta`` by ``1/std(loss)`` moves the tilted law by its own width, no farther.
+        """
 
         def bound(theta: float) -> float:
-            moment = sum(s.count * s.part.log_moment(theta) for s in self.parts)
-            kernel = theta * math.log(theta) - (1 + theta) * math.log1p(theta)
-            return moment - theta * epsilon + kernel
+            return self._log_bound(theta) - theta * epsilon
 
         exponent = minimise(lambda x: bound(2.0**x), -20.0, 20.0)
         if exponent < -6:
             return ZERO
-        return Fraction(round(2.0 ** (round(4 * exponent) / 4 + 10)), 1 << 10)
+        theta = Fraction(round(2.0 ** (round(4 * exponent) / 4 + 10)), 1 << 10)
+        width = self._spread(2.0**exponent) * balls.approximate(self.unit)
+        step = Fraction(2) ** -math.ceil(math.log2(max(width, 1.0)))
+        if 8 * step < theta:
+            return round(Fraction(2.0**exponent) / step) * step
+        return theta
+
+    def _spread(self, theta: float) -> float:
+        """About the standard deviation of the tilted law in units of the lattice."""
+        return math.sqrt(sum((s.part.spread(theta) * s.stride) ** 2 * s.count for s in self.parts))
 
     # --- exact ----------------------------------------------------------------------------------
 

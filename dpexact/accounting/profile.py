@@ -7,6 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from typing import Final
 
 from flint import arb, fmpq
@@ -158,8 +159,14 @@ class WorseDirection(Profile):
     def _larger(self, ask: Callable[[Profile, int], Enclosure], digits: int) -> Enclosure:
         first = _best(lambda: ask(self.remove, digits))
         second = _best(lambda: ask(self.add, min(digits, _GLANCE)))
-        if not second.at_most(first):
-            second = _best(lambda: ask(self.add, digits))
+        asked = 0
+        while not second.at_most(first):
+            # beside a wide first, more digits of the second would be lost
+            needed = digits if first.at_most(second) else min(digits, first.digits)
+            if second.digits >= needed or needed <= asked:
+                break
+            asked = needed
+            second = _best(partial(ask, self.add, needed))
         found = first.larger(second)
         if found.digits < digits:
             raise PrecisionNotReached(f"{digits} digits were not reached: it is in {found}", found)

@@ -28,6 +28,7 @@ from dpexact.accounting.lattice_part import (
 from dpexact.accounting.lattice_product import LatticeComposition, commensurate
 from dpexact.accounting.mixed import MixedProfile
 from dpexact.accounting.optimal import OptimalComposition
+from dpexact.accounting.outcomes import composed
 from dpexact.accounting.profile import InfiniteLoss, NoLoss, Profile
 from dpexact.errors import UnsupportedMechanism
 from dpexact.mechanisms import (
@@ -121,15 +122,20 @@ class Unsampled:
         return not (self.masses or self.responses or self.others or self.laplace)
 
     def outcomes(self) -> list[Atom]:
-        """All outcomes of a single step of finitely many, those of infinite loss included."""
+        """All outcomes of a composition of finite laws, those of infinite loss included."""
         parts = [*self.others, *((response(eps), count) for eps, count in self.responses.items())]
-        if self.laplace or self.mu or sum(count for _, count in parts) > 1:
+        finite = [(part, count) for part, count in parts if isinstance(part, FinitePart)]
+        if self.laplace or self.mu or len(finite) < len(parts):
             raise UnsupportedMechanism("no certified accounting for repeated sampling of this")
-        atoms = _atoms(parts[0][0]) if parts else [Atom(_ONE, _ONE)]
-        for mass, _ in self.masses:
-            kept = reals.add(_ONE, reals.negate(mass))
+        atoms = composed(finite)
+        kept = _ONE
+        for mass, count in self.masses:
+            stays = reals.add(_ONE, reals.negate(mass))
+            kept = reals.multiply(kept, reals.power(stays, reals.rational(count)))
+        if self.masses:
+            lost = reals.add(_ONE, reals.negate(kept))
             atoms = [Atom(reals.multiply(kept, a.p), reals.multiply(kept, a.q)) for a in atoms]
-            atoms += [Atom(mass, _NOTHING), Atom(_NOTHING, mass)]
+            atoms += [Atom(lost, _NOTHING), Atom(_NOTHING, lost)]
         return [a for a in atoms if a.p.fraction != 0 or a.q.fraction != 0]
 
     def profile(self) -> Profile:

@@ -4,6 +4,7 @@ from fractions import Fraction
 from itertools import product
 
 import pytest
+from flint import arb, arb_poly
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -205,3 +206,43 @@ def test_inversion_when_the_search_overshoots_the_largest_loss():
     assert found.digits >= 15
     assert profile.delta(rational(found.lower), 20) >= Fraction(1, 10**10)
     assert profile.delta(rational(found.upper), 20) <= Fraction(1, 10**10)
+
+
+def test_wide_noise_far_out_needs_one_law_of_moderate_precision(monkeypatch):
+    """delta near 1e-390: against the sum over the law itself, at 3000 bits, without any tilt."""
+    sigma, level, reach = 20, Fraction(3), 2000
+    with balls.precision(3000):
+        variance = arb(sigma * sigma)
+        weights = [(-arb(x * x) / (2 * variance)).exp() for x in range(-reach, reach + 1)]
+        whole = sum(weights, arb(0))
+        law = (arb_poly([w / whole for w in weights]) ** 2).coeffs()
+        truth = arb(0)
+        for i, mass in enumerate(law):
+            excess = (arb(i - 2 * reach) + 1) / variance - balls.ball(level)
+            if excess > 0:
+                truth -= mass * (-excess).expm1()
+        truth = balls.to_enclosure(truth)
+    profile = composed((DiscreteGaussianPart(rational(sigma), 1), 2))
+    asked = []
+    make = profile._composed
+    monkeypatch.setattr(profile, "_composed", lambda theta: asked.append(theta) or make(theta))
+    found = profile.delta(rational(level), 15)
+    assert found.digits >= 15
+    assert found.lower <= truth.upper
+    assert truth.lower <= found.upper
+    assert truth.digits >= 15
+    assert len(asked) == 1
+
+
+def test_the_search_for_epsilon_starts_near_the_answer():
+    profile = composed((DiscreteGaussianPart(rational(50), 1), 3))
+    for target in ("1e-5", "1e-300"):
+        found = profile.epsilon(real(target), 12)
+        near = profile.near(real(target))
+        assert found.upper <= near * Fraction(101, 100)
+        assert near <= 2 * found.upper
+        above = profile.delta(rational(Fraction(found.lower)), 20)
+        below = profile.delta(rational(Fraction(found.upper)), 20)
+        goal = balls.certify(lambda t=target: balls.ball(real(t)), 40)
+        assert below.lower <= goal.upper
+        assert goal.lower <= above.upper

@@ -124,3 +124,45 @@ def test_the_worse_direction_when_one_is_not_reached() -> None:
     with pytest.raises(PrecisionNotReached) as caught:
         WorseDirection(Fixed(half, "remove", most=5), Fixed(third, "add")).delta(real(1), 10)
     assert half in caught.value.best
+
+
+class _Wide(Profile):
+    """``value`` to as many digits as asked for, ``most`` at most, asked for how many."""
+
+    infinite = InfiniteLoss()
+    method = "made up"
+
+    def __init__(self, value: Fraction, most: int) -> None:
+        self.value, self.most = value, most
+        self.asked: list[int] = []
+
+    def delta(self, epsilon: Real, digits: int) -> Enclosure:
+        self.asked.append(digits)
+        slack = self.value / (3 * Fraction(10) ** min(digits, self.most))
+        found = Enclosure(self.value - slack, self.value + slack)
+        if self.most < digits:
+            raise PrecisionNotReached("wide", found)
+        return found
+
+    epsilon = delta
+
+
+def test_the_second_direction_is_asked_for_no_more_than_helps() -> None:
+    value = Fraction(1, 2)
+    near = value * (1 + Fraction(1, 10**7))
+    wide, other = _Wide(value, 6), _Wide(near, 40)
+    with pytest.raises(PrecisionNotReached) as caught:
+        WorseDirection(wide, other).delta(real(1), 15)
+    assert other.asked == [3, 6]
+    assert near in caught.value.best
+    assert caught.value.best.digits >= 5
+    # once it is plainly the larger, all digits of it count
+    above = _Wide(2 * value, 40)
+    found = WorseDirection(_Wide(value, 2), above).delta(real(1), 15)
+    assert found.digits >= 15
+    assert 2 * value in found
+    assert above.asked == [3, 15]
+    exhausted = _Wide(near, 6)
+    with pytest.raises(PrecisionNotReached):
+        WorseDirection(_Wide(value, 6), exhausted).delta(real(1), 15)
+    assert exhausted.asked == [3, 6]

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
-from typing import Protocol, TypeVar
+from typing import Final, Protocol, TypeVar
 
 from flint import arb, fmpz
 
@@ -23,13 +24,32 @@ class Law(Protocol):
 
 _L = TypeVar("_L", bound=Law)
 
+#: ``2 sqrt(2)/(sqrt(2) - 1)``: twice the sum of the sizes of all squarings by that of the last.
+_SQUARINGS: Final = 6.8
+#: By how much one squaring widens a law of many steps, about.
+_SQUARED: Final = 1.5
 
-def compose(laws: Iterable[tuple[_L, int]], grid: Grid, of: int) -> tuple[_L, int]:
-    """All laws, each as often as said, ``of`` in all; and the coefficients it took."""
+
+class TooMuchWork(ArithmeticError):
+    """A composition was given up: about ``excess`` times the work allowed would be needed."""
+
+    def __init__(self, excess: float) -> None:
+        super().__init__(f"some {excess:.1f} times the work allowed")
+        self.excess = excess
+
+
+def compose(
+    laws: Iterable[tuple[_L, int]], grid: Grid, of: int, limit: float = math.inf
+) -> tuple[_L, int]:
+    """All laws, each as often as said, ``of`` in all; and the coefficients it took.
+
+    Raises:
+        TooMuchWork: before a squaring would lead beyond ``limit`` coefficients.
+    """
     result: _L | None = None
     done = cost = 0
     for base, count in laws:
-        law, more = _power(base, count, grid, of)
+        law, more = _power(base, count, grid, of, limit - cost)
         done += count
         result = law if result is None else result.compose(law, grid.bits, grid.tail_for(done, of))
         cost += more + result.size()
@@ -37,10 +57,14 @@ def compose(laws: Iterable[tuple[_L, int]], grid: Grid, of: int) -> tuple[_L, in
     return result, cost
 
 
-def _power(base: _L, count: int, grid: Grid, of: int) -> tuple[_L, int]:
+def _power(base: _L, count: int, grid: Grid, of: int, limit: float) -> tuple[_L, int]:
     """``count`` copies of ``base`` composed, by repeated squaring; and the coefficients it took."""
     result, done, cost = base, 1, 0
     for bit in bin(count)[3:]:
+        if cost + 2 * _SQUARED * result.size() > limit:
+            # a law of d steps is about sqrt(d) wide, and the squarings left are a geometric sum
+            ahead = _SQUARINGS * result.size() * math.sqrt(count / done)
+            raise TooMuchWork((cost + ahead) / max(limit, 1.0))
         result, done = result.compose(result, grid.bits, grid.tail_for(2 * done, of)), 2 * done
         cost += 2 * result.size()
         if bit == "1":

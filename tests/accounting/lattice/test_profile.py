@@ -10,6 +10,7 @@ import dpexact
 from dpexact.accounting.few_atoms import Atom
 from dpexact.accounting.lattice import LatticeProfile, engine, grid, law, pieces
 from dpexact.accounting.lattice.atoms import FiniteStep
+from dpexact.accounting.lattice.composition import TooMuchWork
 from dpexact.accounting.lattice.steps import ContinuousStep, SubsampledStep
 from dpexact.accounting.lattice_part import response
 from dpexact.accounting.profile import InfiniteLoss
@@ -168,3 +169,36 @@ def test_a_dominating_law_one_point_too_low_is_noticed(monkeypatch):
     monkeypatch.setattr(engine, "upper_law", shifted)
     laws, _ = engine.compose_steps(STEPS, grid.Grid(Fraction(1, 64), 96, 1 << 40))
     assert is_noticed(laws)
+
+
+def test_no_pass_does_much_more_work_than_allowed(monkeypatch):
+    """Ten thousand steps: the first lattice is made coarser, and the answer stays true."""
+    steps = (ContinuousStep(rational(1), rational(Fraction(1, 100)), 10_000, False),)
+    costs = []
+    plain = engine.compose_steps
+
+    def measured(steps, lattice, work):
+        composed, cost = plain(steps, lattice, work)
+        costs.append(cost)
+        return composed, cost
+
+    monkeypatch.setattr(engine, "compose_steps", measured)
+    truth = dpexact.delta("poisson(gaussian(1),0.01)^10000", 1, 6, direction="remove")
+    for work in (100_000, 400_000):
+        costs.clear()
+        found, _ = engine.solve(steps, rational(1), 15, work)
+        assert costs
+        assert max(costs) <= 4 * work
+        assert found.lower > 0
+        assert found.lower <= truth.lower
+        assert truth.upper <= found.upper
+
+
+def test_composing_stops_before_the_limit_is_passed():
+    steps = (ContinuousStep(rational(1), rational(Fraction(1, 100)), 1_000, False),)
+    lattice = grid.Grid(Fraction(1, 64), 100, 1 << 20)
+    _, cost = engine.compose_steps(steps, lattice)
+    engine.compose_steps(steps, lattice, 2 * cost)
+    with pytest.raises(TooMuchWork) as caught:
+        engine.compose_steps(steps, lattice, cost / 8)
+    assert 1 < caught.value.excess < 64
