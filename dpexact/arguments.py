@@ -73,4 +73,6 @@ def direction_in(value: str) -> Direction:
     for direction in DIRECTIONS:
         if value == direction:
             return direction
-    raise InvalidInput(f"direction: {value!r} is not accepted; use {', '.join(DIRECTIONS)}")
+    raise InvalidInput(
+        f"direction: {shorten(repr(value))} is not accepted; use {', '.join(DIRECTIONS)}"
+    )
