@@ -16,6 +16,21 @@ Direction: TypeAlias = Literal["remove", "add", "both"]
 
 DIRECTIONS: Final[tuple[Direction, ...]] = get_args(Direction)
 
+Method: TypeAlias = Literal["auto", "contour", "lattice"]
+"""``auto`` takes the fastest method that is certified; the others are engines, second routes."""
+
+METHODS: Final[tuple[Method, ...]] = get_args(Method)
+
+#: The published formulas of :func:`dpexact.approximation_error`.
+APPROXIMATIONS: Final = (
+    "clt-poisson",
+    "clt-uniform",
+    "clt",
+    "berry-esseen",
+    "edgeworth-1",
+    "edgeworth-2",
+)
+
 #: Largest number of digits that may be asked for.
 MAX_DIGITS: Final = 10_000
 #: Largest number of repetitions of one mechanism.
@@ -73,4 +88,6 @@ def direction_in(value: str) -> Direction:
     for direction in DIRECTIONS:
         if value == direction:
             return direction
-    raise InvalidInput(f"direction: {value!r} is not accepted; use {', '.join(DIRECTIONS)}")
+    raise InvalidInput(
+        f"direction: {shorten(repr(value))} is not accepted; use {', '.join(DIRECTIONS)}"
+    )

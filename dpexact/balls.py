@@ -37,19 +37,42 @@ MAX_EXPONENT: Final = 1_000_000
 TINY: Final = Fraction(1, 1 << MAX_EXPONENT)
 TINY_TEXT: Final = "1.02e-301030"
 
-_LOCK: Final = threading.RLock()
+_LOCK: Final = threading.Lock()
+#: The thread that holds the lock.
+_owner: int | None = None
 
 
 @contextmanager
 def precision(bits: int) -> Iterator[None]:
-    """Compute with ``bits`` bits inside the block; do not yield or await in it."""
+    """Compute with ``bits`` bits inside the block; do not yield or await in it.
+
+    An interrupt at any moment leaves the outermost block with the precision and the lock as they
+    were. It may make Python skip the end of a block and collect it later, when the precision is
+    another's: so an inner block that is collected changes nothing.
+    """
+    global _owner
+    me = threading.get_ident()
+    if _owner == me:
+        before = ctx.prec
+        try:
+            ctx.prec = bits
+            yield
+        except GeneratorExit:  # collected, not left
+            raise
+        except BaseException:
+            ctx.prec = before
+            raise
+        ctx.prec = before
+        return
     with _LOCK:
         before = ctx.prec
-        ctx.prec = bits
         try:
+            _owner = me
+            ctx.prec = bits
             yield
         finally:
             ctx.prec = before
+            _owner = None
 
 
 def current() -> int:

@@ -512,3 +512,36 @@ def test_sign_of_what_has_none() -> None:
         balls.sign(real("sqrt(1-2*pi)"), "x")
     with pytest.raises(InvalidInput, match=r"^x: cannot tell the sign"):
         balls.sign(real("sqrt(6)-sqrt(2)*sqrt(3)"), "x")
+
+
+def test_a_block_that_is_collected_late_changes_nothing() -> None:
+    """An interrupt makes Python skip the end of the inner block while its traceback is kept."""
+    before = ctx.prec
+    with balls.precision(100):
+        skipped = balls.precision(200)
+        skipped.__enter__()
+        assert balls.current() == 200
+    assert ctx.prec == before
+    with balls.precision(300):
+        del skipped
+        assert balls.current() == 300
+    assert ctx.prec == before
+    free = threading.Thread(target=lambda: balls.approximate(Fraction(1)), daemon=True)
+    free.start()
+    free.join(60)
+    assert not free.is_alive()
+
+
+def test_an_outermost_block_that_is_collected_late_frees_the_others() -> None:
+    before = ctx.prec
+    skipped = balls.precision(200)
+    skipped.__enter__()
+    assert balls.approximate(Fraction(1)) == 1  # this thread may go on
+    collecting = threading.Thread(target=skipped.gen.close)  # type: ignore[attr-defined]
+    collecting.start()
+    collecting.join(60)
+    assert ctx.prec == before
+    free = threading.Thread(target=lambda: balls.approximate(Fraction(1)), daemon=True)
+    free.start()
+    free.join(60)
+    assert not free.is_alive()

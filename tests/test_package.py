@@ -73,3 +73,20 @@ def test_rooms_are_reached_as_attributes() -> None:
 def test_a_function_can_be_replaced_in_tests(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(dpexact, "audit", len)
     assert dpexact.audit("ab") == 2  # type: ignore[comparison-overlap, arg-type]
+
+
+@pytest.mark.parametrize(
+    "setting", [{}, {"_DPEXACT_COMPLETE": "bash_complete", "COMP_WORDS": "dpexact d"}], ids=str
+)
+def test_help_and_completion_are_quick(setting: dict[str, str]) -> None:
+    code = (
+        f"import os, sys, time; os.environ.update({setting}, COMP_CWORD='1')\n"
+        "from dpexact.cli import main\n"
+        "try:\n    main(['--help'])\n"
+        "except SystemExit:\n    pass\n"
+        "print(time.process_time())\n"
+        "print([n for n in ('numpy', 'sympy', 'mpmath', 'rich', 'yaml') if n in sys.modules])"
+    )
+    *_, seconds, loaded = run(code).splitlines()
+    assert loaded == "[]"
+    assert float(seconds) < 0.3

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import Final, Literal, TypeAlias, get_args
+from typing import Final, TypeAlias
 
 from dpexact import reals
 from dpexact.accounting.classic.guarantees import sampling_of
@@ -32,7 +32,7 @@ from dpexact.accounting.profile import (
 from dpexact.accounting.sampled_once import sampled_once
 from dpexact.accounting.separated import Samples, Steps, separate
 from dpexact.accounting.unsampled import Unsampled
-from dpexact.arguments import Direction
+from dpexact.arguments import Direction, Method
 from dpexact.errors import UnsupportedMechanism
 from dpexact.mechanisms import FixedSize, Mechanism, Poisson
 from dpexact.reals import Real
@@ -43,16 +43,11 @@ _NOTHING: Final = reals.rational(0)
 Mixtures: TypeAlias = list[tuple[Real | None, Real, int]]
 """Sampled Gaussians: ``mu``, the sampling rate, and the number of repetitions."""
 
-Method: TypeAlias = Literal["auto", "contour", "lattice"]
-"""``auto`` takes the fastest method that is certified; the others are engines, second routes."""
-
 #: Work after which a contour without a few digits is given up: a second or two.
 _GLANCE_WORK: Final = 12_000_000
 
 _UNFAILING: Final = (OptimalComposition, NoLoss, GaussianMixedWithResponse)
 """Profiles that answer whatever is asked."""
-
-METHODS: Final[tuple[Method, ...]] = get_args(Method)
 
 
 def profile(

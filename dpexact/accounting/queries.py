@@ -6,9 +6,17 @@ from collections.abc import Iterable
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from dpexact.accounting.choose import METHODS, Method, curve, profile
+from dpexact.accounting.choose import curve, profile
 from dpexact.accounting.classic.zcdp import is_only_bounded
-from dpexact.arguments import Direction, digits_in, direction_in, integer_in, real_in
+from dpexact.arguments import (
+    METHODS,
+    Direction,
+    Method,
+    digits_in,
+    direction_in,
+    integer_in,
+    real_in,
+)
 from dpexact.enclosure import Enclosure
 from dpexact.errors import InvalidInput, PrecisionNotReached
 from dpexact.mechanisms import Mechanism, parse

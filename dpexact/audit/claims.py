@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Final, Literal, TypeAlias, TypeVar, get_args
@@ -29,6 +30,8 @@ KINDS: Final[tuple[Kind, ...]] = get_args(Kind)
 
 #: Relative tolerance of an estimate that states none.
 DEFAULT_TOLERANCE: Final = rational(Fraction(1, 100))
+
+_SPECIAL: Final = re.compile(r"([+-]?)\.?(nan|inf|infinity)")
 
 _Word = TypeVar("_Word", bound=str)
 
@@ -145,7 +148,7 @@ def mechanism_in(value: object) -> Mechanism:
     if isinstance(value, Mechanism):
         return value
     if not isinstance(value, str):
-        raise InvalidInput(f"mechanism: {value!r} is neither a mechanism nor its text")
+        raise InvalidInput(f"mechanism: {shorten(repr(value))} is neither a mechanism nor its text")
     try:
         return parse(value)
     except InvalidInput as error:
@@ -196,10 +199,8 @@ def expectation_in(value: object, kind: Kind) -> Verdict | None:
 def _special(value: RealLike) -> float | None:
     """``value`` as infinity or NaN if it is one, in the spellings of Python, YAML and JSON."""
     if isinstance(value, str):
-        text = value.strip().lower()
-        if text.lstrip("+-").removeprefix(".") not in ("nan", "inf", "infinity"):
-            return None
-        return float(text.replace(".", ""))
+        found = _SPECIAL.fullmatch(value.strip().lower())
+        return float(found[1] + found[2]) if found else None
     if isinstance(value, float) and not math.isfinite(value):  # numpy's float64 is a float
         return float(value)
     return None

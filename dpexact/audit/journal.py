@@ -27,6 +27,15 @@ from dpexact.errors import InvalidInput
 
 #: What the first line of a journal calls itself.
 FORMAT: Final = "dpexact journal 1"
+#: What reading a line raises that this module did not write.
+_NOT_A_RECORD: Final = (
+    ArithmeticError,
+    AttributeError,
+    KeyError,
+    RecursionError,
+    TypeError,
+    ValueError,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +146,7 @@ class Journal:
                 else:
                     finding = finding_of_json(record)
                     self._known[_key(finding.claim)].append(finding)
-            except (ValueError, KeyError, TypeError) as error:
+            except _NOT_A_RECORD as error:
                 if isinstance(error, InvalidInput) and number == 1:
                     raise
                 raise self._refused(f"line {number} is not of a journal") from None
@@ -204,7 +213,7 @@ def finding_of_json(record: dict[str, Any]) -> Finding:
     """The finding that :func:`finding_to_json` wrote.
 
     Raises:
-        InvalidInput, KeyError, TypeError, ValueError: it is not one.
+        Exception: it is not one; see ``_NOT_A_RECORD``.
     """
     error = record["relative_error"]
     return Finding(

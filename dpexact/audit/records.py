@@ -112,7 +112,7 @@ class Record:
 
 def unknown_key(key: str, known: tuple[str, ...]) -> str:
     """What to say about ``key``, which is none of ``known``."""
-    close = difflib.get_close_matches(key, known, 1)
+    close = difflib.get_close_matches(key[:40], known, 1)
     hint = f"did you mean {close[0]!r}?" if close else f"known: {', '.join(known)}"
     if not key.replace("_", "").isalnum():
         hint += " (text that holds a comma or colon needs quotes)"

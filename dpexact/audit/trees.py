@@ -21,6 +21,10 @@ from dpexact.tokens import shorten
 
 #: Deepest nesting of a document; a claims file needs 3.
 MAX_DEPTH: Final = 16
+#: Most keys, values, lists and mappings of a document: 200,000 claims of seven keys.
+MAX_NODES: Final = 3_000_000
+#: Most named columns of a table.
+MAX_COLUMNS: Final = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +61,7 @@ class _Builder:
         self.root: Tree | None = None
         self._open: list[Sequence | Mapping] = []
         self._keys: list[Scalar | None] = []
+        self._nodes = 0
 
     @property
     def key_line(self) -> int:
@@ -66,6 +71,9 @@ class _Builder:
 
     def add(self, tree: Tree) -> None:
         """Place ``tree`` where the stream stands."""
+        self._nodes += 1
+        if self._nodes > MAX_NODES:
+            raise InvalidInput(f"line {tree.line}: more than {MAX_NODES} values; split the file")
         if not self._open:
             self.root = tree
             return
@@ -138,14 +146,18 @@ def _feed(builder: _Builder, event: yaml.Event) -> None:
         case yaml.SequenceEndEvent() | yaml.MappingEndEvent():
             builder.leave()
         case yaml.AliasEvent():
-            raise InvalidInput(f"line {line}: YAML alias *{event.anchor} is not accepted")
+            raise InvalidInput(
+                f"line {line}: YAML alias *{shorten(str(event.anchor))} is not accepted"
+            )
         case yaml.DocumentStartEvent() if builder.root is not None:
             raise InvalidInput(f"line {line}: a second YAML document; one file holds one list")
 
 
 # --- JSON ---------------------------------------------------------------------------------------
 
-_JSON_TOKEN: Final = re.compile(r'[ \t\r\n]*(?:("(?:[^"\\]|\\.)*")|([{}\[\]:,])|([^\s{}\[\]:,"]+))')
+_JSON_TOKEN: Final = re.compile(
+    r'[ \t\r\n]*(?:("[^"\\]*+(?:\\.[^"\\]*+)*+")|([{}\[\]:,])|([^\s{}\[\]:,"]+))'
+)
 
 
 def json_tree(text: str) -> Tree | None:
@@ -201,7 +213,11 @@ def csv_tree(text: str) -> Tree | None:
     header_line, header = first
     _check_header(header, header_line)
     names = [Scalar(name.strip() or None, header_line) for name in header]
+    named = [column for column, name in enumerate(names) if name.text]
+    if len(named) > MAX_COLUMNS:
+        raise InvalidInput(f"line {header_line}: more than {MAX_COLUMNS} headings")
     table = Sequence(header_line)
+    nodes = 0
     for line, cells in rows:
         if len(cells) > len(names):
             extra = shorten(repr(cells[len(names)]))
@@ -209,12 +225,17 @@ def csv_tree(text: str) -> Tree | None:
                 f"line {line}: {len(cells)} cells under {len(names)} headings, the first extra "
                 f"one is {extra}; quote a cell that holds a comma"
             )
-        cells += [""] * (len(names) - len(cells))
         pairs: list[tuple[Scalar, Tree]] = [
             (name, Scalar(cell if cell.strip() else None, line))
-            for name, cell in zip(names, cells, strict=True)
+            for name, cell in zip(names, cells, strict=False)
             if name.text or cell.strip()
         ]
+        # never as many steps as headings: these may be millions, and so may the short rows
+        absent = (names[column] for column in named if column >= len(cells))
+        pairs.extend((name, Scalar(None, line)) for name in absent)
+        nodes += 1 + 2 * len(pairs)
+        if nodes > MAX_NODES:
+            raise InvalidInput(f"line {line}: more than {MAX_NODES} values; split the file")
         table.items.append(Mapping(line, pairs))
     return Mapping(header_line, [(Scalar("claims", header_line), table)])
 

@@ -9,9 +9,7 @@ from pathlib import Path
 import click
 
 import dpexact
-from dpexact.accounting.approximate import METHODS as APPROXIMATIONS
-from dpexact.accounting.approximate import approximation_distance
-from dpexact.audit.reports.writing import check_writable
+from dpexact.arguments import APPROXIMATIONS
 from dpexact.cli.options import (
     EXPR_HELP,
     digits_option,
@@ -90,6 +88,8 @@ def approx(
     if distance:
         if claims is not None:
             raise click.UsageError("--claims: a distance is no claim of epsilon or delta")
+        from dpexact.accounting.approximate import approximation_distance
+
         return answer(
             lambda: approximation_distance(expr, method, digits),
             expr,
@@ -100,6 +100,8 @@ def approx(
             direction="both",
         )
     if claims is not None:
+        from dpexact.audit.reports.writing import check_writable
+
         check_writable(claims)
     started = time.perf_counter()
     found = dpexact.approximation_error(expr, method, epsilon, digits, direction, delta=delta)

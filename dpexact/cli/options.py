@@ -10,8 +10,7 @@ from typing import Any, Final
 import click
 from click.shell_completion import CompletionItem
 
-from dpexact.accounting.choose import METHODS
-from dpexact.arguments import DIRECTIONS, MAX_DIGITS
+from dpexact.arguments import DIRECTIONS, MAX_DIGITS, METHODS
 from dpexact.mechanisms.grammar import NAMES
 
 EXPR_HELP: Final = """EXPR is a mechanism, for example "approx_dp(1/10, 1/1000)^30" or

@@ -10,7 +10,6 @@ from typing import Any
 import click
 
 import dpexact
-from dpexact.accounting import is_only_bounded
 from dpexact.cli.errors import EXIT_UNDECIDED
 from dpexact.enclosure import Enclosure
 from dpexact.errors import PrecisionNotReached
@@ -32,6 +31,8 @@ def answer(
 
     An enclosure of all digits is handed on to ``then``.
     """
+    from dpexact.accounting import is_only_bounded
+
     started = time.perf_counter()
     problem = ""
     try:

@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING
 
 import click
 
-from dpexact.progress import progress_bar
-
 if TYPE_CHECKING:
     from proofs_checks.runner import Outcome
 
@@ -62,6 +60,7 @@ def prove(
         check_writable(html)
     selected = select(ids, sources, smoke)
 
+    from dpexact.progress import progress_bar
     from proofs_checks.runner import run
 
     with progress_bar("proving") as advance:

@@ -12,6 +12,7 @@ from typing import Any, ClassVar, Final
 from dpexact.arguments import MAX_COUNT, integer_in, real_in
 from dpexact.errors import InvalidInput
 from dpexact.reals import Real, RealLike, rational
+from dpexact.tokens import shorten
 
 #: Deepest nesting of mechanisms, so that each can be printed and parsed back.
 MAX_NESTING: Final = 30
@@ -54,7 +55,7 @@ class Mechanism:
 
 def _mechanism_in(value: object, name: str) -> Mechanism:
     if not isinstance(value, Mechanism):
-        raise InvalidInput(f"{name}: {value!r} is not a mechanism")
+        raise InvalidInput(f"{name}: {shorten(repr(value))} is not a mechanism")
     if _depth(value) >= MAX_NESTING:
         raise InvalidInput(f"{name}: mechanisms nested more than {MAX_NESTING} deep")
     return value

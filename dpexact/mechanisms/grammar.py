@@ -51,7 +51,7 @@ def parse(text: str) -> Mechanism:
     Repetition(mechanism=Poisson(mechanism=Gaussian(...)), times=3515)
     """
     if not isinstance(text, str):
-        raise InvalidInput(f"mechanism: {text!r} is not text")
+        raise InvalidInput(f"mechanism: {shorten(repr(text))} is not text")
     if not text.strip():
         raise InvalidInput("mechanism: empty text; write for example 'gaussian(1.3)^10'")
     tokens = Tokens(text)
@@ -147,6 +147,6 @@ def _signature(kind: type[Mechanism]) -> str:
 
 
 def _unknown(name: str, what: str, known: list[str]) -> str:
-    close = difflib.get_close_matches(name, known, 1)
+    close = difflib.get_close_matches(name[:40], known, 1)
     hint = f"did you mean {close[0]!r}?" if close else f"known: {', '.join(known)}"
     return f"unknown {what} {shorten(name)!r}; {hint}"

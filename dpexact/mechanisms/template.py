@@ -82,7 +82,7 @@ def read_template(text: str) -> Template:
     ('laplace', 'scale')
     """
     if not isinstance(text, str):
-        raise InvalidInput(f"template: {text!r} is not text")
+        raise InvalidInput(f"template: {shorten(repr(text))} is not text")
     cursor = Tokens(text)
     tokens: list[Token] = []
     while cursor.next.kind != "end":

@@ -5,6 +5,8 @@ from __future__ import annotations
 import csv
 import difflib
 import gzip
+import re
+import zlib
 from collections.abc import Iterable
 from functools import cache
 from io import StringIO
@@ -13,6 +15,12 @@ from typing import Final, cast
 
 from dpexact.errors import InvalidInput
 from dpexact.oracle.cases import ARGUMENTS, Case, Quantity
+from dpexact.tokens import shorten
+
+#: Largest table, in bytes of text: some hundred times that of the package.
+MAX_BYTES: Final = 64 * 1024 * 1024
+#: Exact text of a number, with an exponent that costs no time.
+_NUMBER: Final = re.compile(r"inf|[0-9]+/[0-9]+|[0-9]+(\.[0-9]+)?(e-?[0-9]{1,5})?")
 
 FILE: Final = Path(__file__).with_name("table.csv.gz")
 COLUMNS: Final = (
@@ -88,15 +96,23 @@ def select(
 
 
 def read(path: Path) -> tuple[Case, ...]:
-    """The rows of the file ``path``."""
+    """The rows of the file ``path``, every field checked but the mechanism.
+
+    Raises:
+        InvalidInput: it cannot be read, is larger than ``MAX_BYTES``, or is not a golden table.
+    """
     try:
-        with gzip.open(path, "rt", encoding="utf-8", newline="") as file:
-            header, *rows = csv.reader(file)
+        with gzip.open(path) as file:
+            content = file.read(MAX_BYTES + 1)
+        if len(content) > MAX_BYTES:
+            raise ValueError(f"larger than {MAX_BYTES} bytes")
+        header, *rows = csv.reader(StringIO(content.decode("utf-8"), newline=""))
         if tuple(header) != COLUMNS or any(len(row) != len(COLUMNS) for row in rows):
             raise ValueError(f"expected the columns {', '.join(COLUMNS)}")
         return tuple(map(_case, rows))
-    except (OSError, EOFError, ValueError) as error:
-        raise InvalidInput(f"{path}: not a golden table: {error}") from None
+    except (OSError, EOFError, zlib.error, csv.Error, ValueError, ArithmeticError) as error:
+        reason = shorten(str(error), 200)
+        raise InvalidInput(f"{path}: not a golden table: {reason}") from None
 
 
 def written(cases: Iterable[Case]) -> bytes:
@@ -115,11 +131,16 @@ def _case(row: list[str]) -> Case:
     names, mechanism, quantity, argument, direction, lower, upper, method, family, given = row
     if quantity not in ARGUMENTS:
         raise ValueError(f"unknown quantity {quantity!r}")
+    if direction not in ("remove", "add", "both"):
+        raise ValueError(f"unknown direction {direction!r}")
+    for number in (argument, lower, upper):
+        if not _NUMBER.fullmatch(number):
+            raise ValueError(f"{number!r} is not a number")
     parameters = {}
     for pair in given.split():
         name, _, value = pair.partition("=")
         parameters[name] = int(value) if value.isdigit() else float(value)
-    return Case(
+    case = Case(
         tuple(names.split()),
         mechanism,
         cast(Quantity, quantity),
@@ -131,3 +152,6 @@ def _case(row: list[str]) -> Case:
         family,
         parameters,
     )
+    if not (case.at >= 0 and case.enclosure.lower >= 0):  # and both can be computed
+        raise ValueError("a number is negative")
+    return case

@@ -180,3 +180,39 @@ def test_answers_are_kept(tmp_path):
         assert journal.answer("second") == Answer(failure=failure)
         assert journal.answer("third") is None
         assert journal.take(CLAIMS[0]) is None  # a claim is not yet a finding
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        {"enclosure": [1, 2, "m"]},
+        {"enclosure": ["1/0", "1/1", "m"]},
+        {"enclosure": ["2/1", "1/1", "m"]},
+        {"enclosure": ["nan", "1/1", "m"]},
+        {"relative_error": 3},
+        {"digits": math.inf},
+        {"digits": math.nan},
+        {"seconds": "x"},
+        {"verdict": ["sound"]},
+        {"claim": None},
+        {"claim": {"mechanism": "gdp(1)"}},
+        {"question": [], "claims": [], "failure": None},
+        {"question": "q", "claims": 1, "failure": None},
+        {"question": "q", "claims": [], "failure": {"x": 1}},
+    ],
+    ids=str,
+)
+def test_a_damaged_line_is_named(tmp_path, damage):
+    finding = finding_to_json(audit(CLAIMS[:1]).findings[0])
+    lines = [{"format": "dpexact journal 1", **SETTINGS}, finding, finding | damage]
+    path = tmp_path / "j"
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    with pytest.raises(InvalidInput, match="line 3 is not of a journal"):
+        Journal(path, SETTINGS)
+
+
+def test_a_deeply_nested_line_is_named(tmp_path):
+    path = tmp_path / "j"
+    path.write_bytes(b"[" * 100_000 + b"\n")
+    with pytest.raises(InvalidInput, match="line 1 is not of a journal"):
+        Journal(path, SETTINGS)

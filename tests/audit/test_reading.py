@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import math
+import tracemalloc
 from fractions import Fraction
 
 import pytest
@@ -291,3 +292,43 @@ def test_every_claim_knows_where_it_stands(tmp_path, suffix, dump, lines):
     claims = read_claims(path)
     assert [claim.place for claim in claims] == [Place(str(path), line) for line in lines]
     assert claims[1] == Claim("gdp(1)", "delta", "0.1", "1", "lower")
+
+
+@pytest.mark.parametrize("value", ["+-inf", "--inf", "..inf", "+.-nan", "in.f"])
+def test_what_only_looks_like_infinity_is_refused(tmp_path, value):
+    claim = OTHER | {"claims": "epsilon", "epsilon": value}
+    assert "line 2: epsilon: " in error_of(write(tmp_path, as_csv([claim]), "c.csv"))
+
+
+def test_a_long_word_does_not_make_a_long_message(tmp_path):
+    for key in ("direction", "kind", "claims", "expect", "epsilon", "mechanism"):
+        claim = OTHER | {key: "x" * 100_000}
+        assert len(error_of(write(tmp_path, as_json([claim]), "c.json"))) < 400, key
+    alias = "claims:\n- *" + "x" * 100_000
+    assert len(error_of(write(tmp_path, alias))) < 200
+
+
+def test_the_number_of_headings_and_values_is_bounded(tmp_path, monkeypatch):
+    wide = ",".join(f"c{i}" for i in range(trees.MAX_COLUMNS + 1))
+    assert error_of(write(tmp_path, wide, "c.csv")) == "line 1: more than 64 headings"
+    monkeypatch.setattr(trees, "MAX_NODES", 40)
+    for kind, form in FORMATS:
+        assert (
+            len(read_claims(write(tmp_path, form([dict(OTHER) for _ in range(2)]), f"c.{kind}")))
+            == 2
+        )
+        assert "more than 40 values; split the file" in error_of(
+            write(tmp_path, form([dict(OTHER) for _ in range(9)]), f"c.{kind}")
+        )
+
+
+def test_a_long_text_in_json_takes_no_more_memory_than_its_length(tmp_path):
+    claim = json.dumps({"claims": [{"k" * 2_000_000: 1}]})
+    path = write(tmp_path, claim, "c.json")
+    most = reading.MAX_BYTES + 10 * len(claim)  # reading sets that much aside
+    tracemalloc.start()
+    try:
+        error_of(path)
+        assert tracemalloc.get_traced_memory()[1] < most
+    finally:
+        tracemalloc.stop()

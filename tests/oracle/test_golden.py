@@ -113,6 +113,19 @@ def test_writing_and_reading_are_inverse_and_deterministic(tmp_path: Path) -> No
     assert [case.parameters for case in golden.read(path)] == [c.parameters for c in table()]
 
 
+def _damaged_rows() -> list[bytes]:
+    header = ",".join(golden.COLUMNS)
+    row = "basics,gdp(1),epsilon,1e-5,both,1.0,1.1,contour,gdp,mu=1.0"
+    damages = {
+        ",1.1,": [",x,", ",1e,", ",-1,", ",0.9,", ",nan,", ",1/0,", ",1e999999999,", ",٣,"],
+        ",1e-5,": [",1e400,", ",-1,", ",1/0,", ",1e-999999999,", ",,"],
+        ",both,": [",left,", f",{'x' * 9999},"],
+        "mu=1.0": ["mu", "mu=x", "mu=²"],
+    }
+    rows = [row.replace(old, new) for old, news in damages.items() for new in news]
+    return [f"{header}\n{row}\n".encode() for row in rows]
+
+
 @pytest.mark.parametrize(
     "content",
     [
@@ -123,12 +136,27 @@ def test_writing_and_reading_are_inverse_and_deterministic(tmp_path: Path) -> No
         golden.written(table()[:3])[:-20],
         gzip.compress(gzip.decompress(golden.written(table()[:3])) + b"x,y\n"),
         gzip.compress(gzip.decompress(golden.written(table()[:9])).replace(b",epsilon,", b",eps,")),
+        *map(gzip.compress, _damaged_rows()),
+        gzip.compress(b"a" * 10_000)[:12] + b"\x93\x000/0\x00",  # zlib.error
+        gzip.compress(b'"' + b"a" * 200_000),  # csv.Error
     ],
 )
 def test_a_damaged_file_is_refused(content: bytes, tmp_path: Path) -> None:
     path = tmp_path / "table.csv.gz"
     path.write_bytes(content)
-    with pytest.raises(InvalidInput, match="not a golden table"):
+    with pytest.raises(InvalidInput, match="not a golden table") as caught:
+        golden.read(path)
+    assert len(str(caught.value)) < 500
+
+
+def test_a_small_file_of_a_huge_table_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "table.csv.gz"
+    path.write_bytes(golden.written(table()[:3]))
+    assert len(golden.read(path)) == 3
+    monkeypatch.setattr(golden, "MAX_BYTES", 100)
+    with pytest.raises(InvalidInput, match="larger than 100 bytes"):
         golden.read(path)
 
 

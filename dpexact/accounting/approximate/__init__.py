@@ -3,14 +3,12 @@
 from dpexact.accounting.approximate.central_limit import poisson_mu, uniform_mu
 from dpexact.accounting.approximate.diagonal_distance import theorem_8_constant
 from dpexact.accounting.approximate.errors_of import (
-    METHODS,
     ApproximationError,
     approximation_distance,
     approximation_error,
 )
 
 __all__ = [
-    "METHODS",
     "ApproximationError",
     "approximation_distance",
     "approximation_error",

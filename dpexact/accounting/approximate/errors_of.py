@@ -24,7 +24,7 @@ from dpexact.accounting.intervals import difference, ratio
 from dpexact.accounting.queries import delta as exact_delta
 from dpexact.accounting.queries import epsilon as exact_epsilon
 from dpexact.accounting.queries import mechanism_in
-from dpexact.arguments import Direction, digits_in, direction_in, real_in
+from dpexact.arguments import APPROXIMATIONS, Direction, digits_in, direction_in, real_in
 from dpexact.enclosure import Enclosure
 from dpexact.errors import InvalidInput, UnsupportedMechanism
 from dpexact.mechanisms import GDP, ApproxDP, FixedSize, Mechanism, Poisson, PureDP
@@ -33,15 +33,6 @@ from dpexact.reals import Real, RealLike, divide, rational
 #: How often the digits of both values are doubled for the sake of their difference, unless what
 #: is known of the true value is a wide enclosure at any digits, as for samples of fixed size.
 _DOUBLINGS: Final = 3
-#: The methods of :func:`approximation_error`.
-METHODS: Final = (
-    "clt-poisson",
-    "clt-uniform",
-    "clt",
-    "berry-esseen",
-    "edgeworth-1",
-    "edgeworth-2",
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,7 +171,7 @@ def approximation(mechanism: Mechanism, method: str, direction: Direction) -> Ap
             return theorem_5(mechanism)
         case "edgeworth-1" | "edgeworth-2":
             return edgeworth(mechanism, int(method[-1]), direction)
-    raise InvalidInput(f"method: {method!r} is not accepted; use {', '.join(METHODS)}")
+    raise InvalidInput(f"method: {method!r} is not accepted; use {', '.join(APPROXIMATIONS)}")
 
 
 def _compare(

@@ -7,7 +7,7 @@ import pytest
 from click.testing import CliRunner
 
 import dpexact
-from dpexact.accounting.approximate import METHODS
+from dpexact.arguments import APPROXIMATIONS
 from dpexact.cli import main
 from dpexact.errors import InvalidInput, UnsupportedMechanism
 
@@ -48,7 +48,7 @@ def test_the_mnist_runs(sigma, steps, true, claims):
 
 
 def test_every_method_on_what_it_speaks_of():
-    for method in METHODS:
+    for method in APPROXIMATIONS:
         m = MNIST.format(2, 50) if method.startswith("clt-") else "pure_dp(0.1)^100"
         found = dpexact.approximation_error(m, method, "1/2", digits=6)
         assert found.true.overlaps(dpexact.delta(m, "1/2", 12))

@@ -1,0 +1,79 @@
+"""Valid inputs to start from, and the words that the readers treat."""
+
+from __future__ import annotations
+
+import gzip
+from typing import Final
+
+_CLAIM: Final = (
+    '"id": "a", "mechanism": "gaussian(1.3)^10", "claims": "epsilon", "epsilon": "4.8", '
+    '"delta": 1e-6, "kind": "estimate", "tolerance": "1e-3", "direction": "remove", '
+    '"source": "s", "accountant": "x 1", "expect": "accurate"'
+)
+_ROW: Final = (
+    "suites,mechanism,quantity,argument,direction,lower,upper,method,family,parameters\n"
+    "basics dpsgd,gaussian(1)^2,epsilon,1e-5,both,1.0,1.1,contour,gaussian,sigma=1.0 steps=2\n"
+)
+_JOURNAL_CLAIM: Final = (
+    '{"mechanism": "gaussian(1)", "quantity": "epsilon", "claimed": "3", "at": "0.00001", '
+    '"kind": "upper", "source": "", "id": "", "tolerance": null, "direction": "both", '
+    '"accountant": "", "expect": null}'
+)
+_JOURNAL: Final = (
+    '{"format": "dpexact journal 1", "digits": 15}\n'
+    f'{{"claim": {_JOURNAL_CLAIM}, "verdict": "sound", "enclosure": ["1/1", "a/9", "m"], '
+    '"relative_error": ["-1/2", "inf", ""], "digits": 15, "seconds": 0.5, "note": ""}\n'
+    f'{{"question": "q", "claims": [{_JOURNAL_CLAIM}], "failure": null}}\n'
+)
+_TABLE: Final = _ROW.encode()
+
+SEEDS: Final[dict[str, tuple[bytes, ...]]] = {
+    "real": (
+        b"1.3",
+        b"256/60000",
+        b"-1e-5",
+        b"log(3/2)*3+exp(-1)^2",
+        b"sqrt(2)/(pi - e)",
+        b"(1+1/3)**12",
+    ),
+    "mechanism": (
+        b"poisson(gaussian(1.3), 256/60000)^3515",
+        b"approx_dp(1/10, delta=1/1000)^30 * pure_dp(log(2))",
+        b"gdp(1) * (laplace(2)*discrete_laplace(3))^2",
+        b"staircase(1, gamma=1/2) * zcdp(rho=0.5)",
+        b"fixed_size(discrete_gaussian(sigma=2, sensitivity=3), 5, 100)",
+    ),
+    "template": (
+        b"poisson(gaussian(?), 1/100)^1000",
+        b"gaussian(2)^?",
+        b"laplace(scale=?)^10 * pure_dp(1)",
+        b"fixed_size(gaussian(1), ?, 10)",
+    ),
+    "claims_yaml": (
+        f"claims:\n- {{{_CLAIM}}}\n".encode(),
+        b"# c\nclaims:\n  - mechanism: pure_dp(0.1)^100\n    claims: delta\n    delta: 1e-3\n"
+        b"    epsilon: 1\n    kind: upper\n    source: >\n      x\n",
+    ),
+    "claims_json": (f'{{"claims": [{{{_CLAIM}}}]}}'.encode(),),
+    "claims_csv": (
+        b'mechanism,claims,epsilon,delta,kind,source\n"poisson(gaussian(1), 1/10)",epsilon,3,'
+        b'1e-5,upper,"a ""b"""\n',
+    ),
+    "journal": (_JOURNAL.encode(),),
+    "golden_table": (_TABLE,),
+    "golden_file": (gzip.compress(_TABLE, 6, mtime=0), gzip.compress(b"", mtime=0)),
+}
+SEEDS["claims_unnamed"] = SEEDS["claims_yaml"] + SEEDS["claims_json"] + SEEDS["claims_csv"]
+
+#: Words that the readers treat, and what has broken readers elsewhere.
+WORDS: Final[tuple[bytes, ...]] = (
+    *(b"( ) [ ] { } , : ; ^ ** * / + - = ? ! & % | > < # @ ` ' \" \\ . _ ~ ---".split()),
+    *(b"\n|\r\n|\t| |  |\x00|\x1b|\xef\xbb\xbf|\xff|\xed\xa0\x80|\x0b|\x0c".split(b"|")),
+    *(b"log( exp( sqrt( pi e inf nan NaN -Infinity null true 0 1 -1 1/0 0/0 0.1 .5 1. 1e".split()),
+    *(b"10^10^10 exp(exp(exp(9))) 1e999999999 1e-999999999 1e400 9e99999 0x10 1_000 1e+".split()),
+    *(b"gaussian( poisson( fixed_size( gdp(0) pure_dp( zcdp( laplace( sensitivity= delta=".split()),
+    *(b"claims mechanism epsilon delta kind upper lower estimate tolerance direction id".split()),
+    *(b"source expect sound accountant question failure claim verdict enclosure format".split()),
+    *(b"&a *a !!int !!python/object:os << ? %YAML --- ... \\ud800 \\u0000 \\UFFFFFFFF".split()),
+    *(text.encode() for text in ("٣", "१२", "²", "½", "Ⅷ", "é", "\u2028", "\x85", "\u202e", "😀")),
+)
