@@ -130,15 +130,15 @@ def _damaged_rows() -> list[bytes]:
     "content",
     [
         b"no gzip",
-        gzip.compress(b""),
-        gzip.compress(b"a,b\n1,2\n"),
-        gzip.compress(b"\xff\xfe"),
+        gzip.compress(b"", mtime=0),
+        gzip.compress(b"a,b\n1,2\n", mtime=0),
+        gzip.compress(b"\xff\xfe", mtime=0),
         golden.written(table()[:3])[:-20],
         gzip.compress(gzip.decompress(golden.written(table()[:3])) + b"x,y\n"),
         gzip.compress(gzip.decompress(golden.written(table()[:9])).replace(b",epsilon,", b",eps,")),
         *map(gzip.compress, _damaged_rows()),
-        gzip.compress(b"a" * 10_000)[:12] + b"\x93\x000/0\x00",  # zlib.error
-        gzip.compress(b'"' + b"a" * 200_000),  # csv.Error
+        gzip.compress(b"a" * 10_000, mtime=0)[:12] + b"\x93\x000/0\x00",  # zlib.error
+        gzip.compress(b'"' + b"a" * 200_000, mtime=0),  # csv.Error
     ],
 )
 def test_a_damaged_file_is_refused(content: bytes, tmp_path: Path) -> None:
