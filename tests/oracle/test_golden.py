@@ -134,9 +134,11 @@ def _damaged_rows() -> list[bytes]:
         gzip.compress(b"a,b\n1,2\n", mtime=0),
         gzip.compress(b"\xff\xfe", mtime=0),
         golden.written(table()[:3])[:-20],
-        gzip.compress(gzip.decompress(golden.written(table()[:3])) + b"x,y\n"),
-        gzip.compress(gzip.decompress(golden.written(table()[:9])).replace(b",epsilon,", b",eps,")),
-        *map(gzip.compress, _damaged_rows()),
+        gzip.compress(gzip.decompress(golden.written(table()[:3])) + b"x,y\n", mtime=0),
+        gzip.compress(
+            gzip.decompress(golden.written(table()[:9])).replace(b",epsilon,", b",eps,"), mtime=0
+        ),
+        *(gzip.compress(rows, mtime=0) for rows in _damaged_rows()),
         gzip.compress(b"a" * 10_000, mtime=0)[:12] + b"\x93\x000/0\x00",  # zlib.error
         gzip.compress(b'"' + b"a" * 200_000, mtime=0),  # csv.Error
     ],
