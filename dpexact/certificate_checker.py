@@ -1270,7 +1270,9 @@ def read(text: bytes) -> dict[str, Any]:
     if len(text) > MAX_BYTES:
         raise Unreadable(f"more than {MAX_BYTES} bytes")
     depth = 0
-    for match in re.finditer(rb'"(?:[^"\\]|\\.)*"|[\[{]|[\]}]', text):
+    for match in re.finditer(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"|["\[{\]}]', text):
+        if match[0] == b'"':  # without an end; looking for one again and again takes for ever
+            raise Unreadable("not JSON")
         depth += (match[0] in (b"[", b"{")) - (match[0] in (b"]", b"}"))
         if depth > MAX_DEPTH:
             raise Unreadable(f"nested more than {MAX_DEPTH} deep")
