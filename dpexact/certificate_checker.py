@@ -1047,7 +1047,43 @@ _STATEMENT: Final = {
     *("mechanism", "text", "quantity", "at", "direction"),
     *("lower", "upper", "digits", "bits", "method"),
 }
+CONTOUR: Final = "contour"
+"""The method of statements that ``dpexact.certificate_checker_mpfr`` verifies; it has a plan."""
 _METHODS: Final = ("finite sum", "finite sum with a Gaussian", "finite sum with Laplace steps")
+
+
+@dataclass(frozen=True)
+class Claim:
+    """What a statement says."""
+
+    text: str
+    quantity: str
+    at: Tree
+    ways: tuple[str, ...]
+    lower: Fraction | None
+    upper: Fraction | None
+    steps: Steps
+
+
+def claim_of(statement: Any) -> Claim:
+    """Read a statement, and refuse bounds that are not those of its digits."""
+    contour = isinstance(statement, dict) and statement.get("method") == CONTOUR
+    _members(statement, _STATEMENT | {"plan"} if contour else _STATEMENT, "a statement")
+    tree = statement["mechanism"]
+    text = shown(tree)
+    if statement["text"] != text:
+        raise Invalid("the text is not that of the mechanism")
+    quantity, way = statement["quantity"], statement["direction"]
+    if quantity not in ("delta", "epsilon") or way not in ("remove", "add", "both"):
+        raise Unreadable("an unknown quantity or direction")
+    lower, upper = _bound(statement["lower"]), _bound(statement["upper"])
+    _check_digits(statement["digits"], lower, upper)
+    ways = (
+        ("remove", "add")
+        if way == "both" and "poisson" in text
+        else (way.replace("both", "remove"),)
+    )
+    return Claim(text, quantity, statement["at"], ways, lower, upper, steps_of(tree))
 
 
 def check_statement(statement: Any, bits: int | None = None) -> str:
@@ -1057,33 +1093,20 @@ def check_statement(statement: Any, bits: int | None = None) -> str:
         Unreadable: it is not of the form that is specified.
         Invalid: it is wrong, or cannot be verified.
     """
-    _members(statement, _STATEMENT, "a statement")
-    tree = statement["mechanism"]
-    text = shown(tree)
-    if statement["text"] != text:
-        raise Invalid("the text is not that of the mechanism")
-    quantity, way = statement["quantity"], statement["direction"]
-    if quantity not in ("delta", "epsilon") or way not in ("remove", "add", "both"):
-        raise Unreadable("an unknown quantity or direction")
+    claim = claim_of(statement)
+    if statement["method"] == CONTOUR:
+        raise Unreadable("a contour integral: python -m dpexact.certificate_checker_mpfr FILE")
     if bits is None:
         bits = natural(statement["bits"], 32, MAX_BITS)
-    lower, upper = _bound(statement["lower"]), _bound(statement["upper"])
-    _check_digits(statement["digits"], lower, upper)
     a = Arithmetic(bits)
-    steps = steps_of(tree)
-    ways = (
-        ("remove", "add")
-        if way == "both" and "poisson" in text
-        else (way.replace("both", "remove"),)
-    )
-    profiles = [Profile(steps, one_way, a) for one_way in ways]
-    if statement["method"] != method_of(steps):
+    profiles = [Profile(claim.steps, way, a) for way in claim.ways]
+    if statement["method"] != method_of(claim.steps):
         raise Invalid("the method is not that of the mechanism")
-    if quantity == "delta":
-        _check_delta(profiles, statement["at"], lower, upper, a)
+    if claim.quantity == "delta":
+        _check_delta(profiles, claim.at, claim.lower, claim.upper, a)
     else:
-        _check_epsilon(profiles, statement["at"], lower, upper, a)
-    return f"{quantity} of {text[:200]}"
+        _check_epsilon(profiles, claim.at, claim.lower, claim.upper, a)
+    return f"{claim.quantity} of {claim.text[:200]}"
 
 
 def method_of(steps: Steps) -> str:
@@ -1180,11 +1203,14 @@ def _check_epsilon(
 _FINDING: Final = {"id", "kind", "claimed", "tolerance", "verdict", "statement"}
 
 
-def check_finding(finding: Any) -> str:
+Verifier = Callable[[Any], str]
+
+
+def check_finding(finding: Any, verify: Verifier = check_statement) -> str:
     """Verify a statement, and that a verdict on a claim follows from it."""
     _members(finding, _FINDING, "a finding")
     statement, claimed, kind = finding["statement"], finding["claimed"], finding["kind"]
-    what = check_statement(statement)
+    what = verify(statement)
     a = Arithmetic(natural(statement["bits"], 32, MAX_BITS))
     lower, upper = _bound(statement["lower"]), _bound(statement["upper"])
     value = None if claimed in ("inf", "-inf") else number(claimed, a)
@@ -1257,7 +1283,9 @@ def _members(value: Any, names: set[str], what: str) -> None:
     if not isinstance(value, dict) or set(value) != names:
         raise Unreadable(f"{what} does not have the members {', '.join(sorted(names))}")
     for name, member in value.items():
-        if name not in ("mechanism", "at", "claimed", "statement") and not isinstance(member, str):
+        if name not in ("mechanism", "at", "claimed", "statement", "plan") and not isinstance(
+            member, str
+        ):
             raise Unreadable(f"{name} of {what} is not text")
 
 
@@ -1310,7 +1338,7 @@ def read(text: bytes) -> dict[str, Any]:
     return document
 
 
-def check(document: dict[str, Any]) -> list[str]:
+def check(document: dict[str, Any], verify: Verifier = check_statement) -> list[str]:
     """Verify a whole certificate; a line for each thing that is verified.
 
     Raises:
@@ -1321,22 +1349,26 @@ def check(document: dict[str, Any]) -> list[str]:
         raise Invalid("the digest is not that of the content")
     for entry in document["uncertified"]:
         _members(entry, {"id", "reason"}, "an uncertified finding")
-    lines = [check_statement(statement) for statement in document["statements"]]
-    lines += [check_finding(finding) for finding in document["findings"]]
+    lines = [verify(statement) for statement in document["statements"]]
+    lines += [check_finding(finding, verify) for finding in document["findings"]]
     if not lines:
         raise Invalid("it states nothing")
     return lines
 
 
-def main(arguments: list[str]) -> int:
+def main(
+    arguments: list[str],
+    verify: Verifier = check_statement,
+    name: str = "dpexact.certificate_checker",
+) -> int:
     """Check one file; see the module."""
     if len(arguments) != 1:
-        print("usage: python -m dpexact.certificate_checker FILE", file=sys.stderr)
+        print(f"usage: python -m {name} FILE", file=sys.stderr)
         return 2
     try:
         with open(arguments[0], "rb") as file:
             document = read(file.read(MAX_BYTES + 1))
-        lines = check(document)
+        lines = check(document, verify)
     except OSError as error:
         print(f"unreadable: {error.strerror}", file=sys.stderr)
         return 2

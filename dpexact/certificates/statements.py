@@ -13,6 +13,7 @@ from typing import Any, Final
 
 from dpexact import certificate_checker as checker
 from dpexact.arguments import Direction
+from dpexact.certificates import contours
 from dpexact.certificates.trees import mechanism_tree, number_tree
 from dpexact.enclosure import Bound, Enclosure
 from dpexact.errors import DpexactError, UnsupportedMechanism
@@ -23,6 +24,8 @@ from dpexact.reals import Real
 _SPARE: Final = 8
 #: Factor from one number of bits to the next that is tried.
 _MORE: Final = 2
+#: Digits of the bounds of a contour integral that are tried.
+_FEWER: Final = (40, 12, 5)
 
 
 class NoCertificate(UnsupportedMechanism):
@@ -50,6 +53,8 @@ def statement(
         }
     except (UnsupportedMechanism, checker.Invalid, checker.Unreadable) as error:
         raise NoCertificate(f"no certificate: {error}") from None
+    if _is_contour(steps):
+        return _contour(base, steps, found)
     reason = "the answer has too few digits"
     for bounds in _bounds(found, quantity):
         whole = {**base, **bounds}
@@ -70,7 +75,45 @@ def statement(
     raise NoCertificate(f"no certificate: {reason}")
 
 
-def _bounds(found: Enclosure, quantity: str) -> list[dict[str, str]]:
+def _is_contour(steps: checker.Steps) -> bool:
+    """Whether a Gaussian is sampled, in more than one step: none of that is a finite sum."""
+    gaussian = ('["poisson", ["gaussian"', '["poisson", ["gdp"')
+    return sum(steps.values()) > 1 and any(step.startswith(gaussian) for step in steps)
+
+
+def _contour(base: dict[str, Any], steps: checker.Steps, found: Enclosure) -> dict[str, Any]:
+    """The statement that the checker with MPFR verifies, with the first plan that suffices."""
+    quantity, reason = base["quantity"], "the answer has too few digits"
+    for most in _FEWER:
+        for bounds in _bounds(found, quantity, most):
+            if bounds["digits"] == "exact" and bounds["lower"] != "0":
+                continue
+            whole: dict[str, Any] = {**base, **bounds, "method": checker.CONTOUR, "bits": "64"}
+            claim = checker.claim_of({**whole, "plan": {}})
+            ends = [Fraction(bounds["lower"]), Fraction(bounds["upper"])]
+            points = ends if quantity == "epsilon" else [contours.value(base["at"])]
+            digits = 1 if bounds["digits"] == "exact" else int(bounds["digits"])
+            try:
+                for plan, bits in contours.plans(steps, claim.ways, points, digits):
+                    from dpexact import certificate_checker_mpfr
+
+                    whole |= {"plan": plan, "bits": str(bits)}
+                    try:
+                        certificate_checker_mpfr.check_statement(whole)
+                    except checker.Undecided as error:
+                        reason = str(error)
+                    else:
+                        return whole
+            except checker.Refuted as error:
+                raise DpexactError(
+                    f"the certificate checker disagrees about {quantity} of {base['text']}: {error}"
+                ) from None
+            except (checker.Invalid, contours.NoPlan) as error:
+                reason = str(error)
+    raise NoCertificate(f"no certificate: {reason}")
+
+
+def _bounds(found: Enclosure, quantity: str, most: int = 40) -> list[dict[str, str]]:
     """The pairs of bounds to try: the exact value, and numbers of as many digits as are certain."""
     tries = []
     exact = found.is_exact and (quantity == "delta" or found.lower in (0, math.inf))
@@ -84,7 +127,7 @@ def _bounds(found: Enclosure, quantity: str) -> list[dict[str, str]]:
         tries.append({"lower": _text(likely), "upper": _text(likely), "digits": "exact"})
     if found.is_exact and quantity == "epsilon":  # the smallest epsilon may be the upper bound
         lower -= lower / 10**40
-    digits = min(Enclosure(lower, found.upper).digits, 40)
+    digits = min(Enclosure(lower, found.upper).digits, most)
     for count in range(digits, max(0, digits - _SPARE), -1):
         low = _cut(lower, count)
         high = checker.following(low, count)

@@ -1,0 +1,189 @@
+"""Intervals and complex rectangles of MPFR numbers, every end rounded outward.
+
+Not-a-number, overflow and division by zero raise ``ArithmeticError``: no comparison ever meets a
+number that is not one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, Final
+
+import gmpy2
+
+from dpexact.certificate_checker import Invalid, Undecided
+
+MAX_WORK: Final = 20_000_000
+"""Operations on a statement: some twenty seconds."""
+_FARTHEST: Final = 1 << 40
+_TRAPS: Final = dict.fromkeys(
+    ("trap_invalid", "trap_divzero", "trap_overflow", "trap_underflow"), True
+)
+
+
+class Arithmetic:
+    """Rounding down and up to ``bits`` bits, and a budget of work."""
+
+    def __init__(self, bits: int) -> None:
+        self.bits = bits
+        self.down: Any = gmpy2.context(precision=bits, round=gmpy2.RoundDown, **_TRAPS)
+        self.up: Any = gmpy2.context(precision=bits, round=gmpy2.RoundUp, **_TRAPS)
+        self.left = MAX_WORK
+
+    def spend(self, operations: int) -> None:
+        """Count operations of about this precision."""
+        self.left -= operations * (1 + self.bits // 512)
+        if self.left < 0:
+            raise Invalid("more work than this checker does")
+
+    def between(self, low: Fraction, high: Fraction) -> Interval:
+        """An interval around two rationals."""
+        ends = [gmpy2.mpq(x.numerator, x.denominator) for x in (low, high)]
+        return Interval(gmpy2.mpfr(ends[0], 0, self.down), gmpy2.mpfr(ends[1], 0, self.up), self)
+
+    def exact(self, x: Fraction | int) -> Interval:
+        """An interval around one rational."""
+        return self.between(Fraction(x), Fraction(x))
+
+    def pi(self) -> Interval:
+        """The number pi."""
+        return Interval(self.down.const_pi(), self.up.const_pi(), self)
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """All real numbers between two MPFR numbers."""
+
+    lo: Any
+    hi: Any
+    a: Arithmetic
+
+    def __add__(self, other: Interval | int) -> Interval:
+        y = self._other(other)
+        return Interval(self.a.down.add(self.lo, y.lo), self.a.up.add(self.hi, y.hi), self.a)
+
+    def __neg__(self) -> Interval:
+        return Interval(self.a.down.minus(self.hi), self.a.up.minus(self.lo), self.a)
+
+    def __sub__(self, other: Interval | int) -> Interval:
+        y = self._other(other)
+        return Interval(self.a.down.sub(self.lo, y.hi), self.a.up.sub(self.hi, y.lo), self.a)
+
+    def __mul__(self, other: Interval | int) -> Interval:
+        y = self._other(other)
+        down, up = self.a.down.mul, self.a.up.mul
+        if self.lo >= 0 and y.lo >= 0:
+            return Interval(down(self.lo, y.lo), up(self.hi, y.hi), self.a)
+        ends = [(u, v) for u in (self.lo, self.hi) for v in (y.lo, y.hi)]
+        low, high = min(down(u, v) for u, v in ends), max(up(u, v) for u, v in ends)
+        return Interval(low, high, self.a)
+
+    def __truediv__(self, other: Interval | int) -> Interval:
+        y = self._other(other)
+        if y.lo <= 0 <= y.hi:
+            raise Undecided("a divisor cannot be told from 0")
+        return self * Interval(self.a.down.div(1, y.hi), self.a.up.div(1, y.lo), self.a)
+
+    def increasing(self, function: str) -> Interval:
+        """``exp``, ``expm1``, ``log`` or ``sqrt``, which increase."""
+        if function in ("log", "sqrt") and self.lo <= 0:
+            raise Undecided("an argument cannot be told from 0")
+        down, up = getattr(self.a.down, function), getattr(self.a.up, function)
+        return Interval(down(self.lo), up(self.hi), self.a)
+
+    def exp(self) -> Interval:
+        """``e^x``."""
+        return self.increasing("exp")
+
+    def log(self) -> Interval:
+        """``log x`` of positive numbers."""
+        return self.increasing("log")
+
+    def power(self, exponent: Interval | int) -> Interval:
+        """A real power of positive numbers."""
+        return (self.log() * exponent).exp()
+
+    def up_to(self) -> Interval:
+        """From 0 to the upper end."""
+        return Interval(gmpy2.mpfr(0), max(gmpy2.mpfr(0), self.hi), self.a)
+
+    def turn(self) -> Rectangle:
+        """``e^{ix}``: both parts move no faster than ``x``."""
+        if max(abs(self.lo), abs(self.hi)) > _FARTHEST:
+            raise Invalid("an angle beyond the range of this checker")
+        down, up = self.a.down, self.a.up
+        width = up.sub(self.hi, self.lo)
+        parts = [
+            Interval(down.sub(below(self.lo), width), up.add(above(self.lo), width), self.a)
+            for below, above in ((down.cos, up.cos), (down.sin, up.sin))
+        ]
+        return Rectangle(*parts)
+
+    def _other(self, other: Interval | int) -> Interval:
+        return other if isinstance(other, Interval) else self.a.exact(other)
+
+
+@dataclass(frozen=True, slots=True)
+class Rectangle:
+    """All complex numbers with parts in two intervals."""
+
+    real: Interval
+    imag: Interval
+
+    def __add__(self, other: Rectangle) -> Rectangle:
+        return Rectangle(self.real + other.real, self.imag + other.imag)
+
+    def __mul__(self, other: Rectangle) -> Rectangle:
+        u, v, x, y = self.real, self.imag, other.real, other.imag
+        return Rectangle(u * x - v * y, u * y + v * x)
+
+    def __pow__(self, exponent: int) -> Rectangle:
+        """A positive integer power."""
+        result, square, left = None, self, exponent
+        while True:
+            if left & 1:
+                result = square if result is None else result * square
+            left >>= 1
+            if not left:
+                assert result is not None
+                return result
+            square = square * square
+
+    def scaled(self, factor: Interval) -> Rectangle:
+        """The product with real numbers."""
+        return Rectangle(self.real * factor, self.imag * factor)
+
+    def conjugate(self) -> Rectangle:
+        """The mirror image in the real line."""
+        return Rectangle(self.real, -self.imag)
+
+    def inverse(self) -> Rectangle:
+        """``1/z``."""
+        size = self.real * self.real + self.imag * self.imag
+        return self.conjugate().scaled(self.real.a.exact(1) / size)
+
+    def widened(self, radius: Interval) -> Rectangle:
+        """All numbers within a distance of the rectangle, and some more."""
+        error = Interval((-radius).lo, radius.hi, radius.a)
+        return Rectangle(self.real + error, self.imag + error)
+
+    def log(self) -> Rectangle:
+        """The principal logarithm, above the real line or on the positive half of it.
+
+        The angle of a point above the real line falls with the real part, and with the imaginary
+        part it rises or falls according to the sign of the real part: its extremes are at corners.
+        """
+        x, y, a = self.real, self.imag, self.real.a
+        if y.lo < 0 or (y.lo == 0 and x.lo <= 0):
+            raise Undecided("a point cannot be told from the negative half line")
+        modulus = (_square(x) + y * y).log() / 2
+        corners = [(v, u) for u in (x.lo, x.hi) for v in (y.lo, y.hi)]
+        low = min(a.down.atan2(v, u) for v, u in corners)
+        return Rectangle(modulus, Interval(low, max(a.up.atan2(v, u) for v, u in corners), a))
+
+
+def _square(x: Interval) -> Interval:
+    """``x^2``, from 0 where the sign of ``x`` is not known."""
+    product = x * x
+    return product.up_to() if x.lo <= 0 <= x.hi else product

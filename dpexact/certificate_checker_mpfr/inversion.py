@@ -1,0 +1,241 @@
+r"""Delta of sampled Gaussians, with Gaussians and responses beside them, by Poisson's summation.
+
+``L`` is the loss, a sum over the steps, finite with probability ``m`` under both laws; ``M(s) =
+E_P[e^{sL}; L < inf]``, ``d(e) = E_P[(1 - e^{e-L})_+; L < inf]`` and ``delta = 1 - m + d``. The
+transform of ``e^{ce} d(e)`` is ``M(s)/(s(s+1))``; summed over ``s_n = c + inh``, ``x = 2 pi/h``
+
+.. math:: \frac{h}{\pi} \Re {\sum_{n \ge 0}}' \frac{e^{-s_n e} M(s_n)}{s_n (s_n + 1)}
+          = d(e) + \sum_{m \ne 0} e^{cxm} d(e + xm),
+
+the prime halving the first term. Everything on the right but ``d(e)`` is known or bounded here.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, Final
+
+from dpexact import certificate_checker as standard
+from dpexact.certificate_checker import Invalid, Unreadable
+from dpexact.certificate_checker_mpfr.arithmetic import Arithmetic, Interval, Rectangle
+from dpexact.certificate_checker_mpfr.moments import Rule, SampledGaussian
+
+PLAN: Final = {"c", "h", "count", "above", "below", "rules"}
+ROLES: Final = ("line", "moment", "tail", "above", "below")
+BOUNDED: Final = "no larger loss"
+MAX_COUNT: Final = 100_000
+_OWN_BITS: Final = 64
+
+
+@dataclass
+class Parts:
+    """The steps of a composition: samples, the sum of squares of Gaussians, responses."""
+
+    samples: list[tuple[SampledGaussian, int]]
+    square: Interval
+    responses: list[tuple[Interval, Interval, int]]
+
+
+def has_route(steps: standard.Steps) -> bool:
+    """Whether these are several steps, sampled Gaussians among them, that are treated here."""
+    trees = [json.loads(step) for step in steps]
+    sampled = [tree for tree in trees if tree[0] == "poisson"]
+    plain = [tree[0] for tree in trees if tree[0] != "poisson"]
+    return (
+        bool(sampled)
+        and sum(steps.values()) > 1
+        and all(tree[1][0] in ("gaussian", "gdp") for tree in sampled)
+        and set(plain) <= {"gaussian", "gdp", "approx_dp", "pure_dp"}
+    )
+
+
+def parts_of(steps: standard.Steps, a: Arithmetic) -> Parts:
+    """The parameters of the steps, enclosed."""
+    if not has_route(steps):
+        raise Invalid("this checker has no route for this mechanism")
+    own = standard.Arithmetic(a.bits + _OWN_BITS)
+    parts = Parts([], a.exact(0), [])
+
+    def values_of(tree: Any) -> list[Interval]:
+        _, _, values = standard._parameters(tree, own)
+        return [a.between(value.lo, value.hi) for value in values]
+
+    for step, count in steps.items():
+        tree = json.loads(step)
+        name = tree[0]
+        base = tree[1] if name == "poisson" else tree
+        values = values_of(base)
+        if name in ("approx_dp", "pure_dp"):
+            lost = values[1] if name == "approx_dp" else a.exact(0)
+            parts.responses.append((values[0], lost, count))
+            continue
+        sigma = a.exact(1) / values[0] if base[0] == "gdp" else values[0] / values[1]
+        if name == "poisson":
+            (rate,) = values_of(tree)
+            if not rate.lo > 0:
+                raise Invalid("a sample of no records")
+            parts.samples.append((SampledGaussian(sigma, rate, a), count))
+        else:
+            parts.square = parts.square + a.exact(count) / (sigma * sigma)
+    return parts
+
+
+class Inversion:
+    """Delta in one direction, by the plan of a certificate."""
+
+    def __init__(self, parts: Parts, way: str, plan: Any, a: Arithmetic) -> None:
+        self.parts, self.remove, self.a = parts, way == "remove", a
+        finite = a.exact(1)
+        for _, lost, count in parts.responses:
+            if lost.hi > 0:
+                finite = finite * (a.exact(1) - lost).power(count)
+        self.finite = finite
+        self.bounded = plan == BOUNDED
+        if not self.bounded:
+            self._read(plan)
+            self._prepare()
+
+    def _read(self, plan: Any) -> None:
+        if not isinstance(plan, dict) or set(plan) != PLAN or not isinstance(plan["rules"], list):
+            raise Unreadable(f"a plan does not have the members {', '.join(sorted(PLAN))}")
+        numbers = [standard.rational(plan[name]) for name in ("c", "h", "above", "below")]
+        self.c, self.h, self.order_above, self.order_below = numbers
+        if not (self.c > 0 and self.h > 0 and self.order_above > self.c and self.order_below > 0):
+            raise Invalid("a plan whose line, spacing or orders are out of their ranges")
+        if self.order_below == 1:
+            raise Invalid("a plan of order 1 below")
+        self.count = standard.natural(plan["count"], 1, MAX_COUNT)
+        if len(plan["rules"]) != len(self.parts.samples):
+            raise Invalid("a plan without rules for every sampled step")
+        self.rules: list[dict[str, Rule]] = []
+        for rules in plan["rules"]:
+            if not isinstance(rules, dict) or set(rules) != set(ROLES):
+                raise Unreadable(f"rules are not those of {', '.join(ROLES)}")
+            self.rules.append({role: Rule.read(rules[role]) for role in ROLES})
+
+    def _real(self, b: Fraction, role: str, reverse: bool = False) -> Interval:
+        """An upper bound on ``M(b)``, or on that of the reverse, in ``hi``."""
+
+        def sampled(sample: SampledGaussian, rules: dict[str, Rule]) -> Interval:
+            kappa = self._exponent(b, reverse)
+            return sample.size(kappa, rules[role], self.a.exact(0), None)
+
+        return self._product(self.a.exact(b), sampled)
+
+    def _exponent(self, b: Fraction, reverse: bool = False) -> Interval:
+        """``kappa`` with ``M(b) = J(kappa)``: the reverse of a direction is the other one."""
+        return self.a.exact(1 + b if self.remove != reverse else -b)
+
+    def _product(
+        self, b: Interval, sampled: Callable[[SampledGaussian, dict[str, Rule]], Interval]
+    ) -> Interval:
+        total = (self.parts.square * b * (b + 1) / 2).exp()
+        for loss, lost, count in self.parts.responses:
+            moment = (loss * (b + 1)).exp() + (-(loss * b)).exp()
+            total = total * (moment * (self.a.exact(1) - lost) / (loss.exp() + 1)).power(count)
+        for (sample, count), rules in zip(self.parts.samples, self.rules, strict=True):
+            total = total * sampled(sample, rules).power(count)
+        return total
+
+    def _prepare(self) -> None:
+        """What does not depend on epsilon: the summands, and the moments in the error bounds."""
+        a, c = self.a, self.a.exact(self.c)
+        kappa = self._exponent(self.c)
+        moments = {
+            id(sample): sample.size(kappa, rules["moment"], a.exact(0), None)
+            for (sample, _), rules in zip(self.parts.samples, self.rules, strict=True)
+        }
+        beyond = a.exact((self.count + 1) * self.h)
+
+        def decayed(sample: SampledGaussian, rules: dict[str, Rule]) -> Interval:
+            return sample.size(kappa, rules["tail"], beyond, moments[id(sample)])
+
+        gauss = (-(self.parts.square * beyond * beyond / 2)).exp()
+        self.decayed = self._product(c, decayed) * gauss
+        self.above = self._real(self.order_above, "above")
+        if self.order_below < 1:
+            self.below = self._real(-self.order_below, "below")
+        else:
+            self.below = self._real(self.order_below - 1, "below", reverse=True)
+        self.summands = self._summands(moments)
+
+    def _summands(self, moments: dict[int, Interval]) -> list[Rectangle]:
+        """``M(s_n)/(s_n(s_n + 1))``, the first one halved."""
+        a, c = self.a, self.a.exact(self.c)
+        heights = [a.exact(n * self.h) for n in range(self.count + 1)]
+        values = []
+        for u in heights:  # e^{s(s+1) mu^2/2}/(s(s+1))
+            s = Rectangle(c, u)
+            kernel = s * Rectangle(c + 1, u)
+            angle = (self.parts.square * kernel.imag / 2).turn()
+            value = angle.scaled((self.parts.square * kernel.real / 2).exp())
+            values.append(value * kernel.inverse())
+        values[0] = values[0].scaled(a.exact(1) / 2)
+        for loss, lost, count in self.parts.responses:
+            scale = (a.exact(1) - lost) / (loss.exp() + 1)
+            rise, fall = (loss * (c + 1)).exp() * scale, (-(loss * c)).exp() * scale
+            for n, u in enumerate(heights):
+                turn = (loss * u).turn()
+                moment = turn.scaled(rise) + turn.conjugate().scaled(fall)
+                values[n] = values[n] * moment**count
+        kappa = self._exponent(self.c)
+        for (sample, count), rules in zip(self.parts.samples, self.rules, strict=True):
+            size = moments[id(sample)]
+            line = sample.line(kappa, rules["line"], self.h, self.count, size)
+            for n, found in enumerate(line):
+                # J(-c - iu) is the conjugate of J(-c + iu)
+                values[n] = values[n] * (found if self.remove else found.conjugate()) ** count
+        a.spend(40 * (self.count + 1) * (4 + len(self.parts.samples) + len(self.parts.responses)))
+        return values
+
+    def delta(self, epsilon: Interval) -> Interval:
+        """``delta(epsilon)``, enclosed."""
+        infinite = self.a.exact(1) - self.finite
+        if not self.bounded:
+            return infinite + self._finite_part(epsilon)
+        # A >= 1 - q, so the loss of an added record is at most -log(1 - q)
+        largest = self.a.exact(0)
+        for sample, count in self.parts.samples:
+            largest = largest - (self.a.exact(1) - sample.q).log() * count
+        for loss, _, count in self.parts.responses:
+            largest = largest + loss * count
+        if self.remove or self.parts.square.hi > 0 or not largest.hi <= epsilon.lo:
+            raise Invalid("the losses are not certainly below epsilon")
+        return infinite
+
+    def _finite_part(self, epsilon: Interval) -> Interval:
+        """``d``: the sum, less what is known of the other terms, up to what is not."""
+        a, c, h = self.a, self.a.exact(self.c), self.a.exact(self.h)
+        weight = (-(c * epsilon)).exp()
+        total = a.exact(0)
+        for n, value in enumerate(self.summands):
+            total = total + (value * (-(epsilon * (h * n))).turn()).real
+        total = total * weight * h / a.pi()
+        # beyond the last node: (h/pi) e^{-ce} sup|M| sum_{n > N} (nh)^-2, the sum below 1/(N h^2)
+        tail = weight * self.decayed / (a.pi() * h * self.count)
+        period = a.pi() * 2 / h
+        # d(e) <= K(b) M(b) e^{-be}, as (1 - e^-y)_+ <= K(b) e^{by}; a geometric series in m > 0
+        b = a.exact(self.order_above)
+        above = _most(b) * self.above * (-(b * epsilon)).exp()
+        above = above / ((b - c) * period).increasing("expm1")
+        order = a.exact(self.order_below)
+        bound = self.below * (order * epsilon).exp()
+        bound = bound / ((order + c) * period).increasing("expm1")
+        known = self.finite / (c * period).increasing("expm1")
+        if self.order_below < 1:
+            # m < 0: d(e) = m - w(e), w(e) = E[min(1, e^{e-L})] <= e^{ae} M(-a) for 0 < a < 1
+            below = -bound.up_to()
+        else:
+            # d(e) = m - m e^e + E[(e^{e-L} - 1)_+], at most K(b) M~(b) e^{(1+b)e}, order = 1 + b
+            below = (_most(order - 1) * bound).up_to()
+            known = known - self.finite * epsilon.exp() / ((c + 1) * period).increasing("expm1")
+        symmetric = tail.up_to() - tail.up_to()
+        return total - known + symmetric - above.up_to() - below
+
+
+def _most(b: Interval) -> Interval:
+    """``K(b) = b^b/(1+b)^{1+b}``, the maximum of ``(1 - e^-y) e^{-by}``."""
+    return (b * b.log() - (b + 1) * (b + 1).log()).exp()

@@ -1,0 +1,144 @@
+"""Plans of contour integrals: floats that the checker with MPFR judges by what comes out."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import math
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+from typing import Any, Final
+
+from dpexact import certificate_checker as checker
+from dpexact.accounting.contour.numbers import TooExpensive
+from dpexact.accounting.contour.planning import Plan, Planner, Query
+from dpexact.accounting.contour.shape import Rule, Shape
+from dpexact.accounting.contour.steps import Atoms, Gaussian, GaussianMixture, Step, add, remove
+from dpexact.balls import approximate
+from dpexact.errors import UnsupportedMechanism
+from dpexact.reals import rational
+
+#: Digits asked of a plan on top of those of the bounds, in turn.
+_SPARE: Final = (2, 6, 14)
+_GUARD_BITS: Final = 48
+_MAX_WORK: Final = 3_000_000
+
+
+class NoPlan(Exception):
+    """Floats cannot plan it, or not within the work of the checker."""
+
+
+def plans(
+    steps: checker.Steps, ways: tuple[str, ...], points: Sequence[Fraction], digits: int
+) -> Iterator[tuple[dict[str, Any], int]]:
+    """Plans for delta at ``points`` to about ``digits`` digits, finer ones later, and the bits.
+
+    Raises:
+        UnsupportedMechanism: gmpy2 is missing.
+        NoPlan: see there.
+    """
+    if importlib.util.find_spec("gmpy2") is None:
+        raise UnsupportedMechanism(
+            "a contour integral is certified with gmpy2: pip install 'dpexact[certify]'"
+        )
+    for spare in _SPARE:
+        found, bits = {}, 32
+        for way in ways:
+            found[way], needed = _plan(steps, way, points, digits + spare)
+            bits = max(bits, needed)
+        yield found, bits
+
+
+def _plan(
+    steps: checker.Steps, way: str, points: Sequence[Fraction], digits: int
+) -> tuple[dict[str, Any] | str, int]:
+    composition = tuple((_step(json.loads(text), way), n) for text, n in steps.items())
+    near = [float(x) for x in points]
+    if way == "add" and _largest(composition) <= min(near):
+        return "no larger loss", 32
+    planner = Planner(composition, _MAX_WORK)
+    try:
+        plan = planner.plan([Query(x, 1) for x in near], digits)
+        return _written(planner, plan, near), plan.bits + _GUARD_BITS
+    except (TooExpensive, ArithmeticError, ValueError) as error:
+        raise NoPlan(f"no plan for a contour integral: {error}") from None
+
+
+def _largest(composition: tuple[tuple[Step, int], ...]) -> float:
+    losses = [(step.largest_loss(), n) for step, n in composition]
+    if any(loss is None for loss, _ in losses):
+        return float("inf")
+    return sum(float(loss.upper()) * n for loss, n in losses if loss is not None) * (1 + 1e-9)
+
+
+def _step(tree: Any, way: str) -> Step:
+    name, *rest = tree
+    if name == "poisson":
+        sigma, q = rational(_deviation(rest[0])), rational(value(rest[1]))
+        return remove(sigma, q) if way == "remove" else add(sigma, q)
+    if name in ("gaussian", "gdp"):
+        return Gaussian(rational(1 / _deviation(tree)))
+    lost = value(rest[1]) if name == "approx_dp" else Fraction(0)
+    return Atoms(rational(value(rest[0])), rational(lost))
+
+
+def value(tree: Any) -> Fraction:
+    """A rational near the value: plans need no more."""
+    found = checker.number(tree, checker.Arithmetic(128))
+    return (found.lo + found.hi) / 2
+
+
+def _deviation(tree: Any) -> Fraction:
+    """Standard deviation over sensitivity."""
+    return 1 / value(tree[1]) if tree[0] == "gdp" else value(tree[1]) / value(tree[2])
+
+
+def _written(planner: Planner, plan: Plan, near: list[float]) -> dict[str, Any]:
+    period = 2 * math.pi / plan.step
+    above, _ = planner.forward.chernoff(max(near) + period, 1)
+    above = float(_short(max(above, plan.abscissa + plan.step / 6)))
+    below, _ = planner.below(max(near) - period, 1)
+    below = float(_short(below))
+    rules = [
+        _rules(step, plan, above, below)
+        for step, _ in planner.composition
+        if isinstance(step, GaussianMixture)
+    ]
+    numbers = {"c": plan.abscissa, "h": plan.step, "above": above, "below": below}
+    texts = {name: str(Fraction(value)) for name, value in numbers.items()}
+    return {**texts, "count": str(plan.count), "rules": rules}
+
+
+def _rules(step: GaussianMixture, plan: Plan, above: float, below: float) -> dict[str, list[str]]:
+    shape, back = _shape(step), _shape(step.reverse)
+    c, coarse, swap = plan.abscissa, plan.coarse, step.up.fraction == 0
+    level, shift = shape.decay(c).best(plan.height)
+    fine = coarse + max(0.0, shape.cumulant(c).value - level)
+    if below < 1:
+        low = _texts(shape.positive(-below, coarse), swap)
+    else:
+        low = _texts(back.positive(below - 1, coarse), not swap)
+    return {
+        "line": _texts(shape.oblique(c, plan.accuracy), swap),
+        "moment": _texts(shape.positive(c, coarse), swap),
+        "tail": _texts(shape.positive(c, fine, shift), swap),
+        "above": _texts(shape.positive(above, coarse), swap),
+        "below": low,
+    }
+
+
+def _shape(step: GaussianMixture) -> Shape:
+    return Shape(*map(approximate, (step.sigma, step.up, step.down)))
+
+
+def _short(x: float) -> Fraction:
+    """A number near ``x`` of few digits."""
+    mantissa, exponent = math.frexp(x)
+    return Fraction(round(mantissa * 2**24), 2**24) * Fraction(2) ** exponent
+
+
+def _texts(rule: Rule, reflected: bool) -> list[str]:
+    """A rule as text; the record that is added enters by a wave to the right for the checker."""
+    ends = (-rule.last, -rule.first) if reflected else (rule.first, rule.last)
+    numbers = [_short(x) for x in (rule.shift, rule.edge, rule.spacing)]
+    return [*map(str, numbers), *map(str, ends)]
