@@ -17,6 +17,7 @@ from dpexact.certificate_checker import Invalid, Undecided
 MAX_WORK: Final = 20_000_000
 """Operations on a statement: some twenty seconds."""
 _FARTHEST: Final = 1 << 40
+_ROUGH: Final = 53
 _TRAPS: Final = dict.fromkeys(
     ("trap_invalid", "trap_divzero", "trap_overflow", "trap_underflow"), True
 )
@@ -29,6 +30,8 @@ class Arithmetic:
         self.bits = bits
         self.down: Any = gmpy2.context(precision=bits, round=gmpy2.RoundDown, **_TRAPS)
         self.up: Any = gmpy2.context(precision=bits, round=gmpy2.RoundUp, **_TRAPS)
+        self.near: Any = gmpy2.context(precision=bits, **_TRAPS)
+        self.rough: Any = gmpy2.context(precision=_ROUGH, round=gmpy2.RoundUp, **_TRAPS)
         self.left = MAX_WORK
 
     def spend(self, operations: int) -> None:
@@ -44,6 +47,8 @@ class Arithmetic:
 
     def exact(self, x: Fraction | int) -> Interval:
         """An interval around one rational."""
+        if isinstance(x, int) and abs(x) < _FARTHEST:
+            return Interval(gmpy2.mpfr(x, _ROUGH), gmpy2.mpfr(x, _ROUGH), self)
         return self.between(Fraction(x), Fraction(x))
 
     def pi(self) -> Interval:
@@ -181,6 +186,50 @@ class Rectangle:
         corners = [(v, u) for u in (x.lo, x.hi) for v in (y.lo, y.hi)]
         low = min(a.down.atan2(v, u) for v, u in corners)
         return Rectangle(modulus, Interval(low, max(a.up.atan2(v, u) for v, u in corners), a))
+
+
+def power_sums(
+    starts: list[Rectangle], ratios: list[Rectangle], count: int, a: Arithmetic
+) -> list[Rectangle]:
+    r"""``sum_j w_j t_j^n`` for ``n = 0 .. count``.
+
+    Powers are discs, which do not grow when they turn. With ``z`` the centre of ``w t^n`` and
+    ``r`` its radius, ``u`` that of ``t`` and ``s`` its radius, both parts of ``zu`` are rounded to
+    nearest, by at most ``e |zu| (1 + e)``, ``e = 2^-bits``: the next radius is at most ``r (|u| +
+    s) + |z| (s + 3 e |u|)``. Each of the ``J`` additions to a sum rounds by at most ``e`` times
+    twice the sum of the moduli.
+    """
+    near, add, times = a.near, a.rough.add, a.rough.mul
+    tiny = a.rough.div(1, gmpy2.mpz(1) << a.bits)
+    zero = gmpy2.mpfr(0)
+    real, imag = [zero] * (count + 1), [zero] * (count + 1)
+    errors, sizes = [zero] * (count + 1), [zero] * (count + 1)
+    for start, ratio in zip(starts, ratios, strict=True):
+        x, y, r = _centre(start)
+        u, v, s = _centre(ratio)
+        length = a.rough.hypot(u, v)
+        outer = add(length, s)
+        loss = add(s, times(times(tiny, 3), length))
+        for n in range(count + 1):
+            size = add(abs(x), abs(y))
+            real[n], imag[n] = near.add(real[n], x), near.add(imag[n], y)
+            errors[n], sizes[n] = add(errors[n], r), add(sizes[n], size)
+            x, y = near.fmms(x, u, y, v), near.fmma(x, v, y, u)
+            r = add(times(r, outer), times(size, loss))
+    rounding = times(tiny, 2 * len(starts) + 2)
+    found = []
+    for x, y, error, size in zip(real, imag, errors, sizes, strict=True):
+        radius = add(error, times(rounding, size))
+        ends = [(a.down.sub(z, radius), a.up.add(z, radius)) for z in (x, y)]
+        found.append(Rectangle(*(Interval(low, high, a) for low, high in ends)))
+    return found
+
+
+def _centre(box: Rectangle) -> tuple[Any, Any, Any]:
+    """A corner, and the radius of a disc around it with all of the rectangle."""
+    a = box.real.a
+    sides = [a.rough.sub(part.hi, part.lo) for part in (box.real, box.imag)]
+    return box.real.lo, box.imag.lo, a.rough.add(*sides)
 
 
 def _square(x: Interval) -> Interval:

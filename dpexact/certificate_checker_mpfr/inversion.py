@@ -28,6 +28,7 @@ ROLES: Final = ("line", "moment", "tail", "above", "below")
 BOUNDED: Final = "no larger loss"
 MAX_COUNT: Final = 100_000
 _OWN_BITS: Final = 64
+_PER_FACTOR: Final = 100
 
 
 @dataclass
@@ -165,6 +166,8 @@ class Inversion:
     def _summands(self, moments: dict[int, Interval]) -> list[Rectangle]:
         """``M(s_n)/(s_n(s_n + 1))``, the first one halved."""
         a, c = self.a, self.a.exact(self.c)
+        factors = 3 + len(self.parts.samples) + len(self.parts.responses)
+        a.spend(_PER_FACTOR * factors * (self.count + 1))
         heights = [a.exact(n * self.h) for n in range(self.count + 1)]
         values = []
         for u in heights:  # e^{s(s+1) mu^2/2}/(s(s+1))
@@ -188,7 +191,6 @@ class Inversion:
             for n, found in enumerate(line):
                 # J(-c - iu) is the conjugate of J(-c + iu)
                 values[n] = values[n] * (found if self.remove else found.conjugate()) ** count
-        a.spend(40 * (self.count + 1) * (4 + len(self.parts.samples) + len(self.parts.responses)))
         return values
 
     def delta(self, epsilon: Interval) -> Interval:

@@ -23,10 +23,10 @@ from functools import cached_property
 from typing import Any, Final
 
 from dpexact.certificate_checker import Invalid, Unreadable, natural, rational
-from dpexact.certificate_checker_mpfr.arithmetic import Arithmetic, Interval, Rectangle
+from dpexact.certificate_checker_mpfr.arithmetic import Arithmetic, Interval, Rectangle, power_sums
 
 MAX_NODES: Final = 100_000
-_PER_NODE: Final = 20
+_PER_NODE: Final = 30
 
 
 @dataclass(frozen=True)
@@ -160,7 +160,7 @@ class SampledGaussian:
     def line(
         self, kappa: Interval, rule: Rule, step: Fraction, count: int, moment: Interval
     ) -> list[Rectangle]:
-        r"""``J(kappa + i n step)`` for ``n = 0 .. count``, by one rule above the real line.
+        """``J(kappa + i n step)`` for ``n = 0 .. count``, by one rule above the real line.
 
         By Poisson's summation the sum of all nodes errs by integrals against ``e^{-2 pi i m x/t}``.
         For ``m > 0`` they are taken on the real line, ``height`` below, where (1) gives
@@ -170,23 +170,18 @@ class SampledGaussian:
         if not 0 < rule.height < rule.edge:
             raise Invalid("a rule that is not between the real line and its edge")
         self._inside(rule.edge)
-        a.spend(_PER_NODE * (rule.last - rule.first) * (count + 2))
-        nodes, square = [], a.exact(rule.height * rule.height)
+        a.spend((rule.last - rule.first + 1) * (count + _PER_NODE))
+        weights, turns, square = [], [], a.exact(rule.height * rule.height)
+        rise = a.exact(step)
         for j in range(rule.first, rule.last + 1):
             x = a.exact(j * rule.spacing)
             log = self._logarithm(x, rule)
             size = (kappa * log.real + (square - x * x) / 2).exp() * self._scale(rule)
-            nodes.append((size, kappa * log.imag - x * a.exact(rule.height), log))
+            angle = kappa * log.imag - x * a.exact(rule.height)
+            weights.append(angle.turn().scaled(size))
+            turns.append((rise * log.real).turn().scaled((-(rise * log.imag)).exp()))
         edge = self._growth(kappa, a.exact(rule.edge))
         error = a.exact(1) / self._decay(rule.height, rule)
         error = moment * (error + edge / self._decay(rule.edge - rule.height, rule))
         error = error + self._outside(kappa, rule) * a.exact(rule.spacing)
-        values = []
-        for n in range(count + 1):
-            v = a.exact(n * step)
-            total = Rectangle(a.exact(0), a.exact(0))
-            for size, angle, log in nodes:
-                factor = size * (-(v * log.imag)).exp()
-                total = total + (angle + v * log.real).turn().scaled(factor)
-            values.append(total.widened(error))
-        return values
+        return [value.widened(error) for value in power_sums(weights, turns, count, a)]

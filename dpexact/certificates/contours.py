@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import math
 from collections.abc import Iterator, Sequence
@@ -15,7 +14,6 @@ from dpexact.accounting.contour.planning import Plan, Planner, Query
 from dpexact.accounting.contour.shape import Rule, Shape
 from dpexact.accounting.contour.steps import Atoms, Gaussian, GaussianMixture, Step, add, remove
 from dpexact.balls import approximate
-from dpexact.errors import UnsupportedMechanism
 from dpexact.reals import rational
 
 #: Digits asked of a plan on top of those of the bounds, in turn.
@@ -34,13 +32,8 @@ def plans(
     """Plans for delta at ``points`` to about ``digits`` digits, finer ones later, and the bits.
 
     Raises:
-        UnsupportedMechanism: gmpy2 is missing.
         NoPlan: see there.
     """
-    if importlib.util.find_spec("gmpy2") is None:
-        raise UnsupportedMechanism(
-            "a contour integral is certified with gmpy2: pip install 'dpexact[certify]'"
-        )
     for spare in _SPARE:
         found, bits = {}, 32
         for way in ways:
@@ -52,12 +45,12 @@ def plans(
 def _plan(
     steps: checker.Steps, way: str, points: Sequence[Fraction], digits: int
 ) -> tuple[dict[str, Any] | str, int]:
-    composition = tuple((_step(json.loads(text), way), n) for text, n in steps.items())
-    near = [float(x) for x in points]
-    if way == "add" and _largest(composition) <= min(near):
-        return "no larger loss", 32
-    planner = Planner(composition, _MAX_WORK)
     try:
+        composition = tuple((_step(json.loads(text), way), n) for text, n in steps.items())
+        near = [float(x) for x in points]
+        if way == "add" and _largest(composition) <= min(near):
+            return "no larger loss", 32
+        planner = Planner(composition, _MAX_WORK)
         plan = planner.plan([Query(x, 1) for x in near], digits)
         return _written(planner, plan, near), plan.bits + _GUARD_BITS
     except (TooExpensive, ArithmeticError, ValueError) as error:

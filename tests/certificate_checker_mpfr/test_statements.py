@@ -1,0 +1,217 @@
+import copy
+import json
+import random
+import subprocess
+import sys
+from fractions import Fraction
+from pathlib import Path
+
+import jsonschema
+import pytest
+
+pytest.importorskip("gmpy2", reason="the checker with MPFR needs gmpy2")
+
+import dpexact
+from dpexact import certificate_checker as standard
+from dpexact import certificate_checker_mpfr as checker
+from dpexact.audit import Claim
+from dpexact.audit.runner import audit
+from dpexact.certificates import NoCertificate, certificate, certificate_of_audit, to_text
+from dpexact.reals import real
+
+ROOT = Path(dpexact.__file__).parents[1]
+SCHEMA = json.loads((ROOT / "docs/certificate.schema.json").read_text())
+ASKED = [
+    ("poisson(gaussian(1.3), 256/60000)^3515", "delta", "0.9", "remove"),
+    ("poisson(gaussian(1.3), 256/60000)^3515", "epsilon", "1e-5", "both"),
+    ("poisson(gaussian(1), 0.01)^1000", "delta", "3", "add"),
+    ("poisson(gaussian(1), 0.01)^1000", "epsilon", "1e-6", "add"),
+    ("poisson(gdp(1/3), sqrt(2)/20)^50 * poisson(gaussian(2), 1/9)^9", "delta", "log(3)", "both"),
+    ("poisson(gaussian(2), 0.1)^50 * gaussian(5)^3 * pure_dp(1/10)", "delta", "1", "both"),
+    ("poisson(gaussian(2), 0.1)^90 * approx_dp(log(2), 1e-7)^4", "epsilon", "1e-5", "both"),
+    ("poisson(gaussian(1), 0.01)^5", "delta", "1", "add"),
+]
+
+
+def written(asked, digits=12):
+    text, quantity, at, way = asked
+    ask = dpexact.delta if quantity == "delta" else dpexact.epsilon
+    found = ask(text, at, digits, way)
+    return certificate(dpexact.parse(text), quantity, real(at), way, found)
+
+
+@pytest.fixture(scope="module")
+def documents():
+    return [written(asked) for asked in ASKED]
+
+
+def verdict(document):
+    """None if the certificate is verified, else why not."""
+    document = {**document, "digest": standard.digest(document)}
+    try:
+        checker.check(standard.read(to_text(document).encode()))
+    except (standard.Invalid, standard.Unreadable) as error:
+        return str(error)
+    return None
+
+
+def changed(document, **members):
+    document = copy.deepcopy(document)
+    document["statements"][0].update(members)
+    return document
+
+
+def test_fresh_certificates_are_accepted(documents):
+    for document in documents:
+        jsonschema.validate(document, SCHEMA)
+        assert verdict(document) is None
+        with pytest.raises(standard.Unreadable, match="certificate_checker_mpfr FILE"):
+            standard.check(document)
+
+
+def test_any_digit_changed_is_noticed_by_the_digest(documents):
+    rng = random.Random(1)
+    text = to_text(documents[0])
+    places = rng.sample([i for i, mark in enumerate(text) if mark.isdigit()], 50)
+    for place in places:
+        other = rng.choice([digit for digit in "0123456789" if digit != text[place]])
+        forged = text[:place] + other + text[place + 1 :]
+        with pytest.raises((standard.Invalid, standard.Unreadable)):
+            checker.check(standard.read(forged.encode()))
+
+
+def test_other_bounds_are_rejected(documents):
+    for document in documents[:-1]:
+        statement = document["statements"][0]
+        lower, upper = Fraction(statement["lower"]), Fraction(statement["upper"])
+        step = upper - lower
+        for low, high in ((lower - step, lower), (upper, upper + step)):
+            why = verdict(changed(document, lower=str(low), upper=str(high)))
+            assert why == "the bounds exclude the truth"
+        why = verdict(changed(document, lower=str(lower - step)))
+        assert why == "the bounds are not consecutive numbers of the stated digits"
+        assert verdict(changed(document, lower=str(lower), upper=str(lower), digits="exact"))
+    assert verdict(changed(documents[-1], lower="1", upper="1"))
+
+
+def test_another_direction_argument_or_mechanism_is_rejected(documents):
+    remove, _, add, *_ = documents
+    for document, way, other in ((remove, "remove", "add"), (add, "add", "remove")):
+        plan = document["statements"][0]["plan"][way]
+        why = verdict(changed(document, direction=other, plan={other: plan}))
+        assert why is not None
+    assert verdict(changed(remove, direction="both")) == "there is not one plan for each direction"
+    for document in documents[:2]:
+        at = document["statements"][0]["at"]
+        moved = str(Fraction(at) * (1 + Fraction(1, 10**6)))
+        assert verdict(changed(document, at=moved)) == "the bounds exclude the truth"
+    tree = copy.deepcopy(remove["statements"][0]["mechanism"])
+    tree[2] = "3516"
+    why = verdict(changed(remove, mechanism=tree, text=standard.shown(tree)))
+    assert why == "the bounds exclude the truth"
+    assert verdict(changed(remove, mechanism=["gaussian", "1", "1"], text="gaussian(1, 1)"))
+
+
+def halved(text):
+    return str(Fraction(text) / 2)
+
+
+def doubled(text):
+    return str(Fraction(text) * 2)
+
+
+@pytest.mark.parametrize(
+    ("name", "change"),
+    [
+        ("count", lambda text: str(int(text) * 2 // 3)),
+        ("count", lambda text: "0"),
+        ("h", doubled),
+        ("h", lambda text: "0"),
+        ("c", lambda text: "-1"),
+        ("above", lambda text: "1/100"),
+        ("below", lambda text: "1"),
+        ("below", lambda text: "-1"),
+        ("rules", lambda rules: []),
+        ("rules", lambda rules: [{}]),
+        ("rules", lambda rules: rules * 2),
+    ],
+)
+def test_plans_that_err_too_much_are_rejected(documents, name, change):
+    plan = copy.deepcopy(documents[0]["statements"][0]["plan"])
+    plan["remove"][name] = change(plan["remove"][name])
+    assert verdict(changed(documents[0], plan=plan)) is not None
+
+
+@pytest.mark.parametrize("role", ["line", "moment", "tail", "above", "below"])
+def test_rules_that_err_too_much_are_rejected(documents, role):
+    for index, change in ((1, doubled), (2, doubled), (4, lambda text: str(int(text) // 2))):
+        plan = copy.deepcopy(documents[0]["statements"][0]["plan"])
+        rule = plan["remove"]["rules"][0][role]
+        if index == 2:
+            rule[1] = str(Fraction(rule[1]) / 8)
+        rule[index] = change(rule[index])
+        found = verdict(changed(documents[0], plan=plan))
+        assert found is not None or role != "line"
+
+
+def test_hostile_plans_are_refused_at_once(documents):
+    statement = documents[0]["statements"][0]
+    plan = copy.deepcopy(statement["plan"])
+    plan["remove"]["count"] = "100000"
+    plan["remove"]["rules"][0]["line"][3:] = ["-100000", "100000"]
+    assert "more work" in verdict(changed(documents[0], plan=plan))
+    plan = copy.deepcopy(statement["plan"])
+    plan["remove"]["above"] = str(10**3000)
+    assert verdict(changed(documents[0], plan=plan)) is not None
+    for other in ("no larger loss", "", [], {"c": "1"}):
+        assert verdict(changed(documents[0], plan={"remove": other})) is not None
+    assert verdict(changed(documents[0], plan="plan")) is not None
+    for bits in ("32", "5000", "-1"):
+        assert verdict(changed(documents[0], bits=bits)) is not None
+
+
+def test_the_program(documents, tmp_path, capsys):
+    path = tmp_path / "certificate.json"
+    path.write_text(to_text(documents[0]))
+    module = "dpexact.certificate_checker_mpfr"
+    run = [sys.executable, "-m", module, str(path)]
+    done = subprocess.run(run, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (0, "valid: 1 verified\n")
+    assert standard.main([str(path)]) == 2
+    assert f"python -m {module} FILE" in capsys.readouterr().err
+    path.write_text(to_text(changed(documents[0], at="1")))
+    assert checker.main([str(path)]) == 1
+    assert checker.main([]) == 2
+    assert module in capsys.readouterr().err
+
+
+def test_the_plain_statements_are_left_to_the_standard_checker():
+    document = written(("gaussian(1)", "delta", "1", "both"))
+    assert verdict(document) is None
+    assert verdict(changed(document, lower="1/8")) is not None
+
+
+def test_findings_of_an_audit():
+    claims = [
+        Claim("poisson(gaussian(1), 0.1)^99", "delta", "1e-3", "1", "upper", id="low"),
+        Claim("poisson(gaussian(1), 0.1)^99", "epsilon", "12", "1e-5", "upper", id="high"),
+        Claim("gaussian(1)", "epsilon", "4.377", "1e-5", "upper", id="plain"),
+    ]
+    document = certificate_of_audit(audit(claims, jobs=1))
+    assert document["uncertified"] == []
+    assert verdict(document) is None
+    verdicts = {finding["id"]: finding["verdict"] for finding in document["findings"]}
+    assert verdicts == {"low": "unsound", "high": "sound", "plain": "unsound"}
+    document["findings"][0]["verdict"] = "sound"
+    assert verdict(document) == "the verdict does not follow from the bounds"
+
+
+def test_without_gmpy2_there_is_no_certificate(monkeypatch):
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    with pytest.raises(NoCertificate, match=r"pip install 'dpexact\[certify\]'"):
+        written(ASKED[0])
+
+
+def test_what_floats_cannot_plan_has_no_certificate():
+    with pytest.raises(NoCertificate, match="no certificate: no plan"):
+        written(("poisson(gaussian(0.4), 0.5)^2", "delta", "1", "both"), 5)
