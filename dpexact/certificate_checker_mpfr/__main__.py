@@ -2,6 +2,13 @@
 
 from __future__ import annotations
 
-from dpexact.certificate_checker_mpfr import run
+import importlib.util
+import sys
 
-run()
+if importlib.util.find_spec("gmpy2") is None:
+    print("this checker needs gmpy2: pip install 'dpexact[certify]'", file=sys.stderr)
+    sys.exit(2)
+
+from dpexact.certificate_checker_mpfr.checking import main
+
+sys.exit(main(sys.argv[1:]))

@@ -115,7 +115,7 @@ class Interval:
 
     def turn(self) -> Rectangle:
         """``e^{ix}``: both parts move no faster than ``x``."""
-        if max(abs(self.lo), abs(self.hi)) > _FARTHEST:
+        if not -_FARTHEST < self.lo <= self.hi < _FARTHEST:
             raise Invalid("an angle beyond the range of this checker")
         down, up = self.a.down, self.a.up
         width = up.sub(self.hi, self.lo)
@@ -199,7 +199,7 @@ def power_sums(
     s) + |z| (s + 3 e |u|)``. Each of the ``J`` additions to a sum rounds by at most ``e`` times
     twice the sum of the moduli.
     """
-    near, add, times = a.near, a.rough.add, a.rough.mul
+    near, add, times, hypot = a.near, a.rough.add, a.rough.mul, a.rough.hypot
     tiny = a.rough.div(1, gmpy2.mpz(1) << a.bits)
     zero = gmpy2.mpfr(0)
     real, imag = [zero] * (count + 1), [zero] * (count + 1)
@@ -207,11 +207,11 @@ def power_sums(
     for start, ratio in zip(starts, ratios, strict=True):
         x, y, r = _centre(start)
         u, v, s = _centre(ratio)
-        length = a.rough.hypot(u, v)
+        length = hypot(u, v)
         outer = add(length, s)
         loss = add(s, times(times(tiny, 3), length))
         for n in range(count + 1):
-            size = add(abs(x), abs(y))
+            size = hypot(x, y)
             real[n], imag[n] = near.add(real[n], x), near.add(imag[n], y)
             errors[n], sizes[n] = add(errors[n], r), add(sizes[n], size)
             x, y = near.fmms(x, u, y, v), near.fmma(x, v, y, u)

@@ -100,11 +100,11 @@ def _contour(base: dict[str, Any], steps: checker.Steps, found: Enclosure) -> di
             digits = 1 if bounds["digits"] == "exact" else int(bounds["digits"])
             try:
                 for plan, bits in contours.plans(steps, claim.ways, points, digits):
-                    from dpexact import certificate_checker_mpfr
+                    from dpexact.certificate_checker_mpfr import checking
 
                     whole |= {"plan": plan, "bits": str(bits)}
                     try:
-                        certificate_checker_mpfr.check_statement(whole)
+                        checking.check_statement(whole)
                     except checker.Undecided as error:
                         reason = str(error)
                     else:

@@ -13,9 +13,9 @@ pytest.importorskip("gmpy2", reason="the checker with MPFR needs gmpy2")
 
 import dpexact
 from dpexact import certificate_checker as standard
-from dpexact import certificate_checker_mpfr as checker
 from dpexact.audit import Claim
 from dpexact.audit.runner import audit
+from dpexact.certificate_checker_mpfr import checking as checker
 from dpexact.certificates import NoCertificate, certificate, certificate_of_audit, to_text
 from dpexact.reals import real
 
@@ -210,6 +210,18 @@ def test_without_gmpy2_there_is_no_certificate(monkeypatch):
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     with pytest.raises(NoCertificate, match=r"pip install 'dpexact\[certify\]'"):
         written(ASKED[0])
+
+
+def test_without_gmpy2_the_program_says_so():
+    code = (
+        "import importlib.util as u, runpy; find = u.find_spec;"
+        "u.find_spec = lambda name, *rest: None if name == 'gmpy2' else find(name, *rest);"
+        "runpy.run_module('dpexact.certificate_checker_mpfr', run_name='__main__')"
+    )
+    run = [sys.executable, "-c", code]
+    done = subprocess.run(run, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert done.stderr == "this checker needs gmpy2: pip install 'dpexact[certify]'\n"
 
 
 def test_what_floats_cannot_plan_has_no_certificate():

@@ -1,0 +1,87 @@
+"""Statements, verdicts and files: as for the standard checker, but for contour integrals."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from dpexact import certificate_checker as standard
+from dpexact.certificate_checker import Invalid, Refuted, Undecided
+from dpexact.certificate_checker_mpfr.arithmetic import Arithmetic, Interval
+from dpexact.certificate_checker_mpfr.inversion import Inversion, parts_of
+
+MAX_BITS: Final = 4_000
+
+
+def check_statement(statement: Any) -> str:
+    """Verify a statement, by the standard checker unless it is of the method ``contour``.
+
+    Raises:
+        Unreadable: it is not of the form that is specified.
+        Invalid: it is wrong, or cannot be verified.
+    """
+    if not (isinstance(statement, dict) and statement.get("method") == standard.CONTOUR):
+        return standard.check_statement(statement)
+    claim = standard.claim_of(statement)
+    bits = standard.natural(statement["bits"], 32, MAX_BITS)
+    plans = statement["plan"]
+    if not isinstance(plans, dict) or set(plans) != set(claim.ways):
+        raise standard.Unreadable("there is not one plan for each direction")
+    a = Arithmetic(bits)
+    try:
+        parts = parts_of(claim.steps, a)
+        inversions = [Inversion(parts, way, plans[way], a) for way in claim.ways]
+        verify = _verify_delta if claim.quantity == "delta" else _verify_epsilon
+        verify(claim, inversions, a)
+    except ArithmeticError:
+        raise Invalid("numbers beyond the range of this checker") from None
+    return f"{claim.quantity} of {claim.text[:200]}"
+
+
+def _at(claim: standard.Claim, a: Arithmetic) -> Interval:
+    value = standard.number(claim.at, standard.Arithmetic(a.bits + 64))
+    return a.between(value.lo, value.hi)
+
+
+def _worst(inversions: list[Inversion], epsilon: Interval) -> Interval:
+    """The larger delta of the directions."""
+    found = [inversion.delta(epsilon) for inversion in inversions]
+    return Interval(max(x.lo for x in found), max(x.hi for x in found), epsilon.a)
+
+
+def _verify_delta(claim: standard.Claim, inversions: list[Inversion], a: Arithmetic) -> None:
+    epsilon = _at(claim, a)
+    if claim.lower is None or claim.upper is None:
+        raise Invalid("delta is not infinite")
+    if not epsilon.lo >= 0:
+        raise Invalid("epsilon is negative")
+    found = _worst(inversions, epsilon)
+    lower, upper = a.exact(claim.lower), a.exact(claim.upper)
+    if claim.lower == claim.upper == 0 and found.lo == found.hi == 0:
+        return
+    if found.hi <= lower.lo or found.lo >= upper.hi:
+        raise Refuted("the bounds exclude the truth")
+    if not (lower.hi < found.lo and found.hi < upper.lo):
+        raise Undecided("the plan does not tell the truth from a bound")
+
+
+def _verify_epsilon(claim: standard.Claim, inversions: list[Inversion], a: Arithmetic) -> None:
+    target = _at(claim, a)
+    if claim.lower is None or claim.upper is None or claim.lower == claim.upper:
+        raise Invalid("this epsilon is neither exact nor infinite")
+    if not (target.lo >= 0 and target.hi <= 1):
+        raise Invalid("delta is not in [0, 1]")
+    low, high = (_worst(inversions, a.exact(x)) for x in (claim.lower, claim.upper))
+    if low.hi <= target.lo or high.lo > target.hi:
+        raise Refuted("the bounds exclude the truth")
+    if not (low.lo > target.hi and high.hi <= target.lo):
+        raise Undecided("the plan does not tell delta from its value at a bound")
+
+
+def check(document: dict[str, Any]) -> list[str]:
+    """Verify a whole certificate, as :func:`dpexact.certificate_checker.check` does."""
+    return standard.check(document, check_statement)
+
+
+def main(arguments: list[str]) -> int:
+    """Check one file; see the module."""
+    return standard.main(arguments, check_statement, "dpexact.certificate_checker_mpfr")
