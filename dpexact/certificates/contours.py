@@ -49,7 +49,7 @@ def _plan(
         composition = tuple((_step(json.loads(text), way), n) for text, n in steps.items())
         near = [float(x) for x in points]
         if way == "add" and _largest(composition) <= min(near):
-            return "no larger loss", 32
+            return "no larger loss", 64 + 4 * digits
         planner = Planner(composition, _MAX_WORK)
         plan = planner.plan([Query(x, 1) for x in near], digits)
         return _written(planner, plan, near), plan.bits + _GUARD_BITS

@@ -88,7 +88,7 @@ def _contour(base: dict[str, Any], steps: checker.Steps, found: Enclosure) -> di
         raise NoCertificate(
             "no certificate: a contour integral takes gmpy2: pip install 'dpexact[certify]'"
         )
-    quantity, reason = base["quantity"], "the answer has too few digits"
+    quantity, reason = base["quantity"], "the answer has too few digits, or is exact"
     for most in _FEWER:
         for bounds in _bounds(found, quantity, most):
             if bounds["digits"] == "exact" and bounds["lower"] != "0":

@@ -29,6 +29,7 @@ ASKED = [
     ("poisson(gdp(1/3), sqrt(2)/20)^50 * poisson(gaussian(2), 1/9)^9", "delta", "log(3)", "both"),
     ("poisson(gaussian(2), 0.1)^50 * gaussian(5)^3 * pure_dp(1/10)", "delta", "1", "both"),
     ("poisson(gaussian(2), 0.1)^90 * approx_dp(log(2), 1e-7)^4", "epsilon", "1e-5", "both"),
+    ("poisson(gaussian(1.87), 0.08)^20 * approx_dp(1/5, 1e-5)^2", "delta", "2.3", "add"),
     ("poisson(gaussian(1), 0.01)^5", "delta", "1", "add"),
 ]
 
