@@ -72,7 +72,7 @@ class Arithmetic:
 
     def __init__(self, bits: int) -> None:
         self.bits = bits
-        self.left = MAX_WORK
+        self.left: int = MAX_WORK
 
     def spend(self, operations: int, bits: int = 0) -> None:
         """Count operations on numbers of so many bits."""

@@ -34,7 +34,9 @@ class Bracket:
         self, low: Bound, high: Bound, *, rising: bool, integer: bool, digits: int
     ) -> None:
         self.low, self.high = low, high
-        self.rising, self.integer, self.digits = rising, integer, digits
+        self.rising: bool = rising
+        self.integer: bool = integer
+        self.digits: int = digits
         self.slope: float | None = None
         self._points: list[tuple[Fraction, Fraction | None]] = []
         self._stride = self._last_stride = 2.0

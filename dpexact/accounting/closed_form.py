@@ -58,7 +58,7 @@ class GaussianMixedWithResponse(Profile):
     ) -> None:
         self.mu = mu
         self.infinite = infinite
-        self.eps = eps if eps is not None else rational(0)
+        self.eps: Real = eps if eps is not None else rational(0)
         self.count = count
         self.method = "closed form: Gaussian"
         if count:

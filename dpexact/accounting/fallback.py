@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
-from dpexact.accounting.profile import Profile
+from dpexact.accounting.profile import InfiniteLoss, Profile
 from dpexact.enclosure import Enclosure
 from dpexact.errors import PrecisionNotReached, UnsupportedMechanism
 from dpexact.reals import Real
@@ -26,8 +26,8 @@ class Fallback(Profile):
         self.first = first
         self.second = second
         self.thorough = thorough
-        self.infinite = first.infinite
-        self.method = first.method
+        self.infinite: InfiniteLoss = first.infinite
+        self.method: str = first.method
 
     def delta(self, epsilon: Real, digits: int) -> Enclosure:
         return self._ask(lambda profile: profile.delta(epsilon, digits), digits)

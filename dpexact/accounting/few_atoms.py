@@ -104,7 +104,7 @@ class FewAtoms(InvertedProfile):
             finite = [a for a in atoms if a.p.fraction != 0 and a.q.fraction != 0]
             self.steps.append((_by_loss(finite), count))
         self.steps.sort(key=lambda step: (len(step[0]) > 1, step[1]))
-        self.infinite = InfiniteLoss(tuple(masses))
+        self.infinite: InfiniteLoss = InfiniteLoss(tuple(masses))
         self._beside = infinite
         *others, (pivot, count) = self.steps
         self.types = math.prod(_types(len(atoms), n) for atoms, n in others)
@@ -116,7 +116,7 @@ class FewAtoms(InvertedProfile):
         self.largest = reals.rational(0)
         for atoms, n in self.steps:
             top = reals.multiply(reals.rational(n), atoms[0].loss)
-            self.largest = reals.add(self.largest, top)
+            self.largest: Real = reals.add(self.largest, top)
 
     def delta(self, epsilon: Real, digits: int) -> Enclosure:
         known = self.only_infinite(epsilon, digits)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from dpexact.accounting.profile import Profile
+from dpexact.accounting.profile import InfiniteLoss, Profile
 from dpexact.enclosure import Enclosure
 from dpexact.errors import PrecisionNotReached
 from dpexact.reals import Real
@@ -18,8 +18,8 @@ class FirstToReach(Profile):
 
     def __init__(self, first: Profile, *others: Profile) -> None:
         self.routes: Sequence[Profile] = (first, *others)
-        self.infinite = first.infinite
-        self.method = first.method
+        self.infinite: InfiniteLoss = first.infinite
+        self.method: str = first.method
 
     def delta(self, epsilon: Real, digits: int) -> Enclosure:
         return self._ask(lambda route: route.delta(epsilon, digits), digits)

@@ -17,7 +17,7 @@ from __future__ import annotations
 from typing import Final
 
 from dpexact.accounting.lattice import LatticeProfile
-from dpexact.accounting.profile import Profile
+from dpexact.accounting.profile import InfiniteLoss, Profile
 from dpexact.enclosure import Enclosure
 from dpexact.errors import PrecisionNotReached
 from dpexact.reals import Real
@@ -41,7 +41,7 @@ class FixedSizeBounds(Profile):
     def __init__(self, attained: Profile, dominating: LatticeProfile) -> None:
         self.attained = attained
         self.dominating = dominating
-        self.infinite = attained.infinite
+        self.infinite: InfiniteLoss = attained.infinite
 
     def delta(self, epsilon: Real, digits: int) -> Enclosure:
         low = _best(self.attained, "delta", epsilon, _LOWER_DIGITS)

@@ -83,7 +83,7 @@ class LaplaceProduct(InvertedProfile):
     def __init__(self, parts: LaplaceParts, infinite: InfiniteLoss) -> None:
         self.parts = parts
         self.infinite = infinite
-        self.largest = parts.largest
+        self.largest: Real = parts.largest
         self.method = "closed form: Laplace"
 
     def delta(self, epsilon: Real, digits: int) -> Enclosure:
@@ -146,9 +146,11 @@ class Route:
 
     def __init__(self, parts: LaplaceParts, epsilon: float) -> None:
         self.parts = parts
-        self.rates = [(balls.approximate(rate), count) for rate, count in parts.parts]
+        self.rates: list[tuple[float, int]] = [
+            (balls.approximate(rate), count) for rate, count in parts.parts
+        ]
         self.epsilon = epsilon
-        self.log_delta = min(0.0, Landscape(parts.noises()).chernoff(epsilon, 1)[1])
+        self.log_delta: float = min(0.0, Landscape(parts.noises()).chernoff(epsilon, 1)[1])
 
     def reachable(self, bits: int) -> int:
         """The largest precision up to ``bits`` for which the sum is short enough, else 0."""

@@ -66,8 +66,8 @@ class BetweenResponses(Profile):
         self.infinite = infinite
         growth = reals.exponential(reals.divide(rate, reals.rational(2)))
         odds = reals.add(reals.multiply(reals.rational(2), growth), reals.rational(-1))
-        self.below = OptimalComposition(reals.logarithm(odds), count, infinite)
-        self.above = OptimalComposition(rate, count, infinite)
+        self.below: OptimalComposition = OptimalComposition(reals.logarithm(odds), count, infinite)
+        self.above: OptimalComposition = OptimalComposition(rate, count, infinite)
 
     def delta(self, epsilon: Real, digits: int) -> Enclosure:
         return self._between(lambda profile: profile.delta(epsilon, digits + 1), digits)

@@ -50,7 +50,7 @@ class LaplaceSplit(InvertedProfile):
     def __init__(self, parts: LaplaceParts, infinite: InfiniteLoss) -> None:
         self.parts = parts
         self.infinite = infinite
-        self.largest = parts.largest
+        self.largest: Real = parts.largest
         self._planners: dict[int, Planner] = {}
         self._sum = LaplaceProduct(parts, infinite)
 

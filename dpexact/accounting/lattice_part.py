@@ -129,10 +129,10 @@ class DiscreteGaussianPart(LatticePart):
     highest = None
 
     def __init__(self, sigma: Real, sensitivity: int) -> None:
-        self.variance = reals.multiply(sigma, sigma)
+        self.variance: Real = reals.multiply(sigma, sigma)
         self.sensitivity = sensitivity
-        self.spacing = reals.divide(reals.rational(sensitivity), self.variance)
-        self.origin = Fraction(sensitivity, 2)
+        self.spacing: Real = reals.divide(reals.rational(sensitivity), self.variance)
+        self.origin: Fraction = Fraction(sensitivity, 2)
         with balls.precision(64):
             self._variance = float(balls.ball(self.variance).mid())
         self._untilted: tuple[int, arb] | None = None

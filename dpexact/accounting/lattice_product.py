@@ -70,8 +70,8 @@ class LatticeComposition(InvertedProfile):
         self.parts = parts
         self.infinite = infinite
         self.method = "lattice law"
-        self.origin = sum((s.part.origin * s.count * s.stride for s in parts), ZERO)
-        self.largest = self._largest()
+        self.origin: Fraction = sum((s.part.origin * s.count * s.stride for s in parts), ZERO)
+        self.largest: Real | None = self._largest()
         self._laws: dict[tuple[Fraction, int], tuple[_Run, arb]] = {}
 
     def _largest(self) -> Real | None:

@@ -35,7 +35,7 @@ class MixedProfile(InvertedProfile):
         self.divergence = divergence
         self.largest = largest
         self.infinite = infinite
-        self.method = f"lattice law with {method}"
+        self.method: str = f"lattice law with {method}"
 
     def delta(self, epsilon: Real, digits: int) -> Enclosure:
         known = self.only_infinite(epsilon, digits)

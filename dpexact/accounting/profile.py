@@ -147,8 +147,8 @@ class WorseDirection(Profile):
     def __init__(self, remove: Profile, add: Profile) -> None:
         self.remove = remove
         self.add = add
-        self.infinite = remove.infinite
-        self.method = remove.method
+        self.infinite: InfiniteLoss = remove.infinite
+        self.method: str = remove.method
 
     def delta(self, epsilon: Real, digits: int) -> Enclosure:
         return self._larger(lambda profile, d: profile.delta(epsilon, d), digits)

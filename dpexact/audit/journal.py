@@ -60,7 +60,7 @@ class Journal:
     """
 
     def __init__(self, path: str | os.PathLike[str], settings: dict[str, Any]) -> None:
-        self.path = Path(path)
+        self.path: Path = Path(path)
         self._known: defaultdict[str, deque[Finding]] = defaultdict(deque)
         self._answers: dict[str, Answer] = {}
         self._writing = threading.Lock()

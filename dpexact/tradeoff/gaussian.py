@@ -16,7 +16,7 @@ from dpexact import balls, reals
 from dpexact.arguments import digits_in, integer_in, real_in
 from dpexact.enclosure import Enclosure
 from dpexact.errors import InvalidInput
-from dpexact.reals import RealLike
+from dpexact.reals import Real, RealLike
 from dpexact.tradeoff.base import TradeoffFunction, level_in
 from dpexact.tradeoff.numbers import Number, ball
 
@@ -35,7 +35,7 @@ class GaussianTradeoff(TradeoffFunction):
     method = "closed form: Gaussian"
 
     def __init__(self, mu: RealLike) -> None:
-        self.mu = real_in(mu, "mu", ">= 0")
+        self.mu: Real = real_in(mu, "mu", ">= 0")
 
     def _enclose(self, alpha: Number, digits: int) -> Enclosure:
         if alpha in (0, 1) or self.mu.fraction == 0:

@@ -8,7 +8,7 @@ from typing import Final
 from dpexact import reals
 from dpexact.arguments import integer_in, real_in
 from dpexact.enclosure import Enclosure
-from dpexact.reals import RealLike
+from dpexact.reals import Real, RealLike
 from dpexact.tradeoff.base import TradeoffFunction, level_in
 from dpexact.tradeoff.numbers import Number, approximate, compare, enclose, exponential
 from dpexact.tradeoff.piecewise import Atom, PiecewiseLinear
@@ -34,7 +34,7 @@ class LaplaceTradeoff(TradeoffFunction):
     method = "closed form: Laplace"
 
     def __init__(self, mu: RealLike) -> None:
-        self.mu = real_in(mu, "mu", ">= 0")
+        self.mu: Real = real_in(mu, "mu", ">= 0")
         self._shrink = exponential(reals.negate(self.mu))
 
     def value(self, alpha: RealLike) -> Number:

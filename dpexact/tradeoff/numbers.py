@@ -16,7 +16,7 @@ import functools
 from collections.abc import Iterable
 from fractions import Fraction
 from math import comb
-from typing import Final, TypeAlias
+from typing import ClassVar, Final, TypeAlias
 
 from flint import arb
 
@@ -43,11 +43,11 @@ class ExpRatio:
     """
 
     __slots__ = ("_first", "denominator", "numerator")
-    __hash__ = None  # type: ignore[assignment]  # equal numbers may be written differently
+    __hash__: ClassVar[None] = None  # type: ignore[assignment]  # equal numbers may differ in form
 
     def __init__(self, numerator: Sum, denominator: Sum) -> None:
-        self.numerator = numerator
-        self.denominator = denominator
+        self.numerator: Sum = numerator
+        self.denominator: Sum = denominator
         self._first: arb | None = None
 
     def ball(self) -> arb:

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from functools import cached_property
 from itertools import accumulate, pairwise
-from typing import Final, NamedTuple
+from typing import ClassVar, Final, NamedTuple
 
 from dpexact.arguments import integer_in
 from dpexact.enclosure import Enclosure
@@ -57,11 +57,11 @@ class PiecewiseLinear(TradeoffFunction):
     when they agree everywhere. ``f * g`` is the tensor product and ``f ** n`` its power.
     """
 
-    __hash__ = None  # type: ignore[assignment]  # coordinates of equal value may differ in form
+    __hash__: ClassVar[None] = None  # type: ignore[assignment]  # equal coordinates may differ
     method = "exact trade-off function"
 
     def __init__(self, atoms: Iterable[Atom]) -> None:
-        self.atoms = _canonical(atoms)
+        self.atoms: tuple[Atom, ...] = _canonical(atoms)
 
     # --- the graph ------------------------------------------------------------------------------
 

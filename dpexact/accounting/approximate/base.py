@@ -95,7 +95,7 @@ class Larger(Approximation):
     def __init__(self, first: Approximation, second: Approximation) -> None:
         self.first = first
         self.second = second
-        self.method = first.method
+        self.method: str = first.method
 
     def delta_ball(self, epsilon: arb) -> arb:
         return self.first.delta_ball(epsilon).max(self.second.delta_ball(epsilon))

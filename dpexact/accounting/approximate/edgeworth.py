@@ -45,7 +45,7 @@ class Edgeworth(Approximation):
     def __init__(self, laws: list[tuple[Law, int]], order: int) -> None:
         self.laws = laws
         self.order = order
-        self.method = f"Edgeworth, order {order}"
+        self.method: str = f"Edgeworth, order {order}"
         self._kept: dict[int, tuple[Cumulants, Cumulants]] = {}
 
     def delta_ball(self, epsilon: arb) -> arb:

@@ -150,8 +150,8 @@ class Planner:
     def __init__(self, composition: Composition, max_work: int) -> None:
         self.composition = composition
         self.max_work = max_work
-        self.forward = Landscape(composition)
-        self.backward = Landscape(tuple((step.reverse, n) for step, n in composition))
+        self.forward: Landscape = Landscape(composition)
+        self.backward: Landscape = Landscape(tuple((step.reverse, n) for step, n in composition))
 
     def plan(self, queries: Sequence[Query], digits: float) -> Plan:
         """One plan that gives every query about ``digits`` relative digits."""

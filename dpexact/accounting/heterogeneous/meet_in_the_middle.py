@@ -69,10 +69,10 @@ class Meeting:
     method = "heterogeneous composition: meet in the middle"
 
     def __init__(self, first: Parameters, second: Parameters, outcomes: int) -> None:
-        self.split = (first, second)
+        self.split: tuple[Parameters, Parameters] = (first, second)
         self.outcomes = outcomes
-        self.lost_bits = 2 * outcomes.bit_length()
-        self.cap = max(_MAX_BITS // outcomes, 512)
+        self.lost_bits: int = 2 * outcomes.bit_length()
+        self.cap: int = max(_MAX_BITS // outcomes, 512)
         self._kept: dict[int, _Halves] = {}
 
     @classmethod

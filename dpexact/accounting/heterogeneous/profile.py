@@ -55,13 +55,13 @@ class HeterogeneousComposition(InvertedProfile):
     def __init__(
         self, parameters: Parameters, infinite: InfiniteLoss, route: Route = "auto"
     ) -> None:
-        self.parameters = tuple(parameters)
+        self.parameters: tuple[tuple[Real, int], ...] = tuple(parameters)
         self.infinite = infinite
         self._top = self.largest = _balanced_sum(
             [reals.multiply(eps, reals.rational(count)) for eps, count in parameters]
         )
         self._route = _route(self.parameters, route)
-        self.method = self._route.method
+        self.method: str = self._route.method
 
     def delta(self, epsilon: Real, digits: int) -> Enclosure:
         known = self.only_infinite(epsilon, digits)

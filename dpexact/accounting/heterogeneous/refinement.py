@@ -47,17 +47,17 @@ class RefinedGrid:
     def __init__(self, parameters: Parameters, work: int = WORK) -> None:
         self.parameters = parameters
         self.work = work
-        self.steps = sum(count for _, count in parameters)
+        self.steps: int = sum(count for _, count in parameters)
         if self.steps * _OVERHEAD > work:
             raise UnsupportedMechanism(
                 f"no certified accounting for {self.steps} mechanisms of different eps"
             )
         values = [(balls.approximate(eps), count) for eps, count in parameters]
-        self.deviation = math.sqrt(
+        self.deviation: float = math.sqrt(
             sum(c * (v / math.cosh(min(v, _MAX_COSH) / 2)) ** 2 for v, c in values)
         )
-        self.whole = 2 * sum(c * v for v, c in values)
-        self.largest = max(v for v, _ in values)
+        self.whole: float | int = 2 * sum(c * v for v, c in values)
+        self.largest: float = max(v for v, _ in values)
         self._laws: GridLaws | None = None
 
     def refine(self, ask: Ask, digits: int, size: Callable[[Enclosure], float]) -> Enclosure:

@@ -36,7 +36,7 @@ class LatticeProfile(Profile):
     def __init__(
         self, steps: Sequence[Step], infinite: InfiniteLoss, work: int = engine.WORK
     ) -> None:
-        self.steps = tuple(steps)
+        self.steps: tuple[Step, ...] = tuple(steps)
         self.infinite = infinite
         self.work = work
 

@@ -44,11 +44,15 @@ class Law:
 
     def __init__(self, composed: Unsampled) -> None:
         self.composed = composed
-        self.infinite = InfiniteLoss(tuple(composed.masses))
+        self.infinite: InfiniteLoss = InfiniteLoss(tuple(composed.masses))
         responses = [(response(eps), count) for eps, count in composed.responses.items()]
         parts = [*composed.others, *responses]
-        self.finite = [(part, k) for part, k in parts if isinstance(part, FinitePart)]
-        self.discrete = [(part, k) for part, k in parts if isinstance(part, DiscreteGaussianPart)]
+        self.finite: list[tuple[FinitePart, int]] = [
+            (part, k) for part, k in parts if isinstance(part, FinitePart)
+        ]
+        self.discrete: list[tuple[DiscreteGaussianPart, int]] = [
+            (part, k) for part, k in parts if isinstance(part, DiscreteGaussianPart)
+        ]
 
     # --- the largest loss -------------------------------------------------------------------------
 

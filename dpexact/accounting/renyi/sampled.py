@@ -98,12 +98,15 @@ class SampledGaussian:
     """
 
     def __init__(self, square: Real, q: Real, order: Real, add: bool) -> None:
-        self.square, self.q, self.order, self.add = square, q, order, add
-        self.excess = reals.add(order, reals.negate(_ONE))
-        self.power = reals.negate(self.excess) if add else order
-        self.above_one = balls.sign(self.excess, "order") > 0
-        self.negative = add and self.above_one  # the sign of the power
-        self.scale = scale.estimate(square, q, order, self.excess, add, self.negative)
+        self.square: Real = square
+        self.q: Real = q
+        self.order: Real = order
+        self.add: bool = add
+        self.excess: Real = reals.add(order, reals.negate(_ONE))
+        self.power: Real = reals.negate(self.excess) if add else order
+        self.above_one: bool = balls.sign(self.excess, "order") > 0
+        self.negative: bool = add and self.above_one  # the sign of the power
+        self.scale: scale.Scale = scale.estimate(square, q, order, self.excess, add, self.negative)
 
     def divergence(self, digits: int, method: Method) -> Enclosure:
         """Enclose to ``digits`` digits by ``method``, or by the fastest for ``auto``."""

@@ -13,10 +13,10 @@ class Autodp:
     """``Composition`` and ``ComposeGaussian``: claim upper bounds for add/remove neighbours."""
 
     name = "autodp"
-    distributions = ("autodp",)
+    distributions: tuple[str, ...] = ("autodp",)
     module = "autodp.transformer_zoo"
     install = '"dpexact[accountants]"'
-    kinds = ("upper",)
+    kinds: tuple[str, ...] = ("upper",)
 
     def supports(self, query: dict[str, Any]) -> bool:
         return all(_written(tree) for tree, _ in query["steps"])

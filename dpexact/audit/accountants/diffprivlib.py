@@ -17,10 +17,10 @@ class BudgetAccountant:
     """``BudgetAccountant``: claims upper bounds, with whatever delta is left as its slack."""
 
     name = "diffprivlib"
-    distributions = ("diffprivlib",)
+    distributions: tuple[str, ...] = ("diffprivlib",)
     module = "diffprivlib"
     install = '"dpexact[accountants]"'
-    kinds = ("upper",)
+    kinds: tuple[str, ...] = ("upper",)
 
     def supports(self, query: dict[str, Any]) -> bool:
         names = {tree["name"] for tree, _ in query["steps"]}

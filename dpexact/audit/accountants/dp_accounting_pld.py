@@ -26,13 +26,13 @@ _SIDES: Final = {"remove": "_pmf_remove", "add": "_pmf_add"}
 class PrivacyLossDistributions:
     """``privacy_loss_distribution``: claims upper bounds, or lower ones if ``optimistic``."""
 
-    distributions = ("dp-accounting",)
+    distributions: tuple[str, ...] = ("dp-accounting",)
     module = "dp_accounting.pld.privacy_loss_distribution"
     install = '"dpexact[accountants]"'
 
     def __init__(self, name: str, optimistic: bool) -> None:
         self.name = name
-        self.kinds = ("lower" if optimistic else "upper",)
+        self.kinds: tuple[str, ...] = ("lower" if optimistic else "upper",)
         self._optimistic = optimistic
 
     def supports(self, query: dict[str, Any]) -> bool:

@@ -15,10 +15,10 @@ class RenyiAccountant:
     """``RdpAccountant``: claims upper bounds, valid in both directions of add/remove neighbours."""
 
     name = "dp-accounting-rdp"
-    distributions = ("dp-accounting",)
+    distributions: tuple[str, ...] = ("dp-accounting",)
     module = "dp_accounting.rdp"
     install = '"dpexact[accountants]"'
-    kinds = ("upper",)
+    kinds: tuple[str, ...] = ("upper",)
 
     def supports(self, query: dict[str, Any]) -> bool:
         return _supported(query["mechanism"])

@@ -13,10 +13,10 @@ class ConnectTheDots:
     """``CTDAccountant``: claims upper bounds for add/remove neighbours, so in each direction."""
 
     name = "gdpnum"
-    distributions = ("gdpnum", "dp-accounting")
+    distributions: tuple[str, ...] = ("gdpnum", "dp-accounting")
     module = "gdpnum"
     install = '"dpexact[accountants]"'
-    kinds = ("upper",)
+    kinds: tuple[str, ...] = ("upper",)
 
     def supports(self, query: dict[str, Any]) -> bool:
         # of deltas it has only the one at epsilon 0, the advantage of an attacker

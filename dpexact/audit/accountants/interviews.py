@@ -55,7 +55,7 @@ class Interview:
     def __init__(
         self, registered: Registered, python: str = "", limits: Limits | None = None
     ) -> None:
-        self.name = registered.name
+        self.name: str = registered.name
         self.accountant = registered.accountant
         self.python = python
         #: The versions of the audited package, known once the process runs.

@@ -19,13 +19,13 @@ class OpacusAccountant:
     Users take its epsilon for add/remove neighbours; it computes the remove direction.
     """
 
-    distributions = ("opacus",)
+    distributions: tuple[str, ...] = ("opacus",)
     module = "scipy.optimize"
     install = "--no-deps opacus scipy"
 
     def __init__(self, name: str, file: str, function: str, kind: str, one_step: bool) -> None:
         self.name = name
-        self.kinds = (kind,)
+        self.kinds: tuple[str] = (kind,)
         self._file, self._class, self._one_step = file, function, one_step
 
     def supports(self, query: dict[str, Any]) -> bool:

@@ -28,10 +28,10 @@ class OpenDP:
     """
 
     name = "opendp"
-    distributions = ("opendp",)
+    distributions: tuple[str, ...] = ("opendp",)
     module = "opendp.prelude"
     install = '"dpexact[accountants]"'
-    kinds = ("upper",)
+    kinds: tuple[str, ...] = ("upper",)
 
     def supports(self, query: dict[str, Any]) -> bool:
         steps = query["steps"]

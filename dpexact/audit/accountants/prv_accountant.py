@@ -19,10 +19,10 @@ class PrivacyRandomVariables:
     """``PRVAccountant``: the privacy loss of the remove direction."""
 
     name = "prv-accountant"
-    distributions = ("prv-accountant",)
+    distributions: tuple[str, ...] = ("prv-accountant",)
     module = "prv_accountant"
     install = '"dpexact[accountants]"'
-    kinds = ("lower", "estimate", "upper")
+    kinds: tuple[str, ...] = ("lower", "estimate", "upper")
 
     def supports(self, query: dict[str, Any]) -> bool:
         steps = query["steps"]

@@ -15,10 +15,10 @@ class CentralLimit:
     """``gdp_accountant.compute_eps_poisson``: an estimate of epsilon at delta."""
 
     name = "tensorflow-privacy-gdp"
-    distributions = ("tensorflow-privacy",)
+    distributions: tuple[str, ...] = ("tensorflow-privacy",)
     module = "scipy.stats"
     install = "--no-deps tensorflow-privacy scipy"
-    kinds = ("estimate",)
+    kinds: tuple[str, ...] = ("estimate",)
 
     def supports(self, query: dict[str, Any]) -> bool:
         asked = query["quantity"] == "epsilon" and query["direction"] != "add"
