@@ -9,7 +9,6 @@ from dataclasses import asdict
 import click
 
 import dpexact
-from dpexact.progress import progress_bar
 
 
 @click.command()
@@ -27,6 +26,7 @@ def selftest(seed: int, as_json: bool) -> int:
       dpexact selftest
       dpexact selftest --seed 7 --json
     """
+    from dpexact.progress import progress_bar
     from dpexact.selftest import selftest as run
 
     started = time.perf_counter()
