@@ -13,6 +13,7 @@ import resource
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 import traceback
 from pathlib import Path
@@ -97,7 +98,6 @@ def by_atheris(name: str, seconds: float) -> None:
     with atheris.instrument_imports(include=["dpexact", "yaml", "json"]):
         from fuzzing.seeds import SEEDS, WORDS
         from fuzzing.targets import attempt
-    import tempfile
 
     with tempfile.TemporaryDirectory() as folder:
         corpus = Path(folder, "corpus")
@@ -114,7 +114,7 @@ def by_atheris(name: str, seconds: float) -> None:
             f"-rss_limit_mb={BYTES >> 20}",
             f"-max_len={LONGEST}",
             f"-dict={words}",
-            f"-artifact_prefix=/tmp/fuzz-{name}-",
+            f"-artifact_prefix={tempfile.gettempdir()}/fuzz-{name}-",
             "-print_final_stats=1",
             "-verbosity=1",
             str(corpus),
