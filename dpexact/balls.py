@@ -18,10 +18,11 @@ import flint
 from flint import arb, ctx, fmpq, fmpz
 
 from dpexact import reals
-from dpexact.enclosure import Enclosure
-from dpexact.errors import InvalidInput, PrecisionNotReached
+from dpexact.enclosure import Bound, Enclosure
+from dpexact.errors import InvalidInput
 from dpexact.exactness import exp_fraction
 from dpexact.reals import Real
+from dpexact.ternary import Order
 from dpexact.tokens import shorten
 
 FLINT_VERSION: Final = str(flint.__FLINT_VERSION__)
@@ -99,34 +100,28 @@ def certify(
 
     ``compute`` must return a ball that contains the true value at any precision. ``[lowest,
     highest]`` are bounds known beforehand; ``lost_bits`` is how much precision ``compute`` is
-    expected to lose; ``cap`` lowers the cap on precision, but not below the first attempt.
+    expected to lose; ``cap`` lowers the cap on precision, but not below the first attempt. At the
+    cap the enclosure is as wide as it is, and says so.
 
     Raises:
-        PrecisionNotReached: at the cap on precision, with the best enclosure.
+        Contradiction: balls of two precisions, or a ball and the known bounds, share no point.
     """
-    best: Enclosure | None = None
+    best = Enclosure(
+        -math.inf if lowest is None else lowest, math.inf if highest is None else highest, method
+    )
     bits = bits_for(digits) + lost_bits
     last = CAP_FACTOR * bits + CAP_EXTRA if cap is None else max(bits, cap)
     while bits <= last:
         with precision(bits):
             ball = compute()
-            found = to_enclosure(ball, method) if in_range(ball) else None
-        if found is not None:
-            low = found.lower if lowest is None else max(found.lower, lowest)
-            high = found.upper if highest is None else min(found.upper, highest)
-            if best is not None:
-                low, high = max(low, best.lower), min(high, best.upper)
-            best = Enclosure(low, high, method)
-            if best.digits >= digits:
-                return best
-            if 0 < best.upper <= TINY:
-                raise PrecisionNotReached(f"the value is below {TINY_TEXT} (or 0)", best)
+            found = to_enclosure(ball, method) if ball.is_finite() else best
+        best = best.meet(found).labelled(method)
+        if best.digits >= digits:
+            return best
+        if 0 < best.upper <= TINY and best.lower >= 0:
+            return best.short(f"the value is below {TINY_TEXT} (or 0)")
         bits *= 2
-    if best is None:
-        best = Enclosure(lowest or Fraction(0), math.inf if highest is None else highest, method)
-    raise PrecisionNotReached(
-        f"{digits} digits were not reached with {bits // 2} bits: the value lies in {best}", best
-    )
+    return best.short(f"{bits // 2} bits of precision did not suffice")
 
 
 # --- into balls ---------------------------------------------------------------------------------
@@ -202,6 +197,14 @@ def compare(a: Real, b: Real, name: str = "number") -> int:
     return sign(reals.add(a, reals.negate(b)), name)
 
 
+def order(a: Real, b: Real) -> Order:
+    """How ``a`` stands to ``b``, undecided where :func:`compare` cannot tell."""
+    try:
+        return Order.of_sign(compare(a, b))
+    except InvalidInput:
+        return Order.UNDECIDED
+
+
 def approximate(value: Real | Fraction | float) -> float:
     """A float near ``value``, for proposals only: it says nothing about the truth."""
     with precision(64):
@@ -212,7 +215,7 @@ def approximate(value: Real | Fraction | float) -> float:
 
 
 def in_range(x: arb) -> bool:
-    """Whether ``x`` is finite and within ``2^MAX_EXPONENT``, so that :func:`to_enclosure` works."""
+    """Whether ``x`` is finite and within ``2^MAX_EXPONENT``, so that its bounds are finite."""
     if not x.is_finite():
         return False
     mantissa, exponent = x.abs_upper().man_exp()
@@ -231,17 +234,13 @@ def midpoint(x: arb) -> Fraction:
     return Fraction(to_enclosure(x.mid()).lower)
 
 
-def _lower(x: arb) -> Fraction:
-    """A ``Fraction`` not above any point of ``x``."""
+def _lower(x: arb) -> Bound:
+    """A bound not above any point of ``x``."""
     mantissa, exponent = x.lower().man_exp()
     size = int(exponent) + int(fmpz(mantissa).bit_length())
     if size < -MAX_EXPONENT:
         return Fraction(0) if mantissa >= 0 else -TINY
     if size > MAX_EXPONENT:
-        if mantissa > 0:
-            return Fraction(1 << MAX_EXPONENT)
-        raise PrecisionNotReached(
-            f"a bound exceeds 2^{MAX_EXPONENT}", Enclosure(Fraction(0), math.inf)
-        )
+        return Fraction(1 << MAX_EXPONENT) if mantissa > 0 else -math.inf
     m, e = int(mantissa), int(exponent)
     return Fraction(m << e) if e >= 0 else Fraction(m, 1 << -e)

@@ -9,13 +9,14 @@ from decimal import MAX_EMAX, MIN_EMIN, ROUND_CEILING, ROUND_DOWN, ROUND_FLOOR, 
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
-from dpexact.errors import InvalidInput, UndecidedComparison
+from dpexact.errors import Contradiction, InvalidInput, UndecidedComparison
+from dpexact.ternary import Ternary
 
 if TYPE_CHECKING:
     import mpmath
 
 Bound: TypeAlias = Fraction | float
-"""An exact bound: a ``Fraction``, or ``math.inf`` (the only float that occurs)."""
+"""An exact bound: a ``Fraction``, or an infinity (the only floats that occur)."""
 
 #: ``Enclosure.digits`` of an exact value.
 EXACT: Final = sys.maxsize
@@ -25,12 +26,13 @@ EXACT: Final = sys.maxsize
 class Enclosure:
     """A certified interval ``[lower, upper]`` that contains the true value.
 
-    Invariants, checked here: ``lower <= upper``; both are ``Fraction`` or ``math.inf``.
-    ``method`` says which method certified it; it takes no part in comparison.
+    Invariants, checked here: ``lower <= upper``; both are ``Fraction`` or infinite. ``method`` says
+    which method certified it, and ``reason``, where it is wider than was asked, what stood in the
+    way; they take no part in comparison.
 
     ``a < b`` and its kin answer only what is certain and raise :class:`UndecidedComparison`
-    otherwise; :meth:`less_than` and :meth:`at_most` return ``None`` instead. ``==`` compares the
-    intervals themselves.
+    otherwise; :meth:`less_than` and :meth:`at_most` answer ``Ternary.UNDECIDED`` instead. ``==``
+    compares the intervals themselves.
 
     >>> x = Enclosure(Fraction(1, 3) - Fraction(1, 10**9), Fraction(1, 3) + Fraction(1, 10**9))
     >>> print(x, x.digits, x < 1)
@@ -40,10 +42,11 @@ class Enclosure:
     lower: Bound
     upper: Bound
     method: str = field(default="", compare=False)
+    reason: str = field(default="", compare=False)
 
     def __post_init__(self) -> None:
         for bound in (self.lower, self.upper):
-            if not isinstance(bound, Fraction) and bound != math.inf:
+            if not isinstance(bound, Fraction) and abs(bound) != math.inf:
                 raise InvalidInput(f"bound {bound!r} is not a Fraction or infinity")
         if not self.lower <= self.upper:
             raise InvalidInput(f"lower bound {self.lower} exceeds upper bound {self.upper}")
@@ -57,15 +60,50 @@ class Enclosure:
         """The same interval with another ``method``."""
         return replace(self, method=method)
 
+    def short(self, reason: str) -> Enclosure:
+        """The same interval, with what kept it from being narrower."""
+        return replace(self, reason=reason)
+
+    # --- answers of two questions, and two answers of one -----------------------------------------
+
     def larger(self, other: Enclosure) -> Enclosure:
         """An enclosure of the larger of the two true values."""
-        method = (self if self.upper >= other.upper else other).method
-        return Enclosure(max(self.lower, other.lower), max(self.upper, other.upper), method)
+        top = self if self.upper >= other.upper else other
+        lower, upper = max(self.lower, other.lower), max(self.upper, other.upper)
+        return Enclosure(lower, upper, top.method, top.reason or self.reason or other.reason)
 
-    def clamped(self, lowest: Bound, highest: Bound) -> Enclosure:
-        """The intersection with ``[lowest, highest]``, which must contain the true value."""
-        low, high = max(self.lower, lowest), min(self.upper, highest)
-        return replace(self, lower=low, upper=high)
+    def between(self, other: Enclosure, method: str) -> Enclosure:
+        """An enclosure of what lies between the two true values, the second not below the first."""
+        return Enclosure(self.lower, other.upper, method, self.reason or other.reason)
+
+    def meet(self, other: Enclosure) -> Enclosure:
+        """The intersection of two enclosures of one number; the narrower one says how.
+
+        Raises:
+            Contradiction: they share no point.
+        """
+        lower, upper = max(self.lower, other.lower), min(self.upper, other.upper)
+        if lower > upper:
+            raise Contradiction(self._named(), other._named())
+        narrower = other if other._width() < self._width() else self
+        return replace(narrower, lower=lower, upper=upper)
+
+    def within(self, lowest: Bound, highest: Bound) -> Enclosure:
+        """The intersection with a range that is known to contain the true value.
+
+        Raises:
+            Contradiction: they share no point.
+        """
+        found = self.meet(Enclosure(lowest, highest, "the known range"))
+        return replace(self, lower=found.lower, upper=found.upper)
+
+    def _width(self) -> Bound:
+        if self.is_exact:
+            return Fraction(0)
+        return math.inf if self.lower == -math.inf else self.upper - self.lower
+
+    def _named(self) -> str:
+        return f"{self} by {self.method or 'no method'}"
 
     # --- accuracy -------------------------------------------------------------------------------
 
@@ -82,7 +120,7 @@ class Enclosure:
         """
         if self.is_exact:
             return EXACT
-        if self.upper == math.inf:
+        if math.inf in (self.upper, -self.lower):
             return 0
         width = Fraction(self.upper) - Fraction(self.lower)
         size = max(abs(Fraction(self.lower)), abs(Fraction(self.upper)))
@@ -91,19 +129,15 @@ class Enclosure:
 
     # --- comparison -----------------------------------------------------------------------------
 
-    def less_than(self, other: Enclosure | Bound | int) -> bool | None:
-        """Whether the true value is ``< other``: True, False, or None if that is unknown."""
+    def less_than(self, other: Enclosure | Bound | int) -> Ternary:
+        """Whether the true value is ``< other``."""
         low, high = _bounds(other)
-        if self.upper < low:
-            return True
-        return False if self.lower >= high else None
+        return Ternary.of(self.upper < low, self.lower >= high)
 
-    def at_most(self, other: Enclosure | Bound | int) -> bool | None:
-        """Whether the true value is ``<= other``: True, False, or None if that is unknown."""
+    def at_most(self, other: Enclosure | Bound | int) -> Ternary:
+        """Whether the true value is ``<= other``."""
         low, high = _bounds(other)
-        if self.upper <= low:
-            return True
-        return False if self.lower > high else None
+        return Ternary.of(self.upper <= low, self.lower > high)
 
     def __lt__(self, other: Enclosure | Bound | int) -> bool:
         return self._decided(self.less_than(other), other)
@@ -117,12 +151,12 @@ class Enclosure:
     def __ge__(self, other: Enclosure | Bound | int) -> bool:
         return not self < other
 
-    def _decided(self, answer: bool | None, other: object) -> bool:
-        if answer is None:
+    def _decided(self, answer: Ternary, other: object) -> bool:
+        if answer is Ternary.UNDECIDED:
             raise UndecidedComparison(
                 f"{self} and {other} overlap: ask for more digits, or use less_than() or at_most()"
             )
-        return answer
+        return answer is Ternary.HOLDS
 
     def overlaps(self, other: Enclosure) -> bool:
         """Whether the two intervals share a point."""
@@ -168,7 +202,7 @@ class Enclosure:
 
         def convert(bound: Bound, rounding: str) -> Any:
             if not isinstance(bound, Fraction):
-                return mpf("inf")
+                return mpf(bound)
             raw = from_rational(bound.numerator, bound.denominator, bits, rounding)
             return mp.make_mpf(raw)
 
@@ -199,7 +233,7 @@ class Enclosure:
 def format_decimal(value: Bound, significant: int, rounding: str) -> str:
     """``value`` as decimal text with ``significant`` digits in the given rounding direction."""
     if not isinstance(value, Fraction):
-        return "inf"
+        return str(value)
     rounded = _divide(value, significant, rounding)
     if not rounded:
         return "0"
@@ -234,12 +268,12 @@ def _divide(value: Fraction, significant: int, rounding: str) -> Decimal:
 
 
 def _parse_bound(text: str) -> Bound:
-    return math.inf if text == "inf" else Fraction(Decimal(text))
+    return float(text) if text in ("inf", "-inf") else Fraction(Decimal(text))
 
 
 def _pad(text: str, significant: int) -> str:
     """Restore the trailing zeros, which are digits too; 0 and infinity have none."""
-    if text in ("0", "inf"):
+    if text in ("0", "inf", "-inf"):
         return text
     mantissa, e, exponent = text.partition("e")
     shown = len(mantissa.replace(".", "").lstrip("0-"))

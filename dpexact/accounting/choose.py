@@ -10,12 +10,12 @@ from dpexact.accounting.classic.guarantees import sampling_of
 from dpexact.accounting.classic.zcdp import is_only_bounded
 from dpexact.accounting.classic.zcdp_profile import ZCDPProfile
 from dpexact.accounting.closed_form import GaussianMixedWithResponse
+from dpexact.accounting.combined import Fallback, WorseCurve, WorseDirection
 from dpexact.accounting.contour import ContourProfile
 from dpexact.accounting.contour import steps as contour
 from dpexact.accounting.contour.noises import FiniteLaw
-from dpexact.accounting.fallback import Fallback
 from dpexact.accounting.few_atoms import FewAtoms, sampled, symmetrised
-from dpexact.accounting.fixed_size import WORK, FixedSizeBounds
+from dpexact.accounting.fixed_size import WORK, fixed_size_bounds
 from dpexact.accounting.lattice import LatticeProfile
 from dpexact.accounting.lattice import steps as lattice
 from dpexact.accounting.lattice_of import WORK as LATTICE_WORK
@@ -26,8 +26,6 @@ from dpexact.accounting.profile import (
     NoLoss,
     Profile,
     Repeatable,
-    WorseCurve,
-    WorseDirection,
 )
 from dpexact.accounting.sampled_once import sampled_once
 from dpexact.accounting.separated import Samples, Steps, separate
@@ -206,7 +204,7 @@ def _fixed_size(steps: Steps) -> Profile:
     rest = Unsampled.of(plain)
     if rest.is_empty and sum(samples.values()) == 1:
         return attained
-    return FixedSizeBounds(attained, _lattice_above(rest, dominating))
+    return fixed_size_bounds(attained, _lattice_above(rest, dominating))
 
 
 def _lattice_above(rest: Unsampled, dominating: list[lattice.Step]) -> LatticeProfile:

@@ -21,7 +21,6 @@ from dpexact import balls
 from dpexact.accounting.inverse import invert
 from dpexact.accounting.profile import InfiniteLoss, Profile
 from dpexact.enclosure import Enclosure
-from dpexact.errors import PrecisionNotReached
 from dpexact.reals import Real, rational
 
 _ZERO: Final = Fraction(0)
@@ -87,15 +86,7 @@ class GaussianMixedWithResponse(Profile):
             binomial = binomial * (self.count - j) // (j + 1)
         return lost + (1 - lost) * finite / (1 + step.exp()) ** self.count
 
-    def epsilon(self, delta: Real, digits: int) -> Enclosure:
-        order = self.infinite.compare(delta, digits)
-        if order is None:
-            raise PrecisionNotReached(
-                "delta cannot be told apart from the probability of infinite loss",
-                Enclosure(_ZERO, float("inf"), self.method),
-            )
-        if order >= 0:
-            return Enclosure.exact(float("inf"), self.method)
+    def _epsilon(self, delta: Real, digits: int) -> Enclosure:
         return invert(
             lambda epsilon, d: self.delta(rational(epsilon), d), delta, digits, self.method
         )

@@ -8,7 +8,9 @@ binomial, and the loss grows with ``X``. So each *type* ``t`` of the enumerated 
 
 with ``w_t, v_t`` its weights, ``T`` the mass of the last two outcomes, ``N`` the steps left and
 ``m_t`` the least ``X`` whose loss exceeds ``epsilon``. That is the maximum over ``m_t``, so when
-rounding leaves two candidates the union of both values contains the truth.
+rounding leaves two candidates the union of both values contains the truth. Where it leaves open
+which of the two outcomes is the more revealing, every loss of the type lies in one ball ``l``, and
+the type adds at most :math:`w_t T_P^N (1 - e^{\varepsilon - l})_+`.
 """
 
 from __future__ import annotations
@@ -28,13 +30,16 @@ from dpexact.accounting.inverted import ONE, ZERO, InvertedProfile
 from dpexact.accounting.profile import EXACT_BITS, InfiniteLoss
 from dpexact.arguments import Direction
 from dpexact.enclosure import Enclosure
-from dpexact.errors import InvalidInput, UnsupportedMechanism
+from dpexact.errors import UnsupportedMechanism
 from dpexact.exactness import exp_fraction
 from dpexact.reals import Real
+from dpexact.ternary import Order
 
 #: Most types that are enumerated.
 MAX_TYPES: Final = 20_000
 _MAX_EXACT_TYPES: Final = 2_000
+
+_ZERO: Final = reals.rational(0)
 
 Number = TypeVar("Number", arb, fmpq)
 
@@ -77,14 +82,13 @@ def symmetrised(atoms: list[Atom], q: Real) -> list[Atom]:
     rest = reals.rational(1)
     result = []
     for atom in sampled(atoms, q, "remove"):
-        try:
-            positive = balls.compare(atom.p, atom.q) > 0
-        except InvalidInput:
-            raise UnsupportedMechanism("a loss that cannot be told apart from 0") from None
-        if positive:
+        order = balls.order(atom.p, atom.q)
+        if order is Order.UNDECIDED:
+            raise UnsupportedMechanism("a loss that cannot be told apart from 0")
+        if order is Order.ABOVE:
             result += [atom, Atom(atom.q, atom.p)]
             rest = reals.add(rest, reals.negate(reals.add(atom.p, atom.q)))
-    return [*result, Atom(rest, rest)] if balls.sign(rest) else result
+    return result if balls.order(rest, _ZERO) is Order.EQUAL else [*result, Atom(rest, rest)]
 
 
 class FewAtoms(InvertedProfile):
@@ -102,7 +106,7 @@ class FewAtoms(InvertedProfile):
         for atoms, count in steps:
             masses += [(a.p, count) for a in atoms if a.q.fraction == 0]
             finite = [a for a in atoms if a.p.fraction != 0 and a.q.fraction != 0]
-            self.steps.append((_by_loss(finite), count))
+            self.steps.append((finite, count))
         self.steps.sort(key=lambda step: (len(step[0]) > 1, step[1]))
         self.infinite: InfiniteLoss = InfiniteLoss(tuple(masses))
         self._beside = infinite
@@ -113,10 +117,10 @@ class FewAtoms(InvertedProfile):
             raise UnsupportedMechanism(
                 f"no certified accounting for more than {MAX_TYPES} combinations of outcomes"
             )
-        self.largest = reals.rational(0)
+        self.largest: Real = _ZERO
         for atoms, n in self.steps:
-            top = reals.multiply(reals.rational(n), atoms[0].loss)
-            self.largest: Real = reals.add(self.largest, top)
+            top = reals.multiply(reals.rational(n), _most_revealing(atoms).loss)
+            self.largest = reals.add(self.largest, top)
 
     def delta(self, epsilon: Real, digits: int) -> Enclosure:
         known = self.only_infinite(epsilon, digits)
@@ -185,16 +189,27 @@ class FewAtoms(InvertedProfile):
 
 
 class _Split:
-    """The last step: two main outcomes apart from the others, which are enumerated."""
+    """The last step: two main outcomes apart from the others, which are enumerated.
+
+    ``apart``: how much more the loss of the first exceeds that of the second; None where there is
+    one main outcome, or rounding does not tell which of the two has the larger loss.
+    """
 
     def __init__(self, atoms: list[Atom], count: int) -> None:
         pairs = [(balls.ball(a.p), balls.ball(a.q)) for a in atoms]
-        main = sorted(range(len(atoms)), key=lambda i: float((pairs[i][0] + pairs[i][1]).mid()))
-        chosen = sorted(main[-2:])  # atoms come by falling loss
+        # which outcomes are the main ones is free: the largest make the shortest sums
+        order = sorted(range(len(atoms)), key=lambda i: float((pairs[i][0] + pairs[i][1]).mid()))
         self.count = count
-        self.main = [pairs[i] for i in chosen]
-        self.others = [pair for i, pair in enumerate(pairs) if i not in chosen]
-        self.losses = [(p / q).log() for p, q in self.main]
+        self.others = [pairs[i] for i in order[:-2]]
+        self.main = [pairs[i] for i in order[-2:]]
+        losses = [(p / q).log() for p, q in self.main]
+        if losses[0] < losses[-1]:
+            self.main.reverse()
+            losses.reverse()
+        self.low: arb = losses[-1]
+        self.apart: arb | None = losses[0] - losses[-1]
+        if not self.apart > 0:
+            self.low, self.apart = losses[0].union(losses[-1]), None
         self.mass_p = sum((p for p, _ in self.main), arb(0))
         self.mass_q = sum((q for _, q in self.main), arb(0))
 
@@ -206,28 +221,28 @@ class _Split:
         yield from enumerate_types([(self.mass_p, self.mass_q), *self.others], self.count, arb(1))
 
     def difference(self, left: int, weight_p: arb, weight_q: arb, epsilon: arb) -> arb:
-        """The most that a threshold on the number of the more revealing outcome gains."""
+        """The most that a test of the number of the more revealing outcome gains."""
         loss = (weight_p / weight_q).log() - epsilon
-        loss -= left * (self.mass_p / self.mass_q).log()
-        low = self.losses[-1]
-        if len(self.main) == 1:
-            certain = loss + left * low
-            thresholds = [0] if certain > 0 else [left + 1] if certain < 0 else [0, left + 1]
-        else:
-            crossing = -(loss + left * low) / (self.losses[0] - low)
-            if not crossing.is_finite():
-                return arb.nan()
-            bounds = balls.to_enclosure(crossing)
-            first, last = math.floor(bounds.lower) + 1, math.floor(bounds.upper) + 1
-            thresholds = sorted({min(max(m, 0), left + 1) for m in (first, last)})
-            if thresholds[-1] - thresholds[0] > 1:
-                return arb.nan()
+        loss += left * (self.low - (self.mass_p / self.mass_q).log())  # the least of the type
         level = epsilon.exp() * weight_q
+        if self.apart is None:
+            if loss > 0:
+                return weight_p - level
+            most = weight_p * -(-loss.upper()).expm1()
+            return arb(0) if loss < 0 else arb(0).max(weight_p - level).union(most)
+        crossing = -loss / self.apart
+        if not balls.in_range(crossing):
+            return arb.nan()
+        bounds = balls.to_enclosure(crossing)
+        first, last = math.floor(bounds.lower) + 1, math.floor(bounds.upper) + 1
+        thresholds = sorted({min(max(m, 0), left + 1) for m in (first, last)})
+        if thresholds[-1] - thresholds[0] > 1:
+            return arb.nan()
         values = []
         for m in thresholds:
             p_tail, q_tail = self._tails(left, m)
             values.append(weight_p * p_tail - level * q_tail)
-        return values[0] if len(values) == 1 else values[0].union(values[1])
+        return values[0].union(values[-1])
 
     def _tails(self, left: int, m: int) -> tuple[arb, arb]:
         if m > left:
@@ -267,12 +282,20 @@ def _types(outcomes: int, count: int) -> int:
     return math.comb(count + outcomes - 1, outcomes - 1)
 
 
-def _by_loss(atoms: list[Atom]) -> list[Atom]:
-    """Falling loss; the order is only a proposal where losses almost agree."""
-    with balls.precision(256):
-        return sorted(
-            atoms, key=lambda a: balls.midpoint(balls.ball(a.p) / balls.ball(a.q)), reverse=True
-        )
+def _most_revealing(atoms: list[Atom]) -> Atom:
+    """The outcome of the largest loss.
+
+    Raises:
+        UnsupportedMechanism: two losses cannot be told apart.
+    """
+    top, *others = atoms
+    for atom in others:
+        match balls.order(reals.multiply(atom.p, top.q), reals.multiply(top.p, atom.q)):
+            case Order.ABOVE:
+                top = atom
+            case Order.UNDECIDED:
+                raise UnsupportedMechanism("the largest loss cannot be told from the next")
+    return top
 
 
 def _fmpq(value: Fraction | None) -> fmpq:

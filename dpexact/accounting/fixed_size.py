@@ -16,46 +16,21 @@ from __future__ import annotations
 
 from typing import Final
 
+from dpexact.accounting.combined import Between
 from dpexact.accounting.lattice import LatticeProfile
-from dpexact.accounting.profile import InfiniteLoss, Profile
-from dpexact.enclosure import Enclosure
-from dpexact.errors import PrecisionNotReached
-from dpexact.reals import Real
+from dpexact.accounting.profile import Profile
 
 #: Digits of the two ends: they differ by more.
-_LOWER_DIGITS: Final = 6
-_UPPER_DIGITS: Final = 4
+_DIGITS: Final = (6, 4)
 #: Work allowed to the lattice engine: some seconds.
 WORK: Final = 12_000_000
 
 
-class FixedSizeBounds(Profile):
+def fixed_size_bounds(attained: Profile, dominating: LatticeProfile) -> Between:
     """Between the worst pair of datasets that is known and the upper bound that is proved.
 
     The enclosures hold the worst case over all datasets; they are as wide as the gap between the
     two bounds, whatever the digits asked for.
     """
-
     method = "bounds: equal records but one below, C_p composition above"
-
-    def __init__(self, attained: Profile, dominating: LatticeProfile) -> None:
-        self.attained = attained
-        self.dominating = dominating
-        self.infinite: InfiniteLoss = attained.infinite
-
-    def delta(self, epsilon: Real, digits: int) -> Enclosure:
-        low = _best(self.attained, "delta", epsilon, _LOWER_DIGITS)
-        high = _best(self.dominating, "delta", epsilon, _UPPER_DIGITS)
-        return Enclosure(low.lower, high.upper, self.method)
-
-    def epsilon(self, delta: Real, digits: int) -> Enclosure:
-        low = _best(self.attained, "epsilon", delta, _LOWER_DIGITS)
-        high = _best(self.dominating, "epsilon", delta, _UPPER_DIGITS)
-        return Enclosure(low.lower, high.upper, self.method)
-
-
-def _best(profile: Profile, question: str, at: Real, digits: int) -> Enclosure:
-    try:
-        return profile.delta(at, digits) if question == "delta" else profile.epsilon(at, digits)
-    except PrecisionNotReached as error:
-        return error.best
+    return Between(attained, dominating, method, _DIGITS)

@@ -9,10 +9,10 @@ import numpy as np
 
 from dpexact import balls
 from dpexact.accounting.choose import profile
+from dpexact.accounting.combined import Fallback, WorseDirection
 from dpexact.accounting.contour import ContourProfile
 from dpexact.accounting.contour.planning import Landscape
-from dpexact.accounting.fallback import Fallback
-from dpexact.accounting.profile import Profile, WorseDirection
+from dpexact.accounting.profile import Profile
 from dpexact.arguments import Direction
 from dpexact.mechanisms import Mechanism
 from dpexact.reals import Real

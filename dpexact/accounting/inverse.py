@@ -14,8 +14,8 @@ from typing import Final
 
 from dpexact import balls
 from dpexact.enclosure import Enclosure, format_decimal
-from dpexact.errors import PrecisionNotReached
 from dpexact.reals import Real
+from dpexact.ternary import Order, Ternary
 
 _ZERO: Final = Fraction(0)
 _ONE: Final = Fraction(1)
@@ -34,21 +34,20 @@ def invert(
     ``start > 0`` is where the search begins: near the answer it saves evaluations.
 
     ``delta_at`` must enclose a continuous function that decreases strictly, while positive, to a
-    limit below ``target``.
-
-    Raises:
-        PrecisionNotReached: with the bracket that was certified.
+    limit below ``target``. Where it cannot be told apart from ``target`` the bracket stays wide.
     """
     search = _Search(delta_at, target, digits)
-    if search.side(_ZERO) >= 0:
+    if search.side(_ZERO) in (Order.ABOVE, Order.EQUAL):
         return Enclosure.exact(_ZERO, method)
-    search.bracket(start)
-    search.narrow()
-    return Enclosure(search.low, search.high, method)
+    reason = search.bracket(start) or search.narrow()
+    return Enclosure(search.low, search.high, method, reason)
 
 
 class _Search:
-    """Keeps ``delta(low) >= target >= delta(high)``, certified."""
+    """Keeps ``delta(low) >= target >= delta(high)``, certified.
+
+    Its steps return what ended them early, or no text.
+    """
 
     low: Fraction = _ZERO
     high: Fraction | float = math.inf
@@ -56,49 +55,43 @@ class _Search:
     def __init__(self, delta_at: DeltaAt, target: Real, digits: int) -> None:
         self.delta_at = delta_at
         self.digits = digits
-        if target.fraction is not None:
-            self.target = Enclosure.exact(target.fraction)
-        else:
-            self.target = balls.certify(lambda: balls.ball(target), 2 * digits + 20)
+        self.target: Enclosure = (
+            Enclosure.exact(target.fraction)
+            if target.fraction is not None
+            else balls.certify(lambda: balls.ball(target), 2 * digits + 20, lowest=_ZERO)
+        )
 
-    def side(self, epsilon: Fraction) -> int:
-        """The certified sign of ``target - delta(epsilon)``, 0 when equal; moves the bracket."""
+    def side(self, epsilon: Fraction) -> Order:
+        """How the target stands to ``delta(epsilon)``; moves the bracket."""
         digits = 8
         while digits <= 8 * self.digits + 64:
-            found = self.enclose(epsilon, digits)
-            if found.at_most(self.target):
+            found = self.delta_at(epsilon, digits)
+            above = self.target.at_most(found) is Ternary.HOLDS
+            if found.at_most(self.target) is Ternary.HOLDS:
                 self.high = min(self.high, epsilon)
-                return 0 if self.target.at_most(found) else 1
-            if self.target.at_most(found):
+                return Order.EQUAL if above else Order.ABOVE
+            if above:
                 self.low = max(self.low, epsilon)
-                return -1
+                return Order.BELOW
+            if found.digits < digits:  # more could not be had of it
+                break
             digits *= 2
-        point = format_decimal(epsilon, 6, ROUND_FLOOR)
-        raise PrecisionNotReached(
-            f"delta({point}) cannot be told apart from the target",
-            Enclosure(self.low, self.high),
-        )
+        return Order.UNDECIDED
 
-    def enclose(self, epsilon: Fraction, digits: int) -> Enclosure:
-        """``delta(epsilon)``; a wide enclosure may decide too."""
-        try:
-            return self.delta_at(epsilon, digits)
-        except PrecisionNotReached as error:
-            return error.best
-
-    def bracket(self, point: Fraction) -> None:
+    def bracket(self, point: Fraction) -> str:
         """Find ``low`` and ``high`` a factor 2 apart, starting from ``point``."""
-        step = Fraction(2) if self.side(point) < 0 else Fraction(1, 2)
+        side = self.side(point)
+        step = Fraction(2) if side is Order.BELOW else Fraction(1, 2)
         for _ in range(_MAX_DOUBLINGS):
+            if side is Order.UNDECIDED:
+                return self.undecided(point)
             if self.low > 0 and self.high < math.inf:
-                return
+                return ""
             point *= step
-            self.side(point)
-        raise PrecisionNotReached(
-            f"epsilon lies beyond 2^(+-{_MAX_DOUBLINGS})", Enclosure(self.low, self.high)
-        )
+            side = self.side(point)
+        return f"epsilon lies beyond 2^(+-{_MAX_DOUBLINGS})"
 
-    def narrow(self) -> None:
+    def narrow(self) -> str:
         """Shrink the bracket to the requested relative width by safeguarded secant steps.
 
         Proposals are worthless where delta hardly changes; then every fourth step halves.
@@ -109,7 +102,7 @@ class _Search:
         for step in range(32 + 16 * self.digits):
             tolerance = Fraction(self.high) / 10 ** (self.digits + 1)
             if self.high - self.low <= tolerance:
-                return
+                return ""
             guess = x1 - g1 * (x1 - x0) / (g1 - g0) if g1 != g0 else self.low
             stalled = False
             if step % 4 == 3:
@@ -119,19 +112,22 @@ class _Search:
                 guess = (self.low + Fraction(self.high)) / 2
             guess = self.rounded(guess)
             x0, g0, x1, g1 = x1, g1, guess, self.gap(guess)
-            if abs(x1 - x0) <= tolerance:
-                self.side(x1 - tolerance / 3)
-                self.side(x1 + tolerance / 3)
-            else:
-                self.side(x1)
-        raise PrecisionNotReached(
-            f"{self.digits} digits of epsilon were not reached", Enclosure(self.low, self.high)
-        )
+            ends = [x1 - tolerance / 3, x1 + tolerance / 3]
+            if abs(x1 - x0) > tolerance and self.side(x1) is not Order.UNDECIDED:
+                continue
+            if Order.UNDECIDED in [self.side(end) for end in ends]:
+                return self.undecided(x1)
+        return "the search did not converge"
+
+    def undecided(self, epsilon: Fraction) -> str:
+        """Why the search ends at ``epsilon``."""
+        point = format_decimal(epsilon, 6, ROUND_FLOOR)
+        return f"delta({point}) cannot be told apart from the target"
 
     def gap(self, epsilon: Fraction) -> Fraction:
         """About ``log(delta(epsilon)/target)``, for the proposals only."""
-        found = self.enclose(epsilon, self.digits + 6)
-        if found.upper <= 0:  # beyond the largest loss
+        found = self.delta_at(epsilon, self.digits + 6)
+        if found.upper <= 0 or self.target.upper <= 0:  # beyond the largest loss
             return _FAR_BELOW
         with balls.precision(balls.bits_for(self.digits + 10)):
             value = balls.ball(Fraction(found.upper)) / balls.ball(Fraction(self.target.upper))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from fractions import Fraction
 from typing import Final
 
@@ -10,9 +9,9 @@ from dpexact import balls
 from dpexact.accounting.inverse import invert
 from dpexact.accounting.profile import Profile
 from dpexact.enclosure import Enclosure
-from dpexact.errors import InvalidInput, PrecisionNotReached
 from dpexact.exactness import exact_ratio
 from dpexact.reals import Real, rational
+from dpexact.ternary import Order
 
 ZERO: Final = Fraction(0)
 ONE: Final = Fraction(1)
@@ -26,17 +25,7 @@ class InvertedProfile(Profile):
 
     largest: Real | None
 
-    def epsilon(self, delta: Real, digits: int) -> Enclosure:
-        order = self.infinite.compare(delta, digits)
-        if order is None:
-            raise PrecisionNotReached(
-                "delta cannot be told apart from the probability of infinite loss",
-                Enclosure(ZERO, math.inf, self.method),
-            )
-        if order > 0 or (order == 0 and self.largest is None):
-            return Enclosure.exact(math.inf, self.method)
-        if order == 0 and self.largest is not None:
-            return self._largest_loss(digits)
+    def _epsilon(self, delta: Real, digits: int) -> Enclosure:
         return invert(
             lambda epsilon, d: self.delta(rational(epsilon), d),
             delta,
@@ -49,21 +38,19 @@ class InvertedProfile(Profile):
         """About ``epsilon(delta)``, positive: where the search starts."""
         return ONE
 
-    def _largest_loss(self, digits: int) -> Enclosure:
+    def largest_loss(self, digits: int) -> Enclosure:
         largest = self.largest
-        assert largest is not None
+        if largest is None:
+            return super().largest_loss(digits)
         if largest.fraction is not None:
             return Enclosure.exact(largest.fraction, self.method)
-        return balls.certify(lambda: balls.ball(largest), digits, method=self.method)
+        return balls.certify(lambda: balls.ball(largest), digits, lowest=ZERO, method=self.method)
 
     def only_infinite(self, epsilon: Real, digits: int) -> Enclosure | None:
         """``delta(epsilon)`` when no finite loss exceeds ``epsilon``, else ``None``."""
         if self.largest is None or not _at_least(epsilon, self.largest):
             return None
-        exact = self.infinite.fraction
-        if exact is not None:
-            return Enclosure.exact(exact, self.method)
-        return balls.certify(self.infinite.ball, digits, highest=ONE, method=self.method)
+        return self.infinite.enclose(digits, self.method)
 
 
 def _at_least(a: Real, b: Real) -> bool:
@@ -71,9 +58,6 @@ def _at_least(a: Real, b: Real) -> bool:
     if a == b:
         return True
     ratio = exact_ratio(a, b)
-    if ratio is not None:
-        return ratio >= 1 if balls.sign(b) > 0 else balls.compare(a, b) >= 0
-    try:
-        return balls.compare(a, b) >= 0
-    except InvalidInput:
-        return False
+    if ratio is not None and balls.sign(b) > 0:
+        return ratio >= 1
+    return balls.order(a, b) in (Order.ABOVE, Order.EQUAL)

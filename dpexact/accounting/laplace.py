@@ -31,7 +31,7 @@ from dpexact.accounting.contour.planning import Landscape
 from dpexact.accounting.inverted import ONE, ZERO, InvertedProfile
 from dpexact.accounting.profile import InfiniteLoss
 from dpexact.enclosure import Enclosure
-from dpexact.errors import PrecisionNotReached, UnsupportedMechanism
+from dpexact.errors import UnsupportedMechanism
 from dpexact.reals import Real
 
 #: Most terms of the finite sum, counted as values of ``j`` times values of ``r``.
@@ -93,13 +93,11 @@ class LaplaceProduct(InvertedProfile):
         route = Route(self.parts, balls.approximate(epsilon))
         bits = route.reachable(balls.bits_for(digits))
         if bits == 0:
-            raise PrecisionNotReached(TOO_LONG, Enclosure(ZERO, ONE, self.method))
+            return Enclosure(ZERO, ONE, self.method, TOO_LONG)
         if bits < balls.bits_for(digits):
             with balls.precision(bits):
                 best = balls.to_enclosure(self._with_infinite(route, epsilon), self.method)
-            raise PrecisionNotReached(
-                f"{digits} digits were not reached: {TOO_LONG}", best.clamped(ZERO, ONE)
-            )
+            return best.within(ZERO, ONE).short(TOO_LONG)
         return balls.certify(
             lambda: self._with_infinite(route, epsilon),
             digits,

@@ -11,20 +11,19 @@ differ by about :math:`\lambda^2/4`, so many tiny steps are enclosed tightly. Pr
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Final
 
 from dpexact import reals
+from dpexact.accounting.combined import Between, FirstToReach
 from dpexact.accounting.contour import ContourProfile
 from dpexact.accounting.contour.steps import Atoms
-from dpexact.accounting.first_to_reach import FirstToReach
 from dpexact.accounting.laplace import LaplaceParts, LaplaceProduct
 from dpexact.accounting.laplace_split import LaplaceSplit
 from dpexact.accounting.optimal import OptimalComposition
 from dpexact.accounting.profile import InfiniteLoss, Profile
 from dpexact.enclosure import Enclosure
-from dpexact.errors import PrecisionNotReached
 from dpexact.reals import Real
+from dpexact.ternary import Order
 
 #: Work allowed to the contour integral where a finite sum may follow: about a second.
 CONTOUR_WORK: Final = 12_000_000
@@ -40,7 +39,7 @@ def laplace_profile(parts: LaplaceParts, infinite: InfiniteLoss) -> Profile:
     split = LaplaceSplit(parts, infinite)
     if len(parts.parts) > 1:
         return LongProduct(contour, split)
-    return LongProduct(contour, BetweenResponses(*parts.parts[0], infinite), split)
+    return LongProduct(contour, between_responses(*parts.parts[0], infinite), split)
 
 
 class LongProduct(FirstToReach):
@@ -52,39 +51,14 @@ class LongProduct(FirstToReach):
         return last.only_infinite(epsilon, digits) or super().delta(epsilon, digits)
 
     def epsilon(self, delta: Real, digits: int) -> Enclosure:
-        if self.infinite.compare(delta, digits) == 0:
+        if self.infinite.order(delta, digits) is Order.EQUAL:
             return self.routes[-1].epsilon(delta, digits)
         return super().epsilon(delta, digits)
 
 
-class BetweenResponses(Profile):
+def between_responses(rate: Real, count: int, infinite: InfiniteLoss) -> Between:
     """``count`` Laplace steps of one rate, between the responses below and above one step."""
-
-    method = "between two responses"
-
-    def __init__(self, rate: Real, count: int, infinite: InfiniteLoss) -> None:
-        self.infinite = infinite
-        growth = reals.exponential(reals.divide(rate, reals.rational(2)))
-        odds = reals.add(reals.multiply(reals.rational(2), growth), reals.rational(-1))
-        self.below: OptimalComposition = OptimalComposition(reals.logarithm(odds), count, infinite)
-        self.above: OptimalComposition = OptimalComposition(rate, count, infinite)
-
-    def delta(self, epsilon: Real, digits: int) -> Enclosure:
-        return self._between(lambda profile: profile.delta(epsilon, digits + 1), digits)
-
-    def epsilon(self, delta: Real, digits: int) -> Enclosure:
-        return self._between(lambda profile: profile.epsilon(delta, digits + 1), digits)
-
-    def _between(self, ask: Callable[[Profile], Enclosure], digits: int) -> Enclosure:
-        low, high = _certified(ask, self.below), _certified(ask, self.above)
-        found = Enclosure(low.lower, high.upper, self.method)
-        if found.digits < digits:
-            raise PrecisionNotReached("the responses on both sides of a step differ", found)
-        return found
-
-
-def _certified(ask: Callable[[Profile], Enclosure], profile: Profile) -> Enclosure:
-    try:
-        return ask(profile)
-    except PrecisionNotReached as error:
-        return error.best
+    growth = reals.exponential(reals.divide(rate, reals.rational(2)))
+    odds = reals.add(reals.multiply(reals.rational(2), growth), reals.rational(-1))
+    below = OptimalComposition(reals.logarithm(odds), count, infinite)
+    return Between(below, OptimalComposition(rate, count, infinite), "between two responses")

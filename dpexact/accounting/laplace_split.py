@@ -28,7 +28,6 @@ from dpexact.accounting.inverted import ONE, ZERO, InvertedProfile
 from dpexact.accounting.laplace import LaplaceParts, LaplaceProduct
 from dpexact.accounting.profile import InfiniteLoss
 from dpexact.enclosure import Enclosure
-from dpexact.errors import PrecisionNotReached
 from dpexact.reals import Real
 
 #: Numbers of losses inside that are summed, to choose from.
@@ -71,15 +70,12 @@ class LaplaceSplit(InvertedProfile):
                 if not found.is_finite():
                     break
                 lost = self.infinite.ball()
-                best = balls.to_enclosure(lost + (1 - lost) * found, self.method)
-            best = best.clamped(ZERO, ONE)
+                pass_found = balls.to_enclosure(lost + (1 - lost) * found, self.method)
+            best = best.meet(pass_found)
             if best.digits >= digits:
                 return best
             margin = 2 * margin + max(0, digits - best.digits)
-        try:
-            return self._sum.delta(epsilon, digits)
-        except PrecisionNotReached as error:
-            raise PrecisionNotReached(str(error), _narrower(best, error.best)) from None
+        return best.meet(self._sum.delta(epsilon, digits))
 
     def _plan(self, query: Query, digits: float) -> tuple[int, Plan] | None:
         """The number of losses inside to sum, and the contour for the rest."""
@@ -103,10 +99,6 @@ class LaplaceSplit(InvertedProfile):
     def _evaluate(self, split: int, plan: Plan, epsilon: arb) -> arb:
         (rest,) = Contour(self._planners[split], plan).terms([epsilon])
         return few_inside(self.parts, epsilon, split) + rest._replace(infinite=arb(0)).enclosure()
-
-
-def _narrower(one: Enclosure, other: Enclosure) -> Enclosure:
-    return one if one.upper - one.lower <= other.upper - other.lower else other
 
 
 def few_inside(parts: LaplaceParts, epsilon: arb, least: int) -> arb:

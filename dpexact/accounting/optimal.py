@@ -23,9 +23,9 @@ from dpexact import balls, reals
 from dpexact.accounting.binomial import binomial_tail
 from dpexact.accounting.profile import EXACT_BITS, InfiniteLoss, Profile
 from dpexact.enclosure import Enclosure
-from dpexact.errors import PrecisionNotReached
 from dpexact.exactness import exact_ratio, exp_fraction
 from dpexact.reals import Real
+from dpexact.ternary import Order
 
 #: Beyond ``HUGE_COUNT`` repetitions the cost grows steeply with the precision, which is therefore
 #: capped at ``HUGE_CAP`` bits (or at what the requested digits need).
@@ -125,18 +125,7 @@ class OptimalComposition(Profile):
 
     # --- epsilon --------------------------------------------------------------------------------
 
-    def epsilon(self, delta: Real, digits: int) -> Enclosure:
-        largest = reals.multiply(self.eps, reals.rational(self.count))
-        order = self.infinite.compare(delta, digits)
-        if order == 1:
-            return Enclosure.exact(math.inf, self.method)
-        if order == 0:
-            return self._real(largest, digits)
-        if order is None:
-            raise PrecisionNotReached(
-                "delta cannot be told apart from the probability of infinite loss",
-                Enclosure(_ZERO, math.inf, self.method),
-            )
+    def _epsilon(self, delta: Real, digits: int) -> Enclosure:
         lost = self.infinite.fraction
         if lost is not None and delta.fraction is not None:
             share: Fraction | None = (delta.fraction - lost) / (1 - lost)
@@ -146,15 +135,19 @@ class OptimalComposition(Profile):
         if start is not None and delta.fraction is not None and start <= delta.fraction:
             return Enclosure.exact(_ZERO, self.method)
         target = _Share(self.infinite, delta, share)
+        if start is None or delta.fraction is None:
+            match self._order(None, target, digits):
+                case Order.BELOW:
+                    return Enclosure.exact(_ZERO, self.method)
+                case Order.UNDECIDED:
+                    return self._near_zero(target, digits)
         candidates = self._pieces(target, digits)
-        if candidates == [0]:
-            return Enclosure.exact(_ZERO, self.method)
+        if candidates is None:
+            reason = "delta cannot be told apart from delta at several breakpoints"
+            return Enclosure(_ZERO, self.largest_loss(5).upper, self.method, reason)
 
         def invert() -> arb:
-            values = []
-            for m in candidates:
-                p_tail, q_tail = self._tails(m)
-                values.append(((p_tail - target.ball()) / q_tail).log())
+            values = [self._crossing(m, target) for m in candidates]
             return values[0] if len(values) == 1 else values[0].max(values[1])
 
         return balls.certify(
@@ -166,50 +159,54 @@ class OptimalComposition(Profile):
             cap=self._cap,
         )
 
-    def _real(self, value: Real, digits: int) -> Enclosure:
+    def largest_loss(self, digits: int) -> Enclosure:
+        value = reals.multiply(self.eps, reals.rational(self.count))
         if value.fraction is not None:
             return Enclosure.exact(value.fraction, self.method)
-        return balls.certify(lambda: balls.ball(value), digits, method=self.method)
+        return balls.certify(lambda: balls.ball(value), digits, lowest=_ZERO, method=self.method)
 
-    def _pieces(self, target: _Share, digits: int) -> list[int]:
+    def _pieces(self, target: _Share, digits: int) -> list[int] | None:
         """The ``m`` whose linear piece crosses ``target``: two if it crosses at a breakpoint.
 
-        ``[0]`` when ``delta_0(0) <= target``. Piece ``m`` spans the losses ``2m-2-k`` to ``2m-k``
-        in units of ``eps``, cut at 0.
+        Piece ``m`` spans the losses ``2m-2-k`` to ``2m-k`` in units of ``eps``, cut at 0; ``target``
+        is certainly below ``delta_0(0)``. None where more than two pieces may cross it.
         """
         low, high = self.count // 2 + 1, self.count  # the piece is in [low, high]
-        order = self._compare(None, target, digits)
-        if order is None:
-            raise self._undecided("delta cannot be told apart from delta(0)")
-        if order <= 0:
-            return [0]
         while low < high:
             m = (low + high) // 2
-            order = self._compare(m, target, digits)
-            if order is None:
-                self._check_neighbours(m, target, digits)
-                return [m, m + 1]
-            if order > 0:
-                low = m + 1
-            else:
-                high = m
+            match self._order(m, target, digits):
+                case Order.UNDECIDED:
+                    return [m, m + 1] if self._is_beside(m, target, digits) else None
+                case Order.ABOVE:
+                    low = m + 1
+                case _:
+                    high = m
         return [low]
 
-    def _check_neighbours(self, m: int, target: _Share, digits: int) -> None:
-        """Certify that the crossing lies on one of the two pieces that meet at ``m``."""
+    def _is_beside(self, m: int, target: _Share, digits: int) -> bool:
+        """Whether the crossing certainly lies on one of the two pieces that meet at ``m``."""
         above = None if m == self.count // 2 + 1 else m - 1
-        higher = self._compare(above, target, digits)
-        lower = self._compare(m + 1, target, digits) if m + 1 < self.count else -1
-        if higher != 1 or lower != -1:
-            raise self._undecided("delta cannot be told apart from delta at several breakpoints")
+        if self._order(above, target, digits) is not Order.ABOVE:
+            return False
+        return m + 1 >= self.count or self._order(m + 1, target, digits) is Order.BELOW
 
-    def _undecided(self, message: str) -> PrecisionNotReached:
-        largest = reals.multiply(self.eps, reals.rational(self.count))
-        upper = balls.certify(lambda: balls.ball(largest), 5).upper
-        return PrecisionNotReached(message, Enclosure(_ZERO, upper, self.method))
+    def _crossing(self, m: int, target: _Share) -> arb:
+        """Where the linear piece ``m``, extended, meets ``target``."""
+        p_tail, q_tail = self._tails(m)
+        return ((p_tail - target.ball()) / q_tail).log()
 
-    def _compare(self, m: int | None, target: _Share, digits: int) -> int | None:
-        """The sign of ``delta_0 - target`` at loss ``(2m - k) eps`` (0 for ``m`` None)."""
+    def _near_zero(self, target: _Share, digits: int) -> Enclosure:
+        """From 0 to where the first piece meets ``target``, if that is on the piece itself."""
+        with balls.precision(4 * balls.bits_for(digits)):
+            place = self._crossing(self.count // 2 + 1, target)
+            on_first = self._order(self.count // 2 + 1, target, digits) is Order.BELOW
+            upper = balls.to_enclosure(place).upper if on_first and place.is_finite() else None
+        high = self.largest_loss(5).upper if upper is None else max(upper, _ZERO)
+        reason = "delta cannot be told apart from delta(0)"
+        return Enclosure(_ZERO, high, self.method, reason)
+
+    def _order(self, m: int | None, target: _Share, digits: int) -> Order:
+        """How ``delta_0`` at loss ``(2m - k) eps`` (0 for ``m`` None) stands to ``target``."""
         bits = 64 + 2 * self.count.bit_length()
         limit = 4 * balls.bits_for(digits) + bits
         loss = 0 if m is None else 2 * m - self.count
@@ -219,11 +216,11 @@ class OptimalComposition(Profile):
                 level = (loss * balls.ball(self.eps)).exp()
                 difference = self._difference(first, level) - target.ball()
                 if difference > 0:
-                    return 1
+                    return Order.ABOVE
                 if difference < 0:
-                    return -1
+                    return Order.BELOW
             bits *= 2
-        return None
+        return Order.UNDECIDED
 
 
 class _Share:

@@ -4,23 +4,20 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import partial
 from typing import Final
 
 from flint import arb, fmpq
 
 from dpexact import balls, reals
 from dpexact.enclosure import Enclosure
-from dpexact.errors import PrecisionNotReached
 from dpexact.reals import Real
+from dpexact.ternary import Order
 
 #: An exact power ``(1 - delta)^k`` is written out as a ``Fraction`` up to this many bits.
 EXACT_BITS: Final = 65_536
-#: Digits with which the second direction is first tried: often it is plainly the smaller.
-_GLANCE: Final = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,38 +72,79 @@ class InfiniteLoss:
             log_survival += count * (-balls.ball(delta)).log1p()
         return -log_survival.expm1()
 
-    def compare(self, target: Real, digits: int) -> int | None:
-        """-1, 0, 1 as the mass is below, equal to or above ``target``; None if undecided."""
+    def enclose(self, digits: int, method: str) -> Enclosure:
+        """The mass to ``digits`` digits, or exactly."""
+        exact = self.fraction
+        if exact is not None:
+            return Enclosure.exact(exact, method)
+        return balls.certify(
+            self.ball, digits, lowest=Fraction(0), highest=Fraction(1), method=method
+        )
+
+    def order(self, target: Real, digits: int) -> Order:
+        """How the mass stands to ``target``."""
         exact = self.fraction
         if exact is not None and target.fraction is not None:
-            return (exact > target.fraction) - (exact < target.fraction)
+            return Order.of_sign((exact > target.fraction) - (exact < target.fraction))
+        if [(target, 1)] == list(self.masses):
+            return Order.EQUAL
         bits = balls.bits_for(digits)
         for scale in (1, 4, 16):
             with balls.precision(bits * scale):
                 difference = self.ball() - balls.ball(target)
                 if difference > 0:
-                    return 1
+                    return Order.ABOVE
                 if difference < 0:
-                    return -1
-        return None
+                    return Order.BELOW
+        return Order.UNDECIDED
 
 
 class Profile(ABC):
     """The privacy profile ``delta(eps) = E_P[(1 - e^(eps - Z))_+] + P(Z = inf)`` of a pair.
 
-    ``method`` names the accounting method; ``infinite`` is the mass of infinite loss.
+    ``method`` names the accounting method; ``infinite`` is the mass of infinite loss; ``sharp`` says
+    whether more work gives more digits, which is not so between the bounds of two theorems.
+    An answer may be wider than asked, never wrong; then its ``reason`` says why.
     """
 
     method: str
     infinite: InfiniteLoss
+    sharp: bool = True
 
     @abstractmethod
     def delta(self, epsilon: Real, digits: int) -> Enclosure:
         """Enclose ``delta(epsilon)`` to ``digits`` digits, for ``epsilon >= 0``."""
 
-    @abstractmethod
     def epsilon(self, delta: Real, digits: int) -> Enclosure:
-        """Enclose the smallest ``epsilon >= 0`` with ``delta(epsilon) <= delta``."""
+        """Enclose the smallest ``epsilon >= 0`` with ``delta(epsilon) <= delta``.
+
+        Infinite below the mass of infinite loss; at that mass the largest finite loss.
+        """
+        match self.infinite.order(delta, digits):
+            case Order.ABOVE:
+                return Enclosure.exact(math.inf, self.method)
+            case Order.EQUAL:
+                return self.largest_loss(digits)
+            case Order.BELOW:
+                return self._epsilon(delta, digits)
+        reason = "delta cannot be told apart from the probability of infinite loss"
+        return Enclosure(self._at_least(delta, digits), math.inf, self.method, reason)
+
+    def _at_least(self, delta: Real, digits: int) -> Fraction:
+        """A lower bound of ``epsilon(delta)``: ``epsilon`` of a target that is a little larger."""
+        above = balls.certify(lambda: balls.ball(delta), digits, highest=Fraction(1)).upper
+        larger = reals.rational(Fraction(above) + Fraction(1, 10**digits))
+        if self.infinite.order(larger, digits) is not Order.BELOW:
+            return Fraction(0)
+        return Fraction(self._epsilon(larger, digits).lower)
+
+    @abstractmethod
+    def _epsilon(self, delta: Real, digits: int) -> Enclosure:
+        """:meth:`epsilon` of a ``delta`` that is certainly above the mass of infinite loss."""
+
+    def largest_loss(self, digits: int) -> Enclosure:
+        """Enclose the supremum of the finite losses, at least 0; infinite unless overridden."""
+        return Enclosure.exact(math.inf, self.method)
 
 
 class Repeatable(ABC):
@@ -126,71 +164,10 @@ class NoLoss(Profile):
         self.infinite = infinite
 
     def delta(self, epsilon: Real, digits: int) -> Enclosure:
-        exact = self.infinite.fraction
-        if exact is not None:
-            return Enclosure.exact(exact, self.method)
-        return balls.certify(self.infinite.ball, digits, highest=Fraction(1), method=self.method)
+        return self.infinite.enclose(digits, self.method)
 
-    def epsilon(self, delta: Real, digits: int) -> Enclosure:
-        order = self.infinite.compare(delta, digits)
-        if order is None:
-            raise PrecisionNotReached(
-                "delta cannot be told apart from the probability of infinite loss",
-                Enclosure(Fraction(0), math.inf, self.method),
-            )
-        return Enclosure.exact(math.inf if order > 0 else Fraction(0), self.method)
+    def _epsilon(self, delta: Real, digits: int) -> Enclosure:
+        return Enclosure.exact(Fraction(0), self.method)
 
-
-class WorseDirection(Profile):
-    """The larger of the profiles of the two directions, ``remove`` and ``add``."""
-
-    def __init__(self, remove: Profile, add: Profile) -> None:
-        self.remove = remove
-        self.add = add
-        self.infinite: InfiniteLoss = remove.infinite
-        self.method: str = remove.method
-
-    def delta(self, epsilon: Real, digits: int) -> Enclosure:
-        return self._larger(lambda profile, d: profile.delta(epsilon, d), digits)
-
-    def epsilon(self, delta: Real, digits: int) -> Enclosure:
-        return self._larger(lambda profile, d: profile.epsilon(delta, d), digits)
-
-    def _larger(self, ask: Callable[[Profile, int], Enclosure], digits: int) -> Enclosure:
-        first = _best(lambda: ask(self.remove, digits))
-        second = _best(lambda: ask(self.add, min(digits, _GLANCE)))
-        asked = 0
-        while not second.at_most(first):
-            # beside a wide first, more digits of the second would be lost
-            needed = digits if first.at_most(second) else min(digits, first.digits)
-            if second.digits >= needed or needed <= asked:
-                break
-            asked = needed
-            second = _best(partial(ask, self.add, needed))
-        found = first.larger(second)
-        if found.digits < digits:
-            raise PrecisionNotReached(f"{digits} digits were not reached: it is in {found}", found)
-        return found
-
-
-class WorseCurve(Repeatable):
-    """The larger of the two directions of profiles whose repetitions share work."""
-
-    def __init__(self, remove: Repeatable, add: Repeatable) -> None:
-        self.remove = remove
-        self.add = add
-
-    def epsilons(self, repeats: Sequence[int], delta: Real, digits: int) -> list[Enclosure]:
-        first = self.remove.epsilons(repeats, delta, digits)
-        second = self.add.epsilons(repeats, delta, min(digits, _GLANCE))
-        close = [t for t, a, b in zip(repeats, first, second, strict=True) if not b.at_most(a)]
-        finer = dict(zip(close, self.add.epsilons(close, delta, digits), strict=True))
-        others = (finer.get(t, b) for t, b in zip(repeats, second, strict=True))
-        return [a.larger(b) for a, b in zip(first, others, strict=True)]
-
-
-def _best(ask: Callable[[], Enclosure]) -> Enclosure:
-    try:
-        return ask()
-    except PrecisionNotReached as error:
-        return error.best
+    def largest_loss(self, digits: int) -> Enclosure:
+        return Enclosure.exact(Fraction(0), self.method)

@@ -27,7 +27,9 @@ from dpexact.accounting.profile import InfiniteLoss, Profile
 from dpexact.arguments import Direction
 from dpexact.enclosure import Enclosure
 from dpexact.reals import Real
+from dpexact.ternary import Order
 
+_REAL_ZERO: Final = reals.rational(0)
 _REAL_ONE: Final = reals.rational(1)
 
 
@@ -59,16 +61,18 @@ class _SampledOnce(Profile):
         exact, scale = found.lower if found.is_exact else None, factor.fraction
         if isinstance(exact, Fraction) and scale is not None:
             return Enclosure.exact(exact * scale, self.method)
-        return self._image(found, lambda x: x * balls.ball(factor), digits).clamped(ZERO, ONE)
+        return self._image(found, lambda x: x * balls.ball(factor), digits).within(ZERO, ONE)
 
     def _image(self, found: Enclosure, function: Callable[[arb], arb], digits: int) -> Enclosure:
         """``found`` under an increasing function with ``function(0) >= 0``, rounded outward."""
         with balls.precision(4 * balls.bits_for(digits)):
-            low = balls.to_enclosure(function(balls.ball(Fraction(found.lower)))).lower
-            if found.upper == math.inf:
-                return Enclosure(max(low, ZERO), math.inf, self.method)
-            high = balls.to_enclosure(function(balls.ball(Fraction(found.upper)))).upper
-        return Enclosure(max(low, ZERO), high, self.method)
+            low, high = (
+                balls.to_enclosure(function(balls.ball(end)), self.method)
+                if isinstance(end, Fraction)
+                else Enclosure.exact(end, self.method)
+                for end in (found.lower, found.upper)
+            )
+        return low.between(high, self.method).within(ZERO, math.inf).short(found.reason)
 
 
 class _Remove(_SampledOnce):
@@ -84,12 +88,14 @@ class _Remove(_SampledOnce):
         return self.q
 
     def epsilon(self, delta: Real, digits: int) -> Enclosure:
-        if delta == self.q or balls.compare(delta, self.q, "delta") >= 0:
+        if delta == self.q or balls.order(delta, self.q) in (Order.ABOVE, Order.EQUAL):
             return Enclosure.exact(ZERO, self.method)
         found = self.base.epsilon(reals.divide(delta, self.q), digits + 2)
         if found.is_exact and found.lower in (0, math.inf):
             return found.labelled(self.method)
         return self._image(found, lambda x: (x.expm1() * balls.ball(self.q)).log1p(), digits)
+
+    _epsilon = epsilon
 
 
 class _Add(_SampledOnce):
@@ -108,21 +114,34 @@ class _Add(_SampledOnce):
         return self._rest(epsilon)
 
     def delta(self, epsilon: Real, digits: int) -> Enclosure:
-        if balls.sign(self._rest(epsilon), "epsilon") <= 0:
-            return Enclosure.exact(ZERO, self.method)
-        return super().delta(epsilon, digits)
+        match balls.order(self._rest(epsilon), _REAL_ZERO):
+            case Order.ABOVE:
+                return super().delta(epsilon, digits)
+            case Order.UNDECIDED:
+                return self._near_the_end(epsilon, digits)
+        return Enclosure.exact(ZERO, self.method)
+
+    def _near_the_end(self, epsilon: Real, digits: int) -> Enclosure:
+        """``delta <= (1 - (1-q) e^eps)_+``, where that is hardly told from 0."""
+        with balls.precision(4 * balls.bits_for(digits)):
+            most = balls.to_enclosure(balls.ball(self._rest(epsilon))).upper
+        return Enclosure(ZERO, max(most, ZERO), self.method, "epsilon is next to the largest loss")
 
     def epsilon(self, delta: Real, digits: int) -> Enclosure:
-        if delta.fraction != 0:
-            return invert(
-                lambda epsilon, d: self.delta(reals.rational(epsilon), d),
-                delta,
-                digits,
-                self.method,
-            )
-        found = self.base.epsilon(delta, digits + 2)
+        if delta.fraction == 0:
+            return self.largest_loss(digits)
+        return invert(
+            lambda epsilon, d: self.delta(reals.rational(epsilon), d), delta, digits, self.method
+        )
+
+    _epsilon = epsilon
+
+    def largest_loss(self, digits: int) -> Enclosure:
+        found = self.base.epsilon(_REAL_ZERO, digits + 2)
         if found.lower == 0 and found.is_exact:
             return found.labelled(self.method)
         if found.lower == math.inf:
-            return balls.certify(lambda: -(-balls.ball(self.q)).log1p(), digits, method=self.method)
+            return balls.certify(
+                lambda: -(-balls.ball(self.q)).log1p(), digits, lowest=ZERO, method=self.method
+            )
         return self._image(found, lambda x: -((-x).expm1() * balls.ball(self.q)).log1p(), digits)

@@ -7,12 +7,12 @@ from typing import Final
 
 from dpexact import balls, reals
 from dpexact.accounting.closed_form import GaussianMixedWithResponse, gaussian_divergence
+from dpexact.accounting.combined import FirstToReach
 from dpexact.accounting.contour import ContourProfile
 from dpexact.accounting.contour.noises import DiscreteGaussianNoise, FiniteLaw, LaplaceNoise
 from dpexact.accounting.contour.steps import Atoms, Step
 from dpexact.accounting.contour.steps import Gaussian as GaussianStep
 from dpexact.accounting.few_atoms import Atom, FewAtoms
-from dpexact.accounting.first_to_reach import FirstToReach
 from dpexact.accounting.heterogeneous import different_responses
 from dpexact.accounting.laplace import LaplaceParts, laplace_divergence
 from dpexact.accounting.laplace_routes import CONTOUR_WORK, laplace_profile

@@ -28,7 +28,7 @@ from dpexact.accounting.heterogeneous.tangents import epsilon_by_tangents
 from dpexact.accounting.inverted import ONE, ZERO, InvertedProfile
 from dpexact.accounting.profile import EXACT_BITS, InfiniteLoss
 from dpexact.enclosure import Enclosure
-from dpexact.errors import PrecisionNotReached, UnsupportedMechanism
+from dpexact.errors import UnsupportedMechanism
 from dpexact.exactness import exp_fraction
 from dpexact.reals import Real
 
@@ -94,12 +94,7 @@ class HeterogeneousComposition(InvertedProfile):
                 level = balls.ball(epsilon)
             return self._with_infinite(laws.below(level), laws.above(level))
 
-        found = grid.refine(ask, digits, lambda best: float(best.upper)).clamped(ZERO, ONE)
-        if found.digits < digits:
-            raise PrecisionNotReached(
-                f"{digits} digits were not reached on the grid: it is in {found}", found
-            )
-        return found
+        return grid.refine(ask, digits, lambda best: float(best.upper)).within(ZERO, ONE)
 
     def _with_infinite(self, lower: Fraction, upper: Fraction) -> Enclosure:
         """``D + (1 - D) x`` for the finite part ``x``: increasing in both."""
@@ -107,23 +102,18 @@ class HeterogeneousComposition(InvertedProfile):
             lost = self.infinite.ball()
             low = balls.to_enclosure(lost + (1 - lost) * balls.ball(lower))
             high = balls.to_enclosure(lost + (1 - lost) * balls.ball(upper))
-        return Enclosure(max(low.lower, ZERO), min(high.upper, ONE), self.method)
+        return low.between(high, self.method).within(ZERO, ONE)
 
-    def epsilon(self, delta: Real, digits: int) -> Enclosure:
-        if isinstance(self._route, CountLaw) or self.infinite.compare(delta, digits) != -1:
-            return super().epsilon(delta, digits)
+    def _epsilon(self, delta: Real, digits: int) -> Enclosure:
+        if isinstance(self._route, CountLaw):
+            return super()._epsilon(delta, digits)
         if isinstance(self._route, Meeting):
             met = epsilon_by_tangents(self._route, self.infinite, delta, digits)
-            return super().epsilon(delta, digits) if met is None else met
+            return super()._epsilon(delta, digits) if met is None else met
         found = epsilon_on_grid(self._route, self.infinite, delta, digits)
         # at the largest loss delta is down to the infinite mass
         largest = balls.certify(lambda: balls.ball(self._top), 20).upper
-        found = found.clamped(ZERO, largest)
-        if found.digits < digits:
-            raise PrecisionNotReached(
-                f"{digits} digits were not reached on the grid: it is in {found}", found
-            )
-        return found
+        return found.within(ZERO, largest)
 
     # --- exact ----------------------------------------------------------------------------------
 

@@ -29,8 +29,8 @@ _OVERHEAD: Final = 4096
 #: The window of the first pass leaves out this mass; later ones are bounded by the second.
 _FIRST_TAIL: Final = 1e-40
 _LAST_TAIL: Final = 1e-280
+_SPENT: Final = "the grid is as fine as its work allows"
 _ZERO: Final = Fraction(0)
-_ONE: Final = Fraction(1)
 
 Ask = Callable[[GridLaws], Enclosure]
 """What is wanted of a pair of laws."""
@@ -75,22 +75,20 @@ class RefinedGrid:
                 try:
                     laws = grid_laws(self.parameters, _dyadic(step), tail)
                 except TooLongError:
-                    return best
+                    return best.short(_SPENT)
                 spent += self.steps * max(laws.points, _OVERHEAD)
                 self._laws = laws
             else:
                 step = float(laws.spacing)
             found = ask(laws)
-            best = Enclosure(
-                max(best.lower, found.lower), min(best.upper, found.upper), self.method
-            )
+            best = best.meet(found).labelled(self.method)
             if best.digits >= digits:
                 return best
             shrink, tail = self._next(best, tail, digits, size(best))
             cost = self.steps * max(laws.points, _OVERHEAD)
             shrink = min(shrink, (self.work - spent) / cost, step / self._finest(tail))
             if shrink < _LEAST_SHRINK:
-                return best
+                return best.short(_SPENT)
             step /= shrink
             laws = None
 

@@ -39,7 +39,7 @@ def epsilon_on_grid(
         lost = infinite.ball()
         return (balls.ball(target) - lost) / (1 - lost)
 
-    wanted = balls.certify(share, 30)
+    wanted = balls.certify(share, 30, lowest=_ZERO, highest=Fraction(1))
     low, high = Fraction(wanted.lower), Fraction(wanted.upper)
 
     def ask(laws: GridLaws) -> Enclosure:

@@ -1,0 +1,21 @@
+"""From an answer to what the user gets: the one place where missing digits become an error."""
+
+from __future__ import annotations
+
+from dpexact.enclosure import Enclosure
+from dpexact.errors import PrecisionNotReached
+
+
+def delivered(answer: Enclosure, digits: int) -> Enclosure:
+    """``answer``, which must be that of the question the user asked.
+
+    Inside the library a question returns an enclosure, as narrow as its limits allowed; only the
+    public function that was called turns one that is too wide into an error.
+
+    Raises:
+        PrecisionNotReached: it has fewer than ``digits`` digits; carries it.
+    """
+    if answer.digits >= digits:
+        return answer
+    cause = f": {answer.reason}" if answer.reason else ""
+    raise PrecisionNotReached(f"{digits} digits were not reached{cause}; it is in {answer}", answer)
