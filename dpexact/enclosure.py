@@ -52,6 +52,16 @@ class Enclosure:
             raise InvalidInput(f"lower bound {self.lower} exceeds upper bound {self.upper}")
 
     @classmethod
+    def bracket(cls, lower: Bound, upper: Bound, method: str, reason: str = "") -> Enclosure:
+        """Between bounds that were certified apart from each other.
+
+        Raises:
+            Contradiction: the lower bound exceeds the upper bound.
+        """
+        below = cls(lower, math.inf, f"{method}, from below", reason)
+        return below.between(cls(-math.inf, upper, f"{method}, from above"), method)
+
+    @classmethod
     def exact(cls, value: Bound, method: str = "") -> Enclosure:
         """The single point ``value``."""
         return cls(value, value, method)
@@ -73,7 +83,13 @@ class Enclosure:
         return Enclosure(lower, upper, top.method, top.reason or self.reason or other.reason)
 
     def between(self, other: Enclosure, method: str) -> Enclosure:
-        """An enclosure of what lies between the two true values, the second not below the first."""
+        """An enclosure of what lies between the two true values, the second not below the first.
+
+        Raises:
+            Contradiction: the second is certainly below the first.
+        """
+        if self.lower > other.upper:
+            raise Contradiction(self._named(), other._named())
         return Enclosure(self.lower, other.upper, method, self.reason or other.reason)
 
     def meet(self, other: Enclosure) -> Enclosure:

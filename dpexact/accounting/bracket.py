@@ -65,7 +65,7 @@ class Bracket:
 
     def enclosure(self) -> Enclosure:
         """The interval."""
-        return Enclosure(self.low, self.high)
+        return Enclosure.bracket(self.low, self.high, "calibration")
 
     def proposals(self) -> list[Fraction]:
         """The value to try next, or the two that should make the bracket narrow."""

@@ -14,10 +14,11 @@ from typing import Final
 from dpexact import balls
 from dpexact.accounting.bracket import FARTHEST, Bracket
 from dpexact.accounting.guess import saddle_gap
-from dpexact.accounting.queries import delta as delta_of
+from dpexact.accounting.queries import delta_answer
+from dpexact.answers import delivered
 from dpexact.arguments import MAX_COUNT, Direction, digits_in, direction_in, real_in
 from dpexact.enclosure import Bound, Enclosure
-from dpexact.errors import InvalidInput, PrecisionNotReached, UnsupportedMechanism
+from dpexact.errors import InvalidInput, UnsupportedMechanism
 from dpexact.mechanisms import (
     GDP,
     DiscreteGaussian,
@@ -29,7 +30,8 @@ from dpexact.mechanisms import (
     gdp,
 )
 from dpexact.mechanisms.template import TIMES, Template, read_template
-from dpexact.reals import Real, RealLike
+from dpexact.reals import Real, RealLike, rational
+from dpexact.ternary import Ternary
 
 _ZERO: Final = Fraction(0)
 _ONE: Final = Fraction(1)
@@ -125,7 +127,8 @@ def calibrate(
     point = real_in(epsilon, "epsilon", ">= 0")
     target = real_in(delta, "delta", ">= 0", "<= 1")
     wanted = digits_in(digits)
-    return _Calibration(blank, parameter, point, target, wanted, direction_in(direction)).run()
+    way = direction_in(direction)
+    return delivered(_Calibration(blank, parameter, point, target, wanted, way).run(), wanted)
 
 
 def parameter_of(template: Template) -> Parameter:
@@ -167,7 +170,9 @@ class _Calibration:
         if target.fraction is not None:
             self.target = Enclosure.exact(target.fraction)
         else:
-            self.target = balls.certify(lambda: balls.ball(target), 2 * digits + 20)
+            self.target = balls.certify(
+                lambda: balls.ball(target), 2 * digits + 20, lowest=_ZERO, highest=_ONE
+            )
 
     def run(self) -> Enclosure:
         """The extreme value."""
@@ -181,8 +186,7 @@ class _Calibration:
         low, high = _ZERO, _ONE if parameter.up_to_one else math.inf
         bracket = self._bracket(low, high, self.digits)
         start, bracket.slope = self._guess(self._bracket(low, high, 1))
-        self._search(bracket, start)
-        return self._answer(bracket)
+        return self._answer(bracket, self._search(bracket, start))
 
     # --- the edges of the domain ------------------------------------------------------------------
 
@@ -198,7 +202,7 @@ class _Calibration:
                 return True
             if self.template.parameter != TIMES:
                 return False
-            alone = self._delta(self.template.owner_at_one(), Fraction(0), 1)
+            alone = delta_answer(self.template.owner_at_one(), rational(0), 1, self.direction)
             return alone.upper == 0 and self._meets(self.template.fill(1))
         except UnsupportedMechanism:
             return False  # the search finds what this would have told
@@ -209,16 +213,17 @@ class _Calibration:
         most = template.fill(0) if parameter.from_zero else template.with_owner(gdp(0))
         found, meets = self._evaluate(most, self.digits + 3)
         extreme = Enclosure.exact(math.inf if parameter.least else _ZERO, found.method)
-        if meets is None:
+        if meets is Ternary.UNDECIDED:
             return None
-        self.edge_meets = meets
-        if not meets:
+        self.edge_meets = meets is Ternary.HOLDS
+        if not self.edge_meets:
             if parameter.least:
                 return extreme
             raise InvalidInput(
                 f"delta: no {template.parameter} meets the target; without any, delta is {found}"
             )
-        return extreme if found == self.target and self._loses_without_bound() else None
+        equal = found.is_exact and found == self.target
+        return extreme if equal and self._loses_without_bound() else None
 
     def _loses_without_bound(self) -> bool:
         """Whether any value but the most private one makes ``delta`` certainly larger."""
@@ -250,8 +255,8 @@ class _Calibration:
         rising = not self.parameter.least
         return Bracket(low, high, rising=rising, integer=self.parameter.integer, digits=digits)
 
-    def _search(self, bracket: Bracket, start: Fraction) -> None:
-        """Narrow ``bracket`` by certified evaluations only."""
+    def _search(self, bracket: Bracket, start: Fraction) -> str:
+        """Narrow ``bracket`` by certified evaluations only; what ended that early, or no text."""
         pending = [start]
         budget = 100 + 8 * self.digits
         while not bracket.is_narrow:
@@ -262,12 +267,13 @@ class _Calibration:
             if self.parameter.integer and value > MAX_COUNT > bracket.low:
                 value = Fraction(MAX_COUNT)
             if budget == 0 or not self._in_range(value):
-                reason = "too many evaluations" if budget == 0 else "it lies out of range"
-                raise self._unreached(reason, bracket)
+                return "too many evaluations" if budget == 0 else "it lies out of range"
             budget -= 1
             if not self._look(bracket, value) and not bracket.retreat():
-                self._surround(bracket, value)
+                if not self._surround(bracket, value):
+                    return "delta cannot be told apart from the target"
                 pending = []
+        return ""
 
     def _look(self, bracket: Bracket, value: Fraction) -> bool:
         """Evaluate at ``value`` and note the side; False if that is undecided."""
@@ -277,61 +283,55 @@ class _Calibration:
         last = 8 * digits + 64
         while True:
             found, meets = self._evaluate(self.template.fill(value), digits)
-            if meets is not None:
-                bracket.note(value, meets, self._gap(found))
+            if meets is not Ternary.UNDECIDED:
+                bracket.note(value, meets is Ternary.HOLDS, self._gap(found))
                 return True
             if digits > last or found.digits < digits:
                 return False
             digits *= 2
 
-    def _surround(self, bracket: Bracket, value: Fraction) -> None:
-        """Decide on both sides of ``value``, where ``delta`` was too close to the target."""
+    def _surround(self, bracket: Bracket, value: Fraction) -> bool:
+        """Decide on both sides of ``value``, where ``delta`` was too close to the target.
+
+        False if that was no help.
+        """
         for side in (-1, 1):
             for widening in range(self.digits + 4):
                 near = bracket.beside(value, side, widening)
                 if near is None or not self._in_range(near) or self._look(bracket, near):
                     break
-        if not bracket.is_narrow and bracket.low < value < bracket.high:
-            raise self._unreached("delta cannot be told apart from the target", bracket)
+        return bracket.is_narrow or not bracket.low < value < bracket.high
 
     def _in_range(self, value: Fraction) -> bool:
         if self.parameter.integer:
             return 1 <= value <= MAX_COUNT
         return 1 / FARTHEST <= value <= FARTHEST
 
-    def _answer(self, bracket: Bracket) -> Enclosure:
-        if not self.parameter.integer:
-            return bracket.enclosure().labelled(self.method)
-        if bracket.low == 0 and not self.edge_meets:
-            raise self._unreached("delta without any cannot be told from the target", bracket)
-        return Enclosure.exact(bracket.low, self.method)
-
-    def _unreached(self, reason: str, bracket: Bracket) -> PrecisionNotReached:
-        best = bracket.enclosure().labelled(self.method)
+    def _answer(self, bracket: Bracket, reason: str) -> Enclosure:
+        """The extreme value: for an integer the largest that meets the target."""
+        if self.parameter.integer and not reason and bracket.low == 0 and not self.edge_meets:
+            reason = "delta without any cannot be told from the target"
+        found = bracket.enclosure().labelled(self.method)
         if self.parameter.integer and bracket.high < math.inf:
-            best = Enclosure(bracket.low, bracket.high - 1, self.method)
-        name = self.template.parameter
-        return PrecisionNotReached(f"{name} was not determined: {reason}; it is in {best}", best)
+            top = bracket.low if not reason else bracket.high - 1
+            found = Enclosure(bracket.low, top, self.method)
+        return found.short(
+            f"{self.template.parameter} was not determined: {reason}" if reason else ""
+        )
 
     # --- evaluations ------------------------------------------------------------------------------
 
-    def _evaluate(self, mechanism: Mechanism, digits: int) -> tuple[Enclosure, bool | None]:
+    def _evaluate(self, mechanism: Mechanism, digits: int) -> tuple[Enclosure, Ternary]:
         """``delta`` of ``mechanism``, and whether it certainly is, or is not, within the target."""
-        found = self._delta(mechanism, self.epsilon, digits)
+        found = delta_answer(mechanism, self.epsilon, digits, self.direction)
         meets = found.at_most(self.target)
-        if meets:
+        if meets is Ternary.HOLDS:
             self.method = found.method
         return found, meets
 
     def _meets(self, mechanism: Mechanism) -> bool:
         """Whether ``mechanism`` certainly meets the target."""
-        return self._evaluate(mechanism, self.digits + 3)[1] is True
-
-    def _delta(self, mechanism: Mechanism, epsilon: RealLike, digits: int) -> Enclosure:
-        try:
-            return delta_of(mechanism, epsilon, digits, self.direction)
-        except PrecisionNotReached as error:
-            return error.best
+        return self._evaluate(mechanism, self.digits + 3)[1] is Ternary.HOLDS
 
     def _gap(self, found: Enclosure) -> Fraction | None:
         """About ``log(delta/target)``; None if infinite."""

@@ -24,8 +24,8 @@ from typing import Final
 
 from dpexact import reals
 from dpexact.enclosure import Enclosure
-from dpexact.errors import PrecisionNotReached
 from dpexact.reals import Real
+from dpexact.ternary import Ternary
 
 _ZERO: Final = Fraction(0)
 _ONE: Final = Fraction(1)
@@ -41,22 +41,17 @@ DeltaAt = Callable[[Real, int], Enclosure]
 
 
 def trade_off(delta_at: DeltaAt, alpha: Enclosure, digits: int, method: str) -> Enclosure:
-    """Enclose ``f(alpha)`` for ``0 < alpha < 1``, given ``delta_at(eps, digits)`` for ``eps >= 0``.
-
-    Raises:
-        PrecisionNotReached: with the best enclosure.
-    """
+    """Enclose ``f(alpha)``, ``0 < alpha < 1``, given ``delta_at(eps, digits)`` for ``eps >= 0``."""
     concave = _Concave(delta_at, alpha)
     low, high = concave.bracket()
     best = Enclosure(_ZERO, _ONE - Fraction(alpha.lower), method)
     for centre, step in _proposals(concave, low, high, digits):
         found = concave.around(centre, step, digits + 8)
         if found is not None:
-            floor, ceiling = max(best.lower, found.lower), min(best.upper, found.upper)
-            best = Enclosure(floor, ceiling, method)
+            best = best.meet(found).labelled(method)
             if best.digits >= digits:
                 return best
-    raise PrecisionNotReached(f"{digits} digits were not reached: it is in {best}", best)
+    return best.short("no supporting lines were close enough")
 
 
 def _proposals(
@@ -93,10 +88,7 @@ class _Concave:
         """``g(x)``."""
         inside = x >= 1
         point = reals.logarithm(reals.rational(x if inside else 1 / x))
-        try:
-            found = self.delta_at(point, digits)
-        except PrecisionNotReached as error:
-            found = error.best
+        found = self.delta_at(point, digits)
         low, high = Fraction(found.lower), Fraction(found.upper)
         if not inside:
             low, high = 1 - x + x * low, 1 - x + x * high
@@ -152,7 +144,7 @@ class _Concave:
     def around(self, x: Fraction, step: Fraction, digits: int) -> Enclosure | None:
         """The maximum enclosed by three points about ``x``; None if they do not hold it."""
         g0, g1, g2 = (self.at(x + shift, digits) for shift in (-step, _ZERO, step))
-        if not (g0.less_than(g1) and g2.less_than(g1)):
+        if any(side.less_than(g1) is not Ternary.HOLDS for side in (g0, g2)):
             return None
         top = Fraction(g1.upper)
         rise = max(top - Fraction(g0.lower), top - Fraction(g2.lower))

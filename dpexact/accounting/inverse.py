@@ -40,7 +40,7 @@ def invert(
     if search.side(_ZERO) in (Order.ABOVE, Order.EQUAL):
         return Enclosure.exact(_ZERO, method)
     reason = search.bracket(start) or search.narrow()
-    return Enclosure(search.low, search.high, method, reason)
+    return Enclosure.bracket(search.low, search.high, method, reason)
 
 
 class _Search:

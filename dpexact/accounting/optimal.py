@@ -168,8 +168,8 @@ class OptimalComposition(Profile):
     def _pieces(self, target: _Share, digits: int) -> list[int] | None:
         """The ``m`` whose linear piece crosses ``target``: two if it crosses at a breakpoint.
 
-        Piece ``m`` spans the losses ``2m-2-k`` to ``2m-k`` in units of ``eps``, cut at 0; ``target``
-        is certainly below ``delta_0(0)``. None where more than two pieces may cross it.
+        Piece ``m`` spans the losses ``2m-2-k`` to ``2m-k`` in units of ``eps``, cut at 0. None
+        where more than two may cross ``target``, which is certainly below ``delta_0(0)``.
         """
         low, high = self.count // 2 + 1, self.count  # the piece is in [low, high]
         while low < high:

@@ -102,9 +102,9 @@ class InfiniteLoss:
 class Profile(ABC):
     """The privacy profile ``delta(eps) = E_P[(1 - e^(eps - Z))_+] + P(Z = inf)`` of a pair.
 
-    ``method`` names the accounting method; ``infinite`` is the mass of infinite loss; ``sharp`` says
-    whether more work gives more digits, which is not so between the bounds of two theorems.
-    An answer may be wider than asked, never wrong; then its ``reason`` says why.
+    ``method`` names the accounting method; ``infinite`` is the mass of infinite loss; ``sharp``
+    says whether more work gives more digits, which is not so between the bounds of two theorems.
+    An answer may be wider than asked, and then gives its ``reason``, but never wrong.
     """
 
     method: str

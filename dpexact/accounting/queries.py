@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 from dpexact.accounting.choose import curve, profile
 from dpexact.accounting.classic.zcdp import is_only_bounded
+from dpexact.accounting.profile import Profile
+from dpexact.answers import delivered
 from dpexact.arguments import (
     METHODS,
     Direction,
@@ -18,7 +20,7 @@ from dpexact.arguments import (
     real_in,
 )
 from dpexact.enclosure import Enclosure
-from dpexact.errors import InvalidInput, PrecisionNotReached
+from dpexact.errors import InvalidInput
 from dpexact.mechanisms import Mechanism, parse
 from dpexact.reals import Real, RealLike
 
@@ -64,7 +66,8 @@ def delta(
     m = mechanism_in(mechanism)
     point = real_in(epsilon, "epsilon", ">= 0")
     wanted = digits_in(digits)
-    return profile(m, direction_in(direction), method_in(method)).delta(point, wanted)
+    accounting = profile(m, direction_in(direction), method_in(method))
+    return delivered(accounting.delta(point, wanted), wanted if accounting.sharp else 0)
 
 
 def epsilon(
@@ -97,9 +100,35 @@ def epsilon(
     target = real_in(delta, "delta", ">= 0", "<= 1")
     wanted = digits_in(digits)
     accounting = profile(m, direction_in(direction), method_in(method))
-    if target.fraction == 1:
+    return delivered(_epsilon(accounting, target, wanted), wanted if accounting.sharp else 0)
+
+
+def delta_answer(
+    mechanism: Mechanism,
+    epsilon: Real,
+    digits: int,
+    direction: Direction = "both",
+    method: Method = "auto",
+) -> Enclosure:
+    """:func:`delta` of checked arguments, as narrow as was certified."""
+    return profile(mechanism, direction, method).delta(epsilon, digits)
+
+
+def epsilon_answer(
+    mechanism: Mechanism,
+    delta: Real,
+    digits: int,
+    direction: Direction = "both",
+    method: Method = "auto",
+) -> Enclosure:
+    """:func:`epsilon` of checked arguments, as narrow as was certified."""
+    return _epsilon(profile(mechanism, direction, method), delta, digits)
+
+
+def _epsilon(accounting: Profile, delta: Real, digits: int) -> Enclosure:
+    if delta.fraction == 1:
         return Enclosure.exact(Fraction(0), accounting.method)
-    return accounting.epsilon(target, wanted)
+    return accounting.epsilon(delta, digits)
 
 
 def epsilon_curve(
@@ -135,14 +164,7 @@ def epsilon_curve(
     shared = curve(m, way)
     if shared is not None and target.fraction != 1:
         return shared.epsilons(repeats, target, wanted)
-    return [_best(m**repeat, target, wanted, way) for repeat in repeats]
-
-
-def _best(m: Mechanism, target: Real, digits: int, direction: Direction) -> Enclosure:
-    try:
-        return epsilon(m, target, digits, direction)
-    except PrecisionNotReached as error:
-        return error.best
+    return [epsilon_answer(m**repeat, target, wanted, way) for repeat in repeats]
 
 
 def delta_bounds(
@@ -166,14 +188,11 @@ def delta_bounds(
         raise InvalidInput(f"epsilons: not an array: {error}") from None
     if points.dtype.kind not in "fiuO":
         raise InvalidInput(f"epsilons: an array of {points.dtype} is not accepted; use numbers")
-    m = mechanism_in(mechanism)
+    m, way = mechanism_in(mechanism), direction_in(direction)
     pairs = np.empty((points.size, 2))
     for row, point in zip(pairs, points.ravel().tolist(), strict=True):
-        try:
-            found = delta(m, point, FLOAT_DIGITS, direction)
-        except PrecisionNotReached as error:
-            found = error.best
-        row[:] = found.to_float_bounds()
+        at = real_in(point, "epsilon", ">= 0")
+        row[:] = delta_answer(m, at, FLOAT_DIGITS, way).to_float_bounds()
     if is_only_bounded(m):
         pairs[:, 0] = 0.0
     return pairs[:, 0].reshape(points.shape), pairs[:, 1].reshape(points.shape)

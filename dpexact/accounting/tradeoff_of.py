@@ -15,7 +15,7 @@ from dpexact.accounting.profile import Profile
 from dpexact.accounting.queries import mechanism_in
 from dpexact.balls import certify
 from dpexact.enclosure import Enclosure
-from dpexact.errors import PrecisionNotReached, UnsupportedMechanism
+from dpexact.errors import UnsupportedMechanism
 from dpexact.mechanisms import (
     GDP,
     ApproxDP,
@@ -99,7 +99,13 @@ class DualTradeoff(TradeoffFunction):
             lost = self.profile.infinite.fraction
             if lost is not None:
                 return Enclosure.exact(1 - lost, self.method)
-            return certify(lambda: 1 - self.profile.infinite.ball(), digits, method=self.method)
+            return certify(
+                lambda: 1 - self.profile.infinite.ball(),
+                digits,
+                lowest=Fraction(0),
+                highest=Fraction(1),
+                method=self.method,
+            )
         method = f"{self.method} of {self.profile.method}"
         level = enclose(alpha, 2 * digits + 20, method)
         return trade_off(self.profile.delta, level, digits, method)
@@ -120,10 +126,7 @@ class DualTradeoff(TradeoffFunction):
         return alphas, [max(0.0, *(c - slope * a for c, slope in lines)) for a in alphas]
 
     def _near(self, epsilon: float) -> float:
-        try:
-            return float(self.profile.delta(reals.real(epsilon), 3).upper)
-        except PrecisionNotReached as error:
-            return float(error.best.upper)
+        return float(self.profile.delta(reals.real(epsilon), 3).upper)
 
 
 def _simplified(step: Mechanism) -> Mechanism:

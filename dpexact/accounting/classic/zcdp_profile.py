@@ -50,7 +50,7 @@ class ZCDPProfile(Profile):
         return balls.certify(compute, digits, lowest=_ZERO, highest=_ONE, method=self.method)
 
     def epsilon(self, delta: Real, digits: int) -> Enclosure:
-        order = self.infinite.compare(delta, digits)
+        order = self.infinite.order(delta, digits)
         if order is None:
             raise PrecisionNotReached(
                 "delta cannot be told apart from the probability of infinite loss",

@@ -15,7 +15,6 @@ from dpexact.accounting.contour.numbers import TooExpensive, enclosed, relative_
 from dpexact.accounting.contour.planning import Composition, Plan, Planner, Query
 from dpexact.balls import approximate, ball, precision
 from dpexact.enclosure import Enclosure
-from dpexact.errors import PrecisionNotReached
 from dpexact.reals import Real
 
 MAX_WORK = 120_000_000
@@ -33,8 +32,6 @@ _LARGEST_SPREAD = 3
 _NEARLY_ONE = -0.1
 _MOST_PASSES = 7
 _PROBES = 6
-
-Outcome = Enclosure | PrecisionNotReached
 
 
 def delta(
@@ -62,20 +59,17 @@ def delta_many(
     digits: int = 15,
     *,
     max_work: int = MAX_WORK,
-) -> list[Outcome]:
+) -> list[Enclosure]:
     """Delta at each ``(epsilon, repeat)``; queries share moments wherever one line serves them."""
     planner = make_planner(composition, max_work)
-    results: dict[int, Outcome] = {}
+    results: dict[int, Enclosure] = {}
     order = sorted(range(len(queries)), key=lambda i: (queries[i][1], approximate(queries[i][0])))
     for group in groups([queries[i][1] for i in order]):
         members = [order[i] for i in group]
         probes = [Query(approximate(queries[i][0]), queries[i][1]) for i in members]
         shared = shared_contour(planner, probes, digits + 1)
         for index in members:
-            try:
-                results[index] = solve_delta(planner, *queries[index], digits, shared)
-            except PrecisionNotReached as failure:
-                results[index] = failure
+            results[index] = solve_delta(planner, *queries[index], digits, shared)
     return [results[index] for index in range(len(queries))]
 
 
@@ -110,7 +104,7 @@ def shared_contour(planner: Planner, probes: Sequence[Query], digits: float) -> 
 def solve_delta(
     planner: Planner, epsilon: Real, repeat: int, digits: int, shared: Contour | None
 ) -> Enclosure:
-    """Delta to ``digits``, trying the shared line first; raises with the best that was reached."""
+    """Delta to ``digits``, trying the shared line first, or the best that was reached."""
     with precision(COARSE_BITS + 4 * digits):
         if never_exceeds(planner.composition, ball(epsilon), repeat):
             return _only_infinite(planner.composition, repeat)
@@ -126,20 +120,18 @@ def solve_delta(
             contour = shared
             if contour is None or spent:
                 contour = Contour(planner, planner.plan([query], digits + margin))
-            best = _sharper(best, _evaluate(contour, epsilon, repeat))
+            best = best.meet(_evaluate(contour, epsilon, repeat))
             spent += contour.plan.work
             if best.lower > 0:
                 query = query._replace(log_delta=_log(Fraction(best.lower)))
             # where nothing was gained, ask for much more at once
             margin += _missing(best, digits) if best.lower > 0 else margin + digits + 1.0
         else:
-            best = _sharper(best, _chernoff(planner, epsilon, repeat))
+            best = best.meet(_chernoff(planner, epsilon, repeat))
     except TooExpensive as cause:
         reason = str(cause)
         best = _affordable(planner, epsilon, repeat, digits, best)
-    if relative_width(best) <= 10.0**-digits:
-        return best
-    raise PrecisionNotReached(f"{digits} digits of delta not reached: {reason}", best)
+    return best.short(reason)
 
 
 def _log(value: Fraction) -> float:
@@ -158,24 +150,18 @@ def _affordable(
     """What the allowed work gives when the digits asked for are out of reach."""
     query = Query(approximate(epsilon), repeat)
     try:
-        best = _sharper(best, _chernoff(planner, epsilon, repeat))
+        best = best.meet(_chernoff(planner, epsilon, repeat))
         contour = Contour(planner, planner.affordable([query], digits))
-        best = _sharper(best, _evaluate(contour, epsilon, repeat))
+        best = best.meet(_evaluate(contour, epsilon, repeat))
     except TooExpensive:
         pass
     return best
 
 
-def _sharper(one: Enclosure, other: Enclosure) -> Enclosure:
-    """The intersection of two true enclosures; the narrower one says how."""
-    narrow = other if other.upper - other.lower <= one.upper - one.lower else one
-    return Enclosure(max(one.lower, other.lower), min(one.upper, other.upper), narrow.method)
-
-
 def _evaluate(contour: Contour, epsilon: Real, repeat: int) -> Enclosure:
     with precision(contour.plan.bits):
         (terms,) = contour.terms([ball(epsilon)], repeat)
-        return enclosed(terms.enclosure(), METHOD).clamped(_ZERO, _ONE)
+        return enclosed(terms.enclosure(), METHOD).within(_ZERO, _ONE)
 
 
 def _chernoff(planner: Planner, epsilon: Real, repeat: int) -> Enclosure:
@@ -216,4 +202,4 @@ def _only_infinite(composition: Composition, repeat: int) -> Enclosure:
     finite = arb(1)
     for step, n in composition:
         finite *= step.mass() ** (n * repeat)
-    return enclosed(1 - finite, "no larger finite loss").clamped(_ZERO, _ONE)
+    return enclosed(1 - finite, "no larger finite loss").within(_ZERO, _ONE)

@@ -15,7 +15,6 @@ from dpexact.accounting.contour.deltas import (
     COARSE_BITS,
     MAX_WORK,
     METHOD,
-    Outcome,
     groups,
     make_planner,
     shared_contour,
@@ -26,8 +25,8 @@ from dpexact.accounting.contour.numbers import TooExpensive, enclosed
 from dpexact.accounting.contour.planning import Composition, Planner, Query
 from dpexact.balls import ball, precision
 from dpexact.enclosure import Bound, Enclosure
-from dpexact.errors import PrecisionNotReached
 from dpexact.reals import Real, rational
+from dpexact.ternary import Ternary
 
 _NEWTON_STEPS = 40
 _BISECTIONS = 24
@@ -59,10 +58,10 @@ def epsilon_curve(
     digits: int = 6,
     *,
     max_work: int = MAX_WORK,
-) -> list[Outcome]:
+) -> list[Enclosure]:
     """Epsilon at each number of repetitions; neighbouring ones share their moments."""
     planner = make_planner(composition, max_work)
-    results: dict[int, Outcome] = {}
+    results: dict[int, Enclosure] = {}
     solved: list[tuple[int, float]] = []
     distinct = sorted(set(repeats))
     for group in groups(distinct):
@@ -80,14 +79,12 @@ def epsilon_curve(
                     solved = [*solved[1 - _NEIGHBOURS :], (repeat, root)]
                     continue
             near = near or _interpolated(ends, repeat)
-            try:
-                found = _solve(planner, delta, repeat, digits, near, shared)
-            except PrecisionNotReached as failure:
-                results[repeat], solved = failure, []
-            else:
-                results[repeat] = found
-                root = float(found.lower + found.upper) / 2
-                solved = [*solved[1 - _NEIGHBOURS :], (repeat, root)]
+            found = results[repeat] = _solve(planner, delta, repeat, digits, near, shared)
+            if found.digits < digits:
+                solved = []
+                continue
+            root = float(found.lower + found.upper) / 2
+            solved = [*solved[1 - _NEIGHBOURS :], (repeat, root)]
     return [results[repeat] for repeat in repeats]
 
 
@@ -161,11 +158,16 @@ def _solve(
     planner: Planner, delta: Real, repeat: int, digits: int, near: float, shared: Contour | None
 ) -> Enclosure:
     if near <= 0:
-        if _met_at_zero(planner, delta, repeat, digits):
+        met = _met_at_zero(planner, delta, repeat, digits)
+        if met is Ternary.HOLDS:
             return Enclosure.exact(Fraction(0), METHOD)
+        if met is Ternary.UNDECIDED:
+            best = _chernoff(planner, delta, repeat)
+            return best.short("epsilon is too close to zero to be told from it")
         near = _searched(planner, delta, repeat, float(_chernoff(planner, delta, repeat).upper))
     log_delta = _log_delta(planner, delta, repeat)
-    best, reason = None, "the bounds did not shrink as expected"
+    best: Enclosure | None = None
+    reason = "the bounds did not shrink as expected"
     goal, margin = float(digits), 0.0
     for attempt in range(2 * ATTEMPTS):
         try:
@@ -186,8 +188,7 @@ def _solve(
         margin = 2 * margin + 2
     if best is not None and goal == digits:
         return best
-    best = best or _chernoff(planner, delta, repeat)
-    raise PrecisionNotReached(f"{digits} digits of epsilon not reached: {reason}", best)
+    return (best or _chernoff(planner, delta, repeat)).short(reason)
 
 
 def _searched(planner: Planner, delta: Real, repeat: int, high: float) -> float:
@@ -198,10 +199,7 @@ def _searched(planner: Planner, delta: Real, repeat: int, high: float) -> float:
     low = 0.0
     for _ in range(_BISECTIONS):
         middle = (low + high) / 2
-        try:
-            found = solve_delta(cautious, rational(Fraction(middle)), repeat, 2, None)
-        except PrecisionNotReached as failure:
-            found = failure.best
+        found = solve_delta(cautious, rational(Fraction(middle)), repeat, 2, None)
         with precision(COARSE_BITS):
             target = ball(delta)
             if ball(Fraction(found.lower)) > target:
@@ -246,20 +244,13 @@ def _around(
     return bracket, float((left + share.mid() * (right - left)).mid())
 
 
-def _met_at_zero(planner: Planner, delta: Real, repeat: int, digits: int) -> bool:
-    """Whether delta is certainly met at epsilon zero; False if it certainly is not."""
-    try:
-        found = solve_delta(planner, rational(0), repeat, digits, None)
-    except PrecisionNotReached as failure:
-        found = failure.best
+def _met_at_zero(planner: Planner, delta: Real, repeat: int, digits: int) -> Ternary:
+    """Whether delta is met at epsilon zero."""
+    found = solve_delta(planner, rational(0), repeat, digits, None)
     with precision(COARSE_BITS + 4 * digits):
         target = ball(delta)
-        if ball(Fraction(found.upper)) <= target:
-            return True
-        if ball(Fraction(found.lower)) > target:
-            return False
-    best = _chernoff(planner, delta, repeat)
-    raise PrecisionNotReached("epsilon is too close to zero to be told from it", best)
+        lower, upper = ball(Fraction(found.lower)), ball(Fraction(found.upper))
+        return Ternary.of(upper <= target, lower > target)
 
 
 def _chernoff(planner: Planner, delta: Real, repeat: int) -> Enclosure:

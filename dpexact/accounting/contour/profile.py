@@ -16,8 +16,8 @@ from dpexact.accounting.contour.numbers import TooExpensive
 from dpexact.accounting.contour.planning import Composition
 from dpexact.accounting.profile import InfiniteLoss, Profile, Repeatable
 from dpexact.enclosure import Enclosure
-from dpexact.errors import PrecisionNotReached
 from dpexact.reals import Real, rational
+from dpexact.ternary import Order
 
 
 class ContourProfile(Profile, Repeatable):
@@ -38,47 +38,36 @@ class ContourProfile(Profile, Repeatable):
             deltas.total_variation(self.composition),
         )
 
-    def epsilon(self, delta: Real, digits: int) -> Enclosure:
-        trivial = Enclosure(Fraction(0), math.inf, self.method)
-        order = self.infinite.compare(delta, digits)
-        if order is None:
-            raise PrecisionNotReached(
-                "delta cannot be told apart from the probability of infinite loss", trivial
-            )
-        if order > 0 or (order == 0 and not self._is_bounded()):
-            return Enclosure.exact(math.inf, self.method)
-        if order == 0:
-            return balls.certify(self._largest_loss, digits, method=f"{self.method}: largest loss")
+    def _epsilon(self, delta: Real, digits: int) -> Enclosure:
         most = deltas.total_variation(self.composition)
-        if balls.compare(rational(Fraction(most.upper)), delta, "delta") <= 0:
+        if balls.order(rational(Fraction(most.upper)), delta) in (Order.BELOW, Order.EQUAL):
             return Enclosure.exact(Fraction(0), most.method)
         return _guarded(
             lambda: epsilons.epsilon(self.composition, delta, digits, max_work=self.max_work),
-            trivial,
+            Enclosure(Fraction(0), math.inf, self.method),
         )
+
+    def largest_loss(self, digits: int) -> Enclosure:
+        if any(step.largest_loss() is None for step, _ in self.composition):
+            return Enclosure.exact(math.inf, self.method)
+        method = f"{self.method}: largest loss"
+        return balls.certify(self._largest_loss, digits, lowest=Fraction(0), method=method)
 
     def epsilons(self, repeats: Sequence[int], delta: Real, digits: int) -> list[Enclosure]:
         if delta.fraction == 0 or self.infinite.masses:  # the edge cases of each number differ
             return [self._repeated(repeat, delta, digits) for repeat in repeats]
         try:
             with np.errstate(all="ignore"):
-                found = epsilons.epsilon_curve(
+                return epsilons.epsilon_curve(
                     self.composition, repeats, delta, digits, max_work=self.max_work
                 )
         except (ArithmeticError, ValueError):  # some number of repetitions cannot be planned
             return [self._repeated(repeat, delta, digits) for repeat in repeats]
-        return [e.best if isinstance(e, PrecisionNotReached) else e for e in found]
 
     def _repeated(self, repeat: int, delta: Real, digits: int) -> Enclosure:
         composition = tuple((step, n * repeat) for step, n in self.composition)
         infinite = InfiniteLoss(tuple((mass, n * repeat) for mass, n in self.infinite.masses))
-        try:
-            return ContourProfile(composition, infinite, self.max_work).epsilon(delta, digits)
-        except PrecisionNotReached as error:
-            return error.best
-
-    def _is_bounded(self) -> bool:
-        return all(step.largest_loss() is not None for step, _ in self.composition)
+        return ContourProfile(composition, infinite, self.max_work).epsilon(delta, digits)
 
     def _largest_loss(self) -> arb:
         total = largest_loss(self.composition, 1)
@@ -87,18 +76,12 @@ class ContourProfile(Profile, Repeatable):
 
 
 def _guarded(ask: Callable[[], Enclosure], trivial: Enclosure) -> Enclosure:
-    """``ask()``; where the float planning cannot handle the parameters, ``trivial`` is left."""
+    """``ask()`` within ``trivial``: all that is left of parameters that cannot be planned with."""
     try:
         with np.errstate(all="ignore"):  # infinities and NaN in float planning are handled there
-            return ask()
-    except PrecisionNotReached as error:
-        if trivial.upper >= error.best.upper:
-            raise
-        best = error.best.clamped(trivial.lower, trivial.upper).labelled(trivial.method)
-        raise PrecisionNotReached(str(error), best) from None
+            return trivial.meet(ask())
     except TooExpensive as error:
-        raise PrecisionNotReached(f"no contour was found: {error}", trivial) from None
+        return trivial.short(f"no contour was found: {error}")
     except (ArithmeticError, ValueError):
-        raise PrecisionNotReached(
-            "no contour was found: the parameters are too extreme to plan with floats", trivial
-        ) from None
+        reason = "no contour was found: the parameters are too extreme to plan with floats"
+        return trivial.short(reason)

@@ -54,9 +54,8 @@ def epsilon_on_grid(
             _crossing(laws.upper, laws.upper * np.exp(-above), above, float(low) - laws.inf),
             1,
         )
-        return Enclosure(
-            lower if lower is not None else _ZERO, math.inf if upper is None else upper
-        )
+        lowest = _ZERO if lower is None else lower
+        return Enclosure.bracket(lowest, math.inf if upper is None else upper, grid.method)
 
     return grid.refine(ask, digits, lambda _: float(low))
 

@@ -58,7 +58,7 @@ def epsilon_by_tangents(
                 high = point if high is None else min(high, point)
             tolerance = low / 10 ** (digits + 1)
             if high is not None and high - low <= tolerance:
-                return Enclosure(low, high, meeting.method)
+                return Enclosure.bracket(low, high, meeting.method)
             if low == 0:
                 return None
             point = low + tolerance / 2

@@ -15,7 +15,6 @@ from dpexact.accounting.lattice.steps import Step
 from dpexact.accounting.profile import InfiniteLoss, Profile
 from dpexact.balls import ball, certify, precision, to_enclosure
 from dpexact.enclosure import Bound, Enclosure
-from dpexact.errors import PrecisionNotReached
 from dpexact.reals import Real, rational
 
 _ZERO: Final = Fraction(0)
@@ -42,27 +41,28 @@ class LatticeProfile(Profile):
 
     def delta(self, epsilon: Real, digits: int) -> Enclosure:
         trivial = Enclosure(_ZERO, Fraction(1), self.method)
-        return _guarded(lambda: engine.delta(self.steps, epsilon, digits, self.work), trivial)
-
-    def epsilon(self, delta: Real, digits: int) -> Enclosure:
-        trivial = Enclosure(_ZERO, math.inf, self.method)
-        return _guarded(lambda: self._epsilon(delta, digits), trivial)
+        return _guarded(lambda: engine.solve(self.steps, epsilon, digits, self.work)[0], trivial)
 
     def _epsilon(self, delta: Real, digits: int) -> Enclosure:
-        order = self.infinite.compare(delta, digits)
+        trivial = Enclosure(_ZERO, self._largest(), self.method)
+        return _guarded(lambda: self._searched(delta, digits), trivial)
+
+    def largest_loss(self, digits: int) -> Enclosure:
         highest = self._largest()
-        if order != -1 and (order == 1 or highest == math.inf):
+        if highest == math.inf:
             return Enclosure.exact(math.inf, self.method)
-        target = certify(lambda: ball(delta), 2 * digits + 20)
+        lost = Fraction(self.infinite.enclose(2 * digits, self.method).upper)
+        above = rational(min(lost + Fraction(1, 10 ** (2 * digits)), Fraction(1)))
+        reason = "the lattice bounds the largest loss"
+        return Enclosure.bracket(self._epsilon(above, digits).lower, highest, self.method, reason)
+
+    def _searched(self, delta: Real, digits: int) -> Enclosure:
+        highest = self._largest()
+        target = certify(lambda: ball(delta), 2 * digits + 20, lowest=_ZERO, highest=Fraction(1))
         near = self._near(target, Fraction(min(Fraction(1), highest / 2)))
         _, laws = engine.solve(self.steps, rational(near), digits + _MORE_DIGITS, self.work)
-        found = Enclosure(_ZERO, highest if order is not None else math.inf, self.method)
-        if laws is not None:
-            between = self._between(laws, target, near, digits + 1)
-            found = found.clamped(between.lower, between.upper)
-        if found.digits < digits:
-            raise PrecisionNotReached(f"{digits} digits were not reached: it is in {found}", found)
-        return found
+        found = Enclosure(_ZERO, highest, self.method, "no lattice was fine enough")
+        return found if laws is None else found.meet(self._between(laws, target, near, digits + 1))
 
     def _largest(self) -> Bound:
         """A bound of the finite losses, at least 0; infinite if there is none."""
@@ -101,7 +101,8 @@ class LatticeProfile(Profile):
         low = _crossing(lambda e: laws.enclose(rational(e)).lower > target.upper, start, digits)
         high = _crossing(lambda e: laws.enclose(rational(e)).upper > target.lower, start, digits)
         lowest = _ZERO if low is None else low[0]
-        return Enclosure(lowest, math.inf if high is None else high[1], self.method)
+        highest = math.inf if high is None else high[1]
+        return Enclosure.bracket(lowest, highest, self.method, "the two laws of the lattice differ")
 
 
 def _guarded(ask: Callable[[], Enclosure], trivial: Enclosure) -> Enclosure:
@@ -110,7 +111,7 @@ def _guarded(ask: Callable[[], Enclosure], trivial: Enclosure) -> Enclosure:
         with np.errstate(all="ignore"):
             return ask()
     except (OverflowError, ZeroDivisionError, ValueError) as error:
-        raise PrecisionNotReached(f"no lattice was found: {error}", trivial) from None
+        return trivial.short(f"no lattice was found: {error}")
 
 
 def _crossing(
