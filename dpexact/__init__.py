@@ -2,8 +2,8 @@
 
 Rooms, each importing only from those before it::
 
-    errors < enclosure < comparison, tokens < reals < exactness < balls < arguments
-           < mechanisms, tradeoff < accounting < symbolic, audit < certificates, oracle < cli
+    errors, ternary < enclosure < answers, comparison, tokens < reals < exactness < balls
+           < arguments < mechanisms, tradeoff < accounting < symbolic, audit < certificates, oracle < cli
 
 Every public name is imported when it is first used, so that ``import dpexact`` costs nothing and
 :mod:`dpexact.oracle` works where only the standard library is installed.
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from dpexact.audit.runner import audit
     from dpexact.enclosure import Enclosure
     from dpexact.errors import (
+        Contradiction,
         DpexactError,
         InvalidInput,
         PrecisionNotReached,
@@ -53,6 +54,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
+    "Contradiction",
     "DpexactError",
     "Enclosure",
     "InvalidInput",
@@ -97,7 +99,8 @@ _HOMES: Final = {
         "dpexact.audit.runner": "audit",
         "dpexact.enclosure": "Enclosure",
         "dpexact.errors": (
-            "DpexactError InvalidInput PrecisionNotReached UndecidedComparison UnsupportedMechanism"
+            "Contradiction DpexactError InvalidInput PrecisionNotReached UndecidedComparison "
+            "UnsupportedMechanism"
         ),
         "dpexact.mechanisms": (
             "Mechanism approx_dp discrete_gaussian discrete_laplace fixed_size gaussian gdp "

@@ -1,6 +1,8 @@
-"""From an answer to what the user gets: the one place where missing digits become an error."""
+"""From an answer to what the user gets, and back: where missing digits become an error."""
 
 from __future__ import annotations
+
+from collections.abc import Callable
 
 from dpexact.enclosure import Enclosure
 from dpexact.errors import PrecisionNotReached
@@ -19,3 +21,14 @@ def delivered(answer: Enclosure, digits: int) -> Enclosure:
         return answer
     cause = f": {answer.reason}" if answer.reason else ""
     raise PrecisionNotReached(f"{digits} digits were not reached{cause}; it is in {answer}", answer)
+
+
+def best_of(ask: Callable[[], Enclosure]) -> Enclosure:
+    """The answer of a public function, also where it has too few digits.
+
+    For rooms that ask as users do; what they get is the answer of the question they asked.
+    """
+    try:
+        return ask()
+    except PrecisionNotReached as error:
+        return error.best

@@ -5,7 +5,14 @@ from dpexact.accounting.bounds_of import bounds
 from dpexact.accounting.calibrate import calibrate
 from dpexact.accounting.classic.guarantees import largest_loss
 from dpexact.accounting.classic.zcdp import is_only_bounded
-from dpexact.accounting.queries import delta, delta_bounds, epsilon, epsilon_curve
+from dpexact.accounting.queries import (
+    delta,
+    delta_answer,
+    delta_bounds,
+    epsilon,
+    epsilon_answer,
+    epsilon_curve,
+)
 from dpexact.accounting.renyi import renyi
 from dpexact.accounting.tradeoff_of import tradeoff
 
@@ -14,8 +21,10 @@ __all__ = [
     "bounds",
     "calibrate",
     "delta",
+    "delta_answer",
     "delta_bounds",
     "epsilon",
+    "epsilon_answer",
     "epsilon_curve",
     "is_only_bounded",
     "largest_loss",

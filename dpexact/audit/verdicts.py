@@ -14,7 +14,7 @@ from dpexact.audit.claims import Claim, Claimed
 from dpexact.comparison import VERDICTS, Verdict, relative_error
 from dpexact.comparison import verdict as verdict_on
 from dpexact.enclosure import Bound, Enclosure
-from dpexact.errors import DpexactError, PrecisionNotReached
+from dpexact.errors import DpexactError
 from dpexact.exactness import exact_ratio
 from dpexact.reals import Real
 from dpexact.tokens import shorten
@@ -107,19 +107,19 @@ def unjudged(claim: Claim, digits: int, reason: str) -> Finding:
 
 def _narrowed(claim: Claim, digits: int, known: Enclosure) -> tuple[Enclosure, str]:
     """``known`` narrowed by the accounting, and what kept it from the digits."""
-    ask = accounting.epsilon if claim.quantity == "epsilon" else accounting.delta
+    epsilon = claim.quantity == "epsilon"
+    ask = accounting.epsilon_answer if epsilon else accounting.delta_answer
     try:
-        found, note = ask(claim.mechanism, claim.at, digits, claim.direction), ""
-    except PrecisionNotReached as error:
-        found, note = error.best, str(error)
+        found = ask(claim.mechanism, claim.at, digits, claim.direction)
     except DpexactError as error:
         return known, str(error)
+    note = found.reason if found.digits < digits else ""
     method = found.method or known.method
     if accounting.is_only_bounded(claim.mechanism):
         if not note and _is_open(claim, found, digits):
             note = "zCDP gives an upper bound only; below it no claim can be judged"
         found = Enclosure(_ZERO, found.upper)
-    return found.clamped(known.lower, known.upper).labelled(method), note
+    return known.meet(found).labelled(method), note
 
 
 def _is_open(claim: Claim, bound: Enclosure, digits: int) -> bool:
@@ -149,10 +149,7 @@ def _bounds(claimed: Claimed, digits: int) -> tuple[Bound, Bound]:
         return claimed, claimed
     if claimed.fraction is not None:
         return claimed.fraction, claimed.fraction
-    try:
-        found = balls.certify(lambda: balls.ball(claimed), 2 * digits + 10)
-    except PrecisionNotReached as error:
-        found = error.best
+    found = balls.certify(lambda: balls.ball(claimed), 2 * digits + 10)
     return found.lower, found.upper
 
 

@@ -7,10 +7,11 @@ from typing import Any, Final, NoReturn
 
 import click
 
-from dpexact.errors import DpexactError, PrecisionNotReached
+from dpexact.errors import Contradiction, DpexactError, PrecisionNotReached
 
 EXIT_BAD_INPUT: Final = 2
 EXIT_UNDECIDED: Final = 3
+EXIT_INTERNAL: Final = 70
 
 
 class OneLineErrors(click.Group):
@@ -29,6 +30,8 @@ class OneLineErrors(click.Group):
             fail(" ".join(error.format_message().split()), EXIT_BAD_INPUT)
         except PrecisionNotReached as error:
             fail(str(error), EXIT_UNDECIDED)
+        except Contradiction as error:
+            fail(str(error), EXIT_INTERNAL)
         except DpexactError as error:
             fail(str(error), EXIT_BAD_INPUT)
         sys.exit(code if isinstance(code, int) else 0)

@@ -14,9 +14,9 @@ from typing import Final, Literal, TypeAlias, TypeVar
 
 from dpexact import accounting
 from dpexact.accounting.tradeoff_of import tradeoff
+from dpexact.answers import best_of
 from dpexact.arguments import Direction
 from dpexact.enclosure import Enclosure
-from dpexact.errors import PrecisionNotReached
 from dpexact.figures.model import Point, Series
 from dpexact.tradeoff import PiecewiseLinear, Vertex
 from dpexact.tradeoff.numbers import enclose
@@ -44,14 +44,10 @@ class Question:
 
     def answer(self, digits: int) -> Enclosure:
         """The enclosure, wider where ``digits`` were not reached."""
-        try:
-            if self.quantity == "tradeoff":
-                return tradeoff(self.mechanism)(self.at, digits)
-            ask = getattr(accounting, self.quantity)
-            found: Enclosure = ask(self.mechanism, self.at, digits, self.direction)
-            return found
-        except PrecisionNotReached as error:
-            return error.best
+        if self.quantity == "tradeoff":
+            return best_of(lambda: tradeoff(self.mechanism)(self.at, digits))
+        ask = getattr(accounting, self.quantity)
+        return best_of(lambda: ask(self.mechanism, self.at, digits, self.direction))
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,6 @@ from typing import Final
 
 from dpexact import accounting, balls, reals
 from dpexact.enclosure import Enclosure
-from dpexact.errors import PrecisionNotReached
 from dpexact.figures.computing import Workshop, in_processes
 from dpexact.figures.model import Panel, Point, Series
 from dpexact.figures.registry import figure
@@ -167,7 +166,7 @@ def crossing(
         above, below = decreasing(x - margin, wanted), decreasing(x + margin, wanted)
         if above.lower > target > below.upper:
             return Enclosure(x - margin, x + margin, above.method)
-    raise PrecisionNotReached("no crossing was certified", Enclosure(Fraction(0), math.inf))
+    return Enclosure(Fraction(0), math.inf, reason="no crossing was certified")
 
 
 def _short(x: Fraction, digits: int) -> Fraction:

@@ -9,8 +9,9 @@ from fractions import Fraction
 from functools import partial
 from typing import Final
 
+from dpexact.answers import best_of
 from dpexact.enclosure import Enclosure
-from dpexact.errors import DpexactError, PrecisionNotReached
+from dpexact.errors import DpexactError
 from dpexact.oracle.cases import Case
 from dpexact.oracle.exporting import answers
 from dpexact.oracle.rows import ASK
@@ -89,10 +90,9 @@ def doubted(case: Case, lattice: bool = False) -> Doubt:
 
 def _ask(case: Case, digits: int, method: str) -> Enclosure:
     ask = ASK[case.quantity]
-    try:
-        return ask(case.mechanism, case.argument, digits, case.direction, method=method)
-    except PrecisionNotReached as error:
-        return error.best
+    return best_of(
+        lambda: ask(case.mechanism, case.argument, digits, case.direction, method=method)
+    )
 
 
 def _other(case: Case, method: str) -> Enclosure | None:

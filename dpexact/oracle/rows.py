@@ -8,8 +8,9 @@ from fractions import Fraction
 from typing import Any, Final
 
 from dpexact import accounting, balls
+from dpexact.answers import best_of
 from dpexact.enclosure import Enclosure
-from dpexact.errors import DpexactError, PrecisionNotReached
+from dpexact.errors import DpexactError
 from dpexact.mechanisms import FixedSize, Mechanism, Poisson
 from dpexact.oracle.cases import DIGITS, Case, Quantity
 from dpexact.oracle.grids import Question
@@ -30,12 +31,11 @@ ASK: Final[dict[Quantity, Callable[..., Enclosure]]] = {
 
 def row(question: Question) -> Case | str:
     """The golden row that answers ``question``, or why there is none."""
+    ask = ASK[question.quantity]
     try:
-        found = ASK[question.quantity](
-            question.mechanism, question.argument, ASKED, question.direction
+        found = best_of(
+            lambda: ask(question.mechanism, question.argument, ASKED, question.direction)
         )
-    except PrecisionNotReached as error:
-        found = error.best
     except DpexactError as error:
         return str(error)
     lower, upper = found.decimal_bounds(PRINTED)

@@ -17,7 +17,7 @@ from dpexact.audit.accountants.registry import Accountant
 from dpexact.audit.accountants.serving import described
 from dpexact.audit.claims import Claim, kind_in
 from dpexact.audit.workloads import Case
-from dpexact.errors import InvalidInput, PrecisionNotReached
+from dpexact.errors import InvalidInput
 from dpexact.mechanisms import Composition, Mechanism, Repetition
 from dpexact.reals import Real, real
 from dpexact.tokens import shorten
@@ -121,7 +121,7 @@ def _float(value: Real) -> float:
             found = balls.certify(lambda: balls.ball(value), 20)
             exact = (Fraction(found.lower) + Fraction(found.upper)) / 2
         nearest = float(exact)
-    except (OverflowError, PrecisionNotReached):
+    except OverflowError:  # also from an infinite bound
         raise InvalidInput(f"{shorten(str(value))} is beyond the floats") from None
     if nearest == 0 and exact != 0:
         raise InvalidInput(f"{shorten(str(value))} is beyond the floats")
