@@ -1,10 +1,23 @@
-"""Tails of the binomial distribution as balls."""
+r"""Tails of the binomial distribution as balls.
+
+With :math:`G(z) = (b + a z)^n` the generating function of ``Bin(n, a)``, ``b = 1 - a``, a circle of
+radius :math:`\rho > 1` and ``N`` equally spaced points ``z`` on it,
+
+.. math:: \frac1N \sum_z \frac{G(z)\,z^{-m}}{1 - 1/z} = \sum_{j \in \mathbb{Z}} \rho^{jN} P[X \ge m + jN],
+
+the tail at ``m`` and aliases that are not negative. By Chernoff's bound on their tails those of
+``j > 0`` sum to at most :math:`G(r)\,r^{-m}/((r/\rho)^N - 1)` for any :math:`r > \rho`, those of
+``j < 0`` to at most :math:`G(r)\,r^{-m}/((\rho/r)^N - 1)` for any :math:`1 \le r < \rho`. At the angle ``t`` the modulus of ``G`` is
+:math:`G(\rho)(1 - 4 s (1-s) \sin^2(t/2))^{n/2}` with :math:`s = a\rho/(b + a\rho)`, so that points
+far from the real axis are bounded together. The number of points that are left grows with the
+precision and hardly depends on ``n``.
+"""
 
 from __future__ import annotations
 
 import math
 
-from flint import arb
+from flint import acb, arb
 
 from dpexact import balls
 
@@ -12,32 +25,17 @@ from dpexact import balls
 def binomial_tail(count: int, m: int, success: arb, failure: arb) -> arb:
     r"""Enclose ``Pr[Bin(count, success) >= m]`` for ``1 <= m <= count``; ``failure = 1 - success``.
 
-    It is the regularised incomplete beta function ``I_success(m, count - m + 1)``, whose cost
-    hardly depends on ``count`` but grows with about the fourth power of the precision. Summing
-    terms costs about ``sqrt(count * precision)`` of them. The cheaper of the two is taken.
+    From the side of ``m`` away from the mode: by its terms, or by points on a circle where they are
+    many.
     """
-    if math.isqrt(count * balls.current()) < (balls.current() // 19) ** 4:
-        return _by_terms(count, m, success, failure)
-    return _by_beta(count, m, success, failure)
-
-
-def _by_beta(count: int, m: int, success: arb, failure: arb) -> arb:
-    """The complement is used where it is the more accurate (``success`` close to 1)."""
-    a, b = arb(m), arb(count - m + 1)
-    direct = success.beta_lower(a, b, regularized=True)
-    if direct.is_finite() and direct.rel_accuracy_bits() > 30:
-        return direct
-    other = 1 - failure.beta_lower(b, a, regularized=True)
-    if not direct.is_finite():
-        return other
-    return direct if direct.rel_accuracy_bits() >= other.rel_accuracy_bits() else other
-
-
-def _by_terms(count: int, m: int, success: arb, failure: arb) -> arb:
-    """The sum of the terms on the side of ``m`` away from the mode."""
     if (count - m) * success < (m + 1) * failure:
-        return _falling_terms(count, m, success, failure)
-    return 1 - _falling_terms(count, count - m + 1, failure, success)
+        return _upper_tail(count, m, success, failure)
+    return 1 - _upper_tail(count, count - m + 1, failure, success)
+
+
+def _upper_tail(count: int, m: int, success: arb, failure: arb) -> arb:
+    found = _on_circle(count, m, success, failure)
+    return _falling_terms(count, m, success, failure) if found is None else found
 
 
 def _falling_terms(count: int, m: int, success: arb, failure: arb) -> arb:
@@ -60,3 +58,67 @@ def _falling_terms(count: int, m: int, success: arb, failure: arb) -> arb:
 def _binomial(count: int, m: int) -> arb:
     smaller = min(m, count - m)
     return (arb(count - smaller + 1)).rising(smaller) / arb(smaller + 1).gamma()
+
+
+#: The law is narrow where so few standard deviations reach a radian beyond the decay.
+_ROOM = 1.1
+#: Least distance of the circle from 1 in standard deviations: costs a dozen bits, saves points.
+_LEAST_TILT = 4.0
+#: A point on the circle costs about as much as so many terms.
+_POINT = 60
+
+
+def _on_circle(count: int, m: int, success: arb, failure: arb) -> arb | None:
+    """The tail by points on a circle; None where terms are cheaper. Floats choose the circle."""
+    a, b = float(success.mid()), float(failure.mid())
+    bits = (balls.current() + 16) * math.log(2)
+    reach = math.sqrt(2 * bits)
+    deviation = math.sqrt(count * a * b)
+    if not deviation > _ROOM * reach or m >= count:
+        return None
+    odds = m / (count - m) * (b / a)  # the tilt that moves the mean to m
+    radius = max(odds, 1 + _LEAST_TILT / deviation)
+    share = a * radius / (b + a * radius)
+    deviation = math.sqrt(count * share * (1 - share))
+    if not (deviation > _ROOM * reach and radius < 1e6):
+        return None
+    tilt = math.log(radius)
+    step = math.exp(2 * reach / deviation)
+    inner, outer = max(radius / step, 1.0), radius * step
+    points = 3 * reach * deviation
+    if inner == 1.0:
+        log_tail = count * math.log1p(a * (radius - 1)) - m * tilt
+        points = max(points, (bits - min(log_tail, 0.0)) / tilt)
+    last = math.ceil(reach * points / (2 * math.pi * deviation))
+    if reach * deviation < _POINT * last:
+        return None
+    radii = (inner, radius, outer)
+    return _circle_sum(count, m, (success, failure), radii, (math.ceil(points), last))
+
+
+def _circle_sum(
+    count: int,
+    m: int,
+    law: tuple[arb, arb],
+    radii: tuple[float, float, float],
+    nodes: tuple[int, int],
+) -> arb:
+    """The sum over the nodes up to the ``last``, with what bounds the others and the aliases."""
+    (success, failure), (points, last) = law, nodes
+    inner, radius, outer = (arb(r) for r in radii)
+    angle = 2 * arb.pi() / points
+
+    def weight(z: acb) -> acb:
+        return (count * (failure + success * z).log() - m * z.log()).exp()
+
+    total = (weight(acb(radius)) / (1 - 1 / radius)).real
+    for j in range(1, last + 1):
+        z = radius * acb(0, j * angle).exp()
+        total += 2 * (weight(z) / (1 - 1 / z)).real
+    share = success * radius / (failure + success * radius)
+    decay = 1 - 4 * share * (1 - share) * ((last + 1) * angle / 2).sin() ** 2
+    top = weight(acb(radius)).real / (1 - 1 / radius)
+    beyond = (top * (arb(count) / 2 * decay.log()).exp()).upper()
+    below = weight(acb(inner)).real / (points * (radius / inner).log()).expm1()
+    above = weight(acb(outer)).real / (points * (outer / radius).log()).expm1()
+    return total / points - arb(0).union((below + above).upper()) + arb(0, beyond)

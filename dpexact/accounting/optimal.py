@@ -27,11 +27,6 @@ from dpexact.exactness import exact_ratio, exp_fraction
 from dpexact.reals import Real
 from dpexact.ternary import Order
 
-#: Beyond ``HUGE_COUNT`` repetitions the cost grows steeply with the precision, which is therefore
-#: capped at ``HUGE_CAP`` bits (or at what the requested digits need).
-HUGE_COUNT: Final = 10**9
-HUGE_CAP: Final = 1024
-
 _ZERO: Final = Fraction(0)
 _ONE: Final = Fraction(1)
 
@@ -46,7 +41,6 @@ class OptimalComposition(Profile):
         self.count = count
         self.infinite = infinite
         self._lost_bits = count.bit_length()
-        self._cap = HUGE_CAP if count > HUGE_COUNT else None
 
     # --- delta ----------------------------------------------------------------------------------
 
@@ -61,7 +55,6 @@ class OptimalComposition(Profile):
             highest=_ONE,
             method=self.method,
             lost_bits=self._lost_bits,
-            cap=self._cap,
         )
 
     def delta_fraction(self, epsilon: Real) -> Fraction | None:
@@ -156,7 +149,6 @@ class OptimalComposition(Profile):
             lowest=_ZERO,
             method=self.method,
             lost_bits=self._lost_bits,
-            cap=self._cap,
         )
 
     def largest_loss(self, digits: int) -> Enclosure:
