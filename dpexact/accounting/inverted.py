@@ -6,6 +6,8 @@ import math
 from fractions import Fraction
 from typing import Final
 
+from flint import arb
+
 from dpexact import balls
 from dpexact.accounting.inverse import invert
 from dpexact.accounting.profile import Profile
@@ -53,8 +55,9 @@ class InvertedProfile(Profile):
         largest = self.largest
         assert largest is not None
         if largest.fraction is not None:
-            return Enclosure.exact(largest.fraction, self.method)
-        return balls.certify(lambda: balls.ball(largest), digits, method=self.method)
+            return Enclosure.exact(max(largest.fraction, ZERO), self.method)
+        # it is negative where all that stays finite is less likely under P
+        return balls.certify(lambda: balls.ball(largest).max(arb(0)), digits, method=self.method)
 
     def only_infinite(self, epsilon: Real, digits: int) -> Enclosure | None:
         """``delta(epsilon)`` when no finite loss exceeds ``epsilon``, else ``None``."""
