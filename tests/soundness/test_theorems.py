@@ -10,8 +10,9 @@ from __future__ import annotations
 from fractions import Fraction
 from itertools import combinations, pairwise
 
-from hypothesis import assume, given
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from oracles import scaled
 from small_laws import Pair, hockey_stick, leak, on_sample, product, response
 
 from dpexact import delta, epsilon, parse
@@ -371,6 +372,21 @@ def test_the_masses_beside_the_images_are_needed(rate):
     *others, infinite = claimed(worse, rate, add=True)
     assert infinite[1] == 0 < infinite[0]
     assert short_of(on_sample(plain, rate, add=True), others)
+
+
+# --- shifts ---------------------------------------------------------------------------------------
+
+
+@given(
+    st.fractions(Fraction(1, 20), 3, max_denominator=20),
+    st.fractions(Fraction(1, 20), 3, max_denominator=20),
+    st.fractions(0, 1, max_denominator=10),
+)
+@settings(max_examples=scaled(20))
+def test_two_laplace_coordinates_are_no_worse_than_one_of_the_sum(a, b, share):
+    level = share * (a + b)
+    two = delta(f"laplace(1, {a}) * laplace(1, {b})", level, digits=8)
+    assert two.lower <= delta(f"laplace(1, {a + b})", level, digits=8).upper
 
 
 # --- inversion ------------------------------------------------------------------------------------
