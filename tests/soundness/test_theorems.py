@@ -221,6 +221,9 @@ def test_of_other_pairs_and_of_products_either_direction_may_be_the_worse():
     assert hockey_stick(product(*steps), Fraction(5)) == Fraction(2, 5)
     steps[1] = on_sample(response(Fraction(9)), HALF, add=True)
     assert hockey_stick(product(*steps), Fraction(5)) == Fraction(14, 25)
+    text = "poisson(pure_dp(log(9)), 1/2) * pure_dp(log(9))"
+    assert delta(text, "log(5)", direction="remove").lower == Fraction(2, 5)
+    assert delta(text, "log(5)").lower == Fraction(14, 25)
 
 
 @given(st.lists(masses, min_size=8, max_size=8), rates, rates)
