@@ -377,6 +377,36 @@ def test_the_masses_beside_the_images_are_needed(rate):
     assert short_of(on_sample(plain, rate, add=True), others)
 
 
+# --- beside zCDP: classic.md ----------------------------------------------------------------------
+
+
+@given(pairs, st.fractions(1, 9, max_denominator=4), st.sampled_from([ZERO, Fraction(1, 5), ONE]))
+def test_an_approximate_step_splits_into_a_revealing_and_a_pure_part(law, growth, share):
+    least = max(hockey_stick(law, growth), hockey_stick(swapped(law), growth))
+    assume(least < 1)
+    lost = least + share * (1 - least) / 2
+    if sum(min(p, growth * q) for p, q in law) < sum(min(q, growth * p) for p, q in law):
+        law = swapped(law)
+    large = [min(p, growth * q) for p, q in law]
+    small = [min(q, growth * p) for p, q in law]
+    scale = (1 - lost) / sum(small)
+    pure = [scale * h for h in small]
+    ends = [
+        [h / growth for h in pure],
+        [min(*pair) for pair in zip(large, [growth * h for h in pure], strict=True)],
+    ]
+    low, high = map(sum, ends)
+    assert scale <= 1
+    assert low <= 1 - lost <= high
+    weight = (1 - lost - low) / (high - low) if high > low else ZERO
+    found = [a + weight * (b - a) for a, b in zip(*ends, strict=True)]
+    assert sum(found) == sum(pure) == 1 - lost
+    for (p, q), h, k in zip(law, found, pure, strict=True):
+        assert 0 <= h <= p
+        assert 0 <= k <= q
+        assert h <= growth * k <= growth * growth * h
+
+
 # --- shifts ---------------------------------------------------------------------------------------
 
 
