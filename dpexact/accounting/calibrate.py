@@ -1,7 +1,8 @@
 """Calibration: the extreme value of one parameter for which a mechanism is (epsilon, delta)-DP.
 
-Privacy is monotone in every parameter accepted here (``docs/theory/calibration.md`` has the
-proofs), so two certified evaluations of ``delta`` on different sides of the target bracket it.
+Privacy is monotone in every parameter accepted here (``docs/theory/calibration.md`` has the proofs,
+which rest on ``docs/theory/dominating-pairs.md``), so two certified evaluations of ``delta`` on
+different sides of the target bracket it.
 """
 
 from __future__ import annotations

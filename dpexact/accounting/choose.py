@@ -54,8 +54,9 @@ def profile(
     """The privacy profile of ``mechanism``'s dominating pair.
 
     Beside ``zcdp`` it is an upper bound (:class:`~dpexact.accounting.classic.ZCDPProfile`).
-    Without sampling the two directions are the same. ``method`` may force the contour or the
-    lattice engine where they apply.
+    Without sampling the two directions are the same; with it the larger of both, and no mixture of
+    them, is the answer (``docs/theory/dominating-pairs.md``, Proposition 7). ``method`` may
+    force the contour or the lattice engine where they apply.
 
     Raises:
         UnsupportedMechanism: naming the part that no certified method accounts for.

@@ -5,6 +5,8 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Final
 
+from flint import arb
+
 from dpexact import balls
 from dpexact.accounting.inverse import invert
 from dpexact.accounting.profile import Profile
@@ -43,8 +45,9 @@ class InvertedProfile(Profile):
         if largest is None:
             return super().largest_loss(digits)
         if largest.fraction is not None:
-            return Enclosure.exact(largest.fraction, self.method)
-        return balls.certify(lambda: balls.ball(largest), digits, lowest=ZERO, method=self.method)
+            return Enclosure.exact(max(largest.fraction, ZERO), self.method)
+        # it is negative where all that stays finite is less likely under P
+        return balls.certify(lambda: balls.ball(largest).max(arb(0)), digits, method=self.method)
 
     def only_infinite(self, epsilon: Real, digits: int) -> Enclosure | None:
         """``delta(epsilon)`` when no finite loss exceeds ``epsilon``, else ``None``."""

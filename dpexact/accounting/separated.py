@@ -1,4 +1,8 @@
-"""A composition sorted into steps without sampling and steps on Poisson samples."""
+"""A composition sorted into steps without sampling and steps on Poisson samples.
+
+Rates multiply along a chain of samples and nowhere else: ``docs/theory/dominating-pairs.md``,
+Proposition 6.
+"""
 
 from __future__ import annotations
 

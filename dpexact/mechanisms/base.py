@@ -1,7 +1,8 @@
 """Mechanisms as inert, frozen values: what ran on the data, described exactly.
 
 A mechanism stands for its dominating pair ``(P, Q)`` of output distributions on neighbouring
-datasets. Nothing here computes; :mod:`dpexact.accounting` interprets.
+datasets (``docs/theory/dominating-pairs.md``). Nothing here computes; :mod:`dpexact.accounting`
+interprets.
 """
 
 from __future__ import annotations
@@ -206,7 +207,10 @@ class Staircase(Mechanism):
 
 @dataclass(frozen=True, slots=True)
 class Poisson(Mechanism):
-    """``mechanism`` on a Poisson sample of rate ``0 <= q <= 1``; add/remove neighbours."""
+    """``mechanism`` on a Poisson sample of rate ``0 <= q <= 1``; add/remove neighbours.
+
+    Its pairs are the mixtures of ``docs/theory/dominating-pairs.md``, Theorem 4.
+    """
 
     name: ClassVar[str] = "poisson"
     mechanism: Mechanism
@@ -240,7 +244,11 @@ class FixedSize(Mechanism):
 
 @dataclass(frozen=True, slots=True)
 class Composition(Mechanism):
-    """Several mechanisms on the same data. Two or more ``parts``, none itself a composition."""
+    """Several mechanisms on the same data. Two or more ``parts``, none itself a composition.
+
+    Perhaps adaptive, all on one neighbouring relation: the pair is the product of those of the
+    parts (``docs/theory/dominating-pairs.md``, Theorem 3).
+    """
 
     parts: tuple[Mechanism, ...]
 

@@ -72,7 +72,7 @@ class ContourProfile(Profile, Repeatable):
     def _largest_loss(self) -> arb:
         total = largest_loss(self.composition, 1)
         assert total is not None
-        return total
+        return total.max(arb(0))
 
 
 def _guarded(ask: Callable[[], Enclosure], trivial: Enclosure) -> Enclosure:

@@ -1,5 +1,6 @@
 """The steps a composition is made of, each with the moments of its privacy loss.
 
+Products of pairs stand for adaptive compositions (``docs/theory/dominating-pairs.md``, Theorem 3).
 For a dominating pair ``(P, Q)`` with loss ``Z = log dP/dQ``, ``M(s) = E_P[e^{sZ}; Z finite]``.
 Methods that return balls are certified at the current precision; ``cumulant`` and
 ``decay_estimate`` are float heuristics.

@@ -30,8 +30,9 @@ from dpexact.accounting.heterogeneous.commensurate import Parameters
 BITS: Final = 128
 #: Longest law.
 MAX_POINTS: Final = 1 << 23
-#: Covers every underflow: fewer than 2^60 operations, each off by 2^-1074 at most.
-UNDERFLOW: Final = Fraction(1, 1 << 1000)
+#: Covers every underflow, gradual or flushed to zero as other software in the process may have set:
+#: fewer than 2^60 operations, each off by less than 2^-1020.
+UNDERFLOW: Final = Fraction(1, 1 << 960)
 #: A float sum of fewer than 2^30 non-negative terms, times this, is an upper bound.
 SUM_GUARD: Final = 1 + 2.0**-20
 #: ``e^x`` is finite in floats up to here.

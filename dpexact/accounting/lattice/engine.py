@@ -2,7 +2,8 @@ r"""The lattice engine: a certified enclosure of the privacy profile of a compos
 
 Each step is replaced by a dominating and by a dominated law on a lattice of spacing ``t``, both of
 second order in ``t``; these are composed exactly, in integers rounded outward. The proofs are in
-``docs/theory/lattice-engine.md``. Heuristics choose the spacing, never the truth.
+``docs/theory/lattice-engine.md``, that products of pairs stand for adaptive compositions in
+``docs/theory/dominating-pairs.md``. Heuristics choose the spacing, never the truth.
 """
 
 from __future__ import annotations

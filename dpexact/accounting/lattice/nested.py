@@ -1,4 +1,7 @@
-"""A composition that runs, as a whole, on a Poisson sample."""
+"""A composition that runs, as a whole, on a Poisson sample.
+
+The two theorems on the law of such a sample are in section 8 of ``docs/theory/lattice-engine.md``.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
 r"""Poisson sampling of a pair with rate ``s``, outcome by outcome.
 
 ``remove``: :math:`((1-s) Q + s P,\ Q)`; ``add``: swapped. A loss ``l`` becomes
-:math:`\pm\log(1 - s + s e^l)`. Without sampling ``s = 1`` and ``remove``.
+:math:`\pm\log(1 - s + s e^l)`. Without sampling ``s = 1`` and ``remove``. Why these pairs dominate:
+``docs/theory/dominating-pairs.md``, Theorem 4.
 """
 
 from __future__ import annotations
