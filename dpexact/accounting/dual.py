@@ -5,12 +5,16 @@ the symmetric trade-off function is (Dong, Roth, Su 2022, Proposition 6)
 
 .. math:: f(\alpha) = \max\big(0, \sup_{x > 0} g(x)\big), \qquad g(x) = 1 - D(x) - \alpha x .
 
-``g`` is concave because ``D`` is convex. So three points ``x_0 < x_1 < x_2`` with ``g(x_1)`` above
-``g(x_0)`` and ``g(x_2)`` certainly hold the maximum between them, and the chords through ``x_1``,
-extended, lie above ``g``: the maximum is at least ``g(x_1)`` and at most
+``g`` is concave because ``D`` is convex, and negative beyond ``1/alpha``. So for any three points
+``x_0 < x_1 < x_2`` chords, extended, lie above ``g``: the maximum is at least ``g_1 = g(x_1)`` and at
+most the largest of
 
-.. math:: g(x_1) + \max\Big(\frac{g_1 - g_0}{x_1 - x_0}(x_2 - x_1),
-          \frac{g_1 - g_2}{x_2 - x_1}(x_1 - x_0)\Big).
+.. math:: g_1 + \Big(\frac{g_1 - g_0}{x_1 - x_0}\Big)_+ (x_2 - x_1), \quad
+          g_1 + \Big(\frac{g_1 - g_2}{x_2 - x_1}\Big)_+ (x_1 - x_0), \quad
+          g_2 + \Big(\frac{g_2 - g_1}{x_2 - x_1}\Big)_+ \Big(\frac1\alpha - x_2\Big), \quad
+          g_0 + \Big(\frac{g_0 - g_1}{x_1 - x_0}\Big)_+ x_0,
+
+the last two of which are at most ``g_2`` and ``g_0`` where the points hold the maximum.
 
 The search for the points is by floats; it only proposes.
 """
@@ -25,7 +29,6 @@ from typing import Final
 from dpexact import reals
 from dpexact.enclosure import Enclosure
 from dpexact.reals import Real
-from dpexact.ternary import Ternary
 
 _ZERO: Final = Fraction(0)
 _ONE: Final = Fraction(1)
@@ -46,9 +49,8 @@ def trade_off(delta_at: DeltaAt, alpha: Enclosure, digits: int, method: str) -> 
     low, high = concave.bracket()
     best = Enclosure(_ZERO, _ONE - Fraction(alpha.lower), method)
     for centre, step in _proposals(concave, low, high, digits):
-        found = concave.around(centre, step, digits + 8)
-        if found is not None:
-            best = best.meet(found).labelled(method)
+        for more in (8, digits + 16):  # where g is flat, slopes must be told from 0 better
+            best = best.meet(concave.around(centre, step, digits + more)).labelled(method)
             if best.digits >= digits:
                 return best
     return best.short("no supporting lines were close enough")
@@ -141,14 +143,21 @@ class _Concave:
         move = max(-2 * step, min(2 * step, step * (g0 - g2) / (2 * bend)))
         return _short(x + move, digits)
 
-    def around(self, x: Fraction, step: Fraction, digits: int) -> Enclosure | None:
-        """The maximum enclosed by three points about ``x``; None if they do not hold it."""
-        g0, g1, g2 = (self.at(x + shift, digits) for shift in (-step, _ZERO, step))
-        if any(side.less_than(g1) is not Ternary.HOLDS for side in (g0, g2)):
-            return None
-        top = Fraction(g1.upper)
-        rise = max(top - Fraction(g0.lower), top - Fraction(g2.lower))
-        return Enclosure(max(_ZERO, Fraction(g1.lower)), max(_ZERO, top + rise))
+    def around(self, x: Fraction, step: Fraction, digits: int) -> Enclosure:
+        """The maximum enclosed by three points about ``x``."""
+        left, middle, right = (self.at(x + shift, digits) for shift in (-step, _ZERO, step))
+        g0, g1, g2 = (Fraction(g.upper) for g in (left, middle, right))
+        least = Fraction(middle.lower)
+        ends = [
+            g1 + max(g1 - Fraction(left.lower), g1 - Fraction(right.lower), _ZERO),
+            g0 + max(g0 - least, _ZERO) * (x - step) / step,
+        ]
+        lowest = Fraction(self.alpha.lower)
+        rise = max(g2 - least, _ZERO) / step
+        if rise and not lowest:
+            return Enclosure(max(_ZERO, least), math.inf)
+        ends.append(g2 + (rise * max(1 / lowest - x - step, _ZERO) if rise else _ZERO))
+        return Enclosure(max(_ZERO, least), max(_ZERO, *ends))
 
 
 def _short(x: Fraction, digits: int) -> Fraction:

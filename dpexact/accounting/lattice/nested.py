@@ -50,6 +50,14 @@ class NestedStep(Step):
         known = [count * loss for count, loss in losses if loss is not None]
         return self.sampling.loss(sum(known, arb(0))) if len(known) == len(losses) else None
 
+    def supremum(self) -> arb | None:
+        """That of the composition under the sample; in direction ``add`` the edge may be out of reach."""
+        if self.sampling.add:
+            return None
+        suprema = [(step.count, step.supremum()) for step in self.inner]
+        known = [count * loss for count, loss in suprema if loss is not None]
+        return self.sampling.loss(sum(known, arb(0))) if len(known) == len(suprema) else None
+
     def infinite(self) -> arb:
         """``s`` times that of the composition; none in direction ``add``."""
         if self.sampling.add:

@@ -16,6 +16,7 @@ from dpexact.accounting.profile import InfiniteLoss, Profile
 from dpexact.balls import ball, certify, precision, to_enclosure
 from dpexact.enclosure import Bound, Enclosure
 from dpexact.reals import Real, rational
+from dpexact.ternary import Ternary
 
 _ZERO: Final = Fraction(0)
 _BISECTIONS: Final = 60
@@ -24,6 +25,8 @@ _MORE_DIGITS: Final = 2
 _LARGEST: Final = 4096
 _SMALLEST: Final = Fraction(1, 1 << 200)
 _COARSE_PASSES: Final = 24
+#: The share of the work for a first look at ``epsilon = 0``.
+_GLANCE: Final = 32
 _PLANNING_BITS: Final = 256
 
 
@@ -51,6 +54,8 @@ class LatticeProfile(Profile):
         highest = self._largest()
         if highest == math.inf:
             return Enclosure.exact(math.inf, self.method)
+        if all(step.supremum() is not None for step in self.steps):
+            return certify(self._supremum, digits, method=f"{self.method}: largest loss")
         lost = Fraction(self.infinite.enclose(2 * digits, self.method).upper)
         above = rational(min(lost + Fraction(1, 10 ** (2 * digits)), Fraction(1)))
         reason = "the lattice bounds the largest loss"
@@ -59,10 +64,21 @@ class LatticeProfile(Profile):
     def _searched(self, delta: Real, digits: int) -> Enclosure:
         highest = self._largest()
         target = certify(lambda: ball(delta), 2 * digits + 20, lowest=_ZERO, highest=Fraction(1))
+        start, _ = engine.solve(self.steps, rational(0), 3, self.work // _GLANCE)
+        if start.at_most(target) is Ternary.HOLDS:
+            return Enclosure.exact(_ZERO, self.method)
         near = self._near(target, Fraction(min(Fraction(1), highest / 2)))
         _, laws = engine.solve(self.steps, rational(near), digits + _MORE_DIGITS, self.work)
         found = Enclosure(_ZERO, highest, self.method, "no lattice was fine enough")
         return found if laws is None else found.meet(self._between(laws, target, near, digits + 1))
+
+    def _supremum(self) -> arb:
+        """The supremum of the losses of the composition, at least 0, where those of all are known."""
+        total = arb(0)
+        for step in self.steps:
+            loss = step.supremum()
+            total += arb.nan() if loss is None else step.count * loss
+        return total.max(arb(0))
 
     def _largest(self) -> Bound:
         """A bound of the finite losses, at least 0; infinite if there is none."""

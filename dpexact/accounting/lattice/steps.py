@@ -46,6 +46,10 @@ class Step(ABC):
     def largest(self) -> arb | None:
         """An upper bound of the finite losses; None if they are unbounded."""
 
+    def supremum(self) -> arb | None:
+        """The supremum of the finite losses; None if they are unbounded, or it is not known."""
+        return self.largest()
+
     @abstractmethod
     def span(self, tail: float) -> tuple[float, float]:
         """Roughly the range of ``x`` outside which ``P`` has mass ``tail`` at most."""
