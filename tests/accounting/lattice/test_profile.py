@@ -14,7 +14,7 @@ from dpexact.accounting.lattice.composition import TooMuchWork
 from dpexact.accounting.lattice.steps import ContinuousStep, SubsampledStep
 from dpexact.accounting.lattice_part import response
 from dpexact.accounting.profile import InfiniteLoss
-from dpexact.errors import PrecisionNotReached, UnsupportedMechanism
+from dpexact.errors import Contradiction, PrecisionNotReached, UnsupportedMechanism
 from dpexact.reals import rational, real
 
 WORK = 150_000
@@ -144,7 +144,7 @@ def is_noticed(laws):
     """The wrong upper bound is below the truth, if it is not even below the lower bound."""
     try:
         return laws.enclose(rational(EPSILON)).upper < truth().lower
-    except dpexact.InvalidInput:
+    except Contradiction:
         return True
 
 
