@@ -93,7 +93,12 @@ class _Remove(_SampledOnce):
         found = self.base.epsilon(reals.divide(delta, self.q), digits + 2)
         if found.is_exact and found.lower in (0, math.inf):
             return found.labelled(self.method)
-        return self._image(found, lambda x: (x.expm1() * balls.ball(self.q)).log1p(), digits)
+        return self._image(found, self._loss, digits)
+
+    def _loss(self, x: arb) -> arb:
+        """``log(1 + q (e^x - 1))``, which for large ``x`` must not overflow."""
+        q = balls.ball(self.q)
+        return (x.expm1() * q).log1p() if x < 1 else x + (q + (1 - q) * (-x).exp()).log()
 
     _epsilon = epsilon
 
