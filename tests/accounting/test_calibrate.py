@@ -446,3 +446,23 @@ def test_the_number_of_evaluations_is_bounded(monkeypatch):
     for _ in range(scaled(1)):
         calibrate("gaussian(?)", 1, "1e-300", 20)
     assert calls <= 40 * scaled(1)
+
+
+def test_a_target_below_the_smallest_number():
+    """The enclosure of the target is not that of sigma, which is near 1414."""
+    try:
+        found = calibrate("gaussian(?)", 1, "exp(-1000000)")
+    except PrecisionNotReached as error:
+        found = error.best
+    with mp.workdps(30):
+
+        def gap(sigma):
+            """``log(delta) + 10^6`` of a Gaussian at epsilon 1."""
+            near, far = sigma - 1 / (2 * sigma), sigma + 1 / (2 * sigma)
+            ratio = (mp.erfc(near / mp.sqrt(2)) - mp.e * mp.erfc(far / mp.sqrt(2))) / 2
+            return mp.log(ratio) + 10**6
+
+        truth = to_fraction(mp.findroot(gap, (1400, 1420), solver="anderson"))
+    assert 1400 < truth < 1420
+    assert found.lower < truth < found.upper
+    assert found.lower > 1000

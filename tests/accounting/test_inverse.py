@@ -172,3 +172,32 @@ def test_a_target_next_to_the_mass_of_infinite_loss() -> None:
         found = epsilon(m, target, digits=12)
         assert found.digits >= 12
         assert found.lower <= Fraction(point)
+
+
+# --- targets that no fraction is made of ----------------------------------------------------------
+
+TINY = "exp(-1000000)"  # between 10^-434295 and 10^-434294
+
+
+@pytest.mark.parametrize("method", ["auto", "lattice"])
+def test_a_target_below_the_smallest_number(method: str) -> None:
+    """The enclosure of the target is not that of epsilon.
+
+    Three Laplace losses of at most 1 are all 1 with probability 1/8, so at ``3 - t`` delta is at
+    least ``(1 - e^-t)/8``, and epsilon lies within ``10^-434293`` below 3.
+    """
+    found = epsilon("laplace(1)^3", TINY, 5, method=method)
+    assert found.digits >= 5
+    assert found.lower < 3 <= found.upper
+
+
+def test_a_target_known_only_to_be_tiny() -> None:
+    triangle = lambda point, digits: Enclosure.exact(max(1 - point / 3, Fraction(0)))  # noqa: E731
+    found = invert(triangle, real(TINY), 12, "m")
+    assert found.lower < 3 <= found.upper
+    assert found.digits >= 12
+    endless = rational_profile(Fraction(1))
+    far = invert(endless, real(TINY), 12, "m")
+    assert far.lower > 2 ** (_MAX_DOUBLINGS - 2)
+    assert far.upper == math.inf
+    assert far.reason
