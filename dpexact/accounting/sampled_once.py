@@ -127,9 +127,12 @@ class _Add(_SampledOnce):
         return Enclosure.exact(ZERO, self.method)
 
     def _near_the_end(self, epsilon: Real, digits: int) -> Enclosure:
-        """``delta <= (1 - (1-q) e^eps)_+``, where that is hardly told from 0."""
+        """``delta <= (1 - (1-q) e^eps)_+``, where that is hardly told from 0 or overflows."""
         with balls.precision(4 * balls.bits_for(digits)):
-            most = balls.to_enclosure(balls.ball(self._rest(epsilon))).upper
+            beyond = balls.ball(epsilon) + (-balls.ball(self.q)).log1p()
+            if beyond > 0:
+                return Enclosure.exact(ZERO, self.method)
+            most = balls.to_enclosure(-beyond.expm1()).upper
         return Enclosure(ZERO, max(most, ZERO), self.method, "epsilon is next to the largest loss")
 
     def epsilon(self, delta: Real, digits: int) -> Enclosure:

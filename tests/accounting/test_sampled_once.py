@@ -199,3 +199,13 @@ def test_epsilon_of_a_billion_laplace_steps_on_one_sample():
         truth = mpmath.findroot(gap, (4e-6, 5e-6), solver="anderson")
     assert 4.6e-6 < truth < 4.7e-6
     assert abs(float(found.lower) / float(truth) - 1) < 1e-4
+
+
+def test_beyond_the_largest_loss_however_far():
+    """``e^eps`` has no finite ball; the losses of ``add`` end at ``-log(1-q)``."""
+    base = GaussianMixedWithResponse(real(1), NONE)
+    add = sampled_once(base, real("1/2"), "add")
+    assert add.delta(real("1e5000"), 5) == Enclosure.exact(Fraction(0))
+    nowhere = add.delta(real("sqrt(2)*sqrt(3)-sqrt(6)+log(2)"), 5)
+    assert nowhere.lower == 0
+    assert nowhere.upper < Fraction(1, 10**20)
