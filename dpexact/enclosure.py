@@ -116,10 +116,13 @@ class Enclosure:
     def _width(self) -> Bound:
         if self.is_exact:
             return Fraction(0)
-        return math.inf if self.lower == -math.inf else self.upper - self.lower
+        if math.inf in (self.upper, -self.lower):
+            return math.inf
+        return self.upper - self.lower
 
     def _named(self) -> str:
-        return f"{self} by {self.method or 'no method'}"
+        lower, upper = self.decimal_bounds(40)
+        return f"[{lower}, {upper}] by {self.method or 'no method'}"
 
     # --- accuracy -------------------------------------------------------------------------------
 

@@ -15,7 +15,8 @@ from mpmath import mpf
 from oracles import to_fraction
 
 from dpexact.enclosure import EXACT, Enclosure, float_down, float_up, format_decimal
-from dpexact.errors import InvalidInput, UndecidedComparison
+from dpexact.errors import Contradiction, InvalidInput, UndecidedComparison
+from dpexact.ternary import Ternary
 
 # numbers of every size, short decimals and near ties among them
 numbers = st.one_of(
@@ -53,7 +54,7 @@ def interval(low: str, high: str) -> Enclosure:
         (0.5, Fraction(1), "not a Fraction"),
         (Fraction(0), 1, "not a Fraction"),
         (Fraction(0), math.nan, "not a Fraction"),
-        (-math.inf, Fraction(0), "not a Fraction"),
+        (math.nan, Fraction(0), "not a Fraction"),
     ],
 )
 def test_what_is_no_enclosure(lower: Fraction, upper: Fraction, message: str) -> None:
@@ -79,16 +80,94 @@ def test_copies(x: Enclosure) -> None:
         assert (twin.lower, twin.upper, twin.method) == (x.lower, x.upper, "method")
 
 
-def test_intersection_and_the_larger() -> None:
+def test_a_reason_is_a_label_too() -> None:
+    x = interval("0", "1").labelled("m").short("why")
+    assert (x.method, x.reason) == ("m", "why")
+    assert x == interval("0", "1")
+    assert pickle.loads(pickle.dumps(x)).reason == "why"
+    assert x.labelled("n").reason == "why"
+
+
+def test_the_larger_of_two() -> None:
     x = interval("-1/2", "3/2").labelled("m")
-    assert x.clamped(Fraction(0), Fraction(1)) == interval("0", "1")
-    assert x.clamped(Fraction(-1), math.inf) == x
-    assert x.clamped(Fraction(0), Fraction(1)).method == "m"
-    y = interval("0", "1").labelled("n")
+    y = interval("0", "1").labelled("n").short("why")
     assert x.larger(y) == y.larger(x) == interval("0", "3/2")
     assert x.larger(y).method == y.larger(x).method == "m"
-    with pytest.raises(InvalidInput, match="exceeds"):
-        x.clamped(Fraction(2), Fraction(3))
+    assert x.larger(y).reason == y.larger(x).reason == "why"
+
+
+def test_a_known_range_cuts_and_keeps_the_label() -> None:
+    x = interval("-1/2", "3/2").labelled("m").short("why")
+    cut = x.within(Fraction(0), Fraction(1))
+    assert cut == interval("0", "1")
+    assert (cut.method, cut.reason) == ("m", "why")
+    assert x.within(Fraction(-1), math.inf) == x
+    assert x.within(Fraction(3, 2), Fraction(2)) == Enclosure.exact(Fraction(3, 2))
+    with pytest.raises(Contradiction, match=r"by m and .* by the known range"):
+        x.within(Fraction(2), Fraction(3))
+
+
+@given(enclosures(), enclosures())
+@example(interval("0", "1"), interval("1", "2"))
+@example(Enclosure(Fraction(1), math.inf), Enclosure(-math.inf, Fraction(1)))
+@example(Enclosure(-math.inf, math.inf), Enclosure.exact(math.inf))
+def test_two_enclosures_of_one_number_meet_in_the_points_of_both(
+    x: Enclosure, y: Enclosure
+) -> None:
+    x, y = x.labelled("x").short("of x"), y.labelled("y").short("of y")
+    if not x.overlaps(y):
+        for one, other in ((x, y), (y, x)):
+            with pytest.raises(Contradiction) as caught:
+                one.meet(other)
+            texts = (caught.value.first, caught.value.second)
+            for text, asked in zip(texts, (one, other), strict=True):
+                lower, upper = asked.decimal_bounds(40)
+                assert text == f"[{lower}, {upper}] by {asked.method}"
+        return
+    both = x.meet(y)
+    assert both == y.meet(x)
+    for point in {x.lower, x.upper, y.lower, y.upper}:
+        assert (point in both) is (point in x and point in y)
+    assert (both.method, both.reason) in {("x", "of x"), ("y", "of y")}
+
+
+def test_the_narrower_of_two_says_how() -> None:
+    wide, narrow = interval("0", "2").labelled("wide"), interval("1", "5/2").labelled("narrow")
+    assert wide.meet(narrow).method == narrow.meet(wide).method == "narrow"
+    huge = Enclosure(Fraction(10**400), math.inf, "huge")  # beyond the largest float
+    assert huge.meet(Enclosure(Fraction(1), math.inf)) == huge
+    unbounded = Enclosure(-math.inf, Fraction(2), "unbounded")
+    assert unbounded.meet(narrow).method == narrow.meet(unbounded).method == "narrow"
+    infinite = Enclosure.exact(math.inf, "exact")
+    assert Enclosure(Fraction(0), math.inf, "wide").meet(infinite).method == "exact"
+
+
+def test_what_lies_between_two_numbers() -> None:
+    below, above = interval("0", "3").labelled("a"), interval("2", "4").labelled("b")
+    found = below.between(above.short("why"), "both")
+    assert found == interval("0", "4")
+    assert (found.method, found.reason) == ("both", "why")
+    assert above.between(below, "") == interval("2", "3")  # they may be equal
+    with pytest.raises(Contradiction, match=r"by high and .* by low"):
+        interval("2", "3").labelled("high").between(interval("0", "1").labelled("low"), "")
+
+
+def test_a_bracket_of_bounds_certified_apart() -> None:
+    found = Enclosure.bracket(Fraction(1), math.inf, "m", "why")
+    assert found == Enclosure(Fraction(1), math.inf)
+    assert (found.method, found.reason) == ("m", "why")
+    assert Enclosure.bracket(Fraction(1), Fraction(1), "m").is_exact
+    with pytest.raises(Contradiction, match=r"by m, from below and .* by m, from above"):
+        Enclosure.bracket(Fraction(2), Fraction(1), "m")
+
+
+def test_a_contradiction_names_both_answers_and_asks_for_a_report() -> None:
+    with pytest.raises(Contradiction) as caught:
+        interval("1/4", "1/2").labelled("the sum").meet(Enclosure.exact(Fraction(3, 4)))
+    for error in (caught.value, pickle.loads(pickle.dumps(caught.value))):
+        assert isinstance(error, Contradiction)
+        for part in ("0.25", "0.5", "by the sum", "0.75", "by no method", "please report"):
+            assert part in str(error)
 
 
 # --- digits ---------------------------------------------------------------------------------------
@@ -119,6 +198,8 @@ def test_digits_is_the_largest_certified_number(x: Enclosure) -> None:
 
 
 def test_digits_of_the_infinite() -> None:
+    assert Enclosure(-math.inf, Fraction(1)).digits == 0
+    assert Enclosure(-math.inf, math.inf).digits == 0
     assert Enclosure(Fraction(1), math.inf).digits == 0
     assert Enclosure.exact(math.inf).digits == EXACT
 
@@ -135,8 +216,9 @@ def test_comparison_is_three_valued(x: Enclosure, y: Enclosure | Fraction | int)
     low, high = (y.lower, y.upper) if isinstance(y, Enclosure) else (y, y)
     below = True if x.upper < low else False if x.lower >= high else None
     at_most = True if x.upper <= low else False if x.lower > high else None
-    assert x.less_than(y) is below
-    assert x.at_most(y) is at_most
+    told = {True: Ternary.HOLDS, False: Ternary.FAILS, None: Ternary.UNDECIDED}
+    assert x.less_than(y) is told[below]
+    assert x.at_most(y) is told[at_most]
     for answer, compare in (
         (below, lambda: x < y),
         (at_most, lambda: x <= y),

@@ -75,7 +75,9 @@ class LaplaceSplit(InvertedProfile):
             if best.digits >= digits:
                 return best
             margin = 2 * margin + max(0, digits - best.digits)
-        return best.meet(self._sum.delta(epsilon, digits))
+        summed = self._sum.delta(epsilon, digits)
+        found = best.meet(summed)
+        return found.short(found.reason or summed.reason)
 
     def _plan(self, query: Query, digits: float) -> tuple[int, Plan] | None:
         """The number of losses inside to sum, and the contour for the rest."""

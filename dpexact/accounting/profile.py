@@ -133,7 +133,7 @@ class Profile(ABC):
     def _at_least(self, delta: Real, digits: int) -> Fraction:
         """A lower bound of ``epsilon(delta)``: ``epsilon`` of a target that is a little larger."""
         above = balls.certify(lambda: balls.ball(delta), digits, highest=Fraction(1)).upper
-        larger = reals.rational(Fraction(above) + Fraction(1, 10**digits))
+        larger = reals.rational(min(Fraction(above) + Fraction(1, 10**digits), Fraction(1)))
         if self.infinite.order(larger, digits) is not Order.BELOW:
             return Fraction(0)
         return Fraction(self._epsilon(larger, digits).lower)

@@ -93,7 +93,12 @@ class _Remove(_SampledOnce):
         found = self.base.epsilon(reals.divide(delta, self.q), digits + 2)
         if found.is_exact and found.lower in (0, math.inf):
             return found.labelled(self.method)
-        return self._image(found, lambda x: (x.expm1() * balls.ball(self.q)).log1p(), digits)
+        return self._image(found, self._loss, digits)
+
+    def _loss(self, x: arb) -> arb:
+        """``log(1 + q (e^x - 1))``, which for large ``x`` must not overflow."""
+        q = balls.ball(self.q)
+        return (x.expm1() * q).log1p() if x < 1 else x + (q + (1 - q) * (-x).exp()).log()
 
     _epsilon = epsilon
 
@@ -122,9 +127,12 @@ class _Add(_SampledOnce):
         return Enclosure.exact(ZERO, self.method)
 
     def _near_the_end(self, epsilon: Real, digits: int) -> Enclosure:
-        """``delta <= (1 - (1-q) e^eps)_+``, where that is hardly told from 0."""
+        """``delta <= (1 - (1-q) e^eps)_+``, where that is hardly told from 0 or overflows."""
         with balls.precision(4 * balls.bits_for(digits)):
-            most = balls.to_enclosure(balls.ball(self._rest(epsilon))).upper
+            beyond = balls.ball(epsilon) + (-balls.ball(self.q)).log1p()
+            if beyond > 0:
+                return Enclosure.exact(ZERO, self.method)
+            most = balls.to_enclosure(-beyond.expm1()).upper
         return Enclosure(ZERO, max(most, ZERO), self.method, "epsilon is next to the largest loss")
 
     def epsilon(self, delta: Real, digits: int) -> Enclosure:

@@ -20,7 +20,9 @@ from dpexact import (
     gaussian,
 )
 from dpexact.accounting.calibrate import PARAMETERS
+from dpexact.accounting.queries import delta_answer
 from dpexact.mechanisms.template import read_template
+from dpexact.ternary import Ternary
 
 some = settings(max_examples=scaled(20))
 calibrate_module = importlib.import_module("dpexact.accounting.calibrate")
@@ -34,8 +36,8 @@ DELTAS = st.integers(1, 40).flatmap(
 def meets(text, epsilon, target, direction="both"):
     """Decided by ``delta`` with plenty of digits, apart from the search."""
     answer = delta(text, epsilon, 40, direction).at_most(Fraction(target))
-    assert answer is not None
-    return answer
+    assert answer is not Ternary.UNDECIDED
+    return answer is Ternary.HOLDS
 
 
 def contains(found, value, digits=40):
@@ -217,7 +219,7 @@ def test_privacy_is_monotone_as_stated(text):
         for direction in ("remove", "add"):
             less, more = (delta(m, epsilon, 3, direction) for m in (private, revealing))
             assert less.lower <= more.upper
-            strictly = strictly or less.less_than(more) is True
+            strictly = strictly or less.less_than(more) is Ternary.HOLDS
     assert strictly
 
 
@@ -394,13 +396,11 @@ def test_undecided_evaluations_end_in_the_bracket_that_was_certified(monkeypatch
 
     def hazy(mechanism, epsilon, digits, direction):
         """``delta``, but blind where it lies within a factor 2 of the target."""
-        found = delta(mechanism, epsilon, digits, direction)
+        found = delta_answer(mechanism, epsilon, digits, direction)
         near = Fraction(1, 2 * 10**5) < found.upper < Fraction(2, 10**5)
-        if near:
-            raise PrecisionNotReached("blind", blind)
-        return found
+        return blind if near else found
 
-    monkeypatch.setattr(calibrate_module, "delta_of", hazy)
+    monkeypatch.setattr(calibrate_module, "delta_answer", hazy)
     with pytest.raises(PrecisionNotReached, match="cannot be told apart") as stopped:
         calibrate("gaussian(?)", 1, "1e-5")
     assert Fraction("3.7306316") in stopped.value.best
@@ -411,12 +411,10 @@ def test_undecided_evaluations_end_in_the_bracket_that_was_certified(monkeypatch
 
 def test_a_stride_to_where_nothing_is_certified_is_taken_back(monkeypatch):
     def short_sighted(mechanism, epsilon, digits, direction):
-        found = delta(mechanism, epsilon, digits, direction)
-        if found.upper < Fraction(1, 10**13):
-            raise PrecisionNotReached("blind", Enclosure(Fraction(0), Fraction(1)))
-        return found
+        found = delta_answer(mechanism, epsilon, digits, direction)
+        return Enclosure(Fraction(0), Fraction(1)) if found.upper < Fraction(1, 10**13) else found
 
-    monkeypatch.setattr(calibrate_module, "delta_of", short_sighted)
+    monkeypatch.setattr(calibrate_module, "delta_answer", short_sighted)
     assert Fraction("6.557822067") in calibrate("gaussian(?)", 1, "1e-12", 4)
 
 
@@ -439,12 +437,32 @@ def test_the_number_of_evaluations_is_bounded(monkeypatch):
     def counted(*arguments):
         nonlocal calls
         calls += 1
-        return delta(*arguments)
+        return delta_answer(*arguments)
 
-    monkeypatch.setattr(calibrate_module, "delta_of", counted)
+    monkeypatch.setattr(calibrate_module, "delta_answer", counted)
     calibrate("poisson(gaussian(?), 256/60000)^3515", 1, "1e-5")
     assert calls <= 12
     calls = 0
     for _ in range(scaled(1)):
         calibrate("gaussian(?)", 1, "1e-300", 20)
     assert calls <= 40 * scaled(1)
+
+
+def test_a_target_below_the_smallest_number():
+    """The enclosure of the target is not that of sigma, which is near 1414."""
+    try:
+        found = calibrate("gaussian(?)", 1, "exp(-1000000)")
+    except PrecisionNotReached as error:
+        found = error.best
+    with mp.workdps(30):
+
+        def gap(sigma):
+            """``log(delta) + 10^6`` of a Gaussian at epsilon 1."""
+            near, far = sigma - 1 / (2 * sigma), sigma + 1 / (2 * sigma)
+            ratio = (mp.erfc(near / mp.sqrt(2)) - mp.e * mp.erfc(far / mp.sqrt(2))) / 2
+            return mp.log(ratio) + 10**6
+
+        truth = to_fraction(mp.findroot(gap, (1400, 1420), solver="anderson"))
+    assert 1400 < truth < 1420
+    assert found.lower < truth < found.upper
+    assert found.lower > 1000

@@ -248,7 +248,14 @@ def test_epsilon_that_is_infinite_zero_or_undecided() -> None:
     assert epsilon("gdp(1)*approx_dp(1, 1)", 1) == Enclosure.exact(Fraction(0))
     with pytest.raises(PrecisionNotReached, match="infinite loss") as caught:
         epsilon("gdp(1)*approx_dp(1, sqrt(2)/2)^2", "1-(1-sqrt(2)/2)^2")
-    assert caught.value.best == Enclosure(Fraction(0), math.inf)
+    assert caught.value.best.upper == math.inf
+    with mp.workdps(60):  # above the mass by no more than the digits asked for
+        rest = 1 - mp.sqrt(2) / 2
+        level = [gaussian_delta(mpf(1), to_mpf(caught.value.best.lower) - s) for s in (2, 0, -2)]
+        ups = mp.mpf(1) / (1 + mp.exp(-1))
+        weights = [ups**2, 2 * ups * (1 - ups), (1 - ups) ** 2]
+        left = rest**2 * mp.fsum(w * d for w, d in zip(weights, level, strict=True))
+        assert 0 < left < mpf("1.1e-15")
 
 
 # --- power ----------------------------------------------------------------------------------------

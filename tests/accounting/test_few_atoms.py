@@ -6,8 +6,10 @@ from itertools import product
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from mpmath import mp, mpf
+from oracles import to_fraction, to_mpf
 
-from dpexact import balls
+from dpexact import PrecisionNotReached, balls, delta, epsilon
 from dpexact.accounting.few_atoms import Atom, FewAtoms, sampled
 from dpexact.accounting.optimal import OptimalComposition
 from dpexact.accounting.profile import InfiniteLoss
@@ -130,3 +132,106 @@ def test_infinite_loss_beside_the_steps_is_escaped_by_all_of_them(level):
     assert found.lower <= lost + (1 - lost) * alone.upper
     assert found.upper >= lost + (1 - lost) * alone.lower
     assert found.digits >= 25
+
+
+# --- losses that are nearly equal, or nearly nothing ----------------------------------------------
+
+
+def response_law(eps):
+    """The two outcomes of randomised response."""
+    up = 1 / (1 + mp.exp(-eps))
+    return [(up, 1 - up), (1 - up, up)]
+
+
+def product_law(*laws):
+    """Every combination of outcomes, none merged."""
+    return [
+        (mp.fprod(p for p, _ in chosen), mp.fprod(q for _, q in chosen))
+        for chosen in product(*laws)
+    ]
+
+
+def on_a_sample(law, rate, direction):
+    mixed = [((1 - rate) * q + rate * p, q) for p, q in law]
+    return mixed if direction == "remove" else [(q, p) for p, q in mixed]
+
+
+def hockey_stick(law, level):
+    return mp.fsum(max(p - level * q, mpf(0)) for p, q in law)
+
+
+def asked(ask, *arguments, **options):
+    """The answer, however wide."""
+    try:
+        return ask(*arguments, **options)
+    except PrecisionNotReached as error:
+        return error.best
+
+
+@pytest.mark.parametrize("near", ["1e-40", "1e-90", "1e-300"])
+@pytest.mark.parametrize("direction", ["remove", "add"])
+def test_nearly_equal_losses_by_enumeration(near, direction):
+    """Which of two outcomes reveals more is not seen at low precision."""
+    text = f"poisson(pure_dp(1)*pure_dp({near}),1/2)^2 * approx_dp(1/1000,3/10)"
+    with mp.workdps(700):
+        step = product_law(response_law(mpf(1)), response_law(mpf(near)))
+        step = on_a_sample(step, mpf(1) / 2, direction)
+        law = product_law(step, step, response_law(mpf(1) / 1000))
+        for point in ("0", "1/5", "0.4", "1.2"):
+            level = mp.exp(to_mpf(Fraction(point)))
+            truth = mpf("0.3") + mpf("0.7") * hockey_stick(law, level)
+            found = asked(delta, text, point, 20, direction)
+            margin = abs(to_fraction(truth)) / 10**600
+            assert found.lower - margin <= to_fraction(truth) <= found.upper + margin
+        back = asked(epsilon, text, "0.4", 20, direction)
+        for end, above in ((back.lower, True), (back.upper, False)):
+            value = mpf("0.3") + mpf("0.7") * hockey_stick(law, mp.exp(to_mpf(Fraction(end))))
+            assert value >= mpf("0.4") if above else value <= mpf("0.4")
+    assert back.digits >= 20
+
+
+def test_the_value_of_nearly_equal_losses():
+    text = "poisson(pure_dp(1)*pure_dp(1e-90),1/2)^2 * approx_dp(1/1000,3/10)"
+    assert epsilon(text, "0.4", 5).shown(5) == "0.44875..."
+
+
+@pytest.mark.parametrize("rate", ["1e-80", "1e-300"])
+@pytest.mark.parametrize("direction", ["remove", "add"])
+def test_samples_that_are_next_to_empty(rate, direction):
+    text = f"poisson(pure_dp(1),{rate})^2"
+    with mp.workdps(1000):
+        step = on_a_sample(response_law(mpf(1)), mpf(rate), direction)
+        truth = to_fraction(hockey_stick(product_law(step, step), mpf(1)))
+    found = asked(delta, text, 0, 15, direction)
+    assert found.lower <= truth * (1 + Fraction(1, 10**500))
+    assert found.upper >= truth * (1 - Fraction(1, 10**500))
+    assert found.digits >= 15
+    if rate == "1e-80" and direction == "add":
+        assert found.shown(3) == "6.75...e-81"
+
+
+@pytest.mark.parametrize("tiny", ["sqrt(2)*1e-80", "sqrt(3)*1e-250"])
+def test_tiny_irrational_losses_beside_a_staircase(tiny):
+    """The staircase's noise is constant on cells; its losses against a shift by 1 are eps, 0, -eps.
+
+    With ``gamma = 1/3`` and ``a = (1 - b)/(2 (gamma + b (1 - gamma)))``, ``b = e^-eps``, they have
+    the masses ``1/2 + a gamma``, ``a b (1 - 2 gamma)`` and ``b`` times the first.
+    """
+    text = f"pure_dp({tiny})^3*staircase(1,1/3)"
+    with mp.workdps(700):
+        b, gamma = mp.exp(-1), mpf(1) / 3
+        a = (1 - b) / (2 * (gamma + b * (1 - gamma)))
+        up, none = mpf(1) / 2 + a * gamma, a * b * (1 - 2 * gamma)
+        assert abs(up + none + b * up - 1) < mpf(10) ** -600
+        number = int(tiny[5])
+        small = response_law(mp.sqrt(number) * mpf(tiny.split("*")[1]))
+        law = product_law(small, small, small, [(up, b * up), (none, none), (b * up, up)])
+        for point in ("0", "1/2", "1"):
+            truth = to_fraction(hockey_stick(law, mp.exp(to_mpf(Fraction(point)))))
+            found = asked(delta, text, point, 15)
+            margin = Fraction(1, 10**600)
+            assert found.lower - margin <= truth <= found.upper + margin
+        back = asked(epsilon, text, "1/10", 15)
+        for end, above in ((back.lower, True), (back.upper, False)):
+            value = hockey_stick(law, mp.exp(to_mpf(Fraction(end))))
+            assert value >= mpf("0.1") if above else value <= mpf("0.1")

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable
 from fractions import Fraction
 
@@ -12,7 +13,6 @@ from oracles import scaled
 from dpexact import delta, epsilon
 from dpexact.accounting.inverse import _MAX_DOUBLINGS, _Search, invert
 from dpexact.enclosure import Enclosure
-from dpexact.errors import PrecisionNotReached
 from dpexact.reals import real
 
 DeltaAt = Callable[[Fraction, int], Enclosure]
@@ -47,21 +47,13 @@ def test_a_profile_with_a_known_inverse(exponent: int, target: Fraction, digits:
 @given(st.fractions(min_value=Fraction(1, 1000), max_value=Fraction(999, 1000)), st.integers(3, 25))
 @settings(max_examples=scaled(50))
 def test_every_evaluation_counts_only_when_certified(target: Fraction, digits: int) -> None:
-    """Enclosures too wide to decide, as PrecisionNotReached carries them, do not mislead."""
+    """Enclosures too wide to decide do not mislead."""
     exact = rational_profile(Fraction(1))
 
     def delta_at(point: Fraction, wanted: int) -> Enclosure:
-        found = exact(point, min(wanted, digits + 3))
-        if wanted > digits + 3:
-            raise PrecisionNotReached("no more", found)
-        return found
+        return exact(point, min(wanted, digits + 3))
 
-    truth = 1 / target - 1
-    try:
-        found = invert(delta_at, real(target), digits, "m")
-    except PrecisionNotReached as error:
-        found = error.best
-    assert truth in found
+    assert 1 / target - 1 in invert(delta_at, real(target), digits, "m")
 
 
 def test_at_and_above_the_start() -> None:
@@ -74,16 +66,32 @@ def test_at_and_above_the_start() -> None:
 
 def test_a_start_that_cannot_be_told_apart() -> None:
     wide = Enclosure(Fraction(1, 4), Fraction(3, 4))
-    with pytest.raises(PrecisionNotReached, match=r"delta\(0\) cannot be told apart") as caught:
-        invert(lambda point, digits: wide, real("1/2"), 10, "m")
-    assert caught.value.best == Enclosure(Fraction(0), math.inf)
+    found = invert(lambda point, digits: wide, real("1/2"), 10, "m")
+    assert found == Enclosure(Fraction(0), math.inf)
+    assert found.method == "m"
+    assert "delta(1) cannot be told apart from the target" in found.reason
+
+
+def test_a_start_that_cannot_be_told_apart_does_not_end_the_search() -> None:
+    """What lies beyond is certain again, and bounds the answer from above."""
+
+    def delta_at(point: Fraction, digits: int) -> Enclosure:
+        slack = Fraction(1, 100)
+        value = Fraction(1, 2) / (1 + point)
+        return Enclosure(value - slack, value + slack)
+
+    found = invert(delta_at, real("1/2"), 3, "m")
+    assert found.lower == 0
+    assert Fraction(1, 50) < found.upper <= 1
+    assert found.reason
 
 
 def test_a_profile_that_never_falls_far_enough() -> None:
-    with pytest.raises(PrecisionNotReached, match=f"beyond 2.*{_MAX_DOUBLINGS}") as caught:
-        invert(lambda point, digits: Enclosure.exact(Fraction(1, 2)), real("1/4"), 5, "m")
-    assert caught.value.best.lower >= 2 ** (_MAX_DOUBLINGS - 1)
-    assert caught.value.best.upper == math.inf
+    half = Enclosure.exact(Fraction(1, 2))
+    found = invert(lambda point, digits: half, real("1/4"), 5, "m")
+    assert f"beyond 2^(+-{_MAX_DOUBLINGS})" in found.reason
+    assert found.lower >= 2 ** (_MAX_DOUBLINGS - 1)
+    assert found.upper == math.inf
 
 
 def test_undecided_beyond_the_largest_float() -> None:
@@ -91,11 +99,10 @@ def test_undecided_beyond_the_largest_float() -> None:
         far = point > Fraction(10) ** 400
         return Enclosure(Fraction(0), Fraction(1)) if far else Enclosure.exact(Fraction(1, 2))
 
-    with pytest.raises(
-        PrecisionNotReached, match=r"delta\(\d\.\d+e40\d\) cannot be told"
-    ) as caught:
-        invert(delta_at, real("1/4"), 5, "m")
-    assert caught.value.best.lower > Fraction(10) ** 399
+    found = invert(delta_at, real("1/4"), 5, "m")
+    assert re.search(r"delta\(\d\.\d+e40\d\) cannot be told", found.reason)
+    assert found.lower > Fraction(10) ** 399
+    assert found.upper == math.inf
 
 
 def test_a_plateau_runs_out_of_steps() -> None:
@@ -137,10 +144,11 @@ def test_steps_run_out_with_what_was_certified(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(
         _Search, "rounded", lambda self, _: self.low + (self.high - self.low) / 10**9
     )
-    with pytest.raises(PrecisionNotReached, match="5 digits of epsilon were not reached") as caught:
-        invert(rational_profile(Fraction(1)), real("1/4"), 5, "m")
-    assert Fraction(3) in caught.value.best
-    assert caught.value.best.upper < 5
+    found = invert(rational_profile(Fraction(1)), real("1/4"), 5, "m")
+    assert found.reason == "the search did not converge"
+    assert found.digits < 5
+    assert Fraction(3) in found
+    assert found.upper < 5
 
 
 def test_a_nearly_constant_profile_is_inverted_too() -> None:
@@ -164,3 +172,32 @@ def test_a_target_next_to_the_mass_of_infinite_loss() -> None:
         found = epsilon(m, target, digits=12)
         assert found.digits >= 12
         assert found.lower <= Fraction(point)
+
+
+# --- targets that no fraction is made of ----------------------------------------------------------
+
+TINY = "exp(-1000000)"  # between 10^-434295 and 10^-434294
+
+
+@pytest.mark.parametrize("method", ["auto", "lattice"])
+def test_a_target_below_the_smallest_number(method: str) -> None:
+    """The enclosure of the target is not that of epsilon.
+
+    Three Laplace losses of at most 1 are all 1 with probability 1/8, so at ``3 - t`` delta is at
+    least ``(1 - e^-t)/8``, and epsilon lies within ``10^-434293`` below 3.
+    """
+    found = epsilon("laplace(1)^3", TINY, 5, method=method)
+    assert found.digits >= 5
+    assert found.lower < 3 <= found.upper
+
+
+def test_a_target_known_only_to_be_tiny() -> None:
+    triangle = lambda point, digits: Enclosure.exact(max(1 - point / 3, Fraction(0)))  # noqa: E731
+    found = invert(triangle, real(TINY), 12, "m")
+    assert found.lower < 3 <= found.upper
+    assert found.digits >= 12
+    endless = rational_profile(Fraction(1))
+    far = invert(endless, real(TINY), 12, "m")
+    assert far.lower > 2 ** (_MAX_DOUBLINGS - 2)
+    assert far.upper == math.inf
+    assert far.reason

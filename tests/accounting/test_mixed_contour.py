@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from dpexact import balls, delta, epsilon, parse
 from dpexact.accounting.choose import profile
+from dpexact.accounting.combined import Fallback
 from dpexact.accounting.contour import ContourProfile
-from dpexact.accounting.fallback import Fallback
 from dpexact.accounting.mixed import MixedProfile
 from dpexact.accounting.unsampled import Unsampled
 from dpexact.balls import ball

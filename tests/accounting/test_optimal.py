@@ -466,10 +466,14 @@ def test_levels_below_one_count_every_outcome() -> None:
             )
 
 
-def test_a_target_equal_to_an_irrational_mass_is_undecided() -> None:
+def test_a_target_equal_to_an_irrational_mass() -> None:
+    """Written alike it is equal; otherwise that stays open, and only a lower bound is left."""
+    assert epsilon("approx_dp(1, sqrt(2)/2)", "sqrt(2)/2") == Enclosure.exact(Fraction(1))
     with pytest.raises(PrecisionNotReached, match="infinite loss") as caught:
-        epsilon("approx_dp(1, sqrt(2)/2)", "sqrt(2)/2")
+        epsilon("approx_dp(1, sqrt(2)/2)", "sqrt(3)/sqrt(6)")
     assert 1 in caught.value.best
+    assert caught.value.best.lower > 1 - Fraction(1, 10**14)
+    assert caught.value.best.upper == math.inf
 
 
 # --- power: wrong formulas are noticed ------------------------------------------------------------

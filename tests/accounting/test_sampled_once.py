@@ -1,17 +1,21 @@
 """One sampled step through the profile of the base, against the law itself."""
 
+import math
 from fractions import Fraction
 
 import mpmath
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from oracles import to_fraction
 
+from dpexact import PrecisionNotReached, delta, epsilon
 from dpexact.accounting.closed_form import GaussianMixedWithResponse
 from dpexact.accounting.few_atoms import Atom, FewAtoms, sampled
 from dpexact.accounting.optimal import OptimalComposition
-from dpexact.accounting.profile import InfiniteLoss
+from dpexact.accounting.profile import InfiniteLoss, Profile
 from dpexact.accounting.sampled_once import sampled_once
+from dpexact.enclosure import Enclosure
 from dpexact.reals import rational, real
 
 NONE = InfiniteLoss()
@@ -78,3 +82,130 @@ def test_epsilon_undoes_delta(direction):
     found = profile.epsilon(rational((at.lower + at.upper) / 2), 20)
     assert found.digits >= 20
     assert abs(found.lower - point) < Fraction(1, 10**18)
+
+
+# --- the base falls short -------------------------------------------------------------------------
+
+
+class Wide(Profile):
+    """The truth of ``base``, in an enclosure that is wide on both sides."""
+
+    method = "wide"
+
+    def __init__(self, base, share=Fraction(1, 3)):
+        self.base, self.infinite, self.share = base, base.infinite, share
+
+    def widened(self, found):
+        low, high = found.lower * (1 - self.share), found.upper * (1 + self.share)
+        return Enclosure(low, high, "wide", "made wide")
+
+    def delta(self, epsilon, digits):
+        return self.widened(self.base.delta(epsilon, digits))
+
+    def _epsilon(self, delta, digits):
+        return self.widened(self.base.epsilon(delta, digits))
+
+
+@pytest.mark.parametrize("direction", ["remove", "add"])
+@pytest.mark.parametrize("rate", ["1/10", "1/2", "9/10"])
+def test_a_partial_answer_of_the_base_is_mapped(direction, rate):
+    """Handed on as it is, it would be that of the mechanism without sampling."""
+    base = GaussianMixedWithResponse(real("3/2"), NONE)
+    exact, wide = (sampled_once(b, real(rate), direction) for b in (base, Wide(base)))
+    for point in ("0", "1/20", "1/10"):
+        truth, found = (profile.delta(real(point), 10) for profile in (exact, wide))
+        assert found.lower < truth.lower <= truth.upper < found.upper
+        assert found.upper <= truth.upper * Fraction(34, 25)
+        assert found.lower >= truth.lower * Fraction(16, 25)
+        assert found.reason == "made wide"
+    target = rational(exact.delta(real("1/10"), 20).lower)
+    truth, found = (profile.epsilon(target, 5) for profile in (exact, wide))
+    assert found.lower < truth.lower <= truth.upper < found.upper
+    assert found.upper < (2 * truth.upper if direction == "remove" else math.inf)
+    assert found.reason
+
+
+def test_a_base_of_which_nothing_is_known():
+    class Blind(Wide):
+        def widened(self, found):
+            return Enclosure(Fraction(0), math.inf if found.upper > 1 else Fraction(1), "", "blind")
+
+    base = GaussianMixedWithResponse(real(5), NONE)
+    remove, add = (sampled_once(Blind(base), real("1/4"), way) for way in ("remove", "add"))
+    assert remove.delta(real(1), 5) == Enclosure(Fraction(0), Fraction(1, 4))
+    assert remove.epsilon(real("1/100"), 5) == Enclosure(Fraction(0), math.inf)
+    found = add.delta(real("1/10"), 5)
+    assert found.lower == 0
+    with mpmath.workdps(30):
+        rest = 1 - mpmath.mpf(3) / 4 * mpmath.exp(mpmath.mpf(1) / 10)
+        assert 0 <= float(found.upper) - float(rest) < 1e-12
+
+
+@pytest.mark.parametrize("eps", ["1e5000", "exp(1000)"])
+def test_losses_beyond_every_exponent(eps):
+    """Up to ``e^-eps`` epsilon at 1/10 is ``eps + log(2/5)``, whatever of it is certified."""
+    base = OptimalComposition(real(eps), 1, NONE)
+    found = sampled_once(base, real("1/2"), "remove").epsilon(real("1/10"), 20)
+    with mpmath.workdps(5100):
+        loss = mpmath.mpf(eps) if eps[0] == "1" else mpmath.exp(1000)
+        truth = to_fraction(loss + mpmath.log(mpmath.mpf(2) / 5))
+    assert found.lower <= truth <= found.upper
+    assert found.upper <= 2 * truth
+    nearly = sampled_once(base, real("1/2"), "add").epsilon(real(0), 20)
+    assert abs(float(nearly.lower) - math.log(2)) < 1e-15
+
+
+def of_a_sampled_normal_pair(mu, q, level, direction):
+    """``delta`` at ``log(level)`` of N(mu, 1) against N(0, 1) on a sample, in closed form."""
+    if direction == "remove":
+        point = mpmath.log(1 + (level - 1) / q)
+        near, far = mpmath.ncdf(mu / 2 - point / mu), mpmath.ncdf(-mu / 2 - point / mu)
+        return q * (near - mpmath.exp(point) * far)
+    rest = 1 - (1 - q) * level
+    cut = mpmath.log(rest / (q * level)) / mu + mu / 2
+    return rest * mpmath.ncdf(cut) - q * level * mpmath.ncdf(cut - mu)
+
+
+@pytest.mark.parametrize("direction", ["remove", "add"])
+def test_a_billion_laplace_steps_on_one_sample(direction):
+    """Their loss is normal to within a share of 1e-6; without sampling delta is ten times larger.
+
+    The base falls short of the digits asked for, and its partial answer has to be mapped too.
+    """
+    text = "poisson(laplace(1e9)^1000000000, 1/10)"
+    try:
+        found = delta(text, "1e-6", 12, direction)
+    except PrecisionNotReached as error:
+        found = error.best
+    with mpmath.workdps(40):
+        mu, level = 1 / mpmath.sqrt(10**9), mpmath.exp(mpmath.mpf("1e-6"))
+        truth = of_a_sampled_normal_pair(mu, mpmath.mpf(1) / 10, level, direction)
+        normal = of_a_sampled_normal_pair(mu, mpmath.mpf(1), level, "remove")
+        assert normal > 9 * truth
+    assert found.lower < found.upper < found.lower * (1 + Fraction(1, 10**5))
+    assert abs(float(found.lower) / float(truth) - 1) < 1e-5
+
+
+def test_epsilon_of_a_billion_laplace_steps_on_one_sample():
+    text = "poisson(laplace(1e9)^1000000000, 1/10)"
+    found = epsilon(text, "1e-7", 5, "remove")
+    with mpmath.workdps(40):
+        mu, q = 1 / mpmath.sqrt(10**9), mpmath.mpf(1) / 10
+
+        def gap(x):
+            value = of_a_sampled_normal_pair(mu, q, mpmath.exp(x), "remove")
+            return mpmath.log(value * 10**7)
+
+        truth = mpmath.findroot(gap, (4e-6, 5e-6), solver="anderson")
+    assert 4.6e-6 < truth < 4.7e-6
+    assert abs(float(found.lower) / float(truth) - 1) < 1e-4
+
+
+def test_beyond_the_largest_loss_however_far():
+    """``e^eps`` has no finite ball; the losses of ``add`` end at ``-log(1-q)``."""
+    base = GaussianMixedWithResponse(real(1), NONE)
+    add = sampled_once(base, real("1/2"), "add")
+    assert add.delta(real("1e5000"), 5) == Enclosure.exact(Fraction(0))
+    nowhere = add.delta(real("sqrt(2)*sqrt(3)-sqrt(6)+log(2)"), 5)
+    assert nowhere.lower == 0
+    assert nowhere.upper < Fraction(1, 10**20)

@@ -8,7 +8,7 @@ import dpexact
 from dpexact import delta, parse
 from dpexact.accounting.choose import profile
 from dpexact.accounting.tradeoff_of import DualTradeoff, tradeoff
-from dpexact.errors import InvalidInput, UnsupportedMechanism
+from dpexact.errors import InvalidInput, PrecisionNotReached, UnsupportedMechanism
 from dpexact.tradeoff import (
     GaussianTradeoff,
     LaplaceTradeoff,
@@ -124,3 +124,23 @@ def test_refusals():
         tradeoff("pure_dp(")
     with pytest.raises(InvalidInput):
         tradeoff(3)
+
+
+def test_a_level_below_the_smallest_number():
+    """The enclosure of the level is not that of ``f``.
+
+    ``f(alpha)`` lies between ``1 - e^L alpha``, with the largest loss ``L < 2``, and ``1 - alpha``.
+    """
+    try:
+        found = tradeoff("poisson(pure_dp(1),1/2)^2")("exp(-1000000)")
+    except PrecisionNotReached as error:
+        found = error.best
+    assert found.lower <= 1 - F(1, 10**434295)
+    assert found.upper >= 1 - F(1, 10**434292)
+
+
+def test_missing_digits_are_an_error_that_carries_what_was_certified():
+    with pytest.raises(PrecisionNotReached) as caught:
+        tradeoff("poisson(pure_dp(1),1/2)^2")("exp(-1000000)", 30)
+    assert caught.value.best.digits < 30
+    assert caught.value.best.lower <= 1 <= caught.value.best.upper + F(1, 10**400000)

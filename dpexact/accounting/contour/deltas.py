@@ -131,7 +131,7 @@ def solve_delta(
     except TooExpensive as cause:
         reason = str(cause)
         best = _affordable(planner, epsilon, repeat, digits, best)
-    return best.short(reason)
+    return best if relative_width(best) <= 10.0**-digits else best.short(reason)
 
 
 def _log(value: Fraction) -> float:

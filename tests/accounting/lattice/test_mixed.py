@@ -21,6 +21,7 @@ from dpexact.accounting.lattice.nested import NestedStep
 from dpexact.accounting.lattice.sampling import Sampling
 from dpexact.accounting.lattice_of import lattice_of, steps_of
 from dpexact.accounting.separated import separate
+from dpexact.errors import Contradiction
 from dpexact.reals import rational, real
 
 WORK = 200_000
@@ -285,8 +286,8 @@ def leaking_truth(add):
 def is_wrong(add):
     try:
         found = enclosed(LEAKING, "log(11/10)", "add" if add else "remove")
-    except dpexact.InvalidInput:
-        return True  # the bounds contradict each other
+    except Contradiction:
+        return True
     return not found.lower <= leaking_truth(add) <= found.upper
 
 
@@ -344,7 +345,7 @@ def test_an_atom_rounded_down_is_noticed(monkeypatch):
 def enclosed_or_none(text, epsilon):
     try:
         return enclosed(text, epsilon)
-    except dpexact.InvalidInput:
+    except Contradiction:
         return None
 
 

@@ -1,10 +1,13 @@
 """The lattice engine against the contour engine and closed forms, and its error terms."""
 
+import math
 from fractions import Fraction
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from mpmath import mp, mpf
+from oracles import to_fraction
 
 import dpexact
 from dpexact.accounting.few_atoms import Atom
@@ -14,7 +17,7 @@ from dpexact.accounting.lattice.composition import TooMuchWork
 from dpexact.accounting.lattice.steps import ContinuousStep, SubsampledStep
 from dpexact.accounting.lattice_part import response
 from dpexact.accounting.profile import InfiniteLoss
-from dpexact.errors import PrecisionNotReached, UnsupportedMechanism
+from dpexact.errors import Contradiction, PrecisionNotReached, UnsupportedMechanism
 from dpexact.reals import rational, real
 
 WORK = 150_000
@@ -144,7 +147,7 @@ def is_noticed(laws):
     """The wrong upper bound is below the truth, if it is not even below the lower bound."""
     try:
         return laws.enclose(rational(EPSILON)).upper < truth().lower
-    except dpexact.InvalidInput:
+    except Contradiction:
         return True
 
 
@@ -202,3 +205,44 @@ def test_composing_stops_before_the_limit_is_passed():
     with pytest.raises(TooMuchWork) as caught:
         engine.compose_steps(steps, lattice, cost / 8)
     assert 1 < caught.value.excess < 64
+
+
+# --- undecided is not infinite --------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("method", ["lattice", "auto"])
+@pytest.mark.parametrize("excess", ["1e-30", "1e-300", "1e-3000"])
+def test_a_target_barely_above_the_infinite_mass(method, excess):
+    """What cannot be told from the mass of infinite loss leaves epsilon open, not infinite.
+
+    The truth is where the finite losses, of a Gaussian and a response of 1, leave ``excess``.
+    """
+    text, mass = "approx_dp(1, sqrt(2)/1000)*gaussian(1)", "sqrt(2)/1000"
+    try:
+        found = dpexact.epsilon(text, f"{mass}+{excess}", 5, method=method)
+    except PrecisionNotReached as error:
+        found = error.best
+    with mp.workdps(60):
+
+        def gaussian(e):
+            return (
+                mp.erfc((e - 0.5) / mp.sqrt(2)) - mp.exp(e) * mp.erfc((e + 0.5) / mp.sqrt(2))
+            ) / 2
+
+        def gap(e):
+            up = 1 / (1 + mp.exp(-1))
+            left = up * gaussian(e - 1) + (1 - up) * gaussian(e + 1)
+            return mp.log(left * (1 - mp.sqrt(2) / 1000)) - mp.log(mpf(excess))
+
+        truth = to_fraction(mp.findroot(gap, (5, 130), solver="anderson", tol=1e-60))
+    assert 5 < truth < 130
+    assert found.lower <= truth <= found.upper
+    assert found.lower > 5
+
+
+def test_a_hidden_equality_with_a_mass_next_to_certainty():
+    """The bound from a larger target must not ask for one above 1."""
+    text = "approx_dp(1, 1-sqrt(2)*1e-20)*gaussian(1)"
+    with pytest.raises(PrecisionNotReached) as caught:
+        dpexact.epsilon(text, "1-2*1e-20/sqrt(2)", 5, method="lattice")
+    assert caught.value.best.upper == math.inf

@@ -1,0 +1,291 @@
+"""Profiles made of profiles: partial answers combine, and never into a wrong one."""
+
+import math
+from fractions import Fraction
+
+import pytest
+
+from dpexact.accounting.combined import (
+    Between,
+    Fallback,
+    FirstToReach,
+    WorseCurve,
+    WorseDirection,
+)
+from dpexact.accounting.profile import InfiniteLoss, Profile, Repeatable
+from dpexact.enclosure import Enclosure
+from dpexact.errors import Contradiction, UnsupportedMechanism
+from dpexact.reals import real
+
+HALF, THIRD = Fraction(1, 2), Fraction(1, 3)
+BOTH = pytest.mark.parametrize("quantity", ["delta", "epsilon"])
+
+
+class Fixed(Profile):
+    """Answers every question with one enclosure."""
+
+    infinite = InfiniteLoss()
+
+    def __init__(self, low, high, method, reason=""):
+        upper = math.inf if high == "inf" else Fraction(high)
+        self.found = Enclosure(Fraction(low), upper, method, reason)
+        self.method = method
+        self.asked = []
+
+    def delta(self, epsilon, digits):
+        self.asked.append(digits)
+        return self.found
+
+    epsilon = _epsilon = delta
+
+
+class Digits(Fixed):
+    """Answers ``value`` with the digits asked for, ``most`` at most."""
+
+    def __init__(self, value, method, most=10_000):
+        super().__init__(value, value, method)
+        self.value, self.most = value, most
+
+    def delta(self, epsilon, digits):
+        self.asked.append(digits)
+        slack = self.value / (3 * Fraction(10) ** min(digits, self.most))
+        reason = f"{self.method} ran out" if digits > self.most else ""
+        return Enclosure(self.value - slack, self.value + slack / 2, self.method, reason)
+
+    epsilon = _epsilon = delta
+
+
+class Refusing(Fixed):
+    """Accounts for nothing."""
+
+    def __init__(self):
+        super().__init__(0, 1, "refusing")
+
+    def delta(self, epsilon, digits):
+        raise UnsupportedMechanism("not this")
+
+    epsilon = _epsilon = delta
+
+
+def ask(profile, quantity, digits):
+    return getattr(profile, quantity)(real(1), digits)
+
+
+# --- the first to reach ---------------------------------------------------------------------------
+
+
+def test_the_first_that_reaches_answers():
+    last = Fixed(2, 2, "c")
+    routes = FirstToReach(Fixed(1, 3, "a"), Fixed(2, 2, "b"), last)
+    assert routes.delta(real(0), 5) == Enclosure.exact(Fraction(2))
+    assert routes.epsilon(real(0), 5).method == "b"
+    assert routes.method == "a"
+    assert last.asked == []
+
+
+@BOTH
+def test_wide_answers_of_all_methods_intersect(quantity):
+    routes = FirstToReach(Fixed(1, 3, "a", "a failed"), Fixed(2, "5/2", "b", "b failed"))
+    found = ask(routes, quantity, 5)
+    assert found == Enclosure(Fraction(2), Fraction(5, 2))
+    assert (found.method, found.reason) == ("b", "b failed")
+
+
+def test_an_intersection_may_reach():
+    last = Fixed(0, 5, "c")
+    routes = FirstToReach(Fixed(0, 1, "a"), Fixed(1, 2, "b"), last)
+    assert routes.delta(real(0), 5).is_exact
+    assert last.asked == []
+
+
+def test_methods_that_contradict_each_other_are_no_answer():
+    with pytest.raises(Contradiction, match=r"by a and .* by b"):
+        FirstToReach(Fixed(0, 1, "a"), Fixed(2, 3, "b")).delta(real(0), 5)
+
+
+# --- a method to fall back on ---------------------------------------------------------------------
+
+
+@BOTH
+def test_what_reaches_needs_no_second_method(quantity):
+    def never():
+        raise AssertionError("made without need")
+
+    found = ask(Fallback(Digits(HALF, "first"), never), quantity, 10)
+    assert found.digits >= 10
+    assert found.method == "first"
+
+
+@BOTH
+def test_a_few_digits_are_kept_or_followed_by_more_work(quantity):
+    first, second = Digits(HALF, "first", most=4), Fixed(0, 1, "second")
+    found = ask(Fallback(first, lambda: second), quantity, 10)
+    assert 4 <= found.digits < 10
+    assert found.reason == "first ran out"
+    thorough = Digits(HALF, "thorough")
+    found = ask(Fallback(first, lambda: second, thorough), quantity, 10)
+    assert found.digits >= 10
+    assert found.method == "thorough"
+    assert second.asked == []
+
+
+@BOTH
+def test_a_wide_answer_is_met_with_the_second(quantity):
+    first = Fixed("1/4", "inf" if quantity == "epsilon" else 1, "first", "too hard")
+    thorough = Digits(HALF, "thorough")
+    found = ask(Fallback(first, lambda: Digits(HALF, "second"), thorough), quantity, 10)
+    assert found.digits >= 10
+    assert found.method == "second"
+    assert thorough.asked == []
+    partial = ask(Fallback(first, lambda: Fixed(0, "3/4", "second", "short")), quantity, 10)
+    assert partial == Enclosure(Fraction(1, 4), Fraction(3, 4))
+    assert partial.reason in ("too hard", "short")
+
+
+@BOTH
+def test_refusals_of_either_method(quantity):
+    assert ask(Fallback(Refusing(), lambda: Digits(HALF, "second")), quantity, 5).method == "second"
+    wide = Fixed(0, 1, "first", "too hard")
+    found = ask(Fallback(wide, Refusing), quantity, 5)
+    assert found == wide.found
+    assert found.reason == "too hard"
+    with pytest.raises(UnsupportedMechanism):
+        ask(Fallback(Refusing(), Refusing), quantity, 5)
+
+    def unsupported():
+        raise UnsupportedMechanism("no second")
+
+    assert ask(Fallback(wide, unsupported), quantity, 5) == wide.found
+
+
+def test_a_second_method_that_contradicts_the_first_is_no_answer():
+    with pytest.raises(Contradiction, match=r"by first and .* by second"):
+        Fallback(Fixed(0, "1/4", "first"), lambda: Digits(HALF, "second")).delta(real(1), 10)
+    thorough = Digits(THIRD, "thorough")
+    with pytest.raises(Contradiction, match=r"by first and .* by thorough"):
+        Fallback(Digits(HALF, "first", 4), Refusing, thorough).delta(real(1), 10)
+
+
+# --- between two pairs ----------------------------------------------------------------------------
+
+
+@BOTH
+def test_the_truth_lies_between(quantity):
+    between = Between(Digits(THIRD, "low"), Digits(HALF, "high"), "between")
+    found = ask(between, quantity, 10)
+    assert found.lower < THIRD < HALF < found.upper
+    assert found.lower > THIRD - Fraction(1, 10**10)
+    assert found.upper < HALF + Fraction(1, 10**10)
+    assert found.method == "between"
+    assert found.reason == "the bounds below and above differ"
+    assert between.below.asked == between.above.asked == [11]
+    assert between.sharp
+    assert ask(Between(Digits(HALF, "a"), Digits(HALF, "b"), "m"), quantity, 10).digits >= 10
+
+
+@BOTH
+def test_between_wide_answers(quantity):
+    wide = Fixed("1/4", "inf", "wide", "too hard")
+    found = ask(Between(wide, wide, "between"), quantity, 10)
+    assert found == Enclosure(Fraction(1, 4), math.inf)
+    assert found.reason == "too hard"
+    # what is wide above the lower pair, or below the upper one, does no harm
+    low, high = Fixed("1/3", 1, "low"), Fixed(0, "1/2", "high")
+    assert ask(Between(low, high, "between"), quantity, 10) == Enclosure(THIRD, HALF)
+
+
+def test_bounds_of_theorems_need_few_digits():
+    between = Between(Digits(THIRD, "low"), Digits(HALF, "high"), "between", digits=(2, 5))
+    assert not between.sharp
+    between.delta(real(1), 10)
+    assert (between.below.asked, between.above.asked) == ([2], [5])
+
+
+def test_a_pair_that_is_not_below_the_other_is_a_contradiction():
+    with pytest.raises(Contradiction, match=r"by low and .* by high"):
+        Between(Digits(HALF, "low"), Digits(THIRD, "high"), "between").delta(real(1), 10)
+
+
+# --- the worse direction --------------------------------------------------------------------------
+
+
+@BOTH
+def test_the_worse_direction(quantity):
+    for a, b in ((HALF, THIRD), (THIRD, HALF), (Fraction(1), Fraction(1))):
+        first, second = Digits(a, "remove"), Digits(b, "add")
+        found = ask(WorseDirection(first, second), quantity, 10)
+        assert max(a, b) in found
+        assert found.digits >= 10
+        assert second.asked == ([3] if a > b else [3, 10])
+        assert found.method == ("add" if b > a else "remove")
+
+
+@BOTH
+def test_the_worse_direction_when_one_is_not_reached(quantity):
+    harmless = WorseDirection(Digits(HALF, "remove"), Digits(THIRD, "add", most=2))
+    assert ask(harmless, quantity, 10).digits >= 10
+    for first, second in (
+        (Digits(THIRD, "remove"), Digits(HALF, "add", most=5)),
+        (Digits(HALF, "remove", most=5), Digits(THIRD, "add")),
+    ):
+        found = ask(WorseDirection(first, second), quantity, 10)
+        assert HALF in found
+        assert 5 <= found.digits < 10
+        assert found.reason.endswith("ran out")
+
+
+@BOTH
+@pytest.mark.parametrize("value", ["1/10", "1/2", "2"])
+def test_an_undecided_direction_leaves_what_it_may_be(quantity, value):
+    value, blind = Fraction(value), Fixed("1/4", "1", "blind", "too hard")
+    for pair in ((Digits(value, "sharp"), blind), (blind, Digits(value, "sharp"))):
+        found = ask(WorseDirection(*pair), quantity, 10)
+        for other in (Fraction(1, 4), HALF, Fraction(1)):
+            assert max(value, other) in found
+        if value == 2:
+            assert found.digits >= 10
+        else:
+            assert found.upper == 1
+            assert found.reason == "too hard"
+
+
+def test_the_second_direction_is_asked_for_no_more_than_helps():
+    near = HALF * (1 + Fraction(1, 10**7))
+    other = Digits(near, "add", most=40)
+    found = WorseDirection(Digits(HALF, "remove", most=6), other).delta(real(1), 15)
+    assert other.asked == [3, 6]
+    assert near in found
+    assert found.digits >= 5
+    # once it is plainly the larger, all digits of it count
+    above = Digits(2 * HALF, "add", most=40)
+    found = WorseDirection(Digits(HALF, "remove", most=2), above).delta(real(1), 15)
+    assert found.digits >= 15
+    assert 2 * HALF in found
+    assert above.asked == [3, 15]
+    exhausted = Digits(near, "add", most=6)
+    found = WorseDirection(Digits(HALF, "remove", most=6), exhausted).delta(real(1), 15)
+    assert exhausted.asked == [3, 6]
+    assert near in found
+
+
+class Curve(Repeatable):
+    def __init__(self, values, method, most=10_000):
+        self.values, self.method, self.most = values, method, most
+        self.asked = []
+
+    def epsilons(self, repeats, delta, digits):
+        self.asked.append((list(repeats), digits))
+        return [
+            Digits(self.values[t], self.method, self.most).epsilon(delta, digits) for t in repeats
+        ]
+
+
+def test_points_of_a_curve_take_the_worse_direction_each():
+    first = Curve({1: Fraction(1), 2: Fraction(2), 3: Fraction(3)}, "remove", most=5)
+    second = Curve({1: HALF, 2: Fraction(2), 3: Fraction(4)}, "add")
+    found = WorseCurve(first, second).epsilons([3, 1, 2], real("1e-5"), 10)
+    for truth, point in zip((4, 1, 2), found, strict=True):
+        assert truth in point
+    assert [point.digits >= 10 for point in found] == [True, False, False]
+    assert [point.method for point in found[:2]] == ["add", "remove"]
+    assert second.asked == [([3, 1, 2], 3), ([3, 2], 10)]

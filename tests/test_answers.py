@@ -1,0 +1,38 @@
+"""What the user gets of an answer."""
+
+import math
+from fractions import Fraction
+
+import pytest
+
+from dpexact.answers import delivered
+from dpexact.enclosure import Enclosure
+from dpexact.errors import PrecisionNotReached
+
+NARROW = Enclosure(Fraction(1), 1 + Fraction(1, 10**6), "m", "stale")
+
+
+@pytest.mark.parametrize("answer", [Enclosure.exact(Fraction(1, 3)), Enclosure.exact(math.inf)])
+def test_the_exact_has_every_digit(answer):
+    assert delivered(answer, 10**6) is answer
+
+
+def test_digits_that_are_there_are_delivered_whatever_the_reason_says():
+    assert delivered(NARROW, 6) is NARROW
+
+
+def test_a_wide_answer_becomes_an_error_that_carries_it():
+    with pytest.raises(PrecisionNotReached) as caught:
+        delivered(NARROW.short("the work ran out"), 7)
+    assert caught.value.best is not NARROW
+    assert caught.value.best == NARROW
+    assert caught.value.best.method == "m"
+    assert str(caught.value) == f"7 digits were not reached: the work ran out; it is in {NARROW}"
+
+
+def test_without_a_reason_none_is_made_up():
+    wide = Enclosure(Fraction(0), math.inf)
+    with pytest.raises(PrecisionNotReached) as caught:
+        delivered(wide, 1)
+    assert caught.value.best is wide
+    assert str(caught.value) == "1 digits were not reached; it is in [0, inf]"
