@@ -13,6 +13,7 @@ from dpexact.cli import main
 from dpexact.enclosure import Enclosure
 from dpexact.errors import InvalidInput
 from dpexact.reals import real
+from dpexact.ternary import Ternary
 
 
 def test_hundred_steps_of_a_tenth():
@@ -53,7 +54,7 @@ def test_no_bound_is_below_the_truth(text, delta):
     applying = [bound for bound in found if bound.applies]
     assert applying
     for bound in applying:
-        assert found.exact.at_most(bound.value) is not False, bound.name
+        assert found.exact.at_most(bound.value) is not Ternary.FAILS, bound.name
         assert bound.slack.upper >= 0
     assert all(bound.reason for bound in found if not bound.applies)
 
