@@ -121,7 +121,7 @@ def sampled_functionals(mu: arb, p: arb) -> Functionals:
     kink = (((kl.expm1() + p) / p).log() + mu * mu / 2) / mu
     cut = arb(kink.mid())
     width = 2 * arb(kink.rad()) + arb(2) ** (-balls.current())
-    wrong = 2 * (mu * width) ** 3 * width * (p * (mu * cut).exp() + 1)
+    wrong = 2 * (mu * width) ** 3 * width * (p * (mu * (cut + width)).exp() + 1)
     third = integrate(mu, p, lambda _, z, e: (kl - z) ** 3 * (p * e + 1 - p), low, cut)
     third += integrate(mu, p, lambda _, z, e: (z - kl) ** 3 * (p * e + 1 - p), cut, high)
     third += wrong * arb(-1).union(arb(1))
