@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any
 
+from dpexact.answers import delivered
 from dpexact.arguments import digits_in
 from dpexact.enclosure import Enclosure
 from dpexact.errors import InvalidInput
@@ -33,11 +34,12 @@ class TradeoffFunction(ABC):
             InvalidInput: ``alpha`` or ``digits`` out of range.
             PrecisionNotReached: with the best enclosure.
         """
-        return self._enclose(level_in(alpha), digits_in(digits))
+        wanted = digits_in(digits)
+        return delivered(self._enclose(level_in(alpha), wanted), wanted)
 
     @abstractmethod
     def _enclose(self, alpha: Number, digits: int) -> Enclosure:
-        """``f(alpha)`` for a checked ``alpha``."""
+        """``f(alpha)`` for a checked ``alpha``, as narrow as it could be certified."""
 
     @abstractmethod
     def inverse(self) -> TradeoffFunction:
