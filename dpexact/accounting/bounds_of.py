@@ -197,7 +197,8 @@ def optimal_of_enclosure(divergence: Enclosure, order: Real, delta: Real, digits
 
 
 def _short(value: Fraction) -> Fraction:
-    """``value`` to eight significant digits."""  # proposes: an order, any of which gives a bound
+    """``value`` to eight significant digits."""
+    # proposes: an order, any of which gives a bound
     return Fraction(f"{float(value):.7e}")
 
 

@@ -48,6 +48,7 @@ def _plan(
     try:
         composition = tuple((_step(json.loads(text), way), n) for text, n in steps.items())
         near = [float(x) for x in points]  # proposes: the checker judges what comes of the plan
+        # proposes: the checker verifies that no loss is larger
         if way == "add" and _largest(composition) <= min(near):
             return "no larger loss", 64 + 4 * digits
         planner = Planner(composition, _MAX_WORK)

@@ -62,6 +62,7 @@ class LaplaceTradeoff(TradeoffFunction):
         return f"LaplaceTradeoff({str(self.mu)!r})"
 
     def _outline(self) -> tuple[list[float], list[float]]:
+        # proposes: a picture
         shrink = approximate(self._shrink)
         # equal ratios on the hyperbola, which runs from shrink/2 to 1/2
         steps = [k / _OUTLINE_POINTS for k in range(_OUTLINE_POINTS + 1)]

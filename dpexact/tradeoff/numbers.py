@@ -297,6 +297,7 @@ def enclose_level(value: Number, digits: int, method: str) -> Enclosure:
 
 def approximate(value: Number) -> float:
     """A float nearby, for pictures: it certifies nothing."""
+    # proposes: pictures
     return float(first_ball(value).mid())
 
 

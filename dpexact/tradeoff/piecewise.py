@@ -171,6 +171,7 @@ class PiecewiseLinear(TradeoffFunction):
 
     def _outline(self) -> tuple[list[float], list[float]]:
         alphas, betas = zip(*self.path, strict=True)
+        # proposes: a picture
         return [approximate(x) for x in alphas], [approximate(y) for y in betas]
 
 

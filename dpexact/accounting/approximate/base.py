@@ -68,6 +68,7 @@ class Approximation(ABC):
                 if high > _LARGEST:
                     return unknown.short(f"the claim of {self.method} stays above delta")
             while high - low > high * arb(2) ** (-_BRACKET_BITS // 4):
+                # proposes: a point; on which side it lies is certified
                 middle = ((low + high) / 2).mid()
                 value = self.delta_ball(middle)
                 if value > target:

@@ -86,6 +86,7 @@ class _Problem:
         guess = propose_root(self._margin, zero, high)
         for lost in (16, 32, 64, 96):
             width = (abs(guess) + arb("1e-30")) * arb(2) ** (lost - balls.current())
+            # proposes: two points; what holds at them is certified there
             low, top = (guess - width).mid(), (guess + width).mid()
             if self._guaranteed(top) and (low <= 0 or self._refuted(low)):
                 return low.max(arb(0)).union(top)
@@ -114,6 +115,7 @@ class _Problem:
 
         At ``p - delta = (alpha - 1) delta`` the first part of ``m'`` is 0: the minimum lies beyond.
         """
+        # proposes: a point p; the tangent bound holds at any
         delta = self.delta.mid()
         least = ((self.alpha - 1) * delta).mid()
         if not least < (1 - delta) * arb("0.999"):

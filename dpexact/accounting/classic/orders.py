@@ -105,6 +105,7 @@ def enclose_renyi_epsilon(
     found = balls.certify(
         lambda: search.ratio(fixed - 1, balls.current()).max(arb(0)), digits, lowest=_ZERO
     )
+    # proposes: a name for people
     return BestOrder(found.labelled(f"{search.name} at order {float(fixed):.6g}"), fixed)
 
 
@@ -169,6 +170,7 @@ class _Search:
         """About ``eps(e^log_t)``, for proposals only."""
         with balls.precision(96):
             found = self.ratio(Fraction(math.exp(log_t)), 96)
+            # proposes: where the certified search begins
             return float(found.mid()) if found.is_finite() else math.inf
 
     def _bracket(

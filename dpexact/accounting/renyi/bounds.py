@@ -308,8 +308,10 @@ def _best_omega(curve: RenyiCurve, q: Real, alpha: Real) -> Fraction:
         known = _value(curve, omega)
         if known is None:
             return math.inf
+        # proposes: one omega of many, each of which gives a bound
         return float(omega) * log_base + (float(omega) - 1) * scale.approximate(known)
 
+    # proposes: where the search begins
     low = float(lowest) + 0.001
     high = 2 * low
     while high < MAX_ORDER and height(Fraction(high)) < height(Fraction(high / 2)):

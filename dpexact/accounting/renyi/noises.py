@@ -265,5 +265,6 @@ def _integer(order: Real) -> int | None:
 
 def _lost_bits(q: Real, *others: Real) -> int:
     """About how many bits the smallness of ``q`` and the size of what else enters take."""
+    # proposes: a first precision; certify raises it where it is too low
     sizes = [-scale.logarithm(q), *(2 * abs(scale.logarithm(x)) for x in others if x.fraction != 0)]
     return min(balls.CAP_EXTRA, math.ceil(sum(sizes) / math.log(2))) + 8

@@ -127,6 +127,7 @@ class SampledGaussian:
                     best = best.meet(found).labelled(LABELS[chosen])
                     measured = log_moment.abs_lower().log()
                     known = measured.is_finite()
+                    # proposes: the precision of the next attempt
                     size = float(balls.midpoint(measured)) if known else 2 * min(size, 0.0) - 40
             if best.digits >= digits:
                 return best
