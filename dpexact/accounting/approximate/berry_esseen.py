@@ -46,7 +46,7 @@ class BerryEsseen(Approximation):
         self.total = total
         gamma = balls.certify(lambda: self.constants()[1], 5)
         if gamma.less_than(Fraction(1, 2)) is not Ternary.HOLDS:
-            raise InvalidInput("gamma: the error of Theorem 5 is not below 1/2 here")
+            raise InvalidInput("gamma: the error of Theorem 5 is not certainly below 1/2 here")
 
     def constants(self) -> tuple[arb, arb]:
         """``mu`` and ``gamma``."""
