@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
@@ -12,17 +11,17 @@ from typing import Any, Final
 from dpexact import reals
 from dpexact.accounting import classic
 from dpexact.accounting.choose import symmetric_samples
-from dpexact.accounting.classic.orders import Conversion
-from dpexact.accounting.classic.zcdp import is_only_bounded
+from dpexact.accounting.classic import composition, zcdp
+from dpexact.accounting.classic.optimal_order import enclose_optimal
+from dpexact.accounting.classic.orders import Conversion, enclose_renyi_epsilon
 from dpexact.accounting.intervals import difference, ratio
 from dpexact.accounting.lattice import LatticeProfile
-from dpexact.accounting.queries import epsilon as exact_epsilon
-from dpexact.accounting.queries import mechanism_in
-from dpexact.accounting.renyi import renyi
+from dpexact.accounting.queries import epsilon_answer, mechanism_in
+from dpexact.accounting.renyi.query import enclose_renyi
 from dpexact.accounting.subsampling_theorem import subsampling_theorem
-from dpexact.arguments import digits_in, direction_in, real_in
+from dpexact.arguments import Direction, digits_in, direction_in, real_in
 from dpexact.enclosure import Enclosure
-from dpexact.errors import DpexactError, InvalidInput, PrecisionNotReached, UnsupportedMechanism
+from dpexact.errors import InvalidInput, UnsupportedMechanism
 from dpexact.mechanisms import Mechanism
 from dpexact.reals import Real, RealLike
 
@@ -145,12 +144,12 @@ class _Question:
     mechanism: Mechanism
     delta: Real
     digits: int
-    direction: str
+    direction: Direction
 
     def exact(self) -> Enclosure:
-        if is_only_bounded(self.mechanism):
+        if zcdp.is_only_bounded(self.mechanism):
             raise UnsupportedMechanism("zCDP is a guarantee without one exact epsilon")
-        return exact_epsilon(self.mechanism, self.delta, self.digits, self.direction)
+        return epsilon_answer(self.mechanism, self.delta, self.digits, self.direction)
 
     def steps(self) -> list[classic.Guarantee]:
         return classic.guarantees(self.mechanism)
@@ -162,10 +161,10 @@ class _Question:
         return rho
 
     def curve(self, order: Real | None, digits: int) -> Enclosure:
-        return renyi(self.mechanism, math.inf if order is None else order, digits, self.direction)
+        return enclose_renyi(self.mechanism, order, digits, self.direction)
 
     def renyi(self, conversion: Conversion) -> classic.BestOrder:
-        return classic.renyi_epsilon(self.curve, self.delta, self.digits, conversion)
+        return enclose_renyi_epsilon(self.curve, self.delta, self.digits, conversion)
 
 
 def _symmetric(question: _Question) -> Enclosure:
@@ -176,11 +175,8 @@ def _symmetric(question: _Question) -> Enclosure:
 
 
 def _optimal(question: _Question) -> Enclosure:
-    """At the order that is best for Proposition 14, rounded to a short number."""
-    try:
-        best = question.renyi("proposition 14").order
-    except PrecisionNotReached as error:
-        raise UnsupportedMechanism("the best order is not certified") from error
+    """At about the order that is best for Proposition 14: the bound holds at any."""
+    best = question.renyi("proposition 14").order
     if best is None:
         raise UnsupportedMechanism("no finite order is best")
     order = reals.rational(1 + _short(best - 1))
@@ -191,25 +187,28 @@ def _optimal(question: _Question) -> Enclosure:
 def optimal_of_enclosure(divergence: Enclosure, order: Real, delta: Real, digits: int) -> Enclosure:
     """The optimal conversion, which increases with the divergence, over an enclosure of it."""
     low, high = (
-        classic.optimal_renyi_epsilon(end, order, delta, digits)
+        enclose_optimal(end, order, delta, digits)
+        if isinstance(end, Fraction)
+        else Enclosure.exact(end)
         for end in (divergence.lower, divergence.upper)
     )
-    return Enclosure(low.lower, high.upper, f"Rényi, optimal at order {order}")
+    found = low.between(high, f"Rényi, optimal at order {order}")
+    return found.short(divergence.reason or found.reason)
 
 
 def _short(value: Fraction) -> Fraction:
     """``value`` to eight significant digits."""
+    # proposes: an order, any of which gives a bound
     return Fraction(f"{float(value):.7e}")
 
 
 def _attempt(ask: Callable[[], Enclosure]) -> tuple[Enclosure | None, str]:
-    """The answer, or why there is none; a wide answer counts."""
+    """The answer, and why it is wide; or why there is none."""
     try:
-        return ask(), ""
-    except PrecisionNotReached as error:
-        return error.best, str(error)
-    except DpexactError as error:
+        found = ask()
+    except (InvalidInput, UnsupportedMechanism) as error:
         return None, str(error)
+    return found, found.reason
 
 
 def _names() -> list[str]:
@@ -220,27 +219,27 @@ _BOUNDS: Final[tuple[tuple[str, str, Callable[[_Question], Enclosure]], ...]] = 
     (
         "basic composition",
         "Dwork and Roth 2014, Theorem 3.16",
-        lambda q: classic.basic_composition(q.steps(), q.delta, q.digits),
+        lambda q: composition.enclose_basic(q.steps(), q.delta, q.digits),
     ),
     (
         "advanced composition",
         "Dwork, Rothblum, Vadhan 2010, Theorem III.3",
-        lambda q: classic.advanced_composition(q.steps(), q.delta, q.digits),
+        lambda q: composition.enclose_advanced(q.steps(), q.delta, q.digits),
     ),
     (
         "KOV simplified",
         "Kairouz, Oh, Viswanath 2017, (7) and (8)",
-        lambda q: classic.kov_composition(q.steps(), q.delta, q.digits),
+        lambda q: composition.enclose_kov(q.steps(), q.delta, q.digits),
     ),
     (
         "Theorem 18",
         "Steinke 2022, Theorem 18",
-        lambda q: classic.pure_composition(q.steps(), q.delta, q.digits),
+        lambda q: composition.enclose_pure(q.steps(), q.delta, q.digits),
     ),
     (
         "Theorem 22",
         "Steinke 2022, Theorem 22",
-        lambda q: classic.approximate_composition(q.steps(), q.delta, q.digits),
+        lambda q: composition.enclose_approximate(q.steps(), q.delta, q.digits),
     ),
     (
         "subsampling theorem",
@@ -255,12 +254,12 @@ _BOUNDS: Final[tuple[tuple[str, str, Callable[[_Question], Enclosure]], ...]] = 
     (
         "plain zCDP",
         "Bun and Steinke 2016, Proposition 1.3",
-        lambda q: classic.plain_zcdp_epsilon(q.rho(), q.delta, q.digits),
+        lambda q: zcdp.enclose_plain_zcdp(q.rho(), q.delta, q.digits),
     ),
     (
         "Proposition 14 for zCDP",
         "Steinke 2022, Proposition 14",
-        lambda q: classic.zcdp_epsilon(q.rho(), q.delta, q.digits),
+        lambda q: zcdp.enclose_zcdp(q.rho(), q.delta, q.digits),
     ),
     (
         "moments accountant",

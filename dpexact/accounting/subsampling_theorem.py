@@ -14,14 +14,15 @@ from typing import Final
 
 from dpexact import balls, reals
 from dpexact.accounting.classic.guarantees import sampling_of
-from dpexact.accounting.queries import epsilon as exact_epsilon
+from dpexact.accounting.queries import epsilon_answer
 from dpexact.enclosure import Bound, Enclosure
 from dpexact.errors import UnsupportedMechanism
 from dpexact.mechanisms import FixedSize, Mechanism, Poisson
 from dpexact.reals import Real
+from dpexact.ternary import Order
 
 METHOD: Final = "subsampling theorem with basic composition"
-_ONE: Final = reals.rational(1)
+_ZERO: Final = Fraction(0)
 
 
 def subsampling_theorem(mechanism: Mechanism, delta: Real, digits: int) -> Enclosure:
@@ -30,18 +31,17 @@ def subsampling_theorem(mechanism: Mechanism, delta: Real, digits: int) -> Enclo
     Raises:
         UnsupportedMechanism: no step is a sample, samples for different neighbours stand together,
             or a step inside has no certified epsilon.
-        PrecisionNotReached: the digits were not reached for a step.
     """
     steps = mechanism.steps()
     if sampling_of(mechanism) is None:
         raise UnsupportedMechanism("no part is a sample")
     share = reals.divide(delta, reals.rational(sum(steps.values())))
-    low: Bound = Fraction(0)
-    high: Bound = Fraction(0)
+    total = Enclosure.exact(_ZERO, METHOD)
     for step, count in steps.items():
-        found = _step(step, share, digits)
-        low, high = low + count * found.lower, high + count * found.upper
-    return Enclosure(low, high, METHOD)
+        found = _step(step, share, digits).within(_ZERO, math.inf)
+        low, high = total.lower + count * found.lower, total.upper + count * found.upper
+        total = Enclosure(low, high, METHOD, total.reason or found.reason)
+    return total
 
 
 def _step(step: Mechanism, share: Real, digits: int) -> Enclosure:
@@ -51,21 +51,30 @@ def _step(step: Mechanism, share: Real, digits: int) -> Enclosure:
         case FixedSize(inner, m, n):
             rate = reals.rational(Fraction(m, n))
         case _:
-            return exact_epsilon(step, share, digits)
-    if balls.compare(share, rate, "delta") >= 0:  # also q = 0
-        return Enclosure.exact(Fraction(0))
-    found = exact_epsilon(inner, reals.divide(share, rate), digits + 2)
-    ends = (_amplified(end, rate, digits) for end in (found.lower, found.upper))
-    low, high = ends
-    return Enclosure(low.lower, high.upper)
+            return epsilon_answer(step, share, digits)
+    match balls.order(share, rate):
+        case Order.ABOVE | Order.EQUAL:  # also q = 0
+            return Enclosure.exact(_ZERO)
+        case Order.BELOW:
+            found = epsilon_answer(inner, reals.divide(share, rate), digits + 2)
+            return _amplified(found.within(_ZERO, math.inf), rate, digits)
+    # share/rate is next to 1: at what is certainly below it, epsilon is no smaller
+    below = balls.certify(lambda: balls.ball(share) / balls.ball(rate), digits, lowest=_ZERO).lower
+    found = epsilon_answer(inner, reals.rational(min(Fraction(below), Fraction(1))), digits)
+    high = _amplified(found.within(_ZERO, math.inf), rate, digits).upper
+    reason = "delta over the rate cannot be told apart from 1" if high > 0 else ""
+    return Enclosure(_ZERO, high, METHOD, reason)
 
 
-def _amplified(eps: Bound, q: Real, digits: int) -> Enclosure:
-    """``log(1 + q (e^eps - 1))``, which increases with ``eps``."""
-    if not isinstance(eps, Fraction):
-        return Enclosure.exact(math.inf)
-    if eps == 0 or q.fraction == 1:
-        return Enclosure.exact(eps)
-    return balls.certify(
-        lambda: (balls.ball(q) * balls.ball(eps).expm1()).log1p(), digits + 2, lowest=Fraction(0)
-    )
+def _amplified(found: Enclosure, q: Real, digits: int) -> Enclosure:
+    """``log(1 + q (e^eps - 1))``, which increases with ``eps >= 0``, over an enclosure of it."""
+
+    def at(eps: Bound) -> Enclosure:
+        if not isinstance(eps, Fraction) or eps == 0 or q.fraction == 1:
+            return Enclosure.exact(eps)
+        return balls.certify(
+            lambda: (balls.ball(q) * balls.ball(eps).expm1()).log1p(), digits + 2, lowest=_ZERO
+        )
+
+    image = at(found.lower).between(at(found.upper), METHOD)
+    return image.short(found.reason or image.reason)

@@ -47,7 +47,8 @@ def _plan(
 ) -> tuple[dict[str, Any] | str, int]:
     try:
         composition = tuple((_step(json.loads(text), way), n) for text, n in steps.items())
-        near = [float(x) for x in points]
+        near = [float(x) for x in points]  # proposes: the checker judges what comes of the plan
+        # proposes: the checker verifies that no loss is larger
         if way == "add" and _largest(composition) <= min(near):
             return "no larger loss", 64 + 4 * digits
         planner = Planner(composition, _MAX_WORK)
@@ -77,6 +78,7 @@ def _step(tree: Any, way: str) -> Step:
 
 def value(tree: Any) -> Fraction:
     """A rational near the value: plans need no more."""
+    # proposes: the checker reads the numbers themselves
     found = checker.number(tree, checker.Arithmetic(128))
     return (found.lo + found.hi) / 2
 

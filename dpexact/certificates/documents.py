@@ -7,15 +7,15 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from dpexact import accounting
 from dpexact import certificate_checker as checker
+from dpexact.accounting.queries import delta_answer, epsilon_answer
 from dpexact.arguments import Direction
 from dpexact.audit.runner import Report
 from dpexact.audit.verdicts import Finding
 from dpexact.certificates.statements import NoCertificate, statement
 from dpexact.certificates.trees import number_tree
 from dpexact.enclosure import Enclosure
-from dpexact.errors import DpexactError
+from dpexact.errors import UnsupportedMechanism
 from dpexact.mechanisms import Mechanism
 from dpexact.reals import Real
 
@@ -85,7 +85,7 @@ def _finding(name: str, finding: Finding) -> dict[str, Any]:
     claim = finding.claim
     if finding.verdict == "undecided" or claim.claimed != claim.claimed:
         raise NoCertificate(f"no certificate: {finding.note or 'the claim is not a number'}")
-    ask = accounting.epsilon if claim.quantity == "epsilon" else accounting.delta
+    ask = epsilon_answer if claim.quantity == "epsilon" else delta_answer
     enclosure = finding.enclosure
     for digits in (30, 60, None):  # as many as the bounds need to decide
         found = {
@@ -107,7 +107,7 @@ def _finding(name: str, finding: Finding) -> dict[str, Any]:
         if digits is not None:
             try:
                 enclosure = ask(claim.mechanism, claim.at, digits, claim.direction)
-            except DpexactError:
+            except UnsupportedMechanism:
                 break
     raise NoCertificate(f"no certificate: {reason}")
 

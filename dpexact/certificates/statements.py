@@ -17,7 +17,7 @@ from dpexact.arguments import Direction
 from dpexact.certificates import contours
 from dpexact.certificates.trees import mechanism_tree, number_tree
 from dpexact.enclosure import Bound, Enclosure
-from dpexact.errors import DpexactError, UnsupportedMechanism
+from dpexact.errors import Contradiction, UnsupportedMechanism
 from dpexact.mechanisms import Mechanism
 from dpexact.reals import Real
 
@@ -64,9 +64,7 @@ def statement(
             try:
                 checker.check_statement(whole)
             except checker.Refuted as error:
-                raise DpexactError(
-                    f"the certificate checker disagrees about {quantity} of {mechanism}: {error}"
-                ) from None
+                raise _contradiction(base, found, error) from None
             except checker.Undecided as error:
                 reason = str(error)
             except (checker.Invalid, checker.Unreadable, RecursionError) as error:
@@ -110,12 +108,17 @@ def _contour(base: dict[str, Any], steps: checker.Steps, found: Enclosure) -> di
                     else:
                         return whole
             except checker.Refuted as error:
-                raise DpexactError(
-                    f"the certificate checker disagrees about {quantity} of {base['text']}: {error}"
-                ) from None
+                raise _contradiction(base, found, error) from None
             except (checker.Invalid, contours.NoPlan) as error:
                 reason = str(error)
     raise NoCertificate(f"no certificate: {reason}")
+
+
+def _contradiction(base: dict[str, Any], found: Enclosure, error: checker.Refuted) -> Contradiction:
+    question = f"{base['quantity']} of {base['text']}"
+    return Contradiction(
+        f"{question} = {found} by {found.method}", f"the checker, which disagrees: {error}"
+    )
 
 
 def _bounds(found: Enclosure, quantity: str, most: int = 40) -> list[dict[str, str]]:

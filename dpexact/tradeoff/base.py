@@ -39,7 +39,7 @@ class TradeoffFunction(ABC):
 
     @abstractmethod
     def _enclose(self, alpha: Number, digits: int) -> Enclosure:
-        """``f(alpha)`` for a checked ``alpha``."""
+        """``f(alpha)`` for a checked ``alpha``, as narrow as it could be certified."""
 
     @abstractmethod
     def inverse(self) -> TradeoffFunction:

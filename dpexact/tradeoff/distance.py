@@ -7,21 +7,24 @@ greatest at a vertex. Both suprema are therefore finite maxima of balls.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from fractions import Fraction
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from flint import arb
 
 from dpexact import balls
+from dpexact.answers import delivered
 from dpexact.arguments import digits_in, real_in
 from dpexact.enclosure import Enclosure
 from dpexact.reals import Real, RealLike
 from dpexact.tradeoff.convex import violation
 from dpexact.tradeoff.gaussian import normal_cdf, quantile
-from dpexact.tradeoff.numbers import ball, each_ball, enclose, sign
+from dpexact.tradeoff.numbers import ball, each_ball, enclose_level, sign
 from dpexact.tradeoff.piecewise import PiecewiseLinear, identity
 
-METHOD = "exact trade-off function against the Gaussian"
+METHOD: Final = "exact trade-off function against the Gaussian"
+_ZERO: Final = Fraction(0)
 
 
 class GaussianGap(NamedTuple):
@@ -43,21 +46,29 @@ def gaussian_gap(f: PiecewiseLinear, mu: RealLike, digits: int = 15) -> Gaussian
     """
     mean, wanted = real_in(mu, "mu", ">= 0"), digits_in(digits)
     if mean.fraction == 0:
-        worst = violation(identity(), f)
-        below = enclose(worst.excess if worst else Fraction(0), wanted, METHOD)
-        return GaussianGap(Enclosure.exact(Fraction(0), METHOD), below)
-    sides = (lambda: _largest_gaps(f, mean)[0]), (lambda: _largest_gaps(f, mean)[1])
-    return GaussianGap(*(balls.certify(side, wanted, method=METHOD) for side in sides))
+        below = delivered(_below_identity(f, wanted), wanted)
+        return GaussianGap(Enclosure.exact(_ZERO, METHOD), below)
+    above = _certified(lambda: _largest_gaps(f, mean)[0], wanted)
+    below = _certified(lambda: _largest_gaps(f, mean)[1], wanted)
+    return GaussianGap(delivered(above, wanted), delivered(below, wanted))
 
 
 def distance_to_gaussian(f: PiecewiseLinear, mu: RealLike, digits: int = 15) -> Enclosure:
     """Enclose the sup-norm distance ``sup |f - G_mu|``, ``mu >= 0``."""
     mean, wanted = real_in(mu, "mu", ">= 0"), digits_in(digits)
     if mean.fraction == 0:
-        return gaussian_gap(f, mean, wanted).below
-    return balls.certify(
-        lambda: arb.max(*_largest_gaps(f, mean)), wanted, lowest=Fraction(0), method=METHOD
-    )
+        return delivered(_below_identity(f, wanted), wanted)
+    return delivered(_certified(lambda: arb.max(*_largest_gaps(f, mean)), wanted), wanted)
+
+
+def _below_identity(f: PiecewiseLinear, digits: int) -> Enclosure:
+    """``sup (Id - f)``: how far ``f`` is from ``G_0``."""
+    worst = violation(identity(), f)
+    return enclose_level(worst.excess if worst else _ZERO, digits, METHOD)
+
+
+def _certified(gap: Callable[[], arb], digits: int) -> Enclosure:
+    return balls.certify(gap, digits, lowest=_ZERO, method=METHOD)
 
 
 def _largest_gaps(f: PiecewiseLinear, mean: Real) -> tuple[arb, arb]:

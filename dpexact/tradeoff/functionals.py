@@ -15,12 +15,13 @@ from typing import Final, TypeAlias
 from flint import arb
 
 from dpexact import balls, reals
+from dpexact.answers import delivered
 from dpexact.arguments import digits_in, real_in
 from dpexact.enclosure import Enclosure
 from dpexact.reals import Real, RealLike
 from dpexact.tradeoff.convex import conjugate
 from dpexact.tradeoff.gaussian import GaussianTradeoff
-from dpexact.tradeoff.numbers import ball, each_ball, enclose
+from dpexact.tradeoff.numbers import ball, each_ball, enclose_level
 from dpexact.tradeoff.piecewise import PiecewiseLinear
 
 Curve: TypeAlias = PiecewiseLinear | GaussianTradeoff
@@ -35,7 +36,7 @@ def total_variation(f: Curve, digits: int = 15) -> Enclosure:
     """``TV(P, Q) = 1 - min (alpha + f(alpha)) = 1 + f*(-1)``; exact where it is rational."""
     wanted = digits_in(digits)
     if isinstance(f, PiecewiseLinear):
-        return enclose(1 + conjugate(f, -1), wanted, METHOD)
+        return delivered(enclose_level(1 + conjugate(f, -1), wanted, METHOD), wanted)
     return _gaussian(f, wanted, lambda mu: (mu / (2 * arb(2).sqrt())).erf())
 
 
@@ -84,7 +85,7 @@ def kappa_3_bar(f: Curve, digits: int = 15) -> Enclosure:
         mean = sum((w * x for w, x in zip(weights, logs, strict=True)), arb(0))
         return sum((w * abs(x - mean) ** 3 for w, x in zip(weights, logs, strict=True)), arb(0))
 
-    return balls.certify(compute, wanted, method=METHOD)
+    return _delivered(compute, wanted)
 
 
 def renyi(f: Curve, order: RealLike, digits: int = 15) -> Enclosure:
@@ -107,7 +108,7 @@ def renyi(f: Curve, order: RealLike, digits: int = 15) -> Enclosure:
         return _INFINITE
     if _is_identity(f):
         return _NOTHING
-    return balls.certify(lambda: _renyi_ball(f, a), wanted, method=METHOD)
+    return _delivered(lambda: _renyi_ball(f, a), wanted)
 
 
 def _renyi_ball(f: PiecewiseLinear, order: Real) -> arb:
@@ -125,10 +126,15 @@ def renyi_max(f: PiecewiseLinear, digits: int = 15) -> Enclosure:
         return _INFINITE
     if least == 1:
         return _NOTHING
-    return balls.certify(lambda: -ball(least).log(), wanted, method=METHOD)
+    return _delivered(lambda: -ball(least).log(), wanted)
 
 
 # --- sums over atoms ------------------------------------------------------------------------------
+
+
+def _delivered(compute: Callable[[], arb], digits: int) -> Enclosure:
+    """The answer to the question that was asked; none of them is ever negative."""
+    return delivered(balls.certify(compute, digits, lowest=Fraction(0), method=METHOD), digits)
 
 
 def _moment(f: PiecewiseLinear, digits: int, of: Callable[[arb], arb]) -> Enclosure:
@@ -141,7 +147,7 @@ def _moment(f: PiecewiseLinear, digits: int, of: Callable[[arb], arb]) -> Enclos
     def compute() -> arb:
         return sum((w * of(slope) for w, slope in zip(*_law(f), strict=True)), arb(0))
 
-    return balls.certify(compute, digits, method=METHOD)
+    return _delivered(compute, digits)
 
 
 def _law(f: PiecewiseLinear) -> tuple[list[arb], list[arb]]:
@@ -172,4 +178,4 @@ def _gaussian(
     rational = exact(mu) if mu is not None else None
     if rational is not None:
         return Enclosure.exact(rational, METHOD)
-    return balls.certify(lambda: closed_form(balls.ball(f.mu)), digits, method=METHOD)
+    return _delivered(lambda: closed_form(balls.ball(f.mu)), digits)

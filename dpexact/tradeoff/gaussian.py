@@ -13,12 +13,13 @@ from typing import Final
 from flint import arb
 
 from dpexact import balls, reals
+from dpexact.answers import delivered
 from dpexact.arguments import digits_in, integer_in, real_in
 from dpexact.enclosure import Enclosure
 from dpexact.errors import InvalidInput
 from dpexact.reals import Real, RealLike
 from dpexact.tradeoff.base import TradeoffFunction, level_in
-from dpexact.tradeoff.numbers import Number, ball
+from dpexact.tradeoff.numbers import Number, ball, enclose_level
 
 _OUTLINE_POINTS: Final = 400
 
@@ -39,9 +40,7 @@ class GaussianTradeoff(TradeoffFunction):
 
     def _enclose(self, alpha: Number, digits: int) -> Enclosure:
         if alpha in (0, 1) or self.mu.fraction == 0:
-            if isinstance(alpha, Fraction):
-                return Enclosure.exact(1 - alpha, self.method)
-            return balls.certify(lambda: 1 - ball(alpha), digits, method=self.method)
+            return enclose_level(1 - alpha, digits, self.method)
         return balls.certify(
             lambda: normal_cdf(quantile(ball(alpha)) - balls.ball(self.mu)),
             digits,
@@ -62,7 +61,8 @@ class GaussianTradeoff(TradeoffFunction):
             mu = balls.ball(self.mu)
             return -(mu * quantile(ball(x)) - mu * mu / 2).exp()
 
-        return balls.certify(derivative, wanted, method=self.method)
+        found = balls.certify(derivative, wanted, highest=Fraction(0), method=self.method)
+        return delivered(found, wanted)
 
     def inverse(self) -> GaussianTradeoff:
         return self
@@ -92,7 +92,7 @@ class GaussianTradeoff(TradeoffFunction):
 
     def _outline(self) -> tuple[list[float], list[float]]:
         with balls.precision(64):
-            mu = float(balls.ball(self.mu).mid())
+            mu = float(balls.ball(self.mu).mid())  # proposes: a picture
         # equal steps in t, wide enough for both ends of the curve
         low, high = -5.0, 5.0 + mu
         ts = [high - (high - low) * k / _OUTLINE_POINTS for k in range(_OUTLINE_POINTS + 1)]

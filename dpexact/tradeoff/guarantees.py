@@ -13,6 +13,7 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from dpexact import balls
+from dpexact.answers import delivered
 from dpexact.arguments import digits_in, real_in
 from dpexact.enclosure import Enclosure
 from dpexact.errors import InvalidInput
@@ -34,9 +35,13 @@ class Guarantee(NamedTuple):
         wanted = digits_in(digits)
         if self.level == 1:
             return Enclosure.exact(Fraction(0), "exact trade-off function")
-        return balls.certify(
-            lambda: ball(self.level).log(), wanted, method="exact trade-off function"
+        found = balls.certify(
+            lambda: ball(self.level).log(),
+            wanted,
+            lowest=Fraction(0),
+            method="exact trade-off function",
         )
+        return delivered(found, wanted)
 
 
 def f_eps_delta(eps: RealLike, delta: RealLike) -> PiecewiseLinear:

@@ -10,7 +10,7 @@ from dpexact.arguments import integer_in, real_in
 from dpexact.enclosure import Enclosure
 from dpexact.reals import Real, RealLike
 from dpexact.tradeoff.base import TradeoffFunction, level_in
-from dpexact.tradeoff.numbers import Number, approximate, compare, enclose, exponential
+from dpexact.tradeoff.numbers import Number, approximate, compare, enclose_level, exponential
 from dpexact.tradeoff.piecewise import Atom, PiecewiseLinear
 
 #: Largest shift of discrete noise.
@@ -47,7 +47,7 @@ class LaplaceTradeoff(TradeoffFunction):
         return self._shrink * (1 - x)
 
     def _enclose(self, alpha: Number, digits: int) -> Enclosure:
-        return enclose(self.value(alpha), digits, self.method)
+        return enclose_level(self.value(alpha), digits, self.method)
 
     def inverse(self) -> LaplaceTradeoff:
         return self
@@ -62,6 +62,7 @@ class LaplaceTradeoff(TradeoffFunction):
         return f"LaplaceTradeoff({str(self.mu)!r})"
 
     def _outline(self) -> tuple[list[float], list[float]]:
+        # proposes: a picture
         shrink = approximate(self._shrink)
         # equal ratios on the hyperbola, which runs from shrink/2 to 1/2
         steps = [k / _OUTLINE_POINTS for k in range(_OUTLINE_POINTS + 1)]

@@ -290,8 +290,14 @@ def enclose(value: Number, digits: int, method: str) -> Enclosure:
     return balls.certify(value.ball, digits, method=method)
 
 
+def enclose_level(value: Number, digits: int, method: str) -> Enclosure:
+    """:func:`enclose` of a probability."""
+    return enclose(value, digits, method).within(Fraction(0), Fraction(1))
+
+
 def approximate(value: Number) -> float:
     """A float nearby, for pictures: it certifies nothing."""
+    # proposes: pictures
     return float(first_ball(value).mid())
 
 

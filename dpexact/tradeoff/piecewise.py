@@ -26,7 +26,7 @@ from dpexact.tradeoff.numbers import (
     approximate,
     binomial_terms,
     compare,
-    enclose,
+    enclose_level,
     number,
     sign,
 )
@@ -116,7 +116,7 @@ class PiecewiseLinear(TradeoffFunction):
         return bisect_left(range(last), True, key=lambda i: compare(self.path[i + 1].alpha, x) > 0)
 
     def _enclose(self, alpha: Number, digits: int) -> Enclosure:
-        return enclose(self.value(alpha), digits, self.method)
+        return enclose_level(self.value(alpha), digits, self.method)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, PiecewiseLinear):
@@ -171,6 +171,7 @@ class PiecewiseLinear(TradeoffFunction):
 
     def _outline(self) -> tuple[list[float], list[float]]:
         alphas, betas = zip(*self.path, strict=True)
+        # proposes: a picture
         return [approximate(x) for x in alphas], [approximate(y) for y in betas]
 
 

@@ -1,18 +1,21 @@
 """``bounds``: published rows, slack, reasons, JSON, and the verb."""
 
 import json
+import math
 from fractions import Fraction
 
 import pytest
 from click.testing import CliRunner
 
 import dpexact
+from dpexact.accounting import bounds_of
 from dpexact.accounting.bounds_of import optimal_of_enclosure
 from dpexact.accounting.classic import optimal_renyi_epsilon
 from dpexact.cli import main
 from dpexact.enclosure import Enclosure
-from dpexact.errors import InvalidInput
+from dpexact.errors import Contradiction, InvalidInput
 from dpexact.reals import real
+from dpexact.ternary import Ternary
 
 
 def test_hundred_steps_of_a_tenth():
@@ -53,7 +56,7 @@ def test_no_bound_is_below_the_truth(text, delta):
     applying = [bound for bound in found if bound.applies]
     assert applying
     for bound in applying:
-        assert found.exact.at_most(bound.value) is not False, bound.name
+        assert found.exact.at_most(bound.value) is not Ternary.FAILS, bound.name
         assert bound.slack.upper >= 0
     assert all(bound.reason for bound in found if not bound.applies)
 
@@ -131,3 +134,29 @@ def test_the_verb_refuses_bad_input():
     result = run("gaussian(1)", "--delta", "-1")
     assert result.exit_code == 2
     assert result.output.count("\n") == 1
+
+
+def test_a_contradiction_is_no_missing_hypothesis(monkeypatch):
+    def contradiction(*_):
+        raise Contradiction("one", "another")
+
+    monkeypatch.setattr(bounds_of, "symmetric_samples", contradiction)
+    with pytest.raises(Contradiction):
+        dpexact.bounds("poisson(laplace(1), 1/10)", "1e-5", 5)
+
+
+def test_wide_values_are_listed_with_what_stood_in_the_way(monkeypatch):
+    wide = Enclosure(Fraction(1), Fraction(2), "test", "short")
+    monkeypatch.setattr(bounds_of, "epsilon_answer", lambda *_: wide)
+    found = dpexact.bounds("pure_dp(0.1)^100", "1e-6", 5)
+    assert (found.exact, found.reason) == (wide, "short")
+    assert found["basic composition"].slack == Enclosure(Fraction(4), Fraction(9))
+
+
+@pytest.mark.parametrize(("low", "high"), [("1", "2"), ("0", "3"), ("1", "inf")])
+def test_the_optimal_conversion_of_a_wide_divergence_holds_those_within(low, high):
+    order, delta = real("6"), real("1e-3")
+    top = math.inf if high == "inf" else Fraction(high)
+    found = optimal_of_enclosure(Enclosure(Fraction(low), top), order, delta, 10)
+    inside = optimal_renyi_epsilon("3/2", "6", "1e-3", 10)
+    assert found.lower < inside.lower <= inside.upper < found.upper

@@ -33,5 +33,8 @@ def test_infinities():
     assert difference(one, INFINITE) is None
     assert difference(above, one).upper == math.inf
     assert difference(above, one).lower == 1
-    for a, b in ((INFINITE, one), (one, INFINITE), (above, one)):
+    below = Enclosure(-math.inf, Fraction(2))
+    assert difference(below, one) is None
+    assert difference(one, below) == Enclosure(Fraction(-1), math.inf)
+    for a, b in ((INFINITE, one), (one, INFINITE), (above, one), (below, one), (one, below)):
         assert ratio(a, b) is None

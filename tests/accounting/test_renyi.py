@@ -11,9 +11,12 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import dpexact
-from dpexact.accounting.renyi import renyi, sampled
+from dpexact import balls
+from dpexact.accounting.renyi import averages, noises, renyi, sampled, trapezoid
+from dpexact.accounting.renyi.query import enclose_renyi, order_in
 from dpexact.enclosure import EXACT
 from dpexact.errors import InvalidInput, PrecisionNotReached, UnsupportedMechanism
+from dpexact.ternary import Ternary
 
 SCALE = float(os.environ.get("DPEXACT_TEST_SCALE", "1"))
 TINY = Fraction(1, 10**30)
@@ -221,7 +224,7 @@ def test_the_add_direction_is_consistent(configuration):
     assert max(coarse.lower, fine.lower, sandwich.lower) <= min(
         coarse.upper, fine.upper, sandwich.upper
     )
-    assert coarse.at_most(attempt(mechanism, order, digits, "remove")) is not False
+    assert coarse.at_most(attempt(mechanism, order, digits, "remove")) is not Ternary.FAILS
 
 
 @volume(30)
@@ -231,7 +234,7 @@ def test_divergence_increases_with_the_order_from_order_one_on(configuration):
     for direction in ("remove", "add"):
         first = attempt(mechanism, 1, 10, direction)
         assert first.digits >= 10
-        assert first.at_most(attempt(mechanism, order, 10, direction)) is not False
+        assert first.at_most(attempt(mechanism, order, 10, direction)) is not Ternary.FAILS
 
 
 @pytest.mark.parametrize("direction", ["remove", "add"])
@@ -329,3 +332,41 @@ def test_unsupported_mechanisms_are_named():
     for text in ("poisson(poisson(laplace(1), 0.1)^2, 0.1)", "fixed_size(gaussian(1), 1, 10)"):
         with pytest.raises(UnsupportedMechanism, match=r"poisson|fixed_size"):
             renyi(text, 2)
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "order"),
+    [
+        ("poisson(gaussian(1), 0.01)", "2.5"),
+        ("poisson(gaussian(2), 1/3)^7", "1"),
+        ("poisson(gaussian(1/2), 1/3)", "40"),
+        ("poisson(laplace(1), 1/10)^5 * gaussian(3)", "7/2"),
+        ("poisson(discrete_gaussian(2), 1/10)", "7/2"),
+        ("poisson(pure_dp(1), 1/10)^2", "inf"),
+        ("poisson(laplace(1) * approx_dp(1/2, 1/9), 1/10)", "1.5"),
+    ],
+)
+@pytest.mark.parametrize("direction", ["remove", "add"])
+def test_starved_answers_still_hold_the_truth(monkeypatch, mechanism, order, direction):
+    """Whatever limit cuts the work short, what is returned encloses the divergence asked for."""
+    alpha, m = order_in(order), dpexact.parse(mechanism)
+    exact = enclose_renyi(m, alpha, 25, direction)
+    limits = [
+        (balls, "CAP_FACTOR", 0),
+        (balls, "CAP_EXTRA", 0),
+        (noises, "MAX_ORDER", 3),
+        (noises, "MAX_BESIDE", 0),
+        (noises, "MAX_TYPES", 0),
+        (averages, "MAX_EVALUATIONS", 3),
+        (sampled, "ATTEMPTS", 1),
+        (sampled, "MAX_BITS", 80),
+        (sampled, "MAX_COST", 50.0),
+        (trapezoid, "MAX_NODES", 20),
+    ]
+    for module, name, value in limits:
+        with monkeypatch.context() as patch:
+            patch.setattr(module, name, value)
+            found = enclose_renyi(m, alpha, 25, direction)
+        assert found.lower <= exact.upper
+        assert exact.lower <= found.upper
+        assert found.digits >= 25 or found.reason

@@ -8,10 +8,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import dpexact
+from dpexact.accounting import subsampling_theorem as module
 from dpexact.accounting.choose import symmetric_samples
 from dpexact.accounting.subsampling_theorem import subsampling_theorem
+from dpexact.enclosure import Enclosure
 from dpexact.errors import UnsupportedMechanism
 from dpexact.reals import real
+from dpexact.ternary import Ternary
 from dpexact.tradeoff import delta_of, f_eps_delta, subsampled
 
 
@@ -87,7 +90,7 @@ def test_c_p_of_gaussians_is_above_the_truth():
         found = dpexact.bounds(text, "1e-3", 6)
         bound = found["C_p"]
         assert bound.value.digits >= 3
-        assert found.exact.at_most(bound.value) is not False
+        assert found.exact.at_most(bound.value) is not Ternary.FAILS
         assert bound.slack.upper < Fraction(1, 5)
         assert found["subsampling theorem"].value > bound.value
 
@@ -109,3 +112,30 @@ def test_where_they_do_not_apply(text, reason):
         symmetric_samples(dpexact.parse(text))
     if "zcdp" not in text:
         assert found["subsampling theorem"].reason
+
+
+@pytest.mark.parametrize("inner", ["laplace(1)", "approx_dp(1, 1/2)^2"])
+def test_a_share_that_is_not_told_from_the_rate(inner):
+    """The rate is 1/2 in a form of which no ball proves it: both cases are covered."""
+    hidden, plain = "sqrt(2)*sqrt(3)/(2*sqrt(6))", "1/2"
+    for shift in ("0", "1e-2000"):
+        delta = real(f"1/2 - {shift}")
+        exact = subsampling_theorem(dpexact.parse(f"poisson({inner}, {plain})"), delta, 10)
+        found = subsampling_theorem(dpexact.parse(f"poisson({inner}, {hidden})"), delta, 10)
+        assert found.lower == 0
+        assert exact.lower <= found.upper < Fraction(1, 10**4)
+
+
+def test_a_wide_epsilon_of_a_step_is_mapped(monkeypatch):
+    """What is known of the step without sampling comes out amplified, never as it is."""
+    wide = Enclosure(Fraction(1), Fraction(2), "test", "short")
+    monkeypatch.setattr(module, "epsilon_answer", lambda *_: wide)
+    found = subsampling_theorem(dpexact.parse("poisson(laplace(1), 1/10)^3"), real("1e-5"), 10)
+    low, high = (3 * math.log1p(math.expm1(x) / 10) for x in (1, 2))
+    assert abs(float(found.lower) - low) < 1e-9
+    assert abs(float(found.upper) - high) < 1e-9
+    assert found.reason == "short"
+    endless = Enclosure(-math.inf, math.inf, "test", "short")
+    monkeypatch.setattr(module, "epsilon_answer", lambda *_: endless)
+    found = subsampling_theorem(dpexact.parse("poisson(laplace(1), 1/10)^3"), real("1e-5"), 10)
+    assert (found.lower, found.upper) == (0, math.inf)

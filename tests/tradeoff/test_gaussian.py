@@ -41,7 +41,7 @@ def test_value_agrees_with_an_independent_engine(mu, alpha):
 def test_symmetric(mu, alpha):
     g = GaussianTradeoff(mu)
     there = g(alpha, digits=40)
-    assert alpha in g(there.lower, digits=40).clamped(F(0), F(1)) or (
+    assert alpha in g(there.lower, digits=40).within(F(0), F(1)) or (
         g(there.upper, digits=40).lower <= alpha <= g(there.lower, digits=40).upper
     )
     assert g.inverse() == g

@@ -12,7 +12,6 @@ from flint import arb
 from dpexact import balls
 from dpexact.accounting.classic.roots import increasing_root
 from dpexact.enclosure import Enclosure
-from dpexact.errors import PrecisionNotReached
 from dpexact.reals import Real
 
 _BRACKET_BITS: Final = 256
@@ -37,15 +36,13 @@ class Approximation(ABC):
     def epsilon(self, delta: Real, digits: int) -> Enclosure:
         """Enclose an epsilon at which the claimed delta crosses ``delta``; 0 if it starts below.
 
-        A formula that does not decrease everywhere may cross elsewhere too.
-
-        Raises:
-            PrecisionNotReached: no crossing was certified.
+        A formula that does not decrease everywhere may cross elsewhere too. Where no crossing was
+        certified nothing is known.
         """
         found = self._bracket(delta)
-        if found is None:
-            return Enclosure.exact(Fraction(0), self.method)
-        low, high = found
+        if found.is_exact or not isinstance(found.upper, Fraction):
+            return found
+        low, high = Fraction(found.lower), found.upper
         return balls.certify(
             lambda: increasing_root(
                 lambda point: balls.ball(delta) - self.delta_ball(point),
@@ -58,21 +55,20 @@ class Approximation(ABC):
             method=self.method,
         )
 
-    def _bracket(self, delta: Real) -> tuple[Fraction, Fraction] | None:
+    def _bracket(self, delta: Real) -> Enclosure:
         """A short interval with the claim above ``delta`` on the left, below on the right."""
+        unknown = Enclosure(Fraction(0), math.inf, self.method)
         with balls.precision(_BRACKET_BITS):
             target = balls.ball(delta)
             low, high = arb(0), arb(1)
             if self.delta_ball(low) <= target:
-                return None
+                return Enclosure.exact(Fraction(0), self.method)
             while not self.delta_ball(high) < target:
                 low, high = high, 2 * high
                 if high > _LARGEST:
-                    raise PrecisionNotReached(
-                        f"the claim of {self.method} stays above delta",
-                        Enclosure(Fraction(0), math.inf, self.method),
-                    )
+                    return unknown.short(f"the claim of {self.method} stays above delta")
             while high - low > high * arb(2) ** (-_BRACKET_BITS // 4):
+                # proposes: a point; on which side it lies is certified
                 middle = ((low + high) / 2).mid()
                 value = self.delta_ball(middle)
                 if value > target:
@@ -82,11 +78,8 @@ class Approximation(ABC):
                 else:
                     break
             if not self.delta_ball(low) > target:  # it was doubled past unknown signs
-                raise PrecisionNotReached(
-                    f"the crossing of {self.method} is unclear",
-                    Enclosure(Fraction(0), math.inf, self.method),
-                )
-            return balls.midpoint(low), balls.midpoint(high)
+                return unknown.short(f"the crossing of {self.method} is unclear")
+            return balls.to_enclosure(low).between(balls.to_enclosure(high), self.method)
 
 
 class Larger(Approximation):

@@ -32,6 +32,7 @@ from dpexact.enclosure import Enclosure
 from dpexact.errors import InvalidInput
 from dpexact.mechanisms import Mechanism
 from dpexact.reals import Real
+from dpexact.ternary import Ternary
 
 METHOD = "Berry-Esseen"
 
@@ -43,8 +44,9 @@ class BerryEsseen(Approximation):
 
     def __init__(self, total: Callable[[], Functionals]) -> None:
         self.total = total
-        if balls.certify(lambda: self.constants()[1], 5).at_most(Fraction(1, 2)) is not True:
-            raise InvalidInput("gamma: the error of Theorem 5 is not below 1/2 here")
+        gamma = balls.certify(lambda: self.constants()[1], 5)
+        if gamma.less_than(Fraction(1, 2)) is not Ternary.HOLDS:
+            raise InvalidInput("gamma: the error of Theorem 5 is not certainly below 1/2 here")
 
     def constants(self) -> tuple[arb, arb]:
         """``mu`` and ``gamma``."""
@@ -68,7 +70,7 @@ class BerryEsseen(Approximation):
     def epsilon(self, delta: Real, digits: int) -> Enclosure:
         least = balls.certify(lambda: self._edge(*self.constants()), 10)
         target = balls.certify(lambda: balls.ball(delta), 10)
-        if target.at_most(least):
+        if target.less_than(least) is Ternary.HOLDS:
             return Enclosure.exact(math.inf, self.method)
         return super().epsilon(delta, digits)
 

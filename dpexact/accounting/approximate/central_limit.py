@@ -15,6 +15,7 @@ of fixed size and replacement, where the printed ``sqrt(2c)`` should be ``sqrt(2
 from __future__ import annotations
 
 from collections.abc import Callable
+from fractions import Fraction
 from typing import Final
 
 from flint import arb
@@ -22,6 +23,7 @@ from flint import arb
 from dpexact import balls, reals
 from dpexact.accounting.approximate.base import Approximation, normal_tail
 from dpexact.accounting.closed_form import gaussian_divergence
+from dpexact.answers import delivered
 from dpexact.arguments import digits_in, integer_in, real_in
 from dpexact.enclosure import Enclosure
 from dpexact.reals import Real, RealLike
@@ -53,7 +55,7 @@ def poisson_mu(sigma: RealLike, q: RealLike, steps: RealLike, digits: int = 15) 
     1.13393918828...
     """
     mu = poisson_mu_ball(_noise(sigma), _rate(q), integer_in(steps, "steps", 1))
-    return balls.certify(mu, digits_in(digits), method="central limit, Poisson sampling")
+    return _delivered(mu, digits_in(digits), "central limit, Poisson sampling")
 
 
 def uniform_mu(sigma: RealLike, q: RealLike, steps: RealLike, digits: int = 15) -> Enclosure:
@@ -63,7 +65,7 @@ def uniform_mu(sigma: RealLike, q: RealLike, steps: RealLike, digits: int = 15) 
     1.55363...
     """
     mu = uniform_mu_ball(_noise(sigma), _rate(q), integer_in(steps, "steps", 1))
-    return balls.certify(mu, digits_in(digits), method="central limit, uniform sampling")
+    return _delivered(mu, digits_in(digits), "central limit, uniform sampling")
 
 
 def poisson_mu_ball(sigma: Real, q: Real, steps: int) -> Callable[[], arb]:
@@ -86,6 +88,10 @@ def uniform_mu_ball(sigma: Real, q: Real, steps: int) -> Callable[[], arb]:
         return balls.ball(q) * (2 * steps * total).sqrt()
 
     return compute
+
+
+def _delivered(mu: Callable[[], arb], digits: int, method: str) -> Enclosure:
+    return delivered(balls.certify(mu, digits, lowest=Fraction(0), method=method), digits)
 
 
 def _noise(sigma: RealLike) -> Real:

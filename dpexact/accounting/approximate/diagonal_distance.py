@@ -17,6 +17,7 @@ points decide.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 from itertools import pairwise
 from typing import Final
 
@@ -26,6 +27,7 @@ from dpexact import balls
 from dpexact.accounting.approximate.base import normal_tail
 from dpexact.accounting.approximate.normal import quantile
 from dpexact.accounting.classic.roots import increasing_root
+from dpexact.answers import delivered
 from dpexact.arguments import digits_in, integer_in, real_in
 from dpexact.enclosure import Enclosure
 from dpexact.reals import RealLike
@@ -59,11 +61,13 @@ def theorem_8_constant(mu: RealLike, n: int, digits: int = 10) -> Enclosure:
     0.0470107...
     """
     m, count = real_in(mu, "mu", "> 0"), integer_in(n, "n", 1, MAX_REPETITIONS)
+    wanted = digits_in(digits)
 
     def compute() -> arb:
         return count * _distance(balls.ball(m), count)
 
-    return balls.certify(compute, digits_in(digits), method="Theorem 8", lost_bits=32)
+    found = balls.certify(compute, wanted, lowest=Fraction(0), method="Theorem 8", lost_bits=32)
+    return delivered(found, wanted)
 
 
 def _distance(mu: arb, n: int) -> arb:
@@ -80,7 +84,9 @@ def _distance(mu: arb, n: int) -> arb:
             continue  # the maximum over the piece is at a vertex
         share = (tangent.line - first.line) / (second.line - first.line)
         alpha = first.alpha + share * (second.alpha - first.alpha)
-        largest = largest.max(alpha - tangent.alpha)
+        larger = largest.max(alpha - tangent.alpha)
+        inside = tangent.line >= first.line and tangent.line <= second.line
+        largest = larger if inside else larger.union(largest)
     return largest
 
 

@@ -21,17 +21,17 @@ from dpexact.accounting.approximate.functionals import Functionals, gaussian_mu
 from dpexact.accounting.approximate.sup_distance import sup_distance
 from dpexact.accounting.choose import profile
 from dpexact.accounting.intervals import difference, ratio
-from dpexact.accounting.queries import delta as exact_delta
-from dpexact.accounting.queries import epsilon as exact_epsilon
 from dpexact.accounting.queries import mechanism_in
+from dpexact.answers import delivered
 from dpexact.arguments import APPROXIMATIONS, Direction, digits_in, direction_in, real_in
 from dpexact.enclosure import Enclosure
 from dpexact.errors import InvalidInput, UnsupportedMechanism
 from dpexact.mechanisms import GDP, ApproxDP, FixedSize, Mechanism, Poisson, PureDP
 from dpexact.reals import Real, RealLike, divide, rational
+from dpexact.ternary import Ternary
 
-#: How often the digits of both values are doubled for the sake of their difference, unless what
-#: is known of the true value is a wide enclosure at any digits, as for samples of fixed size.
+#: How often the digits of both values are doubled for the sake of their difference, while both
+#: are reached.
 _DOUBLINGS: Final = 3
 
 
@@ -55,8 +55,12 @@ class ApproximationError:
     @property
     def verdict(self) -> str:
         """As an upper bound the claim is ``sound``, ``unsound`` or ``undecided``."""
-        holds = self.true.at_most(self.claimed)
-        return "undecided" if holds is None else "sound" if holds else "unsound"
+        match self.true.at_most(self.claimed):
+            case Ternary.HOLDS:
+                return "sound"
+            case Ternary.FAILS:
+                return "unsound"
+        return "undecided"
 
     def to_json(self, digits: int) -> dict[str, Any]:
         """The comparison as JSON values, bounds rounded outward."""
@@ -102,7 +106,7 @@ def approximation_error(
     Raises:
         InvalidInput: an argument out of its domain, or a hypothesis that fails.
         UnsupportedMechanism: the method does not speak of it, or no exact value is certified.
-        PrecisionNotReached: the digits were not reached.
+        PrecisionNotReached: the digits of one of the two values were not reached; carries it.
 
     >>> m = "poisson(gaussian(0.7), 256/60000)^10546"
     >>> found = approximation_error(m, "clt-poisson", 7, digits=8)
@@ -114,16 +118,17 @@ def approximation_error(
         raise InvalidInput("epsilon: give exactly one of epsilon and delta")
     _check_loss(m)
     formula = approximation(m, method, way)
+    accounting = profile(m, way)
     if epsilon is not None:
         at = real_in(epsilon, "epsilon", ">= 0")
-        return _compare(
-            m, formula, "delta", at, wanted, lambda d: exact_delta(m, at, d, way), formula.delta
-        )
-    assert delta is not None
-    at = real_in(delta, "delta", "> 0", "< 1")
-    return _compare(
-        m, formula, "epsilon", at, wanted, lambda d: exact_epsilon(m, at, d, way), formula.epsilon
-    )
+        found = _compare(m, formula, "delta", at, wanted, accounting.delta, formula.delta)
+    else:
+        assert delta is not None
+        at = real_in(delta, "delta", "> 0", "< 1")
+        found = _compare(m, formula, "epsilon", at, wanted, accounting.epsilon, formula.epsilon)
+    delivered(found.claimed, wanted)
+    delivered(found.true, wanted if accounting.sharp else 0)
+    return found
 
 
 def approximation_distance(mechanism: Mechanism | str, method: str, digits: int = 6) -> Enclosure:
@@ -153,7 +158,7 @@ def approximation_distance(mechanism: Mechanism | str, method: str, digits: int 
         raise InvalidInput(
             f"method: {method!r} claims no trade-off function; use clt-poisson, clt-uniform or clt"
         )
-    return sup_distance(profile(m).delta, formula.mu, wanted)
+    return delivered(sup_distance(profile(m).delta, formula.mu, wanted), wanted)
 
 
 def approximation(mechanism: Mechanism, method: str, direction: Direction) -> Approximation:
@@ -180,16 +185,16 @@ def _compare(
     quantity: str,
     at: Real,
     digits: int,
-    exact: Callable[[int], Enclosure],
+    exact: Callable[[Real, int], Enclosure],
     claim: Callable[[Real, int], Enclosure],
 ) -> ApproximationError:
     working = digits + 2
     for attempt in range(_DOUBLINGS + 1):
-        claimed, true = claim(at, working), exact(working)
+        claimed, true = claim(at, working), exact(at, working)
         gap, quotient = difference(claimed, true), ratio(true, claimed)
         if (
             attempt == _DOUBLINGS
-            or true.digits < working
+            or min(claimed.digits, true.digits) < working
             or all(x is None or x.digits >= digits for x in (gap, quotient))
         ):
             break

@@ -119,9 +119,10 @@ def sampled_functionals(mu: arb, p: arb) -> Functionals:
     second = integrate(mu, p, lambda _, z, e: z * z * (p * e + 2 - p), low, high) + 2 * tail
     # Z = kl at the kink, which any point near it may replace: both signs are integrated there
     kink = (((kl.expm1() + p) / p).log() + mu * mu / 2) / mu
+    # proposes: a place near the kink; how far it may be off is added
     cut = arb(kink.mid())
     width = 2 * arb(kink.rad()) + arb(2) ** (-balls.current())
-    wrong = 2 * (mu * width) ** 3 * width * (p * (mu * cut).exp() + 1)
+    wrong = 2 * (mu * width) ** 3 * width * (p * (mu * (cut + width)).exp() + 1)
     third = integrate(mu, p, lambda _, z, e: (kl - z) ** 3 * (p * e + 1 - p), low, cut)
     third += integrate(mu, p, lambda _, z, e: (z - kl) ** 3 * (p * e + 1 - p), cut, high)
     third += wrong * arb(-1).union(arb(1))

@@ -111,9 +111,9 @@ def _discrete_gaussian(variance: Real, width: int) -> NoiseMoments:
 
 def _noise_sum(square: arb, power: int) -> arb:
     """``sum over all integers of |x|^power e^(-x^2/(2 square))``."""
-    about = float(square.mid())
-    last = math.ceil(math.sqrt(2 * about * (balls.current() + _GUARD) * math.log(2))) + 2
-    if 2 * last > MAX_ATOMS:
+    about = float(square.mid())  # proposes: where the sum ends, the rest being bounded
+    reach = math.sqrt(2 * about * (balls.current() + _GUARD) * math.log(2))
+    if 2 * reach + 4 > MAX_ATOMS:
         raise UnsupportedMechanism(
             f"no moments of a discrete Gaussian of more than {MAX_ATOMS} outcomes"
         )
@@ -121,8 +121,11 @@ def _noise_sum(square: arb, power: int) -> arb:
     def weight(x: int) -> arb:
         return arb(x) ** power * (-(arb(x) ** 2) / (2 * square)).exp()
 
+    last = math.ceil(reach) + 2
     found = sum((weight(x) for x in range(1, last + 1)), arb(0))
     edge, beyond = weight(last + 1), weight(last + 2)
+    if not beyond < edge:  # from here on the quotients fall
+        return arb.nan()
     tail = edge / (1 - beyond / edge)
     return 2 * (found + tail * arb(0).union(arb(1))) + (1 if power == 0 else 0)
 

@@ -22,6 +22,7 @@ def _bound(mass: arb, side: int) -> arb:
     reach = (-2 * (mass.min(1 - mass)).log()).sqrt() + 1
     guess = propose_root(lambda x: mass - normal_tail(x), -reach, reach)
     for lost in (8, 16, 32, 64, 128):
+        # proposes: a point; on which side it lies is certified
         x = (guess + side * (abs(guess) + 1) * arb(2) ** (lost - balls.current())).mid()
         tail = normal_tail(x)
         if (tail >= mass) if side < 0 else (tail <= mass):

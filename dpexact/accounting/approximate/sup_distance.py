@@ -26,7 +26,6 @@ from dpexact import balls, reals
 from dpexact.accounting.approximate.base import normal_tail
 from dpexact.accounting.closed_form import gaussian_divergence
 from dpexact.enclosure import Enclosure
-from dpexact.errors import PrecisionNotReached
 from dpexact.reals import Real
 
 METHOD: Final = "sup-norm of trade-off functions, by privacy profiles"
@@ -49,20 +48,17 @@ def sup_distance(delta_at: DeltaAt, mu: Callable[[], arb], digits: int) -> Enclo
         delta_at: ``delta_at(eps, digits)`` encloses the profile of ``f`` at ``eps >= 0``.
         mu: ``mu > 0`` as a ball function.
         digits: certified significant digits.
-
-    Raises:
-        PrecisionNotReached: with the best enclosure.
     """
     best = Enclosure(Fraction(0), Fraction(1), METHOD)
     for extra in _EXTRA:
         search = _Search(delta_at, mu, digits, digits + extra)
         found = search.run()
-        best = best.clamped(found.lower, found.upper)
+        best = best.meet(found)
         if best.digits >= digits:
             return best
         if not search.rounded:
             break
-    raise PrecisionNotReached(f"{digits} digits were not reached: it is in {best}", best)
+    return best.short("both functions are too close for the points and digits allowed")
 
 
 class _Point(NamedTuple):
@@ -106,7 +102,8 @@ class _Search:
             low = max(point.least for point in points)
             worst = max(range(len(bounds)), key=bounds.__getitem__)
             high, tail = bounds[worst], max(points[-1].f_high, points[-1].g_high)
-            found = Enclosure(low, max(low, high, tail), METHOD)
+            found = Enclosure(Fraction(0), max(high, tail), METHOD)
+            found = found.meet(Enclosure(low, Fraction(1), METHOD))
             if found.digits >= self.digits or self.rounded or len(points) == _MOST_POINTS:
                 return found
             place = worst + 1
@@ -130,13 +127,9 @@ class _Search:
             mu = self.mu()
             return normal_tail(balls.ball(point) / mu + mu / 2)
 
-        f = _best(lambda: self.delta_at(point, self.working))
-        g = _best(
-            lambda: _certified(
-                lambda: gaussian_divergence(self.mu(), balls.ball(point)), self.working
-            )
-        )
-        slope = _best(lambda: _certified(steepness, self.working))
+        f = self.delta_at(point, self.working).within(Fraction(0), Fraction(1))
+        g = _certified(lambda: gaussian_divergence(self.mu(), balls.ball(point)), self.working)
+        slope = _certified(steepness, self.working)
         bounds = (f.lower, f.upper, g.lower, g.upper, slope.upper)
         f_low, f_high, g_low, g_high, steepest = (Fraction(bound) for bound in bounds)
         return _Point(x, f_low, f_high, g_low, g_high, steepest)
@@ -166,10 +159,3 @@ def _bound(points: list[_Point], i: int) -> Fraction:
 
 def _certified(compute: Callable[[], arb], digits: int) -> Enclosure:
     return balls.certify(compute, digits, lowest=Fraction(0), highest=Fraction(1))
-
-
-def _best(ask: Callable[[], Enclosure]) -> Enclosure:
-    try:
-        return ask()
-    except PrecisionNotReached as error:
-        return error.best

@@ -16,6 +16,7 @@ from flint import arb
 from dpexact import balls
 from dpexact.accounting.classic.guarantees import Guarantee
 from dpexact.accounting.classic.slack import fraction_sum, joint, summed
+from dpexact.answers import delivered
 from dpexact.arguments import digits_in, real_in
 from dpexact.enclosure import Enclosure
 from dpexact.errors import InvalidInput
@@ -41,8 +42,14 @@ def basic_composition(steps: Steps, delta: RealLike, digits: int = 15) -> Enclos
     >>> print(basic_composition([Guarantee(real("0.1"), count=100)], "1e-6"))
     10
     """
+    wanted = digits_in(digits)
+    return delivered(enclose_basic(steps, delta, wanted), wanted)
+
+
+def enclose_basic(steps: Steps, delta: RealLike, digits: int) -> Enclosure:
+    """The bound of :func:`basic_composition`, as narrow as it could be certified."""
     summed(steps, _delta(delta)).check(positive=False)
-    return _basic(steps, digits_in(digits))
+    return _basic(steps, digits)
 
 
 def advanced_composition(steps: Steps, delta: RealLike, digits: int = 15) -> Enclosure:
@@ -63,7 +70,13 @@ def advanced_composition(steps: Steps, delta: RealLike, digits: int = 15) -> Enc
     >>> print(advanced_composition([Guarantee(real("0.1"), count=100)], "1e-6", 12).shown(12))
     6.30823095051...
     """
-    target, wanted = _delta(delta), digits_in(digits)
+    wanted = digits_in(digits)
+    return delivered(enclose_advanced(steps, delta, wanted), wanted)
+
+
+def enclose_advanced(steps: Steps, delta: RealLike, digits: int) -> Enclosure:
+    """The bound of :func:`advanced_composition`, as narrow as it could be certified."""
+    target = _delta(delta)
     if len({(step.eps, step.delta) for step in steps}) > 1:
         raise InvalidInput("steps: they must all guarantee the same eps and delta")
     slack = summed(steps, target)
@@ -73,7 +86,7 @@ def advanced_composition(steps: Steps, delta: RealLike, digits: int = 15) -> Enc
         drift = _sum(steps, lambda eps: eps * eps.expm1())
         return drift + _spread(_square(steps), -slack.ball().log())
 
-    return balls.certify(compute, wanted, lowest=_ZERO, method="advanced composition")
+    return balls.certify(compute, digits, lowest=_ZERO, method="advanced composition")
 
 
 def kov_composition(steps: Steps, delta: RealLike, digits: int = 15) -> Enclosure:
@@ -99,10 +112,15 @@ def kov_composition(steps: Steps, delta: RealLike, digits: int = 15) -> Enclosur
     >>> print(kov_composition([Guarantee(real("0.1"), count=100)], "1e-6", 12).shown(12))
     5.75610551933...
     """
-    target, wanted = _delta(delta), digits_in(digits)
-    slack = joint(steps, target)
+    wanted = digits_in(digits)
+    return delivered(enclose_kov(steps, delta, wanted), wanted)
+
+
+def enclose_kov(steps: Steps, delta: RealLike, digits: int) -> Enclosure:
+    """The bound of :func:`kov_composition`, as narrow as it could be certified."""
+    slack = joint(steps, _delta(delta))
     if slack.check(positive=False) == 0:
-        return _basic(steps, wanted)
+        return _basic(steps, digits)
 
     def compute() -> arb:
         share, square = slack.share(), _square(steps)
@@ -110,7 +128,7 @@ def kov_composition(steps: Steps, delta: RealLike, digits: int = 15) -> Enclosur
         logarithm = (-share.log()).min((arb.const_e() + square.sqrt() / share).log())
         return _sum(steps, lambda eps: eps).min(drift + _spread(square, logarithm))
 
-    return balls.certify(compute, wanted, lowest=_ZERO, method="KOV simplified")
+    return balls.certify(compute, digits, lowest=_ZERO, method="KOV simplified")
 
 
 def pure_composition(steps: Steps, delta: RealLike, digits: int = 15) -> Enclosure:
@@ -128,7 +146,13 @@ def pure_composition(steps: Steps, delta: RealLike, digits: int = 15) -> Enclosu
     >>> print(pure_composition([Guarantee(real("0.1"), count=100)], "1e-6", 13).shown(13))
     5.756521769756...
     """
-    target, wanted = _delta(delta), digits_in(digits)
+    wanted = digits_in(digits)
+    return delivered(enclose_pure(steps, delta, wanted), wanted)
+
+
+def enclose_pure(steps: Steps, delta: RealLike, digits: int) -> Enclosure:
+    """The bound of :func:`pure_composition`, as narrow as it could be certified."""
+    target = _delta(delta)
     if any(balls.sign(step.delta, "delta") for step in steps):
         raise InvalidInput("steps: each must guarantee pure DP, delta_i = 0")
     slack = summed(steps, target)
@@ -138,7 +162,7 @@ def pure_composition(steps: Steps, delta: RealLike, digits: int = 15) -> Enclosu
         square = _square(steps)
         return square / 2 + _spread(square, -slack.ball().log())
 
-    return balls.certify(compute, wanted, lowest=_ZERO, method="Theorem 18")
+    return balls.certify(compute, digits, lowest=_ZERO, method="Theorem 18")
 
 
 def approximate_composition(steps: Steps, delta: RealLike, digits: int = 15) -> Enclosure:
@@ -160,8 +184,13 @@ def approximate_composition(steps: Steps, delta: RealLike, digits: int = 15) -> 
     >>> print(approximate_composition(steps, "1.1e-6", 12).shown(12))
     5.75652176975...
     """
-    target, wanted = _delta(delta), digits_in(digits)
-    slack = summed(steps, target)
+    wanted = digits_in(digits)
+    return delivered(enclose_approximate(steps, delta, wanted), wanted)
+
+
+def enclose_approximate(steps: Steps, delta: RealLike, digits: int) -> Enclosure:
+    """The bound of :func:`approximate_composition`, as narrow as it could be certified."""
+    slack = summed(steps, _delta(delta))
     slack.check(positive=True)
 
     def compute() -> arb:
@@ -169,7 +198,7 @@ def approximate_composition(steps: Steps, delta: RealLike, digits: int = 15) -> 
         advanced = square / 2 + _spread(square, -slack.ball().log())
         return _sum(steps, lambda eps: eps).min(advanced)
 
-    return balls.certify(compute, wanted, lowest=_ZERO, method="Theorem 22")
+    return balls.certify(compute, digits, lowest=_ZERO, method="Theorem 22")
 
 
 # --- parts ----------------------------------------------------------------------------------------

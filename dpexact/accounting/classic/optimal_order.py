@@ -25,6 +25,7 @@ from flint import arb
 
 from dpexact import balls
 from dpexact.accounting.classic.roots import propose_root
+from dpexact.answers import delivered
 from dpexact.arguments import digits_in, real_in
 from dpexact.enclosure import Enclosure
 from dpexact.reals import RealLike
@@ -47,8 +48,16 @@ def optimal_renyi_epsilon(
     >>> print(optimal_renyi_epsilon("3", "6", "1e-6", 12).shown(12))
     5.22242859977...
     """
+    wanted = digits_in(digits)
+    return delivered(enclose_optimal(divergence, order, delta, wanted), wanted)
+
+
+def enclose_optimal(
+    divergence: RealLike, order: RealLike, delta: RealLike, digits: int
+) -> Enclosure:
+    """The bound of :func:`optimal_renyi_epsilon`, as narrow as it could be certified."""
     gamma, alpha = real_in(divergence, "divergence", ">= 0"), real_in(order, "order", "> 1")
-    target, wanted = real_in(delta, "delta", "> 0", "< 1"), digits_in(digits)
+    target = real_in(delta, "delta", "> 0", "< 1")
 
     def compute() -> arb:
         problem = _Problem(balls.ball(alpha), balls.ball(gamma), balls.ball(target))
@@ -56,7 +65,7 @@ def optimal_renyi_epsilon(
 
     if balls.sign(gamma, "divergence") == 0:
         return Enclosure.exact(_ZERO, _METHOD)
-    return balls.certify(compute, wanted, lowest=_ZERO, method=_METHOD, lost_bits=64)
+    return balls.certify(compute, digits, lowest=_ZERO, method=_METHOD, lost_bits=64)
 
 
 class _Problem:
@@ -77,6 +86,7 @@ class _Problem:
         guess = propose_root(self._margin, zero, high)
         for lost in (16, 32, 64, 96):
             width = (abs(guess) + arb("1e-30")) * arb(2) ** (lost - balls.current())
+            # proposes: two points; what holds at them is certified there
             low, top = (guess - width).mid(), (guess + width).mid()
             if self._guaranteed(top) and (low <= 0 or self._refuted(low)):
                 return low.max(arb(0)).union(top)
@@ -105,6 +115,7 @@ class _Problem:
 
         At ``p - delta = (alpha - 1) delta`` the first part of ``m'`` is 0: the minimum lies beyond.
         """
+        # proposes: a point p; the tangent bound holds at any
         delta = self.delta.mid()
         least = ((self.alpha - 1) * delta).mid()
         if not least < (1 - delta) * arb("0.999"):

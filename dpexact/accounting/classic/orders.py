@@ -25,9 +25,10 @@ from flint import arb
 
 from dpexact import balls, reals
 from dpexact.accounting.minimum import minimise
+from dpexact.answers import delivered
 from dpexact.arguments import digits_in, real_in
 from dpexact.enclosure import Enclosure
-from dpexact.errors import InvalidInput, PrecisionNotReached
+from dpexact.errors import InvalidInput
 from dpexact.reals import Real, RealLike
 
 Curve: TypeAlias = Callable[[Real | None, int], Enclosure]
@@ -39,6 +40,7 @@ _NAMES: Final = {"plain": "moments accountant", "proposition 14": "Rényi, Propo
 #: The order minus 1 is sought between ``e^-LOG_RANGE`` and ``e^LOG_RANGE``.
 _LOG_RANGE: Final = 40.0
 _ROUNDS: Final = 12
+_ZERO: Final = Fraction(0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +62,8 @@ def renyi_epsilon(
 
     Args:
         curve: the exact Rényi divergences of one pair, or ``alpha rho`` (``t D_{t+1}`` must be
-            convex in ``t``; at a given ``order`` any upper bound will do).
+            convex in ``t``; at a given ``order`` any upper bound will do); where the digits are
+            out of reach, a wider enclosure.
         delta: any exact real in ``(0, 1)``.
         digits: certified significant digits.
         conversion: ``plain`` (Mironov 2017, Proposition 3; the moments accountant) or
@@ -76,18 +79,33 @@ def renyi_epsilon(
     >>> print(renyi_epsilon(line, "1e-6", 13).epsilon.shown(13))
     5.221534444530...
     """
-    target, wanted = real_in(delta, "delta", "> 0", "< 1"), digits_in(digits)
+    wanted = digits_in(digits)
+    found = enclose_renyi_epsilon(curve, delta, wanted, conversion, order)
+    delivered(found.epsilon, wanted)
+    return found
+
+
+def enclose_renyi_epsilon(
+    curve: Curve,
+    delta: RealLike,
+    digits: int,
+    conversion: Conversion,
+    order: RealLike | None = None,
+) -> BestOrder:
+    """What :func:`renyi_epsilon` finds, as narrow as it could be certified."""
+    target = real_in(delta, "delta", "> 0", "< 1")
     if conversion not in _NAMES:
         raise InvalidInput(f"conversion: {conversion!r} is not accepted; use {', '.join(_NAMES)}")
-    search = _Search(curve, target, conversion == "plain", wanted, _NAMES[conversion])
+    search = _Search(curve, target, conversion == "plain", digits, _NAMES[conversion])
     if order is None:
         return search.best()
     fixed = real_in(order, "order", "> 1").fraction
     if fixed is None:
         raise InvalidInput(f"order: {order} is not accepted; must be rational")
     found = balls.certify(
-        lambda: search.ratio(fixed - 1, balls.current()), wanted, lowest=Fraction(0)
+        lambda: search.ratio(fixed - 1, balls.current()).max(arb(0)), digits, lowest=_ZERO
     )
+    # proposes: a name for people
     return BestOrder(found.labelled(f"{search.name} at order {float(fixed):.6g}"), fixed)
 
 
@@ -104,14 +122,13 @@ class _Search:
     def numerator(self, t: Fraction, bits: int) -> arb:
         """``N(t)``; call inside ``balls.precision(bits)``."""
         digits = max(3, math.floor((bits - balls.GUARD_BITS) / math.log2(10)) + 1)
-        try:
-            divergence = self.curve(reals.rational(t + 1), digits)
-        except PrecisionNotReached as error:
-            divergence = error.best
-        if divergence.upper == math.inf:
-            return arb("inf") if divergence.lower == math.inf else arb.nan()
+        divergence = self.curve(reals.rational(t + 1), digits)
+        if divergence.lower == math.inf:
+            return arb("inf")
+        if math.inf in (divergence.upper, -divergence.lower):
+            return arb.nan()
         x = balls.ball(t)
-        value = balls.ball(Fraction(divergence.lower)).union(balls.ball(Fraction(divergence.upper)))
+        value = balls.ball(divergence.lower).union(balls.ball(divergence.upper))
         value = x * value - balls.ball(self.delta).log()
         return value if self.plain else value + x * x.log() - (x + 1) * x.log1p()
 
@@ -121,36 +138,39 @@ class _Search:
 
     def best(self) -> BestOrder:
         """The minimum, which is that at infinity when the search runs to the end."""
-        at = minimise(self._height, -_LOG_RANGE, _LOG_RANGE)
-        if self._height(at) == math.inf:
-            raise InvalidInput("curve: the divergence is infinite at every order")
+        at = minimise(self._height, -_LOG_RANGE, _LOG_RANGE)  # proposes: where the search begins
         bits = 2 * balls.bits_for(self.digits)
         center = Fraction(math.exp(at))
         with balls.precision(bits):
-            if self.ratio(center, bits) <= 0:
-                return BestOrder(Enclosure.exact(Fraction(0), self.name), center + 1)
+            first = self.ratio(center, bits)
+            if first <= 0:
+                return BestOrder(Enclosure.exact(_ZERO, self.name), center + 1)
+            if first > 0 and not first.is_finite():
+                raise InvalidInput("curve: the divergence is infinite at every order")
+            top = balls.to_enclosure(first).upper if first.is_finite() else math.inf
+        best = Enclosure(_ZERO, max(top, _ZERO), self.name)
         limit = self.curve(None, self.digits + 2)
-        if limit.lower < math.inf and at > _LOG_RANGE - 1:
+        if limit.upper < math.inf and at > _LOG_RANGE - 1:
             return self._at_infinity(limit)
         width = 1e-5
-        best: Enclosure | None = None
         for _ in range(_ROUNDS):
             found, center = self._bracket(center, Fraction(width), bits)
             if found is not None:
-                best = found
+                best = best.meet(found).labelled(self.name)
                 if best.digits >= self.digits:
-                    return BestOrder(best.labelled(self.name), center + 1)
+                    return BestOrder(best, center + 1)
                 width = max(min(100 * width, 0.1) * width, 10.0 ** (-self.digits - 5))
             else:
                 width = min(8 * width, 0.5)
-        raise PrecisionNotReached(
-            f"{self.digits} digits were not reached by {self.name}",
-            best or Enclosure(Fraction(0), math.inf, self.name),
+        return BestOrder(
+            best.short("three orders around the best one were not told apart"), center + 1
         )
 
     def _height(self, log_t: float) -> float:
+        """About ``eps(e^log_t)``, for proposals only."""
         with balls.precision(96):
             found = self.ratio(Fraction(math.exp(log_t)), 96)
+            # proposes: where the certified search begins
             return float(found.mid()) if found.is_finite() else math.inf
 
     def _bracket(
@@ -163,7 +183,7 @@ class _Search:
             na, nb, nc = (self.numerator(t, bits) for t in points)
             fa, fb, fc = na / a, nb / b, nc / c
             left, right = (nb - na) / (b - a), (nc - nb) / (c - b)
-            curvature = (fa - 2 * fb + fc).mid()
+            curvature = (fa - 2 * fb + fc).mid()  # proposes: the next center
             better = center
             if curvature > 0:
                 step = balls.ball(width * center) * (fa - fc).mid() / (2 * curvature)
@@ -172,7 +192,7 @@ class _Search:
                 return None, (better if better > 0 else center)
             lowest = fb.min((nb - right * (b - a)) / a).min((nb + left * (c - b)) / c)
             found = balls.to_enclosure(lowest.union(fb))
-        return found.clamped(Fraction(0), max(found.upper, Fraction(0))), better
+        return found.larger(Enclosure.exact(_ZERO)), better
 
     def _at_infinity(self, limit: Enclosure) -> BestOrder:
         """``N(t)/t`` still falls at the end: the infimum is near ``D_inf``, its limit.
@@ -180,9 +200,8 @@ class _Search:
         If ``eps(2b) <= eps(b)``, all smaller ``t`` have ``eps(t) >= eps(b)``; beyond ``b`` the
         secant through ``b/2`` and ``b`` lies below ``N``.
         """
-        top = Fraction(limit.upper)
+        found = Enclosure(_ZERO, limit.upper, self.name)
         bits = 4 * balls.bits_for(self.digits)
-        lowest: Fraction = Fraction(0)
         size = math.exp(_LOG_RANGE)
         for _ in range(_ROUNDS):
             b = Fraction(size)
@@ -190,10 +209,9 @@ class _Search:
                 na, nb = self.numerator(b / 2, bits), self.numerator(b, bits)
                 bound = ((nb - na) / balls.ball(b / 2)).min(nb / balls.ball(b))
                 if bound.is_finite() and self.numerator(2 * b, bits) <= 2 * nb:
-                    low = Fraction(balls.to_enclosure(bound).lower)
-                    lowest = max(lowest, min(low, Fraction(limit.lower)))
-            found = Enclosure(lowest, top, self.name)
+                    lowest = min(balls.to_enclosure(bound).lower, limit.lower)
+                    found = found.meet(Enclosure(lowest, math.inf, self.name))
             if found.digits >= self.digits:
                 return BestOrder(found, None)
             size *= 2.0**16
-        raise PrecisionNotReached(f"{self.digits} digits were not reached by {self.name}", found)
+        return BestOrder(found.short("the best order lies beyond those tried"), None)

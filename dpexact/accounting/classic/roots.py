@@ -19,6 +19,7 @@ def increasing_root(function: Callable[[arb], arb], low: arb, high: arb) -> arb:
     radius = arb(2) ** (-balls.current() + 8) * (1 + abs(guess)) if guess == 0 else abs(guess)
     for lost in (8, 16, 32, 64):
         width = radius * arb(2) ** (lost - balls.current())
+        # proposes: two points; the signs there are certified
         left, right = (guess - width).mid(), (guess + width).mid()
         below = left <= low or function(left) <= 0
         above = right >= high or function(right) >= 0
@@ -29,6 +30,7 @@ def increasing_root(function: Callable[[arb], arb], low: arb, high: arb) -> arb:
 
 def propose_root(function: Callable[[arb], arb], low: arb, high: arb) -> arb:
     """About the root of an increasing function: regula falsi, halving where it is slow."""
+    # proposes: a point near the root, on whose place nothing depends
     a, b = low.mid(), high.mid()
     fa, fb = function(a).mid(), function(b).mid()
     if fa >= 0 or fb <= 0:

@@ -65,6 +65,7 @@ class Slack:
         if self.exact == 0:
             return "0"
         with balls.precision(64):
+            # proposes: a text for people
             return f"about {float(self.spent().mid()):.6g}"
 
 

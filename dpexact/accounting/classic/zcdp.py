@@ -24,6 +24,7 @@ from dpexact import balls, reals
 from dpexact.accounting.classic.guarantees import guarantees, sampling_of
 from dpexact.accounting.classic.roots import increasing_root
 from dpexact.accounting.profile import InfiniteLoss
+from dpexact.answers import delivered
 from dpexact.arguments import digits_in, real_in
 from dpexact.enclosure import Enclosure
 from dpexact.errors import UnsupportedMechanism
@@ -53,13 +54,19 @@ def plain_zcdp_epsilon(rho: RealLike, delta: RealLike, digits: int = 15) -> Encl
     >>> print(plain_zcdp_epsilon("1/2", "1e-6", 12).shown(12))
     5.75652176975...
     """
-    r, target, wanted = _rho(rho), _delta(delta), digits_in(digits)
+    wanted = digits_in(digits)
+    return delivered(enclose_plain_zcdp(rho, delta, wanted), wanted)
+
+
+def enclose_plain_zcdp(rho: RealLike, delta: RealLike, digits: int) -> Enclosure:
+    """The bound of :func:`plain_zcdp_epsilon`, as narrow as it could be certified."""
+    r, target = _rho(rho), _delta(delta)
 
     def compute() -> arb:
         x = balls.ball(r)
         return x + 2 * (x * (-balls.ball(target).log()).max(arb(0))).sqrt()
 
-    return balls.certify(compute, wanted, lowest=_ZERO, method="zCDP, plain")
+    return balls.certify(compute, digits, lowest=_ZERO, method="zCDP, plain")
 
 
 def zcdp_epsilon(rho: RealLike, delta: RealLike, digits: int = 15) -> Enclosure:
@@ -73,12 +80,18 @@ def zcdp_epsilon(rho: RealLike, delta: RealLike, digits: int = 15) -> Enclosure:
     >>> print(zcdp_epsilon("1/2", "1e-6", 13).shown(13))
     5.221534444530...
     """
-    r, target, wanted = _rho(rho), _delta(delta), digits_in(digits)
+    wanted = digits_in(digits)
+    return delivered(enclose_zcdp(rho, delta, wanted), wanted)
+
+
+def enclose_zcdp(rho: RealLike, delta: RealLike, digits: int) -> Enclosure:
+    """The bound of :func:`zcdp_epsilon`, as narrow as it could be certified."""
+    r, target = _rho(rho), _delta(delta)
     if balls.sign(r, "rho") == 0 or target.fraction == 1:
         return Enclosure.exact(_ZERO, "zCDP, Proposition 14")
     return balls.certify(
         lambda: epsilon_ball(balls.ball(r), -balls.ball(target).log()),
-        wanted,
+        digits,
         lowest=_ZERO,
         method="zCDP, Proposition 14",
     )
@@ -98,13 +111,14 @@ def zcdp_delta(rho: RealLike, epsilon: RealLike, digits: int = 15) -> Enclosure:
     r, point, wanted = _rho(rho), real_in(epsilon, "epsilon", ">= 0"), digits_in(digits)
     if balls.sign(r, "rho") == 0:
         return Enclosure.exact(_ZERO, "zCDP, Proposition 14")
-    return balls.certify(
+    found = balls.certify(
         lambda: delta_ball(balls.ball(r), balls.ball(point)),
         wanted,
         lowest=_ZERO,
         highest=_ONE,
         method="zCDP, Proposition 14",
     )
+    return delivered(found, wanted)
 
 
 def total_rho(mechanism: Mechanism) -> tuple[Real, InfiniteLoss]:

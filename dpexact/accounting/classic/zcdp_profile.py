@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from fractions import Fraction
 from typing import Final
 
@@ -12,7 +11,6 @@ from dpexact import balls
 from dpexact.accounting.classic.zcdp import delta_ball, epsilon_ball, total_rho
 from dpexact.accounting.profile import InfiniteLoss, Profile
 from dpexact.enclosure import Enclosure
-from dpexact.errors import PrecisionNotReached
 from dpexact.mechanisms import Mechanism
 from dpexact.reals import Real
 
@@ -49,15 +47,7 @@ class ZCDPProfile(Profile):
 
         return balls.certify(compute, digits, lowest=_ZERO, highest=_ONE, method=self.method)
 
-    def epsilon(self, delta: Real, digits: int) -> Enclosure:
-        order = self.infinite.order(delta, digits)
-        if order is None:
-            raise PrecisionNotReached(
-                "delta cannot be told apart from the probability of infinite loss",
-                Enclosure(_ZERO, math.inf, self.method),
-            )
-        if order >= 0:
-            return Enclosure.exact(math.inf, self.method)
+    def _epsilon(self, delta: Real, digits: int) -> Enclosure:
         if delta.fraction == 1:
             return Enclosure.exact(_ZERO, self.method)
 

@@ -17,6 +17,8 @@ from flint import arb
 
 from dpexact import balls, reals
 from dpexact.accounting.renyi import scale
+from dpexact.accounting.renyi.values import value
+from dpexact.answers import delivered
 from dpexact.arguments import digits_in, integer_in, real_in
 from dpexact.enclosure import Enclosure
 from dpexact.errors import InvalidInput
@@ -31,6 +33,7 @@ The bound is an exact real, an :class:`Enclosure` (its upper end counts) or ``ma
 #: Highest order of the two binomial sums.
 MAX_ORDER: Final = 200_000
 
+_LARGEST_ORDER: Final = 10**18
 _ZERO: Final = Fraction(0)
 _ONE: Final = reals.rational(1)
 _INFINITE: Final = Enclosure.exact(math.inf)
@@ -61,7 +64,7 @@ def poisson_general_bound(
     if rate.fraction == 0:
         return Enclosure.exact(_ZERO, "Theorem 34")
     values = [_value(curve, Fraction(k)) for k in range(2, n + 1)]
-    if any(value is None for value in values):
+    if None in values:
         return _INFINITE.labelled("Theorem 34")
 
     def compute() -> arb:
@@ -76,7 +79,7 @@ def poisson_general_bound(
                 weight = weight * p / (1 - p) * (n - k) / (k + 1)
         return total.log1p() / (n - 1)
 
-    return balls.certify(compute, wanted, lowest=_ZERO, method="Theorem 34")
+    return delivered(balls.certify(compute, wanted, lowest=_ZERO, method="Theorem 34"), wanted)
 
 
 def poisson_small_rate_bound(
@@ -128,7 +131,7 @@ def poisson_small_rate_bound(
         rest = (w * ((a - 1) * p).log() + (w - 1) * _ball(last)).exp()
         return (square + rest).log1p() / (a - 1)
 
-    return balls.certify(compute, wanted, lowest=_ZERO, method="Proposition 41")
+    return delivered(balls.certify(compute, wanted, lowest=_ZERO, method="Proposition 41"), wanted)
 
 
 def poisson_large_order_bound(
@@ -160,7 +163,7 @@ def poisson_large_order_bound(
         share = (a - 1) / a
         return (balls.ball(rate) * (share * _ball(known)).expm1()).log1p() / share
 
-    return balls.certify(compute, wanted, lowest=_ZERO, method="Proposition 42")
+    return delivered(balls.certify(compute, wanted, lowest=_ZERO, method="Proposition 42"), wanted)
 
 
 def poisson_zcdp_bound(rho: RealLike, q: RealLike, order: RealLike, digits: int = 15) -> Enclosure:
@@ -203,9 +206,7 @@ def poisson_zcdp_bound(rho: RealLike, q: RealLike, order: RealLike, digits: int 
             raise InvalidInput(f"order: {alpha} is not accepted; must be below {text}")
     bound = reals.multiply(reals.multiply(reals.rational(10), reals.multiply(p, p)), r)
     bound = reals.multiply(bound, alpha)
-    if bound.fraction is not None:
-        return Enclosure.exact(bound.fraction, "Theorem 38")
-    return balls.certify(lambda: balls.ball(bound), wanted, method="Theorem 38")
+    return delivered(value(bound, wanted).labelled("Theorem 38"), wanted)
 
 
 def fixed_size_bound(
@@ -244,7 +245,7 @@ def fixed_size_bound(
     top, wanted = _integer_order(order), digits_in(digits)
     values = [_value(curve, Fraction(j)) for j in range(2, top + 1)]
     loss = _value(lambda _: largest_loss, Fraction(1))
-    if any(value is None for value in values):
+    if None in values:
         return _INFINITE.labelled("Theorem 9")
 
     def compute() -> arb:
@@ -260,7 +261,7 @@ def fixed_size_bound(
             weight = weight * balls.ball(gamma) * (top - j) / (j + 1)
         return total.log1p() / (top - 1)
 
-    return balls.certify(compute, wanted, lowest=_ZERO, method="Theorem 9")
+    return delivered(balls.certify(compute, wanted, lowest=_ZERO, method="Theorem 9"), wanted)
 
 
 # --- arguments ------------------------------------------------------------------------------------
@@ -271,15 +272,13 @@ def _rate(q: RealLike) -> Real:
 
 
 def _order(order: RealLike) -> Real:
-    return real_in(order, "order", "> 1", f"<= {10**18}")
+    return real_in(order, "order", "> 1", f"<= {_LARGEST_ORDER}")
 
 
 def _integer_order(order: RealLike) -> int:
     """The smallest integer not below ``order``."""
     alpha = real_in(order, "order", "> 1", f"<= {MAX_ORDER}")
-    if alpha.fraction is not None:
-        return math.ceil(alpha.fraction)
-    return math.ceil(balls.certify(lambda: balls.ball(alpha), 10).upper)
+    return math.ceil(min(value(alpha, 10).upper, MAX_ORDER))
 
 
 def _value(curve: RenyiCurve, order: Fraction) -> Real | None:
@@ -292,24 +291,27 @@ def _value(curve: RenyiCurve, order: Fraction) -> Real | None:
     return real_in(found, "divergence", ">= 0")
 
 
-def _ball(value: Real | None) -> arb:
-    assert value is not None
-    return balls.ball(value)
+def _ball(known: Real | None) -> arb:
+    assert known is not None
+    return balls.ball(known)
 
 
 def _best_omega(curve: RenyiCurve, q: Real, alpha: Real) -> Fraction:
-    """A good ``omega >= alpha``: ternary search in floats on a convex function."""
+    """A good ``omega >= alpha``: ternary search in floats on a convex function.
+
+    Proposes: the bound holds at every ``omega``.
+    """
     log_base = scale.logarithm(reals.multiply(reals.add(alpha, reals.negate(_ONE)), q))
-    lowest = alpha.fraction
-    if lowest is None:
-        lowest = Fraction(balls.certify(lambda: balls.ball(alpha), 15).upper)
+    lowest = Fraction(min(value(alpha, 15).upper, _LARGEST_ORDER))
 
     def height(omega: Fraction) -> float:
-        value = _value(curve, omega)
-        if value is None:
+        known = _value(curve, omega)
+        if known is None:
             return math.inf
-        return float(omega) * log_base + (float(omega) - 1) * scale.approximate(value)
+        # proposes: one omega of many, each of which gives a bound
+        return float(omega) * log_base + (float(omega) - 1) * scale.approximate(known)
 
+    # proposes: where the search begins
     low = float(lowest) + 0.001
     high = 2 * low
     while high < MAX_ORDER and height(Fraction(high)) < height(Fraction(high / 2)):

@@ -25,7 +25,7 @@ from dpexact.accounting.renyi.values import value
 from dpexact.accounting.unsampled import Unsampled
 from dpexact.balls import approximate
 from dpexact.enclosure import Enclosure
-from dpexact.errors import PrecisionNotReached, UnsupportedMechanism
+from dpexact.errors import UnsupportedMechanism
 from dpexact.reals import Real
 
 #: Highest order of the binomial sum, and of a quadrature.
@@ -64,7 +64,7 @@ class Law:
 
         label = "closed form: largest loss"
         if unbounded or self.infinite.masses:
-            return balls.certify(lambda: -(-balls.ball(q)).log1p(), digits, method=label)
+            return _log_rest(q, digits).labelled(label)
         largest = reals.rational(0)
         for part, k in self.finite:
             times = reals.rational(k * (part.origin + part.highest))
@@ -122,18 +122,14 @@ class Law:
     # --- means ------------------------------------------------------------------------------------
 
     def mean(self, q: Real, order: Real, add: bool, digits: int) -> Enclosure:
-        """``D_order`` from the mean of the excess over all outcomes.
-
-        Raises:
-            PrecisionNotReached: with the best enclosure.
-        """
+        """``D_order`` from the mean of the excess over all outcomes."""
         if self.infinite.masses and not add:
             return Enclosure.exact(math.inf, "closed form: infinite")
         excess = reals.add(order, reals.negate(_ONE))
         lost = _lost_bits(q, excess, *(rate for rate, _ in self.composed.laplace))
         found = self._average(order, lost)
         if found is None:
-            raise self.between(q, order, add, digits)
+            return self.between(q, order, add, digits)
         average, name = found
 
         def compute() -> arb:
@@ -158,7 +154,7 @@ class Law:
             return total if f.power is None else total.log1p() / balls.ball(excess)
 
         try:
-            return balls.certify(
+            measured = balls.certify(
                 compute,
                 digits,
                 lowest=_ZERO,
@@ -167,7 +163,10 @@ class Law:
                 lost_bits=lost,
             )
         except UnsupportedMechanism:  # too many outcomes
-            raise self.between(q, order, add, digits) from None
+            return self.between(q, order, add, digits)
+        if measured.digits >= digits:
+            return measured
+        return self.between(q, order, add, digits).meet(measured)
 
     def _average(self, order: Real, lost_bits: int) -> tuple[averages.Average, str] | None:
         """What runs beside the finite laws, and the name of the method; None beyond its means."""
@@ -182,26 +181,28 @@ class Law:
         if types > MAX_BESIDE:
             return None
         for rate, _ in self.composed.laplace:
+            # proposes: only which of two certified ways is taken
             if approximate(rate) > MAX_RATE or approximate(order) > MAX_ORDER:
                 return None
             return averages.laplace(rate, lost_bits), "certified quadrature"
         ((part, _),) = self.discrete
         return averages.discrete_gaussian(part), "sum over outcomes"
 
-    def between(self, q: Real, order: Real, add: bool, digits: int) -> PrecisionNotReached:
+    def between(self, q: Real, order: Real, add: bool, digits: int) -> Enclosure:
         """What is known without a mean: removing, between the integers around ``order``.
 
         ``D_alpha`` does not decrease with ``alpha``, and adding is never above removing.
         """
-        low, high = _ZERO, self.edge(q, add, digits).upper
+        found = Enclosure(_ZERO, self.edge(q, add, digits).upper, "largest loss")
         down, up = _around(order)
         if not self.infinite.masses and q.fraction != 1:
             if up <= MAX_ORDER:
-                high = min(high, self.binomial(q, max(up, 2), digits).upper)
+                above = self.binomial(q, max(up, 2), digits)
+                found = found.meet(Enclosure(_ZERO, above.upper, "binomial sums"))
             if down >= 2 and not add:
-                low = Fraction(self.binomial(q, min(down, MAX_ORDER), digits).lower)
-        best = Enclosure(low, high, "binomial sums")
-        return PrecisionNotReached(f"{digits} digits were not reached: it lies in {best}", best)
+                below = self.binomial(q, min(down, MAX_ORDER), digits)
+                found = found.meet(Enclosure(below.lower, math.inf, "binomial sums"))
+        return found.short("no sum or integral for this order is short enough")
 
     def _top(self, q: Real, add: bool) -> Fraction | None:
         """The largest loss, which no order exceeds; None without one."""
@@ -236,7 +237,7 @@ def at_most(
     """
     law = Law(composed)
     if add and order is None:
-        return balls.certify(lambda: -(-balls.ball(q)).log1p(), digits)
+        return _log_rest(q, digits)
     if law.infinite.masses or order is None:
         return Enclosure.exact(math.inf)
     up = max(2, _around(order)[1])
@@ -246,10 +247,14 @@ def at_most(
 
 
 def _around(order: Real) -> tuple[int, int]:
-    """Integers at most and at least ``order``, next to it."""
-    with balls.precision(256):
-        near = balls.to_enclosure(balls.ball(order))
-    return math.floor(near.lower), math.ceil(near.upper)
+    """Integers at most and at least ``order``, next to it; large ones are not told apart."""
+    near = value(order, 70)
+    return math.floor(near.lower), math.ceil(min(near.upper, MAX_ORDER + 1))
+
+
+def _log_rest(q: Real, digits: int) -> Enclosure:
+    """``-log(1 - q)``: the largest loss of leaving a record out, whatever its noise."""
+    return balls.certify(lambda: -(-balls.ball(q)).log1p(), digits, lowest=_ZERO)
 
 
 def _integer(order: Real) -> int | None:
@@ -260,5 +265,6 @@ def _integer(order: Real) -> int | None:
 
 def _lost_bits(q: Real, *others: Real) -> int:
     """About how many bits the smallness of ``q`` and the size of what else enters take."""
+    # proposes: a first precision; certify raises it where it is too low
     sizes = [-scale.logarithm(q), *(2 * abs(scale.logarithm(x)) for x in others if x.fraction != 0)]
     return min(balls.CAP_EXTRA, math.ceil(sum(sizes) / math.log(2))) + 8

@@ -23,7 +23,7 @@ from dpexact.accounting.renyi import binomial, sandwich, scale, series, trapezoi
 from dpexact.accounting.renyi.closed_form import INFINITE, Order
 from dpexact.accounting.renyi.values import value
 from dpexact.enclosure import Enclosure
-from dpexact.errors import InvalidInput, PrecisionNotReached
+from dpexact.errors import InvalidInput
 from dpexact.reals import Real
 
 Method: TypeAlias = Literal["auto", "binomial", "series", "trapezoid", "sandwich"]
@@ -55,7 +55,6 @@ def divergence(
 
     Raises:
         InvalidInput: the forced ``method`` does not apply.
-        PrecisionNotReached: with the best enclosure.
     """
     if order is None and not add:
         return INFINITE
@@ -69,26 +68,18 @@ def divergence(
 
 def _first_order(square: Real, q: Real, add: bool, digits: int, method: Method) -> Enclosure:
     """Order 1, between the orders ``1 - h`` and ``1 + h``."""
-    best: Enclosure | None = None
+    best = Enclosure(Fraction(0), math.inf)
     decades = digits + 3
     for _ in range(3):
         low, high = (
-            _best(SampledGaussian(square, q, reals.rational(1 + h), add), digits + 2, method)
+            SampledGaussian(square, q, reals.rational(1 + h), add).divergence(digits + 2, method)
             for h in (Fraction(-1, 10**decades), Fraction(1, 10**decades))
         )
-        best = Enclosure(low.lower, high.upper, high.method)
+        best = best.meet(low.between(high, high.method))
         if best.digits >= digits:
             return best
         decades += digits - best.digits
-    assert best is not None
-    raise PrecisionNotReached(f"{digits} digits were not reached: the value lies in {best}", best)
-
-
-def _best(pair: SampledGaussian, digits: int, method: Method) -> Enclosure:
-    try:
-        return pair.divergence(digits, method)
-    except PrecisionNotReached as error:
-        return error.best
+    return best.short(best.reason or "the values at orders next to 1 differ by more")
 
 
 class SampledGaussian:
@@ -112,9 +103,10 @@ class SampledGaussian:
         """Enclose to ``digits`` digits by ``method``, or by the fastest for ``auto``."""
         self._check(method)
         best = self._sandwich(digits)
+        reason = "the closed-form bounds differ by more"
         if best.digits >= digits and method in ("auto", "sandwich"):
             return best
-        size = self.scale.size
+        size = self.scale.size  # proposes: methods and precisions, of which every answer is proved
         bits = balls.bits_for(digits) - balls.GUARD_BITS + 6
         tried = False
         for _ in range(ATTEMPTS if method != "sandwich" else 0):
@@ -131,16 +123,17 @@ class SampledGaussian:
                 log_moment = self._log_moment(chosen, accuracy)
                 ratio = log_moment / balls.ball(self.excess)
                 if ratio.is_finite():
-                    best = _intersection(best, balls.to_enclosure(ratio), LABELS[chosen])
+                    found = balls.to_enclosure(ratio, LABELS[chosen])
+                    best = best.meet(found).labelled(LABELS[chosen])
                     measured = log_moment.abs_lower().log()
                     known = measured.is_finite()
+                    # proposes: the precision of the next attempt
                     size = float(balls.midpoint(measured)) if known else 2 * min(size, 0.0) - 40
             if best.digits >= digits:
                 return best
             bits += bits // 2
-        raise PrecisionNotReached(
-            f"{digits} digits were not reached: the value lies in {best}", best
-        )
+            reason = "the precision and the number of terms allowed did not suffice"
+        return best.short(reason)
 
     def _sandwich(self, digits: int) -> Enclosure:
         """The closed-form bounds; ``[0, alpha mu^2/2]`` at best for orders below 1."""
@@ -155,8 +148,8 @@ class SampledGaussian:
             bounds = sandwich.add if self.add else sandwich.remove
             low, high = bounds(alpha, excess, square, q)
             if low.is_finite() and high.is_finite():
-                both = balls.to_enclosure(low).lower, balls.to_enclosure(high).upper
-                known = known.clamped(*both) if both[0] <= plain else known
+                both = balls.to_enclosure(low).between(balls.to_enclosure(high), label)
+                known = known.meet(both)
             return known
 
     # --- choice of method -------------------------------------------------------------------------
@@ -216,7 +209,3 @@ class SampledGaussian:
         if plan is None:
             return arb.nan()
         return trapezoid.moment(a, self.negative, square.sqrt(), q, plan).log()
-
-
-def _intersection(known: Enclosure, found: Enclosure, label: str) -> Enclosure:
-    return found.clamped(known.lower, known.upper).labelled(label)

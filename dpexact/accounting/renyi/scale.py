@@ -72,5 +72,6 @@ def logarithm(value: Real) -> float:
         with balls.precision(bits):
             found = balls.ball(value).abs_lower().log()
             if found.is_finite() or bits > balls.CAP_EXTRA:
+                # proposes: methods and parameters, see above
                 return float(balls.midpoint(found)) if found.is_finite() else -LIMIT
         bits *= 4

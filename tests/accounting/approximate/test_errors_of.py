@@ -1,15 +1,20 @@
 """``approximation_error``: published rows, verdicts, arithmetic of enclosures, and the verb."""
 
 import json
+import math
 from fractions import Fraction
 
 import pytest
 from click.testing import CliRunner
+from flint import arb
 
 import dpexact
+from dpexact.accounting.approximate.central_limit import CentralLimit
 from dpexact.arguments import APPROXIMATIONS
 from dpexact.cli import main
-from dpexact.errors import InvalidInput, UnsupportedMechanism
+from dpexact.enclosure import Enclosure
+from dpexact.errors import InvalidInput, PrecisionNotReached, UnsupportedMechanism
+from dpexact.reals import real
 
 MNIST = "poisson(gaussian({}), 256/60000)^{}"
 
@@ -121,3 +126,25 @@ def test_the_verb_refuses_bad_input():
         result = run(*arguments)
         assert result.exit_code == 2
         assert result.output.count("\n") == 1
+
+
+def test_either_value_may_fall_short(monkeypatch):
+    """The error is that of the public call, and carries the value that was not reached."""
+    m = "poisson(gaussian(1), 1/10)^100"
+    for name in ("delta", "epsilon"):
+        wide = Enclosure(Fraction(0), Fraction(1), name, "short")
+        with monkeypatch.context() as patch:
+            patch.setattr(CentralLimit, name, lambda *_, wide=wide: wide)
+            with pytest.raises(PrecisionNotReached, match="short") as caught:
+                dpexact.approximation_error(
+                    m, "clt-poisson", **{"delta" if name == "epsilon" else "epsilon": "1/10"}
+                )
+        assert caught.value.best == wide
+
+
+def test_a_claim_that_stays_above_delta_has_no_epsilon(monkeypatch):
+    monkeypatch.setattr(CentralLimit, "delta_ball", lambda *_: arb("0.5"))
+    formula = CentralLimit(lambda: arb(1), "test")
+    found = formula.epsilon(real("1/10"), 10)
+    assert (found.lower, found.upper) == (0, math.inf)
+    assert "above delta" in found.reason

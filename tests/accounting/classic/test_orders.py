@@ -11,6 +11,7 @@ from oracles import to_fraction
 
 import dpexact
 from dpexact.accounting.classic import orders, plain_zcdp_epsilon, renyi_epsilon, zcdp_epsilon
+from dpexact.accounting.renyi.query import enclose_renyi
 from dpexact.enclosure import Enclosure
 from dpexact.errors import InvalidInput, PrecisionNotReached
 from dpexact.reals import real
@@ -18,7 +19,7 @@ from dpexact.reals import real
 
 def curve(text):
     m = dpexact.parse(text)
-    return lambda order, digits: dpexact.renyi(m, math.inf if order is None else order, digits)
+    return lambda order, digits: enclose_renyi(m, order, digits, "both")
 
 
 @settings(max_examples=15)
@@ -111,9 +112,29 @@ def test_a_minimum_at_infinite_order():
 def test_infinity_is_refused_when_the_minimum_is_inside():
     """Forced to the end of the range, where ``eps(t)`` rises, nothing may be concluded."""
     search = orders._Search(curve("gaussian(1)"), real("1e-6"), True, 10, "test")
+    found = search._at_infinity(Enclosure.exact(Fraction(10**40))).epsilon
+    assert found.digits < 10
+    assert found.lower < 6 < found.upper
+    assert found.reason
+
+
+def test_where_nothing_is_known_of_the_largest_loss_nothing_is_concluded_from_it():
+    """A curve that leaves the infinite order open, with a minimum far out."""
+
+    def open_ended(order, digits):
+        if order is None:
+            return Enclosure(Fraction(0), math.inf)
+        return curve("pure_dp(0.1)^100")(order, digits)
+
     with pytest.raises(PrecisionNotReached) as caught:
-        search._at_infinity(Enclosure.exact(Fraction(10**40)))
-    assert caught.value.best.lower < 6
+        renyi_epsilon(open_ended, "1e-60", 15, "plain")
+    assert 10 in caught.value.best
+
+
+def test_at_one_order_epsilon_is_never_negative():
+    """Proposition 14 gives a negative number here, which guarantees epsilon = 0."""
+    best = renyi_epsilon(curve("gaussian(1e9)"), "0.5", 5, order=2).epsilon
+    assert best.lower == best.upper == 0
 
 
 def test_a_tiny_or_vanishing_answer():
@@ -130,8 +151,10 @@ def test_a_wide_curve_gives_a_wide_answer():
         exact = order.fraction / 2
         return Enclosure(exact * Fraction(999, 1000), exact * Fraction(1001, 1000))
 
-    with pytest.raises(PrecisionNotReached):
+    exact = renyi_epsilon(curve("gaussian(1)"), "1e-6", 15).epsilon
+    with pytest.raises(PrecisionNotReached) as caught:
         renyi_epsilon(rough, "1e-6", 15)
+    assert caught.value.best.lower < exact.lower <= exact.upper < caught.value.best.upper < 6
     best = renyi_epsilon(rough, "1e-6", 1, order=7).epsilon
     with mp.workdps(30):
         value = (3.5 * 6 + log(mpf(10) ** 6) + 6 * log(6) - 7 * log(7)) / 6

@@ -20,6 +20,7 @@ from dpexact.accounting.classic import (
 from dpexact.accounting.profile import InfiniteLoss
 from dpexact.errors import InvalidInput, PrecisionNotReached, UnsupportedMechanism
 from dpexact.reals import real
+from dpexact.ternary import Ternary
 
 
 def close(enclosure, value, digits):
@@ -56,9 +57,9 @@ def test_the_best_t_is_the_minimum(rho, log_delta):
         assert least <= at(t * mpf("1.001"))
         assert least <= at(t * mpf("0.999"))
         assert close(found, max(least, mpf(0)), 40)
-    assert found.at_most(plain_zcdp_epsilon(rho, delta, 20)) is not False
+    assert found.at_most(plain_zcdp_epsilon(rho, delta, 20)) is not Ternary.FAILS
     true = dpexact.epsilon(f"gdp(sqrt({2 * rho}))", delta, 8)
-    assert true.at_most(found) is not False
+    assert true.at_most(found) is not Ternary.FAILS
 
 
 @settings(max_examples=40)
@@ -86,7 +87,7 @@ def test_delta_against_mpmath_and_the_gaussian(rho, multiple):
         assert close(found, exp(log_delta(low)), 35)
         for t in (low / 2, low * 2):
             assert log_delta(t) >= log_delta(low)
-    assert dpexact.delta(f"gdp(sqrt({2 * rho}))", epsilon, 8).at_most(found) is not False
+    assert dpexact.delta(f"gdp(sqrt({2 * rho}))", epsilon, 8).at_most(found) is not Ternary.FAILS
     if 0 < found.upper < Fraction(9, 10) and epsilon > 0:
         back = zcdp_epsilon(rho, found.upper, 15)
         assert close(back, mpf(epsilon.numerator) / epsilon.denominator, 12)
