@@ -3,7 +3,8 @@
 Rooms, each importing only from those before it::
 
     errors, ternary < enclosure < answers, comparison, tokens < reals < exactness < balls
-           < arguments < mechanisms, tradeoff < accounting < symbolic, audit < certificates, oracle < cli
+           < arguments < mechanisms, tradeoff < accounting < symbolic, audit
+           < certificates, oracle < cli
 
 Every public name is imported when it is first used, so that ``import dpexact`` costs nothing and
 :mod:`dpexact.oracle` works where only the standard library is installed.

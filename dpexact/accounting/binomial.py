@@ -3,14 +3,15 @@ r"""Tails of the binomial distribution as balls.
 With :math:`G(z) = (b + a z)^n` the generating function of ``Bin(n, a)``, ``b = 1 - a``, a circle of
 radius :math:`\rho > 1` and ``N`` equally spaced points ``z`` on it,
 
-.. math:: \frac1N \sum_z \frac{G(z)\,z^{-m}}{1 - 1/z} = \sum_{j \in \mathbb{Z}} \rho^{jN} P[X \ge m + jN],
+.. math:: \frac1N \sum_z \frac{G(z)\,z^{-m}}{1 - 1/z}
+          = \sum_{j \in \mathbb{Z}} \rho^{jN} P[X \ge m + jN],
 
 the tail at ``m`` and aliases that are not negative. By Chernoff's bound on their tails those of
 ``j > 0`` sum to at most :math:`G(r)\,r^{-m}/((r/\rho)^N - 1)` for any :math:`r > \rho`, those of
-``j < 0`` to at most :math:`G(r)\,r^{-m}/((\rho/r)^N - 1)` for any :math:`1 \le r < \rho`. At the angle ``t`` the modulus of ``G`` is
-:math:`G(\rho)(1 - 4 s (1-s) \sin^2(t/2))^{n/2}` with :math:`s = a\rho/(b + a\rho)`, so that points
-far from the real axis are bounded together. The number of points that are left grows with the
-precision and hardly depends on ``n``.
+``j < 0`` to at most :math:`G(r)\,r^{-m}/((\rho/r)^N - 1)` for any :math:`1 \le r < \rho`. At the
+angle ``t`` the modulus of ``G`` is :math:`G(\rho)(1 - 4 s (1-s) \sin^2(t/2))^{n/2}`, where
+:math:`s = a\rho/(b + a\rho)`, so points far from the real axis are bounded together. The number of
+points that are left grows with the precision and hardly depends on ``n``.
 """
 
 from __future__ import annotations

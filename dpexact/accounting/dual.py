@@ -5,9 +5,9 @@ the symmetric trade-off function is (Dong, Roth, Su 2022, Proposition 6)
 
 .. math:: f(\alpha) = \max\big(0, \sup_{x > 0} g(x)\big), \qquad g(x) = 1 - D(x) - \alpha x .
 
-``g`` is concave because ``D`` is convex, and negative beyond ``1/alpha``. So for any three points
-``x_0 < x_1 < x_2`` chords, extended, lie above ``g``: the maximum is at least ``g_1 = g(x_1)`` and at
-most the largest of
+Every value of ``g`` is a lower bound. ``g`` is concave because ``D`` is convex, and negative beyond
+``1/alpha``. So for any three points ``x_0 < x_1 < x_2`` chords, extended, lie above ``g``, and the
+maximum is at most the largest of
 
 .. math:: g_1 + \Big(\frac{g_1 - g_0}{x_1 - x_0}\Big)_+ (x_2 - x_1), \quad
           g_1 + \Big(\frac{g_1 - g_2}{x_2 - x_1}\Big)_+ (x_1 - x_0), \quad
@@ -27,7 +27,7 @@ from fractions import Fraction
 from typing import Final
 
 from dpexact import reals
-from dpexact.enclosure import Enclosure
+from dpexact.enclosure import Bound, Enclosure
 from dpexact.reals import Real
 
 _ZERO: Final = Fraction(0)
@@ -47,10 +47,11 @@ def trade_off(delta_at: DeltaAt, alpha: Enclosure, digits: int, method: str) -> 
     """Enclose ``f(alpha)``, ``0 < alpha < 1``, given ``delta_at(eps, digits)`` for ``eps >= 0``."""
     concave = _Concave(delta_at, alpha)
     low, high = concave.bracket()
-    best = Enclosure(_ZERO, _ONE - Fraction(alpha.lower), method)
+    best = Enclosure(concave.floor, _ONE - Fraction(alpha.lower), method)
     for centre, step in _proposals(concave, low, high, digits):
         for more in (8, digits + 16):  # where g is flat, slopes must be told from 0 better
-            best = best.meet(concave.around(centre, step, digits + more)).labelled(method)
+            ceiling = concave.ceiling(centre, step, digits + more)
+            best = best.meet(Enclosure.bracket(concave.floor, ceiling, method)).labelled(method)
             if best.digits >= digits:
                 return best
     return best.short("no supporting lines were close enough")
@@ -80,11 +81,12 @@ def _proposals(
 
 
 class _Concave:
-    """``g``, enclosed at rational points."""
+    """``g``, enclosed at rational points; ``floor`` is the largest lower bound so far."""
 
     def __init__(self, delta_at: DeltaAt, alpha: Enclosure) -> None:
         self.delta_at = delta_at
         self.alpha = alpha
+        self.floor: Fraction = _ZERO
 
     def at(self, x: Fraction, digits: int) -> Enclosure:
         """``g(x)``."""
@@ -95,7 +97,9 @@ class _Concave:
         if not inside:
             low, high = 1 - x + x * low, 1 - x + x * high
         top = 1 - low - x * Fraction(self.alpha.lower)
-        return Enclosure(1 - high - x * Fraction(self.alpha.upper), top)
+        bottom = 1 - high - x * Fraction(self.alpha.upper)
+        self.floor = max(self.floor, bottom)
+        return Enclosure(bottom, top)
 
     def value(self, x: Fraction, digits: int) -> Fraction:
         """About ``g(x)``."""
@@ -143,21 +147,18 @@ class _Concave:
         move = max(-2 * step, min(2 * step, step * (g0 - g2) / (2 * bend)))
         return _short(x + move, digits)
 
-    def around(self, x: Fraction, step: Fraction, digits: int) -> Enclosure:
-        """The maximum enclosed by three points about ``x``."""
+    def ceiling(self, x: Fraction, step: Fraction, digits: int) -> Bound:
+        """An upper bound of the maximum, and of 0, by three points about ``x``."""
         left, middle, right = (self.at(x + shift, digits) for shift in (-step, _ZERO, step))
         g0, g1, g2 = (Fraction(g.upper) for g in (left, middle, right))
         least = Fraction(middle.lower)
-        ends = [
-            g1 + max(g1 - Fraction(left.lower), g1 - Fraction(right.lower), _ZERO),
-            g0 + max(g0 - least, _ZERO) * (x - step) / step,
-        ]
-        lowest = Fraction(self.alpha.lower)
-        rise = max(g2 - least, _ZERO) / step
+        inside = g1 + max(g1 - Fraction(left.lower), g1 - Fraction(right.lower), _ZERO)
+        before = g0 + max(g0 - least, _ZERO) * (x - step) / step
+        rise, lowest = max(g2 - least, _ZERO) / step, Fraction(self.alpha.lower)
         if rise and not lowest:
-            return Enclosure(max(_ZERO, least), math.inf)
-        ends.append(g2 + (rise * max(1 / lowest - x - step, _ZERO) if rise else _ZERO))
-        return Enclosure(max(_ZERO, least), max(_ZERO, *ends))
+            return math.inf
+        beyond = g2 + rise * max(1 / lowest - x - step, _ZERO) if rise else g2
+        return max(_ZERO, inside, before, beyond)
 
 
 def _short(x: Fraction, digits: int) -> Fraction:

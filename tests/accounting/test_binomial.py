@@ -54,9 +54,7 @@ def test_tails_hold_the_exact_sum(count: int, data: st.DataObject, p: Fraction, 
     st.fractions(min_value=Fraction(1, 20), max_value=Fraction(19, 20), max_denominator=100),
     st.sampled_from([30, 53, 100, 200]),
 )
-@settings(
-    max_examples=scaled(60), suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@settings(max_examples=scaled(60), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @pytest.mark.usefixtures("cheap_points")
 def test_the_circle_holds_the_exact_sum(
     count: int, deviations: float, p: Fraction, bits: int

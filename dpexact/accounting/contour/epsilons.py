@@ -162,8 +162,9 @@ def _solve(
         if met is Ternary.HOLDS:
             return Enclosure.exact(Fraction(0), METHOD)
         if met is Ternary.UNDECIDED:
-            best = _chernoff(planner, delta, repeat)
-            return best.short("epsilon is too close to zero to be told from it")
+            return _chernoff(planner, delta, repeat).short(
+                "epsilon is too close to zero to be told from it"
+            )
         near = _searched(planner, delta, repeat, float(_chernoff(planner, delta, repeat).upper))
     log_delta = _log_delta(planner, delta, repeat)
     best: Enclosure | None = None

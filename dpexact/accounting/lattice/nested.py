@@ -51,7 +51,7 @@ class NestedStep(Step):
         return self.sampling.loss(sum(known, arb(0))) if len(known) == len(losses) else None
 
     def supremum(self) -> arb | None:
-        """That of the composition under the sample; in direction ``add`` the edge may be out of reach."""
+        """The image of the supremum; in direction ``add`` the edge may be out of reach."""
         if self.sampling.add:
             return None
         suprema = [(step.count, step.supremum()) for step in self.inner]

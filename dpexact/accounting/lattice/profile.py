@@ -73,7 +73,7 @@ class LatticeProfile(Profile):
         return found if laws is None else found.meet(self._between(laws, target, near, digits + 1))
 
     def _supremum(self) -> arb:
-        """The supremum of the losses of the composition, at least 0, where those of all are known."""
+        """The supremum of the losses of the composition, at least 0, where it is known."""
         total = arb(0)
         for step in self.steps:
             loss = step.supremum()
