@@ -300,13 +300,13 @@ def rational(text: object) -> Fraction:
     return value
 
 
-def natural(text: object, least: int, most: int) -> int:
+def natural(text: object, least: int, most: int, what: str = "a count") -> int:
     """An integer of a range."""
     value = rational(text)
     if value.denominator != 1:
-        raise Unreadable("a count is not an integer")
+        raise Unreadable(f"{what} is not an integer")
     if not least <= value <= most:
-        raise Invalid(f"a count is not in {least}..{most}")
+        raise Invalid(f"{what} is not in {least}..{most}")
     return value.numerator
 
 
@@ -407,48 +407,104 @@ def _root(x: Fraction | None, degree: int) -> Fraction | None:
 
 # --- mechanisms -----------------------------------------------------------------------------------
 
-#: The kinds of parameters: a mechanism, a real, an integer; and the least value of a real.
-_SHAPES: Final = {
-    "pure_dp": "r",
-    "approx_dp": "rr",
-    "gdp": "r",
-    "gaussian": "rr",
-    "laplace": "rr",
-    "discrete_laplace": "ri",
-    "discrete_gaussian": "ri",
-    "staircase": "rrr",
-    "poisson": "mr",
-    "repeat": "mi",
+
+@dataclass(frozen=True, slots=True)
+class Reals:
+    """The real numbers from 0, itself or not, to ``most``."""
+
+    zero: bool
+    most: int | None = None
+
+    def value(self, tree: Tree, what: str, a: Arithmetic) -> Interval:
+        """The value of an expression that is certainly among them."""
+        x = number(tree, a)
+        if not (self._has(x.lo) and self._has(x.hi)):
+            if x.fraction is None:
+                raise Undecided(f"{what} is not certainly in its domain")
+            raise Invalid(f"{what} is out of its domain")
+        return x
+
+    def _has(self, x: Fraction) -> bool:
+        return (x > 0 or (x == 0 and self.zero)) and (self.most is None or x <= self.most)
+
+
+@dataclass(frozen=True, slots=True)
+class Integers:
+    """The integers of a range."""
+
+    least: int
+    most: int
+
+    def value(self, tree: Tree, what: str, a: Arithmetic) -> Interval:
+        """The value of the text of one of them."""
+        return a.exact(natural(tree, self.least, self.most, what))
+
+
+_POSITIVE: Final = Reals(zero=False)
+_NOT_NEGATIVE: Final = Reals(zero=True)
+_SHARE: Final = Reals(zero=True, most=1)
+_SENSITIVITY: Final = Integers(1, 2000)
+
+#: The domain of every parameter; None for a mechanism.
+_DOMAINS: Final[dict[str, tuple[Reals | Integers | None, ...]]] = {
+    "pure_dp": (_NOT_NEGATIVE,),
+    "approx_dp": (_NOT_NEGATIVE, _SHARE),
+    "gdp": (_NOT_NEGATIVE,),
+    "gaussian": (_POSITIVE, _POSITIVE),
+    "laplace": (_POSITIVE, _POSITIVE),
+    "discrete_laplace": (_POSITIVE, _SENSITIVITY),
+    "discrete_gaussian": (_POSITIVE, _SENSITIVITY),
+    "staircase": (_POSITIVE, _SHARE, _POSITIVE),
+    "poisson": (None, _SHARE),
+    "repeat": (None, Integers(2, MAX_COUNT)),
 }
 
 
 def _parts(tree: Tree) -> tuple[str, list[Tree]]:
     if not isinstance(tree, list) or not tree or not isinstance(tree[0], str):
         raise Unreadable("a mechanism is not a list that begins with its name")
-    name, *parameters = tree
+    name, *trees = tree
     if name == "compose":
-        if len(parameters) < 2:
+        if len(trees) < 2:
             raise Unreadable("a composition of fewer than two mechanisms")
-    elif name not in _SHAPES or len(_SHAPES[name]) != len(parameters):
+    elif name not in _DOMAINS or len(_DOMAINS[name]) != len(trees):
         raise Unreadable("an unknown mechanism, or one with the wrong number of parameters")
-    return name, parameters
+    return name, trees
+
+
+def parameters(tree: Tree, a: Arithmetic) -> tuple[str, list[Tree], list[Interval]]:
+    """A mechanism's name, its parameters, and the values of the numbers, each in its domain."""
+    name, trees = _parts(tree)
+    values = [
+        domain.value(parameter, f"a parameter of {name}", a)
+        for domain, parameter in zip(_DOMAINS[name], trees, strict=True)
+        if domain is not None
+    ]
+    return name, trees, values
+
+
+def check_domains(tree: Tree, a: Arithmetic) -> None:
+    """Refuse a mechanism that cannot exist: each number of each part, before any are combined."""
+    name, parts = _parts(tree)
+    if name != "compose":
+        _, parts, _ = parameters(tree, a)
+        parts = [part for part, domain in zip(parts, _DOMAINS[name], strict=True) if domain is None]
+    for part in parts:
+        check_domains(part, a)
 
 
 def shown(tree: Tree) -> str:
     """The text of a mechanism."""
-    name, parameters = _parts(tree)
+    name, trees = _parts(tree)
     if name == "compose":
-        return " * ".join(map(shown, parameters))
-    if name == "repeat":
-        inner, times = parameters
-        text = shown(inner)
-        compound = inner[0] in ("compose", "repeat")
-        return f"({text})^{natural(times, 2, 10**18)}" if compound else f"{text}^{times}"
-    kinds = _SHAPES[name]
+        return " * ".join(map(shown, trees))
     texts = [
-        shown(p) if kind == "m" else shown_number(p)
-        for kind, p in zip(kinds, parameters, strict=True)
+        shown(part) if domain is None else shown_number(part)
+        for domain, part in zip(_DOMAINS[name], trees, strict=True)
     ]
+    if name == "repeat":
+        text, times = texts
+        return f"({text})^{times}" if trees[0][0] in ("compose", "repeat") else f"{text}^{times}"
     return f"{name}({', '.join(texts)})"
 
 
@@ -470,22 +526,22 @@ Steps = dict[str, int]
 
 def steps_of(tree: Tree, times: int = 1) -> Steps:
     """The single mechanisms of a composition. Rates of samples of samples multiply."""
-    name, parameters = _parts(tree)
+    name, trees = _parts(tree)
     if times > MAX_COUNT:
         raise Invalid("more repetitions than this checker takes")
     if name == "repeat":
-        return steps_of(parameters[0], times * natural(parameters[1], 2, MAX_COUNT))
-    if name == "poisson" and parameters[1] == "1":
-        return steps_of(parameters[0], times)
+        return steps_of(trees[0], times * natural(trees[1], 2, MAX_COUNT, "a repetition"))
+    if name == "poisson" and trees[1] == "1":
+        return steps_of(trees[0], times)
     if name == "compose":
         total: Steps = {}
-        for part in parameters:
+        for part in trees:
             for step, count in steps_of(part, times).items():
                 total[step] = total.get(step, 0) + count
         return total
-    if name == "poisson" and isinstance(parameters[0], list) and parameters[0][:1] == ["poisson"]:
-        _, (inner, rate) = _parts(parameters[0])
-        return steps_of(["poisson", inner, ["*", rate, parameters[1]]], times)
+    if name == "poisson" and isinstance(trees[0], list) and trees[0][:1] == ["poisson"]:
+        _, (inner, rate) = _parts(trees[0])
+        return steps_of(["poisson", inner, ["*", rate, trees[1]]], times)
     return {json.dumps(tree): times}
 
 
@@ -501,30 +557,9 @@ class Outcomes:
     revealed_to_q: Interval | None = None
 
 
-def _parameters(tree: Tree, a: Arithmetic) -> tuple[str, list[Tree], list[Interval]]:
-    """A step with the values of its parameters, whose domain is checked."""
-    name, trees = _parts(tree)
-    kinds = _SHAPES[name]
-    values = []
-    for i, (kind, parameter) in enumerate(zip(kinds, trees, strict=True)):
-        if kind == "m":
-            continue
-        if kind == "i":
-            natural(parameter, 1, 2000)
-        value = number(parameter, a)
-        share = (name, i) in (("approx_dp", 1), ("staircase", 1), ("poisson", 1))
-        least = share or (name, i) in (("pure_dp", 0), ("approx_dp", 0), ("gdp", 0))
-        if value.lo < 0 or (value.lo == 0 and not least) or (share and value.lo > 1):
-            raise Invalid(f"a parameter of {name} is out of its domain, or not certainly in it")
-        if share and value.hi > 1:
-            raise Undecided(f"a parameter of {name} is not certainly in its domain")
-        values.append(value)
-    return name, trees, values
-
-
 def outcomes_of(tree: Tree, a: Arithmetic) -> Outcomes:
     """The outcomes of a step with countably many."""
-    name, trees, values = _parameters(tree, a)
+    name, trees, values = parameters(tree, a)
     one, zero = a.exact(1), a.exact(0)
     if name in ("pure_dp", "approx_dp", "staircase"):
         # Kairouz, Oh, Viswanath 2017, section V; Geng and Viswanath 2014
@@ -862,7 +897,7 @@ class Profile:
         self.infinite, self.unbounded = a.exact(0), False
         trees = [(json.loads(step), count) for step, count in steps.items()]
         if sum(steps.values()) == 1 and trees[0][0][0] == "poisson":
-            _, (inner, _), (rate,) = _parameters(trees[0][0], a)
+            _, (inner, _), (rate,) = parameters(trees[0][0], a)
             base = Profile(steps_of(inner), way, a)
             if base.sampled is not None or rate.lo <= 0:
                 raise Invalid("a sample of samples, or of no records")
@@ -882,7 +917,7 @@ class Profile:
                 groups.append((self._sample(tree, way, len(groups)), count))
                 continue
             if tree[0] in ("gdp", "gaussian", "laplace"):
-                _, _, values = _parameters(tree, a)
+                _, _, values = parameters(tree, a)
                 rate = values[0] if tree[0] == "gdp" else values[1] / values[0]
                 if tree[0] == "laplace":
                     rates.append((rate, count))
@@ -918,7 +953,7 @@ class Profile:
     def _sample(self, tree: Tree, way: str, index: int) -> Outcomes:
         """A sampled step of few outcomes: mixtures with the masses under ``Q``."""
         a = self.a
-        _, (inner, _), (rate,) = _parameters(tree, a)
+        _, (inner, _), (rate,) = parameters(tree, a)
         if list(steps_of(inner).values()) != [1]:
             raise Invalid("this checker has no route for repeated samples of compositions")
         base = outcomes_of(inner, a)
@@ -1063,27 +1098,38 @@ class Claim:
     lower: Fraction | None
     upper: Fraction | None
     steps: Steps
+    a: Arithmetic
 
 
-def claim_of(statement: Any) -> Claim:
-    """Read a statement, and refuse bounds that are not those of its digits."""
+def claim_of(statement: Any, bits: int | None = None) -> Claim:
+    """Read a statement; refuse mechanisms that cannot exist, and bounds of other digits.
+
+    Args:
+        statement: what to read.
+        bits: those to compute with; None for those of the statement.
+    """
     contour = isinstance(statement, dict) and statement.get("method") == CONTOUR
     _members(statement, _STATEMENT | {"plan"} if contour else _STATEMENT, "a statement")
     tree = statement["mechanism"]
     text = shown(tree)
     if statement["text"] != text:
         raise Invalid("the text is not that of the mechanism")
+    a = Arithmetic(natural(statement["bits"], 32, MAX_BITS) if bits is None else bits)
+    check_domains(tree, a)
     quantity, way = statement["quantity"], statement["direction"]
     if quantity not in ("delta", "epsilon") or way not in ("remove", "add", "both"):
         raise Unreadable("an unknown quantity or direction")
     lower, upper = _bound(statement["lower"]), _bound(statement["upper"])
     _check_digits(statement["digits"], lower, upper)
-    ways = (
-        ("remove", "add")
-        if way == "both" and "poisson" in text
-        else (way.replace("both", "remove"),)
-    )
-    return Claim(text, quantity, statement["at"], ways, lower, upper, steps_of(tree))
+    ways = ways_of(way, text)
+    return Claim(text, quantity, statement["at"], ways, lower, upper, steps_of(tree), a)
+
+
+def ways_of(way: str, text: str) -> tuple[str, ...]:
+    """The directions to compute: all pairs but those of samples are symmetric."""
+    if way == "both":
+        return ("remove", "add") if "poisson" in text else ("remove",)
+    return (way,)
 
 
 def check_statement(statement: Any, bits: int | None = None) -> str:
@@ -1093,12 +1139,10 @@ def check_statement(statement: Any, bits: int | None = None) -> str:
         Unreadable: it is not of the form that is specified.
         Invalid: it is wrong, or cannot be verified.
     """
-    claim = claim_of(statement)
+    claim = claim_of(statement, bits)
     if statement["method"] == CONTOUR:
         raise Unreadable("a contour integral: python -m dpexact.certificate_checker_mpfr FILE")
-    if bits is None:
-        bits = natural(statement["bits"], 32, MAX_BITS)
-    a = Arithmetic(bits)
+    a = claim.a
     profiles = [Profile(claim.steps, way, a) for way in claim.ways]
     if statement["method"] != method_of(claim.steps):
         raise Invalid("the method is not that of the mechanism")
