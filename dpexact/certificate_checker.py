@@ -175,27 +175,35 @@ def exp(x: Interval) -> Interval:
 
 
 def _exp_end(x: Fraction, a: Arithmetic) -> Interval:
-    """Taylor's series at ``|x|/2^k < 2^-8``, squared ``k`` times; the terms at least halve."""
+    """Taylor's series at ``|x|/2^k < 2^-8``, squared ``k`` times."""
     if abs(x) > 50_000:
         raise Invalid("an exponential beyond the range of this checker")
     k = max(0, math.ceil(abs(x)).bit_length() + 8)
     a.spend(a.bits // 8 + k)
     fine = Arithmetic(a.bits + k + 16)
-    shift = fine.bits + 8
-    scale = 1 << shift
-    y = abs(x) / 2**k
-    y_low = y.numerator * scale // y.denominator
-    y_high = y_low + 1
-    low = high = term_low = term_high = scale
-    n = 1
-    while term_high > 1:
-        term_low = (term_low * y_low >> shift) // n
-        term_high = -((-term_high * y_high >> shift) // n)
-        low, high = low + term_low, high + term_high
-        n += 1
-    power = fine.make(Fraction(low, scale), Fraction(high + 2, scale)) ** (1 << k)
+    power = fine.make(*_series(Fraction(1), abs(x) / 2**k, 0, 1, fine.bits + 8)) ** (1 << k)
     found = power if x >= 0 else fine.exact(1) / power
     return Interval(found.lo, found.hi, a)
+
+
+def _series(
+    first: Fraction, ratio: Fraction, divisor: int, step: int, shift: int
+) -> tuple[Fraction, Fraction]:
+    """``first (1 + ratio/d (1 + ratio/d' (1 + ...)))`` in units of ``2^-shift``, below and above.
+
+    ``d, d', ...`` follow ``divisor`` in steps. Terms at least halve from ``2 ratio`` on: what is
+    left out is at most the last one.
+    """
+    scale = 1 << shift
+    low, high = math.floor(first * scale), math.ceil(first * scale)
+    ratio_low, ratio_high = math.floor(ratio * scale), math.ceil(ratio * scale)
+    term_low, term_high = low, high
+    while term_high > 1 or divisor < 2 * ratio:
+        divisor += step
+        term_low = (term_low * ratio_low >> shift) // divisor
+        term_high = -((-term_high * ratio_high >> shift) // divisor)
+        low, high = low + term_low, high + term_high
+    return Fraction(low, scale), Fraction(high + term_high, scale)
 
 
 def log(x: Interval) -> Interval:
@@ -227,22 +235,27 @@ def _log_two(bits: int) -> tuple[Fraction, Fraction]:
 
 
 def _artanh(f: Fraction, a: Arithmetic) -> Interval:
-    """``log f = 2 sum z^(2i+1)/(2i+1)``, ``z = (f-1)/(f+1)``, ``|z| <= 1/3``: the rest < a term."""
-    z = abs((f - 1) / (f + 1))
-    shift = a.bits + 16
-    scale = 1 << shift
-    z_low = z.numerator * scale // z.denominator
-    z_high = z_low + 1
-    low = high = 0
-    term_low, term_high, n = z_low, z_high, 1
-    square_low, square_high = z_low * z_low >> shift, -(-z_high * z_high >> shift)
-    while term_high > 1:
-        low, high = low + term_low // n, high - (-term_high // n)
-        term_low = term_low * square_low >> shift
-        term_high = -(-term_high * square_high >> shift)
-        n += 2
-    found = a.make(Fraction(2 * low, scale), Fraction(2 * high + 8, scale))
+    """``log f = 2 artanh z``, ``z = (f-1)/(f+1)``."""
+    low, high = _artanh_series(abs((f - 1) / (f + 1)), a.bits + 16)
+    found = a.make(2 * low, 2 * high)
     return found if f >= 1 else -found
+
+
+def _artanh_series(z: Fraction, shift: int) -> tuple[Fraction, Fraction]:
+    """``sum z^(2i+1)/(2i+1)``, ``z <= 1/3``, below and above in units of ``2^-shift``.
+
+    Powers fall by 9 at least: what is left out is below twice its first power.
+    """
+    scale = 1 << shift
+    low = high = 0
+    power_low, power_high, n = math.floor(z * scale), math.ceil(z * scale), 1
+    square_low, square_high = power_low**2 >> shift, -(-(power_high**2) >> shift)
+    while power_high > 1:
+        low, high = low + power_low // n, high - (-power_high // n)
+        power_low = power_low * square_low >> shift
+        power_high = -(-power_high * square_high >> shift)
+        n += 2
+    return Fraction(low, scale), Fraction(high + 2 * power_high, scale)
 
 
 def sqrt(x: Interval) -> Interval:
@@ -267,21 +280,25 @@ def pi(a: Arithmetic) -> Interval:
 
 @lru_cache(maxsize=64)
 def _pi(bits: int) -> tuple[Fraction, Fraction]:
-    """Machin: ``pi = 16 arctan(1/5) - 4 arctan(1/239)``; the series alternate."""
+    """Machin: ``pi = 16 arctan(1/5) - 4 arctan(1/239)``."""
     a = Arithmetic(bits)
-
-    def arctan(n: int) -> Interval:
-        scale, total, i = 1 << a.bits + 32, 0, 0
-        term = scale // n
-        while term:
-            total += term // (2 * i + 1) * (-1) ** i
-            term //= n * n
-            i += 1
-        slack = 2 * i + 4  # two roundings a term, and the rest
-        return a.make(Fraction(total - slack, scale), Fraction(total + slack, scale))
-
-    found = arctan(5) * 16 - arctan(239) * 4
+    found = a.make(*_arctan(5, bits + 32)) * 16 - a.make(*_arctan(239, bits + 32)) * 4
     return found.lo, found.hi
+
+
+def _arctan(n: int, shift: int) -> tuple[Fraction, Fraction]:
+    """``arctan(1/n)``, ``n > 1``, below and above in units of ``2^-shift``; its series alternates.
+
+    A term is rounded by less than a unit, as floors of floors are, and what is left out is less.
+    """
+    scale, total, i = 1 << shift, 0, 0
+    power = scale // n
+    while power:
+        total += power // (2 * i + 1) * (-1) ** i
+        power //= n * n
+        i += 1
+    slack = i + 1
+    return Fraction(total - slack, scale), Fraction(total + slack, scale)
 
 
 # --- exact reals ----------------------------------------------------------------------------------
@@ -594,6 +611,19 @@ def outcomes_of(tree: Tree, a: Arithmetic) -> Outcomes:
     raise Invalid(f"this checker has no route for this use of {name}")
 
 
+def _weights(decay: Interval, last: int) -> tuple[list[Interval], Interval]:
+    """``decay^(x^2)`` for ``x = 0 .. last``, and the sum over all integers."""
+    a = decay.a
+    square = decay * decay
+    weight, ratio, weights = a.exact(1), decay, []
+    for _ in range(last + 1):
+        weights.append(weight)
+        weight, ratio = weight * ratio, ratio * square
+    # weight is the first that is left out, and the next ones fall at least by ratio
+    total = reduce(lambda x, y: x + y, weights) * 2 - 1
+    return weights, a.make(total.lo, total.hi + weight.hi * 2 / (1 - ratio.hi))
+
+
 def _discrete_gaussian(trees: list[Tree], sigma: Interval, a: Arithmetic) -> Outcomes:
     """Mass ~ ``e^(-x^2/(2 sigma^2))``, loss ``(2x + s) s/(2 sigma^2)``; tails are geometric."""
     s = int(trees[1])
@@ -602,16 +632,7 @@ def _discrete_gaussian(trees: list[Tree], sigma: Interval, a: Arithmetic) -> Out
     if last > 5000:
         raise Invalid("a discrete Gaussian too wide for this checker")
     a.spend(4 * last)
-    decay = exp(a.exact(-1) / (variance * 2))
-    square = decay * decay
-    weight, ratio, weights = a.exact(1), decay, []
-    for _ in range(last + 1):
-        weights.append(weight)
-        weight, ratio = weight * ratio, ratio * square
-    # weight is the first that is left out, and the next ones fall at least by ratio
-    tail = weight.hi * 2 / (1 - ratio.hi)
-    total = reduce(lambda x, y: x + y, weights) * 2 - 1
-    total = a.make(total.lo, total.hi + tail)
+    weights, total = _weights(exp(a.exact(-1) / (variance * 2)), last)
     xs = range(-last, last + 1)
     masses = [weights[abs(x)] / total for x in xs]
     if sigma.fraction is not None:
@@ -718,14 +739,20 @@ def _binomial(law: Law, count: int, a: Arithmetic) -> Law:
         a.spend(count, EXACT_BITS // 4)
         terms = {j: math.comb(count, j) * p**j * q ** (count - j) for j in range(count + 1)}
         return placed(terms, scale**count, exact=True)
-    fine = Arithmetic(a.bits + 40)
-    mode = min(count, (count + 1) * p // (p + q))
     a.spend(count, 64 * 32)
+    fine = Arithmetic(a.bits + 40)
+    terms = _binomial_terms(p, q, scale, count, fine)
+    a.spend(2 * len(terms))
+    return placed(terms, 1 << fine.bits, exact=False).shortened(a)
+
+
+def _binomial_terms(p: int, q: int, scale: int, count: int, fine: Arithmetic) -> dict[int, int]:
+    """Lower bounds on ``count! / (j! (count - j)!) p^j q^(count - j)``, in units of ``2^-bits``."""
+    mode = min(count, (count + 1) * p // (p + q))
     whole = fine.exact(math.comb(count, mode))
     whole = whole * fine.exact(Fraction(p, scale)) ** mode
     whole = whole * fine.exact(Fraction(q, scale)) ** (count - mode)
-    unit = 1 << fine.bits
-    first = math.floor(whole.lo * unit)
+    first = math.floor(whole.lo * (1 << fine.bits))
     terms = {mode: first}
     term = first
     for j in range(mode, count):
@@ -739,8 +766,7 @@ def _binomial(law: Law, count: int, a: Arithmetic) -> Law:
         if not term:
             break
         terms[j - 1] = term
-    a.spend(2 * len(terms))
-    return placed(terms, unit, exact=False).shortened(a)
+    return terms
 
 
 # --- profiles of continuous parts -----------------------------------------------------------------
@@ -797,17 +823,8 @@ def _tail_end(x: Fraction, a: Arithmetic) -> Interval:
         return _density(x, a) * _mills(x, depth, a)
     # Phi(x) - 1/2 = density sum x^(2n+1)/(1 3 5 ... (2n+1)), all terms positive
     fine = Arithmetic(a.bits + 3 * math.ceil(exponent) // 2 + 32)
-    scale = 1 << fine.bits
-    low = x.numerator * scale // x.denominator
-    high, square_low = low + 1, math.floor(x * x * scale)
-    sums, terms, n = [low, high], [low, high], 1
     a.spend(fine.bits + 4 * math.ceil(exponent), fine.bits)
-    while terms[1] > 1 or n < 4 * exponent:  # then the terms at least halve
-        n += 2
-        terms[0] = (terms[0] * square_low >> fine.bits) // n
-        terms[1] = -((-terms[1] * (square_low + 1) >> fine.bits) // n)
-        sums = [total + term for total, term in zip(sums, terms, strict=True)]
-    series = fine.make(Fraction(sums[0], scale), Fraction(sums[1] + 2, scale))
+    series = fine.make(*_series(x, x * x, 1, 2, fine.bits))
     found = fine.exact(Fraction(1, 2)) - _density(x, fine) * series
     return Interval(max(found.lo, Fraction(0)), found.hi, a)
 

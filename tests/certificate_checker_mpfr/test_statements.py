@@ -1,16 +1,15 @@
 import copy
-import json
 import random
 import subprocess
 import sys
 from fractions import Fraction
 from pathlib import Path
 
-import jsonschema
 import pytest
 
 pytest.importorskip("gmpy2", reason="the checker with MPFR needs gmpy2")
 
+from certified_answers import validate
 from hypothesis import given, settings
 from mechanism_trees import impossible, sampled_gaussians
 from oracles import scaled
@@ -24,7 +23,6 @@ from dpexact.certificates import NoCertificate, certificate, certificate_of_audi
 from dpexact.reals import real
 
 ROOT = Path(dpexact.__file__).parents[1]
-SCHEMA = json.loads((ROOT / "docs/certificate.schema.json").read_text())
 ASKED = [
     ("poisson(gaussian(1.3), 256/60000)^3515", "delta", "0.9", "remove"),
     ("poisson(gaussian(1.3), 256/60000)^3515", "epsilon", "1e-5", "both"),
@@ -68,7 +66,7 @@ def changed(document, **members):
 
 def test_fresh_certificates_are_accepted(documents):
     for document in documents:
-        jsonschema.validate(document, SCHEMA)
+        validate(document)
         assert verdict(document) is None
         with pytest.raises(standard.Unreadable, match="certificate_checker_mpfr FILE"):
             standard.check(document)
@@ -190,6 +188,16 @@ def test_plans_that_err_too_much_are_rejected(documents, name, change):
     plan = copy.deepcopy(documents[0]["statements"][0]["plan"])
     plan["remove"][name] = change(plan["remove"][name])
     assert verdict(changed(documents[0], plan=plan)) is not None
+
+
+@pytest.mark.parametrize("index", [0, 3])
+def test_a_coarse_plan_decides_nothing(documents, index):
+    """Its enclosure holds the truth and a bound, so neither is refuted or verified."""
+    plan = copy.deepcopy(documents[index]["statements"][0]["plan"])
+    for way in plan.values():
+        way["h"] = str(Fraction(way["h"]) * Fraction(5, 3))
+    why = verdict(changed(documents[index], plan=plan))
+    assert why.startswith("the plan does not tell ")
 
 
 @pytest.mark.parametrize("role", ["line", "moment", "tail", "above", "below"])
