@@ -175,27 +175,35 @@ def exp(x: Interval) -> Interval:
 
 
 def _exp_end(x: Fraction, a: Arithmetic) -> Interval:
-    """Taylor's series at ``|x|/2^k < 2^-8``, squared ``k`` times; the terms at least halve."""
+    """Taylor's series at ``|x|/2^k < 2^-8``, squared ``k`` times."""
     if abs(x) > 50_000:
         raise Invalid("an exponential beyond the range of this checker")
     k = max(0, math.ceil(abs(x)).bit_length() + 8)
     a.spend(a.bits // 8 + k)
     fine = Arithmetic(a.bits + k + 16)
-    shift = fine.bits + 8
-    scale = 1 << shift
-    y = abs(x) / 2**k
-    y_low = y.numerator * scale // y.denominator
-    y_high = y_low + 1
-    low = high = term_low = term_high = scale
-    n = 1
-    while term_high > 1:
-        term_low = (term_low * y_low >> shift) // n
-        term_high = -((-term_high * y_high >> shift) // n)
-        low, high = low + term_low, high + term_high
-        n += 1
-    power = fine.make(Fraction(low, scale), Fraction(high + 2, scale)) ** (1 << k)
+    power = fine.make(*_series(Fraction(1), abs(x) / 2**k, 0, 1, fine.bits + 8)) ** (1 << k)
     found = power if x >= 0 else fine.exact(1) / power
     return Interval(found.lo, found.hi, a)
+
+
+def _series(
+    first: Fraction, ratio: Fraction, divisor: int, step: int, shift: int
+) -> tuple[Fraction, Fraction]:
+    """``first (1 + ratio/d (1 + ratio/d' (1 + ...)))`` in units of ``2^-shift``, below and above.
+
+    ``d, d', ...`` follow ``divisor`` in steps. Terms at least halve from ``2 ratio`` on: what is
+    left out is at most the last one.
+    """
+    scale = 1 << shift
+    low, high = math.floor(first * scale), math.ceil(first * scale)
+    ratio_low, ratio_high = math.floor(ratio * scale), math.ceil(ratio * scale)
+    term_low, term_high = low, high
+    while term_high > 1 or divisor < 2 * ratio:
+        divisor += step
+        term_low = (term_low * ratio_low >> shift) // divisor
+        term_high = -((-term_high * ratio_high >> shift) // divisor)
+        low, high = low + term_low, high + term_high
+    return Fraction(low, scale), Fraction(high + term_high, scale)
 
 
 def log(x: Interval) -> Interval:
@@ -227,22 +235,27 @@ def _log_two(bits: int) -> tuple[Fraction, Fraction]:
 
 
 def _artanh(f: Fraction, a: Arithmetic) -> Interval:
-    """``log f = 2 sum z^(2i+1)/(2i+1)``, ``z = (f-1)/(f+1)``, ``|z| <= 1/3``: the rest < a term."""
-    z = abs((f - 1) / (f + 1))
-    shift = a.bits + 16
-    scale = 1 << shift
-    z_low = z.numerator * scale // z.denominator
-    z_high = z_low + 1
-    low = high = 0
-    term_low, term_high, n = z_low, z_high, 1
-    square_low, square_high = z_low * z_low >> shift, -(-z_high * z_high >> shift)
-    while term_high > 1:
-        low, high = low + term_low // n, high - (-term_high // n)
-        term_low = term_low * square_low >> shift
-        term_high = -(-term_high * square_high >> shift)
-        n += 2
-    found = a.make(Fraction(2 * low, scale), Fraction(2 * high + 8, scale))
+    """``log f = 2 artanh z``, ``z = (f-1)/(f+1)``."""
+    low, high = _artanh_series(abs((f - 1) / (f + 1)), a.bits + 16)
+    found = a.make(2 * low, 2 * high)
     return found if f >= 1 else -found
+
+
+def _artanh_series(z: Fraction, shift: int) -> tuple[Fraction, Fraction]:
+    """``sum z^(2i+1)/(2i+1)``, ``z <= 1/3``, below and above in units of ``2^-shift``.
+
+    Powers fall by 9 at least: what is left out is below twice its first power.
+    """
+    scale = 1 << shift
+    low = high = 0
+    power_low, power_high, n = math.floor(z * scale), math.ceil(z * scale), 1
+    square_low, square_high = power_low**2 >> shift, -(-(power_high**2) >> shift)
+    while power_high > 1:
+        low, high = low + power_low // n, high - (-power_high // n)
+        power_low = power_low * square_low >> shift
+        power_high = -(-power_high * square_high >> shift)
+        n += 2
+    return Fraction(low, scale), Fraction(high + 2 * power_high, scale)
 
 
 def sqrt(x: Interval) -> Interval:
@@ -267,21 +280,25 @@ def pi(a: Arithmetic) -> Interval:
 
 @lru_cache(maxsize=64)
 def _pi(bits: int) -> tuple[Fraction, Fraction]:
-    """Machin: ``pi = 16 arctan(1/5) - 4 arctan(1/239)``; the series alternate."""
+    """Machin: ``pi = 16 arctan(1/5) - 4 arctan(1/239)``."""
     a = Arithmetic(bits)
-
-    def arctan(n: int) -> Interval:
-        scale, total, i = 1 << a.bits + 32, 0, 0
-        term = scale // n
-        while term:
-            total += term // (2 * i + 1) * (-1) ** i
-            term //= n * n
-            i += 1
-        slack = 2 * i + 4  # two roundings a term, and the rest
-        return a.make(Fraction(total - slack, scale), Fraction(total + slack, scale))
-
-    found = arctan(5) * 16 - arctan(239) * 4
+    found = a.make(*_arctan(5, bits + 32)) * 16 - a.make(*_arctan(239, bits + 32)) * 4
     return found.lo, found.hi
+
+
+def _arctan(n: int, shift: int) -> tuple[Fraction, Fraction]:
+    """``arctan(1/n)``, ``n > 1``, below and above in units of ``2^-shift``; its series alternates.
+
+    A term is rounded by less than a unit, as floors of floors are, and what is left out is less.
+    """
+    scale, total, i = 1 << shift, 0, 0
+    power = scale // n
+    while power:
+        total += power // (2 * i + 1) * (-1) ** i
+        power //= n * n
+        i += 1
+    slack = i + 1
+    return Fraction(total - slack, scale), Fraction(total + slack, scale)
 
 
 # --- exact reals ----------------------------------------------------------------------------------
@@ -300,13 +317,13 @@ def rational(text: object) -> Fraction:
     return value
 
 
-def natural(text: object, least: int, most: int) -> int:
+def natural(text: object, least: int, most: int, what: str = "a count") -> int:
     """An integer of a range."""
     value = rational(text)
     if value.denominator != 1:
-        raise Unreadable("a count is not an integer")
+        raise Unreadable(f"{what} is not an integer")
     if not least <= value <= most:
-        raise Invalid(f"a count is not in {least}..{most}")
+        raise Invalid(f"{what} is not in {least}..{most}")
     return value.numerator
 
 
@@ -407,48 +424,104 @@ def _root(x: Fraction | None, degree: int) -> Fraction | None:
 
 # --- mechanisms -----------------------------------------------------------------------------------
 
-#: The kinds of parameters: a mechanism, a real, an integer; and the least value of a real.
-_SHAPES: Final = {
-    "pure_dp": "r",
-    "approx_dp": "rr",
-    "gdp": "r",
-    "gaussian": "rr",
-    "laplace": "rr",
-    "discrete_laplace": "ri",
-    "discrete_gaussian": "ri",
-    "staircase": "rrr",
-    "poisson": "mr",
-    "repeat": "mi",
+
+@dataclass(frozen=True, slots=True)
+class Reals:
+    """The real numbers from 0, itself or not, to ``most``."""
+
+    zero: bool
+    most: int | None = None
+
+    def value(self, tree: Tree, what: str, a: Arithmetic) -> Interval:
+        """The value of an expression that is certainly among them."""
+        x = number(tree, a)
+        if not (self._has(x.lo) and self._has(x.hi)):
+            if x.fraction is None:
+                raise Undecided(f"{what} is not certainly in its domain")
+            raise Invalid(f"{what} is out of its domain")
+        return x
+
+    def _has(self, x: Fraction) -> bool:
+        return (x > 0 or (x == 0 and self.zero)) and (self.most is None or x <= self.most)
+
+
+@dataclass(frozen=True, slots=True)
+class Integers:
+    """The integers of a range."""
+
+    least: int
+    most: int
+
+    def value(self, tree: Tree, what: str, a: Arithmetic) -> Interval:
+        """The value of the text of one of them."""
+        return a.exact(natural(tree, self.least, self.most, what))
+
+
+_POSITIVE: Final = Reals(zero=False)
+_NOT_NEGATIVE: Final = Reals(zero=True)
+_SHARE: Final = Reals(zero=True, most=1)
+_SENSITIVITY: Final = Integers(1, 2000)
+
+#: The domain of every parameter; None for a mechanism.
+_DOMAINS: Final[dict[str, tuple[Reals | Integers | None, ...]]] = {
+    "pure_dp": (_NOT_NEGATIVE,),
+    "approx_dp": (_NOT_NEGATIVE, _SHARE),
+    "gdp": (_NOT_NEGATIVE,),
+    "gaussian": (_POSITIVE, _POSITIVE),
+    "laplace": (_POSITIVE, _POSITIVE),
+    "discrete_laplace": (_POSITIVE, _SENSITIVITY),
+    "discrete_gaussian": (_POSITIVE, _SENSITIVITY),
+    "staircase": (_POSITIVE, _SHARE, _POSITIVE),
+    "poisson": (None, _SHARE),
+    "repeat": (None, Integers(2, MAX_COUNT)),
 }
 
 
 def _parts(tree: Tree) -> tuple[str, list[Tree]]:
     if not isinstance(tree, list) or not tree or not isinstance(tree[0], str):
         raise Unreadable("a mechanism is not a list that begins with its name")
-    name, *parameters = tree
+    name, *trees = tree
     if name == "compose":
-        if len(parameters) < 2:
+        if len(trees) < 2:
             raise Unreadable("a composition of fewer than two mechanisms")
-    elif name not in _SHAPES or len(_SHAPES[name]) != len(parameters):
+    elif name not in _DOMAINS or len(_DOMAINS[name]) != len(trees):
         raise Unreadable("an unknown mechanism, or one with the wrong number of parameters")
-    return name, parameters
+    return name, trees
+
+
+def parameters(tree: Tree, a: Arithmetic) -> tuple[str, list[Tree], list[Interval]]:
+    """A mechanism's name, its parameters, and the values of the numbers, each in its domain."""
+    name, trees = _parts(tree)
+    values = [
+        domain.value(parameter, f"a parameter of {name}", a)
+        for domain, parameter in zip(_DOMAINS[name], trees, strict=True)
+        if domain is not None
+    ]
+    return name, trees, values
+
+
+def check_domains(tree: Tree, a: Arithmetic) -> None:
+    """Refuse a mechanism that cannot exist: each number of each part, before any are combined."""
+    name, parts = _parts(tree)
+    if name != "compose":
+        _, parts, _ = parameters(tree, a)
+        parts = [part for part, domain in zip(parts, _DOMAINS[name], strict=True) if domain is None]
+    for part in parts:
+        check_domains(part, a)
 
 
 def shown(tree: Tree) -> str:
     """The text of a mechanism."""
-    name, parameters = _parts(tree)
+    name, trees = _parts(tree)
     if name == "compose":
-        return " * ".join(map(shown, parameters))
-    if name == "repeat":
-        inner, times = parameters
-        text = shown(inner)
-        compound = inner[0] in ("compose", "repeat")
-        return f"({text})^{natural(times, 2, 10**18)}" if compound else f"{text}^{times}"
-    kinds = _SHAPES[name]
+        return " * ".join(map(shown, trees))
     texts = [
-        shown(p) if kind == "m" else shown_number(p)
-        for kind, p in zip(kinds, parameters, strict=True)
+        shown(part) if domain is None else shown_number(part)
+        for domain, part in zip(_DOMAINS[name], trees, strict=True)
     ]
+    if name == "repeat":
+        text, times = texts
+        return f"({text})^{times}" if trees[0][0] in ("compose", "repeat") else f"{text}^{times}"
     return f"{name}({', '.join(texts)})"
 
 
@@ -470,22 +543,22 @@ Steps = dict[str, int]
 
 def steps_of(tree: Tree, times: int = 1) -> Steps:
     """The single mechanisms of a composition. Rates of samples of samples multiply."""
-    name, parameters = _parts(tree)
+    name, trees = _parts(tree)
     if times > MAX_COUNT:
         raise Invalid("more repetitions than this checker takes")
     if name == "repeat":
-        return steps_of(parameters[0], times * natural(parameters[1], 2, MAX_COUNT))
-    if name == "poisson" and parameters[1] == "1":
-        return steps_of(parameters[0], times)
+        return steps_of(trees[0], times * natural(trees[1], 2, MAX_COUNT, "a repetition"))
+    if name == "poisson" and trees[1] == "1":
+        return steps_of(trees[0], times)
     if name == "compose":
         total: Steps = {}
-        for part in parameters:
+        for part in trees:
             for step, count in steps_of(part, times).items():
                 total[step] = total.get(step, 0) + count
         return total
-    if name == "poisson" and isinstance(parameters[0], list) and parameters[0][:1] == ["poisson"]:
-        _, (inner, rate) = _parts(parameters[0])
-        return steps_of(["poisson", inner, ["*", rate, parameters[1]]], times)
+    if name == "poisson" and isinstance(trees[0], list) and trees[0][:1] == ["poisson"]:
+        _, (inner, rate) = _parts(trees[0])
+        return steps_of(["poisson", inner, ["*", rate, trees[1]]], times)
     return {json.dumps(tree): times}
 
 
@@ -501,30 +574,9 @@ class Outcomes:
     revealed_to_q: Interval | None = None
 
 
-def _parameters(tree: Tree, a: Arithmetic) -> tuple[str, list[Tree], list[Interval]]:
-    """A step with the values of its parameters, whose domain is checked."""
-    name, trees = _parts(tree)
-    kinds = _SHAPES[name]
-    values = []
-    for i, (kind, parameter) in enumerate(zip(kinds, trees, strict=True)):
-        if kind == "m":
-            continue
-        if kind == "i":
-            natural(parameter, 1, 2000)
-        value = number(parameter, a)
-        share = (name, i) in (("approx_dp", 1), ("staircase", 1), ("poisson", 1))
-        least = share or (name, i) in (("pure_dp", 0), ("approx_dp", 0), ("gdp", 0))
-        if value.lo < 0 or (value.lo == 0 and not least) or (share and value.lo > 1):
-            raise Invalid(f"a parameter of {name} is out of its domain, or not certainly in it")
-        if share and value.hi > 1:
-            raise Undecided(f"a parameter of {name} is not certainly in its domain")
-        values.append(value)
-    return name, trees, values
-
-
 def outcomes_of(tree: Tree, a: Arithmetic) -> Outcomes:
     """The outcomes of a step with countably many."""
-    name, trees, values = _parameters(tree, a)
+    name, trees, values = parameters(tree, a)
     one, zero = a.exact(1), a.exact(0)
     if name in ("pure_dp", "approx_dp", "staircase"):
         # Kairouz, Oh, Viswanath 2017, section V; Geng and Viswanath 2014
@@ -559,6 +611,19 @@ def outcomes_of(tree: Tree, a: Arithmetic) -> Outcomes:
     raise Invalid(f"this checker has no route for this use of {name}")
 
 
+def _weights(decay: Interval, last: int) -> tuple[list[Interval], Interval]:
+    """``decay^(x^2)`` for ``x = 0 .. last``, and the sum over all integers."""
+    a = decay.a
+    square = decay * decay
+    weight, ratio, weights = a.exact(1), decay, []
+    for _ in range(last + 1):
+        weights.append(weight)
+        weight, ratio = weight * ratio, ratio * square
+    # weight is the first that is left out, and the next ones fall at least by ratio
+    total = reduce(lambda x, y: x + y, weights) * 2 - 1
+    return weights, a.make(total.lo, total.hi + weight.hi * 2 / (1 - ratio.hi))
+
+
 def _discrete_gaussian(trees: list[Tree], sigma: Interval, a: Arithmetic) -> Outcomes:
     """Mass ~ ``e^(-x^2/(2 sigma^2))``, loss ``(2x + s) s/(2 sigma^2)``; tails are geometric."""
     s = int(trees[1])
@@ -567,16 +632,7 @@ def _discrete_gaussian(trees: list[Tree], sigma: Interval, a: Arithmetic) -> Out
     if last > 5000:
         raise Invalid("a discrete Gaussian too wide for this checker")
     a.spend(4 * last)
-    decay = exp(a.exact(-1) / (variance * 2))
-    square = decay * decay
-    weight, ratio, weights = a.exact(1), decay, []
-    for _ in range(last + 1):
-        weights.append(weight)
-        weight, ratio = weight * ratio, ratio * square
-    # weight is the first that is left out, and the next ones fall at least by ratio
-    tail = weight.hi * 2 / (1 - ratio.hi)
-    total = reduce(lambda x, y: x + y, weights) * 2 - 1
-    total = a.make(total.lo, total.hi + tail)
+    weights, total = _weights(exp(a.exact(-1) / (variance * 2)), last)
     xs = range(-last, last + 1)
     masses = [weights[abs(x)] / total for x in xs]
     if sigma.fraction is not None:
@@ -683,14 +739,20 @@ def _binomial(law: Law, count: int, a: Arithmetic) -> Law:
         a.spend(count, EXACT_BITS // 4)
         terms = {j: math.comb(count, j) * p**j * q ** (count - j) for j in range(count + 1)}
         return placed(terms, scale**count, exact=True)
-    fine = Arithmetic(a.bits + 40)
-    mode = min(count, (count + 1) * p // (p + q))
     a.spend(count, 64 * 32)
+    fine = Arithmetic(a.bits + 40)
+    terms = _binomial_terms(p, q, scale, count, fine)
+    a.spend(2 * len(terms))
+    return placed(terms, 1 << fine.bits, exact=False).shortened(a)
+
+
+def _binomial_terms(p: int, q: int, scale: int, count: int, fine: Arithmetic) -> dict[int, int]:
+    """Lower bounds on ``count! / (j! (count - j)!) p^j q^(count - j)``, in units of ``2^-bits``."""
+    mode = min(count, (count + 1) * p // (p + q))
     whole = fine.exact(math.comb(count, mode))
     whole = whole * fine.exact(Fraction(p, scale)) ** mode
     whole = whole * fine.exact(Fraction(q, scale)) ** (count - mode)
-    unit = 1 << fine.bits
-    first = math.floor(whole.lo * unit)
+    first = math.floor(whole.lo * (1 << fine.bits))
     terms = {mode: first}
     term = first
     for j in range(mode, count):
@@ -704,8 +766,7 @@ def _binomial(law: Law, count: int, a: Arithmetic) -> Law:
         if not term:
             break
         terms[j - 1] = term
-    a.spend(2 * len(terms))
-    return placed(terms, unit, exact=False).shortened(a)
+    return terms
 
 
 # --- profiles of continuous parts -----------------------------------------------------------------
@@ -762,17 +823,8 @@ def _tail_end(x: Fraction, a: Arithmetic) -> Interval:
         return _density(x, a) * _mills(x, depth, a)
     # Phi(x) - 1/2 = density sum x^(2n+1)/(1 3 5 ... (2n+1)), all terms positive
     fine = Arithmetic(a.bits + 3 * math.ceil(exponent) // 2 + 32)
-    scale = 1 << fine.bits
-    low = x.numerator * scale // x.denominator
-    high, square_low = low + 1, math.floor(x * x * scale)
-    sums, terms, n = [low, high], [low, high], 1
     a.spend(fine.bits + 4 * math.ceil(exponent), fine.bits)
-    while terms[1] > 1 or n < 4 * exponent:  # then the terms at least halve
-        n += 2
-        terms[0] = (terms[0] * square_low >> fine.bits) // n
-        terms[1] = -((-terms[1] * (square_low + 1) >> fine.bits) // n)
-        sums = [total + term for total, term in zip(sums, terms, strict=True)]
-    series = fine.make(Fraction(sums[0], scale), Fraction(sums[1] + 2, scale))
+    series = fine.make(*_series(x, x * x, 1, 2, fine.bits))
     found = fine.exact(Fraction(1, 2)) - _density(x, fine) * series
     return Interval(max(found.lo, Fraction(0)), found.hi, a)
 
@@ -862,7 +914,7 @@ class Profile:
         self.infinite, self.unbounded = a.exact(0), False
         trees = [(json.loads(step), count) for step, count in steps.items()]
         if sum(steps.values()) == 1 and trees[0][0][0] == "poisson":
-            _, (inner, _), (rate,) = _parameters(trees[0][0], a)
+            _, (inner, _), (rate,) = parameters(trees[0][0], a)
             base = Profile(steps_of(inner), way, a)
             if base.sampled is not None or rate.lo <= 0:
                 raise Invalid("a sample of samples, or of no records")
@@ -882,7 +934,7 @@ class Profile:
                 groups.append((self._sample(tree, way, len(groups)), count))
                 continue
             if tree[0] in ("gdp", "gaussian", "laplace"):
-                _, _, values = _parameters(tree, a)
+                _, _, values = parameters(tree, a)
                 rate = values[0] if tree[0] == "gdp" else values[1] / values[0]
                 if tree[0] == "laplace":
                     rates.append((rate, count))
@@ -918,7 +970,7 @@ class Profile:
     def _sample(self, tree: Tree, way: str, index: int) -> Outcomes:
         """A sampled step of few outcomes: mixtures with the masses under ``Q``."""
         a = self.a
-        _, (inner, _), (rate,) = _parameters(tree, a)
+        _, (inner, _), (rate,) = parameters(tree, a)
         if list(steps_of(inner).values()) != [1]:
             raise Invalid("this checker has no route for repeated samples of compositions")
         base = outcomes_of(inner, a)
@@ -1063,27 +1115,38 @@ class Claim:
     lower: Fraction | None
     upper: Fraction | None
     steps: Steps
+    a: Arithmetic
 
 
-def claim_of(statement: Any) -> Claim:
-    """Read a statement, and refuse bounds that are not those of its digits."""
+def claim_of(statement: Any, bits: int | None = None) -> Claim:
+    """Read a statement; refuse mechanisms that cannot exist, and bounds of other digits.
+
+    Args:
+        statement: what to read.
+        bits: those to compute with; None for those of the statement.
+    """
     contour = isinstance(statement, dict) and statement.get("method") == CONTOUR
     _members(statement, _STATEMENT | {"plan"} if contour else _STATEMENT, "a statement")
     tree = statement["mechanism"]
     text = shown(tree)
     if statement["text"] != text:
         raise Invalid("the text is not that of the mechanism")
+    a = Arithmetic(natural(statement["bits"], 32, MAX_BITS) if bits is None else bits)
+    check_domains(tree, a)
     quantity, way = statement["quantity"], statement["direction"]
     if quantity not in ("delta", "epsilon") or way not in ("remove", "add", "both"):
         raise Unreadable("an unknown quantity or direction")
     lower, upper = _bound(statement["lower"]), _bound(statement["upper"])
     _check_digits(statement["digits"], lower, upper)
-    ways = (
-        ("remove", "add")
-        if way == "both" and "poisson" in text
-        else (way.replace("both", "remove"),)
-    )
-    return Claim(text, quantity, statement["at"], ways, lower, upper, steps_of(tree))
+    ways = ways_of(way, text)
+    return Claim(text, quantity, statement["at"], ways, lower, upper, steps_of(tree), a)
+
+
+def ways_of(way: str, text: str) -> tuple[str, ...]:
+    """The directions to compute: all pairs but those of samples are symmetric."""
+    if way == "both":
+        return ("remove", "add") if "poisson" in text else ("remove",)
+    return (way,)
 
 
 def check_statement(statement: Any, bits: int | None = None) -> str:
@@ -1093,12 +1156,10 @@ def check_statement(statement: Any, bits: int | None = None) -> str:
         Unreadable: it is not of the form that is specified.
         Invalid: it is wrong, or cannot be verified.
     """
-    claim = claim_of(statement)
+    claim = claim_of(statement, bits)
     if statement["method"] == CONTOUR:
         raise Unreadable("a contour integral: python -m dpexact.certificate_checker_mpfr FILE")
-    if bits is None:
-        bits = natural(statement["bits"], 32, MAX_BITS)
-    a = Arithmetic(bits)
+    a = claim.a
     profiles = [Profile(claim.steps, way, a) for way in claim.ways]
     if statement["method"] != method_of(claim.steps):
         raise Invalid("the method is not that of the mechanism")

@@ -1,12 +1,27 @@
 """Random mechanisms with a certificate, and answers about them."""
 
+import json
 import random
 from fractions import Fraction
+from functools import cache
+from pathlib import Path
+
+import jsonschema
 
 import dpexact
 from dpexact.certificates import NoCertificate, certificate
 from dpexact.errors import PrecisionNotReached
 from dpexact.reals import real
+
+
+@cache
+def _schema():
+    return json.loads((Path(__file__).parents[1] / "docs/certificate.schema.json").read_text())
+
+
+def validate(document):
+    """Raise what is wrong with a certificate by the schema."""
+    jsonschema.validate(document, _schema())
 
 
 def _number(rng, low, high):

@@ -61,7 +61,7 @@ def parts_of(steps: standard.Steps, a: Arithmetic) -> Parts:
     parts = Parts([], a.exact(0), [])
 
     def values_of(tree: Any) -> list[Interval]:
-        _, _, values = standard._parameters(tree, own)
+        _, _, values = standard.parameters(tree, own)
         return [a.between(value.lo, value.hi) for value in values]
 
     for step, count in steps.items():

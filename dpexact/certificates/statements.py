@@ -92,12 +92,12 @@ def _contour(base: dict[str, Any], steps: checker.Steps, found: Enclosure) -> di
             if bounds["digits"] == "exact" and bounds["lower"] != "0":
                 continue
             whole: dict[str, Any] = {**base, **bounds, "method": checker.CONTOUR, "bits": "64"}
-            claim = checker.claim_of({**whole, "plan": {}})
+            ways = checker.ways_of(base["direction"], base["text"])
             ends = [Fraction(bounds["lower"]), Fraction(bounds["upper"])]
             points = ends if quantity == "epsilon" else [contours.value(base["at"])]
             digits = 1 if bounds["digits"] == "exact" else int(bounds["digits"])
             try:
-                for plan, bits in contours.plans(steps, claim.ways, points, digits):
+                for plan, bits in contours.plans(steps, ways, points, digits):
                     from dpexact.certificate_checker_mpfr import checking
 
                     whole |= {"plan": plan, "bits": str(bits)}

@@ -16,6 +16,10 @@ numbers = st.fractions(-30, 30, max_denominator=10**6)
 positive = st.fractions(Fraction(1, 1000), 30, max_denominator=10**6)
 
 
+def exactly(x):
+    return Fraction(*map(int, x.as_integer_ratio()))
+
+
 def encloses(wide, narrow):
     return wide.lo <= narrow.lo <= narrow.hi <= wide.hi
 
@@ -91,6 +95,34 @@ def test_sums_of_powers(triples):
                 assert other.lo <= one.hi
                 assert a is FINE or encloses(one, other)
                 assert one.hi - one.lo < 1000 * tolerance
+
+
+def test_sums_are_rounded():
+    """Exact powers whose sum is not a number of so few bits."""
+    one, tiny = (Rectangle(COARSE.exact(x), COARSE.exact(x)) for x in (1, Fraction(1, 2**26)))
+    unit = Rectangle(COARSE.exact(1), COARSE.exact(0))
+    starts = [one, *[tiny] * 3]
+    for found in power_sums(starts, [unit] * 4, 2, COARSE):
+        for part in (found.real, found.imag):
+            assert part.lo <= 1 + Fraction(3, 2**26) <= part.hi
+
+
+def test_powers_of_a_disc_hold_those_of_its_points():
+    """Of the corners of rectangles, and of numbers that are rounded at every power."""
+    ends = Fraction(-3, 5), Fraction(-59, 100)
+    wide = Rectangle(FINE.between(*ends), FINE.between(Fraction(1, 3), Fraction(2, 5)))
+    third = Rectangle(COARSE.exact(Fraction(1, 3)), COARSE.exact(Fraction(5, 7)))
+    for a, box in ((FINE, wide), (COARSE, third)):
+        points = [(x, y) for x in (box.real.lo, box.real.hi) for y in (box.imag.lo, box.imag.hi)]
+        one = Rectangle(a.exact(1), a.exact(0))
+        found = power_sums([one], [box], 60, a)
+        for x, y in points:
+            real, imag = exactly(x), exactly(y)
+            u, v = Fraction(1), Fraction(0)
+            for value in found:
+                assert exactly(value.real.lo) <= u <= exactly(value.real.hi)
+                assert exactly(value.imag.lo) <= v <= exactly(value.imag.hi)
+                u, v = u * real - v * imag, u * imag + v * real
 
 
 def test_what_has_no_number_is_refused():

@@ -1,5 +1,6 @@
 """Coarse plans: the enclosure holds the truth, and no longer once an error term is forgotten."""
 
+import math
 from fractions import Fraction
 
 import pytest
@@ -9,7 +10,7 @@ pytest.importorskip("gmpy2", reason="the checker with MPFR needs gmpy2")
 import dpexact
 from dpexact import certificate_checker as standard
 from dpexact.certificate_checker_mpfr.arithmetic import Arithmetic
-from dpexact.certificate_checker_mpfr.inversion import Inversion, parts_of
+from dpexact.certificate_checker_mpfr.inversion import BOUNDED, Inversion, parts_of
 from dpexact.certificate_checker_mpfr.moments import SampledGaussian
 from dpexact.certificates import contours
 from dpexact.certificates.trees import mechanism_tree
@@ -128,3 +129,18 @@ def test_both_forms_of_the_alias_from_below_are_true(way):
     plan["h"] = str(Fraction(plan["h"]) * 2)
     assert holds(TEXTS[0], way, plan)
     assert holds(TEXTS[0], way, plan, Fraction(3))
+
+
+def test_the_largest_loss_of_added_records_is_not_passed():
+    text = "poisson(gaussian(1), 1/3)^2 * approx_dp(1/10, 1/1000)"
+    largest = 2 * math.log(3 / 2) + 1 / 10
+
+    def claimed(way, epsilon):
+        inversion = Inversion(parts_of(steps_of(text), A), way, BOUNDED, A)
+        return inversion.delta(A.exact(Fraction(epsilon)))
+
+    found = claimed("add", largest + 1e-6)
+    assert found.lo <= Fraction(1, 1000) <= found.hi
+    for way, epsilon in (("add", largest - 1e-6), ("remove", 9)):
+        with pytest.raises(standard.Invalid, match="not certainly below"):
+            claimed(way, epsilon)

@@ -1,3 +1,5 @@
+import cmath
+import math
 from fractions import Fraction
 
 import pytest
@@ -90,3 +92,104 @@ def test_rules_without_a_bound_are_refused(change, call):
 def test_only_rules_are_read(texts, error):
     with pytest.raises(error):
         Rule.read(texts)
+
+
+# --- every error term is needed: rules on which one of them is all there is ---
+
+NARROW = SampledGaussian(A.exact(Fraction(1, 2)), A.exact(Fraction(1, 3)), A)
+STRIP = Fraction(157, 100)  # a little less than pi sigma
+
+
+def on_a_line(kappa, v, height, absolute):
+    """The integral of the integrand of ``NARROW``, or of its modulus, by a fine sum in floats."""
+    total, t = 0, 1 / 512
+    for j in range(-14 * 512, 14 * 512):
+        z = complex(j * t, height)
+        mixture = 2 / 3 + cmath.exp(2 * z - 2) / 3
+        value = cmath.exp(complex(kappa, v) * cmath.log(mixture) - z * z / 2)
+        total += abs(value) if absolute else value
+    return total * t / math.sqrt(2 * math.pi)
+
+
+def rule(height, edge, spacing):
+    reach = math.ceil(14 / spacing)
+    height, edge, spacing = (Fraction(x).limit_denominator(1000) for x in (height, edge, spacing))
+    return Rule(height, edge, spacing, -reach, reach)
+
+
+def real_moment(kappa):
+    return NARROW.size(A.exact(kappa), rule(0, 1, 1 / 16), A.exact(0), None)
+
+
+@pytest.mark.parametrize(
+    ("height", "edge", "spacing"),
+    [
+        (0.1, 1.5, 0.5),  # what is taken on the real line
+        (0.3, 1.5, 1),
+        (1.4, 1.56, 0.5),  # what is taken on the edge
+        (1.2, 1.5, 1),
+        (1, 1.5, 1 / 16),
+    ],
+)
+@pytest.mark.parametrize("kappa", [Fraction(1, 2), Fraction(7, 2), Fraction(-1, 2)])
+def test_lines_err_by_no_more_than_they_say(kappa, height, edge, spacing):
+    step = Fraction(3, 4)
+    found = NARROW.line(A.exact(kappa), rule(height, edge, spacing), step, 4, real_moment(kappa))
+    for n, value in enumerate(found):
+        truth = on_a_line(float(kappa), float(n * step), 0, absolute=False)
+        assert value.real.lo - 1e-12 <= truth.real <= value.real.hi + 1e-12
+        assert value.imag.lo - 1e-12 <= truth.imag <= value.imag.hi + 1e-12
+
+
+@pytest.mark.parametrize(
+    ("height", "edge", "spacing"),
+    [(0.3, 1.2, 0.5), (0.5, 1.05, 0.5), (0.3, 0.48, 0.5), (0.7, 0.7, 0.5), (0.3, 0.3, 0.25)],
+)
+def test_sizes_on_a_line_are_bounded_or_refused(height, edge, spacing):
+    """A high edge promises an error that the integrand, growing beyond a quarter turn, exceeds."""
+    kappa, refused = Fraction(1, 2), height + edge > STRIP / 2 and edge > height
+    moment = real_moment(kappa)
+    for v in range(20, 60, 4):
+        try:
+            found = NARROW.size(A.exact(kappa), rule(height, edge, spacing), A.exact(v), moment)
+        except Invalid:
+            assert refused
+            continue
+        assert found.hi >= on_a_line(0.5, v, height, absolute=True) * (1 - 1e-12)
+
+
+@pytest.mark.parametrize(("height", "edge", "spacing"), [(1.4, 3, 1), (1.5, 6, 0.5), (0.2, 4, 1)])
+def test_beyond_the_zeros_of_the_integrand_nothing_is_claimed(height, edge, spacing):
+    kappa = Fraction(1, 2)
+    with pytest.raises(Invalid, match="strip"):
+        NARROW.line(A.exact(kappa), rule(height, edge, spacing), Fraction(1), 1, A.exact(2))
+    with pytest.raises(Invalid, match="strip"):
+        NARROW.size(A.exact(kappa), rule(0, edge, spacing), A.exact(0), None)
+
+
+@pytest.mark.parametrize("spacing", [1, 3 / 4, 1 / 2])
+@pytest.mark.parametrize("kappa", [Fraction(1, 2), Fraction(-5), Fraction(5, 2)])
+def test_moments_are_bounded_or_refused(kappa, spacing):
+    """Beyond the strip a coarse sum would seem as good as a fine one."""
+    truth = on_a_line(float(kappa), 0, 0, absolute=True)
+    for edge in (0.5, 1, 1.4, 1.5, 2, 3, 6):
+        try:
+            found = NARROW.size(A.exact(kappa), rule(0, edge, spacing), A.exact(0), None)
+        except Invalid:
+            continue
+        assert edge < STRIP
+        assert found.hi >= truth * (1 - 1e-12)
+
+
+@pytest.mark.parametrize(
+    ("kappa", "first", "last"),
+    [
+        *((Fraction(3), -20, 14), (Fraction(1, 2), -20, 4), (Fraction(-2), -20, 3)),
+        *((Fraction(1, 2), -3, 30), (Fraction(-2), -3, 20)),
+    ],
+)
+def test_nodes_left_out_are_counted(kappa, first, last):
+    whole = real_moment(kappa)
+    cut_rule = Rule(Fraction(0), Fraction(1), Fraction(1, 2), first, last)
+    cut = NARROW.size(A.exact(kappa), cut_rule, A.exact(0), None)
+    assert whole.lo <= cut.hi <= whole.hi * 40

@@ -1,15 +1,18 @@
 import copy
-import json
 import random
 import subprocess
 import sys
 from fractions import Fraction
 from pathlib import Path
 
-import jsonschema
 import pytest
 
 pytest.importorskip("gmpy2", reason="the checker with MPFR needs gmpy2")
+
+from certified_answers import validate
+from hypothesis import given, settings
+from mechanism_trees import impossible, sampled_gaussians
+from oracles import scaled
 
 import dpexact
 from dpexact import certificate_checker as standard
@@ -20,7 +23,6 @@ from dpexact.certificates import NoCertificate, certificate, certificate_of_audi
 from dpexact.reals import real
 
 ROOT = Path(dpexact.__file__).parents[1]
-SCHEMA = json.loads((ROOT / "docs/certificate.schema.json").read_text())
 ASKED = [
     ("poisson(gaussian(1.3), 256/60000)^3515", "delta", "0.9", "remove"),
     ("poisson(gaussian(1.3), 256/60000)^3515", "epsilon", "1e-5", "both"),
@@ -64,7 +66,7 @@ def changed(document, **members):
 
 def test_fresh_certificates_are_accepted(documents):
     for document in documents:
-        jsonschema.validate(document, SCHEMA)
+        validate(document)
         assert verdict(document) is None
         with pytest.raises(standard.Unreadable, match="certificate_checker_mpfr FILE"):
             standard.check(document)
@@ -113,6 +115,51 @@ def test_another_direction_argument_or_mechanism_is_rejected(documents):
     assert verdict(changed(remove, mechanism=["gaussian", "1", "1"], text="gaussian(1, 1)"))
 
 
+@pytest.mark.parametrize("rates", [["2", "1/200"], ["-1/10", "-1/10"], ["-1", "-1", "1/100"]])
+def test_rates_of_samples_of_samples_are_each_checked(documents, rates):
+    """The truth depends on their product alone."""
+    gaussian = ["gaussian", "1", "1"]
+
+    def stated(rates):
+        tree = gaussian
+        for rate in rates:
+            tree = ["poisson", tree, rate]
+        tree = ["repeat", tree, "1000"]
+        return changed(documents[2], mechanism=tree, text=standard.shown(tree))
+
+    assert verdict(stated(["1/2", "1/50"])) is None
+    assert verdict(stated(rates)) == "a parameter of poisson is out of its domain"
+
+
+@settings(max_examples=scaled(100))
+@given(tree=impossible(sampled_gaussians()))
+def test_a_parameter_out_of_its_domain_is_rejected_wherever_it_stands(documents, tree):
+    document = changed(documents[0], mechanism=tree, text=standard.shown(tree))
+    found = verdict(document)
+    assert "domain" in found or "is not in" in found or "is not an integer" in found
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "reason"),
+    [
+        ("at", "-1/10", "epsilon is negative"),
+        ("lower", "inf", "not consecutive"),
+        ("upper", "nan", "not the text of a rational"),
+        ("direction", "replace", "unknown quantity or direction"),
+        ("digits", "1", "not consecutive"),
+        ("note", "", "does not have the members"),
+        ("bits", "4001", "is not in 32..4000"),
+    ],
+)
+def test_members_that_mean_nothing_are_rejected(documents, name, value, reason):
+    assert reason in verdict(changed(documents[0], **{name: value}))
+
+
+def test_a_target_that_is_no_probability_is_rejected(documents):
+    for at in ("-1/2", "3/2", ["log", "3"]):
+        assert verdict(changed(documents[1], at=at)) == "delta is not in [0, 1]"
+
+
 def halved(text):
     return str(Fraction(text) / 2)
 
@@ -141,6 +188,16 @@ def test_plans_that_err_too_much_are_rejected(documents, name, change):
     plan = copy.deepcopy(documents[0]["statements"][0]["plan"])
     plan["remove"][name] = change(plan["remove"][name])
     assert verdict(changed(documents[0], plan=plan)) is not None
+
+
+@pytest.mark.parametrize("index", [0, 3])
+def test_a_coarse_plan_decides_nothing(documents, index):
+    """Its enclosure holds the truth and a bound, so neither is refuted or verified."""
+    plan = copy.deepcopy(documents[index]["statements"][0]["plan"])
+    for way in plan.values():
+        way["h"] = str(Fraction(way["h"]) * Fraction(5, 3))
+    why = verdict(changed(documents[index], plan=plan))
+    assert why.startswith("the plan does not tell ")
 
 
 @pytest.mark.parametrize("role", ["line", "moment", "tail", "above", "below"])

@@ -26,6 +26,22 @@ _JOURNAL: Final = (
     f'{{"question": "q", "claims": [{_JOURNAL_CLAIM}], "failure": null}}\n'
 )
 _TABLE: Final = _ROW.encode()
+_NESTED: Final = '["poisson", ["poisson", ["gaussian", "13/10", "1"], "1/2"], ["exp", "-3"]]'
+_DISCRETE: Final = (
+    '["compose", ["staircase", "1", "1/3", "1"], ["discrete_laplace", ["sqrt", "2"], "3"], '
+    '["approx_dp", ["log", "2"], "1/1000"]]'
+)
+_STATEMENT: Final = (
+    f'{{"mechanism": ["repeat", {_NESTED}, "30"], "direction": "add", "method": "finite sum", '
+    '"text": "poisson(poisson(gaussian(13/10, 1), 1/2), exp(-3))^30", "quantity": "delta", '
+    '"at": ["log", "3/2"], "lower": "1/10", "upper": "1/5", "digits": "1", "bits": "64"}'
+)
+_CERTIFICATE: Final = (
+    f'{{"format": "dpexact certificate", "version": "1", "statements": [{_STATEMENT}], '
+    '"uncertified": [{"id": "b", "reason": "c"}], "digest": "", "findings": [{"id": "a", '
+    '"kind": "upper", "claimed": "1/20", "tolerance": "0", "verdict": "unsound", '
+    f'"statement": {_STATEMENT}}}]}}'
+)
 
 SEEDS: Final[dict[str, tuple[bytes, ...]]] = {
     "real": (
@@ -60,6 +76,10 @@ SEEDS: Final[dict[str, tuple[bytes, ...]]] = {
         b'1e-5,upper,"a ""b"""\n',
     ),
     "journal": (_JOURNAL.encode(),),
+    "certificate": (
+        _CERTIFICATE.encode(),
+        _CERTIFICATE.replace(_NESTED, _DISCRETE).encode(),
+    ),
     "golden_table": (_TABLE,),
     "golden_file": (gzip.compress(_TABLE, 6, mtime=0), gzip.compress(b"", mtime=0)),
 }

@@ -10,8 +10,9 @@ import gzip
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
+from dpexact import certificate_checker as checker
 from dpexact.audit.claims_file import write_claims
 from dpexact.audit.journal import Journal
 from dpexact.audit.reading import read_claims
@@ -66,6 +67,28 @@ def journal(data: bytes) -> None:
         pass
 
 
+def certificate(data: bytes) -> None:
+    """Read only, digest and texts made right: a mechanism that is stated, the library can parse."""
+    texts = []
+
+    def read(statement: Any) -> str:
+        if isinstance(statement, dict) and "mechanism" in statement:
+            statement = {**statement, "text": checker.shown(statement["mechanism"])}
+        texts.append(checker.claim_of(statement, bits=64).text)
+        return texts[-1]
+
+    try:
+        document = checker.read(data)
+        checker.check({**document, "digest": checker.digest(document)}, read)
+    except (checker.Unreadable, checker.Invalid, RecursionError) as error:
+        raise InvalidInput(f"no certificate: {error}") from None
+    for text in texts:
+        try:
+            parse(text)
+        except InvalidInput as error:
+            assert "nested" in str(error), text
+
+
 def golden_table(data: bytes) -> None:
     """The text of a table; the packing is made here."""
     golden_file(gzip.compress(data, 1))
@@ -91,6 +114,7 @@ TARGETS: Final[dict[str, Callable[[bytes], None]]] = {
         claims_csv,
         claims_unnamed,
         journal,
+        certificate,
         golden_table,
         golden_file,
     )
