@@ -39,12 +39,13 @@ class Result:
     message: str = ""
     cuts: dict[str, int] = field(default_factory=dict)
     seconds: float = 0.0
+    asked: float = 0.0
 
     def shown(self) -> str:
         lines = [f"{self.outcome.upper()} trial {self.number} ({self.family}): {self.message}"]
         lines += [f"    {call}" for call in self.calls]
         if self.cuts:
-            lines.append(f"    starved of {self.cuts}")
+            lines.append(f"    starved of {', '.join(f'{k}={v}' for k, v in self.cuts.items())}")
         return "\n".join(lines)
 
 
@@ -70,11 +71,11 @@ def run(seed: int, number: int, names: Sequence[str], starve: bool, limit: float
     except NoReference as error:
         result.outcome, result.message = "skipped", str(error)
     except TimeUp:
-        result.outcome = "slow" if trial.asking else "skipped"
+        result.outcome = "slow" if trial.late else "skipped"
         result.message = f"more than {limit} s"
     except Exception:  # a defect of the campaign itself
         result.outcome, result.message = "failed", traceback.format_exc()
-    result.seconds = time.process_time() - began
+    result.seconds, result.asked = time.process_time() - began, trial.asked
     return result
 
 
@@ -85,7 +86,7 @@ def campaign(
     trials: int | None = None,
     names: Sequence[str] = tuple(FAMILIES),
     starve: bool = False,
-    limit: float = 2.0,
+    limit: float = 0.5,
 ) -> Iterator[Result]:
     """Trials in turn, until the seconds of the processor or their number are spent."""
     began = time.process_time()
@@ -100,19 +101,17 @@ def campaign(
 def table(results: Sequence[Result]) -> str:
     """Trials by family and outcome."""
     counts = Counter((r.family, r.outcome) for r in results)
-    spent: Counter[str] = Counter()
-    for r in results:
-        spent[r.family] += r.seconds  # type: ignore[assignment]
-    lines = ["".join([f"{'family':<24}{'trials':>8}", *(f"{o:>9}" for o in OUTCOMES), f"{'s':>9}"])]
+    heads = ["trials", *OUTCOMES, "s", "s asked"]
+    lines = [f"{'family':<24}" + "".join(f"{head:>9}" for head in heads)]
     for name in [*sorted({r.family for r in results}), "all"]:
         row = [
             sum(n for (f, o), n in counts.items() if (name in (f, "all")) and o == outcome)
             for outcome in OUTCOMES
         ]
-        used = sum(spent.values()) if name == "all" else spent[name]
-        lines.append(
-            "".join([f"{name:<24}{sum(row):>8}", *(f"{n:>9}" for n in row), f"{used:>9.1f}"])
-        )
+        chosen = [r for r in results if name in (r.family, "all")]
+        spent = (sum(r.seconds for r in chosen), sum(r.asked for r in chosen))
+        cells = [f"{n:>9}" for n in (len(chosen), *row)] + [f"{s:>9.1f}" for s in spent]
+        lines.append(f"{name:<24}" + "".join(cells))
     return "\n".join(lines)
 
 
@@ -124,7 +123,7 @@ def main() -> int:
     parser.add_argument("--trial", type=int, help="run this one alone")
     parser.add_argument("--family", action="append", choices=sorted(FAMILIES))
     parser.add_argument("--starve", action="store_true", help="cut budgets and precisions")
-    parser.add_argument("--limit", type=float, default=2.0, help="seconds of a trial")
+    parser.add_argument("--limit", type=float, default=0.5, help="seconds of the processor for one trial")
     parser.add_argument("--json", type=Path, metavar="FILE")
     parser.add_argument("--show", default="failed,slow", help="outcomes that are printed")
     options = parser.parse_args()

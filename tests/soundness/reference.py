@@ -203,6 +203,8 @@ class Outcomes(Pair):
             if left <= -blur or (left <= 0 and blur == 0):
                 continue
             if left <= 2 * blur:
+                if left + blur < q:
+                    continue  # it says no more than epsilon >= 0
                 raise NoReference("an event as likely as delta")
             value = mp.log(left / q)
             if value > best:

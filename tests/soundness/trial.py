@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import signal
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -66,7 +67,8 @@ class Trial:
     calls: list[str] = field(default_factory=list)
     wide: bool = False
     skipped: bool = False
-    asking: bool = False
+    late: bool = False
+    asked: float = 0.0
 
     def ask(self, name: str, *arguments: Any, **options: Any) -> Any:
         """The answer of a public function; a partial one counts as its enclosure."""
@@ -77,9 +79,12 @@ class Trial:
 
     def attempt(self, call: str, compute: Callable[[], Any]) -> Any:
         self.calls.append(call)
-        self.asking = True
+        began = time.process_time()
         try:
             return compute()
+        except TimeUp:
+            self.late = True
+            raise
         except PrecisionNotReached as error:
             self.wide = True
             if not isinstance(error.best, Enclosure):
@@ -94,7 +99,7 @@ class Trial:
         except Exception as error:
             raise Failed(f"{type(error).__name__}: {error}") from error
         finally:
-            self.asking = False
+            self.asked += time.process_time() - began
 
     # --- against references ---------------------------------------------------------------------
 
@@ -197,6 +202,7 @@ class Trial:
 
 
 def interval(x: Enclosure) -> str:
+    """Both bounds, shortened, whatever their length."""
     return f"[{_bound(x.lower)}, {_bound(x.upper)}]"
 
 
