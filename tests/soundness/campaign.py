@@ -123,7 +123,9 @@ def main() -> int:
     parser.add_argument("--trial", type=int, help="run this one alone")
     parser.add_argument("--family", action="append", choices=sorted(FAMILIES))
     parser.add_argument("--starve", action="store_true", help="cut budgets and precisions")
-    parser.add_argument("--limit", type=float, default=0.5, help="seconds of the processor for one trial")
+    parser.add_argument(
+        "--limit", type=float, default=0.5, help="seconds of the processor for one trial"
+    )
     parser.add_argument("--json", type=Path, metavar="FILE")
     parser.add_argument("--show", default="failed,slow", help="outcomes that are printed")
     options = parser.parse_args()

@@ -101,7 +101,9 @@ def power(rng: random.Random, most: int) -> int:
     return min(most, rng.choice((1, 1, 1, 2, 2, 3, 4, 7)))
 
 
-def composed(rng: random.Random, depth: int = 2, step: Callable[[], Mechanism] | None = None) -> Mechanism:
+def composed(
+    rng: random.Random, depth: int = 2, step: Callable[[], Mechanism] | None = None
+) -> Mechanism:
     """Products, samples and samples of samples of finite steps."""
     draw = step or (lambda: guarantee(rng))
     factors = []
@@ -125,7 +127,7 @@ def target_point(rng: random.Random) -> str:
     return rng.choice((f"1e-{k}", f"{rng.uniform(1, 9):.3g}e-{k}", "0", f"exp(-{k})", f"1/{k + 1}"))
 
 
-# --- questions of every kind ------------------------------------------------------------------------
+# --- questions of every kind ----------------------------------------------------------------------
 
 
 def ask_delta(trial: Trial, rng: random.Random, m: Mechanism, epsilon: str | None = None) -> None:
@@ -257,11 +259,23 @@ _TEMPLATES: tuple[tuple[str, Callable[[str], Mechanism], bool], ...] = (
     ("pure_dp(?)^3", lambda x: ref.product((ref.pure_dp(x), 3)), False),
     ("approx_dp(?, 1/1000)^2", lambda x: ref.product((ref.approx_dp(x, "1/1000"), 2)), False),
     ("approx_dp(1/2, ?)^2", lambda x: ref.product((ref.approx_dp("1/2", x), 2)), False),
-    ("poisson(pure_dp(1), ?)^2", lambda x: ref.product((ref.poisson(ref.pure_dp("1"), x), 2)), False),
-    ("poisson(pure_dp(?), 1/3)^2", lambda x: ref.product((ref.poisson(ref.pure_dp(x), "1/3"), 2)), False),
+    (
+        "poisson(pure_dp(1), ?)^2",
+        lambda x: ref.product((ref.poisson(ref.pure_dp("1"), x), 2)),
+        False,
+    ),
+    (
+        "poisson(pure_dp(?), 1/3)^2",
+        lambda x: ref.product((ref.poisson(ref.pure_dp(x), "1/3"), 2)),
+        False,
+    ),
     ("poisson(gaussian(?), 1/10)", lambda x: ref.poisson(ref.gaussian(x), "1/10"), True),
     ("poisson(laplace(?), 1/10)", lambda x: ref.poisson(ref.laplace(x), "1/10"), True),
-    ("gaussian(2) * pure_dp(?)", lambda x: ref.product((ref.gaussian("2"), 1), (ref.pure_dp(x), 1)), False),
+    (
+        "gaussian(2) * pure_dp(?)",
+        lambda x: ref.product((ref.gaussian("2"), 1), (ref.pure_dp(x), 1)),
+        False,
+    ),
 )
 
 
@@ -327,7 +341,7 @@ def ask_anything(trial: Trial, rng: random.Random, m: Mechanism) -> None:
     kind(trial, rng, m)
 
 
-# --- families with references -----------------------------------------------------------------------
+# --- families with references ---------------------------------------------------------------------
 
 
 @family(8)
@@ -414,7 +428,9 @@ def tiny_targets(trial: Trial, rng: random.Random) -> None:
         template, make, least = rng.choice(_TEMPLATES)
         _calibrated(trial, rng, template, make, least, rng.choice(("1", "1/2", "3")), target)
         return
-    m = rng.choice((lambda: composed(rng, 1), lambda: dense(rng), lambda: ref.poisson(dense(rng), "1/3")))()
+    m = rng.choice(
+        (lambda: composed(rng, 1), lambda: dense(rng), lambda: ref.poisson(dense(rng), "1/3"))
+    )()
     if rng.random() < 0.3:
         ask_tradeoff(trial, rng, m, target)
     elif rng.random() < 0.1:
@@ -532,7 +548,9 @@ def integers(trial: Trial, rng: random.Random) -> None:
 @family(2)
 def divergences(trial: Trial, rng: random.Random) -> None:
     """Renyi divergences of all that has a reference."""
-    draw = rng.choice((lambda: dense(rng), lambda: ref.poisson(dense(rng), rate(rng)), lambda: composed(rng)))
+    draw = rng.choice(
+        (lambda: dense(rng), lambda: ref.poisson(dense(rng), rate(rng)), lambda: composed(rng))
+    )
     ask_renyi(trial, rng, draw())
 
 
@@ -552,7 +570,9 @@ def fixed_sizes(trial: Trial, rng: random.Random) -> None:
     inner = ref.gaussian(some(rng, 0.5, 3))
     text = f"fixed_size({inner}, {m}, {n})"
     found = trial.ask("delta", text, at, digits=digits_of(rng), direction=way)
-    trial.contains(found, lambda: ref.delta(ref.poisson(inner, f"{m}/{n}"), at, "both"), "delta in ")
+    trial.contains(
+        found, lambda: ref.delta(ref.poisson(inner, f"{m}/{n}"), at, "both"), "delta in "
+    )
 
 
 @family(1.5)
@@ -579,7 +599,7 @@ def _at_most_one(x: ref.Estimate) -> ref.Estimate:
     return min(x[0], mpf(1)), x[1]
 
 
-# --- certificates -----------------------------------------------------------------------------------
+# --- certificates ---------------------------------------------------------------------------------
 
 
 def _certificate(trial: Trial, text: str, quantity: str, at: str, way: str, digits: int) -> Any:
@@ -609,7 +629,9 @@ def certificates(trial: Trial, rng: random.Random) -> None:
     """A fresh certificate is verified; with bounds moved off the truth it is not."""
     from dpexact import certificate_checker as checker
 
-    m = rng.choice((lambda: composed(rng, 1), lambda: dense(rng), lambda: ref.poisson(dense(rng), rate(rng))))()
+    m = rng.choice(
+        (lambda: composed(rng, 1), lambda: dense(rng), lambda: ref.poisson(dense(rng), rate(rng)))
+    )()
     quantity, way = rng.choice(("delta", "epsilon")), direction_of(rng)
     at = some(rng) if quantity == "delta" else f"1e-{rng.randint(1, 7)}"
     document = _certificate(trial, str(m), quantity, at, way, rng.choice((4, 8, 12)))
@@ -669,8 +691,14 @@ def _impossible(rng: random.Random) -> tuple[str, Any]:
             ("pure_dp(1)^2", ["repeat", ["repeat", pure_tree, "4"], "1/2"]),
             ("pure_dp(1)", ["compose", pure_tree, ["repeat", ["gaussian", "1", "1"], "0"]]),
             ("pure_dp(1)", ["compose", pure_tree, ["approx_dp", "0", "-0"]]),
-            ("approx_dp(1, 1/4)", ["compose", ["approx_dp", "1", "-1/2"], ["approx_dp", "0", "1/2"]]),
-            ("approx_dp(1, 3/4)", ["compose", ["approx_dp", "1", "3/2"], ["approx_dp", "0", "3/2"]]),
+            (
+                "approx_dp(1, 1/4)",
+                ["compose", ["approx_dp", "1", "-1/2"], ["approx_dp", "0", "1/2"]],
+            ),
+            (
+                "approx_dp(1, 3/4)",
+                ["compose", ["approx_dp", "1", "3/2"], ["approx_dp", "0", "3/2"]],
+            ),
             ("poisson(pure_dp(1), 1/2)", ["poisson", ["pure_dp", "1"], "3/2"]),
             ("pure_dp(1)", ["compose", pure_tree, ["poisson", ["gaussian", "-1", "1"], "0"]]),
             ("pure_dp(1)", ["compose", pure_tree, ["poisson", ["poisson", pure_tree, "2"], "0"]]),
@@ -706,7 +734,7 @@ def forgeries(trial: Trial, rng: random.Random) -> None:
         raise Failed(f"{checker.shown(tree)} does not exist, and is verified")
 
 
-# --- metamorphic relations --------------------------------------------------------------------------
+# --- metamorphic relations ------------------------------------------------------------------------
 
 
 def anything(rng: random.Random) -> str:
@@ -754,10 +782,15 @@ def monotone_in_parameters(trial: Trial, rng: random.Random) -> None:
     digits = rng.choice((2, 3, 5))
     count = rng.choice((1, 2, 5, 30, 1000))
     if kind == 0:
-        one, more = (f"poisson(gaussian(1.1), 1/50)^{n}" for n in (count, count + rng.choice((1, 7))))
+        one, more = (
+            f"poisson(gaussian(1.1), 1/50)^{n}" for n in (count, count + rng.choice((1, 7)))
+        )
     elif kind == 1:
         step = rng.choice((str(dense(rng)), str(guarantee(rng)), str(composed(rng, 1))))
-        one, more = (f"poisson({step}, {q})^{min(count, 2)}" for q in ("0.2", rng.choice(("0.2+1e-30", "0.3"))))
+        one, more = (
+            f"poisson({step}, {q})^{min(count, 2)}"
+            for q in ("0.2", rng.choice(("0.2+1e-30", "0.3")))
+        )
     elif kind == 2:
         x = rng.uniform(0.5, 3)
         noise = rng.choice(("gaussian", "laplace", "discrete_laplace"))
@@ -772,17 +805,24 @@ def monotone_in_parameters(trial: Trial, rng: random.Random) -> None:
         return
     if rng.random() < 0.5:
         at = some(rng)
-        first, second = (trial.ask("delta", m, at, digits=digits, direction=way) for m in (one, more))
+        first, second = (
+            trial.ask("delta", m, at, digits=digits, direction=way) for m in (one, more)
+        )
     else:
         at = f"1e-{rng.randint(2, 8)}"
-        first, second = (trial.ask("epsilon", m, at, digits=digits, direction=way) for m in (one, more))
+        first, second = (
+            trial.ask("epsilon", m, at, digits=digits, direction=way) for m in (one, more)
+        )
     trial.ordered(first, second, "less privacy is more private")
 
 
 @family(1.5)
 def composition(trial: Trial, rng: random.Random) -> None:
     """``delta_{MN}(a + b) <= delta_M(a) + delta_N(b)``, and each part is no less private."""
-    one, two = str(composed(rng, 1)), rng.choice((str(dense(rng)), str(guarantee(rng)), str(composed(rng, 1))))
+    one, two = (
+        str(composed(rng, 1)),
+        rng.choice((str(dense(rng)), str(guarantee(rng)), str(composed(rng, 1)))),
+    )
     way, digits = direction_of(rng), rng.choice((3, 6))
     a, b = some(rng, 0.01, 2), some(rng, 0.01, 2)
     both = trial.ask("delta", f"{one} * {two}", f"({a})+({b})", digits=digits, direction=way)
@@ -796,7 +836,11 @@ def composition(trial: Trial, rng: random.Random) -> None:
 
 @family(1.5)
 def permutation(trial: Trial, rng: random.Random) -> None:
-    parts = [str(composed(rng, 1)), str(guarantee(rng)), rng.choice((str(dense(rng)), str(guarantee(rng))))]
+    parts = [
+        str(composed(rng, 1)),
+        str(guarantee(rng)),
+        rng.choice((str(dense(rng)), str(guarantee(rng)))),
+    ]
     way, digits, at = direction_of(rng), rng.choice((3, 6)), some(rng)
     first = trial.ask("delta", " * ".join(parts), at, digits=digits, direction=way)
     rng.shuffle(parts)
@@ -811,8 +855,12 @@ def nested_rates(trial: Trial, rng: random.Random) -> None:
     a, b = (Fraction(rng.randint(1, 9), 10) for _ in range(2))
     count = rng.choice((1, 1, 2))
     way, digits, at = direction_of(rng), rng.choice((3, 6)), some(rng, 0.01, 2)
-    first = trial.ask("delta", f"poisson(poisson({step}, {a}), {b})^{count}", at, digits=digits, direction=way)
-    second = trial.ask("delta", f"poisson({step}, {a * b})^{count}", at, digits=digits, direction=way)
+    first = trial.ask(
+        "delta", f"poisson(poisson({step}, {a}), {b})^{count}", at, digits=digits, direction=way
+    )
+    second = trial.ask(
+        "delta", f"poisson({step}, {a * b})^{count}", at, digits=digits, direction=way
+    )
     trial.overlap(first, second, "nested rates do not multiply")
 
 
@@ -837,14 +885,20 @@ def amplification(trial: Trial, rng: random.Random) -> None:
         x = some(rng, 0.01, 2)
         inside = trial.ask("delta", step, x, digits=digits)
         outside = trial.ask(
-            "delta", f"poisson({step}, {q})", f"log(1+({q})*(exp({x})-1))", digits=digits, direction="remove"
+            "delta",
+            f"poisson({step}, {q})",
+            f"log(1+({q})*(exp({x})-1))",
+            digits=digits,
+            direction="remove",
         )
         image = Enclosure(q * inside.lower, q * inside.upper)
         trial.overlap(image, outside, "a sample is not q times the step")
         return
     target = Fraction(1, 10 ** rng.randint(2, 9))
     inside = trial.ask("epsilon", step, target, digits=digits)
-    outside = trial.ask("epsilon", f"poisson({step}, {q})", target * q, digits=digits, direction="remove")
+    outside = trial.ask(
+        "epsilon", f"poisson({step}, {q})", target * q, digits=digits, direction="remove"
+    )
     with precise(400):
         ends = [
             mp.log1p(as_mpf(q, "n") * mp.expm1(as_mpf(end, "n"))) if end != math.inf else mp.inf
@@ -877,7 +931,9 @@ def digits(trial: Trial, rng: random.Random) -> None:
     m, way = anything(rng), direction_of(rng)
     name = rng.choice(("delta", "epsilon", "renyi"))
     at = {"delta": some(rng), "epsilon": target_point(rng), "renyi": rng.choice(("2", "3.5"))}[name]
-    first, second = (trial.ask(name, m, at, digits=d, direction=way) for d in (2, rng.choice((7, 14))))
+    first, second = (
+        trial.ask(name, m, at, digits=d, direction=way) for d in (2, rng.choice((7, 14)))
+    )
     trial.overlap(first, second, "digits against digits")
 
 
@@ -897,7 +953,9 @@ def threads(trial: Trial, rng: random.Random) -> None:
         except Exception as error:
             answers[i] = error
 
-    trial.calls.append(f"threads: dpexact.delta({str(m)!r}, {at!r}, digits in {counts}, direction={way!r})")
+    trial.calls.append(
+        f"threads: dpexact.delta({str(m)!r}, {at!r}, digits in {counts}, direction={way!r})"
+    )
     workers = [threading.Thread(target=ask, args=(i,)) for i in range(3)]
     for worker in workers:
         worker.start()
@@ -922,7 +980,9 @@ def huge_counts(trial: Trial, rng: random.Random) -> None:
     if rng.random() < 0.5:
         at = some(rng)
         found = trial.ask("delta", f"{step}^{count}", at, digits=n, direction=way)
-        more = trial.ask("delta", f"{step}^{count - rng.choice((1, count // 2))}", at, digits=n, direction=way)
+        more = trial.ask(
+            "delta", f"{step}^{count - rng.choice((1, count // 2))}", at, digits=n, direction=way
+        )
     else:
         at = f"1e-{rng.randint(2, 9)}"
         found = trial.ask("epsilon", f"{step}^{count}", at, digits=n, direction=way)

@@ -37,6 +37,7 @@ MAX_OUTCOMES = 6000
 #: Bits of a quadrature, and where its tails are cut, in standard deviations.
 _QUADRATURE_BITS = 150
 _CUT = 12
+_ZERO = mpf(0)
 
 
 class NoReference(Exception):
@@ -82,7 +83,7 @@ def number(text: str) -> Any:
 
 
 class Pair(ABC):
-    """Two laws. ``lost`` is the mass of P where Q has none, ``ghost`` that of Q where P has none."""
+    """Two laws; ``lost`` is the mass of P where Q has none, ``ghost`` of Q where P has none."""
 
     lost: Any
     ghost: Any
@@ -124,9 +125,9 @@ class Outcomes(Pair):
     """Finitely many outcomes; ``slack`` is the mass of either law that is left out."""
 
     atoms: list[tuple[Any, Any]]
-    lost: Any = mpf(0)
-    ghost: Any = mpf(0)
-    slack: Any = mpf(0)
+    lost: Any = _ZERO
+    ghost: Any = _ZERO
+    slack: Any = _ZERO
 
     def swapped(self) -> Outcomes:
         atoms = [(q, p) for p, q in self.atoms]
@@ -154,7 +155,7 @@ class Outcomes(Pair):
             places, ps, qs = self.sums
             k = bisect_left(places, a / b)
             value, size = a * ps[k] - b * qs[k], a * ps[k] + b * qs[k]
-            if 0 < k:
+            if k > 0:
                 size += a * (ps[k] - ps[k - 1])
             if k < len(places):
                 size += a * (ps[k + 1] - ps[k]) if abs(places[k] * b / a - 1) < unit() else 0
@@ -170,17 +171,17 @@ class Outcomes(Pair):
         return value, size * u + (a + b) * self.slack
 
     def renyi(self, order: Any) -> Estimate:
-        if self.lost > 0 or (order != 1 and self.slack > 0):
-            raise NoReference("an infinite divergence, or a tail")
+        if self.slack > 0:
+            raise NoReference("a tail")
+        if self.lost > 0:
+            return mp.inf, mpf(0)
         u = unit()
         if order == mp.inf:
             value = max(mp.log(p / q) for p, q in self.atoms)
             return max(value, mpf(0)), u * (1 + abs(value))
-        if self.slack > 0:
-            raise NoReference("a tail")
         if order == 1:
             parts = [p * mp.log(p / q) for p, q in self.atoms]
-            return mp.fsum(parts), u * mp.fsum(abs(x) + p for x, (p, _) in zip(parts, self.atoms))
+            return mp.fsum(parts), u * (1 + mp.fsum(abs(part) for part in parts))
         moment = mp.fsum(p * mp.exp((order - 1) * mp.log(p / q)) for p, q in self.atoms)
         return mp.log(moment) / (order - 1), u * (1 + order) / (order - 1)
 
@@ -557,8 +558,7 @@ def discrete_gaussian(sigma: str, sensitivity: int = 1) -> Mechanism:
         weights = {x: mp.exp(exponent * x * x) for x in range(-reach - sensitivity, reach + 1)}
         total = mp.fsum(weights.values())
         atoms = [
-            (weights[x] / total, weights[x - sensitivity] / total)
-            for x in range(-reach, reach + 1)
+            (weights[x] / total, weights[x - sensitivity] / total) for x in range(-reach, reach + 1)
         ]
         return Outcomes(atoms, slack=100 * (1 + width) * weights[reach])
 
@@ -573,7 +573,7 @@ def staircase(eps: str, gamma: str) -> Mechanism:
         high = mpf(1) / 2 + top * min(g, 1 - g)
         none = top * (2 * g - 1) if 2 * g > 1 else top * decay * (1 - 2 * g)
         atoms = [(high, high * decay), (high * decay, high)]
-        return Outcomes(atoms + [(none, none)] if none > 0 else atoms)
+        return Outcomes([*atoms, (none, none)] if none > 0 else atoms)
 
     return _symmetric(f"staircase({eps}, {gamma})", make)
 
@@ -607,7 +607,7 @@ def symmetric_sample(inner: Mechanism, m: int, n: int) -> Mechanism:
         gains = [(p, q) for p, q in sample.atoms if p > q]
         rest = 1 - mp.fsum(p + q for p, q in gains)
         atoms = gains + [(q, p) for p, q in gains]
-        return Outcomes(atoms + [(rest, rest)] if rest > unit() else atoms)
+        return Outcomes([*atoms, (rest, rest)] if rest > unit() else atoms)
 
     return _symmetric(f"fixed_size({inner}, {m}, {n})", make)
 

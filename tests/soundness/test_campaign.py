@@ -16,7 +16,7 @@ from dpexact import balls
 pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 
 SEED = 20
-TRIALS = 700
+TRIALS = 600
 
 
 @pytest.mark.parametrize("starve", [False, True], ids=["plain", "starved"])
@@ -95,7 +95,11 @@ def test_errors_that_are_not_documented_are_failures(monkeypatch):
 
 def test_a_trial_can_be_repeated():
     first, second = (run(3, 17, tuple(FAMILIES), False, 5.0) for _ in range(2))
-    assert (first.family, first.calls, first.outcome) == (second.family, second.calls, second.outcome)
+    assert (first.family, first.calls, first.outcome) == (
+        second.family,
+        second.calls,
+        second.outcome,
+    )
 
 
 def test_starvation_ends():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import itertools
 from fractions import Fraction
 from pathlib import Path
 
@@ -21,7 +22,10 @@ def close(estimate, exact, digits=20):
 def test_nothing_of_dpexact_is_imported():
     tree = ast.parse(Path(ref.__file__).read_text())
     names = {
-        alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names
+        alias.name
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Import)
+        for alias in node.names
     } | {str(node.module) for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
     assert not any("dpexact" in name or "flint" in name for name in names)
 
@@ -63,7 +67,9 @@ def test_numbers(text, value):
 )
 def test_exact_values(mechanism, epsilon, direction, exact):
     with precise(400):
-        close(ref.delta(mechanism, epsilon, direction), mpf(exact.numerator) / exact.denominator, 50)
+        close(
+            ref.delta(mechanism, epsilon, direction), mpf(exact.numerator) / exact.denominator, 50
+        )
 
 
 def test_gaussian_and_laplace():
@@ -95,7 +101,7 @@ def test_a_sample_of_a_density_is_what_a_fine_histogram_says():
         mu, rate, cells = mpf(1), mpf(1) / 3, 400
         ends = [mpf(-8) + 17 * mpf(i) / cells for i in range(cells + 1)]
         atoms = []
-        for low, high in zip(ends, ends[1:], strict=False):
+        for low, high in itertools.pairwise(ends):
             p, q = mp.ncdf(high - mu) - mp.ncdf(low - mu), mp.ncdf(high) - mp.ncdf(low)
             atoms.append((rate * p + (1 - rate) * q, q))
         for pair in (ref.Outcomes(atoms), ref.Outcomes(atoms).swapped()):

@@ -74,7 +74,8 @@ class Trial:
         """The answer of a public function; a partial one counts as its enclosure."""
         arguments = tuple(str(a) if isinstance(a, Mechanism) else a for a in arguments)
         return self.attempt(
-            shown_call(name, arguments, options), lambda: getattr(dpexact, name)(*arguments, **options)
+            shown_call(name, arguments, options),
+            lambda: getattr(dpexact, name)(*arguments, **options),
         )
 
     def attempt(self, call: str, compute: Callable[[], Any]) -> Any:
@@ -112,7 +113,9 @@ class Trial:
                 low, high = as_mpf(found.lower, "f"), as_mpf(found.upper, "c")
                 if value == mp.inf:
                     if high < mp.inf:
-                        raise Failed(f"{what}[{_short(low)}, {_short(high)}], the truth is infinite")
+                        raise Failed(
+                            f"{what}[{_short(low)}, {_short(high)}], the truth is infinite"
+                        )
                     return
                 if high < value - margin or low > value + margin:
                     raise Failed(
@@ -126,7 +129,9 @@ class Trial:
             bits *= 3
         self.skipped = True
 
-    def holds(self, smaller: Callable[[], Estimate], larger: Callable[[], Estimate], why: str) -> None:
+    def holds(
+        self, smaller: Callable[[], Estimate], larger: Callable[[], Estimate], why: str
+    ) -> None:
         """``smaller <= larger``, for two references."""
         bits = FIRST_BITS
         while bits <= MOST_BITS:
@@ -152,13 +157,20 @@ class Trial:
         """``found`` contains the smallest epsilon at ``target = lost + surplus``."""
         try:
             self.contains(
-                found, lambda: reference.epsilon(mechanism, target, direction, surplus), "epsilon in "
+                found,
+                lambda: reference.epsilon(mechanism, target, direction, surplus),
+                "epsilon in ",
             )
         except NoReference:
             self._ends(found, mechanism, target, direction, surplus)
 
     def _ends(
-        self, found: Enclosure, mechanism: Mechanism, target: str, direction: str, surplus: str | None
+        self,
+        found: Enclosure,
+        mechanism: Mechanism,
+        target: str,
+        direction: str,
+        surplus: str | None,
     ) -> None:
         """``delta(upper) <= target <= delta(lower)``, which decreases strictly where positive."""
 
