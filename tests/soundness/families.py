@@ -250,6 +250,22 @@ def ask_verdict(trial: Trial, rng: random.Random, m: Mechanism) -> None:
         trial.wide = True
 
 
+def claims_at_the_truth(trial: Trial, rng: random.Random, m: Mechanism, epsilon: str) -> None:
+    """A claim of the exact value is right as an upper, a lower and an estimate."""
+    from dpexact.audit.claims import Claim
+    from dpexact.audit.verdicts import judge
+
+    found = trial.ask("delta", m, epsilon, digits=15)
+    if not found.is_exact:
+        return
+    trial.contains(found, lambda: ref.delta(m, epsilon), "delta in ")
+    kind = rng.choice(("upper", "lower", "estimate"))
+    call = f"judge(Claim({str(m)!r}, 'delta', {found.lower!r}, {epsilon!r}, {kind!r})).verdict"
+    finding = trial.attempt(call, lambda: judge(Claim(str(m), "delta", found.lower, epsilon, kind)))
+    if finding.verdict not in ("sound", "accurate", "undecided"):
+        raise Failed(f"the truth itself is {finding.verdict}")
+
+
 #: What the question of a template with a hole seeks: texts around the hole, and whether the least.
 _TEMPLATES: tuple[tuple[str, Callable[[str], Mechanism], bool], ...] = (
     ("gaussian(?)", lambda x: ref.gaussian(x), True),
@@ -324,6 +340,44 @@ def _calibrated(
         raise Failed("some finite noise meets the target")
 
 
+_COUNTS: tuple[tuple[str, Callable[[int], Mechanism]], ...] = (
+    ("pure_dp(1/3)^?", lambda n: ref.product((ref.pure_dp("1/3"), n))),
+    ("approx_dp(1/9, 1/1000)^?", lambda n: ref.product((ref.approx_dp("1/9", "1/1000"), n))),
+    (
+        "poisson(pure_dp(1), 1/10)^?",
+        lambda n: ref.product((ref.poisson(ref.pure_dp("1"), "1/10"), n)),
+    ),
+    ("gaussian(3)^?", lambda n: ref.product((ref.gaussian("3"), n))),
+    ("discrete_laplace(3, ?)", lambda n: ref.discrete_laplace("3", n)),
+    ("discrete_laplace(2, ?)^2", lambda n: ref.product((ref.discrete_laplace("2", n), 2))),
+)
+
+
+@family(3)
+def counting(trial: Trial, rng: random.Random) -> None:
+    """The largest number of steps, or sensitivity, that meets the target: the next does not."""
+    template, make = rng.choice(_COUNTS)
+    epsilon, target = some(rng, 0.3, 4), rng.choice(("1e-2", "1e-4", "1e-6", "0.1", "1e-9"))
+    way = direction_of(rng)
+
+    def at(count: int) -> Callable[[], Any]:
+        return lambda: ref.delta(make(count), epsilon, way)
+
+    goal = lambda: (number(target), number(target) * ref.unit())  # noqa: E731
+    try:
+        found = trial.ask("calibrate", template, epsilon, target, direction=way)
+    except Failed as error:
+        if "meets the target" not in str(error):
+            raise
+        trial.holds(goal, at(1), "1 meets the target")
+        return
+    if found.lower > 0:
+        trial.holds(at(int(found.lower)), goal, f"{interval(found)} misses the target")
+    if found.upper < math.inf:
+        next_one = at(int(found.upper) + 1)
+        trial.holds(goal, next_one, f"one more than {interval(found)} meets the target")
+
+
 _KINDS = (
     (ask_delta, 5),
     (ask_epsilon, 5),
@@ -359,6 +413,9 @@ def fractions(trial: Trial, rng: random.Random) -> None:
 
     m = composed(rng, 1, lambda: rng.choice((ref.pure_dp(eps()), ref.approx_dp(eps(), "1/7"))))
     at = rng.choice((eps(), "0", f"log({rng.randint(2, 30)}/{rng.randint(1, 20)}+1)"))
+    if rng.random() < 0.2:
+        claims_at_the_truth(trial, rng, m, at)
+        return
     ask_delta(trial, rng, m, at) if rng.random() < 0.4 else ask_anything(trial, rng, m)
 
 
@@ -588,6 +645,28 @@ def halves(trial: Trial, rng: random.Random) -> None:
     ask_delta(trial, rng, ref.product(*steps), rng.choice(("0", "1/2", "1", "2", "5")))
 
 
+@family(1)
+def ladders(trial: Trial, rng: random.Random) -> None:
+    """Many different pure steps: multiples of two units without a common measure."""
+    n = rng.choice((10, 22, 30))
+    one = ref.ladder("1/40", rng.sample(range(1, 50), n))
+    two = ref.ladder(f"sqrt({rng.choice((2, 3))})/40", rng.sample(range(1, 50), n))
+    m = ref.product((one, 1), (two, 1))
+    way = direction_of(rng)
+    if rng.random() < 0.5:
+        ask_delta(trial, rng, m, rng.choice(("0", "1/2", "2", "5", "9")))
+        return
+    q = rng.choice(("1/2", "1/10", "1e-3"))
+    whole = ref.Mechanism(f"poisson({m}, {q})", lambda add: _lazy_sample(m, q, add), True)
+    at = rng.choice(("0", "1/3", "1/1000"))
+    found = trial.ask("delta", whole, at, digits=rng.choice((2, 4, 8)), direction=way)
+    trial.contains(found, lambda: ref.delta(whole, at, way), "delta in ")
+
+
+def _lazy_sample(m: Mechanism, q: str, add: bool) -> ref.Pair:
+    return ref.Sample(m.pair(False), number(q), add)
+
+
 @family(6)
 def densities(trial: Trial, rng: random.Random) -> None:
     """One step with a density, sampled or not, beside finite steps."""
@@ -623,6 +702,8 @@ def integers(trial: Trial, rng: random.Random) -> None:
     if rng.random() < 0.5:
         one = ref.poisson(one, rate(rng))
     m = ref.product((one, 1), (guarantee(rng), 1)) if rng.random() < 0.4 else one
+    if "^" not in m.text and rng.random() < 0.15:
+        m = ref.product((one, 2))
     at = rng.choice(("0", some(rng), some(rng, 0.1, 6)))
     if rng.random() < 0.6:
         ask_delta(trial, rng, m, at)

@@ -578,6 +578,25 @@ def staircase(eps: str, gamma: str) -> Mechanism:
     return _symmetric(f"staircase({eps}, {gamma})", make)
 
 
+def ladder(base: str, multiples: list[int]) -> Mechanism:
+    """Responses to ``base`` times different integers, equal losses taken together."""
+
+    def make() -> Outcomes:
+        unit_loss = number(base)
+        masses = {0: mpf(1)}
+        for k in multiples:
+            odds = mp.exp(-k * unit_loss)
+            low, high = odds / (1 + odds), 1 / (1 + odds)
+            more: dict[int, Any] = {}
+            for loss, mass in masses.items():
+                more[loss + k] = more.get(loss + k, mpf(0)) + mass * high
+                more[loss - k] = more.get(loss - k, mpf(0)) + mass * low
+            masses = more
+        return Outcomes([(p, p * mp.exp(-loss * unit_loss)) for loss, p in masses.items()])
+
+    return _symmetric(" * ".join(f"pure_dp(({base})*{k})" for k in multiples), make)
+
+
 def poisson(inner: Mechanism, rate: str) -> Mechanism:
     def make(add: bool) -> Pair:
         q = number(rate)
