@@ -509,7 +509,7 @@ def alphas(trial: Trial, rng: random.Random) -> None:
             lambda: ref.pure_dp(f"log({k})"),
             lambda: ref.approx_dp(f"log({k})", "1/7"),
             lambda: ref.poisson(ref.pure_dp(f"log({k})"), "1/2"),
-            lambda: ref.pure_dp(rng.choice(("1", f"1+{tiny(rng)}", tiny(rng)))),
+            lambda: ref.pure_dp(rng.choice(("1", f"1+{tiny(rng)}", tiny(rng), "1e-3000"))),
         )
     )
     m = ref.product((draw(), power(rng, 3)), (draw(), 1)) if rng.random() < 0.5 else draw()
@@ -661,6 +661,19 @@ def ladders(trial: Trial, rng: random.Random) -> None:
     at = rng.choice(("0", "1/3", "1/1000"))
     found = trial.ask("delta", whole, at, digits=rng.choice((2, 4, 8)), direction=way)
     trial.contains(found, lambda: ref.delta(whole, at, way), "delta in ")
+
+
+@family(0.5)
+def nearly_alike(trial: Trial, rng: random.Random) -> None:
+    """Different steps as near to each other as 10^-300 lie between two homogeneous products."""
+    n, k = rng.choice((3, 9, 25, 45, 60)), rng.choice((12, 30, 100, 300))
+    eps = rng.choice(("1/3", "1", "sqrt(2)/9"))
+    text = " * ".join(f"pure_dp({eps}*(1+{i}e-{k}))" for i in rng.sample(range(1, 99), n))
+    at, way = rng.choice(("0", "1/2", "1", f"{n}*{eps}")), direction_of(rng)
+    found = trial.ask("delta", text, at, digits=rng.choice((2, 4, 8)), direction=way)
+    low = ref.product((ref.pure_dp(eps), n))
+    high = ref.product((ref.pure_dp(f"{eps}*(1+1e-{k - 2})"), n))
+    trial.between(found, lambda: ref.delta(low, at), lambda: ref.delta(high, at))
 
 
 def _lazy_sample(m: Mechanism, q: str, add: bool) -> ref.Pair:

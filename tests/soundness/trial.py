@@ -17,7 +17,7 @@ from soundness import reference
 from soundness.reference import Estimate, Mechanism, NoReference, as_mpf, precise
 
 import dpexact
-from dpexact import Enclosure, InvalidInput, PrecisionNotReached, UnsupportedMechanism
+from dpexact import Enclosure, PrecisionNotReached, UnsupportedMechanism
 
 #: Bits with which a reference starts, and beyond which it is not sharp.
 FIRST_BITS = 400
@@ -93,11 +93,9 @@ class Trial:
             return error.best
         except UnsupportedMechanism as error:
             raise Refused(str(error)) from error
-        except InvalidInput as error:
-            if self.starving and "cannot tell" in str(error):
-                raise Refused(str(error)) from error
-            raise Failed(f"InvalidInput: {error}") from error
         except Exception as error:
+            if self.starving and "cannot tell the sign" in str(error):
+                raise Refused(str(error)) from error
             raise Failed(f"{type(error).__name__}: {error}") from error
         finally:
             self.asked += time.process_time() - began
@@ -128,6 +126,15 @@ class Trial:
                     return
             bits *= 3
         self.skipped = True
+
+    def between(
+        self, found: Enclosure, low: Callable[[], Estimate], high: Callable[[], Estimate]
+    ) -> None:
+        """``found`` reaches into what lies between two references."""
+        with precise(MOST_BITS // 2):
+            (one, blur), (two, more) = low(), high()
+            if as_mpf(found.upper, "c") < one - blur or as_mpf(found.lower, "f") > two + more:
+                raise Failed(f"{interval(found)}, the truth is from {_short(one)} to {_short(two)}")
 
     def holds(
         self, smaller: Callable[[], Estimate], larger: Callable[[], Estimate], why: str
