@@ -86,7 +86,7 @@ def campaign(
     trials: int | None = None,
     names: Sequence[str] = tuple(FAMILIES),
     starve: bool = False,
-    limit: float = 0.5,
+    limit: float = 0.3,
 ) -> Iterator[Result]:
     """Trials in turn, until the seconds of the processor or their number are spent."""
     began = time.process_time()
@@ -124,7 +124,7 @@ def main() -> int:
     parser.add_argument("--family", action="append", choices=sorted(FAMILIES))
     parser.add_argument("--starve", action="store_true", help="cut budgets and precisions")
     parser.add_argument(
-        "--limit", type=float, default=0.5, help="seconds of the processor for one trial"
+        "--limit", type=float, default=0.3, help="seconds of the processor for one trial"
     )
     parser.add_argument("--json", type=Path, metavar="FILE")
     parser.add_argument("--show", default="failed,slow", help="outcomes that are printed")
