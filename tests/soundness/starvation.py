@@ -1,0 +1,166 @@
+"""Budgets and precisions cut at random, so that the engines fall short of the digits asked for.
+
+What they certified on the way must contain the truth all the same.
+"""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import pkgutil
+import random
+from collections.abc import Iterator
+from contextlib import contextmanager
+from fractions import Fraction
+from types import FunctionType, ModuleType
+from typing import Any
+
+import dpexact
+
+#: Module, name, and the values it may be cut to. A name counts wherever it was imported to, and as
+#: the default of an argument.
+CUTS: tuple[tuple[str, str, tuple[int, ...]], ...] = (
+    ("balls", "GUARD_BITS", (0, 2, 8)),
+    ("balls", "CAP_FACTOR", (1, 2)),
+    ("balls", "CAP_EXTRA", (64, 128, 512)),
+    ("accounting.few_atoms", "MAX_TYPES", (0, 3, 40)),
+    ("accounting.few_atoms", "_MAX_EXACT_TYPES", (0,)),
+    ("accounting.profile", "EXACT_BITS", (0, 64)),
+    ("accounting.outcomes", "MAX_COMBINATIONS", (4, 40)),
+    ("accounting.lattice_product", "_EXACT_WORK", (0,)),
+    ("accounting.lattice_of", "WORK", (0, 10**4, 10**6)),
+    ("accounting.choose", "_GLANCE_WORK", (0, 10**4)),
+    ("accounting.fixed_size", "WORK", (0, 10**5)),
+    ("accounting.optimal", "HUGE_COUNT", (0, 4)),
+    ("accounting.optimal", "HUGE_CAP", (16, 64)),
+    ("accounting.unsampled", "MAX_TERMS", (0, 3)),
+    ("accounting.laplace", "MAX_TERMS", (1, 30)),
+    ("accounting.laplace", "FEW_TERMS", (1, 30)),
+    ("accounting.laplace_routes", "CONTOUR_WORK", (0, 10**4)),
+    ("accounting.laplace_split", "_WORK", (10**3,)),
+    ("accounting.laplace_split", "_PASSES", (1,)),
+    ("accounting.inverse", "_MAX_DOUBLINGS", (0, 2, 8)),
+    ("accounting.dual", "_MOST_PARABOLAS", (0, 2)),
+    ("accounting.heterogeneous.meet_in_the_middle", "MAX_HALF", (1, 4)),
+    ("accounting.heterogeneous.meet_in_the_middle", "_MAX_BITS", (64,)),
+    ("accounting.heterogeneous.commensurate", "MAX_DEGREE", (1, 8)),
+    ("accounting.heterogeneous.commensurate", "_EXACT_WORK", (0,)),
+    ("accounting.heterogeneous.profile", "_MAX_EXACT_OUTCOMES", (0,)),
+    ("accounting.heterogeneous.grid", "MAX_POINTS", (1 << 8, 1 << 12)),
+    ("accounting.heterogeneous.refinement", "WORK", (10**4, 10**6)),
+    ("accounting.lattice.engine", "WORK", (0, 10**5)),
+    ("accounting.lattice.engine", "MAX_BITS", (40, 140)),
+    ("accounting.lattice.engine", "FIRST_TAIL_BITS", (10, 40)),
+    ("accounting.lattice.grid", "GUARD_BITS", (4, 12)),
+    ("accounting.lattice.profile", "_BISECTIONS", (1, 6)),
+    ("accounting.contour.deltas", "MAX_WORK", (0, 10**4, 10**6)),
+    ("accounting.contour.deltas", "ATTEMPTS", (1,)),
+    ("accounting.contour.deltas", "_MOST_PASSES", (1,)),
+    ("accounting.contour.epsilons", "_NEWTON_STEPS", (1, 3)),
+    ("accounting.contour.epsilons", "_BISECTIONS", (1,)),
+    ("accounting.contour.shape", "MAX_NODES", (50, 400)),
+    ("accounting.renyi.sampled", "ATTEMPTS", (1,)),
+    ("accounting.renyi.sampled", "MAX_TERMS", (4, 60)),
+    ("accounting.renyi.sampled", "MAX_BITS", (60, 200)),
+    ("accounting.renyi.averages", "MAX_EVALUATIONS", (2, 40)),
+    ("accounting.renyi.trapezoid", "MAX_NODES", (10, 200)),
+)
+
+#: Numbers below ``2^-n`` are not resolved: this changes two names at once.
+_EXPONENTS = (60, 200, 2000)
+
+
+def _modules() -> list[ModuleType]:
+    names = [m.name for m in pkgutil.walk_packages(dpexact.__path__, "dpexact.")]
+    rooms = ("dpexact.balls", "dpexact.accounting", "dpexact.tradeoff", "dpexact.exactness")
+    return [importlib.import_module(name) for name in names if name.startswith(rooms)]
+
+
+def _functions(modules: list[ModuleType]) -> list[FunctionType]:
+    found = []
+    for module in modules:
+        for value in vars(module).values():
+            if inspect.isfunction(value):
+                found.append(value)
+            elif inspect.isclass(value):
+                found += [f for f in vars(value).values() if inspect.isfunction(f)]
+    return list({id(f): f for f in found if f.__module__.startswith("dpexact")}.values())
+
+
+def _places() -> dict[tuple[str, str], list[tuple[str, Any, Any]]]:
+    """Where each value lives: names of modules, and defaults of arguments."""
+    modules = _modules()
+    functions = _functions(modules)
+    found: dict[tuple[str, str], list[tuple[str, Any, Any]]] = {}
+    missing = []
+    for room, name, _ in CUTS:
+        try:
+            value = getattr(importlib.import_module(f"dpexact.{room}"), name)
+        except (ImportError, AttributeError):
+            missing.append(f"dpexact.{room}.{name}")
+            continue
+        places: list[tuple[str, Any, Any]] = []
+        for module in modules:
+            for other, held in vars(module).items():
+                here = module.__name__ == f"dpexact.{room}"
+                alias = other == name if here else other.endswith(name.lstrip("_"))
+                if alias and type(held) is int and held == value:
+                    places.append(("name", module, other))
+        for function in functions:
+            for i, default in enumerate(function.__defaults__ or ()):
+                if type(default) is int and default == value and value > 5000:
+                    places.append(("default", function, i))
+        found[room, name] = places
+    if missing:
+        raise LookupError(
+            "starvation cuts names that are gone: " + ", ".join(missing) + "; see CUTS in "
+            "tests/soundness/starvation.py"
+        )
+    return found
+
+
+_found: dict[tuple[str, str], list[tuple[str, Any, Any]]] = {}
+
+
+def _write(kind: str, holder: Any, key: Any, value: Any) -> Any:
+    """The value before."""
+    if kind == "name":
+        before = getattr(holder, key)
+        setattr(holder, key, value)
+        return before
+    defaults = list(holder.__defaults__)
+    before, defaults[key] = defaults[key], value
+    holder.__defaults__ = tuple(defaults)
+    return before
+
+
+@contextmanager
+def starved(seed: str) -> Iterator[dict[str, int]]:
+    """Random cuts while the block runs; gives what was cut to what."""
+    from dpexact import balls
+
+    if not _found:
+        _found.update(_places())
+    rng = random.Random(seed)
+    share = rng.choice((0.1, 0.4, 0.9))
+    cuts: dict[str, int] = {}
+    undo: list[tuple[str, Any, Any, Any]] = []
+    try:
+        for room, name, values in CUTS:
+            if rng.random() < share:
+                value = rng.choice(values)
+                cuts[f"{room}.{name}"] = value
+                for kind, holder, key in _found[room, name]:
+                    undo.append((kind, holder, key, _write(kind, holder, key, value)))
+        if rng.random() < 0.15:
+            exponent = rng.choice(_EXPONENTS)
+            cuts["balls.MAX_EXPONENT"] = exponent
+            for name, value in (
+                ("MAX_EXPONENT", exponent),
+                ("TINY", Fraction(1, 1 << exponent)),
+            ):
+                undo.append(("name", balls, name, _write("name", balls, name, value)))
+        yield cuts
+    finally:
+        for kind, holder, key, value in reversed(undo):
+            _write(kind, holder, key, value)

@@ -1,0 +1,133 @@
+"""A small campaign with a fixed seed, and campaigns against answers that are wrong on purpose."""
+
+from __future__ import annotations
+
+import importlib
+
+import pytest
+from soundness import starvation
+from soundness.campaign import campaign, run, table
+from soundness.families import FAMILIES
+
+import dpexact
+from dpexact import balls
+
+# an interrupt may fall into the end of a generator, which can only report it
+pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+
+SEED = 20
+TRIALS = 600
+
+
+@pytest.mark.parametrize("starve", [False, True], ids=["plain", "starved"])
+def test_no_answer_is_wrong(starve):
+    results = list(campaign(SEED, trials=TRIALS, starve=starve, limit=0.3))
+    failures = [result.shown() for result in results if result.outcome == "failed"]
+    assert not failures, "\n".join(failures)
+    outcomes = [result.outcome for result in results]
+    assert outcomes.count("ok") + outcomes.count("wide") > TRIALS // 2, table(results)
+    assert {result.family for result in results} == set(FAMILIES)
+    assert not starve or outcomes.count("wide") > TRIALS // 20
+
+
+def found_after(names, trials=200, **options):
+    """The first failure, and after how many trials."""
+    for result in campaign(SEED, trials=trials, names=names, limit=2.0, **options):
+        if result.outcome == "failed":
+            return result
+    return None
+
+
+def test_a_wrong_binomial_tail_is_noticed(monkeypatch):
+    from dpexact.accounting import few_atoms, optimal
+
+    for module in (few_atoms, optimal):
+        right = module.binomial_tail
+        monkeypatch.setattr(
+            module, "binomial_tail", lambda *a, right=right, **k: right(*a, **k) * ball("1.001")
+        )
+    assert found_after(["outcomes", "near_equal"]) is not None
+
+
+def ball(text):
+    from flint import arb
+
+    return arb(text)
+
+
+def test_a_wrong_gaussian_is_noticed(monkeypatch):
+    """One that forgets a part of its error: ``delta`` one part in 10^4 too narrow and too high."""
+    from dpexact.accounting import closed_form
+
+    right = closed_form.gaussian_divergence
+    for name in ("closed_form", "unsampled"):
+        module = importlib.import_module(f"dpexact.accounting.{name}")
+        if hasattr(module, "gaussian_divergence"):
+            monkeypatch.setattr(
+                module, "gaussian_divergence", lambda *a: right(*a) * ball("1.0001")
+            )
+    assert found_after(["densities"]) is not None
+
+
+@pytest.mark.parametrize("quantity", ["delta", "epsilon", "renyi", "calibrate"])
+def test_a_partial_answer_off_the_truth_is_noticed(monkeypatch, quantity):
+    right = getattr(dpexact, quantity)
+
+    def wrong(*arguments, **options):
+        found = right(*arguments, **options)
+        best = dpexact.Enclosure(found.upper + 1, found.upper + 2)
+        raise dpexact.PrecisionNotReached("short", best)
+
+    monkeypatch.setattr(dpexact, quantity, wrong)
+    names = ["calibration"] if quantity == "calibrate" else ["outcomes", "divergences"]
+    failure = found_after(names, 60)
+    assert failure is not None
+    assert f"dpexact.{quantity}(" in failure.calls[-1]
+
+
+def test_errors_that_are_not_documented_are_failures(monkeypatch):
+    def wrong(*arguments, **options):
+        raise ArithmeticError("a ball")
+
+    monkeypatch.setattr(dpexact, "delta", wrong)
+    assert found_after(["outcomes"], 20).message == "ArithmeticError: a ball"
+
+
+def test_a_trial_can_be_repeated():
+    first, second = (run(3, 17, tuple(FAMILIES), False, 5.0) for _ in range(2))
+    assert (first.family, first.calls, first.outcome) == (
+        second.family,
+        second.calls,
+        second.outcome,
+    )
+
+
+def test_starvation_ends():
+    before = {place: _value(place) for places in _places().values() for place in places}
+    guard = balls.GUARD_BITS
+    for seed in range(20):
+        with starvation.starved(str(seed)) as cuts:
+            assert cuts.get("balls.GUARD_BITS", guard) == balls.GUARD_BITS
+    assert guard == balls.GUARD_BITS
+    assert before == {place: _value(place) for place in before}
+
+
+def _places():
+    with starvation.starved("first"):
+        pass
+    return starvation._found
+
+
+def _value(place):
+    kind, holder, key = place
+    return getattr(holder, key) if kind == "name" else holder.__defaults__[key]
+
+
+def test_names_that_are_gone_are_listed(monkeypatch):
+    monkeypatch.setattr(starvation, "CUTS", (("balls", "NO_SUCH_NAME", (1,)),))
+    monkeypatch.setattr(starvation, "_found", {})
+    with (
+        pytest.raises(LookupError, match=r"dpexact\.balls\.NO_SUCH_NAME"),
+        starvation.starved("1"),
+    ):
+        pass
