@@ -211,6 +211,18 @@ def approximate(value: Real | Fraction | float) -> float:
         return float(ball(value).mid())
 
 
+def approximate_log(value: Real) -> float:
+    """About the logarithm of a positive ``value``, for proposals only; ``-inf`` where it hides."""
+    bits = 64
+    while bits <= CAP_EXTRA:
+        with precision(bits):
+            x = ball(value)
+            if x > 0:
+                return float(x.log().mid())
+        bits *= 4
+    return -math.inf
+
+
 # --- out of balls -------------------------------------------------------------------------------
 
 

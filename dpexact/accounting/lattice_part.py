@@ -92,9 +92,7 @@ class FinitePart(LatticePart):
     @cached_property
     def _floats(self) -> tuple[float, list[float]]:
         """The spacing and the logarithms of the masses."""
-        with balls.precision(64):
-            logs = [float(balls.ball(p).log().mid()) for p in self.p]
-            return float(balls.ball(self.spacing).mid()), logs
+        return balls.approximate(self.spacing), [balls.approximate_log(p) for p in self.p]
 
     def _exponents(self, theta: float) -> list[float]:
         spacing, logs = self._floats

@@ -45,8 +45,13 @@ class Strided:
     stride: int
 
 
-def commensurate(parts: list[tuple[LatticePart, int]]) -> tuple[Real, list[Strided]] | None:
-    """The parts on one lattice: its unit and their strides; ``None`` if there is none."""
+def commensurate(
+    parts: list[tuple[LatticePart, int]], longest: float = MAX_ATOMS
+) -> tuple[Real, list[Strided]] | None:
+    """The parts on one lattice: its unit and their strides; ``None`` if there is none.
+
+    A lattice on which a part strides farther than ``longest`` counts as none.
+    """
     base = parts[0][0].spacing
     ratios = [exact_ratio(part.spacing, base) for part, _ in parts]
     known = [ratio for ratio in ratios if ratio is not None]
@@ -55,6 +60,8 @@ def commensurate(parts: list[tuple[LatticePart, int]]) -> tuple[Real, list[Strid
     scale = math.lcm(*(ratio.denominator for ratio in known))
     numerators = [int(ratio * scale) for ratio in known]
     shared = math.gcd(*numerators)
+    if max(numerators) > longest * shared:
+        return None
     unit = reals.multiply(base, reals.rational(Fraction(shared, scale)))
     return unit, [
         Strided(part, count, numerator // shared)
@@ -102,20 +109,24 @@ class LatticeComposition(InvertedProfile):
         exact = self._delta_fraction(epsilon)
         if exact is not None:
             return Enclosure.exact(exact, f"{self.method} (exact)")
-        with balls.precision(64):
-            about = float(balls.ball(epsilon).mid())
-            theta = self._tilt(about)
-            # differences of terms about one unit of loss apart, exponentials of theta epsilon
-            lost = max(0.0, -math.log2(balls.approximate(self.unit)))
-            lost += math.log2(1 + float(theta) * about)
+        theta, lost_bits = self._planned(balls.approximate(epsilon))
         return balls.certify(
             lambda: self._delta_ball(balls.ball(epsilon), theta),
             digits,
             lowest=ZERO,
             highest=ONE,
             method=self.method,
-            lost_bits=math.ceil(lost),
+            lost_bits=lost_bits,
         )
+
+    def _planned(self, epsilon: float) -> tuple[Fraction, int]:
+        """A tilt, and the bits lost to differences of terms and to exponentials of both."""
+        try:
+            theta = self._tilt(epsilon)
+            lost = max(0.0, -math.log2(balls.approximate(self.unit)))
+            return theta, math.ceil(lost + math.log2(1 + float(theta) * epsilon))
+        except (ValueError, OverflowError):  # beyond floats
+            return ZERO, 64
 
     def near(self, delta: Real) -> Fraction:
         """The least epsilon of all Chernoff bounds, in floats."""

@@ -36,7 +36,7 @@ def composed(parts: list[tuple[FinitePart, int]]) -> list[Atom]:
             f"no certified accounting for more than {MAX_COMBINATIONS} combinations of outcomes"
         )
     lattice_parts: list[tuple[LatticePart, int]] = [*parts]
-    common = commensurate(lattice_parts)
+    common = commensurate(lattice_parts, math.inf)
     strides = [1] * len(parts) if common is None else [s.stride for s in common[1]]
     found: dict[int | tuple[int, ...], tuple[Real, Real]] = {}
     for types in product(*(_types(part, count) for part, count in parts)):

@@ -221,8 +221,8 @@ def sign(value: Number | int) -> int:
     """The sign of an exact number: -1, 0 or 1.
 
     Raises:
-        UndecidedComparison: the number has terms left, but no ball of ``balls.CAP_EXTRA`` bits
-            excludes zero.
+        UndecidedComparison: the number has terms left, but no ball of some thousand bits beyond
+            the size of its exponents excludes zero.
     """
     if isinstance(value, int | Fraction):
         return (value > 0) - (value < 0)
@@ -230,13 +230,14 @@ def sign(value: Number | int) -> int:
     if plain:
         return plain
     ball, bits = value.first_ball(), FIRST_BITS
+    cap = balls.CAP_EXTRA + len(value.numerator) + 2 * sums.exponent_bits(value.numerator)
     while True:
         if ball > 0:
             return 1
         if ball < 0:
             return -1
         bits *= 2
-        if bits > balls.CAP_EXTRA + len(value.numerator):
+        if bits > cap:
             break
         with balls.precision(bits):
             ball = value.ball()

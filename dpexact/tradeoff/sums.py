@@ -161,3 +161,9 @@ class _Variables:
             ): Fraction(int(coefficient.p), int(coefficient.q))
             for row, coefficient in polynomial.to_dict().items()
         }
+
+
+def exponent_bits(a: Sum) -> int:
+    """The size of the longest coefficient in an exponent: exponents may be as close as that."""
+    sizes = (n.bit_length() + d.bit_length() for monomial in a for _, n, d in monomial)
+    return max(sizes, default=0)
