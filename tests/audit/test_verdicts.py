@@ -13,7 +13,7 @@ from dpexact import accounting
 from dpexact.audit import Claim, judge
 from dpexact.audit.verdicts import RIGHT, VERDICTS, WRONG
 from dpexact.enclosure import Enclosure
-from dpexact.errors import InvalidInput, PrecisionNotReached, UnsupportedMechanism
+from dpexact.errors import InvalidInput, UnsupportedMechanism
 
 TINY = Fraction(1, 10**30)
 
@@ -73,8 +73,8 @@ def stub(monkeypatch, answer):
             raise given
         return given
 
-    monkeypatch.setattr(accounting, "epsilon", ask)
-    monkeypatch.setattr(accounting, "delta", ask)
+    monkeypatch.setattr(accounting, "epsilon_answer", ask)
+    monkeypatch.setattr(accounting, "delta_answer", ask)
     return asked
 
 
@@ -190,7 +190,7 @@ def test_enclosures_of_all_tries_are_combined(monkeypatch):
 
 
 def test_the_best_enclosure_may_decide_when_digits_were_not_reached(monkeypatch):
-    stub(monkeypatch, PrecisionNotReached("only so far", WIDE))
+    stub(monkeypatch, WIDE.short("only so far"))
     decided, open_ = judge(claim("4")), judge(claim("2.5"))
     assert (decided.verdict, decided.note) == ("sound", "only so far")
     assert (open_.verdict, open_.note) == ("undecided", "only so far")
