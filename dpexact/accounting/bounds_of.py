@@ -16,13 +16,14 @@ from dpexact.accounting.classic.optimal_order import enclose_optimal
 from dpexact.accounting.classic.orders import Conversion, enclose_renyi_epsilon
 from dpexact.accounting.intervals import difference, ratio
 from dpexact.accounting.lattice import LatticeProfile
-from dpexact.accounting.queries import epsilon_answer, mechanism_in
+from dpexact.accounting.queries import epsilon_answer
 from dpexact.accounting.renyi.query import enclose_renyi
 from dpexact.accounting.subsampling_theorem import subsampling_theorem
 from dpexact.arguments import Direction, digits_in, direction_in, real_in
 from dpexact.enclosure import Enclosure
 from dpexact.errors import InvalidInput, UnsupportedMechanism
 from dpexact.mechanisms import Mechanism
+from dpexact.mechanisms.grammar import mechanism_in
 from dpexact.reals import Real, RealLike
 
 _ONE: Final = Enclosure.exact(Fraction(1))

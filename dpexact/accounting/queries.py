@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from dpexact.accounting.choose import curve, profile
 from dpexact.accounting.classic.zcdp import is_only_bounded
+from dpexact.accounting.coarse import coarse_delta, coarse_epsilon
 from dpexact.accounting.profile import Profile
 from dpexact.answers import delivered
 from dpexact.arguments import (
@@ -21,7 +22,8 @@ from dpexact.arguments import (
 )
 from dpexact.enclosure import Enclosure
 from dpexact.errors import InvalidInput
-from dpexact.mechanisms import Mechanism, parse
+from dpexact.mechanisms import Mechanism
+from dpexact.mechanisms.grammar import mechanism_in
 from dpexact.reals import Real, RealLike
 
 if TYPE_CHECKING:
@@ -66,8 +68,9 @@ def delta(
     m = mechanism_in(mechanism)
     point = real_in(epsilon, "epsilon", ">= 0")
     wanted = digits_in(digits)
-    accounting = profile(m, direction_in(direction), method_in(method))
-    return delivered(accounting.delta(point, wanted), wanted if accounting.sharp else 0)
+    accounting = profile(m, way := direction_in(direction), method_in(method))
+    found = _delta(accounting, m, point, wanted, way)
+    return delivered(found, wanted if accounting.sharp else 0)
 
 
 def epsilon(
@@ -99,8 +102,9 @@ def epsilon(
     m = mechanism_in(mechanism)
     target = real_in(delta, "delta", ">= 0", "<= 1")
     wanted = digits_in(digits)
-    accounting = profile(m, direction_in(direction), method_in(method))
-    return delivered(_epsilon(accounting, target, wanted), wanted if accounting.sharp else 0)
+    accounting = profile(m, way := direction_in(direction), method_in(method))
+    found = _epsilon(accounting, m, target, wanted, way)
+    return delivered(found, wanted if accounting.sharp else 0)
 
 
 def delta_answer(
@@ -111,7 +115,8 @@ def delta_answer(
     method: Method = "auto",
 ) -> Enclosure:
     """:func:`delta` of checked arguments, as narrow as was certified."""
-    return profile(mechanism, direction, method).delta(epsilon, digits)
+    accounting = profile(mechanism, direction, method)
+    return _delta(accounting, mechanism, epsilon, digits, direction)
 
 
 def epsilon_answer(
@@ -122,13 +127,24 @@ def epsilon_answer(
     method: Method = "auto",
 ) -> Enclosure:
     """:func:`epsilon` of checked arguments, as narrow as was certified."""
-    return _epsilon(profile(mechanism, direction, method), delta, digits)
+    accounting = profile(mechanism, direction, method)
+    return _epsilon(accounting, mechanism, delta, digits, direction)
 
 
-def _epsilon(accounting: Profile, delta: Real, digits: int) -> Enclosure:
+def _delta(
+    accounting: Profile, mechanism: Mechanism, epsilon: Real, digits: int, direction: Direction
+) -> Enclosure:
+    found = accounting.delta(epsilon, digits)
+    return found if found.digits else found.meet(coarse_delta(mechanism, epsilon, direction))
+
+
+def _epsilon(
+    accounting: Profile, mechanism: Mechanism, delta: Real, digits: int, direction: Direction
+) -> Enclosure:
     if delta.fraction == 1:
         return Enclosure.exact(Fraction(0), accounting.method)
-    return accounting.epsilon(delta, digits)
+    found = accounting.epsilon(delta, digits)
+    return found if found.digits else found.meet(coarse_epsilon(mechanism, delta, direction))
 
 
 def epsilon_curve(
@@ -204,12 +220,3 @@ def method_in(method: str) -> Method:
         if method == known:
             return known
     raise InvalidInput(f"method: {method!r} is not accepted; use {', '.join(METHODS)}")
-
-
-def mechanism_in(mechanism: Mechanism | str) -> Mechanism:
-    """The mechanism, parsed if it is text."""
-    if isinstance(mechanism, str):
-        return parse(mechanism)
-    if not isinstance(mechanism, Mechanism):
-        raise InvalidInput(f"mechanism: {mechanism!r} is neither a mechanism nor its text")
-    return mechanism

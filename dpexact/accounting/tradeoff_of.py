@@ -12,7 +12,6 @@ from dpexact.accounting.choose import profile
 from dpexact.accounting.classic.zcdp import is_only_bounded
 from dpexact.accounting.dual import trade_off
 from dpexact.accounting.profile import Profile
-from dpexact.accounting.queries import mechanism_in
 from dpexact.balls import certify
 from dpexact.enclosure import Enclosure
 from dpexact.errors import UnsupportedMechanism
@@ -26,6 +25,7 @@ from dpexact.mechanisms import (
     Poisson,
     PureDP,
 )
+from dpexact.mechanisms.grammar import mechanism_in
 from dpexact.reals import Real
 from dpexact.tradeoff import (
     GaussianTradeoff,

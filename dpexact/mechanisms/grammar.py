@@ -61,6 +61,15 @@ def parse(text: str) -> Mechanism:
     return mechanism
 
 
+def mechanism_in(mechanism: Mechanism | str) -> Mechanism:
+    """The mechanism, parsed if it is text."""
+    if isinstance(mechanism, str):
+        return parse(mechanism)
+    if not isinstance(mechanism, Mechanism):
+        raise InvalidInput(f"mechanism: {mechanism!r} is neither a mechanism nor its text")
+    return mechanism
+
+
 def _read_product(tokens: Tokens) -> Mechanism:
     tokens.descend()
     factors = [_read_power(tokens)]

@@ -9,10 +9,10 @@ from dpexact.accounting.choose import profile
 from dpexact.accounting.closed_form import GaussianMixedWithResponse
 from dpexact.accounting.optimal import OptimalComposition
 from dpexact.accounting.profile import Profile
-from dpexact.accounting.queries import mechanism_in
 from dpexact.arguments import integer_in
 from dpexact.errors import InvalidInput, UnsupportedMechanism
 from dpexact.mechanisms import ApproxDP, FixedSize, Gaussian, Mechanism, Poisson
+from dpexact.mechanisms.grammar import mechanism_in
 
 if TYPE_CHECKING:
     import sympy

@@ -21,12 +21,12 @@ from dpexact.accounting.approximate.functionals import Functionals, gaussian_mu
 from dpexact.accounting.approximate.sup_distance import sup_distance
 from dpexact.accounting.choose import profile
 from dpexact.accounting.intervals import difference, ratio
-from dpexact.accounting.queries import mechanism_in
 from dpexact.answers import delivered
 from dpexact.arguments import APPROXIMATIONS, Direction, digits_in, direction_in, real_in
 from dpexact.enclosure import Enclosure
 from dpexact.errors import InvalidInput, UnsupportedMechanism
 from dpexact.mechanisms import GDP, ApproxDP, FixedSize, Mechanism, Poisson, PureDP
+from dpexact.mechanisms.grammar import mechanism_in
 from dpexact.reals import Real, RealLike, divide, rational
 from dpexact.ternary import Ternary
 

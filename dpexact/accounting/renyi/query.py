@@ -6,7 +6,6 @@ import math
 from typing import Final
 
 from dpexact import balls, reals
-from dpexact.accounting.queries import mechanism_in
 from dpexact.accounting.renyi import closed_form, noises, sampled
 from dpexact.accounting.renyi.closed_form import NONE, Order
 from dpexact.accounting.renyi.sampled import METHODS, Method
@@ -16,6 +15,7 @@ from dpexact.arguments import Direction, digits_in, direction_in, real_in
 from dpexact.enclosure import Enclosure
 from dpexact.errors import InvalidInput
 from dpexact.mechanisms import ZCDP, Mechanism, Poisson
+from dpexact.mechanisms.grammar import mechanism_in
 from dpexact.reals import Real, RealLike
 
 _INFINITY: Final = ("inf", "infinity")

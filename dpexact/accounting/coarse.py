@@ -1,0 +1,126 @@
+r"""Bounds that need no engine, for questions that would stay open.
+
+*Above*, for every order ``b > 0`` with ``D`` the Rényi divergence of order ``1 + b`` of the whole
+composition, since :math:`(1 - e^{-y})_+ \le K(b) e^{b y}` (``docs/theory/contour.md``, 2):
+
+.. math:: \delta(\varepsilon) \le K(b)\,e^{b (D - \varepsilon)}, \qquad
+          \varepsilon(\delta) \le D + \frac{\log K(b) - \log \delta}{b}.
+
+*Below*, in direction ``remove``: a sampled Gaussian step is asked only whether the noisy value is
+above ``t <= mu - 2``. Under ``P`` that has probability ``0.977 q`` or more, under ``Q`` at most
+:math:`e^{-t^2/2}/(t \sqrt{2\pi})`; the pair of these two numbers is no more informative.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Final
+
+from flint import arb
+
+from dpexact import balls, reals
+from dpexact.accounting.contour.bounds import chernoff_constant
+from dpexact.accounting.few_atoms import Atom, FewAtoms
+from dpexact.accounting.profile import InfiniteLoss
+from dpexact.accounting.renyi.query import enclose_renyi
+from dpexact.accounting.separated import separate
+from dpexact.accounting.unsampled import Unsampled
+from dpexact.arguments import Direction
+from dpexact.enclosure import Bound, Enclosure
+from dpexact.errors import UnsupportedMechanism
+from dpexact.mechanisms import GDP, Gaussian, Mechanism, Poisson
+from dpexact.reals import Real
+from dpexact.ternary import Order
+
+_ONE: Final = reals.rational(1)
+_DIGITS: Final = 4
+_BITS: Final = 128
+#: Orders tried: powers of two, then between the best ones.
+_LOG_ORDERS: Final = range(-40, 12, 2)
+_FINER: Final = (Fraction(1), Fraction(1, 2), Fraction(1, 4))
+#: ``Phi(2)`` is above this, by any table.
+_HIT: Final = reals.rational(Fraction(977, 1000))
+
+
+def coarse_delta(mechanism: Mechanism, epsilon: Real, direction: Direction) -> Enclosure:
+    """``delta(epsilon)`` between the two bounds; ``[0, 1]`` where they do not apply."""
+
+    def bound(divergence: arb, order: arb) -> arb:
+        return chernoff_constant(order) * (order * (divergence - balls.ball(epsilon))).exp()
+
+    upper = min(_least(mechanism, direction, bound), Fraction(1))
+    below = [test.delta(epsilon, _DIGITS).lower for test in _tests(mechanism, direction)]
+    return _named(max([Fraction(0), *below]), upper)
+
+
+def coarse_epsilon(mechanism: Mechanism, delta: Real, direction: Direction) -> Enclosure:
+    """``epsilon(delta)`` between the two bounds; ``[0, inf]`` where they do not apply."""
+
+    def bound(divergence: arb, order: arb) -> arb:
+        return divergence + (chernoff_constant(order).log() - balls.ball(delta).log()) / order
+
+    upper = max(_least(mechanism, direction, bound), Fraction(0))
+    below = [test.epsilon(delta, _DIGITS).lower for test in _tests(mechanism, direction)]
+    return _named(max([Fraction(0), *below]), upper)
+
+
+def _named(lower: Bound, upper: Bound) -> Enclosure:
+    reason = "only bounds by Rényi divergences and thresholds were had"
+    return Enclosure.bracket(lower, upper, "Rényi bound and threshold test", reason)
+
+
+def _least(mechanism: Mechanism, direction: Direction, bound: Callable[[arb, arb], arb]) -> Bound:
+    """The least of the bounds of the orders tried; infinite without Gaussians."""
+    if not all(_is_gaussian(step) for step in mechanism.steps()):
+        return math.inf
+    found: dict[Fraction, Bound] = {}
+
+    def try_order(log: Fraction) -> None:
+        order = Fraction(2.0 ** float(log))
+        about = enclose_renyi(mechanism, reals.rational(1 + order), _DIGITS, direction)
+        with balls.precision(_BITS):
+            if isinstance(about.upper, Fraction):
+                value = bound(balls.ball(about.upper), balls.ball(order))
+                if value.is_finite():
+                    found[log] = balls.to_enclosure(value).upper
+
+    try:
+        for log in _LOG_ORDERS:
+            try_order(Fraction(log))
+        for step in _FINER:
+            best = min(found, key=found.__getitem__, default=Fraction(0))
+            try_order(best - step)
+            try_order(best + step)
+    except UnsupportedMechanism:
+        return math.inf
+    return min(found.values(), default=math.inf)
+
+
+def _is_gaussian(step: Mechanism) -> bool:
+    inner = step.mechanism.steps() if isinstance(step, Poisson) else {step: 1}
+    return all(isinstance(part, Gaussian | GDP) for part in inner)
+
+
+def _tests(mechanism: Mechanism, direction: Direction) -> list[FewAtoms]:
+    """Each kind of sampled Gaussian step of the composition, asked for a threshold."""
+    if direction == "add" or not all(_is_gaussian(step) for step in mechanism.steps()):
+        return []
+    tests = []
+    for sample, count in separate(mechanism.steps())[1].items():
+        mu = Unsampled.of(sample.mechanism.steps()).mu
+        if mu is None:
+            continue
+        with balls.precision(_BITS):
+            t = Fraction(balls.to_enclosure(balls.ball(mu) - 2).lower)
+            if t < 1:
+                continue
+            x = balls.ball(t)
+            exponent = balls.to_enclosure(x * x / 2 + (x * (2 * arb.pi()).sqrt()).log()).lower
+        hit = reals.multiply(_HIT, sample.q)
+        miss = reals.exponential(reals.rational(-Fraction(exponent)))
+        if balls.order(hit, miss) is Order.ABOVE:
+            rest = (reals.add(_ONE, reals.negate(p)) for p in (hit, miss))
+            tests.append(FewAtoms([([Atom(hit, miss), Atom(*rest)], count)], InfiniteLoss()))
+    return tests
