@@ -3,7 +3,7 @@
 ::
 
     product    := power ("*" power)*
-    power      := primary (("^" | "**") integer)?
+    power      := primary (("^" | "**") (integer | "(" number ")"))?
     primary    := "(" product ")" | name "(" arguments ")"
     arguments  := argument ("," argument)*        argument := (name "=")? (product | number)
 
@@ -83,10 +83,15 @@ def _read_power(tokens: Tokens) -> Mechanism:
     mechanism = _read_primary(tokens)
     if tokens.accept("^", "**"):
         token = tokens.take()
-        if token.kind != "number":
+        if token.text != "(" and token.kind != "number":
             raise tokens.error("expected a positive integer number of repetitions", token)
+        if token.text == "(":
+            times = read_real(tokens)
+            tokens.expect(")", token)
+        else:
+            times = parse_real(token.text)
         try:
-            mechanism = repeat(mechanism, parse_real(token.text))
+            mechanism = repeat(mechanism, times)
         except InvalidInput as error:
             raise tokens.error(str(error), token) from None
         if tokens.next.text in ("^", "**"):

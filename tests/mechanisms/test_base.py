@@ -94,6 +94,13 @@ def test_steps_merge_what_is_equal() -> None:
     assert (gaussian("1/2") * gaussian(0.5)).steps() == {gaussian("0.5"): 2}
 
 
+def test_a_repetition_count_may_be_computed() -> None:
+    assert parse("pure_dp(1)^(10^18)") == parse("pure_dp(1)^1000000000000000000")
+    assert parse("(pure_dp(1)^(2*3))**(4-1)") == parse("(pure_dp(1)^6)^3")
+    with pytest.raises(InvalidInput, match=r"14062\.5 is not accepted; must be an integer"):
+        parse("pure_dp(1)^(60*60000/256)")
+
+
 def test_text_of_products_and_powers() -> None:
     a, b = gaussian(1), gdp(2)
     assert str(a * b) == "gaussian(1) * gdp(2)"

@@ -132,7 +132,7 @@ def test_every_public_constructor_has_its_name_in_the_grammar() -> None:
         ("poisson(0.5, gdp(1))", 9, "expected a mechanism, found '0.5'"),
         ("poisson(gdp(1))", 8, "q is missing: poisson(mechanism, q)"),
         ("gdp(1)^", 8, "expected a positive integer number of repetitions"),
-        ("gdp(1)^(2)", 8, "expected a positive integer"),
+        ("gdp(1)^(1/2)", 8, "times: 0.5 is not accepted"),
         ("gdp(1)^-2", 8, "expected a positive integer"),
         ("gdp(1)^0", 8, "must be an integer from 1 to"),
         ("gdp(1)^1.5", 8, "times: 1.5"),
