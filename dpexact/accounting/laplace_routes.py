@@ -1,7 +1,7 @@
 r"""The choice of method for a product of Laplace mechanisms.
 
 Short finite sums are evaluated. Longer ones come last: after the contour integral, its split by
-losses strictly inside, and for equal steps two responses that enclose one of them: the loss is at
+losses strictly inside, and for equal steps, first, two responses that enclose one: the loss is at
 most ``lambda`` in modulus, so the optimal mechanism of ``epsilon = lambda`` is at least as
 informative (Kairouz, Oh, Viswanath 2017, Theorem 2.3), and a threshold in the middle leaves a
 response of :math:`\varepsilon = \log(2 e^{\lambda/2} - 1)`. Both orders pass to products. The two
@@ -39,7 +39,7 @@ def laplace_profile(parts: LaplaceParts, infinite: InfiniteLoss) -> Profile:
     split = LaplaceSplit(parts, infinite)
     if len(parts.parts) > 1:
         return LongProduct(contour, split)
-    return LongProduct(contour, between_responses(*parts.parts[0], infinite), split)
+    return LongProduct(between_responses(*parts.parts[0], infinite), contour, split)
 
 
 class LongProduct(FirstToReach):

@@ -8,8 +8,10 @@ outcomes the sum of their rounded gaps as a label; tests that see the label alon
 are second order in ``t``.
 
 Masses are binary floats. Only sums and products of non-negative floats occur, each correct to a
-relative ``2^-53`` (IEEE 754, round to nearest), so a mass is correct to a relative error that is
-proportional to the number of steps, however small it is.
+relative ``2^-52`` in any rounding mode of IEEE 754 unless it underflows, so a mass is correct to a
+relative error that is proportional to the number of steps. Underflow need not be gradual: whether
+results or operands below the smallest normal number are kept, rounded or taken for zero, an
+operation errs by less than twice that number, and what all of them lose together is counted.
 """
 
 from __future__ import annotations
@@ -30,10 +32,11 @@ from dpexact.accounting.heterogeneous.commensurate import Parameters
 BITS: Final = 128
 #: Longest law.
 MAX_POINTS: Final = 1 << 23
-#: Covers every underflow, gradual or flushed to zero as other software in the process may have set:
-#: fewer than 2^60 operations, each off by less than 2^-1020.
-UNDERFLOW: Final = Fraction(1, 1 << 960)
-#: A float sum of fewer than 2^30 non-negative terms, times this, is an upper bound.
+#: Twice the smallest normal number: more than what an operation loses to underflow.
+UNDERFLOW: Final = Fraction(1, 1 << 1021)
+#: Products, sums, cuts and conversions of a mass in one step are no more than these.
+_OPERATIONS: Final = 16
+#: A float sum of fewer than 2^30 non-negative terms, times this, is at least their sum.
 SUM_GUARD: Final = 1 + 2.0**-20
 #: ``e^x`` is finite in floats up to here.
 _MAX_EXPONENT: Final = 700.0
@@ -63,6 +66,7 @@ class GridLaws:
     rounding: Fraction
     spacing: Fraction
     steps: int
+    operations: int
     parameters: Parameters
 
     @property
@@ -70,6 +74,11 @@ class GridLaws:
         """The relative error of every mass: per step two roundings, two sums, one constant."""
         unit = Fraction(8 * self.steps + 16, 1 << 52)
         return unit * (1 + unit)
+
+    @property
+    def underflow(self) -> Fraction:
+        """The absolute error of any sum of masses; later steps spread a loss and keep its sum."""
+        return self.operations * UNDERFLOW
 
     @property
     def points(self) -> int:
@@ -98,7 +107,7 @@ class GridLaws:
                 scale = ((place - self.low - skip) * spacing).exp()
                 best = best.max(kept(1) - kept((-spacing).exp()) * scale + arb(self.inf))
             highest = balls.to_enclosure(best).upper if balls.in_range(best) else Fraction(1)
-        return min(Fraction(highest) * (1 + self.error) + UNDERFLOW, Fraction(1))
+        return min(Fraction(highest) * (1 + self.error) + self.underflow, Fraction(1))
 
     def below(self, epsilon: arb) -> Fraction:
         """A lower bound: ``P(S) - e^epsilon Q(S)`` for ``S`` the labels from some one on."""
@@ -108,9 +117,10 @@ class GridLaws:
         with balls.precision(BITS):
             growth = math.exp(min(float(epsilon.mid()), _MAX_EXPONENT))
             start = int(np.argmax(tails - growth * mirrored))
-            p = _sum(self.lower[start:]) / balls.ball(1 + self.error) - balls.ball(UNDERFLOW)
+            lost = balls.ball(self.underflow)
+            p = _sum(self.lower[start:]) / balls.ball(1 + self.error) - lost
             q = _sum(self.lower[: size - start]) * balls.ball(1 + self.error)
-            gain = p - epsilon.exp() * (q + balls.ball(UNDERFLOW))
+            gain = p - epsilon.exp() * (q + lost)
             if not gain.lower() > 0:
                 gain = self._far_below(epsilon)
             if not balls.in_range(gain):
@@ -131,7 +141,8 @@ class GridLaws:
         for excess in _EXCESSES:
             first = place + excess / balls.ball(self.spacing)
             start = max(int(first.upper().ceil().fmpz()), 0)
-            p = _sum(self.lower[start:]) / balls.ball(1 + self.error) - balls.ball(UNDERFLOW)
+            p = _sum(self.lower[start:]) / balls.ball(1 + self.error)
+            p -= balls.ball(self.underflow)
             best = best.max(p * -(-arb(excess)).expm1())
         return best
 
@@ -162,6 +173,7 @@ def grid_laws(parameters: Parameters, spacing: Fraction, tail: float) -> GridLaw
     counted = sorted(parameters, key=lambda entry: balls.approximate(entry[0]))
     steps = sum(count for _, count in counted)
     cut = tail / steps / 4
+    operations = 0
     upper, low, inf = np.ones(1), 0, 0.0
     lower, rounding = np.ones(1), arb(0)
     with balls.precision(BITS):
@@ -181,12 +193,13 @@ def grid_laws(parameters: Parameters, spacing: Fraction, tail: float) -> GridLaw
                 if len(upper) + len(lower) + 2 * above_index > 2 * MAX_POINTS:
                     raise TooLongError
                 upper = _shifted_sum(upper, [(0, left), (index, at), (above_index, after)])
+                lower = _shifted_sum(lower, [(0, left), (label, high)])
+                operations += _OPERATIONS * (len(upper) + len(lower))
                 upper, skipped, beyond = _cut_upper(upper, cut, 2 * index + 64)
                 low, inf = low + skipped, (inf + beyond) * (1 + 2.0**-51)
-                lower = _shifted_sum(lower, [(0, left), (label, high)])
                 lower = _cut_lower(lower, cut, 2 * label + 64)
         away = Fraction(balls.to_enclosure(rounding).upper)
-    return GridLaws(upper, low, inf, lower, away, spacing, steps, parameters)
+    return GridLaws(upper, low, inf, lower, away, spacing, steps, operations, parameters)
 
 
 def _shifted_sum(masses: Floats, terms: list[tuple[int, float]]) -> Floats:

@@ -1,18 +1,21 @@
 """Composition of different approx_dp: every route against all subsets, and against each other."""
 
 import math
+from dataclasses import replace
 from fractions import Fraction
 from itertools import product
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles import scaled
+from processor_modes import MODES, mode
 
 import dpexact
 from dpexact import balls
 from dpexact.accounting.few_atoms import Atom, FewAtoms
-from dpexact.accounting.heterogeneous import HeterogeneousComposition, different_responses
+from dpexact.accounting.heterogeneous import HeterogeneousComposition, different_responses, grid
 from dpexact.accounting.heterogeneous.commensurate import CountLaw, on_lattice
 from dpexact.accounting.heterogeneous.meet_in_the_middle import Meeting
 from dpexact.accounting.heterogeneous.refinement import RefinedGrid
@@ -421,6 +424,115 @@ def test_float_rounding_of_the_grid_is_covered():
     assert low <= truth.lower
     assert truth.upper <= high
     assert high - low < truth.upper * 4 * laws.error + Fraction(1, 10**20)
+
+
+def _flushed(masses):
+    return np.where(np.abs(masses) < np.finfo(float).tiny, 0.0, masses)
+
+
+def _flushing_sum(masses, terms):
+    """As in a process where operands and results below the normal numbers are zero."""
+    masses, size = _flushed(masses), len(masses)
+    result = np.zeros(size + max(shift for shift, _ in terms))
+    for shift, weight in terms:
+        result[shift : shift + size] += _flushed(float(_flushed(weight)) * masses)
+    return result
+
+
+# P at about 2^-400 .. 2^-1030, Q of the same outcomes below the normal numbers from 2^-600 on
+DEEP = [(rational(Fraction(1, 4)), 1300)]
+DEEP_POINTS = [Fraction(n, 2) + Fraction(1, 8) for n in (400, 450, 480, 500, 520, 580, 640, 649)]
+
+
+def deep_bounds(laws):
+    with balls.precision(128):
+        levels = [balls.ball(rational(point)) for point in DEEP_POINTS]
+        return [(laws.below(level), laws.above(level)) for level in levels]
+
+
+def hold_the_deep_truths(laws, bounds):
+    law = CountLaw.of(DEEP)
+    for point, (low, high) in zip(DEEP_POINTS, bounds, strict=True):
+        truth = finite(law, rational(point), 256)
+        assert low <= truth.lower
+        assert truth.upper <= high
+        if truth.upper > Fraction(1, 2**900):  # far from the smallest numbers nothing is lost
+            assert high <= truth.upper * (1 + 3 * laws.error)
+
+
+@pytest.mark.parametrize("gradual", [True, False])
+def test_underflow_of_the_grid_is_covered(monkeypatch, gradual):
+    if not gradual:
+        monkeypatch.setattr(grid, "_shifted_sum", _flushing_sum)
+    laws = grid.grid_laws(DEEP, Fraction(1, 2), 0.0)
+    hold_the_deep_truths(laws, deep_bounds(laws))
+
+
+@pytest.mark.parametrize("name", MODES)
+def test_the_grid_is_right_in_every_mode_of_the_processor(name):
+    flushed = np.array([2.0**-1000])
+    with mode(name):
+        flushed *= 2.0**-60
+        laws = grid.grid_laws(DEEP, Fraction(1, 2), 0.0)
+        bounds = deep_bounds(laws)
+    assert (flushed[0] == 0) == (MODES[name] >= 0x8000)
+    hold_the_deep_truths(laws, bounds)
+
+
+def test_underflow_is_that_of_numbers_that_are_not_normal():
+    """A range that does not reach the normal numbers is all lost, and has no other bound."""
+    laws = grid.grid_laws(DEEP, Fraction(1, 2), 0.0)
+    assert laws.operations >= 16 * sum(2 * n for n in range(1300))
+    smallest = Fraction(*np.finfo(float).tiny.as_integer_ratio())
+    assert laws.underflow >= smallest * laws.operations
+
+
+@pytest.mark.parametrize("size", [3, 7, 100, 1000])
+def test_masses_that_a_cut_moves_are_not_fewer(size):
+    """Next to 1, masses that a sum in floats rounds away one after the other."""
+    masses = np.full(2 * size + 1, 2.0**-53 * 0.99)
+    masses[[0, -1]] = 1.0
+    exact = sum((Fraction(float(mass)) for mass in masses[:size]), Fraction(0))
+    cut = 1.0 + 2.0**-53 * size
+    rest, start, above = grid._cut_upper(masses.copy(), cut, size)
+    assert start == size
+    assert Fraction(above) >= exact
+    assert Fraction(float(rest[0])) >= exact
+    assert above <= exact * (1 + Fraction(1, 2**19))
+
+
+@pytest.mark.parametrize("high", [-0.9, 0.9])
+@pytest.mark.parametrize("low", [-0.9, 0.9])
+def test_masses_off_by_the_error_of_floats_are_covered(high, low):
+    """The masses of the low and of the high half too large or too small by nearly all of it."""
+    parameters = [(rational(Fraction(3)), 9), (rational(Fraction(4)), 7)]
+    laws = grid.grid_laws(parameters, Fraction(1), 0.0)
+    error = float(laws.error)
+
+    def moved(masses):
+        middle = len(masses) // 2
+        sides = np.r_[np.full(middle, low), np.full(len(masses) - middle, high)]
+        return masses * (1 + error * sides)
+
+    moved_laws = replace(laws, upper=moved(laws.upper), lower=moved(laws.lower))
+    for point in (Fraction(1, 8), Fraction(40), Fraction(401, 8), Fraction(429, 8)):
+        truth = finite(CountLaw.of(parameters), rational(point), 256)
+        with balls.precision(128):
+            level = balls.ball(rational(point))
+            bounds = moved_laws.below(level), moved_laws.above(level)
+        assert 0 < bounds[0] <= truth.lower
+        assert truth.upper <= bounds[1]
+
+
+def test_far_labels_are_certain_to_pass_epsilon():
+    """Labels are off by 1/20 a step: the highest says 20 where the loss is 18."""
+    parameters = [(rational(Fraction(9, 20)), 40)]
+    laws = grid.grid_laws(parameters, Fraction(1), 0.0)
+    with balls.precision(128):
+        assert not laws._far_below(balls.ball(rational(Fraction(37, 2)))) > 0
+        found = laws._far_below(balls.arb(2))
+        assert found > 0
+        assert not found > balls.ball(finite(CountLaw.of(parameters), rational(2)).upper)
 
 
 def test_work_is_bounded():
