@@ -13,6 +13,7 @@ import time
 import traceback
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -145,10 +146,11 @@ def main() -> int:
             limit=options.limit,
         )
     results = []
-    for result in stream:
-        results.append(result)
-        if result.outcome in options.show.split(",") or options.trial is not None:
-            print(result.shown(), flush=True)
+    with suppress(KeyboardInterrupt):  # the table is that of the trials so far
+        for result in stream:
+            results.append(result)
+            if result.outcome in options.show.split(",") or options.trial is not None:
+                print(result.shown(), flush=True)
     print(table(results))
     failures = [r for r in results if r.outcome == "failed"]
     if options.json is not None:

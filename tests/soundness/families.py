@@ -704,6 +704,9 @@ def two_densities(trial: Trial, rng: random.Random) -> None:
     one, two = dense(rng), dense(rng)
     one = ref.poisson(one, rate(rng)) if rng.random() < 0.6 else one
     two = ref.poisson(two, rate(rng)) if rng.random() < 0.3 else two
+    if rng.random() < 0.2:
+        ask_curve_at(trial, rng, one, rng.choice(("1e-3", "1e-6", "0.1")))
+        return
     m = ref.product((one, 2)) if rng.random() < 0.4 else ref.product((one, 1), (two, 1))
     rng.choice((ask_delta, ask_delta, ask_epsilon))(trial, rng, m)
 
@@ -748,6 +751,11 @@ def fixed_sizes(trial: Trial, rng: random.Random) -> None:
         return
     inner = ref.gaussian(some(rng, 0.5, 3))
     text = f"fixed_size({inner}, {m}, {n})"
+    if rng.random() < 0.3:  # of two steps, all that is known for certain lies above this pair
+        found = trial.ask("delta", f"{text}^2", at, digits=3, direction=way)
+        pair = ref.product((ref.poisson(inner, f"{m}/{n}"), 2))
+        trial.contains(Enclosure(Fraction(0), found.upper), lambda: ref.delta(pair, at), "at most ")
+        return
     found = trial.ask("delta", text, at, digits=digits_of(rng), direction=way)
     trial.contains(
         found, lambda: ref.delta(ref.poisson(inner, f"{m}/{n}"), at, "both"), "delta in "
