@@ -743,11 +743,13 @@ def fixed_sizes(trial: Trial, rng: random.Random) -> None:
     m = rng.randint(1, n)
     way = direction_of(rng)
     at = rng.choice(("0", some(rng), some(rng)))
-    if rng.random() < 0.5:
-        inner = ref.pure_dp(some(rng))
-        whole = ref.product((ref.symmetric_sample(inner, m, n), power(rng, 4)))
-        found = trial.ask("delta", whole, at, digits=digits_of(rng), direction=way)
-        trial.contains(found, lambda: ref.delta(whole, at), "delta in ")
+    if rng.random() < 0.3:  # the bound for samples of finite laws
+        inner, count, target = ref.pure_dp(some(rng)), power(rng, 4), f"1e-{rng.randint(1, 6)}"
+        text = f"fixed_size({inner}, {m}, {n})^{count}"
+        bound = trial.ask("bounds", text, target, digits=4)["C_p"]
+        if bound.value is not None:
+            whole = ref.product((ref.symmetric_sample(inner, m, n), count))
+            trial.contains(bound.value, lambda: ref.epsilon(whole, target), "C_p in ")
         return
     inner = ref.gaussian(some(rng, 0.5, 3))
     text = f"fixed_size({inner}, {m}, {n})"
