@@ -23,7 +23,7 @@ sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from soundness.families import FAMILIES
 from soundness.reference import NoReference
-from soundness.starvation import starved
+from soundness.starvation import prepare, starved
 from soundness.trial import Failed, Refused, TimeUp, Trial, limited
 
 OUTCOMES = ("ok", "wide", "refused", "skipped", "slow", "failed")
@@ -90,6 +90,8 @@ def campaign(
     limit: float = 0.3,
 ) -> Iterator[Result]:
     """Trials in turn, until the seconds of the processor or their number are spent."""
+    if starve:
+        prepare()
     began = time.process_time()
     number = 0
     while (trials is None or number < trials) and (

@@ -31,8 +31,6 @@ CUTS: tuple[tuple[str, str, tuple[int, ...]], ...] = (
     ("accounting.lattice_of", "WORK", (0, 10**4, 10**6)),
     ("accounting.choose", "_GLANCE_WORK", (0, 10**4)),
     ("accounting.fixed_size", "WORK", (0, 10**5)),
-    ("accounting.optimal", "HUGE_COUNT", (0, 4)),
-    ("accounting.optimal", "HUGE_CAP", (16, 64)),
     ("accounting.unsampled", "MAX_TERMS", (0, 3)),
     ("accounting.laplace", "MAX_TERMS", (1, 30)),
     ("accounting.laplace", "FEW_TERMS", (1, 30)),
@@ -122,6 +120,16 @@ def _places() -> dict[tuple[str, str], list[tuple[str, Any, Any]]]:
 _found: dict[tuple[str, str], list[tuple[str, Any, Any]]] = {}
 
 
+def prepare() -> None:
+    """Find all that is cut.
+
+    Raises:
+        LookupError: naming what is gone.
+    """
+    if not _found:
+        _found.update(_places())
+
+
 def _write(kind: str, holder: Any, key: Any, value: Any) -> Any:
     """The value before."""
     if kind == "name":
@@ -139,8 +147,7 @@ def starved(seed: str) -> Iterator[dict[str, int]]:
     """Random cuts while the block runs; gives what was cut to what."""
     from dpexact import balls
 
-    if not _found:
-        _found.update(_places())
+    prepare()
     rng = random.Random(seed)
     share = rng.choice((0.1, 0.4, 0.9))
     cuts: dict[str, int] = {}
