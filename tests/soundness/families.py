@@ -398,7 +398,7 @@ def ask_anything(trial: Trial, rng: random.Random, m: Mechanism) -> None:
 # --- families with references ---------------------------------------------------------------------
 
 
-@family(8)
+@family(7)
 def outcomes(trial: Trial, rng: random.Random) -> None:
     """Products, samples and nested samples of finite laws."""
     ask_anything(trial, rng, composed(rng))
@@ -1099,7 +1099,7 @@ def amplification(trial: Trial, rng: random.Random) -> None:
             raise Failed(f"sampled [{mp.nstr(low, 9)}, {mp.nstr(high, 9)}], from the step {ends}")
 
 
-@family(2)
+@family(1.2)
 def methods(trial: Trial, rng: random.Random) -> None:
     """The engines agree."""
     m, way, digits = anything(rng), direction_of(rng), rng.choice((2, 3, 4))
@@ -1159,7 +1159,7 @@ def threads(trial: Trial, rng: random.Random) -> None:
         trial.contains(found, lambda: ref.delta(m, at, way), f"delta to {counts[i]} digits in ")
 
 
-@family(1.5)
+@family(0.7)
 def huge_counts(trial: Trial, rng: random.Random) -> None:
     """Up to 10^18 steps: no step more is more private, and simple bounds hold."""
     count = rng.choice((10**4, 10**6, 10**9, 10**12, 10**18))
