@@ -6,7 +6,9 @@ Every trial follows from the seed and its number: ``--seed S --trial N`` repeats
 from __future__ import annotations
 
 import argparse
+import importlib
 import json
+import pkgutil
 import random
 import sys
 import time
@@ -25,6 +27,8 @@ from soundness.families import FAMILIES
 from soundness.reference import NoReference
 from soundness.starvation import prepare, starved
 from soundness.trial import Failed, Refused, TimeUp, Trial, limited
+
+import dpexact
 
 OUTCOMES = ("ok", "wide", "refused", "skipped", "slow", "failed")
 
@@ -48,6 +52,17 @@ class Result:
         if self.cuts:
             lines.append(f"    starved of {', '.join(f'{k}={v}' for k, v in self.cuts.items())}")
         return "\n".join(lines)
+
+
+def load() -> None:
+    """Import all that a trial may need: an interrupted import leaves half a module."""
+    for name in ("numpy", "sympy", "gmpy2"):
+        with suppress(ImportError):
+            importlib.import_module(name)
+    rooms = ("dpexact.accounting", "dpexact.audit.verdicts", "dpexact.certificate")
+    for module in pkgutil.walk_packages(dpexact.__path__, "dpexact."):
+        if module.name.startswith(rooms) and not module.name.endswith("__main__"):
+            importlib.import_module(module.name)
 
 
 def run(seed: int, number: int, names: Sequence[str], starve: bool, limit: float) -> Result:
@@ -90,6 +105,7 @@ def campaign(
     limit: float = 0.3,
 ) -> Iterator[Result]:
     """Trials in turn, until the seconds of the processor or their number are spent."""
+    load()
     if starve:
         prepare()
     began = time.process_time()
