@@ -477,6 +477,26 @@ def extreme(trial: Trial, rng: random.Random) -> None:
         ask_epsilon(trial, rng, m, rng.choice((size(high=-1), "1e-300", "1/2", "0")))
 
 
+@family(1)
+def hardly_anything(trial: Trial, rng: random.Random) -> None:
+    """Steps of a loss that no working precision tells from 0, beside others."""
+    small = rng.choice(("1e-1500", "1e-2000", "sqrt(2)*1e-1500", "1e-4000"))
+    one = rng.choice(
+        (
+            lambda: ref.pure_dp(small),
+            lambda: ref.staircase(small, rng.choice(("1/3", "0.7", "1"))),
+            lambda: ref.approx_dp(small, rng.choice(("1/1000", "1e-40"))),
+        )
+    )()
+    if rng.random() < 0.4:
+        one = ref.poisson(one, rate(rng))
+    m = ref.product((one, power(rng, 2)), (guarantee(rng), 1))
+    if rng.random() < 0.5:
+        ask_delta(trial, rng, m, rng.choice(("0", some(rng), "1/9")))
+    else:
+        ask_epsilon(trial, rng, m)
+
+
 @family(2)
 def extreme_divergences(trial: Trial, rng: random.Random) -> None:
     """Orders from next to 1 up to 10^9, parameters from 10^-100 to 10^6."""
