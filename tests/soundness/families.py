@@ -477,7 +477,7 @@ def extreme(trial: Trial, rng: random.Random) -> None:
         ask_epsilon(trial, rng, m, rng.choice((size(high=-1), "1e-300", "1/2", "0")))
 
 
-@family(1)
+@family(0.5)
 def hardly_anything(trial: Trial, rng: random.Random) -> None:
     """Steps of a loss that no working precision tells from 0, beside others."""
     small = rng.choice(("1e-1500", "1e-2000", "sqrt(2)*1e-1500", "1e-4000"))
