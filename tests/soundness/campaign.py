@@ -6,13 +6,16 @@ Every trial follows from the seed and its number: ``--seed S --trial N`` repeats
 from __future__ import annotations
 
 import argparse
+import importlib
 import json
+import pkgutil
 import random
 import sys
 import time
 import traceback
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -22,8 +25,10 @@ sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from soundness.families import FAMILIES
 from soundness.reference import NoReference
-from soundness.starvation import starved
+from soundness.starvation import prepare, starved
 from soundness.trial import Failed, Refused, TimeUp, Trial, limited
+
+import dpexact
 
 OUTCOMES = ("ok", "wide", "refused", "skipped", "slow", "failed")
 
@@ -47,6 +52,17 @@ class Result:
         if self.cuts:
             lines.append(f"    starved of {', '.join(f'{k}={v}' for k, v in self.cuts.items())}")
         return "\n".join(lines)
+
+
+def load() -> None:
+    """Import all that a trial may need: an interrupted import leaves half a module."""
+    for name in ("numpy", "sympy", "gmpy2"):
+        with suppress(ImportError):
+            importlib.import_module(name)
+    rooms = ("dpexact.accounting", "dpexact.audit.verdicts", "dpexact.certificate")
+    for module in pkgutil.walk_packages(dpexact.__path__, "dpexact."):
+        if module.name.startswith(rooms) and not module.name.endswith("__main__"):
+            importlib.import_module(module.name)
 
 
 def run(seed: int, number: int, names: Sequence[str], starve: bool, limit: float) -> Result:
@@ -89,6 +105,9 @@ def campaign(
     limit: float = 0.3,
 ) -> Iterator[Result]:
     """Trials in turn, until the seconds of the processor or their number are spent."""
+    load()
+    if starve:
+        prepare()
     began = time.process_time()
     number = 0
     while (trials is None or number < trials) and (
@@ -145,10 +164,11 @@ def main() -> int:
             limit=options.limit,
         )
     results = []
-    for result in stream:
-        results.append(result)
-        if result.outcome in options.show.split(",") or options.trial is not None:
-            print(result.shown(), flush=True)
+    with suppress(KeyboardInterrupt):  # the table is that of the trials so far
+        for result in stream:
+            results.append(result)
+            if result.outcome in options.show.split(",") or options.trial is not None:
+                print(result.shown(), flush=True)
     print(table(results))
     failures = [r for r in results if r.outcome == "failed"]
     if options.json is not None:

@@ -121,6 +121,16 @@ def _places() -> dict[tuple[str, str], list[tuple[str, Any, Any]]]:
 _found: dict[tuple[str, str], list[tuple[str, Any, Any]]] = {}
 
 
+def prepare() -> None:
+    """Find all that is cut.
+
+    Raises:
+        LookupError: naming what is gone.
+    """
+    if not _found:
+        _found.update(_places())
+
+
 def _write(kind: str, holder: Any, key: Any, value: Any) -> Any:
     """The value before."""
     if kind == "name":
@@ -138,8 +148,7 @@ def starved(seed: str) -> Iterator[dict[str, int]]:
     """Random cuts while the block runs; gives what was cut to what."""
     from dpexact import balls
 
-    if not _found:
-        _found.update(_places())
+    prepare()
     rng = random.Random(seed)
     share = rng.choice((0.1, 0.4, 0.9))
     cuts: dict[str, int] = {}

@@ -38,13 +38,20 @@ class TimeUp(BaseException):
     """A trial took its time of the processor."""
 
 
+_late = False
+
+
 @contextmanager
 def limited(seconds: float) -> Iterator[None]:
     """At most ``seconds`` of the processor; only on the main thread."""
+    global _late
 
     def stop(number: int, frame: FrameType | None) -> None:
+        global _late
+        _late = True
         raise TimeUp
 
+    _late = False
     before = signal.signal(signal.SIGPROF, stop)
     signal.setitimer(signal.ITIMER_PROF, seconds)
     try:
@@ -86,6 +93,11 @@ class Trial:
         except TimeUp:
             self.late = True
             raise
+        except SystemError as error:  # what a library makes of an interrupt in its callback
+            if _late:
+                self.late = True
+                raise TimeUp from error
+            raise Failed(f"SystemError: {error}") from error
         except PrecisionNotReached as error:
             self.wide = True
             if not isinstance(error.best, Enclosure):
