@@ -142,6 +142,8 @@ def ball(value: Real | Fraction | float) -> arb:
         return arb.pi()
     if value.operator == "e":
         return arb.const_e()
+    if value.operator == "+" and (small := _exponential_less_one(*value.arguments)) is not None:
+        return small
     operands = [ball(argument) for argument in value.arguments]
     match value.operator, operands:
         case "log", [a]:
@@ -161,6 +163,18 @@ def ball(value: Real | Fraction | float) -> arb:
             result = a ** abs(exponent)
             return result if exponent > 0 else 1 / result
     raise AssertionError(f"unknown operator {value.operator}")
+
+
+def _exponential_less_one(a: Real, b: Real) -> arb | None:
+    """``a + b`` without cancellation where it reads ``exp(x) - 1`` or ``1 - exp(x)``."""
+    if a.fraction is None:
+        a, b = b, a
+    if a.fraction == -1 and b.operator == "exp":
+        return ball(b.arguments[0]).expm1()
+    if a.fraction == 1 and b.operator == "*" and b.arguments[0].fraction == -1:
+        inner = b.arguments[1]
+        return -ball(inner.arguments[0]).expm1() if inner.operator == "exp" else None
+    return None
 
 
 def sign(value: Real, name: str = "number") -> int:
@@ -207,8 +221,13 @@ def order(a: Real, b: Real) -> Order:
 
 def approximate(value: Real | Fraction | float) -> float:
     """A float near ``value``, for proposals only: it says nothing about the truth."""
-    with precision(64):
-        return float(ball(value).mid())
+    bits = 64
+    while True:
+        with precision(bits):
+            x = ball(value)
+            if x.rel_accuracy_bits() > 20 or bits > CAP_EXTRA:
+                return float(x.mid())
+        bits *= 4
 
 
 def approximate_log(value: Real) -> float:

@@ -7,6 +7,7 @@ import sys
 from dataclasses import dataclass, field, replace
 from decimal import MAX_EMAX, MIN_EMIN, ROUND_CEILING, ROUND_DOWN, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from dpexact.errors import Contradiction, InvalidInput, UndecidedComparison
@@ -17,6 +18,9 @@ if TYPE_CHECKING:
 
 Bound: TypeAlias = Fraction | float
 """An exact bound: a ``Fraction``, or an infinity (the only floats that occur)."""
+
+#: Longer integers are slow to convert to ``Decimal``.
+_SLOW_BITS: Final = 4096
 
 #: ``Enclosure.digits`` of an exact value.
 EXACT: Final = sys.maxsize
@@ -283,7 +287,20 @@ def float_up(value: Bound) -> float:
 
 def _divide(value: Fraction, significant: int, rounding: str) -> Decimal:
     context = Context(prec=significant, rounding=rounding, Emin=MIN_EMIN, Emax=MAX_EMAX)
-    return context.divide(Decimal(value.numerator), Decimal(value.denominator))
+    bits = value.numerator.bit_length() - value.denominator.bit_length()
+    if max(value.numerator.bit_length(), value.denominator.bit_length()) < _SLOW_BITS:
+        return context.divide(Decimal(value.numerator), Decimal(value.denominator))
+    # of long numbers only the digits that are wanted, and one that tells whether more follow
+    shift = significant + 3 - math.floor(bits * math.log10(2))
+    up, down = _power_of_ten(max(shift, 0)), _power_of_ten(max(-shift, 0))
+    top, rest = divmod(abs(value.numerator) * up, value.denominator * down)
+    digits = Decimal(top * 10 + bool(rest)).as_tuple().digits
+    return context.plus(Decimal((int(value < 0), digits, -shift - 1)))
+
+
+@lru_cache(maxsize=4)
+def _power_of_ten(exponent: int) -> int:
+    return int(10**exponent)
 
 
 def _parse_bound(text: str) -> Bound:

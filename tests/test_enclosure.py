@@ -7,6 +7,7 @@ import pickle
 import sys
 from decimal import ROUND_CEILING, ROUND_DOWN, ROUND_FLOOR, Decimal
 from fractions import Fraction
+from unittest import mock
 
 import pytest
 from hypothesis import example, given
@@ -14,6 +15,7 @@ from hypothesis import strategies as st
 from mpmath import mpf
 from oracles import to_fraction
 
+from dpexact import enclosure
 from dpexact.enclosure import EXACT, Enclosure, float_down, float_up, format_decimal
 from dpexact.errors import Contradiction, InvalidInput, UndecidedComparison
 from dpexact.ternary import Ternary
@@ -437,3 +439,18 @@ def test_json_of_the_infinite() -> None:
     data = Enclosure(Fraction(1), math.inf).to_json(5)
     assert (value_of(str(data["lower"])), data["upper"], data["digits"]) == (1, "inf", 0)
     assert Enclosure.exact(math.inf).to_json(5)["upper"] == "inf"
+
+
+@given(numbers, st.integers(1, 40), st.sampled_from([ROUND_FLOOR, ROUND_CEILING, ROUND_DOWN]))
+def test_long_numbers_are_printed_as_short_ones_are(
+    value: Fraction, significant: int, rounding: str
+) -> None:
+    """Both ways of dividing, whatever the length; the second is taken for long numbers only."""
+    short = format_decimal(value, significant, rounding)
+    with mock.patch.object(enclosure, "_SLOW_BITS", 0):
+        assert Fraction(format_decimal(value, significant, rounding)) == Fraction(short)
+
+
+def test_a_bound_of_a_million_bits_is_printed_at_once() -> None:
+    tiny = Enclosure(Fraction(0), Fraction(1, 1 << 1_000_000))
+    assert tiny.decimal_bounds(5) == ("0", "1.0101e-301030")

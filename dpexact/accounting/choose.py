@@ -124,6 +124,9 @@ def _curve(mechanism: Mechanism, direction: Direction) -> Repeatable | None:
 
 def _sampled(plain: Steps, samples: Samples, direction: Direction, method: Method) -> Profile:
     rest = Unsampled.of(plain)
+    infinite = InfiniteLoss(tuple(rest.masses))
+    if infinite.is_certain:
+        return NoLoss(infinite)
     inner = {sample: Unsampled.of(sample.mechanism.steps()) for sample in samples}
     if method == "auto" and rest.is_empty and sum(samples.values()) == 1:
         (once,) = samples

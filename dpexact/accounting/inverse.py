@@ -63,7 +63,7 @@ class _Search:
 
     def side(self, epsilon: Fraction) -> Order:
         """How the target stands to ``delta(epsilon)``; moves the bracket."""
-        digits = 8
+        digits = 2
         while digits <= 8 * self.digits + 64:
             found = self.delta_at(epsilon, digits)
             above = self.target.at_most(found) is Ternary.HOLDS
@@ -125,8 +125,14 @@ class _Search:
         return f"delta({point}) cannot be told apart from the target"
 
     def gap(self, epsilon: Fraction) -> Fraction:
-        """About ``log(delta(epsilon)/target)``, for the proposals only."""
-        found = self.delta_at(epsilon, self.digits + 6)
+        """About ``log(delta(epsilon)/target)``, for the proposals only.
+
+        A secant step at most doubles the digits that the bracket has, so it needs no more.
+        """
+        width = Fraction(self.high) - self.low
+        ratio = Fraction(self.high) / width if width else _ONE
+        known = (ratio.numerator.bit_length() - ratio.denominator.bit_length()) * math.log10(2)
+        found = self.delta_at(epsilon, min(math.ceil(2 * known) + 6, self.digits + 6))
         if found.upper <= 0 or self.target.upper <= 0:  # beyond the largest loss
             return _FAR_BELOW
         with balls.precision(balls.bits_for(self.digits + 10)):

@@ -149,6 +149,8 @@ class LatticeComposition(InvertedProfile):
         law, moment = self._law(theta)
         unit, tilt = balls.ball(self.unit), balls.ball(theta)
         start = unit * balls.ball(self.origin + law.first) - epsilon
+        if not balls.in_range(-start / unit):
+            return arb.nan()
         crossing = balls.to_enclosure(-start / unit)
         size = len(law.masses)
         unclear = min(max(math.floor(crossing.lower), 0), size)

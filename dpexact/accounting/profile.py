@@ -57,11 +57,12 @@ class InfiniteLoss:
         exact = self.fraction
         if exact is not None:
             return reals.rational(exact)
-        one, survival = reals.rational(1), reals.rational(1)
+        one, log_survival = reals.rational(1), reals.rational(0)
         for delta, count in self.masses:
-            kept = reals.add(one, reals.negate(delta))
-            survival = reals.multiply(survival, reals.power(kept, reals.rational(count)))
-        return reals.add(one, reals.negate(survival))
+            log_kept = reals.logarithm(reals.add(one, reals.negate(delta)))
+            times = reals.multiply(reals.rational(count), log_kept)
+            log_survival = reals.add(log_survival, times)
+        return reals.add(one, reals.negate(reals.exponential(log_survival)))
 
     def ball(self) -> arb:
         """The mass as a ball at the current precision, without cancellation for small masses."""
@@ -89,7 +90,7 @@ class InfiniteLoss:
         if [(target, 1)] == list(self.masses):
             return Order.EQUAL
         bits = balls.bits_for(digits)
-        for scale in (1, 4, 16):
+        for scale in (1, 4, 16, 64):
             with balls.precision(bits * scale):
                 difference = self.ball() - balls.ball(target)
                 if difference > 0:

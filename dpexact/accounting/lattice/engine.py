@@ -126,7 +126,7 @@ def _beyond_all_losses(steps: Sequence[Step], epsilon: Real, digits: int) -> Enc
             most += step.count * largest
             survival += step.count * (-step.infinite()).log1p()
         gap = ball(epsilon) - most
-        if gap < 0:
+        if gap < 0 or not (gap.is_finite() and survival.is_finite()):
             return None
         lost = to_enclosure(-survival.expm1(), METHOD)
         extra = max(to_enclosure(-gap.expm1()).upper, Fraction(0))

@@ -51,11 +51,12 @@ class LatticeProfile(Profile):
         return _guarded(lambda: self._searched(delta, digits), trivial)
 
     def largest_loss(self, digits: int) -> Enclosure:
-        highest = self._largest()
-        if highest == math.inf:
+        if any(step.largest() is None for step in self.steps):
             return Enclosure.exact(math.inf, self.method)
         if all(step.supremum() is not None for step in self.steps):
-            return certify(self._supremum, digits, method=f"{self.method}: largest loss")
+            method = f"{self.method}: largest loss"
+            return certify(self._supremum, digits, lowest=_ZERO, method=method)
+        highest = self._largest()
         lost = Fraction(self.infinite.enclose(2 * digits, self.method).upper)
         above = rational(min(lost + Fraction(1, 10 ** (2 * digits)), Fraction(1)))
         reason = "the lattice bounds the largest loss"
@@ -126,7 +127,7 @@ def _guarded(ask: Callable[[], Enclosure], trivial: Enclosure) -> Enclosure:
     try:
         with np.errstate(all="ignore"):
             return ask()
-    except (OverflowError, ZeroDivisionError, ValueError) as error:
+    except (ArithmeticError, ValueError) as error:
         return trivial.short(f"no lattice was found: {error}")
 
 
