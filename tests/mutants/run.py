@@ -1,4 +1,4 @@
-"""Break one error term at a time: ``python tests/mutants/run.py [--room R] [--name N] [--jobs J]``.
+"""Break one error term at a time: ``python tests/mutants/run.py [--room R] [--name N ...] [--jobs J]``.
 
 Each entry of the ``.toml`` files beside this one replaces a text in a copy of the package and names
 the test that has to notice. Prints a table; leaves with exit code 1 if a mutant survives.
@@ -148,13 +148,13 @@ def main() -> None:
     """The command line."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--room", help="only those of this file")
-    parser.add_argument("--name", help="only this one")
+    parser.add_argument("--name", nargs="+", help="only these")
     parser.add_argument("--jobs", type=int, default=1)
     given = parser.parse_args()
     chosen = [
         mutant
         for mutant in mutants()
-        if given.room in (None, mutant.room) and given.name in (None, mutant.name)
+        if given.room in (None, mutant.room) and (given.name is None or mutant.name in given.name)
     ]
     if not chosen:
         parser.error("no such mutant")

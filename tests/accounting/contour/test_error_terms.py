@@ -13,14 +13,19 @@ from mpmath import mp, mpc, mpf
 from small_laws import gaussian_profile
 
 from dpexact import balls
+from dpexact.accounting.closed_form import GaussianMixedWithResponse
 from dpexact.accounting.contour import bounds
-from dpexact.accounting.contour.deltas import MAX_WORK, make_planner
+from dpexact.accounting.contour.deltas import MAX_WORK, delta, make_planner
+from dpexact.accounting.contour.epsilons import _around
+from dpexact.accounting.contour.epsilons import epsilon as epsilon_of
 from dpexact.accounting.contour.inversion import Contour
 from dpexact.accounting.contour.noises import LaplaceNoise
-from dpexact.accounting.contour.planning import Plan
+from dpexact.accounting.contour.planning import Plan, Query
 from dpexact.accounting.contour.shape import Rule, Shape
-from dpexact.accounting.contour.steps import Gaussian, GaussianMixture
+from dpexact.accounting.contour.steps import Atoms, Gaussian, GaussianMixture
 from dpexact.accounting.contour.trapezoid import Integrand, oblique_moments, real_moment
+from dpexact.accounting.profile import InfiniteLoss
+from dpexact.errors import PrecisionNotReached
 from dpexact.reals import rational, real
 
 BITS = 400
@@ -268,3 +273,57 @@ def test_a_truncated_sum_errs_on_both_sides():
             assert holds(terms.enclosure(), true)
             sides.add(true > upper(terms.total - terms.known))
     assert sides == {True, False}
+
+
+# --- without a line -------------------------------------------------------------------------------
+
+
+def reached(ask):
+    """What is certified, however wide."""
+    try:
+        return ask()
+    except PrecisionNotReached as error:
+        return error.best
+
+
+LOST = real("1/100")
+LEAKING = ((Gaussian(real("1/6")), 9), (Atoms(rational(0), LOST), 1))
+WHOLE = GaussianMixedWithResponse(real("1/2"), InfiniteLoss(((LOST, 1),)))
+
+
+@pytest.mark.parametrize("epsilon", ["1/4", "4"])
+def test_chernoff_counts_all_steps_and_infinite_losses(epsilon):
+    found = reached(lambda: delta(LEAKING, real(epsilon), 12, max_work=1))
+    assert found.method == "Chernoff bound"
+    true = WHOLE.delta(real(epsilon), 20)
+    assert true.upper <= found.upper < 8 * true.upper
+
+
+@pytest.mark.parametrize("target", ["0.0100001", "0.1"])
+def test_the_renyi_bound_spends_delta_on_infinite_losses_first(target):
+    found = reached(lambda: epsilon_of(LEAKING, real(target), 12, max_work=1))
+    assert found.method == "Rényi bound"
+    true = WHOLE.epsilon(real(target), 20)
+    assert true.upper <= found.upper < 2 * true.upper
+
+
+def test_delta_near_one_from_the_affinity():
+    """``1 - delta`` is about ``e^-98`` where ``M(-1/2)`` alone is ``e^-112``."""
+    found = reached(lambda: delta(((Gaussian(rational(30)), 1),), real(40), 12, max_work=1))
+    assert found.method == "Bhattacharyya bound"
+    true = GaussianMixedWithResponse(rational(30), InfiniteLoss()).delta(real(40), 60)
+    assert 1 - true.upper > 0
+    assert 1 - found.lower >= 1 - true.upper
+    assert 1 - found.lower < 1000 * (1 - true.lower)
+
+
+@pytest.mark.parametrize("side", [-1, 0, 1])
+def test_a_bracket_beside_the_root_is_refused(side):
+    """Delta must certainly be above the target at one end and below it at the other."""
+    true = WHOLE.epsilon(real("1/20"), 20)
+    planner = make_planner(LEAKING, MAX_WORK)
+    line = Contour(planner, planner.plan([Query(0.576, 1)], 9))
+    with balls.precision(line.plan.bits):
+        at = balls.ball(true.lower) * (1 + side * arb("1e-5"))
+        found = _around(line, balls.ball(real("1/20")), 1, at.mid(), 1e-6)
+    assert found is None if side else found[0].overlaps(true)
