@@ -1,4 +1,4 @@
-"""Break one error term at a time: ``python tests/mutants/run.py [--room R] [--name N ...] [--jobs J]``.
+"""Break one error term at a time: ``python tests/mutants/run.py [--room R] [--name N] [--jobs J]``.
 
 Each entry of the ``.toml`` files beside this one replaces a text in a copy of the package and names
 the test that has to notice. Prints a table; leaves with exit code 1 if a mutant survives.
