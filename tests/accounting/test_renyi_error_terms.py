@@ -1,5 +1,7 @@
 """Every error term of the trapezoidal rule is needed, and none may be halved."""
 
+from fractions import Fraction
+
 import pytest
 from flint import arb
 from hypothesis import given, settings
@@ -150,25 +152,25 @@ def test_the_tails_of_a_mixture(power, last, side):
 @pytest.mark.parametrize("current", [1, 3])
 @pytest.mark.parametrize("add", [False, True])
 @pytest.mark.parametrize(
-    ("order", "sigma", "shift"), [("3/2", "3", 1), ("4", "2", 2), ("9", "4", 1), ("9", "20", 20)]
+    ("order", "sigma", "shift", "q"),
+    [("3/2", "3", 1, "1/4"), ("9", "20", 20, "1/4"), ("11/10", "20", 40, "1/1000")],
 )
-def test_the_discrete_gaussian_cut_short(order, sigma, shift, add, current, monkeypatch):
+def test_the_discrete_gaussian_cut_short(order, sigma, shift, q, add, current, monkeypatch):
     """Few outcomes are listed: the rest of the sum and of the mass is most of the error."""
-    q = mpf(1) / 4
     part = DiscreteGaussianPart(real(sigma), shift)
     with balls.precision(BITS), mp.workdps(40):
-        f = Excess.of(real("1/4"), real(order), add)
+        f = Excess.of(real(q), real(order), add)
         monkeypatch.setattr(balls, "current", lambda: current)
         found = averages.discrete_gaussian(part)(f, arb(1))
         monkeypatch.undo()
         low, high = balls.to_enclosure(found).to_mpmath(40)
-        alpha = mpf(real(order).fraction.numerator) / real(order).fraction.denominator
+        alpha, rate = (mpf(x.numerator) / x.denominator for x in map(Fraction, (order, q)))
         power = 1 - alpha if add else alpha
         total = mass = mpf(0)
         for y in range(-250, 450):
             weight = mp.exp(-(mpf(y) ** 2) / (2 * mpf(sigma) ** 2))
             x = mp.exp(mpf(shift) / mpf(sigma) ** 2 * (y - mpf(shift) / 2))
-            w = 1 - q + q * x
+            w = 1 - rate + rate * x
             total += weight * (w**power - 1 - power * (w - 1))
             mass += weight
         assert low <= total / mass <= high
