@@ -12,7 +12,7 @@ from oracles import binomial_tail_by_quadrature, scaled, to_fraction
 
 from dpexact import balls
 from dpexact.accounting import binomial
-from dpexact.accounting.binomial import _by_beta, _by_terms, _falling_terms, binomial_tail
+from dpexact.accounting.binomial import _by_beta, _by_terms, binomial_tail
 
 METHODS = [binomial_tail, _by_beta, _by_terms]
 
@@ -109,16 +109,3 @@ def test_too_wide_a_probability_is_no_number_but_never_wrong() -> None:
         for method in METHODS:
             found = method(5, 3, wide, 1 - wide)
             assert not found.is_finite() or found.contains(arb(0.5))
-
-
-@pytest.mark.parametrize(("count", "m", "bits"), [(3000, 1568, 6), (3000, 1536, 1)])
-def test_a_sum_stopped_early_counts_the_rest(
-    count: int, m: int, bits: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """At full precision the rest hides below the radius; here it is most of what is uncertain."""
-    monkeypatch.setattr(binomial.balls, "current", lambda: bits)
-    with balls.precision(128):
-        found = balls.to_enclosure(_falling_terms(count, m, arb(0.5), arb(0.5)))
-    true = exact_tail(count, m, Fraction(1, 2))
-    assert true in found
-    assert found.upper - found.lower > true / 10**9

@@ -23,11 +23,7 @@ from oracles import (
 
 from dpexact import balls, delta, epsilon
 from dpexact.accounting import closed_form
-from dpexact.accounting.closed_form import (
-    GaussianMixedWithResponse,
-    _erfc,
-    gaussian_divergence,
-)
+from dpexact.accounting.closed_form import GaussianMixedWithResponse, gaussian_divergence
 from dpexact.accounting.profile import InfiniteLoss
 from dpexact.enclosure import Enclosure
 from dpexact.errors import PrecisionNotReached
@@ -346,11 +342,3 @@ def test_method_names() -> None:
         == "closed form: Gaussian with randomised response"
     )
     assert delta(pure_dp(1) * gaussian(1), 1).method.endswith("randomised response")
-
-
-@pytest.mark.parametrize(("middle", "radius"), [("30", "1"), ("-3", "1/2"), ("1000", "1/8")])
-def test_erfc_of_a_wide_ball(middle: str, radius: str) -> None:
-    with balls.precision(64), mp.workdps(40):
-        centre, reach = (float(real(x).fraction) for x in (middle, radius))
-        low, high = balls.to_enclosure(_erfc(arb(centre, reach))).to_mpmath(30)
-        assert low <= mp.erfc(mpf(centre) + reach) < mp.erfc(mpf(centre) - reach) <= high

@@ -10,9 +10,8 @@ from hypothesis import strategies as st
 from dpexact.accounting.closed_form import GaussianMixedWithResponse
 from dpexact.accounting.few_atoms import Atom, FewAtoms, sampled
 from dpexact.accounting.optimal import OptimalComposition
-from dpexact.accounting.profile import InfiniteLoss, Profile
+from dpexact.accounting.profile import InfiniteLoss
 from dpexact.accounting.sampled_once import sampled_once
-from dpexact.enclosure import Enclosure
 from dpexact.reals import rational, real
 
 NONE = InfiniteLoss()
@@ -79,29 +78,3 @@ def test_epsilon_undoes_delta(direction):
     found = profile.epsilon(rational((at.lower + at.upper) / 2), 20)
     assert found.digits >= 20
     assert abs(found.lower - point) < Fraction(1, 10**18)
-
-
-class Wide(Profile):
-    """Knows little, and says no more."""
-
-    method = "guess"
-    infinite = NONE
-
-    def delta(self, epsilon, digits):
-        return Enclosure(Fraction(1, 10), Fraction(1, 5))
-
-    def epsilon(self, delta, digits):
-        return Enclosure(Fraction(1), Fraction(2))
-
-
-def test_the_image_of_a_wide_enclosure():
-    """Both ends are mapped, each to its own."""
-    once = sampled_once(Wide(), rational(Fraction(1, 2)), "remove")
-    found = once.delta(real("1/3"), 5)
-    assert found.lower <= Fraction(1, 20)
-    assert found.upper >= Fraction(1, 10)
-    image = once.epsilon(real("1/100"), 5)
-    low, high = image.to_mpmath(30)
-    with mpmath.workdps(30):
-        ends = [mpmath.log1p(mpmath.expm1(x) / 2) for x in (1, 2)]
-        assert low <= ends[0] < ends[1] <= high
