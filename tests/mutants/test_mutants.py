@@ -20,7 +20,7 @@ def by_name(mutant: Mutant) -> str:
 
 
 @cache
-def tests_of(file: str) -> set[str]:
+def functions_in(file: str) -> set[str]:
     tree = ast.parse((PROJECT / file).read_text("utf-8"))
     return {node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)}
 
@@ -42,7 +42,7 @@ def test_it_breaks_one_place_that_a_test_watches(mutant: Mutant) -> None:
     broken = mutant.applied(source)  # refuses all but one occurrence
     assert ast.dump(ast.parse(broken)) != ast.dump(ast.parse(source))
     file, _, test = mutant.test.partition("::")
-    assert test.partition("[")[0] in tests_of(file)
+    assert test.partition("[")[0] in functions_in(file)
     assert mutant.why
 
 
