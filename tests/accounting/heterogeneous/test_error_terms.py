@@ -9,8 +9,7 @@ from flint import arb
 from mpmath import mp, mpf
 
 from dpexact import balls
-from dpexact.accounting.heterogeneous import grid, roots
-from dpexact.accounting.heterogeneous.commensurate import CountLaw
+from dpexact.accounting.heterogeneous import roots
 from dpexact.accounting.heterogeneous.grid import grid_laws
 from dpexact.accounting.heterogeneous.meet_in_the_middle import Meeting
 from dpexact.accounting.heterogeneous.refinement import RefinedGrid
@@ -121,64 +120,6 @@ def test_a_grid_cut_hard(spacing, tail):
             assert laws.above(arb(epsilon)) >= real(low).fraction
 
 
-@pytest.mark.parametrize("gap", ["1/3", "0.4999", "2.0001"])
-def test_the_split_keeps_both_masses(gap):
-    with balls.precision(100), mp.workdps(DIGITS):
-        low, high, share = grid.split_atom(balls.ball(real(gap)), arb(0.25))
-        at, after = (mp.exp((gap_to(gap) - k) / 4) for k in (low, high))
-        one, other = bracket(share)
-        assert low <= gap_to(gap) <= high
-        assert one * at + (1 - other) * after <= 1 + mpf(10) ** -25
-        assert other * at + (1 - one) * after >= 1 - mpf(10) ** -25
-
-
-def gap_to(gap):
-    """In units of the spacing."""
-    value = real(gap).fraction * 4
-    return mpf(value.numerator) / value.denominator
-
-
-def test_masses_below_the_least_float():
-    """The largest loss of 2400 tosses has probability 1e-327, and 5e-324 in floats."""
-    parameters = [(rational(1), 2400)]
-    laws = grid_laws(parameters, Fraction(2), 0.0)
-    assert laws.lower[-1] > 0
-    epsilon = Fraction(2400) - Fraction(101, 100)
-    with balls.precision(400):
-        truth = balls.to_enclosure(CountLaw.of(parameters).divergence(balls.ball(epsilon)))
-    with balls.precision(128):
-        assert laws.above(balls.ball(epsilon)) >= truth.lower
-        assert laws.below(balls.ball(epsilon)) <= truth.upper
-
-
-@pytest.mark.parametrize(
-    ("rate", "epsilon"), [("800", "799"), ("800.2", "799.25"), ("799.9", "797")]
-)
-def test_losses_beyond_the_floats(rate, epsilon):
-    """``Q`` underflows; the losses of labels are off by their rounding."""
-    laws = grid_laws([(real(rate), 1)], Fraction(1, 2), 1e-30)
-    with mp.workdps(DIGITS), balls.precision(128):
-        gap = real(rate).fraction - real(epsilon).fraction
-        truth = -mp.expm1(-mpf(gap.numerator) / gap.denominator)
-        below = laws.below(balls.ball(real(epsilon)))
-        assert mpf(below.numerator) / below.denominator <= truth
-        above = laws.above(balls.ball(real(epsilon)))
-        assert mpf(above.numerator) / above.denominator >= truth * (1 - mpf(10) ** -300)
-
-
-def test_float_masses_are_known_up_to_their_rounding():
-    """Three thousand products of a rounded constant, on the grid: nothing but rounding is wrong."""
-    count = 3000
-    parameters = [(rational(Fraction(1, 64)), count)]
-    laws = grid_laws(parameters, Fraction(1, 32), 1e-200)
-    with balls.precision(200):
-        for at in (Fraction(1, 8), Fraction(1), Fraction(3), Fraction(7)):
-            truth = balls.to_enclosure(CountLaw.of(parameters).divergence(balls.ball(at)))
-            with balls.precision(128):
-                assert laws.below(balls.ball(at)) <= truth.lower
-                assert laws.above(balls.ball(at)) >= truth.upper
-
-
 @pytest.mark.parametrize("side", [-0.995, 0.0, 0.995])
 def test_floats_only_propose_where_the_laws_cross_the_target(side, monkeypatch):
     """Proposals off by almost the distance of the two laws, either way."""
@@ -195,13 +136,3 @@ def test_floats_only_propose_where_the_laws_cross_the_target(side, monkeypatch):
     assert true is not None
     assert found.lower < true.lower <= true.upper < found.upper
     assert not math.isinf(found.upper)
-
-
-def test_infinite_losses_alone():
-    """Above all finite losses the law still holds what was cut."""
-    parameters = [(rate, 1) for rate in RATES]
-    laws = grid_laws(parameters, Fraction(1, 512), 0.5)
-    assert laws.inf > 0
-    with balls.precision(128):
-        beyond = sum((balls.ball(rate) for rate in RATES), arb(0))
-        assert laws.above(beyond - arb("0.01")) >= Fraction(laws.inf)
