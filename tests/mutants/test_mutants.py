@@ -12,7 +12,7 @@ from oracles import SCALE
 
 MUTANTS = mutants()
 LEAST = 80
-SAMPLE = 3
+SAMPLE = 2
 
 
 def by_name(mutant: Mutant) -> str:
