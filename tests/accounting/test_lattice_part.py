@@ -5,6 +5,7 @@ from itertools import pairwise
 
 import mpmath
 import pytest
+from flint import arb
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -153,3 +154,24 @@ def test_too_many_outcomes_are_refused():
         part.tilted(Fraction(0))
     with pytest.raises(UnsupportedMechanism, match="sensitivity"):
         discrete_laplace(real(1), 10**6)
+
+
+def test_masses_of_a_law_cut_short(monkeypatch):
+    """Most of the weights are left to the ball of the rest: each mass is known no better."""
+    part = DiscreteGaussianPart(real("2"), 1)
+    with balls.precision(100):
+        true = part.tilted(Fraction(1))
+        weights = part._weights
+
+        def short(theta):
+            first, found, rest = weights(theta)
+            middle = len(found) // 2
+            lost = sum(found[: middle - 1], arb(0)) + sum(found[middle + 2 :], arb(0))
+            return first + middle - 1, found[middle - 1 : middle + 2], rest + lost
+
+        monkeypatch.setattr(part, "_weights", short)
+        cut = part.tilted(Fraction(1))
+        start = cut.first - true.first
+        for mass, known in zip(cut.masses, true.masses[start:], strict=False):
+            assert mass.overlaps(known)
+        assert (sum(cut.masses, arb(0)) + cut.dropped).overlaps(arb(1))

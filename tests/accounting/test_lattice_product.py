@@ -17,6 +17,7 @@ from dpexact.accounting.lattice_part import (
 )
 from dpexact.accounting.lattice_product import (
     LatticeComposition,
+    _Run,
     commensurate,
     kernel_bound,
 )
@@ -246,3 +247,17 @@ def test_the_search_for_epsilon_starts_near_the_answer():
         goal = balls.certify(lambda t=target: balls.ball(real(t)), 40)
         assert below.lower <= goal.upper
         assert goal.lower <= above.upper
+
+
+@pytest.mark.parametrize("falling", [True, False])
+def test_what_a_product_drops(falling):
+    """The ball of what is missing holds what is missing, whichever tail it was and whosever."""
+    masses = [arb(2) ** -k for k in range(1, 12)]
+    masses = masses if falling else masses[::-1]
+    one = _Run(0, masses, arb(2) ** -11)
+    other = _Run(3, masses[1:-1], 1 - sum(masses[1:-1]))
+    with balls.precision(100):
+        for a, b in ((one, one), (one, other), (other, one)):
+            found = a.times(b, arb(2) ** -5)
+            assert len(found.masses) < len(a.masses) + len(b.masses) - 2
+            assert not found.dropped < 1 - sum(found.masses)

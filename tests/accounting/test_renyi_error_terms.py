@@ -1,13 +1,19 @@
 """Every error term of the trapezoidal rule is needed, and none may be halved."""
 
+from fractions import Fraction
+
 import pytest
 from flint import arb
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from mpmath import mp, mpf
 
 from dpexact import balls
-from dpexact.accounting.renyi import series, trapezoid
+from dpexact.accounting.lattice_part import DiscreteGaussianPart
+from dpexact.accounting.renyi import averages, series, trapezoid
+from dpexact.accounting.renyi.excess import Excess
 from dpexact.accounting.renyi.trapezoid import Plan
+from dpexact.reals import real
 
 BITS = 200
 NOTHING = -1e4  # a floor below which no block is dropped
@@ -121,3 +127,51 @@ def test_alternating_geometric_series(x, count, sign):
     with balls.precision(BITS):
         terms = (sign * (-arb(x)) ** k for k in range(count))
         assert series._alternating(terms, count).overlaps(sign / (1 + arb(x)))
+
+
+@pytest.mark.parametrize(("power", "last"), [(3.0, 64), (3.0, 200), (-1.5, 4), (-1.5, 40)])
+@pytest.mark.parametrize("side", [-1, 1])
+def test_the_tails_of_a_mixture(power, last, side):
+    """The pull of the mixture is part of the slope: the bound is the sum beyond, or little more."""
+    mu, q, t = 2.0, 0.75, 0.125
+    first = -10 if power > 0 else -40
+    with balls.precision(BITS), mp.workdps(30):
+        plan = Plan(t, 1.0, first, last, NOTHING, 0)
+        rule = trapezoid._Rule(arb(power), power < 0, arb(mu), arb(q), plan)
+        j = last if side > 0 else first
+        bound = balls.to_enclosure(rule.tail(j, side)).to_mpmath(30)[1]
+
+        def node(z):
+            w = 1 - mpf(q) + q * mp.exp(mu * z - mpf(mu) ** 2 / 2)
+            return w**power * mp.exp(-z * z / 2)
+
+        beyond = mp.fsum(node(mpf((j + side * k) * t)) for k in range(1, 500))
+        assert beyond <= bound < 3 * beyond
+
+
+@pytest.mark.parametrize("current", [1, 3])
+@pytest.mark.parametrize("add", [False, True])
+@pytest.mark.parametrize(
+    ("order", "sigma", "shift", "q"),
+    [("3/2", "3", 1, "1/4"), ("9", "20", 20, "1/4"), ("11/10", "20", 40, "1/1000")],
+)
+def test_the_discrete_gaussian_cut_short(order, sigma, shift, q, add, current, monkeypatch):
+    """Few outcomes are listed: the rest of the sum and of the mass is most of the error."""
+    part = DiscreteGaussianPart(real(sigma), shift)
+    with balls.precision(BITS), mp.workdps(40):
+        f = Excess.of(real(q), real(order), add)
+        monkeypatch.setattr(balls, "current", lambda: current)
+        found = averages.discrete_gaussian(part)(f, arb(1))
+        monkeypatch.undo()
+        low, high = balls.to_enclosure(found).to_mpmath(40)
+        alpha, rate = (mpf(x.numerator) / x.denominator for x in map(Fraction, (order, q)))
+        power = 1 - alpha if add else alpha
+        total = mass = mpf(0)
+        for y in range(-250, 450):
+            weight = mp.exp(-(mpf(y) ** 2) / (2 * mpf(sigma) ** 2))
+            x = mp.exp(mpf(shift) / mpf(sigma) ** 2 * (y - mpf(shift) / 2))
+            w = 1 - rate + rate * x
+            total += weight * (w**power - 1 - power * (w - 1))
+            mass += weight
+        assert low <= total / mass <= high
+        assert high - low > total / mass / 10**6

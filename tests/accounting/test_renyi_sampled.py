@@ -8,7 +8,7 @@ from flint import arb
 
 from dpexact import balls
 from dpexact.accounting.renyi import sandwich
-from dpexact.accounting.renyi.sampled import SampledGaussian
+from dpexact.accounting.renyi.sampled import SampledGaussian, divergence
 from dpexact.reals import real
 
 
@@ -45,3 +45,22 @@ def test_the_closed_form_bounds_are_the_stated_formulas(mu, q, alpha):
             assert abs(mpmath.mpf(bound.lower.numerator) / bound.lower.denominator - value) < (
                 mpmath.mpf(10) ** -35 * abs(value)
             )
+
+
+def test_order_one_lies_between_its_neighbours(monkeypatch):
+    """Both neighbours known well: the truth is strictly between them, in neither."""
+    right = SampledGaussian.divergence
+    monkeypatch.setattr(
+        SampledGaussian, "divergence", lambda pair, digits, method: right(pair, digits + 8, method)
+    )
+    for add in (False, True):
+        found = divergence(real(1), real("1/5"), real(1), add, 6)
+        with mpmath.workdps(30):
+            low, high = found.to_mpmath(30)
+
+            def integrand(z, add=add):
+                w = mpmath.mpf(4) / 5 + mpmath.exp(z - mpmath.mpf(1) / 2) / 5
+                return mpmath.npdf(z) * (-mpmath.log(w) if add else w * mpmath.log(w))
+
+            true = mpmath.quad(integrand, mpmath.linspace(-14, 16, 31))
+            assert low < true < high

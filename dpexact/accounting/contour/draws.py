@@ -97,7 +97,7 @@ class ManyInside:
         return [self._moment(acb(arb(c), n * rise)) for n in range(count + 1)]
 
     def decayed(self, c: float, u: float, accuracy: float) -> arb:
-        """``B(rho) q^least / (1 - q)``, ``q = 1/(2 u rho)``, by Cauchy's bound on coefficients."""
+        """``B(rho) q^least``, ``q = 1/(2 u rho)``: Chernoff's bound on the coefficients left."""
         whole = self.moment(c, accuracy).upper()
         rho = self._radius(c, u)
         if rho is None:
@@ -108,15 +108,15 @@ class ManyInside:
             size = (1 + radius * (radius + 2 * x.tanh())).sqrt()
             bound *= ((-rate / 2).exp() * x.cosh() * size) ** count
         q = 1 / (2 * arb(u) * radius)
-        if not q < 1:
+        if not q <= 1:
             return whole
-        return arb.min(whole, (bound * q**self.least / (1 - q)).upper())
+        return arb.min(whole, (bound * q**self.least).upper())
 
     def _log_bound(self, c: float, u: float, rho: float) -> float:
         q = 1 / (2 * u * rho)
-        if q > 0.99:
+        if q > 1:
             return math.inf
-        total = self.least * math.log(q) - math.log1p(-q)
+        total = self.least * math.log(q)
         for rate, count in self._floats:
             x = rate * (c + 0.5)
             cosh = x + math.log1p(math.exp(-2 * x)) - math.log(2)
@@ -129,7 +129,7 @@ class ManyInside:
         return [(approximate(rate), count) for rate, count in self.parts]
 
     def _radius(self, c: float, u: float) -> float | None:
-        """About the best radius of Cauchy's bound."""
+        """About the best radius."""
         radii = [2.0 ** (i / 2) / (2 * u) for i in range(1, _RADII)]
         best = min(radii, key=lambda rho: self._log_bound(c, u, rho))
         return best if math.isfinite(self._log_bound(c, u, best)) else None

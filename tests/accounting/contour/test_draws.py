@@ -76,6 +76,19 @@ def test_the_bound_falls_as_a_power():
         assert far > near * arb("0.5e-8")
 
 
+@pytest.mark.parametrize(
+    ("rate", "count", "least", "c", "u"),
+    [("45/4", 1, 1, 0.125, 74.5), ("16", 200, 8, 0.375, 1.375), ("1/32", 200, 1, 0.0625, 73.0)],
+    ids=["one power", "large losses", "light losses"],
+)
+def test_where_each_part_of_the_bound_is_needed(rate, count, least, c, u):
+    step = ManyInside(((real(rate), count),), least)
+    with balls.precision(BITS):
+        bound = step.decayed(c, u, 0.0)
+        assert bound < step.moment(c, 0.0)
+        assert all(value.abs_lower() <= bound for value in step.moments(c, u / 32, 64, 0.0)[32:])
+
+
 def test_the_whole_law_bounds_the_rest():
     step = ManyInside(((real("1/5"), 50),), 3)
     assert step.decays

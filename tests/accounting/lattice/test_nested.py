@@ -4,13 +4,15 @@ import math
 from fractions import Fraction
 
 import pytest
-from flint import fmpz, fmpz_poly
+from flint import arb, fmpz, fmpz_poly
 
 from dpexact.accounting.few_atoms import Atom
 from dpexact.accounting.lattice.atoms import FiniteStep
+from dpexact.accounting.lattice.composition import compose
 from dpexact.accounting.lattice.grid import Grid
 from dpexact.accounting.lattice.law import Upper
 from dpexact.accounting.lattice.nested import NestedStep
+from dpexact.accounting.lattice.pieces import two_sided_law
 from dpexact.accounting.lattice.sampling import Sampling
 from dpexact.balls import precision
 from dpexact.reals import rational
@@ -24,6 +26,7 @@ INNER = [
     (LOST, Fraction(0)),
     (Fraction(0), LOST),
 ]
+RESPONSE = [(Fraction(2, 3), Fraction(1, 3)), (Fraction(1, 3), Fraction(2, 3))]
 
 
 @pytest.mark.parametrize("add", [False, True])
@@ -62,3 +65,33 @@ def sampled_profile(x, add):
         mixture = (1 - RATE) * q + RATE * p
         total += max((q - x * mixture) if add else (mixture - x * q), Fraction(0))
     return total
+
+
+@pytest.mark.parametrize("add", [False, True])
+def test_labels_hold_their_masses(add):
+    """On a lattice of few bits, rounding separates the two bounds: the sample's masses lie between.
+
+    Three responses of ``log 2``: the label of ``j`` yes has binomial masses.
+    """
+    step = NestedStep(
+        (FiniteStep(tuple(Atom(rational(p), rational(q)) for p, q in RESPONSE), 3),),
+        Sampling(rational(RATE), add),
+        1,
+    )
+    with precision(200):
+        grid = Grid(Fraction(1, 4), 9, 0)
+        pieces = step.inner[0].pieces(grid, 0.0)
+        law, _ = compose([(two_sided_law(pieces, grid), 3)], grid, 3)
+        labels, _ = step._sampled_labels(law, grid)
+        found = sorted((label for label in labels if label.p > 0), key=lambda label: label.place)
+        masses = []
+        for j in range(4):
+            p = math.comb(3, j) * Fraction(2**j, 27)
+            q = math.comb(3, j) * Fraction(2 ** (3 - j), 27)
+            mixture = (1 - RATE) * q + RATE * p
+            masses.append((q, mixture) if add else (mixture, q))
+        if add:
+            masses.reverse()
+        for label, (p, q) in zip(found[-4:], masses, strict=True):
+            assert label.p.contains(arb(p.numerator) / p.denominator)
+            assert label.q.contains(arb(q.numerator) / q.denominator)

@@ -1,0 +1,42 @@
+"""Where floats propose badly, what is certified of roots and minima still holds the truth."""
+
+from fractions import Fraction
+
+import pytest
+from flint import arb
+from mpmath import mp, mpf
+
+from dpexact import balls
+from dpexact.accounting.classic import roots
+from dpexact.accounting.classic.orders import _Search
+from dpexact.enclosure import Enclosure
+from dpexact.reals import real
+
+
+@pytest.mark.parametrize("off", ["1e-35", "-1e-35", "1e-25", "-1e-25", "1e-3", "-1e-3"])
+def test_a_root_proposed_beside_it(off, monkeypatch):
+    """Both signs are certain, or there is no answer."""
+    with balls.precision(128):
+        monkeypatch.setattr(roots, "propose_root", lambda *_: arb(2).sqrt().mid() + arb(off))
+        found = roots.increasing_root(lambda x: x * x - 2, arb(1), arb(2))
+        assert not found.is_finite() or found.overlaps(arb(2).sqrt())
+
+
+@pytest.mark.parametrize("place", ["3.0", "3.95", "4.8", "5.2", "6.7", "8.0"])
+@pytest.mark.parametrize("width", ["1/10", "1/2"])
+def test_the_least_epsilon_between_three_orders(place, width):
+    """``N(t)/t`` of a Gaussian is least at ``sqrt(2 log(1/delta))``: secants from wide points."""
+    search = _Search(
+        lambda order, digits: Enclosure.exact(order.fraction / 2), real("1e-5"), True, 10, "plain"
+    )
+    with mp.workdps(30):
+        loss = -mp.log(mpf("1e-5"))
+        least = mpf(1) / 2 + mp.sqrt(2 * loss)
+        found, _ = search._bracket(real(place).fraction, real(width).fraction, 200)
+        if found is None:
+            t, w = mpf(place), mpf(Fraction(width).numerator) / Fraction(width).denominator
+            values = [loss / (t * s) + (t * s) / 2 for s in (1 - w, mpf(1), 1 + w)]
+            assert min(values) != values[1]
+            return
+        low, high = found.to_mpmath(30)
+        assert low <= least <= high

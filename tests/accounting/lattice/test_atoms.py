@@ -1,0 +1,41 @@
+"""The discrete Gaussian cut where much is left out: what is kept and what is moved are bounds."""
+
+from fractions import Fraction
+
+import pytest
+from mpmath import mp, mpf
+
+from dpexact import balls
+from dpexact.accounting.lattice.atoms import DiscreteGaussianStep
+from dpexact.accounting.lattice.grid import Grid
+from dpexact.accounting.lattice.sampling import Sampling
+from dpexact.accounting.lattice_part import DiscreteGaussianPart
+from dpexact.reals import rational, real
+
+GRID = Grid(Fraction(1, 8), 40, 0)
+
+
+def bounds(ball):
+    return balls.to_enclosure(ball).to_mpmath(30)
+
+
+@pytest.mark.parametrize(("sigma", "shift"), [("1", 1), ("3", 2), ("12", 5)])
+@pytest.mark.parametrize("reach", [1, 2])
+def test_outcomes_within_a_short_reach(sigma, shift, reach, monkeypatch):
+    monkeypatch.setattr(DiscreteGaussianStep, "_reach", lambda step, tail: reach)
+    part = DiscreteGaussianPart(real(sigma), shift)
+    step = DiscreteGaussianStep(part, Sampling(rational(1), add=False), 1)
+    with mp.workdps(30), balls.precision(100):
+        pieces = step.pieces(GRID, 0.5)
+        variance = mpf(sigma) ** 2
+        weight = {x: mp.exp(-(mpf(x) ** 2) / (2 * variance)) for x in range(-150, 151)}
+        whole = mp.fsum(weight.values())
+        first = -reach - shift
+        for x, (point, label) in enumerate(zip(pieces.points, pieces.labels, strict=True), first):
+            p, q = weight[x] / whole, weight[x + shift] / whole
+            for ball, true in ((point.mass, p), (label.p, p), (label.q, q)):
+                low, high = bounds(ball)
+                assert low <= true <= high
+        kept = mp.fsum(weight[x] for x in range(first, reach + 1)) / whole
+        assert bounds(pieces.infinite)[1] >= 1 - kept
+        assert bounds(pieces.overflow[0])[0] <= 0

@@ -1,0 +1,116 @@
+"""Where a ball cannot tell which outcomes exceed epsilon, every possibility counts.
+
+Near the largest loss that is all there is: without it the answer would be an exact 0.
+"""
+
+from fractions import Fraction
+
+import pytest
+from flint import arb
+from mpmath import mp, mpf
+
+from dpexact import balls
+from dpexact.accounting.few_atoms import Atom, FewAtoms
+from dpexact.accounting.heterogeneous.commensurate import CountLaw
+from dpexact.accounting.laplace import LaplaceParts, Route, SumPlan, finite_sum
+from dpexact.accounting.laplace_split import few_inside
+from dpexact.accounting.lattice_part import response
+from dpexact.accounting.lattice_product import LatticeComposition, Strided
+from dpexact.accounting.optimal import OptimalComposition
+from dpexact.accounting.profile import InfiniteLoss
+from dpexact.reals import real
+
+NONE = InfiniteLoss()
+STEPS = 3
+WIDTH = mpf(2) ** -20
+EPS = real("log(3/2)")
+
+
+def few_atoms():
+    growth = Fraction(3, 2)
+    pair = [(growth / (1 + growth), 1 / (1 + growth)), (1 / (1 + growth), growth / (1 + growth))]
+    atoms = [Atom(real(p), real(q)) for p, q in pair]
+    return FewAtoms([(atoms, STEPS)], NONE)._finite_ball
+
+
+def lattice_product():
+    part = response(EPS)
+    law = LatticeComposition(part.spacing, [Strided(part, STEPS, 1)], NONE)
+    return lambda epsilon: law._delta_ball(epsilon, Fraction(1))
+
+
+def counts():
+    return CountLaw(EPS, ((1, STEPS),)).divergence
+
+
+def responses(epsilon):
+    """``STEPS`` randomised responses."""
+    eps = mp.log(mpf(3) / 2)
+    total = mpf(0)
+    for j in range(STEPS + 1):
+        p = mp.binomial(STEPS, j) * mp.exp(j * eps) / (1 + mp.exp(eps)) ** STEPS
+        total += p * max(0, 1 - mp.exp(epsilon - (2 * j - STEPS) * eps))
+    return total
+
+
+PARTS = LaplaceParts(((EPS, STEPS),))
+
+
+def laplace_sum():
+    return lambda epsilon: finite_sum(PARTS, epsilon, SumPlan(STEPS - 1, 100))
+
+
+def laplace_route():
+    return Route(PARTS, 1.2).delta
+
+
+def laplace_inside():
+    return lambda epsilon: few_inside(PARTS, epsilon, STEPS + 1)
+
+
+def laplaces(epsilon):
+    """Near the largest loss: all losses at the top, or one inside and the others at the top."""
+    rate = mp.log(mpf(3) / 2)
+    x = (STEPS * rate - epsilon) / 2
+    if x <= 0:
+        return mpf(0)
+    scale = 2 * mp.exp((epsilon - STEPS * rate) / 2)
+    at_top = mp.sinh(x) / 2**STEPS
+    one_inside = STEPS * (mp.cosh(x) - 1) * 2 / (4 * 2 ** (STEPS - 1))
+    return scale * (at_top + one_inside)  # two inside: of third order
+
+
+LAWS = {
+    "few_atoms": (few_atoms, responses),
+    "lattice_product": (lattice_product, responses),
+    "counts": (counts, responses),
+    "laplace_sum": (laplace_sum, laplaces),
+    "laplace_route": (laplace_route, laplaces),
+    "laplace_inside": (laplace_inside, laplaces),
+}
+DISCRETE = ("few_atoms", "lattice_product", "counts")
+
+
+@pytest.mark.parametrize(("name", "place"), [*((n, 3) for n in LAWS), *((n, 1) for n in DISCRETE)])
+def test_a_ball_around_a_loss(name, place):
+    """It holds the profile at both of its ends, of which one is below the loss."""
+    make, truth = LAWS[name]
+    with balls.precision(100), mp.workdps(30):
+        centre = place * balls.ball(EPS)
+        radius = arb(float(WIDTH))
+        found = balls.to_enclosure(make()(centre + arb(0, radius)))
+        low, high = found.to_mpmath(30)
+        for side in (-1, 1):
+            true = truth(place * mp.log(mpf(3) / 2) + side * WIDTH)
+            slack = true * WIDTH**2
+            assert low - slack <= true <= high + slack
+
+
+@pytest.mark.parametrize("gap", ["1e-300", "-1e-300"])
+def test_a_threshold_hidden_from_the_precision(gap):
+    """``3 sqrt(2)`` less or more than can be seen."""
+    profile = OptimalComposition(real("sqrt(2)"), STEPS, NONE)
+    with balls.precision(64):
+        found = balls.to_enclosure(profile._finite_ball(real(f"3*sqrt(2)-({gap})")))
+    true = max(0, Fraction(gap)) / 4
+    assert found.lower <= true <= found.upper
