@@ -10,6 +10,9 @@ from mpmath import mp, mpf
 from dpexact import balls
 from dpexact.accounting import binomial
 from dpexact.accounting.closed_form import _erfc
+from dpexact.accounting.inverse import invert
+from dpexact.accounting.laplace import LaplaceParts, LaplaceProduct
+from dpexact.accounting.laplace_routes import between_responses
 from dpexact.accounting.profile import InfiniteLoss, Profile
 from dpexact.accounting.sampled_once import sampled_once
 from dpexact.enclosure import Enclosure
@@ -62,3 +65,24 @@ def test_the_image_of_a_wide_enclosure():
     with mp.workdps(30):
         ends = [mp.log1p(mp.expm1(x) / 2) for x in (1, 2)]
         assert low <= ends[0] < ends[1] <= high
+
+
+@pytest.mark.parametrize("target", [Fraction(1, 3), Fraction(1, 10), Fraction(9, 10)])
+def test_an_inverse_of_wide_enclosures(target):
+    """A profile known to three digits: the bracket ends where it no longer decides."""
+
+    def wide(point, digits):
+        value = 1 / (1 + point)
+        return Enclosure(value * Fraction(999, 1000), value * Fraction(1001, 1000))
+
+    found = invert(wide, rational(target), 8, "m")
+    assert 1 / target - 1 in found
+    assert found.lower < found.upper
+
+
+def test_a_laplace_product_lies_between_two_responses():
+    """Eight steps, of which the finite sum knows all digits."""
+    rate, count, epsilon = real("1/5"), 8, real("3/4")
+    true = LaplaceProduct(LaplaceParts(((rate, count),)), InfiniteLoss()).delta(epsilon, 20)
+    found = between_responses(rate, count, InfiniteLoss()).delta(epsilon, 20)
+    assert found.lower < true.lower <= true.upper < found.upper

@@ -114,3 +114,26 @@ def test_a_threshold_hidden_from_the_precision(gap):
         found = balls.to_enclosure(profile._finite_ball(real(f"3*sqrt(2)-({gap})")))
     true = max(0, Fraction(gap)) / 4
     assert found.lower <= true <= found.upper
+
+
+def test_losses_that_differ_in_the_last_bit():
+    """A thousand steps add up what no single one shows: masses are exact, their losses are not."""
+    steps, bit = 1000, Fraction(1, 1 << 63)
+    masses = [(1 + sign * bit) / (1 << 40) for sign in (-1, 1)]
+    law = FewAtoms([([Atom(real("1/2"), real(q)) for q in masses], steps)], NONE)
+    with mp.workdps(60):
+        rare, often = (mpf(q.numerator) / q.denominator for q in masses)
+        for offset in (-20, 0, 20):
+            with balls.precision(200):
+                exact = (39 * steps * arb(2).log()).mid() + offset * arb(2) ** -63
+                epsilon = balls.midpoint(exact)
+            with balls.precision(64):
+                found = balls.to_enclosure(law._finite_ball(exact))
+            growth = mp.exp(mpf(epsilon.numerator) / epsilon.denominator)
+            true = mp.fsum(
+                mp.binomial(steps, j)
+                * max(0, mpf(2) ** -steps - growth * rare**j * often ** (steps - j))
+                for j in range(steps + 1)
+            )
+            least, most = found.to_mpmath(60)
+            assert least <= true <= most
