@@ -130,3 +130,21 @@ def test_too_wide_a_probability_is_no_number_but_never_wrong() -> None:
         for count, m in ((5, 3), (9999, 5000)):
             found = binomial_tail(count, m, wide, 1 - wide)
             assert not found.is_finite() or found.contains(arb(0.5))
+
+
+@pytest.mark.parametrize(
+    ("m", "radii", "nodes"),
+    [
+        pytest.param(220, (1.0, 1.2, 1.5), (60, 30), id="aliases from below"),
+        pytest.param(200, (1.0, 1.9, 2.0), (30, 14), id="aliases from above"),
+        pytest.param(220, (1.05, 1.2, 1.5), (4000, 150), id="points left out"),
+    ],
+)
+def test_each_part_of_the_error_of_a_circle(
+    m: int, radii: tuple[float, float, float], nodes: tuple[int, int]
+) -> None:
+    """Circles so coarse that one part of the error is most of the enclosure."""
+    with balls.precision(200):
+        half = arb(0.5)
+        found = balls.to_enclosure(binomial._circle_sum(400, m, (half, half), radii, nodes))
+    assert exact_tail(400, m, Fraction(1, 2)) in found

@@ -6,9 +6,12 @@ from mpmath import mp
 
 import dpexact
 from dpexact import delta, parse
+from dpexact.accounting import dual
 from dpexact.accounting.choose import profile
 from dpexact.accounting.tradeoff_of import DualTradeoff, tradeoff
+from dpexact.enclosure import Enclosure
 from dpexact.errors import InvalidInput, PrecisionNotReached, UnsupportedMechanism
+from dpexact.exactness import exp_fraction
 from dpexact.tradeoff import (
     GaussianTradeoff,
     LaplaceTradeoff,
@@ -144,3 +147,16 @@ def test_missing_digits_are_an_error_that_carries_what_was_certified():
         tradeoff("poisson(pure_dp(1),1/2)^2")("exp(-1000000)", 30)
     assert caught.value.best.digits < 30
     assert caught.value.best.lower <= 1 <= caught.value.best.upper + F(1, 10**400000)
+
+
+@pytest.mark.parametrize("x", ["1", "5/2", "8"])
+def test_chords_bound_the_maximum_wherever_the_points_lie(x):
+    """f(1/5) = 2/5 of randomised response with e^eps = 3, attained at x = 3."""
+
+    def delta_at(epsilon, digits):
+        level = exp_fraction(epsilon)
+        return Enclosure.exact(max(Fraction(0), (3 - level) / 4))
+
+    concave = dual._Concave(delta_at, Enclosure.exact(Fraction(1, 5)))
+    step = Fraction(1, 2) if x == "1" else Fraction(1)
+    assert concave.ceiling(Fraction(x), step, 10) >= Fraction(2, 5) >= concave.floor
