@@ -1,10 +1,14 @@
 """What the user gets of an answer."""
 
+import ast
 import math
+from collections import Counter
 from fractions import Fraction
+from pathlib import Path
 
 import pytest
 
+import dpexact
 from dpexact.answers import delivered
 from dpexact.enclosure import Enclosure
 from dpexact.errors import PrecisionNotReached
@@ -36,3 +40,26 @@ def test_without_a_reason_none_is_made_up():
         delivered(wide, 1)
     assert caught.value.best is wide
     assert str(caught.value) == "1 digits were not reached; it is in [0, inf]"
+
+
+def _named(node):
+    return {n.id for n in ast.walk(node) if isinstance(n, ast.Name)} if node else set()
+
+
+def test_missing_digits_are_raised_and_caught_in_one_place_each():
+    """The command line aside, which prints what a user would get."""
+    package = Path(dpexact.__file__).parent
+    found = Counter()
+    for path in package.rglob("*.py"):
+        if "cli" in path.relative_to(package).parts:
+            continue
+        for node in ast.walk(ast.parse(path.read_text())):
+            caught = isinstance(node, ast.ExceptHandler) and "PrecisionNotReached" in _named(
+                node.type
+            )
+            raised = isinstance(node, ast.Raise) and "PrecisionNotReached" in _named(node.exc)
+            found[str(path.relative_to(package)), type(node).__name__] += caught or raised
+    assert {place: n for place, n in found.items() if n} == {
+        ("answers.py", "ExceptHandler"): 1,
+        ("answers.py", "Raise"): 1,
+    }
