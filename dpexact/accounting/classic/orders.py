@@ -71,7 +71,7 @@ def renyi_epsilon(
         order: a rational above 1.
 
     Raises:
-        InvalidInput: an argument out of its domain, or a divergence that is infinite everywhere.
+        InvalidInput: an argument out of its domain, or a divergence that is infinite at every order tried.
         PrecisionNotReached: the digits were not reached; carries the best enclosure.
 
     >>> from dpexact.enclosure import Enclosure
@@ -145,8 +145,9 @@ class _Search:
             first = self.ratio(center, bits)
             if first <= 0:
                 return BestOrder(Enclosure.exact(_ZERO, self.name), center + 1)
-            if first > 0 and not first.is_finite():
-                raise InvalidInput("curve: the divergence is infinite at every order")
+            if first > 0 and not first.is_finite():  # as at all larger orders
+                least = f"1 + {float(center):.1g}"
+                raise InvalidInput(f"curve: the divergence is infinite from about order {least} on")
             top = balls.to_enclosure(first).upper if first.is_finite() else math.inf
         best = Enclosure(_ZERO, max(top, _ZERO), self.name)
         limit = self.curve(None, self.digits + 2)
@@ -181,6 +182,8 @@ class _Search:
         with balls.precision(bits):
             a, b, c = (balls.ball(t) for t in points)
             na, nb, nc = (self.numerator(t, bits) for t in points)
+            if not (na.is_finite() and nb.is_finite() and nc.is_finite()):
+                return None, center
             fa, fb, fc = na / a, nb / b, nc / c
             left, right = (nb - na) / (b - a), (nc - nb) / (c - b)
             curvature = (fa - 2 * fb + fc).mid()  # proposes: the next center
