@@ -45,3 +45,9 @@ def test_the_closed_form_bounds_are_the_stated_formulas(mu, q, alpha):
             assert abs(mpmath.mpf(bound.lower.numerator) / bound.lower.denominator - value) < (
                 mpmath.mpf(10) ** -35 * abs(value)
             )
+
+
+@pytest.mark.parametrize(("order", "applies"), [("200000", True), ("200000+1e-30", False)])
+def test_the_largest_order_of_the_series_is_compared_exactly(order, applies):
+    pair = SampledGaussian(real("1/100"), real("1/10"), real(order), False)
+    assert pair._has_series is applies
