@@ -93,8 +93,10 @@ def _on_circle(count: int, m: int, success: arb, failure: arb) -> arb | None:
     last = math.ceil(reach * points / (2 * math.pi * deviation))
     if reach * deviation < _POINT * last:
         return None
-    radii = (inner, radius, outer)
-    return _circle_sum(count, m, (success, failure), radii, (math.ceil(points), last))
+    nodes = math.ceil(points), last
+    if 2 * last >= nodes[0]:  # beyond half the circle nodes would count twice
+        return None
+    return _circle_sum(count, m, (success, failure), (inner, radius, outer), nodes)
 
 
 def _circle_sum(
