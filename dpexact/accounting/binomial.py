@@ -70,7 +70,10 @@ _POINT = 60
 
 
 def _on_circle(count: int, m: int, success: arb, failure: arb) -> arb | None:
-    """The tail by points on a circle; None where terms are cheaper. Floats choose the circle."""
+    """The tail by points on a circle; None where terms are cheaper.
+
+    Proposes: the circle and its nodes; the errors of any choice that is not refused are enclosed.
+    """
     a, b = float(success.mid()), float(failure.mid())
     bits = (balls.current() + 16) * math.log(2)
     reach = math.sqrt(2 * bits)

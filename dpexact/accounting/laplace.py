@@ -94,6 +94,7 @@ class LaplaceProduct(InvertedProfile):
         bits = route.reachable(balls.bits_for(digits))
         if bits == 0:
             return Enclosure(ZERO, ONE, self.method, TOO_LONG)
+        # proposes: the precision; the sum encloses at any
         if bits < balls.bits_for(digits):
             with balls.precision(bits):
                 best = balls.to_enclosure(self._with_infinite(route, epsilon), self.method)
@@ -178,7 +179,10 @@ class SumPlan:
 def plan_sum(
     rates: list[tuple[float, int]], epsilon: float, log_error: float, limit: int
 ) -> SumPlan | None:
-    """Where to cut the sum over ``r``; ``None`` if more than ``limit`` terms would be needed."""
+    """Where to cut the sum over ``r``; ``None`` if more than ``limit`` terms would be needed.
+
+    Proposes: a number of terms up to ``steps - 1``, which is exact, and bits of precision.
+    """
     steps = sum(count for _, count in rates)
     choices = math.prod(count + 1 for _, count in rates) // 2 + 1
     if len(rates) == 1 and rates[0][0] > 0:
@@ -221,6 +225,7 @@ def finite_sum(parts: LaplaceParts, epsilon: arb, plan: SumPlan) -> arb:
         rates = [(balls.ball(rate), count) for rate, count in parts.parts]
         span = sum((rate * count for rate, count in rates), arb(0))
         inverse = [arb(1)]
+        # proposes: the number of terms; `remainder` bounds the others
         for i in range(1, terms + 1):
             inverse.append(inverse[-1] / i)
         points: dict[int, list[tuple[fmpz, arb]]] = {}
@@ -240,9 +245,11 @@ def finite_sum(parts: LaplaceParts, epsilon: arb, plan: SumPlan) -> arb:
             )
             for weight, x in group:
                 value = series(x)
+                # proposes: the number of terms; with all of them the rest is in closed form
                 if j == steps and terms == steps - 1:
                     value += arb(2) ** (steps - 1) * (x.exp() - arb_poly(inverse)(x))
                 total += weight * value  # holds 0 if x does
+        # proposes: the number of terms; with fewer than all the rest is bounded
         if terms < steps - 1:
             total += arb(2) ** steps * remainder(steps, terms, (span - epsilon) / 2)
         return ((epsilon - span) / 2).exp() * arb(2) ** (1 - steps) * total

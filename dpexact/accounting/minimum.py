@@ -1,4 +1,4 @@
-"""Minima in floats: they choose parameters and decide nothing."""
+"""Proposes: minima in floats, which choose parameters that are valid wherever they lie."""
 
 from __future__ import annotations
 

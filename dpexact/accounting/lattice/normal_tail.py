@@ -43,8 +43,8 @@ class NormalTail:
         return self._reach**n / arb(n + 1).gamma() * derivative
 
     def __call__(self, z: arb) -> arb:
-        # proposes: where to expand; any place within reach serves, and a ball decides that it is
         place = float(z.mid())
+        # proposes: where to expand; any place within reach serves, and a ball decides that it is
         if not -FAR < place < FAR:
             return direct_tail(z)
         key = round(place * PER_UNIT)

@@ -101,6 +101,7 @@ def tabulate(evaluate: Survival, grid: Grid, first: int, last: int, whole: arb) 
     for k in range(first, last + 1):
         for table, value in zip(tables, evaluate(k * spacing), strict=True):
             scaled = value * scale
+            # proposes: the spacing, any of which will do; wide balls are refused
             if not scaled.rad() < 1:
                 raise LostPrecision
             table.append(scaled.mid().floor().fmpz())
@@ -193,5 +194,5 @@ def _listed(masses: dict[int, fmpz]) -> tuple[int, list[fmpz]]:
 
 
 def reach(tail: float) -> float:
-    """Beyond how many standard deviations a normal law has mass ``tail`` at most."""
+    """Proposes: beyond how many standard deviations a normal law has mass ``tail`` at most."""
     return math.sqrt(2 * math.log(1 / tail)) if tail > 0 else 38.0

@@ -180,7 +180,10 @@ class SampledGaussian:
             )
 
     def _fastest(self, accuracy: float, bits: int, method: Method) -> Method | None:
-        """The cheapest method by estimate, or the forced one; None when all cost too much."""
+        """The cheapest method by estimate, or the forced one; None when all cost too much.
+
+        Proposes: a method, of which each encloses the moment wherever it is finite.
+        """
         work: dict[Method, float] = {}
         if self._integer is not None:
             work["binomial"] = self._integer
