@@ -1,11 +1,11 @@
 """Where in the engines does a midpoint, a float or a rounded number reach a decision?
 
-A walk over the syntax trees, with a data flow that stays inside one function. *Proposals* are
-midpoints of balls, floats, what is computed from them, and what is annotated as a float. A *place*
-is where a proposal decides: a comparison, the truth of a value, the key of an order, the bound of
-a loop, an index. A function's exact arguments and a certified result (a ball, an enclosure) are no
-proposals, wherever they were taken: such a function is valid for any argument, and what decides
-inside it is judged there.
+A walk over the syntax trees, with a data flow through each function and, for whole numbers, into
+the functions that it calls. *Proposals* are midpoints of balls, floats, what is computed from
+them, and what is annotated as a float. A *place* is where a proposal decides: a comparison, the
+truth of a value, the key of an order, the bound of a loop, an index. Balls and fractions that a
+function is given, and balls and enclosures that it returns, are no proposals: it answers for any
+point, and what decides inside it is judged there.
 
 Every place must say why no result depends on its being right: by a comment ``# proposes: why`` on
 its lines or directly above its statement, or by a sentence that begins with ``Proposes:`` in the
@@ -27,6 +27,8 @@ _EXACT_MATH = {"ceil", "floor", "comb", "gcd", "isqrt", "lcm", "perm", "prod", "
 _EXACT_MATH |= {"isfinite", "isinf", "isnan"}
 #: Calls that hide how large a value is.
 _SIZES = {"len", "isinstance", "id", "type", "hash"}
+#: Methods that mean nothing of ours where the owner is unknown.
+_BUILTIN = {name for kind in (list, dict, set, str, int) for name in dir(kind)}
 _SIZE_ATTRIBUTES = {"dtype", "ndim", "shape", "size"}
 _MARK = re.compile(r"#\s*proposes:\s*(\S.*)")
 _MARKED_DOCSTRING = re.compile(r"(?:^|\s)Proposes:\s+\S")
@@ -55,6 +57,7 @@ class _Class:
     """What is known of a class: annotated types of attributes, results of methods, proposals."""
 
     path: str
+    name: str
     annotations: dict[str, str] = field(default_factory=dict)
     results: dict[str, str] = field(default_factory=dict)
     proposals: set[str] = field(default_factory=set)
@@ -76,6 +79,10 @@ class _World:
     """Functions that return a proposal, by name: their modules."""
     imports: dict[tuple[str, str], tuple[str, str]] = field(default_factory=dict)
     """What a name of a module is imported as: ``(module, name)``."""
+    signatures: dict[tuple[str, str], dict[str, str]] = field(default_factory=dict)
+    """Annotated parameters, by module and by name of the function or ``class.method``."""
+    given: set[tuple[str, str, str]] = field(default_factory=set)
+    """Module, function and parameter where a whole number that is a proposal is passed."""
     aliases: set[str] = field(default_factory=lambda: {"Floats"})
 
     def floating(self, annotation: str) -> bool:
@@ -131,6 +138,8 @@ class _World:
         """
         if owner in self.classes:
             return any(self._has(c, name) is True for c in self.lineage(owner))
+        if name in _BUILTIN:
+            return False
         verdicts = {self._has(c, name) for c in self.classes.values()} - {None}
         return verdicts == {True}
 
@@ -178,8 +187,10 @@ def sources_below(root: Path, parts: Iterable[str]) -> dict[str, str]:
 
 
 def _known(world: _World) -> int:
-    return sum(map(len, world.proposing.values())) + sum(
-        len(c.proposals) for c in world.classes.values()
+    return (
+        len(world.given)
+        + sum(map(len, world.proposing.values()))
+        + sum(len(c.proposals) for c in world.classes.values())
     )
 
 
@@ -193,7 +204,7 @@ def _survey(trees: Mapping[str, ast.Module]) -> _World:
                 for alias in node.names if source else ():
                     world.imports[path, alias.asname or alias.name] = source, alias.name
             if isinstance(node, ast.ClassDef):
-                known = world.classes.setdefault(f"{path}:{node.name}", _Class(path))
+                known = world.classes.setdefault(f"{path}:{node.name}", _Class(path, node.name))
                 known.bases += [ast.unparse(b).split("[")[0] for b in node.bases]
                 for part in ast.walk(node):
                     if isinstance(part, ast.AnnAssign):
@@ -209,10 +220,22 @@ def _survey(trees: Mapping[str, ast.Module]) -> _World:
                     if isinstance(part, _FUNCTIONS) and part.returns is not None:
                         known.results[part.name] = ast.unparse(part.returns)
                 known.annotations |= _from_parameters(node)
+        for owner in [tree, *(n for n in ast.walk(tree) if isinstance(n, ast.ClassDef))]:
+            prefix = f"{owner.name}." if isinstance(owner, ast.ClassDef) else ""
+            for node in owner.body:
+                if isinstance(node, _FUNCTIONS):
+                    world.signatures[path, prefix + node.name] = {
+                        a.arg: ast.unparse(a.annotation) if a.annotation else ""
+                        for a in _parameters(node.args)
+                    }
         for node in tree.body:
             if isinstance(node, _FUNCTIONS) and node.returns is not None:
                 world.functions.setdefault(node.name, {})[path] = ast.unparse(node.returns)
     return world
+
+
+def _parameters(arguments: ast.arguments) -> list[ast.arg]:
+    return [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
 
 
 def _from_parameters(node: ast.ClassDef) -> dict[str, str]:
@@ -373,8 +396,10 @@ class _Flow:
                 break
 
     def _parameters(self, arguments: ast.arguments) -> None:
-        every = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
-        for argument in [*every, *filter(None, [arguments.vararg, arguments.kwarg])]:
+        me = self.node.name if isinstance(self.node, _FUNCTIONS) else ""
+        me = f"{self.owner.split(':')[1]}.{me}" if self.owner else me
+        more = filter(None, [arguments.vararg, arguments.kwarg])
+        for argument in [*_parameters(arguments), *more]:
             self.kinds.pop(argument.arg, None)
             if argument.annotation is None:
                 if argument.arg in ("self", "cls") and self.owner:
@@ -385,7 +410,7 @@ class _Flow:
                 annotation = annotation.rsplit("],", 1)[-1]
                 if not self.world.floating(annotation):
                     self.certified.add(argument.arg)
-            if self.world.floating(annotation):
+            if self.world.floating(annotation) or (self.path, me, argument.arg) in self.world.given:
                 self.kinds[argument.arg] = "!"
             elif found := self.world.class_in(self.path, annotation):
                 self.kinds[argument.arg] = found
@@ -420,10 +445,40 @@ class _Flow:
                     self._bind(part.target, part.value)
                 if isinstance(part, ast.Call):
                     self._constructed(part)
+                    self._passed(part)
                 if isinstance(part, ast.Call) and isinstance(part.func, ast.Attribute):
                     grows = part.func.attr in ("append", "extend", "add", "insert", "update")
                     if grows and any(map(self.tainted, part.args)):
                         self._mark(part.func.value)
+
+    def _passed(self, call: ast.Call) -> None:
+        """Whole numbers that are proposals stay proposals in the function they are given to."""
+        called = self._called(call.func)
+        if called is None or called not in self.world.signatures:
+            return
+        annotations = self.world.signatures[called]
+        method = "." in called[1]
+        given = dict(zip(list(annotations)[method:], call.args, strict=False))
+        given |= {k.arg: k.value for k in call.keywords if k.arg is not None}
+        for name, value in given.items():
+            if re.search(r"\bint\b", annotations.get(name, "")) and self.tainted(value):
+                self.world.given.add((*called, name))
+
+    def _called(self, function: ast.expr) -> tuple[str, str] | None:
+        """Module and name of a function or method of the sources."""
+        match function:
+            case ast.Name(id=name):
+                return self.world.origin(self.path, name)
+            case ast.Attribute(value=ast.Name(id=module), attr=attr) if module in self.modules:
+                ends = (f"/{module}.py", f"/{module}/__init__.py")
+                return next(
+                    (k for k in self.world.signatures if k[1] == attr and k[0].endswith(ends)), None
+                )
+            case ast.Attribute(value=value, attr=attr):
+                for known in self.world.lineage(self.type_of(value)):
+                    if (known.path, f"{known.name}.{attr}") in self.world.signatures:
+                        return known.path, f"{known.name}.{attr}"
+        return None
 
     def _constructed(self, call: ast.Call) -> None:
         """Exact numbers in an object that were proposals when it was made stay proposals."""

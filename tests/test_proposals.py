@@ -172,6 +172,40 @@ def test_exact_numbers_that_an_object_was_made_of() -> None:
     """)
 
 
+def test_whole_numbers_that_are_passed_on() -> None:
+    other = """
+        def terms(x: arb, count: int) -> arb:
+            return sum(x for i in range(count))
+
+        class Rule:
+            def sum(self, x: arb, last: int) -> arb:
+                return self.part(x, last=last + 1)
+
+            def part(self, x: arb, last: int) -> arb:
+                return x if last > 3 else -x
+    """
+    for call in (
+        "terms(x, near)",
+        "terms(x, count=near)",
+        "b.terms(x, near)",
+        "Rule().sum(x, near)",
+    ):
+        modules = {
+            "pack/a.py": f"""
+from pack import b
+from pack.b import Rule, terms
+
+def f(x: arb, n: int) -> arb:
+    near = round(float(x))
+    return {call}
+""",
+            "pack/b.py": dedent(other),
+        }
+        assert [place.path for place in places(modules)] == ["pack/b.py"]
+        modules["pack/a.py"] = modules["pack/a.py"].replace("round(float(x))", "n")
+        assert not places(modules)
+
+
 def test_functions_that_return_proposals() -> None:
     other = """
         def near(x: arb) -> Fraction:

@@ -118,6 +118,7 @@ def _circle_sum(
         return (count * (failure + success * z).log() - m * z.log()).exp()
 
     total = (weight(acb(radius)) / (1 - 1 / radius)).real
+    # proposes: how many nodes, short of half the circle; `beyond` bounds all others
     for j in range(1, last + 1):
         z = radius * acb(0, j * angle).exp()
         total += 2 * (weight(z) / (1 - 1 / z)).real

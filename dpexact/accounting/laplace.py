@@ -152,7 +152,7 @@ class Route:
         self.log_delta: float = min(0.0, Landscape(parts.noises()).chernoff(epsilon, 1)[1])
 
     def reachable(self, bits: int) -> int:
-        """The largest precision up to ``bits`` for which the sum is short enough, else 0."""
+        """Proposes: the largest precision up to ``bits`` for which the sum is short, else 0."""
         return next((fewer for fewer in range(bits, 0, -8) if self.plan(fewer)), 0)
 
     def delta(self, epsilon: arb) -> arb:
@@ -262,10 +262,12 @@ def coefficients(steps: int, j: int, terms: int) -> list[fmpz]:
     """
     found = [fmpz(1)]
     before = fmpz(0)
+    # proposes: how many are needed; each is exact
     for r in range(terms - 1):
         following = ((2 * j - steps) * found[r] - (steps - 1 - r) * before) // (r + 1)
         before = found[r]
         found.append(following)
+    # proposes: likewise
     return found[:terms]
 
 
@@ -276,11 +278,13 @@ def remainder(steps: int, terms: int, x: arb) -> arb:
     :math:`S_{i-1} x^i/i!` fall by at least :math:`\max(steps/i, 1)\,x/(i+1)`.
     """
     bound, binomial = fmpz(0), fmpz(1)
+    # proposes: how many terms are summed; the bound is right after any number of them
     for t in range(terms + 1):
         bound += binomial
         binomial = binomial * (steps - 1 - t) // (t + 1)
     i = terms + 1
     ratio = x * max(steps, i) / (i * (i + 1))
+    # proposes: likewise; a ball decides whether the others fall
     if not ratio < 1:
         return arb.nan()
     first = bound * x**i / arb(fmpz.fac_ui(i))

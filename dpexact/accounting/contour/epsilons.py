@@ -146,6 +146,7 @@ def _log_delta(planner: Planner, delta: Real, repeat: int) -> float:
         for step, n in planner.composition:
             finite *= step.mass() ** (n * repeat)
         above = ball(delta) - (1 - finite)
+        # proposes: whether a contour is tried; without one the trivial bounds are left
         if not above > 0:
             raise InfiniteEpsilon("delta must exceed the mass at infinity")
         return float(above.mid().log().mid())

@@ -88,6 +88,7 @@ class Contour:
     def _nodes(self) -> list[acb]:
         """``s_n = c + i n h``."""
         c, h = arb(self.plan.abscissa), arb(self.plan.step)
+        # proposes: how many nodes; the tail bounds all others
         return [acb(c, n * h) for n in range(self.plan.count + 1)]
 
     @cached_property

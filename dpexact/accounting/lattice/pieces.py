@@ -98,6 +98,7 @@ def tabulate(evaluate: Survival, grid: Grid, first: int, last: int, whole: arb) 
     spacing = exact(grid.spacing)
     scale = arb(fmpz(1) << grid.fine)
     tables: tuple[list[fmpz], list[fmpz], list[fmpz]] = ([], [], [])
+    # proposes: the range; both laws account for what lies outside
     for k in range(first, last + 1):
         for table, value in zip(tables, evaluate(k * spacing), strict=True):
             scaled = value * scale
@@ -187,9 +188,11 @@ def _connected(table: Table, grid: Grid) -> tuple[list[fmpz], fmpz]:
 
 def _listed(masses: dict[int, fmpz]) -> tuple[int, list[fmpz]]:
     """The lowest index, and the masses from there on."""
+    # proposes: the points on which mass was put, any of which will do
     if not masses:
         return 0, [_ZERO]
     low, high = min(masses), max(masses)
+    # proposes: likewise
     return low, [masses.get(index, _ZERO) for index in range(low, high + 1)]
 
 

@@ -195,7 +195,10 @@ class _Rule:
         return (self.node(j) / (d * self.t).expm1()).abs_upper() if d > 0 else arb.nan()
 
     def block(self, first: int, last: int, log_first: arb, log_last: arb) -> arb | None:
-        """The nodes ``first .. last``, or a proof that they are negligible."""
+        """The nodes ``first .. last``, or a proof that they are negligible.
+
+        Proposes: the nodes and the work; a block is summed or bounded, or there is no answer.
+        """
         size = last - first + 1
         if size <= BLOCK or self.negative:
             self.budget -= size
