@@ -266,17 +266,17 @@ class _Module:
         self.modules = _imported_modules(tree)
 
     def places(self) -> Iterator[Place]:
-        yield from self._scope(self.tree, self.tree.body, None, {}, [self.tree])
+        yield from self._scope(self.tree, self.tree.body, None, None, [self.tree])
 
     def _scope(
         self,
         node: ast.AST,
         body: list[ast.stmt],
         owner: str | None,
-        outer: Mapping[str, str],
+        outer: _Flow | None,
         above: list[ast.AST],
     ) -> Iterator[Place]:
-        flow = _Flow(self, node, body, owner, dict(outer))
+        flow = _Flow(self, node, body, owner, outer)
         reason = next(filter(None, map(_docstring_reason, above)), None)
         for statement in _statements(body):
             for kind, place in flow.decisions(statement):
@@ -287,10 +287,10 @@ class _Module:
             if isinstance(statement, ast.ClassDef):
                 inner = [*above, statement]
                 name = f"{self.path}:{statement.name}"
-                yield from self._scope(statement, statement.body, name, {}, inner)
+                yield from self._scope(statement, statement.body, name, None, inner)
             elif isinstance(statement, _FUNCTIONS):
                 inner = [*above, statement]
-                yield from self._scope(statement, statement.body, owner, flow.kinds, inner)
+                yield from self._scope(statement, statement.body, owner, flow, inner)
 
     def _comment(self, statement: ast.stmt, place: ast.expr) -> str | None:
         """The reason given on the lines of the place, of the head of its statement, or above."""
@@ -372,13 +372,14 @@ class _Flow:
         node: ast.AST,
         body: list[ast.stmt],
         owner: str | None,
-        kinds: dict[str, str],
+        outer: _Flow | None,
     ) -> None:
-        self.world, self.owner, self.kinds, self.node = module.world, owner, kinds, node
+        self.world, self.owner, self.node = module.world, owner, node
+        self.kinds: dict[str, str] = dict(outer.kinds) if outer else {}
         self.path, self.modules = module.path, module.modules
         self.body = body
         self.points: set[str] = set()
-        self.certified: set[str] = set()
+        self.certified: set[str] = set(outer.certified) if outer else set()
         """Functions given or made here whose annotated result is no float."""
         for statement in _statements(body):
             if isinstance(statement, _FUNCTIONS) and statement.returns is not None:
@@ -401,6 +402,7 @@ class _Flow:
         more = filter(None, [arguments.vararg, arguments.kwarg])
         for argument in [*_parameters(arguments), *more]:
             self.kinds.pop(argument.arg, None)
+            self.certified.discard(argument.arg)
             if argument.annotation is None:
                 if argument.arg in ("self", "cls") and self.owner:
                     self.kinds[argument.arg] = self.owner

@@ -236,6 +236,7 @@ def test_functions_that_return_proposals() -> None:
         "return x.mid() is None",
         "return math.floor(y) > 0",
         "return print(float(x))",
+        "def at(z: arb) -> arb: ...\n    def g() -> bool:\n        return at(x.mid()) > 0",
     ],
 )
 def test_no_decision(body: str) -> None:
