@@ -111,6 +111,7 @@ def certify(
     )
     bits = bits_for(digits) + lost_bits
     last = CAP_FACTOR * bits + CAP_EXTRA if cap is None else max(bits, cap)
+    # proposes: how long to try; a ball of any precision encloses
     while bits <= last:
         with precision(bits):
             ball = compute()

@@ -70,7 +70,10 @@ _POINT = 60
 
 
 def _on_circle(count: int, m: int, success: arb, failure: arb) -> arb | None:
-    """The tail by points on a circle; None where terms are cheaper. Floats choose the circle."""
+    """The tail by points on a circle; None where terms are cheaper.
+
+    Proposes: the circle and its nodes; the errors of any choice that is not refused are enclosed.
+    """
     a, b = float(success.mid()), float(failure.mid())
     bits = (balls.current() + 16) * math.log(2)
     reach = math.sqrt(2 * bits)
@@ -93,8 +96,10 @@ def _on_circle(count: int, m: int, success: arb, failure: arb) -> arb | None:
     last = math.ceil(reach * points / (2 * math.pi * deviation))
     if reach * deviation < _POINT * last:
         return None
-    radii = (inner, radius, outer)
-    return _circle_sum(count, m, (success, failure), radii, (math.ceil(points), last))
+    nodes = math.ceil(points), last
+    if 2 * last >= nodes[0]:  # beyond half the circle nodes would count twice
+        return None
+    return _circle_sum(count, m, (success, failure), (inner, radius, outer), nodes)
 
 
 def _circle_sum(
@@ -113,6 +118,7 @@ def _circle_sum(
         return (count * (failure + success * z).log() - m * z.log()).exp()
 
     total = (weight(acb(radius)) / (1 - 1 / radius)).real
+    # proposes: how many nodes, short of half the circle; `beyond` bounds all others
     for j in range(1, last + 1):
         z = radius * acb(0, j * angle).exp()
         total += 2 * (weight(z) / (1 - 1 / z)).real

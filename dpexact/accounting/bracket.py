@@ -1,4 +1,7 @@
-"""The search for where a monotone guarantee begins to hold: it proposes values, decides nothing.
+"""The search for where a monotone guarantee begins to hold.
+
+Proposes: values to try. On which side of the threshold one lies is decided by who tries it, and
+:meth:`Bracket.note` moves the ends to exactly the values that were tried.
 
 A *gap* is about ``log(delta/target)`` at a value: its sign tells the side, its size the distance.
 """

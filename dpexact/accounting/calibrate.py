@@ -233,7 +233,10 @@ class _Calibration:
         return _is_unbounded(owner) and not (sampled and self.direction == "add")
 
     def _guess(self, bracket: Bracket) -> tuple[Fraction, float | None]:
-        """Where to start: about the answer and the slope of the gap there, or the default."""
+        """Where to start: about the answer and the slope of the gap there, or the default.
+
+        Proposes: the first value of a search that certifies every value it uses.
+        """
         value, target = self.parameter.start, self.target.upper
         if target <= 0:
             return value, None

@@ -197,7 +197,7 @@ class _Split:
 
     def __init__(self, atoms: list[Atom], count: int) -> None:
         pairs = [(balls.ball(a.p), balls.ball(a.q)) for a in atoms]
-        # which outcomes are the main ones is free: the largest make the shortest sums
+        # proposes: the main outcomes; any two may be, and the largest make the shortest sums
         order = sorted(range(len(atoms)), key=lambda i: float((pairs[i][0] + pairs[i][1]).mid()))
         self.count = count
         self.others = [pairs[i] for i in order[:-2]]

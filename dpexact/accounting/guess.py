@@ -1,4 +1,4 @@
-"""About ``delta`` in floats, for proposals only, where exact evaluations are dear."""
+"""Proposes: about ``delta`` in floats, where exact evaluations are dear."""
 
 from __future__ import annotations
 

@@ -103,16 +103,19 @@ class _Search:
             tolerance = Fraction(self.high) / 10 ** (self.digits + 1)
             if self.high - self.low <= tolerance:
                 return ""
+            # proposes: the next point; `side` certifies where it lies
             guess = x1 - g1 * (x1 - x0) / (g1 - g0) if g1 != g0 else self.low
             stalled = False
             if step % 4 == 3:
                 before, width = width, Fraction(self.high) - self.low
                 stalled = 2 * width > before
+            # proposes: likewise, a point inside rather than outside
             if stalled or not self.low < guess < self.high:
                 guess = (self.low + Fraction(self.high)) / 2
             guess = self.rounded(guess)
             x0, g0, x1, g1 = x1, g1, guess, self.gap(guess)
             ends = [x1 - tolerance / 3, x1 + tolerance / 3]
+            # proposes: whether to ask there or on both sides; `side` certifies either
             if abs(x1 - x0) > tolerance and self.side(x1) is not Order.UNDECIDED:
                 continue
             if Order.UNDECIDED in [self.side(end) for end in ends]:

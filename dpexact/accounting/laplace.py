@@ -94,6 +94,7 @@ class LaplaceProduct(InvertedProfile):
         bits = route.reachable(balls.bits_for(digits))
         if bits == 0:
             return Enclosure(ZERO, ONE, self.method, TOO_LONG)
+        # proposes: the precision; the sum encloses at any
         if bits < balls.bits_for(digits):
             with balls.precision(bits):
                 best = balls.to_enclosure(self._with_infinite(route, epsilon), self.method)
@@ -151,7 +152,7 @@ class Route:
         self.log_delta: float = min(0.0, Landscape(parts.noises()).chernoff(epsilon, 1)[1])
 
     def reachable(self, bits: int) -> int:
-        """The largest precision up to ``bits`` for which the sum is short enough, else 0."""
+        """Proposes: the largest precision up to ``bits`` for which the sum is short, else 0."""
         return next((fewer for fewer in range(bits, 0, -8) if self.plan(fewer)), 0)
 
     def delta(self, epsilon: arb) -> arb:
@@ -178,7 +179,10 @@ class SumPlan:
 def plan_sum(
     rates: list[tuple[float, int]], epsilon: float, log_error: float, limit: int
 ) -> SumPlan | None:
-    """Where to cut the sum over ``r``; ``None`` if more than ``limit`` terms would be needed."""
+    """Where to cut the sum over ``r``; ``None`` if more than ``limit`` terms would be needed.
+
+    Proposes: a number of terms up to ``steps - 1``, which is exact, and bits of precision.
+    """
     steps = sum(count for _, count in rates)
     choices = math.prod(count + 1 for _, count in rates) // 2 + 1
     if len(rates) == 1 and rates[0][0] > 0:
@@ -221,6 +225,7 @@ def finite_sum(parts: LaplaceParts, epsilon: arb, plan: SumPlan) -> arb:
         rates = [(balls.ball(rate), count) for rate, count in parts.parts]
         span = sum((rate * count for rate, count in rates), arb(0))
         inverse = [arb(1)]
+        # proposes: the number of terms; `remainder` bounds the others
         for i in range(1, terms + 1):
             inverse.append(inverse[-1] / i)
         points: dict[int, list[tuple[fmpz, arb]]] = {}
@@ -240,9 +245,11 @@ def finite_sum(parts: LaplaceParts, epsilon: arb, plan: SumPlan) -> arb:
             )
             for weight, x in group:
                 value = series(x)
+                # proposes: the number of terms; with all of them the rest is in closed form
                 if j == steps and terms == steps - 1:
                     value += arb(2) ** (steps - 1) * (x.exp() - arb_poly(inverse)(x))
                 total += weight * value  # holds 0 if x does
+        # proposes: the number of terms; with fewer than all the rest is bounded
         if terms < steps - 1:
             total += arb(2) ** steps * remainder(steps, terms, (span - epsilon) / 2)
         return ((epsilon - span) / 2).exp() * arb(2) ** (1 - steps) * total
@@ -255,10 +262,12 @@ def coefficients(steps: int, j: int, terms: int) -> list[fmpz]:
     """
     found = [fmpz(1)]
     before = fmpz(0)
+    # proposes: how many are needed; each is exact
     for r in range(terms - 1):
         following = ((2 * j - steps) * found[r] - (steps - 1 - r) * before) // (r + 1)
         before = found[r]
         found.append(following)
+    # proposes: likewise
     return found[:terms]
 
 
@@ -269,11 +278,13 @@ def remainder(steps: int, terms: int, x: arb) -> arb:
     :math:`S_{i-1} x^i/i!` fall by at least :math:`\max(steps/i, 1)\,x/(i+1)`.
     """
     bound, binomial = fmpz(0), fmpz(1)
+    # proposes: how many terms are summed; the bound is right after any number of them
     for t in range(terms + 1):
         bound += binomial
         binomial = binomial * (steps - 1 - t) // (t + 1)
     i = terms + 1
     ratio = x * max(steps, i) / (i * (i + 1))
+    # proposes: likewise; a ball decides whether the others fall
     if not ratio < 1:
         return arb.nan()
     first = bound * x**i / arb(fmpz.fac_ui(i))

@@ -80,7 +80,7 @@ class LaplaceSplit(InvertedProfile):
         return found.short(found.reason or summed.reason)
 
     def _plan(self, query: Query, digits: float) -> tuple[int, Plan] | None:
-        """The number of losses inside to sum, and the contour for the rest."""
+        """Proposes: the number of losses inside to sum, and the contour for the rest."""
         best: tuple[int, Plan] | None = None
         least = float(_WORK)
         for split in _SPLITS:

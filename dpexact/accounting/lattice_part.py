@@ -165,6 +165,7 @@ class DiscreteGaussianPart(LatticePart):
         """``(first, w / w_centre, a ball that holds the rest)``."""
         bits = balls.current()
         reach = math.ceil(math.sqrt(2 * self._variance * (bits + 8) * math.log(2))) + 2
+        # proposes: what is too much work
         if 2 * reach > MAX_ATOMS:
             raise UnsupportedMechanism(
                 f"no certified accounting for a discrete Gaussian of more than {MAX_ATOMS} "
@@ -174,6 +175,7 @@ class DiscreteGaussianPart(LatticePart):
         # with x = centre + d the exponent is above that of the centre by d (2 off - d)/(2 sigma^2)
         off = balls.ball(2 * (theta * self.sensitivity - centre))
         scale = 1 / (2 * balls.ball(self.variance))
+        # proposes: how far to sum; from 2 on the ratios are below 1, and `rest` bounds the rest
         weights = [(d * (off - d) * scale).exp() for d in range(-reach, reach + 1)]
         rest = arb(0)
         for edge, beyond in ((reach, reach + 1), (-reach, -reach - 1)):
@@ -187,6 +189,7 @@ class DiscreteGaussianPart(LatticePart):
         return theta * s * s / (2 * self._variance) + log_sum(exponents) - log_sum(plain)
 
     def _float_exponents(self, theta: float) -> list[float]:
+        """Proposes: some logarithms of tilted weights, for estimates of moments."""
         centre = theta * self.sensitivity
         middle, reach = round(centre), math.ceil(4 * math.sqrt(self._variance)) + 2
         step = max(1, reach // 50)

@@ -60,6 +60,7 @@ def commensurate(
     scale = math.lcm(*(ratio.denominator for ratio in known))
     numerators = [int(ratio * scale) for ratio in known]
     shared = math.gcd(*numerators)
+    # proposes: the cheapest method; without a lattice others answer
     if max(numerators) > longest * shared:
         return None
     unit = reals.multiply(base, reals.rational(Fraction(shared, scale)))
@@ -129,7 +130,7 @@ class LatticeComposition(InvertedProfile):
             return ZERO, 64
 
     def near(self, delta: Real) -> Fraction:
-        """The least epsilon of all Chernoff bounds, in floats."""
+        """Proposes: the least epsilon of all Chernoff bounds, in floats."""
         with balls.precision(64):
             left = balls.ball(delta) - self.infinite.ball()
             log_delta = float((left if left > 0 else balls.ball(delta)).log().mid())
@@ -192,6 +193,7 @@ class LatticeComposition(InvertedProfile):
 
     def _check_length(self, theta: Fraction) -> None:
         width = math.sqrt(2 * balls.current() * math.log(2))
+        # proposes: what is too much work
         if 2 * width * self._spread(float(theta)) > MAX_ATOMS:
             raise UnsupportedMechanism(
                 f"no certified accounting on a lattice of more than {MAX_ATOMS} points"
@@ -200,6 +202,7 @@ class LatticeComposition(InvertedProfile):
     def _tilt(self, epsilon: float) -> Fraction:
         """Roughly the ``theta`` that balances the sum, coarse so that laws are used again.
 
+        Proposes: a tilt; every ``theta >= 0`` is valid, with what was dropped bounded for it.
         A shift of ``theta`` by ``1/std(loss)`` moves the tilted law by its own width, no farther.
         """
 

@@ -203,6 +203,7 @@ class OptimalComposition(Profile):
         limit = 4 * balls.bits_for(digits) + bits
         loss = 0 if m is None else 2 * m - self.count
         first = self.count // 2 + 1 if m is None else m + 1
+        # proposes: how long to try; balls decide, or it stays undecided
         while bits <= limit:
             with balls.precision(bits):
                 level = (loss * balls.ball(self.eps)).exp()

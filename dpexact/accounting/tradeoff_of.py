@@ -120,6 +120,7 @@ class DualTradeoff(TradeoffFunction):
             t = _STEEPEST * (k / _OUTLINE_LINES) ** 2
             delta = self._near(t)
             lines += [(1 - delta, math.exp(t)), (math.exp(-t) * (1 - delta), math.exp(-t))]
+            # proposes: a picture
             if delta < _FLAT:
                 break
         alphas = [(k / _OUTLINE_POINTS) ** 2 for k in range(_OUTLINE_POINTS + 1)]

@@ -1,4 +1,4 @@
-"""Plans of contour integrals: floats that the checker with MPFR judges by what comes out."""
+"""Proposes: plans of contour integrals, which the checker with MPFR judges by what comes out."""
 
 from __future__ import annotations
 
@@ -47,8 +47,7 @@ def _plan(
 ) -> tuple[dict[str, Any] | str, int]:
     try:
         composition = tuple((_step(json.loads(text), way), n) for text, n in steps.items())
-        near = [float(x) for x in points]  # proposes: the checker judges what comes of the plan
-        # proposes: the checker verifies that no loss is larger
+        near = [float(x) for x in points]
         if way == "add" and _largest(composition) <= min(near):
             return "no larger loss", 64 + 4 * digits
         planner = Planner(composition, _MAX_WORK)

@@ -132,6 +132,20 @@ def test_too_wide_a_probability_is_no_number_but_never_wrong() -> None:
             assert not found.is_finite() or found.contains(arb(0.5))
 
 
+def test_a_badly_chosen_circle_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its floats may choose anything: what would count nodes twice is not summed."""
+    monkeypatch.setattr(binomial, "_ROOM", 0.0)
+    monkeypatch.setattr(binomial, "_POINT", 0)
+    summed = 0
+    for count in (1, 2, 3, 10, 50, 400):
+        for m in range(count // 2, count):
+            x = tail(_on_circle, count, m, Fraction(1, 2), 64)
+            if x is not None and x.is_finite():
+                summed += 1
+                assert exact_tail(count, m, Fraction(1, 2)) in balls.to_enclosure(x)
+    assert summed
+
+
 @pytest.mark.parametrize(
     ("m", "radii", "nodes"),
     [

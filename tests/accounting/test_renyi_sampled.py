@@ -64,3 +64,9 @@ def test_order_one_lies_between_its_neighbours(monkeypatch):
 
             true = mpmath.quad(integrand, mpmath.linspace(-14, 16, 31))
             assert low < true < high
+
+
+@pytest.mark.parametrize(("order", "applies"), [("200000", True), ("200000+1e-30", False)])
+def test_the_largest_order_of_the_series_is_compared_exactly(order, applies):
+    pair = SampledGaussian(real("1/100"), real("1/10"), real(order), False)
+    assert pair._has_series is applies

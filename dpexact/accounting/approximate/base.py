@@ -65,8 +65,10 @@ class Approximation(ABC):
                 return Enclosure.exact(Fraction(0), self.method)
             while not self.delta_ball(high) < target:
                 low, high = high, 2 * high
+                # proposes: when to give up, and then nothing is claimed
                 if high > _LARGEST:
                     return unknown.short(f"the claim of {self.method} stays above delta")
+            # proposes: how long to go on; any bracket whose ends have certified signs is valid
             while high - low > high * arb(2) ** (-_BRACKET_BITS // 4):
                 # proposes: a point; on which side it lies is certified
                 middle = ((low + high) / 2).mid()

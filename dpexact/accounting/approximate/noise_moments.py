@@ -111,8 +111,9 @@ def _discrete_gaussian(variance: Real, width: int) -> NoiseMoments:
 
 def _noise_sum(square: arb, power: int) -> arb:
     """``sum over all integers of |x|^power e^(-x^2/(2 square))``."""
-    about = float(square.mid())  # proposes: where the sum ends, the rest being bounded
+    about = float(square.mid())
     reach = math.sqrt(2 * about * (balls.current() + _GUARD) * math.log(2))
+    # proposes: what is too much work
     if 2 * reach + 4 > MAX_ATOMS:
         raise UnsupportedMechanism(
             f"no moments of a discrete Gaussian of more than {MAX_ATOMS} outcomes"
@@ -122,6 +123,7 @@ def _noise_sum(square: arb, power: int) -> arb:
         return arb(x) ** power * (-(arb(x) ** 2) / (2 * square)).exp()
 
     last = math.ceil(reach) + 2
+    # proposes: where the sum ends; `tail` bounds the rest wherever that is
     found = sum((weight(x) for x in range(1, last + 1)), arb(0))
     edge, beyond = weight(last + 1), weight(last + 2)
     if not beyond < edge:  # from here on the quotients fall

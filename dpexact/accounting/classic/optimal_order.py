@@ -88,6 +88,7 @@ class _Problem:
             width = (abs(guess) + arb("1e-30")) * arb(2) ** (lost - balls.current())
             # proposes: two points; what holds at them is certified there
             low, top = (guess - width).mid(), (guess + width).mid()
+            # proposes: `low`; at 0 or below the end is 0, and eps >= 0
             if self._guaranteed(top) and (low <= 0 or self._refuted(low)):
                 return low.max(arb(0)).union(top)
         return arb.nan()
@@ -113,9 +114,9 @@ class _Problem:
     def _place(self, epsilon: arb) -> arb:
         """About the ``p`` of the minimum, sought on the logistic scale between delta and 1.
 
+        Proposes: a point; the bounds by the tangent at ``p`` and by ``m(p)`` hold at any ``p``.
         At ``p - delta = (alpha - 1) delta`` the first part of ``m'`` is 0: the minimum lies beyond.
         """
-        # proposes: a point p; the tangent bound holds at any
         delta = self.delta.mid()
         least = ((self.alpha - 1) * delta).mid()
         if not least < (1 - delta) * arb("0.999"):

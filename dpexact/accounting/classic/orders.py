@@ -71,7 +71,8 @@ def renyi_epsilon(
         order: a rational above 1.
 
     Raises:
-        InvalidInput: an argument out of its domain, or a divergence that is infinite everywhere.
+        InvalidInput: an argument out of its domain, or a divergence that is infinite at every order
+            that was tried.
         PrecisionNotReached: the digits were not reached; carries the best enclosure.
 
     >>> from dpexact.enclosure import Enclosure
@@ -145,11 +146,13 @@ class _Search:
             first = self.ratio(center, bits)
             if first <= 0:
                 return BestOrder(Enclosure.exact(_ZERO, self.name), center + 1)
-            if first > 0 and not first.is_finite():
-                raise InvalidInput("curve: the divergence is infinite at every order")
+            if first > 0 and not first.is_finite():  # as at all larger orders
+                least = f"1 + {float(center):.1g}"
+                raise InvalidInput(f"curve: the divergence is infinite from about order {least} on")
             top = balls.to_enclosure(first).upper if first.is_finite() else math.inf
         best = Enclosure(_ZERO, max(top, _ZERO), self.name)
         limit = self.curve(None, self.digits + 2)
+        # proposes: which of two proofs to try; each answers for itself
         if limit.upper < math.inf and at > _LOG_RANGE - 1:
             return self._at_infinity(limit)
         width = 1e-5
@@ -181,14 +184,19 @@ class _Search:
         with balls.precision(bits):
             a, b, c = (balls.ball(t) for t in points)
             na, nb, nc = (self.numerator(t, bits) for t in points)
+            if not (na.is_finite() and nb.is_finite() and nc.is_finite()):
+                return None, center
             fa, fb, fc = na / a, nb / b, nc / c
             left, right = (nb - na) / (b - a), (nc - nb) / (c - b)
-            curvature = (fa - 2 * fb + fc).mid()  # proposes: the next center
+            curvature = (fa - 2 * fb + fc).mid()
             better = center
+            # proposes: the next center; any three points that bracket give a bound
             if curvature > 0:
                 step = balls.ball(width * center) * (fa - fc).mid() / (2 * curvature)
                 better = balls.midpoint(b + step)
+            # proposes: whether the next center is one; balls decide that these points bracket
             if not (better > 0 and fa > fb and fc > fb):
+                # proposes: the next center
                 return None, (better if better > 0 else center)
             lowest = fb.min((nb - right * (b - a)) / a).min((nb + left * (c - b)) / c)
             found = balls.to_enclosure(lowest.union(fb))
@@ -208,6 +216,7 @@ class _Search:
             with balls.precision(bits):
                 na, nb = self.numerator(b / 2, bits), self.numerator(b, bits)
                 bound = ((nb - na) / balls.ball(b / 2)).min(nb / balls.ball(b))
+                # proposes: b; the bound holds for any at which balls find the function falling
                 if bound.is_finite() and self.numerator(2 * b, bits) <= 2 * nb:
                     lowest = min(balls.to_enclosure(bound).lower, limit.lower)
                     found = found.meet(Enclosure(lowest, math.inf, self.name))

@@ -16,12 +16,15 @@ def increasing_root(function: Callable[[arb], arb], low: arb, high: arb) -> arb:
     the current precision, and the ball is not finite when they cannot be.
     """
     guess = propose_root(function, low, high)
+    # proposes: the first width; the signs at both ends are certified whatever it is
     radius = arb(2) ** (-balls.current() + 8) * (1 + abs(guess)) if guess == 0 else abs(guess)
     for lost in (8, 16, 32, 64):
         width = radius * arb(2) ** (lost - balls.current())
         # proposes: two points; the signs there are certified
         left, right = (guess - width).mid(), (guess + width).mid()
+        # proposes: the points; at an end of the range the sign is known, elsewhere a ball decides
         below = left <= low or function(left) <= 0
+        # proposes: likewise
         above = right >= high or function(right) >= 0
         if below and above:
             return left.max(low).union(right.min(high))
@@ -29,8 +32,10 @@ def increasing_root(function: Callable[[arb], arb], low: arb, high: arb) -> arb:
 
 
 def propose_root(function: Callable[[arb], arb], low: arb, high: arb) -> arb:
-    """About the root of an increasing function: regula falsi, halving where it is slow."""
-    # proposes: a point near the root, on whose place nothing depends
+    """About the root of an increasing function: regula falsi, halving where it is slow.
+
+    Proposes: a point, which is certified, or used where any will do, by who asks for it.
+    """
     a, b = low.mid(), high.mid()
     fa, fb = function(a).mid(), function(b).mid()
     if fa >= 0 or fb <= 0:

@@ -63,6 +63,7 @@ def delta_many(
     """Delta at each ``(epsilon, repeat)``; queries share moments wherever one line serves them."""
     planner = make_planner(composition, max_work)
     results: dict[int, Enclosure] = {}
+    # proposes: which queries share a line; each is enclosed by itself
     order = sorted(range(len(queries)), key=lambda i: (queries[i][1], approximate(queries[i][0])))
     for group in groups([queries[i][1] for i in order]):
         members = [order[i] for i in group]
@@ -110,14 +111,17 @@ def solve_delta(
             return _only_infinite(planner.composition, repeat)
     query, margin, spent = Query(approximate(epsilon), repeat), 0.0, 0
     best = Enclosure(_ZERO, _ONE, METHOD)
+    # proposes: whether a second lower bound is worth its price; both are proved
     if planner.saddle(query)[1] > _NEARLY_ONE:
         best = _bhattacharyya(planner, epsilon, repeat, digits)
     reason = "the bounds did not shrink as expected"
     try:
         for _ in range(_MOST_PASSES):
+            # proposes: when to stop; the digits of an answer are counted from its exact ends
             if relative_width(best) <= 10.0**-digits or spent > planner.max_work:
                 break
             contour = shared
+            # proposes: which line; any gives an enclosure
             if contour is None or spent:
                 contour = Contour(planner, planner.plan([query], digits + margin))
             best = best.meet(_evaluate(contour, epsilon, repeat))
@@ -131,6 +135,7 @@ def solve_delta(
     except TooExpensive as cause:
         reason = str(cause)
         best = _affordable(planner, epsilon, repeat, digits, best)
+    # proposes: whether to give a reason; digits are counted from the exact ends
     return best if relative_width(best) <= 10.0**-digits else best.short(reason)
 
 

@@ -108,11 +108,13 @@ class ManyInside:
             size = (1 + radius * (radius + 2 * x.tanh())).sqrt()
             bound *= ((-rate / 2).exp() * x.cosh() * size) ** count
         q = 1 / (2 * arb(u) * radius)
+        # proposes: the radius; any is valid for which a ball finds `q <= 1`
         if not q <= 1:
             return whole
         return arb.min(whole, (bound * q**self.least).upper())
 
     def _log_bound(self, c: float, u: float, rho: float) -> float:
+        """Proposes: about the logarithm of the bound, to compare radii by."""
         q = 1 / (2 * u * rho)
         if q > 1:
             return math.inf
@@ -129,7 +131,7 @@ class ManyInside:
         return [(approximate(rate), count) for rate, count in self.parts]
 
     def _radius(self, c: float, u: float) -> float | None:
-        """About the best radius."""
+        """Proposes: about the best radius of Cauchy's bound, which holds for all."""
         radii = [2.0 ** (i / 2) / (2 * u) for i in range(1, _RADII)]
         best = min(radii, key=lambda rho: self._log_bound(c, u, rho))
         return best if math.isfinite(self._log_bound(c, u, best)) else None

@@ -67,17 +67,20 @@ def epsilon_curve(
     for group in groups(distinct):
         members = [distinct[i] for i in group]
         ends = [(t, _estimate(planner, delta, t)) for t in _spread(members)]
+        # proposes: which repetitions place the shared line; any line is valid
         probes = [Query(near, t, _log_delta(planner, delta, t)) for t, near in ends if near > 0]
         wanted = max((_digits(planner, query, digits) for query in probes), default=0.0)
         shared = shared_contour(planner, probes, wanted)
         for repeat in members:
             near = _extrapolated(solved, repeat)
+            # proposes: a root; `_checked` returns only what balls bracket around it
             if shared is not None and near > 0:
                 quick = _checked(shared, delta, repeat, near, 10.0**-digits)
                 if quick is not None:
                     results[repeat], root = quick
                     solved = [*solved[1 - _NEIGHBOURS :], (repeat, root)]
                     continue
+            # proposes: where the search begins
             near = near or _interpolated(ends, repeat)
             found = results[repeat] = _solve(planner, delta, repeat, digits, near, shared)
             if found.digits < digits:
@@ -95,7 +98,7 @@ def _spread(members: Sequence[int]) -> list[int]:
 
 
 def _interpolated(ends: Sequence[tuple[int, float]], repeat: int) -> float:
-    """Linear interpolation between the estimates."""
+    """Proposes: an estimate, by linear interpolation between those at the ends."""
     (low, value), *others = ends
     for high, following in others:
         if repeat <= high:
@@ -143,6 +146,7 @@ def _log_delta(planner: Planner, delta: Real, repeat: int) -> float:
         for step, n in planner.composition:
             finite *= step.mass() ** (n * repeat)
         above = ball(delta) - (1 - finite)
+        # proposes: whether a contour is tried; without one the trivial bounds are left
         if not above > 0:
             raise InfiniteEpsilon("delta must exceed the mass at infinity")
         return float(above.mid().log().mid())
@@ -157,6 +161,7 @@ def _digits(planner: Planner, query: Query, digits: float) -> float:
 def _solve(
     planner: Planner, delta: Real, repeat: int, digits: int, near: float, shared: Contour | None
 ) -> Enclosure:
+    # proposes: whether to look at 0 first; balls decide what is met there
     if near <= 0:
         met = _met_at_zero(planner, delta, repeat, digits)
         if met is Ternary.HOLDS:
@@ -187,13 +192,17 @@ def _solve(
         if best is not None:
             break
         margin = 2 * margin + 2
+    # proposes: whether to give a reason; the bracket is certified for any goal
     if best is not None and goal == digits:
         return best
     return (best or _chernoff(planner, delta, repeat)).short(reason)
 
 
 def _searched(planner: Planner, delta: Real, repeat: int, high: float) -> float:
-    """About epsilon, by bisection on enclosures of delta: for when the saddle point misleads."""
+    """About epsilon, by bisection on enclosures of delta: for when the saddle point misleads.
+
+    Proposes: a point, around which the caller certifies a bracket.
+    """
     if not math.isfinite(high):
         raise TooExpensive("nothing bounds epsilon from above")
     cautious = Planner(planner.composition, planner.max_work // 20)
@@ -222,9 +231,11 @@ def _bracket(
             following = contour.newton(at, repeat, target)
             if following is None:
                 return None
+            # proposes: Newton steps; `_around` certifies both ends wherever they lead
             if not following > 0:
                 following = at / 2
             moved, at = float((following - at).mid()), following.mid()
+            # proposes: when to stop
             if abs(moved) < 0.03 * math.sqrt(width) * float(at):
                 break
         found = _around(contour, target, repeat, at, width)

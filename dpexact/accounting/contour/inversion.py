@@ -56,6 +56,7 @@ class Contour:
     """
 
     def __init__(self, planner: Planner, plan: Plan) -> None:
+        # proposes: the plan; floats mean their exact values, and no others are allowed
         if not (plan.abscissa > 0 and plan.step > 0 and plan.count > 0):
             raise ValueError(f"the abscissa, step and count of {plan} must be positive")
         self.plan = plan
@@ -87,6 +88,7 @@ class Contour:
     def _nodes(self) -> list[acb]:
         """``s_n = c + i n h``."""
         c, h = arb(self.plan.abscissa), arb(self.plan.step)
+        # proposes: how many nodes; the tail bounds all others
         return [acb(c, n * h) for n in range(self.plan.count + 1)]
 
     @cached_property
@@ -133,8 +135,9 @@ class Contour:
         ]
 
     def newton(self, epsilon: arb, repeat: int, target: arb) -> arb | None:
-        """A better epsilon for ``delta = target``: an uncertified Newton step on ``log delta``.
+        """A better epsilon for ``delta = target``: a Newton step on ``log delta``.
 
+        Proposes: a point, on both sides of which the caller certifies delta.
         None where the errors of the sum drown delta.
         """
         weights = self._weighted(repeat)
@@ -162,6 +165,7 @@ class Contour:
         """
         c, period = arb(self.plan.abscissa), self._period
         fixed = finite / (c * period).expm1()
+        # proposes: the order; the known part is right for either kind
         if order < 1:
             return fixed, arb(0)
         return fixed, finite * epsilon.exp() / ((c + 1) * period).expm1()
@@ -193,6 +197,7 @@ class Contour:
             b = max(self._order(first, repeat, True), self.plan.abscissa + self.plan.step / 6)
             moment = self._product(b, repeat, backward=False)
             above = bounds.alias_above(moment, arb(b), c, period, first)
+        # proposes: the order; each kind has a bound of its own, for all orders of the kind
         if order < 1:
             moment = self._product(-order, repeat, backward=False)
             deficit = bounds.alias_deficit(moment, arb(order), c, period, last)
@@ -202,7 +207,10 @@ class Contour:
         return Errors(tail.upper(), above.upper(), below.upper(), deficit.upper())
 
     def _order(self, epsilon: arb, repeat: int, above: bool) -> float:
-        """A good order for an alias; neighbouring queries share it, since any is valid."""
+        """A good order for an alias, which neighbouring queries share.
+
+        Proposes: an order, since any is valid.
+        """
         near, period = float(epsilon.mid()), float(self._period.mid())
         key = round(8 * math.log(repeat)), round(16 * near / period), above
         if key not in self._orders:
@@ -218,9 +226,11 @@ class Contour:
         product = arb(1)
         for index, (step, n) in enumerate(self._composition):
             key = index, b, backward
+            # proposes: the order, a float that means its exact value here as in the key
             if key not in self._moments:
                 side = step.reverse if backward else step
                 self._moments[key] = side.moment(b, self.plan.coarse)
+            # proposes: likewise
             product *= self._moments[key] ** (n * repeat)
         return product
 

@@ -82,7 +82,10 @@ class LaplaceNoise:
         return arb.min(bound.upper(), self.moment(c, accuracy).upper())
 
     def cumulant(self, c: float) -> Jet:
-        """Closed form, scaled by ``e^-|x|``; symmetric about ``-1/2``."""
+        """Closed form, scaled by ``e^-|x|``; symmetric about ``-1/2``.
+
+        Proposes: an estimate by which contours are planned.
+        """
         rate = approximate(self.rate)
         a = abs(c + 0.5)
         x = rate * a
@@ -255,7 +258,10 @@ class DiscreteGaussianNoise:
         return self.moment(c, accuracy)
 
     def cumulant(self, c: float) -> Jet:
-        """That of the Gaussian unless the noise is small."""
+        """That of the Gaussian unless the noise is small.
+
+        Proposes: an estimate by which contours are planned.
+        """
         variance = approximate(self.variance)
         half = self.shift**2 / (2 * variance)
         if variance > _SMOOTH:

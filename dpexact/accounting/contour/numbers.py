@@ -39,9 +39,11 @@ def relative_width(found: Enclosure) -> float:
 def powers(base: acb, count: int) -> list[acb]:
     """``base^0 .. base^{count - 1}`` by doubling: no product is deeper than ``O(log count)``."""
     found = [acb(1), base]
+    # proposes: how many are needed; each is what it is
     while len(found) < count:
         step = found[-1] * base
         found += [power * step for power in found]
+    # proposes: likewise
     return found[:count]
 
 

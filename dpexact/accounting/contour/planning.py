@@ -1,4 +1,7 @@
-"""Choice of the contour: abscissa, step, number of nodes, precision. Floats; nothing is trusted."""
+"""Choice of the contour: abscissa, step, number of nodes, precision, in floats.
+
+Proposes: plans and orders; whatever they are, the inversion encloses delta or refuses.
+"""
 
 from __future__ import annotations
 
@@ -42,7 +45,11 @@ class Plan:
 
     @property
     def height(self) -> float:
-        """An ordinate at or just below the first one that is left out."""
+        """An ordinate at or just below the first one that is left out.
+
+        It carries a bound: the product is rounded by half a unit in the last place at most, and the
+        float before it is farther away than that, also below a power of 2.
+        """
         return math.nextafter((self.count + 1) * self.step, 0.0)
 
 

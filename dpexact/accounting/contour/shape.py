@@ -1,4 +1,6 @@
-"""Where to put the nodes of the trapezoidal rule: float heuristics that decide cost, never truth.
+"""Where to put the nodes of the trapezoidal rule, by float heuristics.
+
+Proposes: rules; the sums over the nodes bound what any rule leaves out.
 
 The integrand is ``F(x) = e^{-x^2/2} A(x)^{c+1} B(x)^{-c}`` with ``A = 1 - up + up e^{x/sigma - 1/(2
 sigma^2)}`` and ``B(x) = 1 - down + down e^{-x/sigma - 1/(2 sigma^2)}``.

@@ -141,6 +141,7 @@ class GaussianMixture:
         """Nodes of the oblique rule; its terms exceed the sum by ``e^{shift^2/2} cos^-c``."""
         rule = self._shape.oblique(c, accuracy)
         lost = rule.shift**2 / 2
+        # proposes: an estimate of the bits lost
         if self._shape.down:
             lost -= c * math.log(math.cos(rule.shift / (2 * self._shape.sigma)))
         farthest = max(-rule.first, rule.last) * rule.spacing / self._shape.sigma

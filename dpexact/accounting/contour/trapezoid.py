@@ -49,6 +49,7 @@ class Integrand:
         up, down = self.up * turn, self.down / turn
         stay_up, stay_down = 1 - self.up, 1 - self.down
         spacing, zero = arb(rule.spacing), acb(0)
+        # proposes: the nodes; `outside` bounds all others
         for j in range(rule.first, rule.last + 1):
             x = j * spacing
             y = x / self.sigma
@@ -78,6 +79,7 @@ class Integrand:
         rise, slope = -left, right - pull
         if self.has_down:
             rise -= (self.power - self.c) / self.sigma
+        # proposes: the ends of the rule; balls decide whether the tails fall there
         if not (rise > 0 and slope > 0):
             raise TooExpensive("the rule is cut inside the bulk of the integrand")
         growth = (shift * shift / 2 - self.power * self.cosine(shift).log()).exp()
@@ -110,7 +112,9 @@ def positive_sum(f: Integrand, rule: Rule, u: float) -> tuple[arb, arb, arb]:
     """
     width = arb.pi() * f.sigma
     edge, shift = arb(rule.edge), arb(rule.shift)
+    # proposes: the rule, whose floats mean their exact values; balls decide the strip
     inside = rule.shift == 0 or rule.edge <= rule.shift or 2 * (edge + shift) < width
+    # proposes: likewise
     if not (inside and edge + shift < width and u >= 0):
         raise ValueError(f"the strip of {rule} is not admissible")
     height, lift = arb(u), shift * shift / 2
@@ -140,6 +144,7 @@ def oblique_moments(f: Integrand, rule: Rule, moment: arb, step: float, count: i
     go into the error instead: ``|e^{i n step l_j}| <= 1``.
     """
     top, shift = arb(rule.edge), arb(rule.shift)
+    # proposes: the rule, whose floats mean their exact values; balls decide the strip
     if not (top < arb.pi() * f.sigma and 0 < rule.shift < rule.edge):
         raise ValueError(f"the strip of {rule} is not admissible")
     turn, i_step = acb(0, shift), acb(0, arb(step))
@@ -152,6 +157,7 @@ def oblique_moments(f: Integrand, rule: Rule, moment: arb, step: float, count: i
         loss = log_a - log_b
         weight = scale * (f.c * loss + log_a - z * z / 2).exp()
         size = weight.abs_upper()
+        # proposes: which nodes are light; what they weigh is part of the error
         if size < limit:
             light += size
             continue

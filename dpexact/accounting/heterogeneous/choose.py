@@ -38,6 +38,7 @@ def different_responses(parameters: Parameters, infinite: InfiniteLoss) -> Profi
                 spread = math.sqrt(
                     sum((s.part.spread(0.0) * s.stride) ** 2 * s.count for s in law.parts)
                 )
+                # proposes: the cheapest method; each is certified
                 if _WINDOW * spread <= MAX_ATOMS:
                     return law
             if math.prod(sorted(count + 1 for _, count in parameters)[:-1]) <= _FEW_TYPES:

@@ -112,13 +112,15 @@ class GridLaws:
     def below(self, epsilon: arb) -> Fraction:
         """A lower bound: ``P(S) - e^epsilon Q(S)`` for ``S`` the labels from some one on."""
         size = len(self.lower)
-        tails = np.cumsum(self.lower[::-1])[::-1]  # floats choose the test
+        tails = np.cumsum(self.lower[::-1])[::-1]
         mirrored = np.cumsum(self.lower)[::-1]
         with balls.precision(BITS):
             growth = math.exp(min(float(epsilon.mid()), _MAX_EXPONENT))
             start = int(np.argmax(tails - growth * mirrored))
             lost = balls.ball(self.underflow)
+            # proposes: a test; any bounds from below
             p = _sum(self.lower[start:]) / balls.ball(1 + self.error) - lost
+            # proposes: likewise
             q = _sum(self.lower[: size - start]) * balls.ball(1 + self.error)
             gain = p - epsilon.exp() * (q + lost)
             if not gain.lower() > 0:
@@ -170,6 +172,7 @@ def grid_laws(parameters: Parameters, spacing: Fraction, tail: float) -> GridLaw
     Raises:
         TooLongError: a law grows too long.
     """
+    # proposes: the order of composing, which is free
     counted = sorted(parameters, key=lambda entry: balls.approximate(entry[0]))
     steps = sum(count for _, count in counted)
     cut = tail / steps / 4
@@ -182,6 +185,7 @@ def grid_laws(parameters: Parameters, spacing: Fraction, tail: float) -> GridLaw
             value = balls.ball(eps)
             up, down = 1 / (1 + (-value).exp()), 1 / (1 + value.exp())
             nearest = float((2 * value / step).mid())
+            # proposes: a label; any integer may be, and its distance is in `rounding`
             if not nearest < MAX_POINTS:
                 raise TooLongError
             label = round(nearest)
@@ -214,7 +218,8 @@ def _shifted_sum(masses: Floats, terms: list[tuple[int, float]]) -> Floats:
 def _cut_upper(masses: Floats, cut: float, reach: int) -> tuple[Floats, int, float]:
     """``(rest, skipped, above)``: up to ``cut`` of the low end moved up, of the high end taken off.
 
-    Only ``reach`` masses at either end are looked at.
+    Only ``reach`` masses at either end are looked at. Proposes: how many masses to cut; whatever is
+    cut is added to a higher loss.
     """
     start = min(_negligible(masses[:reach], cut), len(masses) - 1)
     end = min(_negligible(masses[::-1][:reach], cut), len(masses) - 1 - start)
@@ -226,7 +231,10 @@ def _cut_upper(masses: Floats, cut: float, reach: int) -> tuple[Floats, int, flo
 
 
 def _cut_lower(masses: Floats, cut: float, reach: int) -> Floats:
-    """Drop the same number of labels at both ends, up to ``cut`` of mass at the high one."""
+    """Drop the same number of labels at both ends, up to ``cut`` of mass at the high one.
+
+    Proposes: how many; a test that never holds for some labels is a test.
+    """
     end = min(_negligible(masses[::-1][:reach], cut), (len(masses) - 1) // 2)
     return masses[end : len(masses) - end]
 

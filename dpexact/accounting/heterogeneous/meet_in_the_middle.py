@@ -116,7 +116,11 @@ class Meeting:
         return p * unit + error, q * unit + error, doubt.upper()
 
     def _near(self, halves: _Halves, threshold: int, slack: int, at: Sequence[int]) -> arb:
-        """The mass of the pairs whose keys do not decide whether they count."""
+        """The mass of the pairs whose keys do not decide whether they count.
+
+        Proposes: on which side a pair lies, by rounded keys; ``slack`` bounds their error, and what
+        lies within it counts as doubt.
+        """
         keys, tails, size = halves.keys, halves.p_tails, len(halves.keys)
         total = 0
         for key, mass, place in zip(halves.first.keys, halves.first.masses, at, strict=True):
@@ -138,6 +142,7 @@ class Meeting:
     def _build(self, bits: int) -> _Halves:
         whole = sum((c * balls.ball(eps) for half in self.split for eps, c in half), arb(0))
         size = balls.midpoint(whole)
+        # proposes: the unit of the keys; the error of any is bounded
         magnitude = math.ceil(size).bit_length() if size >= 1 else -int(1 / size).bit_length()
         unit = arb(2) ** (bits - magnitude)
         first, second = (_outcomes(half, unit, bits) for half in self.split)

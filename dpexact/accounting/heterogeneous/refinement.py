@@ -87,6 +87,7 @@ class RefinedGrid:
             shrink, tail = self._next(best, tail, digits, size(best))
             cost = self.steps * max(laws.points, _OVERHEAD)
             shrink = min(shrink, (self.work - spent) / cost, step / self._finest(tail))
+            # proposes: when no work is left
             if shrink < _LEAST_SHRINK:
                 return best.short(_SPENT)
             step /= shrink

@@ -71,7 +71,7 @@ def _losses(laws: GridLaws) -> tuple[Floats, Floats]:
 
 
 def _crossing(p: Floats, q: Floats, losses: Floats, target: float) -> float:
-    """Where the float profile of masses ``p``, ``q`` at rising ``losses`` crosses ``target``."""
+    """Proposes: where the profile of masses ``p``, ``q`` at rising losses crosses the target."""
     p_tails, q_tails = np.cumsum(p[::-1])[::-1], np.cumsum(q[::-1])[::-1]
 
     def profile(at: int) -> float:
@@ -91,7 +91,10 @@ def _crossing(p: Floats, q: Floats, losses: Floats, target: float) -> float:
 def _certified(
     holds: Callable[[Fraction], bool], proposal: float, direction: int
 ) -> Fraction | None:
-    """A point near ``proposal``, moved in ``direction``, where ``holds`` is certain."""
+    """A point near ``proposal``, moved in ``direction``, where ``holds`` is certain.
+
+    Proposes: points, of which only one that certainly holds is returned.
+    """
     nudge = _NUDGE
     for _ in range(_TRIES):
         point = proposal + direction * max(abs(proposal), 1e-300) * nudge

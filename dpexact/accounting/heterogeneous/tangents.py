@@ -41,6 +41,7 @@ def epsilon_by_tangents(
             return None
         small = max(0, -math.floor(float(share.log().mid()) / math.log(2)))
     start = _proposal(meeting, float(share.mid()))
+    # proposes: a first point; without one nothing is claimed
     if not start > 0:
         return None
     point, low, high = Fraction(start), _ZERO, None
@@ -54,9 +55,11 @@ def epsilon_by_tangents(
             crossing = ((p - share) / q).log()
             if balls.in_range(crossing):
                 low = max(low, Fraction(balls.to_enclosure(crossing).lower))
+            # proposes: the point; balls decide on which side of the crossing it lies
             if p - at.exp() * q + doubt <= share:
                 high = point if high is None else min(high, point)
             tolerance = low / 10 ** (digits + 1)
+            # proposes: when to stop; both ends are certified
             if high is not None and high - low <= tolerance:
                 return Enclosure.bracket(low, high, meeting.method)
             if low == 0:
@@ -66,7 +69,10 @@ def epsilon_by_tangents(
 
 
 def _proposal(meeting: Meeting, target: float) -> float:
-    """About where the finite part of the profile crosses ``target``; 0 if it starts below."""
+    """About where the finite part of the profile crosses ``target``; 0 if it starts below.
+
+    Proposes: the first point at which a tangent is drawn.
+    """
     halves = [_float_outcomes(half) for half in meeting.split]
     (first, p_first, q_first), (second, p_second, q_second) = halves
     p_tails = np.append(np.cumsum(p_second[::-1])[::-1], 0.0)
@@ -88,7 +94,7 @@ def _proposal(meeting: Meeting, target: float) -> float:
 
 
 def _float_outcomes(half: Parameters) -> tuple[Floats, Floats, Floats]:
-    """Sums of ``eps``, rising, and the masses under P and Q."""
+    """Proposes: about the sums of ``eps``, rising, and the masses under P and Q."""
     keys, p, q = np.zeros(1), np.ones(1), np.ones(1)
     for eps, count in half:
         value = balls.approximate(eps)

@@ -95,6 +95,7 @@ class DiscreteGaussianStep(Step):
     def _reach(self, tail: float) -> int:
         """The largest ``|x|`` that is listed."""
         found = math.ceil(reach(tail) * math.sqrt(approximate(self.part.variance))) + 2
+        # proposes: what is too much work
         if 2 * found + self.part.sensitivity > MAX_ATOMS:
             raise UnsupportedMechanism(
                 f"no certified accounting for a discrete Gaussian of more than {MAX_ATOMS} "
@@ -114,15 +115,19 @@ class DiscreteGaussianStep(Step):
         """The outcomes around 0; the rest is infinite loss above and left out below."""
         far, s = self._reach(tail), self.part.sensitivity
         factor = -1 / (2 * ball(self.part.variance))
+        # proposes: how far to list; `beyond` bounds the other weights
         half = [(factor * (x * x)).exp() for x in range(far + s + 1)]
         ratio = (factor * (2 * (far + s) + 1)).exp()
         beyond = 2 * half[-1] * ratio / (1 - ratio) * arb(0).union(arb(1))
         total = 2 * sum(half, arb(0)) - half[0] + beyond
         masses = [w / total for w in half]
+        # proposes: how far to list; the rest is infinite loss above and left out below
         pairs = [
             self.sampling.pair(masses[abs(x)], masses[abs(x + s)]) for x in range(-far - s, far + 1)
         ]
+        # proposes: likewise
         left_p = 1 - sum((masses[abs(x)] for x in range(-far - s, far + 1)), arb(0))
+        # proposes: likewise
         left_q = 1 - sum((masses[abs(x + s)] for x in range(-far - s, far + 1)), arb(0))
         left, _ = self.sampling.pair(left_p, left_q)
         found = atomic(pairs, self.offset(), left)

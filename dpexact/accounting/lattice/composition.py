@@ -61,6 +61,7 @@ def _power(base: _L, count: int, grid: Grid, of: int, limit: float) -> tuple[_L,
     """``count`` copies of ``base`` composed, by repeated squaring; and the coefficients it took."""
     result, done, cost = base, 1, 0
     for bit in bin(count)[3:]:
+        # proposes: what is too much work
         if cost + 2 * _SQUARED * result.size() > limit:
             # a law of d steps is about sqrt(d) wide, and the squarings left are a geometric sum
             ahead = _SQUARINGS * result.size() * math.sqrt(count / done)

@@ -73,17 +73,20 @@ def solve(
     bits = tail_bits + 30 + more_bits
     laws: Composed | None = None
     attempts = _COARSER
+    # proposes: the precision, any of which will do
     while bits <= MAX_BITS:
         grid = Grid(spacing, bits, 1 << (bits - tail_bits))
         points = sum(s.size(float(spacing), 2.0**-tail_bits / count) for s in steps)
         words = bits // 64 + 1
         points_work = POINT_WORK * points * words
         try:
+            # proposes: what is too much work
             if spent + points_work > work:
                 raise TooMuchWork((spent + points_work) / work)
             laws, cost = compose_steps(steps, grid, _FIRST_SHARE * work)
         except TooMuchWork as error:
             wider = dyadic(float(spacing) * max(error.excess, 2.0))
+            # proposes: the spacing, any of which will do
             if spent or attempts == 0 or wider <= spacing:
                 break
             spacing, attempts = wider, attempts - 1
@@ -97,6 +100,7 @@ def solve(
         if best.digits >= digits:
             return best, laws
         shrink = min(_shrink(best, digits), (work - spent) / max(cost, 1) / 1.2)
+        # proposes: when no work is left
         if shrink < 1.2:
             break
         spacing = dyadic(float(spacing) / shrink)

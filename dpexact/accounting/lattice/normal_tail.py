@@ -2,8 +2,6 @@ r"""The normal tail :math:`\bar\Phi(z) = P(N(0,1) > z)` at very many points: Tay
 
 from __future__ import annotations
 
-import math
-
 from flint import arb, arb_poly, arb_series, ctx
 
 #: Expansion points per unit of ``z``.
@@ -30,30 +28,31 @@ class NormalTail:
     """
 
     def __init__(self, bits: int) -> None:
-        self._reach = 0.51 / PER_UNIT  # 0.5, and room for the radius of z and for rounding
-        self._degree = 4
-        while self._log_remainder() > -bits - 2:
+        # 0.5, and room for the radius of z and for rounding
+        self._reach = arb(0.51) / PER_UNIT
+        self._degree, negligible = 4, arb(2) ** (-bits - 2)
+        while not self._remainder() < negligible:
             self._degree += 1
-        remainder = arb(2) ** math.ceil(self._log_remainder() + 0.01)
-        self._remainder = arb(0, 1) * remainder
-        self._small = arb(2) ** -14
         self._root = 1 / arb(2).sqrt()
         self._cache: dict[int, tuple[arb, arb_poly]] = {}
 
-    def _log_remainder(self) -> float:
+    def _remainder(self) -> arb:
+        """The bound above at the farthest place that is expanded."""
         n = self._degree
-        factorials = (math.lgamma(n) / 2 - math.lgamma(n + 1)) / math.log(2)
-        return n * math.log2(self._reach) + factorials - 1.2  # log2(1.0865/sqrt(2 pi)) < -1.2
+        derivative = arb("1.09") * arb(n).gamma().sqrt() / (2 * arb.pi()).sqrt()
+        return self._reach**n / arb(n + 1).gamma() * derivative
 
     def __call__(self, z: arb) -> arb:
         place = float(z.mid())
-        if not (-FAR < place < FAR and z.rad() < self._small):
+        # proposes: where to expand; any place within reach serves, and a ball decides that it is
+        if not -FAR < place < FAR:
             return direct_tail(z)
         key = round(place * PER_UNIT)
         found = self._cache.get(key)
         if found is None:
             found = self._cache[key] = self._expand(key)
-        return found[1](z - found[0])
+        h = z - found[0]
+        return found[1](h) if abs(h) < self._reach else direct_tail(z)
 
     def _expand(self, key: int) -> tuple[arb, arb_poly]:
         cap, ctx.cap = ctx.cap, self._degree
@@ -63,5 +62,5 @@ class NormalTail:
             coefficients = [c / 2 for c in series.coeffs()]
         finally:
             ctx.cap = cap
-        coefficients[0] += self._remainder
+        coefficients[0] += arb(0, 1) * self._remainder().abs_upper()
         return center, arb_poly(coefficients)

@@ -98,9 +98,11 @@ def tabulate(evaluate: Survival, grid: Grid, first: int, last: int, whole: arb) 
     spacing = exact(grid.spacing)
     scale = arb(fmpz(1) << grid.fine)
     tables: tuple[list[fmpz], list[fmpz], list[fmpz]] = ([], [], [])
+    # proposes: the range; both laws account for what lies outside
     for k in range(first, last + 1):
         for table, value in zip(tables, evaluate(k * spacing), strict=True):
             scaled = value * scale
+            # proposes: the spacing, any of which will do; wide balls are refused
             if not scaled.rad() < 1:
                 raise LostPrecision
             table.append(scaled.mid().floor().fmpz())
@@ -186,12 +188,14 @@ def _connected(table: Table, grid: Grid) -> tuple[list[fmpz], fmpz]:
 
 def _listed(masses: dict[int, fmpz]) -> tuple[int, list[fmpz]]:
     """The lowest index, and the masses from there on."""
+    # proposes: the points on which mass was put, any of which will do
     if not masses:
         return 0, [_ZERO]
     low, high = min(masses), max(masses)
+    # proposes: likewise
     return low, [masses.get(index, _ZERO) for index in range(low, high + 1)]
 
 
 def reach(tail: float) -> float:
-    """Beyond how many standard deviations a normal law has mass ``tail`` at most."""
+    """Proposes: beyond how many standard deviations a normal law has mass ``tail`` at most."""
     return math.sqrt(2 * math.log(1 / tail)) if tail > 0 else 38.0

@@ -143,10 +143,12 @@ def _crossing(
     low, high = _ZERO, max(start, _SMALLEST)
     while is_above(high):
         low, high = high, 2 * high
+        # proposes: when to give up, and then nothing is claimed
         if high > _LARGEST:
             return None
     for _ in range(_BISECTIONS):
         middle = Fraction(float((low + high) / 2))
+        # proposes: points and when to stop; on which side both ends lie was asked there
         if not low < middle < high or (high - low) * 10**digits < low:
             break
         low, high = (middle, high) if is_above(middle) else (low, middle)

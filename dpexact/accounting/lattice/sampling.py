@@ -42,12 +42,12 @@ class Sampling:
         return (q, mixture) if self.add else (mixture, q)
 
     def about(self, loss: float) -> float:
-        """:meth:`loss` in floats, for planning."""
+        """Proposes: :meth:`loss` in floats, for planning."""
         with balls.precision(256):  # 1 - rate may be tiny
             return float(self.loss(arb(loss)).mid()) if math.isfinite(loss) else loss
 
     def lost_bits(self) -> int:
-        """Bits lost to a small rate, or to one close to 1."""
+        """Proposes: bits of precision, for those lost to a small rate, or to one close to 1."""
         with balls.precision(256):
             rate = balls.ball(self.rate)
             small = min(float(rate.mid()), float((1 - rate).mid()) or 1.0)

@@ -190,7 +190,7 @@ class ContinuousStep(GaussianStep):
         return evaluate
 
     def span(self, tail: float) -> tuple[float, float]:
-        """Roughly the range of ``x`` outside which ``P`` has mass ``tail`` at most."""
+        """Proposes: roughly the range of ``x`` outside which ``P`` has mass ``tail`` at most."""
         sigma = approximate(self.sigma)
         far = reach(tail)
         odds = 0.0
@@ -273,7 +273,7 @@ class SubsampledStep(GaussianStep):
         return evaluate
 
     def span(self, tail: float) -> tuple[float, float]:
-        """Symmetric."""
+        """Proposes: a symmetric range; what lies outside is accounted for."""
         sigma, q = approximate(self.sigma), approximate(self.q)
         far = reach(tail)
         exponent = (far + 1 / sigma) / sigma - 1 / (2 * sigma * sigma)

@@ -18,7 +18,7 @@ from typing import Final, Literal, TypeAlias, get_args
 
 from flint import arb
 
-from dpexact import balls, reals
+from dpexact import balls, reals, ternary
 from dpexact.accounting.renyi import binomial, sandwich, scale, series, trapezoid
 from dpexact.accounting.renyi.closed_form import INFINITE, Order
 from dpexact.accounting.renyi.values import value
@@ -161,6 +161,12 @@ class SampledGaussian:
         fits = n is not None and n.denominator == 1 and 2 <= n <= MAX_TERMS and not self.add
         return int(n) if fits and n is not None else None
 
+    @property
+    def _has_series(self) -> bool:
+        """Whether ``series`` applies: the power is positive and not beyond its terms."""
+        longest = reals.rational(MAX_TERMS)
+        return not self.negative and balls.order(self.power, longest) is not ternary.Order.ABOVE
+
     def _check(self, method: Method) -> None:
         """Raises unless ``method`` applies to the direction and the order."""
         if method == "binomial" and self._integer is None:
@@ -168,17 +174,20 @@ class SampledGaussian:
                 f"method: 'binomial' needs the direction remove and an integer order from 2 to "
                 f"{MAX_TERMS}"
             )
-        if method == "series" and (self.negative or self.scale.a > MAX_TERMS):
+        if method == "series" and not self._has_series:
             raise InvalidInput(
                 f"method: 'series' needs the direction remove and an order up to {MAX_TERMS}"
             )
 
     def _fastest(self, accuracy: float, bits: int, method: Method) -> Method | None:
-        """The cheapest method by estimate, or the forced one; None when all cost too much."""
+        """The cheapest method by estimate, or the forced one; None when all cost too much.
+
+        Proposes: a method, of which each encloses the moment wherever it is finite.
+        """
         work: dict[Method, float] = {}
         if self._integer is not None:
             work["binomial"] = self._integer
-        if not self.negative and self.scale.a <= MAX_TERMS:
+        if self._has_series:
             work["series"] = 2 * series.terms(self.scale.a, accuracy)
         plan = self._plan(accuracy)
         if plan is not None and plan.nodes <= trapezoid.MAX_NODES:

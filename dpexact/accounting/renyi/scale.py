@@ -1,4 +1,4 @@
-"""Float estimates of a sampled Gaussian: they choose methods and parameters and prove nothing."""
+"""Proposes: float estimates of a sampled Gaussian, which choose methods and parameters."""
 
 from __future__ import annotations
 

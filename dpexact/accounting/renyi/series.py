@@ -92,6 +92,7 @@ def _alternating(series: Iterator[arb], count: int) -> arb:
 def _chebyshev(n: int) -> fmpz:
     """``T_n(3) = ((3 + sqrt 8)^n + (3 - sqrt 8)^n) / 2``, an integer."""
     previous, current = fmpz(1), fmpz(3)
+    # proposes: how many terms; the error is bounded after any number of them
     for _ in range(n - 1):
         previous, current = current, 6 * current - previous
     return current

@@ -51,6 +51,7 @@ def plan(a: float, mu: float, q: float, accuracy: float) -> Plan | None:
 
 
 def _plan(a: float, mu: float, q: float, accuracy: float) -> Plan:
+    """Proposes: a plan; whether the theorem holds for it, balls decide in :class:`_Rule`."""
     log_odds = math.log(q / (1 - q)) - mu * mu / 2
 
     def height(z: float) -> float:
@@ -85,7 +86,7 @@ def _plan(a: float, mu: float, q: float, accuracy: float) -> Plan:
 
 
 def _iterate(pull: Callable[[float], float], z: float) -> float:
-    """Towards the stationary point next to ``z``, at most so far as matters for an estimate."""
+    """Proposes: a stationary point next to ``z``, so far as matters for an estimate."""
     for _ in range(100):
         before, z = z, pull(z)
         if abs(z - before) < 1e-3:
@@ -94,7 +95,7 @@ def _iterate(pull: Callable[[float], float], z: float) -> float:
 
 
 def _fixed_point(pull: Callable[[float], float], low: float) -> float:
-    """The only solution of ``z = pull(z)`` in ``[low, 0]`` for a decreasing ``pull``."""
+    """Proposes: about the solution of ``z = pull(z)`` in ``[low, 0]``, ``pull`` decreasing."""
     high = 0.0
     for _ in range(60):
         z = (low + high) / 2
@@ -103,7 +104,7 @@ def _fixed_point(pull: Callable[[float], float], low: float) -> float:
 
 
 def _strip(a: float, mu: float, accuracy: float) -> tuple[float, float]:
-    """The half-width ``b`` that allows the widest spacing, and that spacing."""
+    """Proposes: the half-width ``b`` that allows the widest spacing, and that spacing."""
     power = max(-a, 0.0)
 
     def spacing(b: float) -> float:
@@ -149,11 +150,13 @@ class _Rule:
     def strip_error(self) -> arb:
         """``eta``; not finite unless ``b < pi/mu`` is certain and ``eta < 1/2``."""
         angle = self.b * self.mu
+        # proposes: b; a ball decides whether it is within the strip
         if not angle < arb.pi():
             return arb.nan()
         error = 2 * (self.b * self.b / 2).exp() / (2 * arb.pi() * self.b / self.t).expm1()
         if self.negative:
             error *= (angle / 2).cos() ** self.a
+        # proposes: b and t; the error of any is a ball
         return error.abs_upper() if error < 0.5 else arb.nan()
 
     def log_w(self, j: int) -> arb:
@@ -188,10 +191,14 @@ class _Rule:
         else:
             slope = (self.a * self.mu if sign > 0 else 0) - z
         d = -sign * slope
+        # proposes: the last node; a ball decides whether the heights fall from there on
         return (self.node(j) / (d * self.t).expm1()).abs_upper() if d > 0 else arb.nan()
 
     def block(self, first: int, last: int, log_first: arb, log_last: arb) -> arb | None:
-        """The nodes ``first .. last``, or a proof that they are negligible."""
+        """The nodes ``first .. last``, or a proof that they are negligible.
+
+        Proposes: the nodes and the work; a block is summed or bounded, or there is no answer.
+        """
         size = last - first + 1
         if size <= BLOCK or self.negative:
             self.budget -= size
@@ -199,6 +206,7 @@ class _Rule:
                 return None
             return sum(map(self.node, range(first, last + 1)), arb(0))
         bound = size * self.chord_bound(first, last, log_first, log_last)
+        # proposes: what is negligible; the block is enclosed either way
         if bound < self.floor:
             return bound.abs_upper() * _UNIT
         self.budget -= 1
@@ -214,6 +222,7 @@ class _Rule:
         """A bound of every node in a block, for ``a > 0``.
 
         ``log w`` is convex, so it lies below its chord; the height lies below a quadratic.
+        Proposes: the nodes; balls decide between the cases, and the last bounds every block.
         """
         u, v = first * self.t, last * self.t
         slope = self.a * (log_last - log_first) / (v - u)

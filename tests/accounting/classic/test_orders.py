@@ -161,10 +161,23 @@ def test_a_wide_curve_gives_a_wide_answer():
     assert best.lower <= to_fraction(value) <= best.upper
 
 
+def test_a_divergence_that_is_infinite_but_at_the_lowest_orders():
+    def steep(order, digits):
+        if order is None or order.fraction > 1 + Fraction(1, 10**6):
+            return Enclosure.exact(math.inf)
+        return Enclosure.exact(order.fraction / 2)
+
+    with pytest.raises(PrecisionNotReached) as caught:
+        renyi_epsilon(steep, "1e-6", 6, "plain")
+    t = Fraction(1, 10**6)  # the bound falls up to here
+    truth = (1 + t) / 2 + 10**6 * to_fraction(log(mpf(10) ** 6))
+    assert caught.value.best.lower <= truth <= caught.value.best.upper < 2 * truth
+
+
 def test_arguments():
     with pytest.raises(InvalidInput, match="conversion: 'best'"):
         renyi_epsilon(curve("gaussian(1)"), "1e-5", 10, "best")
-    with pytest.raises(InvalidInput, match="infinite at every order"):
+    with pytest.raises(InvalidInput, match="infinite from about order 1 \\+ 4e-18 on"):
         renyi_epsilon(curve("approx_dp(1, 1e-9)"), "1e-5", 10)
     for bad in (0, 1):
         with pytest.raises(InvalidInput, match="delta"):
