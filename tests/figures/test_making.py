@@ -156,6 +156,7 @@ def test_pictures_tell_how_they_were_made(tmp_path):
         assert key in (tmp_path / "kov-1.svg").read_text()
 
 
+@pytest.mark.usefixtures("interruptible")
 @pytest.mark.parametrize(("jobs", "delay"), [(1, 0.5), (2, 0.3), (2, 2)])
 def test_an_interrupt_ends_at_once_and_leaves_nothing(tmp_path, jobs, delay):
     """Of two figures the first stays whole, of the second there is nothing."""
