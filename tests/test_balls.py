@@ -99,6 +99,7 @@ def violations(
     return failures, trials
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", UNARY)
 def test_every_8_bit_input_is_contained(name: str) -> None:
     failures, trials = violations(*UNARY[name])

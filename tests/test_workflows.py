@@ -203,7 +203,7 @@ def test_what_the_guides_name_exists(name: str) -> None:
         assert (ROOT / path).exists(), path
     for target in re.findall(r"\]\(([^)#:]+)\)", text):
         assert (GITHUB / target).exists(), target
-    for task in re.findall(r"\bpoe ([a-z]+)", text):
+    for task in re.findall(r"`poe ([a-z]+)", text):
         assert task in TASKS, task
     for block in re.findall(r"^```sh\n(.*?)^```", text, re.S | re.M):
         for command in block.splitlines():

@@ -92,6 +92,7 @@ def test_the_numbers_of_the_readme() -> None:
     assert small.digits >= 30
 
 
+@pytest.mark.slow
 def test_gaussians_far_out_say_so() -> None:
     for m, point in (
         ("gdp(1)", "1e9"),

@@ -121,6 +121,7 @@ def test_incommensurate_lattices_by_conditioning(text, atoms):
     assert len(atoms) == 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("direction", "sign", "digits"), [("remove", 1, 18), ("add", -1, 9)])
 def test_a_sampled_gaussian_beside_laplace_by_quadrature(direction, sign, digits):
     """Conditioning on the Laplace loss, with the profile of one sampled Gaussian in closed form."""

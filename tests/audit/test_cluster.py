@@ -79,6 +79,7 @@ def test_no_workers(monkeypatch):
         pass
 
 
+@pytest.mark.slow
 def test_a_worker_of_another_version(local, monkeypatch):
     monkeypatch.setattr(cluster, "_version", lambda: "0.0.0")
     with pytest.raises(InvalidInput, match=r"has dpexact .*; 0\.0\.0 is needed"):

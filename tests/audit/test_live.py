@@ -208,6 +208,7 @@ def test_interpreters_need_an_accountant() -> None:
     assert "--accountant" in result.stderr
 
 
+@pytest.mark.slow
 def test_command_writes_both_reports_and_says_what_was_skipped(
     workload: Path, tmp_path: Path
 ) -> None:
@@ -232,6 +233,7 @@ def test_unwritable_targets_are_refused_before_the_work(tmp_path: Path) -> None:
         assert "cannot write" in result.stderr
 
 
+@pytest.mark.slow
 def test_accountants_are_listed_with_versions() -> None:
     result = CliRunner().invoke(main, ["accountants"])
     assert result.exit_code == 0

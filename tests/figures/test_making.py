@@ -57,6 +57,7 @@ def test_data_and_pictures_are_written_together(tmp_path):
         assert 0 <= width <= Fraction(row["y_upper"]) / 10**30
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["svg", "png", "pdf"])
 def test_pictures_are_deterministic(kind):
     data = recipe("kov-2").make(Workshop(10))
@@ -156,6 +157,7 @@ def test_pictures_tell_how_they_were_made(tmp_path):
         assert key in (tmp_path / "kov-1.svg").read_text()
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("interruptible")
 @pytest.mark.parametrize(("jobs", "delay"), [(1, 0.5), (2, 0.3), (2, 2)])
 def test_an_interrupt_ends_at_once_and_leaves_nothing(tmp_path, jobs, delay):

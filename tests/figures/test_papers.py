@@ -207,6 +207,7 @@ def test_no_crossing():
         crossing(lambda x, d: Enclosure(1 / x, 9 / x), Fraction(1), Fraction(6, 5), 5)
 
 
+@pytest.mark.slow
 def test_understatement_by_the_lattice_engine():
     """One cell of the heat map by another engine."""
     error = accounting.approximation_error(

@@ -59,6 +59,7 @@ def test_anything(name: str, data: bytes) -> None:
     attempt(name, data)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "text",
     [
@@ -93,6 +94,7 @@ def test_monstrous_numbers_take_bounded_work(name: str, text: str) -> None:
     assert_bounded(name, form.format(text).encode())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "data"),
     [

@@ -23,6 +23,7 @@ def question(text: str, quantity: str, argument: str, direction: str = "both") -
     return found
 
 
+@pytest.mark.slow
 def test_a_sample_of_the_table_is_confirmed() -> None:
     quick = [case for case in table() if case.method != "contour"]
     for doubt in check(sample(quick, 25, 1)):

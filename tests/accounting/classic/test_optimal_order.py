@@ -51,6 +51,7 @@ def most(gamma, alpha, delta):
     return at((low + high) / 2)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("gamma", "alpha", "delta"),
     [("3", "6", "1e-6"), ("0.5", "2", "1e-5"), ("0.01", "20", "1e-3"), ("2", "1.5", "0.05")],

@@ -37,6 +37,7 @@ configurations = st.tuples(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=25)
 @given(configurations)
 def test_two_engines_overlap_on_sampled_gaussians(configuration):

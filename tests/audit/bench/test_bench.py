@@ -26,6 +26,7 @@ def findings() -> list[Finding]:
     return [judge(claim) for claim in bench()]
 
 
+@pytest.mark.slow
 def test_every_verdict_is_as_expected(findings: list[Finding]) -> None:
     surprises = [finding.claim.id for finding in findings if not finding.as_expected]
     assert surprises == []
