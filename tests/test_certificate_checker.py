@@ -186,6 +186,7 @@ def _certificate(text, quantity, at, digits=15, way="both"):
     return certificate(dpexact.parse(text), quantity, real(at), way, found)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("text", "quantity", "at"),
     [

@@ -13,6 +13,8 @@ import pytest
 import dpexact
 from dpexact.cli import main
 
+pytestmark = pytest.mark.slow  # the site is built
+
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
 
@@ -46,6 +48,7 @@ def site(tmp_path_factory):
     return out / "html"
 
 
+@pytest.mark.slow
 def test_links_inside_the_site_lead_somewhere(site):
     pages = {page.resolve(): Anchors(page) for page in site.rglob("*.html")}
     missing = []

@@ -17,6 +17,8 @@ import dpexact
 pytest.importorskip("build", reason="the packages are built with `build`")
 pytest.importorskip("hatchling", reason="the packages are built without a network")
 
+pytestmark = pytest.mark.slow  # the packages are built
+
 ROOT = Path(__file__).parents[1]
 
 #: Verbs that read the data of the package, each with a part of what it prints.
@@ -76,6 +78,7 @@ def _content(package: str) -> set[str]:
     }
 
 
+@pytest.mark.slow
 def test_the_wheel_holds_the_packages_and_nothing_else(unpacked: Path) -> None:
     held = {path.relative_to(unpacked).as_posix() for path in unpacked.rglob("*") if path.is_file()}
     assert {name for name in held if ".dist-info/" not in name} == _content("dpexact") | _content(

@@ -46,6 +46,7 @@ def answers() -> list[tuple[object, object]]:
     return [ask(question) for question in QUESTIONS]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["threads", "processes"])
 def test_executors(kind: str) -> None:
     pool: Executor

@@ -37,6 +37,7 @@ def test_a_right_accountant_passes() -> None:
     assert int(re.search(r"(\d+) passed", done.stdout)[1]) >= 150
 
 
+@pytest.mark.slow
 def test_a_right_accountant_passes_on_several_processes() -> None:
     pytest.importorskip("xdist")
     done = run("-q", "-n", "2", "-k", "renyi")
