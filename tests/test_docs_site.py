@@ -48,7 +48,6 @@ def site(tmp_path_factory):
     return out / "html"
 
 
-@pytest.mark.slow
 def test_links_inside_the_site_lead_somewhere(site):
     pages = {page.resolve(): Anchors(page) for page in site.rglob("*.html")}
     missing = []

@@ -78,7 +78,6 @@ def _content(package: str) -> set[str]:
     }
 
 
-@pytest.mark.slow
 def test_the_wheel_holds_the_packages_and_nothing_else(unpacked: Path) -> None:
     held = {path.relative_to(unpacked).as_posix() for path in unpacked.rglob("*") if path.is_file()}
     assert {name for name in held if ".dist-info/" not in name} == _content("dpexact") | _content(
