@@ -109,6 +109,7 @@ def _meaning(statement):
     return found, statement["at"], statement["lower"], statement["upper"], statement["digits"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "text",
     [
@@ -817,6 +818,7 @@ WRONG_MEMBERS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "value"),
     [

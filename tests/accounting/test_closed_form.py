@@ -321,6 +321,7 @@ MUTANTS: dict[str, tuple[Callable[[], None], Any, str, Any]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", MUTANTS)
 def test_wrong_formulas_are_noticed(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     check, owner, attribute, wrong = MUTANTS[name]

@@ -67,6 +67,7 @@ def test_many_tiny_steps():
     assert float(found.lower) == pytest.approx(float(about), rel=1e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("parts", "delta", "digits", "method"),
     [

@@ -178,6 +178,7 @@ def test_everything_revealed():
         assert delta(text, 1).lower == 1
 
 
+@pytest.mark.slow
 def test_light_laplace_steps_beside_a_lattice():
     """The contour does not reach; conditioning on the response does, as it does by hand."""
     found = delta("laplace(1000)^250 * pure_dp(1/10)", "1/9", digits=12)

@@ -39,6 +39,7 @@ def test_the_report_is_that_of_one_process(local, timeout):
     assert outcome(report) == outcome(audit(CLAIMS))
 
 
+@pytest.mark.slow
 def test_a_killed_worker_loses_nothing(local):
     pids = [worker.pid for worker in local.workers.values()]
 

@@ -63,6 +63,7 @@ def test_executors(kind: str) -> None:
     assert [(one.lower, one.upper) for one in found] == [answers()[i] for i in order]
 
 
+@pytest.mark.slow
 def test_tasks() -> None:
     async def together() -> list[tuple[object, object]]:
         tasks = (asyncio.to_thread(ask, question) for question in QUESTIONS)

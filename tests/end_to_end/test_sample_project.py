@@ -44,6 +44,7 @@ def test_a_right_accountant_passes_on_several_processes() -> None:
     assert done.returncode == 0, done.stdout
 
 
+@pytest.mark.slow
 def test_a_conversion_without_the_log_term_is_caught() -> None:
     done = run("-q", "-k", "epsilon", TINYDP_FORGETS_THE_LOG_TERM="1")
     assert done.returncode == 1, done.stdout

@@ -64,6 +64,7 @@ def test_pictures_are_deterministic(kind):
     assert drawing.picture(data, kind, {"a": "b"}) == drawing.picture(data, kind, {"a": "b"})
 
 
+@pytest.mark.slow
 def test_processes_give_the_same_points():
     name = "steinke-2"
     assert recipe(name).make(Workshop(15, 2)) == recipe(name).make(Workshop(15))
@@ -77,6 +78,7 @@ def test_equal_questions_are_answered_once():
     assert told == [(0, 1), (1, 1)]
 
 
+@pytest.mark.slow
 def test_a_point_without_its_digits_is_kept_as_wide_as_it_is():
     found = Question("epsilon", "fixed_size(gaussian(1), 1, 10)^3", "1e-5").answer(15)
     assert found.digits < 15

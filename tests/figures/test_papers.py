@@ -141,6 +141,7 @@ def test_gdp_6_bends_where_the_talk_has_it(made):
     assert any(near(p.x, "0.0426832858598") and near(p.y, "0.774390028484") for p in right)
 
 
+@pytest.mark.slow
 def test_gdp_7_by_the_lattice_engine():
     """A point of an exact curve is above every supporting line of another engine's profile."""
     mechanism = "poisson(gaussian(1.3), 256/60000)^3515"
@@ -179,6 +180,7 @@ def test_steinke_2_as_printed(made):
     assert near(exact[48].y, "21.94313033")
 
 
+@pytest.mark.slow
 def test_census_as_recomputed():
     data = recipe("slides-census").make(Workshop(12, 2))
     exact = series(data, "exact composition").points

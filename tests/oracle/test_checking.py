@@ -96,6 +96,7 @@ def test_sample_is_that_of_the_seed_and_in_order() -> None:
     assert sample(cases, 99, 3) == list(cases)
 
 
+@pytest.mark.slow
 def test_export_is_the_table(monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[tuple[int, int]] = []
     rows, left_out = export(["renyi"], progress=lambda done, total: seen.append((done, total)))

@@ -112,6 +112,7 @@ def test_oracle_without_pytest() -> None:
     ]
 
 
+@pytest.mark.slow
 def test_a_failure_shows_the_line_of_the_test_and_not_ours(tmp_path: Path) -> None:
     code = """
 import pytest

@@ -67,6 +67,7 @@ def row(finding: Finding) -> str:
     return "| " + " | ".join(cells) + " |"
 
 
+@pytest.mark.slow
 def test_the_page_lists_what_is_wrong_with_the_numbers(findings: list[Finding]) -> None:
     rows = [row(finding) for finding in findings if finding.verdict in WRONG]
     listed = [line for line in PAGE.read_text().splitlines() if re.match(r"\| [a-z-]+ [0-9]", line)]

@@ -74,6 +74,7 @@ def test_command(workload: str, tmp_path: Path) -> None:
     assert [claim.expect for claim in read_claims(path)] == ["unsound"]
 
 
+@pytest.mark.slow
 def test_a_crash_is_a_failure_and_no_violation(workload: str) -> None:
     found = hunt("zz-crashes", [workload], 3, 4)
     assert found.claims == []
