@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -32,3 +33,11 @@ def _precision_is_restored() -> Iterator[None]:
     yield
     after, flint.ctx.prec = flint.ctx.prec, before
     assert after == before, f"the test left FLINT's precision at {after} bits"
+
+
+@pytest.fixture
+def interruptible() -> Iterator[None]:
+    """Children can be interrupted, also where background jobs, and so these tests, ignore that."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)

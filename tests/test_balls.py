@@ -99,6 +99,7 @@ def violations(
     return failures, trials
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", UNARY)
 def test_every_8_bit_input_is_contained(name: str) -> None:
     failures, trials = violations(*UNARY[name])
@@ -129,6 +130,7 @@ def test_wide_balls_contain_the_images_of_their_ends(name: str) -> None:
             assert all(holds(image, truth) for truth in truths), (x, bits)
 
 
+@pytest.mark.slow
 def test_ten_bit_inputs_of_the_two_that_matter_most() -> None:
     for operation, reference in ((arb.exp, gmpy2.exp), (arb.erfc, gmpy2.erfc)):
         for x in floats(10, range(-3, 4)):
@@ -146,6 +148,7 @@ BINARY: dict[str, tuple[Callable[[arb, arb], arb], Callable[[Fraction, Fraction]
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", BINARY)
 def test_every_pair_of_5_bit_inputs_is_contained(name: str) -> None:
     operation, reference = BINARY[name]

@@ -109,6 +109,7 @@ def _meaning(statement):
     return found, statement["at"], statement["lower"], statement["upper"], statement["digits"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "text",
     [
@@ -186,6 +187,7 @@ def _certificate(text, quantity, at, digits=15, way="both"):
     return certificate(dpexact.parse(text), quantity, real(at), way, found)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("text", "quantity", "at"),
     [
@@ -816,6 +818,7 @@ WRONG_MEMBERS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "value"),
     [

@@ -104,6 +104,7 @@ def test_bad_input_is_one_line_and_exit_code_2(arguments, named):
     assert "Traceback" not in result.stderr
 
 
+@pytest.mark.slow
 def test_precision_not_reached_prints_the_best_enclosure_and_exits_3():
     result = run("delta", "gaussian(1)", "--epsilon", "1e7")
     assert result.exit_code == 3

@@ -22,6 +22,7 @@ def examples():
                 yield pytest.param(command, expected, id=f"{page.name}: {command[:60]}")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("command", "expected"), list(examples()))
 def test_console_example(command, expected, monkeypatch):
     monkeypatch.chdir(ROOT)

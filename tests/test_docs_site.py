@@ -13,6 +13,8 @@ import pytest
 import dpexact
 from dpexact.cli import main
 
+pytestmark = pytest.mark.slow  # the site is built
+
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
 

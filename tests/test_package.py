@@ -42,6 +42,7 @@ def test_unknown_name_is_refused() -> None:
         _ = dpexact.epsilom  # type: ignore[attr-defined]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "first",
     [

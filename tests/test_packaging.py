@@ -17,6 +17,8 @@ import dpexact
 pytest.importorskip("build", reason="the packages are built with `build`")
 pytest.importorskip("hatchling", reason="the packages are built without a network")
 
+pytestmark = pytest.mark.slow  # the packages are built
+
 ROOT = Path(__file__).parents[1]
 
 #: Verbs that read the data of the package, each with a part of what it prints.

@@ -260,6 +260,7 @@ REFUSED: list[tuple[Any, str]] = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("value", "reason"), REFUSED, ids=range(len(REFUSED)))
 def test_refusals_are_one_line_that_names_the_argument(value: Any, reason: str) -> None:
     start = time.perf_counter()

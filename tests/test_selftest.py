@@ -20,6 +20,7 @@ def test_every_check_passes_and_is_reported(monkeypatch):
     assert found["seconds"] < 20
 
 
+@pytest.mark.slow
 def test_progress_and_seed():
     seen = []
     names = [check.name for check in selftest.selftest(7, lambda *at: seen.append(at))]
@@ -28,6 +29,7 @@ def test_progress_and_seed():
     assert names != [check.name for check in selftest.selftest(8)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shift", [1 + 1e-9, 1 - 1e-9])
 def test_an_answer_that_is_wrong_is_found(monkeypatch, shift):
     right = selftest._ask

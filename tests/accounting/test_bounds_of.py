@@ -37,6 +37,7 @@ def test_hundred_steps_of_a_tenth():
     assert len(found) == len(list(found)) == 12
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("text", "delta"),
     [
@@ -61,6 +62,7 @@ def test_no_bound_is_below_the_truth(text, delta):
     assert all(bound.reason for bound in found if not bound.applies)
 
 
+@pytest.mark.slow
 def test_the_optimal_conversion_is_not_above_proposition_14():
     for text in ("gaussian(1)", "pure_dp(0.1)^100", "poisson(gaussian(0.7), 256/60000)^10546"):
         found = dpexact.bounds(text, "1e-5")

@@ -191,6 +191,7 @@ CASES = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("text", "epsilon", "target", "direction"), CASES)
 def test_one_end_meets_the_target_and_the_other_does_not(text, epsilon, target, direction):
     found = calibrate(text, epsilon, target, direction=direction)
@@ -206,6 +207,7 @@ def test_one_end_meets_the_target_and_the_other_does_not(text, epsilon, target, 
     assert not meets(template.fill(unsafe), epsilon, target, direction)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", [text for text, *_ in EXAMPLES])
 def test_privacy_is_monotone_as_stated(text):
     """A spot check of the theorems: the more private value never has the larger delta."""
@@ -418,6 +420,7 @@ def test_a_stride_to_where_nothing_is_certified_is_taken_back(monkeypatch):
     assert Fraction("6.557822067") in calibrate("gaussian(?)", 1, "1e-12", 4)
 
 
+@pytest.mark.slow
 def test_where_only_bounds_are_known_the_bracket_is_that_of_the_bounds():
     """Repeated fixed-size samples: delta lies between an attained value and a proved bound."""
     text, target = "fixed_size(gaussian(?), 3, 10)^5", Fraction(1, 1000)

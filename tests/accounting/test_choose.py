@@ -90,6 +90,7 @@ def test_directions_of_sampled_steps_and_of_others() -> None:
     assert nested.overlaps(both)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "text",
     [

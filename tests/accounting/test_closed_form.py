@@ -92,6 +92,7 @@ def test_the_numbers_of_the_readme() -> None:
     assert small.digits >= 30
 
 
+@pytest.mark.slow
 def test_gaussians_far_out_say_so() -> None:
     for m, point in (
         ("gdp(1)", "1e9"),
@@ -320,6 +321,7 @@ MUTANTS: dict[str, tuple[Callable[[], None], Any, str, Any]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", MUTANTS)
 def test_wrong_formulas_are_noticed(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     check, owner, attribute, wrong = MUTANTS[name]

@@ -23,6 +23,7 @@ def alone(mechanism, steps, delta, digits, direction):
         return failure.best
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("direction", ["remove", "add", "both"])
 @pytest.mark.parametrize(
     ("mechanism", "delta"),

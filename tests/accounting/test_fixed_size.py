@@ -27,6 +27,7 @@ def test_bounds_hold_the_attained_pair_and_the_plain_mechanism_above():
     assert found.upper < 2 * found.lower
 
 
+@pytest.mark.slow
 def test_epsilon_bounds_agree_with_delta_bounds():
     text = "fixed_size(gaussian(2), 1, 10)^5"
     found = dpexact.epsilon(text, "1e-3")
@@ -34,6 +35,7 @@ def test_epsilon_bounds_agree_with_delta_bounds():
     assert 0 < found.lower < found.upper < dpexact.epsilon("gaussian(2)^5", "1e-3").upper
 
 
+@pytest.mark.slow
 def test_an_audit_never_condemns_between_the_bounds():
     claim = {
         "mechanism": "fixed_size(gaussian(1), 1, 10)^5",

@@ -179,6 +179,7 @@ def test_a_target_next_to_the_mass_of_infinite_loss() -> None:
 TINY = "exp(-1000000)"  # between 10^-434295 and 10^-434294
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["auto", "lattice"])
 def test_a_target_below_the_smallest_number(method: str) -> None:
     """The enclosure of the target is not that of epsilon.

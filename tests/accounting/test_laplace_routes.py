@@ -54,6 +54,7 @@ def test_the_truth_lies_between_the_responses(rate, count, share):
     assert found.reason == "the bounds below and above differ"
 
 
+@pytest.mark.slow
 def test_many_tiny_steps():
     found = long(("1/10^9", 10**9)).delta(real("1/10^5"), 8)
     assert found.digits >= 8
@@ -66,6 +67,7 @@ def test_many_tiny_steps():
     assert float(found.lower) == pytest.approx(float(about), rel=1e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("parts", "delta", "digits", "method"),
     [

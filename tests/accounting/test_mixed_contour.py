@@ -121,6 +121,7 @@ def test_incommensurate_lattices_by_conditioning(text, atoms):
     assert len(atoms) == 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("direction", "sign", "digits"), [("remove", 1, 18), ("add", -1, 9)])
 def test_a_sampled_gaussian_beside_laplace_by_quadrature(direction, sign, digits):
     """Conditioning on the Laplace loss, with the profile of one sampled Gaussian in closed form."""
@@ -177,6 +178,7 @@ def test_everything_revealed():
         assert delta(text, 1).lower == 1
 
 
+@pytest.mark.slow
 def test_light_laplace_steps_beside_a_lattice():
     """The contour does not reach; conditioning on the response does, as it does by hand."""
     found = delta("laplace(1000)^250 * pure_dp(1/10)", "1/9", digits=12)

@@ -61,6 +61,7 @@ SMALL += [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("base", "d", "count", "level"), SMALL)
 def test_every_event_of_the_product_is_covered(
     base: Fraction, d: Fraction, count: int, level: Fraction

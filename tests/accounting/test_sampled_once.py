@@ -166,6 +166,7 @@ def of_a_sampled_normal_pair(mu, q, level, direction):
     return rest * mpmath.ncdf(cut) - q * level * mpmath.ncdf(cut - mu)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("direction", ["remove", "add"])
 def test_a_billion_laplace_steps_on_one_sample(direction):
     """Their loss is normal to within a share of 1e-6; without sampling delta is ten times larger.
@@ -186,6 +187,7 @@ def test_a_billion_laplace_steps_on_one_sample(direction):
     assert abs(float(found.lower) / float(truth) - 1) < 1e-5
 
 
+@pytest.mark.slow
 def test_epsilon_of_a_billion_laplace_steps_on_one_sample():
     text = "poisson(laplace(1e9)^1000000000, 1/10)"
     found = epsilon(text, "1e-7", 5, "remove")

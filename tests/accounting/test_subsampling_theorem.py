@@ -85,6 +85,7 @@ def test_c_p_of_finite_laws_is_that_of_the_trade_off_functions(eps, lost, q, cou
         assert found.lower <= expected <= found.upper or abs(float(found.lower - expected)) < 1e-14
 
 
+@pytest.mark.slow
 def test_c_p_of_gaussians_is_above_the_truth():
     for text in ("poisson(gaussian(1), 1/10)^3 * pure_dp(1/10)", "fixed_size(gdp(2), 1, 5)^2"):
         found = dpexact.bounds(text, "1e-3", 6)

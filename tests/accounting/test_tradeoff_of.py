@@ -70,6 +70,7 @@ def test_values():
     assert tradeoff("gdp(1)")("1/2").lower < F(1, 2)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("text", "alpha"),
     [
@@ -109,6 +110,7 @@ def test_many_repetitions_go_through_the_dual():
     assert found.overlaps(tradeoff("gdp(1)")("1/10", 3)) or found.digits >= 6
 
 
+@pytest.mark.slow
 def test_a_picture_of_the_dual_is_convex_and_below_the_diagonal():
     pytest.importorskip("matplotlib")
     line = tradeoff("poisson(gdp(1), 1/2)^5").plot().lines[0]
@@ -129,6 +131,7 @@ def test_refusals():
         tradeoff(3)
 
 
+@pytest.mark.slow
 def test_a_level_below_the_smallest_number():
     """The enclosure of the level is not that of ``f``.
 
@@ -142,6 +145,7 @@ def test_a_level_below_the_smallest_number():
     assert found.upper >= 1 - F(1, 10**434292)
 
 
+@pytest.mark.slow
 def test_missing_digits_are_an_error_that_carries_what_was_certified():
     with pytest.raises(PrecisionNotReached) as caught:
         tradeoff("poisson(pure_dp(1),1/2)^2")("exp(-1000000)", 30)

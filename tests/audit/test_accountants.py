@@ -83,6 +83,7 @@ RESPONSES = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("asked", CLOSED + RESPONSES)
 def test_pld_claims_little_more_than_the_truth(asked: tuple[str, str, str]) -> None:
     check_upper(PLD, asked, Fraction(1, 10_000))
@@ -170,6 +171,7 @@ def test_rdp_means_the_same_laplace() -> None:
 CALLED = ["laplace(2, 3)", "poisson(gaussian(1), 1/8)", "(gaussian(4) * gdp(1/4))^3"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("accountant", "mechanism"),
     [

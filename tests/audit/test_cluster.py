@@ -39,6 +39,7 @@ def test_the_report_is_that_of_one_process(local, timeout):
     assert outcome(report) == outcome(audit(CLAIMS))
 
 
+@pytest.mark.slow
 def test_a_killed_worker_loses_nothing(local):
     pids = [worker.pid for worker in local.workers.values()]
 
@@ -79,6 +80,7 @@ def test_no_workers(monkeypatch):
         pass
 
 
+@pytest.mark.slow
 def test_a_worker_of_another_version(local, monkeypatch):
     monkeypatch.setattr(cluster, "_version", lambda: "0.0.0")
     with pytest.raises(InvalidInput, match=r"has dpexact .*; 0\.0\.0 is needed"):

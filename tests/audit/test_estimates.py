@@ -22,6 +22,7 @@ def run(*arguments):
     return CliRunner().invoke(main, [str(argument) for argument in arguments])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("suffix", ["yaml", "yml", "json", "csv"])
 @pytest.mark.parametrize(
     ("method", "argument", "verdict"),

@@ -69,6 +69,7 @@ def register(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., N
     return registering
 
 
+@pytest.mark.slow
 def test_real_answers_are_judged_and_skips_reported(workload: Path) -> None:
     steps: list[tuple[int, int]] = []
     claims, [run] = ask(["dp-accounting-pld"], [str(workload)], lambda *step: steps.append(step))
@@ -94,6 +95,7 @@ def test_unknown_names_ask_nobody(workload: Path) -> None:
         ask(["dp-accounting-pld"], ["basics"], pythons={"dp-accounting-pdl": sys.executable})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("jobs", [1, 3])
 def test_one_accountant_does_not_stop_the_others(
     halves: Path, register: Callable[..., None], jobs: int
@@ -169,6 +171,7 @@ def test_command_names_failures_and_ends_with_three(
     assert "no-such-dist is not installed" in result.stderr
 
 
+@pytest.mark.slow
 def test_command_takes_interpreters_and_limits(halves: Path, register: Callable[..., None]) -> None:
     register("HANGS", "NAN")
     result = CliRunner().invoke(
@@ -208,6 +211,7 @@ def test_interpreters_need_an_accountant() -> None:
     assert "--accountant" in result.stderr
 
 
+@pytest.mark.slow
 def test_command_writes_both_reports_and_says_what_was_skipped(
     workload: Path, tmp_path: Path
 ) -> None:
@@ -232,6 +236,7 @@ def test_unwritable_targets_are_refused_before_the_work(tmp_path: Path) -> None:
         assert "cannot write" in result.stderr
 
 
+@pytest.mark.slow
 def test_accountants_are_listed_with_versions() -> None:
     result = CliRunner().invoke(main, ["accountants"])
     assert result.exit_code == 0

@@ -101,6 +101,7 @@ def test_worker_processes_give_the_same_report():
 SLOW = Claim("poisson(gaussian(100),256/60000)^3515", "delta", "1e-9", "1", "upper")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("own_executor", [False, True])
 def test_a_claim_that_takes_too_long_does_not_stop_the_others(own_executor):
     threads = ThreadPoolExecutor(1) if own_executor else None

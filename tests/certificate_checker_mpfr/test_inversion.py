@@ -111,6 +111,7 @@ def test_every_error_term_is_needed(text, way, coarsen, sabotage, monkeypatch):
     assert not holds(text, way, plan)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", TEXTS)
 @pytest.mark.parametrize("way", ["remove", "add"])
 @pytest.mark.parametrize("coarsen", [fewer_nodes, short_period, steep_line, wide_spacing, cut_rule])

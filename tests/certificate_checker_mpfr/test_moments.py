@@ -121,6 +121,7 @@ def real_moment(kappa):
     return NARROW.size(A.exact(kappa), rule(0, 1, 1 / 16), A.exact(0), None)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("height", "edge", "spacing"),
     [

@@ -64,6 +64,7 @@ def changed(document, **members):
     return document
 
 
+@pytest.mark.slow
 def test_fresh_certificates_are_accepted(documents):
     for document in documents:
         validate(document)
@@ -249,6 +250,7 @@ def test_the_plain_statements_are_left_to_the_standard_checker():
     assert verdict(changed(document, lower="1/8")) is not None
 
 
+@pytest.mark.slow
 def test_findings_of_an_audit():
     claims = [
         Claim("poisson(gaussian(1), 0.1)^99", "delta", "1e-3", "1", "upper", id="low"),

@@ -46,6 +46,7 @@ def answers() -> list[tuple[object, object]]:
     return [ask(question) for question in QUESTIONS]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["threads", "processes"])
 def test_executors(kind: str) -> None:
     pool: Executor
@@ -62,6 +63,7 @@ def test_executors(kind: str) -> None:
     assert [(one.lower, one.upper) for one in found] == [answers()[i] for i in order]
 
 
+@pytest.mark.slow
 def test_tasks() -> None:
     async def together() -> list[tuple[object, object]]:
         tasks = (asyncio.to_thread(ask, question) for question in QUESTIONS)

@@ -23,6 +23,8 @@ CASES = [
 ]
 
 
+@pytest.mark.slow
+@pytest.mark.usefixtures("interruptible")
 @pytest.mark.parametrize("jobs", [1, 2])
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT])
 def test_killed_and_resumed(tmp_path, how, jobs):

@@ -37,12 +37,14 @@ def test_a_right_accountant_passes() -> None:
     assert int(re.search(r"(\d+) passed", done.stdout)[1]) >= 150
 
 
+@pytest.mark.slow
 def test_a_right_accountant_passes_on_several_processes() -> None:
     pytest.importorskip("xdist")
     done = run("-q", "-n", "2", "-k", "renyi")
     assert done.returncode == 0, done.stdout
 
 
+@pytest.mark.slow
 def test_a_conversion_without_the_log_term_is_caught() -> None:
     done = run("-q", "-k", "epsilon", TINYDP_FORGETS_THE_LOG_TERM="1")
     assert done.returncode == 1, done.stdout

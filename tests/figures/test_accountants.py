@@ -38,6 +38,7 @@ def answers(name, cases, *values):
     ]
 
 
+@pytest.mark.slow
 def test_errors_absent_and_unable(monkeypatch, tmp_path):
     def ask(asked, workloads, progress, *, limits, jobs):
         assert asked == ["all"]
@@ -97,6 +98,7 @@ def test_a_broken_adapter_has_an_empty_panel(monkeypatch):
     assert "mine" in panel.note
 
 
+@pytest.mark.slow
 def test_an_accountant_that_is_installed(monkeypatch):
     pytest.importorskip("dp_accounting")
     ask = accountants.live.ask

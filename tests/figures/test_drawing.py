@@ -55,6 +55,7 @@ def covered(figure):
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", QUICK)
 def test_no_legend_covers_a_curve(name):
     assert covered(drawn(recipe(name).make(Workshop(5)))) == 0
@@ -135,6 +136,7 @@ def test_an_empty_panel_says_why():
     assert [text.get_text() for text in ax.texts] == ["it is not installed"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["svg", "png"])
 def test_processes_draw_the_same_bytes(kind):
     data = "recipe('kov-2').make(Workshop(10))"

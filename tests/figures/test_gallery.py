@@ -107,6 +107,7 @@ def test_a_cell_of_the_central_limit():
     assert number(row, "y").overlaps(again)
 
 
+@pytest.mark.slow
 def test_a_point_of_each_bound():
     """The slack at k = 100 by bounds and exact epsilon asked for apart."""
     exact = accounting.epsilon("gaussian(10)^100", "1e-6", 15)

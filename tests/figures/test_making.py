@@ -57,12 +57,14 @@ def test_data_and_pictures_are_written_together(tmp_path):
         assert 0 <= width <= Fraction(row["y_upper"]) / 10**30
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["svg", "png", "pdf"])
 def test_pictures_are_deterministic(kind):
     data = recipe("kov-2").make(Workshop(10))
     assert drawing.picture(data, kind, {"a": "b"}) == drawing.picture(data, kind, {"a": "b"})
 
 
+@pytest.mark.slow
 def test_processes_give_the_same_points():
     name = "steinke-2"
     assert recipe(name).make(Workshop(15, 2)) == recipe(name).make(Workshop(15))
@@ -76,6 +78,7 @@ def test_equal_questions_are_answered_once():
     assert told == [(0, 1), (1, 1)]
 
 
+@pytest.mark.slow
 def test_a_point_without_its_digits_is_kept_as_wide_as_it_is():
     found = Question("epsilon", "fixed_size(gaussian(1), 1, 10)^3", "1e-5").answer(15)
     assert found.digits < 15
@@ -156,6 +159,8 @@ def test_pictures_tell_how_they_were_made(tmp_path):
         assert key in (tmp_path / "kov-1.svg").read_text()
 
 
+@pytest.mark.slow
+@pytest.mark.usefixtures("interruptible")
 @pytest.mark.parametrize(("jobs", "delay"), [(1, 0.5), (2, 0.3), (2, 2)])
 def test_an_interrupt_ends_at_once_and_leaves_nothing(tmp_path, jobs, delay):
     """Of two figures the first stays whole, of the second there is nothing."""

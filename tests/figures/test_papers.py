@@ -140,6 +140,7 @@ def test_gdp_6_bends_where_the_talk_has_it(made):
     assert any(near(p.x, "0.0426832858598") and near(p.y, "0.774390028484") for p in right)
 
 
+@pytest.mark.slow
 def test_gdp_7_by_the_lattice_engine():
     """A point of an exact curve is above every supporting line of another engine's profile."""
     mechanism = "poisson(gaussian(1.3), 256/60000)^3515"
@@ -178,6 +179,7 @@ def test_steinke_2_as_printed(made):
     assert near(exact[48].y, "21.94313033")
 
 
+@pytest.mark.slow
 def test_census_as_recomputed():
     data = recipe("slides-census").make(Workshop(12, 2))
     exact = series(data, "exact composition").points
@@ -207,6 +209,7 @@ def test_no_crossing():
     assert "no crossing" in found.reason
 
 
+@pytest.mark.slow
 def test_understatement_by_the_lattice_engine():
     """One cell of the heat map by another engine."""
     error = accounting.approximation_error(

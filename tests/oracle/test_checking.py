@@ -23,6 +23,7 @@ def question(text: str, quantity: str, argument: str, direction: str = "both") -
     return found
 
 
+@pytest.mark.slow
 def test_a_sample_of_the_table_is_confirmed() -> None:
     quick = [case for case in table() if case.method != "contour"]
     for doubt in check(sample(quick, 25, 1)):
@@ -95,6 +96,7 @@ def test_sample_is_that_of_the_seed_and_in_order() -> None:
     assert sample(cases, 99, 3) == list(cases)
 
 
+@pytest.mark.slow
 def test_export_is_the_table(monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[tuple[int, int]] = []
     rows, left_out = export(["renyi"], progress=lambda done, total: seen.append((done, total)))

@@ -31,6 +31,7 @@ def run(folder: Path, code: str, *arguments: str) -> subprocess.CompletedProcess
     )
 
 
+@pytest.mark.slow
 def test_marker_fixture_and_class(tmp_path: Path) -> None:
     code = """
 import pytest
@@ -59,6 +60,7 @@ def test_fixture(dp_oracle):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("test", "said"),
     [
@@ -110,6 +112,7 @@ def test_oracle_without_pytest() -> None:
     ]
 
 
+@pytest.mark.slow
 def test_a_failure_shows_the_line_of_the_test_and_not_ours(tmp_path: Path) -> None:
     code = """
 import pytest

@@ -166,6 +166,7 @@ def test_a_lost_worker_is_an_outcome():
     assert outcome.problem.startswith("expected proved, found declined: the worker was lost")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_the_smoke_selection_is_as_expected(jobs):
     names = [entry.name for entry in checks() if entry.smoke]

@@ -19,6 +19,7 @@ SEED = 20
 TRIALS = 600
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("starve", [False, True], ids=["plain", "starved"])
 def test_no_answer_is_wrong(starve):
     results = list(campaign(SEED, trials=TRIALS, starve=starve, limit=0.2))

@@ -83,6 +83,7 @@ def test_gaussian_and_laplace():
         assert abs(two.delta(mp.e)[0] - apart.delta(mp.e)[0]) < mpf(10) ** -25
 
 
+@pytest.mark.slow
 def test_both_orders_of_integration():
     smooth, kinked = ref.Normal(mpf(1)), ref.DoubleExponential(mpf(1) / 2)
     sample = ref.Sample(smooth, mpf(1) / 3, False)

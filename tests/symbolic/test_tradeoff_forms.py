@@ -49,6 +49,7 @@ def test_the_conjugate(base, mass, slope):
     assert found == conjugate(f, slope)
 
 
+@pytest.mark.slow
 @settings(max_examples=15)
 @given(
     bases,

@@ -135,6 +135,7 @@ def test_power_of_randomised_response_is_a_binomial_test(level, n):
     assert f_eps_delta(real(f"log({level})"), 0) ** n == of_pair(p, p[::-1])
 
 
+@pytest.mark.slow
 def test_a_thousand_fold_power_is_exact():
     f = f_eps_delta("log(21/20)", "1/100000") ** 1000
     assert len(f.vertices) == 1003

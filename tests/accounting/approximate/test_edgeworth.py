@@ -37,6 +37,7 @@ def agrees(found, value, digits):
     assert found.digits >= 12
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("direction", ["remove", "add"])
 @pytest.mark.parametrize("order", [1, 2])
 def test_sampled_gaussians_against_quadrature(direction, order):

@@ -32,6 +32,7 @@ def test_the_central_limit_far_below_the_truth():
     assert found.ratio.upper == Fraction(found.true.upper) / Fraction(found.claimed.lower)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("sigma", "steps", "true", "claims"),
     [

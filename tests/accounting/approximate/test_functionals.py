@@ -26,6 +26,7 @@ def matches(found, expected, digits):
     assert x.digits >= digits - 5
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("mu", "p"), [("1", "1/2"), ("10/7", "256/60000"), ("3", "9/10")])
 def test_sampled_gaussians_by_integrals_over_the_trade_off_function(mu, p):
     """``C_p(G_mu)`` from its three pieces: the middle one has slope -1 and mass of its own."""

@@ -124,6 +124,7 @@ def test_laplace_functionals_are_consistent(largest):
         assert laplace_moments(balls.ball(largest)).third.overlaps(x.third)
 
 
+@pytest.mark.slow
 def test_approximations_of_additive_noise():
     """All are close where a central limit applies; Berry-Esseen is a bound."""
     for text in (

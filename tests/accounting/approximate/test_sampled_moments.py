@@ -20,6 +20,7 @@ def reference(mu, q, power, weighted):
         return to_fraction(quad(integrand, [-14, -4, -1, 0, 1, 2, 4, 6, 10, 16]))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("weighted", [True, False])
 @pytest.mark.parametrize(("mu", "q"), [("1.5", "0.01"), ("0.25", "0.5"), ("3", "0.9")])
 @pytest.mark.parametrize("short", [None, "0.1", "1", "2.5"])

@@ -55,6 +55,7 @@ def test_two_gaussians(mu, nu):
     assert float(found.lower) <= max(values) * (1 + 1e-4)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("text", "method"), [("laplace(3)^10", "clt"), ("discrete_gaussian(2)^5", "clt")]
 )

@@ -51,6 +51,7 @@ def most(gamma, alpha, delta):
     return at((low + high) / 2)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("gamma", "alpha", "delta"),
     [("3", "6", "1e-6"), ("0.5", "2", "1e-5"), ("0.01", "20", "1e-3"), ("2", "1.5", "0.05")],
@@ -83,6 +84,7 @@ def test_no_divergence_or_much_delta_needs_no_epsilon():
     assert optimal_renyi_epsilon("1e-6", 2, "0.1").upper == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("place", ["0.2", "0.9999", "1"])
 def test_a_wrong_minimiser_certifies_nothing(monkeypatch, place):
     """The tangent bound, not the proposed ``p``, is what is trusted."""

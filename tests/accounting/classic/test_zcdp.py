@@ -132,6 +132,7 @@ def test_the_profile_says_what_it_is():
     assert true < found
 
 
+@pytest.mark.slow
 def test_edges():
     assert zcdp_epsilon(0, "1e-9").upper == zcdp_epsilon(1, 1).upper == 0
     assert zcdp_delta(0, 1).upper == 0

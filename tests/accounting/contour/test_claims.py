@@ -67,6 +67,7 @@ def test_known_values_are_told_from_their_neighbours(run, removed, added):
             assert finding.digits == 30
 
 
+@pytest.mark.slow
 def test_live_audit(tmp_path):
     """Accountants that are installed are asked, and every one of their claims is decided."""
     pytest.importorskip("dp_accounting")

@@ -66,6 +66,7 @@ def test_known_digits(run, removed, added):
         assert text.startswith(found.shown(29).partition("...")[0])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("direction", "sigma", "q"), STEPS)
 @pytest.mark.parametrize("epsilon", ["1/10", "1/2"])
 def test_one_step_against_the_closed_forms(direction, sigma, q, epsilon):
@@ -78,6 +79,7 @@ def test_one_step_against_the_closed_forms(direction, sigma, q, epsilon):
         assert holds(closed.delta(real(epsilon), 20), true, mpf(10) ** -18)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("direction", "sigma", "q"), STEPS)
 def test_two_steps_against_quadrature(direction, sigma, q):
     found = asked(((sampled(direction, sigma, q), 2),), "1/4", 8, max_work=10**7)

@@ -83,6 +83,7 @@ def test_delta_met_at_zero(direction):
     assert 0 <= least.lower < small.lower
 
 
+@pytest.mark.slow
 def test_where_the_saddle_point_misleads():
     """A far tail that no one will ever see bends the moments: the sum is drowned at first."""
     mechanism = composition("remove", "100", "1e-6", 10**6)
@@ -113,6 +114,7 @@ def test_what_is_left_when_the_work_does_not_suffice():
 # --- along a training run -----------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("direction", MAKE)
 def test_every_point_of_a_curve_agrees_with_its_own_line(direction):
     mechanism = composition(direction, "1", "1/100", 1)

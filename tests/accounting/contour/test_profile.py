@@ -29,6 +29,7 @@ def best(ask, *arguments):
         return failure.best
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("direction", DIRECTIONS)
 @pytest.mark.parametrize("steps", [2, 5, 10, 30])
 def test_few_steps(steps, direction):
@@ -42,6 +43,7 @@ def test_few_steps(steps, direction):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("direction", DIRECTIONS)
 @pytest.mark.parametrize(
     ("run", "target", "digits"),
@@ -67,6 +69,7 @@ def test_the_ends_of_the_promised_range(run, target, digits, direction):
         assert best(delta, run, 0, 8, direction).lower <= goal
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("direction", DIRECTIONS)
 @pytest.mark.parametrize(
     ("run", "point", "true"),
@@ -91,6 +94,7 @@ def test_absurd_parameters_of_delta(run, point, true, direction):
     assert 0 <= found.lower <= found.upper <= 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("direction", DIRECTIONS)
 @pytest.mark.parametrize(
     ("run", "target", "true"),
@@ -119,6 +123,7 @@ def test_hardly_ever_sampled():
     )
 
 
+@pytest.mark.slow
 def test_delta_next_to_the_infinite_losses():
     step, lost = add(real(1), real("1/50")), real("1/1000")
     mass = InfiniteLoss(((lost, 2),))

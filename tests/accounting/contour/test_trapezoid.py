@@ -34,6 +34,7 @@ def holds(found, value, slack):
     return low - slack <= value <= high + slack and high - low <= slack
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("direction", ["remove", "add"])
 @pytest.mark.parametrize(
     ("sigma", "q"), [("1", "1/100"), ("3/10", "1/3"), ("2", "9/10"), ("10", "1/1000")]

@@ -546,6 +546,7 @@ def test_work_is_bounded():
     assert found.upper >= value.lower - Fraction(1, 10**4)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("point", ["900", "1190", "1150", "1199"])
 def test_beyond_the_range_of_floats_the_grid_is_wide_but_right(point):
     truth = OptimalComposition(real("40"), 30, NONE).delta(real(point), 20)

@@ -157,6 +157,7 @@ def test_laplace_beside_a_gaussian_by_quadrature(epsilon):
     assert found.digits >= 5
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("add", [False, True])
 def test_two_sampled_laplaces_by_quadrature(add):
     rate, s, e = mpf(1), mpf(1) / 10, mpf("0.05")
@@ -200,6 +201,7 @@ def test_discrete_gaussian_against_its_lattice(text, epsilon):
     assert found.digits >= 4
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("add", [False, True])
 @pytest.mark.parametrize("epsilon", ["0", "0.05", "0.1"])
 def test_sampled_discrete_gaussians_by_enumeration(add, epsilon):

@@ -37,6 +37,7 @@ configurations = st.tuples(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=25)
 @given(configurations)
 def test_two_engines_overlap_on_sampled_gaussians(configuration):
@@ -210,6 +211,7 @@ def test_composing_stops_before_the_limit_is_passed():
 # --- undecided is not infinite --------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["lattice", "auto"])
 @pytest.mark.parametrize("excess", ["1e-30", "1e-300", "1e-3000"])
 def test_a_target_barely_above_the_infinite_mass(method, excess):

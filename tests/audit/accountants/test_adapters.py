@@ -260,6 +260,7 @@ def test_call_of_noise_says_what_is_called() -> None:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("file", BY_FILE, ids=lambda file: file.stem)
 def test_adapter_stands_alone(file: Any) -> None:
     """It loads by path, without dpexact and without its package, and tells what it supports."""

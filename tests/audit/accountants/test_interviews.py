@@ -62,6 +62,7 @@ OUTCOMES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("attribute", OUTCOMES)
 def test_failure_is_named_and_the_next_question_answered(attribute: str) -> None:
     with Interview(registered(attribute), limits=SHORT) as interview:

@@ -26,6 +26,7 @@ def findings() -> list[Finding]:
     return [judge(claim) for claim in bench()]
 
 
+@pytest.mark.slow
 def test_every_verdict_is_as_expected(findings: list[Finding]) -> None:
     surprises = [finding.claim.id for finding in findings if not finding.as_expected]
     assert surprises == []
@@ -66,6 +67,7 @@ def row(finding: Finding) -> str:
     return "| " + " | ".join(cells) + " |"
 
 
+@pytest.mark.slow
 def test_the_page_lists_what_is_wrong_with_the_numbers(findings: list[Finding]) -> None:
     rows = [row(finding) for finding in findings if finding.verdict in WRONG]
     listed = [line for line in PAGE.read_text().splitlines() if re.match(r"\| [a-z-]+ [0-9]", line)]

@@ -58,6 +58,7 @@ def test_a_violation_becomes_a_small_reproducer(workload: str, tmp_path: Path) -
     assert report.expectations == (1, 1)
 
 
+@pytest.mark.slow
 def test_command(workload: str, tmp_path: Path) -> None:
     path = tmp_path / "found.yaml"
     command = ["audit", "--hunt", "--workload", workload, "--seconds", "2", "--found", str(path)]
@@ -73,6 +74,7 @@ def test_command(workload: str, tmp_path: Path) -> None:
     assert [claim.expect for claim in read_claims(path)] == ["unsound"]
 
 
+@pytest.mark.slow
 def test_a_crash_is_a_failure_and_no_violation(workload: str) -> None:
     found = hunt("zz-crashes", [workload], 3, 4)
     assert found.claims == []

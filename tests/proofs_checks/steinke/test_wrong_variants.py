@@ -80,6 +80,7 @@ VARIANTS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", VARIANTS)
 def test_a_wrong_variant_is_declined(name):
     with pytest.raises(Declined):
