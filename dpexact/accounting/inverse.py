@@ -63,7 +63,7 @@ class _Search:
 
     def side(self, epsilon: Fraction) -> Order:
         """How the target stands to ``delta(epsilon)``; moves the bracket."""
-        digits = 2
+        digits, short = 2, False
         while digits <= 8 * self.digits + 64:
             found = self.delta_at(epsilon, digits)
             above = self.target.at_most(found) is Ternary.HOLDS
@@ -73,9 +73,9 @@ class _Search:
             if above:
                 self.low = max(self.low, epsilon)
                 return Order.BELOW
-            if found.digits < digits:  # more could not be had of it
+            if found.digits < digits and short:  # twice: more cannot be had of it
                 break
-            digits *= 2
+            short, digits = found.digits < digits, 2 * digits
         return Order.UNDECIDED
 
     def bracket(self, point: Fraction) -> str:
