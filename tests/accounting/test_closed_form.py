@@ -105,9 +105,10 @@ def test_gaussians_far_out_say_so() -> None:
         best = caught.value.best
         assert best.lower == 0
         assert 0 < best.upper <= balls.TINY
-    with pytest.raises(PrecisionNotReached) as caught:
+    with pytest.raises(PrecisionNotReached) as caught:  # no ball: a Rényi divergence bounds it
         delta("gdp(1)", "1e5000")
-    assert caught.value.best == Enclosure(Fraction(0), Fraction(1))
+    assert caught.value.best.lower == 0
+    assert 0 < caught.value.best.upper <= Fraction(1, 10**300)
 
 
 # --- products of Gaussians ------------------------------------------------------------------------
