@@ -17,7 +17,6 @@ from typing import Final
 import flint
 from flint import arb, ctx, fmpq, fmpz
 
-from dpexact import reals
 from dpexact.enclosure import Bound, Enclosure
 from dpexact.errors import InvalidInput
 from dpexact.exactness import exp_fraction
@@ -209,7 +208,7 @@ def sign(value: Real, name: str = "number") -> int:
 
 def compare(a: Real, b: Real, name: str = "number") -> int:
     """-1, 0 or 1 as ``a`` is below, equal to or above ``b``; raises as :func:`sign` does."""
-    return sign(reals.add(a, reals.negate(b)), name)
+    return sign(a - b, name)
 
 
 def order(a: Real, b: Real) -> Order:

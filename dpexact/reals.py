@@ -61,6 +61,38 @@ class Real:
         """The value as a ``Fraction`` if the expression folded to a rational, else ``None``."""
         return self.value if self.operator == "rational" else None
 
+    # --- arithmetic: operands are reals, integers and fractions, never floats ---------------------
+
+    def __add__(self, other: Real | Fraction | int) -> Real:
+        return add(self, _operand(other))
+
+    def __radd__(self, other: Fraction | int) -> Real:
+        return add(_operand(other), self)
+
+    def __sub__(self, other: Real | Fraction | int) -> Real:
+        return add(self, negate(_operand(other)))
+
+    def __rsub__(self, other: Fraction | int) -> Real:
+        return add(_operand(other), negate(self))
+
+    def __mul__(self, other: Real | Fraction | int) -> Real:
+        return multiply(self, _operand(other))
+
+    def __rmul__(self, other: Fraction | int) -> Real:
+        return multiply(_operand(other), self)
+
+    def __truediv__(self, other: Real | Fraction | int) -> Real:
+        return divide(self, _operand(other))
+
+    def __rtruediv__(self, other: Fraction | int) -> Real:
+        return divide(_operand(other), self)
+
+    def __pow__(self, exponent: int) -> Real:
+        return power(self, rational(exponent))
+
+    def __neg__(self) -> Real:
+        return negate(self)
+
     def __str__(self) -> str:
         return _print(self, 0)
 
@@ -85,6 +117,14 @@ def rational(value: Fraction | int) -> Real:
 
 def _bits(value: Fraction) -> int:
     return value.numerator.bit_length() + value.denominator.bit_length()
+
+
+def _operand(value: Real | Fraction | int) -> Real:
+    if isinstance(value, Real):
+        return value
+    if isinstance(value, int | Fraction):
+        return rational(value)
+    raise TypeError(f"{value!r} is not an exact number: use real({value!r}) to say what it means")
 
 
 PI: Final = Real("pi")

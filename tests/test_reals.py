@@ -445,3 +445,22 @@ def test_visible_simplifications_only() -> None:
     assert real("pi*1") == real("1*pi") == real("pi+0") == real("0+pi") == PI
     assert real("exp(1)") == E
     assert real("log(4)-2*log(2)").fraction is None
+
+
+def test_operators_build_what_the_functions_do() -> None:
+    x, half = real("sqrt(2)"), Fraction(1, 2)
+    assert x + 1 == real("sqrt(2)+1")
+    assert 1 - x == real("1-sqrt(2)")
+    assert x - half == real("sqrt(2)-1/2")
+    assert half * x == real("(1/2)*sqrt(2)")
+    assert x * x / 3 == real("sqrt(2)*sqrt(2)/3")
+    assert 1 / x == real("1/sqrt(2)")
+    assert half / x + half == real("(1/2)/sqrt(2)+1/2")
+    assert -(x**-2) == real("-(sqrt(2)^-2)")
+    assert (real(3) + 4).fraction == 7
+
+
+@pytest.mark.parametrize("combine", [lambda x: x + 0.1, lambda x: 0.1 * x, lambda x: x / "2"])
+def test_operators_take_no_floats_and_no_texts(combine: Any) -> None:
+    with pytest.raises(TypeError, match="use real"):
+        combine(real("sqrt(2)"))

@@ -35,7 +35,6 @@ from dpexact.errors import UnsupportedMechanism
 from dpexact.mechanisms import FixedSize, Mechanism, Poisson
 from dpexact.reals import Real
 
-_ONE: Final = reals.rational(1)
 _NOTHING: Final = reals.rational(0)
 
 Mixtures: TypeAlias = list[tuple[Real | None, Real, int]]
@@ -168,7 +167,7 @@ def _contour(
         raise UnsupportedMechanism("the contour engine needs a Gaussian")
     way = contour.remove if direction == "remove" else contour.add
     steps: list[tuple[contour.Step, int]] = [
-        (way(reals.divide(_ONE, mu), q), count) for mu, q, count in mixtures if mu is not None
+        (way(1 / mu, q), count) for mu, q, count in mixtures if mu is not None
     ]
     steps += [*(laws or []), *rest.moments()]
     return ContourProfile(tuple(steps), InfiniteLoss(tuple(rest.masses)))
@@ -199,7 +198,7 @@ def _fixed_size(steps: Steps) -> Profile:
         rate = reals.rational(Fraction(step.m, step.n))
         sample = Poisson(step.mechanism, rate)
         samples[sample] = samples.get(sample, 0) + count
-        noise = reals.divide(_ONE, inner.mu)
+        noise = 1 / inner.mu
         dominating.append(lattice.SubsampledStep(noise, rate, count))
     if not samples:
         return Unsampled.of(plain).profile()
@@ -242,9 +241,7 @@ def symmetric_samples(mechanism: Mechanism) -> Profile:
     if all(part.is_gaussian for part in inner.values()):
         noises = [(inner[s].mu, s.q, count) for s, count in samples.items()]
         dominating: list[lattice.Step] = [
-            lattice.SubsampledStep(reals.divide(_ONE, mu), q, count)
-            for mu, q, count in noises
-            if mu is not None
+            lattice.SubsampledStep(1 / mu, q, count) for mu, q, count in noises if mu is not None
         ]
         return _lattice_above(Unsampled.of(plain), dominating)
     outcomes = [(symmetrised(inner[s].outcomes(), s.q), count) for s, count in samples.items()]

@@ -34,7 +34,6 @@ from dpexact.mechanisms import GDP, Gaussian, Mechanism, Poisson
 from dpexact.reals import Real
 from dpexact.ternary import Order
 
-_ONE: Final = reals.rational(1)
 _DIGITS: Final = 4
 _BITS: Final = 128
 #: Orders tried: powers of two, then between the best ones.
@@ -118,9 +117,9 @@ def _tests(mechanism: Mechanism, direction: Direction) -> list[FewAtoms]:
                 continue
             x = balls.ball(t)
             exponent = balls.to_enclosure(x * x / 2 + (x * (2 * arb.pi()).sqrt()).log()).lower
-        hit = reals.multiply(_HIT, sample.q)
+        hit = _HIT * sample.q
         miss = reals.exponential(reals.rational(-Fraction(exponent)))
         if balls.order(hit, miss) is Order.ABOVE:
-            rest = (reals.add(_ONE, reals.negate(p)) for p in (hit, miss))
+            rest = (1 - p for p in (hit, miss))
             tests.append(FewAtoms([([Atom(hit, miss), Atom(*rest)], count)], InfiniteLoss()))
     return tests

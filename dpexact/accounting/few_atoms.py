@@ -54,7 +54,7 @@ class Atom:
     @property
     def loss(self) -> Real:
         """``log(p/q)``, for positive ``p`` and ``q``."""
-        return reals.logarithm(reals.divide(self.p, self.q))
+        return reals.logarithm(self.p / self.q)
 
 
 def sampled(atoms: list[Atom], q: Real, direction: Direction) -> list[Atom]:
@@ -62,10 +62,10 @@ def sampled(atoms: list[Atom], q: Real, direction: Direction) -> list[Atom]:
 
     ``direction`` is not ``both``.
     """
-    rest = reals.add(reals.rational(1), reals.negate(q))
+    rest = 1 - q
     result = []
     for atom in atoms:
-        mixture = reals.add(reals.multiply(rest, atom.q), reals.multiply(q, atom.p))
+        mixture = rest * atom.q + q * atom.p
         pair = (mixture, atom.q) if direction == "remove" else (atom.q, mixture)
         result.append(Atom(*pair))
     return result
@@ -87,7 +87,7 @@ def symmetrised(atoms: list[Atom], q: Real) -> list[Atom]:
             raise UnsupportedMechanism("a loss that cannot be told apart from 0")
         if order is Order.ABOVE:
             result += [atom, Atom(atom.q, atom.p)]
-            rest = reals.add(rest, reals.negate(reals.add(atom.p, atom.q)))
+            rest = rest - (atom.p + atom.q)
     return result if balls.order(rest, _ZERO) is Order.EQUAL else [*result, Atom(rest, rest)]
 
 
@@ -119,8 +119,8 @@ class FewAtoms(InvertedProfile):
             )
         self.largest: Real = _ZERO
         for atoms, n in self.steps:
-            top = reals.multiply(reals.rational(n), _most_revealing(atoms).loss)
-            self.largest = reals.add(self.largest, top)
+            top = n * _most_revealing(atoms).loss
+            self.largest += top
 
     def delta(self, epsilon: Real, digits: int) -> Enclosure:
         known = self.only_infinite(epsilon, digits)
@@ -290,7 +290,7 @@ def _most_revealing(atoms: list[Atom]) -> Atom:
     """
     top, *others = atoms
     for atom in others:
-        match balls.order(reals.multiply(atom.p, top.q), reals.multiply(top.p, atom.q)):
+        match balls.order(atom.p * top.q, top.p * atom.q):
             case Order.ABOVE:
                 top = atom
             case Order.UNDECIDED:

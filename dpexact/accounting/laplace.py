@@ -56,7 +56,7 @@ class LaplaceParts:
         """The largest loss."""
         total = reals.rational(0)
         for rate, count in self.parts:
-            total = reals.add(total, reals.multiply(rate, reals.rational(count)))
+            total += rate * count
         return total
 
     @property

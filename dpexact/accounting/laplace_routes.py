@@ -58,7 +58,7 @@ class LongProduct(FirstToReach):
 
 def between_responses(rate: Real, count: int, infinite: InfiniteLoss) -> Between:
     """``count`` Laplace steps of one rate, between the responses below and above one step."""
-    growth = reals.exponential(reals.divide(rate, reals.rational(2)))
-    odds = reals.add(reals.multiply(reals.rational(2), growth), reals.rational(-1))
+    growth = reals.exponential(rate / 2)
+    odds = 2 * growth - 1
     below = OptimalComposition(reals.logarithm(odds), count, infinite)
     return Between(below, OptimalComposition(rate, count, infinite), "between two responses")

@@ -52,7 +52,7 @@ def plain_steps(rest: Unsampled) -> list[Step]:
     """The steps of a composition without sampling."""
     steps: list[Step] = []
     if rest.mu is not None:
-        steps.append(ContinuousStep(reals.divide(_ONE, rest.mu), _ONE, 1, False))
+        steps.append(ContinuousStep(1 / rest.mu, _ONE, 1, False))
     steps += [LaplaceStep(rate, _PLAIN, count) for rate, count in rest.laplace]
     finite = [(response(eps), count) for eps, count in rest.responses.items()]
     for part, count in [*rest.others, *finite]:
@@ -62,7 +62,7 @@ def plain_steps(rest: Unsampled) -> list[Step]:
             outcomes = tuple(Atom(p, q) for p, q in zip(part.p, part.q, strict=True))
             steps.append(FiniteStep(outcomes, count))
     for mass, count in rest.masses:
-        kept = reals.add(_ONE, reals.negate(mass))
+        kept = 1 - mass
         outcomes = (Atom(kept, kept), Atom(mass, _NOTHING), Atom(_NOTHING, mass))
         steps.append(FiniteStep(outcomes, count))
     return steps
@@ -73,7 +73,7 @@ def _sample(inner: Steps, sampling: Sampling, count: int) -> Step:
     plain, samples = separate(inner)
     rest = Unsampled.of(plain)
     if not samples and rest.is_gaussian and rest.mu is not None:
-        noise = reals.divide(_ONE, rest.mu)
+        noise = 1 / rest.mu
         return ContinuousStep(noise, sampling.rate, count, sampling.add)
     steps = steps_of(plain, samples, add=False)
     match steps:
@@ -93,5 +93,5 @@ def infinite_loss(plain: Steps, samples: Samples, add: bool) -> InfiniteLoss:
     for sample, count in ({} if add else samples).items():
         inner = infinite_loss(*separate(sample.mechanism.steps()), add=False)
         if inner.masses:
-            masses.append((reals.multiply(sample.q, inner.mass), count))
+            masses.append((sample.q * inner.mass, count))
     return InfiniteLoss(tuple(masses))

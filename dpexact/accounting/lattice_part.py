@@ -127,9 +127,9 @@ class DiscreteGaussianPart(LatticePart):
     highest = None
 
     def __init__(self, sigma: Real, sensitivity: int) -> None:
-        self.variance: Real = reals.multiply(sigma, sigma)
+        self.variance: Real = sigma * sigma
         self.sensitivity = sensitivity
-        self.spacing: Real = reals.divide(reals.rational(sensitivity), self.variance)
+        self.spacing: Real = sensitivity / self.variance
         self.origin: Fraction = Fraction(sensitivity, 2)
         with balls.precision(64):
             self._variance = float(balls.ball(self.variance).mid())
@@ -215,16 +215,16 @@ def exponential(value: Real) -> Real:
 def quotient(a: Real, b: Real) -> Real:
     """``a / b``, with ``a / (c / x)`` written as ``a x / c`` so that logarithms stay visible."""
     if b.operator == "/" and b.arguments[0].fraction:
-        return reals.multiply(reals.divide(a, b.arguments[0]), b.arguments[1])
-    return reals.divide(a, b)
+        return a / b.arguments[0] * b.arguments[1]
+    return a / b
 
 
 def response(eps: Real) -> FinitePart:
     """Randomised response: losses ``-eps`` and ``eps``, for ``eps > 0``."""
     growth = exponential(eps)
-    total = reals.add(reals.rational(1), growth)
-    low, high = reals.divide(reals.rational(1), total), reals.divide(growth, total)
-    spacing = reals.multiply(reals.rational(2), eps)
+    total = 1 + growth
+    low, high = 1 / total, growth / total
+    spacing = 2 * eps
     return FinitePart(spacing, Fraction(-1, 2), [low, high], [high, low])
 
 
@@ -238,14 +238,13 @@ def discrete_laplace(scale: Real, sensitivity: int) -> FinitePart:
         raise UnsupportedMechanism(
             f"no certified accounting for discrete_laplace of sensitivity {sensitivity}"
         )
-    one = reals.rational(1)
-    growth = exponential(quotient(one, scale))  # 1/a
-    total = reals.add(growth, one)
-    inner = reals.divide(reals.add(growth, reals.rational(-1)), total)
-    decay = [reals.power(growth, reals.rational(-x)) for x in range(sensitivity + 1)]
-    ends = reals.divide(growth, total)
-    p = [reals.multiply(ends, decay[sensitivity])]
-    p += [reals.multiply(inner, decay[x]) for x in range(sensitivity - 1, 0, -1)]
+    growth = exponential(quotient(reals.rational(1), scale))  # 1/a
+    total = growth + 1
+    inner = (growth - 1) / total
+    decay = [growth ** (-x) for x in range(sensitivity + 1)]
+    ends = growth / total
+    p = [ends * decay[sensitivity]]
+    p += [inner * decay[x] for x in range(sensitivity - 1, 0, -1)]
     p += [ends]
     spacing = quotient(reals.rational(2), scale)
     return FinitePart(spacing, Fraction(-sensitivity, 2), p, p[::-1])
@@ -262,22 +261,18 @@ def staircase(eps: Real, gamma: Real) -> FinitePart:
     ``-eps`` with probability :math:`e^{-\varepsilon} p` and 0 otherwise. For ``gamma = 1/2`` this
     is randomised response. The sensitivity cancels, and no smaller shift is worse.
     """
-    one, two = reals.rational(1), reals.rational(2)
     if gamma.fraction == Fraction(1, 2):
         return response(eps)
-    decay = exponential(reals.negate(eps))
-
-    def minus(a: Real, b: Real) -> Real:
-        return reals.add(a, reals.negate(b))
+    decay = exponential(-eps)
 
     def blend(weight: Real) -> Real:
-        return reals.add(weight, reals.multiply(minus(one, weight), decay))
+        return weight + (1 - weight) * decay
 
-    twice = reals.multiply(two, gamma)
-    wide = balls.compare(twice, one, "gamma") > 0
-    total = reals.multiply(two, blend(gamma))
-    high = reals.divide(one if wide else blend(twice), total)
-    low = reals.multiply(decay, high)
-    excess = minus(twice, one) if wide else reals.multiply(decay, minus(one, twice))
-    zero = reals.divide(reals.multiply(excess, minus(one, decay)), total)
+    twice = 2 * gamma
+    wide = balls.compare(twice, reals.rational(1), "gamma") > 0
+    total = 2 * blend(gamma)
+    high = (reals.rational(1) if wide else blend(twice)) / total
+    low = decay * high
+    excess = twice - 1 if wide else decay * (1 - twice)
+    zero = excess * (1 - decay) / total
     return FinitePart(eps, Fraction(-1), [low, zero, high], [high, zero, low])

@@ -22,7 +22,7 @@ from typing import Final
 
 from flint import arb, arb_poly, fmpq, fmpq_poly
 
-from dpexact import balls, reals
+from dpexact import balls
 from dpexact.accounting.inverted import ONE, ZERO, InvertedProfile
 from dpexact.accounting.lattice_part import MAX_ATOMS, LatticePart
 from dpexact.accounting.minimum import minimise
@@ -63,7 +63,7 @@ def commensurate(
     # proposes: the cheapest method; without a lattice others answer
     if max(numerators) > longest * shared:
         return None
-    unit = reals.multiply(base, reals.rational(Fraction(shared, scale)))
+    unit = base * Fraction(shared, scale)
     return unit, [
         Strided(part, count, numerator // shared)
         for (part, count), numerator in zip(parts, numerators, strict=True)
@@ -88,7 +88,7 @@ class LatticeComposition(InvertedProfile):
             if s.part.highest is None:
                 return None
             top += s.part.highest * s.count * s.stride
-        return reals.multiply(reals.rational(top), self.unit)
+        return top * self.unit
 
     def losses(self) -> Iterator[tuple[arb, arb]]:
         """The finite losses and their masses under P, at the current precision."""

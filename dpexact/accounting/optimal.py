@@ -152,7 +152,7 @@ class OptimalComposition(Profile):
         )
 
     def largest_loss(self, digits: int) -> Enclosure:
-        value = reals.multiply(self.eps, reals.rational(self.count))
+        value = self.eps * self.count
         if value.fraction is not None:
             return Enclosure.exact(value.fraction, self.method)
         return balls.certify(lambda: balls.ball(value), digits, lowest=_ZERO, method=self.method)

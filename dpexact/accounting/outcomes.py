@@ -44,7 +44,7 @@ def composed(parts: list[tuple[FinitePart, int]]) -> list[Atom]:
         key = places if common is None else sum(places)
         p, q = _product([t[1] for t in types]), _product([t[2] for t in types])
         if key in found:
-            p, q = reals.add(found[key][0], p), reals.add(found[key][1], q)
+            p, q = found[key][0] + p, found[key][1] + q
         found[key] = p, q
     return [Atom(p, q) for p, q in found.values()]
 
@@ -71,11 +71,11 @@ def _partitions(count: int, places: int) -> Iterator[tuple[int, ...]]:
 
 
 def _power(x: Real, n: int) -> Real:
-    return x if n == 1 else reals.power(x, reals.rational(n))
+    return x if n == 1 else x**n
 
 
 def _product(factors: list[Real]) -> Real:
     result = factors[0]
     for factor in factors[1:]:
-        result = reals.multiply(result, factor)
+        result *= factor
     return result

@@ -57,12 +57,10 @@ class InfiniteLoss:
         exact = self.fraction
         if exact is not None:
             return reals.rational(exact)
-        one, log_survival = reals.rational(1), reals.rational(0)
+        log_survival = reals.rational(0)
         for delta, count in self.masses:
-            log_kept = reals.logarithm(reals.add(one, reals.negate(delta)))
-            times = reals.multiply(reals.rational(count), log_kept)
-            log_survival = reals.add(log_survival, times)
-        return reals.add(one, reals.negate(reals.exponential(log_survival)))
+            log_survival += count * reals.logarithm(1 - delta)
+        return 1 - reals.exponential(log_survival)
 
     def ball(self) -> arb:
         """The mass as a ball at the current precision, without cancellation for small masses."""

@@ -30,7 +30,6 @@ from dpexact.reals import Real
 from dpexact.ternary import Order
 
 _REAL_ZERO: Final = reals.rational(0)
-_REAL_ONE: Final = reals.rational(1)
 
 
 def sampled_once(base: Profile, q: Real, direction: Direction) -> Profile:
@@ -78,11 +77,11 @@ class _SampledOnce(Profile):
 class _Remove(_SampledOnce):
     def __init__(self, base: Profile, q: Real) -> None:
         super().__init__(base, q)
-        self.infinite = InfiniteLoss(((reals.multiply(q, base.infinite.mass), 1),))
+        self.infinite = InfiniteLoss(((q * base.infinite.mass, 1),))
 
     def _point(self, epsilon: Real) -> Real:
-        gain = reals.divide(reals.add(exponential(epsilon), reals.rational(-1)), self.q)
-        return reals.logarithm(reals.add(_REAL_ONE, gain))
+        gain = (exponential(epsilon) - 1) / self.q
+        return reals.logarithm(1 + gain)
 
     def _factor(self, epsilon: Real) -> Real:
         return self.q
@@ -90,7 +89,7 @@ class _Remove(_SampledOnce):
     def epsilon(self, delta: Real, digits: int) -> Enclosure:
         if delta == self.q or balls.order(delta, self.q) in (Order.ABOVE, Order.EQUAL):
             return Enclosure.exact(ZERO, self.method)
-        found = self.base.epsilon(reals.divide(delta, self.q), digits + 2)
+        found = self.base.epsilon(delta / self.q, digits + 2)
         if found.is_exact and found.lower in (0, math.inf):
             return found.labelled(self.method)
         return self._image(found, self._loss, digits)
@@ -108,11 +107,11 @@ class _Add(_SampledOnce):
 
     def _rest(self, epsilon: Real) -> Real:
         """``1 - (1-q) e^eps``."""
-        stay = reals.add(_REAL_ONE, reals.negate(self.q))
-        return reals.add(_REAL_ONE, reals.negate(reals.multiply(stay, exponential(epsilon))))
+        stay = 1 - self.q
+        return 1 - stay * exponential(epsilon)
 
     def _point(self, epsilon: Real) -> Real:
-        odds = reals.divide(reals.multiply(self.q, exponential(epsilon)), self._rest(epsilon))
+        odds = self.q * exponential(epsilon) / self._rest(epsilon)
         return reals.logarithm(odds)
 
     def _factor(self, epsilon: Real) -> Real:

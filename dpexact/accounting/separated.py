@@ -30,7 +30,7 @@ def separate(steps: Steps) -> tuple[Steps, Samples]:
     for step, count in steps.items():
         rate, inner = _ONE, step
         while isinstance(inner, Poisson):
-            rate, inner = reals.multiply(rate, inner.q), inner.mechanism
+            rate, inner = rate * inner.q, inner.mechanism
         if balls.sign(rate, "q") == 0:
             continue
         if inner is step:

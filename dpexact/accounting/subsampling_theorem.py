@@ -35,7 +35,7 @@ def subsampling_theorem(mechanism: Mechanism, delta: Real, digits: int) -> Enclo
     steps = mechanism.steps()
     if sampling_of(mechanism) is None:
         raise UnsupportedMechanism("no part is a sample")
-    share = reals.divide(delta, reals.rational(sum(steps.values())))
+    share = delta / sum(steps.values())
     total = Enclosure.exact(_ZERO, METHOD)
     for step, count in steps.items():
         found = _step(step, share, digits).within(_ZERO, math.inf)
@@ -56,7 +56,7 @@ def _step(step: Mechanism, share: Real, digits: int) -> Enclosure:
         case Order.ABOVE | Order.EQUAL:  # also q = 0
             return Enclosure.exact(_ZERO)
         case Order.BELOW:
-            found = epsilon_answer(inner, reals.divide(share, rate), digits + 2)
+            found = epsilon_answer(inner, share / rate, digits + 2)
             return _amplified(found.within(_ZERO, math.inf), rate, digits)
     # share/rate is next to 1: at what is certainly below it, epsilon is no smaller
     below = balls.certify(lambda: balls.ball(share) / balls.ball(rate), digits, lowest=_ZERO).lower

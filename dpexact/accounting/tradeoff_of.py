@@ -151,7 +151,7 @@ def _kind(step: Mechanism) -> str:
 def _finite(steps: Iterable[tuple[Mechanism, int]]) -> PiecewiseLinear:
     result = identity()
     for step, count in steps:
-        result = result * _one(step) ** count
+        result *= _one(step) ** count
     return result
 
 
@@ -170,7 +170,7 @@ def _gaussian(steps: Iterable[tuple[Mechanism, int]]) -> GaussianTradeoff:
     square = reals.rational(0)
     for step, count in steps:
         mu = _mu(step)
-        square = reals.add(square, reals.multiply(reals.rational(count), reals.multiply(mu, mu)))
+        square += count * (mu * mu)
     return GaussianTradeoff(reals.square_root(square))
 
 
@@ -179,10 +179,10 @@ def _mu(step: Mechanism) -> Real:
         case GDP(mu):
             return mu
         case Gaussian(sigma, sensitivity):
-            return reals.divide(sensitivity, sigma)
+            return sensitivity / sigma
     raise AssertionError(f"{step} is not Gaussian")
 
 
 def _laplace(step: Mechanism) -> LaplaceTradeoff:
     assert isinstance(step, Laplace)
-    return LaplaceTradeoff(reals.divide(step.sensitivity, step.scale))
+    return LaplaceTradeoff(step.sensitivity / step.scale)

@@ -94,7 +94,7 @@ class Unsampled:
                 if balls.sign(mu, "mu") > 0:
                     self._add_square(_square(mu), count)
             case Gaussian(sigma, sensitivity):
-                self._add_square(reals.divide(_square(sensitivity), _square(sigma)), count)
+                self._add_square(_square(sensitivity) / _square(sigma), count)
             case _:
                 raise UnsupportedMechanism(f"no certified accounting for {step}")
 
@@ -103,8 +103,8 @@ class Unsampled:
             self.responses[eps] = self.responses.get(eps, 0) + count
 
     def _add_square(self, square: Real, count: int) -> None:
-        times = reals.multiply(reals.rational(count), square)
-        self.mu_squared = reals.add(self.mu_squared, times)
+        times = count * square
+        self.mu_squared += times
 
     @property
     def mu(self) -> Real | None:
@@ -130,11 +130,11 @@ class Unsampled:
         atoms = composed(finite)
         kept = _ONE
         for mass, count in self.masses:
-            stays = reals.add(_ONE, reals.negate(mass))
-            kept = reals.multiply(kept, reals.power(stays, reals.rational(count)))
+            stays = 1 - mass
+            kept *= stays**count
         if self.masses:
-            lost = reals.add(_ONE, reals.negate(kept))
-            atoms = [Atom(reals.multiply(kept, a.p), reals.multiply(kept, a.q)) for a in atoms]
+            lost = 1 - kept
+            atoms = [Atom(kept * a.p, kept * a.q) for a in atoms]
             atoms += [Atom(lost, _NOTHING), Atom(_NOTHING, lost)]
         return [a for a in atoms if a.p.fraction != 0 or a.q.fraction != 0]
 
@@ -214,7 +214,7 @@ class Unsampled:
         parts = LaplaceParts(tuple(self.laplace))
         largest = None
         if composed.largest is not None:
-            largest = reals.add(composed.largest, parts.largest)
+            largest = composed.largest + parts.largest
         try:
             divergence = laplace_divergence(parts)
         except UnsupportedMechanism:
@@ -241,4 +241,4 @@ def _noise(part: LatticePart) -> Step:
 
 
 def _square(x: Real) -> Real:
-    return x.arguments[0] if x.operator == "sqrt" else reals.multiply(x, x)
+    return x.arguments[0] if x.operator == "sqrt" else x * x

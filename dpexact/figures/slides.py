@@ -41,8 +41,8 @@ class _Level:
     def epsilon(self) -> Real:
         """``rho + 2 sqrt(rho log(1/delta))``, what was published for that variance."""
         rho, log = reals.rational(self.rho), reals.real(f"log({1 / _DELTA})")
-        root = reals.square_root(reals.multiply(rho, log))
-        return reals.add(rho, reals.multiply(reals.rational(2), root))
+        root = reals.square_root(rho * log)
+        return rho + 2 * root
 
 
 def _level(name: str, share: str, printed: str) -> _Level:

@@ -70,16 +70,15 @@ class GaussianTradeoff(TradeoffFunction):
     def __mul__(self, other: GaussianTradeoff) -> GaussianTradeoff:
         if not isinstance(other, GaussianTradeoff):
             return NotImplemented
-        squares = (reals.multiply(mu, mu) for mu in (self.mu, other.mu))
-        return GaussianTradeoff(reals.square_root(reals.add(*squares)))
+        return GaussianTradeoff(reals.square_root(self.mu * self.mu + other.mu * other.mu))
 
     def __pow__(self, times: RealLike) -> GaussianTradeoff:
         root = reals.square_root(reals.rational(integer_in(times, "times", 0)))
-        return GaussianTradeoff(reals.multiply(root, self.mu))
+        return GaussianTradeoff(root * self.mu)
 
     def group(self, k: int) -> GaussianTradeoff:
         """``1 - (1 - G_mu)^(o k) = G_(k mu)``, ``k >= 1`` (Theorem 3)."""
-        return GaussianTradeoff(reals.multiply(reals.rational(integer_in(k, "k", 1)), self.mu))
+        return GaussianTradeoff(integer_in(k, "k", 1) * self.mu)
 
     def __eq__(self, other: object) -> bool:
         return self.mu == other.mu if isinstance(other, GaussianTradeoff) else NotImplemented

@@ -5,7 +5,6 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Final
 
-from dpexact import reals
 from dpexact.arguments import integer_in, real_in
 from dpexact.enclosure import Enclosure
 from dpexact.reals import Real, RealLike
@@ -35,7 +34,7 @@ class LaplaceTradeoff(TradeoffFunction):
 
     def __init__(self, mu: RealLike) -> None:
         self.mu: Real = real_in(mu, "mu", ">= 0")
-        self._shrink = exponential(reals.negate(self.mu))
+        self._shrink = exponential(-self.mu)
 
     def value(self, alpha: RealLike) -> Number:
         """The exact ``f(alpha)``, ``0 <= alpha <= 1``."""
@@ -79,9 +78,9 @@ def discrete_laplace_pair(scale: RealLike, sensitivity: RealLike = 1) -> Piecewi
     >>> discrete_laplace_pair("1/log(2)").atoms[0]
     Atom(p=Fraction(1, 3), q=Fraction(2, 3))
     """
-    inverse_scale = reals.divide(reals.rational(1), real_in(scale, "scale", "> 0"))
+    inverse_scale = 1 / real_in(scale, "scale", "> 0")
     shift = integer_in(sensitivity, "sensitivity", 1, MAX_SENSITIVITY)
-    a = exponential(reals.negate(inverse_scale))
+    a = exponential(-inverse_scale)
     tail, point = 1 / (1 + a), (1 - a) / (1 + a)
     inner = [Atom(point * a**x, point * a ** (shift - x)) for x in range(1, shift)]
     return PiecewiseLinear([Atom(tail, tail * a**shift), *inner, Atom(tail * a**shift, tail)])

@@ -70,7 +70,7 @@ def real(a: Monomial) -> Real:
     """The exponent as an expression."""
     total = reals.rational(0)
     for core, n, d in a:
-        total = reals.add(total, reals.multiply(reals.rational(Fraction(n, d)), _core(core)))
+        total += Fraction(n, d) * _core(core)
     return total
 
 
@@ -127,8 +127,8 @@ def _reciprocal(numerator: Fraction, value: Real) -> dict[Real, Fraction]:
             return {core: numerator / (c * radicand)}
         if core.operator == "/" and core.arguments[0].fraction == 1:
             return _scaled(_linear(core.arguments[1]), numerator / c)
-        return {reals.divide(reals.rational(1), core): numerator / c}
-    return {reals.divide(reals.rational(1), value): numerator}
+        return {1 / core: numerator / c}
+    return {1 / value: numerator}
 
 
 def _root(radicand: Fraction) -> dict[Real, Fraction]:
@@ -165,7 +165,7 @@ def _settled(parts: dict[str, tuple[int, int]]) -> tuple[Fraction, Monomial]:
         base = _core(text).arguments[0].fraction if text.startswith("log(") else None
         if base is not None and _core(text).operator == "log":
             whole, n = divmod(n, d)
-            raised = reals.power(reals.rational(base), reals.rational(whole)).fraction
+            raised = (reals.rational(base) ** whole).fraction
             assert raised is not None
             factor *= raised
         if n:

@@ -190,11 +190,11 @@ def _from_real(value: Real, name: str) -> Number:
         case "^", (a, b):
             return _from_real(a, name) ** b.value.numerator
         case "sqrt", (a,) if a.fraction is not None:
-            return exponential(reals.divide(reals.logarithm(a), reals.rational(2)))
+            return exponential(reals.logarithm(a) / 2)
     sign_of = balls.sign(value, name)  # any other positive x is e^(log x)
     if sign_of == 0:
         return Fraction(0)
-    size = value if sign_of > 0 else reals.negate(value)
+    size = value if sign_of > 0 else -value
     return exponential(Real("log", (size,))) * sign_of
 
 
@@ -203,14 +203,14 @@ def to_real(value: Number) -> Real:
     if isinstance(value, Fraction):
         return reals.rational(value)
     top, bottom = (_sum_real(terms) for terms in (value.numerator, value.denominator))
-    return reals.divide(top, bottom)
+    return top / bottom
 
 
 def _sum_real(terms: Sum) -> Real:
     total = reals.rational(0)
     for monomial, coefficient in terms.items():
         power = reals.exponential(monomials.real(monomial))
-        total = reals.add(total, reals.multiply(reals.rational(coefficient), power))
+        total = total + coefficient * power
     return total
 
 

@@ -16,19 +16,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction
-from typing import Final
 
 from flint import arb
 
-from dpexact import balls, reals
+from dpexact import balls
 from dpexact.accounting.approximate.base import Approximation, normal_tail
 from dpexact.accounting.closed_form import gaussian_divergence
 from dpexact.answers import delivered
 from dpexact.arguments import digits_in, integer_in, real_in
 from dpexact.enclosure import Enclosure
 from dpexact.reals import Real, RealLike
-
-_ONE: Final = reals.rational(1)
 
 
 class CentralLimit(Approximation):

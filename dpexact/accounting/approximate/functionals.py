@@ -62,7 +62,7 @@ def functionals(step: Mechanism) -> Callable[[], Functionals]:
             mu = gaussian_mu(inner)
             return lambda: sampled_functionals(balls.ball(mu), balls.ball(q))
         case FixedSize(inner, m, n):
-            mu, q = gaussian_mu(inner), reals.divide(reals.rational(m), reals.rational(n))
+            mu, q = gaussian_mu(inner), reals.rational(m) / reals.rational(n)
             return lambda: sampled_functionals(balls.ball(mu), balls.ball(q))
         case GDP() | Gaussian():
             return _gaussian(gaussian_mu(step))
@@ -87,7 +87,7 @@ def gaussian_mu(step: Mechanism) -> Real:
         case GDP(mu):
             return mu
         case Gaussian(sigma, sensitivity):
-            return reals.divide(sensitivity, sigma)
+            return sensitivity / sigma
     raise UnsupportedMechanism(f"the approximation is for Gaussian noise, not {step}")
 
 

@@ -23,7 +23,7 @@ from typing import Final
 
 from flint import arb
 
-from dpexact import balls, reals
+from dpexact import balls
 from dpexact.accounting.lattice_part import (
     MAX_ATOMS,
     FinitePart,
@@ -58,7 +58,7 @@ def noise_moments(step: Mechanism) -> Callable[[], NoiseMoments] | None:
         case Staircase(eps, gamma, _):
             return _finite(staircase(eps, gamma))
         case DiscreteGaussian(sigma, width):
-            variance = reals.multiply(sigma, sigma)
+            variance = sigma * sigma
             return lambda: _discrete_gaussian(variance, width)
     return None
 
@@ -136,7 +136,7 @@ def _power(x: arb, n: int) -> arb:
     """``x^n``; FLINT gives up a power of a ball that holds 0."""
     found = x
     for _ in range(n - 1):
-        found = found * x
+        found *= x
     return found
 
 

@@ -98,9 +98,9 @@ def sampled_guarantee(eps: RealLike, delta: RealLike, q: RealLike) -> tuple[Real
     rate = real_in(q, "q", ">= 0", "<= 1")
     if rate.fraction == 1:
         return level, mass
-    growth = reals.add(reals.exponential(level), reals.rational(-1))
-    amplified = reals.logarithm(reals.add(_ONE, reals.multiply(rate, growth)))
-    return amplified, reals.multiply(rate, mass)
+    growth = reals.exponential(level) - 1
+    amplified = reals.logarithm(1 + rate * growth)
+    return amplified, rate * mass
 
 
 def largest_loss(mechanism: Mechanism) -> Real | None:
@@ -119,7 +119,7 @@ def largest_loss(mechanism: Mechanism) -> Real | None:
             return None
         if delta.fraction != 0:
             return None
-        total = reals.add(total, reals.multiply(reals.rational(count), eps))
+        total += count * eps
     return total
 
 
@@ -130,9 +130,9 @@ def _pair(step: Mechanism) -> tuple[Real, Real]:
         case PureDP(eps) | Staircase(eps, _, _):
             return eps, _ZERO
         case Laplace(scale, sensitivity):
-            return reals.divide(sensitivity, scale), _ZERO
+            return sensitivity / scale, _ZERO
         case DiscreteLaplace(scale, width):
-            return reals.divide(reals.rational(width), scale), _ZERO
+            return width / scale, _ZERO
         case Poisson(inner, q):
             return _sample(inner, q)
         case FixedSize(inner, m, n):
@@ -145,7 +145,7 @@ def _sample(inner: Mechanism, q: Real) -> tuple[Real, Real]:
     eps, delta = _ZERO, _ZERO
     for part in guarantees(inner):
         times = reals.rational(part.count)
-        eps = reals.add(eps, reals.multiply(times, part.eps))
-        delta = reals.add(delta, reals.multiply(times, part.delta))
+        eps += times * part.eps
+        delta += times * part.delta
     whole = delta.fraction
     return sampled_guarantee(eps, _ONE if whole is not None and whole > 1 else delta, q)

@@ -139,7 +139,7 @@ def total_rho(mechanism: Mechanism) -> tuple[Real, InfiniteLoss]:
     for step, count in mechanism.steps().items():
         for rho, times, delta in _rhos(step):
             weight = reals.rational(count * times)
-            total = reals.add(total, reals.multiply(weight, rho))
+            total += weight * rho
             if delta.fraction != 0:
                 masses.append((delta, count * times))
     return total, InfiniteLoss(tuple(masses))
@@ -200,19 +200,16 @@ def _rhos(step: Mechanism) -> list[tuple[Real, int, Real]]:
         case GDP(mu):
             root = mu
         case Gaussian(sigma, sensitivity):
-            root = reals.divide(sensitivity, sigma)
+            root = sensitivity / sigma
         case DiscreteGaussian(sigma, width):
-            root = reals.divide(reals.rational(width), sigma)
+            root = width / sigma
         case _:
             try:
                 pairs = guarantees(step)
             except UnsupportedMechanism:
                 raise UnsupportedMechanism(f"no zCDP guarantee of {step} is known") from None
-            return [
-                (reals.multiply(half, reals.multiply(p.eps, p.eps)), p.count, p.delta)
-                for p in pairs
-            ]
-    return [(reals.multiply(half, reals.multiply(root, root)), 1, nothing)]
+            return [(half * (p.eps * p.eps), p.count, p.delta) for p in pairs]
+    return [(half * (root * root), 1, nothing)]
 
 
 def _rho(rho: RealLike) -> Real:

@@ -21,7 +21,7 @@ from typing import Final, TypeAlias
 
 from flint import arb, arb_poly, fmpz, fmpz_poly
 
-from dpexact import balls, reals
+from dpexact import balls
 from dpexact.accounting.profile import EXACT_BITS
 from dpexact.exactness import exact_ratio
 from dpexact.reals import Real
@@ -53,7 +53,7 @@ def on_lattice(parameters: Parameters) -> tuple[Real, list[tuple[int, int]]] | N
     scale = math.lcm(*(ratio.denominator for ratio in ratios))
     numerators = [int(ratio * scale) for ratio in ratios]
     shared = math.gcd(*numerators)
-    base = reals.multiply(first, reals.rational(Fraction(shared, scale)))
+    base = first * Fraction(shared, scale)
     counts = [count for _, count in parameters]
     return base, [(n // shared, count) for n, count in zip(numerators, counts, strict=True)]
 

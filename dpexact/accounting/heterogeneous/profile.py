@@ -18,7 +18,7 @@ from typing import Final, Literal, TypeAlias
 
 from flint import arb, fmpq
 
-from dpexact import balls, reals
+from dpexact import balls
 from dpexact.accounting.heterogeneous.commensurate import CountLaw, Parameters
 from dpexact.accounting.heterogeneous.grid import BITS, GridLaws
 from dpexact.accounting.heterogeneous.meet_in_the_middle import Meeting
@@ -57,9 +57,7 @@ class HeterogeneousComposition(InvertedProfile):
     ) -> None:
         self.parameters: tuple[tuple[Real, int], ...] = tuple(parameters)
         self.infinite = infinite
-        self._top = self.largest = _balanced_sum(
-            [reals.multiply(eps, reals.rational(count)) for eps, count in parameters]
-        )
+        self._top = self.largest = _balanced_sum([eps * count for eps, count in parameters])
         self._route = _route(self.parameters, route)
         self.method: str = self._route.method
 
@@ -176,6 +174,6 @@ def _by_outcomes(parameters: Parameters, level: Fraction) -> Fraction | None:
 def _balanced_sum(terms: list[Real]) -> Real:
     """The sum as a shallow expression."""
     while len(terms) > 1:
-        pairs = [reals.add(a, b) for a, b in zip(terms[::2], terms[1::2], strict=False)]
+        pairs = [a + b for a, b in zip(terms[::2], terms[1::2], strict=False)]
         terms = pairs + (terms[-1:] if len(terms) % 2 else [])
     return terms[0]

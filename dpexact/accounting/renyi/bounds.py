@@ -35,7 +35,6 @@ MAX_ORDER: Final = 200_000
 
 _LARGEST_ORDER: Final = 10**18
 _ZERO: Final = Fraction(0)
-_ONE: Final = reals.rational(1)
 _INFINITE: Final = Enclosure.exact(math.inf)
 
 
@@ -109,7 +108,7 @@ def poisson_small_rate_bound(
     4.11276922642...
     """
     rate, alpha, wanted = _rate(q), _order(order), digits_in(digits)
-    limit = reals.add(_ONE, reals.negate(reals.divide(_ONE, reals.E)))
+    limit = 1 - 1 / reals.E
     if balls.compare(rate, limit, "q") > 0:
         raise InvalidInput(f"q: {rate} is not accepted; must be at most 1 - 1/e")
     if rate.fraction == 0:
@@ -188,13 +187,13 @@ def poisson_zcdp_bound(rho: RealLike, q: RealLike, order: RealLike, digits: int 
     p = real_in(q, "q", "> 0")
     if balls.compare(p, reals.rational(Fraction(1, 2)), "q") > 0:
         raise InvalidInput(f"q: {p} is not accepted; must be at most 1/2")
-    log_rate = reals.negate(reals.logarithm(p))
-    least = reals.divide(reals.multiply(reals.rational(-2), reals.logarithm(r)), log_rate)
-    least = reals.add(reals.rational(3), least)
+    log_rate = -reals.logarithm(p)
+    least = -2 * reals.logarithm(r) / log_rate
+    least = 3 + least
     for omega, text in (
-        (reals.divide(log_rate, reals.multiply(reals.rational(4), r)), "log(1/q)/(4 rho)"),
+        (log_rate / (4 * r), "log(1/q)/(4 rho)"),
         (
-            reals.add(_ONE, reals.divide(_ONE, reals.square_root(reals.square_root(p)))),
+            1 + 1 / reals.square_root(reals.square_root(p)),
             "1 + q^(-1/4)",
         ),
     ):
@@ -204,8 +203,8 @@ def poisson_zcdp_bound(rho: RealLike, q: RealLike, order: RealLike, digits: int 
             )
         if balls.compare(alpha, omega, "order") >= 0:
             raise InvalidInput(f"order: {alpha} is not accepted; must be below {text}")
-    bound = reals.multiply(reals.multiply(reals.rational(10), reals.multiply(p, p)), r)
-    bound = reals.multiply(bound, alpha)
+    bound = 10 * (p * p) * r
+    bound *= alpha
     return delivered(value(bound, wanted).labelled("Theorem 38"), wanted)
 
 
@@ -301,7 +300,7 @@ def _best_omega(curve: RenyiCurve, q: Real, alpha: Real) -> Fraction:
 
     Proposes: the bound holds at every ``omega``.
     """
-    log_base = scale.logarithm(reals.multiply(reals.add(alpha, reals.negate(_ONE)), q))
+    log_base = scale.logarithm((alpha - 1) * q)
     lowest = Fraction(min(value(alpha, 15).upper, _LARGEST_ORDER))
 
     def height(omega: Fraction) -> float:

@@ -54,7 +54,7 @@ def divergence(step: Mechanism, order: Order, digits: int) -> Enclosure:
         case PureDP(eps):
             return _response(eps, order, digits)
         case Laplace(scale, sensitivity):
-            return _laplace(reals.divide(sensitivity, scale), order, digits)
+            return _laplace(sensitivity / scale, order, digits)
         case ZCDP(rho):
             found = proportional(rho, order, digits)
             return found if found is NONE else found.labelled("upper bound: zCDP")
@@ -82,8 +82,8 @@ def _discrete_gaussian(sigma: Real, sensitivity: int, order: Order, digits: int)
     :math:`e^{-(y - \alpha s)^2/(2\sigma^2)}` over that of :math:`e^{-y^2/(2\sigma^2)}`, which are
     the same.
     """
-    root = reals.divide(reals.rational(sensitivity), sigma)
-    found = gaussian(reals.multiply(root, root), order, digits)
+    root = sensitivity / sigma
+    found = gaussian(root * root, order, digits)
     return found.labelled("closed form: discrete Gaussian")
 
 
@@ -93,13 +93,13 @@ def mu_squared(step: GDP | Gaussian) -> Real:
         case GDP(mu):
             root = mu
         case Gaussian(sigma, sensitivity):
-            root = reals.divide(sensitivity, sigma)
-    return reals.multiply(root, root)
+            root = sensitivity / sigma
+    return root * root
 
 
 def gaussian(square: Real, order: Order, digits: int) -> Enclosure:
     """``alpha mu^2 / 2`` for ``N(mu, 1)`` against ``N(0, 1)``."""
-    found = proportional(reals.divide(square, reals.rational(2)), order, digits)
+    found = proportional(square / 2, order, digits)
     return found.labelled("closed form: Gaussian")
 
 
@@ -107,7 +107,7 @@ def proportional(rho: Real, order: Order, digits: int) -> Enclosure:
     """``alpha rho``, exact when rational."""
     if balls.sign(rho) == 0:
         return NONE
-    return INFINITE if order is None else value(reals.multiply(order, rho), digits)
+    return INFINITE if order is None else value(order * rho, digits)
 
 
 def _response(eps: Real, order: Order, digits: int) -> Enclosure:
@@ -154,7 +154,7 @@ def _by_order(
     label = f"closed form: {name}"
     if order is None:
         return value(loss, digits).labelled(label)
-    excess = reals.add(order, reals.negate(_ONE))
+    excess = order - 1
     if excess.fraction == 0:
         return balls.certify(
             lambda: first(balls.ball(loss)), digits, lowest=Fraction(0), method=label

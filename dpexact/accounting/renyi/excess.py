@@ -33,8 +33,8 @@ class Excess:
     def of(cls, q: Real, order: Real, add: bool) -> Excess:
         """For a finite order ``>= 1``."""
         one = reals.rational(1)
-        rest = balls.ball(reals.add(one, reals.negate(q)))
-        power = reals.add(one, reals.negate(order)) if add else order
+        rest = balls.ball(one - q)
+        power = one - order if add else order
         return cls(balls.ball(q), rest, None if order == one else balls.ball(power), add)
 
     def at(self, x: arb) -> arb:

@@ -35,7 +35,6 @@ MAX_RATE: Final = 10_000.0
 #: Most outcomes beside noise that is integrated or summed.
 MAX_BESIDE: Final = 64
 
-_ONE: Final = reals.rational(1)
 _ZERO: Final = Fraction(0)
 
 
@@ -68,9 +67,9 @@ class Law:
         largest = reals.rational(0)
         for part, k in self.finite:
             times = reals.rational(k * (part.origin + part.highest))
-            largest = reals.add(largest, reals.multiply(times, part.spacing))
+            largest += times * part.spacing
         for rate, k in self.composed.laplace:
-            largest = reals.add(largest, reals.multiply(reals.rational(k), rate))
+            largest += k * rate
         if q.fraction == 1:
             return value(largest, digits).labelled(label)
 
@@ -125,7 +124,7 @@ class Law:
         """``D_order`` from the mean of the excess over all outcomes."""
         if self.infinite.masses and not add:
             return Enclosure.exact(math.inf, "closed form: infinite")
-        excess = reals.add(order, reals.negate(_ONE))
+        excess = order - 1
         lost = _lost_bits(q, excess, *(rate for rate, _ in self.composed.laplace))
         found = self._average(order, lost)
         if found is None:

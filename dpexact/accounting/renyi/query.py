@@ -103,7 +103,7 @@ def _sum(total: Enclosure, part: Enclosure, count: int) -> Enclosure:
 def _step(step: Mechanism, order: Order, add: bool, digits: int, method: Method) -> Enclosure:
     rate, inner = reals.rational(1), step
     while isinstance(inner, Poisson):
-        rate, inner = reals.multiply(rate, inner.q), inner.mechanism
+        rate, inner = rate * inner.q, inner.mechanism
     if rate.fraction == 1:
         return _unsampled(inner, order, digits)
     if balls.sign(rate, "q") == 0:
@@ -127,7 +127,7 @@ def _sample(
     known: dict[Mechanism, int] = {}
     for part, count in inner.steps().items():
         if isinstance(part, ZCDP):
-            rho = reals.add(rho, reals.multiply(reals.rational(count), part.rho))
+            rho += count * part.rho
         else:
             known[part] = count
     composed = Unsampled.of(known)

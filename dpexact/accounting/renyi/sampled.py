@@ -45,8 +45,6 @@ COSTS: Final[dict[Method, float]] = {"binomial": 0.7, "series": 12.0, "trapezoid
 #: Most microseconds, estimated in the same way, that one evaluation may take.
 MAX_COST: Final = 30e6
 
-_ONE: Final = reals.rational(1)
-
 
 def divergence(
     square: Real, q: Real, order: Order, add: bool, digits: int, method: Method = "auto"
@@ -59,7 +57,7 @@ def divergence(
     if order is None and not add:
         return INFINITE
     if order is None:
-        top = reals.negate(reals.logarithm(reals.add(_ONE, reals.negate(q))))
+        top = -reals.logarithm(1 - q)
         return value(top, digits).labelled("closed form: largest loss")
     if order.fraction == 1:
         return _first_order(square, q, add, digits, method)
@@ -93,8 +91,8 @@ class SampledGaussian:
         self.q: Real = q
         self.order: Real = order
         self.add: bool = add
-        self.excess: Real = reals.add(order, reals.negate(_ONE))
-        self.power: Real = reals.negate(self.excess) if add else order
+        self.excess: Real = order - 1
+        self.power: Real = -self.excess if add else order
         self.above_one: bool = balls.sign(self.excess, "order") > 0
         self.negative: bool = add and self.above_one  # the sign of the power
         self.scale: scale.Scale = scale.estimate(square, q, order, self.excess, add, self.negative)
