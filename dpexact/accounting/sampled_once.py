@@ -25,7 +25,7 @@ from dpexact.accounting.inverted import ONE, ZERO
 from dpexact.accounting.lattice_part import exponential
 from dpexact.accounting.profile import InfiniteLoss, Profile
 from dpexact.arguments import Direction
-from dpexact.enclosure import Enclosure
+from dpexact.enclosure import Bound, Enclosure
 from dpexact.reals import Real
 from dpexact.ternary import Order
 
@@ -64,13 +64,15 @@ class _SampledOnce(Profile):
 
     def _image(self, found: Enclosure, function: Callable[[arb], arb], digits: int) -> Enclosure:
         """``found`` under an increasing function with ``function(0) >= 0``, rounded outward."""
-        with balls.precision(4 * balls.bits_for(digits)):
-            low, high = (
-                balls.to_enclosure(function(balls.ball(end)), self.method)
-                if isinstance(end, Fraction)
-                else Enclosure.exact(end, self.method)
-                for end in (found.lower, found.upper)
+
+        def image(end: Bound) -> Enclosure:
+            if not isinstance(end, Fraction):
+                return Enclosure.exact(end, self.method)
+            return balls.certify(
+                lambda: function(balls.ball(end)), digits + 2, lowest=ZERO, method=self.method
             )
+
+        low, high = image(found.lower), image(found.upper)
         return low.between(high, self.method).within(ZERO, math.inf).short(found.reason)
 
 
@@ -127,12 +129,13 @@ class _Add(_SampledOnce):
 
     def _near_the_end(self, epsilon: Real, digits: int) -> Enclosure:
         """``delta <= (1 - (1-q) e^eps)_+``, where that is hardly told from 0 or overflows."""
-        with balls.precision(4 * balls.bits_for(digits)):
+
+        def most() -> arb:
             beyond = balls.ball(epsilon) + (-balls.ball(self.q)).log1p()
-            if beyond > 0:
-                return Enclosure.exact(ZERO, self.method)
-            most = balls.to_enclosure(-beyond.expm1()).upper
-        return Enclosure(ZERO, max(most, ZERO), self.method, "epsilon is next to the largest loss")
+            return arb(0) if beyond > 0 else (-beyond.expm1()).max(arb(0))
+
+        upper = balls.certify(most, digits, lowest=ZERO, highest=ONE).upper
+        return Enclosure(ZERO, upper, self.method, "epsilon is next to the largest loss")
 
     def epsilon(self, delta: Real, digits: int) -> Enclosure:
         if delta.fraction == 0:
@@ -147,8 +150,10 @@ class _Add(_SampledOnce):
         found = self.base.epsilon(_REAL_ZERO, digits + 2)
         if found.lower == 0 and found.is_exact:
             return found.labelled(self.method)
+        edge = balls.certify(
+            lambda: -(-balls.ball(self.q)).log1p(), digits, lowest=ZERO, method=self.method
+        )
         if found.lower == math.inf:
-            return balls.certify(
-                lambda: -(-balls.ball(self.q)).log1p(), digits, lowest=ZERO, method=self.method
-            )
-        return self._image(found, lambda x: -((-x).expm1() * balls.ball(self.q)).log1p(), digits)
+            return edge
+        image = self._image(found, lambda x: -((-x).expm1() * balls.ball(self.q)).log1p(), digits)
+        return image.within(ZERO, edge.upper)
