@@ -62,21 +62,43 @@ class _Search:
         )
 
     def side(self, epsilon: Fraction) -> Order:
-        """How the target stands to ``delta(epsilon)``; moves the bracket."""
-        digits, short = 2, False
-        while digits <= 8 * self.digits + 64:
+        """How the target stands to ``delta(epsilon)``; moves the bracket.
+
+        Proposes: the digits asked for; enclosures of any width decide only what is certain.
+        """
+        if 0 < epsilon <= self.low:
+            return Order.BELOW
+        digits, short = self.known + 2, False
+        while self.high > epsilon and digits <= 8 * self.digits + 64:
             found = self.delta_at(epsilon, digits)
-            above = self.target.at_most(found) is Ternary.HOLDS
-            if found.at_most(self.target) is Ternary.HOLDS:
-                self.high = min(self.high, epsilon)
-                return Order.EQUAL if above else Order.ABOVE
-            if above:
-                self.low = max(self.low, epsilon)
-                return Order.BELOW
+            order = self.note(epsilon, found)
+            if order is not Order.UNDECIDED:
+                return order
             if found.digits < digits and short:  # twice: more cannot be had of it
                 break
             short, digits = found.digits < digits, 2 * digits
+        return Order.ABOVE if epsilon >= self.high else Order.UNDECIDED
+
+    def note(self, epsilon: Fraction, found: Enclosure) -> Order:
+        """How the target stands to ``found``, which is ``delta(epsilon)``; moves the bracket."""
+        above = self.target.at_most(found) is Ternary.HOLDS
+        if found.at_most(self.target) is Ternary.HOLDS:
+            self.high = min(self.high, epsilon)
+            return Order.EQUAL if above else Order.ABOVE
+        if above:
+            self.low = max(self.low, epsilon)
+            return Order.BELOW
         return Order.UNDECIDED
+
+    @property
+    def known(self) -> int:
+        """About the digits that the bracket has; chooses how precisely is asked."""
+        if self.high == math.inf:
+            return 0
+        width = Fraction(self.high) - self.low
+        ratio = Fraction(self.high) / width if width else _ONE
+        bits = ratio.numerator.bit_length() - ratio.denominator.bit_length()
+        return math.floor(bits * math.log10(2))
 
     def bracket(self, point: Fraction) -> str:
         """Find ``low`` and ``high`` a factor 2 apart, starting from ``point``."""
@@ -132,10 +154,8 @@ class _Search:
 
         A secant step at most doubles the digits that the bracket has, so it needs no more.
         """
-        width = Fraction(self.high) - self.low
-        ratio = Fraction(self.high) / width if width else _ONE
-        known = (ratio.numerator.bit_length() - ratio.denominator.bit_length()) * math.log10(2)
-        found = self.delta_at(epsilon, min(math.ceil(2 * known) + 6, self.digits + 6))
+        found = self.delta_at(epsilon, min(2 * self.known + 6, self.digits + 6))
+        self.note(epsilon, found)
         if found.upper <= 0 or self.target.upper <= 0:  # beyond the largest loss
             return _FAR_BELOW
         with balls.precision(balls.bits_for(self.digits + 10)):
