@@ -252,6 +252,11 @@ class Enclosure:
     def __str__(self) -> str:
         return self.shown()
 
+    def __repr__(self) -> str:
+        lower, upper = self.decimal_bounds(20)
+        said = "".join(f", {word}" for word in (self.method, self.reason) if word)
+        return f"<Enclosure [{lower}, {upper}]{said}>"
+
 
 def format_decimal(value: Bound, significant: int, rounding: str) -> str:
     """``value`` as decimal text with ``significant`` digits in the given rounding direction."""

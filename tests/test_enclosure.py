@@ -454,3 +454,9 @@ def test_long_numbers_are_printed_as_short_ones_are(
 def test_a_bound_of_a_million_bits_is_printed_at_once() -> None:
     tiny = Enclosure(Fraction(0), Fraction(1, 1 << 1_000_000))
     assert tiny.decimal_bounds(5) == ("0", "1.0101e-301030")
+
+
+def test_the_representation_is_short_whatever_the_numbers() -> None:
+    x = Enclosure(Fraction(0), Fraction(1, 1 << 1_000_000), "m", "the work ran out")
+    assert repr(x) == "<Enclosure [0, 1.0100340591980302248e-301030], m, the work ran out>"
+    assert repr(Enclosure.exact(math.inf)) == "<Enclosure [inf, inf]>"
