@@ -116,6 +116,7 @@ def certify(
             ball = compute()
             found = to_enclosure(ball, method) if ball.is_finite() else best
         best = best.meet(found).labelled(method)
+        # proposes: digits only say when to stop, whoever chose them
         if best.digits >= digits:
             return best
         if 0 < best.upper <= TINY and best.lower >= 0:

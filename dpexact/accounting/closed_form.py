@@ -88,5 +88,9 @@ class GaussianMixedWithResponse(Profile):
 
     def _epsilon(self, delta: Real, digits: int) -> Enclosure:
         return invert(
-            lambda epsilon, d: self.delta(rational(epsilon), d), delta, digits, self.method
+            lambda epsilon, d: self.delta(rational(epsilon), d),
+            delta,
+            digits,
+            self.method,
+            limit=self.infinite.near(delta),
         )

@@ -27,16 +27,22 @@ DeltaAt = Callable[[Fraction, int], Enclosure]
 
 
 def invert(
-    delta_at: DeltaAt, target: Real, digits: int, method: str, start: Fraction = _ONE
+    delta_at: DeltaAt,
+    target: Real,
+    digits: int,
+    method: str,
+    start: Fraction = _ONE,
+    limit: Fraction = _ZERO,
 ) -> Enclosure:
     """Enclose the smallest ``epsilon >= 0`` with ``delta(epsilon) <= target``.
 
-    ``start > 0`` is where the search begins: near the answer it saves evaluations.
+    ``start > 0`` is where the search begins: near the answer it saves evaluations. The
+    search steers by what ``delta`` exceeds ``limit``, about where it ends.
 
     ``delta_at`` must enclose a continuous function that decreases strictly, while positive, to a
     limit below ``target``. Where it cannot be told apart from ``target`` the bracket stays wide.
     """
-    search = _Search(delta_at, target, digits)
+    search = _Search(delta_at, target, digits, limit)
     if search.side(_ZERO) in (Order.ABOVE, Order.EQUAL):
         return Enclosure.exact(_ZERO, method)
     reason = search.bracket(start) or search.narrow()
@@ -52,13 +58,17 @@ class _Search:
     low: Fraction = _ZERO
     high: Fraction | float = math.inf
 
-    def __init__(self, delta_at: DeltaAt, target: Real, digits: int) -> None:
+    def __init__(self, delta_at: DeltaAt, target: Real, digits: int, limit: Fraction) -> None:
         self.delta_at = delta_at
         self.digits = digits
+        self.limit = limit
+        self.shared: int = _shared_digits(target, limit)
         self.target: Enclosure = (
             Enclosure.exact(target.fraction)
             if target.fraction is not None
-            else balls.certify(lambda: balls.ball(target), 2 * digits + 20, lowest=_ZERO)
+            else balls.certify(
+                lambda: balls.ball(target), 2 * digits + 20 + self.shared, lowest=_ZERO
+            )
         )
 
     def side(self, epsilon: Fraction) -> Order:
@@ -68,8 +78,8 @@ class _Search:
         """
         if 0 < epsilon <= self.low:
             return Order.BELOW
-        digits, short = self.known + 2, False
-        while self.high > epsilon and digits <= 8 * self.digits + 64:
+        digits, short = self.known + 2 + self.shared, False
+        while self.high > epsilon and digits <= 8 * self.digits + 64 + self.shared:
             found = self.delta_at(epsilon, digits)
             order = self.note(epsilon, found)
             if order is not Order.UNDECIDED:
@@ -154,15 +164,29 @@ class _Search:
 
         A secant step at most doubles the digits that the bracket has, so it needs no more.
         """
-        found = self.delta_at(epsilon, min(2 * self.known + 6, self.digits + 6))
+        wanted = min(2 * self.known + 6, self.digits + 6) + self.shared
+        found = self.delta_at(epsilon, wanted)
         self.note(epsilon, found)
         if found.upper <= 0 or self.target.upper <= 0:  # beyond the largest loss
             return _FAR_BELOW
-        with balls.precision(balls.bits_for(self.digits + 10)):
-            value = balls.ball(Fraction(found.upper)) / balls.ball(Fraction(self.target.upper))
-            return balls.midpoint(value.log())
+        with balls.precision(balls.bits_for(self.digits + 10 + self.shared)):
+            above = balls.ball(Fraction(found.upper) - self.limit)
+            value = above / balls.ball(Fraction(self.target.upper) - self.limit)
+            return balls.midpoint(value.log()) if value > 0 else _FAR_BELOW
 
     def rounded(self, value: Fraction) -> Fraction:
         """A short fraction close to ``value``, to keep the numbers small."""
         with balls.precision(balls.bits_for(self.digits + 10)):
             return balls.midpoint(balls.ball(value))
+
+
+def _shared_digits(target: Real, limit: Fraction) -> int:
+    """About the digits of ``target`` that are those of ``limit``, and so decide nothing.
+
+    Proposes: with how many more digits to ask.
+    """
+    if not limit:
+        return 0
+    with balls.precision(limit.denominator.bit_length()):
+        left = 1 - balls.ball(limit) / balls.ball(target)
+        return math.ceil(-float(left.log().mid()) / math.log(10)) if 0 < left < 1 else 0

@@ -34,6 +34,7 @@ class InvertedProfile(Profile):
             digits,
             self.method,
             self.near(delta),
+            self.infinite.near(delta),
         )
 
     def near(self, delta: Real) -> Fraction:

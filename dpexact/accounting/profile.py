@@ -97,6 +97,20 @@ class InfiniteLoss:
                     return Order.BELOW
         return Order.UNDECIDED
 
+    def near(self, target: Real) -> Fraction:
+        """About the mass, with the digits in which it differs from a larger ``target``.
+
+        Proposes: where a search steers, and with how many digits it asks.
+        """
+        bits = 4 * balls.GUARD_BITS
+        while self.masses and bits <= balls.CAP_EXTRA * balls.CAP_FACTOR:
+            with balls.precision(bits):
+                mass = self.ball()
+                if (balls.ball(target) - mass).rel_accuracy_bits() > balls.GUARD_BITS:
+                    return balls.midpoint(mass)
+            bits *= 4
+        return Fraction(0)
+
 
 class Profile(ABC):
     """The privacy profile ``delta(eps) = E_P[(1 - e^(eps - Z))_+] + P(Z = inf)`` of a pair.

@@ -260,6 +260,20 @@ def test_epsilon_that_is_infinite_zero_or_undecided() -> None:
         assert 0 < left < mpf("1.1e-15")
 
 
+def test_targets_that_share_hundreds_of_digits_with_an_irrational_mass() -> None:
+    for exponent in (30, 100, 300):
+        found = epsilon("approx_dp(0, sqrt(2)/1000) * gdp(1)", f"sqrt(2)/1000+1e-{exponent}")
+        assert found.digits >= 15
+        with mp.workdps(60):
+            goal = mpf(10) ** -exponent / (1 - mp.sqrt(2) / 1000)
+            for end, side in ((found.lower, 1), (found.upper, -1)):
+                x = mpf(end.numerator) / end.denominator
+                value = (
+                    mp.erfc((x - 0.5) / mp.sqrt(2)) - mp.exp(x) * mp.erfc((x + 0.5) / mp.sqrt(2))
+                ) / 2
+                assert side * (value - goal) >= 0
+
+
 # --- power ----------------------------------------------------------------------------------------
 
 right_delta_ball = GaussianMixedWithResponse._delta_ball
