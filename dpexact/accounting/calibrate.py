@@ -39,6 +39,8 @@ _ONE: Final = Fraction(1)
 
 #: Float evaluations for a first guess, and the gap with which it is near enough.
 _GUESSES: Final = 40
+#: Digits with which it is decided at most whether the most private value meets the target.
+_EDGE_DIGITS: Final = 400
 _NEAR: Final = 0.05
 
 
@@ -172,7 +174,7 @@ class _Calibration:
             self.target = Enclosure.exact(target.fraction)
         else:
             self.target = balls.certify(
-                lambda: balls.ball(target), 2 * digits + 20, lowest=_ZERO, highest=_ONE
+                lambda: balls.ball(target), 2 * digits + _EDGE_DIGITS, lowest=_ZERO, highest=_ONE
             )
 
     def run(self) -> Enclosure:
@@ -212,7 +214,10 @@ class _Calibration:
         """The answer if not even the most private value, or only that, meets the target."""
         parameter, template = self.parameter, self.template
         most = template.fill(0) if parameter.from_zero else template.with_owner(gdp(0))
-        found, meets = self._evaluate(most, self.digits + 3)
+        for digits in (self.digits + 3, self.digits + _EDGE_DIGITS):
+            found, meets = self._evaluate(most, digits)
+            if meets is not Ternary.UNDECIDED:
+                break
         extreme = Enclosure.exact(math.inf if parameter.least else _ZERO, found.method)
         if meets is Ternary.UNDECIDED:
             return None
@@ -317,7 +322,7 @@ class _Calibration:
             reason = "delta without any cannot be told from the target"
         found = bracket.enclosure().labelled(self.method)
         if self.parameter.integer and bracket.high < math.inf:
-            top = bracket.low if not reason else bracket.high - 1
+            top = bracket.low if not reason else max(bracket.high - 1, bracket.low + 1)
             found = Enclosure(bracket.low, top, self.method)
         return found.short(
             f"{self.template.parameter} was not determined: {reason}" if reason else ""

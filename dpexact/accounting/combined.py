@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from typing import Final
@@ -47,6 +48,8 @@ class WorseDirection(_Combined):
 
     def _ask(self, ask: _Ask, digits: int) -> Enclosure:
         first = ask(self.remove, digits)
+        if first.lower == math.inf:
+            return first
         second = ask(self.add, min(digits, _GLANCE))
         asked = 0
         while second.at_most(first) is not Ternary.HOLDS:

@@ -102,11 +102,11 @@ class InfiniteLoss:
 
         Proposes: where a search steers, and with how many digits it asks.
         """
-        bits = 4 * balls.GUARD_BITS
+        bits = 128
         while self.masses and bits <= balls.CAP_EXTRA * balls.CAP_FACTOR:
             with balls.precision(bits):
                 mass = self.ball()
-                if (balls.ball(target) - mass).rel_accuracy_bits() > balls.GUARD_BITS:
+                if (balls.ball(target) - mass).rel_accuracy_bits() > 32:
                     return balls.midpoint(mass)
             bits *= 4
         return Fraction(0)

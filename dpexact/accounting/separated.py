@@ -10,7 +10,7 @@ from typing import Final, TypeAlias
 
 from dpexact import balls, reals
 from dpexact.accounting.unsampled import Unsampled
-from dpexact.mechanisms import Mechanism, Poisson
+from dpexact.mechanisms import ApproxDP, Mechanism, Poisson
 
 Steps: TypeAlias = dict[Mechanism, int]
 """Mechanisms, and how often each runs."""
@@ -18,12 +18,15 @@ Samples: TypeAlias = dict[Poisson, int]
 """Samples at rates strictly between 0 and 1 of mechanisms that are no samples themselves."""
 
 _ONE: Final = reals.rational(1)
+#: What runs where one step reveals everything: whatever runs beside it adds nothing.
+_REVEALED: Final = ApproxDP(reals.rational(0), _ONE)
 
 
 def separate(steps: Steps) -> tuple[Steps, Samples]:
     """The steps without and with sampling; nested rates multiply.
 
-    Rates 0 and 1, and samples from which nothing is lost, disappear.
+    Rates 0 and 1, and samples from which nothing is lost, disappear; beside a step that reveals
+    everything, whether sampled with it or not, all others do.
     """
     plain: Steps = {}
     samples: Samples = {}
@@ -43,6 +46,8 @@ def separate(steps: Steps) -> tuple[Steps, Samples]:
             for inside, times in samples_inside.items():
                 samples[inside] = samples.get(inside, 0) + count * times
         elif samples_inside or not Unsampled.of(plain_inside).is_empty:
-            sample = Poisson(inner, rate)
+            sample = Poisson(_REVEALED if _REVEALED in plain_inside else inner, rate)
             samples[sample] = samples.get(sample, 0) + count
+    if any(isinstance(step, ApproxDP) and step.delta.fraction == 1 for step in plain):
+        return {_REVEALED: 1}, {}
     return plain, samples

@@ -469,3 +469,15 @@ def test_a_target_below_the_smallest_number():
     assert 1400 < truth < 1420
     assert found.lower < truth < found.upper
     assert found.lower > 1000
+
+
+def test_no_count_is_found_where_not_even_none_meets_the_target():
+    """The target is below the irrational mass of infinite loss by less than some digits tell."""
+    for text in (
+        "gaussian(1)^? * approx_dp(1, sqrt(2)/10)",
+        "discrete_gaussian(1, ?) * approx_dp(0, sqrt(2)/10)",
+    ):
+        with pytest.raises(InvalidInput, match="meets the target"):
+            calibrate(text, 1, "sqrt(2)/10 - 1e-300")
+        with pytest.raises(PrecisionNotReached, match="without any"):
+            calibrate(text, 1, "sqrt(2)/10 - 1e-3000")

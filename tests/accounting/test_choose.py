@@ -5,7 +5,8 @@ from fractions import Fraction
 
 import pytest
 
-from dpexact import delta
+import dpexact
+from dpexact import balls, delta
 from dpexact.accounting.choose import profile
 from dpexact.accounting.closed_form import GaussianMixedWithResponse
 from dpexact.accounting.optimal import OptimalComposition
@@ -117,3 +118,27 @@ def test_every_product_has_a_profile(text: str) -> None:
 
 def test_without_loss_no_method_is_needed() -> None:
     assert delta("poisson(poisson(pure_dp(0), 1/2) * gdp(0), 1/3)^5", 0).upper == 0
+
+
+@pytest.mark.parametrize(
+    ("text", "target", "method", "truth"),
+    [
+        ("poisson(approx_dp(1,1)*laplace(1),1/2)^2", "3/4", "auto", "0"),
+        ("poisson(approx_dp(1,1)*gaussian(1),1/2)^2", "3/4", "auto", "0"),
+        ("poisson(approx_dp(1,1),1/2)^2", "3/4", "lattice", "0"),
+        ("poisson(approx_dp(1,1)*laplace(1),1/2)*pure_dp(10)", "1/2", "auto", "10-log(2)"),
+        ("approx_dp(1,1)*gaussian(1)", "1/2", "auto", "inf"),
+    ],
+)
+def test_what_is_revealed_beside_a_step_that_reveals_everything(text, target, method, truth):
+    """With everything revealed or nothing sampled, the finite losses are those of nothing."""
+    try:
+        found = dpexact.epsilon(text, target, direction="remove", method=method)
+    except PrecisionNotReached as error:
+        found = error.best
+    if truth == "inf":
+        assert found.lower == found.upper == math.inf
+        return
+    value = balls.certify(lambda: balls.ball(real(truth)), 30)
+    assert found.lower <= value.upper
+    assert value.lower <= found.upper < value.upper + 1

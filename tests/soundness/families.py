@@ -497,6 +497,23 @@ def hardly_anything(trial: Trial, rng: random.Random) -> None:
         ask_epsilon(trial, rng, m)
 
 
+@family(1)
+def revealing(trial: Trial, rng: random.Random) -> None:
+    """Steps that reveal everything, sampled and not, beside others; targets at the mass itself."""
+    all_of_it = ref.approx_dp(rng.choice(("0", "1")), "1")
+    beside = rng.choice((lambda: guarantee(rng), lambda: ref.laplace("1"), lambda: ref.gdp("1")))
+    sample = ref.poisson(ref.product((all_of_it, 1), (beside(), 1)), "1/2")
+    times = power(rng, 2)
+    m = ref.product((sample, times), *([(guarantee(rng), 1)] if rng.random() < 0.4 else []))
+    if rng.random() < 0.2:
+        m = ref.product((all_of_it, 1), (beside(), 1))
+    if rng.random() < 0.4:
+        ask_delta(trial, rng, m, rng.choice(("0", some(rng))))
+    else:
+        at = rng.choice(("1/2", "3/4", "3/4+1e-9", "1/2-1e-30", "1/2+1e-30", "1"))
+        ask_epsilon(trial, rng, m, at)
+
+
 @family(2)
 def extreme_divergences(trial: Trial, rng: random.Random) -> None:
     """Orders from next to 1 up to 10^9, parameters from 10^-100 to 10^6."""

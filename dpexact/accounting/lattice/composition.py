@@ -8,7 +8,7 @@ from typing import Final, Protocol, TypeVar
 
 from flint import arb, fmpz
 
-from dpexact.accounting.lattice.grid import Grid
+from dpexact.accounting.lattice.grid import Grid, TooMuchWork
 from dpexact.accounting.lattice.steps import Step
 
 
@@ -28,14 +28,6 @@ _L = TypeVar("_L", bound=Law)
 _SQUARINGS: Final = 6.8
 #: By how much one squaring widens a law of many steps, about.
 _SQUARED: Final = 1.5
-
-
-class TooMuchWork(ArithmeticError):
-    """A composition was given up: about ``excess`` times the work allowed would be needed."""
-
-    def __init__(self, excess: float) -> None:
-        super().__init__(f"some {excess:.1f} times the work allowed")
-        self.excess = excess
 
 
 def compose(

@@ -20,14 +20,13 @@ import numpy.typing as npt
 from flint import arb, arb_poly
 
 from dpexact.accounting.lattice.composition import (
-    TooMuchWork,
     compose,
     count_of,
     focused,
     offset_of,
     working_bits,
 )
-from dpexact.accounting.lattice.grid import Grid, LostPrecision, dyadic, growth_bits
+from dpexact.accounting.lattice.grid import Grid, LostPrecision, TooMuchWork, dyadic, growth_bits
 from dpexact.accounting.lattice.law import Lower, Upper, total
 from dpexact.accounting.lattice.pieces import lower_law, upper_law
 from dpexact.accounting.lattice.steps import Step

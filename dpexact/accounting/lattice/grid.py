@@ -18,6 +18,14 @@ class LostPrecision(ArithmeticError):
     """A ball came out wider than one unit of the table: the working precision is too low."""
 
 
+class TooMuchWork(ArithmeticError):
+    """A composition was given up: about ``excess`` times the work allowed would be needed."""
+
+    def __init__(self, excess: float) -> None:
+        super().__init__(f"some {excess:.1f} times the work allowed")
+        self.excess = excess
+
+
 @dataclass(frozen=True)
 class Grid:
     """Spacing ``t`` (dyadic, below 1), fixed-point ``bits``, and ``tail`` to cut at an end."""

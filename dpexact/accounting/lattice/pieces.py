@@ -18,6 +18,7 @@ from dpexact.accounting.lattice.grid import (
     TABLE_ERROR,
     Grid,
     LostPrecision,
+    TooMuchWork,
     ceil,
     exact,
     floor,
@@ -26,6 +27,8 @@ from dpexact.accounting.lattice.grid import (
 from dpexact.accounting.lattice.law import Lower, TwoSided, Upper
 
 _ZERO: Final = fmpz(0)
+#: Most points from the lowest to the highest on which a step may put mass.
+_MOST_POINTS: Final = 1 << 22
 
 Survival = Callable[[arb], tuple[arb, arb, arb]]
 """``x -> (S_P, S_Q, D)``: ``P(loss > offset + x)``, the same for ``Q``, and the profile."""
@@ -187,11 +190,17 @@ def _connected(table: Table, grid: Grid) -> tuple[list[fmpz], fmpz]:
 
 
 def _listed(masses: dict[int, fmpz]) -> tuple[int, list[fmpz]]:
-    """The lowest index, and the masses from there on."""
+    """The lowest index, and the masses from there on.
+
+    Raises:
+        TooMuchWork: they are too far apart to be listed.
+    """
     # proposes: the points on which mass was put, any of which will do
     if not masses:
         return 0, [_ZERO]
     low, high = min(masses), max(masses)
+    if high - low > _MOST_POINTS:
+        raise TooMuchWork((high - low) / _MOST_POINTS)
     # proposes: likewise
     return low, [masses.get(index, _ZERO) for index in range(low, high + 1)]
 
