@@ -499,19 +499,18 @@ def hardly_anything(trial: Trial, rng: random.Random) -> None:
 
 @family(1)
 def revealing(trial: Trial, rng: random.Random) -> None:
-    """Steps that reveal everything, sampled and not, beside others; targets at the mass itself."""
+    """Samples of steps that reveal everything, beside others; targets at the mass of that."""
     all_of_it = ref.approx_dp(rng.choice(("0", "1")), "1")
-    beside = rng.choice((lambda: guarantee(rng), lambda: ref.laplace("1"), lambda: ref.gdp("1")))
-    sample = ref.poisson(ref.product((all_of_it, 1), (beside(), 1)), "1/2")
+    beside = rng.choice((ref.pure_dp(some(rng)), ref.laplace("1"), ref.gdp("1")))
+    sample = ref.poisson(ref.product((all_of_it, 1), (beside, 1)), "1/2")
     times = power(rng, 2)
-    m = ref.product((sample, times), *([(guarantee(rng), 1)] if rng.random() < 0.4 else []))
-    if rng.random() < 0.2:
-        m = ref.product((all_of_it, 1), (beside(), 1))
-    if rng.random() < 0.4:
+    m = ref.product((sample, times), *([(ref.pure_dp(some(rng)), 1)] if rng.random() < 0.4 else []))
+    if rng.random() < 0.3:
         ask_delta(trial, rng, m, rng.choice(("0", some(rng))))
-    else:
-        at = rng.choice(("1/2", "3/4", "3/4+1e-9", "1/2-1e-30", "1/2+1e-30", "1"))
-        ask_epsilon(trial, rng, m, at)
+        return
+    surplus = rng.choice(("0", "0", "1e-30", "-1e-30"))
+    target = f"1-1/2^{times}" + {"0": "", "1e-30": "+1e-30", "-1e-30": "-1e-30"}[surplus]
+    ask_epsilon(trial, rng, m, target, surplus, "remove")
 
 
 @family(2)

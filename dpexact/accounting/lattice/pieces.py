@@ -199,6 +199,7 @@ def _listed(masses: dict[int, fmpz]) -> tuple[int, list[fmpz]]:
     if not masses:
         return 0, [_ZERO]
     low, high = min(masses), max(masses)
+    # proposes: likewise; too many are given up
     if high - low > _MOST_POINTS:
         raise TooMuchWork((high - low) / _MOST_POINTS)
     # proposes: likewise
