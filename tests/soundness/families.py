@@ -503,14 +503,23 @@ def revealing(trial: Trial, rng: random.Random) -> None:
     all_of_it = ref.approx_dp(rng.choice(("0", "1")), "1")
     beside = rng.choice((ref.pure_dp(some(rng)), ref.laplace("1"), ref.gdp("1")))
     sample = ref.poisson(ref.product((all_of_it, 1), (beside, 1)), "1/2")
-    times = power(rng, 2)
-    m = ref.product((sample, times), *([(ref.pure_dp(some(rng)), 1)] if rng.random() < 0.4 else []))
+    times, eps = power(rng, 2), rng.choice(("0", some(rng)))
+    m = ref.product((sample, times), (ref.pure_dp(eps), 1))
     if rng.random() < 0.3:
         ask_delta(trial, rng, m, rng.choice(("0", some(rng))))
         return
-    surplus = rng.choice(("0", "0", "1e-30", "-1e-30"))
-    target = f"1-1/2^{times}" + {"0": "", "1e-30": "+1e-30", "-1e-30": "-1e-30"}[surplus]
-    ask_epsilon(trial, rng, m, target, surplus, "remove")
+    mass = f"1-1/2^{times}"
+    if rng.random() < 0.4:
+        surplus = rng.choice(("1e-30", "-1e-30"))
+        ask_epsilon(trial, rng, m, f"{mass}{'+' * (surplus[0] != '-')}{surplus}", surplus, "remove")
+        return
+
+    def largest_loss() -> ref.Estimate:
+        value = number(eps) - times * mp.log(2)
+        return (value if value > 0 else mpf(0)), mpf(2) ** (-mp.prec // 2)
+
+    found = trial.ask("epsilon", m, mass, digits=digits_of(rng), direction="remove")
+    trial.contains(found, largest_loss, "epsilon in ")
 
 
 @family(2)
