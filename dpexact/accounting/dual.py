@@ -48,7 +48,8 @@ def trade_off(delta_at: DeltaAt, alpha: Enclosure, digits: int, method: str) -> 
     concave = _Concave(delta_at, alpha)
     low, high = concave.bracket()
     best = Enclosure(concave.floor, _ONE - Fraction(alpha.lower), method)
-    for centre, step in _proposals(concave, low, high, digits):
+    for centre, proposed in _proposals(concave, low, high, digits):
+        step = min(proposed, centre / 2)  # proposes: any three points above 0 bound the maximum
         for more in (8, digits + 16):  # where g is flat, slopes must be told from 0 better
             ceiling = concave.ceiling(centre, step, digits + more)
             best = best.meet(Enclosure.bracket(concave.floor, ceiling, method)).labelled(method)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import importlib.util
 import math
+from decimal import ROUND_FLOOR, Decimal
 from fractions import Fraction
 from typing import Any, Final
 
@@ -16,7 +17,7 @@ from dpexact import certificate_checker as checker
 from dpexact.arguments import Direction
 from dpexact.certificates import contours
 from dpexact.certificates.trees import mechanism_tree, number_tree
-from dpexact.enclosure import Bound, Enclosure
+from dpexact.enclosure import Bound, Enclosure, format_decimal
 from dpexact.errors import Contradiction, UnsupportedMechanism
 from dpexact.mechanisms import Mechanism
 from dpexact.reals import Real
@@ -56,7 +57,7 @@ def statement(
         raise NoCertificate(f"no certificate: {error}") from None
     if _is_contour(steps):
         return _contour(base, steps, found)
-    reason = "the answer has too few digits"
+    reason = "the answer has too few digits, or is too small a number to be written out"
     for bounds in _bounds(found, quantity):
         whole = {**base, **bounds}
         for bits in _bits(whole):
@@ -125,9 +126,11 @@ def _bounds(found: Enclosure, quantity: str, most: int = 40) -> list[dict[str, s
     """The pairs of bounds to try: the exact value, and numbers of as many digits as are certain."""
     tries = []
     exact = found.is_exact and (quantity == "delta" or found.lower in (0, math.inf))
-    if exact and len(_text(found.lower)) <= checker.MAX_TEXT:
+    if exact and _is_short(found.lower):
         tries.append({"lower": _text(found.lower), "upper": _text(found.lower), "digits": "exact"})
     if found.lower <= 0 or not isinstance(found.upper, Fraction):
+        return tries
+    if not _is_short(_cut(Fraction(found.lower), 1)):
         return tries
     lower = Fraction(found.lower)
     likely = _simplest(lower, found.upper)
@@ -156,16 +159,22 @@ def _simplest(low: Fraction, high: Fraction) -> Fraction:
     return floor + 1 / _simplest(1 / (high - floor), 1 / (low - floor))
 
 
+def _is_short(bound: Bound) -> bool:
+    """Whether the checkers read a text of ``bound``: about ``MAX_TEXT`` digits."""
+    if not isinstance(bound, Fraction):
+        return True
+    bits = bound.numerator.bit_length() + bound.denominator.bit_length()
+    # proposes: what is not tried has no certificate, and the checker has the last word
+    return bits * math.log10(2) + 4 <= checker.MAX_TEXT
+
+
 def _text(bound: Bound) -> str:
     return "inf" if bound == math.inf else str(bound)
 
 
 def _cut(x: Fraction, digits: int) -> Fraction:
     """``x > 0`` rounded down to so many significant decimal digits."""
-    magnitude = len(str(x.numerator)) - len(str(x.denominator))
-    magnitude -= Fraction(10) ** magnitude > x
-    unit = Fraction(10) ** (magnitude - digits + 1)
-    return x // unit * unit
+    return Fraction(Decimal(format_decimal(x, digits, ROUND_FLOOR)))
 
 
 def _bits(whole: dict[str, Any]) -> list[int]:

@@ -10,6 +10,7 @@ from dpexact.accounting import dual
 from dpexact.accounting.choose import profile
 from dpexact.accounting.profile import InfiniteLoss, NoLoss
 from dpexact.accounting.tradeoff_of import DualTradeoff, tradeoff
+from dpexact.answers import best_of
 from dpexact.enclosure import Enclosure
 from dpexact.errors import InvalidInput, PrecisionNotReached, UnsupportedMechanism
 from dpexact.exactness import exp_fraction
@@ -169,3 +170,9 @@ def test_chords_bound_the_maximum_wherever_the_points_lie(x):
     concave = dual._Concave(delta_at, Enclosure.exact(Fraction(1, 5)))
     step = Fraction(1, 2) if x == "1" else Fraction(1)
     assert concave.ceiling(Fraction(x), step, 10) >= Fraction(2, 5) >= concave.floor
+
+
+def test_proposed_points_stay_above_zero():
+    """Few digits at a level next to 1: the last spacings proposed are wider than the place."""
+    found = best_of(lambda: tradeoff("poisson(pure_dp(0.696), 0.9)^2")("1-1e-9", 1))
+    assert 0 < found.lower <= found.upper <= F(1, 10**9)

@@ -4,11 +4,13 @@ from fractions import Fraction
 import pytest
 from click.testing import CliRunner
 
+import dpexact
 from dpexact import certificate_checker as checker
 from dpexact.audit import Claim
 from dpexact.audit.runner import audit
-from dpexact.certificates import NoCertificate, certificate_of_audit, to_text
+from dpexact.certificates import NoCertificate, certificate, certificate_of_audit, to_text
 from dpexact.cli import main
+from dpexact.reals import real
 
 CLAIMS = [
     Claim("gaussian(1)", "epsilon", "4.377", "1e-5", "upper", id="low"),
@@ -109,3 +111,12 @@ def test_the_claims_file_is_not_overwritten(tmp_path):
         result = CliRunner().invoke(main, ["audit", str(claims), *options])
         assert result.exit_code == 2, options
     assert json.loads(claims.read_text()) == {"claims": []}
+
+
+def test_a_number_too_small_to_be_written_out_has_no_certificate():
+    """Its digits would be more than Python prints, and than a checker reads."""
+    m = dpexact.parse("gdp(1)")
+    answer = dpexact.delta(m, 200, 12)
+    assert answer.upper < Fraction(1, 10**8000)
+    with pytest.raises(NoCertificate, match="too small"):
+        certificate(m, "delta", real(200), "both", answer)
