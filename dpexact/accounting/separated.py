@@ -25,8 +25,8 @@ _REVEALED: Final = ApproxDP(reals.rational(0), _ONE)
 def separate(steps: Steps) -> tuple[Steps, Samples]:
     """The steps without and with sampling; nested rates multiply.
 
-    Rates 0 and 1, and samples from which nothing is lost, disappear; beside a step that reveals
-    everything, whether sampled with it or not, all others do.
+    Rates 0 and 1, and samples from which nothing is lost, disappear; so does what is sampled with
+    a step that reveals everything, and every sample beside such a step.
     """
     plain: Steps = {}
     samples: Samples = {}
@@ -46,8 +46,11 @@ def separate(steps: Steps) -> tuple[Steps, Samples]:
             for inside, times in samples_inside.items():
                 samples[inside] = samples.get(inside, 0) + count * times
         elif samples_inside or not Unsampled.of(plain_inside).is_empty:
-            sample = Poisson(_REVEALED if _REVEALED in plain_inside else inner, rate)
+            sample = Poisson(_REVEALED if _reveals(plain_inside) else inner, rate)
             samples[sample] = samples.get(sample, 0) + count
-    if any(isinstance(step, ApproxDP) and step.delta.fraction == 1 for step in plain):
-        return {_REVEALED: 1}, {}
-    return plain, samples
+    return ({_REVEALED: 1}, {}) if samples and _reveals(plain) else (plain, samples)
+
+
+def _reveals(plain: Steps) -> bool:
+    """Whether a step reveals everything."""
+    return any(isinstance(step, ApproxDP) and step.delta.fraction == 1 for step in plain)
