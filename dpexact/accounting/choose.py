@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import Final, TypeAlias
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from dpexact import reals
 from dpexact.accounting.classic.guarantees import sampling_of
@@ -11,15 +11,8 @@ from dpexact.accounting.classic.zcdp import is_only_bounded
 from dpexact.accounting.classic.zcdp_profile import ZCDPProfile
 from dpexact.accounting.closed_form import GaussianMixedWithResponse
 from dpexact.accounting.combined import Fallback, WorseCurve, WorseDirection
-from dpexact.accounting.contour import ContourProfile
-from dpexact.accounting.contour import steps as contour
-from dpexact.accounting.contour.noises import FiniteLaw
 from dpexact.accounting.few_atoms import FewAtoms, sampled, symmetrised
 from dpexact.accounting.fixed_size import WORK, fixed_size_bounds
-from dpexact.accounting.lattice import LatticeProfile
-from dpexact.accounting.lattice import steps as lattice
-from dpexact.accounting.lattice_of import WORK as LATTICE_WORK
-from dpexact.accounting.lattice_of import lattice_of, plain_steps
 from dpexact.accounting.optimal import OptimalComposition
 from dpexact.accounting.profile import (
     InfiniteLoss,
@@ -34,6 +27,13 @@ from dpexact.arguments import Direction, Method
 from dpexact.errors import UnsupportedMechanism
 from dpexact.mechanisms import FixedSize, Mechanism, Poisson
 from dpexact.reals import Real
+
+if TYPE_CHECKING:
+    from dpexact.accounting.contour import ContourProfile
+    from dpexact.accounting.contour import steps as contour
+    from dpexact.accounting.contour.noises import FiniteLaw
+    from dpexact.accounting.lattice import LatticeProfile
+    from dpexact.accounting.lattice import steps as lattice
 
 _NOTHING: Final = reals.rational(0)
 
@@ -77,8 +77,11 @@ def profile(
 def _one_way(plain: Steps, samples: Samples, direction: Direction, method: Method) -> Profile:
     """The exact methods where they apply, with the lattice engine for whatever they refuse."""
 
-    def lattice_profile(work: int = LATTICE_WORK) -> LatticeProfile:
-        return lattice_of(plain, samples, direction == "add", work)
+    def lattice_profile(share: int = 1) -> LatticeProfile:
+        from dpexact.accounting import lattice_of
+
+        work = lattice_of.WORK // share
+        return lattice_of.lattice_of(plain, samples, direction == "add", work)
 
     if method == "lattice":
         return lattice_profile()
@@ -93,9 +96,11 @@ def _one_way(plain: Steps, samples: Samples, direction: Direction, method: Metho
         return lattice_profile()
     if method == "contour" or isinstance(found, _UNFAILING):
         return found
+    from dpexact.accounting.contour import ContourProfile
+
     if isinstance(found, ContourProfile):
         glance = ContourProfile(found.composition, found.infinite, _GLANCE_WORK)
-        return Fallback(glance, lambda: lattice_profile(LATTICE_WORK // 3), found)
+        return Fallback(glance, lambda: lattice_profile(3), found)
     return Fallback(found, lattice_profile)
 
 
@@ -150,6 +155,8 @@ def _sampled(plain: Steps, samples: Samples, direction: Direction, method: Metho
 
 def _law(inner: Unsampled, q: Real, direction: Direction) -> FiniteLaw:
     """A sample of a step of finitely many outcomes, none of infinite loss."""
+    from dpexact.accounting.contour.noises import FiniteLaw
+
     atoms = sampled(inner.outcomes(), q, direction)
     if inner.masses:
         raise UnsupportedMechanism("the contour engine samples no mass of infinite loss")
@@ -165,6 +172,9 @@ def _contour(
     """Sampled Gaussians and finite ``laws``, beside anything that sees all records."""
     if rest.mu is None and not mixtures:
         raise UnsupportedMechanism("the contour engine needs a Gaussian")
+    from dpexact.accounting.contour import ContourProfile
+    from dpexact.accounting.contour import steps as contour
+
     way = contour.remove if direction == "remove" else contour.add
     steps: list[tuple[contour.Step, int]] = [
         (way(1 / mu, q), count) for mu, q, count in mixtures if mu is not None
@@ -175,6 +185,8 @@ def _contour(
 
 def _fixed_size(steps: Steps) -> Profile:
     """Gaussians on fixed-size samples, with Gaussians and responses that see all records."""
+    from dpexact.accounting.lattice import steps as lattice
+
     plain: Steps = {}
     samples: Samples = {}
     dominating: list[lattice.Step] = []
@@ -211,6 +223,9 @@ def _fixed_size(steps: Steps) -> Profile:
 
 
 def _lattice_above(rest: Unsampled, dominating: list[lattice.Step]) -> LatticeProfile:
+    from dpexact.accounting.lattice import LatticeProfile
+    from dpexact.accounting.lattice_of import plain_steps
+
     infinite = InfiniteLoss(tuple(rest.masses))
     return LatticeProfile(plain_steps(rest) + dominating, infinite, WORK)
 
@@ -239,6 +254,8 @@ def symmetric_samples(mechanism: Mechanism) -> Profile:
         raise UnsupportedMechanism("no part is a sample")
     inner = {sample: Unsampled.of(sample.mechanism.steps()) for sample in samples}
     if all(part.is_gaussian for part in inner.values()):
+        from dpexact.accounting.lattice import steps as lattice
+
         noises = [(inner[s].mu, s.q, count) for s, count in samples.items()]
         dominating: list[lattice.Step] = [
             lattice.SubsampledStep(1 / mu, q, count) for mu, q, count in noises if mu is not None

@@ -3,19 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from dpexact import balls, reals
 from dpexact.accounting.closed_form import GaussianMixedWithResponse, gaussian_divergence
 from dpexact.accounting.combined import FirstToReach
-from dpexact.accounting.contour import ContourProfile
-from dpexact.accounting.contour.noises import DiscreteGaussianNoise, FiniteLaw, LaplaceNoise
-from dpexact.accounting.contour.steps import Atoms, Step
-from dpexact.accounting.contour.steps import Gaussian as GaussianStep
 from dpexact.accounting.few_atoms import Atom, FewAtoms
-from dpexact.accounting.heterogeneous import different_responses
-from dpexact.accounting.laplace import LaplaceParts, laplace_divergence
-from dpexact.accounting.laplace_routes import CONTOUR_WORK, laplace_profile
 from dpexact.accounting.lattice_part import (
     DiscreteGaussianPart,
     FinitePart,
@@ -44,6 +37,9 @@ from dpexact.mechanisms import (
     Staircase,
 )
 from dpexact.reals import Real
+
+if TYPE_CHECKING:
+    from dpexact.accounting.contour.steps import Step
 
 #: Longest sum over the outcomes of randomised response composed with a Gaussian; beyond, a contour.
 MAX_TERMS: Final = 20_000
@@ -151,10 +147,15 @@ class Unsampled:
         if infinite.is_certain:
             return NoLoss(infinite)
         if not (self.others or self.laplace or gaussian):
+            from dpexact.accounting.heterogeneous import different_responses
+
             return different_responses(tuple(self.responses.items()), infinite)
         lattices = [(response(eps), count) for eps, count in self.responses.items()]
         parts: list[tuple[LatticePart, int]] = [*self.others, *lattices]
         if not parts and not gaussian:
+            from dpexact.accounting.laplace import LaplaceParts
+            from dpexact.accounting.laplace_routes import laplace_profile
+
             return laplace_profile(LaplaceParts(tuple(self.laplace)), infinite)
         if gaussian and self.laplace:
             return self._contour(infinite)
@@ -179,6 +180,10 @@ class Unsampled:
         Raises:
             UnsupportedMechanism: a lattice law of unknown kind.
         """
+        from dpexact.accounting.contour.noises import LaplaceNoise
+        from dpexact.accounting.contour.steps import Atoms
+        from dpexact.accounting.contour.steps import Gaussian as GaussianStep
+
         steps: list[tuple[Step, int]] = []
         if self.mu is not None:
             steps.append((GaussianStep(self.mu), 1))
@@ -190,6 +195,8 @@ class Unsampled:
     def _contour(self, infinite: InfiniteLoss) -> Profile:
         if infinite.is_certain:
             return NoLoss(infinite)
+        from dpexact.accounting.contour import ContourProfile
+
         return ContourProfile(tuple(self.moments()), infinite)
 
     def _responses_only(self, infinite: InfiniteLoss) -> Profile:
@@ -211,6 +218,10 @@ class Unsampled:
         )
 
     def _with_laplace(self, composed: LatticeComposition, infinite: InfiniteLoss) -> Profile:
+        from dpexact.accounting.contour import ContourProfile
+        from dpexact.accounting.laplace import LaplaceParts, laplace_divergence
+        from dpexact.accounting.laplace_routes import CONTOUR_WORK
+
         parts = LaplaceParts(tuple(self.laplace))
         largest = None
         if composed.largest is not None:
@@ -232,6 +243,8 @@ def _atoms(part: LatticePart) -> list[Atom]:
 
 
 def _noise(part: LatticePart) -> Step:
+    from dpexact.accounting.contour.noises import DiscreteGaussianNoise, FiniteLaw
+
     match part:
         case FinitePart(p=p, q=q):
             return FiniteLaw(tuple(p), tuple(q))
