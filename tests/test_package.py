@@ -104,6 +104,11 @@ def test_a_function_can_be_replaced_in_tests(monkeypatch: pytest.MonkeyPatch) ->
     assert dpexact.audit("ab") == 2  # type: ignore[comparison-overlap, arg-type]
 
 
+def test_the_list_of_proofs_loads_no_engine() -> None:
+    loaded = loaded_by("from proofs_checks.registry import checks\nassert len(checks()) > 300")
+    assert not loaded & {"dpexact.accounting", "dpexact.audit", "dpexact.certificates"}
+
+
 @pytest.mark.parametrize("argument", ["--help", "--version"])
 def test_help_loads_no_room(argument: str) -> None:
     loaded = loaded_by_command(argument)

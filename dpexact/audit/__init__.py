@@ -2,7 +2,7 @@
 
 Inside, each module imports only from those before it::
 
-    visible, claims < trees, records < reading < verdicts < runner < reports
+    claims < trees, records < reading < verdicts < runner < reports
 """
 
 from dpexact.audit.claims import Claim

@@ -156,11 +156,11 @@ def audit(
     from dpexact.audit.live import ask
     from dpexact.audit.reports import print_report
     from dpexact.audit.reports.wording import expectation_sentence
-    from dpexact.audit.reports.writing import check_writable
     from dpexact.audit.runner import audit as judge_all
     from dpexact.audit.runner import collect
     from dpexact.audit.runs import AccountantRun
     from dpexact.cli.hunting import hunted
+    from dpexact.files import check_writable
     from dpexact.progress import progress_bar
 
     others = dict.fromkeys(claims, "a claims file")

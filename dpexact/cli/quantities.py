@@ -148,7 +148,7 @@ def tradeoff(expr: str, alpha: str | None, plot: Path | None, digits: int, as_js
     mechanism = dpexact.parse(expr)
     found = dpexact.tradeoff(mechanism)
     if plot is not None:
-        from dpexact.audit.reports.writing import write_figure
+        from dpexact.files import write_figure
 
         write_figure(found.plot(), plot)
     if alpha is None:

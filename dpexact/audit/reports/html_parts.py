@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from html import escape
 
 from dpexact.audit.verdicts import RIGHT, WRONG, Verdict
-from dpexact.audit.visible import visible
+from dpexact.visible import visible
 
 
 def inert(text: str) -> str:

@@ -14,9 +14,9 @@ from dpexact.audit.reports.html_parts import facts, inert, tone
 from dpexact.audit.reports.html_runs import runs_section
 from dpexact.audit.reports.strips import strips
 from dpexact.audit.reports.wording import outcome_sentence
-from dpexact.audit.reports.writing import write_atomically
 from dpexact.audit.runner import Report
 from dpexact.audit.verdicts import WRONG, Verdict
+from dpexact.files import write_atomically
 
 
 def to_html(report: Report) -> str:

@@ -25,7 +25,7 @@ from dpexact.accounting.contour.shape import Rule, Shape
 from dpexact.accounting.contour.steps import Atoms, Gaussian, GaussianMixture
 from dpexact.accounting.contour.trapezoid import Integrand, oblique_moments, real_moment
 from dpexact.accounting.profile import InfiniteLoss
-from dpexact.errors import PrecisionNotReached
+from dpexact.answers import PrecisionNotReached
 from dpexact.reals import rational, real
 
 BITS = 400

@@ -10,8 +10,8 @@ from dpexact.accounting.choose import profile
 from dpexact.accounting.contour import ContourProfile
 from dpexact.accounting.contour.steps import Atoms, add, remove
 from dpexact.accounting.profile import InfiniteLoss
+from dpexact.answers import PrecisionNotReached
 from dpexact.enclosure import Enclosure
-from dpexact.errors import PrecisionNotReached
 from dpexact.mechanisms import parse
 from dpexact.reals import rational, real
 

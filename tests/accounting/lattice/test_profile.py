@@ -17,7 +17,8 @@ from dpexact.accounting.lattice.composition import TooMuchWork
 from dpexact.accounting.lattice.steps import ContinuousStep, SubsampledStep
 from dpexact.accounting.lattice_part import response
 from dpexact.accounting.profile import InfiniteLoss
-from dpexact.errors import Contradiction, PrecisionNotReached, UnsupportedMechanism
+from dpexact.answers import PrecisionNotReached
+from dpexact.errors import Contradiction, UnsupportedMechanism
 from dpexact.reals import rational, real
 
 WORK = 150_000
