@@ -191,12 +191,12 @@ def calibrate(
       dpexact calibrate "poisson(gaussian(1), 1/100)^?" --epsilon 5 --delta 1e-6
     """
     from dpexact.accounting.calibrate import parameter_of
-    from dpexact.mechanisms.template import read_template
+    from dpexact.mechanisms.grammar import parse_template
 
-    blank = read_template(template)
+    blank = parse_template(template)
     parameter = parameter_of(blank)
     return answer(
-        partial(dpexact.calibrate, template, epsilon, delta, digits, direction),
+        partial(dpexact.calibrate, blank, epsilon, delta, digits, direction),
         template,
         len(str(MAX_COUNT)) if parameter.integer else digits,
         as_json,
