@@ -9,3 +9,7 @@ Inside, each module imports only from those before it::
 from dpexact.accounting.contour.profile import ContourProfile
 
 __all__ = ["ContourProfile"]
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -9,3 +9,7 @@ Inside, each module imports only from those before it::
 from dpexact.accounting.lattice.profile import LatticeProfile
 
 __all__ = ["LatticeProfile"]
+
+
+def __dir__() -> list[str]:
+    return __all__
