@@ -15,7 +15,7 @@ from dpexact.accounting.classic import composition, zcdp
 from dpexact.accounting.classic.optimal_order import enclose_optimal
 from dpexact.accounting.classic.orders import Conversion, enclose_renyi_epsilon
 from dpexact.accounting.intervals import difference, ratio
-from dpexact.accounting.lattice import LatticeProfile
+from dpexact.accounting.lattice.profile import LatticeProfile
 from dpexact.accounting.queries import epsilon_answer
 from dpexact.accounting.renyi.query import enclose_renyi
 from dpexact.accounting.subsampling_theorem import subsampling_theorem

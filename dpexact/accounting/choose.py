@@ -11,16 +11,18 @@ from dpexact.accounting.classic.zcdp import is_only_bounded
 from dpexact.accounting.classic.zcdp_profile import ZCDPProfile
 from dpexact.accounting.closed_form import GaussianMixedWithResponse
 from dpexact.accounting.combined import Fallback, WorseCurve, WorseDirection
-from dpexact.accounting.contour import ContourProfile
-from dpexact.accounting.contour import steps as contour
-from dpexact.accounting.contour.noises import FiniteLaw
-from dpexact.accounting.few_atoms import FewAtoms, sampled, symmetrised
+from dpexact.accounting.contour.profile import ContourProfile
+from dpexact.accounting.few_atoms import FewAtoms
 from dpexact.accounting.fixed_size import WORK, fixed_size_bounds
-from dpexact.accounting.lattice import LatticeProfile
 from dpexact.accounting.lattice import steps as lattice
+from dpexact.accounting.lattice.profile import LatticeProfile
 from dpexact.accounting.lattice_of import WORK as LATTICE_WORK
 from dpexact.accounting.lattice_of import lattice_of, plain_steps
 from dpexact.accounting.optimal import OptimalComposition
+from dpexact.accounting.pairs import mixture
+from dpexact.accounting.pairs.finite import Finite, sampled, symmetrised
+from dpexact.accounting.pairs.gaussian import Gaussian
+from dpexact.accounting.pairs.pair import Pair
 from dpexact.accounting.profile import (
     InfiniteLoss,
     NoLoss,
@@ -135,7 +137,7 @@ def _sampled(plain: Steps, samples: Samples, direction: Direction, method: Metho
         return _contour(rest, mixtures, direction)
     if rest.mu is not None or any(part.mu is not None for part in inner.values()):
         mixtures = [(inner[s].mu, s.q, k) for s, k in samples.items() if inner[s].is_gaussian]
-        laws: list[tuple[contour.Step, int]] = [
+        laws: list[tuple[Pair, int]] = [
             (_law(inner[s], s.q, direction), k)
             for s, k in samples.items()
             if not inner[s].is_gaussian
@@ -148,28 +150,28 @@ def _sampled(plain: Steps, samples: Samples, direction: Direction, method: Metho
     return FewAtoms(outcomes, InfiniteLoss())
 
 
-def _law(inner: Unsampled, q: Real, direction: Direction) -> FiniteLaw:
+def _law(inner: Unsampled, q: Real, direction: Direction) -> Finite:
     """A sample of a step of finitely many outcomes, none of infinite loss."""
     atoms = sampled(inner.outcomes(), q, direction)
     if inner.masses:
         raise UnsupportedMechanism("the contour engine samples no mass of infinite loss")
-    return FiniteLaw(tuple(a.p for a in atoms), tuple(a.q for a in atoms))
+    return Finite(tuple(atoms))
 
 
 def _contour(
     rest: Unsampled,
     mixtures: Mixtures,
     direction: Direction,
-    laws: list[tuple[contour.Step, int]] | None = None,
+    laws: list[tuple[Pair, int]] | None = None,
 ) -> ContourProfile:
     """Sampled Gaussians and finite ``laws``, beside anything that sees all records."""
     if rest.mu is None and not mixtures:
         raise UnsupportedMechanism("the contour engine needs a Gaussian")
-    way = contour.remove if direction == "remove" else contour.add
-    steps: list[tuple[contour.Step, int]] = [
+    way = mixture.remove if direction == "remove" else mixture.add
+    steps: list[tuple[Pair, int]] = [
         (way(1 / mu, q), count) for mu, q, count in mixtures if mu is not None
     ]
-    steps += [*(laws or []), *rest.moments()]
+    steps += [*(laws or []), *rest.pairs()]
     return ContourProfile(tuple(steps), InfiniteLoss(tuple(rest.masses)))
 
 
@@ -198,8 +200,7 @@ def _fixed_size(steps: Steps) -> Profile:
         rate = reals.rational(Fraction(step.m, step.n))
         sample = Poisson(step.mechanism, rate)
         samples[sample] = samples.get(sample, 0) + count
-        noise = 1 / inner.mu
-        dominating.append(lattice.SubsampledStep(noise, rate, count))
+        dominating.append(lattice.SymmetrisedStep(Gaussian(inner.mu), rate, count))
     if not samples:
         return Unsampled.of(plain).profile()
     remove, add = (_one_way(plain, samples, way, "auto") for way in ("remove", "add"))
@@ -241,7 +242,9 @@ def symmetric_samples(mechanism: Mechanism) -> Profile:
     if all(part.is_gaussian for part in inner.values()):
         noises = [(inner[s].mu, s.q, count) for s, count in samples.items()]
         dominating: list[lattice.Step] = [
-            lattice.SubsampledStep(1 / mu, q, count) for mu, q, count in noises if mu is not None
+            lattice.SymmetrisedStep(Gaussian(mu), q, count)
+            for mu, q, count in noises
+            if mu is not None
         ]
         return _lattice_above(Unsampled.of(plain), dominating)
     outcomes = [(symmetrised(inner[s].outcomes(), s.q), count) for s, count in samples.items()]

@@ -22,7 +22,8 @@ from flint import arb
 
 from dpexact import balls, reals
 from dpexact.accounting.contour.bounds import chernoff_constant
-from dpexact.accounting.few_atoms import Atom, FewAtoms
+from dpexact.accounting.few_atoms import FewAtoms
+from dpexact.accounting.pairs.finite import Atom
 from dpexact.accounting.profile import InfiniteLoss
 from dpexact.accounting.renyi.query import enclose_renyi
 from dpexact.accounting.separated import separate

@@ -17,7 +17,7 @@ from __future__ import annotations
 from typing import Final
 
 from dpexact.accounting.combined import Between
-from dpexact.accounting.lattice import LatticeProfile
+from dpexact.accounting.lattice.profile import LatticeProfile
 from dpexact.accounting.profile import Profile
 
 #: Digits of the two ends: they differ by more.

@@ -10,8 +10,8 @@ import numpy as np
 from dpexact import balls
 from dpexact.accounting.choose import profile
 from dpexact.accounting.combined import Fallback, WorseDirection
-from dpexact.accounting.contour import ContourProfile
 from dpexact.accounting.contour.planning import Landscape
+from dpexact.accounting.contour.profile import ContourProfile
 from dpexact.accounting.profile import Profile
 from dpexact.arguments import Direction
 from dpexact.mechanisms import Mechanism

@@ -8,11 +8,8 @@ from typing import Final
 from dpexact import balls, reals
 from dpexact.accounting.closed_form import GaussianMixedWithResponse, gaussian_divergence
 from dpexact.accounting.combined import FirstToReach
-from dpexact.accounting.contour import ContourProfile
-from dpexact.accounting.contour.noises import DiscreteGaussianNoise, FiniteLaw, LaplaceNoise
-from dpexact.accounting.contour.steps import Atoms, Step
-from dpexact.accounting.contour.steps import Gaussian as GaussianStep
-from dpexact.accounting.few_atoms import Atom, FewAtoms
+from dpexact.accounting.contour.profile import ContourProfile
+from dpexact.accounting.few_atoms import FewAtoms
 from dpexact.accounting.heterogeneous import different_responses
 from dpexact.accounting.laplace import LaplaceParts, laplace_divergence
 from dpexact.accounting.laplace_routes import CONTOUR_WORK, laplace_profile
@@ -29,6 +26,11 @@ from dpexact.accounting.lattice_product import LatticeComposition, commensurate
 from dpexact.accounting.mixed import MixedProfile
 from dpexact.accounting.optimal import OptimalComposition
 from dpexact.accounting.outcomes import composed
+from dpexact.accounting.pairs import gaussian, laplace
+from dpexact.accounting.pairs.discrete_gaussian import DiscreteGaussian as DiscreteGaussianPair
+from dpexact.accounting.pairs.finite import Atom, Finite
+from dpexact.accounting.pairs.pair import Pair
+from dpexact.accounting.pairs.response import Response
 from dpexact.accounting.profile import InfiniteLoss, NoLoss, Profile
 from dpexact.errors import UnsupportedMechanism
 from dpexact.mechanisms import (
@@ -173,24 +175,24 @@ class Unsampled:
             return self._with_gaussian(composed, infinite)
         return self._with_laplace(composed, infinite) if self.laplace else composed
 
-    def moments(self) -> list[tuple[Step, int]]:
-        """The composition as steps with moments, for a contour.
+    def pairs(self) -> list[tuple[Pair, int]]:
+        """The composition as pairs.
 
         Raises:
             UnsupportedMechanism: a lattice law of unknown kind.
         """
-        steps: list[tuple[Step, int]] = []
+        steps: list[tuple[Pair, int]] = []
         if self.mu is not None:
-            steps.append((GaussianStep(self.mu), 1))
-        steps += [(LaplaceNoise(rate), count) for rate, count in self.laplace]
+            steps.append((gaussian.Gaussian(self.mu), 1))
+        steps += [(laplace.Laplace(rate), count) for rate, count in self.laplace]
         steps += [(_noise(part), count) for part, count in self.others]
-        steps += [(Atoms(eps, _NOTHING), count) for eps, count in self.responses.items()]
-        return steps + [(Atoms(_NOTHING, mass), count) for mass, count in self.masses]
+        steps += [(Response(eps, _NOTHING), count) for eps, count in self.responses.items()]
+        return steps + [(Response(_NOTHING, mass), count) for mass, count in self.masses]
 
     def _contour(self, infinite: InfiniteLoss) -> Profile:
         if infinite.is_certain:
             return NoLoss(infinite)
-        return ContourProfile(tuple(self.moments()), infinite)
+        return ContourProfile(tuple(self.pairs()), infinite)
 
     def _responses_only(self, infinite: InfiniteLoss) -> Profile:
         eps, count = next(iter(self.responses.items()), (_NOTHING, 0))
@@ -222,7 +224,7 @@ class Unsampled:
         mixed = MixedProfile(composed, divergence, largest, infinite, "Laplace")
         if parts.few:
             return mixed
-        return FirstToReach(ContourProfile(tuple(self.moments()), infinite, CONTOUR_WORK), mixed)
+        return FirstToReach(ContourProfile(tuple(self.pairs()), infinite, CONTOUR_WORK), mixed)
 
 
 def _atoms(part: LatticePart) -> list[Atom]:
@@ -231,12 +233,12 @@ def _atoms(part: LatticePart) -> list[Atom]:
     return [Atom(p, q) for p, q in zip(part.p, part.q, strict=True)]
 
 
-def _noise(part: LatticePart) -> Step:
+def _noise(part: LatticePart) -> Pair:
     match part:
         case FinitePart(p=p, q=q):
-            return FiniteLaw(tuple(p), tuple(q))
+            return Finite.of(p, q)
         case DiscreteGaussianPart(variance=variance, sensitivity=sensitivity):
-            return DiscreteGaussianNoise(variance, sensitivity)
+            return DiscreteGaussianPair(variance, sensitivity)
     raise UnsupportedMechanism("no certified accounting: a lattice law of unknown moments")
 
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from dpexact import balls, delta, epsilon, parse
 from dpexact.accounting.choose import profile
 from dpexact.accounting.combined import Fallback
-from dpexact.accounting.contour import ContourProfile
+from dpexact.accounting.contour.profile import ContourProfile
 from dpexact.accounting.mixed import MixedProfile
 from dpexact.accounting.unsampled import Unsampled
 from dpexact.balls import ball
@@ -90,7 +90,7 @@ def test_lattice_laws_beside_a_gaussian(text, point):
     assert isinstance(chosen, Fallback)
     summed = chosen.first
     assert isinstance(summed, MixedProfile)
-    steps = Unsampled.of(parse(text).steps()).moments()
+    steps = Unsampled.of(parse(text).steps()).pairs()
     found = ContourProfile(tuple(steps), summed.infinite).delta(real(point), 20)
     assert found.digits >= 20
     assert found.overlaps(summed.delta(real(point), 20))

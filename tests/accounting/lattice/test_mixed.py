@@ -15,7 +15,7 @@ from mpmath import mp, mpf
 
 import dpexact
 from dpexact import PrecisionNotReached, parse
-from dpexact.accounting.lattice import engine, laplace, nested, pieces
+from dpexact.accounting.lattice import engine, nested, pieces, steps
 from dpexact.accounting.lattice.law import TwoSided, Upper
 from dpexact.accounting.lattice.nested import NestedStep
 from dpexact.accounting.lattice.sampling import Sampling
@@ -352,8 +352,6 @@ def enclosed_or_none(text, epsilon):
 
 
 def test_a_missing_atom_is_noticed(monkeypatch):
-    monkeypatch.setattr(
-        laplace, "atomic", lambda pairs, *rest: pieces.atomic(list(pairs)[:1], *rest)
-    )
+    monkeypatch.setattr(steps, "atomic", lambda pairs, *rest: pieces.atomic(list(pairs)[:1], *rest))
     found = enclosed_or_none("laplace(2)^3", "0.9")
     assert found is None or found.upper < Fraction("0.08416347468222628807482729032")
