@@ -10,7 +10,6 @@ from typing import Any, Final
 
 from dpexact import reals
 from dpexact.accounting import classic
-from dpexact.accounting.choose import symmetric_samples
 from dpexact.accounting.classic import composition, zcdp
 from dpexact.accounting.classic.optimal_order import enclose_optimal
 from dpexact.accounting.classic.orders import Conversion, enclose_renyi_epsilon
@@ -18,6 +17,7 @@ from dpexact.accounting.intervals import difference, ratio
 from dpexact.accounting.lattice.profile import LatticeProfile
 from dpexact.accounting.queries import epsilon_answer
 from dpexact.accounting.renyi.query import enclose_renyi
+from dpexact.accounting.routes import symmetric_samples
 from dpexact.accounting.subsampling_theorem import subsampling_theorem
 from dpexact.arguments import Direction, digits_in, direction_in, real_in
 from dpexact.enclosure import Enclosure

@@ -12,7 +12,6 @@ from mpmath import mp, mpf
 from oracles import SCALE, scaled
 from sampled_gaussian import KNOWN, delta_by_inversion, delta_once, delta_thrice, delta_twice
 
-from dpexact.accounting.choose import profile
 from dpexact.accounting.closed_form import GaussianMixedWithResponse
 from dpexact.accounting.contour.deltas import (
     delta,
@@ -27,6 +26,7 @@ from dpexact.accounting.pairs.gaussian import Gaussian
 from dpexact.accounting.pairs.mixture import add, remove
 from dpexact.accounting.pairs.response import Response
 from dpexact.accounting.profile import InfiniteLoss
+from dpexact.accounting.routes import profile
 from dpexact.enclosure import Enclosure
 from dpexact.mechanisms import parse
 from dpexact.reals import rational, real

@@ -6,11 +6,11 @@ from fractions import Fraction
 import pytest
 
 from dpexact import delta, epsilon
-from dpexact.accounting.choose import profile
 from dpexact.accounting.contour.profile import ContourProfile
 from dpexact.accounting.pairs.mixture import add, remove
 from dpexact.accounting.pairs.response import Response
 from dpexact.accounting.profile import InfiniteLoss
+from dpexact.accounting.routes import profile
 from dpexact.enclosure import Enclosure
 from dpexact.errors import PrecisionNotReached
 from dpexact.mechanisms import parse
