@@ -17,7 +17,7 @@ from dpexact.errors import UnsupportedMechanism
 WORK: Final = 12_000_000
 
 
-def lattice_profile(composition: Composition, add: bool, work: int = WORK) -> LatticeProfile:
+def profile(composition: Composition, add: bool, work: int = WORK) -> LatticeProfile:
     """The profile of the composition in one direction.
 
     Raises:

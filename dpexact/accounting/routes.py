@@ -2,7 +2,8 @@
 
 A route takes a composition in one direction and answers with a profile, with None where the
 composition is not of its kind, or refuses one that is too long for it; then the next is asked. The
-lattice engine takes everything, and stands behind all of them.
+lattice engine takes everything, and stands behind all of them. Engines are imported where they are
+used: a question loads what it needs.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from fractions import Fraction
-from typing import Final, TypeAlias
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from flint import arb
 
@@ -21,29 +22,20 @@ from dpexact.accounting.classic.zcdp_profile import ZCDPProfile
 from dpexact.accounting.closed_form import GaussianMixedWithResponse, gaussian_divergence
 from dpexact.accounting.combined import Fallback, FirstToReach, WorseCurve, WorseDirection
 from dpexact.accounting.composition import Composition
-from dpexact.accounting.contour.profile import ContourProfile
-from dpexact.accounting.few_atoms import FewAtoms
 from dpexact.accounting.fixed_size import WORK, fixed_size_bounds
-from dpexact.accounting.heterogeneous import different_responses
-from dpexact.accounting.laplace import LaplaceParts, laplace_divergence
-from dpexact.accounting.laplace_routes import CONTOUR_WORK, laplace_profile
-from dpexact.accounting.lattice.profile import LatticeProfile
-from dpexact.accounting.lattice.steps import PairStep, Step, SymmetrisedStep
-from dpexact.accounting.lattice_product import LatticeComposition, commensurate
-from dpexact.accounting.mixed import MixedProfile
-from dpexact.accounting.on_lattice import WORK as LATTICE_WORK
-from dpexact.accounting.on_lattice import lattice_profile
 from dpexact.accounting.optimal import OptimalComposition
 from dpexact.accounting.pairs.finite import Finite, sampled, symmetrised
 from dpexact.accounting.pairs.gaussian import Gaussian
-from dpexact.accounting.pairs.mixture import GaussianMixture
 from dpexact.accounting.pairs.pair import Pair
 from dpexact.accounting.profile import NoLoss, Profile, Repeatable
-from dpexact.accounting.sampled_once import sampled_once
 from dpexact.arguments import Direction, Method
 from dpexact.errors import UnsupportedMechanism
 from dpexact.mechanisms import FixedSize, Mechanism, Poisson
 from dpexact.reals import Real
+
+if TYPE_CHECKING:
+    from dpexact.accounting.lattice.profile import LatticeProfile
+    from dpexact.accounting.lattice.steps import Step
 
 Route: TypeAlias = Callable[[Composition, Direction], Profile | None]
 
@@ -85,8 +77,10 @@ def profile(
 def _one_way(composition: Composition, direction: Direction, method: Method = "auto") -> Profile:
     """The first route that takes the composition, with the lattice engine behind it."""
 
-    def lattice(work: int = LATTICE_WORK) -> LatticeProfile:
-        return lattice_profile(composition, direction == "add", work)
+    def lattice(share: int = 1) -> LatticeProfile:
+        from dpexact.accounting import on_lattice
+
+        return on_lattice.profile(composition, direction == "add", on_lattice.WORK // share)
 
     if method == "lattice":
         return lattice()
@@ -98,9 +92,11 @@ def _one_way(composition: Composition, direction: Direction, method: Method = "a
         return lattice()
     if method == "contour" or isinstance(found, _UNFAILING):
         return found
+    from dpexact.accounting.contour.profile import ContourProfile
+
     if isinstance(found, ContourProfile):
         glance = ContourProfile(found.composition, found.infinite, _GLANCE_WORK)
-        return Fallback(glance, lambda: lattice(LATTICE_WORK // 3), found)
+        return Fallback(glance, lambda: lattice(3), found)
     return Fallback(found, lattice)
 
 
@@ -143,6 +139,8 @@ def _sampled_once(c: Composition, direction: Direction) -> Profile | None:
     ((sample, _),) = c.samples
     if sample.inner.samples:
         return None
+    from dpexact.accounting.sampled_once import sampled_once
+
     return sampled_once(_first(ROUTES, sample.inner, direction), sample.q, direction)
 
 
@@ -150,6 +148,8 @@ def _responses(c: Composition, direction: Direction) -> Profile | None:
     """Different responses: counts on a lattice, meeting in the middle, or a grid of losses."""
     if c.samples or c.others or c.laplace or c.noises:
         return None
+    from dpexact.accounting.heterogeneous import different_responses
+
     return different_responses(tuple(c.responses.items()), c.infinite(add=False))
 
 
@@ -157,6 +157,9 @@ def _laplace(c: Composition, direction: Direction) -> Profile | None:
     """Laplace noise alone: finite sums if few, else contours and splits."""
     if c.samples or c.others or c.responses or c.noises:
         return None
+    from dpexact.accounting.laplace import LaplaceParts
+    from dpexact.accounting.laplace_routes import laplace_profile
+
     return laplace_profile(LaplaceParts(tuple(c.laplace)), c.infinite(add=False))
 
 
@@ -164,6 +167,12 @@ def _lattice_law(c: Composition, direction: Direction) -> Profile | None:
     """Losses on one lattice, perhaps with Gaussian or with Laplace noise: the exact law."""
     if c.samples or (c.noises and c.laplace):
         return None
+    from dpexact.accounting.contour.profile import ContourProfile
+    from dpexact.accounting.laplace import LaplaceParts, laplace_divergence
+    from dpexact.accounting.laplace_routes import CONTOUR_WORK
+    from dpexact.accounting.lattice_product import LatticeComposition, commensurate
+    from dpexact.accounting.mixed import MixedProfile
+
     infinite = c.infinite(add=False)
     common = commensurate(c.parts())
     if common is None:
@@ -191,12 +200,16 @@ def _contour(c: Composition, direction: Direction) -> Profile | None:
     gaussian = c.noises or any(sample.inner.noises for sample, _ in c.samples)
     if not gaussian and (c.samples or not c.laplace):
         return None
+    from dpexact.accounting.contour.profile import ContourProfile
+
     samples = [(_sample(x.inner, x.q, direction), count) for x, count in c.samples]
     return ContourProfile((*samples, *c.pairs()), c.infinite(add=False))
 
 
 def _sample(inner: Composition, q: Real, direction: Direction) -> Pair:
     """A sample with moments: of Gaussians, or of a finite law without infinite loss."""
+    from dpexact.accounting.pairs.mixture import GaussianMixture
+
     if inner.is_gaussian and inner.noise is not None:
         up, down = (q, _ZERO) if direction == "remove" else (_ZERO, q)
         return GaussianMixture(inner.noise, up, down)
@@ -207,6 +220,8 @@ def _sample(inner: Composition, q: Real, direction: Direction) -> Pair:
 
 def _few_outcomes(c: Composition, direction: Direction) -> Profile | None:
     """Finite laws, sampled or not, of few combinations of outcomes."""
+    from dpexact.accounting.few_atoms import FewAtoms
+
     laws = [(sampled(x.inner.outcomes(), x.q, direction), count) for x, count in c.samples]
     return FewAtoms([*laws, *c.finite_laws()], c.infinite(add=True))
 
@@ -239,6 +254,8 @@ def curve(mechanism: Mechanism, direction: Direction = "both") -> Repeatable | N
     if not samples or not all(sample.inner.is_gaussian for sample, _ in samples):
         return None
     ways: tuple[Direction, ...] = ("remove", "add") if direction == "both" else (direction,)
+    from dpexact.accounting.contour.profile import ContourProfile
+
     curves = [_contour(composition, way) for way in ways]
     found = [curve for curve in curves if isinstance(curve, ContourProfile)]
     return found[0] if len(found) == 1 else WorseCurve(*found)
@@ -246,6 +263,8 @@ def curve(mechanism: Mechanism, direction: Direction = "both") -> Repeatable | N
 
 def _fixed_size(steps: dict[Mechanism, int]) -> Profile:
     """Gaussians on fixed-size samples, with Gaussians and responses that see all records."""
+    from dpexact.accounting.lattice.steps import SymmetrisedStep
+
     plain: list[tuple[Mechanism, int]] = []
     samples: list[tuple[Mechanism, int]] = []
     dominating: list[Step] = []
@@ -279,6 +298,9 @@ def _fixed_size(steps: dict[Mechanism, int]) -> Profile:
 
 
 def _lattice_above(rest: Composition, dominating: list[Step]) -> LatticeProfile:
+    from dpexact.accounting.lattice.profile import LatticeProfile
+    from dpexact.accounting.lattice.steps import PairStep
+
     steps = [PairStep(pair, count) for pair, count in rest.pairs()]
     return LatticeProfile([*steps, *dominating], rest.infinite(add=False), WORK)
 
@@ -294,6 +316,9 @@ def symmetric_samples(mechanism: Mechanism) -> Profile:
     Raises:
         UnsupportedMechanism: no part is a sample, or not of Gaussians or finite laws.
     """
+    from dpexact.accounting.few_atoms import FewAtoms
+    from dpexact.accounting.lattice.steps import SymmetrisedStep
+
     sampling_of(mechanism)
     whole = Composition.of(
         (Poisson(step.mechanism, reals.rational(Fraction(step.m, step.n))), count)

@@ -15,9 +15,8 @@ from functools import cached_property
 
 from flint import acb, arb, fmpz
 
-from dpexact.accounting.contour.shape import Jet
 from dpexact.accounting.pairs.laplace import Laplace
-from dpexact.accounting.pairs.pair import Pair
+from dpexact.accounting.pairs.pair import Jet, Pair
 from dpexact.balls import approximate, ball
 from dpexact.reals import Real
 

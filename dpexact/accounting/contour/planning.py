@@ -12,8 +12,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from dpexact.accounting.contour.numbers import LN2, LN10, TooExpensive
-from dpexact.accounting.contour.shape import Jet
-from dpexact.accounting.pairs.pair import Pair
+from dpexact.accounting.pairs.pair import Jet, Pair
 
 Composition = tuple[tuple[Pair, int], ...]
 """Pairs with the number of times each is run."""

@@ -8,10 +8,9 @@ from typing import Final
 
 from flint import acb, arb
 
-from dpexact.accounting.contour.shape import Jet
 from dpexact.accounting.lattice_part import MAX_ATOMS
 from dpexact.accounting.pairs.finite import tilted
-from dpexact.accounting.pairs.pair import Masses, Pair, far
+from dpexact.accounting.pairs.pair import Jet, Masses, Pair, far
 from dpexact.balls import approximate, ball
 from dpexact.errors import UnsupportedMechanism
 from dpexact.reals import Real

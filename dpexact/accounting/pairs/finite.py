@@ -11,8 +11,7 @@ from typing import Final
 from flint import acb, arb
 
 from dpexact.accounting.contour.numbers import line_sums
-from dpexact.accounting.contour.shape import Jet
-from dpexact.accounting.pairs.pair import Masses, Pair
+from dpexact.accounting.pairs.pair import Jet, Masses, Pair
 from dpexact.arguments import Direction
 from dpexact.balls import ball, order, precision
 from dpexact.errors import UnsupportedMechanism

@@ -9,9 +9,8 @@ from typing import ClassVar
 
 from flint import acb, arb
 
-from dpexact.accounting.contour.shape import Jet
 from dpexact.accounting.lattice.normal_tail import NormalTail
-from dpexact.accounting.pairs.pair import Masses, Pair, Tails, far
+from dpexact.accounting.pairs.pair import Jet, Masses, Pair, Tails, far
 from dpexact.balls import approximate, ball
 from dpexact.reals import Real
 

@@ -9,8 +9,7 @@ from typing import Final
 
 from flint import acb, arb
 
-from dpexact.accounting.contour.shape import Jet
-from dpexact.accounting.pairs.pair import Masses, Pair, Tails
+from dpexact.accounting.pairs.pair import Jet, Masses, Pair, Tails
 from dpexact.balls import approximate, ball
 from dpexact.reals import Real
 

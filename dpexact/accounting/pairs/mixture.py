@@ -9,14 +9,14 @@ from functools import cached_property
 
 from flint import acb, arb
 
-from dpexact.accounting.contour.shape import Jet, Shape
+from dpexact.accounting.contour.shape import Shape
 from dpexact.accounting.contour.trapezoid import (
     Integrand,
     oblique_moments,
     positive_sum,
     real_moment,
 )
-from dpexact.accounting.pairs.pair import Pair
+from dpexact.accounting.pairs.pair import Jet, Pair
 from dpexact.balls import approximate, ball
 from dpexact.reals import Real, rational
 

@@ -8,16 +8,26 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from typing import ClassVar, TypeAlias
+from typing import ClassVar, NamedTuple, TypeAlias
 
 from flint import acb, arb
-
-from dpexact.accounting.contour.shape import Jet
 
 Masses: TypeAlias = tuple[arb, arb]
 """Probabilities of one event under ``P`` and under ``Q``."""
 Tails: TypeAlias = Callable[[arb], Masses]
 """``r -> (P(dP/dQ > r), Q(dP/dQ > r))`` of the part of a pair without atoms."""
+
+
+class Jet(NamedTuple):
+    """The value of a function and its first two derivatives."""
+
+    value: float
+    slope: float
+    bend: float
+
+    def along(self, move: float) -> float:
+        """The parabola that osculates the function."""
+        return self.value + move * (self.slope + self.bend * move / 2)
 
 
 class Pair(ABC):

@@ -7,10 +7,9 @@ from dataclasses import dataclass
 
 from flint import acb, arb
 
-from dpexact.accounting.contour.shape import Jet
 from dpexact.accounting.lattice_part import exponential
 from dpexact.accounting.pairs.finite import Atom
-from dpexact.accounting.pairs.pair import Masses, Pair
+from dpexact.accounting.pairs.pair import Jet, Masses, Pair
 from dpexact.balls import approximate, ball
 from dpexact.reals import Real, rational
 
