@@ -9,15 +9,15 @@ from functools import partial
 from typing import Any, Final
 
 from dpexact import reals
-from dpexact.accounting.choose import symmetric_samples
 from dpexact.accounting.classic import composition, zcdp
 from dpexact.accounting.classic.guarantees import Guarantee, guarantees
 from dpexact.accounting.classic.optimal_order import enclose_optimal
 from dpexact.accounting.classic.orders import BestOrder, Conversion, enclose_renyi_epsilon
 from dpexact.accounting.intervals import difference, ratio
-from dpexact.accounting.lattice import LatticeProfile
+from dpexact.accounting.lattice.profile import LatticeProfile
 from dpexact.accounting.queries import epsilon_answer
 from dpexact.accounting.renyi.query import enclose_renyi
+from dpexact.accounting.routes import symmetric_samples
 from dpexact.accounting.subsampling_theorem import subsampling_theorem
 from dpexact.arguments import Direction, digits_in, direction_in, real_in
 from dpexact.enclosure import Enclosure

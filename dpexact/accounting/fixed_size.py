@@ -20,7 +20,7 @@ from dpexact.accounting.combined import Between
 from dpexact.accounting.profile import Profile
 
 if TYPE_CHECKING:
-    from dpexact.accounting.lattice import LatticeProfile
+    from dpexact.accounting.lattice.profile import LatticeProfile
 
 #: Digits of the two ends: they differ by more.
 _DIGITS: Final = (6, 4)

@@ -6,9 +6,9 @@ from collections.abc import Iterable
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from dpexact.accounting.choose import curve, profile
 from dpexact.accounting.classic.zcdp import is_only_bounded
 from dpexact.accounting.profile import Profile
+from dpexact.accounting.routes import curve, profile
 from dpexact.answers import delivered
 from dpexact.arguments import (
     METHODS,

@@ -81,7 +81,7 @@ def test_a_wrong_gaussian_is_noticed(monkeypatch):
     from dpexact.accounting import closed_form
 
     right = closed_form.gaussian_divergence
-    for name in ("closed_form", "unsampled"):
+    for name in ("closed_form", "routes"):
         module = importlib.import_module(f"dpexact.accounting.{name}")
         if hasattr(module, "gaussian_divergence"):
             monkeypatch.setattr(
