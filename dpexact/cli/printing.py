@@ -24,7 +24,7 @@ def answer(
     quantity: str,
     arguments: dict[str, str],
     direction: str,
-    safe: str = "",
+    template: bool = False,
     then: Callable[[Enclosure], None] | None = None,
 ) -> int:
     """Print one enclosure; exit code 3, with the best enclosure, if the digits were not reached.
@@ -40,8 +40,8 @@ def answer(
     except PrecisionNotReached as error:
         found, problem = error.best, str(error)
     seconds = time.perf_counter() - started
-    mechanism = expr if safe else str(dpexact.parse(expr))
-    bound = {"bound": "upper"} if not safe and is_only_bounded(dpexact.parse(expr)) else {}
+    mechanism = expr if template else str(dpexact.parse(expr))
+    only_bounded = not template and is_only_bounded(dpexact.parse(expr))
     if as_json:
         record = {
             "mechanism": mechanism,
@@ -49,21 +49,22 @@ def answer(
             **arguments,
             "direction": direction,
             **found.to_json(digits),
-            **({"safe": safe} if safe else bound),
+            "safe": found.safe(),
+            **({"bound": "upper"} if only_bounded else {}),
             "method": found.method,
             "seconds": round(seconds, 6),
             "version": dpexact.__version__,
         }
         click.echo(json.dumps(record))
     else:
-        relation = "<=" if bound else "="
-        click.echo(f"{quantity} {relation} {found.shown(digits)}")
+        relation = "=" if template else "<=" if only_bounded else found.relation
+        click.echo(f"{quantity} {relation} {found.safe()}")
         given = ", ".join(f"{name} = {value}" for name, value in arguments.items())
         click.echo(f"  of {mechanism} at {given}")
         lower, upper = found.decimal_bounds(digits + 5)
         click.echo(f"  certified in [{lower}, {upper}]")
-        if safe and not found.is_exact:
-            click.echo(f"  the {safe} end certainly meets delta")
+        if template and not found.is_exact:
+            click.echo(f"  the {found.safe_end} end, and so {found.safe()}, certainly meets delta")
         click.echo(f"  by {found.method or 'no method'}, {seconds:.3g} s")
     if problem:
         click.echo(f"dpexact: {problem}", err=True)

@@ -198,5 +198,5 @@ def calibrate(
         quantity=blank.parameter,
         arguments={"epsilon": epsilon, "delta": delta},
         direction=direction,
-        safe="upper" if parameter.least else "lower",
+        template=True,
     )
