@@ -14,7 +14,7 @@ import click
 
 import dpexact
 from dpexact.cli.certifying import certificate_option, certify_audit
-from dpexact.cli.errors import fail
+from dpexact.cli.errors import EXIT_INTERRUPTED, fail
 from dpexact.cli.options import (
     SECONDS,
     SecondsRange,
@@ -225,7 +225,10 @@ def audit(
 def _interrupted(journal: Path | None, kind: type[BaseException] | None, *_: object) -> None:
     """Say that what was found is kept."""
     if journal is not None and kind is KeyboardInterrupt:
-        fail(f"interrupted; {journal} keeps what was found, the same command goes on", 130)
+        fail(
+            f"interrupted; {journal} keeps what was found, the same command goes on",
+            EXIT_INTERRUPTED,
+        )
 
 
 @click.command()
