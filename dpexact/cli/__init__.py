@@ -6,7 +6,16 @@ import click
 from click.shell_completion import get_completion_class
 
 import dpexact
-from dpexact.cli import auditing, figures, formulas, oracle, proving, quantities, selftesting
+from dpexact.cli import (
+    auditing,
+    figures,
+    formulas,
+    oracle,
+    proving,
+    quantities,
+    selftesting,
+    training,
+)
 from dpexact.cli.errors import OneLineErrors
 
 
@@ -52,6 +61,7 @@ for verb in (
     quantities.renyi,
     quantities.tradeoff,
     quantities.calibrate,
+    training.dpsgd,
     formulas.bounds,
     formulas.approx,
     formulas.symbolic,

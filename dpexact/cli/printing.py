@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import click
@@ -25,11 +25,14 @@ def answer(
     arguments: dict[str, str],
     direction: str,
     template: bool = False,
-    then: Callable[[Enclosure], None] | None = None,
+    notes: Sequence[str] = (),
+    more: Mapping[str, object] | None = None,
+    then: Sequence[Callable[[Enclosure], None] | None] = (),
 ) -> int:
     """Print one enclosure; exit code 3, with the best enclosure, if the digits were not reached.
 
-    An enclosure of all digits is handed on to ``then``.
+    ``notes`` stand below it, and ``more`` is added to the JSON. An enclosure of all digits is
+    handed on to what comes ``then``.
     """
     from dpexact.accounting import is_only_bounded
 
@@ -54,6 +57,7 @@ def answer(
             "method": found.method,
             "seconds": round(seconds, 6),
             "version": dpexact.__version__,
+            **(more or {}),
         }
         click.echo(json.dumps(record))
     else:
@@ -66,11 +70,13 @@ def answer(
         if template and not found.is_exact:
             click.echo(f"  the {found.safe_end} end, and so {found.safe()}, certainly meets delta")
         click.echo(f"  by {found.method or 'no method'}, {seconds:.3g} s")
+        for note in notes:
+            click.echo(note)
     if problem:
         click.echo(f"dpexact: {problem}", err=True)
         return EXIT_UNDECIDED
-    if then is not None:
-        then(found)
+    for step in filter(None, then):
+        step(found)
     return 0
 
 

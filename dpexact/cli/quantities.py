@@ -18,6 +18,7 @@ from dpexact.cli.options import (
     json_option,
     method_option,
 )
+from dpexact.cli.plotting import plot_option, plotter
 from dpexact.cli.printing import answer
 
 
@@ -27,6 +28,7 @@ from dpexact.cli.printing import answer
 @digits_option
 @direction_option
 @method_option
+@plot_option("delta over epsilon")
 @certificate_option
 @json_option
 def delta(
@@ -35,6 +37,7 @@ def delta(
     digits: int,
     direction: str,
     method: str,
+    plot: Path | None,
     certificate_file: Path | None,
     as_json: bool,
 ) -> int:
@@ -53,7 +56,10 @@ def delta(
         quantity="delta",
         arguments={"epsilon": epsilon},
         direction=direction,
-        then=certifier(certificate_file, expr, "delta", epsilon, direction),
+        then=[
+            certifier(certificate_file, expr, "delta", epsilon, direction),
+            plotter(plot, lambda figures: figures.profile_figure(expr, epsilon, direction)),
+        ],
     )
 
 
@@ -63,6 +69,7 @@ def delta(
 @digits_option
 @direction_option
 @method_option
+@plot_option("epsilon over the repetitions")
 @certificate_option
 @json_option
 def epsilon(
@@ -71,6 +78,7 @@ def epsilon(
     digits: int,
     direction: str,
     method: str,
+    plot: Path | None,
     certificate_file: Path | None,
     as_json: bool,
 ) -> int:
@@ -89,7 +97,10 @@ def epsilon(
         quantity="epsilon",
         arguments={"delta": delta},
         direction=direction,
-        then=certifier(certificate_file, expr, "epsilon", delta, direction),
+        then=[
+            certifier(certificate_file, expr, "epsilon", delta, direction),
+            plotter(plot, lambda figures: figures.run_figure(expr, delta, direction)),
+        ],
     )
 
 
