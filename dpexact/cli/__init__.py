@@ -62,6 +62,7 @@ for verb in (
     quantities.tradeoff,
     quantities.calibrate,
     training.dpsgd,
+    training.log,
     formulas.bounds,
     formulas.approx,
     formulas.symbolic,

@@ -29,6 +29,13 @@ from dpexact.cli.report_files import ReportFiles, report_options, tell_actions
 @click.command()
 @click.argument("claims", nargs=-1, type=click.Path(path_type=Path))
 @click.option(
+    "--claim",
+    "sentences",
+    multiple=True,
+    metavar="SENTENCE",
+    help='Judge "epsilon <= 2.4 of EXPR at delta 1e-5 [by SOURCE]"; also >=, ~, delta.',
+)
+@click.option(
     "--accountant",
     "accountants",
     multiple=True,
@@ -97,6 +104,7 @@ from dpexact.cli.report_files import ReportFiles, report_options, tell_actions
 @digits_option
 def audit(
     claims: tuple[Path, ...],
+    sentences: tuple[str, ...],
     accountants: tuple[str, ...],
     workloads: tuple[str, ...],
     pythons: dict[str, str],
@@ -126,6 +134,7 @@ def audit(
     Examples:
       dpexact audit docs/examples/recorded_claims.yaml --html report.html
       dpexact audit --accountant dp-accounting-pld --workload basics --json report.json
+      dpexact audit --claim "epsilon <= 2.4 of poisson(gaussian(1.1), 1/235)^14100 at delta 1e-5"
       dpexact audit --bench
       dpexact audit --hunt --accountant dp-accounting-pld --seconds 60 --found found.yaml
       dpexact audit claims.csv --jobs 8 --journal findings.jsonl
@@ -135,7 +144,7 @@ def audit(
     """
     if jobs is not None and scheduler is not None:
         raise click.UsageError("--jobs: not with --scheduler, whose workers judge")
-    if bench and (claims or accountants):
+    if bench and (claims or sentences or accountants):
         raise click.UsageError("--bench: judges its own claims alone")
     if hunt and not accountants:
         raise click.UsageError("--hunt: needs --accountant NAME to ask")
@@ -143,7 +152,7 @@ def audit(
         raise click.UsageError("--hunt: name the accountants; each takes --seconds")
     if found is not None and not hunt:
         raise click.UsageError("--found: needs --hunt")
-    if not (claims or accountants or bench):
+    if not (claims or sentences or accountants or bench):
         raise click.UsageError("nothing to audit: give a claims file, --accountant NAME or --bench")
     if (workloads or pythons) and not accountants:
         raise click.UsageError("--workload and --python need --accountant NAME to ask")
@@ -160,6 +169,7 @@ def audit(
     from dpexact.audit.runner import audit as judge_all
     from dpexact.audit.runner import collect
     from dpexact.audit.runs import AccountantRun
+    from dpexact.audit.sentences import claim_of
     from dpexact.cli.hunting import hunted
     from dpexact.progress import progress_bar
 
@@ -173,7 +183,7 @@ def audit(
         check_writable(certificate_file)
         others[certificate_file] = "the certificate"
     files = ReportFiles(report_files, others)
-    listed: list[Claim] = recorded() if bench else collect(claims)
+    listed: list[Claim] = recorded() if bench else [*collect(claims), *map(claim_of, sentences)]
     runs: tuple[AccountantRun, ...] = ()
     command = shlex.join(["dpexact", *sys.argv[1:]])
     settings = {"dpexact": dpexact.__version__, "digits": digits}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, Final
 
 import click
 
@@ -13,11 +13,17 @@ import dpexact
 from dpexact.cli.errors import EXIT_UNDECIDED
 from dpexact.enclosure import Enclosure
 from dpexact.errors import PrecisionNotReached
+from dpexact.mechanisms import Mechanism
+from dpexact.mechanisms.grammar import mechanism_in
+from dpexact.tokens import shorten
+
+#: Longer mechanisms are shortened for people; JSON has them whole.
+_SHOWN: Final = 2000
 
 
 def answer(
     ask: Callable[[], Enclosure],
-    expr: str,
+    expr: str | Mechanism,
     digits: int,
     as_json: bool,
     *,
@@ -43,8 +49,11 @@ def answer(
     except PrecisionNotReached as error:
         found, problem = error.best, str(error)
     seconds = time.perf_counter() - started
-    mechanism = expr if template else str(dpexact.parse(expr))
-    only_bounded = not template and is_only_bounded(dpexact.parse(expr))
+    if template:
+        mechanism, only_bounded = str(expr), False
+    else:
+        ran = mechanism_in(expr)
+        mechanism, only_bounded = str(ran), is_only_bounded(ran)
     if as_json:
         record = {
             "mechanism": mechanism,
@@ -64,7 +73,7 @@ def answer(
         relation = "=" if template else "<=" if only_bounded else found.relation
         click.echo(f"{quantity} {relation} {found.safe()}")
         given = ", ".join(f"{name} = {value}" for name, value in arguments.items())
-        click.echo(f"  of {mechanism} at {given}")
+        click.echo(f"  of {shorten(mechanism, _SHOWN)} at {given}")
         lower, upper = found.decimal_bounds(digits + 5)
         click.echo(f"  certified in [{lower}, {upper}]")
         if template and not found.is_exact:

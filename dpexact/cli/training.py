@@ -18,6 +18,7 @@ from dpexact.enclosure import Enclosure
 if TYPE_CHECKING:
     from dpexact.audit.runner import Report
     from dpexact.audit.verdicts import Finding
+    from dpexact.training.history import Neighbours
 
 
 @click.command()
@@ -120,6 +121,46 @@ def dpsgd(
         notes=notes,
         more=more,
         then=[draw, say if statement and not as_json else None],
+    )
+
+
+@click.command()
+@click.argument("file", type=click.Path(path_type=Path))
+@click.option("--delta", required=True, metavar="D", help="Exact number in [0, 1].")
+@click.option(
+    "--neighbours",
+    type=click.Choice(["add-remove", "zero-out", "replace"]),
+    default="add-remove",
+    show_default=True,
+    help="Of a serialised DpEvent.",
+)
+@digits_option
+@direction_option
+@json_option
+def log(
+    file: Path, delta: str, neighbours: Neighbours, digits: int, direction: str, as_json: bool
+) -> int:
+    """Epsilon of what FILE records.
+
+    FILE is CSV with the columns sigma, q and steps, or JSON: the history or state_dict() of an
+    accountant of Opacus, or a DpEvent of dp-accounting as an object with class_name.
+
+    \b
+    Example:
+      dpexact log training.csv --delta 1e-5
+    """
+    from dpexact.training.logs import read_log
+
+    mechanism = read_log(file, neighbours=neighbours)
+    return answer(
+        lambda: dpexact.epsilon(mechanism, delta, digits, direction),
+        mechanism,
+        digits,
+        as_json,
+        quantity="epsilon",
+        arguments={"delta": delta},
+        direction=direction,
+        more={"log": str(file)},
     )
 
 
