@@ -14,7 +14,6 @@ from dpexact.cli.errors import EXIT_UNDECIDED
 from dpexact.enclosure import Enclosure
 from dpexact.errors import PrecisionNotReached
 from dpexact.mechanisms import Mechanism
-from dpexact.mechanisms.grammar import mechanism_in
 from dpexact.tokens import shorten
 
 #: Longer mechanisms are shortened for people; JSON has them whole.
@@ -23,24 +22,23 @@ _SHOWN: Final = 2000
 
 def answer(
     ask: Callable[[], Enclosure],
-    expr: str | Mechanism,
+    of: Mechanism | str,
     digits: int,
     as_json: bool,
     *,
     quantity: str,
     arguments: dict[str, str],
     direction: str,
-    template: bool = False,
     notes: Sequence[str] = (),
     more: Mapping[str, object] | None = None,
     then: Sequence[Callable[[Enclosure], None] | None] = (),
 ) -> int:
     """Print one enclosure; exit code 3, with the best enclosure, if the digits were not reached.
 
-    ``notes`` stand below it, and ``more`` is added to the JSON. An enclosure of all digits is
-    handed on to what comes ``then``.
+    ``of`` is the mechanism, or the text of a template. ``notes`` stand below the answer, and
+    ``more`` is added to the JSON. An enclosure of all digits is handed on to what comes ``then``.
     """
-    from dpexact.accounting import is_only_bounded
+    from dpexact.accounting.classic.zcdp import is_only_bounded
 
     started = time.perf_counter()
     problem = ""
@@ -49,20 +47,17 @@ def answer(
     except PrecisionNotReached as error:
         found, problem = error.best, str(error)
     seconds = time.perf_counter() - started
-    if template:
-        mechanism, only_bounded = str(expr), False
-    else:
-        ran = mechanism_in(expr)
-        mechanism, only_bounded = str(ran), is_only_bounded(ran)
+    template = isinstance(of, str)
+    bounded = isinstance(of, Mechanism) and is_only_bounded(of)
     if as_json:
         record = {
-            "mechanism": mechanism,
+            "mechanism": str(of),
             "quantity": quantity,
             **arguments,
             "direction": direction,
             **found.to_json(digits),
             "safe": found.safe(),
-            **({"bound": "upper"} if only_bounded else {}),
+            **({"bound": "upper"} if bounded else {}),
             "method": found.method,
             "seconds": round(seconds, 6),
             "version": dpexact.__version__,
@@ -70,10 +65,10 @@ def answer(
         }
         click.echo(json.dumps(record))
     else:
-        relation = "=" if template else "<=" if only_bounded else found.relation
+        relation = "=" if template else "<=" if bounded else found.relation
         click.echo(f"{quantity} {relation} {found.safe()}")
         given = ", ".join(f"{name} = {value}" for name, value in arguments.items())
-        click.echo(f"  of {shorten(mechanism, _SHOWN)} at {given}")
+        click.echo(f"  of {shorten(str(of), _SHOWN)} at {given}")
         lower, upper = found.decimal_bounds(digits + 5)
         click.echo(f"  certified in [{lower}, {upper}]")
         if template and not found.is_exact:

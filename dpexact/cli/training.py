@@ -18,6 +18,7 @@ from dpexact.enclosure import Enclosure
 if TYPE_CHECKING:
     from dpexact.audit.runner import Report
     from dpexact.audit.verdicts import Finding
+    from dpexact.mechanisms import Mechanism
     from dpexact.training.history import Neighbours
 
 
@@ -96,7 +97,7 @@ def dpsgd(
             click.echo(f"sigma = {sigma}, for epsilon = {target_epsilon} at delta = {delta}")
         more["target_epsilon"] = target_epsilon
     more["sigma"] = sigma
-    mechanism = str(run.mechanism(sigma))
+    mechanism = run.mechanism(sigma)
     findings: tuple[Finding, ...] = ()
     if against:
         from dpexact.audit.reports.json_report import to_json
@@ -165,7 +166,11 @@ def log(
 
 
 def _judged(
-    mechanism: str, delta: str, direction: str, names: tuple[str, ...], pythons: dict[str, str]
+    mechanism: Mechanism,
+    delta: str,
+    direction: str,
+    names: tuple[str, ...],
+    pythons: dict[str, str],
 ) -> Report:
     """What the accountants claim of the run, judged; the tightest sound claim first."""
     from dpexact.arguments import direction_in
@@ -176,7 +181,7 @@ def _judged(
     from dpexact.progress import progress_bar
     from dpexact.reals import real
 
-    case = Case(dpexact.parse(mechanism), "epsilon", real(delta), direction_in(direction))
+    case = Case(mechanism, "epsilon", real(delta), direction_in(direction))
     with progress_bar("asking") as progress:
         claims, runs = ask(names, [case], progress, pythons=pythons, jobs=cores())
     report = audit(claims, runs=runs)

@@ -6,14 +6,14 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import Final
 
-from dpexact.accounting import delta, epsilon_curve
+from dpexact.accounting.queries import delta, epsilon_curve
 from dpexact.answers import best_of
 from dpexact.arguments import real_in
 from dpexact.audit.verdicts import Finding
 from dpexact.balls import approximate
 from dpexact.enclosure import Enclosure
 from dpexact.figures.model import FigureData, HeatMap, Panel, Point, Scale, Series
-from dpexact.mechanisms import Repetition, parse
+from dpexact.mechanisms import Mechanism, Repetition
 
 #: Points of a curve, and their digits.
 _POINTS: Final = 24
@@ -22,11 +22,12 @@ _EPSILON: Final = r"$\varepsilon$"
 
 
 def run_figure(
-    mechanism: str, at: str, direction: str = "both", findings: Sequence[Finding] = ()
+    mechanism: Mechanism, at: str, direction: str = "both", findings: Sequence[Finding] = ()
 ) -> FigureData:
     """Epsilon at delta ``at`` after every part of a run, and the errors of claims about its end."""
-    ran = parse(mechanism)
-    step, times = (ran.mechanism, ran.times) if isinstance(ran, Repetition) else (ran, 1)
+    step, times = mechanism, 1
+    if isinstance(mechanism, Repetition):
+        step, times = mechanism.mechanism, mechanism.times
     counts = sorted({max(1, times * k // _POINTS) for k in range(1, _POINTS + 1)})
     found = epsilon_curve(step, counts, at, _DIGITS, direction)
     panels = [_curve("after so many runs", "runs", _EPSILON, list(map(Fraction, counts)), found)]
@@ -35,7 +36,7 @@ def run_figure(
     return _figure(mechanism, f"epsilon of {mechanism} at delta = {at}", panels)
 
 
-def profile_figure(mechanism: str, epsilon: str, direction: str = "both") -> FigureData:
+def profile_figure(mechanism: Mechanism, epsilon: str, direction: str = "both") -> FigureData:
     """Delta at every epsilon up to twice ``epsilon``, or up to 1 where that is 0."""
     highest = 2 * Fraction(approximate(real_in(epsilon, "epsilon", ">= 0"))) or Fraction(1)
     places = [highest * k / _POINTS for k in range(_POINTS + 1)]
@@ -44,7 +45,7 @@ def profile_figure(mechanism: str, epsilon: str, direction: str = "both") -> Fig
         for place in places
     ]
     panel = _curve("privacy profile", _EPSILON, r"$\delta$", places, found, "log")
-    return _figure(mechanism, mechanism, [panel])
+    return _figure(mechanism, str(mechanism), [panel])
 
 
 def _curve(
@@ -70,5 +71,5 @@ def _errors(findings: Sequence[Finding]) -> Panel:
     return Panel("accountants, tightest sound first", "", "", heat=heat)
 
 
-def _figure(mechanism: str, title: str, panels: Sequence[Panel]) -> FigureData:
+def _figure(mechanism: Mechanism, title: str, panels: Sequence[Panel]) -> FigureData:
     return FigureData("run", title, "dpexact", f"Certified values of {mechanism}.", tuple(panels))

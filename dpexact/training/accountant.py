@@ -11,7 +11,7 @@ except ImportError as error:
         'CertifiedAccountant needs dp-accounting: pip install "dpexact[accountants]"'
     ) from error
 
-from dpexact.accounting import delta, epsilon
+from dpexact.accounting.queries import delta, epsilon
 from dpexact.enclosure import float_up
 from dpexact.errors import DpexactError
 from dpexact.mechanisms import Mechanism
