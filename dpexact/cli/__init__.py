@@ -6,7 +6,16 @@ import click
 from click.shell_completion import get_completion_class
 
 import dpexact
-from dpexact.cli import auditing, figures, formulas, oracle, proving, quantities, selftesting
+from dpexact.cli import (
+    auditing,
+    empirical,
+    figures,
+    formulas,
+    oracle,
+    proving,
+    quantities,
+    selftesting,
+)
 from dpexact.cli.errors import OneLineErrors
 
 
@@ -57,6 +66,7 @@ for verb in (
     formulas.symbolic,
     auditing.audit,
     auditing.accountants,
+    empirical.empirical,
     oracle.oracle,
     proving.prove,
     figures.figure,
