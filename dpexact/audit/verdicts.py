@@ -8,7 +8,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Final
 
-from dpexact import accounting, balls
+from dpexact import balls
+from dpexact.accounting import queries
+from dpexact.accounting.classic.guarantees import largest_loss
+from dpexact.accounting.classic.zcdp import is_only_bounded
 from dpexact.arguments import MAX_DIGITS, digits_in
 from dpexact.audit.claims import Claim, Claimed
 from dpexact.comparison import VERDICTS, Verdict, relative_error
@@ -108,14 +111,14 @@ def unjudged(claim: Claim, digits: int, reason: str) -> Finding:
 def _narrowed(claim: Claim, digits: int, known: Enclosure) -> tuple[Enclosure, str]:
     """``known`` narrowed by the accounting, and what kept it from the digits."""
     epsilon = claim.quantity == "epsilon"
-    ask = accounting.epsilon_answer if epsilon else accounting.delta_answer
+    ask = queries.epsilon_answer if epsilon else queries.delta_answer
     try:
         found = ask(claim.mechanism, claim.at, digits, claim.direction)
     except DpexactError as error:
         return known, str(error)
     note = found.reason if found.digits < digits else ""
     method = found.method or known.method
-    if accounting.is_only_bounded(claim.mechanism):
+    if is_only_bounded(claim.mechanism):
         if not note and _is_open(claim, found, digits):
             note = "zCDP gives an upper bound only; below it no claim can be judged"
         found = Enclosure(_ZERO, found.upper)
@@ -136,7 +139,7 @@ def _equals_truth(claim: Claim) -> bool:
     """Whether the claim is the truth in symbols: the largest loss, at ``delta = 0``."""
     if claim.quantity != "epsilon" or claim.at.fraction != 0 or not isinstance(claim.claimed, Real):
         return False
-    truth = accounting.largest_loss(claim.mechanism)
+    truth = largest_loss(claim.mechanism)
     return truth is not None and exact_ratio(claim.claimed, truth) == 1
 
 

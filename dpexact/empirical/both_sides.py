@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from decimal import ROUND_CEILING
 from typing import Any
 
-from dpexact import accounting
+from dpexact.accounting.queries import epsilon_answer
 from dpexact.arguments import digits_in
 from dpexact.empirical.lower_bound import SHOWN, LowerBound
 from dpexact.enclosure import Enclosure, format_decimal
@@ -72,5 +72,5 @@ def both_sides(attack: LowerBound, mechanism: Mechanism | str, digits: int = 15)
     epsilon is at least 1.5421... with 95 % confidence, at most 1.99...
     """
     parsed = parse(mechanism) if isinstance(mechanism, str) else mechanism
-    upper = accounting.epsilon_answer(parsed, real(attack.delta), digits_in(digits), "both")
+    upper = epsilon_answer(parsed, real(attack.delta), digits_in(digits), "both")
     return BothSides(attack, parsed, upper)

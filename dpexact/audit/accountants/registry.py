@@ -6,7 +6,6 @@ Another project adds its accountant by pointing an entry point of the group
 
 from __future__ import annotations
 
-import difflib
 import sys
 from dataclasses import dataclass
 from importlib.metadata import EntryPoint, entry_points
@@ -15,7 +14,7 @@ from typing import Any, Final, Protocol
 
 from dpexact.audit.accountants.serving import described
 from dpexact.errors import InvalidInput
-from dpexact.tokens import shorten
+from dpexact.tokens import unknown
 
 #: The entry-point group of adapters.
 GROUP: Final = "dpexact.accountants"
@@ -89,10 +88,8 @@ def find(name: str) -> Registered:
     """
     known = _points()
     if name not in known:
-        close = difflib.get_close_matches(name, known, 1)
-        listed = ", ".join(sorted(known)) or "none: install dpexact with pip"
-        hint = f"did you mean {close[0]!r}?" if close else f"known: {listed}"
-        raise InvalidInput(f"accountant: unknown name {shorten(repr(name))}; {hint}")
+        otherwise = "" if known else "known: none: install dpexact with pip"
+        raise InvalidInput(f"accountant: {unknown('name', name, sorted(known), otherwise)}")
     point = known[name]
     try:
         accountant: Accountant = point.load()
