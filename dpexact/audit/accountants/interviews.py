@@ -34,7 +34,14 @@ class Limits:
 
 
 class NoAnswer(Exception):
-    """The accountant was asked and gave no usable answer; the message says what happened."""
+    """The accountant was asked and gave no usable answer; the message says what happened.
+
+    ``refused`` if the package said itself, in words of its own, that it cannot answer.
+    """
+
+    def __init__(self, reason: str, refused: bool = False) -> None:
+        super().__init__(reason)
+        self.refused = refused
 
 
 class Interview:
@@ -134,7 +141,9 @@ class Interview:
 
     def _values(self, said: dict[str, Any]) -> dict[str, float]:
         if "error" in said:
-            raise NoAnswer(str(said["error"]))
+            reason = str(said["error"])
+            refusals = getattr(self.accountant, "refusals", ())
+            raise NoAnswer(reason, any(text in reason for text in refusals))
         answers = said["answers"]
         kinds = tuple(self.accountant.kinds)
         if sorted(answer["kind"] for answer in answers) != sorted(kinds):

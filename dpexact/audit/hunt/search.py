@@ -179,7 +179,9 @@ class _Search:
             try:
                 claims = self._interview.claims(question)
             except NoAnswer as error:
-                failure = Failure(str(case), call_of(accountant, question), str(error))
+                failure = Failure(
+                    str(case), call_of(accountant, question), str(error), error.refused
+                )
                 return [Sighting(case, failure=failure)]
             seen += [sighting_of(case, self._judged(claim)) for claim in claims]
         return [sighting for sighting in seen if sighting is not None]

@@ -42,8 +42,13 @@ def print_report(report: Report, console: Console | None = None) -> None:
     table.add_column(overflow="fold")
     listed = _listed(report)
     for finding in listed:
-        verdict = finding.verdict.upper() if finding.verdict in WRONG else finding.verdict
-        table.add_row(Text(verdict, style=_STYLES[finding.verdict]), _safe(_told(finding), out))
+        verdict, style = str(finding.verdict), _STYLES[finding.verdict]
+        if finding.verdict in WRONG and not finding.guilty:
+            style = "yellow"
+        elif finding.guilty:
+            verdict = verdict.upper()
+        shown = f"{verdict}\n{finding.grade}" if finding.grade != "none" else verdict
+        table.add_row(Text(shown, style=style), _safe(_told(finding), out))
     if listed:
         out.print(table)
     if hidden := len(report.findings) - len(listed):

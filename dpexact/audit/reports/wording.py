@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import math
 import shlex
+from collections import Counter
+from collections.abc import Iterable
 from fractions import Fraction
 from typing import Final
 
+from dpexact.audit.claims import Contract
 from dpexact.audit.runner import Report
 from dpexact.audit.runs import AccountantRun
-from dpexact.audit.verdicts import RIGHT, VERDICTS, WRONG, Finding
+from dpexact.audit.verdicts import GRADES, RIGHT, VERDICTS, WRONG, Finding
 from dpexact.audit.visible import visible
 from dpexact.enclosure import Enclosure
 from dpexact.tokens import shorten
@@ -53,7 +56,8 @@ def reproduce(finding: Finding) -> str:
     """The shell command that computes the truth again."""
     claim = finding.claim
     digits = max(REPRODUCE_DIGITS, finding.digits)
-    words = ["dpexact", claim.quantity, str(claim.mechanism), f"--{claim.argument}", str(claim.at)]
+    verb = "tradeoff" if claim.quantity == "beta" else claim.quantity
+    words = ["dpexact", verb, str(claim.mechanism), f"--{claim.argument}", str(claim.at)]
     if claim.direction != "both":
         words += ["--direction", claim.direction]
     return shlex.join([*words, "--digits", str(digits)])
@@ -79,9 +83,16 @@ def witness(finding: Finding) -> str:
 
 
 def worst_first(report: Report) -> list[tuple[int, Finding]]:
-    """The findings with their positions from 1, the worst verdict first."""
+    """The findings with their positions from 1, the worst first."""
     numbered = enumerate(report.findings, start=1)
-    return sorted(numbered, key=lambda pair: VERDICTS.index(pair[1].verdict))
+    return sorted(numbered, key=lambda pair: _rank(pair[1]))
+
+
+def _rank(finding: Finding) -> tuple[float, int]:
+    """The guilty by their grades, then the undecided, then wrong claims of lesser grades."""
+    mild = finding.verdict in WRONG and not finding.guilty
+    place = VERDICTS.index("undecided") + 0.5 if mild else VERDICTS.index(finding.verdict)
+    return place, GRADES.index(finding.grade)
 
 
 def run_sentence(run: AccountantRun) -> str:
@@ -104,12 +115,54 @@ def verdict_sentence(report: Report) -> str:
     """The outcome of an audit in one sentence."""
     summary = report.summary
     total = len(report.findings)
+    wrong = sum(summary[verdict] for verdict in WRONG)
+    graded = grades_text(report.findings)
     parts = (
-        f"{sum(summary[verdict] for verdict in WRONG)} certified wrong",
+        f"{wrong} certified wrong" + (f" ({graded})" if wrong else ""),
         f"{sum(summary[verdict] for verdict in RIGHT)} certified right",
         f"{summary['undecided']} undecided",
     )
     return f"{total} claim{'' if total == 1 else 's'}: {', '.join(parts)}"
+
+
+def contract_text(contract: Contract) -> str:
+    """The contract in one line: the words, where they stand, and the error that they allow."""
+    errors = {
+        "absolute": contract.absolute,
+        "relative": contract.relative,
+        "in the argument": contract.at,
+    }
+    allowed = ", ".join(f"{value} {name}" for name, value in errors.items() if value.value)
+    parts = (f'"{contract.sentence}"', contract.where, contract.relation)
+    return "; ".join([*filter(None, parts), f"allowed error: {allowed or 'none'}"])
+
+
+def distinct_wrong(report: Report) -> int:
+    """The number of wrong claims without those that repeat one of the same package.
+
+    An accountant that is built on another one, whose package it names last, repeats its errors:
+    they count once where question, kind and grade are the same.
+    """
+    wrong = (finding for finding in report.findings if finding.verdict in WRONG)
+    return len({_defect(finding) for finding in wrong})
+
+
+def _defect(finding: Finding) -> tuple[object, ...]:
+    claim = finding.claim
+    engine = claim.accountant.rsplit(" ", 2)[-2:]
+    question = (claim.mechanism, claim.quantity, claim.at, claim.direction, claim.kind)
+    return (*question, *engine, finding.grade)
+
+
+def grades_text(findings: Iterable[Finding]) -> str:
+    """The number of wrong claims of each grade, the worst first, as ``2 gross, 1 rounding``."""
+    counts = Counter(finding.grade for finding in findings if finding.verdict in WRONG)
+    return ", ".join(f"{counts[grade]} {grade}" for grade in GRADES if counts[grade])
+
+
+def verdict_text(finding: Finding) -> str:
+    """The verdict, with the grade where there is one: ``unsound, rounding``."""
+    return finding.verdict if finding.grade == "none" else f"{finding.verdict}, {finding.grade}"
 
 
 def expectation_sentence(report: Report) -> str:
