@@ -1,4 +1,4 @@
-"""riskcal: its ``CTDAccountant`` for sampled Gaussians, on dp-accounting's distributions.
+"""gdpnum and riskcal: their ``CTDAccountant`` for sampled Gaussians, on dp-accounting.
 
 An adapter imports nothing of dpexact, and the audited package only inside its functions, so that it
 can be listed where the package is absent and run by another interpreter.
@@ -12,11 +12,12 @@ from typing import Any, Final
 class ConnectTheDots:
     """``CTDAccountant``: claims upper bounds for add/remove neighbours, so in each direction."""
 
-    name = "riskcal"
-    distributions: tuple[str, ...] = ("riskcal", "dp-accounting")
-    module = "riskcal.accountants"
     install = '"dpexact[accountants]"'
     kinds: tuple[str, ...] = ("upper",)
+
+    def __init__(self, name: str, module: str) -> None:
+        self.name, self.module = name, module
+        self.distributions: tuple[str, ...] = (name, "dp-accounting")
 
     def supports(self, query: dict[str, Any]) -> bool:
         # of deltas it has only the one at epsilon 0, the advantage of an attacker
@@ -28,9 +29,9 @@ class ConnectTheDots:
         return f"CTDAccountant(), history = {history!r}, {_asked(query)}"
 
     def answer(self, query: dict[str, Any]) -> list[dict[str, Any]]:
-        from riskcal.accountants import CTDAccountant
+        import importlib
 
-        accountant = CTDAccountant()
+        accountant = importlib.import_module(self.module).CTDAccountant()
         accountant.history = _history(query["steps"])
         if query["quantity"] == "epsilon":
             value = accountant.get_epsilon(delta=query["at"])
@@ -63,4 +64,5 @@ def _history(steps: list[list[Any]]) -> list[tuple[float, float, int]] | None:
     return history
 
 
-ACCOUNTANT: Final = ConnectTheDots()
+GDPNUM: Final = ConnectTheDots("gdpnum", "gdpnum")
+RISKCAL: Final = ConnectTheDots("riskcal", "riskcal.accountants")
