@@ -16,10 +16,10 @@ from dpexact.mechanisms import Mechanism, parse
 from dpexact.reals import Real, RealLike, rational, real
 from dpexact.tokens import shorten
 
-Quantity: TypeAlias = Literal["epsilon", "delta", "beta"]
+Quantity: TypeAlias = Literal["epsilon", "delta", "beta", "renyi"]
 """What is claimed; ``beta`` is the smallest type II error of a test at a type I error."""
 
-Argument: TypeAlias = Literal["delta", "epsilon", "alpha"]
+Argument: TypeAlias = Literal["delta", "epsilon", "alpha", "order"]
 """What ``at`` is a value of, in the order of :data:`Quantity`."""
 
 Kind: TypeAlias = Literal["upper", "lower", "estimate"]
@@ -36,6 +36,12 @@ ARGUMENTS: Final[dict[Quantity, Argument]] = dict(zip(QUANTITIES, get_args(Argum
 #: Relative tolerance of an estimate that states none.
 DEFAULT_TOLERANCE: Final = rational(Fraction(1, 100))
 _NONE: Final = rational(0)
+_LIMITS: Final[dict[Quantity, tuple[str, ...]]] = {
+    "epsilon": (">= 0", "<= 1"),
+    "delta": (">= 0",),
+    "beta": (">= 0", "<= 1"),
+    "renyi": (">= 1",),
+}
 
 _SPECIAL: Final = re.compile(r"([+-]?)\.?(nan|inf|infinity)")
 
@@ -88,10 +94,12 @@ class Claim:
 
     Args:
         mechanism: a mechanism or its text.
-        quantity: ``"epsilon"`` (at ``delta = at``), ``"delta"`` (at ``epsilon = at``) or ``"beta"``
-            (at ``alpha = at``: the trade-off function, for neighbours in both directions).
+        quantity: ``"epsilon"`` (at ``delta = at``), ``"delta"`` (at ``epsilon = at``), ``"beta"``
+            (at ``alpha = at``: the trade-off function, for neighbours in both directions) or
+            ``"renyi"`` (at ``order = at``).
         claimed: any exact real, an infinity or NaN; a float means its exact binary value.
-        at: the argument: ``0 <= delta <= 1``, ``epsilon >= 0`` or ``0 <= alpha <= 1``.
+        at: the argument: ``0 <= delta <= 1``, ``epsilon >= 0``, ``0 <= alpha <= 1``
+            or ``order >= 1``.
         kind: ``"upper"``, ``"lower"`` or ``"estimate"``.
         source: where the claim stands, for the reader.
         id: a name by which other tools find the claim again.
@@ -204,8 +212,7 @@ def claimed_in(value: RealLike, name: str) -> Claimed:
 
 def argument_in(value: RealLike, quantity: Quantity) -> Real:
     """The exact argument at which ``quantity`` is claimed."""
-    limits = (">= 0",) if quantity == "delta" else (">= 0", "<= 1")
-    return real_in(value, ARGUMENTS[quantity], *limits)
+    return real_in(value, ARGUMENTS[quantity], *_LIMITS[quantity])
 
 
 def tolerance_in(value: RealLike | None, kind: Kind) -> Real | None:

@@ -26,7 +26,7 @@ from dpexact.audit.claims import (
 from dpexact.errors import InvalidInput
 from dpexact.tokens import shorten
 
-QUANTITIES: Final = ("epsilon", "delta", "beta", "alpha")
+QUANTITIES: Final = ("epsilon", "delta", "beta", "alpha", "renyi", "order")
 #: The key of each field of a contract.
 CONTRACT: Final = {
     "contract": "sentence",
@@ -151,7 +151,7 @@ def _purpose(key: str) -> str:
     if key in QUANTITIES:
         return "; a claim names the quantity that it is about and the argument that it is at"
     return {
-        "claims": "; it says which of epsilon, delta and beta is the claim",
+        "claims": "; it says which of epsilon, delta, beta and renyi is the claim",
         "kind": "; use upper, lower or estimate",
     }.get(key, "")
 

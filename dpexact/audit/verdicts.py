@@ -11,7 +11,7 @@ from typing import Final
 from dpexact import accounting, balls
 from dpexact.answers import best_of
 from dpexact.arguments import MAX_DIGITS, digits_in
-from dpexact.audit.claims import Claim, Claimed
+from dpexact.audit.claims import Claim, Claimed, Quantity
 from dpexact.comparison import (
     GRADES,
     GUILTY,
@@ -54,6 +54,16 @@ _TRIVIAL: Final = {
     "epsilon": Enclosure(_ZERO, math.inf, "none: 0 <= epsilon"),
     "delta": Enclosure(_ZERO, Fraction(1), "none: 0 <= delta <= 1"),
     "beta": Enclosure(_ZERO, Fraction(1), "none: 0 <= beta <= 1"),
+    "renyi": Enclosure(_ZERO, math.inf, "none: 0 <= renyi"),
+}
+
+
+#: The ends of the arguments of each quantity.
+_ARGUMENTS: Final[dict[Quantity, tuple[Fraction, Bound]]] = {
+    "epsilon": (_ZERO, Fraction(1)),
+    "delta": (_ZERO, math.inf),
+    "beta": (_ZERO, Fraction(1)),
+    "renyi": (Fraction(1), math.inf),
 }
 
 
@@ -157,6 +167,8 @@ def _narrowed(claim: Claim, digits: int, known: Enclosure) -> tuple[Enclosure, s
 def _truth(claim: Claim, at: Real, digits: int) -> Enclosure:
     if claim.quantity == "beta":
         return best_of(lambda: accounting.tradeoff(claim.mechanism)(at, digits))
+    if claim.quantity == "renyi":
+        return best_of(lambda: accounting.renyi(claim.mechanism, at, digits, claim.direction))
     epsilon = claim.quantity == "epsilon"
     ask = accounting.epsilon_answer if epsilon else accounting.delta_answer
     return ask(claim.mechanism, at, digits, claim.direction)
@@ -217,13 +229,13 @@ def _keeps_contract(claim: Claim, digits: int, truth: Enclosure) -> bool:
         return False
     low, high = _bounds(claim.claimed, digits)
     if contract.at.value:
-        # every quantity falls as its argument grows
-        shift = contract.at.value if high < truth.lower else -contract.at.value
-        at = max(claim.at.value + shift, _ZERO)
-        if claim.quantity != "delta":
-            at = min(at, Fraction(1))
-        truth = _truth(claim, real(at), digits)
-        if low <= truth.upper if shift < 0 else high >= truth.lower:
+        least, most = _ARGUMENTS[claim.quantity]
+        short = high < truth.lower
+        # all but Rényi divergences fall as their arguments grow
+        up = short != (claim.quantity == "renyi")
+        moved = claim.at.value + (contract.at.value if up else -contract.at.value)
+        truth = _truth(claim, real(min(max(moved, least), most)), digits)
+        if high >= truth.lower if short else low <= truth.upper:
             return True
     return within(low, high, truth, contract.absolute.value, contract.relative.value)
 

@@ -193,6 +193,17 @@ def test_a_type_ii_error_has_no_direction():
         Claim("gaussian(1)", "beta", "0.5", "0.1", "lower", direction="remove")
 
 
+@pytest.mark.parametrize(
+    ("claimed", "found"), [("1.5", ("accurate", "none")), ("1.52", ("inaccurate", "gross"))]
+)
+def test_a_claim_about_a_renyi_divergence(claimed, found):
+    fields = ("gaussian(1)", "renyi", claimed, "3", "estimate")
+    assert graded(*fields) == found
+    # an order of 3.05 gives 1.525
+    contract = Contract("an error in the order", at="0.05")
+    assert graded(*fields, contract=contract)[1] in ("none", "contract")
+
+
 # --- counted ------------------------------------------------------------------------------------
 
 

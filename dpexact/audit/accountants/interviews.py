@@ -11,7 +11,7 @@ from types import TracebackType
 from typing import Any, Final
 
 from dpexact.audit.accountants import serving
-from dpexact.audit.accountants.asking import Question, claims_from
+from dpexact.audit.accountants.asking import Question, claims_from, kinds_of
 from dpexact.audit.accountants.registry import Registered, find, names
 from dpexact.audit.children import Child, ChildLost
 from dpexact.audit.claims import Claim
@@ -119,7 +119,7 @@ class Interview:
         except ChildLost as error:
             self._child = None
             raise NoAnswer(str(error)) from None
-        return claims_from(self.accountant, question, self._values(said), self.versions)
+        return claims_from(self.accountant, question, self._values(said, question), self.versions)
 
     def close(self) -> None:
         """End the process for good."""
@@ -139,13 +139,13 @@ class Interview:
     ) -> None:
         self.close()
 
-    def _values(self, said: dict[str, Any]) -> dict[str, float]:
+    def _values(self, said: dict[str, Any], question: Question) -> dict[str, float]:
         if "error" in said:
             reason = str(said["error"])
             refusals = getattr(self.accountant, "refusals", ())
             raise NoAnswer(reason, any(text in reason for text in refusals))
         answers = said["answers"]
-        kinds = tuple(self.accountant.kinds)
+        kinds = kinds_of(self.accountant, question)
         if sorted(answer["kind"] for answer in answers) != sorted(kinds):
             raise NoAnswer(f"answered {answers!r}, not one value of each of {kinds}")
         values = {answer["kind"]: float(answer["value"]) for answer in answers}

@@ -106,8 +106,11 @@ def run_sentence(run: AccountantRun) -> str:
     parts = [f"{run.asked} asked"]
     if run.skipped:
         parts.append(f"{len(run.skipped)} not asked")
-    if run.failures:
-        parts.append(f"{len(run.failures)} failed")
+    refused = sum(failure.refused for failure in run.failures)
+    if refused:
+        parts.append(f"{refused} refused")
+    if failed := len(run.failures) - refused:
+        parts.append(f"{failed} failed")
     return ", ".join(parts)
 
 
