@@ -93,10 +93,12 @@ __all__ = [
 _HOMES: Final = {
     name: home
     for home, names in {
-        "dpexact.accounting": (
-            "approximation_error bounds calibrate delta delta_bounds epsilon epsilon_curve renyi "
-            "tradeoff"
-        ),
+        "dpexact.accounting.approximate": "approximation_error",
+        "dpexact.accounting.bounds_of": "bounds",
+        "dpexact.accounting.calibrate": "calibrate",
+        "dpexact.accounting.queries": "delta delta_bounds epsilon epsilon_curve",
+        "dpexact.accounting.renyi.query": "renyi",
+        "dpexact.accounting.tradeoff_of": "tradeoff",
         "dpexact.audit.runner": "audit",
         "dpexact.enclosure": "Enclosure",
         "dpexact.errors": (

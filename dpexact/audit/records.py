@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -24,7 +23,7 @@ from dpexact.audit.claims import (
     tolerance_in,
 )
 from dpexact.errors import InvalidInput
-from dpexact.tokens import shorten
+from dpexact.tokens import unknown
 
 QUANTITIES: Final = ("epsilon", "delta", "beta", "alpha", "renyi", "order")
 #: The key of each field of a contract.
@@ -140,11 +139,9 @@ class Record:
 
 def unknown_key(key: str, known: tuple[str, ...]) -> str:
     """What to say about ``key``, which is none of ``known``."""
-    close = difflib.get_close_matches(key[:40], known, 1)
-    hint = f"did you mean {close[0]!r}?" if close else f"known: {', '.join(known)}"
-    if not key.replace("_", "").isalnum():
-        hint += " (text that holds a comma or colon needs quotes)"
-    return f"unknown key {shorten(repr(key))}; {hint}"
+    plain = key.replace("_", "").isalnum()
+    hint = "" if plain else " (text that holds a comma or colon needs quotes)"
+    return unknown("key", key, known) + hint
 
 
 def _purpose(key: str) -> str:

@@ -8,7 +8,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Final
 
-from dpexact import accounting, balls
+from dpexact import balls
+from dpexact.accounting import queries
+from dpexact.accounting.classic.guarantees import largest_loss
+from dpexact.accounting.classic.zcdp import is_only_bounded
 from dpexact.answers import best_of
 from dpexact.arguments import MAX_DIGITS, digits_in
 from dpexact.audit.claims import Claim, Claimed, Quantity
@@ -75,7 +78,8 @@ class Finding:
     by :func:`dpexact.comparison.grade`, or that it keeps its contract; it is ``none`` for claims
     that are right or undecided, but NaN is ``invalid``. ``relative_error`` encloses
     ``(claimed - truth) / truth``; it is ``None`` where that is undefined (NaN, truth 0 or
-    infinite, unless the claim equals it) or cannot be bounded. ``digits`` were asked of the accounting in the end.
+    infinite, unless the claim equals it) or cannot be bounded. ``digits`` were asked of the
+    accounting in the end.
     """
 
     claim: Claim
@@ -157,7 +161,7 @@ def _narrowed(claim: Claim, digits: int, known: Enclosure) -> tuple[Enclosure, s
         return known, str(error)
     note = found.reason if found.digits < digits else ""
     method = found.method or known.method
-    if accounting.is_only_bounded(claim.mechanism):
+    if is_only_bounded(claim.mechanism):
         if not note and _is_open(claim, found, digits):
             note = "zCDP gives an upper bound only; below it no claim can be judged"
         found = Enclosure(_ZERO, found.upper)
@@ -165,13 +169,17 @@ def _narrowed(claim: Claim, digits: int, known: Enclosure) -> tuple[Enclosure, s
 
 
 def _truth(claim: Claim, at: Real, digits: int) -> Enclosure:
+    mechanism, direction = claim.mechanism, claim.direction
     if claim.quantity == "beta":
-        return best_of(lambda: accounting.tradeoff(claim.mechanism)(at, digits))
+        from dpexact.accounting.tradeoff_of import tradeoff
+
+        return best_of(lambda: tradeoff(mechanism)(at, digits))
     if claim.quantity == "renyi":
-        return best_of(lambda: accounting.renyi(claim.mechanism, at, digits, claim.direction))
-    epsilon = claim.quantity == "epsilon"
-    ask = accounting.epsilon_answer if epsilon else accounting.delta_answer
-    return ask(claim.mechanism, at, digits, claim.direction)
+        from dpexact.accounting.renyi import renyi
+
+        return best_of(lambda: renyi(mechanism, at, digits, direction))
+    ask = queries.epsilon_answer if claim.quantity == "epsilon" else queries.delta_answer
+    return ask(mechanism, at, digits, direction)
 
 
 def _is_open(claim: Claim, bound: Enclosure, digits: int) -> bool:
@@ -188,7 +196,7 @@ def _equals_truth(claim: Claim) -> bool:
     """Whether the claim is the truth in symbols: the largest loss, at ``delta = 0``."""
     if claim.quantity != "epsilon" or claim.at.fraction != 0 or not isinstance(claim.claimed, Real):
         return False
-    truth = accounting.largest_loss(claim.mechanism)
+    truth = largest_loss(claim.mechanism)
     return truth is not None and exact_ratio(claim.claimed, truth) == 1
 
 

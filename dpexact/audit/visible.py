@@ -16,7 +16,7 @@ def visible(text: str) -> str:
     >>> visible("one\x1b[2Jtwo")
     'one\\x1b[2Jtwo'
     """
-    return "".join(map(_shown, text))
+    return text if text.isprintable() else "".join(map(_shown, text))
 
 
 def _shown(character: str) -> str:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-import dpexact
 from dpexact.enclosure import Enclosure
+from dpexact.mechanisms import Mechanism
 from dpexact.reals import real
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ certificate_option = click.option(
 
 
 def certifier(
-    path: Path | None, expr: str, quantity: str, at: str, direction: str
+    path: Path | None, mechanism: Mechanism, quantity: str, at: str, direction: str
 ) -> Callable[[Enclosure], None] | None:
     """What writes the certificate of an answer to ``path``; None without one.
 
@@ -43,7 +43,7 @@ def certifier(
 
     def write(found: Enclosure) -> None:
         way = direction_in(direction)
-        document = certificate(dpexact.parse(expr), quantity, real(at), way, found)
+        document = certificate(mechanism, quantity, real(at), way, found)
         write_atomically(file, to_text(document))
 
     return write

@@ -101,3 +101,15 @@ python_option = click.option(
     callback=_interpreters,
     help="Interpreter that has the package of accountant NAME, or of all.  [default: this one]",
 )
+accountant_option = click.option(
+    "--accountant", "accountants", multiple=True, metavar="NAME", help="Audit what this answers."
+)
+workload_option = click.option(
+    "--workload", "workloads", multiple=True, metavar="NAME", help="Cases that it is asked."
+)
+memory_option = click.option(
+    "--memory",
+    type=click.IntRange(64, 1 << 24),
+    metavar="MIB",
+    help="Memory for an accountant.  [default: any]",
+)

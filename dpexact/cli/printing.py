@@ -13,11 +13,12 @@ import dpexact
 from dpexact.cli.errors import EXIT_UNDECIDED
 from dpexact.enclosure import Enclosure
 from dpexact.errors import PrecisionNotReached
+from dpexact.mechanisms import Mechanism
 
 
 def answer(
     ask: Callable[[], Enclosure],
-    expr: str,
+    of: Mechanism | str,
     digits: int,
     as_json: bool,
     *,
@@ -29,9 +30,10 @@ def answer(
 ) -> int:
     """Print one enclosure; exit code 3, with the best enclosure, if the digits were not reached.
 
-    An enclosure of all digits is handed on to ``then``.
+    ``of`` is the mechanism, or the text of a template. An enclosure of all digits is handed on to
+    ``then``.
     """
-    from dpexact.accounting import is_only_bounded
+    from dpexact.accounting.classic.zcdp import is_only_bounded
 
     started = time.perf_counter()
     problem = ""
@@ -40,11 +42,11 @@ def answer(
     except PrecisionNotReached as error:
         found, problem = error.best, str(error)
     seconds = time.perf_counter() - started
-    mechanism = expr if safe else str(dpexact.parse(expr))
-    bound = {"bound": "upper"} if not safe and is_only_bounded(dpexact.parse(expr)) else {}
+    bounded = isinstance(of, Mechanism) and is_only_bounded(of)
+    bound = {"bound": "upper"} if bounded else {}
     if as_json:
         record = {
-            "mechanism": mechanism,
+            "mechanism": str(of),
             "quantity": quantity,
             **arguments,
             "direction": direction,
@@ -59,7 +61,7 @@ def answer(
         relation = "<=" if bound else "="
         click.echo(f"{quantity} {relation} {found.shown(digits)}")
         given = ", ".join(f"{name} = {value}" for name, value in arguments.items())
-        click.echo(f"  of {mechanism} at {given}")
+        click.echo(f"  of {of} at {given}")
         lower, upper = found.decimal_bounds(digits + 5)
         click.echo(f"  certified in [{lower}, {upper}]")
         if safe and not found.is_exact:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final, TypeAlias
@@ -10,7 +9,7 @@ from typing import Final, TypeAlias
 from dpexact.errors import InvalidInput
 from dpexact.figures.computing import Workshop
 from dpexact.figures.model import FigureData, Panel
-from dpexact.tokens import shorten
+from dpexact.tokens import unknown
 
 Compute: TypeAlias = Callable[[Workshop], tuple[Panel, ...]]
 
@@ -62,7 +61,5 @@ def recipe(name: str) -> Recipe:
     """
     known = {each.name: each for each in recipes()}
     if name not in known:
-        close = difflib.get_close_matches(name, known, 1)
-        hint = f"did you mean {close[0]!r}?" if close else f"known: {', '.join(known)}"
-        raise InvalidInput(f"figure: unknown name {shorten(repr(name))}; {hint}")
+        raise InvalidInput(f"figure: {unknown('name', name, known)}")
     return known[name]

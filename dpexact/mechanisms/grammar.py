@@ -12,7 +12,6 @@ A number is any exact expression of :mod:`dpexact.reals`. ``parse(str(m)) == m``
 
 from __future__ import annotations
 
-import difflib
 from dataclasses import MISSING, Field, fields
 from typing import Any, Final
 
@@ -20,7 +19,7 @@ from dpexact.errors import InvalidInput
 from dpexact.mechanisms import base
 from dpexact.mechanisms.base import Mechanism, compose, repeat
 from dpexact.reals import Real, parse_real, read_real
-from dpexact.tokens import Token, Tokens, shorten
+from dpexact.tokens import Token, Tokens, shorten, unknown
 
 #: The mechanisms that text can name.
 NAMES: Final[dict[str, type[Mechanism]]] = {
@@ -109,7 +108,7 @@ def _read_primary(tokens: Tokens) -> Mechanism:
         found = "the end" if token.kind == "end" else repr(shorten(token.text))
         raise tokens.error(f"expected a mechanism, found {found}", token)
     if token.text not in NAMES:
-        raise tokens.error(_unknown(token.text, "mechanism", list(NAMES)), token)
+        raise tokens.error(unknown("mechanism", token.text, NAMES), token)
     kind = NAMES[token.text]
     opened = tokens.next
     tokens.expect("(")
@@ -132,7 +131,7 @@ def _read_arguments(tokens: Tokens, kind: type[Mechanism], opened: Token) -> dic
             name = tokens.take().text
             tokens.take()
             if name not in parameters:
-                raise tokens.error(_unknown(name, f"parameter of {kind.name}", names), token)
+                raise tokens.error(unknown(f"parameter of {kind.name}", name, names), token)
         elif named:
             raise tokens.error("a positional argument cannot follow a named one", token)
         elif len(values) == len(names):
@@ -158,9 +157,3 @@ def _read_value(tokens: Tokens, parameter: Field[Any]) -> Mechanism | Real:
 def _signature(kind: type[Mechanism]) -> str:
     shown = [f.name if f.default is MISSING else f"{f.name}={f.default}" for f in fields(kind)]
     return f"{kind.name}({', '.join(shown)})"
-
-
-def _unknown(name: str, what: str, known: list[str]) -> str:
-    close = difflib.get_close_matches(name[:40], known, 1)
-    hint = f"did you mean {close[0]!r}?" if close else f"known: {', '.join(known)}"
-    return f"unknown {what} {shorten(name)!r}; {hint}"

@@ -9,7 +9,7 @@ import pytest
 from oracles import SCALE
 
 import dpexact
-from dpexact.accounting.choose import profile
+from dpexact.accounting.routes import profile
 from dpexact.audit.workloads import Case, load, names
 from dpexact.errors import InvalidInput
 from dpexact.mechanisms import Gaussian, Poisson, parse

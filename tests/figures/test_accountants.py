@@ -5,7 +5,7 @@ from fractions import Fraction
 
 import pytest
 
-from dpexact import accounting
+import dpexact
 from dpexact.audit.accountants import AccountantInfo, find, questions_for
 from dpexact.audit.claims import Claim
 from dpexact.audit.runs import AccountantRun
@@ -58,9 +58,7 @@ def test_errors_absent_and_unable(monkeypatch, tmp_path):
     assert missing is None  # it gave no second answer
     claimed = Fraction("1.25")
     q = Fraction(0.01)
-    truth = accounting.epsilon(
-        f"poisson(gaussian(1), {q})^100", Fraction(1e-5), 3, method="lattice"
-    )
+    truth = dpexact.epsilon(f"poisson(gaussian(1), {q})^100", Fraction(1e-5), 3, method="lattice")
     assert error.digits >= 20
     assert claimed / Fraction(truth.upper) - 1 <= error.upper
     assert error.lower <= claimed / Fraction(truth.lower) - 1
@@ -126,7 +124,7 @@ def test_of_several_numbers_the_upper_bound_is_drawn(monkeypatch):
     (panel,) = recipe("accountants").make(Workshop(10)).panels
     assert panel.heat.label == "relative error (upper)"
     q = Fraction(0.01)
-    truth = accounting.epsilon(f"poisson(gaussian(1), {q})^100", Fraction(1e-5), 10)
+    truth = dpexact.epsilon(f"poisson(gaussian(1), {q})^100", Fraction(1e-5), 10)
     assert panel.heat.values[0][0].overlaps(
         Enclosure(3 / Fraction(truth.upper) - 1, 3 / Fraction(truth.lower) - 1)
     )

@@ -22,7 +22,6 @@ from dpexact.mechanisms import Composition, Mechanism, Repetition
 from dpexact.reals import Real, real
 from dpexact.tokens import shorten
 
-
 #: What an adapter is asked that does not say what.
 _USUAL: Final = ("epsilon", "delta")
 _REVERSED: Final = {"upper": "lower", "lower": "upper"}

@@ -6,7 +6,6 @@ Another project adds its accountant by pointing an entry point of the group
 
 from __future__ import annotations
 
-import difflib
 import sys
 from dataclasses import dataclass
 from importlib.metadata import EntryPoint, entry_points
@@ -15,7 +14,7 @@ from typing import Any, Final, Protocol
 
 from dpexact.audit.accountants.serving import described
 from dpexact.errors import InvalidInput
-from dpexact.tokens import shorten
+from dpexact.tokens import unknown
 
 #: The entry-point group of adapters.
 GROUP: Final = "dpexact.accountants"
@@ -38,7 +37,7 @@ class Accountant(Protocol):
     An adapter may have, beside what stands below:
 
     * ``quantities``: what it can be asked; without it that is epsilon and delta. Of ``beta`` it
-      answers the kinds reversed, for an upper bound of the privacy loss is a lower one of the error.
+      answers the kinds reversed: an upper bound of the privacy loss is a lower one of the error.
     * ``contract(query, kind)``: what the package documents of such a claim, as the fields of
       :class:`dpexact.audit.Contract`: ``sentence``, ``where``, ``relation``, and the errors that
       it allows, ``absolute``, ``relative`` and ``at`` (in the argument).
@@ -99,10 +98,8 @@ def find(name: str) -> Registered:
     """
     known = _points()
     if name not in known:
-        close = difflib.get_close_matches(name, known, 1)
-        listed = ", ".join(sorted(known)) or "none: install dpexact with pip"
-        hint = f"did you mean {close[0]!r}?" if close else f"known: {listed}"
-        raise InvalidInput(f"accountant: unknown name {shorten(repr(name))}; {hint}")
+        otherwise = "" if known else "known: none: install dpexact with pip"
+        raise InvalidInput(f"accountant: {unknown('name', name, sorted(known), otherwise)}")
     point = known[name]
     try:
         accountant: Accountant = point.load()

@@ -16,7 +16,6 @@ expression that :mod:`dpexact.reals` reads.
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable, Iterator
 from functools import partial
 from itertools import product
@@ -30,7 +29,7 @@ from dpexact.audit.trees import Mapping, Scalar, Sequence, Tree, yaml_tree
 from dpexact.audit.visible import visible
 from dpexact.audit.workloads.cases import Case, Workload
 from dpexact.errors import InvalidInput
-from dpexact.tokens import shorten
+from dpexact.tokens import unknown
 
 _FOLDER: Final = Path(__file__).parent
 _ASKED: Final[dict[str, Quantity]] = {
@@ -57,9 +56,7 @@ def load(name: str) -> Workload:
     built_in = name in names()
     path = _FOLDER / f"{name}.yaml" if built_in else Path(name)
     if not built_in and not path.suffix and not path.exists():
-        close = difflib.get_close_matches(name, names(), 1)
-        hint = f"did you mean {close[0]!r}?" if close else f"known: {', '.join(names())}"
-        raise InvalidInput(f"workload: unknown name {shorten(repr(name))}; {hint}, or a YAML file")
+        raise InvalidInput(f"workload: {unknown('name', name, names())}, or a YAML file")
     shown = visible(name)
     try:
         fields = _fields(yaml_tree(_text(path)), ("description", "cases"), "cases")

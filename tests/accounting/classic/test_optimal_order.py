@@ -10,7 +10,9 @@ from mpmath import exp, log, mp, mpf
 from oracles import to_fraction
 
 import dpexact
-from dpexact.accounting.classic import optimal_order, optimal_renyi_epsilon, renyi_epsilon
+from dpexact.accounting.classic import optimal_order
+from dpexact.accounting.classic.optimal_order import optimal_renyi_epsilon
+from dpexact.accounting.classic.orders import renyi_epsilon
 from dpexact.enclosure import Enclosure
 from dpexact.errors import InvalidInput, PrecisionNotReached
 from dpexact.ternary import Ternary

@@ -10,13 +10,13 @@ from mpmath import exp, findroot, log, mp, mpf, sqrt
 from oracles import to_fraction
 
 import dpexact
-from dpexact.accounting.classic import (
-    ZCDPProfile,
+from dpexact.accounting.classic.zcdp import (
     plain_zcdp_epsilon,
     total_rho,
     zcdp_delta,
     zcdp_epsilon,
 )
+from dpexact.accounting.classic.zcdp_profile import ZCDPProfile
 from dpexact.accounting.profile import InfiniteLoss
 from dpexact.errors import InvalidInput, PrecisionNotReached, UnsupportedMechanism
 from dpexact.reals import real

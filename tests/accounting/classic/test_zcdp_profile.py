@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 from mpmath import findroot, mp, mpf
 
 import dpexact
-from dpexact.accounting import is_only_bounded
-from dpexact.accounting.classic import total_rho, zcdp_delta, zcdp_epsilon
+from dpexact.accounting.classic.zcdp import is_only_bounded, total_rho, zcdp_delta, zcdp_epsilon
 from dpexact.audit import Claim, judge
 from dpexact.cli import main
 from dpexact.errors import UnsupportedMechanism

@@ -61,7 +61,7 @@ def test_a_violation_becomes_a_small_reproducer(workload: str, tmp_path: Path) -
 @pytest.mark.slow
 def test_command(workload: str, tmp_path: Path) -> None:
     path = tmp_path / "found.yaml"
-    command = ["audit", "--hunt", "--workload", workload, "--seconds", "2", "--found", str(path)]
+    command = ["audit", "hunt", "--workload", workload, "--seconds", "2", "--found", str(path)]
     result = CliRunner().invoke(main, [*command, "--accountant", "zz-right"])
     assert result.exit_code == 0, result.output
     assert "(seed 0): 0 distinct certified violations, 0 failures" in result.stdout

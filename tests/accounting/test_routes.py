@@ -7,10 +7,10 @@ import pytest
 
 import dpexact
 from dpexact import balls, delta
-from dpexact.accounting.choose import profile
 from dpexact.accounting.closed_form import GaussianMixedWithResponse
 from dpexact.accounting.optimal import OptimalComposition
 from dpexact.accounting.profile import NoLoss, Profile
+from dpexact.accounting.routes import profile
 from dpexact.errors import PrecisionNotReached, UnsupportedMechanism
 from dpexact.mechanisms import gaussian, parse
 from dpexact.reals import real

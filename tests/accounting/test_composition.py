@@ -5,7 +5,7 @@ from fractions import Fraction
 import pytest
 
 from dpexact import delta, epsilon, parse
-from dpexact.accounting.choose import profile
+from dpexact.accounting.routes import profile
 from dpexact.errors import UnsupportedMechanism
 from dpexact.reals import real
 
