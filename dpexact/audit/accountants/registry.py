@@ -29,10 +29,12 @@ class Accountant(Protocol):
 
     ``{"mechanism": TREE, "steps": [[TREE, int], ...], "quantity": "epsilon" | "delta" | "beta",
     "at": float, "direction": "both" | "remove" | "add"}``, where ``at`` is the value of the
-    argument (delta, epsilon and alpha), and ``TREE`` is ``{"name": "compose", "parts": [TREE, ...]}``, ``{"name": "repeat",
-    "mechanism": TREE, "times": int}`` or ``{"name": NAME, PARAMETER: float | int | TREE, ...}``
-    with the names and parameters of the mechanism grammar. ``steps`` is the same mechanism as a
-    list of single mechanisms and how often each is run.
+    argument (delta, epsilon and alpha), and ``TREE`` is
+    ``{"name": "compose", "parts": [TREE, ...]}``,
+    ``{"name": "repeat", "mechanism": TREE, "times": int}`` or
+    ``{"name": NAME, PARAMETER: float | int | TREE, ...}`` with the names and parameters of the
+    mechanism grammar. ``steps`` is the same mechanism as a list of single mechanisms and how often
+    each is run.
 
     An adapter may have, beside what stands below:
 

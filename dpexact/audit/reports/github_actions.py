@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from dpexact.audit.reports.markdown_report import to_markdown
-from dpexact.audit.reports.wording import reproduce, verdict_text, witness, worst_first
+from dpexact.audit.reports.wording import reproduce, witness, worst_first
 from dpexact.audit.runner import Report
 from dpexact.audit.verdicts import RIGHT, WRONG, Finding
 from dpexact.audit.visible import visible
@@ -63,11 +63,12 @@ def append_summary(report: Report, path: str) -> None:
 
 def _command(level: str, finding: Finding) -> str:
     claim = finding.claim
-    properties = {"title": f"dpexact: {verdict_text(finding)}, {claim.kind} {claim.quantity}"}
+    properties = {"title": f"dpexact: {finding.verdict} {claim.kind} {claim.quantity}"}
     if claim.place is not None:
         properties |= {"file": claim.place.file, "line": str(claim.place.line)}
     shown = ",".join(f"{key}={_property(visible(value))}" for key, value in properties.items())
-    message = f"{witness(finding)}\n{visible(claim.source)}\n{visible(reproduce(finding))}"
+    said = witness(finding) + (f"; grade {finding.grade}" if finding.grade != "none" else "")
+    message = f"{said}\n{visible(claim.source)}\n{visible(reproduce(finding))}"
     return f"::{level} {shown}::{_data(message)}"
 
 

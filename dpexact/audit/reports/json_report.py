@@ -26,12 +26,9 @@ def to_json(report: Report) -> dict[str, Any]:
         "claims": [
             _finding(finding, position) for position, finding in enumerate(report.findings, start=1)
         ],
-        "summary": {
-            "claims": len(report.findings),
-            **report.summary,
-            "grades": report.grades,
-            "distinct_wrong": distinct_wrong(report),
-        },
+        "summary": {"claims": len(report.findings), **report.summary},
+        "grades": report.grades,
+        "distinct_wrong": distinct_wrong(report),
         "versions": report.versions,
         "accountants": list(report.accountants),
         "runs": [_run(run) for run in report.runs],

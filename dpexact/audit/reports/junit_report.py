@@ -96,14 +96,11 @@ def _finding(suite: Element, finding: Finding, name: str, convicted: bool) -> No
         name=visible(name),
         time=_time(finding.seconds),
     )
-    if finding.grade != "none":
-        properties = SubElement(case, "properties")
-        SubElement(properties, "property", name="grade", value=finding.grade)
+    said = f"{witness(finding)}; grade {finding.grade}"
     if convicted:
-        kind = f"{finding.verdict}, {finding.grade}"
-        _outcome(case, "failure", kind, witness(finding), _evidence(finding))
+        _outcome(case, "failure", finding.verdict, said, _evidence(finding))
     elif finding.verdict in WRONG:
-        _write(SubElement(case, "system-out"), f"{witness(finding)}\n{_evidence(finding)}")
+        _write(SubElement(case, "system-out"), f"{said}\n{_evidence(finding)}")
     elif finding.verdict == "undecided":
         _outcome(case, "error", finding.verdict, witness(finding), _evidence(finding))
 

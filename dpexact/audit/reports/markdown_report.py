@@ -12,10 +12,10 @@ from dpexact.audit.reports.wording import (
     certified_text,
     contract_text,
     error_text,
+    grades_sentence,
     outcome_sentence,
     reproduce,
     run_sentence,
-    verdict_text,
     worst_first,
 )
 from dpexact.audit.reports.writing import write_atomically
@@ -42,6 +42,8 @@ def to_markdown(report: Report, most: int | None = None) -> str:
         most: list at most so many claims and as many cases of each accountant; ``None`` for all.
     """
     parts = ["# Audit of differential-privacy claims", f"{outcome_sentence(report)}."]
+    if graded := grades_sentence(report):
+        parts.append(f"{graded}.")
     if report.findings:
         parts.append(_accountants(report))
     listed = [pair for pair in worst_first(report) if pair[1].verdict not in RIGHT]
@@ -104,7 +106,9 @@ def _claims(listed: list[tuple[int, Finding]]) -> str:
 
 def _claim(position: int, finding: Finding) -> list[str]:
     claim = finding.claim
-    verdict = f"**{verdict_text(finding)}**" if finding.guilty else verdict_text(finding)
+    verdict = f"**{finding.verdict}**" if finding.guilty else finding.verdict
+    if finding.grade != "none":
+        verdict += f", {finding.grade}"
     origin = [_code(text) for text in (claim.id, claim.accountant, claim.source) if text]
     if claim.place is not None:
         origin.append(_code(f"{claim.place.file}, line {claim.place.line}"))

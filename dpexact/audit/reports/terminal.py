@@ -9,7 +9,12 @@ from rich.table import Table
 from rich.text import Text
 
 from dpexact.audit.reports.run_lines import run_lines
-from dpexact.audit.reports.wording import certified_text, error_text, verdict_sentence
+from dpexact.audit.reports.wording import (
+    certified_text,
+    error_text,
+    grades_sentence,
+    verdict_sentence,
+)
 from dpexact.audit.runner import Report
 from dpexact.audit.verdicts import RIGHT, WRONG, Finding, Verdict
 from dpexact.audit.visible import visible
@@ -57,7 +62,8 @@ def print_report(report: Report, console: Console | None = None) -> None:
     for run in report.runs:
         for line in run_lines(run):
             out.print(_safe(Text(line), out))
-    out.print(_safe(Text(verdict_sentence(report)), out))
+    for sentence in filter(None, (grades_sentence(report), verdict_sentence(report))):
+        out.print(_safe(Text(sentence), out))
 
 
 def _listed(report: Report) -> list[Finding]:

@@ -5,14 +5,13 @@ from __future__ import annotations
 import math
 import shlex
 from collections import Counter
-from collections.abc import Iterable
 from fractions import Fraction
 from typing import Final
 
 from dpexact.audit.claims import Contract
 from dpexact.audit.runner import Report
 from dpexact.audit.runs import AccountantRun
-from dpexact.audit.verdicts import GRADES, RIGHT, VERDICTS, WRONG, Finding
+from dpexact.audit.verdicts import GRADES, RIGHT, VERDICTS, WRONG, Finding, Grade
 from dpexact.audit.visible import visible
 from dpexact.enclosure import Enclosure
 from dpexact.tokens import shorten
@@ -21,6 +20,14 @@ from dpexact.tokens import shorten
 REPRODUCE_DIGITS: Final = 30
 #: Digits of a certified value where space is short.
 SHOWN_DIGITS: Final = 15
+#: What a grade says, in the order in which it is shown.
+GRADE_WORDS: Final[dict[Grade, str]] = {
+    "gross": "off by more than a millionth",
+    "visible": "off by up to a millionth",
+    "rounding": "off by a rounding",
+    "invalid": "outside the domain, but no false promise",
+    "contract": "inside the documented error",
+}
 
 
 def certified_text(finding: Finding, digits: int = SHOWN_DIGITS) -> str:
@@ -118,10 +125,8 @@ def verdict_sentence(report: Report) -> str:
     """The outcome of an audit in one sentence."""
     summary = report.summary
     total = len(report.findings)
-    wrong = sum(summary[verdict] for verdict in WRONG)
-    graded = grades_text(report.findings)
     parts = (
-        f"{wrong} certified wrong" + (f" ({graded})" if wrong else ""),
+        f"{sum(summary[verdict] for verdict in WRONG)} certified wrong",
         f"{sum(summary[verdict] for verdict in RIGHT)} certified right",
         f"{summary['undecided']} undecided",
     )
@@ -157,10 +162,19 @@ def _defect(finding: Finding) -> tuple[object, ...]:
     return (*question, *engine, finding.grade)
 
 
-def grades_text(findings: Iterable[Finding]) -> str:
-    """The number of wrong claims of each grade, the worst first, as ``2 gross, 1 rounding``."""
-    counts = Counter(finding.grade for finding in findings if finding.verdict in WRONG)
-    return ", ".join(f"{counts[grade]} {grade}" for grade in GRADES if counts[grade])
+def grades_sentence(report: Report) -> str:
+    """How many wrong claims have which grade, the worst first; empty where none is wrong.
+
+    >>> from dpexact.audit import Claim, audit
+    >>> grades_sentence(audit(Claim("pure_dp(1)", "epsilon", "0.9", "0", "upper")))
+    'grades of the wrong claims: 1 gross'
+    """
+    counts = Counter(f.grade for f in report.findings if f.verdict in WRONG)
+    parts = [f"{counts[grade]} {grade}" for grade in GRADES if counts[grade]]
+    repeated = counts.total() - distinct_wrong(report)
+    if repeated:
+        parts.append(f"{repeated} of these repeat one of the same package")
+    return f"grades of the wrong claims: {', '.join(parts)}" if parts else ""
 
 
 def verdict_text(finding: Finding) -> str:
