@@ -65,11 +65,10 @@ def pytest_runtest_makereport(
     item: pytest.Item, call: pytest.CallInfo[None]
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
     """Keep the grade of a refuted claim, also for JUnit XML and across processes."""
-    report = yield
     grade = getattr(call.excinfo and call.excinfo.value, "grade", None)
-    if report.failed and isinstance(grade, str):
-        report.user_properties.append(("dp_oracle_grade", grade))
-    return report
+    if isinstance(grade, str):
+        item.user_properties.append(("dp_oracle_grade", grade))
+    return (yield)
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
