@@ -73,7 +73,7 @@ def test_the_hunt_by_name_and_by_flag(call, hunted):
 
 @pytest.mark.parametrize("call", [("bench",), ("--bench",), ("--digits", "20", "--bench")])
 def test_the_bench_by_name_and_by_flag(call, monkeypatch):
-    monkeypatch.setattr(bench, "bench", lambda: [])
+    monkeypatch.setattr(bench, "bench", list)
     assert "0 claims:" in run(*call).output
 
 

@@ -7,7 +7,8 @@ from typing import Any, Final, NoReturn
 
 import click
 
-from dpexact.errors import Contradiction, DpexactError, PrecisionNotReached
+from dpexact.answers import PrecisionNotReached
+from dpexact.errors import Contradiction, DpexactError
 
 EXIT_BAD_INPUT: Final = 2
 EXIT_UNDECIDED: Final = 3

@@ -14,8 +14,9 @@ from dataclasses import dataclass
 from flint import acb, arb, arb_mat
 
 from dpexact.accounting.contour import bounds
-from dpexact.accounting.contour.numbers import TooExpensive, line_sums
+from dpexact.accounting.contour.numbers import TooExpensive
 from dpexact.accounting.contour.shape import Rule
+from dpexact.accounting.pairs.power_sums import line_sums
 from dpexact.balls import ball
 from dpexact.reals import Real
 

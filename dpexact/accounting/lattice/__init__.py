@@ -2,5 +2,5 @@
 
 Inside, each module imports only from those before it::
 
-    normal_tail, grid < law < pieces < sampling < steps < composition < nested < engine < profile
+    grid < law < pieces < sampling < steps < composition < nested < engine < profile
 """

@@ -10,8 +10,8 @@ from typing import Final
 
 from flint import acb, arb
 
-from dpexact.accounting.contour.numbers import line_sums
 from dpexact.accounting.pairs.pair import Jet, Masses, Pair
+from dpexact.accounting.pairs.power_sums import line_sums
 from dpexact.arguments import Direction
 from dpexact.balls import ball, order, precision
 from dpexact.errors import UnsupportedMechanism

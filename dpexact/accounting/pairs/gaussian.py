@@ -9,7 +9,7 @@ from typing import ClassVar
 
 from flint import acb, arb
 
-from dpexact.accounting.lattice.normal_tail import NormalTail
+from dpexact.accounting.pairs.normal_tail import NormalTail
 from dpexact.accounting.pairs.pair import Jet, Masses, Pair, Tails, far
 from dpexact.balls import approximate, ball
 from dpexact.reals import Real

@@ -29,3 +29,7 @@ __all__ = [
     "questions_for",
     "without_vectors",
 ]
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -40,39 +40,34 @@ class FourierAccountant:
 
     def call(self, query: dict[str, Any]) -> str:
         function, argument = _QUESTIONS[query["quantity"]]
-        sigmas, rates, times = _arguments(query["steps"]) or ([], [], [])
-        return (
-            f"{function}({argument}={query['at']!r}, sigma=np.array({sigmas!r}), "
-            f"q=np.array({rates!r}), ncomp=np.array({times!r}))"
-        )
+        given = {argument: query["at"], **(_arguments(query["steps"]) or {})}
+        return f"{function}({', '.join(f'{name}={value!r}' for name, value in given.items())})"
 
     def answer(self, query: dict[str, Any]) -> list[dict[str, Any]]:
         import fourier_accountant
-        import numpy as np
 
         function, argument = _QUESTIONS[query["quantity"]]
-        sigmas, rates, times = map(np.array, _arguments(query["steps"]) or ([], [], []))
-        compute = getattr(fourier_accountant, function)
-        value = compute(**{argument: query["at"]}, sigma=sigmas, q=rates, ncomp=times)
-        return [{"kind": "estimate", "value": float(value)}]
+        given = {argument: query["at"], **(_arguments(query["steps"]) or {})}
+        return [
+            {"kind": "estimate", "value": float(getattr(fourier_accountant, function)(**given))}
+        ]
 
 
-def _arguments(steps: list[list[Any]]) -> tuple[list[float], list[float], list[int]] | None:
-    """Noise, sampling rate and number of each step, if all are Gaussians sampled below rate 1."""
-    sigmas, rates, numbers = [], [], []
-    for tree, times in steps:
-        match tree:
-            case {
-                "name": "poisson",
-                "mechanism": {"name": "gaussian", "sigma": sigma, "sensitivity": sensitivity},
-                "q": q,
-            } if 0 < q < 1:
-                sigmas.append(sigma / sensitivity)
-                rates.append(q)
-                numbers.append(times)
-            case _:
-                return None
-    return sigmas, rates, numbers
+def _arguments(steps: list[list[Any]]) -> dict[str, Any] | None:
+    """Noise, sampling rate and number of a Gaussian that is sampled below rate 1, repeated."""
+    match steps:
+        case [
+            [
+                {
+                    "name": "poisson",
+                    "mechanism": {"name": "gaussian", "sigma": sigma, "sensitivity": sensitivity},
+                    "q": q,
+                },
+                times,
+            ]
+        ] if 0 < q < 1:
+            return {"sigma": sigma / sensitivity, "q": q, "ncomp": times}
+    return None
 
 
 ACCOUNTANT: Final = FourierAccountant()

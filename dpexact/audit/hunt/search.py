@@ -21,7 +21,7 @@ from dpexact.audit.accountants import (
 )
 from dpexact.audit.accountants.registry import Accountant
 from dpexact.audit.claims import Claim
-from dpexact.audit.hunt.sightings import Sighting, in_decimals, sighting_of
+from dpexact.audit.hunt.sightings import Sighting, in_decimals, shape, sighting_of
 from dpexact.audit.hunt.simpler import simpler
 from dpexact.audit.hunt.variation import variation
 from dpexact.audit.judging import Judges
@@ -37,6 +37,8 @@ JUDGE_LIMIT: Final = 3.0
 DIGITS: Final = 10
 #: Cases asked while one sighting is simplified, and the share of all the time that may take.
 _MOST_SIMPLER: Final = 150
+#: Cases drawn at random for each that is asked.
+_DRAWN: Final = 3
 _SHARE: Final = 0.15
 
 
@@ -134,7 +136,8 @@ def hunt(
         while (spent := time.monotonic() - started) < seconds:
             if progress:
                 progress(int(spent), int(seconds))
-            base = chance.choice(cases)
+            drawn = chance.sample(cases, min(_DRAWN, len(cases)))
+            base = min(drawn, key=search.burden)
             quick = search.try_case(variation(base, chance), _SHARE * seconds)
             if not quick and len(cases) > 1:
                 cases.remove(base)  # what is near it would cost as much time
@@ -159,13 +162,22 @@ class _Search:
         self._end = end
         #: Labels met so far, each with the sighting that stands for it.
         self._known: dict[object, int] = {}
+        #: Of each shape of mechanism, whether a violation is known, and the seconds it took last.
+        self._burdens: dict[str, tuple[bool, float]] = {}
+
+    def burden(self, case: Case) -> tuple[bool, float]:
+        """What to prefer cases by: those without a known violation, then those that are quick."""
+        return self._burdens.get(shape(case.mechanism), (False, 0.0))
 
     def try_case(self, case: Case, patience: float) -> bool:
         """Ask one case, and keep and simplify what is wrong with the answer if that is new.
 
         False if the answer did not come in time.
         """
+        started = time.monotonic()
         sightings = self._examined(case)
+        convicted = self.burden(case)[0] or any(map(_is_violation, sightings))
+        self._burdens[shape(case.mechanism)] = convicted, time.monotonic() - started
         for sighting in sightings:
             if sighting.label not in self._known:
                 seen = self._with_elsewhere(sighting)
@@ -244,6 +256,10 @@ class _Search:
         if finding.verdict != sighting.finding.verdict:
             return sighting
         return replace(sighting, finding=finding)
+
+
+def _is_violation(sighting: Sighting) -> bool:
+    return sighting.finding is not None and sighting.finding.guilty
 
 
 def _answered(accountant: Accountant, names: Iterable[str]) -> list[Case]:

@@ -8,10 +8,10 @@ from typing import TypeAlias
 from dpexact.audit.claims import Claim, number_text
 from dpexact.audit.runs import Failure
 from dpexact.audit.verdicts import WRONG, Finding
-from dpexact.audit.visible import visible
 from dpexact.audit.workloads import Case
 from dpexact.mechanisms import Composition, Mechanism, Poisson, Repetition
 from dpexact.reals import Real, real
+from dpexact.visible import visible
 
 Sort: TypeAlias = tuple[str, str, str]
 """Quantity, kind of claim, and verdict or the reason of a failure."""

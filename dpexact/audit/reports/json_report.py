@@ -10,10 +10,10 @@ from typing import Any, Final
 
 from dpexact.audit.journal import contract_to_json
 from dpexact.audit.reports.wording import distinct_wrong
-from dpexact.audit.reports.writing import write_atomically
 from dpexact.audit.runner import Report
 from dpexact.audit.runs import AccountantRun
 from dpexact.audit.verdicts import Finding
+from dpexact.files import write_atomically
 
 #: Raised when a reader of older reports would misread a newer one.
 FORMAT: Final = 1

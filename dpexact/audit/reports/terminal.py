@@ -17,8 +17,8 @@ from dpexact.audit.reports.wording import (
 )
 from dpexact.audit.runner import Report
 from dpexact.audit.verdicts import RIGHT, WRONG, Finding, Verdict
-from dpexact.audit.visible import visible
 from dpexact.tokens import shorten
+from dpexact.visible import visible
 
 #: A report of so many claims is listed in full.
 SHORT: Final = 20

@@ -12,9 +12,9 @@ from dpexact.audit.claims import Contract
 from dpexact.audit.runner import Report
 from dpexact.audit.runs import AccountantRun
 from dpexact.audit.verdicts import GRADES, RIGHT, VERDICTS, WRONG, Finding, Grade
-from dpexact.audit.visible import visible
 from dpexact.enclosure import Enclosure
 from dpexact.tokens import shorten
+from dpexact.visible import visible
 
 #: Digits that a "reproduce this" command asks for.
 REPRODUCE_DIGITS: Final = 30

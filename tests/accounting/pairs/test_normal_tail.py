@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from mpmath import mp, mpf
 
 from dpexact import balls
-from dpexact.accounting.lattice.normal_tail import FAR, PER_UNIT, NormalTail, direct_tail
+from dpexact.accounting.pairs.normal_tail import FAR, PER_UNIT, NormalTail, direct_tail
 
 
 @given(place=st.floats(-FAR - 1, FAR + 1), bits=st.integers(30, 300))
