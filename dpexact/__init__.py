@@ -2,9 +2,9 @@
 
 Rooms, each importing only from those before it::
 
-    errors, ternary < enclosure < answers, comparison, tokens < reals < exactness < balls
-           < arguments < mechanisms, tradeoff < accounting < symbolic, audit
-           < certificates, oracle < cli
+    errors, ternary, visible < enclosure, files < answers, comparison, tokens < reals
+           < exactness < balls < arguments < mechanisms, tradeoff < accounting
+           < symbolic, audit < certificates, oracle < cli
 
 Every public name is imported when it is first used, so that ``import dpexact`` costs nothing and
 :mod:`dpexact.oracle` works where only the standard library is installed.
@@ -25,13 +25,13 @@ if TYPE_CHECKING:
     from dpexact.accounting.queries import delta, delta_bounds, epsilon, epsilon_curve
     from dpexact.accounting.renyi.query import renyi
     from dpexact.accounting.tradeoff_of import tradeoff
+    from dpexact.answers import PrecisionNotReached
     from dpexact.audit.runner import audit
     from dpexact.enclosure import Enclosure
     from dpexact.errors import (
         Contradiction,
         DpexactError,
         InvalidInput,
-        PrecisionNotReached,
         UndecidedComparison,
         UnsupportedMechanism,
     )
@@ -104,11 +104,11 @@ _HOMES: Final = {
         "dpexact.accounting.queries": "delta delta_bounds epsilon epsilon_curve",
         "dpexact.accounting.renyi.query": "renyi",
         "dpexact.accounting.tradeoff_of": "tradeoff",
+        "dpexact.answers": "PrecisionNotReached",
         "dpexact.audit.runner": "audit",
         "dpexact.enclosure": "Enclosure",
         "dpexact.errors": (
-            "Contradiction DpexactError InvalidInput PrecisionNotReached UndecidedComparison "
-            "UnsupportedMechanism"
+            "Contradiction DpexactError InvalidInput UndecidedComparison UnsupportedMechanism"
         ),
         "dpexact.mechanisms": (
             "Mechanism approx_dp discrete_gaussian discrete_laplace fixed_size gaussian gdp "
@@ -153,4 +153,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_HOMES, *_ROOMS})
+    return __all__

@@ -2,11 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from dpexact.enclosure import Enclosure
-
 
 class DpexactError(Exception):
     """Root of every error that dpexact raises on purpose."""
@@ -44,17 +39,3 @@ class Contradiction(DpexactError, RuntimeError):
 
 class UndecidedComparison(DpexactError, ArithmeticError):
     """Two enclosures overlap, so their order is unknown at this precision."""
-
-
-class PrecisionNotReached(DpexactError, ArithmeticError):
-    """The requested digits could not be certified within the stated limits.
-
-    ``best`` is the narrowest enclosure that was certified; it is correct, only wide.
-    """
-
-    def __init__(self, message: str, best: Enclosure) -> None:
-        super().__init__(message)
-        self.best = best
-
-    def __reduce__(self) -> tuple[type[PrecisionNotReached], tuple[str, Enclosure]]:
-        return type(self), (str(self), self.best)

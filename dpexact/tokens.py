@@ -48,6 +48,15 @@ class Tokens:
         """The token ahead."""
         return self._tokens[self._index]
 
+    @property
+    def behind(self) -> Token:
+        """The token stepped over last; at the start the one ahead."""
+        return self._tokens[max(self._index - 1, 0)]
+
+    def all(self, symbol: str) -> list[Token]:
+        """The tokens that are ``symbol``, ahead and behind."""
+        return [token for token in self._tokens if token.text == symbol]
+
     def take(self) -> Token:
         """Step over the token ahead and return it; the end stays."""
         token = self.next

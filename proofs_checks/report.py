@@ -8,7 +8,7 @@ from importlib.resources import files
 from string import Template
 from typing import Final
 
-from dpexact.audit.visible import visible
+from dpexact.visible import visible
 from proofs_checks.claims import claim
 from proofs_checks.runner import Outcome
 

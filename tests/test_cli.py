@@ -10,6 +10,7 @@ from click.testing import CliRunner
 
 import dpexact
 from dpexact.cli import main
+from dpexact.tokens import Tokens
 
 
 def run(*arguments, **options):
@@ -184,3 +185,20 @@ def test_python_dash_m():
     command = [sys.executable, "-m", "dpexact", "--version"]
     result = subprocess.run(command, capture_output=True, text=True, check=True)
     assert result.stdout.split() == ["dpexact", dpexact.__version__]
+
+
+@pytest.mark.parametrize(
+    ("verb", "text", "options"),
+    [
+        ("epsilon", "gaussian(2)^3", ("--delta", "1e-5")),
+        ("delta", "zcdp(1/2)", ("--epsilon", "2")),
+        ("renyi", "gaussian(2)", ("--order", "3")),
+        ("tradeoff", "gaussian(2)", ("--alpha", "1/3")),
+        ("calibrate", "gaussian(?)", ("--epsilon", "1", "--delta", "1e-5")),
+    ],
+)
+def test_the_text_of_a_mechanism_is_read_once(monkeypatch, verb, text, options):
+    read, made = [], Tokens.__init__
+    monkeypatch.setattr(Tokens, "__init__", lambda self, t: (read.append(t), made(self, t))[1])
+    assert run(verb, text, *options).exit_code == 0
+    assert read.count(text) == 1

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import pkgutil
 import subprocess
 import sys
+from importlib import import_module
 
 import pytest
 
@@ -60,9 +62,17 @@ def test_a_sampled_gaussian_loads_one_engine() -> None:
 
 def test_every_public_name_is_there_and_listed() -> None:
     assert {*dpexact.__all__, "CertifiedAccountant"} == {*dpexact._HOMES, "__version__"}
-    assert set(dpexact.__all__) <= set(dir(dpexact))
     for name in dpexact.__all__:
         assert getattr(dpexact, name) is not None
+
+
+def test_completion_offers_public_names_only() -> None:
+    walked = pkgutil.walk_packages(dpexact.__path__, "dpexact.")
+    packages = [import_module(found.name) for found in walked if found.ispkg]
+    public = [package for package in [dpexact, *packages] if hasattr(package, "__all__")]
+    assert len(public) > 10
+    for package in public:
+        assert dir(package) == sorted(package.__all__), package
 
 
 def test_unknown_name_is_refused() -> None:
@@ -102,6 +112,11 @@ def test_rooms_are_reached_as_attributes() -> None:
 def test_a_function_can_be_replaced_in_tests(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(dpexact, "audit", len)
     assert dpexact.audit("ab") == 2  # type: ignore[comparison-overlap, arg-type]
+
+
+def test_the_list_of_proofs_loads_no_engine() -> None:
+    loaded = loaded_by("from proofs_checks.registry import checks\nassert len(checks()) > 300")
+    assert not loaded & {"dpexact.accounting", "dpexact.audit", "dpexact.certificates"}
 
 
 @pytest.mark.parametrize("argument", ["--help", "--version"])

@@ -7,10 +7,10 @@ Proposition 6.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Final
+from typing import Any, Final
 
 from dpexact import balls, reals
 from dpexact.accounting.lattice_part import (
@@ -46,6 +46,9 @@ from dpexact.mechanisms import (
 )
 from dpexact.reals import Real
 
+#: Pairs of mechanisms that no route treats apart: the engines take them as they are.
+PAIRS: Final[dict[type[Mechanism], Callable[[Any], Pair]]] = {}
+
 _ONE: Final = reals.rational(1)
 _ZERO: Final = reals.rational(0)
 
@@ -64,7 +67,8 @@ class Composition:
 
     ``noises`` are standard deviations over sensitivities of Gaussians, ``laplace`` sensitivities
     over scales, ``responses`` the ``eps`` of randomized response, ``masses`` probabilities of
-    revealing everything, and ``others`` laws on a lattice of losses.
+    revealing everything, ``others`` laws on a lattice of losses, and ``apart`` all other pairs, of
+    which none has an infinite loss.
     """
 
     masses: list[tuple[Real, int]] = field(default_factory=list)
@@ -72,6 +76,7 @@ class Composition:
     others: list[tuple[LatticePart, int]] = field(default_factory=list)
     laplace: list[tuple[Real, int]] = field(default_factory=list)
     noises: list[tuple[Real, int]] = field(default_factory=list)
+    apart: list[tuple[Pair, int]] = field(default_factory=list)
     samples: list[tuple[Sample, int]] = field(default_factory=list)
 
     @classmethod
@@ -137,6 +142,8 @@ class Composition:
                     self.noises.append((1 / mu, count))
             case Gaussian(sigma, sensitivity):
                 self.noises.append((sigma / sensitivity, count))
+            case _ if type(step) in PAIRS:
+                self.apart.append((PAIRS[type(step)](step), count))
             case _:
                 raise UnsupportedMechanism(f"no certified accounting for {step}")
 
@@ -149,7 +156,13 @@ class Composition:
     @property
     def is_gaussian(self) -> bool:
         """Whether nothing but Gaussians runs."""
-        return not (self.masses or self.responses or self.others or self.laplace or self.samples)
+        finite = self.masses or self.responses or self.others
+        return not (finite or self.laplace or self.apart or self.samples)
+
+    @property
+    def is_finite(self) -> bool:
+        """Whether the laws that every record takes part in lie on lattices."""
+        return not (self.noises or self.laplace or self.apart)
 
     @property
     def is_empty(self) -> bool:
@@ -198,6 +211,7 @@ class Composition:
         if self.mu is not None:
             pairs.append((GaussianPair(self.mu), 1))
         pairs += [(LaplacePair(rate), count) for rate, count in self.laplace]
+        pairs += self.apart
         pairs += [(_lattice_pair(part), count) for part, count in self.others]
         pairs += [(Response(eps, _ZERO), count) for eps, count in self.responses.items()]
         return pairs + [(Response(_ZERO, mass), count) for mass, count in self.masses]
@@ -210,7 +224,7 @@ class Composition:
         """All outcomes of a composition of finite laws, those of infinite loss included."""
         parts = self.parts()
         finite = [(part, count) for part, count in parts if isinstance(part, FinitePart)]
-        if self.laplace or self.noises or self.samples or len(finite) < len(parts):
+        if not self.is_finite or self.samples or len(finite) < len(parts):
             raise UnsupportedMechanism("no certified accounting for repeated sampling of this")
         atoms = composed(finite)
         kept = _ONE
@@ -230,7 +244,7 @@ class Composition:
         """
         parts = self.parts()
         laws = [(list(map(Atom, x.p, x.q)), k) for x, k in parts if isinstance(x, FinitePart)]
-        if self.laplace or self.noises or len(laws) < len(parts):
+        if not self.is_finite or len(laws) < len(parts):
             raise UnsupportedMechanism("no certified accounting: the losses share no lattice")
         return laws
 

@@ -118,7 +118,7 @@ def _first(routes: Iterable[Route], composition: Composition, direction: Directi
 
 def _response(c: Composition, direction: Direction) -> Profile | None:
     """Equal responses, with a Gaussian perhaps: sums of binomial probabilities."""
-    if c.samples or c.others or c.laplace or len(c.responses) > 1:
+    if c.samples or c.others or c.laplace or c.apart or len(c.responses) > 1:
         return None
     infinite = c.infinite(add=False)
     eps, count = next(iter(c.responses.items()), (_ZERO, 0))
@@ -146,7 +146,7 @@ def _sampled_once(c: Composition, direction: Direction) -> Profile | None:
 
 def _responses(c: Composition, direction: Direction) -> Profile | None:
     """Different responses: counts on a lattice, meeting in the middle, or a grid of losses."""
-    if c.samples or c.others or c.laplace or c.noises:
+    if c.samples or c.others or not c.is_finite:
         return None
     from dpexact.accounting.heterogeneous import different_responses
 
@@ -155,7 +155,7 @@ def _responses(c: Composition, direction: Direction) -> Profile | None:
 
 def _laplace(c: Composition, direction: Direction) -> Profile | None:
     """Laplace noise alone: finite sums if few, else contours and splits."""
-    if c.samples or c.others or c.responses or c.noises:
+    if c.samples or c.others or c.responses or c.noises or c.apart:
         return None
     from dpexact.accounting.laplace import LaplaceParts
     from dpexact.accounting.laplace_routes import laplace_profile
@@ -163,9 +163,18 @@ def _laplace(c: Composition, direction: Direction) -> Profile | None:
     return laplace_profile(LaplaceParts(tuple(c.laplace)), c.infinite(add=False))
 
 
+def _single(c: Composition, direction: Direction) -> Profile | None:
+    """One pair: its own tails."""
+    if not c.apart or [count for _, count in c.pairs()] != [1] or c.samples:
+        return None
+    from dpexact.accounting.closed_form import SinglePair
+
+    return SinglePair(c.apart[0][0])
+
+
 def _lattice_law(c: Composition, direction: Direction) -> Profile | None:
     """Losses on one lattice, perhaps with Gaussian or with Laplace noise: the exact law."""
-    if c.samples or (c.noises and c.laplace):
+    if c.samples or c.apart or (c.noises and c.laplace):
         return None
     from dpexact.accounting.contour.profile import ContourProfile
     from dpexact.accounting.laplace import LaplaceParts, laplace_divergence
@@ -196,9 +205,9 @@ def _lattice_law(c: Composition, direction: Direction) -> Profile | None:
 
 
 def _contour(c: Composition, direction: Direction) -> Profile | None:
-    """Gaussian noise, sampled or not, with anything; Laplace noise: inversion of moments."""
+    """Gaussians, sampled or not, with anything; other noise, unsampled: inversion of moments."""
     gaussian = c.noises or any(sample.inner.noises for sample, _ in c.samples)
-    if not gaussian and (c.samples or not c.laplace):
+    if not gaussian and (c.samples or not (c.laplace or c.apart)):
         return None
     from dpexact.accounting.contour.profile import ContourProfile
 
@@ -232,6 +241,7 @@ ROUTES: Final[tuple[Route, ...]] = (
     _sampled_once,
     _responses,
     _laplace,
+    _single,
     _lattice_law,
     _contour,
     _few_outcomes,

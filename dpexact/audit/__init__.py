@@ -2,7 +2,7 @@
 
 Inside, each module imports only from those before it::
 
-    visible, claims < trees, records < reading < verdicts < runner < reports
+    claims < trees, records < reading < verdicts < runner < reports
 """
 
 from dpexact.audit.claims import Claim
@@ -11,3 +11,7 @@ from dpexact.audit.runner import Report, audit
 from dpexact.audit.verdicts import Finding, judge
 
 __all__ = ["Claim", "Finding", "Report", "audit", "judge", "read_claims"]
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -12,9 +12,9 @@ from pathlib import Path
 import yaml
 
 from dpexact.audit.claims import Claim
-from dpexact.audit.reports.writing import write_atomically
-from dpexact.audit.visible import visible
 from dpexact.errors import InvalidInput
+from dpexact.files import write_atomically
+from dpexact.visible import visible
 
 _Row = dict[str, str]
 

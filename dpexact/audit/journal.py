@@ -21,9 +21,9 @@ from typing import IO, Any, Final
 from dpexact.audit.claims import Claim
 from dpexact.audit.runs import Failure
 from dpexact.audit.verdicts import VERDICTS, Finding
-from dpexact.audit.visible import visible
 from dpexact.enclosure import Bound, Enclosure
 from dpexact.errors import InvalidInput
+from dpexact.visible import visible
 
 #: What the first line of a journal calls itself.
 FORMAT: Final = "dpexact journal 1"

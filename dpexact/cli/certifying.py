@@ -35,8 +35,8 @@ def certifier(
     if path is None:
         return None
     from dpexact.arguments import direction_in
-    from dpexact.audit.reports.writing import check_writable, write_atomically
     from dpexact.certificates import certificate, to_text
+    from dpexact.files import check_writable, write_atomically
 
     check_writable(path)
     file = path
@@ -55,8 +55,8 @@ def certify_audit(path: Path, report: Report) -> None:
     Raises:
         NoCertificate: none of them has.
     """
-    from dpexact.audit.reports.writing import write_atomically
     from dpexact.certificates import certificate_of_audit, to_text
+    from dpexact.files import write_atomically
     from dpexact.progress import progress_bar
 
     with progress_bar("certifying") as progress:

@@ -11,7 +11,8 @@ from typing import Any, Final, NoReturn
 
 import click
 
-from dpexact.errors import Contradiction, DpexactError, NotWritten, PrecisionNotReached
+from dpexact.answers import PrecisionNotReached
+from dpexact.errors import Contradiction, DpexactError, NotWritten
 
 EXIT_BAD_INPUT: Final = 2
 EXIT_UNDECIDED: Final = 3

@@ -102,7 +102,7 @@ def approx(
             direction="both",
         )
     if claims is not None:
-        from dpexact.audit.reports.writing import check_writable
+        from dpexact.files import check_writable
 
         check_writable(claims)
     started = time.perf_counter()

@@ -69,8 +69,8 @@ def hunt(
     if "all" in accountants:
         raise click.UsageError("--accountant: name those to hunt; each takes --seconds")
     from dpexact.audit.claims_file import write_claims
-    from dpexact.audit.reports.writing import check_writable
     from dpexact.audit.runner import collect
+    from dpexact.files import check_writable
 
     others = dict.fromkeys(claims, "a claims file")
     if found is not None:

@@ -66,7 +66,7 @@ class Judging:
     """
 
     def __init__(self, options: Mapping[str, Any], others: Mapping[Path, str]) -> None:
-        from dpexact.audit.reports.writing import check_writable
+        from dpexact.files import check_writable
 
         if options["jobs"] is not None and options["scheduler"] is not None:
             raise click.UsageError("--jobs: not with --scheduler, whose workers judge")

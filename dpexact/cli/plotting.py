@@ -37,9 +37,9 @@ def plotter(
     """
     if path is None:
         return None
-    from dpexact.audit.reports.writing import check_writable, write_bytes_atomically
     from dpexact.figures import runs
     from dpexact.figures.drawing import PICTURES, picture
+    from dpexact.files import check_writable, write_bytes_atomically
 
     file, kind = path, path.suffix.lstrip(".").lower()
     if kind not in PICTURES:

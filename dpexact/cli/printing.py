@@ -10,9 +10,9 @@ from typing import Any, Final
 import click
 
 import dpexact
+from dpexact.answers import PrecisionNotReached
 from dpexact.cli.errors import EXIT_UNDECIDED
 from dpexact.enclosure import Enclosure
-from dpexact.errors import PrecisionNotReached
 from dpexact.mechanisms import Mechanism
 from dpexact.tokens import shorten
 

@@ -159,7 +159,7 @@ def tradeoff(expr: str, alpha: str | None, plot: Path | None, digits: int, as_js
     mechanism = dpexact.parse(expr)
     found = dpexact.tradeoff(mechanism)
     if plot is not None:
-        from dpexact.audit.reports.writing import write_figure
+        from dpexact.files import write_figure
 
         write_figure(found.plot(), plot)
     if alpha is None:
@@ -202,12 +202,12 @@ def calibrate(
       dpexact calibrate "poisson(gaussian(1), 1/100)^?" --epsilon 5 --delta 1e-6
     """
     from dpexact.accounting.calibrate import parameter_of
-    from dpexact.mechanisms.template import read_template
+    from dpexact.mechanisms.grammar import parse_template
 
-    blank = read_template(template)
+    blank = parse_template(template)
     parameter = parameter_of(blank)
     return answer(
-        partial(dpexact.calibrate, template, epsilon, delta, digits, direction),
+        partial(dpexact.calibrate, blank, epsilon, delta, digits, direction),
         template,
         len(str(MAX_COUNT)) if parameter.integer else digits,
         as_json,

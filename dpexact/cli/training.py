@@ -192,7 +192,7 @@ def _lines(report: Report) -> Iterator[str]:
     """One line an accountant."""
     from dpexact.audit.claims import number_text
     from dpexact.audit.reports.wording import error_text
-    from dpexact.audit.visible import visible
+    from dpexact.visible import visible
 
     for finding in report.findings:
         claim = finding.claim

@@ -8,6 +8,7 @@
     arguments  := argument ("," argument)*        argument := (name "=")? (product | number)
 
 A number is any exact expression of :mod:`dpexact.reals`. ``parse(str(m)) == m`` for every ``m``.
+In a template one argument that is a number, or one ``integer``, is ``?``: a hole.
 """
 
 from __future__ import annotations
@@ -17,8 +18,9 @@ from typing import Any, Final
 
 from dpexact.errors import InvalidInput
 from dpexact.mechanisms import base
-from dpexact.mechanisms.base import Mechanism, compose, repeat
-from dpexact.reals import Real, parse_real, read_real
+from dpexact.mechanisms.base import FixedSize, Mechanism, Repetition, compose, repeat
+from dpexact.mechanisms.template import TIMES, Hole, Template
+from dpexact.reals import parse_real, read_real
 from dpexact.tokens import Token, Tokens, shorten, unknown
 
 #: The mechanisms that text can name.
@@ -39,6 +41,12 @@ NAMES: Final[dict[str, type[Mechanism]]] = {
     )
 }
 
+_PLACES: Final = (
+    "write it once, in place of a number or of a repetition count, "
+    "as in 'poisson(gaussian(?), 1/100)^1000' or 'gaussian(2)^?'"
+)
+_UNKNOWN: Final = object()
+
 
 def parse(text: str) -> Mechanism:
     """The mechanism that ``text`` describes.
@@ -54,10 +62,36 @@ def parse(text: str) -> Mechanism:
     if not text.strip():
         raise InvalidInput("mechanism: empty text; write for example 'gaussian(1.3)^10'")
     tokens = Tokens(text)
-    mechanism = _read_product(tokens)
-    if tokens.next.kind != "end":
-        raise tokens.error(f"unexpected {tokens.found()} after the mechanism")
-    return mechanism
+    if marks := tokens.all("?"):
+        raise tokens.error("'?' is an unknown, which only templates to calibrate have", marks[0])
+    return _read_whole(tokens)
+
+
+def parse_template(text: str) -> Template:
+    """The template that ``text`` describes.
+
+    Raises:
+        InvalidInput: no ``?``, several, one that does not stand for a whole number, or a text
+            that is no mechanism.
+
+    >>> template = parse_template("laplace(scale=?)^10")
+    >>> template.owner, template.parameter
+    ('laplace', 'scale')
+    """
+    if not isinstance(text, str):
+        raise InvalidInput(f"template: {shorten(repr(text))} is not text")
+    tokens = Tokens(text)
+    marks = tokens.all("?")
+    if not marks:
+        raise InvalidInput(f"template: no '?' in {shorten(text)!r}; {_PLACES}")
+    if len(marks) > 1:
+        raise tokens.error(f"a second '?'; {_PLACES}", marks[1])
+    try:
+        return Template(text, _read_whole(tokens))
+    except InvalidInput:
+        if tokens.next.kind != "end" and marks[0] in (tokens.behind, tokens.next):
+            raise tokens.error(f"'?' cannot stand here; {_PLACES}", marks[0]) from None
+        raise
 
 
 def mechanism_in(mechanism: Mechanism | str) -> Mechanism:
@@ -66,6 +100,13 @@ def mechanism_in(mechanism: Mechanism | str) -> Mechanism:
         return parse(mechanism)
     if not isinstance(mechanism, Mechanism):
         raise InvalidInput(f"mechanism: {mechanism!r} is neither a mechanism nor its text")
+    return mechanism
+
+
+def _read_whole(tokens: Tokens) -> Mechanism:
+    mechanism = _read_product(tokens)
+    if tokens.next.kind != "end":
+        raise tokens.error(f"unexpected {tokens.found()} after the mechanism")
     return mechanism
 
 
@@ -81,21 +122,27 @@ def _read_product(tokens: Tokens) -> Mechanism:
 def _read_power(tokens: Tokens) -> Mechanism:
     mechanism = _read_primary(tokens)
     if tokens.accept("^", "**"):
-        token = tokens.take()
-        if token.text != "(" and token.kind != "number":
-            raise tokens.error("expected a positive integer number of repetitions", token)
-        if token.text == "(":
-            times = read_real(tokens)
-            tokens.expect(")", token)
-        else:
-            times = parse_real(token.text)
-        try:
-            mechanism = repeat(mechanism, times)
-        except InvalidInput as error:
-            raise tokens.error(str(error), token) from None
+        mechanism = _read_times(tokens, mechanism)
         if tokens.next.text in ("^", "**"):
             raise tokens.error("a power of a power needs brackets: (a^2)^3")
     return mechanism
+
+
+def _read_times(tokens: Tokens, mechanism: Mechanism) -> Mechanism:
+    token = tokens.take()
+    if token.text == "?":
+        return Hole(Repetition, TIMES, (("mechanism", mechanism),))
+    if token.text != "(" and token.kind != "number":
+        raise tokens.error("expected a positive integer number of repetitions", token)
+    if token.text == "(":
+        times = read_real(tokens)
+        tokens.expect(")", token)
+    else:
+        times = parse_real(token.text)
+    try:
+        return repeat(mechanism, times)
+    except InvalidInput as error:
+        raise tokens.error(str(error), token) from None
 
 
 def _read_primary(tokens: Tokens) -> Mechanism:
@@ -114,9 +161,21 @@ def _read_primary(tokens: Tokens) -> Mechanism:
     tokens.expect("(")
     arguments = _read_arguments(tokens, kind, opened)
     try:
-        return kind(**arguments)
+        return _made(kind, arguments)
     except InvalidInput as error:
         raise tokens.error(str(error), token) from None
+
+
+def _made(kind: type[Mechanism], arguments: dict[str, Any]) -> Mechanism:
+    """The mechanism, or the hole, of these arguments; both are checked."""
+    given = {name: value for name, value in arguments.items() if value is not _UNKNOWN}
+    if len(given) == len(arguments):
+        return kind(**arguments)
+    (parameter,) = arguments.keys() - given.keys()
+    hole = Hole(kind, parameter, tuple(given.items()))
+    if kind is not FixedSize:  # there 1 may be out of the domain
+        hole.fill(1)
+    return hole
 
 
 def _read_arguments(tokens: Tokens, kind: type[Mechanism], opened: Token) -> dict[str, Any]:
@@ -150,8 +209,10 @@ def _read_arguments(tokens: Tokens, kind: type[Mechanism], opened: Token) -> dic
     return values
 
 
-def _read_value(tokens: Tokens, parameter: Field[Any]) -> Mechanism | Real:
-    return _read_product(tokens) if parameter.name == "mechanism" else read_real(tokens)
+def _read_value(tokens: Tokens, parameter: Field[Any]) -> object:
+    if parameter.name == "mechanism":
+        return _read_product(tokens)
+    return _UNKNOWN if tokens.accept("?") else read_real(tokens)
 
 
 def _signature(kind: type[Mechanism]) -> str:

@@ -14,8 +14,9 @@ import dpexact
 from dpexact import balls
 from dpexact.accounting.renyi import averages, noises, renyi, sampled, trapezoid
 from dpexact.accounting.renyi.query import enclose_renyi, order_in
+from dpexact.answers import PrecisionNotReached
 from dpexact.enclosure import EXACT
-from dpexact.errors import InvalidInput, PrecisionNotReached, UnsupportedMechanism
+from dpexact.errors import InvalidInput, UnsupportedMechanism
 from dpexact.ternary import Ternary
 
 SCALE = float(os.environ.get("DPEXACT_TEST_SCALE", "1"))

@@ -13,8 +13,9 @@ from dpexact import balls
 from dpexact.accounting.composition import Composition
 from dpexact.accounting.renyi import averages, noises, renyi
 from dpexact.accounting.renyi.excess import Excess
+from dpexact.answers import PrecisionNotReached
 from dpexact.enclosure import EXACT
-from dpexact.errors import PrecisionNotReached, UnsupportedMechanism
+from dpexact.errors import UnsupportedMechanism
 from dpexact.mechanisms import parse
 from dpexact.reals import real
 from tests.small_laws import leak, on_sample, product, repeated, response

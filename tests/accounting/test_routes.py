@@ -11,7 +11,8 @@ from dpexact.accounting.closed_form import GaussianMixedWithResponse
 from dpexact.accounting.optimal import OptimalComposition
 from dpexact.accounting.profile import NoLoss, Profile
 from dpexact.accounting.routes import profile
-from dpexact.errors import PrecisionNotReached, UnsupportedMechanism
+from dpexact.answers import PrecisionNotReached
+from dpexact.errors import UnsupportedMechanism
 from dpexact.mechanisms import gaussian, parse
 from dpexact.reals import real
 

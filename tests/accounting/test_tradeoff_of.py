@@ -10,9 +10,9 @@ from dpexact.accounting import dual
 from dpexact.accounting.profile import InfiniteLoss, NoLoss
 from dpexact.accounting.routes import profile
 from dpexact.accounting.tradeoff_of import DualTradeoff, tradeoff
-from dpexact.answers import best_of
+from dpexact.answers import PrecisionNotReached, best_of
 from dpexact.enclosure import Enclosure
-from dpexact.errors import InvalidInput, PrecisionNotReached, UnsupportedMechanism
+from dpexact.errors import InvalidInput, UnsupportedMechanism
 from dpexact.exactness import exp_fraction
 from dpexact.tradeoff import (
     GaussianTradeoff,

@@ -27,3 +27,7 @@ __all__ = [
     "python_for",
     "questions_for",
 ]
+
+
+def __dir__() -> list[str]:
+    return __all__

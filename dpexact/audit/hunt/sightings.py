@@ -9,10 +9,10 @@ from typing import Final, TypeAlias
 from dpexact.audit.claims import Claim
 from dpexact.audit.runs import Failure
 from dpexact.audit.verdicts import WRONG, Finding
-from dpexact.audit.visible import visible
 from dpexact.audit.workloads import Case
 from dpexact.mechanisms import Composition, Mechanism, Poisson, Repetition
 from dpexact.reals import Real, real
+from dpexact.visible import visible
 
 #: Certified relative errors from which on a violation is no mere rounding, and is gross.
 _VISIBLE: Final = Fraction(1, 10**9)

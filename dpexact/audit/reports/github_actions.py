@@ -9,8 +9,8 @@ from dpexact.audit.reports.markdown_report import to_markdown
 from dpexact.audit.reports.wording import reproduce, witness, worst_first
 from dpexact.audit.runner import Report
 from dpexact.audit.verdicts import RIGHT, WRONG, Finding
-from dpexact.audit.visible import visible
 from dpexact.errors import InvalidInput
+from dpexact.visible import visible
 
 #: Annotations that Actions shows of each level in one step.
 MOST_ANNOTATIONS: Final = 10

@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from dpexact.audit.claims import number_text
 from dpexact.audit.reports import strips, wording
 from dpexact.audit.reports.drawing import figure
-from dpexact.audit.reports.writing import write_atomically
 from dpexact.audit.runner import Report
 from dpexact.audit.verdicts import RIGHT, WRONG, Finding, Verdict
-from dpexact.audit.visible import visible
 from dpexact.enclosure import Bound
+from dpexact.files import write_atomically
+from dpexact.visible import visible
 
 if TYPE_CHECKING:
     from jinja2 import Environment

@@ -8,10 +8,10 @@ from dataclasses import asdict
 from importlib.resources import files
 from typing import Any, Final
 
-from dpexact.audit.reports.writing import write_atomically
 from dpexact.audit.runner import Report
 from dpexact.audit.runs import AccountantRun
 from dpexact.audit.verdicts import Finding
+from dpexact.files import write_atomically
 
 #: Raised when a reader of older reports would misread a newer one.
 FORMAT: Final = 1

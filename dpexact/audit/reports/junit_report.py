@@ -8,12 +8,12 @@ from typing import Final
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from dpexact.audit.reports.wording import reproduce, witness
-from dpexact.audit.reports.writing import write_bytes_atomically
 from dpexact.audit.runner import Report
 from dpexact.audit.runs import AccountantRun
 from dpexact.audit.verdicts import WRONG, Finding
-from dpexact.audit.visible import visible
+from dpexact.files import write_bytes_atomically
 from dpexact.tokens import shorten
+from dpexact.visible import visible
 
 #: The suite of the claims that name no accountant.
 _ANONYMOUS: Final = "claims"

@@ -15,12 +15,12 @@ from dpexact.audit.reports.wording import (
     run_sentence,
     worst_first,
 )
-from dpexact.audit.reports.writing import write_atomically
 from dpexact.audit.runner import Report
 from dpexact.audit.runs import AccountantRun
 from dpexact.audit.verdicts import RIGHT, VERDICTS, Finding
-from dpexact.audit.visible import visible
+from dpexact.files import write_atomically
 from dpexact.tokens import shorten
+from dpexact.visible import visible
 
 #: What could begin something in Markdown, HTML or a service's own syntax: an underscore inside a
 #: word and a colon before a blank cannot.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 from dpexact.audit.runs import AccountantRun, Failure
-from dpexact.audit.visible import visible
+from dpexact.visible import visible
 
 
 def run_lines(run: AccountantRun) -> list[str]:

@@ -12,11 +12,11 @@ from urllib.parse import quote
 
 from dpexact.audit.claims import Claim, Place
 from dpexact.audit.reports.wording import reproduce, witness, worst_first
-from dpexact.audit.reports.writing import write_atomically
 from dpexact.audit.runner import Report
 from dpexact.audit.runs import AccountantRun
 from dpexact.audit.verdicts import RIGHT, WRONG, Finding, Verdict
-from dpexact.audit.visible import visible
+from dpexact.files import write_atomically
+from dpexact.visible import visible
 
 #: The name of the schema, by which readers recognise the format; nothing is loaded from there.
 SCHEMA_NAME: Final = (

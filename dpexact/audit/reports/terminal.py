@@ -12,8 +12,8 @@ from dpexact.audit.reports.run_lines import run_lines
 from dpexact.audit.reports.wording import certified_text, error_text, verdict_sentence
 from dpexact.audit.runner import Report
 from dpexact.audit.verdicts import RIGHT, WRONG, Finding, Verdict
-from dpexact.audit.visible import visible
 from dpexact.tokens import shorten
+from dpexact.visible import visible
 
 #: A report of so many claims is listed in full.
 SHORT: Final = 20

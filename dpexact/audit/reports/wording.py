@@ -10,9 +10,9 @@ from typing import Final
 from dpexact.audit.runner import Report
 from dpexact.audit.runs import AccountantRun
 from dpexact.audit.verdicts import RIGHT, VERDICTS, WRONG, Finding
-from dpexact.audit.visible import visible
 from dpexact.enclosure import Enclosure
 from dpexact.tokens import shorten
+from dpexact.visible import visible
 
 #: Digits that a "reproduce this" command asks for.
 REPRODUCE_DIGITS: Final = 30

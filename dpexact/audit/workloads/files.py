@@ -25,10 +25,10 @@ from dpexact.arguments import Direction, direction_in
 from dpexact.audit.claims import Quantity, argument_in, mechanism_in
 from dpexact.audit.records import unknown_key
 from dpexact.audit.trees import Mapping, Scalar, Sequence, Tree, yaml_tree
-from dpexact.audit.visible import visible
 from dpexact.audit.workloads.cases import Case, Workload
 from dpexact.errors import InvalidInput
 from dpexact.tokens import unknown
+from dpexact.visible import visible
 
 _FOLDER: Final = Path(__file__).parent
 _ASKED: Final[dict[str, Quantity]] = {"epsilon_at_delta": "epsilon", "delta_at_epsilon": "delta"}

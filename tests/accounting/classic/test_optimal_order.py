@@ -13,8 +13,9 @@ import dpexact
 from dpexact.accounting.classic import optimal_order
 from dpexact.accounting.classic.optimal_order import optimal_renyi_epsilon
 from dpexact.accounting.classic.orders import renyi_epsilon
+from dpexact.answers import PrecisionNotReached
 from dpexact.enclosure import Enclosure
-from dpexact.errors import InvalidInput, PrecisionNotReached
+from dpexact.errors import InvalidInput
 from dpexact.ternary import Ternary
 
 

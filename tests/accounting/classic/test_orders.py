@@ -14,8 +14,9 @@ from dpexact.accounting.classic import orders
 from dpexact.accounting.classic.orders import renyi_epsilon
 from dpexact.accounting.classic.zcdp import plain_zcdp_epsilon, zcdp_epsilon
 from dpexact.accounting.renyi.query import enclose_renyi
+from dpexact.answers import PrecisionNotReached
 from dpexact.enclosure import Enclosure
-from dpexact.errors import InvalidInput, PrecisionNotReached
+from dpexact.errors import InvalidInput
 from dpexact.reals import real
 
 

@@ -18,7 +18,8 @@ from dpexact.accounting.classic.zcdp import (
 )
 from dpexact.accounting.classic.zcdp_profile import ZCDPProfile
 from dpexact.accounting.profile import InfiniteLoss
-from dpexact.errors import InvalidInput, PrecisionNotReached, UnsupportedMechanism
+from dpexact.answers import PrecisionNotReached
+from dpexact.errors import InvalidInput, UnsupportedMechanism
 from dpexact.reals import real
 from dpexact.ternary import Ternary
 

@@ -27,7 +27,7 @@ from dpexact.accounting.pairs.laplace import Laplace as LaplaceNoise
 from dpexact.accounting.pairs.mixture import GaussianMixture
 from dpexact.accounting.pairs.response import Response
 from dpexact.accounting.profile import InfiniteLoss
-from dpexact.errors import PrecisionNotReached
+from dpexact.answers import PrecisionNotReached
 from dpexact.reals import rational, real
 
 BITS = 400

@@ -11,8 +11,8 @@ from dpexact.accounting.pairs.mixture import add, remove
 from dpexact.accounting.pairs.response import Response
 from dpexact.accounting.profile import InfiniteLoss
 from dpexact.accounting.routes import profile
+from dpexact.answers import PrecisionNotReached
 from dpexact.enclosure import Enclosure
-from dpexact.errors import PrecisionNotReached
 from dpexact.mechanisms import parse
 from dpexact.reals import rational, real
 

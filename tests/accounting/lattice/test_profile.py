@@ -19,7 +19,8 @@ from dpexact.accounting.lattice_part import response
 from dpexact.accounting.pairs.finite import Atom, Finite
 from dpexact.accounting.pairs.gaussian import Gaussian
 from dpexact.accounting.profile import InfiniteLoss
-from dpexact.errors import Contradiction, PrecisionNotReached, UnsupportedMechanism
+from dpexact.answers import PrecisionNotReached
+from dpexact.errors import Contradiction, UnsupportedMechanism
 from dpexact.reals import rational, real
 
 

@@ -11,7 +11,7 @@ from hypothesis import given
 
 from dpexact.audit import Claim, audit
 from dpexact.audit.reports.html_report import to_html, write_html
-from dpexact.audit.visible import visible
+from dpexact.visible import visible
 
 VOID = {"meta", "link", "input", "br"}
 

@@ -8,7 +8,7 @@ from hypothesis import given
 
 from dpexact.audit import audit
 from dpexact.audit.reports.junit_report import to_junit, write_junit
-from dpexact.audit.visible import visible
+from dpexact.visible import visible
 
 #: What readers of the format accept: the attributes (required ones marked) and children of each.
 GRAMMAR = {

@@ -9,7 +9,7 @@ from hypothesis import example, given
 
 from dpexact.audit import Claim, audit
 from dpexact.audit.reports.markdown_report import to_markdown, write_markdown
-from dpexact.audit.visible import visible
+from dpexact.visible import visible
 
 
 def tables(text):

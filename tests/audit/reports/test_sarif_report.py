@@ -11,7 +11,7 @@ from hypothesis import example, given
 
 from dpexact.audit import audit
 from dpexact.audit.reports.sarif_report import to_sarif, write_sarif
-from dpexact.audit.visible import visible
+from dpexact.visible import visible
 
 SCHEMA = json.loads(Path(__file__).with_name("sarif_subset.schema.json").read_text())
 VALIDATOR = jsonschema.Draft202012Validator(

@@ -9,8 +9,8 @@ import stat
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from dpexact.audit.visible import visible
 from dpexact.errors import InvalidInput, NotWritten
+from dpexact.visible import visible
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -5,7 +5,7 @@ import unicodedata
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpexact.audit.visible import visible
+from dpexact.visible import visible
 
 
 @given(st.text(st.characters(exclude_categories=())))

@@ -6,9 +6,9 @@ import threading
 
 import pytest
 
-from dpexact.audit.reports import writing
-from dpexact.audit.reports.writing import check_writable, write_atomically
+from dpexact import files
 from dpexact.errors import InvalidInput
+from dpexact.files import check_writable, write_atomically
 
 
 def test_writes_and_replaces(tmp_path):
@@ -37,7 +37,7 @@ def test_a_failure_leaves_the_old_file_and_no_other(tmp_path, monkeypatch):
     def full(descriptor):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(writing.os, "fsync", full)
+    monkeypatch.setattr(files.os, "fsync", full)
     with pytest.raises(InvalidInput, match=r"report: cannot write: No space left on device$"):
         write_atomically(path, "new")
     assert path.read_text() == "old"
@@ -51,7 +51,7 @@ def test_an_interrupt_leaves_the_old_file_and_no_other(tmp_path, monkeypatch):
     def interrupt(descriptor):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(writing.os, "fsync", interrupt)
+    monkeypatch.setattr(files.os, "fsync", interrupt)
     with pytest.raises(KeyboardInterrupt):
         write_atomically(path, "new")
     assert path.read_text() == "old"
