@@ -4,7 +4,7 @@ Rooms, each importing only from those before it::
 
     errors, ternary, visible < enclosure, files < answers, comparison, tokens < reals
            < exactness < balls < arguments < mechanisms, tradeoff < accounting
-           < symbolic, audit < certificates, oracle < cli
+           < symbolic, empirical, audit < certificates, oracle < cli
 
 Every public name is imported when it is first used, so that ``import dpexact`` costs nothing and
 :mod:`dpexact.oracle` works where only the standard library is installed.
@@ -122,7 +122,7 @@ _HOMES: Final = {
 }
 #: Rooms that are reached as attributes after a plain ``import dpexact``.
 _ROOMS: Final = frozenset(
-    ("accounting", "enclosure", "errors", "exactness", "mechanisms", "oracle", "reals")
+    ("accounting", "empirical", "enclosure", "errors", "exactness", "mechanisms", "oracle", "reals")
 )
 
 
