@@ -55,7 +55,7 @@ def parse(text: str) -> Mechanism:
         InvalidInput: with the column of what is wrong.
 
     >>> parse("poisson(gaussian(1.3), 256/60000)^3515")
-    Repetition(mechanism=Poisson(mechanism=Gaussian(...)), times=3515)
+    <Mechanism poisson(gaussian(1.3), 8/1875)^3515>
     """
     if not isinstance(text, str):
         raise InvalidInput(f"mechanism: {shorten(repr(text))} is not text")
