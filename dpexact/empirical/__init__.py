@@ -23,3 +23,7 @@ __all__ = [
     "one_run_p_value",
     "read_scores",
 ]
+
+
+def __dir__() -> list[str]:
+    return __all__
