@@ -51,9 +51,12 @@ if TYPE_CHECKING:
         zcdp,
     )
     from dpexact.symbolic import symbolic
+    from dpexact.training.accountant import CertifiedAccountant as CertifiedAccountant
+    from dpexact.training.history import from_dp_event, from_opacus_history
 
 __version__ = "0.1.0"
 
+# CertifiedAccountant is not listed: it needs dp-accounting, which a star must not
 __all__ = [
     "Contradiction",
     "DpexactError",
@@ -76,6 +79,8 @@ __all__ = [
     "epsilon",
     "epsilon_curve",
     "fixed_size",
+    "from_dp_event",
+    "from_opacus_history",
     "gaussian",
     "gdp",
     "laplace",
@@ -110,6 +115,8 @@ _HOMES: Final = {
             "laplace parse poisson pure_dp staircase zcdp"
         ),
         "dpexact.symbolic": "symbolic",
+        "dpexact.training.accountant": "CertifiedAccountant",
+        "dpexact.training.history": "from_dp_event from_opacus_history",
     }.items()
     for name in names.split()
 }

@@ -7,12 +7,13 @@ interprets.
 
 from __future__ import annotations
 
+import math
 from dataclasses import MISSING, dataclass, fields
 from typing import Any, ClassVar, Final
 
 from dpexact.arguments import MAX_COUNT, integer_in, real_in
 from dpexact.errors import InvalidInput
-from dpexact.reals import Real, RealLike, rational
+from dpexact.reals import Real, RealLike, rational, real
 from dpexact.tokens import shorten
 
 #: Deepest nesting of mechanisms, so that each can be printed and parsed back.
@@ -299,5 +300,11 @@ def compose(*mechanisms: Mechanism) -> Mechanism:
 
 def repeat(mechanism: Mechanism, times: RealLike) -> Mechanism:
     """``mechanism`` run ``times`` times, ``1 <= times <= 10^18``."""
+    exact = real(times, "times").fraction
+    if exact is not None and exact.denominator != 1 and 1 < exact < MAX_COUNT:
+        raise InvalidInput(
+            f"times: {shorten(str(rational(exact)))} is not accepted; write {math.floor(exact)} or "
+            f"{math.ceil(exact)}, whichever ran; 'dpexact dpsgd' counts steps as frameworks do"
+        )
     count = integer_in(times, "times", 1, MAX_COUNT)
     return mechanism if count == 1 else Repetition(mechanism, count)
