@@ -57,7 +57,7 @@ class LaplaceNoise:
         """``rate``."""
         return ball(self.rate)
 
-    def moment(self, c: float, accuracy: float) -> arb:
+    def moment(self, c: float | Real, accuracy: float) -> arb:
         """Closed form; ``sinh x / (2 s + 1) = rate sinc(i x) / 2``, also at ``-1/2``."""
         rate = ball(self.rate)
         x = rate * (ball(c) + arb(0.5))
@@ -160,7 +160,7 @@ class FiniteLaw:
             first = arb.max(first, loss)
         return first
 
-    def moment(self, c: float, accuracy: float) -> arb:
+    def moment(self, c: float | Real, accuracy: float) -> arb:
         """``sum p (p/q)^c``."""
         order = ball(c)
         return sum((p * (order * (p / q).log()).exp() for p, q in self._balls()), arb(0))
@@ -243,7 +243,7 @@ class DiscreteGaussianNoise:
         half = self.shift**2 / (2 * ball(self.variance))
         return (half * s).exp() * self._theta(s) / plain
 
-    def moment(self, c: float, accuracy: float) -> arb:
+    def moment(self, c: float | Real, accuracy: float) -> arb:
         """Jacobi's theta function, certified by the ball library."""
         return self._moment(acb(ball(c)), self._theta(acb(0)).real).real
 

@@ -12,7 +12,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Protocol
+from typing import Final, Protocol
 
 from flint import acb, arb
 
@@ -25,6 +25,9 @@ from dpexact.accounting.contour.trapezoid import (
 )
 from dpexact.balls import approximate, ball
 from dpexact.reals import Real, rational
+
+#: Floats take a larger sigma for this one, and a smaller one for its inverse: they only propose.
+_LARGE: Final = 1e100
 
 
 class Step(Protocol):
@@ -47,8 +50,8 @@ class Step(Protocol):
     def largest_loss(self) -> arb | None:
         """Supremum of the finite losses, None when unbounded."""
 
-    def moment(self, c: float, accuracy: float) -> arb:
-        """``M(c)`` for real ``c > -1``."""
+    def moment(self, c: float | Real, accuracy: float) -> arb:
+        """``M(c)`` for real ``c > -1``; a float means its exact value."""
 
     def moments(self, c: float, step: float, count: int, accuracy: float) -> list[acb]:
         """``M(c + i n step)``, ``n = 0 .. count``, to about ``e^-accuracy M(c)``."""
@@ -86,9 +89,10 @@ class GaussianMixture:
 
     @cached_property
     def _shape(self) -> Shape:
-        return Shape(approximate(self.sigma), approximate(self.up), approximate(self.down))
+        sigma = min(max(approximate(self.sigma), 1 / _LARGE), _LARGE)
+        return Shape(sigma, approximate(self.up), approximate(self.down))
 
-    def _integrand(self, c: float) -> Integrand:
+    def _integrand(self, c: float | Real) -> Integrand:
         return Integrand.of(self.sigma, self.up, self.down, c)
 
     @property
@@ -110,9 +114,13 @@ class GaussianMixture:
             return None
         return -(1 - ball(self.down)).log()
 
-    def moment(self, c: float, accuracy: float) -> arb:
+    def moment(self, c: float | Real, accuracy: float) -> arb:
         """The trapezoidal rule on the real axis."""
-        return real_moment(self._integrand(c), self._shape.positive(c, accuracy))
+        return real_moment(self._integrand(c), self._shape.real(approximate(c), accuracy))
+
+    def moment_cost(self, c: float | Real, accuracy: float) -> int:
+        """About how many nodes ``moment`` sums."""
+        return self._shape.real(approximate(c), accuracy).heavy
 
     def moments(self, c: float, step: float, count: int, accuracy: float) -> list[acb]:
         """The trapezoidal rule on a line above the real axis, all nodes at once."""
@@ -190,7 +198,7 @@ class Gaussian:
         mu = ball(self.mu)
         return mu * mu / 2
 
-    def moment(self, c: float, accuracy: float) -> arb:
+    def moment(self, c: float | Real, accuracy: float) -> arb:
         """Closed form."""
         return (self._half_square() * ball(c) * (ball(c) + 1)).exp()
 
@@ -248,7 +256,7 @@ class Atoms:
         """``epsilon``."""
         return ball(self.epsilon)
 
-    def moment(self, c: float, accuracy: float) -> arb:
+    def moment(self, c: float | Real, accuracy: float) -> arb:
         """``(1 - delta) (e^{eps (1 + c)} + e^{-eps c}) / (1 + e^eps)``."""
         epsilon, exact = ball(self.epsilon), ball(c)
         rise, fall = (epsilon * (1 + exact)).exp(), (-epsilon * exact).exp()
