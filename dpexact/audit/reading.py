@@ -11,9 +11,9 @@ from typing import Final
 from dpexact.audit.claims import Claim, Place
 from dpexact.audit.records import Record, unknown_key
 from dpexact.audit.trees import Mapping, Scalar, Sequence, Tree, csv_tree, json_tree, yaml_tree
-from dpexact.audit.visible import visible
 from dpexact.errors import InvalidInput
 from dpexact.tokens import shorten
+from dpexact.visible import visible
 
 #: Largest claims file, in bytes: some 200,000 claims.
 MAX_BYTES: Final = 32 * 1024 * 1024

@@ -9,11 +9,11 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from dpexact.audit.reports.writing import check_writable, write_bytes_atomically
 from dpexact.enclosure import Enclosure
 from dpexact.errors import InvalidInput
 from dpexact.figures.drawing import PICTURES, picture
 from dpexact.figures.model import FigureData, Panel
+from dpexact.files import check_writable, write_bytes_atomically
 
 #: Digits printed beyond those certified.
 _SPARE: Final = 5

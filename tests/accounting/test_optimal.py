@@ -29,8 +29,8 @@ from dpexact import balls, delta, epsilon
 from dpexact.accounting import optimal
 from dpexact.accounting.optimal import OptimalComposition, binomial_divergence
 from dpexact.accounting.profile import InfiniteLoss
+from dpexact.answers import PrecisionNotReached
 from dpexact.enclosure import Enclosure
-from dpexact.errors import PrecisionNotReached
 from dpexact.mechanisms import approx_dp, pure_dp
 from dpexact.reals import real
 

@@ -15,8 +15,9 @@ from dpexact import balls
 from dpexact.accounting.contour import trapezoid
 from dpexact.accounting.renyi import averages, noises, renyi, sampled
 from dpexact.accounting.renyi.query import enclose_renyi, order_in
+from dpexact.answers import PrecisionNotReached
 from dpexact.enclosure import EXACT
-from dpexact.errors import InvalidInput, PrecisionNotReached, UnsupportedMechanism
+from dpexact.errors import InvalidInput, UnsupportedMechanism
 from dpexact.ternary import Ternary
 
 SCALE = float(os.environ.get("DPEXACT_TEST_SCALE", "1"))

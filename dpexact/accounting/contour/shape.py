@@ -12,12 +12,13 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dpexact.accounting.contour.numbers import TooExpensive
+from dpexact.accounting.pairs.pair import Jet
 
 Floats: TypeAlias = NDArray[np.floating[Any]]
 
@@ -56,18 +57,6 @@ class Rule:
 
     depth: float
     """Nodes lighter than ``e^-depth`` times the heaviest do not matter."""
-
-
-class Jet(NamedTuple):
-    """The value of a function and its first two derivatives."""
-
-    value: float
-    slope: float
-    bend: float
-
-    def along(self, move: float) -> float:
-        """The parabola that osculates the function."""
-        return self.value + move * (self.slope + self.bend * move / 2)
 
 
 def _widest(accuracy: float) -> float:

@@ -16,8 +16,9 @@ from typing import Final
 from flint import acb, arb, arb_mat
 
 from dpexact.accounting.contour import bounds
-from dpexact.accounting.contour.numbers import TooExpensive, line_sums
+from dpexact.accounting.contour.numbers import TooExpensive
 from dpexact.accounting.contour.shape import BLOCK, MOST_NODES, Rule
+from dpexact.accounting.pairs.power_sums import line_sums
 from dpexact.balls import ball
 from dpexact.reals import Real
 

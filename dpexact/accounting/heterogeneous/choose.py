@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 from typing import Final
 
-from dpexact.accounting.few_atoms import Atom, FewAtoms
+from dpexact.accounting.few_atoms import FewAtoms
 from dpexact.accounting.heterogeneous.commensurate import CountLaw, Parameters
 from dpexact.accounting.heterogeneous.meet_in_the_middle import Meeting
 from dpexact.accounting.heterogeneous.profile import HeterogeneousComposition
 from dpexact.accounting.lattice_part import MAX_ATOMS, response
 from dpexact.accounting.lattice_product import LatticeComposition, commensurate
+from dpexact.accounting.pairs.finite import Atom
 from dpexact.accounting.profile import InfiniteLoss, Profile
 from dpexact.reals import Real
 

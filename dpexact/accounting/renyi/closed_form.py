@@ -15,9 +15,9 @@ from typing import Final, TypeAlias
 from flint import arb
 
 from dpexact import balls, reals
+from dpexact.accounting.composition import Composition
 from dpexact.accounting.renyi import noises
 from dpexact.accounting.renyi.values import value
-from dpexact.accounting.unsampled import Unsampled
 from dpexact.enclosure import Enclosure
 from dpexact.errors import UnsupportedMechanism
 from dpexact.mechanisms import (
@@ -63,7 +63,7 @@ def divergence(step: Mechanism, order: Order, digits: int) -> Enclosure:
         case DiscreteGaussian(sigma, sensitivity) if _whole(order, sensitivity):
             return _discrete_gaussian(sigma, sensitivity, order, digits)
         case DiscreteLaplace() | Staircase() | DiscreteGaussian():
-            return noises.divergence(Unsampled.of({step: 1}), _ONE, order, False, digits)
+            return noises.divergence(Composition.of([(step, 1)]), _ONE, order, False, digits)
         case _:
             raise UnsupportedMechanism(f"no certified Rényi divergence for {step}")
 

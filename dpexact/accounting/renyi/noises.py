@@ -15,6 +15,7 @@ from typing import Final
 from flint import arb
 
 from dpexact import balls, reals
+from dpexact.accounting.composition import Composition
 from dpexact.accounting.few_atoms import MAX_TYPES, enumerate_types
 from dpexact.accounting.lattice_part import DiscreteGaussianPart, FinitePart, response
 from dpexact.accounting.profile import InfiniteLoss
@@ -22,7 +23,6 @@ from dpexact.accounting.renyi import averages
 from dpexact.accounting.renyi.binomial import mixture_moment
 from dpexact.accounting.renyi.excess import Excess
 from dpexact.accounting.renyi.values import value
-from dpexact.accounting.unsampled import Unsampled
 from dpexact.balls import approximate
 from dpexact.enclosure import Enclosure
 from dpexact.errors import UnsupportedMechanism
@@ -41,7 +41,7 @@ _ZERO: Final = Fraction(0)
 class Law:
     """The pair of a composition without sampling that is not Gaussian alone."""
 
-    def __init__(self, composed: Unsampled) -> None:
+    def __init__(self, composed: Composition) -> None:
         self.composed = composed
         self.infinite: InfiniteLoss = InfiniteLoss(tuple(composed.masses))
         responses = [(response(eps), count) for eps, count in composed.responses.items()]
@@ -210,7 +210,7 @@ class Law:
 
 
 def divergence(
-    composed: Unsampled, q: Real, order: Real | None, add: bool, digits: int
+    composed: Composition, q: Real, order: Real | None, add: bool, digits: int
 ) -> Enclosure:
     """The divergence on a sample of rate ``0 < q <= 1``, in one direction.
 
@@ -227,7 +227,7 @@ def divergence(
 
 
 def at_most(
-    composed: Unsampled, rho: Real, q: Real, order: Real | None, add: bool, digits: int
+    composed: Composition, rho: Real, q: Real, order: Real | None, add: bool, digits: int
 ) -> Enclosure:
     """An upper bound beside ``rho``-zCDP: the binomial sum at the order rounded up.
 

@@ -21,8 +21,8 @@ from typing import Final, Literal, TypeAlias, get_args
 from flint import arb
 
 from dpexact import balls, reals
-from dpexact.accounting.contour import steps
 from dpexact.accounting.contour.numbers import TooExpensive
+from dpexact.accounting.pairs import mixture
 from dpexact.accounting.renyi import sandwich, series
 from dpexact.accounting.renyi.binomial import mixture_moment
 from dpexact.accounting.renyi.closed_form import INFINITE, Order
@@ -103,8 +103,8 @@ class SampledGaussian:
         self.positive: bool = not (add and self.above_one)  # the sign of the power
 
     @cached_property
-    def _pair(self) -> steps.GaussianMixture:
-        way = steps.add if self.add else steps.remove
+    def _pair(self) -> mixture.GaussianMixture:
+        way = mixture.add if self.add else mixture.remove
         return way(1 / reals.square_root(self.square), self.q)
 
     def divergence(self, digits: int, method: Method) -> Enclosure:

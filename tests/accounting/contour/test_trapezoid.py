@@ -13,7 +13,6 @@ from sampled_gaussian import moment
 from dpexact import balls
 from dpexact.accounting.contour.numbers import TooExpensive
 from dpexact.accounting.contour.shape import Rule, Shape
-from dpexact.accounting.contour.steps import GaussianMixture, add, remove
 from dpexact.accounting.contour.trapezoid import (
     Integrand,
     _real_sum,
@@ -21,6 +20,7 @@ from dpexact.accounting.contour.trapezoid import (
     positive_sum,
     real_moment,
 )
+from dpexact.accounting.pairs.mixture import GaussianMixture, add, remove
 from dpexact.reals import rational, real
 
 BITS = 200
