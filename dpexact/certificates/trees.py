@@ -61,7 +61,7 @@ def mechanism_tree(mechanism: Mechanism) -> Tree:
             return [name, number_tree(x), number_tree(y), number_tree(z)]
         case DiscreteLaplace(x, n) | DiscreteGaussian(x, n):
             return [name, number_tree(x), str(n)]
-    parts = [one**count for one, count in mechanism.steps().items()]
-    if parts == [mechanism]:
+    laws = [one**count for one, count in mechanism.steps().items()]
+    if laws == [mechanism]:
         raise UnsupportedMechanism(f"certificates do not speak of {mechanism}")
-    return mechanism_tree(compose(*parts))  # one that stands for the law of others
+    return mechanism_tree(compose(*laws))  # one that stands for the law of others
