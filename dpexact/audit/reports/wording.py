@@ -146,20 +146,13 @@ def contract_text(contract: Contract) -> str:
 
 
 def distinct_wrong(report: Report) -> int:
-    """The number of wrong claims without those that repeat one of the same package.
+    """The number of wrong claims without repetitions.
 
-    An accountant that is built on another one, whose package it names last, repeats its errors:
-    they count once where question, kind and grade are the same.
+    Accountants that are built on one another, or on the same lines, give one wrong value to one
+    question: that is one defect, whoever repeats it.
     """
-    wrong = (finding for finding in report.findings if finding.verdict in WRONG)
-    return len({_defect(finding) for finding in wrong})
-
-
-def _defect(finding: Finding) -> tuple[object, ...]:
-    claim = finding.claim
-    engine = claim.accountant.rsplit(" ", 2)[-2:]
-    question = (claim.mechanism, claim.quantity, claim.at, claim.direction, claim.kind)
-    return (*question, *engine, finding.grade)
+    claims = [finding.claim for finding in report.findings if finding.verdict in WRONG]
+    return len({(c.mechanism, c.quantity, c.at, c.direction, c.kind, c.claimed) for c in claims})
 
 
 def grades_sentence(report: Report) -> str:
@@ -173,7 +166,7 @@ def grades_sentence(report: Report) -> str:
     parts = [f"{counts[grade]} {grade}" for grade in GRADES if counts[grade]]
     repeated = counts.total() - distinct_wrong(report)
     if repeated:
-        parts.append(f"{repeated} of these repeat one of the same package")
+        parts.append(f"{repeated} of these repeated")
     return f"grades of the wrong claims: {', '.join(parts)}" if parts else ""
 
 
