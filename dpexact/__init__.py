@@ -4,7 +4,7 @@ Rooms, each importing only from those before it::
 
     errors, ternary, visible < enclosure, files < answers, comparison, tokens < reals
            < exactness < balls < arguments < mechanisms, tradeoff < accounting
-           < symbolic, audit < certificates, oracle < cli
+           < symbolic, empirical, audit < certificates, oracle < cli
 
 Every public name is imported when it is first used, so that ``import dpexact`` costs nothing and
 :mod:`dpexact.oracle` works where only the standard library is installed.
@@ -51,9 +51,12 @@ if TYPE_CHECKING:
         zcdp,
     )
     from dpexact.symbolic import symbolic
+    from dpexact.training.accountant import CertifiedAccountant as CertifiedAccountant
+    from dpexact.training.history import from_dp_event, from_opacus_history
 
 __version__ = "0.1.0"
 
+# CertifiedAccountant is not listed: it needs dp-accounting, which a star must not
 __all__ = [
     "Contradiction",
     "DpexactError",
@@ -76,6 +79,8 @@ __all__ = [
     "epsilon",
     "epsilon_curve",
     "fixed_size",
+    "from_dp_event",
+    "from_opacus_history",
     "gaussian",
     "gdp",
     "laplace",
@@ -110,12 +115,14 @@ _HOMES: Final = {
             "laplace parse poisson pure_dp staircase zcdp"
         ),
         "dpexact.symbolic": "symbolic",
+        "dpexact.training.accountant": "CertifiedAccountant",
+        "dpexact.training.history": "from_dp_event from_opacus_history",
     }.items()
     for name in names.split()
 }
 #: Rooms that are reached as attributes after a plain ``import dpexact``.
 _ROOMS: Final = frozenset(
-    ("accounting", "enclosure", "errors", "exactness", "mechanisms", "oracle", "reals")
+    ("accounting", "empirical", "enclosure", "errors", "exactness", "mechanisms", "oracle", "reals")
 )
 
 

@@ -11,6 +11,10 @@ class InvalidInput(DpexactError, ValueError):
     """An argument is outside its domain; the message names it, its value and what is accepted."""
 
 
+class NotWritten(InvalidInput):
+    """A file could not be written, though nothing spoke against it before; the old one stays."""
+
+
 class UnsupportedMechanism(DpexactError, NotImplementedError):
     """The mechanism is well formed, but no certified method accounts for it."""
 

@@ -9,7 +9,7 @@ import stat
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from dpexact.errors import InvalidInput
+from dpexact.errors import InvalidInput, NotWritten
 from dpexact.visible import visible
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ def write_atomically(path: str | os.PathLike[str], text: str) -> None:
     Links are followed, the mode of an old file is kept, and devices and pipes are written directly.
 
     Raises:
-        InvalidInput: ``path`` is a directory or cannot be written; nothing has changed then.
+        NotWritten: ``path`` is a directory or cannot be written; nothing has changed then.
     """
     write_bytes_atomically(path, text.encode("utf-8"))
 
@@ -48,7 +48,7 @@ def write_bytes_atomically(path: str | os.PathLike[str], content: bytes) -> None
         _write(Path(path), content)
     except (OSError, ValueError) as error:  # ValueError: a NUL in the path
         reason = getattr(error, "strerror", None) or str(error)
-        raise InvalidInput(f"{visible(os.fspath(path))}: cannot write: {reason}") from None
+        raise NotWritten(f"{visible(os.fspath(path))}: cannot write: {reason}") from None
 
 
 def _write(path: Path, content: bytes) -> None:

@@ -87,7 +87,7 @@ def test_the_bench_by_name_and_by_flag(call, monkeypatch):
         (("--accountant", "opendp", "--found", "f.yaml"), "No such option '--found'"),
         (("claims.csv", "--scheduler", "tcp://a:1"), "--jobs: not with --scheduler"),
         (("hunt", "--accountant", "a", "--found", "no/f.csv"), "its folder does not exist"),
-        ((), "give a claims file or --accountant NAME"),
+        ((), "give a claims file, --claim or --accountant NAME"),
     ],
     ids=str,
 )

@@ -133,7 +133,8 @@ def calibrate(
     target = real_in(delta, "delta", ">= 0", "<= 1")
     wanted = digits_in(digits)
     way = direction_in(direction)
-    return delivered(_Calibration(blank, parameter, point, target, wanted, way).run(), wanted)
+    found = _Calibration(blank, parameter, point, target, wanted, way).run()
+    return delivered(found.relied_on("upper" if parameter.least else "lower"), wanted)
 
 
 def parameter_of(template: Template) -> Parameter:

@@ -19,14 +19,18 @@ _HOMES: Final = {
     "calibrate": "quantities",
     "completion": "completing",
     "delta": "quantities",
+    "dpsgd": "training",
+    "empirical": "empirical",
     "epsilon": "quantities",
     "figure": "figures",
+    "log": "training",
     "oracle": "oracle",
     "prove": "proving",
     "renyi": "quantities",
     "selftest": "selftesting",
     "symbolic": "formulas",
     "tradeoff": "quantities",
+    "verify": "verifying",
 }
 
 
@@ -56,5 +60,6 @@ def main() -> None:
 
     \b
     Exit codes: 0 done (audit: every claim sound), 1 a claim is certified unsound,
-    2 bad input or usage, 3 undecided at the precision cap.
+    2 bad input or usage, 3 undecided at the precision cap, 70 a defect of dpexact,
+    74 output could not be written, 130 interrupted, 141 a closed pipe.
     """

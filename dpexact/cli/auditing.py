@@ -64,6 +64,13 @@ def _complete(ctx: click.Context, _: click.Parameter, incomplete: str) -> list[C
 
 @click.group(cls=AuditGroup, no_args_is_help=False, subcommand_metavar="| COMMAND ...")
 @click.argument("claims", nargs=-1, type=click.Path(path_type=Path), shell_complete=_complete)
+@click.option(
+    "--claim",
+    "sentences",
+    multiple=True,
+    metavar="SENTENCE",
+    help='Judge "epsilon <= 2.4 of EXPR at delta 1e-5 [by SOURCE]"; also >=, ~, delta.',
+)
 @accountant_option
 @workload_option
 @python_option
@@ -78,6 +85,7 @@ def _complete(ctx: click.Context, _: click.Parameter, incomplete: str) -> list[C
 @judging_options
 def audit(
     claims: tuple[Path, ...],
+    sentences: tuple[str, ...],
     accountants: tuple[str, ...],
     workloads: tuple[str, ...],
     pythons: dict[str, str],
@@ -95,6 +103,7 @@ def audit(
     Examples:
       dpexact audit docs/examples/recorded_claims.yaml --html report.html
       dpexact audit --accountant dp-accounting-pld --workload basics --json report.json
+      dpexact audit --claim "epsilon <= 2.4 of poisson(gaussian(1.1), 1/235)^14100 at delta 1e-5"
       dpexact audit claims.csv --jobs 8 --journal findings.jsonl
       dpexact audit claims.csv --scheduler tcp://10.0.0.1:8786
       dpexact audit claims.yaml --junit report.xml --sarif report.sarif --markdown report.md
@@ -102,18 +111,19 @@ def audit(
       dpexact audit hunt --accountant dp-accounting-pld --found found.yaml
       dpexact audit bench
     """
-    if not (claims or accountants):
-        raise click.UsageError("nothing to audit: give a claims file or --accountant NAME")
+    if not (claims or sentences or accountants):
+        raise click.UsageError("nothing to audit: give a claims file, --claim or --accountant NAME")
     if (workloads or pythons) and not accountants:
         raise click.UsageError("--workload and --python need --accountant NAME to ask")
     from dpexact.audit.accountants import Limits
     from dpexact.audit.live import ask
     from dpexact.audit.runner import collect
     from dpexact.audit.runs import AccountantRun
+    from dpexact.audit.sentences import claim_of
     from dpexact.progress import progress_bar
 
     judging = Judging(options, dict.fromkeys(claims, "a claims file"))
-    listed = collect(claims)
+    listed = [*collect(claims), *map(claim_of, sentences)]
     runs: tuple[AccountantRun, ...] = ()
     with judging.journal() as journal:
         if accountants:

@@ -14,7 +14,7 @@ import click
 
 import dpexact
 from dpexact.cli.certifying import certificate_option, certify_audit
-from dpexact.cli.errors import fail
+from dpexact.cli.errors import EXIT_INTERRUPTED, fail
 from dpexact.cli.options import SECONDS, cores, digits_option
 from dpexact.cli.report_files import ReportFiles, report_options, tell_actions
 
@@ -103,7 +103,7 @@ class Judging:
                 yield journal
         except KeyboardInterrupt:
             kept = f"{self._journal} keeps what was found, the same command goes on"
-            fail(f"interrupted; {kept}", 130)
+            fail(f"interrupted; {kept}", EXIT_INTERRUPTED)
 
     def report(
         self, claims: Sequence[Claim], runs: Sequence[AccountantRun], journal: Journal | None

@@ -19,6 +19,7 @@ from dpexact.cli.options import (
     json_option,
     method_option,
 )
+from dpexact.cli.plotting import plot_option, plotter
 from dpexact.cli.printing import answer
 
 
@@ -28,6 +29,7 @@ from dpexact.cli.printing import answer
 @digits_option
 @direction_option
 @method_option
+@plot_option("delta over epsilon")
 @certificate_option
 @json_option
 def delta(
@@ -36,6 +38,7 @@ def delta(
     digits: int,
     direction: str,
     method: str,
+    plot: Path | None,
     certificate_file: Path | None,
     as_json: bool,
 ) -> int:
@@ -55,7 +58,10 @@ def delta(
         quantity="delta",
         arguments={"epsilon": epsilon},
         direction=direction,
-        then=certifier(certificate_file, mechanism, "delta", epsilon, direction),
+        then=[
+            certifier(certificate_file, mechanism, "delta", epsilon, direction),
+            plotter(plot, lambda runs: runs.profile_figure(mechanism, epsilon, direction)),
+        ],
     )
 
 
@@ -65,6 +71,7 @@ def delta(
 @digits_option
 @direction_option
 @method_option
+@plot_option("epsilon over the repetitions")
 @certificate_option
 @json_option
 def epsilon(
@@ -73,6 +80,7 @@ def epsilon(
     digits: int,
     direction: str,
     method: str,
+    plot: Path | None,
     certificate_file: Path | None,
     as_json: bool,
 ) -> int:
@@ -92,7 +100,10 @@ def epsilon(
         quantity="epsilon",
         arguments={"delta": delta},
         direction=direction,
-        then=certifier(certificate_file, mechanism, "epsilon", delta, direction),
+        then=[
+            certifier(certificate_file, mechanism, "epsilon", delta, direction),
+            plotter(plot, lambda runs: runs.run_figure(mechanism, delta, direction)),
+        ],
     )
 
 
@@ -203,5 +214,4 @@ def calibrate(
         quantity=blank.parameter,
         arguments={"epsilon": epsilon, "delta": delta},
         direction=direction,
-        safe="upper" if parameter.least else "lower",
     )

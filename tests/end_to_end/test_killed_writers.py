@@ -50,12 +50,11 @@ for i in itertools.cycle((1, 0)):
     write(i, folder)
 """
 
-#: What may open a file to write: the one writer, appenders, and one file for a child's eyes.
+#: What may open a file to write: the one writer, and appenders.
 MAY_WRITE = {
     "dpexact/files.py",
     "dpexact/audit/reports/github_actions.py",
     "dpexact/audit/journal.py",
-    "dpexact/figures/accountants.py",
 }
 _WRITES = re.compile(r"""\.write_(?:text|bytes)\(|open\([^)]*["'][rwxa]?[wxa+]b?["']|\.savefig\(""")
 

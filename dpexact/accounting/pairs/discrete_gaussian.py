@@ -32,11 +32,6 @@ class DiscreteGaussian(Pair):
     variance: Real
     shift: int
 
-    @property
-    def reverse(self) -> DiscreteGaussian:
-        """The same pair, reflected."""
-        return self
-
     def overlap(self) -> arb:
         """``1 - sqrt(1 - M(-1/2)^2)``, which is no more by Le Cam's inequality."""
         affinity = self.moment(-0.5, 0.0).lower()

@@ -23,11 +23,6 @@ class Gaussian(Pair):
     lattice_points: ClassVar[int] = 512
 
     @property
-    def reverse(self) -> Gaussian:
-        """The same pair, reflected."""
-        return self
-
-    @property
     def decays(self) -> bool:
         """Whether there is any loss at all."""
         return self.mu.fraction != 0
@@ -44,15 +39,9 @@ class Gaussian(Pair):
         mu = ball(self.mu)
         return mu * mu / 2
 
-    def moment(self, c: float, accuracy: float) -> arb:
+    def at(self, s: acb) -> acb:
         """Closed form."""
-        return (self._half_square() * ball(c) * (ball(c) + 1)).exp()
-
-    def moments(self, c: float, step: float, count: int, accuracy: float) -> list[acb]:
-        """Closed form."""
-        half, exact, rise = acb(self._half_square()), arb(c), arb(step)
-        nodes = (acb(exact, n * rise) for n in range(count + 1))
-        return [(half * s * (s + 1)).exp() for s in nodes]
+        return (self._half_square() * s * (s + 1)).exp()
 
     def decayed(self, c: float, u: float, accuracy: float) -> arb:
         """``|M(c + iu)| = M(c) e^{-mu^2 u^2 / 2}``, decreasing."""

@@ -28,11 +28,6 @@ class Laplace(Pair):
     rate: Real
 
     @property
-    def reverse(self) -> Laplace:
-        """The same pair, reflected."""
-        return self
-
-    @property
     def decays(self) -> bool:
         """Not to zero, but the continuous part of the loss does, and many steps need no more."""
         return True

@@ -12,6 +12,8 @@ from typing import ClassVar, NamedTuple, TypeAlias
 
 from flint import acb, arb
 
+from dpexact.balls import ball
+
 Masses: TypeAlias = tuple[arb, arb]
 """Probabilities of one event under ``P`` and under ``Q``."""
 Tails: TypeAlias = Callable[[arb], Masses]
@@ -42,9 +44,9 @@ class Pair(ABC):
     lattice_points: ClassVar[int] = 64
 
     @property
-    @abstractmethod
     def reverse(self) -> Pair:
-        """The pair ``(Q, P)``, perhaps reflected."""
+        """The pair ``(Q, P)``, reflected; the same if the pair is symmetric."""
+        return self
 
     def mass(self) -> arb:
         """``P(Z finite)``, which for every pair here equals ``Q(Z finite)``."""
@@ -69,13 +71,18 @@ class Pair(ABC):
         """Whether ``M(c + iu)`` tends to zero as ``u`` grows, or what is left of it is small."""
         return False
 
-    @abstractmethod
+    def at(self, s: acb) -> acb:
+        """``M(s)`` for ``Re s > -1``, where it has a closed form."""
+        raise NotImplementedError
+
     def moment(self, c: float, accuracy: float) -> arb:
         """``M(c)`` for real ``c > -1``."""
+        return self.at(acb(ball(c))).real
 
-    @abstractmethod
     def moments(self, c: float, step: float, count: int, accuracy: float) -> list[acb]:
         """``M(c + i n step)``, ``n = 0 .. count``, to about ``e^-accuracy M(c)``."""
+        start, rise = arb(c), arb(step)
+        return [self.at(acb(start, n * rise)) for n in range(count + 1)]
 
     def decayed(self, c: float, u: float, accuracy: float) -> arb:
         """An upper bound on ``|M(c + iu')|`` for every ``u' >= u``; without decay ``M(c)``."""

@@ -21,11 +21,6 @@ class Response(Pair):
     epsilon: Real
     lost: Real
 
-    @property
-    def reverse(self) -> Response:
-        """The same pair."""
-        return self
-
     def mass(self) -> arb:
         """``1 - lost``."""
         return 1 - ball(self.lost)
