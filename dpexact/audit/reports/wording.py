@@ -161,14 +161,13 @@ def grades_sentence(report: Report) -> str:
 
     >>> from dpexact.audit import Claim, audit
     >>> grades_sentence(audit(Claim("pure_dp(1)", "epsilon", "0.9", "0", "upper")))
-    'grades of the wrong claims: 1 gross'
+    'grades: 1 gross'
     """
     counts = Counter(f.grade for f in report.findings if f.verdict in WRONG)
     parts = [f"{counts[grade]} {grade}" for grade in GRADES if counts[grade]]
     repeated = counts.total() - distinct_wrong(report)
-    if repeated:
-        parts.append(f"{repeated} of these repeated")
-    return f"grades of the wrong claims: {', '.join(parts)}" if parts else ""
+    again = f" ({repeated} repeated)" if repeated else ""
+    return f"grades: {', '.join(parts)}{again}" if parts else ""
 
 
 def verdict_text(finding: Finding) -> str:
