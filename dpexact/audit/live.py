@@ -183,7 +183,7 @@ class _Table:
             answer = Answer(tuple(interview.claims(question)))
         except NoAnswer as error:
             call = call_of(interview.accountant, question)
-            answer = Answer(failure=Failure(str(question.case), call, str(error)))
+            answer = Answer(failure=Failure(str(question.case), call, str(error), error.refused))
         if self._journal and not self._stopped:
             self._journal.write_answer(key, answer)
         return answer

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from dpexact.audit.claims import Claim, Kind, argument_of, quantity_in
+from dpexact.audit.claims import ARGUMENTS, Claim, Kind, quantity_in
 from dpexact.errors import InvalidInput
 from dpexact.tokens import shorten
 
@@ -28,7 +28,7 @@ def claim_of(sentence: str) -> Claim:
     ('epsilon <= 2.4 at delta = 0.00001', 'Opacus 1.6')
     """
     found = _SENTENCE.fullmatch(sentence)
-    if found is None or found[5] != argument_of(quantity_in(found[1])):
+    if found is None or found[5] != ARGUMENTS[quantity_in(found[1])]:
         raise InvalidInput(
             f"claim: {shorten(repr(sentence))} is not accepted; write for example "
             "'epsilon <= 2.4 of gaussian(1.1)^9 at delta 1e-5 by Opacus 1.6'"

@@ -41,6 +41,8 @@ def statement(
     Raises:
         NoCertificate: the checker has no route for it, or not the time.
     """
+    if quantity not in ("delta", "epsilon"):
+        raise NoCertificate(f"no certificate: the checker does not know {quantity}")
     try:
         tree = mechanism_tree(mechanism)
         steps = checker.steps_of(tree)

@@ -20,6 +20,8 @@ from dpexact.cli.options import (
     python_option,
     workload_option,
 )
+from dpexact.cli.scoring import scoreboard
+from dpexact.errors import InvalidInput
 
 
 class AuditGroup(click.Group):
@@ -142,8 +144,15 @@ def audit(
 
 
 @audit.command()
+@click.option(
+    "--advisories",
+    "folder",
+    type=click.Path(path_type=Path, file_okay=False),
+    metavar="DIR",
+    help="Write a page for its maintainers on each claim that is wrong by more than rounding.",
+)
 @judging_options
-def bench(**options: Any) -> int:
+def bench(folder: Path | None, **options: Any) -> int:
     """Judge the recorded claims of the package: known wrong answers, and right ones as controls.
 
     The exit code is 0 if every verdict is as expected.
@@ -152,16 +161,29 @@ def bench(**options: Any) -> int:
     Examples:
       dpexact audit bench
       dpexact audit bench --html report.html --jobs 2
+      dpexact audit bench --advisories advisories
     """
     from dpexact.audit.bench import bench as recorded
 
     judging = Judging(options, {})
     with judging.journal() as journal:
-        came_true, hoped = judging.report(recorded(), (), journal).expectations
+        report = judging.report(recorded(), (), journal)
+    if folder is not None:
+        from dpexact.advisories import advisories, recorded_causes
+        from dpexact.files import write_atomically
+
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise InvalidInput(f"--advisories: cannot make {folder}: {error.strerror}") from None
+        for name, text in advisories(report, recorded_causes()).items():
+            write_atomically(folder / name, text)
+    came_true, hoped = report.expectations
     return int(came_true < hoped)
 
 
 audit.add_command(hunt)
+audit.add_command(scoreboard)
 
 
 @click.command()

@@ -6,6 +6,7 @@ import shlex
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -43,6 +44,11 @@ _OPTIONS = (
         type=click.Path(path_type=Path),
         help="Keep answers and findings here as they come; an interrupted audit goes on from it.",
     ),
+    click.option(
+        "--strict",
+        is_flag=True,
+        help="Exit with 1 for claims that are wrong by a rounding, or invalid, too.",
+    ),
     certificate_option,
     digits_option,
 )
@@ -71,6 +77,7 @@ class Judging:
         if options["jobs"] is not None and options["scheduler"] is not None:
             raise click.UsageError("--jobs: not with --scheduler, whose workers judge")
         self._options = options
+        self._started = datetime.now(UTC)
         self.jobs: int = options["jobs"] or cores()
         self._journal: Path | None = options["journal_file"]
         self._certificate: Path | None = options["certificate_file"]
@@ -120,6 +127,8 @@ class Judging:
                 progress=stack.enter_context(progress_bar("judging")),
                 command=shlex.join(["dpexact", *sys.argv[1:]]),
                 runs=runs,
+                strict=self._options["strict"],
+                started=self._started,
             )
         self._files.write(report)
         print_report(report)

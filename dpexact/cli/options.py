@@ -74,6 +74,14 @@ def cores() -> int:
     return os.cpu_count() or 1
 
 
+def program(path: str) -> str:
+    """The program at ``path``, or of that name."""
+    executable = shutil.which(os.path.expanduser(path))
+    if executable is None:
+        raise click.BadParameter(f"{path!r} is not a program; give the path of a Python")
+    return executable
+
+
 def _interpreters(
     context: click.Context, parameter: click.Parameter, given: tuple[str, ...]
 ) -> dict[str, str]:
@@ -83,9 +91,7 @@ def _interpreters(
         name, separator, path = text.partition("=")
         if not separator or os.sep in name:
             name, path = "", text
-        executable = shutil.which(os.path.expanduser(path))
-        if executable is None:
-            raise click.BadParameter(f"{path!r} is not a program; give the path of a Python")
+        executable = program(path)
         if name in found:
             whose = f"for {name}" if name else "for all"
             raise click.BadParameter(f"given twice {whose}")

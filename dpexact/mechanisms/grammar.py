@@ -20,7 +20,7 @@ from dpexact.errors import InvalidInput
 from dpexact.mechanisms import base
 from dpexact.mechanisms.base import FixedSize, Mechanism, Repetition, compose, repeat
 from dpexact.mechanisms.template import TIMES, Hole, Template
-from dpexact.reals import parse_real, read_real
+from dpexact.reals import read_atom, read_real
 from dpexact.tokens import Token, Tokens, shorten, unknown
 
 #: The mechanisms that text can name.
@@ -129,16 +129,12 @@ def _read_power(tokens: Tokens) -> Mechanism:
 
 
 def _read_times(tokens: Tokens, mechanism: Mechanism) -> Mechanism:
-    token = tokens.take()
-    if token.text == "?":
+    token = tokens.next
+    if tokens.accept("?"):
         return Hole(Repetition, TIMES, (("mechanism", mechanism),))
     if token.text != "(" and token.kind != "number":
-        raise tokens.error("expected a positive integer number of repetitions", token)
-    if token.text == "(":
-        times = read_real(tokens)
-        tokens.expect(")", token)
-    else:
-        times = parse_real(token.text)
+        raise tokens.error("expected a positive integer number of repetitions")
+    times = read_atom(tokens)
     try:
         return repeat(mechanism, times)
     except InvalidInput as error:

@@ -89,7 +89,8 @@ def _workload(suite: str) -> Iterator[Question]:
     files = [str(_FOLDER / f"{suite}.yaml")] + [suite] * (suite in WORKLOADS)
     for file in files:
         for case in load(file).cases:
-            if case.at.fraction is not None:  # readers of the table have no logarithms
+            # readers of the table have no logarithms, and no trade-off functions
+            if case.at.fraction is not None and case.quantity != "beta":
                 yield Question(case.mechanism, case.quantity, str(case.at), case.direction)
 
 

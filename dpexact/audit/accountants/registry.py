@@ -27,12 +27,24 @@ class Accountant(Protocol):
     its methods. :meth:`answer` is called in a process of its own, perhaps of another interpreter,
     that has loaded the file by its path. A query is
 
-    ``{"mechanism": TREE, "steps": [[TREE, int], ...], "quantity": "epsilon" | "delta",
-    "at": float, "direction": "both" | "remove" | "add"}``, where ``at`` is the value of the other
-    quantity, and ``TREE`` is ``{"name": "compose", "parts": [TREE, ...]}``, ``{"name": "repeat",
-    "mechanism": TREE, "times": int}`` or ``{"name": NAME, PARAMETER: float | int | TREE, ...}``
-    with the names and parameters of the mechanism grammar. ``steps`` is the same mechanism as a
-    list of single mechanisms and how often each is run.
+    ``{"mechanism": TREE, "steps": [[TREE, int], ...], "quantity": "epsilon" | "delta" | "beta",
+    "at": float, "direction": "both" | "remove" | "add"}``, where ``at`` is the value of the
+    argument (delta, epsilon and alpha), and ``TREE`` is
+    ``{"name": "compose", "parts": [TREE, ...]}``,
+    ``{"name": "repeat", "mechanism": TREE, "times": int}`` or
+    ``{"name": NAME, PARAMETER: float | int | TREE, ...}`` with the names and parameters of the
+    mechanism grammar. ``steps`` is the same mechanism as a list of single mechanisms and how often
+    each is run.
+
+    An adapter may have, beside what stands below:
+
+    * ``quantities``: what it can be asked; without it that is epsilon and delta. Of ``beta`` it
+      answers the kinds reversed: an upper bound of the privacy loss is a lower one of the error.
+    * ``contract(query, kind)``: what the package documents of such a claim, as the fields of
+      :class:`dpexact.audit.Contract`: ``sentence``, ``where``, ``relation``, and the errors that
+      it allows, ``absolute``, ``relative`` and ``at`` (in the argument).
+    * ``refusals``: parts of the messages by which the package itself says that it cannot answer; an
+      honest refusal is no failure.
     """
 
     @property

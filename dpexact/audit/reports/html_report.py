@@ -15,7 +15,7 @@ from dpexact.audit.claims import number_text
 from dpexact.audit.reports import strips, wording
 from dpexact.audit.reports.drawing import figure
 from dpexact.audit.runner import Report
-from dpexact.audit.verdicts import RIGHT, WRONG, Finding, Verdict
+from dpexact.audit.verdicts import GUILTY, RIGHT, WRONG, Finding, Verdict
 from dpexact.enclosure import Bound
 from dpexact.files import write_atomically
 from dpexact.visible import visible
@@ -46,7 +46,7 @@ def to_html(report: Report) -> str:
     page = _templates().get_template("page.html")
     return page.render(
         report=report,
-        wrong=sum(report.summary[verdict] for verdict in WRONG),
+        wrong=sum(report.grades[grade] for grade in GUILTY),
         style=Markup(_part("page.css")),
         script=Markup(script),
         script_hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
@@ -80,9 +80,11 @@ def _templates() -> Environment:
         lstrip_blocks=True,
     )
     templates.globals |= {
+        "GUILTY": GUILTY,
         "RIGHT": RIGHT,
         "WRONG": WRONG,
         "certified_text": wording.certified_text,
+        "contract_text": wording.contract_text,
         "claims": strips.claims,
         "crowded": strips.crowded,
         "error_text": wording.error_text,
@@ -91,6 +93,7 @@ def _templates() -> Environment:
         "outcome_sentence": wording.outcome_sentence,
         "reproduce": wording.reproduce,
         "run_sentence": wording.run_sentence,
+        "grades": wording.GRADE_WORDS,
         "shape": strips.shape,
         "signs": _SIGNS,
         "tone": strips.tone,

@@ -1,8 +1,9 @@
 """The relative errors of each accountant's claims, a strip each; ``page/errors.html`` draws it.
 
-The scale is symmetrical around 0: linear close to it, logarithmic beyond. Wrong, undecided and
-right claims differ by shape and by lane, not only by colour. Claims of one verdict that fall on the
-same place share a mark, so that a strip of ten thousand claims is as small as one of a hundred.
+The scale is symmetrical around 0: linear close to it, logarithmic beyond. Claims that are wrong by
+much or by little, undecided and right ones differ by shape and by lane, not only by colour. Claims
+of one lane that fall on the same place share a mark, so that a strip of ten thousand claims is as
+small as one of a hundred.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from typing import Final
 from dpexact.audit.reports.drawing import logarithm
 from dpexact.audit.reports.wording import error_text
 from dpexact.audit.runner import Report
-from dpexact.audit.verdicts import RIGHT, WRONG, Finding, Verdict
+from dpexact.audit.verdicts import GUILTY, RIGHT, WRONG, Finding, Grade, Verdict
 from dpexact.enclosure import Bound
 
 #: Half the width of the linear part and of the whole scale, in percent, and where infinity is.
@@ -27,7 +28,12 @@ _FLOOR, _CEILING = -30, 6
 #: Marks are drawn on so many places of a percent.
 _PLACES: Final = 2
 #: Baseline and name of each lane.
-LANES: Final = {"bad": (13, "certified wrong"), "open": (31, "undecided"), "good": (49, "right")}
+LANES: Final = {
+    "bad": (9, "certified wrong"),
+    "mild": (23, "wrong by a lesser grade"),
+    "open": (37, "undecided"),
+    "good": (51, "right"),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,9 +95,11 @@ def strips(report: Report) -> list[Strip]:
     return [_strip(name, groups[name], scale) for name in names]
 
 
-def tone(verdict: Verdict) -> str:
-    """The lane of ``verdict``, and the class of what is shown of it."""
-    return "bad" if verdict in WRONG else "good" if verdict in RIGHT else "open"
+def tone(verdict: Verdict, grade: Grade = "gross") -> str:
+    """The lane of a finding, and the class of what is shown of it."""
+    if verdict in WRONG:
+        return "bad" if grade in GUILTY else "mild"
+    return "good" if verdict in RIGHT else "open"
 
 
 def _size(finding: Finding) -> Bound | None:
@@ -114,7 +122,7 @@ def _strip(accountant: str, findings: list[Finding], scale: Scale) -> Strip:
         size = _size(finding)
         if size is not None:
             place = round(scale.at(size) * _PLACES) / _PLACES
-            marks[tone(finding.verdict), place] += 1
+            marks[tone(finding.verdict, finding.grade), place] += 1
     return Strip(accountant, _words(findings), scale, marks)
 
 
@@ -127,7 +135,7 @@ def _words(findings: list[Finding]) -> str:
     """What the strip shows, for who does not see it."""
     parts = []
     for lane, (_, words) in LANES.items():
-        group = [finding for finding in findings if tone(finding.verdict) == lane]
+        group = [finding for finding in findings if tone(finding.verdict, finding.grade) == lane]
         known = [(size, f) for f in group if (size := _size(f)) is not None]
         part = f"{len(group)} {words}"
         if known:
@@ -147,6 +155,7 @@ def shape(lane: str, count: int) -> str:
     r = round(4 + min(math.log2(count) / 2, 3), 1)
     return {
         "bad": f"M-{r} -{r}L{r} {r}M-{r} {r}L{r} -{r}",
+        "mild": f"M-{r} {r}L0 -{r}L{r} {r}Z",
         "open": f"M0 -{r + 1}L{r + 1} 0L0 {r + 1}L-{r + 1} 0Z",
         "good": f"M-{r} 0a{r} {r} 0 1 0 {2 * r} 0a{r} {r} 0 1 0 -{2 * r} 0Z",
     }[lane]

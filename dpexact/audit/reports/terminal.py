@@ -9,7 +9,12 @@ from rich.table import Table
 from rich.text import Text
 
 from dpexact.audit.reports.run_lines import run_lines
-from dpexact.audit.reports.wording import certified_text, error_text, verdict_sentence
+from dpexact.audit.reports.wording import (
+    certified_text,
+    error_text,
+    grades_sentence,
+    verdict_sentence,
+)
 from dpexact.audit.runner import Report
 from dpexact.audit.verdicts import RIGHT, WRONG, Finding, Verdict
 from dpexact.mechanisms.base import shown
@@ -43,8 +48,13 @@ def print_report(report: Report, console: Console | None = None) -> None:
     table.add_column(overflow="fold")
     listed = _listed(report)
     for finding in listed:
-        verdict = finding.verdict.upper() if finding.verdict in WRONG else finding.verdict
-        table.add_row(Text(verdict, style=_STYLES[finding.verdict]), _safe(_told(finding), out))
+        verdict, style = str(finding.verdict), _STYLES[finding.verdict]
+        if finding.verdict in WRONG and not finding.guilty:
+            style = "yellow"
+        elif finding.guilty:
+            verdict = verdict.upper()
+        shown = f"{verdict}\n{finding.grade}" if finding.grade != "none" else verdict
+        table.add_row(Text(shown, style=style), _safe(_told(finding), out))
     if listed:
         out.print(table)
     if hidden := len(report.findings) - len(listed):
@@ -53,7 +63,8 @@ def print_report(report: Report, console: Console | None = None) -> None:
     for run in report.runs:
         for line in run_lines(run):
             out.print(_safe(Text(line), out))
-    out.print(_safe(Text(verdict_sentence(report)), out))
+    for sentence in filter(None, (grades_sentence(report), verdict_sentence(report))):
+        out.print(_safe(Text(sentence), out))
 
 
 def _listed(report: Report) -> list[Finding]:

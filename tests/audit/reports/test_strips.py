@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from dpexact.audit import audit
 from dpexact.audit.reports.html_report import to_html
 from dpexact.audit.reports.strips import Scale, tone
-from dpexact.audit.verdicts import VERDICTS
+from dpexact.audit.verdicts import GRADES, VERDICTS
 
 PLACE = re.compile(r'<svg x="([0-9.]+)%" y="\d+" overflow="visible"><path class="mark (\w+)"')
 
@@ -33,6 +33,7 @@ def strips(report):
 
 def test_tones():
     assert [tone(verdict) for verdict in VERDICTS] == ["bad", "bad", "open", "good", "good"]
+    assert [tone("unsound", grade) for grade in GRADES[:-1]] == ["bad"] * 2 + ["mild"] * 3
 
 
 @given(st.fractions(), st.fractions())
@@ -57,8 +58,8 @@ def test_marks_differ_by_shape_and_side():
     marks = PLACE.findall(text.split('class="strip"')[1])
     assert [(lane, float(place) < 50) for place, lane in marks] == [("bad", True), ("good", False)]
     shapes = dict(re.findall(r'class="mark (\w+)" d="([^"]+)"', text))
-    assert set(shapes) == {"bad", "open", "good"}
-    assert len(set(shapes.values())) == 3
+    assert set(shapes) == {"bad", "mild", "open", "good"}
+    assert len(set(shapes.values())) == 4
 
 
 def test_one_strip_an_accountant_and_the_unnamed_last():

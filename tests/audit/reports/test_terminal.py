@@ -30,6 +30,7 @@ def test_verdicts_numbers_and_summary(report):
     assert "4.37717809568122..." in text
     assert "+0.5213... %" in text
     assert "note: no zCDP guarantee of poisson(zcdp(1), 0.5) is known" in text
+    assert "grades of the wrong claims: 3 gross\n" in text
     assert text.endswith("11 claims: 3 certified wrong, 6 certified right, 2 undecided\n")
 
 

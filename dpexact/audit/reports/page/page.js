@@ -11,12 +11,14 @@ document.addEventListener("DOMContentLoaded", () => {
   const where = pages.querySelector("span");
   const size = Number(table.dataset.page);
   const claims = Array.from(table.querySelectorAll("tbody.claim"), (body, index) => {
-    const { verdict, place, accountant, ranks } = body.dataset;
+    const { verdict, grade, place, accountant, ranks } = body.dataset;
     const [claim, by, truth, error] = ranks.split(" ").map(Number);
     const rank = { verdict: index, place: Number(place), claim, accountant: by, truth, error };
-    return { body, verdict, accountant, rank, text: body.textContent.toLowerCase() };
+    return { body, verdict, grade, accountant, rank, text: body.textContent.toLowerCase() };
   });
-  const verdicts = Array.from(controls.querySelectorAll("[name=verdict]"));
+  const boxes = ["verdict", "grade"].map((name) => ({
+    name, all: Array.from(controls.querySelectorAll(`[name=${name}]`)),
+  }));
   const headings = Array.from(table.querySelectorAll("thead button"));
   const initial = { order: "verdict", reverse: false };
   let listed = claims;
@@ -40,10 +42,12 @@ document.addEventListener("DOMContentLoaded", () => {
     }
   };
   const filter = () => {
-    const wanted = new Set(verdicts.filter((box) => box.checked).map((box) => box.value));
+    const off = boxes.map(({ name, all }) => ({
+      name, values: new Set(all.filter((box) => !box.checked).map((box) => box.value)),
+    }));
     const accountant = fields.accountant.value;
     const text = fields.text.value.toLowerCase();
-    listed = claims.filter((claim) => wanted.has(claim.verdict)
+    listed = claims.filter((claim) => !off.some(({ name, values }) => values.has(claim[name]))
       && (!accountant || claim.accountant === accountant) && claim.text.includes(text));
     const found = new Set(listed);
     for (const claim of claims) claim.body.hidden = !found.has(claim);
@@ -62,8 +66,9 @@ document.addEventListener("DOMContentLoaded", () => {
   };
   const keep = () => {
     const state = new URLSearchParams();
-    if (!verdicts.every((box) => box.checked)) {
-      state.set("verdict", verdicts.filter((box) => box.checked).map((box) => box.value));
+    for (const { name, all } of boxes) {
+      const on = all.filter((box) => box.checked);
+      if (on.length < all.length) state.set(name, on.map((box) => box.value));
     }
     for (const name of ["accountant", "text"]) if (fields[name].value) state.set(name, fields[name].value);
     if (fields.order.value !== initial.order) state.set("order", fields.order.value);
@@ -82,8 +87,10 @@ document.addEventListener("DOMContentLoaded", () => {
     const hash = location.hash.slice(1);
     const one = /^claim-\d+$/.test(hash);
     const state = new URLSearchParams(one ? "" : hash);
-    const wanted = state.get("verdict");
-    for (const box of verdicts) box.checked = wanted === null || wanted.split(",").includes(box.value);
+    for (const { name, all } of boxes) {
+      const wanted = state.get(name);
+      for (const box of all) box.checked = wanted === null || wanted.split(",").includes(box.value);
+    }
     choose(fields.accountant, state.get("accountant"), "");
     choose(fields.order, state.get("order"), initial.order);
     fields.reverse.checked = state.get("reverse") === "1";
