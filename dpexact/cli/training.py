@@ -143,8 +143,9 @@ def log(
 ) -> int:
     """Epsilon of what FILE records.
 
-    FILE is CSV with the columns sigma, q and steps, or JSON: the history or state_dict() of an
-    accountant of Opacus, or a DpEvent of dp-accounting as an object with class_name.
+    FILE is CSV with the columns sigma, q and steps; the statement that TensorFlow Privacy prints;
+    or JSON: the history or state_dict() of an accountant of Opacus, or a DpEvent of dp-accounting
+    as an object with class_name.
 
     \b
     Example:
