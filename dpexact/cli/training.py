@@ -199,7 +199,9 @@ def _lines(report: Report) -> Iterator[str]:
         claim = finding.claim
         name = claim.id.partition(":")[0]
         value, error = number_text(claim.claimed), error_text(finding.relative_error)
-        yield f"  {name} ({claim.kind}): {value}: {finding.verdict}, {error} ({claim.accountant})"
+        grade = "" if finding.grade == "none" else f" ({finding.grade})"
+        judged = f"{finding.verdict}{grade}, {error}"
+        yield f"  {name} ({claim.kind}): {value}: {judged} ({claim.accountant})"
     for run in report.runs:
         reasons = [run.reason, *(skip.reason for skip in run.skipped)]
         for reason in filter(None, [*reasons, *(failure.reason for failure in run.failures)]):
