@@ -407,7 +407,7 @@ def _read_signed(tokens: Tokens) -> Real:
         value = _read_signed(tokens)
         tokens.ascend()
         return value if sign.text == "+" else negate(value)
-    base = _read_atom(tokens)
+    base = read_atom(tokens)
     if operator := tokens.accept("^", "**"):
         tokens.descend()
         exponent = _read_signed(tokens)
@@ -416,7 +416,8 @@ def _read_signed(tokens: Tokens) -> Real:
     return base
 
 
-def _read_atom(tokens: Tokens) -> Real:
+def read_atom(tokens: Tokens) -> Real:
+    """Read ``atom := number | name | name "(" sum ")" | "(" sum ")"`` from ``tokens``."""
     token = tokens.take()
     if token.kind == "number":
         return _located(tokens, token, _from_decimal, _decimal(tokens, token))

@@ -30,6 +30,7 @@ _HOMES: Final = {
     "selftest": "selftesting",
     "symbolic": "formulas",
     "tradeoff": "quantities",
+    "verify": "verifying",
 }
 
 

@@ -14,6 +14,7 @@ from dpexact.answers import PrecisionNotReached
 from dpexact.cli.errors import EXIT_UNDECIDED
 from dpexact.enclosure import Enclosure
 from dpexact.mechanisms import Mechanism
+from dpexact.mechanisms.base import shown
 from dpexact.tokens import shorten
 
 #: Longer mechanisms are shortened for people; JSON has them whole.
@@ -68,7 +69,7 @@ def answer(
         relation = "=" if template else "<=" if bounded else found.relation
         click.echo(f"{quantity} {relation} {found.safe()}")
         given = ", ".join(f"{name} = {value}" for name, value in arguments.items())
-        click.echo(f"  of {shorten(str(of), _SHOWN)} at {given}")
+        click.echo(f"  of {shorten(of if isinstance(of, str) else shown(of), _SHOWN)} at {given}")
         lower, upper = found.decimal_bounds(digits + 5)
         click.echo(f"  certified in [{lower}, {upper}]")
         if template and not found.is_exact:

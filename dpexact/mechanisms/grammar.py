@@ -20,7 +20,7 @@ from dpexact.errors import InvalidInput
 from dpexact.mechanisms import base
 from dpexact.mechanisms.base import FixedSize, Mechanism, Repetition, compose, repeat
 from dpexact.mechanisms.template import TIMES, Hole, Template
-from dpexact.reals import parse_real, read_real
+from dpexact.reals import read_atom, read_real
 from dpexact.tokens import Token, Tokens, shorten, unknown
 
 #: The mechanisms that text can name.
@@ -55,7 +55,7 @@ def parse(text: str) -> Mechanism:
         InvalidInput: with the column of what is wrong.
 
     >>> parse("poisson(gaussian(1.3), 256/60000)^3515")
-    Repetition(mechanism=Poisson(mechanism=Gaussian(...)), times=3515)
+    <Mechanism poisson(gaussian(1.3), 8/1875)^3515>
     """
     if not isinstance(text, str):
         raise InvalidInput(f"mechanism: {shorten(repr(text))} is not text")
@@ -129,16 +129,12 @@ def _read_power(tokens: Tokens) -> Mechanism:
 
 
 def _read_times(tokens: Tokens, mechanism: Mechanism) -> Mechanism:
-    token = tokens.take()
-    if token.text == "?":
+    token = tokens.next
+    if tokens.accept("?"):
         return Hole(Repetition, TIMES, (("mechanism", mechanism),))
     if token.text != "(" and token.kind != "number":
-        raise tokens.error("expected a positive integer number of repetitions", token)
-    if token.text == "(":
-        times = read_real(tokens)
-        tokens.expect(")", token)
-    else:
-        times = parse_real(token.text)
+        raise tokens.error("expected a positive integer number of repetitions")
+    times = read_atom(tokens)
     try:
         return repeat(mechanism, times)
     except InvalidInput as error:

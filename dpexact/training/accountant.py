@@ -28,7 +28,7 @@ class CertifiedAccountant(PrivacyAccountant):  # type: ignore[misc]
     """A ``dp_accounting.PrivacyAccountant`` whose answers are certified upper bounds.
 
     ``get_epsilon`` and ``get_delta`` return the smallest float that is certainly not below the
-    truth; :attr:`mechanism` is what was composed, for any other question.
+    truth; ``mechanism`` is what was composed, for any other question.
 
     Args:
         neighboring_relation: any of dp-accounting's.

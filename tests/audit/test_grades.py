@@ -1,14 +1,19 @@
 """Grades: how wrong a wrong claim is, against an independent reading in exact arithmetic."""
 
+import json
 import math
+from datetime import UTC, datetime, timedelta
 from fractions import Fraction
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from dpexact.audit import Claim, Contract, audit, judge
+from dpexact.audit import Claim, Contract, audit, judge, read_claims
+from dpexact.audit.claims_file import write_claims
+from dpexact.cli import main
 from dpexact.comparison import GRADES, WRONG, grade, verdict, within
 from dpexact.enclosure import Enclosure
 from dpexact.errors import InvalidInput
@@ -227,3 +232,53 @@ def test_exit_codes_by_grade(claims, grade, codes):
     reports = [audit(claims, strict=strict) for strict in (False, True)]
     assert tuple(report.exit_code for report in reports) == codes
     assert reports[0].grades[grade] == len(claims) == sum(reports[0].grades.values())
+
+
+@pytest.mark.parametrize(("options", "code"), [([], 0), (["--strict"], 1)])
+def test_the_command_is_strict_if_it_is_told(tmp_path, options, code):
+    path = tmp_path / "claims.csv"
+    path.write_text(
+        "mechanism,claims,epsilon,delta,kind\npure_dp(1)^10,epsilon,9.999999999999998,0,upper\n"
+    )
+    result = CliRunner().invoke(main, ["audit", str(path), "--json", str(path) + ".json", *options])
+    assert result.exit_code == code, result.output
+    assert "unsound" in result.output
+    assert "UNSOUND" not in result.output
+    assert "grades of the wrong claims: 1 rounding" in result.output
+    assert json.loads((tmp_path / "claims.csv.json").read_text())["strict"] == bool(options)
+
+
+def test_the_time_of_an_audit_counts_what_came_before():
+    started = datetime.now(UTC) - timedelta(seconds=100)
+    report = audit([SHORT], started=started)
+    assert report.started == started.isoformat(timespec="seconds")
+    assert 100 <= report.seconds < 160
+
+
+def test_claims_files_keep_contracts_and_other_quantities(tmp_path):
+    contract = Contract("words: these", "here 1.0", "add/remove", absolute="1e-3", at="1/1000")
+    claims = [
+        Claim("pure_dp(1)", "epsilon", "0.9", "0", "upper", contract=contract),
+        Claim("gaussian(1)", "beta", "0.3", "0.1", "lower"),
+        Claim("gaussian(1)", "renyi", "1.5", "3", "estimate"),
+    ]
+    for suffix in ("yaml", "json", "csv"):
+        write_claims(claims, tmp_path / f"c.{suffix}")
+        assert read_claims(tmp_path / f"c.{suffix}") == claims
+
+
+@pytest.mark.parametrize(
+    ("row", "said"),
+    [
+        ("claims: beta, beta: 0.3, alpha: 2, kind: lower", "alpha: 2 "),
+        ("claims: beta, beta: 0.3, kind: lower", "key 'alpha' is missing"),
+        ("claims: beta, beta: 0.3, alpha: 0.1, delta: 0, kind: lower", "delta is not accepted"),
+        ("claims: renyi, renyi: 1, order: 0.5, kind: upper", "order: 0.5"),
+        ("claims: delta, delta: 1, epsilon: 0, kind: upper, contract_at: 1", "no sentence"),
+    ],
+)
+def test_mistakes_are_named(tmp_path, row, said):
+    path = tmp_path / "c.yaml"
+    path.write_text(f"claims:\n  - {{mechanism: gaussian(1), {row}}}\n")
+    with pytest.raises(InvalidInput, match=said):
+        read_claims(path)

@@ -58,11 +58,11 @@ CUTS: tuple[tuple[str, str, tuple[int, ...]], ...] = (
     ("accounting.contour.epsilons", "_NEWTON_STEPS", (1, 3)),
     ("accounting.contour.epsilons", "_BISECTIONS", (1,)),
     ("accounting.contour.shape", "MAX_NODES", (50, 400)),
+    ("accounting.contour.shape", "MOST_NODES", (10, 200)),
     ("accounting.renyi.sampled", "ATTEMPTS", (1,)),
     ("accounting.renyi.sampled", "MAX_TERMS", (4, 60)),
     ("accounting.renyi.sampled", "MAX_BITS", (60, 200)),
     ("accounting.renyi.averages", "MAX_EVALUATIONS", (2, 40)),
-    ("accounting.renyi.trapezoid", "MAX_NODES", (10, 200)),
 )
 
 #: Numbers below ``2^-n`` are not resolved: this changes two names at once.

@@ -53,7 +53,7 @@ class ManyInside(Pair):
         """The sum of the rates."""
         return sum((ball(rate) * count for rate, count in self.parts), arb(0))
 
-    def moment(self, c: float, accuracy: float) -> arb:
+    def moment(self, c: float | Real, accuracy: float) -> arb:
         """That of the unrestricted law, an upper bound."""
         product = arb(1)
         for noise, count in self._noises:

@@ -52,7 +52,7 @@ class DiscreteGaussian(Pair):
         half = self.shift**2 / (2 * ball(self.variance))
         return (half * s).exp() * self._theta(s) / plain
 
-    def moment(self, c: float, accuracy: float) -> arb:
+    def moment(self, c: float | Real, accuracy: float) -> arb:
         """Jacobi's theta function, certified by the ball library."""
         return self._moment(acb(ball(c)), self._theta(acb(0)).real).real
 

@@ -110,7 +110,7 @@ class Finite(Pair):
             first = arb.max(first, loss)
         return first
 
-    def moment(self, c: float, accuracy: float) -> arb:
+    def moment(self, c: float | Real, accuracy: float) -> arb:
         """``sum p (p/q)^c``."""
         order = ball(c)
         return sum((p * (order * (p / q).log()).exp() for p, q in self._balls()), arb(0))

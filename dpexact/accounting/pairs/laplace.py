@@ -40,7 +40,7 @@ class Laplace(Pair):
         """``rate``."""
         return ball(self.rate)
 
-    def moment(self, c: float, accuracy: float) -> arb:
+    def moment(self, c: float | Real, accuracy: float) -> arb:
         """Closed form; ``sinh x / (2 s + 1) = rate sinc(i x) / 2``, also at ``-1/2``."""
         rate = ball(self.rate)
         x = rate * (ball(c) + arb(0.5))

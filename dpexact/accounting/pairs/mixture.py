@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Final
 
 from flint import acb, arb
 
@@ -19,6 +20,9 @@ from dpexact.accounting.contour.trapezoid import (
 from dpexact.accounting.pairs.pair import Jet, Pair
 from dpexact.balls import approximate, ball
 from dpexact.reals import Real, rational
+
+#: Floats take a larger sigma for this one, and a smaller one for its inverse: they only propose.
+_LARGE: Final = 1e100
 
 
 @dataclass(frozen=True)
@@ -41,9 +45,10 @@ class GaussianMixture(Pair):
 
     @cached_property
     def _shape(self) -> Shape:
-        return Shape(approximate(self.sigma), approximate(self.up), approximate(self.down))
+        sigma = min(max(approximate(self.sigma), 1 / _LARGE), _LARGE)
+        return Shape(sigma, approximate(self.up), approximate(self.down))
 
-    def _integrand(self, c: float) -> Integrand:
+    def _integrand(self, c: float | Real) -> Integrand:
         return Integrand.of(self.sigma, self.up, self.down, c)
 
     @property
@@ -61,9 +66,13 @@ class GaussianMixture(Pair):
             return None
         return -(1 - ball(self.down)).log()
 
-    def moment(self, c: float, accuracy: float) -> arb:
+    def moment(self, c: float | Real, accuracy: float) -> arb:
         """The trapezoidal rule on the real axis."""
-        return real_moment(self._integrand(c), self._shape.positive(c, accuracy))
+        return real_moment(self._integrand(c), self._shape.real(approximate(c), accuracy))
+
+    def moment_cost(self, c: float | Real, accuracy: float) -> int:
+        """About how many nodes ``moment`` sums."""
+        return self._shape.real(approximate(c), accuracy).heavy
 
     def moments(self, c: float, step: float, count: int, accuracy: float) -> list[acb]:
         """The trapezoidal rule on a line above the real axis, all nodes at once."""

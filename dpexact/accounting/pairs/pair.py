@@ -13,6 +13,7 @@ from typing import ClassVar, NamedTuple, TypeAlias
 from flint import acb, arb
 
 from dpexact.balls import ball
+from dpexact.reals import Real
 
 Masses: TypeAlias = tuple[arb, arb]
 """Probabilities of one event under ``P`` and under ``Q``."""
@@ -75,8 +76,8 @@ class Pair(ABC):
         """``M(s)`` for ``Re s > -1``, where it has a closed form."""
         raise NotImplementedError
 
-    def moment(self, c: float, accuracy: float) -> arb:
-        """``M(c)`` for real ``c > -1``."""
+    def moment(self, c: float | Real, accuracy: float) -> arb:
+        """``M(c)`` for real ``c > -1``; a float means its exact value."""
         return self.at(acb(ball(c))).real
 
     def moments(self, c: float, step: float, count: int, accuracy: float) -> list[acb]:

@@ -33,7 +33,7 @@ class Response(Pair):
         """``epsilon``."""
         return ball(self.epsilon)
 
-    def moment(self, c: float, accuracy: float) -> arb:
+    def moment(self, c: float | Real, accuracy: float) -> arb:
         """``(1 - lost) (e^{eps (1 + c)} + e^{-eps c}) / (1 + e^eps)``."""
         epsilon, exact = ball(self.epsilon), ball(c)
         rise, fall = (epsilon * (1 + exact)).exp(), (-epsilon * exact).exp()

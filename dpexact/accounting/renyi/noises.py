@@ -19,7 +19,7 @@ from dpexact.accounting.composition import Composition
 from dpexact.accounting.few_atoms import MAX_TYPES, enumerate_types
 from dpexact.accounting.lattice_part import DiscreteGaussianPart, FinitePart, response
 from dpexact.accounting.profile import InfiniteLoss
-from dpexact.accounting.renyi import averages, scale
+from dpexact.accounting.renyi import averages
 from dpexact.accounting.renyi.binomial import mixture_moment
 from dpexact.accounting.renyi.excess import Excess
 from dpexact.accounting.renyi.values import value
@@ -112,7 +112,7 @@ class Law:
         """``D_order`` of the sample, removing; no mass of infinite loss."""
 
         def compute() -> arb:
-            moment = mixture_moment(self.log_moments(order, zcdp), balls.ball(q))
+            moment = mixture_moment(self.log_moments(order, zcdp), order, balls.ball(q))
             return moment.log1p() / (order - 1)
 
         lost = _lost_bits(q)
@@ -265,5 +265,6 @@ def _integer(order: Real) -> int | None:
 def _lost_bits(q: Real, *others: Real) -> int:
     """About how many bits the smallness of ``q`` and the size of what else enters take."""
     # proposes: a first precision; certify raises it where it is too low
-    sizes = [-scale.logarithm(q), *(2 * abs(scale.logarithm(x)) for x in others if x.fraction != 0)]
-    return min(balls.CAP_EXTRA, math.ceil(sum(sizes) / math.log(2))) + 8
+    log = balls.approximate_log
+    sizes = [-log(q), *(2 * abs(log(x)) for x in others if x.fraction != 0)]
+    return math.ceil(min(sum(sizes) / math.log(2), balls.CAP_EXTRA)) + 8

@@ -20,7 +20,7 @@ class FourierAccountant:
     name = "fourier-accountant"
     distributions: tuple[str, ...] = ("fourier-accountant",)
     module = "fourier_accountant"
-    install = "fourier-accountant"
+    install = '"dpexact[accountants]"'
     kinds: tuple[str, ...] = ("estimate",)
     refusals: tuple[str, ...] = (
         "Epsilon out of [-L,L] window",

@@ -17,6 +17,7 @@ from dpexact.audit.reports.wording import (
 )
 from dpexact.audit.runner import Report
 from dpexact.audit.verdicts import RIGHT, WRONG, Finding, Verdict
+from dpexact.mechanisms.base import shown
 from dpexact.tokens import shorten
 from dpexact.visible import visible
 
@@ -80,7 +81,7 @@ def _listed(report: Report) -> list[Finding]:
 def _told(finding: Finding) -> Text:
     claim = finding.claim
     error = error_text(finding.relative_error)
-    text = Text(f"{visible(str(claim.mechanism))}: {claim.statement}\n")
+    text = Text(f"{visible(shown(claim.mechanism))}: {claim.statement}\n")
     text.append(f"certified {claim.quantity}: {certified_text(finding)}, relative error: {error}")
     if finding.as_expected is False:
         text.append(f"\nnot as expected: {claim.expect}", style="bold")

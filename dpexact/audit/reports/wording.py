@@ -13,6 +13,7 @@ from dpexact.audit.runner import Report
 from dpexact.audit.runs import AccountantRun
 from dpexact.audit.verdicts import GRADES, RIGHT, VERDICTS, WRONG, Finding, Grade
 from dpexact.enclosure import Enclosure
+from dpexact.mechanisms.base import shown
 from dpexact.tokens import shorten
 from dpexact.visible import visible
 
@@ -81,7 +82,7 @@ def witness(finding: Finding) -> str:
     certified = certified_text(finding)
     relation = "in" if certified.startswith("[") else "="
     said = (
-        f"{shorten(visible(str(claim.mechanism)), 300)} claims {claim.statement}",
+        f"{shorten(visible(shown(claim.mechanism)), 300)} claims {claim.statement}",
         f"certified {claim.quantity} {relation} {certified}",
         f"relative error {error_text(finding.relative_error)}",
     )

@@ -170,6 +170,17 @@ def test_a_bound_of_the_loss_is_a_lower_claim_of_the_type_ii_error(
     assert abs(error.lower) < Fraction(1, 1000)
 
 
+@pytest.mark.parametrize("mechanism", ["gaussian(3, 2)^20", "gdp(1/2)^8"])
+def test_pld_accounting_brackets(interviews: Any, mechanism: str) -> None:
+    upper, lower = claims(interviews("pld-accounting"), mechanism, *E5)
+    assert (upper.kind, lower.kind) == ("upper", "lower")
+    for claim in (upper, lower):
+        finding = judge(claim)
+        assert finding.verdict == "sound"
+        assert finding.relative_error is not None
+        assert abs(finding.relative_error.lower) < Fraction(1, 50)
+
+
 def test_fourier_accountant_estimates(interviews: Any) -> None:
     for quantity, at in [E5, ("delta", "1/2")]:
         asked = ("poisson(gaussian(2), 1/16)^50", quantity, at, "remove")
@@ -195,6 +206,7 @@ DIRECTIONS = {
     "opacus-rdp": {"both", "remove"},
     "opacus-prv": {"both", "remove"},
     "opacus-gdp": {"both", "remove"},
+    "pld-accounting": set(),
     "prv-accountant": {"both", "remove"},
     "tensorflow-privacy-gdp": {"both", "remove"},
     "fourier-accountant": {"both", "remove"},
