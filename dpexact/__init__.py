@@ -2,9 +2,9 @@
 
 Rooms, each importing only from those before it::
 
-    errors, ternary < enclosure < answers, comparison, tokens < reals < exactness < balls
-           < arguments < mechanisms, tradeoff < accounting < symbolic, audit
-           < certificates, oracle < cli
+    errors, ternary, visible < enclosure, files < answers, comparison, tokens < reals
+           < exactness < balls < arguments < mechanisms, tradeoff < accounting
+           < symbolic, empirical, audit < certificates, oracle < cli
 
 Every public name is imported when it is first used, so that ``import dpexact`` costs nothing and
 :mod:`dpexact.oracle` works where only the standard library is installed.
@@ -25,13 +25,13 @@ if TYPE_CHECKING:
     from dpexact.accounting.queries import delta, delta_bounds, epsilon, epsilon_curve
     from dpexact.accounting.renyi.query import renyi
     from dpexact.accounting.tradeoff_of import tradeoff
+    from dpexact.answers import PrecisionNotReached
     from dpexact.audit.runner import audit
     from dpexact.enclosure import Enclosure
     from dpexact.errors import (
         Contradiction,
         DpexactError,
         InvalidInput,
-        PrecisionNotReached,
         UndecidedComparison,
         UnsupportedMechanism,
     )
@@ -51,9 +51,12 @@ if TYPE_CHECKING:
         zcdp,
     )
     from dpexact.symbolic import symbolic
+    from dpexact.training.accountant import CertifiedAccountant as CertifiedAccountant
+    from dpexact.training.history import from_dp_event, from_opacus_history
 
 __version__ = "0.1.0"
 
+# CertifiedAccountant is not listed: it needs dp-accounting, which a star must not
 __all__ = [
     "Contradiction",
     "DpexactError",
@@ -76,6 +79,8 @@ __all__ = [
     "epsilon",
     "epsilon_curve",
     "fixed_size",
+    "from_dp_event",
+    "from_opacus_history",
     "gaussian",
     "gdp",
     "laplace",
@@ -93,27 +98,31 @@ __all__ = [
 _HOMES: Final = {
     name: home
     for home, names in {
-        "dpexact.accounting": (
-            "approximation_error bounds calibrate delta delta_bounds epsilon epsilon_curve renyi "
-            "tradeoff"
-        ),
+        "dpexact.accounting.approximate": "approximation_error",
+        "dpexact.accounting.bounds_of": "bounds",
+        "dpexact.accounting.calibrate": "calibrate",
+        "dpexact.accounting.queries": "delta delta_bounds epsilon epsilon_curve",
+        "dpexact.accounting.renyi.query": "renyi",
+        "dpexact.accounting.tradeoff_of": "tradeoff",
+        "dpexact.answers": "PrecisionNotReached",
         "dpexact.audit.runner": "audit",
         "dpexact.enclosure": "Enclosure",
         "dpexact.errors": (
-            "Contradiction DpexactError InvalidInput PrecisionNotReached UndecidedComparison "
-            "UnsupportedMechanism"
+            "Contradiction DpexactError InvalidInput UndecidedComparison UnsupportedMechanism"
         ),
         "dpexact.mechanisms": (
             "Mechanism approx_dp discrete_gaussian discrete_laplace fixed_size gaussian gdp "
             "laplace parse poisson pure_dp staircase zcdp"
         ),
         "dpexact.symbolic": "symbolic",
+        "dpexact.training.accountant": "CertifiedAccountant",
+        "dpexact.training.history": "from_dp_event from_opacus_history",
     }.items()
     for name in names.split()
 }
 #: Rooms that are reached as attributes after a plain ``import dpexact``.
 _ROOMS: Final = frozenset(
-    ("accounting", "enclosure", "errors", "exactness", "mechanisms", "oracle", "reals")
+    ("accounting", "empirical", "enclosure", "errors", "exactness", "mechanisms", "oracle", "reals")
 )
 
 
@@ -144,4 +153,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_HOMES, *_ROOMS})
+    return __all__

@@ -5,7 +5,21 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from dpexact.enclosure import Enclosure
-from dpexact.errors import PrecisionNotReached
+from dpexact.errors import DpexactError
+
+
+class PrecisionNotReached(DpexactError, ArithmeticError):
+    """The requested digits could not be certified within the stated limits.
+
+    ``best`` is the narrowest enclosure that was certified; it is correct, only wide.
+    """
+
+    def __init__(self, message: str, best: Enclosure) -> None:
+        super().__init__(message)
+        self.best = best
+
+    def __reduce__(self) -> tuple[type[PrecisionNotReached], tuple[str, Enclosure]]:
+        return type(self), (str(self), self.best)
 
 
 def delivered(answer: Enclosure, digits: int) -> Enclosure:

@@ -11,8 +11,22 @@ from dpexact.enclosure import Bound, Enclosure
 Verdict: TypeAlias = Literal["unsound", "inaccurate", "undecided", "accurate", "sound"]
 """What an audit says of a claim."""
 
+Grade: TypeAlias = Literal["gross", "visible", "rounding", "invalid", "contract", "none"]
+"""How wrong a wrong claim is."""
+
 #: All verdicts, the worst first.
 VERDICTS: Final[tuple[Verdict, ...]] = get_args(Verdict)
+WRONG: Final[frozenset[Verdict]] = frozenset({"unsound", "inaccurate"})
+RIGHT: Final[frozenset[Verdict]] = frozenset({"sound", "accurate"})
+#: All grades, the worst first, and those that convict.
+GRADES: Final[tuple[Grade, ...]] = get_args(Grade)
+GUILTY: Final[frozenset[Grade]] = frozenset({"gross", "visible"})
+
+#: Units in the last place of the claimed double, and relative errors, up to which a claim is off by
+#: rounding, and no more than visibly.
+ROUNDING_ULPS: Final = 4
+ROUNDING: Final = Fraction(1, 10**12)
+VISIBLE: Final = Fraction(1, 10**6)
 
 _ZERO: Final = Fraction(0)
 
@@ -54,6 +68,67 @@ def _estimate(low: Bound, high: Bound, truth: Enclosure, tolerance: Fraction) ->
 
 def _accuracy(holds: bool, fails: bool) -> Verdict:
     return "accurate" if holds else "inaccurate" if fails else "undecided"
+
+
+def grade(
+    kind: str,
+    low: Bound,
+    high: Bound,
+    truth: Enclosure,
+    tolerance: Fraction = _ZERO,
+    highest: Bound = math.inf,
+) -> Grade:
+    """How far from ``truth`` a claim in ``[low, high]`` is that :func:`verdict` finds wrong.
+
+    It is measured from the claim to the nearer end of ``truth``, and so is the least that is
+    certain: ``rounding`` within :data:`ROUNDING_ULPS` units in the last place of the claimed double
+    or :data:`ROUNDING` relative to the truth, ``visible`` up to :data:`VISIBLE`, else ``gross``.
+    It is ``invalid`` for NaN, and where only a value outside ``[0, highest]`` is wrong: the value
+    of the domain next to it is not. ``none`` for claims that are not certified wrong.
+
+    >>> grade("upper", Fraction(1), Fraction(1), Enclosure.exact(Fraction(1_000_001, 1_000_000)))
+    'visible'
+    >>> grade("upper", Fraction(-1), Fraction(-1), Enclosure.exact(Fraction(0)))
+    'invalid'
+    """
+    if low != low:
+        return "invalid"
+    if verdict(kind, low, high, truth, tolerance) not in WRONG:
+        return "none"
+    first, last = (min(max(end, _ZERO), highest) for end in (low, high))
+    if (first, last) != (low, high) and verdict(kind, first, last, truth, tolerance) not in WRONG:
+        return "invalid"
+    claimed, nearest = _nearest(low, high, truth)
+    if not isinstance(claimed, Fraction) or not isinstance(nearest, Fraction):
+        return "gross"
+    gap = abs(claimed - nearest)
+    if gap <= ROUNDING * nearest or gap <= ROUNDING_ULPS * _ulp(claimed):
+        return "rounding"
+    return "visible" if gap <= VISIBLE * nearest else "gross"
+
+
+def within(
+    low: Bound, high: Bound, truth: Enclosure, absolute: Fraction, relative: Fraction
+) -> bool:
+    """Whether no ``|c - t| > absolute + relative * t`` is certain of ``c`` in ``[low, high]``."""
+    claimed, nearest = _nearest(low, high, truth)
+    if not isinstance(claimed, Fraction) or not isinstance(nearest, Fraction):
+        return claimed == nearest
+    return abs(claimed - nearest) <= absolute + relative * nearest
+
+
+def _nearest(low: Bound, high: Bound, truth: Enclosure) -> tuple[Bound, Bound]:
+    """The two nearest of the claims in ``[low, high]`` and the truths; equal where they overlap."""
+    if high < truth.lower:
+        return high, truth.lower
+    return (low, truth.upper) if low > truth.upper else (low, low)
+
+
+def _ulp(claimed: Fraction) -> Fraction:
+    try:
+        return Fraction(math.ulp(float(claimed)))
+    except OverflowError:  # beyond the doubles
+        return _ZERO
 
 
 def relative_error(low: Bound, high: Bound, truth: Enclosure) -> Enclosure | None:

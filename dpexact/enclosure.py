@@ -3,12 +3,23 @@
 from __future__ import annotations
 
 import math
+import re
 import sys
 from dataclasses import dataclass, field, replace
-from decimal import MAX_EMAX, MIN_EMIN, ROUND_CEILING, ROUND_DOWN, ROUND_FLOOR, Context, Decimal
+from decimal import (
+    MAX_EMAX,
+    MIN_EMIN,
+    ROUND_CEILING,
+    ROUND_DOWN,
+    ROUND_FLOOR,
+    Context,
+    Decimal,
+    localcontext,
+)
 from fractions import Fraction
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from html import escape
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 from dpexact.errors import Contradiction, InvalidInput, UndecidedComparison
 from dpexact.ternary import Ternary
@@ -19,11 +30,17 @@ if TYPE_CHECKING:
 Bound: TypeAlias = Fraction | float
 """An exact bound: a ``Fraction``, or an infinity (the only floats that occur)."""
 
+End: TypeAlias = Literal["lower", "upper"]
+"""One of the two bounds of an enclosure."""
+
 #: Longer integers are slow to convert to ``Decimal``.
 _SLOW_BITS: Final = 4096
 
 #: ``Enclosure.digits`` of an exact value.
 EXACT: Final = sys.maxsize
+
+#: Format specifications that say how many digits are to be printed.
+_NUMERIC: Final = re.compile(r".*\.\d+[eEfFgG%]", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,8 +48,9 @@ class Enclosure:
     """A certified interval ``[lower, upper]`` that contains the true value.
 
     Invariants, checked here: ``lower <= upper``; both are ``Fraction`` or infinite. ``method`` says
-    which method certified it, and ``reason``, where it is wider than was asked, what stood in the
-    way; they take no part in comparison.
+    which method certified it, ``reason``, where it is wider than was asked, what stood in the way,
+    and ``safe_end`` which bound may be relied on: the lower one of a number that must not be
+    exceeded, such as a count of steps. They take no part in comparison.
 
     ``a < b`` and its kin answer only what is certain and raise :class:`UndecidedComparison`
     otherwise; :meth:`less_than` and :meth:`at_most` answer ``Ternary.UNDECIDED`` instead. ``==``
@@ -47,6 +65,7 @@ class Enclosure:
     upper: Bound
     method: str = field(default="", compare=False)
     reason: str = field(default="", compare=False)
+    safe_end: End = field(default="upper", compare=False)
 
     def __post_init__(self) -> None:
         for bound in (self.lower, self.upper):
@@ -77,6 +96,10 @@ class Enclosure:
     def short(self, reason: str) -> Enclosure:
         """The same interval, with what kept it from being narrower."""
         return replace(self, reason=reason)
+
+    def relied_on(self, end: End) -> Enclosure:
+        """The same interval, of a number whose ``end`` may be relied on."""
+        return replace(self, safe_end=end)
 
     # --- answers of two questions, and two answers of one -----------------------------------------
 
@@ -191,6 +214,56 @@ class Enclosure:
 
     # --- output ---------------------------------------------------------------------------------
 
+    def safe(self, figures: int = 7) -> str:
+        """A number to quote: the safe end in ``figures`` digits, rounded to the safe side.
+
+        A whole number that is exact is printed whole.
+
+        >>> Enclosure(Fraction("2.38159692"), Fraction("2.38159693")).safe()
+        '2.381597'
+        """
+        if not isinstance(figures, int) or figures < 1:
+            raise InvalidInput(f"figures: {figures!r} is not accepted; must be an integer >= 1")
+        if self.is_exact and isinstance(self.lower, Fraction) and self.lower.denominator == 1:
+            figures = max(figures, len(str(self.lower)))
+        return format_decimal(self._relied, figures, self._safely)
+
+    @property
+    def relation(self) -> str:
+        """How the true value relates to :meth:`safe`: ``<=``, ``>=``, or ``=`` if that is exact."""
+        if self == Enclosure.exact(_parse_bound(self.safe())):
+            return "="
+        return "<=" if self.safe_end == "upper" else ">="
+
+    @property
+    def _relied(self) -> Bound:
+        return self.upper if self.safe_end == "upper" else self.lower
+
+    @property
+    def _safely(self) -> str:
+        return ROUND_CEILING if self.safe_end == "upper" else ROUND_FLOOR
+
+    def __format__(self, spec: str) -> str:
+        """The safe end, rounded to the safe side: ``f"{x:.4f}"``; or the text, padded."""
+        if "." not in spec:
+            return format(str(self), spec)
+        if not _NUMERIC.fullmatch(spec):
+            raise InvalidInput(
+                f"format: {spec!r} is not accepted; use digits and one of e, f, g, %, as in '.4f', "
+                "which rounds to the safe side, or format .lower and .upper"
+            )
+        if not isinstance(self._relied, Fraction):
+            return format(self._relied, spec)
+        with localcontext(rounding=self._safely):
+            # rounded twice in one direction, which is rounding once
+            return format(_divide(self._relied, 60, self._safely), spec)
+
+    def __float__(self) -> float:
+        raise TypeError(
+            "an enclosure is not one float: take .to_float_bounds(), which rounds outward, "
+            "or .safe() as text, or .lower and .upper"
+        )
+
     def decimal_bounds(self, significant: int) -> tuple[str, str]:
         """``(lower, upper)`` as decimal text of ``significant`` digits, rounded outward."""
         return (
@@ -252,10 +325,18 @@ class Enclosure:
     def __str__(self) -> str:
         return self.shown()
 
+    def _said(self) -> str:
+        """The interval in few digits, the method and the reason."""
+        lower, upper = self.decimal_bounds(min(max(self.digits, 1), 12) + 2)
+        interval = lower if lower == upper else f"in [{lower}, {upper}]"
+        return ", ".join(word for word in (interval, self.method, self.reason) if word)
+
     def __repr__(self) -> str:
-        lower, upper = self.decimal_bounds(20)
-        said = "".join(f", {word}" for word in (self.method, self.reason) if word)
-        return f"<Enclosure [{lower}, {upper}]{said}>"
+        return f"<Enclosure {self.relation} {self.safe()}: {self._said()}>"
+
+    def _repr_html_(self) -> str:
+        quoted = f"{self.relation} {self.safe()}"
+        return f"<b>{escape(quoted)}</b> <small>{escape(self._said())}</small>"
 
 
 def format_decimal(value: Bound, significant: int, rounding: str) -> str:

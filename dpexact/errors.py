@@ -2,11 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from dpexact.enclosure import Enclosure
-
 
 class DpexactError(Exception):
     """Root of every error that dpexact raises on purpose."""
@@ -14,6 +9,10 @@ class DpexactError(Exception):
 
 class InvalidInput(DpexactError, ValueError):
     """An argument is outside its domain; the message names it, its value and what is accepted."""
+
+
+class NotWritten(InvalidInput):
+    """A file could not be written, though nothing spoke against it before; the old one stays."""
 
 
 class UnsupportedMechanism(DpexactError, NotImplementedError):
@@ -40,17 +39,3 @@ class Contradiction(DpexactError, RuntimeError):
 
 class UndecidedComparison(DpexactError, ArithmeticError):
     """Two enclosures overlap, so their order is unknown at this precision."""
-
-
-class PrecisionNotReached(DpexactError, ArithmeticError):
-    """The requested digits could not be certified within the stated limits.
-
-    ``best`` is the narrowest enclosure that was certified; it is correct, only wide.
-    """
-
-    def __init__(self, message: str, best: Enclosure) -> None:
-        super().__init__(message)
-        self.best = best
-
-    def __reduce__(self) -> tuple[type[PrecisionNotReached], tuple[str, Enclosure]]:
-        return type(self), (str(self), self.best)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import difflib
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
@@ -45,6 +47,15 @@ class Tokens:
     def next(self) -> Token:
         """The token ahead."""
         return self._tokens[self._index]
+
+    @property
+    def behind(self) -> Token:
+        """The token stepped over last; at the start the one ahead."""
+        return self._tokens[max(self._index - 1, 0)]
+
+    def all(self, symbol: str) -> list[Token]:
+        """The tokens that are ``symbol``, ahead and behind."""
+        return [token for token in self._tokens if token.text == symbol]
 
     def take(self) -> Token:
         """Step over the token ahead and return it; the end stays."""
@@ -116,3 +127,19 @@ def _tokenize(text: str) -> list[Token]:
 def shorten(text: str, limit: int = 60) -> str:
     """``text`` fit for a one-line message: the middle of a long one is left out."""
     return text if len(text) <= limit else f"{text[: limit - 20]}...{text[-15:]}"
+
+
+def unknown(what: str, name: str, known: Iterable[str], otherwise: str = "") -> str:
+    """What to say about ``name``, which is none of the ``known``.
+
+    The nearest of them is proposed; without a near one all are listed, or ``otherwise`` is said.
+
+    >>> print(unknown("mechanism", "gausian", ["gaussian", "laplace"]))
+    unknown mechanism 'gausian'; did you mean 'gaussian'?
+    """
+    listed = list(known)
+    near = difflib.get_close_matches(name[:40], listed, 1)
+    hint = otherwise or f"known: {', '.join(listed)}"
+    if near:
+        hint = f"did you mean {near[0]!r}?"
+    return f"unknown {what} {shorten(repr(name))}; {hint}"

@@ -9,6 +9,7 @@ from importlib.resources import files
 from typing import Final
 
 from dpexact.errors import InvalidInput
+from dpexact.tokens import unknown
 
 #: The sources, each the prefix of its claims' ids and the package of its checks.
 SOURCES: Final[dict[str, str]] = {
@@ -56,17 +57,10 @@ def claim(identity: str) -> Claim:
     """The claim with this id.
 
     Raises:
-        InvalidInput: no source claims it; the message names the nearest ids.
+        InvalidInput: no source claims it; the message names the nearest id.
     """
     source = identity.partition(".")[0]
     if source in SOURCES and identity in claims(source):
         return claims(source)[identity]
-    raise InvalidInput(f"claim {identity!r} is unknown{_nearest(identity)}")
-
-
-def _nearest(identity: str) -> str:
-    from difflib import get_close_matches
-
-    known = [name for source in SOURCES for name in claims(source)]
-    near = get_close_matches(identity, known, n=3)
-    return f"; did you mean {', '.join(near)}?" if near else "; `dpexact prove --list` names all"
+    known = (name for each in SOURCES for name in claims(each))
+    raise InvalidInput(unknown("claim", identity, known, "`dpexact prove --list` names all"))

@@ -9,7 +9,7 @@ import sys
 from collections import Counter
 from pathlib import Path
 
-from dpexact.audit.reports.writing import write_atomically
+from dpexact.files import write_atomically
 from proofs_checks.claims import SOURCES, Claim, claims
 from proofs_checks.record import recorded
 from proofs_checks.registry import Check, checks

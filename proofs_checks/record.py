@@ -20,7 +20,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
-from dpexact.audit.reports.writing import write_atomically
+from dpexact.files import write_atomically
 from proofs_checks.claims import claim
 from proofs_checks.registry import Check, checks
 

@@ -8,7 +8,7 @@ from importlib.resources import files
 from string import Template
 from typing import Final
 
-from dpexact.audit.visible import visible
+from dpexact.visible import visible
 from proofs_checks.claims import claim
 from proofs_checks.runner import Outcome
 
@@ -32,7 +32,9 @@ def to_html(outcomes: Sequence[Outcome]) -> str:
     wrong = sum(bool(outcome.problem) for outcome in outcomes)
     return _PAGE.substitute(
         title=f"dpexact prove: {len(outcomes)} checks, {wrong} unexpected",
-        style=files("dpexact.audit.reports").joinpath("page.css").read_text(encoding="utf-8"),
+        style=files("dpexact.audit.reports")
+        .joinpath("page", "page.css")
+        .read_text(encoding="utf-8"),
         rows="\n".join(map(_row, ordered)),
     )
 

@@ -9,8 +9,8 @@ from pathlib import Path
 import jsonschema
 
 import dpexact
+from dpexact.answers import PrecisionNotReached
 from dpexact.certificates import NoCertificate, certificate
-from dpexact.errors import PrecisionNotReached
 from dpexact.reals import real
 
 

@@ -9,9 +9,8 @@ from pathlib import Path
 import pytest
 
 import dpexact
-from dpexact.answers import delivered
+from dpexact.answers import PrecisionNotReached, delivered
 from dpexact.enclosure import Enclosure
-from dpexact.errors import PrecisionNotReached
 
 NARROW = Enclosure(Fraction(1), 1 + Fraction(1, 10**6), "m", "stale")
 

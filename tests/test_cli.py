@@ -10,16 +10,44 @@ from click.testing import CliRunner
 
 import dpexact
 from dpexact.cli import main
+from dpexact.tokens import Tokens
 
 
 def run(*arguments, **options):
     return CliRunner().invoke(main, list(arguments), **options)
 
 
-def test_delta_prints_only_certain_digits():
+def test_the_first_line_may_be_quoted_and_the_enclosure_has_the_digits():
     result = run("delta", "approx_dp(1/10, 1/1000)^30", "--epsilon", "3/2", "--digits", "30")
     assert result.exit_code == 0
-    assert result.output.startswith("delta = 0.0304506231829102831295644359059...\n")
+    first, _, third, _ = result.output.splitlines()
+    assert first == "delta <= 0.03045063"
+    assert third.startswith("  certified in [0.0304506231829102831295644359059")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "relation"),
+    [
+        (("delta", "poisson(gaussian(1), 1/10)^50", "--epsilon", "1"), "<="),
+        (("epsilon", "gaussian(1.1)^14", "--delta", "1e-5"), "<="),
+        (("renyi", "poisson(gaussian(1), 0.01)", "--order", "2.5"), "<="),
+        (("tradeoff", "gaussian(1)", "--alpha", "0.05"), ">="),
+        (("calibrate", "gaussian(?)^100", "--epsilon", "3", "--delta", "1e-5"), "="),
+        (("calibrate", "poisson(gaussian(1), ?)^9", "--epsilon", "3", "--delta", "1e-5"), "="),
+    ],
+)
+def test_the_quoted_number_is_on_the_safe_side_and_near(arguments, relation):
+    first = run(*arguments).output.splitlines()[0].split()
+    record = json.loads(run(*arguments, "--json").output)
+    assert first[1:] == [relation, record["safe"]]
+    safe, lower, upper = (Fraction(record[key]) for key in ("safe", "lower", "upper"))
+    assert safe <= lower if first[0] in ("tradeoff", "q") else safe >= upper
+    assert abs(safe - lower) <= lower / 10**5
+
+
+def test_a_number_that_is_printed_exactly_is_equal():
+    assert run("delta", "pure_dp(1)", "--epsilon", "1").output.startswith("delta = 0\n")
+    assert run("epsilon", "gaussian(1)", "--delta", "0").output.startswith("epsilon = inf\n")
 
 
 @pytest.mark.parametrize(
@@ -42,6 +70,7 @@ def test_json_has_the_contracted_keys_and_outward_bounds(verb, expr, option, val
         "lower",
         "upper",
         "digits",
+        "safe",
         "method",
         "seconds",
         "version",
@@ -156,3 +185,20 @@ def test_python_dash_m():
     command = [sys.executable, "-m", "dpexact", "--version"]
     result = subprocess.run(command, capture_output=True, text=True, check=True)
     assert result.stdout.split() == ["dpexact", dpexact.__version__]
+
+
+@pytest.mark.parametrize(
+    ("verb", "text", "options"),
+    [
+        ("epsilon", "gaussian(2)^3", ("--delta", "1e-5")),
+        ("delta", "zcdp(1/2)", ("--epsilon", "2")),
+        ("renyi", "gaussian(2)", ("--order", "3")),
+        ("tradeoff", "gaussian(2)", ("--alpha", "1/3")),
+        ("calibrate", "gaussian(?)", ("--epsilon", "1", "--delta", "1e-5")),
+    ],
+)
+def test_the_text_of_a_mechanism_is_read_once(monkeypatch, verb, text, options):
+    read, made = [], Tokens.__init__
+    monkeypatch.setattr(Tokens, "__init__", lambda self, t: (read.append(t), made(self, t))[1])
+    assert run(verb, text, *options).exit_code == 0
+    assert read.count(text) == 1

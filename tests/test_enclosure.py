@@ -458,5 +458,53 @@ def test_a_bound_of_a_million_bits_is_printed_at_once() -> None:
 
 def test_the_representation_is_short_whatever_the_numbers() -> None:
     x = Enclosure(Fraction(0), Fraction(1, 1 << 1_000_000), "m", "the work ran out")
-    assert repr(x) == "<Enclosure [0, 1.0100340591980302248e-301030], m, the work ran out>"
-    assert repr(Enclosure.exact(math.inf)) == "<Enclosure [inf, inf]>"
+    assert repr(x) == "<Enclosure <= 1.010035e-301030: in [0, 1.02e-301030], m, the work ran out>"
+    assert repr(Enclosure.exact(math.inf)) == "<Enclosure = inf: inf>"
+    assert x._repr_html_() == (
+        "<b>&lt;= 1.010035e-301030</b> <small>in [0, 1.02e-301030], m, the work ran out</small>"
+    )
+
+
+@given(numbers, st.integers(1, 12), st.sampled_from(["e", "f", "g", "%"]))
+def test_numbers_to_quote_are_rounded_to_the_safe_side(
+    value: Fraction, figures: int, kind: str
+) -> None:
+    x = Enclosure(value - Fraction(1, 10**9), value)
+    low = x.relied_on("lower")
+    assert Fraction(x.safe(figures)) >= x.upper
+    assert Fraction(low.safe(figures)) <= x.lower
+
+    def printed(of: Enclosure) -> Fraction:
+        text = f"{of:.{figures}{kind}}"
+        return Fraction(text.removesuffix("%")) / (100 if kind == "%" else 1)
+
+    assert printed(x) >= x.upper
+    assert printed(low) <= x.lower
+
+
+def test_a_number_to_quote_is_as_near_as_its_figures_allow() -> None:
+    x = Enclosure(Fraction("2.38159692"), Fraction("2.38159693"))
+    assert (x.safe(), x.safe(3), f"{x:.4f}", f"{x:8.2f}") == (
+        "2.381597",
+        "2.39",
+        "2.3816",
+        "    2.39",
+    )
+    assert x.relied_on("lower").safe(3) == "2.38"
+    assert (x.relation, x.relied_on("lower").relation) == ("<=", ">=")
+    whole = Enclosure.exact(Fraction(331148304901733)).relied_on("lower")
+    assert (whole.safe(), whole.relation) == ("331148304901733", "=")
+    assert f"{Enclosure(Fraction(0), math.inf):.2f}" == "inf"
+    assert f"{x:>16}" == f"{x!s:>16}"
+
+
+def test_forms_that_could_round_to_the_wrong_side_are_refused() -> None:
+    x = Enclosure(Fraction("2.38159692"), Fraction("2.38159693"))
+    for spec in (".4", ".3s", "8.2"):
+        with pytest.raises(InvalidInput, match=r"\.lower and \.upper"):
+            format(x, spec)
+    for figures in (0, -1, 2.5):
+        with pytest.raises(InvalidInput, match="figures"):
+            x.safe(figures)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="to_float_bounds"):
+        float(x)

@@ -6,6 +6,7 @@ from fractions import Fraction
 import pytest
 
 from dpexact import errors
+from dpexact.answers import PrecisionNotReached
 from dpexact.enclosure import Enclosure
 
 
@@ -15,7 +16,7 @@ from dpexact.enclosure import Enclosure
         (errors.InvalidInput, ValueError),
         (errors.UnsupportedMechanism, NotImplementedError),
         (errors.UndecidedComparison, ArithmeticError),
-        (errors.PrecisionNotReached, ArithmeticError),
+        (PrecisionNotReached, ArithmeticError),
         (errors.Contradiction, RuntimeError),
     ],
 )
@@ -28,7 +29,7 @@ def test_each_error_has_the_common_root_and_a_builtin_one(
 
 def test_precision_not_reached_keeps_its_enclosure_when_pickled() -> None:
     best = Enclosure(Fraction(1, 3), Fraction(2, 3), "some method")
-    copy = pickle.loads(pickle.dumps(errors.PrecisionNotReached("not reached", best)))
+    copy = pickle.loads(pickle.dumps(PrecisionNotReached("not reached", best)))
     assert (str(copy), copy.best, copy.best.method) == ("not reached", best, "some method")
 
 

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dpexact.errors import InvalidInput
-from dpexact.tokens import MAX_DEPTH, MAX_TEXT, MAX_WORK, Tokens, shorten
+from dpexact.tokens import MAX_DEPTH, MAX_TEXT, MAX_WORK, Tokens, shorten, unknown
 
 
 def read(text: str) -> list[tuple[str, str, int]]:
@@ -99,3 +99,21 @@ def test_shorten_keeps_both_ends_and_the_limit() -> None:
     short = shorten("b" + "a" * 100 + "c")
     assert len(short) <= 60
     assert short[0] + short[-1] == "bc"
+
+
+@pytest.mark.parametrize(
+    ("name", "otherwise", "hint"),
+    [
+        ("lapalce", "", "did you mean 'laplace'?"),
+        ("lapalce", "ask", "did you mean 'laplace'?"),
+        ("zz", "", "known: gaussian, laplace"),
+        ("zz", "ask", "ask"),
+    ],
+)
+def test_unknown_names(name: str, otherwise: str, hint: str) -> None:
+    said = unknown("noise", name, ["gaussian", "laplace"], otherwise)
+    assert said == f"unknown noise {name!r}; {hint}"
+
+
+def test_a_long_unknown_name_takes_bounded_time_and_space() -> None:
+    assert len(unknown("noise", "laplac" * 10**6, ["laplace"] * 20)) < 300

@@ -33,7 +33,7 @@ PROGRAMS = {
     "sphinx-build": "sphinx",
 }
 #: Modules that ``python -m`` may name.
-MODULES = {"build", "pip", "twine"}
+MODULES = {"build", "pip", "twine", "venv"}
 SHELL = {"echo", "tee", "test", "python"}
 
 
@@ -117,7 +117,13 @@ def test_the_quick_run_names_paths_that_exist() -> None:
 
 
 def test_there_are_workflows() -> None:
-    assert [path.stem for path in WORKFLOWS] == ["docs", "nightly", "release", "tests"]
+    assert [path.stem for path in WORKFLOWS] == [
+        "docs",
+        "nightly",
+        "release",
+        "scoreboard",
+        "tests",
+    ]
 
 
 @pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.stem)

@@ -9,15 +9,15 @@ from functools import partial
 from typing import Any, Final
 
 from dpexact import reals
-from dpexact.accounting import classic
-from dpexact.accounting.choose import symmetric_samples
 from dpexact.accounting.classic import composition, zcdp
+from dpexact.accounting.classic.guarantees import Guarantee, guarantees
 from dpexact.accounting.classic.optimal_order import enclose_optimal
-from dpexact.accounting.classic.orders import Conversion, enclose_renyi_epsilon
+from dpexact.accounting.classic.orders import BestOrder, Conversion, enclose_renyi_epsilon
 from dpexact.accounting.intervals import difference, ratio
-from dpexact.accounting.lattice import LatticeProfile
+from dpexact.accounting.lattice.profile import LatticeProfile
 from dpexact.accounting.queries import epsilon_answer
 from dpexact.accounting.renyi.query import enclose_renyi
+from dpexact.accounting.routes import symmetric_samples
 from dpexact.accounting.subsampling_theorem import subsampling_theorem
 from dpexact.arguments import Direction, digits_in, direction_in, real_in
 from dpexact.enclosure import Enclosure
@@ -152,11 +152,11 @@ class _Question:
             raise UnsupportedMechanism("zCDP is a guarantee without one exact epsilon")
         return epsilon_answer(self.mechanism, self.delta, self.digits, self.direction)
 
-    def steps(self) -> list[classic.Guarantee]:
-        return classic.guarantees(self.mechanism)
+    def steps(self) -> list[Guarantee]:
+        return guarantees(self.mechanism)
 
     def rho(self) -> Real:
-        rho, infinite = classic.total_rho(self.mechanism)
+        rho, infinite = zcdp.total_rho(self.mechanism)
         if infinite.fraction != 0:
             raise UnsupportedMechanism("a mass of infinite loss is not zCDP")
         return rho
@@ -164,7 +164,7 @@ class _Question:
     def curve(self, order: Real | None, digits: int) -> Enclosure:
         return enclose_renyi(self.mechanism, order, digits, self.direction)
 
-    def renyi(self, conversion: Conversion) -> classic.BestOrder:
+    def renyi(self, conversion: Conversion) -> BestOrder:
         return enclose_renyi_epsilon(self.curve, self.delta, self.digits, conversion)
 
 

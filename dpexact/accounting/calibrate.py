@@ -30,7 +30,8 @@ from dpexact.mechanisms import (
     approx_dp,
     gdp,
 )
-from dpexact.mechanisms.template import TIMES, Template, read_template
+from dpexact.mechanisms.grammar import parse_template
+from dpexact.mechanisms.template import TIMES, Template
 from dpexact.reals import Real, RealLike, rational
 from dpexact.ternary import Ternary
 
@@ -87,7 +88,7 @@ PARAMETERS: Final[dict[tuple[str, str], Parameter]] = {
 
 
 def calibrate(
-    template: str,
+    template: Template | str,
     epsilon: RealLike,
     delta: RealLike,
     digits: int = 6,
@@ -106,7 +107,8 @@ def calibrate(
     when no finite noise does.
 
     Args:
-        template: text of a mechanism with one ``?`` in place of a number or a repetition count.
+        template: text of a mechanism with one ``?`` in place of a number or a repetition count,
+            or what was read from it.
         epsilon: any exact real ``>= 0``.
         delta: any exact real in ``[0, 1]``.
         digits: significant digits of the bracket.
@@ -125,13 +127,14 @@ def calibrate(
     >>> print(calibrate("poisson(gaussian(1), 1/100)^?", 5, "1e-6"))
     5536
     """
-    blank = read_template(template)
+    blank = template if isinstance(template, Template) else parse_template(template)
     parameter = parameter_of(blank)
     point = real_in(epsilon, "epsilon", ">= 0")
     target = real_in(delta, "delta", ">= 0", "<= 1")
     wanted = digits_in(digits)
     way = direction_in(direction)
-    return delivered(_Calibration(blank, parameter, point, target, wanted, way).run(), wanted)
+    found = _Calibration(blank, parameter, point, target, wanted, way).run()
+    return delivered(found.relied_on("upper" if parameter.least else "lower"), wanted)
 
 
 def parameter_of(template: Template) -> Parameter:
@@ -205,7 +208,7 @@ class _Calibration:
                 return True
             if self.template.parameter != TIMES:
                 return False
-            alone = delta_answer(self.template.owner_at_one(), rational(0), 1, self.direction)
+            alone = delta_answer(self.template.hole.fill(1), rational(0), 1, self.direction)
             return alone.upper == 0 and self._meets(self.template.fill(1))
         except UnsupportedMechanism:
             return False  # the search finds what this would have told
@@ -233,8 +236,8 @@ class _Calibration:
 
     def _loses_without_bound(self) -> bool:
         """Whether any value but the most private one makes ``delta`` certainly larger."""
-        owner = self.template.owner_at_one()
-        sampled = self.template.is_sampled or _is_sampled(owner)
+        owner = self.template.hole.fill(1)
+        sampled = Poisson.name in self.template.within or _is_sampled(owner)
         return _is_unbounded(owner) and not (sampled and self.direction == "add")
 
     def _guess(self, bracket: Bracket) -> tuple[Fraction, float | None]:

@@ -19,6 +19,8 @@ from flint import arb, fmpz
 
 from dpexact import balls
 from dpexact.accounting.inverse import invert
+from dpexact.accounting.inverted import InvertedProfile
+from dpexact.accounting.pairs.pair import Pair
 from dpexact.accounting.profile import InfiniteLoss, Profile
 from dpexact.enclosure import Enclosure
 from dpexact.reals import Real, rational
@@ -94,3 +96,45 @@ class GaussianMixedWithResponse(Profile):
             self.method,
             limit=self.infinite.near(delta),
         )
+
+
+class SinglePair(InvertedProfile):
+    """One run of a pair without infinite loss, by its tails and atoms."""
+
+    method = "closed form: tails of the pair"
+    largest = None
+
+    def __init__(self, pair: Pair) -> None:
+        self.pair = pair
+        self.infinite = InfiniteLoss()
+
+    def delta(self, epsilon: Real, digits: int) -> Enclosure:
+        return balls.certify(
+            lambda: self._delta_ball(balls.ball(epsilon)),
+            digits,
+            lowest=_ZERO,
+            highest=_ONE,
+            method=self.method,
+        )
+
+    def _delta_ball(self, epsilon: arb) -> arb:
+        level, total = epsilon.exp(), arb(0)
+        for p, q in self.pair.atoms(0.0)[0]:
+            total += (p - level * q).max(arb(0))
+        continuous = self.pair.tails(balls.current())
+        if continuous is not None:
+            p, q = continuous[0](level)
+            total += p - level * q
+        return total
+
+    def largest_loss(self, digits: int) -> Enclosure:
+        with balls.precision(balls.bits_for(digits)):
+            top = self.pair.largest_loss()
+        if top is None:
+            return super().largest_loss(digits)
+        return balls.certify(self._largest, digits, lowest=_ZERO, method=self.method)
+
+    def _largest(self) -> arb:
+        top = self.pair.largest_loss()
+        assert top is not None
+        return top

@@ -21,12 +21,12 @@ from typing import Final
 from flint import arb
 
 from dpexact import balls, reals
+from dpexact.accounting.composition import Composition
 from dpexact.accounting.contour.bounds import chernoff_constant
-from dpexact.accounting.few_atoms import Atom, FewAtoms
+from dpexact.accounting.few_atoms import FewAtoms
+from dpexact.accounting.pairs.finite import Atom
 from dpexact.accounting.profile import InfiniteLoss
 from dpexact.accounting.renyi.query import enclose_renyi
-from dpexact.accounting.separated import separate
-from dpexact.accounting.unsampled import Unsampled
 from dpexact.arguments import Direction
 from dpexact.enclosure import Bound, Enclosure
 from dpexact.errors import UnsupportedMechanism
@@ -107,8 +107,8 @@ def _tests(mechanism: Mechanism, direction: Direction) -> list[FewAtoms]:
     if direction == "add" or not all(_is_gaussian(step) for step in mechanism.steps()):
         return []
     tests = []
-    for sample, count in separate(mechanism.steps())[1].items():
-        mu = Unsampled.of(sample.mechanism.steps()).mu
+    for sample, count in Composition.of(mechanism.steps().items()).samples:
+        mu = sample.inner.mu
         if mu is None:
             continue
         with balls.precision(_BITS):

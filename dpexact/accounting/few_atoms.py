@@ -17,7 +17,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
 from typing import Final
@@ -27,9 +26,9 @@ from flint import arb
 from dpexact import balls, reals
 from dpexact.accounting.binomial import binomial_tail
 from dpexact.accounting.exact_sums import Masses, exact_divergence
+from dpexact.accounting.pairs.finite import Atom
 from dpexact.accounting.profile import InfiniteLoss
 from dpexact.accounting.tangents import Tangent, TangentProfile, threshold
-from dpexact.arguments import Direction
 from dpexact.errors import UnsupportedMechanism
 from dpexact.reals import Real
 from dpexact.ternary import Order
@@ -38,53 +37,6 @@ from dpexact.ternary import Order
 MAX_TYPES: Final = 20_000
 
 _ZERO: Final = reals.rational(0)
-
-
-@dataclass(frozen=True, slots=True)
-class Atom:
-    """An outcome of probability ``p`` under P and ``q`` under Q, not both 0."""
-
-    p: Real
-    q: Real
-
-    @property
-    def loss(self) -> Real:
-        """``log(p/q)``, for positive ``p`` and ``q``."""
-        return reals.logarithm(self.p / self.q)
-
-
-def sampled(atoms: list[Atom], q: Real, direction: Direction) -> list[Atom]:
-    """The outcomes on a Poisson sample: ``((1-q) Q + q P, Q)`` for ``remove``, swapped for ``add``.
-
-    ``direction`` is not ``both``.
-    """
-    rest = 1 - q
-    result = []
-    for atom in atoms:
-        mixture = rest * atom.q + q * atom.p
-        pair = (mixture, atom.q) if direction == "remove" else (atom.q, mixture)
-        result.append(Atom(*pair))
-    return result
-
-
-def symmetrised(atoms: list[Atom], q: Real) -> list[Atom]:
-    """The outcomes of the symmetric guarantee ``C_q(f)``, for ``f`` of a symmetric pair.
-
-    They are those of the sample whose loss is positive, their mirror images, and no loss else.
-
-    Raises:
-        UnsupportedMechanism: an outcome's loss cannot be told apart from 0.
-    """
-    rest = reals.rational(1)
-    result = []
-    for atom in sampled(atoms, q, "remove"):
-        order = balls.order(atom.p, atom.q)
-        if order is Order.UNDECIDED:
-            raise UnsupportedMechanism("a loss that cannot be told apart from 0")
-        if order is Order.ABOVE:
-            result += [atom, Atom(atom.q, atom.p)]
-            rest = rest - (atom.p + atom.q)
-    return result if balls.order(rest, _ZERO) is Order.EQUAL else [*result, Atom(rest, rest)]
 
 
 class FewAtoms(TangentProfile):

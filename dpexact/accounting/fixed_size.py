@@ -14,11 +14,13 @@ For one step both bounds agree: the profile of ``C_q(f)`` at ``eps >= 0`` is tha
 
 from __future__ import annotations
 
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from dpexact.accounting.combined import Between
-from dpexact.accounting.lattice import LatticeProfile
 from dpexact.accounting.profile import Profile
+
+if TYPE_CHECKING:
+    from dpexact.accounting.lattice.profile import LatticeProfile
 
 #: Digits of the two ends: they differ by more.
 _DIGITS: Final = (6, 4)

@@ -8,11 +8,11 @@ from fractions import Fraction
 import numpy as np
 
 from dpexact import balls
-from dpexact.accounting.choose import profile
 from dpexact.accounting.combined import Fallback, WorseDirection
-from dpexact.accounting.contour import ContourProfile
 from dpexact.accounting.contour.planning import Landscape
+from dpexact.accounting.contour.profile import ContourProfile
 from dpexact.accounting.profile import Profile
+from dpexact.accounting.routes import profile
 from dpexact.arguments import Direction
 from dpexact.mechanisms import Mechanism
 from dpexact.reals import Real

@@ -26,9 +26,9 @@ from typing import Final
 from flint import arb, arb_poly, fmpz
 
 from dpexact import balls, reals
-from dpexact.accounting.contour.noises import LaplaceNoise
 from dpexact.accounting.contour.planning import Landscape
 from dpexact.accounting.inverted import ONE, ZERO, InvertedProfile
+from dpexact.accounting.pairs.laplace import Laplace
 from dpexact.accounting.profile import InfiniteLoss
 from dpexact.enclosure import Enclosure
 from dpexact.errors import UnsupportedMechanism
@@ -69,9 +69,9 @@ class LaplaceParts:
         """About how many values ``(j_1, j_2, ...)`` the sum runs over."""
         return math.prod(count + 1 for _, count in self.parts) // 2 + 1
 
-    def noises(self) -> tuple[tuple[LaplaceNoise, int], ...]:
+    def noises(self) -> tuple[tuple[Laplace, int], ...]:
         """The same composition as steps with moments."""
-        return tuple((LaplaceNoise(rate), count) for rate, count in self.parts)
+        return tuple((Laplace(rate), count) for rate, count in self.parts)
 
 
 TOO_LONG: Final = "the finite sum is too long"

@@ -15,11 +15,11 @@ from typing import Final
 
 from dpexact import reals
 from dpexact.accounting.combined import Between, FirstToReach
-from dpexact.accounting.contour import ContourProfile
-from dpexact.accounting.contour.steps import Atoms
+from dpexact.accounting.contour.profile import ContourProfile
 from dpexact.accounting.laplace import LaplaceParts, LaplaceProduct
 from dpexact.accounting.laplace_split import LaplaceSplit
 from dpexact.accounting.optimal import OptimalComposition
+from dpexact.accounting.pairs.response import Response
 from dpexact.accounting.profile import InfiniteLoss, Profile
 from dpexact.enclosure import Enclosure
 from dpexact.reals import Real
@@ -34,7 +34,7 @@ def laplace_profile(parts: LaplaceParts, infinite: InfiniteLoss) -> Profile:
     """The profile of a product of Laplace mechanisms, with any mass of infinite loss."""
     if parts.few:
         return LaplaceProduct(parts, infinite)
-    masses = [(Atoms(_NOTHING, mass), count) for mass, count in infinite.masses]
+    masses = [(Response(_NOTHING, mass), count) for mass, count in infinite.masses]
     contour = ContourProfile((*parts.noises(), *masses), infinite, CONTOUR_WORK)
     split = LaplaceSplit(parts, infinite)
     if len(parts.parts) > 1:

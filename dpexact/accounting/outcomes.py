@@ -8,9 +8,9 @@ from itertools import product
 from typing import Final
 
 from dpexact import reals
-from dpexact.accounting.few_atoms import Atom
 from dpexact.accounting.lattice_part import FinitePart, LatticePart
 from dpexact.accounting.lattice_product import commensurate
+from dpexact.accounting.pairs.finite import Atom
 from dpexact.errors import UnsupportedMechanism
 from dpexact.reals import Real
 

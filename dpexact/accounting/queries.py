@@ -6,10 +6,9 @@ from collections.abc import Iterable
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from dpexact.accounting.choose import curve, profile
 from dpexact.accounting.classic.zcdp import is_only_bounded
-from dpexact.accounting.coarse import coarse_delta, coarse_epsilon
 from dpexact.accounting.profile import Profile
+from dpexact.accounting.routes import curve, profile
 from dpexact.answers import delivered
 from dpexact.arguments import (
     METHODS,
@@ -135,7 +134,11 @@ def _delta(
     accounting: Profile, mechanism: Mechanism, epsilon: Real, digits: int, direction: Direction
 ) -> Enclosure:
     found = accounting.delta(epsilon, digits)
-    return found if found.digits else found.meet(coarse_delta(mechanism, epsilon, direction))
+    if found.digits:
+        return found
+    from dpexact.accounting.coarse import coarse_delta
+
+    return found.meet(coarse_delta(mechanism, epsilon, direction))
 
 
 def _epsilon(
@@ -144,7 +147,11 @@ def _epsilon(
     if delta.fraction == 1:
         return Enclosure.exact(Fraction(0), accounting.method)
     found = accounting.epsilon(delta, digits)
-    return found if found.digits else found.meet(coarse_epsilon(mechanism, delta, direction))
+    if found.digits:
+        return found
+    from dpexact.accounting.coarse import coarse_epsilon
+
+    return found.meet(coarse_epsilon(mechanism, delta, direction))
 
 
 def epsilon_curve(

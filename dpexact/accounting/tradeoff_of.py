@@ -8,10 +8,10 @@ from fractions import Fraction
 from typing import Final
 
 from dpexact import reals
-from dpexact.accounting.choose import profile
 from dpexact.accounting.classic.zcdp import is_only_bounded
 from dpexact.accounting.dual import trade_off
 from dpexact.accounting.profile import Profile
+from dpexact.accounting.routes import profile
 from dpexact.balls import certify
 from dpexact.enclosure import Enclosure
 from dpexact.errors import UnsupportedMechanism

@@ -16,8 +16,11 @@ from dpexact.mechanisms import Mechanism, parse
 from dpexact.reals import Real, RealLike, rational, real
 from dpexact.tokens import shorten
 
-Quantity: TypeAlias = Literal["epsilon", "delta"]
-"""What is claimed; the other of the two is the argument ``at``."""
+Quantity: TypeAlias = Literal["epsilon", "delta", "beta", "renyi"]
+"""What is claimed; ``beta`` is the smallest type II error of a test at a type I error."""
+
+Argument: TypeAlias = Literal["delta", "epsilon", "alpha", "order"]
+"""What ``at`` is a value of, in the order of :data:`Quantity`."""
 
 Kind: TypeAlias = Literal["upper", "lower", "estimate"]
 """An ``upper`` claim says that the truth is at most the value, a ``lower`` one at least."""
@@ -27,9 +30,18 @@ Claimed: TypeAlias = Real | float
 
 QUANTITIES: Final[tuple[Quantity, ...]] = get_args(Quantity)
 KINDS: Final[tuple[Kind, ...]] = get_args(Kind)
+#: The argument of each quantity.
+ARGUMENTS: Final[dict[Quantity, Argument]] = dict(zip(QUANTITIES, get_args(Argument), strict=True))
 
 #: Relative tolerance of an estimate that states none.
 DEFAULT_TOLERANCE: Final = rational(Fraction(1, 100))
+_NONE: Final = rational(0)
+_LIMITS: Final[dict[Quantity, tuple[str, ...]]] = {
+    "epsilon": (">= 0", "<= 1"),
+    "delta": (">= 0",),
+    "beta": (">= 0", "<= 1"),
+    "renyi": (">= 1",),
+}
 
 _SPECIAL: Final = re.compile(r"([+-]?)\.?(nan|inf|infinity)")
 
@@ -45,14 +57,49 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True)
+class Contract:
+    """What the documentation of an accountant promises of a claim: its error, and the words.
+
+    A claim ``c`` keeps it where ``|c - t| <= absolute + relative * t`` for a truth ``t`` at an
+    argument at most ``at`` away from the one of the claim.
+
+    Args:
+        sentence: the documented words.
+        where: the version and the place where they stand.
+        relation: the neighbours that they speak of.
+        absolute, relative, at: rationals ``>= 0``.
+
+    Raises:
+        InvalidInput: an error that is no rational ``>= 0``, or no ``sentence``.
+    """
+
+    sentence: str
+    where: str = ""
+    relation: str = ""
+    absolute: Real = _NONE
+    relative: Real = _NONE
+    at: Real = _NONE
+
+    def __post_init__(self) -> None:
+        if not self.sentence:
+            raise InvalidInput("contract: it has no sentence; use the documented words")
+        for name in ("absolute", "relative", "at"):
+            value = rational_in(getattr(self, name), f"contract_{name}")
+            object.__setattr__(self, name, value)
+
+
+@dataclass(frozen=True, slots=True)
 class Claim:
     """One claim: ``mechanism`` has ``quantity`` at most, at least or about ``claimed``.
 
     Args:
         mechanism: a mechanism or its text.
-        quantity: ``"epsilon"`` (at ``delta = at``) or ``"delta"`` (at ``epsilon = at``).
+        quantity: ``"epsilon"`` (at ``delta = at``), ``"delta"`` (at ``epsilon = at``), ``"beta"``
+            (at ``alpha = at``: the trade-off function, for neighbours in both directions) or
+            ``"renyi"`` (at ``order = at``).
         claimed: any exact real, an infinity or NaN; a float means its exact binary value.
-        at: the other quantity: ``0 <= delta <= 1`` or ``epsilon >= 0``.
+        at: the argument: ``0 <= delta <= 1``, ``epsilon >= 0``, ``0 <= alpha <= 1``
+            or ``order >= 1``.
         kind: ``"upper"``, ``"lower"`` or ``"estimate"``.
         source: where the claim stands, for the reader.
         id: a name by which other tools find the claim again.
@@ -61,6 +108,8 @@ class Claim:
         direction: neighbours by ``remove``, ``add`` or ``both`` (the larger).
         accountant: package and version that made the claim, as ``"dp-accounting 0.6.0"``.
         expect: the verdict that is expected, if one is: one that claims of its kind can get.
+        contract: what the documentation of the accountant promises; a wrong claim that keeps it has
+            the grade ``contract``.
         place: where the claims file holds it, if one does; no part of the comparison of claims.
 
     Raises:
@@ -82,6 +131,7 @@ class Claim:
     direction: Direction = "both"
     accountant: str = ""
     expect: Verdict | None = None
+    contract: Contract | None = None
     place: Place | None = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
@@ -91,7 +141,7 @@ class Claim:
             "claimed": claimed_in(self.claimed, quantity),
             "at": argument_in(self.at, quantity),
             "tolerance": tolerance_in(self.tolerance, kind),
-            "direction": direction_in(self.direction),
+            "direction": _direction_in(self.direction, quantity),
             "source": str(self.source),
             "id": str(self.id),
             "accountant": str(self.accountant),
@@ -101,9 +151,9 @@ class Claim:
             object.__setattr__(self, name, value)
 
     @property
-    def argument(self) -> Quantity:
+    def argument(self) -> Argument:
         """The name of the quantity that ``at`` is a value of."""
-        return argument_of(self.quantity)
+        return ARGUMENTS[self.quantity]
 
     @property
     def statement(self) -> str:
@@ -111,11 +161,6 @@ class Claim:
         relation = {"upper": "<=", "lower": ">=", "estimate": "~"}[self.kind]
         value, at = number_text(self.claimed), number_text(self.at)
         return f"{self.quantity} {relation} {value} at {self.argument} = {at}"
-
-
-def argument_of(quantity: Quantity) -> Quantity:
-    """``delta`` for ``epsilon``, and the reverse."""
-    return "delta" if quantity == "epsilon" else "epsilon"
 
 
 def number_text(value: Claimed, limit: int = 24) -> str:
@@ -167,8 +212,7 @@ def claimed_in(value: RealLike, name: str) -> Claimed:
 
 def argument_in(value: RealLike, quantity: Quantity) -> Real:
     """The exact argument at which ``quantity`` is claimed."""
-    limits = (">= 0", "<= 1") if quantity == "epsilon" else (">= 0",)
-    return real_in(value, argument_of(quantity), *limits)
+    return real_in(value, ARGUMENTS[quantity], *_LIMITS[quantity])
 
 
 def tolerance_in(value: RealLike | None, kind: Kind) -> Real | None:
@@ -182,10 +226,15 @@ def tolerance_in(value: RealLike | None, kind: Kind) -> Real | None:
         return None
     if value is None:
         return DEFAULT_TOLERANCE
-    tolerance = real_in(value, "tolerance", ">= 0")
-    if tolerance.fraction is None:
-        raise InvalidInput(f"tolerance: {shorten(str(tolerance))} is not accepted; use a rational")
-    return tolerance
+    return rational_in(value, "tolerance")
+
+
+def rational_in(value: RealLike, name: str) -> Real:
+    """The rational ``value``, not below 0."""
+    found = real_in(value, name, ">= 0")
+    if found.fraction is None:
+        raise InvalidInput(f"{name}: {shorten(str(found))} is not accepted; use a rational")
+    return found
 
 
 def expectation_in(value: object, kind: Kind) -> Verdict | None:
@@ -194,6 +243,13 @@ def expectation_in(value: object, kind: Kind) -> Verdict | None:
         return None
     words = ("accurate", "inaccurate") if kind == "estimate" else ("sound", "unsound")
     return _word_in(value, "expect", tuple(word for word in VERDICTS if word in words))
+
+
+def _direction_in(value: str, quantity: Quantity) -> Direction:
+    direction = direction_in(value)
+    if quantity == "beta" and direction != "both":
+        raise InvalidInput(f"direction: {direction} is not accepted with beta; use both")
+    return direction
 
 
 def _special(value: RealLike) -> float | None:

@@ -12,9 +12,10 @@ from pathlib import Path
 import yaml
 
 from dpexact.audit.claims import Claim
-from dpexact.audit.reports.writing import write_atomically
-from dpexact.audit.visible import visible
+from dpexact.audit.records import CONTRACT
 from dpexact.errors import InvalidInput
+from dpexact.files import write_atomically
+from dpexact.visible import visible
 
 _Row = dict[str, str]
 
@@ -42,18 +43,23 @@ def write_claims(claims: Iterable[Claim], path: str | os.PathLike[str]) -> None:
 def _row(claim: Claim) -> _Row:
     if claim.claimed != claim.claimed:
         raise InvalidInput(f"claim {claim.id or claim.mechanism}: NaN cannot be written")
+    contract = {
+        key: "" if claim.contract is None else str(getattr(claim.contract, name))
+        for key, name in CONTRACT.items()
+    }
     fields = {
         "id": claim.id,
         "mechanism": str(claim.mechanism),
         "claims": claim.quantity,
-        "epsilon": str(claim.claimed if claim.quantity == "epsilon" else claim.at),
-        "delta": str(claim.claimed if claim.quantity == "delta" else claim.at),
+        claim.quantity: str(claim.claimed),
+        claim.argument: str(claim.at),
         "kind": claim.kind,
         "tolerance": "" if claim.tolerance is None else str(claim.tolerance),
         "direction": claim.direction,
         "accountant": claim.accountant,
         "expect": claim.expect or "",
         "source": claim.source,
+        **contract,
     }
     return {key: value for key, value in fields.items() if value}
 

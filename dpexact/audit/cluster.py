@@ -7,8 +7,8 @@ from concurrent.futures import Executor
 from contextlib import contextmanager
 from typing import Final
 
-from dpexact.audit.visible import visible
 from dpexact.errors import InvalidInput
+from dpexact.visible import visible
 
 #: Seconds to wait for the scheduler, and again for its first worker.
 PATIENCE: Final = 10

@@ -18,12 +18,12 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO, Any, Final
 
-from dpexact.audit.claims import Claim
+from dpexact.audit.claims import Claim, Contract
 from dpexact.audit.runs import Failure
-from dpexact.audit.verdicts import VERDICTS, Finding
-from dpexact.audit.visible import visible
+from dpexact.audit.verdicts import GRADES, VERDICTS, Finding
 from dpexact.enclosure import Bound, Enclosure
 from dpexact.errors import InvalidInput
+from dpexact.visible import visible
 
 #: What the first line of a journal calls itself.
 FORMAT: Final = "dpexact journal 1"
@@ -187,12 +187,23 @@ class Journal:
 def claim_to_json(claim: Claim) -> dict[str, Any]:
     """The claim as JSON values, exactly, without the place where it stands."""
     values = {field.name: getattr(claim, field.name) for field in fields(claim) if field.compare}
-    return {name: None if value is None else str(value) for name, value in values.items()}
+    record: dict[str, Any] = {
+        name: None if value is None else str(value) for name, value in values.items()
+    }
+    if claim.contract is not None:
+        record["contract"] = contract_to_json(claim.contract)
+    return record
+
+
+def contract_to_json(contract: Contract) -> dict[str, str]:
+    """The contract as JSON values, exactly."""
+    return {field.name: str(getattr(contract, field.name)) for field in fields(contract)}
 
 
 def claim_of_json(record: dict[str, Any]) -> Claim:
     """The claim that :func:`claim_to_json` wrote."""
-    return Claim(**record)
+    contract = record.get("contract")
+    return Claim(**{**record, "contract": None if contract is None else Contract(**contract)})
 
 
 def finding_to_json(finding: Finding) -> dict[str, Any]:
@@ -206,6 +217,7 @@ def finding_to_json(finding: Finding) -> dict[str, Any]:
         "digits": finding.digits,
         "seconds": finding.seconds,
         "note": finding.note,
+        "grade": finding.grade,
     }
 
 
@@ -224,6 +236,7 @@ def finding_of_json(record: dict[str, Any]) -> Finding:
         digits=int(record["digits"]),
         seconds=float(record["seconds"]),
         note=str(record["note"]),
+        grade=GRADES[GRADES.index(record["grade"])],
     )
 
 

@@ -34,7 +34,7 @@ ALL: Final = "all"
 
 def ask(
     accountants: Sequence[str],
-    workload_names: Sequence[str],
+    asked: Sequence[str | Case],
     progress: Callable[[int, int], None] | None = None,
     *,
     pythons: Mapping[str, str] | None = None,
@@ -42,13 +42,13 @@ def ask(
     jobs: int = 1,
     journal: Journal | None = None,
 ) -> tuple[list[Claim], tuple[AccountantRun, ...]]:
-    """The claims of the named accountants on the named workloads, and what became of asking them.
+    """The claims of the named accountants on workloads or cases, and what became of asking them.
 
     Claims and runs stand in the order of the names and of the cases, whatever the ``jobs``.
 
     Args:
         accountants: names of registered accountants (see ``dpexact accountants``), or ``"all"``.
-        workload_names: built-in workloads, or YAML files.
+        asked: names of built-in workloads, YAML files, or cases themselves.
         progress: called as ``progress(done, total)`` after every answer, never twice at once.
         pythons: interpreters by accountant; the one under ``""`` is for all others.
         limits: of each answer.
@@ -61,8 +61,8 @@ def ask(
     """
     jobs = integer_in(jobs, "jobs", 1, 1024)
     listed = [find(name) for name in dict.fromkeys(accountants) if name != ALL]
-    grids = [workloads.load(name) for name in dict.fromkeys(workload_names)]
-    cases = list(dict.fromkeys(case for grid in grids for case in grid.cases))
+    grids = [[x] if isinstance(x, Case) else workloads.load(x).cases for x in dict.fromkeys(asked)]
+    cases = list(dict.fromkeys(case for grid in grids for case in grid))
     python = dict(pythons or {})
     for name in python:
         if name:
@@ -183,7 +183,7 @@ class _Table:
             answer = Answer(tuple(interview.claims(question)))
         except NoAnswer as error:
             call = call_of(interview.accountant, question)
-            answer = Answer(failure=Failure(str(question.case), call, str(error)))
+            answer = Answer(failure=Failure(str(question.case), call, str(error), error.refused))
         if self._journal and not self._stopped:
             self._journal.write_answer(key, answer)
         return answer

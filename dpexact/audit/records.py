@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import difflib
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Final, TypeVar
+from typing import Any, Final, TypeVar
 
 from dpexact.arguments import direction_in
 from dpexact.audit.claims import (
+    ARGUMENTS,
     Claim,
     Claimed,
+    Contract,
     Place,
     argument_in,
-    argument_of,
     claimed_in,
     expectation_in,
     kind_in,
@@ -23,10 +23,16 @@ from dpexact.audit.claims import (
     tolerance_in,
 )
 from dpexact.errors import InvalidInput
-from dpexact.tokens import shorten
+from dpexact.tokens import unknown
 
-REQUIRED: Final = ("mechanism", "claims", "epsilon", "delta", "kind")
-OPTIONAL: Final = ("source", "tolerance", "direction", "id", "accountant", "expect")
+QUANTITIES: Final = ("epsilon", "delta", "beta", "alpha", "renyi", "order")
+#: The key of each field of a contract.
+CONTRACT: Final = {
+    "contract": "sentence",
+    **{f"contract_{name}": name for name in ("where", "relation", "absolute", "relative", "at")},
+}
+OPTIONAL: Final = ("source", "tolerance", "direction", "id", "accountant", "expect", *CONTRACT)
+KNOWN: Final = ("mechanism", "claims", *QUANTITIES, "kind", *OPTIONAL)
 
 _T = TypeVar("_T")
 
@@ -53,8 +59,8 @@ class Record:
 
     def put(self, key: str, value: object, key_place: str, place: str) -> None:
         """Add one field; refuses a key that is unknown or there already."""
-        if key not in REQUIRED and key not in OPTIONAL:
-            raise InvalidInput(f"{key_place}: {unknown_key(str(key), (*REQUIRED, *OPTIONAL))}")
+        if key not in KNOWN:
+            raise InvalidInput(f"{key_place}: {unknown_key(str(key), KNOWN)}")
         if key in self.places:
             first = f"first on {self.places[key]}"
             raise InvalidInput(f"{key_place}: key {key!r} is given twice ({first})")
@@ -67,9 +73,18 @@ class Record:
         Raises:
             InvalidInput: naming the place, the key and what is accepted.
         """
-        self._check_presence()
+        self._check_presence("mechanism", "claims")
         quantity = self._read("claims", quantity_in)
-        argument = argument_of(quantity)
+        argument = ARGUMENTS[quantity]
+        for key in QUANTITIES:
+            if key in (quantity, argument):
+                self._check_presence(key)
+            elif self.fields.get(key) is not None:
+                raise InvalidInput(
+                    f"{self.places[key]}: {key} is not accepted with claims: {quantity}; "
+                    f"use {quantity} and {argument}"
+                )
+        self._check_presence("kind")
         kind = self._read("kind", kind_in)
         tolerance = self._optional("tolerance", lambda value: tolerance_in(value, kind), None)
         return Claim(
@@ -86,11 +101,23 @@ class Record:
             direction=self._optional("direction", lambda v: direction_in(str(v)), "both"),
             accountant=self._optional("accountant", str, ""),
             expect=self._optional("expect", lambda value: expectation_in(value, kind), None),
+            contract=self._contract(),
             place=self.origin,
         )
 
-    def _check_presence(self) -> None:
-        for key in REQUIRED:
+    def _contract(self) -> Contract | None:
+        given = {name: key for key, name in CONTRACT.items() if self.fields.get(key) is not None}
+        if not given:
+            return None
+        place = self.places[next(iter(given.values()))]
+        fields: dict[str, Any] = {name: str(self._value(key)) for name, key in given.items()}
+        try:
+            return Contract(**{"sentence": "", **fields})
+        except InvalidInput as error:
+            raise InvalidInput(f"{place}: {error}") from None
+
+    def _check_presence(self, *keys: str) -> None:
+        for key in keys:
             if key not in self.fields:
                 raise InvalidInput(f"{self.place}: key {key!r} is missing{_purpose(key)}")
             if self.fields[key] is None:
@@ -112,18 +139,16 @@ class Record:
 
 def unknown_key(key: str, known: tuple[str, ...]) -> str:
     """What to say about ``key``, which is none of ``known``."""
-    close = difflib.get_close_matches(key[:40], known, 1)
-    hint = f"did you mean {close[0]!r}?" if close else f"known: {', '.join(known)}"
-    if not key.replace("_", "").isalnum():
-        hint += " (text that holds a comma or colon needs quotes)"
-    return f"unknown key {shorten(repr(key))}; {hint}"
+    plain = key.replace("_", "").isalnum()
+    hint = "" if plain else " (text that holds a comma or colon needs quotes)"
+    return unknown("key", key, known) + hint
 
 
 def _purpose(key: str) -> str:
+    if key in QUANTITIES:
+        return "; a claim names the quantity that it is about and the argument that it is at"
     return {
-        "claims": "; it says which of epsilon and delta is the claim",
-        "epsilon": "; a claim names epsilon and delta: the claimed one and the one it is at",
-        "delta": "; a claim names epsilon and delta: the claimed one and the one it is at",
+        "claims": "; it says which of epsilon, delta, beta and renyi is the claim",
         "kind": "; use upper, lower or estimate",
     }.get(key, "")
 

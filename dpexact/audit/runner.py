@@ -22,7 +22,16 @@ from dpexact.audit.judging import Judges, judge_in_child
 from dpexact.audit.reading import read_claims
 from dpexact.audit.records import Record
 from dpexact.audit.runs import AccountantRun
-from dpexact.audit.verdicts import RIGHT, VERDICTS, WRONG, Finding, Verdict, judge, unjudged
+from dpexact.audit.verdicts import (
+    GRADES,
+    VERDICTS,
+    WRONG,
+    Finding,
+    Grade,
+    Verdict,
+    judge,
+    unjudged,
+)
 from dpexact.balls import FLINT_VERSION
 from dpexact.errors import InvalidInput
 
@@ -40,6 +49,7 @@ class Report:
     ``versions`` names the software that judged, ``accountants`` the packages that were judged, and
     ``runs`` what became of asking them where they were asked live.
     ``started`` is UTC in ISO 8601; ``digits`` were asked for before any claim needed more.
+    A ``strict`` report convicts claims that are wrong by a rounding or invalid too.
     """
 
     findings: tuple[Finding, ...]
@@ -50,6 +60,7 @@ class Report:
     digits: int
     accountants: tuple[str, ...] = ()
     runs: tuple[AccountantRun, ...] = ()
+    strict: bool = False
 
     @property
     def summary(self) -> dict[Verdict, int]:
@@ -60,6 +71,19 @@ class Report:
         return counts
 
     @property
+    def grades(self) -> dict[Grade, int]:
+        """The number of claims of each grade, the worst grade first."""
+        counts: dict[Grade, int] = dict.fromkeys(GRADES, 0)
+        for finding in self.findings:
+            counts[finding.grade] += 1
+        return counts
+
+    def convicts(self, finding: Finding) -> bool:
+        """Whether the audit fails for this claim."""
+        lesser = self.strict and finding.grade in ("rounding", "invalid")
+        return finding.verdict in WRONG and (finding.guilty or lesser)
+
+    @property
     def expectations(self) -> tuple[int, int]:
         """How many verdicts are as expected, and how many were expected at all."""
         outcomes = [finding.as_expected for finding in self.findings]
@@ -67,12 +91,11 @@ class Report:
 
     @property
     def exit_code(self) -> int:
-        """1 if a claim is certified wrong; 3 if one is undecided or an answer failed; else 0."""
-        verdicts = {finding.verdict for finding in self.findings}
-        if verdicts & WRONG:
+        """1 if a claim is convicted; 3 if one is undecided or an answer failed; else 0."""
+        if any(map(self.convicts, self.findings)):
             return 1
-        failed = any(run.failures for run in self.runs)
-        return 0 if verdicts <= RIGHT and not failed else 3
+        failed = any(run.failed for run in self.runs)
+        return 3 if failed or self.summary["undecided"] else 0
 
 
 def audit(
@@ -86,6 +109,8 @@ def audit(
     progress: Progress | None = None,
     command: str = "",
     runs: Iterable[AccountantRun] = (),
+    strict: bool = False,
+    started: datetime | None = None,
 ) -> Report:
     """Judge ``claims`` and report the findings in input order.
 
@@ -102,6 +127,8 @@ def audit(
         progress: called as ``progress(done, total)`` after every claim.
         command: the command line to show in the report.
         runs: what became of asking the accountants that made the claims, for the report.
+        strict: let the report convict claims that are wrong by a rounding or invalid too.
+        started: when the audit began, where accountants were asked before.
 
     Raises:
         InvalidInput: a claim or an argument is not acceptable; nothing is judged then.
@@ -118,7 +145,8 @@ def audit(
             f"timeout: {timeout} is not accepted; use seconds > 0, or None for no limit"
         )
     workers = integer_in(jobs, "jobs", 1, 1024)
-    started, clock = datetime.now(UTC), time.perf_counter()
+    now, clock = datetime.now(UTC), time.perf_counter()
+    begun = now if started is None else started
     findings = [journal.take(claim) if journal is not None else None for claim in listed]
     missing = [place for place, finding in enumerate(findings) if finding is None]
     tell = progress or (lambda done, total: None)
@@ -134,11 +162,12 @@ def audit(
         findings=tuple(finding for finding in findings if finding is not None),
         versions=versions(),
         command=command,
-        started=started.isoformat(timespec="seconds"),
-        seconds=time.perf_counter() - clock,
+        started=begun.isoformat(timespec="seconds"),
+        seconds=(now - begun).total_seconds() + time.perf_counter() - clock,
         digits=digits,
         accountants=tuple(sorted({claim.accountant for claim in listed} - {""})),
         runs=tuple(runs),
+        strict=strict,
     )
 
 

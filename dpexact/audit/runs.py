@@ -10,12 +10,13 @@ class Failure:
     """An accountant that gave no usable answer to a case: it crashed, hung or returned NaN.
 
     ``case`` and ``call`` say what was asked, in our terms and in the package's; ``reason`` what
-    happened, on one line.
+    happened, on one line. ``refused`` if the package said itself that it cannot answer.
     """
 
     case: str
     call: str
     reason: str
+    refused: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,3 +43,8 @@ class AccountantRun:
     failures: tuple[Failure, ...] = ()
     seconds: float = 0.0
     reason: str = ""
+
+    @property
+    def failed(self) -> bool:
+        """Whether a case has neither an answer nor an honest refusal."""
+        return not all(failure.refused for failure in self.failures)

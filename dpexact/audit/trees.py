@@ -156,8 +156,11 @@ def _feed(builder: _Builder, event: yaml.Event) -> None:
 # --- JSON ---------------------------------------------------------------------------------------
 
 _JSON_TOKEN: Final = re.compile(
-    r'[ \t\r\n]*(?:("[^"\\]*+(?:\\.[^"\\]*+)*+")|([{}\[\]:,])|([^\s{}\[\]:,"]+))'
+    r'[ \t\r\n]*(?:(?P<text>"[^"\\]*+(?:\\.[^"\\]*+)*+"?)|(?P<sign>[{}\[\]:,])|(?P<word>'
+    r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?|true|false|null|NaN|-?Infinity)|)"
 )
+_VALUE: Final = frozenset({"text", "word", "{", "["})
+_NEXT: Final = {closer: frozenset({",", closer}) for closer in "}]"}
 
 
 def json_tree(text: str) -> Tree | None:
@@ -166,34 +169,60 @@ def json_tree(text: str) -> Tree | None:
     Raises:
         InvalidInput: syntax errors, with the line.
     """
-    try:
-        json.loads(text, parse_float=str, parse_int=str)
-    except json.JSONDecodeError as error:
-        said = f"line {error.lineno}: not valid JSON: {error.msg} at column {error.colno}"
-        raise InvalidInput(said) from None
-    except RecursionError:
-        raise InvalidInput(f"nested more than {MAX_DEPTH} deep") from None
     builder = _Builder()
-    for kind, token, line in _json_tokens(text):  # the syntax is known to be valid here
-        if kind == 1:
-            builder.add(Scalar(json.loads(token), line))
-        elif kind == 3:
-            builder.add(Scalar(None if token == "null" else token, line))
-        elif token in "{[":
+    closers: list[str] = []
+    awaited = _VALUE
+    line, end = 1, 0
+    while found := _JSON_TOKEN.match(text, end):  # always: the last alternative is empty
+        kind = found.lastgroup or ""
+        token = found[kind] if kind else ""
+        line += text.count("\n", end, found.end() - len(token))
+        end = found.end()
+        if not (awaited or kind) and end == len(text):
+            break
+        if (token if kind == "sign" else kind) not in awaited:
+            raise _invalid_json(text, end - len(token), f"expected {_words(awaited)}")
+        if token in ("{", "["):
             builder.enter(Mapping(line) if token == "{" else Sequence(line))
-        elif token in "}]":
+            closers.append("}" if token == "{" else "]")
+            awaited = frozenset({"text", "}"}) if token == "{" else _VALUE | {"]"}
+            continue
+        if token in (":", ","):
+            awaited = frozenset({"text"}) if (token, closers[-1]) == (",", "}") else _VALUE
+            continue
+        if kind == "sign":
             builder.leave()
+            closers.pop()
+        else:
+            builder.add(_json_scalar(token, text, end - len(token), line))
+            if "word" not in awaited:
+                awaited = frozenset({":"})
+                continue
+        awaited = _NEXT[closers[-1]] if closers else frozenset()
     return builder.root
 
 
-def _json_tokens(text: str) -> Iterator[tuple[int, str, int]]:
-    line, counted = 1, 0
-    for match in _JSON_TOKEN.finditer(text):
-        assert match.lastindex is not None
-        start = match.start(match.lastindex)
-        line += text.count("\n", counted, start)
-        counted = start
-        yield match.lastindex, match[match.lastindex], line
+def _json_scalar(token: str, text: str, start: int, line: int) -> Scalar:
+    if not token.startswith('"'):
+        return Scalar(None if token == "null" else token, line)
+    try:
+        return Scalar(json.loads(token), line)
+    except json.JSONDecodeError as error:
+        raise _invalid_json(text, start + error.pos, error.msg) from None
+
+
+def _words(awaited: frozenset[str]) -> str:
+    if "word" in awaited:
+        return "a value"
+    if "text" in awaited:
+        return "a key in double quotes"
+    return " or ".join(map(repr, sorted(awaited))) or "nothing more"
+
+
+def _invalid_json(text: str, position: int, said: str) -> InvalidInput:
+    line = text.count("\n", 0, position) + 1
+    column = position - text.rfind("\n", 0, position)
+    return InvalidInput(f"line {line}: not valid JSON: {said} at column {column}")
 
 
 # --- CSV ----------------------------------------------------------------------------------------

@@ -6,7 +6,7 @@ import importlib.util
 import sys
 
 if importlib.util.find_spec("gmpy2") is None:
-    print("this checker needs gmpy2: pip install 'dpexact[certify]'", file=sys.stderr)
+    print("this checker needs gmpy2: pip install gmpy2", file=sys.stderr)
     sys.exit(2)
 
 from dpexact.certificate_checker_mpfr.checking import main

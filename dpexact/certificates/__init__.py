@@ -6,3 +6,7 @@ from dpexact.certificates.documents import certificate, certificate_of_audit, to
 from dpexact.certificates.statements import NoCertificate, statement
 
 __all__ = ["NoCertificate", "certificate", "certificate_of_audit", "statement", "to_text"]
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -12,7 +12,10 @@ from dpexact import certificate_checker as checker
 from dpexact.accounting.contour.numbers import TooExpensive
 from dpexact.accounting.contour.planning import Plan, Planner, Query
 from dpexact.accounting.contour.shape import Rule, Shape
-from dpexact.accounting.contour.steps import Atoms, Gaussian, GaussianMixture, Step, add, remove
+from dpexact.accounting.pairs.gaussian import Gaussian
+from dpexact.accounting.pairs.mixture import GaussianMixture, add, remove
+from dpexact.accounting.pairs.pair import Pair
+from dpexact.accounting.pairs.response import Response
 from dpexact.balls import approximate
 from dpexact.reals import rational
 
@@ -57,14 +60,14 @@ def _plan(
         raise NoPlan(f"no plan for a contour integral: {error}") from None
 
 
-def _largest(composition: tuple[tuple[Step, int], ...]) -> float:
+def _largest(composition: tuple[tuple[Pair, int], ...]) -> float:
     losses = [(step.largest_loss(), n) for step, n in composition]
     if any(loss is None for loss, _ in losses):
         return float("inf")
     return sum(float(loss.upper()) * n for loss, n in losses if loss is not None) * (1 + 1e-9)
 
 
-def _step(tree: Any, way: str) -> Step:
+def _step(tree: Any, way: str) -> Pair:
     name, *rest = tree
     if name == "poisson":
         sigma, q = rational(_deviation(rest[0])), rational(value(rest[1]))
@@ -72,7 +75,7 @@ def _step(tree: Any, way: str) -> Step:
     if name in ("gaussian", "gdp"):
         return Gaussian(rational(1 / _deviation(tree)))
     lost = value(rest[1]) if name == "approx_dp" else Fraction(0)
-    return Atoms(rational(value(rest[0])), rational(lost))
+    return Response(rational(value(rest[0])), rational(lost))
 
 
 def value(tree: Any) -> Fraction:

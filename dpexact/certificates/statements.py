@@ -7,7 +7,6 @@ the bounds is found out as much as who moves them.
 
 from __future__ import annotations
 
-import importlib.util
 import math
 from decimal import ROUND_FLOOR, Decimal
 from fractions import Fraction
@@ -42,6 +41,8 @@ def statement(
     Raises:
         NoCertificate: the checker has no route for it, or not the time.
     """
+    if quantity not in ("delta", "epsilon"):
+        raise NoCertificate(f"no certificate: the checker does not know {quantity}")
     try:
         tree = mechanism_tree(mechanism)
         steps = checker.steps_of(tree)
@@ -83,10 +84,6 @@ def _is_contour(steps: checker.Steps) -> bool:
 
 def _contour(base: dict[str, Any], steps: checker.Steps, found: Enclosure) -> dict[str, Any]:
     """The statement that the checker with MPFR verifies, with the first plan that suffices."""
-    if importlib.util.find_spec("gmpy2") is None:
-        raise NoCertificate(
-            "no certificate: a contour integral takes gmpy2: pip install 'dpexact[certify]'"
-        )
     quantity, reason = base["quantity"], "the answer has too few digits, or is exact"
     for most in _FEWER:
         for bounds in _bounds(found, quantity, most):

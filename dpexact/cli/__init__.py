@@ -2,16 +2,49 @@
 
 from __future__ import annotations
 
+from collections import UserDict
+from importlib import import_module
+from typing import Any, Final
+
 import click
-from click.shell_completion import get_completion_class
 
 import dpexact
-from dpexact.cli import auditing, figures, formulas, oracle, proving, quantities, selftesting
 from dpexact.cli.errors import OneLineErrors
+
+_HOMES: Final = {
+    "accountants": "auditing",
+    "approx": "formulas",
+    "audit": "auditing",
+    "bounds": "formulas",
+    "calibrate": "quantities",
+    "completion": "completing",
+    "delta": "quantities",
+    "dpsgd": "training",
+    "empirical": "empirical",
+    "epsilon": "quantities",
+    "figure": "figures",
+    "log": "training",
+    "oracle": "oracle",
+    "prove": "proving",
+    "renyi": "quantities",
+    "selftest": "selftesting",
+    "symbolic": "formulas",
+    "tradeoff": "quantities",
+    "verify": "verifying",
+}
+
+
+class _Verbs(UserDict[str, Any]):
+    """The verbs by name, each imported when it is asked for."""
+
+    def __getitem__(self, name: str) -> click.Command:
+        command: click.Command = getattr(import_module(f"{__name__}.{self.data[name]}"), name)
+        return command
 
 
 @click.group(
     cls=OneLineErrors,
+    commands=_Verbs(_HOMES),
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
 @click.version_option(dpexact.__version__, message="%(prog)s %(version)s")
@@ -27,39 +60,6 @@ def main() -> None:
 
     \b
     Exit codes: 0 done (audit: every claim sound), 1 a claim is certified unsound,
-    2 bad input or usage, 3 undecided at the precision cap.
+    2 bad input or usage, 3 undecided at the precision cap, 70 a defect of dpexact,
+    74 output could not be written, 130 interrupted, 141 a closed pipe.
     """
-
-
-@main.command()
-@click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
-def completion(shell: str) -> None:
-    """Print the completion script of SHELL.
-
-    \b
-    Examples:
-      eval "$(dpexact completion bash)"
-      dpexact completion fish > ~/.config/fish/completions/dpexact.fish
-    """
-    kind = get_completion_class(shell)
-    assert kind is not None
-    click.echo(kind(main, {}, "dpexact", "_DPEXACT_COMPLETE").source())
-
-
-for verb in (
-    quantities.delta,
-    quantities.epsilon,
-    quantities.renyi,
-    quantities.tradeoff,
-    quantities.calibrate,
-    formulas.bounds,
-    formulas.approx,
-    formulas.symbolic,
-    auditing.audit,
-    auditing.accountants,
-    oracle.oracle,
-    proving.prove,
-    figures.figure,
-    selftesting.selftest,
-):
-    main.add_command(verb)

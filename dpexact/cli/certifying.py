@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-import dpexact
 from dpexact.enclosure import Enclosure
+from dpexact.mechanisms import Mechanism
 from dpexact.reals import real
 
 if TYPE_CHECKING:
@@ -20,12 +20,12 @@ certificate_option = click.option(
     "certificate_file",
     type=click.Path(path_type=Path),
     metavar="FILE",
-    help="Write what dpexact.certificate_checker verifies on its own.",
+    help="Write what 'dpexact verify', and its checkers alone, verify.",
 )
 
 
 def certifier(
-    path: Path | None, expr: str, quantity: str, at: str, direction: str
+    path: Path | None, mechanism: Mechanism, quantity: str, at: str, direction: str
 ) -> Callable[[Enclosure], None] | None:
     """What writes the certificate of an answer to ``path``; None without one.
 
@@ -35,15 +35,15 @@ def certifier(
     if path is None:
         return None
     from dpexact.arguments import direction_in
-    from dpexact.audit.reports.writing import check_writable, write_atomically
     from dpexact.certificates import certificate, to_text
+    from dpexact.files import check_writable, write_atomically
 
     check_writable(path)
     file = path
 
     def write(found: Enclosure) -> None:
         way = direction_in(direction)
-        document = certificate(dpexact.parse(expr), quantity, real(at), way, found)
+        document = certificate(mechanism, quantity, real(at), way, found)
         write_atomically(file, to_text(document))
 
     return write
@@ -55,8 +55,8 @@ def certify_audit(path: Path, report: Report) -> None:
     Raises:
         NoCertificate: none of them has.
     """
-    from dpexact.audit.reports.writing import write_atomically
     from dpexact.certificates import certificate_of_audit, to_text
+    from dpexact.files import write_atomically
     from dpexact.progress import progress_bar
 
     with progress_bar("certifying") as progress:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+from functools import partial
 from pathlib import Path
 
 import click
@@ -90,9 +91,10 @@ def approx(
             raise click.UsageError("--claims: a distance is no claim of epsilon or delta")
         from dpexact.accounting.approximate import approximation_distance
 
+        mechanism = dpexact.parse(expr)
         return answer(
-            lambda: approximation_distance(expr, method, digits),
-            expr,
+            partial(approximation_distance, mechanism, method, digits),
+            mechanism,
             digits,
             as_json,
             quantity="distance",
@@ -100,7 +102,7 @@ def approx(
             direction="both",
         )
     if claims is not None:
-        from dpexact.audit.reports.writing import check_writable
+        from dpexact.files import check_writable
 
         check_writable(claims)
     started = time.perf_counter()

@@ -74,6 +74,14 @@ def cores() -> int:
     return os.cpu_count() or 1
 
 
+def program(path: str) -> str:
+    """The program at ``path``, or of that name."""
+    executable = shutil.which(os.path.expanduser(path))
+    if executable is None:
+        raise click.BadParameter(f"{path!r} is not a program; give the path of a Python")
+    return executable
+
+
 def _interpreters(
     context: click.Context, parameter: click.Parameter, given: tuple[str, ...]
 ) -> dict[str, str]:
@@ -83,9 +91,7 @@ def _interpreters(
         name, separator, path = text.partition("=")
         if not separator or os.sep in name:
             name, path = "", text
-        executable = shutil.which(os.path.expanduser(path))
-        if executable is None:
-            raise click.BadParameter(f"{path!r} is not a program; give the path of a Python")
+        executable = program(path)
         if name in found:
             whose = f"for {name}" if name else "for all"
             raise click.BadParameter(f"given twice {whose}")
@@ -100,4 +106,16 @@ python_option = click.option(
     metavar="[NAME=]PATH",
     callback=_interpreters,
     help="Interpreter that has the package of accountant NAME, or of all.  [default: this one]",
+)
+accountant_option = click.option(
+    "--accountant", "accountants", multiple=True, metavar="NAME", help="Audit what this answers."
+)
+workload_option = click.option(
+    "--workload", "workloads", multiple=True, metavar="NAME", help="Cases that it is asked."
+)
+memory_option = click.option(
+    "--memory",
+    type=click.IntRange(64, 1 << 24),
+    metavar="MIB",
+    help="Memory for an accountant.  [default: any]",
 )

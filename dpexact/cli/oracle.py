@@ -86,7 +86,7 @@ def export(output: Path, suites: tuple[str, ...], jobs: int) -> None:
     Example:
       dpexact oracle export -o table.csv.gz --jobs 2
     """
-    from dpexact.audit.reports.writing import check_writable, write_bytes_atomically
+    from dpexact.files import check_writable, write_bytes_atomically
     from dpexact.oracle import golden
     from dpexact.oracle.exporting import export as compute
     from dpexact.progress import progress_bar

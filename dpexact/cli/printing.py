@@ -4,72 +4,86 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final
 
 import click
 
 import dpexact
+from dpexact.answers import PrecisionNotReached
 from dpexact.cli.errors import EXIT_UNDECIDED
+from dpexact.cli.patience import patience
 from dpexact.enclosure import Enclosure
-from dpexact.errors import PrecisionNotReached
+from dpexact.mechanisms import Mechanism
+from dpexact.mechanisms.base import shown
+from dpexact.tokens import shorten
+
+#: Longer mechanisms are shortened for people; JSON has them whole.
+_SHOWN: Final = 2000
 
 
 def answer(
     ask: Callable[[], Enclosure],
-    expr: str,
+    of: Mechanism | str,
     digits: int,
     as_json: bool,
     *,
     quantity: str,
     arguments: dict[str, str],
     direction: str,
-    safe: str = "",
-    then: Callable[[Enclosure], None] | None = None,
+    notes: Sequence[str] = (),
+    more: Mapping[str, object] | None = None,
+    then: Sequence[Callable[[Enclosure], None] | None] = (),
 ) -> int:
     """Print one enclosure; exit code 3, with the best enclosure, if the digits were not reached.
 
-    An enclosure of all digits is handed on to ``then``.
+    ``of`` is the mechanism, or the text of a template. ``notes`` stand below the answer, and
+    ``more`` is added to the JSON. An enclosure of all digits is handed on to what comes ``then``.
     """
-    from dpexact.accounting import is_only_bounded
+    from dpexact.accounting.classic.zcdp import is_only_bounded
 
     started = time.perf_counter()
     problem = ""
     try:
-        found = ask()
+        with patience(quantity):
+            found = ask()
     except PrecisionNotReached as error:
         found, problem = error.best, str(error)
     seconds = time.perf_counter() - started
-    mechanism = expr if safe else str(dpexact.parse(expr))
-    bound = {"bound": "upper"} if not safe and is_only_bounded(dpexact.parse(expr)) else {}
+    template = isinstance(of, str)
+    bounded = isinstance(of, Mechanism) and is_only_bounded(of)
     if as_json:
         record = {
-            "mechanism": mechanism,
+            "mechanism": str(of),
             "quantity": quantity,
             **arguments,
             "direction": direction,
             **found.to_json(digits),
-            **({"safe": safe} if safe else bound),
+            "safe": found.safe(),
+            **({"bound": "upper"} if bounded else {}),
             "method": found.method,
             "seconds": round(seconds, 6),
             "version": dpexact.__version__,
+            **(more or {}),
         }
         click.echo(json.dumps(record))
     else:
-        relation = "<=" if bound else "="
-        click.echo(f"{quantity} {relation} {found.shown(digits)}")
+        relation = "=" if template else "<=" if bounded else found.relation
+        click.echo(f"{quantity} {relation} {found.safe()}")
         given = ", ".join(f"{name} = {value}" for name, value in arguments.items())
-        click.echo(f"  of {mechanism} at {given}")
+        click.echo(f"  of {shorten(of if isinstance(of, str) else shown(of), _SHOWN)} at {given}")
         lower, upper = found.decimal_bounds(digits + 5)
         click.echo(f"  certified in [{lower}, {upper}]")
-        if safe and not found.is_exact:
-            click.echo(f"  the {safe} end certainly meets delta")
+        if template and not found.is_exact:
+            click.echo(f"  the {found.safe_end} end, and so {found.safe()}, certainly meets delta")
         click.echo(f"  by {found.method or 'no method'}, {seconds:.3g} s")
+        for note in notes:
+            click.echo(note)
     if problem:
         click.echo(f"dpexact: {problem}", err=True)
         return EXIT_UNDECIDED
-    if then is not None:
-        then(found)
+    for step in filter(None, then):
+        step(found)
     return 0
 
 

@@ -50,7 +50,7 @@ def prove(
       dpexact prove --smoke --html proofs.html
       dpexact prove --list --source gdp
     """
-    from dpexact.audit.reports.writing import check_writable, write_atomically
+    from dpexact.files import check_writable, write_atomically
     from proofs_checks.selection import document, keep, listing, select
 
     if only_list:

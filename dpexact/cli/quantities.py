@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 import click
@@ -18,6 +19,7 @@ from dpexact.cli.options import (
     json_option,
     method_option,
 )
+from dpexact.cli.plotting import plot_option, plotter
 from dpexact.cli.printing import answer
 
 
@@ -27,6 +29,7 @@ from dpexact.cli.printing import answer
 @digits_option
 @direction_option
 @method_option
+@plot_option("delta over epsilon")
 @certificate_option
 @json_option
 def delta(
@@ -35,6 +38,7 @@ def delta(
     digits: int,
     direction: str,
     method: str,
+    plot: Path | None,
     certificate_file: Path | None,
     as_json: bool,
 ) -> int:
@@ -45,15 +49,19 @@ def delta(
       dpexact delta "approx_dp(1/10, 1/1000)^30" --epsilon 3/2
       dpexact delta "gdp(1/100)" --epsilon 0.7 --digits 30 --json
     """
+    mechanism = dpexact.parse(expr)
     return answer(
-        lambda: dpexact.delta(expr, epsilon, digits, direction, method=method),
-        expr,
+        partial(dpexact.delta, mechanism, epsilon, digits, direction, method=method),
+        mechanism,
         digits,
         as_json,
         quantity="delta",
         arguments={"epsilon": epsilon},
         direction=direction,
-        then=certifier(certificate_file, expr, "delta", epsilon, direction),
+        then=[
+            certifier(certificate_file, mechanism, "delta", epsilon, direction),
+            plotter(plot, lambda runs: runs.profile_figure(mechanism, epsilon, direction)),
+        ],
     )
 
 
@@ -63,6 +71,7 @@ def delta(
 @digits_option
 @direction_option
 @method_option
+@plot_option("epsilon over the repetitions")
 @certificate_option
 @json_option
 def epsilon(
@@ -71,6 +80,7 @@ def epsilon(
     digits: int,
     direction: str,
     method: str,
+    plot: Path | None,
     certificate_file: Path | None,
     as_json: bool,
 ) -> int:
@@ -81,15 +91,19 @@ def epsilon(
       dpexact epsilon "gaussian(1)" --delta 1e-300 --digits 30
       dpexact epsilon "pure_dp(0.1)^100" --delta 1e-6
     """
+    mechanism = dpexact.parse(expr)
     return answer(
-        lambda: dpexact.epsilon(expr, delta, digits, direction, method=method),
-        expr,
+        partial(dpexact.epsilon, mechanism, delta, digits, direction, method=method),
+        mechanism,
         digits,
         as_json,
         quantity="epsilon",
         arguments={"delta": delta},
         direction=direction,
-        then=certifier(certificate_file, expr, "epsilon", delta, direction),
+        then=[
+            certifier(certificate_file, mechanism, "epsilon", delta, direction),
+            plotter(plot, lambda runs: runs.run_figure(mechanism, delta, direction)),
+        ],
     )
 
 
@@ -114,9 +128,10 @@ def renyi(expr: str, order: str, method: str, digits: int, direction: str, as_js
       dpexact renyi "poisson(gaussian(1), 0.01)" --order 2.5 --digits 25
       dpexact renyi "laplace(2)^3" --order inf
     """
+    mechanism = dpexact.parse(expr)
     return answer(
-        lambda: dpexact.renyi(expr, order, digits, direction, method=method),
-        expr,
+        partial(dpexact.renyi, mechanism, order, digits, direction, method=method),
+        mechanism,
         digits,
         as_json,
         quantity="renyi",
@@ -141,16 +156,17 @@ def tradeoff(expr: str, alpha: str | None, plot: Path | None, digits: int, as_js
     """
     if alpha is None and plot is None:
         raise click.UsageError("give --alpha A, or --plot FILE")
-    found = dpexact.tradeoff(expr)
+    mechanism = dpexact.parse(expr)
+    found = dpexact.tradeoff(mechanism)
     if plot is not None:
-        from dpexact.audit.reports.writing import write_figure
+        from dpexact.files import write_figure
 
         write_figure(found.plot(), plot)
     if alpha is None:
         return 0
     return answer(
-        lambda: found(alpha, digits),
-        expr,
+        partial(found, alpha, digits),
+        mechanism,
         digits,
         as_json,
         quantity="tradeoff",
@@ -186,17 +202,16 @@ def calibrate(
       dpexact calibrate "poisson(gaussian(1), 1/100)^?" --epsilon 5 --delta 1e-6
     """
     from dpexact.accounting.calibrate import parameter_of
-    from dpexact.mechanisms.template import read_template
+    from dpexact.mechanisms.grammar import parse_template
 
-    blank = read_template(template)
+    blank = parse_template(template)
     parameter = parameter_of(blank)
     return answer(
-        lambda: dpexact.calibrate(template, epsilon, delta, digits, direction),
+        partial(dpexact.calibrate, blank, epsilon, delta, digits, direction),
         template,
         len(str(MAX_COUNT)) if parameter.integer else digits,
         as_json,
         quantity=blank.parameter,
         arguments={"epsilon": epsilon, "delta": delta},
         direction=direction,
-        safe="upper" if parameter.least else "lower",
     )

@@ -43,8 +43,8 @@ class ReportFiles:
     """
 
     def __init__(self, parameters: Mapping[str, Any], others: Mapping[Path, str]) -> None:
-        from dpexact.audit.reports.writing import check_writable
-        from dpexact.audit.visible import visible
+        from dpexact.files import check_writable
+        from dpexact.visible import visible
 
         named = {name: parameters[f"{name}_file"] for name in _HELP}
         self._paths: dict[str, Path] = {name: path for name, path in named.items() if path}

@@ -3,12 +3,17 @@
 Modules, each importing only from those before it::
 
     model < computing < registry < kov, gaussian_dp, composition_chapter, slides, ours, accountants
+        < gallery
     model < drawing < writing
 """
 
 from dpexact.figures.computing import Workshop
+from dpexact.figures.gallery import recipe, recipes
 from dpexact.figures.model import FigureData
-from dpexact.figures.registry import recipe, recipes
 from dpexact.figures.writing import FORMATS, write_figure
 
 __all__ = ["FORMATS", "FigureData", "Workshop", "recipe", "recipes", "write_figure"]
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from fractions import Fraction
 from itertools import product
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Final
 
 from dpexact.audit import live
@@ -58,16 +56,10 @@ def _case(sigma: str, scale: str) -> Case:
 
 
 def _asked(cases: list[Case], workshop: Workshop) -> tuple[list[Claim], tuple[AccountantRun, ...]]:
-    with TemporaryDirectory() as folder:
-        grid = Path(folder) / "grid.yaml"
-        listed = "".join(f"      - {case.mechanism}\n" for case in cases)
-        grid.write_text(f"cases:\n  - mechanism:\n{listed}    epsilon_at_delta: {_DELTA}\n")
-        try:
-            return live.ask(
-                [live.ALL], [str(grid)], workshop.progress, limits=_LIMITS, jobs=workshop.jobs
-            )
-        except InvalidInput:  # none works
-            return [], tuple(AccountantRun(i.name, reason=i.reason) for i in available())
+    try:
+        return live.ask([live.ALL], cases, workshop.progress, limits=_LIMITS, jobs=workshop.jobs)
+    except InvalidInput:  # none works
+        return [], tuple(AccountantRun(i.name, reason=i.reason) for i in available())
 
 
 def _panels(

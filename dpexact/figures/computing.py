@@ -12,7 +12,7 @@ from fractions import Fraction
 from functools import partial
 from typing import Final, Literal, TypeAlias, TypeVar
 
-from dpexact import accounting
+import dpexact
 from dpexact.accounting.tradeoff_of import tradeoff
 from dpexact.answers import best_of
 from dpexact.arguments import Direction
@@ -46,7 +46,7 @@ class Question:
         """The enclosure, wider where ``digits`` were not reached."""
         if self.quantity == "tradeoff":
             return best_of(lambda: tradeoff(self.mechanism)(self.at, digits))
-        ask = getattr(accounting, self.quantity)
+        ask = getattr(dpexact, self.quantity)
         return best_of(lambda: ask(self.mechanism, self.at, digits, self.direction))
 
 

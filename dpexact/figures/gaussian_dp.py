@@ -6,7 +6,8 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Final
 
-from dpexact import accounting, reals
+import dpexact
+from dpexact import reals
 from dpexact.accounting.approximate.central_limit import poisson_mu, uniform_mu
 from dpexact.balls import ball, certify
 from dpexact.enclosure import Enclosure
@@ -91,7 +92,7 @@ def supporting_lines(workshop: Workshop) -> tuple[Panel, ...]:
     """``G_1`` with ``1 - delta(eps) - e^(+-eps) alpha``."""
     lines = []
     for eps in ("0", "0.5", "1", "2"):
-        delta = accounting.delta("gdp(1)", eps, workshop.digits)
+        delta = dpexact.delta("gdp(1)", eps, workshop.digits)
         start = Enclosure(1 - Fraction(delta.upper), 1 - Fraction(delta.lower), delta.method)
         end = _times_exp_minus(start, eps, workshop.digits)
         zero = Enclosure.exact(Fraction(0))

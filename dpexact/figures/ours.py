@@ -6,7 +6,7 @@ from fractions import Fraction
 from functools import partial
 from typing import Final
 
-from dpexact import accounting
+import dpexact
 from dpexact.enclosure import Enclosure
 from dpexact.figures.computing import Workshop, in_processes
 from dpexact.figures.model import HeatMap, Panel, Point, Series
@@ -49,9 +49,7 @@ def understatement(workshop: Workshop) -> tuple[Panel, ...]:
 def _understated(sigma: str, scale: str, digits: int) -> Enclosure | None:
     steps = int((Fraction(scale) * 100) ** 2)
     mechanism = f"poisson(gaussian({sigma}), 1/100)^{steps}"
-    return accounting.approximation_error(
-        mechanism, "clt-poisson", digits=digits, delta="1e-5"
-    ).ratio
+    return dpexact.approximation_error(mechanism, "clt-poisson", digits=digits, delta="1e-5").ratio
 
 
 @figure(
@@ -78,7 +76,7 @@ def slack(workshop: Workshop) -> tuple[Panel, ...]:
 
 def _bounds(step: str, count: int, digits: int) -> dict[str, Enclosure]:
     """The slack of each bound that gives away something to be seen."""
-    found = accounting.bounds(f"{step}^{count}", "1e-6", digits)
+    found = dpexact.bounds(f"{step}^{count}", "1e-6", digits)
     return {b.name: b.slack for b in found if b.slack is not None and b.slack.lower > _SEEN}
 
 

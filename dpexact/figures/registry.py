@@ -1,16 +1,13 @@
-"""The figures by name."""
+"""What a figure is, and the decorator that registers one."""
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
-from dpexact.errors import InvalidInput
 from dpexact.figures.computing import Workshop
 from dpexact.figures.model import FigureData, Panel
-from dpexact.tokens import shorten
 
 Compute: TypeAlias = Callable[[Workshop], tuple[Panel, ...]]
 
@@ -30,39 +27,16 @@ class Recipe:
         return FigureData(self.name, self.title, self.source, self.caption, self.compute(workshop))
 
 
-_RECIPES: Final[dict[str, Recipe]] = {}
+#: The figures by name, in the order in which their modules were imported.
+REGISTERED: Final[dict[str, Recipe]] = {}
 
 
 def figure(name: str, title: str, source: str, caption: str) -> Callable[[Compute], Compute]:
     """Register the decorated function as the computation of the figure ``name``."""
 
     def register(compute: Compute) -> Compute:
-        assert name not in _RECIPES, name
-        _RECIPES[name] = Recipe(name, title, source, caption, compute)
+        assert name not in REGISTERED, name
+        REGISTERED[name] = Recipe(name, title, source, caption, compute)
         return compute
 
     return register
-
-
-def recipes() -> tuple[Recipe, ...]:
-    """All figures, in the order of their papers; ours last."""
-    from dpexact.figures import accountants, composition_chapter, gaussian_dp, kov, ours, slides
-
-    # the modules have registered their figures when they were imported, in whatever order
-    order = (kov, gaussian_dp, composition_chapter, slides, ours, accountants)
-    names = [module.__name__ for module in order]
-    return tuple(sorted(_RECIPES.values(), key=lambda each: names.index(each.compute.__module__)))
-
-
-def recipe(name: str) -> Recipe:
-    """The figure ``name``.
-
-    Raises:
-        InvalidInput: there is none.
-    """
-    known = {each.name: each for each in recipes()}
-    if name not in known:
-        close = difflib.get_close_matches(name, known, 1)
-        hint = f"did you mean {close[0]!r}?" if close else f"known: {', '.join(known)}"
-        raise InvalidInput(f"figure: unknown name {shorten(repr(name))}; {hint}")
-    return known[name]

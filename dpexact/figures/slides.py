@@ -9,7 +9,8 @@ from fractions import Fraction
 from functools import partial
 from typing import Final
 
-from dpexact import accounting, balls, reals
+import dpexact
+from dpexact import balls, reals
 from dpexact.enclosure import Enclosure
 from dpexact.figures.computing import Workshop, in_processes
 from dpexact.figures.model import Panel, Point, Series
@@ -136,7 +137,7 @@ def _variance(level: _Level, digits: int) -> Enclosure:
     epsilon = level.epsilon()
 
     def delta(variance: Fraction, wanted: int) -> Enclosure:
-        return accounting.delta(f"discrete_gaussian(sqrt({variance}))^{_QUERIES}", epsilon, wanted)
+        return dpexact.delta(f"discrete_gaussian(sqrt({variance}))^{_QUERIES}", epsilon, wanted)
 
     return crossing(delta, _DELTA, level.published_variance, digits)
 

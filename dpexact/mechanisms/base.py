@@ -7,13 +7,24 @@ interprets.
 
 from __future__ import annotations
 
+import math
+import re
 from dataclasses import MISSING, dataclass, fields
-from typing import Any, ClassVar, Final
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from dpexact.arguments import MAX_COUNT, integer_in, real_in
 from dpexact.errors import InvalidInput
-from dpexact.reals import Real, RealLike, rational
+from dpexact.reals import Real, RealLike, rational, real
 from dpexact.tokens import shorten
+
+if TYPE_CHECKING:
+    from dpexact.enclosure import Enclosure
+    from dpexact.tradeoff import TradeoffFunction
+
+#: A fraction in the text of a mechanism, and what the denominator of a float is below.
+_FRACTION: Final = re.compile(r"(?<![\w.])(\d+)/(\d+)")
+_FLOATS: Final = 1 << 1075
 
 #: Deepest nesting of mechanisms, so that each can be printed and parsed back.
 MAX_NESTING: Final = 30
@@ -21,11 +32,39 @@ MAX_NESTING: Final = 30
 _ONE: Final = rational(1)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Mechanism:
-    """Base of all mechanisms: equality by structure, ``str`` in the text grammar."""
+    """Base of all mechanisms: equality by structure, ``str`` in the text grammar.
+
+    The methods :meth:`epsilon`, :meth:`delta_at`, :meth:`renyi` and :meth:`tradeoff` ask the
+    functions of the package, and take what these take after the mechanism.
+
+    >>> from dpexact import gaussian
+    >>> print((gaussian("1.3") ** 100).epsilon("1e-5", digits=6).safe())
+    61.59873
+    """
 
     name: ClassVar[str] = ""
+
+    def epsilon(self, delta: RealLike, *arguments: Any, **options: Any) -> Enclosure:
+        """Enclose the smallest epsilon at ``delta``; see :func:`dpexact.epsilon`."""
+        found: Enclosure = _function("epsilon")(self, delta, *arguments, **options)
+        return found
+
+    def delta_at(self, epsilon: RealLike, *arguments: Any, **options: Any) -> Enclosure:
+        """Enclose the smallest delta at ``epsilon``; see :func:`dpexact.delta`."""
+        found: Enclosure = _function("delta")(self, epsilon, *arguments, **options)
+        return found
+
+    def renyi(self, order: RealLike, *arguments: Any, **options: Any) -> Enclosure:
+        """Enclose the Rényi divergence of ``order``; see :func:`dpexact.renyi`."""
+        found: Enclosure = _function("renyi")(self, order, *arguments, **options)
+        return found
+
+    def tradeoff(self) -> TradeoffFunction:
+        """The trade-off function; see :func:`dpexact.tradeoff`."""
+        found: TradeoffFunction = _function("tradeoff")(self)
+        return found
 
     def __mul__(self, other: Mechanism) -> Mechanism:
         """Composition: both mechanisms run on the same data."""
@@ -49,9 +88,42 @@ class Mechanism:
                 shown.append(str(value))
         return f"{self.name}({', '.join(shown)})"
 
+    def __repr__(self) -> str:
+        return f"<Mechanism {shown(self)}>"
+
     def _set(self, **checked: Any) -> None:
         for name, value in checked.items():
             object.__setattr__(self, name, value)
+
+
+def shown(mechanism: Mechanism) -> str:
+    """The text of ``mechanism`` for people: numbers that are floats look as Python prints them.
+
+    >>> from dpexact import gaussian, poisson
+    >>> print(shown(poisson(gaussian(1.1), "1/235") ** 14100))
+    poisson(gaussian(1.1), 1/235)^14100 (1.1 as a float)
+    """
+    floats: dict[str, None] = {}
+
+    def short(found: re.Match[str]) -> str:
+        above, below = int(found[1]), int(found[2])
+        value = above / below if below & (below - 1) == 0 and below < _FLOATS else 0.0
+        if value == 0 or value.as_integer_ratio() != (above, below):
+            return found[0]
+        floats[repr(value)] = None
+        return repr(value)
+
+    text = _FRACTION.sub(short, str(mechanism))
+    return (
+        f"{text} ({', '.join(floats)} as {'a float' if len(floats) == 1 else 'floats'})"
+        if floats
+        else text
+    )
+
+
+def _function(name: str) -> Any:
+    # the questions live in rooms above, which import this one
+    return getattr(import_module("dpexact"), name)
 
 
 def _mechanism_in(value: object, name: str) -> Mechanism:
@@ -74,7 +146,7 @@ def _depth(mechanism: Mechanism) -> int:
 # --- mechanisms given by a guarantee --------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class ApproxDP(Mechanism):
     """Any ``(eps, delta)``-DP mechanism, by its pair; ``eps >= 0`` and ``0 <= delta <= 1``."""
 
@@ -89,7 +161,7 @@ class ApproxDP(Mechanism):
         )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class PureDP(Mechanism):
     """Any ``eps``-DP mechanism, by its dominating pair (randomised response). ``eps >= 0``."""
 
@@ -100,7 +172,7 @@ class PureDP(Mechanism):
         self._set(eps=real_in(self.eps, "eps", ">= 0"))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class GDP(Mechanism):
     """Any ``mu``-Gaussian-DP mechanism: ``N(mu, 1)`` against ``N(0, 1)``. ``mu >= 0``."""
 
@@ -111,7 +183,7 @@ class GDP(Mechanism):
         self._set(mu=real_in(self.mu, "mu", ">= 0"))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class ZCDP(Mechanism):
     """Any ``rho``-zCDP mechanism; answers about it are upper bounds. ``rho >= 0``."""
 
@@ -125,7 +197,7 @@ class ZCDP(Mechanism):
 # --- noise --------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Gaussian(Mechanism):
     """Gaussian noise of standard deviation ``sigma > 0`` on a query of the given sensitivity."""
 
@@ -140,7 +212,7 @@ class Gaussian(Mechanism):
         )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Laplace(Mechanism):
     """Laplace noise of scale ``scale > 0`` on a query of the given sensitivity."""
 
@@ -155,7 +227,7 @@ class Laplace(Mechanism):
         )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class DiscreteLaplace(Mechanism):
     """Integer noise of mass proportional to ``exp(-|x|/scale)``; integer sensitivity."""
 
@@ -170,7 +242,7 @@ class DiscreteLaplace(Mechanism):
         )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class DiscreteGaussian(Mechanism):
     """Integer noise of mass proportional to ``exp(-x^2/(2 sigma^2))``; integer sensitivity."""
 
@@ -185,7 +257,7 @@ class DiscreteGaussian(Mechanism):
         )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Staircase(Mechanism):
     """The staircase mechanism of Geng and Viswanath; ``eps > 0``, ``0 <= gamma <= 1``."""
 
@@ -205,7 +277,7 @@ class Staircase(Mechanism):
 # --- sampling -----------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Poisson(Mechanism):
     """``mechanism`` on a Poisson sample of rate ``0 <= q <= 1``; add/remove neighbours.
 
@@ -223,7 +295,7 @@ class Poisson(Mechanism):
         )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class FixedSize(Mechanism):
     """``mechanism`` on a uniform sample of ``m`` out of ``n`` records; replacement neighbours."""
 
@@ -242,7 +314,7 @@ class FixedSize(Mechanism):
 # --- composition --------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Composition(Mechanism):
     """Several mechanisms on the same data. Two or more ``parts``, none itself a composition.
 
@@ -271,7 +343,7 @@ class Composition(Mechanism):
         return " * ".join(map(str, self.parts))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Repetition(Mechanism):
     """``mechanism`` run ``times >= 2`` times on the same data."""
 
@@ -299,5 +371,11 @@ def compose(*mechanisms: Mechanism) -> Mechanism:
 
 def repeat(mechanism: Mechanism, times: RealLike) -> Mechanism:
     """``mechanism`` run ``times`` times, ``1 <= times <= 10^18``."""
+    exact = real(times, "times").fraction
+    if exact is not None and exact.denominator != 1 and 1 < exact < MAX_COUNT:
+        raise InvalidInput(
+            f"times: {shorten(str(rational(exact)))} is not accepted; write {math.floor(exact)} or "
+            f"{math.ceil(exact)}, whichever ran; 'dpexact dpsgd' counts steps as frameworks do"
+        )
     count = integer_in(times, "times", 1, MAX_COUNT)
     return mechanism if count == 1 else Repetition(mechanism, count)

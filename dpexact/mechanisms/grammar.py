@@ -8,19 +8,20 @@
     arguments  := argument ("," argument)*        argument := (name "=")? (product | number)
 
 A number is any exact expression of :mod:`dpexact.reals`. ``parse(str(m)) == m`` for every ``m``.
+In a template one argument that is a number, or one ``integer``, is ``?``: a hole.
 """
 
 from __future__ import annotations
 
-import difflib
 from dataclasses import MISSING, Field, fields
 from typing import Any, Final
 
 from dpexact.errors import InvalidInput
 from dpexact.mechanisms import base
-from dpexact.mechanisms.base import Mechanism, compose, repeat
-from dpexact.reals import Real, parse_real, read_real
-from dpexact.tokens import Token, Tokens, shorten
+from dpexact.mechanisms.base import FixedSize, Mechanism, Repetition, compose, repeat
+from dpexact.mechanisms.template import TIMES, Hole, Template
+from dpexact.reals import read_atom, read_real
+from dpexact.tokens import Token, Tokens, shorten, unknown
 
 #: The mechanisms that text can name.
 NAMES: Final[dict[str, type[Mechanism]]] = {
@@ -40,6 +41,12 @@ NAMES: Final[dict[str, type[Mechanism]]] = {
     )
 }
 
+_PLACES: Final = (
+    "write it once, in place of a number or of a repetition count, "
+    "as in 'poisson(gaussian(?), 1/100)^1000' or 'gaussian(2)^?'"
+)
+_UNKNOWN: Final = object()
+
 
 def parse(text: str) -> Mechanism:
     """The mechanism that ``text`` describes.
@@ -48,17 +55,43 @@ def parse(text: str) -> Mechanism:
         InvalidInput: with the column of what is wrong.
 
     >>> parse("poisson(gaussian(1.3), 256/60000)^3515")
-    Repetition(mechanism=Poisson(mechanism=Gaussian(...)), times=3515)
+    <Mechanism poisson(gaussian(1.3), 8/1875)^3515>
     """
     if not isinstance(text, str):
         raise InvalidInput(f"mechanism: {shorten(repr(text))} is not text")
     if not text.strip():
         raise InvalidInput("mechanism: empty text; write for example 'gaussian(1.3)^10'")
     tokens = Tokens(text)
-    mechanism = _read_product(tokens)
-    if tokens.next.kind != "end":
-        raise tokens.error(f"unexpected {tokens.found()} after the mechanism")
-    return mechanism
+    if marks := tokens.all("?"):
+        raise tokens.error("'?' is an unknown, which only templates to calibrate have", marks[0])
+    return _read_whole(tokens)
+
+
+def parse_template(text: str) -> Template:
+    """The template that ``text`` describes.
+
+    Raises:
+        InvalidInput: no ``?``, several, one that does not stand for a whole number, or a text
+            that is no mechanism.
+
+    >>> template = parse_template("laplace(scale=?)^10")
+    >>> template.owner, template.parameter
+    ('laplace', 'scale')
+    """
+    if not isinstance(text, str):
+        raise InvalidInput(f"template: {shorten(repr(text))} is not text")
+    tokens = Tokens(text)
+    marks = tokens.all("?")
+    if not marks:
+        raise InvalidInput(f"template: no '?' in {shorten(text)!r}; {_PLACES}")
+    if len(marks) > 1:
+        raise tokens.error(f"a second '?'; {_PLACES}", marks[1])
+    try:
+        return Template(text, _read_whole(tokens))
+    except InvalidInput:
+        if tokens.next.kind != "end" and marks[0] in (tokens.behind, tokens.next):
+            raise tokens.error(f"'?' cannot stand here; {_PLACES}", marks[0]) from None
+        raise
 
 
 def mechanism_in(mechanism: Mechanism | str) -> Mechanism:
@@ -67,6 +100,13 @@ def mechanism_in(mechanism: Mechanism | str) -> Mechanism:
         return parse(mechanism)
     if not isinstance(mechanism, Mechanism):
         raise InvalidInput(f"mechanism: {mechanism!r} is neither a mechanism nor its text")
+    return mechanism
+
+
+def _read_whole(tokens: Tokens) -> Mechanism:
+    mechanism = _read_product(tokens)
+    if tokens.next.kind != "end":
+        raise tokens.error(f"unexpected {tokens.found()} after the mechanism")
     return mechanism
 
 
@@ -82,21 +122,23 @@ def _read_product(tokens: Tokens) -> Mechanism:
 def _read_power(tokens: Tokens) -> Mechanism:
     mechanism = _read_primary(tokens)
     if tokens.accept("^", "**"):
-        token = tokens.take()
-        if token.text != "(" and token.kind != "number":
-            raise tokens.error("expected a positive integer number of repetitions", token)
-        if token.text == "(":
-            times = read_real(tokens)
-            tokens.expect(")", token)
-        else:
-            times = parse_real(token.text)
-        try:
-            mechanism = repeat(mechanism, times)
-        except InvalidInput as error:
-            raise tokens.error(str(error), token) from None
+        mechanism = _read_times(tokens, mechanism)
         if tokens.next.text in ("^", "**"):
             raise tokens.error("a power of a power needs brackets: (a^2)^3")
     return mechanism
+
+
+def _read_times(tokens: Tokens, mechanism: Mechanism) -> Mechanism:
+    token = tokens.next
+    if tokens.accept("?"):
+        return Hole(Repetition, TIMES, (("mechanism", mechanism),))
+    if token.text != "(" and token.kind != "number":
+        raise tokens.error("expected a positive integer number of repetitions")
+    times = read_atom(tokens)
+    try:
+        return repeat(mechanism, times)
+    except InvalidInput as error:
+        raise tokens.error(str(error), token) from None
 
 
 def _read_primary(tokens: Tokens) -> Mechanism:
@@ -109,15 +151,27 @@ def _read_primary(tokens: Tokens) -> Mechanism:
         found = "the end" if token.kind == "end" else repr(shorten(token.text))
         raise tokens.error(f"expected a mechanism, found {found}", token)
     if token.text not in NAMES:
-        raise tokens.error(_unknown(token.text, "mechanism", list(NAMES)), token)
+        raise tokens.error(unknown("mechanism", token.text, NAMES), token)
     kind = NAMES[token.text]
     opened = tokens.next
     tokens.expect("(")
     arguments = _read_arguments(tokens, kind, opened)
     try:
-        return kind(**arguments)
+        return _made(kind, arguments)
     except InvalidInput as error:
         raise tokens.error(str(error), token) from None
+
+
+def _made(kind: type[Mechanism], arguments: dict[str, Any]) -> Mechanism:
+    """The mechanism, or the hole, of these arguments; both are checked."""
+    given = {name: value for name, value in arguments.items() if value is not _UNKNOWN}
+    if len(given) == len(arguments):
+        return kind(**arguments)
+    (parameter,) = arguments.keys() - given.keys()
+    hole = Hole(kind, parameter, tuple(given.items()))
+    if kind is not FixedSize:  # there 1 may be out of the domain
+        hole.fill(1)
+    return hole
 
 
 def _read_arguments(tokens: Tokens, kind: type[Mechanism], opened: Token) -> dict[str, Any]:
@@ -132,7 +186,7 @@ def _read_arguments(tokens: Tokens, kind: type[Mechanism], opened: Token) -> dic
             name = tokens.take().text
             tokens.take()
             if name not in parameters:
-                raise tokens.error(_unknown(name, f"parameter of {kind.name}", names), token)
+                raise tokens.error(unknown(f"parameter of {kind.name}", name, names), token)
         elif named:
             raise tokens.error("a positional argument cannot follow a named one", token)
         elif len(values) == len(names):
@@ -151,16 +205,12 @@ def _read_arguments(tokens: Tokens, kind: type[Mechanism], opened: Token) -> dic
     return values
 
 
-def _read_value(tokens: Tokens, parameter: Field[Any]) -> Mechanism | Real:
-    return _read_product(tokens) if parameter.name == "mechanism" else read_real(tokens)
+def _read_value(tokens: Tokens, parameter: Field[Any]) -> object:
+    if parameter.name == "mechanism":
+        return _read_product(tokens)
+    return _UNKNOWN if tokens.accept("?") else read_real(tokens)
 
 
 def _signature(kind: type[Mechanism]) -> str:
     shown = [f.name if f.default is MISSING else f"{f.name}={f.default}" for f in fields(kind)]
     return f"{kind.name}({', '.join(shown)})"
-
-
-def _unknown(name: str, what: str, known: list[str]) -> str:
-    close = difflib.get_close_matches(name[:40], known, 1)
-    hint = f"did you mean {close[0]!r}?" if close else f"known: {', '.join(known)}"
-    return f"unknown {what} {shorten(name)!r}; {hint}"

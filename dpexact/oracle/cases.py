@@ -9,7 +9,7 @@ from decimal import ROUND_HALF_EVEN, Decimal
 from fractions import Fraction
 from typing import Final, Literal, NoReturn, TypeAlias
 
-from dpexact.comparison import relative_error, verdict
+from dpexact.comparison import Grade, grade, relative_error, verdict
 from dpexact.enclosure import Bound, Enclosure, format_decimal
 from dpexact.errors import InvalidInput
 from dpexact.oracle.claimed import exact, slack_in
@@ -25,7 +25,14 @@ _RELATIONS: Final = {"upper": "<=", "lower": ">=", "estimate": "~"}
 
 
 class ClaimRefuted(AssertionError):
-    """A claim that does not pass: wrong, not a number, or too close to the truth to tell."""
+    """A claim that does not pass: wrong, not a number, or too close to the truth to tell.
+
+    ``grade`` says how wrong it is at least; it is ``none`` where it is too close to tell.
+    """
+
+    def __init__(self, message: str, grade: Grade = "none") -> None:
+        super().__init__(message)
+        self.grade: Grade = grade
 
 
 @dataclass(frozen=True)
@@ -176,15 +183,20 @@ class Case:
         found = verdict(kind, compared, compared, self.enclosure, tolerance)
         if found in ("unsound", "inaccurate"):
             allowed = f", more than {float(tolerance):g} allows" if kind == "estimate" else ""
-            self._refute(kind, value, f"certified {found}{allowed}")
+            self._refute(kind, value, f"certified {found}{allowed}", tolerance)
         if found == "undecided":
             self._refute(kind, value, "undecided: the claim is too close to the truth to tell")
 
-    def _refute(self, kind: str, value: Bound, reason: str) -> NoReturn:
+    def _refute(
+        self, kind: str, value: Bound, reason: str, tolerance: Fraction = Fraction(0)
+    ) -> NoReturn:
         __tracebackhide__ = True
+        highest = Fraction(1) if self.quantity == "delta" else math.inf
+        graded = grade(kind, value, value, self.enclosure, tolerance, highest)
         at = f"at {ARGUMENTS[self.quantity]} = {self.argument}"
+        said = reason if graded == "none" else f"{reason}, grade {graded}"
         lines = [
-            f"{kind} claim on {self.quantity}: {reason}",
+            f"{kind} claim on {self.quantity}: {said}",
             f"  mechanism       {self.mechanism} (direction {self.direction})",
             f"  claimed         {self.quantity} {_RELATIONS[kind]} {_shown(value)} {at}",
             f"  certified       {self.quantity} in [{self.lower}, {self.upper}]",
@@ -197,7 +209,7 @@ class Case:
             f"  certified by    {self.method or 'exact reasoning'}",
             f"  reproduce       {self.reproduce}",
         ]
-        raise ClaimRefuted("\n".join(lines))
+        raise ClaimRefuted("\n".join(lines), graded)
 
 
 def _bound(text: str) -> Bound:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import difflib
 import gzip
 import re
 import zlib
@@ -15,7 +14,7 @@ from typing import Final, cast
 
 from dpexact.errors import InvalidInput
 from dpexact.oracle.cases import ARGUMENTS, Case, Quantity
-from dpexact.tokens import shorten
+from dpexact.tokens import shorten, unknown
 
 #: Largest table, in bytes of text: some hundred times that of the package.
 MAX_BYTES: Final = 64 * 1024 * 1024
@@ -71,9 +70,7 @@ def select(
         InvalidInput: an unknown suite, or no row matches.
     """
     if suite is not None and suite not in suites():
-        close = difflib.get_close_matches(str(suite), suites(), 1)
-        hint = f"did you mean {close[0]!r}?" if close else f"known: {', '.join(suites())}"
-        raise InvalidInput(f"suite: unknown name {suite!r}; {hint}")
+        raise InvalidInput(f"suite: {unknown('name', str(suite), suites())}")
     if quantity is not None and quantity not in ARGUMENTS:
         raise InvalidInput(f"quantity: {quantity!r} is not accepted; use {', '.join(ARGUMENTS)}")
     if direction not in (None, "remove", "add", "both"):

@@ -7,7 +7,6 @@ for workloads ask for epsilon and delta only.
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
@@ -19,6 +18,7 @@ from dpexact.audit.workloads import load
 from dpexact.errors import InvalidInput
 from dpexact.mechanisms import Mechanism, gaussian, parse, poisson
 from dpexact.oracle.cases import Quantity
+from dpexact.tokens import unknown
 
 _FOLDER: Final = Path(__file__).with_name("suites")
 #: Workloads that are part of the suite of the same name.
@@ -71,9 +71,7 @@ def questions(suites: Sequence[str] = ()) -> list[Question]:
     """
     for name in suites:
         if name not in names():
-            close = difflib.get_close_matches(name, names(), 1)
-            hint = f"did you mean {close[0]!r}?" if close else f"known: {', '.join(names())}"
-            raise InvalidInput(f"suite: unknown name {name!r}; {hint}")
+            raise InvalidInput(f"suite: {unknown('name', name, names())}")
     asked: dict[Question, list[str]] = {}
     for name in names():
         if not suites or name in suites:
@@ -91,7 +89,8 @@ def _workload(suite: str) -> Iterator[Question]:
     files = [str(_FOLDER / f"{suite}.yaml")] + [suite] * (suite in WORKLOADS)
     for file in files:
         for case in load(file).cases:
-            if case.at.fraction is not None:  # readers of the table have no logarithms
+            # readers of the table have no logarithms, and no trade-off functions
+            if case.at.fraction is not None and case.quantity != "beta":
                 yield Question(case.mechanism, case.quantity, str(case.at), case.direction)
 
 

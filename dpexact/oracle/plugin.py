@@ -5,6 +5,8 @@ pytest loads this module wherever dpexact is installed, so it imports nothing el
 
 from __future__ import annotations
 
+from collections.abc import Generator
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import pytest
@@ -37,8 +39,47 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     try:
         cases = select(*marker.args, **marker.kwargs)
     except (InvalidInput, TypeError) as error:
-        raise pytest.Collector.CollectError(f"{where}: dp_oracle: {error}") from None
-    metafunc.parametrize("case", cases, ids=[case.id for case in cases])
+        # one test that fails: the others of the file are collected and run
+        metafunc.parametrize("case", [_NoRows(f"{where}: dp_oracle: {error}")], ids=["no rows"])
+    else:
+        metafunc.parametrize("case", cases, ids=[case.id for case in cases])
+
+
+@dataclass(frozen=True)
+class _NoRows:
+    """In place of a row, what is wrong with the marker."""
+
+    reason: str
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> None:
+    """Fail the test whose marker names no rows."""
+    case = pyfuncitem.funcargs.get("case")
+    if isinstance(case, _NoRows):
+        pytest.fail(case.reason, pytrace=False)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item, call: pytest.CallInfo[None]
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Keep the grade of a refuted claim, also for JUnit XML and across processes."""
+    grade = getattr(call.excinfo and call.excinfo.value, "grade", None)
+    if isinstance(grade, str):
+        item.user_properties.append(("dp_oracle_grade", grade))
+    return (yield)
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Say how many refuted claims have which grade."""
+    from dpexact.comparison import GRADES
+
+    failed = terminalreporter.stats.get("failed", [])
+    graded = [dict(report.user_properties).get("dp_oracle_grade") for report in failed]
+    counts = [f"{graded.count(grade)} {grade}" for grade in GRADES if grade in graded]
+    if counts:
+        terminalreporter.write_line(f"dp_oracle: grades of the refuted claims: {', '.join(counts)}")
 
 
 @pytest.fixture(scope="session")

@@ -7,7 +7,8 @@ from dataclasses import fields
 from fractions import Fraction
 from typing import Any, Final
 
-from dpexact import accounting, balls
+import dpexact
+from dpexact import balls
 from dpexact.answers import best_of
 from dpexact.enclosure import Enclosure
 from dpexact.errors import DpexactError
@@ -23,9 +24,9 @@ PRINTED: Final = DIGITS + 2
 ASKED: Final = 50
 
 ASK: Final[dict[Quantity, Callable[..., Enclosure]]] = {
-    "epsilon": accounting.epsilon,
-    "delta": accounting.delta,
-    "renyi": accounting.renyi,
+    "epsilon": dpexact.epsilon,
+    "delta": dpexact.delta,
+    "renyi": dpexact.renyi,
 }
 
 

@@ -3,3 +3,7 @@
 from dpexact.symbolic.forms import SymbolicForm, symbolic
 
 __all__ = ["SymbolicForm", "symbolic"]
+
+
+def __dir__() -> list[str]:
+    return __all__

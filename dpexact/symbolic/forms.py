@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from dpexact.accounting.choose import profile
 from dpexact.accounting.closed_form import GaussianMixedWithResponse
 from dpexact.accounting.optimal import OptimalComposition
 from dpexact.accounting.profile import Profile
+from dpexact.accounting.routes import profile
 from dpexact.arguments import integer_in
 from dpexact.errors import InvalidInput, UnsupportedMechanism
 from dpexact.mechanisms import ApproxDP, FixedSize, Gaussian, Mechanism, Poisson

@@ -91,3 +91,7 @@ __all__ = [
     "total_variation",
     "violation",
 ]
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -10,7 +10,7 @@ from click.testing import CliRunner
 import dpexact
 from dpexact.accounting import bounds_of
 from dpexact.accounting.bounds_of import optimal_of_enclosure
-from dpexact.accounting.classic import optimal_renyi_epsilon
+from dpexact.accounting.classic.optimal_order import optimal_renyi_epsilon
 from dpexact.cli import main
 from dpexact.enclosure import Enclosure
 from dpexact.errors import Contradiction, InvalidInput

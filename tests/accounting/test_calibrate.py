@@ -21,7 +21,7 @@ from dpexact import (
 )
 from dpexact.accounting.calibrate import PARAMETERS
 from dpexact.accounting.queries import delta_answer
-from dpexact.mechanisms.template import read_template
+from dpexact.mechanisms.grammar import parse_template
 from dpexact.ternary import Ternary
 
 some = settings(max_examples=scaled(20))
@@ -180,7 +180,7 @@ EXAMPLES = [
 
 
 def test_the_examples_cover_every_accounted_parameter():
-    covered = {(t.owner, t.parameter) for t in (read_template(text) for text, *_ in EXAMPLES)}
+    covered = {(t.owner, t.parameter) for t in (parse_template(text) for text, *_ in EXAMPLES)}
     assert covered == PARAMETERS.keys()
 
 
@@ -195,7 +195,7 @@ CASES = [
 @pytest.mark.parametrize(("text", "epsilon", "target", "direction"), CASES)
 def test_one_end_meets_the_target_and_the_other_does_not(text, epsilon, target, direction):
     found = calibrate(text, epsilon, target, direction=direction)
-    template = read_template(text)
+    template = parse_template(text)
     parameter = PARAMETERS[template.owner, template.parameter]
     safe, unsafe = (found.upper, found.lower) if parameter.least else (found.lower, found.upper)
     if parameter.integer:
@@ -211,7 +211,7 @@ def test_one_end_meets_the_target_and_the_other_does_not(text, epsilon, target, 
 @pytest.mark.parametrize("text", [text for text, *_ in EXAMPLES])
 def test_privacy_is_monotone_as_stated(text):
     """A spot check of the theorems: the more private value never has the larger delta."""
-    template = read_template(text.replace("^3515", "^20").replace("^1000", "^20"))
+    template = parse_template(text.replace("^3515", "^20").replace("^1000", "^20"))
     parameter = PARAMETERS[template.owner, template.parameter]
     values = (Fraction(1, 10), Fraction(2, 10)) if parameter.up_to_one else (1, 2)
     smaller, larger = (template.fill(value) for value in values)

@@ -25,8 +25,8 @@ from dpexact import balls, delta, epsilon
 from dpexact.accounting import closed_form
 from dpexact.accounting.closed_form import GaussianMixedWithResponse, gaussian_divergence
 from dpexact.accounting.profile import InfiniteLoss
+from dpexact.answers import PrecisionNotReached
 from dpexact.enclosure import Enclosure
-from dpexact.errors import PrecisionNotReached
 from dpexact.mechanisms import approx_dp, gaussian, gdp, pure_dp
 from dpexact.reals import real
 

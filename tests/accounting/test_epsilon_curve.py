@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 from oracles import scaled
 
 from dpexact import epsilon, epsilon_curve, parse
+from dpexact.answers import PrecisionNotReached
 from dpexact.enclosure import Enclosure
-from dpexact.errors import InvalidInput, PrecisionNotReached, UnsupportedMechanism
+from dpexact.errors import InvalidInput, UnsupportedMechanism
 
 STEP = "poisson(gaussian(1), 0.01)"
 

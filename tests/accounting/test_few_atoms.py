@@ -10,8 +10,9 @@ from mpmath import mp, mpf
 from oracles import to_fraction, to_mpf
 
 from dpexact import PrecisionNotReached, balls, delta, epsilon
-from dpexact.accounting.few_atoms import Atom, FewAtoms, sampled
+from dpexact.accounting.few_atoms import FewAtoms
 from dpexact.accounting.optimal import OptimalComposition
+from dpexact.accounting.pairs.finite import Atom, sampled
 from dpexact.accounting.profile import InfiniteLoss
 from dpexact.errors import UnsupportedMechanism
 from dpexact.reals import rational, real

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles import scaled
 
-from dpexact.accounting.contour import ContourProfile
+from dpexact.accounting.contour.profile import ContourProfile
 from dpexact.accounting.laplace import LaplaceParts, LaplaceProduct
 from dpexact.accounting.laplace_routes import between_responses, laplace_profile
 from dpexact.accounting.profile import InfiniteLoss

@@ -9,11 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dpexact import balls, delta, epsilon, parse
-from dpexact.accounting.choose import profile
 from dpexact.accounting.combined import Fallback
-from dpexact.accounting.contour import ContourProfile
+from dpexact.accounting.composition import Composition
+from dpexact.accounting.contour.profile import ContourProfile
 from dpexact.accounting.mixed import MixedProfile
-from dpexact.accounting.unsampled import Unsampled
+from dpexact.accounting.routes import profile
 from dpexact.balls import ball
 from dpexact.enclosure import Enclosure
 from dpexact.reals import rational, real
@@ -90,7 +90,7 @@ def test_lattice_laws_beside_a_gaussian(text, point):
     assert isinstance(chosen, Fallback)
     summed = chosen.first
     assert isinstance(summed, MixedProfile)
-    steps = Unsampled.of(parse(text).steps()).moments()
+    steps = Composition.of(parse(text).steps().items()).pairs()
     found = ContourProfile(tuple(steps), summed.infinite).delta(real(point), 20)
     assert found.digits >= 20
     assert found.overlaps(summed.delta(real(point), 20))

@@ -32,8 +32,8 @@ from dpexact.accounting.exact_sums import exact_responses
 from dpexact.accounting.optimal import OptimalComposition
 from dpexact.accounting.profile import InfiniteLoss
 from dpexact.accounting.tangents import Tangent
+from dpexact.answers import PrecisionNotReached
 from dpexact.enclosure import Enclosure
-from dpexact.errors import PrecisionNotReached
 from dpexact.mechanisms import approx_dp, pure_dp
 from dpexact.reals import real
 

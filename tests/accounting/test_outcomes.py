@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from oracles import scaled
 
 import dpexact
-from dpexact.accounting.choose import symmetric_samples
 from dpexact.accounting.lattice_part import discrete_laplace, response
 from dpexact.accounting.outcomes import composed
+from dpexact.accounting.routes import symmetric_samples
 from dpexact.errors import UnsupportedMechanism
 from dpexact.reals import real
 

@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 from oracles import scaled
 
 from dpexact import DpexactError, delta, delta_bounds, epsilon, parse
+from dpexact.answers import PrecisionNotReached
 from dpexact.enclosure import Enclosure
-from dpexact.errors import InvalidInput, PrecisionNotReached, UnsupportedMechanism
+from dpexact.errors import InvalidInput, UnsupportedMechanism
 from dpexact.mechanisms import Mechanism, approx_dp, gaussian, gdp, pure_dp
 
 small = st.fractions(min_value=Fraction(1, 20), max_value=3, max_denominator=20)

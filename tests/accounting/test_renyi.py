@@ -12,10 +12,12 @@ from hypothesis import strategies as st
 
 import dpexact
 from dpexact import balls
-from dpexact.accounting.renyi import averages, noises, renyi, sampled, trapezoid
+from dpexact.accounting.contour import trapezoid
+from dpexact.accounting.renyi import averages, noises, renyi, sampled
 from dpexact.accounting.renyi.query import enclose_renyi, order_in
+from dpexact.answers import PrecisionNotReached
 from dpexact.enclosure import EXACT
-from dpexact.errors import InvalidInput, PrecisionNotReached, UnsupportedMechanism
+from dpexact.errors import InvalidInput, UnsupportedMechanism
 from dpexact.ternary import Ternary
 
 SCALE = float(os.environ.get("DPEXACT_TEST_SCALE", "1"))
@@ -361,7 +363,7 @@ def test_starved_answers_still_hold_the_truth(monkeypatch, mechanism, order, dir
         (sampled, "ATTEMPTS", 1),
         (sampled, "MAX_BITS", 80),
         (sampled, "MAX_COST", 50.0),
-        (trapezoid, "MAX_NODES", 20),
+        (trapezoid, "MOST_NODES", 20),
     ]
     for module, name, value in limits:
         with monkeypatch.context() as patch:

@@ -10,11 +10,12 @@ from flint import arb
 from mpmath import mp, mpf
 
 from dpexact import balls
+from dpexact.accounting.composition import Composition
 from dpexact.accounting.renyi import averages, noises, renyi
 from dpexact.accounting.renyi.excess import Excess
-from dpexact.accounting.unsampled import Unsampled
+from dpexact.answers import PrecisionNotReached
 from dpexact.enclosure import EXACT
-from dpexact.errors import PrecisionNotReached, UnsupportedMechanism
+from dpexact.errors import UnsupportedMechanism
 from dpexact.mechanisms import parse
 from dpexact.reals import real
 from tests.small_laws import leak, on_sample, product, repeated, response
@@ -38,7 +39,7 @@ def divergence(law, order):
 
 
 def law_of(text, q):
-    return noises.Law(Unsampled.of(parse(text).steps())), real(q)
+    return noises.Law(Composition.of(parse(text).steps().items())), real(q)
 
 
 FINITE = [

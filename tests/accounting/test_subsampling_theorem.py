@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import dpexact
 from dpexact.accounting import subsampling_theorem as module
-from dpexact.accounting.choose import symmetric_samples
+from dpexact.accounting.routes import symmetric_samples
 from dpexact.accounting.subsampling_theorem import subsampling_theorem
 from dpexact.enclosure import Enclosure
 from dpexact.errors import UnsupportedMechanism

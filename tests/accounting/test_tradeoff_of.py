@@ -7,12 +7,12 @@ from mpmath import mp
 import dpexact
 from dpexact import delta, parse
 from dpexact.accounting import dual
-from dpexact.accounting.choose import profile
 from dpexact.accounting.profile import InfiniteLoss, NoLoss
+from dpexact.accounting.routes import profile
 from dpexact.accounting.tradeoff_of import DualTradeoff, tradeoff
-from dpexact.answers import best_of
+from dpexact.answers import PrecisionNotReached, best_of
 from dpexact.enclosure import Enclosure
-from dpexact.errors import InvalidInput, PrecisionNotReached, UnsupportedMechanism
+from dpexact.errors import InvalidInput, UnsupportedMechanism
 from dpexact.exactness import exp_fraction
 from dpexact.tradeoff import (
     GaussianTradeoff,

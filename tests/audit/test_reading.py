@@ -9,7 +9,7 @@ from fractions import Fraction
 
 import pytest
 import yaml
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from dpexact.audit import Claim, read_claims, reading, trees
@@ -216,7 +216,13 @@ def test_yaml_files_that_are_none(tmp_path, monkeypatch, loader, text, message):
         ),
         ('{"claims": [\n{"mechanism": 1,}]}', "line 2: not valid JSON: "),
         ("", "line 1: not valid JSON: "),
-        ("[" * 100_000, f"nested more than {MAX_DEPTH} deep"),
+        ("[" * 100_000, f"line 1: nested more than {MAX_DEPTH} deep"),
+        ('{"claims": [\n{"id": "a\\qb"}]}', "line 2: not valid JSON: Invalid \\escape"),
+        ('{"claims": [\n1\n2]}', "line 3: not valid JSON: expected ',' or ']' at column 1"),
+        ('{"claims"\n 1}', "line 2: not valid JSON: expected ':' at column 2"),
+        ('{"claims": []}\n,', "line 2: not valid JSON: expected nothing more at column 1"),
+        ("{claims: []}", "line 1: not valid JSON: expected a key in double quotes at column 2"),
+        ('{"claims": [\n"a\n"]}', "line 2: not valid JSON: Invalid control character at"),
         ("[" * 50 + "]" * 50, f"line 1: nested more than {MAX_DEPTH} deep"),
         (as_json([OTHER]).replace('"0.1"', "NaN"), "line 7: delta: nan cannot be claimed"),
         (as_json([OTHER]).replace('"0.1"', "null"), "line 7: key 'delta' has no value"),
@@ -225,6 +231,40 @@ def test_yaml_files_that_are_none(tmp_path, monkeypatch, loader, text, message):
 )
 def test_json_mistakes(tmp_path, text, message):
     assert error_of(write(tmp_path, text, "c.json")).startswith(message)
+
+
+JSON_PARTS = [
+    "{",
+    "}",
+    "[",
+    "]",
+    ":",
+    ",",
+    " ",
+    "\n",
+    '"a"',
+    '"',
+    "\\",
+    "0",
+    "-1.5e3",
+    "null",
+    "NaN",
+    "x",
+]
+
+
+@given(st.lists(st.sampled_from(JSON_PARTS), max_size=9).map("".join))
+@example('{"a":[1,{}]}')
+@example('[{"a":null,"a":[]},0]')
+@example("-Infinity")
+def test_json_is_what_the_standard_library_takes_for_it(text):
+    try:
+        json.loads(text)
+    except json.JSONDecodeError:
+        with pytest.raises(InvalidInput, match=r"line \d+: not valid JSON: .* at column \d+"):
+            trees.json_tree(text)
+    else:
+        assert trees.json_tree(text) is not None
 
 
 HEADER = "mechanism,claims,epsilon,delta,kind"

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpexact import accounting
+from dpexact.accounting import queries
 from dpexact.audit import Claim, judge
 from dpexact.audit.verdicts import RIGHT, VERDICTS, WRONG
 from dpexact.enclosure import Enclosure
@@ -73,8 +73,8 @@ def stub(monkeypatch, answer):
             raise given
         return given
 
-    monkeypatch.setattr(accounting, "epsilon_answer", ask)
-    monkeypatch.setattr(accounting, "delta_answer", ask)
+    monkeypatch.setattr(queries, "epsilon_answer", ask)
+    monkeypatch.setattr(queries, "delta_answer", ask)
     return asked
 
 

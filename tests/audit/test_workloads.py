@@ -9,7 +9,7 @@ import pytest
 from oracles import SCALE
 
 import dpexact
-from dpexact.accounting.choose import profile
+from dpexact.accounting.routes import profile
 from dpexact.audit.workloads import Case, load, names
 from dpexact.errors import InvalidInput
 from dpexact.mechanisms import Gaussian, Poisson, parse
@@ -36,8 +36,11 @@ def test_cases_are_answered(name: str) -> None:
     cases = load(name).cases
     assert 60 <= len(cases) <= 200
     for case in cases[:: max(1, int(12 / SCALE))]:
-        ask = dpexact.epsilon if case.quantity == "epsilon" else dpexact.delta
-        found = ask(case.mechanism, case.at, direction=case.direction)
+        if case.quantity == "beta":
+            found = dpexact.tradeoff(case.mechanism)(case.at)
+        else:
+            ask = dpexact.epsilon if case.quantity == "epsilon" else dpexact.delta
+            found = ask(case.mechanism, case.at, direction=case.direction)
         assert found.lower <= found.upper
 
 

@@ -5,11 +5,10 @@ from fractions import Fraction
 
 import pytest
 
-from dpexact import accounting
+import dpexact
 from dpexact.audit.accountants import AccountantInfo, find, questions_for
 from dpexact.audit.claims import Claim
 from dpexact.audit.runs import AccountantRun
-from dpexact.audit.workloads import load
 from dpexact.enclosure import Enclosure
 from dpexact.errors import InvalidInput
 from dpexact.figures import Workshop, accountants, recipe, write_figure
@@ -40,9 +39,8 @@ def answers(name, cases, *values):
 
 @pytest.mark.slow
 def test_errors_absent_and_unable(monkeypatch, tmp_path):
-    def ask(asked, workloads, progress, *, limits, jobs):
+    def ask(asked, cases, progress, *, limits, jobs):
         assert asked == ["all"]
-        cases = load(workloads[0]).cases
         runs = (
             AccountantRun("dp-accounting-pld", {"dp-accounting": "9.9"}, asked=2),
             AccountantRun("opacus-gdp", reason="accountant opacus-gdp: opacus is not installed"),
@@ -58,9 +56,7 @@ def test_errors_absent_and_unable(monkeypatch, tmp_path):
     assert missing is None  # it gave no second answer
     claimed = Fraction("1.25")
     q = Fraction(0.01)
-    truth = accounting.epsilon(
-        f"poisson(gaussian(1), {q})^100", Fraction(1e-5), 3, method="lattice"
-    )
+    truth = dpexact.epsilon(f"poisson(gaussian(1), {q})^100", Fraction(1e-5), 3, method="lattice")
     assert error.digits >= 20
     assert claimed / Fraction(truth.upper) - 1 <= error.upper
     assert error.lower <= claimed / Fraction(truth.lower) - 1
@@ -110,8 +106,8 @@ def test_an_accountant_that_is_installed(monkeypatch):
 
 
 def test_of_several_numbers_the_upper_bound_is_drawn(monkeypatch):
-    def ask(_, workloads, *__, **___):
-        question = questions_for(find("prv-accountant").accountant, list(load(workloads[0]).cases))
+    def ask(_, cases, *__, **___):
+        question = questions_for(find("prv-accountant").accountant, cases)
         q = question[0][0]
         values = {"upper": "3", "estimate": "2", "lower": "1"}
         claims = [
@@ -126,7 +122,7 @@ def test_of_several_numbers_the_upper_bound_is_drawn(monkeypatch):
     (panel,) = recipe("accountants").make(Workshop(10)).panels
     assert panel.heat.label == "relative error (upper)"
     q = Fraction(0.01)
-    truth = accounting.epsilon(f"poisson(gaussian(1), {q})^100", Fraction(1e-5), 10)
+    truth = dpexact.epsilon(f"poisson(gaussian(1), {q})^100", Fraction(1e-5), 10)
     assert panel.heat.values[0][0].overlaps(
         Enclosure(3 / Fraction(truth.upper) - 1, 3 / Fraction(truth.lower) - 1)
     )

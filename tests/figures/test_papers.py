@@ -7,7 +7,8 @@ import mpmath
 import pytest
 from flint import arb, fmpq
 
-from dpexact import accounting, balls
+import dpexact
+from dpexact import balls
 from dpexact.enclosure import Enclosure
 from dpexact.figures import Workshop, recipe, recipes
 from dpexact.figures.slides import crossing
@@ -145,10 +146,10 @@ def test_gdp_7_by_the_lattice_engine():
     """A point of an exact curve is above every supporting line of another engine's profile."""
     mechanism = "poisson(gaussian(1.3), 256/60000)^3515"
     alpha = Fraction(1, 4)
-    truth = accounting.tradeoff(mechanism)(alpha, 10)
+    truth = dpexact.tradeoff(mechanism)(alpha, 10)
     gaps = []
     for eps in ("0.05", "0.1", "0.15"):
-        delta = accounting.delta(mechanism, eps, 2, method="lattice")
+        delta = dpexact.delta(mechanism, eps, 2, method="lattice")
         level = Fraction(math.exp(float(eps)))
         gaps.append(truth.upper - (1 - Fraction(delta.upper) - level * alpha))
     assert 0 <= min(gaps) < Fraction(1, 200)
@@ -212,9 +213,9 @@ def test_no_crossing():
 @pytest.mark.slow
 def test_understatement_by_the_lattice_engine():
     """One cell of the heat map by another engine."""
-    error = accounting.approximation_error(
+    error = dpexact.approximation_error(
         "poisson(gaussian(0.6), 1/100)^100", "clt-poisson", digits=10, delta="1e-5"
     )
-    found = accounting.epsilon("poisson(gaussian(0.6), 1/100)^100", "1e-5", 2, method="lattice")
+    found = dpexact.epsilon("poisson(gaussian(0.6), 1/100)^100", "1e-5", 2, method="lattice")
     assert found.lower <= error.true.upper
     assert error.true.lower <= found.upper

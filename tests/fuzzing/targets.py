@@ -17,8 +17,7 @@ from dpexact.audit.claims_file import write_claims
 from dpexact.audit.journal import Journal
 from dpexact.audit.reading import read_claims
 from dpexact.errors import InvalidInput
-from dpexact.mechanisms.grammar import parse
-from dpexact.mechanisms.template import read_template
+from dpexact.mechanisms.grammar import parse, parse_template
 from dpexact.oracle import golden
 from dpexact.reals import parse_real
 
@@ -42,8 +41,8 @@ def mechanism(data: bytes) -> None:
 
 
 def template(data: bytes) -> None:
-    found = read_template(_text(data))
-    assert read_template(str(found)) == found
+    found = parse_template(_text(data))
+    assert parse_template(str(found)) == found
 
 
 def claims_yaml(data: bytes) -> None:

@@ -97,7 +97,7 @@ def test_steps_merge_what_is_equal() -> None:
 def test_a_repetition_count_may_be_computed() -> None:
     assert parse("pure_dp(1)^(10^18)") == parse("pure_dp(1)^1000000000000000000")
     assert parse("(pure_dp(1)^(2*3))**(4-1)") == parse("(pure_dp(1)^6)^3")
-    with pytest.raises(InvalidInput, match=r"14062\.5 is not accepted; must be an integer"):
+    with pytest.raises(InvalidInput, match=r"14062\.5 is not accepted; write 14062 or 14063"):
         parse("pure_dp(1)^(60*60000/256)")
 
 

@@ -149,7 +149,7 @@ def test_every_public_constructor_has_its_name_in_the_grammar() -> None:
         ("__import__('os')", 12, "unexpected character"),
         ("__import__(1)", 1, "unknown mechanism"),
         ("fixed_size(gdp(1), 3, 2)", 1, "m: 3 is not accepted; must be an integer from 1 to 2"),
-        ("gdp(?)", 5, "expected a number, found '?'"),
+        ("gdp(?)", 5, "'?' is an unknown"),
     ],
 )
 def test_errors_point_at_the_column(text: str, column: int, message: str) -> None:

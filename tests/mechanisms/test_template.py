@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dpexact import InvalidInput, gdp, parse
-from dpexact.mechanisms.template import read_template
+from dpexact.mechanisms.grammar import parse_template
 
 
 @pytest.mark.parametrize(
@@ -32,7 +32,7 @@ from dpexact.mechanisms.template import read_template
     ],
 )
 def test_what_the_unknown_is(text, owner, parameter, within):
-    template = read_template(text)
+    template = parse_template(text)
     assert (template.owner, template.parameter, template.within) == (owner, parameter, within)
 
 
@@ -78,20 +78,20 @@ def test_what_the_unknown_is(text, owner, parameter, within):
 )
 def test_impossible_places_are_refused_in_one_line(text):
     with pytest.raises(InvalidInput) as refused:
-        read_template(text)
+        parse_template(text)
     assert "\n" not in str(refused.value)
 
 
 def test_messages_point_at_the_text_that_was_written():
     with pytest.raises(InvalidInput, match=r"column 11 of 'gaussian\(\?': expected '\)'"):
-        read_template("gaussian(?")
+        parse_template("gaussian(?")
     with pytest.raises(InvalidInput, match=r"column 12 of 'gaussian\(2\^\?\)': '\?' cannot stand"):
-        read_template("gaussian(2^?)")
+        parse_template("gaussian(2^?)")
 
 
 def test_text_only():
     with pytest.raises(InvalidInput, match="not text"):
-        read_template(gdp(1))
+        parse_template(gdp(1))
 
 
 FILLED = [
@@ -106,19 +106,19 @@ FILLED = [
 
 @pytest.mark.parametrize(("text", "value"), FILLED)
 def test_filling_is_writing_the_number(text, value):
-    assert read_template(text.format("?")).fill(value) == parse(text.format(value))
+    assert parse_template(text.format("?")).fill(value) == parse(text.format(value))
 
 
 @given(st.fractions(min_value=Fraction(1, 10**40), max_value=10**40))
 def test_any_fraction_is_put_in_exactly(value):
-    assert read_template("gaussian(?)").fill(value).sigma.fraction == value
+    assert parse_template("gaussian(?)").fill(value).sigma.fraction == value
 
 
 def test_a_value_out_of_the_domain_is_refused():
     with pytest.raises(InvalidInput, match="q: 2"):
-        read_template("poisson(gaussian(1), ?)").fill(2)
+        parse_template("poisson(gaussian(1), ?)").fill(2)
     with pytest.raises(InvalidInput, match="times"):
-        read_template("gaussian(1)^?").fill(Fraction(3, 2))
+        parse_template("gaussian(1)^?").fill(Fraction(3, 2))
 
 
 @pytest.mark.parametrize(
@@ -131,11 +131,11 @@ def test_a_value_out_of_the_domain_is_refused():
     ],
 )
 def test_the_owner_can_be_replaced(text, expected):
-    assert read_template(text).with_owner(gdp(0)) == parse(expected)
+    assert parse_template(text).with_owner(gdp(0)) == parse(expected)
 
 
 def test_the_owner_alone():
-    template = read_template("laplace(3) * poisson(gaussian(1)^?, 1/2)")
-    assert template.owner_at_one() == parse("gaussian(1)")
-    assert template.is_sampled
+    template = parse_template("laplace(3) * poisson(gaussian(1)^?, 1/2)")
+    assert template.hole.fill(1) == parse("gaussian(1)")
+    assert template.within == ("poisson",)
     assert str(template) == template.text

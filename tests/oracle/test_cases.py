@@ -86,7 +86,7 @@ def test_nan_fails_the_check() -> None:
 
 def test_message_shows_claim_truth_error_and_command() -> None:
     assert refused(STEP.check_upper, delta=Decimal("5e-6")).splitlines() == [
-        "upper claim on delta: certified unsound",
+        "upper claim on delta: certified unsound, grade gross",
         "  mechanism       poisson(gaussian(3, 2), 0.1)^7 (direction both)",
         "  claimed         delta <= 0.000005 at epsilon = 0.5",
         "  certified       delta in [1e-5, 2e-5]",

@@ -65,16 +65,41 @@ def test_fixture(dp_oracle):
     ("test", "said"),
     [
         ("'dpsg')\ndef test(case): ...", "dp_oracle: suite: unknown name 'dpsg'; did you mean"),
-        ("'dpsgd')\ndef test(row): ...", "dp_oracle: the test has no argument `case`"),
         ("'dpsgd', mechanism='x')\ndef test(case): ...", "dp_oracle: no golden row matches"),
         ("'dpsgd', eps=1)\ndef test(case): ...", "unexpected keyword argument 'eps'"),
     ],
 )
-def test_mistakes_stop_the_run(tmp_path: Path, test: str, said: str) -> None:
-    done = run(tmp_path, f"import pytest\n@pytest.mark.dp_oracle({test}\n")
-    assert done.returncode == 2, done.stdout
-    assert said in done.stdout + done.stderr
+def test_a_mistake_fails_its_own_test_alone(tmp_path: Path, test: str, said: str) -> None:
+    other = "def test_other(): ..."
+    done = run(tmp_path, f"import pytest\n@pytest.mark.dp_oracle({test}\n{other}\n")
+    assert done.returncode == 1, done.stdout
+    assert "1 failed, 1 passed" in done.stdout
+    assert said in done.stdout
     assert "Traceback" not in done.stdout + done.stderr
+
+
+@pytest.mark.slow
+def test_a_test_without_the_argument_stops_the_run(tmp_path: Path) -> None:
+    done = run(tmp_path, "import pytest\n@pytest.mark.dp_oracle('dpsgd')\ndef test(row): ...\n")
+    assert done.returncode == 2, done.stdout
+    assert "dp_oracle: the test has no argument `case`" in done.stdout
+
+
+@pytest.mark.slow
+def test_grades_are_kept_apart(tmp_path: Path) -> None:
+    code = """
+import pytest
+
+@pytest.mark.parametrize("factor", [0.5, 1 - 1e-9, 1 - 1e-15, 2])
+def test_claim(dp_oracle, factor):
+    case = next(dp_oracle.cases("basics", quantity="epsilon", mechanism="gaussian(1)"))
+    case.check_upper(epsilon=float(case.lower) * factor)
+"""
+    done = run(tmp_path, code, "--junitxml", "report.xml")
+    assert "dp_oracle: grades of the refuted claims: 1 gross, 1 visible, 1 rounding" in done.stdout
+    assert "certified unsound, grade visible" in done.stdout
+    written = (tmp_path / "report.xml").read_text()
+    assert written.count('<property name="dp_oracle_grade" value="rounding"') == 1
 
 
 def test_nothing_is_loaded_until_it_is_used(tmp_path: Path) -> None:

@@ -29,8 +29,8 @@ def test_json_and_html(tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["kov.thm3.1x"], "did you mean kov.thm3.1"),
-        (["nothing"], "is unknown"),
+        (["kov.thm3.1x"], "did you mean 'kov.thm3.1'"),
+        (["nothing"], "unknown claim 'nothing'; `dpexact prove --list` names all"),
         (["kov.lem1"], "cannot be proved"),
         (["--source", "bla"], "use kov, gdp, steinke, slides"),
         (["kov.thm3.1", "--source", "gdp"], "is not of --source gdp"),

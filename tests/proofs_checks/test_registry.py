@@ -104,7 +104,7 @@ def test_a_prover_that_declines_is_a_result():
 
 def test_registration_refuses_unknown_and_double_ids():
     checks(["kov"])
-    with pytest.raises(InvalidInput, match=r"did you mean kov\.cor5\.1"):
+    with pytest.raises(InvalidInput, match=r"did you mean 'kov\.cor5\.1'"):
         check("kov.cor5.1x", expects="proved")
     with pytest.raises(TypeError, match="two checks"):
         check("kov.cor5.1", expects="proved")

@@ -27,11 +27,11 @@ CUTS: tuple[tuple[str, str, tuple[int, ...]], ...] = (
     ("accounting.profile", "EXACT_BITS", (0, 64)),
     ("accounting.outcomes", "MAX_COMBINATIONS", (4, 40)),
     ("accounting.exact_sums", "_EXACT_WORK", (0,)),
-    ("accounting.lattice_of", "WORK", (0, 10**4, 10**6)),
-    ("accounting.choose", "_GLANCE_WORK", (0, 10**4)),
+    ("accounting.on_lattice", "WORK", (0, 10**4, 10**6)),
+    ("accounting.routes", "_GLANCE_WORK", (0, 10**4)),
     ("accounting.fixed_size", "WORK", (0, 10**5)),
     ("accounting.binomial", "_POINT", (0, 10**6)),
-    ("accounting.unsampled", "MAX_TERMS", (0, 3)),
+    ("accounting.routes", "MAX_TERMS", (0, 3)),
     ("accounting.laplace", "MAX_TERMS", (1, 30)),
     ("accounting.laplace", "FEW_TERMS", (1, 30)),
     ("accounting.laplace_routes", "CONTOUR_WORK", (0, 10**4)),
@@ -57,11 +57,11 @@ CUTS: tuple[tuple[str, str, tuple[int, ...]], ...] = (
     ("accounting.contour.epsilons", "_NEWTON_STEPS", (1, 3)),
     ("accounting.contour.epsilons", "_BISECTIONS", (1,)),
     ("accounting.contour.shape", "MAX_NODES", (50, 400)),
+    ("accounting.contour.shape", "MOST_NODES", (10, 200)),
     ("accounting.renyi.sampled", "ATTEMPTS", (1,)),
     ("accounting.renyi.sampled", "MAX_TERMS", (4, 60)),
     ("accounting.renyi.sampled", "MAX_BITS", (60, 200)),
     ("accounting.renyi.averages", "MAX_EVALUATIONS", (2, 40)),
-    ("accounting.renyi.trapezoid", "MAX_NODES", (10, 200)),
 )
 
 #: Numbers below ``2^-n`` are not resolved: this changes two names at once.

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import importlib
+import time
 
 import pytest
 from soundness import starvation
 from soundness.campaign import campaign, run, table
 from soundness.families import FAMILIES
+from soundness.trial import TimeUp, limited
 
 import dpexact
 from dpexact import balls
@@ -29,6 +31,24 @@ def test_no_answer_is_wrong(starve):
     assert outcomes.count("ok") + outcomes.count("wide") > TRIALS // 2, table(results)
     assert {result.family for result in results} == set(FAMILIES)
     assert not starve or outcomes.count("wide") > TRIALS // 20
+
+
+def test_no_trial_is_interrupted_in_the_lock_of_coverage():
+    loop = "start = process_time()\nwhile process_time() - start < seconds:\n    pass\n"
+    ended = []
+
+    def spin(folder, seconds):
+        code = compile(loop, f"/{folder}/collector.py", "exec")
+        exec(code, {"process_time": time.process_time, "seconds": seconds})
+        ended.append(folder)
+
+    def both():
+        spin("coverage", 0.2)
+        spin("dpexact", 5.0)
+
+    with pytest.raises(TimeUp), limited(0.05):
+        both()
+    assert ended == ["coverage"]
 
 
 def found_after(names, trials=200, **options):
@@ -61,7 +81,7 @@ def test_a_wrong_gaussian_is_noticed(monkeypatch):
     from dpexact.accounting import closed_form
 
     right = closed_form.gaussian_divergence
-    for name in ("closed_form", "unsampled"):
+    for name in ("closed_form", "routes"):
         module = importlib.import_module(f"dpexact.accounting.{name}")
         if hasattr(module, "gaussian_divergence"):
             monkeypatch.setattr(

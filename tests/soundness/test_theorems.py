@@ -16,7 +16,8 @@ from oracles import scaled
 from small_laws import Pair, hockey_stick, leak, on_sample, product, response
 
 from dpexact import delta, epsilon, parse
-from dpexact.accounting.separated import separate
+from dpexact.accounting.composition import Composition
+from dpexact.reals import rational
 
 Law = list[Pair]
 Kernel = list[list[Fraction]]
@@ -286,13 +287,16 @@ def test_delta_of_both_directions_is_the_larger_of_two_enumerations(composition,
 
 
 def test_the_library_multiplies_rates_along_a_chain_only():
-    step = parse("poisson(poisson(gaussian(1), 1/2), 1/3)")
-    assert separate(step.steps()) == ({}, parse("poisson(gaussian(1), 1/6)").steps())
-    for text in (
-        "poisson(poisson(gaussian(1), 1/2)^2, 1/3)",
-        "poisson(poisson(gaussian(1), 1/2) * pure_dp(1), 1/3)",
-    ):
-        assert separate(parse(text).steps()) == ({}, parse(text).steps())
+    def sorted_by_law(text):
+        return Composition.of(parse(text).steps().items())
+
+    chain = sorted_by_law("poisson(poisson(gaussian(1), 1/2), 1/3)")
+    assert chain == sorted_by_law("poisson(gaussian(1), 1/6)")
+    for inner in ("poisson(gaussian(1), 1/2)^2", "poisson(gaussian(1), 1/2) * pure_dp(1)"):
+        ((sample, count),) = sorted_by_law(f"poisson({inner}, 1/3)").samples
+        assert count == 1
+        assert sample.q == rational(Fraction(1, 3))
+        assert sample.inner == sorted_by_law(inner)
 
 
 # --- samples of laws that dominate: lattice-engine.md, section 8 ----------------------------------

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 import signal
 import time
 from collections.abc import Callable, Iterator
@@ -39,6 +40,7 @@ class TimeUp(BaseException):
 
 
 _late = False
+_measuring = os.path.join("coverage", "")
 
 
 @contextmanager
@@ -48,6 +50,10 @@ def limited(seconds: float) -> Iterator[None]:
 
     def stop(number: int, frame: FrameType | None) -> None:
         global _late
+        if frame is not None and _measuring in frame.f_code.co_filename:
+            # coverage would keep its lock for ever
+            signal.setitimer(signal.ITIMER_PROF, 0.01)
+            return
         _late = True
         raise TimeUp
 

@@ -16,3 +16,7 @@ __all__ = [
     "theorem_8_constant",
     "uniform_mu",
 ]
+
+
+def __dir__() -> list[str]:
+    return __all__

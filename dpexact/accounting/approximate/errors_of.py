@@ -19,8 +19,8 @@ from dpexact.accounting.approximate.central_limit import (
 from dpexact.accounting.approximate.edgeworth import edgeworth
 from dpexact.accounting.approximate.functionals import Functionals, gaussian_mu
 from dpexact.accounting.approximate.sup_distance import sup_distance
-from dpexact.accounting.choose import profile
 from dpexact.accounting.intervals import difference, ratio
+from dpexact.accounting.routes import profile
 from dpexact.answers import delivered
 from dpexact.arguments import APPROXIMATIONS, Direction, digits_in, direction_in, real_in
 from dpexact.enclosure import Enclosure

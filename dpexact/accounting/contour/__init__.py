@@ -2,10 +2,5 @@
 
 Inside, each module imports only from those before it::
 
-    numbers, bounds < shape < trapezoid < steps < noises < planning < inversion
-        < deltas < epsilons < profile
+    numbers, bounds < shape < trapezoid < planning < inversion < deltas < epsilons < profile
 """
-
-from dpexact.accounting.contour.profile import ContourProfile
-
-__all__ = ["ContourProfile"]

@@ -15,8 +15,8 @@ from functools import cached_property
 
 from flint import acb, arb, fmpz
 
-from dpexact.accounting.contour.noises import LaplaceNoise
-from dpexact.accounting.contour.shape import Jet
+from dpexact.accounting.pairs.laplace import Laplace
+from dpexact.accounting.pairs.pair import Jet, Pair
 from dpexact.balls import approximate, ball
 from dpexact.reals import Real
 
@@ -25,7 +25,7 @@ _GUARD = 32.0
 
 
 @dataclass(frozen=True)
-class ManyInside:
+class ManyInside(Pair):
     """The law of the total loss of ``parts``, restricted to ``least`` or more losses inside."""
 
     parts: tuple[tuple[Real, int], ...]
@@ -53,7 +53,7 @@ class ManyInside:
         """The sum of the rates."""
         return sum((ball(rate) * count for rate, count in self.parts), arb(0))
 
-    def moment(self, c: float, accuracy: float) -> arb:
+    def moment(self, c: float | Real, accuracy: float) -> arb:
         """That of the unrestricted law, an upper bound."""
         product = arb(1)
         for noise, count in self._noises:
@@ -81,8 +81,8 @@ class ManyInside:
         return [(ball(rate), count) for rate, count in self.parts]
 
     @cached_property
-    def _noises(self) -> list[tuple[LaplaceNoise, int]]:
-        return [(LaplaceNoise(rate), count) for rate, count in self.parts]
+    def _noises(self) -> list[tuple[Laplace, int]]:
+        return [(Laplace(rate), count) for rate, count in self.parts]
 
     @cached_property
     def _binomials(self) -> list[list[fmpz]]:

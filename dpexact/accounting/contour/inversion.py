@@ -18,8 +18,8 @@ from typing import Final, NamedTuple
 from flint import acb, acb_mat, arb
 
 from dpexact.accounting.contour import bounds
-from dpexact.accounting.contour.numbers import powers
 from dpexact.accounting.contour.planning import Composition, Plan, Planner
+from dpexact.accounting.pairs.power_sums import powers
 
 #: A number of repetitions is split into a multiple of this and a rest.
 _STRIDE: Final = 128

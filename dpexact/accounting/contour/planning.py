@@ -12,11 +12,10 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from dpexact.accounting.contour.numbers import LN2, LN10, TooExpensive
-from dpexact.accounting.contour.shape import Jet
-from dpexact.accounting.contour.steps import Step
+from dpexact.accounting.pairs.pair import Jet, Pair
 
-Composition = tuple[tuple[Step, int], ...]
-"""Steps with the number of times each is run."""
+Composition = tuple[tuple[Pair, int], ...]
+"""Pairs with the number of times each is run."""
 
 _TRUST = 10.0
 _PARTIAL_ORDERS = (1 / 256, 1 / 64, 1 / 16, 1 / 8, 1 / 4, 1 / 2, 3 / 4)

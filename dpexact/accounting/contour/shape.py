@@ -12,22 +12,30 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dpexact.accounting.contour.numbers import TooExpensive
+from dpexact.accounting.pairs.pair import Jet
 
 Floats: TypeAlias = NDArray[np.floating[Any]]
 
 MAX_NODES = 40_000
 """More nodes than this on one line and the step is declared too expensive."""
 
+MOST_NODES = 400_000
+"""Likewise for a single real moment, of which a long line is cheap."""
+
+BLOCK = 64
+"""Fewer nodes of a real moment are summed without trying to prove that they do not matter."""
+
 EDGE = 0.98
 """Largest fraction of the strip of analyticity, of half width ``pi sigma``, that is used."""
 
 _LINE_FRACTIONS = np.linspace(0.02, 1.0, 50)
+_REAL_FRACTIONS = np.geomspace(1e-4, 1.0, 60)
 _SHIFT_FRACTIONS = np.geomspace(1e-3, 0.95, 27)
 
 
@@ -49,18 +57,6 @@ class Rule:
 
     depth: float
     """Nodes lighter than ``e^-depth`` times the heaviest do not matter."""
-
-
-class Jet(NamedTuple):
-    """The value of a function and its first two derivatives."""
-
-    value: float
-    slope: float
-    bend: float
-
-    def along(self, move: float) -> float:
-        """The parabola that osculates the function."""
-        return self.value + move * (self.slope + self.bend * move / 2)
 
 
 def _widest(accuracy: float) -> float:
@@ -99,11 +95,43 @@ class Shape:
         widest = EDGE * width
         if shift > 0:
             widest = EDGE * max(width / 2 - shift, min(shift, width - shift))
-        edges = min(widest, _widest(accuracy)) * _LINE_FRACTIONS
+        return self._placed(shift, *self._widest_spacing(widest, shift, c, accuracy), c, accuracy)
+
+    def real(self, c: float, accuracy: float) -> Rule:
+        """A rule for ``M(c)`` alone.
+
+        Where the logarithm of ``A^{c+1} B^{-c}`` is convex, it keeps the nodes that do not matter;
+        where concave, it ends wherever they do not.
+        """
+        widest = EDGE * math.pi * self.sigma
+        edge, spacing = self._widest_spacing(widest, 0.0, c, accuracy, _REAL_FRACTIONS)
+        first, last, depth = self._ends(0.0, spacing, c, accuracy + 2)
+        if self.down and c > 0:
+            if not self.up:
+                peak = self._rightmost_peak(c) * 0.98 - 0.2
+                first = max(first, first + math.floor(peak / spacing))
+            low, high, heavy = self._heavy(first, last, spacing, c, depth, MOST_NODES)
+            if not self.up:
+                return Rule(0.0, edge, spacing, low, high, heavy, depth)
+            return self._placed(0.0, edge, spacing, c, accuracy)
+        if self.down:
+            first -= math.ceil((1 - c / self.sigma) / spacing)
+        bulk = 4 * math.sqrt(2 * depth) / spacing + 4 * BLOCK
+        return Rule(0.0, edge, spacing, first, last, math.ceil(min(last - first + 1, bulk)), depth)
+
+    def _widest_spacing(
+        self,
+        widest: float,
+        shift: float,
+        c: float,
+        accuracy: float,
+        fractions: Floats = _LINE_FRACTIONS,
+    ) -> tuple[float, float]:
+        """The edge of the strip that allows the widest spacing, and that spacing."""
+        edges = min(widest, _widest(accuracy)) * fractions
         rates = (accuracy + self._growth(edges, shift, c)) / edges
         best = int(np.argmin(rates))
-        spacing = 2 * math.pi / float(rates[best])
-        return self._placed(shift, float(edges[best]), spacing, c, accuracy)
+        return float(edges[best]), 2 * math.pi / float(rates[best])
 
     def cumulant(self, c: float) -> Jet:
         """``log M(c)`` for real ``c > -1``, to about twelve digits, and two derivatives."""
@@ -170,24 +198,37 @@ class Shape:
             low, high = (middle, high) if self._pull(middle, c) > middle else (low, middle)
         return high
 
-    def _placed(self, shift: float, edge: float, spacing: float, c: float, accuracy: float) -> Rule:
-        """Cut the rule where what is left out is below ``e^-accuracy`` of the integral."""
+    def _ends(
+        self, shift: float, spacing: float, c: float, accuracy: float
+    ) -> tuple[int, int, float]:
+        """The first and last node, beyond which the integrand falls, and the depth."""
         depth = accuracy + shift * shift / 2 + 2
         if self.down:
             depth -= c * math.log(math.cos(shift / (2 * self.sigma)))
         reach = math.sqrt(2 * depth)
-        peak = self._rightmost_peak(c)
-        first, last = math.floor(-reach / spacing), math.ceil((peak + reach + 1) / spacing)
-        if not last - first <= MAX_NODES:
+        last = (self._rightmost_peak(c) + reach + 1) / spacing
+        return math.floor(-reach / spacing), math.ceil(last), depth
+
+    def _heavy(
+        self, first: int, last: int, spacing: float, c: float, depth: float, most: int
+    ) -> tuple[int, int, int]:
+        """The nodes just outside those that matter, and how many matter."""
+        if not last - first <= most:
             raise TooExpensive(f"a line of {last - first} nodes (sigma={self.sigma}, c={c})")
         x = np.arange(first, last + 1) * spacing
         log_a, log_b = self._logarithms(x)
         values = (c + 1) * log_a - c * log_b - x * x / 2
+        kept = np.flatnonzero(values > values.max() - depth - math.log(len(x)))
+        return first + int(kept[0]) - 1, first + int(kept[-1]) + 1, len(kept)
+
+    def _placed(self, shift: float, edge: float, spacing: float, c: float, accuracy: float) -> Rule:
+        """Cut the rule where what is left out is below ``e^-accuracy`` of the integral."""
+        first, last, depth = self._ends(shift, spacing, c, accuracy)
+        low, high, heavy = self._heavy(first, last, spacing, c, depth, MAX_NODES)
+        low = min(low, math.floor(-0.5 / spacing))
+        high = max(high, math.ceil((self._rightmost_peak(c) + 0.5) / spacing))
         depth += math.log(last - first + 1)
-        kept = np.flatnonzero(values > values.max() - depth)
-        low = min(first + int(kept[0]) - 1, math.floor(-0.5 / spacing))
-        high = max(first + int(kept[-1]) + 1, math.ceil((peak + 0.5) / spacing))
-        return Rule(shift, edge, spacing, low, high, len(kept), depth)
+        return Rule(shift, edge, spacing, low, high, heavy, depth)
 
 
 class Decay:

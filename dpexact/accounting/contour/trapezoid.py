@@ -10,12 +10,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
+from typing import Final
 
 from flint import acb, arb, arb_mat
 
 from dpexact.accounting.contour import bounds
-from dpexact.accounting.contour.numbers import TooExpensive, line_sums
-from dpexact.accounting.contour.shape import Rule
+from dpexact.accounting.contour.numbers import TooExpensive
+from dpexact.accounting.contour.shape import BLOCK, MOST_NODES, Rule
+from dpexact.accounting.pairs.power_sums import line_sums
 from dpexact.balls import ball
 from dpexact.reals import Real
 
@@ -32,7 +35,7 @@ class Integrand:
     c: arb
 
     @classmethod
-    def of(cls, sigma: Real, up: Real, down: Real, c: float) -> Integrand:
+    def of(cls, sigma: Real, up: Real, down: Real, c: float | Real) -> Integrand:
         """Enclose the parameters."""
         has_up, has_down = (q.fraction != 0 for q in (up, down))
         return cls(ball(sigma), ball(up), ball(down), has_up, has_down, ball(c))
@@ -57,16 +60,51 @@ class Integrand:
             log_b = (stay_down + down * (-y - half).exp()).log() if self.has_down else zero
             yield x, log_a, log_b
 
+    @property
+    def is_convex(self) -> bool:
+        """Whether ``height`` certainly is."""
+        return not self.has_down or bool(self.c <= 0)
+
+    @property
+    def is_concave(self) -> bool:
+        """Whether ``height`` certainly is."""
+        return not self.has_up and bool(self.c >= 0)
+
+    @cached_property
+    def _constants(self) -> tuple[arb, arb, arb, arb, arb, arb]:
+        """What the height needs: ``1 / sigma`` and the parts of ``A`` and ``B``."""
+        rate = 1 / self.sigma
+        fall = (-rate * rate / 2).exp()
+        return rate, self.c + 1, 1 - self.up, self.up * fall, 1 - self.down, self.down * fall
+
+    def height(self, x: arb) -> arb:
+        """``log A^{c+1} B^{-c}`` at a real point."""
+        rate, power, stay_up, up, stay_down, down = self._constants
+        e = (x * rate).exp()
+        if not self.has_down:
+            return power * (stay_up + up * e).log()
+        low = self.c * (stay_down + down / e).log()
+        return power * (stay_up + up * e).log() - low if self.has_up else -low
+
     def at(self, x: arb) -> arb:
         """``e^{-x^2/2} A^{c+1} B^{-c}`` at a real point."""
-        half = 1 / (2 * self.sigma * self.sigma)
-        y = x / self.sigma
-        power = -x * x / 2
-        if self.has_up:
-            power += (self.c + 1) * (1 - self.up + self.up * (y - half).exp()).log()
-        if self.has_down:
-            power -= self.c * (1 - self.down + self.down * (-y - half).exp()).log()
-        return power.exp()
+        return (self.height(x) - x * x / 2).exp()
+
+    def chord_bound(self, u: arb, v: arb) -> arb:
+        """A bound on ``at`` between two real points where ``height`` is convex.
+
+        It lies below its chord, and the logarithm of ``at`` below a parabola [5].
+        Proposes: the points; balls decide between the cases, and the last bounds every block.
+        """
+        low, high = self.height(u), self.height(v)
+        slope = (high - low) / (v - u)
+        if slope <= u:
+            top = low - u * u / 2
+        elif slope >= v:
+            top = high - v * v / 2
+        else:
+            top = low - slope * u + slope * slope / 2
+        return top.exp()
 
     def outside(self, rule: Rule) -> arb:
         """Bound on the sum of ``|f| sqrt(2 pi)`` over the nodes that the rule leaves out [5]."""
@@ -79,6 +117,9 @@ class Integrand:
         rise, slope = -left, right - pull
         if self.has_down:
             rise -= (self.power - self.c) / self.sigma
+        if self.is_concave:  # the slope at the end holds beyond it
+            e = (left / self.sigma + 1 / (2 * self.sigma * self.sigma)).exp()
+            rise += self.c / self.sigma * self.down / (self.down + (1 - self.down) * e)
         # proposes: the ends of the rule; balls decide whether the tails fall there
         if not (rise > 0 and slope > 0):
             raise TooExpensive("the rule is cut inside the bulk of the integrand")
@@ -131,10 +172,46 @@ def positive_sum(f: Integrand, rule: Rule, u: float) -> tuple[arb, arb, arb]:
 
 def real_moment(f: Integrand, rule: Rule) -> arb:
     """``M(c)`` for real ``c > -1``, enclosed on both sides."""
-    total, tail, strip = positive_sum(f, rule, 0.0)
+    edge = arb(rule.edge)
+    # proposes: the rule, whose floats mean their exact values; balls decide the strip
+    if not edge < arb.pi() * f.sigma:
+        raise ValueError(f"the strip of {rule} is not admissible")
+    strip = bounds.strip_positive(arb(1), arb(0), edge, arb(rule.spacing), f.cosine(edge), f.power)
     if not strip < 1:
         raise TooExpensive("the trapezoidal rule is too coarse")
-    return (total / (1 + strip)).union((total + tail) / (1 - strip))
+    total, tail = _real_sum(f, rule), f.outside(rule)
+    return _scale(rule) * (total / (1 + strip)).union((total + tail) / (1 - strip))
+
+
+def _real_sum(f: Integrand, rule: Rule) -> arb:
+    """The nodes of a rule on the real line; where they are light, a bound on them instead [5]."""
+    spacing = arb(rule.spacing)
+    peak = (f.c + 1 if f.has_up else f.c) / f.sigma
+    heaviest = arb.max(f.at(arb(0)), f.at(peak))
+    light = heaviest * (-arb(rule.depth)).exp()
+    terms: list[arb] = []
+
+    def add(first: int, last: int) -> None:
+        size = last - first + 1
+        whole = size <= BLOCK or not f.is_convex
+        # proposes: what is light; a block is summed or bounded, or there is no answer
+        if len(terms) + (size if whole else 1) > MOST_NODES:
+            raise TooExpensive(f"more than {MOST_NODES} nodes")
+        # proposes: likewise
+        if whole:
+            terms.extend(f.at(j * spacing) for j in range(first, last + 1))
+            return
+        bound = size * f.chord_bound(first * spacing, last * spacing)
+        # proposes: likewise
+        if bound < light:
+            terms.append(bound.abs_upper() * _UNIT)
+            return
+        middle = (first + last) // 2
+        add(first, middle)
+        add(middle + 1, last)
+
+    add(rule.first, rule.last)
+    return _sum(terms)
 
 
 def oblique_moments(f: Integrand, rule: Rule, moment: arb, step: float, count: int) -> list[acb]:
@@ -167,3 +244,7 @@ def oblique_moments(f: Integrand, rule: Rule, moment: arb, step: float, count: i
     radius = (scale * f.outside(rule) + light + strip).upper()
     error = acb(arb(0, radius), arb(0, radius))
     return [value + error for value in line_sums(weights, turns, count)]
+
+
+#: The interval ``[0, 1]``.
+_UNIT: Final = arb(0.5, 0.5)

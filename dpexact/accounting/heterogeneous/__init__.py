@@ -3,3 +3,7 @@
 from dpexact.accounting.heterogeneous.choose import different_responses
 
 __all__ = ["different_responses"]
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 from typing import Final
 
-from dpexact.accounting.few_atoms import Atom, FewAtoms
+from dpexact.accounting.few_atoms import FewAtoms
 from dpexact.accounting.heterogeneous.counts import CountLaw
 from dpexact.accounting.heterogeneous.meet_in_the_middle import Meeting
 from dpexact.accounting.heterogeneous.parameters import Parameters, largest_loss
 from dpexact.accounting.heterogeneous.profile import GridComposition
 from dpexact.accounting.lattice_part import MAX_ATOMS, response
 from dpexact.accounting.lattice_product import LatticeComposition, commensurate
+from dpexact.accounting.pairs.finite import Atom
 from dpexact.accounting.profile import InfiniteLoss, Profile
 
 #: Halves of so few outcomes are cheaper than a lattice law.

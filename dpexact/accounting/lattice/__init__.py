@@ -2,10 +2,5 @@
 
 Inside, each module imports only from those before it::
 
-    normal_tail, grid < law < pieces < steps < sampling < atoms, laplace
-        < composition < nested < engine < profile
+    grid < law < pieces < sampling < steps < composition < nested < engine < profile
 """
-
-from dpexact.accounting.lattice.profile import LatticeProfile
-
-__all__ = ["LatticeProfile"]

@@ -6,7 +6,6 @@ laws. Losses are relative to the ``offset`` of the step.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -204,8 +203,3 @@ def _listed(masses: dict[int, fmpz]) -> tuple[int, list[fmpz]]:
         raise TooMuchWork((high - low) / _MOST_POINTS)
     # proposes: likewise
     return low, [masses.get(index, _ZERO) for index in range(low, high + 1)]
-
-
-def reach(tail: float) -> float:
-    """Proposes: beyond how many standard deviations a normal law has mass ``tail`` at most."""
-    return math.sqrt(2 * math.log(1 / tail)) if tail > 0 else 38.0

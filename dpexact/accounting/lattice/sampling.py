@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Final
 
 from flint import arb
 
-from dpexact import balls
+from dpexact import balls, reals
 from dpexact.reals import Real
 
 
@@ -37,6 +38,8 @@ class Sampling:
 
     def pair(self, p: arb, q: arb) -> tuple[arb, arb]:
         """The masses after sampling of an outcome of masses ``(p, q)``."""
+        if self.rate.fraction == 1:
+            return p, q
         rate = balls.ball(self.rate)
         mixture = (1 - rate) * q + rate * p
         return (q, mixture) if self.add else (mixture, q)
@@ -52,3 +55,7 @@ class Sampling:
             rate = balls.ball(self.rate)
             small = min(float(rate.mid()), float((1 - rate).mid()) or 1.0)
         return math.ceil(-math.log2(small)) + 1 if small > 0 else 256
+
+
+#: No sampling.
+PLAIN: Final = Sampling(reals.rational(1), add=False)

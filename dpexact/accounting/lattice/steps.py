@@ -1,7 +1,7 @@
-"""One step of a composition, as the lattice engine sees it, and the Gaussian ones.
+"""One step of a composition, as the lattice engine sees it: a pair, perhaps on a sample.
 
-A step is a pair ``(P, Q)``. Its privacy loss is ``offset + x``; the engine places ``x`` on a
-uniform lattice. A step without atoms evaluates, in balls at the current precision, at one ``x``:
+The privacy loss is ``offset + x``; the engine places ``x`` on a uniform lattice. A part without
+atoms evaluates, in balls at the current precision, at one ``x``:
 
 * ``S_P = P(loss > offset + x)`` and ``S_Q = Q(loss > offset + x)``,
 * the profile ``D = S_P - e^(offset + x) S_Q``.
@@ -11,22 +11,23 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import ClassVar, Final, TypeAlias
+from typing import Final, TypeAlias
 
 from flint import arb
 
 from dpexact.accounting.lattice.grid import Grid, growth_bits
-from dpexact.accounting.lattice.normal_tail import NormalTail, direct_tail
-from dpexact.accounting.lattice.pieces import Pieces, Survival, reach, tabulate
-from dpexact.balls import approximate, ball, precision
+from dpexact.accounting.lattice.pieces import Pieces, Survival, atomic, tabulate
+from dpexact.accounting.lattice.sampling import PLAIN, Sampling
+from dpexact.accounting.pairs.pair import Masses, Pair, Tails
+from dpexact.balls import ball, precision
 from dpexact.reals import Real
 
 Window: TypeAlias = tuple[float, float]
 """A range of ``x``; it chooses what is resolved, never the truth."""
 
 EVERYTHING: Final[Window] = (-math.inf, math.inf)
+_PLANNING_BITS: Final = 256
 
 
 class Step(ABC):
@@ -36,7 +37,11 @@ class Step(ABC):
     """
 
     count: int
-    first_points: ClassVar[int] = 512
+
+    @property
+    def first_points(self) -> int:
+        """Over how many points a first lattice spreads the losses."""
+        return 512
 
     @abstractmethod
     def offset(self) -> arb:
@@ -80,163 +85,123 @@ class Step(ABC):
         return 0
 
 
-class GaussianStep(Step):
-    """Gaussian noise ``sigma``: a loss with a density, apart from an atom at 0 perhaps."""
-
-    sigma: Real
-
-    @abstractmethod
-    def edge(self) -> int:
-        """-1 if there is no mass at ``x < 0``, 1 if none at ``x > 0``, else 0."""
-
-    @abstractmethod
-    def at(self, tail: Callable[[arb], arb]) -> Survival:
-        """The function ``x -> (S_P, S_Q, D)``, by the normal ``tail`` function given."""
-
-    def lost_bits(self) -> int:
-        """The quantiles lose as many as the noise has."""
-        return math.ceil(math.log2(max(approximate(self.sigma), 1.0)))
-
-    def pieces(self, grid: Grid, tail: float) -> Pieces:
-        """The table of both survivals and the profile; nothing else."""
-        low, high = self.span(tail)
-        first, last = grid.index(low) - 1, grid.index(high) + 1
-        edge = self.edge()  # no mass beyond it
-        first, last = (max(first, 0) if edge < 0 else first), (min(last, 0) if edge > 0 else last)
-        first = min(first, last - 1)
-        top = float(self.offset().mid()) + last * float(grid.spacing)
-        evaluate = self.at(NormalTail(grid.precision - 8 + growth_bits(top)))
-        table = tabulate(evaluate, grid, first, last, arb(1))
-        return Pieces([], [], arb(0), (arb(0), arb(0)), table)
-
-
 @dataclass(frozen=True)
-class ContinuousStep(GaussianStep):
-    r"""A Gaussian mechanism of noise ``sigma`` on a Poisson sample of rate ``0 < q <= 1``.
+class PairStep(Step):
+    r"""A pair, perhaps on a Poisson sample; one with outcomes of one law only is not sampled here.
 
-    With ``z`` in units of ``sigma``, ``N(m)`` the normal law of variance 1 and mean ``m``:
-    ``remove``: :math:`P = (1-q) N(0) + q N(1/\sigma)`, :math:`Q = N(0)`; ``add``: swapped.
-    ``q = 1`` is the plain Gaussian of ``mu = 1/sigma``. Domain: ``sigma > 0``.
+    With ``s`` the sampling rate, ``low`` the least ratio ``dP/dQ`` and :math:`o` the offset, its
+    image, the loss :math:`\pm(o + |x|)` is that of the ratio
 
-    The removal loss :math:`L(z) = \log(1-q+q e^{z/\sigma-1/(2\sigma^2)})` increases from the edge
-    :math:`\log(1-q)`; for ``q < 1``, :math:`L = edge + x` is inverted by
-
-    .. math:: b(x) = \sigma \log\frac{(1-q)(e^x - 1)}{q} + \frac{1}{2\sigma}, \qquad x > 0,
-
-    and for ``q = 1`` by :math:`b(x) = \sigma x + 1/(2\sigma)`, all ``x``. In direction ``add`` the
-    loss is ``-edge + x`` with ``x = -(L - edge)``.
+    .. math:: r = low + (e^{|x|} - 1)\,e^{\pm o}/s .
     """
 
-    sigma: Real
-    q: Real
+    pair: Pair
     count: int
-    add: bool
+    sampling: Sampling = PLAIN
     window: Window = EVERYTHING
 
     @property
-    def plain(self) -> bool:
-        """Whether there is no sampling (``q = 1``)."""
-        return self.q.fraction == 1
+    def first_points(self) -> int:
+        """As many as the law of the pair takes."""
+        return self.pair.lattice_points
+
+    @property
+    def _sampled(self) -> bool:
+        return self.sampling.rate.fraction != 1
 
     def offset(self) -> arb:
-        """The edge of the loss in this direction, where the lattice starts (0 when ``q = 1``)."""
-        if self.plain:
-            return arb(0)
-        edge = (-ball(self.q)).log1p()
-        return -edge if self.add else edge
+        """The image of the lowest loss, where there is one."""
+        return self._image(self.pair.lowest()) if self._sampled else self.pair.origin()
+
+    def _image(self, lowest: arb | None) -> arb:
+        return self.sampling.edge() if lowest is None else self.sampling.loss(lowest)
 
     def largest(self) -> arb | None:
-        """Bounded by the edge in direction ``add``."""
-        return self.offset() if self.add and not self.plain else None
+        """The image of the largest loss; in direction ``add`` of the lowest."""
+        if self.sampling.add:
+            return self._image(self.pair.lowest())
+        top = self.pair.largest_loss()
+        return None if top is None else self.sampling.loss(top)
 
-    def edge(self) -> int:
-        """The edge is the lowest loss in direction ``remove``, the highest in ``add``."""
-        return 0 if self.plain else 1 if self.add else -1
-
-    def quantile(self) -> Callable[[arb], arb]:
-        """The function ``x -> b(x)`` of the removal loss; ``x > 0`` unless plain."""
-        sigma = ball(self.sigma)
-        half = 1 / (2 * sigma)
-        if self.plain:
-            return lambda x: sigma * x + half
-        odds = (1 - ball(self.q)) / ball(self.q)
-        return lambda x: sigma * (odds * x.expm1()).log() + half
-
-    def at(self, tail: Callable[[arb], arb] = direct_tail) -> Survival:
-        """The function ``x -> (S_P, S_Q, D)``, by the normal ``tail`` function given."""
-        quantile = self.quantile()
-        q, shift = ball(self.q), 1 / ball(self.sigma)
-        rest, scale = 1 - q, self.offset().exp()
-        bounded, add = not self.plain, self.add
-
-        def survivals(loss: arb) -> tuple[arb, arb]:
-            b = quantile(loss)
-            if add:
-                base = tail(-b)
-                return base, rest * base + q * tail(shift - b)
-            base = tail(b)
-            return rest * base + q * tail(b - shift), base
-
-        def evaluate(x: arb) -> tuple[arb, arb, arb]:
-            loss = -x if add else x
-            if not bounded or loss > 0:
-                p, other = survivals(loss)
-            else:  # at or beyond the edge, where there is no mass
-                p = other = arb(0) if add else arb(1)
-                if not loss <= 0:  # undecided: anything up to the upper end
-                    p, other = (s.union(p) for s in survivals(loss.upper()))
-            return p, other, p - scale * x.exp() * other
-
-        return evaluate
+    def infinite(self) -> arb:
+        """None in direction ``add``."""
+        return self.sampling.pair(self.pair.infinite(), arb(0))[0]
 
     def span(self, tail: float) -> tuple[float, float]:
-        """Proposes: roughly the range of ``x`` outside which ``P`` has mass ``tail`` at most."""
-        sigma = approximate(self.sigma)
-        far = reach(tail)
-        odds = 0.0
-        if not self.plain:
-            with precision(256):  # 1 - q may be tiny
-                q = ball(self.q)
-                odds = float((q / (1 - q)).log().mid())
-
-        def loss(z: float) -> float:
-            exponent = z / sigma - 1 / (2 * sigma * sigma)
-            if self.plain:
-                return exponent
-            exponent += odds
-            return exponent if exponent > 40 else math.log1p(math.exp(exponent))
-
-        low, high = loss(-far), loss(far if self.add else far + 1 / sigma)
-        if self.add:
-            low, high = -high, -low
+        """The images of the losses that matter, within the window."""
+        with precision(_PLANNING_BITS):
+            start = float(self.offset().mid())
+        low, high = sorted(self.sampling.about(loss) - start for loss in self.pair.span(tail))
         least, most = self.window
         return min(max(low, least), most), max(min(high, most), least)
 
     def reach(self) -> Window:
-        """Above the edge or, in direction ``add``, below it."""
-        if self.plain:
+        """On a sample above the offset or, in direction ``add``, below it."""
+        if not self._sampled:
             return EVERYTHING
-        return (-math.inf, 0.0) if self.add else (0.0, math.inf)
+        return (-math.inf, 0.0) if self.sampling.add else (0.0, math.inf)
 
     def focused(self, window: Window) -> Step:
         """The same step, whose :meth:`span` lies in the window."""
         return replace(self, window=window)
 
+    def lost_bits(self) -> int:
+        """Those of the pair and of sampling."""
+        return self.pair.lost_bits() + (self.sampling.lost_bits() if self._sampled else 0)
+
+    def pieces(self, grid: Grid, tail: float) -> Pieces:
+        """The atoms, what is left of them above all losses, and a table for what is between."""
+        outcomes, left = self.pair.atoms(tail)
+        sampled = (self.sampling.pair(*masses) for masses in outcomes)
+        found = atomic(sampled, self.offset(), self.infinite())
+        beyond = found.infinite + self.sampling.pair(*left)[0].max(arb(0))
+        low, high = self.span(tail)
+        first, last = grid.index(low) - 1, grid.index(high) + 1
+        if self.sampling.add:  # no mass above the offset
+            last = min(last, 0)
+        elif self._sampled or self.pair.lowest() is not None:  # none below
+            first = max(first, 0)
+        first = min(first, last - 1)
+        tails = self.pair.tails(_tail_bits(self, grid, last))
+        if tails is None:
+            return replace(found, infinite=beyond)
+        table = tabulate(self.survival(*tails), grid, first, last, tails[1])
+        return replace(found, infinite=beyond, table=table)
+
+    def survival(self, tails: Tails, whole: arb) -> Survival:
+        """The function ``x -> (S_P, S_Q, D)`` of the part without atoms, of mass ``whole``."""
+        sampling, offset, lowest = self.sampling, self.offset(), self.pair.lowest()
+        scale, add = offset.exp(), sampling.add
+        low = arb(0) if lowest is None else lowest.exp()
+        stretch = (1 / scale if add else scale) / ball(sampling.rate)
+        unbounded = lowest is None and not self._sampled
+
+        def evaluate(x: arb) -> tuple[arb, arb, arb]:
+            growth = -x if add else x
+            ratio = (offset + x).exp() if unbounded else low + growth.expm1() * stretch
+            p, q = tails(ratio)
+            if add:  # the loss falls as the ratio rises
+                p, q = whole - p, whole - q
+            p, q = sampling.pair(p, q)
+            return p, q, p - scale * x.exp() * q
+
+        return evaluate
+
 
 @dataclass(frozen=True)
-class SubsampledStep(GaussianStep):
-    r"""The pair of ``C_q(G_mu)``, ``mu = 1/sigma``: fixed-size sampling at rate ``0 < q < 1``.
+class SymmetrisedStep(Step):
+    r"""The pair of ``C_q(f)``, ``f`` that of a symmetric pair without atoms, at rate ``0 < q < 1``.
 
-    It is symmetric, and for ``eps >= 0`` its profile is that of the Poisson-sampled Gaussian in
-    direction ``remove`` (Dong, Roth, Su 2022, section 4: ``C_q`` takes the symmetric hull of
-    ``f_q``). So its losses above 0 are those, its losses below 0 are mirrored,
+    It is symmetric, and for ``eps >= 0`` its profile is that of the Poisson sample in direction
+    ``remove`` (Dong, Roth, Su 2022, section 4: ``C_q`` takes the symmetric hull of ``f_q``). So its
+    losses above 0 are those, its losses below 0 are mirrored,
 
     .. math:: P(Z > x) = 1 - Q(Z \ge -x), \qquad Q(Z > x) = 1 - P(Z \ge -x), \qquad x < 0,
 
     and what is left is an atom at 0.
     """
 
-    sigma: Real
+    pair: Pair
     q: Real
     count: int
 
@@ -245,22 +210,38 @@ class SubsampledStep(GaussianStep):
         return arb(0)
 
     def largest(self) -> arb | None:
-        """Unbounded."""
-        return None
+        """That of the sample."""
+        top = self.pair.largest_loss()
+        return None if top is None else self._sampling.loss(top)
 
-    def edge(self) -> int:
-        """None."""
-        return 0
+    @property
+    def _sampling(self) -> Sampling:
+        return Sampling(self.q, add=False)
 
-    def at(self, tail: Callable[[arb], arb] = direct_tail) -> Survival:
-        """The function ``x -> (S_P, S_Q, D)`` for exact ``x``, by the normal ``tail`` given."""
-        sigma, q = ball(self.sigma), ball(self.q)
-        shift = 1 / sigma
+    def span(self, tail: float) -> tuple[float, float]:
+        """A symmetric range; what lies outside is accounted for."""
+        top = max(self._sampling.about(self.pair.span(tail)[1]), 1e-9)
+        return -top, top
 
-        def above(x: arb) -> tuple[arb, arb]:
-            b = sigma * (x.expm1() / q).log1p() + shift / 2
-            base = tail(b)
-            return (1 - q) * base + q * tail(b - shift), base
+    def lost_bits(self) -> int:
+        """Those of the pair."""
+        return self.pair.lost_bits()
+
+    def pieces(self, grid: Grid, tail: float) -> Pieces:
+        """The table; nothing else."""
+        low, high = self.span(tail)
+        first, last = grid.index(low) - 1, grid.index(high) + 1
+        tails = self.pair.tails(_tail_bits(self, grid, last))
+        assert tails is not None
+        table = tabulate(self.survival(tails[0]), grid, first, last, arb(1))
+        return Pieces([], [], arb(0), (arb(0), arb(0)), table)
+
+    def survival(self, tails: Tails) -> Survival:
+        """The function ``x -> (S_P, S_Q, D)`` for exact ``x``."""
+        sampling, q = self._sampling, ball(self.q)
+
+        def above(x: arb) -> Masses:
+            return sampling.pair(*tails(1 + x.expm1() / q))
 
         def evaluate(x: arb) -> tuple[arb, arb, arb]:
             if x >= 0:
@@ -272,11 +253,8 @@ class SubsampledStep(GaussianStep):
 
         return evaluate
 
-    def span(self, tail: float) -> tuple[float, float]:
-        """Proposes: a symmetric range; what lies outside is accounted for."""
-        sigma, q = approximate(self.sigma), approximate(self.q)
-        far = reach(tail)
-        exponent = (far + 1 / sigma) / sigma - 1 / (2 * sigma * sigma)
-        top = math.log1p(q * math.expm1(min(exponent, 700.0))) if exponent > 0 else 0.0
-        top = max(top, exponent + math.log(q), 1e-9)
-        return -top, top
+
+def _tail_bits(step: Step, grid: Grid, last: int) -> int:
+    """Absolute accuracy of tails that are multiplied by ``e^loss``, the largest tabulated."""
+    top = float(step.offset().mid()) + last * float(grid.spacing)
+    return grid.precision - 8 + growth_bits(top)

@@ -17,3 +17,7 @@ __all__ = [
     "poisson_zcdp_bound",
     "renyi",
 ]
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -16,7 +16,6 @@ from typing import Final, TypeAlias
 from flint import arb
 
 from dpexact import balls, reals
-from dpexact.accounting.renyi import scale
 from dpexact.accounting.renyi.values import value
 from dpexact.answers import delivered
 from dpexact.arguments import digits_in, integer_in, real_in
@@ -300,7 +299,7 @@ def _best_omega(curve: RenyiCurve, q: Real, alpha: Real) -> Fraction:
 
     Proposes: the bound holds at every ``omega``.
     """
-    log_base = scale.logarithm((alpha - 1) * q)
+    log_base = balls.approximate_log((alpha - 1) * q)
     lowest = Fraction(min(value(alpha, 15).upper, _LARGEST_ORDER))
 
     def height(omega: Fraction) -> float:
@@ -308,7 +307,7 @@ def _best_omega(curve: RenyiCurve, q: Real, alpha: Real) -> Fraction:
         if known is None:
             return math.inf
         # proposes: one omega of many, each of which gives a bound
-        return float(omega) * log_base + (float(omega) - 1) * scale.approximate(known)
+        return float(omega) * log_base + (float(omega) - 1) * balls.approximate(known)
 
     # proposes: where the search begins
     low = float(lowest) + 0.001

@@ -15,14 +15,15 @@ from typing import Final
 from flint import arb
 
 from dpexact import balls, reals
+from dpexact.accounting.composition import Composition
 from dpexact.accounting.few_atoms import MAX_TYPES, enumerate_types
 from dpexact.accounting.lattice_part import DiscreteGaussianPart, FinitePart, response
+from dpexact.accounting.pairs.pair import Pair
 from dpexact.accounting.profile import InfiniteLoss
-from dpexact.accounting.renyi import averages, scale
+from dpexact.accounting.renyi import averages
 from dpexact.accounting.renyi.binomial import mixture_moment
 from dpexact.accounting.renyi.excess import Excess
 from dpexact.accounting.renyi.values import value
-from dpexact.accounting.unsampled import Unsampled
 from dpexact.balls import approximate
 from dpexact.enclosure import Enclosure
 from dpexact.errors import UnsupportedMechanism
@@ -35,13 +36,15 @@ MAX_RATE: Final = 10_000.0
 #: Most outcomes beside noise that is integrated or summed.
 MAX_BESIDE: Final = 64
 
+#: Accuracy of moments in closed form, which they exceed.
+_EXACT: Final = 0.0
 _ZERO: Final = Fraction(0)
 
 
 class Law:
     """The pair of a composition without sampling that is not Gaussian alone."""
 
-    def __init__(self, composed: Unsampled) -> None:
+    def __init__(self, composed: Composition) -> None:
         self.composed = composed
         self.infinite: InfiniteLoss = InfiniteLoss(tuple(composed.masses))
         responses = [(response(eps), count) for eps, count in composed.responses.items()]
@@ -58,6 +61,8 @@ class Law:
     def edge(self, q: Real, add: bool, digits: int) -> Enclosure:
         """The divergence of infinite order: ``log(1 - q + q e^(+-largest))``, with the sign."""
         unbounded = self.composed.mu is not None or bool(self.discrete)
+        ends = [(_end(pair, add), k) for pair, k in self.composed.apart]
+        unbounded = unbounded or any(end is None for end, _ in ends)
         if not add and (unbounded or self.infinite.masses):
             return Enclosure.exact(math.inf, "closed form: infinite")
 
@@ -70,11 +75,13 @@ class Law:
             largest += times * part.spacing
         for rate, k in self.composed.laplace:
             largest += k * rate
-        if q.fraction == 1:
+        if q.fraction == 1 and not self.composed.apart:
             return value(largest, digits).labelled(label)
 
         def compute() -> arb:
             loss = balls.ball(largest)
+            for pair, k in self.composed.apart:
+                loss += k * (_end(pair, add) or arb.nan())
             gain = (balls.ball(q) * (-loss if add else loss).expm1()).log1p()
             return -gain if add else gain
 
@@ -105,6 +112,8 @@ class Law:
             for x, count in laplace:
                 fall = (k - 1) * (-(2 * k - 1) * x).exp()
                 total += count * ((k - 1) * x + ((k + fall) / (2 * k - 1)).log())
+            for pair, count in self.composed.apart:
+                total += count * pair.moment(reals.rational(k - 1), _EXACT).log()
             found.append(total)
         return found
 
@@ -112,7 +121,7 @@ class Law:
         """``D_order`` of the sample, removing; no mass of infinite loss."""
 
         def compute() -> arb:
-            moment = mixture_moment(self.log_moments(order, zcdp), balls.ball(q))
+            moment = mixture_moment(self.log_moments(order, zcdp), order, balls.ball(q))
             return moment.log1p() / (order - 1)
 
         lost = _lost_bits(q)
@@ -173,7 +182,7 @@ class Law:
             math.comb(count + len(part.p) - 1, len(part.p) - 1) for part, count in self.finite
         )
         noises = sum(count for _, count in [*self.composed.laplace, *self.discrete])
-        if self.composed.mu is not None or noises > 1 or types > MAX_TYPES:
+        if self.composed.mu is not None or self.composed.apart or noises > 1 or types > MAX_TYPES:
             return None
         if noises == 0:
             return averages.certain, "sum over outcomes"
@@ -209,8 +218,16 @@ class Law:
         return None if top == math.inf else Fraction(top)
 
 
+def _end(pair: Pair, add: bool) -> arb | None:
+    """The largest loss of the pair or, ``add``, of its reverse."""
+    if not add:
+        return pair.largest_loss()
+    lowest = pair.lowest()
+    return None if lowest is None else -lowest
+
+
 def divergence(
-    composed: Unsampled, q: Real, order: Real | None, add: bool, digits: int
+    composed: Composition, q: Real, order: Real | None, add: bool, digits: int
 ) -> Enclosure:
     """The divergence on a sample of rate ``0 < q <= 1``, in one direction.
 
@@ -227,7 +244,7 @@ def divergence(
 
 
 def at_most(
-    composed: Unsampled, rho: Real, q: Real, order: Real | None, add: bool, digits: int
+    composed: Composition, rho: Real, q: Real, order: Real | None, add: bool, digits: int
 ) -> Enclosure:
     """An upper bound beside ``rho``-zCDP: the binomial sum at the order rounded up.
 
@@ -265,5 +282,6 @@ def _integer(order: Real) -> int | None:
 def _lost_bits(q: Real, *others: Real) -> int:
     """About how many bits the smallness of ``q`` and the size of what else enters take."""
     # proposes: a first precision; certify raises it where it is too low
-    sizes = [-scale.logarithm(q), *(2 * abs(scale.logarithm(x)) for x in others if x.fraction != 0)]
-    return min(balls.CAP_EXTRA, math.ceil(sum(sizes) / math.log(2))) + 8
+    log = balls.approximate_log
+    sizes = [-log(q), *(2 * abs(log(x)) for x in others if x.fraction != 0)]
+    return math.ceil(min(sum(sizes) / math.log(2), balls.CAP_EXTRA)) + 8

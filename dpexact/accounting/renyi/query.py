@@ -6,14 +6,14 @@ import math
 from typing import Final
 
 from dpexact import balls, reals
+from dpexact.accounting.composition import Composition
 from dpexact.accounting.renyi import closed_form, noises, sampled
 from dpexact.accounting.renyi.closed_form import NONE, Order
 from dpexact.accounting.renyi.sampled import METHODS, Method
-from dpexact.accounting.unsampled import Unsampled
 from dpexact.answers import delivered
 from dpexact.arguments import Direction, digits_in, direction_in, real_in
 from dpexact.enclosure import Enclosure
-from dpexact.errors import InvalidInput
+from dpexact.errors import InvalidInput, UnsupportedMechanism
 from dpexact.mechanisms import ZCDP, Mechanism, Poisson
 from dpexact.mechanisms.grammar import mechanism_in
 from dpexact.reals import Real, RealLike
@@ -130,7 +130,9 @@ def _sample(
             rho += count * part.rho
         else:
             known[part] = count
-    composed = Unsampled.of(known)
+    composed = Composition.of(known.items())
+    if composed.samples:
+        raise UnsupportedMechanism(f"no certified Rényi divergence for a sample of {inner}")
     if balls.sign(rho, "rho") > 0:
         bound = noises.at_most(composed, rho, rate, order, add, digits)
         return bound.labelled("upper bound: zCDP")

@@ -13,13 +13,18 @@ Relative to ``N(0, 1)`` the mixture has the density ``w(z) = 1 - q + q exp(mu z 
 from __future__ import annotations
 
 import math
+from contextlib import suppress
 from fractions import Fraction
+from functools import cached_property
 from typing import Final, Literal, TypeAlias, get_args
 
 from flint import arb
 
-from dpexact import balls, reals, ternary
-from dpexact.accounting.renyi import binomial, sandwich, scale, series, trapezoid
+from dpexact import balls, reals
+from dpexact.accounting.contour.numbers import TooExpensive
+from dpexact.accounting.pairs import mixture
+from dpexact.accounting.renyi import sandwich, series
+from dpexact.accounting.renyi.binomial import mixture_moment
 from dpexact.accounting.renyi.closed_form import INFINITE, Order
 from dpexact.accounting.renyi.values import value
 from dpexact.enclosure import Enclosure
@@ -41,7 +46,7 @@ MAX_TERMS: Final = 200_000
 ATTEMPTS: Final = 6
 MAX_BITS: Final = 50_000
 #: Microseconds per term, term and node: they choose the fastest method, nothing else.
-COSTS: Final[dict[Method, float]] = {"binomial": 0.7, "series": 12.0, "trapezoid": 2.2}
+COSTS: Final[dict[Method, float]] = {"binomial": 1.0, "series": 12.0, "trapezoid": 2.2}
 #: Most microseconds, estimated in the same way, that one evaluation may take.
 MAX_COST: Final = 30e6
 
@@ -81,9 +86,10 @@ def _first_order(square: Real, q: Real, add: bool, digits: int, method: Method) 
 
 
 class SampledGaussian:
-    """One pair at one order ``> 0`` other than 1: ``log E[w^a] / excess``, ``excess = order - 1``.
+    """One pair at one order ``> 0`` other than 1: ``log M(excess) / excess``, ``excess = order-1``.
 
-    ``a`` is the order in the remove direction and ``-excess`` in the add direction.
+    ``M(excess) = E[w^a]``, where ``a`` is the order in the remove direction and ``-excess`` in the
+    add direction.
     """
 
     def __init__(self, square: Real, q: Real, order: Real, add: bool) -> None:
@@ -94,23 +100,28 @@ class SampledGaussian:
         self.excess: Real = order - 1
         self.power: Real = -self.excess if add else order
         self.above_one: bool = balls.sign(self.excess, "order") > 0
-        self.negative: bool = add and self.above_one  # the sign of the power
-        self.scale: scale.Scale = scale.estimate(square, q, order, self.excess, add, self.negative)
+        self.positive: bool = not (add and self.above_one)  # the sign of the power
+
+    @cached_property
+    def _pair(self) -> mixture.GaussianMixture:
+        way = mixture.add if self.add else mixture.remove
+        return way(1 / reals.square_root(self.square), self.q)
 
     def divergence(self, digits: int, method: Method) -> Enclosure:
         """Enclose to ``digits`` digits by ``method``, or by the fastest for ``auto``."""
         self._check(method)
-        best = self._sandwich(digits)
+        best, size = self._sandwich(digits)  # size proposes: every answer is proved
         reason = "the closed-form bounds differ by more"
         if best.digits >= digits and method in ("auto", "sandwich"):
             return best
-        size = self.scale.size  # proposes: methods and precisions, of which every answer is proved
-        bits = balls.bits_for(digits) - balls.GUARD_BITS + 6
+        bits = balls.bits_for(digits) - balls.GUARD_BITS + 7
         tried = False
         for _ in range(ATTEMPTS if method != "sandwich" else 0):
             accuracy = max(8.0, bits * math.log(2) - size)
             working = bits + max(0, math.ceil(-size / math.log(2))) + balls.GUARD_BITS
             chosen = self._fastest(accuracy, working, method)
+            if chosen == "binomial":  # it cancels nothing
+                working = bits + balls.GUARD_BITS
             if chosen is None and not tried:
                 bits //= 4  # too much was asked for: what is certified will be less
                 continue
@@ -133,22 +144,24 @@ class SampledGaussian:
             reason = "the precision and the number of terms allowed did not suffice"
         return best.short(reason)
 
-    def _sandwich(self, digits: int) -> Enclosure:
-        """The closed-form bounds; ``[0, alpha mu^2/2]`` at best for orders below 1."""
+    def _sandwich(self, digits: int) -> tuple[Enclosure, float]:
+        """The closed-form bounds, and about ``log |log M|``."""
         label = LABELS["sandwich"]
         with balls.precision(balls.bits_for(digits) + 2 * balls.GUARD_BITS):
             alpha, excess = balls.ball(self.order), balls.ball(self.excess)
             square, q = balls.ball(self.square), balls.ball(self.q)
             plain = balls.to_enclosure(alpha * square / 2).upper
             known = Enclosure(Fraction(0), plain, label)
-            if not self.above_one:
-                return known
-            bounds = sandwich.add if self.add else sandwich.remove
-            low, high = bounds(alpha, excess, square, q)
-            if low.is_finite() and high.is_finite():
+            low, high = (sandwich.add if self.add else sandwich.remove)(alpha, excess, square, q)
+            if self.above_one and low.is_finite() and high.is_finite():
                 both = balls.to_enclosure(low).between(balls.to_enclosure(high), label)
                 known = known.meet(both)
-            return known
+            # proposes: second order in q, and not more than what bounds it for orders above 1
+            small = (alpha * abs(excess) / 2 * q * q).log()
+            small += square.expm1().log() if square < 1 else square
+            top = excess * (-q).log1p() if self.add else (excess * square / 2).expm1()
+            top = abs(top if self.add else alpha * (q * top).log1p()).log()
+            return known, float(min((x.mid() for x in (small, top) if x.is_finite()), default=0))
 
     # --- choice of method -------------------------------------------------------------------------
 
@@ -159,12 +172,6 @@ class SampledGaussian:
         fits = n is not None and n.denominator == 1 and 2 <= n <= MAX_TERMS and not self.add
         return int(n) if fits and n is not None else None
 
-    @property
-    def _has_series(self) -> bool:
-        """Whether ``series`` applies: the power is positive and not beyond its terms."""
-        longest = reals.rational(MAX_TERMS)
-        return not self.negative and balls.order(self.power, longest) is not ternary.Order.ABOVE
-
     def _check(self, method: Method) -> None:
         """Raises unless ``method`` applies to the direction and the order."""
         if method == "binomial" and self._integer is None:
@@ -172,7 +179,9 @@ class SampledGaussian:
                 f"method: 'binomial' needs the direction remove and an integer order from 2 to "
                 f"{MAX_TERMS}"
             )
-        if method == "series" and not self._has_series:
+        if method == "series" and (
+            not self.positive or balls.compare(self.power, reals.rational(MAX_TERMS)) > 0
+        ):
             raise InvalidInput(
                 f"method: 'series' needs the direction remove and an order up to {MAX_TERMS}"
             )
@@ -185,11 +194,12 @@ class SampledGaussian:
         work: dict[Method, float] = {}
         if self._integer is not None:
             work["binomial"] = self._integer
-        if self._has_series:
-            work["series"] = 2 * series.terms(self.scale.a, accuracy)
-        plan = self._plan(accuracy)
-        if plan is not None and plan.nodes <= trapezoid.MAX_NODES:
-            work["trapezoid"] = plan.nodes
+        if self.positive:
+            terms = series.terms(balls.approximate(self.power), accuracy)
+            if terms <= MAX_TERMS:
+                work["series"] = 2 * terms
+        with suppress(ArithmeticError):  # too many nodes, or beyond floats
+            work["trapezoid"] = self._pair.moment_cost(self.excess, accuracy)
         slower = max(1.0, bits / 100) ** 1.25
         costs = {name: work[name] * COSTS[name] * slower for name in work}
         affordable = [name for name in costs if costs[name] <= MAX_COST and bits <= MAX_BITS]
@@ -199,20 +209,19 @@ class SampledGaussian:
 
     # --- evaluation -------------------------------------------------------------------------------
 
-    def _plan(self, accuracy: float) -> trapezoid.Plan | None:
-        at = self.scale
-        return trapezoid.plan(at.a, at.mu, at.q, accuracy)
-
     def _log_moment(self, method: Method, accuracy: float) -> arb:
-        """``log E[w^a]`` at the current precision."""
-        a, q, square = balls.ball(self.power), balls.ball(self.q), balls.ball(self.square)
+        """``log M(excess)`` at the current precision; not finite where the work is too much."""
+        square, q = balls.ball(self.square), balls.ball(self.q)
         if method == "binomial":
-            assert self._integer is not None
-            return binomial.log_moment(self._integer, square, q)
+            n = self._integer
+            assert n is not None
+            half = square / 2
+            return mixture_moment((k * (k - 1) * half for k in range(2, n + 1)), n, q).log1p()
         if method == "series":
+            a = balls.ball(self.power)
             whole = math.floor(balls.to_enclosure(a).upper)
             return series.moment(a, whole, square.sqrt(), q, accuracy).log()
-        plan = self._plan(accuracy)
-        if plan is None:
+        try:
+            return self._pair.moment(self.excess, accuracy).log()
+        except TooExpensive:
             return arb.nan()
-        return trapezoid.moment(a, self.negative, square.sqrt(), q, plan).log()

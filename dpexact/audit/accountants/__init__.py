@@ -8,6 +8,7 @@ from dpexact.audit.accountants.interviews import (
     NoAnswer,
     available,
     python_for,
+    without_vectors,
 )
 from dpexact.audit.accountants.registry import Accountant, Registered, find, names
 
@@ -26,4 +27,9 @@ __all__ = [
     "names",
     "python_for",
     "questions_for",
+    "without_vectors",
 ]
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -10,17 +10,21 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, fields, replace
 from fractions import Fraction
-from typing import Any
+from typing import Any, Final
 
 from dpexact import balls
 from dpexact.audit.accountants.registry import Accountant
 from dpexact.audit.accountants.serving import described
-from dpexact.audit.claims import Claim, kind_in
+from dpexact.audit.claims import Claim, Contract, kind_in
 from dpexact.audit.workloads import Case
 from dpexact.errors import InvalidInput
 from dpexact.mechanisms import Composition, Mechanism, Repetition
 from dpexact.reals import Real, real
 from dpexact.tokens import shorten
+
+#: What an adapter is asked that does not say what.
+_USUAL: Final = ("epsilon", "delta")
+_REVERSED: Final = {"upper": "lower", "lower": "upper"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +68,8 @@ def questions_for(
             skipped.append(Skipped(case, f"not a question in floats: {error}"))
             continue
         try:
-            supported = accountant.supports(question.query)
+            known = case.quantity in getattr(accountant, "quantities", _USUAL)
+            supported = known and accountant.supports(question.query)
         except Exception as error:  # an adapter is foreign code too
             skipped.append(Skipped(case, f"{accountant.name} cannot tell: {described(error)}"))
             continue
@@ -89,7 +94,7 @@ def claims_from(
     """What ``accountant`` claimed of ``question``: its answer ``values`` by kind, as claims."""
     release = " ".join(f"{name} {number}" for name, number in versions.items())
     call = call_of(accountant, question)
-    several = len(accountant.kinds) > 1
+    kinds = kinds_of(accountant, question)
     return [
         Claim(
             mechanism=question.mechanism,
@@ -98,12 +103,26 @@ def claims_from(
             at=question.at,
             kind=kind_in(kind),
             source=f"{release}: {call}",
-            id=f"{accountant.name}: {question.case}" + (f" ({kind})" if several else ""),
+            id=f"{accountant.name}: {question.case}" + (f" ({kind})" if len(kinds) > 1 else ""),
             direction=question.case.direction,
             accountant=release,
+            contract=_contract(accountant, question, kind),
         )
-        for kind in accountant.kinds
+        for kind in kinds
     ]
+
+
+def kinds_of(accountant: Accountant, question: Question) -> tuple[str, ...]:
+    """The kinds of claim of an answer: a bound of the privacy loss bounds ``beta`` reversely."""
+    if question.case.quantity != "beta":
+        return accountant.kinds
+    return tuple(_REVERSED.get(kind, kind) for kind in accountant.kinds)
+
+
+def _contract(accountant: Accountant, question: Question, kind: str) -> Contract | None:
+    """What the adapter says that the package documents, if it says that."""
+    stated = getattr(accountant, "contract", None)
+    return None if stated is None else Contract(**stated(question.query, kind))
 
 
 # --- floats -------------------------------------------------------------------------------------

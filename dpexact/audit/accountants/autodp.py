@@ -18,6 +18,14 @@ class Autodp:
     install = '"dpexact[accountants]"'
     kinds: tuple[str, ...] = ("upper",)
 
+    def contract(self, query: dict[str, Any], kind: str) -> dict[str, Any]:
+        return {
+            "sentence": "The package helps researchers and developers to correctly use advanced "
+            "methods in differential privacy and obtain provable DP guarantees.",
+            "where": "autodp 0.2.3.1, description of the package",
+            "relation": "add/remove",
+        }
+
     def supports(self, query: dict[str, Any]) -> bool:
         return all(_written(tree) for tree, _ in query["steps"])
 

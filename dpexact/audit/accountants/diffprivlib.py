@@ -22,6 +22,13 @@ class BudgetAccountant:
     install = '"dpexact[accountants]"'
     kinds: tuple[str, ...] = ("upper",)
 
+    def contract(self, query: dict[str, Any], kind: str) -> dict[str, Any]:
+        return {
+            "sentence": "Returns the total current privacy spend.",
+            "where": "diffprivlib 0.6.6, BudgetAccountant.total",
+            "relation": "that of the spends",
+        }
+
     def supports(self, query: dict[str, Any]) -> bool:
         names = {tree["name"] for tree, _ in query["steps"]}
         number = sum(times for _, times in query["steps"])

@@ -17,6 +17,19 @@ INTERVAL: Final = 1e-4
 #: Noise that may also be subsampled.
 _NOISE: Final = ("gaussian", "laplace", "discrete_laplace", "discrete_gaussian")
 
+_VERSION: Final = "dp-accounting 0.6.0, dp_accounting.pld.privacy_loss_distribution"
+_PLACES: Final = {
+    "epsilon": "PrivacyLossDistribution.get_epsilon_for_delta",
+    "delta": "from_gaussian_mechanism",
+}
+_PROMISES: Final = {
+    "epsilon": "When this privacy loss distribution corresponds to a mechanism and the rounding is "
+    "pessimistic, the returned value corresponds to an epsilon for which the mechanism is "
+    "(epsilon, delta)-differentially private.",
+    "delta": "a value indicating whether the rounding is done in such a way that the resulting "
+    "epsilon-hockey stick divergence computation gives an upper estimate to the real value.",
+}
+
 _QUESTIONS: Final = {"epsilon": "get_epsilon_for_delta", "delta": "get_delta_for_epsilon"}
 
 #: The package offers the two directions of add/remove neighbours only as private attributes.
@@ -34,6 +47,13 @@ class PrivacyLossDistributions:
         self.name = name
         self.kinds: tuple[str, ...] = ("lower" if optimistic else "upper",)
         self._optimistic = optimistic
+
+    def contract(self, query: dict[str, Any], kind: str) -> dict[str, Any]:
+        return {
+            "sentence": _PROMISES["delta" if self._optimistic else query["quantity"]],
+            "where": f"{_VERSION}.{_PLACES['delta' if self._optimistic else query['quantity']]}",
+            "relation": "add/remove",
+        }
 
     def supports(self, query: dict[str, Any]) -> bool:
         return _supported(query["mechanism"], self._optimistic)

@@ -20,6 +20,13 @@ class RenyiAccountant:
     install = '"dpexact[accountants]"'
     kinds: tuple[str, ...] = ("upper",)
 
+    def contract(self, query: dict[str, Any], kind: str) -> dict[str, Any]:
+        return {
+            "sentence": f"Gets the current {query['quantity']}.",
+            "where": f"dp-accounting 0.6.0, PrivacyAccountant.get_{query['quantity']}",
+            "relation": "add/remove",
+        }
+
     def supports(self, query: dict[str, Any]) -> bool:
         return _supported(query["mechanism"])
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -11,7 +12,7 @@ from types import TracebackType
 from typing import Any, Final
 
 from dpexact.audit.accountants import serving
-from dpexact.audit.accountants.asking import Question, claims_from
+from dpexact.audit.accountants.asking import Question, claims_from, kinds_of
 from dpexact.audit.accountants.registry import Registered, find, names
 from dpexact.audit.children import Child, ChildLost
 from dpexact.audit.claims import Claim
@@ -19,6 +20,10 @@ from dpexact.errors import InvalidInput
 
 #: Seconds that importing the package may take, if an answer may not take longer.
 _PATIENCE: Final = 60.0
+_TELL_VECTORS: Final = """
+from numpy._core._multiarray_umath import __cpu_dispatch__, __cpu_features__
+print(*(name for name in __cpu_dispatch__ if __cpu_features__.get(name)))
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +39,14 @@ class Limits:
 
 
 class NoAnswer(Exception):
-    """The accountant was asked and gave no usable answer; the message says what happened."""
+    """The accountant was asked and gave no usable answer; the message says what happened.
+
+    ``refused`` if the package said itself, in words of its own, that it cannot answer.
+    """
+
+    def __init__(self, reason: str, refused: bool = False) -> None:
+        super().__init__(reason)
+        self.refused = refused
 
 
 class Interview:
@@ -46,6 +58,7 @@ class Interview:
         registered: the adapter, from :func:`dpexact.audit.accountants.find`.
         python: the interpreter that has the package; this one if empty.
         limits: of each answer.
+        variables: what the environment of the process has beside ours.
 
     >>> from dpexact.audit.accountants import find
     >>> Interview(find("dp-accounting-pld")).accountant.kinds
@@ -53,7 +66,11 @@ class Interview:
     """
 
     def __init__(
-        self, registered: Registered, python: str = "", limits: Limits | None = None
+        self,
+        registered: Registered,
+        python: str = "",
+        limits: Limits | None = None,
+        variables: dict[str, str] | None = None,
     ) -> None:
         self.name: str = registered.name
         self.accountant = registered.accountant
@@ -61,6 +78,7 @@ class Interview:
         #: The versions of the audited package, known once the process runs.
         self.versions: dict[str, str] = {}
         self._limits = limits or Limits()
+        self._variables = variables or {}
         self._whom = {
             "file": str(registered.file),
             "name": registered.attribute,
@@ -83,7 +101,7 @@ class Interview:
             raise InvalidInput(f"accountant {self.name}: the interview was closed")
         command = [self.python or sys.executable, os.path.abspath(serving.__file__)]
         try:
-            child = Child(command, _environment(self.python))
+            child = Child(command, _environment(self.python) | self._variables)
             said = child.ask(self._whom, max(self._limits.seconds, self._limits.patience))
         except OSError as error:
             reason = f"cannot start {command[0]}: {error.strerror}"
@@ -112,7 +130,7 @@ class Interview:
         except ChildLost as error:
             self._child = None
             raise NoAnswer(str(error)) from None
-        return claims_from(self.accountant, question, self._values(said), self.versions)
+        return claims_from(self.accountant, question, self._values(said, question), self.versions)
 
     def close(self) -> None:
         """End the process for good."""
@@ -132,11 +150,13 @@ class Interview:
     ) -> None:
         self.close()
 
-    def _values(self, said: dict[str, Any]) -> dict[str, float]:
+    def _values(self, said: dict[str, Any], question: Question) -> dict[str, float]:
         if "error" in said:
-            raise NoAnswer(str(said["error"]))
+            reason = str(said["error"])
+            refusals = getattr(self.accountant, "refusals", ())
+            raise NoAnswer(reason, any(text in reason for text in refusals))
         answers = said["answers"]
-        kinds = tuple(self.accountant.kinds)
+        kinds = kinds_of(self.accountant, question)
         if sorted(answer["kind"] for answer in answers) != sorted(kinds):
             raise NoAnswer(f"answered {answers!r}, not one value of each of {kinds}")
         values = {answer["kind"]: float(answer["value"]) for answer in answers}
@@ -172,6 +192,21 @@ def available(pythons: dict[str, str] | None = None, jobs: int = 2) -> list[Acco
     found = {} if pythons is None else pythons
     with ThreadPoolExecutor(jobs) as pool:
         return list(pool.map(lambda name: _info(name, python_for(name, found)), names()))
+
+
+def without_vectors(python: str = "") -> dict[str, str]:
+    """The variables that switch off the vector instructions which numpy chooses when it starts.
+
+    They are none where the interpreter has no numpy that can say what it chooses from.
+    """
+    said = subprocess.run(
+        [python or sys.executable, "-c", _TELL_VECTORS],
+        env=_environment(python),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    return {"NPY_DISABLE_CPU_FEATURES": said.stdout.strip()} if said.stdout.strip() else {}
 
 
 def python_for(name: str, pythons: dict[str, str]) -> str:

@@ -22,11 +22,18 @@ class OpacusAccountant:
     distributions: tuple[str, ...] = ("opacus",)
     module = "scipy.optimize"
     install = "--no-deps opacus scipy"
+    refusals: tuple[str, ...] = ("Floating point errors will dominate", "Discrete mean differs")
 
-    def __init__(self, name: str, file: str, function: str, kind: str, one_step: bool) -> None:
+    def __init__(
+        self, name: str, file: str, function: str, kind: str, one_step: bool, sentence: str
+    ) -> None:
         self.name = name
+        self._promise = {"sentence": sentence, "where": f"opacus 1.6.0, accountants/{file}.py"}
         self.kinds: tuple[str] = (kind,)
         self._file, self._class, self._one_step = file, function, one_step
+
+    def contract(self, query: dict[str, Any], kind: str) -> dict[str, Any]:
+        return {**self._promise, "relation": "add/remove"}
 
     def supports(self, query: dict[str, Any]) -> bool:
         history = _history(query["steps"])
@@ -88,6 +95,28 @@ def _prepare() -> None:
     sys.modules["opacus.optimizers"] = optimizers
 
 
-RDP: Final = OpacusAccountant("opacus-rdp", "rdp", "RDPAccountant", "upper", False)
-GDP: Final = OpacusAccountant("opacus-gdp", "gdp", "GaussianAccountant", "estimate", True)
-PRV: Final = OpacusAccountant("opacus-prv", "prv", "PRVAccountant", "upper", False)
+RDP: Final = OpacusAccountant(
+    "opacus-rdp",
+    "rdp",
+    "RDPAccountant",
+    "upper",
+    False,
+    "Return privacy budget (epsilon) expended so far.",
+)
+GDP: Final = OpacusAccountant(
+    "opacus-gdp",
+    "gdp",
+    "GaussianAccountant",
+    "estimate",
+    True,
+    "Applies the Dual and Central Limit Theorem (CLT) to estimate privacy budget of an iterated "
+    "subsampled Gaussian Mechanism",
+)
+PRV: Final = OpacusAccountant(
+    "opacus-prv",
+    "prv",
+    "PRVAccountant",
+    "upper",
+    False,
+    "return upper bound as we want guarantee, not just estimate",
+)

@@ -33,6 +33,14 @@ class OpenDP:
     install = '"dpexact[accountants]"'
     kinds: tuple[str, ...] = ("upper",)
 
+    def contract(self, query: dict[str, Any], kind: str) -> dict[str, Any]:
+        return {
+            "sentence": "If true, implies that if the distance between inputs is at most `d_in`, "
+            "then the privacy usage is at most `d_out`.",
+            "where": "opendp 0.16.0, Measurement.check",
+            "relation": "inputs at the distance of the sensitivity",
+        }
+
     def supports(self, query: dict[str, Any]) -> bool:
         steps = query["steps"]
         if not all(tree["name"] in _NOISE for tree, _ in steps):

@@ -23,6 +23,21 @@ class PrivacyRandomVariables:
     module = "prv_accountant"
     install = '"dpexact[accountants]"'
     kinds: tuple[str, ...] = ("lower", "estimate", "upper")
+    refusals: tuple[str, ...] = ("Floating point errors will dominate", "Discrete mean differs")
+
+    def contract(self, query: dict[str, Any], kind: str) -> dict[str, Any]:
+        said = {"where": "prv-accountant 0.2.0, PRVAccountant", "relation": "remove"}
+        if kind != "estimate":
+            symbol = "$\\varepsilon$" if query["quantity"] == "epsilon" else "$\\delta$"
+            sentence = f"lower bound for {symbol}, estimate for {symbol} and upper bound for"
+            return said | {"sentence": f"Return {sentence} {symbol}"}
+        errors = {"epsilon": EPSILON_ERROR, "delta": _delta_error(query)}
+        return said | {
+            "sentence": "Maximum error allowed in $\\varepsilon$. ... "
+            "Maximum error allowed in $\\delta$.",
+            "absolute": errors.pop(query["quantity"]),
+            "at": errors.popitem()[1],
+        }
 
     def supports(self, query: dict[str, Any]) -> bool:
         steps = query["steps"]

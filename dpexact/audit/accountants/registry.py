@@ -6,7 +6,6 @@ Another project adds its accountant by pointing an entry point of the group
 
 from __future__ import annotations
 
-import difflib
 import sys
 from dataclasses import dataclass
 from importlib.metadata import EntryPoint, entry_points
@@ -15,7 +14,7 @@ from typing import Any, Final, Protocol
 
 from dpexact.audit.accountants.serving import described
 from dpexact.errors import InvalidInput
-from dpexact.tokens import shorten
+from dpexact.tokens import unknown
 
 #: The entry-point group of adapters.
 GROUP: Final = "dpexact.accountants"
@@ -28,12 +27,24 @@ class Accountant(Protocol):
     its methods. :meth:`answer` is called in a process of its own, perhaps of another interpreter,
     that has loaded the file by its path. A query is
 
-    ``{"mechanism": TREE, "steps": [[TREE, int], ...], "quantity": "epsilon" | "delta",
-    "at": float, "direction": "both" | "remove" | "add"}``, where ``at`` is the value of the other
-    quantity, and ``TREE`` is ``{"name": "compose", "parts": [TREE, ...]}``, ``{"name": "repeat",
-    "mechanism": TREE, "times": int}`` or ``{"name": NAME, PARAMETER: float | int | TREE, ...}``
-    with the names and parameters of the mechanism grammar. ``steps`` is the same mechanism as a
-    list of single mechanisms and how often each is run.
+    ``{"mechanism": TREE, "steps": [[TREE, int], ...], "quantity": "epsilon" | "delta" | "beta",
+    "at": float, "direction": "both" | "remove" | "add"}``, where ``at`` is the value of the
+    argument (delta, epsilon and alpha), and ``TREE`` is
+    ``{"name": "compose", "parts": [TREE, ...]}``,
+    ``{"name": "repeat", "mechanism": TREE, "times": int}`` or
+    ``{"name": NAME, PARAMETER: float | int | TREE, ...}`` with the names and parameters of the
+    mechanism grammar. ``steps`` is the same mechanism as a list of single mechanisms and how often
+    each is run.
+
+    An adapter may have, beside what stands below:
+
+    * ``quantities``: what it can be asked; without it that is epsilon and delta. Of ``beta`` it
+      answers the kinds reversed: an upper bound of the privacy loss is a lower one of the error.
+    * ``contract(query, kind)``: what the package documents of such a claim, as the fields of
+      :class:`dpexact.audit.Contract`: ``sentence``, ``where``, ``relation``, and the errors that
+      it allows, ``absolute``, ``relative`` and ``at`` (in the argument).
+    * ``refusals``: parts of the messages by which the package itself says that it cannot answer; an
+      honest refusal is no failure.
     """
 
     @property
@@ -89,10 +100,8 @@ def find(name: str) -> Registered:
     """
     known = _points()
     if name not in known:
-        close = difflib.get_close_matches(name, known, 1)
-        listed = ", ".join(sorted(known)) or "none: install dpexact with pip"
-        hint = f"did you mean {close[0]!r}?" if close else f"known: {listed}"
-        raise InvalidInput(f"accountant: unknown name {shorten(repr(name))}; {hint}")
+        otherwise = "" if known else "known: none: install dpexact with pip"
+        raise InvalidInput(f"accountant: {unknown('name', name, sorted(known), otherwise)}")
     point = known[name]
     try:
         accountant: Accountant = point.load()

@@ -20,6 +20,14 @@ class CentralLimit:
     install = "--no-deps tensorflow-privacy scipy"
     kinds: tuple[str, ...] = ("estimate",)
 
+    def contract(self, query: dict[str, Any], kind: str) -> dict[str, Any]:
+        return {
+            "sentence": "Applies the Dual and Central Limit Theorem (CLT) to estimate privacy "
+            "budget of an iterated subsampled Gaussian Mechanism",
+            "where": "tensorflow-privacy 0.9.0, privacy/analysis/gdp_accountant.py",
+            "relation": "add/remove",
+        }
+
     def supports(self, query: dict[str, Any]) -> bool:
         asked = query["quantity"] == "epsilon" and query["direction"] != "add"
         return asked and _arguments(query) is not None

@@ -3,3 +3,7 @@
 from dpexact.audit.hunt.search import Hunted, hunt
 
 __all__ = ["Hunted", "hunt"]
+
+
+def __dir__() -> list[str]:
+    return __all__

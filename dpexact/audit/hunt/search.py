@@ -17,10 +17,11 @@ from dpexact.audit.accountants import (
     call_of,
     find,
     questions_for,
+    without_vectors,
 )
 from dpexact.audit.accountants.registry import Accountant
 from dpexact.audit.claims import Claim
-from dpexact.audit.hunt.sightings import Sighting, in_decimals, sighting_of
+from dpexact.audit.hunt.sightings import Sighting, in_decimals, shape, sighting_of
 from dpexact.audit.hunt.simpler import simpler
 from dpexact.audit.hunt.variation import variation
 from dpexact.audit.judging import Judges
@@ -36,6 +37,8 @@ JUDGE_LIMIT: Final = 3.0
 DIGITS: Final = 10
 #: Cases asked while one sighting is simplified, and the share of all the time that may take.
 _MOST_SIMPLER: Final = 150
+#: Cases drawn at random for each that is asked.
+_DRAWN: Final = 3
 _SHARE: Final = 0.15
 
 
@@ -53,9 +56,19 @@ class Hunted:
     versions: dict[str, str] = field(default_factory=dict)
     python: str = ""
 
+    def put_worst_first(self) -> None:
+        """Order the sightings: grossly wrong ones first, and of these noise last."""
+        ranks = {
+            place: (sighting.is_noise, -sighting.weight, sighting.finding is None)
+            for place, sighting in enumerate(self.sightings)
+        }
+        places = sorted(ranks, key=ranks.__getitem__)
+        self.met = {new: self.met[old] for new, old in enumerate(places)}
+        self.sightings = [self.sightings[place] for place in places]
+
     @property
     def claims(self) -> list[Claim]:
-        """The wrong claims, in the order in which they were found."""
+        """The wrong claims, the worst first."""
         return [sighting.claim for sighting in self.sightings if sighting.claim is not None]
 
     @property
@@ -86,8 +99,11 @@ def hunt(
 
     Cases of the workloads (all built-in ones if none is named) are varied at random from ``seed``.
     A case whose truth is not certified within :data:`JUDGE_LIMIT` counts as undecided. What is
-    found is simplified to fewer parts and steps and rounder numbers, with the same verdict and an
-    error of the same weight.
+    grossly or visibly wrong, or crashes, is simplified to fewer parts and steps and rounder
+    numbers, with the same verdict and an error of the same weight, and asked again with numpy's
+    vector instructions switched off; if it is wrong there too, all its simplifications are.
+    Roundings, values outside their domain, refusals and answers that take too long are kept once
+    each.
 
     Args:
         accountant: the name of a registered accountant.
@@ -108,40 +124,64 @@ def hunt(
     cases = _answered(registered.accountant, workload_names or workloads.names())
     found = Hunted(accountant)
     limits = Limits(ASK_LIMIT, memory)
-    with Interview(registered, python, limits) as interview, Judges() as judges:
+    with (
+        Interview(registered, python, limits) as interview,
+        Interview(registered, python, limits, without_vectors(python)) as elsewhere,
+        Judges() as judges,
+    ):
         interview.open()
         found.python, found.versions = python, interview.versions
         started = time.monotonic()
-        search = _Search(interview, judges, found, started + seconds)
+        search = _Search(interview, elsewhere, judges, found, started + seconds)
         while (spent := time.monotonic() - started) < seconds:
             if progress:
                 progress(int(spent), int(seconds))
-            base = chance.choice(cases)
+            drawn = chance.sample(cases, min(_DRAWN, len(cases)))
+            base = min(drawn, key=search.burden)
             quick = search.try_case(variation(base, chance), _SHARE * seconds)
             if not quick and len(cases) > 1:
                 cases.remove(base)  # what is near it would cost as much time
         found.seconds = time.monotonic() - started
+    found.put_worst_first()
     return found
 
 
 class _Search:
-    def __init__(self, interview: Interview, judges: Judges, found: Hunted, end: float) -> None:
+    def __init__(
+        self,
+        interview: Interview,
+        elsewhere: Interview,
+        judges: Judges,
+        found: Hunted,
+        end: float,
+    ) -> None:
         self._interview = interview
+        self._elsewhere = elsewhere
         self._judges = judges
         self._found = found
         self._end = end
         #: Labels met so far, each with the sighting that stands for it.
         self._known: dict[object, int] = {}
+        #: Of each shape of mechanism, whether a violation is known, and the seconds it took last.
+        self._burdens: dict[str, tuple[bool, float]] = {}
+
+    def burden(self, case: Case) -> tuple[bool, float]:
+        """What to prefer cases by: those without a known violation, then those that are quick."""
+        return self._burdens.get(shape(case.mechanism), (False, 0.0))
 
     def try_case(self, case: Case, patience: float) -> bool:
         """Ask one case, and keep and simplify what is wrong with the answer if that is new.
 
         False if the answer did not come in time.
         """
+        started = time.monotonic()
         sightings = self._examined(case)
+        convicted = self.burden(case)[0] or any(map(_is_violation, sightings))
+        self._burdens[shape(case.mechanism)] = convicted, time.monotonic() - started
         for sighting in sightings:
             if sighting.label not in self._known:
-                least = self._simplest(sighting, min(time.monotonic() + patience, self._end))
+                seen = self._with_elsewhere(sighting)
+                least = self._simplest(seen, min(time.monotonic() + patience, self._end))
                 place = self._known.get(least.label)
                 if place is None:
                     place = len(self._found.sightings)
@@ -149,11 +189,11 @@ class _Search:
                 self._known[least.label] = self._known[sighting.label] = place
             place = self._known[sighting.label]
             self._found.met[place] = self._found.met.get(place, 0) + 1
-        return not any(map(_slow, sightings))
+        return not any(sighting.is_slow for sighting in sightings)
 
     def _simplest(self, sighting: Sighting, end: float) -> Sighting:
         """Walk to simpler cases as long as one of them shows the same, no less."""
-        left = 0 if _slow(sighting) else _MOST_SIMPLER
+        left = _MOST_SIMPLER if sighting.weight and not sighting.is_noise else 0
         found = True
         while found:
             found = False
@@ -162,12 +202,27 @@ class _Search:
                 if left < 0 or time.monotonic() > end:
                     return sighting
                 for other in self._examined(case):
-                    if other.sort == sighting.sort and other.weight >= sighting.weight:
-                        sighting, found = other, True
+                    if other.sort != sighting.sort or other.weight < sighting.weight:
+                        continue
+                    seen = self._with_elsewhere(other)
+                    if not seen.is_noise:
+                        sighting, found = seen, True
                         break
                 if found:
                     break
         return sighting
+
+    def _with_elsewhere(self, sighting: Sighting) -> Sighting:
+        """The sighting with what the accountant says without numpy's vector instructions."""
+        if sighting.finding is None or not sighting.weight:
+            return sighting
+        [question], _ = questions_for(self._interview.accountant, [sighting.case])
+        try:
+            claims = self._elsewhere.claims(question)
+        except NoAnswer:
+            return sighting
+        [same] = [claim for claim in claims if claim.kind == sighting.finding.claim.kind]
+        return replace(sighting, elsewhere=self._judges.judge(same, DIGITS, JUDGE_LIMIT))
 
     def _examined(self, case: Case) -> list[Sighting]:
         """What is wrong with the accountant's answer to ``case``."""
@@ -179,7 +234,9 @@ class _Search:
             try:
                 claims = self._interview.claims(question)
             except NoAnswer as error:
-                failure = Failure(str(case), call_of(accountant, question), str(error))
+                failure = Failure(
+                    str(case), call_of(accountant, question), str(error), error.refused
+                )
                 return [Sighting(case, failure=failure)]
             seen += [sighting_of(case, self._judged(claim)) for claim in claims]
         return [sighting for sighting in seen if sighting is not None]
@@ -201,9 +258,8 @@ class _Search:
         return replace(sighting, finding=finding)
 
 
-def _slow(sighting: Sighting) -> bool:
-    """Whether asking again and again costs too much."""
-    return sighting.failure is not None and "no answer within" in sighting.failure.reason
+def _is_violation(sighting: Sighting) -> bool:
+    return sighting.finding is not None and sighting.finding.guilty
 
 
 def _answered(accountant: Accountant, names: Iterable[str]) -> list[Case]:

@@ -3,23 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from fractions import Fraction
-from typing import Final, TypeAlias
+from typing import TypeAlias
 
-from dpexact.audit.claims import Claim
+from dpexact.audit.claims import Claim, number_text
 from dpexact.audit.runs import Failure
 from dpexact.audit.verdicts import WRONG, Finding
-from dpexact.audit.visible import visible
 from dpexact.audit.workloads import Case
 from dpexact.mechanisms import Composition, Mechanism, Poisson, Repetition
 from dpexact.reals import Real, real
-
-#: Certified relative errors from which on a violation is no mere rounding, and is gross.
-_VISIBLE: Final = Fraction(1, 10**9)
-_GROSS: Final = Fraction(1, 100)
-#: A claim of 0 is a mere rounding of what is smaller than this.
-_UNDERFLOW: Final = Fraction(1, 10**300)
-_ZERO: Final = real(0)
+from dpexact.visible import visible
 
 Sort: TypeAlias = tuple[str, str, str]
 """Quantity, kind of claim, and verdict or the reason of a failure."""
@@ -27,11 +19,21 @@ Sort: TypeAlias = tuple[str, str, str]
 
 @dataclass(frozen=True, slots=True)
 class Sighting:
-    """A certified wrong claim, or a failure to answer; exactly one of the two is there."""
+    """A certified wrong claim, or a failure to answer; exactly one of the two is there.
+
+    ``elsewhere`` is the finding on the same question with numpy's vector instructions switched off,
+    as on another processor; ``None`` where that was not asked or not answered.
+    """
 
     case: Case
     finding: Finding | None = None
     failure: Failure | None = None
+    elsewhere: Finding | None = None
+
+    @property
+    def is_noise(self) -> bool:
+        """Whether another processor is no worse than rounding here."""
+        return self.elsewhere is not None and not self.elsewhere.guilty
 
     @property
     def sort(self) -> Sort:
@@ -43,26 +45,43 @@ class Sighting:
 
     @property
     def weight(self) -> int:
-        """0 for a wrong rounding, 1 where the error is visible, 2 where it is gross or absolute."""
-        if self.finding is None or self.finding.relative_error is None:
-            return 2
-        if self.finding.claim.claimed == _ZERO and self.finding.enclosure.upper < _UNDERFLOW:
-            return 0
-        error = self.finding.relative_error
-        least = error.lower if error.lower > 0 else -error.upper
-        return int(least >= _VISIBLE) + int(least >= _GROSS)
+        """2 where the claim is grossly wrong, 1 where visibly, or there is none; else 0."""
+        if self.finding is None:
+            return int(not self.is_tame)
+        return {"gross": 2, "visible": 1}.get(self.finding.grade, 0)
 
     @property
-    def label(self) -> tuple[str, Sort, int]:
-        """Sightings of one label are reported once; wrong roundings whatever the mechanism."""
-        return shape(self.case.mechanism) if self.weight else "", self.sort, self.weight
+    def is_tame(self) -> bool:
+        """Whether the failure is an honest refusal, or too slow an answer."""
+        return self.failure is not None and (self.failure.refused or self.is_slow)
+
+    @property
+    def is_slow(self) -> bool:
+        """Whether asking again and again costs too much."""
+        return self.failure is not None and "no answer within" in self.failure.reason
+
+    @property
+    def label(self) -> tuple[str, Sort, str]:
+        """Sightings of one label are reported once; what has no weight whatever the mechanism."""
+        grade = self.finding.grade if self.finding is not None else ""
+        return shape(self.case.mechanism) if self.weight else "", self.sort, grade
 
     @property
     def claim(self) -> Claim | None:
         """The wrong claim, with its verdict as the expectation."""
         if self.finding is None:
             return None
-        return replace(self.finding.claim, expect=self.finding.verdict)
+        claim = self.finding.claim
+        source = "; ".join(filter(None, (claim.source, self._elsewhere)))
+        return replace(claim, expect=self.finding.verdict, source=source)
+
+    @property
+    def _elsewhere(self) -> str:
+        """What another processor says, in words."""
+        if self.elsewhere is None:
+            return ""
+        said = f"{number_text(self.elsewhere.claim.claimed)} without vector instructions of numpy"
+        return f"{said}: noise of the processor" if self.is_noise else said
 
 
 def sighting_of(case: Case, finding: Finding) -> Sighting | None:
@@ -97,8 +116,8 @@ def described(sighting: Sighting) -> str:
     finding = sighting.finding
     claim = finding.claim
     return visible(
-        f"{finding.verdict}: {claim.mechanism}: {claim.statement}, "
+        f"{finding.verdict}, {finding.grade}: {claim.mechanism}: {claim.statement}, "
         f"but it is {finding.enclosure.shown(8)}"
         + (f", relative error {finding.relative_error.shown(2)}" if finding.relative_error else "")
-        + f": {claim.source}"
+        + f": {sighting.claim.source if sighting.claim else claim.source}"
     )

@@ -52,5 +52,5 @@ def _argument(case: Case, at: Number, spread: float, chance: random.Random) -> N
         return _moved(at, min(spread, 1.0), chance)
     if chance.random() < 1 / 2:
         return at
-    exponent = chance.uniform(-16, 0) if case.quantity == "epsilon" else chance.uniform(-3, 1)
+    exponent = chance.uniform(-16, 0) if case.quantity != "delta" else chance.uniform(-3, 1)
     return Number(max(significant(10**exponent, chance.choice((1, 2))), _SMALLEST))

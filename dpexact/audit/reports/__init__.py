@@ -17,3 +17,7 @@ __all__ = [
     "write_markdown",
     "write_sarif",
 ]
+
+
+def __dir__() -> list[str]:
+    return __all__

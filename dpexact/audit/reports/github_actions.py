@@ -9,8 +9,8 @@ from dpexact.audit.reports.markdown_report import to_markdown
 from dpexact.audit.reports.wording import reproduce, witness, worst_first
 from dpexact.audit.runner import Report
 from dpexact.audit.verdicts import RIGHT, WRONG, Finding
-from dpexact.audit.visible import visible
 from dpexact.errors import InvalidInput
+from dpexact.visible import visible
 
 #: Annotations that Actions shows of each level in one step.
 MOST_ANNOTATIONS: Final = 10
@@ -26,15 +26,18 @@ def in_actions(environment: Mapping[str, str]) -> bool:
 
 
 def workflow_commands(report: Report) -> Iterator[str]:
-    """Annotations: an error for a claim certified wrong, a warning for an undecided one.
+    """Annotations: an error for a claim certified wrong, a warning for an undecided one, and a
+    notice for one that is wrong of a grade below ``visible``.
 
     Of each level the first 10 are given, the worst verdict first, and one notice says how many more
     there are: Actions would drop them without a word.
     """
-    levels: dict[str, list[Finding]] = {"error": [], "warning": []}
+    levels: dict[str, list[Finding]] = {"error": [], "warning": [], "notice": []}
     for _, finding in worst_first(report):
-        if finding.verdict not in RIGHT:
-            levels["error" if finding.verdict in WRONG else "warning"].append(finding)
+        if finding.guilty:
+            levels["error"].append(finding)
+        elif finding.verdict not in RIGHT:
+            levels["notice" if finding.verdict in WRONG else "warning"].append(finding)
     for level, findings in levels.items():
         for finding in findings[:MOST_ANNOTATIONS]:
             yield _command(level, finding)
@@ -64,7 +67,8 @@ def _command(level: str, finding: Finding) -> str:
     if claim.place is not None:
         properties |= {"file": claim.place.file, "line": str(claim.place.line)}
     shown = ",".join(f"{key}={_property(visible(value))}" for key, value in properties.items())
-    message = f"{witness(finding)}\n{visible(claim.source)}\n{visible(reproduce(finding))}"
+    said = witness(finding) + (f"; grade {finding.grade}" if finding.grade != "none" else "")
+    message = f"{said}\n{visible(claim.source)}\n{visible(reproduce(finding))}"
     return f"::{level} {shown}::{_data(message)}"
 
 

@@ -4,42 +4,55 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import math
 import os
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from functools import cache
 from importlib.resources import files
-from string import Template
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from dpexact.audit.reports.html_claims import PAGE, rows
-from dpexact.audit.reports.html_parts import facts, inert, tone
-from dpexact.audit.reports.html_runs import runs_section
-from dpexact.audit.reports.strips import strips
-from dpexact.audit.reports.wording import outcome_sentence
-from dpexact.audit.reports.writing import write_atomically
+from dpexact.audit.claims import number_text
+from dpexact.audit.reports import strips, wording
+from dpexact.audit.reports.drawing import figure
 from dpexact.audit.runner import Report
-from dpexact.audit.verdicts import WRONG, Verdict
+from dpexact.audit.verdicts import GUILTY, RIGHT, WRONG, Finding, Verdict
+from dpexact.enclosure import Bound
+from dpexact.files import write_atomically
+from dpexact.visible import visible
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+#: Claims on one page of the table.
+PAGE: Final = 100
+#: In a report of more claims, the right ones are not drawn: the file stays of a usable size.
+DRAWN: Final = 1000
+
+#: Signs beside the words, so that colour is never the only difference.
+_SIGNS: Final[dict[Verdict, str]] = {
+    "unsound": "✗",
+    "inaccurate": "✗",
+    "undecided": "?",
+    "accurate": "✓",
+    "sound": "✓",
+}
 
 
 def to_html(report: Report) -> str:
     """The report as one self-contained page; all foreign text in it is inert."""
+    from markupsafe import Markup
+
     script = _part("page.js")
-    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
-    wrong = sum(report.summary[verdict] for verdict in WRONG)
-    outcome = f"{wrong} wrong of {len(report.findings)}" if wrong else "no claim certified wrong"
-    return Template(_part("page.html")).substitute(
-        title=f"dpexact audit: {outcome}",
-        heading="Audit of differential-privacy claims",
-        outcome=inert(outcome_sentence(report)),
-        style=_part("page.css"),
-        script=script,
-        script_hash=f"sha256-{digest}",
-        counts="\n".join(_count(*pair) for pair in report.summary.items()),
-        filters="\n".join(_filter(*pair) for pair in report.summary.items() if pair[1]),
-        accountants="".join(map(_choice, report.accountants)),
+    page = _templates().get_template("page.html")
+    return page.render(
+        report=report,
+        wrong=sum(report.grades[grade] for grade in GUILTY),
+        style=Markup(_part("page.css")),
+        script=Markup(script),
+        script_hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
+        rows=_rows(report),
+        strips=strips.strips(report),
         page_size=PAGE,
-        errors=strips(report),
-        runs=runs_section(report.runs),
-        claims="\n".join(rows(report)),
-        facts=facts(_origin(report)),
     )
 
 
@@ -52,31 +65,86 @@ def write_html(report: Report, path: str | os.PathLike[str]) -> None:
     write_atomically(path, to_html(report))
 
 
+@cache
+def _templates() -> Environment:
+    """The templates of the page, which escape and show as inert whatever is put into them."""
+    from jinja2 import Environment, PackageLoader, StrictUndefined  # only where a page is written
+    from markupsafe import Markup
+
+    templates = Environment(
+        loader=PackageLoader("dpexact.audit.reports", "page"),
+        autoescape=True,
+        finalize=lambda value: value if isinstance(value, Markup) else visible(str(value)),
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    templates.globals |= {
+        "GUILTY": GUILTY,
+        "RIGHT": RIGHT,
+        "WRONG": WRONG,
+        "certified_text": wording.certified_text,
+        "contract_text": wording.contract_text,
+        "claims": strips.claims,
+        "crowded": strips.crowded,
+        "error_text": wording.error_text,
+        "lanes": strips.LANES,
+        "number_text": number_text,
+        "outcome_sentence": wording.outcome_sentence,
+        "reproduce": wording.reproduce,
+        "run_sentence": wording.run_sentence,
+        "grades": wording.GRADE_WORDS,
+        "shape": strips.shape,
+        "signs": _SIGNS,
+        "tone": strips.tone,
+    }
+    return templates
+
+
 def _part(name: str) -> str:
-    return files(__package__).joinpath(name).read_text(encoding="utf-8")
+    return files(__package__).joinpath("page", name).read_text(encoding="utf-8")
 
 
-def _count(verdict: Verdict, number: int) -> str:
-    zero = "" if number else " zero"
-    return f'<div class="{tone(verdict)}{zero}"><dt>{verdict}</dt><dd>{number}</dd></div>'
+class _Row(NamedTuple):
+    """A claim in the table: its place in the report, its picture if it has one, its ranks."""
+
+    place: int
+    finding: Finding
+    picture: str
+    ranks: tuple[int, ...]
 
 
-def _filter(verdict: Verdict, number: int) -> str:
-    box = f'<input type="checkbox" name="verdict" value="{verdict}" checked>'
-    return f"<label>{box} {verdict} ({number})</label>"
+def _rows(report: Report) -> Iterable[_Row]:
+    """The claims, the worst verdict first."""
+    from markupsafe import Markup
+
+    ranks = _ranks(report)
+    draw_all = len(report.findings) <= DRAWN
+    for place, finding in wording.worst_first(report):
+        drawn = draw_all or finding.verdict not in RIGHT
+        picture = Markup(figure(finding)) if drawn else ""
+        yield _Row(place, finding, picture, ranks[place - 1])
 
 
-def _choice(accountant: str) -> str:
-    return f'<option value="{inert(accountant)}">{inert(accountant)}</option>'
+def _ranks(report: Report) -> list[tuple[int, ...]]:
+    """For every claim its rank by text, accountant, truth and error, compared exactly here."""
+    keys: list[Callable[[Finding], Any]] = [
+        lambda finding: str(finding.claim.mechanism),
+        lambda finding: finding.claim.accountant,
+        lambda f: (f.claim.quantity, f.enclosure.lower, f.enclosure.upper),
+        _error_size,
+    ]
+    columns = []
+    for key in keys:
+        values = [key(finding) for finding in report.findings]
+        order = {value: rank for rank, value in enumerate(sorted(set(values)))}
+        columns.append([order[value] for value in values])
+    return list(zip(*columns, strict=True))
 
 
-def _origin(report: Report) -> Iterable[tuple[str, str]]:
-    if report.command:
-        yield "Command", f'<code class="command">{inert(report.command)}</code>'
-    yield "Started", f'<time datetime="{inert(report.started)}">{inert(report.started)}</time>'
-    yield "Duration", f"{report.seconds:.3g} s"
-    yield "Digits asked for", str(report.digits)
-    for name, version in report.versions.items():
-        yield inert(name), inert(version)
-    if report.accountants:
-        yield "Judged", "<br>".join(map(inert, report.accountants))
+def _error_size(finding: Finding) -> Bound:
+    """The size of the relative error, to order the claims by."""
+    error = finding.relative_error
+    if error is None:
+        return math.inf if finding.verdict in WRONG else -1.0
+    return error.upper if error.upper >= -error.lower else -error.lower

@@ -8,10 +8,12 @@ from dataclasses import asdict
 from importlib.resources import files
 from typing import Any, Final
 
-from dpexact.audit.reports.writing import write_atomically
+from dpexact.audit.journal import contract_to_json
+from dpexact.audit.reports.wording import distinct_wrong
 from dpexact.audit.runner import Report
 from dpexact.audit.runs import AccountantRun
 from dpexact.audit.verdicts import Finding
+from dpexact.files import write_atomically
 
 #: Raised when a reader of older reports would misread a newer one.
 FORMAT: Final = 1
@@ -25,11 +27,14 @@ def to_json(report: Report) -> dict[str, Any]:
             _finding(finding, position) for position, finding in enumerate(report.findings, start=1)
         ],
         "summary": {"claims": len(report.findings), **report.summary},
+        "grades": report.grades,
+        "distinct_wrong": distinct_wrong(report),
         "versions": report.versions,
         "accountants": list(report.accountants),
         "runs": [_run(run) for run in report.runs],
         "command": report.command,
         "digits": report.digits,
+        "strict": report.strict,
         "started": report.started,
         "seconds": round(report.seconds, 6),
         "exit_code": report.exit_code,
@@ -80,6 +85,8 @@ def _finding(finding: Finding, position: int) -> dict[str, Any]:
         "source": claim.source,
         "accountant": claim.accountant,
         "verdict": finding.verdict,
+        "grade": finding.grade,
+        "contract": None if claim.contract is None else contract_to_json(claim.contract),
         "expect": claim.expect,
         "lower": bounds["lower"],
         "upper": bounds["upper"],

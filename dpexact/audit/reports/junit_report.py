@@ -7,13 +7,13 @@ from collections import Counter
 from typing import Final
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
-from dpexact.audit.reports.wording import reproduce, witness
-from dpexact.audit.reports.writing import write_bytes_atomically
+from dpexact.audit.reports.wording import contract_text, reproduce, witness
 from dpexact.audit.runner import Report
 from dpexact.audit.runs import AccountantRun
 from dpexact.audit.verdicts import WRONG, Finding
-from dpexact.audit.visible import visible
+from dpexact.files import write_bytes_atomically
 from dpexact.tokens import shorten
+from dpexact.visible import visible
 
 #: The suite of the claims that name no accountant.
 _ANONYMOUS: Final = "claims"
@@ -22,9 +22,10 @@ _ANONYMOUS: Final = "claims"
 def to_junit(report: Report) -> bytes:
     """The report as JUnit XML in UTF-8, in the dialect of Ant, Jenkins, GitLab and others.
 
-    A claim certified wrong is a ``failure``. An undecided claim is an ``error``, as is a case at
-    which an accountant failed: a skipped test passes, and these must not. A case that an accountant
-    was not asked is ``skipped``.
+    A claim that the audit convicts is a ``failure``; one that is wrong of a lesser grade passes,
+    with the evidence as its output. An undecided claim is an ``error``, as is a case at which an
+    accountant failed: a skipped test passes, and these must not. ``skipped`` are the cases that an
+    accountant was not asked or refused to answer, and accountants that are not installed.
     """
     root = Element("testsuites", name="dpexact audit", time=_time(report.seconds))
     suites: dict[str, Element] = {}
@@ -37,7 +38,7 @@ def to_junit(report: Report) -> bytes:
         names[accountant, name] += 1
         occurrence = names[accountant, name]
         unique = name if occurrence == 1 else f"{name} ({occurrence})"
-        _finding(suites[accountant], finding, unique)
+        _finding(suites[accountant], finding, unique, report.convicts(finding))
     for run in report.runs:
         if run.reason or run.failures or run.skipped:
             _run(_suite(root, f"asking {run.name}", report), run)
@@ -86,7 +87,7 @@ def _name(finding: Finding) -> str:
     return claim.id or f"{shorten(str(claim.mechanism))}: {claim.statement}"
 
 
-def _finding(suite: Element, finding: Finding, name: str) -> None:
+def _finding(suite: Element, finding: Finding, name: str, convicted: bool) -> None:
     claim = finding.claim
     case = SubElement(
         suite,
@@ -95,8 +96,11 @@ def _finding(suite: Element, finding: Finding, name: str) -> None:
         name=visible(name),
         time=_time(finding.seconds),
     )
-    if finding.verdict in WRONG:
-        _outcome(case, "failure", finding.verdict, witness(finding), _evidence(finding))
+    said = f"{witness(finding)}; grade {finding.grade}"
+    if convicted:
+        _outcome(case, "failure", finding.verdict, said, _evidence(finding))
+    elif finding.verdict in WRONG:
+        _write(SubElement(case, "system-out"), f"{said}\n{_evidence(finding)}")
     elif finding.verdict == "undecided":
         _outcome(case, "error", finding.verdict, witness(finding), _evidence(finding))
 
@@ -109,6 +113,7 @@ def _evidence(finding: Finding) -> str:
         f"certified in: [{lower}, {upper}]",
         f"method: {finding.enclosure.method}",
         f"source: {visible(claim.source)}" if claim.source else "",
+        f"contract: {visible(contract_text(claim.contract))}" if claim.contract else "",
         f"stands at: {visible(claim.place.file)}:{claim.place.line}" if claim.place else "",
         f"reproduce: {visible(reproduce(finding))}",
     ]
@@ -120,9 +125,10 @@ def _run(suite: Element, run: AccountantRun) -> None:
         return SubElement(suite, "testcase", classname=visible(run.name), name=visible(name))
 
     if run.reason:
-        _outcome(case(run.name), "error", "cannot run", visible(run.reason), "")
+        _outcome(case(run.name), "skipped", "", visible(run.reason), "")
     for failure in run.failures:
-        _outcome(case(failure.case), "error", "failed", visible(failure.reason), failure.call)
+        tag, kind = ("skipped", "") if failure.refused else ("error", "failed")
+        _outcome(case(failure.case), tag, kind, visible(failure.reason), failure.call)
     for skip in run.skipped:
         _outcome(case(skip.case), "skipped", "", visible(skip.reason), "")
 
@@ -132,7 +138,11 @@ def _outcome(case: Element, tag: str, kind: str, message: str, text: str) -> Non
     if kind:
         element.set("type", kind)
     if text:
-        element.text = "\n".join(visible(line) for line in text.splitlines())
+        _write(element, text)
+
+
+def _write(element: Element, text: str) -> None:
+    element.text = "\n".join(visible(line) for line in text.splitlines())
 
 
 def _time(seconds: float) -> str:

@@ -4,23 +4,26 @@ from __future__ import annotations
 
 import os
 import re
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Final
 
 from dpexact.audit.reports.wording import (
     certified_text,
+    contract_text,
     error_text,
+    grades_sentence,
     outcome_sentence,
     reproduce,
     run_sentence,
     worst_first,
 )
-from dpexact.audit.reports.writing import write_atomically
 from dpexact.audit.runner import Report
 from dpexact.audit.runs import AccountantRun
-from dpexact.audit.verdicts import RIGHT, VERDICTS, Finding
-from dpexact.audit.visible import visible
+from dpexact.audit.verdicts import GRADES, RIGHT, VERDICTS, WRONG, Finding
+from dpexact.files import write_atomically
 from dpexact.tokens import shorten
+from dpexact.visible import visible
 
 #: What could begin something in Markdown, HTML or a service's own syntax: an underscore inside a
 #: word and a colon before a blank cannot.
@@ -39,6 +42,8 @@ def to_markdown(report: Report, most: int | None = None) -> str:
         most: list at most so many claims and as many cases of each accountant; ``None`` for all.
     """
     parts = ["# Audit of differential-privacy claims", f"{outcome_sentence(report)}."]
+    if graded := grades_sentence(report):
+        parts.append(f"{graded}.")
     if report.findings:
         parts.append(_accountants(report))
     listed = [pair for pair in worst_first(report) if pair[1].verdict not in RIGHT]
@@ -79,15 +84,17 @@ def _table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
 
 def _accountants(report: Report) -> str:
-    counts: dict[str, list[int]] = {}
+    rows: dict[str, Counter[str]] = {}
     for finding in report.findings:
-        row = counts.setdefault(finding.claim.accountant, [0] * len(VERDICTS))
-        row[VERDICTS.index(finding.verdict)] += 1
+        row = rows.setdefault(finding.claim.accountant, Counter())
+        row[finding.grade if finding.verdict in WRONG else finding.verdict] += 1
+    columns: list[str] = [grade for grade in GRADES if grade != "none"]
+    columns += [verdict for verdict in VERDICTS if verdict not in WRONG]
     return _table(
-        ["accountant", *VERDICTS],
+        ["accountant", *columns],
         [
-            [_code(name) if name else "(not named)", *map(str, row)]
-            for name, row in sorted(counts.items())
+            [_code(name) if name else "(not named)", *(str(row[column]) for column in columns)]
+            for name, row in sorted(rows.items())
         ],
     )
 
@@ -99,10 +106,14 @@ def _claims(listed: list[tuple[int, Finding]]) -> str:
 
 def _claim(position: int, finding: Finding) -> list[str]:
     claim = finding.claim
-    verdict = finding.verdict if finding.verdict == "undecided" else f"**{finding.verdict}**"
+    verdict = f"**{finding.verdict}**" if finding.guilty else finding.verdict
+    if finding.grade != "none":
+        verdict += f", {finding.grade}"
     origin = [_code(text) for text in (claim.id, claim.accountant, claim.source) if text]
     if claim.place is not None:
         origin.append(_code(f"{claim.place.file}, line {claim.place.line}"))
+    if claim.contract is not None:
+        origin.append(f"contract: {_text(contract_text(claim.contract))}")
     if finding.note:
         origin.append(f"note: {_text(finding.note)}")
     origin.append(f"reproduce: {_code(reproduce(finding), _LONGEST_COMMAND)}")
@@ -125,7 +136,10 @@ def _runs(runs: Sequence[AccountantRun]) -> str:
 
 
 def _cases(run: AccountantRun, most: int | None) -> str:
-    rows = [[_code(f.case), "failed", _text(f.reason), _code(f.call)] for f in run.failures]
+    rows = [
+        [_code(f.case), "refused" if f.refused else "failed", _text(f.reason), _code(f.call)]
+        for f in run.failures
+    ]
     rows += [[_code(skip.case), "not asked", _text(skip.reason), ""] for skip in run.skipped]
     if not rows:
         return ""

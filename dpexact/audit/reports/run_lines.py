@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 from dpexact.audit.runs import AccountantRun, Failure
-from dpexact.audit.visible import visible
+from dpexact.visible import visible
 
 
 def run_lines(run: AccountantRun) -> list[str]:
@@ -19,12 +19,16 @@ def run_lines(run: AccountantRun) -> list[str]:
     parts += [f"skipped {count} ({reason})" for reason, count in skips.most_common(3)]
     if len(skips) > 3:
         parts.append(f"skipped more for {len(skips) - 3} other reasons")
-    if run.failures:
-        parts.append(f"FAILED at {len(run.failures)}")
+    refused = sum(failure.refused for failure in run.failures)
+    if refused:
+        parts.append(f"refused {refused}")
+    if failed := len(run.failures) - refused:
+        parts.append(f"FAILED at {failed}")
     lines = [f"{run.name} ({release}{where}): {', '.join(parts)}"]
     reasons: dict[str, list[Failure]] = {}
     for failure in run.failures:
-        reasons.setdefault(failure.reason, []).append(failure)
+        reason = f"refused: {failure.reason}" if failure.refused else failure.reason
+        reasons.setdefault(reason, []).append(failure)
     for reason, failures in reasons.items():
         more = f" and {len(failures) - 1} more" if len(failures) > 1 else ""
         lines.append(f"  {failures[0].case}{more}: {reason}")

@@ -11,12 +11,18 @@ from typing import Any, Final
 from urllib.parse import quote
 
 from dpexact.audit.claims import Claim, Place
-from dpexact.audit.reports.wording import reproduce, witness, worst_first
-from dpexact.audit.reports.writing import write_atomically
+from dpexact.audit.reports.wording import (
+    contract_text,
+    reproduce,
+    verdict_text,
+    witness,
+    worst_first,
+)
 from dpexact.audit.runner import Report
 from dpexact.audit.runs import AccountantRun
 from dpexact.audit.verdicts import RIGHT, WRONG, Finding, Verdict
-from dpexact.audit.visible import visible
+from dpexact.files import write_atomically
+from dpexact.visible import visible
 
 #: The name of the schema, by which readers recognise the format; nothing is loaded from there.
 SCHEMA_NAME: Final = (
@@ -34,7 +40,8 @@ _NAMES: Final = tuple(_RULES)
 def to_sarif(report: Report) -> dict[str, Any]:
     """The report as a SARIF 2.1.0 log of one run.
 
-    The results are the claims certified wrong (kind ``fail``, level ``error``) and the undecided
+    The results are the claims certified wrong (kind ``fail``, level ``error`` for the grades
+    ``gross`` and ``visible``, ``note`` for those below) and the undecided
     ones (kind ``open``), each where its claims file holds it; right claims are only counted. What
     kept an accountant from answering is a notification of the run's invocation.
     """
@@ -60,6 +67,7 @@ def to_sarif(report: Report) -> dict[str, Any]:
                 "results": results,
                 "properties": {
                     "summary": {"claims": len(report.findings), **report.summary},
+                    "grades": report.grades,
                     "versions": report.versions,
                     "accountants": [visible(name) for name in report.accountants],
                     "digits": report.digits,
@@ -91,7 +99,7 @@ def _result(finding: Finding, position: int) -> dict[str, Any]:
     claim, error = finding.claim, finding.relative_error
     lower, upper = finding.enclosure.decimal_bounds(finding.digits + 5)
     wrong = finding.verdict in WRONG
-    said = f"{finding.verdict}: {witness(finding)}."
+    said = f"{verdict_text(finding)}: {witness(finding)}."
     if claim.source:
         said += f" Source: {visible(claim.source)}."
     said += f" Reproduce: {visible(reproduce(finding))}"
@@ -107,7 +115,10 @@ def _result(finding: Finding, position: int) -> dict[str, Any]:
         "upper": upper,
         "method": finding.enclosure.method,
         "reproduce": reproduce(finding),
+        "grade": finding.grade,
     }
+    if claim.contract is not None:
+        properties["contract"] = visible(contract_text(claim.contract))
     if error is not None:
         properties["relativeError"] = list(error.decimal_bounds(finding.digits + 5))
     for key in ("id", "source", "accountant"):
@@ -118,7 +129,7 @@ def _result(finding: Finding, position: int) -> dict[str, Any]:
         "ruleIndex": _NAMES.index(finding.verdict),
         # a result that is no failure has the level none, by the standard
         "kind": "fail" if wrong else "open",
-        "level": "error" if wrong else "none",
+        "level": ("error" if finding.guilty else "note") if wrong else "none",
         "message": {"text": _message(said)},
         "locations": [_location(claim)],
         "partialFingerprints": {"claim/v1": _fingerprint(claim)},
@@ -188,7 +199,9 @@ def _notifications(run: AccountantRun) -> list[dict[str, Any]]:
     def told(level: str, text: str) -> dict[str, Any]:
         return {"level": level, "message": {"text": _message(visible(f"{run.name}: {text}"))}}
 
-    found = [told("error", f"could not run: {run.reason}")] if run.reason else []
-    found += [told("error", f"{f.case}: {f.reason} ({f.call})") for f in run.failures]
+    found = [told("note", f"could not run: {run.reason}")] if run.reason else []
+    for f in run.failures:
+        level = "note" if f.refused else "error"
+        found.append(told(level, f"{f.case}: {f.reason} ({f.call})"))
     found += [told("note", f"{skip.case}: not asked: {skip.reason}") for skip in run.skipped]
     return found

@@ -1,25 +1,24 @@
-"""The relative errors of each accountant's claims, drawn as one strip of inline SVG.
+"""The relative errors of each accountant's claims, a strip each; ``page/errors.html`` draws it.
 
-The scale is symmetrical around 0: linear close to it, logarithmic beyond. Wrong, undecided and
-right claims differ by shape and by lane, not only by colour. Claims of one verdict that fall on the
-same place share a mark, so that a strip of ten thousand claims is as small as one of a hundred.
+The scale is symmetrical around 0: linear close to it, logarithmic beyond. Claims that are wrong by
+much or by little, undecided and right ones differ by shape and by lane, not only by colour. Claims
+of one lane that fall on the same place share a mark, so that a strip of ten thousand claims is as
+small as one of a hundred.
 """
 
 from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from html import escape
 from typing import Final
 
 from dpexact.audit.reports.drawing import logarithm
-from dpexact.audit.reports.html_parts import inert, tone
 from dpexact.audit.reports.wording import error_text
 from dpexact.audit.runner import Report
-from dpexact.audit.verdicts import Finding
+from dpexact.audit.verdicts import GUILTY, RIGHT, WRONG, Finding, Grade, Verdict
 from dpexact.enclosure import Bound
 
 #: Half the width of the linear part and of the whole scale, in percent, and where infinity is.
@@ -29,11 +28,16 @@ _FLOOR, _CEILING = -30, 6
 #: Marks are drawn on so many places of a percent.
 _PLACES: Final = 2
 #: Baseline and name of each lane.
-_LANES: Final = {"bad": (13, "certified wrong"), "open": (31, "undecided"), "good": (49, "right")}
+LANES: Final = {
+    "bad": (9, "wrong, gross or visible"),
+    "mild": (23, "wrong by less"),
+    "open": (37, "undecided"),
+    "good": (51, "right"),
+}
 
 
 @dataclass(frozen=True, slots=True)
-class _Scale:
+class Scale:
     """Decades between which the scale is logarithmic."""
 
     low: int
@@ -53,7 +57,13 @@ class _Scale:
             size = _LINEAR + share * (_HALF - _LINEAR)
         return 50 + size if error > 0 else 50 - size
 
+    @property
+    def linear(self) -> str:
+        """The size up to which the scale is linear."""
+        return _power(self.low)
+
     def ticks(self) -> Iterable[tuple[float, str]]:
+        """The labelled places, in percent of the width."""
         middle = (self.low + self.high) // 2
         for decade in sorted({self.low, middle, self.high}):
             place = self.at(Fraction(10) ** decade)
@@ -62,30 +72,34 @@ class _Scale:
         yield 50.0, "0"
 
 
-def strips(report: Report) -> str:
-    """A section with one strip an accountant; nothing where no claim has a relative error."""
+@dataclass(frozen=True, slots=True)
+class Strip:
+    """The errors of one accountant: in words, and how many claims share each lane and place."""
+
+    accountant: str
+    words: str
+    scale: Scale
+    marks: Mapping[tuple[str, float], int]
+
+
+def strips(report: Report) -> list[Strip]:
+    """One strip an accountant; none where no claim has a relative error."""
     groups: dict[str, list[Finding]] = {}
     for finding in report.findings:
         groups.setdefault(finding.claim.accountant, []).append(finding)
     shown = [_size(finding) for finding in report.findings]
     if all(size is None for size in shown):
-        return ""
+        return []
     scale = _scale(size for size in shown if isinstance(size, Fraction) and size != 0)
     names = sorted(groups, key=lambda name: (not name, name))  # claims that name none come last
-    drawn = "\n".join(_strip(name, groups[name], scale) for name in names)
-    legend = "".join(
-        f'<span><svg width="16" height="16" aria-hidden="true"><svg x="8" y="8" overflow="visible">'
-        f"{_mark(name, 1)}</svg></svg> {words}</span>"
-        for name, (_, words) in _LANES.items()
-    )
-    return (
-        '<section id="errors">\n<h2>Relative error by accountant</h2>\n'
-        f'<p class="legend soft">{legend}</p>\n{drawn}\n'
-        '<p class="soft">(claimed - truth) / truth, on a scale that is symmetrical around 0, '
-        f"linear up to {_power(scale.low)} and logarithmic beyond. Left of 0 the claim is below "
-        "the truth. Where an error is only enclosed, the end closer to 0 is drawn; a larger mark "
-        "stands for more claims.</p>\n</section>"
-    )
+    return [_strip(name, groups[name], scale) for name in names]
+
+
+def tone(verdict: Verdict, grade: Grade = "gross") -> str:
+    """The lane of a finding, and the class of what is shown of it."""
+    if verdict in WRONG:
+        return "bad" if grade in GUILTY else "mild"
+    return "good" if verdict in RIGHT else "open"
 
 
 def _size(finding: Finding) -> Bound | None:
@@ -96,48 +110,32 @@ def _size(finding: Finding) -> Bound | None:
     return error.lower if error.lower > 0 else error.upper if error.upper < 0 else Fraction(0)
 
 
-def _scale(errors: Iterable[Fraction]) -> _Scale:
+def _scale(errors: Iterable[Fraction]) -> Scale:
     decades = [logarithm(abs(error)) / math.log(10) for error in errors] or [-3.0, 0.0]
     low = min(max(math.floor(min(decades)), _FLOOR), _CEILING - 2)
-    return _Scale(low, max(min(math.ceil(max(decades)), _CEILING), low + 2))
+    return Scale(low, max(min(math.ceil(max(decades)), _CEILING), low + 2))
 
 
-def _strip(name: str, findings: list[Finding], scale: _Scale) -> str:
+def _strip(accountant: str, findings: list[Finding], scale: Scale) -> Strip:
     marks: Counter[tuple[str, float]] = Counter()
     for finding in findings:
         size = _size(finding)
         if size is not None:
             place = round(scale.at(size) * _PLACES) / _PLACES
-            marks[tone(finding.verdict), place] += 1
-    grid = "".join(
-        f'<line class="{"zero" if text == "0" else "grid"}" x1="{x:.2f}%" x2="{x:.2f}%" '
-        f'y1="2" y2="60"/><text class="tick{_crowded(x)}" x="{x:.2f}%" y="75" '
-        f'text-anchor="middle">{text}</text>'
-        for x, text in scale.ticks()
-    )
-    drawn = "".join(
-        f'<svg x="{place}%" y="{_LANES[lane][0]}" overflow="visible">{_mark(lane, count)}'
-        f"<title>{_claims(count)} {_LANES[lane][1]}</title></svg>"
-        for (lane, place), count in sorted(marks.items())
-    )
-    title = inert(name) if name else "No accountant named"
-    words = _words(findings)
-    return (
-        f'<div class="strip"><h3 class="wrap">{title}</h3><p class="soft">{escape(words)}</p>'
-        f'<svg role="img" aria-label="Relative errors: {escape(words)}">{grid}{drawn}</svg></div>'
-    )
+            marks[tone(finding.verdict, finding.grade), place] += 1
+    return Strip(accountant, _words(findings), scale, marks)
 
 
-def _crowded(place: float) -> str:
-    """The class of the labels that a narrow screen leaves out for the one of 0."""
-    return " crowded" if 0 < abs(place - 50) <= _LINEAR else ""
+def crowded(place: float) -> bool:
+    """Whether a narrow screen leaves out the label at ``place`` for the one of 0."""
+    return 0 < abs(place - 50) <= _LINEAR
 
 
 def _words(findings: list[Finding]) -> str:
     """What the strip shows, for who does not see it."""
     parts = []
-    for lane, (_, words) in _LANES.items():
-        group = [finding for finding in findings if tone(finding.verdict) == lane]
+    for lane, (_, words) in LANES.items():
+        group = [finding for finding in findings if tone(finding.verdict, finding.grade) == lane]
         known = [(size, f) for f in group if (size := _size(f)) is not None]
         part = f"{len(group)} {words}"
         if known:
@@ -149,20 +147,22 @@ def _words(findings: list[Finding]) -> str:
     missing = sum(finding.relative_error is None for finding in findings)
     if missing:
         parts.append(f"{missing} without a defined error, not drawn")
-    return f"{_claims(len(findings))}: {', '.join(parts)}"
+    return f"{claims(len(findings))}: {', '.join(parts)}"
 
 
-def _mark(lane: str, count: int) -> str:
+def shape(lane: str, count: int) -> str:
+    """The path of the mark of ``count`` claims."""
     r = round(4 + min(math.log2(count) / 2, 3), 1)
-    shape = {
+    return {
         "bad": f"M-{r} -{r}L{r} {r}M-{r} {r}L{r} -{r}",
+        "mild": f"M-{r} {r}L0 -{r}L{r} {r}Z",
         "open": f"M0 -{r + 1}L{r + 1} 0L0 {r + 1}L-{r + 1} 0Z",
         "good": f"M-{r} 0a{r} {r} 0 1 0 {2 * r} 0a{r} {r} 0 1 0 -{2 * r} 0Z",
     }[lane]
-    return f'<path class="mark {lane}" d="{shape}"/>'
 
 
-def _claims(number: int) -> str:
+def claims(number: int) -> str:
+    """How many claims, in words."""
     return f"{number} claim{'' if number == 1 else 's'}"
 
 

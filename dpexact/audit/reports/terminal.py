@@ -9,11 +9,18 @@ from rich.table import Table
 from rich.text import Text
 
 from dpexact.audit.reports.run_lines import run_lines
-from dpexact.audit.reports.wording import certified_text, error_text, verdict_sentence
+from dpexact.audit.reports.wording import (
+    certified_text,
+    contract_text,
+    error_text,
+    grades_sentence,
+    verdict_sentence,
+)
 from dpexact.audit.runner import Report
 from dpexact.audit.verdicts import RIGHT, WRONG, Finding, Verdict
-from dpexact.audit.visible import visible
+from dpexact.mechanisms.base import shown
 from dpexact.tokens import shorten
+from dpexact.visible import visible
 
 #: A report of so many claims is listed in full.
 SHORT: Final = 20
@@ -42,8 +49,13 @@ def print_report(report: Report, console: Console | None = None) -> None:
     table.add_column(overflow="fold")
     listed = _listed(report)
     for finding in listed:
-        verdict = finding.verdict.upper() if finding.verdict in WRONG else finding.verdict
-        table.add_row(Text(verdict, style=_STYLES[finding.verdict]), _safe(_told(finding), out))
+        verdict, style = str(finding.verdict), _STYLES[finding.verdict]
+        if finding.verdict in WRONG and not finding.guilty:
+            style = "yellow"
+        elif finding.guilty:
+            verdict = verdict.upper()
+        shown = f"{verdict}\n{finding.grade}" if finding.grade != "none" else verdict
+        table.add_row(Text(shown, style=style), _safe(_told(finding), out))
     if listed:
         out.print(table)
     if hidden := len(report.findings) - len(listed):
@@ -52,7 +64,8 @@ def print_report(report: Report, console: Console | None = None) -> None:
     for run in report.runs:
         for line in run_lines(run):
             out.print(_safe(Text(line), out))
-    out.print(_safe(Text(verdict_sentence(report)), out))
+    for sentence in filter(None, (grades_sentence(report), verdict_sentence(report))):
+        out.print(_safe(Text(sentence), out))
 
 
 def _listed(report: Report) -> list[Finding]:
@@ -69,12 +82,16 @@ def _listed(report: Report) -> list[Finding]:
 def _told(finding: Finding) -> Text:
     claim = finding.claim
     error = error_text(finding.relative_error)
-    text = Text(f"{visible(str(claim.mechanism))}: {claim.statement}\n")
+    text = Text(f"{visible(shown(claim.mechanism))}: {claim.statement}\n")
     text.append(f"certified {claim.quantity}: {certified_text(finding)}, relative error: {error}")
     if finding.as_expected is False:
         text.append(f"\nnot as expected: {claim.expect}", style="bold")
     if source := ": ".join(visible(part) for part in (claim.id, claim.source) if part):
         text.append(f"\n{shorten(source, 240)}", style="dim")
+    if finding.grade != "none" and claim.contract is not None:
+        text.append(
+            f"\ncontract: {shorten(visible(contract_text(claim.contract)), 240)}", style="dim"
+        )
     if finding.note:
         text.append(f"\nnote: {visible(finding.note)}", style="dim")
     return text

@@ -4,20 +4,31 @@ from __future__ import annotations
 
 import math
 import shlex
+from collections import Counter
 from fractions import Fraction
 from typing import Final
 
+from dpexact.audit.claims import Contract
 from dpexact.audit.runner import Report
 from dpexact.audit.runs import AccountantRun
-from dpexact.audit.verdicts import RIGHT, VERDICTS, WRONG, Finding
-from dpexact.audit.visible import visible
+from dpexact.audit.verdicts import GRADES, RIGHT, VERDICTS, WRONG, Finding, Grade
 from dpexact.enclosure import Enclosure
+from dpexact.mechanisms.base import shown
 from dpexact.tokens import shorten
+from dpexact.visible import visible
 
 #: Digits that a "reproduce this" command asks for.
 REPRODUCE_DIGITS: Final = 30
 #: Digits of a certified value where space is short.
 SHOWN_DIGITS: Final = 15
+#: What a grade says, in the order in which it is shown.
+GRADE_WORDS: Final[dict[Grade, str]] = {
+    "gross": "off by more than a millionth",
+    "visible": "off by up to a millionth",
+    "rounding": "off by a rounding",
+    "invalid": "outside the domain, but no false promise",
+    "contract": "inside the documented error",
+}
 
 
 def certified_text(finding: Finding, digits: int = SHOWN_DIGITS) -> str:
@@ -53,7 +64,8 @@ def reproduce(finding: Finding) -> str:
     """The shell command that computes the truth again."""
     claim = finding.claim
     digits = max(REPRODUCE_DIGITS, finding.digits)
-    words = ["dpexact", claim.quantity, str(claim.mechanism), f"--{claim.argument}", str(claim.at)]
+    verb = "tradeoff" if claim.quantity == "beta" else claim.quantity
+    words = ["dpexact", verb, str(claim.mechanism), f"--{claim.argument}", str(claim.at)]
     if claim.direction != "both":
         words += ["--direction", claim.direction]
     return shlex.join([*words, "--digits", str(digits)])
@@ -70,7 +82,7 @@ def witness(finding: Finding) -> str:
     certified = certified_text(finding)
     relation = "in" if certified.startswith("[") else "="
     said = (
-        f"{shorten(visible(str(claim.mechanism)), 300)} claims {claim.statement}",
+        f"{shorten(visible(shown(claim.mechanism)), 300)} claims {claim.statement}",
         f"certified {claim.quantity} {relation} {certified}",
         f"relative error {error_text(finding.relative_error)}",
     )
@@ -79,9 +91,16 @@ def witness(finding: Finding) -> str:
 
 
 def worst_first(report: Report) -> list[tuple[int, Finding]]:
-    """The findings with their positions from 1, the worst verdict first."""
+    """The findings with their positions from 1, the worst first."""
     numbered = enumerate(report.findings, start=1)
-    return sorted(numbered, key=lambda pair: VERDICTS.index(pair[1].verdict))
+    return sorted(numbered, key=lambda pair: _rank(pair[1]))
+
+
+def _rank(finding: Finding) -> tuple[float, int]:
+    """The guilty by their grades, then the undecided, then wrong claims of lesser grades."""
+    mild = finding.verdict in WRONG and not finding.guilty
+    place = VERDICTS.index("undecided") + 0.5 if mild else VERDICTS.index(finding.verdict)
+    return place, GRADES.index(finding.grade)
 
 
 def run_sentence(run: AccountantRun) -> str:
@@ -95,8 +114,11 @@ def run_sentence(run: AccountantRun) -> str:
     parts = [f"{run.asked} asked"]
     if run.skipped:
         parts.append(f"{len(run.skipped)} not asked")
-    if run.failures:
-        parts.append(f"{len(run.failures)} failed")
+    refused = sum(failure.refused for failure in run.failures)
+    if refused:
+        parts.append(f"{refused} refused")
+    if failed := len(run.failures) - refused:
+        parts.append(f"{failed} failed")
     return ", ".join(parts)
 
 
@@ -110,6 +132,47 @@ def verdict_sentence(report: Report) -> str:
         f"{summary['undecided']} undecided",
     )
     return f"{total} claim{'' if total == 1 else 's'}: {', '.join(parts)}"
+
+
+def contract_text(contract: Contract) -> str:
+    """The contract in one line: the words, where they stand, and the error that they allow."""
+    errors = {
+        "absolute": contract.absolute,
+        "relative": contract.relative,
+        "in the argument": contract.at,
+    }
+    allowed = ", ".join(f"{value} {name}" for name, value in errors.items() if value.value)
+    parts = (f'"{contract.sentence}"', contract.where, contract.relation)
+    return "; ".join([*filter(None, parts), f"allowed error: {allowed or 'none'}"])
+
+
+def distinct_wrong(report: Report) -> int:
+    """The number of wrong claims without repetitions.
+
+    Accountants that are built on one another, or on the same lines, give one wrong value to one
+    question: that is one defect, whoever repeats it.
+    """
+    claims = [finding.claim for finding in report.findings if finding.verdict in WRONG]
+    return len({(c.mechanism, c.quantity, c.at, c.direction, c.kind, c.claimed) for c in claims})
+
+
+def grades_sentence(report: Report) -> str:
+    """How many wrong claims have which grade, the worst first; empty where none is wrong.
+
+    >>> from dpexact.audit import Claim, audit
+    >>> grades_sentence(audit(Claim("pure_dp(1)", "epsilon", "0.9", "0", "upper")))
+    'grades: 1 gross'
+    """
+    counts = Counter(f.grade for f in report.findings if f.verdict in WRONG)
+    parts = [f"{counts[grade]} {grade}" for grade in GRADES if counts[grade]]
+    repeated = counts.total() - distinct_wrong(report)
+    again = f" ({repeated} repeated)" if repeated else ""
+    return f"grades: {', '.join(parts)}{again}" if parts else ""
+
+
+def verdict_text(finding: Finding) -> str:
+    """The verdict, with the grade where there is one: ``unsound, rounding``."""
+    return finding.verdict if finding.grade == "none" else f"{finding.verdict}, {finding.grade}"
 
 
 def expectation_sentence(report: Report) -> str:

@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from dpexact.arguments import Direction
-from dpexact.audit.claims import Quantity, argument_of, number_text
+from dpexact.audit.claims import ARGUMENTS, Quantity, number_text
 from dpexact.mechanisms import Mechanism
 from dpexact.reals import Real
 
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """What is the ``quantity`` of ``mechanism`` when the other of the two quantities is ``at``?"""
+    """What is the ``quantity`` of ``mechanism`` when its argument is ``at``?"""
 
     mechanism: Mechanism
     quantity: Quantity
@@ -21,7 +21,7 @@ class Case:
 
     def __str__(self) -> str:
         side = "" if self.direction == "both" else f", {self.direction}"
-        argument = f"{argument_of(self.quantity)} = {number_text(self.at)}"
+        argument = f"{ARGUMENTS[self.quantity]} = {number_text(self.at)}"
         return f"{self.quantity} of {self.mechanism} at {argument}{side}"
 
 

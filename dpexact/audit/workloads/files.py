@@ -7,6 +7,7 @@
       - mechanism: [gaussian(1), gaussian(10)^100]  # one, or a list
         epsilon_at_delta: [1e-5, 1e-10]             # ask for epsilon at each delta
         delta_at_epsilon: 1                         # ask for delta at each epsilon
+        beta_at_alpha: 0.05                         # ask for the type II error at each type I
         direction: [remove, add]                    # optional; both (the larger) if absent
 
 A group asks about each mechanism at each argument in each direction. Numbers are exact: any
@@ -15,7 +16,6 @@ expression that :mod:`dpexact.reals` reads.
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable, Iterator
 from functools import partial
 from itertools import product
@@ -23,16 +23,18 @@ from pathlib import Path
 from typing import Final, TypeVar
 
 from dpexact.arguments import Direction, direction_in
-from dpexact.audit.claims import Quantity, argument_in, mechanism_in
+from dpexact.audit.claims import ARGUMENTS, Quantity, argument_in, mechanism_in
 from dpexact.audit.records import unknown_key
 from dpexact.audit.trees import Mapping, Scalar, Sequence, Tree, yaml_tree
-from dpexact.audit.visible import visible
 from dpexact.audit.workloads.cases import Case, Workload
 from dpexact.errors import InvalidInput
-from dpexact.tokens import shorten
+from dpexact.tokens import unknown
+from dpexact.visible import visible
 
 _FOLDER: Final = Path(__file__).parent
-_ASKED: Final[dict[str, Quantity]] = {"epsilon_at_delta": "epsilon", "delta_at_epsilon": "delta"}
+_ASKED: Final[dict[str, Quantity]] = {
+    f"{quantity}_at_{argument}": quantity for quantity, argument in ARGUMENTS.items()
+}
 
 _T = TypeVar("_T")
 
@@ -54,9 +56,7 @@ def load(name: str) -> Workload:
     built_in = name in names()
     path = _FOLDER / f"{name}.yaml" if built_in else Path(name)
     if not built_in and not path.suffix and not path.exists():
-        close = difflib.get_close_matches(name, names(), 1)
-        hint = f"did you mean {close[0]!r}?" if close else f"known: {', '.join(names())}"
-        raise InvalidInput(f"workload: unknown name {shorten(repr(name))}; {hint}, or a YAML file")
+        raise InvalidInput(f"workload: {unknown('name', name, names())}, or a YAML file")
     shown = visible(name)
     try:
         fields = _fields(yaml_tree(_text(path)), ("description", "cases"), "cases")

@@ -10,10 +10,11 @@ from flint import arb
 
 import dpexact
 from dpexact.accounting.approximate.central_limit import CentralLimit
+from dpexact.answers import PrecisionNotReached
 from dpexact.arguments import APPROXIMATIONS
 from dpexact.cli import main
 from dpexact.enclosure import Enclosure
-from dpexact.errors import InvalidInput, PrecisionNotReached, UnsupportedMechanism
+from dpexact.errors import InvalidInput, UnsupportedMechanism
 from dpexact.reals import real
 
 MNIST = "poisson(gaussian({}), 256/60000)^{}"

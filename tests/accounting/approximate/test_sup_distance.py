@@ -14,10 +14,11 @@ from dpexact import balls
 from dpexact.accounting.approximate import approximation_distance
 from dpexact.accounting.approximate import sup_distance as module
 from dpexact.accounting.approximate.sup_distance import sup_distance
-from dpexact.accounting.choose import profile
+from dpexact.accounting.routes import profile
+from dpexact.answers import PrecisionNotReached
 from dpexact.cli import main
 from dpexact.enclosure import Enclosure
-from dpexact.errors import InvalidInput, PrecisionNotReached, UnsupportedMechanism
+from dpexact.errors import InvalidInput, UnsupportedMechanism
 from dpexact.tradeoff import distance_to_gaussian, f_eps_delta
 
 

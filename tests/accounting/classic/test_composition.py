@@ -9,14 +9,14 @@ from mpmath import e, expm1, log, mp, mpf, sqrt, tanh
 from oracles import to_fraction
 
 import dpexact
-from dpexact.accounting.classic import (
-    Guarantee,
+from dpexact.accounting.classic.composition import (
     advanced_composition,
     approximate_composition,
     basic_composition,
     kov_composition,
     pure_composition,
 )
+from dpexact.accounting.classic.guarantees import Guarantee
 from dpexact.errors import InvalidInput
 from dpexact.reals import real
 from dpexact.ternary import Ternary

@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 
 import dpexact
 from dpexact import balls
-from dpexact.accounting.classic import guarantees, sampled_guarantee
-from dpexact.accounting.classic.guarantees import largest_loss
+from dpexact.accounting.classic.guarantees import guarantees, largest_loss, sampled_guarantee
 from dpexact.errors import InvalidInput, UnsupportedMechanism
 from dpexact.exactness import exp_fraction
 from dpexact.reals import real

@@ -10,9 +10,12 @@ from mpmath import exp, log, mp, mpf
 from oracles import to_fraction
 
 import dpexact
-from dpexact.accounting.classic import optimal_order, optimal_renyi_epsilon, renyi_epsilon
+from dpexact.accounting.classic import optimal_order
+from dpexact.accounting.classic.optimal_order import optimal_renyi_epsilon
+from dpexact.accounting.classic.orders import renyi_epsilon
+from dpexact.answers import PrecisionNotReached
 from dpexact.enclosure import Enclosure
-from dpexact.errors import InvalidInput, PrecisionNotReached
+from dpexact.errors import InvalidInput
 from dpexact.ternary import Ternary
 
 

@@ -10,10 +10,13 @@ from mpmath import cosh, log, mp, mpf
 from oracles import to_fraction
 
 import dpexact
-from dpexact.accounting.classic import orders, plain_zcdp_epsilon, renyi_epsilon, zcdp_epsilon
+from dpexact.accounting.classic import orders
+from dpexact.accounting.classic.orders import renyi_epsilon
+from dpexact.accounting.classic.zcdp import plain_zcdp_epsilon, zcdp_epsilon
 from dpexact.accounting.renyi.query import enclose_renyi
+from dpexact.answers import PrecisionNotReached
 from dpexact.enclosure import Enclosure
-from dpexact.errors import InvalidInput, PrecisionNotReached
+from dpexact.errors import InvalidInput
 from dpexact.reals import real
 
 

@@ -10,15 +10,16 @@ from mpmath import exp, findroot, log, mp, mpf, sqrt
 from oracles import to_fraction
 
 import dpexact
-from dpexact.accounting.classic import (
-    ZCDPProfile,
+from dpexact.accounting.classic.zcdp import (
     plain_zcdp_epsilon,
     total_rho,
     zcdp_delta,
     zcdp_epsilon,
 )
+from dpexact.accounting.classic.zcdp_profile import ZCDPProfile
 from dpexact.accounting.profile import InfiniteLoss
-from dpexact.errors import InvalidInput, PrecisionNotReached, UnsupportedMechanism
+from dpexact.answers import PrecisionNotReached
+from dpexact.errors import InvalidInput, UnsupportedMechanism
 from dpexact.reals import real
 from dpexact.ternary import Ternary
 

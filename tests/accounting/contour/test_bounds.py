@@ -17,8 +17,9 @@ from dpexact.accounting.contour.deltas import MAX_WORK, make_planner
 from dpexact.accounting.contour.inversion import Contour
 from dpexact.accounting.contour.planning import Plan
 from dpexact.accounting.contour.shape import Rule
-from dpexact.accounting.contour.steps import Atoms, Gaussian
 from dpexact.accounting.contour.trapezoid import Integrand, oblique_moments, real_moment
+from dpexact.accounting.pairs.gaussian import Gaussian
+from dpexact.accounting.pairs.response import Response
 from dpexact.accounting.profile import InfiniteLoss
 from dpexact.reals import rational, real
 
@@ -42,7 +43,7 @@ def positive(rule):
 
 #: A randomised response smeared by a little noise: its delta nearly has corners.
 EPS, MU = real(5), real("1/100")
-SMEARED = ((Atoms(EPS, rational(0)), 1), (Gaussian(MU), 1))
+SMEARED = ((Response(EPS, rational(0)), 1), (Gaussian(MU), 1))
 TRUTH = GaussianMixedWithResponse(MU, InfiniteLoss(), EPS, 1)
 
 

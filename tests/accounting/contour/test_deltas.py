@@ -12,7 +12,6 @@ from mpmath import mp, mpf
 from oracles import SCALE, scaled
 from sampled_gaussian import KNOWN, delta_by_inversion, delta_once, delta_thrice, delta_twice
 
-from dpexact.accounting.choose import profile
 from dpexact.accounting.closed_form import GaussianMixedWithResponse
 from dpexact.accounting.contour.deltas import (
     delta,
@@ -23,8 +22,11 @@ from dpexact.accounting.contour.deltas import (
 )
 from dpexact.accounting.contour.numbers import TooExpensive
 from dpexact.accounting.contour.planning import Query
-from dpexact.accounting.contour.steps import Atoms, Gaussian, add, remove
+from dpexact.accounting.pairs.gaussian import Gaussian
+from dpexact.accounting.pairs.mixture import add, remove
+from dpexact.accounting.pairs.response import Response
 from dpexact.accounting.profile import InfiniteLoss
+from dpexact.accounting.routes import profile
 from dpexact.enclosure import Enclosure
 from dpexact.mechanisms import parse
 from dpexact.reals import rational, real
@@ -116,11 +118,11 @@ def test_rates_near_one_against_the_gaussian(q, sigma, steps, epsilon):
 def test_gaussians_with_infinite_losses_against_the_sum(count):
     eps, lost, mu = real("1/5"), real("1/1000"), real("1/2")
     true = GaussianMixedWithResponse(mu, InfiniteLoss(((lost, count),)), eps, count)
-    composition = ((Atoms(eps, lost), count), (Gaussian(mu), 1))
+    composition = ((Response(eps, lost), count), (Gaussian(mu), 1))
     for epsilon in ("0", "1", "3"):
         found = delta(composition, real(epsilon), 25)
         assert found.overlaps(true.delta(real(epsilon), 30))
-    rounds = ((Atoms(eps, lost), count), (sampled("remove", "2", "1"), 1))
+    rounds = ((Response(eps, lost), count), (sampled("remove", "2", "1"), 1))
     assert asked(rounds, "1", 20).overlaps(true.delta(real("1"), 30))
 
 
@@ -220,7 +222,7 @@ def test_groups_cut_where_the_repetitions_grow():
 
 
 def test_no_finite_loss_beyond_epsilon():
-    composition = ((sampled("add", "1", "1/2"), 3), (Atoms(real(1), real("1/10")), 2))
+    composition = ((sampled("add", "1", "1/2"), 3), (Response(real(1), real("1/10")), 2))
     most = 3 * math.log(2) + 2
     found = delta(composition, real(str(most + 0.001)), 20)
     with mp.workdps(30):
@@ -242,7 +244,7 @@ def test_total_variation_bounds_delta_at_zero():
         with mp.workdps(20):
             true = delta_once(reference(direction, sigma, q), mpf(0))
         assert float(total_variation(((sampled(direction, sigma, q), 1),)).upper) >= true
-    pair = ((Gaussian(real("1/2")), 3), (Atoms(real("1/3"), real("1/50")), 2))
+    pair = ((Gaussian(real("1/2")), 3), (Response(real("1/3"), real("1/50")), 2))
     closed = GaussianMixedWithResponse(
         real("sqrt(3)/2"), InfiniteLoss(((real("1/50"), 2),)), real("1/3"), 2
     )

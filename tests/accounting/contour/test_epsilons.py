@@ -11,7 +11,9 @@ from dpexact.accounting.closed_form import GaussianMixedWithResponse
 from dpexact.accounting.contour.deltas import delta, make_planner
 from dpexact.accounting.contour.epsilons import InfiniteEpsilon, epsilon, epsilon_curve
 from dpexact.accounting.contour.planning import Query
-from dpexact.accounting.contour.steps import Atoms, Gaussian, add, remove
+from dpexact.accounting.pairs.gaussian import Gaussian
+from dpexact.accounting.pairs.mixture import add, remove
+from dpexact.accounting.pairs.response import Response
 from dpexact.accounting.profile import InfiniteLoss
 from dpexact.enclosure import Enclosure
 from dpexact.reals import rational, real
@@ -56,7 +58,7 @@ def test_the_finer_grid_trap():
 @pytest.mark.parametrize("target", ["1e-30", "1e-5", "0.2"])
 def test_gaussians_with_atoms_against_the_sum(target):
     mu, eps = real("1/2"), real("1/5")
-    found = epsilon(((Atoms(eps, rational(0)), 4), (Gaussian(mu), 1)), real(target), 20)
+    found = epsilon(((Response(eps, rational(0)), 4), (Gaussian(mu), 1)), real(target), 20)
     true = GaussianMixedWithResponse(mu, InfiniteLoss(), eps, 4).epsilon(real(target), 20)
     assert found.overlaps(true)
     assert found.digits >= 20
@@ -65,7 +67,7 @@ def test_gaussians_with_atoms_against_the_sum(target):
 def test_infinite_losses_raise_epsilon():
     step = remove(real(1), real("1/50"))
     plain = epsilon(((step, 500),), real("1e-5"), 10)
-    mass = (Atoms(rational(0), real("1e-8")), 500)
+    mass = (Response(rational(0), real("1e-8")), 500)
     more = epsilon(((step, 500), mass), real("1e-5"), 10)
     assert more > plain
     with pytest.raises(InfiniteEpsilon):

@@ -19,13 +19,15 @@ from dpexact.accounting.contour.deltas import MAX_WORK, delta, make_planner
 from dpexact.accounting.contour.epsilons import _around
 from dpexact.accounting.contour.epsilons import epsilon as epsilon_of
 from dpexact.accounting.contour.inversion import Contour
-from dpexact.accounting.contour.noises import LaplaceNoise
 from dpexact.accounting.contour.planning import Plan, Query
 from dpexact.accounting.contour.shape import Rule, Shape
-from dpexact.accounting.contour.steps import Atoms, Gaussian, GaussianMixture
 from dpexact.accounting.contour.trapezoid import Integrand, oblique_moments, real_moment
+from dpexact.accounting.pairs.gaussian import Gaussian
+from dpexact.accounting.pairs.laplace import Laplace as LaplaceNoise
+from dpexact.accounting.pairs.mixture import GaussianMixture
+from dpexact.accounting.pairs.response import Response
 from dpexact.accounting.profile import InfiniteLoss
-from dpexact.errors import PrecisionNotReached
+from dpexact.answers import PrecisionNotReached
 from dpexact.reals import rational, real
 
 BITS = 400
@@ -150,7 +152,7 @@ def test_the_decay_from_a_poor_rule(poor, monkeypatch):
         lambda shape, c, accuracy, shift=0.0: poor if shift else good(shape, c, accuracy),
     )
     monkeypatch.setattr(
-        "dpexact.accounting.contour.steps.Shape.decay",
+        "dpexact.accounting.contour.shape.Shape.decay",
         lambda shape, c: SimpleNamespace(best=lambda u: (-0.5, 1.0)),
     )
     step = GaussianMixture(rational(1), rational(1), rational(0))
@@ -287,7 +289,7 @@ def reached(ask):
 
 
 LOST = real("1/100")
-LEAKING = ((Gaussian(real("1/6")), 9), (Atoms(rational(0), LOST), 1))
+LEAKING = ((Gaussian(real("1/6")), 9), (Response(rational(0), LOST), 1))
 WHOLE = GaussianMixedWithResponse(real("1/2"), InfiniteLoss(((LOST, 1),)))
 
 

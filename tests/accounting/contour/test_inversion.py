@@ -14,7 +14,9 @@ from dpexact.accounting.closed_form import GaussianMixedWithResponse
 from dpexact.accounting.contour.deltas import MAX_WORK, make_planner
 from dpexact.accounting.contour.inversion import Contour, largest_loss, never_exceeds
 from dpexact.accounting.contour.planning import Plan
-from dpexact.accounting.contour.steps import Atoms, Gaussian, add, remove
+from dpexact.accounting.pairs.gaussian import Gaussian
+from dpexact.accounting.pairs.mixture import add, remove
+from dpexact.accounting.pairs.response import Response
 from dpexact.accounting.profile import InfiniteLoss
 from dpexact.reals import rational, real
 
@@ -44,7 +46,7 @@ def enclosures(contour, epsilons, repeat=1):
 )
 def test_any_line_holds_the_truth(mu, eps, lost, count, at, c, period, height):
     """Gaussians with atoms, infinite losses among them, against the sum of closed forms."""
-    composition = ((Gaussian(rational(mu)), 1), (Atoms(rational(eps), rational(lost)), count))
+    composition = ((Gaussian(rational(mu)), 1), (Response(rational(eps), rational(lost)), count))
     masses = InfiniteLoss(((rational(lost), count),)) if lost else InfiniteLoss()
     true = GaussianMixedWithResponse(rational(mu), masses, rational(eps), count)
     contour = line(composition, c, period, height)
@@ -100,7 +102,7 @@ def test_the_newton_step_moves_towards_the_root_or_gives_up():
 
 def test_bounded_losses_are_recognised():
     step = add(real(1), real("1/50"))
-    pair = ((step, 10), (Atoms(real("1/2"), real("1/9")), 2))
+    pair = ((step, 10), (Response(real("1/2"), real("1/9")), 2))
     with balls.precision(128):
         limit = -10 * (arb(49) / 50).log() + 1
         assert largest_loss(pair, 3).overlaps(3 * limit)
@@ -112,4 +114,4 @@ def test_bounded_losses_are_recognised():
 
 def test_atoms_alone_have_no_contour():
     with pytest.raises(ValueError, match="closed form"):
-        make_planner(((Atoms(real(1), rational(0)), 5),))
+        make_planner(((Response(real(1), rational(0)), 5),))

@@ -10,8 +10,10 @@ from hypothesis import strategies as st
 from oracles import scaled
 
 from dpexact import balls
-from dpexact.accounting.contour.noises import DiscreteGaussianNoise, FiniteLaw, LaplaceNoise
 from dpexact.accounting.lattice_part import discrete_laplace, staircase
+from dpexact.accounting.pairs.discrete_gaussian import DiscreteGaussian as DiscreteGaussianNoise
+from dpexact.accounting.pairs.finite import Finite
+from dpexact.accounting.pairs.laplace import Laplace as LaplaceNoise
 from dpexact.balls import ball
 from dpexact.reals import rational, real
 
@@ -19,7 +21,7 @@ BITS = 160
 
 
 def finite(part):
-    return FiniteLaw(tuple(part.p), tuple(part.q))
+    return Finite.of(tuple(part.p), tuple(part.q))
 
 
 STEPS = [
@@ -28,7 +30,7 @@ STEPS = [
     LaplaceNoise(real("1/10^6")),
     finite(staircase(real(1), real("1/4"))),
     finite(discrete_laplace(real("5/2"), 7)),
-    FiniteLaw((real("1/3"), real("2/3")), (real("1/7"), real("6/7"))),
+    Finite.of((real("1/3"), real("2/3")), (real("1/7"), real("6/7"))),
     DiscreteGaussianNoise(real("1/9"), 1),
     DiscreteGaussianNoise(real("4"), 3),
     DiscreteGaussianNoise(real("10^6"), 2),
@@ -42,8 +44,8 @@ def by_definition(step, s):
         ends = ((s * rate).exp() + (-(s + 1) * rate).exp()) / 2
         inside = acb.integral(lambda z, _: ((s + 0.5) * z).exp(), -rate, rate)
         return ends + inside * (-rate / 2).exp() / 4
-    if isinstance(step, FiniteLaw):
-        pairs = [(ball(p), ball(q)) for p, q in zip(step.p, step.q, strict=True)]
+    if isinstance(step, Finite):
+        pairs = [(ball(a.p), ball(a.q)) for a in step.outcomes]
         return sum((p * (s * (p / q).log()).exp() for p, q in pairs), acb(0))
     variance = ball(step.variance)
     reach = range(-400, 401)
@@ -130,7 +132,7 @@ def test_other_moments_never_exceed_the_real_one(step):
 def test_overlaps_and_largest_losses():
     with balls.precision(BITS):
         law = finite(staircase(real(1), real("1/4")))
-        pairs = [(ball(p), ball(q)) for p, q in zip(law.p, law.q, strict=True)]
+        pairs = [(ball(a.p), ball(a.q)) for a in law.outcomes]
         assert law.overlap().overlaps(1 - sum((arb.max(p - q, arb(0)) for p, q in pairs), arb(0)))
         assert law.largest_loss().overlaps(arb(1))
         assert LaplaceNoise(real(2)).overlap().overlaps(arb(-1).exp())

@@ -9,10 +9,12 @@ from flint import acb, arb
 
 from dpexact import balls
 from dpexact.accounting.contour.deltas import delta, make_planner
-from dpexact.accounting.contour.numbers import TooExpensive, enclosed, powers, relative_width
+from dpexact.accounting.contour.numbers import TooExpensive, enclosed, relative_width
 from dpexact.accounting.contour.planning import Landscape, Query
 from dpexact.accounting.contour.shape import Shape
-from dpexact.accounting.contour.steps import Gaussian, add, remove
+from dpexact.accounting.pairs.gaussian import Gaussian
+from dpexact.accounting.pairs.mixture import add, remove
+from dpexact.accounting.pairs.power_sums import powers
 from dpexact.enclosure import Enclosure
 from dpexact.reals import rational, real
 

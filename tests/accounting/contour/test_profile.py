@@ -6,12 +6,13 @@ from fractions import Fraction
 import pytest
 
 from dpexact import delta, epsilon
-from dpexact.accounting.choose import profile
-from dpexact.accounting.contour import ContourProfile
-from dpexact.accounting.contour.steps import Atoms, add, remove
+from dpexact.accounting.contour.profile import ContourProfile
+from dpexact.accounting.pairs.mixture import add, remove
+from dpexact.accounting.pairs.response import Response
 from dpexact.accounting.profile import InfiniteLoss
+from dpexact.accounting.routes import profile
+from dpexact.answers import PrecisionNotReached
 from dpexact.enclosure import Enclosure
-from dpexact.errors import PrecisionNotReached
 from dpexact.mechanisms import parse
 from dpexact.reals import rational, real
 
@@ -127,7 +128,7 @@ def test_hardly_ever_sampled():
 def test_delta_next_to_the_infinite_losses():
     step, lost = add(real(1), real("1/50")), real("1/1000")
     mass = InfiniteLoss(((lost, 2),))
-    bounded = ContourProfile(((step, 100), (Atoms(real("1/3"), lost), 2)), mass)
+    bounded = ContourProfile(((step, 100), (Response(real("1/3"), lost), 2)), mass)
     at_mass = rational(1 - Fraction(999, 1000) ** 2)
     found = bounded.epsilon(at_mass, 12)
     assert float(found.lower) == pytest.approx(2 / 3 - 100 * math.log(0.98), rel=1e-11)
@@ -135,11 +136,12 @@ def test_delta_next_to_the_infinite_losses():
     assert bounded.epsilon(lost, 12) == Enclosure.exact(math.inf)
     assert bounded.epsilon(real("0.01"), 6) < found
     unbounded = ContourProfile(
-        ((remove(real(1), real("1/50")), 100), (Atoms(real("1/3"), lost), 2)), mass
+        ((remove(real(1), real("1/50")), 100), (Response(real("1/3"), lost), 2)), mass
     )
     assert unbounded.epsilon(at_mass, 12) == Enclosure.exact(math.inf)
     hidden = ContourProfile(
-        ((step, 1), (Atoms(rational(0), real("log(2)")), 1)), InfiniteLoss(((real("log(2)"), 1),))
+        ((step, 1), (Response(rational(0), real("log(2)")), 1)),
+        InfiniteLoss(((real("log(2)"), 1),)),
     )
     found = hidden.epsilon(real("log(4)/2"), 12)
     assert "told apart" in found.reason

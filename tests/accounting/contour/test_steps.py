@@ -10,7 +10,9 @@ from hypothesis import strategies as st
 from mpmath import mp, mpf
 
 from dpexact import balls
-from dpexact.accounting.contour.steps import Atoms, Gaussian, GaussianMixture, add, remove
+from dpexact.accounting.pairs.gaussian import Gaussian
+from dpexact.accounting.pairs.mixture import GaussianMixture, add, remove
+from dpexact.accounting.pairs.response import Response
 from dpexact.balls import ball
 from dpexact.reals import rational, real
 
@@ -21,7 +23,7 @@ STEPS = [
     add(real("0.4"), real("1/3")),
     GaussianMixture(real(2), real("1/5"), real("1/7")),
     Gaussian(real("sqrt(2)")),
-    Atoms(real("1/5"), real("1/1000")),
+    Response(real("1/5"), real("1/1000")),
 ]
 
 
@@ -51,7 +53,7 @@ def test_always_sampled_is_gaussian(sigma):
 )
 def test_atoms_by_enumeration(eps, delta, c):
     """``P`` puts ``(1 - delta) e^eps / (1 + e^eps)`` on the loss ``eps``, the rest on ``-eps``."""
-    step = Atoms(rational(eps), rational(delta))
+    step = Response(rational(eps), rational(delta))
     with balls.precision(BITS):
         e = ball(eps)
         up = (1 - ball(delta)) / (1 + (-e).exp())
@@ -138,7 +140,7 @@ def test_largest_losses():
         assert add(real(1), rational(1)).largest_loss() is None
         assert GaussianMixture(real(1), rational(q), rational(q)).largest_loss() is None
         assert Gaussian(real(1)).largest_loss() is None
-        assert Atoms(real("1/3"), real("1/2")).largest_loss().contains(arb(1) / 3)
+        assert Response(real("1/3"), real("1/2")).largest_loss().contains(arb(1) / 3)
 
 
 def test_what_decays():

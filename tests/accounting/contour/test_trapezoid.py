@@ -13,13 +13,14 @@ from sampled_gaussian import moment
 from dpexact import balls
 from dpexact.accounting.contour.numbers import TooExpensive
 from dpexact.accounting.contour.shape import Rule, Shape
-from dpexact.accounting.contour.steps import GaussianMixture, add, remove
 from dpexact.accounting.contour.trapezoid import (
     Integrand,
+    _real_sum,
     oblique_moments,
     positive_sum,
     real_moment,
 )
+from dpexact.accounting.pairs.mixture import GaussianMixture, add, remove
 from dpexact.reals import rational, real
 
 BITS = 200
@@ -150,3 +151,80 @@ def test_orders_below_minus_one_half_push_to_the_left():
     f = integrand("1/2", "0", "1/2", -0.9)
     with balls.precision(BITS), pytest.raises(TooExpensive, match="inside the bulk"):
         positive_sum(f, Rule(0.0, 1.0, 0.25, -7, 80, 87, 0.0), 0.0)
+
+
+# --- single real moments ------------------------------------------------------------------------
+
+
+@settings(deadline=None, max_examples=scaled(60))
+@given(
+    c=st.floats(-0.9, 300),
+    sigma=st.floats(0.03, 100),
+    q=st.floats(1e-9, 0.999),
+    start=st.integers(-500, 5000),
+    size=st.integers(2, 300),
+)
+def test_the_chord_bounds_every_node_and_is_reached_when_steep(c, sigma, q, start, size):
+    with balls.precision(BITS):
+        f = Integrand.of(real(sigma), real(q), rational(0), c)
+        u, v = arb(start) / 4, arb(start + size) / 4
+        bound = f.chord_bound(u, v)
+        nodes = [f.at(arb(start + j) / 4) for j in range(size + 1)]
+        assert not any(node > bound for node in nodes)
+        if (f.height(v) - f.height(u)) / (v - u) < u:
+            assert nodes[0] > bound / 2
+
+
+def test_light_blocks_are_counted_whole():
+    """So many nodes that all together matter, none of them by itself."""
+    f = integrand("1", "1e-40", "0", 1.5)
+    with balls.precision(BITS):
+        rule = Rule(0.0, 3.0, 2.0**-30, 1 << 31, (1 << 31) + (1 << 20) - 1, 0, -20.0)
+        found = _real_sum(f, rule)
+        mean = arb(2).exp()
+        assert found.contains((1 << 20) / mean)
+        assert (1 << 20) / mean < found.upper() < (1 << 20) * 1.01 / mean
+
+
+@pytest.mark.parametrize("c", [1.5, 40.0, 3000.0])
+@pytest.mark.parametrize(("first", "last"), [(-16, 60), (-60, 80), (0, 80)])
+def test_the_tails_of_a_concave_integrand(c, first, last):
+    """The pull of the mixture is part of the slope: the bound is the sum beyond, or little more."""
+    q, spacing = mpf("0.75"), mpf(1) / 8
+    f = integrand("1/2", "0", "3/4", c)
+    with balls.precision(BITS), mp.workdps(30):
+        bound = balls.to_enclosure(f.outside(Rule(0.0, 1.0, 0.125, first, last, 0, 0.0)))
+
+        def node(x):
+            w = 1 - q + q * mp.exp(-2 * x - 2)
+            return w**-c * mp.exp(-x * x / 2)
+
+        beyond = mp.fsum(node((first - k) * spacing) for k in range(1, 400))
+        beyond += mp.fsum(node((last + k) * spacing) for k in range(1, 400))
+        assert beyond <= bound.to_mpmath(30)[1] < 3 * beyond
+
+
+@pytest.mark.parametrize(("sigma", "q", "c"), [("1e-3", "1/2", 2e5), ("1", "1e-9", 3e4)])
+def test_far_apart_peaks_take_few_nodes(sigma, q, c):
+    step = remove(real(sigma), real(q))
+    with balls.precision(BITS):
+        found = step.moment(c, 40.0)
+        assert found.rel_accuracy_bits() > 40
+        # the whole line has so many
+        rule = step._shape.real(c, 40.0)
+        assert rule.last - rule.first > 50 * step.moment_cost(c, 40.0)
+
+
+def test_the_work_of_a_real_moment_is_bounded():
+    rule = Rule(0.0, 3.0, 2.0**-40, -(1 << 44), 1 << 44, 0, 30.0)
+    with balls.precision(BITS), pytest.raises(TooExpensive, match="more than 400000 nodes"):
+        real_moment(integrand("1", "0", "1/10", 1.0), rule)
+
+
+def test_nodes_beyond_both_ends_of_the_real_line_are_counted():
+    """With ``A`` indistinguishable from 1 the moment is 1, of which the sum alone falls short."""
+    rule = Rule(0.0, 3.0, 0.125, -40, 40, 81, 30.0)
+    with balls.precision(BITS):
+        found = real_moment(integrand("1", "1e-40", "0", 1.5), rule)
+        assert found.overlaps(arb(1))
+        assert found.rad() < arb("1e-5")

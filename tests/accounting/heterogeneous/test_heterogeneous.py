@@ -14,7 +14,7 @@ from processor_modes import MODES, mode
 
 import dpexact
 from dpexact import balls
-from dpexact.accounting.few_atoms import Atom, FewAtoms
+from dpexact.accounting.few_atoms import FewAtoms
 from dpexact.accounting.heterogeneous import different_responses, grid
 from dpexact.accounting.heterogeneous.counts import CountLaw
 from dpexact.accounting.heterogeneous.meet_in_the_middle import Meeting
@@ -23,6 +23,7 @@ from dpexact.accounting.heterogeneous.refinement import RefinedGrid
 from dpexact.accounting.lattice_part import response
 from dpexact.accounting.lattice_product import LatticeComposition, commensurate
 from dpexact.accounting.optimal import OptimalComposition
+from dpexact.accounting.pairs.finite import Atom
 from dpexact.accounting.profile import InfiniteLoss
 from dpexact.errors import UnsupportedMechanism
 from dpexact.reals import rational, real

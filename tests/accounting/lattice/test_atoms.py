@@ -6,11 +6,10 @@ import pytest
 from mpmath import mp, mpf
 
 from dpexact import balls
-from dpexact.accounting.lattice.atoms import DiscreteGaussianStep
 from dpexact.accounting.lattice.grid import Grid
-from dpexact.accounting.lattice.sampling import Sampling
-from dpexact.accounting.lattice_part import DiscreteGaussianPart
-from dpexact.reals import rational, real
+from dpexact.accounting.lattice.steps import PairStep
+from dpexact.accounting.pairs.discrete_gaussian import DiscreteGaussian
+from dpexact.reals import real
 
 GRID = Grid(Fraction(1, 8), 40, 0)
 
@@ -22,9 +21,8 @@ def bounds(ball):
 @pytest.mark.parametrize(("sigma", "shift"), [("1", 1), ("3", 2), ("12", 5)])
 @pytest.mark.parametrize("reach", [1, 2])
 def test_outcomes_within_a_short_reach(sigma, shift, reach, monkeypatch):
-    monkeypatch.setattr(DiscreteGaussianStep, "_reach", lambda step, tail: reach)
-    part = DiscreteGaussianPart(real(sigma), shift)
-    step = DiscreteGaussianStep(part, Sampling(rational(1), add=False), 1)
+    monkeypatch.setattr(DiscreteGaussian, "_reach", lambda pair, tail: reach)
+    step = PairStep(DiscreteGaussian(real(sigma) ** 2, shift), 1)
     with mp.workdps(30), balls.precision(100):
         pieces = step.pieces(GRID, 0.5)
         variance = mpf(sigma) ** 2

@@ -7,13 +7,13 @@ from flint import arb, fmpz, fmpz_poly
 from mpmath import mp, mpf
 
 from dpexact.accounting.closed_form import GaussianMixedWithResponse
-from dpexact.accounting.few_atoms import Atom
-from dpexact.accounting.lattice import LatticeProfile, engine
-from dpexact.accounting.lattice.atoms import FiniteStep
 from dpexact.accounting.lattice.engine import Composed
 from dpexact.accounting.lattice.grid import Grid
 from dpexact.accounting.lattice.law import Lower, Upper
-from dpexact.accounting.lattice.steps import ContinuousStep
+from dpexact.accounting.lattice.profile import LatticeProfile, engine
+from dpexact.accounting.lattice.steps import PairStep
+from dpexact.accounting.pairs.finite import Atom, Finite
+from dpexact.accounting.pairs.gaussian import Gaussian
 from dpexact.accounting.profile import InfiniteLoss
 from dpexact.enclosure import Enclosure
 from dpexact.reals import rational, real
@@ -25,7 +25,7 @@ def test_next_to_the_largest_loss(below, count):
     """``(1 - e^{-gap}) P(all at the largest)``, however little that is."""
     high = real("1/(1+exp(-1))")
     atoms = (Atom(high, real("1/(1+exp(1))")), Atom(real("1/(1+exp(1))"), high))
-    found, _ = engine.solve([FiniteStep(atoms, count)], real(f"{count}-{below}"), 2)
+    found, _ = engine.solve([PairStep(Finite(atoms), count)], real(f"{count}-{below}"), 2)
     with mp.workdps(80):
         true = -mp.expm1(-mpf(below)) / (1 + mp.exp(-1)) ** count
         low, high = found.to_mpmath(80)
@@ -52,7 +52,7 @@ def test_reading_off_exact_laws(epsilon):
 
 def test_the_two_laws_cross_the_target_on_either_side():
     """Coarse laws of a Gaussian, asked for far more digits of epsilon than they have."""
-    step = ContinuousStep(rational(1), rational(1), 1, False)
+    step = PairStep(Gaussian(rational(1)), 1)
     laws, _ = engine.compose_steps([step], Grid(Fraction(1, 8), 64, 1 << 20))
     profile = LatticeProfile([step], InfiniteLoss())
     true = GaussianMixedWithResponse(rational(1), InfiniteLoss())

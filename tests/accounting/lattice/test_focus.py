@@ -10,13 +10,15 @@ from dpexact import balls
 from dpexact.accounting.lattice import engine
 from dpexact.accounting.lattice.composition import focused
 from dpexact.accounting.lattice.profile import LatticeProfile
-from dpexact.accounting.lattice.steps import EVERYTHING, ContinuousStep
+from dpexact.accounting.lattice.sampling import Sampling
+from dpexact.accounting.lattice.steps import EVERYTHING, PairStep
+from dpexact.accounting.pairs.gaussian import Gaussian
 from dpexact.accounting.profile import InfiniteLoss
 from dpexact.reals import real
 
 
 def rare(count, add, sigma="0.5", q="1e-6"):
-    return ContinuousStep(real(sigma), real(q), count, add)
+    return PairStep(Gaussian(1 / real(sigma)), count, Sampling(real(q), add))
 
 
 def two_steps(epsilon, add):
@@ -76,7 +78,7 @@ def test_the_window_of_a_removal_is_what_the_others_leave():
 
 
 def test_beside_an_unbounded_loss_everything_is_resolved():
-    plain = ContinuousStep(real(1), real(1), 1, False)
+    plain = PairStep(Gaussian(real(1)), 1)
     sampled, alone = focused([rare(30, False), plain], 1e-5)
     assert sampled.window == EVERYTHING
     assert alone.window == (-math.inf, pytest.approx(5e-5, rel=1e-4))

@@ -15,12 +15,13 @@ from mpmath import mp, mpf
 
 import dpexact
 from dpexact import PrecisionNotReached, parse
-from dpexact.accounting.lattice import engine, laplace, nested, pieces
+from dpexact.accounting.composition import Composition
+from dpexact.accounting.lattice import engine, nested, pieces, steps
 from dpexact.accounting.lattice.law import TwoSided, Upper
 from dpexact.accounting.lattice.nested import NestedStep
 from dpexact.accounting.lattice.sampling import Sampling
-from dpexact.accounting.lattice_of import lattice_of, steps_of
-from dpexact.accounting.separated import separate
+from dpexact.accounting.on_lattice import profile as lattice_profile
+from dpexact.accounting.on_lattice import steps_of
 from dpexact.errors import Contradiction
 from dpexact.reals import rational, real
 
@@ -29,10 +30,13 @@ TRUTH = Fraction(1, 10**12)  # relative accuracy of the quadratures
 
 
 def enclosed(text, epsilon, direction="remove", work=WORK, digits=5):
-    plain, samples = separate(parse(text).steps())
-    steps = steps_of(plain, samples, direction == "add")
+    steps = steps_of(composition(text), direction == "add")
     found, _ = engine.solve(steps, real(epsilon), digits, work)
     return found
+
+
+def composition(text):
+    return Composition.of(parse(text).steps().items())
 
 
 def holds(found, truth: mpf) -> bool:
@@ -99,15 +103,15 @@ def test_any_finite_laws(growth, rate, leaking, add, level):
     one = oracle.on_sample(inner, rate, add)
     truth = oracle.hockey_stick(oracle.repeated(one, 2), level)
     text = f"poisson(pure_dp(log({growth})) * approx_dp(0, {leaking}), {rate})^2"
-    (step,) = steps_of(*separate(parse(text).steps()), add)
+    (step,) = steps_of(composition(text), add)
     for variant in (step, NestedStep(steps_of_inner(text), step_sampling(rate, add), 2)):
         found, _ = engine.solve([variant], real(f"log({level})"), 4, WORK)
         assert found.lower <= truth <= found.upper
 
 
 def steps_of_inner(text):
-    ((sample, _),) = separate(parse(text).steps())[1].items()
-    return tuple(steps_of(*separate(sample.mechanism.steps()), False))
+    ((sample, _),) = composition(text).samples
+    return tuple(steps_of(sample.inner, False))
 
 
 def step_sampling(rate, add):
@@ -232,11 +236,11 @@ def test_sampled_discrete_gaussians_by_enumeration(add, epsilon):
 )
 def test_gaussians_by_their_own_lattice(sigma, rate, count, add, epsilon):
     way = "add" if add else "remove"
-    plain = steps_of({parse(f"gaussian({sigma})"): 1}, {}, False)
+    plain = steps_of(composition(f"gaussian({sigma})"), False)
     step = NestedStep(tuple(plain), step_sampling(Fraction(rate), add), count)
     found, _ = engine.solve([step], rational(epsilon), 4, WORK)
-    (direct,) = steps_of(*separate(parse(f"poisson(gaussian({sigma}), {rate})").steps()), add)
-    twin = type(direct)(direct.sigma, direct.q, count, add)
+    (direct,) = steps_of(composition(f"poisson(gaussian({sigma}), {rate})"), add)
+    twin = replace(direct, count=count)
     other, _ = engine.solve([twin], rational(epsilon), 4, WORK)
     assert found.overlaps(other)
     if count == 1:
@@ -259,7 +263,7 @@ def test_a_laplace_composition_on_one_sample(way):
 
 
 def test_epsilon_of_a_bounded_loss():
-    profile = lattice_of(*separate(parse("poisson(laplace(1), 1/10)^3").steps()), True, WORK)
+    profile = lattice_profile(composition("poisson(laplace(1), 1/10)^3"), True, WORK)
     found = profile.epsilon(real("1e-3"), 3)
     assert profile.delta(rational(Fraction(found.lower) * Fraction(99, 100)), 3).lower > Fraction(
         1, 1000
@@ -352,8 +356,6 @@ def enclosed_or_none(text, epsilon):
 
 
 def test_a_missing_atom_is_noticed(monkeypatch):
-    monkeypatch.setattr(
-        laplace, "atomic", lambda pairs, *rest: pieces.atomic(list(pairs)[:1], *rest)
-    )
+    monkeypatch.setattr(steps, "atomic", lambda pairs, *rest: pieces.atomic(list(pairs)[:1], *rest))
     found = enclosed_or_none("laplace(2)^3", "0.9")
     assert found is None or found.upper < Fraction("0.08416347468222628807482729032")

@@ -6,14 +6,14 @@ from fractions import Fraction
 import pytest
 from flint import arb, fmpz, fmpz_poly
 
-from dpexact.accounting.few_atoms import Atom
-from dpexact.accounting.lattice.atoms import FiniteStep
 from dpexact.accounting.lattice.composition import compose
 from dpexact.accounting.lattice.grid import Grid
 from dpexact.accounting.lattice.law import Upper
 from dpexact.accounting.lattice.nested import NestedStep
 from dpexact.accounting.lattice.pieces import two_sided_law
 from dpexact.accounting.lattice.sampling import Sampling
+from dpexact.accounting.lattice.steps import PairStep
+from dpexact.accounting.pairs.finite import Atom, Finite
 from dpexact.balls import precision
 from dpexact.reals import rational
 
@@ -34,7 +34,7 @@ RESPONSE = [(Fraction(2, 3), Fraction(1, 3)), (Fraction(1, 3), Fraction(2, 3))]
 def test_a_surplus_of_mass_keeps_the_order(add, surplus):
     """Theorems of section 8: the mass may exceed 1, as after rounding up, here by far more."""
     step = NestedStep(
-        (FiniteStep(tuple(Atom(rational(p), rational(q)) for p, q in INNER), 1),),
+        (PairStep(Finite(tuple(Atom(rational(p), rational(q)) for p, q in INNER)), 1),),
         Sampling(rational(RATE), add),
         1,
     )
@@ -74,7 +74,7 @@ def test_labels_hold_their_masses(add):
     Three responses of ``log 2``: the label of ``j`` yes has binomial masses.
     """
     step = NestedStep(
-        (FiniteStep(tuple(Atom(rational(p), rational(q)) for p, q in RESPONSE), 3),),
+        (PairStep(Finite(tuple(Atom(rational(p), rational(q)) for p, q in RESPONSE)), 3),),
         Sampling(rational(RATE), add),
         1,
     )

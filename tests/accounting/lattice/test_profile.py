@@ -10,15 +10,24 @@ from mpmath import mp, mpf
 from oracles import to_fraction
 
 import dpexact
-from dpexact.accounting.few_atoms import Atom
-from dpexact.accounting.lattice import LatticeProfile, engine, grid, law, pieces
-from dpexact.accounting.lattice.atoms import FiniteStep
+from dpexact.accounting.lattice import engine, grid, law, pieces
 from dpexact.accounting.lattice.composition import TooMuchWork
-from dpexact.accounting.lattice.steps import ContinuousStep, SubsampledStep
+from dpexact.accounting.lattice.profile import LatticeProfile
+from dpexact.accounting.lattice.sampling import Sampling
+from dpexact.accounting.lattice.steps import PairStep, SymmetrisedStep
 from dpexact.accounting.lattice_part import response
+from dpexact.accounting.pairs.finite import Atom, Finite
+from dpexact.accounting.pairs.gaussian import Gaussian
 from dpexact.accounting.profile import InfiniteLoss
-from dpexact.errors import Contradiction, PrecisionNotReached, UnsupportedMechanism
+from dpexact.answers import PrecisionNotReached
+from dpexact.errors import Contradiction, UnsupportedMechanism
 from dpexact.reals import rational, real
+
+
+def noisy(sigma, q, count, add):
+    """Gaussian noise on a sample of rate ``q``."""
+    return PairStep(Gaussian(1 / sigma), count, Sampling(q, add))
+
 
 WORK = 150_000
 
@@ -42,7 +51,7 @@ configurations = st.tuples(
 @given(configurations)
 def test_two_engines_overlap_on_sampled_gaussians(configuration):
     sigma, q, count, epsilon, add = configuration
-    found = enclosed([ContinuousStep(real(sigma), real(q), count, add)], epsilon)
+    found = enclosed([noisy(real(sigma), real(q), count, add)], epsilon)
     mechanism = dpexact.poisson(dpexact.gaussian(sigma), q) ** count
     try:
         other = dpexact.delta(mechanism, epsilon, 8, "add" if add else "remove")
@@ -55,9 +64,9 @@ def test_two_engines_overlap_on_sampled_gaussians(configuration):
 def test_plain_gaussians_and_responses_against_the_closed_form(epsilon):
     third = response(real("1/3"))
     steps = [
-        ContinuousStep(real("2"), real("1"), 3, False),
-        FiniteStep(tuple(map(Atom, third.p, third.q)), 4),
-        FiniteStep((Atom(real("0.99"), real("0.99")), Atom(real("0.01"), real(0))), 4),
+        noisy(real("2"), real("1"), 3, False),
+        PairStep(Finite.of(third.p, third.q), 4),
+        PairStep(Finite((Atom(real("0.99"), real("0.99")), Atom(real("0.01"), real(0)))), 4),
     ]
     found = enclosed(steps, Fraction(epsilon))
     exact = dpexact.delta("gaussian(2)^3 * approx_dp(1/3, 1/100)^4", epsilon, 12)
@@ -67,7 +76,7 @@ def test_plain_gaussians_and_responses_against_the_closed_form(epsilon):
 
 @pytest.mark.parametrize("epsilon", ["0", "1/4", "1"])
 def test_one_step_of_c_p_is_the_sampled_gaussian(epsilon):
-    found = enclosed([SubsampledStep(real("1"), real("1/10"), 1)], Fraction(epsilon))
+    found = enclosed([SymmetrisedStep(Gaussian(real("1")), real("1/10"), 1)], Fraction(epsilon))
     exact = dpexact.delta("poisson(gaussian(1), 1/10)", epsilon, 12, "remove")
     assert found.overlaps(exact)
     assert found.digits >= 3
@@ -94,15 +103,15 @@ def test_c_p_of_a_small_composition_by_quadrature():
     p = (1 - q) * mp.ncdf(-start) + q * mp.ncdf(1 / sigma - start)
     atom = 1 - p - mp.ncdf(-start)
     truth = mp.quad(above, [start, 1, 2, 4, 12]) + atom * profile(eps)
-    found = enclosed([SubsampledStep(real("1"), real("1/4"), 2)], Fraction(1, 2), 4_000_000)
+    found = enclosed(
+        [SymmetrisedStep(Gaussian(real("1")), real("1/4"), 2)], Fraction(1, 2), 4_000_000
+    )
     assert found.lower <= Fraction(str(truth)) <= found.upper
     assert found.digits >= 3
 
 
 def test_epsilon_by_the_lattice():
-    profile = LatticeProfile(
-        [ContinuousStep(real("1"), real("1/20"), 20, False)], InfiniteLoss(), 3_000_000
-    )
+    profile = LatticeProfile([noisy(real("1"), real("1/20"), 20, False)], InfiniteLoss(), 3_000_000)
     exact = dpexact.epsilon("poisson(gaussian(1), 1/20)^20", "1e-3", 10, "remove")
     assert profile.epsilon(real("1e-3"), 2).overlaps(exact)
     assert profile.epsilon(real("0"), 2).lower == float("inf")
@@ -120,13 +129,13 @@ def test_forced_by_name():
 
 
 def test_bounded_loss_beyond_its_largest_value():
-    steps = [ContinuousStep(real("1"), real("1/10"), 3, True)]
+    steps = [noisy(real("1"), real("1/10"), 3, True)]
     assert enclosed(steps, 1) == dpexact.delta("approx_dp(0, 0)", 1)
 
 
 # --- power: each error term is needed -----------------------------------------------------------
 
-STEPS = [ContinuousStep(rational(1), rational(Fraction(1, 10)), 8, False)]
+STEPS = [noisy(rational(1), rational(Fraction(1, 10)), 8, False)]
 EPSILON = Fraction(1, 2)
 
 
@@ -177,7 +186,7 @@ def test_a_dominating_law_one_point_too_low_is_noticed(monkeypatch):
 
 def test_no_pass_does_much_more_work_than_allowed(monkeypatch):
     """Ten thousand steps: the first lattice is made coarser, and the answer stays true."""
-    steps = (ContinuousStep(rational(1), rational(Fraction(1, 100)), 10_000, False),)
+    steps = (noisy(rational(1), rational(Fraction(1, 100)), 10_000, False),)
     costs = []
     plain = engine.compose_steps
 
@@ -199,7 +208,7 @@ def test_no_pass_does_much_more_work_than_allowed(monkeypatch):
 
 
 def test_composing_stops_before_the_limit_is_passed():
-    steps = (ContinuousStep(rational(1), rational(Fraction(1, 100)), 1_000, False),)
+    steps = (noisy(rational(1), rational(Fraction(1, 100)), 1_000, False),)
     lattice = grid.Grid(Fraction(1, 64), 100, 1 << 20)
     _, cost = engine.compose_steps(steps, lattice)
     engine.compose_steps(steps, lattice, 2 * cost)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from dataclasses import replace
+from fractions import Fraction
 from pathlib import Path
 
 import pytest
@@ -59,6 +60,7 @@ def row(finding: Finding) -> str:
     cells = [
         claim.accountant,
         f"`{claim.id}`",
+        finding.grade,
         f"`{claim.mechanism}`",
         f"{claimed} ({claim.kind}) at {at}",
         finding.enclosure.shown(8),
@@ -74,30 +76,68 @@ def test_the_page_lists_what_is_wrong_with_the_numbers(findings: list[Finding]) 
     assert listed == rows
 
 
-def test_command(monkeypatch: pytest.MonkeyPatch) -> None:
-    few = bench()[:3]
-    monkeypatch.setattr(module, "bench", lambda: few)
-    result = CliRunner().invoke(main, ["audit", "--bench", "--jobs", "1"])
-    assert result.exit_code == 0, result.output
-    assert "3 of 3 as expected" in result.output
-    few[1] = replace(few[1], expect="unsound")
-    result = CliRunner().invoke(main, ["audit", "--bench", "--jobs", "1"])
-    assert result.exit_code == 1
-    assert "2 of 3 as expected" in result.output
+NAMESPACE = """
+import numpy as np
+from dp_accounting import GaussianDpEvent, PoissonSampledDpEvent, rdp
+from dp_accounting.pld.common import DifferentialPrivacyParameters
+from dp_accounting.pld.privacy_loss_mechanism import AdjacencyType, GaussianPrivacyLoss
+from fourier_accountant import get_epsilon_R
+"""
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    "name",
     [
-        (["--bench", "a.yaml"], "--bench: judges its own claims alone"),
-        (["--bench", "--accountant", "opendp"], "--bench: judges its own claims alone"),
-        (["--hunt", "--accountant", "all"], "--hunt: name the accountants"),
-        (["--hunt"], "--hunt: needs --accountant NAME to ask"),
-        (["--accountant", "opendp", "--found", "f.yaml"], "--found: needs --hunt"),
-        ([], "give a claims file, --accountant NAME or --bench"),
+        "rdp-fractional-order",
+        "rdp-fractional-order-next-to-1",
+        "pld-guarantee-of-add",
+        "pld-guarantee-of-remove",
+        "fourier-tiny-delta",
+        "fourier-mnist",
     ],
 )
-def test_usage(arguments: list[str], said: str) -> None:
-    result = CliRunner().invoke(main, ["audit", *arguments])
-    assert result.exit_code == 2
-    assert said in result.stderr
+def test_the_recorded_call_returns_the_recorded_value(name: str) -> None:
+    pytest.importorskip("fourier_accountant")
+    pytest.importorskip("dp_accounting")
+    [claim] = [claim for claim in bench() if claim.id == name]
+    call = claim.source.partition(": ")[2].partition(" chose this noise")[0].partition(";")[0]
+    names: dict[str, object] = {}
+    exec(NAMESPACE, names)
+    value = Fraction(float(eval(call, names)))
+    if "chose this noise" in claim.source:
+        [(step, _)] = claim.mechanism.steps().items()
+        recorded = step.mechanism.sigma.value
+    else:
+        recorded = claim.claimed.value
+    assert abs(value - recorded) <= recorded / 10**9
+
+
+@pytest.mark.slow
+def test_grades_of_the_bench(findings: list[Finding]) -> None:
+    """Negative epsilons that promise nothing false, and errors that the documentation allows."""
+    of = {finding.claim.id: finding.grade for finding in findings}
+    assert {name for name, grade in of.items() if grade == "invalid"} == {
+        "opacus-rdp-negative",
+        "opacus-prv-negative",
+        "opendp-gaussian-large-delta-0.6.0",
+        "hunted-prv-negative",
+    }
+    assert {name for name, grade in of.items() if grade == "contract"} == {
+        "gaussian-epsilon-brentq",
+        "hunted-prv-infinite",
+    }
+    assert of["opacus-rdp-large-orders"] == of["pld-delta-negative"] == "gross"
+    assert of["diffprivlib-sum"] == "rounding"
+
+
+@pytest.mark.parametrize("flag", ["bench", "--bench"])
+def test_command(flag: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    few = bench()[:3]
+    monkeypatch.setattr(module, "bench", lambda: few)
+    result = CliRunner().invoke(main, ["audit", flag, "--jobs", "1"])
+    assert result.exit_code == 0, result.output
+    assert "3 of 3 as expected" in result.output
+    few[1] = replace(few[1], expect="unsound")
+    result = CliRunner().invoke(main, ["audit", flag, "--jobs", "1"])
+    assert result.exit_code == 1
+    assert "2 of 3 as expected" in result.output

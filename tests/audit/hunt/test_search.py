@@ -2,21 +2,31 @@
 
 from __future__ import annotations
 
+import os
 import runpy
+import subprocess
+import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 
-from dpexact.audit import audit, read_claims
-from dpexact.audit.accountants import Registered
+from dpexact.audit import Claim, audit, judge, read_claims
+from dpexact.audit.accountants import Registered, without_vectors
 from dpexact.audit.claims_file import write_claims
-from dpexact.audit.hunt import hunt, search
+from dpexact.audit.hunt import Hunted, hunt, search
+from dpexact.audit.hunt.sightings import Sighting
+from dpexact.audit.runs import Failure
+from dpexact.audit.workloads import Case
 from dpexact.cli import main
 from dpexact.errors import InvalidInput
 from dpexact.mechanisms import Gaussian, parse
+from dpexact.reals import real
 
 FILE = Path(__file__).with_name("hunted_accountants.py")
+CASE = Case(parse("gaussian(1)"), "epsilon", real("1e-5"))
+NAME = "NPY_DISABLE_CPU_FEATURES"
 WORKLOAD = """
 cases:
   - mechanism: [gaussian(7.3)^1234, "gaussian(3) * gaussian(2.5)^777", laplace(1)]
@@ -61,7 +71,7 @@ def test_a_violation_becomes_a_small_reproducer(workload: str, tmp_path: Path) -
 @pytest.mark.slow
 def test_command(workload: str, tmp_path: Path) -> None:
     path = tmp_path / "found.yaml"
-    command = ["audit", "--hunt", "--workload", workload, "--seconds", "2", "--found", str(path)]
+    command = ["audit", "hunt", "--workload", workload, "--seconds", "2", "--found", str(path)]
     result = CliRunner().invoke(main, [*command, "--accountant", "zz-right"])
     assert result.exit_code == 0, result.output
     assert "(seed 0): 0 distinct certified violations, 0 failures" in result.stdout
@@ -85,6 +95,44 @@ def test_a_crash_is_a_failure_and_no_violation(workload: str) -> None:
     assert isinstance(mechanism, Gaussian)
     assert mechanism.sigma.value < 1
     assert found.run.failures[0] == failure
+
+
+def test_the_worst_stands_first_and_noise_last() -> None:
+    def sighting(claimed: str, elsewhere: str = "") -> Sighting:
+        claim = Claim("pure_dp(1)", "epsilon", claimed, 0, "upper")
+        other = judge(replace(claim, claimed=elsewhere)) if elsewhere else None
+        return Sighting(Case(claim.mechanism, "epsilon", claim.at), judge(claim), elsewhere=other)
+
+    failure = Sighting(CASE, failure=Failure("a", "b", "KeyError: 'c'"))
+    listed = [
+        sighting("0.9", "1.1"),
+        sighting("0.9999999999999999"),
+        failure,
+        sighting("0.9999999", "0.99999999"),
+        sighting("0.9", "0.8"),
+    ]
+    found = Hunted("someone", list(listed), dict(enumerate([5, 4, 3, 2, 1])))
+    found.put_worst_first()
+    assert found.sightings == [listed[4], listed[3], listed[2], listed[1], listed[0]]
+    assert list(found.met.values()) == [1, 2, 3, 4, 5]
+
+
+def test_vector_instructions_are_switched_off() -> None:
+    pytest.importorskip("numpy")
+    variables = without_vectors()
+    tell = "from numpy._core._multiarray_umath import __cpu_features__ as f; print(f.get('X86_V3'))"
+    said = [
+        subprocess.run(
+            [sys.executable, "-c", tell],
+            env=dict(os.environ) | more,
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout.strip()
+        for more in ({}, variables)
+    ]
+    assert said == (["True", "False"] if "X86_V3" in variables.get(NAME, "") else [said[0]] * 2)
+    assert without_vectors("/bin/true") == {}
 
 
 def test_who_is_right_is_not_accused(workload: str) -> None:

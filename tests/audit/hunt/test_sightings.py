@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from dpexact.audit.claims import Claim
@@ -12,6 +14,7 @@ from dpexact.audit.workloads import Case
 from dpexact.mechanisms import parse
 from dpexact.reals import real
 
+CLAIM = Claim("gaussian(1)", "epsilon", "4.3", "1e-5", "upper")
 CASE = Case(parse("gaussian(1)"), "epsilon", real("1e-5"))
 
 
@@ -22,7 +25,7 @@ def sighting(claimed: str, at: str = "1e-5", quantity: str = "epsilon") -> Sight
 
 @pytest.mark.parametrize(
     ("claimed", "weight"),
-    [("4.377178095681", 0), ("4.3771", 1), ("4.3", 2), ("-1", 2)],
+    [("4.377178095681", 0), ("4.377178", 1), ("4.3", 2), ("-1", 2)],
 )
 def test_weight(claimed: str, weight: int) -> None:
     found = sighting(claimed)
@@ -45,13 +48,16 @@ def test_description_is_one_safe_line() -> None:
     assert found is not None
     line = described(found)
     assert line.startswith(
-        "unsound: gaussian(1): epsilon <= 4.3 at delta = 0.00001, but it is 4.377"
+        "unsound, gross: gaussian(1): epsilon <= 4.3 at delta = 0.00001, but it is 4.377"
     )
     assert "relative error" in line
     assert "\x1b" not in line
     failure = Sighting(CASE, failure=Failure("c", "f(1)", "KeyError: 'a'"))
     assert described(failure) == "KeyError: 'a': f(1)"
-    assert (failure.weight, failure.claim) == (2, None)
+    assert (failure.weight, failure.claim) == (1, None)
+    slow = Sighting(CASE, failure=Failure("c", "f(1)", "no answer within 5 s"))
+    refused = Sighting(CASE, failure=Failure("c", "f(1)", "ValueError: no", refused=True))
+    assert [(s.weight, s.label[0]) for s in (slow, refused)] == [(0, ""), (0, "")]
     assert failure.sort == ("epsilon", "failure", "KeyError")
 
 
@@ -61,3 +67,16 @@ def test_decimals_for_floats() -> None:
     changed = in_decimals(claim, case)
     assert changed == Claim("pure_dp(0.1)", "epsilon", "0.1", 0, "upper")
     assert in_decimals(Claim("gdp(1)", "epsilon", "inf", 0, "upper"), CASE).claimed == float("inf")
+
+
+def test_noise_of_the_processor_is_told() -> None:
+    found, same, right = sighting("4.3"), sighting("4.31"), judge(replace(CLAIM, claimed="4.4"))
+    assert found is not None
+    assert same is not None
+    again = replace(found, elsewhere=same.finding)
+    assert not again.is_noise
+    assert again.claim is not None
+    assert again.claim.source.endswith("; 4.31 without vector instructions of numpy")
+    noise = replace(found, elsewhere=right)
+    assert noise.is_noise
+    assert "noise of the processor" in described(noise)

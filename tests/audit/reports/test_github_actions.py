@@ -11,8 +11,8 @@ from dpexact.audit import audit
 from dpexact.audit.reports import github_actions
 from dpexact.audit.reports.github_actions import append_summary, in_actions, workflow_commands
 from dpexact.audit.reports.markdown_report import to_markdown
-from dpexact.audit.visible import visible
 from dpexact.errors import InvalidInput
+from dpexact.visible import visible
 
 
 def decoded(text):

@@ -11,7 +11,7 @@ from hypothesis import given
 
 from dpexact.audit import Claim, audit
 from dpexact.audit.reports.html_report import to_html, write_html
-from dpexact.audit.visible import visible
+from dpexact.visible import visible
 
 VOID = {"meta", "link", "input", "br"}
 
@@ -67,7 +67,7 @@ def test_nothing_is_loaded_from_elsewhere(text, page):
 
 def test_foreign_text_is_inert(text, page, hostile):
     assert len(page.all("script")) == text.count("<script") == 1
-    assert "&lt;script&gt;alert(&#x27;x&#x27;)" in text
+    assert "&lt;script&gt;alert(&#39;x&#39;)" in text
     for character in ("\x1b", "\u202e", "\ud800"):
         assert character in hostile
         assert character not in text
@@ -98,6 +98,16 @@ def test_every_claim_is_there_the_worst_first(page, report):
         report.started,
     ):
         assert shown in words, shown
+
+
+def test_grades_are_counted_and_chosen(page):
+    boxes = [box for box in page.all("input") if box.get("name") == "grade"]
+    assert [box["value"] for box in boxes] == ["gross", "invalid"]  # invalid is NaN
+    grades = [body["data-grade"] for body in page.all("tbody") if "data-grade" in body]
+    assert grades[:4] == ["gross"] * 3 + ["invalid"]
+    words = " ".join("".join(page.words).split())
+    for shown in ("gross3", "visible0", "rounding0", "invalid1", "contract0", "undecided2"):
+        assert shown in words
 
 
 def test_verdicts_do_not_rest_on_colour(page):

@@ -10,7 +10,7 @@ from hostile_text import HOSTILE_TEXT
 from hypothesis import given
 
 from dpexact import epsilon
-from dpexact.audit import Claim, audit
+from dpexact.audit import Claim, Contract, audit
 from dpexact.audit.reports import schema, to_json, write_json
 
 VALIDATOR = jsonschema.Draft202012Validator(schema())
@@ -92,6 +92,12 @@ def test_summary_versions_and_command(report):
         "accurate": 2,
         "sound": 4,
     }
+    assert {grade: count for grade, count in record["grades"].items() if count} == {
+        "gross": 3,
+        "invalid": 1,  # NaN
+        "none": 7,
+    }
+    assert record["distinct_wrong"] == 3
     assert record["command"] == "dpexact audit 'claims & more.yaml'"
     assert record["exit_code"] == 1
 
@@ -102,6 +108,7 @@ def test_runs_tell_what_accountants_did(report):
     assert good["skipped"][0] == {"case": "laplace(1)", "reason": "no Laplace"}
     assert good["failures"] == [
         {"case": "gaussian(9)", "call": "epsilon(9)", "reason": "timed out after 30 s"}
+        | {"refused": False}
     ]
     assert absent["reason"] == "package absent is not installed"
     assert (elsewhere["python"], elsewhere["asked"]) == ("/opt/python", 3)
@@ -112,7 +119,9 @@ def test_foreign_text_comes_back_as_it_was(report_saying, text):
     record = json.loads(json.dumps(to_json(report_saying(text))))
     VALIDATOR.validate(record)
     assert [claim["source"] for claim in record["claims"]] == [text] * 2
-    assert record["runs"][0]["failures"] == [{"case": text, "call": text, "reason": text}]
+    assert record["runs"][0]["failures"] == [
+        {"case": text, "call": text, "reason": text, "refused": False}
+    ]
 
 
 def test_the_file_is_plain_json(report, tmp_path):
@@ -129,3 +138,30 @@ def test_the_expected_verdict(expect):
     record = to_json(audit(claim))
     VALIDATOR.validate(record)
     assert record["claims"][0]["expect"] == expect
+
+
+def test_the_contract_by_which_a_claim_was_judged():
+    contract = Contract("to a tenth", "mine 1.0", "add/remove", relative="0.1")
+    claim = Claim("pure_dp(1)", "epsilon", "0.95", "0", "upper", contract=contract)
+    record = to_json(audit(claim))
+    VALIDATOR.validate(record)
+    assert record["claims"][0]["grade"] == "contract"
+    assert record["claims"][0]["contract"] == {
+        "sentence": "to a tenth",
+        "where": "mine 1.0",
+        "relation": "add/remove",
+        "absolute": "0",
+        "relative": "0.1",
+        "at": "0",
+    }
+    assert record["exit_code"] == 0
+
+
+def test_one_wrong_value_for_one_question_counts_once():
+    def claim(accountant, claimed="0.9", at="0"):
+        return Claim("pure_dp(1)", "epsilon", claimed, at, "upper", accountant=accountant)
+
+    same = [claim("engine 1.0"), claim("built 2.1 engine 1.0"), claim("copied 3", "9/10")]
+    assert to_json(audit(same))["distinct_wrong"] == 1
+    others = [claim("engine 1.0", "0.8"), claim("engine 1.0", at="1e-9"), claim("mine", "2")]
+    assert to_json(audit(same + others))["distinct_wrong"] == 3

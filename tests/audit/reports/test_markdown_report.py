@@ -9,7 +9,7 @@ from hypothesis import example, given
 
 from dpexact.audit import Claim, audit
 from dpexact.audit.reports.markdown_report import to_markdown, write_markdown
-from dpexact.audit.visible import visible
+from dpexact.visible import visible
 
 
 def tables(text):
@@ -35,16 +35,17 @@ def codes(cell):
 def test_claims_not_certified_right_are_listed_with_their_witness(report, hostile):
     counts, claims, asked, cases = tables(to_markdown(report))
     assert [row[0].split("<br>")[0] for row in claims[1:]] == (
-        ["**unsound**"] * 2 + ["**inaccurate**"] + ["undecided"] * 2
+        ["**unsound**, gross"] * 2 + ["**inaccurate**, gross"] + ["undecided, invalid", "undecided"]
     )
     verdict, claim, truth, error, origin = claims[1]
-    assert verdict == "**unsound**<br>claim 2"
+    assert verdict == "**unsound**, gross<br>claim 2"
     assert codes(claim) == ["gaussian(1)", "epsilon <= 4.3 at delta = 0.00001"]
     assert codes(truth) == ["4.37717809568122..."]
     assert error.startswith("-1.763")
     assert codes(origin)[:4] == [visible(hostile)] * 3 + ["my claims/a,b.yaml, line 7"]
     assert codes(origin)[4] == "dpexact epsilon 'gaussian(1)' --delta 0.00001 --digits 30"
-    assert counts[1][1:] == ["1", "1", "2", "2", "3"]
+    assert counts[0][1:4] == ["gross", "visible", "rounding"]
+    assert counts[1][1:] == ["2", "0", "0", "0", "0", "2", "2", "3"]
     assert [codes(row[0])[0] for row in asked[1:]] == ["good", "absent", "elsewhere"]
     assert [row[1] for row in cases[1:]] == ["failed", "not asked", "not asked"]
 

@@ -11,7 +11,7 @@ from hypothesis import example, given
 
 from dpexact.audit import audit
 from dpexact.audit.reports.sarif_report import to_sarif, write_sarif
-from dpexact.audit.visible import visible
+from dpexact.visible import visible
 
 SCHEMA = json.loads(Path(__file__).with_name("sarif_subset.schema.json").read_text())
 VALIDATOR = jsonschema.Draft202012Validator(
@@ -109,7 +109,7 @@ def test_what_accountants_did_not_answer_are_notifications(log):
         ("error", "good: gaussian(9): timed out after 30 s (epsilon(9))"),
         ("note", "good: laplace(1): not asked: no Laplace"),
         ("note", "good: zcdp(1): not asked: no zCDP"),
-        ("error", "absent: could not run: package absent is not installed"),
+        ("note", "absent: could not run: package absent is not installed"),
     ]
 
 
@@ -132,3 +132,13 @@ def test_foreign_text_is_text(report_saying, text):
 def test_the_file_is_the_report(report, log, tmp_path):
     write_sarif(report, tmp_path / "report.sarif")
     assert json.loads((tmp_path / "report.sarif").read_bytes().decode("ascii")) == log
+
+
+@pytest.mark.parametrize(
+    ("claimed", "level"), [("0.9", "error"), ("0.9999999", "error"), ("0.9999999999999999", "note")]
+)
+def test_the_level_is_that_of_the_grade(claimed, level):
+    claim = {"mechanism": "pure_dp(1)", "claims": "epsilon", "epsilon": claimed, "delta": 0}
+    log = to_sarif(audit({**claim, "kind": "upper"}))
+    VALIDATOR.validate(log)
+    assert log["runs"][0]["results"][0]["level"] == level

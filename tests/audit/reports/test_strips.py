@@ -9,7 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dpexact.audit import audit
-from dpexact.audit.reports.strips import _Scale, strips
+from dpexact.audit.reports.html_report import to_html
+from dpexact.audit.reports.strips import Scale, tone
+from dpexact.audit.verdicts import GRADES, VERDICTS
 
 PLACE = re.compile(r'<svg x="([0-9.]+)%" y="\d+" overflow="visible"><path class="mark (\w+)"')
 
@@ -24,9 +26,19 @@ def judged(*values, accountant="one 1", kind="upper"):
     )
 
 
+def strips(report):
+    _, _, rest = to_html(report).partition('<section id="errors">')
+    return rest.split("</section>")[0]
+
+
+def test_tones():
+    assert [tone(verdict) for verdict in VERDICTS] == ["bad", "bad", "open", "good", "good"]
+    assert [tone("unsound", grade) for grade in GRADES[:-1]] == ["bad"] * 2 + ["mild"] * 3
+
+
 @given(st.fractions(), st.fractions())
 def test_the_scale_is_monotone_and_odd(first, second):
-    scale = _Scale(-9, 2)
+    scale = Scale(-9, 2)
     low, high = sorted((first, second))
     assert scale.at(low) <= scale.at(high)
     assert abs(scale.at(-low) + scale.at(low) - 100) < 1e-12
@@ -34,7 +46,7 @@ def test_the_scale_is_monotone_and_odd(first, second):
 
 
 def test_the_scale_is_linear_near_0_and_logarithmic_beyond():
-    scale = _Scale(-10, 0)
+    scale = Scale(-10, 0)
     at = [scale.at(Fraction(10) ** power) - 50 for power in (-11, -10, -5, 0, 5)]
     assert [round(place, 9) for place in at] == [0.5, 5, 24.5, 44, 44]
     assert scale.at(float("inf")) == 98
@@ -46,8 +58,8 @@ def test_marks_differ_by_shape_and_side():
     marks = PLACE.findall(text.split('class="strip"')[1])
     assert [(lane, float(place) < 50) for place, lane in marks] == [("bad", True), ("good", False)]
     shapes = dict(re.findall(r'class="mark (\w+)" d="([^"]+)"', text))
-    assert set(shapes) == {"bad", "open", "good"}
-    assert len(set(shapes.values())) == 3
+    assert set(shapes) == {"bad", "mild", "open", "good"}
+    assert len(set(shapes.values())) == 4
 
 
 def test_one_strip_an_accountant_and_the_unnamed_last():
@@ -75,7 +87,7 @@ def test_words_tell_what_is_drawn():
     )
     text = unescape(strips(replace(report, findings=report.findings + undefined.findings)))
     assert (
-        "Relative errors: 4 claims: 3 certified wrong (-50 % to -10 %), 1 right (+100 %), "
+        "Relative errors: 4 claims: 3 wrong, gross or visible (-50 % to -10 %), 1 right (+100 %), "
         "1 without a defined error, not drawn"
     ) in text
 

@@ -63,7 +63,7 @@ def test_the_command_computes_the_truth_again():
     assert arguments[-4:] == ["--direction", "add", "--digits", "30"]
     result = CliRunner().invoke(main, arguments)
     assert result.exit_code == 0
-    assert result.output.startswith("epsilon = ")
+    assert result.output.startswith("epsilon = 0\n")
 
 
 def test_the_command_asks_for_the_digits_that_decided():

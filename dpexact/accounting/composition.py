@@ -1,0 +1,267 @@
+"""What runs, sorted by law: the one place that turns mechanisms into laws.
+
+Gaussians are one Gaussian, equal parameters are counted, and what loses nothing is left out. Rates
+multiply along a chain of samples and nowhere else: ``docs/theory/dominating-pairs.md``,
+Proposition 6.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Final
+
+from dpexact import balls, reals
+from dpexact.accounting.lattice_part import (
+    DiscreteGaussianPart,
+    FinitePart,
+    LatticePart,
+    discrete_laplace,
+    quotient,
+    response,
+    staircase,
+)
+from dpexact.accounting.outcomes import composed
+from dpexact.accounting.pairs.discrete_gaussian import DiscreteGaussian as DiscreteGaussianPair
+from dpexact.accounting.pairs.finite import Atom, Finite
+from dpexact.accounting.pairs.gaussian import Gaussian as GaussianPair
+from dpexact.accounting.pairs.laplace import Laplace as LaplacePair
+from dpexact.accounting.pairs.pair import Pair
+from dpexact.accounting.pairs.response import Response
+from dpexact.accounting.profile import InfiniteLoss
+from dpexact.errors import UnsupportedMechanism
+from dpexact.mechanisms import (
+    GDP,
+    ZCDP,
+    ApproxDP,
+    DiscreteGaussian,
+    DiscreteLaplace,
+    Gaussian,
+    Laplace,
+    Mechanism,
+    Poisson,
+    PureDP,
+    Staircase,
+)
+from dpexact.reals import Real
+
+#: Pairs of mechanisms that no route treats apart: the engines take them as they are.
+PAIRS: Final[dict[type[Mechanism], Callable[[Any], Pair]]] = {}
+
+_ONE: Final = reals.rational(1)
+_ZERO: Final = reals.rational(0)
+
+
+@dataclass(frozen=True)
+class Sample:
+    """A composition that runs, as a whole, on a Poisson sample of rate ``0 < q < 1``."""
+
+    inner: Composition
+    q: Real
+
+
+@dataclass
+class Composition:
+    """Laws with the number of times each runs, every record in all of them, and samples.
+
+    ``noises`` are standard deviations over sensitivities of Gaussians, ``laplace`` sensitivities
+    over scales, ``responses`` the ``eps`` of randomized response, ``masses`` probabilities of
+    revealing everything, ``others`` laws on a lattice of losses, and ``apart`` all other pairs, of
+    which none has an infinite loss.
+    """
+
+    masses: list[tuple[Real, int]] = field(default_factory=list)
+    responses: dict[Real, int] = field(default_factory=dict)
+    others: list[tuple[LatticePart, int]] = field(default_factory=list)
+    laplace: list[tuple[Real, int]] = field(default_factory=list)
+    noises: list[tuple[Real, int]] = field(default_factory=list)
+    apart: list[tuple[Pair, int]] = field(default_factory=list)
+    samples: list[tuple[Sample, int]] = field(default_factory=list)
+
+    @classmethod
+    def of(cls, steps: Iterable[tuple[Mechanism, int]]) -> Composition:
+        """The composition of ``(mechanism, count)``.
+
+        A step that reveals everything stands alone: beside it nothing else matters.
+
+        Raises:
+            UnsupportedMechanism: a part has no dominating pair here.
+        """
+        collected = cls()
+        samples: dict[tuple[Mechanism, Real], int] = {}
+        collected._take(steps, 1, samples)
+        if samples and collected.reveals:
+            return cls(masses=[(_ONE, 1)])
+        for (inner, rate), count in samples.items():
+            inside = cls.of(inner.steps().items())
+            if not inside.is_empty:
+                inside = cls(masses=[(_ONE, 1)]) if inside.reveals else inside
+                collected.samples.append((Sample(inside, rate), count))
+        return collected
+
+    def _take(
+        self,
+        steps: Iterable[tuple[Mechanism, int]],
+        times: int,
+        samples: dict[tuple[Mechanism, Real], int],
+    ) -> None:
+        for step, single in steps:
+            rate, inner, count = _ONE, step, times * single
+            while isinstance(inner, Poisson):
+                rate, inner = rate * inner.q, inner.mechanism
+            if inner is step:
+                self._take_law(step, count)
+            elif rate.fraction == 1:
+                self._take(inner.steps().items(), count, samples)
+            elif balls.sign(rate, "q") != 0:
+                samples[inner, rate] = samples.get((inner, rate), 0) + count
+
+    def _take_law(self, step: Mechanism, count: int) -> None:
+        match step:
+            case ApproxDP(eps, delta):
+                if delta.fraction != 0:
+                    self.masses.append((delta, count))
+                self._respond(eps, count)
+            case ZCDP(rho) if balls.sign(rho, "rho") == 0:
+                pass
+            case PureDP(eps):
+                self._respond(eps, count)
+            case DiscreteLaplace(scale, 1):
+                self._respond(quotient(_ONE, scale), count)
+            case DiscreteLaplace(scale, sensitivity):
+                self.others.append((discrete_laplace(scale, sensitivity), count))
+            case DiscreteGaussian(sigma, sensitivity):
+                self.others.append((DiscreteGaussianPart(sigma, sensitivity), count))
+            case Staircase(eps, gamma, _):
+                self.others.append((staircase(eps, gamma), count))
+            case Laplace(scale, sensitivity):
+                self.laplace.append((quotient(sensitivity, scale), count))
+            case GDP(mu):
+                if balls.sign(mu, "mu") > 0:
+                    self.noises.append((1 / mu, count))
+            case Gaussian(sigma, sensitivity):
+                self.noises.append((sigma / sensitivity, count))
+            case _ if type(step) in PAIRS:
+                self.apart.append((PAIRS[type(step)](step), count))
+            case _:
+                raise UnsupportedMechanism(f"no certified accounting for {step}")
+
+    def _respond(self, eps: Real, count: int) -> None:
+        if balls.sign(eps, "eps") > 0:
+            self.responses[eps] = self.responses.get(eps, 0) + count
+
+    # --- what there is ----------------------------------------------------------------------------
+
+    @property
+    def is_gaussian(self) -> bool:
+        """Whether nothing but Gaussians runs."""
+        finite = self.masses or self.responses or self.others
+        return not (finite or self.laplace or self.apart or self.samples)
+
+    @property
+    def is_finite(self) -> bool:
+        """Whether the laws that every record takes part in lie on lattices."""
+        return not (self.noises or self.laplace or self.apart)
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing runs that loses privacy."""
+        return self.is_gaussian and not self.noises
+
+    @property
+    def reveals(self) -> bool:
+        """Whether a step reveals everything."""
+        return any(mass.fraction == 1 for mass, _ in self.masses)
+
+    @cached_property
+    def mu_squared(self) -> Real:
+        """``mu^2`` of all Gaussians together."""
+        return sum((count / _square(noise) for noise, count in self.noises), _ZERO)
+
+    @cached_property
+    def noise(self) -> Real | None:
+        """The standard deviation over the sensitivity of all Gaussians as one; None without any."""
+        match self.noises:
+            case []:
+                return None
+            case [(noise, 1)]:
+                return noise
+        return 1 / reals.square_root(self.mu_squared)
+
+    @cached_property
+    def mu(self) -> Real | None:
+        """The parameter of all Gaussians together; None without any."""
+        return reals.square_root(self.mu_squared) if self.noises else None
+
+    def infinite(self, add: bool) -> InfiniteLoss:
+        """The mass of infinite loss; samples have none in direction ``add``."""
+        masses = list(self.masses)
+        for sample, count in [] if add else self.samples:
+            inner = sample.inner.infinite(add=False)
+            if inner.masses:
+                masses.append((sample.q * inner.mass, count))
+        return InfiniteLoss(tuple(masses))
+
+    # --- as pairs ---------------------------------------------------------------------------------
+
+    def pairs(self) -> list[tuple[Pair, int]]:
+        """What every record takes part in."""
+        pairs: list[tuple[Pair, int]] = []
+        if self.mu is not None:
+            pairs.append((GaussianPair(self.mu), 1))
+        pairs += [(LaplacePair(rate), count) for rate, count in self.laplace]
+        pairs += self.apart
+        pairs += [(_lattice_pair(part), count) for part, count in self.others]
+        pairs += [(Response(eps, _ZERO), count) for eps, count in self.responses.items()]
+        return pairs + [(Response(_ZERO, mass), count) for mass, count in self.masses]
+
+    def parts(self) -> list[tuple[LatticePart, int]]:
+        """The laws whose losses lie on lattices, those of infinite loss apart."""
+        return [*self.others, *((response(eps), count) for eps, count in self.responses.items())]
+
+    def outcomes(self) -> list[Atom]:
+        """All outcomes of a composition of finite laws, those of infinite loss included."""
+        parts = self.parts()
+        finite = [(part, count) for part, count in parts if isinstance(part, FinitePart)]
+        if not self.is_finite or self.samples or len(finite) < len(parts):
+            raise UnsupportedMechanism("no certified accounting for repeated sampling of this")
+        atoms = composed(finite)
+        kept = _ONE
+        for mass, count in self.masses:
+            kept *= (1 - mass) ** count
+        if self.masses:
+            lost = 1 - kept
+            atoms = [Atom(kept * a.p, kept * a.q) for a in atoms]
+            atoms += [Atom(lost, _ZERO), Atom(_ZERO, lost)]
+        return [a for a in atoms if a.p.fraction != 0 or a.q.fraction != 0]
+
+    def finite_laws(self) -> list[tuple[list[Atom], int]]:
+        """The outcomes of every law that all records take part in, and how often it runs.
+
+        Raises:
+            UnsupportedMechanism: one is not finite.
+        """
+        parts = self.parts()
+        laws = [(list(map(Atom, x.p, x.q)), k) for x, k in parts if isinstance(x, FinitePart)]
+        if not self.is_finite or len(laws) < len(parts):
+            raise UnsupportedMechanism("no certified accounting: the losses share no lattice")
+        return laws
+
+
+def _lattice_pair(part: LatticePart) -> Pair:
+    match part:
+        case FinitePart(p=p, q=q):
+            return Finite.of(p, q)
+        case DiscreteGaussianPart(variance=variance, sensitivity=sensitivity):
+            return DiscreteGaussianPair(variance, sensitivity)
+    raise UnsupportedMechanism("no certified accounting: a lattice law of unknown moments")
+
+
+def _square(x: Real) -> Real:
+    """``x^2``, where a root visibly goes away."""
+    if x.operator == "sqrt":
+        return x.arguments[0]
+    if x.operator == "/":
+        return _square(x.arguments[0]) / _square(x.arguments[1])
+    return x * x

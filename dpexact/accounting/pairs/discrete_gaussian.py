@@ -1,0 +1,135 @@
+"""Discrete Gaussian noise."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Final
+
+from flint import acb, arb
+
+from dpexact.accounting.lattice_part import MAX_ATOMS
+from dpexact.accounting.pairs.finite import tilted
+from dpexact.accounting.pairs.pair import Jet, Masses, Pair, far
+from dpexact.balls import approximate, ball
+from dpexact.errors import UnsupportedMechanism
+from dpexact.reals import Real
+
+#: Above this variance the float estimates are those of the continuous law.
+_SMOOTH: Final = 9.0
+_FLOAT_REACH: Final = 9.0
+_THETA_COST: Final = 12
+
+
+@dataclass(frozen=True)
+class DiscreteGaussian(Pair):
+    """Integers ``x`` of mass proportional to ``e^{-x^2 / (2 variance)}``, shifted.
+
+    ``M(s) = e^{r s / 2} theta_3(i r s / (2 pi shift), tau) / theta_3(0, tau)`` with ``tau = i / (2
+    pi variance)`` and ``r = shift^2 / variance``: the loss is ``r (x / shift + 1/2)``.
+    """
+
+    variance: Real
+    shift: int
+
+    def overlap(self) -> arb:
+        """``1 - sqrt(1 - M(-1/2)^2)``, which is no more by Le Cam's inequality."""
+        affinity = self.moment(-0.5, 0.0).lower()
+        return 1 - (1 - affinity * affinity).sqrt().upper()
+
+    def largest_loss(self) -> arb | None:
+        """Unbounded."""
+        return None
+
+    def _theta(self, s: acb) -> acb:
+        variance = ball(self.variance)
+        z = acb(0, 1) * s * self.shift / (2 * arb.pi() * variance)
+        values = z.modular_theta(acb(0, 1 / (2 * arb.pi() * variance)))
+        found: acb = values[2]
+        return found
+
+    def _moment(self, s: acb, plain: arb) -> acb:
+        half = self.shift**2 / (2 * ball(self.variance))
+        return (half * s).exp() * self._theta(s) / plain
+
+    def moment(self, c: float | Real, accuracy: float) -> arb:
+        """Jacobi's theta function, certified by the ball library."""
+        return self._moment(acb(ball(c)), self._theta(acb(0)).real).real
+
+    def moments(self, c: float, step: float, count: int, accuracy: float) -> list[acb]:
+        """The same at complex points."""
+        plain = self._theta(acb(0)).real
+        rise = arb(step)
+        return [self._moment(acb(arb(c), n * rise), plain) for n in range(count + 1)]
+
+    def cumulant(self, c: float) -> Jet:
+        """That of the Gaussian unless the noise is small.
+
+        Proposes: an estimate by which contours are planned.
+        """
+        variance = approximate(self.variance)
+        half = self.shift**2 / (2 * variance)
+        if variance > _SMOOTH:
+            return Jet(half * c * (c + 1), half * (2 * c + 1), 2 * half)
+
+        def about(order: float) -> Jet:
+            centre = order * self.shift
+            reach = math.ceil(_FLOAT_REACH * math.sqrt(variance)) + 2
+            xs = range(round(centre) - reach, round(centre) + reach + 1)
+            rate = self.shift / variance
+            return tilted(
+                [(x * (2 * centre - x) / (2 * variance), rate * (x + self.shift / 2)) for x in xs]
+            )
+
+        found = about(c)
+        return found._replace(value=found.value - about(0.0).value + half * c)
+
+    def line_cost(self, c: float, accuracy: float) -> tuple[int, float]:
+        """A theta function a node."""
+        rate = self.shift**2 / approximate(self.variance)
+        return _THETA_COST, math.log2(2 + rate * (c + 1))
+
+    # --- tails ------------------------------------------------------------------------------------
+
+    def _spacing(self) -> arb:
+        return self.shift / ball(self.variance)
+
+    def origin(self) -> arb:
+        """The loss of the outcome 0."""
+        return self._spacing() * self.shift / 2
+
+    def _reach(self, tail: float) -> int:
+        """The largest ``|x|`` that is listed."""
+        found = math.ceil(far(tail) * math.sqrt(approximate(self.variance))) + 2
+        # proposes: what is too much work
+        if 2 * found + self.shift > MAX_ATOMS:
+            raise UnsupportedMechanism(
+                f"no certified accounting for a discrete Gaussian of more than {MAX_ATOMS} "
+                "outcomes: sigma is too large"
+            )
+        return found
+
+    def span(self, tail: float) -> tuple[float, float]:
+        """Between the losses of the first and last outcome that are listed."""
+        unit = self.shift / approximate(self.variance)
+        reach, start = self._reach(tail) * unit, unit * self.shift / 2
+        return start - reach, start + reach
+
+    def atoms(self, tail: float) -> tuple[list[Masses], Masses]:
+        r"""The outcomes around 0, of masses ``w_x / W`` and ``w_(x+s) / W``.
+
+        :math:`w_x = e^{-x^2/(2 variance)}`. Beyond ``x`` the ratios of neighbours only fall, so
+        with ``r`` the first of them the rest is at most :math:`w_x r/(1-r)`.
+        """
+        reach, s = self._reach(tail), self.shift
+        factor = -1 / (2 * ball(self.variance))
+        # proposes: how far to list; `beyond` bounds the other weights
+        half = [(factor * (x * x)).exp() for x in range(reach + s + 1)]
+        ratio = (factor * (2 * (reach + s) + 1)).exp()
+        beyond = 2 * half[-1] * ratio / (1 - ratio) * arb(0).union(arb(1))
+        total = 2 * sum(half, arb(0)) - half[0] + beyond
+        masses = [w / total for w in half]
+        # proposes: how far to list; the masses left out are returned beside
+        listed = [(masses[abs(x)], masses[abs(x + s)]) for x in range(-reach - s, reach + 1)]
+        left = [1 - sum((pair[i] for pair in listed), arb(0)) for i in (0, 1)]
+        return listed, (left[0], left[1])

@@ -1,0 +1,165 @@
+"""Finitely many outcomes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Final
+
+from flint import acb, arb
+
+from dpexact.accounting.pairs.pair import Jet, Masses, Pair
+from dpexact.accounting.pairs.power_sums import line_sums
+from dpexact.arguments import Direction
+from dpexact.balls import ball, order, precision
+from dpexact.errors import UnsupportedMechanism
+from dpexact.reals import Real, logarithm, rational
+from dpexact.ternary import Order
+
+_FLOAT_BITS: Final = 64
+_PLANNING_BITS: Final = 256
+
+
+@dataclass(frozen=True, slots=True)
+class Atom:
+    """An outcome of probability ``p`` under P and ``q`` under Q, not both 0."""
+
+    p: Real
+    q: Real
+
+    @property
+    def loss(self) -> Real:
+        """``log(p/q)``, for positive ``p`` and ``q``."""
+        return logarithm(self.p / self.q)
+
+
+def sampled(atoms: Iterable[Atom], q: Real, direction: Direction) -> list[Atom]:
+    """The outcomes on a Poisson sample: ``((1-q) Q + q P, Q)`` for ``remove``, swapped for ``add``.
+
+    ``direction`` is not ``both``.
+    """
+    rest = 1 - q
+    result = []
+    for atom in atoms:
+        mixture = rest * atom.q + q * atom.p
+        pair = (mixture, atom.q) if direction == "remove" else (atom.q, mixture)
+        result.append(Atom(*pair))
+    return result
+
+
+def symmetrised(atoms: list[Atom], q: Real) -> list[Atom]:
+    """The outcomes of the symmetric guarantee ``C_q(f)``, for ``f`` of a symmetric pair.
+
+    They are those of the sample whose loss is positive, their mirror images, and no loss else.
+
+    Raises:
+        UnsupportedMechanism: an outcome's loss cannot be told apart from 0.
+    """
+    rest = rational(1)
+    result = []
+    for atom in sampled(atoms, q, "remove"):
+        difference = order(atom.p, atom.q)
+        if difference is Order.UNDECIDED:
+            raise UnsupportedMechanism("a loss that cannot be told apart from 0")
+        if difference is Order.ABOVE:
+            result += [atom, Atom(atom.q, atom.p)]
+            rest = rest - (atom.p + atom.q)
+    return result if order(rest, rational(0)) is Order.EQUAL else [*result, Atom(rest, rest)]
+
+
+@dataclass(frozen=True)
+class Finite(Pair):
+    """Outcomes, not all of infinite loss; those impossible under ``P`` never matter.
+
+    Moments are asked only where every outcome is possible under both laws.
+    """
+
+    outcomes: tuple[Atom, ...]
+
+    @classmethod
+    def of(cls, p: Iterable[Real], q: Iterable[Real]) -> Finite:
+        """The law of masses ``p`` and ``q``, outcome by outcome."""
+        return cls(tuple(map(Atom, p, q)))
+
+    @property
+    def reverse(self) -> Finite:
+        """The pair ``(Q, P)``."""
+        return Finite(tuple(Atom(a.q, a.p) for a in self.outcomes))
+
+    def infinite(self) -> arb:
+        """The mass of the outcomes impossible under ``Q``."""
+        return sum((ball(a.p) for a in self.outcomes if a.q.fraction == 0), arb(0))
+
+    def _balls(self) -> list[Masses]:
+        kept = (a for a in self.outcomes if a.p.fraction != 0 and a.q.fraction != 0)
+        return [(ball(a.p), ball(a.q)) for a in kept]
+
+    def overlap(self) -> arb:
+        """``sum min(p, q)``."""
+        return sum((arb.min(p, q) for p, q in self._balls()), arb(0))
+
+    def _losses(self) -> list[arb]:
+        return [(p / q).log() for p, q in self._balls()] or [arb(0)]
+
+    def largest_loss(self) -> arb:
+        """The largest ``log(p/q)``; 0 without any."""
+        first, *others = self._losses()
+        for loss in others:
+            first = arb.max(first, loss)
+        return first
+
+    def moment(self, c: float | Real, accuracy: float) -> arb:
+        """``sum p (p/q)^c``."""
+        order = ball(c)
+        return sum((p * (order * (p / q).log()).exp() for p, q in self._balls()), arb(0))
+
+    def moments(self, c: float, step: float, count: int, accuracy: float) -> list[acb]:
+        """All nodes at once."""
+        order, rise = arb(c), arb(step)
+        losses = [(p, (p / q).log()) for p, q in self._balls()]
+        weights = [acb(p * (order * loss).exp()) for p, loss in losses]
+        return line_sums(weights, [acb(0, rise * loss).exp() for _, loss in losses], count)
+
+    @cached_property
+    def _floats(self) -> list[tuple[float, float]]:
+        """``(log p, loss)``."""
+        with precision(_FLOAT_BITS):
+            pairs = [(p.log(), (p / q).log()) for p, q in self._balls()]
+            return [(float(log.mid()), float(loss.mid())) for log, loss in pairs]
+
+    def cumulant(self, c: float) -> Jet:
+        """The tilted law in floats."""
+        return tilted([(log + c * loss, loss) for log, loss in self._floats])
+
+    def line_cost(self, c: float, accuracy: float) -> tuple[int, float]:
+        """One product an outcome and node."""
+        most = max(abs(loss) for _, loss in self._floats)
+        return len(self._floats), math.log2(2 + most * (c + 1))
+
+    # --- tails ------------------------------------------------------------------------------------
+
+    def origin(self) -> arb:
+        """The loss of the first outcome."""
+        return self._losses()[0]
+
+    def atoms(self, tail: float) -> tuple[list[Masses], Masses]:
+        """All of them."""
+        return self._balls(), (arb(0), arb(0))
+
+    def span(self, tail: float) -> tuple[float, float]:
+        """From the lowest loss to the largest."""
+        with precision(_PLANNING_BITS):
+            losses = [float(loss.mid()) for loss in self._losses()]
+        return min(losses), max(losses)
+
+
+def tilted(pairs: list[tuple[float, float]]) -> Jet:
+    """From pairs ``(log weight, loss)``: the log of the total weight, the mean, the variance."""
+    top = max(log for log, _ in pairs)
+    weights = [(math.exp(log - top), loss) for log, loss in pairs]
+    total = sum(w for w, _ in weights)
+    mean = sum(w * loss for w, loss in weights) / total
+    spread = sum(w * (loss - mean) ** 2 for w, loss in weights) / total
+    return Jet(top + math.log(total), mean, spread)

@@ -1,0 +1,139 @@
+"""What an engine may ask of a dominating pair.
+
+Products of pairs stand for adaptive compositions (``docs/theory/dominating-pairs.md``, Theorem 3).
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from typing import ClassVar, NamedTuple, TypeAlias
+
+from flint import acb, arb
+
+from dpexact.balls import ball
+from dpexact.reals import Real
+
+Masses: TypeAlias = tuple[arb, arb]
+"""Probabilities of one event under ``P`` and under ``Q``."""
+Tails: TypeAlias = Callable[[arb], Masses]
+"""``r -> (P(dP/dQ > r), Q(dP/dQ > r))`` of the part of a pair without atoms."""
+
+
+class Jet(NamedTuple):
+    """The value of a function and its first two derivatives."""
+
+    value: float
+    slope: float
+    bend: float
+
+    def along(self, move: float) -> float:
+        """The parabola that osculates the function."""
+        return self.value + move * (self.slope + self.bend * move / 2)
+
+
+class Pair(ABC):
+    """Laws ``(P, Q)`` of one step on neighbouring data, of privacy loss ``Z = log dP/dQ``.
+
+    Balls are certified at the current precision; accuracies are natural logarithms of a relative
+    error. ``cumulant``, ``decay_estimate``, ``line_cost``, ``span`` and ``lost_bits`` are float
+    heuristics, by which work is planned and nothing is decided.
+    """
+
+    #: Over how many points a first lattice spreads the losses.
+    lattice_points: ClassVar[int] = 64
+
+    @property
+    def reverse(self) -> Pair:
+        """The pair ``(Q, P)``, reflected; the same if the pair is symmetric."""
+        return self
+
+    def mass(self) -> arb:
+        """``P(Z finite)``, which for every pair here equals ``Q(Z finite)``."""
+        return arb(1)
+
+    @abstractmethod
+    def overlap(self) -> arb:
+        """A lower bound on ``Int min(P, Q)``."""
+
+    @abstractmethod
+    def largest_loss(self) -> arb | None:
+        """Supremum of the finite losses, None when unbounded."""
+
+    def infinite(self) -> arb:
+        """``P(Z = inf)``."""
+        return arb(0)
+
+    # --- moments: M(s) = E_P[e^{sZ}; Z finite] ----------------------------------------------------
+
+    @property
+    def decays(self) -> bool:
+        """Whether ``M(c + iu)`` tends to zero as ``u`` grows, or what is left of it is small."""
+        return False
+
+    def at(self, s: acb) -> acb:
+        """``M(s)`` for ``Re s > -1``, where it has a closed form."""
+        raise NotImplementedError
+
+    def moment(self, c: float | Real, accuracy: float) -> arb:
+        """``M(c)`` for real ``c > -1``; a float means its exact value."""
+        return self.at(acb(ball(c))).real
+
+    def moments(self, c: float, step: float, count: int, accuracy: float) -> list[acb]:
+        """``M(c + i n step)``, ``n = 0 .. count``, to about ``e^-accuracy M(c)``."""
+        start, rise = arb(c), arb(step)
+        return [self.at(acb(start, n * rise)) for n in range(count + 1)]
+
+    def decayed(self, c: float, u: float, accuracy: float) -> arb:
+        """An upper bound on ``|M(c + iu')|`` for every ``u' >= u``; without decay ``M(c)``."""
+        return self.moment(c, accuracy)
+
+    @abstractmethod
+    def cumulant(self, c: float) -> Jet:
+        """``log M(c)`` and two derivatives, approximately."""
+
+    def decay_estimate(self, c: float) -> Callable[[float], float]:
+        """``u -> log`` of about what ``decayed`` will certify."""
+        value = self.cumulant(c).value
+        return lambda u: value
+
+    @abstractmethod
+    def line_cost(self, c: float, accuracy: float) -> tuple[int, float]:
+        """``(nodes, bits lost to cancellation)`` of one evaluation in ``moments``."""
+
+    # --- tails ------------------------------------------------------------------------------------
+
+    def origin(self) -> arb:
+        """The loss at which a lattice starts."""
+        lowest = self.lowest()
+        assert lowest is not None
+        return lowest
+
+    def lowest(self) -> arb | None:
+        """The infimum of the losses, None when unbounded or not needed."""
+        return None
+
+    def atoms(self, tail: float) -> tuple[list[Masses], Masses]:
+        """Outcomes, all but ``P`` mass about ``tail`` of them, and the masses left out."""
+        return [], (arb(0), arb(0))
+
+    def tails(self, bits: int) -> tuple[Tails, arb] | None:
+        """The tails without atoms, to ``2^-bits``, and their mass; None when there are only atoms.
+
+        At ratios beyond all losses they are the whole mass or nothing.
+        """
+        return None
+
+    def span(self, tail: float) -> tuple[float, float]:
+        """Roughly the losses outside which ``P`` has mass ``tail`` at most."""
+        raise NotImplementedError
+
+    def lost_bits(self) -> int:
+        """Bits that the tails or the atoms lose."""
+        return 0
+
+
+def far(tail: float) -> float:
+    """Proposes: beyond how many standard deviations a normal law has mass ``tail`` at most."""
+    return math.sqrt(2 * math.log(1 / tail)) if tail > 0 else 38.0

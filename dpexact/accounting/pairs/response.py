@@ -1,0 +1,98 @@
+"""Randomized response, with a probability of revealing everything."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from flint import acb, arb
+
+from dpexact.accounting.lattice_part import exponential
+from dpexact.accounting.pairs.finite import Atom
+from dpexact.accounting.pairs.pair import Jet, Masses, Pair
+from dpexact.balls import approximate, ball
+from dpexact.reals import Real, rational
+
+
+@dataclass(frozen=True)
+class Response(Pair):
+    """``approx_dp(epsilon, lost)``: losses ``+-epsilon``, and ``+inf`` with mass ``lost``."""
+
+    epsilon: Real
+    lost: Real
+
+    def mass(self) -> arb:
+        """``1 - lost``."""
+        return 1 - ball(self.lost)
+
+    def overlap(self) -> arb:
+        """``2 (1 - lost) / (1 + e^eps)``."""
+        return 2 * self.mass() / (1 + ball(self.epsilon).exp())
+
+    def largest_loss(self) -> arb | None:
+        """``epsilon``."""
+        return ball(self.epsilon)
+
+    def moment(self, c: float | Real, accuracy: float) -> arb:
+        """``(1 - lost) (e^{eps (1 + c)} + e^{-eps c}) / (1 + e^eps)``."""
+        epsilon, exact = ball(self.epsilon), ball(c)
+        rise, fall = (epsilon * (1 + exact)).exp(), (-epsilon * exact).exp()
+        return self.mass() * (rise + fall) / (1 + epsilon.exp())
+
+    def moments(self, c: float, step: float, count: int, accuracy: float) -> list[acb]:
+        """The same at complex points."""
+        epsilon = ball(self.epsilon)
+        factor = self.mass() / (1 + epsilon.exp())
+        rise, fall = (epsilon * (1 + arb(c))).exp() * factor, (-epsilon * arb(c)).exp() * factor
+        angles = (n * arb(step) * epsilon for n in range(count + 1))
+        turns = (acb(0, angle).exp() for angle in angles)
+        return [rise * turn + fall * turn.conjugate() for turn in turns]
+
+    def cumulant(self, c: float) -> Jet:
+        """Closed form; ``rise`` is the tilted probability of the loss ``+epsilon``."""
+        epsilon = approximate(self.epsilon)
+        rise = 1 / (1 + math.exp(-epsilon * (1 + 2 * c)))
+        ratio = -math.log(rise) - math.log1p(math.exp(-epsilon))
+        value = math.log1p(-approximate(self.lost)) + epsilon * c + ratio
+        return Jet(value, epsilon * (2 * rise - 1), 4 * epsilon**2 * rise * (1 - rise))
+
+    def line_cost(self, c: float, accuracy: float) -> tuple[int, float]:
+        """One exponential a node."""
+        return 1, math.log2(2 + approximate(self.epsilon) * (c + 1))
+
+    @property
+    def outcomes(self) -> tuple[Atom, ...]:
+        """As exact numbers, where no loss is one outcome."""
+        kept, outcomes = 1 - self.lost, []
+        if self.epsilon.fraction == 0:
+            outcomes = [Atom(kept, kept)]
+        else:
+            growth = exponential(self.epsilon)
+            low, high = kept / (1 + growth), kept * growth / (1 + growth)
+            outcomes = [Atom(low, high), Atom(high, low)]
+        if self.lost.fraction != 0:
+            nothing = rational(0)
+            outcomes += [Atom(self.lost, nothing), Atom(nothing, self.lost)]
+        return tuple(outcomes)
+
+    # --- tails ------------------------------------------------------------------------------------
+
+    def infinite(self) -> arb:
+        """``lost``."""
+        return ball(self.lost)
+
+    def lowest(self) -> arb:
+        """``-epsilon``."""
+        return -ball(self.epsilon)
+
+    def atoms(self, tail: float) -> tuple[list[Masses], Masses]:
+        """The two losses."""
+        growth = ball(self.epsilon).exp()
+        low = self.mass() / (1 + growth)
+        high = growth * low
+        return [(low, high), (high, low)], (arb(0), arb(0))
+
+    def span(self, tail: float) -> tuple[float, float]:
+        """Between the losses."""
+        epsilon = approximate(self.epsilon)
+        return -epsilon, epsilon

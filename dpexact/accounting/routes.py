@@ -1,0 +1,348 @@
+"""Which engine accounts for what: one table, read from above.
+
+A route takes a composition in one direction and answers with a profile, with None where the
+composition is not of its kind, or refuses one that is too long for it; then the next is asked. The
+lattice engine takes everything, and stands behind all of them. Engines are imported where they are
+used: a question loads what it needs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from fractions import Fraction
+from typing import TYPE_CHECKING, Final, TypeAlias
+
+from flint import arb
+
+from dpexact import balls, reals
+from dpexact.accounting.classic.guarantees import sampling_of
+from dpexact.accounting.classic.zcdp import is_only_bounded
+from dpexact.accounting.classic.zcdp_profile import ZCDPProfile
+from dpexact.accounting.closed_form import GaussianMixedWithResponse, gaussian_divergence
+from dpexact.accounting.combined import Fallback, FirstToReach, WorseCurve, WorseDirection
+from dpexact.accounting.composition import Composition
+from dpexact.accounting.fixed_size import WORK, fixed_size_bounds
+from dpexact.accounting.optimal import OptimalComposition
+from dpexact.accounting.pairs.finite import Finite, sampled, symmetrised
+from dpexact.accounting.pairs.gaussian import Gaussian
+from dpexact.accounting.pairs.pair import Pair
+from dpexact.accounting.profile import NoLoss, Profile, Repeatable
+from dpexact.arguments import Direction, Method
+from dpexact.errors import UnsupportedMechanism
+from dpexact.mechanisms import FixedSize, Mechanism, Poisson
+from dpexact.reals import Real
+
+if TYPE_CHECKING:
+    from dpexact.accounting.lattice.profile import LatticeProfile
+    from dpexact.accounting.lattice.steps import Step
+
+Route: TypeAlias = Callable[[Composition, Direction], Profile | None]
+
+_ZERO: Final = reals.rational(0)
+#: Work after which a contour without a few digits is given up: a second or two.
+_GLANCE_WORK: Final = 12_000_000
+#: Longest sum over the outcomes of randomized response composed with a Gaussian.
+MAX_TERMS: Final = 20_000
+#: Profiles that answer whatever is asked.
+_UNFAILING: Final = (OptimalComposition, NoLoss, GaussianMixedWithResponse)
+
+
+def profile(
+    mechanism: Mechanism, direction: Direction = "both", method: Method = "auto"
+) -> Profile:
+    """The privacy profile of ``mechanism``'s dominating pair.
+
+    Beside ``zcdp`` it is an upper bound (:class:`~dpexact.accounting.classic.ZCDPProfile`).
+    Without sampling the two directions are the same; with it the larger of both, and no mixture of
+    them, is the answer (``docs/theory/dominating-pairs.md``, Proposition 7). ``method`` may
+    force the contour or the lattice engine where they apply.
+
+    Raises:
+        UnsupportedMechanism: naming the part that no certified method accounts for.
+    """
+    if is_only_bounded(mechanism):
+        if method != "auto":
+            raise UnsupportedMechanism(f"the {method} engine accounts for no zCDP")
+        return ZCDPProfile.of(mechanism)
+    steps = mechanism.steps()
+    if any(isinstance(step, FixedSize) for step in steps):
+        return _fixed_size(steps)
+    composition = Composition.of(steps.items())
+    if direction == "both" and composition.samples:
+        return WorseDirection(*(_one_way(composition, way, method) for way in ("remove", "add")))
+    return _one_way(composition, "remove" if direction == "both" else direction, method)
+
+
+def _one_way(composition: Composition, direction: Direction, method: Method = "auto") -> Profile:
+    """The first route that takes the composition, with the lattice engine behind it."""
+
+    def lattice(share: int = 1) -> LatticeProfile:
+        from dpexact.accounting import on_lattice
+
+        return on_lattice.profile(composition, direction == "add", on_lattice.WORK // share)
+
+    if method == "lattice":
+        return lattice()
+    try:
+        found = _first(ROUTES if method == "auto" else FORCED, composition, direction)
+    except UnsupportedMechanism:
+        if method == "contour":
+            raise
+        return lattice()
+    if method == "contour" or isinstance(found, _UNFAILING):
+        return found
+    from dpexact.accounting.contour.profile import ContourProfile
+
+    if isinstance(found, ContourProfile):
+        glance = ContourProfile(found.composition, found.infinite, _GLANCE_WORK)
+        return Fallback(glance, lambda: lattice(3), found)
+    return Fallback(found, lattice)
+
+
+def _first(routes: Iterable[Route], composition: Composition, direction: Direction) -> Profile:
+    refusal = UnsupportedMechanism("the contour engine needs a Gaussian")
+    for route in routes:
+        try:
+            found = route(composition, direction)
+        except UnsupportedMechanism as error:
+            refusal = error
+        else:
+            if found is not None:
+                return found
+    raise refusal
+
+
+# --- the routes -----------------------------------------------------------------------------------
+
+
+def _response(c: Composition, direction: Direction) -> Profile | None:
+    """Equal responses, with a Gaussian perhaps: sums of binomial probabilities."""
+    if c.samples or c.others or c.laplace or c.apart or len(c.responses) > 1:
+        return None
+    infinite = c.infinite(add=False)
+    eps, count = next(iter(c.responses.items()), (_ZERO, 0))
+    if c.mu is not None:
+        return None if count > MAX_TERMS else GaussianMixedWithResponse(c.mu, infinite, eps, count)
+    return OptimalComposition(eps, count, infinite) if count else NoLoss(infinite)
+
+
+def _revealed(c: Composition, direction: Direction) -> Profile | None:
+    """A step that reveals everything: nothing else matters."""
+    return NoLoss(c.infinite(add=False)) if c.reveals else None
+
+
+def _sampled_once(c: Composition, direction: Direction) -> Profile | None:
+    """One run on a sample: from the profile of what runs (Balle, Barthe, Gaboardi 2018)."""
+    if [count for _, count in c.samples] != [1] or not replace(c, samples=[]).is_empty:
+        return None
+    ((sample, _),) = c.samples
+    if sample.inner.samples:
+        return None
+    from dpexact.accounting.sampled_once import sampled_once
+
+    return sampled_once(_first(ROUTES, sample.inner, direction), sample.q, direction)
+
+
+def _responses(c: Composition, direction: Direction) -> Profile | None:
+    """Different responses: counts on a lattice, meeting in the middle, or a grid of losses."""
+    if c.samples or c.others or not c.is_finite:
+        return None
+    from dpexact.accounting.heterogeneous import different_responses
+
+    return different_responses(tuple(c.responses.items()), c.infinite(add=False))
+
+
+def _laplace(c: Composition, direction: Direction) -> Profile | None:
+    """Laplace noise alone: finite sums if few, else contours and splits."""
+    if c.samples or c.others or c.responses or c.noises or c.apart:
+        return None
+    from dpexact.accounting.laplace import LaplaceParts
+    from dpexact.accounting.laplace_routes import laplace_profile
+
+    return laplace_profile(LaplaceParts(tuple(c.laplace)), c.infinite(add=False))
+
+
+def _single(c: Composition, direction: Direction) -> Profile | None:
+    """One pair: its own tails."""
+    if not c.apart or [count for _, count in c.pairs()] != [1] or c.samples:
+        return None
+    from dpexact.accounting.closed_form import SinglePair
+
+    return SinglePair(c.apart[0][0])
+
+
+def _lattice_law(c: Composition, direction: Direction) -> Profile | None:
+    """Losses on one lattice, perhaps with Gaussian or with Laplace noise: the exact law."""
+    if c.samples or c.apart or (c.noises and c.laplace):
+        return None
+    from dpexact.accounting.contour.profile import ContourProfile
+    from dpexact.accounting.laplace import LaplaceParts, laplace_divergence
+    from dpexact.accounting.laplace_routes import CONTOUR_WORK
+    from dpexact.accounting.lattice_product import LatticeComposition, commensurate
+    from dpexact.accounting.mixed import MixedProfile
+
+    infinite = c.infinite(add=False)
+    common = commensurate(c.parts())
+    if common is None:
+        return None
+    law = LatticeComposition(*common, infinite)
+    if c.mu is not None:
+        mu = c.mu
+
+        def gaussian(epsilon: arb) -> arb:
+            return gaussian_divergence(balls.ball(mu), epsilon)
+
+        return MixedProfile(law, gaussian, None, infinite, "a Gaussian")
+    if not c.laplace:
+        return law
+    parts = LaplaceParts(tuple(c.laplace))
+    largest = None if law.largest is None else law.largest + parts.largest
+    mixed = MixedProfile(law, laplace_divergence(parts), largest, infinite, "Laplace")
+    if parts.few:
+        return mixed
+    return FirstToReach(ContourProfile(tuple(c.pairs()), infinite, CONTOUR_WORK), mixed)
+
+
+def _contour(c: Composition, direction: Direction) -> Profile | None:
+    """Gaussians, sampled or not, with anything; other noise, unsampled: inversion of moments."""
+    gaussian = c.noises or any(sample.inner.noises for sample, _ in c.samples)
+    if not gaussian and (c.samples or not (c.laplace or c.apart)):
+        return None
+    from dpexact.accounting.contour.profile import ContourProfile
+
+    samples = [(_sample(x.inner, x.q, direction), count) for x, count in c.samples]
+    return ContourProfile((*samples, *c.pairs()), c.infinite(add=False))
+
+
+def _sample(inner: Composition, q: Real, direction: Direction) -> Pair:
+    """A sample with moments: of Gaussians, or of a finite law without infinite loss."""
+    from dpexact.accounting.pairs.mixture import GaussianMixture
+
+    if inner.is_gaussian and inner.noise is not None:
+        up, down = (q, _ZERO) if direction == "remove" else (_ZERO, q)
+        return GaussianMixture(inner.noise, up, down)
+    if inner.masses:
+        raise UnsupportedMechanism("the contour engine samples no mass of infinite loss")
+    return Finite(tuple(sampled(inner.outcomes(), q, direction)))
+
+
+def _few_outcomes(c: Composition, direction: Direction) -> Profile | None:
+    """Finite laws, sampled or not, of few combinations of outcomes."""
+    from dpexact.accounting.few_atoms import FewAtoms
+
+    laws = [(sampled(x.inner.outcomes(), x.q, direction), count) for x, count in c.samples]
+    return FewAtoms([*laws, *c.finite_laws()], c.infinite(add=True))
+
+
+ROUTES: Final[tuple[Route, ...]] = (
+    _response,
+    _revealed,
+    _sampled_once,
+    _responses,
+    _laplace,
+    _single,
+    _lattice_law,
+    _contour,
+    _few_outcomes,
+)
+FORCED: Final[tuple[Route, ...]] = (_revealed, _contour)
+
+
+# --- repetitions and samples of a fixed size ------------------------------------------------------
+
+
+def curve(mechanism: Mechanism, direction: Direction = "both") -> Repeatable | None:
+    """What shares work between repetitions of ``mechanism``; None where nothing does."""
+    try:
+        if is_only_bounded(mechanism):
+            return None
+        composition = Composition.of(mechanism.steps().items())
+    except UnsupportedMechanism:
+        return None
+    samples = composition.samples
+    if not samples or not all(sample.inner.is_gaussian for sample, _ in samples):
+        return None
+    ways: tuple[Direction, ...] = ("remove", "add") if direction == "both" else (direction,)
+    from dpexact.accounting.contour.profile import ContourProfile
+
+    curves = [_contour(composition, way) for way in ways]
+    found = [curve for curve in curves if isinstance(curve, ContourProfile)]
+    return found[0] if len(found) == 1 else WorseCurve(*found)
+
+
+def _fixed_size(steps: dict[Mechanism, int]) -> Profile:
+    """Gaussians on fixed-size samples, with Gaussians and responses that see all records."""
+    from dpexact.accounting.lattice.steps import SymmetrisedStep
+
+    plain: list[tuple[Mechanism, int]] = []
+    samples: list[tuple[Mechanism, int]] = []
+    dominating: list[Step] = []
+    for step, count in steps.items():
+        if isinstance(step, Poisson):
+            raise UnsupportedMechanism(
+                "poisson (add/remove neighbours) beside fixed_size (replacement neighbours)"
+            )
+        if not isinstance(step, FixedSize):
+            plain.append((step, count))
+            continue
+        inner = Composition.of(step.mechanism.steps().items())
+        if not inner.is_gaussian:
+            raise UnsupportedMechanism(f"no certified accounting for {step}")
+        if inner.mu is None:
+            continue
+        if step.m == step.n:
+            plain += [(part, count * times) for part, times in step.mechanism.steps().items()]
+            continue
+        rate = reals.rational(Fraction(step.m, step.n))
+        samples.append((Poisson(step.mechanism, rate), count))
+        dominating.append(SymmetrisedStep(Gaussian(inner.mu), rate, count))
+    whole = Composition.of([*plain, *samples])
+    if not samples:
+        return _one_way(whole, "remove")
+    attained = WorseDirection(*(_one_way(whole, way) for way in ("remove", "add")))
+    rest = replace(whole, samples=[])
+    if rest.is_empty and sum(count for _, count in samples) == 1:
+        return attained
+    return fixed_size_bounds(attained, _lattice_above(rest, dominating))
+
+
+def _lattice_above(rest: Composition, dominating: list[Step]) -> LatticeProfile:
+    from dpexact.accounting.lattice.profile import LatticeProfile
+    from dpexact.accounting.lattice.steps import PairStep
+
+    steps = [PairStep(pair, count) for pair, count in rest.pairs()]
+    return LatticeProfile([*steps, *dominating], rest.infinite(add=False), WORK)
+
+
+def symmetric_samples(mechanism: Mechanism) -> Profile:
+    """The profile of ``C_q(f_1) (x) ... (x) C_q(f_k)``, which bounds that of a product of samples.
+
+    A sample of a step with the symmetric trade-off function ``f`` is ``C_q(f)``-DP: with
+    ``q = m/n`` and replacement neighbours (Dong, Roth, Su 2022, Theorem 9), and on a Poisson sample
+    with add/remove neighbours, whose two directions are ``f_q`` and its inverse, both at least
+    ``C_q(f)`` (Bu, Dong, Long, Su 2020).
+
+    Raises:
+        UnsupportedMechanism: no part is a sample, or not of Gaussians or finite laws.
+    """
+    from dpexact.accounting.few_atoms import FewAtoms
+    from dpexact.accounting.lattice.steps import SymmetrisedStep
+
+    sampling_of(mechanism)
+    whole = Composition.of(
+        (Poisson(step.mechanism, reals.rational(Fraction(step.m, step.n))), count)
+        if isinstance(step, FixedSize)
+        else (step, count)
+        for step, count in mechanism.steps().items()
+    )
+    if not whole.samples:
+        raise UnsupportedMechanism("no part is a sample")
+    rest = replace(whole, samples=[])
+    if all(sample.inner.is_gaussian for sample, _ in whole.samples):
+        noises = [(sample.inner.mu, sample.q, count) for sample, count in whole.samples]
+        return _lattice_above(
+            rest, [SymmetrisedStep(Gaussian(mu), q, k) for mu, q, k in noises if mu is not None]
+        )
+    outcomes = [(symmetrised(x.inner.outcomes(), x.q), count) for x, count in whole.samples]
+    return FewAtoms([*outcomes, *rest.finite_laws()], rest.infinite(add=False))

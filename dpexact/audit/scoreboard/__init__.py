@@ -1,0 +1,22 @@
+"""The scoreboard: how each release of each accountant does, by family of mechanisms."""
+
+from dpexact.audit.scoreboard.families import family
+from dpexact.audit.scoreboard.measuring import scoreboard
+from dpexact.audit.scoreboard.page import to_html
+from dpexact.audit.scoreboard.rows import Row, Scoreboard
+from dpexact.audit.scoreboard.saved import of_json, read_scoreboard, to_json
+
+__all__ = [
+    "Row",
+    "Scoreboard",
+    "family",
+    "of_json",
+    "read_scoreboard",
+    "scoreboard",
+    "to_html",
+    "to_json",
+]
+
+
+def __dir__() -> list[str]:
+    return __all__

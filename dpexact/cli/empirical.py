@@ -1,0 +1,195 @@
+"""The verb that bounds epsilon from below, by what an attack saw."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+import dpexact
+from dpexact.cli.errors import EXIT_UNDECIDED
+from dpexact.cli.options import complete_mechanism, json_option
+from dpexact.ternary import Ternary
+
+if TYPE_CHECKING:
+    from dpexact.empirical import LowerBound
+
+_F = TypeVar("_F", bound=Callable[..., Any])
+
+_CODES = {Ternary.HOLDS: 1, Ternary.FAILS: 0, Ternary.UNDECIDED: EXIT_UNDECIDED}
+
+
+def _shared(command: _F) -> _F:
+    """Add the options of every kind of attack."""
+    for option in (
+        json_option,
+        click.option(
+            "--digits",
+            type=click.IntRange(1, 1000),
+            default=15,
+            show_default=True,
+            help="Certified significant digits.",
+        ),
+        click.option(
+            "--mechanism",
+            metavar="EXPR",
+            shell_complete=complete_mechanism,
+            help="What is said to run: its certified epsilon is the other side.",
+        ),
+        click.option(
+            "--looks",
+            type=click.IntRange(1),
+            default=1,
+            show_default=True,
+            help="Attacks, thresholds or runs that this was chosen from; shares out the error.",
+        ),
+        click.option(
+            "--confidence",
+            default="0.95",
+            show_default=True,
+            metavar="C",
+            help="Rational in (0, 1).",
+        ),
+        click.option(
+            "--delta", default="0", show_default=True, metavar="D", help="Rational in [0, 1]."
+        ),
+    ):
+        command = option(command)
+    return command
+
+
+@click.group()
+def empirical() -> None:
+    """Bound epsilon from below, by what an attack saw.
+
+    Each kind of attack has its command. With --mechanism both sides of an audit stand in one
+    report: at least L by the attack, at most U by accounting. L > U convicts the implementation:
+    exit code 1.
+    """
+
+
+@empirical.command()
+@click.option("--tp", required=True, type=int, help="Runs with the record, said to have it.")
+@click.option("--fp", required=True, type=int, help="Runs without the record, said to have it.")
+@click.option("--positives", required=True, type=int, help="Runs with the record.")
+@click.option("--negatives", required=True, type=int, help="Runs without the record.")
+@_shared
+def counts(tp: int, fp: int, positives: int, negatives: int, **terms: Any) -> int:
+    """From true and false positives of many runs (Clopper and Pearson's limits).
+
+    \b
+    Examples:
+      dpexact empirical counts --tp 90 --fp 10 --positives 100 --negatives 100
+      dpexact empirical counts --tp 99 --fp 0 --positives 100 --negatives 100 --looks 3 --json
+      dpexact empirical counts --tp 9 --fp 2 --positives 9 --negatives 9 --mechanism "pure_dp(1)"
+    """
+    from dpexact.empirical import from_counts
+
+    return _report(
+        lambda *shared: from_counts(tp, fp, positives, negatives, *shared),
+        **terms,
+    )
+
+
+@empirical.command()
+@click.argument("file", type=click.Path(path_type=Path))
+@click.option(
+    "--threshold",
+    "thresholds",
+    multiple=True,
+    metavar="T",
+    help='A score from which on it is "member", fixed before; several are as many looks.',
+)
+@click.option(
+    "--split",
+    type=click.IntRange(0),
+    metavar="SEED",
+    help="Choose the threshold on half of the scores, shuffled by SEED; count the others.",
+)
+@_shared
+def scores(file: Path, thresholds: tuple[str, ...], split: int | None, **terms: Any) -> int:
+    """From scores of many runs: FILE is CSV with the columns score and member (1 or 0).
+
+    \b
+    Examples:
+      dpexact empirical scores scores.csv --threshold 0.5 --threshold 0.9 --delta 1e-5
+      dpexact empirical scores scores.csv --split 0 --mechanism "poisson(gaussian(1), 1/10)^100"
+    """
+    from dpexact.empirical import from_scores, read_scores
+
+    members, others = read_scores(file)
+
+    def ask(delta: str, confidence: str, looks: int, digits: int) -> LowerBound:
+        return from_scores(
+            members,
+            others,
+            thresholds,
+            split=split,
+            delta=delta,
+            confidence=confidence,
+            looks=looks,
+            digits=digits,
+        )
+
+    return _report(ask, **terms)
+
+
+@empirical.command()
+@click.option("--canaries", required=True, type=int, help="Each in the data by a fair coin.")
+@click.option("--guesses", required=True, type=int, help="On so many, a number fixed before.")
+@click.option("--correct", required=True, type=int, help="Guesses that were right.")
+@_shared
+def guesses(canaries: int, guesses: int, correct: int, **terms: Any) -> int:
+    """From one run with many canaries (Steinke, Nasr and Jagielski).
+
+    \b
+    Examples:
+      dpexact empirical guesses --canaries 1000 --guesses 100 --correct 95 --delta 1e-5
+      dpexact empirical guesses --canaries 99 --guesses 50 --correct 48 --mechanism "laplace(1)"
+    """
+    from dpexact.empirical import from_guesses
+
+    return _report(
+        lambda *shared: from_guesses(canaries, guesses, correct, *shared),
+        **terms,
+    )
+
+
+def _report(
+    ask: Callable[[str, str, int, int], LowerBound],
+    *,
+    delta: str,
+    confidence: str,
+    looks: int,
+    mechanism: str | None,
+    digits: int,
+    as_json: bool,
+) -> int:
+    """Print the bound, and the other side if there is one; 1 if they convict."""
+    from dpexact.empirical import both_sides
+
+    started = time.perf_counter()
+    attack = ask(delta, confidence, looks, digits)
+    joined = both_sides(attack, mechanism, digits) if mechanism is not None else None
+    seconds = time.perf_counter() - started
+    if as_json:
+        record = {
+            **attack.to_json(digits),
+            **(joined.to_json(digits) if joined else {}),
+            "seconds": round(seconds, 6),
+            "version": dpexact.__version__,
+        }
+        click.echo(json.dumps(record))
+    else:
+        click.echo(joined.sentence if joined else attack.sentence)
+        click.echo(f"  at delta = {delta}, from {attack.outcome}")
+        looked = "one look, declared" if attack.looks == 1 else f"the best of {attack.looks} looks"
+        click.echo(f"  by {attack.epsilon.method}, {looked}, {seconds:.3g} s")
+        if joined:
+            click.echo(f"  of {joined.mechanism} by {joined.upper.method or 'no method'}")
+            click.echo(f"  {joined.verdict}")
+    return _CODES[joined.convicted] if joined else 0

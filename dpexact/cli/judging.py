@@ -1,0 +1,140 @@
+"""What every audit shares: how claims are judged, what is kept, and where the report goes."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+import dpexact
+from dpexact.cli.certifying import certificate_option, certify_audit
+from dpexact.cli.errors import EXIT_INTERRUPTED, fail
+from dpexact.cli.options import SECONDS, cores, digits_option
+from dpexact.cli.report_files import ReportFiles, report_options, tell_actions
+
+if TYPE_CHECKING:
+    from dpexact.audit import Claim, Report
+    from dpexact.audit.journal import Journal
+    from dpexact.audit.runs import AccountantRun
+
+_OPTIONS = (
+    report_options,
+    click.option(
+        "--jobs",
+        type=click.IntRange(1, 1024),
+        help="Claims judged at a time, each in its own process.  [default: one a core]",
+    ),
+    click.option("--scheduler", metavar="ADDRESS", help="Judge on this Dask cluster instead."),
+    click.option(
+        "--timeout",
+        type=SECONDS,
+        default=120,
+        show_default=True,
+        help="Seconds that one claim may take.",
+    ),
+    click.option(
+        "--journal",
+        "journal_file",
+        type=click.Path(path_type=Path),
+        help="Keep answers and findings here as they come; an interrupted audit goes on from it.",
+    ),
+    click.option(
+        "--strict",
+        is_flag=True,
+        help="Exit with 1 for claims that are wrong by a rounding, or invalid, too.",
+    ),
+    certificate_option,
+    digits_option,
+)
+
+_F = TypeVar("_F", bound=Callable[..., Any])
+
+
+def judging_options(command: _F) -> _F:
+    """Add the options that every audit shares: those that :class:`Judging` reads."""
+    for option in reversed(_OPTIONS):
+        command = option(command)
+    return command
+
+
+class Judging:
+    """An audit as the values of :func:`judging_options` want it, wherever its claims come from.
+
+    Raises:
+        InvalidInput: a file cannot be written, or is named twice, or is one of ``others``, which
+            have another part in the audit.
+    """
+
+    def __init__(self, options: Mapping[str, Any], others: Mapping[Path, str]) -> None:
+        from dpexact.files import check_writable
+
+        if options["jobs"] is not None and options["scheduler"] is not None:
+            raise click.UsageError("--jobs: not with --scheduler, whose workers judge")
+        self._options = options
+        self._started = datetime.now(UTC)
+        self.jobs: int = options["jobs"] or cores()
+        self._journal: Path | None = options["journal_file"]
+        self._certificate: Path | None = options["certificate_file"]
+        taken = dict(others)
+        if self._journal is not None:
+            taken[self._journal] = "the journal"
+        if self._certificate is not None:
+            check_writable(self._certificate)
+            taken[self._certificate] = "the certificate"
+        self._files = ReportFiles(options, taken)
+
+    @contextmanager
+    def journal(self) -> Iterator[Journal | None]:
+        """The open journal, if one is kept; an interrupt then says that it keeps what was found."""
+        from dpexact.audit.journal import Journal
+
+        if self._journal is None:
+            yield None
+            return
+        settings = {"dpexact": dpexact.__version__, "digits": self._options["digits"]}
+        try:
+            with Journal(self._journal, settings) as journal:
+                yield journal
+        except KeyboardInterrupt:
+            kept = f"{self._journal} keeps what was found, the same command goes on"
+            fail(f"interrupted; {kept}", EXIT_INTERRUPTED)
+
+    def report(
+        self, claims: Sequence[Claim], runs: Sequence[AccountantRun], journal: Journal | None
+    ) -> Report:
+        """Judge ``claims``, print the report and write its files."""
+        from dpexact.audit.cluster import cluster
+        from dpexact.audit.reports import print_report
+        from dpexact.audit.reports.wording import expectation_sentence
+        from dpexact.audit.runner import audit
+        from dpexact.progress import progress_bar
+
+        scheduler = self._options["scheduler"]
+        with ExitStack() as stack:
+            report = audit(
+                claims,
+                self._options["digits"],
+                jobs=self.jobs,
+                executor=stack.enter_context(cluster(scheduler)) if scheduler else None,
+                timeout=self._options["timeout"],
+                journal=journal,
+                progress=stack.enter_context(progress_bar("judging")),
+                command=shlex.join(["dpexact", *sys.argv[1:]]),
+                runs=runs,
+                strict=self._options["strict"],
+                started=self._started,
+            )
+        self._files.write(report)
+        print_report(report)
+        tell_actions(report)
+        if self._certificate is not None:
+            certify_audit(self._certificate, report)
+        if expected := expectation_sentence(report):
+            click.echo(expected)
+        return report

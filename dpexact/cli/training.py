@@ -1,0 +1,208 @@
+"""The verbs that take a training run as its user knows it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+import dpexact
+from dpexact.cli.options import cores, digits_option, direction_option, json_option, python_option
+from dpexact.cli.plotting import plot_option, plotter
+from dpexact.cli.printing import answer
+from dpexact.enclosure import Enclosure
+
+if TYPE_CHECKING:
+    from dpexact.audit.runner import Report
+    from dpexact.audit.verdicts import Finding
+    from dpexact.mechanisms import Mechanism
+    from dpexact.training.history import Neighbours
+
+
+@click.command()
+@click.option("--sigma", metavar="S", help="Noise multiplier: noise over clipping norm.")
+@click.option("--target-epsilon", metavar="E", help="Find the noise multiplier that meets this.")
+@click.option("--delta", required=True, metavar="D", help="Exact number in [0, 1].")
+@click.option("--rate", metavar="Q", help="Probability that a record is in a batch.")
+@click.option("--steps", metavar="T", help="Number of noisy steps.")
+@click.option("--dataset", metavar="N", help="Number of records.")
+@click.option("--batch", metavar="B", help="Batch size, as given to the framework.")
+@click.option("--epochs", metavar="E", help="Passes over the dataset.")
+@click.option(
+    "--framework",
+    type=click.Choice(["plain", "opacus", "tensorflow-privacy", "jax-privacy"]),
+    default="plain",
+    show_default=True,
+    help="Whose rate and count of steps to take.",
+)
+@click.option(
+    "--sampling",
+    type=click.Choice(["poisson", "ordered"]),
+    default="poisson",
+    show_default=True,
+    help='How batches are made; "ordered": every record once an epoch, in any order.',
+)
+@click.option("--microbatches", is_flag=True, help="Gradients of several records are clipped.")
+@click.option(
+    "--against",
+    multiple=True,
+    metavar="NAME",
+    help='Judge this accountant on the run; "all" for every one that is installed.',
+)
+@python_option
+@plot_option("epsilon over the steps, and the accountants")
+@click.option("--statement", is_flag=True, help="Say the guarantee in plain words.")
+@digits_option
+@direction_option
+@json_option
+def dpsgd(
+    sigma: str | None,
+    target_epsilon: str | None,
+    delta: str,
+    against: tuple[str, ...],
+    pythons: dict[str, str],
+    plot: Path | None,
+    statement: bool,
+    digits: int,
+    direction: str,
+    as_json: bool,
+    **given: Any,
+) -> int:
+    """Epsilon of a training run by DP-SGD, as a framework makes it of what you tell it.
+
+    Give --sigma or --target-epsilon, and --rate with --steps, or --dataset, --batch and --epochs
+    (or --steps). --against lists accountants on the same run, the tightest sound one first.
+
+    \b
+    Examples:
+      dpexact dpsgd --framework opacus --dataset 6000 --batch 60 --epochs 60 --sigma 1 --delta 1e-5
+      dpexact dpsgd --rate 0.01 --steps 1000 --target-epsilon 2 --delta 1e-6 --statement
+      dpexact dpsgd --rate 0.01 --steps 1000 --sigma 1 --delta 1e-6 --against all --plot run.svg
+    """
+    from dpexact.training.frameworks import statement as in_words
+    from dpexact.training.frameworks import training_run
+
+    if (sigma is None) == (target_epsilon is None):
+        raise click.UsageError("give one of --sigma S and --target-epsilon E")
+    draw = plotter(plot, lambda runs: runs.run_figure(mechanism, delta, direction, findings))
+    run = training_run(**given)
+    notes, more = list(run.words), {"framework": given["framework"], "steps": run.steps}
+    more |= {"rate": str(run.rate), "sampling": given["sampling"]}
+    if sigma is None:
+        sigma = dpexact.calibrate(run.template, target_epsilon or "", delta, 7, direction).safe()
+        if not as_json:
+            click.echo(f"sigma = {sigma}, for epsilon = {target_epsilon} at delta = {delta}")
+        more["target_epsilon"] = target_epsilon
+    more["sigma"] = sigma
+    mechanism = run.mechanism(sigma)
+    findings: tuple[Finding, ...] = ()
+    if against:
+        from dpexact.audit.reports.json_report import to_json
+
+        report = _judged(mechanism, delta, direction, against, pythons)
+        findings = report.findings
+        notes += ["accountants on this run, the tightest sound one first:", *_lines(report)]
+        judged = to_json(report)
+        more |= {"against": judged["claims"], "runs": judged["runs"]}
+
+    def say(found: Enclosure) -> None:
+        click.echo("\n" + in_words(run, sigma, found.safe(), delta))
+
+    return answer(
+        lambda: dpexact.epsilon(mechanism, delta, digits, direction),
+        mechanism,
+        digits,
+        as_json,
+        quantity="epsilon",
+        arguments={"delta": delta},
+        direction=direction,
+        notes=notes,
+        more=more,
+        then=[draw, say if statement and not as_json else None],
+    )
+
+
+@click.command()
+@click.argument("file", type=click.Path(path_type=Path))
+@click.option("--delta", required=True, metavar="D", help="Exact number in [0, 1].")
+@click.option(
+    "--neighbours",
+    type=click.Choice(["add-remove", "zero-out", "replace"]),
+    default="add-remove",
+    show_default=True,
+    help="Of a serialised DpEvent.",
+)
+@digits_option
+@direction_option
+@json_option
+def log(
+    file: Path, delta: str, neighbours: Neighbours, digits: int, direction: str, as_json: bool
+) -> int:
+    """Epsilon of what FILE records.
+
+    FILE is CSV with the columns sigma, q and steps; the statement that TensorFlow Privacy prints;
+    or JSON: the history or state_dict() of an accountant of Opacus, or a DpEvent of dp-accounting
+    as an object with class_name.
+
+    \b
+    Example:
+      dpexact log training.csv --delta 1e-5
+    """
+    from dpexact.training.logs import read_log
+
+    mechanism = read_log(file, neighbours=neighbours)
+    return answer(
+        lambda: dpexact.epsilon(mechanism, delta, digits, direction),
+        mechanism,
+        digits,
+        as_json,
+        quantity="epsilon",
+        arguments={"delta": delta},
+        direction=direction,
+        more={"log": str(file)},
+    )
+
+
+def _judged(
+    mechanism: Mechanism,
+    delta: str,
+    direction: str,
+    names: tuple[str, ...],
+    pythons: dict[str, str],
+) -> Report:
+    """What the accountants claim of the run, judged; the tightest sound claim first."""
+    from dpexact.arguments import direction_in
+    from dpexact.audit.live import ask
+    from dpexact.audit.ranking import tightest_first
+    from dpexact.audit.runner import audit
+    from dpexact.audit.workloads import Case
+    from dpexact.progress import progress_bar
+    from dpexact.reals import real
+
+    case = Case(mechanism, "epsilon", real(delta), direction_in(direction))
+    with progress_bar("asking") as progress:
+        claims, runs = ask(names, [case], progress, pythons=pythons, jobs=cores())
+    report = audit(claims, runs=runs)
+    return replace(report, findings=tuple(tightest_first(report.findings)))
+
+
+def _lines(report: Report) -> Iterator[str]:
+    """One line an accountant."""
+    from dpexact.audit.claims import number_text
+    from dpexact.audit.reports.wording import error_text
+    from dpexact.visible import visible
+
+    for finding in report.findings:
+        claim = finding.claim
+        name = claim.id.partition(":")[0]
+        value, error = number_text(claim.claimed), error_text(finding.relative_error)
+        grade = "" if finding.grade == "none" else f" ({finding.grade})"
+        judged = f"{finding.verdict}{grade}, {error}"
+        yield f"  {name} ({claim.kind}): {value}: {judged} ({claim.accountant})"
+    for run in report.runs:
+        reasons = [run.reason, *(skip.reason for skip in run.skipped)]
+        for reason in filter(None, [*reasons, *(failure.reason for failure in run.failures)]):
+            yield f"  {run.name}: {visible(reason).removeprefix(f'accountant {run.name}: ')}"

@@ -1,0 +1,107 @@
+"""The verb that checks certificates by the independent checkers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import click
+
+from dpexact.certificate_checker import MAX_BYTES, Invalid, Unreadable, read
+from dpexact.visible import visible
+
+
+@click.command()
+@click.argument("certificates", nargs=-1, required=True, type=click.Path(path_type=Path))
+def verify(certificates: tuple[Path, ...]) -> int:
+    """Check CERTIFICATES with the independent checkers, and print what is certified.
+
+    The exit code is 1 if one is wrong or cannot be verified, and 2 if one is no certificate.
+
+    \b
+    Examples:
+      dpexact epsilon "poisson(gaussian(1.3), 1/100)^500" --delta 1e-5 --certificate answer.json
+      dpexact verify answer.json
+    """
+    return max(map(_verified, certificates))
+
+
+def _verified(path: Path) -> int:
+    """Check one file and say what came of it; the exit code."""
+    from dpexact.certificate_checker_mpfr.checking import check
+
+    shown = visible(str(path))
+    try:
+        with path.open("rb") as file:
+            document = read(file.read(MAX_BYTES + 1))
+        lines = check(document)
+        told = list(_told(document))
+    except OSError as error:
+        click.echo(f"dpexact: {shown}: cannot read: {error.strerror}", err=True)
+        return 2
+    except Unreadable as error:
+        click.echo(f"dpexact: {shown}: unreadable: {error}", err=True)
+        return 2
+    except Invalid as error:
+        click.echo(f"{shown}: invalid: {error}")
+        return 1
+    except (RecursionError, MemoryError, OverflowError):
+        click.echo(f"{shown}: invalid: beyond the limits of the checkers")
+        return 1
+    left = len(document["uncertified"])
+    without = f", {left} without certificate" if left else ""
+    click.echo(f"{shown}: valid: {len(lines)} verified{without}")
+    for line in told:
+        click.echo(f"  {line}")
+    return 0
+
+
+def _told(document: dict[str, Any]) -> Iterator[str]:
+    """What each statement says and each finding finds, in words that the checkers vouch for.
+
+    Raises:
+        Invalid: the text of a mechanism, which they leave aside, is that of another one.
+    """
+    for statement in document["statements"]:
+        yield _statement(statement)
+    for finding in document["findings"]:
+        claim = f"{finding['kind']} {finding['claimed']}"
+        yield f"{visible(finding['id'])}: {claim}: {finding['verdict']}: " + _statement(
+            finding["statement"]
+        )
+
+
+def _statement(statement: dict[str, Any]) -> str:
+    from dpexact.certificates.trees import mechanism_tree
+    from dpexact.enclosure import Enclosure
+    from dpexact.errors import DpexactError
+    from dpexact.mechanisms import parse
+
+    text, at, quantity = statement["text"], statement["at"], statement["quantity"]
+    try:
+        same = mechanism_tree(parse(text)) == statement["mechanism"]
+    except DpexactError:
+        same = False
+    if not same:
+        raise Invalid("the text is not that of the mechanism")
+    if statement["digits"] == "exact":
+        where = f"= {statement['lower']}"
+    else:
+        ends = Enclosure(Fraction(statement["lower"]), Fraction(statement["upper"]))
+        where = "in [{}, {}]".format(*ends.decimal_bounds(int(statement["digits"]) + 1))
+    way = statement["direction"]
+    argument = "delta" if quantity == "epsilon" else "epsilon"
+    side = "" if way == "both" else f", {way}"
+    return f"{quantity} of {text} at {argument} = {_number(at)}{side} {where}"
+
+
+def _number(tree: Any) -> str:
+    """A real as a certificate writes it, for people."""
+    if isinstance(tree, str):
+        return tree
+    name, *operands = tree
+    if name in "+*/^":
+        return "(" + f" {name} ".join(map(_number, operands)) + ")"
+    return f"{name}({', '.join(map(_number, operands))})" if operands else str(name)

@@ -1,0 +1,93 @@
+"""Files written whole or not at all."""
+
+from __future__ import annotations
+
+import io
+import os
+import secrets
+import stat
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from dpexact.errors import InvalidInput, NotWritten
+from dpexact.visible import visible
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+def write_atomically(path: str | os.PathLike[str], text: str) -> None:
+    """Write ``text`` as UTF-8 to ``path``; a reader sees the old file or the new one.
+
+    Links are followed, the mode of an old file is kept, and devices and pipes are written directly.
+
+    Raises:
+        NotWritten: ``path`` is a directory or cannot be written; nothing has changed then.
+    """
+    write_bytes_atomically(path, text.encode("utf-8"))
+
+
+def write_figure(axes: Axes, path: str | os.PathLike[str]) -> None:
+    """Write the figure of ``axes`` in the format that the suffix of ``path`` names, atomically.
+
+    Raises:
+        InvalidInput: an unknown suffix, or ``path`` cannot be written.
+    """
+    kind = Path(path).suffix.lstrip(".").lower()
+    known = sorted(axes.figure.canvas.get_supported_filetypes())
+    if kind not in known:
+        raise InvalidInput(f"{visible(os.fspath(path))}: suffix must be one of {', '.join(known)}")
+    content = io.BytesIO()
+    axes.figure.canvas.print_figure(content, format=kind, bbox_inches="tight")
+    write_bytes_atomically(path, content.getvalue())
+
+
+def write_bytes_atomically(path: str | os.PathLike[str], content: bytes) -> None:
+    """As :func:`write_atomically`, for bytes."""
+    try:
+        _write(Path(path), content)
+    except (OSError, ValueError) as error:  # ValueError: a NUL in the path
+        reason = getattr(error, "strerror", None) or str(error)
+        raise NotWritten(f"{visible(os.fspath(path))}: cannot write: {reason}") from None
+
+
+def _write(path: Path, content: bytes) -> None:
+    try:
+        mode = path.stat().st_mode
+    except FileNotFoundError:
+        mode = None
+    if mode is not None and not stat.S_ISREG(mode):  # /dev/stdout, a pipe; a directory refuses
+        path.write_bytes(content)
+        return
+    target = path.resolve()
+    temporary = target.with_name(f".{target.name[:100]}.{secrets.token_hex(8)}")
+    try:
+        with temporary.open("xb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        if mode is not None:
+            temporary.chmod(stat.S_IMODE(mode))
+        temporary.replace(target)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+
+
+def check_writable(path: str | os.PathLike[str]) -> None:
+    """Refuse a ``path`` that can plainly not be written, before long work is lost on it.
+
+    Raises:
+        InvalidInput: it is a directory, or its folder does not exist or refuses new files.
+    """
+    target = Path(path)
+    folder = target.resolve().parent
+    if target.is_dir():
+        reason = "it is a directory"
+    elif not folder.is_dir():
+        reason = "its folder does not exist"
+    elif not os.access(folder, os.W_OK):
+        reason = "its folder is not writable"
+    else:
+        return
+    raise InvalidInput(f"{visible(os.fspath(path))}: cannot write: {reason}")

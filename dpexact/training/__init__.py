@@ -1,0 +1,1 @@
+"""From training runs to mechanisms: what frameworks run, and the histories that they keep."""

@@ -1,0 +1,222 @@
+"""What a DP-SGD framework runs, given the numbers that its user writes down.
+
+Frameworks turn a dataset size, a batch size and epochs into a sampling rate and a count of steps,
+each in its own way; the differences move epsilon in the third digit. Every rule here is that of the
+framework's own code (``docs/training.md`` quotes it), floats included.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Final, Literal, TypeAlias, get_args
+
+from dpexact.arguments import MAX_COUNT, integer_in, real_in
+from dpexact.errors import InvalidInput
+from dpexact.mechanisms import Mechanism, gaussian, poisson
+from dpexact.reals import Real, RealLike, rational
+from dpexact.tokens import shorten
+
+Framework: TypeAlias = Literal["plain", "opacus", "tensorflow-privacy", "jax-privacy"]
+Sampling: TypeAlias = Literal["poisson", "ordered"]
+"""``ordered``: every record is in exactly one batch of each epoch, in whatever order."""
+
+FRAMEWORKS: Final[tuple[Framework, ...]] = get_args(Framework)
+SAMPLINGS: Final[tuple[Sampling, ...]] = get_args(Sampling)
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """DP-SGD but for its noise: ``steps`` noisy sums, each of a sample of rate ``rate``.
+
+    ``sensitivity`` is how far one record moves a sum, in units of the clipping norm; ``words`` say
+    how the numbers came about.
+    """
+
+    rate: Real
+    steps: int
+    sensitivity: int = 1
+    words: tuple[str, ...] = ()
+
+    def mechanism(self, sigma: RealLike) -> Mechanism:
+        """The run with noise of ``sigma`` times the clipping norm.
+
+        >>> print(training_run("opacus", dataset=60000, batch=256, epochs=60).mechanism("1.1"))
+        poisson(gaussian(1.1), 1/235)^14100
+        """
+        step: Mechanism = gaussian(sigma, self.sensitivity)
+        if self.rate != rational(1):
+            step = poisson(step, self.rate)
+        return step**self.steps
+
+    @property
+    def template(self) -> str:
+        """The run with a ``?`` in place of the noise."""
+        return str(self.mechanism(1)).replace("gaussian(1", "gaussian(?", 1)
+
+
+def training_run(
+    framework: Framework = "plain",
+    *,
+    rate: RealLike | None = None,
+    steps: RealLike | None = None,
+    dataset: RealLike | None = None,
+    batch: RealLike | None = None,
+    epochs: RealLike | None = None,
+    sampling: Sampling = "poisson",
+    microbatches: bool = False,
+) -> Run:
+    """What ``framework`` runs, given ``rate`` and ``steps``, or ``dataset``, ``batch`` and
+
+    one of ``epochs`` and ``steps``. ``microbatches`` says that gradients of several records are
+    clipped together, so that one record moves a sum by twice the clipping norm.
+
+    Raises:
+        InvalidInput: too few or too many of these, or one out of its domain.
+
+    >>> run = training_run("tensorflow-privacy", dataset=60000, batch=256, epochs=60)
+    >>> run.rate, run.steps
+    (Real('8/1875'), 14063)
+    """
+    _word_in(framework, "framework", FRAMEWORKS)
+    _word_in(sampling, "sampling", SAMPLINGS)
+    if (rate is None) == (dataset is None):
+        raise InvalidInput("rate: give rate and steps, or dataset, batch and epochs or steps")
+    if rate is not None:
+        if batch is not None or epochs is not None or steps is None:
+            raise InvalidInput("rate: goes with steps, and without batch and epochs")
+        run = Run(real_in(rate, "rate", "> 0", "<= 1"), integer_in(steps, "steps", 1, MAX_COUNT))
+    else:
+        if batch is None or (epochs is None) == (steps is None):
+            raise InvalidInput("dataset: goes with batch, and with one of epochs and steps")
+        n = integer_in(dataset if dataset is not None else 0, "dataset", 1)
+        b = integer_in(batch, "batch", 1, n)
+        run = _RULES[framework](n, b, None if epochs is None else _positive(epochs))
+        if steps is not None:
+            run = Run(run.rate, integer_in(steps, "steps", 1, MAX_COUNT), 1, run.words[:1])
+    if sampling == "ordered":
+        if epochs is None:
+            raise InvalidInput("sampling: ordered needs dataset, batch and epochs")
+        passes = math.ceil(_positive(epochs))
+        words = (
+            f"Every record is in exactly one batch of each of {passes:,} epochs, in any order.",
+        )
+        run = Run(rational(1), passes, 1, words)
+    if microbatches:
+        words = (
+            "Several gradients are clipped together: one record moves a sum by twice the norm.",
+        )
+        run = Run(run.rate, run.steps, 2, run.words + words)
+    return run
+
+
+def statement(run: Run, sigma: str, epsilon: str, delta: str) -> str:
+    """The guarantee in plain words: what is promised, to whom, and what is assumed."""
+    if run.rate == rational(1):
+        sampled, assumed = f"Each record is in {run.steps:,} noisy sums of clipped gradients", []
+    else:
+        sampled = (
+            f"Each record is in each of {run.steps:,} noisy sums of clipped gradients with "
+            f"probability {run.rate}, independently of all others"
+        )
+        assumed = ["batches are sampled so; shuffled batches are another mechanism"]
+    assumed += [
+        "the noise is drawn from true randomness, not from floats and a seed",
+        "the size of the dataset, the batch size and the number of steps are public",
+        "nothing else was learnt from the data, neither by choosing parameters nor from "
+        "statistics used in preprocessing",
+    ]
+    return "\n".join(
+        (
+            f"The training is ({epsilon}, {delta})-differentially private if one record is added "
+            "or removed.",
+            f"{sampled}; the noise is Gaussian, {sigma} times the clipping norm.",
+            *run.words,
+            "All intermediate models may be published, not only the last one.",
+            "Epsilon is certified: it is rounded up from an interval that is proved to hold the "
+            "smallest epsilon.",
+            "Assumed: " + "; ".join(assumed) + ".",
+        )
+    )
+
+
+# --- the rules ------------------------------------------------------------------------------------
+
+
+def _plain(dataset: int, batch: int, epochs: Fraction | None) -> Run:
+    rate = Fraction(batch, dataset)
+    words = f"Each record is in a batch with probability {batch}/{dataset}."
+    if epochs is None:
+        return Run(rational(rate), 1, 1, (words,))
+    exact = epochs / rate
+    steps = math.ceil(exact)
+    rounded = "" if exact == steps else f", rounded up from {rational(exact)}"
+    return Run(
+        rational(rate),
+        steps,
+        1,
+        (words, f"{rational(epochs)} epochs are {steps:,} steps{rounded}."),
+    )
+
+
+def _opacus(dataset: int, batch: int, epochs: Fraction | None) -> Run:
+    batches = -(-dataset // batch)
+    made = int(1 / (1 / batches))  # in floats, as UniformWithReplacementSampler does
+    said = f"Opacus: a loader of {batches} batches ({dataset}/{batch} rounded up)"
+    words = [f"{said}, so each record is in a batch with probability 1/{batches}."]
+    steps = 1
+    if epochs is not None:
+        count = integer_in(epochs, "epochs", 1, MAX_COUNT)
+        steps = count * made
+        words.append(f"{count:,} epochs of {made} batches are {steps:,} steps.")
+        if made != batches:
+            words.append(
+                f"Its sampler makes {made} batches an epoch, as 1/(1/{batches}) is below {batches} "
+                f"in floats; its accountant takes 1/{made} for the rate."
+            )
+    return Run(rational(Fraction(1, batches)), steps, 1, tuple(words))
+
+
+def _tensorflow_privacy(dataset: int, batch: int, epochs: Fraction | None) -> Run:
+    words = [
+        f"TensorFlow Privacy: its statement assumes that each record is in a batch with "
+        f"probability {batch}/{dataset}; its training shuffles (see --sampling ordered)."
+    ]
+    steps = 1
+    if epochs is not None:
+        steps = math.ceil(float(epochs) / (batch / dataset))  # in floats, as its statement does
+        words.append(f"{rational(epochs)} epochs are counted as {steps:,} steps.")
+    return Run(rational(Fraction(batch, dataset)), steps, 1, tuple(words))
+
+
+def _jax_privacy(dataset: int, batch: int, epochs: Fraction | None) -> Run:
+    words = [f"JAX Privacy: each record is in a batch with probability {batch}/{dataset}."]
+    steps = 1
+    if epochs is not None:
+        count, each = integer_in(epochs, "epochs", 1, MAX_COUNT), dataset // batch
+        steps = count * each
+        words.append(f"{count:,} epochs of {dataset}//{batch} = {each} steps are {steps:,} steps.")
+    return Run(rational(Fraction(batch, dataset)), steps, 1, tuple(words))
+
+
+_RULES: Final[dict[str, Callable[[int, int, Fraction | None], Run]]] = {
+    "plain": _plain,
+    "opacus": _opacus,
+    "tensorflow-privacy": _tensorflow_privacy,
+    "jax-privacy": _jax_privacy,
+}
+
+
+def _positive(epochs: RealLike) -> Fraction:
+    value = real_in(epochs, "epochs", "> 0").fraction
+    if value is None or value > MAX_COUNT:
+        raise InvalidInput(f"epochs: {shorten(str(epochs))} is not accepted; write a number")
+    return value
+
+
+def _word_in(value: str, name: str, known: tuple[str, ...]) -> None:
+    if value not in known:
+        accepted = ", ".join(known)
+        raise InvalidInput(f"{name}: {shorten(repr(value))} is not accepted; use {accepted}")

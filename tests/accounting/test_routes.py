@@ -1,0 +1,145 @@
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import pytest
+
+import dpexact
+from dpexact import balls, delta
+from dpexact.accounting.closed_form import GaussianMixedWithResponse
+from dpexact.accounting.optimal import OptimalComposition
+from dpexact.accounting.profile import NoLoss, Profile
+from dpexact.accounting.routes import profile
+from dpexact.answers import PrecisionNotReached
+from dpexact.errors import UnsupportedMechanism
+from dpexact.mechanisms import gaussian, parse
+from dpexact.reals import real
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("pure_dp(1)", OptimalComposition),
+        ("approx_dp(1, 0.1)^5 * pure_dp(1)", OptimalComposition),
+        ("approx_dp(1, 0.1) * approx_dp(0, 0.2) * gdp(0)", OptimalComposition),
+        ("approx_dp(0, 0.1)", NoLoss),
+        ("pure_dp(0) * gdp(0)^3", NoLoss),
+        ("approx_dp(0.1, 1)^3 * laplace(1)", NoLoss),
+        ("poisson(gdp(1), 0)^3", NoLoss),
+        ("gdp(log(4)-2*log(2))", NoLoss),
+        ("pure_dp(log(4)-2*log(2))", NoLoss),
+        ("gaussian(2)^5", GaussianMixedWithResponse),
+        ("gaussian(2) * gdp(3) * approx_dp(1, 0.1)", GaussianMixedWithResponse),
+        ("poisson(gaussian(2), 1)", GaussianMixedWithResponse),
+        ("poisson(poisson(pure_dp(2)^3, 1)^2, 1)", OptimalComposition),
+    ],
+)
+def test_the_method(text: str, kind: type) -> None:
+    assert type(profile(parse(text))) is kind
+
+
+def test_equal_parts_are_counted_together() -> None:
+    found = profile(
+        parse("approx_dp(1, 1/7)^5 * (pure_dp(1) * approx_dp(1, 1/9))^2 * approx_dp(0, 1/2)")
+    )
+    assert isinstance(found, OptimalComposition)
+    assert (found.eps, found.count) == (real(1), 9)
+    survival = Fraction(6, 7) ** 5 * Fraction(8, 9) ** 2 * Fraction(1, 2)
+    assert found.infinite.fraction == 1 - survival
+    inner = profile(parse("poisson(pure_dp(2)^3 * gdp(1)^2, 1)^5 * gdp(1)"))
+    assert isinstance(inner, GaussianMixedWithResponse)
+    assert (inner.count, inner.mu) == (15, real("sqrt(11)"))
+
+
+def test_squares_are_exact() -> None:
+    found = profile(parse("gaussian(sqrt(2))^2 * gaussian(3, sqrt(5))^9 * gdp(sqrt(3))"))
+    assert isinstance(found, GaussianMixedWithResponse)
+    assert found.mu == real(3)
+    many = math.prod((gaussian(f"sqrt({i})") for i in range(2, 300)), start=gaussian(1))
+    assert delta(many, 1).digits >= 15
+
+
+@pytest.mark.parametrize(
+    ("text", "named"),
+    [
+        ("poisson(zcdp(1), 1/2)", "poisson(zcdp(1), 0.5)"),
+        ("fixed_size(laplace(1), 1, 2)^3", "fixed_size(laplace(1), 1, 2)"),
+    ],
+)
+def test_what_no_method_accounts_for_is_named(text: str, named: str) -> None:
+    with pytest.raises(UnsupportedMechanism) as caught:
+        profile(parse(text))
+    assert named in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_different_eps_are_never_mistaken_for_equal_ones() -> None:
+    found: Profile = profile(parse("pure_dp(1) * pure_dp(2)"))
+    assert not isinstance(found, OptimalComposition)
+    assert delta("pure_dp(1) * pure_dp(2)", 1).lower > delta("pure_dp(1)^2", 1).upper
+
+
+def test_directions_of_sampled_steps_and_of_others() -> None:
+    remove, add, both = (
+        delta("poisson(gdp(1), 1/10)", 1, direction=way) for way in ("remove", "add", "both")
+    )
+    assert both == remove.larger(add)
+    assert not remove.overlaps(add)
+    assert delta("gdp(1)^2", 1, direction="remove") == delta("gdp(1)^2", 1, direction="add")
+    assert delta("poisson(gdp(1)^2, 1)", 1, direction="add").overlaps(delta("gdp(1)^2", 1))
+    nested = delta("poisson(poisson(gdp(1), 1/2), 1/5)", 1)
+    assert nested.overlaps(both)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "text",
+    [
+        "poisson(gdp(1), 1/10) * laplace(1)",
+        "laplace(1) * gdp(1)",
+        "poisson(laplace(1), 1/10)^2",
+        "poisson(discrete_gaussian(2), 1/10)^3",
+        "poisson(gaussian(1) * laplace(1), 1/10)^3",
+        "poisson(poisson(gaussian(1), 1/2) * pure_dp(1), 1/3)^2",
+        "discrete_gaussian(3) * discrete_gaussian(5) * gaussian(1) * poisson(laplace(1), 3/10)^7",
+        "gdp(1/10) * pure_dp(1/100)^20001",
+        "staircase(1, 1/3)^3 * pure_dp(sqrt(2)) * laplace(3)",
+        "fixed_size(gaussian(1), 1, 10)^3 * laplace(2)",
+    ],
+)
+def test_every_product_has_a_profile(text: str) -> None:
+    try:
+        found = delta(text, "1/5", digits=3)
+    except PrecisionNotReached as error:
+        found = error.best
+    assert 0 < found.lower <= found.upper < 1
+    assert found.digits >= (1 if "fixed" in text else 3)
+
+
+def test_without_loss_no_method_is_needed() -> None:
+    assert delta("poisson(poisson(pure_dp(0), 1/2) * gdp(0), 1/3)^5", 0).upper == 0
+
+
+@pytest.mark.parametrize(
+    ("text", "target", "method", "truth"),
+    [
+        ("poisson(approx_dp(1,1)*laplace(1),1/2)^2", "3/4", "auto", "0"),
+        ("poisson(approx_dp(1,1)*gaussian(1),1/2)^2", "3/4", "auto", "0"),
+        ("poisson(approx_dp(1,1),1/2)^2", "3/4", "lattice", "0"),
+        ("poisson(approx_dp(1,1)*laplace(1),1/2)*pure_dp(10)", "1/2", "auto", "10-log(2)"),
+        ("approx_dp(1,1)*gaussian(1)", "1/2", "auto", "inf"),
+    ],
+)
+def test_what_is_revealed_beside_a_step_that_reveals_everything(text, target, method, truth):
+    """With everything revealed or nothing sampled, the finite losses are those of nothing."""
+    try:
+        found = dpexact.epsilon(text, target, direction="remove", method=method)
+    except PrecisionNotReached as error:
+        found = error.best
+    if truth == "inf":
+        assert found.lower == found.upper == math.inf
+        return
+    value = balls.certify(lambda: balls.ball(real(truth)), 30)
+    assert found.lower <= value.upper
+    assert value.lower <= found.upper < value.upper + 1

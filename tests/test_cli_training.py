@@ -1,0 +1,103 @@
+"""``dpexact dpsgd`` as a user meets it."""
+
+import json
+from fractions import Fraction
+
+import pytest
+from click.testing import CliRunner
+
+import dpexact
+from dpexact.cli import main
+
+RUN = ("--dataset", "600", "--batch", "20", "--epochs", "3", "--delta", "1e-5")
+
+
+def run(*arguments):
+    return CliRunner().invoke(main, ["dpsgd", *arguments])
+
+
+def test_a_run_as_opacus_makes_it():
+    result = run(*RUN, "--sigma", "1.1", "--framework", "opacus")
+    assert result.exit_code == 0
+    first, second, *_ = result.output.splitlines()
+    assert second == "  of poisson(gaussian(1.1), 1/30)^90 at delta = 1e-5"
+    truth = dpexact.epsilon("poisson(gaussian(1.1), 1/30)^90", "1e-5")
+    assert first == f"epsilon <= {truth.safe()}"
+    assert "3 epochs of 30 batches are 90 steps." in result.output
+
+
+def test_json_says_what_ran():
+    record = json.loads(run(*RUN, "--sigma", "2", "--json", "--statement").output)
+    assert record["quantity"] == "epsilon"
+    assert (record["framework"], record["sampling"]) == ("plain", "poisson")
+    assert (record["rate"], record["steps"], record["sigma"]) == ("1/30", 90, "2")
+
+
+@pytest.mark.parametrize("microbatches", [[], ["--microbatches"]])
+def test_noise_for_a_target_certainly_meets_it(microbatches):
+    record = json.loads(run(*RUN, "--target-epsilon", "2", "--json", *microbatches).output)
+    assert Fraction(record["upper"]) <= 2
+    assert Fraction(record["lower"]) > Fraction("1.9999")
+    assert ("gaussian(" + record["sigma"] + ", 2)" in record["mechanism"]) == bool(microbatches)
+    said = run(*RUN, "--target-epsilon", "2", *microbatches).output
+    assert said.startswith(f"sigma = {record['sigma']}, for ")
+
+
+def test_accountants_on_the_same_run_the_tightest_sound_one_first(tmp_path):
+    picture = tmp_path / "run.svg"
+    asked = ("--against", "dp-accounting-rdp", "--against", "dp-accounting-pld")
+    result = run(*RUN, "--sigma", "1", *asked, "--plot", str(picture))
+    assert result.exit_code == 0, result.output
+    lines = result.output.splitlines()
+    pld, rdp = lines[lines.index("accountants on this run, the tightest sound one first:") + 1 :]
+    assert pld.startswith("  dp-accounting-pld (upper): ")
+    assert rdp.startswith("  dp-accounting-rdp (upper): ")
+    assert ": sound, +" in pld
+    assert "<svg" in picture.read_text()
+    judged = json.loads(run(*RUN, "--sigma", "1", *asked, "--json").output)["against"]
+    assert [claim["verdict"] for claim in judged] == ["sound", "sound"]
+    assert judged[0]["id"].startswith("dp-accounting-pld")
+
+
+def test_a_statement():
+    said = run(*RUN, "--sigma", "1", "--statement").output
+    assert "differentially private if one record is added or removed" in said
+
+
+@pytest.mark.parametrize(
+    ("arguments", "named"),
+    [
+        (RUN, "--sigma"),
+        ((*RUN, "--sigma", "1", "--target-epsilon", "1"), "--sigma"),
+        ((*RUN, "--sigma", "0"), "sigma: 0"),
+        ((*RUN, "--sigma", "1", "--rate", "1/2"), "rate"),
+        ((*RUN, "--sigma", "1", "--against", "nobody"), "nobody"),
+        ((*RUN, "--sigma", "1", "--plot", "run.doc"), "suffix"),
+        (("--delta", "1e-5", "--sigma", "1", "--rate", "1/2", "--steps", "2.5"), "steps: 2.5"),
+    ],
+)
+def test_bad_input_is_one_line_and_exit_code_2(arguments, named):
+    result = run(*arguments)
+    assert (result.exit_code, result.stdout, result.stderr.count("\n")) == (2, "", 1)
+    assert named in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "shown"),
+    [
+        (["epsilon", "gaussian(2)^50", "--delta", "1e-5"], "epsilon of gaussian"),
+        (["delta", "pure_dp(1)^3", "--epsilon", "1"], "privacy profile"),
+        (["delta", "gaussian(1)", "--epsilon", "0"], "privacy profile"),
+    ],
+)
+def test_pictures_of_one_answer(tmp_path, arguments, shown):
+    picture = tmp_path / "picture.svg"
+    result = CliRunner().invoke(main, [*arguments, "--plot", str(picture)])
+    assert result.exit_code == 0, result.output
+    assert shown in picture.read_text()
+
+
+def test_a_count_that_is_not_whole_says_what_to_write():
+    result = CliRunner().invoke(main, ["epsilon", "gaussian(1)^(60*60000/256)", "--delta", "1e-5"])
+    assert result.exit_code == 2
+    assert "14062.5 is not accepted; write 14062 or 14063" in result.stderr
