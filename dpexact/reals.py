@@ -298,7 +298,8 @@ def _from_decimal(value: Decimal) -> Real:
     assert isinstance(exponent, int)
     digits = len(value.as_tuple().digits)
     if value and (digits + abs(exponent)) * 3.33 > MAX_BITS:
-        raise InvalidInput(f"number too large: {shorten(str(value))}")
+        size = "small" if value.adjusted() < 0 else "large"
+        raise InvalidInput(f"number too {size}: {shorten(str(value))}")
     return rational(Fraction(value)) if value else rational(0)
 
 
@@ -447,7 +448,8 @@ def read_atom(tokens: Tokens) -> Real:
 def _decimal(tokens: Tokens, token: Token) -> Decimal:
     mantissa, _, exponent = token.text.lower().partition("e")
     if len(exponent) > 9 or len(mantissa) > MAX_BITS:
-        raise tokens.error(f"number too large: {shorten(token.text)}", token)
+        size = "small" if exponent.startswith("-") else "large"
+        raise tokens.error(f"number too {size}: {shorten(token.text)}", token)
     return Decimal(token.text)
 
 

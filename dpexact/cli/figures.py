@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import shlex
-import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -80,7 +78,7 @@ def figure(
         with progress_bar(each.name) as progress:
             data = each.make(Workshop(digits, jobs or cores(), progress))
         metadata = {
-            "command": shlex.join(["dpexact", *sys.argv[1:]]),
+            "command": f"dpexact figure {each.name} --digits {digits}",
             "digits": str(digits),
             **versions(),
         }

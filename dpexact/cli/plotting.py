@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from importlib.util import find_spec
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, TypeVar
@@ -38,14 +37,13 @@ def plotter(
     if path is None:
         return None
     from dpexact.figures import runs
-    from dpexact.figures.drawing import PICTURES, picture
+    from dpexact.figures.drawing import PICTURES, check_matplotlib, picture
     from dpexact.files import check_writable, write_bytes_atomically
 
     file, kind = path, path.suffix.lstrip(".").lower()
     if kind not in PICTURES:
         raise InvalidInput(f"plot: {path}: the suffix must be one of {', '.join(PICTURES)}")
-    if find_spec("matplotlib") is None:
-        raise InvalidInput('plot: needs matplotlib; pip install "dpexact[plot]"')
+    check_matplotlib("plot")
     check_writable(file)
 
     def write(_: Enclosure) -> None:

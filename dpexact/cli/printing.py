@@ -12,6 +12,7 @@ import click
 import dpexact
 from dpexact.answers import PrecisionNotReached
 from dpexact.cli.errors import EXIT_UNDECIDED
+from dpexact.cli.patience import patience
 from dpexact.enclosure import Enclosure
 from dpexact.mechanisms import Mechanism
 from dpexact.mechanisms.base import shown
@@ -44,7 +45,8 @@ def answer(
     started = time.perf_counter()
     problem = ""
     try:
-        found = ask()
+        with patience(quantity):
+            found = ask()
     except PrecisionNotReached as error:
         found, problem = error.best, str(error)
     seconds = time.perf_counter() - started

@@ -143,8 +143,9 @@ def log(
 ) -> int:
     """Epsilon of what FILE records.
 
-    FILE is CSV with the columns sigma, q and steps, or JSON: the history or state_dict() of an
-    accountant of Opacus, or a DpEvent of dp-accounting as an object with class_name.
+    FILE is CSV with the columns sigma, q and steps; the statement that TensorFlow Privacy prints;
+    or JSON: the history or state_dict() of an accountant of Opacus, or a DpEvent of dp-accounting
+    as an object with class_name.
 
     \b
     Example:
@@ -198,7 +199,9 @@ def _lines(report: Report) -> Iterator[str]:
         claim = finding.claim
         name = claim.id.partition(":")[0]
         value, error = number_text(claim.claimed), error_text(finding.relative_error)
-        yield f"  {name} ({claim.kind}): {value}: {finding.verdict}, {error} ({claim.accountant})"
+        grade = "" if finding.grade == "none" else f" ({finding.grade})"
+        judged = f"{finding.verdict}{grade}, {error}"
+        yield f"  {name} ({claim.kind}): {value}: {judged} ({claim.accountant})"
     for run in report.runs:
         reasons = [run.reason, *(skip.reason for skip in run.skipped)]
         for reason in filter(None, [*reasons, *(failure.reason for failure in run.failures)]):

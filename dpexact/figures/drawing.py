@@ -60,17 +60,26 @@ def picture(data: FigureData, kind: str, metadata: dict[str, str]) -> bytes:
     Raises:
         InvalidInput: matplotlib is not installed.
     """
-    try:
-        import matplotlib
-    except ImportError:
-        raise InvalidInput(
-            f'format {kind}: needs matplotlib; pip install "dpexact[plot]"'
-        ) from None
+    check_matplotlib(f"format {kind}")
+    import matplotlib
+
     metadata = {**metadata, "matplotlib": matplotlib.__version__}
     with matplotlib.rc_context(_SETTINGS):
         content = io.BytesIO()
         drawn(data).savefig(content, format=kind, metadata=_metadata(kind, metadata))
     return content.getvalue()
+
+
+def check_matplotlib(what: str) -> None:
+    """Refuse ``what`` where matplotlib is not installed.
+
+    Raises:
+        InvalidInput: it is not.
+    """
+    try:
+        import matplotlib  # noqa: F401
+    except ImportError:
+        raise InvalidInput(f'{what}: needs matplotlib; pip install "dpexact[plot]"') from None
 
 
 def drawn(data: FigureData) -> Figure:

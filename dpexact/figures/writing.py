@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from dpexact.enclosure import Enclosure
 from dpexact.errors import InvalidInput
-from dpexact.figures.drawing import PICTURES, picture
+from dpexact.figures.drawing import PICTURES, check_matplotlib, picture
 from dpexact.figures.model import FigureData, Panel
 from dpexact.files import check_writable, write_bytes_atomically
 
@@ -25,12 +25,15 @@ def formats_in(text: str) -> tuple[str, ...]:
     """The formats of a comma-separated list.
 
     Raises:
-        InvalidInput: one is unknown, or there is none.
+        InvalidInput: one is unknown, or there is none, or a picture needs matplotlib, which is not
+            installed (csv and json do without).
     """
     kinds = tuple(dict.fromkeys(kind.strip().lower() for kind in text.split(",")))
     for kind in kinds:
         if kind not in FORMATS:
             raise InvalidInput(f"format: {kind!r} is not accepted; use {', '.join(FORMATS)}")
+        if kind in PICTURES:
+            check_matplotlib(f"format {kind}")
     return kinds
 
 

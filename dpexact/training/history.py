@@ -116,11 +116,11 @@ class _Reader:
 
     def read(self, event: object) -> Mechanism:
         name = _field(event, "class_name", type(event).__name__)
-        reader = getattr(self, f"_{name}", None) if isinstance(name, str) else None
-        if reader is None:
-            if isinstance(name, str) and name.endswith("DpEvent"):
-                raise _refused(name, "it has no form in the grammar")
+        if not isinstance(name, str) or not name.endswith("DpEvent"):
             raise InvalidInput(f"event: {shorten(repr(event))} is not a DpEvent")
+        reader = getattr(self, f"_{name}", None)
+        if reader is None:
+            raise _refused(name, "it has no form in the grammar")
         found: Mechanism = reader(event)
         return found
 
@@ -169,7 +169,7 @@ class _Reader:
         return self.read(_field(event, "event")) ** count if count else _NOTHING
 
     def _ComposedDpEvent(self, event: object) -> Mechanism:  # noqa: N802
-        return _composed([self.read(part) for part in _field(event, "events")])
+        return _composed([self.read(part) for part in _listed(event, "events")])
 
     def _PoissonSampledDpEvent(self, event: object) -> Mechanism:  # noqa: N802
         self._need("PoissonSampledDpEvent", "add-remove", "zero-out")
@@ -192,8 +192,11 @@ class _Reader:
     def _MixtureOfGaussiansDpEvent(self, event: object) -> Mechanism:  # noqa: N802
         self._need("MixtureOfGaussiansDpEvent", "add-remove", "zero-out")
         masses: dict[Real, Fraction] = {}
-        pairs = zip(_field(event, "sensitivities"), _field(event, "sampling_probs"), strict=True)
-        for reach, mass in pairs:
+        sensitivities = _listed(event, "sensitivities")
+        probabilities = _listed(event, "sampling_probs")
+        if len(sensitivities) != len(probabilities):
+            raise InvalidInput("sampling_probs: there must be one for each of the sensitivities")
+        for reach, mass in zip(sensitivities, probabilities, strict=True):
             moved = real_in(reach, "sensitivities", ">= 0")
             exact = real_in(mass, "sampling_probs", ">= 0", "<= 1").fraction or Fraction(0)
             masses[moved] = masses.get(moved, Fraction(0)) + exact
@@ -233,6 +236,13 @@ def _field(event: object, name: str, default: Any = None) -> Any:
         found = getattr(event, name, default)
     if found is None:
         raise InvalidInput(f"event: {shorten(repr(event))} has no {name}")
+    return found
+
+
+def _listed(event: object, name: str) -> Sequence[Any]:
+    found = _field(event, name)
+    if not isinstance(found, list | tuple):
+        raise InvalidInput(f"{name}: {shorten(repr(found))} is not a list")
     return found
 
 

@@ -180,3 +180,12 @@ def test_an_interrupt_ends_at_once_and_leaves_nothing(tmp_path, jobs, delay):
     said = making.communicate(timeout=60)[1].decode()
     assert (making.returncode, said.strip()) == (130, "dpexact: interrupted")
     assert [path.name for path in (tmp_path / "out").iterdir()] == ["kov-1.csv"]
+
+
+def test_a_file_is_the_same_wherever_it_is_written(tmp_path):
+    found = []
+    for folder in (tmp_path / "here", tmp_path / "there"):
+        result = CliRunner().invoke(main, ["figure", "kov-1", "-o", str(folder), "--format", "csv"])
+        assert result.exit_code == 0, result.output
+        found.append((folder / "kov-1.csv").read_bytes())
+    assert found[0] == found[1]

@@ -17,6 +17,7 @@ import pytest
 import dpexact
 from dpexact.errors import InvalidInput
 from dpexact.training.frameworks import Run, statement, training_run
+from dpexact.training.logs import read_log
 
 SIZES = [(60000, 256), (60000, 250), (1000, 17), (93, 1), (50000, 512), (7, 7), (2100, 10)]
 
@@ -119,6 +120,20 @@ def test_the_statement_of_tensorflow_privacy_accounts_for_this(
         assert float(run.rate.fraction) == step.sampling_probability
         step = step.event
     assert step.noise_multiplier == 1.5 / run.sensitivity
+
+
+@pytest.mark.parametrize("microbatches", [False, True])
+def test_the_printed_statement_is_a_log(tmp_path, microbatches):
+    path = "tensorflow_privacy/privacy/analysis/compute_dp_sgd_privacy_lib.py"
+    library = loaded("compute_dp_sgd_privacy_lib", file_of("tensorflow-privacy", path))
+    file = tmp_path / "statement.txt"
+    file.write_text(
+        library.compute_dp_sgd_privacy_statement(1000, 50, 2.5, 1.5, 1e-5, microbatches)
+    )
+    run = training_run(
+        "tensorflow-privacy", dataset=1000, batch=50, epochs="2.5", microbatches=microbatches
+    )
+    assert read_log(file) == run.mechanism("1.5")
 
 
 # --- JAX Privacy ----------------------------------------------------------------------------------

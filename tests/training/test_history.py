@@ -227,6 +227,17 @@ def test_the_verb(tmp_path):
         ("[" * 100_000, "nested too deep"),
         ('{"class_name": "RepeatAndSelectDpEvent"}', "RepeatAndSelectDpEvent: "),
         ('{"class_name": "GaussianDpEvent", "noise_multiplier": -1}', "noise_multiplier: -1"),
+        ('{"class_name": "ComposedDpEvent", "events": 3}', "events: '3' is not a list"),
+        ('{"class_name": "ComposedDpEvent", "events": [3]}', "'3' is not a DpEvent"),
+        ('{"class_name": "GaussianDpEvent", "noise_multiplier": [1]}', "noise_multiplier: "),
+        (
+            '{"class_name": "MixtureOfGaussiansDpEvent", "standard_deviation": 1,'
+            ' "sensitivities": [1], "sampling_probs": []}',
+            "sampling_probs: ",
+        ),
+        ('{"class_name": "noise"}', "is not a DpEvent"),
+        ('{"history": 3}', "history: not accepted"),
+        ("sigma,q,steps\n1," + "5" * 200_000 + ",1\n", "field larger"),
         ("\udcff", "cannot read"),
     ],
 )
