@@ -24,11 +24,13 @@ from dpexact import balls
 
 
 def binomial_tail(count: int, m: int, success: arb, failure: arb) -> arb:
-    r"""Enclose ``Pr[Bin(count, success) >= m]`` for ``1 <= m <= count``; ``failure = 1 - success``.
+    r"""Enclose ``Pr[Bin(count, success) >= m]`` for any ``m``; ``failure = 1 - success``.
 
     From the side of ``m`` away from the mode: by its terms, or by points on a circle where they are
     many.
     """
+    if not 0 < m <= count:
+        return arb(m <= 0)
     if (count - m) * success < (m + 1) * failure:
         return _upper_tail(count, m, success, failure)
     return 1 - _upper_tail(count, count - m + 1, failure, success)

@@ -19,31 +19,27 @@ import math
 from collections.abc import Iterator
 from fractions import Fraction
 from itertools import product
-from typing import Final, TypeVar
+from typing import Final
 
-from flint import arb, fmpq
+from flint import arb
 
 from dpexact import balls, reals
 from dpexact.accounting.binomial import binomial_tail
-from dpexact.accounting.inverted import ONE, ZERO, InvertedProfile
+from dpexact.accounting.exact_sums import Masses, exact_divergence
 from dpexact.accounting.pairs.finite import Atom
-from dpexact.accounting.profile import EXACT_BITS, InfiniteLoss
-from dpexact.enclosure import Enclosure
+from dpexact.accounting.profile import InfiniteLoss
+from dpexact.accounting.tangents import Tangent, TangentProfile, threshold
 from dpexact.errors import UnsupportedMechanism
-from dpexact.exactness import exp_fraction
 from dpexact.reals import Real
 from dpexact.ternary import Order
 
 #: Most types that are enumerated.
 MAX_TYPES: Final = 20_000
-_MAX_EXACT_TYPES: Final = 2_000
 
 _ZERO: Final = reals.rational(0)
 
-Number = TypeVar("Number", arb, fmpq)
 
-
-class FewAtoms(InvertedProfile):
+class FewAtoms(TangentProfile):
     """Profile of a product of steps, each given by its outcomes and how often it runs.
 
     Outcomes impossible under Q are infinite loss; outcomes impossible under P never matter.
@@ -52,7 +48,12 @@ class FewAtoms(InvertedProfile):
 
     method = "outcomes by type"
 
-    def __init__(self, steps: list[tuple[list[Atom], int]], infinite: InfiniteLoss) -> None:
+    def __init__(
+        self,
+        steps: list[tuple[list[Atom], int]],
+        infinite: InfiniteLoss,
+        largest: Real | None = None,
+    ) -> None:
         masses = list(infinite.masses)
         self.steps: list[tuple[list[Atom], int]] = []
         for atoms, count in steps:
@@ -61,7 +62,7 @@ class FewAtoms(InvertedProfile):
             self.steps.append((finite, count))
         self.steps.sort(key=lambda step: (len(step[0]) > 1, step[1]))
         self.infinite: InfiniteLoss = InfiniteLoss(tuple(masses))
-        self._beside = infinite
+        self.beside = infinite
         *others, (pivot, count) = self.steps
         self.types = math.prod(_types(len(atoms), n) for atoms, n in others)
         self.types *= _types(max(len(pivot) - 1, 1), count)
@@ -69,75 +70,42 @@ class FewAtoms(InvertedProfile):
             raise UnsupportedMechanism(
                 f"no certified accounting for more than {MAX_TYPES} combinations of outcomes"
             )
-        self.largest: Real = _ZERO
-        for atoms, n in self.steps:
-            top = n * _most_revealing(atoms).loss
-            self.largest += top
+        self.lost_bits = max(count for _, count in self.steps).bit_length()
+        self.largest: Real = _ZERO if largest is None else largest
+        for atoms, n in self.steps if largest is None else ():
+            self.largest += n * _most_revealing(atoms).loss
 
-    def delta(self, epsilon: Real, digits: int) -> Enclosure:
-        known = self.only_infinite(epsilon, digits)
-        if known is not None:
-            return known
-        exact = self._delta_fraction(epsilon)
-        if exact is not None:
-            return Enclosure.exact(exact, f"{self.method} (exact)")
-        return balls.certify(
-            lambda: self._delta_ball(balls.ball(epsilon)),
-            digits,
-            lowest=ZERO,
-            highest=ONE,
-            method=self.method,
-        )
-
-    def _delta_ball(self, epsilon: arb) -> arb:
-        return self.infinite.ball() + (1 - self._beside.ball()) * self._finite_ball(epsilon)
-
-    def _finite_ball(self, epsilon: arb) -> arb:
+    def tangent(self, epsilon: arb) -> Tangent:
         *others, (pivot, count) = self.steps
         laws = [[(balls.ball(a.p), balls.ball(a.q)) for a in atoms] for atoms, _ in others]
         fixed = [
             list(enumerate_types(law, n, arb(1))) for law, (_, n) in zip(laws, others, strict=True)
         ]
-        split = _Split(pivot, count)
-        cut, skipped, total = arb(2) ** (-balls.current() - 20), arb(0), arb(0)
+        split, level = _Split(pivot, count), epsilon.exp()
+        cut, p, q, doubt = arb(2) ** (-balls.current() - 20), arb(0), arb(0), arb(0)
         for combination in product(*fixed, split.types()):
             *choices, (left, weight_p, weight_q) = combination
-            for _, p, q in choices:
-                weight_p, weight_q = weight_p * p, weight_q * q
+            for _, type_p, type_q in choices:
+                weight_p, weight_q = weight_p * type_p, weight_q * type_q
             if weight_p < cut:
-                skipped += weight_p
+                doubt += weight_p
                 continue
-            total += split.difference(left, weight_p, weight_q, epsilon)
-        return total + skipped * arb(0).union(arb(1))
+            found = split.tangent(left, weight_p, weight_q, epsilon, level)
+            p, q, doubt = p + found.p, q + found.q, doubt + found.doubt
+        return Tangent(p, q, doubt)
 
-    def _delta_fraction(self, epsilon: Real) -> Fraction | None:
-        """The exact ``delta(epsilon)`` when everything is rational and of moderate size."""
-        lost, level = self.infinite.fraction, exp_fraction(epsilon)
-        beside = self._beside.fraction
-        types = math.prod(_types(len(atoms), n) for atoms, n in self.steps)
-        if lost is None or beside is None or level is None or types > _MAX_EXACT_TYPES:
-            return None
-        laws = []
-        bits = 0
+    def finite_fraction(self, level: Fraction) -> Fraction | None:
+        laws, stride = [], 1
         for atoms, count in self.steps:
-            law = [
-                (_fmpq(a.p.fraction), _fmpq(a.q.fraction))
-                for a in atoms
-                if a.p.fraction is not None and a.q.fraction is not None
-            ]
-            if len(law) < len(atoms):
+            p = [a.p.fraction for a in atoms if a.p.fraction is not None]
+            q = [a.q.fraction for a in atoms if a.q.fraction is not None]
+            if len(p) + len(q) < 2 * len(atoms):
                 return None
-            bits += count * max(int(x.q).bit_length() for pair in law for x in pair)
-            laws.append(list(enumerate_types(law, count, fmpq(1))) if bits <= EXACT_BITS else [])
-        if bits > EXACT_BITS:
-            return None
-        cut, finite = _fmpq(level), fmpq(0)
-        for combination in product(*laws):
-            p, q = fmpq(1), fmpq(1)
-            for _, type_p, type_q in combination:
-                p, q = p * type_p, q * type_q
-            finite += max(p - cut * q, fmpq(0))
-        return lost + (1 - beside) * Fraction(int(finite.p), int(finite.q))
+            # each number of occurrences of an outcome is a digit of the sum of places
+            places = [0, *(stride * (count + 1) ** i for i in range(len(atoms) - 1))]
+            stride *= (count + 1) ** (len(atoms) - 1)
+            laws.append(Masses(places, p, q, count))
+        return exact_divergence(laws, level)
 
 
 class _Split:
@@ -172,45 +140,25 @@ class _Split:
             return
         yield from enumerate_types([(self.mass_p, self.mass_q), *self.others], self.count, arb(1))
 
-    def difference(self, left: int, weight_p: arb, weight_q: arb, epsilon: arb) -> arb:
-        """The most that a test of the number of the more revealing outcome gains."""
+    def tangent(self, left: int, weight_p: arb, weight_q: arb, epsilon: arb, level: arb) -> Tangent:
+        """The best test of the number of the more revealing outcome, among ``left`` steps."""
         loss = (weight_p / weight_q).log() - epsilon
         loss += left * (self.low - (self.mass_p / self.mass_q).log())  # the least of the type
-        level = epsilon.exp() * weight_q
         if self.apart is None:
             if loss > 0:
-                return weight_p - level
+                return Tangent(weight_p, weight_q, arb(0))
             most = weight_p * -(-loss.upper()).expm1()
-            return arb(0) if loss < 0 else arb(0).max(weight_p - level).union(most)
-        crossing = -loss / self.apart
-        if not balls.in_range(crossing):
-            return arb.nan()
-        bounds = balls.to_enclosure(crossing)
-        first, last = math.floor(bounds.lower) + 1, math.floor(bounds.upper) + 1
-        thresholds = sorted({min(max(m, 0), left + 1) for m in (first, last)})
-        if thresholds[-1] - thresholds[0] > 1:
-            return arb.nan()
-        values = []
-        for m in thresholds:
-            p_tail, q_tail = self._tails(left, m)
-            values.append(weight_p * p_tail - level * q_tail)
-        return values[0].union(values[-1])
-
-    def _tails(self, left: int, m: int) -> tuple[arb, arb]:
-        if m > left:
-            return arb(0), arb(0)
-        if m <= 0:
-            return arb(1), arb(1)
+            return Tangent(arb(0), arb(0), most.max(arb(0)))
+        m, doubt = threshold(-loss / self.apart, self.apart, left)
         (p_high, q_high), (p_low, q_low) = self.main
-        return (
-            binomial_tail(left, m, p_high / self.mass_p, p_low / self.mass_p),
-            binomial_tail(left, m, q_high / self.mass_q, q_low / self.mass_q),
-        )
+        p = weight_p * binomial_tail(left, m, p_high / self.mass_p, p_low / self.mass_p)
+        q = weight_q * binomial_tail(left, m, q_high / self.mass_q, q_low / self.mass_q)
+        return Tangent(p, q, p * doubt)
 
 
 def enumerate_types(
-    law: list[tuple[Number, Number]], count: int, one: Number
-) -> Iterator[tuple[int, Number, Number]]:
+    law: list[tuple[arb, arb]], count: int, one: arb
+) -> Iterator[tuple[int, arb, arb]]:
     """``(n, P, Q)`` of each type of ``count`` draws: the first outcome occurs ``n`` times.
 
     P and Q are the multinomial probabilities; ``law`` need not sum to 1.
@@ -219,8 +167,8 @@ def enumerate_types(
 
 
 def _extend(
-    law: list[tuple[Number, Number]], left: int, p: Number, q: Number
-) -> Iterator[tuple[int, Number, Number]]:
+    law: list[tuple[arb, arb]], left: int, p: arb, q: arb
+) -> Iterator[tuple[int, arb, arb]]:
     if len(law) == 1:
         yield left, p * law[0][0] ** left, q * law[0][1] ** left
         return
@@ -248,8 +196,3 @@ def _most_revealing(atoms: list[Atom]) -> Atom:
             case Order.UNDECIDED:
                 raise UnsupportedMechanism("the largest loss cannot be told from the next")
     return top
-
-
-def _fmpq(value: Fraction | None) -> fmpq:
-    assert value is not None
-    return fmpq(value.numerator, value.denominator)

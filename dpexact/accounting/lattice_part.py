@@ -61,8 +61,8 @@ class LatticePart(ABC):
     def spread(self, theta: float) -> float:
         """About the standard deviation of the tilted law in units of the lattice."""
 
-    def fractions(self) -> tuple[int, list[Fraction], list[Fraction]] | None:
-        """``(first, P, Q)``, the exact masses if all are rational."""
+    def fractions(self) -> tuple[list[Fraction], list[Fraction]] | None:
+        """``(P, Q)``, the exact masses if all are rational."""
         return None
 
 
@@ -109,10 +109,10 @@ class FinitePart(LatticePart):
         mean = sum(i * w for i, w in enumerate(weights))
         return math.sqrt(sum((i - mean) ** 2 * w for i, w in enumerate(weights)))
 
-    def fractions(self) -> tuple[int, list[Fraction], list[Fraction]] | None:
+    def fractions(self) -> tuple[list[Fraction], list[Fraction]] | None:
         p = [x.fraction for x in self.p if x.fraction is not None]
         q = [x.fraction for x in self.q if x.fraction is not None]
-        return (0, p, q) if len(p) == len(q) == len(self.p) else None
+        return (p, q) if len(p) == len(q) == len(self.p) else None
 
 
 class DiscreteGaussianPart(LatticePart):

@@ -20,20 +20,21 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Final
 
-from flint import arb, arb_poly, fmpq, fmpq_poly
+from flint import arb, arb_poly
 
 from dpexact import balls
-from dpexact.accounting.inverted import ONE, ZERO, InvertedProfile
+from dpexact.accounting.exact_sums import Masses, exact_divergence
+from dpexact.accounting.inverted import ZERO
 from dpexact.accounting.lattice_part import MAX_ATOMS, LatticePart
 from dpexact.accounting.minimum import minimise
-from dpexact.accounting.profile import EXACT_BITS, InfiniteLoss
-from dpexact.enclosure import Enclosure
+from dpexact.accounting.profile import InfiniteLoss
+from dpexact.accounting.tangents import Tangent, TangentProfile
 from dpexact.errors import UnsupportedMechanism
-from dpexact.exactness import exact_ratio, exp_fraction
+from dpexact.exactness import exact_ratio
 from dpexact.reals import Real
 
-#: The exact answer is written out while coefficients times bits stay below this.
-_EXACT_WORK: Final = 1 << 24
+#: A law of so few points is composed once, as it is, and serves every epsilon.
+SHORT: Final = 3000
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +44,12 @@ class Strided:
     part: LatticePart
     count: int
     stride: int
+
+    @property
+    def extent(self) -> float:
+        """About how many points of the lattice its losses cover."""
+        top = self.part.highest
+        return math.inf if top is None else top * self.count * self.stride
 
 
 def commensurate(
@@ -70,16 +77,18 @@ def commensurate(
     ]
 
 
-class LatticeComposition(InvertedProfile):
+class LatticeComposition(TangentProfile):
     """Profile of a product of lattice parts, with any mass of infinite loss."""
 
     def __init__(self, unit: Real, parts: list[Strided], infinite: InfiniteLoss) -> None:
         self.unit = unit
         self.parts = parts
-        self.infinite = infinite
+        self.infinite = self.beside = infinite
         self.method = "lattice law"
         self.origin: Fraction = sum((s.part.origin * s.count * s.stride for s in parts), ZERO)
         self.largest: Real | None = self._largest()
+        self.lost_bits = 4 + max(0, -math.floor(balls.approximate_log(self.unit) / math.log(2)))
+        self._extent: float = sum(s.extent for s in parts)
         self._laws: dict[tuple[Fraction, int], tuple[_Run, arb]] = {}
 
     def _largest(self) -> Real | None:
@@ -103,73 +112,30 @@ class LatticeComposition(InvertedProfile):
 
     # --- delta ----------------------------------------------------------------------------------
 
-    def delta(self, epsilon: Real, digits: int) -> Enclosure:
-        known = self.only_infinite(epsilon, digits)
-        if known is not None:
-            return known
-        exact = self._delta_fraction(epsilon)
-        if exact is not None:
-            return Enclosure.exact(exact, f"{self.method} (exact)")
-        theta, lost_bits = self._planned(balls.approximate(epsilon))
-        return balls.certify(
-            lambda: self._delta_ball(balls.ball(epsilon), theta),
-            digits,
-            lowest=ZERO,
-            highest=ONE,
-            method=self.method,
-            lost_bits=lost_bits,
-        )
-
-    def _planned(self, epsilon: float) -> tuple[Fraction, int]:
-        """A tilt, and the bits lost to differences of terms and to exponentials of both."""
-        try:
-            theta = self._tilt(epsilon)
-            lost = max(0.0, -math.log2(balls.approximate(self.unit)))
-            return theta, math.ceil(lost + math.log2(1 + float(theta) * epsilon))
-        except (ValueError, OverflowError):  # beyond floats
-            return ZERO, 64
-
-    def near(self, delta: Real) -> Fraction:
-        """Proposes: the least epsilon of all Chernoff bounds, in floats."""
-        with balls.precision(64):
-            left = balls.ball(delta) - self.infinite.ball()
-            log_delta = float((left if left > 0 else balls.ball(delta)).log().mid())
-
-        def epsilon(theta: float) -> float:
-            return (self._log_bound(theta) - log_delta) / theta
-
-        least = epsilon(2.0 ** minimise(lambda x: epsilon(2.0**x), -20.0, 20.0))
-        return Fraction(least) if 2.0**-100 < least < 2.0**100 else ONE
-
-    def _log_bound(self, theta: float) -> float:
-        """About ``log(K(theta) M(theta))``."""
-        moment = sum(s.count * s.part.log_moment(theta) for s in self.parts)
-        return moment + theta * math.log(theta) - (1 + theta) * math.log1p(theta)
-
-    def _delta_ball(self, epsilon: arb, theta: Fraction) -> arb:
+    def tangent(self, epsilon: arb) -> Tangent:
+        theta = self._tilt(epsilon)
         law, moment = self._law(theta)
         unit, tilt = balls.ball(self.unit), balls.ball(theta)
         start = unit * balls.ball(self.origin + law.first) - epsilon
         if not balls.in_range(-start / unit):
-            return arb.nan()
+            return Tangent(arb.nan(), arb.nan(), arb.nan())
         crossing = balls.to_enclosure(-start / unit)
         size = len(law.masses)
         unclear = min(max(math.floor(crossing.lower), 0), size)
         first = min(max(math.floor(crossing.upper) + 1, 0), size)
-        total = arb(0)
+        doubt = law.dropped * kernel_bound(tilt)
         for i in range(unclear, first):
-            # a ball that holds 0 gives a term that holds 0, as it should
             excess = start + i * unit
-            if not excess <= 0:
-                total += law.masses[i] * -(-excess).expm1() * (-tilt * excess).exp()
+            gain = law.masses[i] * -(-excess).expm1() * (-tilt * excess).exp()
+            doubt += gain.max(arb(0))
+        p = q = arb(0)
         if first < size:
             kept, excess = arb_poly(law.masses[first:]), start + first * unit
-            for sign, rate in ((1, tilt), (-1, 1 + tilt)):
-                total += sign * (-rate * excess).exp() * kept((-rate * unit).exp())
-        total += law.dropped * arb(0).union(kernel_bound(tilt))
-        finite = moment * (-tilt * epsilon).exp() * total
-        lost = self.infinite.ball()
-        return lost + (1 - lost) * finite
+            p, q = (
+                (-rate * excess).exp() * kept((-rate * unit).exp()) for rate in (tilt, 1 + tilt)
+            )
+        scale = moment * (-tilt * epsilon).exp()
+        return Tangent(scale * p, scale * q * (-epsilon).exp(), (scale * doubt).upper())
 
     def _law(self, theta: Fraction) -> tuple[_Run, arb]:
         """The composed tilted law at the current precision, and its moment."""
@@ -182,77 +148,65 @@ class LatticeComposition(InvertedProfile):
 
     def _composed(self, theta: Fraction) -> tuple[_Run, arb]:
         self._check_length(theta)
-        cut = arb(2) ** (-balls.current() - 10)
-        law, moment = _Run(0, [arb(1)], arb(0)), arb(1)
+        # proposes: what is cut; whatever it is is counted as dropped
+        cut = arb(2) ** (-balls.current() - 10) if self._extent > SHORT else arb(0)
+        runs, moment = [_Run(0, [arb(1)], arb(0))], arb(1)
         for s in self.parts:
             step = s.part.tilted(theta)
             run = _power(_Run(step.first, step.masses, step.dropped), s.count, cut)
-            law = law.times(run.stretched(s.stride), cut)
+            runs.append(run.stretched(s.stride))
             moment *= step.moment**s.count
-        return law, moment
+        while len(runs) > 1:  # the shortest ones first
+            runs.sort(key=lambda run: -len(run.masses))
+            runs.append(runs.pop().times(runs.pop(), cut))
+        return runs[0], moment
 
     def _check_length(self, theta: Fraction) -> None:
         width = math.sqrt(2 * balls.current() * math.log(2))
         # proposes: what is too much work
-        if 2 * width * self._spread(float(theta)) > MAX_ATOMS:
+        if 2 * width * self.spread(float(theta)) > MAX_ATOMS:
             raise UnsupportedMechanism(
                 f"no certified accounting on a lattice of more than {MAX_ATOMS} points"
             )
 
-    def _tilt(self, epsilon: float) -> Fraction:
+    def _tilt(self, epsilon: arb) -> Fraction:
         """Roughly the ``theta`` that balances the sum, coarse so that laws are used again.
 
         Proposes: a tilt; every ``theta >= 0`` is valid, with what was dropped bounded for it.
         A shift of ``theta`` by ``1/std(loss)`` moves the tilted law by its own width, no farther.
         """
-
-        def bound(theta: float) -> float:
-            return self._log_bound(theta) - theta * epsilon
-
-        exponent = minimise(lambda x: bound(2.0**x), -20.0, 20.0)
-        if exponent < -6:
+        if self._extent <= SHORT:
             return ZERO
-        theta = Fraction(round(2.0 ** (round(4 * exponent) / 4 + 10)), 1 << 10)
-        width = self._spread(2.0**exponent) * balls.approximate(self.unit)
-        step = Fraction(2) ** -math.ceil(math.log2(max(width, 1.0)))
-        if 8 * step < theta:
-            return round(Fraction(2.0**exponent) / step) * step
-        return theta
+        near = float(epsilon.mid())
+        try:
+            exponent = minimise(lambda x: self._log_bound(2.0**x) - 2.0**x * near, -20.0, 20.0)
+            if exponent < -6:
+                return ZERO
+            theta = Fraction(round(2.0 ** (round(4 * exponent) / 4 + 10)), 1 << 10)
+            width = self.spread(2.0**exponent) * balls.approximate(self.unit)
+            step = Fraction(2) ** -math.ceil(math.log2(max(width, 1.0)))
+        except (ValueError, OverflowError):  # beyond floats
+            return ZERO
+        return round(Fraction(2.0**exponent) / step) * step if 8 * step < theta else theta
 
-    def _spread(self, theta: float) -> float:
+    def _log_bound(self, theta: float) -> float:
+        """About ``log(K(theta) M(theta))``."""
+        moment = sum(s.count * s.part.log_moment(theta) for s in self.parts)
+        return moment + theta * math.log(theta) - (1 + theta) * math.log1p(theta)
+
+    def spread(self, theta: float) -> float:
         """About the standard deviation of the tilted law in units of the lattice."""
         return math.sqrt(sum((s.part.spread(theta) * s.stride) ** 2 * s.count for s in self.parts))
 
-    # --- exact ----------------------------------------------------------------------------------
-
-    def _delta_fraction(self, epsilon: Real) -> Fraction | None:
-        """The exact ``delta(epsilon)`` when everything is rational and of moderate size."""
-        lost, level = self.infinite.fraction, exp_fraction(epsilon)
-        if lost is None or level is None:
-            return None
-        bits = length = 0
+    def finite_fraction(self, level: Fraction) -> Fraction | None:
         laws = []
         for s in self.parts:
             law = s.part.fractions()
             if law is None:
                 return None
-            first, p, q = law
-            common = math.lcm(*(x.denominator for x in p + q))
-            bits += common.bit_length() * s.count
-            length += len(p) * s.count * s.stride
-            laws.append((first, p, q))
-        if bits > EXACT_BITS or length * bits > _EXACT_WORK:
-            return None
-        p_law, q_law = fmpq_poly([1]), fmpq_poly([1])
-        for s, (_, p, q) in zip(self.parts, laws, strict=True):
-            p_law *= _polynomial(p, s.stride) ** s.count
-            q_law *= _polynomial(q, s.stride) ** s.count
-        cut, finite = fmpq(level.numerator, level.denominator), fmpq(0)
-        for p_mass, q_mass in zip(p_law.coeffs(), q_law.coeffs(), strict=True):
-            gain = p_mass - cut * q_mass
-            if gain > 0:
-                finite += gain
-        return lost + (1 - lost) * Fraction(int(finite.p), int(finite.q))
+            p, q = law
+            laws.append(Masses(range(0, len(p) * s.stride, s.stride), p, q, s.count))
+        return exact_divergence(laws, level)
 
 
 @dataclass(frozen=True, slots=True)
@@ -308,9 +262,3 @@ def kernel_bound(theta: arb) -> arb:
     if theta == 0:
         return arb(1)
     return (theta * theta.log() - (1 + theta) * (1 + theta).log()).exp()
-
-
-def _polynomial(masses: list[Fraction], stride: int) -> fmpq_poly:
-    spaced = [fmpq(0)] * ((len(masses) - 1) * stride + 1)
-    spaced[::stride] = [fmpq(x.numerator, x.denominator) for x in masses]
-    return fmpq_poly(spaced)

@@ -32,10 +32,12 @@ def read_claims(path: str | os.PathLike[str]) -> list[Claim]:
 
     The suffix tells the format (``.yaml``, ``.yml``, ``.json``, ``.csv``); without one of these the
     content does. YAML and JSON hold the list under the one top-level key ``claims``, CSV holds one
-    claim a row under a header. The keys of a claim are ``mechanism``, ``claims`` (``epsilon`` or
-    ``delta``: which of the two is claimed), ``epsilon``, ``delta``, ``kind``, and optionally
+    claim a row under a header. The keys of a claim are ``mechanism``, ``claims`` (``epsilon``,
+    ``delta``, ``beta`` or ``renyi``: what is claimed), the claimed value under that name, what it
+    is claimed at under ``delta``, ``epsilon``, ``alpha`` or ``order``, ``kind``, and optionally
     ``source``, ``tolerance`` (of estimates), ``direction``, ``id``, ``accountant`` (package and
-    version) and ``expect`` (the expected verdict). The claimed value may be ``inf``.
+    version), ``expect`` (the expected verdict), and ``contract`` with its errors, as in
+    :class:`dpexact.audit.Contract`. The claimed value may be ``inf``.
 
     Raises:
         InvalidInput: one line that names the file, the line and the key.

@@ -11,7 +11,8 @@ from dpexact.tokens import shorten
 
 _KINDS: Final[dict[str, Kind]] = {"<=": "upper", ">=": "lower", "~": "estimate"}
 _SENTENCE: Final = re.compile(
-    r"\s*(epsilon|delta)\s*(<=|>=|~)\s*(.+?)\s+of\s+(.+)\s+at\s+(epsilon|delta)\s*=?\s*(.+?)"
+    rf"\s*({'|'.join(ARGUMENTS)})\s*(<=|>=|~)\s*(.+?)\s+of\s+(.+)"
+    rf"\s+at\s+({'|'.join(ARGUMENTS.values())})\s*=?\s*(.+?)"
     r"(?:\s+by\s+(.+?))?\s*",
     re.DOTALL,
 )

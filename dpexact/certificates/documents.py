@@ -83,6 +83,8 @@ def _document(
 
 def _finding(name: str, finding: Finding) -> dict[str, Any]:
     claim = finding.claim
+    if claim.quantity not in ("epsilon", "delta"):
+        raise NoCertificate(f"no certificate: {claim.quantity} has none yet")
     if finding.verdict == "undecided" or claim.claimed != claim.claimed:
         raise NoCertificate(f"no certificate: {finding.note or 'the claim is not a number'}")
     ask = epsilon_answer if claim.quantity == "epsilon" else delta_answer

@@ -17,7 +17,7 @@ from dpexact.mechanisms import (
     PureDP,
     Staircase,
 )
-from dpexact.mechanisms.base import Composition, Repetition
+from dpexact.mechanisms.base import Composition, Repetition, compose
 from dpexact.reals import Real
 
 Tree: TypeAlias = "str | list[Tree]"
@@ -61,4 +61,7 @@ def mechanism_tree(mechanism: Mechanism) -> Tree:
             return [name, number_tree(x), number_tree(y), number_tree(z)]
         case DiscreteLaplace(x, n) | DiscreteGaussian(x, n):
             return [name, number_tree(x), str(n)]
-    raise UnsupportedMechanism(f"certificates do not speak of {mechanism}")
+    laws = [one**count for one, count in mechanism.steps().items()]
+    if laws == [mechanism]:
+        raise UnsupportedMechanism(f"certificates do not speak of {mechanism}")
+    return mechanism_tree(compose(*laws))  # one that stands for the law of others

@@ -71,7 +71,7 @@ def _complete(ctx: click.Context, _: click.Parameter, incomplete: str) -> list[C
     "sentences",
     multiple=True,
     metavar="SENTENCE",
-    help='Judge "epsilon <= 2.4 of EXPR at delta 1e-5 [by SOURCE]"; also >=, ~, delta.',
+    help='Judge "epsilon <= 2.4 of EXPR at delta 1e-5 [by SOURCE]"; or >=, ~; delta, beta, renyi.',
 )
 @accountant_option
 @workload_option

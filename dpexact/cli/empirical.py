@@ -84,8 +84,8 @@ def counts(tp: int, fp: int, positives: int, negatives: int, **terms: Any) -> in
     \b
     Examples:
       dpexact empirical counts --tp 90 --fp 10 --positives 100 --negatives 100
-      dpexact empirical counts --tp 990 --fp 5 --positives 1000 --negatives 1000 \\
-        --delta 1e-5 --looks 3 --mechanism "gaussian(2)"
+      dpexact empirical counts --tp 99 --fp 0 --positives 100 --negatives 100 --looks 3 --json
+      dpexact empirical counts --tp 9 --fp 2 --positives 9 --negatives 9 --mechanism "pure_dp(1)"
     """
     from dpexact.empirical import from_counts
 
@@ -149,8 +149,7 @@ def guesses(canaries: int, guesses: int, correct: int, **terms: Any) -> int:
     \b
     Examples:
       dpexact empirical guesses --canaries 1000 --guesses 100 --correct 95 --delta 1e-5
-      dpexact empirical guesses --canaries 1000 --guesses 100 --correct 95 --delta 1e-5 \\
-        --mechanism "poisson(gaussian(1), 1/100)^1000" --json
+      dpexact empirical guesses --canaries 99 --guesses 50 --correct 48 --mechanism "laplace(1)"
     """
     from dpexact.empirical import from_guesses
 

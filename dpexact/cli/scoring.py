@@ -81,8 +81,7 @@ def scoreboard(
     Examples:
       dpexact audit scoreboard --html scoreboard.html --json scoreboard.json
       dpexact audit scoreboard --accountant dp-accounting-pld --workload basics
-      dpexact audit scoreboard --python old/bin/python --history scoreboard.json \\
-        --json scoreboard.json --html scoreboard.html
+      dpexact audit scoreboard --python old/bin/python --history old.json --json new.json
     """
     from dpexact.audit.accountants import Limits
     from dpexact.audit.scoreboard import read_scoreboard, to_html, to_json

@@ -117,7 +117,7 @@ def test_types_too_rare_to_sum_are_still_counted():
     law.append((1 - sum(p for p, _ in law), 1 - sum(q for _, q in law)))
     steps = [([Atom(rational(p), rational(q)) for p, q in law], 2)]
     with balls.precision(64):
-        found = balls.to_enclosure(FewAtoms(steps, NONE)._finite_ball(balls.ball(3).log()))
+        found = balls.to_enclosure(FewAtoms(steps, NONE).finite_ball(balls.ball(3).log()))
     assert brute(steps, Fraction(3)) in found
     assert found.upper < Fraction(1, 10**9)
 

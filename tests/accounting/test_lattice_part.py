@@ -27,7 +27,7 @@ def divergence(pairs, level):
 
 
 def law(part):
-    _, p, q = part.fractions()
+    p, q = part.fractions()
     return list(zip(p, q, strict=True))
 
 

@@ -11,7 +11,7 @@ from mpmath import mp, mpf
 
 from dpexact import balls
 from dpexact.accounting.few_atoms import FewAtoms
-from dpexact.accounting.heterogeneous.commensurate import CountLaw
+from dpexact.accounting.heterogeneous.counts import CountLaw
 from dpexact.accounting.laplace import LaplaceParts, Route, SumPlan, finite_sum
 from dpexact.accounting.laplace_split import few_inside
 from dpexact.accounting.lattice_part import response
@@ -19,6 +19,7 @@ from dpexact.accounting.lattice_product import LatticeComposition, Strided
 from dpexact.accounting.optimal import OptimalComposition
 from dpexact.accounting.pairs.finite import Atom
 from dpexact.accounting.profile import InfiniteLoss
+from dpexact.accounting.tangents import threshold
 from dpexact.reals import real
 
 NONE = InfiniteLoss()
@@ -31,17 +32,21 @@ def few_atoms():
     growth = Fraction(3, 2)
     pair = [(growth / (1 + growth), 1 / (1 + growth)), (1 / (1 + growth), growth / (1 + growth))]
     atoms = [Atom(real(p), real(q)) for p, q in pair]
-    return FewAtoms([(atoms, STEPS)], NONE)._finite_ball
+    return FewAtoms([(atoms, STEPS)], NONE)
 
 
 def lattice_product():
     part = response(EPS)
-    law = LatticeComposition(part.spacing, [Strided(part, STEPS, 1)], NONE)
-    return lambda epsilon: law._delta_ball(epsilon, Fraction(1))
+    return LatticeComposition(part.spacing, [Strided(part, STEPS, 1)], NONE)
 
 
 def counts():
-    return CountLaw(EPS, ((1, STEPS),)).divergence
+    part = response(EPS)
+    return CountLaw(part.spacing, [Strided(part, STEPS, 1)], NONE)
+
+
+def optimal():
+    return OptimalComposition(EPS, STEPS, NONE)
 
 
 def responses(epsilon):
@@ -82,9 +87,9 @@ def laplaces(epsilon):
 
 
 LAWS = {
-    "few_atoms": (few_atoms, responses),
-    "lattice_product": (lattice_product, responses),
-    "counts": (counts, responses),
+    "few_atoms": (lambda: few_atoms().finite_ball, responses),
+    "lattice_product": (lambda: lattice_product().finite_ball, responses),
+    "counts": (lambda: counts().finite_ball, responses),
     "laplace_sum": (laplace_sum, laplaces),
     "laplace_route": (laplace_route, laplaces),
     "laplace_inside": (laplace_inside, laplaces),
@@ -107,12 +112,39 @@ def test_a_ball_around_a_loss(name, place):
             assert low - slack <= true <= high + slack
 
 
+@pytest.mark.parametrize("place", [3, 1])
+@pytest.mark.parametrize("make", [few_atoms, lattice_product, counts, optimal])
+def test_the_doubt_about_a_test(make, place):
+    """Wherever in the ball epsilon lies, the test misses no more of the profile than it says."""
+    with balls.precision(100), mp.workdps(30):
+        test = make().tangent(place * balls.ball(EPS) + arb(0, float(WIDTH)))
+        p, q, doubt = (mpf(x.mid().str(40, radius=False)) for x in test)
+        assert 0 < doubt < 4 * WIDTH
+        for side in (-1, 1):
+            epsilon = place * mp.log(mpf(3) / 2) + side * WIDTH
+            missed = responses(epsilon) - (p - mp.exp(epsilon) * q)
+            assert -WIDTH / 1000 <= missed <= doubt + WIDTH / 1000
+
+
+@pytest.mark.parametrize("count", [3, 10])
+def test_the_doubt_about_a_threshold(count):
+    """The least number beyond any point of the ball, and how far below others it may be."""
+    with balls.precision(100):
+        least, doubt = threshold(arb(2, 1.5), arb(0.25), count)
+        assert least == 1
+        assert 0 <= doubt - arb(0.25 * 2.5).expm1() < 1e-6
+        assert threshold(arb(2.5), arb(0.25), count) == (3, 0)
+        assert threshold(arb(-9), arb(0.25), count) == (0, 0)
+        assert threshold(arb(99), arb(0.25), count) == (count + 1, 0)
+        assert not threshold(arb("inf"), arb(0.25), count)[1].is_finite()
+
+
 @pytest.mark.parametrize("gap", ["1e-300", "-1e-300"])
 def test_a_threshold_hidden_from_the_precision(gap):
     """``3 sqrt(2)`` less or more than can be seen."""
     profile = OptimalComposition(real("sqrt(2)"), STEPS, NONE)
     with balls.precision(64):
-        found = balls.to_enclosure(profile._finite_ball(real(f"3*sqrt(2)-({gap})")))
+        found = balls.to_enclosure(profile.finite_ball(balls.ball(real(f"3*sqrt(2)-({gap})"))))
     true = max(0, Fraction(gap)) / 4
     assert found.lower <= true <= found.upper
 
@@ -129,7 +161,7 @@ def test_losses_that_differ_in_the_last_bit():
                 exact = (39 * steps * arb(2).log()).mid() + offset * arb(2) ** -63
                 epsilon = balls.midpoint(exact)
             with balls.precision(64):
-                found = balls.to_enclosure(law._finite_ball(exact))
+                found = balls.to_enclosure(law.finite_ball(exact))
             growth = mp.exp(mpf(epsilon.numerator) / epsilon.denominator)
             true = mp.fsum(
                 mp.binomial(steps, j)

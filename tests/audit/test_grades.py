@@ -13,6 +13,8 @@ from hypothesis import strategies as st
 
 from dpexact.audit import Claim, Contract, audit, judge, read_claims
 from dpexact.audit.claims_file import write_claims
+from dpexact.audit.sentences import claim_of
+from dpexact.certificates import certificate_of_audit
 from dpexact.cli import main
 from dpexact.comparison import GRADES, WRONG, grade, verdict, within
 from dpexact.enclosure import Enclosure
@@ -244,7 +246,7 @@ def test_the_command_is_strict_if_it_is_told(tmp_path, options, code):
     assert result.exit_code == code, result.output
     assert "unsound" in result.output
     assert "UNSOUND" not in result.output
-    assert "grades of the wrong claims: 1 rounding" in result.output
+    assert "grades: 1 rounding" in result.output
     assert json.loads((tmp_path / "claims.csv.json").read_text())["strict"] == bool(options)
 
 
@@ -282,3 +284,19 @@ def test_mistakes_are_named(tmp_path, row, said):
     path.write_text(f"claims:\n  - {{mechanism: gaussian(1), {row}}}\n")
     with pytest.raises(InvalidInput, match=said):
         read_claims(path)
+
+
+@pytest.mark.parametrize("fields", [("beta", "0.3", "0.1", "upper"), ("renyi", "1", "2", "upper")])
+def test_what_has_no_certificate_gets_none(fields):
+    other = Claim("pure_dp(1)", "epsilon", "1", "0", "upper")
+    document = certificate_of_audit(audit([Claim("gaussian(1)", *fields), other]))
+    assert len(document["findings"]) == 1
+    assert f"{fields[0]} has none yet" in document["uncertified"][0]["reason"]
+
+
+def test_sentences_about_every_quantity():
+    claim = claim_of("beta >= 0.3 of gaussian(1) at alpha 0.1 by someone")
+    assert (claim.statement, claim.source) == ("beta >= 0.3 at alpha = 0.1", "someone")
+    assert claim_of("renyi <= 1 of gaussian(1) at order = 2").quantity == "renyi"
+    with pytest.raises(InvalidInput):
+        claim_of("beta >= 0.3 of gaussian(1) at delta 0.1")

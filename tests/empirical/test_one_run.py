@@ -101,7 +101,7 @@ def test_never_above_the_published_bound_where_that_is_below_a_half() -> None:
 
 def test_the_published_bound_is_no_bound_where_nearly_all_guesses_may_be_wrong() -> None:
     """All guesses but the opposite of the truth, evenly: (0, 1/(2^m - 1))-DP, never all wrong."""
-    m, delta = 4, Fraction(1, 15)
+    m, delta = 3, Fraction(1, 7)
     sides = list(product((0, 1), repeat=m))
 
     def output(s: tuple[int, ...]) -> set[tuple[int, ...]]:

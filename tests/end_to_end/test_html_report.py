@@ -115,7 +115,8 @@ def test_the_page_shows_verdicts_and_numbers(page):
     text = html.unescape(re.sub(r"<(style|script)>.*?</\1>|<[^>]+>", " ", dom, flags=re.S))
     words = " ".join(text.split())
     assert "5 claims: 3 certified wrong, 1 certified right, 1 undecided." in words
-    assert "2 unsound" in words or "unsound 2" in words
+    assert "3 gross" in words or "gross 3" in words
+    assert "unsound (2)" in words
     assert "4.37717809568122..." in words
     assert "dpexact epsilon 'gaussian(1)' --delta 0.00001 --digits 30" in words
     assert "5 of 5 shown" in words

@@ -29,8 +29,7 @@ from dpexact.accounting.approximate.noise_moments import noise_moments
 from dpexact.accounting.approximate.sampled_moments import raw_moments
 from dpexact.arguments import Direction
 from dpexact.errors import UnsupportedMechanism
-from dpexact.mechanisms import GDP, ApproxDP, Gaussian, Mechanism, Poisson, PureDP
-from dpexact.reals import Real
+from dpexact.mechanisms import Mechanism, Poisson
 
 Cumulants: TypeAlias = list[arb]
 """The first four cumulants."""
@@ -88,13 +87,6 @@ def edgeworth(mechanism: Mechanism, order: int, direction: Direction) -> Approxi
 
 def _law(step: Mechanism, direction: Direction) -> Law:
     match step:
-        case ApproxDP(eps, delta) if balls.sign(delta, "delta") == 0:
-            return _response(eps)
-        case PureDP(eps):
-            return _response(eps)
-        case GDP() | Gaussian():
-            mu = gaussian_mu(step)
-            return lambda: _symmetric(_normal(balls.ball(mu) ** 2))
         case Poisson(inner, q):
             mu = gaussian_mu(inner)
             if q.fraction == 1:
@@ -104,20 +96,6 @@ def _law(step: Mechanism, direction: Direction) -> Law:
     if noise is None:
         raise UnsupportedMechanism(f"no Edgeworth expansion for {step}")
     return lambda: _symmetric(noise().cumulants)
-
-
-def _response(eps: Real) -> Law:
-    def compute() -> tuple[Cumulants, Cumulants]:
-        x = balls.ball(eps)
-        t = (x / 2).tanh()
-        rest = 1 - t * t
-        return _symmetric([x * t, x**2 * rest, -2 * x**3 * t * rest, x**4 * rest * (6 * t * t - 2)])
-
-    return compute
-
-
-def _normal(square: arb) -> Cumulants:
-    return [square / 2, square, arb(0), arb(0)]
 
 
 def _symmetric(under_p: Cumulants) -> tuple[Cumulants, Cumulants]:

@@ -7,7 +7,7 @@ With ``Z = log dP/dQ`` under ``P``:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from flint import arb
@@ -17,7 +17,7 @@ from dpexact.accounting.approximate.base import normal_tail
 from dpexact.accounting.approximate.noise_moments import NoiseMoments, noise_moments
 from dpexact.accounting.approximate.sampled_moments import integrate, reach
 from dpexact.errors import UnsupportedMechanism
-from dpexact.mechanisms import GDP, ApproxDP, FixedSize, Gaussian, Mechanism, Poisson, PureDP
+from dpexact.mechanisms import GDP, FixedSize, Gaussian, Mechanism, Poisson
 from dpexact.reals import Real
 
 
@@ -54,18 +54,12 @@ def functionals(step: Mechanism) -> Callable[[], Functionals]:
         UnsupportedMechanism: they are infinite, or not known for this mechanism.
     """
     match step:
-        case ApproxDP(eps, delta) if balls.sign(delta, "delta") == 0:
-            return _response(eps)
-        case PureDP(eps):
-            return _response(eps)
         case Poisson(inner, q):
             mu = gaussian_mu(inner)
             return lambda: sampled_functionals(balls.ball(mu), balls.ball(q))
         case FixedSize(inner, m, n):
             mu, q = gaussian_mu(inner), reals.rational(m) / reals.rational(n)
             return lambda: sampled_functionals(balls.ball(mu), balls.ball(q))
-        case GDP() | Gaussian():
-            return _gaussian(gaussian_mu(step))
     noise = noise_moments(step)
     if noise is None:
         raise UnsupportedMechanism(f"no functionals of {step}: infinite, or not known")
@@ -89,18 +83,6 @@ def gaussian_mu(step: Mechanism) -> Real:
         case Gaussian(sigma, sensitivity):
             return sensitivity / sigma
     raise UnsupportedMechanism(f"the approximation is for Gaussian noise, not {step}")
-
-
-def finite_functionals(outcomes: Sequence[tuple[arb, arb]]) -> Functionals:
-    """Of a symmetric pair with finitely many outcomes, given as ``(P, Q)``, all positive."""
-    losses = [(p, (p / q).log()) for p, q in outcomes]
-    kl = sum((p * z for p, z in losses), arb(0))
-    return Functionals(
-        kl,
-        sum((p * z * z for p, z in losses), arb(0)),
-        sum((p * (z - kl) ** 2 for p, z in losses), arb(0)),
-        sum((p * abs(z - kl) ** 3 for p, z in losses), arb(0)),
-    )
 
 
 def sampled_functionals(mu: arb, p: arb) -> Functionals:
@@ -130,21 +112,3 @@ def sampled_functionals(mu: arb, p: arb) -> Functionals:
     third += kl**3 * (1 - p) * (1 - 2 * normal_tail(low))
     third += 6 * kl.exp() * tail
     return Functionals(kl, second, second - kl * kl, third)
-
-
-def _response(eps: Real) -> Callable[[], Functionals]:
-    def compute() -> Functionals:
-        x = balls.ball(eps)
-        t = (x / 2).tanh()
-        return Functionals(x * t, x * x, x * x * (1 - t * t), x**3 * (1 - t**4))
-
-    return compute
-
-
-def _gaussian(mu: Real) -> Callable[[], Functionals]:
-    def compute() -> Functionals:
-        square = balls.ball(mu) ** 2
-        third = 2 * (2 * square**3 / arb.pi()).sqrt()
-        return Functionals(square / 2, square + square * square / 4, square, third)
-
-    return compute

@@ -1,4 +1,4 @@
-r"""Moments of the privacy loss of additive noise: exact sums, and closed forms for Laplace.
+r"""Moments of the privacy loss of steps without sampling: exact sums, and closed forms.
 
 All these pairs are symmetric: the loss under ``Q`` is minus that under ``P``.
 
@@ -32,7 +32,17 @@ from dpexact.accounting.lattice_part import (
     staircase,
 )
 from dpexact.errors import UnsupportedMechanism
-from dpexact.mechanisms import DiscreteGaussian, DiscreteLaplace, Laplace, Mechanism, Staircase
+from dpexact.mechanisms import (
+    GDP,
+    ApproxDP,
+    DiscreteGaussian,
+    DiscreteLaplace,
+    Gaussian,
+    Laplace,
+    Mechanism,
+    PureDP,
+    Staircase,
+)
 from dpexact.reals import Real
 
 #: Sums end where the normal weight is below ``2^-(precision + _GUARD)``.
@@ -48,8 +58,17 @@ class NoiseMoments:
 
 
 def noise_moments(step: Mechanism) -> Callable[[], NoiseMoments] | None:
-    """The moments of one step of additive noise as a ball function; None for other steps."""
+    """The moments of one unsampled step as a ball function; None where infinite or not known."""
     match step:
+        case ApproxDP(eps, delta) if balls.sign(delta, "delta") == 0:
+            return lambda: _response(balls.ball(eps))
+        case PureDP(eps):
+            return lambda: _response(balls.ball(eps))
+        case GDP(mu):
+            return lambda: _gaussian(balls.ball(mu))
+        case Gaussian(sigma, sensitivity):
+            shift = sensitivity / sigma
+            return lambda: _gaussian(balls.ball(shift))
         case Laplace(scale, sensitivity):
             largest = quotient(sensitivity, scale)
             return lambda: laplace_moments(balls.ball(largest))
@@ -61,6 +80,19 @@ def noise_moments(step: Mechanism) -> Callable[[], NoiseMoments] | None:
             variance = sigma * sigma
             return lambda: _discrete_gaussian(variance, width)
     return None
+
+
+def _response(x: arb) -> NoiseMoments:
+    t = (x / 2).tanh()
+    rest = 1 - t * t
+    cumulants = [x * t, x**2 * rest, -2 * x**3 * t * rest, x**4 * rest * (6 * t * t - 2)]
+    return NoiseMoments(cumulants, x**3 * (1 - t**4))
+
+
+def _gaussian(mu: arb) -> NoiseMoments:
+    square = mu * mu
+    third = 2 * mu**3 * (2 / arb.pi()).sqrt()
+    return NoiseMoments([square / 2, square, arb(0), arb(0)], third)
 
 
 def laplace_moments(largest: arb) -> NoiseMoments:

@@ -6,14 +6,14 @@ import math
 from typing import Final
 
 from dpexact.accounting.few_atoms import FewAtoms
-from dpexact.accounting.heterogeneous.commensurate import CountLaw, Parameters
+from dpexact.accounting.heterogeneous.counts import CountLaw
 from dpexact.accounting.heterogeneous.meet_in_the_middle import Meeting
-from dpexact.accounting.heterogeneous.profile import HeterogeneousComposition
+from dpexact.accounting.heterogeneous.parameters import Parameters, largest_loss
+from dpexact.accounting.heterogeneous.profile import GridComposition
 from dpexact.accounting.lattice_part import MAX_ATOMS, response
 from dpexact.accounting.lattice_product import LatticeComposition, commensurate
 from dpexact.accounting.pairs.finite import Atom
 from dpexact.accounting.profile import InfiniteLoss, Profile
-from dpexact.reals import Real
 
 #: Halves of so few outcomes are cheaper than a lattice law.
 _FEW: Final = 1 << 12
@@ -29,24 +29,25 @@ def different_responses(parameters: Parameters, infinite: InfiniteLoss) -> Profi
     Counts on a lattice and few outcomes first; then a lattice law cut at its tails; then binomial
     sums when all but one ``eps_i`` are repeated little; then up to 40 arbitrary ``eps_i`` by
     meeting in the middle; then the grid.
+
+    Raises:
+        UnsupportedMechanism: too many mechanisms, even for the grid.
     """
-    if CountLaw.of(parameters) is None:
-        few = Meeting.of(parameters)
-        if few is None or few.outcomes > _FEW:
-            common = commensurate([(response(eps), count) for eps, count in parameters])
-            if common is not None:
-                law = LatticeComposition(*common, infinite)
-                spread = math.sqrt(
-                    sum((s.part.spread(0.0) * s.stride) ** 2 * s.count for s in law.parts)
-                )
-                # proposes: the cheapest method; each is certified
-                if _WINDOW * spread <= MAX_ATOMS:
-                    return law
-            if math.prod(sorted(count + 1 for _, count in parameters)[:-1]) <= _FEW_TYPES:
-                return FewAtoms([(_atoms(eps), count) for eps, count in parameters], infinite)
-    return HeterogeneousComposition(parameters, infinite)
-
-
-def _atoms(eps: Real) -> list[Atom]:
-    part = response(eps)
-    return [Atom(p, q) for p, q in zip(part.p, part.q, strict=True)]
+    parts = [response(eps) for eps, _ in parameters]
+    counts = [count for _, count in parameters]
+    common = commensurate(list(zip(parts, counts, strict=True)), math.inf)
+    if common is not None and not (exact := CountLaw(*common, infinite)).is_long:
+        return exact
+    meeting = Meeting(parameters, infinite)
+    # proposes: the cheapest method; each is certified
+    if meeting.outcomes > _FEW:
+        if common is not None and max(s.stride for s in common[1]) <= MAX_ATOMS:
+            law = LatticeComposition(*common, infinite)
+            # proposes: likewise
+            if _WINDOW * law.spread(0.0) <= MAX_ATOMS:
+                return law
+        if math.prod(sorted(count + 1 for count in counts)[:-1]) <= _FEW_TYPES:
+            atoms = ([Atom(p, q) for p, q in zip(x.p, x.q, strict=True)] for x in parts)
+            steps = list(zip(atoms, counts, strict=True))
+            return FewAtoms(steps, infinite, largest_loss(parameters))
+    return GridComposition(parameters, infinite) if meeting.is_long else meeting

@@ -26,7 +26,7 @@ import numpy.typing as npt
 from flint import arb, arb_poly
 
 from dpexact import balls
-from dpexact.accounting.heterogeneous.commensurate import Parameters
+from dpexact.accounting.heterogeneous.parameters import Parameters
 
 #: Working precision of the constants and the final sums.
 BITS: Final = 128

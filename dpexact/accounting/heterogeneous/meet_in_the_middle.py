@@ -18,6 +18,7 @@ import math
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from itertools import accumulate
 from operator import mul
 from typing import Final
@@ -25,7 +26,10 @@ from typing import Final
 from flint import arb, fmpz
 
 from dpexact import balls
-from dpexact.accounting.heterogeneous.commensurate import Parameters
+from dpexact.accounting.exact_sums import exact_responses
+from dpexact.accounting.heterogeneous.parameters import Parameters, largest_loss
+from dpexact.accounting.profile import InfiniteLoss
+from dpexact.accounting.tangents import Tangent, TangentProfile
 from dpexact.reals import Real
 
 #: Most outcomes of a half, and most bits of its masses unless the digits asked for need more.
@@ -63,45 +67,38 @@ class _Halves:
     key_error: arb
 
 
-class Meeting:
-    """The two halves of ``parameters``, kept from one evaluation to the next."""
+class Meeting(TangentProfile):
+    """Profile of mechanisms ``(eps_i, count)`` by two halves, kept from one point to the next."""
 
     method = "heterogeneous composition: meet in the middle"
 
-    def __init__(self, first: Parameters, second: Parameters, outcomes: int) -> None:
-        self.split: tuple[Parameters, Parameters] = (first, second)
-        self.outcomes = outcomes
-        self.lost_bits: int = 2 * outcomes.bit_length()
-        self.cap: int = max(_MAX_BITS // outcomes, 512)
-        self._kept: dict[int, _Halves] = {}
-
-    @classmethod
-    def of(cls, parameters: Parameters) -> Meeting | None:
-        """Two halves of at most ``MAX_HALF`` outcomes each, or None; equal ``eps_i`` count once."""
+    def __init__(self, parameters: Parameters, infinite: InfiniteLoss) -> None:
         halves: tuple[list[tuple[Real, int]], list[tuple[Real, int]]] = ([], [])
         sizes = [1, 1]
         for eps, count in sorted(parameters, key=lambda entry: -entry[1]):
             side = 0 if sizes[0] <= sizes[1] else 1
             sizes[side] *= count + 1
             halves[side].append((eps, count))
-        return cls(*halves, max(sizes)) if max(sizes) <= MAX_HALF else None
+        self.parameters = parameters
+        self.infinite = self.beside = infinite
+        self.split: tuple[Parameters, Parameters] = halves
+        self.outcomes: int = max(sizes)
+        self.largest: Real = largest_loss(parameters)
+        self.lost_bits = 2 * self.outcomes.bit_length()
+        self.cap = max(_MAX_BITS // self.outcomes, 512)
+        self._kept: dict[int, _Halves] = {}
 
-    def divergence(self, epsilon: arb) -> arb:
-        r"""The part :math:`\delta_0` of finite losses, at the current precision."""
-        p, q, doubt = self.tangent(epsilon)
-        return p - epsilon.exp() * q + arb(0).union(doubt)
+    @property
+    def is_long(self) -> bool:
+        """Whether a half has too many outcomes; equal ``eps_i`` count once."""
+        return self.outcomes > MAX_HALF
 
-    def tangent(self, epsilon: arb) -> tuple[arb, arb, arb]:
-        r"""``(P(S), Q(S), doubt)`` for a test ``S`` that is almost the best at ``epsilon``.
-
-        :math:`\delta_0(\varepsilon)` exceeds :math:`P(S) - e^\varepsilon Q(S)` by at most
-        ``doubt``; at any other point it is at least that expression.
-        """
+    def tangent(self, epsilon: arb) -> Tangent:
         halves = self._halves()
         whole = sum((c * balls.ball(eps) for half in self.split for eps, c in half), arb(0))
         place = (epsilon + whole) / 2 * halves.unit
         if not balls.in_range(place):
-            return arb.nan(), arb.nan(), arb.nan()
+            return Tangent(arb.nan(), arb.nan(), arb.nan())
         threshold = _nearest(place)
         slack_ball = halves.key_error + (place - threshold).abs_upper()
         slack = int(slack_ball.upper().ceil().fmpz())
@@ -113,7 +110,10 @@ class Meeting:
         unit = arb(2) ** (-2 * halves.bits)
         error = arb(0).union(arb(halves.error) * arb(2) ** -halves.bits)
         doubt = (near * unit + error) * (2 * arb(slack) / halves.unit).expm1()
-        return p * unit + error, q * unit + error, doubt.upper()
+        return Tangent(p * unit + error, q * unit + error, doubt.upper())
+
+    def finite_fraction(self, level: Fraction) -> Fraction | None:
+        return exact_responses(self.parameters, level)
 
     def _near(self, halves: _Halves, threshold: int, slack: int, at: Sequence[int]) -> arb:
         """The mass of the pairs whose keys do not decide whether they count.

@@ -12,13 +12,13 @@ from fractions import Fraction
 from typing import Final
 
 from dpexact import balls
-from dpexact.accounting.heterogeneous.commensurate import Parameters
 from dpexact.accounting.heterogeneous.grid import (
     MAX_POINTS,
     GridLaws,
     TooLongError,
     grid_laws,
 )
+from dpexact.accounting.heterogeneous.parameters import Parameters
 from dpexact.enclosure import Enclosure
 from dpexact.errors import UnsupportedMechanism
 

@@ -15,7 +15,8 @@ from typing import Final, TypeAlias
 from flint import arb
 
 from dpexact import balls, reals
-from dpexact.accounting.composition import Composition
+from dpexact.accounting.composition import PAIRS, Composition
+from dpexact.accounting.pairs.pair import Pair
 from dpexact.accounting.renyi import noises
 from dpexact.accounting.renyi.values import value
 from dpexact.enclosure import Enclosure
@@ -64,8 +65,32 @@ def divergence(step: Mechanism, order: Order, digits: int) -> Enclosure:
             return _discrete_gaussian(sigma, sensitivity, order, digits)
         case DiscreteLaplace() | Staircase() | DiscreteGaussian():
             return noises.divergence(Composition.of([(step, 1)]), _ONE, order, False, digits)
+        case _ if type(step) in PAIRS:
+            return _of_pair(PAIRS[type(step)](step), order, digits)
         case _:
             raise UnsupportedMechanism(f"no certified Rényi divergence for {step}")
+
+
+def _of_pair(pair: Pair, order: Order, digits: int) -> Enclosure:
+    """``log M(alpha - 1) / (alpha - 1)``; at order 1 between its neighbours, as it grows."""
+    label = "closed form: moment of the pair"
+    if order is None:
+        if pair.largest_loss() is None:
+            return INFINITE
+        return balls.certify(
+            lambda: pair.largest_loss() or arb.nan(), digits, lowest=Fraction(0), method=label
+        )
+    excess = order - 1
+    if excess.fraction == 0:
+        step = reals.rational(Fraction(1, 10 ** (digits + 3)))
+        low, high = (_of_pair(pair, _ONE + h, digits + 3) for h in (-step, step))
+        return low.between(high, label)
+    return balls.certify(
+        lambda: pair.moment(excess, 0.0).log() / balls.ball(excess),
+        digits,
+        lowest=Fraction(0),
+        method=label,
+    )
 
 
 def _whole(order: Order, sensitivity: int) -> bool:

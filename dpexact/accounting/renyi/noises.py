@@ -18,6 +18,7 @@ from dpexact import balls, reals
 from dpexact.accounting.composition import Composition
 from dpexact.accounting.few_atoms import MAX_TYPES, enumerate_types
 from dpexact.accounting.lattice_part import DiscreteGaussianPart, FinitePart, response
+from dpexact.accounting.pairs.pair import Pair
 from dpexact.accounting.profile import InfiniteLoss
 from dpexact.accounting.renyi import averages
 from dpexact.accounting.renyi.binomial import mixture_moment
@@ -35,6 +36,8 @@ MAX_RATE: Final = 10_000.0
 #: Most outcomes beside noise that is integrated or summed.
 MAX_BESIDE: Final = 64
 
+#: Accuracy of moments in closed form, which they exceed.
+_EXACT: Final = 0.0
 _ZERO: Final = Fraction(0)
 
 
@@ -58,6 +61,8 @@ class Law:
     def edge(self, q: Real, add: bool, digits: int) -> Enclosure:
         """The divergence of infinite order: ``log(1 - q + q e^(+-largest))``, with the sign."""
         unbounded = self.composed.mu is not None or bool(self.discrete)
+        ends = [(_end(pair, add), k) for pair, k in self.composed.apart]
+        unbounded = unbounded or any(end is None for end, _ in ends)
         if not add and (unbounded or self.infinite.masses):
             return Enclosure.exact(math.inf, "closed form: infinite")
 
@@ -70,11 +75,13 @@ class Law:
             largest += times * part.spacing
         for rate, k in self.composed.laplace:
             largest += k * rate
-        if q.fraction == 1:
+        if q.fraction == 1 and not self.composed.apart:
             return value(largest, digits).labelled(label)
 
         def compute() -> arb:
             loss = balls.ball(largest)
+            for pair, k in self.composed.apart:
+                loss += k * (_end(pair, add) or arb.nan())
             gain = (balls.ball(q) * (-loss if add else loss).expm1()).log1p()
             return -gain if add else gain
 
@@ -105,6 +112,8 @@ class Law:
             for x, count in laplace:
                 fall = (k - 1) * (-(2 * k - 1) * x).exp()
                 total += count * ((k - 1) * x + ((k + fall) / (2 * k - 1)).log())
+            for pair, count in self.composed.apart:
+                total += count * pair.moment(reals.rational(k - 1), _EXACT).log()
             found.append(total)
         return found
 
@@ -173,7 +182,7 @@ class Law:
             math.comb(count + len(part.p) - 1, len(part.p) - 1) for part, count in self.finite
         )
         noises = sum(count for _, count in [*self.composed.laplace, *self.discrete])
-        if self.composed.mu is not None or noises > 1 or types > MAX_TYPES:
+        if self.composed.mu is not None or self.composed.apart or noises > 1 or types > MAX_TYPES:
             return None
         if noises == 0:
             return averages.certain, "sum over outcomes"
@@ -207,6 +216,14 @@ class Law:
         """The largest loss, which no order exceeds; None without one."""
         top = self.edge(q, add, 3).upper
         return None if top == math.inf else Fraction(top)
+
+
+def _end(pair: Pair, add: bool) -> arb | None:
+    """The largest loss of the pair or, ``add``, of its reverse."""
+    if not add:
+        return pair.largest_loss()
+    lowest = pair.lowest()
+    return None if lowest is None else -lowest
 
 
 def divergence(

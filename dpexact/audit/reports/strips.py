@@ -29,8 +29,8 @@ _FLOOR, _CEILING = -30, 6
 _PLACES: Final = 2
 #: Baseline and name of each lane.
 LANES: Final = {
-    "bad": (9, "certified wrong"),
-    "mild": (23, "wrong by a lesser grade"),
+    "bad": (9, "wrong, gross or visible"),
+    "mild": (23, "wrong by less"),
     "open": (37, "undecided"),
     "good": (51, "right"),
 }

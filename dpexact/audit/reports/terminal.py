@@ -11,6 +11,7 @@ from rich.text import Text
 from dpexact.audit.reports.run_lines import run_lines
 from dpexact.audit.reports.wording import (
     certified_text,
+    contract_text,
     error_text,
     grades_sentence,
     verdict_sentence,
@@ -87,6 +88,10 @@ def _told(finding: Finding) -> Text:
         text.append(f"\nnot as expected: {claim.expect}", style="bold")
     if source := ": ".join(visible(part) for part in (claim.id, claim.source) if part):
         text.append(f"\n{shorten(source, 240)}", style="dim")
+    if finding.grade != "none" and claim.contract is not None:
+        text.append(
+            f"\ncontract: {shorten(visible(contract_text(claim.contract)), 240)}", style="dim"
+        )
     if finding.note:
         text.append(f"\nnote: {visible(finding.note)}", style="dim")
     return text

@@ -147,20 +147,13 @@ def contract_text(contract: Contract) -> str:
 
 
 def distinct_wrong(report: Report) -> int:
-    """The number of wrong claims without those that repeat one of the same package.
+    """The number of wrong claims without repetitions.
 
-    An accountant that is built on another one, whose package it names last, repeats its errors:
-    they count once where question, kind and grade are the same.
+    Accountants that are built on one another, or on the same lines, give one wrong value to one
+    question: that is one defect, whoever repeats it.
     """
-    wrong = (finding for finding in report.findings if finding.verdict in WRONG)
-    return len({_defect(finding) for finding in wrong})
-
-
-def _defect(finding: Finding) -> tuple[object, ...]:
-    claim = finding.claim
-    engine = claim.accountant.rsplit(" ", 2)[-2:]
-    question = (claim.mechanism, claim.quantity, claim.at, claim.direction, claim.kind)
-    return (*question, *engine, finding.grade)
+    claims = [finding.claim for finding in report.findings if finding.verdict in WRONG]
+    return len({(c.mechanism, c.quantity, c.at, c.direction, c.kind, c.claimed) for c in claims})
 
 
 def grades_sentence(report: Report) -> str:
@@ -168,14 +161,13 @@ def grades_sentence(report: Report) -> str:
 
     >>> from dpexact.audit import Claim, audit
     >>> grades_sentence(audit(Claim("pure_dp(1)", "epsilon", "0.9", "0", "upper")))
-    'grades of the wrong claims: 1 gross'
+    'grades: 1 gross'
     """
     counts = Counter(f.grade for f in report.findings if f.verdict in WRONG)
     parts = [f"{counts[grade]} {grade}" for grade in GRADES if counts[grade]]
     repeated = counts.total() - distinct_wrong(report)
-    if repeated:
-        parts.append(f"{repeated} of these repeat one of the same package")
-    return f"grades of the wrong claims: {', '.join(parts)}" if parts else ""
+    again = f" ({repeated} repeated)" if repeated else ""
+    return f"grades: {', '.join(parts)}{again}" if parts else ""
 
 
 def verdict_text(finding: Finding) -> str:

@@ -11,7 +11,6 @@ import dpexact
 from dpexact import balls
 from dpexact.accounting.approximate import functionals as module
 from dpexact.accounting.approximate.functionals import (
-    finite_functionals,
     functionals,
     sampled_functionals,
 )
@@ -82,10 +81,13 @@ def test_closed_forms():
     with balls.precision(120):
         for text in ("pure_dp(1/3)", "approx_dp(1/3, 0)"):
             found = functionals(dpexact.parse(text))()
-            high = (balls.ball(Fraction(1, 3)).exp() + 1) ** -1
-            pair = finite_functionals([(1 - high, high), (high, 1 - high)])
-            for name in ("kl", "second", "variance", "third"):
-                assert getattr(found, name).overlaps(getattr(pair, name)), name
+            x = balls.ball(Fraction(1, 3))
+            p = 1 / (1 + (-x).exp())
+            assert found.kl.overlaps((2 * p - 1) * x)
+            assert found.second.overlaps(x * x)
+            assert found.variance.overlaps(p * (1 - p) * (2 * x) ** 2)
+            third = p * (1 - p) * ((1 - p) ** 2 + p**2) * (2 * x) ** 3
+            assert found.third.overlaps(third)
         gaussian = functionals(dpexact.parse("gaussian(2, 3)"))()
         whole = sampled_functionals(balls.ball(Fraction(3, 2)), balls.ball(Fraction(1)))
         for name in ("kl", "second", "variance", "third"):

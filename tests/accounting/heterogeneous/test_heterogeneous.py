@@ -15,9 +15,10 @@ from processor_modes import MODES, mode
 import dpexact
 from dpexact import balls
 from dpexact.accounting.few_atoms import FewAtoms
-from dpexact.accounting.heterogeneous import HeterogeneousComposition, different_responses, grid
-from dpexact.accounting.heterogeneous.commensurate import CountLaw, on_lattice
+from dpexact.accounting.heterogeneous import different_responses, grid
+from dpexact.accounting.heterogeneous.counts import CountLaw
 from dpexact.accounting.heterogeneous.meet_in_the_middle import Meeting
+from dpexact.accounting.heterogeneous.profile import GridComposition
 from dpexact.accounting.heterogeneous.refinement import RefinedGrid
 from dpexact.accounting.lattice_part import response
 from dpexact.accounting.lattice_product import LatticeComposition, commensurate
@@ -68,10 +69,17 @@ def logs(growths):
     return [(real(f"log({growth})"), count) for growth, count in counted.items()]
 
 
+def counted(parameters, infinite=NONE):
+    return CountLaw(*commensurate([(response(eps), n) for eps, n in parameters]), infinite)
+
+
+ROUTES = {"counts": counted, "meet": Meeting, "grid": GridComposition}
+
+
 def finite(route, epsilon, bits=160):
     """The finite part by the engine itself, without the exact shortcuts."""
     with balls.precision(bits):
-        return balls.to_enclosure(route.divergence(balls.ball(epsilon)))
+        return balls.to_enclosure(route.finite_ball(balls.ball(epsilon)))
 
 
 growth = st.fractions(min_value=Fraction(21, 20), max_value=6, max_denominator=40)
@@ -86,10 +94,10 @@ levels = st.fractions(min_value=1, max_value=20, max_denominator=12)
 def test_meeting_and_enumeration_agree_with_all_subsets(growths, level):
     truth = brute(growths, level)
     parameters, epsilon = logs(growths), real(f"log({level})")
-    found = finite(Meeting.of(parameters), epsilon)
+    found = finite(Meeting(parameters, NONE), epsilon)
     assert found.lower <= truth <= found.upper
     assert found.upper - found.lower < Fraction(1, 10**30)
-    exact = HeterogeneousComposition(parameters, NONE, "meet").delta(epsilon, 10)
+    exact = Meeting(parameters, NONE).delta(epsilon, 10)
     assert exact.is_exact
     assert exact.lower == truth
 
@@ -106,14 +114,13 @@ def test_counts_agree_with_all_subsets(multiples, base, level):
     truth = brute([base**n for n in multiples], level)
     parameters = logs([base**n for n in multiples])
     parameters = [(real(f"{n}*log({base})"), multiples.count(n)) for n in set(multiples)]
-    law = CountLaw.of(parameters)
+    law = counted(parameters)
     epsilon = real(f"log({level})")
     found = finite(law, epsilon)
     assert found.lower <= truth <= found.upper
     assert found.upper - found.lower < Fraction(1, 10**30)
-    step = math.gcd(*multiples)
-    assert law.exact(base**step, level) == truth
-    profile = HeterogeneousComposition(parameters, LOST, "counts")
+    assert law.finite_fraction(level) == truth
+    profile = counted(parameters, LOST)
     lost = LOST.fraction
     assert profile.delta(epsilon, 10).lower == lost + (1 - lost) * truth
 
@@ -122,9 +129,8 @@ def test_counts_agree_with_all_subsets(multiples, base, level):
 @given(st.lists(growth, min_size=1, max_size=6), levels)
 def test_the_grid_holds_the_sum_over_all_subsets(growths, level):
     truth = brute(growths, level)
-    grid = HeterogeneousComposition(logs(growths), LOST, "grid")
-    grid._route.work = 5_000_000
-    grid.delta_fraction = lambda _: None
+    grid = GridComposition(logs(growths), LOST)
+    grid.grid.work = 5_000_000
     lost = LOST.fraction
     found = grid.delta(real(f"log({level})"), 5)
     assert found.lower <= lost + (1 - lost) * truth <= found.upper
@@ -153,7 +159,7 @@ def lattice(parameters):
 def test_all_routes_agree_on_a_lattice(multiples, point):
     parameters = [(real(f"{n}*sqrt(2)/20"), count) for n, count in multiples.items()]
     epsilon = rational(point)
-    routes = {r: HeterogeneousComposition(parameters, LOST, r) for r in ("counts", "meet", "grid")}
+    routes = {r: ROUTES[r](parameters, LOST) for r in ("counts", "meet", "grid")}
     counts = routes["counts"].delta(epsilon, 25)
     assert counts.digits >= 25
     for other in (routes["meet"], few_atoms(parameters), lattice(parameters)):
@@ -179,21 +185,21 @@ def test_equal_eps_give_the_homogeneous_composition(eps):
     for point in ("0", "1/3", "1"):
         truth = known.delta(real(point), 30)
         for route in ("counts", "meet"):
-            found = HeterogeneousComposition([(value, 30)], LOST, route).delta(real(point), 30)
+            found = ROUTES[route]([(value, 30)], LOST).delta(real(point), 30)
             assert found.overlaps(truth)
             assert found.digits >= 30
-        grid = HeterogeneousComposition([(value, 30)], LOST, "grid").delta(real(point), 4)
+        grid = GridComposition([(value, 30)], LOST).delta(real(point), 4)
         assert grid.overlaps(truth)
     truth = known.epsilon(real("0.03"), 25)
     for route, digits in (("counts", 25), ("meet", 25), ("grid", 4)):
-        found = HeterogeneousComposition([(value, 30)], LOST, route).epsilon(real("0.03"), digits)
+        found = ROUTES[route]([(value, 30)], LOST).epsilon(real("0.03"), digits)
         assert found.overlaps(truth)
         assert found.digits >= digits
 
 
 def test_pieces_found_by_tangents_are_inverted():
     parameters = [(real(f"log({i + 2})/7"), 1) for i in range(8)]
-    profile = HeterogeneousComposition(parameters, LOST, "meet")
+    profile = Meeting(parameters, LOST)
     for target in ("0.03", "1/10", "0.022", "0.25"):
         found = profile.epsilon(real(target), 30)
         assert found.digits >= 30
@@ -232,11 +238,11 @@ def test_many_arbitrary_eps():
     assert "meet" in profile.method
     found = profile.delta(real(1), 40)
     assert found.digits >= 40
-    grid = HeterogeneousComposition(parameters, LOST, "grid").delta(real(1), 6)
+    grid = GridComposition(parameters, LOST).delta(real(1), 6)
     assert grid.digits >= 6
     assert grid.overlaps(found)
-    assert Meeting.of(FORTY) is not None
-    assert Meeting.of([*FORTY, (real("sqrt(3)/70"), 1)]) is None
+    assert not Meeting(FORTY, NONE).is_long
+    assert Meeting([*FORTY, (real("sqrt(3)/70"), 1)], NONE).is_long
 
 
 def test_sixty_eps_on_the_grid():
@@ -247,8 +253,8 @@ def test_sixty_eps_on_the_grid():
     back = dpexact.epsilon(text, rational(found.lower), digits=5)
     assert back.digits >= 5
     assert abs(back.lower - 1) < Fraction(1, 10**4)
-    profile = HeterogeneousComposition(FORTY, NONE, "grid")
-    profile._route.work = 2_000_000
+    profile = GridComposition(FORTY, NONE)
+    profile.grid.work = 2_000_000
     found = profile.delta(real(1), 30)
     assert 2 <= found.digits < 30
     assert found.reason
@@ -260,10 +266,10 @@ def test_sixty_eps_on_the_grid():
 @pytest.mark.parametrize("route", ["meet", "grid"])
 def test_tiny_and_huge_eps(route):
     parameters = [(real("1e-9"), 1), (real("sqrt(2)*1e-9"), 2), (real("pi*1e-9"), 1)]
-    small = HeterogeneousComposition(parameters, NONE, route).delta(real(0), 4)
+    small = ROUTES[route](parameters, NONE).delta(real(0), 4)
     assert Fraction(5, 10**10) < small.lower < Fraction(3, 10**9)
     mixed = [(real("50"), 1), (real("1e-9"), 1), (real("sqrt(2)"), 1)]
-    found = HeterogeneousComposition(mixed, NONE, route).delta(real("49"), 4)
+    found = ROUTES[route](mixed, NONE).delta(real("49"), 4)
     with balls.precision(200):  # the loss 50 +- sqrt(2) +- 1e-9, all signs
         truth = balls.to_enclosure(signs(mixed, balls.ball(49)))
     assert found.overlaps(truth)
@@ -306,10 +312,10 @@ def test_equal_ones_are_merged():
 @pytest.mark.parametrize("other", ["1/7", "sqrt(2)"])
 def test_a_thousand_equal_and_one_different(other):
     parameters = [(real("1/10"), 1000), (real(other), 1)]
-    found = HeterogeneousComposition(parameters, LOST).delta(real(12), 20)
+    found = different_responses(parameters, LOST).delta(real(12), 20)
     assert found.digits >= 20
     assert few_atoms(parameters).delta(real(12), 20).overlaps(found)
-    again = HeterogeneousComposition(parameters, LOST).epsilon(rational(found.upper), 15)
+    again = different_responses(parameters, LOST).epsilon(rational(found.upper), 15)
     assert again.digits >= 15
     assert abs(again.lower - 12) < Fraction(1, 10**12)
 
@@ -321,18 +327,6 @@ def test_repetitions_without_number_keep_their_route():
         different_responses([(real(f"sqrt({i})"), 10**7) for i in (2, 3, 5)], NONE)
 
 
-def test_forced_routes_say_when_they_do_not_fit():
-    with pytest.raises(UnsupportedMechanism, match="counts"):
-        HeterogeneousComposition([(real("1/3"), 1), (real("sqrt(2)"), 1)], NONE, "counts")
-
-
-def test_lattice_of_logarithms():
-    base, multiples = on_lattice([(real("3*log(2)"), 1), (real("log(2)*2"), 5)])
-    assert multiples == [(3, 1), (2, 5)]
-    with balls.precision(100):
-        assert (balls.ball(base) - balls.ball(2).log()).contains(0)
-
-
 # --- every error term is needed -------------------------------------------------------------------
 
 TIES = [(real("1/3"), 2), (real("2/3"), 1), (real("1"), 3)]
@@ -341,8 +335,8 @@ TIE = real("1")
 
 def test_without_rounding_errors_the_meeting_misses():
     point = real("9/8")  # no outcome is in doubt: rounding alone is left
-    truth = finite(CountLaw.of(TIES), point, 300)
-    meeting = Meeting.of(TIES)
+    truth = finite(counted(TIES), point, 300)
+    meeting = Meeting(TIES, NONE)
     with balls.precision(24):
         halves = meeting._halves()
     meeting._kept = {200: halves}  # coarse masses, everything else fine
@@ -352,8 +346,8 @@ def test_without_rounding_errors_the_meeting_misses():
 
 
 def test_ties_cost_no_digits():
-    found = finite(Meeting.of(TIES), TIE, 200)
-    assert found.overlaps(finite(CountLaw.of(TIES), TIE, 300))
+    found = finite(Meeting(TIES, NONE), TIE, 200)
+    assert found.overlaps(finite(counted(TIES), TIE, 300))
     assert found.digits > 50
 
 
@@ -365,12 +359,12 @@ def test_without_doubt_the_meeting_misses(monkeypatch):
         return int((x.mid() / step + balls.arb(0.5)).floor().fmpz()) * step
 
     monkeypatch.setattr(nearest, coarse)
-    meeting = Meeting.of(FORTY[:10])
+    meeting = Meeting(FORTY[:10], NONE)
     with balls.precision(40):
         p, q, doubt = meeting.tangent(balls.arb(1))
         value = p - balls.arb(1).exp() * q
     monkeypatch.undo()
-    truth = finite(Meeting.of(FORTY[:10]), real(1), 200)
+    truth = finite(Meeting(FORTY[:10], NONE), real(1), 200)
     with balls.precision(200):
         assert balls.to_enclosure(value).upper < truth.lower
         assert balls.to_enclosure(value + doubt).upper >= truth.lower
@@ -380,7 +374,7 @@ def test_without_doubt_the_meeting_misses(monkeypatch):
 def test_the_grid_without_an_error_term_misses(monkeypatch, what):
     module = "dpexact.accounting.heterogeneous.grid"
     parameters = FORTY[:12]
-    truth = finite(Meeting.of(parameters), real(1), 128)
+    truth = finite(Meeting(parameters, NONE), real(1), 128)
 
     def enclose(spacing=Fraction(1, 64), tail=1e-3):
         from dpexact.accounting.heterogeneous.grid import grid_laws
@@ -420,7 +414,7 @@ def test_float_rounding_of_the_grid_is_covered():
     from dpexact.accounting.heterogeneous.grid import grid_laws
 
     laws = grid_laws(parameters, Fraction(1, 2), 1e-30)
-    truth = finite(CountLaw.of(parameters), rational(1))
+    truth = finite(counted(parameters), rational(1))
     low, high = laws.below(balls.arb(1)), laws.above(balls.arb(1))
     assert low <= truth.lower
     assert truth.upper <= high
@@ -452,7 +446,7 @@ def deep_bounds(laws):
 
 
 def hold_the_deep_truths(laws, bounds):
-    law = CountLaw.of(DEEP)
+    law = counted(DEEP)
     for point, (low, high) in zip(DEEP_POINTS, bounds, strict=True):
         truth = finite(law, rational(point), 256)
         assert low <= truth.lower
@@ -517,7 +511,7 @@ def test_masses_off_by_the_error_of_floats_are_covered(high, low):
 
     moved_laws = replace(laws, upper=moved(laws.upper), lower=moved(laws.lower))
     for point in (Fraction(1, 8), Fraction(40), Fraction(401, 8), Fraction(429, 8)):
-        truth = finite(CountLaw.of(parameters), rational(point), 256)
+        truth = finite(counted(parameters), rational(point), 256)
         with balls.precision(128):
             level = balls.ball(rational(point))
             bounds = moved_laws.below(level), moved_laws.above(level)
@@ -533,12 +527,12 @@ def test_far_labels_are_certain_to_pass_epsilon():
         assert not laws._far_below(balls.ball(rational(Fraction(37, 2)))) > 0
         found = laws._far_below(balls.arb(2))
         assert found > 0
-        assert not found > balls.ball(finite(CountLaw.of(parameters), rational(2)).upper)
+        assert not found > balls.ball(finite(counted(parameters), rational(2)).upper)
 
 
 def test_work_is_bounded():
     grid = RefinedGrid([(real("40"), 1), (real("sqrt(2)*1e-7"), 50)], work=10_000_000)
-    profile = HeterogeneousComposition(grid.parameters, NONE, "grid")
+    profile = GridComposition(grid.parameters, NONE)
     found = profile.delta(real(39), 10)
     with balls.precision(100):
         # nearly the single mechanism of eps 40
@@ -551,12 +545,12 @@ def test_work_is_bounded():
 @pytest.mark.parametrize("point", ["900", "1190", "1150", "1199"])
 def test_beyond_the_range_of_floats_the_grid_is_wide_but_right(point):
     truth = OptimalComposition(real("40"), 30, NONE).delta(real(point), 20)
-    grid = HeterogeneousComposition([(real("40"), 30)], NONE, "grid")
-    grid._route.work = 5_000_000
+    grid = GridComposition([(real("40"), 30)], NONE)
+    grid.grid.work = 5_000_000
     found = grid.delta(real(point), 6)
     assert found.overlaps(truth)
     assert found.lower <= truth.lower
-    several = HeterogeneousComposition([(real(f"5*sqrt({i})"), 1) for i in range(2, 60)], NONE)
+    several = different_responses([(real(f"5*sqrt({i})"), 1) for i in range(2, 60)], NONE)
     assert several.largest is not None
     spread = several.delta(real(point), 6)
     assert spread.lower > Fraction(9, 10)

@@ -100,6 +100,16 @@ def test_every_claim_is_there_the_worst_first(page, report):
         assert shown in words, shown
 
 
+def test_grades_are_counted_and_chosen(page):
+    boxes = [box for box in page.all("input") if box.get("name") == "grade"]
+    assert [box["value"] for box in boxes] == ["gross", "invalid"]  # invalid is NaN
+    grades = [body["data-grade"] for body in page.all("tbody") if "data-grade" in body]
+    assert grades[:4] == ["gross"] * 3 + ["invalid"]
+    words = " ".join("".join(page.words).split())
+    for shown in ("gross3", "visible0", "rounding0", "invalid1", "contract0", "undecided2"):
+        assert shown in words
+
+
 def test_verdicts_do_not_rest_on_colour(page):
     words = "".join(page.words)
     for sign, verdict in [

@@ -157,11 +157,11 @@ def test_the_contract_by_which_a_claim_was_judged():
     assert record["exit_code"] == 0
 
 
-def test_a_wrong_answer_of_one_package_counts_once_for_those_built_on_it():
-    def claim(accountant, claimed="0.9"):
-        return Claim("pure_dp(1)", "epsilon", claimed, "0", "upper", accountant=accountant)
+def test_one_wrong_value_for_one_question_counts_once():
+    def claim(accountant, claimed="0.9", at="0"):
+        return Claim("pure_dp(1)", "epsilon", claimed, at, "upper", accountant=accountant)
 
-    same = [claim("engine 1.0"), claim("built 2.1 engine 1.0"), claim("other 3 engine 1.0")]
+    same = [claim("engine 1.0"), claim("built 2.1 engine 1.0"), claim("copied 3", "9/10")]
     assert to_json(audit(same))["distinct_wrong"] == 1
-    others = [claim("engine 1.1"), claim("mine 1.0"), claim("engine 1.0", "0.9999999")]
-    assert to_json(audit(same + others))["distinct_wrong"] == 4
+    others = [claim("engine 1.0", "0.8"), claim("engine 1.0", at="1e-9"), claim("mine", "2")]
+    assert to_json(audit(same + others))["distinct_wrong"] == 3

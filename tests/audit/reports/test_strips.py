@@ -87,7 +87,7 @@ def test_words_tell_what_is_drawn():
     )
     text = unescape(strips(replace(report, findings=report.findings + undefined.findings)))
     assert (
-        "Relative errors: 4 claims: 3 certified wrong (-50 % to -10 %), 1 right (+100 %), "
+        "Relative errors: 4 claims: 3 wrong, gross or visible (-50 % to -10 %), 1 right (+100 %), "
         "1 without a defined error, not drawn"
     ) in text
 

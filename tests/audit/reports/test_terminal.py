@@ -5,7 +5,7 @@ import io
 import pytest
 from rich.console import Console
 
-from dpexact.audit import Claim, audit
+from dpexact.audit import Claim, Contract, audit
 from dpexact.audit.reports import print_report, terminal
 
 WORDS = ("sound", "UNSOUND", "accurate", "INACCURATE", "undecided")
@@ -30,7 +30,7 @@ def test_verdicts_numbers_and_summary(report):
     assert "4.37717809568122..." in text
     assert "+0.5213... %" in text
     assert "note: no zCDP guarantee of poisson(zcdp(1), 0.5) is known" in text
-    assert "grades of the wrong claims: 3 gross\n" in text
+    assert "grades: 3 gross\n" in text
     assert text.endswith("11 claims: 3 certified wrong, 6 certified right, 2 undecided\n")
 
 
@@ -48,6 +48,18 @@ def test_a_long_report_lists_only_what_is_not_right(report, monkeypatch):
     assert "and 6 more claims, not listed here; --html FILE shows all\n" in text
     monkeypatch.setattr(terminal, "LISTED", 2)
     assert "and 9 more claims" in printed(report)
+
+
+def test_a_wrong_claim_names_its_contract():
+    contract = Contract("to a tenth", "mine 1.0", relative="0.1")
+    claims = [
+        Claim("pure_dp(1)", "epsilon", value, "0", "upper", contract=contract)
+        for value in ("0.95", "0.8")
+    ]
+    text = " ".join(printed(audit(claims)).split())
+    assert text.count('contract: "to a tenth"; mine 1.0; allowed error: 0.1 relative') == 2
+    assert "unsound pure_dp(1): epsilon <= 0.95 at delta = 0 contract certified" in text
+    assert "UNSOUND pure_dp(1): epsilon <= 0.8 at delta = 0 gross certified" in text
 
 
 def test_a_verdict_that_is_not_as_expected_is_listed(monkeypatch):

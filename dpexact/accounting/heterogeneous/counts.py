@@ -1,0 +1,76 @@
+r"""Different ``eps_i = n_i b``: the exact number of subsets of each loss.
+
+Under ``P`` mechanism ``i`` has loss ``eps_i`` with probability :math:`1/(1+e^{-\epsilon_i})`, else
+``-eps_i``. With ``B = e^b`` and :math:`N = \sum n_i`, a subset of sum ``m`` has
+
+.. math:: P = B^m / \prod_i (1 + B^{n_i}), \quad Q = B^{N-m} / \prod_i (1 + B^{n_i}), \quad
+          \text{loss } (2m - N)\, b,
+
+and the number :math:`c_m` of such subsets is the coefficient of ``x^m`` in
+:math:`\prod (1 + x^{n_i})`: an integer that does not depend on ``b``.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from functools import cached_property
+from typing import Final
+
+from flint import arb, arb_poly, fmpz_poly
+
+from dpexact import balls
+from dpexact.accounting.exact_sums import exact_responses
+from dpexact.accounting.lattice_product import Strided
+from dpexact.accounting.profile import InfiniteLoss
+from dpexact.accounting.tangents import Tangent, TangentProfile, threshold
+from dpexact.reals import Real
+
+#: Largest degree and size in bits of a counting polynomial.
+MAX_DEGREE: Final = 1 << 20
+MAX_COUNT_BITS: Final = 1 << 29
+
+
+class CountLaw(TangentProfile):
+    """Profile of randomised responses on a lattice of losses of spacing ``unit = 2 b``."""
+
+    method = "heterogeneous composition: exact counts"
+
+    def __init__(self, unit: Real, parts: list[Strided], infinite: InfiniteLoss) -> None:
+        self.base: Real = unit / 2
+        self.parts = parts
+        self.infinite = self.beside = infinite
+        self.degree: int = sum(s.stride * s.count for s in parts)
+        self.largest: Real = self.base * self.degree
+
+    @property
+    def is_long(self) -> bool:
+        """Whether the counts are too many, or too large, to be written out."""
+        bits = sum(s.count for s in self.parts)
+        return self.degree > MAX_DEGREE or (self.degree + 1) * bits > MAX_COUNT_BITS
+
+    @cached_property
+    def counts(self) -> fmpz_poly:
+        """``prod (1 + x^(n_i))^count``, by a product tree."""
+        factors = [fmpz_poly([1, *[0] * (s.stride - 1), 1]) ** s.count for s in self.parts]
+        while len(factors) > 1:
+            # proposes: the order of multiplying, the shortest ones first
+            factors.sort(key=lambda factor: -factor.length())
+            factors.append(factors.pop() * factors.pop())
+        return factors[0]
+
+    def tangent(self, epsilon: arb) -> Tangent:
+        step = balls.ball(self.base)
+        start, doubt = threshold((epsilon / step + self.degree) / 2, 2 * step, self.degree)
+        kept = self.counts.right_shift(start)
+        decay = (-step).exp()
+        log_whole = arb(0)  # log prod (1 + B^(-n_i)): all powers are at most 1
+        for s in self.parts:
+            log_whole += s.count * (-s.stride * step).exp().log1p()
+        whole = (-log_whole).exp()
+        reversed_kept = fmpz_poly(kept.coeffs()[::-1])  # c_m B^(m - N) is its coefficient N - m
+        p = arb_poly(reversed_kept)(decay) * whole
+        return Tangent(p, arb_poly(kept)(decay) * (-start * step).exp() * whole, p * doubt)
+
+    def finite_fraction(self, level: Fraction) -> Fraction | None:
+        responses = [(s.stride * self.base, s.count) for s in self.parts]
+        return exact_responses(responses, level, [s.stride for s in self.parts])

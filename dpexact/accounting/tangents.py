@@ -1,0 +1,184 @@
+r"""Profiles of laws given by their outcomes: every test is a tangent of the profile.
+
+For any test ``S`` and any ``epsilon``, with equality for the outcomes whose loss exceeds it,
+
+.. math:: \delta_0(\varepsilon) \ge P(S) - e^\varepsilon Q(S),
+
+so that where the right side, for one ``S``, crosses the target is a lower bound of the ``epsilon``
+sought. A point where ``delta`` is certainly at most the target is an upper bound. The profile is
+convex in ``e^epsilon``, so a tangent near the answer is better than its point by far.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import abstractmethod
+from decimal import ROUND_FLOOR
+from fractions import Fraction
+from typing import Final, NamedTuple
+
+from flint import arb
+
+from dpexact import balls, reals
+from dpexact.accounting.inverted import ONE, ZERO, InvertedProfile
+from dpexact.accounting.profile import InfiniteLoss
+from dpexact.enclosure import Bound, Enclosure, format_decimal
+from dpexact.exactness import exp_fraction
+from dpexact.reals import Real
+
+_ROUNDS: Final = 128
+#: Tangents take over where ``log delta`` is left to fall by less.
+_NEAR: Final = 1 / 16
+
+
+class Tangent(NamedTuple):
+    r"""``P(S)`` and ``Q(S)`` of a test that is almost the best at ``epsilon``.
+
+    :math:`\delta_0(\varepsilon)` exceeds :math:`P(S) - e^\varepsilon Q(S)` by at most ``doubt``.
+    """
+
+    p: arb
+    q: arb
+    doubt: arb
+
+    def value(self, level: arb) -> arb:
+        """``delta_0`` at ``level = e^epsilon``."""
+        return self.p - level * self.q + arb(0).union(self.doubt)
+
+
+def threshold(crossing: arb, apart: arb, count: int) -> tuple[int, arb]:
+    """The test of the numbers beyond ``crossing`` among those up to ``count``, from the least on.
+
+    Their losses are ``apart`` from each other. The ``doubt`` of the test, relative to its ``P``, is
+    that about the numbers too close to ``crossing`` to be told from it, which are in the test.
+    """
+    if not balls.in_range(crossing):
+        return 0, arb.nan()
+    least = math.floor(balls.to_enclosure(crossing).lower) + 1
+    if least > count:
+        return count + 1, arb(0)
+    least = max(least, 0)
+    return least, ((crossing - least) * apart).expm1().max(arb(0)).upper()
+
+
+class TangentProfile(InvertedProfile):
+    """A profile by the tests of its finite outcomes, with any mass of infinite loss.
+
+    ``beside`` is the part of that mass that ``P`` of the tests does not count. ``lost_bits`` are
+    those that differences of tests lose; ``cap`` may limit the precision.
+    """
+
+    beside: InfiniteLoss
+    lost_bits: int = 0
+    cap: int | None = None
+
+    @abstractmethod
+    def tangent(self, epsilon: arb) -> Tangent:
+        """A test near the best at ``epsilon``, at the current precision."""
+
+    @abstractmethod
+    def finite_fraction(self, level: Fraction) -> Fraction | None:
+        """The exact finite part of ``delta`` at ``e^epsilon = level``, if not too long."""
+
+    def delta(self, epsilon: Real, digits: int) -> Enclosure:
+        known = self.only_infinite(epsilon, digits)
+        if known is not None:
+            return known
+        exact = self.delta_fraction(epsilon)
+        if exact is not None:
+            return Enclosure.exact(exact, f"{self.method} (exact)")
+        return balls.certify(
+            lambda: self.delta_ball(balls.ball(epsilon)),
+            digits,
+            lowest=ZERO,
+            highest=ONE,
+            method=self.method,
+            lost_bits=self.lost_bits,
+            cap=self.cap,
+        )
+
+    def delta_fraction(self, epsilon: Real) -> Fraction | None:
+        """The exact ``delta(epsilon)`` when everything is rational and of moderate size."""
+        lost, beside, level = self.infinite.fraction, self.beside.fraction, exp_fraction(epsilon)
+        if lost is None or beside is None or level is None:
+            return None
+        finite = self.finite_fraction(level)
+        return None if finite is None else lost + (1 - beside) * finite
+
+    def delta_ball(self, epsilon: arb) -> arb:
+        """``delta(epsilon)`` at the current precision."""
+        return self.infinite.ball() + (1 - self.beside.ball()) * self.finite_ball(epsilon)
+
+    def finite_ball(self, epsilon: arb) -> arb:
+        r""":math:`\delta_0(\varepsilon)` at the current precision."""
+        return self.tangent(epsilon).value(epsilon.exp())
+
+    def _epsilon(self, delta: Real, digits: int) -> Enclosure:
+        bits, low, high = balls.bits_for(digits + 6) + self.lost_bits, arb(0), arb("inf")
+        if self.largest is not None:
+            with balls.precision(bits):
+                high = balls.ball(self.largest).upper()
+        last = balls.CAP_FACTOR * bits + balls.CAP_EXTRA
+        last = last if self.cap is None else max(bits, min(last, self.cap))
+        point, starts, clear = arb(0), True, False
+        for _ in range(_ROUNDS):
+            with balls.precision(bits):
+                share, test, level = self._share(delta), self.tangent(point), point.exp()
+                value, narrow = test.value(level), 1 + arb(10) ** -(digits + 1)
+                crossing = ((test.p - share) / test.q).log().lower()
+                moved = bool(crossing > low * (9 + narrow) / 10)
+                low = crossing if crossing > low else low
+                if value <= share:
+                    moved, high = True, point
+                if starts and (value <= share or (not moved and self._starts_below(delta))):
+                    return Enclosure.exact(ZERO, self.method)
+                # proposes: when to stop; both ends are certified
+                clear = bool(high <= low * narrow)
+                # proposes: the next point and precision; balls certify both ends at any
+                if clear or not (moved or 2 * bits <= last):
+                    break
+                if moved:
+                    point = _next(low, high, point, value, share, level * test.q)
+                    point = (low * (1 + narrow) / 2).mid() if point is None else point
+                    starts = False
+                else:
+                    bits *= 2
+        with balls.precision(bits):
+            lower, upper = balls.to_enclosure(low).lower, _end(high)
+        place = format_decimal(balls.midpoint(point), 6, ROUND_FLOOR)
+        reason = "" if clear else f"delta({place}) cannot be told apart from the target"
+        return Enclosure.bracket(lower, upper, self.method, reason)
+
+    def _starts_below(self, target: Real) -> bool:
+        """Whether the exact ``delta(0)`` is known, and at most the target."""
+        start = self.delta_fraction(reals.rational(0))
+        return start is not None and target.fraction is not None and start <= target.fraction
+
+    def _share(self, delta: Real) -> arb:
+        """What is left of ``delta`` for the tests."""
+        return (balls.ball(delta) - self.infinite.ball()) / (1 - self.beside.ball())
+
+
+def _next(low: arb, high: arb, point: arb, value: arb, share: arb, slope: arb) -> arb | None:
+    """Where ``sqrt(-log delta_0)``, almost linear for a normal loss, should reach the target.
+
+    None near it, where the tangents are as quick. Proposes: a point, on both sides of which balls
+    decide.
+    """
+    value, share, slope = value.mid(), share.mid(), slope.mid()
+    middle = ((low + high) / 2).mid() if high.is_finite() else 2 * point + 1
+    # proposes: a point
+    if not (0 < value < 1 and 0 < share < 1 and slope > 0):
+        return middle
+    root, goal = (-value.log()).sqrt(), (-share.log()).sqrt()
+    guess = (point + 2 * root * (goal - root) * value / slope).mid()
+    # proposes: likewise
+    if not guess < high:
+        return middle
+    # proposes: likewise
+    return guess if (guess - low) * slope > value * _NEAR else None
+
+
+def _end(high: arb) -> Bound:
+    """The same number; any is a bound, and infinity always is."""
+    return balls.to_enclosure(high).upper if high.is_finite() else math.inf
