@@ -59,6 +59,13 @@ def test_accountants_on_the_same_run_the_tightest_sound_one_first(tmp_path):
     assert judged[0]["id"].startswith("dp-accounting-pld")
 
 
+@pytest.mark.parametrize(("direction", "said"), [("add", "added; "), ("remove", "removed; ")])
+def test_a_statement_promises_no_more_than_was_asked(direction, said):
+    output = run(*RUN, "--sigma", "1", "--statement", "--direction", direction).output
+    assert f"private if one record is {said}" in output
+    assert "added or removed" not in output
+
+
 def test_a_statement():
     said = run(*RUN, "--sigma", "1", "--statement").output
     assert "differentially private if one record is added or removed" in said

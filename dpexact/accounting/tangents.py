@@ -162,8 +162,8 @@ class TangentProfile(InvertedProfile):
 def _next(low: arb, high: arb, point: arb, value: arb, share: arb, slope: arb) -> arb | None:
     """Where ``sqrt(-log delta_0)``, almost linear for a normal loss, should reach the target.
 
-    None near it, where the tangents are as quick. Proposes: a point, on both sides of which balls
-    decide.
+    None near it, where the tangents are as quick: within 1, as they are straight in ``e^epsilon``.
+    Proposes: a point, on both sides of which balls decide.
     """
     value, share, slope = value.mid(), share.mid(), slope.mid()
     middle = ((low + high) / 2).mid() if high.is_finite() else 2 * point + 1
@@ -176,7 +176,7 @@ def _next(low: arb, high: arb, point: arb, value: arb, share: arb, slope: arb) -
     if not guess < high:
         return middle
     # proposes: likewise
-    return guess if (guess - low) * slope > value * _NEAR else None
+    return guess if guess - low > 1 or (guess - low) * slope > value * _NEAR else None
 
 
 def _end(high: arb) -> Bound:

@@ -82,6 +82,7 @@ def dpsgd(
       dpexact dpsgd --rate 0.01 --steps 1000 --target-epsilon 2 --delta 1e-6 --statement
       dpexact dpsgd --rate 0.01 --steps 1000 --sigma 1 --delta 1e-6 --against all --plot run.svg
     """
+    from dpexact.arguments import direction_in
     from dpexact.training.frameworks import statement as in_words
     from dpexact.training.frameworks import training_run
 
@@ -109,7 +110,7 @@ def dpsgd(
         more |= {"against": judged["claims"], "runs": judged["runs"]}
 
     def say(found: Enclosure) -> None:
-        click.echo("\n" + in_words(run, sigma, found.safe(), delta))
+        click.echo("\n" + in_words(run, sigma, found.safe(), delta, direction_in(direction)))
 
     return answer(
         lambda: dpexact.epsilon(mechanism, delta, digits, direction),

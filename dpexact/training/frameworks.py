@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Final, Literal, TypeAlias, get_args
 
-from dpexact.arguments import MAX_COUNT, integer_in, real_in
+from dpexact.arguments import MAX_COUNT, Direction, integer_in, real_in
 from dpexact.errors import InvalidInput
 from dpexact.mechanisms import Mechanism, gaussian, poisson
 from dpexact.reals import Real, RealLike, rational
@@ -27,6 +27,12 @@ is left out leaves the batches of the others as they are: a record costs one noi
 
 FRAMEWORKS: Final[tuple[Framework, ...]] = get_args(Framework)
 SAMPLINGS: Final[tuple[Sampling, ...]] = get_args(Sampling)
+
+_CHANGED: Final[dict[Direction, str]] = {
+    "both": "added or removed",
+    "add": "added; of one that is removed this says nothing",
+    "remove": "removed; of one that is added this says nothing",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +121,7 @@ def training_run(
     return run
 
 
-def statement(run: Run, sigma: str, epsilon: str, delta: str) -> str:
+def statement(run: Run, sigma: str, epsilon: str, delta: str, direction: Direction = "both") -> str:
     """The guarantee in plain words: what is promised, to whom, and what is assumed."""
     if run.rate == rational(1):
         sampled, assumed = f"Each record is in {run.steps:,} noisy sums of clipped gradients", []
@@ -133,8 +139,8 @@ def statement(run: Run, sigma: str, epsilon: str, delta: str) -> str:
     ]
     return "\n".join(
         (
-            f"The training is ({epsilon}, {delta})-differentially private if one record is added "
-            "or removed.",
+            f"The training is ({epsilon}, {delta})-differentially private if one record is "
+            f"{_CHANGED[direction]}.",
             f"{sampled}; the noise is Gaussian, {sigma} times the clipping norm.",
             *run.words,
             "All intermediate models may be published, not only the last one.",

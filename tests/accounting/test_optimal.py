@@ -590,3 +590,12 @@ def test_wrong_formulas_are_noticed(name: str, monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(owner, attribute, wrong)
     with pytest.raises(AssertionError):
         check()
+
+
+@pytest.mark.parametrize(("count", "target"), [(10**9, "0.5"), (10**18, "0.9999999999")])
+def test_epsilon_is_found_where_losses_spread_over_millions(count, target):
+    mechanism, goal = pure_dp(1) ** count, Fraction(target)
+    found = epsilon(mechanism, target)
+    apart = Fraction(found.upper) / 10**12
+    assert delta(mechanism, Fraction(found.lower) - apart).lower > goal
+    assert delta(mechanism, Fraction(found.upper) + apart).upper < goal

@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 import importlib
+import os
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 from fractions import Fraction
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 from mpmath import mp, mpf, quad
 
 import dpexact
 from dpexact import certificate_checker
 from dpexact.accounting import calibrate, composition
 from dpexact.certificates import certificate
-from dpexact.cli import main
 from dpexact.mechanisms import grammar
 from dpexact.reals import real
 
@@ -86,7 +86,7 @@ def test_uniform_noise_is_its_pair(text, known):
 
 
 @pytest.mark.usefixtures("added")
-def test_every_question_about_uniform_noise(tmp_path):
+def test_every_question_about_uniform_noise():
     assert dpexact.tradeoff("uniform(10)")("1/10").lower == Fraction(17, 20)
     found = dpexact.calibrate("uniform(?)^10", 0, "1/100")
     assert dpexact.delta(f"uniform({found.upper})^10", 0).upper <= Fraction(1, 100)
@@ -99,11 +99,24 @@ def test_every_question_about_uniform_noise(tmp_path):
     mechanism, at = dpexact.parse("uniform(10)^2"), real("1/2")
     document = certificate(mechanism, "delta", at, "both", dpexact.delta(mechanism, at))
     certificate_checker.check(document)
+
+
+@pytest.mark.slow
+def test_an_installed_mechanism_is_found(tmp_path, monkeypatch):
+    installed = tmp_path / "uniform_noise-1.dist-info"
+    installed.mkdir()
+    (installed / "METADATA").write_text("Metadata-Version: 2.1\nName: uniform-noise\nVersion: 1\n")
+    named = "[dpexact.mechanisms]\nuniform = uniform_noise:Uniform\n"
+    (installed / "entry_points.txt").write_text(named)
+    shutil.copy(EXAMPLES / "uniform_noise.py", tmp_path)
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join((str(tmp_path), str(ROOT))))
     claims = tmp_path / "claims.yaml"
     row = "mechanism: uniform(10)^2, claims: delta, epsilon: 0, kind: upper, source: here"
     claims.write_text(f"claims:\n- {{{row}, delta: 0.0975}}\n- {{{row}, delta: 0.09}}\n")
-    done = CliRunner().invoke(main, ["audit", str(claims), "--jobs", "1"])
-    assert done.exit_code == 1
+    arguments = [sys.executable, "-m", "dpexact", "audit", str(claims), "--jobs", "1"]
+    done = subprocess.run(arguments, capture_output=True, text=True, check=False)
+    assert done.returncode == 1, done.stderr
+    assert "1 gross" in done.stdout
 
 
 def logistic(x):
