@@ -23,6 +23,8 @@ from dpexact.reals import Real, rational
 
 #: Floats take a larger sigma for this one, and a smaller one for its inverse: they only propose.
 _LARGE: Final = 1e100
+#: Likewise a smaller rate than this one.
+_SMALL: Final = 1e-300
 
 
 @dataclass(frozen=True)
@@ -45,8 +47,16 @@ class GaussianMixture(Pair):
 
     @cached_property
     def _shape(self) -> Shape:
+        return Shape(approximate(self.sigma), approximate(self.up), approximate(self.down))
+
+    @cached_property
+    def _extreme_shape(self) -> Shape:
+        """Proposes: the same of parameters that floats may not hold."""
         sigma = min(max(approximate(self.sigma), 1 / _LARGE), _LARGE)
-        return Shape(sigma, approximate(self.up), approximate(self.down))
+        rates = [
+            0.0 if q.fraction == 0 else max(approximate(q), _SMALL) for q in (self.up, self.down)
+        ]
+        return Shape(sigma, *rates)
 
     def _integrand(self, c: float | Real) -> Integrand:
         return Integrand.of(self.sigma, self.up, self.down, c)
@@ -68,11 +78,15 @@ class GaussianMixture(Pair):
 
     def moment(self, c: float | Real, accuracy: float) -> arb:
         """The trapezoidal rule on the real axis."""
-        return real_moment(self._integrand(c), self._shape.real(approximate(c), accuracy))
+        return real_moment(self._integrand(c), self._shape.positive(approximate(c), accuracy))
 
-    def moment_cost(self, c: float | Real, accuracy: float) -> int:
-        """About how many nodes ``moment`` sums."""
-        return self._shape.real(approximate(c), accuracy).heavy
+    def extreme_moment(self, c: float | Real, accuracy: float) -> arb:
+        """``M(c)`` of extreme orders and parameters too, by more nodes."""
+        return real_moment(self._integrand(c), self._extreme_shape.real(approximate(c), accuracy))
+
+    def extreme_cost(self, c: float | Real, accuracy: float) -> int:
+        """About how many nodes ``extreme_moment`` sums."""
+        return self._extreme_shape.real(approximate(c), accuracy).heavy
 
     def moments(self, c: float, step: float, count: int, accuracy: float) -> list[acb]:
         """The trapezoidal rule on a line above the real axis, all nodes at once."""

@@ -199,7 +199,7 @@ class SampledGaussian:
             if terms <= MAX_TERMS:
                 work["series"] = 2 * terms
         with suppress(ArithmeticError):  # too many nodes, or beyond floats
-            work["trapezoid"] = self._pair.moment_cost(self.excess, accuracy)
+            work["trapezoid"] = self._pair.extreme_cost(self.excess, accuracy)
         slower = max(1.0, bits / 100) ** 1.25
         costs = {name: work[name] * COSTS[name] * slower for name in work}
         affordable = [name for name in costs if costs[name] <= MAX_COST and bits <= MAX_BITS]
@@ -222,6 +222,6 @@ class SampledGaussian:
             whole = math.floor(balls.to_enclosure(a).upper)
             return series.moment(a, whole, square.sqrt(), q, accuracy).log()
         try:
-            return self._pair.moment(self.excess, accuracy).log()
+            return self._pair.extreme_moment(self.excess, accuracy).log()
         except TooExpensive:
             return arb.nan()

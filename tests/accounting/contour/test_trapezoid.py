@@ -208,11 +208,11 @@ def test_the_tails_of_a_concave_integrand(c, first, last):
 def test_far_apart_peaks_take_few_nodes(sigma, q, c):
     step = remove(real(sigma), real(q))
     with balls.precision(BITS):
-        found = step.moment(c, 40.0)
+        found = step.extreme_moment(c, 40.0)
         assert found.rel_accuracy_bits() > 40
         # the whole line has so many
         rule = step._shape.real(c, 40.0)
-        assert rule.last - rule.first > 50 * step.moment_cost(c, 40.0)
+        assert rule.last - rule.first > 50 * step.extreme_cost(c, 40.0)
 
 
 def test_the_work_of_a_real_moment_is_bounded():
