@@ -69,7 +69,7 @@ def _mathml(display: str) -> Callable[[Any, Any], None]:
 def _examples_as_code(_app: Any, _command: Any, lines: list[str]) -> None:
     """Set the examples in the help of a verb as code."""
     for i, line in enumerate(lines):
-        if line.startswith("|   dpexact "):
+        if line.startswith(("|   dpexact ", "|     ")):  # a command, and its second line
             lines[i] = line[1:]
         elif line.startswith("| Example"):
             lines[i : i + 1] = [line[2:], "", ".. code-block:: text", ""]

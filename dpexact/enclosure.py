@@ -69,7 +69,7 @@ class Enclosure:
 
     def __post_init__(self) -> None:
         for bound in (self.lower, self.upper):
-            if not isinstance(bound, Fraction) and abs(bound) != math.inf:
+            if not isinstance(bound, Fraction) and bound not in (math.inf, -math.inf):
                 raise InvalidInput(f"bound {bound!r} is not a Fraction or infinity")
         if not self.lower <= self.upper:
             raise InvalidInput(f"lower bound {self.lower} exceeds upper bound {self.upper}")

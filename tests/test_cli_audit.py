@@ -1,5 +1,7 @@
 """``audit``, ``audit hunt`` and ``audit bench``: which of them a command line means."""
 
+from pathlib import Path
+
 import pytest
 from click.testing import CliRunner
 
@@ -126,3 +128,20 @@ def test_completion(typed, offered):
     count = str(len(typed.split()) - 1)
     asked = {"_DPEXACT_COMPLETE": "bash_complete", "COMP_WORDS": typed, "COMP_CWORD": count}
     assert CliRunner().invoke(main, env=asked).output.split() == offered
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("claims.yaml", "--seed", "3", "--seconds", "9"),
+        ("--bench", "--memory", "4000", "--answer-timeout", "5", "--seed", "1", "--help"),
+        ("--hunt", "--answer-timeout", "5", "--help"),
+    ],
+)
+def test_options_that_had_no_effect_are_still_taken(arguments, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    row = "mechanism: pure_dp(1), claims: delta, delta: 1, epsilon: 0, kind: upper, source: here"
+    Path("claims.yaml").write_text(f"claims:\n- {{{row}}}\n")
+    done = CliRunner().invoke(main, ["audit", *arguments])
+    assert done.exit_code == 0, done.output
+    assert "--answer-timeout" not in done.output

@@ -1,7 +1,6 @@
-r"""Logistic noise: a law of its own, in closed form.
+r"""Logistic noise, of density :math:`e^{-x}/(1+e^{-x})^2`, against its shift by ``rate``.
 
-Of density :math:`e^{-x}/(1+e^{-x})^2`, against its shift by ``rate``, with :math:`a = e^{rate}`:
-at the quantile ``u`` of the law ``Q`` the ratio ``dP/dQ`` is :math:`a/(a - (a-1)u)^2`, so
+At the quantile ``u`` of ``Q``, ``dP/dQ`` is :math:`a/(a - (a-1)u)^2`, :math:`a = e^{rate}`, so
 
 .. math:: M(s) = \int_0^1 \Big(\frac{a}{(a-(a-1)u)^2}\Big)^{1+s} du
                = \frac{\sinh(rate\,(s + 1/2))}{(2 s + 1) \sinh(rate/2)} .

@@ -117,7 +117,7 @@ class TangentProfile(InvertedProfile):
         bits, low, high = balls.bits_for(digits + 6) + self.lost_bits, arb(0), arb("inf")
         if self.largest is not None:
             with balls.precision(bits):
-                high = balls.ball(self.largest).upper()
+                high = balls.ball(self.largest).max(arb(0)).upper()
         last = balls.CAP_FACTOR * bits + balls.CAP_EXTRA
         last = last if self.cap is None else max(bits, min(last, self.cap))
         point, starts, clear = arb(0), True, False

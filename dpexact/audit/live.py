@@ -168,14 +168,15 @@ class _Table:
             failures=tuple(failures),
             seconds=time.perf_counter() - clock,
             reason=reason,
+            platform=interview.platform,
         )
         return claims, run
 
     def _answer(self, question: Question) -> Answer:
         """The answer, from the journal if it has it."""
         interview = self._interview
-        asked = [interview.name, interview.versions, interview.python, question.query]
-        key = json.dumps(asked, sort_keys=True)
+        software = [interview.versions, interview.platform, interview.python]
+        key = json.dumps([interview.name, *software, question.query], sort_keys=True)
         known = self._journal.answer(key) if self._journal else None
         if known is not None:
             return known

@@ -32,7 +32,9 @@ class AccountantRun:
     """One accountant in one audit.
 
     ``reason`` is not empty where it could not run at all (absent or broken package); then nothing
-    was asked. ``python`` is the interpreter that ran it, empty for this one.
+    was asked. ``python`` is the interpreter that ran it, empty for this one. ``platform`` names
+    what floats depend on beside the package: ``processor``, ``python``, ``numpy``, ``scipy`` and
+    ``vectors``, the vector instructions that numpy uses, where these are known.
     """
 
     name: str
@@ -43,6 +45,17 @@ class AccountantRun:
     failures: tuple[Failure, ...] = ()
     seconds: float = 0.0
     reason: str = ""
+    platform: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def computed_on(self) -> str:
+        """The ``platform`` in words.
+
+        >>> AccountantRun("mine", platform={"processor": "Z80", "numpy": "2.4.6"}).computed_on
+        'computed on processor Z80, numpy 2.4.6'
+        """
+        parts = [f"{name} {value or 'none'}" for name, value in self.platform.items()]
+        return f"computed on {', '.join(parts)}" if parts else ""
 
     @property
     def failed(self) -> bool:

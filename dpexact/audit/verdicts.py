@@ -75,7 +75,7 @@ class Finding:
     """The verdict on one claim.
 
     ``enclosure`` certainly contains the truth. ``grade`` says how wrong a wrong claim is at least,
-    by :func:`dpexact.comparison.grade`, or that it keeps its contract; it is ``none`` for claims
+    by ``dpexact.comparison.grade``, or that it keeps its contract; it is ``none`` for claims
     that are right or undecided, but NaN is ``invalid``. ``relative_error`` encloses
     ``(claimed - truth) / truth``; it is ``None`` where that is undefined (NaN, truth 0 or
     infinite, unless the claim equals it) or cannot be bounded. ``digits`` were asked of the

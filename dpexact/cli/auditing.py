@@ -18,6 +18,7 @@ from dpexact.cli.options import (
     json_option,
     memory_option,
     python_option,
+    without_effect,
     workload_option,
 )
 from dpexact.cli.scoring import scoreboard
@@ -84,6 +85,7 @@ def _complete(ctx: click.Context, _: click.Parameter, incomplete: str) -> list[C
     help="Seconds for an answer of an accountant.",
 )
 @memory_option
+@without_effect("--seed", "--seconds")
 @judging_options
 def audit(
     claims: tuple[Path, ...],
@@ -151,6 +153,7 @@ def audit(
     metavar="DIR",
     help="Write a page for its maintainers on each claim that is wrong by more than rounding.",
 )
+@without_effect("--seed", "--seconds", "--answer-timeout", "--memory")
 @judging_options
 def bench(folder: Path | None, **options: Any) -> int:
     """Judge the recorded claims of the package: known wrong answers, and right ones as controls.

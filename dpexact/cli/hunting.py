@@ -13,6 +13,7 @@ from dpexact.cli.options import (
     accountant_option,
     memory_option,
     python_option,
+    without_effect,
     workload_option,
 )
 
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
     type=click.Path(path_type=Path),
     help="Write the wrong claims that were hunted down, as a claims file.",
 )
+@without_effect("--answer-timeout")
 @judging_options
 def hunt(
     claims: tuple[Path, ...],

@@ -5,13 +5,16 @@ from __future__ import annotations
 import math
 import os
 import shutil
-from typing import Any, Final
+from collections.abc import Callable
+from typing import Any, Final, TypeVar
 
 import click
 from click.shell_completion import CompletionItem
 
 from dpexact.arguments import DIRECTIONS, MAX_DIGITS, METHODS
 from dpexact.mechanisms.grammar import NAMES
+
+Verb = TypeVar("Verb", bound=Callable[..., Any])
 
 EXPR_HELP: Final = """EXPR is a mechanism, for example "approx_dp(1/10, 1/1000)^30" or
 "gaussian(1.3) * gaussian(2)". Numbers are exact: 1.3, 256/60000, 1e-5, log(3/2), sqrt(2)."""
@@ -119,3 +122,14 @@ memory_option = click.option(
     metavar="MIB",
     help="Memory for an accountant.  [default: any]",
 )
+
+
+def without_effect(*names: str) -> Callable[[Verb], Verb]:
+    """Options that scripts may give because they stood on the same line as others once."""
+
+    def taken(command: Verb) -> Verb:
+        for name in names:
+            command = click.option(name, hidden=True, expose_value=False)(command)
+        return command
+
+    return taken

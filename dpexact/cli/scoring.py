@@ -51,6 +51,11 @@ _FILE = click.Path(path_type=Path)
     help="Seconds for an answer of an accountant.",
 )
 @click.option(
+    "--accountant-timeout",
+    type=SECONDS,
+    help="Seconds for all answers of an accountant; what is left then is not asked.",
+)
+@click.option(
     "--timeout", type=SECONDS, default=120, show_default=True, help="Seconds to judge one claim."
 )
 @click.option(
@@ -66,6 +71,7 @@ def scoreboard(
     html_file: Path | None,
     json_file: Path | None,
     answer_timeout: float,
+    accountant_timeout: float | None,
     timeout: float,
     jobs: int | None,
     memory: int | None,
@@ -100,6 +106,7 @@ def scoreboard(
             pythons=pythons,
             history=history,
             limits=Limits(answer_timeout, memory),
+            accountant_timeout=accountant_timeout,
             digits=digits,
             jobs=jobs or cores(),
             timeout=timeout,
@@ -122,5 +129,6 @@ def _line(row: Row) -> str:
         parts.append(f"off by {row.median} (median) to {row.most}")
     parts += [f"{row.unsupported} not supported"] * bool(row.unsupported)
     parts += [f"{row.failed} failed"] * bool(row.failed)
+    parts += [f"{row.unasked} out of time"] * bool(row.unasked)
     parts.append(f"{row.seconds:.3g} s")
     return f"{row.accountant} ({row.release}), {row.family}: {', '.join(parts)}"

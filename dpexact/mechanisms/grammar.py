@@ -151,6 +151,8 @@ def _read_primary(tokens: Tokens) -> Mechanism:
         found = "the end" if token.kind == "end" else repr(shorten(token.text))
         raise tokens.error(f"expected a mechanism, found {found}", token)
     if token.text not in NAMES:
+        _load(token.text)
+    if token.text not in NAMES:
         raise tokens.error(unknown("mechanism", token.text, NAMES), token)
     kind = NAMES[token.text]
     opened = tokens.next
@@ -172,6 +174,14 @@ def _made(kind: type[Mechanism], arguments: dict[str, Any]) -> Mechanism:
     if kind is not FixedSize:  # there 1 may be out of the domain
         hole.fill(1)
     return hole
+
+
+def _load(name: str) -> None:
+    """Import what an installed package says that the mechanism is: it enters its name itself."""
+    from importlib.metadata import entry_points
+
+    for entry in entry_points(group="dpexact.mechanisms", name=name):
+        entry.load()
 
 
 def _read_arguments(tokens: Tokens, kind: type[Mechanism], opened: Token) -> dict[str, Any]:

@@ -21,7 +21,9 @@ from dpexact.tokens import shorten
 
 Framework: TypeAlias = Literal["plain", "opacus", "tensorflow-privacy", "jax-privacy"]
 Sampling: TypeAlias = Literal["poisson", "ordered"]
-"""``ordered``: every record is in exactly one batch of each epoch, in whatever order."""
+"""``ordered``: every record is in exactly one batch of each epoch, in whatever order, and one that
+
+is left out leaves the batches of the others as they are: a record costs one noisy sum an epoch."""
 
 FRAMEWORKS: Final[tuple[Framework, ...]] = get_args(Framework)
 SAMPLINGS: Final[tuple[Sampling, ...]] = get_args(Sampling)
@@ -107,7 +109,8 @@ def training_run(
             raise InvalidInput("sampling: ordered needs dataset, batch and epochs")
         passes = math.ceil(_positive(epochs))
         words = (
-            f"Every record is in exactly one batch of each of {passes:,} epochs, in any order.",
+            f"Every record is in exactly one batch of each of {passes:,} epochs, in any order; one "
+            "that is left out leaves the batches of all others as they are.",
         )
         run = Run(rational(1), passes, 1, words)
     if microbatches:

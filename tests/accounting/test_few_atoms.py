@@ -236,3 +236,9 @@ def test_tiny_irrational_losses_beside_a_staircase(tiny):
         for end, above in ((back.lower, True), (back.upper, False)):
             value = hockey_stick(law, mp.exp(to_mpf(Fraction(end))))
             assert value >= mpf("0.1") if above else value <= mpf("0.1")
+
+
+def test_a_target_just_above_the_infinite_mass_where_every_finite_loss_is_negative():
+    text = "(poisson(approx_dp(0,1),1/2))^2 * pure_dp(0.628)"
+    found = epsilon(text, "3/4 + 1e-30", 1, direction="remove")
+    assert found.lower == found.upper == 0

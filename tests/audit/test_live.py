@@ -80,6 +80,7 @@ def test_real_answers_are_judged_and_skips_reported(workload: Path) -> None:
     ]
     assert (run.asked, run.failures, run.reason, run.python) == (2, (), "", "")
     assert list(run.versions) == ["dp-accounting"]
+    assert {"processor", "python", "numpy", "scipy", "vectors"} == set(run.platform)
     report = audit(claims, runs=[run])
     assert [finding.verdict for finding in report.findings] == ["sound", "sound"]
     assert report.exit_code == 0

@@ -11,6 +11,7 @@ from flint import arb
 
 from dpexact import balls
 from dpexact.accounting.classic.roots import increasing_root
+from dpexact.accounting.profile import InfiniteLoss
 from dpexact.enclosure import Enclosure
 from dpexact.reals import Real
 
@@ -94,6 +95,19 @@ class Larger(Approximation):
 
     def delta_ball(self, epsilon: arb) -> arb:
         return self.first.delta_ball(epsilon).max(self.second.delta_ball(epsilon))
+
+
+class Beside(Approximation):
+    """What a formula claims of the finite losses, beside an exact mass of infinite loss."""
+
+    def __init__(self, formula: Approximation, infinite: InfiniteLoss) -> None:
+        self.formula = formula
+        self.infinite = infinite
+        self.method: str = f"{formula.method}, beside infinite loss"
+
+    def delta_ball(self, epsilon: arb) -> arb:
+        lost = self.infinite.ball()
+        return lost + (1 - lost) * self.formula.delta_ball(epsilon)
 
 
 def normal_tail(x: arb) -> arb:

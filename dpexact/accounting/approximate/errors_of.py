@@ -9,7 +9,7 @@ from typing import Any, Final
 from flint import arb
 
 from dpexact import balls
-from dpexact.accounting.approximate.base import Approximation
+from dpexact.accounting.approximate.base import Approximation, Beside
 from dpexact.accounting.approximate.berry_esseen import theorem_5, total_functionals
 from dpexact.accounting.approximate.central_limit import (
     CentralLimit,
@@ -20,12 +20,14 @@ from dpexact.accounting.approximate.edgeworth import edgeworth
 from dpexact.accounting.approximate.functionals import Functionals, gaussian_mu
 from dpexact.accounting.approximate.sup_distance import sup_distance
 from dpexact.accounting.intervals import difference, ratio
+from dpexact.accounting.profile import InfiniteLoss
 from dpexact.accounting.routes import profile
 from dpexact.answers import delivered
 from dpexact.arguments import APPROXIMATIONS, Direction, digits_in, direction_in, real_in
 from dpexact.enclosure import Enclosure
 from dpexact.errors import InvalidInput, UnsupportedMechanism
 from dpexact.mechanisms import GDP, ApproxDP, FixedSize, Mechanism, Poisson, PureDP
+from dpexact.mechanisms.base import compose
 from dpexact.mechanisms.grammar import mechanism_in
 from dpexact.reals import Real, RealLike, divide, rational
 from dpexact.ternary import Ternary
@@ -153,7 +155,7 @@ def approximation_distance(mechanism: Mechanism | str, method: str, digits: int 
     """
     m, wanted = mechanism_in(mechanism), digits_in(digits)
     _check_loss(m)
-    formula = approximation(m, method, "both")
+    formula = _formula(m, method, "both")
     if not isinstance(formula, CentralLimit):
         raise InvalidInput(
             f"method: {method!r} claims no trade-off function; use clt-poisson, clt-uniform or clt"
@@ -162,7 +164,30 @@ def approximation_distance(mechanism: Mechanism | str, method: str, digits: int 
 
 
 def approximation(mechanism: Mechanism, method: str, direction: Direction) -> Approximation:
-    """The published formula named ``method``, for this mechanism."""
+    """The published formula named ``method``, for what of this mechanism has finite loss.
+
+    Probabilities of revealing everything stand beside it, exactly.
+    """
+    finite, masses = _apart(mechanism)
+    formula = _formula(finite, method, direction)
+    return Beside(formula, InfiniteLoss(masses)) if masses else formula
+
+
+def _apart(mechanism: Mechanism) -> tuple[Mechanism, tuple[tuple[Real, int], ...]]:
+    """The mechanism without the ``delta`` of its ``approx_dp`` steps, and these."""
+    finite: list[Mechanism] = []
+    masses = []
+    for step, count in mechanism.steps().items():
+        match step:
+            case ApproxDP(eps, delta) if balls.sign(delta, "delta") > 0:
+                masses.append((delta, count))
+                finite += [PureDP(eps) ** count] if balls.sign(eps, "eps") > 0 else []
+            case _:
+                finite.append(step**count)
+    return (compose(*finite), tuple(masses)) if masses else (mechanism, ())
+
+
+def _formula(mechanism: Mechanism, method: str, direction: Direction) -> Approximation:
     match method:
         case "clt-poisson" | "clt-uniform":
             sigma, q, count = _sampled_gaussian(mechanism)

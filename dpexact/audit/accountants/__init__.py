@@ -8,7 +8,6 @@ from dpexact.audit.accountants.interviews import (
     NoAnswer,
     available,
     python_for,
-    without_vectors,
 )
 from dpexact.audit.accountants.registry import Accountant, Registered, find, names
 
@@ -27,7 +26,6 @@ __all__ = [
     "names",
     "python_for",
     "questions_for",
-    "without_vectors",
 ]
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import os
-import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -20,10 +19,6 @@ from dpexact.errors import InvalidInput
 
 #: Seconds that importing the package may take, if an answer may not take longer.
 _PATIENCE: Final = 60.0
-_TELL_VECTORS: Final = """
-from numpy._core._multiarray_umath import __cpu_dispatch__, __cpu_features__
-print(*(name for name in __cpu_dispatch__ if __cpu_features__.get(name)))
-"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +72,8 @@ class Interview:
         self.python = python
         #: The versions of the audited package, known once the process runs.
         self.versions: dict[str, str] = {}
+        #: What its floats depend on beside that (``AccountantRun.platform``).
+        self.platform: dict[str, str] = {}
         self._limits = limits or Limits()
         self._variables = variables or {}
         self._whom = {
@@ -113,7 +110,7 @@ class Interview:
             child.close()
             raise InvalidInput(f"accountant {self.name}: {self._missing(said)}")
         self._child = child
-        self.versions = said["versions"]
+        self.versions, self.platform = said["versions"], said["platform"]
 
     def claims(self, question: Question) -> list[Claim]:
         """The claims that the accountant makes on ``question``, one of each of its kinds.
@@ -192,21 +189,6 @@ def available(pythons: dict[str, str] | None = None, jobs: int = 2) -> list[Acco
     found = {} if pythons is None else pythons
     with ThreadPoolExecutor(jobs) as pool:
         return list(pool.map(lambda name: _info(name, python_for(name, found)), names()))
-
-
-def without_vectors(python: str = "") -> dict[str, str]:
-    """The variables that switch off the vector instructions which numpy chooses when it starts.
-
-    They are none where the interpreter has no numpy that can say what it chooses from.
-    """
-    said = subprocess.run(
-        [python or sys.executable, "-c", _TELL_VECTORS],
-        env=_environment(python),
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    return {"NPY_DISABLE_CPU_FEATURES": said.stdout.strip()} if said.stdout.strip() else {}
 
 
 def python_for(name: str, pythons: dict[str, str]) -> str:

@@ -3,7 +3,8 @@
 It reads a request a line and writes an answer a line, in JSON. The first request says whom to ask:
 
     -> {"file": ..., "name": "ACCOUNTANT", "distributions": [...], "module": ..., "memory": null}
-    <- {"versions": {...}}    or    {"absent": DISTRIBUTION}    or    {"error": "ImportError: ..."}
+    <- {"versions": {...}, "platform": {...}}
+    or    {"absent": DISTRIBUTION}    or    {"error": "ImportError: ..."}
 
 and every other one is a question:
 
@@ -22,7 +23,9 @@ import importlib.util
 import json
 import numbers
 import os
+import platform
 import sys
+from contextlib import suppress
 from importlib import metadata
 from typing import IO, Any
 
@@ -79,7 +82,29 @@ def _introduced(
         importlib.import_module(module)
     except Exception as error:
         return {"error": f"{module} does not import: {described(error)}"}, None
-    return {"versions": versions}, adapter
+    return {"versions": versions, "platform": _platform()}, adapter
+
+
+def _platform() -> dict[str, str]:
+    """What floats depend on beside the package: the processor, and what computes with it."""
+    found = {"processor": _processor(), "python": platform.python_version()}
+    for library in ("numpy", "scipy"):
+        with suppress(metadata.PackageNotFoundError):
+            found[library] = metadata.version(library)
+    with suppress(Exception):  # no numpy, or one that does not tell
+        inside = importlib.import_module("numpy._core._multiarray_umath")
+        vectors = [name for name in inside.__cpu_dispatch__ if inside.__cpu_features__.get(name)]
+        found["vectors"] = " ".join(vectors)
+    return found
+
+
+def _processor() -> str:
+    with suppress(OSError, UnicodeDecodeError), open("/proc/cpuinfo") as lines:
+        for line in lines:
+            name, _, value = line.partition(":")
+            if name.strip() == "model name":
+                return value.strip()
+    return platform.processor() or platform.machine()
 
 
 def _plain(answer: Any) -> dict[str, Any]:

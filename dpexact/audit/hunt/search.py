@@ -17,7 +17,6 @@ from dpexact.audit.accountants import (
     call_of,
     find,
     questions_for,
-    without_vectors,
 )
 from dpexact.audit.accountants.registry import Accountant
 from dpexact.audit.claims import Claim
@@ -55,6 +54,7 @@ class Hunted:
     seconds: float = 0.0
     versions: dict[str, str] = field(default_factory=dict)
     python: str = ""
+    platform: dict[str, str] = field(default_factory=dict)
 
     def put_worst_first(self) -> None:
         """Order the sightings: grossly wrong ones first, and of these noise last."""
@@ -68,8 +68,13 @@ class Hunted:
 
     @property
     def claims(self) -> list[Claim]:
-        """The wrong claims, the worst first."""
-        return [sighting.claim for sighting in self.sightings if sighting.claim is not None]
+        """The wrong claims, the worst first; the source of each says what it was computed on."""
+        where = self.run.computed_on
+        return [
+            replace(claim, source="; ".join(filter(None, (claim.source, where))))
+            for claim in (sighting.claim for sighting in self.sightings)
+            if claim is not None
+        ]
 
     @property
     def run(self) -> AccountantRun:
@@ -82,6 +87,7 @@ class Hunted:
             asked=self.asked,
             failures=failures,
             seconds=self.seconds,
+            platform=self.platform,
         )
 
 
@@ -126,11 +132,11 @@ def hunt(
     limits = Limits(ASK_LIMIT, memory)
     with (
         Interview(registered, python, limits) as interview,
-        Interview(registered, python, limits, without_vectors(python)) as elsewhere,
+        Interview(registered, python, limits, _without_vectors(interview)) as elsewhere,
         Judges() as judges,
     ):
-        interview.open()
         found.python, found.versions = python, interview.versions
+        found.platform = interview.platform
         started = time.monotonic()
         search = _Search(interview, elsewhere, judges, found, started + seconds)
         while (spent := time.monotonic() - started) < seconds:
@@ -144,6 +150,12 @@ def hunt(
         found.seconds = time.monotonic() - started
     found.put_worst_first()
     return found
+
+
+def _without_vectors(interview: Interview) -> dict[str, str]:
+    """The variables that switch off the vector instructions which numpy chose there."""
+    interview.open()
+    return {"NPY_DISABLE_CPU_FEATURES": interview.platform.get("vectors", "")}
 
 
 class _Search:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import time
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -12,7 +13,15 @@ from datetime import UTC, datetime
 
 import dpexact
 from dpexact.audit import workloads
-from dpexact.audit.accountants import Interview, Limits, NoAnswer, find, names, questions_for
+from dpexact.audit.accountants import (
+    Interview,
+    Limits,
+    NoAnswer,
+    Question,
+    find,
+    names,
+    questions_for,
+)
 from dpexact.audit.accountants.registry import Registered
 from dpexact.audit.claims import Claim
 from dpexact.audit.runner import audit
@@ -30,6 +39,7 @@ class _Asked:
     claims: list[Claim] = field(default_factory=list)
     unsupported: int = 0
     failed: int = 0
+    unasked: int = 0
     seconds: float = 0.0
 
 
@@ -49,6 +59,7 @@ def scoreboard(
     pythons: Sequence[str] = (),
     history: Scoreboard | None = None,
     limits: Limits | None = None,
+    accountant_timeout: float | None = None,
     digits: int = 15,
     jobs: int = 1,
     timeout: float | None = None,
@@ -63,6 +74,7 @@ def scoreboard(
         pythons: further interpreters, with other releases; each accountant is asked in all of them.
         history: an older scoreboard, whose rows stay where nothing replaces them.
         limits: of each answer.
+        accountant_timeout: seconds for all answers of one release; what is left then is not asked.
         digits: certified digits asked for.
         jobs: how many are asked, or judged, at a time, each in a process of its own.
         timeout: seconds that the judgement of one claim may take.
@@ -75,8 +87,9 @@ def scoreboard(
     cases = list(dict.fromkeys(case for grid in grids for case in grid.cases))
     whom = [find(name) for name in accountants] or list(_all_that_load())
     interviews = [Interview(one, python, limits) for one in whom for python in ("", *pythons)]
+    patience = math.inf if accountant_timeout is None else accountant_timeout
     with ThreadPoolExecutor(jobs) as pool:
-        asked = list(pool.map(lambda interview: _asked(interview, cases), interviews))
+        asked = list(pool.map(lambda one: _asked(one, cases, patience), interviews))
     releases = {(one.accountant, one.release): one for one in reversed(asked) if one is not None}
     if not releases:
         raise InvalidInput("accountant: none works in any of the interpreters")
@@ -103,8 +116,8 @@ def _all_that_load() -> Iterator[Registered]:
             yield find(name)
 
 
-def _asked(interview: Interview, cases: Sequence[Case]) -> _Release | None:
-    """What one release answered; None where it does not work."""
+def _asked(interview: Interview, cases: Sequence[Case], patience: float) -> _Release | None:
+    """What one release answered within ``patience`` seconds; None where it does not work."""
     families: defaultdict[str, _Asked] = defaultdict(_Asked)
     with interview:
         try:
@@ -114,9 +127,13 @@ def _asked(interview: Interview, cases: Sequence[Case]) -> _Release | None:
         questions, skipped = questions_for(interview.accountant, cases)
         for skip in skipped:
             families[family(skip.case.mechanism)].unsupported += 1
-        for question in questions:
-            table = families[family(question.case.mechanism)]
+        begun = time.perf_counter()
+        for name, question in _by_turns(questions):
+            table = families[name]
             started = time.perf_counter()
+            if started - begun > patience:
+                table.unasked += 1
+                continue
             try:
                 table.claims += interview.claims(question)
             except NoAnswer:
@@ -124,6 +141,21 @@ def _asked(interview: Interview, cases: Sequence[Case]) -> _Release | None:
             table.seconds += time.perf_counter() - started
         release = " ".join(f"{name} {number}" for name, number in interview.versions.items())
     return _Release(interview.name, release, families)
+
+
+def _by_turns(questions: Iterable[Question]) -> list[tuple[str, Question]]:
+    """The questions with their families, one of each family after another.
+
+    No family is left out alone where time is short.
+    """
+    turns: Counter[str] = Counter()
+    ordered = []
+    for question in questions:
+        name = family(question.case.mechanism)
+        turns[name] += 1
+        ordered.append((turns[name], name, question))
+    ordered.sort(key=lambda each: each[0])
+    return [(name, question) for _, name, question in ordered]
 
 
 def _row(
@@ -143,6 +175,7 @@ def _row(
         most=most,
         unsupported=table.unsupported,
         failed=table.failed,
+        unasked=table.unasked,
         seconds=round(table.seconds, 3),
         date=date,
         judge=dpexact.__version__,

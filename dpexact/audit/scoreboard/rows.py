@@ -19,8 +19,9 @@ class Row:
     Of its ``claims``, ``right`` are certified sound or accurate and ``wrong`` the opposite; the
     others are undecided. ``worst`` is the worst grade. ``median`` and ``most`` say how far right
     claims are from the truth, relative to it and rounded up, where that is defined: ``""`` where it
-    never is. ``unsupported`` cases were not asked, at ``failed`` ones it gave no usable answer.
-    ``seconds`` is what its answers took, ``date`` the day, ``judge`` the version of dpexact.
+    never is. ``unsupported`` cases were not asked, at ``failed`` ones it gave no usable answer;
+    for ``unasked`` ones no time was left. ``seconds`` is what its answers took, ``date`` the day,
+    ``judge`` the version of dpexact.
     """
 
     accountant: str
@@ -34,6 +35,7 @@ class Row:
     most: str
     unsupported: int
     failed: int
+    unasked: int
     seconds: float
     date: str
     judge: str

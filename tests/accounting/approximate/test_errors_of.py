@@ -150,3 +150,18 @@ def test_a_claim_that_stays_above_delta_has_no_epsilon(monkeypatch):
     found = formula.epsilon(real("1/10"), 10)
     assert (found.lower, found.upper) == (0, math.inf)
     assert "above delta" in found.reason
+
+
+@pytest.mark.parametrize("method", ["clt", "berry-esseen", "edgeworth-1", "edgeworth-2"])
+def test_a_mass_of_infinite_loss_stands_beside(method):
+    plain = dpexact.approximation_error("pure_dp(1/10)^50", method, 1, digits=10)
+    beside = dpexact.approximation_error("approx_dp(1/10, 1/1000)^50", method, 1, digits=10)
+    lost = 1 - Fraction(999, 1000) ** 50
+    for one, other in ((plain.claimed, beside.claimed), (plain.true, beside.true)):
+        low, high = (lost + (1 - lost) * end for end in (one.lower, one.upper))
+        assert low <= other.upper
+        assert other.lower <= high
+    if method != "berry-esseen":  # its error alone is above
+        half = {"delta": "1/2", "digits": 4}
+        back = dpexact.approximation_error("approx_dp(1/10, 1/1000)^50", method, **half)
+        assert back.claimed.digits >= 4

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import platform
 import sys
 from pathlib import Path
 from typing import Any
@@ -33,14 +34,31 @@ def whom(**changed: object) -> dict[str, object]:
 
 def test_one_line_an_answer(monkeypatch: pytest.MonkeyPatch) -> None:
     first, good, bad = served(monkeypatch, whom(), {"at": 0.5}, {"at": 1.0})
-    assert first == {"versions": {}}
+    assert first == {"versions": {}, "platform": serving._platform()}
     assert good == {"answers": [{"kind": "upper", "value": 1.5}]}
     assert bad == {"error": "TypeError: answered None, which is not a number"}
 
 
 def test_versions_are_those_of_the_interpreter(monkeypatch: pytest.MonkeyPatch) -> None:
     [first] = served(monkeypatch, whom(distributions=["pytest"]))
-    assert first == {"versions": {"pytest": pytest.__version__}}
+    assert first["versions"] == {"pytest": pytest.__version__}
+
+
+def test_what_floats_depend_on_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    numpy = pytest.importorskip("numpy")
+    cpu = tmp_path / "cpuinfo"
+    cpu.write_text("vendor_id : Zilog\nmodel name\t: Z80: fast\nmodel name\t: another\n")
+    monkeypatch.setattr(serving, "open", lambda path: cpu.open(), raising=False)
+    found = serving._platform()
+    assert found["processor"] == "Z80: fast"
+    assert found["python"] == platform.python_version()
+    assert found["numpy"] == numpy.__version__
+    cpu.unlink()
+    monkeypatch.setattr(platform, "processor", lambda: "")
+    monkeypatch.setitem(sys.modules, "numpy._core._multiarray_umath", None)
+    found = serving._platform()
+    assert found["processor"] == platform.machine()
+    assert "vectors" not in found
 
 
 @pytest.mark.parametrize(

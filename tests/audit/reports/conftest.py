@@ -48,7 +48,13 @@ def report():
                 seconds=1.25,
             ),
             AccountantRun("absent", reason="package absent is not installed"),
-            AccountantRun("elsewhere", {"elsewhere": "2"}, "/opt/python", 3),
+            AccountantRun(
+                "elsewhere",
+                {"elsewhere": "2"},
+                "/opt/python",
+                3,
+                platform={"processor": "Z80", "numpy": "2.4.6", "vectors": ""},
+            ),
         ],
     )
 
@@ -67,7 +73,14 @@ def report_saying(report):
             return replace(finding, claim=claim, note=text)
 
         run = AccountantRun(
-            text, {text: text}, text, 2, (Skip(text, text),), (Failure(text, text, text),), 1.0
+            text,
+            {text: text},
+            text,
+            2,
+            (Skip(text, text),),
+            (Failure(text, text, text),),
+            1.0,
+            platform={"processor": text},
         )
         return Report(
             findings=(said(wrong), said(unknown)),

@@ -140,7 +140,8 @@ def test_what_accountants_did_is_told(page):
         "gaussian(9) : timed out after 30 s epsilon(9)",
         "no Laplace: laplace(1)",
         "could not run: package absent is not installed",
-        "elsewhere 2; run by /opt/python; 0 s",
+        "elsewhere 2; run by /opt/python; 0 s; "
+        "computed on processor Z80, numpy 2.4.6, vectors none",
     ):
         assert shown in words, shown
 

@@ -112,6 +112,8 @@ def test_runs_tell_what_accountants_did(report):
     ]
     assert absent["reason"] == "package absent is not installed"
     assert (elsewhere["python"], elsewhere["asked"]) == ("/opt/python", 3)
+    assert absent["platform"] == {}
+    assert elsewhere["platform"] == {"processor": "Z80", "numpy": "2.4.6", "vectors": ""}
 
 
 @given(HOSTILE_TEXT)

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from click.testing import CliRunner
@@ -18,6 +19,7 @@ from dpexact.audit.scoreboard import (
     Row,
     Scoreboard,
     family,
+    measuring,
     of_json,
     read_scoreboard,
     scoreboard,
@@ -45,6 +47,7 @@ ROW = Row(
     most="0.1",
     unsupported=2,
     failed=1,
+    unasked=3,
     seconds=1.25,
     date="2026-01-02",
     judge="0.1.0",
@@ -124,6 +127,15 @@ def test_no_answer_is_a_failure(workload: str, monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(Interview, "claims", claims)
     row = scoreboard(["dp-accounting-rdp"], [workload]).rows[0]
     assert (row.claims, row.right, row.failed) == (1, 1, 1)
+
+
+def test_time_runs_out_for_no_family_alone(workload: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    times = iter(range(100))  # every look at the clock is a second later
+    monkeypatch.setattr(measuring, "time", SimpleNamespace(perf_counter=lambda: next(times)))
+    board = scoreboard(["dp-accounting-pld"], [workload], accountant_timeout=3)
+    gaussian, guarantees = board.rows
+    assert (gaussian.claims, gaussian.unasked, gaussian.failed) == (1, 1, 0)
+    assert (guarantees.claims, guarantees.unasked) == (1, 0)
 
 
 def test_nobody_to_ask(workload: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -212,6 +224,7 @@ def test_the_command(workload: str, tmp_path: Path) -> None:
     assert result.exit_code == 0
     assert "Gaussian: 2 of 2 certified right, off by " in result.output
     assert "some (some-package 1.9.0), Gaussian: 7 of 8 certified right, 1 wrong" in result.output
+    assert "2 not supported, 1 failed, 3 out of time, 1.25 s" in result.output
     assert len(read_scoreboard(data).rows) == 3
     assert "some-package 1.9.0" in page.read_text()
 
