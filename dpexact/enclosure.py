@@ -245,7 +245,7 @@ class Enclosure:
 
     def __format__(self, spec: str) -> str:
         """The safe end, rounded to the safe side: ``f"{x:.4f}"``; or the text, padded."""
-        if "." not in spec:
+        if "." not in spec and not spec.endswith(tuple("eEfFgG%")):
             return format(str(self), spec)
         if not _NUMERIC.fullmatch(spec):
             raise InvalidInput(

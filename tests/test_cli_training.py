@@ -59,6 +59,14 @@ def test_accountants_on_the_same_run_the_tightest_sound_one_first(tmp_path):
     assert judged[0]["id"].startswith("dp-accounting-pld")
 
 
+@pytest.mark.parametrize(("delta", "met"), [("0", "no finite noise"), ("1", "any noise")])
+def test_a_target_that_no_noise_or_any_meets(delta, met):
+    result = run("--rate", "0.1", "--steps", "9", "--delta", delta, "--target-epsilon", "1")
+    assert result.exit_code == 2
+    assert f"target-epsilon: 1 at delta = {delta} is met by {met}" in result.output
+    assert "sigma =" not in result.output
+
+
 @pytest.mark.parametrize(("direction", "said"), [("add", "added; "), ("remove", "removed; ")])
 def test_a_statement_promises_no_more_than_was_asked(direction, said):
     output = run(*RUN, "--sigma", "1", "--statement", "--direction", direction).output

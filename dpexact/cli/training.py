@@ -14,6 +14,7 @@ from dpexact.cli.options import cores, digits_option, direction_option, json_opt
 from dpexact.cli.plotting import plot_option, plotter
 from dpexact.cli.printing import answer
 from dpexact.enclosure import Enclosure
+from dpexact.errors import InvalidInput
 
 if TYPE_CHECKING:
     from dpexact.audit.runner import Report
@@ -94,6 +95,11 @@ def dpsgd(
     more |= {"rate": str(run.rate), "sampling": given["sampling"]}
     if sigma is None:
         sigma = dpexact.calibrate(run.template, target_epsilon or "", delta, 7, direction).safe()
+        if sigma in ("0", "inf"):
+            by = "any noise; give --sigma" if sigma == "0" else "no finite noise"
+            raise InvalidInput(
+                f"target-epsilon: {target_epsilon} at delta = {delta} is met by {by}"
+            )
         if not as_json:
             click.echo(f"sigma = {sigma}, for epsilon = {target_epsilon} at delta = {delta}")
         more["target_epsilon"] = target_epsilon

@@ -48,6 +48,8 @@ def from_rows(rows: Iterable[Sequence[RealLike]]) -> Mechanism:
     counts: dict[tuple[Real, Real], int] = {}
     for number, row in enumerate(rows, start=1):
         try:
+            if isinstance(row, str):  # three letters are no row
+                raise TypeError
             sigma, q, times = row
             key = real_in(sigma, "sigma", ">= 0"), real_in(q, "q", ">= 0", "<= 1")
             counts[key] = counts.get(key, 0) + integer_in(times, "steps", 0, MAX_COUNT)

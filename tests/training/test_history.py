@@ -187,6 +187,7 @@ def test_the_history_of_opacus():
         ([(1.0, 1.5, 3)], "row 1: q: 1.5"),
         ([(1.0, 0.5, 3.5)], "row 1: steps: 3.5"),
         ([3], "row 1: 3 is not accepted"),
+        (["111"], "row 1: '111' is not accepted"),
         ([(None, 0.5, 3)], "row 1: "),
     ],
 )
