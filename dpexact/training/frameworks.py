@@ -125,12 +125,13 @@ def statement(run: Run, sigma: str, epsilon: str, delta: str, direction: Directi
     """The guarantee in plain words: what is promised, to whom, and what is assumed."""
     if run.rate == rational(1):
         sampled, assumed = f"Each record is in {run.steps:,} noisy sums of clipped gradients", []
+        alone = ", and the batches of the others stay as they are"
     else:
         sampled = (
             f"Each record is in each of {run.steps:,} noisy sums of clipped gradients with "
             f"probability {run.rate}, independently of all others"
         )
-        assumed = ["batches are sampled so; shuffled batches are another mechanism"]
+        assumed, alone = ["batches are sampled so; shuffled batches are another mechanism"], ""
     assumed += [
         "the noise is drawn from true randomness, not from floats and a seed",
         "the size of the dataset, the batch size and the number of steps are public",
@@ -140,7 +141,7 @@ def statement(run: Run, sigma: str, epsilon: str, delta: str, direction: Directi
     return "\n".join(
         (
             f"The training is ({epsilon}, {delta})-differentially private if one record is "
-            f"{_CHANGED[direction]}.",
+            f"{_CHANGED[direction]}{alone}.",
             f"{sampled}; the noise is Gaussian, {sigma} times the clipping norm.",
             *run.words,
             "All intermediate models may be published, not only the last one.",

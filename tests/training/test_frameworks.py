@@ -229,4 +229,6 @@ def test_the_statement_says_what_is_promised_and_assumed():
     said = statement(run, "1.1", "2.379", "1e-5")
     for words in ("(2.379, 1e-5)", "added or removed", "1/235", "14,100", "1.1 times", "Assumed:"):
         assert words in said
-    assert "shuffled" not in statement(Run(dpexact.reals.rational(1), 3), "1", "2", "3")
+    plain = statement(Run(dpexact.reals.rational(1), 3), "1", "2", "3")
+    assert "shuffled" not in plain
+    assert "the batches of the others stay as they are" in plain
