@@ -50,7 +50,7 @@ def test_a_conversion_without_the_log_term_is_caught() -> None:
     assert done.returncode == 1, done.stdout
     assert int(re.search(r"(\d+) failed", done.stdout)[1]) >= 100
     message = re.search(
-        r"upper claim on epsilon: certified unsound\n"
+        r"upper claim on epsilon: certified unsound, grade gross\n"
         r"E +mechanism +poisson\(gaussian\(1\.3\), 0\.01\)\^5000 \(direction both\)\n"
         r"E +claimed +epsilon <= (\S+) at delta = 0\.00001\n"
         r"E +certified +epsilon in \[(\S+), (\S+)\]\n"
