@@ -22,7 +22,8 @@ _JOURNAL_CLAIM: Final = (
 _JOURNAL: Final = (
     '{"format": "dpexact journal 1", "digits": 15}\n'
     f'{{"claim": {_JOURNAL_CLAIM}, "verdict": "sound", "enclosure": ["1/1", "a/9", "m"], '
-    '"relative_error": ["-1/2", "inf", ""], "digits": 15, "seconds": 0.5, "note": "", "grade": "none"}\n'
+    '"relative_error": ["-1/2", "inf", ""], "digits": 15, "seconds": 0.5, "note": "", '
+    '"grade": "none"}\n'
     f'{{"question": "q", "claims": [{_JOURNAL_CLAIM}], "failure": null}}\n'
 )
 _TABLE: Final = _ROW.encode()
