@@ -12,6 +12,7 @@ real ``eps``
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 from typing import Final
 
@@ -118,8 +119,11 @@ class SinglePair(InvertedProfile):
         )
 
     def _delta_ball(self, epsilon: arb) -> arb:
+        outcomes, (left, _) = self.pair.atoms(math.ldexp(1.0, -min(balls.current(), 1000)))
         level, total = epsilon.exp(), arb(0)
-        for p, q in self.pair.atoms(0.0)[0]:
+        if not left == 0:  # noqa: SIM201  # outcomes not listed, of any loss; balls may hold 0
+            total += arb(0).union(left.max(arb(0)))
+        for p, q in outcomes:
             total += (p - level * q).max(arb(0))
         continuous = self.pair.tails(balls.current())
         if continuous is not None:

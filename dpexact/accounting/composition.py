@@ -46,7 +46,8 @@ from dpexact.mechanisms import (
 )
 from dpexact.reals import Real
 
-#: Pairs of mechanisms that no route treats apart: the engines take them as they are.
+#: Pairs of mechanisms that no route treats apart: the engines take them as they are. Symmetric, so
+#: that both directions are one, and without infinite loss.
 PAIRS: Final[dict[type[Mechanism], Callable[[Any], Pair]]] = {}
 
 _ONE: Final = reals.rational(1)
@@ -143,7 +144,12 @@ class Composition:
             case Gaussian(sigma, sensitivity):
                 self.noises.append((sigma / sensitivity, count))
             case _ if type(step) in PAIRS:
-                self.apart.append((PAIRS[type(step)](step), count))
+                pair = PAIRS[type(step)](step)
+                if pair.reverse != pair or not pair.infinite() == 0:
+                    raise UnsupportedMechanism(
+                        f"{step}: a pair from outside must be symmetric, without infinite loss"
+                    )
+                self.apart.append((pair, count))
             case _:
                 raise UnsupportedMechanism(f"no certified accounting for {step}")
 

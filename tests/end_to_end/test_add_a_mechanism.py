@@ -16,8 +16,10 @@ import pytest
 from mpmath import mp, mpf, quad
 
 import dpexact
-from dpexact import certificate_checker
+from dpexact import balls, certificate_checker
 from dpexact.accounting import calibrate, composition
+from dpexact.accounting.closed_form import SinglePair
+from dpexact.accounting.pairs.discrete_gaussian import DiscreteGaussian
 from dpexact.certificates import certificate
 from dpexact.mechanisms import grammar
 from dpexact.reals import real
@@ -168,3 +170,28 @@ def test_samples_of_logistic_noise():
         once, dpexact.delta("poisson(logistic(2), 1/10)", "1/50", 4, "remove", method="lattice")
     )
     assert dpexact.calibrate("logistic(?)^10", 1, "1e-6").digits >= 6
+
+
+@pytest.mark.usefixtures("added")
+def test_a_pair_that_is_not_symmetric_is_refused(monkeypatch):
+    pair = sys.modules["logistic_noise"].LogisticPair
+    monkeypatch.setattr(pair, "reverse", property(lambda self: None))
+    for question in (
+        lambda: dpexact.delta("logistic(2)", 1),
+        lambda: dpexact.renyi("poisson(logistic(2), 1/2)", 3),
+    ):
+        with pytest.raises(dpexact.UnsupportedMechanism, match="symmetric"):
+            question()
+
+
+@pytest.mark.parametrize("cut", [1e-3, 1e-9])
+def test_outcomes_that_a_pair_does_not_list_count(cut, monkeypatch):
+    pair, listed = DiscreteGaussian(real("4"), 1), DiscreteGaussian.atoms
+    truth = dpexact.delta("discrete_gaussian(2)", "1/3")
+    monkeypatch.setattr(DiscreteGaussian, "atoms", lambda self, tail: listed(self, cut))
+    with balls.precision(128):
+        found = balls.to_enclosure(SinglePair(pair)._delta_ball(balls.ball(real("1/3"))))
+    overlap(found, truth)
+    assert found.lower <= truth.lower
+    assert truth.upper <= found.upper
+    assert found.upper - found.lower < 2 * Fraction(cut)

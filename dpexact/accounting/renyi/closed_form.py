@@ -15,6 +15,7 @@ from typing import Final, TypeAlias
 from flint import arb
 
 from dpexact import balls, reals
+from dpexact.accounting.closed_form import SinglePair
 from dpexact.accounting.composition import PAIRS, Composition
 from dpexact.accounting.pairs.pair import Pair
 from dpexact.accounting.renyi import noises
@@ -75,11 +76,7 @@ def _of_pair(pair: Pair, order: Order, digits: int) -> Enclosure:
     """``log M(alpha - 1) / (alpha - 1)``; at order 1 between its neighbours, as it grows."""
     label = "closed form: moment of the pair"
     if order is None:
-        if pair.largest_loss() is None:
-            return INFINITE
-        return balls.certify(
-            lambda: pair.largest_loss() or arb.nan(), digits, lowest=Fraction(0), method=label
-        )
+        return INFINITE if pair.largest_loss() is None else SinglePair(pair).largest_loss(digits)
     excess = order - 1
     if excess.fraction == 0:
         step = reals.rational(Fraction(1, 10 ** (digits + 3)))

@@ -81,7 +81,8 @@ class Law:
         def compute() -> arb:
             loss = balls.ball(largest)
             for pair, k in self.composed.apart:
-                loss += k * (_end(pair, add) or arb.nan())
+                end = _end(pair, add)
+                loss += arb.nan() if end is None else k * end
             gain = (balls.ball(q) * (-loss if add else loss).expm1()).log1p()
             return -gain if add else gain
 
