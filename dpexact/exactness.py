@@ -6,6 +6,7 @@ import math
 from fractions import Fraction
 from typing import Final
 
+from dpexact import reals
 from dpexact.reals import Real, rational_root
 
 _ZERO: Final = Fraction(0)
@@ -30,6 +31,19 @@ def exp_fraction(value: Real, limit_bits: int = 4096) -> Fraction | None:
             return None
         result *= base**exponent
     return rational_root(result, denominator)
+
+
+def exponential(value: Real) -> Real:
+    """``e^value``, folded to a rational where it visibly is one."""
+    power = exp_fraction(value)
+    return reals.exponential(value) if power is None else reals.rational(power)
+
+
+def quotient(a: Real, b: Real) -> Real:
+    """``a / b``, with ``a / (c / x)`` written as ``a x / c`` so that logarithms stay visible."""
+    if b.operator == "/" and b.arguments[0].fraction:
+        return a / b.arguments[0] * b.arguments[1]
+    return a / b
 
 
 def exact_ratio(a: Real, b: Real) -> Fraction | None:

@@ -24,7 +24,7 @@ from dpexact import balls, reals
 from dpexact.accounting.composition import Composition
 from dpexact.accounting.contour.bounds import chernoff_constant
 from dpexact.accounting.few_atoms import FewAtoms
-from dpexact.accounting.pairs.finite import Atom
+from dpexact.accounting.pairs.pair import Atom
 from dpexact.accounting.profile import InfiniteLoss
 from dpexact.accounting.renyi.query import enclose_renyi
 from dpexact.arguments import Direction

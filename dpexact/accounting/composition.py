@@ -13,24 +13,18 @@ from functools import cached_property
 from typing import Any, Final
 
 from dpexact import balls, reals
-from dpexact.accounting.lattice_part import (
-    DiscreteGaussianPart,
-    FinitePart,
-    LatticePart,
-    discrete_laplace,
-    quotient,
-    response,
-    staircase,
-)
 from dpexact.accounting.outcomes import composed
 from dpexact.accounting.pairs.discrete_gaussian import DiscreteGaussian as DiscreteGaussianPair
-from dpexact.accounting.pairs.finite import Atom, Finite
+from dpexact.accounting.pairs.discrete_laplace import discrete_laplace
 from dpexact.accounting.pairs.gaussian import Gaussian as GaussianPair
 from dpexact.accounting.pairs.laplace import Laplace as LaplacePair
-from dpexact.accounting.pairs.pair import Pair
+from dpexact.accounting.pairs.lattice import OnLattice
+from dpexact.accounting.pairs.pair import Atom, Pair
 from dpexact.accounting.pairs.response import Response
+from dpexact.accounting.pairs.staircase import staircase
 from dpexact.accounting.profile import InfiniteLoss
 from dpexact.errors import UnsupportedMechanism
+from dpexact.exactness import quotient
 from dpexact.mechanisms import (
     GDP,
     ZCDP,
@@ -74,7 +68,7 @@ class Composition:
 
     masses: list[tuple[Real, int]] = field(default_factory=list)
     responses: dict[Real, int] = field(default_factory=dict)
-    others: list[tuple[LatticePart, int]] = field(default_factory=list)
+    others: list[tuple[OnLattice, int]] = field(default_factory=list)
     laplace: list[tuple[Real, int]] = field(default_factory=list)
     noises: list[tuple[Real, int]] = field(default_factory=list)
     apart: list[tuple[Pair, int]] = field(default_factory=list)
@@ -133,7 +127,7 @@ class Composition:
             case DiscreteLaplace(scale, sensitivity):
                 self.others.append((discrete_laplace(scale, sensitivity), count))
             case DiscreteGaussian(sigma, sensitivity):
-                self.others.append((DiscreteGaussianPart(sigma, sensitivity), count))
+                self.others.append((DiscreteGaussianPair(sigma * sigma, sensitivity), count))
             case Staircase(eps, gamma, _):
                 self.others.append((staircase(eps, gamma), count))
             case Laplace(scale, sensitivity):
@@ -218,21 +212,20 @@ class Composition:
             pairs.append((GaussianPair(self.mu), 1))
         pairs += [(LaplacePair(rate), count) for rate, count in self.laplace]
         pairs += self.apart
-        pairs += [(_lattice_pair(part), count) for part, count in self.others]
-        pairs += [(Response(eps, _ZERO), count) for eps, count in self.responses.items()]
+        pairs += self.on_lattices()
         return pairs + [(Response(_ZERO, mass), count) for mass, count in self.masses]
 
-    def parts(self) -> list[tuple[LatticePart, int]]:
+    def on_lattices(self) -> list[tuple[OnLattice, int]]:
         """The laws whose losses lie on lattices, those of infinite loss apart."""
-        return [*self.others, *((response(eps), count) for eps, count in self.responses.items())]
+        responses = ((Response(eps), count) for eps, count in self.responses.items())
+        return [*self.others, *responses]
 
     def outcomes(self) -> list[Atom]:
         """All outcomes of a composition of finite laws, those of infinite loss included."""
-        parts = self.parts()
-        finite = [(part, count) for part, count in parts if isinstance(part, FinitePart)]
-        if not self.is_finite or self.samples or len(finite) < len(parts):
+        pairs = self.on_lattices()
+        if not self.is_finite or self.samples or not all(pair.outcomes() for pair, _ in pairs):
             raise UnsupportedMechanism("no certified accounting for repeated sampling of this")
-        atoms = composed(finite)
+        atoms = composed(pairs)
         kept = _ONE
         for mass, count in self.masses:
             kept *= (1 - mass) ** count
@@ -242,26 +235,16 @@ class Composition:
             atoms += [Atom(lost, _ZERO), Atom(_ZERO, lost)]
         return [a for a in atoms if a.p.fraction != 0 or a.q.fraction != 0]
 
-    def finite_laws(self) -> list[tuple[list[Atom], int]]:
+    def finite_laws(self) -> list[tuple[tuple[Atom, ...], int]]:
         """The outcomes of every law that all records take part in, and how often it runs.
 
         Raises:
             UnsupportedMechanism: one is not finite.
         """
-        parts = self.parts()
-        laws = [(list(map(Atom, x.p, x.q)), k) for x, k in parts if isinstance(x, FinitePart)]
-        if not self.is_finite or len(laws) < len(parts):
+        laws = [(pair.outcomes(), count) for pair, count in self.on_lattices()]
+        if not self.is_finite or not all(outcomes for outcomes, _ in laws):
             raise UnsupportedMechanism("no certified accounting: the losses share no lattice")
         return laws
-
-
-def _lattice_pair(part: LatticePart) -> Pair:
-    match part:
-        case FinitePart(p=p, q=q):
-            return Finite.of(p, q)
-        case DiscreteGaussianPart(variance=variance, sensitivity=sensitivity):
-            return DiscreteGaussianPair(variance, sensitivity)
-    raise UnsupportedMechanism("no certified accounting: a lattice law of unknown moments")
 
 
 def _square(x: Real) -> Real:

@@ -16,7 +16,7 @@ the type adds at most :math:`w_t T_P^N (1 - e^{\varepsilon - l})_+`.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from itertools import product
 from typing import Final
@@ -26,7 +26,7 @@ from flint import arb
 from dpexact import balls, reals
 from dpexact.accounting.binomial import binomial_tail
 from dpexact.accounting.exact_sums import Masses, exact_divergence
-from dpexact.accounting.pairs.finite import Atom
+from dpexact.accounting.pairs.pair import Atom
 from dpexact.accounting.profile import InfiniteLoss
 from dpexact.accounting.tangents import Tangent, TangentProfile, threshold
 from dpexact.errors import UnsupportedMechanism
@@ -50,7 +50,7 @@ class FewAtoms(TangentProfile):
 
     def __init__(
         self,
-        steps: list[tuple[list[Atom], int]],
+        steps: Sequence[tuple[Sequence[Atom], int]],
         infinite: InfiniteLoss,
         largest: Real | None = None,
     ) -> None:

@@ -15,7 +15,7 @@ are cut relative to the answer, however small that is. ``theta`` is chosen in fl
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Final
@@ -25,8 +25,8 @@ from flint import arb, arb_poly
 from dpexact import balls
 from dpexact.accounting.exact_sums import Masses, exact_divergence
 from dpexact.accounting.inverted import ZERO
-from dpexact.accounting.lattice_part import MAX_ATOMS, LatticePart
 from dpexact.accounting.minimum import minimise
+from dpexact.accounting.pairs.lattice import MAX_ATOMS, OnLattice
 from dpexact.accounting.profile import InfiniteLoss
 from dpexact.accounting.tangents import Tangent, TangentProfile
 from dpexact.errors import UnsupportedMechanism
@@ -39,30 +39,36 @@ SHORT: Final = 3000
 
 @dataclass(frozen=True, slots=True)
 class Strided:
-    """``count`` steps of ``part``, whose spacing is ``stride`` times the common unit."""
+    """``count`` steps of ``pair``, whose spacing is ``stride`` times the common unit."""
 
-    part: LatticePart
+    pair: OnLattice
     count: int
     stride: int
 
     @property
+    def start(self) -> Fraction:
+        """Where the losses of one start, in common units."""
+        return self.pair.lattice()[1] * self.stride
+
+    @property
     def extent(self) -> float:
         """About how many points of the lattice its losses cover."""
-        top = self.part.highest
+        top = self.pair.highest
         return math.inf if top is None else top * self.count * self.stride
 
 
 def commensurate(
-    parts: list[tuple[LatticePart, int]], longest: float = MAX_ATOMS
+    pairs: Sequence[tuple[OnLattice, int]], longest: float = MAX_ATOMS
 ) -> tuple[Real, list[Strided]] | None:
-    """The parts on one lattice: its unit and their strides; ``None`` if there is none.
+    """The pairs on one lattice: its unit and their strides; ``None`` if there is none.
 
-    A lattice on which a part strides farther than ``longest`` counts as none.
+    A lattice on which a pair strides farther than ``longest`` counts as none.
     """
-    base = parts[0][0].spacing
-    ratios = [exact_ratio(part.spacing, base) for part, _ in parts]
+    spacings = [pair.lattice()[0] for pair, _ in pairs]
+    base = spacings[0]
+    ratios = [exact_ratio(spacing, base) for spacing in spacings]
     known = [ratio for ratio in ratios if ratio is not None]
-    if len(known) < len(parts):
+    if len(known) < len(pairs):
         return None
     scale = math.lcm(*(ratio.denominator for ratio in known))
     numerators = [int(ratio * scale) for ratio in known]
@@ -72,20 +78,20 @@ def commensurate(
         return None
     unit = base * Fraction(shared, scale)
     return unit, [
-        Strided(part, count, numerator // shared)
-        for (part, count), numerator in zip(parts, numerators, strict=True)
+        Strided(pair, count, numerator // shared)
+        for (pair, count), numerator in zip(pairs, numerators, strict=True)
     ]
 
 
 class LatticeComposition(TangentProfile):
-    """Profile of a product of lattice parts, with any mass of infinite loss."""
+    """Profile of a product of pairs on one lattice, with any mass of infinite loss."""
 
     def __init__(self, unit: Real, parts: list[Strided], infinite: InfiniteLoss) -> None:
         self.unit = unit
         self.parts = parts
         self.infinite = self.beside = infinite
         self.method = "lattice law"
-        self.origin: Fraction = sum((s.part.origin * s.count * s.stride for s in parts), ZERO)
+        self.origin: Fraction = sum((s.start * s.count for s in parts), ZERO)
         self.largest: Real | None = self._largest()
         self.lost_bits = 4 + max(0, -math.floor(balls.approximate_log(self.unit) / math.log(2)))
         self._extent: float = sum(s.extent for s in parts)
@@ -94,9 +100,9 @@ class LatticeComposition(TangentProfile):
     def _largest(self) -> Real | None:
         top = self.origin
         for s in self.parts:
-            if s.part.highest is None:
+            if s.pair.highest is None:
                 return None
-            top += s.part.highest * s.count * s.stride
+            top += s.pair.highest * s.count * s.stride
         return top * self.unit
 
     def losses(self) -> Iterator[tuple[arb, arb]]:
@@ -152,7 +158,7 @@ class LatticeComposition(TangentProfile):
         cut = arb(2) ** (-balls.current() - 10) if self._extent > SHORT else arb(0)
         runs, moment = [_Run(0, [arb(1)], arb(0))], arb(1)
         for s in self.parts:
-            step = s.part.tilted(theta)
+            step = s.pair.tilted(theta)
             run = _power(_Run(step.first, step.masses, step.dropped), s.count, cut)
             runs.append(run.stretched(s.stride))
             moment *= step.moment**s.count
@@ -191,20 +197,22 @@ class LatticeComposition(TangentProfile):
 
     def _log_bound(self, theta: float) -> float:
         """About ``log(K(theta) M(theta))``."""
-        moment = sum(s.count * s.part.log_moment(theta) for s in self.parts)
+        moment = sum(s.count * s.pair.cumulant(theta).value for s in self.parts)
         return moment + theta * math.log(theta) - (1 + theta) * math.log1p(theta)
 
     def spread(self, theta: float) -> float:
         """About the standard deviation of the tilted law in units of the lattice."""
-        return math.sqrt(sum((s.part.spread(theta) * s.stride) ** 2 * s.count for s in self.parts))
+        bends = (s.count * s.pair.cumulant(theta).bend for s in self.parts)
+        return math.sqrt(sum(bends)) / balls.approximate(self.unit)
 
     def finite_fraction(self, level: Fraction) -> Fraction | None:
         laws = []
         for s in self.parts:
-            law = s.part.fractions()
-            if law is None:
+            outcomes = s.pair.outcomes()
+            p = [atom.p.fraction for atom in outcomes if atom.p.fraction is not None]
+            q = [atom.q.fraction for atom in outcomes if atom.q.fraction is not None]
+            if not outcomes or len(p) + len(q) < 2 * len(outcomes):
                 return None
-            p, q = law
             laws.append(Masses(range(0, len(p) * s.stride, s.stride), p, q, s.count))
         return exact_divergence(laws, level)
 

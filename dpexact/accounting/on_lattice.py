@@ -10,7 +10,6 @@ from dpexact.accounting.lattice.profile import LatticeProfile
 from dpexact.accounting.lattice.sampling import PLAIN, Sampling
 from dpexact.accounting.lattice.steps import PairStep, Step
 from dpexact.accounting.pairs.finite import Finite, sampled
-from dpexact.accounting.pairs.response import Response
 from dpexact.errors import UnsupportedMechanism
 
 #: Work allowed: some seconds a direction.
@@ -40,8 +39,8 @@ def _sample(sample: Sample, add: bool, count: int) -> Step:
     sampling = Sampling(sample.q, add)
     steps = steps_of(sample.inner, add=False)
     match steps:
-        case [PairStep((Finite() | Response()) as pair, 1)]:
-            atoms = sampled(pair.outcomes, sample.q, "add" if add else "remove")
+        case [PairStep(pair, 1)] if pair.outcomes():
+            atoms = sampled(pair.outcomes(), sample.q, "add" if add else "remove")
             return PairStep(Finite(tuple(atoms)), count)
         case [PairStep(pair, 1, sampling=given)] if given == PLAIN:
             return PairStep(pair, count, sampling)

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import product
 from typing import Final
 
 from dpexact import reals
-from dpexact.accounting.lattice_part import FinitePart, LatticePart
 from dpexact.accounting.lattice_product import commensurate
-from dpexact.accounting.pairs.finite import Atom
+from dpexact.accounting.pairs.lattice import OnLattice
+from dpexact.accounting.pairs.pair import Atom
 from dpexact.errors import UnsupportedMechanism
 from dpexact.reals import Real
 
@@ -20,7 +20,7 @@ MAX_COMBINATIONS: Final = 2000
 _Type = tuple[int, Real, Real]
 
 
-def composed(parts: list[tuple[FinitePart, int]]) -> list[Atom]:
+def composed(pairs: Sequence[tuple[OnLattice, int]]) -> list[Atom]:
     """Every loss of the composition that lies on a common lattice once, with its masses.
 
     Without a common lattice, losses that happen to be equal stay apart, which is as true.
@@ -28,18 +28,17 @@ def composed(parts: list[tuple[FinitePart, int]]) -> list[Atom]:
     Raises:
         UnsupportedMechanism: for more than :data:`MAX_COMBINATIONS` combinations of outcomes.
     """
-    if not parts:
+    if not pairs:
         return [Atom(reals.rational(1), reals.rational(1))]
-    sizes = (math.comb(count + len(part.p) - 1, count) for part, count in parts)
+    sizes = (math.comb(count + len(pair.outcomes()) - 1, count) for pair, count in pairs)
     if math.prod(sizes) > MAX_COMBINATIONS:
         raise UnsupportedMechanism(
             f"no certified accounting for more than {MAX_COMBINATIONS} combinations of outcomes"
         )
-    lattice_parts: list[tuple[LatticePart, int]] = [*parts]
-    common = commensurate(lattice_parts, math.inf)
-    strides = [1] * len(parts) if common is None else [s.stride for s in common[1]]
+    common = commensurate(pairs, math.inf)
+    strides = [1] * len(pairs) if common is None else [s.stride for s in common[1]]
     found: dict[int | tuple[int, ...], tuple[Real, Real]] = {}
-    for types in product(*(_types(part, count) for part, count in parts)):
+    for types in product(*(_types(pair.outcomes(), count) for pair, count in pairs)):
         places = tuple(stride * t[0] for stride, t in zip(strides, types, strict=True))
         key = places if common is None else sum(places)
         p, q = _product([t[1] for t in types]), _product([t[2] for t in types])
@@ -49,14 +48,14 @@ def composed(parts: list[tuple[FinitePart, int]]) -> list[Atom]:
     return [Atom(p, q) for p, q in found.values()]
 
 
-def _types(part: FinitePart, count: int) -> Iterator[_Type]:
+def _types(outcomes: Sequence[Atom], count: int) -> Iterator[_Type]:
     """``(index, P, Q)`` of every way in which ``count`` draws may fall on the outcomes."""
-    for often in _partitions(count, len(part.p)):
+    for often in _partitions(count, len(outcomes)):
         ways = math.factorial(count) // math.prod(math.factorial(n) for n in often)
         weight = reals.rational(ways)
         p, q = (
             _product([weight, *(_power(x, n) for x, n in zip(masses, often, strict=True) if n)])
-            for masses in (part.p, part.q)
+            for masses in ([a.p for a in outcomes], [a.q for a in outcomes])
         )
         yield sum(i * n for i, n in enumerate(often)), p, q
 

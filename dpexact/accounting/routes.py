@@ -183,7 +183,7 @@ def _lattice_law(c: Composition, direction: Direction) -> Profile | None:
     from dpexact.accounting.mixed import MixedProfile
 
     infinite = c.infinite(add=False)
-    common = commensurate(c.parts())
+    common = commensurate(c.on_lattices())
     if common is None:
         return None
     law = LatticeComposition(*common, infinite)

@@ -22,10 +22,10 @@ from flint import arb
 from dpexact import balls, reals
 from dpexact.accounting.inverse import invert
 from dpexact.accounting.inverted import ONE, ZERO
-from dpexact.accounting.lattice_part import exponential
 from dpexact.accounting.profile import InfiniteLoss, Profile
 from dpexact.arguments import Direction
 from dpexact.enclosure import Bound, Enclosure
+from dpexact.exactness import exponential
 from dpexact.reals import Real
 from dpexact.ternary import Order
 

@@ -12,7 +12,8 @@ from oracles import to_fraction, to_mpf
 from dpexact import PrecisionNotReached, balls, delta, epsilon
 from dpexact.accounting.few_atoms import FewAtoms
 from dpexact.accounting.optimal import OptimalComposition
-from dpexact.accounting.pairs.finite import Atom, sampled
+from dpexact.accounting.pairs.finite import sampled
+from dpexact.accounting.pairs.pair import Atom
 from dpexact.accounting.profile import InfiniteLoss
 from dpexact.errors import UnsupportedMechanism
 from dpexact.reals import rational, real

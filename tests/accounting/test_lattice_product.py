@@ -10,12 +10,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dpexact import balls
-from dpexact.accounting.lattice_part import (
-    DiscreteGaussianPart,
-    discrete_laplace,
-    response,
-    staircase,
-)
 from dpexact.accounting.lattice_product import (
     LatticeComposition,
     _Run,
@@ -23,6 +17,10 @@ from dpexact.accounting.lattice_product import (
     kernel_bound,
 )
 from dpexact.accounting.optimal import OptimalComposition
+from dpexact.accounting.pairs.discrete_gaussian import DiscreteGaussian
+from dpexact.accounting.pairs.discrete_laplace import discrete_laplace
+from dpexact.accounting.pairs.response import Response
+from dpexact.accounting.pairs.staircase import staircase
 from dpexact.accounting.profile import InfiniteLoss
 from dpexact.enclosure import Enclosure
 from dpexact.reals import rational, real
@@ -36,8 +34,7 @@ def brute(parts, level):
     """``sum (P - level Q)_+`` over all outcomes, in fractions."""
     laws = []
     for part, count in parts:
-        p, q = part.fractions()
-        laws += [list(zip(p, q, strict=True))] * count
+        laws += [[(atom.p.fraction, atom.q.fraction) for atom in part.outcomes()]] * count
     total = Fraction(0)
     for outcome in product(*laws):
         p = q = Fraction(1)
@@ -50,8 +47,8 @@ def brute(parts, level):
 MIXTURES = st.lists(
     st.sampled_from(
         [
-            response(real("log(2)")),
-            response(real("3*log(2)/2")),
+            Response(real("log(2)")),
+            Response(real("3*log(2)/2")),
             staircase(real("log(2)"), rational(Fraction(1, 3))),
             staircase(real("3*log(2)"), rational(Fraction(4, 5))),
             discrete_laplace(real("1/log(2)"), 2),
@@ -78,7 +75,7 @@ def test_exact_and_ball_answers_agree_with_enumeration(parts, count, level):
     assert ball.overlaps(other)
     assert ball.upper - ball.lower < Fraction(1, 10**35)
     assert ball.overlaps(exact)
-    if all(part.fractions() for part in parts):
+    if all(atom.p.fraction is not None for part in parts for atom in part.outcomes()):
         assert exact.is_exact
         assert exact.lower == brute(counted, level)
         assert exact.lower in ball
@@ -92,7 +89,7 @@ def test_exact_and_ball_answers_agree_with_enumeration(parts, count, level):
     ],
 )
 def test_known_discrete_gaussian_values(sigma, count, epsilon, digits):
-    found = composed((DiscreteGaussianPart(real(sigma), 1), count)).delta(real(epsilon), 40)
+    found = composed((DiscreteGaussian(real(sigma) ** 2, 1), count)).delta(real(epsilon), 40)
     assert found.digits >= 40
     known = Fraction(digits)
     unit = Fraction(1, 10 ** (len(digits) - 2))
@@ -109,31 +106,31 @@ def test_one_discrete_gaussian_step_by_its_definition():
         level = mpmath.exp(mpmath.mpf(2) / 5)
         gains = (w[x - 2] - level * w[x] for x in range(-88, 91))
         truth = mpmath.fsum(g for g in gains if g > 0) / total
-    found = composed((DiscreteGaussianPart(real(3), 2), 1)).delta(real("0.4"), 30)
+    found = composed((DiscreteGaussian(real(3) ** 2, 2), 1)).delta(real("0.4"), 30)
     value = real(truth).fraction
     assert abs(value - found.lower) < Fraction(1, 10**29)
 
 
 def test_products_of_different_sigma_split_as_one_would_expect():
-    two, three = DiscreteGaussianPart(real(2), 1), DiscreteGaussianPart(real(3), 2)
+    two, three = DiscreteGaussian(real(2) ** 2, 1), DiscreteGaussian(real(3) ** 2, 2)
     together = composed((two, 2), (three, 1)).delta(real(1), 25)
     apart = composed((two, 1), (three, 1), (two, 1)).delta(real(1), 25)
     assert together.overlaps(apart)
     assert together.digits >= 25
-    assert commensurate([(two, 1), (response(real("sqrt(2)")), 1)]) is None
+    assert commensurate([(two, 1), (Response(real("sqrt(2)")), 1)]) is None
 
 
 @given(st.integers(1, 400), st.fractions(min_value=0, max_value=2, max_denominator=30))
 def test_response_agrees_with_optimal_composition(count, share):
     epsilon = rational(share * count / 7)
-    lattice = composed((response(real("1/7")), count)).delta(epsilon, 15)
+    lattice = composed((Response(real("1/7")), count)).delta(epsilon, 15)
     optimal = OptimalComposition(real("1/7"), count, InfiniteLoss()).delta(epsilon, 15)
     assert lattice.overlaps(optimal)
 
 
 @pytest.mark.parametrize("epsilon", ["40", "70", "700"])
 def test_tiny_values_keep_their_digits(epsilon):
-    profile = composed((DiscreteGaussianPart(real(1), 1), 3))
+    profile = composed((DiscreteGaussian(real(1) ** 2, 1), 3))
     found = profile.delta(real(epsilon), 20)
     assert found.digits >= 20
     assert 0 < found.upper < Fraction(1, 10**40)
@@ -163,10 +160,10 @@ def test_infinite_loss_is_carried():
 
 def test_a_dropped_tail_widens_the_answer():
     """Half the noise is thrown away on purpose: the enclosure must still hold the truth."""
-    part = DiscreteGaussianPart(real(2), 1)
+    part = DiscreteGaussian(real(2) ** 2, 1)
     truth = composed((part, 2)).delta(real("1/2"), 20)
 
-    class Careless(DiscreteGaussianPart):
+    class Careless(DiscreteGaussian):
         def tilted(self, theta):
             from dataclasses import replace
 
@@ -175,7 +172,7 @@ def test_a_dropped_tail_widens_the_answer():
             lost = sum(whole.masses[middle:])
             return replace(whole, masses=whole.masses[:middle], dropped=whole.dropped + lost)
 
-    careless = composed((Careless(real(2), 1), 2))
+    careless = composed((Careless(real(4), 1), 2))
     with balls.precision(80):
         ball = careless.delta_ball(balls.ball(Fraction(1, 2)))
     wide = balls.to_enclosure(ball)
@@ -197,7 +194,7 @@ def test_the_kernel_bound_is_the_maximum(theta):
 
 def test_unbounded_loss_never_reaches_the_infinite_mass():
     lost = InfiniteLoss(((real("1/100"), 1),))
-    profile = composed((DiscreteGaussianPart(real(2), 1), 2), infinite=lost)
+    profile = composed((DiscreteGaussian(real(2) ** 2, 1), 2), infinite=lost)
     assert profile.epsilon(real("1/100"), 10).lower == float("inf")
     assert profile.epsilon(real("0.0101"), 10).upper < 10
 
@@ -224,7 +221,7 @@ def test_wide_noise_far_out_needs_one_law_of_moderate_precision(monkeypatch):
             if excess > 0:
                 truth -= mass * (-excess).expm1()
         truth = balls.to_enclosure(truth)
-    profile = composed((DiscreteGaussianPart(rational(sigma), 1), 2))
+    profile = composed((DiscreteGaussian(rational(sigma) ** 2, 1), 2))
     asked = []
     make = profile._composed
     monkeypatch.setattr(profile, "_composed", lambda theta: asked.append(theta) or make(theta))
@@ -237,7 +234,7 @@ def test_wide_noise_far_out_needs_one_law_of_moderate_precision(monkeypatch):
 
 
 def test_the_search_for_epsilon_takes_few_laws(monkeypatch):
-    profile = composed((DiscreteGaussianPart(rational(50), 1), 3))
+    profile = composed((DiscreteGaussian(rational(50) ** 2, 1), 3))
     asked = []
     tangent = profile.tangent
     monkeypatch.setattr(profile, "tangent", lambda point: asked.append(point) or tangent(point))

@@ -6,9 +6,9 @@ from flint import arb
 
 from dpexact import balls
 from dpexact.accounting.closed_form import gaussian_divergence
-from dpexact.accounting.lattice_part import DiscreteGaussianPart
 from dpexact.accounting.lattice_product import LatticeComposition, Strided
 from dpexact.accounting.mixed import MixedProfile
+from dpexact.accounting.pairs.discrete_gaussian import DiscreteGaussian
 from dpexact.accounting.profile import InfiniteLoss
 from dpexact.reals import real
 
@@ -26,8 +26,8 @@ class Careless(LatticeComposition):
 
 
 def mixed(kind):
-    part = DiscreteGaussianPart(real(1), 1)
-    law = kind(part.spacing, [Strided(part, 1, 1)], InfiniteLoss())
+    part = DiscreteGaussian(real(1) ** 2, 1)
+    law = kind(part.lattice()[0], [Strided(part, 1, 1)], InfiniteLoss())
     return MixedProfile(
         law, lambda x: gaussian_divergence(arb(1), x), None, InfiniteLoss(), "Gaussian"
     )

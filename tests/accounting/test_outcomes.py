@@ -9,20 +9,21 @@ from hypothesis import strategies as st
 from oracles import scaled
 
 import dpexact
-from dpexact.accounting.lattice_part import discrete_laplace, response
 from dpexact.accounting.outcomes import composed
+from dpexact.accounting.pairs.discrete_laplace import discrete_laplace
+from dpexact.accounting.pairs.response import Response
 from dpexact.accounting.routes import symmetric_samples
 from dpexact.errors import UnsupportedMechanism
 from dpexact.reals import real
 
 
 def law(part):
-    return [(p.fraction, q.fraction) for p, q in zip(part.p, part.q, strict=True)]
+    return [(atom.p.fraction, atom.q.fraction) for atom in part.outcomes()]
 
 
 def test_equal_losses_are_one_outcome_with_their_whole_mass():
     log2 = real("log(2)")
-    parts = [(response(log2), 3), (discrete_laplace(real("1/log(2)"), 2), 2)]
+    parts = [(Response(log2), 3), (discrete_laplace(real("1/log(2)"), 2), 2)]
     masses = {}
     for chosen in product(*[law(part) for part, count in parts for _ in range(count)]):
         p = q = Fraction(1)
@@ -35,14 +36,14 @@ def test_equal_losses_are_one_outcome_with_their_whole_mass():
 
 
 def test_without_a_common_lattice_all_mass_is_there():
-    atoms = composed([(response(real("log(2)")), 2), (response(real("log(3)")), 1)])
+    atoms = composed([(Response(real("log(2)")), 2), (Response(real("log(3)")), 1)])
     assert len(atoms) == 6
     assert sum(a.p.fraction for a in atoms) == sum(a.q.fraction for a in atoms) == 1
 
 
 def test_too_many_combinations_are_refused():
     with pytest.raises(UnsupportedMechanism, match="combinations of outcomes"):
-        composed([(response(real(1)), 2000)])
+        composed([(Response(real(1)), 2000)])
 
 
 rates = st.fractions(min_value=Fraction(1, 10), max_value=Fraction(9, 10), max_denominator=10)
@@ -64,7 +65,7 @@ def test_samples_of_compositions(lost, inner, beside, rate, level):
     single = [(1 - lost, 1 - lost), (lost, Fraction(0)), (Fraction(0), lost)]
     laws = [single] * inner
     if beside:
-        laws += [law(response(real("log(2)")))] * inner + [law(response(real("log(3)")))]
+        laws += [law(Response(real("log(2)")))] * inner + [law(Response(real("log(3)")))]
     base = {(Fraction(1), Fraction(1)): 1}
     for one in laws:
         following = {}

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from mpmath import mp, mpf
 
 from dpexact import balls
-from dpexact.accounting.lattice_part import DiscreteGaussianPart
+from dpexact.accounting.pairs.discrete_gaussian import DiscreteGaussian
 from dpexact.accounting.renyi import averages, series
 from dpexact.accounting.renyi.excess import Excess
 from dpexact.reals import real
@@ -43,7 +43,7 @@ def test_alternating_geometric_series(x, count, sign):
 )
 def test_the_discrete_gaussian_cut_short(order, sigma, shift, q, add, current, monkeypatch):
     """Few outcomes are listed: the rest of the sum and of the mass is most of the error."""
-    part = DiscreteGaussianPart(real(sigma), shift)
+    part = DiscreteGaussian(real(sigma) ** 2, shift)
     with balls.precision(BITS), mp.workdps(40):
         f = Excess.of(real(q), real(order), add)
         monkeypatch.setattr(balls, "current", lambda: current)

@@ -13,7 +13,8 @@ from dpexact import PrecisionNotReached, delta, epsilon
 from dpexact.accounting.closed_form import GaussianMixedWithResponse
 from dpexact.accounting.few_atoms import FewAtoms
 from dpexact.accounting.optimal import OptimalComposition
-from dpexact.accounting.pairs.finite import Atom, sampled
+from dpexact.accounting.pairs.finite import sampled
+from dpexact.accounting.pairs.pair import Atom
 from dpexact.accounting.profile import InfiniteLoss, Profile
 from dpexact.accounting.sampled_once import sampled_once
 from dpexact.enclosure import Enclosure

@@ -14,10 +14,10 @@ from dpexact.accounting.few_atoms import FewAtoms
 from dpexact.accounting.heterogeneous.counts import CountLaw
 from dpexact.accounting.laplace import LaplaceParts, Route, SumPlan, finite_sum
 from dpexact.accounting.laplace_split import few_inside
-from dpexact.accounting.lattice_part import response
 from dpexact.accounting.lattice_product import LatticeComposition, Strided
 from dpexact.accounting.optimal import OptimalComposition
-from dpexact.accounting.pairs.finite import Atom
+from dpexact.accounting.pairs.pair import Atom
+from dpexact.accounting.pairs.response import Response
 from dpexact.accounting.profile import InfiniteLoss
 from dpexact.accounting.tangents import threshold
 from dpexact.reals import real
@@ -36,13 +36,13 @@ def few_atoms():
 
 
 def lattice_product():
-    part = response(EPS)
-    return LatticeComposition(part.spacing, [Strided(part, STEPS, 1)], NONE)
+    part = Response(EPS)
+    return LatticeComposition(part.lattice()[0], [Strided(part, STEPS, 1)], NONE)
 
 
 def counts():
-    part = response(EPS)
-    return CountLaw(part.spacing, [Strided(part, STEPS, 1)], NONE)
+    part = Response(EPS)
+    return CountLaw(part.lattice()[0], [Strided(part, STEPS, 1)], NONE)
 
 
 def optimal():

@@ -24,14 +24,11 @@ from typing import Final
 from flint import arb
 
 from dpexact import balls
-from dpexact.accounting.lattice_part import (
-    MAX_ATOMS,
-    FinitePart,
-    discrete_laplace,
-    quotient,
-    staircase,
-)
+from dpexact.accounting.pairs.discrete_laplace import discrete_laplace
+from dpexact.accounting.pairs.lattice import MAX_ATOMS, OnLattice
+from dpexact.accounting.pairs.staircase import staircase
 from dpexact.errors import UnsupportedMechanism
+from dpexact.exactness import quotient
 from dpexact.mechanisms import (
     GDP,
     ApproxDP,
@@ -120,10 +117,11 @@ def laplace_moments(largest: arb) -> NoiseMoments:
     return NoiseMoments(_cumulants(mean, central), above + below + third)
 
 
-def _finite(part: FinitePart) -> Callable[[], NoiseMoments]:
+def _finite(pair: OnLattice) -> Callable[[], NoiseMoments]:
     def compute() -> NoiseMoments:
-        spacing, origin = balls.ball(part.spacing), balls.ball(part.origin)
-        law = [(balls.ball(p), spacing * (origin + i)) for i, p in enumerate(part.p)]
+        spacing, start = pair.lattice()
+        unit, first = balls.ball(spacing), balls.ball(start)
+        law = [(balls.ball(a.p), unit * (first + i)) for i, a in enumerate(pair.outcomes())]
         mean = sum((p * z for p, z in law), arb(0))
         central = [sum((p * _power(z - mean, n) for p, z in law), arb(0)) for n in (2, 3, 4)]
         third = sum((p * _power(abs(z - mean), 3) for p, z in law), arb(0))

@@ -10,9 +10,9 @@ from dpexact.accounting.heterogeneous.counts import CountLaw
 from dpexact.accounting.heterogeneous.meet_in_the_middle import Meeting
 from dpexact.accounting.heterogeneous.parameters import Parameters, largest_loss
 from dpexact.accounting.heterogeneous.profile import GridComposition
-from dpexact.accounting.lattice_part import MAX_ATOMS, response
 from dpexact.accounting.lattice_product import LatticeComposition, commensurate
-from dpexact.accounting.pairs.finite import Atom
+from dpexact.accounting.pairs.lattice import MAX_ATOMS
+from dpexact.accounting.pairs.response import Response
 from dpexact.accounting.profile import InfiniteLoss, Profile
 
 #: Halves of so few outcomes are cheaper than a lattice law.
@@ -33,9 +33,8 @@ def different_responses(parameters: Parameters, infinite: InfiniteLoss) -> Profi
     Raises:
         UnsupportedMechanism: too many mechanisms, even for the grid.
     """
-    parts = [response(eps) for eps, _ in parameters]
-    counts = [count for _, count in parameters]
-    common = commensurate(list(zip(parts, counts, strict=True)), math.inf)
+    pairs = [(Response(eps), count) for eps, count in parameters]
+    common = commensurate(pairs, math.inf)
     if common is not None and not (exact := CountLaw(*common, infinite)).is_long:
         return exact
     meeting = Meeting(parameters, infinite)
@@ -46,8 +45,7 @@ def different_responses(parameters: Parameters, infinite: InfiniteLoss) -> Profi
             # proposes: likewise
             if _WINDOW * law.spread(0.0) <= MAX_ATOMS:
                 return law
-        if math.prod(sorted(count + 1 for count in counts)[:-1]) <= _FEW_TYPES:
-            atoms = ([Atom(p, q) for p, q in zip(x.p, x.q, strict=True)] for x in parts)
-            steps = list(zip(atoms, counts, strict=True))
+        if math.prod(sorted(count + 1 for _, count in pairs)[:-1]) <= _FEW_TYPES:
+            steps = [(pair.outcomes(), count) for pair, count in pairs]
             return FewAtoms(steps, infinite, largest_loss(parameters))
     return GridComposition(parameters, infinite) if meeting.is_long else meeting

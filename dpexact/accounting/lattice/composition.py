@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import heapq
 import math
 from collections.abc import Iterable, Sequence
 from typing import Final, Protocol, TypeVar
@@ -38,15 +39,22 @@ def compose(
     Raises:
         TooMuchWork: before a squaring would lead beyond ``limit`` coefficients.
     """
-    result: _L | None = None
-    done = cost = 0
+    cost = 0
+    waiting: list[tuple[int, int, int, _L]] = []
     for base, count in laws:
         law, more = _power(base, count, grid, of, limit - cost)
-        done += count
-        result = law if result is None else result.compose(law, grid.bits, grid.tail_for(done, of))
-        cost += more + result.size()
-    assert result is not None
-    return result, cost
+        cost += more + law.size()
+        waiting.append((law.size(), len(waiting), count, law))
+    heapq.heapify(waiting)
+    serial = len(waiting)
+    while len(waiting) > 1:
+        # proposes: the order of composing, which is free: the shortest ones first
+        (_, _, done, law), (_, _, more, other) = heapq.heappop(waiting), heapq.heappop(waiting)
+        law, done = law.compose(other, grid.bits, grid.tail_for(done + more, of)), done + more
+        cost += law.size()
+        serial += 1
+        heapq.heappush(waiting, (law.size(), serial, done, law))
+    return waiting[0][3], cost
 
 
 def _power(base: _L, count: int, grid: Grid, of: int, limit: float) -> tuple[_L, int]:
@@ -84,15 +92,14 @@ def focused(steps: Sequence[Step], epsilon: float) -> list[Step]:
     """
     offset = float(offset_of(steps).mid())
     reaches = [step.reach() for step in steps]
+    # how many may lie below or above 0; alone, a step leaves no other to do so
+    below = sum(step.count for step, (low, _) in zip(steps, reaches, strict=True) if low < 0)
+    above = sum(step.count for step, (_, high) in zip(steps, reaches, strict=True) if high > 0)
     result = []
-    for i, step in enumerate(steps):
-        low, high = 0.0, 0.0
-        for j, (other, (least, most)) in enumerate(zip(steps, reaches, strict=True)):
-            count = other.count - (i == j)
-            if count:
-                low, high = low + count * least, high + count * most
-        window = epsilon / 2 - offset - high, 2 * epsilon - offset - low
-        result.append(step.focused(window))
+    for step, (low, high) in zip(steps, reaches, strict=True):
+        least = -math.inf if above > (high > 0) else epsilon / 2 - offset
+        most = math.inf if below > (low < 0) else 2 * epsilon - offset
+        result.append(step.focused((least, most)))
     return result
 
 

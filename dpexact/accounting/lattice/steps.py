@@ -73,7 +73,7 @@ class Step(ABC):
         return arb(0)
 
     def reach(self) -> Window:
-        """About the range of all finite ``x``."""
+        """The range of all finite ``x``: all, those above 0, or those below."""
         return EVERYTHING
 
     def focused(self, window: Window) -> Step:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Final
 
 from flint import acb, arb
 
-from dpexact.accounting.lattice_part import MAX_ATOMS
-from dpexact.accounting.pairs.finite import tilted
-from dpexact.accounting.pairs.pair import Jet, Masses, Pair, far
+from dpexact import balls, reals
+from dpexact.accounting.pairs import finite
+from dpexact.accounting.pairs.lattice import MAX_ATOMS, OnLattice, Tilted
+from dpexact.accounting.pairs.pair import Jet, Masses, far
 from dpexact.balls import approximate, ball
 from dpexact.errors import UnsupportedMechanism
 from dpexact.reals import Real
@@ -22,7 +24,7 @@ _THETA_COST: Final = 12
 
 
 @dataclass(frozen=True)
-class DiscreteGaussian(Pair):
+class DiscreteGaussian(OnLattice):
     """Integers ``x`` of mass proportional to ``e^{-x^2 / (2 variance)}``, shifted.
 
     ``M(s) = e^{r s / 2} theta_3(i r s / (2 pi shift), tau) / theta_3(0, tau)`` with ``tau = i / (2
@@ -77,7 +79,7 @@ class DiscreteGaussian(Pair):
             reach = math.ceil(_FLOAT_REACH * math.sqrt(variance)) + 2
             xs = range(round(centre) - reach, round(centre) + reach + 1)
             rate = self.shift / variance
-            return tilted(
+            return finite.tilted(
                 [(x * (2 * centre - x) / (2 * variance), rate * (x + self.shift / 2)) for x in xs]
             )
 
@@ -91,45 +93,64 @@ class DiscreteGaussian(Pair):
 
     # --- tails ------------------------------------------------------------------------------------
 
-    def _spacing(self) -> arb:
-        return self.shift / ball(self.variance)
+    def lattice(self) -> tuple[Real, Fraction]:
+        """Outcome ``x`` under ``P`` is index ``x``."""
+        return self.shift / self.variance, Fraction(self.shift, 2)
 
     def origin(self) -> arb:
         """The loss of the outcome 0."""
-        return self._spacing() * self.shift / 2
-
-    def _reach(self, tail: float) -> int:
-        """The largest ``|x|`` that is listed."""
-        found = math.ceil(far(tail) * math.sqrt(approximate(self.variance))) + 2
-        # proposes: what is too much work
-        if 2 * found + self.shift > MAX_ATOMS:
-            raise UnsupportedMechanism(
-                f"no certified accounting for a discrete Gaussian of more than {MAX_ATOMS} "
-                "outcomes: sigma is too large"
-            )
-        return found
+        return self.shift**2 / (2 * ball(self.variance))
 
     def span(self, tail: float) -> tuple[float, float]:
         """Between the losses of the first and last outcome that are listed."""
         unit = self.shift / approximate(self.variance)
-        reach, start = self._reach(tail) * unit, unit * self.shift / 2
+        reach, start = self._reach(far(tail)) * unit, unit * self.shift / 2
         return start - reach, start + reach
 
     def atoms(self, tail: float) -> tuple[list[Masses], Masses]:
-        r"""The outcomes around 0, of masses ``w_x / W`` and ``w_(x+s) / W``.
-
-        :math:`w_x = e^{-x^2/(2 variance)}`. Beyond ``x`` the ratios of neighbours only fall, so
-        with ``r`` the first of them the rest is at most :math:`w_x r/(1-r)`.
-        """
-        reach, s = self._reach(tail), self.shift
-        factor = -1 / (2 * ball(self.variance))
-        # proposes: how far to list; `beyond` bounds the other weights
-        half = [(factor * (x * x)).exp() for x in range(reach + s + 1)]
-        ratio = (factor * (2 * (reach + s) + 1)).exp()
-        beyond = 2 * half[-1] * ratio / (1 - ratio) * arb(0).union(arb(1))
-        total = 2 * sum(half, arb(0)) - half[0] + beyond
-        masses = [w / total for w in half]
+        """The outcomes around 0, of masses ``w_x / W`` and ``w_(x+s) / W``."""
+        reach, s = self._reach(far(tail)), self.shift
+        first, weights, rest = self._weights(Fraction(0), reach + s)
+        total = sum(weights, arb(0)) + rest
+        masses = {x: w / total for x, w in enumerate(weights, first)}
         # proposes: how far to list; the masses left out are returned beside
-        listed = [(masses[abs(x)], masses[abs(x + s)]) for x in range(-reach - s, reach + 1)]
+        listed = [(masses[x], masses[x + s]) for x in range(-reach - s, reach + 1)]
         left = [1 - sum((pair[i] for pair in listed), arb(0)) for i in (0, 1)]
         return listed, (left[0], left[1])
+
+    def tilted(self, theta: Fraction) -> Tilted:
+        """Proportional to ``w_x = e^{-x^2/(2 variance) + theta s x/variance}``."""
+        deviations = math.sqrt(2 * (balls.current() + 8) * math.log(2))
+        first, weights, rest = self._weights(theta, self._reach(deviations))
+        total = sum(weights, arb(0)) + rest
+        moment = self.moment(reals.rational(theta), 0.0)
+        return Tilted(first, [w / total for w in weights], rest / total, moment)
+
+    def _reach(self, deviations: float) -> int:
+        """Proposes: how far around the centre to list; the rest is bounded beside."""
+        reach = math.ceil(deviations * math.sqrt(approximate(self.variance))) + 2
+        # proposes: what is too much work
+        if 2 * reach + self.shift > MAX_ATOMS:
+            raise UnsupportedMechanism(
+                f"no certified accounting for a discrete Gaussian of more than {MAX_ATOMS} "
+                "outcomes: sigma is too large"
+            )
+        return reach
+
+    def _weights(self, theta: Fraction, reach: int) -> tuple[int, list[arb], arb]:
+        r"""``(first, w / w_centre, a ball that holds the rest)``.
+
+        Beyond a point where :math:`w_{x+1}/w_x = r < 1` the ratios only fall, so
+        :math:`\sum_{y \ge x} w_y \le w_x/(1-r)`; likewise on the left.
+        """
+        centre = round(theta * self.shift)
+        # with x = centre + d the exponent is above that of the centre by d (2 off - d)/(2 variance)
+        off = ball(2 * (theta * self.shift - centre))
+        scale = 1 / (2 * ball(self.variance))
+        # proposes: how far to sum; from 2 on the ratios are below 1, and `rest` bounds the rest
+        weights = [(d * (off - d) * scale).exp() for d in range(-reach, reach + 1)]
+        rest = arb(0)
+        for edge, beyond in ((reach, reach + 1), (-reach, -reach - 1)):
+            far_out = beyond * (off - beyond) * scale
+            rest += far_out.exp() / -(far_out - edge * (off - edge) * scale).expm1()
+        return centre - reach, weights, rest * arb(0).union(arb(1))

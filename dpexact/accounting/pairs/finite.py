@@ -10,29 +10,16 @@ from typing import Final
 
 from flint import acb, arb
 
-from dpexact.accounting.pairs.pair import Jet, Masses, Pair
+from dpexact.accounting.pairs.pair import Atom, Jet, Masses, Pair
 from dpexact.accounting.pairs.power_sums import line_sums
 from dpexact.arguments import Direction
 from dpexact.balls import ball, order, precision
 from dpexact.errors import UnsupportedMechanism
-from dpexact.reals import Real, logarithm, rational
+from dpexact.reals import Real, rational
 from dpexact.ternary import Order
 
 _FLOAT_BITS: Final = 64
 _PLANNING_BITS: Final = 256
-
-
-@dataclass(frozen=True, slots=True)
-class Atom:
-    """An outcome of probability ``p`` under P and ``q`` under Q, not both 0."""
-
-    p: Real
-    q: Real
-
-    @property
-    def loss(self) -> Real:
-        """``log(p/q)``, for positive ``p`` and ``q``."""
-        return logarithm(self.p / self.q)
 
 
 def sampled(atoms: Iterable[Atom], q: Real, direction: Direction) -> list[Atom]:
@@ -76,24 +63,23 @@ class Finite(Pair):
     Moments are asked only where every outcome is possible under both laws.
     """
 
-    outcomes: tuple[Atom, ...]
+    law: tuple[Atom, ...]
 
-    @classmethod
-    def of(cls, p: Iterable[Real], q: Iterable[Real]) -> Finite:
-        """The law of masses ``p`` and ``q``, outcome by outcome."""
-        return cls(tuple(map(Atom, p, q)))
+    def outcomes(self) -> tuple[Atom, ...]:
+        """All of them."""
+        return self.law
 
     @property
     def reverse(self) -> Finite:
         """The pair ``(Q, P)``."""
-        return Finite(tuple(Atom(a.q, a.p) for a in self.outcomes))
+        return Finite(tuple(Atom(a.q, a.p) for a in self.law))
 
     def infinite(self) -> arb:
         """The mass of the outcomes impossible under ``Q``."""
-        return sum((ball(a.p) for a in self.outcomes if a.q.fraction == 0), arb(0))
+        return sum((ball(a.p) for a in self.law if a.q.fraction == 0), arb(0))
 
     def _balls(self) -> list[Masses]:
-        kept = (a for a in self.outcomes if a.p.fraction != 0 and a.q.fraction != 0)
+        kept = (a for a in self.law if a.p.fraction != 0 and a.q.fraction != 0)
         return [(ball(a.p), ball(a.q)) for a in kept]
 
     def overlap(self) -> arb:

@@ -8,17 +8,31 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import ClassVar, NamedTuple, TypeAlias
 
 from flint import acb, arb
 
 from dpexact.balls import ball
-from dpexact.reals import Real
+from dpexact.reals import Real, logarithm
 
 Masses: TypeAlias = tuple[arb, arb]
 """Probabilities of one event under ``P`` and under ``Q``."""
 Tails: TypeAlias = Callable[[arb], Masses]
 """``r -> (P(dP/dQ > r), Q(dP/dQ > r))`` of the part of a pair without atoms."""
+
+
+@dataclass(frozen=True, slots=True)
+class Atom:
+    """An outcome of probability ``p`` under P and ``q`` under Q, not both 0."""
+
+    p: Real
+    q: Real
+
+    @property
+    def loss(self) -> Real:
+        """``log(p/q)``, for positive ``p`` and ``q``."""
+        return logarithm(self.p / self.q)
 
 
 class Jet(NamedTuple):
@@ -64,6 +78,10 @@ class Pair(ABC):
     def infinite(self) -> arb:
         """``P(Z = inf)``."""
         return arb(0)
+
+    def outcomes(self) -> tuple[Atom, ...]:
+        """All outcomes as exact numbers, where there are few; else none."""
+        return ()
 
     # --- moments: M(s) = E_P[e^{sZ}; Z finite] ----------------------------------------------------
 

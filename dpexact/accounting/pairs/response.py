@@ -4,22 +4,26 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from fractions import Fraction
+from typing import Final
 
 from flint import acb, arb
 
-from dpexact.accounting.lattice_part import exponential
-from dpexact.accounting.pairs.finite import Atom
-from dpexact.accounting.pairs.pair import Jet, Masses, Pair
+from dpexact.accounting.pairs.lattice import OnLattice
+from dpexact.accounting.pairs.pair import Atom, Jet, Masses
 from dpexact.balls import approximate, ball
+from dpexact.exactness import exponential
 from dpexact.reals import Real, rational
+
+_ZERO: Final = rational(0)
 
 
 @dataclass(frozen=True)
-class Response(Pair):
+class Response(OnLattice):
     """``approx_dp(epsilon, lost)``: losses ``+-epsilon``, and ``+inf`` with mass ``lost``."""
 
     epsilon: Real
-    lost: Real
+    lost: Real = _ZERO
 
     def mass(self) -> arb:
         """``1 - lost``."""
@@ -60,7 +64,10 @@ class Response(Pair):
         """One exponential a node."""
         return 1, math.log2(2 + approximate(self.epsilon) * (c + 1))
 
-    @property
+    def lattice(self) -> tuple[Real, Fraction]:
+        """The two losses."""
+        return 2 * self.epsilon, Fraction(-1, 2)
+
     def outcomes(self) -> tuple[Atom, ...]:
         """As exact numbers, where no loss is one outcome."""
         kept, outcomes = 1 - self.lost, []
@@ -71,8 +78,7 @@ class Response(Pair):
             low, high = kept / (1 + growth), kept * growth / (1 + growth)
             outcomes = [Atom(low, high), Atom(high, low)]
         if self.lost.fraction != 0:
-            nothing = rational(0)
-            outcomes += [Atom(self.lost, nothing), Atom(nothing, self.lost)]
+            outcomes += [Atom(self.lost, _ZERO), Atom(_ZERO, self.lost)]
         return tuple(outcomes)
 
     # --- tails ------------------------------------------------------------------------------------

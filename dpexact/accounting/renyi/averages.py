@@ -12,7 +12,8 @@ from typing import Final, TypeAlias
 from flint import acb, arb
 
 from dpexact import balls
-from dpexact.accounting.lattice_part import MAX_ATOMS, DiscreteGaussianPart
+from dpexact.accounting.pairs.discrete_gaussian import DiscreteGaussian
+from dpexact.accounting.pairs.lattice import MAX_ATOMS
 from dpexact.accounting.renyi.excess import Excess
 from dpexact.errors import UnsupportedMechanism
 from dpexact.reals import Real
@@ -56,7 +57,7 @@ def laplace(rate: Real, lost_bits: int) -> Average:
     return average
 
 
-def discrete_gaussian(part: DiscreteGaussianPart) -> Average:
+def discrete_gaussian(pair: DiscreteGaussian) -> Average:
     r"""Outcomes ``y`` of mass ``e^(-y^2/(2 sigma^2))`` and loss ``(s/sigma^2)(y - s/2)``.
 
     From an outcome to the next outwards, ``w^p`` grows at most by ``e^(p s/sigma^2)`` on the right
@@ -64,8 +65,8 @@ def discrete_gaussian(part: DiscreteGaussianPart) -> Average:
     """
 
     def average(f: Excess, factor: arb) -> arb:
-        variance, s = balls.ball(part.variance), part.sensitivity
-        spacing = balls.ball(part.spacing)
+        variance, s = balls.ball(pair.variance), pair.shift
+        spacing = s / variance
         drift = f.growth * s
         reach = math.ceil((2 * variance * balls.current() * arb(2).log()).sqrt().abs_upper()) + 2
         peak = math.ceil(drift.abs_upper())

@@ -17,7 +17,8 @@ from flint import arb
 from dpexact import balls, reals
 from dpexact.accounting.composition import Composition
 from dpexact.accounting.few_atoms import MAX_TYPES, enumerate_types
-from dpexact.accounting.lattice_part import DiscreteGaussianPart, FinitePart, response
+from dpexact.accounting.pairs.discrete_gaussian import DiscreteGaussian
+from dpexact.accounting.pairs.lattice import OnLattice
 from dpexact.accounting.pairs.pair import Pair
 from dpexact.accounting.profile import InfiniteLoss
 from dpexact.accounting.renyi import averages
@@ -47,13 +48,12 @@ class Law:
     def __init__(self, composed: Composition) -> None:
         self.composed = composed
         self.infinite: InfiniteLoss = InfiniteLoss(tuple(composed.masses))
-        responses = [(response(eps), count) for eps, count in composed.responses.items()]
-        parts = [*composed.others, *responses]
-        self.finite: list[tuple[FinitePart, int]] = [
-            (part, k) for part, k in parts if isinstance(part, FinitePart)
+        pairs = composed.on_lattices()
+        self.finite: list[tuple[OnLattice, int]] = [
+            (pair, k) for pair, k in pairs if pair.outcomes()
         ]
-        self.discrete: list[tuple[DiscreteGaussianPart, int]] = [
-            (part, k) for part, k in parts if isinstance(part, DiscreteGaussianPart)
+        self.discrete: list[tuple[DiscreteGaussian, int]] = [
+            (pair, k) for pair, k in pairs if isinstance(pair, DiscreteGaussian)
         ]
 
     # --- the largest loss -------------------------------------------------------------------------
@@ -70,9 +70,9 @@ class Law:
         if unbounded or self.infinite.masses:
             return _log_rest(q, digits).labelled(label)
         largest = reals.rational(0)
-        for part, k in self.finite:
-            times = reals.rational(k * (part.origin + part.highest))
-            largest += times * part.spacing
+        for pair, k in self.finite:
+            spacing, start = pair.lattice()
+            largest += k * (start + len(pair.outcomes()) - 1) * spacing
         for rate, k in self.composed.laplace:
             largest += k * rate
         if q.fraction == 1 and not self.composed.apart:
@@ -93,13 +93,13 @@ class Law:
     def log_moments(self, order: int, zcdp: Real | None = None) -> list[arb]:
         """``log E_Q[x^k]`` for ``k = 2 .. order``; ``zcdp`` adds ``k (k-1) rho`` for its rho."""
         square = balls.ball(self.composed.mu_squared)
-        for part, count in self.discrete:
-            square += count * part.sensitivity**2 / balls.ball(part.variance)
+        for noise, count in self.discrete:
+            square += count * noise.shift**2 / balls.ball(noise.variance)
         if zcdp is not None:
             square += 2 * balls.ball(zcdp)
         laws = [
-            ([(balls.ball(p), balls.ball(q)) for p, q in zip(part.p, part.q, strict=True)], count)
-            for part, count in self.finite
+            ([(balls.ball(a.p), balls.ball(a.q)) for a in pair.outcomes()], count)
+            for pair, count in self.finite
         ]
         laplace = [(balls.ball(rate), count) for rate, count in self.composed.laplace]
         ratios = [[p / q for p, q in law] for law, _ in laws]
@@ -146,8 +146,8 @@ class Law:
             laws = [
                 list(enumerate_types(law, count, arb(1)))
                 for law, count in (
-                    ([(balls.ball(p), balls.ball(v)) for p, v in zip(x.p, x.q, strict=True)], k)
-                    for x, k in self.finite
+                    ([(balls.ball(a.p), balls.ball(a.q)) for a in pair.outcomes()], k)
+                    for pair, k in self.finite
                 )
             ]
             total = arb(0)
@@ -180,7 +180,7 @@ class Law:
     def _average(self, order: Real, lost_bits: int) -> tuple[averages.Average, str] | None:
         """What runs beside the finite laws, and the name of the method; None beyond its means."""
         types = math.prod(
-            math.comb(count + len(part.p) - 1, len(part.p) - 1) for part, count in self.finite
+            math.comb(count + len(pair.outcomes()) - 1, count) for pair, count in self.finite
         )
         noises = sum(count for _, count in [*self.composed.laplace, *self.discrete])
         if self.composed.mu is not None or self.composed.apart or noises > 1 or types > MAX_TYPES:

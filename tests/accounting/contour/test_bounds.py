@@ -43,7 +43,7 @@ def positive(rule):
 
 #: A randomised response smeared by a little noise: its delta nearly has corners.
 EPS, MU = real(5), real("1/100")
-SMEARED = ((Response(EPS, rational(0)), 1), (Gaussian(MU), 1))
+SMEARED = ((Response(EPS), 1), (Gaussian(MU), 1))
 TRUTH = GaussianMixedWithResponse(MU, InfiniteLoss(), EPS, 1)
 
 

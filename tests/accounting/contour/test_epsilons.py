@@ -58,7 +58,7 @@ def test_the_finer_grid_trap():
 @pytest.mark.parametrize("target", ["1e-30", "1e-5", "0.2"])
 def test_gaussians_with_atoms_against_the_sum(target):
     mu, eps = real("1/2"), real("1/5")
-    found = epsilon(((Response(eps, rational(0)), 4), (Gaussian(mu), 1)), real(target), 20)
+    found = epsilon(((Response(eps), 4), (Gaussian(mu), 1)), real(target), 20)
     true = GaussianMixedWithResponse(mu, InfiniteLoss(), eps, 4).epsilon(real(target), 20)
     assert found.overlaps(true)
     assert found.digits >= 20

@@ -114,4 +114,4 @@ def test_bounded_losses_are_recognised():
 
 def test_atoms_alone_have_no_contour():
     with pytest.raises(ValueError, match="closed form"):
-        make_planner(((Response(real(1), rational(0)), 5),))
+        make_planner(((Response(real(1)), 5),))

@@ -10,27 +10,25 @@ from hypothesis import strategies as st
 from oracles import scaled
 
 from dpexact import balls
-from dpexact.accounting.lattice_part import discrete_laplace, staircase
 from dpexact.accounting.pairs.discrete_gaussian import DiscreteGaussian as DiscreteGaussianNoise
+from dpexact.accounting.pairs.discrete_laplace import discrete_laplace
 from dpexact.accounting.pairs.finite import Finite
 from dpexact.accounting.pairs.laplace import Laplace as LaplaceNoise
+from dpexact.accounting.pairs.pair import Atom
+from dpexact.accounting.pairs.staircase import staircase
 from dpexact.balls import ball
 from dpexact.reals import rational, real
 
 BITS = 160
 
 
-def finite(part):
-    return Finite.of(tuple(part.p), tuple(part.q))
-
-
 STEPS = [
     LaplaceNoise(real("1/3")),
     LaplaceNoise(real("40")),
     LaplaceNoise(real("1/10^6")),
-    finite(staircase(real(1), real("1/4"))),
-    finite(discrete_laplace(real("5/2"), 7)),
-    Finite.of((real("1/3"), real("2/3")), (real("1/7"), real("6/7"))),
+    staircase(real(1), real("1/4")),
+    discrete_laplace(real("5/2"), 7),
+    Finite((Atom(real("1/3"), real("1/7")), Atom(real("2/3"), real("6/7")))),
     DiscreteGaussianNoise(real("1/9"), 1),
     DiscreteGaussianNoise(real("4"), 3),
     DiscreteGaussianNoise(real("10^6"), 2),
@@ -45,7 +43,7 @@ def by_definition(step, s):
         inside = acb.integral(lambda z, _: ((s + 0.5) * z).exp(), -rate, rate)
         return ends + inside * (-rate / 2).exp() / 4
     if isinstance(step, Finite):
-        pairs = [(ball(a.p), ball(a.q)) for a in step.outcomes]
+        pairs = [(ball(a.p), ball(a.q)) for a in step.outcomes()]
         return sum((p * (s * (p / q).log()).exp() for p, q in pairs), acb(0))
     variance = ball(step.variance)
     reach = range(-400, 401)
@@ -131,8 +129,8 @@ def test_other_moments_never_exceed_the_real_one(step):
 
 def test_overlaps_and_largest_losses():
     with balls.precision(BITS):
-        law = finite(staircase(real(1), real("1/4")))
-        pairs = [(ball(a.p), ball(a.q)) for a in law.outcomes]
+        law = staircase(real(1), real("1/4"))
+        pairs = [(ball(a.p), ball(a.q)) for a in law.outcomes()]
         assert law.overlap().overlaps(1 - sum((arb.max(p - q, arb(0)) for p, q in pairs), arb(0)))
         assert law.largest_loss().overlaps(arb(1))
         assert LaplaceNoise(real(2)).overlap().overlaps(arb(-1).exp())

@@ -20,10 +20,9 @@ from dpexact.accounting.heterogeneous.counts import CountLaw
 from dpexact.accounting.heterogeneous.meet_in_the_middle import Meeting
 from dpexact.accounting.heterogeneous.profile import GridComposition
 from dpexact.accounting.heterogeneous.refinement import RefinedGrid
-from dpexact.accounting.lattice_part import response
 from dpexact.accounting.lattice_product import LatticeComposition, commensurate
 from dpexact.accounting.optimal import OptimalComposition
-from dpexact.accounting.pairs.finite import Atom
+from dpexact.accounting.pairs.response import Response
 from dpexact.accounting.profile import InfiniteLoss
 from dpexact.errors import UnsupportedMechanism
 from dpexact.reals import rational, real
@@ -70,7 +69,7 @@ def logs(growths):
 
 
 def counted(parameters, infinite=NONE):
-    return CountLaw(*commensurate([(response(eps), n) for eps, n in parameters]), infinite)
+    return CountLaw(*commensurate([(Response(eps), n) for eps, n in parameters]), infinite)
 
 
 ROUTES = {"counts": counted, "meet": Meeting, "grid": GridComposition}
@@ -141,13 +140,13 @@ def test_the_grid_holds_the_sum_over_all_subsets(growths, level):
 
 
 def few_atoms(parameters):
-    parts = [(response(eps), count) for eps, count in parameters]
-    atoms = [([Atom(p, q) for p, q in zip(x.p, x.q, strict=True)], n) for x, n in parts]
+    parts = [(Response(eps), count) for eps, count in parameters]
+    atoms = [(pair.outcomes(), n) for pair, n in parts]
     return FewAtoms(atoms, LOST)
 
 
 def lattice(parameters):
-    parts = [(response(eps), count) for eps, count in parameters]
+    parts = [(Response(eps), count) for eps, count in parameters]
     return LatticeComposition(*commensurate(parts), LOST)
 
 
@@ -228,7 +227,7 @@ def test_forty_hundredths():
     parameters = [(real(f"{i}/100"), 1) for i in range(1, 41)]
     assert lattice(parameters).delta(real(1), 25).digits >= 25
     with balls.precision(160):
-        parts = commensurate([(response(eps), n) for eps, n in parameters])
+        parts = commensurate([(Response(eps), n) for eps, n in parameters])
     assert LatticeComposition(*parts, NONE).delta(real(1), 25).overlaps(found)
 
 

@@ -12,8 +12,9 @@ from dpexact.accounting.lattice.grid import Grid
 from dpexact.accounting.lattice.law import Lower, Upper
 from dpexact.accounting.lattice.profile import LatticeProfile, engine
 from dpexact.accounting.lattice.steps import PairStep
-from dpexact.accounting.pairs.finite import Atom, Finite
+from dpexact.accounting.pairs.finite import Finite
 from dpexact.accounting.pairs.gaussian import Gaussian
+from dpexact.accounting.pairs.pair import Atom
 from dpexact.accounting.profile import InfiniteLoss
 from dpexact.enclosure import Enclosure
 from dpexact.reals import rational, real

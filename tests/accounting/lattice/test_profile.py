@@ -15,9 +15,10 @@ from dpexact.accounting.lattice.composition import TooMuchWork
 from dpexact.accounting.lattice.profile import LatticeProfile
 from dpexact.accounting.lattice.sampling import Sampling
 from dpexact.accounting.lattice.steps import PairStep, SymmetrisedStep
-from dpexact.accounting.lattice_part import response
-from dpexact.accounting.pairs.finite import Atom, Finite
+from dpexact.accounting.pairs.finite import Finite
 from dpexact.accounting.pairs.gaussian import Gaussian
+from dpexact.accounting.pairs.pair import Atom
+from dpexact.accounting.pairs.response import Response
 from dpexact.accounting.profile import InfiniteLoss
 from dpexact.answers import PrecisionNotReached
 from dpexact.errors import Contradiction, UnsupportedMechanism
@@ -62,10 +63,10 @@ def test_two_engines_overlap_on_sampled_gaussians(configuration):
 
 @pytest.mark.parametrize("epsilon", ["0", "1/2", "2"])
 def test_plain_gaussians_and_responses_against_the_closed_form(epsilon):
-    third = response(real("1/3"))
+    third = Response(real("1/3"))
     steps = [
         noisy(real("2"), real("1"), 3, False),
-        PairStep(Finite.of(third.p, third.q), 4),
+        PairStep(Finite(third.outcomes()), 4),
         PairStep(Finite((Atom(real("0.99"), real("0.99")), Atom(real("0.01"), real(0)))), 4),
     ]
     found = enclosed(steps, Fraction(epsilon))

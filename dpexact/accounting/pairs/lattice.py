@@ -1,0 +1,74 @@
+r"""Pairs whose finite losses lie on a uniform lattice: ``spacing * (start + j)``, ``j`` integers.
+
+For ``theta >= 0`` the *tilted* law has masses :math:`p_j e^{\theta l_j} / M(\theta)`.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Final
+
+from flint import arb
+
+from dpexact.accounting.pairs.finite import Finite
+from dpexact.accounting.pairs.pair import Atom, Pair
+from dpexact.balls import ball
+from dpexact.reals import Real
+
+#: Most atoms that one law may have, and most coefficients of a composed one.
+MAX_ATOMS: Final = 300_000
+
+
+@dataclass(frozen=True, slots=True)
+class Tilted:
+    """A tilted law: ``masses[i]`` sits at index ``first + i``; ``dropped`` bounds what is missing.
+
+    ``masses`` and the dropped part sum to 1. ``moment`` is ``M(theta)``.
+    """
+
+    first: int
+    masses: list[arb]
+    dropped: arb
+    moment: arb
+
+
+class OnLattice(Pair):
+    """A pair with its lattice; finite ones list their outcomes in the order of the losses."""
+
+    @abstractmethod
+    def lattice(self) -> tuple[Real, Fraction]:
+        """``(spacing, start)``."""
+
+    @property
+    def highest(self) -> int | None:
+        """The index of the largest loss; None when unbounded."""
+        return len(self.outcomes()) - 1 if self.outcomes() else None
+
+    def tilted(self, theta: Fraction) -> Tilted:
+        """The tilted law at the current precision; finite laws drop nothing."""
+        spacing, start = self.lattice()
+        unit = ball(theta) * ball(spacing)
+        first, growth = (unit * ball(start)).exp(), unit.exp()
+        weights = [ball(atom.p) * first * growth**j for j, atom in enumerate(self.outcomes())]
+        moment = sum(weights, arb(0))
+        return Tilted(0, [w / moment for w in weights], arb(0), moment)
+
+
+@dataclass(frozen=True)
+class FiniteOnLattice(Finite, OnLattice):
+    """Finitely many outcomes, all possible under both laws, of losses on a lattice."""
+
+    spacing: Real
+    start: Fraction
+
+    @property
+    def reverse(self) -> FiniteOnLattice:
+        """The pair ``(Q, P)``, its outcomes in the order of their losses."""
+        law = tuple(Atom(atom.q, atom.p) for atom in reversed(self.law))
+        return FiniteOnLattice(law, self.spacing, 1 - len(law) - self.start)
+
+    def lattice(self) -> tuple[Real, Fraction]:
+        """As given."""
+        return self.spacing, self.start
