@@ -14,22 +14,14 @@ from typing import Final
 
 from dpexact import balls
 from dpexact.accounting.bracket import FARTHEST, Bracket
+from dpexact.accounting.composition import Composition
 from dpexact.accounting.guess import saddle_gap
 from dpexact.accounting.queries import delta_answer
 from dpexact.answers import delivered
 from dpexact.arguments import MAX_COUNT, Direction, digits_in, direction_in, real_in
 from dpexact.enclosure import Bound, Enclosure
 from dpexact.errors import InvalidInput, UnsupportedMechanism
-from dpexact.mechanisms import (
-    GDP,
-    DiscreteGaussian,
-    FixedSize,
-    Gaussian,
-    Mechanism,
-    Poisson,
-    approx_dp,
-    gdp,
-)
+from dpexact.mechanisms import FixedSize, Mechanism, Poisson, approx_dp, gdp
 from dpexact.mechanisms.grammar import parse_template
 from dpexact.mechanisms.template import TIMES, Template
 from dpexact.reals import Real, RealLike, rational
@@ -236,9 +228,12 @@ class _Calibration:
 
     def _loses_without_bound(self) -> bool:
         """Whether any value but the most private one makes ``delta`` certainly larger."""
-        owner = self.template.hole.fill(1)
-        sampled = Poisson.name in self.template.within or _is_sampled(owner)
-        return _is_unbounded(owner) and not (sampled and self.direction == "add")
+        try:
+            owner = Composition.of(self.template.hole.fill(1).steps().items())
+        except UnsupportedMechanism:  # no pair: nothing is known
+            return False
+        sampled = Poisson.name in self.template.within or owner.samples
+        return owner.is_unbounded and not (sampled and self.direction == "add")
 
     def _guess(self, bracket: Bracket) -> tuple[Fraction, float | None]:
         """Where to start: about the answer and the slope of the gap there, or the default.
@@ -353,21 +348,3 @@ class _Calibration:
         with balls.precision(balls.bits_for(self.digits + 10)):
             ratio = balls.ball(middle) / balls.ball(Fraction(self.target.upper))
             return balls.midpoint(ratio.log())
-
-
-def _is_sampled(mechanism: Mechanism) -> bool:
-    """Whether a step runs on a Poisson sample."""
-    return any(isinstance(step, Poisson) for step in mechanism.steps())
-
-
-def _is_unbounded(mechanism: Mechanism) -> bool:
-    """Whether the privacy loss of a step takes every real value, or every lattice value."""
-    for step in mechanism.steps():
-        match step:
-            case Gaussian() | DiscreteGaussian():
-                return True
-            case GDP(mu) if balls.sign(mu, "mu") > 0:
-                return True
-            case Poisson(inner, q) if balls.sign(q, "q") > 0 and _is_unbounded(inner):
-                return True
-    return False

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from fractions import Fraction
 from typing import Final
 
@@ -30,7 +31,7 @@ from dpexact.accounting.renyi.query import enclose_renyi
 from dpexact.arguments import Direction
 from dpexact.enclosure import Bound, Enclosure
 from dpexact.errors import UnsupportedMechanism
-from dpexact.mechanisms import GDP, Gaussian, Mechanism, Poisson
+from dpexact.mechanisms import Mechanism
 from dpexact.reals import Real
 from dpexact.ternary import Order
 
@@ -72,7 +73,7 @@ def _named(lower: Bound, upper: Bound) -> Enclosure:
 
 def _least(mechanism: Mechanism, direction: Direction, bound: Callable[[arb, arb], arb]) -> Bound:
     """The least of the bounds of the orders tried; infinite without Gaussians."""
-    if not all(_is_gaussian(step) for step in mechanism.steps()):
+    if _gaussians(mechanism) is None:
         return math.inf
     found: dict[Fraction, Bound] = {}
 
@@ -97,17 +98,23 @@ def _least(mechanism: Mechanism, direction: Direction, bound: Callable[[arb, arb
     return min(found.values(), default=math.inf)
 
 
-def _is_gaussian(step: Mechanism) -> bool:
-    inner = step.mechanism.steps() if isinstance(step, Poisson) else {step: 1}
-    return all(isinstance(part, Gaussian | GDP) for part in inner)
+def _gaussians(mechanism: Mechanism) -> Composition | None:
+    """What runs, if that is nothing but Gaussians, sampled or not."""
+    try:
+        found = Composition.of(mechanism.steps().items())
+    except UnsupportedMechanism:
+        return None
+    parts = [replace(found, samples=[]), *(sample.inner for sample, _ in found.samples)]
+    return found if all(part.is_gaussian for part in parts) else None
 
 
 def _tests(mechanism: Mechanism, direction: Direction) -> list[FewAtoms]:
     """Each kind of sampled Gaussian step of the composition, asked for a threshold."""
-    if direction == "add" or not all(_is_gaussian(step) for step in mechanism.steps()):
+    composition = _gaussians(mechanism)
+    if direction == "add" or composition is None:
         return []
     tests = []
-    for sample, count in Composition.of(mechanism.steps().items()).samples:
+    for sample, count in composition.samples:
         mu = sample.inner.mu
         if mu is None:
             continue

@@ -170,6 +170,13 @@ class Composition:
         return self.is_gaussian and not self.noises
 
     @property
+    def is_unbounded(self) -> bool:
+        """Whether some finite loss is without bound."""
+        return any(pair.largest_loss() is None for pair, _ in self.pairs()) or any(
+            sample.inner.is_unbounded for sample, _ in self.samples
+        )
+
+    @property
     def reveals(self) -> bool:
         """Whether a step reveals everything."""
         return any(mass.fraction == 1 for mass, _ in self.masses)
