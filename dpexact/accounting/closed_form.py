@@ -19,10 +19,9 @@ from typing import Final
 from flint import arb, fmpz
 
 from dpexact import balls
-from dpexact.accounting.inverse import invert
-from dpexact.accounting.inverted import InvertedProfile
+from dpexact.accounting.inverted import BallProfile
 from dpexact.accounting.pairs.pair import Pair
-from dpexact.accounting.profile import InfiniteLoss, Profile
+from dpexact.accounting.profile import InfiniteLoss
 from dpexact.enclosure import Enclosure
 from dpexact.reals import Real, rational
 
@@ -46,7 +45,7 @@ def _erfc(x: arb) -> arb:
     return x.lower().erfc().union(x.upper().erfc())
 
 
-class GaussianMixedWithResponse(Profile):
+class GaussianMixedWithResponse(BallProfile):
     r"""A Gaussian of parameter ``mu > 0`` composed with ``count`` responses of the same ``eps``.
 
     .. math:: \delta(\varepsilon') = D + (1-D) \sum_{j=0}^{k} \binom{k}{j} q^j (1-q)^{k-j}\,
@@ -59,6 +58,7 @@ class GaussianMixedWithResponse(Profile):
         self, mu: Real, infinite: InfiniteLoss, eps: Real | None = None, count: int = 0
     ) -> None:
         self.mu = mu
+        self.largest = None
         self.infinite = infinite
         self.eps: Real = eps if eps is not None else rational(0)
         self.count = count
@@ -66,19 +66,10 @@ class GaussianMixedWithResponse(Profile):
         if count:
             self.method += " with randomised response"
 
-    def delta(self, epsilon: Real, digits: int) -> Enclosure:
-        return balls.certify(
-            lambda: self._delta_ball(balls.ball(epsilon)),
-            digits,
-            lowest=_ZERO,
-            highest=_ONE,
-            method=self.method,
-        )
-
-    def _delta_ball(self, epsilon: arb) -> arb:
-        lost, mu = self.infinite.ball(), balls.ball(self.mu)
+    def finite_ball(self, epsilon: arb) -> arb:
+        mu = balls.ball(self.mu)
         if self.count == 0:
-            return lost + (1 - lost) * gaussian_divergence(mu, epsilon)
+            return gaussian_divergence(mu, epsilon)
         step = balls.ball(self.eps)
         finite = arb(0)
         binomial = fmpz(1)
@@ -87,19 +78,10 @@ class GaussianMixedWithResponse(Profile):
             weight = binomial * (j * step).exp()
             finite += weight * gaussian_divergence(mu, epsilon - shift)
             binomial = binomial * (self.count - j) // (j + 1)
-        return lost + (1 - lost) * finite / (1 + step.exp()) ** self.count
-
-    def _epsilon(self, delta: Real, digits: int) -> Enclosure:
-        return invert(
-            lambda epsilon, d: self.delta(rational(epsilon), d),
-            delta,
-            digits,
-            self.method,
-            limit=self.infinite.near(delta),
-        )
+        return finite / (1 + step.exp()) ** self.count
 
 
-class SinglePair(InvertedProfile):
+class SinglePair(BallProfile):
     """One run of a pair without infinite loss, by its tails and atoms."""
 
     method = "closed form: tails of the pair"
@@ -109,16 +91,7 @@ class SinglePair(InvertedProfile):
         self.pair = pair
         self.infinite = InfiniteLoss()
 
-    def delta(self, epsilon: Real, digits: int) -> Enclosure:
-        return balls.certify(
-            lambda: self._delta_ball(balls.ball(epsilon)),
-            digits,
-            lowest=_ZERO,
-            highest=_ONE,
-            method=self.method,
-        )
-
-    def _delta_ball(self, epsilon: arb) -> arb:
+    def finite_ball(self, epsilon: arb) -> arb:
         outcomes, (left, _) = self.pair.atoms(math.ldexp(1.0, -min(balls.current(), 1000)))
         level, total = epsilon.exp(), arb(0)
         if not left == 0:  # noqa: SIM201  # outcomes not listed, of any loss; balls may hold 0

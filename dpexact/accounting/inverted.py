@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from fractions import Fraction
 from typing import Final
 
@@ -55,6 +56,39 @@ class InvertedProfile(Profile):
         if self.largest is None or not _at_least(epsilon, self.largest):
             return None
         return self.infinite.enclose(digits, self.method)
+
+
+class BallProfile(InvertedProfile):
+    """A profile whose finite part is a ball at every real ``epsilon``.
+
+    ``lost_bits`` are those that its evaluation loses; ``cap`` may limit the precision.
+    """
+
+    lost_bits: int = 0
+    cap: int | None = None
+
+    @abstractmethod
+    def finite_ball(self, epsilon: arb) -> arb:
+        """``delta`` of what has finite loss, at the current precision."""
+
+    def delta_ball(self, epsilon: arb) -> arb:
+        """``delta(epsilon)`` at the current precision."""
+        lost = self.infinite.ball()
+        return lost + (1 - lost) * self.finite_ball(epsilon)
+
+    def delta(self, epsilon: Real, digits: int) -> Enclosure:
+        known = self.only_infinite(epsilon, digits)
+        if known is not None:
+            return known
+        return balls.certify(
+            lambda: self.delta_ball(balls.ball(epsilon)),
+            digits,
+            lowest=ZERO,
+            highest=ONE,
+            method=self.method,
+            lost_bits=self.lost_bits,
+            cap=self.cap,
+        )
 
 
 def _at_least(a: Real, b: Real) -> bool:

@@ -12,15 +12,13 @@ from collections.abc import Callable
 
 from flint import arb
 
-from dpexact import balls
-from dpexact.accounting.inverted import ONE, ZERO, InvertedProfile
+from dpexact.accounting.inverted import BallProfile
 from dpexact.accounting.lattice_product import LatticeComposition
 from dpexact.accounting.profile import InfiniteLoss
-from dpexact.enclosure import Enclosure
 from dpexact.reals import Real
 
 
-class MixedProfile(InvertedProfile):
+class MixedProfile(BallProfile):
     """``lattice`` composed with the mechanism whose profile is ``divergence``, a ball function."""
 
     def __init__(
@@ -37,22 +35,8 @@ class MixedProfile(InvertedProfile):
         self.infinite = infinite
         self.method: str = f"lattice law with {method}"
 
-    def delta(self, epsilon: Real, digits: int) -> Enclosure:
-        known = self.only_infinite(epsilon, digits)
-        if known is not None:
-            return known
-        return balls.certify(
-            lambda: self._delta_ball(balls.ball(epsilon)),
-            digits,
-            lowest=ZERO,
-            highest=ONE,
-            method=self.method,
-        )
-
-    def _delta_ball(self, epsilon: arb) -> arb:
+    def finite_ball(self, epsilon: arb) -> arb:
         total = arb(0)
         for loss, mass in self.lattice.losses():
             total += mass * self.divergence(epsilon - loss)
-        total += self.lattice.dropped() * arb(0).union(arb(1))
-        lost = self.infinite.ball()
-        return lost + (1 - lost) * total
+        return total + self.lattice.dropped() * arb(0).union(arb(1))

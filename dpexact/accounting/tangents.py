@@ -20,7 +20,7 @@ from typing import Final, NamedTuple
 from flint import arb
 
 from dpexact import balls, reals
-from dpexact.accounting.inverted import ONE, ZERO, InvertedProfile
+from dpexact.accounting.inverted import ZERO, BallProfile
 from dpexact.accounting.profile import InfiniteLoss
 from dpexact.enclosure import Bound, Enclosure, format_decimal
 from dpexact.exactness import exp_fraction
@@ -61,16 +61,13 @@ def threshold(crossing: arb, apart: arb, count: int) -> tuple[int, arb]:
     return least, ((crossing - least) * apart).expm1().max(arb(0)).upper()
 
 
-class TangentProfile(InvertedProfile):
+class TangentProfile(BallProfile):
     """A profile by the tests of its finite outcomes, with any mass of infinite loss.
 
-    ``beside`` is the part of that mass that ``P`` of the tests does not count. ``lost_bits`` are
-    those that differences of tests lose; ``cap`` may limit the precision.
+    ``beside`` is the part of that mass that ``P`` of the tests does not count.
     """
 
     beside: InfiniteLoss
-    lost_bits: int = 0
-    cap: int | None = None
 
     @abstractmethod
     def tangent(self, epsilon: arb) -> Tangent:
@@ -87,15 +84,7 @@ class TangentProfile(InvertedProfile):
         exact = self.delta_fraction(epsilon)
         if exact is not None:
             return Enclosure.exact(exact, f"{self.method} (exact)")
-        return balls.certify(
-            lambda: self.delta_ball(balls.ball(epsilon)),
-            digits,
-            lowest=ZERO,
-            highest=ONE,
-            method=self.method,
-            lost_bits=self.lost_bits,
-            cap=self.cap,
-        )
+        return super().delta(epsilon, digits)
 
     def delta_fraction(self, epsilon: Real) -> Fraction | None:
         """The exact ``delta(epsilon)`` when everything is rational and of moderate size."""
@@ -106,11 +95,9 @@ class TangentProfile(InvertedProfile):
         return None if finite is None else lost + (1 - beside) * finite
 
     def delta_ball(self, epsilon: arb) -> arb:
-        """``delta(epsilon)`` at the current precision."""
         return self.infinite.ball() + (1 - self.beside.ball()) * self.finite_ball(epsilon)
 
     def finite_ball(self, epsilon: arb) -> arb:
-        r""":math:`\delta_0(\varepsilon)` at the current precision."""
         return self.tangent(epsilon).value(epsilon.exp())
 
     def _epsilon(self, delta: Real, digits: int) -> Enclosure:

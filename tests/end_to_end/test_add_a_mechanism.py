@@ -190,7 +190,7 @@ def test_outcomes_that_a_pair_does_not_list_count(cut, monkeypatch):
     truth = dpexact.delta("discrete_gaussian(2)", "1/3")
     monkeypatch.setattr(DiscreteGaussian, "atoms", lambda self, tail: listed(self, cut))
     with balls.precision(128):
-        found = balls.to_enclosure(SinglePair(pair)._delta_ball(balls.ball(real("1/3"))))
+        found = balls.to_enclosure(SinglePair(pair).delta_ball(balls.ball(real("1/3"))))
     overlap(found, truth)
     assert found.lower <= truth.lower
     assert truth.upper <= found.upper
