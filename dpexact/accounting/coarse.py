@@ -23,7 +23,7 @@ from flint import arb
 
 from dpexact import balls, reals
 from dpexact.accounting.composition import Composition
-from dpexact.accounting.contour.bounds import chernoff_constant
+from dpexact.accounting.contour.inversion import chernoff_constant
 from dpexact.accounting.few_atoms import FewAtoms
 from dpexact.accounting.pairs.pair import Atom
 from dpexact.accounting.profile import InfiniteLoss

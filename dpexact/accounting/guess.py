@@ -9,7 +9,6 @@ import numpy as np
 
 from dpexact import balls
 from dpexact.accounting.combined import Fallback, WorseDirection
-from dpexact.accounting.contour.planning import Landscape
 from dpexact.accounting.contour.profile import ContourProfile
 from dpexact.accounting.profile import Profile
 from dpexact.accounting.routes import profile
@@ -45,4 +44,4 @@ def _log_delta(part: Profile, epsilon: float) -> float:
         part = part.first
     if not isinstance(part, ContourProfile):
         raise _NoSaddle
-    return min(Landscape(part.composition).saddle(epsilon, 1)[1], 0.0)
+    return min(part.product.saddle(epsilon, 1)[1], 0.0)

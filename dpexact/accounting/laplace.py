@@ -26,7 +26,7 @@ from typing import Final
 from flint import arb, arb_poly, fmpz
 
 from dpexact import balls, reals
-from dpexact.accounting.contour.planning import Landscape
+from dpexact.accounting.contour.product import Product
 from dpexact.accounting.inverted import ONE, ZERO, InvertedProfile
 from dpexact.accounting.pairs.laplace import Laplace
 from dpexact.accounting.profile import InfiniteLoss
@@ -149,7 +149,7 @@ class Route:
             (balls.approximate(rate), count) for rate, count in parts.parts
         ]
         self.epsilon = epsilon
-        self.log_delta: float = min(0.0, Landscape(parts.noises()).chernoff(epsilon, 1)[1])
+        self.log_delta: float = min(0.0, Product(parts.noises()).chernoff(epsilon, 1)[1])
 
     def reachable(self, bits: int) -> int:
         """Proposes: the largest precision up to ``bits`` for which the sum is short, else 0."""

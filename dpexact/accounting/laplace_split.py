@@ -20,12 +20,13 @@ from typing import Final
 from flint import arb, fmpz
 
 from dpexact import balls
-from dpexact.accounting.contour.draws import ManyInside
 from dpexact.accounting.contour.inversion import Contour
-from dpexact.accounting.contour.numbers import TooExpensive
-from dpexact.accounting.contour.planning import Plan, Planner, Query
+from dpexact.accounting.contour.planning import Plan, Query, planned
+from dpexact.accounting.contour.product import Product
 from dpexact.accounting.inverted import ONE, ZERO, InvertedProfile
 from dpexact.accounting.laplace import LaplaceParts, LaplaceProduct
+from dpexact.accounting.pairs.many_inside import ManyInside
+from dpexact.accounting.pairs.pair import TooExpensive
 from dpexact.accounting.profile import InfiniteLoss
 from dpexact.enclosure import Enclosure
 from dpexact.reals import Real
@@ -50,7 +51,7 @@ class LaplaceSplit(InvertedProfile):
         self.parts = parts
         self.infinite = infinite
         self.largest: Real = parts.largest
-        self._planners: dict[int, Planner] = {}
+        self._rests: dict[int, Product] = {}
         self._sum = LaplaceProduct(parts, infinite)
 
     def delta(self, epsilon: Real, digits: int) -> Enclosure:
@@ -87,11 +88,10 @@ class LaplaceSplit(InvertedProfile):
             summed = _TERM * self.parts.choices * split
             if summed > least:
                 break
-            if split not in self._planners:
-                step = ManyInside(self.parts.parts, split)
-                self._planners[split] = Planner(((step, 1),), _WORK)
+            if split not in self._rests:
+                self._rests[split] = Product([(ManyInside(self.parts.parts, split), 1)])
             try:
-                plan = self._planners[split].plan([query], digits)
+                plan = planned(self._rests[split], [query], digits, _WORK)
             except TooExpensive:
                 continue
             if plan.work + summed < least:
@@ -99,7 +99,7 @@ class LaplaceSplit(InvertedProfile):
         return best
 
     def _evaluate(self, split: int, plan: Plan, epsilon: arb) -> arb:
-        (rest,) = Contour(self._planners[split], plan).terms([epsilon])
+        (rest,) = Contour(self._rests[split], plan).terms([epsilon])
         return few_inside(self.parts, epsilon, split) + rest._replace(infinite=arb(0)).enclosure()
 
 

@@ -95,8 +95,7 @@ def _one_way(composition: Composition, direction: Direction, method: Method = "a
     from dpexact.accounting.contour.profile import ContourProfile
 
     if isinstance(found, ContourProfile):
-        glance = ContourProfile(found.composition, found.infinite, _GLANCE_WORK)
-        return Fallback(glance, lambda: lattice(3), found)
+        return Fallback(found.varied(_GLANCE_WORK), lambda: lattice(3), found)
     return Fallback(found, lattice)
 
 
@@ -271,10 +270,11 @@ def curve(mechanism: Mechanism, direction: Direction = "both") -> Repeatable | N
     if not samples or not all(sample.inner.is_gaussian for sample, _ in samples):
         return None
     ways: tuple[Direction, ...] = ("remove", "add") if direction == "both" else (direction,)
+    from dpexact.accounting.contour.curves import ContourCurve
     from dpexact.accounting.contour.profile import ContourProfile
 
-    curves = [_contour(composition, way) for way in ways]
-    found = [curve for curve in curves if isinstance(curve, ContourProfile)]
+    profiles = [_contour(composition, way) for way in ways]
+    found = [ContourCurve(p) for p in profiles if isinstance(p, ContourProfile)]
     return found[0] if len(found) == 1 else WorseCurve(*found)
 
 

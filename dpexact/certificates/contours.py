@@ -9,12 +9,12 @@ from fractions import Fraction
 from typing import Any, Final
 
 from dpexact import certificate_checker as checker
-from dpexact.accounting.contour.numbers import TooExpensive
-from dpexact.accounting.contour.planning import Plan, Planner, Query
-from dpexact.accounting.contour.shape import Rule, Shape
+from dpexact.accounting.contour.planning import Plan, Query, planned
+from dpexact.accounting.contour.product import Product
 from dpexact.accounting.pairs.gaussian import Gaussian
 from dpexact.accounting.pairs.mixture import GaussianMixture, add, remove
-from dpexact.accounting.pairs.pair import Pair
+from dpexact.accounting.pairs.mixture_rules import Rule, Shape
+from dpexact.accounting.pairs.pair import Pair, TooExpensive
 from dpexact.accounting.pairs.response import Response
 from dpexact.balls import approximate
 from dpexact.reals import rational
@@ -53,9 +53,9 @@ def _plan(
         near = [float(x) for x in points]
         if way == "add" and _largest(composition) <= min(near):
             return "no larger loss", 64 + 4 * digits
-        planner = Planner(composition, _MAX_WORK)
-        plan = planner.plan([Query(x, 1) for x in near], digits)
-        return _written(planner, plan, near), plan.bits + _GUARD_BITS
+        product = Product(composition)
+        plan = planned(product, [Query(x, 1) for x in near], digits, _MAX_WORK)
+        return _written(product, plan, near), plan.bits + _GUARD_BITS
     except (TooExpensive, ArithmeticError, ValueError) as error:
         raise NoPlan(f"no plan for a contour integral: {error}") from None
 
@@ -90,15 +90,15 @@ def _deviation(tree: Any) -> Fraction:
     return 1 / value(tree[1]) if tree[0] == "gdp" else value(tree[1]) / value(tree[2])
 
 
-def _written(planner: Planner, plan: Plan, near: list[float]) -> dict[str, Any]:
+def _written(product: Product, plan: Plan, near: list[float]) -> dict[str, Any]:
     period = 2 * math.pi / plan.step
-    above, _ = planner.forward.chernoff(max(near) + period, 1)
+    above, _ = product.chernoff(max(near) + period, 1)
     above = float(_short(max(above, plan.abscissa + plan.step / 6)))
-    below, _ = planner.below(max(near) - period, 1)
+    below = -product.below(max(near) - period, 1)[0]
     below = float(_short(below))
     rules = [
         _rules(step, plan, above, below)
-        for step, _ in planner.composition
+        for step, _ in product.factors
         if isinstance(step, GaussianMixture)
     ]
     numbers = {"c": plan.abscissa, "h": plan.step, "above": above, "below": below}
@@ -109,7 +109,7 @@ def _written(planner: Planner, plan: Plan, near: list[float]) -> dict[str, Any]:
 def _rules(step: GaussianMixture, plan: Plan, above: float, below: float) -> dict[str, list[str]]:
     shape, back = _shape(step), _shape(step.reverse)
     c, coarse, swap = plan.abscissa, plan.coarse, step.up.fraction == 0
-    level, shift = shape.decay(c).best(plan.height)
+    level, shift = shape.decay(c)(plan.height)
     fine = coarse + max(0.0, shape.cumulant(c).value - level)
     if below < 1:
         low = _texts(shape.positive(-below, coarse), swap)

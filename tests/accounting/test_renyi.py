@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import dpexact
 from dpexact import balls
-from dpexact.accounting.contour import trapezoid
+from dpexact.accounting.pairs import mixture_sums
 from dpexact.accounting.renyi import averages, noises, renyi, sampled
 from dpexact.accounting.renyi.query import enclose_renyi, order_in
 from dpexact.answers import PrecisionNotReached
@@ -363,7 +363,7 @@ def test_starved_answers_still_hold_the_truth(monkeypatch, mechanism, order, dir
         (sampled, "ATTEMPTS", 1),
         (sampled, "MAX_BITS", 80),
         (sampled, "MAX_COST", 50.0),
-        (trapezoid, "MOST_NODES", 20),
+        (mixture_sums, "MOST_NODES", 20),
     ]
     for module, name, value in limits:
         with monkeypatch.context() as patch:

@@ -2,5 +2,5 @@
 
 Inside, each module imports only from those before it::
 
-    numbers, bounds < shape < trapezoid < planning < inversion < deltas < epsilons < profile
+    product < planning < inversion < profile < curves
 """

@@ -1,85 +1,357 @@
-"""The contour engine as a privacy profile."""
+"""The contour engine as a privacy profile: the adaptive loops around one contour."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable
 from fractions import Fraction
 
 import numpy as np
 from flint import arb
 
 from dpexact import balls
-from dpexact.accounting.contour import deltas, epsilons
-from dpexact.accounting.contour.inversion import largest_loss
-from dpexact.accounting.contour.numbers import TooExpensive
-from dpexact.accounting.contour.planning import Composition
-from dpexact.accounting.profile import InfiniteLoss, Profile, Repeatable
+from dpexact.accounting.contour.inversion import Contour, chernoff_constant
+from dpexact.accounting.contour.planning import Plan, Query, affordable, planned
+from dpexact.accounting.contour.product import Product
+from dpexact.accounting.pairs.pair import Pair, TooExpensive
+from dpexact.accounting.profile import InfiniteLoss, Profile
+from dpexact.balls import approximate, ball, precision
 from dpexact.enclosure import Enclosure
 from dpexact.reals import Real, rational
-from dpexact.ternary import Order
+
+MAX_WORK = 120_000_000
+"""Default bound on the multiplications of one evaluation: some seconds."""
+
+COARSE_BITS = 96
+ATTEMPTS = 4
+_COARSE_ACCURACY = 40.0
+_NEARLY_ONE = -0.1
+_MOST_PASSES = 7
+_NEWTON_STEPS = 40
+_BISECTIONS = 24
+_SMALLER_ORDERS = 30
+
+_ZERO, _ONE = Fraction(0), Fraction(1)
+_NO_ANSWER = Enclosure(_ZERO, math.inf, "contour")
 
 
-class ContourProfile(Profile, Repeatable):
-    """Profile of any composition that holds at least one step with decaying moments."""
+class NoLine(ValueError):
+    """No line can show it: nothing decays, or delta is not above the mass of infinite loss."""
 
-    method = deltas.METHOD
+
+class ContourProfile(Profile):
+    """Profile of a product of pairs, all run ``repeat`` times.
+
+    One of them at least has moments that decay along vertical lines. ``infinite`` is the mass of
+    infinite loss of it all, ``max_work`` bounds the multiplications of one evaluation.
+    """
+
+    method = "contour"
 
     def __init__(
-        self, composition: Composition, infinite: InfiniteLoss, max_work: int = deltas.MAX_WORK
+        self,
+        factors: Iterable[tuple[Pair, int]],
+        infinite: InfiniteLoss,
+        max_work: int = MAX_WORK,
+        repeat: int = 1,
     ) -> None:
-        self.composition = composition
+        self.product = Product(factors)
         self.infinite = infinite
         self.max_work = max_work
+        self.repeat = repeat
+
+    def varied(self, max_work: int | None = None, repeat: int = 1) -> ContourProfile:
+        """The same with another bound on work, or all of it ``repeat`` times as often."""
+        infinite = InfiniteLoss(tuple((mass, n * repeat) for mass, n in self.infinite.masses))
+        other = ContourProfile(
+            (), infinite, self.max_work if max_work is None else max_work, self.repeat * repeat
+        )
+        other.product = self.product  # with what it has found of its cumulants
+        return other
+
+    # --- the questions ----------------------------------------------------------------------------
 
     def delta(self, epsilon: Real, digits: int) -> Enclosure:
-        return _guarded(
-            lambda: deltas.delta(self.composition, epsilon, digits, max_work=self.max_work),
-            deltas.total_variation(self.composition),
-        )
+        return _guarded(self.solved_delta, epsilon, digits, self.total_variation)
 
     def _epsilon(self, delta: Real, digits: int) -> Enclosure:
-        most = deltas.total_variation(self.composition)
-        if balls.order(rational(Fraction(most.upper)), delta) in (Order.BELOW, Order.EQUAL):
-            return Enclosure.exact(Fraction(0), most.method)
-        return _guarded(
-            lambda: epsilons.epsilon(self.composition, delta, digits, max_work=self.max_work),
-            Enclosure(Fraction(0), math.inf, self.method),
-        )
+        most = self.total_variation
+        with precision(COARSE_BITS):
+            if ball(Fraction(most.upper)) <= ball(delta):
+                return Enclosure.exact(_ZERO, most.method)
+        return _guarded(self.solved_epsilon, delta, digits, _NO_ANSWER)
 
     def largest_loss(self, digits: int) -> Enclosure:
-        if any(step.largest_loss() is None for step, _ in self.composition):
+        if self.product.largest_loss(self.repeat) is None:
             return Enclosure.exact(math.inf, self.method)
         method = f"{self.method}: largest loss"
-        return balls.certify(self._largest_loss, digits, lowest=Fraction(0), method=method)
-
-    def epsilons(self, repeats: Sequence[int], delta: Real, digits: int) -> list[Enclosure]:
-        if delta.fraction == 0 or self.infinite.masses:  # the edge cases of each number differ
-            return [self._repeated(repeat, delta, digits) for repeat in repeats]
-        try:
-            with np.errstate(all="ignore"):
-                return epsilons.epsilon_curve(
-                    self.composition, repeats, delta, digits, max_work=self.max_work
-                )
-        except (ArithmeticError, ValueError):  # some number of repetitions cannot be planned
-            return [self._repeated(repeat, delta, digits) for repeat in repeats]
-
-    def _repeated(self, repeat: int, delta: Real, digits: int) -> Enclosure:
-        composition = tuple((step, n * repeat) for step, n in self.composition)
-        infinite = InfiniteLoss(tuple((mass, n * repeat) for mass, n in self.infinite.masses))
-        return ContourProfile(composition, infinite, self.max_work).epsilon(delta, digits)
+        return balls.certify(self._largest_loss, digits, lowest=_ZERO, method=method)
 
     def _largest_loss(self) -> arb:
-        total = largest_loss(self.composition, 1)
-        assert total is not None
-        return total.max(arb(0))
+        largest = self.product.largest_loss(self.repeat)
+        assert largest is not None
+        return largest.max(arb(0))
+
+    # --- delta ------------------------------------------------------------------------------------
+
+    def solved_delta(self, epsilon: Real, digits: int) -> Enclosure:
+        """Delta by lines of rising accuracy, or the best that was reached.
+
+        Raises:
+            ArithmeticError, ValueError: floats do not reach to begin.
+        """
+        self._require_decay()
+        with precision(COARSE_BITS + 4 * digits):
+            if self.product.never_exceeds(ball(epsilon), self.repeat):
+                lost = 1 - self.product.mass(self.repeat)
+                return _enclosed(lost, "no larger finite loss").within(_ZERO, _ONE)
+        query, margin, spent = Query(approximate(epsilon), self.repeat), 0.0, 0
+        best = Enclosure(_ZERO, _ONE, self.method)
+        # proposes: whether a second lower bound is worth its price; both are proved
+        if query.saddle(self.product)[1] > _NEARLY_ONE:
+            best = self._bhattacharyya(epsilon, digits)
+        reason = "the bounds did not shrink as expected"
+        try:
+            for _ in range(_MOST_PASSES):
+                # proposes: when to stop; the digits of an answer are counted from its exact ends
+                if best.digits >= digits or spent > self.max_work:
+                    break
+                # proposes: which line; any gives an enclosure
+                plan = planned(self.product, [query], digits + margin, self.max_work)
+                best = best.meet(self.on_line(plan, epsilon))
+                spent += plan.work
+                if best.lower > 0:
+                    query = query._replace(log_delta=_log(Fraction(best.lower)))
+                    margin += max(1, digits + 1 - best.digits)
+                else:  # nothing was gained: ask for much more at once
+                    margin += margin + digits + 1
+            else:
+                best = best.meet(self._chernoff_delta(epsilon))
+        except TooExpensive as cause:
+            reason = str(cause)
+            best = self._affordable(epsilon, digits, best)
+        return best if best.digits >= digits else best.short(reason)
+
+    def on_line(self, plan: Plan, epsilon: Real) -> Enclosure:
+        """Delta from one line, however wide."""
+        with precision(plan.bits):
+            (terms,) = Contour(self.product, plan).terms([ball(epsilon)], self.repeat)
+            return _enclosed(terms.enclosure(), self.method).within(_ZERO, _ONE)
+
+    def _affordable(self, epsilon: Real, digits: int, best: Enclosure) -> Enclosure:
+        """What the allowed work gives when the digits asked for are out of reach."""
+        query = Query(approximate(epsilon), self.repeat)
+        try:
+            best = best.meet(self._chernoff_delta(epsilon))
+            plan = affordable(self.product, query, digits, self.max_work)
+            best = best.meet(self.on_line(plan, epsilon))
+        except TooExpensive:
+            pass
+        return best
+
+    # --- epsilon ----------------------------------------------------------------------------------
+
+    def solved_epsilon(
+        self, delta: Real, digits: int, near: float | None = None, shared: Contour | None = None
+    ) -> Enclosure:
+        """Epsilon to ``digits``, trying the shared line first, or the best that was reached.
+
+        ``near`` proposes where it is.
+
+        Raises:
+            ArithmeticError, ValueError: floats do not reach to begin.
+        """
+        self._require_decay()
+        log_delta = self.log_delta(delta)
+        if near is None:
+            near = self.product.epsilon(log_delta, self.repeat)
+        # proposes: whether to look at 0 first; balls decide what is met there
+        if near <= 0:
+            at_zero = self.solved_delta(rational(0), digits)
+            with precision(COARSE_BITS + 4 * digits):
+                target = ball(delta)
+                if ball(Fraction(at_zero.upper)) <= target:
+                    return Enclosure.exact(_ZERO, self.method)
+                if not ball(Fraction(at_zero.lower)) > target:
+                    reason = "epsilon is too close to zero to be told from it"
+                    return self._chernoff_epsilon(delta).short(reason)
+            near = self._searched(delta, float(self._chernoff_epsilon(delta).upper))
+        best: Enclosure | None = None
+        reason = "the bounds did not shrink as expected"
+        goal, margin = float(digits), 0.0
+        for attempt in range(2 * ATTEMPTS):
+            try:
+                if attempt == ATTEMPTS:
+                    near = self._searched(delta, 2 * near)
+                contour = shared
+                if contour is None or attempt:
+                    query = Query(near, self.repeat, log_delta)
+                    wanted = digits_of_delta(self.product, query, goal) + margin
+                    plan = planned(self.product, [query], wanted, self.max_work)
+                    with precision(plan.bits):
+                        contour = Contour(self.product, plan)
+                best = self._bracket(contour, delta, near, 10.0**-goal)
+            except TooExpensive as cause:
+                reason = str(cause)
+                goal, margin = max(1.0, goal / 2), 0.0
+                continue
+            if best is not None:
+                break
+            margin = 2 * margin + 2
+        # proposes: whether to give a reason; the bracket is certified for any goal
+        if best is not None and goal == digits:
+            return best
+        return (best or self._chernoff_epsilon(delta)).short(reason)
+
+    def log_delta(self, delta: Real) -> float:
+        """The logarithm of what delta leaves to the finite losses."""
+        with precision(COARSE_BITS):
+            above = ball(delta) - (1 - self.product.mass(self.repeat))
+            # proposes: whether a contour is tried; without one the trivial bounds are left
+            if not above > 0:
+                raise NoLine("delta must exceed the mass at infinity")
+            return float(above.mid().log().mid())
+
+    def _searched(self, delta: Real, high: float) -> float:
+        """About epsilon, by bisection on enclosures of delta: for when the saddle point misleads.
+
+        Proposes: a point, around which the caller certifies a bracket.
+        """
+        if not math.isfinite(high):
+            raise TooExpensive("nothing bounds epsilon from above")
+        cautious = self.varied(self.max_work // 20)
+        low = 0.0
+        for _ in range(_BISECTIONS):
+            middle = (low + high) / 2
+            found = cautious.solved_delta(rational(Fraction(middle)), 2)
+            with precision(COARSE_BITS):
+                target = ball(delta)
+                if ball(Fraction(found.lower)) > target:
+                    low = middle
+                elif ball(Fraction(found.upper)) < target:
+                    high = middle
+                else:
+                    break
+        return (low + high) / 2
+
+    def _bracket(
+        self, contour: Contour, delta: Real, near: float, width: float
+    ) -> Enclosure | None:
+        """Two points: delta is certainly above the target at the left one, below at the other."""
+        with precision(contour.plan.bits):
+            target, at = ball(delta), arb(near)
+            for _ in range(_NEWTON_STEPS):
+                following = contour.newton(at, self.repeat, target)
+                if following is None:
+                    return None
+                # proposes: Newton steps; `bracketed` certifies both ends wherever they lead
+                if not following > 0:
+                    following = at / 2
+                moved, at = float((following - at).mid()), following.mid()
+                # proposes: when to stop
+                if abs(moved) < 0.03 * math.sqrt(width) * float(at):
+                    break
+            found = bracketed(contour, target, self.repeat, at, width)
+            return None if found is None else found[0]
+
+    # --- bounds without a line --------------------------------------------------------------------
+
+    def _require_decay(self) -> None:
+        if not any(pair.decays for pair, _ in self.product.factors):
+            raise NoLine("atoms alone do not decay along vertical lines: use a closed form")
+
+    @property
+    def total_variation(self) -> Enclosure:
+        """Zero below, and above ``1 - prod overlap_i``, a bound on delta at every epsilon >= 0."""
+        with precision(COARSE_BITS):
+            common = arb(1)
+            for pair, n in self.product.factors:
+                common *= arb.max(pair.overlap().lower(), arb(0)) ** (n * self.repeat)
+            bound = balls.to_enclosure(1 - common.lower())
+        return Enclosure(_ZERO, min(bound.upper, _ONE), "total variation bound")
+
+    def _chernoff_delta(self, epsilon: Real) -> Enclosure:
+        """Zero below, and above ``P(Z = inf) + K(b) M(b) e^{-b eps}``."""
+        b, _ = self.product.chernoff(approximate(epsilon), self.repeat)
+        with precision(COARSE_BITS):
+            moment = self.product.moment(b, _COARSE_ACCURACY, self.repeat)
+            lost = 1 - self.product.mass(self.repeat)
+            bound = lost + chernoff_constant(arb(b)) * moment * (-arb(b) * ball(epsilon)).exp()
+            found = _enclosed(bound, "")
+        return Enclosure(_ZERO, min(found.upper, _ONE), "Chernoff bound")
+
+    def _bhattacharyya(self, epsilon: Real, digits: int) -> Enclosure:
+        """One above, and below ``1 - e^{eps/2} M(-1/2)``, from ``min(1, y) <= sqrt(y)``."""
+        with precision(COARSE_BITS + 4 * digits):
+            moment = self.product.moment(-0.5, _COARSE_ACCURACY, self.repeat)
+            bound = _enclosed(1 - (ball(epsilon) / 2).exp() * moment, "")
+        return Enclosure(max(bound.lower, _ZERO), _ONE, "Bhattacharyya bound")
+
+    def _chernoff_epsilon(self, delta: Real) -> Enclosure:
+        """Zero below, and above ``[log M(b) + log K(b) - log(delta - P(Z = inf))] / b``."""
+        near = self.product.epsilon(self.log_delta(delta), self.repeat)
+        best, _ = self.product.chernoff(near, self.repeat)
+        for smaller in range(_SMALLER_ORDERS):
+            b = math.ldexp(best, -smaller)
+            try:
+                with precision(COARSE_BITS):
+                    excess = ball(delta) - (1 - self.product.mass(self.repeat))
+                    log = chernoff_constant(arb(b)).log() - excess.log()
+                    for pair, n in self.product.factors:
+                        log += n * self.repeat * pair.moment(b, _COARSE_ACCURACY).log()
+                    upper = _enclosed(log / arb(b), "").upper
+            except TooExpensive:
+                continue
+            return Enclosure(_ZERO, max(upper, _ZERO), "Rényi bound")
+        return _NO_ANSWER
 
 
-def _guarded(ask: Callable[[], Enclosure], trivial: Enclosure) -> Enclosure:
-    """``ask()`` within ``trivial``: all that is left of parameters that cannot be planned with."""
+def bracketed(
+    contour: Contour, target: arb, repeat: int, at: arb, width: float
+) -> tuple[Enclosure, float] | None:
+    """A bracket of relative ``width`` around ``at`` and, by interpolation, about the root in it.
+
+    None unless delta is certainly above the target at its left and below at its right end.
+    """
+    half = arb(0.45 * width * float(at))
+    left, right = (at - half).mid(), (at + half).mid()
+    above, below = (terms.enclosure() for terms in contour.terms([left, right], repeat))
+    if not (above > target and below < target):
+        return None
+    method = ContourProfile.method
+    bracket = Enclosure(_enclosed(left, method).lower, _enclosed(right, method).upper, method)
+    share = (above - target) / (above - below)
+    return bracket, float((left + share.mid() * (right - left)).mid())
+
+
+def digits_of_delta(product: Product, query: Query, digits: float) -> float:
+    """Digits of delta that decide ``digits`` of epsilon: ``log delta`` has slope about ``-c``.
+
+    Proposes: the accuracy of a line.
+    """
+    c, _ = product.saddle(query.epsilon, query.repeat)
+    return max(1.0, digits + 1 - math.log10(c * query.epsilon))
+
+
+def _enclosed(value: arb, method: str) -> Enclosure:
+    """The exact ends of a ball, of which none may have overflowed."""
+    if not balls.in_range(value):
+        raise TooExpensive("an enclosure overflowed")
+    return balls.to_enclosure(value, method)
+
+
+def _log(value: Fraction) -> float:
+    """The logarithm of a positive rational, however small."""
+    return math.log(value.numerator) - math.log(value.denominator)
+
+
+def _guarded(
+    solve: Callable[[Real, int], Enclosure], at: Real, digits: int, trivial: Enclosure
+) -> Enclosure:
+    """The answer within ``trivial``: all that is left of parameters that cannot be planned with."""
     try:
         with np.errstate(all="ignore"):  # infinities and NaN in float planning are handled there
-            return trivial.meet(ask())
+            return trivial.meet(solve(at, digits))
     except TooExpensive as error:
         return trivial.short(f"no contour was found: {error}")
     except (ArithmeticError, ValueError):

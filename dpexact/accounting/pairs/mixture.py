@@ -10,8 +10,8 @@ from typing import Final
 
 from flint import acb, arb
 
-from dpexact.accounting.contour.shape import Shape
-from dpexact.accounting.contour.trapezoid import (
+from dpexact.accounting.pairs.mixture_rules import Shape
+from dpexact.accounting.pairs.mixture_sums import (
     Integrand,
     oblique_moments,
     positive_sum,
@@ -47,11 +47,7 @@ class GaussianMixture(Pair):
 
     @cached_property
     def _shape(self) -> Shape:
-        return Shape(approximate(self.sigma), approximate(self.up), approximate(self.down))
-
-    @cached_property
-    def _extreme_shape(self) -> Shape:
-        """Proposes: the same of parameters that floats may not hold."""
+        """Proposes: about the same pair, where floats do not hold it another."""
         sigma = min(max(approximate(self.sigma), 1 / _LARGE), _LARGE)
         rates = [
             0.0 if q.fraction == 0 else max(approximate(q), _SMALL) for q in (self.up, self.down)
@@ -59,7 +55,7 @@ class GaussianMixture(Pair):
         return Shape(sigma, *rates)
 
     def _integrand(self, c: float | Real) -> Integrand:
-        return Integrand.of(self.sigma, self.up, self.down, c)
+        return Integrand(self.sigma, self.up, self.down, c)
 
     @property
     def decays(self) -> bool:
@@ -82,11 +78,11 @@ class GaussianMixture(Pair):
 
     def extreme_moment(self, c: float | Real, accuracy: float) -> arb:
         """``M(c)`` of extreme orders and parameters too, by more nodes."""
-        return real_moment(self._integrand(c), self._extreme_shape.real(approximate(c), accuracy))
+        return real_moment(self._integrand(c), self._shape.real(approximate(c), accuracy))
 
     def extreme_cost(self, c: float | Real, accuracy: float) -> int:
         """About how many nodes ``extreme_moment`` sums."""
-        return self._extreme_shape.real(approximate(c), accuracy).heavy
+        return self._shape.real(approximate(c), accuracy).heavy
 
     def moments(self, c: float, step: float, count: int, accuracy: float) -> list[acb]:
         """The trapezoidal rule on a line above the real axis, all nodes at once."""
@@ -96,7 +92,7 @@ class GaussianMixture(Pair):
 
     def decayed(self, c: float, u: float, accuracy: float) -> arb:
         """The integral of the modulus on the line above the axis that makes it least."""
-        log_bound, shift = self._shape.decay(c).best(u)
+        log_bound, shift = self._shape.decay(c)(u)
         fine = accuracy + max(0.0, self._shape.cumulant(c).value - log_bound)
         integrand, rule = self._integrand(c), self._shape.positive(c, fine, shift)
         total, tail, strip = positive_sum(integrand, rule, u)
@@ -109,7 +105,8 @@ class GaussianMixture(Pair):
 
     def decay_estimate(self, c: float) -> Callable[[float], float]:
         """The same bound in floats."""
-        return self._shape.decay(c).log_bound
+        best = self._shape.decay(c)
+        return lambda u: best(u)[0]
 
     def line_cost(self, c: float, accuracy: float) -> tuple[int, float]:
         """Nodes of the oblique rule; its terms exceed the sum by ``e^{shift^2/2} cos^-c``."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple, TypeAlias
 
@@ -45,6 +45,18 @@ class Jet(NamedTuple):
     def along(self, move: float) -> float:
         """The parabola that osculates the function."""
         return self.value + move * (self.slope + self.bend * move / 2)
+
+
+def weighted(jets: Iterable[tuple[int, Jet]]) -> Jet:
+    """The sum of functions, each as often as its count says."""
+    value = slope = bend = 0.0
+    for n, jet in jets:
+        value, slope, bend = value + n * jet.value, slope + n * jet.slope, bend + n * jet.bend
+    return Jet(value, slope, bend)
+
+
+class TooExpensive(ArithmeticError):
+    """An evaluation would exceed the work allowed, or floats do not reach to plan it."""
 
 
 class Pair(ABC):

@@ -21,8 +21,8 @@ from typing import Final, Literal, TypeAlias, get_args
 from flint import arb
 
 from dpexact import balls, reals
-from dpexact.accounting.contour.numbers import TooExpensive
 from dpexact.accounting.pairs import mixture
+from dpexact.accounting.pairs.pair import TooExpensive
 from dpexact.accounting.renyi import sandwich, series
 from dpexact.accounting.renyi.binomial import mixture_moment
 from dpexact.accounting.renyi.closed_form import INFINITE, Order

@@ -4,21 +4,22 @@ The cases are chosen so that the error made is almost the bound. The truth is kn
 closed forms that share nothing with the contour.
 """
 
+import inspect
 import math
 
+import contours
 import pytest
 from flint import arb
 from mpmath import mp, mpf
 
 from dpexact import balls
 from dpexact.accounting.closed_form import GaussianMixedWithResponse
-from dpexact.accounting.contour import bounds
-from dpexact.accounting.contour.deltas import MAX_WORK, make_planner
-from dpexact.accounting.contour.inversion import Contour
+from dpexact.accounting.contour import inversion
 from dpexact.accounting.contour.planning import Plan
-from dpexact.accounting.contour.shape import Rule
-from dpexact.accounting.contour.trapezoid import Integrand, oblique_moments, real_moment
+from dpexact.accounting.pairs import mixture_sums
 from dpexact.accounting.pairs.gaussian import Gaussian
+from dpexact.accounting.pairs.mixture_rules import Rule
+from dpexact.accounting.pairs.mixture_sums import Integrand, oblique_moments, real_moment
 from dpexact.accounting.pairs.response import Response
 from dpexact.accounting.profile import InfiniteLoss
 from dpexact.reals import rational, real
@@ -28,7 +29,7 @@ BITS = 128
 
 def nearly_normal():
     """Of a moment that is 1 at order 0, with almost nothing but the normal density inside."""
-    return Integrand.of(real(20), real("1e-6"), rational(0), 0.0)
+    return Integrand(real(20), real("1e-6"), rational(0), 0.0)
 
 
 def oblique(rule):
@@ -51,7 +52,7 @@ def inverted(c, period, height, epsilon):
     """Whether delta from this coarse line holds the truth."""
     step = 2 * math.pi / period
     plan = Plan(c, step, int(height / step), 60.0, 30.0, BITS, 0)
-    contour = Contour(make_planner(SMEARED, MAX_WORK), plan)
+    contour = contours.line(SMEARED, plan)
     true = TRUTH.delta(real(epsilon), 20)
     with balls.precision(BITS):
         (terms,) = contour.terms([balls.ball(real(epsilon))])
@@ -65,9 +66,9 @@ CASES = {
     "geometric_tail": lambda: positive(Rule(0.0, 10.0, 0.01, -300, 300, 601, 0.0)),
     "geometric_tail, oblique": lambda: oblique(Rule(0.05, 9.0, 0.01, -300, 300, 601, 300.0)),
     "outer_tail": lambda: inverted(1.0, 40.0, 12.0, "5"),
-    "alias_above": lambda: inverted(0.2, 3.5, 1500.0, "0.5"),
-    "alias_below": lambda: inverted(0.5, 5.5, 1500.0, "1.5"),
-    "alias_deficit": lambda: inverted(3.0, 2.0, 1500.0, "6.9"),
+    "alias, above": lambda: inverted(0.2, 3.5, 1500.0, "0.5"),
+    "alias, below": lambda: inverted(0.5, 5.5, 1500.0, "1.5"),
+    "alias, deficit": lambda: inverted(3.0, 2.0, 1500.0, "6.9"),
     "chernoff_constant": lambda: inverted(0.2, 3.5, 1500.0, "0.5"),
     "chernoff_constant, below": lambda: inverted(0.5, 5.5, 1500.0, "1.5"),
 }
@@ -77,14 +78,23 @@ CASES = {
 @pytest.mark.parametrize("factor", [1, "1/2", 0])
 def test_error_term(case, factor, monkeypatch):
     name = case.partition(",")[0]
-    honest = getattr(bounds, name)
+    room = mixture_sums if hasattr(mixture_sums, name) else inversion
+    honest = getattr(room, name)
     scale = balls.midpoint(balls.ball(real(factor)))
-    monkeypatch.setattr(bounds, name, lambda *args: honest(*args) * balls.ball(scale))
+    monkeypatch.setattr(room, name, lambda *args: honest(*args) * balls.ball(scale))
     assert CASES[case]() == (factor == 1)
 
 
+def terms_of(room):
+    """The functions of balls alone: those that bound an error."""
+    for name, found in vars(room).items():
+        ours = inspect.isfunction(found) and found.__module__ == room.__name__
+        if ours and set(found.__annotations__.values()) <= {"arb", "int"}:
+            yield name
+
+
 def test_every_error_term_has_a_case():
-    public = {name for name in vars(bounds) if name[0] not in "_@"} - {"annotations", "arb"}
+    public = {name for room in (inversion, mixture_sums) for name in terms_of(room)}
     assert {case.partition(",")[0] for case in CASES} == public
 
 
@@ -98,7 +108,7 @@ def test_chernoff_constant_is_the_largest_ratio(order):
         for nearby in (peak * mpf("0.99"), peak * mpf("1.01")):
             assert (1 - mp.exp(-nearby)) * mp.exp(-b * nearby) < reached
         with balls.precision(BITS):
-            low, high = balls.to_enclosure(bounds.chernoff_constant(arb(order))).to_mpmath(40)
+            low, high = balls.to_enclosure(inversion.chernoff_constant(arb(order))).to_mpmath(40)
         assert low <= reached <= high
         assert high - low < reached * mpf("1e-25")
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dpexact import balls
-from dpexact.accounting.contour.draws import ManyInside
+from dpexact.accounting.pairs.many_inside import ManyInside
 from dpexact.balls import ball
 from dpexact.reals import rational, real
 

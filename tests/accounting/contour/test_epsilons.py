@@ -5,12 +5,12 @@ from fractions import Fraction
 from itertools import pairwise
 
 import pytest
+from contours import delta, epsilon, epsilon_curve, on_plan, plan
 
 from dpexact import balls
 from dpexact.accounting.closed_form import GaussianMixedWithResponse
-from dpexact.accounting.contour.deltas import delta, make_planner
-from dpexact.accounting.contour.epsilons import InfiniteEpsilon, epsilon, epsilon_curve
 from dpexact.accounting.contour.planning import Query
+from dpexact.accounting.contour.profile import NoLine
 from dpexact.accounting.pairs.gaussian import Gaussian
 from dpexact.accounting.pairs.mixture import add, remove
 from dpexact.accounting.pairs.response import Response
@@ -70,7 +70,7 @@ def test_infinite_losses_raise_epsilon():
     mass = (Response(rational(0), real("1e-8")), 500)
     more = epsilon(((step, 500), mass), real("1e-5"), 10)
     assert more > plain
-    with pytest.raises(InfiniteEpsilon):
+    with pytest.raises(NoLine):
         epsilon(((step, 500), mass), real("4e-6"), 10)
 
 
@@ -92,10 +92,9 @@ def test_where_the_saddle_point_misleads():
     target, log_target = Fraction(1, 10**30), -30 * math.log(10)
     found = epsilon(mechanism, rational(target), 6)
     assert found.digits >= 6
-    planner = make_planner(mechanism)
     for end, above in [(found.lower, True), (found.upper, False)]:
-        plan = planner.plan([Query(float(end), 1, log_target)], 14)
-        value = delta(mechanism, rational(end), plan=plan)
+        finer = plan(mechanism, [Query(float(end), 1, log_target)], 14)
+        value = on_plan(mechanism, rational(end), finer)
         assert value > target if above else value < target
 
 

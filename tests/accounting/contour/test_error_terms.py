@@ -5,26 +5,25 @@ The truth comes from closed forms of the normal law and from sums in mpmath.
 
 import math
 from fractions import Fraction
-from types import SimpleNamespace
 
+import contours
 import pytest
+from contours import delta
+from contours import epsilon as epsilon_of
 from flint import arb
 from mpmath import mp, mpc, mpf
 from small_laws import gaussian_profile
 
 from dpexact import balls
 from dpexact.accounting.closed_form import GaussianMixedWithResponse
-from dpexact.accounting.contour import bounds
-from dpexact.accounting.contour.deltas import MAX_WORK, delta, make_planner
-from dpexact.accounting.contour.epsilons import _around
-from dpexact.accounting.contour.epsilons import epsilon as epsilon_of
-from dpexact.accounting.contour.inversion import Contour
+from dpexact.accounting.contour.inversion import alias, outer_tail
 from dpexact.accounting.contour.planning import Plan, Query
-from dpexact.accounting.contour.shape import Rule, Shape
-from dpexact.accounting.contour.trapezoid import Integrand, oblique_moments, real_moment
+from dpexact.accounting.contour.profile import bracketed
 from dpexact.accounting.pairs.gaussian import Gaussian
 from dpexact.accounting.pairs.laplace import Laplace as LaplaceNoise
 from dpexact.accounting.pairs.mixture import GaussianMixture
+from dpexact.accounting.pairs.mixture_rules import Rule, Shape
+from dpexact.accounting.pairs.mixture_sums import Integrand, oblique_moments, real_moment
 from dpexact.accounting.pairs.response import Response
 from dpexact.accounting.profile import InfiniteLoss
 from dpexact.answers import PrecisionNotReached
@@ -52,7 +51,7 @@ def test_a_frequency_equal_to_that_of_the_nodes(sigma):
     which is all that is granted from below the line."""
     t, shift = 1.25, 0.5
     u = 2 * math.pi * sigma / t
-    f = Integrand.of(real(sigma), rational(1), rational(0), 0.0)
+    f = Integrand(real(sigma), rational(1), rational(0), 0.0)
     rule = Rule(shift, min(3.0 * sigma, 5.0), t, -30, 30, 61, 300.0)
     with mp.workdps(60), balls.precision(200):
         value = oblique_moments(f, rule, arb(1), u, 1)[1]
@@ -82,7 +81,7 @@ TURNED = (mpf(5), mpf(0), mpf(1) / 2, 4)
 
 
 def turned():
-    return Integrand.of(real(5), rational(0), real("1/2"), 4.0)
+    return Integrand(real(5), rational(0), real("1/2"), 4.0)
 
 
 def test_a_strip_at_whose_top_the_denominator_is_small():
@@ -100,7 +99,7 @@ def test_a_strip_at_whose_top_the_denominator_is_small():
 
 def test_a_sum_below_the_integral():
     """The middle of a normal density lies halfway between two nodes."""
-    f = Integrand.of(real(1), rational(1), rational(0), 0.0)
+    f = Integrand(real(1), rational(1), rational(0), 0.0)
     with balls.precision(BITS):
         found = real_moment(f, Rule(0.0, 3.125, 2.0, -30, 30, 61, 0.0))
         assert found.contains(1)
@@ -124,7 +123,7 @@ def test_what_a_rule_leaves_out(case):
     sigma, up, down, c, shift, first, last, t = CUTS[case]
     rule = Rule(float(shift), shift + 1.0, t, first, last, last - first, 0.0)
     with mp.workdps(30), balls.precision(128):
-        f = Integrand.of(real(sigma), real(up), real(down), float(c))
+        f = Integrand(real(sigma), real(up), real(down), float(c))
         bound = upper(f.outside(rule))
         numbers = mpf(sigma), mpf(up), mpf(down), mpf(c)
         left = (mpc((first - k) * t, shift) for k in range(1, 600))
@@ -151,10 +150,7 @@ def test_the_decay_from_a_poor_rule(poor, monkeypatch):
         "positive",
         lambda shape, c, accuracy, shift=0.0: poor if shift else good(shape, c, accuracy),
     )
-    monkeypatch.setattr(
-        "dpexact.accounting.contour.shape.Shape.decay",
-        lambda shape, c: SimpleNamespace(best=lambda u: (-0.5, 1.0)),
-    )
+    monkeypatch.setattr(Shape, "decay", lambda shape, c: lambda u: (-0.5, 1.0))
     step = GaussianMixture(rational(1), rational(1), rational(0))
     with balls.precision(128):
         true = Gaussian(rational(1)).decayed(0.0, 1.0, 0.0)
@@ -188,9 +184,24 @@ def test_the_tail_counts_from_the_last_node(count):
     """``sum_{n > N} 1/n^2``, Hurwitz' zeta function, is below ``1/N`` but above ``1/(N+1)``."""
     step = 0.375
     with balls.precision(128):
-        bound = upper(bounds.outer_tail(arb(1), arb(1), arb(step), count))
+        bound = upper(outer_tail(arb(1), arb(1), arb(step), count))
     left_out = mp.zeta(2, count + 1) / (mp.pi * step)
     assert left_out < bound < left_out * (1 + mpf(1) / count)
+
+
+@pytest.mark.parametrize("order", ["3/4", "-1/4", "-5/2"])
+def test_the_sum_of_all_aliases(order):
+    """Of a geometric series, term by term, and nothing more."""
+    c, period, epsilon = mpf("0.5"), mpf(3), mpf("0.7")
+    with mp.workdps(40), balls.precision(128):
+        arguments = (balls.ball(real(x)) for x in (order, "1/2", "3", "7/10"))
+        bound = upper(alias(arb(2), *arguments))
+        p = mpf(Fraction(order).numerator) / Fraction(order).denominator
+        sign = 1 if p > c else -1
+        terms = (
+            mp.exp(sign * c * period * m - p * (epsilon + sign * period * m)) for m in range(1, 400)
+        )
+        assert 0 <= bound - 2 * mp.fsum(terms) < mpf("1e-30")
 
 
 MU = Fraction(1)
@@ -202,7 +213,7 @@ def profile(epsilon):
 
 
 def contour(composition, c, step, count):
-    return Contour(make_planner(composition, MAX_WORK), Plan(c, step, count, 60.0, 30.0, BITS, 0))
+    return contours.line(composition, Plan(c, step, count, 60.0, 30.0, BITS, 0))
 
 
 def errors(line, first, last, above, below, monkeypatch):
@@ -210,14 +221,14 @@ def errors(line, first, last, above, below, monkeypatch):
     monkeypatch.setattr(line, "_order", lambda epsilon, repeat, up: above if up else below)
     with balls.precision(BITS):
         (terms, *_) = line.terms([balls.ball(first), balls.ball(last)])
-    return terms.errors
+    return terms
 
 
 def test_the_tail_over_a_range(monkeypatch):
     """One node and a fast decay: what is left out is almost the second node alone."""
     c, h = 0.5, 1.5
     line = contour(NORMAL, c, h, 1)
-    bound = upper(errors(line, Fraction(-3), Fraction(1), 4.0, 3.0, monkeypatch).tail)
+    bound = upper(errors(line, Fraction(-3), Fraction(1), 4.0, -3.0, monkeypatch).tail)
     worst = mpf(0)
     for i in range(-30, 11):
         epsilon, total = mpf(i) / 10, mpc(0)
@@ -243,11 +254,11 @@ def test_the_aliases_over_a_range(monkeypatch):
         below = max(below, mp.fsum(scale * (profile(e) - 1 + mp.exp(e)) for scale, e in left))
         deficit = max(deficit, mp.fsum(scale * (1 - profile(e)) for scale, e in left))
     line = contour(NORMAL, c, h, 40)
-    known = errors(line, first, last, 4.0, 5.0, monkeypatch)
+    known = errors(line, first, last, 4.0, -5.0, monkeypatch)
     assert above < upper(known.above) < 20 * above
     assert below < upper(known.below) < 20 * below
     assert known.deficit == 0
-    partial = errors(line, first, last, 4.0, 0.75, monkeypatch)
+    partial = errors(line, first, last, 4.0, -0.75, monkeypatch)
     assert deficit < upper(partial.deficit) < 20 * deficit
     assert partial.below == 0
 
@@ -256,7 +267,7 @@ def test_losses_that_end_within_a_range(monkeypatch):
     """An alias is nothing only where no epsilon of the range has one."""
     rate, period, c = Fraction(4), 3.0, 0.5
     line = contour(((LaplaceNoise(rational(rate)), 1),), c, 2 * math.pi / period, 40)
-    known = errors(line, Fraction(-3, 2), Fraction(3), 1.0, 2.0, monkeypatch)
+    known = errors(line, Fraction(-3, 2), Fraction(3), 1.0, -2.0, monkeypatch)
     alias = mp.exp(c * period) * -mp.expm1(mpf(-3 / 2 + period - 4) / 2)  # 1 - e^{(eps + x - 4)/2}
     assert upper(known.above) > alias
     rest = mp.exp(-c * period) * -mp.expm1(mpf(-2))  # R(0) is delta(0)
@@ -323,9 +334,8 @@ def test_delta_near_one_from_the_affinity():
 def test_a_bracket_beside_the_root_is_refused(side):
     """Delta must certainly be above the target at one end and below it at the other."""
     true = WHOLE.epsilon(real("1/20"), 20)
-    planner = make_planner(LEAKING, MAX_WORK)
-    line = Contour(planner, planner.plan([Query(0.576, 1)], 9))
+    line = contours.line(LEAKING, contours.plan(LEAKING, [Query(0.576, 1)], 9))
     with balls.precision(line.plan.bits):
         at = balls.ball(true.lower) * (1 + side * arb("1e-5"))
-        found = _around(line, balls.ball(real("1/20")), 1, at.mid(), 1e-6)
+        found = bracketed(line, balls.ball(real("1/20")), 1, at.mid(), 1e-6)
     assert found is None if side else found[0].overlaps(true)

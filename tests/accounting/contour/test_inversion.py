@@ -3,6 +3,7 @@
 import math
 from fractions import Fraction
 
+import contours
 import pytest
 from flint import arb
 from hypothesis import given, settings
@@ -11,9 +12,8 @@ from oracles import scaled
 
 from dpexact import balls
 from dpexact.accounting.closed_form import GaussianMixedWithResponse
-from dpexact.accounting.contour.deltas import MAX_WORK, make_planner
-from dpexact.accounting.contour.inversion import Contour, largest_loss, never_exceeds
 from dpexact.accounting.contour.planning import Plan
+from dpexact.accounting.contour.product import Product
 from dpexact.accounting.pairs.gaussian import Gaussian
 from dpexact.accounting.pairs.mixture import add, remove
 from dpexact.accounting.pairs.response import Response
@@ -24,7 +24,7 @@ from dpexact.reals import rational, real
 def line(composition, c, period, height, bits=160, accuracy=60.0):
     step = 2 * math.pi / period
     plan = Plan(c, step, max(2, int(height / step)), accuracy, 30.0, bits, 0)
-    return Contour(make_planner(composition, MAX_WORK), plan)
+    return contours.line(composition, plan)
 
 
 def enclosures(contour, epsilons, repeat=1):
@@ -82,9 +82,9 @@ def test_products_of_different_steps_and_their_repetitions_agree(direction):
 
 @pytest.mark.parametrize("plan", [(0.0, 1.0, 5), (-1.0, 1.0, 5), (1.0, 0.0, 5), (1.0, 1.0, 0)])
 def test_lines_outside_the_domain_are_refused(plan):
-    planner = make_planner(((remove(real(1), real("1/5")), 3),), MAX_WORK)
+    step = remove(real(1), real("1/5"))
     with pytest.raises(ValueError, match="must be positive"):
-        Contour(planner, Plan(*plan, 60.0, 30.0, 128, 0))
+        contours.line(((step, 3),), Plan(*plan, 60.0, 30.0, 128, 0))
 
 
 def test_the_newton_step_moves_towards_the_root_or_gives_up():
@@ -102,16 +102,16 @@ def test_the_newton_step_moves_towards_the_root_or_gives_up():
 
 def test_bounded_losses_are_recognised():
     step = add(real(1), real("1/50"))
-    pair = ((step, 10), (Response(real("1/2"), real("1/9")), 2))
+    pair = Product(((step, 10), (Response(real("1/2"), real("1/9")), 2)))
     with balls.precision(128):
         limit = -10 * (arb(49) / 50).log() + 1
-        assert largest_loss(pair, 3).overlaps(3 * limit)
-        assert never_exceeds(pair, 3 * limit + arb("1e-9"), 3)
-        assert not never_exceeds(pair, 3 * limit - arb("1e-9"), 3)
-        assert largest_loss(pair, 1, backward=True) is None
-        assert not never_exceeds(pair, arb(10**6), 1, backward=True)
+        assert pair.largest_loss(3).overlaps(3 * limit)
+        assert pair.never_exceeds(3 * limit + arb("1e-9"), 3)
+        assert not pair.never_exceeds(3 * limit - arb("1e-9"), 3)
+        assert pair.reverse.largest_loss(1) is None
+        assert not pair.reverse.never_exceeds(arb(10**6), 1)
 
 
 def test_atoms_alone_have_no_contour():
     with pytest.raises(ValueError, match="closed form"):
-        make_planner(((Response(real(1)), 5),))
+        contours.delta(((Response(real(1)), 5),), real("1/2"))

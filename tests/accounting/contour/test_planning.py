@@ -5,15 +5,17 @@ from fractions import Fraction
 from itertools import pairwise
 
 import pytest
+from contours import delta, on_plan, plan
 from flint import acb, arb
 
 from dpexact import balls
-from dpexact.accounting.contour.deltas import delta, make_planner
-from dpexact.accounting.contour.numbers import TooExpensive, enclosed, relative_width
-from dpexact.accounting.contour.planning import Landscape, Query
-from dpexact.accounting.contour.shape import Shape
+from dpexact.accounting.contour.planning import Query, affordable
+from dpexact.accounting.contour.product import Product
+from dpexact.accounting.contour.profile import _enclosed as enclosed
 from dpexact.accounting.pairs.gaussian import Gaussian
 from dpexact.accounting.pairs.mixture import add, remove
+from dpexact.accounting.pairs.mixture_rules import Shape
+from dpexact.accounting.pairs.pair import TooExpensive
 from dpexact.accounting.pairs.power_sums import powers
 from dpexact.enclosure import Enclosure
 from dpexact.reals import rational, real
@@ -23,18 +25,16 @@ STEP = remove(real(1), real("1/100"))
 
 def test_a_plan_reaches_what_it_is_made_for():
     """One evaluation of the planned line gives about the digits asked for, for each query."""
-    planner = make_planner(((STEP, 1),))
     queries = [Query(1.0, 1000), Query(1.5, 1500)]
     for digits in (5, 15, 30):
-        plan = planner.plan(queries, digits)
+        found = plan(((STEP, 1),), queries, digits)
         for query in queries:
             at = rational(Fraction(query.epsilon))
-            assert delta(((STEP, 1),), at, repeat=query.repeat, plan=plan).digits >= digits - 1
+            assert on_plan(((STEP, 1),), at, found, query.repeat).digits >= digits - 1
 
 
 def test_more_digits_cost_more():
-    planner = make_planner(((STEP, 1000),))
-    plans = [planner.plan([Query(1.0, 1)], digits) for digits in (3, 10, 30, 100)]
+    plans = [plan(((STEP, 1000),), [Query(1.0, 1)], digits) for digits in (3, 10, 30, 100)]
     for cheap, dear in pairwise(plans):
         assert cheap.work < dear.work
         assert cheap.bits < dear.bits
@@ -42,13 +42,12 @@ def test_more_digits_cost_more():
 
 
 def test_the_work_allowed():
-    planner = make_planner(((STEP, 1000),), 10_000)
     with pytest.raises(TooExpensive, match="multiplications"):
-        planner.plan([Query(1.0, 1)], 30)
-    plan = planner.affordable([Query(1.0, 1)], 30)
-    assert plan.work <= 10_000
+        plan(((STEP, 1000),), [Query(1.0, 1)], 30, 10_000)
+    product = Product(((STEP, 1000),))
+    assert affordable(product, Query(1.0, 1), 30, 10_000).work <= 10_000
     with pytest.raises(TooExpensive, match="no digit"):
-        make_planner(((STEP, 1000),), 10).affordable([Query(1.0, 1)], 30)
+        affordable(product, Query(1.0, 1), 30, 10)
 
 
 @pytest.mark.parametrize("direction", [remove, add])
@@ -57,9 +56,8 @@ def test_the_work_allowed():
     [("1e300", "1/2", 10), ("1e-300", "1/2", 10), ("1", "1e-320", 10), ("1", "1/2", 10**18)],
 )
 def test_parameters_too_extreme_for_floats(direction, sigma, q, steps):
-    planner = make_planner(((direction(real(sigma), real(q)), steps),))
-    with pytest.raises((TooExpensive, ArithmeticError, ValueError)):
-        planner.plan([Query(1e-9, 10**18)], 8)
+    with pytest.raises(TooExpensive):
+        plan(((direction(real(sigma), real(q)), steps),), [Query(1e-9, 10**18)], 8)
 
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
@@ -72,31 +70,31 @@ def test_strips_are_no_wider_than_useful():
 
 
 def test_saddle_points_estimate_delta_and_epsilon():
-    landscape = Landscape(((STEP, 1000),))
+    product = Product(((STEP, 1000),))
     for epsilon in ("0.5", "1", "3"):
         true = delta(((STEP, 1000),), real(epsilon), 8)
-        _, log = landscape.saddle(float(epsilon), 1)
+        _, log = product.saddle(float(epsilon), 1)
         assert abs(log - math.log(float(true.lower))) < 0.2
-        assert landscape.epsilon(log, 1) == pytest.approx(float(epsilon), rel=0.02)
-        b, bound = landscape.chernoff(float(epsilon), 1)
+        assert product.epsilon(log, 1) == pytest.approx(float(epsilon), rel=0.02)
+        b, bound = product.chernoff(float(epsilon), 1)
         assert b > 0
         assert bound >= math.log(float(true.lower)) - 1e-9
-    assert landscape.epsilon(0.0, 1) == 0.0
+    assert product.epsilon(0.0, 1) == 0.0
 
 
 def test_cumulants_of_compositions_add_up():
-    pair = Landscape(((STEP, 3), (Gaussian(real("1/7")), 2)))
+    pair = Product(((STEP, 3), (Gaussian(real("1/7")), 2)))
     one, other = STEP.cumulant(1.5), Gaussian(real("1/7")).cumulant(1.5)
-    found = pair.cumulant(1.5, 4)
+    found = pair.cumulant(1.5)
     for a, b, c in zip(found, one, other, strict=True):
-        assert a == pytest.approx(4 * (3 * b + 2 * c))
+        assert a == pytest.approx(3 * b + 2 * c)
 
 
-def test_lost_landscapes_are_infinite():
-    assert Landscape(((remove(real("1e-5"), real("1/2")), 1),)).cumulant(1e3, 1).value == math.inf
+def test_lost_cumulants_are_infinite():
+    assert Product(((remove(real("1e-5"), real("1/2")), 1),)).cumulant(1e3).value == math.inf
 
 
-def test_powers_widths_and_ends():
+def test_powers_and_ends():
     with balls.precision(100):
         base = acb("0.3", "0.7")
         for count in (1, 2, 5, 16, 33):
@@ -106,7 +104,3 @@ def test_powers_widths_and_ends():
         with pytest.raises(TooExpensive, match="overflowed"):
             enclosed(arb(10**9).exp(), "")
         assert enclosed(arb(2), "m") == Enclosure.exact(Fraction(2))
-    assert relative_width(Enclosure.exact(Fraction(0))) == 0
-    assert relative_width(Enclosure(Fraction(0), Fraction(1))) == math.inf
-    assert relative_width(Enclosure(Fraction(1), math.inf)) == math.inf
-    assert relative_width(Enclosure(Fraction(2), Fraction(3))) == 0.5

@@ -11,23 +11,23 @@ from oracles import scaled
 from sampled_gaussian import moment
 
 from dpexact import balls
-from dpexact.accounting.contour.numbers import TooExpensive
-from dpexact.accounting.contour.shape import Rule, Shape
-from dpexact.accounting.contour.trapezoid import (
+from dpexact.accounting.pairs.mixture import GaussianMixture, add, remove
+from dpexact.accounting.pairs.mixture_rules import Rule, Shape
+from dpexact.accounting.pairs.mixture_sums import (
     Integrand,
-    _real_sum,
     oblique_moments,
     positive_sum,
     real_moment,
+    real_sum,
 )
-from dpexact.accounting.pairs.mixture import GaussianMixture, add, remove
+from dpexact.accounting.pairs.pair import TooExpensive
 from dpexact.reals import rational, real
 
 BITS = 200
 
 
 def integrand(sigma, up, down, c):
-    return Integrand.of(real(sigma), real(up), real(down), c)
+    return Integrand(real(sigma), real(up), real(down), c)
 
 
 def holds(found, value, slack):
@@ -166,7 +166,7 @@ def test_orders_below_minus_one_half_push_to_the_left():
 )
 def test_the_chord_bounds_every_node_and_is_reached_when_steep(c, sigma, q, start, size):
     with balls.precision(BITS):
-        f = Integrand.of(real(sigma), real(q), rational(0), c)
+        f = Integrand(real(sigma), real(q), rational(0), c)
         u, v = arb(start) / 4, arb(start + size) / 4
         bound = f.chord_bound(u, v)
         nodes = [f.at(arb(start + j) / 4) for j in range(size + 1)]
@@ -180,7 +180,7 @@ def test_light_blocks_are_counted_whole():
     f = integrand("1", "1e-40", "0", 1.5)
     with balls.precision(BITS):
         rule = Rule(0.0, 3.0, 2.0**-30, 1 << 31, (1 << 31) + (1 << 20) - 1, 0, -20.0)
-        found = _real_sum(f, rule)
+        found = real_sum(f, rule)
         mean = arb(2).exp()
         assert found.contains((1 << 20) / mean)
         assert (1 << 20) / mean < found.upper() < (1 << 20) * 1.01 / mean

@@ -1,94 +1,99 @@
 """Certified trapezoidal sums for one mixture step.
 
-With ``phi`` the standard normal density, ``A``, ``B`` as in ``shape.py`` and ``f_s = phi A^{1+s}
-B^{-s}``, the moment is ``M(s) = Int f_s``. For ``0 < Im z < pi sigma`` the argument of ``A / B`` is
-in ``[0, 2 pi)`` and non-negative, so on a line above the axis ``|f_{c+iu}|`` decreases in ``u``:
-one rule serves every ``u >= 0``.
+With ``phi`` the standard normal density, ``A``, ``B`` as in ``mixture_rules.py`` and ``f_s = phi
+A^{1+s} B^{-s}``, the moment is ``M(s) = Int f_s``. For ``0 < Im z < pi sigma`` the argument of ``A
+/ B`` is in ``[0, 2 pi)`` and non-negative, so on a line above the axis ``|f_{c+iu}|`` decreases in
+``u``: one rule serves every ``u >= 0``.
+
+Proofs are in ``docs/theory/contour.md``; the numbers in brackets refer to its sections.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from functools import cached_property
 from typing import Final
 
 from flint import acb, arb, arb_mat
 
-from dpexact.accounting.contour import bounds
-from dpexact.accounting.contour.numbers import TooExpensive
-from dpexact.accounting.contour.shape import BLOCK, MOST_NODES, Rule
+from dpexact.accounting.pairs.mixture_rules import BLOCK, MOST_NODES, Rule
+from dpexact.accounting.pairs.pair import TooExpensive
 from dpexact.accounting.pairs.power_sums import line_sums
 from dpexact.balls import ball
 from dpexact.reals import Real
 
+#: The interval ``[0, 1]``.
+_UNIT: Final = arb(0.5, 0.5)
 
-@dataclass(frozen=True)
+
+# --- error terms: looked up here when needed, so that a test can replace any single one -----------
+
+
+def strip_oblique(shift: arb, top: arb, spacing: arb, cosine: arb, exponent: arb) -> arb:
+    """Trapezoidal error on the line ``Im z = shift`` over ``M(c)``, for all ``Im s >= 0`` [3].
+
+    ``1/(e^{2 pi a/t} - 1) + e^{y^2/2} cos^{-c} / (e^{2 pi (y - a)/t} - 1)``, with ``a`` the shift,
+    ``t`` the spacing, ``y`` the top of the strip and ``cosine`` at most ``cos(y / (2 sigma))``.
+    """
+    rate = 2 * arb.pi() / spacing
+    below = 1 / (rate * shift).expm1()
+    above = (top * top / 2 - exponent * cosine.log()).exp() / (rate * (top - shift)).expm1()
+    return below + above
+
+
+def strip_positive(shift: arb, half_width: arb, spacing: arb, cosine: arb, exponent: arb) -> arb:
+    """Trapezoidal error for the modulus of the shifted integrand over ``M(c)``, ``u >= 0`` [4].
+
+    ``2 e^{(a^2 + y^2)/2} cos^{-c} / (e^{2 pi y/t} - 1)``.
+    """
+    growth = (shift * shift + half_width * half_width) / 2 - exponent * cosine.log()
+    return 2 * growth.exp() / (2 * arb.pi() * half_width / spacing).expm1()
+
+
+def geometric_tail(edge_term: arb, slope: arb, spacing: arb) -> arb:
+    """Sum of the terms beyond the last one kept; their logarithm falls by ``slope`` or more [5]."""
+    return edge_term / (slope * spacing).expm1()
+
+
 class Integrand:
     """``f_s`` for ``Re s = c > -1``, with its parameters as balls at the current precision."""
 
-    sigma: arb
-    up: arb
-    down: arb
-    has_up: bool
-    has_down: bool
-    c: arb
+    def __init__(self, sigma: Real, up: Real, down: Real, c: float | Real) -> None:
+        self.has_up, self.has_down = up.fraction != 0, down.fraction != 0
+        self.sigma, self.up, self.down, self.c = ball(sigma), ball(up), ball(down), ball(c)
+        #: ``max(c, 0)``: the power to which a small ``|B|`` can hurt.
+        self.power = arb.max(self.c, arb(0))
+        #: Whether ``height`` certainly is.
+        self.is_convex: bool = not self.has_down or bool(self.c <= 0)
+        self.is_concave: bool = not self.has_up and bool(self.c >= 0)
+        self._rate = 1 / self.sigma
+        self._fall = (-self._rate * self._rate / 2).exp()
 
-    @classmethod
-    def of(cls, sigma: Real, up: Real, down: Real, c: float | Real) -> Integrand:
-        """Enclose the parameters."""
-        has_up, has_down = (q.fraction != 0 for q in (up, down))
-        return cls(ball(sigma), ball(up), ball(down), has_up, has_down, ball(c))
+    def height(self, x: arb) -> arb:
+        """``log A^{c+1} B^{-c}`` at a real point."""
+        e, total = (x * self._rate).exp(), arb(0)
+        if self.has_up:
+            total += (self.c + 1) * (1 - self.up + self.up * self._fall * e).log()
+        if self.has_down:
+            total -= self.c * (1 - self.down + self.down * self._fall / e).log()
+        return total
 
-    @property
-    def power(self) -> arb:
-        """``max(c, 0)``: the power to which a small ``|B|`` can hurt."""
-        return arb.max(self.c, arb(0))
+    def at(self, x: arb) -> arb:
+        """``e^{-x^2/2} A^{c+1} B^{-c}`` at a real point."""
+        return (self.height(x) - x * x / 2).exp()
 
     def logarithms(self, rule: Rule) -> Iterator[tuple[arb, acb, acb]]:
         """``(x, log A(z), log B(z))`` at the nodes ``z = x + i shift``."""
-        half = 1 / (2 * self.sigma * self.sigma)
-        turn = (acb(0, arb(rule.shift)) / self.sigma).exp()
-        up, down = self.up * turn, self.down / turn
+        turn = (acb(0, arb(rule.shift)) * self._rate).exp()
+        up, down = self.up * self._fall * turn, self.down * self._fall / turn
         stay_up, stay_down = 1 - self.up, 1 - self.down
         spacing, zero = arb(rule.spacing), acb(0)
         # proposes: the nodes; `outside` bounds all others
         for j in range(rule.first, rule.last + 1):
             x = j * spacing
-            y = x / self.sigma
-            log_a = (stay_up + up * (y - half).exp()).log() if self.has_up else zero
-            log_b = (stay_down + down * (-y - half).exp()).log() if self.has_down else zero
+            e = (x * self._rate).exp()
+            log_a = (stay_up + up * e).log() if self.has_up else zero
+            log_b = (stay_down + down / e).log() if self.has_down else zero
             yield x, log_a, log_b
-
-    @property
-    def is_convex(self) -> bool:
-        """Whether ``height`` certainly is."""
-        return not self.has_down or bool(self.c <= 0)
-
-    @property
-    def is_concave(self) -> bool:
-        """Whether ``height`` certainly is."""
-        return not self.has_up and bool(self.c >= 0)
-
-    @cached_property
-    def _constants(self) -> tuple[arb, arb, arb, arb, arb, arb]:
-        """What the height needs: ``1 / sigma`` and the parts of ``A`` and ``B``."""
-        rate = 1 / self.sigma
-        fall = (-rate * rate / 2).exp()
-        return rate, self.c + 1, 1 - self.up, self.up * fall, 1 - self.down, self.down * fall
-
-    def height(self, x: arb) -> arb:
-        """``log A^{c+1} B^{-c}`` at a real point."""
-        rate, power, stay_up, up, stay_down, down = self._constants
-        e = (x * rate).exp()
-        if not self.has_down:
-            return power * (stay_up + up * e).log()
-        low = self.c * (stay_down + down / e).log()
-        return power * (stay_up + up * e).log() - low if self.has_up else -low
-
-    def at(self, x: arb) -> arb:
-        """``e^{-x^2/2} A^{c+1} B^{-c}`` at a real point."""
-        return (self.height(x) - x * x / 2).exp()
 
     def chord_bound(self, u: arb, v: arb) -> arb:
         """A bound on ``at`` between two real points where ``height`` is convex.
@@ -125,24 +130,13 @@ class Integrand:
             raise TooExpensive("the rule is cut inside the bulk of the integrand")
         growth = (shift * shift / 2 - self.power * self.cosine(shift).log()).exp()
         return growth * (
-            bounds.geometric_tail(self.at(left), rise, spacing)
-            + bounds.geometric_tail(self.at(right), slope, spacing)
+            geometric_tail(self.at(left), rise, spacing)
+            + geometric_tail(self.at(right), slope, spacing)
         )
 
     def cosine(self, height: arb) -> arb:
         """``cos(height / (2 sigma))``, below ``|B(x + iy)| / B(x)`` for ``|y| <= height`` [3]."""
         return (height / (2 * self.sigma)).cos() if self.has_down else arb(1)
-
-
-def _scale(rule: Rule) -> arb:
-    """``spacing / sqrt(2 pi)``."""
-    return arb(rule.spacing) / (2 * arb.pi()).sqrt()
-
-
-def _sum(terms: list[arb]) -> arb:
-    """The sum of the terms, by one product of matrices in C."""
-    total = arb_mat(1, len(terms), terms) * arb_mat(len(terms), 1, [1] * len(terms))
-    return total[0, 0]
 
 
 def positive_sum(f: Integrand, rule: Rule, u: float) -> tuple[arb, arb, arb]:
@@ -163,11 +157,8 @@ def positive_sum(f: Integrand, rule: Rule, u: float) -> tuple[arb, arb, arb]:
     for x, log_a, log_b in f.logarithms(rule):
         power = lift - x * x / 2 + (f.c + 1) * log_a.real - f.c * log_b.real
         terms.append((power - height * (log_a.imag - log_b.imag)).exp())
-    scale = _scale(rule)
-    strip = bounds.strip_positive(
-        arb(1), shift, edge, arb(rule.spacing), f.cosine(shift + edge), f.power
-    )
-    return scale * _sum(terms), scale * f.outside(rule), strip
+    strip = strip_positive(shift, edge, arb(rule.spacing), f.cosine(shift + edge), f.power)
+    return _integral(rule, _sum(terms)), _integral(rule, f.outside(rule)), strip
 
 
 def real_moment(f: Integrand, rule: Rule) -> arb:
@@ -176,22 +167,23 @@ def real_moment(f: Integrand, rule: Rule) -> arb:
     # proposes: the rule, whose floats mean their exact values; balls decide the strip
     if not edge < arb.pi() * f.sigma:
         raise ValueError(f"the strip of {rule} is not admissible")
-    strip = bounds.strip_positive(arb(1), arb(0), edge, arb(rule.spacing), f.cosine(edge), f.power)
+    strip = strip_positive(arb(0), edge, arb(rule.spacing), f.cosine(edge), f.power)
     if not strip < 1:
         raise TooExpensive("the trapezoidal rule is too coarse")
-    total, tail = _real_sum(f, rule), f.outside(rule)
-    return _scale(rule) * (total / (1 + strip)).union((total + tail) / (1 - strip))
+    total, tail = real_sum(f, rule), f.outside(rule)
+    return _integral(rule, (total / (1 + strip)).union((total + tail) / (1 - strip)))
 
 
-def _real_sum(f: Integrand, rule: Rule) -> arb:
+def real_sum(f: Integrand, rule: Rule) -> arb:
     """The nodes of a rule on the real line; where they are light, a bound on them instead [5]."""
     spacing = arb(rule.spacing)
     peak = (f.c + 1 if f.has_up else f.c) / f.sigma
-    heaviest = arb.max(f.at(arb(0)), f.at(peak))
-    light = heaviest * (-arb(rule.depth)).exp()
+    light = arb.max(f.at(arb(0)), f.at(peak)) * (-arb(rule.depth)).exp()
     terms: list[arb] = []
-
-    def add(first: int, last: int) -> None:
+    blocks = [(rule.first, rule.last)]
+    # proposes: the nodes; `outside` bounds all others
+    while blocks:
+        first, last = blocks.pop()
         size = last - first + 1
         whole = size <= BLOCK or not f.is_convex
         # proposes: what is light; a block is summed or bounded, or there is no answer
@@ -199,18 +191,15 @@ def _real_sum(f: Integrand, rule: Rule) -> arb:
             raise TooExpensive(f"more than {MOST_NODES} nodes")
         # proposes: likewise
         if whole:
-            terms.extend(f.at(j * spacing) for j in range(first, last + 1))
-            return
+            terms += [f.at(j * spacing) for j in range(first, last + 1)]
+            continue
         bound = size * f.chord_bound(first * spacing, last * spacing)
         # proposes: likewise
         if bound < light:
             terms.append(bound.abs_upper() * _UNIT)
-            return
-        middle = (first + last) // 2
-        add(first, middle)
-        add(middle + 1, last)
-
-    add(rule.first, rule.last)
+        else:
+            middle = (first + last) // 2
+            blocks += [(middle + 1, last), (first, middle)]
     return _sum(terms)
 
 
@@ -227,7 +216,7 @@ def oblique_moments(f: Integrand, rule: Rule, moment: arb, step: float, count: i
     turn, i_step = acb(0, shift), acb(0, arb(step))
     weights: list[acb] = []
     turns: list[acb] = []
-    scale, light = _scale(rule), arb(0)
+    scale, light = _integral(rule, arb(1)), arb(0)
     limit = (moment * (-arb(rule.depth)).exp()).mid()
     for x, log_a, log_b in f.logarithms(rule):
         z = turn + x
@@ -240,11 +229,18 @@ def oblique_moments(f: Integrand, rule: Rule, moment: arb, step: float, count: i
             continue
         weights.append(weight)
         turns.append((i_step * loss).exp())
-    strip = bounds.strip_oblique(moment, shift, top, arb(rule.spacing), f.cosine(top), f.power)
-    radius = (scale * f.outside(rule) + light + strip).upper()
+    strip = strip_oblique(shift, top, arb(rule.spacing), f.cosine(top), f.power)
+    radius = (scale * f.outside(rule) + light + moment * strip).upper()
     error = acb(arb(0, radius), arb(0, radius))
     return [value + error for value in line_sums(weights, turns, count)]
 
 
-#: The interval ``[0, 1]``.
-_UNIT: Final = arb(0.5, 0.5)
+def _integral(rule: Rule, total: arb) -> arb:
+    """What a sum over the nodes, without the factor of ``phi``, stands for: ``t/sqrt(2 pi)`` it."""
+    return arb(rule.spacing) / (2 * arb.pi()).sqrt() * total
+
+
+def _sum(terms: list[arb]) -> arb:
+    """The sum of the terms, by one product of matrices in C."""
+    total = arb_mat(1, len(terms), terms) * arb_mat(len(terms), 1, [1] * len(terms))
+    return total[0, 0]

@@ -16,7 +16,7 @@ from functools import cached_property
 from flint import acb, arb, fmpz
 
 from dpexact.accounting.pairs.laplace import Laplace
-from dpexact.accounting.pairs.pair import Jet, Pair
+from dpexact.accounting.pairs.pair import Jet, Pair, weighted
 from dpexact.balls import approximate, ball
 from dpexact.reals import Real
 
@@ -138,12 +138,7 @@ class ManyInside(Pair):
 
     def cumulant(self, c: float) -> Jet:
         """That of the unrestricted law."""
-        jets = [(noise.cumulant(c), count) for noise, count in self._noises]
-        return Jet(
-            sum(n * jet.value for jet, n in jets),
-            sum(n * jet.slope for jet, n in jets),
-            sum(n * jet.bend for jet, n in jets),
-        )
+        return weighted((count, noise.cumulant(c)) for noise, count in self._noises)
 
     def decay_estimate(self, c: float) -> Callable[[float], float]:
         """The same bound in floats."""

@@ -1,0 +1,235 @@
+"""Where to put the nodes of the trapezoidal rule, by float heuristics.
+
+Proposes: rules; the sums over the nodes bound what any rule leaves out.
+
+The integrand is ``F(x) = e^{-x^2/2} A(x)^{c+1} B(x)^{-c}`` with ``A = 1 - up + up e^{x/sigma - 1/(2
+sigma^2)}`` and ``B(x) = 1 - down + down e^{-x/sigma - 1/(2 sigma^2)}``.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpexact.accounting.pairs.pair import Jet, TooExpensive
+
+Floats: TypeAlias = NDArray[np.floating[Any]]
+
+MAX_NODES = 40_000
+"""More nodes than this on one line and the step is declared too expensive."""
+
+MOST_NODES = 400_000
+"""Likewise for a single real moment, of which a long line is cheap."""
+
+BLOCK = 64
+"""Fewer nodes of a real moment are summed without trying to prove that they do not matter."""
+
+EDGE = 0.98
+"""Largest fraction of the strip of analyticity, of half width ``pi sigma``, that is used."""
+
+_COARSE = 32.0
+_LINE_FRACTIONS = np.linspace(0.02, 1.0, 50)
+_REAL_FRACTIONS = np.geomspace(1e-4, 1.0, 60)
+_SHIFT_FRACTIONS = np.geomspace(1e-3, 0.95, 27)
+
+
+@dataclass(frozen=True)
+class Rule:
+    """A trapezoidal rule on ``Im z = shift``: nodes ``Re z = j spacing``, ``first <= j <= last``.
+
+    ``edge`` is the top of the strip for oblique sums and the half width of the strip for positive
+    sums.
+    """
+
+    shift: float
+    edge: float
+    spacing: float
+    first: int
+    last: int
+    heavy: int
+    """About how many of the nodes have a weight that matters."""
+
+    depth: float
+    """Nodes lighter than ``e^-depth`` times the heaviest do not matter."""
+
+
+@dataclass(frozen=True)
+class Shape:
+    """Float picture of one mixture step."""
+
+    sigma: float
+    up: float
+    down: float
+
+    # --- rules ------------------------------------------------------------------------------------
+
+    def oblique(self, c: float, accuracy: float) -> Rule:
+        """A rule whose error is about ``e^-accuracy`` of the moment for every ``Im s >= 0``.
+
+        The strips on both sides of the line share its height.
+        """
+        widest = EDGE * math.pi * self.sigma
+        edge, spacing = self._strip(widest, 0.0, c, 2 * accuracy)
+        return self._placed(accuracy * spacing / (2 * math.pi), edge, spacing, c, accuracy)
+
+    def positive(self, c: float, accuracy: float, shift: float = 0.0) -> Rule:
+        """A rule for the modulus on ``Im z = shift``; its error is about ``e^-accuracy M(c)``."""
+        width = math.pi * self.sigma
+        widest = EDGE * width
+        if shift > 0:
+            widest = EDGE * max(width / 2 - shift, min(shift, width - shift))
+        return self._placed(shift, *self._strip(widest, shift, c, accuracy), c, accuracy)
+
+    def real(self, c: float, accuracy: float) -> Rule:
+        """A rule for ``M(c)`` alone.
+
+        Where the logarithm of ``A^{c+1} B^{-c}`` is convex, it keeps the nodes that do not matter;
+        where concave, it ends wherever they do not.
+        """
+        widest = EDGE * math.pi * self.sigma
+        edge, spacing = self._strip(widest, 0.0, c, accuracy, _REAL_FRACTIONS)
+        first, last, depth = self._ends(0.0, spacing, c, accuracy + 2)
+        if self.down and c > 0:
+            if self.up:
+                return self._placed(0.0, edge, spacing, c, accuracy)
+            peak = self._rightmost_peak(c) * 0.98 - 0.2
+            first = max(first, first + math.floor(peak / spacing))
+            low, high, heavy = self._heavy(first, last, spacing, c, depth, MOST_NODES)
+            return Rule(0.0, edge, spacing, low, high, heavy, depth)
+        if self.down:
+            first -= math.ceil((1 - c / self.sigma) / spacing)
+        bulk = 4 * math.sqrt(2 * depth) / spacing + 4 * BLOCK
+        return Rule(0.0, edge, spacing, first, last, math.ceil(min(last - first + 1, bulk)), depth)
+
+    def _strip(
+        self,
+        widest: float,
+        shift: float,
+        c: float,
+        accuracy: float,
+        fractions: Floats = _LINE_FRACTIONS,
+    ) -> tuple[float, float]:
+        """The edge of the strip that allows the widest spacing, and that spacing.
+
+        A strip much higher than ``y``, where ``(a + y^2/2) / y`` is least, gains nothing.
+        """
+        edges = min(widest, 2 * math.sqrt(2 * accuracy)) * fractions
+        growth = (edges * edges + shift * shift) / 2
+        if self.down:
+            growth = growth - c * np.log(np.cos((edges + shift) / (2 * self.sigma)))
+        rates = (accuracy + growth) / edges
+        best = int(np.argmin(rates))
+        return float(edges[best]), 2 * math.pi / float(rates[best])
+
+    def _placed(self, shift: float, edge: float, spacing: float, c: float, accuracy: float) -> Rule:
+        """Cut the rule where what is left out is below ``e^-accuracy`` of the integral."""
+        first, last, depth = self._ends(shift, spacing, c, accuracy)
+        low, high, heavy = self._heavy(first, last, spacing, c, depth, MAX_NODES)
+        low = min(low, math.floor(-0.5 / spacing))
+        high = max(high, math.ceil((self._rightmost_peak(c) + 0.5) / spacing))
+        depth += math.log(last - first + 1)
+        return Rule(shift, edge, spacing, low, high, heavy, depth)
+
+    def _ends(
+        self, shift: float, spacing: float, c: float, accuracy: float
+    ) -> tuple[int, int, float]:
+        """The first and last node, beyond which the integrand falls, and the depth."""
+        depth = accuracy + shift * shift / 2 + 2
+        if self.down:
+            depth -= c * math.log(math.cos(shift / (2 * self.sigma)))
+        reach = math.sqrt(2 * depth)
+        last = (self._rightmost_peak(c) + reach + 1) / spacing
+        return math.floor(-reach / spacing), math.ceil(last), depth
+
+    def _rightmost_peak(self, c: float) -> float:
+        """A little above the root of ``x = pull(x)``: beyond it the integrand only falls."""
+
+        def pull(x: float) -> float:
+            """Upper bound on ``d log F/dx + x`` at and beyond ``x``."""
+            pull = (c + 1) / self.sigma if self.up else 0.0
+            if self.down:
+                e = min(x / self.sigma + 1 / (2 * self.sigma**2), 700.0)
+                pull += c / self.sigma * self.down / (self.down + (1 - self.down) * math.exp(e))
+            return pull
+
+        high = pull(0.0)
+        low = 0.0 if self.down else high
+        while high - low > 0.1 + 0.01 * high:
+            middle = (low + high) / 2
+            low, high = (middle, high) if pull(middle) > middle else (low, middle)
+        return high
+
+    def _heavy(
+        self, first: int, last: int, spacing: float, c: float, depth: float, most: int
+    ) -> tuple[int, int, int]:
+        """The nodes just outside those that matter, and how many matter."""
+        _, values = self._logarithms(first, last, spacing, c, most)
+        kept = np.flatnonzero(values > values.max() - depth - math.log(len(values)))
+        return first + int(kept[0]) - 1, first + int(kept[-1]) + 1, len(kept)
+
+    def _logarithms(
+        self, first: int, last: int, spacing: float, c: float, most: int = MAX_NODES
+    ) -> tuple[Floats, Floats]:
+        """``log A - log B`` and ``log F`` at the nodes of the real line."""
+        if not last - first <= most:
+            raise TooExpensive(f"a line of {last - first} nodes (sigma={self.sigma}, c={c})")
+        x = np.arange(first, last + 1) * spacing
+        half = 1 / (2 * self.sigma**2)
+        values, loss = -x * x / 2, np.zeros(len(x))
+        for weight, sign, power in ((self.up, 1.0, c + 1), (self.down, -1.0, -c)):
+            if weight:
+                log = sign * x / self.sigma - half
+                if weight < 1:
+                    log = np.logaddexp(math.log1p(-weight), math.log(weight) + log)
+                values += power * log
+                loss += sign * log
+        return loss, values
+
+    # --- moments ----------------------------------------------------------------------------------
+
+    def cumulant(self, c: float) -> Jet:
+        """``log M(c)`` for real ``c > -1``, to about twelve digits, and two derivatives."""
+        _, spacing = self._strip(EDGE * math.pi * self.sigma, 0.0, c, _COARSE)
+        first, last, _ = self._ends(0.0, spacing, c, _COARSE)
+        loss, values = self._logarithms(first, last, spacing, c)
+        top = float(values.max())
+        weights = np.exp(values - top)
+        total = float(weights.sum())
+        mean = float(weights @ loss) / total
+        spread = float(weights @ (loss - mean) ** 2) / total
+        value = top + math.log(spacing / math.sqrt(2 * math.pi) * total)
+        return Jet(value, mean, spread)
+
+    def decay(self, c: float) -> Callable[[float], tuple[float, float]]:
+        """``u -> (log B, shift)``: the least bound on ``|M(c + iu)|`` over a grid of shifts.
+
+        On ``Im z = shift`` the modulus of the integrand falls in ``u`` by its ``angle``.
+        """
+        rule = self.positive(c, _COARSE)
+        reach = math.ceil(12.0 / rule.spacing)
+        x = np.arange(min(rule.first, -reach), max(rule.last, reach) + 1) * rule.spacing
+        shifts = (_SHIFT_FRACTIONS * min(EDGE * math.pi * self.sigma, 6.0))[:, None]
+        sizes = (shifts * shifts - x * x) / 2
+        angles = np.zeros_like(sizes)
+        for weight, sign, power in ((self.up, 1.0, c + 1), (self.down, -1.0, -c)):
+            if weight:
+                w = sign * (x + 1j * shifts) / self.sigma - 1 / (2 * self.sigma**2)
+                high = np.maximum(w.real, 0.0)
+                log = high + np.log((1 - weight) * np.exp(-high) + weight * np.exp(w - high))
+                sizes += power * log.real
+                angles += sign * log.imag
+        sizes += math.log(rule.spacing / math.sqrt(2 * math.pi))
+
+        def best(u: float) -> tuple[float, float]:
+            values = sizes - u * angles
+            tops = values.max(axis=1)
+            logs = tops + np.log(np.exp(values - tops[:, None]).sum(axis=1))
+            at = int(np.argmin(logs))
+            return float(logs[at]), float(shifts[at, 0])
+
+        return best

@@ -1,0 +1,42 @@
+"""Questions put to the contour engine itself, about tuples of pairs with their counts."""
+
+from dpexact import balls
+from dpexact.accounting.contour.curves import ContourCurve
+from dpexact.accounting.contour.inversion import Contour
+from dpexact.accounting.contour.planning import planned
+from dpexact.accounting.contour.product import Product
+from dpexact.accounting.contour.profile import MAX_WORK, ContourProfile
+from dpexact.accounting.profile import InfiniteLoss
+
+
+def engine(composition, max_work=MAX_WORK, repeat=1):
+    return ContourProfile(composition, InfiniteLoss(), max_work, repeat)
+
+
+def delta(composition, epsilon, digits=15, *, repeat=1, max_work=MAX_WORK):
+    """As narrow as was certified."""
+    return engine(composition, max_work, repeat).solved_delta(epsilon, digits)
+
+
+def epsilon(composition, delta, digits=15, *, repeat=1, max_work=MAX_WORK):
+    """As narrow as was certified."""
+    return engine(composition, max_work, repeat).solved_epsilon(delta, digits)
+
+
+def on_plan(composition, epsilon, plan, repeat=1):
+    """Delta from one evaluation, however wide."""
+    return engine(composition, repeat=repeat).on_line(plan, epsilon)
+
+
+def epsilon_curve(composition, repeats, delta, digits=6, *, max_work=MAX_WORK):
+    return ContourCurve(engine(composition, max_work)).epsilons(repeats, delta, digits)
+
+
+def plan(composition, queries, digits, max_work=MAX_WORK):
+    return planned(Product(composition), queries, digits, max_work)
+
+
+def line(composition, plan):
+    """The line of a plan."""
+    with balls.precision(plan.bits):
+        return Contour(Product(composition), plan)
