@@ -47,12 +47,12 @@ def epsilon_curve(
     results: dict[int, Enclosure] = {}
     solved: list[tuple[int, float]] = []
     distinct = sorted(set(repeats))
-    runs = {repeat: profile.varied(repeat=repeat) for repeat in distinct}
     for group in groups(distinct):
-        logs = {t: runs[t].log_delta(delta) for t in _spread(group)}
-        ends = [(t, profile.product.epsilon(log, t)) for t, log in logs.items()]
+        logs = [(t, profile.varied(repeat=t).log_delta(delta)) for t in _spread(group)]
+        queries = [Query(profile.product.epsilon(log, t), t, log) for t, log in logs]
+        ends = [(query.repeat, query.epsilon) for query in queries]
         # proposes: which repetitions place the shared line; any line is valid
-        probes = [Query(near, t, logs[t]) for t, near in ends if near > 0]
+        probes = [query for query in queries if query.epsilon > 0]
         shared = _shared_line(profile, probes, digits)
         for repeat in group:
             near = _extrapolated(solved, repeat)
@@ -65,7 +65,7 @@ def epsilon_curve(
                     continue
             # proposes: where the search begins
             near = near or _interpolated(ends, repeat)
-            found = runs[repeat].solved_epsilon(delta, digits, near, shared)
+            found = profile.varied(repeat=repeat).solved_epsilon(delta, digits, near, shared)
             results[repeat] = found
             if found.digits < digits:
                 solved = []

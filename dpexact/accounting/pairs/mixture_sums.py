@@ -185,12 +185,14 @@ def real_sum(f: Integrand, rule: Rule) -> arb:
     while blocks:
         first, last = blocks.pop()
         size = last - first + 1
+        # proposes: what is summed and what bounded
         whole = size <= BLOCK or not f.is_convex
         # proposes: what is light; a block is summed or bounded, or there is no answer
         if len(terms) + (size if whole else 1) > MOST_NODES:
             raise TooExpensive(f"more than {MOST_NODES} nodes")
         # proposes: likewise
         if whole:
+            # proposes: likewise
             terms += [f.at(j * spacing) for j in range(first, last + 1)]
             continue
         bound = size * f.chord_bound(first * spacing, last * spacing)

@@ -113,6 +113,7 @@ class Pair(ABC):
     def moments(self, c: float, step: float, count: int, accuracy: float) -> list[acb]:
         """``M(c + i n step)``, ``n = 0 .. count``, to about ``e^-accuracy M(c)``."""
         start, rise = arb(c), arb(step)
+        # proposes: how many; each is enclosed
         return [self.at(acb(start, n * rise)) for n in range(count + 1)]
 
     def decayed(self, c: float, u: float, accuracy: float) -> arb:

@@ -192,8 +192,8 @@ def test_the_tail_counts_from_the_last_node(count):
 @pytest.mark.parametrize("order", ["3/4", "-1/4", "-5/2"])
 def test_the_sum_of_all_aliases(order):
     """Of a geometric series, term by term, and nothing more."""
-    c, period, epsilon = mpf("0.5"), mpf(3), mpf("0.7")
     with mp.workdps(40), balls.precision(128):
+        c, period, epsilon = mpf("0.5"), mpf(3), mpf("0.7")
         arguments = (balls.ball(real(x)) for x in (order, "1/2", "3", "7/10"))
         bound = upper(alias(arb(2), *arguments))
         p = mpf(Fraction(order).numerator) / Fraction(order).denominator
