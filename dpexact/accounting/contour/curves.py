@@ -48,7 +48,7 @@ def epsilon_curve(
     solved: list[tuple[int, float]] = []
     distinct = sorted(set(repeats))
     for group in groups(distinct):
-        logs = [(t, profile.varied(repeat=t).log_delta(delta)) for t in _spread(group)]
+        logs = [(n, profile.varied(repeat=n).log_delta(delta)) for n in _spread(group)]
         queries = [Query(profile.product.epsilon(log, t), t, log) for t, log in logs]
         ends = [(query.repeat, query.epsilon) for query in queries]
         # proposes: which repetitions place the shared line; any line is valid
