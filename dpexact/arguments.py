@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
+from fractions import Fraction
 from typing import Final, Literal, TypeAlias, get_args
 
 from dpexact import balls, reals
@@ -36,7 +37,7 @@ MAX_DIGITS: Final = 10_000
 #: Largest number of repetitions of one mechanism.
 MAX_COUNT: Final = 10**18
 
-_RELATIONS: Final[dict[str, Callable[[int, int], bool]]] = {
+_RELATIONS: Final[dict[str, Callable[[Fraction | int, int], bool]]] = {
     ">": operator.gt,
     ">=": operator.ge,
     "<": operator.lt,
@@ -53,18 +54,14 @@ def real_in(value: RealLike, name: str, *conditions: str) -> Real:
     x = reals.real(value, name)
     for condition in conditions:
         relation, limit = condition.split()
-        order = _compare(x, int(limit), name)
-        if not _RELATIONS[relation](order, 0):
+        if x.fraction is None:
+            met = _RELATIONS[relation](balls.compare(x, reals.rational(int(limit)), name), 0)
+        else:  # their difference may be too long a number where neither is
+            met = _RELATIONS[relation](x.fraction, int(limit))
+        if not met:
             accepted = " and ".join(conditions)
             raise InvalidInput(f"{name}: {shorten(str(x))} is not accepted; must be {accepted}")
     return x
-
-
-def _compare(x: Real, limit: int, name: str) -> int:
-    """The sign of ``x - limit``, which may itself be too long a number where ``x`` is not."""
-    if x.fraction is None:
-        return balls.compare(x, reals.rational(limit), name)
-    return (x.fraction > limit) - (x.fraction < limit)
 
 
 def integer_in(value: RealLike, name: str, lowest: int, highest: int = MAX_COUNT) -> int:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 import numbers
+import operator
 import sys
 from dataclasses import dataclass, field
 from decimal import Decimal
@@ -31,7 +32,6 @@ ACCEPTED: Final = (
 )
 
 _ZERO: Final = Fraction(0)
-_ONE: Final = Fraction(1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,34 +64,69 @@ class Real:
     # --- arithmetic: operands are reals, integers and fractions, never floats ---------------------
 
     def __add__(self, other: Real | Fraction | int) -> Real:
-        return add(self, _operand(other))
+        other = _operand(other)
+        a, b = self.fraction, other.fraction
+        if a is not None and b is not None:
+            return rational(a + b)
+        if a == 0:
+            return other
+        return self if b == 0 else Real("+", (self, other))
 
     def __radd__(self, other: Fraction | int) -> Real:
-        return add(_operand(other), self)
+        return _operand(other) + self
 
     def __sub__(self, other: Real | Fraction | int) -> Real:
-        return add(self, negate(_operand(other)))
+        return self + -_operand(other)
 
     def __rsub__(self, other: Fraction | int) -> Real:
-        return add(_operand(other), negate(self))
+        return _operand(other) + -self
 
     def __mul__(self, other: Real | Fraction | int) -> Real:
-        return multiply(self, _operand(other))
+        other = _operand(other)
+        a, b = self.fraction, other.fraction
+        if a is not None and b is not None:
+            return rational(a * b)
+        if a == 0 or b == 0:
+            return rational(0)
+        if a == 1:
+            return other
+        return self if b == 1 else Real("*", (self, other))
 
     def __rmul__(self, other: Fraction | int) -> Real:
-        return multiply(_operand(other), self)
-
-    def __truediv__(self, other: Real | Fraction | int) -> Real:
-        return divide(self, _operand(other))
-
-    def __rtruediv__(self, other: Fraction | int) -> Real:
-        return divide(_operand(other), self)
-
-    def __pow__(self, exponent: int) -> Real:
-        return power(self, rational(exponent))
+        return _operand(other) * self
 
     def __neg__(self) -> Real:
-        return negate(self)
+        return rational(-1) * self
+
+    def __truediv__(self, other: Real | Fraction | int) -> Real:
+        """Refuses a divisor that is visibly 0 (a hidden zero is refused when enclosed)."""
+        other = _operand(other)
+        a, b = self.fraction, other.fraction
+        if b == 0:
+            raise InvalidInput(f"division by zero in {shorten(f'{self}/0')!r}")
+        if a is not None and b is not None:
+            return rational(a / b)
+        return self if b == 1 else Real("/", (self, other))
+
+    def __rtruediv__(self, other: Fraction | int) -> Real:
+        return _operand(other) / self
+
+    def __pow__(self, exponent: Real | Fraction | int) -> Real:
+        """``self ^ exponent`` for an integer ``exponent``."""
+        exponent = _operand(exponent)
+        n, a = exponent.fraction, self.fraction
+        if n is None or n.denominator != 1:
+            raise InvalidInput(f"exponent {shorten(str(exponent))} of a number must be an integer")
+        k = n.numerator
+        if abs(k) > MAX_BITS:
+            raise InvalidInput(f"exponent {shorten(str(exponent))} is too large")
+        if a is None:
+            return self if k == 1 else rational(1) if k == 0 else Real("^", (self, rational(k)))
+        if a == 0 and k < 0:
+            raise InvalidInput(f"division by zero in '0^{k}'")
+        if abs(a) != 1 and a != 0 and (_bits(a) - 2) * abs(k) > MAX_BITS:
+            raise InvalidInput(f"number too large: {shorten(str(self))}^{k}")
+        return rational(a**k)
 
     def __str__(self) -> str:
         return _print(self, 0)
@@ -129,61 +164,6 @@ def _operand(value: Real | Fraction | int) -> Real:
 
 PI: Final = Real("pi")
 E: Final = Real("e")
-
-
-def add(a: Real, b: Real) -> Real:
-    """``a + b``."""
-    if a.fraction is not None and b.fraction is not None:
-        return rational(a.fraction + b.fraction)
-    if a.fraction == 0:
-        return b
-    if b.fraction == 0:
-        return a
-    return Real("+", (a, b))
-
-
-def multiply(a: Real, b: Real) -> Real:
-    """``a * b``."""
-    if a.fraction is not None and b.fraction is not None:
-        return rational(a.fraction * b.fraction)
-    if a.fraction == 0 or b.fraction == 0:
-        return rational(0)
-    if a.fraction == 1:
-        return b
-    if b.fraction == 1:
-        return a
-    return Real("*", (a, b))
-
-
-def negate(a: Real) -> Real:
-    """``-a``."""
-    return multiply(rational(-1), a)
-
-
-def divide(a: Real, b: Real) -> Real:
-    """``a / b``; refuses a ``b`` that is visibly 0 (a hidden zero is refused when enclosed)."""
-    if b.fraction == 0:
-        raise InvalidInput(f"division by zero in {shorten(f'{a}/0')!r}")
-    if a.fraction is not None and b.fraction is not None:
-        return rational(a.fraction / b.fraction)
-    return a if b.fraction == 1 else Real("/", (a, b))
-
-
-def power(a: Real, exponent: Real) -> Real:
-    """``a ^ exponent`` for an integer ``exponent``."""
-    n = exponent.fraction
-    if n is None or n.denominator != 1:
-        raise InvalidInput(f"exponent {shorten(str(exponent))} of a number must be an integer")
-    k = n.numerator
-    if abs(k) > MAX_BITS:
-        raise InvalidInput(f"exponent {shorten(str(exponent))} is too large")
-    if a.fraction is None:
-        return a if k == 1 else rational(1) if k == 0 else Real("^", (a, rational(k)))
-    if a.fraction == 0 and k < 0:
-        raise InvalidInput(f"division by zero in '0^{k}'")
-    if abs(a.fraction) != 1 and a.fraction != 0 and (_bits(a.fraction) - 2) * abs(k) > MAX_BITS:
-        raise InvalidInput(f"number too large: {shorten(str(a))}^{k}")
-    return rational(a.fraction**k)
 
 
 def logarithm(a: Real) -> Real:
@@ -261,17 +241,16 @@ def real(value: RealLike, name: str = "number") -> Real:
     >>> str(real("log(3/2) * 3"))
     'log(1.5)*3'
     """
+    if isinstance(value, Real):
+        return value
     try:
-        return _convert(value)
+        return parse_real(value) if isinstance(value, str) else _convert(value)
     except InvalidInput as error:
         raise InvalidInput(f"{name}: {error}") from None
 
 
 def _convert(value: RealLike) -> Real:
-    if isinstance(value, Real):
-        return value
-    if isinstance(value, str):
-        return parse_real(value)
+    """Of what is neither a real nor text."""
     if isinstance(value, bool) or type(value).__name__ in ("bool_", "bool"):
         raise InvalidInput(f"a truth value ({value}) is not a number; accepted: {ACCEPTED}")
     if isinstance(value, numbers.Integral):
@@ -340,7 +319,7 @@ def _from_sympy(value: object, depth: int = 0) -> Real | None:
     if parts and all(part is not None for part in parts):
         operands = [part for part in parts if part is not None]
         if isinstance(value, sympy.Add | sympy.Mul):
-            combine = add if isinstance(value, sympy.Add) else multiply
+            combine = operator.add if isinstance(value, sympy.Add) else operator.mul
             total = operands[0]
             for operand in operands[1:]:
                 total = combine(total, operand)
@@ -352,8 +331,8 @@ def _from_sympy(value: object, depth: int = 0) -> Real | None:
         if isinstance(value, sympy.Pow):
             base, exponent = operands
             if exponent.fraction is not None and exponent.fraction.denominator == 2:
-                return power(square_root(base), rational(exponent.fraction.numerator))
-            return exponential(exponent) if base == E else power(base, exponent)
+                return square_root(base) ** exponent.fraction.numerator
+            return exponential(exponent) if base == E else base**exponent
     raise InvalidInput(
         f"the sympy expression {shorten(str(value))!r} is not a real number in log, exp, sqrt"
     )
@@ -383,22 +362,20 @@ def read_real(tokens: Tokens) -> Real:
     """Read ``sum := product (('+'|'-') product)*`` from ``tokens``."""
     tokens.descend()
     value = _read_product(tokens)
-    while operator := tokens.accept("+", "-"):
+    while sign := tokens.accept("+", "-"):
         right = _read_product(tokens)
-        value = _located(
-            tokens, operator, add, value, right if operator.text == "+" else negate(right)
-        )
+        build = operator.add if sign.text == "+" else operator.sub
+        value = _located(tokens, sign, build, value, right)
     tokens.ascend()
     return value
 
 
 def _read_product(tokens: Tokens) -> Real:
     value = _read_signed(tokens)
-    while operator := tokens.accept("*", "/"):
+    while sign := tokens.accept("*", "/"):
         right = _read_signed(tokens)
-        value = _located(
-            tokens, operator, multiply if operator.text == "*" else divide, value, right
-        )
+        build = operator.mul if sign.text == "*" else operator.truediv
+        value = _located(tokens, sign, build, value, right)
     return value
 
 
@@ -407,13 +384,13 @@ def _read_signed(tokens: Tokens) -> Real:
         tokens.descend()
         value = _read_signed(tokens)
         tokens.ascend()
-        return value if sign.text == "+" else negate(value)
+        return value if sign.text == "+" else -value
     base = read_atom(tokens)
-    if operator := tokens.accept("^", "**"):
+    if sign := tokens.accept("^", "**"):
         tokens.descend()
         exponent = _read_signed(tokens)
         tokens.ascend()
-        return _located(tokens, operator, power, base, exponent)
+        return _located(tokens, sign, operator.pow, base, exponent)
     return base
 
 

@@ -13,7 +13,7 @@ In a template one argument that is a number, or one ``integer``, is ``?``: a hol
 
 from __future__ import annotations
 
-from dataclasses import MISSING, Field, fields
+from dataclasses import MISSING, fields
 from typing import Any, Final
 
 from dpexact.errors import InvalidInput
@@ -121,24 +121,22 @@ def _read_product(tokens: Tokens) -> Mechanism:
 
 def _read_power(tokens: Tokens) -> Mechanism:
     mechanism = _read_primary(tokens)
-    if tokens.accept("^", "**"):
-        mechanism = _read_times(tokens, mechanism)
-        if tokens.next.text in ("^", "**"):
-            raise tokens.error("a power of a power needs brackets: (a^2)^3")
-    return mechanism
-
-
-def _read_times(tokens: Tokens, mechanism: Mechanism) -> Mechanism:
+    if not tokens.accept("^", "**"):
+        return mechanism
     token = tokens.next
     if tokens.accept("?"):
-        return Hole(Repetition, TIMES, (("mechanism", mechanism),))
-    if token.text != "(" and token.kind != "number":
+        mechanism = Hole(Repetition, TIMES, (("mechanism", mechanism),))
+    elif token.text == "(" or token.kind == "number":
+        times = read_atom(tokens)
+        try:
+            mechanism = repeat(mechanism, times)
+        except InvalidInput as error:
+            raise tokens.error(str(error), token) from None
+    else:
         raise tokens.error("expected a positive integer number of repetitions")
-    times = read_atom(tokens)
-    try:
-        return repeat(mechanism, times)
-    except InvalidInput as error:
-        raise tokens.error(str(error), token) from None
+    if tokens.next.text in ("^", "**"):
+        raise tokens.error("a power of a power needs brackets: (a^2)^3")
+    return mechanism
 
 
 def _read_primary(tokens: Tokens) -> Mechanism:
@@ -205,7 +203,10 @@ def _read_arguments(tokens: Tokens, kind: type[Mechanism], opened: Token) -> dic
             name = names[len(values)]
         if name in values:
             raise tokens.error(f"{name} is given twice", token)
-        values[name] = _read_value(tokens, parameters[name])
+        if name == "mechanism":
+            values[name] = _read_product(tokens)
+        else:
+            values[name] = _UNKNOWN if tokens.accept("?") else read_real(tokens)
         if not tokens.accept(","):
             break
     tokens.expect(")", opened)
@@ -213,12 +214,6 @@ def _read_arguments(tokens: Tokens, kind: type[Mechanism], opened: Token) -> dic
         if name not in values and parameter.default is MISSING:
             raise tokens.error(f"{name} is missing: {_signature(kind)}", opened)
     return values
-
-
-def _read_value(tokens: Tokens, parameter: Field[Any]) -> object:
-    if parameter.name == "mechanism":
-        return _read_product(tokens)
-    return _UNKNOWN if tokens.accept("?") else read_real(tokens)
 
 
 def _signature(kind: type[Mechanism]) -> str:

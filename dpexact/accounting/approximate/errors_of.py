@@ -29,7 +29,7 @@ from dpexact.errors import InvalidInput, UnsupportedMechanism
 from dpexact.mechanisms import GDP, ApproxDP, FixedSize, Mechanism, Poisson, PureDP
 from dpexact.mechanisms.base import compose
 from dpexact.mechanisms.grammar import mechanism_in
-from dpexact.reals import Real, RealLike, divide, rational
+from dpexact.reals import Real, RealLike, rational
 from dpexact.ternary import Ternary
 
 #: How often the digits of both values are doubled for the sake of their difference, while both
@@ -238,10 +238,10 @@ def _sampled_gaussian(mechanism: Mechanism) -> tuple[Real, Real, int]:
         ((step, count),) = steps.items()
         match step:
             case Poisson(inner, q):
-                return divide(rational(1), gaussian_mu(inner)), q, count
+                return 1 / gaussian_mu(inner), q, count
             case FixedSize(inner, m, n):
-                rate = divide(rational(m), rational(n))
-                return divide(rational(1), gaussian_mu(inner)), rate, count
+                rate = rational(m) / n
+                return 1 / gaussian_mu(inner), rate, count
     raise UnsupportedMechanism("this central limit is for equal steps of sampled Gaussian noise")
 
 
