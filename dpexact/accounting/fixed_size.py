@@ -16,8 +16,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from dpexact.accounting.combined import Between
-from dpexact.accounting.profile import Profile
+from dpexact.accounting.profile import Between, Profile
 
 if TYPE_CHECKING:
     from dpexact.accounting.lattice.profile import LatticeProfile

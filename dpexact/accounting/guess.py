@@ -8,9 +8,8 @@ from fractions import Fraction
 import numpy as np
 
 from dpexact import balls
-from dpexact.accounting.combined import Fallback, WorseDirection
 from dpexact.accounting.contour.profile import ContourProfile
-from dpexact.accounting.profile import Profile
+from dpexact.accounting.profile import Fallback, Profile, WorseDirection
 from dpexact.accounting.routes import profile
 from dpexact.arguments import Direction
 from dpexact.mechanisms import Mechanism

@@ -14,13 +14,12 @@ from __future__ import annotations
 from typing import Final
 
 from dpexact import reals
-from dpexact.accounting.combined import Between, FirstToReach
 from dpexact.accounting.contour.profile import ContourProfile
 from dpexact.accounting.laplace import LaplaceParts, LaplaceProduct
 from dpexact.accounting.laplace_split import LaplaceSplit
 from dpexact.accounting.optimal import OptimalComposition
 from dpexact.accounting.pairs.response import Response
-from dpexact.accounting.profile import InfiniteLoss, Profile
+from dpexact.accounting.profile import Between, FirstToReach, InfiniteLoss, Profile
 from dpexact.enclosure import Enclosure
 from dpexact.reals import Real
 from dpexact.ternary import Order

@@ -20,14 +20,21 @@ from dpexact.accounting.classic.guarantees import sampling_of
 from dpexact.accounting.classic.zcdp import is_only_bounded
 from dpexact.accounting.classic.zcdp_profile import ZCDPProfile
 from dpexact.accounting.closed_form import GaussianMixedWithResponse, gaussian_divergence
-from dpexact.accounting.combined import Fallback, FirstToReach, WorseCurve, WorseDirection
 from dpexact.accounting.composition import Composition
 from dpexact.accounting.fixed_size import WORK, fixed_size_bounds
 from dpexact.accounting.optimal import OptimalComposition
 from dpexact.accounting.pairs.finite import Finite, sampled, symmetrised
 from dpexact.accounting.pairs.gaussian import Gaussian
 from dpexact.accounting.pairs.pair import Pair
-from dpexact.accounting.profile import NoLoss, Profile, Repeatable
+from dpexact.accounting.profile import (
+    Fallback,
+    FirstToReach,
+    NoLoss,
+    Profile,
+    Repeatable,
+    WorseCurve,
+    WorseDirection,
+)
 from dpexact.arguments import Direction, Method
 from dpexact.errors import UnsupportedMechanism
 from dpexact.mechanisms import FixedSize, Mechanism, Poisson

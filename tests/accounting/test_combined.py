@@ -5,14 +5,16 @@ from fractions import Fraction
 
 import pytest
 
-from dpexact.accounting.combined import (
+from dpexact.accounting.profile import (
     Between,
     Fallback,
     FirstToReach,
+    InfiniteLoss,
+    Profile,
+    Repeatable,
     WorseCurve,
     WorseDirection,
 )
-from dpexact.accounting.profile import InfiniteLoss, Profile, Repeatable
 from dpexact.enclosure import Enclosure
 from dpexact.errors import Contradiction, UnsupportedMechanism
 from dpexact.reals import real

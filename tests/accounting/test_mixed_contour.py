@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dpexact import balls, delta, epsilon, parse
-from dpexact.accounting.combined import Fallback
 from dpexact.accounting.composition import Composition
 from dpexact.accounting.contour.profile import ContourProfile
 from dpexact.accounting.mixed import MixedProfile
+from dpexact.accounting.profile import Fallback
 from dpexact.accounting.routes import profile
 from dpexact.balls import ball
 from dpexact.enclosure import Enclosure

@@ -26,11 +26,6 @@ class Query(NamedTuple):
     repeat: int
     log_delta: float | None = None
 
-    def saddle(self, product: Product) -> tuple[float, float]:
-        """``(c, log delta)`` of the saddle point, with what is known of delta instead if it is."""
-        c, log_delta = product.saddle(self.epsilon, self.repeat)
-        return c, log_delta if self.log_delta is None else self.log_delta
-
 
 @dataclass(frozen=True)
 class Plan:
@@ -67,7 +62,10 @@ def planned(product: Product, queries: Sequence[Query], digits: float, most: int
     """
     try:
         needed = digits * _LN10 + 2
-        saddles = [query.saddle(product) for query in queries]
+        saddles = []
+        for epsilon, repeat, known in queries:
+            c, log_delta = product.saddle(epsilon, repeat)
+            saddles.append((c, log_delta if known is None else known))
         period, low, high = _period(product, queries, [log for _, log in saddles], needed)
         middle = math.exp(sum(math.log(c) for c, _ in saddles) / len(saddles))
         abscissa = _rounded(max(low, min(high, middle)))

@@ -35,8 +35,8 @@ _ZERO, _ONE = Fraction(0), Fraction(1)
 _NO_ANSWER = Enclosure(_ZERO, math.inf, "contour")
 
 
-class NoLine(ValueError):
-    """No line can show it: nothing decays, or delta is not above the mass of infinite loss."""
+class InfiniteEpsilon(ValueError):
+    """Delta is not above the mass of infinite loss: no epsilon satisfies it."""
 
 
 class ContourProfile(Profile):
@@ -100,15 +100,14 @@ class ContourProfile(Profile):
         Raises:
             ArithmeticError, ValueError: floats do not reach to begin.
         """
-        self._require_decay()
         with precision(COARSE_BITS + 4 * digits):
             if self.product.never_exceeds(ball(epsilon), self.repeat):
                 lost = 1 - self.product.mass(self.repeat)
-                return _enclosed(lost, "no larger finite loss").within(_ZERO, _ONE)
+                return balls.to_enclosure(lost, "no larger finite loss").within(_ZERO, _ONE)
         query, margin, spent = Query(approximate(epsilon), self.repeat), 0.0, 0
         best = Enclosure(_ZERO, _ONE, self.method)
         # proposes: whether a second lower bound is worth its price; both are proved
-        if query.saddle(self.product)[1] > _NEARLY_ONE:
+        if self.product.saddle(query.epsilon, self.repeat)[1] > _NEARLY_ONE:
             best = self._bhattacharyya(epsilon, digits)
         reason = "the bounds did not shrink as expected"
         try:
@@ -127,7 +126,7 @@ class ContourProfile(Profile):
                     margin += margin + digits + 1
             else:
                 best = best.meet(self._chernoff_delta(epsilon))
-        except TooExpensive as cause:
+        except ArithmeticError as cause:
             reason = str(cause)
             best = self._affordable(epsilon, digits, best)
         return best if best.digits >= digits else best.short(reason)
@@ -136,7 +135,7 @@ class ContourProfile(Profile):
         """Delta from one line, however wide."""
         with precision(plan.bits):
             (terms,) = Contour(self.product, plan).terms([ball(epsilon)], self.repeat)
-            return _enclosed(terms.enclosure(), self.method).within(_ZERO, _ONE)
+            return balls.to_enclosure(terms.enclosure(), self.method).within(_ZERO, _ONE)
 
     def _affordable(self, epsilon: Real, digits: int, best: Enclosure) -> Enclosure:
         """What the allowed work gives when the digits asked for are out of reach."""
@@ -145,7 +144,7 @@ class ContourProfile(Profile):
             best = best.meet(self._chernoff_delta(epsilon))
             plan = affordable(self.product, query, digits, self.max_work)
             best = best.meet(self.on_line(plan, epsilon))
-        except TooExpensive:
+        except ArithmeticError:
             pass
         return best
 
@@ -161,7 +160,6 @@ class ContourProfile(Profile):
         Raises:
             ArithmeticError, ValueError: floats do not reach to begin.
         """
-        self._require_decay()
         log_delta = self.log_delta(delta)
         if near is None:
             near = self.product.epsilon(log_delta, self.repeat)
@@ -191,7 +189,7 @@ class ContourProfile(Profile):
                     with precision(plan.bits):
                         contour = Contour(self.product, plan)
                 best = self._bracket(contour, delta, near, 10.0**-goal)
-            except TooExpensive as cause:
+            except ArithmeticError as cause:
                 reason = str(cause)
                 goal, margin = max(1.0, goal / 2), 0.0
                 continue
@@ -209,7 +207,7 @@ class ContourProfile(Profile):
             above = ball(delta) - (1 - self.product.mass(self.repeat))
             # proposes: whether a contour is tried; without one the trivial bounds are left
             if not above > 0:
-                raise NoLine("delta must exceed the mass at infinity")
+                raise InfiniteEpsilon("delta must exceed the mass at infinity")
             return float(above.mid().log().mid())
 
     def _searched(self, delta: Real, high: float) -> float:
@@ -256,10 +254,6 @@ class ContourProfile(Profile):
 
     # --- bounds without a line --------------------------------------------------------------------
 
-    def _require_decay(self) -> None:
-        if not any(pair.decays for pair, _ in self.product.factors):
-            raise NoLine("atoms alone do not decay along vertical lines: use a closed form")
-
     @property
     def total_variation(self) -> Enclosure:
         """Zero below, and above ``1 - prod overlap_i``, a bound on delta at every epsilon >= 0."""
@@ -277,14 +271,14 @@ class ContourProfile(Profile):
             moment = self.product.moment(b, _COARSE_ACCURACY, self.repeat)
             lost = 1 - self.product.mass(self.repeat)
             bound = lost + chernoff_constant(arb(b)) * moment * (-arb(b) * ball(epsilon)).exp()
-            found = _enclosed(bound, "")
+            found = balls.to_enclosure(bound)
         return Enclosure(_ZERO, min(found.upper, _ONE), "Chernoff bound")
 
     def _bhattacharyya(self, epsilon: Real, digits: int) -> Enclosure:
         """One above, and below ``1 - e^{eps/2} M(-1/2)``, from ``min(1, y) <= sqrt(y)``."""
         with precision(COARSE_BITS + 4 * digits):
             moment = self.product.moment(-0.5, _COARSE_ACCURACY, self.repeat)
-            bound = _enclosed(1 - (ball(epsilon) / 2).exp() * moment, "")
+            bound = balls.to_enclosure(1 - (ball(epsilon) / 2).exp() * moment)
         return Enclosure(max(bound.lower, _ZERO), _ONE, "Bhattacharyya bound")
 
     def _chernoff_epsilon(self, delta: Real) -> Enclosure:
@@ -299,10 +293,11 @@ class ContourProfile(Profile):
                     log = chernoff_constant(arb(b)).log() - excess.log()
                     for pair, n in self.product.factors:
                         log += n * self.repeat * pair.moment(b, _COARSE_ACCURACY).log()
-                    upper = _enclosed(log / arb(b), "").upper
-            except TooExpensive:
+                    upper = balls.to_enclosure(log / arb(b)).upper
+            except ArithmeticError:
                 continue
-            return Enclosure(_ZERO, max(upper, _ZERO), "Rényi bound")
+            if upper < math.inf:
+                return Enclosure(_ZERO, max(upper, _ZERO), "Rényi bound")
         return _NO_ANSWER
 
 
@@ -318,8 +313,7 @@ def bracketed(
     above, below = (terms.enclosure() for terms in contour.terms([left, right], repeat))
     if not (above > target and below < target):
         return None
-    method = ContourProfile.method
-    bracket = Enclosure(_enclosed(left, method).lower, _enclosed(right, method).upper, method)
+    bracket = balls.to_enclosure(left.union(right), ContourProfile.method)
     share = (above - target) / (above - below)
     return bracket, float((left + share.mid() * (right - left)).mid())
 
@@ -331,13 +325,6 @@ def digits_of_delta(product: Product, query: Query, digits: float) -> float:
     """
     c, _ = product.saddle(query.epsilon, query.repeat)
     return max(1.0, digits + 1 - math.log10(c * query.epsilon))
-
-
-def _enclosed(value: arb, method: str) -> Enclosure:
-    """The exact ends of a ball, of which none may have overflowed."""
-    if not balls.in_range(value):
-        raise TooExpensive("an enclosure overflowed")
-    return balls.to_enclosure(value, method)
 
 
 def _log(value: Fraction) -> float:

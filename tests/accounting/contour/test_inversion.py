@@ -14,6 +14,7 @@ from dpexact import balls
 from dpexact.accounting.closed_form import GaussianMixedWithResponse
 from dpexact.accounting.contour.planning import Plan
 from dpexact.accounting.contour.product import Product
+from dpexact.accounting.optimal import OptimalComposition
 from dpexact.accounting.pairs.gaussian import Gaussian
 from dpexact.accounting.pairs.mixture import add, remove
 from dpexact.accounting.pairs.response import Response
@@ -113,5 +114,7 @@ def test_bounded_losses_are_recognised():
 
 
 def test_atoms_alone_have_no_contour():
-    with pytest.raises(ValueError, match="closed form"):
-        contours.delta(((Response(real(1)), 5),), real("1/2"))
+    composition = ((Response(real(1)), 5),)
+    found = contours.delta(composition, real("1/2"))
+    assert found.overlaps(OptimalComposition(real(1), 5, InfiniteLoss()).delta(real("1/2"), 9))
+    assert "decay too slowly" in found.reason
