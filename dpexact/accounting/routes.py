@@ -92,7 +92,8 @@ def _one_way(composition: Composition, direction: Direction, method: Method = "a
     if method == "lattice":
         return lattice()
     try:
-        found = _first(ROUTES if method == "auto" else FORCED, composition, direction)
+        routes = SAMPLED_ROUTES if composition.samples else ROUTES
+        found = _first(routes if method == "auto" else FORCED, composition, direction)
     except UnsupportedMechanism:
         if method == "contour":
             raise
@@ -124,7 +125,7 @@ def _first(routes: Iterable[Route], composition: Composition, direction: Directi
 
 def _response(c: Composition, direction: Direction) -> Profile | None:
     """Equal responses, with a Gaussian perhaps: sums of binomial probabilities."""
-    if c.samples or c.others or c.laplace or c.apart or len(c.responses) > 1:
+    if c.others or c.laplace or c.apart or len(c.responses) > 1:
         return None
     infinite = c.infinite(add=False)
     eps, count = next(iter(c.responses.items()), (_ZERO, 0))
@@ -152,7 +153,7 @@ def _sampled_once(c: Composition, direction: Direction) -> Profile | None:
 
 def _responses(c: Composition, direction: Direction) -> Profile | None:
     """Different responses: counts on a lattice, meeting in the middle, or a grid of losses."""
-    if c.samples or c.others or not c.is_finite:
+    if c.others or not c.is_finite:
         return None
     from dpexact.accounting.heterogeneous import different_responses
 
@@ -161,7 +162,7 @@ def _responses(c: Composition, direction: Direction) -> Profile | None:
 
 def _laplace(c: Composition, direction: Direction) -> Profile | None:
     """Laplace noise alone: finite sums if few, else contours and splits."""
-    if c.samples or c.others or c.responses or c.noises or c.apart:
+    if c.others or c.responses or c.noises or c.apart:
         return None
     from dpexact.accounting.laplace import LaplaceParts
     from dpexact.accounting.laplace_routes import laplace_profile
@@ -171,7 +172,7 @@ def _laplace(c: Composition, direction: Direction) -> Profile | None:
 
 def _single(c: Composition, direction: Direction) -> Profile | None:
     """One pair: its own tails."""
-    if not c.apart or [count for _, count in c.pairs()] != [1] or c.samples:
+    if not c.apart or [count for _, count in c.pairs()] != [1]:
         return None
     from dpexact.accounting.closed_form import SinglePair
 
@@ -180,7 +181,7 @@ def _single(c: Composition, direction: Direction) -> Profile | None:
 
 def _lattice_law(c: Composition, direction: Direction) -> Profile | None:
     """Losses on one lattice, perhaps with Gaussian or with Laplace noise: the exact law."""
-    if c.samples or c.apart or (c.noises and c.laplace):
+    if c.apart or (c.noises and c.laplace):
         return None
     from dpexact.accounting.contour.profile import ContourProfile
     from dpexact.accounting.laplace import LaplaceParts, laplace_divergence
@@ -241,10 +242,10 @@ def _few_outcomes(c: Composition, direction: Direction) -> Profile | None:
     return FewAtoms([*laws, *c.finite_laws()], c.infinite(add=True))
 
 
+#: Where every record takes part in all of it.
 ROUTES: Final[tuple[Route, ...]] = (
     _response,
     _revealed,
-    _sampled_once,
     _responses,
     _laplace,
     _single,
@@ -252,6 +253,8 @@ ROUTES: Final[tuple[Route, ...]] = (
     _contour,
     _few_outcomes,
 )
+#: Where some of it runs on samples.
+SAMPLED_ROUTES: Final[tuple[Route, ...]] = (_revealed, _sampled_once, _contour, _few_outcomes)
 
 
 def _forced_contour(c: Composition, direction: Direction) -> Profile | None:
