@@ -46,7 +46,7 @@ MAX_TERMS: Final = 200_000
 ATTEMPTS: Final = 6
 MAX_BITS: Final = 50_000
 #: Microseconds per term, term and node: they choose the fastest method, nothing else.
-COSTS: Final[dict[Method, float]] = {"binomial": 1.0, "series": 12.0, "trapezoid": 2.2}
+COSTS: Final[dict[Method, float]] = {"binomial": 1.0, "series": 8.0, "trapezoid": 2.0}
 #: Most microseconds, estimated in the same way, that one evaluation may take.
 MAX_COST: Final = 30e6
 
