@@ -60,9 +60,8 @@ class TumultCore:
             else:
                 noise = AddGeometricNoise(alpha=scale)
             listed += [noise] * times
-        distance = Fraction(query["steps"][0][0]["sensitivity"])
-        if distance.denominator == 1:
-            distance = int(distance)
+        exact = Fraction(query["steps"][0][0]["sensitivity"])
+        distance = int(exact) if exact.denominator == 1 else exact
         value = Composition(listed).privacy_function(distance).to_float(round_up=True)
         return [{"kind": "upper", "value": value}]
 
