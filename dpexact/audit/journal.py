@@ -26,7 +26,7 @@ from dpexact.errors import InvalidInput
 from dpexact.visible import visible
 
 #: What the first line of a journal calls itself.
-FORMAT: Final = "dpexact journal 1"
+FORMAT: Final = "dpexact journal 2"
 #: What reading a line raises that this module did not write.
 _NOT_A_RECORD: Final = (
     ArithmeticError,
@@ -40,10 +40,11 @@ _NOT_A_RECORD: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What an accountant said to one question: its claims, or how it failed."""
+    """What an accountant said to one question: its claims, or how it failed; the time."""
 
     claims: tuple[Claim, ...] = ()
     failure: Failure | None = None
+    seconds: float = 0.0
 
 
 class Journal:
@@ -117,6 +118,7 @@ class Journal:
                 "question": question,
                 "claims": [claim_to_json(claim) for claim in answer.claims],
                 "failure": None if failure is None else asdict(failure),
+                "seconds": answer.seconds,
             }
         )
 
@@ -158,7 +160,11 @@ class Journal:
             self._append({"format": FORMAT, **settings})
 
     def _check_header(self, record: object, settings: dict[str, Any]) -> None:
-        if not isinstance(record, dict) or record.get("format") != FORMAT:
+        if not isinstance(record, dict):
+            raise self._refused("it is not a journal of an audit")
+        if (form := record.get("format")) != FORMAT:
+            if str(form).startswith(FORMAT.rstrip("0123456789")):
+                raise self._refused(f"it has the form {form!r}, not {FORMAT!r}; use another file")
             raise self._refused("it is not a journal of an audit")
         for name, value in settings.items():
             if record.get(name) != value:
@@ -243,7 +249,8 @@ def finding_of_json(record: dict[str, Any]) -> Finding:
 def _answer_of_json(record: dict[str, Any]) -> Answer:
     failure = record["failure"]
     claims = tuple(map(claim_of_json, record["claims"]))
-    return Answer(claims, None if failure is None else Failure(**failure))
+    told = None if failure is None else Failure(**failure)
+    return Answer(claims, told, float(record["seconds"]))
 
 
 def _key(claim: Claim) -> str:

@@ -154,7 +154,7 @@ class _Table:
             if self._stopped:
                 break
             if not reason:
-                answer = self._answer(question)
+                answer = answered(interview, question, self._journal, lambda: self._stopped)
                 claims += answer.claims
                 failures += [answer.failure] if answer.failure else []
             self._counter.add(done=1)
@@ -172,19 +172,31 @@ class _Table:
         )
         return claims, run
 
-    def _answer(self, question: Question) -> Answer:
-        """The answer, from the journal if it has it."""
-        interview = self._interview
-        software = [interview.versions, interview.platform, interview.python]
-        key = json.dumps([interview.name, *software, question.query], sort_keys=True)
-        known = self._journal.answer(key) if self._journal else None
-        if known is not None:
-            return known
-        try:
-            answer = Answer(tuple(interview.claims(question)))
-        except NoAnswer as error:
-            call = call_of(interview.accountant, question)
-            answer = Answer(failure=Failure(str(question.case), call, str(error), error.refused))
-        if self._journal and not self._stopped:
-            self._journal.write_answer(key, answer)
-        return answer
+
+def answered(
+    interview: Interview,
+    question: Question,
+    journal: Journal | None,
+    stopped: Callable[[], bool] = lambda: False,
+) -> Answer:
+    """The answer to ``question``, from the journal if it has it; one that was ``stopped`` is not
+
+    written there.
+    """
+    software = [interview.versions, interview.platform, interview.python]
+    key = json.dumps([interview.name, *software, question.query], sort_keys=True)
+    known = journal.answer(key) if journal else None
+    if known is not None:
+        return known
+    started = time.perf_counter()
+    claims: tuple[Claim, ...] = ()
+    failure = None
+    try:
+        claims = tuple(interview.claims(question))
+    except NoAnswer as error:
+        call = call_of(interview.accountant, question)
+        failure = Failure(str(question.case), call, str(error), error.refused)
+    answer = Answer(claims, failure, time.perf_counter() - started)
+    if journal and not stopped():
+        journal.write_answer(key, answer)
+    return answer

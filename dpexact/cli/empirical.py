@@ -146,6 +146,8 @@ def scores(file: Path, thresholds: tuple[str, ...], split: int | None, **terms: 
 def guesses(canaries: int, guesses: int, correct: int, **terms: Any) -> int:
     """From one run with many canaries (Steinke, Nasr and Jagielski).
 
+    With --mechanism also by its whole privacy profile (Mahloujifar, Melis and Chaudhuri).
+
     \b
     Examples:
       dpexact empirical guesses --canaries 1000 --guesses 100 --correct 95 --delta 1e-5
@@ -191,5 +193,8 @@ def _report(
         click.echo(f"  by {attack.epsilon.method}, {looked}, {seconds:.3g} s")
         if joined:
             click.echo(f"  of {joined.mechanism} by {joined.upper.method or 'no method'}")
+            if joined.p_value is not None:
+                low = joined.p_value.safe(4)
+                click.echo(f"  so many right guesses have a probability of at most {low} under it")
             click.echo(f"  {joined.verdict}")
     return _CODES[joined.convicted] if joined else 0

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -49,6 +49,12 @@ _OPTIONS = (
         is_flag=True,
         help="Exit with 1 for claims that are wrong by a rounding, or invalid, too.",
     ),
+    click.option(
+        "--verbose",
+        "-v",
+        is_flag=True,
+        help="Print source, contract, note and a command to reproduce under each claim.",
+    ),
     certificate_option,
     digits_option,
 )
@@ -89,21 +95,9 @@ class Judging:
             taken[self._certificate] = "the certificate"
         self._files = ReportFiles(options, taken)
 
-    @contextmanager
-    def journal(self) -> Iterator[Journal | None]:
-        """The open journal, if one is kept; an interrupt then says that it keeps what was found."""
-        from dpexact.audit.journal import Journal
-
-        if self._journal is None:
-            yield None
-            return
-        settings = {"dpexact": dpexact.__version__, "digits": self._options["digits"]}
-        try:
-            with Journal(self._journal, settings) as journal:
-                yield journal
-        except KeyboardInterrupt:
-            kept = f"{self._journal} keeps what was found, the same command goes on"
-            fail(f"interrupted; {kept}", EXIT_INTERRUPTED)
+    def journal(self) -> AbstractContextManager[Journal | None]:
+        """The open journal, if one is kept."""
+        return kept_in(self._journal, self._options["digits"])
 
     def report(
         self, claims: Sequence[Claim], runs: Sequence[AccountantRun], journal: Journal | None
@@ -131,10 +125,26 @@ class Judging:
                 started=self._started,
             )
         self._files.write(report)
-        print_report(report)
+        print_report(report, verbose=self._options["verbose"])
         tell_actions(report)
         if self._certificate is not None:
             certify_audit(self._certificate, report)
         if expected := expectation_sentence(report):
             click.echo(expected)
         return report
+
+
+@contextmanager
+def kept_in(path: Path | None, digits: int) -> Iterator[Journal | None]:
+    """The open journal, if one is kept; an interrupt then says that it keeps what was found."""
+    from dpexact.audit.journal import Journal
+
+    if path is None:
+        yield None
+        return
+    try:
+        with Journal(path, {"dpexact": dpexact.__version__, "digits": digits}) as journal:
+            yield journal
+    except KeyboardInterrupt:
+        kept = f"{path} keeps what was found, the same command goes on"
+        fail(f"interrupted; {kept}", EXIT_INTERRUPTED)

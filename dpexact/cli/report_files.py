@@ -43,17 +43,7 @@ class ReportFiles:
     """
 
     def __init__(self, parameters: Mapping[str, Any], others: Mapping[Path, str]) -> None:
-        from dpexact.files import check_writable
-        from dpexact.visible import visible
-
-        named = {name: parameters[f"{name}_file"] for name in _HELP}
-        self._paths: dict[str, Path] = {name: path for name, path in named.items() if path}
-        taken = {_place(path): f"is {part} of this audit" for path, part in others.items()}
-        for name, path in self._paths.items():
-            check_writable(path)
-            if reason := taken.get(_place(path)):
-                raise InvalidInput(f"--{name}: {visible(str(path))} {reason}; name another file")
-            taken[_place(path)] = f"is the file of --{name} too"
+        self._paths = distinct_files({name: parameters[f"{name}_file"] for name in _HELP}, others)
 
     def write(self, report: Report) -> None:
         """Write every file."""
@@ -61,6 +51,25 @@ class ReportFiles:
 
         for name, path in self._paths.items():
             getattr(reports, f"write_{name}")(report, path)
+
+
+def distinct_files(named: Mapping[str, Path | None], others: Mapping[Path, str]) -> dict[str, Path]:
+    """The files that are given, by the names of their options, each writable and on its own.
+
+    Raises:
+        InvalidInput: a file cannot be written, or is named twice, or is one of ``others``.
+    """
+    from dpexact.files import check_writable
+    from dpexact.visible import visible
+
+    given = {name: path for name, path in named.items() if path}
+    taken = {_place(path): f"is {part} of this audit" for path, part in others.items()}
+    for name, path in given.items():
+        check_writable(path)
+        if reason := taken.get(_place(path)):
+            raise InvalidInput(f"--{name}: {visible(str(path))} {reason}; name another file")
+        taken[_place(path)] = f"is the file of --{name} too"
+    return given
 
 
 def tell_actions(report: Report) -> None:

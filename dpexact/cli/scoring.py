@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from dpexact.cli.judging import kept_in
 from dpexact.cli.options import (
     SECONDS,
     accountant_option,
@@ -16,6 +17,7 @@ from dpexact.cli.options import (
     program,
     workload_option,
 )
+from dpexact.cli.report_files import distinct_files
 
 if TYPE_CHECKING:
     from dpexact.audit.scoreboard import Row
@@ -43,6 +45,14 @@ _FILE = click.Path(path_type=Path)
 )
 @click.option("--html", "html_file", type=_FILE, metavar="FILE", help="Write a page.")
 @click.option("--json", "json_file", type=_FILE, metavar="FILE", help="Write the rows in JSON.")
+@click.option("--markdown", "markdown_file", type=_FILE, metavar="FILE", help="Write tables.")
+@click.option(
+    "--journal",
+    "journal_file",
+    type=_FILE,
+    metavar="FILE",
+    help="Keep answers and findings here as they come; an interrupted scoreboard goes on from it.",
+)
 @click.option(
     "--answer-timeout",
     type=SECONDS,
@@ -70,6 +80,8 @@ def scoreboard(
     history_file: Path | None,
     html_file: Path | None,
     json_file: Path | None,
+    markdown_file: Path | None,
+    journal_file: Path | None,
     answer_timeout: float,
     accountant_timeout: float | None,
     timeout: float,
@@ -90,16 +102,16 @@ def scoreboard(
       dpexact audit scoreboard --python old/bin/python --history old.json --json new.json
     """
     from dpexact.audit.accountants import Limits
-    from dpexact.audit.scoreboard import read_scoreboard, to_html, to_json
+    from dpexact.audit.scoreboard import read_scoreboard, to_html, to_json, to_markdown
     from dpexact.audit.scoreboard import scoreboard as measured
-    from dpexact.files import check_writable, write_atomically
+    from dpexact.files import write_atomically
     from dpexact.progress import progress_bar
 
-    for path in (html_file, json_file):
-        if path is not None:
-            check_writable(path)
+    named = {"html": html_file, "json": json_file, "markdown": markdown_file}
+    taken = {} if journal_file is None else {journal_file: "the journal"}
+    written = distinct_files(named, taken)
     history = read_scoreboard(history_file) if history_file is not None else None
-    with progress_bar("judging") as progress:
+    with kept_in(journal_file, digits) as journal, progress_bar("judging") as progress:
         board = measured(
             accountants,
             workloads,
@@ -110,14 +122,14 @@ def scoreboard(
             digits=digits,
             jobs=jobs or cores(),
             timeout=timeout,
+            journal=journal,
             progress=progress,
         )
     for row in board.rows:
         click.echo(_line(row))
-    if json_file is not None:
-        write_atomically(json_file, to_json(board))
-    if html_file is not None:
-        write_atomically(html_file, to_html(board))
+    texts = {"html": to_html, "json": to_json, "markdown": to_markdown}
+    for name, path in written.items():
+        write_atomically(path, texts[name](board))
     return 0
 
 

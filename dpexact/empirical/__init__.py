@@ -10,6 +10,7 @@ from dpexact.empirical.clopper_pearson import clopper_pearson
 from dpexact.empirical.counts import from_counts
 from dpexact.empirical.lower_bound import LowerBound
 from dpexact.empirical.one_run import from_guesses, one_run_p_value
+from dpexact.empirical.one_run_profile import mechanism_p_value
 from dpexact.empirical.scores import from_scores, read_scores
 
 __all__ = [
@@ -20,6 +21,7 @@ __all__ = [
     "from_counts",
     "from_guesses",
     "from_scores",
+    "mechanism_p_value",
     "one_run_p_value",
     "read_scores",
 ]

@@ -8,7 +8,8 @@ from typing import Any
 
 from dpexact.accounting.queries import epsilon_answer
 from dpexact.arguments import digits_in
-from dpexact.empirical.lower_bound import SHOWN, LowerBound
+from dpexact.empirical.lower_bound import SHOWN, LowerBound, Terms
+from dpexact.empirical.one_run_profile import MOST_CORRECT, mechanism_p_value
 from dpexact.enclosure import Enclosure, format_decimal
 from dpexact.mechanisms import Mechanism, parse
 from dpexact.reals import real
@@ -19,19 +20,26 @@ from dpexact.ternary import Ternary
 class BothSides:
     """An attack's lower bound beside the certified epsilon of the mechanism that is said to run.
 
-    ``convicted`` holds where the lower bound certainly exceeds the upper one: with the confidence
-    of the bound the implementation does not run this mechanism, or the attack's theorem does not
-    apply to how it was run.
+    ``convicted`` holds where the lower bound certainly exceeds the upper one, or where ``p_value``
+    is at most the error of a look: with the confidence of the bound the implementation does not run
+    this mechanism, or the attack's theorem does not apply to how it was run. Both bound the chance
+    of one event, as many right guesses as these, so that asking both costs no look. ``p_value`` is
+    what :func:`mechanism_p_value` bounds; None where the attack is not one run.
     """
 
     attack: LowerBound
     mechanism: Mechanism
     upper: Enclosure
+    p_value: Enclosure | None = None
 
     @property
     def convicted(self) -> Ternary:
-        """Whether the lower bound exceeds the upper bound."""
-        return self.upper.less_than(self.attack.epsilon)
+        """Whether the attack shows more than the mechanism can leak."""
+        attack = self.attack
+        error = Terms(attack.delta, attack.confidence, attack.looks).significance
+        if self.p_value is not None and self.p_value.upper <= error:
+            return Ternary.HOLDS
+        return self.upper.less_than(attack.epsilon)
 
     @property
     def sentence(self) -> str:
@@ -54,6 +62,7 @@ class BothSides:
             "mechanism": str(self.mechanism),
             "at_most": self.upper.to_json(digits),
             "at_most_method": self.upper.method,
+            "p_value": None if self.p_value is None else self.p_value.safe(SHOWN),
             "convicted": {Ternary.HOLDS: True, Ternary.FAILS: False}.get(self.convicted),
         }
 
@@ -62,7 +71,8 @@ def both_sides(attack: LowerBound, mechanism: Mechanism | str, digits: int = 15)
     """Join an attack's lower bound with the certified epsilon of ``mechanism`` at its delta.
 
     The neighbours that the attack told apart must be those of the mechanism. An epsilon that falls
-    short of ``digits`` joins too, and may leave the two undecided.
+    short of ``digits`` joins too, and may leave the two undecided. An attack in one run is held
+    against the whole privacy profile of the mechanism too.
 
     Raises:
         InvalidInput, UnsupportedMechanism: as :func:`dpexact.epsilon`.
@@ -73,4 +83,6 @@ def both_sides(attack: LowerBound, mechanism: Mechanism | str, digits: int = 15)
     """
     parsed = parse(mechanism) if isinstance(mechanism, str) else mechanism
     upper = epsilon_answer(parsed, real(attack.delta), digits_in(digits), "both")
-    return BothSides(attack, parsed, upper)
+    run = attack.one_run
+    chance = None if run is None or run[2] > MOST_CORRECT else mechanism_p_value(*run, parsed)
+    return BothSides(attack, parsed, upper, chance)

@@ -28,7 +28,8 @@ class LowerBound:
     ``epsilon`` encloses the bound, which is a function of the outcomes; its ``lower`` end may be
     quoted. ``looks`` is among how many attacks this one was chosen: the error ``1 - confidence``
     is shared out among them (Bonferroni), so the bound holds for the best of them. ``outcome``
-    says what was seen.
+    says what was seen; ``one_run`` holds the numbers of canaries, of guesses and of right ones
+    where it was seen in one run.
     """
 
     epsilon: Enclosure
@@ -36,6 +37,7 @@ class LowerBound:
     confidence: Fraction
     looks: int
     outcome: str
+    one_run: tuple[int, int, int] | None = None
 
     @property
     def sentence(self) -> str:
@@ -86,9 +88,11 @@ class Terms:
         """The error that one look may use."""
         return (1 - self.confidence) / self.looks
 
-    def bound(self, epsilon: Enclosure, outcome: str) -> LowerBound:
+    def bound(
+        self, epsilon: Enclosure, outcome: str, one_run: tuple[int, int, int] | None = None
+    ) -> LowerBound:
         """The bound that was found on these terms."""
-        return LowerBound(epsilon, self.delta, self.confidence, self.looks, outcome)
+        return LowerBound(epsilon, self.delta, self.confidence, self.looks, outcome, one_run)
 
 
 def rational_in(value: RealLike, name: str, *conditions: str) -> Fraction:

@@ -66,7 +66,7 @@ def one_run_p_value(
     >>> print(one_run_p_value(100, 100, 75, "log(3)", digits=10).shown(10))
     0.5534708238...
     """
-    m, r, v = _outcome(canaries, guesses, correct)
+    m, r, v = outcome_in(canaries, guesses, correct)
     eps, d = real_in(epsilon, "epsilon", ">= 0"), real_in(delta, "delta", ">= 0", "<= 1")
     if v == 0:
         return Enclosure.exact(_ONE, _METHOD)
@@ -113,7 +113,7 @@ def from_guesses(
     2.1...
     """
     terms = Terms.of(delta, confidence, looks)
-    m, r, v = _outcome(canaries, guesses, correct)
+    m, r, v = outcome_in(canaries, guesses, correct)
     integer_in(digits, "digits", 1, DIGITS)
     outcome = f"{v} of {r} guesses right, of {m} canaries"
 
@@ -128,14 +128,15 @@ def from_guesses(
 
     low, high = Fraction(0), _ONE
     if kept(low) is not False:
-        return terms.bound(Enclosure.exact(low, _METHOD), outcome)
+        return terms.bound(Enclosure.exact(low, _METHOD), outcome, (m, r, v))
     while kept(high) is False:
         low, high = high, 2 * high
     low, high = crossing(low, high, kept, digits + 1)
-    return terms.bound(Enclosure(low, high, _METHOD), outcome)
+    return terms.bound(Enclosure(low, high, _METHOD), outcome, (m, r, v))
 
 
-def _outcome(canaries: int, guesses: int, correct: int) -> tuple[int, int, int]:
+def outcome_in(canaries: int, guesses: int, correct: int) -> tuple[int, int, int]:
+    """The numbers of canaries, guesses and right guesses, if there can be so many."""
     m = integer_in(canaries, "canaries", 1, MOST)
     r = integer_in(guesses, "guesses", 1, m)
     return m, r, integer_in(correct, "correct", 0, r)

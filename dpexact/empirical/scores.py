@@ -12,6 +12,7 @@ import math
 import random
 from bisect import bisect_left
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
@@ -82,7 +83,7 @@ def from_scores(
         )
         if best is None or found.epsilon.lower > best.epsilon.lower:
             said = f"{found.outcome}, at the threshold {shorten(str(limit))}"
-            best = LowerBound(found.epsilon, found.delta, found.confidence, found.looks, said)
+            best = replace(found, outcome=said)
     assert best is not None
     return best
 

@@ -139,8 +139,8 @@ def test_a_second_audit_cannot_write_to_it(tmp_path):
         (b"my thesis", "it is not a journal of an audit"),
         (b"my thesis\n", "line 1 is not of a journal"),
         (b"{}\n", "it is not a journal"),
-        (b'{"format": "dpexact journal 1", "digits": 15}\n{}\n', "line 2 is not of a journal"),
-        (b'{"format": "dpexact journal 1", "digits": 15}\n\xff\n', "line 2 is not of"),
+        (b'{"format": "dpexact journal 2", "digits": 15}\n{}\n', "line 2 is not of a journal"),
+        (b'{"format": "dpexact journal 2", "digits": 15}\n\xff\n', "line 2 is not of"),
     ],
 )
 def test_what_is_no_journal_is_left_alone(tmp_path, content, message):
@@ -204,7 +204,7 @@ def test_answers_are_kept(tmp_path):
 )
 def test_a_damaged_line_is_named(tmp_path, damage):
     finding = finding_to_json(audit(CLAIMS[:1]).findings[0])
-    lines = [{"format": "dpexact journal 1", **SETTINGS}, finding, finding | damage]
+    lines = [{"format": "dpexact journal 2", **SETTINGS}, finding, finding | damage]
     path = tmp_path / "j"
     path.write_text("".join(json.dumps(line) + "\n" for line in lines))
     with pytest.raises(InvalidInput, match="line 3 is not of a journal"):
@@ -215,4 +215,11 @@ def test_a_deeply_nested_line_is_named(tmp_path):
     path = tmp_path / "j"
     path.write_bytes(b"[" * 100_000 + b"\n")
     with pytest.raises(InvalidInput, match="line 1 is not of a journal"):
+        Journal(path, SETTINGS)
+
+
+def test_a_journal_of_an_earlier_form_says_so(tmp_path):
+    path = tmp_path / "old.jsonl"
+    path.write_text('{"format": "dpexact journal 1", "digits": 15}\n{}\n')
+    with pytest.raises(InvalidInput, match=r"form 'dpexact journal 1', not .*; use another file"):
         Journal(path, SETTINGS)

@@ -3,7 +3,7 @@ from fractions import Fraction
 import pytest
 
 import dpexact
-from dpexact.empirical import both_sides, from_counts, from_guesses
+from dpexact.empirical import both_sides, from_counts, from_guesses, mechanism_p_value
 from dpexact.ternary import Ternary
 
 
@@ -24,6 +24,22 @@ def test_less_than_the_mechanism_leaks_convicts_nobody() -> None:
 def test_the_two_sides_are_asked_at_one_delta() -> None:
     attack = from_counts(90, 10, 100, 100, delta="1/100")
     assert both_sides(attack, "gaussian(2)").upper == dpexact.epsilon("gaussian(2)", "1/100")
+
+
+@pytest.mark.parametrize(("looks", "verdict"), [(1, Ternary.HOLDS), (9, Ternary.FAILS)])
+def test_one_run_is_held_against_the_whole_profile(looks: int, verdict: Ternary) -> None:
+    """0.0218 is below an error of 0.05 and above one of 0.05/9; the two epsilons say nothing."""
+    joined = both_sides(from_guesses(1000, 100, 95, "1e-5", looks=looks), "gaussian(1.4)")
+    assert joined.convicted is verdict
+    assert joined.upper.less_than(joined.attack.epsilon) is Ternary.FAILS
+    assert joined.p_value == mechanism_p_value(1000, 100, 95, "gaussian(1.4)")
+    assert joined.to_json(15)["p_value"] == "0.02184"
+
+
+def test_runs_of_the_counted_kind_have_no_such_p_value() -> None:
+    joined = both_sides(from_counts(90, 10, 100, 100), "pure_dp(1)")
+    assert joined.p_value is None
+    assert joined.to_json(15)["p_value"] is None
 
 
 def test_the_sentence_rounds_outward() -> None:

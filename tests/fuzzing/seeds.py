@@ -20,7 +20,7 @@ _JOURNAL_CLAIM: Final = (
     '"accountant": "", "expect": null, "contract": null}'
 )
 _JOURNAL: Final = (
-    '{"format": "dpexact journal 1", "digits": 15}\n'
+    '{"format": "dpexact journal 2", "digits": 15}\n'
     f'{{"claim": {_JOURNAL_CLAIM}, "verdict": "sound", "enclosure": ["1/1", "a/9", "m"], '
     '"relative_error": ["-1/2", "inf", ""], "digits": 15, "seconds": 0.5, "note": "", '
     '"grade": "none"}\n'

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import hashlib
-import math
 import os
 from collections.abc import Callable, Iterable
 from functools import cache
@@ -16,8 +15,8 @@ from dpexact.audit.reports import strips, wording
 from dpexact.audit.reports.drawing import figure
 from dpexact.audit.runner import Report
 from dpexact.audit.verdicts import GUILTY, RIGHT, WRONG, Finding, Verdict
-from dpexact.enclosure import Bound
 from dpexact.files import write_atomically
+from dpexact.mechanisms.base import shown
 from dpexact.visible import visible
 
 if TYPE_CHECKING:
@@ -88,8 +87,10 @@ def _templates() -> Environment:
         "claims": strips.claims,
         "crowded": strips.crowded,
         "error_text": wording.error_text,
+        "mechanism": shown,
         "lanes": strips.LANES,
         "number_text": number_text,
+        "judgement": wording.judgement,
         "outcome_sentence": wording.outcome_sentence,
         "reproduce": wording.reproduce,
         "run_sentence": wording.run_sentence,
@@ -132,7 +133,7 @@ def _ranks(report: Report) -> list[tuple[int, ...]]:
         lambda finding: str(finding.claim.mechanism),
         lambda finding: finding.claim.accountant,
         lambda f: (f.claim.quantity, f.enclosure.lower, f.enclosure.upper),
-        _error_size,
+        wording.error_size,
     ]
     columns = []
     for key in keys:
@@ -140,11 +141,3 @@ def _ranks(report: Report) -> list[tuple[int, ...]]:
         order = {value: rank for rank, value in enumerate(sorted(set(values)))}
         columns.append([order[value] for value in values])
     return list(zip(*columns, strict=True))
-
-
-def _error_size(finding: Finding) -> Bound:
-    """The size of the relative error, to order the claims by."""
-    error = finding.relative_error
-    if error is None:
-        return math.inf if finding.verdict in WRONG else -1.0
-    return error.upper if error.upper >= -error.lower else -error.lower

@@ -12,6 +12,7 @@ from dpexact.audit.runner import Report
 from dpexact.audit.runs import AccountantRun
 from dpexact.audit.verdicts import WRONG, Finding
 from dpexact.files import write_bytes_atomically
+from dpexact.mechanisms.base import shown
 from dpexact.tokens import shorten
 from dpexact.visible import visible
 
@@ -84,7 +85,7 @@ def _counts(suite: Element) -> dict[str, int]:
 def _name(finding: Finding) -> str:
     """The same from run to run, by which services tell the history of a test."""
     claim = finding.claim
-    return claim.id or f"{shorten(str(claim.mechanism))}: {claim.statement}"
+    return claim.id or f"{shorten(shown(claim.mechanism))}: {claim.statement}"
 
 
 def _finding(suite: Element, finding: Finding, name: str, convicted: bool) -> None:

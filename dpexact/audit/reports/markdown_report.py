@@ -22,6 +22,7 @@ from dpexact.audit.runner import Report
 from dpexact.audit.runs import AccountantRun
 from dpexact.audit.verdicts import GRADES, RIGHT, VERDICTS, WRONG, Finding
 from dpexact.files import write_atomically
+from dpexact.mechanisms.base import shown
 from dpexact.tokens import shorten
 from dpexact.visible import visible
 
@@ -67,7 +68,7 @@ def write_markdown(report: Report, path: str | os.PathLike[str]) -> None:
     write_atomically(path, to_markdown(report))
 
 
-def _text(text: str, longest: int = _LONGEST) -> str:
+def inert(text: str, longest: int = _LONGEST) -> str:
     """Foreign text on one line, where nothing in it is markup."""
     shown = shorten(visible(text), longest)
     return _ACTIVE.sub(lambda found: f"&#{ord(found[0])};", shown)
@@ -75,10 +76,11 @@ def _text(text: str, longest: int = _LONGEST) -> str:
 
 def _code(text: str, longest: int = _LONGEST) -> str:
     # not a code span: none can hold every mix of backticks and bars inside a table
-    return f"<code>{_text(text, longest)}</code>"
+    return f"<code>{inert(text, longest)}</code>"
 
 
-def _table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+def tabulated(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """A table; its cells are Markdown already."""
     lines = [header, ["---"] * len(header), *rows]
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
@@ -90,7 +92,7 @@ def _accountants(report: Report) -> str:
         row[finding.grade if finding.verdict in WRONG else finding.verdict] += 1
     columns: list[str] = [grade for grade in GRADES if grade != "none"]
     columns += [verdict for verdict in VERDICTS if verdict not in WRONG]
-    return _table(
+    return tabulated(
         ["accountant", *columns],
         [
             [_code(name) if name else "(not named)", *(str(row[column]) for column in columns)]
@@ -101,7 +103,7 @@ def _accountants(report: Report) -> str:
 
 def _claims(listed: list[tuple[int, Finding]]) -> str:
     header = ["verdict", "claim", "certified truth", "relative error", "origin"]
-    return _table(header, [_claim(position, finding) for position, finding in listed])
+    return tabulated(header, [_claim(position, finding) for position, finding in listed])
 
 
 def _claim(position: int, finding: Finding) -> list[str]:
@@ -113,15 +115,15 @@ def _claim(position: int, finding: Finding) -> list[str]:
     if claim.place is not None:
         origin.append(_code(f"{claim.place.file}, line {claim.place.line}"))
     if claim.contract is not None:
-        origin.append(f"contract: {_text(contract_text(claim.contract))}")
+        origin.append(f"contract: {inert(contract_text(claim.contract))}")
     if finding.note:
-        origin.append(f"note: {_text(finding.note)}")
+        origin.append(f"note: {inert(finding.note)}")
     origin.append(f"reproduce: {_code(reproduce(finding), _LONGEST_COMMAND)}")
     return [
         f"{verdict}<br>claim {position}",
-        f"{_code(str(claim.mechanism))}<br>{_code(claim.statement)}",
+        f"{_code(shown(claim.mechanism))}<br>{_code(claim.statement)}",
         _code(certified_text(finding)),
-        _text(error_text(finding.relative_error)),
+        inert(error_text(finding.relative_error)),
         "<br>".join(origin),
     ]
 
@@ -130,21 +132,26 @@ def _runs(runs: Sequence[AccountantRun]) -> str:
     rows = []
     for run in runs:
         versions = ", ".join(f"{name} {number}" for name, number in run.versions.items())
-        outcome = _text(run_sentence(run))
-        rows.append([_code(run.name), _text(versions), outcome, f"{run.seconds:.3g} s"])
-    return _table(["accountant", "versions", "outcome", "time"], rows)
+        outcome = inert(run_sentence(run))
+        rows.append([_code(run.name), inert(versions), outcome, f"{run.seconds:.3g} s"])
+    return tabulated(["accountant", "versions", "outcome", "time"], rows)
 
 
 def _cases(run: AccountantRun, most: int | None) -> str:
     rows = [
-        [_code(f.case), "refused" if f.refused else "failed", _text(f.reason), _code(f.call)]
+        [
+            _code(f.case),
+            "refused" if f.refused else "failed",
+            inert(f.reason),
+            _code(f.call),
+        ]
         for f in run.failures
     ]
-    rows += [[_code(skip.case), "not asked", _text(skip.reason), ""] for skip in run.skipped]
+    rows += [[_code(skip.case), "not asked", inert(skip.reason), ""] for skip in run.skipped]
     if not rows:
         return ""
-    title = f"### {_text(run.name)}: cases without an answer"
-    table = _table(["case", "outcome", "reason", "call"], rows[:most])
+    title = f"### {inert(run.name)}: cases without an answer"
+    table = tabulated(["case", "outcome", "reason", "call"], rows[:most])
     more = len(rows) - len(rows[:most])
     return "\n\n".join([title, table, *([f"{more} more are not listed here."] if more else [])])
 
@@ -152,4 +159,4 @@ def _cases(run: AccountantRun, most: int | None) -> str:
 def _origin(report: Report) -> str:
     versions = ", ".join(f"{name} {number}" for name, number in report.versions.items())
     command = f" by {_code(report.command, _LONGEST_COMMAND)}" if report.command else ""
-    return f"Made{command} on {_text(report.started)} with {_text(versions)}."
+    return f"Made{command} on {inert(report.started)} with {inert(versions)}."

@@ -22,6 +22,7 @@ from dpexact.audit.runner import Report
 from dpexact.audit.runs import AccountantRun
 from dpexact.audit.verdicts import RIGHT, WRONG, Finding, Verdict
 from dpexact.files import write_atomically
+from dpexact.mechanisms.base import shown
 from dpexact.visible import visible
 
 #: The name of the schema, by which readers recognise the format; nothing is loaded from there.
@@ -143,7 +144,7 @@ def _message(text: str) -> str:
 
 
 def _location(claim: Claim) -> dict[str, Any]:
-    name = visible(str(claim.mechanism))
+    name = visible(shown(claim.mechanism))
     accountant = visible(claim.accountant)
     logical = {
         "name": name,

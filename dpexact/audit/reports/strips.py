@@ -22,7 +22,9 @@ from dpexact.audit.verdicts import GUILTY, RIGHT, WRONG, Finding, Grade, Verdict
 from dpexact.enclosure import Bound
 
 #: Half the width of the linear part and of the whole scale, in percent, and where infinity is.
-_LINEAR, _HALF, _INFINITE = 5.0, 44.0, 98.0
+_LINEAR, _HALF, _INFINITE = 5.0, 42.0, 98.0
+#: Distance from the middle at which errors beyond the scale stand.
+_BEYOND: Final = 45.0
 #: Decades that a scale may reach, whatever the claims say.
 _FLOOR, _CEILING = -30, 6
 #: Marks are drawn on so many places of a percent.
@@ -52,8 +54,10 @@ class Scale:
         decades = logarithm(abs(error)) / math.log(10)
         if decades <= self.low:
             size = _LINEAR * 10 ** (decades - self.low)
+        elif decades > self.high:
+            size = _BEYOND
         else:
-            share = min((decades - self.low) / (self.high - self.low), 1.0)
+            share = (decades - self.low) / (self.high - self.low)
             size = _LINEAR + share * (_HALF - _LINEAR)
         return 50 + size if error > 0 else 50 - size
 
@@ -80,6 +84,11 @@ class Strip:
     words: str
     scale: Scale
     marks: Mapping[tuple[str, float], int]
+
+    @property
+    def beyond(self) -> int:
+        """How many claims stand beyond the scale, at its edges."""
+        return sum(n for (_, place), n in self.marks.items() if abs(place - 50) >= _BEYOND)
 
 
 def strips(report: Report) -> list[Strip]:
@@ -167,4 +176,6 @@ def claims(number: int) -> str:
 
 
 def _power(decade: int) -> str:
-    return f"1e{decade}" if decade else "1"
+    """``10^decade`` in percent."""
+    short = {-2: "0.01", -1: "0.1", 0: "1", 1: "10", 2: "100"}
+    return f"{short.get(decade + 2, f'1e{decade + 2}')}%"

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Final
 
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
 from dpexact.audit.reports.run_lines import run_lines
@@ -14,7 +14,9 @@ from dpexact.audit.reports.wording import (
     contract_text,
     error_text,
     grades_sentence,
+    reproduce,
     verdict_sentence,
+    verdict_text,
 )
 from dpexact.audit.runner import Report
 from dpexact.audit.verdicts import RIGHT, WRONG, Finding, Verdict
@@ -36,36 +38,31 @@ _STYLES: Final[dict[Verdict, str]] = {
 }
 
 
-def print_report(report: Report, console: Console | None = None) -> None:
-    """Print the findings in input order, and a summary line.
+def print_report(report: Report, console: Console | None = None, verbose: bool = False) -> None:
+    """Print the findings in input order, a line each, and a summary line.
 
+    ``verbose`` adds the source, the contract, the note and the command that computes each again.
     A report of many claims lists only what is not certified right, or not as expected, and of that
-    not more than :data:`LISTED`; a line tells how many are left out. Foreign text is shown as text:
-    neither markup nor control characters in it act.
+    not more than :data:`LISTED`; a line tells how many are left out. No line is broken, so that
+    whatever is copied is whole. Foreign text is shown as text: neither markup nor control
+    characters in it act.
     """
     out = console or Console()
-    table = Table.grid(padding=(0, 2, 0, 0))
-    table.add_column(no_wrap=True)
-    table.add_column(overflow="fold")
     listed = _listed(report)
+    width = max((len(_verdict(finding)) for finding in listed), default=0)
     for finding in listed:
-        verdict, style = str(finding.verdict), _STYLES[finding.verdict]
-        if finding.verdict in WRONG and not finding.guilty:
-            style = "yellow"
-        elif finding.guilty:
-            verdict = verdict.upper()
-        shown = f"{verdict}\n{finding.grade}" if finding.grade != "none" else verdict
-        table.add_row(Text(shown, style=style), _safe(_told(finding), out))
-    if listed:
-        out.print(table)
+        line = Text(_verdict(finding).ljust(width), style=_style(finding))
+        _print(line.append("  ").append(Text(_told(finding), style="none")), out)
+        for more in _details(finding) if verbose else ():
+            _print(Text(f"    {more}", style="dim"), out)
     if hidden := len(report.findings) - len(listed):
         many = f"{hidden} more claim{'' if hidden == 1 else 's'}"
-        out.print(Text(f"and {many}, not listed here; --html FILE shows all", style="dim"))
+        _print(Text(f"and {many}, not listed here; --html FILE shows all", style="dim"), out)
     for run in report.runs:
-        for line in run_lines(run):
-            out.print(_safe(Text(line), out))
+        for text in run_lines(run):
+            _print(Text(text), out)
     for sentence in filter(None, (grades_sentence(report), verdict_sentence(report))):
-        out.print(_safe(Text(sentence), out))
+        _print(Text(sentence), out)
 
 
 def _listed(report: Report) -> list[Finding]:
@@ -79,26 +76,42 @@ def _listed(report: Report) -> list[Finding]:
     return notable[:LISTED]
 
 
-def _told(finding: Finding) -> Text:
+def _verdict(finding: Finding) -> str:
+    verdict = verdict_text(finding)
+    return verdict.replace(finding.verdict, finding.verdict.upper()) if finding.guilty else verdict
+
+
+def _style(finding: Finding) -> str:
+    mild = finding.verdict in WRONG and not finding.guilty
+    return "yellow" if mild else _STYLES[finding.verdict]
+
+
+def _told(finding: Finding) -> str:
+    """The claim, the truth and the error in one line, and what is odd about it."""
     claim = finding.claim
-    error = error_text(finding.relative_error)
-    text = Text(f"{visible(shown(claim.mechanism))}: {claim.statement}\n")
-    text.append(f"certified {claim.quantity}: {certified_text(finding)}, relative error: {error}")
+    mechanism = shorten(visible(shown(claim.mechanism)), 120)
+    certified, error = certified_text(finding), error_text(finding.relative_error)
+    parts = [f"{mechanism}: {claim.statement}", f"certified {certified}", f"error {error}"]
     if finding.as_expected is False:
-        text.append(f"\nnot as expected: {claim.expect}", style="bold")
+        parts.append(f"not as expected: {claim.expect}")
+    if finding.verdict == "undecided" and finding.note:
+        parts.append(visible(finding.note))
+    return "; ".join(parts)
+
+
+def _details(finding: Finding) -> Iterator[str]:
+    claim = finding.claim
     if source := ": ".join(visible(part) for part in (claim.id, claim.source) if part):
-        text.append(f"\n{shorten(source, 240)}", style="dim")
+        yield source
     if finding.grade != "none" and claim.contract is not None:
-        text.append(
-            f"\ncontract: {shorten(visible(contract_text(claim.contract)), 240)}", style="dim"
-        )
-    if finding.note:
-        text.append(f"\nnote: {visible(finding.note)}", style="dim")
-    return text
+        yield f"contract: {visible(contract_text(claim.contract))}"
+    if finding.note and finding.verdict != "undecided":
+        yield f"note: {visible(finding.note)}"
+    yield f"reproduce: {visible(reproduce(finding))}"
 
 
-def _safe(text: Text, console: Console) -> Text:
-    """``text`` without the characters that the output's encoding lacks."""
+def _print(text: Text, console: Console) -> None:
+    """Print a line unbroken, without the characters that the output's encoding lacks."""
     encoded = text.plain.encode(console.encoding, errors="backslashreplace")
     plain = encoded.decode(console.encoding)
-    return text if plain == text.plain else Text(plain, style=text.style)
+    console.print(text if plain == text.plain else Text(plain, style=text.style), soft_wrap=True)

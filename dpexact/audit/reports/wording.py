@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import shlex
 from collections import Counter
+from decimal import ROUND_FLOOR
 from fractions import Fraction
 from typing import Final
 
@@ -12,7 +13,7 @@ from dpexact.audit.claims import Contract
 from dpexact.audit.runner import Report
 from dpexact.audit.runs import AccountantRun
 from dpexact.audit.verdicts import GRADES, RIGHT, VERDICTS, WRONG, Finding, Grade
-from dpexact.enclosure import Enclosure
+from dpexact.enclosure import Bound, Enclosure, format_decimal
 from dpexact.mechanisms.base import shown
 from dpexact.tokens import shorten
 from dpexact.visible import visible
@@ -37,7 +38,7 @@ def certified_text(finding: Finding, digits: int = SHOWN_DIGITS) -> str:
 
 
 def error_text(error: Enclosure | None, digits: int = 4) -> str:
-    """A signed relative error in its certain digits, in percent unless tiny or huge.
+    """A signed relative error in its certain digits, in percent.
 
     >>> error_text(Enclosure.exact(Fraction(-1, 400)))
     '-0.25 %'
@@ -48,16 +49,13 @@ def error_text(error: Enclosure | None, digits: int = 4) -> str:
         return "0"
     if error.lower == math.inf:
         return "+inf"
-    low, high = Fraction(error.lower), Fraction(error.upper)
-    unit = ""
-    if Fraction(1, 10_000) <= max(abs(low), abs(high)) < 10:
-        low, high, unit = 100 * low, 100 * high, " %"
+    low, high = 100 * Fraction(error.lower), 100 * Fraction(error.upper)
     if low <= 0 <= high:
-        return _interval(Enclosure(low, high), digits) + unit
+        return f"{_interval(Enclosure(low, high), digits)} %"
     shown = (Enclosure(-high, -low) if high < 0 else Enclosure(low, high)).shown(digits)
     if shown.startswith("["):
-        return _interval(Enclosure(low, high), digits) + unit
-    return ("-" if high < 0 else "+") + shown + unit
+        return f"{_interval(Enclosure(low, high), digits)} %"
+    return f"{'-' if high < 0 else '+'}{shown} %"
 
 
 def reproduce(finding: Finding) -> str:
@@ -91,16 +89,39 @@ def witness(finding: Finding) -> str:
 
 
 def worst_first(report: Report) -> list[tuple[int, Finding]]:
-    """The findings with their positions from 1, the worst first."""
+    """The findings with their positions from 1, the most harmful first."""
     numbered = enumerate(report.findings, start=1)
     return sorted(numbered, key=lambda pair: _rank(pair[1]))
 
 
-def _rank(finding: Finding) -> tuple[float, int]:
-    """The guilty by their grades, then the undecided, then wrong claims of lesser grades."""
-    mild = finding.verdict in WRONG and not finding.guilty
-    place = VERDICTS.index("undecided") + 0.5 if mild else VERDICTS.index(finding.verdict)
-    return place, GRADES.index(finding.grade)
+def _rank(finding: Finding) -> tuple[int, int, Bound, Bound]:
+    """The guilty by their grades, then the undecided, then wrong claims of lesser grades, then the
+    right ones; wrong ones of a grade by what they hide.
+    """
+    grade = GRADES.index(finding.grade)
+    if finding.verdict not in WRONG:
+        return 3 if finding.verdict in RIGHT else 1, grade, VERDICTS.index(finding.verdict), 0
+    return 0 if finding.guilty else 2, grade, -_hidden(finding), -error_size(finding)
+
+
+def _hidden(finding: Finding) -> Bound:
+    """The share of the truth that a wrong claim hides: all of it where it is not above 0, none by
+    an estimate that is too large; infinite where the truth is.
+    """
+    error = finding.relative_error
+    if error is None:
+        return error_size(finding)
+    if finding.verdict == "inaccurate" and error.lower > 0:
+        return Fraction(0)
+    return min(error_size(finding), Fraction(1))
+
+
+def error_size(finding: Finding) -> Bound:
+    """The size of the relative error; infinite where a wrong claim has none that is defined."""
+    error = finding.relative_error
+    if error is None:
+        return math.inf if finding.verdict in WRONG else -1.0
+    return max(error.upper, -error.lower)
 
 
 def run_sentence(run: AccountantRun) -> str:
@@ -179,6 +200,29 @@ def expectation_sentence(report: Report) -> str:
     """How many verdicts are as expected; empty where none was expected."""
     came_true, expected = report.expectations
     return f"{came_true} of {expected} as expected" if expected else ""
+
+
+def judgement(report: Report) -> str:
+    """What to make of an audit, in one sentence.
+
+    >>> from dpexact.audit import Claim, audit
+    >>> judgement(audit(Claim("pure_dp(1)", "epsilon", "0.9", "0", "upper")))
+    'Certified wrong by more than a rounding: 1 claim; the worst hides 10 % of the truth.'
+    """
+    guilty = [finding for _, finding in worst_first(report) if finding.guilty]
+    if guilty:
+        hidden = _hidden(guilty[0])
+        worst = "names a bound where there is none"
+        if isinstance(hidden, Fraction):
+            share = format_decimal(100 * hidden, 2, ROUND_FLOOR)
+            worst = f"hides {share} % of the truth" if hidden else "overstates it"
+        many = f"{len(guilty)} claim{'' if len(guilty) == 1 else 's'}"
+        return f"Certified wrong by more than a rounding: {many}; the worst {worst}."
+    if report.summary["undecided"]:
+        return "No claim is certified wrong by more than a rounding, but not all are decided."
+    if not report.findings:
+        return "Nothing was judged."
+    return "No claim is wrong by more than a rounding."
 
 
 def outcome_sentence(report: Report) -> str:

@@ -1,6 +1,7 @@
 """The scoreboard: how each release of each accountant does, by family of mechanisms."""
 
 from dpexact.audit.scoreboard.families import family
+from dpexact.audit.scoreboard.markdown import to_markdown
 from dpexact.audit.scoreboard.measuring import scoreboard
 from dpexact.audit.scoreboard.page import to_html
 from dpexact.audit.scoreboard.rows import Row, Scoreboard
@@ -15,6 +16,7 @@ __all__ = [
     "scoreboard",
     "to_html",
     "to_json",
+    "to_markdown",
 ]
 
 

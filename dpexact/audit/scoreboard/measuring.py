@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import time
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -13,18 +12,13 @@ from datetime import UTC, datetime
 
 import dpexact
 from dpexact.audit import workloads
-from dpexact.audit.accountants import (
-    Interview,
-    Limits,
-    NoAnswer,
-    Question,
-    find,
-    names,
-    questions_for,
-)
+from dpexact.audit.accountants import Interview, Limits, Question, find, names, questions_for
 from dpexact.audit.accountants.registry import Registered
 from dpexact.audit.claims import Claim
+from dpexact.audit.journal import Journal
+from dpexact.audit.live import answered
 from dpexact.audit.runner import audit
+from dpexact.audit.runs import AccountantRun
 from dpexact.audit.scoreboard.families import family
 from dpexact.audit.scoreboard.rows import Row, Scoreboard, counted, tightness, worst_grade
 from dpexact.audit.verdicts import Finding
@@ -49,6 +43,7 @@ class _Release:
 
     accountant: str
     release: str
+    platform: str
     families: dict[str, _Asked]
 
 
@@ -63,6 +58,7 @@ def scoreboard(
     digits: int = 15,
     jobs: int = 1,
     timeout: float | None = None,
+    journal: Journal | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> Scoreboard:
     """Ask accountants the cases of workloads, judge their claims, and tabulate both.
@@ -78,6 +74,7 @@ def scoreboard(
         digits: certified digits asked for.
         jobs: how many are asked, or judged, at a time, each in a process of its own.
         timeout: seconds that the judgement of one claim may take.
+        journal: takes every answer and finding as it comes; what it holds is not asked again.
         progress: called as ``progress(done, total)`` after every claim that was judged.
 
     Raises:
@@ -89,13 +86,13 @@ def scoreboard(
     interviews = [Interview(one, python, limits) for one in whom for python in ("", *pythons)]
     patience = math.inf if accountant_timeout is None else accountant_timeout
     with ThreadPoolExecutor(jobs) as pool:
-        asked = list(pool.map(lambda one: _asked(one, cases, patience), interviews))
+        asked = list(pool.map(lambda one: _asked(one, cases, patience, journal), interviews))
     releases = {(one.accountant, one.release): one for one in reversed(asked) if one is not None}
     if not releases:
         raise InvalidInput("accountant: none works in any of the interpreters")
     tables = [table for one in releases.values() for table in one.families.values()]
     claims = [claim for table in tables for claim in table.claims]
-    report = audit(claims, digits, jobs=jobs, timeout=timeout, progress=progress)
+    report = audit(claims, digits, jobs=jobs, timeout=timeout, journal=journal, progress=progress)
     findings = iter(report.findings)
     today = datetime.now(UTC).date().isoformat()
     rows = [
@@ -116,7 +113,9 @@ def _all_that_load() -> Iterator[Registered]:
             yield find(name)
 
 
-def _asked(interview: Interview, cases: Sequence[Case], patience: float) -> _Release | None:
+def _asked(
+    interview: Interview, cases: Sequence[Case], patience: float, journal: Journal | None
+) -> _Release | None:
     """What one release answered within ``patience`` seconds; None where it does not work."""
     families: defaultdict[str, _Asked] = defaultdict(_Asked)
     with interview:
@@ -127,20 +126,20 @@ def _asked(interview: Interview, cases: Sequence[Case], patience: float) -> _Rel
         questions, skipped = questions_for(interview.accountant, cases)
         for skip in skipped:
             families[family(skip.case.mechanism)].unsupported += 1
-        begun = time.perf_counter()
+        spent = 0.0
         for name, question in _by_turns(questions):
             table = families[name]
-            started = time.perf_counter()
-            if started - begun > patience:
+            if spent > patience:
                 table.unasked += 1
                 continue
-            try:
-                table.claims += interview.claims(question)
-            except NoAnswer:
-                table.failed += 1
-            table.seconds += time.perf_counter() - started
+            answer = answered(interview, question, journal)
+            table.claims += answer.claims
+            table.failed += answer.failure is not None
+            table.seconds += answer.seconds
+            spent += answer.seconds
         release = " ".join(f"{name} {number}" for name, number in interview.versions.items())
-    return _Release(interview.name, release, families)
+        computed_on = AccountantRun(interview.name, platform=interview.platform).computed_on
+    return _Release(interview.name, release, computed_on, families)
 
 
 def _by_turns(questions: Iterable[Question]) -> list[tuple[str, Question]]:
@@ -177,6 +176,7 @@ def _row(
         failed=table.failed,
         unasked=table.unasked,
         seconds=round(table.seconds, 3),
+        platform=release.platform,
         date=date,
         judge=dpexact.__version__,
     )

@@ -30,7 +30,6 @@ def to_html(board: Scoreboard) -> str:
         releases=[(*key, list(rows)) for key, rows in groupby(board.rows, _release)],
         dates=sorted({row.date for row in board.rows}),
         tone=_tone,
-        percent=_percent,
     )
 
 
@@ -42,8 +41,3 @@ def _tone(row: Row) -> str:
     if row.worst in GUILTY:
         return "bad"
     return "good" if row.claims and row.right == row.claims else "open"
-
-
-def _percent(row: Row) -> int:
-    """The share of claims that are certified right, rounded down: 100 means all of them."""
-    return 100 * row.right // row.claims

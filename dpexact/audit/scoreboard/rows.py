@@ -20,8 +20,9 @@ class Row:
     others are undecided. ``worst`` is the worst grade. ``median`` and ``most`` say how far right
     claims are from the truth, relative to it and rounded up, where that is defined: ``""`` where it
     never is. ``unsupported`` cases were not asked, at ``failed`` ones it gave no usable answer;
-    for ``unasked`` ones no time was left. ``seconds`` is what its answers took, ``date`` the day,
-    ``judge`` the version of dpexact.
+    for ``unasked`` ones no time was left. ``seconds`` is what its answers took, ``platform`` what
+    computed them (``AccountantRun.computed_on``), ``date`` the day, ``judge`` the version of
+    dpexact.
     """
 
     accountant: str
@@ -37,8 +38,17 @@ class Row:
     failed: int
     unasked: int
     seconds: float
+    platform: str
     date: str
     judge: str
+
+    @property
+    def share(self) -> int:
+        """The percentage of claims that are certified right, rounded down: 100 means all of them.
+
+        Of no claims there is none.
+        """
+        return 100 * self.right // self.claims
 
     @property
     def key(self) -> tuple[str, str, str]:

@@ -191,6 +191,63 @@ def test_fourier_accountant_estimates(interviews: Any) -> None:
     assert caught.value.refused
 
 
+def test_jax_privacy(interviews: Any) -> None:
+    for mechanism in ("poisson(gaussian(1.3), 3/64)^100", "gaussian(4, 2)^10"):
+        [claim] = claims(interviews("jax-privacy"), mechanism, *E5)
+        finding = judge(claim)
+        assert finding.verdict == "sound"
+        assert finding.relative_error is not None
+        assert finding.relative_error.upper < Fraction(1, 100)
+
+
+def test_smartnoise_sql(interviews: Any) -> None:
+    [claim] = claims(interviews("smartnoise-sql"), "pure_dp(1/8)^60 * pure_dp(1/4)", *E5)
+    finding = judge(claim)
+    assert finding.verdict == "sound"
+    assert finding.relative_error is not None
+    assert finding.relative_error.upper < Fraction(1, 2)
+
+
+def test_tmlt_core(interviews: Any) -> None:
+    for mechanism in ("laplace(3/2, 3)^4", "discrete_laplace(4, 2)^3 * discrete_laplace(8, 2)"):
+        [claim] = claims(interviews("tmlt-core"), mechanism, "epsilon", "0")
+        finding = judge(claim)
+        assert finding.verdict == "sound"
+        assert finding.relative_error is not None
+        assert finding.relative_error.upper < ROUNDING
+
+
+@pytest.mark.parametrize(
+    ("name", "mechanism", "call"),
+    [
+        (
+            "jax-privacy",
+            "poisson(gaussian(3, 2), 3/64)^100",
+            "DpsgdTrainingAccountant(PldAccountantConfig()).compute_epsilon(100, DpParams("
+            "noise_multipliers=1.5, num_samples=64, delta=1e-05, batch_size=3))",
+        ),
+        (
+            "smartnoise-sql",
+            "pure_dp(1/8)^60",
+            "OdometerHeterogeneous(None) with tol = 1e-05; "
+            "60 times spend(Privacy(epsilon=0.125, delta=0.0)); spent",
+        ),
+        (
+            "tmlt-core",
+            "discrete_laplace(3/2)^4 * discrete_laplace(2)",
+            "Composition([AddGeometricNoise(1.5)] * 4 + [AddGeometricNoise(2.0)] * 1)"
+            ".privacy_function(1)",
+        ),
+    ],
+)
+def test_calls_of_packages_with_pins_of_their_own(name: str, mechanism: str, call: str) -> None:
+    accountant = find(name).accountant
+    [question], _ = questions_for(accountant, [case(mechanism, *E5)])
+    assert accountant.call(question.query) == call
+    assert questions_for(accountant, [case("zcdp(1)", *E5)])[0] == []
+    assert questions_for(accountant, [case(mechanism, "delta", "1")])[0] == []
+
+
 def test_diffprivlib_has_no_epsilon_where_delta_is_spent(interviews: Any) -> None:
     for at, finite in [("1e-6", False), ("2e-6", True)]:
         [claim] = claims(interviews("diffprivlib"), "approx_dp(1/8, 1e-7)^15", "epsilon", at)
@@ -218,6 +275,9 @@ DIRECTIONS = {
     "dp-accounting-rdp": {"both", "remove", "add"},
     "opendp": set(),
     "diffprivlib": set(),
+    "jax-privacy": {"both", "remove", "add"},
+    "smartnoise-sql": set(),
+    "tmlt-core": set(),
 }
 
 

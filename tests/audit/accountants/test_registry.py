@@ -107,7 +107,7 @@ def test_unknown_name_without_any_accountant(monkeypatch: pytest.MonkeyPatch) ->
 
 def test_entry_points_name_their_adapters() -> None:
     points = tomllib.loads(PYPROJECT.read_text())["project"]["entry-points"][registry.GROUP]
-    assert len(points) == 15
+    assert len(points) == 18
     for name, value in points.items():
         found = find(name)
         assert found.accountant.name == name

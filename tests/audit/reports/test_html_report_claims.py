@@ -85,8 +85,8 @@ def test_a_large_report_draws_only_what_is_not_right(monkeypatch):
     assert [row.pictures for row in parsed(report)] == [1, 0, 0]
 
 
-def test_the_witness_is_unfolded():
-    assert [row.open for row in parsed(claims("1", "0.1"))] == [True, False]
+def test_witnesses_are_folded():
+    assert [row.open for row in parsed(claims("1", "0.1"))] == [False, False]
 
 
 def test_the_expected_verdict_and_whether_it_came():

@@ -42,13 +42,13 @@ def test_the_scale_is_monotone_and_odd(first, second):
     low, high = sorted((first, second))
     assert scale.at(low) <= scale.at(high)
     assert abs(scale.at(-low) + scale.at(low) - 100) < 1e-12
-    assert 6 <= scale.at(low) <= 94
+    assert 5 <= scale.at(low) <= 95
 
 
 def test_the_scale_is_linear_near_0_and_logarithmic_beyond():
     scale = Scale(-10, 0)
     at = [scale.at(Fraction(10) ** power) - 50 for power in (-11, -10, -5, 0, 5)]
-    assert [round(place, 9) for place in at] == [0.5, 5, 24.5, 44, 44]
+    assert [round(place, 9) for place in at] == [0.5, 5, 23.5, 42, 45]
     assert scale.at(float("inf")) == 98
     assert scale.at(Fraction(10) ** -4000) == 50
 
@@ -100,3 +100,10 @@ def test_without_a_relative_error_there_is_no_section():
     claim = {"mechanism": "gaussian(1)", "claims": "epsilon", "epsilon": 5, "delta": 0}
     assert strips(audit({**claim, "kind": "upper"})) == ""
     assert strips(audit([])) == ""
+
+
+def test_errors_beyond_the_scale_are_counted_at_its_edge():
+    text = strips(judged("0.9", "1e9", "2e9"))
+    assert "2 claims beyond the last label stand at the edge, whatever the size" in text
+    assert ">+1e8%</text>" in text
+    assert "beyond the last label" not in strips(judged("0.9", "9"))

@@ -9,8 +9,8 @@ from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpexact.audit import Claim, judge
-from dpexact.audit.reports.wording import error_text, reproduce
+from dpexact.audit import Claim, audit, judge
+from dpexact.audit.reports.wording import error_text, judgement, reproduce, worst_first
 from dpexact.cli import main
 from dpexact.enclosure import Enclosure
 
@@ -28,11 +28,11 @@ def interval(low, high):
         (Enclosure.exact(Fraction(-1)), "-100 %"),
         (interval("0.012345678", "0.012345679"), "+1.234... %"),
         (interval("-0.012345679", "-0.012345678"), "-1.234... %"),
-        (interval("2e-9", "2.000001e-9"), "+2.000...e-9"),
-        (interval("12.3456", "12.3457"), "+12.34..."),
-        (interval("-2.38e-16", "-2.03e-16"), "[-2.38e-16, -2.03e-16]"),
+        (interval("2e-9", "2.000001e-9"), "+2.000...e-7 %"),
+        (interval("12.3456", "12.3457"), "+1234... %"),
+        (interval("-2.38e-16", "-2.03e-16"), "[-2.38e-14, -2.03e-14] %"),
         (interval("-0.01", "0.02"), "[-1, 2] %"),
-        (interval("-1e-9", "2e-9"), "[-1e-9, 2e-9]"),
+        (interval("-1e-9", "2e-9"), "[-1e-7, 2e-7] %"),
     ],
 )
 def test_relative_errors(error, text):
@@ -44,13 +44,12 @@ def test_shown_digits_of_an_error_are_certain(low, width):
     high = low + width / 1000
     text = error_text(Enclosure(low, high))
     if "..." in text:
-        scale = 100 if text.endswith(" %") else 1
         digits, _, exponent = text.removesuffix(" %").partition("...")
         mantissa = Fraction(digits)
         power = Fraction(10) ** int((exponent or "e0")[1:])
         places = len(digits.partition(".")[2])
         for truth in (low, high):
-            distance = abs(truth * scale) - abs(mantissa) * power
+            distance = abs(truth * 100) - abs(mantissa) * power
             assert 0 <= distance < power / Fraction(10) ** places
             assert (truth < 0) == digits.startswith("-")
 
@@ -69,3 +68,40 @@ def test_the_command_computes_the_truth_again():
 def test_the_command_asks_for_the_digits_that_decided():
     claim = Claim("pure_dp(log(3))", "epsilon", "log(3)+1e-90", 0, "upper")
     assert reproduce(judge(claim)).endswith("--digits 120")
+
+
+def test_the_most_harmful_claim_comes_first():
+    """By what is hidden: a bound of the boundless, all, a half, nothing; last what is right."""
+    claims = [
+        ("sound", Claim("pure_dp(1)", "epsilon", "1", "0", "upper")),
+        ("too large", Claim("pure_dp(1)", "epsilon", "9", "0", "estimate")),
+        ("a half", Claim("pure_dp(1)", "epsilon", "0.5", "0", "upper")),
+        ("undecided", Claim("zcdp(1)", "epsilon", "1", "1e-5", "upper")),
+        ("a rounding", Claim("pure_dp(1)", "epsilon", "1-1e-16", "0", "upper")),
+        ("all", Claim("pure_dp(1)", "epsilon", "-5", "0", "upper")),
+        ("two thirds", Claim("pure_dp(3)", "epsilon", "1", "0", "estimate")),
+        ("boundless", Claim("gaussian(1)", "epsilon", "5", "0", "upper")),
+    ]
+    order = [claims[place - 1][0] for place, _ in worst_first(audit([c for _, c in claims]))]
+    assert order == [
+        "boundless",
+        "all",
+        "two thirds",
+        "a half",
+        "too large",
+        "undecided",
+        "a rounding",
+        "sound",
+    ]
+
+
+def test_the_judgement():
+    def said(*values):
+        return judgement(audit([Claim("pure_dp(1)", "epsilon", v, "0", "upper") for v in values]))
+
+    assert said() == "Nothing was judged."
+    assert said("1", "1-1e-16") == "No claim is wrong by more than a rounding."
+    assert said("nan").endswith("but not all are decided.")
+    assert said("0.5", "0.9").endswith("2 claims; the worst hides 50 % of the truth.")
+    over = judgement(audit(Claim("pure_dp(1)", "epsilon", "9", "0", "estimate")))
+    assert over.endswith("1 claim; the worst overstates it.")

@@ -13,18 +13,18 @@ import pytest
 from click.testing import CliRunner
 
 from dpexact import InvalidInput, parse
-from dpexact.audit import Claim
+from dpexact.audit import Claim, live
 from dpexact.audit.accountants import Interview, NoAnswer, Question
 from dpexact.audit.scoreboard import (
     Row,
     Scoreboard,
     family,
-    measuring,
     of_json,
     read_scoreboard,
     scoreboard,
     to_html,
     to_json,
+    to_markdown,
 )
 from dpexact.audit.scoreboard.rows import counted, tightness, worst_grade
 from dpexact.audit.verdicts import judge
@@ -49,6 +49,7 @@ ROW = Row(
     failed=1,
     unasked=3,
     seconds=1.25,
+    platform="computed on processor Z80",
     date="2026-01-02",
     judge="0.1.0",
 )
@@ -131,8 +132,8 @@ def test_no_answer_is_a_failure(workload: str, monkeypatch: pytest.MonkeyPatch) 
 
 def test_time_runs_out_for_no_family_alone(workload: str, monkeypatch: pytest.MonkeyPatch) -> None:
     times = iter(range(100))  # every look at the clock is a second later
-    monkeypatch.setattr(measuring, "time", SimpleNamespace(perf_counter=lambda: next(times)))
-    board = scoreboard(["dp-accounting-pld"], [workload], accountant_timeout=3)
+    monkeypatch.setattr(live, "time", SimpleNamespace(perf_counter=lambda: next(times)))
+    board = scoreboard(["dp-accounting-pld"], [workload], accountant_timeout=1)
     gaussian, guarantees = board.rows
     assert (gaussian.claims, gaussian.unasked, gaussian.failed) == (1, 1, 0)
     assert (guarantees.claims, guarantees.unasked) == (1, 0)
@@ -243,3 +244,56 @@ def test_bad_input(arguments: list[str], said: str) -> None:
     assert result.exit_code == 2
     assert said in result.output
     assert len(result.output.splitlines()) == 1
+
+
+# --- what an interrupted one goes on from, and tables ---------------------------------------------
+
+
+def test_a_scoreboard_goes_on_from_its_journal(
+    workload: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    arguments = ["--accountant", "autodp", "--workload", workload, "--jobs", "1"]
+    kept, first, second = (str(tmp_path / name) for name in ("kept.jsonl", "1.json", "2.json"))
+    command = ["audit", "scoreboard", *arguments, "--journal", kept]
+    whole = CliRunner().invoke(main, [*command, "--json", first])
+    assert whole.exit_code == 0, whole.output
+    lines = Path(kept).read_bytes().splitlines(keepends=True)
+    assert len(lines) == 7  # the settings, three answers, three findings
+    Path(kept).write_bytes(b"".join(lines[:3]))
+    asked: list[Question] = []
+    ask = Interview.claims
+
+    def counted_ask(self: Interview, question: Question) -> list[Claim]:
+        asked.append(question)
+        return ask(self, question)
+
+    monkeypatch.setattr(Interview, "claims", counted_ask)
+    resumed = CliRunner().invoke(main, [*command, "--json", second])
+    assert resumed.exit_code == 0, resumed.output
+    assert len(asked) == 1
+    rows, again = (read_scoreboard(path).rows for path in (first, second))
+    assert [replace(row, seconds=0) for row in again] == [replace(row, seconds=0) for row in rows]
+    assert all(row.seconds > 0 for row in again)
+
+
+def test_what_computed_stands_in_the_rows_and_on_the_page(workload: str) -> None:
+    board = scoreboard(["autodp"], [workload])
+    assert all(row.platform.startswith("computed on processor ") for row in board.rows)
+    assert "; computed on processor Z80." in to_html(Scoreboard.of([ROW], ["basics"]))
+
+
+def test_markdown(tmp_path: Path) -> None:
+    odd = replace(ROW, claims=0, right=0, family="a|b<br>", median="", most="")
+    text = to_markdown(Scoreboard.of([ROW, odd], ["basics"]))
+    assert "\n| Gaussian | 8 | 87 % | gross | 1e-9 | 0.1 | 2 | 1 | 3 | 1.25 |\n" in text
+    assert "\n| a&#124;b&#60;br&#62; | 0 |  |  |  |  | 2 | 1 | 3 | 1.25 |\n" in text
+    assert "judged by dpexact 0.1.0; computed on processor Z80." in text
+    assert {line.count("|") for line in text.splitlines() if line.startswith("|")} == {11}
+
+
+@pytest.mark.parametrize("names", [("--json", "--markdown"), ("--html", "--journal")])
+def test_one_file_for_two_is_refused(names: tuple[str, str], tmp_path: Path) -> None:
+    path = str(tmp_path / "one")
+    result = CliRunner().invoke(main, ["audit", "scoreboard", names[0], path, names[1], path])
+    assert result.exit_code == 2
+    assert "name another file" in result.output
