@@ -49,9 +49,14 @@ class Answered:
     seconds: float
 
     @property
+    def only_bounded(self) -> bool:
+        """Whether what is enclosed is an upper bound of the truth, and not the truth itself."""
+        return is_only_bounded(self.asked.mechanism)
+
+    @property
     def relation(self) -> str:
         """How the true value relates to the number that may be quoted."""
-        return "<=" if is_only_bounded(self.asked.mechanism) else self.found.relation
+        return "<=" if self.only_bounded else self.found.relation
 
 
 @lru_cache(maxsize=4)

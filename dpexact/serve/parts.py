@@ -44,10 +44,11 @@ _METHODS: Final = {
     "heterogeneous": "a finite sum over all outcomes, grouped by their losses",
     "outcomes": "a finite sum over all outcomes, exactly",
 }
+#: How two datasets differ, for a training run and for any mechanism.
 _NEIGHBOURS: Final = {
-    "both": "the worse of adding and of removing one record",
-    "add": "adding one record only",
-    "remove": "removing one record only",
+    "both": ("the worse of adding and of removing one record", "in the worse direction"),
+    "add": ("adding one record only", "in the direction of adding only"),
+    "remove": ("removing one record only", "in the direction of removing only"),
 }
 
 
@@ -128,7 +129,7 @@ def _answer(form: Form) -> dict[str, Any]:
         bounds=bounds,
         common=_common(*bounds),
         method=_method(answer),
-        neighbours=_NEIGHBOURS[question.direction],
+        neighbours=_NEIGHBOURS[question.direction][question.run is None],
         words=words,
     )
     name, safe = question.quantity, found.safe()

@@ -57,7 +57,11 @@ def test_an_epsilon_that_is_not_finite():
 def test_an_upper_bound_says_so():
     found = part("answer", expression("zcdp(1)"))
     assert "≤" in found["short"]
-    assert "a proved upper bound; the truth may be smaller" in found["html"]
+    told = words(found["html"])
+    assert "a proved upper bound; the truth may be smaller" in told
+    assert "Bound between" in told
+    assert "The truth is certainly at most the number above" in told
+    assert "lies between them" not in told
 
 
 def test_an_answer_of_too_few_digits_says_so():
