@@ -11,9 +11,10 @@ import os
 import queue
 import signal
 import subprocess
+import sys
 import tempfile
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 from dpexact.tokens import shorten
@@ -106,12 +107,27 @@ class Child:
 
     def _last_words(self) -> str:
         """How the process ended, with the last line that it wrote to stderr."""
-        if self._said.closed:
-            return "it was stopped"
         code = self._process.wait()
-        self._said.seek(0)
-        lines = self._said.read().decode(errors="replace").split("\n")
+        try:
+            self._said.seek(0)
+            lines = self._said.read().decode(errors="replace").split("\n")
+        except ValueError:  # closed, or being closed, by another thread
+            return "it was stopped"
         last = next((line.strip() for line in reversed(lines) if line.strip()), "")
         self.close()
         ended = f"it was killed by signal {-code}" if code < 0 else f"it ended with code {code}"
         return f"{ended}: {shorten(last, 200)}" if last else ended
+
+
+def answer_requests(answer: Callable[[Any], Any]) -> None:
+    """Be the child: answer standard input until it ends, which it does too if the parent dies."""
+    requests: queue.SimpleQueue[str] = queue.SimpleQueue()
+
+    def read() -> None:
+        for line in sys.stdin:
+            requests.put(line)
+        os._exit(0)  # nobody is left to read what is being computed
+
+    threading.Thread(target=read, daemon=True).start()
+    while True:
+        print(json.dumps(answer(json.loads(requests.get()))), flush=True)

@@ -6,16 +6,13 @@ and writes a finding a line, in the exact form of :mod:`dpexact.audit.journal`; 
 
 from __future__ import annotations
 
-import json
-import os
-import queue
 import sys
 import threading
 from dataclasses import replace
 from types import TracebackType
-from typing import Final
+from typing import Any, Final
 
-from dpexact.audit.children import Child, ChildLost, ChildTooSlow
+from dpexact.audit.children import Child, ChildLost, ChildTooSlow, answer_requests
 from dpexact.audit.claims import Claim
 from dpexact.audit.journal import claim_of_json, claim_to_json, finding_of_json, finding_to_json
 from dpexact.audit.verdicts import Finding, judge, unjudged
@@ -103,23 +100,12 @@ def judge_in_child(claim: Claim, digits: int, timeout: float | None) -> Finding:
     return _SHARED.judge(claim, digits, timeout)
 
 
-def serve() -> None:
-    """Judge the claims on standard input until it ends, which it does too if the parent dies."""
-    requests: queue.SimpleQueue[str] = queue.SimpleQueue()
-
-    def read() -> None:
-        for line in sys.stdin:
-            requests.put(line)
-        os._exit(0)  # nobody is left to read what is being judged
-
-    threading.Thread(target=read, daemon=True).start()
-    while True:
-        request = json.loads(requests.get())
-        answer = None
-        if request is not None:
-            answer = finding_to_json(judge(claim_of_json(request["claim"]), request["digits"]))
-        print(json.dumps(answer), flush=True)
+def _answer(request: Any) -> Any:
+    """The finding on the claim of a request; a ping is echoed."""
+    if request is None:
+        return None
+    return finding_to_json(judge(claim_of_json(request["claim"]), request["digits"]))
 
 
 if __name__ == "__main__":
-    serve()
+    answer_requests(_answer)

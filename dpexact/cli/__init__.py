@@ -28,6 +28,7 @@ _HOMES: Final = {
     "prove": "proving",
     "renyi": "quantities",
     "selftest": "selftesting",
+    "serve": "serving",
     "symbolic": "formulas",
     "tradeoff": "quantities",
     "verify": "verifying",
