@@ -67,3 +67,11 @@ def test_bad_input_is_one_line(arguments: list[str], said: str) -> None:
     assert code == 2
     assert said in printed
     assert len(printed.splitlines()) == 1
+
+
+def test_the_whole_profile_is_a_side_too() -> None:
+    code, said = run(*GUESSES, "--delta", "1e-5", "--mechanism", "gaussian(1.4)")
+    assert code == 1
+    assert "so many right guesses have a probability of at most 0.02184 under it" in said
+    many = ["guesses", "--canaries", "9000000", "--guesses", "9000000", "--correct", "5000000"]
+    assert "too many right guesses to hold" in run(*many, "--mechanism", "gdp(9)")[1]

@@ -196,5 +196,7 @@ def _report(
             if joined.p_value is not None:
                 low = joined.p_value.safe(4)
                 click.echo(f"  so many right guesses have a probability of at most {low} under it")
+            elif attack.one_run is not None:
+                click.echo("  too many right guesses to hold them against its whole profile")
             click.echo(f"  {joined.verdict}")
     return _CODES[joined.convicted] if joined else 0

@@ -135,7 +135,7 @@ def test_layout_and_controls(page, width):
         "overflow": "0",
         "outside": "",
         "controls": "true",
-        "all": "2,5,3,4,1",
+        "all": "5,3,2,4,1",
         "strips": "3",
         "marks": "3",
         "given": "1,2,3,4,5",

@@ -110,7 +110,7 @@ def _hidden(finding: Finding) -> Bound:
     """
     error = finding.relative_error
     if error is None:
-        return error_size(finding)
+        return math.inf if finding.enclosure.lower == math.inf else Fraction(1)
     if finding.verdict == "inaccurate" and error.lower > 0:
         return Fraction(0)
     return min(error_size(finding), Fraction(1))

@@ -13,7 +13,7 @@ from dpexact.errors import InvalidInput
 from dpexact.visible import visible
 
 #: Raised when a reader of older scoreboards would misread a newer one.
-FORMAT: Final = 1
+FORMAT: Final = 2
 
 _KEYS: Final = {entry.name for entry in fields(Row)}
 

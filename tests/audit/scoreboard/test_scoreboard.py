@@ -179,9 +179,9 @@ def test_json_comes_back(tmp_path: Path) -> None:
     [
         ("", "it is not a scoreboard in JSON"),
         ("[]", "it is not a scoreboard in JSON"),
-        ('{"format": 1, "workloads": []}', "it is not a scoreboard in JSON"),
-        ('{"format": 2, "workloads": [], "rows": []}', "format 2 is not accepted; use 1"),
-        ('{"format": 1, "workloads": [], "rows": [{"family": "x"}]}', "a row has other keys"),
+        ('{"format": 2, "workloads": []}', "it is not a scoreboard in JSON"),
+        ('{"format": 1, "workloads": [], "rows": []}', "format 1 is not accepted; use 2"),
+        ('{"format": 2, "workloads": [], "rows": [{"family": "x"}]}', "a row has other keys"),
     ],
 )
 def test_what_is_no_scoreboard(text: str, said: str, tmp_path: Path) -> None:
