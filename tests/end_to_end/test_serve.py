@@ -15,7 +15,10 @@ from served_pages import ENDLESS, serving, until_idle
 
 from dpexact import delta, epsilon
 
-pytestmark = pytest.mark.skipif(not CHROMIUM, reason="no Chromium to open the page in")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(not CHROMIUM, reason="no Chromium to open the page in"),
+]
 
 SETTLED = (
     "document.getElementById('results').getAttribute('aria-busy') === 'false'"
