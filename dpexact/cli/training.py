@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
@@ -15,6 +15,9 @@ from dpexact.cli.plotting import plot_option, plotter
 from dpexact.cli.printing import answer
 from dpexact.enclosure import Enclosure
 from dpexact.errors import InvalidInput
+
+#: What each step that differs takes, measured at a hundred to ten thousand of them.
+_SECONDS_A_ROW: Final = 0.1
 
 if TYPE_CHECKING:
     from dpexact.audit.runner import Report
@@ -41,7 +44,8 @@ if TYPE_CHECKING:
 )
 @click.option(
     "--sampling",
-    type=click.Choice(["poisson", "ordered"]),
+    metavar="[poisson|ordered]",
+    shell_complete=lambda *asked: [x for x in ("poisson", "ordered") if x.startswith(asked[-1])],
     default="poisson",
     show_default=True,
     help='How batches are made; "ordered": every record once an epoch, in any order.',
@@ -142,11 +146,23 @@ def dpsgd(
     show_default=True,
     help="Of a serialised DpEvent.",
 )
+@click.option(
+    "--figures",
+    type=click.IntRange(1, 100),
+    metavar="N",
+    help="Round sigma down and q up to N figures first: an upper bound, sooner.",
+)
 @digits_option
 @direction_option
 @json_option
 def log(
-    file: Path, delta: str, neighbours: Neighbours, digits: int, direction: str, as_json: bool
+    file: Path,
+    delta: str,
+    neighbours: Neighbours,
+    figures: int | None,
+    digits: int,
+    direction: str,
+    as_json: bool,
 ) -> int:
     """Epsilon of what FILE records.
 
@@ -155,12 +171,16 @@ def log(
     as an object with class_name.
 
     \b
-    Example:
+    Examples:
       dpexact log training.csv --delta 1e-5
+      dpexact log decaying_noise.csv --delta 1e-5 --figures 3
     """
     from dpexact.training.logs import read_log
 
-    mechanism = read_log(file, neighbours=neighbours)
+    mechanism = read_log(file, neighbours=neighbours, figures=figures)
+    notes = []
+    if figures is not None:
+        notes.append(f"sigma was rounded down and q up to {figures} figures: an upper bound")
     return answer(
         lambda: dpexact.epsilon(mechanism, delta, digits, direction),
         mechanism,
@@ -169,8 +189,25 @@ def log(
         quantity="epsilon",
         arguments={"delta": delta},
         direction=direction,
+        notes=notes,
         more={"log": str(file)},
+        about=_announced(len(mechanism.steps())),
+        only_above=figures is not None,
     )
+
+
+def _announced(distinct: int) -> str:
+    """How long so many steps that differ take, which is said beforehand if it is long."""
+    seconds = distinct * _SECONDS_A_ROW
+    if seconds < 60:
+        return ""
+    about = f"{seconds / 60:.0f} min" if seconds < 7200 else f"{seconds / 3600:.0f} h"
+    click.echo(
+        f"dpexact: {distinct:,} steps differ in sigma or q: this takes about {about}; "
+        "--figures 3 rounds them, for an upper bound that comes sooner",
+        err=True,
+    )
+    return about
 
 
 def _judged(
