@@ -20,7 +20,7 @@ certificate_option = click.option(
     "certificate_file",
     type=click.Path(path_type=Path),
     metavar="FILE",
-    help="Write what 'dpexact verify', and its checkers alone, verify.",
+    help="Write a certificate, which 'dpexact verify FILE' checks.",
 )
 
 

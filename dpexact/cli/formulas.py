@@ -28,7 +28,7 @@ from dpexact.cli.printing import answer, echo_record
 @direction_option
 @json_option
 def bounds(expr: str, delta: str, digits: int, direction: str, as_json: bool) -> None:
-    """List the classic bounds on epsilon at DELTA beside the exact value, with their slack.
+    """List classic bounds on epsilon at DELTA beside the exact one.
 
     \b
     Examples:
@@ -76,7 +76,7 @@ def approx(
     direction: str,
     as_json: bool,
 ) -> int:
-    """Enclose the error of a published approximation against the exact value.
+    """Enclose the error of a published approximation.
 
     \b
     Examples:
@@ -138,7 +138,7 @@ def approx(
 @click.option("--latex", is_flag=True, help="Print LaTeX.")
 @json_option
 def symbolic(expr: str, form: str, order: int | None, latex: bool, as_json: bool) -> None:
-    """Print a closed form in E = e^eps, delta, and X = e^epsilon, alpha or y.
+    """Print a closed form in E = e^eps, delta, and X = e^epsilon.
 
     \b
     Examples:

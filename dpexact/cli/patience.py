@@ -19,7 +19,7 @@ def patience(question: str, about: str = "") -> Iterator[None]:
 
     ``about`` says how long all of it takes, where that is known.
     """
-    question += about and f" (about {about} in all)"
+    question += about and f" ({about} in all, or more)"
     done = threading.Event()
     teller = threading.Thread(target=_tell, args=(question, done), daemon=True)
     teller.start()

@@ -10,7 +10,9 @@ import click
 @click.command()
 @click.argument("name", type=click.Choice(["claims", "workload", "report"]))
 def schema(name: str) -> None:
-    """Print the JSON Schema of claims files, workload files, or the JSON report of an audit.
+    """Print the JSON Schema of a kind of file.
+
+    That of claims files, of workload files, or of the JSON report of an audit.
 
     An editor that knows it completes keys and marks mistakes: name the file in the first line of a
     claims file, as "# yaml-language-server: $schema=claims.schema.json".

@@ -76,7 +76,9 @@ def dpsgd(
     as_json: bool,
     **given: Any,
 ) -> int:
-    """Epsilon of a training run by DP-SGD, as a framework makes it of what you tell it.
+    """Epsilon of a training run by DP-SGD, or the noise for it.
+
+    The run is the one that a framework makes of what you tell it.
 
     Give --sigma or --target-epsilon, and --rate with --steps, or --dataset, --batch and --epochs
     (or --steps). --against lists accountants on the same run, the tightest sound one first.
@@ -164,7 +166,7 @@ def log(
     direction: str,
     as_json: bool,
 ) -> int:
-    """Epsilon of what FILE records.
+    """Epsilon of the training run that FILE records.
 
     FILE is CSV with the columns sigma, q and steps; the statement that TensorFlow Privacy prints;
     or JSON: the history or state_dict() of an accountant of Opacus, or a DpEvent of dp-accounting
@@ -203,7 +205,7 @@ def _announced(distinct: int) -> str:
         return ""
     about = f"{seconds / 60:.0f} min" if seconds < 7200 else f"{seconds / 3600:.0f} h"
     click.echo(
-        f"dpexact: {distinct:,} steps differ in sigma or q: this takes about {about}; "
+        f"dpexact: {distinct:,} steps differ in sigma or q: this takes {about} or more; "
         "--figures 3 rounds them, for an upper bound that comes sooner",
         err=True,
     )

@@ -16,7 +16,11 @@ from dpexact.visible import visible
 @click.command()
 @click.argument("certificates", nargs=-1, required=True, type=click.Path(path_type=Path))
 def verify(certificates: tuple[Path, ...]) -> int:
-    """Check CERTIFICATES with the independent checkers, and print what is certified.
+    """Check CERTIFICATES, and print what they certify.
+
+    Two checkers that share nothing with the accounting do the work. Each runs by itself, too:
+    "python -m dpexact.certificate_checker FILE", one file that needs the standard library alone;
+    and, where Gaussians are sampled, "python -m dpexact.certificate_checker_mpfr FILE".
 
     The exit code is 1 if one is wrong or cannot be verified, and 2 if one is no certificate.
 
