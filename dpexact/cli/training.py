@@ -11,6 +11,7 @@ import click
 
 import dpexact
 from dpexact.cli.options import cores, digits_option, direction_option, json_option, python_option
+from dpexact.cli.patience import patience
 from dpexact.cli.plotting import plot_option, plotter
 from dpexact.cli.printing import answer
 from dpexact.enclosure import Enclosure
@@ -100,7 +101,9 @@ def dpsgd(
     notes, more = list(run.words), {"framework": given["framework"], "steps": run.steps}
     more |= {"rate": str(run.rate), "sampling": given["sampling"]}
     if sigma is None:
-        sigma = dpexact.calibrate(run.template, target_epsilon or "", delta, 7, direction).safe()
+        with patience("sigma"):
+            found = dpexact.calibrate(run.template, target_epsilon or "", delta, 7, direction)
+        sigma = found.safe()
         if sigma in ("0", "inf"):
             by = "any noise; give --sigma" if sigma == "0" else "no finite noise"
             raise InvalidInput(

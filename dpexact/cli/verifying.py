@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 from dpexact.certificate_checker import MAX_BYTES, Invalid, Unreadable, read
+from dpexact.cli.patience import patience
 from dpexact.visible import visible
 
 
@@ -40,7 +41,8 @@ def _verified(path: Path) -> int:
     try:
         with path.open("rb") as file:
             document = read(file.read(MAX_BYTES + 1))
-        lines = check(document)
+        with patience(f"verifying {shown}"):
+            lines = check(document)
         told = list(_told(document))
     except OSError as error:
         click.echo(f"dpexact: {shown}: cannot read: {error.strerror}", err=True)
