@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 import dpexact
+from dpexact.cli.certifying import certificate_option, certifier
 from dpexact.cli.options import cores, digits_option, direction_option, json_option, python_option
 from dpexact.cli.patience import patience
 from dpexact.cli.plotting import plot_option, plotter
@@ -60,6 +61,7 @@ if TYPE_CHECKING:
 )
 @python_option
 @plot_option("epsilon over the steps, and the accountants")
+@certificate_option
 @click.option("--statement", is_flag=True, help="Say the guarantee in plain words.")
 @digits_option
 @direction_option
@@ -71,6 +73,7 @@ def dpsgd(
     against: tuple[str, ...],
     pythons: dict[str, str],
     plot: Path | None,
+    certificate_file: Path | None,
     statement: bool,
     digits: int,
     direction: str,
@@ -89,6 +92,7 @@ def dpsgd(
       dpexact dpsgd --framework opacus --dataset 6000 --batch 60 --epochs 60 --sigma 1 --delta 1e-5
       dpexact dpsgd --rate 0.01 --steps 1000 --target-epsilon 2 --delta 1e-6 --statement
       dpexact dpsgd --rate 0.01 --steps 1000 --sigma 1 --delta 1e-6 --against all --plot run.svg
+      dpexact dpsgd --rate 0.01 --steps 1000 --sigma 1 --delta 1e-6 --certificate run.json
     """
     from dpexact.arguments import direction_in
     from dpexact.training.frameworks import statement as in_words
@@ -114,6 +118,7 @@ def dpsgd(
         more["target_epsilon"] = target_epsilon
     more["sigma"] = sigma
     mechanism = run.mechanism(sigma)
+    certify = certifier(certificate_file, mechanism, "epsilon", delta, direction)
     findings: tuple[Finding, ...] = ()
     if against:
         from dpexact.audit.reports.json_report import to_json
@@ -137,7 +142,7 @@ def dpsgd(
         direction=direction,
         notes=notes,
         more=more,
-        then=[draw, say if statement and not as_json else None],
+        then=[draw, say if statement and not as_json else None, certify],
     )
 
 
@@ -157,6 +162,7 @@ def dpsgd(
     metavar="N",
     help="Round sigma down and q up to N figures first: an upper bound, sooner.",
 )
+@certificate_option
 @digits_option
 @direction_option
 @json_option
@@ -165,6 +171,7 @@ def log(
     delta: str,
     neighbours: Neighbours,
     figures: int | None,
+    certificate_file: Path | None,
     digits: int,
     direction: str,
     as_json: bool,
@@ -196,6 +203,7 @@ def log(
         direction=direction,
         notes=notes,
         more={"log": str(file)},
+        then=[certifier(certificate_file, mechanism, "epsilon", delta, direction)],
         about=_announced(len(mechanism.steps())),
         only_above=figures is not None,
     )
