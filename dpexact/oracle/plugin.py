@@ -101,8 +101,12 @@ def pytest_runtest_makereport(
     return report
 
 
-def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Say how many claims were refuted, how wrong the worst of them is, and their grades."""
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_terminal_summary(
+    terminalreporter: pytest.TerminalReporter,
+) -> Generator[None, None, None]:
+    """Say below all else how many claims were refuted, how wrong the worst is, and the grades."""
+    yield
     reports = [report for group in terminalreporter.stats.values() for report in group]
     checked = sum(getattr(report, "dp_oracle_checked", 0) for report in reports)
     if checked:
