@@ -99,8 +99,9 @@ def certify(
 
     ``compute`` must return a ball that contains the true value at any precision. ``[lowest,
     highest]`` are bounds known beforehand; ``lost_bits`` is how much precision ``compute`` is
-    expected to lose; ``cap`` lowers the cap on precision, but not below the first attempt. At the
-    cap the enclosure is as wide as it is, and says so.
+    expected to lose. Beyond a cap on the precision nothing is tried: the enclosure is as wide as it
+    is, and says so. ``cap``, in bits, stands in place of the cap that follows from ``digits``,
+    lower or higher; the first attempt is made even above it.
 
     Raises:
         Contradiction: balls of two precisions, or a ball and the known bounds, share no point.

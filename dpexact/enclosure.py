@@ -245,18 +245,19 @@ class Enclosure:
 
     def __format__(self, spec: str) -> str:
         """The safe end, rounded to the safe side: ``f"{x:.4f}"``; or the text, padded."""
-        if "." not in spec and not spec.endswith(tuple("eEfFgG%")):
-            return format(str(self), spec)
-        if not _NUMERIC.fullmatch(spec):
-            raise InvalidInput(
-                f"format: {spec!r} is not accepted; use digits and one of e, f, g, %, as in '.4f', "
-                "which rounds to the safe side, or format .lower and .upper"
-            )
-        if not isinstance(self._relied, Fraction):
-            return format(self._relied, spec)
-        with localcontext(rounding=self._safely):
-            # rounded twice in one direction, which is rounding once
-            return format(_divide(self._relied, 60, self._safely), spec)
+        numeric = bool(_NUMERIC.fullmatch(spec))
+        if not numeric and ("." in spec or spec.endswith(tuple("eEfFgG%"))):
+            raise _no_format(spec)
+        try:
+            if not numeric:
+                return format(str(self), spec)
+            if not isinstance(self._relied, Fraction):
+                return format(self._relied, spec)
+            with localcontext(rounding=self._safely):
+                # rounded twice in one direction, which is rounding once
+                return format(_divide(self._relied, 60, self._safely), spec)
+        except (ValueError, OverflowError, MemoryError):
+            raise _no_format(spec) from None
 
     def __float__(self) -> float:
         raise TypeError(
@@ -337,6 +338,13 @@ class Enclosure:
     def _repr_html_(self) -> str:
         quoted = f"{self.relation} {self.safe()}"
         return f"<b>{escape(quoted)}</b> <small>{escape(self._said())}</small>"
+
+
+def _no_format(spec: str) -> InvalidInput:
+    return InvalidInput(
+        f"format: {spec!r} is not accepted; use digits and one of e, f, g, %, as in '.4f', "
+        "which rounds to the safe side, or format .lower and .upper"
+    )
 
 
 def format_decimal(value: Bound, significant: int, rounding: str) -> str:

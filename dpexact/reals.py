@@ -125,7 +125,8 @@ class Real:
         if a == 0 and k < 0:
             raise InvalidInput(f"division by zero in '0^{k}'")
         if abs(a) != 1 and a != 0 and (_bits(a) - 2) * abs(k) > MAX_BITS:
-            raise InvalidInput(f"number too large: {shorten(str(self))}^{k}")
+            size = "large" if (abs(a) > 1) == (k > 0) else "small"
+            raise InvalidInput(f"number too {size}: {shorten(str(self))}^{k}")
         return rational(a**k)
 
     def __str__(self) -> str:
@@ -146,7 +147,9 @@ def rational(value: Fraction | int) -> Real:
     """The rational ``value``; refuses one of more than ``MAX_BITS`` bits."""
     fraction = Fraction(value)
     if _bits(fraction) > MAX_BITS:
-        raise InvalidInput(f"number too large: more than {MAX_BITS} bits are not accepted")
+        above, below = fraction.numerator.bit_length(), fraction.denominator.bit_length()
+        size = "large" if above > 2 * below else "small" if below > 2 * above else "long"
+        raise InvalidInput(f"number too {size}: more than {MAX_BITS} bits are not accepted")
     return Real("rational", (), fraction)
 
 
@@ -295,7 +298,8 @@ def _from_mpmath(value: object) -> Real | None:
         raise InvalidInput(f"{value} is not a finite number")
     sign, mantissa, exponent, _ = value._mpf_
     if abs(exponent) > MAX_BITS:
-        raise InvalidInput("number too large")
+        size = "small" if exponent < 0 else "large"
+        raise InvalidInput(f"number too {size}: {shorten(str(value))}")
     return rational((-1) ** sign * int(mantissa) * Fraction(2) ** exponent)
 
 
@@ -426,6 +430,8 @@ def _decimal(tokens: Tokens, token: Token) -> Decimal:
     mantissa, _, exponent = token.text.lower().partition("e")
     if len(exponent) > 9 or len(mantissa) > MAX_BITS:
         size = "small" if exponent.startswith("-") else "large"
+        if len(mantissa) > MAX_BITS:
+            size = "long"
         raise tokens.error(f"number too {size}: {shorten(token.text)}", token)
     return Decimal(token.text)
 

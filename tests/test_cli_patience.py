@@ -4,8 +4,9 @@ import time
 
 import pytest
 import rich.console
+from click.testing import CliRunner
 
-from dpexact.cli import patience
+from dpexact.cli import main, patience
 
 
 @pytest.mark.parametrize("terminal", [False, True])
@@ -22,6 +23,30 @@ def test_signs_of_life(monkeypatch, capsys, terminal):
     assert told.out == ""
     assert "epsilon" in told.err
     assert ("dpexact: epsilon: 0 s so far\n" in told.err) == (not terminal)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["bounds", "gaussian(1)^9", "--delta", "1e-5"],
+        ["approx", "gaussian(1)^9", "--method", "clt", "--delta", "1e-5"],
+        ["symbolic", "pure_dp(1)"],
+        ["dpsgd", "--rate", "1", "--steps", "2", "--target-epsilon", "1", "--delta", "1e-5"],
+        ["delta", "pure_dp(1)", "--epsilon", "1/2", "--certificate", "made"],
+        ["delta", "gaussian(1)", "--epsilon", "1/2", "--plot", "made.svg"],
+        ["verify", "pure.json"],
+    ],
+)
+def test_whatever_may_take_long_says_so(arguments, monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    if arguments[0] == "verify":
+        asked = ["delta", "pure_dp(1)", "--epsilon", "1/2", "--certificate", "pure.json"]
+        assert CliRunner().invoke(main, asked).exit_code == 0
+    told = []
+    monkeypatch.setattr(patience, "_tell", lambda question, _: told.append(question))
+    assert CliRunner().invoke(main, arguments).exit_code == 0
+    words = ("bounds", "approx", "symbolic", "sigma", "certificate", "plot", "verifying pure.json")
+    assert set(told) & set(words)
 
 
 def test_quick_questions_are_silent(capsys):

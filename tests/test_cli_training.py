@@ -59,6 +59,26 @@ def test_accountants_on_the_same_run_the_tightest_sound_one_first(tmp_path):
     assert judged[0]["id"].startswith("dp-accounting-pld")
 
 
+@pytest.mark.parametrize("verb", ["dpsgd", "log"])
+def test_a_run_has_a_certificate(tmp_path, verb):
+    made, history = tmp_path / "run.json", tmp_path / "history.csv"
+    history.write_text("sigma,q,steps\n2,1/10,9\n")
+    given = (
+        ["--rate", "1/10", "--steps", "9", "--sigma", "2"] if verb == "dpsgd" else [str(history)]
+    )
+    asked = [verb, *given, "--delta", "1/100000", "--digits", "8", "--certificate", str(made)]
+    assert CliRunner().invoke(main, asked).exit_code == 0
+    checked = CliRunner().invoke(main, ["verify", str(made)])
+    assert checked.exit_code == 0
+    assert "epsilon of poisson(gaussian(2, 1), 1/10)^9 at delta = 1/100000 in [" in checked.output
+
+
+def test_a_certificate_that_cannot_be_written_is_refused_before_the_work(tmp_path):
+    result = run(*RUN, "--sigma", "1", "--certificate", str(tmp_path / "none" / "run.json"))
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert "cannot write: its folder does not exist" in result.stderr
+
+
 @pytest.mark.parametrize(("delta", "met"), [("0", "no finite noise"), ("1", "any noise")])
 def test_a_target_that_no_noise_or_any_meets(delta, met):
     result = run("--rate", "0.1", "--steps", "9", "--delta", delta, "--target-epsilon", "1")

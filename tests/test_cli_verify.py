@@ -48,7 +48,7 @@ def test_what_was_certified_is_printed(written, arguments, said):
     path = written(arguments)
     result = run("verify", path)
     assert result.exit_code == 0, result.output
-    head, line = result.output.splitlines()
+    head, line = result.stdout.splitlines()
     assert head == f"{path}: valid: 1 verified"
     assert line.startswith(f"  {arguments[0]} of p")
     assert said in line
@@ -64,7 +64,7 @@ def test_findings_with_their_verdicts(tmp_path):
     assert run("audit", claims, "--certificate", path, "--jobs", 1).exit_code == 0
     result = run("verify", path)
     assert result.exit_code == 0
-    head, line = result.output.splitlines()
+    head, line = result.stdout.splitlines()
     assert head == f"{path}: valid: 1 verified, 1 without certificate"
     assert line.startswith("  mine: upper 2: sound: epsilon of pure_dp(1) at delta = 0 in [0.99")
 

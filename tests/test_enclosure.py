@@ -500,7 +500,8 @@ def test_a_number_to_quote_is_as_near_as_its_figures_allow() -> None:
 
 def test_forms_that_could_round_to_the_wrong_side_are_refused() -> None:
     x = Enclosure(Fraction("2.38159692"), Fraction("2.38159693"))
-    for spec in (".4", ".3s", "8.2", "g", "8e", "%"):
+    unreadable = ("x.3f", "d", "{.3f", "\0.3f", "9" * 30 + ".2f", "." + "9" * 30 + "f")
+    for spec in (".4", ".3s", "8.2", "g", "8e", "%", *unreadable):
         with pytest.raises(InvalidInput, match=r"\.lower and \.upper"):
             format(x, spec)
     for figures in (0, -1, 2.5):

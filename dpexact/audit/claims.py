@@ -36,7 +36,8 @@ ARGUMENTS: Final[dict[Quantity, Argument]] = dict(zip(QUANTITIES, get_args(Argum
 #: Relative tolerance of an estimate that states none.
 DEFAULT_TOLERANCE: Final = rational(Fraction(1, 100))
 _NONE: Final = rational(0)
-_LIMITS: Final[dict[Quantity, tuple[str, ...]]] = {
+#: What the argument of each quantity must be.
+LIMITS: Final[dict[Quantity, tuple[str, ...]]] = {
     "epsilon": (">= 0", "<= 1"),
     "delta": (">= 0",),
     "beta": (">= 0", "<= 1"),
@@ -212,7 +213,7 @@ def claimed_in(value: RealLike, name: str) -> Claimed:
 
 def argument_in(value: RealLike, quantity: Quantity) -> Real:
     """The exact argument at which ``quantity`` is claimed."""
-    return real_in(value, ARGUMENTS[quantity], *_LIMITS[quantity])
+    return real_in(value, ARGUMENTS[quantity], *LIMITS[quantity])
 
 
 def tolerance_in(value: RealLike | None, kind: Kind) -> Real | None:
@@ -241,8 +242,13 @@ def expectation_in(value: object, kind: Kind) -> Verdict | None:
     """The expected verdict, which claims of ``kind`` can get."""
     if value is None:
         return None
+    return _word_in(value, "expect", expectations(kind))
+
+
+def expectations(kind: Kind) -> tuple[Verdict, ...]:
+    """The verdicts that may be expected of claims of ``kind``."""
     words = ("accurate", "inaccurate") if kind == "estimate" else ("sound", "unsound")
-    return _word_in(value, "expect", tuple(word for word in VERDICTS if word in words))
+    return tuple(word for word in VERDICTS if word in words)
 
 
 def _direction_in(value: str, quantity: Quantity) -> Direction:

@@ -30,6 +30,8 @@ from dpexact.errors import InvalidInput
 
 #: In place of a name: every registered accountant, the absent ones reported.
 ALL: Final = "all"
+#: Of more accountants that do not work the reasons are not listed in one line.
+MOST_REASONS: Final = 3
 
 
 def ask(
@@ -99,6 +101,11 @@ def ask(
     order = [*(found.name for found in listed), *names()]
     runs = sorted([*runs, *(run for _, run in outcomes)], key=lambda run: order.index(run.name))
     if all(run.reason for run in runs):
+        if len(runs) > MOST_REASONS:
+            raise InvalidInput(
+                f"accountant: none of {len(runs)} works here, and 'dpexact accountants' says why; "
+                'pip install "dpexact[accountants]" brings most, --python names a Python with them'
+            )
         reasons = "; ".join(run.reason for run in runs)
         raise InvalidInput(f"accountant: none works here: {reasons}")
     return [claim for claims, _ in outcomes for claim in claims], tuple(runs)

@@ -8,6 +8,7 @@ from typing import Final
 from dpexact.audit.claims import ARGUMENTS, Claim, Kind, quantity_in
 from dpexact.errors import InvalidInput
 from dpexact.tokens import shorten
+from dpexact.training.logs import printed_promises
 
 _KINDS: Final[dict[str, Kind]] = {"<=": "upper", ">=": "lower", "~": "estimate"}
 _SENTENCE: Final = re.compile(
@@ -16,6 +17,33 @@ _SENTENCE: Final = re.compile(
     r"(?:\s+by\s+(.+?))?\s*",
     re.DOTALL,
 )
+
+
+_SAMPLINGS: Final = {
+    "ordered": "each example once an epoch",
+    "poisson": "assuming Poisson sampling",
+}
+
+
+def claims_of(text: str) -> list[Claim]:
+    """The claim that the sentence ``text`` makes, or those of a statement of TensorFlow Privacy.
+
+    Its numbers are judged as it prints them, rounded to three places.
+
+    Raises:
+        InvalidInput: it is neither, or a part of it is not accepted.
+    """
+    promises = printed_promises(text)
+    if not promises:
+        return [claim_of(text)]
+    named = [
+        f"TensorFlow Privacy, {promise.accounting}, {_SAMPLINGS[promise.sampling]}"
+        for promise in promises
+    ]
+    return [
+        Claim(promise.mechanism, "epsilon", promise.epsilon, promise.delta, "upper", source)
+        for promise, source in zip(promises, named, strict=True)
+    ]
 
 
 def claim_of(sentence: str) -> Claim:

@@ -27,6 +27,7 @@ _HOMES: Final = {
     "oracle": "oracle",
     "prove": "proving",
     "renyi": "quantities",
+    "schema": "schemas",
     "selftest": "selftesting",
     "serve": "serving",
     "symbolic": "formulas",

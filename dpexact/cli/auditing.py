@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -72,7 +73,8 @@ def _complete(ctx: click.Context, _: click.Parameter, incomplete: str) -> list[C
     "sentences",
     multiple=True,
     metavar="SENTENCE",
-    help='Judge "epsilon <= 2.4 of EXPR at delta 1e-5 [by SOURCE]"; or >=, ~; delta, beta, renyi.',
+    help='Judge "epsilon <= 2.4 of EXPR at delta 1e-5 [by SOURCE]"; or >=, ~; delta, beta, renyi; '
+    "or the statement that TensorFlow Privacy prints.",
 )
 @accountant_option
 @workload_option
@@ -123,11 +125,11 @@ def audit(
     from dpexact.audit.live import ask
     from dpexact.audit.runner import collect
     from dpexact.audit.runs import AccountantRun
-    from dpexact.audit.sentences import claim_of
+    from dpexact.audit.sentences import claims_of
     from dpexact.progress import progress_bar
 
     judging = Judging(options, dict.fromkeys(claims, "a claims file"))
-    listed = [*collect(claims), *map(claim_of, sentences)]
+    listed = [*collect(claims), *chain.from_iterable(map(claims_of, sentences))]
     runs: tuple[AccountantRun, ...] = ()
     with judging.journal() as journal:
         if accountants:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from dpexact.cli.patience import patience
 from dpexact.enclosure import Enclosure
 from dpexact.mechanisms import Mechanism
 from dpexact.reals import real
@@ -20,7 +21,7 @@ certificate_option = click.option(
     "certificate_file",
     type=click.Path(path_type=Path),
     metavar="FILE",
-    help="Write what 'dpexact verify', and its checkers alone, verify.",
+    help="Write a certificate, which 'dpexact verify FILE' checks.",
 )
 
 
@@ -43,7 +44,8 @@ def certifier(
 
     def write(found: Enclosure) -> None:
         way = direction_in(direction)
-        document = certificate(mechanism, quantity, real(at), way, found)
+        with patience("certificate"):
+            document = certificate(mechanism, quantity, real(at), way, found)
         write_atomically(file, to_text(document))
 
     return write

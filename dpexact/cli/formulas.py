@@ -18,6 +18,7 @@ from dpexact.cli.options import (
     expression,
     json_option,
 )
+from dpexact.cli.patience import patience
 from dpexact.cli.printing import answer, echo_record
 
 
@@ -28,7 +29,7 @@ from dpexact.cli.printing import answer, echo_record
 @direction_option
 @json_option
 def bounds(expr: str, delta: str, digits: int, direction: str, as_json: bool) -> None:
-    """List the classic bounds on epsilon at DELTA beside the exact value, with their slack.
+    """List classic bounds on epsilon at DELTA beside the exact one.
 
     \b
     Examples:
@@ -36,7 +37,8 @@ def bounds(expr: str, delta: str, digits: int, direction: str, as_json: bool) ->
       dpexact bounds "poisson(gaussian(0.7), 256/60000)^10546" --delta 1e-5 --digits 6
     """
     started = time.perf_counter()
-    found = dpexact.bounds(expr, delta, digits, direction)
+    with patience("bounds"):
+        found = dpexact.bounds(expr, delta, digits, direction)
     if as_json:
         echo_record(found.to_json(digits), direction, started)
         return
@@ -76,7 +78,7 @@ def approx(
     direction: str,
     as_json: bool,
 ) -> int:
-    """Enclose the error of a published approximation against the exact value.
+    """Enclose the error of a published approximation.
 
     \b
     Examples:
@@ -106,7 +108,8 @@ def approx(
 
         check_writable(claims)
     started = time.perf_counter()
-    found = dpexact.approximation_error(expr, method, epsilon, digits, direction, delta=delta)
+    with patience("approx"):
+        found = dpexact.approximation_error(expr, method, epsilon, digits, direction, delta=delta)
     if claims is not None:
         from dpexact.audit.claims_file import write_claims
         from dpexact.audit.estimates import estimate_of
@@ -138,7 +141,7 @@ def approx(
 @click.option("--latex", is_flag=True, help="Print LaTeX.")
 @json_option
 def symbolic(expr: str, form: str, order: int | None, latex: bool, as_json: bool) -> None:
-    """Print a closed form in E = e^eps, delta, and X = e^epsilon, alpha or y.
+    """Print a closed form in E = e^eps, delta, and X = e^epsilon.
 
     \b
     Examples:
@@ -149,7 +152,8 @@ def symbolic(expr: str, form: str, order: int | None, latex: bool, as_json: bool
     """
     if form == "renyi" and order is None:
         raise click.UsageError("--form renyi needs --order A")
-    written = dpexact.symbolic(expr, form, order=order)
+    with patience("symbolic"):
+        written = dpexact.symbolic(expr, form, order=order)
     # sympy prints the number e like our symbol E
     shown = {symbol: str(value) for symbol, value in written.values.items()}
     values = {str(s): "exp(1)" if text == "E" else text for s, text in shown.items()}

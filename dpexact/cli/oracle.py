@@ -18,7 +18,9 @@ jobs_option = click.option(
 
 @click.group()
 def oracle() -> None:
-    """The golden table of certified answers that the pytest plugin checks accountants against.
+    """The golden table of certified answers for accountants' tests.
+
+    The pytest plugin checks accountants against it.
 
     \b
     Examples:

@@ -14,8 +14,12 @@ EVERY: Final = 10.0
 
 
 @contextmanager
-def patience(question: str) -> Iterator[None]:
-    """While the body runs: a clock on a terminal, a line every ten seconds elsewhere."""
+def patience(question: str, about: str = "") -> Iterator[None]:
+    """While the body runs: a clock on a terminal, a line every ten seconds elsewhere.
+
+    ``about`` says how long all of it takes, where that is known.
+    """
+    question += about and f" ({about} in all, or more)"
     done = threading.Event()
     teller = threading.Thread(target=_tell, args=(question, done), daemon=True)
     teller.start()

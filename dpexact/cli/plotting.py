@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 import click
 
+from dpexact.cli.patience import patience
 from dpexact.enclosure import Enclosure
 from dpexact.errors import InvalidInput
 
@@ -47,7 +48,9 @@ def plotter(
     check_writable(file)
 
     def write(_: Enclosure) -> None:
-        figure = make(runs)
-        write_bytes_atomically(file, picture(figure, kind, {"caption": figure.caption}))
+        with patience("plot"):
+            figure = make(runs)
+            content = picture(figure, kind, {"caption": figure.caption})
+        write_bytes_atomically(file, content)
 
     return write

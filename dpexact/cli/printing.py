@@ -19,7 +19,7 @@ from dpexact.mechanisms.base import shown
 from dpexact.tokens import shorten
 
 #: Longer mechanisms are shortened for people; JSON has them whole.
-_SHOWN: Final = 2000
+_SHOWN: Final = 400
 
 
 def answer(
@@ -34,24 +34,28 @@ def answer(
     notes: Sequence[str] = (),
     more: Mapping[str, object] | None = None,
     then: Sequence[Callable[[Enclosure], None] | None] = (),
+    about: str = "",
+    only_above: bool = False,
 ) -> int:
     """Print one enclosure; exit code 3, with the best enclosure, if the digits were not reached.
 
     ``of`` is the mechanism, or the text of a template. ``notes`` stand below the answer, and
     ``more`` is added to the JSON. An enclosure of all digits is handed on to what comes ``then``.
+    ``about`` says how long it takes, and ``only_above`` that the answer bounds from above only what
+    was asked about.
     """
     from dpexact.accounting.classic.zcdp import is_only_bounded
 
     started = time.perf_counter()
     problem = ""
     try:
-        with patience(quantity):
+        with patience(quantity, about):
             found = ask()
     except PrecisionNotReached as error:
         found, problem = error.best, str(error)
     seconds = time.perf_counter() - started
     template = isinstance(of, str)
-    bounded = isinstance(of, Mechanism) and is_only_bounded(of)
+    bounded = only_above or (isinstance(of, Mechanism) and is_only_bounded(of))
     if as_json:
         record = {
             "mechanism": str(of),

@@ -37,7 +37,9 @@ def prove(
     jobs: int | None,
     record: bool,
 ) -> int:
-    """Check claims of the papers that accounting rests on: all, those of a source, or by ID.
+    """Check claims of the papers that accounting rests on.
+
+    All of them, those of a source, or by ID.
 
     Each check ends in a verdict: proved, repaired (a corrected statement is proved), refuted (with
     a witness), certified (on a stated domain) or tested (in exact cases). The exit code is 1 if a

@@ -84,7 +84,9 @@ def epsilon(
     certificate_file: Path | None,
     as_json: bool,
 ) -> int:
-    """Enclose the smallest epsilon at DELTA ("inf" where there is none).
+    """Enclose the smallest epsilon at DELTA.
+
+    It is "inf" where there is none.
 
     \b
     Examples:
@@ -147,7 +149,9 @@ def renyi(expr: str, order: str, method: str, digits: int, direction: str, as_js
 @digits_option
 @json_option
 def tradeoff(expr: str, alpha: str | None, plot: Path | None, digits: int, as_json: bool) -> int:
-    """Enclose the trade-off function: the least type II error at type I error ALPHA.
+    """Enclose the least type II error at type I error ALPHA.
+
+    This is the trade-off function, f(ALPHA).
 
     \b
     Examples:
@@ -191,7 +195,7 @@ def tradeoff(expr: str, alpha: str | None, plot: Path | None, digits: int, as_js
 def calibrate(
     template: str, epsilon: str, delta: str, digits: int, direction: str, as_json: bool
 ) -> int:
-    """Enclose the extreme value of "?" in TEMPLATE that meets EPSILON and DELTA.
+    """Enclose the value of "?" that just meets EPSILON and DELTA.
 
     TEMPLATE is a mechanism with one "?" in place of a number or of a repetition count. The
     smallest noise is sought, or the largest of any other parameter.

@@ -17,9 +17,10 @@ import dpexact
 )
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def selftest(seed: int, as_json: bool) -> int:
-    """Check this installation: FLINT, known answers, and random cases on a second route.
+    """Check this installation, in some seconds.
 
-    It takes some seconds. The exit code is 1 if anything disagrees.
+    FLINT, known answers, and random cases on a second route are compared. The exit code is 1 if
+    anything disagrees.
 
     \b
     Examples:

@@ -5,16 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
 import dpexact
+from dpexact.cli.certifying import certificate_option, certifier
 from dpexact.cli.options import cores, digits_option, direction_option, json_option, python_option
+from dpexact.cli.patience import patience
 from dpexact.cli.plotting import plot_option, plotter
 from dpexact.cli.printing import answer
 from dpexact.enclosure import Enclosure
 from dpexact.errors import InvalidInput
+
+#: What each step that differs takes, measured at a hundred to ten thousand of them.
+_SECONDS_A_ROW: Final = 0.1
 
 if TYPE_CHECKING:
     from dpexact.audit.runner import Report
@@ -41,7 +46,8 @@ if TYPE_CHECKING:
 )
 @click.option(
     "--sampling",
-    type=click.Choice(["poisson", "ordered"]),
+    metavar="[poisson|ordered]",
+    shell_complete=lambda *asked: [x for x in ("poisson", "ordered") if x.startswith(asked[-1])],
     default="poisson",
     show_default=True,
     help='How batches are made; "ordered": every record once an epoch, in any order.',
@@ -55,6 +61,7 @@ if TYPE_CHECKING:
 )
 @python_option
 @plot_option("epsilon over the steps, and the accountants")
+@certificate_option
 @click.option("--statement", is_flag=True, help="Say the guarantee in plain words.")
 @digits_option
 @direction_option
@@ -66,13 +73,16 @@ def dpsgd(
     against: tuple[str, ...],
     pythons: dict[str, str],
     plot: Path | None,
+    certificate_file: Path | None,
     statement: bool,
     digits: int,
     direction: str,
     as_json: bool,
     **given: Any,
 ) -> int:
-    """Epsilon of a training run by DP-SGD, as a framework makes it of what you tell it.
+    """Epsilon of a training run by DP-SGD, or the noise for it.
+
+    The run is the one that a framework makes of what you tell it.
 
     Give --sigma or --target-epsilon, and --rate with --steps, or --dataset, --batch and --epochs
     (or --steps). --against lists accountants on the same run, the tightest sound one first.
@@ -82,6 +92,7 @@ def dpsgd(
       dpexact dpsgd --framework opacus --dataset 6000 --batch 60 --epochs 60 --sigma 1 --delta 1e-5
       dpexact dpsgd --rate 0.01 --steps 1000 --target-epsilon 2 --delta 1e-6 --statement
       dpexact dpsgd --rate 0.01 --steps 1000 --sigma 1 --delta 1e-6 --against all --plot run.svg
+      dpexact dpsgd --rate 0.01 --steps 1000 --sigma 1 --delta 1e-6 --certificate run.json
     """
     from dpexact.arguments import direction_in
     from dpexact.training.frameworks import statement as in_words
@@ -94,7 +105,9 @@ def dpsgd(
     notes, more = list(run.words), {"framework": given["framework"], "steps": run.steps}
     more |= {"rate": str(run.rate), "sampling": given["sampling"]}
     if sigma is None:
-        sigma = dpexact.calibrate(run.template, target_epsilon or "", delta, 7, direction).safe()
+        with patience("sigma"):
+            found = dpexact.calibrate(run.template, target_epsilon or "", delta, 7, direction)
+        sigma = found.safe()
         if sigma in ("0", "inf"):
             by = "any noise; give --sigma" if sigma == "0" else "no finite noise"
             raise InvalidInput(
@@ -105,6 +118,7 @@ def dpsgd(
         more["target_epsilon"] = target_epsilon
     more["sigma"] = sigma
     mechanism = run.mechanism(sigma)
+    certify = certifier(certificate_file, mechanism, "epsilon", delta, direction)
     findings: tuple[Finding, ...] = ()
     if against:
         from dpexact.audit.reports.json_report import to_json
@@ -128,7 +142,7 @@ def dpsgd(
         direction=direction,
         notes=notes,
         more=more,
-        then=[draw, say if statement and not as_json else None],
+        then=[draw, say if statement and not as_json else None, certify],
     )
 
 
@@ -142,25 +156,43 @@ def dpsgd(
     show_default=True,
     help="Of a serialised DpEvent.",
 )
+@click.option(
+    "--figures",
+    type=click.IntRange(1, 100),
+    metavar="N",
+    help="Round sigma down and q up to N figures first: an upper bound, sooner.",
+)
+@certificate_option
 @digits_option
 @direction_option
 @json_option
 def log(
-    file: Path, delta: str, neighbours: Neighbours, digits: int, direction: str, as_json: bool
+    file: Path,
+    delta: str,
+    neighbours: Neighbours,
+    figures: int | None,
+    certificate_file: Path | None,
+    digits: int,
+    direction: str,
+    as_json: bool,
 ) -> int:
-    """Epsilon of what FILE records.
+    """Epsilon of the training run that FILE records.
 
     FILE is CSV with the columns sigma, q and steps; the statement that TensorFlow Privacy prints;
     or JSON: the history or state_dict() of an accountant of Opacus, or a DpEvent of dp-accounting
     as an object with class_name.
 
     \b
-    Example:
+    Examples:
       dpexact log training.csv --delta 1e-5
+      dpexact log decaying_noise.csv --delta 1e-5 --figures 3
     """
     from dpexact.training.logs import read_log
 
-    mechanism = read_log(file, neighbours=neighbours)
+    mechanism = read_log(file, neighbours=neighbours, figures=figures)
+    notes = []
+    if figures is not None:
+        notes.append(f"sigma was rounded down and q up to {figures} figures: an upper bound")
     return answer(
         lambda: dpexact.epsilon(mechanism, delta, digits, direction),
         mechanism,
@@ -169,8 +201,26 @@ def log(
         quantity="epsilon",
         arguments={"delta": delta},
         direction=direction,
+        notes=notes,
         more={"log": str(file)},
+        then=[certifier(certificate_file, mechanism, "epsilon", delta, direction)],
+        about=_announced(len(mechanism.steps())),
+        only_above=figures is not None,
     )
+
+
+def _announced(distinct: int) -> str:
+    """How long so many steps that differ take, which is said beforehand if it is long."""
+    seconds = distinct * _SECONDS_A_ROW
+    if seconds < 60:
+        return ""
+    about = f"{seconds / 60:.0f} min" if seconds < 7200 else f"{seconds / 3600:.0f} h"
+    click.echo(
+        f"dpexact: {distinct:,} steps differ in sigma or q: this takes {about} or more; "
+        "--figures 3 rounds them, for an upper bound that comes sooner",
+        err=True,
+    )
+    return about
 
 
 def _judged(

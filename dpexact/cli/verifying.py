@@ -10,13 +10,18 @@ from typing import Any
 import click
 
 from dpexact.certificate_checker import MAX_BYTES, Invalid, Unreadable, read
+from dpexact.cli.patience import patience
 from dpexact.visible import visible
 
 
 @click.command()
 @click.argument("certificates", nargs=-1, required=True, type=click.Path(path_type=Path))
 def verify(certificates: tuple[Path, ...]) -> int:
-    """Check CERTIFICATES with the independent checkers, and print what is certified.
+    """Check CERTIFICATES, and print what they certify.
+
+    Two checkers that share nothing with the accounting do the work. Each runs by itself, too:
+    "python -m dpexact.certificate_checker FILE", one file that needs the standard library alone;
+    and, where Gaussians are sampled, "python -m dpexact.certificate_checker_mpfr FILE".
 
     The exit code is 1 if one is wrong or cannot be verified, and 2 if one is no certificate.
 
@@ -36,7 +41,8 @@ def _verified(path: Path) -> int:
     try:
         with path.open("rb") as file:
             document = read(file.read(MAX_BYTES + 1))
-        lines = check(document)
+        with patience(f"verifying {shown}"):
+            lines = check(document)
         told = list(_told(document))
     except OSError as error:
         click.echo(f"dpexact: {shown}: cannot read: {error.strerror}", err=True)

@@ -3,7 +3,7 @@
 Needs nothing but the standard library, except where answers are computed anew. Inside, each module
 imports only from those before it::
 
-    claimed < cases < golden < fixture < plugin          standard library
+    claimed < cases < golden < fixture, summary < plugin standard library
     grids < rows < exporting, checking                   compute
 
 >>> from dpexact import oracle

@@ -9,7 +9,7 @@ from decimal import ROUND_HALF_EVEN, Decimal
 from fractions import Fraction
 from typing import Final, Literal, NoReturn, TypeAlias
 
-from dpexact.comparison import Grade, grade, relative_error, verdict
+from dpexact.comparison import Grade, Verdict, grade, relative_error, verdict
 from dpexact.enclosure import Bound, Enclosure, format_decimal
 from dpexact.errors import InvalidInput
 from dpexact.oracle.claimed import exact, slack_in
@@ -27,12 +27,34 @@ _RELATIONS: Final = {"upper": "<=", "lower": ">=", "estimate": "~"}
 class ClaimRefuted(AssertionError):
     """A claim that does not pass: wrong, not a number, or too close to the truth to tell.
 
-    ``grade`` says how wrong it is at least; it is ``none`` where it is too close to tell.
+    ``verdict`` is ``unsound``, ``inaccurate`` or ``undecided``, ``grade`` says how wrong it is at
+    least (``none`` where it is too close to tell), and ``error`` is the least ``claimed/true - 1``,
+    None where that has no meaning.
     """
 
-    def __init__(self, message: str, grade: Grade = "none") -> None:
+    def __init__(
+        self,
+        message: str,
+        grade: Grade = "none",
+        verdict: Verdict = "undecided",
+        error: Bound | None = None,
+    ) -> None:
         super().__init__(message)
         self.grade: Grade = grade
+        self.verdict: Verdict = verdict
+        self.error = error
+
+
+class Checks:
+    """Counts the claims that are checked in this process."""
+
+    count = 0
+
+    @classmethod
+    def taken(cls) -> int:
+        """How many since this was asked last."""
+        found, cls.count = cls.count, 0
+        return found
 
 
 @dataclass(frozen=True)
@@ -172,6 +194,7 @@ class Case:
             given = ", ".join(claimed) or "nothing"
             raise InvalidInput(f"claim: this row is checked with {self.quantity}=..., not {given}")
         value = exact(claimed[self.quantity], self.quantity)
+        Checks.count += 1
         if value != value:
             self._refute(kind, value, "the accountant returned NaN, not a number")
         return value
@@ -183,12 +206,17 @@ class Case:
         found = verdict(kind, compared, compared, self.enclosure, tolerance)
         if found in ("unsound", "inaccurate"):
             allowed = f", more than {float(tolerance):g} allows" if kind == "estimate" else ""
-            self._refute(kind, value, f"certified {found}{allowed}", tolerance)
+            self._refute(kind, value, f"certified {found}{allowed}", tolerance, found)
         if found == "undecided":
             self._refute(kind, value, "undecided: the claim is too close to the truth to tell")
 
     def _refute(
-        self, kind: str, value: Bound, reason: str, tolerance: Fraction = Fraction(0)
+        self,
+        kind: str,
+        value: Bound,
+        reason: str,
+        tolerance: Fraction = Fraction(0),
+        judged: Verdict = "undecided",
     ) -> NoReturn:
         __tracebackhide__ = True
         highest = Fraction(1) if self.quantity == "delta" else math.inf
@@ -202,14 +230,16 @@ class Case:
             f"  certified       {self.quantity} in [{self.lower}, {self.upper}]",
         ]
         error = relative_error(value, value, self.enclosure)
+        least: Bound | None = None
         if error is not None:
+            least = max(error.lower, Fraction(0)) or min(error.upper, Fraction(0))
             low, high = error.decimal_bounds(5)
             lines.append(f"  relative error  claimed/true - 1 in [{low}, {high}]")
         lines += [
             f"  certified by    {self.method or 'exact reasoning'}",
             f"  reproduce       {self.reproduce}",
         ]
-        raise ClaimRefuted("\n".join(lines), graded)
+        raise ClaimRefuted("\n".join(lines), graded, judged, least)
 
 
 def _bound(text: str) -> Bound:

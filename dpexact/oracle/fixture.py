@@ -15,10 +15,16 @@ if TYPE_CHECKING:
 class Oracle:
     """Golden rows without computing, and certified answers about anything else.
 
+    Args:
+        most: rows that :meth:`cases` takes of a selection, spread evenly over it; all, if None.
+
     >>> oracle = Oracle()
     >>> case = next(oracle.cases("dpsgd", quantity="epsilon", direction="both"))
     >>> case.check_upper(epsilon=1000)
     """
+
+    def __init__(self, most: int | None = None) -> None:
+        self._most = most
 
     @property
     def suites(self) -> dict[str, int]:
@@ -52,7 +58,12 @@ class Oracle:
         """
         return iter(
             select(
-                suite, quantity=quantity, direction=direction, mechanism=mechanism, family=family
+                suite,
+                quantity=quantity,
+                direction=direction,
+                mechanism=mechanism,
+                family=family,
+                most=self._most,
             )
         )
 

@@ -63,8 +63,11 @@ def select(
     direction: str | None = None,
     mechanism: str | None = None,
     family: str | None = None,
+    most: int | None = None,
 ) -> list[Case]:
     """The rows of ``suite`` (all, if None) that match; ``mechanism`` is part of the text.
+
+    Of more than ``most`` rows so many are taken, spread evenly over them.
 
     Raises:
         InvalidInput: an unknown suite, or no row matches.
@@ -86,6 +89,8 @@ def select(
     ]
     if not found:
         raise InvalidInput("no golden row matches: a test of these would check nothing")
+    if most is not None and len(found) > most:
+        found = [found[i * len(found) // most] for i in range(most)]
     return found
 
 

@@ -27,6 +27,13 @@ is left out leaves the batches of the others as they are: a record costs one noi
 
 FRAMEWORKS: Final[tuple[Framework, ...]] = get_args(Framework)
 SAMPLINGS: Final[tuple[Sampling, ...]] = get_args(Sampling)
+#: Ways of making batches that are not accounted for, each with what to do.
+REFUSED_SAMPLINGS: Final = {
+    "shuffled": "what a random order adds is not accounted for; use ordered, true of every order",
+    "allocation": "what a random bin adds is not accounted for; use ordered, true of every bin",
+    "truncated": "batches that are cut at a largest size are not accounted for",
+    "fixed-size": "write 'fixed_size(gaussian(S, 2), B, N)^T', which is about replaced records",
+}
 
 _CHANGED: Final[dict[Direction, str]] = {
     "both": "added or removed",
@@ -89,6 +96,8 @@ def training_run(
     (Real('8/1875'), 14063)
     """
     _word_in(framework, "framework", FRAMEWORKS)
+    if sampling in REFUSED_SAMPLINGS:
+        raise InvalidInput(f"sampling: {sampling!r}: {REFUSED_SAMPLINGS[sampling]}")
     _word_in(sampling, "sampling", SAMPLINGS)
     if (rate is None) == (dataset is None):
         raise InvalidInput("rate: give rate and steps, or dataset, batch and epochs or steps")
@@ -102,6 +111,11 @@ def training_run(
         n = integer_in(dataset if dataset is not None else 0, "dataset", 1)
         b = integer_in(batch, "batch", 1, n)
         run = _RULES[framework](n, b, None if epochs is None else _positive(epochs))
+        if run.steps > MAX_COUNT and sampling == "poisson":
+            raise InvalidInput(
+                f"epochs: {shorten(str(epochs))} is not accepted; that is {run.steps} steps, and "
+                f"at most {MAX_COUNT} are accounted for"
+            )
         if steps is not None:
             run = Run(run.rate, integer_in(steps, "steps", 1, MAX_COUNT), 1, run.words[:1])
     if sampling == "ordered":
@@ -220,9 +234,11 @@ _RULES: Final[dict[str, Callable[[int, int, Fraction | None], Run]]] = {
 
 
 def _positive(epochs: RealLike) -> Fraction:
-    value = real_in(epochs, "epochs", "> 0").fraction
-    if value is None or value > MAX_COUNT:
-        raise InvalidInput(f"epochs: {shorten(str(epochs))} is not accepted; write a number")
+    value = real_in(epochs, "epochs", "> 0", f"<= {MAX_COUNT}").fraction
+    if value is None:
+        raise InvalidInput(
+            f"epochs: {shorten(str(epochs))} is not accepted; must be rational, as 60 or 5/2"
+        )
     return value
 
 

@@ -7,10 +7,12 @@ are: they are read by their names and fields, so that serialised ones are read a
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from decimal import ROUND_CEILING, ROUND_FLOOR
 from fractions import Fraction
 from typing import Any, Final, Literal, TypeAlias, get_args
 
 from dpexact.arguments import MAX_COUNT, integer_in, real_in
+from dpexact.enclosure import format_decimal
 from dpexact.errors import InvalidInput, UnsupportedMechanism
 from dpexact.mechanisms import (
     Composition,
@@ -24,7 +26,7 @@ from dpexact.mechanisms import (
     pure_dp,
     zcdp,
 )
-from dpexact.reals import Real, RealLike, rational
+from dpexact.reals import Real, RealLike, rational, real
 from dpexact.tokens import shorten
 
 Neighbours: TypeAlias = Literal["add-remove", "zero-out", "replace"]
@@ -36,22 +38,27 @@ _NOTHING: Final = pure_dp(0)
 _EVERYTHING: Final = approx_dp(0, 1)
 
 
-def from_rows(rows: Iterable[Sequence[RealLike]]) -> Mechanism:
+def from_rows(rows: Iterable[Sequence[RealLike]], *, figures: int | None = None) -> Mechanism:
     """The run that consists of rows ``(sigma, q, steps)``, in whatever order.
 
     Each is ``steps`` Poisson samples of rate ``q`` with Gaussian noise of ``sigma`` times the
-    clipping norm; ``q = 1`` takes every record.
+    clipping norm; ``q = 1`` takes every record. With ``figures`` every ``sigma`` is rounded down
+    and every ``q`` up to so many significant figures, so that fewer rows differ: the run that
+    results is at most as private, as delta falls with the noise and rises with the rate.
 
     Raises:
         InvalidInput: there is no step, or a number out of its domain, with the number of its row.
     """
     counts: dict[tuple[Real, Real], int] = {}
+    digits = 0 if figures is None else integer_in(figures, "figures", 1, 100)
     for number, row in enumerate(rows, start=1):
         try:
             if isinstance(row, str):  # three letters are no row
                 raise TypeError
             sigma, q, times = row
             key = real_in(sigma, "sigma", ">= 0"), real_in(q, "q", ">= 0", "<= 1")
+            if digits:
+                key = _rounded(key[0], digits, ROUND_FLOOR), _rounded(key[1], digits, ROUND_CEILING)
             counts[key] = counts.get(key, 0) + integer_in(times, "steps", 0, MAX_COUNT)
         except InvalidInput as error:
             raise InvalidInput(f"row {number}: {error}") from None
@@ -65,8 +72,11 @@ def from_rows(rows: Iterable[Sequence[RealLike]]) -> Mechanism:
     return _composed(steps)
 
 
-def from_opacus_history(history: object) -> Mechanism:
+def from_opacus_history(history: object, *, figures: int | None = None) -> Mechanism:
     """The mechanism that an Opacus accountant recorded: its ``history``, or its ``state_dict()``.
+
+    ``figures`` rounds every noise multiplier down and every sample rate up to so many significant
+    figures: a long history of steps that differ is answered sooner, by an upper bound.
 
     Raises:
         InvalidInput: it is neither, or holds no step.
@@ -80,7 +90,7 @@ def from_opacus_history(history: object) -> Mechanism:
             "history: not accepted; must be the list of (noise multiplier, sample rate, steps) "
             "that an accountant has as .history, or its state_dict()"
         )
-    return from_rows(rows)
+    return from_rows(rows, figures=figures)
 
 
 def from_dp_event(event: object, *, neighbours: Neighbours = "add-remove") -> Mechanism:
@@ -221,6 +231,13 @@ class _Reader:
 def _sampled(sigma: Real, q: Real) -> Mechanism:
     step = _EVERYTHING if sigma == rational(0) else gaussian(sigma)
     return step if q == _ONE else poisson(step, q)
+
+
+def _rounded(value: Real, figures: int, rounding: str) -> Real:
+    """``value`` in so many figures, if it is rational."""
+    if value.fraction is None:
+        return value
+    return real(format_decimal(value.fraction, figures, rounding))
 
 
 def _composed(parts: Sequence[Mechanism]) -> Mechanism:

@@ -6,75 +6,135 @@ import csv
 import json
 import os
 import re
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from dpexact.errors import InvalidInput
 from dpexact.mechanisms import Mechanism
-from dpexact.training.frameworks import training_run
+from dpexact.reals import RealLike
+from dpexact.tokens import shorten
+from dpexact.training.frameworks import Sampling, training_run
 from dpexact.training.history import Neighbours, from_dp_event, from_opacus_history, from_rows
+from dpexact.visible import visible
 
 COLUMNS: Final = ("sigma", "q", "steps")
+#: Largest file, in bytes: some million rows.
+MAX_BYTES: Final = 64 * 1024 * 1024
 _STATEMENT: Final = re.compile(
     r"DP-SGD performed over (\S+) examples with (\S+) examples per iteration, noise multiplier "
     r"(\S+) for (\S+) epochs (with|without) microbatching"
 )
+_PROMISES: Final = re.compile(
+    r"Example-level DP with \S+ adjacency at delta = (\S+) computed with (\S+) accounting: "
+    r"Epsilon with each example occurring once per epoch: (\S+) "
+    r"Epsilon assuming Poisson sampling \(\*\): (\S+)"
+)
 
 
-def read_log(path: str | os.PathLike[str], *, neighbours: Neighbours = "add-remove") -> Mechanism:
+@dataclass(frozen=True, slots=True)
+class Promise:
+    """One epsilon that TensorFlow Privacy prints: of ``mechanism`` at ``delta``.
+
+    ``sampling`` is how it assumes that batches are made, ``accounting`` how it says that it counts.
+    """
+
+    mechanism: Mechanism
+    epsilon: RealLike
+    delta: RealLike
+    accounting: str
+    sampling: Sampling
+
+
+def printed_promises(text: str) -> list[Promise]:
+    """What the statement that TensorFlow Privacy prints promises about one record.
+
+    Two numbers; none where ``text`` is no such statement. What it says of users is left out.
+
+    Raises:
+        InvalidInput: a number in it is out of its domain.
+    """
+    flat = " ".join(text.split())
+    about, said = _STATEMENT.search(flat), _PROMISES.search(flat)
+    if about is None or said is None:
+        return []
+    delta, accounting, ordered, poisson = said.groups()
+    promised: tuple[tuple[Sampling, str], ...] = (("ordered", ordered), ("poisson", poisson))
+    return [
+        Promise(_run(about, sampling), epsilon, delta, accounting, sampling)
+        for sampling, epsilon in promised
+    ]
+
+
+def read_log(
+    path: str | os.PathLike[str],
+    *,
+    neighbours: Neighbours = "add-remove",
+    figures: int | None = None,
+) -> Mechanism:
     """The mechanism that the file ``path`` records.
 
     CSV with the columns ``sigma``, ``q`` and ``steps``, in any order; the statement that TensorFlow
     Privacy prints, under its assumption of Poisson sampling; or JSON: the history or state
     of an Opacus accountant, or a ``DpEvent`` as an object with ``class_name`` (``neighbours`` as in
-    :func:`from_dp_event`).
+    :func:`from_dp_event`). ``figures`` coarsens tables and histories, as in :func:`from_rows`.
 
     Raises:
         InvalidInput: it cannot be read, or holds none of these.
         UnsupportedMechanism: it holds an event that cannot be expressed.
     """
-    try:
-        text = Path(path).read_text(encoding="utf-8-sig")
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or "not a text in UTF-8"
-        raise InvalidInput(f"{os.fspath(path)}: cannot read: {reason}") from None
+    name = visible(os.fspath(path))
+    text = _text(Path(path), name)
     try:
         if text.lstrip()[:1] in ("{", "["):
             # decimals are exact, as everywhere
             held = json.loads(text, parse_float=str, parse_int=str)
             if isinstance(held, dict) and "class_name" in held:
                 return from_dp_event(held, neighbours=neighbours)
-            return from_opacus_history(held)
+            return from_opacus_history(held, figures=figures)
         if found := _STATEMENT.search(" ".join(text.split())):
-            return _run(*found.groups())
-        return _read_table(text)
+            return _run(found, "poisson")
+        return _read_table(text, figures)
     except json.JSONDecodeError as error:
-        raise InvalidInput(f"{os.fspath(path)}: line {error.lineno}: {error.msg}") from None
+        raise InvalidInput(f"{name}: line {error.lineno}: {error.msg}") from None
     except csv.Error as error:
-        raise InvalidInput(f"{os.fspath(path)}: {error}") from None
+        raise InvalidInput(f"{name}: {error}") from None
     except RecursionError:
-        raise InvalidInput(f"{os.fspath(path)}: nested too deep") from None
+        raise InvalidInput(f"{name}: nested too deep") from None
     except InvalidInput as error:
-        raise InvalidInput(f"{os.fspath(path)}: {error}") from None
+        raise InvalidInput(f"{name}: {error}") from None
 
 
-def _run(dataset: str, batch: str, sigma: str, epochs: str, how: str) -> Mechanism:
-    run = training_run(
+def _text(path: Path, name: str) -> str:
+    try:
+        with path.open("rb") as file:
+            content = file.read(MAX_BYTES + 1)
+        if len(content) <= MAX_BYTES:
+            return content.decode("utf-8-sig")
+        reason = f"larger than {MAX_BYTES} bytes"
+    except (OSError, ValueError) as error:  # ValueError: not UTF-8, or a NUL in the path
+        reason = getattr(error, "strerror", None) or "not a text in UTF-8"
+    raise InvalidInput(f"{name}: cannot read: {reason}")
+
+
+def _run(about: re.Match[str], sampling: Sampling) -> Mechanism:
+    dataset, batch, sigma, epochs, how = about.groups()
+    return training_run(
         "tensorflow-privacy",
         dataset=dataset,
         batch=batch,
         epochs=epochs,
+        sampling=sampling,
         microbatches=how == "with",
-    )
-    return run.mechanism(sigma)
+    ).mechanism(sigma)
 
 
-def _read_table(text: str) -> Mechanism:
+def _read_table(text: str, figures: int | None) -> Mechanism:
     table = csv.reader(text.splitlines())
     header = [name.strip().lower() for name in next(table, [])]
     if sorted(header) != sorted(COLUMNS):
-        named = ", ".join(header) or "nothing"
+        named = shorten(visible(", ".join(header))) or "nothing"
         raise InvalidInput(f"the first line must name {', '.join(COLUMNS)}; it names {named}")
     places = [header.index(name) for name in COLUMNS]
     rows = ([row[i] for i in places] if len(row) == 3 else row for row in table if row)
-    return from_rows(rows)
+    return from_rows(rows, figures=figures)

@@ -146,6 +146,15 @@ def test_all_absent_is_a_mistake(halves: Path, register: Callable[..., None]) ->
         ask(["all"], [str(halves)])
 
 
+def test_the_reasons_of_many_that_are_absent_are_not_listed(
+    halves: Path, register: Callable[..., None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    register("ABSENT")
+    monkeypatch.setitem(ask.__globals__, "MOST_REASONS", 0)
+    with pytest.raises(InvalidInput, match=r"^accountant: none of 1 works here, and 'dpexact acc"):
+        ask(["all"], [str(halves)])
+
+
 def test_interrupt_ends_the_asking(halves: Path, register: Callable[..., None]) -> None:
     register("HANGS", "NAN")
 

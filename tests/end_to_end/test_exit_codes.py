@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
@@ -10,6 +11,9 @@ import time
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
+
+from dpexact.cli import main
 
 COMMAND = [sys.executable, "-m", "dpexact"]
 ROOT = Path(__file__).parents[2]
@@ -48,6 +52,76 @@ def test_a_full_disk(verb, claims):
         )
     assert done.returncode == 74
     assert done.stderr == b"dpexact: the output could not be written: No space left on device\n"
+
+
+#: Every verb that ends by itself, as it prints something.
+PRINTING = {
+    "accountants": [],
+    "approx": ["gaussian(1)^9", "--method", "clt", "--delta", "1e-5"],
+    "audit": ["--claim", "epsilon <= 5 of gaussian(1) at delta 1e-5", "--jobs", "1"],
+    "bounds": ["gaussian(1)^9", "--delta", "1e-5"],
+    "calibrate": ["gaussian(?)", "--epsilon", "1", "--delta", "1e-5"],
+    "completion": ["bash"],
+    "delta": ["gaussian(1)", "--epsilon", "1"],
+    "dpsgd": ["--rate", "1", "--steps", "9", "--sigma", "1", "--delta", "1e-5", "--statement"],
+    "empirical": ["counts", "--tp", "9", "--fp", "2", "--positives", "9", "--negatives", "9"],
+    "epsilon": ["gaussian(1)", "--delta", "1e-5"],
+    "figure": ["list"],
+    "log": ["history.csv", "--delta", "1e-5"],
+    "oracle": ["list", "--suite", "renyi"],
+    "prove": ["--list"],
+    "renyi": ["gaussian(1)", "--order", "2"],
+    "schema": ["claims"],
+    "selftest": ["--help"],
+    "symbolic": ["pure_dp(1)"],
+    "tradeoff": ["gaussian(1)", "--alpha", "0.1"],
+    "verify": ["certificate.json"],
+}
+#: Runs all commands in one process, each with a standard output of its own.
+CHILD = """
+import json, os, sys
+from dpexact.cli import main
+
+def code_of(arguments, kind):
+    if kind == "full":
+        target = os.open("/dev/full", os.O_WRONLY)
+    else:
+        reading, target = os.pipe()
+        if kind == "closed":
+            os.close(reading)
+    os.dup2(target, 1)
+    os.close(target)
+    sys.stdout = open(1, "w", closefd=False)
+    try:
+        main(arguments)
+    except SystemExit as done:
+        return done.code
+
+kind, commands = sys.argv[1], json.loads(sys.argv[2])
+print(json.dumps({verb: code_of([verb, *rest], kind) for verb, rest in commands.items()}),
+      file=sys.stderr)
+"""
+
+
+@pytest.mark.slow
+@needs_full
+@pytest.mark.parametrize(("kind", "code"), [("open", 0), ("full", 74), ("closed", 141)])
+def test_every_verb_says_that_nobody_reads(kind, code, tmp_path):
+    assert main.commands.keys() - {"serve"} == PRINTING.keys()
+    (tmp_path / "history.csv").write_text("sigma,q,steps\n1,1,9\n")
+    made = tmp_path / "certificate.json"
+    asked = ["epsilon", "pure_dp(1)", "--delta", "1/10", "--certificate", str(made)]
+    assert CliRunner().invoke(main, asked).exit_code == 0
+    command = [sys.executable, "-c", CHILD, kind, json.dumps(PRINTING)]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    done = subprocess.run(
+        command, stderr=subprocess.PIPE, text=True, cwd=tmp_path, env=environment, check=False
+    )
+    *lines, codes = done.stderr.splitlines()
+    said = [line for line in lines if not line.endswith("s so far")]  # on a busy machine
+    assert json.loads(codes) == dict.fromkeys(PRINTING, code), said
+    wanted = "dpexact: the output could not be written: No space left on device"
+    assert said == ([wanted] * len(PRINTING) if kind == "full" else [])
 
 
 @needs_full

@@ -6,12 +6,14 @@ import os
 import subprocess
 import sys
 from importlib.metadata import entry_points
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 
 import dpexact
 from dpexact.oracle import Oracle, golden
+from dpexact.oracle.summary import summary
 
 ROOT = str(Path(dpexact.__file__).parents[1])
 PLUGIN = [] if entry_points(group="pytest11", name="dpexact") else ["-p", "dpexact.oracle.plugin"]
@@ -96,10 +98,85 @@ def test_claim(dp_oracle, factor):
     case.check_upper(epsilon=float(case.lower) * factor)
 """
     done = run(tmp_path, code, "--junitxml", "report.xml")
-    assert "dp_oracle: grades of the refuted claims: 1 gross, 1 visible, 1 rounding" in done.stdout
+    said = "dp_oracle: 3 of 4 claims unsound, worst -50 %; grades: 1 gross, 1 visible, 1 rounding"
+    assert done.stdout.splitlines()[-2] == said  # below the list of what failed
     assert "certified unsound, grade visible" in done.stdout
     written = (tmp_path / "report.xml").read_text()
     assert written.count('<property name="dp_oracle_grade" value="rounding"') == 1
+
+
+@pytest.mark.slow
+def test_claims_are_counted_wherever_they_are_checked(tmp_path: Path) -> None:
+    code = """
+import pytest
+from dpexact.oracle import ClaimRefuted
+
+@pytest.fixture
+def checked(dp_oracle):
+    for case in dp_oracle.cases("renyi", family="gaussian"):
+        case.check_upper(renyi=float("inf"))
+
+def test_fixture_and_loop(checked, dp_oracle):
+    for case in dp_oracle.cases("renyi", family="gaussian"):
+        case.check_upper(renyi=float("inf"))
+
+def test_expected(dp_oracle):
+    with pytest.raises(ClaimRefuted):
+        next(dp_oracle.cases("basics", quantity="epsilon")).check_upper(epsilon=0)
+
+@pytest.mark.dp_oracle("basics", quantity="epsilon", family="gaussian")
+def test_marked(case):
+    case.check_estimate(epsilon=float("nan"), rel=1)
+"""
+    rows = len(list(Oracle().cases("renyi", family="gaussian")))
+    marked = len(list(Oracle().cases("basics", quantity="epsilon", family="gaussian")))
+    assert min(rows, marked) > 3
+    whole = run(tmp_path, code)
+    assert f"dp_oracle: {marked} of {2 * rows + 1 + marked} claims undecided" in whole.stdout
+    told = ("dp_oracle: 3 of 10 claims undecided", "(at most 3 rows of each selection)")
+    for options in ([], ["-n", "2"] if find_spec("xdist") else []):
+        part = run(tmp_path, code, "--dp-oracle-sample", "3", *options)
+        assert all(text in part.stdout for text in told), part.stdout
+    passed = run(tmp_path, code, "-k", "test_fixture")
+    assert f"dp_oracle: {2 * rows} claims checked, none refuted" in passed.stdout
+
+
+def test_a_sample_is_spread_and_whole_where_it_is_large() -> None:
+    rows = golden.select("basics")
+    assert golden.select("basics", most=len(rows)) == rows
+    three = golden.select("basics", most=3)
+    assert [rows.index(row) for row in three] == [0, len(rows) // 3, 2 * len(rows) // 3]
+
+
+def test_the_options_have_a_heading_of_their_own(tmp_path: Path) -> None:
+    done = run(tmp_path, "", "--help")
+    heading = "dpexact: certified answers (marker and fixture dp_oracle):\n  --dp-oracle-sample"
+    assert heading in done.stdout
+    for wrong in ("0", "-1", "two", "1.5", "²"):
+        done = run(tmp_path, "", f"--dp-oracle-sample={wrong}")
+        assert done.returncode == 4
+        assert f"'{wrong}' is not accepted; must be an integer >= 1" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("checked", "refuted", "said"),
+    [
+        (1, [], "1 claim checked, none refuted"),
+        (9, [("unsound", "gross", "inf")], "1 of 9 claims unsound, worst inf %; grades: 1 gross"),
+        (
+            9,
+            [("inaccurate", "gross", "2/3"), ("unsound", "rounding", "-1/10000")],
+            "2 of 9 claims refuted (1 unsound, 1 inaccurate), worst 66.6 %; grades: "
+            "1 gross, 1 rounding",
+        ),
+        (2, [("undecided", "none", "0")] * 2, "2 of 2 claims undecided, worst 0 %"),
+        (2, [("undecided", "invalid", None)], "1 of 2 claims undecided; grades: 1 invalid"),
+    ],
+)
+def test_the_line_at_the_end(
+    checked: int, refuted: list[tuple[str, str, str | None]], said: str
+) -> None:
+    assert summary(checked, refuted).replace("+", "") == said
 
 
 def test_nothing_is_loaded_until_it_is_used(tmp_path: Path) -> None:
@@ -108,7 +185,7 @@ import sys
 
 def test_unused():
     assert "dpexact.oracle.plugin" in sys.modules
-    heavy = ("flint", "numpy", "sympy", "rich", "dpexact.errors", "dpexact.oracle.golden")
+    heavy = ("flint", "numpy", "sympy", "rich", "dpexact.errors", "dpexact.oracle.cases")
     assert [name for name in heavy if name in sys.modules] == []
 """
     done = run(tmp_path, code, "-p", "no:cov", "-p", "no:hypothesispytest")

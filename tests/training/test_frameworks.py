@@ -7,6 +7,7 @@ import importlib
 import importlib.util
 import math
 import sys
+from fractions import Fraction
 from importlib import metadata
 from pathlib import Path
 from types import ModuleType
@@ -17,7 +18,7 @@ import pytest
 import dpexact
 from dpexact.errors import InvalidInput
 from dpexact.training.frameworks import Run, statement, training_run
-from dpexact.training.logs import read_log
+from dpexact.training.logs import printed_promises, read_log
 
 SIZES = [(60000, 256), (60000, 250), (1000, 17), (93, 1), (50000, 512), (7, 7), (2100, 10)]
 
@@ -122,18 +123,31 @@ def test_the_statement_of_tensorflow_privacy_accounts_for_this(
     assert step.noise_multiplier == 1.5 / run.sensitivity
 
 
-@pytest.mark.parametrize("microbatches", [False, True])
-def test_the_printed_statement_is_a_log(tmp_path, microbatches):
+@pytest.mark.parametrize(("microbatches", "users"), [(False, None), (True, None), (False, 4)])
+def test_the_printed_statement_is_a_log(tmp_path, microbatches, users):
     path = "tensorflow_privacy/privacy/analysis/compute_dp_sgd_privacy_lib.py"
     library = loaded("compute_dp_sgd_privacy_lib", file_of("tensorflow-privacy", path))
+    text = library.compute_dp_sgd_privacy_statement(1000, 50, 2.5, 1.5, 1e-5, microbatches, users)
     file = tmp_path / "statement.txt"
-    file.write_text(
-        library.compute_dp_sgd_privacy_statement(1000, 50, 2.5, 1.5, 1e-5, microbatches)
-    )
-    run = training_run(
-        "tensorflow-privacy", dataset=1000, batch=50, epochs="2.5", microbatches=microbatches
-    )
-    assert read_log(file) == run.mechanism("1.5")
+    file.write_text(text)
+    runs = {
+        sampling: training_run(
+            "tensorflow-privacy",
+            dataset=1000,
+            batch=50,
+            epochs="2.5",
+            sampling=sampling,
+            microbatches=microbatches,
+        ).mechanism("1.5")
+        for sampling in ("ordered", "poisson")
+    }
+    assert read_log(file) == runs["poisson"]
+    promised = printed_promises(text)
+    assert {promise.sampling: promise.mechanism for promise in promised} == runs
+    for promise in promised:
+        assert promise.delta == "1e-05"
+        truth = dpexact.epsilon(promise.mechanism, promise.delta, digits=6)
+        assert truth < Fraction(promise.epsilon) < truth.upper * 2
 
 
 # --- JAX Privacy ----------------------------------------------------------------------------------
@@ -212,11 +226,22 @@ def test_the_template_and_the_mechanism_are_one():
         ({"dataset": 10, "batch": 11, "epochs": 1}, "batch: 11"),
         ({"dataset": 10, "batch": 1}, "epochs and steps"),
         ({"dataset": 10, "batch": 1, "epochs": 0}, "epochs: 0"),
-        ({"dataset": 10, "batch": 1, "epochs": "sqrt(2)"}, "epochs"),
+        (
+            {"dataset": 10, "batch": 1, "epochs": "sqrt(2)"},
+            r"epochs: sqrt\(2\) .* must be rational",
+        ),
+        (
+            {"dataset": 10, "batch": 1, "epochs": "1e18"},
+            "epochs: 1e18 .* is 1" + "0" * 19 + " steps",
+        ),
+        ({"dataset": 10, "batch": 1, "epochs": "1e30"}, "epochs: 1e30 .* <= 1"),
         ({"dataset": 10, "batch": 1, "epochs": "1.5", "framework": "opacus"}, "epochs: 1.5"),
         ({"dataset": 10, "batch": 1, "steps": 5, "sampling": "ordered"}, "ordered"),
         ({"rate": "1/2", "steps": 3, "framework": "torch"}, "framework: 'torch'"),
         ({"rate": "1/2", "steps": 3, "sampling": "shuffle"}, "sampling: 'shuffle'"),
+        ({"rate": "1/2", "steps": 3, "sampling": "shuffled"}, "'shuffled': .* use ordered"),
+        ({"rate": "1/2", "steps": 3, "sampling": "allocation"}, "'allocation': .* use ordered"),
+        ({"rate": "1/2", "steps": 3, "sampling": "fixed-size"}, r"write 'fixed_size\(gaussian"),
     ],
 )
 def test_what_is_no_run_is_refused(given, named):

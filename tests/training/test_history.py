@@ -205,6 +205,45 @@ def test_a_table_of_steps_in_any_order(tmp_path):
     assert read_log(path) == poisson(gaussian("1.1"), "1/4") ** 5 * gaussian(2)
 
 
+def test_rows_are_rounded_to_what_is_at_most_as_private(tmp_path):
+    rows = [("1.2349", "0.01001", 3), ("1.2341", "0.01009", 4), ("1.2", "0.99999", 1), (2, 1, 1)]
+    coarse = from_rows(rows, figures=3)
+    assert coarse == from_rows([("1.23", "0.0101", 7), ("1.2", 1, 1), (2, 1, 1)])
+    fine = from_rows(rows)
+    for direction in ("add", "remove"):
+        truth = dpexact.epsilon(fine, "1e-5", 10, direction)
+        assert truth < dpexact.epsilon(coarse, "1e-5", 10, direction)
+    path = tmp_path / "log.csv"
+    path.write_text("sigma,q,steps\n" + "".join("{},{},{}\n".format(*row) for row in rows))
+    assert read_log(path, figures=3) == coarse
+    assert from_opacus_history(rows, figures=3) == coarse
+    for wrong in (0, 2.5, 101):
+        with pytest.raises(InvalidInput, match="figures: "):
+            from_rows(rows, figures=wrong)
+    arguments = ["log", str(path), "--delta", "1e-5", "--figures", "3"]
+    record = json.loads(CliRunner().invoke(main, [*arguments, "--json"]).output)
+    assert record["bound"] == "upper"
+    said = CliRunner().invoke(main, arguments).output
+    assert said.startswith(f"epsilon <= {record['safe']}\n")
+    assert "rounded down and q up to 3 figures: an upper bound" in said
+
+
+def test_a_long_history_says_what_it_takes_before_it_is_answered(tmp_path, monkeypatch):
+    asked = []
+    monkeypatch.setattr(
+        dpexact, "epsilon", lambda *_: asked.append(1) or dpexact.Enclosure.exact(Fraction(1))
+    )
+    path = tmp_path / "log.csv"
+    for distinct, said in ((599, ""), (601, "takes 1 min or more"), (1_800, "takes 3 min or more")):
+        path.write_text("sigma,q,steps\n" + "".join(f"1,1/{n + 2},1\n" for n in range(distinct)))
+        result = CliRunner().invoke(main, ["log", str(path), "--delta", "1e-5"])
+        if said:
+            assert f"{distinct:,} steps differ in sigma or q: this {said}" in result.stderr
+            assert result.stderr.count("\n") == 1
+        else:
+            assert (result.exit_code, result.stderr) == (0, "")
+
+
 def test_the_verb(tmp_path):
     path = tmp_path / "state.json"
     path.write_text(json.dumps({"history": [[1.5, 0.25, 10]], "mechanism": "rdp"}))
@@ -221,6 +260,8 @@ def test_the_verb(tmp_path):
     [
         ("", "it names nothing"),
         ("sigma,q\n1,1\n", "it names sigma, q"),
+        ("sigma,q,steps\x1b[2J\n1,1,1\n", r"it names sigma, q, steps\x1b[2j"),
+        ("x" * 10_000, "it names xxx"),
         ("sigma,q,steps\n", "no step"),
         ("sigma,q,steps\n1,0.5\n", "row 1"),
         ("sigma,q,steps\n1,0.5,1\n1,nan,1\n", "row 2: q: nan"),

@@ -32,7 +32,8 @@ from dpexact.tokens import unknown
 from dpexact.visible import visible
 
 _FOLDER: Final = Path(__file__).parent
-_ASKED: Final[dict[str, Quantity]] = {
+#: The quantity that each key of a group asks for.
+ASKED: Final[dict[str, Quantity]] = {
     f"{quantity}_at_{argument}": quantity for quantity, argument in ARGUMENTS.items()
 }
 
@@ -79,14 +80,14 @@ def _text(path: Path) -> str:
 
 
 def _cases(group: Tree) -> Iterator[Case]:
-    fields = _fields(group, ("mechanism", *_ASKED, "direction"), "mechanism")
+    fields = _fields(group, ("mechanism", *ASKED, "direction"), "mechanism")
     mechanisms = _each(fields["mechanism"], mechanism_in)
     directions: list[Direction] = ["both"]
     if "direction" in fields:
         directions = _each(fields["direction"], direction_in)
-    if not fields.keys() & _ASKED.keys():
-        raise InvalidInput(f"line {group.line}: expected one of the keys {', '.join(_ASKED)}")
-    for key, quantity in _ASKED.items():
+    if not fields.keys() & ASKED.keys():
+        raise InvalidInput(f"line {group.line}: expected one of the keys {', '.join(ASKED)}")
+    for key, quantity in ASKED.items():
         if key in fields:
             points = _each(fields[key], partial(argument_in, quantity=quantity))
             for mechanism, at, direction in product(mechanisms, points, directions):
