@@ -37,7 +37,7 @@ MAX_DIGITS: Final = 10_000
 #: Largest number of repetitions of one mechanism.
 MAX_COUNT: Final = 10**18
 
-_RELATIONS: Final[dict[str, Callable[[Fraction | int, int], bool]]] = {
+_RELATIONS: Final[dict[str, Callable[[Fraction | int, Fraction | int], bool]]] = {
     ">": operator.gt,
     ">=": operator.ge,
     "<": operator.lt,
