@@ -5,6 +5,7 @@ Formulas become MathML, which current browsers draw by themselves: no script, no
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -19,12 +20,13 @@ copyright = "The dpexact developers, Apache-2.0"  # noqa: A001 (the name is Sphi
 version = release = dpexact.__version__
 
 extensions = [
-    "myst_parser",
+    "myst_nb",
     "sphinx.ext.autodoc",
     "sphinx.ext.napoleon",
     "sphinx_click",
 ]
 exclude_patterns = ["_build"]
+nb_execution_mode = "off"  # notebooks show what is stored in them; a test executes them
 myst_enable_extensions = ["dollarmath"]
 myst_dmath_double_inline = True
 myst_heading_anchors = 4
@@ -58,6 +60,7 @@ def _mathml(display: str) -> Callable[[Any, Any], None]:
         from latex2mathml.converter import convert
 
         formula = convert(node.astext(), display=display)
+        formula = re.sub(r"\\(?=[{}]</mo>)", "", formula)  # it leaves the one of \Big\{ standing
         if display == "block":
             formula = f'<div class="math">{formula}</div>'
         translator.body.append(formula)

@@ -37,7 +37,7 @@ MAX_DIGITS: Final = 10_000
 #: Largest number of repetitions of one mechanism.
 MAX_COUNT: Final = 10**18
 
-_RELATIONS: Final[dict[str, Callable[[Fraction | int, int], bool]]] = {
+_RELATIONS: Final[dict[str, Callable[[Fraction | int, Fraction | int], bool]]] = {
     ">": operator.gt,
     ">=": operator.ge,
     "<": operator.lt,
@@ -55,9 +55,9 @@ def real_in(value: RealLike, name: str, *conditions: str) -> Real:
     for condition in conditions:
         relation, limit = condition.split()
         if x.fraction is None:
-            met = _RELATIONS[relation](balls.compare(x, reals.rational(int(limit)), name), 0)
+            met = _RELATIONS[relation](balls.compare(x, reals.rational(Fraction(limit)), name), 0)
         else:  # their difference may be too long a number where neither is
-            met = _RELATIONS[relation](x.fraction, int(limit))
+            met = _RELATIONS[relation](x.fraction, Fraction(limit))
         if not met:
             accepted = " and ".join(conditions)
             raise InvalidInput(f"{name}: {shorten(str(x))} is not accepted; must be {accepted}")

@@ -3,6 +3,7 @@
 import doctest
 import re
 import shlex
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -44,3 +45,17 @@ def test_the_readme_has_the_two_commands():
     text = (ROOT / "README.md").read_text()
     assert "<!-- main-command -->" in text
     assert "<!-- test-command -->" in text
+
+
+def test_the_container_is_built_from_what_there_is():
+    text = (ROOT / "docs" / "examples" / "Containerfile").read_text()
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    copied = {
+        name for line in re.findall(r"^COPY (?!--)(.*)$", text, re.M) for name in line.split()[:-1]
+    }
+    packages = project["tool"]["hatch"]["build"]["targets"]["wheel"]["packages"]
+    licences = project["project"]["license-files"]
+    assert copied == {"pyproject.toml", project["project"]["readme"], *licences, *packages}
+    for extra in re.findall(r"\[(\w+)\]\"", text):
+        assert extra in project["project"]["optional-dependencies"]
+    assert f'ENTRYPOINT ["{next(iter(project["project"]["scripts"]))}"]' in text

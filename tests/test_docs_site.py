@@ -1,9 +1,15 @@
 """The documentation site builds without a warning, and what its pages show is true."""
 
+import functools
+import html
+import http.server
+import json
 import os
 import re
+import shutil
 import subprocess
 import sys
+import threading
 from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
@@ -17,6 +23,35 @@ pytestmark = pytest.mark.slow  # the site is built
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
+
+
+BROWSER = next(
+    filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), ""
+)
+SWITCHES = ("--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage")
+with_browser = pytest.mark.skipif(not BROWSER, reason="no Chromium to open the pages in")
+#: Only a browser lays out: this page opens the others as wide as a telephone, and tells what of
+#: them is to the right of it, or in a formula that has to be scrolled.
+PROBE = """<!DOCTYPE html><pre id="told"></pre><script>
+(async () => {
+  const told = {};
+  for (const page of PAGES) {
+    const frame = document.createElement("iframe");
+    frame.width = 390;
+    frame.height = 800;
+    document.body.append(frame);
+    await new Promise((done) => { frame.onload = done; frame.src = "/" + page; });
+    const inside = frame.contentDocument;
+    const root = inside.documentElement;
+    const wide = [...inside.querySelectorAll("article div.math")]
+      .filter((e) => e.scrollWidth > e.clientWidth + 2).map((e) => e.textContent);
+    const formulas = inside.querySelectorAll("article math").length;
+    told[page] = [root.scrollWidth - root.clientWidth, wide, formulas];
+    frame.remove();
+  }
+  document.getElementById("told").textContent = JSON.stringify(told);
+})();
+</script>"""
 
 
 class Anchors(HTMLParser):
@@ -38,7 +73,7 @@ class Anchors(HTMLParser):
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory):
-    for name in ("sphinx", "furo", "myst_parser", "sphinx_click", "latex2mathml"):
+    for name in ("sphinx", "furo", "myst_nb", "sphinx_click", "latex2mathml"):
         pytest.importorskip(name, reason='needs pip install ".[docs]"')
     out = tmp_path_factory.mktemp("site")
     command = [sys.executable, "-m", "sphinx", "-W", "--keep-going", "-n", "-q"]
@@ -46,6 +81,59 @@ def site(tmp_path_factory):
     done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode == 0, done.stderr
     return out / "html"
+
+
+@pytest.fixture(scope="module")
+def opened(site):
+    """What a browser has for a page of the site, from a server as any site has."""
+
+    class Handler(http.server.SimpleHTTPRequestHandler):
+        def log_message(self, *_):
+            pass
+
+    handler = functools.partial(Handler, directory=str(site))
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+
+        def open_page(target):
+            command = [BROWSER, *SWITCHES, "--virtual-time-budget=120000", "--dump-dom"]
+            command += [f"http://127.0.0.1:{server.server_port}/{target}"]
+            done = subprocess.run(command, capture_output=True, text=True, timeout=400, check=True)
+            return done.stdout
+
+        yield open_page
+        server.shutdown()
+
+
+@with_browser
+def test_pages_and_their_formulas_fit_a_telephone(site, opened):
+    pages = [f"theory/{page.stem}.html" for page in (DOCS / "theory").glob("*.md")]
+    pages += ["figures.html", "index.html", "tutorials/reproduce-a-figure.html"]
+    pages += [f"notebooks/{page.stem}.html" for page in (DOCS / "notebooks").glob("*.ipynb")]
+    (site / "probe.html").write_text(PROBE.replace("PAGES", json.dumps(pages)))
+    found = re.search(r'<pre id="told">(\{.*\})</pre>', opened("probe.html"), re.S)
+    assert found
+    told = json.loads(html.unescape(found[1]))
+    assert told.keys() == set(pages)
+    assert {page: over for page, (over, _, _) in told.items() if over > 0} == {}
+    assert {page: wide for page, (_, wide, _) in told.items() if wide} == {}
+    assert sum(formulas for _, _, formulas in told.values()) > 400
+
+
+@with_browser
+def test_the_search_shows_excerpts(opened):
+    page = opened("search.html?q=subsampling")
+    excerpts = re.findall(r'<p class="context">(.*?)</p>', page, re.S)
+    assert len(excerpts) >= 5
+    assert "<span" in excerpts[0]  # the word stands out
+
+
+def test_formulas_of_the_theory_are_mathematics():
+    """A line that is set as code by its indentation alone is a formula nobody can read."""
+    for page in (DOCS / "theory").glob("*.md"):
+        text = re.sub(r"^```.*?^```", "", page.read_text(), flags=re.S | re.M)
+        text = re.sub(r"^\$\$.*?\$\$$", "", text, flags=re.S | re.M)
+        assert not re.search(r"\n\n    \S", text), page.name
 
 
 def test_links_inside_the_site_lead_somewhere(site):
@@ -75,6 +163,9 @@ def test_nothing_is_fetched_from_elsewhere(site):
 def test_formulas_are_drawn_by_the_browser(site):
     assert "<mfrac>" in (site / "theory" / "tradeoff.html").read_text()
     assert "<math" in (site / "reference" / "api.html").read_text()
+    for page in site.rglob("*.html"):  # a command that is not known stays as it is
+        for formula in re.findall(r"<math.*?</math>", page.read_text(), re.S):
+            assert "\\" not in formula, (page.name, formula)
 
 
 def test_every_verb_and_option_is_on_the_page_of_the_command_line(site):
@@ -103,7 +194,7 @@ def test_every_public_name_is_on_the_page_of_the_interface(site):
 
 def test_every_page_is_reached_from_the_contents(site):
     index = Anchors(site / "index.html").targets
-    for page in DOCS.rglob("*.md"):
+    for page in (*DOCS.rglob("*.md"), *DOCS.rglob("*.ipynb")):
         name = page.relative_to(DOCS).with_suffix(".html").as_posix()
         assert name == "index.html" or name in index, name
 

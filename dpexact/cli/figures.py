@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import shlex
 import time
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +15,8 @@ from click.shell_completion import CompletionItem
 import dpexact
 from dpexact.arguments import MAX_DIGITS
 from dpexact.cli.options import cores, json_option
+from dpexact.errors import InvalidInput
+from dpexact.tokens import shorten
 
 
 def _complete(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
@@ -22,9 +26,55 @@ def _complete(ctx: click.Context, param: click.Parameter, incomplete: str) -> li
     return [CompletionItem(name) for name in names if name.startswith(incomplete)]
 
 
-@click.command()
+class _Figure(click.Command):
+    """The verb, whose help on a figure shows the parameters of that figure."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        ctx.meta[__name__] = tuple(args)
+        return super().parse_args(ctx, args)
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        from dpexact.figures import recipes
+
+        asked = ctx.meta.get(__name__, ())
+        for each in recipes():
+            if each.name not in asked:
+                continue
+            rows = [
+                (f"{name}={one.default}", f"{one.meaning}: {one.domain}")
+                for name, one in each.parameters.items()
+            ]
+            with formatter.section(f"Parameters of {each.name}, as in its source"):
+                formatter.write_dl(rows or [("none", "it is a table as printed")])
+
+
+def _settings(
+    context: click.Context, parameter: click.Parameter, given: tuple[str, ...]
+) -> dict[str, str]:
+    """The values by parameter, from ``NAME=VALUE``."""
+    found: dict[str, str] = {}
+    for text in given:
+        name, separator, value = text.partition("=")
+        name = name.strip()
+        if not (name and separator and value.strip()):
+            raise InvalidInput(f"set: {shorten(repr(text))} is not accepted; use NAME=VALUE")
+        if name in found:
+            raise InvalidInput(f"set: {shorten(name)} is given twice")
+        found[name] = value
+    return found
+
+
+@click.command(cls=_Figure)
 @click.argument(
     "names", nargs=-1, required=True, metavar="list|all|NAME...", shell_complete=_complete
+)
+@click.option(
+    "--set",
+    "given",
+    multiple=True,
+    metavar="NAME=VALUE",
+    callback=_settings,
+    help="A parameter of your own; `dpexact figure NAME --help` shows those of a figure.",
 )
 @click.option(
     "-o",
@@ -51,7 +101,13 @@ def _complete(ctx: click.Context, param: click.Parameter, incomplete: str) -> li
 @click.option("--jobs", type=click.IntRange(1, 1024), help="Processes.  [default: one a core]")
 @json_option
 def figure(
-    names: tuple[str, ...], output: Path, formats: str, digits: int, jobs: int | None, as_json: bool
+    names: tuple[str, ...],
+    given: dict[str, str],
+    output: Path,
+    formats: str,
+    digits: int,
+    jobs: int | None,
+    as_json: bool,
 ) -> None:
     """Make figures of the source papers, as certified data and as pictures.
 
@@ -59,26 +115,31 @@ def figure(
     Examples:
       dpexact figure list
       dpexact figure kov-2 -o pictures --format svg,csv
+      dpexact figure kov-1 --set k=50 --set eps=0.2
       dpexact figure all --digits 30
     """
     from dpexact.audit.runner import versions
     from dpexact.figures import Workshop, recipe, recipes, write_figure
-    from dpexact.figures.writing import formats_in
+    from dpexact.figures.writing import formats_in, make_folder
     from dpexact.progress import progress_bar
 
     if names == ("list",):
+        if given:
+            raise InvalidInput("set: name the figure that it is for")
         _list(as_json)
         return
     wanted = recipes() if names == ("all",) else tuple(map(recipe, dict.fromkeys(names)))
     kinds = formats_in(formats)
+    settings = {each.name: each.settings(given) for each in wanted}
+    make_folder(output, settings, kinds)
     made: list[dict[str, Any]] = []
     began = time.perf_counter()
     for each in wanted:
         started = time.perf_counter()
         with progress_bar(each.name) as progress:
-            data = each.make(Workshop(digits, jobs or cores(), progress))
+            data = each.make(Workshop(digits, jobs or cores(), progress), given)
         metadata = {
-            "command": f"dpexact figure {each.name} --digits {digits}",
+            "command": _command(each.name, settings[each.name].changed.items(), digits),
             "digits": str(digits),
             **versions(),
         }
@@ -89,6 +150,7 @@ def figure(
             "files": [str(path) for path in paths],
             "numbers": data.count,
             "fewest_digits": min(data.fewest_digits, digits),
+            "set": dict(settings[each.name].changed),
             "seconds": round(seconds, 3),
         }
         made.append(record)
@@ -111,12 +173,36 @@ def figure(
         )
 
 
+def _command(name: str, changed: Iterable[tuple[str, str]], digits: int) -> str:
+    """The command that makes the same bytes, wherever they are written."""
+    own = (f"--set {shlex.quote(f'{key}={value}')} " for key, value in changed)
+    return f"dpexact figure {name} {''.join(own)}--digits {digits}"
+
+
 def _list(as_json: bool) -> None:
     from dpexact.figures import recipes
 
     if as_json:
-        rows = [{"name": r.name, "title": r.title, "source": r.source} for r in recipes()]
+        rows = [
+            {
+                "name": each.name,
+                "title": each.usual_title,
+                "source": each.source,
+                "parameters": {
+                    name: {
+                        "default": one.default,
+                        "meaning": one.meaning,
+                        "accepted": one.domain,
+                    }
+                    for name, one in each.parameters.items()
+                },
+            }
+            for each in recipes()
+        ]
         click.echo(json.dumps({"figures": rows}))
         return
     for each in recipes():
-        click.echo(f"{each.name}: {each.title} ({each.source})")
+        click.echo(f"{each.name}: {each.usual_title} ({each.source})")
+        if each.parameters:
+            usual = (f"{name}={one.default}" for name, one in each.parameters.items())
+            click.echo(f"  --set {' '.join(usual)}")

@@ -2,9 +2,9 @@
 
 Modules, each importing only from those before it::
 
-    model < computing < registry < kov, gaussian_dp, composition_chapter, slides, ours, accountants
-        < gallery
-    model < drawing < writing
+    model < computing < parameters < registry < kov, gaussian_dp, composition_chapter, slides, ours,
+        accountants < gallery
+    model < describing < drawing < writing
 """
 
 from dpexact.figures.computing import Workshop

@@ -13,14 +13,11 @@ from dpexact.accounting.renyi import poisson_large_order_bound, poisson_small_ra
 from dpexact.enclosure import Enclosure
 from dpexact.figures.computing import Question, Workshop
 from dpexact.figures.model import Panel, Point, Series
+from dpexact.figures.parameters import count, number, share, shown
 from dpexact.figures.registry import figure
+from dpexact.reals import Real
 
 _SOURCE: Final = "Steinke (2022)"
-_DELTA: Final = "1e-6"
-#: Numbers of mechanisms that are composed.
-_COUNTS: Final = range(1, 101)
-#: Rényi orders; the bounds are stated at integers.
-_ORDERS: Final = range(2, 51)
 
 
 def _curve(label: str, counts: range, values: list[Enclosure]) -> Series:
@@ -30,54 +27,64 @@ def _curve(label: str, counts: range, values: list[Enclosure]) -> Series:
 
 @figure(
     "steinke-1",
-    "Composition of 0.1-differential privacy",
+    "Composition of {eps}-differential privacy",
     f"{_SOURCE}, Figure 1",
-    "Epsilon of k mechanisms at delta = 1e-6: basic composition, Theorem 18, the optimum for pure "
-    "mechanisms, concentrated privacy (rho = k/200) with Proposition 14, and Gaussian noise of the "
-    "variance of the Laplace mechanism, 200.",
+    "Epsilon of k mechanisms at delta = {delta}: basic composition, Theorem 18, the optimum for "
+    "pure mechanisms, concentrated privacy (rho = k eps^2/2) with Proposition 14, and Gaussian "
+    "noise of the variance of the Laplace mechanism, 2/eps^2.",
+    eps=number("epsilon of one mechanism", "0.1", "> 0", "<= 5"),
+    delta=number("delta of all together", "1e-6", "> 0", "< 1"),
+    k=count("most mechanisms that are composed", "100", 2, 300),
 )
-def composition(workshop: Workshop) -> tuple[Panel, ...]:
-    """Epsilon over ``k = 1, ..., 100`` by five accounts."""
-    digits = workshop.digits
-    steps = [[Guarantee(reals.real("1/10"), count=k)] for k in _COUNTS]
-    optimal = [Question("epsilon", f"pure_dp(1/10)^{k}", _DELTA) for k in _COUNTS]
-    noise = [Question("epsilon", f"gaussian(sqrt(200))^{k}", _DELTA) for k in _COUNTS]
+def composition(workshop: Workshop, eps: Real, delta: Real, k: int) -> tuple[Panel, ...]:
+    """Epsilon over ``1, ..., k`` mechanisms by five accounts."""
+    digits, counts = workshop.digits, range(1, k + 1)
+    steps = [[Guarantee(eps, count=times)] for times in counts]
+    optimal = [Question("epsilon", f"pure_dp({eps})^{times}", str(delta)) for times in counts]
+    noisy = f"gaussian({reals.square_root(reals.rational(2)) / eps})"
+    noise = [Question("epsilon", f"{noisy}^{times}", str(delta)) for times in counts]
     answers = workshop.answers([*optimal, *noise])
+    rho = eps * eps / 2
     classic = {
-        "basic": [basic_composition(each, _DELTA, digits) for each in steps],
-        "Theorem 18": [pure_composition(each, _DELTA, digits) for each in steps],
-        "zCDP, Proposition 14": [zcdp_epsilon(Fraction(k, 200), _DELTA, digits) for k in _COUNTS],
-        "optimal": answers[: len(_COUNTS)],
-        "Gaussian, variance 200": answers[len(_COUNTS) :],
+        "basic": [basic_composition(each, delta, digits) for each in steps],
+        "Theorem 18": [pure_composition(each, delta, digits) for each in steps],
+        "zCDP, Proposition 14": [zcdp_epsilon(times * rho, delta, digits) for times in counts],
+        "optimal": answers[:k],
+        f"Gaussian, variance {shown(2 / (eps * eps))}": answers[k:],
     }
-    series = tuple(_curve(label, _COUNTS, values) for label, values in classic.items())
-    return (Panel(r"$\delta = 10^{-6}$", "number of mechanisms $k$", r"$\varepsilon$", series),)
+    series = tuple(_curve(label, counts, values) for label, values in classic.items())
+    title = rf"$\delta$ = {shown(delta)}"
+    return (Panel(title, "number of mechanisms $k$", r"$\varepsilon$", series),)
 
 
 @figure(
     "steinke-2",
     "Rényi divergence of a subsampled Gaussian",
     f"{_SOURCE}, Figure 2",
-    "Sampling at rate p = 0.05 of a mechanism with divergence rho alpha, rho = 0.5: the exact "
+    "Sampling at rate p = {p} of a mechanism with divergence rho alpha, rho = {rho}: the exact "
     "divergence (Theorem 34), the bounds of Propositions 41 (with its best omega) and 42, and no "
     "sampling.",
+    p=share("sampling rate", "0.05", "> 0", "<= 1/2"),
+    rho=share("divergence of order alpha, over alpha", "0.5", "> 0", "<= 10"),
+    order=count("largest order, after 2, 3, ...", "50", 3, 200),
 )
-def sampled_renyi(workshop: Workshop) -> tuple[Panel, ...]:
-    """``D_alpha`` over integer orders ``2, ..., 50``."""
-    digits, rate = workshop.digits, "1/20"
-    exact = workshop.answers(
-        [Question("renyi", "poisson(gaussian(1), 1/20)", str(a), "remove") for a in _ORDERS]
-    )
+def sampled_renyi(workshop: Workshop, p: Fraction, rho: Fraction, order: int) -> tuple[Panel, ...]:
+    """``D_alpha`` over integer orders from 2."""
+    digits, orders = workshop.digits, range(2, order + 1)
+    sigma = reals.square_root(reals.rational(1 / (2 * rho)))
+    sampled = f"poisson(gaussian({sigma}), {p})"
+    exact = workshop.answers([Question("renyi", sampled, str(a), "remove") for a in orders])
     found = {
         "exact": exact,
         "Proposition 41": [
-            poisson_small_rate_bound(lambda k: k / 2, rate, a, digits=digits) for a in _ORDERS
+            poisson_small_rate_bound(lambda at: at * rho, p, a, digits=digits) for a in orders
         ],
-        "Proposition 42": [
-            poisson_large_order_bound(Fraction(a, 2), rate, a, digits) for a in _ORDERS
-        ],
-        "no sampling": [Enclosure.exact(Fraction(a, 2)) for a in _ORDERS],
+        "Proposition 42": [poisson_large_order_bound(a * rho, p, a, digits) for a in orders],
+        "no sampling": [Enclosure.exact(a * rho) for a in orders],
     }
-    series = tuple(_curve(label, _ORDERS, values) for label, values in found.items())
-    title, y_label = r"$p = 0.05$, $\rho = 0.5$", r"Rényi divergence $\varepsilon(\alpha)$"
+    series = tuple(_curve(label, orders, values) for label, values in found.items())
+    title, y_label = (
+        rf"$p$ = {shown(p)}, $\rho$ = {shown(rho)}",
+        r"Rényi divergence $\varepsilon(\alpha)$",
+    )
     return (Panel(title, r"order $\alpha$", y_label, series),)

@@ -18,6 +18,7 @@ from dpexact.answers import best_of
 from dpexact.arguments import Direction
 from dpexact.enclosure import Enclosure
 from dpexact.figures.model import Point, Series
+from dpexact.reals import Real
 from dpexact.tradeoff import PiecewiseLinear, Vertex
 from dpexact.tradeoff.numbers import enclose
 
@@ -120,6 +121,12 @@ def _interrupts_held() -> Iterator[None]:
         yield
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def sampled_run(sigma: Real, rate: Fraction, scale: Fraction) -> str:
+    """Poisson-sampled Gaussian steps, ``T = (scale/rate)^2`` of them cut to an integer."""
+    steps = max(1, int((scale / rate) ** 2))
+    return f"poisson(gaussian({sigma}), {rate})^{steps}"
 
 
 def exact(x: Fraction | int, y: Fraction | int) -> Point:

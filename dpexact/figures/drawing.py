@@ -1,14 +1,16 @@
-"""Pictures of figures, with matplotlib: deterministic, and readable in grey."""
+"""Pictures of figures, with matplotlib: deterministic, readable in grey, on white and on black."""
 
 from __future__ import annotations
 
 import io
 import math
-import textwrap
+import re
+from html import escape
 from typing import TYPE_CHECKING, Final, TypeAlias
 
-from dpexact.enclosure import Bound, Enclosure
+from dpexact.enclosure import Enclosure
 from dpexact.errors import InvalidInput
+from dpexact.figures.describing import described, middle, plain, wrapped
 from dpexact.figures.model import FigureData, HeatMap, HeatScale, Panel, Series
 
 if TYPE_CHECKING:
@@ -17,8 +19,11 @@ if TYPE_CHECKING:
 
 _Dashes: TypeAlias = str | tuple[int, tuple[int, ...]]
 
-#: Okabe and Ito's colours, which colour-blind readers can tell apart; the dashes tell grey readers.
-_COLOURS: Final = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#000000", "#E69F00", "#56B4E9")
+#: Text, axes and grid: nothing lies behind a picture, so what is drawn stands out from any page.
+INK: Final = "#777777"
+#: After Okabe and Ito, whose colours colour-blind readers can tell apart; those of theirs that fade
+#: on white or on black are darker or lighter. The dashes tell grey readers.
+COLOURS: Final = ("#0072B2", "#D55E00", "#009E73", "#C46A9B", "#777777", "#B47C00", "#3A94C8")
 _DASHES: Final[tuple[_Dashes, ...]] = (
     "-",
     "--",
@@ -42,13 +47,28 @@ _UNIT: Final = (-0.012, 1.012)
 #: The same bytes on every run and machine of equal versions.
 _SETTINGS: Final = {
     "svg.hashsalt": "dpexact",
-    "svg.fonttype": "path",
+    "svg.fonttype": "none",
     "pdf.fonttype": 42,
     "font.size": 9,
     "axes.grid": True,
-    "grid.alpha": 0.3,
-    "legend.framealpha": 0.9,
+    "grid.alpha": 0.2,
+    "legend.framealpha": 0,
     "savefig.dpi": 200,
+    "savefig.transparent": True,
+    **{
+        f"{part}color": INK
+        for part in (
+            "axes.edge",
+            "axes.label",
+            "axes.title",
+            "grid.",
+            "legend.edge",
+            "legend.label",
+            "text.",
+            "xtick.",
+            "ytick.",
+        )
+    },
 }
 
 PICTURES: Final = ("svg", "png", "pdf")
@@ -67,11 +87,18 @@ def picture(data: FigureData, kind: str, metadata: dict[str, str]) -> bytes:
     with matplotlib.rc_context(_SETTINGS):
         content = io.BytesIO()
         drawn(data).savefig(content, format=kind, metadata=_metadata(kind, metadata))
-    return content.getvalue()
+    return _told(content.getvalue(), data) if kind == "svg" else content.getvalue()
 
 
-def check_matplotlib(what: str) -> None:
-    """Refuse ``what`` where matplotlib is not installed.
+def _told(svg: bytes, data: FigureData) -> bytes:
+    """``svg`` with what programs read out that read pages to people."""
+    title, seen = escape(plain(data.title)), escape(described(data))
+    inside = f'<svg role="img"\\1>\n <title>{title}</title>\n <desc>{seen}</desc>'
+    return re.sub(r"<svg([^>]*)>", inside, svg.decode(), count=1).encode()
+
+
+def check_matplotlib(what: str, otherwise: str = "") -> None:
+    """Refuse ``what`` where matplotlib is not installed; ``otherwise`` is what does without.
 
     Raises:
         InvalidInput: it is not.
@@ -79,7 +106,9 @@ def check_matplotlib(what: str) -> None:
     try:
         import matplotlib  # noqa: F401
     except ImportError:
-        raise InvalidInput(f'{what}: needs matplotlib; pip install "dpexact[plot]"') from None
+        raise InvalidInput(
+            f'{what}: needs matplotlib; pip install "dpexact[plot]"{otherwise}'
+        ) from None
 
 
 def drawn(data: FigureData) -> Figure:
@@ -91,7 +120,7 @@ def drawn(data: FigureData) -> Figure:
     figure = Figure(figsize=(max(4.6 * columns, 5.2), 4.3 * rows), layout="constrained")
     for number, panel in enumerate(data.panels, start=1):
         _draw(figure.add_subplot(rows, columns, number), panel)
-    figure.suptitle(data.title)
+    figure.suptitle(wrapped(data.title, int(11 * figure.get_figwidth())))
     return figure
 
 
@@ -111,9 +140,11 @@ def _draw(ax: Axes, panel: Panel) -> None:
     elif panel.series:
         _draw_curves(ax, panel.series)
         ax.set(xscale=panel.x_scale, yscale=panel.y_scale)
+        if panel.zero:
+            ax.axhline(color=INK, linewidth=1.2, zorder=1)
     else:
         _draw_note(ax, panel.note)
-    ax.set(title=textwrap.fill(panel.title, 46), xlabel=panel.x_label, ylabel=panel.y_label)
+    ax.set(title=wrapped(panel.title, 46), xlabel=panel.x_label, ylabel=panel.y_label)
     if panel.square:
         ax.set(xlim=_UNIT, ylim=_UNIT, aspect="equal")
     if len(panel.series) > 1:
@@ -121,7 +152,7 @@ def _draw(ax: Axes, panel: Panel) -> None:
 
 
 def _draw_note(ax: Axes, note: str) -> None:
-    ax.text(0.5, 0.5, textwrap.fill(note, 40), ha="center", va="center", transform=ax.transAxes)
+    ax.text(0.5, 0.5, wrapped(note, 40), ha="center", va="center", transform=ax.transAxes)
     ax.set(xticks=(), yticks=())
 
 
@@ -133,9 +164,9 @@ def _draw_curves(ax: Axes, series: tuple[Series, ...]) -> None:
         # marks of different curves stand at different points, so that curves on one another show
         marked = slice(number, None, len(styled)) if len(points) > len(styled) else slice(None)
         ax.plot(
-            [_middle(point.x) for point in points],
-            [_middle(point.y) for point in points],
-            color=_COLOURS[number % len(_COLOURS)],
+            [middle(point.x) for point in points],
+            [middle(point.y) for point in points],
+            color=COLOURS[number % len(COLOURS)],
             linestyle=_DASHES[number % len(_DASHES)],
             linewidth=1.6,
             marker=_MARKERS[number % len(_MARKERS)] if each.mark == "marked" else "",
@@ -151,15 +182,16 @@ def _draw_bars(ax: Axes, panel: Panel) -> None:
         places = [
             k + (number - (len(panel.series) - 1) / 2) * width for k in range(len(series.points))
         ]
-        heights = [_middle(point.y) for point in series.points]
+        heights = [middle(point.y) for point in series.points]
         ax.bar(
             places,
             heights,
             width,
             label=series.label,
-            color=_COLOURS[number],
+            color=COLOURS[number],
             hatch=_HATCHES[number % len(_HATCHES)],
             edgecolor="white",
+            linewidth=0,
         )
     ax.set_xticks(range(len(panel.categories)), panel.categories, rotation=35, ha="right")
     ax.set_yscale(panel.y_scale)
@@ -170,9 +202,10 @@ def _draw_heat(ax: Axes, heat: HeatMap) -> None:
     from matplotlib import colormaps
     from matplotlib.colors import LogNorm, Normalize, SymLogNorm
 
-    shown = [[math.nan if v is None else _middle(v) for v in row] for row in heat.values]
+    shown = [[math.nan if v is None else middle(v) for v in row] for row in heat.values]
     finite = [value for row in shown for value in row if math.isfinite(value)]
     norm: Normalize
+    painted = shown
     if heat.scale == "ratio":
         most = max([2.0, *finite, *(1 / value for value in finite if value > 0)])
         norm = LogNorm(1 / most, most)
@@ -181,21 +214,30 @@ def _draw_heat(ax: Axes, heat: HeatMap) -> None:
     else:
         norm = SymLogNorm(_NEGLIGIBLE, vmin=-1, vmax=1)
         ticks = [-1, -1e-2, -1e-4, 0, 1e-4, 1e-2, 1]
-    # orange where the published number is too small
+        signs = (-1 if lower else 1 for lower in heat.lower or (False,) * len(shown))
+        painted = [[sign * value for value in row] for sign, row in zip(signs, shown, strict=True)]
+    # orange where the published number is on the wrong side
     colours = colormaps[_DIVERGING if heat.scale == "error" else f"{_DIVERGING}_r"]
-    image = ax.imshow(shown, aspect="auto", cmap=colours, norm=norm, origin="lower")
+    image = ax.imshow(painted, aspect="auto", cmap=colours, norm=norm, origin="lower")
     ax.set_xticks(range(len(heat.x)), heat.x)
     ax.set_yticks(range(len(heat.y)), heat.y)
     ax.grid(visible=False)
     assert ax.figure is not None
-    bar = ax.figure.colorbar(image, ax=ax, label=heat.label)
-    bar.set_ticks(ticks, labels=[f"{tick:g}" for tick in ticks])
+    if heat.scale == "ratio":
+        bar = ax.figure.colorbar(image, ax=ax, label=heat.label)
+        bar.set_ticks(ticks, labels=[f"{tick:g}" for tick in ticks])
+    else:  # of either sign: what counts is the side
+        label = f"wrong side \u2190 {heat.label} \u2192 safe side"
+        bar = ax.figure.colorbar(image, ax=ax, label=label)
+        bar.set_ticks(ticks, labels=[f"{abs(tick):g}" for tick in ticks])
     bar.minorticks_off()
     for row, values in enumerate(shown):
         for column, value in enumerate(values):
             text = heat.missing if math.isnan(value) else _cell(value, heat.scale)
-            dark = not math.isnan(value) and _luminance(colours(norm(value))) < _MIDDLE
-            ink = "white" if dark else "black"
+            ink = INK
+            if not math.isnan(value):
+                cell = _luminance(colours(norm(painted[row][column])))
+                ink = "white" if cell < _MIDDLE else "black"
             ax.text(column, row, text, ha="center", va="center", fontsize=8, color=ink)
 
 
@@ -219,15 +261,3 @@ def _cell(value: float, scale: HeatScale) -> str:
 
 def _finite(value: Enclosure) -> bool:
     return value.upper < math.inf
-
-
-def _middle(value: Enclosure) -> float:
-    """About the middle: exact arithmetic ends here, at the pixel."""
-    return (_float(value.lower) + _float(value.upper)) / 2
-
-
-def _float(bound: Bound) -> float:
-    try:
-        return float(bound)
-    except OverflowError:
-        return math.inf

@@ -11,10 +11,12 @@ from dpexact import reals
 from dpexact.accounting.approximate.central_limit import poisson_mu, uniform_mu
 from dpexact.balls import ball, certify
 from dpexact.enclosure import Enclosure
+from dpexact.errors import InvalidInput
 from dpexact.figures.computing import Question, Workshop, combined, exact, outline, path
 from dpexact.figures.model import Panel, Point, Series
+from dpexact.figures.parameters import count, number, share, shown
 from dpexact.figures.registry import figure
-from dpexact.reals import RealLike, rational
+from dpexact.reals import Real, RealLike, rational
 from dpexact.tradeoff import (
     GaussianTradeoff,
     Vertex,
@@ -32,13 +34,8 @@ _DIAGONAL: Final = Series(r"$\mathrm{Id}$", (exact(0, 1), exact(1, 0)))
 
 #: Type I errors of a smooth curve; closer near 0, where trade-off functions are steep.
 _LEVELS: Final = [Fraction(k, 80) ** 2 for k in range(81)]
-#: The same for curves of which each point costs a certified integral.
-_COARSE: Final = [Fraction(k, 40) ** 2 for k in range(1, 40)]
-
-#: Training runs on MNIST of the authors' tutorial: noise, steps and the printed epsilon.
-_RUNS: Final = (("1.3", 3515, "1.19"), ("1.1", 14062, "3.01"), ("0.7", 10546, "7.10"))
-_RATE: Final = "256/60000"
-_DELTA: Final = "1e-5"
+#: The same for curves of which each point costs a certified integral; closer near both ends.
+_COARSE: Final = [Fraction(k * k, k * k + (40 - k) ** 2) for k in range(1, 40)]
 #: Digits that cancel in the difference of two curves that are drawn as one.
 _LOST: Final = 6
 
@@ -53,60 +50,92 @@ def _gaussian(label: str, mu: RealLike, digits: int, levels: list[Fraction] = _L
 
 
 @figure(
-    "gdp-3-left",
-    "The trade-off function of (epsilon, delta)-differential privacy",
-    f"{_SOURCE}, Figure 3 (left)",
-    "Slopes -e^eps and -e^-eps, intercept 1 - delta, and the kink on the diagonal. Our choice: "
-    "epsilon = 1, delta = 1/10.",
+    "gdp-2",
+    "A guarantee and three mechanisms",
+    f"{_SOURCE}, Figure 2",
+    "A mechanism is f-DP if its trade-off function is nowhere below f = G_{mu}. Beside f: "
+    "G_{above}, f_{{{eps},0}} and G_{below}. The original is a sketch without numbers: all four "
+    "functions are our choice.",
+    mu=number("parameter of the guarantee f = G_mu", "1", "> 0", "<= 20"),
+    above=number("parameter of a Gaussian mechanism", "0.6", "> 0", "<= 20"),
+    eps=number("epsilon of a pure mechanism", "1", ">= 0", "<= 20"),
+    below=number("parameter of another Gaussian mechanism", "1.8", "> 0", "<= 20"),
 )
-def one_guarantee(workshop: Workshop) -> tuple[Panel, ...]:
-    """``f_{eps,delta}``."""
-    f = f_eps_delta("1", "1/10")
-    series = outline(r"$f_{\varepsilon,\delta}$", f, workshop.digits)
+def three_mechanisms(
+    workshop: Workshop, mu: Real, above: Real, eps: Real, below: Real
+) -> tuple[Panel, ...]:
+    """``G_mu`` with ``G_above``, ``f_{eps, 0}`` and ``G_below``."""
     return (
-        _axes(r"$f_{\varepsilon,\delta}$, $\varepsilon = 1$, $\delta = 0.1$", series, _DIAGONAL),
+        _axes(
+            rf"$f = G_\mu$, $\mu$ = {shown(mu)}",
+            _gaussian("$f$", mu, workshop.digits),
+            _gaussian(rf"$\mu$ = {shown(above)}", above, workshop.digits),
+            outline(rf"$\varepsilon$ = {shown(eps)}", f_eps_delta(eps, 0), workshop.digits),
+            _gaussian(rf"$\mu$ = {shown(below)}", below, workshop.digits),
+        ),
     )
+
+
+@figure(
+    "gdp-3-left",
+    "The trade-off function of (epsilon, delta)-DP",
+    f"{_SOURCE}, Figure 3 (left); the talk's sketch of it",
+    "Slopes -e^eps and -e^-eps, intercept 1 - delta, and the kink on the diagonal. Our choice: "
+    "epsilon = {eps}, delta = {delta}.",
+    eps=number("epsilon", "1", ">= 0", "<= 20"),
+    delta=number("delta", "1/10", ">= 0", "< 1"),
+)
+def one_guarantee(workshop: Workshop, eps: Real, delta: Real) -> tuple[Panel, ...]:
+    """``f_{eps,delta}``."""
+    series = outline(r"$f_{\varepsilon,\delta}$", f_eps_delta(eps, delta), workshop.digits)
+    title = rf"$\varepsilon$ = {shown(eps)}, $\delta$ = {shown(delta)}"
+    return (_axes(title, series, _DIAGONAL),)
 
 
 @figure(
     "gdp-3-right",
     "Gaussian differential privacy",
     f"{_SOURCE}, Figure 3 (right)",
-    "G_mu for the parameters of the paper; the errors are equal at Phi(-mu/2).",
+    "G_mu for mu = {mu}; the errors are equal at Phi(-mu/2).",
+    mu=number("parameters of the curves", "0.5,1,3,6", "> 0", "<= 20", most=6),
 )
-def gaussians(workshop: Workshop) -> tuple[Panel, ...]:
-    """``G_mu`` for ``mu = 1/2, 1, 3, 6``."""
-    series = [_gaussian(rf"$\mu = {mu}$", mu, workshop.digits) for mu in ("0.5", "1", "3", "6")]
+def gaussians(workshop: Workshop, mu: tuple[Real, ...]) -> tuple[Panel, ...]:
+    """``G_mu`` of each ``mu``."""
+    series = [_gaussian(rf"$\mu$ = {shown(each)}", each, workshop.digits) for each in mu]
     return (_axes(r"$G_\mu$", *series, _DIAGONAL),)
 
 
 @figure(
     "gdp-4",
     "A trade-off function and its supporting lines",
-    f"{_SOURCE}, Figure 4",
+    f"{_SOURCE}, Figure 4; the talk's supporting lines",
     "Each line of slope -e^epsilon is a guarantee (epsilon, delta(epsilon)), the line of slope "
     "-e^-epsilon in the same style its mirror image, and the function is their envelope. Our "
-    "choice: f = G_1 and epsilon = 0, 0.5, 1, 2.",
+    "choice: f = G_{mu} and epsilon = {eps}.",
+    mu=number("parameter of the function", "1", "> 0", "<= 20"),
+    eps=number("epsilons of the lines", "0,0.5,1,2", ">= 0", "<= 20", most=6),
 )
-def supporting_lines(workshop: Workshop) -> tuple[Panel, ...]:
-    """``G_1`` with ``1 - delta(eps) - e^(+-eps) alpha``."""
+def supporting_lines(workshop: Workshop, mu: Real, eps: tuple[Real, ...]) -> tuple[Panel, ...]:
+    """``G_mu`` with ``1 - delta(eps) - e^(+-eps) alpha``."""
     lines = []
-    for eps in ("0", "0.5", "1", "2"):
-        delta = dpexact.delta("gdp(1)", eps, workshop.digits)
+    for each in eps:
+        delta = dpexact.delta(f"gdp({mu})", each, workshop.digits)
         start = Enclosure(1 - Fraction(delta.upper), 1 - Fraction(delta.lower), delta.method)
-        end = _times_exp_minus(start, eps, workshop.digits)
+        end = _times_exp_minus(start, each, workshop.digits)
         zero = Enclosure.exact(Fraction(0))
-        ends, label = (Point(zero, start), Point(end, zero)), rf"$\varepsilon = {eps}$"
+        ends, label = (Point(zero, start), Point(end, zero)), rf"$\varepsilon$ = {shown(each)}"
         lines.append(Series(label, ends))
-        if eps != "0":
+        if each.fraction != 0:
             mirrored = tuple(Point(p.y, p.x) for p in ends)
-            lines.append(Series(rf"$\varepsilon = -{eps}$", mirrored, like=label))
-    return (_axes(r"$G_1$", _gaussian("$G_1$", 1, workshop.digits), *lines),)
+            lines.append(Series(rf"$\varepsilon$ = -{shown(each)}", mirrored, like=label))
+    return (
+        _axes(rf"$G_\mu$, $\mu$ = {shown(mu)}", _gaussian("$G_\\mu$", mu, workshop.digits), *lines),
+    )
 
 
-def _times_exp_minus(value: Enclosure, eps: str, digits: int) -> Enclosure:
+def _times_exp_minus(value: Enclosure, eps: Real, digits: int) -> Enclosure:
     """``value e^-eps``."""
-    factor = certify(lambda: (-ball(reals.real(eps))).exp(), digits + 5)
+    factor = certify(lambda: (-ball(eps)).exp(), digits + 5)
     low, high = Fraction(value.lower), Fraction(value.upper)
     return Enclosure(low * Fraction(factor.lower), high * Fraction(factor.upper), value.method)
 
@@ -115,35 +144,47 @@ def _times_exp_minus(value: Enclosure, eps: str, digits: int) -> Enclosure:
     "gdp-5-left",
     "Composition with (0, delta)-differential privacy",
     f"{_SOURCE}, Figure 5 (left)",
-    "f (x) f_{0,delta} is f scaled by 1 - delta. Our choice: f = G_1, delta = 1/4.",
+    "f (x) f_{{0,delta}} is f scaled by 1 - delta. Our choice: f = G_{mu}, delta = {delta}.",
+    mu=number("parameter of the function", "1", "> 0", "<= 20"),
+    delta=share("delta", "1/4", ">= 0", "< 1"),
 )
-def scaled(workshop: Workshop) -> tuple[Panel, ...]:
+def scaled(workshop: Workshop, mu: Real, delta: Fraction) -> tuple[Panel, ...]:
     """``(1 - delta) f(alpha/(1 - delta))``, equation (12)."""
-    f, kept = _gaussian("$f = G_1$", 1, workshop.digits), Fraction(3, 4)
+    f, kept = _gaussian("$f$", mu, workshop.digits), 1 - delta
     zero = Enclosure.exact(Fraction(0))
     shrunk = tuple(
         Point(combined(kept, p.x, Fraction(0), zero), combined(kept, p.y, Fraction(0), zero))
         for p in f.points
     )
     product = Series(r"$f \otimes f_{0,\delta}$", (*shrunk, exact(1, 0)))
-    return (_axes(r"scaling by $1 - \delta$, $\delta = 1/4$", f, product, _DIAGONAL),)
+    title = rf"$f = G_\mu$, $\mu$ = {shown(mu)}, $\delta$ = {shown(delta)}"
+    return (_axes(title, f, product, _DIAGONAL),)
 
 
 @figure(
     "gdp-5-right",
-    "Ten mechanisms, their Gaussian limit, and one guarantee",
+    "{k} mechanisms, their Gaussian limit, and one guarantee",
     f"{_SOURCE}, Figures 1 (left) and 5 (right); the talk's numerical example",
-    "The 10-fold composition of (1/sqrt 10, 0)-differential privacy, G_1, and the guarantee at "
-    "delta = 0.001, for which the paper prints epsilon = 2.89.",
+    "The {k}-fold composition of ({eps}, 0)-differential privacy, G_{mu}, and the guarantee "
+    "({total}, {delta}); the paper prints epsilon = 2.89 for ten mechanisms at delta = 0.001.",
+    k=count("number of mechanisms composed", "10", 1, 200),
+    eps=number("epsilon of one mechanism", "1/sqrt(10)", "> 0", "<= 20"),
+    mu=number("parameter of the Gaussian limit", "1", "> 0", "<= 20"),
+    total=number("epsilon of the guarantee", "2.89", ">= 0", "<= 100"),
+    delta=number("delta of the guarantee", "0.001", ">= 0", "< 1"),
 )
-def ten_fold(workshop: Workshop) -> tuple[Panel, ...]:
-    """``f_{1/sqrt 10, 0}^{(x) 10}``, ``G_1`` and ``f_{2.89, 0.001}``."""
+def ten_fold(
+    workshop: Workshop, k: int, eps: Real, mu: Real, total: Real, delta: Real
+) -> tuple[Panel, ...]:
+    """``f_{eps, 0}^{(x) k}``, ``G_mu`` and ``f_{total, delta}``."""
     return (
         _axes(
-            r"10-fold $(1/\sqrt{10}, 0)$-DP",
-            outline("composition", f_eps_delta("1/sqrt(10)", 0) ** 10, workshop.digits),
-            _gaussian("$G_1$", 1, workshop.digits),
-            outline("$(2.89, 0.001)$-DP", f_eps_delta("2.89", "1/1000"), workshop.digits),
+            f"{k}-fold ({shown(eps)}, 0)-DP",
+            outline("composition", f_eps_delta(eps, 0) ** k, workshop.digits),
+            _gaussian(rf"$G_\mu$, $\mu$ = {shown(mu)}", mu, workshop.digits),
+            outline(
+                f"({shown(total)}, {shown(delta)})-DP", f_eps_delta(total, delta), workshop.digits
+            ),
         ),
     )
 
@@ -152,63 +193,67 @@ def ten_fold(workshop: Workshop) -> tuple[Panel, ...]:
     "gdp-6-left",
     "Subsampling a Gaussian mechanism",
     f"{_SOURCE}, Figure 6 (left); the talk's subsampling panels (left)",
-    "f = G_1.8 and a sample of the share p = 0.35: f_p, its inverse, and C_p(f), which is the "
+    "f = G_{mu} and a sample of the share p = {p}: f_p, its inverse, and C_p(f), which is the "
     "largest convex function below both.",
+    mu=number("parameter of the function", "1.8", "> 0", "<= 20"),
+    p=share("share that is sampled", "0.35", ">= 0", "<= 1"),
 )
-def sampled_gaussian(workshop: Workshop) -> tuple[Panel, ...]:
-    """``f_p = p f + (1-p) Id``, ``f_p^-1`` and ``C_p(f)`` for ``f = G_1.8``, ``p = 0.35``."""
-    share = Fraction(35, 100)
-    f = _gaussian("", "1.8", workshop.digits)
+def sampled_gaussian(workshop: Workshop, mu: Real, p: Fraction) -> tuple[Panel, ...]:
+    """``f_p = p f + (1-p) Id``, ``f_p^-1`` and ``C_p(f)`` for ``f = G_mu``."""
+    f = _gaussian("", mu, workshop.digits)
     below = tuple(
-        Point(p.x, combined(share, p.y, 1 - share, Enclosure.exact(1 - Fraction(p.x.lower))))
-        for p in f.points
+        Point(at.x, combined(p, at.y, 1 - p, Enclosure.exact(1 - Fraction(at.x.lower))))
+        for at in f.points
     )
-    mirrored = tuple(Point(p.y, p.x) for p in reversed(below))
+    mirrored = tuple(Point(at.y, at.x) for at in reversed(below))
     # C_p(f) is f_p up to the fixed point x* of f, a segment of slope -1, and the mirror image
-    fixed = certify(lambda: normal_cdf(-ball(Fraction(9, 10))), workshop.digits, method="x*")
-    bend = Point(fixed, combined(share, fixed, Fraction(1), _affine(fixed, share)))
-    hull = [p for p in below if p.x.upper < fixed.lower] + [bend]
+    fixed = certify(lambda: normal_cdf(-ball(mu) / 2), workshop.digits, method="x*")
+    bend = Point(fixed, combined(p, fixed, Fraction(1), _affine(fixed, p)))
+    hull = [at for at in below if at.x.upper < fixed.lower] + [bend]
     return (
         _axes(
-            "$f = G_{1.8}$, $p = 0.35$",
+            rf"$f = G_\mu$, $\mu$ = {shown(mu)}, $p$ = {shown(p)}",
             Series("$f_p$", below),
             Series("$f_p^{-1}$", mirrored),
-            Series("$C_p(f)$", (*hull, *(Point(p.y, p.x) for p in reversed(hull)))),
+            Series("$C_p(f)$", (*hull, *(Point(at.y, at.x) for at in reversed(hull)))),
         ),
     )
 
 
-def _affine(x: Enclosure, share: Fraction) -> Enclosure:
-    """``(1 - share)(1 - x)``."""
+def _affine(x: Enclosure, p: Fraction) -> Enclosure:
+    """``(1 - p)(1 - x)``."""
     low, high = 1 - Fraction(x.upper), 1 - Fraction(x.lower)
-    return Enclosure((1 - share) * low, (1 - share) * high, x.method)
+    return Enclosure((1 - p) * low, (1 - p) * high, x.method)
 
 
 @figure(
     "gdp-6-right",
     "Subsampling a guarantee",
     f"{_SOURCE}, Figure 6 (right); the talk's subsampling panels (right)",
-    "C_p(f_{eps,delta}) for epsilon = 3, delta = 0.1, p = 0.2, against the guarantee "
+    "C_p(f_{{eps,delta}}) for epsilon = {eps}, delta = {delta}, p = {p}, against the guarantee "
     "(eps', p delta) of the subsampling theorem, e^eps' = 1 + p (e^eps - 1). Equation (14) as "
     "printed, without its factor 1 - delta in the segment of slope -1, is drawn too: it lies "
     "below the truth.",
+    eps=number("epsilon of the mechanism", "3", "> 0", "<= 20"),
+    delta=share("delta of the mechanism", "0.1", "> 0", "< 1"),
+    p=share("share that is sampled", "0.2", "> 0", "<= 1"),
 )
-def sampled_guarantee(workshop: Workshop) -> tuple[Panel, ...]:
-    """``C_0.2(f_{3,0.1})``, ``f_{eps',0.02}``, and the printed segment."""
-    exactly = subsampled_f_eps_delta(3, "1/10", "1/5")
-    assert exactly == subsampled(f_eps_delta(3, "1/10"), "1/5")
-    one, share = Fraction(1), Fraction(1, 5)
-    growth = exponential_in(3)
-    printed = 1 - share * Fraction(1, 10) - share * (growth - one) / (growth + one)
+def sampled_guarantee(
+    workshop: Workshop, eps: Real, delta: Fraction, p: Fraction
+) -> tuple[Panel, ...]:
+    """``C_p(f_{eps,delta})``, ``f_{eps', p delta}``, and the printed segment."""
+    exactly = subsampled_f_eps_delta(eps, delta, p)
+    assert exactly == subsampled(f_eps_delta(eps, delta), p)
+    growth = exponential_in(eps)
+    printed = 1 - p * delta - p * (growth - 1) / (growth + 1)
     segment = (Vertex(Fraction(0), printed), Vertex(printed, Fraction(0)))
+    amplified = reals.logarithm(1 - p + p * reals.exponential(eps))
     return (
         _axes(
-            r"$f_{3, 0.1}$, $p = 0.2$",
+            rf"$\varepsilon$ = {shown(eps)}, $\delta$ = {shown(delta)}, $p$ = {shown(p)}",
             outline("$C_p(f)$", exactly, workshop.digits),
             outline(
-                r"$f_{\varepsilon', p\delta}$",
-                f_eps_delta("log(4/5 + exp(3)/5)", "1/50"),
-                workshop.digits,
+                r"$f_{\varepsilon', p\delta}$", f_eps_delta(amplified, p * delta), workshop.digits
             ),
             path("segment as printed", segment, workshop.digits),
         ),
@@ -220,23 +265,43 @@ def sampled_guarantee(workshop: Workshop) -> tuple[Panel, ...]:
     "Training on MNIST: what the paper drew, and the truth",
     f"{_SOURCE}, Figures 1 (right) and 7; the talk's MNIST slides",
     "The paper draws mu-GDP by the central limit (red) and the guarantee of the moments accountant "
-    "at delta = 1e-5 (blue). Here mu is that of Poisson sampling and that of Corollary 4, and the "
-    "exact trade-off function is added, which could not be drawn there. Below: how far G_mu of "
+    "at delta = {delta} (blue). Here mu is that of Poisson sampling and that of Corollary 4, and "
+    "the exact trade-off function is added, which could not be drawn there. Below: how far G_mu of "
     "Poisson sampling lies above the truth; where it does, it promises too much. Noise, steps and "
     "delta are those of the authors' tutorial; steps are epochs times 60000/256, cut.",
+    sigma=number("noise of each run", "1.3,1.1,0.7", ">= 1/2", "<= 1000", most=3),
+    steps=count("steps of each run", "3515,14062,10546", 1, 10**6, most=3),
+    eps=number("epsilon that was printed for each run", "1.19,3.01,7.10", ">= 0", "<= 100", most=3),
+    rate=number("sampling rate", "256/60000", "> 0", "<= 1"),
+    delta=number("delta of the printed guarantees", "1e-5", ">= 0", "< 1"),
 )
-def mnist(workshop: Workshop) -> tuple[Panel, ...]:
-    """The three runs: two ``G_mu``, ``f_{eps, 1e-5}``, the exact composition, and the errors."""
+def mnist(
+    workshop: Workshop,
+    sigma: tuple[Real, ...],
+    steps: tuple[int, ...],
+    eps: tuple[Real, ...],
+    rate: Real,
+    delta: Real,
+) -> tuple[Panel, ...]:
+    """The runs: two ``G_mu``, ``f_{eps, delta}``, the exact composition, and the errors."""
+    if not len(sigma) == len(steps) == len(eps):
+        raise InvalidInput(
+            f"set: {len(sigma)} of sigma, {len(steps)} of steps and {len(eps)} of eps are not "
+            "accepted in gdp-7; must be as many of each, one a run"
+        )
     finer = replace(workshop, digits=workshop.digits + _LOST)
-    expressions = [f"poisson(gaussian({sigma}), {_RATE})^{steps}" for sigma, steps, _ in _RUNS]
+    expressions = [
+        f"poisson(gaussian({noise}), {rate})^{times}"
+        for noise, times in zip(sigma, steps, strict=True)
+    ]
     questions = [Question("tradeoff", m, str(a)) for m in expressions for a in _COARSE]
     answers = iter(finer.answers(questions))
     above, below = [], []
-    for sigma, steps, printed in _RUNS:
+    for noise, times, printed in zip(sigma, steps, eps, strict=True):
         truth = [next(answers) for _ in _COARSE]
-        mu = poisson_mu(sigma, _RATE, steps, finer.digits)
-        fixed = uniform_mu(sigma, _RATE, steps, workshop.digits)
-        title = rf"$\sigma = {sigma}$, {steps} steps"
+        mu = poisson_mu(noise, rate, times, finer.digits)
+        fixed = uniform_mu(noise, rate, times, workshop.digits)
+        title = rf"$\sigma$ = {shown(noise)}, {times} steps"
         limit = _central_limit("", mu, finer.digits, _COARSE).points
         above.append(
             _axes(
@@ -244,7 +309,9 @@ def mnist(workshop: Workshop) -> tuple[Panel, ...]:
                 Series("exact", tuple(map(Point, map(Enclosure.exact, _COARSE), truth))),
                 _central_limit(rf"$G_\mu$, $\mu = {_short(mu)}$", mu, workshop.digits),
                 outline(
-                    rf"$({printed}, 10^{{-5}})$-DP", f_eps_delta(printed, _DELTA), workshop.digits
+                    f"({shown(printed)}, {shown(delta)})-DP",
+                    f_eps_delta(printed, delta),
+                    workshop.digits,
                 ),
                 _central_limit(rf"Corollary 4, $\mu = {_short(fixed)}$", fixed, workshop.digits),
             )
@@ -252,9 +319,8 @@ def mnist(workshop: Workshop) -> tuple[Panel, ...]:
         errors = tuple(
             Point(p.x, _difference(p.y, true)) for p, true in zip(limit, truth, strict=True)
         )
-        below.append(
-            Panel(title, _X, r"$G_\mu$ $-$ exact", (Series(r"$G_\mu$ $-$ exact", errors),))
-        )
+        label = r"$G_\mu$ $-$ exact"
+        below.append(Panel(title, _X, label, (Series(label, errors),), zero=True))
     return (*above, *below)
 
 

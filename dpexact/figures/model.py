@@ -42,7 +42,8 @@ class HeatMap:
     """Values over a grid: ``values[row][column]`` at ``y[row]`` and ``x[column]``.
 
     ``None`` where there is no value; then ``missing`` says why. A ``ratio`` is coloured by its
-    logarithm, an ``error`` (relative, of either sign) by its size beyond a millionth.
+    logarithm, an ``error`` (relative, of either sign) by its size beyond a millionth: above 0 is
+    the safe side, except in rows of ``lower`` bounds, where below is.
     """
 
     label: str
@@ -51,12 +52,14 @@ class HeatMap:
     values: tuple[tuple[Enclosure | None, ...], ...]
     missing: str = ""
     scale: HeatScale = "ratio"
+    lower: tuple[bool, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Panel:
     """One pair of axes. ``square`` draws both axes to the same scale, on ``[0, 1]``.
 
+    ``zero`` draws the line at the height 0, which curves lie above or below of.
     ``note`` says why the panel is empty, where it is.
     """
 
@@ -68,6 +71,7 @@ class Panel:
     x_scale: Scale = "linear"
     y_scale: Scale = "linear"
     square: bool = False
+    zero: bool = False
     categories: tuple[str, ...] = ()
     note: str = ""
 

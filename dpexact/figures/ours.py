@@ -8,15 +8,16 @@ from typing import Final
 
 import dpexact
 from dpexact.enclosure import Enclosure
-from dpexact.figures.computing import Workshop, in_processes
+from dpexact.figures.computing import Workshop, in_processes, sampled_run
 from dpexact.figures.model import HeatMap, Panel, Point, Series
+from dpexact.figures.parameters import number, share, shown
 from dpexact.figures.registry import figure
+from dpexact.reals import Real
 
 _SOURCE: Final = "dpexact"
-_SIGMAS: Final = ("0.6", "0.8", "1", "1.5", "2", "4")
-#: ``q sqrt(T)`` at the rate 1/100, so ``T = (100 q sqrt T)^2``.
-_SCALES: Final = ("0.05", "0.1", "0.2", "0.5", "1", "2")
 _SEEN: Final = Fraction(1, 10**6)
+#: Digits that cancel in a slack that is seen.
+_LOST: Final = 6
 _COMPOSITION: Final = (
     "basic composition",
     "advanced composition",
@@ -31,60 +32,74 @@ _COUNTS: Final = (1, 2, 3, 5, 7, 10, 15, 20, 30, 50, 70, 100, 150, 200, 300, 500
     "clt-understatement",
     "By how much the central limit understates epsilon",
     _SOURCE,
-    "Certified epsilon at delta = 1e-5 divided by that of the central limit theorem (Poisson "
-    "sampling at rate 1/100), over q sqrt(T) and the noise sigma. Above 1 the published number "
-    "understates.",
+    "Certified epsilon at delta = {delta} divided by that of the central limit theorem (Poisson "
+    "sampling at rate {rate}), over q sqrt(T) and the noise sigma; T is cut to an integer. Above 1 "
+    "the published number understates.",
+    sigma=number("noise", "0.6,0.8,1,1.5,2,4", ">= 1/2", "<= 100", most=8),
+    scale=share("q sqrt(T)", "0.05,0.1,0.2,0.5,1,2", "> 0", "<= 10", most=8),
+    rate=share("sampling rate q", "1/100", ">= 1/10000", "<= 1"),
+    delta=number("delta", "1e-5", "> 0", "< 1"),
 )
-def understatement(workshop: Workshop) -> tuple[Panel, ...]:
+def understatement(
+    workshop: Workshop,
+    sigma: tuple[Real, ...],
+    scale: tuple[Fraction, ...],
+    rate: Fraction,
+    delta: Real,
+) -> tuple[Panel, ...]:
     """``true/claimed`` of ``clt-poisson`` on a grid."""
-    cells = [(sigma, scale) for sigma in _SIGMAS for scale in _SCALES]
-    work = {cell: partial(_understated, *cell, workshop.digits) for cell in cells}
+    runs = {(s, x): sampled_run(s, rate, x) for s in sigma for x in scale}
+    work = {c: partial(_understated, run, str(delta), workshop.digits) for c, run in runs.items()}
     found = in_processes(work, workshop.jobs, workshop.progress)
-    rows = tuple(tuple(found[sigma, scale] for scale in _SCALES) for sigma in _SIGMAS)
-    heat = HeatMap(r"$\varepsilon$ / $\varepsilon_{CLT}$", _SCALES, _SIGMAS, rows, "0")
-    title = r"$q = 1/100$, $\delta = 10^{-5}$"
+    rows = tuple(tuple(found[s, x] for x in scale) for s in sigma)
+    names = tuple(map(shown, scale)), tuple(map(shown, sigma))
+    heat = HeatMap(r"$\varepsilon$ / $\varepsilon_{CLT}$", *names, rows, "0")
+    title = rf"$q$ = {shown(rate)}, $\delta$ = {shown(delta)}"
     return (Panel(title, r"$q\sqrt{T}$", r"noise $\sigma$", heat=heat),)
 
 
-def _understated(sigma: str, scale: str, digits: int) -> Enclosure | None:
-    steps = int((Fraction(scale) * 100) ** 2)
-    mechanism = f"poisson(gaussian({sigma}), 1/100)^{steps}"
-    return dpexact.approximation_error(mechanism, "clt-poisson", digits=digits, delta="1e-5").ratio
+def _understated(mechanism: str, delta: str, digits: int) -> Enclosure | None:
+    return dpexact.approximation_error(mechanism, "clt-poisson", digits=digits, delta=delta).ratio
 
 
 @figure(
     "slack-of-bounds",
     "What classic composition bounds give away",
     _SOURCE,
-    "Bound over exact epsilon, minus 1, of k mechanisms at delta = 1e-6, as far as the bound "
-    "applies and gives away more than a millionth. 0.1-differential privacy: composition theorems "
-    "left, bounds by concentrated and Rényi privacy in the middle. Right: Gaussian noise, sigma = "
-    "10. Curves that coincide show the marks of both.",
+    "Bound over exact epsilon, minus 1, of k mechanisms at delta = {delta}, as far as the bound "
+    "applies and gives away more than a millionth. {eps}-differential privacy: composition "
+    "theorems left, bounds by concentrated and Rényi privacy in the middle. Right: Gaussian noise, "
+    "sigma = {sigma}. Curves that coincide show the marks of both.",
+    eps=number("epsilon of one pure mechanism", "0.1", "> 0", "<= 2"),
+    sigma=number("noise of one Gaussian mechanism", "10", ">= 1/10", "<= 1000"),
+    delta=number("delta of all together", "1e-6", "> 0", "< 1"),
 )
-def slack(workshop: Workshop) -> tuple[Panel, ...]:
+def slack(workshop: Workshop, eps: Real, sigma: Real, delta: Real) -> tuple[Panel, ...]:
     """The slack of every bound that applies, over ``k``."""
-    asked = [(step, count) for step in ("pure_dp(1/10)", "gaussian(10)") for count in _COUNTS]
-    work = {each: partial(_bounds, *each, workshop.digits) for each in asked}
+    pure, noisy = f"pure_dp({eps})", f"gaussian({sigma})"
+    asked = [(step, times) for step in (pure, noisy) for times in _COUNTS]
+    work = {each: partial(_bounds, *each, str(delta), workshop.digits) for each in asked}
     found = in_processes(work, workshop.jobs, workshop.progress)
-    pure = _slacks("pure_dp(1/10)", found)
+    listed = _slacks(pure, found)
+    name = f"{shown(eps)}-DP"
     return (
-        _slack_panel("0.1-DP: composition", [s for s in pure if s.label in _COMPOSITION]),
-        _slack_panel("0.1-DP: divergences", [s for s in pure if s.label not in _COMPOSITION]),
-        _slack_panel(r"Gaussian, $\sigma = 10$", _slacks("gaussian(10)", found)),
+        _slack_panel(f"{name}: composition", [s for s in listed if s.label in _COMPOSITION]),
+        _slack_panel(f"{name}: divergences", [s for s in listed if s.label not in _COMPOSITION]),
+        _slack_panel(rf"Gaussian, $\sigma$ = {shown(sigma)}", _slacks(noisy, found)),
     )
 
 
-def _bounds(step: str, count: int, digits: int) -> dict[str, Enclosure]:
+def _bounds(step: str, times: int, delta: str, digits: int) -> dict[str, Enclosure]:
     """The slack of each bound that gives away something to be seen."""
-    found = dpexact.bounds(f"{step}^{count}", "1e-6", digits)
+    found = dpexact.bounds(f"{step}^{times}", delta, digits + _LOST)
     return {b.name: b.slack for b in found if b.slack is not None and b.slack.lower > _SEEN}
 
 
 def _slacks(step: str, found: dict[tuple[str, int], dict[str, Enclosure]]) -> list[Series]:
     points: dict[str, list[Point]] = {}
-    for count in _COUNTS:
-        for name, slack in found[step, count].items():
-            points.setdefault(name, []).append(Point(Enclosure.exact(Fraction(count)), slack))
+    for times in _COUNTS:
+        for name, slack in found[step, times].items():
+            points.setdefault(name, []).append(Point(Enclosure.exact(Fraction(times)), slack))
     return [Series(name, tuple(listed), "marked") for name, listed in points.items()]
 
 

@@ -67,7 +67,10 @@ def _errors(findings: Sequence[Finding]) -> Panel:
         for found in drawn
     )
     values = tuple((found.relative_error,) for found in drawn)
-    heat = HeatMap("claimed over certified, minus 1", ("",), names, values, "\u2013", "error")
+    lower = tuple(found.claim.kind == "lower" for found in drawn)
+    heat = HeatMap(
+        "claimed over certified, minus 1", ("",), names, values, "\u2013", "error", lower
+    )
     return Panel("accountants, tightest sound first", "", "", heat=heat)
 
 

@@ -1,4 +1,4 @@
-"""The census table of the talk "A Statistical Viewpoint on Differential Privacy"."""
+"""The figures of the talk "A Statistical Viewpoint on Differential Privacy"."""
 
 from __future__ import annotations
 
@@ -11,15 +11,24 @@ from typing import Final
 
 import dpexact
 from dpexact import balls, reals
+from dpexact.balls import ball, certify
 from dpexact.enclosure import Enclosure
-from dpexact.figures.computing import Workshop, in_processes
+from dpexact.figures.computing import Question, Workshop, exact, grid, in_processes, outline
 from dpexact.figures.model import Panel, Point, Series
+from dpexact.figures.parameters import count, number, share, shown
 from dpexact.figures.registry import figure
 from dpexact.reals import Real
+from dpexact.tradeoff import GaussianTradeoff, f_eps_delta, of_pair
 
+_SOURCE: Final = "The talk A Statistical Viewpoint on Differential Privacy"
 _QUERIES: Final = 9
 _BUDGET: Final = Fraction("3.325")
 _DELTA: Final = Fraction(1, 10**11)
+_X: Final = r"type I error $\alpha$"
+_Y: Final = r"type II error $\beta$"
+#: Places of a curve of which each point costs a sum over the lattice.
+_PLACES: Final = 24
+_DIGITS_OF_AXES: Final = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,18 +45,24 @@ class _Level:
 
     @property
     def published_variance(self) -> Fraction:
-        """``rho``-zCDP of the queries together: each has ``1/(2 variance)``."""
-        return _QUERIES / (2 * self.rho)
+        return _variance_of(self.rho, _QUERIES)
 
     def epsilon(self) -> Real:
-        """``rho + 2 sqrt(rho log(1/delta))``, what was published for that variance."""
-        rho, log = reals.rational(self.rho), reals.real(f"log({1 / _DELTA})")
-        root = reals.square_root(rho * log)
-        return rho + 2 * root
+        return _published(self.rho, reals.rational(_DELTA))
 
 
-def _level(name: str, share: str, printed: str) -> _Level:
-    return _Level(name, Fraction(share) / 100, Fraction(printed))
+def _variance_of(rho: Fraction, queries: int) -> Fraction:
+    """Of one of ``queries`` that are ``rho``-zCDP together: each has ``1/(2 variance)``."""
+    return queries / (2 * rho)
+
+
+def _published(rho: Fraction, delta: Real) -> Real:
+    """``rho + 2 sqrt(rho log(1/delta))``, what was published for ``rho``-zCDP."""
+    return rho + 2 * reals.square_root(-rho * reals.logarithm(delta))
+
+
+def _level(name: str, percent: str, printed: str) -> _Level:
+    return _Level(name, Fraction(percent) / 100, Fraction(printed))
 
 
 _LEVELS: Final = (
@@ -65,7 +80,7 @@ _LEVELS: Final = (
 @figure(
     "slides-census",
     "Variance of the 2020 census queries that exact accounting saves",
-    "The talk A Statistical Viewpoint on Differential Privacy, slides on the census",
+    f"{_SOURCE}, slides on the census",
     "Left: the variance of nine discrete Gaussian queries a level, as published (epsilon by "
     "rho + 2 sqrt(rho log(1/delta)), delta = 1e-11) and the one at which their exact composition "
     "has the same epsilon. Right: the reduction as printed and recomputed; the 13.9 % of the level "
@@ -74,11 +89,11 @@ _LEVELS: Final = (
 )
 def census(workshop: Workshop) -> tuple[Panel, ...]:
     """The table "Reduced noise", recomputed."""
-    exact = _variances(workshop)
+    crossings = _variances(workshop)
     published = [level.published_variance for level in _LEVELS]
     saved = [
         Enclosure(100 * (1 - Fraction(e.upper) / p), 100 * (1 - Fraction(e.lower) / p), e.method)
-        for e, p in zip(exact, published, strict=True)
+        for e, p in zip(crossings, published, strict=True)
     ]
     names = tuple(level.name for level in _LEVELS)
     flagged = tuple(
@@ -92,7 +107,7 @@ def census(workshop: Workshop) -> tuple[Panel, ...]:
             r"variance $\sigma^2$",
             (
                 _bars("as published", list(map(Enclosure.exact, published))),
-                _bars("exact composition", exact),
+                _bars("exact composition", crossings),
             ),
             y_scale="log",
             categories=names,
@@ -173,3 +188,122 @@ def crossing(
 def _short(x: Fraction, digits: int) -> Fraction:
     """``x`` to ``digits`` decimals."""
     return Fraction(round(x * 10**digits), 10**digits)
+
+
+@figure(
+    "slides-census-budget",
+    "The 2020 census has not used up its budget",
+    f"{_SOURCE}, slides on the census",
+    "Delta over epsilon of {queries} discrete Gaussian queries on a geographic level, with the "
+    "share of the budget rho = {budget} that stands above each panel: by the formula that was "
+    "published, exp(-(epsilon - rho)^2/(4 rho)), and of the exact composition. The bar is what is "
+    "left of epsilon at delta = {delta}. The shares other than the first are inferred from the "
+    "printed variances.",
+    budget=share("budget of all levels, as rho of zCDP", "3.325", "> 0", "<= 100"),
+    queries=count("queries on a level", "9", 1, 100),
+    delta=number("delta at which what is left is shown", "1e-11", "> 0", "<= 1/10"),
+)
+def unused(workshop: Workshop, budget: Fraction, queries: int, delta: Real) -> tuple[Panel, ...]:
+    """The two profiles of each share, and the two epsilons at ``delta``."""
+    names: dict[Fraction, list[str]] = {}
+    for level in _LEVELS:
+        names.setdefault(level.share, []).append(level.name)
+    places, questions = {}, []
+    for part in names:
+        rho = part * budget
+        step = f"discrete_gaussian(sqrt({_variance_of(rho, queries)}))^{queries}"
+        end = Fraction(_enclosed(_published(rho, delta), _DIGITS_OF_AXES).upper)
+        places[part] = grid(rho, _short(end, _DIGITS_OF_AXES), _PLACES)
+        questions.append(Question("epsilon", step, str(delta)))
+        questions += [Question("delta", step, str(at)) for at in places[part]]
+    answers = iter(workshop.answers(questions))
+    panels = []
+    for part, levels in names.items():
+        used, title = next(answers), f"{_percent(part)}: {', '.join(levels)}"
+        rho, digits, at = part * budget, workshop.digits, places[part]
+        left = (used, _enclosed(_published(rho, delta), digits))
+        height = _enclosed(delta, digits)
+        series = (
+            _profile("as published", at, [_published_delta(rho, x, digits) for x in at]),
+            _profile("exact composition", at, [next(answers) for _ in at]),
+            Series("left", tuple(Point(x, height) for x in left), "marked"),
+        )
+        panels.append(Panel(title, r"$\varepsilon$", r"$\delta$", series, y_scale="log"))
+    return tuple(panels)
+
+
+def _enclosed(value: Real, digits: int) -> Enclosure:
+    return certify(lambda: ball(value), digits)
+
+
+def _published_delta(rho: Fraction, epsilon: Fraction, digits: int) -> Enclosure:
+    """``exp(-(epsilon - rho)^2/(4 rho))``, of which :func:`_published` is the inverse."""
+    exponent = -((epsilon - rho) ** 2) / (4 * rho)
+    return certify(lambda: ball(exponent).exp(), digits, method="rho + 2 sqrt(rho log(1/delta))")
+
+
+def _profile(label: str, places: list[Fraction], deltas: list[Enclosure]) -> Series:
+    points = zip(map(Enclosure.exact, places), deltas, strict=True)
+    return Series(label, tuple(Point(x, y) for x, y in points))
+
+
+def _percent(part: Fraction) -> str:
+    return f"{float(100 * part):g} %"
+
+
+@figure(
+    "slides-pairs",
+    "Pairs that a divergence orders and tests do not",
+    f"{_SOURCE}, slides on Rényi divergence and on the smallest epsilon",
+    "Left and middle: randomised response with epsilon = {eps} and the Gaussian pair with mu = "
+    "{eps}: for epsilon below 4 the response has the smaller Rényi divergence of every order, and "
+    "the larger total variation. Right: A = (2/3, 1/3) against (1/3, 2/3), B = (0.04, 0.96) "
+    "against (0.01, 0.99): at delta = 0.001 the smallest epsilon of A is below that of B, and its "
+    "total variation is ten times as large. Our choice: epsilon = {eps}.",
+    eps=share("epsilon of the response, mu of the Gaussian pair", "2", "> 0", "< 4"),
+    order=count("largest Rényi order", "20", 2, 200),
+)
+def pairs(workshop: Workshop, eps: Fraction, order: int) -> tuple[Panel, ...]:
+    """Trade-off functions and Rényi divergences of the response and the normal pair; A and B."""
+    f, normal = f_eps_delta(eps, 0), GaussianTradeoff(reals.rational(eps))
+    levels = [Fraction(k, 80) ** 2 for k in range(81)]
+    orders = grid(1, order, 40)[1:]
+    found = workshop.answers([Question("renyi", f"pure_dp({eps})", str(a)) for a in orders])
+    response, gaussian = "randomised response", "Gaussian"
+    a = of_pair(["2/3", "1/3"], ["1/3", "2/3"])
+    b = of_pair(["0.04", "0.96"], ["0.01", "0.99"])
+    return (
+        Panel(
+            rf"$\varepsilon = \mu$ = {shown(eps)}",
+            _X,
+            _Y,
+            (
+                outline(response, f, workshop.digits),
+                Series(
+                    gaussian,
+                    tuple(Point(Enclosure.exact(x), normal(x, workshop.digits)) for x in levels),
+                ),
+            ),
+            square=True,
+        ),
+        Panel(
+            rf"$\varepsilon = \mu$ = {shown(eps)}",
+            r"order $\gamma$",
+            "Rényi divergence",
+            (
+                Series(response, tuple(map(Point, map(Enclosure.exact, orders), found))),
+                Series(gaussian, tuple(exact(x, x * eps * eps / 2) for x in orders)),
+            ),
+        ),
+        Panel(
+            "A and B",
+            _X,
+            _Y,
+            (
+                outline("A", a, workshop.digits),
+                outline("B", b, workshop.digits),
+                Series("chance", (exact(0, 1), exact(1, 0))),
+            ),
+            square=True,
+        ),
+    )

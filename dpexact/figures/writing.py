@@ -5,15 +5,17 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final
 
 from dpexact.enclosure import Enclosure
 from dpexact.errors import InvalidInput
+from dpexact.figures.describing import described
 from dpexact.figures.drawing import PICTURES, check_matplotlib, picture
 from dpexact.figures.model import FigureData, Panel
 from dpexact.files import check_writable, write_bytes_atomically
+from dpexact.visible import visible
 
 #: Digits printed beyond those certified.
 _SPARE: Final = 5
@@ -33,8 +35,24 @@ def formats_in(text: str) -> tuple[str, ...]:
         if kind not in FORMATS:
             raise InvalidInput(f"format: {kind!r} is not accepted; use {', '.join(FORMATS)}")
         if kind in PICTURES:
-            check_matplotlib(f"format {kind}")
+            check_matplotlib(f"format {kind}", ", or write csv,json, which need it not")
     return kinds
+
+
+def make_folder(folder: Path, names: Iterable[str], formats: Sequence[str]) -> None:
+    """Make ``folder``, where the figures ``names`` can be written, before they are computed.
+
+    Raises:
+        InvalidInput: it cannot be made, or a file in it not be written.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except (OSError, ValueError) as error:  # ValueError: a NUL in the path
+        reason = getattr(error, "strerror", None) or str(error)
+        raise InvalidInput(f"{visible(str(folder))}: the folder cannot be made: {reason}") from None
+    for name in names:
+        for kind in formats:
+            check_writable(folder / f"{name}.{kind}")
 
 
 def write_figure(
@@ -49,15 +67,11 @@ def write_figure(
     Raises:
         InvalidInput: matplotlib is missing for a picture, or a file cannot be written.
     """
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise InvalidInput(f"{folder}: the folder cannot be made: {error.strerror}") from None
+    make_folder(folder, [data.name], formats)
     told = {"figure": data.name, "source": data.source, "caption": data.caption, **metadata}
     contents: dict[Path, bytes] = {}
     for kind in formats:
         path = folder / f"{data.name}.{kind}"
-        check_writable(path)
         if kind == "csv":
             contents[path] = _csv(data, digits, told).encode()
         elif kind == "json":
@@ -116,7 +130,16 @@ def _json(data: FigureData, digits: int, metadata: dict[str, str]) -> str:
             }
         )
     return (
-        json.dumps({"metadata": metadata, "title": data.title, "panels": panels}, indent=1) + "\n"
+        json.dumps(
+            {
+                "metadata": metadata,
+                "title": data.title,
+                "description": described(data),
+                "panels": panels,
+            },
+            indent=1,
+        )
+        + "\n"
     )
 
 

@@ -12,18 +12,20 @@ from dpexact.audit.runs import AccountantRun
 from dpexact.enclosure import Enclosure
 from dpexact.errors import InvalidInput
 from dpexact.figures import Workshop, accountants, recipe, write_figure
+from dpexact.figures.model import HeatMap, Panel
 
 NAMES = ("dp-accounting-pld", "opacus-gdp", "opendp")
 
 
+SMALL = {"sigma": "1,4", "scale": "0.1"}
+
+
 @pytest.fixture(autouse=True)
-def small(monkeypatch):
+def installed():
     try:
         list(map(find, NAMES))
     except InvalidInput:
         pytest.skip("dpexact is not installed: there are no entry points")
-    monkeypatch.setattr(accountants, "_SIGMAS", ("1", "4"))
-    monkeypatch.setattr(accountants, "_SCALES", ("0.1",))
 
 
 def answers(name, cases, *values):
@@ -49,7 +51,7 @@ def test_errors_absent_and_unable(monkeypatch, tmp_path):
         return answers("dp-accounting-pld", cases, "1.25"), runs
 
     monkeypatch.setattr(accountants.live, "ask", ask)
-    data = recipe("accountants").make(Workshop(20))
+    data = recipe("accountants").make(Workshop(20), SMALL)
     first, second = data.panels  # the third does not account for sampled Gaussians
     assert first.title == "dp-accounting-pld (dp-accounting 9.9)"
     (error,), (missing,) = first.heat.values
@@ -79,7 +81,7 @@ def test_no_accountant_works(monkeypatch, registered):
     told = [AccountantInfo("opacus-gdp", False, {}, "accountant opacus-gdp: it is absent")]
     monkeypatch.setattr(accountants.live, "ask", ask)
     monkeypatch.setattr(accountants, "available", lambda: told if registered else [])
-    data = recipe("accountants").make(Workshop(10))
+    data = recipe("accountants").make(Workshop(10), SMALL)
     notes = [panel.note for panel in data.panels]
     assert notes == (["it is absent"] if registered else ["No accountant is registered here."])
     assert data.count == 0
@@ -89,7 +91,7 @@ def test_no_accountant_works(monkeypatch, registered):
 def test_a_broken_adapter_has_an_empty_panel(monkeypatch):
     runs = (AccountantRun("mine", reason="accountant mine: its adapter does not load"),)
     monkeypatch.setattr(accountants.live, "ask", lambda *_, **__: ([], runs))
-    (panel,) = recipe("accountants").make(Workshop(10)).panels
+    (panel,) = recipe("accountants").make(Workshop(10), SMALL).panels
     assert panel.title == "mine"
     assert "mine" in panel.note
 
@@ -100,7 +102,7 @@ def test_an_accountant_that_is_installed(monkeypatch):
     ask = accountants.live.ask
     one = ["dp-accounting-rdp"]
     monkeypatch.setattr(accountants.live, "ask", lambda _, *rest, **more: ask(one, *rest, **more))
-    (panel,) = recipe("accountants").make(Workshop(20)).panels
+    (panel,) = recipe("accountants").make(Workshop(20), SMALL).panels
     assert panel.title.startswith("dp-accounting-rdp (dp-accounting ")
     assert all(error.lower > 0 and error.digits >= 20 for (error,) in panel.heat.values)
 
@@ -119,10 +121,38 @@ def test_of_several_numbers_the_upper_bound_is_drawn(monkeypatch):
         return claims, (AccountantRun("prv-accountant", {"prv-accountant": "9"}, asked=1),)
 
     monkeypatch.setattr(accountants.live, "ask", ask)
-    (panel,) = recipe("accountants").make(Workshop(10)).panels
+    (panel,) = recipe("accountants").make(Workshop(10), SMALL).panels
     assert panel.heat.label == "relative error (upper)"
     q = Fraction(0.01)
     truth = dpexact.epsilon(f"poisson(gaussian(1), {q})^100", Fraction(1e-5), 10)
     assert panel.heat.values[0][0].overlaps(
         Enclosure(3 / Fraction(truth.upper) - 1, 3 / Fraction(truth.lower) - 1)
     )
+
+
+@pytest.mark.parametrize("kind", ["upper", "lower"])
+def test_a_sound_bound_is_on_the_safe_side(kind):
+    """Dark violet where the bound is sound, dark orange where it is not, whatever its sign."""
+    pytest.importorskip("matplotlib")
+    from dpexact.figures import FigureData
+    from dpexact.figures.drawing import drawn
+
+    errors = [Enclosure.exact(Fraction(sign, 4)) for sign in (1, -1)]
+    heat = HeatMap("", ("a", "b"), ("",), (tuple(errors),), "", "error", (kind == "lower",))
+    figure = drawn(FigureData("", "", "", "", (Panel("", "", "", heat=heat),)))
+    ax, bar = figure.axes
+    image = ax.images[0]
+    red, _, blue, _ = zip(*image.cmap(image.norm(image.get_array()[0])), strict=True)
+    orange = [r > b for r, b in zip(red, blue, strict=True)]
+    assert orange == ([False, True] if kind == "upper" else [True, False])
+    assert [text.get_text() for text in ax.texts] == ["+25 %", "-25 %"]
+    assert "wrong side" in bar.get_ylabel()
+    assert not any(tick.get_text().startswith("-") for tick in bar.get_yticklabels())
+
+
+def test_an_optimistic_accountant_is_drawn_as_a_lower_bound(monkeypatch):
+    runs = (AccountantRun("dp-accounting-pld-optimistic", {"dp-accounting": "9"}, asked=1),)
+    monkeypatch.setattr(accountants.live, "ask", lambda *_, **__: ([], runs))
+    (panel,) = recipe("accountants").make(Workshop(10), SMALL).panels
+    assert panel.heat.lower == (True, True)
+    assert panel.heat.label == "relative error (lower)"

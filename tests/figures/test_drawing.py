@@ -1,10 +1,14 @@
 """Pictures: legends beside the curves, styles that grey readers tell apart, the same bytes."""
 
 import hashlib
+import io
 import math
 import os
+import re
 import subprocess
 import sys
+import xml.etree.ElementTree as ET
+from dataclasses import replace
 from fractions import Fraction
 from itertools import pairwise
 
@@ -12,17 +16,21 @@ import pytest
 
 from dpexact.enclosure import Enclosure
 from dpexact.figures import FigureData, Workshop, recipe
+from dpexact.figures.describing import described
 from dpexact.figures.model import HeatMap, Panel, Point, Series
 
 pytest.importorskip("matplotlib", reason="pictures need matplotlib")
 
 from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.colors import to_rgb
 
-from dpexact.figures.drawing import drawn, picture
+from dpexact.figures.drawing import COLOURS, INK, drawn, picture
 
 QUICK = ["kov-1", "kov-2", "kov-3-top", "kov-3-bottom", "steinke-1", "steinke-2", "slides-census"]
 QUICK += [f"gdp-{name}" for name in ("3-left", "3-right", "4", "5-left", "5-right", "6-left")]
-QUICK += ["gdp-6-right"]
+QUICK += ["gdp-2", "gdp-6-right", "slides-pairs"]
+#: White paper, and the dark page of the documentation.
+PAGES = ("#ffffff", "#131416")
 
 
 def exact(*numbers):
@@ -104,7 +112,7 @@ def test_cells_of_a_heat_map(scale, values, texts):
     heat = HeatMap("label", tuple("abcde"), ("y",), rows, "none", scale)
     ax, bar = figure_of(Panel("", "x", "y", heat=heat)).axes
     assert [text.get_text() for text in ax.texts] == [*texts, "none", "inf"]
-    assert bar.get_ylabel() == "label"
+    assert "label" in bar.get_ylabel()
     low, high = ax.images[0].get_clim()
     middle = ax.images[0].norm.inverse(0.5)
     assert low < middle < high
@@ -124,6 +132,71 @@ def test_numbers_stand_out_from_their_cells(scale):
         ink = 0.0 if text.get_color() == "black" else 1.0
         bright, dark = max(cell, ink), min(cell, ink)
         assert (bright + 0.05) / (dark + 0.05) >= 4.5  # WCAG 2.1, 1.4.3
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_what_is_drawn_stands_out_from_light_and_dark_pages(page):
+    behind = luminance(to_rgb(page))
+    for colour in (INK, *COLOURS):
+        bright, dark = sorted((luminance(to_rgb(colour)), behind), reverse=True)
+        assert (bright + 0.05) / (dark + 0.05) >= (4 if colour == INK else 3)  # WCAG 2.1, 1.4.11
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["kov-1", "slides-census"])
+def test_nothing_lies_behind_a_picture(name):
+    from PIL import Image
+
+    image = Image.open(io.BytesIO(picture(recipe(name).make(Workshop(5)), "png", {})))
+    alpha = image.getchannel("A")
+    assert image.getpixel((0, 0))[3] == 0
+    assert alpha.histogram()[0] > 0.7 * image.width * image.height
+
+
+def test_no_ink_is_black_or_white():
+    """Text in the colour of a page could not be read on it; in a cell of a heat map it can."""
+    svg = picture(recipe("slides-pairs").make(Workshop(5)), "svg", {}).decode()
+    texts = re.findall(r"<(?:text|tspan)[^>]*style=\"([^\"]*)\"", svg)
+    assert len(texts) > 50
+    assert all(f"fill: {INK}" in style for style in texts)
+
+
+def test_text_stays_text():
+    root = ET.fromstring(picture(recipe("kov-1").make(Workshop(5)), "svg", {}))
+    texts = ["".join(t.itertext()).strip() for t in root.iter("{http://www.w3.org/2000/svg}text")]
+    assert "The privacy region of one mechanism" in texts
+    assert {"chance", "total variation", "0.2"} <= set(texts)
+    assert any("ε" in text for text in texts)
+    assert not any(e.get("id", "").startswith("DejaVu") for e in root.iter())
+
+
+def test_pictures_are_told_to_those_who_do_not_see_them():
+    data = recipe("kov-1").make(Workshop(5))
+    root = ET.fromstring(picture(replace(data, title="a < b & c"), "svg", {}))
+    assert root.get("role") == "img"
+    title, seen, *_ = root
+    assert (title.text, seen.text) == ("a < b & c", described(data))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", QUICK)
+def test_titles_are_inside_and_whole(name):
+    figure = drawn(recipe(name).make(Workshop(5)))
+    FigureCanvasAgg(figure).draw()
+    for text in (figure._suptitle, *(ax.title for ax in figure.axes)):
+        box = text.get_window_extent()
+        assert box.x0 >= 0
+        assert box.x1 <= figure.bbox.x1
+        assert all(line.count("$") % 2 == 0 for line in text.get_text().split("\n"))
+
+
+def test_a_line_at_zero():
+    with_line, without = (
+        figure_of(Panel("", "x", "y", (line("a", -1, 1),), zero=zero)).axes[0].lines
+        for zero in (True, False)
+    )
+    assert len(without) == 1
+    assert list(with_line[1].get_ydata()) == [0, 0]
 
 
 def luminance(colour):

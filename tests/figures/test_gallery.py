@@ -8,9 +8,12 @@ from pathlib import Path
 import pytest
 
 import dpexact
+from dpexact.accounting.approximate.central_limit import poisson_mu
 from dpexact.enclosure import Enclosure
 from dpexact.figures import Workshop, recipe, recipes
 from dpexact.figures.computing import Question
+from dpexact.reals import rational
+from dpexact.tradeoff import GaussianTradeoff
 
 DOCS = Path(__file__).parents[2] / "docs"
 NAMES = [each.name for each in recipes()]
@@ -30,7 +33,11 @@ def number(row, axis):
 def test_every_figure_is_in_the_gallery():
     page = (DOCS / "figures.md").read_text()
     assert re.findall(r"^### (.*)$", page, re.MULTILINE) == NAMES
-    assert re.findall(r"!\[(.*)\]\(figures/\1\.svg\)", page) == NAMES
+    pictures = re.findall(r"!\[(.*)\]\(figures/(.*)\.svg\)", page)
+    assert [name for _, name in pictures] == NAMES
+    seen = {alt for alt, _ in pictures}
+    assert len(seen) == len(NAMES)
+    assert min(map(len, seen)) > 60  # what is seen, not what it is called
     assert re.findall(r"\[Data\]\(figures/(.*)\.csv\)", page) == NAMES
 
 
@@ -78,22 +85,29 @@ def test_a_point_of_the_exact_curves():
     (row,) = (
         row
         for row in committed("gdp-7")
-        if row["series"] == "exact" and "0.7" in row["panel"] and Fraction(row["x_lower"]) == 0.25
+        if row["series"] == "exact"
+        and "0.7" in row["panel"]
+        and Fraction(row["x_lower"]) == Fraction(1, 10)
     )
-    again = Question("tradeoff", "poisson(gaussian(0.7), 256/60000)^10546", "1/4").answer(8)
+    again = Question("tradeoff", "poisson(gaussian(0.7), 256/60000)^10546", "1/10").answer(8)
     assert number(row, "y").overlaps(again)
 
 
 def test_the_errors_of_the_central_limit_are_differences():
     rows = committed("gdp-7")
     assert len({row["panel"] for row in rows}) == 3
-    values = {(row["panel"], row["series"].split(",")[0], row["x_lower"]): row for row in rows}
-    differences = [key for key in values if key[1].endswith("exact") and key[1] != "exact"]
-    assert len(differences) == 3 * 39
-    for panel, label, x in differences:
-        drawn, true = (number(values[panel, name, x], "y") for name in (r"$G_\mu$", "exact"))
-        low, high = drawn.lower - true.upper, drawn.upper - true.lower
-        assert number(values[panel, label, x], "y").overlaps(Enclosure(low, high))
+    exact = {(r["panel"], r["x_lower"]): number(r, "y") for r in rows if r["series"] == "exact"}
+    differences = [row for row in rows if row["series"] == r"$G_\mu$ $-$ exact"]
+    assert len(differences) == len(exact) == 3 * 39
+    assert sum(Fraction(row["x_lower"]) > Fraction(1, 2) for row in differences) == 3 * 19
+    for row in differences:
+        sigma, steps = re.findall(r"= (.*), (\d+) steps", row["panel"])[0]
+        mu = poisson_mu(sigma, "256/60000", int(steps), 40)
+        alpha = number(row, "x")
+        low = GaussianTradeoff(rational(mu.upper))(alpha.upper, 35).lower
+        high = GaussianTradeoff(rational(mu.lower))(alpha.lower, 35).upper
+        true = exact[row["panel"], row["x_lower"]]
+        assert number(row, "y").overlaps(Enclosure(low - true.upper, high - true.lower))
 
 
 def test_a_cell_of_the_central_limit():

@@ -29,7 +29,7 @@ def run(*arguments):
 def test_the_list_names_every_figure():
     names = [each.name for each in recipes()]
     assert len(names) == len(set(names)) >= 17
-    lines = run("list").output.splitlines()
+    lines = [line for line in run("list").output.splitlines() if not line.startswith("  --set ")]
     assert [line.partition(":")[0] for line in lines] == names
     assert [row["name"] for row in json.loads(run("list", "--json").output)["figures"]] == names
 
@@ -85,11 +85,21 @@ def test_a_point_without_its_digits_is_kept_as_wide_as_it_is():
 
 
 def test_a_figure_without_pictures_needs_no_matplotlib(tmp_path, monkeypatch):
-    monkeypatch.setitem(__import__("sys").modules, "matplotlib", None)
-    assert run("kov-1", "-o", tmp_path, "--format", "csv").exit_code == 0
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    assert run("kov-1", "-o", tmp_path, "--format", "csv,json").exit_code == 0
     result = run("kov-1", "-o", tmp_path, "--format", "csv,png")
     assert result.exit_code == 2
-    assert 'needs matplotlib; pip install "dpexact[plot]"' in result.stderr
+    assert 'needs matplotlib; pip install "dpexact[plot]", or write csv,json' in result.stderr
+
+
+def test_matplotlib_is_looked_for_before_computing(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    monkeypatch.setattr(Workshop, "answers", lambda *_: pytest.fail("it was computed"))
+    result = run("steinke-1", "-o", tmp_path / "out")  # pictures are made by default
+    assert result.exit_code == 2
+    assert "format svg: needs matplotlib" in result.stderr
+    assert len(result.stderr.splitlines()) == 1
+    assert not (tmp_path / "out").exists()
 
 
 @pytest.mark.parametrize(

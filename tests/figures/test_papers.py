@@ -17,7 +17,7 @@ DIGITS = 30
 QUICK = [
     each.name
     for each in recipes()
-    if each.name.startswith(("kov", "gdp-3", "gdp-4", "gdp-5", "gdp-6"))
+    if each.name.startswith(("kov", "gdp-2", "gdp-3", "gdp-4", "gdp-5", "gdp-6"))
 ]
 
 
@@ -89,7 +89,7 @@ def test_kov_3_equal_errors(made):
 
 def test_gdp_3_equal_errors(made):
     for mu in ("0.5", "1", "3", "6"):
-        points = series(made("gdp-3-right"), rf"$\mu = {mu}$").points
+        points = series(made("gdp-3-right"), rf"$\mu$ = {mu}").points
         with mpmath.workdps(40):
             for p in points[1:-1:9]:
                 quantile = mpmath.sqrt(2) * mpmath.erfinv(
@@ -126,7 +126,7 @@ def test_supporting_lines_touch_from_below(name, lines, touching, made):
 def test_gdp_4_intercepts(made):
     """``delta(eps) = Phi(1/2 - eps) - e^eps Phi(-1/2 - eps)`` of ``G_1``."""
     for eps in ("0", "0.5", "1", "2"):
-        start, _ = series(made("gdp-4"), rf"$\varepsilon = {eps}$").points
+        start, _ = series(made("gdp-4"), rf"$\varepsilon$ = {eps}").points
         with mpmath.workdps(40):
             e, half = mpmath.mpf(eps), mpmath.mpf(1) / 2
             delta = mpmath.ncdf(half - e) - mpmath.exp(e) * mpmath.ncdf(-half - e)
@@ -219,3 +219,52 @@ def test_understatement_by_the_lattice_engine():
     found = dpexact.epsilon("poisson(gaussian(0.6), 1/100)^100", "1e-5", 2, method="lattice")
     assert found.lower <= error.true.upper
     assert error.true.lower <= found.upper
+
+
+def test_gdp_2_is_one_above_one_across_one_below(made):
+    guarantee, above, across, below = made("gdp-2").panels[0].series
+    inner = range(1, 80)  # where the trade-off functions are neither 1 nor 0
+    assert all(above.points[k].y > guarantee.points[k].y for k in inner)
+    assert all(below.points[k].y < guarantee.points[k].y for k in inner)
+    f = dpexact.tradeoff("gdp(1)")
+    sides = {p.y < f(p.x.upper, 20) for p in across.points[1:2]}  # the kink is below f
+    assert sides == {True}
+    assert dpexact.tradeoff("pure_dp(1)")("1/20", 20) > f("1/20", 20)
+
+
+def test_the_pairs_of_the_talk(made):
+    """A smaller divergence of every order beside a larger total variation."""
+    response, gaussian = made("slides-pairs").panels[1].series
+    assert all(a.y < b.y for a, b in zip(response.points, gaussian.points, strict=True))
+    for order, found in ((response.points[1].x.lower, response.points[1].y),):
+        with mpmath.workdps(40):  # log((p^a q^(1-a) + q^a p^(1-a)))/(a-1), p = 1/(1+e^-2)
+            a = mpmath.mpf(order.numerator) / order.denominator
+            p = 1 / (1 + mpmath.exp(-2))
+            value = mpmath.log(p**a * (1 - p) ** (1 - a) + (1 - p) ** a * p ** (1 - a)) / (a - 1)
+            ours = middle(found)
+            ours = mpmath.mpf(ours.numerator) / ours.denominator
+            assert abs(value - ours) < mpmath.mpf(10) ** -28
+    assert dpexact.delta("pure_dp(2)", 0, 20) > dpexact.delta("gdp(2)", 0, 20)
+    a, b = (series(made("slides-pairs"), name, 2).points for name in "AB")
+    assert any(p.x.lower == p.y.lower == Fraction(1, 3) for p in a)
+    assert any((p.x.lower, p.y.lower) == (Fraction(24, 25), Fraction(1, 100)) for p in b)
+
+
+@pytest.mark.slow
+def test_the_budget_of_the_census_is_not_used_up():
+    data = recipe("slides-census-budget").make(Workshop(12, 2))
+    left = {}
+    for panel in data.panels:
+        published, exact, rest = panel.series
+        assert all(a.y > b.y for a, b in zip(published.points, exact.points, strict=True))
+        assert published.points[0].y.lower == 1
+        left[panel.title.partition(" ")[0]] = [p.x for p in rest.points]
+        assert rest.points[0].x < rest.points[1].x
+    # exact and published epsilon at 1e-11, by the sum over the lattice in floats
+    expected = {"1.95": ("2.31941", "2.62783"), "27.07": ("9.53259", "10.44943")}
+    expected |= {"8.42": ("5.04301", "5.60578"), "12.93": ("6.35169", "7.02970")}
+    expected |= {"23.46": ("8.81527", "9.66989"), "0.3": ("0.87453", "1.01526")}
+    assert left.keys() == expected.keys()
+    for level, (exact, published) in expected.items():
+        assert near(left[level][0], exact)
+        assert near(left[level][1], published)
