@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import Final
 
 from dpexact import reals
-from dpexact.accounting.classic.zcdp import is_only_bounded
+from dpexact.accounting.composition import is_only_bounded
 from dpexact.accounting.dual import trade_off
 from dpexact.accounting.profile import Profile
 from dpexact.accounting.routes import profile

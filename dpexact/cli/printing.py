@@ -40,7 +40,7 @@ def answer(
     ``of`` is the mechanism, or the text of a template. ``notes`` stand below the answer, and
     ``more`` is added to the JSON. An enclosure of all digits is handed on to what comes ``then``.
     """
-    from dpexact.accounting.classic.zcdp import is_only_bounded
+    from dpexact.accounting.composition import is_only_bounded
 
     started = time.perf_counter()
     problem = ""
