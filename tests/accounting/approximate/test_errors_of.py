@@ -94,7 +94,7 @@ def test_arguments():
         dpexact.approximation_error("gaussian(1)", "best", 1)
     with pytest.raises(InvalidInput, match="delta"):
         dpexact.approximation_error("gaussian(1)", "clt", delta=1)
-    for text in ("gaussian(1)", "poisson(gaussian(1), 0.1) * poisson(gaussian(2), 0.1)"):
+    for text in ("laplace(1)", "poisson(gaussian(1), 0.1) * poisson(gaussian(2), 0.1)"):
         with pytest.raises(UnsupportedMechanism, match="equal steps"):
             dpexact.approximation_error(text, "clt-poisson", 1)
 
