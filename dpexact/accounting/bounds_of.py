@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import partial
+from functools import cached_property, partial
 from typing import Any, Final, TypeAlias
 
 from dpexact import reals
 from dpexact.accounting.classic import composition, zcdp
-from dpexact.accounting.classic.guarantees import guarantees
+from dpexact.accounting.classic.guarantees import Guarantee, guarantees
 from dpexact.accounting.classic.optimal_order import enclose_optimal
 from dpexact.accounting.classic.orders import BestOrder, Conversion, enclose_renyi_epsilon
 from dpexact.accounting.composition import is_only_bounded
@@ -145,7 +145,7 @@ def bounds(
     return ClassicBounds(m, target, exact, reason, tuple(listed))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class _Question:
     mechanism: Mechanism
     delta: Real
@@ -156,6 +156,10 @@ class _Question:
         if is_only_bounded(self.mechanism):
             raise UnsupportedMechanism("zCDP is a guarantee without one exact epsilon")
         return epsilon_answer(self.mechanism, self.delta, self.digits, self.direction)
+
+    @cached_property
+    def steps(self) -> list[Guarantee]:
+        return guarantees(self.mechanism)
 
     def rho(self) -> Real:
         rho, infinite = zcdp.total_rho(self.mechanism)
@@ -218,7 +222,7 @@ def _attempt(ask: Callable[[], Enclosure]) -> tuple[Enclosure | None, str]:
 
 
 def _from_steps(theorem: Callable[..., Enclosure]) -> _Compute:
-    return lambda q: best_of(lambda: theorem(guarantees(q.mechanism), q.delta, q.digits))
+    return lambda q: best_of(lambda: theorem(q.steps, q.delta, q.digits))
 
 
 def _from_rho(theorem: Callable[..., Enclosure]) -> _Compute:

@@ -69,11 +69,10 @@ def power(a: Sum, times: int) -> Sum:
         half = power(a, times // 2)
         square = multiply(half, half)
         return multiply(square, a) if times % 2 else square
-    (first, second) = [*a.items(), (UNIT, Fraction(0))][:2]
     total: Sum = {}
-    for j in range(times + 1 if second[1] else 1):
+    for j in range(times + 1 if len(a) == 2 else 1):
         c, monomial = Fraction(comb(times, j)), UNIT
-        for (m, coefficient), k in ((first, times - j), (second, j)):
+        for (m, coefficient), k in zip(a.items(), (times - j, j), strict=False):
             factor, raised = monomials.power(m, k)
             shift, monomial = monomials.product(monomial, raised)
             c *= coefficient**k * factor * shift

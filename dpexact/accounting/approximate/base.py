@@ -10,10 +10,10 @@ from typing import Final
 from flint import arb
 
 from dpexact import balls
-from dpexact.accounting.inverse import invert
+from dpexact.accounting.classic.roots import increasing_root
 from dpexact.accounting.profile import InfiniteLoss
 from dpexact.enclosure import Enclosure
-from dpexact.reals import Real, rational
+from dpexact.reals import Real
 
 #: A claim that is above delta here is taken to stay above: nothing is said then.
 _FAR: Final = 2**60
@@ -37,15 +37,35 @@ class Approximation(ABC):
     def epsilon(self, delta: Real, digits: int) -> Enclosure:
         """Enclose an epsilon at which the claimed delta crosses ``delta``; 0 if it starts below.
 
-        A formula that does not decrease everywhere may cross elsewhere too.
+        A formula that does not decrease everywhere may cross elsewhere too. Where no crossing was
+        certified nothing is known.
         """
         with balls.precision(64):
             if self.delta_ball(arb(_FAR)) > balls.ball(delta):
                 reason = f"the claim of {self.method} stays above delta"
                 return Enclosure(Fraction(0), math.inf, self.method, reason)
-        return invert(
-            lambda epsilon, d: self.delta(rational(epsilon), d), delta, digits, self.method
-        )
+        low = high = Fraction(0)  # no bracket is known yet
+
+        def missing(epsilon: arb) -> arb:
+            return balls.ball(delta) - self.delta_ball(epsilon)
+
+        def crossing() -> arb:
+            nonlocal low, high
+            left, right = balls.ball(low), balls.ball(high) if high else arb(1)
+            while not high and right < _FAR and not missing(right) > 0:
+                right *= 2
+            if low == 0 and missing(left) >= 0:
+                return left
+            if not (missing(left) <= 0 and missing(right) >= 0):
+                return arb.nan()
+            found = increasing_root(missing, left, right)
+            if found.is_finite():  # of several crossings a higher precision looks at this one
+                bounds = balls.to_enclosure(found)
+                low, high = Fraction(bounds.lower), Fraction(bounds.upper)
+            return found
+
+        cap = 8 * balls.bits_for(digits)
+        return balls.certify(crossing, digits, lowest=Fraction(0), method=self.method, cap=cap)
 
 
 class Larger(Approximation):

@@ -151,6 +151,8 @@ def approximation_distance(mechanism: Mechanism | str, method: str, digits: int 
     """
     m, wanted = mechanism_in(mechanism), digits_in(digits)
     formula = approximation(m, method, "both")
+    if isinstance(formula, Beside):
+        raise UnsupportedMechanism("a central limit is of finite losses: no distance beside others")
     if not isinstance(formula, CentralLimit):
         raise InvalidInput(
             f"method: {method!r} claims no trade-off function; use clt-poisson, clt-uniform or clt"
