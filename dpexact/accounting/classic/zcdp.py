@@ -24,7 +24,8 @@ from dpexact import balls, reals
 from dpexact.accounting.classic.guarantees import guarantee
 from dpexact.accounting.classic.roots import increasing_root
 from dpexact.accounting.composition import Composition, sampling_of
-from dpexact.accounting.profile import InfiniteLoss, Profile
+from dpexact.accounting.inverted import BallProfile
+from dpexact.accounting.profile import InfiniteLoss
 from dpexact.answers import delivered
 from dpexact.arguments import digits_in, real_in
 from dpexact.enclosure import Enclosure
@@ -34,7 +35,6 @@ from dpexact.reals import Real, RealLike
 
 METHOD: Final = "zCDP, Proposition 14"
 _ZERO: Final = Fraction(0)
-_ONE: Final = Fraction(1)
 _NOTHING: Final = InfiniteLoss()
 
 
@@ -162,7 +162,7 @@ def _delta(delta: RealLike) -> Real:
     return real_in(delta, "delta", "> 0", "<= 1")
 
 
-class ZCDPProfile(Profile):
+class ZCDPProfile(BallProfile):
     """Upper bounds for a ``rho``-zCDP mechanism, ``rho > 0``, beside a mass of infinite loss.
 
     The answers enclose the value of the bound of Steinke (2022), Proposition 14, with its best
@@ -170,6 +170,7 @@ class ZCDPProfile(Profile):
     """
 
     method = f"upper bound: {METHOD}"
+    largest = None
 
     def __init__(self, rho: Real, infinite: InfiniteLoss = _NOTHING) -> None:
         self.rho = rho
@@ -184,12 +185,8 @@ class ZCDPProfile(Profile):
         """
         return cls(*total_rho(mechanism))
 
-    def delta(self, epsilon: Real, digits: int) -> Enclosure:
-        def compute() -> arb:
-            lost = self.infinite.ball()
-            return lost + (1 - lost) * delta_ball(balls.ball(self.rho), balls.ball(epsilon))
-
-        return balls.certify(compute, digits, lowest=_ZERO, highest=_ONE, method=self.method)
+    def finite_ball(self, epsilon: arb) -> arb:
+        return delta_ball(balls.ball(self.rho), epsilon)
 
     def _epsilon(self, delta: Real, digits: int) -> Enclosure:
         if delta.fraction == 1:
