@@ -5,21 +5,23 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import partial
-from typing import Any, Final
+from functools import cached_property, partial
+from typing import Any, Final, TypeAlias
 
 from dpexact import reals
 from dpexact.accounting.classic import composition, zcdp
 from dpexact.accounting.classic.guarantees import Guarantee, guarantees
 from dpexact.accounting.classic.optimal_order import enclose_optimal
 from dpexact.accounting.classic.orders import BestOrder, Conversion, enclose_renyi_epsilon
+from dpexact.accounting.composition import is_only_bounded
 from dpexact.accounting.intervals import difference, ratio
 from dpexact.accounting.lattice.profile import LatticeProfile
 from dpexact.accounting.queries import epsilon_answer
 from dpexact.accounting.renyi.query import enclose_renyi
 from dpexact.accounting.routes import symmetric_samples
 from dpexact.accounting.subsampling_theorem import subsampling_theorem
-from dpexact.arguments import Direction, digits_in, direction_in, real_in
+from dpexact.answers import best_of
+from dpexact.arguments import MAX_DIGITS, Direction, digits_in, direction_in, real_in
 from dpexact.enclosure import Enclosure
 from dpexact.errors import InvalidInput, UnsupportedMechanism
 from dpexact.mechanisms import Mechanism
@@ -77,7 +79,9 @@ class ClassicBounds:
         for bound in self.listed:
             if bound.name == name:
                 return bound
-        raise InvalidInput(f"name: {name!r} is not listed; known: {', '.join(_names())}")
+        raise InvalidInput(
+            f"name: {name!r} is not listed; known: {', '.join(name for name, _, _ in _BOUNDS)}"
+        )
 
     @property
     def best(self) -> ClassicBound | None:
@@ -127,7 +131,8 @@ def bounds(
     """
     m = mechanism_in(mechanism)
     target = real_in(delta, "delta", ">= 0", "<= 1")
-    question = _Question(m, target, digits_in(digits) + _EXTRA, direction_in(direction))
+    working = min(digits_in(digits) + _EXTRA, MAX_DIGITS)
+    question = _Question(m, target, working, direction_in(direction))
     exact, reason = _attempt(question.exact)
     listed = []
     for name, source, compute in _BOUNDS:
@@ -140,7 +145,7 @@ def bounds(
     return ClassicBounds(m, target, exact, reason, tuple(listed))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class _Question:
     mechanism: Mechanism
     delta: Real
@@ -148,10 +153,11 @@ class _Question:
     direction: Direction
 
     def exact(self) -> Enclosure:
-        if zcdp.is_only_bounded(self.mechanism):
+        if is_only_bounded(self.mechanism):
             raise UnsupportedMechanism("zCDP is a guarantee without one exact epsilon")
         return epsilon_answer(self.mechanism, self.delta, self.digits, self.direction)
 
+    @cached_property
     def steps(self) -> list[Guarantee]:
         return guarantees(self.mechanism)
 
@@ -166,6 +172,9 @@ class _Question:
 
     def renyi(self, conversion: Conversion) -> BestOrder:
         return enclose_renyi_epsilon(self.curve, self.delta, self.digits, conversion)
+
+
+_Compute: TypeAlias = Callable[[_Question], Enclosure]
 
 
 def _symmetric(question: _Question) -> Enclosure:
@@ -212,56 +221,40 @@ def _attempt(ask: Callable[[], Enclosure]) -> tuple[Enclosure | None, str]:
     return found, found.reason
 
 
-def _names() -> list[str]:
-    return [name for name, _, _ in _BOUNDS]
+def _from_steps(theorem: Callable[..., Enclosure]) -> _Compute:
+    return lambda q: best_of(lambda: theorem(q.steps, q.delta, q.digits))
 
 
-_BOUNDS: Final[tuple[tuple[str, str, Callable[[_Question], Enclosure]], ...]] = (
+def _from_rho(theorem: Callable[..., Enclosure]) -> _Compute:
+    return lambda q: best_of(lambda: theorem(q.rho(), q.delta, q.digits))
+
+
+_BOUNDS: Final[tuple[tuple[str, str, _Compute], ...]] = (
     (
         "basic composition",
         "Dwork and Roth 2014, Theorem 3.16",
-        lambda q: composition.enclose_basic(q.steps(), q.delta, q.digits),
+        _from_steps(composition.basic_composition),
     ),
     (
         "advanced composition",
         "Dwork, Rothblum, Vadhan 2010, Theorem III.3",
-        lambda q: composition.enclose_advanced(q.steps(), q.delta, q.digits),
+        _from_steps(composition.advanced_composition),
     ),
     (
         "KOV simplified",
         "Kairouz, Oh, Viswanath 2017, (7) and (8)",
-        lambda q: composition.enclose_kov(q.steps(), q.delta, q.digits),
+        _from_steps(composition.kov_composition),
     ),
-    (
-        "Theorem 18",
-        "Steinke 2022, Theorem 18",
-        lambda q: composition.enclose_pure(q.steps(), q.delta, q.digits),
-    ),
-    (
-        "Theorem 22",
-        "Steinke 2022, Theorem 22",
-        lambda q: composition.enclose_approximate(q.steps(), q.delta, q.digits),
-    ),
+    ("Theorem 18", "Steinke 2022, Theorem 18", _from_steps(composition.pure_composition)),
+    ("Theorem 22", "Steinke 2022, Theorem 22", _from_steps(composition.approximate_composition)),
     (
         "subsampling theorem",
         "Balle, Barthe, Gaboardi 2018, Theorems 8 and 9, at equal shares of delta",
         lambda q: subsampling_theorem(q.mechanism, q.delta, q.digits),
     ),
-    (
-        "C_p",
-        "Dong, Roth, Su 2022, Theorems 4 and 9; Bu, Dong, Long, Su 2020",
-        _symmetric,
-    ),
-    (
-        "plain zCDP",
-        "Bun and Steinke 2016, Proposition 1.3",
-        lambda q: zcdp.enclose_plain_zcdp(q.rho(), q.delta, q.digits),
-    ),
-    (
-        "Proposition 14 for zCDP",
-        "Steinke 2022, Proposition 14",
-        lambda q: zcdp.enclose_zcdp(q.rho(), q.delta, q.digits),
-    ),
+    ("C_p", "Dong, Roth, Su 2022, Theorems 4 and 9; Bu, Dong, Long, Su 2020", _symmetric),
+    ("plain zCDP", "Bun and Steinke 2016, Proposition 1.3", _from_rho(zcdp.plain_zcdp_epsilon)),
+    ("Proposition 14 for zCDP", "Steinke 2022, Proposition 14", _from_rho(zcdp.zcdp_epsilon)),
     (
         "moments accountant",
         "Mironov 2017, Proposition 3, at the best order",
@@ -272,9 +265,5 @@ _BOUNDS: Final[tuple[tuple[str, str, Callable[[_Question], Enclosure]], ...]] = 
         "Steinke 2022, Proposition 14, at the best order",
         lambda q: q.renyi("proposition 14").epsilon,
     ),
-    (
-        "optimal Renyi",
-        "Asoodeh et al. 2021, Theorem 3, at one order",
-        _optimal,
-    ),
+    ("optimal Renyi", "Asoodeh et al. 2021, Theorem 3, at one order", _optimal),
 )

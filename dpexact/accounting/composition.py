@@ -31,6 +31,7 @@ from dpexact.mechanisms import (
     ApproxDP,
     DiscreteGaussian,
     DiscreteLaplace,
+    FixedSize,
     Gaussian,
     Laplace,
     Mechanism,
@@ -63,7 +64,8 @@ class Composition:
     ``noises`` are standard deviations over sensitivities of Gaussians, ``laplace`` sensitivities
     over scales, ``responses`` the ``eps`` of randomized response, ``masses`` probabilities of
     revealing everything, ``others`` laws on a lattice of losses, and ``apart`` all other pairs, of
-    which none has an infinite loss.
+    which none has an infinite loss. ``rhos`` are parameters of zCDP, which is no law; there are
+    none unless they were asked for.
     """
 
     masses: list[tuple[Real, int]] = field(default_factory=list)
@@ -73,23 +75,35 @@ class Composition:
     noises: list[tuple[Real, int]] = field(default_factory=list)
     apart: list[tuple[Pair, int]] = field(default_factory=list)
     samples: list[tuple[Sample, int]] = field(default_factory=list)
+    rhos: list[tuple[Real, int]] = field(default_factory=list)
 
     @classmethod
-    def of(cls, steps: Iterable[tuple[Mechanism, int]]) -> Composition:
+    def of(
+        cls,
+        steps: Iterable[tuple[Mechanism, int]],
+        *,
+        fixed_size: bool = False,
+        zcdp: bool = False,
+    ) -> Composition:
         """The composition of ``(mechanism, count)``.
 
         A step that reveals everything stands alone: beside it nothing else matters.
+
+        Args:
+            fixed_size: read a sample of ``m`` of ``n`` records as one of rate ``m/n``, as
+                theorems do that hold for both.
+            zcdp: collect ``rhos`` rather than refuse them.
 
         Raises:
             UnsupportedMechanism: a part has no dominating pair here.
         """
         collected = cls()
         samples: dict[tuple[Mechanism, Real], int] = {}
-        collected._take(steps, 1, samples)
+        collected._take(steps, 1, samples, (Poisson, FixedSize) if fixed_size else (Poisson,), zcdp)
         if samples and collected.reveals:
             return cls(masses=[(_ONE, 1)])
         for (inner, rate), count in samples.items():
-            inside = cls.of(inner.steps().items())
+            inside = cls.of(inner.steps().items(), fixed_size=fixed_size)
             if not inside.is_empty:
                 inside = cls(masses=[(_ONE, 1)]) if inside.reveals else inside
                 collected.samples.append((Sample(inside, rate), count))
@@ -100,15 +114,19 @@ class Composition:
         steps: Iterable[tuple[Mechanism, int]],
         times: int,
         samples: dict[tuple[Mechanism, Real], int],
+        kinds: tuple[type[Poisson | FixedSize], ...],
+        zcdp: bool,
     ) -> None:
         for step, single in steps:
             rate, inner, count = _ONE, step, times * single
-            while isinstance(inner, Poisson):
+            while isinstance(inner, kinds):
                 rate, inner = rate * inner.q, inner.mechanism
-            if inner is step:
+            if zcdp and isinstance(step, ZCDP):
+                self.rhos.append((step.rho, count))
+            elif inner is step:
                 self._take_law(step, count)
             elif rate.fraction == 1:
-                self._take(inner.steps().items(), count, samples)
+                self._take(inner.steps().items(), count, samples, kinds, zcdp)
             elif balls.sign(rate, "q") != 0:
                 samples[inner, rate] = samples.get((inner, rate), 0) + count
 
@@ -201,6 +219,32 @@ class Composition:
         """The parameter of all Gaussians together; None without any."""
         return reals.square_root(self.mu_squared) if self.noises else None
 
+    @property
+    def largest(self) -> Real | None:
+        """The largest finite loss of what every record takes part in, in symbols.
+
+        It is the sum over the laws, as they are independent and each attains its largest; None
+        where it is infinite, or not in symbols here, as for pairs from outside.
+        """
+        if self.noises or self.apart or self.rhos or self.discrete_gaussians:
+            return None
+        return sum((count * loss for loss, count in self.losses), _ZERO)
+
+    @property
+    def losses(self) -> list[tuple[Real, int]]:
+        """The largest losses in symbols of the bounded laws, each with how often it runs."""
+        found = [*self.responses.items(), *self.laplace]
+        for pair, count in self.others:
+            if pair.highest is not None:
+                spacing, start = pair.lattice()
+                found.append((spacing * (start + pair.highest), count))
+        return found
+
+    @property
+    def discrete_gaussians(self) -> list[tuple[DiscreteGaussianPair, int]]:
+        """Those of the laws on a lattice."""
+        return [(x, count) for x, count in self.others if isinstance(x, DiscreteGaussianPair)]
+
     def infinite(self, add: bool) -> InfiniteLoss:
         """The mass of infinite loss; samples have none in direction ``add``."""
         masses = list(self.masses)
@@ -217,6 +261,15 @@ class Composition:
         pairs: list[tuple[Pair, int]] = []
         if self.mu is not None:
             pairs.append((GaussianPair(self.mu), 1))
+        return pairs + self._others()
+
+    def each(self) -> list[tuple[Pair, int]]:
+        """:meth:`pairs`, each Gaussian by itself."""
+        gaussians = [(GaussianPair(1 / noise), count) for noise, count in self.noises]
+        return [*gaussians, *self._others()]
+
+    def _others(self) -> list[tuple[Pair, int]]:
+        pairs: list[tuple[Pair, int]] = []
         pairs += [(LaplacePair(rate), count) for rate, count in self.laplace]
         pairs += self.apart
         pairs += self.on_lattices()
@@ -252,6 +305,44 @@ class Composition:
         if not self.is_finite or not all(outcomes for outcomes, _ in laws):
             raise UnsupportedMechanism("no certified accounting: the losses share no lattice")
         return laws
+
+
+# --- what a mechanism is --------------------------------------------------------------------------
+
+
+def sampling_of(mechanism: Mechanism) -> type[Mechanism] | None:
+    """``Poisson`` or ``FixedSize``, whichever occurs at any depth; ``None`` without samples.
+
+    Raises:
+        UnsupportedMechanism: both occur; they are for different neighbours.
+    """
+    kinds: set[type[Mechanism]] = set()
+    parts = list(mechanism.steps())
+    while parts:
+        part = parts.pop()
+        if isinstance(part, Poisson | FixedSize):
+            kinds.add(type(part))
+            parts += part.mechanism.steps()
+    if len(kinds) > 1:
+        raise UnsupportedMechanism(
+            "poisson (add/remove neighbours) beside fixed_size (replacement neighbours)"
+        )
+    return kinds.pop() if kinds else None
+
+
+def is_only_bounded(mechanism: Mechanism) -> bool:
+    """Whether the description leaves the dominating pair open: some part is zCDP, ``rho > 0``.
+
+    Then delta, epsilon and Rényi divergences are upper bounds: the truth lies in ``[0, bound]``.
+    """
+    for step in mechanism.steps():
+        match step:
+            case ZCDP(rho) if balls.sign(rho, "rho") > 0:
+                return True
+            case Poisson() | FixedSize():
+                if balls.sign(step.q, "q") > 0 and is_only_bounded(step.mechanism):
+                    return True
+    return False
 
 
 def _square(x: Real) -> Real:

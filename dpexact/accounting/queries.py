@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from dpexact.accounting.classic.zcdp import is_only_bounded
+from dpexact.accounting.composition import is_only_bounded
 from dpexact.accounting.profile import Profile
 from dpexact.accounting.routes import curve, profile
 from dpexact.answers import delivered

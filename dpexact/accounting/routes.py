@@ -16,11 +16,9 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 from flint import arb
 
 from dpexact import balls, reals
-from dpexact.accounting.classic.guarantees import sampling_of
-from dpexact.accounting.classic.zcdp import is_only_bounded
-from dpexact.accounting.classic.zcdp_profile import ZCDPProfile
+from dpexact.accounting.classic.zcdp import ZCDPProfile
 from dpexact.accounting.closed_form import GaussianMixedWithResponse, gaussian_divergence
-from dpexact.accounting.composition import Composition
+from dpexact.accounting.composition import Composition, is_only_bounded, sampling_of
 from dpexact.accounting.fixed_size import WORK, fixed_size_bounds
 from dpexact.accounting.optimal import OptimalComposition
 from dpexact.accounting.pairs.finite import Finite, sampled, symmetrised

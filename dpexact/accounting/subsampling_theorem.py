@@ -13,7 +13,7 @@ from fractions import Fraction
 from typing import Final
 
 from dpexact import balls, reals
-from dpexact.accounting.classic.guarantees import sampling_of
+from dpexact.accounting.composition import sampling_of
 from dpexact.accounting.queries import epsilon_answer
 from dpexact.enclosure import Bound, Enclosure
 from dpexact.errors import UnsupportedMechanism

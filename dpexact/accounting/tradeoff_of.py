@@ -3,40 +3,31 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import Final
 
 from dpexact import reals
-from dpexact.accounting.classic.zcdp import is_only_bounded
+from dpexact.accounting.composition import Composition, is_only_bounded, sampling_of
 from dpexact.accounting.dual import trade_off
+from dpexact.accounting.pairs.pair import Atom as Outcome
 from dpexact.accounting.profile import Profile
 from dpexact.accounting.routes import profile
 from dpexact.balls import certify
 from dpexact.enclosure import Enclosure
 from dpexact.errors import UnsupportedMechanism
-from dpexact.mechanisms import (
-    GDP,
-    ApproxDP,
-    DiscreteLaplace,
-    Gaussian,
-    Laplace,
-    Mechanism,
-    Poisson,
-    PureDP,
-)
+from dpexact.mechanisms import FixedSize, Mechanism
 from dpexact.mechanisms.grammar import mechanism_in
-from dpexact.reals import Real
 from dpexact.tradeoff import (
+    Atom,
     GaussianTradeoff,
     LaplaceTradeoff,
     PiecewiseLinear,
     TradeoffFunction,
-    discrete_laplace_pair,
-    f_eps_delta,
     identity,
 )
-from dpexact.tradeoff.numbers import Number, compare, enclose
+from dpexact.tradeoff.numbers import Number, compare, enclose, number
+from dpexact.tradeoff.piecewise import beside_infinite_loss, of_sorted
 
 #: Points and supporting lines in a picture, and the largest ``|log slope|``.
 _OUTLINE_POINTS: Final = 200
@@ -56,9 +47,8 @@ def tradeoff(mechanism: Mechanism | str) -> TradeoffFunction:
     :class:`~dpexact.tradeoff.PiecewiseLinear` with exact ``vertices``, and its values are exact
     when ``e^eps`` is rational. All of them are symmetric.
 
-    Products of ``approx_dp``, ``pure_dp`` and ``discrete_laplace``, products of ``gdp`` and
-    ``gaussian``, and a single ``laplace`` have closed forms; every other mechanism that has a
-    privacy profile is evaluated through it (method ``dual``).
+    Products of finite laws, products of Gaussians, and a single ``laplace`` have closed forms;
+    every other mechanism that has a privacy profile is evaluated through it (method ``dual``).
 
     Raises:
         InvalidInput: an argument out of its domain.
@@ -73,15 +63,39 @@ def tradeoff(mechanism: Mechanism | str) -> TradeoffFunction:
     m = mechanism_in(mechanism)
     if is_only_bounded(m):
         raise UnsupportedMechanism("zcdp leaves the trade-off function open")
-    steps = [(_simplified(step), count) for step, count in m.steps().items()]
-    kinds = {_kind(step) for step, _ in steps}
-    if kinds == {"finite"} and all(count <= MAX_REPETITIONS for _, count in steps):
-        return _finite(steps)
-    if kinds == {"gaussian"}:
-        return _gaussian(steps)
-    if kinds == {"laplace"} and len(steps) == 1 and steps[0][1] == 1:
-        return _laplace(steps[0][0])
-    return DualTradeoff(profile(m))
+    return _closed_form(m) or DualTradeoff(profile(m))
+
+
+def _closed_form(mechanism: Mechanism) -> TradeoffFunction | None:
+    if sampling_of(mechanism) is FixedSize:
+        return None
+    c = Composition.of(mechanism.steps().items())
+    if c.samples or c.apart:
+        return None
+    if c.mu is not None:
+        return GaussianTradeoff(c.mu) if c.is_gaussian else None
+    if c.laplace:
+        alone = len(c.pairs()) == 1 and c.laplace[0][1] == 1
+        return LaplaceTradeoff(c.laplace[0][0]) if alone else None
+    f = identity()
+    for pair, count in c.on_lattices():
+        if not pair.outcomes() or count > MAX_REPETITIONS:
+            return None
+        f *= _of_outcomes(pair.outcomes()) ** count
+    kept: Number = Fraction(1)
+    for mass, count in c.masses:
+        if count > MAX_REPETITIONS:
+            return None
+        kept *= (1 - number(mass)) ** count
+    return beside_infinite_loss(f, 1 - kept)
+
+
+def _of_outcomes(law: Sequence[Outcome]) -> PiecewiseLinear:
+    """Of outcomes in the order of their losses."""
+    p = [number(outcome.p) for outcome in law]
+    symmetric = [outcome.q for outcome in law] == [outcome.p for outcome in reversed(law)]
+    q = p[::-1] if symmetric else [number(outcome.q) for outcome in law]
+    return of_sorted(map(Atom, p, q))
 
 
 class DualTradeoff(TradeoffFunction):
@@ -96,16 +110,11 @@ class DualTradeoff(TradeoffFunction):
         if compare(alpha, 1) == 0:
             return Enclosure.exact(Fraction(0), self.method)
         if compare(alpha, 0) == 0:
-            lost = self.profile.infinite.fraction
-            if lost is not None:
-                return Enclosure.exact(1 - lost, self.method)
-            return certify(
-                lambda: 1 - self.profile.infinite.ball(),
-                digits,
-                lowest=Fraction(0),
-                highest=Fraction(1),
-                method=self.method,
-            )
+            infinite = self.profile.infinite
+            if infinite.fraction is not None:
+                return Enclosure.exact(1 - infinite.fraction, self.method)
+            kept = certify(lambda: 1 - infinite.ball(), digits, method=self.method)
+            return kept.within(Fraction(0), Fraction(1))
         method = f"{self.method} of {self.profile.method}"
         level = enclose(alpha, 2 * digits + 20, method)
         return trade_off(self.profile.delta, level, digits, method)
@@ -128,61 +137,3 @@ class DualTradeoff(TradeoffFunction):
 
     def _near(self, epsilon: float) -> float:
         return float(self.profile.delta(reals.real(epsilon), 3).upper)
-
-
-def _simplified(step: Mechanism) -> Mechanism:
-    """Sampling at rate 1 is no sampling."""
-    if isinstance(step, Poisson) and step.q.fraction == 1:
-        return _simplified(step.mechanism)
-    return step
-
-
-def _kind(step: Mechanism) -> str:
-    match step:
-        case ApproxDP() | PureDP() | DiscreteLaplace():
-            return "finite"
-        case GDP() | Gaussian():
-            return "gaussian"
-        case Laplace():
-            return "laplace"
-    return "other"
-
-
-def _finite(steps: Iterable[tuple[Mechanism, int]]) -> PiecewiseLinear:
-    result = identity()
-    for step, count in steps:
-        result *= _one(step) ** count
-    return result
-
-
-def _one(step: Mechanism) -> PiecewiseLinear:
-    match step:
-        case ApproxDP(eps, delta):
-            return f_eps_delta(eps, delta)
-        case PureDP(eps):
-            return f_eps_delta(eps, Fraction(0))
-        case DiscreteLaplace(scale, sensitivity):
-            return discrete_laplace_pair(scale, sensitivity)
-    raise AssertionError(f"{step} has no finite pair")
-
-
-def _gaussian(steps: Iterable[tuple[Mechanism, int]]) -> GaussianTradeoff:
-    square = reals.rational(0)
-    for step, count in steps:
-        mu = _mu(step)
-        square += count * (mu * mu)
-    return GaussianTradeoff(reals.square_root(square))
-
-
-def _mu(step: Mechanism) -> Real:
-    match step:
-        case GDP(mu):
-            return mu
-        case Gaussian(sigma, sensitivity):
-            return sensitivity / sigma
-    raise AssertionError(f"{step} is not Gaussian")
-
-
-def _laplace(step: Mechanism) -> LaplaceTradeoff:
-    assert isinstance(step, Laplace)
-    return LaplaceTradeoff(step.sensitivity / step.scale)

@@ -11,7 +11,7 @@ from typing import Final
 from dpexact import balls
 from dpexact.accounting import queries
 from dpexact.accounting.classic.guarantees import largest_loss
-from dpexact.accounting.classic.zcdp import is_only_bounded
+from dpexact.accounting.composition import is_only_bounded
 from dpexact.answers import best_of
 from dpexact.arguments import MAX_DIGITS, digits_in
 from dpexact.audit.claims import Claim, Claimed, Quantity

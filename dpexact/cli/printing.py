@@ -44,7 +44,7 @@ def answer(
     ``about`` says how long it takes, and ``only_above`` that the answer bounds from above only what
     was asked about.
     """
-    from dpexact.accounting.classic.zcdp import is_only_bounded
+    from dpexact.accounting.composition import is_only_bounded
 
     started = time.perf_counter()
     problem = ""

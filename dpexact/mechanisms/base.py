@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 import re
 from dataclasses import MISSING, dataclass, fields
+from fractions import Fraction
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
@@ -309,6 +310,11 @@ class FixedSize(Mechanism):
             mechanism=_mechanism_in(self.mechanism, "mechanism"), n=integer_in(self.n, "n", 1)
         )
         self._set(m=integer_in(self.m, "m", 1, self.n))
+
+    @property
+    def q(self) -> Real:
+        """The sampling rate ``m/n``."""
+        return rational(Fraction(self.m, self.n))
 
 
 # --- composition --------------------------------------------------------------------------------

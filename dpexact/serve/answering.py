@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import Final, Literal
 
 from dpexact.accounting.calibrate import calibrate
-from dpexact.accounting.classic.zcdp import is_only_bounded
+from dpexact.accounting.composition import is_only_bounded
 from dpexact.accounting.queries import delta, epsilon
 from dpexact.answers import PrecisionNotReached
 from dpexact.arguments import Direction, direction_in

@@ -2,25 +2,31 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
-from dpexact.accounting.closed_form import GaussianMixedWithResponse
-from dpexact.accounting.optimal import OptimalComposition
-from dpexact.accounting.profile import Profile
-from dpexact.accounting.routes import profile
+from dpexact import reals
+from dpexact.accounting.composition import Composition, Sample, sampling_of
 from dpexact.arguments import integer_in
 from dpexact.errors import InvalidInput, UnsupportedMechanism
-from dpexact.mechanisms import ApproxDP, FixedSize, Gaussian, Mechanism, Poisson
+from dpexact.mechanisms import FixedSize, Mechanism, Poisson
 from dpexact.mechanisms.grammar import mechanism_in
+from dpexact.reals import Real
 
 if TYPE_CHECKING:
     import sympy
 
-#: What can be written out.
-FORMS: Final = ("delta", "vertices", "conjugate", "tradeoff", "renyi")
 #: Most repetitions that are written out: the expression has about k^2/4 terms.
-MAX_COUNT = 100
+MAX_COUNT: Final = 100
+#: What can be written out, and of what.
+FORMS: Final = {
+    "delta": f"write gaussian(sigma)^k, or approx_dp(eps, delta)^k for k <= {MAX_COUNT}",
+    "vertices": f"write approx_dp(eps, delta)^k for k <= {MAX_COUNT}",
+    "conjugate": "write approx_dp(eps, delta)",
+    "tradeoff": "write fixed_size(approx_dp(eps, delta), m, n)",
+    "renyi": "write poisson(gaussian(sigma), q)",
+}
 
 
 @dataclass(frozen=True)
@@ -77,90 +83,61 @@ def symbolic(
     m = mechanism_in(mechanism)
     if form not in FORMS:
         raise InvalidInput(f"form: {form!r} is not accepted; use {', '.join(FORMS)}")
+    whole = integer_in(order, "order", 2, MAX_COUNT) if form == "renyi" else 0
+    c = Composition.of(m.steps().items(), fixed_size=True)
+    refusal = UnsupportedMechanism(f"no closed form is written out for {m}: {FORMS[form]}")
+
+    # sympy is slow to load
+    from dpexact.symbolic import closed_forms
+    from dpexact.symbolic.expressions import DELTA, MU, RATE, E, to_sympy
+
+    if form == "delta" and c.mu is not None and c.is_gaussian:
+        return SymbolicForm(m, closed_forms.gaussian_delta(), {MU: to_sympy(c.mu)})
+    values: dict[sympy.Symbol, sympy.Expr] = {}
+    if form in ("tradeoff", "renyi"):
+        sample = _sample(c)
+        if sample is None or sampling_of(m) is not (FixedSize if form == "tradeoff" else Poisson):
+            raise refusal
+        values[RATE], c = to_sympy(sample.q), sample.inner
     if form == "renyi":
-        return _renyi(m, integer_in(order, "order", 2, MAX_COUNT))
-    if form == "tradeoff":
-        return _subsampled(m)
-    found = profile(m)
-    if form != "delta":
-        return _tradeoff(m, found, form)
-    masses = dict(found.infinite.masses)
-    if isinstance(found, OptimalComposition) and set(masses.values()) <= {found.count}:
-        return _optimal(m, found)
-    if isinstance(found, GaussianMixedWithResponse) and not found.count and not masses:
-        from dpexact.symbolic.expressions import MU, to_sympy
-        from dpexact.symbolic.gaussian import gaussian_delta
+        if c.mu is None or not c.is_gaussian:
+            raise refusal
+        values[MU] = to_sympy(c.mu)
+        return SymbolicForm(m, closed_forms.sampled_gaussian_renyi(whole), values)
 
-        return SymbolicForm(m, gaussian_delta(), {MU: to_sympy(found.mu)})
-    raise UnsupportedMechanism(f"no closed form is written out for {m}")
-
-
-def _tradeoff(mechanism: Mechanism, found: Profile, form: str) -> SymbolicForm:
-    if not isinstance(found, OptimalComposition) or found.count > MAX_COUNT:
-        raise UnsupportedMechanism(f"no {form} are written out for {mechanism}")
-    if form == "conjugate" and found.count > 1:
-        raise UnsupportedMechanism("the conjugate is written out for one mechanism")
-    base = _optimal(mechanism, found)
-    import sympy
-
-    from dpexact.symbolic.expressions import DELTA
-    from dpexact.symbolic.tradeoff import conjugate, tensor_power_vertices
-
-    if form == "conjugate":
-        expression = conjugate()
-    else:
-        vertices = tensor_power_vertices(found.count)
-        if DELTA not in base.values:  # then the last two are the same
-            vertices = vertices[:-1]
-        expression = sympy.Tuple(*(sympy.Tuple(*vertex) for vertex in vertices))
-    if DELTA not in base.values:
-        expression = expression.subs(DELTA, 0)
-    return SymbolicForm(mechanism, expression, base.values)
-
-
-def _subsampled(mechanism: Mechanism) -> SymbolicForm:
-    if not (isinstance(mechanism, FixedSize) and isinstance(mechanism.mechanism, ApproxDP)):
-        raise UnsupportedMechanism("tradeoff: write fixed_size(approx_dp(eps, delta), m, n)")
-    import sympy
-
-    from dpexact.symbolic.expressions import DELTA, RATE, E, to_sympy
-    from dpexact.symbolic.tradeoff import subsampled
-
-    inner = mechanism.mechanism
-    values = {
-        E: sympy.exp(to_sympy(inner.eps)),
-        DELTA: to_sympy(inner.delta),
-        RATE: sympy.Rational(mechanism.m, mechanism.n),
+    eps, delta, count = _responses(c) or (None, None, 0)
+    single = form in ("tradeoff", "conjugate")
+    if eps is None or delta is None or count > (1 if single else MAX_COUNT):
+        raise refusal
+    written: dict[str, Callable[[], sympy.Basic]] = {
+        "delta": lambda: closed_forms.optimal_composition_delta(count),
+        "vertices": lambda: closed_forms.vertices(count),
+        "conjugate": closed_forms.conjugate,
+        "tradeoff": closed_forms.subsampled,
     }
-    return SymbolicForm(mechanism, subsampled(), values)
+    expression = written[form]()
+    values[E], values[DELTA] = to_sympy(reals.exponential(eps)), to_sympy(delta)
+    if delta.fraction == 0 and form != "tradeoff":
+        del values[DELTA]
+        expression = closed_forms.without_delta(expression)
+    return SymbolicForm(m, expression, values)
 
 
-def _renyi(mechanism: Mechanism, order: int) -> SymbolicForm:
-    if not (isinstance(mechanism, Poisson) and isinstance(mechanism.mechanism, Gaussian)):
-        raise UnsupportedMechanism("renyi: write poisson(gaussian(sigma), q)")
-    from dpexact.symbolic.expressions import MU, RATE, to_sympy
-    from dpexact.symbolic.renyi import sampled_gaussian_renyi
-
-    inner = mechanism.mechanism
-    mu = to_sympy(inner.sensitivity) / to_sympy(inner.sigma)
-    values = {MU: mu, RATE: to_sympy(mechanism.q)}
-    return SymbolicForm(mechanism, sampled_gaussian_renyi(order), values)
+def _sample(c: Composition) -> Sample | None:
+    """What runs once on a sample, perhaps of all records, and nothing else."""
+    if not c.samples:
+        return Sample(c, reals.rational(1))
+    alone = replace(c, samples=[]).is_empty and [count for _, count in c.samples] == [1]
+    return c.samples[0][0] if alone else None
 
 
-def _optimal(mechanism: Mechanism, found: OptimalComposition) -> SymbolicForm:
-    if found.count > MAX_COUNT:
-        raise UnsupportedMechanism(
-            f"closed forms are written out for at most {MAX_COUNT} repetitions, not {found.count}"
-        )
-    import sympy
-
-    from dpexact.symbolic.expressions import DELTA, E, to_sympy
-    from dpexact.symbolic.optimal import optimal_composition_delta
-
-    values = {E: sympy.exp(to_sympy(found.eps))}
-    expression = optimal_composition_delta(found.count)
-    if found.infinite.masses:
-        values[DELTA] = to_sympy(found.infinite.masses[0][0])
-    else:
-        expression = expression.subs(DELTA, 0)
-    return SymbolicForm(mechanism, expression, values)
+def _responses(c: Composition) -> tuple[Real, Real, int] | None:
+    """``(eps, delta, count)`` of repetitions of one ``approx_dp``, and of nothing else."""
+    masses = c.masses or [(reals.rational(0), count) for count in c.responses.values()]
+    alone = replace(c, responses={}, masses=[]).is_empty
+    if not alone or [count for _, count in masses] != list(c.responses.values()):
+        return None
+    if len(c.responses) != 1:
+        return None
+    ((eps, count),) = c.responses.items()
+    return eps, masses[0][0], count

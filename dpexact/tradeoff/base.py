@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, Any
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, Final, Self
 
 from dpexact.answers import delivered
-from dpexact.arguments import digits_in
+from dpexact.arguments import digits_in, real_in
 from dpexact.enclosure import Enclosure
 from dpexact.errors import InvalidInput
-from dpexact.reals import RealLike
+from dpexact.reals import Real, RealLike
 from dpexact.tokens import shorten
 from dpexact.tradeoff.numbers import Number, compare, number
+
+#: Points of a picture.
+OUTLINE_POINTS: Final = 200
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -46,9 +50,12 @@ class TradeoffFunction(ABC):
     def inverse(self) -> TradeoffFunction:
         """``f^-1(alpha) = inf{t in [0, 1]: f(t) <= alpha}``, which is ``T(Q, P)``."""
 
-    @abstractmethod
     def _outline(self) -> tuple[list[float], list[float]]:
-        """Points of the graph, as floats, for a picture."""
+        """Points of the graph, as floats, for a picture; closest where it is steepest."""
+        # proposes: a picture
+        alphas = [Fraction(k, OUTLINE_POINTS) ** 3 for k in range(OUTLINE_POINTS + 1)]
+        betas = [float(self._enclose(alpha, 12).lower) for alpha in alphas]
+        return [0.0, *map(float, alphas)], [1.0, *betas]
 
     def plot(self, ax: Axes | None = None, **style: Any) -> Axes:
         """Draw the graph on ``ax`` (a new one if None) and return the matplotlib axes.
@@ -65,6 +72,25 @@ class TradeoffFunction(ABC):
         ax.set(xlim=(0, 1), ylim=(0, 1), xlabel="type I error", ylabel="type II error")
         ax.set_aspect("equal")
         return ax
+
+
+class SymmetricCurve(TradeoffFunction):
+    """A symmetric trade-off function with the one parameter ``mu >= 0``, any exact real."""
+
+    def __init__(self, mu: RealLike) -> None:
+        self.mu: Real = real_in(mu, "mu", ">= 0")
+
+    def inverse(self) -> Self:
+        return self
+
+    def __eq__(self, other: object) -> bool:
+        return self.mu == other.mu if isinstance(other, type(self)) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash((type(self), self.mu))
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({str(self.mu)!r})"
 
 
 def level_in(alpha: RealLike, name: str = "alpha") -> Number:

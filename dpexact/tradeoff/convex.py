@@ -68,18 +68,6 @@ def _turn(a: Vertex, b: Vertex, c: Vertex) -> int:
     return compare((b.alpha - a.alpha) * (c.beta - a.beta), (c.alpha - a.alpha) * (b.beta - a.beta))
 
 
-def common_grid(*functions: PiecewiseLinear) -> list[tuple[Number, tuple[Number, ...]]]:
-    """Every ``alpha`` where one of the functions has a vertex, with the values of all of them."""
-    order = cmp_to_key(compare)
-    rows = heapq.merge(*((v.alpha for v in f.vertices) for f in functions), key=order)
-    grid: list[Number] = []
-    for alpha in rows:
-        if not grid or compare(grid[-1], alpha) < 0:
-            grid.append(alpha)
-    columns = [_values(f, grid) for f in functions]
-    return list(zip(grid, zip(*columns, strict=True), strict=True))
-
-
 def _values(f: PiecewiseLinear, grid: Iterable[Number]) -> list[Number]:
     """``f`` along an increasing ``grid`` that holds its vertices, in one walk."""
     path, values, i = f.vertices, [], 0
@@ -98,9 +86,14 @@ def _values(f: PiecewiseLinear, grid: Iterable[Number]) -> list[Number]:
 
 def maximum(f: PiecewiseLinear, g: PiecewiseLinear) -> PiecewiseLinear:
     """The pointwise ``max{f, g}``, a trade-off function (Dong, Roth, Su 2022, section 2.1)."""
+    alphas = heapq.merge(*((v.alpha for v in h.vertices) for h in (f, g)), key=cmp_to_key(compare))
+    grid: list[Number] = []
+    for alpha in alphas:
+        if not grid or compare(grid[-1], alpha) < 0:
+            grid.append(alpha)
     points: list[Vertex] = []
     before: tuple[Number, Number, Number] | None = None
-    for alpha, (a, b) in common_grid(f, g):
+    for alpha, a, b in zip(grid, _values(f, grid), _values(g, grid), strict=True):
         gap = a - b
         if before is not None and sign(before[2]) * sign(gap) < 0:
             start, height, last = before

@@ -7,7 +7,7 @@ greatest at a vertex. Both suprema are therefore finite maxima of balls.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import functools
 from fractions import Fraction
 from typing import Final, NamedTuple
 
@@ -44,31 +44,28 @@ def gaussian_gap(f: PiecewiseLinear, mu: RealLike, digits: int = 15) -> Gaussian
     >>> print(gap.above, gap.below)
     0.0122881705659670... 0.00878367755757906...
     """
-    mean, wanted = real_in(mu, "mu", ">= 0"), digits_in(digits)
-    if mean.fraction == 0:
-        below = delivered(_below_identity(f, wanted), wanted)
-        return GaussianGap(Enclosure.exact(_ZERO, METHOD), below)
-    above = _certified(lambda: _largest_gaps(f, mean)[0], wanted)
-    below = _certified(lambda: _largest_gaps(f, mean)[1], wanted)
-    return GaussianGap(delivered(above, wanted), delivered(below, wanted))
+    return GaussianGap(_gap(f, mu, digits, 0), _gap(f, mu, digits, 1))
 
 
 def distance_to_gaussian(f: PiecewiseLinear, mu: RealLike, digits: int = 15) -> Enclosure:
     """Enclose the sup-norm distance ``sup |f - G_mu|``, ``mu >= 0``."""
+    return _gap(f, mu, digits, 0, 1)
+
+
+def _gap(f: PiecewiseLinear, mu: RealLike, digits: int, *sides: int) -> Enclosure:
+    """The largest of the gaps above (0) and below (1); exact against ``G_0 = Id``."""
     mean, wanted = real_in(mu, "mu", ">= 0"), digits_in(digits)
     if mean.fraction == 0:
-        return delivered(_below_identity(f, wanted), wanted)
-    return delivered(_certified(lambda: arb.max(*_largest_gaps(f, mean)), wanted), wanted)
+        worst = violation(identity(), f)
+        gaps = (_ZERO, worst.excess if worst else _ZERO)
+        largest = max(gaps[side] for side in sides)
+        return delivered(enclose_level(largest, wanted, METHOD), wanted)
 
+    def gap() -> arb:
+        gaps = _largest_gaps(f, mean)
+        return functools.reduce(arb.max, (gaps[side] for side in sides))
 
-def _below_identity(f: PiecewiseLinear, digits: int) -> Enclosure:
-    """``sup (Id - f)``: how far ``f`` is from ``G_0``."""
-    worst = violation(identity(), f)
-    return enclose_level(worst.excess if worst else _ZERO, digits, METHOD)
-
-
-def _certified(gap: Callable[[], arb], digits: int) -> Enclosure:
-    return balls.certify(gap, digits, lowest=_ZERO, method=METHOD)
+    return delivered(balls.certify(gap, wanted, lowest=_ZERO, method=METHOD), wanted)
 
 
 def _largest_gaps(f: PiecewiseLinear, mean: Real) -> tuple[arb, arb]:

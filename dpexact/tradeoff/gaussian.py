@@ -6,25 +6,21 @@ slope is ``-e^(mu t - mu^2/2)``.
 
 from __future__ import annotations
 
-import math
 from fractions import Fraction
-from typing import Final
 
 from flint import arb
 
 from dpexact import balls, reals
 from dpexact.answers import delivered
-from dpexact.arguments import digits_in, integer_in, real_in
+from dpexact.arguments import digits_in, integer_in
 from dpexact.enclosure import Enclosure
 from dpexact.errors import InvalidInput
-from dpexact.reals import Real, RealLike
-from dpexact.tradeoff.base import TradeoffFunction, level_in
+from dpexact.reals import RealLike
+from dpexact.tradeoff.base import SymmetricCurve, level_in
 from dpexact.tradeoff.numbers import Number, ball, enclose_level
 
-_OUTLINE_POINTS: Final = 400
 
-
-class GaussianTradeoff(TradeoffFunction):
+class GaussianTradeoff(SymmetricCurve):
     """``G_mu = T(N(0, 1), N(mu, 1))``, ``mu >= 0`` any exact real (Dong, Roth, Su 2022, (5)).
 
     ``G * G'`` and ``G ** n`` are Gaussian too: the squares of ``mu`` add up (Corollary 2).
@@ -34,9 +30,6 @@ class GaussianTradeoff(TradeoffFunction):
     """
 
     method = "closed form: Gaussian"
-
-    def __init__(self, mu: RealLike) -> None:
-        self.mu: Real = real_in(mu, "mu", ">= 0")
 
     def _enclose(self, alpha: Number, digits: int) -> Enclosure:
         if alpha in (0, 1) or self.mu.fraction == 0:
@@ -64,9 +57,6 @@ class GaussianTradeoff(TradeoffFunction):
         found = balls.certify(derivative, wanted, highest=Fraction(0), method=self.method)
         return delivered(found, wanted)
 
-    def inverse(self) -> GaussianTradeoff:
-        return self
-
     def __mul__(self, other: GaussianTradeoff) -> GaussianTradeoff:
         if not isinstance(other, GaussianTradeoff):
             return NotImplemented
@@ -80,26 +70,6 @@ class GaussianTradeoff(TradeoffFunction):
         """``1 - (1 - G_mu)^(o k) = G_(k mu)``, ``k >= 1`` (Theorem 3)."""
         return GaussianTradeoff(integer_in(k, "k", 1) * self.mu)
 
-    def __eq__(self, other: object) -> bool:
-        return self.mu == other.mu if isinstance(other, GaussianTradeoff) else NotImplemented
-
-    def __hash__(self) -> int:
-        return hash((type(self), self.mu))
-
-    def __repr__(self) -> str:
-        return f"GaussianTradeoff({str(self.mu)!r})"
-
-    def _outline(self) -> tuple[list[float], list[float]]:
-        with balls.precision(64):
-            mu = float(balls.ball(self.mu).mid())  # proposes: a picture
-        # equal steps in t, wide enough for both ends of the curve
-        low, high = -5.0, 5.0 + mu
-        ts = [high - (high - low) * k / _OUTLINE_POINTS for k in range(_OUTLINE_POINTS + 1)]
-        root = math.sqrt(2)
-        alphas = [math.erfc(t / root) / 2 for t in ts]
-        betas = [math.erfc((mu - t) / root) / 2 for t in ts]
-        return [0.0, *alphas, 1.0], [1.0, *betas, 0.0]
-
 
 def quantile(alpha: arb) -> arb:
     """``t = Phi^-1(1 - alpha)`` for ``0 < alpha < 1``."""
@@ -108,4 +78,9 @@ def quantile(alpha: arb) -> arb:
 
 def normal_cdf(t: arb) -> arb:
     """``Phi(t)``, accurate in both tails."""
-    return (-t / arb(2).sqrt()).erfc() / 2
+    return normal_tail(-t)
+
+
+def normal_tail(x: arb) -> arb:
+    """``P[N(0, 1) > x]``."""
+    return (x / arb(2).sqrt()).erfc() / 2

@@ -7,18 +7,17 @@ from typing import Final
 
 from dpexact.arguments import integer_in, real_in
 from dpexact.enclosure import Enclosure
-from dpexact.reals import Real, RealLike
-from dpexact.tradeoff.base import TradeoffFunction, level_in
-from dpexact.tradeoff.numbers import Number, approximate, compare, enclose_level, exponential
+from dpexact.reals import RealLike
+from dpexact.tradeoff.base import SymmetricCurve, level_in
+from dpexact.tradeoff.numbers import Number, compare, enclose_level, exponential
 from dpexact.tradeoff.piecewise import Atom, PiecewiseLinear
 
 #: Largest shift of discrete noise.
 MAX_SENSITIVITY: Final = 1_000
 _HALF: Final = Fraction(1, 2)
-_OUTLINE_POINTS: Final = 400
 
 
-class LaplaceTradeoff(TradeoffFunction):
+class LaplaceTradeoff(SymmetricCurve):
     r"""``T(Lap(0, 1), Lap(mu, 1))`` for ``mu = sensitivity / scale >= 0``.
 
     .. math:: f(\alpha) = 1 - e^{\mu}\alpha \ (\alpha < e^{-\mu}/2), \quad
@@ -33,7 +32,7 @@ class LaplaceTradeoff(TradeoffFunction):
     method = "closed form: Laplace"
 
     def __init__(self, mu: RealLike) -> None:
-        self.mu: Real = real_in(mu, "mu", ">= 0")
+        super().__init__(mu)
         self._shrink = exponential(-self.mu)
 
     def value(self, alpha: RealLike) -> Number:
@@ -47,26 +46,6 @@ class LaplaceTradeoff(TradeoffFunction):
 
     def _enclose(self, alpha: Number, digits: int) -> Enclosure:
         return enclose_level(self.value(alpha), digits, self.method)
-
-    def inverse(self) -> LaplaceTradeoff:
-        return self
-
-    def __eq__(self, other: object) -> bool:
-        return self.mu == other.mu if isinstance(other, LaplaceTradeoff) else NotImplemented
-
-    def __hash__(self) -> int:
-        return hash((type(self), self.mu))
-
-    def __repr__(self) -> str:
-        return f"LaplaceTradeoff({str(self.mu)!r})"
-
-    def _outline(self) -> tuple[list[float], list[float]]:
-        # proposes: a picture
-        shrink = approximate(self._shrink)
-        # equal ratios on the hyperbola, which runs from shrink/2 to 1/2
-        steps = [k / _OUTLINE_POINTS for k in range(_OUTLINE_POINTS + 1)]
-        middle = [shrink ** (1 - s) / 2 for s in steps]
-        return [0.0, *middle, 1.0], [1.0, *(shrink / (4 * x) for x in middle), 0.0]
 
 
 def discrete_laplace_pair(scale: RealLike, sensitivity: RealLike = 1) -> PiecewiseLinear:

@@ -108,10 +108,7 @@ def _linear(value: Real) -> dict[Real, Fraction]:
 
 
 def _sum(a: dict[Real, Fraction], b: dict[Real, Fraction]) -> dict[Real, Fraction]:
-    merged = dict(a)
-    for core, c in b.items():
-        merged[core] = merged.get(core, Fraction(0)) + c
-    return merged
+    return {core: a.get(core, 0) + b.get(core, Fraction(0)) for core in a | b}
 
 
 def _scaled(a: dict[Real, Fraction], factor: Fraction) -> dict[Real, Fraction]:
@@ -144,11 +141,11 @@ def _root(radicand: Fraction) -> dict[Real, Fraction]:
 def _logarithm(value: Fraction) -> dict[Real, Fraction]:
     parts: dict[Real, Fraction] = {}
     for n, direction in ((value.numerator, 1), (value.denominator, -1)):
-        factors = fmpz(n).factor() if n.bit_length() <= FACTOR_BITS else [(n, 1)]
-        for prime, times in factors:
+        # of a fraction in lowest terms no factor comes twice
+        for prime, times in fmpz(n).factor() if n.bit_length() <= FACTOR_BITS else [(n, 1)]:
             if prime != 1:
                 core = reals.logarithm(reals.rational(int(prime)))
-                parts[core] = parts.get(core, Fraction(0)) + direction * times
+                parts[core] = Fraction(direction * times)
     return parts
 
 

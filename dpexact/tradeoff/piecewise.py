@@ -129,7 +129,7 @@ class PiecewiseLinear(TradeoffFunction):
     # --- algebra --------------------------------------------------------------------------------
 
     def inverse(self) -> PiecewiseLinear:
-        return _sorted(Atom(q, p) for p, q in reversed(self.atoms))
+        return of_sorted(Atom(q, p) for p, q in reversed(self.atoms))
 
     @property
     def is_symmetric(self) -> bool:
@@ -151,7 +151,7 @@ class PiecewiseLinear(TradeoffFunction):
         n = integer_in(times, "times", 0, MAX_PIECES)
         inner = [atom for atom in self.atoms if sign(atom.p) and sign(atom.q)]
         if len(inner) == 2 and n:
-            return _sorted(self._binomial(inner[0], inner[1], n))
+            return of_sorted(self._binomial(inner[0], inner[1], n))
         result = identity()
         for bit in bin(n)[2:]:
             result = result * result
@@ -191,17 +191,15 @@ def of_pair(p: Sequence[RealLike], q: Sequence[RealLike]) -> PiecewiseLinear:
     """
     if len(p) != len(q):
         raise InvalidInput(f"q: {len(q)} masses for the {len(p)} of p; the lengths must agree")
-    pairs = zip(_distribution(p, "p"), _distribution(q, "q"), strict=True)
+    pairs = zip(_masses(p, "p"), _masses(q, "q"), strict=True)
     return PiecewiseLinear(Atom(a, b) for a, b in pairs)
 
 
-def _distribution(masses: Sequence[RealLike], name: str) -> list[Number]:
+def _masses(masses: Sequence[RealLike], name: str) -> list[Number]:
     values = [number(mass, f"{name}[{i}]") for i, mass in enumerate(masses)]
     for i, value in enumerate(values):
         if sign(value) < 0:
             raise InvalidInput(f"{name}[{i}]: {masses[i]} is not accepted; must be >= 0")
-    if sum(values, Fraction(0)) != 1:
-        raise InvalidInput(f"{name}: the masses do not sum to exactly 1")
     return values
 
 
@@ -232,19 +230,28 @@ def of_path(points: Sequence[Vertex]) -> PiecewiseLinear:
     return PiecewiseLinear(atoms)
 
 
+def of_sorted(atoms: Iterable[Atom]) -> PiecewiseLinear:
+    """The function of atoms that are known to meet the invariants, but for empty ones."""
+    result = PiecewiseLinear.__new__(PiecewiseLinear)
+    result.atoms = tuple(atom for atom in atoms if sign(atom.p) or sign(atom.q))
+    return result
+
+
+def beside_infinite_loss(f: PiecewiseLinear, lost: Number) -> PiecewiseLinear:
+    """``f`` without infinite loss, run beside one of probability ``lost``: ``f (x) f_{0,lost}``."""
+    if lost == 0:
+        return f
+    kept, nothing = 1 - lost, Fraction(0)
+    inner = (Atom(kept * p, kept * q) for p, q in f.atoms)
+    return of_sorted([Atom(nothing, lost), *inner, Atom(lost, nothing)])
+
+
 def identity() -> PiecewiseLinear:
     """``Id(alpha) = 1 - alpha``: perfect privacy."""
     return PiecewiseLinear([Atom(Fraction(1), Fraction(1))])
 
 
 # --- atoms ----------------------------------------------------------------------------------------
-
-
-def _sorted(atoms: Iterable[Atom]) -> PiecewiseLinear:
-    """The function of atoms that are known to meet the invariants."""
-    result = PiecewiseLinear.__new__(PiecewiseLinear)
-    result.atoms = tuple(atoms)
-    return result
 
 
 def ratio(atom: Atom) -> Number | None:
@@ -261,19 +268,16 @@ def _by_ratio(a: Number | None, b: Number | None) -> int:
 
 def _canonical(atoms: Iterable[Atom]) -> tuple[Atom, ...]:
     """Sorted by decreasing ratio, equal ratios merged, empty atoms left out."""
-    rated = [(ratio(atom), atom) for atom in atoms if sign(atom.p) or sign(atom.q)]
     order = functools.cmp_to_key(_by_ratio)
-    rated.sort(key=lambda pair: order(pair[0]))
+    rated = [(order(ratio(atom)), atom) for atom in atoms if sign(atom.p) or sign(atom.q)]
+    rated.sort(key=lambda pair: pair[0])
     merged: list[Atom] = []
-    previous: Number | None = None
-    for steepness, atom in rated:
-        if merged and _by_ratio(previous, steepness) == 0:
+    for place, (steepness, atom) in enumerate(rated):
+        if place and steepness == rated[place - 1][0]:
             last = merged.pop()
-            merged.append(Atom(last.p + atom.p, last.q + atom.q))
-        else:
-            merged.append(atom)
-            previous = steepness
-    for name, masses in zip("pq", zip(*merged, strict=True), strict=True):
+            atom = Atom(last.p + atom.p, last.q + atom.q)
+        merged.append(atom)
+    for name, masses in (("p", (a.p for a in merged)), ("q", (a.q for a in merged))):
         if sum(masses, Fraction(0)) != 1:
             raise InvalidInput(f"{name}: the masses do not sum to exactly 1")
     return tuple(merged)

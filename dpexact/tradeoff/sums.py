@@ -63,20 +63,16 @@ def multiply(a: Sum, b: Sum) -> Sum:
 
 def power(a: Sum, times: int) -> Sum:
     """``a ^ times`` for ``times >= 0``; by the binomial theorem for two terms."""
-    if not a:
+    if not a or not times:
         return {} if times else ONE
     if len(a) > 2:
-        half = power(a, times // 2) if times > 1 else (a if times else ONE)
-        if times <= 1:
-            return half
+        half = power(a, times // 2)
         square = multiply(half, half)
         return multiply(square, a) if times % 2 else square
-    terms = list(a.items())
     total: Sum = {}
-    for j in range(times + 1 if len(terms) == 2 else 1):
-        c = Fraction(comb(times, j))
-        monomial = UNIT
-        for (m, coefficient), k in zip(terms, (times - j, j), strict=False):
+    for j in range(times + 1 if len(a) == 2 else 1):
+        c, monomial = Fraction(comb(times, j)), UNIT
+        for (m, coefficient), k in zip(a.items(), (times - j, j), strict=False):
             factor, raised = monomials.power(m, k)
             shift, monomial = monomials.product(monomial, raised)
             c *= coefficient**k * factor * shift
@@ -105,62 +101,38 @@ def reduced(numerator: Sum, denominator: Sum) -> tuple[Sum, Sum]:
 
 
 def _lowest_terms(numerator: Sum, denominator: Sum) -> tuple[Sum, Sum]:
-    variables = _Variables(numerator, denominator)
-    if variables.degree > REDUCED_DEGREE:
+    """Cores as polynomial variables ``e^(core/unit)``, with exponents moved to start at 0."""
+    powers = [{core: (n, d) for core, n, d in m} for m in (*numerator, *denominator)]
+    cores = sorted({core for row in powers for core in row})
+    units = [math.lcm(*(row[core][1] for row in powers if core in row)) for core in cores]
+    columns = [
+        [n * (unit // d) for n, d in (row.get(core, (0, 1)) for row in powers)]
+        for core, unit in zip(cores, units, strict=True)
+    ]
+    if sum(max(column) - min(column) for column in columns) > REDUCED_DEGREE:
         return numerator, denominator
-    top, bottom = variables.polynomial(numerator), variables.polynomial(denominator)
+    rows = list(zip(*([x - min(column) for x in column] for column in columns), strict=True))
+    context = fmpq_mpoly_ctx.get([f"x{i}" for i in range(len(cores))], Ordering.lex)
+    rationals = [fmpq(*c.as_integer_ratio()) for c in (*numerator.values(), *denominator.values())]
+    terms, first = list(zip(rows, rationals, strict=True)), len(numerator)
+    top, bottom = context.from_dict(dict(terms[:first])), context.from_dict(dict(terms[first:]))
     shared = top.gcd(bottom)
     if shared.total_degree() == 0:
         return numerator, denominator
-    return variables.sum(top // shared), variables.sum(bottom // shared)
 
-
-class _Variables:
-    """Cores as polynomial variables: ``e^(core/unit)``, exponents moved to start at 0."""
-
-    def __init__(self, *terms: Sum) -> None:
-        exponents: dict[str, list[tuple[int, int]]] = {}
-        for monomial in (m for sum_ in terms for m in sum_):
-            for core, n, d in monomial:
-                exponents.setdefault(core, []).append((n, d))
-        self.cores = sorted(exponents)
-        self.units = [math.lcm(*(d for _, d in exponents[core])) for core in self.cores]
-        self.shifts = [
-            min(0, *(n * unit // d for n, d in exponents[core]))
-            for core, unit in zip(self.cores, self.units, strict=True)
-        ]
-        highest = (
-            max(0, *(n * unit // d for n, d in exponents[core]))
-            for core, unit in zip(self.cores, self.units, strict=True)
-        )
-        self.degree = sum(highest) - sum(self.shifts)
-        names = [f"x{i}" for i in range(len(self.cores))]
-        self.context = fmpq_mpoly_ctx.get(names, Ordering.lex)
-
-    def polynomial(self, terms: Sum) -> fmpq_mpoly:
-        rows = {}
-        for monomial, coefficient in terms.items():
-            powers = {core: (n, d) for core, n, d in monomial}
-            row = []
-            for core, unit, shift in zip(self.cores, self.units, self.shifts, strict=True):
-                n, d = powers.get(core, (0, 1))
-                row.append(n * unit // d - shift)
-            rows[tuple(row)] = fmpq(coefficient.numerator, coefficient.denominator)
-        return self.context.from_dict(rows)
-
-    def sum(self, polynomial: fmpq_mpoly) -> Sum:
-        """Back from a factor; the shift is common to both and drops out of the quotient.
-
-        Degrees only fall, so integer powers of rationals, folded before, do not come back.
-        """
+    def back(polynomial: fmpq_mpoly) -> Sum:
+        # the shift is common to both and drops out of the quotient; degrees only fall, so integer
+        # powers of rationals, folded before, do not come back
         return {
             tuple(
                 (core, *Fraction(int(exponent), unit).as_integer_ratio())
-                for core, unit, exponent in zip(self.cores, self.units, row, strict=True)
+                for core, unit, exponent in zip(cores, units, row, strict=True)
                 if exponent
             ): Fraction(int(coefficient.p), int(coefficient.q))
             for row, coefficient in polynomial.to_dict().items()
         }
+
+    return back(top // shared), back(bottom // shared)
 
 
 def exponent_bits(a: Sum) -> int:

@@ -38,6 +38,12 @@ F = Fraction
         ("gaussian(2, 3)^4", GaussianTradeoff(3)),
         ("laplace(2, 3)", LaplaceTradeoff("3/2")),
         ("discrete_laplace(2, 3)^2", discrete_laplace_pair(2, 3) ** 2),
+        (
+            "approx_dp(1, 1/9)^3 * approx_dp(0, 1/7)",
+            f_eps_delta(1, "1/9") ** 3 * f_eps_delta(0, "1/7"),
+        ),
+        ("approx_dp(0, 1)", f_eps_delta(0, 1)),
+        ("gaussian(2) * pure_dp(0)", GaussianTradeoff("1/2")),
     ],
 )
 def test_choice(text, expected):
@@ -96,7 +102,7 @@ def test_the_dual_lies_on_and_above_every_supporting_line(text, alpha):
 
 
 def test_the_dual_agrees_with_closed_forms():
-    for text in ("gaussian(1)", "pure_dp(1/2)^3", "laplace(1)"):
+    for text in ("staircase(1, 1/3)^2 * approx_dp(1/2, 1/50)", "gaussian(1)", "laplace(1)"):
         exact = tradeoff(text)
         dual = DualTradeoff(profile(parse(text)))
         for alpha in ("1/20", "1/3", "2/3"):

@@ -83,6 +83,8 @@ def test_the_renyi_series(order):
     ("text", "form", "order"),
     [
         ("gaussian(1)", "vertices", None),
+        ("approx_dp(0, 1/3)", "delta", None),
+        ("fixed_size(gaussian(1), 1, 2)", "renyi", 2),
         ("pure_dp(1)^2", "conjugate", None),
         ("pure_dp(1)^200", "vertices", None),
         ("poisson(pure_dp(1), 1/2)", "tradeoff", None),
@@ -92,6 +94,30 @@ def test_the_renyi_series(order):
 def test_what_is_not_written_out(text, form, order):
     with pytest.raises(UnsupportedMechanism):
         symbolic(text, form, order=order)
+
+
+@pytest.mark.parametrize("form", ["delta", "vertices", "conjugate"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "approx_dp(log(2), 1/2) * pure_dp(log(2))",
+        "approx_dp(log(2), 1/2) * approx_dp(0, 1/3)",
+        "approx_dp(log(2), 1/2)^2 * approx_dp(0, 1/3)^2",
+    ],
+)
+def test_masses_that_do_not_go_with_the_responses_are_no_repetition(text, form):
+    """``(1 - delta)^k`` would be that of another mechanism."""
+    with pytest.raises(UnsupportedMechanism, match=r"approx_dp\(eps, delta\)"):
+        symbolic(text, form)
+
+
+def test_samples_of_all_records_and_of_several_mechanisms():
+    form = symbolic("fixed_size(approx_dp(log(3), 1/10), 2, 2)", "tradeoff")
+    assert form.values[RATE] == 1
+    for text in ("fixed_size(pure_dp(1), 1, 2)^2", "fixed_size(pure_dp(1)^2, 1, 2)", "pure_dp(1)"):
+        with pytest.raises(UnsupportedMechanism):
+            symbolic(text, "tradeoff")
+    assert symbolic("poisson(gaussian(2), 1)", "renyi", order=2).values[RATE] == 1
 
 
 def test_bad_arguments():

@@ -72,5 +72,6 @@ def test_plot():
     (line,) = LaplaceTradeoff("log(3)").plot().lines
     xs, ys = line.get_xdata(), line.get_ydata()
     assert (xs[0], ys[0], xs[-1], ys[-1]) == (0, 1, 1, 0)
-    assert xs[1] == pytest.approx(1 / 6)
-    assert ys[1] == pytest.approx(1 / 2)
+    for x, y in zip(xs[1:], ys[1:], strict=True):
+        hyperbola = 1 / (12 * x) if 1 / 6 <= x <= 1 / 2 else 0
+        assert y == pytest.approx(max(1 - 3 * x, hyperbola, (1 - x) / 3), abs=1e-9)

@@ -15,8 +15,8 @@ from dpexact.accounting.profile import InfiniteLoss
 from dpexact.enclosure import Enclosure
 from dpexact.reals import Real
 
-_BRACKET_BITS: Final = 256
-_LARGEST: Final = 2.0**60
+#: A claim that is above delta here is taken to stay above: nothing is said then.
+_FAR: Final = 2**60
 
 
 class Approximation(ABC):
@@ -40,49 +40,32 @@ class Approximation(ABC):
         A formula that does not decrease everywhere may cross elsewhere too. Where no crossing was
         certified nothing is known.
         """
-        found = self._bracket(delta)
-        if found.is_exact or not isinstance(found.upper, Fraction):
-            return found
-        low, high = Fraction(found.lower), found.upper
-        return balls.certify(
-            lambda: increasing_root(
-                lambda point: balls.ball(delta) - self.delta_ball(point),
-                balls.ball(low),
-                balls.ball(high),
-            ),
-            digits,
-            lowest=low,
-            highest=high,
-            method=self.method,
-        )
+        with balls.precision(64):
+            if self.delta_ball(arb(_FAR)) > balls.ball(delta):
+                reason = f"the claim of {self.method} stays above delta"
+                return Enclosure(Fraction(0), math.inf, self.method, reason)
+        low = high = Fraction(0)  # no bracket is known yet
 
-    def _bracket(self, delta: Real) -> Enclosure:
-        """A short interval with the claim above ``delta`` on the left, below on the right."""
-        unknown = Enclosure(Fraction(0), math.inf, self.method)
-        with balls.precision(_BRACKET_BITS):
-            target = balls.ball(delta)
-            low, high = arb(0), arb(1)
-            if self.delta_ball(low) <= target:
-                return Enclosure.exact(Fraction(0), self.method)
-            while not self.delta_ball(high) < target:
-                low, high = high, 2 * high
-                # proposes: when to give up, and then nothing is claimed
-                if high > _LARGEST:
-                    return unknown.short(f"the claim of {self.method} stays above delta")
-            # proposes: how long to go on; any bracket whose ends have certified signs is valid
-            while high - low > high * arb(2) ** (-_BRACKET_BITS // 4):
-                # proposes: a point; on which side it lies is certified
-                middle = ((low + high) / 2).mid()
-                value = self.delta_ball(middle)
-                if value > target:
-                    low = middle
-                elif value < target:
-                    high = middle
-                else:
-                    break
-            if not self.delta_ball(low) > target:  # it was doubled past unknown signs
-                return unknown.short(f"the crossing of {self.method} is unclear")
-            return balls.to_enclosure(low).between(balls.to_enclosure(high), self.method)
+        def missing(epsilon: arb) -> arb:
+            return balls.ball(delta) - self.delta_ball(epsilon)
+
+        def crossing() -> arb:
+            nonlocal low, high
+            left, right = balls.ball(low), balls.ball(high) if high else arb(1)
+            while not high and right < _FAR and not missing(right) > 0:
+                right *= 2
+            if low == 0 and missing(left) >= 0:
+                return left
+            if not (missing(left) <= 0 and missing(right) >= 0):
+                return arb.nan()
+            found = increasing_root(missing, left, right)
+            if found.is_finite():  # of several crossings a higher precision looks at this one
+                bounds = balls.to_enclosure(found)
+                low, high = Fraction(bounds.lower), Fraction(bounds.upper)
+            return found
+
+        cap = 8 * balls.bits_for(digits)
+        return balls.certify(crossing, digits, lowest=Fraction(0), method=self.method, cap=cap)
 
 
 class Larger(Approximation):
@@ -108,13 +91,3 @@ class Beside(Approximation):
     def delta_ball(self, epsilon: arb) -> arb:
         lost = self.infinite.ball()
         return lost + (1 - lost) * self.formula.delta_ball(epsilon)
-
-
-def normal_tail(x: arb) -> arb:
-    """``P[N(0, 1) > x]``."""
-    return (x / arb(2).sqrt()).erfc() / 2
-
-
-def normal_density(x: arb) -> arb:
-    """The standard normal density."""
-    return (-x * x / 2).exp() / (2 * arb.pi()).sqrt()

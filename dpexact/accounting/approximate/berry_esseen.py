@@ -18,21 +18,21 @@ and never more than 1.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 
 from flint import arb
 
 from dpexact import balls
-from dpexact.accounting.approximate.base import Approximation, normal_tail
-from dpexact.accounting.approximate.functionals import Functionals, functionals
-from dpexact.accounting.approximate.normal import quantile
+from dpexact.accounting.approximate.base import Approximation
+from dpexact.accounting.approximate.moments import sampled_functionals, summed
 from dpexact.accounting.closed_form import gaussian_divergence
+from dpexact.accounting.composition import Composition
 from dpexact.enclosure import Enclosure
 from dpexact.errors import InvalidInput
-from dpexact.mechanisms import Mechanism
 from dpexact.reals import Real
 from dpexact.ternary import Ternary
+from dpexact.tradeoff.gaussian import normal_tail, quantile
 
 METHOD = "Berry-Esseen"
 
@@ -42,17 +42,17 @@ class BerryEsseen(Approximation):
 
     method = METHOD
 
-    def __init__(self, total: Callable[[], Functionals]) -> None:
-        self.total = total
+    def __init__(self, functionals: Callable[[], Sequence[arb]]) -> None:
+        self.functionals = functionals
         gamma = balls.certify(lambda: self.constants()[1], 5)
         if gamma.less_than(Fraction(1, 2)) is not Ternary.HOLDS:
             raise InvalidInput("gamma: the error of Theorem 5 is not certainly below 1/2 here")
 
     def constants(self) -> tuple[arb, arb]:
         """``mu`` and ``gamma``."""
-        total = self.total()
-        gamma = arb(56) / 100 * total.third / (total.variance * total.variance.sqrt())
-        return 2 * total.kl / total.variance.sqrt(), gamma
+        found = self.functionals()
+        _, variance, third = found
+        return central_mu(found), arb(56) / 100 * third / (variance * variance.sqrt())
 
     def delta_ball(self, epsilon: arb) -> arb:
         mu, gamma = self.constants()
@@ -75,28 +75,22 @@ class BerryEsseen(Approximation):
         return super().epsilon(delta, digits)
 
 
-def theorem_5(mechanism: Mechanism) -> BerryEsseen:
+def theorem_5(c: Composition) -> BerryEsseen:
     """Theorem 5 for a composition; for sampled Gaussians this is Corollary 5.
 
     Raises:
         UnsupportedMechanism: the functionals of a step are infinite or not known.
         InvalidInput: ``gamma >= 1/2``.
     """
-    return BerryEsseen(total_functionals(mechanism))
+    return BerryEsseen(functionals(c))
 
 
-def total_functionals(mechanism: Mechanism) -> Callable[[], Functionals]:
-    """The sums of the functionals over all steps, as a ball function; kept for each precision."""
-    parts = [(functionals(step), count) for step, count in mechanism.steps().items()]
-    kept: dict[int, Functionals] = {}
+def functionals(c: Composition) -> Callable[[], list[arb]]:
+    """``sum kl_i``, ``V`` and ``K_3``; a sample stands for ``C_p`` of its Gaussian."""
+    return summed(c, lambda loss: (loss.mean, loss.variance, loss.absolute), sampled_functionals)
 
-    def compute() -> Functionals:
-        bits = balls.current()
-        if bits not in kept:
-            total = Functionals(arb(0), arb(0), arb(0), arb(0))
-            for part, count in parts:
-                total += part().times(count)
-            kept[bits] = total
-        return kept[bits]
 
-    return compute
+def central_mu(functionals: Sequence[arb]) -> arb:
+    """``2 K / sqrt(V)``."""
+    kl, variance, _ = functionals
+    return 2 * kl / variance.sqrt()

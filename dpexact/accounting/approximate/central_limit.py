@@ -20,12 +20,13 @@ from fractions import Fraction
 from flint import arb
 
 from dpexact import balls
-from dpexact.accounting.approximate.base import Approximation, normal_tail
+from dpexact.accounting.approximate.base import Approximation
 from dpexact.accounting.closed_form import gaussian_divergence
 from dpexact.answers import delivered
 from dpexact.arguments import digits_in, integer_in, real_in
 from dpexact.enclosure import Enclosure
 from dpexact.reals import Real, RealLike
+from dpexact.tradeoff.gaussian import normal_tail
 
 
 class CentralLimit(Approximation):
@@ -51,8 +52,7 @@ def poisson_mu(sigma: RealLike, q: RealLike, steps: RealLike, digits: int = 15) 
     >>> print(poisson_mu("0.7", "256/60000", 10547, 12).shown(12))
     1.13393918828...
     """
-    mu = poisson_mu_ball(_noise(sigma), _rate(q), integer_in(steps, "steps", 1))
-    return _delivered(mu, digits_in(digits), "central limit, Poisson sampling")
+    return _published(poisson_limit, sigma, q, steps, digits)
 
 
 def uniform_mu(sigma: RealLike, q: RealLike, steps: RealLike, digits: int = 15) -> Enclosure:
@@ -61,39 +61,39 @@ def uniform_mu(sigma: RealLike, q: RealLike, steps: RealLike, digits: int = 15) 
     >>> print(uniform_mu("0.7", "256/60000", 10547, 12).shown(12))
     1.55363...
     """
-    mu = uniform_mu_ball(_noise(sigma), _rate(q), integer_in(steps, "steps", 1))
-    return _delivered(mu, digits_in(digits), "central limit, uniform sampling")
+    return _published(uniform_limit, sigma, q, steps, digits)
 
 
-def poisson_mu_ball(sigma: Real, q: Real, steps: int) -> Callable[[], arb]:
-    """The ``mu`` for Poisson samples as a ball function."""
+def _published(
+    limit: Callable[[Real, Real, int], CentralLimit],
+    sigma: RealLike,
+    q: RealLike,
+    steps: RealLike,
+    digits: int,
+) -> Enclosure:
+    noise, rate = real_in(sigma, "sigma", "> 0"), real_in(q, "q", "> 0", "<= 1")
+    formula, wanted = limit(noise, rate, integer_in(steps, "steps", 1)), digits_in(digits)
+    found = balls.certify(formula.mu, wanted, lowest=Fraction(0), method=formula.method)
+    return delivered(found, wanted)
 
-    def compute() -> arb:
+
+def poisson_limit(sigma: Real, q: Real, steps: int) -> CentralLimit:
+    """For Poisson samples."""
+
+    def mu() -> arb:
         square = balls.ball(sigma) ** 2
         return balls.ball(q) * (steps * (1 / square).expm1()).sqrt()
 
-    return compute
+    return CentralLimit(mu, "central limit, Poisson sampling")
 
 
-def uniform_mu_ball(sigma: Real, q: Real, steps: int) -> Callable[[], arb]:
-    """The ``mu`` for samples of fixed size as a ball function."""
+def uniform_limit(sigma: Real, q: Real, steps: int) -> CentralLimit:
+    """For samples of fixed size."""
 
-    def compute() -> arb:
+    def mu() -> arb:
         shift = 1 / balls.ball(sigma)
         total = (shift * shift).exp() * normal_tail(-3 * shift / 2)
         total += 3 * normal_tail(shift / 2) - 2
         return balls.ball(q) * (2 * steps * total).sqrt()
 
-    return compute
-
-
-def _delivered(mu: Callable[[], arb], digits: int, method: str) -> Enclosure:
-    return delivered(balls.certify(mu, digits, lowest=Fraction(0), method=method), digits)
-
-
-def _noise(sigma: RealLike) -> Real:
-    return real_in(sigma, "sigma", "> 0")
-
-
-def _rate(q: RealLike) -> Real:
-    return real_in(q, "q", "> 0", "<= 1")
+    return CentralLimit(mu, "central limit, uniform sampling")

@@ -24,13 +24,12 @@ from typing import Final
 from flint import arb, fmpz
 
 from dpexact import balls
-from dpexact.accounting.approximate.base import normal_tail
-from dpexact.accounting.approximate.normal import quantile
 from dpexact.accounting.classic.roots import increasing_root
 from dpexact.answers import delivered
 from dpexact.arguments import digits_in, integer_in, real_in
 from dpexact.enclosure import Enclosure
 from dpexact.reals import RealLike
+from dpexact.tradeoff.gaussian import normal_tail, quantile
 
 #: Most repetitions: the work grows with their number.
 MAX_REPETITIONS: Final = 2000

@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from flint import arb
-
-from dpexact import balls
 from dpexact.accounting.approximate.base import Approximation, Beside
-from dpexact.accounting.approximate.berry_esseen import theorem_5, total_functionals
+from dpexact.accounting.approximate.berry_esseen import central_mu, functionals, theorem_5
 from dpexact.accounting.approximate.central_limit import (
     CentralLimit,
-    poisson_mu_ball,
-    uniform_mu_ball,
+    poisson_limit,
+    uniform_limit,
 )
 from dpexact.accounting.approximate.edgeworth import edgeworth
-from dpexact.accounting.approximate.functionals import Functionals, gaussian_mu
+from dpexact.accounting.approximate.moments import gaussian_samples
 from dpexact.accounting.approximate.sup_distance import sup_distance
+from dpexact.accounting.composition import Composition
 from dpexact.accounting.intervals import difference, ratio
 from dpexact.accounting.profile import InfiniteLoss
 from dpexact.accounting.routes import profile
@@ -26,8 +24,7 @@ from dpexact.answers import delivered
 from dpexact.arguments import APPROXIMATIONS, Direction, digits_in, direction_in, real_in
 from dpexact.enclosure import Enclosure
 from dpexact.errors import InvalidInput, UnsupportedMechanism
-from dpexact.mechanisms import GDP, ApproxDP, FixedSize, Mechanism, Poisson, PureDP
-from dpexact.mechanisms.base import compose
+from dpexact.mechanisms import Mechanism
 from dpexact.mechanisms.grammar import mechanism_in
 from dpexact.reals import Real, RealLike, rational
 from dpexact.ternary import Ternary
@@ -118,7 +115,6 @@ def approximation_error(
     m, wanted, way = mechanism_in(mechanism), digits_in(digits), direction_in(direction)
     if (epsilon is None) == (delta is None):
         raise InvalidInput("epsilon: give exactly one of epsilon and delta")
-    _check_loss(m)
     formula = approximation(m, method, way)
     accounting = profile(m, way)
     if epsilon is not None:
@@ -154,8 +150,9 @@ def approximation_distance(mechanism: Mechanism | str, method: str, digits: int 
     0.0136547...
     """
     m, wanted = mechanism_in(mechanism), digits_in(digits)
-    _check_loss(m)
-    formula = _formula(m, method, "both")
+    formula = approximation(m, method, "both")
+    if isinstance(formula, Beside):
+        raise UnsupportedMechanism("a central limit is of finite losses: no distance beside others")
     if not isinstance(formula, CentralLimit):
         raise InvalidInput(
             f"method: {method!r} claims no trade-off function; use clt-poisson, clt-uniform or clt"
@@ -168,40 +165,45 @@ def approximation(mechanism: Mechanism, method: str, direction: Direction) -> Ap
 
     Probabilities of revealing everything stand beside it, exactly.
     """
-    finite, masses = _apart(mechanism)
+    # the expansions are of the loss itself, which differs between the two kinds of samples
+    fixed_size = not method.startswith("edgeworth")
+    whole = Composition.of(mechanism.steps().items(), fixed_size=fixed_size)
+    finite = replace(whole, masses=[])
+    if finite.is_empty:
+        raise UnsupportedMechanism("there is no loss to approximate")
     formula = _formula(finite, method, direction)
-    return Beside(formula, InfiniteLoss(masses)) if masses else formula
+    return Beside(formula, InfiniteLoss(tuple(whole.masses))) if whole.masses else formula
 
 
-def _apart(mechanism: Mechanism) -> tuple[Mechanism, tuple[tuple[Real, int], ...]]:
-    """The mechanism without the ``delta`` of its ``approx_dp`` steps, and these."""
-    finite: list[Mechanism] = []
-    masses = []
-    for step, count in mechanism.steps().items():
-        match step:
-            case ApproxDP(eps, delta) if balls.sign(delta, "delta") > 0:
-                masses.append((delta, count))
-                finite += [PureDP(eps) ** count] if balls.sign(eps, "eps") > 0 else []
-            case _:
-                finite.append(step**count)
-    return (compose(*finite), tuple(masses)) if masses else (mechanism, ())
-
-
-def _formula(mechanism: Mechanism, method: str, direction: Direction) -> Approximation:
+def _formula(c: Composition, method: str, direction: Direction) -> Approximation:
     match method:
-        case "clt-poisson" | "clt-uniform":
-            sigma, q, count = _sampled_gaussian(mechanism)
-            make = poisson_mu_ball if method == "clt-poisson" else uniform_mu_ball
-            sampling = "Poisson" if method == "clt-poisson" else "uniform"
-            return CentralLimit(make(sigma, q, count), f"central limit, {sampling} sampling")
+        case "clt-poisson":
+            return poisson_limit(*_sampled_gaussian(c))
+        case "clt-uniform":
+            return uniform_limit(*_sampled_gaussian(c))
         case "clt":
-            total = total_functionals(mechanism)
-            return CentralLimit(lambda: _mu(total()), "central limit")
+            total = functionals(c)
+            return CentralLimit(lambda: central_mu(total()), "central limit")
         case "berry-esseen":
-            return theorem_5(mechanism)
+            return theorem_5(c)
         case "edgeworth-1" | "edgeworth-2":
-            return edgeworth(mechanism, int(method[-1]), direction)
+            return edgeworth(c, int(method[-1]), direction)
     raise InvalidInput(f"method: {method!r} is not accepted; use {', '.join(APPROXIMATIONS)}")
+
+
+def _sampled_gaussian(c: Composition) -> tuple[Real, Real, int]:
+    """The noise multiplier, rate and number of steps of equal sampled Gaussians.
+
+    Raises:
+        UnsupportedMechanism: it is something else.
+    """
+    if c.is_gaussian and len(c.noises) == 1:  # on samples of all records
+        ((noise, count),) = c.noises
+        return noise, rational(1), count
+    if len(c.samples) == 1 and replace(c, samples=[]).is_empty:
+        ((mu, q, count),) = gaussian_samples(c)
+        return 1 / mu, q, count
+    raise UnsupportedMechanism("this central limit is for equal steps of sampled Gaussian noise")
 
 
 def _compare(
@@ -225,42 +227,3 @@ def _compare(
             break
         working *= 2
     return ApproximationError(mechanism, formula.method, quantity, at, claimed, true, gap, quotient)
-
-
-def _sampled_gaussian(mechanism: Mechanism) -> tuple[Real, Real, int]:
-    """The noise multiplier, rate and number of steps of equal sampled Gaussians.
-
-    Raises:
-        UnsupportedMechanism: it is something else.
-    """
-    steps = mechanism.steps()
-    if len(steps) == 1:
-        ((step, count),) = steps.items()
-        match step:
-            case Poisson(inner, q):
-                return 1 / gaussian_mu(inner), q, count
-            case FixedSize(inner, m, n):
-                rate = rational(m) / n
-                return 1 / gaussian_mu(inner), rate, count
-    raise UnsupportedMechanism("this central limit is for equal steps of sampled Gaussian noise")
-
-
-def _check_loss(mechanism: Mechanism) -> None:
-    if all(_lossless(step) for step in mechanism.steps()):
-        raise UnsupportedMechanism("there is no loss to approximate")
-
-
-def _lossless(step: Mechanism) -> bool:
-    """Whether a step of a kind that the formulas speak of reveals nothing."""
-    match step:
-        case PureDP(x) | ApproxDP(x, _) | GDP(x):
-            return balls.sign(x) == 0
-        case Poisson(inner, q):
-            return balls.sign(q, "q") == 0 or _lossless(inner)
-        case FixedSize(inner, _, _):
-            return _lossless(inner)
-    return False
-
-
-def _mu(total: Functionals) -> arb:
-    return 2 * total.kl / total.variance.sqrt()

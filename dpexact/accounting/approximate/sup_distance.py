@@ -23,10 +23,10 @@ from typing import Final, NamedTuple, TypeAlias
 from flint import arb
 
 from dpexact import balls, reals
-from dpexact.accounting.approximate.base import normal_tail
 from dpexact.accounting.closed_form import gaussian_divergence
 from dpexact.enclosure import Enclosure
 from dpexact.reals import Real
+from dpexact.tradeoff.gaussian import normal_tail
 
 METHOD: Final = "sup-norm of trade-off functions, by privacy profiles"
 

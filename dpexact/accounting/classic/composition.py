@@ -1,54 +1,41 @@
 r"""Composition of ``(eps_i, delta_i)``-DP mechanisms: the published upper bounds on epsilon.
 
-Each function takes what the steps guarantee and the total ``delta``, checks the hypotheses of its
-theorem and encloses the value of its ``epsilon``. All hold for adaptive composition. Sums run over
-all steps; ``S`` is the sum of ``eps_i^2``.
+Each function takes what the ``steps`` guarantee, the total ``delta`` and the certified significant
+``digits``, encloses the ``epsilon`` of its theorem, and raises ``InvalidInput`` where a hypothesis
+fails. All hold for adaptive composition. Sums run over all steps; ``S`` is the sum of ``eps_i^2``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
 from typing import Final
 
 from flint import arb
 
-from dpexact import balls
+from dpexact import balls, reals
 from dpexact.accounting.classic.guarantees import Guarantee
-from dpexact.accounting.classic.slack import fraction_sum, joint, summed
+from dpexact.accounting.profile import InfiniteLoss
 from dpexact.answers import delivered
 from dpexact.arguments import digits_in, real_in
 from dpexact.enclosure import Enclosure
 from dpexact.errors import InvalidInput
 from dpexact.reals import Real, RealLike
+from dpexact.tokens import shorten
 
-_ZERO: Final = Fraction(0)
+_ZERO: Final = reals.rational(0)
 
 Steps = Sequence[Guarantee]
 
 
 def basic_composition(steps: Steps, delta: RealLike, digits: int = 15) -> Enclosure:
-    """``sum eps_i``, for ``delta >= sum delta_i`` (Dwork and Roth 2014, Theorem 3.16).
-
-    Args:
-        steps: what each step guarantees.
-        delta: the total, in ``[0, 1]``.
-        digits: certified significant digits of the bound.
-
-    Raises:
-        InvalidInput: ``delta`` is below ``sum delta_i``.
+    """``sum eps_i``, for ``sum delta_i <= delta <= 1`` (Dwork and Roth 2014, Theorem 3.16).
 
     >>> from dpexact.reals import real
     >>> print(basic_composition([Guarantee(real("0.1"), count=100)], "1e-6"))
     10
     """
-    wanted = digits_in(digits)
-    return delivered(enclose_basic(steps, delta, wanted), wanted)
-
-
-def enclose_basic(steps: Steps, delta: RealLike, digits: int) -> Enclosure:
-    """The bound of :func:`basic_composition`, as narrow as it could be certified."""
-    summed(steps, _delta(delta)).check(positive=False)
+    _left(steps, delta, may_be_zero=True)
     return _basic(steps, digits)
 
 
@@ -58,35 +45,19 @@ def advanced_composition(steps: Steps, delta: RealLike, digits: int = 15) -> Enc
     .. math:: k\varepsilon(e^\varepsilon - 1) + \varepsilon\sqrt{2k\log(1/\tilde\delta)}
               \quad\text{at}\quad \delta = k\delta_0 + \tilde\delta, \quad 0 < \tilde\delta \le 1
 
-    Args:
-        steps: one guarantee with its count.
-        delta: the total, above ``k delta_0``, at most 1.
-        digits: certified significant digits of the bound.
-
-    Raises:
-        InvalidInput: the steps differ, or ``delta`` is out of that range.
-
     >>> from dpexact.reals import real
     >>> print(advanced_composition([Guarantee(real("0.1"), count=100)], "1e-6", 12).shown(12))
     6.30823095051...
     """
-    wanted = digits_in(digits)
-    return delivered(enclose_advanced(steps, delta, wanted), wanted)
-
-
-def enclose_advanced(steps: Steps, delta: RealLike, digits: int) -> Enclosure:
-    """The bound of :func:`advanced_composition`, as narrow as it could be certified."""
-    target = _delta(delta)
     if len({(step.eps, step.delta) for step in steps}) > 1:
         raise InvalidInput("steps: they must all guarantee the same eps and delta")
-    slack = summed(steps, target)
-    slack.check(positive=True)
+    left = _left(steps, delta)
 
-    def compute() -> arb:
+    def epsilon() -> arb:
         drift = _sum(steps, lambda eps: eps * eps.expm1())
-        return drift + _spread(_square(steps), -slack.ball().log())
+        return drift + _spread(steps, -balls.ball(left).log())
 
-    return balls.certify(compute, digits, lowest=_ZERO, method="advanced composition")
+    return _delivered(epsilon, digits, "advanced composition")
 
 
 def kov_composition(steps: Steps, delta: RealLike, digits: int = 15) -> Enclosure:
@@ -100,69 +71,36 @@ def kov_composition(steps: Steps, delta: RealLike, digits: int = 15) -> Enclosur
 
     at :math:`\delta = 1 - (1-\tilde\delta)\prod(1-\delta_i)`, ``0 <= tilde delta <= 1``.
 
-    Args:
-        steps: what each step guarantees.
-        delta: the total, at least ``1 - prod(1 - delta_i)``, at most 1.
-        digits: certified significant digits of the bound.
-
-    Raises:
-        InvalidInput: ``delta`` is out of that range.
-
     >>> from dpexact.reals import real
     >>> print(kov_composition([Guarantee(real("0.1"), count=100)], "1e-6", 12).shown(12))
     5.75610551933...
     """
-    wanted = digits_in(digits)
-    return delivered(enclose_kov(steps, delta, wanted), wanted)
-
-
-def enclose_kov(steps: Steps, delta: RealLike, digits: int) -> Enclosure:
-    """The bound of :func:`kov_composition`, as narrow as it could be certified."""
-    slack = joint(steps, _delta(delta))
-    if slack.check(positive=False) == 0:
+    spent = InfiniteLoss(tuple((step.delta, step.count) for step in steps)).mass
+    left = _left(steps, delta, spent, may_be_zero=True)
+    if left.fraction == 0:
         return _basic(steps, digits)
+    rest = left / (1 - spent)
 
-    def compute() -> arb:
-        share, square = slack.share(), _square(steps)
+    def epsilon() -> arb:
+        share, root = balls.ball(rest), _sum(steps, lambda eps: eps * eps).sqrt()
         drift = _sum(steps, lambda eps: eps * (eps / 2).tanh())
-        logarithm = (-share.log()).min((arb.const_e() + square.sqrt() / share).log())
-        return _sum(steps, lambda eps: eps).min(drift + _spread(square, logarithm))
+        logarithm = (-share.log()).min((arb.const_e() + root / share).log())
+        return _sum(steps).min(drift + _spread(steps, logarithm))
 
-    return balls.certify(compute, digits, lowest=_ZERO, method="KOV simplified")
+    return _delivered(epsilon, digits, "KOV simplified")
 
 
 def pure_composition(steps: Steps, delta: RealLike, digits: int = 15) -> Enclosure:
-    r"""``S/2 + sqrt(2 S log(1/delta))`` for ``eps_i``-DP steps: Steinke (2022), Theorem 18.
-
-    Args:
-        steps: what each step guarantees, all with ``delta_i = 0``.
-        delta: the total, in ``(0, 1]``.
-        digits: certified significant digits of the bound.
-
-    Raises:
-        InvalidInput: some ``delta_i > 0``, or ``delta = 0``.
+    r"""``S/2 + sqrt(2 S log(1/delta))``, for ``delta_i = 0 < delta``: Steinke (2022), Theorem 18.
 
     >>> from dpexact.reals import real
     >>> print(pure_composition([Guarantee(real("0.1"), count=100)], "1e-6", 13).shown(13))
     5.756521769756...
     """
-    wanted = digits_in(digits)
-    return delivered(enclose_pure(steps, delta, wanted), wanted)
-
-
-def enclose_pure(steps: Steps, delta: RealLike, digits: int) -> Enclosure:
-    """The bound of :func:`pure_composition`, as narrow as it could be certified."""
-    target = _delta(delta)
     if any(balls.sign(step.delta, "delta") for step in steps):
         raise InvalidInput("steps: each must guarantee pure DP, delta_i = 0")
-    slack = summed(steps, target)
-    slack.check(positive=True)
-
-    def compute() -> arb:
-        square = _square(steps)
-        return square / 2 + _spread(square, -slack.ball().log())
-
-    return balls.certify(compute, digits, lowest=_ZERO, method="Theorem 18")
+    left = _left(steps, delta)
+    return _delivered(lambda: _concentrated(steps, left), digits, "Theorem 18")
 
 
 def approximate_composition(steps: Steps, delta: RealLike, digits: int = 15) -> Enclosure:
@@ -171,60 +109,67 @@ def approximate_composition(steps: Steps, delta: RealLike, digits: int = 15) -> 
     .. math:: \min\Big\{\sum\varepsilon_i,\ S/2 + \sqrt{2S\log(1/\delta')}\Big\},
               \qquad \delta' = \delta - \sum\delta_i > 0
 
-    Args:
-        steps: what each step guarantees.
-        delta: the total, above ``sum delta_i``, at most 1.
-        digits: certified significant digits of the bound.
-
-    Raises:
-        InvalidInput: ``delta`` is out of that range.
-
     >>> from dpexact.reals import real
     >>> steps = [Guarantee(real("0.1"), real("1e-9"), 100)]
     >>> print(approximate_composition(steps, "1.1e-6", 12).shown(12))
     5.75652176975...
     """
-    wanted = digits_in(digits)
-    return delivered(enclose_approximate(steps, delta, wanted), wanted)
-
-
-def enclose_approximate(steps: Steps, delta: RealLike, digits: int) -> Enclosure:
-    """The bound of :func:`approximate_composition`, as narrow as it could be certified."""
-    slack = summed(steps, _delta(delta))
-    slack.check(positive=True)
-
-    def compute() -> arb:
-        square = _square(steps)
-        advanced = square / 2 + _spread(square, -slack.ball().log())
-        return _sum(steps, lambda eps: eps).min(advanced)
-
-    return balls.certify(compute, digits, lowest=_ZERO, method="Theorem 22")
+    left = _left(steps, delta)
+    return _delivered(lambda: _sum(steps).min(_concentrated(steps, left)), digits, "Theorem 22")
 
 
 # --- parts ----------------------------------------------------------------------------------------
 
 
-def _delta(delta: RealLike) -> Real:
-    return real_in(delta, "delta", ">= 0", "<= 1")
+def _left(
+    steps: Steps, delta: RealLike, spent: Real | None = None, *, may_be_zero: bool = False
+) -> Real:
+    """``delta`` less what is ``spent``, by default ``sum delta_i``: checked to be positive."""
+    total = real_in(delta, "delta", ">= 0", "<= 1")
+    if spent is None:
+        spent = _total(step.count * step.delta for step in steps)
+    sign = balls.compare(total, spent, "delta")
+    if sign < 0 or (sign == 0 and not may_be_zero):
+        # proposes: a text for people
+        about = f"about {balls.approximate(spent):.6g}" if spent.fraction != 0 else "0"
+        raise InvalidInput(
+            f"delta: {shorten(str(total))} is not accepted; must be "
+            f"{'at least' if may_be_zero else 'above'} {about}, spent by the steps"
+        )
+    return total - spent if sign else _ZERO
 
 
-def _sum(steps: Steps, function: Callable[[arb], arb]) -> arb:
+def _total(terms: Iterable[Real]) -> Real:
+    """The sum, nested no deeper than it must be."""
+    level = list(terms)
+    while len(level) > 1:
+        level = [sum(level[i : i + 2], _ZERO) for i in range(0, len(level), 2)]
+    return level[0] if level else _ZERO
+
+
+def _sum(steps: Steps, function: Callable[[arb], arb] = lambda eps: eps) -> arb:
     return sum((step.count * function(balls.ball(step.eps)) for step in steps), arb(0))
 
 
-def _square(steps: Steps) -> arb:
-    return _sum(steps, lambda eps: eps * eps)
-
-
-def _spread(square: arb, logarithm: arb) -> arb:
+def _spread(steps: Steps, logarithm: arb) -> arb:
     """``sqrt(2 S L)`` for ``L >= 0``, which rounding may have made negative."""
-    return (2 * square * logarithm.max(arb(0))).sqrt()
+    return (2 * _sum(steps, lambda eps: eps * eps) * logarithm.max(arb(0))).sqrt()
+
+
+def _concentrated(steps: Steps, left: Real) -> arb:
+    """``S/2 + sqrt(2 S log(1/left))``."""
+    half = _sum(steps, lambda eps: eps * eps) / 2
+    return half + _spread(steps, -balls.ball(left).log())
 
 
 def _basic(steps: Steps, digits: int) -> Enclosure:
-    total = fraction_sum((step.eps, step.count) for step in steps)
-    if total is not None:
-        return Enclosure.exact(total, "basic composition")
-    return balls.certify(
-        lambda: _sum(steps, lambda eps: eps), digits, lowest=_ZERO, method="basic composition"
-    )
+    exact = [step.count * step.eps.fraction for step in steps if step.eps.fraction is not None]
+    if len(exact) == len(steps):
+        digits_in(digits)
+        return Enclosure.exact(sum(exact, Fraction(0)), "basic composition")
+    return _delivered(lambda: _sum(steps), digits, "basic composition")
+
+
+def _delivered(epsilon: Callable[[], arb], digits: int, method: str) -> Enclosure:
+    wanted = digits_in(digits)
+    return delivered(balls.certify(epsilon, wanted, lowest=Fraction(0), method=method), wanted)

@@ -3,22 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import Final
 
 from dpexact import reals
+from dpexact.accounting.composition import Composition, sampling_of
 from dpexact.arguments import integer_in, real_in
 from dpexact.errors import UnsupportedMechanism
-from dpexact.mechanisms import (
-    ApproxDP,
-    DiscreteLaplace,
-    FixedSize,
-    Laplace,
-    Mechanism,
-    Poisson,
-    PureDP,
-    Staircase,
-)
+from dpexact.mechanisms import Mechanism
 from dpexact.reals import Real, RealLike
 
 _ZERO: Final = reals.rational(0)
@@ -52,29 +43,32 @@ def guarantees(mechanism: Mechanism) -> list[Guarantee]:
     sampling_of(mechanism)
     counts: dict[tuple[Real, Real], int] = {}
     for step, count in mechanism.steps().items():
-        eps, delta = _pair(step)
-        counts[eps, delta] = counts.get((eps, delta), 0) + count
+        found = guarantee(step)
+        if found is None:
+            raise UnsupportedMechanism(f"{step} has no single best (eps, delta)")
+        counts[found] = counts.get(found, 0) + count
     return [Guarantee(eps, delta, count) for (eps, delta), count in counts.items()]
 
 
-def sampling_of(mechanism: Mechanism) -> type[Mechanism] | None:
-    """``Poisson`` or ``FixedSize``, whichever occurs at any depth; ``None`` without samples.
+def guarantee(step: Mechanism) -> tuple[Real, Real] | None:
+    """The single best ``(eps, delta)`` of one step, by basic composition inside it; else None."""
+    try:
+        return _summed(Composition.of([(step, 1)], fixed_size=True))
+    except UnsupportedMechanism:
+        return None
 
-    Raises:
-        UnsupportedMechanism: both occur; they are for different neighbours.
-    """
-    kinds: set[type[Mechanism]] = set()
-    parts = list(mechanism.steps())
-    while parts:
-        part = parts.pop()
-        if isinstance(part, Poisson | FixedSize):
-            kinds.add(type(part))
-            parts += part.mechanism.steps()
-    if len(kinds) > 1:
-        raise UnsupportedMechanism(
-            "poisson (add/remove neighbours) beside fixed_size (replacement neighbours)"
-        )
-    return kinds.pop() if kinds else None
+
+def _summed(c: Composition) -> tuple[Real, Real] | None:
+    eps, delta = c.largest, sum((count * mass for mass, count in c.masses), _ZERO)
+    if eps is None:
+        return None
+    for sample, count in c.samples:
+        inner = _summed(sample.inner)
+        if inner is None:
+            return None
+        level, mass = sampled_guarantee(*inner, sample.q)
+        eps, delta = eps + count * level, delta + count * mass
+    return eps, _ONE if delta.fraction is not None and delta.fraction > 1 else delta
 
 
 def sampled_guarantee(eps: RealLike, delta: RealLike, q: RealLike) -> tuple[Real, Real]:
@@ -106,46 +100,15 @@ def sampled_guarantee(eps: RealLike, delta: RealLike, q: RealLike) -> tuple[Real
 def largest_loss(mechanism: Mechanism) -> Real | None:
     """The largest privacy loss, which is the epsilon at ``delta = 0``, in symbols.
 
-    It is the sum over the steps, as their losses are independent and each attains its largest.
     ``None`` where it is infinite or not in symbols here, as for samples.
     """
     total = _ZERO
     for step, count in mechanism.steps().items():
-        if isinstance(step, Poisson | FixedSize):
-            return None
         try:
-            eps, delta = _pair(step)
+            found = Composition.of([(step, 1)])
         except UnsupportedMechanism:
             return None
-        if delta.fraction != 0:
+        if found.largest is None or found.masses or found.samples:
             return None
-        total += count * eps
+        total += count * found.largest
     return total
-
-
-def _pair(step: Mechanism) -> tuple[Real, Real]:
-    match step:
-        case ApproxDP(eps, delta):
-            return eps, delta
-        case PureDP(eps) | Staircase(eps, _, _):
-            return eps, _ZERO
-        case Laplace(scale, sensitivity):
-            return sensitivity / scale, _ZERO
-        case DiscreteLaplace(scale, width):
-            return width / scale, _ZERO
-        case Poisson(inner, q):
-            return _sample(inner, q)
-        case FixedSize(inner, m, n):
-            return _sample(inner, reals.rational(Fraction(m, n)))
-        case _:
-            raise UnsupportedMechanism(f"{step} has no single best (eps, delta)")
-
-
-def _sample(inner: Mechanism, q: Real) -> tuple[Real, Real]:
-    eps, delta = _ZERO, _ZERO
-    for part in guarantees(inner):
-        times = reals.rational(part.count)
-        eps += times * part.eps
-        delta += times * part.delta
-    whole = delta.fraction
-    return sampled_guarantee(eps, _ONE if whole is not None and whole > 1 else delta, q)

@@ -21,26 +21,21 @@ from typing import Final
 from flint import arb
 
 from dpexact import balls, reals
-from dpexact.accounting.classic.guarantees import guarantees, sampling_of
+from dpexact.accounting.classic.guarantees import guarantee
 from dpexact.accounting.classic.roots import increasing_root
+from dpexact.accounting.composition import Composition, sampling_of
+from dpexact.accounting.inverted import BallProfile
 from dpexact.accounting.profile import InfiniteLoss
 from dpexact.answers import delivered
 from dpexact.arguments import digits_in, real_in
 from dpexact.enclosure import Enclosure
 from dpexact.errors import UnsupportedMechanism
-from dpexact.mechanisms import (
-    GDP,
-    ZCDP,
-    DiscreteGaussian,
-    FixedSize,
-    Gaussian,
-    Mechanism,
-    Poisson,
-)
+from dpexact.mechanisms import Mechanism
 from dpexact.reals import Real, RealLike
 
+METHOD: Final = "zCDP, Proposition 14"
 _ZERO: Final = Fraction(0)
-_ONE: Final = Fraction(1)
+_NOTHING: Final = InfiniteLoss()
 
 
 def plain_zcdp_epsilon(rho: RealLike, delta: RealLike, digits: int = 15) -> Enclosure:
@@ -54,19 +49,14 @@ def plain_zcdp_epsilon(rho: RealLike, delta: RealLike, digits: int = 15) -> Encl
     >>> print(plain_zcdp_epsilon("1/2", "1e-6", 12).shown(12))
     5.75652176975...
     """
-    wanted = digits_in(digits)
-    return delivered(enclose_plain_zcdp(rho, delta, wanted), wanted)
-
-
-def enclose_plain_zcdp(rho: RealLike, delta: RealLike, digits: int) -> Enclosure:
-    """The bound of :func:`plain_zcdp_epsilon`, as narrow as it could be certified."""
-    r, target = _rho(rho), _delta(delta)
+    r, target, wanted = _rho(rho), _delta(delta), digits_in(digits)
 
     def compute() -> arb:
         x = balls.ball(r)
         return x + 2 * (x * (-balls.ball(target).log()).max(arb(0))).sqrt()
 
-    return balls.certify(compute, digits, lowest=_ZERO, method="zCDP, plain")
+    found = balls.certify(compute, wanted, lowest=_ZERO, method="zCDP, plain")
+    return delivered(found, wanted)
 
 
 def zcdp_epsilon(rho: RealLike, delta: RealLike, digits: int = 15) -> Enclosure:
@@ -80,21 +70,10 @@ def zcdp_epsilon(rho: RealLike, delta: RealLike, digits: int = 15) -> Enclosure:
     >>> print(zcdp_epsilon("1/2", "1e-6", 13).shown(13))
     5.221534444530...
     """
-    wanted = digits_in(digits)
-    return delivered(enclose_zcdp(rho, delta, wanted), wanted)
-
-
-def enclose_zcdp(rho: RealLike, delta: RealLike, digits: int) -> Enclosure:
-    """The bound of :func:`zcdp_epsilon`, as narrow as it could be certified."""
-    r, target = _rho(rho), _delta(delta)
-    if balls.sign(r, "rho") == 0 or target.fraction == 1:
-        return Enclosure.exact(_ZERO, "zCDP, Proposition 14")
-    return balls.certify(
-        lambda: epsilon_ball(balls.ball(r), -balls.ball(target).log()),
-        digits,
-        lowest=_ZERO,
-        method="zCDP, Proposition 14",
-    )
+    r, target, wanted = _rho(rho), _delta(delta), digits_in(digits)
+    if balls.sign(r, "rho") == 0:
+        return Enclosure.exact(_ZERO, METHOD)
+    return delivered(ZCDPProfile(r).epsilon(target, wanted).labelled(METHOD), wanted)
 
 
 def zcdp_delta(rho: RealLike, epsilon: RealLike, digits: int = 15) -> Enclosure:
@@ -110,15 +89,8 @@ def zcdp_delta(rho: RealLike, epsilon: RealLike, digits: int = 15) -> Enclosure:
     """
     r, point, wanted = _rho(rho), real_in(epsilon, "epsilon", ">= 0"), digits_in(digits)
     if balls.sign(r, "rho") == 0:
-        return Enclosure.exact(_ZERO, "zCDP, Proposition 14")
-    found = balls.certify(
-        lambda: delta_ball(balls.ball(r), balls.ball(point)),
-        wanted,
-        lowest=_ZERO,
-        highest=_ONE,
-        method="zCDP, Proposition 14",
-    )
-    return delivered(found, wanted)
+        return Enclosure.exact(_ZERO, METHOD)
+    return delivered(ZCDPProfile(r).delta(point, wanted).labelled(METHOD), wanted)
 
 
 def total_rho(mechanism: Mechanism) -> tuple[Real, InfiniteLoss]:
@@ -137,28 +109,33 @@ def total_rho(mechanism: Mechanism) -> tuple[Real, InfiniteLoss]:
     total = reals.rational(0)
     masses: list[tuple[Real, int]] = []
     for step, count in mechanism.steps().items():
-        for rho, times, delta in _rhos(step):
-            weight = reals.rational(count * times)
-            total += weight * rho
-            if delta.fraction != 0:
-                masses.append((delta, count * times))
+        rho, lost = _step(step)
+        total += count * rho
+        masses += [(delta, count * times) for delta, times in lost]
     return total, InfiniteLoss(tuple(masses))
 
 
-def is_only_bounded(mechanism: Mechanism) -> bool:
-    """Whether the description leaves the dominating pair open: some part is zCDP, ``rho > 0``.
-
-    Then delta, epsilon and Rényi divergences are upper bounds: the truth lies in ``[0, bound]``.
-    """
-    for step in mechanism.steps():
-        match step:
-            case ZCDP(rho) if balls.sign(rho, "rho") > 0:
-                return True
-            case Poisson(inner, q) if balls.sign(q, "q") > 0 and is_only_bounded(inner):
-                return True
-            case FixedSize(inner, _, _) if is_only_bounded(inner):
-                return True
-    return False
+def _step(step: Mechanism) -> tuple[Real, list[tuple[Real, int]]]:
+    """``rho`` of one step, and its masses of infinite loss."""
+    unknown = UnsupportedMechanism(f"no zCDP guarantee of {step} is known")
+    try:
+        found = Composition.of([(step, 1)], fixed_size=True, zcdp=True)
+    except UnsupportedMechanism:
+        raise unknown from None
+    if found.samples:
+        amplified = guarantee(step)
+        if amplified is None:
+            raise unknown
+        found = Composition(responses={amplified[0]: 1}, masses=[(amplified[1], 1)])
+    if found.apart:
+        raise unknown
+    twice = found.mu_squared
+    for noise, count in found.discrete_gaussians:
+        twice += count * noise.shift**2 / noise.variance
+    for loss, count in found.losses:
+        twice += count * (loss * loss)
+    rho = sum((count * x for x, count in found.rhos), twice / 2)
+    return rho, [(mass, count) for mass, count in found.masses if mass.fraction != 0]
 
 
 def epsilon_ball(rho: arb, loss: arb) -> arb:
@@ -177,44 +154,47 @@ def delta_ball(rho: arb, epsilon: arb) -> arb:
     return (-rho * best * best).exp() / (1 + best)
 
 
-def _parts(inner: Mechanism) -> list[tuple[Real, int, Real]]:
-    return [
-        (rho, times * count, delta)
-        for step, count in inner.steps().items()
-        for rho, times, delta in _rhos(step)
-    ]
-
-
-def _rhos(step: Mechanism) -> list[tuple[Real, int, Real]]:
-    """``(rho, count, delta)`` of the parts of one step."""
-    nothing, half = reals.rational(0), reals.rational(Fraction(1, 2))
-    match step:
-        case ZCDP(rho):
-            return [(rho, 1, nothing)]
-        case Poisson(_, q) if balls.sign(q, "q") == 0:
-            return []
-        case Poisson(inner, q) if q.fraction == 1:
-            return _parts(inner)
-        case FixedSize(inner, m, n) if m == n:
-            return _parts(inner)
-        case GDP(mu):
-            root = mu
-        case Gaussian(sigma, sensitivity):
-            root = sensitivity / sigma
-        case DiscreteGaussian(sigma, width):
-            root = width / sigma
-        case _:
-            try:
-                pairs = guarantees(step)
-            except UnsupportedMechanism:
-                raise UnsupportedMechanism(f"no zCDP guarantee of {step} is known") from None
-            return [(half * (p.eps * p.eps), p.count, p.delta) for p in pairs]
-    return [(half * (root * root), 1, nothing)]
-
-
 def _rho(rho: RealLike) -> Real:
     return real_in(rho, "rho", ">= 0")
 
 
 def _delta(delta: RealLike) -> Real:
     return real_in(delta, "delta", "> 0", "<= 1")
+
+
+class ZCDPProfile(BallProfile):
+    """Upper bounds for a ``rho``-zCDP mechanism, ``rho > 0``, beside a mass of infinite loss.
+
+    The answers enclose the value of the bound of Steinke (2022), Proposition 14, with its best
+    ``t``; the mechanism itself may be anywhere below.
+    """
+
+    method = f"upper bound: {METHOD}"
+    largest = None
+
+    def __init__(self, rho: Real, infinite: InfiniteLoss = _NOTHING) -> None:
+        self.rho = rho
+        self.infinite = infinite
+
+    @classmethod
+    def of(cls, mechanism: Mechanism) -> ZCDPProfile:
+        """Of a composition of which each part has a known zCDP constant.
+
+        Raises:
+            UnsupportedMechanism: naming a part that has none.
+        """
+        return cls(*total_rho(mechanism))
+
+    def finite_ball(self, epsilon: arb) -> arb:
+        return delta_ball(balls.ball(self.rho), epsilon)
+
+    def _epsilon(self, delta: Real, digits: int) -> Enclosure:
+        if delta.fraction == 1:
+            return Enclosure.exact(_ZERO, self.method)
+
+        def compute() -> arb:
+            lost = self.infinite.ball()
+            share = (balls.ball(delta) - lost) / (1 - lost)
+            return epsilon_ball(balls.ball(self.rho), -share.log())
+
+        return balls.certify(compute, digits, lowest=_ZERO, method=self.method)

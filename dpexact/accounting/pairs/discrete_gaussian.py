@@ -12,7 +12,7 @@ from flint import acb, arb
 from dpexact import balls, reals
 from dpexact.accounting.pairs import finite
 from dpexact.accounting.pairs.lattice import MAX_ATOMS, OnLattice, Tilted
-from dpexact.accounting.pairs.pair import Jet, Masses, far
+from dpexact.accounting.pairs.pair import Jet, LossMoments, Masses, far
 from dpexact.balls import approximate, ball
 from dpexact.errors import UnsupportedMechanism
 from dpexact.reals import Real
@@ -21,6 +21,8 @@ from dpexact.reals import Real
 _SMOOTH: Final = 9.0
 _FLOAT_REACH: Final = 9.0
 _THETA_COST: Final = 12
+#: Sums of moments end where the normal weight is below ``2^-(precision + _GUARD)``.
+_GUARD: Final = 16
 
 
 @dataclass(frozen=True)
@@ -90,6 +92,34 @@ class DiscreteGaussian(OnLattice):
         """A theta function a node."""
         rate = self.shift**2 / approximate(self.variance)
         return _THETA_COST, math.log2(2 + rate * (c + 1))
+
+    def loss_moments(self) -> LossMoments:
+        r"""By sums of :math:`|x|^j e^{-x^2/(2 variance)}`.
+
+        Their ratios ``r`` of neighbours fall; so from ``x`` on there is at most ``1/(1-r)`` times
+        the term there.
+        """
+        variance = ball(self.variance)
+        reach = math.sqrt(2 * approximate(self.variance) * (balls.current() + _GUARD) * math.log(2))
+        # proposes: what is too much work
+        if 2 * reach + 4 > MAX_ATOMS:
+            raise UnsupportedMechanism(
+                f"no moments of a discrete Gaussian of more than {MAX_ATOMS} outcomes"
+            )
+        factor = -1 / (2 * variance)
+        # proposes: where the sums end; the tails bound the rest wherever that is
+        weights = [(factor * (x * x)).exp() for x in range(1, math.ceil(reach) + 5)]
+
+        def total(power: int) -> arb:
+            *terms, edge, beyond = (x**power * w for x, w in enumerate(weights, 1))
+            rest = edge / (1 - beyond / edge) if beyond < edge else arb.nan()
+            return 2 * (sum(terms, arb(0)) + rest * arb(0).union(arb(1)))
+
+        mass, unit = 1 + total(0), self.shift / variance
+        spread = unit**2 * total(2) / mass
+        fourth = unit**4 * total(4) / mass - 3 * spread * spread
+        absolute = unit**3 * total(3) / mass
+        return LossMoments(unit * self.shift / 2, spread, arb(0), fourth, absolute)
 
     # --- tails ------------------------------------------------------------------------------------
 

@@ -10,7 +10,7 @@ from typing import ClassVar
 from flint import acb, arb
 
 from dpexact.accounting.pairs.normal_tail import NormalTail
-from dpexact.accounting.pairs.pair import Jet, Masses, Pair, Tails, far
+from dpexact.accounting.pairs.pair import Jet, LossMoments, Masses, Pair, Tails, far
 from dpexact.balls import approximate, ball
 from dpexact.reals import Real
 
@@ -60,6 +60,12 @@ class Gaussian(Pair):
     def line_cost(self, c: float, accuracy: float) -> tuple[int, float]:
         """One exponential a node."""
         return 1, math.log2(1 + approximate(self.mu) ** 2 * (c + 1))
+
+    def loss_moments(self) -> LossMoments:
+        """Of a normal law."""
+        mu = ball(self.mu)
+        absolute = 2 * mu * mu * mu * (2 / arb.pi()).sqrt()
+        return LossMoments(mu * mu / 2, mu * mu, arb(0), arb(0), absolute)
 
     # --- tails ------------------------------------------------------------------------------------
 

@@ -13,7 +13,7 @@ from typing import Final
 from flint import arb
 
 from dpexact.accounting.pairs.finite import Finite
-from dpexact.accounting.pairs.pair import Atom, Pair
+from dpexact.accounting.pairs.pair import Atom, LossMoments, Pair
 from dpexact.balls import ball
 from dpexact.reals import Real
 
@@ -45,6 +45,12 @@ class OnLattice(Pair):
     def highest(self) -> int | None:
         """The index of the largest loss; None when unbounded."""
         return len(self.outcomes()) - 1 if self.outcomes() else None
+
+    def loss_moments(self) -> LossMoments:
+        """By its outcomes, for a finite law."""
+        spacing, start = self.lattice()
+        unit, first, law = ball(spacing), ball(start), enumerate(self.outcomes())
+        return LossMoments.of([(ball(atom.p), unit * (first + j)) for j, atom in law])
 
     def tilted(self, theta: Fraction) -> Tilted:
         """The tilted law at the current precision; finite laws drop nothing."""

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple, TypeAlias
 
 from flint import acb, arb
 
-from dpexact.balls import ball
+from dpexact.balls import ball, current
+from dpexact.errors import UnsupportedMechanism
 from dpexact.reals import Real, logarithm
 
 Masses: TypeAlias = tuple[arb, arb]
@@ -57,6 +58,27 @@ def weighted(jets: Iterable[tuple[int, Jet]]) -> Jet:
 
 class TooExpensive(ArithmeticError):
     """An evaluation would exceed the work allowed, or floats do not reach to plan it."""
+
+
+class LossMoments(NamedTuple):
+    """The first four cumulants of a loss ``Z``, and ``E|Z - EZ|^3``."""
+
+    mean: arb
+    variance: arb
+    third: arb
+    fourth: arb
+    absolute: arb
+
+    @classmethod
+    def of(cls, law: Sequence[tuple[arb, arb]]) -> LossMoments:
+        """From probabilities and losses."""
+        mean = sum((p * z for p, z in law), arb(0))
+        moved = [(p, z - mean) for p, z in law]
+        second = sum((p * z * z for p, z in moved), arb(0))
+        third = sum((p * z * z * z for p, z in moved), arb(0))
+        fourth = sum((p * z * z * z * z for p, z in moved), arb(0))
+        absolute = sum((p * abs(z * z * z) for p, z in moved), arb(0))
+        return cls(mean, second, third, fourth - 3 * second * second, absolute)
 
 
 class Pair(ABC):
@@ -132,6 +154,17 @@ class Pair(ABC):
     @abstractmethod
     def line_cost(self, c: float, accuracy: float) -> tuple[int, float]:
         """``(nodes, bits lost to cancellation)`` of one evaluation in ``moments``."""
+
+    def loss_moments(self) -> LossMoments:
+        """Those of the loss under ``P``, for a pair without infinite loss.
+
+        Raises:
+            UnsupportedMechanism: they are not known here, or not worth their work.
+        """
+        listed, (left, _) = self.atoms(0.0)
+        if self.tails(current()) is not None or not left == 0:  # of balls
+            raise UnsupportedMechanism("no moments are known of a loss that takes any value")
+        return LossMoments.of([(p, (p / q).log()) for p, q in listed])
 
     # --- tails ------------------------------------------------------------------------------------
 

@@ -10,11 +10,16 @@ from oracles import to_fraction
 import dpexact
 from dpexact import balls
 from dpexact.accounting.approximate.berry_esseen import theorem_5
-from dpexact.accounting.approximate.normal import quantile
+from dpexact.accounting.composition import Composition
 from dpexact.errors import InvalidInput
 from dpexact.reals import real
+from dpexact.tradeoff.gaussian import quantile
 
 NORMAL = NormalDist()
+
+
+def composition(text):
+    return Composition.of(dpexact.parse(text).steps().items())
 
 
 def inverse_tail(p):
@@ -31,7 +36,7 @@ def inverse_tail(p):
 @pytest.mark.parametrize("count", [100, 2500])
 def test_the_dual_on_a_grid(count):
     """``sup 1 - f(alpha) - e^eps alpha`` over a grid of ``alpha`` approaches the closed form."""
-    found = theorem_5(dpexact.parse(f"pure_dp(1/10)^{count}"))
+    found = theorem_5(composition(f"pure_dp(1/10)^{count}"))
     with mp.workdps(25):
         t = mp.tanh(mpf(1) / 20)
         mu, gamma = 2 * sqrt(count) * sinh(mpf(1) / 20), mpf("0.56") * (1 + t * t)
@@ -58,7 +63,7 @@ def test_the_dual_on_a_grid(count):
 def test_the_least_deltas_at_the_mnist_runs():
     """Corollary 5 certifies nothing below 0.0950, 0.1188, 0.5586."""
     for sigma, steps, least in (("1.3", 3516, "0.0950"), ("1.1", 14062, "0.1188")):
-        found = theorem_5(dpexact.parse(f"poisson(gaussian({sigma}), 256/60000)^{steps}"))
+        found = theorem_5(composition(f"poisson(gaussian({sigma}), 256/60000)^{steps}"))
         plateau = found.delta(real(40), 10)
         assert abs(plateau.upper - Fraction(least)) < Fraction(1, 10**4)
         assert found.epsilon(real("1e-5"), 10).upper == inf
@@ -80,4 +85,4 @@ def test_quantiles():
 
 def test_too_few_steps():
     with pytest.raises(InvalidInput, match="gamma"):
-        theorem_5(dpexact.parse("pure_dp(1)"))
+        theorem_5(composition("pure_dp(1)"))

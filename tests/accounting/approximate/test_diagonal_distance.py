@@ -10,10 +10,9 @@ from flint import arb
 
 from dpexact import balls
 from dpexact.accounting.approximate import diagonal_distance, theorem_8_constant
-from dpexact.accounting.approximate.base import normal_tail
-from dpexact.accounting.approximate.normal import quantile
 from dpexact.enclosure import Enclosure
 from dpexact.errors import InvalidInput
+from dpexact.tradeoff.gaussian import normal_tail, quantile
 
 NORMAL = NormalDist()
 

@@ -9,7 +9,7 @@ from mpmath import mp, mpf
 from oracles import gaussian_delta
 
 from dpexact import balls
-from dpexact.accounting.approximate import functionals, normal, sampled_moments
+from dpexact.accounting.approximate import moments
 from dpexact.accounting.approximate.sup_distance import _bound, _Point
 
 
@@ -33,10 +33,10 @@ def mixture(z, mu, q):
 @pytest.mark.parametrize(("mu", "q"), SAMPLES)
 def test_functionals_cut_short(mu, q, reach, monkeypatch):
     """Lemma 4 with most of the integrals left to the bounds of their tails."""
-    monkeypatch.setattr(functionals, "reach", lambda: arb(reach))
+    monkeypatch.setattr(moments, "reach", lambda: arb(reach))
     with balls.precision(64), mp.workdps(20):
         m, p = numbers(mu, q)
-        found = functionals.sampled_functionals(balls.ball(Fraction(mu)), balls.ball(Fraction(q)))
+        found = moments.sampled_functionals(balls.ball(Fraction(mu)), balls.ball(Fraction(q)))
         ends = mp.linspace(m / 2, 2 * m + 14, 30)
 
         def integral(density):
@@ -47,20 +47,20 @@ def test_functionals_cut_short(mu, q, reach, monkeypatch):
         third = integral(lambda z, loss: abs(loss - kl) ** 3 * mixture(z, m, p))
         third += integral(lambda z, loss: (loss + kl) ** 3)
         third += kl**3 * (1 - p) * (1 - 2 * mp.ncdf(-m / 2))
-        assert holds(found.kl, kl)
-        assert holds(found.second, second)
-        assert holds(found.third, third)
+        assert holds(found[0], kl)
+        assert holds(found[1], second - kl**2)
+        assert holds(found[2], third)
 
 
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("reach", [0.5, 2.0])
 @pytest.mark.parametrize(("mu", "q"), SAMPLES[:2])
 def test_moments_cut_short(mu, q, reach, weighted, monkeypatch):
-    monkeypatch.setattr(sampled_moments, "reach", lambda: arb(reach))
+    monkeypatch.setattr(moments, "reach", lambda: arb(reach))
     with balls.precision(64), mp.workdps(20):
         m, p = numbers(mu, q)
         rates = balls.ball(Fraction(mu)), balls.ball(Fraction(q))
-        found = sampled_moments.raw_moments(*rates, 2, weighted)
+        found = moments.raw_moments(*rates, 2, weighted)
         ends = mp.linspace(-12, 2 * m + 12, 16)
         for j, ball in enumerate(found, 1):
 
@@ -69,16 +69,6 @@ def test_moments_cut_short(mu, q, reach, weighted, monkeypatch):
                 return mp.log(w) ** j * mp.npdf(z) * (w if weighted else 1)
 
             assert holds(ball, mp.quad(integrand, ends))
-
-
-@pytest.mark.parametrize("off", ["1e-30", "-1e-30", "1e-10", "-1e-10"])
-def test_a_quantile_proposed_beside_it(off, monkeypatch):
-    propose = normal.propose_root
-    monkeypatch.setattr(normal, "propose_root", lambda *given: propose(*given) + arb(off))
-    with balls.precision(128), mp.workdps(50):
-        found = normal.quantile(arb(0.25))
-        true = -mp.sqrt(2) * mp.erfinv(2 * mpf(0.25) - 1)
-        assert not found.is_finite() or holds(found, true)
 
 
 # --- the largest difference of two profiles -------------------------------------------------------

@@ -9,6 +9,7 @@ from click.testing import CliRunner
 from flint import arb
 
 import dpexact
+from dpexact.accounting.approximate import approximation_distance
 from dpexact.accounting.approximate.central_limit import CentralLimit
 from dpexact.answers import PrecisionNotReached
 from dpexact.arguments import APPROXIMATIONS
@@ -94,9 +95,19 @@ def test_arguments():
         dpexact.approximation_error("gaussian(1)", "best", 1)
     with pytest.raises(InvalidInput, match="delta"):
         dpexact.approximation_error("gaussian(1)", "clt", delta=1)
-    for text in ("gaussian(1)", "poisson(gaussian(1), 0.1) * poisson(gaussian(2), 0.1)"):
+    for text in ("laplace(1)", "poisson(gaussian(1), 0.1) * poisson(gaussian(2), 0.1)"):
         with pytest.raises(UnsupportedMechanism, match="equal steps"):
             dpexact.approximation_error(text, "clt-poisson", 1)
+
+
+def test_several_gaussians_on_one_sample_are_one():
+    several, one = (
+        dpexact.approximation_error(f"poisson({text}, 1/10)^50", "clt-poisson", 1, digits=8)
+        for text in ("gaussian(3/5) * gaussian(4/5)", "gaussian(12/25)")
+    )
+    assert several.claimed.overlaps(one.claimed)
+    with pytest.raises(UnsupportedMechanism, match="finite losses"):
+        approximation_distance("approx_dp(1/10, 1/1000)^50", "clt")
 
 
 def run(*arguments):

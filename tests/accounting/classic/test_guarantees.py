@@ -51,6 +51,14 @@ def test_samples_of_compositions():
     assert whole.delta.fraction == Fraction(1, 2)
 
 
+def test_samples_inside_samples_are_summed():
+    text = "poisson(pure_dp(log(2)) * poisson(approx_dp(log(3), 1/10), 1/2)^2, 1/3)"
+    (found,) = guarantees(dpexact.parse(text))
+    with balls.precision(200):  # log 2 + 2 log(1 + (3 - 1)/2) = log 8
+        assert (balls.ball(found.eps) - balls.ball(real("log(1 + 7/3)"))).contains(0)
+    assert found.delta.fraction == Fraction(1, 30)
+
+
 def test_what_has_no_pair():
     for text in ("gaussian(1)", "zcdp(1)", "poisson(gdp(1), 0.1)", "discrete_gaussian(1)"):
         with pytest.raises(UnsupportedMechanism, match="no single best"):

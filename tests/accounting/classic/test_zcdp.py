@@ -11,12 +11,12 @@ from oracles import to_fraction
 
 import dpexact
 from dpexact.accounting.classic.zcdp import (
+    ZCDPProfile,
     plain_zcdp_epsilon,
     total_rho,
     zcdp_delta,
     zcdp_epsilon,
 )
-from dpexact.accounting.classic.zcdp_profile import ZCDPProfile
 from dpexact.accounting.profile import InfiniteLoss
 from dpexact.answers import PrecisionNotReached
 from dpexact.errors import InvalidInput, UnsupportedMechanism

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from mpmath import findroot, mp, mpf
 
 import dpexact
-from dpexact.accounting.classic.zcdp import is_only_bounded, total_rho, zcdp_delta, zcdp_epsilon
+from dpexact.accounting.classic.zcdp import total_rho, zcdp_delta, zcdp_epsilon
+from dpexact.accounting.composition import is_only_bounded
 from dpexact.audit import Claim, judge
 from dpexact.cli import main
 from dpexact.errors import UnsupportedMechanism

@@ -3,20 +3,18 @@
 from fractions import Fraction
 
 import pytest
-from flint import arb
 from hypothesis import given
 from hypothesis import strategies as st
-from mpmath import exp, log, mp, mpf, nsum, quad
+from mpmath import exp, log, mp, mpf, quad
 from oracles import to_fraction
 
 import dpexact
 from dpexact import balls
-from dpexact.accounting.approximate import noise_moments as module
-from dpexact.accounting.approximate.edgeworth import edgeworth
-from dpexact.accounting.approximate.functionals import functionals
-from dpexact.accounting.approximate.noise_moments import laplace_moments, noise_moments
+from dpexact.accounting.composition import Composition
+from dpexact.accounting.pairs import discrete_gaussian as module
+from dpexact.accounting.pairs.laplace import Laplace
 from dpexact.errors import UnsupportedMechanism
-from dpexact.reals import real
+from dpexact.reals import rational, real
 
 
 def expected(mean_of):
@@ -26,12 +24,17 @@ def expected(mean_of):
     return [mean, two, three, four - 3 * two**2], mean_of(lambda z: abs(z - mean) ** 3)
 
 
+def moments(text):
+    ((pair, _),) = Composition.of([(dpexact.parse(text), 1)]).each()
+    return pair.loss_moments()
+
+
 def agree(text, mean_of, digits=15):
     with mp.workdps(40):
         cumulants, third = expected(mean_of)
     with balls.precision(160):
-        found = noise_moments(dpexact.parse(text))()
-        for ours, theirs in zip([*found.cumulants, found.third], [*cumulants, third], strict=True):
+        found = moments(text)
+        for ours, theirs in zip(found, [*cumulants, third], strict=True):
             x = balls.to_enclosure(ours)
             slip = Fraction(1, 10**digits) * max(abs(to_fraction(theirs)), Fraction(1, 10**20))
             assert x.lower - slip <= to_fraction(theirs) <= x.upper + slip
@@ -98,30 +101,26 @@ def test_staircase_by_its_three_outcomes(gamma):
     agree(f"staircase(3/2, {gamma})", mean_of)
 
 
-@pytest.mark.parametrize("power", [0, 2, 3, 4])
-def test_the_tail_of_a_sum_cut_short(monkeypatch, power):
+def test_the_tail_of_a_sum_cut_short(monkeypatch):
+    pair = module.DiscreteGaussian(real(9), 2)
     with balls.precision(100):
-        true = module._noise_sum(arb(9), power)
-        with mp.workdps(40):
-            value = 2 * nsum(lambda x: x**power * exp(-x * x / 18), [1, 60]) + (power == 0)
-        assert balls.to_enclosure(true).lower <= to_fraction(value) + Fraction(1, 10**25)
-    monkeypatch.setattr(module, "_GUARD", -95)
-    with balls.precision(100):
-        short = module._noise_sum(arb(9), power)
-        assert short.contains(true)
-        assert short.rad() > true.rad() * 10**6
+        true = pair.loss_moments()
+        monkeypatch.setattr(module, "_GUARD", -95)
+        short = pair.loss_moments()
+        for name in ("variance", "fourth", "absolute"):
+            wide, narrow = getattr(short, name), getattr(true, name)
+            assert wide.contains(narrow), name
+            assert wide.rad() > narrow.rad() * 10**6, name
 
 
 @given(largest=st.fractions(min_value="1/1000", max_value=30, max_denominator=1000))
-def test_laplace_functionals_are_consistent(largest):
+def test_laplace_moments_are_consistent(largest):
     """Renyi of order 1 is kl; Lyapunov's inequality; randomised response is worse."""
-    found = functionals(dpexact.parse(f"laplace(1, {largest})"))
     with balls.precision(200):
-        x = found()
-        assert balls.to_enclosure(x.kl).overlaps(dpexact.renyi(f"laplace(1, {largest})", 1, 20))
-        assert not x.third**2 < x.variance**3
-        assert not x.kl > balls.ball(largest) * (balls.ball(largest) / 2).tanh()
-        assert laplace_moments(balls.ball(largest)).third.overlaps(x.third)
+        x = Laplace(rational(largest)).loss_moments()
+        assert balls.to_enclosure(x.mean).overlaps(dpexact.renyi(f"laplace(1, {largest})", 1, 20))
+        assert not x.absolute**2 < x.variance**3
+        assert not x.mean > balls.ball(largest) * (balls.ball(largest) / 2).tanh()
 
 
 @pytest.mark.slow
@@ -149,10 +148,10 @@ def test_second_order_is_nearer_for_a_smooth_law():
     assert abs(second.difference.upper) < abs(first.difference.lower)
 
 
-def test_samples_of_noise_have_none():
+def test_what_has_none():
     for text in ("poisson(laplace(1), 1/2)", "zcdp(1)"):
-        assert noise_moments(dpexact.parse(text)) is None
-        with pytest.raises(UnsupportedMechanism):
-            edgeworth(dpexact.parse(text), 1, "both").delta(real(1), 5)
+        for method in ("clt", "edgeworth-1"):
+            with pytest.raises(UnsupportedMechanism):
+                dpexact.approximation_error(text, method, 1)
     with pytest.raises(UnsupportedMechanism, match="outcomes"):
         dpexact.approximation_error("discrete_gaussian(100000)", "clt", 1)
