@@ -63,7 +63,7 @@ class Composition:
     ``noises`` are standard deviations over sensitivities of Gaussians, ``laplace`` sensitivities
     over scales, ``responses`` the ``eps`` of randomized response, ``masses`` probabilities of
     revealing everything, ``others`` laws on a lattice of losses, and ``apart`` all other pairs, of
-    which none has an infinite loss.
+    which none has an infinite loss. ``rho`` is zCDP, a guarantee that no pair stands for.
     """
 
     masses: list[tuple[Real, int]] = field(default_factory=list)
@@ -73,10 +73,11 @@ class Composition:
     noises: list[tuple[Real, int]] = field(default_factory=list)
     apart: list[tuple[Pair, int]] = field(default_factory=list)
     samples: list[tuple[Sample, int]] = field(default_factory=list)
+    rho: Real = _ZERO
 
     @classmethod
-    def of(cls, steps: Iterable[tuple[Mechanism, int]]) -> Composition:
-        """The composition of ``(mechanism, count)``.
+    def of(cls, steps: Iterable[tuple[Mechanism, int]], zcdp: bool = False) -> Composition:
+        """The composition of ``(mechanism, count)``; ``zcdp`` accepts parts that are only that.
 
         A step that reveals everything stands alone: beside it nothing else matters.
 
@@ -86,10 +87,12 @@ class Composition:
         collected = cls()
         samples: dict[tuple[Mechanism, Real], int] = {}
         collected._take(steps, 1, samples)
+        if collected.rho.fraction != 0 and not zcdp:
+            raise UnsupportedMechanism(f"no certified accounting for zcdp({collected.rho})")
         if samples and collected.reveals:
             return cls(masses=[(_ONE, 1)])
         for (inner, rate), count in samples.items():
-            inside = cls.of(inner.steps().items())
+            inside = cls.of(inner.steps().items(), zcdp)
             if not inside.is_empty:
                 inside = cls(masses=[(_ONE, 1)]) if inside.reveals else inside
                 collected.samples.append((Sample(inside, rate), count))
@@ -118,8 +121,9 @@ class Composition:
                 if delta.fraction != 0:
                     self.masses.append((delta, count))
                 self._respond(eps, count)
-            case ZCDP(rho) if balls.sign(rho, "rho") == 0:
-                pass
+            case ZCDP(rho):
+                if balls.sign(rho, "rho") > 0:
+                    self.rho += count * rho
             case PureDP(eps):
                 self._respond(eps, count)
             case DiscreteLaplace(scale, 1):
@@ -157,7 +161,8 @@ class Composition:
     def is_gaussian(self) -> bool:
         """Whether nothing but Gaussians runs."""
         finite = self.masses or self.responses or self.others
-        return not (finite or self.laplace or self.apart or self.samples)
+        others = self.laplace or self.apart or self.samples or self.rho.fraction != 0
+        return not (finite or others)
 
     @property
     def is_finite(self) -> bool:
@@ -210,6 +215,19 @@ class Composition:
                 masses.append((sample.q * inner.mass, count))
         return InfiniteLoss(tuple(masses))
 
+    @property
+    def largest(self) -> Real | None:
+        """The largest finite loss in what every record takes part in; None if not in symbols."""
+        if self.noises or self.apart or self.rho.fraction != 0:
+            return None
+        total = sum((count * rate for rate, count in self.laplace), _ZERO)
+        for pair, count in self.on_lattices():
+            if pair.highest is None:
+                return None
+            spacing, start = pair.lattice()
+            total += count * (start + pair.highest) * spacing
+        return total
+
     # --- as pairs ---------------------------------------------------------------------------------
 
     def pairs(self) -> list[tuple[Pair, int]]:
@@ -217,10 +235,14 @@ class Composition:
         pairs: list[tuple[Pair, int]] = []
         if self.mu is not None:
             pairs.append((GaussianPair(self.mu), 1))
-        pairs += [(LaplacePair(rate), count) for rate, count in self.laplace]
+        masses = [(Response(_ZERO, mass), count) for mass, count in self.masses]
+        return [*pairs, *self.pairs_of_others(), *masses]
+
+    def pairs_of_others(self) -> list[tuple[Pair, int]]:
+        """The same without Gaussians and masses of infinite loss."""
+        pairs: list[tuple[Pair, int]] = [(LaplacePair(rate), k) for rate, k in self.laplace]
         pairs += self.apart
-        pairs += self.on_lattices()
-        return pairs + [(Response(_ZERO, mass), count) for mass, count in self.masses]
+        return pairs + self.on_lattices()
 
     def on_lattices(self) -> list[tuple[OnLattice, int]]:
         """The laws whose losses lie on lattices, those of infinite loss apart."""
