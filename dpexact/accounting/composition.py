@@ -217,8 +217,11 @@ class Composition:
 
     @property
     def largest(self) -> Real | None:
-        """The largest finite loss in what every record takes part in; None if not in symbols."""
-        if self.noises or self.apart or self.rho.fraction != 0:
+        """The largest finite loss that every record may suffer, not counting ``apart``.
+
+        None where it is unbounded.
+        """
+        if self.noises or self.rho.fraction != 0:
             return None
         total = sum((count * rate for rate, count in self.laplace), _ZERO)
         for pair, count in self.on_lattices():

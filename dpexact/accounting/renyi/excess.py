@@ -63,14 +63,11 @@ class Excess:
         return t * t * (1 + c) / 2 * (power * w.union(acb(1)).log()).exp()
 
     def _of(self, t: _Ball, log: _Ball) -> _Ball:
-        rise = self._rise(log)
-        return t - rise if self.add else (1 + t) * rise - t
-
-    def _rise(self, log: _Ball) -> _Ball:
-        """``(w^c - 1)/c``, adding ``(1 - w^-c)/c``, from ``log w``."""
-        if self.c is None:
-            return log
-        return ((-self.c * log).expm1() / -self.c) if self.add else (self.c * log).expm1() / self.c
+        """``f`` from ``t`` and ``log w``."""
+        c = self.c
+        if self.add:
+            return t - log if c is None else t + (-c * log).expm1() / c
+        return (1 + t) * (log if c is None else (c * log).expm1() / c) - t
 
     @property
     def growth(self) -> arb:
@@ -86,5 +83,5 @@ class Excess:
         """
         w = self.rest + self.q * x
         if self.add:
-            return w - self._rise(self.rest.log())
+            return self._of(w, self.rest.log())
         return 1 + (self.growth * w.log()).exp()

@@ -207,7 +207,7 @@ class SampledGaussian:
             n = self._integer
             assert n is not None
             half = square / 2
-            return mixture_moment((k * (k - 1) * half for k in range(2, n + 1)), n, q).log1p()
+            return mixture_moment([k * (k - 1) * half for k in range(2, n + 1)], n, q).log1p()
         if method == "series":
             a = balls.ball(self.power)
             whole = math.floor(balls.to_enclosure(a).upper)

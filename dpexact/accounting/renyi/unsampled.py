@@ -73,31 +73,28 @@ def largest_loss(
     Removing it is ``log(1 - q + q e^l)``, adding ``-log(1 - q + q e^-l)``, finite also where ``l``
     is not.
     """
-    pairs, label = composed.pairs_of_others(), "closed form: largest loss"
-    endless = bool(composed.masses or composed.noises) or composed.rho.fraction != 0
-    endless = endless or _largest(pairs) is None
-    if endless and (q.fraction == 1 or not add):
-        return INFINITE
-    if q.fraction == 1 and composed.largest is not None:
-        return value(composed.largest, digits).labelled(label)
+    label, largest = "closed form: largest loss", composed.largest
+    endless = bool(composed.masses) or any(p.largest_loss() is None for p, _ in composed.apart)
+    if endless or largest is None:
+        if q.fraction == 1 or not add:
+            return INFINITE
+        return balls.certify(lambda: -(-balls.ball(q)).log1p(), digits, lowest=_ZERO, method=label)
+    if q.fraction == 1 and not composed.apart:
+        return value(largest, digits).labelled(label)
 
     def compute() -> arb:
-        loss = None if endless else _largest(pairs)
-        if q.fraction == 1 and loss is not None:
+        loss = balls.ball(largest)
+        for pair, count in composed.apart:
+            loss += count * _largest(pair)
+        if q.fraction == 1:
             return loss
-        growth = arb(-1) if loss is None else (-loss if add else loss).expm1()
-        gain = (balls.ball(q) * growth).log1p()
+        gain = (balls.ball(q) * (-loss if add else loss).expm1()).log1p()
         return -gain if add else gain
 
     return balls.certify(compute, digits, lowest=_ZERO, method=label)
 
 
-def _largest(pairs: list[tuple[Pair, int]]) -> arb | None:
-    """The largest finite loss of a composition; None without one."""
-    total = arb(0)
-    for pair, count in pairs:
-        end = pair.largest_loss()
-        if end is None:
-            return None
-        total += count * end
-    return total
+def _largest(pair: Pair) -> arb:
+    found = pair.largest_loss()
+    assert found is not None
+    return found
