@@ -22,7 +22,7 @@ def test_a_root_proposed_beside_it(off, monkeypatch):
         assert not found.is_finite() or found.overlaps(arb(2).sqrt())
 
 
-@pytest.mark.parametrize("place", ["0.1", "0.17", "0.2", "0.21", "0.25", "0.3"])
+@pytest.mark.parametrize("place", ["0.1", "0.17", "0.2", "0.21", "0.218", "0.25", "0.3"])
 @pytest.mark.parametrize("width", ["1/10", "1/2"])
 def test_the_least_epsilon_between_three_orders(place, width):
     """That of a Gaussian is least at the order ``1 + sqrt(2 log(1/delta))``: secants, wide."""
