@@ -64,8 +64,7 @@ class Composition:
     ``noises`` are standard deviations over sensitivities of Gaussians, ``laplace`` sensitivities
     over scales, ``responses`` the ``eps`` of randomized response, ``masses`` probabilities of
     revealing everything, ``others`` laws on a lattice of losses, and ``apart`` all other pairs, of
-    which none has an infinite loss. ``rhos`` are parameters of zCDP, which is no law; there are
-    none unless they were asked for.
+    which none has an infinite loss. ``rho`` is zCDP, a guarantee that no pair stands for.
     """
 
     masses: list[tuple[Real, int]] = field(default_factory=list)
@@ -75,7 +74,7 @@ class Composition:
     noises: list[tuple[Real, int]] = field(default_factory=list)
     apart: list[tuple[Pair, int]] = field(default_factory=list)
     samples: list[tuple[Sample, int]] = field(default_factory=list)
-    rhos: list[tuple[Real, int]] = field(default_factory=list)
+    rho: Real = _ZERO
 
     @classmethod
     def of(
@@ -92,18 +91,20 @@ class Composition:
         Args:
             fixed_size: read a sample of ``m`` of ``n`` records as one of rate ``m/n``, as
                 theorems do that hold for both.
-            zcdp: collect ``rhos`` rather than refuse them.
+            zcdp: take parts that are only that, rather than refuse them.
 
         Raises:
             UnsupportedMechanism: a part has no dominating pair here.
         """
         collected = cls()
         samples: dict[tuple[Mechanism, Real], int] = {}
-        collected._take(steps, 1, samples, (Poisson, FixedSize) if fixed_size else (Poisson,), zcdp)
+        collected._take(steps, 1, samples, (Poisson, FixedSize) if fixed_size else (Poisson,))
+        if collected.rho.fraction != 0 and not zcdp:
+            raise UnsupportedMechanism(f"no certified accounting for zcdp({collected.rho})")
         if samples and collected.reveals:
             return cls(masses=[(_ONE, 1)])
         for (inner, rate), count in samples.items():
-            inside = cls.of(inner.steps().items(), fixed_size=fixed_size)
+            inside = cls.of(inner.steps().items(), fixed_size=fixed_size, zcdp=zcdp)
             if not inside.is_empty:
                 inside = cls(masses=[(_ONE, 1)]) if inside.reveals else inside
                 collected.samples.append((Sample(inside, rate), count))
@@ -115,18 +116,15 @@ class Composition:
         times: int,
         samples: dict[tuple[Mechanism, Real], int],
         kinds: tuple[type[Poisson | FixedSize], ...],
-        zcdp: bool,
     ) -> None:
         for step, single in steps:
             rate, inner, count = _ONE, step, times * single
             while isinstance(inner, kinds):
                 rate, inner = rate * inner.q, inner.mechanism
-            if zcdp and isinstance(step, ZCDP):
-                self.rhos.append((step.rho, count))
-            elif inner is step:
+            if inner is step:
                 self._take_law(step, count)
             elif rate.fraction == 1:
-                self._take(inner.steps().items(), count, samples, kinds, zcdp)
+                self._take(inner.steps().items(), count, samples, kinds)
             elif balls.sign(rate, "q") != 0:
                 samples[inner, rate] = samples.get((inner, rate), 0) + count
 
@@ -136,8 +134,9 @@ class Composition:
                 if delta.fraction != 0:
                     self.masses.append((delta, count))
                 self._respond(eps, count)
-            case ZCDP(rho) if balls.sign(rho, "rho") == 0:
-                pass
+            case ZCDP(rho):
+                if balls.sign(rho, "rho") > 0:
+                    self.rho += count * rho
             case PureDP(eps):
                 self._respond(eps, count)
             case DiscreteLaplace(scale, 1):
@@ -175,7 +174,8 @@ class Composition:
     def is_gaussian(self) -> bool:
         """Whether nothing but Gaussians runs."""
         finite = self.masses or self.responses or self.others
-        return not (finite or self.laplace or self.apart or self.samples)
+        others = self.laplace or self.apart or self.samples or self.rho.fraction != 0
+        return not (finite or others)
 
     @property
     def is_finite(self) -> bool:
@@ -221,12 +221,12 @@ class Composition:
 
     @property
     def largest(self) -> Real | None:
-        """The largest finite loss of what every record takes part in, in symbols.
+        """The largest finite loss of what every record takes part in, not counting ``apart``.
 
         It is the sum over the laws, as they are independent and each attains its largest; None
-        where it is infinite, or not in symbols here, as for pairs from outside.
+        where it is unbounded.
         """
-        if self.noises or self.apart or self.rhos or self.discrete_gaussians:
+        if self.noises or self.rho.fraction != 0 or self.discrete_gaussians:
             return None
         return sum((count * loss for loss, count in self.losses), _ZERO)
 
@@ -258,22 +258,21 @@ class Composition:
 
     def pairs(self) -> list[tuple[Pair, int]]:
         """What every record takes part in."""
-        pairs: list[tuple[Pair, int]] = []
-        if self.mu is not None:
-            pairs.append((GaussianPair(self.mu), 1))
-        return pairs + self._others()
+        gaussian = [] if self.mu is None else [(GaussianPair(self.mu), 1)]
+        return [*gaussian, *self.pairs_of_others(), *self._masses()]
 
     def each(self) -> list[tuple[Pair, int]]:
         """:meth:`pairs`, each Gaussian by itself."""
         gaussians = [(GaussianPair(1 / noise), count) for noise, count in self.noises]
-        return [*gaussians, *self._others()]
+        return [*gaussians, *self.pairs_of_others(), *self._masses()]
 
-    def _others(self) -> list[tuple[Pair, int]]:
-        pairs: list[tuple[Pair, int]] = []
-        pairs += [(LaplacePair(rate), count) for rate, count in self.laplace]
-        pairs += self.apart
-        pairs += self.on_lattices()
-        return pairs + [(Response(_ZERO, mass), count) for mass, count in self.masses]
+    def pairs_of_others(self) -> list[tuple[Pair, int]]:
+        """:meth:`pairs` without Gaussians and masses of infinite loss."""
+        pairs: list[tuple[Pair, int]] = [(LaplacePair(rate), k) for rate, k in self.laplace]
+        return [*pairs, *self.apart, *self.on_lattices()]
+
+    def _masses(self) -> list[tuple[Pair, int]]:
+        return [(Response(_ZERO, mass), count) for mass, count in self.masses]
 
     def on_lattices(self) -> list[tuple[OnLattice, int]]:
         """The laws whose losses lie on lattices, those of infinite loss apart."""

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import dpexact
 from dpexact import balls
 from dpexact.accounting.pairs import mixture_sums
-from dpexact.accounting.renyi import averages, noises, renyi, sampled
+from dpexact.accounting.renyi import averages, renyi, sampled_gaussian, samples
 from dpexact.accounting.renyi.query import enclose_renyi, order_in
 from dpexact.answers import PrecisionNotReached
 from dpexact.enclosure import EXACT
@@ -264,7 +264,7 @@ def test_beyond_floats_an_enclosure_and_no_hang(sigma, q, order, direction):
 
 
 def test_too_many_digits_give_fewer(monkeypatch):
-    monkeypatch.setattr(sampled, "MAX_COST", 5e3)
+    monkeypatch.setattr(sampled_gaussian, "MAX_COST", 5e3)
     with pytest.raises(PrecisionNotReached) as caught:
         renyi("poisson(gaussian(1), 0.01)", "2.5", 1000, "add")
     assert 10 < caught.value.best.digits < 1000
@@ -356,13 +356,13 @@ def test_starved_answers_still_hold_the_truth(monkeypatch, mechanism, order, dir
     limits = [
         (balls, "CAP_FACTOR", 0),
         (balls, "CAP_EXTRA", 0),
-        (noises, "MAX_ORDER", 3),
-        (noises, "MAX_BESIDE", 0),
-        (noises, "MAX_TYPES", 0),
+        (samples, "MAX_ORDER", 3),
+        (samples, "MAX_BESIDE", 0),
+        (samples, "MAX_TYPES", 0),
         (averages, "MAX_EVALUATIONS", 3),
-        (sampled, "ATTEMPTS", 1),
-        (sampled, "MAX_BITS", 80),
-        (sampled, "MAX_COST", 50.0),
+        (sampled_gaussian, "ATTEMPTS", 1),
+        (sampled_gaussian, "MAX_BITS", 80),
+        (sampled_gaussian, "MAX_COST", 50.0),
         (mixture_sums, "MOST_NODES", 20),
     ]
     for module, name, value in limits:

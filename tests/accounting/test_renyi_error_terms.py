@@ -43,11 +43,11 @@ def test_alternating_geometric_series(x, count, sign):
 )
 def test_the_discrete_gaussian_cut_short(order, sigma, shift, q, add, current, monkeypatch):
     """Few outcomes are listed: the rest of the sum and of the mass is most of the error."""
-    part = DiscreteGaussian(real(sigma) ** 2, shift)
+    pair = DiscreteGaussian(real(sigma) ** 2, shift)
     with balls.precision(BITS), mp.workdps(40):
         f = Excess.of(real(q), real(order), add)
         monkeypatch.setattr(balls, "current", lambda: current)
-        found = averages.discrete_gaussian(part)(f, arb(1))
+        found = averages.discrete_gaussian(pair)(f, arb(1))
         monkeypatch.undo()
         low, high = balls.to_enclosure(found).to_mpmath(40)
         alpha, rate = (mpf(x.numerator) / x.denominator for x in map(Fraction, (order, q)))
@@ -57,7 +57,7 @@ def test_the_discrete_gaussian_cut_short(order, sigma, shift, q, add, current, m
             weight = mp.exp(-(mpf(y) ** 2) / (2 * mpf(sigma) ** 2))
             x = mp.exp(mpf(shift) / mpf(sigma) ** 2 * (y - mpf(shift) / 2))
             w = 1 - rate + rate * x
-            total += weight * (w**power - 1 - power * (w - 1))
+            total += weight * (w**power - 1 - power * (w - 1)) / (alpha - 1)
             mass += weight
         assert low <= total / mass <= high
         assert high - low > total / mass / 10**6

@@ -6,12 +6,17 @@ from itertools import pairwise
 
 import mpmath
 import pytest
-from flint import arb
+from flint import acb, arb
 from mpmath import mp, mpf
 
 from dpexact import balls
 from dpexact.accounting.composition import Composition
-from dpexact.accounting.renyi import averages, noises, renyi
+from dpexact.accounting.pairs import pair as pairs
+from dpexact.accounting.pairs.finite import Finite
+from dpexact.accounting.pairs.laplace import Laplace
+from dpexact.accounting.pairs.pair import Pair
+from dpexact.accounting.pairs.response import Response
+from dpexact.accounting.renyi import averages, renyi, samples
 from dpexact.accounting.renyi.excess import Excess
 from dpexact.answers import PrecisionNotReached
 from dpexact.enclosure import EXACT
@@ -39,7 +44,7 @@ def divergence(law, order):
 
 
 def law_of(text, q):
-    return noises.Law(Composition.of(parse(text).steps().items())), real(q)
+    return samples.SampledLaw(Composition.of(parse(text).steps().items()), real(q))
 
 
 FINITE = [
@@ -166,8 +171,8 @@ def test_laplace_against_the_hypergeometric_antiderivative(scale, q, order, add)
 @pytest.mark.parametrize("q", ["0.1", "1e-9", "0.99"])
 @pytest.mark.parametrize("order", [2, 3, 20])
 def test_the_binomial_sum_agrees_with_the_mean(text, q, order):
-    law, rate = law_of(text, q)
-    summed, averaged = law.binomial(rate, order, 20), law.mean(rate, real(order), False, 20)
+    law = law_of(text, q)
+    summed, averaged = law.binomial(order, 20), law.mean(real(order), False, 20)
     assert summed.overlaps(averaged)
     assert min(summed.digits, averaged.digits) >= 20
 
@@ -255,11 +260,64 @@ def test_samples_of_samples_beside_others_are_refused_by_name():
 
 @pytest.mark.parametrize("add", [False, True])
 @pytest.mark.parametrize("order", ["1", "1.5", "9"])
-def test_the_bound_of_the_excess(add, order):
+@pytest.mark.parametrize("q", ["0.3", "0.99999"])
+def test_the_bound_of_the_excess(add, order, q):
     with balls.precision(100):
-        f = Excess.of(real("0.3"), real(order), add)
+        f = Excess.of(real(q), real(order), add)
         for x in (arb("1e-6"), arb("0.5"), arb("1.7"), arb(300)):
             assert f.at(x) > 0
             assert f.at(x) < f.most(x)
         bare = averages.certain(f, arb(1))
         assert abs(bare) < arb("1e-20")
+
+
+@pytest.mark.parametrize("add", [False, True])
+@pytest.mark.parametrize("order", ["1", "1.5", "4"])
+@pytest.mark.parametrize(("low", "high"), [("0.65", "0.75"), ("0.9", "1.1"), ("1.3", "1.4")])
+def test_the_excess_over_wide_balls(add, order, low, high):
+    with balls.precision(100):
+        f = Excess.of(real("0.3"), real(order), add)
+        wide = f.continued(acb(arb(low).union(arb(high))), True)
+        for x in (arb(low), (arb(low) + arb(high)) / 2, arb(high)):
+            assert wide.real.contains(f.at(x).mid())
+            assert f.continued(acb(x), False).real.overlaps(f.at(x))
+        assert wide.real.rad() < 0.05
+
+
+PAIRS = [
+    Laplace(real("1/3")),
+    Laplace(real(4)),
+    Response(real("1/2"), real(0)),
+    Finite.of(map(real, ("1/2", "1/3", "1/6")), map(real, ("1/6", "1/3", "1/2"))),
+]
+
+
+@pytest.mark.parametrize("pair", PAIRS)
+def test_the_mean_of_the_loss_lies_between_slopes(pair, monkeypatch):
+    with balls.precision(200):
+        assert Pair.mean(pair).rad() < arb("1e-25")
+        monkeypatch.setattr(pairs, "current", lambda: 20)  # slopes far from 0
+        slopes = Pair.mean(pair)
+        assert slopes.contains(pair.mean().mid())
+        assert slopes.rad() < arb("0.01")
+
+
+@pytest.mark.parametrize("pair", PAIRS)
+def test_integer_moments_are_moments(pair):
+    with balls.precision(100):
+        found = pair.integer_moments(12)
+        assert len(found) == 12
+        for k, moment in enumerate(found, 1):
+            assert moment.overlaps(pair.moment(float(k), 0.0))
+            assert moment.rel_accuracy_bits() > 80
+
+
+@pytest.mark.parametrize("order", ["1", "1.3", "3.5"])
+@pytest.mark.parametrize("direction", ["add", "remove"])
+@pytest.mark.parametrize("scale", ["1e5", "1e9", "1e30"])
+def test_hardly_any_loss_is_integrated_too(scale, order, direction):
+    """To second order in the loss: ``alpha q^2 Var(dP/dQ)/2``, and the variance is the rate^2."""
+    found = renyi(f"poisson(laplace({scale}), 0.1)", order, direction=direction)
+    assert found.digits >= 15
+    about = Fraction(order) * Fraction(1, 200) / Fraction(scale) ** 2
+    assert abs(found.lower / about - 1) < Fraction(1, 10**4)

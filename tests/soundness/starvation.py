@@ -58,9 +58,9 @@ CUTS: tuple[tuple[str, str, tuple[int, ...]], ...] = (
     ("accounting.contour.profile", "_BISECTIONS", (1,)),
     ("accounting.pairs.mixture_rules", "MAX_NODES", (50, 400)),
     ("accounting.pairs.mixture_rules", "MOST_NODES", (10, 200)),
-    ("accounting.renyi.sampled", "ATTEMPTS", (1,)),
-    ("accounting.renyi.sampled", "MAX_TERMS", (4, 60)),
-    ("accounting.renyi.sampled", "MAX_BITS", (60, 200)),
+    ("accounting.renyi.sampled_gaussian", "ATTEMPTS", (1,)),
+    ("accounting.renyi.sampled_gaussian", "MAX_TERMS", (4, 60)),
+    ("accounting.renyi.sampled_gaussian", "MAX_BITS", (60, 200)),
     ("accounting.renyi.averages", "MAX_EVALUATIONS", (2, 40)),
 )
 

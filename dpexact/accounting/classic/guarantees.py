@@ -60,7 +60,7 @@ def guarantee(step: Mechanism) -> tuple[Real, Real] | None:
 
 def _summed(c: Composition) -> tuple[Real, Real] | None:
     eps, delta = c.largest, sum((count * mass for mass, count in c.masses), _ZERO)
-    if eps is None:
+    if eps is None or c.apart:
         return None
     for sample, count in c.samples:
         inner = _summed(sample.inner)
@@ -108,7 +108,7 @@ def largest_loss(mechanism: Mechanism) -> Real | None:
             found = Composition.of([(step, 1)])
         except UnsupportedMechanism:
             return None
-        if found.largest is None or found.masses or found.samples:
+        if found.largest is None or found.apart or found.masses or found.samples:
             return None
         total += count * found.largest
     return total

@@ -1,16 +1,16 @@
 r"""Rényi divergences to ``(eps, delta)`` by the best order, with the minimum enclosed.
 
-For ``t = order - 1 > 0`` and ``L = log(1/delta)`` both published conversions have the form
-``eps(t) = N(t)/t``:
+With ``L = log(1/delta)``, both published conversions are functions of ``u = 1/(order - 1)``:
 
-.. math:: \text{moments accountant:}\quad N(t) = t D_{t+1} + L,
+.. math:: \text{moments accountant:}\quad \varepsilon(u) = D_{1+1/u} + uL,
 
-.. math:: \text{Proposition 14:}\quad N(t) = t D_{t+1} + L + t\log t - (t+1)\log(t+1).
+.. math:: \text{Proposition 14:}\quad \varepsilon(u) = D_{1+1/u} + uL + u\log u - (1+u)\log(1+u).
 
-``t D_{t+1} = log E e^{tZ}`` is convex, and so is the rest: ``N`` is convex. Hence ``eps(t)`` has
-no local minimum but the global one, and the secant of ``N`` through two points lies below ``N``
-outside them. Three points that bracket the minimum therefore bound it from below with an error of
-second order in their distance.
+They are convex, and tend to ``D_inf`` at ``u = 0``: for ``t = 1/u``, ``eps/u`` is
+``t D_{t+1} = log E e^{tZ}`` plus a constant or, in the second, plus
+``t log t - (t+1) log(t+1)``, all convex in ``t``, and ``u N(1/u)`` is convex where ``N`` is. Hence
+three points that bracket the minimum bound it from below: the secant through two of them lies below
+``eps`` outside them, with an error of second order in their distance.
 """
 
 from __future__ import annotations
@@ -104,14 +104,14 @@ def enclose_renyi_epsilon(
     if fixed is None:
         raise InvalidInput(f"order: {order} is not accepted; must be rational")
     found = balls.certify(
-        lambda: search.ratio(fixed - 1, balls.current()).max(arb(0)), digits, lowest=_ZERO
+        lambda: search.at(1 / (fixed - 1), balls.current()).max(arb(0)), digits, lowest=_ZERO
     )
     # proposes: a name for people
     return BestOrder(found.labelled(f"{search.name} at order {float(fixed):.6g}"), fixed)
 
 
 class _Search:
-    """The minimum of ``N(t)/t`` over ``t > 0`` and at infinity."""
+    """The minimum of the convex ``eps(u)`` over ``u >= 0``."""
 
     def __init__(self, curve: Curve, delta: Real, plain: bool, digits: int, name: str) -> None:
         self.curve = curve
@@ -120,107 +120,84 @@ class _Search:
         self.digits = digits
         self.name = name
 
-    def numerator(self, t: Fraction, bits: int) -> arb:
-        """``N(t)``; call inside ``balls.precision(bits)``."""
+    def at(self, u: Fraction, bits: int) -> arb:
+        """``eps(u)``; call inside ``balls.precision(bits)``."""
         digits = max(3, math.floor((bits - balls.GUARD_BITS) / math.log2(10)) + 1)
-        divergence = self.curve(reals.rational(t + 1), digits)
+        divergence = self.curve(reals.rational(1 + 1 / u) if u else None, digits)
         if divergence.lower == math.inf:
             return arb("inf")
         if math.inf in (divergence.upper, -divergence.lower):
             return arb.nan()
-        x = balls.ball(t)
         value = balls.ball(divergence.lower).union(balls.ball(divergence.upper))
-        value = x * value - balls.ball(self.delta).log()
-        return value if self.plain else value + x * x.log() - (x + 1) * x.log1p()
-
-    def ratio(self, t: Fraction, bits: int) -> arb:
-        """``eps(t)``."""
-        return self.numerator(t, bits) / balls.ball(t)
+        if not u:
+            return value
+        x = balls.ball(u)
+        value -= x * balls.ball(self.delta).log()
+        return value if self.plain else value + x * x.log() - (1 + x) * x.log1p()
 
     def best(self) -> BestOrder:
-        """The minimum, which is that at infinity when the search runs to the end."""
-        at = minimise(self._height, -_LOG_RANGE, _LOG_RANGE)  # proposes: where the search begins
+        """The minimum, which is that at infinite order when the search runs to the end."""
+        log_order = minimise(self._height, -_LOG_RANGE, _LOG_RANGE)  # proposes: where to begin
+        center = Fraction(math.exp(-log_order))
         bits = 2 * balls.bits_for(self.digits)
-        center = Fraction(math.exp(at))
         with balls.precision(bits):
-            first = self.ratio(center, bits)
+            first = self.at(center, bits)
             if first <= 0:
-                return BestOrder(Enclosure.exact(_ZERO, self.name), center + 1)
+                return BestOrder(Enclosure.exact(_ZERO, self.name), 1 + 1 / center)
             if first > 0 and not first.is_finite():  # as at all larger orders
-                least = f"1 + {float(center):.1g}"
+                least = f"1 + {float(1 / center):.1g}"
                 raise InvalidInput(f"curve: the divergence is infinite from about order {least} on")
             top = balls.to_enclosure(first).upper if first.is_finite() else math.inf
+            # proposes: whether to bracket at the end of the range; each bracket proves its bound
+            at_end = log_order > _LOG_RANGE - 1 and bool(self.at(_ZERO, bits).is_finite())
         best = Enclosure(_ZERO, max(top, _ZERO), self.name)
-        limit = self.curve(None, self.digits + 2)
-        # proposes: which of two proofs to try; each answers for itself
-        if limit.upper < math.inf and at > _LOG_RANGE - 1:
-            return self._at_infinity(limit)
-        width = 1e-5
+        width = 1.0 if at_end else 1e-5
         for _ in range(_ROUNDS):
-            found, center = self._bracket(center, Fraction(width), bits)
+            found, nearer = self._bracket(center, Fraction(width), bits)
+            center = center / 2**16 if at_end else nearer
             if found is not None:
                 best = best.meet(found).labelled(self.name)
-                if best.digits >= self.digits:
-                    return BestOrder(best, center + 1)
-                width = max(min(100 * width, 0.1) * width, 10.0 ** (-self.digits - 5))
-            else:
+            if best.digits >= self.digits:
+                break
+            if not at_end and found is None:
                 width = min(8 * width, 0.5)
-        return BestOrder(
-            best.short("three orders around the best one were not told apart"), center + 1
-        )
+            elif not at_end:
+                width = max(min(100 * width, 0.1) * width, 10.0 ** (-self.digits - 5))
+        else:
+            best = best.short("three orders around the best one were not told apart")
+        return BestOrder(best, None if at_end else 1 + 1 / center)
 
-    def _height(self, log_t: float) -> float:
-        """About ``eps(e^log_t)``, for proposals only."""
+    def _height(self, log_order: float) -> float:
+        """About ``eps`` at the order ``1 + e^log_order``, for proposals only."""
         with balls.precision(96):
-            found = self.ratio(Fraction(math.exp(log_t)), 96)
+            found = self.at(Fraction(math.exp(-log_order)), 96)
             # proposes: where the certified search begins
             return float(found.mid()) if found.is_finite() else math.inf
 
     def _bracket(
         self, center: Fraction, width: Fraction, bits: int
     ) -> tuple[Enclosure | None, Fraction]:
-        """The minimum from three points, ``None`` if they do not bracket it; a better center."""
+        """The minimum from three points, ``None`` if they do not bracket it; a better center.
+
+        Left of the points ``eps`` is larger than at the first of them, unless that is 0.
+        """
         points = [center * (1 - width), center, center * (1 + width)]
         with balls.precision(bits):
-            a, b, c = (balls.ball(t) for t in points)
-            na, nb, nc = (self.numerator(t, bits) for t in points)
-            if not (na.is_finite() and nb.is_finite() and nc.is_finite()):
+            a, b, c = (balls.ball(u) for u in points)
+            fa, fb, fc = (self.at(u, bits) for u in points)
+            if not (fa.is_finite() and fb.is_finite() and fc.is_finite()):
                 return None, center
-            fa, fb, fc = na / a, nb / b, nc / c
-            left, right = (nb - na) / (b - a), (nc - nb) / (c - b)
+            left, right = (fb - fa) / (b - a), (fc - fb) / (c - b)
             curvature = (fa - 2 * fb + fc).mid()
             better = center
             # proposes: the next center; any three points that bracket give a bound
             if curvature > 0:
                 step = balls.ball(width * center) * (fa - fc).mid() / (2 * curvature)
                 better = balls.midpoint(b + step)
-            # proposes: whether the next center is one; balls decide that these points bracket
-            if not (better > 0 and fa > fb and fc > fb):
-                # proposes: the next center
-                return None, (better if better > 0 else center)
-            lowest = fb.min((nb - right * (b - a)) / a).min((nb + left * (c - b)) / c)
-            found = balls.to_enclosure(lowest.union(fb))
-        return found.larger(Enclosure.exact(_ZERO)), better
-
-    def _at_infinity(self, limit: Enclosure) -> BestOrder:
-        """``N(t)/t`` still falls at the end: the infimum is near ``D_inf``, its limit.
-
-        If ``eps(2b) <= eps(b)``, all smaller ``t`` have ``eps(t) >= eps(b)``; beyond ``b`` the
-        secant through ``b/2`` and ``b`` lies below ``N``.
-        """
-        found = Enclosure(_ZERO, limit.upper, self.name)
-        bits = 4 * balls.bits_for(self.digits)
-        size = math.exp(_LOG_RANGE)
-        for _ in range(_ROUNDS):
-            b = Fraction(size)
-            with balls.precision(bits):
-                na, nb = self.numerator(b / 2, bits), self.numerator(b, bits)
-                bound = ((nb - na) / balls.ball(b / 2)).min(nb / balls.ball(b))
-                # proposes: b; the bound holds for any at which balls find the function falling
-                if bound.is_finite() and self.numerator(2 * b, bits) <= 2 * nb:
-                    lowest = min(balls.to_enclosure(bound).lower, limit.lower)
-                    found = found.meet(Enclosure(lowest, math.inf, self.name))
-            if found.digits >= self.digits:
-                return BestOrder(found, None)
-            size *= 2.0**16
-        return BestOrder(found.short("the best order lies beyond those tried"), None)
+            better = better if better > 0 else center  # proposes: likewise
+            # proposes: whether 0 is the first point; balls decide that these points bracket
+            if not ((width == 1 or fa > fb) and fc > fb):
+                return None, better
+            lowest = fb.min(fb - right * (b - a)).min(fb + left * (c - b))
+            low, high = balls.to_enclosure(lowest).lower, balls.to_enclosure(fb.min(fa)).upper
+        return Enclosure(max(low, _ZERO), max(high, _ZERO), self.name), better

@@ -134,8 +134,9 @@ def _step(step: Mechanism) -> tuple[Real, list[tuple[Real, int]]]:
         twice += count * noise.shift**2 / noise.variance
     for loss, count in found.losses:
         twice += count * (loss * loss)
-    rho = sum((count * x for x, count in found.rhos), twice / 2)
-    return rho, [(mass, count) for mass, count in found.masses if mass.fraction != 0]
+    return found.rho + twice / 2, [
+        (mass, count) for mass, count in found.masses if mass.fraction != 0
+    ]
 
 
 def epsilon_ball(rho: arb, loss: arb) -> arb:

@@ -45,6 +45,13 @@ class DiscreteGaussian(OnLattice):
         """Unbounded."""
         return None
 
+    def rho(self, order: Real) -> Real | None:
+        """As of the Gaussian where ``order * shift`` is an integer: the two thetas are one sum."""
+        centre = order.fraction
+        if centre is None or (centre * self.shift).denominator != 1:
+            return None
+        return self.shift**2 / (2 * self.variance)
+
     def _theta(self, s: acb) -> acb:
         variance = ball(self.variance)
         z = acb(0, 1) * s * self.shift / (2 * arb.pi() * variance)

@@ -101,6 +101,14 @@ class Finite(Pair):
         order = ball(c)
         return sum((p * (order * (p / q).log()).exp() for p, q in self._balls()), arb(0))
 
+    def mean(self) -> arb:
+        """``sum p log(p/q)``."""
+        return sum((p * (p / q).log() for p, q in self._balls()), arb(0))
+
+    def integer_moments(self, count: int) -> list[arb]:
+        """One product an outcome and order."""
+        return power_moments(self._balls(), count)
+
     def moments(self, c: float, step: float, count: int, accuracy: float) -> list[acb]:
         """All nodes at once."""
         order, rise = arb(c), arb(step)
@@ -139,6 +147,17 @@ class Finite(Pair):
         with precision(_PLANNING_BITS):
             losses = [float(loss.mid()) for loss in self._losses()]
         return min(losses), max(losses)
+
+
+def power_moments(outcomes: Iterable[Masses], count: int) -> list[arb]:
+    """``sum p (p/q)^k`` for ``k = 1 .. count``."""
+    totals = [arb(0)] * count
+    for p, q in outcomes:
+        ratio = p / q
+        for k in range(count):
+            p *= ratio
+            totals[k] += p
+    return totals
 
 
 def tilted(pairs: list[tuple[float, float]]) -> Jet:

@@ -46,6 +46,20 @@ class Laplace(Pair):
         x = rate * (ball(c) + arb(0.5))
         return self.overlap() * (x.cosh() + rate * acb(0, x).sinc().real / 2)
 
+    def mean(self) -> arb:
+        """``rate + e^-rate - 1``."""
+        rate = ball(self.rate)
+        return rate + (-rate).expm1()
+
+    def integer_moments(self, count: int) -> list[arb]:
+        """``e^{k rate} (k + 1 + k e^{-(2 k + 1) rate}) / (2 k + 1)``."""
+        rise, fall = ball(self.rate).exp(), self.lowest().exp()
+        power, low, found = arb(1), fall, []
+        for k in range(1, count + 1):
+            power, low = power * rise, low * fall * fall
+            found.append(power * (k + 1 + k * low) / (2 * k + 1))
+        return found
+
     def moments(self, c: float, step: float, count: int, accuracy: float) -> list[acb]:
         """Closed form."""
         rate, scale = ball(self.rate), self.overlap() / 2

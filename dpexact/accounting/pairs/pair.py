@@ -9,13 +9,14 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import ClassVar, NamedTuple, TypeAlias
 
 from flint import acb, arb
 
 from dpexact.balls import ball, current
 from dpexact.errors import UnsupportedMechanism
-from dpexact.reals import Real, logarithm
+from dpexact.reals import Real, logarithm, rational
 
 Masses: TypeAlias = tuple[arb, arb]
 """Probabilities of one event under ``P`` and under ``Q``."""
@@ -119,6 +120,10 @@ class Pair(ABC):
 
     # --- moments: M(s) = E_P[e^{sZ}; Z finite] ----------------------------------------------------
 
+    def rho(self, order: Real) -> Real | None:
+        """What the Rényi divergence is ``order`` times of, where that is known in symbols."""
+        return None
+
     @property
     def decays(self) -> bool:
         """Whether ``M(c + iu)`` tends to zero as ``u`` grows, or what is left of it is small."""
@@ -126,11 +131,21 @@ class Pair(ABC):
 
     def at(self, s: acb) -> acb:
         """``M(s)`` for ``Re s > -1``, where it has a closed form."""
-        raise NotImplementedError
+        raise UnsupportedMechanism(f"no certified moments of {type(self).__name__}")
 
     def moment(self, c: float | Real, accuracy: float) -> arb:
         """``M(c)`` for real ``c > -1``; a float means its exact value."""
         return self.at(acb(ball(c))).real
+
+    def mean(self) -> arb:
+        """``E_P[Z]`` without infinite loss, between slopes next to 0 of ``log M``: it is convex."""
+        near = rational(Fraction(1, 1 << current() // 2))
+        below, above = (self.moment(s, 0.0).log() / ball(s) for s in (-near, near))
+        return below.union(above)
+
+    def integer_moments(self, count: int) -> list[arb]:
+        """``M(1) .. M(count)``."""
+        return [self.moment(float(k), 0.0) for k in range(1, count + 1)]
 
     def moments(self, c: float, step: float, count: int, accuracy: float) -> list[acb]:
         """``M(c + i n step)``, ``n = 0 .. count``, to about ``e^-accuracy M(c)``."""

@@ -9,6 +9,7 @@ from typing import Final
 
 from flint import acb, arb
 
+from dpexact.accounting.pairs.finite import power_moments
 from dpexact.accounting.pairs.lattice import OnLattice
 from dpexact.accounting.pairs.pair import Atom, Jet, Masses
 from dpexact.balls import approximate, ball
@@ -42,6 +43,15 @@ class Response(OnLattice):
         epsilon, exact = ball(self.epsilon), ball(c)
         rise, fall = (epsilon * (1 + exact)).exp(), (-epsilon * exact).exp()
         return self.mass() * (rise + fall) / (1 + epsilon.exp())
+
+    def mean(self) -> arb:
+        """``(1 - lost) eps tanh(eps / 2)``."""
+        epsilon = ball(self.epsilon)
+        return self.mass() * epsilon * (epsilon / 2).tanh()
+
+    def integer_moments(self, count: int) -> list[arb]:
+        """One product an outcome and order."""
+        return power_moments(self.atoms(0.0)[0], count)
 
     def moments(self, c: float, step: float, count: int, accuracy: float) -> list[acb]:
         """The same at complex points."""

@@ -1,4 +1,4 @@
-r"""Means under ``Q`` of a function of ``x = dP/dQ``, certified: finite laws and two noises.
+r"""Means under ``Q`` of a function of ``x = dP/dQ``, certified: nothing random, and two noises.
 
 ``factor`` multiplies ``x`` throughout: the outcome of whatever runs beside.
 """
@@ -66,11 +66,10 @@ def discrete_gaussian(pair: DiscreteGaussian) -> Average:
 
     def average(f: Excess, factor: arb) -> arb:
         variance, s = balls.ball(pair.variance), pair.shift
-        spacing = s / variance
-        drift = f.growth * s
+        spacing, drift = s / variance, f.growth * s
         reach = math.ceil((2 * variance * balls.current() * arb(2).log()).sqrt().abs_upper()) + 2
-        peak = math.ceil(drift.abs_upper())
-        if 2 * reach + peak > MAX_ATOMS:
+        last = math.ceil(drift.abs_upper()) + reach
+        if last + reach > MAX_ATOMS:
             raise UnsupportedMechanism(
                 f"no certified Rényi divergence: more than {MAX_ATOMS} outcomes of the discrete "
                 "Gaussian matter"
@@ -82,20 +81,16 @@ def discrete_gaussian(pair: DiscreteGaussian) -> Average:
         def ratio(y: int) -> arb:
             return factor * (spacing * (arb(y) - arb(s) / 2)).exp()
 
-        def ball_of_rest(first: arb, shrink: arb) -> arb:
-            return first / (1 - shrink) * arb(0).union(arb(1))
+        def rest(y: int, push: arb) -> arb:
+            """The mass from ``y`` outwards, even where ``w^p`` multiplies it."""
+            shrink = ((2 * push - (2 * abs(y) + 1)) / (2 * variance)).exp()
+            return weight(y) / (1 - shrink) * arb(0).union(arb(1))
 
-        last, left = peak + reach, -reach
-        weights = [weight(y) for y in range(left, last + 1)]
-        total = sum((w * f.at(ratio(y)) for y, w in enumerate(weights, left)), arb(0))
-        plain = (-arb(2 * last + 3) / (2 * variance)).exp()
-        steep = ((2 * drift - (2 * last + 3)) / (2 * variance)).exp()
-        below = (-arb(2 * reach + 3) / (2 * variance)).exp()
-        far = weight(last + 1)
-        total += ball_of_rest(far * f.most(ratio(last + 1)), steep)
-        near = weight(left - 1)
-        total += ball_of_rest(near * f.most(ratio(left - 1)), below)
-        mass = sum(weights, arb(0)) + ball_of_rest(far, plain) + ball_of_rest(near, below)
-        return total / mass
+        weights = [weight(y) for y in range(-reach, last + 1)]
+        left, right = rest(-reach - 1, arb(0)), rest(last + 1, drift)
+        total = left * f.most(ratio(-reach - 1)) + right * f.most(ratio(last + 1))
+        for y, mass in enumerate(weights, -reach):
+            total += mass * f.at(ratio(y))
+        return total / (sum(weights, arb(0)) + left + right)
 
     return average

@@ -11,17 +11,15 @@ is positive, so nothing cancels however small ``q`` is.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 
 from flint import arb
 
 
-def mixture_moment(log_moments: Iterable[arb], order: int, q: arb) -> arb:
-    """``E_Q[w^order] - 1`` from ``log E_Q[(dP/dQ)^k]``, ``k = 2 .. order``, for ``0 < q < 1``."""
-    odds = q / (1 - q)
-    weight = (1 - q) ** (order - 2) * q * q * (order * (order - 1) // 2)
-    total = arb(0)
-    for k, log_moment in enumerate(log_moments, 2):
-        total += weight * log_moment.expm1()
-        weight = weight * odds * (order - k) / (k + 1)
+def mixture_moment(log_moments: Sequence[arb], order: int, q: arb) -> arb:
+    """``E_Q[w^order] - 1`` from ``log E_Q[(dP/dQ)^k]``, ``k = 2 .. order``, for ``0 < q <= 1``."""
+    weight, odds, total = q**order, (1 - q) / q, arb(0)
+    for k in range(order, 1, -1):
+        total += weight * log_moments[k - 2].expm1()
+        weight = weight * odds * k / (order - k + 1)
     return total

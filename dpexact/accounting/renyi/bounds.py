@@ -9,13 +9,15 @@ sampled mechanism. The exact divergence of a sampled Gaussian is :func:`dpexact.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from fractions import Fraction
 from typing import Final, TypeAlias
 
 from flint import arb
 
 from dpexact import balls, reals
+from dpexact.accounting.minimum import minimise
+from dpexact.accounting.renyi.binomial import mixture_moment
 from dpexact.accounting.renyi.values import value
 from dpexact.answers import delivered
 from dpexact.arguments import digits_in, integer_in, real_in
@@ -34,7 +36,6 @@ MAX_ORDER: Final = 200_000
 
 _LARGEST_ORDER: Final = 10**18
 _ZERO: Final = Fraction(0)
-_INFINITE: Final = Enclosure.exact(math.inf)
 
 
 def poisson_general_bound(
@@ -58,26 +59,14 @@ def poisson_general_bound(
     1.67406056378...
     """
     rate, n = _rate(q), _integer_order(order)
-    wanted = digits_in(digits)
     if rate.fraction == 0:
         return Enclosure.exact(_ZERO, "Theorem 34")
-    values = [_value(curve, Fraction(k)) for k in range(2, n + 1)]
-    if None in values:
-        return _INFINITE.labelled("Theorem 34")
 
-    def compute() -> arb:
-        p = balls.ball(rate)
-        # the total probability 1 is taken out of the sum: no cancellation for small rates
-        weight = p**n if rate.fraction == 1 else p * p * (1 - p) ** (n - 2) * (n * (n - 1) // 2)
-        start = n if rate.fraction == 1 else 2
-        total = arb(0)
-        for k in range(start, n + 1):
-            total += weight * ((k - 1) * _ball(values[k - 2])).expm1()
-            if k < n:
-                weight = weight * p / (1 - p) * (n - k) / (k + 1)
-        return total.log1p() / (n - 1)
+    def compute(known: list[arb]) -> arb:
+        logs = [(k - 1) * divergence for k, divergence in enumerate(known, 2)]
+        return mixture_moment(logs, n, balls.ball(rate)).log1p() / (n - 1)
 
-    return delivered(balls.certify(compute, wanted, lowest=_ZERO, method="Theorem 34"), wanted)
+    return _bound("Theorem 34", map(curve, map(Fraction, range(2, n + 1))), digits, compute)
 
 
 def poisson_small_rate_bound(
@@ -106,30 +95,22 @@ def poisson_small_rate_bound(
     >>> print(poisson_small_rate_bound(lambda k: k / 2, "0.05", 10).shown(12))
     4.11276922642...
     """
-    rate, alpha, wanted = _rate(q), _order(order), digits_in(digits)
-    limit = 1 - 1 / reals.E
-    if balls.compare(rate, limit, "q") > 0:
+    rate, alpha = _rate(q), _order(order)
+    if balls.compare(rate, 1 - 1 / reals.E, "q") > 0:
         raise InvalidInput(f"q: {rate} is not accepted; must be at most 1 - 1/e")
     if rate.fraction == 0:
         return Enclosure.exact(_ZERO, "Proposition 41")
-    if omega is None:
-        chosen = _best_omega(curve, rate, alpha)
-    else:
-        rational = reals.real(omega, "omega").fraction
-        if rational is None or balls.compare(reals.rational(rational), alpha, "omega") < 0:
-            raise InvalidInput(f"omega: {omega} is not accepted; must be a rational >= {alpha}")
-        chosen = rational
-    second, last = _value(curve, Fraction(2)), _value(curve, chosen)
-    if second is None or last is None:
-        return _INFINITE.labelled("Proposition 41")
+    chosen = reals.real(_best_omega(curve, rate, alpha) if omega is None else omega, "omega")
+    if chosen.fraction is None or balls.compare(chosen, alpha, "omega") < 0:
+        raise InvalidInput(f"omega: {omega} is not accepted; must be a rational >= {alpha}")
 
-    def compute() -> arb:
+    def compute(known: list[arb]) -> arb:
         a, w, p = balls.ball(alpha), balls.ball(chosen), balls.ball(rate)
-        square = arb.const_e() / 2 * a * (a - 1) * p * p * _ball(second).expm1()
-        rest = (w * ((a - 1) * p).log() + (w - 1) * _ball(last)).exp()
+        square = arb.const_e() / 2 * a * (a - 1) * p * p * known[0].expm1()
+        rest = (w * ((a - 1) * p).log() + (w - 1) * known[1]).exp()
         return (square + rest).log1p() / (a - 1)
 
-    return delivered(balls.certify(compute, wanted, lowest=_ZERO, method="Proposition 41"), wanted)
+    return _bound("Proposition 41", map(curve, (Fraction(2), chosen.fraction)), digits, compute)
 
 
 def poisson_large_order_bound(
@@ -149,19 +130,15 @@ def poisson_large_order_bound(
     >>> print(poisson_large_order_bound(5, "0.05", 10).shown(12))
     1.88419196024...
     """
-    rate, alpha, wanted = _rate(q), _order(order), digits_in(digits)
-    known = _value(lambda _: divergence, Fraction(1))
+    rate, alpha = _rate(q), _order(order)
     if rate.fraction == 0:
         return Enclosure.exact(_ZERO, "Proposition 42")
-    if known is None:
-        return _INFINITE.labelled("Proposition 42")
 
-    def compute() -> arb:
-        a = balls.ball(alpha)
-        share = (a - 1) / a
-        return (balls.ball(rate) * (share * _ball(known)).expm1()).log1p() / share
+    def compute(known: list[arb]) -> arb:
+        share = 1 - 1 / balls.ball(alpha)
+        return (balls.ball(rate) * (share * known[0]).expm1()).log1p() / share
 
-    return delivered(balls.certify(compute, wanted, lowest=_ZERO, method="Proposition 42"), wanted)
+    return _bound("Proposition 42", [divergence], digits, compute)
 
 
 def poisson_zcdp_bound(rho: RealLike, q: RealLike, order: RealLike, digits: int = 15) -> Enclosure:
@@ -187,24 +164,16 @@ def poisson_zcdp_bound(rho: RealLike, q: RealLike, order: RealLike, digits: int 
     if balls.compare(p, reals.rational(Fraction(1, 2)), "q") > 0:
         raise InvalidInput(f"q: {p} is not accepted; must be at most 1/2")
     log_rate = -reals.logarithm(p)
-    least = -2 * reals.logarithm(r) / log_rate
-    least = 3 + least
-    for omega, text in (
-        (log_rate / (4 * r), "log(1/q)/(4 rho)"),
-        (
-            1 + 1 / reals.square_root(reals.square_root(p)),
-            "1 + q^(-1/4)",
-        ),
-    ):
+    least = 3 - 2 * reals.logarithm(r) / log_rate
+    root = reals.square_root(reals.square_root(p))
+    for omega, text in ((log_rate / (4 * r), "log(1/q)/(4 rho)"), (1 + 1 / root, "1 + q^(-1/4)")):
         if balls.compare(omega, least, "q") < 0:
             raise InvalidInput(
                 f"q: {p} is not accepted; {text} must be at least 3 + 2 log(1/rho)/log(1/q)"
             )
         if balls.compare(alpha, omega, "order") >= 0:
             raise InvalidInput(f"order: {alpha} is not accepted; must be below {text}")
-    bound = 10 * (p * p) * r
-    bound *= alpha
-    return delivered(value(bound, wanted).labelled("Theorem 38"), wanted)
+    return delivered(value(10 * (p * p) * r * alpha, wanted).labelled("Theorem 38"), wanted)
 
 
 def fixed_size_bound(
@@ -240,26 +209,37 @@ def fixed_size_bound(
     """
     size = integer_in(n, "n", 1)
     gamma = Fraction(integer_in(m, "m", 1, size), size)
-    top, wanted = _integer_order(order), digits_in(digits)
-    values = [_value(curve, Fraction(j)) for j in range(2, top + 1)]
-    loss = _value(lambda _: largest_loss, Fraction(1))
-    if None in values:
-        return _INFINITE.labelled("Theorem 9")
+    top = _integer_order(order)
+    loss = _value(largest_loss)
 
-    def compute() -> arb:
+    def compute(known: list[arb]) -> arb:
         two = arb(2)
-        growth = None if loss is None else _ball(loss).expm1()
+        growth = None if loss is None else balls.ball(loss).expm1()
         weight = balls.ball(gamma) ** 2 * (top * (top - 1) // 2)
         total = arb(0)
-        for j in range(2, top + 1):
-            epsilon = _ball(values[j - 2])
+        for j, epsilon in enumerate(known, 2):
             factor = two if growth is None else two.min(growth**j)
             term = ((j - 1) * epsilon).exp() * factor
             total += weight * (term if j > 2 else term.min(4 * epsilon.expm1()))
             weight = weight * balls.ball(gamma) * (top - j) / (j + 1)
         return total.log1p() / (top - 1)
 
-    return delivered(balls.certify(compute, wanted, lowest=_ZERO, method="Theorem 9"), wanted)
+    return _bound("Theorem 9", map(curve, map(Fraction, range(2, top + 1))), digits, compute)
+
+
+def _bound(
+    theorem: str, curve: Iterable[RealLike], digits: int, compute: Callable[[list[arb]], arb]
+) -> Enclosure:
+    """The theorem's value from those of the curve; infinite where one of them is."""
+    wanted = digits_in(digits)
+    values = [_value(found) for found in curve]
+    known = [x for x in values if x is not None]
+    if len(known) < len(values):
+        return Enclosure.exact(math.inf, theorem)
+    found = balls.certify(
+        lambda: compute([balls.ball(x) for x in known]), wanted, lowest=_ZERO, method=theorem
+    )
+    return delivered(found, wanted)
 
 
 # --- arguments ------------------------------------------------------------------------------------
@@ -279,23 +259,16 @@ def _integer_order(order: RealLike) -> int:
     return math.ceil(min(value(alpha, 10).upper, MAX_ORDER))
 
 
-def _value(curve: RenyiCurve, order: Fraction) -> Real | None:
-    """The curve at an order; ``None`` when infinite."""
-    found = curve(order)
-    if isinstance(found, Enclosure):
-        found = found.upper
+def _value(divergence: RealLike) -> Real | None:
+    """A bound on a divergence; ``None`` when infinite."""
+    found = divergence.upper if isinstance(divergence, Enclosure) else divergence
     if isinstance(found, float) and found == math.inf:
         return None
     return real_in(found, "divergence", ">= 0")
 
 
-def _ball(known: Real | None) -> arb:
-    assert known is not None
-    return balls.ball(known)
-
-
 def _best_omega(curve: RenyiCurve, q: Real, alpha: Real) -> Fraction:
-    """A good ``omega >= alpha``: ternary search in floats on a convex function.
+    """A good ``omega >= alpha``, of which the logarithm of the last term is convex.
 
     Proposes: the bound holds at every ``omega``.
     """
@@ -303,22 +276,16 @@ def _best_omega(curve: RenyiCurve, q: Real, alpha: Real) -> Fraction:
     lowest = Fraction(min(value(alpha, 15).upper, _LARGEST_ORDER))
 
     def height(omega: Fraction) -> float:
-        known = _value(curve, omega)
+        known = _value(curve(omega))
         if known is None:
             return math.inf
         # proposes: one omega of many, each of which gives a bound
         return float(omega) * log_base + (float(omega) - 1) * balls.approximate(known)
 
-    # proposes: where the search begins
-    low = float(lowest) + 0.001
-    high = 2 * low
-    while high < MAX_ORDER and height(Fraction(high)) < height(Fraction(high / 2)):
-        high *= 2
-    for _ in range(30):
-        left, right = low + (high - low) / 3, high - (high - low) / 3
-        if height(Fraction(left)) < height(Fraction(right)):
-            high = right
-        else:
-            low = left
-    found = Fraction(low).limit_denominator(1000)
-    return found if found > lowest and height(found) < height(lowest) else lowest
+    def above(log: float) -> Fraction:
+        return max(lowest, (lowest * Fraction(math.exp(log))).limit_denominator(1000))
+
+    # proposes: where omega is sought
+    farthest = math.log(MAX_ORDER) + 1
+    found = above(minimise(lambda log: height(above(log)), 0.0, farthest))
+    return found if height(found) < height(lowest) else lowest

@@ -1,77 +1,87 @@
-r"""What is averaged for a divergence at the order ``alpha``, arranged so that nothing cancels.
+r"""What is averaged for a divergence on a sample, arranged so that nothing cancels.
 
-With ``x = dP/dQ`` and ``w = 1 - q + q x``, in the remove direction ``a = alpha`` and in the add
-direction ``a = 1 - alpha``. The function
+Let ``x = dP/dQ``, ``w = 1 - q + q x``, ``t = w - 1`` and ``c = alpha - 1 >= 0``. The functions
 
-.. math:: f(x) = w^a - 1 - a (w - 1), \qquad \text{and at order 1} \quad
-          w \log w - (w - 1), \quad (w - 1) - \log w,
+.. math:: f = w\,\frac{w^c - 1}{c} - t \quad\text{(remove)}, \qquad
+          f = t - \frac{1 - w^{-c}}{c} \quad\text{(add)},
 
-is convex in ``w`` and 0 at ``w = 1``, hence never negative: however small ``q`` is, its mean has no
-cancellation, and it is the moment less what is known, ``1 + a q (E_Q[x] - 1)``.
+at ``c = 0`` ``w log w - t`` and ``t - log w``, are convex in ``w`` and least at ``w = 1``, where
+they are 0, hence never negative: however small ``q`` is, their mean has no cancellation. As
+``E_Q[t] = q (E_Q[x] - 1)``, which is 0 removing, the moment is ``1 + c (E_Q[f] - E_Q[t])``.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TypeVar
 
 from flint import acb, arb
 
-from dpexact import balls, reals
+from dpexact import balls
 from dpexact.reals import Real
+
+_Ball = TypeVar("_Ball", arb, acb)
 
 
 @dataclass(frozen=True)
 class Excess:
-    """``f`` at the current precision: rate ``q`` and ``rest = 1 - q``; no ``power`` at order 1."""
+    """``f`` at the current precision: rate ``q`` and ``rest = 1 - q``; no ``c`` at order 1."""
 
     q: arb
     rest: arb
-    power: arb | None
+    c: arb | None
     add: bool
 
     @classmethod
     def of(cls, q: Real, order: Real, add: bool) -> Excess:
         """For a finite order ``>= 1``."""
-        one = reals.rational(1)
-        rest = balls.ball(one - q)
-        power = one - order if add else order
-        return cls(balls.ball(q), rest, None if order == one else balls.ball(power), add)
+        c = order - 1
+        exact = None if c.fraction == 0 else balls.ball(c)
+        return cls(balls.ball(q), balls.ball(1 - q), exact, add)
 
     def at(self, x: arb) -> arb:
         """``f(x)`` for ``x >= 0``; not finite where ``w`` may be 0."""
         t = self.q * (x - 1)
-        log = t.log1p() if abs(t) < 0.5 else (self.rest + self.q * x).log()
-        if self.power is None:
-            return t - log if self.add else (1 + t) * log - t
-        return (self.power * log).expm1() - self.power * t
+        return self._of(t, t.log1p() if abs(t) < 0.5 else (self.rest + self.q * x).log())
 
     def continued(self, x: acb, analytic: bool) -> acb:
-        """The same at complex ``x``; not finite if ``analytic`` and ``Re w`` is not positive."""
-        t = self.q * (x - 1)
-        w = self.rest + self.q * x
+        """The same at complex ``x``; not finite if ``analytic`` and ``Re w`` is not positive.
+
+        Over wide balls next to ``t = 0`` it is ``t^2/2`` times a mean of ``f''`` between 1 and
+        ``w``, where terms of the size of ``t`` would cancel.
+        """
+        t, w = self.q * (x - 1), self.rest + self.q * x
         if analytic and not w.real > 0:
             return acb(arb.nan())
-        log = t.log1p() if t.abs_upper() < 0.5 else w.log()
-        if self.power is None:
-            return t - log if self.add else (1 + t) * log - t
-        return (self.power * log).expm1() - self.power * t
+        c = arb(0) if self.c is None else self.c
+        # proposes: here and below, which of two enclosures is the narrower
+        if not (t * (1 + c)).abs_upper() < 0.5:
+            return self._of(t, w.log())
+        if 4 * t.rel_accuracy_bits() > balls.current():
+            return self._of(t, t.log1p())
+        power = -2 - c if self.add else c - 1
+        return t * t * (1 + c) / 2 * (power * w.union(acb(1)).log()).exp()
+
+    def _of(self, t: _Ball, log: _Ball) -> _Ball:
+        """``f`` from ``t`` and ``log w``."""
+        c = self.c
+        if self.add:
+            return t - log if c is None else t + (-c * log).expm1() / c
+        return (1 + t) * (log if c is None else (c * log).expm1() / c) - t
 
     @property
     def growth(self) -> arb:
         """The exponent ``p`` of :meth:`most`."""
-        if self.power is None:
-            return arb(1) if self.add else arb(2)
-        return arb(1) if self.add else self.power
+        return arb(1) if self.add else 1 + arb(1).max(arb(0) if self.c is None else self.c)
 
     def most(self, x: arb) -> arb:
-        """A bound on ``f(x)`` of the form ``K + L w^p`` with ``K, L >= 0`` and ``p >= 1``."""
-        w = self.rest + self.q * x
-        if self.power is None:
-            return w - self.rest.log() if self.add else w * w + 1
-        if self.add:
-            return (self.power * self.rest.log()).exp() - self.power * w
-        return (self.power * w.log()).exp() + self.power - 1
+        """A bound on ``f(x)`` of the form ``K + L w^p`` with ``K, L >= 0`` and ``p >= 1``.
 
-    def slope(self) -> arb:
-        """What multiplies ``q (1 - E_Q[x])`` when the moment is put together; direction add."""
-        return arb(1) if self.power is None else -self.power
+        For ``w >= 1`` the quotient ``(w^c - 1)/c`` grows with ``c``, and ``w^c`` is above it from
+        ``c = 1`` on; for ``w <= 1`` removing ``f <= -t <= 1``. Adding, ``w >= 1 - q`` bounds
+        ``-(1 - w^-c)/c``, which falls.
+        """
+        w = self.rest + self.q * x
+        if self.add:
+            return self._of(w, self.rest.log())
+        return 1 + (self.growth * w.log()).exp()

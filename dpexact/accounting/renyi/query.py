@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 from typing import Final
 
 from dpexact import balls, reals
-from dpexact.accounting.composition import Composition
-from dpexact.accounting.renyi import closed_form, noises, sampled
-from dpexact.accounting.renyi.closed_form import NONE, Order
-from dpexact.accounting.renyi.sampled import METHODS, Method
+from dpexact.accounting.composition import Composition, Sample
+from dpexact.accounting.renyi import sampled_gaussian, samples, unsampled
+from dpexact.accounting.renyi.sampled_gaussian import METHODS, Method
+from dpexact.accounting.renyi.values import Order, plus
 from dpexact.answers import delivered
 from dpexact.arguments import Direction, digits_in, direction_in, real_in
 from dpexact.enclosure import Enclosure
 from dpexact.errors import InvalidInput, UnsupportedMechanism
-from dpexact.mechanisms import ZCDP, Mechanism, Poisson
+from dpexact.mechanisms import Mechanism
 from dpexact.mechanisms.grammar import mechanism_in
-from dpexact.reals import Real, RealLike
+from dpexact.reals import RealLike
 
 _INFINITY: Final = ("inf", "infinity")
 
@@ -69,10 +70,29 @@ def enclose_renyi(
     mechanism: Mechanism, order: Order, digits: int, direction: Direction, method: Method = "auto"
 ) -> Enclosure:
     """The divergence of :func:`renyi`, as narrow as it could be certified."""
-    total = NONE.labelled("")
-    for step, count in mechanism.steps().items():
-        total = _sum(total, _step(step, order, direction == "add", digits, method), count)
-    return total
+    composed = Composition.of(mechanism.steps().items(), zcdp=True)
+    total = Enclosure.exact(Fraction(0))
+    for sample, count in composed.samples:
+        found = _sampled(sample, order, direction == "add", digits, method)
+        total = plus(total, _named(found, sample.inner), count)
+    found = unsampled.divergence(composed, order, digits)
+    total = plus(total, _named(found, composed))
+    return total if total.method else total.labelled("closed form: no loss")
+
+
+def _named(found: Enclosure, composed: Composition) -> Enclosure:
+    return found.labelled("upper bound: zCDP") if composed.rho.fraction != 0 else found
+
+
+def _sampled(sample: Sample, order: Order, add: bool, digits: int, method: Method) -> Enclosure:
+    inner, q = sample.inner, sample.q
+    if inner.samples:
+        raise UnsupportedMechanism("no certified Rényi divergence of poisson(...) within poisson")
+    if order is None:
+        return unsampled.largest_loss(inner, digits, q, add)
+    if inner.is_gaussian and inner.noise is not None:
+        return sampled_gaussian.divergence(inner.noise, q, order, add, digits, method)
+    return samples.divergence(inner, q, order, add, digits)
 
 
 def order_in(value: RealLike) -> Order:
@@ -90,54 +110,3 @@ def _method_in(value: str) -> Method:
         if value == method:
             return method
     raise InvalidInput(f"method: {value!r} is not accepted; use {', '.join(METHODS)}")
-
-
-def _sum(total: Enclosure, part: Enclosure, count: int) -> Enclosure:
-    """``total + count * part``; both are at least 0, so no digit is lost."""
-    methods = [name for name in (total.method, part.method) if name]
-    label = " + ".join(dict.fromkeys(" + ".join(methods).split(" + ")))
-    lower, upper = total.lower + count * part.lower, total.upper + count * part.upper
-    return Enclosure(lower, upper, label, total.reason or part.reason)
-
-
-def _step(step: Mechanism, order: Order, add: bool, digits: int, method: Method) -> Enclosure:
-    rate, inner = reals.rational(1), step
-    while isinstance(inner, Poisson):
-        rate, inner = rate * inner.q, inner.mechanism
-    if rate.fraction == 1:
-        return _unsampled(inner, order, digits)
-    if balls.sign(rate, "q") == 0:
-        return NONE
-    return _sample(inner, rate, order, add, digits, method)
-
-
-def _unsampled(inner: Mechanism, order: Order, digits: int) -> Enclosure:
-    """The parts of a mechanism sampled at rate 1, which is no sampling."""
-    total = NONE.labelled("")
-    for part, count in inner.steps().items():
-        total = _sum(total, closed_form.divergence(part, order, digits), count)
-    return total
-
-
-def _sample(
-    inner: Mechanism, rate: Real, order: Order, add: bool, digits: int, method: Method
-) -> Enclosure:
-    """``inner`` on a sample of rate strictly between 0 and 1."""
-    rho = reals.rational(0)
-    known: dict[Mechanism, int] = {}
-    for part, count in inner.steps().items():
-        if isinstance(part, ZCDP):
-            rho += count * part.rho
-        else:
-            known[part] = count
-    composed = Composition.of(known.items())
-    if composed.samples:
-        raise UnsupportedMechanism(f"no certified Rényi divergence for a sample of {inner}")
-    if balls.sign(rho, "rho") > 0:
-        bound = noises.at_most(composed, rho, rate, order, add, digits)
-        return bound.labelled("upper bound: zCDP")
-    if composed.is_empty:
-        return NONE
-    if composed.is_gaussian:
-        return sampled.divergence(composed.mu_squared, rate, order, add, digits, method)
-    return noises.divergence(composed, rate, order, add, digits)

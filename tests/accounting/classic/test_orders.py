@@ -113,12 +113,27 @@ def test_a_minimum_at_infinite_order():
 
 
 def test_infinity_is_refused_when_the_minimum_is_inside():
-    """Forced to the end of the range, where ``eps(t)`` rises, nothing may be concluded."""
-    search = orders._Search(curve("gaussian(1)"), real("1e-6"), True, 10, "test")
-    found = search._at_infinity(Enclosure.exact(Fraction(10**40))).epsilon
-    assert found.digits < 10
-    assert found.lower < 6 < found.upper
-    assert found.reason
+    """Bracketed at the end of the range, from where ``eps`` falls, nothing may be concluded."""
+
+    def bounded(order, digits):
+        return Enclosure.exact(order.fraction / 2 if order else Fraction(10**40))
+
+    search = orders._Search(bounded, real("1e-6"), True, 10, "test")
+    assert search._bracket(Fraction(1, 10**30), Fraction(1), 300)[0] is None
+
+
+def test_a_bracket_that_begins_at_infinite_order_holds_the_minimum():
+    """``eps(u) = 1 + (1-u)^2/4 + u/2`` is least at ``u = 0``, with slope 0."""
+
+    def bowl(order, digits):
+        u = Fraction(0) if order is None else 1 / (order.fraction - 1)
+        return Enclosure.exact(1 + (1 - u) ** 2 / 4 + u / 2)
+
+    search = orders._Search(bowl, real("exp(-1e-40)"), True, 10, "test")
+    for center in ("1/2", "1e-3", "1e-9"):
+        found, _ = search._bracket(Fraction(center), Fraction(1), 300)
+        assert found.lower < Fraction(5, 4) <= found.upper < Fraction(5, 4) + Fraction(1, 10**39)
+    assert found.digits >= 17
 
 
 def test_where_nothing_is_known_of_the_largest_loss_nothing_is_concluded_from_it():

@@ -15,7 +15,6 @@ from __future__ import annotations
 import math
 from contextlib import suppress
 from fractions import Fraction
-from functools import cached_property
 from typing import Final, Literal, TypeAlias, get_args
 
 from flint import arb
@@ -25,8 +24,6 @@ from dpexact.accounting.pairs import mixture
 from dpexact.accounting.pairs.pair import TooExpensive
 from dpexact.accounting.renyi import sandwich, series
 from dpexact.accounting.renyi.binomial import mixture_moment
-from dpexact.accounting.renyi.closed_form import INFINITE, Order
-from dpexact.accounting.renyi.values import value
 from dpexact.enclosure import Enclosure
 from dpexact.errors import InvalidInput
 from dpexact.reals import Real
@@ -52,30 +49,20 @@ MAX_COST: Final = 30e6
 
 
 def divergence(
-    square: Real, q: Real, order: Order, add: bool, digits: int, method: Method = "auto"
+    sigma: Real, q: Real, order: Real, add: bool, digits: int, method: Method = "auto"
 ) -> Enclosure:
-    """The divergence for ``mu^2 = square > 0`` and rate ``0 < q < 1``, in one direction.
+    """The divergence at a finite order, for noise ``sigma``, a rate ``0 < q < 1``, one direction.
 
     Raises:
         InvalidInput: the forced ``method`` does not apply.
     """
-    if order is None and not add:
-        return INFINITE
-    if order is None:
-        top = -reals.logarithm(1 - q)
-        return value(top, digits).labelled("closed form: largest loss")
-    if order.fraction == 1:
-        return _first_order(square, q, add, digits, method)
-    return SampledGaussian(square, q, order, add).divergence(digits, method)
-
-
-def _first_order(square: Real, q: Real, add: bool, digits: int, method: Method) -> Enclosure:
-    """Order 1, between the orders ``1 - h`` and ``1 + h``."""
+    if order.fraction != 1:
+        return SampledGaussian(sigma, q, order, add).divergence(digits, method)
     best = Enclosure(Fraction(0), math.inf)
     decades = digits + 3
-    for _ in range(3):
+    for _ in range(3):  # order 1, between its neighbours
         low, high = (
-            SampledGaussian(square, q, reals.rational(1 + h), add).divergence(digits + 2, method)
+            SampledGaussian(sigma, q, reals.rational(1 + h), add).divergence(digits + 2, method)
             for h in (Fraction(-1, 10**decades), Fraction(1, 10**decades))
         )
         best = best.meet(low.between(high, high.method))
@@ -92,43 +79,42 @@ class SampledGaussian:
     add direction.
     """
 
-    def __init__(self, square: Real, q: Real, order: Real, add: bool) -> None:
-        self.square: Real = square
-        self.q: Real = q
-        self.order: Real = order
-        self.add: bool = add
+    def __init__(self, sigma: Real, q: Real, order: Real, add: bool) -> None:
+        self.pair: mixture.GaussianMixture = (mixture.add if add else mixture.remove)(sigma, q)
+        self.q = q
+        self.order = order
+        self.add = add
         self.excess: Real = order - 1
-        self.power: Real = -self.excess if add else order
         self.above_one: bool = balls.sign(self.excess, "order") > 0
-        self.positive: bool = not (add and self.above_one)  # the sign of the power
+        self.power: Real = -self.excess if add else order
 
-    @cached_property
-    def _pair(self) -> mixture.GaussianMixture:
-        way = mixture.add if self.add else mixture.remove
-        return way(1 / reals.square_root(self.square), self.q)
+    @property
+    def _square(self) -> arb:
+        """``mu^2 = 1 / sigma^2``."""
+        mu = 1 / balls.ball(self.pair.sigma)
+        return mu * mu
 
     def divergence(self, digits: int, method: Method) -> Enclosure:
         """Enclose to ``digits`` digits by ``method``, or by the fastest for ``auto``."""
         self._check(method)
-        best, size = self._sandwich(digits)  # size proposes: every answer is proved
+        best, size = self._bounds(digits)  # size proposes: every answer is proved
         reason = "the closed-form bounds differ by more"
-        if best.digits >= digits and method in ("auto", "sandwich"):
-            return best
+        if method == "sandwich" or (method == "auto" and best.digits >= digits):
+            return best if best.digits >= digits else best.short(reason)
         bits = balls.bits_for(digits) - balls.GUARD_BITS + 7
         tried = False
-        for _ in range(ATTEMPTS if method != "sandwich" else 0):
+        for _ in range(ATTEMPTS):
             accuracy = max(8.0, bits * math.log(2) - size)
             working = bits + max(0, math.ceil(-size / math.log(2))) + balls.GUARD_BITS
             chosen = self._fastest(accuracy, working, method)
-            if chosen == "binomial":  # it cancels nothing
-                working = bits + balls.GUARD_BITS
-            if chosen is None and not tried:
+            if chosen is None and tried:
+                break
+            if chosen is None:
                 bits //= 4  # too much was asked for: what is certified will be less
                 continue
-            if chosen is None:
-                break
             tried = True
-            with balls.precision(working):
+            # the binomial sum cancels nothing
+            with balls.precision(bits + balls.GUARD_BITS if chosen == "binomial" else working):
                 log_moment = self._log_moment(chosen, accuracy)
                 ratio = log_moment / balls.ball(self.excess)
                 if ratio.is_finite():
@@ -144,12 +130,12 @@ class SampledGaussian:
             reason = "the precision and the number of terms allowed did not suffice"
         return best.short(reason)
 
-    def _sandwich(self, digits: int) -> tuple[Enclosure, float]:
+    def _bounds(self, digits: int) -> tuple[Enclosure, float]:
         """The closed-form bounds, and about ``log |log M|``."""
         label = LABELS["sandwich"]
         with balls.precision(balls.bits_for(digits) + 2 * balls.GUARD_BITS):
             alpha, excess = balls.ball(self.order), balls.ball(self.excess)
-            square, q = balls.ball(self.square), balls.ball(self.q)
+            square, q = self._square, balls.ball(self.q)
             plain = balls.to_enclosure(alpha * square / 2).upper
             known = Enclosure(Fraction(0), plain, label)
             low, high = (sandwich.add if self.add else sandwich.remove)(alpha, excess, square, q)
@@ -166,6 +152,11 @@ class SampledGaussian:
     # --- choice of method -------------------------------------------------------------------------
 
     @property
+    def _positive(self) -> bool:
+        """Whether the power is."""
+        return not (self.add and self.above_one)
+
+    @property
     def _integer(self) -> int | None:
         """The order when ``binomial`` applies to it."""
         n = self.order.fraction
@@ -180,7 +171,7 @@ class SampledGaussian:
                 f"{MAX_TERMS}"
             )
         if method == "series" and (
-            not self.positive or balls.compare(self.power, reals.rational(MAX_TERMS)) > 0
+            not self._positive or balls.compare(self.power, reals.rational(MAX_TERMS)) > 0
         ):
             raise InvalidInput(
                 f"method: 'series' needs the direction remove and an order up to {MAX_TERMS}"
@@ -194,12 +185,12 @@ class SampledGaussian:
         work: dict[Method, float] = {}
         if self._integer is not None:
             work["binomial"] = self._integer
-        if self.positive:
+        if self._positive:
             terms = series.terms(balls.approximate(self.power), accuracy)
             if terms <= MAX_TERMS:
                 work["series"] = 2 * terms
         with suppress(ArithmeticError):  # too many nodes, or beyond floats
-            work["trapezoid"] = self._pair.extreme_cost(self.excess, accuracy)
+            work["trapezoid"] = self.pair.extreme_cost(self.excess, accuracy)
         slower = max(1.0, bits / 100) ** 1.25
         costs = {name: work[name] * COSTS[name] * slower for name in work}
         affordable = [name for name in costs if costs[name] <= MAX_COST and bits <= MAX_BITS]
@@ -211,17 +202,17 @@ class SampledGaussian:
 
     def _log_moment(self, method: Method, accuracy: float) -> arb:
         """``log M(excess)`` at the current precision; not finite where the work is too much."""
-        square, q = balls.ball(self.square), balls.ball(self.q)
+        square, q = self._square, balls.ball(self.q)
         if method == "binomial":
             n = self._integer
             assert n is not None
             half = square / 2
-            return mixture_moment((k * (k - 1) * half for k in range(2, n + 1)), n, q).log1p()
+            return mixture_moment([k * (k - 1) * half for k in range(2, n + 1)], n, q).log1p()
         if method == "series":
             a = balls.ball(self.power)
             whole = math.floor(balls.to_enclosure(a).upper)
             return series.moment(a, whole, square.sqrt(), q, accuracy).log()
         try:
-            return self._pair.extreme_moment(self.excess, accuracy).log()
+            return self.pair.extreme_moment(self.excess, accuracy).log()
         except TooExpensive:
             return arb.nan()

@@ -1,0 +1,178 @@
+r"""Divergences of a Poisson sample of anything but Gaussians alone.
+
+Two ways: at integer orders, removing, the binomial sum over the moments of any composition; else
+the mean of :class:`~dpexact.accounting.renyi.excess.Excess` over the outcomes of the finite laws,
+times Laplace or discrete Gaussian noise that runs once. What has neither lies between the integer
+orders next to it.
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from itertools import product
+from typing import Final
+
+from flint import arb
+
+from dpexact import balls, reals
+from dpexact.accounting.composition import Composition
+from dpexact.accounting.few_atoms import MAX_TYPES, enumerate_types
+from dpexact.accounting.pairs.discrete_gaussian import DiscreteGaussian
+from dpexact.accounting.pairs.laplace import Laplace
+from dpexact.accounting.pairs.pair import Masses
+from dpexact.accounting.renyi import averages
+from dpexact.accounting.renyi.binomial import mixture_moment
+from dpexact.accounting.renyi.excess import Excess
+from dpexact.accounting.renyi.unsampled import largest_loss, straight
+from dpexact.accounting.renyi.values import INFINITE, lost_bits, value
+from dpexact.balls import approximate
+from dpexact.enclosure import Enclosure
+from dpexact.errors import UnsupportedMechanism
+from dpexact.reals import Real
+
+#: Highest order of the binomial sum, and of a quadrature.
+MAX_ORDER: Final = 3_000
+#: Largest sensitivity over scale of Laplace noise that is integrated.
+MAX_RATE: Final = 10_000.0
+#: Most outcomes beside noise that is integrated or summed.
+MAX_BESIDE: Final = 64
+
+_ZERO: Final = Fraction(0)
+_TWO: Final = reals.rational(2)
+
+
+def divergence(composed: Composition, q: Real, order: Real, add: bool, digits: int) -> Enclosure:
+    """The divergence at a finite order on a sample of rate ``0 < q < 1``, in one direction.
+
+    Beside zCDP it is an upper bound: the binomial sum at the order rounded up. Removing at an
+    integer order a Gaussian attains it; otherwise ``D_alpha`` does not decrease with ``alpha``, and
+    adding it is at most the sum too (Steinke 2022, Theorem 34).
+    """
+    law = SampledLaw(composed, q)
+    if composed.masses and (not add or composed.rho.fraction != 0):
+        return INFINITE
+    if composed.rho.fraction != 0:
+        up = max(2, _around(order)[1])
+        if up > MAX_ORDER:
+            raise UnsupportedMechanism(f"no bound for sampled zCDP at orders above {MAX_ORDER}")
+        return law.binomial(up, digits)
+    low, up = _around(order)
+    if low == up and 2 <= up <= MAX_ORDER and not add:
+        return law.binomial(up, digits)
+    return law.mean(order, add, digits)
+
+
+class SampledLaw:
+    """The laws of a composition, on a sample of rate ``q``."""
+
+    def __init__(self, composed: Composition, q: Real) -> None:
+        self.composed = composed
+        self.q = q
+        pairs = composed.pairs_of_others()
+        self.finite = [(pair.outcomes(), k) for pair, k in pairs if pair.outcomes()]
+        self.noises = [(pair, k) for pair, k in pairs if not pair.outcomes()]
+
+    def _outcomes(self) -> list[tuple[list[Masses], int]]:
+        """The masses of the finite laws, at the current precision."""
+        return [([(balls.ball(a.p), balls.ball(a.q)) for a in law], k) for law, k in self.finite]
+
+    # --- binomial sum -----------------------------------------------------------------------------
+
+    def binomial(self, order: int, digits: int) -> Enclosure:
+        """``D_order``, removing; no mass of infinite loss."""
+
+        def compute() -> arb:
+            moment = mixture_moment(self._log_moments(order), order, balls.ball(self.q))
+            return moment.log1p() / (order - 1)
+
+        lost = lost_bits(self.q)
+        return balls.certify(compute, digits, lowest=_ZERO, method="binomial sum", lost_bits=lost)
+
+    def _log_moments(self, order: int) -> list[arb]:
+        """``log E_Q[x^k]`` for ``k = 2 .. order``."""
+        rho, others = straight(self.composed, _TWO)
+        square = balls.ball(rho)
+        found = [square * (k * (k - 1)) for k in range(2, order + 1)]
+        for pair, count in others:
+            for i, moment in enumerate(pair.integer_moments(order - 1)):
+                found[i] += count * moment.log()
+        return found
+
+    # --- means ------------------------------------------------------------------------------------
+
+    def mean(self, order: Real, add: bool, digits: int) -> Enclosure:
+        """``D_order`` from the mean of the excess over all outcomes."""
+        noises = [pair.rate for pair, _ in self.noises if isinstance(pair, Laplace)]
+        lost = lost_bits(self.q, order, *noises)
+        chosen = self._average(order, lost)
+        if chosen is None:
+            return self.between(order, add, digits)
+        average, name = chosen
+        top = largest_loss(self.composed, 3, self.q, add).upper
+
+        def compute() -> arb:
+            f = Excess.of(self.q, order, add)
+            laws = [list(enumerate_types(law, k, arb(1))) for law, k in self._outcomes()]
+            total = arb(0)
+            for types in product(*laws):
+                ratio, weight = arb(1), arb(1)
+                for _, p, v in types:
+                    ratio, weight = ratio * p / v, weight * v
+                total += weight * average(f, ratio)
+            if self.composed.masses:  # the outcomes that x = 0 stands for
+                missing = self.composed.infinite(add=False).ball()
+                total = (1 - missing) * total + missing * (f.at(arb(0)) + f.q)
+            excess = balls.ball(order - 1)
+            return total if excess == 0 else (excess * total).log1p() / excess
+
+        try:
+            measured = balls.certify(
+                compute,
+                digits,
+                lowest=_ZERO,
+                highest=top if isinstance(top, Fraction) else None,
+                method=name,
+                lost_bits=lost,
+            )
+        except UnsupportedMechanism:  # too many outcomes
+            return self.between(order, add, digits)
+        if measured.digits >= digits:
+            return measured
+        return self.between(order, add, digits).meet(measured)
+
+    def _average(self, order: Real, lost_bits: int) -> tuple[averages.Average, str] | None:
+        """What runs beside the finite laws, and the name of the method; None beyond its means."""
+        types = math.prod(math.comb(count + len(law) - 1, count) for law, count in self.finite)
+        match self.noises if not self.composed.noises else None:
+            case [] if types <= MAX_TYPES:
+                return averages.certain, "sum over outcomes"
+            case [(Laplace(rate), 1)] if types <= MAX_BESIDE:
+                # proposes: only which of two certified ways is taken
+                if approximate(rate) <= MAX_RATE and approximate(order) <= MAX_ORDER:
+                    return averages.laplace(rate, lost_bits), "certified quadrature"
+            case [(DiscreteGaussian() as pair, 1)] if types <= MAX_BESIDE:
+                return averages.discrete_gaussian(pair), "sum over outcomes"
+        return None
+
+    def between(self, order: Real, add: bool, digits: int) -> Enclosure:
+        """What is known without a mean: removing, between the integers around ``order``.
+
+        ``D_alpha`` does not decrease with ``alpha``, and adding is never above removing.
+        """
+        top = largest_loss(self.composed, digits, self.q, add).upper
+        found = Enclosure(_ZERO, top, "largest loss")
+        down, up = _around(order)
+        if not self.composed.masses and up <= MAX_ORDER:
+            above = self.binomial(max(up, 2), digits)
+            found = found.meet(Enclosure(_ZERO, above.upper, "binomial sums"))
+        if not self.composed.masses and down >= 2 and not add:
+            below = self.binomial(min(down, MAX_ORDER), digits)
+            found = found.meet(Enclosure(below.lower, math.inf, "binomial sums"))
+        return found.short("no sum or integral for this order is short enough")
+
+
+def _around(order: Real) -> tuple[int, int]:
+    """Integers at most and at least ``order``, next to it; large ones are not told apart."""
+    near = value(order, 70)
+    return math.floor(near.lower), math.ceil(min(near.upper, MAX_ORDER + 1))

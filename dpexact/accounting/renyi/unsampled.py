@@ -1,0 +1,100 @@
+r"""What every record takes part in: divergences from the moments of the pairs.
+
+With the moments ``M(s) = E_P[e^{sZ}]`` of the composition, products of those of the pairs,
+``D_order = log M(order - 1) / (order - 1)``, ``D_1`` is the mean of the loss and ``D_inf`` the
+largest loss. The pairs here are symmetric: both directions agree.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Final
+
+from flint import arb
+
+from dpexact import balls, reals
+from dpexact.accounting.composition import Composition
+from dpexact.accounting.pairs.pair import Pair
+from dpexact.accounting.renyi.values import INFINITE, Order, plus, value
+from dpexact.enclosure import Enclosure
+from dpexact.reals import Real
+
+#: Accuracy of moments in closed form, which they exceed.
+_EXACT: Final = 0.0
+_ONE: Final = reals.rational(1)
+_ZERO: Final = Fraction(0)
+
+
+def divergence(composed: Composition, order: Order, digits: int) -> Enclosure:
+    """The divergence of what is not sampled; with zCDP, the largest that it allows."""
+    if composed.masses:
+        return INFINITE
+    if order is None:
+        return largest_loss(composed, digits)
+    rho, others = straight(composed, order)
+    total = value(order * rho, digits).labelled("closed form: Gaussian")
+    if not others:
+        return total
+    excess = order - 1
+    rest = balls.certify(
+        lambda: _quotient(others, excess),
+        digits,
+        lowest=_ZERO,
+        method="closed form: moments of the pair",
+    )
+    return plus(total, rest)
+
+
+def straight(composed: Composition, order: Real) -> tuple[Real, list[tuple[Pair, int]]]:
+    """The ``rho`` of all whose divergence is ``order rho``, and the other pairs of finite loss."""
+    rho, others = composed.rho + composed.mu_squared / 2, []
+    for pair, count in composed.pairs_of_others():
+        own = pair.rho(order)
+        if own is None:
+            others.append((pair, count))
+        else:
+            rho += count * own
+    return rho, others
+
+
+def _quotient(pairs: list[tuple[Pair, int]], s: Real) -> arb:
+    """``log M(s) / s`` of a composition; at 0 the mean of the loss."""
+    total = arb(0)
+    for pair, count in pairs:
+        total += count * (pair.moment(s, _EXACT).log() if s.fraction != 0 else pair.mean())
+    return total if s.fraction == 0 else total / balls.ball(s)
+
+
+def largest_loss(
+    composed: Composition, digits: int, q: Real = _ONE, add: bool = False
+) -> Enclosure:
+    """``D_inf`` at the sampling rate ``0 < q <= 1``, by the largest loss ``l``.
+
+    Removing it is ``log(1 - q + q e^l)``, adding ``-log(1 - q + q e^-l)``, finite also where ``l``
+    is not.
+    """
+    label, largest = "closed form: largest loss", composed.largest
+    endless = bool(composed.masses) or any(p.largest_loss() is None for p, _ in composed.apart)
+    if endless or largest is None:
+        if q.fraction == 1 or not add:
+            return INFINITE
+        return balls.certify(lambda: -(-balls.ball(q)).log1p(), digits, lowest=_ZERO, method=label)
+    if q.fraction == 1 and not composed.apart:
+        return value(largest, digits).labelled(label)
+
+    def compute() -> arb:
+        loss = balls.ball(largest)
+        for pair, count in composed.apart:
+            loss += count * _largest(pair)
+        if q.fraction == 1:
+            return loss
+        gain = (balls.ball(q) * (-loss if add else loss).expm1()).log1p()
+        return -gain if add else gain
+
+    return balls.certify(compute, digits, lowest=_ZERO, method=label)
+
+
+def _largest(pair: Pair) -> arb:
+    found = pair.largest_loss()
+    assert found is not None
+    return found
