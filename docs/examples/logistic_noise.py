@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar
 
 from flint import acb, arb
@@ -18,9 +18,9 @@ from flint import acb, arb
 from dpexact.accounting.calibrate import PARAMETERS, Parameter
 from dpexact.accounting.composition import PAIRS
 from dpexact.accounting.pairs.pair import Jet, Masses, Pair, Tails
-from dpexact.arguments import real_in
 from dpexact.balls import approximate, ball
 from dpexact.mechanisms import Mechanism
+from dpexact.mechanisms.base import POSITIVE
 from dpexact.mechanisms.grammar import NAMES
 from dpexact.reals import Real, rational
 
@@ -32,12 +32,8 @@ class Logistic(Mechanism):
     """Noise of density ``exp(-x/scale) / (scale (1 + exp(-x/scale))^2)``."""
 
     name: ClassVar[str] = "logistic"
-    scale: Real
-    sensitivity: Real = ONE
-
-    def __post_init__(self) -> None:
-        scale = real_in(self.scale, "scale", "> 0")
-        self._set(scale=scale, sensitivity=real_in(self.sensitivity, "sensitivity", "> 0"))
+    scale: Real = field(metadata=POSITIVE)
+    sensitivity: Real = field(default=ONE, metadata=POSITIVE)
 
 
 @dataclass(frozen=True)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar
 
 from dpexact.accounting.calibrate import PARAMETERS, Parameter
-from dpexact.arguments import real_in
 from dpexact.balls import compare
 from dpexact.mechanisms import ApproxDP, Mechanism
+from dpexact.mechanisms.base import POSITIVE
 from dpexact.mechanisms.grammar import NAMES
 from dpexact.reals import Real, rational
 
@@ -20,13 +20,8 @@ class Uniform(Mechanism):
     """Noise uniform on ``[-width, width]``: outputs that only one dataset can give reveal it."""
 
     name: ClassVar[str] = "uniform"
-    width: Real
-    sensitivity: Real = ONE
-
-    def __post_init__(self) -> None:
-        width = real_in(self.width, "width", "> 0")
-        sensitivity = real_in(self.sensitivity, "sensitivity", "> 0")
-        self._set(width=width, sensitivity=sensitivity)
+    width: Real = field(metadata=POSITIVE)
+    sensitivity: Real = field(default=ONE, metadata=POSITIVE)
 
     def steps(self) -> dict[Mechanism, int]:
         """A shift by the sensitivity leaves all but ``sensitivity / (2 width)`` in common."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import re
-from dataclasses import MISSING, dataclass, fields
+from dataclasses import MISSING, dataclass, field, fields
 from fractions import Fraction
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar, Final
@@ -33,6 +33,33 @@ MAX_NESTING: Final = 30
 _ONE: Final = rational(1)
 
 
+def numbers(*conditions: str) -> dict[str, Any]:
+    """The domain of a parameter: exact numbers that meet all ``conditions``, such as ``"> 0"``.
+
+    It is given as the metadata of a field, and checked when a mechanism is made.
+    """
+    return {"domain": lambda value, name: real_in(value, name, *conditions)}
+
+
+def integers(lowest: int) -> dict[str, Any]:
+    """The domain of a parameter: integers from ``lowest`` on."""
+    return {"domain": lambda value, name: integer_in(value, name, lowest)}
+
+
+def _mechanism_in(value: object, name: str) -> Mechanism:
+    if not isinstance(value, Mechanism):
+        raise InvalidInput(f"{name}: {shorten(repr(value))} is not a mechanism")
+    if _depth(value) >= MAX_NESTING:
+        raise InvalidInput(f"{name}: mechanisms nested more than {MAX_NESTING} deep")
+    return value
+
+
+POSITIVE: Final = numbers("> 0")
+NOT_NEGATIVE: Final = numbers(">= 0")
+PROBABILITY: Final = numbers(">= 0", "<= 1")
+_INNER: Final[dict[str, Any]] = {"domain": _mechanism_in}
+
+
 @dataclass(frozen=True, slots=True, repr=False)
 class Mechanism:
     """Base of all mechanisms: equality by structure, ``str`` in the text grammar.
@@ -46,6 +73,13 @@ class Mechanism:
     """
 
     name: ClassVar[str] = ""
+
+    def __post_init__(self) -> None:
+        """Take the parameters into their domains, or say which is outside."""
+        for parameter in fields(self):
+            if into := parameter.metadata.get("domain"):
+                value = into(getattr(self, parameter.name), parameter.name)
+                object.__setattr__(self, parameter.name, value)
 
     def epsilon(self, delta: RealLike, *arguments: Any, **options: Any) -> Enclosure:
         """Enclose the smallest epsilon at ``delta``; see :func:`dpexact.epsilon`."""
@@ -127,14 +161,6 @@ def _function(name: str) -> Any:
     return getattr(import_module("dpexact"), name)
 
 
-def _mechanism_in(value: object, name: str) -> Mechanism:
-    if not isinstance(value, Mechanism):
-        raise InvalidInput(f"{name}: {shorten(repr(value))} is not a mechanism")
-    if _depth(value) >= MAX_NESTING:
-        raise InvalidInput(f"{name}: mechanisms nested more than {MAX_NESTING} deep")
-    return value
-
-
 def _depth(mechanism: Mechanism) -> int:
     match mechanism:
         case Poisson() | FixedSize() | Repetition():
@@ -152,14 +178,8 @@ class ApproxDP(Mechanism):
     """Any ``(eps, delta)``-DP mechanism, by its pair; ``eps >= 0`` and ``0 <= delta <= 1``."""
 
     name: ClassVar[str] = "approx_dp"
-    eps: Real
-    delta: Real
-
-    def __post_init__(self) -> None:
-        self._set(
-            eps=real_in(self.eps, "eps", ">= 0"),
-            delta=real_in(self.delta, "delta", ">= 0", "<= 1"),
-        )
+    eps: Real = field(metadata=NOT_NEGATIVE)
+    delta: Real = field(metadata=PROBABILITY)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -167,10 +187,7 @@ class PureDP(Mechanism):
     """Any ``eps``-DP mechanism, by its dominating pair (randomised response). ``eps >= 0``."""
 
     name: ClassVar[str] = "pure_dp"
-    eps: Real
-
-    def __post_init__(self) -> None:
-        self._set(eps=real_in(self.eps, "eps", ">= 0"))
+    eps: Real = field(metadata=NOT_NEGATIVE)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -178,10 +195,7 @@ class GDP(Mechanism):
     """Any ``mu``-Gaussian-DP mechanism: ``N(mu, 1)`` against ``N(0, 1)``. ``mu >= 0``."""
 
     name: ClassVar[str] = "gdp"
-    mu: Real
-
-    def __post_init__(self) -> None:
-        self._set(mu=real_in(self.mu, "mu", ">= 0"))
+    mu: Real = field(metadata=NOT_NEGATIVE)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -189,10 +203,7 @@ class ZCDP(Mechanism):
     """Any ``rho``-zCDP mechanism; answers about it are upper bounds. ``rho >= 0``."""
 
     name: ClassVar[str] = "zcdp"
-    rho: Real
-
-    def __post_init__(self) -> None:
-        self._set(rho=real_in(self.rho, "rho", ">= 0"))
+    rho: Real = field(metadata=NOT_NEGATIVE)
 
 
 # --- noise --------------------------------------------------------------------------------------
@@ -203,14 +214,8 @@ class Gaussian(Mechanism):
     """Gaussian noise of standard deviation ``sigma > 0`` on a query of the given sensitivity."""
 
     name: ClassVar[str] = "gaussian"
-    sigma: Real
-    sensitivity: Real = _ONE
-
-    def __post_init__(self) -> None:
-        self._set(
-            sigma=real_in(self.sigma, "sigma", "> 0"),
-            sensitivity=real_in(self.sensitivity, "sensitivity", "> 0"),
-        )
+    sigma: Real = field(metadata=POSITIVE)
+    sensitivity: Real = field(default=_ONE, metadata=POSITIVE)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -218,14 +223,8 @@ class Laplace(Mechanism):
     """Laplace noise of scale ``scale > 0`` on a query of the given sensitivity."""
 
     name: ClassVar[str] = "laplace"
-    scale: Real
-    sensitivity: Real = _ONE
-
-    def __post_init__(self) -> None:
-        self._set(
-            scale=real_in(self.scale, "scale", "> 0"),
-            sensitivity=real_in(self.sensitivity, "sensitivity", "> 0"),
-        )
+    scale: Real = field(metadata=POSITIVE)
+    sensitivity: Real = field(default=_ONE, metadata=POSITIVE)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -233,14 +232,8 @@ class DiscreteLaplace(Mechanism):
     """Integer noise of mass proportional to ``exp(-|x|/scale)``; integer sensitivity."""
 
     name: ClassVar[str] = "discrete_laplace"
-    scale: Real
-    sensitivity: int = 1
-
-    def __post_init__(self) -> None:
-        self._set(
-            scale=real_in(self.scale, "scale", "> 0"),
-            sensitivity=integer_in(self.sensitivity, "sensitivity", 1),
-        )
+    scale: Real = field(metadata=POSITIVE)
+    sensitivity: int = field(default=1, metadata=integers(1))
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -248,14 +241,8 @@ class DiscreteGaussian(Mechanism):
     """Integer noise of mass proportional to ``exp(-x^2/(2 sigma^2))``; integer sensitivity."""
 
     name: ClassVar[str] = "discrete_gaussian"
-    sigma: Real
-    sensitivity: int = 1
-
-    def __post_init__(self) -> None:
-        self._set(
-            sigma=real_in(self.sigma, "sigma", "> 0"),
-            sensitivity=integer_in(self.sensitivity, "sensitivity", 1),
-        )
+    sigma: Real = field(metadata=POSITIVE)
+    sensitivity: int = field(default=1, metadata=integers(1))
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -263,16 +250,9 @@ class Staircase(Mechanism):
     """The staircase mechanism of Geng and Viswanath; ``eps > 0``, ``0 <= gamma <= 1``."""
 
     name: ClassVar[str] = "staircase"
-    eps: Real
-    gamma: Real
-    sensitivity: Real = _ONE
-
-    def __post_init__(self) -> None:
-        self._set(
-            eps=real_in(self.eps, "eps", "> 0"),
-            gamma=real_in(self.gamma, "gamma", ">= 0", "<= 1"),
-            sensitivity=real_in(self.sensitivity, "sensitivity", "> 0"),
-        )
+    eps: Real = field(metadata=POSITIVE)
+    gamma: Real = field(metadata=PROBABILITY)
+    sensitivity: Real = field(default=_ONE, metadata=POSITIVE)
 
 
 # --- sampling -----------------------------------------------------------------------------------
@@ -286,14 +266,8 @@ class Poisson(Mechanism):
     """
 
     name: ClassVar[str] = "poisson"
-    mechanism: Mechanism
-    q: Real
-
-    def __post_init__(self) -> None:
-        self._set(
-            mechanism=_mechanism_in(self.mechanism, "mechanism"),
-            q=real_in(self.q, "q", ">= 0", "<= 1"),
-        )
+    mechanism: Mechanism = field(metadata=_INNER)
+    q: Real = field(metadata=PROBABILITY)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -301,14 +275,12 @@ class FixedSize(Mechanism):
     """``mechanism`` on a uniform sample of ``m`` out of ``n`` records; replacement neighbours."""
 
     name: ClassVar[str] = "fixed_size"
-    mechanism: Mechanism
+    mechanism: Mechanism = field(metadata=_INNER)
     m: int
-    n: int
+    n: int = field(metadata=integers(1))
 
     def __post_init__(self) -> None:
-        self._set(
-            mechanism=_mechanism_in(self.mechanism, "mechanism"), n=integer_in(self.n, "n", 1)
-        )
+        Mechanism.__post_init__(self)
         self._set(m=integer_in(self.m, "m", 1, self.n))
 
     @property
@@ -353,14 +325,8 @@ class Composition(Mechanism):
 class Repetition(Mechanism):
     """``mechanism`` run ``times >= 2`` times on the same data."""
 
-    mechanism: Mechanism
-    times: int
-
-    def __post_init__(self) -> None:
-        self._set(
-            mechanism=_mechanism_in(self.mechanism, "mechanism"),
-            times=integer_in(self.times, "times", 2),
-        )
+    mechanism: Mechanism = field(metadata=_INNER)
+    times: int = field(metadata=integers(2))
 
     def steps(self) -> dict[Mechanism, int]:
         return {step: count * self.times for step, count in self.mechanism.steps().items()}

@@ -288,7 +288,7 @@ PAIRS = [
     Laplace(real("1/3")),
     Laplace(real(4)),
     Response(real("1/2"), real(0)),
-    Finite.of(map(real, ("1/2", "1/3", "1/6")), map(real, ("1/6", "1/3", "1/2"))),
+    Finite(tuple(map(Atom, map(real, ("1/2", "1/3", "1/6")), map(real, ("1/6", "1/3", "1/2"))))),
 ]
 
 
