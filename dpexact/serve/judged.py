@@ -62,8 +62,8 @@ class Bench:
             notes += [("skipped", skip.reason) for skip in skipped]
             with interview:
                 self._enter(interview)
-                interview.open()
                 for question in questions:
+                    interview.open()
                     self._check_open()
                     try:
                         claims = interview.claims(question)
