@@ -14,7 +14,7 @@ from dpexact.accounting.composition import Composition
 from dpexact.accounting.pairs import pair as pairs
 from dpexact.accounting.pairs.finite import Finite
 from dpexact.accounting.pairs.laplace import Laplace
-from dpexact.accounting.pairs.pair import Pair
+from dpexact.accounting.pairs.pair import Atom, Pair
 from dpexact.accounting.pairs.response import Response
 from dpexact.accounting.renyi import averages, renyi, samples
 from dpexact.accounting.renyi.excess import Excess
@@ -288,7 +288,9 @@ PAIRS = [
     Laplace(real("1/3")),
     Laplace(real(4)),
     Response(real("1/2"), real(0)),
-    Finite(tuple(map(Atom, map(real, ("1/2", "1/3", "1/6")), map(real, ("1/6", "1/3", "1/2"))))),
+    Finite(
+        tuple(Atom(real(p), real(q)) for p, q in (("1/2", "1/6"), ("1/3", "1/3"), ("1/6", "1/2")))
+    ),
 ]
 
 
