@@ -24,7 +24,7 @@ class BothSides:
     is at most the error of a look: with the confidence of the bound the implementation does not run
     this mechanism, or the attack's theorem does not apply to how it was run. Both bound the chance
     of one event, as many right guesses as these, so that asking both costs no look. ``p_value`` is
-    what :func:`mechanism_p_value` bounds; None where the attack is not one run.
+    what ``mechanism_p_value`` bounds; None where the attack is not one run.
     """
 
     attack: LowerBound
