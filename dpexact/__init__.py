@@ -3,8 +3,8 @@
 Rooms, each importing only from those before it::
 
     errors, ternary, visible < enclosure, files < answers, comparison, tokens < reals
-           < exactness < balls < arguments < mechanisms, tradeoff < accounting
-           < symbolic, empirical, audit < certificates, oracle < cli
+           < exactness < balls < arguments < mechanisms, tradeoffs < accounting
+           < formulas, empirical, audits < certificates, oracle < cli
 
 Every public name is imported when it is first used, so that ``import dpexact`` costs nothing and
 :mod:`dpexact.oracle` works where only the standard library is installed.
@@ -12,13 +12,10 @@ Every public name is imported when it is first used, so that ``import dpexact`` 
 
 from __future__ import annotations
 
-import sys
 from importlib import import_module
-from types import ModuleType
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
-    # from the modules themselves: mypy mistakes rooms for functions of the same name in a cycle
     from dpexact.accounting.approximate import approximation_error
     from dpexact.accounting.bounds_of import bounds
     from dpexact.accounting.calibrate import calibrate
@@ -26,7 +23,7 @@ if TYPE_CHECKING:
     from dpexact.accounting.renyi.query import renyi
     from dpexact.accounting.tradeoff_of import tradeoff
     from dpexact.answers import PrecisionNotReached
-    from dpexact.audit.runner import audit
+    from dpexact.audits.runner import audit
     from dpexact.enclosure import Enclosure
     from dpexact.errors import (
         Contradiction,
@@ -35,6 +32,7 @@ if TYPE_CHECKING:
         UndecidedComparison,
         UnsupportedMechanism,
     )
+    from dpexact.formulas import symbolic
     from dpexact.mechanisms import (
         Mechanism,
         approx_dp,
@@ -50,7 +48,6 @@ if TYPE_CHECKING:
         staircase,
         zcdp,
     )
-    from dpexact.symbolic import symbolic
     from dpexact.training.accountant import CertifiedAccountant as CertifiedAccountant
     from dpexact.training.history import from_dp_event, from_opacus_history
 
@@ -105,7 +102,7 @@ _HOMES: Final = {
         "dpexact.accounting.renyi.query": "renyi",
         "dpexact.accounting.tradeoff_of": "tradeoff",
         "dpexact.answers": "PrecisionNotReached",
-        "dpexact.audit.runner": "audit",
+        "dpexact.audits.runner": "audit",
         "dpexact.enclosure": "Enclosure",
         "dpexact.errors": (
             "Contradiction DpexactError InvalidInput UndecidedComparison UnsupportedMechanism"
@@ -114,7 +111,7 @@ _HOMES: Final = {
             "Mechanism approx_dp discrete_gaussian discrete_laplace fixed_size gaussian gdp "
             "laplace parse poisson pure_dp staircase zcdp"
         ),
-        "dpexact.symbolic": "symbolic",
+        "dpexact.formulas": "symbolic",
         "dpexact.training.accountant": "CertifiedAccountant",
         "dpexact.training.history": "from_dp_event from_opacus_history",
     }.items()
@@ -124,23 +121,6 @@ _HOMES: Final = {
 _ROOMS: Final = frozenset(
     ("accounting", "empirical", "enclosure", "errors", "exactness", "mechanisms", "oracle", "reals")
 )
-
-
-class _Package(ModuleType):
-    """The package, whose functions win over its rooms of the same name.
-
-    ``audit``, ``symbolic`` and ``tradeoff`` are both functions and rooms. The import system sets
-    the room as an attribute of the package whenever it first imports a module in it, which would
-    hide the function; such an assignment is dropped. The rooms stay in ``sys.modules``, so
-    ``import dpexact.audit.claims`` and ``from dpexact.audit import Claim`` find them.
-    """
-
-    def __setattr__(self, name: str, value: object) -> None:
-        if not (name in _HOMES and isinstance(value, ModuleType)):
-            super().__setattr__(name, value)
-
-
-sys.modules[__name__].__class__ = _Package
 
 
 def __getattr__(name: str) -> Any:

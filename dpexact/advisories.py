@@ -15,8 +15,8 @@ from fractions import Fraction
 from importlib.resources import files
 from typing import Any, Final
 
-from dpexact.audit import Finding, Report
-from dpexact.audit.claims import number_text
+from dpexact.audits import Finding, Report
+from dpexact.audits.claims import number_text
 from dpexact.certificates import NoCertificate, certificate_of_audit, to_text
 from dpexact.enclosure import Bound, format_decimal
 
@@ -39,7 +39,7 @@ def recorded_causes() -> list[Cause]:
     """The causes of what the bench of the package holds."""
     from yaml import safe_load
 
-    text = files("dpexact.audit.bench").joinpath("causes.yaml").read_text("utf-8")
+    text = files("dpexact.audits.bench").joinpath("causes.yaml").read_text("utf-8")
     return [Cause(**entry) for entry in safe_load(text)["causes"]]
 
 

@@ -32,7 +32,7 @@ def to_html(outcomes: Sequence[Outcome]) -> str:
     wrong = sum(bool(outcome.problem) for outcome in outcomes)
     return _PAGE.substitute(
         title=f"dpexact prove: {len(outcomes)} checks, {wrong} unexpected",
-        style=files("dpexact.audit.reports")
+        style=files("dpexact.audits.reports")
         .joinpath("page", "page.css")
         .read_text(encoding="utf-8"),
         rows="\n".join(map(_row, ordered)),

@@ -61,7 +61,7 @@ def summary(outcomes: Iterable[Outcome]) -> dict[str, int]:
 
 def document(outcomes: Sequence[Outcome]) -> dict[str, Any]:
     """The outcomes for ``--json``."""
-    from dpexact.audit.runner import versions
+    from dpexact.audits.runner import versions
 
     return {
         "checks": [outcome.to_json() for outcome in outcomes],

@@ -15,7 +15,7 @@ import pytest
 from click.testing import CliRunner
 
 from dpexact.advisories import advisories, recorded_causes
-from dpexact.audit import Claim, Report, audit, bench
+from dpexact.audits import Claim, Report, audit, bench
 from dpexact.cli import main
 
 UPPER = Claim(

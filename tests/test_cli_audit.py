@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from dpexact.audit import bench, hunt
-from dpexact.audit.hunt.search import Hunted
-from dpexact.audit.runs import AccountantRun
+from dpexact.audits import bench, hunt
+from dpexact.audits.hunt.search import Hunted
+from dpexact.audits.runs import AccountantRun
 from dpexact.cli import main
 
 RIGHT = "mechanism,claims,epsilon,delta,kind\npure_dp(1),epsilon,1,0,upper\n"

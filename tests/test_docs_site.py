@@ -184,9 +184,9 @@ def test_every_public_name_is_on_the_page_of_the_interface(site):
     page = Anchors(site / "reference" / "api.html")
     names = {f"dpexact.{name}" for name in dpexact.__all__ if not name.startswith("__")}
     from dpexact import certificates, oracle
-    from dpexact.tradeoff import __all__ as tradeoff_names
+    from dpexact.tradeoffs import __all__ as tradeoff_names
 
-    names |= {f"dpexact.tradeoff.{name}" for name in tradeoff_names}
+    names |= {f"dpexact.tradeoffs.{name}" for name in tradeoff_names}
     names |= {f"dpexact.certificates.{name}" for name in certificates.__all__}
     names |= {f"dpexact.oracle.{name}" for name in oracle.__all__}
     assert names - page.ids == set()

@@ -47,7 +47,7 @@ def test_a_closed_form_loads_no_engine() -> None:
     assert not loaded & HEAVY
     rooms = ("approximate", "contour", "heterogeneous", "lattice", "renyi")
     assert not loaded & {f"dpexact.accounting.{room}" for room in rooms}
-    rooms = ("audit", "certificates", "figures", "oracle", "symbolic", "tradeoff")
+    rooms = ("audits", "certificates", "figures", "formulas", "oracle", "tradeoffs")
     assert not loaded & {"proofs_checks", *(f"dpexact.{room}" for room in rooms)}
     verbs = ("auditing", "figures", "formulas", "oracle", "proving", "selftesting")
     assert not loaded & {f"dpexact.cli.{verb}" for verb in verbs}
@@ -80,31 +80,6 @@ def test_unknown_name_is_refused() -> None:
         _ = dpexact.epsilom  # type: ignore[attr-defined]
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    "first",
-    [
-        "import dpexact",
-        "import dpexact.audit.claims, dpexact.tradeoff.base, dpexact.symbolic.forms",
-        "from dpexact.audit import Claim; from dpexact.tradeoff import Vertex",
-        "import dpexact; dpexact.audit; import dpexact.audit.reports, dpexact.tradeoff.convex",
-        "import importlib; importlib.import_module('dpexact.symbolic')",
-    ],
-)
-def test_functions_win_over_rooms_of_the_same_name(first: str) -> None:
-    names = ("audit", "symbolic", "tradeoff")
-    code = (
-        f"{first}\nimport dpexact, sys\nfrom dpexact import audit, symbolic, tradeoff\n"
-        f"for name in {names}:\n"
-        "    assert callable(getattr(dpexact, name)), name\n"
-        "    assert getattr(dpexact, name) is globals()[name], name\n"
-        "from dpexact.audit import Claim\nfrom dpexact.tradeoff import identity\n"
-        "from dpexact.symbolic import SymbolicForm\n"
-        "print(dpexact.tradeoff('pure_dp(0)')('1/4'))"
-    )
-    assert run(code) == "0.75"
-
-
 def test_rooms_are_reached_as_attributes() -> None:
     assert run("import dpexact; print(dpexact.errors.InvalidInput.__name__)") == "InvalidInput"
 
@@ -116,13 +91,13 @@ def test_a_function_can_be_replaced_in_tests(monkeypatch: pytest.MonkeyPatch) ->
 
 def test_the_list_of_proofs_loads_no_engine() -> None:
     loaded = loaded_by("from proofs_checks.registry import checks\nassert len(checks()) > 300")
-    assert not loaded & {"dpexact.accounting", "dpexact.audit", "dpexact.certificates"}
+    assert not loaded & {"dpexact.accounting", "dpexact.audits", "dpexact.certificates"}
 
 
 @pytest.mark.parametrize("argument", ["--help", "--version"])
 def test_help_loads_no_room(argument: str) -> None:
     loaded = loaded_by_command(argument)
-    assert not loaded & {*HEAVY, "dpexact.accounting", "dpexact.audit", "dpexact.figures"}
+    assert not loaded & {*HEAVY, "dpexact.accounting", "dpexact.audits", "dpexact.figures"}
 
 
 def test_completion_loads_the_verbs_that_it_names() -> None:

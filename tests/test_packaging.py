@@ -117,7 +117,7 @@ def test_the_sdist_can_run_its_tests(packages: dict[str, Path], tmp_path: Path) 
     (source,) = tmp_path.iterdir()
     for name in ("tests", "docs", "README.md", "LICENSE", "CHANGELOG.md", "pyproject.toml"):
         assert (source / name).exists(), name
-    chosen = ["tests/test_tokens.py", "tests/audit/bench"]
+    chosen = ["tests/test_tokens.py", "tests/audits/bench"]
     done = _run("-m", "pytest", "-q", "-p", "no:cacheprovider", *chosen, folder=source, path=source)
     assert done.returncode == 0, done.stdout[-3000:]
 

@@ -9,7 +9,7 @@ from proposals import Place, places, sources_below
 ROOT = Path(__file__).parents[1]
 ENGINES = (
     "dpexact/accounting",
-    "dpexact/tradeoff",
+    "dpexact/tradeoffs",
     "dpexact/balls.py",
     "dpexact/certificate_checker.py",
     "dpexact/certificate_checker_mpfr",

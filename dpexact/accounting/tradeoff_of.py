@@ -18,7 +18,7 @@ from dpexact.enclosure import Enclosure
 from dpexact.errors import UnsupportedMechanism
 from dpexact.mechanisms import FixedSize, Mechanism
 from dpexact.mechanisms.grammar import mechanism_in
-from dpexact.tradeoff import (
+from dpexact.tradeoffs import (
     Atom,
     GaussianTradeoff,
     LaplaceTradeoff,
@@ -26,8 +26,8 @@ from dpexact.tradeoff import (
     TradeoffFunction,
     identity,
 )
-from dpexact.tradeoff.numbers import Number, compare, enclose, number
-from dpexact.tradeoff.piecewise import beside_infinite_loss, of_sorted
+from dpexact.tradeoffs.numbers import Number, compare, enclose, number
+from dpexact.tradeoffs.piecewise import beside_infinite_loss, of_sorted
 
 #: Points and supporting lines in a picture, and the largest ``|log slope|``.
 _OUTLINE_POINTS: Final = 200
@@ -44,7 +44,7 @@ def tradeoff(mechanism: Mechanism | str) -> TradeoffFunction:
     """The trade-off function ``T(P, Q)`` of the dominating pair of ``mechanism``.
 
     It is callable at an exact ``alpha``; where the pair is finite it is a
-    :class:`~dpexact.tradeoff.PiecewiseLinear` with exact ``vertices``, and its values are exact
+    :class:`~dpexact.tradeoffs.PiecewiseLinear` with exact ``vertices``, and its values are exact
     when ``e^eps`` is rational. All of them are symmetric.
 
     Products of finite laws, products of Gaussians, and a single ``laplace`` have closed forms;

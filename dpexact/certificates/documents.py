@@ -10,8 +10,8 @@ from typing import Any
 from dpexact import certificate_checker as checker
 from dpexact.accounting.queries import delta_answer, epsilon_answer
 from dpexact.arguments import Direction
-from dpexact.audit.runner import Report
-from dpexact.audit.verdicts import Finding
+from dpexact.audits.runner import Report
+from dpexact.audits.verdicts import Finding
 from dpexact.certificates.statements import NoCertificate, statement
 from dpexact.certificates.trees import number_tree
 from dpexact.enclosure import Enclosure

@@ -121,11 +121,11 @@ def audit(
         raise click.UsageError("nothing to audit: give a claims file, --claim or --accountant NAME")
     if (workloads or pythons) and not accountants:
         raise click.UsageError("--workload and --python need --accountant NAME to ask")
-    from dpexact.audit.accountants import Limits
-    from dpexact.audit.live import ask
-    from dpexact.audit.runner import collect
-    from dpexact.audit.runs import AccountantRun
-    from dpexact.audit.sentences import claims_of
+    from dpexact.audits.accountants import Limits
+    from dpexact.audits.live import ask
+    from dpexact.audits.runner import collect
+    from dpexact.audits.runs import AccountantRun
+    from dpexact.audits.sentences import claims_of
     from dpexact.progress import progress_bar
 
     judging = Judging(options, dict.fromkeys(claims, "a claims file"))
@@ -168,7 +168,7 @@ def bench(folder: Path | None, **options: Any) -> int:
       dpexact audit bench --html report.html --jobs 2
       dpexact audit bench --advisories advisories
     """
-    from dpexact.audit.bench import bench as recorded
+    from dpexact.audits.bench import bench as recorded
 
     judging = Judging(options, {})
     with judging.journal() as journal:
@@ -201,8 +201,8 @@ def accountants(pythons: dict[str, str], as_json: bool) -> None:
     Example:
       dpexact accountants
     """
-    from dpexact.audit import workloads
-    from dpexact.audit.accountants import available
+    from dpexact.audits import workloads
+    from dpexact.audits.accountants import available
 
     grids = [workloads.load(name) for name in workloads.names()]
     found = available(pythons)

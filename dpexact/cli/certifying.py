@@ -14,7 +14,7 @@ from dpexact.mechanisms import Mechanism
 from dpexact.reals import real
 
 if TYPE_CHECKING:
-    from dpexact.audit.runner import Report
+    from dpexact.audits.runner import Report
 
 certificate_option = click.option(
     "--certificate",

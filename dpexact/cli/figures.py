@@ -118,7 +118,7 @@ def figure(
       dpexact figure kov-1 --set k=50 --set eps=0.2
       dpexact figure all --digits 30
     """
-    from dpexact.audit.runner import versions
+    from dpexact.audits.runner import versions
     from dpexact.figures import Workshop, recipe, recipes, write_figure
     from dpexact.figures.writing import formats_in, make_folder
     from dpexact.progress import progress_bar

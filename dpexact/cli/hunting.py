@@ -18,8 +18,8 @@ from dpexact.cli.options import (
 )
 
 if TYPE_CHECKING:
-    from dpexact.audit import Claim
-    from dpexact.audit.runs import AccountantRun
+    from dpexact.audits import Claim
+    from dpexact.audits.runs import AccountantRun
 
 
 @click.command()
@@ -70,8 +70,8 @@ def hunt(
         raise click.UsageError("the hunt needs --accountant NAME to ask")
     if "all" in accountants:
         raise click.UsageError("--accountant: name those to hunt; each takes --seconds")
-    from dpexact.audit.claims_file import write_claims
-    from dpexact.audit.runner import collect
+    from dpexact.audits.claims_file import write_claims
+    from dpexact.audits.runner import collect
     from dpexact.files import check_writable
 
     others = dict.fromkeys(claims, "a claims file")
@@ -104,8 +104,8 @@ def _hunted(
     memory: int | None,
 ) -> tuple[list[Claim], AccountantRun]:
     """The wrong claims found in the ``seconds`` of one accountant, and its failures."""
-    from dpexact.audit.hunt import hunt as search
-    from dpexact.audit.hunt.sightings import described
+    from dpexact.audits.hunt import hunt as search
+    from dpexact.audits.hunt.sightings import described
     from dpexact.progress import progress_bar
 
     with progress_bar(f"hunting {name}") as progress:

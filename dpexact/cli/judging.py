@@ -19,9 +19,9 @@ from dpexact.cli.options import SECONDS, cores, digits_option
 from dpexact.cli.report_files import ReportFiles, report_options, tell_actions
 
 if TYPE_CHECKING:
-    from dpexact.audit import Claim, Report
-    from dpexact.audit.journal import Journal
-    from dpexact.audit.runs import AccountantRun
+    from dpexact.audits import Claim, Report
+    from dpexact.audits.journal import Journal
+    from dpexact.audits.runs import AccountantRun
 
 _OPTIONS = (
     report_options,
@@ -103,10 +103,10 @@ class Judging:
         self, claims: Sequence[Claim], runs: Sequence[AccountantRun], journal: Journal | None
     ) -> Report:
         """Judge ``claims``, print the report and write its files."""
-        from dpexact.audit.cluster import cluster
-        from dpexact.audit.reports import print_report
-        from dpexact.audit.reports.wording import expectation_sentence
-        from dpexact.audit.runner import audit
+        from dpexact.audits.cluster import cluster
+        from dpexact.audits.reports import print_report
+        from dpexact.audits.reports.wording import expectation_sentence
+        from dpexact.audits.runner import audit
         from dpexact.progress import progress_bar
 
         scheduler = self._options["scheduler"]
@@ -137,7 +137,7 @@ class Judging:
 @contextmanager
 def kept_in(path: Path | None, digits: int) -> Iterator[Journal | None]:
     """The open journal, if one is kept; an interrupt then says that it keeps what was found."""
-    from dpexact.audit.journal import Journal
+    from dpexact.audits.journal import Journal
 
     if path is None:
         yield None

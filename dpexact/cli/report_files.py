@@ -12,7 +12,7 @@ import click
 from dpexact.errors import InvalidInput
 
 if TYPE_CHECKING:
-    from dpexact.audit.runner import Report
+    from dpexact.audits.runner import Report
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 
@@ -47,7 +47,7 @@ class ReportFiles:
 
     def write(self, report: Report) -> None:
         """Write every file."""
-        from dpexact.audit import reports
+        from dpexact.audits import reports
 
         for name, path in self._paths.items():
             getattr(reports, f"write_{name}")(report, path)
@@ -74,7 +74,7 @@ def distinct_files(named: Mapping[str, Path | None], others: Mapping[Path, str])
 
 def tell_actions(report: Report) -> None:
     """In a job of GitHub Actions: print annotations and append the job summary."""
-    from dpexact.audit.reports import github_actions
+    from dpexact.audits.reports import github_actions
 
     if not github_actions.in_actions(os.environ):
         return

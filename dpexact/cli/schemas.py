@@ -21,7 +21,7 @@ def schema(name: str) -> None:
     Example:
       dpexact schema claims > claims.schema.json
     """
-    from dpexact.audit import reports, schemas
+    from dpexact.audits import reports, schemas
 
     made = {
         "claims": schemas.claims_schema,

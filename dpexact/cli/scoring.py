@@ -20,7 +20,7 @@ from dpexact.cli.options import (
 from dpexact.cli.report_files import distinct_files
 
 if TYPE_CHECKING:
-    from dpexact.audit.scoreboard import Row
+    from dpexact.audits.scoreboard import Row
 
 _FILE = click.Path(path_type=Path)
 
@@ -101,9 +101,9 @@ def scoreboard(
       dpexact audit scoreboard --accountant dp-accounting-pld --workload basics
       dpexact audit scoreboard --python old/bin/python --history old.json --json new.json
     """
-    from dpexact.audit.accountants import Limits
-    from dpexact.audit.scoreboard import read_scoreboard, to_html, to_json, to_markdown
-    from dpexact.audit.scoreboard import scoreboard as measured
+    from dpexact.audits.accountants import Limits
+    from dpexact.audits.scoreboard import read_scoreboard, to_html, to_json, to_markdown
+    from dpexact.audits.scoreboard import scoreboard as measured
     from dpexact.files import write_atomically
     from dpexact.progress import progress_bar
 

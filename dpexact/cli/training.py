@@ -22,8 +22,8 @@ from dpexact.errors import InvalidInput
 _SECONDS_A_ROW: Final = 0.1
 
 if TYPE_CHECKING:
-    from dpexact.audit.runner import Report
-    from dpexact.audit.verdicts import Finding
+    from dpexact.audits.runner import Report
+    from dpexact.audits.verdicts import Finding
     from dpexact.mechanisms import Mechanism
     from dpexact.training.history import Neighbours
 
@@ -121,7 +121,7 @@ def dpsgd(
     certify = certifier(certificate_file, mechanism, "epsilon", delta, direction)
     findings: tuple[Finding, ...] = ()
     if against:
-        from dpexact.audit.reports.json_report import to_json
+        from dpexact.audits.reports.json_report import to_json
 
         report = _judged(mechanism, delta, direction, against, pythons)
         findings = report.findings
@@ -232,10 +232,10 @@ def _judged(
 ) -> Report:
     """What the accountants claim of the run, judged; the tightest sound claim first."""
     from dpexact.arguments import direction_in
-    from dpexact.audit.live import ask
-    from dpexact.audit.ranking import tightest_first
-    from dpexact.audit.runner import audit
-    from dpexact.audit.workloads import Case
+    from dpexact.audits.live import ask
+    from dpexact.audits.ranking import tightest_first
+    from dpexact.audits.runner import audit
+    from dpexact.audits.workloads import Case
     from dpexact.progress import progress_bar
     from dpexact.reals import real
 
@@ -248,8 +248,8 @@ def _judged(
 
 def _lines(report: Report) -> Iterator[str]:
     """One line an accountant."""
-    from dpexact.audit.claims import number_text
-    from dpexact.audit.reports.wording import error_text
+    from dpexact.audits.claims import number_text
+    from dpexact.audits.reports.wording import error_text
     from dpexact.visible import visible
 
     for finding in report.findings:

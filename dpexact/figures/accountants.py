@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from fractions import Fraction
 from typing import Final
 
-from dpexact.audit import live
-from dpexact.audit.accountants import Limits, available, find, questions_for
-from dpexact.audit.claims import Claim
-from dpexact.audit.runner import audit
-from dpexact.audit.runs import AccountantRun
-from dpexact.audit.workloads import Case
+from dpexact.audits import live
+from dpexact.audits.accountants import Limits, available, find, questions_for
+from dpexact.audits.claims import Claim
+from dpexact.audits.runner import audit
+from dpexact.audits.runs import AccountantRun
+from dpexact.audits.workloads import Case
 from dpexact.errors import InvalidInput
 from dpexact.figures.computing import Workshop, sampled_run
 from dpexact.figures.model import HeatMap, Panel

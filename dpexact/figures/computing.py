@@ -19,8 +19,8 @@ from dpexact.arguments import Direction
 from dpexact.enclosure import Enclosure
 from dpexact.figures.model import Point, Series
 from dpexact.reals import Real
-from dpexact.tradeoff import PiecewiseLinear, Vertex
-from dpexact.tradeoff.numbers import enclose
+from dpexact.tradeoffs import PiecewiseLinear, Vertex
+from dpexact.tradeoffs.numbers import enclose
 
 Quantity: TypeAlias = Literal["delta", "epsilon", "renyi", "tradeoff"]
 Progress: TypeAlias = Callable[[int, int], None]

@@ -17,15 +17,15 @@ from dpexact.figures.model import Panel, Point, Series
 from dpexact.figures.parameters import count, number, share, shown
 from dpexact.figures.registry import figure
 from dpexact.reals import Real, RealLike, rational
-from dpexact.tradeoff import (
+from dpexact.tradeoffs import (
     GaussianTradeoff,
     Vertex,
     f_eps_delta,
     subsampled,
     subsampled_f_eps_delta,
 )
-from dpexact.tradeoff.gaussian import normal_cdf
-from dpexact.tradeoff.guarantees import exponential_in
+from dpexact.tradeoffs.gaussian import normal_cdf
+from dpexact.tradeoffs.guarantees import exponential_in
 
 _SOURCE: Final = "Dong, Roth, Su (2022)"
 _X: Final = r"type I error $\alpha$"

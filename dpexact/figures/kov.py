@@ -16,7 +16,7 @@ from dpexact.figures.model import Panel, Point, Series
 from dpexact.figures.parameters import count, number, shown
 from dpexact.figures.registry import figure
 from dpexact.reals import Real
-from dpexact.tradeoff import Vertex, delta_of, f_eps_delta, guarantees
+from dpexact.tradeoffs import Vertex, delta_of, f_eps_delta, guarantees
 
 _SOURCE: Final = "Kairouz, Oh, Viswanath (2017)"
 _X: Final = r"false alarm probability $P_{FA}$"

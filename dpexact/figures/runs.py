@@ -9,7 +9,7 @@ from typing import Final
 from dpexact.accounting.queries import delta, epsilon_curve
 from dpexact.answers import best_of
 from dpexact.arguments import real_in
-from dpexact.audit.verdicts import Finding
+from dpexact.audits.verdicts import Finding
 from dpexact.balls import approximate
 from dpexact.enclosure import Enclosure
 from dpexact.figures.model import FigureData, HeatMap, Panel, Point, Scale, Series

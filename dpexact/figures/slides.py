@@ -18,7 +18,7 @@ from dpexact.figures.model import Panel, Point, Series
 from dpexact.figures.parameters import count, number, share, shown
 from dpexact.figures.registry import figure
 from dpexact.reals import Real
-from dpexact.tradeoff import GaussianTradeoff, f_eps_delta, of_pair
+from dpexact.tradeoffs import GaussianTradeoff, f_eps_delta, of_pair
 
 _SOURCE: Final = "The talk A Statistical Viewpoint on Differential Privacy"
 _QUERIES: Final = 9

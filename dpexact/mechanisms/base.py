@@ -21,7 +21,7 @@ from dpexact.tokens import shorten
 
 if TYPE_CHECKING:
     from dpexact.enclosure import Enclosure
-    from dpexact.tradeoff import TradeoffFunction
+    from dpexact.tradeoffs import TradeoffFunction
 
 #: A fraction in the text of a mechanism, and what the denominator of a float is below.
 _FRACTION: Final = re.compile(r"(?<![\w.])(\d+)/(\d+)")

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Final
 
 from dpexact.arguments import Direction
-from dpexact.audit.workloads import load
+from dpexact.audits.workloads import load
 from dpexact.errors import InvalidInput
 from dpexact.mechanisms import Mechanism, gaussian, parse, poisson
 from dpexact.oracle.cases import Quantity

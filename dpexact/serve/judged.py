@@ -9,13 +9,13 @@ from typing import Any, Final
 from anyio import CancelScope, CapacityLimiter, create_task_group, to_thread
 
 from dpexact.arguments import direction_in
-from dpexact.audit.accountants import Interview, Limits, NoAnswer, find, names, questions_for
-from dpexact.audit.claims import number_text
-from dpexact.audit.judging import Judges
-from dpexact.audit.ranking import tightest_first
-from dpexact.audit.reports.wording import error_text
-from dpexact.audit.verdicts import RIGHT, WRONG, Finding
-from dpexact.audit.workloads import Case
+from dpexact.audits.accountants import Interview, Limits, NoAnswer, find, names, questions_for
+from dpexact.audits.claims import number_text
+from dpexact.audits.judging import Judges
+from dpexact.audits.ranking import tightest_first
+from dpexact.audits.reports.wording import error_text
+from dpexact.audits.verdicts import RIGHT, WRONG, Finding
+from dpexact.audits.workloads import Case
 from dpexact.errors import InvalidInput
 from dpexact.mechanisms import parse
 from dpexact.reals import real

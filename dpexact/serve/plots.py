@@ -9,7 +9,7 @@ from decimal import ROUND_HALF_EVEN
 from fractions import Fraction
 from typing import Final
 
-from dpexact.audit.reports.drawing import logarithm
+from dpexact.audits.reports.drawing import logarithm
 from dpexact.enclosure import Enclosure, format_decimal
 from dpexact.figures.model import Point
 

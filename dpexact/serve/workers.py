@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from anyio import CancelScope, CapacityLimiter, to_thread
 
-from dpexact.audit.children import Child, ChildLost, ChildTooSlow
+from dpexact.audits.children import Child, ChildLost, ChildTooSlow
 from dpexact.errors import DpexactError
 from dpexact.serve.forms import Form
 

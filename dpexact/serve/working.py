@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from typing import Any, Final
 
-from dpexact.audit.children import answer_requests
+from dpexact.audits.children import answer_requests
 from dpexact.errors import InvalidInput
 from dpexact.serve.forms import Form
 from dpexact.serve.parts import part, problem

@@ -7,8 +7,8 @@ from fractions import Fraction
 import sympy
 
 import dpexact
-from dpexact.tradeoff import symmetrised
-from dpexact.tradeoff.guarantees import Guarantee, of_guarantee
+from dpexact.tradeoffs import symmetrised
+from dpexact.tradeoffs.guarantees import Guarantee, of_guarantee
 from proofs_checks.gdp.core import positive, same
 from proofs_checks.gdp.intro import canonical
 from proofs_checks.gdp.polygons import Curve, on_curves

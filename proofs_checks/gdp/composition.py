@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from dpexact.tradeoff import identity, maximum
+from dpexact.tradeoffs import identity, maximum
 from proofs_checks.evidence import Evidence
 from proofs_checks.gdp.core import follows, positive, same
 from proofs_checks.gdp.polygons import below, on_curves

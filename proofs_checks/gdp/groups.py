@@ -7,7 +7,7 @@ from typing import Any
 
 import sympy
 
-from dpexact.tradeoff.subsampling import group
+from dpexact.tradeoffs.subsampling import group
 from proofs_checks.evidence import Evidence
 from proofs_checks.gdp.core import follows, positive, same
 from proofs_checks.gdp.polygons import below, chained, on_curves, on_laws
@@ -22,7 +22,7 @@ from proofs_checks.verdicts import Result, proved, repaired
     expects="proved",
     assumes=("gdp.prop1",),
     smoke=True,
-    about=("dpexact.tradeoff.subsampling.group",),
+    about=("dpexact.tradeoffs.subsampling.group",),
 )
 def group_privacy() -> Result:
     """Along ``P_0, ..., P_k`` the power of a test grows by at most ``h = 1 - f`` at each step.
@@ -45,7 +45,7 @@ def group_privacy() -> Result:
     expects="proved",
     assumes=("gdp.prop1",),
     smoke=True,
-    about=("dpexact.tradeoff.subsampling.group",),
+    about=("dpexact.tradeoffs.subsampling.group",),
 )
 def iterates() -> Result:
     """``h = 1 - f`` is concave, does not fall, and ``h(x) >= x``; so are and do its iterates.

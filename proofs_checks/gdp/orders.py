@@ -6,8 +6,8 @@ from fractions import Fraction
 
 import sympy
 
-from dpexact.tradeoff.blackwell import Processing, blackwell
-from dpexact.tradeoff.guarantees import guarantees, of_guarantees
+from dpexact.tradeoffs.blackwell import Processing, blackwell
+from dpexact.tradeoffs.guarantees import guarantees, of_guarantees
 from proofs_checks.gdp.core import follows, positive, same
 from proofs_checks.gdp.polygons import on_curves, on_laws, processed
 from proofs_checks.prover.enumeration import (
@@ -49,7 +49,7 @@ def post_processing() -> Result:
     expects="proved",
     assumes=("gdp.lem1", "general alphabets, where limits of finite ones are needed"),
     verifies=("finite alphabets: each line of T' cuts T by splitting and merging outcomes",),
-    about=("dpexact.tradeoff.blackwell.blackwell",),
+    about=("dpexact.tradeoffs.blackwell.blackwell",),
     smoke=True,
 )
 def blackwell_order(count: int = 40) -> Result:
@@ -182,7 +182,7 @@ def conjugate_at_knots() -> Result:
     assumes=("gdp.prop3", "gdp.eq4", "a closed convex function is its biconjugate"),
     verifies=("the lines of f_{eps,delta(eps)} are the supporting lines of f",),
     smoke=True,
-    about=("dpexact.tradeoff.guarantees.guarantees",),
+    about=("dpexact.tradeoffs.guarantees.guarantees",),
 )
 def duality() -> Result:
     """The supporting lines of slope ``-E <= -1`` and, by symmetry, their inverses: all lines."""

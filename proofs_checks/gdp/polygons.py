@@ -11,10 +11,10 @@ from fractions import Fraction
 from itertools import combinations, pairwise, product
 from typing import Any, Final, TypeAlias
 
-from dpexact.tradeoff import PiecewiseLinear, conjugate, convex_hull, symmetrised, violation
-from dpexact.tradeoff.guarantees import Guarantee, of_guarantee, of_guarantees
-from dpexact.tradeoff.piecewise import of_pair
-from dpexact.tradeoff.subsampling import group, mixed, subsampled
+from dpexact.tradeoffs import PiecewiseLinear, conjugate, convex_hull, symmetrised, violation
+from dpexact.tradeoffs.guarantees import Guarantee, of_guarantee, of_guarantees
+from dpexact.tradeoffs.piecewise import of_pair
+from dpexact.tradeoffs.subsampling import group, mixed, subsampled
 from proofs_checks.evidence import Evidence
 from proofs_checks.prover.enumeration import Draw, Law, beta_at, post_process, random_cases
 from proofs_checks.prover.enumeration import tradeoff as corners
@@ -23,13 +23,13 @@ Curve: TypeAlias = PiecewiseLinear
 
 #: The library's functions that these cases try, for ``about``.
 CALCULUS: Final = (
-    "dpexact.tradeoff.piecewise.of_pair",
-    "dpexact.tradeoff.convex.convex_hull",
-    "dpexact.tradeoff.convex.maximum",
+    "dpexact.tradeoffs.piecewise.of_pair",
+    "dpexact.tradeoffs.convex.convex_hull",
+    "dpexact.tradeoffs.convex.maximum",
 )
 SAMPLING: Final = (
-    "dpexact.tradeoff.subsampling.mixed",
-    "dpexact.tradeoff.subsampling.subsampled",
+    "dpexact.tradeoffs.subsampling.mixed",
+    "dpexact.tradeoffs.subsampling.subsampled",
 )
 
 

@@ -13,10 +13,10 @@ from typing import Final
 from flint import arb
 
 from dpexact import balls
-from dpexact.tradeoff import PiecewiseLinear, f_eps_delta
-from dpexact.tradeoff.distance import distance_to_gaussian
-from dpexact.tradeoff.gaussian import normal_cdf, quantile
-from dpexact.tradeoff.numbers import ball, each_ball
+from dpexact.tradeoffs import PiecewiseLinear, f_eps_delta
+from dpexact.tradeoffs.distance import distance_to_gaussian
+from dpexact.tradeoffs.gaussian import normal_cdf, quantile
+from dpexact.tradeoffs.numbers import ball, each_ball
 from proofs_checks.evidence import Declined
 from proofs_checks.prover.enumeration import every
 from proofs_checks.prover.numbers import certain
@@ -29,7 +29,7 @@ CONSTANTS: Final[Mapping[Fraction, Fraction]] = {
     Fraction(1): Fraction(1, 20),
     Fraction(2): Fraction(1, 10),
 }
-_DISTANCE: Final = "dpexact.tradeoff.distance.distance_to_gaussian"
+_DISTANCE: Final = "dpexact.tradeoffs.distance.distance_to_gaussian"
 
 
 def composed(n: int, mu: Fraction = Fraction(1)) -> PiecewiseLinear:

@@ -11,7 +11,7 @@ from typing import Final
 
 import sympy
 
-from dpexact.tradeoff import identity, maximum, mixed, subsampled
+from dpexact.tradeoffs import identity, maximum, mixed, subsampled
 from proofs_checks.gdp.core import positive, same
 from proofs_checks.gdp.polygons import (
     SAMPLING,
@@ -133,7 +133,7 @@ def explicit_form() -> Result:
     expects="repaired",
     assumes=("gdp.eq13", "gdp.eq4"),
     smoke=True,
-    about=("dpexact.tradeoff.subsampling.subsampled_f_eps_delta",),
+    about=("dpexact.tradeoffs.subsampling.subsampled_f_eps_delta",),
 )
 def subsampled_approximate_privacy(power: int = 1) -> Result:
     """(14) from (13) with ``x* = (1-delta)/(1+E)``; ``power`` is that of the missing factor."""

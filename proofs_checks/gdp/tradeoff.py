@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from dpexact.tradeoff import maximum, symmetrised
+from dpexact.tradeoffs import maximum, symmetrised
 from proofs_checks.gdp.core import follows, positive, same
 from proofs_checks.gdp.polygons import (
     CALCULUS,

@@ -17,7 +17,7 @@ from typing import Any, Final
 
 import sympy
 
-from dpexact.tradeoff.blackwell import Separation, blackwell
+from dpexact.tradeoffs.blackwell import Separation, blackwell
 from proofs_checks.evidence import Evidence
 from proofs_checks.prover.enumeration import (
     Draw,
@@ -184,7 +184,7 @@ def _decides_inclusion(first: Pair, second: Pair) -> bool:
     "kov.thm2.5",
     expects="proved",
     assumes=("Farkas' lemma",),
-    about=("dpexact.tradeoff.blackwell.blackwell",),
+    about=("dpexact.tradeoffs.blackwell.blackwell",),
     verifies=("finite outcome sets", "a maximum of lines is a line and a sum of kinks"),
     smoke=True,
 )

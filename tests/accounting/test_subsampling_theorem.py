@@ -15,7 +15,7 @@ from dpexact.enclosure import Enclosure
 from dpexact.errors import UnsupportedMechanism
 from dpexact.reals import real
 from dpexact.ternary import Ternary
-from dpexact.tradeoff import delta_of, f_eps_delta, subsampled
+from dpexact.tradeoffs import delta_of, f_eps_delta, subsampled
 
 
 def theorem(text, delta, digits=12):

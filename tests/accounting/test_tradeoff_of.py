@@ -14,7 +14,7 @@ from dpexact.answers import PrecisionNotReached, best_of
 from dpexact.enclosure import Enclosure
 from dpexact.errors import InvalidInput, UnsupportedMechanism
 from dpexact.exactness import exp_fraction
-from dpexact.tradeoff import (
+from dpexact.tradeoffs import (
     GaussianTradeoff,
     LaplaceTradeoff,
     PiecewiseLinear,
@@ -23,7 +23,7 @@ from dpexact.tradeoff import (
     f_eps_delta,
     tightest,
 )
-from dpexact.tradeoff.numbers import enclose
+from dpexact.tradeoffs.numbers import enclose
 
 F = Fraction
 

@@ -14,7 +14,7 @@ import time
 from fractions import Fraction
 from itertools import cycle
 
-from dpexact.audit import Claim, audit
+from dpexact.audits import Claim, audit
 from dpexact.comparison import verdict
 from dpexact.oracle import Case, table
 

@@ -16,8 +16,8 @@ from oracles import scaled
 
 import dpexact
 from dpexact import certificate_checker as standard
-from dpexact.audit import Claim
-from dpexact.audit.runner import audit
+from dpexact.audits import Claim
+from dpexact.audits.runner import audit
 from dpexact.certificate_checker_mpfr import checking as checker
 from dpexact.certificates import NoCertificate, certificate, certificate_of_audit, to_text
 from dpexact.reals import real

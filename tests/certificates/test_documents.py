@@ -6,8 +6,8 @@ from click.testing import CliRunner
 
 import dpexact
 from dpexact import certificate_checker as checker
-from dpexact.audit import Claim
-from dpexact.audit.runner import audit
+from dpexact.audits import Claim
+from dpexact.audits.runner import audit
 from dpexact.certificates import NoCertificate, certificate, certificate_of_audit, to_text
 from dpexact.cli import main
 from dpexact.reals import real

@@ -11,9 +11,9 @@ from dataclasses import replace
 
 import pytest
 
-from dpexact.audit import audit
-from dpexact.audit.reports import write_html
-from dpexact.audit.runs import AccountantRun
+from dpexact.audits import audit
+from dpexact.audits.reports import write_html
+from dpexact.audits.runs import AccountantRun
 
 BROWSER = next(
     filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), ""

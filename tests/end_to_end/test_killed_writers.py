@@ -20,10 +20,10 @@ WRITERS = """
 import itertools, sys
 from pathlib import Path
 import dpexact
-from dpexact.audit import Claim
-from dpexact.audit.claims_file import write_claims
-from dpexact.audit.reports.html_report import write_html
-from dpexact.audit.reports.json_report import write_json
+from dpexact.audits import Claim
+from dpexact.audits.claims_file import write_claims
+from dpexact.audits.reports.html_report import write_html
+from dpexact.audits.reports.json_report import write_json
 from dpexact.files import write_bytes_atomically
 from dpexact.oracle import golden
 
@@ -53,8 +53,8 @@ for i in itertools.cycle((1, 0)):
 #: What may open a file to write: the one writer, and appenders.
 MAY_WRITE = {
     "dpexact/files.py",
-    "dpexact/audit/reports/github_actions.py",
-    "dpexact/audit/journal.py",
+    "dpexact/audits/reports/github_actions.py",
+    "dpexact/audits/journal.py",
 }
 _WRITES = re.compile(r"""\.write_(?:text|bytes)\(|open\([^)]*["'][rwxa]?[wxa+]b?["']|\.savefig\(""")
 

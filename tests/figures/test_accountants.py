@@ -6,9 +6,9 @@ from fractions import Fraction
 import pytest
 
 import dpexact
-from dpexact.audit.accountants import AccountantInfo, find, questions_for
-from dpexact.audit.claims import Claim
-from dpexact.audit.runs import AccountantRun
+from dpexact.audits.accountants import AccountantInfo, find, questions_for
+from dpexact.audits.claims import Claim
+from dpexact.audits.runs import AccountantRun
 from dpexact.enclosure import Enclosure
 from dpexact.errors import InvalidInput
 from dpexact.figures import Workshop, accountants, recipe, write_figure

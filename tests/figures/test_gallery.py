@@ -13,7 +13,7 @@ from dpexact.enclosure import Enclosure
 from dpexact.figures import Workshop, recipe, recipes
 from dpexact.figures.computing import Question
 from dpexact.reals import rational
-from dpexact.tradeoff import GaussianTradeoff
+from dpexact.tradeoffs import GaussianTradeoff
 
 DOCS = Path(__file__).parents[2] / "docs"
 NAMES = [each.name for each in recipes()]

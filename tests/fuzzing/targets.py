@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Any, Final
 
 from dpexact import certificate_checker as checker
-from dpexact.audit.claims_file import write_claims
-from dpexact.audit.journal import Journal
-from dpexact.audit.reading import read_claims
+from dpexact.audits.claims_file import write_claims
+from dpexact.audits.journal import Journal
+from dpexact.audits.reading import read_claims
 from dpexact.errors import InvalidInput
 from dpexact.mechanisms.grammar import parse, parse_template
 from dpexact.oracle import golden

@@ -19,11 +19,11 @@ pytest.importorskip("anyio")
 
 from served_pages import children_of, idle
 
-from dpexact.audit.accountants import registry
+from dpexact.audits.accountants import registry
 from dpexact.serve import judged
 from dpexact.serve.judged import Bench
 
-FAILING = Path(__file__).parents[1] / "audit/wrong_accountants/failing_accountants.py"
+FAILING = Path(__file__).parents[1] / "audits/wrong_accountants/failing_accountants.py"
 
 QUESTION = {
     "mechanism": "poisson(gaussian(1), 1/100)^100",

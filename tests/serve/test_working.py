@@ -7,7 +7,7 @@ import sys
 import pytest
 from served_pages import ENDLESS
 
-from dpexact.audit.children import Child, ChildLost
+from dpexact.audits.children import Child, ChildLost
 from dpexact.serve import working
 
 COMMAND = [sys.executable, "-m", "dpexact.serve.working"]

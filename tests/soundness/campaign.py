@@ -59,7 +59,7 @@ def load() -> None:
     for name in ("numpy", "sympy", "gmpy2"):
         with suppress(ImportError):
             importlib.import_module(name)
-    rooms = ("dpexact.accounting", "dpexact.audit.verdicts", "dpexact.certificate")
+    rooms = ("dpexact.accounting", "dpexact.audits.verdicts", "dpexact.certificate")
     for module in pkgutil.walk_packages(dpexact.__path__, "dpexact."):
         if module.name.startswith(rooms) and not module.name.endswith("__main__"):
             importlib.import_module(module.name)

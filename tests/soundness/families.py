@@ -210,8 +210,8 @@ def _at_least_epsilon(
 
 def ask_verdict(trial: Trial, rng: random.Random, m: Mechanism) -> None:
     """Claims at the truth times ``1 +- 10^-k`` get no wrong verdict."""
-    from dpexact.audit.claims import Claim
-    from dpexact.audit.verdicts import judge
+    from dpexact.audits.claims import Claim
+    from dpexact.audits.verdicts import judge
 
     way = direction_of(rng)
     quantity = rng.choice(("delta", "epsilon"))
@@ -252,8 +252,8 @@ def ask_verdict(trial: Trial, rng: random.Random, m: Mechanism) -> None:
 
 def claims_at_the_truth(trial: Trial, rng: random.Random, m: Mechanism, epsilon: str) -> None:
     """A claim of the exact value is right as an upper, a lower and an estimate."""
-    from dpexact.audit.claims import Claim
-    from dpexact.audit.verdicts import judge
+    from dpexact.audits.claims import Claim
+    from dpexact.audits.verdicts import judge
 
     found = trial.ask("delta", m, epsilon, digits=15)
     if not found.is_exact:

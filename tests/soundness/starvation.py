@@ -70,7 +70,7 @@ _EXPONENTS = (60, 200, 2000)
 
 def _modules() -> list[ModuleType]:
     names = [m.name for m in pkgutil.walk_packages(dpexact.__path__, "dpexact.")]
-    rooms = ("dpexact.balls", "dpexact.accounting", "dpexact.tradeoff", "dpexact.exactness")
+    rooms = ("dpexact.balls", "dpexact.accounting", "dpexact.tradeoffs", "dpexact.exactness")
     return [importlib.import_module(name) for name in names if name.startswith(rooms)]
 
 

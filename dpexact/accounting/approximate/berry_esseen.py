@@ -32,7 +32,7 @@ from dpexact.enclosure import Enclosure
 from dpexact.errors import InvalidInput
 from dpexact.reals import Real
 from dpexact.ternary import Ternary
-from dpexact.tradeoff.gaussian import normal_tail, quantile
+from dpexact.tradeoffs.gaussian import normal_tail, quantile
 
 METHOD = "Berry-Esseen"
 

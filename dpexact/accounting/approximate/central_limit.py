@@ -26,7 +26,7 @@ from dpexact.answers import delivered
 from dpexact.arguments import digits_in, integer_in, real_in
 from dpexact.enclosure import Enclosure
 from dpexact.reals import Real, RealLike
-from dpexact.tradeoff.gaussian import normal_tail
+from dpexact.tradeoffs.gaussian import normal_tail
 
 
 class CentralLimit(Approximation):

@@ -29,7 +29,7 @@ from dpexact.answers import delivered
 from dpexact.arguments import digits_in, integer_in, real_in
 from dpexact.enclosure import Enclosure
 from dpexact.reals import RealLike
-from dpexact.tradeoff.gaussian import normal_tail, quantile
+from dpexact.tradeoffs.gaussian import normal_tail, quantile
 
 #: Most repetitions: the work grows with their number.
 MAX_REPETITIONS: Final = 2000

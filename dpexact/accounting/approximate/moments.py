@@ -24,7 +24,7 @@ from dpexact.accounting.composition import Composition
 from dpexact.accounting.pairs.pair import LossMoments
 from dpexact.errors import UnsupportedMechanism
 from dpexact.reals import Real
-from dpexact.tradeoff.gaussian import normal_tail
+from dpexact.tradeoffs.gaussian import normal_tail
 
 Density: TypeAlias = Callable[[acb, acb], acb]
 """The integrand from ``L(x)`` and ``e^y``, without the normal density."""

@@ -26,7 +26,7 @@ from dpexact import balls, reals
 from dpexact.accounting.closed_form import gaussian_divergence
 from dpexact.enclosure import Enclosure
 from dpexact.reals import Real
-from dpexact.tradeoff.gaussian import normal_tail
+from dpexact.tradeoffs.gaussian import normal_tail
 
 METHOD: Final = "sup-norm of trade-off functions, by privacy profiles"
 

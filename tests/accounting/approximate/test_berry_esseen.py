@@ -13,7 +13,7 @@ from dpexact.accounting.approximate.berry_esseen import theorem_5
 from dpexact.accounting.composition import Composition
 from dpexact.errors import InvalidInput
 from dpexact.reals import real
-from dpexact.tradeoff.gaussian import quantile
+from dpexact.tradeoffs.gaussian import quantile
 
 NORMAL = NormalDist()
 

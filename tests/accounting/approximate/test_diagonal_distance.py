@@ -12,7 +12,7 @@ from dpexact import balls
 from dpexact.accounting.approximate import diagonal_distance, theorem_8_constant
 from dpexact.enclosure import Enclosure
 from dpexact.errors import InvalidInput
-from dpexact.tradeoff.gaussian import normal_tail, quantile
+from dpexact.tradeoffs.gaussian import normal_tail, quantile
 
 NORMAL = NormalDist()
 

@@ -19,7 +19,7 @@ from dpexact.answers import PrecisionNotReached
 from dpexact.cli import main
 from dpexact.enclosure import Enclosure
 from dpexact.errors import InvalidInput, UnsupportedMechanism
-from dpexact.tradeoff import distance_to_gaussian, f_eps_delta
+from dpexact.tradeoffs import distance_to_gaussian, f_eps_delta
 
 
 def distance(text, mu, digits):

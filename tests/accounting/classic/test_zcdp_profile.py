@@ -14,7 +14,7 @@ from mpmath import findroot, mp, mpf
 import dpexact
 from dpexact.accounting.classic.zcdp import total_rho, zcdp_delta, zcdp_epsilon
 from dpexact.accounting.composition import is_only_bounded
-from dpexact.audit import Claim, judge
+from dpexact.audits import Claim, judge
 from dpexact.cli import main
 from dpexact.errors import UnsupportedMechanism
 from dpexact.ternary import Ternary

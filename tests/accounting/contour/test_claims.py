@@ -8,7 +8,7 @@ from click.testing import CliRunner
 from mpmath import mp, mpf
 from sampled_gaussian import KNOWN
 
-from dpexact.audit import Claim, judge
+from dpexact.audits import Claim, judge
 from dpexact.cli import main
 
 WORKLOAD = """

@@ -5,9 +5,9 @@ from fractions import Fraction
 import pytest
 import sympy
 
-from dpexact.tradeoff import kappa_2, kappa_3, kl
-from dpexact.tradeoff.convex import symmetrised
-from dpexact.tradeoff.piecewise import of_pair
+from dpexact.tradeoffs import kappa_2, kappa_3, kl
+from dpexact.tradeoffs.convex import symmetrised
+from dpexact.tradeoffs.piecewise import of_pair
 from proofs_checks.evidence import Declined
 from proofs_checks.gdp import approximate, clt, gaussian, groups, rates, sgd
 from proofs_checks.prover import checker

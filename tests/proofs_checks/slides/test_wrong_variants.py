@@ -5,8 +5,8 @@ from fractions import Fraction
 import pytest
 
 import dpexact
-from dpexact.tradeoff.blackwell import Processing
-from dpexact.tradeoff.blackwell import blackwell as processing
+from dpexact.tradeoffs.blackwell import Processing
+from dpexact.tradeoffs.blackwell import blackwell as processing
 from proofs_checks.evidence import Declined
 from proofs_checks.prover.enumeration import Draw, post_process
 from proofs_checks.slides import (

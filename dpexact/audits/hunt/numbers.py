@@ -1,0 +1,84 @@
+"""The numbers inside a case, taken out and put back: what a hunt varies and simplifies."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, fields, replace
+from typing import Any, Final
+
+from dpexact import balls
+from dpexact.audits.claims import argument_in
+from dpexact.audits.workloads import Case
+from dpexact.errors import InvalidInput
+from dpexact.mechanisms import Composition, Mechanism
+from dpexact.reals import Real, real
+
+#: Parameters that scale with another one: varying both finds nothing new.
+_LEFT_ALONE: Final = ("sensitivity",)
+
+
+@dataclass(frozen=True, slots=True)
+class Number:
+    """One number of a case as a float; ``whole`` if only integers are accepted there."""
+
+    value: float
+    whole: bool = False
+
+
+def numbers(case: Case) -> list[Number]:
+    """The parameters of the mechanism from left to right, then the argument of the case."""
+    found = [_number(value) for _, _, value in _parameters(case.mechanism)]
+    return [*found, _number(case.at)]
+
+
+def with_numbers(case: Case, values: Sequence[Number]) -> Case | None:
+    """``case`` with other numbers, each the decimal that its float prints as; None if refused."""
+    given = iter(values)
+    try:
+        mechanism = _rebuilt(case.mechanism, given)
+        at = argument_in(repr(next(given).value), case.quantity)
+    except (InvalidInput, OverflowError):
+        return None
+    return replace(case, mechanism=mechanism, at=at)
+
+
+def significant(value: float, digits: int) -> float:
+    """``value`` rounded to so many significant decimal digits."""
+    return float(f"{value:.{digits - 1}e}")
+
+
+def _number(value: Real | int) -> Number:
+    if isinstance(value, int):
+        return Number(float(value), whole=True)
+    if value.fraction is not None:
+        return Number(float(value.fraction))
+    return Number(float(balls.certify(lambda: balls.ball(value), 20).lower))
+
+
+def _parameters(mechanism: Mechanism) -> Iterator[tuple[Mechanism, str, Any]]:
+    if isinstance(mechanism, Composition):
+        for part in mechanism.parts:
+            yield from _parameters(part)
+        return
+    for parameter in fields(mechanism):
+        value = getattr(mechanism, parameter.name)
+        if isinstance(value, Mechanism):
+            yield from _parameters(value)
+        elif parameter.name not in _LEFT_ALONE:
+            yield mechanism, parameter.name, value
+
+
+def _rebuilt(mechanism: Mechanism, given: Iterator[Number]) -> Mechanism:
+    if isinstance(mechanism, Composition):
+        return Composition(tuple(_rebuilt(part, given) for part in mechanism.parts))
+    changed: dict[str, Any] = {}
+    for parameter in fields(mechanism):
+        value = getattr(mechanism, parameter.name)
+        if isinstance(value, Mechanism):
+            changed[parameter.name] = _rebuilt(value, given)
+        elif parameter.name not in _LEFT_ALONE:
+            number = next(given)
+            changed[parameter.name] = (
+                int(number.value) if number.whole else real(repr(number.value))
+            )
+    return replace(mechanism, **changed)

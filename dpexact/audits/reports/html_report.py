@@ -1,0 +1,143 @@
+"""The HTML report: one file without outside resources, for a screen, a phone and paper."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import os
+from collections.abc import Callable, Iterable
+from functools import cache
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from dpexact.audits.claims import number_text
+from dpexact.audits.reports import strips, wording
+from dpexact.audits.reports.drawing import figure
+from dpexact.audits.runner import Report
+from dpexact.audits.verdicts import GUILTY, RIGHT, WRONG, Finding, Verdict
+from dpexact.files import write_atomically
+from dpexact.mechanisms.base import shown
+from dpexact.visible import visible
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+#: Claims on one page of the table.
+PAGE: Final = 100
+#: In a report of more claims, the right ones are not drawn: the file stays of a usable size.
+DRAWN: Final = 1000
+
+#: Signs beside the words, so that colour is never the only difference.
+_SIGNS: Final[dict[Verdict, str]] = {
+    "unsound": "✗",
+    "inaccurate": "✗",
+    "undecided": "?",
+    "accurate": "✓",
+    "sound": "✓",
+}
+
+
+def to_html(report: Report) -> str:
+    """The report as one self-contained page; all foreign text in it is inert."""
+    from markupsafe import Markup
+
+    script = _part("page.js")
+    page = _templates().get_template("page.html")
+    return page.render(
+        report=report,
+        wrong=sum(report.grades[grade] for grade in GUILTY),
+        style=Markup(_part("page.css")),
+        script=Markup(script),
+        script_hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
+        rows=_rows(report),
+        strips=strips.strips(report),
+        page_size=PAGE,
+    )
+
+
+def write_html(report: Report, path: str | os.PathLike[str]) -> None:
+    """Write the HTML report to ``path``, atomically.
+
+    Raises:
+        InvalidInput: ``path`` cannot be written.
+    """
+    write_atomically(path, to_html(report))
+
+
+@cache
+def _templates() -> Environment:
+    """The templates of the page, which escape and show as inert whatever is put into them."""
+    from jinja2 import Environment, PackageLoader, StrictUndefined  # only where a page is written
+    from markupsafe import Markup
+
+    templates = Environment(
+        loader=PackageLoader("dpexact.audits.reports", "page"),
+        autoescape=True,
+        finalize=lambda value: value if isinstance(value, Markup) else visible(str(value)),
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    templates.globals |= {
+        "GUILTY": GUILTY,
+        "RIGHT": RIGHT,
+        "WRONG": WRONG,
+        "certified_text": wording.certified_text,
+        "contract_text": wording.contract_text,
+        "claims": strips.claims,
+        "crowded": strips.crowded,
+        "error_text": wording.error_text,
+        "mechanism": shown,
+        "lanes": strips.LANES,
+        "number_text": number_text,
+        "judgement": wording.judgement,
+        "outcome_sentence": wording.outcome_sentence,
+        "reproduce": wording.reproduce,
+        "run_sentence": wording.run_sentence,
+        "grades": wording.GRADE_WORDS,
+        "shape": strips.shape,
+        "signs": _SIGNS,
+        "tone": strips.tone,
+    }
+    return templates
+
+
+def _part(name: str) -> str:
+    return files(__package__).joinpath("page", name).read_text(encoding="utf-8")
+
+
+class _Row(NamedTuple):
+    """A claim in the table: its place in the report, its picture if it has one, its ranks."""
+
+    place: int
+    finding: Finding
+    picture: str
+    ranks: tuple[int, ...]
+
+
+def _rows(report: Report) -> Iterable[_Row]:
+    """The claims, the worst verdict first."""
+    from markupsafe import Markup
+
+    ranks = _ranks(report)
+    draw_all = len(report.findings) <= DRAWN
+    for place, finding in wording.worst_first(report):
+        drawn = draw_all or finding.verdict not in RIGHT
+        picture = Markup(figure(finding)) if drawn else ""
+        yield _Row(place, finding, picture, ranks[place - 1])
+
+
+def _ranks(report: Report) -> list[tuple[int, ...]]:
+    """For every claim its rank by text, accountant, truth and error, compared exactly here."""
+    keys: list[Callable[[Finding], Any]] = [
+        lambda finding: str(finding.claim.mechanism),
+        lambda finding: finding.claim.accountant,
+        lambda f: (f.claim.quantity, f.enclosure.lower, f.enclosure.upper),
+        wording.error_size,
+    ]
+    columns = []
+    for key in keys:
+        values = [key(finding) for finding in report.findings]
+        order = {value: rank for rank, value in enumerate(sorted(set(values)))}
+        columns.append([order[value] for value in values])
+    return list(zip(*columns, strict=True))

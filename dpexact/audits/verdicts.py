@@ -1,0 +1,252 @@
+"""Verdicts: a claim against the certified enclosure of the truth."""
+
+from __future__ import annotations
+
+import math
+import time
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Final
+
+from dpexact import balls
+from dpexact.accounting import queries
+from dpexact.accounting.classic.guarantees import largest_loss
+from dpexact.accounting.composition import is_only_bounded
+from dpexact.answers import best_of
+from dpexact.arguments import MAX_DIGITS, digits_in
+from dpexact.audits.claims import Claim, Claimed, Quantity
+from dpexact.comparison import (
+    GRADES,
+    GUILTY,
+    RIGHT,
+    VERDICTS,
+    WRONG,
+    Grade,
+    Verdict,
+    relative_error,
+    within,
+)
+from dpexact.comparison import grade as grade_on
+from dpexact.comparison import verdict as verdict_on
+from dpexact.enclosure import Bound, Enclosure
+from dpexact.errors import DpexactError
+from dpexact.exactness import exact_ratio
+from dpexact.reals import Real, real
+from dpexact.tokens import shorten
+
+__all__ = [
+    "GRADES",
+    "GUILTY",
+    "RIGHT",
+    "VERDICTS",
+    "WRONG",
+    "Finding",
+    "Grade",
+    "Verdict",
+    "judge",
+    "unjudged",
+]
+
+#: Where a claim lies inside the enclosure, digits are doubled up to about this many times those
+#: asked for.
+CAP_FACTOR: Final = 16
+
+_ZERO: Final = Fraction(0)
+#: What holds for every mechanism.
+_TRIVIAL: Final = {
+    "epsilon": Enclosure(_ZERO, math.inf, "none: 0 <= epsilon"),
+    "delta": Enclosure(_ZERO, Fraction(1), "none: 0 <= delta <= 1"),
+    "beta": Enclosure(_ZERO, Fraction(1), "none: 0 <= beta <= 1"),
+    "renyi": Enclosure(_ZERO, math.inf, "none: 0 <= renyi"),
+}
+
+
+#: The ends of the arguments of each quantity.
+_ARGUMENTS: Final[dict[Quantity, tuple[Fraction, Bound]]] = {
+    "epsilon": (_ZERO, Fraction(1)),
+    "delta": (_ZERO, math.inf),
+    "beta": (_ZERO, Fraction(1)),
+    "renyi": (Fraction(1), math.inf),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """The verdict on one claim.
+
+    ``enclosure`` certainly contains the truth. ``grade`` says how wrong a wrong claim is at least,
+    by ``dpexact.comparison.grade``, or that it keeps its contract; it is ``none`` for claims
+    that are right or undecided, but NaN is ``invalid``. ``relative_error`` encloses
+    ``(claimed - truth) / truth``; it is ``None`` where that is undefined (NaN, truth 0 or
+    infinite, unless the claim equals it) or cannot be bounded. ``digits`` were asked of the
+    accounting in the end.
+    """
+
+    claim: Claim
+    verdict: Verdict
+    enclosure: Enclosure
+    relative_error: Enclosure | None
+    digits: int
+    seconds: float
+    note: str = ""
+    grade: Grade = "none"
+
+    @property
+    def guilty(self) -> bool:
+        """Whether the claim is certified wrong by more than a rounding."""
+        return self.grade in GUILTY
+
+    @property
+    def as_expected(self) -> bool | None:
+        """Whether the verdict is the expected one; None where none is expected."""
+        return None if self.claim.expect is None else self.verdict == self.claim.expect
+
+
+def judge(claim: Claim, digits: int = 15) -> Finding:
+    r"""Decide one claim against certified bounds of the truth ``t``.
+
+    With ``zcdp`` among the parts, accounting bounds ``t`` above only: ``t`` is in ``[0, bound]``. A
+    claim ``c`` is *sound* when ``c >= t`` (upper) or ``c <= t`` (lower), *accurate* when
+    ``|c - t| <= tolerance * t`` (estimate); else *unsound* or *inaccurate*. It is *undecided* when
+    neither could be certified, and ``note`` says why. Nothing that goes wrong with one claim is
+    raised.
+
+    Raises:
+        InvalidInput: ``digits`` out of range.
+
+    >>> judge(Claim("gaussian(1)", "epsilon", "4.377", "1e-5", "upper")).verdict
+    'unsound'
+    """
+    digits_in(digits)
+    started = time.perf_counter()
+    verdict: Verdict = "undecided"
+    grade: Grade = "none"
+    enclosure, note, wanted = _TRIVIAL[claim.quantity], "", digits
+    try:
+        while True:
+            enclosure, note = _narrowed(claim, wanted, enclosure)
+            verdict = _verdict(claim, _bounds(claim.claimed, wanted), enclosure)
+            if verdict == "undecided" and _equals_truth(claim):
+                verdict = "accurate" if claim.kind == "estimate" else "sound"
+            grade = _grade(claim, wanted, enclosure) if verdict in WRONG else "none"
+            if note or (verdict != "undecided" and _is_settled(claim, wanted, enclosure, grade)):
+                break
+            if claim.claimed != claim.claimed:
+                note, grade = "the claim is not a number", "invalid"
+                break
+            if 2 * wanted > min(CAP_FACTOR * digits, MAX_DIGITS):
+                if verdict == "undecided":
+                    note = f"{wanted} digits do not tell the claim from the truth; ask for more"
+                break
+            wanted *= 2
+        if grade not in ("none", "invalid") and _keeps_contract(claim, wanted, enclosure):
+            grade = "contract"
+        error = relative_error(*_bounds(claim.claimed, wanted), enclosure)
+    except Exception as failure:  # one claim must not stop the others
+        error, note = None, f"failed with {type(failure).__name__}: {shorten(str(failure), 200)}"
+    seconds = time.perf_counter() - started
+    return Finding(claim, verdict, enclosure, error, wanted, seconds, note, grade)
+
+
+def unjudged(claim: Claim, digits: int, reason: str) -> Finding:
+    """The finding on a claim whose judgement was lost, as with a worker that died."""
+    return Finding(claim, "undecided", _TRIVIAL[claim.quantity], None, digits, 0.0, reason)
+
+
+def _narrowed(claim: Claim, digits: int, known: Enclosure) -> tuple[Enclosure, str]:
+    """``known`` narrowed by the accounting, and what kept it from the digits."""
+    try:
+        found = _truth(claim, claim.at, digits)
+    except DpexactError as error:
+        return known, str(error)
+    note = found.reason if found.digits < digits else ""
+    method = found.method or known.method
+    if is_only_bounded(claim.mechanism):
+        if not note and _is_open(claim, found, digits):
+            note = "zCDP gives an upper bound only; below it no claim can be judged"
+        found = Enclosure(_ZERO, found.upper)
+    return known.meet(found).labelled(method), note
+
+
+def _truth(claim: Claim, at: Real, digits: int) -> Enclosure:
+    mechanism, direction = claim.mechanism, claim.direction
+    if claim.quantity == "beta":
+        from dpexact.accounting.tradeoff_of import tradeoff
+
+        return best_of(lambda: tradeoff(mechanism)(at, digits))
+    if claim.quantity == "renyi":
+        from dpexact.accounting.renyi import renyi
+
+        return best_of(lambda: renyi(mechanism, at, digits, direction))
+    ask = queries.epsilon_answer if claim.quantity == "epsilon" else queries.delta_answer
+    return ask(mechanism, at, digits, direction)
+
+
+def _is_open(claim: Claim, bound: Enclosure, digits: int) -> bool:
+    """Whether no digits decide the claim, as the truth may be anywhere from 0 to ``bound``."""
+    low, high = _bounds(claim.claimed, digits)
+    if claim.tolerance is not None and bound.upper < math.inf:
+        reach = (1 + claim.tolerance.value) * Fraction(bound.upper)
+        return low >= 0 and high <= reach
+    above_zero = low > 0 if claim.kind == "lower" else low >= 0
+    return above_zero and high < bound.lower
+
+
+def _equals_truth(claim: Claim) -> bool:
+    """Whether the claim is the truth in symbols: the largest loss, at ``delta = 0``."""
+    if claim.quantity != "epsilon" or claim.at.fraction != 0 or not isinstance(claim.claimed, Real):
+        return False
+    truth = largest_loss(claim.mechanism)
+    return truth is not None and exact_ratio(claim.claimed, truth) == 1
+
+
+# --- comparison, on exact bounds only -----------------------------------------------------------
+
+
+def _bounds(claimed: Claimed, digits: int) -> tuple[Bound, Bound]:
+    """Exact bounds of the claimed value, far closer than the enclosure of the truth."""
+    if not isinstance(claimed, Real):
+        return claimed, claimed
+    if claimed.fraction is not None:
+        return claimed.fraction, claimed.fraction
+    found = balls.certify(lambda: balls.ball(claimed), 2 * digits + 10)
+    return found.lower, found.upper
+
+
+def _tolerance(claim: Claim) -> Fraction:
+    return claim.tolerance.value if claim.tolerance is not None else _ZERO
+
+
+def _grade(claim: Claim, digits: int, truth: Enclosure) -> Grade:
+    """The grade against ``truth``, which may be a part of what is known of it."""
+    highest = _TRIVIAL[claim.quantity].upper
+    claimed = _bounds(claim.claimed, digits)
+    return grade_on(claim.kind, *claimed, truth, _tolerance(claim), highest)
+
+
+def _is_settled(claim: Claim, digits: int, truth: Enclosure, grade: Grade) -> bool:
+    """Whether each end of ``truth`` alone gives the same grade."""
+    ends = (Enclosure(end, end) for end in (truth.lower, truth.upper))
+    return all(_grade(claim, digits, end) == grade for end in ends)
+
+
+def _keeps_contract(claim: Claim, digits: int, truth: Enclosure) -> bool:
+    """Whether the claim is wrong within what its contract allows, for all that is certain."""
+    contract = claim.contract
+    if contract is None:
+        return False
+    low, high = _bounds(claim.claimed, digits)
+    if contract.at.value:
+        least, most = _ARGUMENTS[claim.quantity]
+        short = high < truth.lower
+        # all but Rényi divergences fall as their arguments grow
+        up = short != (claim.quantity == "renyi")
+        moved = claim.at.value + (contract.at.value if up else -contract.at.value)
+        truth = _truth(claim, real(min(max(moved, least), most)), digits)
+        if high >= truth.lower if short else low <= truth.upper:
+            return True
+    return within(low, high, truth, contract.absolute.value, contract.relative.value)
+
+
+def _verdict(claim: Claim, claimed: tuple[Bound, Bound], truth: Enclosure) -> Verdict:
+    return verdict_on(claim.kind, *claimed, truth, _tolerance(claim))

@@ -1,0 +1,9 @@
+"""Closed forms as sympy expressions; sympy is imported only when a form is asked for."""
+
+from dpexact.formulas.forms import SymbolicForm, symbolic
+
+__all__ = ["SymbolicForm", "symbolic"]
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -1,9 +1,0 @@
-"""Closed forms as sympy expressions; sympy is imported only when a form is asked for."""
-
-from dpexact.symbolic.forms import SymbolicForm, symbolic
-
-__all__ = ["SymbolicForm", "symbolic"]
-
-
-def __dir__() -> list[str]:
-    return __all__

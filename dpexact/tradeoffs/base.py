@@ -1,0 +1,101 @@
+"""What every trade-off function offers: certified evaluation and a picture."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, Final, Self
+
+from dpexact.answers import delivered
+from dpexact.arguments import digits_in, real_in
+from dpexact.enclosure import Enclosure
+from dpexact.errors import InvalidInput
+from dpexact.reals import Real, RealLike
+from dpexact.tokens import shorten
+from dpexact.tradeoffs.numbers import Number, compare, number
+
+#: Points of a picture.
+OUTLINE_POINTS: Final = 200
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+class TradeoffFunction(ABC):
+    """A trade-off function ``f``: the least type II error of a test of ``P`` against ``Q``
+
+    whose type I error is at most ``alpha``. Convex, continuous and non-increasing on ``[0, 1]``,
+    with ``f(alpha) <= 1 - alpha`` (Dong, Roth, Su 2022, Proposition 1). ``f(0)`` is the limit from
+    the right; where it is below 1, ``Q`` has mass ``1 - f(0)`` on which ``P`` has none.
+    """
+
+    method: str
+
+    def __call__(self, alpha: RealLike, digits: int = 15) -> Enclosure:
+        """Enclose ``f(alpha)`` to ``digits`` digits, for any exact real ``0 <= alpha <= 1``.
+
+        Raises:
+            InvalidInput: ``alpha`` or ``digits`` out of range.
+            PrecisionNotReached: with the best enclosure.
+        """
+        wanted = digits_in(digits)
+        # less type II error is promised, never more
+        return delivered(self._enclose(level_in(alpha), wanted).relied_on("lower"), wanted)
+
+    @abstractmethod
+    def _enclose(self, alpha: Number, digits: int) -> Enclosure:
+        """``f(alpha)`` for a checked ``alpha``, as narrow as it could be certified."""
+
+    @abstractmethod
+    def inverse(self) -> TradeoffFunction:
+        """``f^-1(alpha) = inf{t in [0, 1]: f(t) <= alpha}``, which is ``T(Q, P)``."""
+
+    def _outline(self) -> tuple[list[float], list[float]]:
+        """Points of the graph, as floats, for a picture; closest where it is steepest."""
+        # proposes: a picture
+        alphas = [Fraction(k, OUTLINE_POINTS) ** 3 for k in range(OUTLINE_POINTS + 1)]
+        betas = [float(self._enclose(alpha, 12).lower) for alpha in alphas]
+        return [0.0, *map(float, alphas)], [1.0, *betas]
+
+    def plot(self, ax: Axes | None = None, **style: Any) -> Axes:
+        """Draw the graph on ``ax`` (a new one if None) and return the matplotlib axes.
+
+        ``style`` goes to ``Axes.plot``. Needs the extra ``plot``.
+        """
+        if ax is None:
+            try:
+                from matplotlib.figure import Figure
+            except ImportError as error:
+                raise InvalidInput("plot: needs matplotlib: install dpexact[plot]") from error
+            ax = Figure().add_subplot()
+        ax.plot(*self._outline(), **style)
+        ax.set(xlim=(0, 1), ylim=(0, 1), xlabel="type I error", ylabel="type II error")
+        ax.set_aspect("equal")
+        return ax
+
+
+class SymmetricCurve(TradeoffFunction):
+    """A symmetric trade-off function with the one parameter ``mu >= 0``, any exact real."""
+
+    def __init__(self, mu: RealLike) -> None:
+        self.mu: Real = real_in(mu, "mu", ">= 0")
+
+    def inverse(self) -> Self:
+        return self
+
+    def __eq__(self, other: object) -> bool:
+        return self.mu == other.mu if isinstance(other, type(self)) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash((type(self), self.mu))
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({str(self.mu)!r})"
+
+
+def level_in(alpha: RealLike, name: str = "alpha") -> Number:
+    """The exact number ``alpha`` if it lies in ``[0, 1]``."""
+    value = number(alpha, name)
+    if compare(value, 0) < 0 or compare(value, 1) > 0:
+        raise InvalidInput(f"{name}: {shorten(str(alpha))} is not accepted; must be >= 0 and <= 1")
+    return value

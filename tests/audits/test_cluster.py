@@ -1,0 +1,89 @@
+"""A real Dask cluster of two worker processes: the same report, also if one is killed."""
+
+import os
+import signal
+
+import pytest
+
+from dpexact.audits import Claim, audit, cluster
+from dpexact.audits.cluster import cluster as executor_of
+from dpexact.errors import InvalidInput
+
+distributed = pytest.importorskip("distributed", reason="needs Dask")
+
+CLAIMS = [
+    Claim("poisson(gaussian(1.3),256/60000)^3515", "epsilon", f"0.86{i}", "1e-5", "upper")
+    for i in range(10)
+] + [Claim("pure_dp(1/10)^100", "delta", f"1e-{i}", "4", "upper") for i in range(1, 30)]
+
+
+@pytest.fixture(scope="module")
+def local():
+    with distributed.LocalCluster(
+        n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0"
+    ) as found:
+        yield found
+
+
+def outcome(report):
+    return [
+        (f.claim, f.verdict, f.enclosure, f.enclosure.method, f.relative_error, f.digits, f.note)
+        for f in report.findings
+    ]
+
+
+@pytest.mark.parametrize("timeout", [None, 60])
+def test_the_report_is_that_of_one_process(local, timeout):
+    with executor_of(local.scheduler_address) as executor:
+        report = audit(CLAIMS, executor=executor, timeout=timeout)
+    assert outcome(report) == outcome(audit(CLAIMS))
+
+
+@pytest.mark.slow
+def test_a_killed_worker_loses_nothing(local):
+    pids = [worker.pid for worker in local.workers.values()]
+
+    def kill(done, total):
+        if done == 3:
+            os.kill(pids[0], signal.SIGKILL)
+
+    with executor_of(local.scheduler_address) as executor:
+        report = audit(CLAIMS, executor=executor, progress=kill)
+    assert outcome(report) == outcome(audit(CLAIMS))
+    assert [worker.pid for worker in local.workers.values()] != pids
+
+
+def test_no_scheduler(monkeypatch):
+    monkeypatch.setattr(cluster, "PATIENCE", 0.5)
+    with (
+        pytest.raises(InvalidInput, match=r"^scheduler: no answer from tcp://127\.0\.0\.1:1"),
+        executor_of("tcp://127.0.0.1:1"),
+    ):
+        pass
+
+
+def test_no_address():
+    with (
+        pytest.raises(InvalidInput, match="scheduler: no answer from my cluster"),
+        executor_of("my cluster"),
+    ):
+        pass
+
+
+def test_no_workers(monkeypatch):
+    monkeypatch.setattr(cluster, "PATIENCE", 1)
+    with (
+        distributed.LocalCluster(n_workers=0, dashboard_address=":0") as empty,
+        pytest.raises(InvalidInput, match="has no workers"),
+        executor_of(empty.scheduler_address),
+    ):
+        pass
+
+
+@pytest.mark.slow
+def test_a_worker_of_another_version(local, monkeypatch):
+    monkeypatch.setattr(cluster, "_version", lambda: "0.0.0")
+    with pytest.raises(InvalidInput, match=r"has dpexact .*; 0\.0\.0 is needed"):
+        cluster._check_versions({"tcp://worker": "9.9"})
+    with pytest.raises(InvalidInput, match="lacks dpexact"):
+        cluster._check_versions({"tcp://worker": ImportError("no module named dpexact")})

@@ -1,0 +1,49 @@
+from fractions import Fraction
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dpexact import balls
+from dpexact.reals import real
+from dpexact.tradeoffs import monomials, sums
+
+_monomials = st.sampled_from(
+    ["0", "1", "-2", "1/3", "sqrt(2)", "1-sqrt(2)", "log(2)/2", "log(2)/3"]
+)
+
+
+@st.composite
+def _sums(draw, min_size=0):
+    total = {}
+    rows = st.lists(st.tuples(_monomials, st.integers(-4, 4)), min_size=min_size, max_size=4)
+    for text, c in draw(rows):
+        factor, monomial = monomials.exponential(real(text))
+        total = sums.add(total, {monomial: factor * c} if c else {})
+    return total
+
+
+@given(_sums(), _sums())
+def test_operations_agree_with_balls(a, b):
+    with balls.precision(300):
+        assert sums.ball(sums.add(a, b)).overlaps(sums.ball(a) + sums.ball(b))
+        assert sums.ball(sums.multiply(a, b)).overlaps(sums.ball(a) * sums.ball(b))
+        assert sums.ball(sums.power(a, 5)).overlaps(sums.ball(a) ** 5)
+
+
+@given(_sums(), _sums(min_size=1).filter(bool), _sums(min_size=1).filter(bool))
+def test_reduction_keeps_the_quotient(a, b, shared):
+    top, bottom = sums.reduced(sums.multiply(a, shared), sums.multiply(b, shared))
+    assert sums.multiply(top, b) == sums.multiply(a, bottom)
+    assert bottom.get(monomials.UNIT) == 1
+    with balls.precision(300):
+        assert (sums.ball(top) * sums.ball(b)).overlaps(sums.ball(a) * sums.ball(bottom))
+
+
+def test_common_factors_are_divided_out():
+    one, e = {monomials.UNIT: Fraction(1)}, {monomials.exponential(real(1))[1]: Fraction(1)}
+    factor = sums.power(sums.add(one, e), 3)
+    top, bottom = sums.reduced(
+        sums.multiply(factor, sums.add(e, {monomials.UNIT: Fraction(2)})), factor
+    )
+    assert bottom == sums.ONE
+    assert len(top) == 2
