@@ -45,13 +45,9 @@ def subsampling_theorem(mechanism: Mechanism, delta: Real, digits: int) -> Enclo
 
 
 def _step(step: Mechanism, share: Real, digits: int) -> Enclosure:
-    match step:
-        case Poisson(inner, q):
-            rate = q
-        case FixedSize(inner, m, n):
-            rate = reals.rational(Fraction(m, n))
-        case _:
-            return epsilon_answer(step, share, digits)
+    if not isinstance(step, Poisson | FixedSize):
+        return epsilon_answer(step, share, digits)
+    inner, rate = step.mechanism, step.q
     match balls.order(share, rate):
         case Order.ABOVE | Order.EQUAL:  # also q = 0
             return Enclosure.exact(_ZERO)
