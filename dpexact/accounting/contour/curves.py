@@ -12,6 +12,7 @@ from flint import arb
 from dpexact.accounting.contour.inversion import Contour
 from dpexact.accounting.contour.planning import Query, planned
 from dpexact.accounting.contour.profile import ContourProfile, bracketed, digits_of_delta
+from dpexact.accounting.pairs.pair import TooExpensive
 from dpexact.accounting.profile import Repeatable
 from dpexact.balls import ball, precision
 from dpexact.enclosure import Enclosure
@@ -101,7 +102,7 @@ def _shared_line(profile: ContourProfile, probes: list[Query], digits: int) -> C
         plan = planned(product, probes, wanted, profile.max_work)
         with precision(plan.bits):
             return Contour(product, plan)
-    except ArithmeticError:
+    except TooExpensive:
         return None
 
 
@@ -112,7 +113,7 @@ def _checked(
     try:
         with precision(contour.plan.bits):
             return bracketed(contour, ball(delta), repeat, arb(near), width)
-    except ArithmeticError:
+    except TooExpensive:
         return None
 
 

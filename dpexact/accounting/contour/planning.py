@@ -17,6 +17,8 @@ _LN2 = math.log(2)
 _LN10 = math.log(10)
 _STRETCH = 1.1
 _PLAIN_BITS = 256
+#: By how much, as a power of e, an integrand may fall over the order where it is evaluated.
+_STEEP = 500.0
 
 
 class Query(NamedTuple):
@@ -54,6 +56,12 @@ class Plan:
         return math.nextafter((self.count + 1) * self.step, 0.0)
 
 
+def _is_out_of_reach(product: Product, query: Query, order: float) -> bool:
+    """Whether the integrand still falls steeply at the largest order: all would cancel there."""
+    fall = query.epsilon - query.repeat * product.cumulant(order).slope
+    return order > RATIO ** ORDERS[-2] and fall * order > _STEEP
+
+
 def planned(product: Product, queries: Sequence[Query], digits: float, most: int) -> Plan:
     """One plan that gives every query about ``digits`` relative digits, with ``most`` work.
 
@@ -66,6 +74,9 @@ def planned(product: Product, queries: Sequence[Query], digits: float, most: int
         for epsilon, repeat, known in queries:
             c, log_delta = product.saddle(epsilon, repeat)
             saddles.append((c, log_delta if known is None else known))
+        pairs = zip(queries, saddles, strict=True)
+        if all(_is_out_of_reach(product, query, c) for query, (c, _) in pairs):
+            raise TooExpensive("the parameters are too extreme to plan with floats")
         period, low, high = _period(product, queries, [log for _, log in saddles], needed)
         middle = math.exp(sum(math.log(c) for c, _ in saddles) / len(saddles))
         abscissa = _rounded(max(low, min(high, middle)))

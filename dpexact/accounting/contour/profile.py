@@ -126,7 +126,7 @@ class ContourProfile(Profile):
                     margin += margin + digits + 1
             else:
                 best = best.meet(self._chernoff_delta(epsilon))
-        except ArithmeticError as cause:
+        except TooExpensive as cause:
             reason = str(cause)
             best = self._affordable(epsilon, digits, best)
         return best if best.digits >= digits else best.short(reason)
@@ -144,7 +144,7 @@ class ContourProfile(Profile):
             best = best.meet(self._chernoff_delta(epsilon))
             plan = affordable(self.product, query, digits, self.max_work)
             best = best.meet(self.on_line(plan, epsilon))
-        except ArithmeticError:
+        except TooExpensive:
             pass
         return best
 
@@ -189,7 +189,7 @@ class ContourProfile(Profile):
                     with precision(plan.bits):
                         contour = Contour(self.product, plan)
                 best = self._bracket(contour, delta, near, 10.0**-goal)
-            except ArithmeticError as cause:
+            except TooExpensive as cause:
                 reason = str(cause)
                 goal, margin = max(1.0, goal / 2), 0.0
                 continue
@@ -294,7 +294,7 @@ class ContourProfile(Profile):
                     for pair, n in self.product.factors:
                         log += n * self.repeat * pair.moment(b, _COARSE_ACCURACY).log()
                     upper = balls.to_enclosure(log / arb(b)).upper
-            except ArithmeticError:
+            except TooExpensive:
                 continue
             if upper < math.inf:
                 return Enclosure(_ZERO, max(upper, _ZERO), "Rényi bound")
