@@ -24,7 +24,7 @@ _JOURNAL: Final = (
     f'{{"claim": {_JOURNAL_CLAIM}, "verdict": "sound", "enclosure": ["1/1", "a/9", "m"], '
     '"relative_error": ["-1/2", "inf", ""], "digits": 15, "seconds": 0.5, "note": "", '
     '"grade": "none"}\n'
-    f'{{"question": "q", "claims": [{_JOURNAL_CLAIM}], "failure": null}}\n'
+    f'{{"question": "q", "claims": [{_JOURNAL_CLAIM}], "failure": null, "seconds": 0.5}}\n'
 )
 _TABLE: Final = _ROW.encode()
 _NESTED: Final = '["poisson", ["poisson", ["gaussian", "13/10", "1"], "1/2"], ["exp", "-3"]]'
