@@ -171,3 +171,9 @@ def test_masses_of_a_law_cut_short():
         for mass, known in zip(cut.masses, true.masses[start:], strict=False):
             assert mass.overlaps(known)
         assert (sum(cut.masses, arb(0)) + cut.dropped).overlaps(arb(1))
+
+
+@pytest.mark.parametrize("gamma", ["1/4", "3/4"])
+def test_laws_on_lattices_are_symmetric(gamma):
+    for part in (staircase(real("0.7"), real(gamma)), discrete_laplace(real(3), 4)):
+        assert part.reverse == part
