@@ -10,12 +10,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from dpexact import balls, reals
 from dpexact.accounting.laws import Concentrated, Law, Noise, laws
 from dpexact.accounting.outcomes import composed
-from dpexact.accounting.pairs.coin import Coin
+from dpexact.accounting.pairs.coin import Coin, Run
 from dpexact.accounting.pairs.discrete_gaussian import DiscreteGaussian as DiscreteGaussianPair
 from dpexact.accounting.pairs.finite import Finite, sampled
 from dpexact.accounting.pairs.gaussian import Gaussian as GaussianPair
@@ -29,9 +29,6 @@ from dpexact.arguments import Direction
 from dpexact.errors import UnsupportedMechanism
 from dpexact.mechanisms import FixedSize, Mechanism, Poisson
 from dpexact.reals import Real
-
-if TYPE_CHECKING:
-    from dpexact.accounting.pairs.cubature import Cloud
 
 _ONE: Final = reals.rational(1)
 _ZERO: Final = reals.rational(0)
@@ -161,6 +158,17 @@ class Composition:
         samples = [(x.inner._on_sample(x.q, direction), count) for x, count in self.samples]
         return [*samples, *self.pairs()]
 
+    def run(self) -> tuple[Real, Run]:
+        """The mass of infinite loss, and pairs with moments for the rest.
+
+        Raises:
+            UnsupportedMechanism: some part has none.
+        """
+        leaks = any(sample.inner.infinite(add=False).masses for sample, _ in self.samples)
+        if leaks or any(isinstance(pair, Finite) for pair, _ in self.apart):
+            raise UnsupportedMechanism("no certified accounting for so many coins over this")
+        return self.beside.mass, tuple(replace(self, masses=[]).everything("remove"))
+
     def _on_sample(self, q: Real, direction: Direction) -> Pair:
         """A sample with moments: of Gaussians, or of a finite law without infinite loss."""
         if self.is_gaussian and self.noise is not None:
@@ -285,24 +293,6 @@ class Composition:
             if inner.masses:
                 masses.append((sample.q * inner.mass, count))
         return InfiniteLoss(tuple(masses))
-
-    @cached_property
-    def clouds(self) -> tuple[list[Cloud], list[tuple[Sample, int]]]:
-        """Gaussian samples in clouds of many that differ little, and all other samples."""
-        from dpexact.accounting.pairs.bundle import FEWEST, bundles
-
-        if len(self.samples) < FEWEST:
-            return [], self.samples
-        named: dict[tuple[Real, Real], tuple[Sample, int]] = {}
-        others = []
-        for sample, count in self.samples:
-            noise = sample.inner.noise if sample.inner.is_gaussian else None
-            if noise is None or (sample.q, noise) in named:
-                others.append((sample, count))
-            else:
-                named[sample.q, noise] = sample, count
-        clouds, left = bundles([(*place, count) for place, (_, count) in named.items()])
-        return clouds, others + [named[place[:2]] for place in left]
 
     @property
     def beside(self) -> InfiniteLoss:

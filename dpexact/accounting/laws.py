@@ -6,12 +6,13 @@ Most are one pair. The others are several laws, or mechanisms that have entries 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import starmap
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from dpexact import balls
 from dpexact.accounting.coins import flipped, sides
+from dpexact.accounting.inside import Composed
 from dpexact.accounting.pairs.discrete_gaussian import DiscreteGaussian as DiscreteGaussianPair
 from dpexact.accounting.pairs.discrete_laplace import discrete_laplace
 from dpexact.accounting.pairs.finite import Finite
@@ -47,9 +48,6 @@ from dpexact.mechanisms import (
 )
 from dpexact.reals import Real, rational
 
-if TYPE_CHECKING:
-    from dpexact.accounting.composition import Composition
-
 _ZERO: Final = rational(0)
 _ONE: Final = rational(1)
 
@@ -70,8 +68,6 @@ class Concentrated:
 
 Law: TypeAlias = "Pair | Noise | Concentrated | Mechanism"
 Laws: TypeAlias = Iterator[tuple[Law, int]]
-Composed: TypeAlias = "Callable[[Mechanism], Composition]"
-"""Asked about what runs inside."""
 
 
 def laws(step: Mechanism, composed: Composed) -> Laws:
@@ -124,15 +120,8 @@ def _regrouped(step: Group | Replace, composed: Composed) -> Laws:
 
 
 def _coin(step: Mix | TruncatedPoisson, composed: Composed) -> Laws:
-    runs = []
-    for chance, part in sides(step) or []:
-        inside = composed(part)
-        leaks = any(sample.inner.infinite(add=False).masses for sample, _ in inside.samples)
-        if leaks or any(isinstance(pair, Finite) for pair, _ in inside.apart):
-            raise UnsupportedMechanism("no certified accounting for so many coins over this")
-        run = tuple(replace(inside, masses=[]).everything("remove"))
-        runs.append((chance, inside.beside.mass, run))
-    lost, coin = flipped(runs)
+    found = ((chance, composed(part).run()) for chance, part in sides(step) or [])
+    lost, coin = flipped([(chance, *run) for chance, run in found])
     yield Response(_ZERO, lost), 1
     if coin is not None:
         yield coin, 1

@@ -16,7 +16,7 @@ from flint import arb
 
 from dpexact import balls, reals
 from dpexact.accounting.closed_form import GaussianMixedWithResponse, gaussian_divergence
-from dpexact.accounting.composition import Composition
+from dpexact.accounting.composition import Composition, Sample
 from dpexact.accounting.optimal import OptimalComposition
 from dpexact.accounting.pairs.finite import sampled
 from dpexact.accounting.pairs.pair import Pair
@@ -29,9 +29,11 @@ from dpexact.accounting.profile import (
 )
 from dpexact.arguments import Direction, Method
 from dpexact.errors import UnsupportedMechanism
+from dpexact.reals import Real
 
 if TYPE_CHECKING:
     from dpexact.accounting.lattice.profile import LatticeProfile
+    from dpexact.accounting.pairs.cubature import Cloud
 
 Route: TypeAlias = Callable[[Composition, Direction], Profile | None]
 
@@ -43,6 +45,8 @@ _GLANCE_WORK: Final = 12_000_000
 _OFTEN: Final = 1
 _OFTEN_AT_TINY_RATES: Final = 10
 _TINY_RATE: Final = 1e-4
+#: Fewer sampled steps than this are always taken one by one.
+_FEWEST_CLOUDED: Final = 200
 #: Longest sum over the outcomes of randomized response composed with a Gaussian.
 MAX_TERMS: Final = 20_000
 #: Most sampled steps that are tried one by one where their bundles do not suffice.
@@ -233,7 +237,9 @@ def _rare(c: Composition, direction: Direction) -> Profile | None:
 
 def _bundled(c: Composition, direction: Direction) -> Profile | None:
     """Very many sampled Gaussians that differ little: the contour, with nodes for them."""
-    clouds, left = c.clouds
+    if len(c.samples) < _FEWEST_CLOUDED:
+        return None
+    clouds, left = _clouds(c)
     if not clouds:
         return None
     from dpexact.accounting.contour.profile import ContourProfile
@@ -248,6 +254,22 @@ def _bundled(c: Composition, direction: Direction) -> Profile | None:
         return found
     each = contour(c, direction)
     return found if each is None else FirstToReach(found, each)
+
+
+def _clouds(c: Composition) -> tuple[list[Cloud], list[tuple[Sample, int]]]:
+    """Gaussian samples in clouds of many that differ little, and all other samples."""
+    from dpexact.accounting.pairs.bundle import bundles
+
+    named: dict[tuple[Real, Real], tuple[Sample, int]] = {}
+    others = []
+    for sample, count in c.samples:
+        noise = sample.inner.noise if sample.inner.is_gaussian else None
+        if noise is None or (sample.q, noise) in named:
+            others.append((sample, count))
+        else:
+            named[sample.q, noise] = sample, count
+    clouds, left = bundles([(*place, count) for place, (_, count) in named.items()])
+    return clouds, others + [named[place[:2]] for place in left]
 
 
 def _few_outcomes(c: Composition, direction: Direction) -> Profile | None:
