@@ -240,7 +240,7 @@ class Pair(ABC):
 
     def span(self, tail: float) -> tuple[float, float]:
         """Roughly the losses outside which ``P`` has mass ``tail`` at most."""
-        raise NotImplementedError
+        raise UnsupportedMechanism(f"no certified tails of {type(self).__name__}")
 
     def lost_bits(self) -> int:
         """Bits that the tails or the atoms lose."""
