@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 from dpexact.arguments import MAX_COUNT, integer_in, real_in
 from dpexact.conversion import RealLike, real
 from dpexact.errors import InvalidInput
+from dpexact.mechanisms import ordering
 from dpexact.mechanisms.relations import ADD_REMOVE, REPLACEMENT, Relation, joint
 from dpexact.reals import Real, rational
 from dpexact.tokens import shorten
@@ -220,8 +221,8 @@ class ApproxDP(Mechanism):
     """Any ``(eps, delta)``-DP mechanism, by its pair; ``eps >= 0`` and ``0 <= delta <= 1``."""
 
     name: ClassVar[str] = "approx_dp"
-    eps: Real = field(metadata=NOT_NEGATIVE)
-    delta: Real = field(metadata=PROBABILITY)
+    eps: Real = field(metadata=NOT_NEGATIVE | ordering.GUARANTEE)
+    delta: Real = field(metadata=PROBABILITY | ordering.FAILURE)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -229,7 +230,7 @@ class PureDP(Mechanism):
     """Any ``eps``-DP mechanism, by its dominating pair (randomised response). ``eps >= 0``."""
 
     name: ClassVar[str] = "pure_dp"
-    eps: Real = field(metadata=NOT_NEGATIVE)
+    eps: Real = field(metadata=NOT_NEGATIVE | ordering.GUARANTEE)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -237,7 +238,7 @@ class GDP(Mechanism):
     """Any ``mu``-Gaussian-DP mechanism: ``N(mu, 1)`` against ``N(0, 1)``. ``mu >= 0``."""
 
     name: ClassVar[str] = "gdp"
-    mu: Real = field(metadata=NOT_NEGATIVE)
+    mu: Real = field(metadata=NOT_NEGATIVE | ordering.GUARANTEE)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -245,7 +246,7 @@ class ZCDP(Mechanism):
     """Any ``rho``-zCDP mechanism; answers about it are upper bounds. ``rho >= 0``."""
 
     name: ClassVar[str] = "zcdp"
-    rho: Real = field(metadata=NOT_NEGATIVE)
+    rho: Real = field(metadata=NOT_NEGATIVE | ordering.GUARANTEE)
 
 
 # --- noise --------------------------------------------------------------------------------------
@@ -256,8 +257,8 @@ class Gaussian(Mechanism):
     """Gaussian noise of standard deviation ``sigma > 0`` on a query of the given sensitivity."""
 
     name: ClassVar[str] = "gaussian"
-    sigma: Real = field(metadata=POSITIVE)
-    sensitivity: Real = field(default=_ONE, metadata=POSITIVE)
+    sigma: Real = field(metadata=POSITIVE | ordering.NOISE)
+    sensitivity: Real = field(default=_ONE, metadata=POSITIVE | ordering.SENSITIVITY)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -265,8 +266,8 @@ class Laplace(Mechanism):
     """Laplace noise of scale ``scale > 0`` on a query of the given sensitivity."""
 
     name: ClassVar[str] = "laplace"
-    scale: Real = field(metadata=POSITIVE)
-    sensitivity: Real = field(default=_ONE, metadata=POSITIVE)
+    scale: Real = field(metadata=POSITIVE | ordering.NOISE)
+    sensitivity: Real = field(default=_ONE, metadata=POSITIVE | ordering.SENSITIVITY)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -274,8 +275,8 @@ class DiscreteLaplace(Mechanism):
     """Integer noise of mass proportional to ``exp(-|x|/scale)``; integer sensitivity."""
 
     name: ClassVar[str] = "discrete_laplace"
-    scale: Real = field(metadata=POSITIVE)
-    sensitivity: int = field(default=1, metadata=integers(1))
+    scale: Real = field(metadata=POSITIVE | ordering.NOISE)
+    sensitivity: int = field(default=1, metadata=integers(1) | ordering.COUNT)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -283,8 +284,8 @@ class DiscreteGaussian(Mechanism):
     """Integer noise of mass proportional to ``exp(-x^2/(2 sigma^2))``; integer sensitivity."""
 
     name: ClassVar[str] = "discrete_gaussian"
-    sigma: Real = field(metadata=POSITIVE)
-    sensitivity: int = field(default=1, metadata=integers(1))
+    sigma: Real = field(metadata=POSITIVE | ordering.FEW_INTEGERS)
+    sensitivity: int = field(default=1, metadata=integers(1) | ordering.COUNT)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -292,9 +293,9 @@ class Staircase(Mechanism):
     """The staircase mechanism of Geng and Viswanath; ``eps > 0``, ``0 <= gamma <= 1``."""
 
     name: ClassVar[str] = "staircase"
-    eps: Real = field(metadata=POSITIVE)
-    gamma: Real = field(metadata=PROBABILITY)
-    sensitivity: Real = field(default=_ONE, metadata=POSITIVE)
+    eps: Real = field(metadata=POSITIVE | ordering.SENSITIVITY)
+    gamma: Real = field(metadata=PROBABILITY | ordering.STAIRS)
+    sensitivity: Real = field(default=_ONE, metadata=POSITIVE | ordering.SCALED)
 
 
 # --- sampling -----------------------------------------------------------------------------------
@@ -310,7 +311,7 @@ class Poisson(Mechanism):
     name: ClassVar[str] = "poisson"
     neighbours: ClassVar[Relation | None] = ADD_REMOVE
     mechanism: Mechanism = field(metadata=INNER)
-    q: Real = field(metadata=PROBABILITY)
+    q: Real = field(metadata=PROBABILITY | ordering.RATE)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -320,8 +321,8 @@ class FixedSize(Mechanism):
     name: ClassVar[str] = "fixed_size"
     neighbours: ClassVar[Relation | None] = REPLACEMENT
     mechanism: Mechanism = field(metadata=INNER)
-    m: int
-    n: int = field(metadata=integers(1))
+    m: int = field(metadata=ordering.DRAWN)
+    n: int = field(metadata=integers(1) | ordering.DRAWN_FROM)
 
     def __post_init__(self) -> None:
         Mechanism.__post_init__(self)
@@ -370,7 +371,7 @@ class Repetition(Mechanism):
     """``mechanism`` run ``times >= 2`` times on the same data."""
 
     mechanism: Mechanism = field(metadata=INNER)
-    times: int = field(metadata=integers(2))
+    times: int = field(metadata=integers(2) | ordering.TIMES)
 
     def steps(self) -> dict[Mechanism, int]:
         return {step: count * self.times for step, count in self.mechanism.steps().items()}
