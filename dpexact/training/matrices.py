@@ -16,6 +16,7 @@ from itertools import pairwise
 from math import gcd
 from pathlib import Path
 from typing import Any, Final, NamedTuple
+from warnings import catch_warnings
 
 import numpy as np
 from flint import fmpz_mat
@@ -375,8 +376,9 @@ def read_matrix(path: str | os.PathLike[str]) -> np.ndarray[Any, Any]:
     """
     name = visible(os.fspath(path))
     try:
-        array = np.load(Path(path), mmap_mode="r", allow_pickle=False)
-    except (OSError, ValueError, EOFError) as error:
+        with catch_warnings(action="ignore"):
+            array = np.load(Path(path), mmap_mode="r", allow_pickle=False)
+    except Exception as error:  # of damaged headers numpy raises what its parsers raise
         reason = getattr(error, "strerror", None) or "not an array that numpy.save has written"
         raise InvalidInput(f"{name}: cannot read: {reason}") from None
     if not isinstance(array, np.ndarray) or array.size > MAX_ENTRIES:
