@@ -259,6 +259,7 @@ def _contour(c: Composition, direction: Direction) -> Profile | None:
     """Gaussians, sampled or not, with anything; other noise, unsampled: inversion of moments."""
     gaussian = c.noises or any(sample.inner.noises for sample, _ in c.samples)
     gaussian = gaussian or not c.has_tails or any(pair.decays for pair, _ in c.apart)
+    gaussian = gaussian or any(x.inner.laplace_alone is not None for x, _ in c.samples)
     if not gaussian and (c.samples or c.is_finite):
         return None
     from dpexact.accounting.contour.profile import ContourProfile
@@ -364,7 +365,7 @@ def curve(mechanism: Mechanism, direction: Direction = "both") -> Repeatable | N
         return None
     if any(isinstance(pair, Coin) for pair, _ in composition.apart):
         return None
-    if not all(sample.inner.is_gaussian for sample, _ in samples):
+    if not all(x.inner.is_gaussian or x.inner.laplace_alone is not None for x, _ in samples):
         return None
     ways: tuple[Direction, ...] = ("remove", "add") if direction == "both" else (direction,)
     from dpexact.accounting.contour.curves import ContourCurve
