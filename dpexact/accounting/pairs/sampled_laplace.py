@@ -171,6 +171,7 @@ class SampledLaplace(Pair):
     @cached_property
     def _sizes(self) -> tuple[float, float]:
         rate, q = approximate(self.rate), approximate(self.q)
+        # proposes: whether floats reach to plan a rule; without one nothing is answered
         if not (0 < rate < _LARGEST_RATE and 1e-300 < q < 1):
             raise TooExpensive("floats do not reach to plan sampled Laplace noise")
         return rate, q
