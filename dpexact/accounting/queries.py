@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from dpexact import balls
 from dpexact.accounting.profile import Profile
+from dpexact.accounting.profiles import curve, profile
 from dpexact.accounting.reflection import OPPOSITE, reflected
-from dpexact.accounting.routes import curve, profile
 from dpexact.accounting.standing import standing, stated
 from dpexact.answers import delivered
 from dpexact.arguments import (
