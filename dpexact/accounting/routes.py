@@ -206,6 +206,7 @@ def contour(c: Composition, direction: Direction) -> Profile | None:
     """Gaussians, sampled or not, with anything; other noise, unsampled: inversion of moments."""
     gaussian = c.noises or any(sample.inner.noises for sample, _ in c.samples)
     gaussian = gaussian or not c.has_tails or any(pair.decays for pair, _ in c.apart)
+    gaussian = gaussian or any(x.inner.laplace_alone is not None for x, _ in c.samples)
     if not gaussian and (c.samples or c.is_finite):
         return None
     from dpexact.accounting.contour.profile import ContourProfile
