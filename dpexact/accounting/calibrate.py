@@ -24,7 +24,7 @@ from dpexact.conversion import RealLike
 from dpexact.decimals import Bound
 from dpexact.enclosure import Enclosure
 from dpexact.errors import InvalidInput, UnsupportedMechanism
-from dpexact.mechanisms import FixedSize, Mechanism, Poisson, base
+from dpexact.mechanisms import FixedSize, Mechanism, Poisson, Threshold, base
 from dpexact.mechanisms.grammar import parse_template
 from dpexact.mechanisms.template import TIMES, Template
 from dpexact.reals import rational
@@ -82,6 +82,10 @@ PARAMETERS: Final[dict[tuple[str, str], Parameter]] = {
     ("poisson", "q"): Parameter(from_zero=True, up_to_one=True, start=Fraction(1, 100)),
     ("group", "k"): _SHIFT,
     ("gaussian_mixture", "sigma"): _NOISE,
+    ("truncated_laplace", "bound"): Parameter(least=True),
+    ("truncated_laplace", "sensitivity"): Parameter(),
+    ("truncated_discrete_gaussian", "sensitivity"): _SHIFT,
+    ("threshold", "least"): Parameter(least=True),
     ("", TIMES): Parameter(integer=True, on_outputs=True, start=Fraction(1000)),
 }
 
@@ -93,6 +97,14 @@ REFUSED: Final[dict[tuple[str, str], str]] = {
     ),
     ("staircase", "gamma"): (
         "privacy is not monotone in gamma of staircase: delta at epsilon = 0.5 falls and rises"
+    ),
+    ("truncated_laplace", "scale"): (
+        "privacy is not monotone in scale of truncated_laplace: more scale brings more noise "
+        "to the ends of the support, where it reveals everything; ask for bound"
+    ),
+    ("truncated_discrete_gaussian", "sigma"): (
+        "privacy is not monotone in sigma of truncated_discrete_gaussian: more noise is near the "
+        "ends of the support, where it reveals everything"
     ),
     ("staircase", "sensitivity"): "the sensitivity of staircase has no influence",
 }
@@ -179,6 +191,11 @@ def parameter_of(template: Template) -> Parameter:
     if parameter is None:
         of = f"{template.parameter} of {template.owner}"
         raise UnsupportedMechanism(f"calibrate: privacy is not proved monotone in {of}")
+    if Threshold.name in template.within:
+        raise UnsupportedMechanism(
+            "calibrate: privacy is not monotone in the noise within threshold, since more of it "
+            "publishes new partitions more often; ask for least"
+        )
     if FixedSize.name in template.within and not parameter.on_outputs:
         raise UnsupportedMechanism(
             f"calibrate: privacy is not proved monotone in {template.parameter} within fixed_size"

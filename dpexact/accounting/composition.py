@@ -24,11 +24,15 @@ from dpexact.accounting.pairs.gaussian import Gaussian as GaussianPair
 from dpexact.accounting.pairs.laplace import Laplace as LaplacePair
 from dpexact.accounting.pairs.lattice import OnLattice
 from dpexact.accounting.pairs.pair import Atom, Pair
+from dpexact.accounting.pairs.partition_selection import partition_selection
 from dpexact.accounting.pairs.randomized_response import randomized_response
 from dpexact.accounting.pairs.response import Response, amplified
 from dpexact.accounting.pairs.shifts import STILL, of_sensitivities, thinned
 from dpexact.accounting.pairs.shuffled import Shuffled
 from dpexact.accounting.pairs.staircase import staircase
+from dpexact.accounting.pairs.threshold import tail
+from dpexact.accounting.pairs.truncated_discrete_gaussian import truncated_discrete_gaussian
+from dpexact.accounting.pairs.truncated_laplace import truncated_laplace
 from dpexact.accounting.profile import InfiniteLoss
 from dpexact.accounting.standing import counted
 from dpexact.arguments import Direction
@@ -49,12 +53,16 @@ from dpexact.mechanisms import (
     Laplace,
     Mechanism,
     Mix,
+    PartitionSelection,
     Poisson,
     PureDP,
     RandomizedResponse,
     Replace,
     Shuffle,
     Staircase,
+    Threshold,
+    TruncatedDiscreteGaussian,
+    TruncatedLaplace,
     TruncatedPoisson,
 )
 from dpexact.reals import Real
@@ -216,6 +224,16 @@ class Composition:
             case RandomizedResponse(eps, k):
                 if balls.sign(eps, "eps") > 0:
                     self.others.append((randomized_response(eps, k), count))
+            case TruncatedLaplace(scale, bound, sensitivity):
+                self._take_rest(*truncated_laplace(scale, bound, sensitivity), count)
+            case TruncatedDiscreteGaussian(sigma, bound, shift):
+                found = truncated_discrete_gaussian(sigma * sigma, bound, shift)
+                self._take_rest(*found, count)
+            case PartitionSelection(eps, delta):
+                self._compare(Finite(partition_selection(eps, delta)), count)
+            case Threshold(noise, least):
+                self.masses.append((tail(noise, least), count))
+                self._take(noise.steps().items(), count, {}, ())
             case FinitePair(outcomes):
                 self._compare(Finite(tuple(starmap(Atom, outcomes))), count)
             case _ if type(step) in PAIRS:
@@ -227,6 +245,12 @@ class Composition:
                 self.apart.append((pair, count))
             case _:
                 raise UnsupportedMechanism(f"no certified accounting for {step}")
+
+    def _take_rest(self, lost: Real, pair: Pair | None, count: int) -> None:
+        """A mass of infinite loss, and the pair for the rest."""
+        self.masses.append((lost, count))
+        if pair is not None:
+            self._take_pair(pair, count)
 
     def _take_pair(self, pair: Pair, count: int) -> None:
         if isinstance(pair, OnLattice):
@@ -272,7 +296,12 @@ class Composition:
     @property
     def is_alone(self) -> bool:
         """Whether nothing but one of ``apart`` runs."""
-        return len(self.apart) == 1 and replace(self, apart=[]).is_empty
+        return self.is_alone_but_for_masses and not self.masses
+
+    @property
+    def is_alone_but_for_masses(self) -> bool:
+        """Whether nothing but one of ``apart`` runs, with a mass of infinite loss perhaps."""
+        return len(self.apart) == 1 and replace(self, apart=[], masses=[]).is_empty
 
     def everything(self, direction: Direction) -> list[tuple[Pair, int]]:
         """All pairs, samples too, where each has moments."""

@@ -44,6 +44,17 @@ def numbers(*conditions: str) -> dict[str, Any]:
     return {"domain": lambda value, name: real_in(value, name, *conditions)}
 
 
+def positive(zero: str) -> dict[str, Any]:
+    """The domain of numbers above 0, and what to write in place of 0."""
+
+    def into(value: RealLike, name: str) -> Real:
+        if (found := real(value, name)).fraction == 0:
+            raise InvalidInput(f"{name}: 0 is not accepted; must be > 0; {zero}")
+        return real_in(found, name, "> 0")
+
+    return {"domain": into}
+
+
 def integers(lowest: int) -> dict[str, Any]:
     """The domain of a parameter: integers from ``lowest`` on."""
     return {"domain": lambda value, name: integer_in(value, name, lowest)}
@@ -59,6 +70,9 @@ def mechanism_inside(value: object, name: str) -> Mechanism:
 
 
 POSITIVE: Final = numbers("> 0")
+#: Scales of noise, and sensitivities.
+NOISE: Final = positive("without noise everything is revealed: approx_dp(0, 1)")
+SENSITIVITY: Final = positive("a query that no record moves loses nothing: pure_dp(0)")
 NOT_NEGATIVE: Final = numbers(">= 0")
 PROBABILITY: Final = numbers(">= 0", "<= 1")
 INNER: Final[dict[str, Any]] = {"domain": mechanism_inside}
@@ -256,8 +270,8 @@ class Gaussian(Mechanism):
     """Gaussian noise of standard deviation ``sigma > 0`` on a query of the given sensitivity."""
 
     name: ClassVar[str] = "gaussian"
-    sigma: Real = field(metadata=POSITIVE)
-    sensitivity: Real = field(default=_ONE, metadata=POSITIVE)
+    sigma: Real = field(metadata=NOISE)
+    sensitivity: Real = field(default=_ONE, metadata=SENSITIVITY)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -265,8 +279,8 @@ class Laplace(Mechanism):
     """Laplace noise of scale ``scale > 0`` on a query of the given sensitivity."""
 
     name: ClassVar[str] = "laplace"
-    scale: Real = field(metadata=POSITIVE)
-    sensitivity: Real = field(default=_ONE, metadata=POSITIVE)
+    scale: Real = field(metadata=NOISE)
+    sensitivity: Real = field(default=_ONE, metadata=SENSITIVITY)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -274,7 +288,7 @@ class DiscreteLaplace(Mechanism):
     """Integer noise of mass proportional to ``exp(-|x|/scale)``; integer sensitivity."""
 
     name: ClassVar[str] = "discrete_laplace"
-    scale: Real = field(metadata=POSITIVE)
+    scale: Real = field(metadata=NOISE)
     sensitivity: int = field(default=1, metadata=integers(1))
 
 
@@ -283,7 +297,7 @@ class DiscreteGaussian(Mechanism):
     """Integer noise of mass proportional to ``exp(-x^2/(2 sigma^2))``; integer sensitivity."""
 
     name: ClassVar[str] = "discrete_gaussian"
-    sigma: Real = field(metadata=POSITIVE)
+    sigma: Real = field(metadata=NOISE)
     sensitivity: int = field(default=1, metadata=integers(1))
 
 
@@ -294,7 +308,7 @@ class Staircase(Mechanism):
     name: ClassVar[str] = "staircase"
     eps: Real = field(metadata=POSITIVE)
     gamma: Real = field(metadata=PROBABILITY)
-    sensitivity: Real = field(default=_ONE, metadata=POSITIVE)
+    sensitivity: Real = field(default=_ONE, metadata=SENSITIVITY)
 
 
 # --- sampling -----------------------------------------------------------------------------------

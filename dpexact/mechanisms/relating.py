@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Final
 
 from dpexact.arguments import MAX_COUNT, integer_in, real_in
 from dpexact.errors import InvalidInput, UnsupportedMechanism
-from dpexact.mechanisms.base import INNER, POSITIVE, PROBABILITY, Mechanism, integers
+from dpexact.mechanisms.base import INNER, NOISE, PROBABILITY, Mechanism, integers
 from dpexact.mechanisms.entries import listed
 from dpexact.mechanisms.relations import ADD_REMOVE, REPLACEMENT, Relation
 from dpexact.reals import Real
@@ -100,7 +100,7 @@ class GaussianMixture(Mechanism):
 
     name: ClassVar[str] = "gaussian_mixture"
     neighbours: ClassVar[Relation | None] = ADD_REMOVE
-    sigma: Real = field(metadata=POSITIVE)
+    sigma: Real = field(metadata=NOISE)
     sensitivities: tuple[tuple[Real, Real], ...] = field(
         metadata=listed("number: number", _sensitivities)
     )
