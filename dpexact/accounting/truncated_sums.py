@@ -81,4 +81,5 @@ class TruncatedLaplaceSums(BallProfile):
         # proposes: likewise
         ratio = x / (terms + 2)
         rest = (1 + ends) ** self.count * power * x / (terms + 1) / (1 - ratio)
+        # proposes: likewise; a ball decides whether the others fall
         return total + rest * arb(-1).union(arb(1)) if ratio < 1 else arb.nan()

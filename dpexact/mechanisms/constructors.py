@@ -98,8 +98,8 @@ def partition_selection(eps: RealLike, delta: RealLike) -> noises.PartitionSelec
     Desfontaines, Voss, Gipson and Mandayam (2022), by the number of users in the partition. A user
     of ``k`` partitions: ``partition_selection(...) ** k``.
 
-    >>> print(partition_selection(1, "1e-5").delta_at(1).shown(8))
-    0.00001
+    >>> print(partition_selection(1, "1e-5").delta_at(0).safe())
+    0.4118633
     """
     return noises.PartitionSelection(eps, delta)
 
@@ -112,7 +112,7 @@ def threshold(mechanism: Mechanism, least: RealLike) -> noises.Threshold:
     ``threshold(...) ** k``. Answers are upper bounds.
 
     >>> print(threshold(base.Laplace(1), 12).delta_at(1).safe())
-    8.350851e-06
+    0.000008350851
     """
     return noises.Threshold(mechanism, least)
 

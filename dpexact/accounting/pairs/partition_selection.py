@@ -119,7 +119,7 @@ def _falls(eps: Real, delta: Real, rest: Real) -> float:
 
 
 def _grown(ratio: float, e: float) -> float:
-    """``log(1 + ratio (e^e - 1))``, about."""
+    """Proposes: ``log(1 + ratio (e^e - 1))``, about."""
     if e < _LARGE:
         return math.log1p(ratio * math.expm1(e))
     return max(0.0, e + math.log(ratio)) if ratio > 0 else 0.0

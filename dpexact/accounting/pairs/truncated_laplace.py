@@ -101,6 +101,7 @@ class TruncatedLaplace(Pair):
         real, height = ball(c) + arb(0.5), arb(u)
         rise = (ball(self.width) * real).cosh()
         size = (real * real + height * height).sqrt()
+        # proposes: a height; of any a ball decides which bound holds
         if not size > 0:
             return self.moment(c, accuracy)
         bound = rise * (2 * ball(self.ends) + 1 / size) / self._norm()
@@ -117,7 +118,7 @@ class TruncatedLaplace(Pair):
         return Jet(value, math.copysign(width * slope, here), width**2 * bend)
 
     def _scaled(self, x: float) -> tuple[float, float, float]:
-        """Logarithm of ``2 a cosh x + w sinh(x)/x`` and two derivatives in ``x``, about."""
+        """Proposes: logarithm of ``2 a cosh x + w sinh(x)/x``, two derivatives in ``x``, about."""
         width, ends = approximate(self.width), approximate(self.ends)
         fall = math.exp(-2 * x)
         cosh, sinh = (1 + fall) / 2, (1 - fall) / 2
