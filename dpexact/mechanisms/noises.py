@@ -11,17 +11,18 @@ from typing import ClassVar, Final
 from dpexact.errors import InvalidInput
 from dpexact.mechanisms.base import (
     INNER,
-    NOISE,
     NOT_NEGATIVE,
     POSITIVE,
     PROBABILITY,
-    SENSITIVITY,
+    REACH,
+    SCALE,
     Gaussian,
     Laplace,
     Mechanism,
     integers,
     numbers,
 )
+from dpexact.mechanisms.ordering import COUNT, CROWD, FLATTER, NOISE, SENSITIVITY
 from dpexact.mechanisms.relations import ADD_REMOVE, Relation
 from dpexact.reals import Real, rational
 from dpexact.tokens import shorten
@@ -38,9 +39,9 @@ class TruncatedLaplace(Mechanism):
     """
 
     name: ClassVar[str] = "truncated_laplace"
-    scale: Real = field(metadata=NOISE)
-    bound: Real = field(metadata=POSITIVE)
-    sensitivity: Real = field(default=_ONE, metadata=SENSITIVITY)
+    scale: Real = field(metadata=SCALE | FLATTER)
+    bound: Real = field(metadata=POSITIVE | NOISE)
+    sensitivity: Real = field(default=_ONE, metadata=REACH | SENSITIVITY)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -48,9 +49,9 @@ class TruncatedDiscreteGaussian(Mechanism):
     """Integer noise in ``[-bound, bound]`` of mass proportional to ``exp(-x^2/(2 sigma^2))``."""
 
     name: ClassVar[str] = "truncated_discrete_gaussian"
-    sigma: Real = field(metadata=NOISE)
-    bound: int = field(metadata=integers(1))
-    sensitivity: int = field(default=1, metadata=integers(1))
+    sigma: Real = field(metadata=SCALE | FLATTER)
+    bound: int = field(metadata=integers(1) | CROWD)
+    sensitivity: int = field(default=1, metadata=integers(1) | COUNT)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -78,7 +79,7 @@ class Threshold(Mechanism):
     name: ClassVar[str] = "threshold"
     neighbours: ClassVar[Relation | None] = ADD_REMOVE
     mechanism: Mechanism = field(metadata=INNER)
-    least: Real = field(metadata=numbers())
+    least: Real = field(metadata=numbers() | NOISE)
 
     def __post_init__(self) -> None:
         Mechanism.__post_init__(self)

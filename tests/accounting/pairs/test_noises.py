@@ -298,11 +298,14 @@ def test_calibration() -> None:
     least = calibrate("threshold(laplace(2), ?)", 1, "1e-3")
     assert delta(threshold(laplace(2), least.upper), 1).upper <= Fraction(1, 1000)
     assert calibrate("truncated_discrete_gaussian(9, 60, ?)", 1, "1e-3").is_exact
+    reach = int(calibrate("truncated_discrete_gaussian(3, ?)", 1, "1e-3").upper)
+    assert delta(truncated_discrete_gaussian(3, reach), 1).upper <= Fraction(1, 1000)
+    assert delta(truncated_discrete_gaussian(3, reach - 1), 1).upper > Fraction(1, 1000)
     times = calibrate("partition_selection(log(2), 1/100)^?", "log(5)", "1/5").lower
     assert delta(partition_selection("log(2)", "1/100") ** times, "log(5)").upper <= Fraction(1, 5)
     for blank, why in (
-        ("truncated_laplace(?, 3)", "not monotone in scale"),
-        ("truncated_discrete_gaussian(?, 3)", "not monotone in sigma"),
+        ("truncated_laplace(?, 3)", "not monotone in the scale of truncated"),
+        ("truncated_discrete_gaussian(?, 3)", "not monotone in the scale of truncated"),
         ("threshold(laplace(?), 9)", "within threshold"),
         ("partition_selection(?, 1/9)", "not proved monotone"),
     ):
