@@ -16,6 +16,7 @@ from dpexact.arguments import digits_in, direction_in
 from dpexact.conversion import RealLike
 from dpexact.enclosure import Enclosure
 from dpexact.errors import UnsupportedMechanism
+from dpexact.mechanisms import Threshold
 from dpexact.mechanisms.grammar import parse_template
 from dpexact.mechanisms.ordering import Ordering
 from dpexact.mechanisms.template import Template
@@ -103,6 +104,11 @@ def ordering_of(template: Template) -> Ordering:
     Raises:
         UnsupportedMechanism: nobody knows, so that no bracket can be certified.
     """
+    if any(isinstance(around, Threshold) for around in template.around):
+        raise UnsupportedMechanism(
+            "calibrate: privacy is not monotone in the noise within threshold, since more of it "
+            "publishes new partitions more often; ask for least"
+        )
     told = template.hole.ordering
     if isinstance(told, Ordering):
         return told

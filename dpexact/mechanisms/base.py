@@ -45,6 +45,17 @@ def numbers(*conditions: str) -> dict[str, Any]:
     return {"domain": lambda value, name: real_in(value, name, *conditions)}
 
 
+def positive(zero: str) -> dict[str, Any]:
+    """The domain of numbers above 0, and what to write in place of 0."""
+
+    def into(value: RealLike, name: str) -> Real:
+        if (found := real(value, name)).fraction == 0:
+            raise InvalidInput(f"{name}: 0 is not accepted; must be > 0; {zero}")
+        return real_in(found, name, "> 0")
+
+    return {"domain": into}
+
+
 def integers(lowest: int) -> dict[str, Any]:
     """The domain of a parameter: integers from ``lowest`` on."""
     return {"domain": lambda value, name: integer_in(value, name, lowest)}
@@ -60,6 +71,9 @@ def mechanism_inside(value: object, name: str) -> Mechanism:
 
 
 POSITIVE: Final = numbers("> 0")
+#: Scales of noise, and sensitivities.
+SCALE: Final = positive("without noise everything is revealed: approx_dp(0, 1)")
+REACH: Final = positive("a query that no record moves loses nothing: pure_dp(0)")
 NOT_NEGATIVE: Final = numbers(">= 0")
 PROBABILITY: Final = numbers(">= 0", "<= 1")
 INNER: Final[dict[str, Any]] = {"domain": mechanism_inside}
@@ -257,8 +271,8 @@ class Gaussian(Mechanism):
     """Gaussian noise of standard deviation ``sigma > 0`` on a query of the given sensitivity."""
 
     name: ClassVar[str] = "gaussian"
-    sigma: Real = field(metadata=POSITIVE | ordering.NOISE)
-    sensitivity: Real = field(default=_ONE, metadata=POSITIVE | ordering.SENSITIVITY)
+    sigma: Real = field(metadata=SCALE | ordering.NOISE)
+    sensitivity: Real = field(default=_ONE, metadata=REACH | ordering.SENSITIVITY)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -266,8 +280,8 @@ class Laplace(Mechanism):
     """Laplace noise of scale ``scale > 0`` on a query of the given sensitivity."""
 
     name: ClassVar[str] = "laplace"
-    scale: Real = field(metadata=POSITIVE | ordering.NOISE)
-    sensitivity: Real = field(default=_ONE, metadata=POSITIVE | ordering.SENSITIVITY)
+    scale: Real = field(metadata=SCALE | ordering.NOISE)
+    sensitivity: Real = field(default=_ONE, metadata=REACH | ordering.SENSITIVITY)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -275,7 +289,7 @@ class DiscreteLaplace(Mechanism):
     """Integer noise of mass proportional to ``exp(-|x|/scale)``; integer sensitivity."""
 
     name: ClassVar[str] = "discrete_laplace"
-    scale: Real = field(metadata=POSITIVE | ordering.NOISE)
+    scale: Real = field(metadata=SCALE | ordering.NOISE)
     sensitivity: int = field(default=1, metadata=integers(1) | ordering.COUNT)
 
 
@@ -284,7 +298,7 @@ class DiscreteGaussian(Mechanism):
     """Integer noise of mass proportional to ``exp(-x^2/(2 sigma^2))``; integer sensitivity."""
 
     name: ClassVar[str] = "discrete_gaussian"
-    sigma: Real = field(metadata=POSITIVE | ordering.FEW_INTEGERS)
+    sigma: Real = field(metadata=SCALE | ordering.FEW_INTEGERS)
     sensitivity: int = field(default=1, metadata=integers(1) | ordering.COUNT)
 
 
@@ -295,7 +309,7 @@ class Staircase(Mechanism):
     name: ClassVar[str] = "staircase"
     eps: Real = field(metadata=POSITIVE | ordering.SENSITIVITY)
     gamma: Real = field(metadata=PROBABILITY | ordering.STAIRS)
-    sensitivity: Real = field(default=_ONE, metadata=POSITIVE | ordering.SCALED)
+    sensitivity: Real = field(default=_ONE, metadata=REACH | ordering.SCALED)
 
 
 # --- sampling -----------------------------------------------------------------------------------

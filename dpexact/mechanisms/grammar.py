@@ -21,7 +21,7 @@ from typing import Any, Final
 
 from dpexact.conversion import read_atom, read_real
 from dpexact.errors import InvalidInput
-from dpexact.mechanisms import base, relating, reports
+from dpexact.mechanisms import base, noises, relating, reports
 from dpexact.mechanisms.base import Mechanism, Repetition, compose, repeat
 from dpexact.mechanisms.entries import Entries
 from dpexact.mechanisms.finite import FinitePair, RandomizedResponse
@@ -56,6 +56,10 @@ NAMES: Final[dict[str, type[Mechanism]]] = {
         reports.Shuffle,
         reports.BoundedRange,
         reports.Adaptive,
+        noises.TruncatedLaplace,
+        noises.TruncatedDiscreteGaussian,
+        noises.PartitionSelection,
+        noises.Threshold,
         FinitePair,
         RandomizedResponse,
     )

@@ -85,3 +85,7 @@ STAIRS: Final = unordered(
     "privacy is not monotone in gamma of staircase: delta at epsilon = 0.5 falls and rises"
 )
 SCALED: Final = unordered("the sensitivity of staircase has no influence")
+FLATTER: Final = unordered(
+    "privacy is not monotone in the scale of truncated noise: more of it is next to the ends of "
+    "the support, where everything is revealed; calibrate bound"
+)

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Final
 
 from dpexact.arguments import MAX_COUNT, integer_in, real_in
 from dpexact.errors import InvalidInput, UnsupportedMechanism
-from dpexact.mechanisms.base import INNER, POSITIVE, PROBABILITY, Mechanism, integers
+from dpexact.mechanisms.base import INNER, PROBABILITY, SCALE, Mechanism, integers
 from dpexact.mechanisms.entries import listed
 from dpexact.mechanisms.ordering import (
     DETERMINED,
@@ -108,7 +108,7 @@ class GaussianMixture(Mechanism):
 
     name: ClassVar[str] = "gaussian_mixture"
     neighbours: ClassVar[Relation | None] = ADD_REMOVE
-    sigma: Real = field(metadata=POSITIVE | NOISE)
+    sigma: Real = field(metadata=SCALE | NOISE)
     sensitivities: tuple[tuple[Real, Real], ...] = field(
         metadata=listed("number: number", _sensitivities)
         | entries_ordered(Ordering(from_zero=True), DETERMINED)
