@@ -70,7 +70,8 @@ class Search:
         """Narrow ``bracket`` by certified evaluations only; what ended that early, or no text."""
         question = self.question
         integer, most = question.ordering.integer, question.most
-        pending, few = [start], _FEW
+        pending = [start]
+        few: int | None = _FEW
         budget = 100 + 8 * question.digits
         while not bracket.is_narrow:
             value = pending.pop(0) if pending else None
