@@ -149,9 +149,22 @@ class Composition:
         return not (finite or others)
 
     @property
+    def laplace_alone(self) -> Real | None:
+        """The rate of Laplace noise, where it runs once and nothing else does; else None."""
+        match self.laplace:
+            case [(rate, 1)] if replace(self, laplace=[]).is_empty:
+                return rate
+        return None
+
+    @property
     def is_alone(self) -> bool:
         """Whether nothing but one of ``apart`` runs."""
-        return len(self.apart) == 1 and replace(self, apart=[]).is_empty
+        return self.is_alone_but_for_masses and not self.masses
+
+    @property
+    def is_alone_but_for_masses(self) -> bool:
+        """Whether nothing but one of ``apart`` runs, with a mass of infinite loss perhaps."""
+        return len(self.apart) == 1 and replace(self, apart=[], masses=[]).is_empty
 
     def everything(self, direction: Direction) -> list[tuple[Pair, int]]:
         """All pairs, samples too, where each has moments."""
@@ -176,6 +189,10 @@ class Composition:
             from dpexact.accounting.pairs.mixture import GaussianMixture as MixturePair
 
             return MixturePair(self.noise, up, down)
+        if self.laplace_alone is not None:
+            from dpexact.accounting.pairs.sampled_laplace import SampledLaplace
+
+            return SampledLaplace(self.laplace_alone, q, direction == "remove")
         if self.masses:
             raise UnsupportedMechanism("the contour engine samples no mass of infinite loss")
         return Finite(tuple(sampled(self.outcomes(), q, direction)))

@@ -82,7 +82,7 @@ def curve(mechanism: Mechanism, direction: Direction = "both") -> Repeatable | N
         return None
     if any(isinstance(pair, Coin) for pair, _ in composition.apart):
         return None
-    if not all(sample.inner.is_gaussian for sample, _ in samples):
+    if not all(x.inner.is_gaussian or x.inner.laplace_alone is not None for x, _ in samples):
         return None
     ways: tuple[Direction, ...] = ("remove", "add") if direction == "both" else (direction,)
     from dpexact.accounting.contour.curves import ContourCurve

@@ -148,6 +148,21 @@ def epsilon_answer(
     return stated(_epsilon(accounting, mechanism, delta, digits, direction), mechanism)
 
 
+def epsilons_answer(
+    mechanism: Mechanism, deltas: Sequence[Real], digits: int, direction: Direction = "both"
+) -> list[Enclosure]:
+    """:func:`epsilon_answer` at many points, which share work."""
+    accounting = profile(mechanism, direction)
+    plain = [x for x in deltas if x.fraction != 1]
+    found = dict(zip(plain, accounting.epsilons(plain, digits), strict=True))
+    return [
+        stated(found[x], mechanism)
+        if x in found and found[x].digits
+        else epsilon_answer(mechanism, x, digits, direction)
+        for x in deltas
+    ]
+
+
 def _delta(
     mechanism: Mechanism, epsilon: Real, digits: int, direction: Direction, method: Method
 ) -> tuple[Enclosure, bool]:
