@@ -55,6 +55,7 @@ if TYPE_CHECKING:
         randomized_response,
         replace,
         shuffle,
+        shuffled_batches,
         staircase,
         truncated_poisson,
         zcdp,
@@ -111,6 +112,7 @@ __all__ = [
     "renyi",
     "replace",
     "shuffle",
+    "shuffled_batches",
     "staircase",
     "symbolic",
     "to_dp_event",
@@ -138,7 +140,8 @@ _HOMES: Final = {
         "dpexact.mechanisms": (
             "Mechanism adaptive allocation approx_dp bounded_range discrete_gaussian "
             "discrete_laplace fixed_size gaussian gaussian_mixture gdp group laplace mix pair "
-            "parse poisson pure_dp randomized_response replace shuffle staircase "
+            "parse poisson pure_dp randomized_response replace shuffle "
+            "shuffled_batches staircase "
             "truncated_poisson zcdp"
         ),
         "dpexact.formulas": "symbolic",

@@ -17,6 +17,7 @@ from dpexact.accounting.bracket import FARTHEST, Bracket
 from dpexact.accounting.composition import Composition
 from dpexact.accounting.guess import saddle_gap
 from dpexact.accounting.queries import delta_answer
+from dpexact.accounting.standing import has_permuted
 from dpexact.accounting.targets import Target, target_of
 from dpexact.answers import delivered
 from dpexact.arguments import MAX_COUNT, Direction, digits_in, direction_in
@@ -173,6 +174,10 @@ def parameter_of(template: Template) -> Parameter:
     Raises:
         UnsupportedMechanism: nothing is, so that no bracket can be certified.
     """
+    if has_permuted(template.mechanism):
+        raise UnsupportedMechanism(
+            "calibrate: shuffled batches are known from below only, which no target is certain by"
+        )
     parameter = PARAMETERS.get((template.owner, template.parameter))
     if reason := REFUSED.get((template.owner, template.parameter)):
         raise UnsupportedMechanism(f"calibrate: {reason}")

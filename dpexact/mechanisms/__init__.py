@@ -41,7 +41,12 @@ from dpexact.mechanisms.constructors import (
 )
 from dpexact.mechanisms.finite import FinitePair, RandomizedResponse
 from dpexact.mechanisms.grammar import parse
-from dpexact.mechanisms.random_allocation import Allocation, allocation
+from dpexact.mechanisms.random_allocation import (
+    Allocation,
+    ShuffledBatches,
+    allocation,
+    shuffled_batches,
+)
 from dpexact.mechanisms.relating import (
     GaussianMixture,
     Group,
@@ -75,6 +80,7 @@ __all__ = [
     "Repetition",
     "Replace",
     "Shuffle",
+    "ShuffledBatches",
     "Staircase",
     "TruncatedPoisson",
     "adaptive",
@@ -97,6 +103,7 @@ __all__ = [
     "randomized_response",
     "replace",
     "shuffle",
+    "shuffled_batches",
     "staircase",
     "truncated_poisson",
     "zcdp",

@@ -25,7 +25,7 @@ from dpexact.mechanisms import base, relating, reports
 from dpexact.mechanisms.base import FixedSize, Mechanism, Repetition, compose, repeat
 from dpexact.mechanisms.entries import Entries
 from dpexact.mechanisms.finite import FinitePair, RandomizedResponse
-from dpexact.mechanisms.random_allocation import Allocation
+from dpexact.mechanisms.random_allocation import Allocation, ShuffledBatches
 from dpexact.mechanisms.tables import outcomes_of_file
 from dpexact.mechanisms.template import TIMES, Hole, Template
 from dpexact.tokens import Token, Tokens, shorten, unknown
@@ -51,6 +51,7 @@ NAMES: Final[dict[str, type[Mechanism]]] = {
         relating.TruncatedPoisson,
         relating.Mix,
         Allocation,
+        ShuffledBatches,
         reports.Shuffle,
         reports.BoundedRange,
         reports.Adaptive,
