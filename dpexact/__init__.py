@@ -50,6 +50,7 @@ if TYPE_CHECKING:
         mix,
         pair,
         parse,
+        partition_selection,
         poisson,
         pure_dp,
         randomized_response,
@@ -57,6 +58,9 @@ if TYPE_CHECKING:
         shuffle,
         shuffled_batches,
         staircase,
+        threshold,
+        truncated_discrete_gaussian,
+        truncated_laplace,
         truncated_poisson,
         zcdp,
     )
@@ -106,6 +110,7 @@ __all__ = [
     "mix",
     "pair",
     "parse",
+    "partition_selection",
     "poisson",
     "pure_dp",
     "randomized_response",
@@ -115,8 +120,11 @@ __all__ = [
     "shuffled_batches",
     "staircase",
     "symbolic",
+    "threshold",
     "to_dp_event",
     "tradeoff",
+    "truncated_discrete_gaussian",
+    "truncated_laplace",
     "truncated_poisson",
     "zcdp",
 ]
@@ -140,8 +148,8 @@ _HOMES: Final = {
         "dpexact.mechanisms": (
             "Mechanism adaptive allocation approx_dp bounded_range discrete_gaussian "
             "discrete_laplace fixed_size gaussian gaussian_mixture gdp group laplace mix pair "
-            "parse poisson pure_dp randomized_response replace shuffle "
-            "shuffled_batches staircase "
+            "parse partition_selection poisson pure_dp randomized_response replace shuffle "
+            "shuffled_batches staircase threshold truncated_discrete_gaussian truncated_laplace "
             "truncated_poisson zcdp"
         ),
         "dpexact.formulas": "symbolic",

@@ -30,17 +30,27 @@ from dpexact.mechanisms.constructors import (
     laplace,
     mix,
     pair,
+    partition_selection,
     poisson,
     pure_dp,
     randomized_response,
     replace,
     shuffle,
     staircase,
+    threshold,
+    truncated_discrete_gaussian,
+    truncated_laplace,
     truncated_poisson,
     zcdp,
 )
 from dpexact.mechanisms.finite import FinitePair, RandomizedResponse
 from dpexact.mechanisms.grammar import parse
+from dpexact.mechanisms.noises import (
+    PartitionSelection,
+    Threshold,
+    TruncatedDiscreteGaussian,
+    TruncatedLaplace,
+)
 from dpexact.mechanisms.random_allocation import (
     Allocation,
     ShuffledBatches,
@@ -74,6 +84,7 @@ __all__ = [
     "Laplace",
     "Mechanism",
     "Mix",
+    "PartitionSelection",
     "Poisson",
     "PureDP",
     "RandomizedResponse",
@@ -82,6 +93,9 @@ __all__ = [
     "Shuffle",
     "ShuffledBatches",
     "Staircase",
+    "Threshold",
+    "TruncatedDiscreteGaussian",
+    "TruncatedLaplace",
     "TruncatedPoisson",
     "adaptive",
     "allocation",
@@ -98,6 +112,7 @@ __all__ = [
     "mix",
     "pair",
     "parse",
+    "partition_selection",
     "poisson",
     "pure_dp",
     "randomized_response",
@@ -105,6 +120,9 @@ __all__ = [
     "shuffle",
     "shuffled_batches",
     "staircase",
+    "threshold",
+    "truncated_discrete_gaussian",
+    "truncated_laplace",
     "truncated_poisson",
     "zcdp",
 ]
