@@ -60,6 +60,7 @@ if TYPE_CHECKING:
         zcdp,
     )
     from dpexact.training.accountant import CertifiedAccountant as CertifiedAccountant
+    from dpexact.training.correlated import banded, matrix_mechanism
     from dpexact.training.events import from_dp_event
     from dpexact.training.history import from_opacus_history
     from dpexact.training.to_events import to_dp_event
@@ -82,6 +83,7 @@ __all__ = [
     "approx_dp",
     "approximation_error",
     "audit",
+    "banded",
     "bounded_range",
     "bounds",
     "calibrate",
@@ -99,6 +101,7 @@ __all__ = [
     "gdp",
     "group",
     "laplace",
+    "matrix_mechanism",
     "mix",
     "pair",
     "parse",
@@ -140,6 +143,7 @@ _HOMES: Final = {
         ),
         "dpexact.formulas": "symbolic",
         "dpexact.training.accountant": "CertifiedAccountant",
+        "dpexact.training.correlated": "banded matrix_mechanism",
         "dpexact.training.events": "from_dp_event",
         "dpexact.training.history": "from_opacus_history",
         "dpexact.training.to_events": "to_dp_event",

@@ -16,7 +16,7 @@ from typing import ClassVar
 from flint import acb, arb
 
 from dpexact.accounting.calibrate import PARAMETERS, Parameter
-from dpexact.accounting.composition import PAIRS
+from dpexact.accounting.laws import PAIRS
 from dpexact.accounting.pairs.pair import Jet, Masses, Pair, Tails
 from dpexact.balls import approximate, ball
 from dpexact.mechanisms import Mechanism

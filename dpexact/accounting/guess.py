@@ -10,7 +10,7 @@ import numpy as np
 from dpexact import balls
 from dpexact.accounting.contour.profile import ContourProfile
 from dpexact.accounting.profile import Fallback, Profile, WorseDirection
-from dpexact.accounting.routes import profile
+from dpexact.accounting.profiles import profile
 from dpexact.arguments import Direction
 from dpexact.mechanisms import Mechanism
 from dpexact.reals import Real

@@ -7,10 +7,11 @@ guarantee it is the group privacy of f-DP, an upper bound.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from typing import Final, Protocol, TypeAlias
+from collections.abc import Iterator
+from typing import Final, TypeAlias
 
 from dpexact import balls
+from dpexact.accounting.inside import Composed
 from dpexact.accounting.pairs.group import grouped_response, grouped_shifts
 from dpexact.accounting.pairs.mixture import GaussianMixture, GaussianMixtures
 from dpexact.accounting.pairs.pair import Pair
@@ -38,24 +39,6 @@ Step: TypeAlias = tuple[Mechanism | Pair, int]
 """A mechanism or a pair in direction remove, and how often it runs."""
 
 _ONE: Final = rational(1)
-
-
-class Inside(Protocol):
-    """What is asked of a composition that runs on a sample."""
-
-    @property
-    def is_gaussian(self) -> bool:
-        """Whether nothing but Gaussians runs."""
-
-    @property
-    def noise(self) -> Real | None:
-        """Their standard deviation over the sensitivity; None without any."""
-
-    def guaranteed(self) -> tuple[Real, Real] | None:
-        """A single best ``(eps, delta)``; None where there is none."""
-
-
-Composed: TypeAlias = Callable[[Mechanism], Inside]
 
 
 def regrouped(step: Group | Replace, composed: Composed) -> Iterator[Step]:

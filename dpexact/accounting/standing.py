@@ -114,6 +114,17 @@ def counted(mechanism: Mechanism) -> Iterator[Mechanism]:
         yield from counted(inner)
 
 
+def sampling_of(mechanism: Mechanism) -> type[Mechanism] | None:
+    """``Poisson`` or ``FixedSize``, whichever occurs at any depth; ``None`` without samples.
+
+    Raises:
+        UnsupportedMechanism: parts speak of different neighbours.
+    """
+    mechanism.relation()
+    kinds = (type(part) for part in counted(mechanism) if isinstance(part, Poisson | FixedSize))
+    return next(kinds, None)
+
+
 def gives_zcdp(mechanism: Mechanism) -> bool:
     """Whether some part is a guarantee that no dominating pair stands for: zCDP, ``rho > 0``."""
     parts = counted(mechanism)

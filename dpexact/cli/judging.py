@@ -28,7 +28,7 @@ _OPTIONS = (
     click.option(
         "--jobs",
         type=click.IntRange(1, 1024),
-        help="Claims judged at a time, each in its own process.  [default: one a core]",
+        help="Processes that judge at a time.  [default: one a core]",
     ),
     click.option("--scheduler", metavar="ADDRESS", help="Judge on this Dask cluster instead."),
     click.option(
@@ -36,7 +36,7 @@ _OPTIONS = (
         type=SECONDS,
         default=120,
         show_default=True,
-        help="Seconds that one claim may take.",
+        help="Seconds of the processor that one claim may take.",
     ),
     click.option(
         "--journal",

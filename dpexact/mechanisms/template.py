@@ -1,8 +1,12 @@
-"""Templates: mechanisms with one hole, the ``?`` in place of a number or a repetition count."""
+"""Templates: mechanisms with a hole, the ``?`` in place of a number or a repetition count.
+
+Text has one hole. A run that has one noise in several steps makes its template itself, with a hole
+for the same parameter of the same kind of mechanism in each.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Final
@@ -40,7 +44,7 @@ class Hole(Mechanism):
 
 @dataclass(frozen=True, slots=True)
 class Template:
-    """A ``mechanism`` with one hole in it, and the ``text`` it was read from."""
+    """A ``mechanism`` with holes for one unknown in it, and the ``text`` it was read from."""
 
     text: str
     mechanism: Mechanism
@@ -55,7 +59,7 @@ class Template:
         >>> print(parse_template("poisson(gaussian(?), 1/100)^1000").fill(2))
         poisson(gaussian(2), 0.01)^1000
         """
-        return self.with_owner(self.hole.fill(value))
+        return _filled(self.mechanism, lambda hole: hole.fill(value))
 
     def with_owner(self, other: Mechanism) -> Mechanism:
         """The mechanism with ``other`` in place of the whole owner.
@@ -65,11 +69,11 @@ class Template:
         >>> print(parse_template("pure_dp(1) * gaussian(2)^?").with_owner(gdp(0)))
         pure_dp(1) * gdp(0)
         """
-        return _filled(self.mechanism, other)
+        return _filled(self.mechanism, lambda _: other)
 
     @property
     def hole(self) -> Hole:
-        """The hole."""
+        """The first hole."""
         return next(_holes(self.mechanism))[0]
 
     @property
@@ -91,11 +95,11 @@ class Template:
         return self.text
 
 
-def _filled(mechanism: Mechanism, other: Mechanism) -> Mechanism:
-    """``mechanism`` with ``other`` in place of its hole."""
+def _filled(mechanism: Mechanism, other: Callable[[Hole], Mechanism]) -> Mechanism:
+    """``mechanism`` with ``other`` in place of its holes."""
     match mechanism:
         case Hole():
-            return other
+            return other(mechanism)
         case Composition(parts):
             return compose(*(_filled(part, other) for part in parts))
         case Repetition(inner, times):

@@ -81,12 +81,8 @@ class Finite(Pair):
         """The mass of the outcomes possible under ``Q``."""
         return 1 - self.infinite()
 
-    def infinite(self) -> arb:
-        """The mass of the outcomes impossible under ``Q``."""
-        return ball(self.revealed())
-
     def revealed(self) -> Real:
-        """The same in symbols."""
+        """The mass of the outcomes impossible under ``Q``."""
         return total(a.p for a in self.law if a.q.fraction == 0)
 
     def _balls(self) -> list[Masses]:
