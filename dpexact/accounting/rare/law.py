@@ -25,7 +25,6 @@ from dpexact.accounting.rare.windows import Window, lower_tail
 from dpexact.balls import ball, current
 from dpexact.reals import Real
 
-
 Point: TypeAlias = tuple[arb, arb]
 
 
@@ -201,9 +200,7 @@ class Cells:
         #: The masses of ``phi`` and of ``phi lambda`` on the left ray, on each cell, on the right.
         first = self._edges[0]
         self._masses = [direct_tail(-first), *_differences(tails), tails[-1]]
-        self._tilted = [
-            law.odds * direct_tail(law.rate - first), *_differences(tilted), tilted[-1]
-        ]
+        self._tilted = [law.odds * direct_tail(law.rate - first), *_differences(tilted), tilted[-1]]
         self._ratios = [arb(0), *(law.ratio(x) for x in self._edges)]
         self._windows: dict[tuple[Window, float], list[arb]] = {}
 

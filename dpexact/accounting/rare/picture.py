@@ -94,9 +94,11 @@ class Picture:
         window = log_above(self.shape, self.ratio - scale)
         tilted = self.density + self.loss
         missing = float(np.exp(log_sum(tilted + log_below(self.shape, self.ratio - scale))))
-        growth = np.expm1(np.minimum(orders[:, None] * self.loss, 600.0))
-        grown = (np.exp(tilted + window) * growth).sum(axis=1)
-        logs = chernoff(orders) + ask.count * np.log1p(grown - missing) - orders * ask.gap
+        steep = orders[:, None] * self.loss
+        grown = (np.exp(tilted + window) * np.expm1(np.minimum(steep, 600.0))).sum(axis=1)
+        large = log_sum(tilted + window + steep)
+        moments = np.where(large > 0.5, large, np.log1p(grown - missing))
+        logs = chernoff(orders) + ask.count * moments - orders * ask.gap
         at = int(np.nanargmin(logs))
         return float(logs[at]), float(orders[at])
 
@@ -143,7 +145,7 @@ def log_odds(loss: float) -> float:
 def steep_orders(scale: float) -> Floats:
     """Orders tried of losses that a window of scale ``e^scale`` lets through."""
     small = _SHARES * math.exp(-scale)
-    return np.concatenate([small, _LARGE[_LARGE > small[-1]]]) if scale > -4 else small
+    return np.concatenate([small, _LARGE[small[-1] < _LARGE]]) if scale > -4 else small
 
 
 def chernoff(b: Floats) -> Floats:

@@ -96,6 +96,8 @@ def _planned(picture: Picture, tolerance: float, with_near: bool, in_floats: boo
     peaks = moment(lines) - lines * gap - np.log(trials * (trials + 1))
     lowers = picture.back_orders
     under = chernoff(lowers) + moment(-1 - lowers) + (1 + lowers) * gap - tolerance
+    # a line of floats serves neighbouring gaps
+    whole = (1.2 if in_floats else 1.02) * gap
     best: tuple[float, float, float, float, float, float] | None = None
     for line, peak in zip(lines, peaks, strict=True):
         room = uppers > line + 0.02 * min(1 / high, uppers[-1])
@@ -104,15 +106,15 @@ def _planned(picture: Picture, tolerance: float, with_near: bool, in_floats: boo
         periods = over[room] / (uppers[room] - line)
         at = int(np.argmin(periods))
         period = 1.05 * float(periods[at]) + 0.05 / (uppers[room][at] - line)
-        lower, whole = 0.0, 1.02 * gap
+        lower, least_period = 0.0, whole
         steep = line + 1 + lowers > 0.02 / gap
         if steep.any():
             shorter = under[steep] / (line + 1 + lowers[steep])
             least = int(np.argmin(shorter))
             if shorter[least] < 0.8 * gap:
-                lower, whole = float(lowers[steep][least]), 1.05 * float(shorter[least])
-        period = max(period, whole, 0.01 * gap)
-        lower = lower if period < 1.02 * gap else 0.0
+                lower, least_period = float(lowers[steep][least]), 1.05 * float(shorter[least])
+        period = max(period, least_period, 0.01 * gap)
+        lower = lower if period < whole else 0.0
         score = period * max(10.0, peak - tolerance) ** 0.6
         if in_floats:  # the sum must not exceed delta by more than floats resolve
             score *= math.exp(min(300.0, max(0.0, peak - tolerance - _FLOAT + math.log(count))))

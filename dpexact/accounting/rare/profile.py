@@ -34,7 +34,7 @@ _LARGEST_STEP: Final = 3.0
 _SECANTS: Final = 12
 #: By how much the logarithms of the gap and of delta may move on one line of floats, and when a
 #: step is small.
-_REACH: Final = 0.15
+_REACH: Final = 0.12
 _NEAR: Final = 3.0
 _CLOSE: Final = 3e-4
 _GLANCE: Final = 4.0
@@ -241,7 +241,7 @@ class RareProfile(Profile):
             epsilon = top - math.exp(at) if self.add else math.exp(at)
             gap = math.exp(at) if self.add else top + epsilon
             # one line serves neighbouring points
-            near_by = abs(math.log(gap) - planned_at) < _REACH and abs(miss) < _NEAR
+            near_by = abs(math.log(gap) - planned_at) < _REACH / max(1.0, gap) and abs(miss) < _NEAR
             if found is None or not near_by:
                 ask = self._question(epsilon)
                 found, planned_at = self._estimate(ask, log_target)[0], math.log(ask.gap)
@@ -326,7 +326,7 @@ def _bracket(
     at, slope, last = arb(near), -steepness, (0.0, 0.0)
     for _ in range(_SECANTS):
         value = inversion.delta(at).mid()
-        # proposes: secants of log delta over log epsilon; both ends are certified wherever they lead
+        # proposes: secants of the logarithms; both ends are certified wherever they lead
         if not value > 0:
             return None, near
         miss = float((value / target).log())
