@@ -50,12 +50,16 @@ if TYPE_CHECKING:
         mix,
         pair,
         parse,
+        partition_selection,
         poisson,
         pure_dp,
         randomized_response,
         replace,
         shuffle,
         staircase,
+        threshold,
+        truncated_discrete_gaussian,
+        truncated_laplace,
         truncated_poisson,
         zcdp,
     )
@@ -105,6 +109,7 @@ __all__ = [
     "mix",
     "pair",
     "parse",
+    "partition_selection",
     "poisson",
     "pure_dp",
     "randomized_response",
@@ -113,8 +118,11 @@ __all__ = [
     "shuffle",
     "staircase",
     "symbolic",
+    "threshold",
     "to_dp_event",
     "tradeoff",
+    "truncated_discrete_gaussian",
+    "truncated_laplace",
     "truncated_poisson",
     "zcdp",
 ]
@@ -138,8 +146,9 @@ _HOMES: Final = {
         "dpexact.mechanisms": (
             "Mechanism adaptive allocation approx_dp bounded_range discrete_gaussian "
             "discrete_laplace fixed_size gaussian gaussian_mixture gdp group laplace mix pair "
-            "parse poisson pure_dp randomized_response replace shuffle staircase "
-            "truncated_poisson zcdp"
+            "parse partition_selection poisson pure_dp randomized_response replace shuffle "
+            "staircase threshold truncated_discrete_gaussian truncated_laplace truncated_poisson "
+            "zcdp"
         ),
         "dpexact.formulas": "symbolic",
         "dpexact.training.accountant": "CertifiedAccountant",

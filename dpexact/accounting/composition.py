@@ -159,7 +159,12 @@ class Composition:
     @property
     def is_alone(self) -> bool:
         """Whether nothing but one of ``apart`` runs."""
-        return len(self.apart) == 1 and replace(self, apart=[]).is_empty
+        return self.is_alone_but_for_masses and not self.masses
+
+    @property
+    def is_alone_but_for_masses(self) -> bool:
+        """Whether nothing but one of ``apart`` runs, with a mass of infinite loss perhaps."""
+        return len(self.apart) == 1 and replace(self, apart=[], masses=[]).is_empty
 
     def everything(self, direction: Direction) -> list[tuple[Pair, int]]:
         """All pairs, samples too, where each has moments."""

@@ -32,6 +32,8 @@ from dpexact.mechanisms import (
     PureDP,
     Replace,
     Staircase,
+    TruncatedDiscreteGaussian,
+    TruncatedLaplace,
 )
 from dpexact.reals import Real, rational
 
@@ -65,6 +67,10 @@ def _of(part: Mechanism, k: int, replaced: bool, composed: Composed) -> Iterator
             yield DiscreteGaussian(noise, k * shift), 1
         case DiscreteLaplace(noise, shift):
             yield DiscreteLaplace(noise, k * shift), 1
+        case TruncatedLaplace(noise, bound, sensitivity):
+            yield TruncatedLaplace(noise, bound, k * sensitivity), 1
+        case TruncatedDiscreteGaussian(noise, bound, shift):
+            yield TruncatedDiscreteGaussian(noise, bound, k * shift), 1
         case GDP(mu):
             yield GDP(k * mu), 1
         case ZCDP(rho):
@@ -131,6 +137,8 @@ def _attained(mechanism: Mechanism, *, sampled: bool) -> bool:
             case Gaussian():
                 continue
             case Laplace() | DiscreteGaussian() | DiscreteLaplace() if not sampled:
+                continue
+            case TruncatedLaplace() | TruncatedDiscreteGaussian() if not sampled:
                 continue
             case Poisson(inner, q):
                 if balls.sign(q, "q") == 0:

@@ -168,18 +168,31 @@ def _laplace(c: Composition, direction: Direction) -> Profile | None:
 
 
 def _single(c: Composition, direction: Direction) -> Profile | None:
-    """One pair: its outcomes, or its own tails."""
-    if not c.apart or [count for _, count in c.pairs()] != [1]:
+    """One pair: its outcomes, or its own tails with a mass of infinite loss beside."""
+    if not c.is_alone_but_for_masses or [count for _, count in c.apart] != [1]:
         return None
     from dpexact.accounting.closed_form import SinglePair
     from dpexact.accounting.finite_pair import FiniteProfile
 
     ((pair, _),) = c.apart
     if outcomes := pair.outcomes():
-        return FiniteProfile(outcomes, pair.revealed())
+        return None if c.masses else FiniteProfile(outcomes, pair.revealed())
     if not pair.has_tails:
         return None
-    return SinglePair(pair, c.infinite(add=False))
+    return SinglePair(pair, c.infinite(add=False), c.beside)
+
+
+def _truncated(c: Composition, direction: Direction) -> Profile | None:
+    """Equal runs of truncated Laplace noise: a finite sum."""
+    if not c.is_alone_but_for_masses:
+        return None
+    from dpexact.accounting.pairs.truncated_laplace import TruncatedLaplace
+    from dpexact.accounting.truncated_sums import TruncatedLaplaceSums
+
+    ((pair, count),) = c.apart
+    if not isinstance(pair, TruncatedLaplace) or not TruncatedLaplaceSums.takes(pair, count):
+        return None
+    return TruncatedLaplaceSums(pair, count, c.infinite(add=False))
 
 
 def _lattice_law(c: Composition, direction: Direction) -> Profile | None:
@@ -307,6 +320,7 @@ ROUTES: Final[tuple[Route, ...]] = (
     _responses,
     _laplace,
     _single,
+    _truncated,
     _lattice_law,
     contour,
     _few_outcomes,

@@ -20,7 +20,7 @@ from dpexact.decimals import format_decimal
 from dpexact.errors import InvalidInput, UnsupportedMechanism
 from dpexact.mechanisms import Mechanism, gaussian, gdp, poisson, pure_dp
 from dpexact.mechanisms.base import Gaussian, compose
-from dpexact.mechanisms.template import Hole, Template
+from dpexact.mechanisms.template import BLANK, Hole, Template
 from dpexact.reals import Real, rational, rational_root, square_root
 from dpexact.tokens import shorten
 from dpexact.training.matrices import (
@@ -60,7 +60,7 @@ class CorrelatedRun:
     @property
     def template(self) -> Template:
         """The run with an unknown in place of the noise."""
-        made = self._made(lambda moved: Hole(Gaussian, "sigma", (("sensitivity", moved),)))
+        made = self._made(lambda moved: Hole(Gaussian, (("sensitivity", moved), ("sigma", BLANK))))
         return Template(str(self.mechanism(1)).replace("gaussian(1", "gaussian(?"), made)
 
     def _made(self, noisy: Callable[[Real], Mechanism]) -> Mechanism:

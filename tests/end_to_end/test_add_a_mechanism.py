@@ -19,7 +19,7 @@ from mpmath import mp, mpf, quad
 
 import dpexact
 from dpexact import balls, certificate_checker
-from dpexact.accounting import calibrate, laws
+from dpexact.accounting import laws
 from dpexact.accounting.closed_form import SinglePair
 from dpexact.accounting.pairs.discrete_gaussian import DiscreteGaussian
 from dpexact.accounting.pairs.mixture import GaussianMixture
@@ -39,7 +39,7 @@ PAGE = ROOT / "docs" / "how-to" / "mechanism.md"
 def added(monkeypatch):
     """Both mechanisms are known in this test, and nowhere after it."""
     monkeypatch.syspath_prepend(str(EXAMPLES))
-    tables = (grammar.NAMES, laws.PAIRS, calibrate.PARAMETERS)
+    tables = (grammar.NAMES, laws.PAIRS)
     before = [dict(table) for table in tables]
     for name in ("uniform_noise", "logistic_noise"):
         sys.modules.pop(name, None)
