@@ -11,10 +11,9 @@ from collections.abc import Callable, Iterator
 from typing import Final, Protocol, TypeAlias
 
 from dpexact import balls
-from dpexact.accounting.pairs.group import grouped_response, grouped_shifts
-from dpexact.accounting.pairs.mixture import GaussianMixture, GaussianMixtures
+from dpexact.accounting.pairs.group import grouped_response
+from dpexact.accounting.pairs.mixture import GaussianMixture, Grouped
 from dpexact.accounting.pairs.pair import Pair
-from dpexact.accounting.pairs.shifts import STILL
 from dpexact.errors import UnsupportedMechanism
 from dpexact.mechanisms import (
     GDP,
@@ -129,7 +128,7 @@ def _sampled(part: Poisson, k: int, replaced: bool, composed: Composed) -> Itera
         if inside.noise is not None and replaced:
             yield GaussianMixture(inside.noise, rate, rate), 1
         elif inside.noise is not None:
-            yield GaussianMixtures(grouped_shifts(1 / inside.noise, rate, k), STILL), 1
+            yield Grouped(1 / inside.noise, rate, k), 1
         return
     found = composed(part).guaranteed()
     if found is None:

@@ -14,7 +14,7 @@ from dpexact.accounting.contour.profile import ContourProfile
 from dpexact.accounting.pairs.mixture import GaussianMixture, GaussianMixtures
 from dpexact.accounting.pairs.mixture_rules import Rule
 from dpexact.accounting.pairs.mixture_sums import Integrand, oblique_moments, positive_sum
-from dpexact.accounting.pairs.shifts import STILL, Shifts, Waves
+from dpexact.accounting.pairs.shifts import STILL, Shifts
 from dpexact.accounting.profile import InfiniteLoss
 from dpexact.conversion import real
 from dpexact.reals import rational
@@ -127,9 +127,9 @@ def test_a_denominator_shrinks_no_further(rates, x, share):
     side = Shifts(tuple((rational(r), rational(Fraction(1, len(rates)))) for r in rates))
     with balls.precision(100):
         f = Integrand(STILL, side, 1.0)
-        height = arb(share) * arb.pi() / f.rate
-        line = abs(Waves(side).turned(-height).at(arb(-x)))
-        axis = Waves(side).at(arb(-x))
+        height = arb(share) * f.strip
+        line = side.waves().turned(-height).logarithm(arb(-x)).real.exp()
+        axis = side.waves().at(arb(-x))
         assert line <= axis * (1 + arb(2) ** -80)
         assert line >= f.cosine(height) * axis * (1 - arb(2) ** -80)
 
@@ -140,8 +140,8 @@ def test_two_shifts_attain_the_cosine():
     with balls.precision(100):
         f = Integrand(STILL, side, 1.0)
         height = arb("0.7")
-        line = abs(Waves(side).turned(-height).at(arb(1)))
-        assert line.overlaps(f.cosine(height) * Waves(side).at(arb(1)))
+        line = side.waves().turned(-height).logarithm(arb(1)).real.exp()
+        assert line.overlaps(f.cosine(height) * side.waves().at(arb(1)))
 
 
 def test_one_shift_is_the_special_case():
