@@ -22,6 +22,7 @@ from dpexact.mechanisms import (
     Poisson,
     Replace,
     Shuffle,
+    Threshold,
     TruncatedPoisson,
 )
 from dpexact.reals import Real
@@ -50,6 +51,9 @@ _GROUPED: Final = Standing(
     "upper",
     "group privacy of guarantees (Dong, Roth, Su 2022, Theorem 3) gives an upper bound only",
 )
+_THRESHOLD: Final = Standing(
+    "upper", "noise beside the publication of a new partition gives an upper bound only"
+)
 _CUT: Final = Standing("upper", "the pair for cut Poisson batches gives an upper bound only")
 
 
@@ -74,6 +78,7 @@ STANDINGS: Final[dict[type[Mechanism], Callable[[Any], Standing]]] = {
     Group: _of_group,
     Replace: _of_group,
     TruncatedPoisson: _of_truncated,
+    Threshold: lambda _: _THRESHOLD,
     Allocation: lambda drawn: _SEVERAL if 1 < drawn.k < drawn.t else EXACT,
     ZCDP: lambda zcdp: _ZCDP if balls.sign(zcdp.rho, "rho") > 0 else EXACT,
     BoundedRange: lambda ranged: _RANGES if balls.sign(ranged.eps, "eps") > 0 else EXACT,
@@ -112,6 +117,17 @@ def counted(mechanism: Mechanism) -> Iterator[Mechanism]:
         return
     for inner in mechanism.inner():
         yield from counted(inner)
+
+
+def sampling_of(mechanism: Mechanism) -> type[Mechanism] | None:
+    """``Poisson`` or ``FixedSize``, whichever occurs at any depth; ``None`` without samples.
+
+    Raises:
+        UnsupportedMechanism: parts speak of different neighbours.
+    """
+    mechanism.relation()
+    kinds = (type(part) for part in counted(mechanism) if isinstance(part, Poisson | FixedSize))
+    return next(kinds, None)
 
 
 def gives_zcdp(mechanism: Mechanism) -> bool:

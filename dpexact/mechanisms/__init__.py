@@ -30,17 +30,27 @@ from dpexact.mechanisms.constructors import (
     laplace,
     mix,
     pair,
+    partition_selection,
     poisson,
     pure_dp,
     randomized_response,
     replace,
     shuffle,
     staircase,
+    threshold,
+    truncated_discrete_gaussian,
+    truncated_laplace,
     truncated_poisson,
     zcdp,
 )
 from dpexact.mechanisms.finite import FinitePair, RandomizedResponse
 from dpexact.mechanisms.grammar import parse
+from dpexact.mechanisms.noises import (
+    PartitionSelection,
+    Threshold,
+    TruncatedDiscreteGaussian,
+    TruncatedLaplace,
+)
 from dpexact.mechanisms.random_allocation import Allocation, allocation
 from dpexact.mechanisms.relating import (
     GaussianMixture,
@@ -69,6 +79,7 @@ __all__ = [
     "Laplace",
     "Mechanism",
     "Mix",
+    "PartitionSelection",
     "Poisson",
     "PureDP",
     "RandomizedResponse",
@@ -76,6 +87,9 @@ __all__ = [
     "Replace",
     "Shuffle",
     "Staircase",
+    "Threshold",
+    "TruncatedDiscreteGaussian",
+    "TruncatedLaplace",
     "TruncatedPoisson",
     "adaptive",
     "allocation",
@@ -92,12 +106,16 @@ __all__ = [
     "mix",
     "pair",
     "parse",
+    "partition_selection",
     "poisson",
     "pure_dp",
     "randomized_response",
     "replace",
     "shuffle",
     "staircase",
+    "threshold",
+    "truncated_discrete_gaussian",
+    "truncated_laplace",
     "truncated_poisson",
     "zcdp",
 ]

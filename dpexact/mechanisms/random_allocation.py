@@ -8,6 +8,7 @@ from typing import ClassVar
 from dpexact.arguments import MAX_COUNT, integer_in
 from dpexact.conversion import RealLike
 from dpexact.mechanisms.base import INNER, Mechanism
+from dpexact.mechanisms.ordering import Ordering, ordered
 from dpexact.mechanisms.relations import ADD_REMOVE, Relation
 
 
@@ -21,8 +22,8 @@ class Allocation(Mechanism):
     name: ClassVar[str] = "allocation"
     neighbours: ClassVar[Relation | None] = ADD_REMOVE
     mechanism: Mechanism = field(metadata=INNER)
-    t: int
-    k: int = 1
+    t: int = field(metadata=ordered(Ordering(least=True, integer=True, lowest="k")))
+    k: int = field(default=1, metadata=ordered(Ordering(integer=True, highest="t")))
 
     def __post_init__(self) -> None:
         Mechanism.__post_init__(self)

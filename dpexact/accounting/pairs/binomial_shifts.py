@@ -130,7 +130,7 @@ class EqualWaves:
     :math:`u = |\Im z| \sqrt{1 + r^2/2} < 1`, ``W`` is not 0, its modulus is at least
     :math:`\sqrt{1 - u^2}` times that at the real part, and its argument increases with the height
     and is within :math:`(\operatorname{artanh} u - u)/\sqrt 2` of the height times ``W'/W`` at
-    the real part (``docs/theory/contour.md``, 12).
+    the real part (``docs/theory/contour.md``, 13).
     """
 
     def __init__(self, rate: arb, first: int, weights: list[arb]) -> None:

@@ -249,7 +249,8 @@ def log_waves_above(outline: Outline, x: np.ndarray, heights: np.ndarray) -> np.
     sizes = np.exp(levels - top)
     angles = heights[:, None] * (rates @ sizes / sizes.sum(axis=0))
     turned = np.exp(1j * np.outer(heights, rates)) @ sizes * np.exp(-1j * angles)
-    return top + 1j * angles + np.log(turned)
+    found: np.ndarray = top + 1j * angles + np.log(turned)
+    return found
 
 
 def mean_rate(outline: Outline, x: float) -> float:
