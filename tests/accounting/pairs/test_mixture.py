@@ -42,7 +42,7 @@ def floats(pair):
 @pytest.mark.parametrize("pair", PAIRS)
 def test_one_run_is_what_quadrature_gives(pair):
     for epsilon in ("1/10", "1", "3"):
-        found = SinglePair(pair, InfiniteLoss()).delta(real(epsilon), 12)
+        found = SinglePair(pair, InfiniteLoss(), InfiniteLoss()).delta(real(epsilon), 12)
         expected = profile(*floats(pair), float(Fraction(epsilon)))
         assert abs(float(found.lower) - expected) < 1e-9
         assert found.digits >= 12
@@ -67,7 +67,7 @@ def test_moments_are_what_quadrature_gives(pair):
 def test_two_routes_agree_on_single_runs():
     """The contour needs some digits only: one run decays slowly."""
     for pair in PAIRS[:4]:
-        single = SinglePair(pair, InfiniteLoss()).delta(rational(1), 20)
+        single = SinglePair(pair, InfiniteLoss(), InfiniteLoss()).delta(rational(1), 20)
         line = ContourProfile([(pair, 1)], InfiniteLoss()).delta(rational(1), 5)
         assert single.overlaps(line)
         assert line.digits >= 3
