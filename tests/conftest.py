@@ -27,6 +27,14 @@ settings.register_profile(
 settings.load_profile("dpexact")
 
 
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config, log):
+    """A file runs in one worker, so what is made for all its tests is made once."""
+    from xdist.scheduler import LoadFileScheduling
+
+    return LoadFileScheduling(config, log)
+
+
 @pytest.fixture(autouse=True)
 def _precision_is_restored() -> Iterator[None]:
     before = flint.ctx.prec
