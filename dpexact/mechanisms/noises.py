@@ -22,7 +22,7 @@ from dpexact.mechanisms.base import (
     integers,
     numbers,
 )
-from dpexact.mechanisms.ordering import COUNT, CROWD, FLATTER, NOISE, SENSITIVITY
+from dpexact.mechanisms.ordering import CORNERS, COUNT, CROWD, FLATTER, NOISE, SENSITIVITY
 from dpexact.mechanisms.relations import ADD_REMOVE, Relation
 from dpexact.reals import Real, rational
 from dpexact.tokens import shorten
@@ -64,8 +64,8 @@ class PartitionSelection(Mechanism):
 
     name: ClassVar[str] = "partition_selection"
     neighbours: ClassVar[Relation | None] = ADD_REMOVE
-    eps: Real = field(metadata=NOT_NEGATIVE)
-    delta: Real = field(metadata=PROBABILITY)
+    eps: Real = field(metadata=NOT_NEGATIVE | CORNERS)
+    delta: Real = field(metadata=PROBABILITY | CORNERS)
 
 
 @dataclass(frozen=True, slots=True, repr=False)

@@ -194,6 +194,11 @@ EXAMPLES = [
     ("allocation(gaussian(2), 40, ?)", 1, "1e-2"),
     ("allocation(gaussian(?), 10)", 1, "1e-2"),
     ("allocation(gaussian(3)^?, 10)", 1, "1e-2"),
+    ("truncated_laplace(10, ?)^3", 1, "1e-2"),
+    ("truncated_laplace(10, 90, ?)", 1, "1e-2"),
+    ("truncated_discrete_gaussian(6, ?)", 1, "1e-3"),
+    ("truncated_discrete_gaussian(20, 150, ?)", 1, "1e-2"),
+    ("threshold(laplace(2), ?)^3", 2, "1e-3"),
 ]
 
 
