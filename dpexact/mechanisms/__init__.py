@@ -51,7 +51,12 @@ from dpexact.mechanisms.noises import (
     TruncatedDiscreteGaussian,
     TruncatedLaplace,
 )
-from dpexact.mechanisms.random_allocation import Allocation, allocation
+from dpexact.mechanisms.random_allocation import (
+    Allocation,
+    ShuffledBatches,
+    allocation,
+    shuffled_batches,
+)
 from dpexact.mechanisms.relating import (
     GaussianMixture,
     Group,
@@ -86,6 +91,7 @@ __all__ = [
     "Repetition",
     "Replace",
     "Shuffle",
+    "ShuffledBatches",
     "Staircase",
     "Threshold",
     "TruncatedDiscreteGaussian",
@@ -112,6 +118,7 @@ __all__ = [
     "randomized_response",
     "replace",
     "shuffle",
+    "shuffled_batches",
     "staircase",
     "threshold",
     "truncated_discrete_gaussian",
