@@ -60,6 +60,7 @@ from dpexact.mechanisms.relating import (
     TruncatedPoisson,
 )
 from dpexact.mechanisms.reports import Adaptive, BoundedRange, Shuffle
+from dpexact.mechanisms.selecting import RepeatAndSelect, repeat_and_select
 
 __all__ = [
     "GDP",
@@ -83,6 +84,7 @@ __all__ = [
     "Poisson",
     "PureDP",
     "RandomizedResponse",
+    "RepeatAndSelect",
     "Repetition",
     "Replace",
     "Shuffle",
@@ -110,6 +112,7 @@ __all__ = [
     "poisson",
     "pure_dp",
     "randomized_response",
+    "repeat_and_select",
     "replace",
     "shuffle",
     "staircase",
