@@ -18,6 +18,7 @@ from dpexact.ternary import Ternary
 
 #: Digits with which it is decided at most whether the most private value meets the target.
 EDGE_DIGITS: Final = 400
+_HALF: Final = Fraction(1, 2)
 
 
 class Question:
@@ -64,6 +65,14 @@ class Question:
         if aim is None:
             return self
         return Question(self.template, self.ordering, aim, self.digits, self.direction)
+
+    @property
+    def level(self) -> float:
+        """Proposes: about ``-log(target)`` of what is at most 1, where that is small; else 0."""
+        target = Fraction(self.target.upper)
+        if self.aim.most is None or not 0 < target < _HALF:
+            return 0.0
+        return math.log(target.denominator) - math.log(target.numerator)
 
     @property
     def start(self) -> Fraction:

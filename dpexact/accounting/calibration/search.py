@@ -14,7 +14,9 @@ from dpexact.ternary import Ternary
 
 #: Float evaluations for a first guess, and the gap with which it is near enough.
 _GUESSES: Final = 40
-_NEAR: Final = 0.05
+_NEAR: Final = 0.2
+#: Digits of the first looks.
+_FEW: Final = 3
 
 
 class Search:
@@ -37,8 +39,9 @@ class Search:
         low, high = Fraction(0), self.question.highest
         if ordering.integer:
             low, high = self.question.lowest - 1, high + 1
+        rising, level = not ordering.least, self.question.level
         return Bracket(
-            low, high, rising=not ordering.least, integer=ordering.integer, digits=digits
+            low, high, rising=rising, integer=ordering.integer, digits=digits, level=level
         )
 
     def _guess(self, bracket: Bracket) -> tuple[Fraction, float | None]:
@@ -68,30 +71,47 @@ class Search:
         question = self.question
         integer, most = question.ordering.integer, question.most
         pending = [start]
+        few: int | None = _FEW
         budget = 100 + 8 * question.digits
         while not bracket.is_narrow:
             value = pending.pop(0) if pending else None
             if value is None:
                 pending = bracket.proposals()
+                few = self._planned(bracket, pending)
                 continue
             if integer and value > most > bracket.low:
                 value = most
             if budget == 0 or not self._in_range(value):
                 return "too many evaluations" if budget == 0 else "it lies out of range"
             budget -= 1
-            if not self._look(bracket, value) and not bracket.retreat():
+            if not self._look(bracket, value, few) and not bracket.retreat():
                 if not self._surround(bracket, value):
                     return f"{question.aim.name} cannot be told apart from the target"
                 pending = []
         return ""
 
-    def _look(self, bracket: Bracket, value: Fraction) -> bool:
+    def _planned(self, bracket: Bracket, values: list[Fraction]) -> int | None:
+        """Digits with which the next value is looked at first; None for all.
+
+        Proposes: where steps still are long few digits tell the side, and the next step.
+        """
+        if len(values) > 1 or bracket.gap is None:
+            return None
+        step = max(abs(float(bracket.gap)), 1e-300)
+        return max(_FEW, math.ceil(-2 * math.log10(step)) + 3)
+
+    def _look(self, bracket: Bracket, value: Fraction, few: int | None = None) -> bool:
         """Evaluate at ``value`` and note the side; False if that is undecided."""
         question = self.question
         digits = question.digits + 3
         if question.ordering.integer:
             digits = max(6, len(str(value)) + 4)
         last = 8 * digits + 64
+        if few is not None and few < digits:
+            found, meets = question.at(value, few)
+            if meets is not Ternary.UNDECIDED:
+                bracket.note(value, meets is Ternary.HOLDS, question.gap(found))
+                return True
         while True:
             found, meets = question.at(value, digits)
             if meets is not Ternary.UNDECIDED:
