@@ -137,11 +137,9 @@ class _Bounds:
                 h = balls.ball(hat)
                 other = (1 - 1 / h) * other + spread / h
             total = divergence + (1 + balls.ball(shape)) * other
-            return (
-                total
-                if order is None
-                else total + balls.ball(step.mean).log() / (balls.ball(order) - 1)
-            )
+            if order is None:
+                return total
+            return total + balls.ball(step.mean).log() / (balls.ball(order) - 1)
 
         return bound
 
