@@ -57,6 +57,7 @@ if TYPE_CHECKING:
         repeat_and_select,
         replace,
         shuffle,
+        shuffled_batches,
         staircase,
         threshold,
         truncated_discrete_gaussian,
@@ -118,6 +119,7 @@ __all__ = [
     "repeat_and_select",
     "replace",
     "shuffle",
+    "shuffled_batches",
     "staircase",
     "symbolic",
     "threshold",
@@ -149,8 +151,8 @@ _HOMES: Final = {
             "Mechanism adaptive allocation approx_dp bounded_range discrete_gaussian "
             "discrete_laplace fixed_size gaussian gaussian_mixture gdp group laplace mix pair "
             "parse partition_selection poisson pure_dp randomized_response repeat_and_select "
-            "replace shuffle staircase threshold truncated_discrete_gaussian truncated_laplace "
-            "truncated_poisson zcdp"
+            "replace shuffle shuffled_batches staircase threshold truncated_discrete_gaussian "
+            "truncated_laplace truncated_poisson zcdp"
         ),
         "dpexact.formulas": "symbolic",
         "dpexact.training.accountant": "CertifiedAccountant",

@@ -10,6 +10,7 @@ from __future__ import annotations
 from dpexact.accounting.calibration.edges import all_meet, most_private
 from dpexact.accounting.calibration.question import Question
 from dpexact.accounting.calibration.search import Search
+from dpexact.accounting.standing import has_permuted
 from dpexact.accounting.targets import target_of
 from dpexact.answers import delivered
 from dpexact.arguments import digits_in, direction_in
@@ -104,6 +105,10 @@ def ordering_of(template: Template) -> Ordering:
     Raises:
         UnsupportedMechanism: nobody knows, so that no bracket can be certified.
     """
+    if has_permuted(template.mechanism):
+        raise UnsupportedMechanism(
+            "calibrate: shuffled batches are known from below only, which no target is certain by"
+        )
     if any(isinstance(around, Threshold) for around in template.around):
         raise UnsupportedMechanism(
             "calibrate: privacy is not monotone in the noise within threshold, since more of it "

@@ -45,6 +45,7 @@ from dpexact.mechanisms import (
     RandomizedResponse,
     Replace,
     Shuffle,
+    ShuffledBatches,
     Staircase,
     Threshold,
     TruncatedDiscreteGaussian,
@@ -149,6 +150,14 @@ def _allocation(step: Allocation, composed: Composed) -> Laws:
         yield AllocationPair(inside.noise, step.t // step.k), step.k
 
 
+def _shuffled_batches(step: ShuffledBatches, composed: Composed) -> Laws:
+    if step.t > 1:
+        raise UnsupportedMechanism(
+            f"no certified accounting for {step}: only delta and epsilon, from below"
+        )
+    yield from step.mechanism.steps().items()
+
+
 def _shuffle(step: Shuffle, composed: Composed) -> Laws:
     if step.n == 1 or step.eps is None:
         yield step.mechanism, 1
@@ -216,6 +225,7 @@ _LAWS: Final[dict[type[Mechanism], Callable[[Any, Composed], Laws]]] = {
     Mix: _coin,
     TruncatedPoisson: _coin,
     Allocation: _allocation,
+    ShuffledBatches: _shuffled_batches,
     Shuffle: _shuffle,
     RandomizedResponse: _randomized_response,
     FinitePair: _finite,

@@ -12,10 +12,9 @@ from typing import Final, TypeAlias
 
 from dpexact import balls
 from dpexact.accounting.inside import Composed
-from dpexact.accounting.pairs.group import grouped_response, grouped_shifts
-from dpexact.accounting.pairs.mixture import GaussianMixture, GaussianMixtures
+from dpexact.accounting.pairs.group import grouped_response
+from dpexact.accounting.pairs.mixture import GaussianMixture, Grouped
 from dpexact.accounting.pairs.pair import Pair
-from dpexact.accounting.pairs.shifts import STILL
 from dpexact.errors import UnsupportedMechanism
 from dpexact.mechanisms import (
     GDP,
@@ -121,7 +120,7 @@ def _sampled(part: Poisson, k: int, replaced: bool, composed: Composed) -> Itera
         if inside.noise is not None and replaced:
             yield GaussianMixture(inside.noise, rate, rate), 1
         elif inside.noise is not None:
-            yield GaussianMixtures(grouped_shifts(1 / inside.noise, rate, k), STILL), 1
+            yield Grouped(1 / inside.noise, rate, k), 1
         return
     found = composed(part).guaranteed()
     if found is None:

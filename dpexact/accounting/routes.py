@@ -67,6 +67,15 @@ def routed(
 def _one_way(composition: Composition, direction: Direction, method: Method) -> Profile:
     """The first route that takes the composition, with the lattice engine behind it."""
     composition = composition.facing(direction)
+    if any(_is_grouped(pair) for pair, _ in composition.apart):
+        from dpexact.accounting.cut_groups import CutGroups
+
+        return CutGroups(composition, direction, lambda cut: _facing(cut, direction, method))
+    return _facing(composition, direction, method)
+
+
+def _facing(composition: Composition, direction: Direction, method: Method) -> Profile:
+    """Likewise of a composition that faces the direction and has no groups on samples."""
 
     def lattice(share: int = 1) -> LatticeProfile:
         from dpexact.accounting import on_lattice
@@ -89,6 +98,12 @@ def _one_way(composition: Composition, direction: Direction, method: Method) -> 
     if isinstance(found, ContourProfile):
         return Fallback(found.varied(_GLANCE_WORK), lambda: lattice(3), found)
     return Fallback(found, lattice)
+
+
+def _is_grouped(pair: Pair) -> bool:
+    from dpexact.accounting.pairs.mixture import Grouped
+
+    return isinstance(pair, Grouped)
 
 
 def _first(routes: Iterable[Route], composition: Composition, direction: Direction) -> Profile:

@@ -23,6 +23,7 @@ from dpexact.mechanisms import (
     RepeatAndSelect,
     Replace,
     Shuffle,
+    ShuffledBatches,
     Threshold,
     TruncatedPoisson,
 )
@@ -45,6 +46,9 @@ _ZCDP: Final = Standing("upper", "zCDP gives an upper bound only")
 _RANGES: Final = Standing("upper", "bounded range as eps-DP and as eps^2/8-zCDP")
 _NOT_ADAPTIVE: Final = Standing(
     "exact", "no run is chosen by results of others (Dong, Durfee, Rogers 2020)"
+)
+_PERMUTED: Final = Standing(
+    "lower", "shuffled batches are known from below only (Chua et al. 2024); above, as in any order"
 )
 _CLONES: Final = Standing("upper", "hiding among the clones (Feldman, McMillan, Talwar 2021)")
 
@@ -87,6 +91,7 @@ STANDINGS: Final[dict[type[Mechanism], Callable[[Any], Standing]]] = {
     Allocation: lambda drawn: _SEVERAL if 1 < drawn.k < drawn.t else EXACT,
     ZCDP: lambda zcdp: _ZCDP if balls.sign(zcdp.rho, "rho") > 0 else EXACT,
     BoundedRange: lambda ranged: _RANGES if balls.sign(ranged.eps, "eps") > 0 else EXACT,
+    ShuffledBatches: lambda batches: _PERMUTED if batches.t > 1 else EXACT,
     Shuffle: lambda reports: _of_shuffled(reports.eps),
 }
 
@@ -157,3 +162,9 @@ def ranges_alone(mechanism: Mechanism) -> bool:
 def has_ranges(mechanism: Mechanism) -> bool:
     """Whether some part is a bounded range."""
     return any(isinstance(part, BoundedRange) for part in counted(mechanism))
+
+
+def has_permuted(mechanism: Mechanism) -> bool:
+    """Whether some part is known by lower bounds only: batches cut from a permutation."""
+    parts = counted(mechanism)
+    return any(isinstance(part, ShuffledBatches) and part.t > 1 for part in parts)

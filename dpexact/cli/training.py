@@ -48,14 +48,15 @@ if TYPE_CHECKING:
 )
 @click.option(
     "--sampling",
-    metavar="[poisson|allocation|ordered]",
+    metavar="[poisson|allocation|ordered|shuffled]",
     shell_complete=lambda *asked: [
-        x for x in ("poisson", "allocation", "ordered") if x.startswith(asked[-1])
+        x for x in ("poisson", "allocation", "ordered", "shuffled") if x.startswith(asked[-1])
     ],
     default="poisson",
     show_default=True,
     help='How batches are made; "allocation": a random one in each epoch for every record, '
-    '"ordered": every record once an epoch, in any order.',
+    '"ordered": every record once an epoch, in any order; "shuffled": in a random one, which is '
+    "known from below only.",
 )
 @click.option("--microbatches", is_flag=True, help="Gradients of several records are clipped.")
 @click.option(
@@ -193,7 +194,10 @@ def _run(
                 raise click.UsageError(f"--{name} goes with --matrix")
         from dpexact.training.frameworks import training_run
 
-        return training_run(**given)
+        run = training_run(**given)
+        if run.shuffled and statement:
+            raise click.UsageError("--statement promises nothing of what is known from below only")
+        return run
     if statement:
         raise click.UsageError("--statement has no words for correlated noise")
     for name in ("dataset", "batch", "microbatches"):
@@ -216,10 +220,10 @@ def _run(
     for name in ("separation", "participations", "epochs"):
         if {**given, **own}[name] is not None:
             raise click.UsageError(f"--{name} does not go with --matrix and --rate")
-    run = banded_run(entries, rate, steps=steps, cycle=own["cycle"], figures=figures)
+    banded = banded_run(entries, rate, steps=steps, cycle=own["cycle"], figures=figures)
     if given["framework"] == "jax-privacy":
-        run = replace(run, words=(*run.words, *jax_privacy_words(run)))
-    return run
+        banded = replace(banded, words=(*banded.words, *jax_privacy_words(banded)))
+    return banded
 
 
 @click.command()

@@ -51,7 +51,12 @@ from dpexact.mechanisms.noises import (
     TruncatedDiscreteGaussian,
     TruncatedLaplace,
 )
-from dpexact.mechanisms.random_allocation import Allocation, allocation
+from dpexact.mechanisms.random_allocation import (
+    Allocation,
+    ShuffledBatches,
+    allocation,
+    shuffled_batches,
+)
 from dpexact.mechanisms.relating import (
     GaussianMixture,
     Group,
@@ -88,6 +93,7 @@ __all__ = [
     "Repetition",
     "Replace",
     "Shuffle",
+    "ShuffledBatches",
     "Staircase",
     "Threshold",
     "TruncatedDiscreteGaussian",
@@ -115,6 +121,7 @@ __all__ = [
     "repeat_and_select",
     "replace",
     "shuffle",
+    "shuffled_batches",
     "staircase",
     "threshold",
     "truncated_discrete_gaussian",

@@ -26,7 +26,7 @@ from dpexact.mechanisms.base import Mechanism, Repetition, compose, repeat
 from dpexact.mechanisms.entries import Entries
 from dpexact.mechanisms.finite import FinitePair, RandomizedResponse
 from dpexact.mechanisms.ordering import Ordering
-from dpexact.mechanisms.random_allocation import Allocation
+from dpexact.mechanisms.random_allocation import Allocation, ShuffledBatches
 from dpexact.mechanisms.selecting import RepeatAndSelect
 from dpexact.mechanisms.tables import outcomes_of_file
 from dpexact.mechanisms.template import BLANK, Blank, Hole, Template, is_blank
@@ -54,6 +54,7 @@ NAMES: Final[dict[str, type[Mechanism]]] = {
         relating.TruncatedPoisson,
         relating.Mix,
         Allocation,
+        ShuffledBatches,
         reports.Shuffle,
         reports.BoundedRange,
         reports.Adaptive,

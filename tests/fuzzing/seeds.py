@@ -63,6 +63,7 @@ SEEDS: Final[dict[str, tuple[bytes, ...]]] = {
     ),
     "mechanism": (
         b"poisson(gaussian(1.3), 256/60000)^3515",
+        b"group(poisson(gaussian(3), 1/1000)^100, 10000)",
         b"approx_dp(1/10, delta=1/1000)^30 * pure_dp(log(2))",
         b"gdp(1) * (laplace(2)*discrete_laplace(3))^2",
         b"staircase(1, gamma=1/2) * zcdp(rho=0.5)",
