@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from dpexact.accounting.approximate import approximation_error
     from dpexact.accounting.bounds_of import bounds
     from dpexact.accounting.calibrate import calibrate
+    from dpexact.accounting.filters import Filter
     from dpexact.accounting.queries import delta, delta_bounds, epsilon, epsilon_curve
     from dpexact.accounting.renyi.query import renyi
     from dpexact.accounting.tradeoff_of import tradeoff
@@ -78,6 +79,7 @@ __all__ = [
     "Contradiction",
     "DpexactError",
     "Enclosure",
+    "Filter",
     "InvalidInput",
     "Mechanism",
     "PrecisionNotReached",
@@ -138,6 +140,7 @@ _HOMES: Final = {
         "dpexact.accounting.approximate": "approximation_error",
         "dpexact.accounting.bounds_of": "bounds",
         "dpexact.accounting.calibrate": "calibrate",
+        "dpexact.accounting.filters": "Filter",
         "dpexact.accounting.queries": "delta delta_bounds epsilon epsilon_curve",
         "dpexact.accounting.renyi.query": "renyi",
         "dpexact.accounting.tradeoff_of": "tradeoff",

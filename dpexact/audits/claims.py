@@ -6,6 +6,7 @@ import math
 import re
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import lru_cache
 from typing import Final, Literal, TypeAlias, TypeVar, get_args
 
 from dpexact import balls
@@ -197,9 +198,15 @@ def mechanism_in(value: object) -> Mechanism:
     if not isinstance(value, str):
         raise InvalidInput(f"mechanism: {shorten(repr(value))} is neither a mechanism nor its text")
     try:
-        return parse(value)
+        return _named(value) if "@" not in value else parse(value)  # a file may change
     except InvalidInput as error:
         raise InvalidInput(f"mechanism: {str(error).removeprefix('mechanism: ')}") from None
+
+
+@lru_cache(maxsize=4096)
+def _named(text: str) -> Mechanism:
+    """One mechanism for all claims about it."""
+    return parse(text)
 
 
 def claimed_in(value: RealLike, name: str) -> Claimed:
