@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from dpexact.accounting.approximate import approximation_error
     from dpexact.accounting.bounds_of import bounds
     from dpexact.accounting.calibrate import calibrate
+    from dpexact.accounting.filters import Filter
     from dpexact.accounting.queries import delta, delta_bounds, epsilon, epsilon_curve
     from dpexact.accounting.renyi.query import renyi
     from dpexact.accounting.tradeoff_of import tradeoff
@@ -50,16 +51,23 @@ if TYPE_CHECKING:
         mix,
         pair,
         parse,
+        partition_selection,
         poisson,
         pure_dp,
         randomized_response,
+        repeat_and_select,
         replace,
         shuffle,
+        shuffled_batches,
         staircase,
+        threshold,
+        truncated_discrete_gaussian,
+        truncated_laplace,
         truncated_poisson,
         zcdp,
     )
     from dpexact.training.accountant import CertifiedAccountant as CertifiedAccountant
+    from dpexact.training.correlated import banded, matrix_mechanism
     from dpexact.training.events import from_dp_event
     from dpexact.training.history import from_opacus_history
     from dpexact.training.to_events import to_dp_event
@@ -71,6 +79,7 @@ __all__ = [
     "Contradiction",
     "DpexactError",
     "Enclosure",
+    "Filter",
     "InvalidInput",
     "Mechanism",
     "PrecisionNotReached",
@@ -82,6 +91,7 @@ __all__ = [
     "approx_dp",
     "approximation_error",
     "audit",
+    "banded",
     "bounded_range",
     "bounds",
     "calibrate",
@@ -99,19 +109,26 @@ __all__ = [
     "gdp",
     "group",
     "laplace",
+    "matrix_mechanism",
     "mix",
     "pair",
     "parse",
+    "partition_selection",
     "poisson",
     "pure_dp",
     "randomized_response",
     "renyi",
+    "repeat_and_select",
     "replace",
     "shuffle",
+    "shuffled_batches",
     "staircase",
     "symbolic",
+    "threshold",
     "to_dp_event",
     "tradeoff",
+    "truncated_discrete_gaussian",
+    "truncated_laplace",
     "truncated_poisson",
     "zcdp",
 ]
@@ -123,6 +140,7 @@ _HOMES: Final = {
         "dpexact.accounting.approximate": "approximation_error",
         "dpexact.accounting.bounds_of": "bounds",
         "dpexact.accounting.calibrate": "calibrate",
+        "dpexact.accounting.filters": "Filter",
         "dpexact.accounting.queries": "delta delta_bounds epsilon epsilon_curve",
         "dpexact.accounting.renyi.query": "renyi",
         "dpexact.accounting.tradeoff_of": "tradeoff",
@@ -135,11 +153,13 @@ _HOMES: Final = {
         "dpexact.mechanisms": (
             "Mechanism adaptive allocation approx_dp bounded_range discrete_gaussian "
             "discrete_laplace fixed_size gaussian gaussian_mixture gdp group laplace mix pair "
-            "parse poisson pure_dp randomized_response replace shuffle staircase "
-            "truncated_poisson zcdp"
+            "parse partition_selection poisson pure_dp randomized_response repeat_and_select "
+            "replace shuffle shuffled_batches staircase threshold truncated_discrete_gaussian "
+            "truncated_laplace truncated_poisson zcdp"
         ),
         "dpexact.formulas": "symbolic",
         "dpexact.training.accountant": "CertifiedAccountant",
+        "dpexact.training.correlated": "banded matrix_mechanism",
         "dpexact.training.events": "from_dp_event",
         "dpexact.training.history": "from_opacus_history",
         "dpexact.training.to_events": "to_dp_event",

@@ -23,7 +23,7 @@ from dpexact.accounting.pairs.laplace import Laplace as LaplacePair
 from dpexact.accounting.pairs.lattice import OnLattice
 from dpexact.accounting.pairs.pair import Atom, Pair
 from dpexact.accounting.pairs.response import Response, amplified
-from dpexact.accounting.pairs.shifts import STILL, thinned
+from dpexact.accounting.pairs.shifts import STILL, Shifts, thinned
 from dpexact.accounting.profile import InfiniteLoss
 from dpexact.arguments import Direction
 from dpexact.errors import UnsupportedMechanism
@@ -167,7 +167,12 @@ class Composition:
     @property
     def is_alone(self) -> bool:
         """Whether nothing but one of ``apart`` runs."""
-        return len(self.apart) == 1 and replace(self, apart=[]).is_empty
+        return self.is_alone_but_for_masses and not self.masses
+
+    @property
+    def is_alone_but_for_masses(self) -> bool:
+        """Whether nothing but one of ``apart`` runs, with a mass of infinite loss perhaps."""
+        return len(self.apart) == 1 and replace(self, apart=[], masses=[]).is_empty
 
     def everything(self, direction: Direction) -> list[tuple[Pair, int]]:
         """All pairs, samples too, where each has moments."""
@@ -395,7 +400,7 @@ def _sampled_shifts(inside: Composition, rate: Real) -> Pair:
     from dpexact.accounting.pairs.mixture import GaussianMixtures
 
     match inside.apart:
-        case [(GaussianMixtures(up, down), 1)] if down == STILL and inside.is_alone:
+        case [(GaussianMixtures(Shifts() as up, down), 1)] if down == STILL and inside.is_alone:
             return GaussianMixtures(thinned(up, rate), STILL)
     raise UnsupportedMechanism(
         "no certified accounting for samples of groups, coins or cut batches"

@@ -23,6 +23,7 @@ from dpexact.accounting.pairs.response import Response
 from dpexact.accounting.pairs.shifts import STILL, of_sensitivities
 from dpexact.accounting.pairs.shuffled import Shuffled
 from dpexact.accounting.pairs.staircase import staircase
+from dpexact.accounting.pairs.threshold import tail
 from dpexact.errors import UnsupportedMechanism
 from dpexact.exactness import quotient
 from dpexact.mechanisms import (
@@ -39,11 +40,16 @@ from dpexact.mechanisms import (
     Laplace,
     Mechanism,
     Mix,
+    PartitionSelection,
     PureDP,
     RandomizedResponse,
     Replace,
     Shuffle,
+    ShuffledBatches,
     Staircase,
+    Threshold,
+    TruncatedDiscreteGaussian,
+    TruncatedLaplace,
     TruncatedPoisson,
 )
 from dpexact.reals import Real, rational
@@ -114,12 +120,15 @@ def _mixture(step: GaussianMixture, composed: Composed) -> Laws:
 
 
 def _regrouped(step: Group | Replace, composed: Composed) -> Laws:
+    if sides(step) is not None:
+        yield from _coin(step, composed)
+        return
     from dpexact.accounting.regrouped import regrouped
 
     yield from regrouped(step, composed)
 
 
-def _coin(step: Mix | TruncatedPoisson, composed: Composed) -> Laws:
+def _coin(step: Mechanism, composed: Composed) -> Laws:
     found = ((chance, composed(part).run()) for chance, part in sides(step) or [])
     lost, coin = flipped([(chance, *run) for chance, run in found])
     yield Response(_ZERO, lost), 1
@@ -141,6 +150,14 @@ def _allocation(step: Allocation, composed: Composed) -> Laws:
         yield AllocationPair(inside.noise, step.t // step.k), step.k
 
 
+def _shuffled_batches(step: ShuffledBatches, composed: Composed) -> Laws:
+    if step.t > 1:
+        raise UnsupportedMechanism(
+            f"no certified accounting for {step}: only delta and epsilon, from below"
+        )
+    yield from step.mechanism.steps().items()
+
+
 def _shuffle(step: Shuffle, composed: Composed) -> Laws:
     if step.n == 1 or step.eps is None:
         yield step.mechanism, 1
@@ -156,12 +173,46 @@ def _randomized_response(step: RandomizedResponse, composed: Composed) -> Laws:
 
 
 def _finite(step: FinitePair, composed: Composed) -> Laws:
+    return _compared(tuple(starmap(Atom, step.outcomes)))
+
+
+def _selection(step: PartitionSelection, composed: Composed) -> Laws:
+    from dpexact.accounting.pairs.partition_selection import partition_selection
+
+    return _compared(partition_selection(step.eps, step.delta))
+
+
+def _compared(law: tuple[Atom, ...]) -> Laws:
     """Laws that are the same lose nothing, laws apart everything."""
-    law = tuple(starmap(Atom, step.outcomes))
     if all(a.p.fraction == 0 or a.q.fraction == 0 for a in law):
         yield Response(_ZERO, _ONE), 1
     elif any(a.p != a.q for a in law):
         yield Finite(law), 1
+
+
+def _truncated_laplace(step: TruncatedLaplace, composed: Composed) -> Laws:
+    from dpexact.accounting.pairs.truncated_laplace import truncated_laplace
+
+    return _beside(*truncated_laplace(step.scale, step.bound, step.sensitivity))
+
+
+def _truncated_gaussian(step: TruncatedDiscreteGaussian, composed: Composed) -> Laws:
+    from dpexact.accounting.pairs.truncated_discrete_gaussian import truncated_discrete_gaussian
+
+    variance = step.sigma * step.sigma
+    return _beside(*truncated_discrete_gaussian(variance, step.bound, step.sensitivity))
+
+
+def _beside(lost: Real, pair: Pair | None) -> Laws:
+    """A mass of infinite loss, and the pair for the rest."""
+    yield Response(_ZERO, lost), 1
+    if pair is not None:
+        yield pair, 1
+
+
+def _threshold(step: Threshold, composed: Composed) -> Laws:
+    yield Response(_ZERO, tail(step.mechanism, step.least)), 1
+    yield step.mechanism, 1
 
 
 _LAWS: Final[dict[type[Mechanism], Callable[[Any, Composed], Laws]]] = {
@@ -174,9 +225,14 @@ _LAWS: Final[dict[type[Mechanism], Callable[[Any, Composed], Laws]]] = {
     Mix: _coin,
     TruncatedPoisson: _coin,
     Allocation: _allocation,
+    ShuffledBatches: _shuffled_batches,
     Shuffle: _shuffle,
     RandomizedResponse: _randomized_response,
     FinitePair: _finite,
+    PartitionSelection: _selection,
+    TruncatedLaplace: _truncated_laplace,
+    TruncatedDiscreteGaussian: _truncated_gaussian,
+    Threshold: _threshold,
 }
 
 

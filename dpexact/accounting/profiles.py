@@ -7,12 +7,26 @@ from dpexact.accounting.coins import averaged
 from dpexact.accounting.composition import Composition
 from dpexact.accounting.fixed_size import on_fixed_size
 from dpexact.accounting.pairs.coin import Coin
-from dpexact.accounting.profile import Profile, Repeatable, TighterBound, WorseCurve, WorseDirection
+from dpexact.accounting.profile import (
+    InfiniteLoss,
+    NoLoss,
+    Profile,
+    Repeatable,
+    TighterBound,
+    WorseCurve,
+    WorseDirection,
+)
 from dpexact.accounting.routes import contour, routed
-from dpexact.accounting.standing import gives_zcdp, has_ranges, ranges_alone
+from dpexact.accounting.standing import (
+    gives_zcdp,
+    has_permuted,
+    has_ranges,
+    ranges_alone,
+    selects,
+)
 from dpexact.arguments import Direction, Method
 from dpexact.errors import UnsupportedMechanism
-from dpexact.mechanisms import BoundedRange, FixedSize, Mechanism
+from dpexact.mechanisms import BoundedRange, FixedSize, Mechanism, ShuffledBatches
 
 
 def profile(
@@ -36,8 +50,16 @@ def _profile(
     mechanism: Mechanism, direction: Direction = "both", method: Method = "auto"
 ) -> Profile:
     """The same of parts whose neighbours agree, or stand for what bounds such parts."""
+    if has_permuted(mechanism):
+        return _permuted(mechanism, direction, method)
     if has_ranges(mechanism):
         return _ranges(mechanism, direction, method)
+    if selects(mechanism):
+        if method != "auto":
+            raise UnsupportedMechanism(f"the {method} engine accounts for no selection")
+        from dpexact.accounting.classic.integer_orders import SelectedOrders
+
+        return SelectedOrders(mechanism, direction)
     if gives_zcdp(mechanism):
         if method != "auto":
             raise UnsupportedMechanism(f"the {method} engine accounts for no zCDP")
@@ -69,7 +91,7 @@ def _zcdp(mechanism: Mechanism, direction: Direction) -> Profile:
 def curve(mechanism: Mechanism, direction: Direction = "both") -> Repeatable | None:
     """What shares work between repetitions of ``mechanism``; None where nothing does."""
     try:
-        if gives_zcdp(mechanism):
+        if gives_zcdp(mechanism) or selects(mechanism):
             return None
         composition = Composition.of(mechanism.steps().items())
     except UnsupportedMechanism:
@@ -113,3 +135,25 @@ def _ranges(mechanism: Mechanism, direction: Direction, method: Method) -> Profi
         return TighterBound(profile(as_pure_dp(mechanism), direction), first)
     except UnsupportedMechanism:
         return first
+
+
+def _permuted(mechanism: Mechanism, direction: Direction, method: Method) -> Profile:
+    """Shuffled batches of Gaussian noise, alone: a lower bound."""
+    from dpexact.accounting import shuffled_batches
+
+    match list(mechanism.steps().items()):
+        case [(ShuffledBatches(inner, t), epochs)] if method == "auto":
+            inside = Composition.of(inner.steps().items())
+            if inside.is_gaussian:
+                if inside.noise is None:
+                    return NoLoss(InfiniteLoss())
+                noise = inside.noise
+                ways = [way == "add" for way in ("remove", "add") if direction in (way, "both")]
+                found = [
+                    shuffled_batches.ShuffledBatches(noise, t, epochs, add=add) for add in ways
+                ]
+                return found[0] if len(found) == 1 else WorseDirection(*found)
+    raise UnsupportedMechanism(
+        f"no certified accounting for {mechanism}: of shuffled batches only Gaussian noise, with "
+        "nothing beside it, is bounded, and from below"
+    )

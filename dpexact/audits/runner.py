@@ -43,6 +43,9 @@ AT_ONCE: Final = 256
 Progress: TypeAlias = Callable[[int, int], None]
 """``progress(done, total)`` is called in the caller's thread after every claim."""
 
+Found: TypeAlias = Callable[[int, Finding], None]
+"""``found(place, finding)`` is called in the caller's thread with every finding."""
+
 ClaimLike: TypeAlias = Claim | Mapping[str, object] | str | os.PathLike[str]
 """A claim, a mapping with the keys of the claims file, or the path of a claims file."""
 
@@ -112,6 +115,7 @@ def audit(
     timeout: float | None = None,
     journal: Journal | None = None,
     progress: Progress | None = None,
+    found: Found | None = None,
     command: str = "",
     runs: Iterable[AccountantRun] = (),
     strict: bool = False,
@@ -130,6 +134,8 @@ def audit(
             ``undecided``.
         journal: takes every finding as it comes; what it holds already is not judged again.
         progress: called as ``progress(done, total)`` after every claim.
+        found: called as ``found(place, finding)`` with every finding as it comes, those of the
+            journal first; places count from 0.
         command: the command line to show in the report.
         runs: what became of asking the accountants that made the claims, for the report.
         strict: let the report convict claims that are wrong by a rounding or invalid too.
@@ -155,6 +161,10 @@ def audit(
     findings = [journal.take(claim) if journal is not None else None for claim in listed]
     missing = [place for place, finding in enumerate(findings) if finding is None]
     tell = progress or (lambda done, total: None)
+    give = found or (lambda place, finding: None)
+    for place, known in enumerate(findings):
+        if known is not None:
+            give(place, known)
     tell(len(listed) - len(missing), len(listed))
     judged = _judged([listed[place] for place in missing], digits, workers, executor, timeout)
     with closing(judged):
@@ -162,6 +172,7 @@ def audit(
             findings[missing[position]] = finding
             if journal is not None:
                 journal.write(finding)
+            give(missing[position], finding)
             tell(len(listed) - len(missing) + done, len(listed))
     return Report(
         findings=tuple(finding for finding in findings if finding is not None),
@@ -186,17 +197,17 @@ def collect(claims: ClaimLike | Iterable[ClaimLike]) -> list[Claim]:
         claims = (claims,)
     elif not isinstance(claims, Iterable):
         raise InvalidInput(f"claims: {claims!r} is neither a claim nor a file nor a list of these")
-    found: list[Claim] = []
+    listed: list[Claim] = []
     for position, item in enumerate(claims, start=1):
         if isinstance(item, Claim):
-            found.append(item)
+            listed.append(item)
         elif isinstance(item, Mapping):
-            found.append(Record.of_mapping(item, f"claim {position}").claim())
+            listed.append(Record.of_mapping(item, f"claim {position}").claim())
         elif isinstance(item, str | os.PathLike):
-            found.extend(read_claims(item))
+            listed.extend(read_claims(item))
         else:
             raise InvalidInput(f"claim {position}: {item!r} is neither a claim nor a file")
-    return found
+    return listed
 
 
 def versions() -> dict[str, str]:

@@ -101,16 +101,17 @@ def audit(
 ) -> int:
     """Judge claims of other software: sound, unsound or undecided, with the certified truth.
 
-    CLAIMS are files (YAML, JSON or CSV). With --accountant the named accountants ("all": every one
-    that is installed) are run on the workloads (basics, if none is named), each in a process of its
-    own, and what they return is judged. A claims file with the name of a command is ./NAME.
+    CLAIMS are files (YAML, JSON, JSON Lines or CSV). With --accountant the named accountants
+    ("all": every one that is installed) are run on the workloads (basics, if none is named), each
+    in a process of its own, and what they return is judged. A claims file with the name of a
+    command is ./NAME.
 
     \b
     Examples:
       dpexact audit docs/examples/recorded_claims.yaml --html report.html
       dpexact audit --accountant dp-accounting-pld --workload basics --json report.json
       dpexact audit --claim "epsilon <= 2.4 of poisson(gaussian(1.1), 1/235)^14100 at delta 1e-5"
-      dpexact audit claims.csv --jobs 8 --journal findings.jsonl
+      dpexact audit claims.csv --jobs 8 --journal journal --jsonl findings.jsonl
       dpexact audit claims.csv --scheduler tcp://10.0.0.1:8786
       dpexact audit claims.yaml --junit report.xml --sarif report.sarif --markdown report.md
       dpexact audit --accountant all --python opacus-rdp=/opt/opacus/bin/python --jobs 2

@@ -111,6 +111,7 @@ class Judging:
 
         scheduler = self._options["scheduler"]
         with ExitStack() as stack:
+            lines = stack.enter_context(self._files.lines())
             report = audit(
                 claims,
                 self._options["digits"],
@@ -119,11 +120,14 @@ class Judging:
                 timeout=self._options["timeout"],
                 journal=journal,
                 progress=stack.enter_context(progress_bar("judging")),
+                found=lines.found if lines else None,
                 command=shlex.join(["dpexact", *sys.argv[1:]]),
                 runs=runs,
                 strict=self._options["strict"],
                 started=self._started,
             )
+            if lines:
+                lines.end(report)
         self._files.write(report)
         print_report(report, verbose=self._options["verbose"])
         tell_actions(report)

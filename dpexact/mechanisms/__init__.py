@@ -30,18 +30,33 @@ from dpexact.mechanisms.constructors import (
     laplace,
     mix,
     pair,
+    partition_selection,
     poisson,
     pure_dp,
     randomized_response,
     replace,
     shuffle,
     staircase,
+    threshold,
+    truncated_discrete_gaussian,
+    truncated_laplace,
     truncated_poisson,
     zcdp,
 )
 from dpexact.mechanisms.finite import FinitePair, RandomizedResponse
 from dpexact.mechanisms.grammar import parse
-from dpexact.mechanisms.random_allocation import Allocation, allocation
+from dpexact.mechanisms.noises import (
+    PartitionSelection,
+    Threshold,
+    TruncatedDiscreteGaussian,
+    TruncatedLaplace,
+)
+from dpexact.mechanisms.random_allocation import (
+    Allocation,
+    ShuffledBatches,
+    allocation,
+    shuffled_batches,
+)
 from dpexact.mechanisms.relating import (
     GaussianMixture,
     Group,
@@ -50,6 +65,7 @@ from dpexact.mechanisms.relating import (
     TruncatedPoisson,
 )
 from dpexact.mechanisms.reports import Adaptive, BoundedRange, Shuffle
+from dpexact.mechanisms.selecting import RepeatAndSelect, repeat_and_select
 
 __all__ = [
     "GDP",
@@ -69,13 +85,19 @@ __all__ = [
     "Laplace",
     "Mechanism",
     "Mix",
+    "PartitionSelection",
     "Poisson",
     "PureDP",
     "RandomizedResponse",
+    "RepeatAndSelect",
     "Repetition",
     "Replace",
     "Shuffle",
+    "ShuffledBatches",
     "Staircase",
+    "Threshold",
+    "TruncatedDiscreteGaussian",
+    "TruncatedLaplace",
     "TruncatedPoisson",
     "adaptive",
     "allocation",
@@ -92,12 +114,18 @@ __all__ = [
     "mix",
     "pair",
     "parse",
+    "partition_selection",
     "poisson",
     "pure_dp",
     "randomized_response",
+    "repeat_and_select",
     "replace",
     "shuffle",
+    "shuffled_batches",
     "staircase",
+    "threshold",
+    "truncated_discrete_gaussian",
+    "truncated_laplace",
     "truncated_poisson",
     "zcdp",
 ]

@@ -19,7 +19,7 @@ from mpmath import mp, mpf, quad
 
 import dpexact
 from dpexact import balls, certificate_checker
-from dpexact.accounting import calibrate, laws
+from dpexact.accounting import laws
 from dpexact.accounting.closed_form import SinglePair
 from dpexact.accounting.pairs.discrete_gaussian import DiscreteGaussian
 from dpexact.accounting.pairs.mixture import GaussianMixture
@@ -39,7 +39,7 @@ PAGE = ROOT / "docs" / "how-to" / "mechanism.md"
 def added(monkeypatch):
     """Both mechanisms are known in this test, and nowhere after it."""
     monkeypatch.syspath_prepend(str(EXAMPLES))
-    tables = (grammar.NAMES, laws.PAIRS, calibrate.PARAMETERS)
+    tables = (grammar.NAMES, laws.PAIRS)
     before = [dict(table) for table in tables]
     for name in ("uniform_noise", "logistic_noise"):
         sys.modules.pop(name, None)
@@ -207,7 +207,7 @@ def test_outcomes_that_a_pair_does_not_list_count(cut, monkeypatch):
     monkeypatch.setattr(DiscreteGaussian, "atoms", lambda self, tail: listed(self, cut))
     with balls.precision(128):
         found = balls.to_enclosure(
-            SinglePair(pair, InfiniteLoss()).delta_ball(balls.ball(real("1/3")))
+            SinglePair(pair, InfiniteLoss(), InfiniteLoss()).delta_ball(balls.ball(real("1/3")))
         )
     overlap(found, truth)
     assert found.lower <= truth.lower

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import struct
 from typing import Final
 
 _CLAIM: Final = (
@@ -44,6 +45,13 @@ _CERTIFICATE: Final = (
     f'"statement": {_STATEMENT}}}]}}'
 )
 
+
+def _array(kind: str, shape: str, content: bytes) -> bytes:
+    """An array as numpy saves it."""
+    head = f"{{'descr': {kind}, 'fortran_order': False, 'shape': {shape}, }}".ljust(117) + "\n"
+    return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(head)) + head.encode() + content
+
+
 SEEDS: Final[dict[str, tuple[bytes, ...]]] = {
     "real": (
         b"1.3",
@@ -55,16 +63,29 @@ SEEDS: Final[dict[str, tuple[bytes, ...]]] = {
     ),
     "mechanism": (
         b"poisson(gaussian(1.3), 256/60000)^3515",
+        b"group(poisson(gaussian(3), 1/1000)^100, 10000)",
         b"approx_dp(1/10, delta=1/1000)^30 * pure_dp(log(2))",
         b"gdp(1) * (laplace(2)*discrete_laplace(3))^2",
         b"staircase(1, gamma=1/2) * zcdp(rho=0.5)",
+        b"repeat_and_select(gaussian(5)^2, 10, shape=1/2) * replace(gaussian(2))",
+        b"truncated_laplace(1, bound=3)^2 * threshold(gaussian(2), least=9)",
+        b"truncated_discrete_gaussian(2, 9, 3) * partition_selection(1, 1e-5)^4",
         b"fixed_size(discrete_gaussian(sigma=2, sensitivity=3), 5, 100)",
+        b"group(poisson(gaussian(1), 1/100)^10, k=3) * group(laplace(2)^4, 3)",
+        b"gaussian_mixture(2, 0: 1/2, 1: 1/2)^9",
+        b"replace(poisson(gaussian(1), 1/100)) * shuffle(pure_dp(1), n=100)",
+        b"mix(1/3: truncated_poisson(gaussian(1), 1/10, 100, batch=12), 2/3: gdp(1)^2)",
+        b"allocation(gaussian(1)^2, t=9, k=2)^3 * pair((1/2, 1/3), (1/2, 2/3))",
+        b"adaptive(bounded_range(1/2)^4 * randomized_response(log(3), k=4))",
     ),
     "template": (
         b"poisson(gaussian(?), 1/100)^1000",
         b"gaussian(2)^?",
         b"laplace(scale=?)^10 * pure_dp(1)",
         b"fixed_size(gaussian(1), ?, 10)",
+        b"gaussian_mixture(2, 0: 1/2, ?: 1/2)^3",
+        b"mix(?: gaussian(1), 1/2: gdp(1))",
+        b"allocation(gaussian(1), t=?, k=2)",
     ),
     "claims_yaml": (
         f"claims:\n- {{{_CLAIM}}}\n".encode(),
@@ -80,6 +101,11 @@ SEEDS: Final[dict[str, tuple[bytes, ...]]] = {
     "certificate": (
         _CERTIFICATE.encode(),
         _CERTIFICATE.replace(_NESTED, _DISCRETE).encode(),
+    ),
+    "matrix": (
+        _array("'<f4'", "(2,)", struct.pack("<2f", 1, 0.5)),
+        _array("'<f8'", "(2, 2)", struct.pack("<4d", 1, 0, 0.5, 1e300)),
+        _array("'<i8'", "(1,)", struct.pack("<q", 3)),
     ),
     "golden_table": (_TABLE,),
     "golden_file": (gzip.compress(_TABLE, 6, mtime=0), gzip.compress(b"", mtime=0)),

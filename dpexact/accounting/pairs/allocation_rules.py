@@ -25,6 +25,8 @@ Floats: TypeAlias = NDArray[np.floating[Any]]
 #: The largest power of ``S`` in a moment, and the most nodes of a ray.
 MOST_POWERS: Final = 400
 MOST_NODES: Final = 400_000
+#: The most nodes of both rules times bits times powers: some seconds.
+MOST_WORK: Final = 300_000_000
 #: The order of the Mellin transform is at least this: ``E S^w = (1/Gamma(z)) Int u^{z-1} G_k``.
 LEAST_ORDER: Final = 2.5
 _GRID: Final = 0.2
@@ -218,6 +220,8 @@ class Shape:
             logs = self.t * self._log_phi(v - math.log(self.t))
             values = order * v + logs
             kept = np.flatnonzero(values > values.max() - _DEPTH)
+            if not len(kept):  # not a number
+                raise TooExpensive("floats do not reach to plan an allocation of so little noise")
             if len(kept) > 60:
                 return v, logs
             low, high = float(v[max(0, kept[0] - 1)]), float(v[min(120, kept[-1] + 1)])
@@ -289,6 +293,9 @@ class Shape:
         )
         depth = lost + heaviest + 5
         bits = math.ceil(depth / math.log(2)) + 32
+        width = every * (2 * strip.reach + self.a * k) / strip.spacing
+        if (count + width) * bits * (k + 1) > MOST_WORK:
+            raise TooExpensive(f"a moment of order {w:.3g} of an allocation: {bits} bits")
         return Rule(k, angle, first, count, every, strip, bits, turn, far, aside, depth, lower)
 
     def real(self, w: float, accuracy: float) -> Rule:
