@@ -35,6 +35,8 @@ _WORK: Final = 4_000_000
 _RATIO: Final = 4
 #: Digits by which the goal is lowered where floats see that it is out of reach.
 _LESS: Final = 2
+#: More digits take more heights than a few seconds allow.
+_MOST: Final = 10
 _SPARE: Final = 4.0
 _COARSE_BITS: Final = 96
 _ZERO, _ONE = Fraction(0), Fraction(1)
@@ -173,7 +175,7 @@ class AtomsProfile(Profile):
             c = self._product.saddle(near(), 1)[0]
         except (ArithmeticError, ValueError):
             return best.short("the parameters are too extreme to plan with floats")
-        goal = digits
+        goal = min(digits, _MOST)
         while goal > 0:
             # proposes: how much to blur; what that leaves open is enclosed
             variance = 10.0 ** -(goal + 1) / (c * (c + 1))
