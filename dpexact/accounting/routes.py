@@ -47,6 +47,7 @@ _LIGHT_WORK: Final = 2_000_000
 #: sooner. So it does where their standard deviation is about this share of their range.
 _OFTEN: Final = 1
 _EVEN: Final = 0.5
+_FEW_STEPS: Final = 30
 #: Fewer sampled steps than this are always taken one by one.
 _FEWEST_CLOUDED: Final = 200
 #: Longest sum over the outcomes of randomized response composed with a Gaussian.
@@ -103,7 +104,7 @@ def _facing(composition: Composition, direction: Direction, method: Method) -> P
             return Fallback(found.varied(_GLANCE_WORK), lambda: lattice(3), found)
         behind = FirstToReach(windows, found)
         light = found.varied(_LIGHT_WORK)
-        return Fallback(light, lambda: Fallback(windows, lambda: lattice(3)), behind)
+        return Fallback(light, lambda: Fallback(behind, lambda: lattice(3)), behind)
     return Fallback(found, lattice)
 
 
@@ -273,8 +274,10 @@ def _rare(c: Composition, direction: Direction) -> Profile | None:
     if windows is None:
         return None
     sigma, rate = balls.approximate(windows.sigma), balls.approximate(windows.q)
+    # next to the largest loss of adding few steps, orders are steep
+    is_often = not (windows.add and windows.count <= _FEW_STEPS) and windows.count * rate > _OFTEN
     # proposes: which engine is asked first; both enclose
-    if windows.count * rate > _OFTEN or rate * sigma**2 > _EVEN:
+    if is_often or rate * sigma**2 > _EVEN:
         return None
     from dpexact.accounting.contour.profile import ContourProfile
 
