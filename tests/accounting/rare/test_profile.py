@@ -134,6 +134,13 @@ def test_corners_that_were_refused_or_slow(sigma, q, count, delta, way, start):
         assert at.upper >= Fraction(delta) if is_above else at.lower <= Fraction(delta)
 
 
+def test_few_digits_do_not_leave_the_period():
+    """A wide bracket around a small gap would reach beyond the period of its line."""
+    found = engine("0.5", "0.05", 10, "add").epsilon(real("1e-8"), 3)
+    assert found.digits >= 3
+    assert found.lower < Fraction("0.5025649") < found.upper
+
+
 def test_plans_with_and_without_small_losses_apart():
     """Two sums of different nodes, windows, bounds: both enclose."""
     sigma, q, count, at = "0.6", "1e-4", 10, Fraction("0.04")
