@@ -33,6 +33,7 @@ from dpexact.mechanisms import (
     Staircase,
     TruncatedDiscreteGaussian,
     TruncatedLaplace,
+    TruncatedPoisson,
 )
 from dpexact.reals import Real, rational
 
@@ -85,6 +86,8 @@ def _of(part: Mechanism, k: int, replaced: bool, composed: Composed) -> Iterator
         case Mix(parts):
             inside = ((w, Replace(m) if replaced else Group(m, k)) for w, m in parts)
             yield Mix(tuple(inside)), 1
+        case TruncatedPoisson() if replaced:
+            yield Replace(part), 1
         case Poisson():
             yield from _sampled(part, k, replaced, composed)
         case _ if k == 1:
@@ -138,6 +141,8 @@ def _attained(mechanism: Mechanism, *, sampled: bool) -> bool:
             case Laplace() | DiscreteGaussian() | DiscreteLaplace() if not sampled:
                 continue
             case TruncatedLaplace() | TruncatedDiscreteGaussian() if not sampled:
+                continue
+            case TruncatedPoisson():  # what it stands for it says itself
                 continue
             case Poisson(inner, q):
                 if balls.sign(q, "q") == 0:
