@@ -50,16 +50,22 @@ if TYPE_CHECKING:
         mix,
         pair,
         parse,
+        partition_selection,
         poisson,
         pure_dp,
         randomized_response,
         replace,
         shuffle,
+        shuffled_batches,
         staircase,
+        threshold,
+        truncated_discrete_gaussian,
+        truncated_laplace,
         truncated_poisson,
         zcdp,
     )
     from dpexact.training.accountant import CertifiedAccountant as CertifiedAccountant
+    from dpexact.training.correlated import banded, matrix_mechanism
     from dpexact.training.events import from_dp_event
     from dpexact.training.history import from_opacus_history
     from dpexact.training.to_events import to_dp_event
@@ -82,6 +88,7 @@ __all__ = [
     "approx_dp",
     "approximation_error",
     "audit",
+    "banded",
     "bounded_range",
     "bounds",
     "calibrate",
@@ -99,19 +106,25 @@ __all__ = [
     "gdp",
     "group",
     "laplace",
+    "matrix_mechanism",
     "mix",
     "pair",
     "parse",
+    "partition_selection",
     "poisson",
     "pure_dp",
     "randomized_response",
     "renyi",
     "replace",
     "shuffle",
+    "shuffled_batches",
     "staircase",
     "symbolic",
+    "threshold",
     "to_dp_event",
     "tradeoff",
+    "truncated_discrete_gaussian",
+    "truncated_laplace",
     "truncated_poisson",
     "zcdp",
 ]
@@ -135,11 +148,13 @@ _HOMES: Final = {
         "dpexact.mechanisms": (
             "Mechanism adaptive allocation approx_dp bounded_range discrete_gaussian "
             "discrete_laplace fixed_size gaussian gaussian_mixture gdp group laplace mix pair "
-            "parse poisson pure_dp randomized_response replace shuffle staircase "
+            "parse partition_selection poisson pure_dp randomized_response replace shuffle "
+            "shuffled_batches staircase threshold truncated_discrete_gaussian truncated_laplace "
             "truncated_poisson zcdp"
         ),
         "dpexact.formulas": "symbolic",
         "dpexact.training.accountant": "CertifiedAccountant",
+        "dpexact.training.correlated": "banded matrix_mechanism",
         "dpexact.training.events": "from_dp_event",
         "dpexact.training.history": "from_opacus_history",
         "dpexact.training.to_events": "to_dp_event",

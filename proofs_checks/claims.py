@@ -21,6 +21,14 @@ SOURCES: Final[dict[str, str]] = {
     "gdp": "Dong, Roth, Su: Gaussian Differential Privacy",
     "steinke": "Steinke: Composition of DP & Privacy Amplification by Subsampling",
     "slides": "Su: A Statistical Viewpoint on Privacy (talk)",
+    "cks": "Canonne, Kamath, Steinke: The Discrete Gaussian for Differential Privacy",
+    "bw": "Balle, Wang: Improving the Gaussian Mechanism for Differential Privacy",
+    "rdp": "Mironov: Rényi Differential Privacy; Bun, Steinke: Concentrated Differential Privacy",
+    "sgm": "Mironov, Talwar, Zhang: Rényi DP of the Sampled Gaussian; Wang, Balle, Kasiviswanathan",
+    "pld": "Zhu, Dong, Wang: Optimal Accounting by Characteristic Function; Gopi, Lee, Wutschitz",
+    "bins": "Chua et al. and Feldman, Shenfeld: Balls in bins and random allocation",
+    "mv": "Murtagh, Vadhan: The Complexity of Computing the Optimal Composition",
+    "pit": "Lebeda, Regehr, Kamath, Steinke: Avoiding Pitfalls for Subsampled Mechanisms",
 }
 
 

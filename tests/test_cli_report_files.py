@@ -26,11 +26,13 @@ def run(*arguments, **environment):
 
 def test_every_format_at_once(place):
     formats = {"html": "html", "json": "json", "junit": "xml", "sarif": "sarif", "markdown": "md"}
+    formats["jsonl"] = "jsonl"
     options = [word for name, end in formats.items() for word in (f"--{name}", f"a.{end}")]
     result = run("claims.csv", *options)
     assert result.exit_code == 1, result.output
     assert "<!DOCTYPE html>" in (place / "a.html").read_text()
     assert json.loads((place / "a.json").read_text())["exit_code"] == 1
+    assert json.loads((place / "a.jsonl").read_text().splitlines()[-1])["exit_code"] == 1
     assert ElementTree.parse(place / "a.xml").getroot().get("failures") == "1"
     log = json.loads((place / "a.sarif").read_text())
     location = log["runs"][0]["results"][0]["locations"][0]["physicalLocation"]

@@ -136,3 +136,60 @@ def test_a_count_that_is_not_whole_says_what_to_write():
     result = CliRunner().invoke(main, ["epsilon", "gaussian(1)^(60*60000/256)", "--delta", "1e-5"])
     assert result.exit_code == 2
     assert "14062.5 is not accepted; write 14062 or 14063" in result.stderr
+
+
+# --- correlated noise -----------------------------------------------------------------------------
+
+
+@pytest.fixture
+def strategy(tmp_path):
+    import numpy as np
+
+    path = tmp_path / "strategy.npy"
+    np.save(path, np.array([1, 0.5, 0.25], dtype=np.float32))
+    return ("--matrix", str(path), "--steps", "100", "--delta", "1e-5")
+
+
+def test_banded_matrices(strategy):
+    asked = (*strategy, "--rate", "1/10", "--framework", "jax-privacy")
+    record = json.loads(run(*asked, "--sigma", "2", "--json").output)
+    full, last = "gaussian(2, sqrt(1.3125))", "gaussian(2)"
+    assert record["mechanism"] == f"poisson({full}, 0.1)^33 * poisson({last}, 0.1)"
+    assert (record["sampling"], record["steps"], record["bound"]) == ("cyclic", 100, "exact")
+    said = run(*asked, "--sigma", "2").output
+    assert "JAX Privacy counts 34 samples" in said
+    found = json.loads(run(*asked, "--target-epsilon", "2", "--json").output)
+    assert Fraction("1.9999") < Fraction(found["upper"]) <= 2
+    rounded = json.loads(run(*asked, "--sigma", "2", "--figures", "2", "--json").output)
+    assert rounded["bound"] == "upper"
+    assert Fraction(rounded["lower"]) > Fraction(record["upper"])
+
+
+def test_matrices_without_samples(strategy):
+    record = json.loads(run(*strategy, "--epochs", "10", "--sigma", "5", "--json").output)
+    assert (record["mechanism"], record["sampling"]) == ("gaussian(5, sqrt(13.125))", "none")
+    apart = run(*strategy, "--separation", "3", "--participations", "4", "--sigma", "5").output
+    assert "of gaussian(5, sqrt(5.25)) at" in apart
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        (("--rate", "0.1", "--separation", "3"), "--separation"),
+        (("--rate", "0.1", "--cycle", "2"), "3 bands"),
+        (("--cycle", "2"), "--cycle"),
+        (("--dataset", "10"), "--dataset"),
+        (("--statement",), "--statement"),
+        (("--epochs", "3"), "divide"),
+    ],
+)
+def test_matrices_that_are_refused(strategy, more, said):
+    result = run(*strategy, "--sigma", "2", *more)
+    assert result.exit_code == 2
+    assert said in result.output
+
+
+def test_options_of_matrices_need_one():
+    result = run(*RUN, "--sigma", "2", "--separation", "3")
+    assert result.exit_code == 2
+    assert "--matrix" in result.output

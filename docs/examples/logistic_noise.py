@@ -15,13 +15,13 @@ from typing import ClassVar
 
 from flint import acb, arb
 
-from dpexact.accounting.calibrate import PARAMETERS, Parameter
-from dpexact.accounting.composition import PAIRS
+from dpexact.accounting.laws import PAIRS
 from dpexact.accounting.pairs.pair import Jet, Masses, Pair, Tails
 from dpexact.balls import approximate, ball
 from dpexact.mechanisms import Mechanism
 from dpexact.mechanisms.base import POSITIVE
 from dpexact.mechanisms.grammar import NAMES
+from dpexact.mechanisms.ordering import NOISE
 from dpexact.reals import Real, rational
 
 ONE = rational(1)
@@ -32,7 +32,7 @@ class Logistic(Mechanism):
     """Noise of density ``exp(-x/scale) / (scale (1 + exp(-x/scale))^2)``."""
 
     name: ClassVar[str] = "logistic"
-    scale: Real = field(metadata=POSITIVE)
+    scale: Real = field(metadata=POSITIVE | NOISE)
     sensitivity: Real = field(default=ONE, metadata=POSITIVE)
 
 
@@ -113,4 +113,3 @@ class LogisticPair(Pair):
 
 NAMES[Logistic.name] = Logistic
 PAIRS[Logistic] = lambda step: LogisticPair(step.sensitivity / step.scale)
-PARAMETERS["logistic", "scale"] = Parameter(least=True)

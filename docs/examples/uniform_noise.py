@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-from dpexact.accounting.calibrate import PARAMETERS, Parameter
 from dpexact.balls import compare
 from dpexact.mechanisms import ApproxDP, Mechanism
 from dpexact.mechanisms.base import POSITIVE
 from dpexact.mechanisms.grammar import NAMES
+from dpexact.mechanisms.ordering import NOISE
 from dpexact.reals import Real, rational
 
 ONE = rational(1)
@@ -20,7 +20,7 @@ class Uniform(Mechanism):
     """Noise uniform on ``[-width, width]``: outputs that only one dataset can give reveal it."""
 
     name: ClassVar[str] = "uniform"
-    width: Real = field(metadata=POSITIVE)
+    width: Real = field(metadata=POSITIVE | NOISE)
     sensitivity: Real = field(default=ONE, metadata=POSITIVE)
 
     def steps(self) -> dict[Mechanism, int]:
@@ -31,4 +31,3 @@ class Uniform(Mechanism):
 
 
 NAMES[Uniform.name] = Uniform
-PARAMETERS["uniform", "width"] = Parameter(least=True)

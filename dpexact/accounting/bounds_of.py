@@ -13,11 +13,11 @@ from dpexact.accounting.classic import composition, zcdp
 from dpexact.accounting.classic.guarantees import Guarantee, guarantees
 from dpexact.accounting.classic.optimal_order import enclose_optimal
 from dpexact.accounting.classic.orders import BestOrder, Conversion, enclose_renyi_epsilon
+from dpexact.accounting.fixed_size import symmetric_samples
 from dpexact.accounting.intervals import difference, ratio
 from dpexact.accounting.lattice.profile import LatticeProfile
 from dpexact.accounting.queries import epsilon_answer
 from dpexact.accounting.renyi.query import enclose_renyi
-from dpexact.accounting.routes import symmetric_samples
 from dpexact.accounting.standing import gives_zcdp
 from dpexact.accounting.subsampling_theorem import subsampling_theorem
 from dpexact.answers import best_of

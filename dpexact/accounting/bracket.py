@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
-from typing import Final
+from typing import Final, TypeAlias
 
 from dpexact.decimals import Bound
 from dpexact.enclosure import Enclosure
@@ -22,8 +22,20 @@ _LARGEST_STRIDE: Final = 1e8
 _BLIND_STRIDE: Final = 100.0
 _SMALLEST_STRIDE: Final = 1.01
 _OVERSHOOT: Final = 1.05
-_PATIENCE: Final = 4
+_PATIENCE: Final = 3
+#: A gap so many times smaller is worth as much as half a bracket.
+_MUCH: Final = 4
+#: Points that are kept, and how near they lie together where ratios are as good as logarithms.
+_KEPT: Final = 3
+_CLOSE: Final = 100
 _TWO: Final = Fraction(2)
+_STEEPEST: Final = 300.0
+#: Gaps below this share of the level are as they are; and the largest that is told from 1.
+_BENT: Final = 10**8
+_LARGEST_SHARE: Final = 0.999
+
+_Guess: TypeAlias = tuple[Fraction | None, list[Fraction]]
+"""Where the threshold may lie, and the points that say so, the last one last."""
 
 
 class Bracket:
@@ -32,20 +44,35 @@ class Bracket:
     ``low`` may be 0 and ``high`` infinite before any value has been tried there. ``rising``:
     whether the gap rises with the value. ``slope`` is about ``d gap / d log(value)`` if known.
     Values are integers, or decimals of ``digits + 3`` significant digits.
+
+    ``level`` is about ``-log(target)``: what falls like a Gaussian tail is, far from the root,
+    nearer to a power in ``log(delta)/log(target)`` than in ``delta``.
     """
 
     def __init__(
-        self, low: Bound, high: Bound, *, rising: bool, integer: bool, digits: int
+        self,
+        low: Bound,
+        high: Bound,
+        *,
+        rising: bool,
+        integer: bool,
+        digits: int,
+        level: float = 0.0,
     ) -> None:
         self.low, self.high = low, high
         self.rising: bool = rising
         self.integer: bool = integer
         self.digits: int = digits
+        self.level: float = level
         self.slope: float | None = None
         self._points: list[tuple[Fraction, Fraction | None]] = []
+        self._above: list[tuple[Fraction, Fraction]] = []
         self._stride = self._last_stride = 2.0
         self._size = math.inf
         self._idle = 0
+        self._away: Fraction | float = math.inf
+        #: How to propose, what was of use last first.
+        self._ways = (self._secant, self._line)
 
     def note(self, value: Fraction, meets: bool, gap: Fraction | None) -> None:
         """Take in what was found at ``value``; ``gap`` is None where it is infinite."""
@@ -53,11 +80,16 @@ class Bracket:
             self.low = max(self.low, value)
         else:
             self.high = min(self.high, value)
-        self._points = [*self._points[-1:], (value, gap)]
-        size = self._log_size()
-        self._idle = 0 if size <= self._size / 2 or size == math.inf else self._idle + 1
-        if self._idle == 0:
-            self._size = size
+        self._points = [*self._points[1 - _KEPT :], (value, self._bent(gap))]
+        if gap is not None and gap > 0:
+            self._above = [*self._above[-1:], (value, gap)]
+        size, away = self._log_size(), math.inf if gap is None else abs(gap)
+        if size == math.inf or size <= self._size / 2 or away <= self._away / _MUCH:
+            self._idle, self._size = 0, size
+        else:
+            self._idle += 1
+            self._ways = self._ways[::-1]
+        self._away = away
 
     @property
     def is_narrow(self) -> bool:
@@ -75,13 +107,14 @@ class Bracket:
         """The value to try next, or the two that should make the bracket narrow."""
         if self.high == math.inf or self.low == 0:
             return [self._outward()]
-        guess = self._secant()
-        if guess is None or not self.low < guess < self.high or self._idle >= _PATIENCE:
-            self._idle = 0
-            return [self._inside(self._middle())]
-        if self._is_final(guess):
-            return self._cell(guess)
-        return [self._inside(guess)]
+        if self._idle < _PATIENCE:
+            for way in self._ways:
+                guess, used = way()
+                if guess is not None and self.low < guess < self.high:
+                    final = self._is_final(guess, used)
+                    return self._cell(guess) if final else [self._inside(guess)]
+        self._idle = 0
+        return [self._inside(self._middle())]
 
     def beside(self, value: Fraction, side: int, widening: int) -> Fraction | None:
         """A value below (``side`` -1) or above (1), ``10^widening`` times the usual distance away.
@@ -106,7 +139,7 @@ class Bracket:
         here = Fraction(self.low if up else self.high)
         if not self._points or here == 0:
             return self._inside(Fraction(2))
-        guess = self._secant()
+        guess = self._vanishing()
         if guess is not None and (guess > here if up else 0 < guess < here):
             towards = min(abs(_log(guess / here)) * _OVERSHOOT + 1e-12, math.log(self._stride))
         else:
@@ -116,35 +149,87 @@ class Bracket:
         self._stride = min(self._stride**2, _LARGEST_STRIDE)
         return self._inside(here * factor if up else here / factor)
 
+    @property
+    def gap(self) -> Fraction | None:
+        """The last one, of which the search made its proposals; None where it was infinite."""
+        return self._points[-1][1] if self._points else None
+
     def local_slope(self) -> float | None:
         """About ``d gap / d log(value)`` between the last two values."""
         if len(self._points) < 2:
             return None
-        (before, earlier), (at, gap) = self._points
+        (before, earlier), (at, gap) = self._points[-2:]
         if earlier is None or gap is None or at == before:
             return None
         return float(gap - earlier) / _log(at / before) or None
 
-    def _secant(self) -> Fraction | None:
+    def _secant(self) -> _Guess:
         """Where the gap should vanish."""
+        return self._vanishing(), [value for value, _ in self._points]
+
+    def _vanishing(self) -> Fraction | None:
         if not self._points or self._points[-1][1] is None:
             return None
         at, gap = self._points[-1]
         assert gap is not None
-        before, earlier = self._points[0]
+        if curved := self._curved():
+            return curved
+        before, earlier = self._points[-2:][0]
         if earlier is not None and 0 < abs(at - before) < at / 1000:
             return at - gap * (at - before) / (gap - earlier) if gap != earlier else None
         slope = self.slope if len(self._points) == 1 else self.local_slope()
         return at * _exp(-float(gap) / slope) if slope else None
 
-    def _is_final(self, guess: Fraction) -> bool:
-        """Whether the secant, whose error is about a product of steps, hits the last cell."""
-        if len(self._points) < 2:
+    def _curved(self) -> Fraction | None:
+        """The same by the inverse parabola through three points, in order on both axes."""
+        known = sorted((value, gap) for value, gap in self._points if gap is not None)
+        if len(known) < _KEPT or len({gap for _, gap in known}) < _KEPT:
+            return None
+        (a, f), (b, g), (c, h) = known
+        if not (f < g < h or f > g > h):
+            return None
+        shares = (
+            g * h / ((f - g) * (f - h)),
+            f * h / ((g - f) * (g - h)),
+            f * g / ((h - f) * (h - g)),
+        )
+        if c - a < a / _CLOSE:
+            return a * shares[0] + b * shares[1] + c * shares[2]
+        logs = (0.0, _log(b / a), _log(c / a))
+        return a * _exp(sum(float(s) * log for s, log in zip(shares, logs, strict=True)))
+
+    def _line(self) -> _Guess:
+        """Where delta itself, as a line through two points above the target, would meet it.
+
+        Next to a kink, where below the target delta hardly moves, that is the better line.
+        """
+        used = [value for value, _ in self._above]
+        if len(used) < _KEPT - 1:
+            return None, used
+        (before, earlier), (at, gap) = self._above
+        rise = math.expm1(min(float(gap), _STEEPEST)) - math.expm1(min(float(earlier), _STEEPEST))
+        share = math.expm1(min(float(gap), _STEEPEST)) / rise if rise else math.nan
+        return (at - (at - before) * Fraction(share) if math.isfinite(share) else None), used
+
+    def _bent(self, gap: Fraction | None) -> Fraction | None:
+        """``log(log(target)/log(delta))``, which has the sign of the gap."""
+        if gap is None or not self.level:
+            return gap
+        if abs(gap) < self.level / _BENT:
+            return gap / Fraction(self.level)
+        return Fraction(-math.log1p(-min(float(gap) / self.level, _LARGEST_SHARE)))
+
+    def _is_final(self, guess: Fraction, used: list[Fraction]) -> bool:
+        """Whether a line, whose error is about a product of steps, hits the last cell."""
+        if len(used) < 2:
             return False
-        (before, _), (at, _) = self._points
-        unit = self._unit(guess)
-        step = abs(guess - at)
-        return step <= unit or 8 * step * abs(at - before) <= at * unit
+        unit, step = self._unit(guess), abs(guess - used[-1])
+        if step <= unit:
+            return True
+        error = 8 * step
+        for value in used[:-1]:
+            error *= abs(guess - value) / guess
+        return error <= unit
 
     def _cell(self, guess: Fraction) -> list[Fraction]:
         """The ends, where they are news, of the narrow interval that should hold the answer."""

@@ -81,20 +81,21 @@ class GaussianMixedWithResponse(BallProfile):
 
 
 class SinglePair(BallProfile):
-    """One run of a pair."""
+    """One run of a pair, and a mass of infinite loss ``beside`` that it does not hold."""
 
     method = "closed form: tails of the pair"
     largest = None
 
-    def __init__(self, pair: Pair, infinite: InfiniteLoss) -> None:
+    def __init__(self, pair: Pair, infinite: InfiniteLoss, beside: InfiniteLoss) -> None:
         self.pair = pair
         self.infinite = infinite
+        self.beside = beside
 
     def delta_ball(self, epsilon: arb) -> arb:
         return self.infinite.ball() + self.finite_ball(epsilon)
 
     def finite_ball(self, epsilon: arb) -> arb:
-        return self.pair.divergence(epsilon)
+        return (1 - self.beside.ball()) * self.pair.divergence(epsilon)
 
     def near(self, delta: Real) -> Fraction:
         return Fraction(max(self.pair.span(max(balls.approximate(delta), 1e-300))[1], 1e-9))

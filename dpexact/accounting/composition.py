@@ -1,4 +1,4 @@
-"""What runs, sorted by law: the one place that turns mechanisms into laws.
+"""What runs, sorted by law.
 
 Gaussians are one Gaussian, equal parameters are counted, and what loses nothing is left out. Rates
 multiply along a chain of samples and nowhere else: ``docs/theory/dominating-pairs.md``,
@@ -7,64 +7,28 @@ Proposition 6.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import starmap
-from typing import TYPE_CHECKING, Any, Final
+from typing import Final
 
 from dpexact import balls, reals
-from dpexact.accounting.coins import flipped, sides
+from dpexact.accounting.laws import Concentrated, Law, Noise, laws
 from dpexact.accounting.outcomes import composed
-from dpexact.accounting.pairs.coin import Coin
+from dpexact.accounting.pairs.coin import Coin, Run
 from dpexact.accounting.pairs.discrete_gaussian import DiscreteGaussian as DiscreteGaussianPair
-from dpexact.accounting.pairs.discrete_laplace import discrete_laplace
 from dpexact.accounting.pairs.finite import Finite, sampled
 from dpexact.accounting.pairs.gaussian import Gaussian as GaussianPair
 from dpexact.accounting.pairs.laplace import Laplace as LaplacePair
 from dpexact.accounting.pairs.lattice import OnLattice
 from dpexact.accounting.pairs.pair import Atom, Pair
-from dpexact.accounting.pairs.randomized_response import randomized_response
 from dpexact.accounting.pairs.response import Response, amplified
-from dpexact.accounting.pairs.shifts import STILL, of_sensitivities, thinned
-from dpexact.accounting.pairs.shuffled import Shuffled
-from dpexact.accounting.pairs.staircase import staircase
+from dpexact.accounting.pairs.shifts import STILL, thinned
 from dpexact.accounting.profile import InfiniteLoss
-from dpexact.accounting.standing import counted
 from dpexact.arguments import Direction
 from dpexact.errors import UnsupportedMechanism
-from dpexact.exactness import quotient
-from dpexact.mechanisms import (
-    GDP,
-    ZCDP,
-    Allocation,
-    ApproxDP,
-    DiscreteGaussian,
-    DiscreteLaplace,
-    FinitePair,
-    FixedSize,
-    Gaussian,
-    GaussianMixture,
-    Group,
-    Laplace,
-    Mechanism,
-    Mix,
-    Poisson,
-    PureDP,
-    RandomizedResponse,
-    Replace,
-    Shuffle,
-    Staircase,
-    TruncatedPoisson,
-)
+from dpexact.mechanisms import FixedSize, Mechanism, Poisson
 from dpexact.reals import Real
-
-#: Pairs of mechanisms that no route treats apart: the engines take them as they are, in direction
-#: ``remove``. Where they are not symmetric they give their ``reverse``.
-PAIRS: Final[dict[type[Mechanism], Callable[[Any], Pair]]] = {}
-
-if TYPE_CHECKING:
-    from dpexact.accounting.pairs.cubature import Cloud
 
 _ONE: Final = reals.rational(1)
 _ZERO: Final = reals.rational(0)
@@ -136,129 +100,44 @@ class Composition:
 
     def _take(
         self,
-        steps: Iterable[tuple[Mechanism, int]],
+        steps: Iterable[tuple[Law, int]],
         times: int,
         samples: dict[tuple[Mechanism, Real], int],
         kinds: tuple[type[Poisson | FixedSize], ...],
     ) -> None:
-        for step, single in steps:
-            rate, inner, count = _ONE, step, times * single
+        for law, single in steps:
+            count = times * single
+            if not isinstance(law, Mechanism):
+                self._add(law, count)
+                continue
+            rate, inner = _ONE, law
             while isinstance(inner, kinds):
                 rate, inner = rate * inner.q, inner.mechanism
-            if isinstance(step, Allocation) and step.t // step.k == 1:
-                self._take(step.mechanism.steps().items(), count * step.k, samples, kinds)
-            elif inner is step:
-                self._take_law(step, count)
+            if inner is law:
+                self._take(laws(law, _composed), count, samples, kinds)
             elif rate.fraction == 1:
                 self._take(inner.steps().items(), count, samples, kinds)
             elif balls.sign(rate, "q") != 0:
                 samples[inner, rate] = samples.get((inner, rate), 0) + count
 
-    def _take_law(self, step: Mechanism, count: int) -> None:
-        match step:
-            case ApproxDP(eps, delta):
-                if delta.fraction != 0:
-                    self.masses.append((delta, count))
-                self._respond(eps, count)
-            case ZCDP(rho):
+    def _add(self, law: Pair | Noise | Concentrated, count: int) -> None:
+        match law:
+            case Noise(level):
+                self.noises.append((level, count))
+            case Concentrated(rho):
                 if balls.sign(rho, "rho") > 0:
                     self.rho += count * rho
-            case PureDP(eps):
-                self._respond(eps, count)
-            case DiscreteLaplace(scale, 1):
-                self._respond(quotient(_ONE, scale), count)
-            case DiscreteLaplace(scale, sensitivity):
-                self.others.append((discrete_laplace(scale, sensitivity), count))
-            case DiscreteGaussian(sigma, sensitivity):
-                self.others.append((DiscreteGaussianPair(sigma * sigma, sensitivity), count))
-            case Staircase(eps, gamma, _):
-                self.others.append((staircase(eps, gamma), count))
-            case Laplace(scale, sensitivity):
-                self.laplace.append((quotient(sensitivity, scale), count))
-            case GDP(mu):
-                if balls.sign(mu, "mu") > 0:
-                    self.noises.append((1 / mu, count))
-            case Gaussian(sigma, sensitivity):
-                self.noises.append((sigma / sensitivity, count))
-            case GaussianMixture(sigma, sensitivities):
-                shifts = of_sensitivities(sigma, sensitivities)
-                if shifts.moves:
-                    from dpexact.accounting.pairs.mixture import GaussianMixtures
-
-                    self.apart.append((GaussianMixtures(shifts, STILL), count))
-            case Group() | Replace():
-                from dpexact.accounting.regrouped import regrouped
-
-                for law, times in regrouped(step, lambda m: Composition.of(m.steps().items())):
-                    if isinstance(law, Pair):
-                        self._take_pair(law, count * times)
-                    else:
-                        self._take_law(law, count * times)
-            case Mix() | TruncatedPoisson():
-                self._take_flips(sides(step) or [], count)
-            case Allocation(mechanism, t, k):
-                inside = Composition.of(mechanism.steps().items())
-                if not inside.is_gaussian:
-                    raise UnsupportedMechanism(
-                        f"no certified accounting for {step}: only of Gaussian noise"
-                    )
-                if inside.noise is not None:
-                    from dpexact.accounting.pairs.allocation import Allocation as AllocationPair
-
-                    self.apart.append((AllocationPair(inside.noise, t // k), k * count))
-            case Shuffle(inner, users):
-                if users == 1 or step.eps is None:
-                    self._take_law(inner, count)
-                elif balls.sign(step.eps, "eps") > 0:
-                    self.apart.append((Shuffled(step.eps, users), count))
-            case RandomizedResponse(eps, 2):
-                self._respond(eps, count)
-            case RandomizedResponse(eps, k):
+            case Response(eps, lost):
+                if lost.fraction != 0:
+                    self.masses.append((lost, count))
                 if balls.sign(eps, "eps") > 0:
-                    self.others.append((randomized_response(eps, k), count))
-            case FinitePair(outcomes):
-                self._compare(Finite(tuple(starmap(Atom, outcomes))), count)
-            case _ if type(step) in PAIRS:
-                pair = PAIRS[type(step)](step)
-                if not pair.infinite() == 0 and pair.revealed().fraction == 0:
-                    raise UnsupportedMechanism(
-                        f"{step}: a pair from outside must say what mass reveals everything"
-                    )
-                self.apart.append((pair, count))
+                    self.responses[eps] = self.responses.get(eps, 0) + count
+            case LaplacePair(rate):
+                self.laplace.append((rate, count))
+            case OnLattice():
+                self.others.append((law, count))
             case _:
-                raise UnsupportedMechanism(f"no certified accounting for {step}")
-
-    def _take_pair(self, pair: Pair, count: int) -> None:
-        if isinstance(pair, OnLattice):
-            self.others.append((pair, count))
-        else:
-            self.apart.append((pair, count))
-
-    def _take_flips(self, found: list[tuple[Real, Mechanism]], count: int) -> None:
-        runs = []
-        for chance, part in found:
-            inside = Composition.of(part.steps().items())
-            leaks = any(sample.inner.infinite(add=False).masses for sample, _ in inside.samples)
-            if leaks or any(isinstance(pair, Finite) for pair, _ in inside.apart):
-                raise UnsupportedMechanism("no certified accounting for so many coins over this")
-            run = tuple(replace(inside, masses=[]).everything("remove"))
-            runs.append((chance, inside.beside.mass, run))
-        lost, coin = flipped(runs)
-        if lost.fraction != 0:
-            self.masses.append((lost, count))
-        if coin is not None:
-            self.apart.append((coin, count))
-
-    def _compare(self, pair: Finite, count: int) -> None:
-        """Outcomes of two laws; laws that are the same lose nothing, apart ones everything."""
-        if all(a.p.fraction == 0 or a.q.fraction == 0 for a in pair.law):
-            self.masses.append((_ONE, count))
-        elif any(a.p != a.q for a in pair.law):
-            self.apart.append((pair, count))
-
-    def _respond(self, eps: Real, count: int) -> None:
-        if balls.sign(eps, "eps") > 0:
-            self.responses[eps] = self.responses.get(eps, 0) + count
+                self.apart.append((law, count))
 
     # --- what there is ----------------------------------------------------------------------------
 
@@ -270,14 +149,38 @@ class Composition:
         return not (finite or others)
 
     @property
+    def laplace_alone(self) -> Real | None:
+        """The rate of Laplace noise, where it runs once and nothing else does; else None."""
+        match self.laplace:
+            case [(rate, 1)] if replace(self, laplace=[]).is_empty:
+                return rate
+        return None
+
+    @property
     def is_alone(self) -> bool:
         """Whether nothing but one of ``apart`` runs."""
-        return len(self.apart) == 1 and replace(self, apart=[]).is_empty
+        return self.is_alone_but_for_masses and not self.masses
+
+    @property
+    def is_alone_but_for_masses(self) -> bool:
+        """Whether nothing but one of ``apart`` runs, with a mass of infinite loss perhaps."""
+        return len(self.apart) == 1 and replace(self, apart=[], masses=[]).is_empty
 
     def everything(self, direction: Direction) -> list[tuple[Pair, int]]:
         """All pairs, samples too, where each has moments."""
         samples = [(x.inner._on_sample(x.q, direction), count) for x, count in self.samples]
         return [*samples, *self.pairs()]
+
+    def run(self) -> tuple[Real, Run]:
+        """The mass of infinite loss, and pairs with moments for the rest.
+
+        Raises:
+            UnsupportedMechanism: some part has none.
+        """
+        leaks = any(sample.inner.infinite(add=False).masses for sample, _ in self.samples)
+        if leaks or any(isinstance(pair, Finite) for pair, _ in self.apart):
+            raise UnsupportedMechanism("no certified accounting for so many coins over this")
+        return self.beside.mass, tuple(replace(self, masses=[]).everything("remove"))
 
     def _on_sample(self, q: Real, direction: Direction) -> Pair:
         """A sample with moments: of Gaussians, or of a finite law without infinite loss."""
@@ -286,6 +189,10 @@ class Composition:
             from dpexact.accounting.pairs.mixture import GaussianMixture as MixturePair
 
             return MixturePair(self.noise, up, down)
+        if self.laplace_alone is not None:
+            from dpexact.accounting.pairs.sampled_laplace import SampledLaplace
+
+            return SampledLaplace(self.laplace_alone, q, direction == "remove")
         if self.masses:
             raise UnsupportedMechanism("the contour engine samples no mass of infinite loss")
         return Finite(tuple(sampled(self.outcomes(), q, direction)))
@@ -404,24 +311,6 @@ class Composition:
                 masses.append((sample.q * inner.mass, count))
         return InfiniteLoss(tuple(masses))
 
-    @cached_property
-    def clouds(self) -> tuple[list[Cloud], list[tuple[Sample, int]]]:
-        """Gaussian samples in clouds of many that differ little, and all other samples."""
-        from dpexact.accounting.pairs.bundle import FEWEST, bundles
-
-        if len(self.samples) < FEWEST:
-            return [], self.samples
-        named: dict[tuple[Real, Real], tuple[Sample, int]] = {}
-        others = []
-        for sample, count in self.samples:
-            noise = sample.inner.noise if sample.inner.is_gaussian else None
-            if noise is None or (sample.q, noise) in named:
-                others.append((sample, count))
-            else:
-                named[sample.q, noise] = sample, count
-        clouds, left = bundles([(*place, count) for place, (_, count) in named.items()])
-        return clouds, others + [named[place[:2]] for place in left]
-
     @property
     def beside(self) -> InfiniteLoss:
         """The mass of infinite loss that no pair of ``apart`` holds and no sample."""
@@ -483,15 +372,8 @@ class Composition:
 # --- what a mechanism is --------------------------------------------------------------------------
 
 
-def sampling_of(mechanism: Mechanism) -> type[Mechanism] | None:
-    """``Poisson`` or ``FixedSize``, whichever occurs at any depth; ``None`` without samples.
-
-    Raises:
-        UnsupportedMechanism: parts speak of different neighbours.
-    """
-    mechanism.relation()
-    kinds = (type(part) for part in counted(mechanism) if isinstance(part, Poisson | FixedSize))
-    return next(kinds, None)
+def _composed(mechanism: Mechanism) -> Composition:
+    return Composition.of(mechanism.steps().items())
 
 
 def _is_shifted(pair: Pair) -> bool:

@@ -14,14 +14,27 @@ For one step both bounds agree: the profile of ``C_q(f)`` at ``eps >= 0`` is tha
 
 from __future__ import annotations
 
-from typing import Final
+from dataclasses import replace
+from fractions import Fraction
+from typing import TYPE_CHECKING, Final
 
-from dpexact.accounting.profile import Between, Profile
+from dpexact import reals
+from dpexact.accounting.composition import Composition
+from dpexact.accounting.pairs.finite import symmetrised
+from dpexact.accounting.pairs.gaussian import Gaussian
+from dpexact.accounting.profile import Between, Profile, WorseDirection
+from dpexact.accounting.routes import routed
+from dpexact.errors import UnsupportedMechanism
+from dpexact.mechanisms import FixedSize, Mechanism, Poisson
+
+if TYPE_CHECKING:
+    from dpexact.accounting.lattice.profile import LatticeProfile
+    from dpexact.accounting.lattice.steps import Step
 
 #: Digits of the two ends: they differ by more.
 _DIGITS: Final = (6, 4)
 #: Work allowed to the lattice engine: some seconds.
-WORK: Final = 12_000_000
+_WORK: Final = 12_000_000
 
 
 def fixed_size_bounds(attained: Profile, dominating: Profile) -> Between:
@@ -32,3 +45,78 @@ def fixed_size_bounds(attained: Profile, dominating: Profile) -> Between:
     """
     method = "bounds: equal records but one below, C_p composition above"
     return Between(attained, dominating, method, _DIGITS)
+
+
+def on_fixed_size(steps: dict[Mechanism, int]) -> Profile:
+    """Gaussians on fixed-size samples, with Gaussians and responses that see all records."""
+    from dpexact.accounting.lattice.steps import SymmetrisedStep
+
+    plain: list[tuple[Mechanism, int]] = []
+    samples: list[tuple[Mechanism, int]] = []
+    dominating: list[Step] = []
+    for step, count in steps.items():
+        if not isinstance(step, FixedSize):
+            plain.append((step, count))
+            continue
+        inner = Composition.of(step.mechanism.steps().items())
+        if not inner.is_gaussian:
+            raise UnsupportedMechanism(f"no certified accounting for {step}")
+        if inner.mu is None:
+            continue
+        if step.m == step.n:
+            plain += [(part, count * times) for part, times in step.mechanism.steps().items()]
+            continue
+        rate = reals.rational(Fraction(step.m, step.n))
+        samples.append((Poisson(step.mechanism, rate), count))
+        dominating.append(SymmetrisedStep(Gaussian(inner.mu), rate, count))
+    whole = Composition.of([*plain, *samples])
+    attained, rest = routed(whole), replace(whole, samples=[])
+    if not samples or (rest.is_empty and sum(count for _, count in samples) == 1):
+        return attained
+    above: Profile = _lattice_above(rest, dominating)
+    if rest.is_directed:
+        above = WorseDirection(above, _lattice_above(rest.facing("add"), dominating))
+    return fixed_size_bounds(attained, above)
+
+
+def _lattice_above(rest: Composition, dominating: list[Step]) -> LatticeProfile:
+    from dpexact.accounting.lattice.profile import LatticeProfile
+    from dpexact.accounting.lattice.steps import PairStep
+
+    steps = [PairStep(pair, count) for pair, count in rest.pairs()]
+    return LatticeProfile([*steps, *dominating], rest.infinite(add=False), _WORK)
+
+
+def symmetric_samples(mechanism: Mechanism) -> Profile:
+    """The profile of ``C_q(f_1) (x) ... (x) C_q(f_k)``, which bounds that of a product of samples.
+
+    A sample of a step with the symmetric trade-off function ``f`` is ``C_q(f)``-DP: with
+    ``q = m/n`` and replacement neighbours (Dong, Roth, Su 2022, Theorem 9), and on a Poisson sample
+    with add/remove neighbours, whose two directions are ``f_q`` and its inverse, both at least
+    ``C_q(f)`` (Bu, Dong, Long, Su 2020).
+
+    Raises:
+        UnsupportedMechanism: no part is a sample, or not of Gaussians or finite laws.
+    """
+    from dpexact.accounting.few_atoms import FewAtoms
+    from dpexact.accounting.lattice.steps import SymmetrisedStep
+
+    mechanism.relation()
+    whole = Composition.of(
+        (Poisson(step.mechanism, reals.rational(Fraction(step.m, step.n))), count)
+        if isinstance(step, FixedSize)
+        else (step, count)
+        for step, count in mechanism.steps().items()
+    )
+    if not whole.samples:
+        raise UnsupportedMechanism("no part is a sample")
+    if not whole.is_symmetric:
+        raise UnsupportedMechanism("a pair is not symmetric")
+    rest = replace(whole, samples=[])
+    if all(sample.inner.is_gaussian for sample, _ in whole.samples):
+        noises = [(sample.inner.mu, sample.q, count) for sample, count in whole.samples]
+        return _lattice_above(
+            rest, [SymmetrisedStep(Gaussian(mu), q, k) for mu, q, k in noises if mu is not None]
+        )
+    outcomes = [(symmetrised(x.inner.outcomes(), x.q), count) for x, count in whole.samples]
+    return FewAtoms([*outcomes, *rest.finite_laws()], rest.beside)

@@ -219,6 +219,9 @@ class _Combined(Profile):
 
     _epsilon = epsilon
 
+    def largest_loss(self, digits: int) -> Enclosure:
+        return self.epsilon(self.infinite.mass, digits)
+
     @abstractmethod
     def _ask(self, ask: _Ask, digits: int) -> Enclosure:
         """The answer to a question, given how one asks another profile."""

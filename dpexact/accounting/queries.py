@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from dpexact import balls
 from dpexact.accounting.profile import Profile
+from dpexact.accounting.profiles import curve, profile
 from dpexact.accounting.reflection import OPPOSITE, reflected
-from dpexact.accounting.routes import curve, profile
 from dpexact.accounting.standing import standing, stated
 from dpexact.answers import delivered
 from dpexact.arguments import (
@@ -146,6 +146,21 @@ def epsilon_answer(
     """:func:`epsilon` of checked arguments, as narrow as was certified."""
     accounting = profile(mechanism, direction, method)
     return stated(_epsilon(accounting, mechanism, delta, digits, direction), mechanism)
+
+
+def epsilons_answer(
+    mechanism: Mechanism, deltas: Sequence[Real], digits: int, direction: Direction = "both"
+) -> list[Enclosure]:
+    """:func:`epsilon_answer` at many points, which share work."""
+    accounting = profile(mechanism, direction)
+    plain = [x for x in deltas if x.fraction != 1]
+    found = dict(zip(plain, accounting.epsilons(plain, digits), strict=True))
+    return [
+        stated(found[x], mechanism)
+        if x in found and found[x].digits
+        else epsilon_answer(mechanism, x, digits, direction)
+        for x in deltas
+    ]
 
 
 def _delta(

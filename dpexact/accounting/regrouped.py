@@ -7,10 +7,11 @@ guarantee it is the group privacy of f-DP, an upper bound.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from typing import Final, Protocol, TypeAlias
+from collections.abc import Iterator
+from typing import Final, TypeAlias
 
 from dpexact import balls
+from dpexact.accounting.inside import Composed
 from dpexact.accounting.pairs.group import grouped_response, grouped_shifts
 from dpexact.accounting.pairs.mixture import GaussianMixture, GaussianMixtures
 from dpexact.accounting.pairs.pair import Pair
@@ -31,6 +32,8 @@ from dpexact.mechanisms import (
     PureDP,
     Replace,
     Staircase,
+    TruncatedDiscreteGaussian,
+    TruncatedLaplace,
 )
 from dpexact.reals import Real, rational
 
@@ -38,24 +41,6 @@ Step: TypeAlias = tuple[Mechanism | Pair, int]
 """A mechanism or a pair in direction remove, and how often it runs."""
 
 _ONE: Final = rational(1)
-
-
-class Inside(Protocol):
-    """What is asked of a composition that runs on a sample."""
-
-    @property
-    def is_gaussian(self) -> bool:
-        """Whether nothing but Gaussians runs."""
-
-    @property
-    def noise(self) -> Real | None:
-        """Their standard deviation over the sensitivity; None without any."""
-
-    def guaranteed(self) -> tuple[Real, Real] | None:
-        """A single best ``(eps, delta)``; None where there is none."""
-
-
-Composed: TypeAlias = Callable[[Mechanism], Inside]
 
 
 def regrouped(step: Group | Replace, composed: Composed) -> Iterator[Step]:
@@ -82,6 +67,10 @@ def _of(part: Mechanism, k: int, replaced: bool, composed: Composed) -> Iterator
             yield DiscreteGaussian(noise, k * shift), 1
         case DiscreteLaplace(noise, shift):
             yield DiscreteLaplace(noise, k * shift), 1
+        case TruncatedLaplace(noise, bound, sensitivity):
+            yield TruncatedLaplace(noise, bound, k * sensitivity), 1
+        case TruncatedDiscreteGaussian(noise, bound, shift):
+            yield TruncatedDiscreteGaussian(noise, bound, k * shift), 1
         case GDP(mu):
             yield GDP(k * mu), 1
         case ZCDP(rho):
@@ -148,6 +137,8 @@ def _attained(mechanism: Mechanism, *, sampled: bool) -> bool:
             case Gaussian():
                 continue
             case Laplace() | DiscreteGaussian() | DiscreteLaplace() if not sampled:
+                continue
+            case TruncatedLaplace() | TruncatedDiscreteGaussian() if not sampled:
                 continue
             case Poisson(inner, q):
                 if balls.sign(q, "q") == 0:

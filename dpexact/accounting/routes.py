@@ -10,40 +10,30 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import replace
-from fractions import Fraction
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from flint import arb
 
 from dpexact import balls, reals
-from dpexact.accounting.classic.zcdp import ZCDPProfile
 from dpexact.accounting.closed_form import GaussianMixedWithResponse, gaussian_divergence
-from dpexact.accounting.coins import averaged
-from dpexact.accounting.composition import Composition, sampling_of
-from dpexact.accounting.fixed_size import WORK, fixed_size_bounds
+from dpexact.accounting.composition import Composition, Sample
 from dpexact.accounting.optimal import OptimalComposition
-from dpexact.accounting.pairs.coin import Coin
-from dpexact.accounting.pairs.finite import sampled, symmetrised
-from dpexact.accounting.pairs.gaussian import Gaussian
+from dpexact.accounting.pairs.finite import sampled
 from dpexact.accounting.pairs.pair import Pair
 from dpexact.accounting.profile import (
     Fallback,
     FirstToReach,
     NoLoss,
     Profile,
-    Repeatable,
-    TighterBound,
-    WorseCurve,
     WorseDirection,
 )
-from dpexact.accounting.standing import gives_zcdp, has_ranges, ranges_alone
 from dpexact.arguments import Direction, Method
 from dpexact.errors import UnsupportedMechanism
-from dpexact.mechanisms import BoundedRange, FixedSize, Mechanism, Poisson
+from dpexact.reals import Real
 
 if TYPE_CHECKING:
     from dpexact.accounting.lattice.profile import LatticeProfile
-    from dpexact.accounting.lattice.steps import Step
+    from dpexact.accounting.pairs.cubature import Cloud
 
 Route: TypeAlias = Callable[[Composition, Direction], Profile | None]
 
@@ -55,6 +45,8 @@ _GLANCE_WORK: Final = 12_000_000
 _OFTEN: Final = 1
 _OFTEN_AT_TINY_RATES: Final = 10
 _TINY_RATE: Final = 1e-4
+#: Fewer sampled steps than this are always taken one by one.
+_FEWEST_CLOUDED: Final = 200
 #: Longest sum over the outcomes of randomized response composed with a Gaussian.
 MAX_TERMS: Final = 20_000
 #: Most sampled steps that are tried one by one where their bundles do not suffice.
@@ -63,61 +55,16 @@ MAX_APART: Final = 2_000
 _UNFAILING: Final = (OptimalComposition, NoLoss, GaussianMixedWithResponse)
 
 
-def profile(
-    mechanism: Mechanism, direction: Direction = "both", method: Method = "auto"
+def routed(
+    composition: Composition, direction: Direction = "both", method: Method = "auto"
 ) -> Profile:
-    """The privacy profile of ``mechanism``'s dominating pair.
-
-    Beside ``zcdp`` it is an upper bound (:class:`~dpexact.accounting.classic.ZCDPProfile`).
-    Without sampling the two directions are the same; with it the larger of both, and no mixture of
-    them, is the answer (``docs/theory/dominating-pairs.md``, Proposition 7). ``method`` may
-    force the contour or the lattice engine where they apply.
-
-    Raises:
-        UnsupportedMechanism: naming the part that no certified method accounts for.
-    """
-    mechanism.relation()
-    return _profile(mechanism, direction, method)
-
-
-def _profile(
-    mechanism: Mechanism, direction: Direction = "both", method: Method = "auto"
-) -> Profile:
-    """The same of parts whose neighbours agree, or stand for what bounds such parts."""
-    if has_ranges(mechanism):
-        return _ranges(mechanism, direction, method)
-    if gives_zcdp(mechanism):
-        if method != "auto":
-            raise UnsupportedMechanism(f"the {method} engine accounts for no zCDP")
-        return _zcdp(mechanism, direction)
-    steps = mechanism.steps()
-    if method == "auto" and (found := averaged(steps, _profile, direction)):
-        if direction != "both":
-            return found
-        ways = (averaged(steps, _profile, way) for way in ("remove", "add"))
-        return WorseDirection(*(found for found in ways if found is not None))
-    if any(isinstance(step, FixedSize) for step in steps):
-        return _fixed_size(steps)
-    composition = Composition.of(steps.items())
+    """The profile of what runs: in both directions the larger one, where they differ."""
     if direction == "both" and composition.is_directed:
         return WorseDirection(*(_one_way(composition, way, method) for way in ("remove", "add")))
     return _one_way(composition, "remove" if direction == "both" else direction, method)
 
 
-def _zcdp(mechanism: Mechanism, direction: Direction) -> Profile:
-    """By the parameters, which add up; of samples by divergences at integer orders."""
-    try:
-        return ZCDPProfile.of(mechanism)
-    except UnsupportedMechanism as error:
-        from dpexact.accounting.classic.integer_orders import IntegerOrders
-
-        try:
-            return IntegerOrders(mechanism, direction)
-        except UnsupportedMechanism:
-            raise error from None
-
-
-def _one_way(composition: Composition, direction: Direction, method: Method = "auto") -> Profile:
+def _one_way(composition: Composition, direction: Direction, method: Method) -> Profile:
     """The first route that takes the composition, with the lattice engine behind it."""
     composition = composition.facing(direction)
 
@@ -209,18 +156,31 @@ def _laplace(c: Composition, direction: Direction) -> Profile | None:
 
 
 def _single(c: Composition, direction: Direction) -> Profile | None:
-    """One pair: its outcomes, or its own tails."""
-    if not c.apart or [count for _, count in c.pairs()] != [1]:
+    """One pair: its outcomes, or its own tails with a mass of infinite loss beside."""
+    if not c.is_alone_but_for_masses or [count for _, count in c.apart] != [1]:
         return None
     from dpexact.accounting.closed_form import SinglePair
     from dpexact.accounting.finite_pair import FiniteProfile
 
     ((pair, _),) = c.apart
     if outcomes := pair.outcomes():
-        return FiniteProfile(outcomes, pair.revealed())
+        return None if c.masses else FiniteProfile(outcomes, pair.revealed())
     if not pair.has_tails:
         return None
-    return SinglePair(pair, c.infinite(add=False))
+    return SinglePair(pair, c.infinite(add=False), c.beside)
+
+
+def _truncated(c: Composition, direction: Direction) -> Profile | None:
+    """Equal runs of truncated Laplace noise: a finite sum."""
+    if not c.is_alone_but_for_masses:
+        return None
+    from dpexact.accounting.pairs.truncated_laplace import TruncatedLaplace
+    from dpexact.accounting.truncated_sums import TruncatedLaplaceSums
+
+    ((pair, count),) = c.apart
+    if not isinstance(pair, TruncatedLaplace) or not TruncatedLaplaceSums.takes(pair, count):
+        return None
+    return TruncatedLaplaceSums(pair, count, c.infinite(add=False))
 
 
 def _lattice_law(c: Composition, direction: Direction) -> Profile | None:
@@ -255,10 +215,11 @@ def _lattice_law(c: Composition, direction: Direction) -> Profile | None:
     return FirstToReach(ContourProfile(tuple(c.pairs()), infinite, CONTOUR_WORK), mixed)
 
 
-def _contour(c: Composition, direction: Direction) -> Profile | None:
+def contour(c: Composition, direction: Direction) -> Profile | None:
     """Gaussians, sampled or not, with anything; other noise, unsampled: inversion of moments."""
     gaussian = c.noises or any(sample.inner.noises for sample, _ in c.samples)
     gaussian = gaussian or not c.has_tails or any(pair.decays for pair, _ in c.apart)
+    gaussian = gaussian or any(x.inner.laplace_alone is not None for x, _ in c.samples)
     if not gaussian and (c.samples or c.is_finite):
         return None
     from dpexact.accounting.contour.profile import ContourProfile
@@ -282,7 +243,7 @@ def _rare(c: Composition, direction: Direction) -> Profile | None:
     from dpexact.accounting.contour.profile import ContourProfile
     from dpexact.accounting.rare.profile import RareProfile
 
-    found = _contour(c, direction)
+    found = contour(c, direction)
     assert isinstance(found, ContourProfile)
     rare = RareProfile(inner.noise, sample.q, count, direction == "add")
     return FirstToReach(rare, found.varied(_GLANCE_WORK))
@@ -290,7 +251,9 @@ def _rare(c: Composition, direction: Direction) -> Profile | None:
 
 def _bundled(c: Composition, direction: Direction) -> Profile | None:
     """Very many sampled Gaussians that differ little: the contour, with nodes for them."""
-    clouds, left = c.clouds
+    if len(c.samples) < _FEWEST_CLOUDED:
+        return None
+    clouds, left = _clouds(c)
     if not clouds:
         return None
     from dpexact.accounting.contour.profile import ContourProfile
@@ -303,8 +266,24 @@ def _bundled(c: Composition, direction: Direction) -> Profile | None:
     found = ContourProfile(pairs, c.infinite(add=direction == "add"))
     if len(c.samples) > MAX_APART:
         return found
-    each = _contour(c, direction)
+    each = contour(c, direction)
     return found if each is None else FirstToReach(found, each)
+
+
+def _clouds(c: Composition) -> tuple[list[Cloud], list[tuple[Sample, int]]]:
+    """Gaussian samples in clouds of many that differ little, and all other samples."""
+    from dpexact.accounting.pairs.bundle import bundles
+
+    named: dict[tuple[Real, Real], tuple[Sample, int]] = {}
+    others = []
+    for sample, count in c.samples:
+        noise = sample.inner.noise if sample.inner.is_gaussian else None
+        if noise is None or (sample.q, noise) in named:
+            others.append((sample, count))
+        else:
+            named[sample.q, noise] = sample, count
+    clouds, left = bundles([(*place, count) for place, (_, count) in named.items()])
+    return clouds, others + [named[place[:2]] for place in left]
 
 
 def _few_outcomes(c: Composition, direction: Direction) -> Profile | None:
@@ -322,8 +301,9 @@ ROUTES: Final[tuple[Route, ...]] = (
     _responses,
     _laplace,
     _single,
+    _truncated,
     _lattice_law,
-    _contour,
+    contour,
     _few_outcomes,
 )
 #: Where some of it runs on samples.
@@ -332,144 +312,14 @@ SAMPLED_ROUTES: Final[tuple[Route, ...]] = (
     _sampled_once,
     _rare,
     _bundled,
-    _contour,
+    contour,
     _few_outcomes,
 )
 
 
 def _forced_contour(c: Composition, direction: Direction) -> Profile | None:
     """The contour, where it is at its best: Laplace noise alone has quicker ways."""
-    return None if c.laplace and not c.noises and not c.samples else _contour(c, direction)
+    return None if c.laplace and not c.noises and not c.samples else contour(c, direction)
 
 
 FORCED: Final[tuple[Route, ...]] = (_revealed, _forced_contour)
-
-
-# --- repetitions, bounded range, samples of a fixed size ------------------------------------------
-
-
-def curve(mechanism: Mechanism, direction: Direction = "both") -> Repeatable | None:
-    """What shares work between repetitions of ``mechanism``; None where nothing does."""
-    try:
-        if gives_zcdp(mechanism):
-            return None
-        composition = Composition.of(mechanism.steps().items())
-    except UnsupportedMechanism:
-        return None
-    samples = composition.samples
-    from dpexact.accounting.pairs.mixture import Mixtures
-
-    shared = samples or any(isinstance(pair, Mixtures) for pair, _ in composition.apart)
-    if composition.has_tails and not shared:
-        return None
-    if any(isinstance(pair, Coin) for pair, _ in composition.apart):
-        return None
-    if not all(sample.inner.is_gaussian for sample, _ in samples):
-        return None
-    ways: tuple[Direction, ...] = ("remove", "add") if direction == "both" else (direction,)
-    from dpexact.accounting.contour.curves import ContourCurve
-    from dpexact.accounting.contour.profile import ContourProfile
-
-    ways = ways if composition.is_directed else ways[:1]
-    profiles = [_contour(composition.facing(way), way) for way in ways]
-    found = [ContourCurve(p) for p in profiles if isinstance(p, ContourProfile)]
-    return found[0] if len(found) == 1 else WorseCurve(*found)
-
-
-def _ranges(mechanism: Mechanism, direction: Direction, method: Method) -> Profile:
-    """Bounded ranges: the worst of their pairs, or the tighter of what they guarantee."""
-    from dpexact.accounting.bounded_range import BoundedRangeProfile, as_pure_dp, as_zcdp
-
-    if method != "auto":
-        raise UnsupportedMechanism(f"the {method} engine accounts for no bounded range")
-    if ranges_alone(mechanism):
-        ((step, count),) = mechanism.steps().items()
-        assert isinstance(step, BoundedRange)
-        return BoundedRangeProfile(step.eps, count)
-    concentrated = as_zcdp(mechanism)
-    try:
-        first = ZCDPProfile.of(concentrated)
-    except UnsupportedMechanism:
-        return profile(as_pure_dp(mechanism), direction)
-    try:
-        return TighterBound(profile(as_pure_dp(mechanism), direction), first)
-    except UnsupportedMechanism:
-        return first
-
-
-def _fixed_size(steps: dict[Mechanism, int]) -> Profile:
-    """Gaussians on fixed-size samples, with Gaussians and responses that see all records."""
-    from dpexact.accounting.lattice.steps import SymmetrisedStep
-
-    plain: list[tuple[Mechanism, int]] = []
-    samples: list[tuple[Mechanism, int]] = []
-    dominating: list[Step] = []
-    for step, count in steps.items():
-        if not isinstance(step, FixedSize):
-            plain.append((step, count))
-            continue
-        inner = Composition.of(step.mechanism.steps().items())
-        if not inner.is_gaussian:
-            raise UnsupportedMechanism(f"no certified accounting for {step}")
-        if inner.mu is None:
-            continue
-        if step.m == step.n:
-            plain += [(part, count * times) for part, times in step.mechanism.steps().items()]
-            continue
-        rate = reals.rational(Fraction(step.m, step.n))
-        samples.append((Poisson(step.mechanism, rate), count))
-        dominating.append(SymmetrisedStep(Gaussian(inner.mu), rate, count))
-    whole = Composition.of([*plain, *samples])
-    if not whole.is_directed:
-        return _one_way(whole, "remove")
-    attained = WorseDirection(*(_one_way(whole, way) for way in ("remove", "add")))
-    rest = replace(whole, samples=[])
-    if not samples or (rest.is_empty and sum(count for _, count in samples) == 1):
-        return attained
-    above: Profile = _lattice_above(rest, dominating)
-    if rest.is_directed:
-        above = WorseDirection(above, _lattice_above(rest.facing("add"), dominating))
-    return fixed_size_bounds(attained, above)
-
-
-def _lattice_above(rest: Composition, dominating: list[Step]) -> LatticeProfile:
-    from dpexact.accounting.lattice.profile import LatticeProfile
-    from dpexact.accounting.lattice.steps import PairStep
-
-    steps = [PairStep(pair, count) for pair, count in rest.pairs()]
-    return LatticeProfile([*steps, *dominating], rest.infinite(add=False), WORK)
-
-
-def symmetric_samples(mechanism: Mechanism) -> Profile:
-    """The profile of ``C_q(f_1) (x) ... (x) C_q(f_k)``, which bounds that of a product of samples.
-
-    A sample of a step with the symmetric trade-off function ``f`` is ``C_q(f)``-DP: with
-    ``q = m/n`` and replacement neighbours (Dong, Roth, Su 2022, Theorem 9), and on a Poisson sample
-    with add/remove neighbours, whose two directions are ``f_q`` and its inverse, both at least
-    ``C_q(f)`` (Bu, Dong, Long, Su 2020).
-
-    Raises:
-        UnsupportedMechanism: no part is a sample, or not of Gaussians or finite laws.
-    """
-    from dpexact.accounting.few_atoms import FewAtoms
-    from dpexact.accounting.lattice.steps import SymmetrisedStep
-
-    sampling_of(mechanism)
-    whole = Composition.of(
-        (Poisson(step.mechanism, reals.rational(Fraction(step.m, step.n))), count)
-        if isinstance(step, FixedSize)
-        else (step, count)
-        for step, count in mechanism.steps().items()
-    )
-    if not whole.samples:
-        raise UnsupportedMechanism("no part is a sample")
-    if not whole.is_symmetric:
-        raise UnsupportedMechanism("a pair is not symmetric")
-    rest = replace(whole, samples=[])
-    if all(sample.inner.is_gaussian for sample, _ in whole.samples):
-        noises = [(sample.inner.mu, sample.q, count) for sample, count in whole.samples]
-        return _lattice_above(
-            rest, [SymmetrisedStep(Gaussian(mu), q, k) for mu, q, k in noises if mu is not None]
-        )
-    outcomes = [(symmetrised(x.inner.outcomes(), x.q), count) for x, count in whole.samples]
-    return FewAtoms([*outcomes, *rest.finite_laws()], rest.beside)

@@ -22,6 +22,8 @@ from dpexact.mechanisms import (
     Poisson,
     Replace,
     Shuffle,
+    ShuffledBatches,
+    Threshold,
     TruncatedPoisson,
 )
 from dpexact.reals import Real
@@ -44,11 +46,17 @@ _RANGES: Final = Standing("upper", "bounded range as eps-DP and as eps^2/8-zCDP"
 _NOT_ADAPTIVE: Final = Standing(
     "exact", "no run is chosen by results of others (Dong, Durfee, Rogers 2020)"
 )
+_PERMUTED: Final = Standing(
+    "lower", "shuffled batches are known from below only (Chua et al. 2024); above, as in any order"
+)
 _CLONES: Final = Standing("upper", "hiding among the clones (Feldman, McMillan, Talwar 2021)")
 
 _GROUPED: Final = Standing(
     "upper",
     "group privacy of guarantees (Dong, Roth, Su 2022, Theorem 3) gives an upper bound only",
+)
+_THRESHOLD: Final = Standing(
+    "upper", "noise beside the publication of a new partition gives an upper bound only"
 )
 _CUT: Final = Standing("upper", "the pair for cut Poisson batches gives an upper bound only")
 
@@ -74,9 +82,11 @@ STANDINGS: Final[dict[type[Mechanism], Callable[[Any], Standing]]] = {
     Group: _of_group,
     Replace: _of_group,
     TruncatedPoisson: _of_truncated,
+    Threshold: lambda _: _THRESHOLD,
     Allocation: lambda drawn: _SEVERAL if 1 < drawn.k < drawn.t else EXACT,
     ZCDP: lambda zcdp: _ZCDP if balls.sign(zcdp.rho, "rho") > 0 else EXACT,
     BoundedRange: lambda ranged: _RANGES if balls.sign(ranged.eps, "eps") > 0 else EXACT,
+    ShuffledBatches: lambda batches: _PERMUTED if batches.t > 1 else EXACT,
     Shuffle: lambda reports: _of_shuffled(reports.eps),
 }
 
@@ -114,6 +124,17 @@ def counted(mechanism: Mechanism) -> Iterator[Mechanism]:
         yield from counted(inner)
 
 
+def sampling_of(mechanism: Mechanism) -> type[Mechanism] | None:
+    """``Poisson`` or ``FixedSize``, whichever occurs at any depth; ``None`` without samples.
+
+    Raises:
+        UnsupportedMechanism: parts speak of different neighbours.
+    """
+    mechanism.relation()
+    kinds = (type(part) for part in counted(mechanism) if isinstance(part, Poisson | FixedSize))
+    return next(kinds, None)
+
+
 def gives_zcdp(mechanism: Mechanism) -> bool:
     """Whether some part is a guarantee that no dominating pair stands for: zCDP, ``rho > 0``."""
     parts = counted(mechanism)
@@ -131,3 +152,9 @@ def ranges_alone(mechanism: Mechanism) -> bool:
 def has_ranges(mechanism: Mechanism) -> bool:
     """Whether some part is a bounded range."""
     return any(isinstance(part, BoundedRange) for part in counted(mechanism))
+
+
+def has_permuted(mechanism: Mechanism) -> bool:
+    """Whether some part is known by lower bounds only: batches cut from a permutation."""
+    parts = counted(mechanism)
+    return any(isinstance(part, ShuffledBatches) and part.t > 1 for part in parts)

@@ -13,8 +13,8 @@ from fractions import Fraction
 from typing import Final
 
 from dpexact import balls, reals
-from dpexact.accounting.composition import sampling_of
 from dpexact.accounting.queries import epsilon_answer
+from dpexact.accounting.standing import sampling_of
 from dpexact.decimals import Bound
 from dpexact.enclosure import Enclosure
 from dpexact.errors import UnsupportedMechanism

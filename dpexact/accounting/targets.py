@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Final
 
-from dpexact import balls
+from dpexact import balls, reals
 from dpexact.accounting.composition import Composition
-from dpexact.accounting.queries import delta_answer
+from dpexact.accounting.queries import delta_answer, epsilon_answer
 from dpexact.accounting.renyi.query import enclose_renyi, order_in
 from dpexact.accounting.renyi.values import value
 from dpexact.accounting.tradeoff_of import tradeoff
@@ -37,7 +37,8 @@ class Target:
 
     ``epsilon``, of a delta, is where floats may propose; ``most`` is what the quantity never
     exceeds, None where nothing bounds it. ``rises``: a step of unbounded loss certainly raises it,
-    where it is sampled beside what is not symmetric only if ``strict``.
+    where it is sampled beside what is not symmetric only if ``strict``. ``inside``: the same
+    target, said so that values inside a domain are told with less work.
     """
 
     name: str
@@ -47,6 +48,7 @@ class Target:
     most: Fraction | None = None
     rises: bool = True
     strict: bool = False
+    inside: Target | None = None
 
 
 def target_of(
@@ -76,7 +78,15 @@ def _delta(epsilon: RealLike, delta: RealLike) -> Target:
         return delta_answer(mechanism, point, digits, direction)
 
     saddle = point if balls.sign(point, "epsilon") >= 0 else None
-    return Target("delta", ask, bound, saddle, _ONE)
+    inside = None
+    if saddle is not None and bound.fraction == 0:
+        inside = Target("the largest loss", _largest_loss, saddle)
+    return Target("delta", ask, bound, saddle, _ONE, inside=inside)
+
+
+def _largest_loss(mechanism: Mechanism, digits: int, direction: Direction) -> Enclosure:
+    """``delta(epsilon) = 0`` where no loss is larger."""
+    return epsilon_answer(mechanism, reals.rational(0), digits, direction)
 
 
 def _advantage(advantage: RealLike) -> Target:

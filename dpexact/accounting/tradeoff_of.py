@@ -7,13 +7,20 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import Final
 
-from dpexact.accounting.composition import Composition, sampling_of
+from dpexact.accounting.composition import Composition
 from dpexact.accounting.dual import trade_off
 from dpexact.accounting.pairs.pair import Atom as Outcome
 from dpexact.accounting.profile import Profile
+from dpexact.accounting.profiles import profile
 from dpexact.accounting.reflection import OPPOSITE
-from dpexact.accounting.routes import profile
-from dpexact.accounting.standing import EXACT, Standing, gives_zcdp, ranges_alone, standing
+from dpexact.accounting.standing import (
+    EXACT,
+    Standing,
+    gives_zcdp,
+    ranges_alone,
+    sampling_of,
+    standing,
+)
 from dpexact.arguments import Direction, direction_in
 from dpexact.balls import certify
 from dpexact.conversion import real

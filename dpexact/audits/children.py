@@ -14,12 +14,15 @@ import subprocess
 import sys
 import tempfile
 import threading
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Final
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, Final, NoReturn
 
 from dpexact.tokens import shorten
 
 _END: Final = ""
+#: Seconds of the clock after which a child that spends no time of the processor is given up.
+STILL: Final = 300.0
 
 
 class ChildLost(Exception):
@@ -71,18 +74,57 @@ class Child:
         Raises:
             ChildLost: it took longer (:class:`ChildTooSlow`) or ended; it is closed then.
         """
+        self.send(request)
+        return self._answer(self._next(timeout, f"no answer within {timeout or 0:g} s"))
+
+    def send(self, request: object) -> None:
+        """Write ``request``; its answers are what :meth:`ask` or :meth:`work` reads next."""
         assert self._process.stdin is not None
         with contextlib.suppress(OSError, ValueError):  # then there is no answer either
             self._process.stdin.write(json.dumps(request) + "\n")
             self._process.stdin.flush()
+
+    def work(self, limit: float | None) -> Any:
+        """The next answer, on which the child may spend ``limit`` seconds of the processor.
+
+        A machine that is busy with other things changes nothing; a child that stands still for
+        :data:`STILL` seconds is taken for hung. Where the system does not tell the time of another
+        process, seconds of the clock count.
+
+        Raises:
+            ChildLost: it took longer (:class:`ChildTooSlow`) or ended; it is closed then.
+        """
+        started = processor_time(self.pid)
+        if limit is None or started is None:
+            return self._answer(self._next(limit, f"no answer within {limit or 0:g} s"))
+        spent, moved = 0.0, time.monotonic()
+        while True:
+            with contextlib.suppress(queue.Empty):
+                # one thread spends no more than the clock; with more it ends a little late
+                wait = min(max(limit - spent, 0.01), STILL)
+                return self._answer(self._answers.get(timeout=wait))
+            now = (processor_time(self.pid) or started) - started
+            if now > spent:
+                spent, moved = now, time.monotonic()
+            if spent >= limit:
+                self._give_up(f"no answer within {limit:g} s of the processor")
+            if time.monotonic() - moved >= STILL:
+                self._give_up(f"no sign of work for {STILL:g} s")
+
+    def _next(self, timeout: float | None, otherwise: str) -> str:
         try:
-            answer = self._answers.get(timeout=timeout)
+            return self._answers.get(timeout=timeout)
         except queue.Empty:
-            self.close()
-            raise ChildTooSlow(f"no answer within {timeout:g} s") from None
-        if answer == _END:
+            self._give_up(otherwise)
+
+    def _give_up(self, reason: str) -> NoReturn:
+        self.close()
+        raise ChildTooSlow(reason)
+
+    def _answer(self, line: str) -> Any:
+        if line == _END:
             raise ChildLost(self._last_words())
-        return json.loads(answer)
+        return json.loads(line)
 
     def close(self) -> None:
         """Kill the process and what it started, and wait for it; closing twice is harmless."""
@@ -119,8 +161,21 @@ class Child:
         return f"{ended}: {shorten(last, 200)}" if last else ended
 
 
-def answer_requests(answer: Callable[[Any], Any]) -> None:
-    """Be the child: answer standard input until it ends, which it does too if the parent dies."""
+def processor_time(pid: int) -> float | None:
+    """Seconds that the process ``pid`` has spent on processors; None where nobody tells."""
+    if not sys.platform.startswith("linux"):
+        return None
+    try:
+        return time.clock_gettime((~pid << 3) | 2)  # clock_getcpuclockid(3) of the C library
+    except OSError:  # it is gone
+        return None
+
+
+def answer_requests(answers: Callable[[Any], Iterable[Any]]) -> None:
+    """Be the child: answer standard input until it ends, which it does too if the parent dies.
+
+    Each of the ``answers`` to a request is written as soon as it is there.
+    """
     requests: queue.SimpleQueue[str] = queue.SimpleQueue()
 
     def read() -> None:
@@ -130,4 +185,5 @@ def answer_requests(answer: Callable[[Any], Any]) -> None:
 
     threading.Thread(target=read, daemon=True).start()
     while True:
-        print(json.dumps(answer(json.loads(requests.get()))), flush=True)
+        for answer in answers(json.loads(requests.get())):
+            print(json.dumps(answer), flush=True)

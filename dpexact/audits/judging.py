@@ -1,25 +1,32 @@
 """Judgement in child processes, so that a claim that takes too long can be stopped.
 
-``python -m dpexact.audits.judging`` is the child: it reads ``{"claim": ..., "digits": ...}`` a line
-and writes a finding a line, in the exact form of :mod:`dpexact.audits.journal`; ``null`` it echoes.
+``python -m dpexact.audits.judging`` is the child: it reads ``{"chunks": [[...]], "digits": ...}`` a
+line and writes a finding a line for each claim, in the exact form of
+:mod:`dpexact.audits.journal`; ``null`` it echoes.
 """
 
 from __future__ import annotations
 
 import sys
 import threading
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
+from itertools import chain
 from types import TracebackType
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from dpexact.audits.children import Child, ChildLost, ChildTooSlow, answer_requests
 from dpexact.audits.claims import Claim
 from dpexact.audits.journal import claim_of_json, claim_to_json, finding_of_json, finding_to_json
-from dpexact.audits.verdicts import Finding, judge, unjudged
+from dpexact.audits.verdicts import Finding, judge_together, unjudged
+
+Batch: TypeAlias = Sequence[Sequence[Claim]]
+"""Claims; those of each part are about one mechanism, and share work."""
 
 _COMMAND: Final = (sys.executable, "-m", "dpexact.audits.judging")
 
-#: Seconds that a child may take to start.
+#: Seconds of the processor that a child may take to start.
 PATIENCE: Final = 120.0
 
 #: How often a claim is given to a new child after one was lost over it, but not for time.
@@ -47,26 +54,54 @@ class Judges:
         self.close()
 
     def judge(self, claim: Claim, digits: int, timeout: float | None) -> Finding:
-        """The finding on ``claim``; ``undecided`` after ``timeout`` seconds or two crashes."""
-        request = {"claim": claim_to_json(claim), "digits": digits}
+        """The finding on ``claim``; ``undecided`` after ``timeout`` seconds or two crashes.
+
+        The seconds are of the processor where the system tells (:meth:`Child.work`).
+        """
         reason = ""
         for _ in range(1 + RETRIES):
             try:
-                child = self._take()
-            except ChildLost as stopped:
-                return unjudged(claim, digits, str(stopped))
-            try:
-                child.ask(None, PATIENCE)  # to start does not count against the claim
-                answer = child.ask(request, timeout)
+                (found,) = self._asked([[claim]], digits, timeout)
             except ChildLost as lost:
                 reason = str(lost)
-                self._give_back(child, usable=False)
-                if isinstance(lost, ChildTooSlow):
+                if self._closed or isinstance(lost, ChildTooSlow):
                     break
             else:
-                self._give_back(child, usable=True)
-                return replace(finding_of_json(answer), claim=claim)
+                return found
         return unjudged(claim, digits, reason)
+
+    def together(self, batch: Batch, digits: int, timeout: float | None) -> Iterator[Finding]:
+        """:meth:`judge` each claim of ``batch``, in one child as long as that goes well.
+
+        If it is lost, what is left is judged one by one: no claim suffers for another.
+        """
+        claims, done = [claim for chunk in batch for claim in chunk], 0
+        if len(claims) > 1:
+            with suppress(ChildLost):
+                for found in self._asked(batch, digits, timeout):
+                    yield found
+                    done += 1
+        for claim in claims[done:]:
+            yield self.judge(claim, digits, timeout)
+
+    def _asked(self, batch: Batch, digits: int, timeout: float | None) -> Iterator[Finding]:
+        """The findings of one child, as they come.
+
+        Raises:
+            ChildLost: the others do not.
+        """
+        child = self._take()
+        usable = False
+        try:
+            child.send(None)
+            child.work(PATIENCE)  # to start does not count against the claim
+            chunks = [[claim_to_json(claim) for claim in chunk] for chunk in batch]
+            child.send({"chunks": chunks, "digits": digits})
+            for claim in chain.from_iterable(batch):
+                yield replace(finding_of_json(child.work(timeout)), claim=claim)
+            usable = True
+        finally:
+            self._give_back(child, usable=usable)
 
     def close(self) -> None:
         """Kill all children, those at work too."""
@@ -89,23 +124,35 @@ class Judges:
             self._busy.discard(child)
             if usable:
                 self._idle.append(child)
+        if not usable:
+            child.close()
 
 
 #: The children of the tasks of other executors, as of the worker processes of a Dask cluster.
 _SHARED: Final = Judges()
 
 
-def judge_in_child(claim: Claim, digits: int, timeout: float | None) -> Finding:
-    """As :func:`dpexact.audits.verdicts.judge`, in a child that is kept for the next claim."""
-    return _SHARED.judge(claim, digits, timeout)
+def judge_batch(batch: Batch, digits: int) -> Iterator[Finding]:
+    """The findings on the claims of ``batch``, in their order."""
+    for chunk in batch:
+        yield from judge_together(chunk, digits)
 
 
-def _answer(request: Any) -> Any:
-    """The finding on the claim of a request; a ping is echoed."""
+def judged_batch(batch: Batch, digits: int, timeout: float | None) -> list[Finding]:
+    """:func:`judge_batch` as a task; with a ``timeout`` in a child that is kept for the next."""
+    if timeout is None:
+        return list(judge_batch(batch, digits))
+    return list(_SHARED.together(batch, digits, timeout))
+
+
+def _answers(request: Any) -> Iterator[Any]:
+    """The findings on the claims of a request; a ping is echoed."""
     if request is None:
-        return None
-    return finding_to_json(judge(claim_of_json(request["claim"]), request["digits"]))
+        yield None
+        return
+    batch = [[claim_of_json(claim) for claim in chunk] for chunk in request["chunks"]]
+    yield from map(finding_to_json, judge_batch(batch, request["digits"]))
 
 
 if __name__ == "__main__":
-    answer_requests(_answer)
+    answer_requests(_answers)

@@ -6,19 +6,21 @@ import os
 import platform
 import threading
 import time
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
-from concurrent.futures import Executor, Future, ThreadPoolExecutor, as_completed
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, Executor, Future, ThreadPoolExecutor, wait
 from contextlib import closing
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from functools import partial
 from importlib.metadata import version
-from typing import TypeAlias
+from itertools import chain
+from queue import SimpleQueue
+from typing import Final, TypeAlias
 
 from dpexact.arguments import digits_in, integer_in
+from dpexact.audits.batches import Chunk, Plan, chunks
 from dpexact.audits.claims import Claim
 from dpexact.audits.journal import Journal
-from dpexact.audits.judging import Judges, judge_in_child
+from dpexact.audits.judging import Judges, judged_batch
 from dpexact.audits.reading import read_claims
 from dpexact.audits.records import Record
 from dpexact.audits.runs import AccountantRun
@@ -29,14 +31,20 @@ from dpexact.audits.verdicts import (
     Finding,
     Grade,
     Verdict,
-    judge,
+    judge_together,
     unjudged,
 )
 from dpexact.balls import FLINT_VERSION
 from dpexact.errors import InvalidInput
 
+#: Tasks that wait at a time in an executor of others, whose workers nobody counts.
+AT_ONCE: Final = 256
+
 Progress: TypeAlias = Callable[[int, int], None]
 """``progress(done, total)`` is called in the caller's thread after every claim."""
+
+Found: TypeAlias = Callable[[int, Finding], None]
+"""``found(place, finding)`` is called in the caller's thread with every finding."""
 
 ClaimLike: TypeAlias = Claim | Mapping[str, object] | str | os.PathLike[str]
 """A claim, a mapping with the keys of the claims file, or the path of a claims file."""
@@ -107,6 +115,7 @@ def audit(
     timeout: float | None = None,
     journal: Journal | None = None,
     progress: Progress | None = None,
+    found: Found | None = None,
     command: str = "",
     runs: Iterable[AccountantRun] = (),
     strict: bool = False,
@@ -118,13 +127,15 @@ def audit(
         claims: claims, mappings with the keys of the claims file (where a float means its exact
             binary value), paths of claims files, or a mix; or one of these.
         digits: certified digits asked for; claims closer to the truth get more.
-        jobs: claims judged at a time, each in a process of its own; 1 without a ``timeout`` judges
-            in this process.
+        jobs: processes that judge at a time; 1 without a ``timeout`` judges in this one.
         executor: any ``concurrent.futures`` executor, as that of a Dask cluster, instead of
             ``jobs``; it is left open.
-        timeout: seconds that the judgement of one claim may take; then it is ``undecided``.
+        timeout: seconds of the processor that the judgement of one claim may take; then it is
+            ``undecided``.
         journal: takes every finding as it comes; what it holds already is not judged again.
         progress: called as ``progress(done, total)`` after every claim.
+        found: called as ``found(place, finding)`` with every finding as it comes, those of the
+            journal first; places count from 0.
         command: the command line to show in the report.
         runs: what became of asking the accountants that made the claims, for the report.
         strict: let the report convict claims that are wrong by a rounding or invalid too.
@@ -150,6 +161,10 @@ def audit(
     findings = [journal.take(claim) if journal is not None else None for claim in listed]
     missing = [place for place, finding in enumerate(findings) if finding is None]
     tell = progress or (lambda done, total: None)
+    give = found or (lambda place, finding: None)
+    for place, known in enumerate(findings):
+        if known is not None:
+            give(place, known)
     tell(len(listed) - len(missing), len(listed))
     judged = _judged([listed[place] for place in missing], digits, workers, executor, timeout)
     with closing(judged):
@@ -157,6 +172,7 @@ def audit(
             findings[missing[position]] = finding
             if journal is not None:
                 journal.write(finding)
+            give(missing[position], finding)
             tell(len(listed) - len(missing) + done, len(listed))
     return Report(
         findings=tuple(finding for finding in findings if finding is not None),
@@ -181,17 +197,17 @@ def collect(claims: ClaimLike | Iterable[ClaimLike]) -> list[Claim]:
         claims = (claims,)
     elif not isinstance(claims, Iterable):
         raise InvalidInput(f"claims: {claims!r} is neither a claim nor a file nor a list of these")
-    found: list[Claim] = []
+    listed: list[Claim] = []
     for position, item in enumerate(claims, start=1):
         if isinstance(item, Claim):
-            found.append(item)
+            listed.append(item)
         elif isinstance(item, Mapping):
-            found.append(Record.of_mapping(item, f"claim {position}").claim())
+            listed.append(Record.of_mapping(item, f"claim {position}").claim())
         elif isinstance(item, str | os.PathLike):
-            found.extend(read_claims(item))
+            listed.extend(read_claims(item))
         else:
             raise InvalidInput(f"claim {position}: {item!r} is neither a claim nor a file")
-    return found
+    return listed
 
 
 def versions() -> dict[str, str]:
@@ -207,7 +223,7 @@ def versions() -> dict[str, str]:
 
 
 def _judged(
-    claims: list[Claim],
+    claims: Sequence[Claim],
     digits: int,
     jobs: int,
     executor: Executor | None,
@@ -215,35 +231,83 @@ def _judged(
 ) -> Generator[tuple[int, Finding], None, None]:
     """The position of each claim and the finding on it, in the order in which they come."""
     if executor is not None:
-        task = judge if timeout is None else partial(judge_in_child, timeout=timeout)
-        yield from _on(executor, task, claims, digits)
+        yield from _on(executor, claims, digits, timeout)
     elif min(jobs, len(claims)) <= 1 and timeout is None:
-        for position, claim in enumerate(claims):
-            yield position, judge(claim, digits)
+        for chunk in chunks(claims):
+            found = judge_together([claims[place] for place in chunk], digits)
+            yield from zip(chunk, found, strict=True)
     else:
-        with ThreadPoolExecutor(min(jobs, max(len(claims), 1))) as threads, Judges() as judges:
-            yield from _on(threads, partial(judges.judge, timeout=timeout), claims, digits)
+        yield from _in_children(claims, digits, min(jobs, len(claims)), timeout)
+
+
+def _in_children(
+    claims: Sequence[Claim], digits: int, jobs: int, timeout: float | None
+) -> Iterator[tuple[int, Finding]]:
+    """By child processes, each of which is asked by a thread."""
+    plan = Plan(claims)
+    results: SimpleQueue[tuple[int, Finding] | BaseException] = SimpleQueue()
+
+    def work() -> None:
+        try:
+            while batch := plan.take():
+                found = judges.together(_claims(claims, batch), digits, timeout)
+                for place, finding in zip(chain.from_iterable(batch), found, strict=True):
+                    plan.learn([finding.seconds])
+                    results.put((place, finding))
+        except BaseException as error:
+            results.put(error)
+
+    with ThreadPoolExecutor(max(jobs, 1)) as threads, Judges() as judges:
+        try:
+            for _ in range(jobs):
+                threads.submit(work)
+            for _ in claims:
+                result = results.get()
+                if isinstance(result, BaseException):
+                    raise result
+                yield result
+        finally:
+            plan.stop()
 
 
 def _on(
-    executor: Executor,
-    task: Callable[[Claim, int], Finding],
-    claims: list[Claim],
-    digits: int,
+    executor: Executor, claims: Sequence[Claim], digits: int, timeout: float | None
 ) -> Iterator[tuple[int, Finding]]:
-    places = {executor.submit(task, claim, digits): place for place, claim in enumerate(claims)}
+    """By tasks of ``executor``, of which some wait at a time so that none of its workers does.
+
+    Claims of a task that is lost are given out again, each on its own; one that is lost on its own
+    is undecided.
+    """
+    plan = Plan(claims)
+    waiting: dict[Future[list[Finding]], list[Chunk]] = {}
     try:
-        for future in as_completed(list(places)):
-            place = places.pop(future)
-            yield place, _result(claims[place], future, digits)
+        while True:
+            while len(waiting) < AT_ONCE and (batch := plan.take()):
+                task = executor.submit(judged_batch, _claims(claims, batch), digits, timeout)
+                waiting[task] = batch
+            if not waiting:
+                return
+            for future in wait(waiting, return_when=FIRST_COMPLETED).done:
+                batch = waiting.pop(future)
+                places = [place for chunk in batch for place in chunk]
+                failure = future.exception()
+                if failure is None:
+                    findings = future.result()
+                    plan.learn(finding.seconds for finding in findings)
+                    yield from zip(places, findings, strict=True)
+                elif len(places) > 1:
+                    plan.put_back(batch)
+                else:
+                    yield places[0], unjudged(claims[places[0]], digits, _lost(failure))
     finally:
-        for future in places:
+        for future in waiting:
             future.cancel()
 
 
-def _result(claim: Claim, future: Future[Finding], digits: int) -> Finding:
-    failure = future.exception()
-    if failure is None:
-        return future.result()
+def _claims(claims: Sequence[Claim], batch: Sequence[Chunk]) -> list[list[Claim]]:
+    return [[claims[place] for place in chunk] for chunk in batch]
+
+
+def _lost(failure: BaseException) -> str:
     said = " ".join(str(failure).split())
-    return unjudged(claim, digits, f"the worker was lost: {type(failure).__name__}: {said}")
+    return f"the worker was lost: {type(failure).__name__}: {said}"

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import math
 import time
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Final
 
 from dpexact import balls
-from dpexact.accounting import queries
 from dpexact.accounting.classic.guarantees import largest_loss
 from dpexact.accounting.standing import EXACT, standing
-from dpexact.answers import best_of
 from dpexact.arguments import MAX_DIGITS, digits_in
 from dpexact.audits.claims import Claim, Claimed, Quantity
+from dpexact.audits.truths import Truths
 from dpexact.comparison import (
     GRADES,
     GUILTY,
@@ -46,6 +46,7 @@ __all__ = [
     "Grade",
     "Verdict",
     "judge",
+    "judge_together",
     "unjudged",
 ]
 
@@ -104,14 +105,14 @@ class Finding:
         return None if self.claim.expect is None else self.verdict == self.claim.expect
 
 
-def judge(claim: Claim, digits: int = 15) -> Finding:
+def judge(claim: Claim, digits: int = 15, truths: Truths | None = None) -> Finding:
     r"""Decide one claim against certified bounds of the truth ``t``.
 
     Where accounting bounds ``t`` from one side only, as above with ``zcdp`` among the parts, the
     other side stays open. A claim ``c`` is *sound* when ``c >= t`` (upper) or ``c <= t`` (lower),
     *accurate* when ``|c - t| <= tolerance * t`` (estimate); else *unsound* or *inaccurate*. It is
     *undecided* when neither could be certified, and ``note`` says why. Nothing that goes wrong with
-    one claim is raised.
+    one claim is raised. ``truths`` keeps what was computed for other claims.
 
     Raises:
         InvalidInput: ``digits`` out of range.
@@ -120,13 +121,14 @@ def judge(claim: Claim, digits: int = 15) -> Finding:
     'unsound'
     """
     digits_in(digits)
+    truths = truths or Truths()
     started = time.perf_counter()
     verdict: Verdict = "undecided"
     grade: Grade = "none"
     enclosure, note, wanted = _TRIVIAL[claim.quantity], "", digits
     try:
         while True:
-            enclosure, note = _narrowed(claim, wanted, enclosure)
+            enclosure, note = _narrowed(claim, wanted, enclosure, truths)
             verdict = _verdict(claim, _bounds(claim.claimed, wanted), enclosure)
             if verdict == "undecided" and _equals_truth(claim):
                 verdict = "accurate" if claim.kind == "estimate" else "sound"
@@ -141,7 +143,7 @@ def judge(claim: Claim, digits: int = 15) -> Finding:
                     note = f"{wanted} digits do not tell the claim from the truth; ask for more"
                 break
             wanted *= 2
-        if grade not in ("none", "invalid") and _keeps_contract(claim, wanted, enclosure):
+        if grade not in ("none", "invalid") and _keeps_contract(claim, wanted, enclosure, truths):
             grade = "contract"
         error = relative_error(*_bounds(claim.claimed, wanted), enclosure)
     except Exception as failure:  # one claim must not stop the others
@@ -150,15 +152,28 @@ def judge(claim: Claim, digits: int = 15) -> Finding:
     return Finding(claim, verdict, enclosure, error, wanted, seconds, note, grade)
 
 
+def judge_together(claims: Sequence[Claim], digits: int = 15) -> Iterator[Finding]:
+    """:func:`judge` each of ``claims``; those about one mechanism share their work.
+
+    What was shared counts for each of them alike in its ``seconds``.
+    """
+    truths, started = Truths(), time.perf_counter()
+    truths.share(claims, digits)
+    shared = (time.perf_counter() - started) / len(claims) if claims else 0.0
+    for claim in claims:
+        found = judge(claim, digits, truths)
+        yield replace(found, seconds=found.seconds + shared)
+
+
 def unjudged(claim: Claim, digits: int, reason: str) -> Finding:
     """The finding on a claim whose judgement was lost, as with a worker that died."""
     return Finding(claim, "undecided", _TRIVIAL[claim.quantity], None, digits, 0.0, reason)
 
 
-def _narrowed(claim: Claim, digits: int, known: Enclosure) -> tuple[Enclosure, str]:
+def _narrowed(claim: Claim, digits: int, known: Enclosure, truths: Truths) -> tuple[Enclosure, str]:
     """``known`` narrowed by the accounting, and what kept it from the digits."""
     try:
-        found = _truth(claim, claim.at, digits)
+        found = truths.of(claim, claim.at, digits)
     except DpexactError as error:
         return known, str(error)
     note = found.reason if found.digits < digits else ""
@@ -167,20 +182,6 @@ def _narrowed(claim: Claim, digits: int, known: Enclosure) -> tuple[Enclosure, s
         side = "below" if found.bound == "upper" else "above"
         note = f"{found.theorem}; {side} it no claim can be judged"
     return known.meet(found.of_truth()).labelled(method), note
-
-
-def _truth(claim: Claim, at: Real, digits: int) -> Enclosure:
-    mechanism, direction = claim.mechanism, claim.direction
-    if claim.quantity == "beta":
-        from dpexact.accounting.tradeoff_of import tradeoff
-
-        return best_of(lambda: tradeoff(mechanism)(at, digits))
-    if claim.quantity == "renyi":
-        from dpexact.accounting.renyi import renyi
-
-        return best_of(lambda: renyi(mechanism, at, digits, direction))
-    ask = queries.epsilon_answer if claim.quantity == "epsilon" else queries.delta_answer
-    return ask(mechanism, at, digits, direction)
 
 
 def _is_open(claim: Claim, bound: Enclosure, digits: int) -> bool:
@@ -235,7 +236,7 @@ def _is_settled(claim: Claim, digits: int, truth: Enclosure, grade: Grade) -> bo
     return all(_grade(claim, digits, end) == grade for end in ends)
 
 
-def _keeps_contract(claim: Claim, digits: int, truth: Enclosure) -> bool:
+def _keeps_contract(claim: Claim, digits: int, truth: Enclosure, truths: Truths) -> bool:
     """Whether the claim is wrong within what its contract allows, for all that is certain."""
     contract = claim.contract
     if contract is None:
@@ -247,7 +248,7 @@ def _keeps_contract(claim: Claim, digits: int, truth: Enclosure) -> bool:
         # all but Rényi divergences fall as their arguments grow
         up = short != (claim.quantity == "renyi")
         moved = claim.at.value + (contract.at.value if up else -contract.at.value)
-        truth = _truth(claim, real(min(max(moved, least), most)), digits)
+        truth = truths.of(claim, real(min(max(moved, least), most)), digits)
         if high >= truth.lower if short else low <= truth.upper:
             return True
     return within(low, high, truth, contract.absolute.value, contract.relative.value)

@@ -110,7 +110,7 @@ def audit(
       dpexact audit docs/examples/recorded_claims.yaml --html report.html
       dpexact audit --accountant dp-accounting-pld --workload basics --json report.json
       dpexact audit --claim "epsilon <= 2.4 of poisson(gaussian(1.1), 1/235)^14100 at delta 1e-5"
-      dpexact audit claims.csv --jobs 8 --journal findings.jsonl
+      dpexact audit claims.csv --jobs 8 --journal journal --jsonl findings.jsonl
       dpexact audit claims.csv --scheduler tcp://10.0.0.1:8786
       dpexact audit claims.yaml --junit report.xml --sarif report.sarif --markdown report.md
       dpexact audit --accountant all --python opacus-rdp=/opt/opacus/bin/python --jobs 2

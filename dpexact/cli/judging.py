@@ -28,7 +28,7 @@ _OPTIONS = (
     click.option(
         "--jobs",
         type=click.IntRange(1, 1024),
-        help="Claims judged at a time, each in its own process.  [default: one a core]",
+        help="Processes that judge at a time.  [default: one a core]",
     ),
     click.option("--scheduler", metavar="ADDRESS", help="Judge on this Dask cluster instead."),
     click.option(
@@ -36,7 +36,7 @@ _OPTIONS = (
         type=SECONDS,
         default=120,
         show_default=True,
-        help="Seconds that one claim may take.",
+        help="Seconds of the processor that one claim may take.",
     ),
     click.option(
         "--journal",
@@ -111,6 +111,7 @@ class Judging:
 
         scheduler = self._options["scheduler"]
         with ExitStack() as stack:
+            lines = stack.enter_context(self._files.lines())
             report = audit(
                 claims,
                 self._options["digits"],
@@ -119,11 +120,14 @@ class Judging:
                 timeout=self._options["timeout"],
                 journal=journal,
                 progress=stack.enter_context(progress_bar("judging")),
+                found=lines.found if lines else None,
                 command=shlex.join(["dpexact", *sys.argv[1:]]),
                 runs=runs,
                 strict=self._options["strict"],
                 started=self._started,
             )
+            if lines:
+                lines.end(report)
         self._files.write(report)
         print_report(report, verbose=self._options["verbose"])
         tell_actions(report)

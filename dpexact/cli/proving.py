@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     "sources",
     multiple=True,
     metavar="S",
-    help="Only claims of kov, gdp, steinke or slides; may be repeated.",
+    help="Only claims of one source (kov, gdp, steinke, ...); may be repeated.",
 )
 @click.option("--smoke", is_flag=True, help="Only the quick selection.")
 @click.option("--list", "only_list", is_flag=True, help="List the claims; run nothing.")

@@ -205,25 +205,28 @@ def calibrate(template: str, digits: int, direction: str, as_json: bool, **targe
     """Enclose the value of "?" that just meets a target.
 
     TEMPLATE is a mechanism with one "?" in place of a number or of a repetition count. The
-    smallest noise is sought, or the largest of any other parameter. The target is EPSILON and
-    DELTA, or an advantage, or ALPHA and BETA, or mu of GDP, or a Renyi divergence of an order.
+    smallest noise, or crowd, is sought, or the largest of any other parameter. The target is
+    EPSILON and DELTA, or an advantage, or ALPHA and BETA, or mu of GDP, or a Renyi divergence of an
+    order.
 
     \b
     Examples:
       dpexact calibrate "poisson(gaussian(?), 256/60000)^3515" --epsilon 1 --delta 1e-5
       dpexact calibrate "poisson(gaussian(1), 1/100)^?" --epsilon 5 --delta 1e-6
       dpexact calibrate "gaussian(?)^10" --advantage 0.1
+      dpexact calibrate "shuffle(pure_dp(2), ?)" --epsilon 1/2 --delta 1e-6
+      dpexact calibrate "fixed_size(gaussian(1), ?, 1000)" --epsilon 1 --delta 1e-3
     """
-    from dpexact.accounting.calibrate import parameter_of
+    from dpexact.accounting.calibrate import ordering_of
     from dpexact.mechanisms.grammar import parse_template
 
     blank = parse_template(template)
-    parameter = parameter_of(blank)
+    ordering = ordering_of(blank)
     given = {name: value for name, value in target.items() if value is not None}
     return answer(
         partial(dpexact.calibrate, blank, digits=digits, direction=direction, **given),
         template,
-        len(str(MAX_COUNT)) if parameter.integer else digits,
+        len(str(MAX_COUNT)) if ordering.integer else digits,
         as_json,
         quantity=blank.parameter,
         arguments=given,

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
@@ -12,6 +13,7 @@ import click
 from dpexact.errors import InvalidInput
 
 if TYPE_CHECKING:
+    from dpexact.audits.reports import JsonLines
     from dpexact.audits.runner import Report
 
 _F = TypeVar("_F", bound=Callable[..., Any])
@@ -19,6 +21,7 @@ _F = TypeVar("_F", bound=Callable[..., Any])
 _HELP: Final = {
     "html": "Write a self-contained page.",
     "json": "Write the JSON report.",
+    "jsonl": "Write JSON Lines, each finding as it comes.",
     "junit": "Write JUnit XML, one test case a claim.",
     "sarif": "Write SARIF 2.1.0, for code scanning.",
     "markdown": "Write Markdown tables.",
@@ -45,12 +48,25 @@ class ReportFiles:
     def __init__(self, parameters: Mapping[str, Any], others: Mapping[Path, str]) -> None:
         self._paths = distinct_files({name: parameters[f"{name}_file"] for name in _HELP}, others)
 
+    @contextmanager
+    def lines(self) -> Iterator[JsonLines | None]:
+        """What takes findings as they come, if such a file is asked for."""
+        from dpexact.audits.reports import JsonLines
+
+        path = self._paths.get("jsonl")
+        if path is None:
+            yield None
+            return
+        with JsonLines(path) as lines:
+            yield lines
+
     def write(self, report: Report) -> None:
-        """Write every file."""
+        """Write every file that waits for the whole report."""
         from dpexact.audits import reports
 
         for name, path in self._paths.items():
-            getattr(reports, f"write_{name}")(report, path)
+            if name != "jsonl":
+                getattr(reports, f"write_{name}")(report, path)
 
 
 def distinct_files(named: Mapping[str, Path | None], others: Mapping[Path, str]) -> dict[str, Path]:

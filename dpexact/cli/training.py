@@ -25,7 +25,9 @@ if TYPE_CHECKING:
     from dpexact.audits.runner import Report
     from dpexact.audits.verdicts import Finding
     from dpexact.mechanisms import Mechanism
+    from dpexact.training.correlated import CorrelatedRun
     from dpexact.training.events import Neighbours
+    from dpexact.training.frameworks import Run
 
 
 @click.command()
@@ -46,16 +48,34 @@ if TYPE_CHECKING:
 )
 @click.option(
     "--sampling",
-    metavar="[poisson|allocation|ordered]",
+    metavar="[poisson|allocation|ordered|shuffled]",
     shell_complete=lambda *asked: [
-        x for x in ("poisson", "allocation", "ordered") if x.startswith(asked[-1])
+        x for x in ("poisson", "allocation", "ordered", "shuffled") if x.startswith(asked[-1])
     ],
     default="poisson",
     show_default=True,
     help='How batches are made; "allocation": a random one in each epoch for every record, '
-    '"ordered": every record once an epoch, in any order.',
+    '"ordered": every record once an epoch, in any order; "shuffled": in a random one, which is '
+    "known from below only.",
 )
 @click.option("--microbatches", is_flag=True, help="Gradients of several records are clipped.")
+@click.option(
+    "--matrix",
+    type=click.Path(path_type=Path),
+    metavar="NPY",
+    help="Correlated noise: the strategy matrix, or the first column of a Toeplitz one (--steps). "
+    "With --rate banded and on cyclic samples; else records take part once, or once in each of "
+    "--epochs, or --separation steps apart.",
+)
+@click.option("--cycle", metavar="B", help="Groups of records, with --matrix and --rate.")
+@click.option("--separation", metavar="B", help="Steps between two of a record, with --matrix.")
+@click.option("--participations", metavar="K", help="Most steps of a record, with --separation.")
+@click.option(
+    "--figures",
+    type=click.IntRange(1, 100),
+    metavar="N",
+    help="Round the norms of columns up to N figures: an upper bound, with --matrix and --rate.",
+)
 @click.option(
     "--against",
     multiple=True,
@@ -81,6 +101,8 @@ def dpsgd(
     digits: int,
     direction: str,
     as_json: bool,
+    matrix: Path | None,
+    figures: int | None,
     **given: Any,
 ) -> int:
     """Epsilon of a training run by DP-SGD, or the noise for it.
@@ -96,17 +118,23 @@ def dpsgd(
       dpexact dpsgd --rate 0.01 --steps 1000 --target-epsilon 2 --delta 1e-6 --statement
       dpexact dpsgd --rate 0.01 --steps 1000 --sigma 1 --delta 1e-6 --against all --plot run.svg
       dpexact dpsgd --rate 0.01 --steps 1000 --sigma 1 --delta 1e-6 --certificate run.json
+      dpexact dpsgd --matrix strategy.npy --rate 0.1 --sigma 1 --delta 1e-6
     """
     from dpexact.arguments import direction_in
+    from dpexact.training.frameworks import Run
     from dpexact.training.frameworks import statement as in_words
-    from dpexact.training.frameworks import training_run
 
     if (sigma is None) == (target_epsilon is None):
         raise click.UsageError("give one of --sigma S and --target-epsilon E")
     draw = plotter(plot, lambda runs: runs.run_figure(mechanism, delta, direction, findings))
-    run = training_run(**given)
+    run = _run(matrix, statement, figures, given)
     notes, more = list(run.words), {"framework": given["framework"], "steps": run.steps}
-    more |= {"rate": str(run.rate), "sampling": given["sampling"]}
+    if isinstance(run, Run):
+        sampling, only_above = given["sampling"], False
+    else:
+        sampling = "none" if given["rate"] is None else "cyclic"
+        only_above = figures is not None or not run.attained
+    more |= {"rate": str(run.rate), "sampling": sampling}
     if sigma is None:
         with patience("sigma"):
             found = dpexact.calibrate(run.template, target_epsilon or "", delta, 7, direction)
@@ -133,6 +161,7 @@ def dpsgd(
         more |= {"against": judged["claims"], "runs": judged["runs"]}
 
     def say(found: Enclosure) -> None:
+        assert isinstance(run, Run)
         click.echo("\n" + in_words(run, sigma, found.safe(), delta, direction_in(direction)))
 
     return answer(
@@ -146,7 +175,55 @@ def dpsgd(
         notes=notes,
         more=more,
         then=[draw, say if statement and not as_json else None, certify],
+        only_above=only_above,
     )
+
+
+#: Options that ask for a matrix.
+_OF_MATRICES: Final = ("cycle", "separation", "participations")
+
+
+def _run(
+    matrix: Path | None, statement: bool, figures: int | None, given: dict[str, Any]
+) -> Run | CorrelatedRun:
+    """What runs: by a framework's rule, or with the correlated noise of a matrix."""
+    own = {name: given.pop(name) for name in _OF_MATRICES}
+    if matrix is None:
+        for name, value in {**own, "figures": figures}.items():
+            if value is not None:
+                raise click.UsageError(f"--{name} goes with --matrix")
+        from dpexact.training.frameworks import training_run
+
+        run = training_run(**given)
+        if run.shuffled and statement:
+            raise click.UsageError("--statement promises nothing of what is known from below only")
+        return run
+    if statement:
+        raise click.UsageError("--statement has no words for correlated noise")
+    for name in ("dataset", "batch", "microbatches"):
+        if given[name]:
+            raise click.UsageError(f"--{name} does not go with --matrix; give --rate or --epochs")
+    from dpexact.training.correlated import banded_run, jax_privacy_words, matrix_run
+    from dpexact.training.matrices import read_matrix
+
+    entries, steps, rate = read_matrix(matrix), given["steps"], given["rate"]
+    if rate is None:
+        if own["cycle"] is not None or figures is not None:
+            raise click.UsageError("--cycle and --figures go with --matrix and --rate")
+        return matrix_run(
+            entries,
+            steps=steps,
+            epochs=given["epochs"],
+            separation=own["separation"],
+            participations=own["participations"],
+        )
+    for name in ("separation", "participations", "epochs"):
+        if {**given, **own}[name] is not None:
+            raise click.UsageError(f"--{name} does not go with --matrix and --rate")
+    banded = banded_run(entries, rate, steps=steps, cycle=own["cycle"], figures=figures)
+    if given["framework"] == "jax-privacy":
+        banded = replace(banded, words=(*banded.words, *jax_privacy_words(banded)))
+    return banded
 
 
 @click.command()

@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from dpexact import reals
-from dpexact.accounting.composition import Composition, Sample, sampling_of
+from dpexact.accounting.composition import Composition, Sample
+from dpexact.accounting.standing import sampling_of
 from dpexact.arguments import integer_in
 from dpexact.errors import InvalidInput, UnsupportedMechanism
 from dpexact.mechanisms import FixedSize, Mechanism, Poisson

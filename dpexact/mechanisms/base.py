@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 from dpexact.arguments import MAX_COUNT, integer_in, real_in
 from dpexact.conversion import RealLike, real
 from dpexact.errors import InvalidInput
+from dpexact.mechanisms import ordering
 from dpexact.mechanisms.relations import ADD_REMOVE, REPLACEMENT, Relation, joint
 from dpexact.reals import Real, rational
 from dpexact.tokens import shorten
@@ -44,6 +45,17 @@ def numbers(*conditions: str) -> dict[str, Any]:
     return {"domain": lambda value, name: real_in(value, name, *conditions)}
 
 
+def positive(zero: str) -> dict[str, Any]:
+    """The domain of numbers above 0, and what to write in place of 0."""
+
+    def into(value: RealLike, name: str) -> Real:
+        if (found := real(value, name)).fraction == 0:
+            raise InvalidInput(f"{name}: 0 is not accepted; must be > 0; {zero}")
+        return real_in(found, name, "> 0")
+
+    return {"domain": into}
+
+
 def integers(lowest: int) -> dict[str, Any]:
     """The domain of a parameter: integers from ``lowest`` on."""
     return {"domain": lambda value, name: integer_in(value, name, lowest)}
@@ -59,6 +71,9 @@ def mechanism_inside(value: object, name: str) -> Mechanism:
 
 
 POSITIVE: Final = numbers("> 0")
+#: Scales of noise, and sensitivities.
+SCALE: Final = positive("without noise everything is revealed: approx_dp(0, 1)")
+REACH: Final = positive("a query that no record moves loses nothing: pure_dp(0)")
 NOT_NEGATIVE: Final = numbers(">= 0")
 PROBABILITY: Final = numbers(">= 0", "<= 1")
 INNER: Final[dict[str, Any]] = {"domain": mechanism_inside}
@@ -220,8 +235,8 @@ class ApproxDP(Mechanism):
     """Any ``(eps, delta)``-DP mechanism, by its pair; ``eps >= 0`` and ``0 <= delta <= 1``."""
 
     name: ClassVar[str] = "approx_dp"
-    eps: Real = field(metadata=NOT_NEGATIVE)
-    delta: Real = field(metadata=PROBABILITY)
+    eps: Real = field(metadata=NOT_NEGATIVE | ordering.GUARANTEE)
+    delta: Real = field(metadata=PROBABILITY | ordering.FAILURE)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -229,7 +244,7 @@ class PureDP(Mechanism):
     """Any ``eps``-DP mechanism, by its dominating pair (randomised response). ``eps >= 0``."""
 
     name: ClassVar[str] = "pure_dp"
-    eps: Real = field(metadata=NOT_NEGATIVE)
+    eps: Real = field(metadata=NOT_NEGATIVE | ordering.GUARANTEE)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -237,7 +252,7 @@ class GDP(Mechanism):
     """Any ``mu``-Gaussian-DP mechanism: ``N(mu, 1)`` against ``N(0, 1)``. ``mu >= 0``."""
 
     name: ClassVar[str] = "gdp"
-    mu: Real = field(metadata=NOT_NEGATIVE)
+    mu: Real = field(metadata=NOT_NEGATIVE | ordering.GUARANTEE)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -245,7 +260,7 @@ class ZCDP(Mechanism):
     """Any ``rho``-zCDP mechanism; answers about it are upper bounds. ``rho >= 0``."""
 
     name: ClassVar[str] = "zcdp"
-    rho: Real = field(metadata=NOT_NEGATIVE)
+    rho: Real = field(metadata=NOT_NEGATIVE | ordering.GUARANTEE)
 
 
 # --- noise --------------------------------------------------------------------------------------
@@ -256,8 +271,8 @@ class Gaussian(Mechanism):
     """Gaussian noise of standard deviation ``sigma > 0`` on a query of the given sensitivity."""
 
     name: ClassVar[str] = "gaussian"
-    sigma: Real = field(metadata=POSITIVE)
-    sensitivity: Real = field(default=_ONE, metadata=POSITIVE)
+    sigma: Real = field(metadata=SCALE | ordering.NOISE)
+    sensitivity: Real = field(default=_ONE, metadata=REACH | ordering.SENSITIVITY)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -265,8 +280,8 @@ class Laplace(Mechanism):
     """Laplace noise of scale ``scale > 0`` on a query of the given sensitivity."""
 
     name: ClassVar[str] = "laplace"
-    scale: Real = field(metadata=POSITIVE)
-    sensitivity: Real = field(default=_ONE, metadata=POSITIVE)
+    scale: Real = field(metadata=SCALE | ordering.NOISE)
+    sensitivity: Real = field(default=_ONE, metadata=REACH | ordering.SENSITIVITY)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -274,8 +289,8 @@ class DiscreteLaplace(Mechanism):
     """Integer noise of mass proportional to ``exp(-|x|/scale)``; integer sensitivity."""
 
     name: ClassVar[str] = "discrete_laplace"
-    scale: Real = field(metadata=POSITIVE)
-    sensitivity: int = field(default=1, metadata=integers(1))
+    scale: Real = field(metadata=SCALE | ordering.NOISE)
+    sensitivity: int = field(default=1, metadata=integers(1) | ordering.COUNT)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -283,8 +298,8 @@ class DiscreteGaussian(Mechanism):
     """Integer noise of mass proportional to ``exp(-x^2/(2 sigma^2))``; integer sensitivity."""
 
     name: ClassVar[str] = "discrete_gaussian"
-    sigma: Real = field(metadata=POSITIVE)
-    sensitivity: int = field(default=1, metadata=integers(1))
+    sigma: Real = field(metadata=SCALE | ordering.FEW_INTEGERS)
+    sensitivity: int = field(default=1, metadata=integers(1) | ordering.COUNT)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -292,9 +307,9 @@ class Staircase(Mechanism):
     """The staircase mechanism of Geng and Viswanath; ``eps > 0``, ``0 <= gamma <= 1``."""
 
     name: ClassVar[str] = "staircase"
-    eps: Real = field(metadata=POSITIVE)
-    gamma: Real = field(metadata=PROBABILITY)
-    sensitivity: Real = field(default=_ONE, metadata=POSITIVE)
+    eps: Real = field(metadata=POSITIVE | ordering.SENSITIVITY)
+    gamma: Real = field(metadata=PROBABILITY | ordering.STAIRS)
+    sensitivity: Real = field(default=_ONE, metadata=REACH | ordering.SCALED)
 
 
 # --- sampling -----------------------------------------------------------------------------------
@@ -310,7 +325,7 @@ class Poisson(Mechanism):
     name: ClassVar[str] = "poisson"
     neighbours: ClassVar[Relation | None] = ADD_REMOVE
     mechanism: Mechanism = field(metadata=INNER)
-    q: Real = field(metadata=PROBABILITY)
+    q: Real = field(metadata=PROBABILITY | ordering.RATE)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -320,8 +335,8 @@ class FixedSize(Mechanism):
     name: ClassVar[str] = "fixed_size"
     neighbours: ClassVar[Relation | None] = REPLACEMENT
     mechanism: Mechanism = field(metadata=INNER)
-    m: int
-    n: int = field(metadata=integers(1))
+    m: int = field(metadata=ordering.DRAWN)
+    n: int = field(metadata=integers(1) | ordering.DRAWN_FROM)
 
     def __post_init__(self) -> None:
         Mechanism.__post_init__(self)
@@ -370,7 +385,7 @@ class Repetition(Mechanism):
     """``mechanism`` run ``times >= 2`` times on the same data."""
 
     mechanism: Mechanism = field(metadata=INNER)
-    times: int = field(metadata=integers(2))
+    times: int = field(metadata=integers(2) | ordering.TIMES)
 
     def steps(self) -> dict[Mechanism, int]:
         return {step: count * self.times for step, count in self.mechanism.steps().items()}

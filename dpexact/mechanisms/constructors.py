@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dpexact.conversion import RealLike
-from dpexact.mechanisms import base, relating, reports
+from dpexact.mechanisms import base, noises, relating, reports
 from dpexact.mechanisms.base import Mechanism
 from dpexact.mechanisms.finite import FinitePair, RandomizedResponse
 from dpexact.mechanisms.tables import outcomes_of_file
@@ -67,6 +67,54 @@ def discrete_gaussian(sigma: RealLike, sensitivity: int = 1) -> base.DiscreteGau
 def staircase(eps: RealLike, gamma: RealLike, sensitivity: RealLike = 1) -> base.Staircase:
     """The staircase mechanism of Geng and Viswanath (2014); ``eps > 0``, ``0 <= gamma <= 1``."""
     return base.Staircase(eps, gamma, sensitivity)
+
+
+def truncated_laplace(
+    scale: RealLike, bound: RealLike, sensitivity: RealLike = 1
+) -> noises.TruncatedLaplace:
+    """Laplace noise conditioned on ``[-bound, bound]``, on a query of one number.
+
+    Geng, Ding, Guo and Kumar (2020); ``scale > 0`` and ``bound > 0``.
+
+    >>> print(truncated_laplace(1, 10).delta_at(1).shown(8))
+    0.0000390067...
+    """
+    return noises.TruncatedLaplace(scale, bound, sensitivity)
+
+
+def truncated_discrete_gaussian(
+    sigma: RealLike, bound: int, sensitivity: int = 1
+) -> noises.TruncatedDiscreteGaussian:
+    """Integer noise in ``[-bound, bound]`` of mass proportional to ``exp(-x^2/(2 sigma^2))``.
+
+    On a query of one integer; ``1 <= bound <= 10^4``.
+    """
+    return noises.TruncatedDiscreteGaussian(sigma, bound, sensitivity)
+
+
+def partition_selection(eps: RealLike, delta: RealLike) -> noises.PartitionSelection:
+    """Whether one partition is published, by the optimal ``(eps, delta)`` strategy.
+
+    Desfontaines, Voss, Gipson and Mandayam (2022), by the number of users in the partition. A user
+    of ``k`` partitions: ``partition_selection(...) ** k``.
+
+    >>> print(partition_selection(1, "1e-5").delta_at(0).safe())
+    0.4118633
+    """
+    return noises.PartitionSelection(eps, delta)
+
+
+def threshold(mechanism: Mechanism, least: RealLike) -> noises.Threshold:
+    """The noisy count of one partition, published where it is ``>= least``.
+
+    ``mechanism`` is ``laplace(scale, s)`` or ``gaussian(sigma, s)``, a user adding at most ``s`` to
+    the count; of a partition without users nothing is published. A user of ``k`` partitions:
+    ``threshold(...) ** k``. Answers are upper bounds.
+
+    >>> print(threshold(base.Laplace(1), 12).delta_at(1).safe())
+    0.000008350851
+    """
+    return noises.Threshold(mechanism, least)
 
 
 def poisson(mechanism: Mechanism, q: RealLike) -> base.Poisson:

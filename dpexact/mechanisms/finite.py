@@ -12,6 +12,13 @@ from dpexact import balls
 from dpexact.errors import InvalidInput, UndecidedComparison
 from dpexact.mechanisms.base import NOT_NEGATIVE, Mechanism, integers
 from dpexact.mechanisms.entries import listed
+from dpexact.mechanisms.ordering import (
+    DETERMINED,
+    GUARANTEE,
+    Ordering,
+    entries_ordered,
+    ordered,
+)
 from dpexact.reals import Real, rational
 from dpexact.tokens import shorten
 
@@ -88,7 +95,9 @@ class FinitePair(Mechanism):
     """
 
     name: ClassVar[str] = "pair"
-    outcomes: tuple[tuple[Real, Real], ...] = field(metadata=listed("(number, number)", _laws_in))
+    outcomes: tuple[tuple[Real, Real], ...] = field(
+        metadata=listed("(number, number)", _laws_in) | entries_ordered(DETERMINED, DETERMINED)
+    )
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -96,5 +105,7 @@ class RandomizedResponse(Mechanism):
     """One of ``k >= 2`` answers: the true one with ``e^eps`` times the probability of another."""
 
     name: ClassVar[str] = "randomized_response"
-    eps: Real = field(metadata=NOT_NEGATIVE)
-    k: int = field(default=2, metadata=integers(2))
+    eps: Real = field(metadata=NOT_NEGATIVE | GUARANTEE)
+    k: int = field(
+        default=2, metadata=integers(2) | ordered(Ordering(least=True, integer=True, lowest=2))
+    )

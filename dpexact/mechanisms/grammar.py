@@ -21,13 +21,15 @@ from typing import Any, Final
 
 from dpexact.conversion import read_atom, read_real
 from dpexact.errors import InvalidInput
-from dpexact.mechanisms import base, relating, reports
-from dpexact.mechanisms.base import FixedSize, Mechanism, Repetition, compose, repeat
+from dpexact.mechanisms import base, noises, relating, reports
+from dpexact.mechanisms.base import Mechanism, Repetition, compose, repeat
 from dpexact.mechanisms.entries import Entries
 from dpexact.mechanisms.finite import FinitePair, RandomizedResponse
-from dpexact.mechanisms.random_allocation import Allocation
+from dpexact.mechanisms.ordering import Ordering
+from dpexact.mechanisms.random_allocation import Allocation, ShuffledBatches
 from dpexact.mechanisms.tables import outcomes_of_file
-from dpexact.mechanisms.template import TIMES, Hole, Template
+from dpexact.mechanisms.template import BLANK, Blank, Hole, Template, is_blank
+from dpexact.reals import Real
 from dpexact.tokens import Token, Tokens, shorten, unknown
 
 #: The mechanisms that text can name.
@@ -51,9 +53,14 @@ NAMES: Final[dict[str, type[Mechanism]]] = {
         relating.TruncatedPoisson,
         relating.Mix,
         Allocation,
+        ShuffledBatches,
         reports.Shuffle,
         reports.BoundedRange,
         reports.Adaptive,
+        noises.TruncatedLaplace,
+        noises.TruncatedDiscreteGaussian,
+        noises.PartitionSelection,
+        noises.Threshold,
         FinitePair,
         RandomizedResponse,
     )
@@ -63,7 +70,6 @@ _PLACES: Final = (
     "write it once, in place of a number or of a repetition count, "
     "as in 'poisson(gaussian(?), 1/100)^1000' or 'gaussian(2)^?'"
 )
-_UNKNOWN: Final = object()
 
 
 def parse(text: str) -> Mechanism:
@@ -143,7 +149,7 @@ def _read_power(tokens: Tokens) -> Mechanism:
         return mechanism
     token = tokens.next
     if tokens.accept("?"):
-        mechanism = Hole(Repetition, TIMES, (("mechanism", mechanism),))
+        mechanism = Hole(Repetition, (("mechanism", mechanism), ("times", BLANK)))
     elif token.text == "(" or token.kind == "number":
         times = read_atom(tokens)
         try:
@@ -182,13 +188,11 @@ def _read_primary(tokens: Tokens) -> Mechanism:
 
 def _made(kind: type[Mechanism], arguments: dict[str, Any]) -> Mechanism:
     """The mechanism, or the hole, of these arguments; both are checked."""
-    given = {name: value for name, value in arguments.items() if value is not _UNKNOWN}
-    if len(given) == len(arguments):
+    if not is_blank(tuple(arguments.values())):
         return kind(**arguments)
-    (parameter,) = arguments.keys() - given.keys()
-    hole = Hole(kind, parameter, tuple(given.items()))
-    if kind is not FixedSize:  # there 1 may be out of the domain
-        hole.fill(1)
+    hole = Hole(kind, tuple(arguments.items()))
+    if isinstance(ordering := hole.ordering, Ordering):
+        hole.fill(hole.end(ordering.lowest))
     return hole
 
 
@@ -227,7 +231,7 @@ def _read_arguments(tokens: Tokens, kind: type[Mechanism], opened: Token) -> dic
         if name == "mechanism":
             values[name] = _read_product(tokens)
         else:
-            values[name] = _UNKNOWN if tokens.accept("?") else read_real(tokens)
+            values[name] = _read_number(tokens)
         if not tokens.accept(","):
             break
     tokens.expect(")", opened)
@@ -255,14 +259,18 @@ def _read_entry(tokens: Tokens, entries: Entries) -> tuple[Any, Any]:
     if entries == "(number, number)":
         opened = tokens.next
         tokens.expect("(")
-        first = read_real(tokens)
+        first = _read_number(tokens)
         tokens.expect(",")
-        second = read_real(tokens)
+        second = _read_number(tokens)
         tokens.expect(")", opened)
         return first, second
-    first = read_real(tokens)
+    first = _read_number(tokens)
     tokens.expect(":")
-    return first, (_read_product if entries == "number: mechanism" else read_real)(tokens)
+    return first, (_read_product if entries == "number: mechanism" else _read_number)(tokens)
+
+
+def _read_number(tokens: Tokens) -> Real | Blank:
+    return BLANK if tokens.accept("?") else read_real(tokens)
 
 
 def _signature(kind: type[Mechanism]) -> str:

@@ -7,6 +7,7 @@ from typing import ClassVar, Final
 
 from dpexact.errors import InvalidInput
 from dpexact.mechanisms.base import INNER, NOT_NEGATIVE, ApproxDP, Mechanism, PureDP, integers
+from dpexact.mechanisms.ordering import CROWD, GUARANTEE
 from dpexact.mechanisms.relations import REPLACEMENT, Relation
 from dpexact.reals import Real, rational
 from dpexact.tokens import shorten
@@ -25,7 +26,7 @@ class Shuffle(Mechanism):
     name: ClassVar[str] = "shuffle"
     neighbours: ClassVar[Relation | None] = REPLACEMENT
     mechanism: Mechanism = field(metadata=INNER)
-    n: int = field(metadata=integers(1))
+    n: int = field(metadata=integers(1) | CROWD)
 
     def __post_init__(self) -> None:
         Mechanism.__post_init__(self)
@@ -51,7 +52,7 @@ class BoundedRange(Mechanism):
     """
 
     name: ClassVar[str] = "bounded_range"
-    eps: Real = field(metadata=NOT_NEGATIVE)
+    eps: Real = field(metadata=NOT_NEGATIVE | GUARANTEE)
 
 
 @dataclass(frozen=True, slots=True, repr=False)

@@ -55,4 +55,4 @@ def _limit(seconds: int) -> None:
 
 
 if __name__ == "__main__":
-    answer_requests(answer)
+    answer_requests(lambda request: [answer(request)])

@@ -12,8 +12,8 @@ except ImportError as error:
         'CertifiedAccountant needs dp-accounting: pip install "dpexact[accountants]"'
     ) from error
 
+from dpexact.accounting.profiles import profile
 from dpexact.accounting.queries import delta, epsilon
-from dpexact.accounting.routes import profile
 from dpexact.answers import best_of
 from dpexact.arguments import digits_in
 from dpexact.decimals import float_up

@@ -9,29 +9,29 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Final, Literal, TypeAlias, get_args
 
 from dpexact.arguments import MAX_COUNT, Direction, integer_in, real_in
 from dpexact.conversion import RealLike
 from dpexact.errors import InvalidInput
-from dpexact.mechanisms import Mechanism, allocation, gaussian, poisson
+from dpexact.mechanisms import Mechanism, allocation, gaussian, poisson, shuffled_batches
 from dpexact.reals import Real, rational
 from dpexact.tokens import shorten
 
 Framework: TypeAlias = Literal["plain", "opacus", "tensorflow-privacy", "jax-privacy"]
-Sampling: TypeAlias = Literal["poisson", "allocation", "ordered"]
+Sampling: TypeAlias = Literal["poisson", "allocation", "ordered", "shuffled"]
 """``ordered``: every record is in exactly one batch of each epoch, in whatever order, and one that
 
 is left out leaves the batches of the others as they are: a record costs one noisy sum an epoch.
-``allocation``: it draws that batch at random in each epoch, independently of the others."""
+``allocation``: it draws that batch at random in each epoch, independently of the others.
+``shuffled``: the batches are cut from a random permutation in each epoch: a lower bound."""
 
 FRAMEWORKS: Final[tuple[Framework, ...]] = get_args(Framework)
 SAMPLINGS: Final[tuple[Sampling, ...]] = get_args(Sampling)
 #: Ways of making batches that are not accounted for, each with what to do.
 REFUSED_SAMPLINGS: Final = {
-    "shuffled": "what a random order adds is not accounted for; use ordered, true of every order",
     "truncated": "batches that are cut at a largest size are not accounted for",
     "fixed-size": "write 'fixed_size(gaussian(S, 2), B, N)^T', which is about replaced records",
 }
@@ -50,7 +50,7 @@ class Run:
 
     ``sensitivity`` is how far one record moves a sum, in units of the clipping norm; ``words`` say
     how the numbers came about. With ``bins`` each step is an epoch of so many sums, of which a
-    record draws one.
+    record draws one; or is dealt one, by a permutation of all records, if they are ``shuffled``.
     """
 
     rate: Real
@@ -58,6 +58,7 @@ class Run:
     sensitivity: int = 1
     words: tuple[str, ...] = ()
     bins: int = 1
+    shuffled: bool = False
 
     def mechanism(self, sigma: RealLike) -> Mechanism:
         """The run with noise of ``sigma`` times the clipping norm.
@@ -69,7 +70,7 @@ class Run:
         if self.rate != rational(1):
             step = poisson(step, self.rate)
         if self.bins > 1:
-            step = allocation(step, self.bins)
+            step = (shuffled_batches if self.shuffled else allocation)(step, self.bins)
         return step**self.steps
 
     @property
@@ -142,11 +143,26 @@ def training_run(
             "random, independently of all others; one that is left out is in none.",
         )
         run = Run(rational(1), passes, 1, words, bins.steps)
+    if sampling == "shuffled":
+        if epochs is None:
+            raise InvalidInput("sampling: shuffled needs dataset, batch and epochs")
+        if n % b:
+            raise InvalidInput(
+                f"batch: {b} does not divide dataset = {n}; shuffled batches are accounted for "
+                "where all are full"
+            )
+        passes = integer_in(epochs, "epochs", 1, MAX_COUNT)
+        said = (
+            f"In each of {passes:,} epochs the records are permuted and cut into {n // b:,} "
+            "batches; one that is left out adds nothing to its batch.",
+            "No upper bound is known but that of --sampling ordered.",
+        )
+        run = Run(rational(1), passes, 1, said, n // b, shuffled=True)
     if microbatches:
         words = (
             "Several gradients are clipped together: one record moves a sum by twice the norm.",
         )
-        run = Run(run.rate, run.steps, 2, run.words + words, run.bins)
+        run = replace(run, sensitivity=2, words=run.words + words)
     return run
 
 

@@ -88,3 +88,36 @@ def test_a_retreat_halves_the_stride():
     assert bracket.proposals() == [2]
     bracket.note(Fraction(2), True, None)
     assert not bracket.retreat()  # both sides are known
+
+
+def tried_for(log_delta, target, start=Fraction(1)):
+    """Values tried until ``delta`` of a falling ``log_delta(x)`` is bracketed to six digits."""
+    level = -math.log(target)
+    bracket = Bracket(Fraction(0), math.inf, rising=False, integer=False, digits=6, level=level)
+    count, pending = 0, [start]
+    while not bracket.is_narrow:
+        if not pending:
+            pending = bracket.proposals()
+        value = pending.pop(0)
+        if not bracket.low < value < bracket.high:
+            continue
+        gap = log_delta(float(value)) + level
+        bracket.note(value, gap <= 0, Fraction(gap) if math.isfinite(gap) else None)
+        count += 1
+        assert count < 200
+    return count
+
+
+def test_tails_of_gaussians_are_found_in_few_steps():
+    for target in (1e-3, 1e-6, 1e-30, 1e-200):
+        assert tried_for(lambda x: -x * x / 2 - math.log1p(x), target) <= 12
+
+
+def test_next_to_a_kink_delta_itself_is_a_line():
+    """One Laplace step: 0 beyond 1, and a line before."""
+
+    def one(x):
+        return math.log(-math.expm1((1 - 1 / x) / 2)) if x < 1 else -math.inf
+
+    assert tried_for(one, 1e-4) <= 12
+    assert tried_for(lambda x: math.log(1e-7 + max(0.0, 1 - x)), 1e-6, Fraction(1, 2)) <= 16

@@ -1,7 +1,7 @@
 """Calibration: brackets against independent references, both ends, every parameter, every edge."""
 
-import importlib
 import math
+from dataclasses import fields
 from fractions import Fraction
 
 import pytest
@@ -20,13 +20,14 @@ from dpexact import (
     gaussian,
 )
 from dpexact.accounting import targets
-from dpexact.accounting.calibrate import PARAMETERS
+from dpexact.accounting.calibration import search
 from dpexact.accounting.queries import delta_answer
-from dpexact.mechanisms.grammar import parse_template
+from dpexact.mechanisms.base import Repetition
+from dpexact.mechanisms.grammar import NAMES, parse_template
+from dpexact.mechanisms.ordering import Ordering, ordering_of
 from dpexact.ternary import Ternary
 
 some = settings(max_examples=scaled(20))
-calibrate_module = importlib.import_module("dpexact.accounting.calibrate")
 
 EPSILONS = st.fractions(min_value=0, max_value=5, max_denominator=100)
 DELTAS = st.integers(1, 40).flatmap(
@@ -183,12 +184,43 @@ EXAMPLES = [
     ("group(gaussian(20), ?)", 1, "1e-5"),
     ("gaussian_mixture(?, 1: 1/2, 2: 1/2)^3", 2, "1e-5"),
     ("shuffle(pure_dp(?), 30)", "1/2", "1e-3"),
+    ("shuffle(pure_dp(2), ?)", "1/2", "1e-6"),
+    ("randomized_response(2, ?)^3", 1, "1e-2"),
+    ("gaussian_mixture(5, ?: 1/2, 1: 1/2)^3", 1, "1e-3"),
+    ("fixed_size(gaussian(1), ?, 100)", 1, "1e-2"),
+    ("fixed_size(gaussian(1), 10, ?)", 1, "1e-2"),
+    ("fixed_size(gdp(?), 1, 10)", 1, "1e-2"),
+    ("allocation(gaussian(1), ?)", 1, "1e-2"),
+    ("allocation(gaussian(2), 40, ?)", 1, "1e-2"),
+    ("allocation(gaussian(?), 10)", 1, "1e-2"),
+    ("allocation(gaussian(3)^?, 10)", 1, "1e-2"),
+    ("truncated_laplace(10, ?)^3", 1, "1e-2"),
+    ("truncated_laplace(10, 90, ?)", 1, "1e-2"),
+    ("truncated_discrete_gaussian(6, ?)", 1, "1e-3"),
+    ("truncated_discrete_gaussian(20, 150, ?)", 1, "1e-2"),
+    ("threshold(laplace(2), ?)^3", 2, "1e-3"),
 ]
 
 
-def test_the_examples_cover_every_accounted_parameter():
+def test_the_examples_cover_every_ordered_number():
     covered = {(t.owner, t.parameter) for t in (parse_template(text) for text, *_ in EXAMPLES)}
-    assert covered == PARAMETERS.keys()
+    ordered = {
+        (kind.name, field.name)
+        for kind in (*NAMES.values(), Repetition)
+        for field in fields(kind)
+        if isinstance(ordering_of(field.metadata), Ordering)
+    }
+    assert covered == ordered
+
+
+def test_every_number_is_ordered_or_refused_with_a_reason():
+    for kind in NAMES.values():
+        for field in fields(kind):
+            if field.name == "mechanism":
+                continue
+            for place in (0, 1) if field.metadata.get("entries") else (0,):
+                told = ordering_of(field.metadata, place)
+                assert told or (field.name, place) == ("parts", 1), (kind.name, field.name)
 
 
 CASES = [
@@ -203,11 +235,11 @@ CASES = [
 def test_one_end_meets_the_target_and_the_other_does_not(text, epsilon, target, direction):
     found = calibrate(text, epsilon, target, direction=direction)
     template = parse_template(text)
-    parameter = PARAMETERS[template.owner, template.parameter]
-    safe, unsafe = (found.upper, found.lower) if parameter.least else (found.lower, found.upper)
-    if parameter.integer:
+    ordering = template.hole.ordering
+    safe, unsafe = (found.upper, found.lower) if ordering.least else (found.lower, found.upper)
+    if ordering.integer:
         assert found.is_exact
-        unsafe = safe + 1
+        unsafe = safe + (-1 if ordering.least else 1)
     else:
         assert found.digits >= 6
     assert meets(template.fill(safe), epsilon, target, direction)
@@ -219,10 +251,12 @@ def test_one_end_meets_the_target_and_the_other_does_not(text, epsilon, target, 
 def test_privacy_is_monotone_as_stated(text):
     """A spot check of the theorems: the more private value never has the larger delta."""
     template = parse_template(text.replace("^3515", "^20").replace("^1000", "^20"))
-    parameter = PARAMETERS[template.owner, template.parameter]
-    values = (Fraction(1, 10), Fraction(2, 10)) if parameter.up_to_one else (1, 2)
+    ordering = template.hole.ordering
+    values = (Fraction(1, 10), Fraction(2, 10)) if ordering.highest == 1 else (1, 2)
+    if ordering.integer:
+        values = [value - 1 + template.hole.end(ordering.lowest) for value in values]
     smaller, larger = (template.fill(value) for value in values)
-    private, revealing = (larger, smaller) if parameter.least else (smaller, larger)
+    private, revealing = (larger, smaller) if ordering.least else (smaller, larger)
     strictly = False
     for epsilon in ("0", "1/20", "1"):
         for direction in ("remove", "add"):
@@ -283,10 +317,63 @@ ALL = Enclosure.exact(Fraction(1))
         ("poisson(gaussian(1)^?, 0)", 1, 0, INFINITE),
         ("poisson(gaussian(1)^?, 1/10)", 1, "1/5", INFINITE),
         ("gaussian(1)^?", 1, 1, INFINITE),
+        # whole numbers, of which the least is sought
+        ("allocation(gaussian(1), ?)", 1, 0, INFINITE),
+        ("allocation(gaussian(1), ?, 3)", 1, 1, Enclosure.exact(Fraction(3))),
+        ("shuffle(pure_dp(1/2), ?)", 1, 0, ALL),
+        ("randomized_response(1/2, ?)", 1, 0, Enclosure.exact(Fraction(2))),
+        ("fixed_size(gaussian(1), 7, ?)", 1, 1, Enclosure.exact(Fraction(7))),
+        ("fixed_size(gaussian(1), ?, 7)", 1, 1, Enclosure.exact(Fraction(7))),
+        ("allocation(gaussian(1), 3, ?)", 1, 1, Enclosure.exact(Fraction(3))),
+        ("fixed_size(gaussian(1), ?, 1)", 1, "1e-9", NOTHING),
+        ("allocation(gaussian(1), 1, ?)", 1, "1e-9", NOTHING),
+        # bounded below by what is not moved, unbounded above
+        ("gaussian_mixture(?, 0: 9/10, 1: 1/10)", 1, 0, INFINITE),
+        ("truncated_poisson(gaussian(?), 1/10, 10, 5)", 1, 0, INFINITE),
+        ("replace(poisson(gaussian(?), 1/10))^3", 1, 0, INFINITE),
+        ("allocation(gaussian(?), 5)", 1, 0, INFINITE),
+        ("mix(1/2: gaussian(?), 1/2: pure_dp(1/10))", 1, 0, INFINITE),
     ],
 )
 def test_edges_of_the_domain(text, epsilon, target, expected):
     assert calibrate(text, epsilon, target) == expected
+
+
+@pytest.mark.parametrize("rate", ["1/10", "1/3"])
+def test_losses_of_an_added_record_are_bounded_whatever_the_unknown(rate):
+    """One step loses at most ``-log(1 - q)``: it was taken for unbounded outside ``poisson``."""
+    rest = 1 - Fraction(rate)
+    steps = math.floor(-1 / math.log(rest))
+    for text in (
+        f"poisson(gaussian(1), {rate})^?",
+        f"gaussian_mixture(1, 0: {rest}, 1: {rate})^?",
+        f"mix(1/2: poisson(gaussian(1), {rate})^?, 1/2: gdp(0))",
+        f"truncated_poisson(gaussian(1), {rate}, 10, 10)^?",
+        f"poisson(gaussian_mixture(2, 1: 1), {rate})^?",
+    ):
+        assert calibrate(text, 1, 0, direction="add") == Enclosure.exact(Fraction(steps))
+    found = calibrate("poisson(gaussian(1), ?)^10", 1, 0, 12, "add")
+    with mp.workdps(30):
+        assert contains(found, -mp.expm1(mpf(-1) / 10))
+    alone = calibrate(f"group(poisson(gaussian(1), {rate}), ?)", 1, 0, direction="add")
+    assert alone == Enclosure.exact(Fraction(steps))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "gaussian_mixture(?, 0: 9/10, 1: 1/10)^5",
+        "truncated_poisson(gaussian(?), 1/10, 10, 10)^5",
+        "truncated_poisson(gaussian(?), 0, 10, 5)",
+        "truncated_poisson(gaussian(?), 1/2, 10, 0)",
+    ],
+)
+def test_noise_that_matters_not_is_never_called_infinite(text):
+    with pytest.raises(PrecisionNotReached) as stopped:
+        calibrate(text, 1, 0, direction="add")
+    best = stopped.value.best
+    assert best.lower == 0
+    assert best.upper < Fraction(1, 10**200)
 
 
 def test_an_unbounded_loss_added_by_sampling_is_bounded_by_the_other_direction():
@@ -346,14 +433,44 @@ def test_a_sample_of_nothing_loses_nothing():
         ("staircase(1, ?)", "gamma of staircase"),
         ("staircase(1, 1/2, ?)", "sensitivity of staircase"),
         ("discrete_gaussian(?)", "sigma of discrete_gaussian"),
-        ("fixed_size(gdp(?), 5, 10)", "mu within fixed_size"),
-        ("fixed_size(gaussian(1), ?, 10)", "m of fixed_size"),
-        ("fixed_size(gaussian(1), 5, ?)", "n of fixed_size"),
+        ("truncated_poisson(gaussian(1), ?, 10, 5)", "q of truncated_poisson"),
+        ("truncated_poisson(gaussian(1), 1/2, ?, 5)", "n of truncated_poisson"),
+        ("truncated_poisson(gaussian(1), 1/2, 10, ?)", "batch of truncated_poisson"),
+        ("mix(?: gaussian(1), 1/2: gdp(1))", "the probabilities add up to 1"),
+        ("gaussian_mixture(1, 1: ?, 2: 1/2)", "the probabilities add up to 1"),
+        ("pair((1/2, ?), (1/2, 1/2))", "the probabilities add up to 1"),
+        ("pair((?, 1/2), (1/2, 1/2))", "the probabilities add up to 1"),
     ],
 )
 def test_unsupported_unknowns_are_named(text, named):
     with pytest.raises(UnsupportedMechanism, match=named):
         calibrate(text, 1, "1e-6")
+
+
+@pytest.mark.parametrize(
+    ("text", "values", "said"),
+    [
+        ("truncated_poisson(gaussian(8), {}, 10, 1)", ("0.8", "1"), ("1.568e-14", "2.077e-15")),
+        (
+            "truncated_poisson(gaussian(1/2), 1/10, {}, 1)",
+            ("1", "6", "20"),
+            ("0.03297", "0.03581", "0.03005"),
+        ),
+        (
+            "truncated_poisson(gaussian(1/2), 1/10, 20, {})",
+            ("1", "2", "20"),
+            ("0.03005", "0.04190", "0.03297"),
+        ),
+    ],
+)
+def test_what_refusals_say_of_cut_batches(text, values, said):
+    template = text.format("?").replace("gaussian(?)", "gaussian(1)")
+    reason = parse_template(template).hole.ordering
+    for value, number in zip(values, said, strict=True):
+        found = delta(text.format(value), "1/2", 8)
+        assert format(found, ".3e" if "e" in number else ".5f") == number
+        assert number in reason
+        assert value in reason
 
 
 @pytest.mark.parametrize(
@@ -393,7 +510,7 @@ def test_beyond_the_range_the_certified_bracket_is_carried(text, epsilon, target
     "guess", [lambda *_: None, lambda *_: 0.0, lambda *_: math.inf, lambda *_: -math.inf]
 )
 def test_guesses_decide_nothing(guess, monkeypatch):
-    monkeypatch.setattr(calibrate_module, "saddle_gap", guess)
+    monkeypatch.setattr(search, "saddle_gap", guess)
     found = calibrate("poisson(gaussian(1), ?)^1000", 2, "1e-6", 3)
     assert Fraction("0.00944242353") in found
 

@@ -4,6 +4,8 @@ import math
 from fractions import Fraction
 
 import pytest
+from mpmath import mp
+from oracles import to_mpf
 
 import dpexact
 from dpexact import balls
@@ -140,3 +142,20 @@ def test_what_is_refused():
     ):
         with pytest.raises(UnsupportedMechanism, match=said):
             dpexact.delta(text, 1)
+
+
+@pytest.mark.parametrize("rate", ["1/10", "1/3"])
+def test_the_largest_loss_is_that_of_the_worst_side(rate):
+    """At delta 0: profiles made of profiles were taken for unbounded."""
+    with mp.workdps(40):
+        step = -mp.log1p(-to_mpf(Fraction(rate)))
+        for text, count in (
+            (f"mix(1/2: poisson(gaussian(1), {rate})^9, 1/2: poisson(gaussian(2), {rate})^3)", 9),
+            (f"truncated_poisson(gaussian(1), {rate}, 10, 10)^5", 5),
+            (f"mix(1/3: poisson(gaussian(1), {rate})^2, 2/3: gdp(0))^2 * pure_dp(1/100)", 4),
+        ):
+            found = dpexact.epsilon(text, 0, 12, "add")
+            low, high = found.to_mpmath(30)
+            truth = count * step + ("pure_dp" in text) * mp.mpf(1) / 100
+            assert low * (1 - mp.mpf(10) ** -25) <= truth <= high * (1 + mp.mpf(10) ** -25)
+            assert dpexact.epsilon(text, 0, 12, "remove").lower == math.inf

@@ -5,7 +5,7 @@ from fractions import Fraction
 import pytest
 
 from dpexact import delta, epsilon, parse
-from dpexact.accounting.routes import profile
+from dpexact.accounting.profiles import profile
 from dpexact.conversion import real
 from dpexact.errors import UnsupportedMechanism
 

@@ -13,7 +13,7 @@ from dpexact.accounting.composition import Composition
 from dpexact.accounting.contour.profile import ContourProfile
 from dpexact.accounting.mixed import MixedProfile
 from dpexact.accounting.profile import Fallback
-from dpexact.accounting.routes import profile
+from dpexact.accounting.profiles import profile
 from dpexact.balls import ball
 from dpexact.conversion import real
 from dpexact.enclosure import Enclosure

@@ -13,8 +13,8 @@ from oracles import scaled
 
 from dpexact import balls, delta, delta_bounds, parse, reals
 from dpexact.accounting.closed_form import gaussian_divergence
+from dpexact.accounting.profiles import profile
 from dpexact.accounting.reflection import reflected
-from dpexact.accounting.routes import profile
 from dpexact.arguments import DIRECTIONS, Direction
 from dpexact.certificate_checker_mpfr import checking
 from dpexact.certificates import certificate

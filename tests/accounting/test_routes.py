@@ -10,7 +10,7 @@ from dpexact import balls, delta
 from dpexact.accounting.closed_form import GaussianMixedWithResponse
 from dpexact.accounting.optimal import OptimalComposition
 from dpexact.accounting.profile import NoLoss, Profile
-from dpexact.accounting.routes import profile
+from dpexact.accounting.profiles import profile
 from dpexact.answers import PrecisionNotReached
 from dpexact.conversion import real
 from dpexact.errors import UnsupportedMechanism

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import dpexact
 from dpexact.accounting import subsampling_theorem as module
-from dpexact.accounting.routes import symmetric_samples
+from dpexact.accounting.fixed_size import symmetric_samples
 from dpexact.accounting.subsampling_theorem import subsampling_theorem
 from dpexact.conversion import real
 from dpexact.enclosure import Enclosure

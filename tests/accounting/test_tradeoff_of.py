@@ -8,7 +8,7 @@ import dpexact
 from dpexact import delta, parse
 from dpexact.accounting import dual
 from dpexact.accounting.profile import InfiniteLoss, NoLoss
-from dpexact.accounting.routes import profile
+from dpexact.accounting.profiles import profile
 from dpexact.accounting.tradeoff_of import DualTradeoff, tradeoff
 from dpexact.answers import PrecisionNotReached, best_of
 from dpexact.enclosure import Enclosure

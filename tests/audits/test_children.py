@@ -2,12 +2,15 @@
 
 import os
 import signal
+import subprocess
 import sys
+import threading
 import time
 
 import pytest
 
-from dpexact.audits.children import Child, ChildLost, ChildTooSlow
+from dpexact.audits import children
+from dpexact.audits.children import Child, ChildLost, ChildTooSlow, processor_time
 
 ECHO = """
 import json, sys, time, os
@@ -15,6 +18,13 @@ for line in sys.stdin:
     request = json.loads(line)
     if request == "sleep":
         time.sleep(60)
+    if request == "work":
+        until = time.process_time() + 1
+        while time.process_time() < until:
+            pass
+    if request == "always":
+        while True:
+            pass
     if request == "leave":
         sys.exit("had enough\\n")
     if request == "silent":
@@ -57,6 +67,45 @@ def test_a_child_that_hangs_is_killed(child):
     assert time.monotonic() - started < 20
     with pytest.raises(ProcessLookupError):
         os.kill(child.pid, 0)
+
+
+def test_only_its_own_work_counts_against_a_child(child, monkeypatch):
+    """As on a busy machine: it gets no processor for longer than the limit."""
+    assert child.ask(0, 30) == [0]
+    child.send("work")
+    os.kill(child.pid, signal.SIGSTOP)
+    waker = threading.Timer(4, os.kill, [child.pid, signal.SIGCONT])
+    waker.start()
+    assert child.work(3) == ["work"]
+    waker.join()
+
+
+def test_work_is_limited(child):
+    assert child.ask(0, 30) == [0]
+    child.send("always")
+    with pytest.raises(ChildTooSlow, match=r"^no answer within 0\.5 s of the processor$"):
+        child.work(0.5)
+
+
+def test_a_child_that_stands_still_is_given_up(child, monkeypatch):
+    monkeypatch.setattr(children, "STILL", 0.5)
+    child.send("sleep")
+    with pytest.raises(ChildTooSlow, match=r"^no sign of work for 0\.5 s$"):
+        child.work(100)
+
+
+def test_where_nobody_tells_the_clock_counts(child, monkeypatch):
+    monkeypatch.setattr(children, "processor_time", lambda pid: None)
+    child.send("sleep")
+    with pytest.raises(ChildTooSlow, match=r"^no answer within 0\.5 s$"):
+        child.work(0.5)
+
+
+def test_a_process_that_is_gone_tells_nothing():
+    gone = subprocess.Popen([sys.executable, "-c", ""])
+    gone.wait()
+    assert processor_time(gone.pid) is None
+    assert processor_time(os.getpid()) == pytest.approx(time.process_time(), abs=1)
 
 
 def test_what_cannot_be_started():

@@ -101,7 +101,7 @@ def test_an_audit_goes_on_from_its_journal(tmp_path):
 def test_known_findings_are_not_judged_again(tmp_path, monkeypatch):
     with Journal(tmp_path / "j", SETTINGS) as journal:
         first = audit(CLAIMS, journal=journal)
-    monkeypatch.setattr(runner, "judge", None)
+    monkeypatch.setattr(runner, "judge_together", None)
     told = []
     with Journal(tmp_path / "j", SETTINGS) as journal:
         second = audit(

@@ -107,7 +107,7 @@ def test_a_claim_that_takes_too_long_does_not_stop_the_others(own_executor):
     threads = ThreadPoolExecutor(1) if own_executor else None
     report = audit([SOUND, SLOW, UNSOUND], timeout=1, executor=threads)
     assert [finding.verdict for finding in report.findings] == ["sound", "undecided", "unsound"]
-    assert report.findings[1].note == "no answer within 1 s"
+    assert report.findings[1].note == "no answer within 1 s of the processor"
     assert report.exit_code == 1
     if threads is not None:
         threads.shutdown()
@@ -145,26 +145,30 @@ def test_progress_in_this_process():
 
 
 class Losing(Executor):
-    """Loses every second task, as a worker that is killed does."""
+    """Loses the tasks that hold the claim ``over``, as a worker that runs out of memory does."""
 
-    def __init__(self):
-        self.count = 0
+    def __init__(self, over):
+        self.over, self.sizes = over, []
 
-    def submit(self, function, /, *arguments):
+    def submit(self, function, /, batch, *arguments):
         future = Future()
-        self.count += 1
-        if self.count % 2:
-            future.set_result(function(*arguments))
-        else:
+        claims = [claim for chunk in batch for claim in chunk]
+        self.sizes.append(len(claims))
+        if self.over in claims:
             future.set_exception(OSError("worker\nkilled"))
+        else:
+            future.set_result(function(batch, *arguments))
         return future
 
 
 def test_a_lost_claim_does_not_stop_the_others():
-    report = audit([SOUND, UNSOUND, SOUND], executor=Losing())
-    assert [finding.verdict for finding in report.findings] == ["sound", "undecided", "sound"]
-    assert report.findings[1].note == "the worker was lost: OSError: worker killed"
-    assert report.exit_code == 3
+    claims = varied(20)
+    losing = Losing(claims[7])
+    report = audit(claims, executor=losing)
+    assert losing.sizes == [20] + [1] * 20  # what was lost is given out again, one by one
+    notes = [(finding.verdict, finding.note) for finding in report.findings]
+    assert notes.pop(7) == ("undecided", "the worker was lost: OSError: worker killed")
+    assert {note for _, note in notes} == {""}
 
 
 def test_an_interrupt_cancels_what_waits():
@@ -181,8 +185,9 @@ def test_an_interrupt_cancels_what_waits():
         if done:
             raise KeyboardInterrupt
 
+    claims = [Claim(f"gaussian({sigma})", "delta", "1", "1", "upper") for sigma in (1, 2, 3)]
     with pytest.raises(KeyboardInterrupt):
-        audit([SOUND, SOUND, SOUND], executor=Waiting(), progress=interrupt)
+        audit(claims, executor=Waiting(), progress=interrupt)
     assert [future.cancelled() for future in submitted] == [False, True, True]
 
 

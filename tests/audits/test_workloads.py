@@ -9,7 +9,7 @@ import pytest
 from oracles import SCALE
 
 import dpexact
-from dpexact.accounting.routes import profile
+from dpexact.accounting.profiles import profile
 from dpexact.audits.workloads import Case, load, names
 from dpexact.conversion import real
 from dpexact.errors import InvalidInput

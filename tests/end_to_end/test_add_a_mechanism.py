@@ -19,7 +19,7 @@ from mpmath import mp, mpf, quad
 
 import dpexact
 from dpexact import balls, certificate_checker
-from dpexact.accounting import calibrate, composition
+from dpexact.accounting import laws
 from dpexact.accounting.closed_form import SinglePair
 from dpexact.accounting.pairs.discrete_gaussian import DiscreteGaussian
 from dpexact.accounting.pairs.mixture import GaussianMixture
@@ -39,7 +39,7 @@ PAGE = ROOT / "docs" / "how-to" / "mechanism.md"
 def added(monkeypatch):
     """Both mechanisms are known in this test, and nowhere after it."""
     monkeypatch.syspath_prepend(str(EXAMPLES))
-    tables = (grammar.NAMES, composition.PAIRS, calibrate.PARAMETERS)
+    tables = (grammar.NAMES, laws.PAIRS)
     before = [dict(table) for table in tables]
     for name in ("uniform_noise", "logistic_noise"):
         sys.modules.pop(name, None)
@@ -189,9 +189,7 @@ class OnSample(Mechanism):
 
 @pytest.mark.parametrize("way", ["remove", "add", "both"])
 def test_a_pair_that_is_not_symmetric_is_turned(monkeypatch, way):
-    monkeypatch.setitem(
-        composition.PAIRS, OnSample, lambda m: GaussianMixture(m.sigma, m.q, rational(0))
-    )
+    monkeypatch.setitem(laws.PAIRS, OnSample, lambda m: GaussianMixture(m.sigma, m.q, rational(0)))
     outside, inside = OnSample(rational(1), rational(1) / 10), dpexact.poisson(gaussian(1), "1/10")
     for count in (2, 5):
         overlap(

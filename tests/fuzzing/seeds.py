@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import struct
 from typing import Final
 
 _CLAIM: Final = (
@@ -44,6 +45,13 @@ _CERTIFICATE: Final = (
     f'"statement": {_STATEMENT}}}]}}'
 )
 
+
+def _array(kind: str, shape: str, content: bytes) -> bytes:
+    """An array as numpy saves it."""
+    head = f"{{'descr': {kind}, 'fortran_order': False, 'shape': {shape}, }}".ljust(117) + "\n"
+    return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(head)) + head.encode() + content
+
+
 SEEDS: Final[dict[str, tuple[bytes, ...]]] = {
     "real": (
         b"1.3",
@@ -58,6 +66,8 @@ SEEDS: Final[dict[str, tuple[bytes, ...]]] = {
         b"approx_dp(1/10, delta=1/1000)^30 * pure_dp(log(2))",
         b"gdp(1) * (laplace(2)*discrete_laplace(3))^2",
         b"staircase(1, gamma=1/2) * zcdp(rho=0.5)",
+        b"truncated_laplace(1, bound=3)^2 * threshold(gaussian(2), least=9)",
+        b"truncated_discrete_gaussian(2, 9, 3) * partition_selection(1, 1e-5)^4",
         b"fixed_size(discrete_gaussian(sigma=2, sensitivity=3), 5, 100)",
     ),
     "template": (
@@ -80,6 +90,11 @@ SEEDS: Final[dict[str, tuple[bytes, ...]]] = {
     "certificate": (
         _CERTIFICATE.encode(),
         _CERTIFICATE.replace(_NESTED, _DISCRETE).encode(),
+    ),
+    "matrix": (
+        _array("'<f4'", "(2,)", struct.pack("<2f", 1, 0.5)),
+        _array("'<f8'", "(2, 2)", struct.pack("<4d", 1, 0, 0.5, 1e300)),
+        _array("'<i8'", "(1,)", struct.pack("<q", 3)),
     ),
     "golden_table": (_TABLE,),
     "golden_file": (gzip.compress(_TABLE, 6, mtime=0), gzip.compress(b"", mtime=0)),

@@ -17,9 +17,11 @@ from dpexact.audits.claims_file import write_claims
 from dpexact.audits.journal import Journal
 from dpexact.audits.reading import read_claims
 from dpexact.conversion import parse_real
-from dpexact.errors import InvalidInput
+from dpexact.errors import InvalidInput, UnsupportedMechanism
 from dpexact.mechanisms.grammar import parse, parse_template
 from dpexact.oracle import golden
+from dpexact.training.correlated import banded_run
+from dpexact.training.matrices import read_matrix
 
 #: Longest message of an error, in characters.
 MAX_MESSAGE: Final = 1000
@@ -102,6 +104,15 @@ def golden_file(data: bytes) -> None:
         case.at  # noqa: B018  # a property that computes
 
 
+def matrix(data: bytes) -> None:
+    """An array of numpy, and the run of it."""
+    try:
+        run = banded_run(read_matrix(_file("matrix.npy", data)), "1/10", steps=4, cycle=4)
+        assert parse(str(run.mechanism(1))) == run.mechanism(1)
+    except UnsupportedMechanism as error:
+        raise InvalidInput(str(error)) from None
+
+
 TARGETS: Final[dict[str, Callable[[bytes], None]]] = {
     target.__name__: target
     for target in (
@@ -116,6 +127,7 @@ TARGETS: Final[dict[str, Callable[[bytes], None]]] = {
         certificate,
         golden_table,
         golden_file,
+        matrix,
     )
 }
 

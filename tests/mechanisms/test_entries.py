@@ -6,7 +6,7 @@ from typing import ClassVar
 import pytest
 
 import dpexact
-from dpexact.errors import InvalidInput
+from dpexact.errors import InvalidInput, UnsupportedMechanism
 from dpexact.mechanisms.base import MAX_NESTING, POSITIVE, Mechanism
 from dpexact.mechanisms.entries import listed
 from dpexact.mechanisms.grammar import NAMES, parse, parse_template
@@ -93,10 +93,13 @@ def test_python_takes_lists_and_dictionaries():
 def test_templates_have_their_hole_at_any_depth():
     blank = parse_template("several(1/2: gaussian(?)^3, 1/2: pure_dp(1))^10")
     assert blank.owner == "gaussian"
-    assert blank.within == ("several",)
+    assert [part.name for part in blank.around] == ["", "several", ""]
     assert str(blank.fill(3)) == "several(0.5: gaussian(3)^3, 0.5: pure_dp(1))^10"
-    with pytest.raises(InvalidInput, match=r"'\?' cannot stand here"):
-        parse_template("weighed(2, 1: ?)")
+    weighed = parse_template("weighed(2, 1: ?)")
+    assert (weighed.parameter, weighed.hole.ordering) == ("weights", None)
+    assert weighed.fill(1) == parse("weighed(2, 1: 1)")
+    with pytest.raises(UnsupportedMechanism, match="not proved monotone in weights of weighed"):
+        dpexact.calibrate(weighed, 1, 0)
 
 
 def test_nesting_counts_what_is_in_lists():

@@ -29,11 +29,20 @@ from dpexact.mechanisms.grammar import parse_template
         ("(gaussian(1)^2 * laplace(2))^?", "", "times", ()),
         ("poisson(gaussian(1)^?, 1/2)^7", "", "times", ("poisson",)),
         ("poisson(gaussian(1), 1/2)^?", "", "times", ()),
+        ("gaussian_mixture(1, 0: 1/2, ?: 1/2)", "gaussian_mixture", "sensitivities", ()),
+        ("gaussian_mixture(1, 0: ?, 1: 1/2)^3", "gaussian_mixture", "sensitivities", ()),
+        ("mix(?: gaussian(1), 1/2: gdp(1))", "mix", "parts", ()),
+        ("mix(1/2: gaussian(?), 1/2: gdp(1))", "gaussian", "sigma", ("mix",)),
+        ("pair((1/2, ?), (1/2, 1/2))", "pair", "outcomes", ()),
+        ("randomized_response(2, ?)", "randomized_response", "k", ()),
+        ("allocation(gaussian(1), 30, ?)", "allocation", "k", ()),
     ],
 )
 def test_what_the_unknown_is(text, owner, parameter, within):
     template = parse_template(text)
-    assert (template.owner, template.parameter, template.within) == (owner, parameter, within)
+    assert (template.owner, template.parameter) == (owner, parameter)
+    around = tuple(part.name for part in template.around if part.name)
+    assert around == within
 
 
 @pytest.mark.parametrize(
@@ -137,5 +146,5 @@ def test_the_owner_can_be_replaced(text, expected):
 def test_the_owner_alone():
     template = parse_template("laplace(3) * poisson(gaussian(1)^?, 1/2)")
     assert template.hole.fill(1) == parse("gaussian(1)")
-    assert template.within == ("poisson",)
+    assert [part.name for part in template.around] == ["", "poisson"]
     assert str(template) == template.text

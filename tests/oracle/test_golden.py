@@ -92,7 +92,10 @@ def test_selection() -> None:
     ("asked", "said"),
     [
         ({"suite": "dpsg"}, "suite: unknown name 'dpsg'; did you mean 'dpsgd'?"),
-        ({"suite": "?"}, "suite: unknown name '?'; known: basics, discrete-gaussian, dpsgd, "),
+        (
+            {"suite": "?"},
+            "suite: unknown name '?'; known: basics, bounded-support, discrete-gaussian, dpsgd, ",
+        ),
         ({"quantity": "eps"}, "quantity: 'eps' is not accepted; use epsilon, delta, renyi"),
         ({"direction": "left"}, "direction: 'left' is not accepted; use remove, add, both"),
         ({"mechanism": "gaussian(17)"}, "no golden row matches"),

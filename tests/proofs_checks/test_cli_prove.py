@@ -45,7 +45,7 @@ def test_json_and_html(tmp_path):
         (["kov.thm3.1x"], "did you mean 'kov.thm3.1'"),
         (["nothing"], "unknown claim 'nothing'; `dpexact prove --list` names all"),
         (["kov.lem1"], "cannot be proved"),
-        (["--source", "bla"], "use kov, gdp, steinke, slides"),
+        (["--source", "bla"], "use kov, gdp, steinke, slides, cks"),
         (["kov.thm3.1", "--source", "gdp"], "is not of --source gdp"),
         (["kov.thm3.1", "--html", "/nowhere/x.html"], "cannot write"),
     ],

@@ -546,6 +546,25 @@ def extreme_divergences(trial: Trial, rng: random.Random) -> None:
 
 
 @family(3)
+def bounded_support(trial: Trial, rng: random.Random) -> None:
+    """Noise within bounds and the selection of partitions, alone, repeated, sampled, beside."""
+    one = rng.choice(
+        (
+            lambda: ref.truncated_laplace(some(rng), some(rng, 0.2, 9), some(rng, 0.1, 2)),
+            lambda: ref.truncated_discrete_gaussian(
+                some(rng, 0.4, 4), rng.randint(1, 9), rng.randint(1, 4)
+            ),
+            lambda: ref.partition_selection(some(rng), rng.choice(("1e-5", "1/9", "sqrt(2)/5"))),
+            lambda: ref.partition_selection(rng.choice(("0", tiny(rng), "9")), "1/20"),
+        )
+    )()
+    if rng.random() < 0.3:
+        one = ref.poisson(one, rate(rng))
+    m = ref.product((one, power(rng, 2)), (guarantee(rng), 1)) if rng.random() < 0.4 else one
+    ask_anything(trial, rng, m)
+
+
+@family(3)
 def alphas(trial: Trial, rng: random.Random) -> None:
     """Trade-off functions at their vertices, beside them and at the ends."""
     k = rng.randint(2, 6)

@@ -24,7 +24,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from itertools import accumulate
+from itertools import accumulate, pairwise
 from typing import Any
 
 from mpmath import mp, mpf
@@ -563,6 +563,91 @@ def discrete_gaussian(sigma: str, sensitivity: int = 1) -> Mechanism:
         return Outcomes(atoms, slack=100 * (1 + width) * weights[reach])
 
     return _symmetric(f"discrete_gaussian({sigma}, {sensitivity})", make)
+
+
+def truncated_discrete_gaussian(sigma: str, bound: int, sensitivity: int = 1) -> Mechanism:
+    def make() -> Outcomes:
+        exponent, s = -1 / (2 * number(sigma) ** 2), sensitivity
+        weights = {x: mp.exp(exponent * x * x) for x in range(-bound, bound + 1)}
+        total = mp.fsum(weights.values())
+        lost = mp.fsum(w for x, w in weights.items() if x > bound - s) / total
+        common = range(s - bound, bound + 1)
+        atoms = [(weights[x - s] / total, weights[x] / total) for x in common]
+        return Outcomes(atoms, lost, lost)
+
+    return _symmetric(f"truncated_discrete_gaussian({sigma}, {bound}, {sensitivity})", make)
+
+
+@dataclass(eq=False)
+class TruncatedDouble(Pair):
+    """Laplace noise of scale 1 in ``[-bound, bound]``, moved by ``shift``: the best threshold."""
+
+    bound: Any
+    shift: Any
+
+    @property
+    def lost(self) -> Any:  # type: ignore[override]
+        return self.beyond(self.bound - self.shift)
+
+    ghost = lost
+
+    def beyond(self, x: Any) -> Any:
+        edge = mp.exp(-self.bound)
+        if abs(x) >= self.bound:
+            return mpf(x < 0)
+        inner = (mp.exp(-abs(x)) - edge) / (2 * (1 - edge))
+        return inner if x >= 0 else 1 - inner
+
+    def swapped(self) -> TruncatedDouble:
+        return self
+
+    def core(self, a: Any, b: Any) -> Estimate:
+        if self.shift >= 2 * self.bound:
+            return mpf(0), mpf(0)
+        turn = (self.shift + mp.log(b / a)) / 2
+        low, high = self.shift - self.bound, self.bound
+        places = {low, high, mpf(0), self.shift, turn}
+        found = [
+            a * (self.beyond(x - self.shift) - self.lost) - b * self.beyond(x)
+            for x in places
+            if low <= x <= high
+        ]
+        return max(*found, mpf(0)), (a + b) * unit() * (1 + abs(turn))
+
+    def renyi(self, order: Any) -> Estimate:
+        return mp.inf, mpf(0)
+
+
+def truncated_laplace(scale: str, bound: str, sensitivity: str = "1") -> Mechanism:
+    def make() -> Pair:
+        b = number(scale)
+        return TruncatedDouble(number(bound) / b, number(sensitivity) / b)
+
+    return _symmetric(f"truncated_laplace({scale}, {bound}, {sensitivity})", make)
+
+
+def partition_selection(eps: str, delta: str) -> Mechanism:
+    """All numbers of users, one after another; of every three points the middle one on the hull."""
+
+    def make(add: bool) -> Outcomes:
+        growth, mass = mp.exp(number(eps)), number(delta)
+        chances = [mpf(0)]
+        while chances[-1] < 1:
+            p = chances[-1]
+            chances.append(min(growth * p + mass, 1 - (1 - p - mass) / growth, mpf(1)))
+            if len(chances) > 3000:
+                raise NoReference("very many users")
+        hull: list[tuple[Any, Any]] = []
+        for point in [*pairwise(chances), (mpf(1), mpf(1))]:
+            while len(hull) > 1 and not _turns_right(hull[-2], hull[-1], point):
+                hull.pop()
+            hull.append(point)
+        moves = [(y[1] - x[1], y[0] - x[0]) for x, y in pairwise(hull)]
+        ghost = mp.fsum(q for p, q in moves if p <= 0)
+        found = Outcomes([(p, q) for p, q in moves if p > 0], hull[0][1], ghost)
+        return found.swapped() if add else found
+
+    return Mechanism(f"partition_selection({eps}, {delta})", make, True)
 
 
 def staircase(eps: str, gamma: str) -> Mechanism:

@@ -29,7 +29,7 @@ CUTS: tuple[tuple[str, str, tuple[int, ...]], ...] = (
     ("accounting.exact_sums", "_EXACT_WORK", (0,)),
     ("accounting.on_lattice", "WORK", (0, 10**4, 10**6)),
     ("accounting.routes", "_GLANCE_WORK", (0, 10**4)),
-    ("accounting.fixed_size", "WORK", (0, 10**5)),
+    ("accounting.fixed_size", "_WORK", (0, 10**5)),
     ("accounting.binomial", "_POINT", (0, 10**6)),
     ("accounting.routes", "MAX_TERMS", (0, 3)),
     ("accounting.laplace", "MAX_TERMS", (1, 30)),

@@ -19,7 +19,7 @@ from dpexact.accounting.approximate.sup_distance import sup_distance
 from dpexact.accounting.composition import Composition
 from dpexact.accounting.intervals import difference, ratio
 from dpexact.accounting.profile import InfiniteLoss
-from dpexact.accounting.routes import profile
+from dpexact.accounting.profiles import profile
 from dpexact.answers import delivered
 from dpexact.arguments import APPROXIMATIONS, Direction, digits_in, direction_in, real_in
 from dpexact.conversion import RealLike

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from dpexact import reals
-from dpexact.accounting.composition import Composition, sampling_of
+from dpexact.accounting.composition import Composition
 from dpexact.accounting.pairs.response import amplified
 from dpexact.arguments import integer_in, real_in
 from dpexact.conversion import RealLike
@@ -42,7 +42,7 @@ def guarantees(mechanism: Mechanism) -> list[Guarantee]:
         UnsupportedMechanism: a step has no single best pair, as Gaussian noise; or samples for
             different neighbours stand together.
     """
-    sampling_of(mechanism)
+    mechanism.relation()
     counts: dict[tuple[Real, Real], int] = {}
     for step, count in mechanism.steps().items():
         found = guarantee(step)

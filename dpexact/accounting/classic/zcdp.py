@@ -23,7 +23,7 @@ from flint import arb
 from dpexact import balls, reals
 from dpexact.accounting.classic.guarantees import guarantee
 from dpexact.accounting.classic.roots import increasing_root
-from dpexact.accounting.composition import Composition, sampling_of
+from dpexact.accounting.composition import Composition
 from dpexact.accounting.inverted import BallProfile
 from dpexact.accounting.profile import InfiniteLoss
 from dpexact.answers import delivered
@@ -106,7 +106,7 @@ def total_rho(mechanism: Mechanism) -> tuple[Real, InfiniteLoss]:
     Raises:
         UnsupportedMechanism: another sample, or samples for different neighbours together.
     """
-    sampling_of(mechanism)
+    mechanism.relation()
     total = reals.rational(0)
     masses: list[tuple[Real, int]] = []
     for step, count in mechanism.steps().items():

@@ -218,6 +218,8 @@ class Shape:
             logs = self.t * self._log_phi(v - math.log(self.t))
             values = order * v + logs
             kept = np.flatnonzero(values > values.max() - _DEPTH)
+            if not len(kept):  # not a number
+                raise TooExpensive("floats do not reach to plan an allocation of so little noise")
             if len(kept) > 60:
                 return v, logs
             low, high = float(v[max(0, kept[0] - 1)]), float(v[min(120, kept[-1] + 1)])

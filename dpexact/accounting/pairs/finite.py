@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from abc import abstractmethod
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -57,41 +58,12 @@ def symmetrised(atoms: list[Atom], q: Real) -> list[Atom]:
     return result if order(rest, rational(0)) is Order.EQUAL else [*result, Atom(rest, rest)]
 
 
-@dataclass(frozen=True)
-class Finite(Pair):
-    """Outcomes, not all of infinite loss; moments are those of the finite losses."""
+class Listed(Pair):
+    """Finitely many outcomes, as balls; moments are those of the finite losses."""
 
-    law: tuple[Atom, ...]
-
-    def outcomes(self) -> tuple[Atom, ...]:
-        """All of them."""
-        return self.law
-
-    @property
-    def reverse(self) -> Finite:
-        """The pair ``(Q, P)``."""
-        return Finite(tuple(Atom(a.q, a.p) for a in self.law))
-
-    @property
-    def is_symmetric(self) -> bool:
-        """Whether exchanging the laws gives the same outcomes, in some order."""
-        return Counter(self.law) == Counter(self.reverse.law)
-
-    def mass(self) -> arb:
-        """The mass of the outcomes possible under ``Q``."""
-        return 1 - self.infinite()
-
-    def infinite(self) -> arb:
-        """The mass of the outcomes impossible under ``Q``."""
-        return ball(self.revealed())
-
-    def revealed(self) -> Real:
-        """The same in symbols."""
-        return total(a.p for a in self.law if a.q.fraction == 0)
-
+    @abstractmethod
     def _balls(self) -> list[Masses]:
-        kept = (a for a in self.law if a.p.fraction != 0 and a.q.fraction != 0)
-        return [(ball(a.p), ball(a.q)) for a in kept]
+        """The masses of the outcomes that both laws have."""
 
     def overlap(self) -> arb:
         """``sum min(p, q)``."""
@@ -158,6 +130,39 @@ class Finite(Pair):
         with precision(_PLANNING_BITS):
             losses = [float(loss.mid()) for loss in self._losses()]
         return min(losses), max(losses)
+
+
+@dataclass(frozen=True)
+class Finite(Listed):
+    """Outcomes, not all of infinite loss."""
+
+    law: tuple[Atom, ...]
+
+    def outcomes(self) -> tuple[Atom, ...]:
+        """All of them."""
+        return self.law
+
+    @property
+    def reverse(self) -> Finite:
+        """The pair ``(Q, P)``."""
+        return Finite(tuple(Atom(a.q, a.p) for a in self.law))
+
+    @property
+    def is_symmetric(self) -> bool:
+        """Whether exchanging the laws gives the same outcomes, in some order."""
+        return Counter(self.law) == Counter(self.reverse.law)
+
+    def mass(self) -> arb:
+        """The mass of the outcomes possible under ``Q``."""
+        return 1 - self.infinite()
+
+    def revealed(self) -> Real:
+        """The mass of the outcomes impossible under ``Q``."""
+        return total(a.p for a in self.law if a.q.fraction == 0)
+
+    def _balls(self) -> list[Masses]:
+        kept = (a for a in self.law if a.p.fraction != 0 and a.q.fraction != 0)
+        return [(ball(a.p), ball(a.q)) for a in kept]
 
 
 def total(numbers: Iterable[Real]) -> Real:

@@ -122,7 +122,7 @@ class Pair(ABC):
 
     def infinite(self) -> arb:
         """``P(Z = inf)``."""
-        return arb(0)
+        return ball(self.revealed())
 
     def revealed(self) -> Real:
         """``P(Z = inf)`` in symbols."""

@@ -94,9 +94,9 @@ class Response(OnLattice):
 
     # --- tails ------------------------------------------------------------------------------------
 
-    def infinite(self) -> arb:
+    def revealed(self) -> Real:
         """``lost``."""
-        return ball(self.lost)
+        return self.lost
 
     def lowest(self) -> arb:
         """``-epsilon``."""

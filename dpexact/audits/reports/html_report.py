@@ -5,13 +5,14 @@ from __future__ import annotations
 import base64
 import hashlib
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from dpexact.audits.claims import number_text
 from dpexact.audits.reports import strips, wording
+from dpexact.audits.reports.columns import packed
 from dpexact.audits.reports.drawing import figure
 from dpexact.audits.runner import Report
 from dpexact.audits.verdicts import GUILTY, RIGHT, WRONG, Finding, Verdict
@@ -24,7 +25,9 @@ if TYPE_CHECKING:
 
 #: Claims on one page of the table.
 PAGE: Final = 100
-#: In a report of more claims, the right ones are not drawn: the file stays of a usable size.
+#: Claims of a large report that are printed; what filters leave of a small one is printed whole.
+PRINTED: Final = 2000
+#: A report of more claims packs them: the page makes those that it shows, and draws the worst.
 DRAWN: Final = 1000
 
 #: Signs beside the words, so that colour is never the only difference.
@@ -41,7 +44,9 @@ def to_html(report: Report) -> str:
     """The report as one self-contained page; all foreign text in it is inert."""
     from markupsafe import Markup
 
-    script = _part("page.js")
+    many = len(report.findings) > DRAWN
+    script = (_part("unpack.js") if many else "") + _part("page.js")
+    ranks, worst = _ranks(report), wording.worst_first(report)
     page = _templates().get_template("page.html")
     return page.render(
         report=report,
@@ -49,9 +54,11 @@ def to_html(report: Report) -> str:
         style=Markup(_part("page.css")),
         script=Markup(script),
         script_hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
-        rows=_rows(report),
+        rows=_rows(worst[:PAGE] if many else worst, ranks),
+        columns=_packed(report, ranks, worst) if many else "",
         strips=strips.strips(report),
         page_size=PAGE,
+        printed=PRINTED,
     )
 
 
@@ -107,7 +114,7 @@ def _part(name: str) -> str:
 
 
 class _Row(NamedTuple):
-    """A claim in the table: its place in the report, its picture if it has one, its ranks."""
+    """A claim in the table: its place in the report, its picture, its ranks."""
 
     place: int
     finding: Finding
@@ -115,16 +122,19 @@ class _Row(NamedTuple):
     ranks: tuple[int, ...]
 
 
-def _rows(report: Report) -> Iterable[_Row]:
-    """The claims, the worst verdict first."""
+def _rows(
+    findings: Iterable[tuple[int, Finding]], ranks: Sequence[tuple[int, ...]]
+) -> Iterator[_Row]:
     from markupsafe import Markup
 
-    ranks = _ranks(report)
-    draw_all = len(report.findings) <= DRAWN
-    for place, finding in wording.worst_first(report):
-        drawn = draw_all or finding.verdict not in RIGHT
-        picture = Markup(figure(finding)) if drawn else ""
-        yield _Row(place, finding, picture, ranks[place - 1])
+    for place, finding in findings:
+        yield _Row(place, finding, Markup(figure(finding)), ranks[place - 1])
+
+
+def _packed(
+    report: Report, ranks: Sequence[tuple[int, ...]], worst: Sequence[tuple[int, Finding]]
+) -> str:
+    return packed(report, [rank[2:] for rank in ranks], [place - 1 for place, _ in worst])
 
 
 def _ranks(report: Report) -> list[tuple[int, ...]]:

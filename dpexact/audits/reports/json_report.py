@@ -19,13 +19,16 @@ from dpexact.files import write_atomically
 FORMAT: Final = 1
 
 
-def to_json(report: Report) -> dict[str, Any]:
-    """The report as JSON values; numbers of mathematical meaning are text, rounded outward."""
+def to_json(report: Report, *, claims: bool = True) -> dict[str, Any]:
+    """The report as JSON values; numbers of mathematical meaning are text, rounded outward.
+
+    Without ``claims`` it is the last line of the JSON Lines.
+    """
+    findings = enumerate(report.findings if claims else (), start=1)
+    listed = [finding_to_json(finding, position) for position, finding in findings]
     return {
         "format": FORMAT,
-        "claims": [
-            _finding(finding, position) for position, finding in enumerate(report.findings, start=1)
-        ],
+        **({"claims": listed} if claims else {}),
         "summary": {"claims": len(report.findings), **report.summary},
         "grades": report.grades,
         "distinct_wrong": distinct_wrong(report),
@@ -66,7 +69,8 @@ def _run(run: AccountantRun) -> dict[str, Any]:
     }
 
 
-def _finding(finding: Finding, position: int) -> dict[str, Any]:
+def finding_to_json(finding: Finding, position: int) -> dict[str, Any]:
+    """One of ``claims``; its place from 1 stands for an ``id`` where it has none."""
     claim, error = finding.claim, finding.relative_error
     relative = None
     if error is not None:

@@ -14,7 +14,7 @@ from dpexact import balls
 from dpexact.accounting.approximate import approximation_distance
 from dpexact.accounting.approximate import sup_distance as module
 from dpexact.accounting.approximate.sup_distance import sup_distance
-from dpexact.accounting.routes import profile
+from dpexact.accounting.profiles import profile
 from dpexact.answers import PrecisionNotReached
 from dpexact.cli import main
 from dpexact.enclosure import Enclosure

@@ -22,7 +22,7 @@ from dpexact.accounting.pairs.mixture import add, remove
 from dpexact.accounting.pairs.pair import TooExpensive
 from dpexact.accounting.pairs.response import Response
 from dpexact.accounting.profile import InfiniteLoss
-from dpexact.accounting.routes import profile
+from dpexact.accounting.profiles import profile
 from dpexact.conversion import real
 from dpexact.enclosure import Enclosure
 from dpexact.mechanisms import parse

@@ -10,7 +10,7 @@ from dpexact.accounting.contour.profile import ContourProfile
 from dpexact.accounting.pairs.mixture import add, remove
 from dpexact.accounting.pairs.response import Response
 from dpexact.accounting.profile import InfiniteLoss
-from dpexact.accounting.routes import profile
+from dpexact.accounting.profiles import profile
 from dpexact.answers import PrecisionNotReached
 from dpexact.conversion import real
 from dpexact.enclosure import Enclosure

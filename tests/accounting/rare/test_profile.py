@@ -11,11 +11,11 @@ import dpexact
 from dpexact import balls, reals
 from dpexact.accounting.pairs.mixture import GaussianMixture
 from dpexact.accounting.pairs.pair import TooExpensive
+from dpexact.accounting.profiles import profile
 from dpexact.accounting.rare.inversion import Inversion
 from dpexact.accounting.rare.picture import Question
 from dpexact.accounting.rare.planning import planned
 from dpexact.accounting.rare.profile import RareProfile
-from dpexact.accounting.routes import profile
 from dpexact.conversion import real
 from dpexact.enclosure import Enclosure
 

@@ -78,11 +78,15 @@ def test_claims_after_the_first_page_are_marked(monkeypatch):
     assert later == [False, False, True]
 
 
-def test_a_large_report_draws_only_what_is_not_right(monkeypatch):
+def test_a_large_report_writes_and_draws_only_the_worst(monkeypatch):
     report = claims("1", "0.1", "1")
     assert [row.pictures for row in parsed(report)] == [1, 1, 1]
     monkeypatch.setattr(html_report, "DRAWN", 2)
-    assert [row.pictures for row in parsed(report)] == [1, 0, 0]
+    monkeypatch.setattr(html_report, "PAGE", 2)
+    assert [(row.body["data-place"], row.pictures) for row in parsed(report)] == [
+        ("2", 1),
+        ("1", 1),
+    ]
 
 
 def test_witnesses_are_folded():

@@ -1,7 +1,8 @@
 "use strict";
-// Order, filters and pages of the table of claims; without this script the page shows them all.
+// Order, filters and pages of the table of claims; without this script the page shows them all, or
+// of a large report the worst.
 document.documentElement.classList.add("scripted");
-document.addEventListener("DOMContentLoaded", () => {
+document.addEventListener("DOMContentLoaded", async () => {
   const controls = document.getElementById("controls");
   const fields = controls.elements;
   const table = document.getElementById("claims");
@@ -10,12 +11,24 @@ document.addEventListener("DOMContentLoaded", () => {
   const [back, forth] = pages.querySelectorAll("button");
   const where = pages.querySelector("span");
   const size = Number(table.dataset.page);
-  const claims = Array.from(table.querySelectorAll("tbody.claim"), (body, index) => {
+  const present = Array.from(table.querySelectorAll("tbody.claim"), (body, index) => {
     const { verdict, grade, place, accountant, ranks } = body.dataset;
     const [claim, by, truth, error] = ranks.split(" ").map(Number);
     const rank = { verdict: index, place: Number(place), claim, accountant: by, truth, error };
-    return { body, verdict, grade, accountant, rank, text: body.textContent.toLowerCase() };
+    return { body, verdict, grade, accountant, rank, place: rank.place };
   });
+  // of a large report the rows are made when they are shown; the worst are there
+  const columns = document.getElementById("columns");
+  const packed = columns && await unpack(columns.textContent);
+  const claims = packed ? packed.claims : present;
+  if (packed) {
+    columns.remove();
+    present.forEach(({ body }, index) => { claims[index].body = body; });
+    document.getElementById("rest").hidden = true;
+  }
+  const bodyOf = (claim) => claim.body ?? rowOf(packed.value, claim);
+  const textOf = (claim) => claim.text ??= packed
+    ? searchedText(packed.value, claim) : claim.body.textContent.toLowerCase();
   const boxes = ["verdict", "grade"].map((name) => ({
     name, all: Array.from(controls.querySelectorAll(`[name=${name}]`)),
   }));
@@ -23,17 +36,21 @@ document.addEventListener("DOMContentLoaded", () => {
   const initial = { order: "verdict", reverse: false };
   let listed = claims;
   let page = 0;
-  let sorted = "";
+  let sorted = "verdict1";
 
   const downwards = () => fields.reverse.checked !== (fields.order.value === "error");
   const sort = () => {
     const key = fields.order.value;
     const sign = downwards() ? -1 : 1;
     if (sorted !== key + sign) {
-      claims.sort((a, b) => sign * (a.rank[key] - b.rank[key]) || a.rank.place - b.rank.place);
-      const all = document.createDocumentFragment();
-      for (const { body } of claims) all.append(body);
-      table.append(all);
+      const ranks = packed?.rank(key);
+      const rankOf = ranks ? (claim) => ranks[claim.place - 1] : (claim) => claim.rank[key];
+      claims.sort((a, b) => sign * (rankOf(a) - rankOf(b)) || a.place - b.place);
+      if (!packed) {
+        const all = document.createDocumentFragment();
+        for (const { body } of claims) all.append(body);
+        table.append(all);
+      }
       sorted = key + sign;
     }
     for (const button of headings) {
@@ -48,17 +65,25 @@ document.addEventListener("DOMContentLoaded", () => {
     const accountant = fields.accountant.value;
     const text = fields.text.value.toLowerCase();
     listed = claims.filter((claim) => !off.some(({ name, values }) => values.has(claim[name]))
-      && (!accountant || claim.accountant === accountant) && claim.text.includes(text));
-    const found = new Set(listed);
-    for (const claim of claims) claim.body.hidden = !found.has(claim);
+      && (!accountant || claim.accountant === accountant)
+      && (!text || textOf(claim).includes(text)));
+    if (!packed) {
+      const found = new Set(listed);
+      for (const claim of claims) claim.body.hidden = !found.has(claim);
+    }
     shown.textContent = `${listed.length} of ${claims.length} shown`;
   };
+  const fill = (some) => table.replaceChildren(...table.querySelectorAll("caption, thead"),
+    ...some.map(bodyOf));
   const turn = (to) => {
     const last = Math.max(Math.ceil(listed.length / size) - 1, 0);
     page = Math.min(Math.max(to, 0), last);
-    listed.forEach(({ body }, index) => {
-      body.classList.toggle("later", Math.floor(index / size) !== page);
-    });
+    if (packed) fill(listed.slice(page * size, (page + 1) * size));
+    else {
+      listed.forEach(({ body }, index) => {
+        body.classList.toggle("later", Math.floor(index / size) !== page);
+      });
+    }
     pages.hidden = last === 0;
     back.disabled = page === 0;
     forth.disabled = page === last;
@@ -96,9 +121,11 @@ document.addEventListener("DOMContentLoaded", () => {
     fields.reverse.checked = state.get("reverse") === "1";
     fields.text.value = state.get("text") ?? "";
     update((Number(state.get("page")) || 1) - 1);
-    const body = one && document.getElementById(hash);
-    if (body) {
-      turn(Math.floor(listed.findIndex((claim) => claim.body === body) / size));
+    const place = one && Number(hash.slice("claim-".length));
+    const index = one ? listed.findIndex((claim) => claim.place === place) : -1;
+    if (index >= 0) {
+      turn(Math.floor(index / size));
+      const body = document.getElementById(hash);
       body.querySelector("details").open = true;
       body.scrollIntoView();
     }
@@ -118,6 +145,19 @@ document.addEventListener("DOMContentLoaded", () => {
   back.addEventListener("click", () => step(-1));
   forth.addEventListener("click", () => step(1));
   window.addEventListener("hashchange", restore);
+  if (packed) {
+    const most = Number(table.dataset.printed);
+    window.addEventListener("beforeprint", () => {
+      fill(listed.slice(0, most));
+      const left = listed.length - most;
+      if (left > 0) table.after(make("p", { id: "unprinted" }, `${left} more claims are not printed; filter for them.`));
+    });
+    window.addEventListener("afterprint", () => {
+      document.getElementById("unprinted")?.remove();
+      turn(page);
+    });
+  }
   controls.hidden = false;
   restore();
+  table.dataset.ready = "";
 });

@@ -1,0 +1,251 @@
+"""What each mechanism is: one entry a mechanism, and the one place that knows them all.
+
+Most are one pair. The others are several laws, or mechanisms that have entries of their own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from itertools import starmap
+from typing import Any, Final, TypeAlias
+
+from dpexact import balls
+from dpexact.accounting.coins import flipped, sides
+from dpexact.accounting.inside import Composed
+from dpexact.accounting.pairs.discrete_gaussian import DiscreteGaussian as DiscreteGaussianPair
+from dpexact.accounting.pairs.discrete_laplace import discrete_laplace
+from dpexact.accounting.pairs.finite import Finite
+from dpexact.accounting.pairs.laplace import Laplace as LaplacePair
+from dpexact.accounting.pairs.pair import Atom, Pair
+from dpexact.accounting.pairs.randomized_response import randomized_response
+from dpexact.accounting.pairs.response import Response
+from dpexact.accounting.pairs.shifts import STILL, of_sensitivities
+from dpexact.accounting.pairs.shuffled import Shuffled
+from dpexact.accounting.pairs.staircase import staircase
+from dpexact.accounting.pairs.threshold import tail
+from dpexact.errors import UnsupportedMechanism
+from dpexact.exactness import quotient
+from dpexact.mechanisms import (
+    GDP,
+    ZCDP,
+    Allocation,
+    ApproxDP,
+    DiscreteGaussian,
+    DiscreteLaplace,
+    FinitePair,
+    Gaussian,
+    GaussianMixture,
+    Group,
+    Laplace,
+    Mechanism,
+    Mix,
+    PartitionSelection,
+    PureDP,
+    RandomizedResponse,
+    Replace,
+    Shuffle,
+    ShuffledBatches,
+    Staircase,
+    Threshold,
+    TruncatedDiscreteGaussian,
+    TruncatedLaplace,
+    TruncatedPoisson,
+)
+from dpexact.reals import Real, rational
+
+_ZERO: Final = rational(0)
+_ONE: Final = rational(1)
+
+
+@dataclass(frozen=True, slots=True)
+class Noise:
+    """Gaussian noise, of that standard deviation over the sensitivity."""
+
+    level: Real
+
+
+@dataclass(frozen=True, slots=True)
+class Concentrated:
+    """``rho``-zCDP, a guarantee that no pair stands for."""
+
+    rho: Real
+
+
+Law: TypeAlias = "Pair | Noise | Concentrated | Mechanism"
+Laws: TypeAlias = Iterator[tuple[Law, int]]
+
+
+def laws(step: Mechanism, composed: Composed) -> Laws:
+    """What ``step`` is, in direction ``remove``, and how often each part of it runs.
+
+    Raises:
+        UnsupportedMechanism: it has no dominating pair here.
+    """
+    kind = type(step)
+    if kind in PAIRS:
+        pair = PAIRS[kind](step)
+        if pair.revealed().fraction == 0 and not pair.infinite() == 0:  # of balls
+            raise UnsupportedMechanism(
+                f"{step}: a pair from outside must say what mass reveals everything"
+            )
+        return iter([(pair, 1)])
+    if kind in _LAWS:
+        return _LAWS[kind](step, composed)
+    raise UnsupportedMechanism(f"no certified accounting for {step}")
+
+
+# --- mechanisms that are no pair, or not always, or several ---------------------------------------
+
+
+def _gaussian(step: Gaussian, composed: Composed) -> Laws:
+    yield Noise(step.sigma / step.sensitivity), 1
+
+
+def _gdp(step: GDP, composed: Composed) -> Laws:
+    if balls.sign(step.mu, "mu") > 0:
+        yield Noise(1 / step.mu), 1
+
+
+def _zcdp(step: ZCDP, composed: Composed) -> Laws:
+    yield Concentrated(step.rho), 1
+
+
+def _mixture(step: GaussianMixture, composed: Composed) -> Laws:
+    shifts = of_sensitivities(step.sigma, step.sensitivities)
+    if shifts.moves:
+        from dpexact.accounting.pairs.mixture import GaussianMixtures
+
+        yield GaussianMixtures(shifts, STILL), 1
+
+
+def _regrouped(step: Group | Replace, composed: Composed) -> Laws:
+    from dpexact.accounting.regrouped import regrouped
+
+    yield from regrouped(step, composed)
+
+
+def _coin(step: Mix | TruncatedPoisson, composed: Composed) -> Laws:
+    found = ((chance, composed(part).run()) for chance, part in sides(step) or [])
+    lost, coin = flipped([(chance, *run) for chance, run in found])
+    yield Response(_ZERO, lost), 1
+    if coin is not None:
+        yield coin, 1
+
+
+def _allocation(step: Allocation, composed: Composed) -> Laws:
+    if step.t // step.k == 1:
+        for part, count in step.mechanism.steps().items():
+            yield part, count * step.k
+        return
+    inside = composed(step.mechanism)
+    if not inside.is_gaussian:
+        raise UnsupportedMechanism(f"no certified accounting for {step}: only of Gaussian noise")
+    if inside.noise is not None:
+        from dpexact.accounting.pairs.allocation import Allocation as AllocationPair
+
+        yield AllocationPair(inside.noise, step.t // step.k), step.k
+
+
+def _shuffled_batches(step: ShuffledBatches, composed: Composed) -> Laws:
+    if step.t > 1:
+        raise UnsupportedMechanism(
+            f"no certified accounting for {step}: only delta and epsilon, from below"
+        )
+    yield from step.mechanism.steps().items()
+
+
+def _shuffle(step: Shuffle, composed: Composed) -> Laws:
+    if step.n == 1 or step.eps is None:
+        yield step.mechanism, 1
+    elif balls.sign(step.eps, "eps") > 0:
+        yield Shuffled(step.eps, step.n), 1
+
+
+def _randomized_response(step: RandomizedResponse, composed: Composed) -> Laws:
+    if step.k == 2:
+        yield Response(step.eps), 1
+    elif balls.sign(step.eps, "eps") > 0:
+        yield randomized_response(step.eps, step.k), 1
+
+
+def _finite(step: FinitePair, composed: Composed) -> Laws:
+    return _compared(tuple(starmap(Atom, step.outcomes)))
+
+
+def _selection(step: PartitionSelection, composed: Composed) -> Laws:
+    from dpexact.accounting.pairs.partition_selection import partition_selection
+
+    return _compared(partition_selection(step.eps, step.delta))
+
+
+def _compared(law: tuple[Atom, ...]) -> Laws:
+    """Laws that are the same lose nothing, laws apart everything."""
+    if all(a.p.fraction == 0 or a.q.fraction == 0 for a in law):
+        yield Response(_ZERO, _ONE), 1
+    elif any(a.p != a.q for a in law):
+        yield Finite(law), 1
+
+
+def _truncated_laplace(step: TruncatedLaplace, composed: Composed) -> Laws:
+    from dpexact.accounting.pairs.truncated_laplace import truncated_laplace
+
+    return _beside(*truncated_laplace(step.scale, step.bound, step.sensitivity))
+
+
+def _truncated_gaussian(step: TruncatedDiscreteGaussian, composed: Composed) -> Laws:
+    from dpexact.accounting.pairs.truncated_discrete_gaussian import truncated_discrete_gaussian
+
+    variance = step.sigma * step.sigma
+    return _beside(*truncated_discrete_gaussian(variance, step.bound, step.sensitivity))
+
+
+def _beside(lost: Real, pair: Pair | None) -> Laws:
+    """A mass of infinite loss, and the pair for the rest."""
+    yield Response(_ZERO, lost), 1
+    if pair is not None:
+        yield pair, 1
+
+
+def _threshold(step: Threshold, composed: Composed) -> Laws:
+    yield Response(_ZERO, tail(step.mechanism, step.least)), 1
+    yield step.mechanism, 1
+
+
+_LAWS: Final[dict[type[Mechanism], Callable[[Any, Composed], Laws]]] = {
+    Gaussian: _gaussian,
+    GDP: _gdp,
+    ZCDP: _zcdp,
+    GaussianMixture: _mixture,
+    Group: _regrouped,
+    Replace: _regrouped,
+    Mix: _coin,
+    TruncatedPoisson: _coin,
+    Allocation: _allocation,
+    ShuffledBatches: _shuffled_batches,
+    Shuffle: _shuffle,
+    RandomizedResponse: _randomized_response,
+    FinitePair: _finite,
+    PartitionSelection: _selection,
+    TruncatedLaplace: _truncated_laplace,
+    TruncatedDiscreteGaussian: _truncated_gaussian,
+    Threshold: _threshold,
+}
+
+
+def _discrete_laplace(step: DiscreteLaplace) -> Pair:
+    if step.sensitivity == 1:
+        return Response(quotient(_ONE, step.scale))
+    return discrete_laplace(step.scale, step.sensitivity)
+
+
+#: Mechanisms that are one pair, each in direction ``remove``. Where it is not symmetric it gives
+#: its ``reverse``. A mechanism from outside is entered here.
+PAIRS: Final[dict[type[Mechanism], Callable[[Any], Pair]]] = {
+    ApproxDP: lambda m: Response(m.eps, m.delta),
+    PureDP: lambda m: Response(m.eps),
+    Laplace: lambda m: LaplacePair(quotient(m.sensitivity, m.scale)),
+    DiscreteLaplace: _discrete_laplace,
+    DiscreteGaussian: lambda m: DiscreteGaussianPair(m.sigma * m.sigma, m.sensitivity),
+    Staircase: lambda m: staircase(m.eps, m.gamma),
+}

@@ -1,0 +1,226 @@
+r"""Laplace noise on a Poisson sample.
+
+With ``w(l) = 1 - q + q e^l``, ``l`` the loss of Laplace noise of rate ``r``, the loss is ``log
+w(l)`` where a record is removed and ``-log w(l)`` where it is added. So both moments are values of
+
+.. math:: F(t) = E_Q[w^t] = \tfrac{1}{2} e^{-r} w(r)^t + \tfrac{1}{2} w(-r)^t
+          + \tfrac{1}{4} e^{-r/2} \int_{-r}^{r} e^{-l/2}\, w(l)^t\, dl,
+
+at ``t = 1 + s`` and at ``t = -s``. The integral is taken by Gauss and Legendre's rule, with a bound
+of the integrand on an ellipse; beyond a height, by parts, it is less than the atoms. Numbers in
+brackets refer to sections of ``docs/theory/contour.md``.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Final, NamedTuple
+
+from flint import acb, arb
+
+from dpexact.accounting.pairs import finite
+from dpexact.accounting.pairs.pair import Jet, Pair, TooExpensive
+from dpexact.accounting.pairs.power_sums import line_sums
+from dpexact.balls import approximate, ball
+from dpexact.reals import Real
+
+#: Most nodes of the rule inside.
+MAX_NODES: Final = 4_000
+#: Half heights of ellipses tried, in losses: ``w`` has no zero while they stay below ``pi/2``.
+_HEIGHTS: Final = tuple(0.03 * k for k in range(2, 52))
+_PLANNING_NODES: Final = 48
+_LARGEST_RATE: Final = 300.0
+
+
+class Rule(NamedTuple):
+    """Weights and points of a rule for ``Q``, atoms among them, and the error of its sum."""
+
+    weights: list[arb]
+    logs: list[arb]
+    error: arb
+
+
+@dataclass(frozen=True)
+class SampledLaplace(Pair):
+    """``rate`` is sensitivity over scale, ``0 < q < 1``; ``removes`` the record, or adds it."""
+
+    rate: Real
+    q: Real
+    removes: bool
+
+    @property
+    def reverse(self) -> SampledLaplace:
+        """The other direction."""
+        return SampledLaplace(self.rate, self.q, not self.removes)
+
+    @property
+    def decays(self) -> bool:
+        """As of :class:`~dpexact.accounting.pairs.laplace.Laplace`."""
+        return True
+
+    def overlap(self) -> arb:
+        """``1 - q (1 - e^{-rate/2})``: the laws differ by ``q`` times those of the noise."""
+        return 1 + ball(self.q) * (-ball(self.rate) / 2).expm1()
+
+    def largest_loss(self) -> arb | None:
+        """``log w(rate)``, or ``-log w(-rate)``."""
+        return self._log(ball(self.rate)) if self.removes else -self._log(-ball(self.rate))
+
+    def moment(self, c: float | Real, accuracy: float) -> arb:
+        """By the rule for the real axis."""
+        power = self._power(ball(c))
+        rule = self._rule(power, 0.0, accuracy)
+        terms = zip(rule.weights, rule.logs, strict=True)
+        total = sum((weight * (power * log).exp() for weight, log in terms), arb(0))
+        return total + rule.error
+
+    def moments(self, c: float, step: float, count: int, accuracy: float) -> list[acb]:
+        """One rule for all nodes, as one product of matrices."""
+        power, rise = self._power(arb(c)), arb(step) if self.removes else -arb(step)
+        # proposes: how fine the rule is; its error is bounded for the heights of all nodes
+        rule = self._rule(power, count * step, accuracy)
+        terms = list(zip(rule.weights, rule.logs, strict=True))
+        weights = [acb(weight * (power * log).exp()) for weight, log in terms]
+        sums = line_sums(weights, [acb(0, rise * log).exp() for _, log in terms], count)
+        square = acb(rule.error, rule.error)
+        return [value + square for value in sums]
+
+    def decayed(self, c: float, u: float, accuracy: float) -> arb:
+        """The atoms, each with the end of the integral beside it, and the rest of it by parts."""
+        bound = self._bound(self._power(arb(c)), arb(u))
+        return arb.min(bound.upper(), self.moment(c, accuracy).upper())
+
+    def _bound(self, power: arb, u: arb) -> arb:
+        r"""On :math:`|F(t)|` wherever ``Re t`` is ``power`` and ``|Im t|`` at least ``u`` [12]."""
+        rate = ball(self.rate)
+        scale, total, rest = (-rate / 2).exp() / 4, arb(0), arb(0)
+        for end, mass in ((rate, (-rate).exp() / 2), (-rate, arb(0.5))):
+            log = self._log(end)
+            share = ball(self.q) * (end - log).exp()
+            atom = mass * (power * log).exp()
+            beside = scale * (power * log - end / 2).exp() / share
+            total += (atom * atom + (beside / u) * (beside / u)).sqrt()
+            rest += beside * (2 * abs(power + 1) + 3 / share)
+        return total + rest / (u * u)
+
+    # --- the rule ---------------------------------------------------------------------------------
+
+    def _power(self, s: arb) -> arb:
+        return 1 + s if self.removes else -s
+
+    def _log(self, loss: arb) -> arb:
+        """``log w(loss)``, to full relative accuracy."""
+        return (ball(self.q) * loss.expm1()).log1p()
+
+    def _rule(self, power: arb, top: float, accuracy: float) -> Rule:
+        """For every ``t`` of real part ``power`` and ``|Im t| <= top``."""
+        height, nodes = self._planned(float(power.mid()), top, accuracy)
+        if nodes > MAX_NODES:
+            raise TooExpensive(f"a rule of {nodes} nodes for sampled Laplace noise")
+        rate = ball(self.rate)
+        scale, half = rate * (-rate / 2).exp() / 4, arb(0.5)
+        weights, logs = [(-rate).exp() / 2, half], [self._log(rate), self._log(-rate)]
+        for k in range(nodes):
+            x, weight = arb.legendre_p_root(nodes, k, weight=True)
+            weights.append(scale * weight * (-rate * x / 2).exp())
+            logs.append(self._log(rate * x))
+        error = self._error(power, arb(top), arb(height), nodes)
+        if not error.is_finite():
+            raise TooExpensive("no ellipse for sampled Laplace noise")
+        return Rule(weights, logs, error.upper() * arb(0).union(arb(1)).union(arb(-1)))
+
+    def _error(self, power: arb, top: arb, height: arb, nodes: int) -> arb:
+        r"""``8 M rho^{-2n} / (1 - rho^-2)`` for ``|f| <= M`` on the ellipse of sum ``rho`` [12]."""
+        rate, q = ball(self.rate), ball(self.q)
+        if not (height > 0 and height < arb.pi() / 2):
+            return arb.nan()
+        minor = height / rate
+        major = (1 + minor * minor).sqrt()
+        inverse = major - minor
+        far = rate * major
+        most, least = 1 + q * far.expm1(), 1 - q + q * (-far).exp() * height.cos()
+        turn = arb.atan2(q * far.exp() * height.sin(), 1 - q + q * far.exp() * height.cos())
+        growth = arb.max((power * most.log()).exp(), (power * least.log()).exp())
+        bound = rate * (-rate / 2).exp() / 4 * (far / 2 + top * turn).exp() * growth
+        return 8 * bound * inverse ** (2 * nodes) / (1 - inverse * inverse)
+
+    def _planned(self, power: float, top: float, accuracy: float) -> tuple[float, int]:
+        """Proposes: the ellipse and the number of nodes, by the same bound in floats."""
+        rate, q = self._sizes
+        value = self._sum(power).value
+        best = (1.0, MAX_NODES + 1)
+        for height in _HEIGHTS:
+            minor = height / rate
+            far = rate * math.hypot(1.0, minor)
+            grown = q * math.exp(far)
+            turn = math.atan2(grown * math.sin(height), 1 - q + grown * math.cos(height))
+            least = 1 - q + q * math.exp(-far) * math.cos(height)
+            growth = max(power * math.log1p(q * math.expm1(far)), power * math.log(least))
+            log = math.log(2 * rate) + (far - rate) / 2 + top * turn + growth - value
+            fall = 2 * math.asinh(minor)
+            nodes = math.ceil((accuracy + max(0.0, log) - math.log(-math.expm1(-fall))) / fall)
+            if nodes < best[1]:
+                best = height, max(2, nodes)
+        return best
+
+    # --- proposals --------------------------------------------------------------------------------
+
+    @cached_property
+    def _sizes(self) -> tuple[float, float]:
+        rate, q = approximate(self.rate), approximate(self.q)
+        # proposes: whether floats reach to plan a rule; without one nothing is answered
+        if not (0 < rate < _LARGEST_RATE and 1e-300 < q < 1):
+            raise TooExpensive("floats do not reach to plan sampled Laplace noise")
+        return rate, q
+
+    @cached_property
+    def _points(self) -> list[tuple[float, float]]:
+        """``(log mass under Q, log w)`` of a rule in floats."""
+        import numpy as np
+
+        rate, q = self._sizes
+        found = [
+            (-rate - math.log(2), math.log1p(q * math.expm1(rate))),
+            (-math.log(2), math.log1p(q * math.expm1(-rate))),
+        ]
+        xs, ws = np.polynomial.legendre.leggauss(_PLANNING_NODES + 4 * math.ceil(rate))
+        for x, weight in zip(xs.tolist(), ws.tolist(), strict=True):
+            log = math.log(weight * rate / 4) - rate * (1 + x) / 2
+            found.append((log, math.log1p(q * math.expm1(rate * x))))
+        return found
+
+    def _sum(self, power: float) -> Jet:
+        """About ``log F`` and two derivatives."""
+        return finite.tilted([(log + power * loss, loss) for log, loss in self._points])
+
+    def cumulant(self, c: float) -> Jet:
+        """The tilted law in floats."""
+        if self.removes:
+            return self._sum(1 + c)
+        found = self._sum(-c)
+        return found._replace(slope=-found.slope)
+
+    def decay_estimate(self, c: float) -> Callable[[float], float]:
+        """The same bound in floats."""
+        rate, q = self._sizes
+        power = 1 + c if self.removes else -c
+        most = self._sum(power).value
+        ends: list[tuple[float, float, float]] = []
+        for end, mass in ((rate, math.exp(-rate) / 2), (-rate, 0.5)):
+            log = math.log1p(q * math.expm1(end))
+            share, grown = q * math.exp(end - log), math.exp(power * log - most)
+            beside = math.exp(-(rate + end) / 2) / 4 * grown / share
+            ends.append((mass * grown, beside, beside * (2 * abs(power + 1) + 3 / share)))
+        return lambda u: most + math.log(min(1.0, _bounded(ends, u)))
+
+    def line_cost(self, c: float, accuracy: float) -> tuple[int, float]:
+        """Nodes of a rule of some height."""
+        power = 1 + c if self.removes else -c
+        return 2 * self._planned(power, 0.0, accuracy)[1], math.log2(2 + abs(power))
+
+
+def _bounded(ends: Sequence[tuple[float, float, float]], u: float) -> float:
+    return sum(math.hypot(atom, beside / u) + rest / (u * u) for atom, beside, rest in ends)

@@ -1,0 +1,147 @@
+"""The privacy profile of a mechanism: which composition is asked, in which direction."""
+
+from __future__ import annotations
+
+from dpexact.accounting.classic.zcdp import ZCDPProfile
+from dpexact.accounting.coins import averaged
+from dpexact.accounting.composition import Composition
+from dpexact.accounting.fixed_size import on_fixed_size
+from dpexact.accounting.pairs.coin import Coin
+from dpexact.accounting.profile import (
+    InfiniteLoss,
+    NoLoss,
+    Profile,
+    Repeatable,
+    TighterBound,
+    WorseCurve,
+    WorseDirection,
+)
+from dpexact.accounting.routes import contour, routed
+from dpexact.accounting.standing import gives_zcdp, has_permuted, has_ranges, ranges_alone
+from dpexact.arguments import Direction, Method
+from dpexact.errors import UnsupportedMechanism
+from dpexact.mechanisms import BoundedRange, FixedSize, Mechanism, ShuffledBatches
+
+
+def profile(
+    mechanism: Mechanism, direction: Direction = "both", method: Method = "auto"
+) -> Profile:
+    """The privacy profile of ``mechanism``'s dominating pair.
+
+    Beside ``zcdp`` it is an upper bound (:class:`~dpexact.accounting.classic.ZCDPProfile`).
+    Without sampling the two directions are the same; with it the larger of both, and no mixture of
+    them, is the answer (``docs/theory/dominating-pairs.md``, Proposition 7). ``method`` may
+    force the contour or the lattice engine where they apply.
+
+    Raises:
+        UnsupportedMechanism: naming the part that no certified method accounts for.
+    """
+    mechanism.relation()
+    return _profile(mechanism, direction, method)
+
+
+def _profile(
+    mechanism: Mechanism, direction: Direction = "both", method: Method = "auto"
+) -> Profile:
+    """The same of parts whose neighbours agree, or stand for what bounds such parts."""
+    if has_permuted(mechanism):
+        return _permuted(mechanism, direction, method)
+    if has_ranges(mechanism):
+        return _ranges(mechanism, direction, method)
+    if gives_zcdp(mechanism):
+        if method != "auto":
+            raise UnsupportedMechanism(f"the {method} engine accounts for no zCDP")
+        return _zcdp(mechanism, direction)
+    steps = mechanism.steps()
+    if method == "auto" and (found := averaged(steps, _profile, direction)):
+        if direction != "both":
+            return found
+        ways = (averaged(steps, _profile, way) for way in ("remove", "add"))
+        return WorseDirection(*(found for found in ways if found is not None))
+    if any(isinstance(step, FixedSize) for step in steps):
+        return on_fixed_size(steps)
+    return routed(Composition.of(steps.items()), direction, method)
+
+
+def _zcdp(mechanism: Mechanism, direction: Direction) -> Profile:
+    """By the parameters, which add up; of samples by divergences at integer orders."""
+    try:
+        return ZCDPProfile.of(mechanism)
+    except UnsupportedMechanism as error:
+        from dpexact.accounting.classic.integer_orders import IntegerOrders
+
+        try:
+            return IntegerOrders(mechanism, direction)
+        except UnsupportedMechanism:
+            raise error from None
+
+
+def curve(mechanism: Mechanism, direction: Direction = "both") -> Repeatable | None:
+    """What shares work between repetitions of ``mechanism``; None where nothing does."""
+    try:
+        if gives_zcdp(mechanism):
+            return None
+        composition = Composition.of(mechanism.steps().items())
+    except UnsupportedMechanism:
+        return None
+    samples = composition.samples
+    from dpexact.accounting.pairs.mixture import Mixtures
+
+    shared = samples or any(isinstance(pair, Mixtures) for pair, _ in composition.apart)
+    if composition.has_tails and not shared:
+        return None
+    if any(isinstance(pair, Coin) for pair, _ in composition.apart):
+        return None
+    if not all(x.inner.is_gaussian or x.inner.laplace_alone is not None for x, _ in samples):
+        return None
+    ways: tuple[Direction, ...] = ("remove", "add") if direction == "both" else (direction,)
+    from dpexact.accounting.contour.curves import ContourCurve
+    from dpexact.accounting.contour.profile import ContourProfile
+
+    ways = ways if composition.is_directed else ways[:1]
+    profiles = [contour(composition.facing(way), way) for way in ways]
+    found = [ContourCurve(p) for p in profiles if isinstance(p, ContourProfile)]
+    return found[0] if len(found) == 1 else WorseCurve(*found)
+
+
+def _ranges(mechanism: Mechanism, direction: Direction, method: Method) -> Profile:
+    """Bounded ranges: the worst of their pairs, or the tighter of what they guarantee."""
+    from dpexact.accounting.bounded_range import BoundedRangeProfile, as_pure_dp, as_zcdp
+
+    if method != "auto":
+        raise UnsupportedMechanism(f"the {method} engine accounts for no bounded range")
+    if ranges_alone(mechanism):
+        ((step, count),) = mechanism.steps().items()
+        assert isinstance(step, BoundedRange)
+        return BoundedRangeProfile(step.eps, count)
+    concentrated = as_zcdp(mechanism)
+    try:
+        first = ZCDPProfile.of(concentrated)
+    except UnsupportedMechanism:
+        return profile(as_pure_dp(mechanism), direction)
+    try:
+        return TighterBound(profile(as_pure_dp(mechanism), direction), first)
+    except UnsupportedMechanism:
+        return first
+
+
+def _permuted(mechanism: Mechanism, direction: Direction, method: Method) -> Profile:
+    """Shuffled batches of Gaussian noise, alone: a lower bound."""
+    from dpexact.accounting import shuffled_batches
+
+    match list(mechanism.steps().items()):
+        case [(ShuffledBatches(inner, t), epochs)] if method == "auto":
+            inside = Composition.of(inner.steps().items())
+            if inside.is_gaussian:
+                if inside.noise is None:
+                    return NoLoss(InfiniteLoss())
+                noise = inside.noise
+                ways = [way == "add" for way in ("remove", "add") if direction in (way, "both")]
+                found = [
+                    shuffled_batches.ShuffledBatches(noise, t, epochs, add=add) for add in ways
+                ]
+                return found[0] if len(found) == 1 else WorseDirection(*found)
+    raise UnsupportedMechanism(
+        f"no certified accounting for {mechanism}: of shuffled batches only Gaussian noise, with "
+        "nothing beside it, is bounded, and from below"
+    )

@@ -1,0 +1,91 @@
+"""Noise of bounded support, and the selection of partitions: outputs that one dataset alone gives.
+
+A record may then be revealed for certain, with a probability that every account holds.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import ClassVar, Final
+
+from dpexact.errors import InvalidInput
+from dpexact.mechanisms.base import (
+    INNER,
+    NOT_NEGATIVE,
+    POSITIVE,
+    PROBABILITY,
+    REACH,
+    SCALE,
+    Gaussian,
+    Laplace,
+    Mechanism,
+    integers,
+    numbers,
+)
+from dpexact.mechanisms.ordering import CORNERS, COUNT, CROWD, FLATTER, NOISE, SENSITIVITY
+from dpexact.mechanisms.relations import ADD_REMOVE, Relation
+from dpexact.reals import Real, rational
+from dpexact.tokens import shorten
+
+_ONE: Final = rational(1)
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class TruncatedLaplace(Mechanism):
+    """Laplace noise conditioned on ``[-bound, bound]``, on a query of one number.
+
+    The truncated Laplacian of Geng, Ding, Guo and Kumar (2020). Outputs are not clamped: what lies
+    within ``bound`` of one answer alone reveals it.
+    """
+
+    name: ClassVar[str] = "truncated_laplace"
+    scale: Real = field(metadata=SCALE | FLATTER)
+    bound: Real = field(metadata=POSITIVE | NOISE)
+    sensitivity: Real = field(default=_ONE, metadata=REACH | SENSITIVITY)
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class TruncatedDiscreteGaussian(Mechanism):
+    """Integer noise in ``[-bound, bound]`` of mass proportional to ``exp(-x^2/(2 sigma^2))``."""
+
+    name: ClassVar[str] = "truncated_discrete_gaussian"
+    sigma: Real = field(metadata=SCALE | FLATTER)
+    bound: int = field(metadata=integers(1) | CROWD)
+    sensitivity: int = field(default=1, metadata=integers(1) | COUNT)
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class PartitionSelection(Mechanism):
+    """Whether a partition is published: the optimal ``(eps, delta)`` strategy, of one partition.
+
+    That of Desfontaines, Voss, Gipson and Mandayam (2022), by the number of users in it; one of no
+    user is never published. ``eps >= 0`` and ``0 <= delta <= 1``.
+    """
+
+    name: ClassVar[str] = "partition_selection"
+    neighbours: ClassVar[Relation | None] = ADD_REMOVE
+    eps: Real = field(metadata=NOT_NEGATIVE | CORNERS)
+    delta: Real = field(metadata=PROBABILITY | CORNERS)
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Threshold(Mechanism):
+    """The noisy count of one partition, published from ``least`` on; one without records never is.
+
+    ``mechanism`` is the noise, Laplace or Gaussian, of the sensitivity that one user has in one
+    partition.
+    """
+
+    name: ClassVar[str] = "threshold"
+    neighbours: ClassVar[Relation | None] = ADD_REMOVE
+    mechanism: Mechanism = field(metadata=INNER)
+    least: Real = field(metadata=numbers() | NOISE)
+
+    def __post_init__(self) -> None:
+        Mechanism.__post_init__(self)
+        kind = getattr(self.mechanism, "owner", type(self.mechanism))  # of a hole, what it will be
+        if not issubclass(kind, Gaussian | Laplace):
+            raise InvalidInput(
+                f"mechanism: {shorten(str(self.mechanism))} is not accepted; "
+                "noise with a threshold is laplace(scale) or gaussian(sigma)"
+            )

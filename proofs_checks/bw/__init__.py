@@ -1,0 +1,1 @@
+"""Checks of the claims of 'Improving the Gaussian Mechanism' (Balle and Wang 2018)."""

@@ -1,0 +1,1 @@
+"""Checks of the claims of 'The Discrete Gaussian for Differential Privacy' (Canonne et al.)."""

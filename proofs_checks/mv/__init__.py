@@ -1,0 +1,1 @@
+"""Checks of the claims of 'The Complexity of Computing the Optimal Composition' (2016)."""

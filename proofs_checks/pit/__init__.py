@@ -1,0 +1,1 @@
+"""Checks of claims on sampled mechanisms under composition (Lebeda et al. 2024)."""

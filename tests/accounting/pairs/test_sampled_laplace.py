@@ -1,0 +1,161 @@
+"""Laplace noise on a sample: its moments against quadrature, its answers against the lattice."""
+
+from fractions import Fraction
+
+import pytest
+from flint import acb, arb
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from mpmath import mp, mpc, mpf
+
+import dpexact
+from dpexact import balls
+from dpexact.accounting.pairs.pair import TooExpensive
+from dpexact.accounting.pairs.sampled_laplace import SampledLaplace
+from dpexact.conversion import real
+
+RATES = ["1/100", "1", "6"]
+SHARES = ["1e-6", "1/100", "9/10"]
+
+
+def pair(rate, q, removes=True):
+    return SampledLaplace(real(rate), real(q), removes)
+
+
+def mean(power, rate, q):
+    """``E_Q[w^power]``, by mpmath."""
+    rate, q = (mpf(x.numerator) / x.denominator for x in map(Fraction, (rate, q)))
+
+    def grown(loss):
+        return mp.exp(power * mp.log(1 + q * mp.expm1(loss)))
+
+    pieces = mp.linspace(-rate, rate, 1 + max(2, int(abs(power) * rate * q / 20)))
+    inside = mp.quad(lambda x: mp.exp(-x / 2) * grown(x), pieces) * mp.exp(-rate / 2) / 4
+    return inside + (mp.exp(-rate) * grown(rate) + grown(-rate)) / 2
+
+
+def holds(found: acb, true: mpc) -> bool:
+    """Whether the ball holds the number, to what mpmath has."""
+    parts = zip((found.real, found.imag), (true.real, true.imag), strict=True)
+    return all(abs(mpf(str(x.mid().fmpq().p)) / int(x.mid().fmpq().q) - y)
+               <= mpf(str(x.rad().fmpq().p)) / int(x.rad().fmpq().q) + mpf(10) ** -28
+               for x, y in parts)  # fmt: skip
+
+
+@pytest.mark.parametrize("removes", [True, False])
+@pytest.mark.parametrize("rate", RATES)
+@pytest.mark.parametrize("q", SHARES)
+def test_moments_on_a_line(rate, q, removes):
+    law = pair(rate, q, removes)
+    low, high = (z for _, z in law._points[:2])
+    step = 0.75 / abs(high - low)
+    with balls.precision(160), mp.workdps(40):
+        found = law.moments(2.5, step, 8, 60.0)
+        for n in (0, 1, 5, 8):
+            s = mpc(2.5, n * mpf(step))
+            true = mean(1 + s if removes else -s, rate, q)
+            assert holds(found[n], true)
+            assert found[n].real.rad() < 1e-20
+
+
+@pytest.mark.parametrize("c", [-0.5, 0.25, 3.0])
+@pytest.mark.parametrize("rate", RATES)
+def test_a_real_moment_and_its_estimate(rate, c):
+    law = pair(rate, "1/20")
+    with balls.precision(128), mp.workdps(40):
+        found = law.moment(c, 50.0)
+        assert holds(acb(found), mpc(mean(mpf(1 + c), rate, "1/20")))
+        assert abs(law.cumulant(c).value - float(found.log())) < 1e-9
+
+
+@pytest.mark.parametrize("power", [-2.0, 0.5, 4.0])
+@pytest.mark.parametrize("rate", RATES)
+@pytest.mark.parametrize("q", SHARES)
+def test_the_decay_holds_from_each_height_on(rate, q, power):
+    law, unit = pair(rate, q), 1 / float(Fraction(q) * Fraction(rate))
+    with balls.precision(128), mp.workdps(30):
+        for u in (2.0, 4.5, 7.8):
+            bound = law._bound(arb(power), arb(u * unit)).upper()
+            for further in (1.0, 1.3):
+                true = abs(mean(mpc(power, u * unit * further), rate, q))
+                assert float(true) <= float(bound) * (1 + 1e-12)
+
+
+def test_the_decay_bound_is_near_what_happens():
+    law = pair("1", "1/100")
+    with balls.precision(128), mp.workdps(30):
+        near = [abs(mean(mpc(1, u), "1", "1/100")) / mpf(str(float(law._bound(arb(1), arb(u)))))
+                for u in range(300, 1000, 20)]  # fmt: skip
+    assert 0.9 < max(near) <= 1
+
+
+@pytest.mark.parametrize(("nodes", "top"), [(2, 0), (5, 0), (4, 900), (9, 2500)])
+@pytest.mark.parametrize("rate", ["1", "6"])
+def test_the_error_of_a_rule_of_few_nodes(rate, nodes, top, monkeypatch):
+    law = pair(rate, "1/100")
+    with balls.precision(192), mp.workdps(40):
+        for height in (0.3, 0.9, 1.4):
+            monkeypatch.setattr(SampledLaplace, "_planned", lambda *_, h=height: (h, nodes))
+            rule = law._rule(arb(2), float(top), 50.0)
+            t = acb(2, top)
+            value = sum(
+                (w * (t * z).exp() for w, z in zip(rule.weights, rule.logs, strict=True)), acb(0)
+            )
+            assert holds(value + acb(rule.error, rule.error), mean(mpc(2, top), rate, "1/100"))
+
+
+def test_an_ellipse_that_reaches_a_zero_is_refused():
+    law = pair("1", "9/10")
+    with balls.precision(64):
+        assert not law._error(arb(1), arb(0), arb(1.6), 10).is_finite()
+        assert not law._error(arb(1), arb(0), arb(0), 10).is_finite()
+
+
+def test_rates_beyond_floats_are_too_expensive():
+    with balls.precision(64), pytest.raises(TooExpensive):
+        pair("1e4", "1/2").moment(1.0, 20.0)
+
+
+@pytest.mark.slow
+@given(
+    scale=st.fractions(Fraction(1, 3), 20, max_denominator=30),
+    q=st.fractions(Fraction(1, 1000), Fraction(99, 100), max_denominator=1000),
+    count=st.integers(2, 4000),
+    epsilon=st.fractions(0, 3, max_denominator=50),
+    way=st.sampled_from(["remove", "add"]),
+)
+@settings(max_examples=4)
+def test_against_the_lattice(scale, q, count, epsilon, way):
+    text = f"poisson(laplace({scale}), {q})^{count}"
+    answers = []
+    for method in ("contour", "lattice"):
+        try:
+            answers.append(dpexact.delta(text, epsilon, 2, way, method=method))
+        except dpexact.PrecisionNotReached as short:
+            answers.append(short.best)
+    assert answers[0].overlaps(answers[1])
+
+
+@pytest.mark.parametrize("way", ["remove", "add"])
+@pytest.mark.parametrize("scale", ["1/2", "1", "10"])
+def test_ten_digits_of_many_steps(scale, way):
+    text = f"poisson(laplace({scale}), 1/100)^100000"
+    found = dpexact.epsilon(text, "1e-6", 10, way)
+    assert (found.method, found.digits >= 10) == ("contour", True)
+    below = dpexact.delta(text, found.upper, 6, way)
+    assert below.lower <= Fraction(1, 10**6) <= dpexact.delta(text, found.lower, 6, way).upper
+
+
+def test_a_curve_shares_its_lines():
+    curve = dpexact.epsilon_curve("poisson(laplace(1), 1/100)", [1000, 1200, 1500], "1e-6", 8)
+    for steps, found in zip([1000, 1200, 1500], curve, strict=True):
+        alone = dpexact.epsilon(f"poisson(laplace(1), 1/100)^{steps}", "1e-6", 8)
+        assert found.overlaps(alone)
+        assert found.digits >= 8
+
+
+def test_beside_other_steps():
+    text = "poisson(laplace(1), 1/100)^30 * poisson(gaussian(1), 0.1)^10"
+    found = dpexact.delta(text, "0.1", 12, "add")
+    assert (found.method, found.digits >= 12) == ("contour", True)
+    assert found.overlaps(dpexact.delta(text, "0.1", 3, "add", method="lattice"))
