@@ -145,8 +145,10 @@ def write(folder: Path, identities: Iterable[str]) -> list[str]:
 
 @cache
 def _sections(source: str) -> dict[str, Section]:
-    """The sections of ``claims/SOURCE.v`` by the ids of their claims."""
+    """The sections of ``claims/SOURCE.v`` by the ids of their claims; there may be no such file."""
     path = files(__package__).joinpath("claims", f"{source}.v")
+    if not path.is_file():
+        return {}
     head, *parts = _SECTION.split(path.read_text(encoding="utf-8"))
     found = {}
     for names, scope, body in zip(*[iter(parts)] * 3, strict=True):

@@ -160,9 +160,9 @@ def value(term: Term, member: Mapping[str, Any]) -> Any:
         step, start = (_add, 0) if operator == "sum" else (_multiply, 1)
         return reduce(step, items, Fraction(start))
     if operator == "mean":
-        return _mean(
-            operands[0], operands[1], *(value(law, member) for law in operands[2:]), member
-        )
+        body, name, *pair = operands
+        p, q = (value(law, member) for law in pair)
+        return _mean(body, name, p, q, member)
     if operator == "at":
         body, name, point = operands
         return value(body, {**member, name: value(point, member)})
@@ -254,7 +254,7 @@ def _moment(p: Any, q: Any, order: Fraction) -> Any:
 
 
 def _run(mechanism: Any, steps: Fraction) -> Any:
-    law = {(): Fraction(1)}
+    law: dict[Any, Fraction] = {(): Fraction(1)}
     for _ in range(int(steps)):
         law = {
             (*word, x): weight * chance

@@ -12,7 +12,7 @@ from dpexact.certificates.coq import theorem
 from dpexact.certificates.coq.numbers import above, below
 from dpexact.cli import main
 from dpexact.conversion import real
-from proofs_checks.claims import SOURCES, claim
+from proofs_checks.claims import SOURCES, claim, claims
 from proofs_checks.coq import accepted, coq_of, covered, formal, scope_of, stated
 from proofs_checks.coq.compiling import (
     Accepted,
@@ -46,7 +46,11 @@ def compiled_library(tmp_path_factory):
 def test_every_covered_claim_is_recorded_as_it_stands():
     missing = [identity for identity in covered() if not accepted(identity)]
     assert not missing, "python -m proofs_checks.coq.record " + " ".join(missing)
-    assert {identity.partition(".")[0] for identity in covered()} == {*SOURCES}
+    assert {identity.partition(".")[0] for identity in covered()} <= {*SOURCES}
+
+
+def test_enough_claims_are_formal():
+    assert len([identity for identity in covered() if formal(identity)]) >= 120
 
 
 def test_no_source_admits_anything():
@@ -87,14 +91,22 @@ LAWS = {"P": "law", "Q": "law", "R": "law"}
         (LAWS, "probability(P, likely(P, Q, 2)) >= 0", "(probability l1 P_ (likely 2 P_ Q_))"),
         ({"P": "law > 0", "Q": "law > 0"}, "mean(z, z, P, Q) >= 0", "(fun z_ : R => z_)"),
         ({"P": "law > 0", "Q": "law > 0"}, "moment(P, Q, 2) >= 1", "positive_law l1 P_ -> "),
-        ({"P": "law", "K": "kernel", "L": "kernel"}, "worst_hockey_stick(K, L, 2) >= 0", "largest l"),
+        (
+            {"P": "law", "K": "kernel", "L": "kernel"},
+            "worst_hockey_stick(K, L, 2) >= 0",
+            "largest l",
+        ),
         (
             {"X": "mechanism", "Y": "mechanism", "k": "natural"},
             "hockey_stick(run(X, k), run(Y, k), 2) >= 0",
             "HS (words l1 k_) 2 (run X_) (run Y_)",
         ),
         ({"x": "sequence", "k": "natural >= 1"}, "sum(item(x, j), j, 0, k - 1) >= 0", "seq 0 k_"),
-        ({"x": "sequence", "k": "natural"}, "prod(item(x, j), j, 0, k) >= 0", "multiplied (seq 0 (S"),
+        (
+            {"x": "sequence", "k": "natural"},
+            "prod(item(x, j), j, 0, k) >= 0",
+            "multiplied (seq 0 (S",
+        ),
         ({"f": "tradeoff"}, "value(f, 1) = 0", "law l1 f_0 -> law l1 f_1 -> "),
         ({"x": "real > 0"}, "D(x^2, x) = 2*x", "is_derive (fun x_ : R => (x_ ^ 2)) x_ (2 * x_)"),
         ({"x": "real >= 0"}, "x^(1/2) >= 0", "(real_power x_ (1 / 2))"),
@@ -138,6 +150,7 @@ def test_only_whole_typed_statements_are_formal(monkeypatch):
 
 def test_a_claim_without_a_file():
     assert coq_of("kov.fig1") is None
+    assert not any(map(coq_of, claims("mv")))  # a source without theorems by hand
     assert not accepted("kov.fig1")
 
 
