@@ -247,8 +247,8 @@ Theorem steinke_thm18 {B} (m : list B) eps slack X Y :
   dp (words m (length eps)) (S / 2 + sqrt (2 * ln (/ slack) * S)) slack (run X) (run Y).
 Proof.
   intros s S He HS0 Hs H.
-  assert (V : Forall valid s).
-  { apply Forall_forall. intros z Hz. apply in_map_iff in Hz as [e [<- I]]. split; simpl; auto. lra. }
+  assert (V : List.Forall valid s).
+  { apply List.Forall_forall. intros z Hz. apply in_map_iff in Hz as [e [<- I]]. split; simpl; auto. lra. }
   assert (Q : squares s = S). { unfold squares, s, S. rewrite sum_map. auto. }
   assert (K : kept s = 1). { unfold s. clear. induction eps; simpl; auto. rewrite IHeps. ring. }
   assert (Q0 : 0 < squares s) by (rewrite Q; auto).
@@ -271,7 +271,7 @@ Proof.
 Qed.
 
 (** * steinke.thm22 | adaptive mechanisms with finitely many outcomes, second branch with delta' <= 1 *)
-Theorem steinke_thm22 {B} (m : list B) s X Y slack : Forall valid s -> 0 < squares s ->
+Theorem steinke_thm22 {B} (m : list B) s X Y slack : List.Forall valid s -> 0 < squares s ->
   adaptive s m X Y -> 0 < slack ->
   let S := squares s in
   dp (words m (length s)) (sum s epsilon) (sum s delta + slack) (run X) (run Y) /\
