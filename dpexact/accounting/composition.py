@@ -23,7 +23,7 @@ from dpexact.accounting.pairs.laplace import Laplace as LaplacePair
 from dpexact.accounting.pairs.lattice import OnLattice
 from dpexact.accounting.pairs.pair import Atom, Pair
 from dpexact.accounting.pairs.response import Response, amplified
-from dpexact.accounting.pairs.shifts import STILL, thinned
+from dpexact.accounting.pairs.shifts import STILL, Shifts, thinned
 from dpexact.accounting.profile import InfiniteLoss
 from dpexact.arguments import Direction
 from dpexact.errors import UnsupportedMechanism
@@ -388,7 +388,7 @@ def _sampled_shifts(inside: Composition, rate: Real) -> Pair:
     from dpexact.accounting.pairs.mixture import GaussianMixtures
 
     match inside.apart:
-        case [(GaussianMixtures(up, down), 1)] if down == STILL and inside.is_alone:
+        case [(GaussianMixtures(Shifts() as up, down), 1)] if down == STILL and inside.is_alone:
             return GaussianMixtures(thinned(up, rate), STILL)
     raise UnsupportedMechanism(
         "no certified accounting for samples of groups, coins or cut batches"

@@ -31,6 +31,8 @@ _NEARLY_ONE = -0.1
 _MOST_PASSES = 7
 _NEWTON_STEPS = 40
 _BISECTIONS = 24
+_COARSE_DIGITS = 3
+_CLOSE = 0.02
 _SMALLER_ORDERS = 30
 _SHARED_SPARE = 2
 #: How far the logarithms of delta at points that share a line may lie apart, and how many share.
@@ -264,7 +266,7 @@ class ContourProfile(Profile):
         goal, margin = float(digits), 0.0
         for attempt in range(2 * ATTEMPTS):
             try:
-                if attempt == ATTEMPTS:
+                if attempt == 1:
                     near = self._searched(delta, 2 * near)
                 contour = shared
                 if contour is None or attempt:
@@ -296,26 +298,25 @@ class ContourProfile(Profile):
             return float(above.mid().log().mid())
 
     def _searched(self, delta: Real, high: float) -> float:
-        """About epsilon, by bisection on enclosures of delta: for when the saddle point misleads.
+        """About epsilon, on coarse lines planned for the target: where the saddle point misleads.
 
         Proposes: a point, around which the caller certifies a bracket.
         """
         if not math.isfinite(high):
             raise TooExpensive("nothing bounds epsilon from above")
-        cautious = self.varied(self.max_work // 20)
-        low = 0.0
+        log_delta, low, at = self.log_delta(delta), 0.0, high / 2
         for _ in range(_BISECTIONS):
-            middle = (low + high) / 2
-            found = cautious.solved_delta(rational(Fraction(middle)), 2)
-            with precision(COARSE_BITS):
-                target = ball(delta)
-                if ball(Fraction(found.lower)) > target:
-                    low = middle
-                elif ball(Fraction(found.upper)) < target:
-                    high = middle
-                else:
-                    break
-        return (low + high) / 2
+            query = Query(at, self.repeat, log_delta)
+            plan = planned(self.product, [query], _COARSE_DIGITS, self.max_work // 20)
+            with precision(plan.bits):
+                following = Contour(self.product, plan).newton(arb(at), self.repeat, ball(delta))
+            # far below the target delta drowns in what a line planned for the target leaves out
+            found = -math.inf if following is None else float(following)
+            if abs(found - at) < _CLOSE * at:
+                return found
+            low, high = (at, high) if found > at else (low, at)
+            at = found if low < found < high else (low + high) / 2
+        return at
 
     def _bracket(
         self, contour: Contour, delta: Real, near: float, width: float
