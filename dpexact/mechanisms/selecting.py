@@ -52,6 +52,6 @@ def repeat_and_select(
 
     >>> from dpexact import gaussian
     >>> print(repeat_and_select(gaussian(5), 10, 0).epsilon("1e-6", digits=6).safe())
-    1.514263
+    1.512852
     """
     return RepeatAndSelect(mechanism, mean, shape)

@@ -30,6 +30,7 @@ from flint import arb
 
 from dpexact import balls, reals
 from dpexact.accounting.classic.roots import increasing_root
+from dpexact.accounting.minimum import minimise
 from dpexact.accounting.reflection import OPPOSITE
 from dpexact.accounting.renyi.values import INFINITE, Order
 from dpexact.arguments import Direction
@@ -44,8 +45,10 @@ Divergence: TypeAlias = Callable[[Mechanism, Order, int, Direction], Enclosure]
 METHOD: Final = "upper bound: repeated and selected"
 _DIGITS: Final = 6
 _BITS: Final = 96
-#: Orders tried are ``1 + 2^k``, and between the best two.
+#: Orders tried are ``1 + 2^k``, in so small units, and then those around the best.
 _POWERS: Final = range(-4, 11)
+_GRAIN: Final = 20
+_FLOATS: Final = Fraction(10) ** 300
 _MOST_LARGER: Final = 12
 
 
@@ -92,8 +95,7 @@ class _Bounds:
 
     def about(self, order: Order) -> float:
         """Proposes: the bound at an order."""
-        found = self.at(order, _DIGITS)
-        return float(found.upper)
+        return _about(self.at(order, _DIGITS).upper)
 
     def at(self, order: Order, digits: int) -> Enclosure:
         """The bound at an order above 1; infinite at 1."""
@@ -152,33 +154,18 @@ def _other_order(step: RepeatAndSelect, way: Direction, of: Divergence) -> Order
         spread = float(_spread(step.mean, step.shape).mid())
 
     def height(order: Order) -> float:
-        known = of(step.mechanism, order, _DIGITS, way).upper
-        if not isinstance(known, Fraction):
-            return math.inf
-        if order is None:
-            return float(known)
+        known = _about(of(step.mechanism, order, _DIGITS, way).upper)
+        if order is None or known == math.inf:
+            return known
         h = balls.approximate(order)
-        return (1 - 1 / h) * float(known) + spread / h
+        return (1 - 1 / h) * known + spread / h
 
-    orders: list[Order] = [reals.rational(1 + Fraction(2) ** k) for k in _POWERS]
-    heights = [height(order) for order in orders]
-    best = min(range(len(orders)), key=heights.__getitem__)
-    tried: dict[Order, float] = {orders[best]: heights[best], None: height(None)}
-    exponent = Fraction(_POWERS[best])
-    for move in (Fraction(1, 2), Fraction(1, 4)):
-        places = [exponent - move, exponent + move]
-        for place in places:
-            order = reals.rational(1 + Fraction(round(2 ** float(place + 12)), 1 << 12))
-            tried[order] = height(order)
-        exponent = min((exponent, *places), key=lambda x: abs(_place(tried) - float(x)))
-    return min(tried, key=tried.__getitem__)
+    def at(exponent: float) -> Order:
+        return reals.rational(1 + Fraction(round(2 ** (exponent + _GRAIN)), 1 << _GRAIN))
 
-
-def _place(tried: dict[Order, float]) -> float:
-    """Proposes: the exponent of the best finite order so far."""
-    finite = {order: height for order, height in tried.items() if order is not None}
-    best = min(finite, key=finite.__getitem__)
-    return math.log2(balls.approximate(best - 1))
+    rough = min(_POWERS, key=lambda k: height(at(k)))
+    fine = at(minimise(lambda x: height(at(x)), rough - 1.0, rough + 1.0))
+    return min((at(rough), fine, None), key=height)
 
 
 def _mapped(found: Enclosure, bound: Callable[[arb, bool], arb], digits: int) -> Enclosure:
@@ -194,6 +181,11 @@ def _mapped(found: Enclosure, bound: Callable[[arb, bool], arb], digits: int) ->
         )
 
     return image(found.lower, False).between(image(found.upper, True), METHOD).short(found.reason)
+
+
+def _about(end: Bound) -> float:
+    """Proposes: a float near it, infinite where floats do not reach."""
+    return float(end) if end < _FLOATS else math.inf
 
 
 def _finite(end: Bound) -> Fraction | float:
