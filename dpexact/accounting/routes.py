@@ -340,6 +340,20 @@ def _few_outcomes(c: Composition, direction: Direction) -> Profile | None:
     return FewAtoms([*laws, *c.finite_laws()], c.beside)
 
 
+def _atoms(c: Composition, direction: Direction) -> Profile | None:
+    """Laws with atoms, sampled or not, of many outcomes: by blurs."""
+    from dpexact.accounting.contour.atoms import AtomsProfile
+    from dpexact.accounting.pairs.finite import Finite
+    from dpexact.accounting.pairs.lattice import OnLattice
+    from dpexact.accounting.pairs.on_sample import OnSample
+
+    pairs = c.everything(direction)
+    # what reveals everything has no moments beside it, and no other pair shows its outcomes
+    if not all(isinstance(pair, Finite | OnLattice | OnSample) for pair, _ in pairs):
+        return None
+    return AtomsProfile(pairs, c.infinite(add=direction == "add"))
+
+
 #: Where every record takes part in all of it.
 ROUTES: Final[tuple[Route, ...]] = (
     _response,
@@ -351,6 +365,7 @@ ROUTES: Final[tuple[Route, ...]] = (
     _lattice_law,
     contour,
     _few_outcomes,
+    _atoms,
 )
 #: Where some of it runs on samples.
 SAMPLED_ROUTES: Final[tuple[Route, ...]] = (
@@ -360,6 +375,7 @@ SAMPLED_ROUTES: Final[tuple[Route, ...]] = (
     _bundled,
     contour,
     _few_outcomes,
+    _atoms,
 )
 
 

@@ -77,6 +77,10 @@ class ContourProfile(Profile):
         other.product = self.product  # with what it has found of its cumulants
         return other
 
+    def _line(self, plan: Plan) -> Contour:
+        """What the plan says, at its precision."""
+        return Contour(self.product, plan)
+
     # --- the questions ----------------------------------------------------------------------------
 
     def delta(self, epsilon: Real, digits: int) -> Enclosure:
@@ -173,7 +177,7 @@ class ContourProfile(Profile):
                     most = max(wanted(end) for end in ends)
                     plan = planned(self.product, ends, most, self.max_work)
                     with precision(plan.bits):
-                        contour = Contour(self.product, plan)
+                        contour = self._line(plan)
                     for _, place in group:
                         with suppress(ArithmeticError, ValueError):
                             found[place] = solve(contour, points[place])
@@ -221,7 +225,7 @@ class ContourProfile(Profile):
     def on_line(self, plan: Plan, epsilon: Real) -> Enclosure:
         """Delta from one line, however wide."""
         with precision(plan.bits):
-            (terms,) = Contour(self.product, plan).terms([ball(epsilon)], self.repeat)
+            (terms,) = self._line(plan).terms([ball(epsilon)], self.repeat)
             return balls.to_enclosure(terms.enclosure(), self.method).within(_ZERO, _ONE)
 
     def _affordable(self, epsilon: Real, digits: int, best: Enclosure) -> Enclosure:
@@ -274,7 +278,7 @@ class ContourProfile(Profile):
                     wanted = digits_of_delta(self.product, query, goal) + margin
                     plan = planned(self.product, [query], wanted, self.max_work)
                     with precision(plan.bits):
-                        contour = Contour(self.product, plan)
+                        contour = self._line(plan)
                 best = self._bracket(contour, delta, near, 10.0**-goal)
             except TooExpensive as cause:
                 reason = str(cause)
