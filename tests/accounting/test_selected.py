@@ -148,6 +148,7 @@ def test_both_directions_and_orders_next_to_one() -> None:
 
 def test_the_runs_that_are_none_count() -> None:
     """Without them the bound of few runs would be negative."""
+    assert renyi(repeat_and_select(gaussian("1e-300"), 2, 0), 2, 4).lower > 10**500
     few = repeat_and_select(gaussian(100), "1/100")
     assert renyi(few, 2, 8).lower > 0
     everything = {

@@ -199,11 +199,11 @@ def test_a_claim_about_the_type_ii_error(claimed, kind, verdict):
 def test_a_type_ii_error_has_a_direction(direction, beta):
     """Half of the outcome (1/2, 2/3) has type I error 1/4 with the record, power 1/3 without."""
     worse = "5/8 - 1/1000"
-    for claimed, verdict in ((beta, "sound"), ("0.67", "unsound"), (worse, "sound")):
+    for least, expected in ((beta, "sound"), ("0.67", "unsound"), (worse, "sound")):
         claim = Claim(
-            "pair((1/2, 1/3), (1/2, 2/3))", "beta", claimed, "1/4", "lower", direction=direction
+            "pair((1/2, 1/3), (1/2, 2/3))", "beta", least, "1/4", "lower", direction=direction
         )
-        assert judge(claim).verdict == verdict
+        assert judge(claim).verdict == expected
 
 
 @pytest.mark.parametrize(

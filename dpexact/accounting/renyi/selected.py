@@ -48,6 +48,7 @@ _BITS: Final = 96
 #: Orders tried are ``1 + 2^k``, in so small units, and then those around the best.
 _POWERS: Final = range(-4, 11)
 _GRAIN: Final = 20
+_FLOATS: Final = Fraction(10) ** 300
 _MOST_LARGER: Final = 12
 
 
@@ -94,8 +95,7 @@ class _Bounds:
 
     def about(self, order: Order) -> float:
         """Proposes: the bound at an order."""
-        found = self.at(order, _DIGITS)
-        return float(found.upper)
+        return _about(self.at(order, _DIGITS).upper)
 
     def at(self, order: Order, digits: int) -> Enclosure:
         """The bound at an order above 1; infinite at 1."""
@@ -154,13 +154,11 @@ def _other_order(step: RepeatAndSelect, way: Direction, of: Divergence) -> Order
         spread = float(_spread(step.mean, step.shape).mid())
 
     def height(order: Order) -> float:
-        known = of(step.mechanism, order, _DIGITS, way).upper
-        if not isinstance(known, Fraction):
-            return math.inf
-        if order is None:
-            return float(known)
+        known = _about(of(step.mechanism, order, _DIGITS, way).upper)
+        if order is None or known == math.inf:
+            return known
         h = balls.approximate(order)
-        return (1 - 1 / h) * float(known) + spread / h
+        return (1 - 1 / h) * known + spread / h
 
     def at(exponent: float) -> Order:
         return reals.rational(1 + Fraction(round(2 ** (exponent + _GRAIN)), 1 << _GRAIN))
@@ -183,6 +181,11 @@ def _mapped(found: Enclosure, bound: Callable[[arb, bool], arb], digits: int) ->
         )
 
     return image(found.lower, False).between(image(found.upper, True), METHOD).short(found.reason)
+
+
+def _about(end: Bound) -> float:
+    """Proposes: a float near it, infinite where floats do not reach."""
+    return float(end) if end < _FLOATS else math.inf
 
 
 def _finite(end: Bound) -> Fraction | float:
