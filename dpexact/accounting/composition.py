@@ -157,6 +157,14 @@ class Composition:
         return None
 
     @property
+    def discrete_gaussian_alone(self) -> DiscreteGaussianPair | None:
+        """Discrete Gaussian noise that runs once, where nothing else does; else None."""
+        match self.discrete_gaussians:
+            case [(noise, 1)] if replace(self, others=[]).is_empty and len(self.others) == 1:
+                return noise
+        return None
+
+    @property
     def is_alone(self) -> bool:
         """Whether nothing but one of ``apart`` runs."""
         return self.is_alone_but_for_masses and not self.masses
@@ -193,6 +201,10 @@ class Composition:
             from dpexact.accounting.pairs.sampled_laplace import SampledLaplace
 
             return SampledLaplace(self.laplace_alone, q, direction == "remove")
+        if self.discrete_gaussian_alone is not None:
+            from dpexact.accounting.pairs.sampled_discrete_gaussian import SampledDiscreteGaussian
+
+            return SampledDiscreteGaussian(self.discrete_gaussian_alone, q, direction == "remove")
         if self.masses:
             raise UnsupportedMechanism("the contour engine samples no mass of infinite loss")
         return Finite(tuple(sampled(self.outcomes(), q, direction)))

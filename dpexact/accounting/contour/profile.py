@@ -77,6 +77,10 @@ class ContourProfile(Profile):
         other.product = self.product  # with what it has found of its cumulants
         return other
 
+    def _line(self, plan: Plan) -> Contour:
+        """What the plan says, at its precision."""
+        return Contour(self.product, plan)
+
     # --- the questions ----------------------------------------------------------------------------
 
     def delta(self, epsilon: Real, digits: int) -> Enclosure:
@@ -173,7 +177,7 @@ class ContourProfile(Profile):
                     most = max(wanted(end) for end in ends)
                     plan = planned(self.product, ends, most, self.max_work)
                     with precision(plan.bits):
-                        contour = Contour(self.product, plan)
+                        contour = self._line(plan)
                     for _, place in group:
                         with suppress(ArithmeticError, ValueError):
                             found[place] = solve(contour, points[place])
@@ -221,7 +225,7 @@ class ContourProfile(Profile):
     def on_line(self, plan: Plan, epsilon: Real) -> Enclosure:
         """Delta from one line, however wide."""
         with precision(plan.bits):
-            (terms,) = Contour(self.product, plan).terms([ball(epsilon)], self.repeat)
+            (terms,) = self._line(plan).terms([ball(epsilon)], self.repeat)
             return balls.to_enclosure(terms.enclosure(), self.method).within(_ZERO, _ONE)
 
     def _affordable(self, epsilon: Real, digits: int, best: Enclosure) -> Enclosure:
@@ -267,14 +271,15 @@ class ContourProfile(Profile):
         for attempt in range(2 * ATTEMPTS):
             try:
                 if attempt == 1:
-                    near = self._searched(delta, 2 * near)
+                    with suppress(TooExpensive):
+                        near = self._searched(delta, 2 * near)
                 contour = shared
                 if contour is None or attempt:
                     query = Query(near, self.repeat, log_delta)
                     wanted = digits_of_delta(self.product, query, goal) + margin
                     plan = planned(self.product, [query], wanted, self.max_work)
                     with precision(plan.bits):
-                        contour = Contour(self.product, plan)
+                        contour = self._line(plan)
                 best = self._bracket(contour, delta, near, 10.0**-goal)
             except TooExpensive as cause:
                 reason = str(cause)
@@ -307,7 +312,7 @@ class ContourProfile(Profile):
         log_delta, low, at = self.log_delta(delta), 0.0, high / 2
         for _ in range(_BISECTIONS):
             query = Query(at, self.repeat, log_delta)
-            plan = planned(self.product, [query], _COARSE_DIGITS, self.max_work // 20)
+            plan = planned(self.product, [query], _COARSE_DIGITS, self.max_work // 8)
             with precision(plan.bits):
                 following = Contour(self.product, plan).newton(arb(at), self.repeat, ball(delta))
             # far below the target delta drowns in what a line planned for the target leaves out
