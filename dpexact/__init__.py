@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from dpexact.accounting.approximate import approximation_error
     from dpexact.accounting.bounds_of import bounds
     from dpexact.accounting.calibrate import calibrate
+    from dpexact.accounting.filters import Filter
     from dpexact.accounting.queries import delta, delta_bounds, epsilon, epsilon_curve
     from dpexact.accounting.renyi.query import renyi
     from dpexact.accounting.tradeoff_of import tradeoff
@@ -54,6 +55,7 @@ if TYPE_CHECKING:
         poisson,
         pure_dp,
         randomized_response,
+        repeat_and_select,
         replace,
         shuffle,
         shuffled_batches,
@@ -77,6 +79,7 @@ __all__ = [
     "Contradiction",
     "DpexactError",
     "Enclosure",
+    "Filter",
     "InvalidInput",
     "Mechanism",
     "PrecisionNotReached",
@@ -115,6 +118,7 @@ __all__ = [
     "pure_dp",
     "randomized_response",
     "renyi",
+    "repeat_and_select",
     "replace",
     "shuffle",
     "shuffled_batches",
@@ -136,6 +140,7 @@ _HOMES: Final = {
         "dpexact.accounting.approximate": "approximation_error",
         "dpexact.accounting.bounds_of": "bounds",
         "dpexact.accounting.calibrate": "calibrate",
+        "dpexact.accounting.filters": "Filter",
         "dpexact.accounting.queries": "delta delta_bounds epsilon epsilon_curve",
         "dpexact.accounting.renyi.query": "renyi",
         "dpexact.accounting.tradeoff_of": "tradeoff",
@@ -148,9 +153,9 @@ _HOMES: Final = {
         "dpexact.mechanisms": (
             "Mechanism adaptive allocation approx_dp bounded_range discrete_gaussian "
             "discrete_laplace fixed_size gaussian gaussian_mixture gdp group laplace mix pair "
-            "parse partition_selection poisson pure_dp randomized_response replace shuffle "
-            "shuffled_batches staircase threshold truncated_discrete_gaussian truncated_laplace "
-            "truncated_poisson zcdp"
+            "parse partition_selection poisson pure_dp randomized_response repeat_and_select "
+            "replace shuffle shuffled_batches staircase threshold truncated_discrete_gaussian "
+            "truncated_laplace truncated_poisson zcdp"
         ),
         "dpexact.formulas": "symbolic",
         "dpexact.training.accountant": "CertifiedAccountant",

@@ -13,6 +13,7 @@ from typing import Any, Final
 
 from dpexact.files import write_atomically
 from proofs_checks.claims import SOURCES, Claim, claim, claims
+from proofs_checks.coq import accepted, coq_of, formal, scope_of
 from proofs_checks.record import recorded
 from proofs_checks.registry import Check, check_of
 from proofs_checks.statements.writing import latex
@@ -45,6 +46,9 @@ def write_site(folder: Path, formula: Formula) -> int:
     every = [entry for source in SOURCES for entry in claims(source).values()]
     for entry in every:
         write_atomically(folder / f"{entry.id}.html", claim_page(entry, formula))
+        text = coq_of(entry.id)
+        if text is not None:
+            write_atomically(folder / f"{entry.id}.v", text)
     write_atomically(folder / "index.html", index_page(every))
     return len(every) + 1
 
@@ -67,6 +71,7 @@ def claim_page(entry: Claim, formula: Formula) -> str:
             ("The written proof", f"<p>{escape(inspect.getdoc(check.run) or '')}</p>"),
             ("Facts", _facts(known.get("facts", []))),
             ("Rests on", _rests(check, {entry.id})),
+            ("In Coq", _coq(entry)),
             ("Program", f"<code>{escape(check.run.__module__.replace('.', '/'))}.py</code>"),
             ("Hash", f"<code>{entry.hash}</code>"),
         ]
@@ -128,6 +133,16 @@ def _formal(entry: Claim, formula: Formula) -> str:
         f'<div class="formula">{formula(latex(entry.typed))}</div>'
         f"<p><code>{escape(entry.statement)}</code></p>" + (part if entry.restricts else "")
     )
+
+
+def _coq(entry: Claim) -> str:
+    """The Coq file of the claim, and of what it speaks."""
+    scope = scope_of(entry.id)
+    if scope is None:
+        return ""
+    whole = "its last theorem is the statement above" if formal(entry.id) else escape(scope)
+    said = "accepted by coqc" if accepted(entry.id) else "not yet run"
+    return f'<a href="{entry.id}.v"><code>{entry.id}.v</code></a>, {said}: {whole}'
 
 
 def _verdict(entry: Claim, known: dict[str, Any]) -> str:

@@ -46,11 +46,14 @@ def sides(step: Mechanism) -> list[tuple[Real, Mechanism]] | None:
             return [(weight, part) for weight, part in parts if weight.fraction != 0]
         case TruncatedPoisson():
             return _truncated(step)
+        case Replace(TruncatedPoisson() as cut):
+            found = _truncated(cut)
+            return [(w, m if isinstance(m, Replace) else Replace(m)) for w, m in found]
     return None
 
 
 def _truncated(step: TruncatedPoisson) -> list[tuple[Real, Mechanism]]:
-    """Whether the batch is cut (``docs/theory/relations.md``, Theorem 5)."""
+    """Whether the batch is cut (``docs/theory/relations.md``, Theorems 5 and 6)."""
     q, n, batch = step.q, step.n, step.batch
     noise = _noise(step.mechanism)
     if noise is None or balls.sign(q, "q") == 0 or batch == 0:
@@ -124,7 +127,9 @@ def _spread(steps: dict[Mechanism, int]) -> dict[Mechanism, int]:
     found: dict[Mechanism, int] = {}
     for step, count in steps.items():
         inside = step.mechanism.steps() if isinstance(step, Group | Replace) else {}
-        if not any(isinstance(part, Mix) for part in inside):
+        cut = isinstance(step, Replace) and sides(step) is None
+        kinds = (Mix, TruncatedPoisson) if cut else (Mix,)
+        if not any(isinstance(part, kinds) for part in inside):
             found[step] = found.get(step, 0) + count
             continue
         for part, times in inside.items():

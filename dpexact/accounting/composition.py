@@ -23,7 +23,7 @@ from dpexact.accounting.pairs.laplace import Laplace as LaplacePair
 from dpexact.accounting.pairs.lattice import OnLattice
 from dpexact.accounting.pairs.pair import Atom, Pair
 from dpexact.accounting.pairs.response import Response, amplified
-from dpexact.accounting.pairs.shifts import STILL, thinned
+from dpexact.accounting.pairs.shifts import STILL, Shifts, thinned
 from dpexact.accounting.profile import InfiniteLoss
 from dpexact.arguments import Direction
 from dpexact.errors import UnsupportedMechanism
@@ -157,6 +157,14 @@ class Composition:
         return None
 
     @property
+    def discrete_gaussian_alone(self) -> DiscreteGaussianPair | None:
+        """Discrete Gaussian noise that runs once, where nothing else does; else None."""
+        match self.discrete_gaussians:
+            case [(noise, 1)] if replace(self, others=[]).is_empty and len(self.others) == 1:
+                return noise
+        return None
+
+    @property
     def is_alone(self) -> bool:
         """Whether nothing but one of ``apart`` runs."""
         return self.is_alone_but_for_masses and not self.masses
@@ -193,6 +201,10 @@ class Composition:
             from dpexact.accounting.pairs.sampled_laplace import SampledLaplace
 
             return SampledLaplace(self.laplace_alone, q, direction == "remove")
+        if self.discrete_gaussian_alone is not None:
+            from dpexact.accounting.pairs.sampled_discrete_gaussian import SampledDiscreteGaussian
+
+            return SampledDiscreteGaussian(self.discrete_gaussian_alone, q, direction == "remove")
         if self.masses:
             raise UnsupportedMechanism("the contour engine samples no mass of infinite loss")
         return Finite(tuple(sampled(self.outcomes(), q, direction)))
@@ -388,7 +400,7 @@ def _sampled_shifts(inside: Composition, rate: Real) -> Pair:
     from dpexact.accounting.pairs.mixture import GaussianMixtures
 
     match inside.apart:
-        case [(GaussianMixtures(up, down), 1)] if down == STILL and inside.is_alone:
+        case [(GaussianMixtures(Shifts() as up, down), 1)] if down == STILL and inside.is_alone:
             return GaussianMixtures(thinned(up, rate), STILL)
     raise UnsupportedMechanism(
         "no certified accounting for samples of groups, coins or cut batches"

@@ -120,12 +120,15 @@ def _mixture(step: GaussianMixture, composed: Composed) -> Laws:
 
 
 def _regrouped(step: Group | Replace, composed: Composed) -> Laws:
+    if sides(step) is not None:
+        yield from _coin(step, composed)
+        return
     from dpexact.accounting.regrouped import regrouped
 
     yield from regrouped(step, composed)
 
 
-def _coin(step: Mix | TruncatedPoisson, composed: Composed) -> Laws:
+def _coin(step: Mechanism, composed: Composed) -> Laws:
     found = ((chance, composed(part).run()) for chance, part in sides(step) or [])
     lost, coin = flipped([(chance, *run) for chance, run in found])
     yield Response(_ZERO, lost), 1

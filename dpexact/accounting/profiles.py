@@ -17,7 +17,13 @@ from dpexact.accounting.profile import (
     WorseDirection,
 )
 from dpexact.accounting.routes import contour, routed
-from dpexact.accounting.standing import gives_zcdp, has_permuted, has_ranges, ranges_alone
+from dpexact.accounting.standing import (
+    gives_zcdp,
+    has_permuted,
+    has_ranges,
+    ranges_alone,
+    selects,
+)
 from dpexact.arguments import Direction, Method
 from dpexact.errors import UnsupportedMechanism
 from dpexact.mechanisms import BoundedRange, FixedSize, Mechanism, ShuffledBatches
@@ -48,6 +54,12 @@ def _profile(
         return _permuted(mechanism, direction, method)
     if has_ranges(mechanism):
         return _ranges(mechanism, direction, method)
+    if selects(mechanism):
+        if method != "auto":
+            raise UnsupportedMechanism(f"the {method} engine accounts for no selection")
+        from dpexact.accounting.classic.integer_orders import SelectedOrders
+
+        return SelectedOrders(mechanism, direction)
     if gives_zcdp(mechanism):
         if method != "auto":
             raise UnsupportedMechanism(f"the {method} engine accounts for no zCDP")
@@ -79,7 +91,7 @@ def _zcdp(mechanism: Mechanism, direction: Direction) -> Profile:
 def curve(mechanism: Mechanism, direction: Direction = "both") -> Repeatable | None:
     """What shares work between repetitions of ``mechanism``; None where nothing does."""
     try:
-        if gives_zcdp(mechanism):
+        if gives_zcdp(mechanism) or selects(mechanism):
             return None
         composition = Composition.of(mechanism.steps().items())
     except UnsupportedMechanism:

@@ -12,10 +12,9 @@ from typing import Final, TypeAlias
 
 from dpexact import balls
 from dpexact.accounting.inside import Composed
-from dpexact.accounting.pairs.group import grouped_response, grouped_shifts
-from dpexact.accounting.pairs.mixture import GaussianMixture, GaussianMixtures
+from dpexact.accounting.pairs.group import grouped_response
+from dpexact.accounting.pairs.mixture import GaussianMixture, Grouped
 from dpexact.accounting.pairs.pair import Pair
-from dpexact.accounting.pairs.shifts import STILL
 from dpexact.errors import UnsupportedMechanism
 from dpexact.mechanisms import (
     GDP,
@@ -34,6 +33,7 @@ from dpexact.mechanisms import (
     Staircase,
     TruncatedDiscreteGaussian,
     TruncatedLaplace,
+    TruncatedPoisson,
 )
 from dpexact.reals import Real, rational
 
@@ -86,6 +86,8 @@ def _of(part: Mechanism, k: int, replaced: bool, composed: Composed) -> Iterator
         case Mix(parts):
             inside = ((w, Replace(m) if replaced else Group(m, k)) for w, m in parts)
             yield Mix(tuple(inside)), 1
+        case TruncatedPoisson() if replaced:
+            yield Replace(part), 1
         case Poisson():
             yield from _sampled(part, k, replaced, composed)
         case _ if k == 1:
@@ -118,7 +120,7 @@ def _sampled(part: Poisson, k: int, replaced: bool, composed: Composed) -> Itera
         if inside.noise is not None and replaced:
             yield GaussianMixture(inside.noise, rate, rate), 1
         elif inside.noise is not None:
-            yield GaussianMixtures(grouped_shifts(1 / inside.noise, rate, k), STILL), 1
+            yield Grouped(1 / inside.noise, rate, k), 1
         return
     found = composed(part).guaranteed()
     if found is None:
@@ -139,6 +141,8 @@ def _attained(mechanism: Mechanism, *, sampled: bool) -> bool:
             case Laplace() | DiscreteGaussian() | DiscreteLaplace() if not sampled:
                 continue
             case TruncatedLaplace() | TruncatedDiscreteGaussian() if not sampled:
+                continue
+            case TruncatedPoisson():  # what it stands for it says itself
                 continue
             case Poisson(inner, q):
                 if balls.sign(q, "q") == 0:

@@ -34,17 +34,19 @@ from dpexact.reals import Real
 if TYPE_CHECKING:
     from dpexact.accounting.lattice.profile import LatticeProfile
     from dpexact.accounting.pairs.cubature import Cloud
+    from dpexact.accounting.rare.profile import RareProfile
 
 Route: TypeAlias = Callable[[Composition, Direction], Profile | None]
 
 _ZERO: Final = reals.rational(0)
 #: Work after which a contour without a few digits is given up: a second or two.
 _GLANCE_WORK: Final = 12_000_000
+#: The same where windows take over then.
+_LIGHT_WORK: Final = 2_000_000
 #: A record that takes part more often than this is no rare event: one line sees all its losses, and
-#: sooner, unless the rate is tiny.
+#: sooner. So it does where their standard deviation is about this share of their range.
 _OFTEN: Final = 1
-_OFTEN_AT_TINY_RATES: Final = 10
-_TINY_RATE: Final = 1e-4
+_EVEN: Final = 0.5
 #: Fewer sampled steps than this are always taken one by one.
 _FEWEST_CLOUDED: Final = 200
 #: Longest sum over the outcomes of randomized response composed with a Gaussian.
@@ -67,6 +69,15 @@ def routed(
 def _one_way(composition: Composition, direction: Direction, method: Method) -> Profile:
     """The first route that takes the composition, with the lattice engine behind it."""
     composition = composition.facing(direction)
+    if any(_is_grouped(pair) for pair, _ in composition.apart):
+        from dpexact.accounting.cut_groups import CutGroups
+
+        return CutGroups(composition, direction, lambda cut: _facing(cut, direction, method))
+    return _facing(composition, direction, method)
+
+
+def _facing(composition: Composition, direction: Direction, method: Method) -> Profile:
+    """Likewise of a composition that faces the direction and has no groups on samples."""
 
     def lattice(share: int = 1) -> LatticeProfile:
         from dpexact.accounting import on_lattice
@@ -87,8 +98,19 @@ def _one_way(composition: Composition, direction: Direction, method: Method) -> 
     from dpexact.accounting.contour.profile import ContourProfile
 
     if isinstance(found, ContourProfile):
-        return Fallback(found.varied(_GLANCE_WORK), lambda: lattice(3), found)
+        windows = _windows(composition, direction)
+        if windows is None:
+            return Fallback(found.varied(_GLANCE_WORK), lambda: lattice(3), found)
+        behind = FirstToReach(windows, found)
+        light = found.varied(_LIGHT_WORK)
+        return Fallback(light, lambda: Fallback(windows, lambda: lattice(3)), behind)
     return Fallback(found, lattice)
+
+
+def _is_grouped(pair: Pair) -> bool:
+    from dpexact.accounting.pairs.mixture import Grouped
+
+    return isinstance(pair, Grouped)
 
 
 def _first(routes: Iterable[Route], composition: Composition, direction: Direction) -> Profile:
@@ -133,7 +155,12 @@ def _sampled_once(c: Composition, direction: Direction) -> Profile | None:
     from dpexact.accounting.sampled_once import sampled_once
 
     inner = sample.inner.facing(direction)
-    return sampled_once(_first(ROUTES, inner, direction), sample.q, direction)
+    found = sampled_once(_first(ROUTES, inner, direction), sample.q, direction)
+    if not inner.is_gaussian or inner.mu is None:
+        return found
+    from dpexact.accounting.gaussian_once import GaussianOnce
+
+    return GaussianOnce(found, inner.mu, sample.q, direction == "add")
 
 
 def _responses(c: Composition, direction: Direction) -> Profile | None:
@@ -227,26 +254,33 @@ def contour(c: Composition, direction: Direction) -> Profile | None:
     return ContourProfile(c.everything(direction), c.infinite(add=direction == "add"))
 
 
-def _rare(c: Composition, direction: Direction) -> Profile | None:
-    """One Gaussian, rarely sampled, and nothing else: losses of one scale at a time."""
+def _windows(c: Composition, direction: Direction) -> RareProfile | None:
+    """The engine of one sampled Gaussian and nothing else, which sorts its losses by size."""
     if len(c.samples) != 1 or not replace(c, samples=[]).is_empty:
         return None
     ((sample, count),) = c.samples
     inner = sample.inner
     if not inner.is_gaussian or inner.noise is None:
         return None
+    from dpexact.accounting.rare.profile import RareProfile
+
+    return RareProfile(inner.noise, sample.q, count, direction == "add")
+
+
+def _rare(c: Composition, direction: Direction) -> Profile | None:
+    """One Gaussian, rarely sampled: losses of one scale at a time."""
+    windows = _windows(c, direction)
+    if windows is None:
+        return None
+    sigma, rate = balls.approximate(windows.sigma), balls.approximate(windows.q)
     # proposes: which engine is asked first; both enclose
-    rate = balls.approximate(sample.q)
-    # proposes: likewise
-    if count * rate > (_OFTEN if rate > _TINY_RATE else _OFTEN_AT_TINY_RATES):
+    if windows.count * rate > _OFTEN or rate * sigma**2 > _EVEN:
         return None
     from dpexact.accounting.contour.profile import ContourProfile
-    from dpexact.accounting.rare.profile import RareProfile
 
     found = contour(c, direction)
     assert isinstance(found, ContourProfile)
-    rare = RareProfile(inner.noise, sample.q, count, direction == "add")
-    return FirstToReach(rare, found.varied(_GLANCE_WORK))
+    return FirstToReach(windows, found.varied(_GLANCE_WORK))
 
 
 def _bundled(c: Composition, direction: Direction) -> Profile | None:
@@ -309,6 +343,20 @@ def _few_outcomes(c: Composition, direction: Direction) -> Profile | None:
     return FewAtoms([*laws, *c.finite_laws()], c.beside)
 
 
+def _atoms(c: Composition, direction: Direction) -> Profile | None:
+    """Laws with atoms, sampled or not, of many outcomes: by blurs."""
+    from dpexact.accounting.contour.atoms import AtomsProfile
+    from dpexact.accounting.pairs.finite import Finite
+    from dpexact.accounting.pairs.lattice import OnLattice
+    from dpexact.accounting.pairs.on_sample import OnSample
+
+    pairs = c.everything(direction)
+    # what reveals everything has no moments beside it, and no other pair shows its outcomes
+    if not all(isinstance(pair, Finite | OnLattice | OnSample) for pair, _ in pairs):
+        return None
+    return AtomsProfile(pairs, c.infinite(add=direction == "add"))
+
+
 #: Where every record takes part in all of it.
 ROUTES: Final[tuple[Route, ...]] = (
     _response,
@@ -321,6 +369,7 @@ ROUTES: Final[tuple[Route, ...]] = (
     _allocated,
     contour,
     _few_outcomes,
+    _atoms,
 )
 #: Where some of it runs on samples.
 SAMPLED_ROUTES: Final[tuple[Route, ...]] = (
@@ -330,6 +379,7 @@ SAMPLED_ROUTES: Final[tuple[Route, ...]] = (
     _bundled,
     contour,
     _few_outcomes,
+    _atoms,
 )
 
 

@@ -20,6 +20,7 @@ from dpexact.mechanisms import (
     Group,
     Mechanism,
     Poisson,
+    RepeatAndSelect,
     Replace,
     Shuffle,
     ShuffledBatches,
@@ -55,6 +56,9 @@ _GROUPED: Final = Standing(
     "upper",
     "group privacy of guarantees (Dong, Roth, Su 2022, Theorem 3) gives an upper bound only",
 )
+_SELECTED: Final = Standing(
+    "upper", "Rényi bounds of the best of a random number of runs (Papernot, Steinke 2022)"
+)
 _THRESHOLD: Final = Standing(
     "upper", "noise beside the publication of a new partition gives an upper bound only"
 )
@@ -83,6 +87,7 @@ STANDINGS: Final[dict[type[Mechanism], Callable[[Any], Standing]]] = {
     Replace: _of_group,
     TruncatedPoisson: _of_truncated,
     Threshold: lambda _: _THRESHOLD,
+    RepeatAndSelect: lambda _: _SELECTED,
     Allocation: lambda drawn: _SEVERAL if 1 < drawn.k < drawn.t else EXACT,
     ZCDP: lambda zcdp: _ZCDP if balls.sign(zcdp.rho, "rho") > 0 else EXACT,
     BoundedRange: lambda ranged: _RANGES if balls.sign(ranged.eps, "eps") > 0 else EXACT,
@@ -139,6 +144,11 @@ def gives_zcdp(mechanism: Mechanism) -> bool:
     """Whether some part is a guarantee that no dominating pair stands for: zCDP, ``rho > 0``."""
     parts = counted(mechanism)
     return any(isinstance(part, ZCDP) and balls.sign(part.rho, "rho") > 0 for part in parts)
+
+
+def selects(mechanism: Mechanism) -> bool:
+    """Whether some part is the best of a random number of runs, known by its divergences alone."""
+    return any(isinstance(part, RepeatAndSelect) for part in mechanism.steps())
 
 
 def ranges_alone(mechanism: Mechanism) -> bool:

@@ -6,6 +6,7 @@ import math
 import re
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import lru_cache
 from typing import Final, Literal, TypeAlias, TypeVar, get_args
 
 from dpexact import balls
@@ -97,7 +98,8 @@ class Claim:
     Args:
         mechanism: a mechanism or its text.
         quantity: ``"epsilon"`` (at ``delta = at``), ``"delta"`` (at ``epsilon = at``), ``"beta"``
-            (at ``alpha = at``: the trade-off function, for neighbours in both directions) or
+            (at ``alpha = at``: the trade-off function, of ``remove`` that of tests whose type I
+            errors are those with the record) or
             ``"renyi"`` (at ``order = at``).
         claimed: any exact real, an infinity or NaN; a float means its exact binary value.
         at: the argument: ``0 <= delta <= 1``, any ``epsilon``, ``0 <= alpha <= 1``
@@ -143,7 +145,7 @@ class Claim:
             "claimed": claimed_in(self.claimed, quantity),
             "at": argument_in(self.at, quantity),
             "tolerance": tolerance_in(self.tolerance, kind),
-            "direction": _direction_in(self.direction, quantity),
+            "direction": direction_in(self.direction),
             "source": str(self.source),
             "id": str(self.id),
             "accountant": str(self.accountant),
@@ -197,9 +199,15 @@ def mechanism_in(value: object) -> Mechanism:
     if not isinstance(value, str):
         raise InvalidInput(f"mechanism: {shorten(repr(value))} is neither a mechanism nor its text")
     try:
-        return parse(value)
+        return _named(value) if "@" not in value else parse(value)  # a file may change
     except InvalidInput as error:
         raise InvalidInput(f"mechanism: {str(error).removeprefix('mechanism: ')}") from None
+
+
+@lru_cache(maxsize=4096)
+def _named(text: str) -> Mechanism:
+    """One mechanism for all claims about it."""
+    return parse(text)
 
 
 def claimed_in(value: RealLike, name: str) -> Claimed:
@@ -250,13 +258,6 @@ def expectations(kind: Kind) -> tuple[Verdict, ...]:
     """The verdicts that may be expected of claims of ``kind``."""
     words = ("accurate", "inaccurate") if kind == "estimate" else ("sound", "unsound")
     return tuple(word for word in VERDICTS if word in words)
-
-
-def _direction_in(value: str, quantity: Quantity) -> Direction:
-    direction = direction_in(value)
-    if quantity == "beta" and direction != "both":
-        raise InvalidInput(f"direction: {direction} is not accepted with beta; use both")
-    return direction
 
 
 def _special(value: RealLike) -> float | None:

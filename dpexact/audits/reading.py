@@ -1,16 +1,27 @@
-"""Claims files: YAML, JSON or CSV, with errors that name the file, the line and the key."""
+"""Claims files: YAML, JSON, JSON Lines or CSV; errors name the file, the line and the key."""
 
 from __future__ import annotations
 
+import io
 import os
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
+from itertools import chain, islice
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeAlias
 
 from dpexact.audits.claims import Claim, Place
 from dpexact.audits.records import Record, unknown_key
-from dpexact.audits.trees import Mapping, Scalar, Sequence, Tree, csv_tree, json_tree, yaml_tree
+from dpexact.audits.trees import (
+    Mapping,
+    Scalar,
+    Sequence,
+    Tree,
+    csv_rows,
+    json_lines,
+    json_tree,
+    yaml_tree,
+)
 from dpexact.errors import InvalidInput
 from dpexact.tokens import shorten
 from dpexact.visible import visible
@@ -18,26 +29,24 @@ from dpexact.visible import visible
 #: Largest claims file, in bytes: some 200,000 claims.
 MAX_BYTES: Final = 32 * 1024 * 1024
 
-_BY_SUFFIX: Final[dict[str, Callable[[str], Tree | None]]] = {
-    ".yaml": yaml_tree,
-    ".yml": yaml_tree,
-    ".json": json_tree,
-    ".csv": csv_tree,
-}
+_Reader: TypeAlias = Callable[[str], Iterable[Tree]]
+"""From a text to its claims, one by one; of CSV and JSON Lines no tree of the whole is made."""
+
 _CONTROL: Final = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 
 
 def read_claims(path: str | os.PathLike[str]) -> list[Claim]:
     """The claims of one file, in order; numbers are read as exact decimals.
 
-    The suffix tells the format (``.yaml``, ``.yml``, ``.json``, ``.csv``); without one of these the
-    content does. YAML and JSON hold the list under the one top-level key ``claims``, CSV holds one
-    claim a row under a header. The keys of a claim are ``mechanism``, ``claims`` (``epsilon``,
-    ``delta``, ``beta`` or ``renyi``: what is claimed), the claimed value under that name, what it
-    is claimed at under ``delta``, ``epsilon``, ``alpha`` or ``order``, ``kind``, and optionally
-    ``source``, ``tolerance`` (of estimates), ``direction``, ``id``, ``accountant`` (package and
-    version), ``expect`` (the expected verdict), and ``contract`` with its errors, as in
-    :class:`dpexact.audits.Contract`. The claimed value may be ``inf``.
+    The suffix tells the format (``.yaml``, ``.yml``, ``.json``, ``.jsonl``, ``.csv``); without one
+    of these the content does. YAML and JSON hold the list under the one top-level key ``claims``,
+    JSON Lines one claim a line, CSV one claim a row under a header. The keys of a claim are
+    ``mechanism``, ``claims`` (``epsilon``, ``delta``, ``beta`` or ``renyi``: what is claimed), the
+    claimed value under that name, what it is claimed at under ``delta``, ``epsilon``, ``alpha`` or
+    ``order``, ``kind``, and optionally ``source``, ``tolerance`` (of estimates), ``direction``,
+    ``id``, ``accountant`` (package and version), ``expect`` (the expected verdict), and
+    ``contract`` with its errors, as in :class:`dpexact.audits.Contract`. The claimed value may be
+    ``inf``.
 
     Raises:
         InvalidInput: one line that names the file, the line and the key.
@@ -45,10 +54,11 @@ def read_claims(path: str | os.PathLike[str]) -> list[Claim]:
     name = visible(os.fspath(path))
     try:
         text = _text(Path(path))
-        tree = _format(Path(path), text)(text)
-        if tree is None:
+        items = _format(Path(path), text)(text)
+        claims = [_record(item, os.fspath(path)).claim() for item in items]
+        if not claims:
             raise InvalidInput("the file is empty; " + _EXPECTED)
-        return [record.claim() for record in _records(tree, os.fspath(path))]
+        return claims
     except InvalidInput as error:
         separator = ", " if re.match(r"line \d", str(error)) else ": "
         raise InvalidInput(f"{name}{separator}{error}") from None
@@ -79,18 +89,39 @@ def _text(path: Path) -> str:
     return text
 
 
-def _format(path: Path, text: str) -> Callable[[str], Tree | None]:
+def _format(path: Path, text: str) -> _Reader:
     """The reader for the suffix of ``path``, or for what ``text`` looks like."""
     known = _BY_SUFFIX.get(path.suffix.lower())
     if known is not None:
         return known
-    if text.lstrip()[:1] in ("{", "["):
-        return json_tree
-    first = next((line for line in text.splitlines() if line.strip()), "")
-    return csv_tree if "," in first and ":" not in first else yaml_tree
+    lines = (line.strip() for line in io.StringIO(text))
+    first, second = islice(chain(filter(None, lines), ("", "")), 2)
+    if first[:1] in ("{", "["):
+        return json_lines if first.endswith("}") and second.startswith("{") else _of_json
+    return csv_rows if "," in first and ":" not in first else _of_yaml
 
 
-def _records(tree: Tree, file: str) -> list[Record]:
+def _of_yaml(text: str) -> Iterator[Tree]:
+    return _listed(yaml_tree(text))
+
+
+def _of_json(text: str) -> Iterator[Tree]:
+    return _listed(json_tree(text))
+
+
+_BY_SUFFIX: Final[dict[str, _Reader]] = {
+    ".yaml": _of_yaml,
+    ".yml": _of_yaml,
+    ".json": _of_json,
+    ".jsonl": json_lines,
+    ".csv": csv_rows,
+}
+
+
+def _listed(tree: Tree | None) -> Iterator[Tree]:
+    """The list under the key ``claims``; what was taken from it is let go."""
+    if tree is None:
+        return
     if not isinstance(tree, Mapping):
         raise InvalidInput(f"line {tree.line}: {_EXPECTED}, found {_kind(tree)} at the top")
     for key, _ in tree.pairs:
@@ -104,7 +135,9 @@ def _records(tree: Tree, file: str) -> list[Record]:
         raise InvalidInput(f"line {key.line}: 'claims' must be a list, found {_kind(claims)}")
     if not claims.items:
         raise InvalidInput(f"line {claims.line}: the list of claims is empty")
-    return [_record(item, file) for item in claims.items]
+    claims.items.reverse()
+    while claims.items:
+        yield claims.items.pop()
 
 
 def _record(tree: Tree, file: str) -> Record:

@@ -138,8 +138,6 @@ def _of_quantity(quantity: Quantity) -> Schema:
         argument: _limited(quantity),
         **dict.fromkeys(others, _NOTHING),
     }
-    if quantity == "beta":
-        properties["direction"] = {"enum": ["both", None]}
     return {
         "if": _is("claims", quantity),
         "then": {"required": [quantity, argument], "properties": properties},

@@ -163,8 +163,26 @@ _VALUE: Final = frozenset({"text", "word", "{", "["})
 _NEXT: Final = {closer: frozenset({",", closer}) for closer in "}]"}
 
 
-def json_tree(text: str) -> Tree | None:
-    """The value that ``text`` holds.
+def json_lines(text: str) -> Iterator[Tree]:
+    """The value of each line that holds one.
+
+    Raises:
+        InvalidInput: syntax errors, with the line.
+    """
+    nodes = 0
+    for number, line in enumerate(io.StringIO(text), start=1):
+        if line.isspace():
+            continue
+        tree = json_tree(line.rstrip(), number)
+        assert tree is not None
+        nodes += 1 + 2 * len(tree.pairs) if isinstance(tree, Mapping) else 1
+        if nodes > MAX_NODES:
+            raise InvalidInput(f"line {number}: more than {MAX_NODES} values; split the file")
+        yield tree
+
+
+def json_tree(text: str, first: int = 1) -> Tree | None:
+    """The value that ``text`` holds, whose lines are counted from ``first``.
 
     Raises:
         InvalidInput: syntax errors, with the line.
@@ -172,7 +190,7 @@ def json_tree(text: str) -> Tree | None:
     builder = _Builder()
     closers: list[str] = []
     awaited = _VALUE
-    line, end = 1, 0
+    line, end = first, 0
     while found := _JSON_TOKEN.match(text, end):  # always: the last alternative is empty
         kind = found.lastgroup or ""
         token = found[kind] if kind else ""
@@ -181,7 +199,8 @@ def json_tree(text: str) -> Tree | None:
         if not (awaited or kind) and end == len(text):
             break
         if (token if kind == "sign" else kind) not in awaited:
-            raise _invalid_json(text, end - len(token), f"expected {_words(awaited)}")
+            said = f"expected {_words(awaited)}"
+            raise _invalid_json(text, end - len(token), said, first)
         if token in ("{", "["):
             builder.enter(Mapping(line) if token == "{" else Sequence(line))
             closers.append("}" if token == "{" else "]")
@@ -194,7 +213,7 @@ def json_tree(text: str) -> Tree | None:
             builder.leave()
             closers.pop()
         else:
-            builder.add(_json_scalar(token, text, end - len(token), line))
+            builder.add(_json_scalar(token, text, end - len(token), line, first))
             if "word" not in awaited:
                 awaited = frozenset({":"})
                 continue
@@ -202,13 +221,13 @@ def json_tree(text: str) -> Tree | None:
     return builder.root
 
 
-def _json_scalar(token: str, text: str, start: int, line: int) -> Scalar:
+def _json_scalar(token: str, text: str, start: int, line: int, first: int) -> Scalar:
     if not token.startswith('"'):
         return Scalar(None if token == "null" else token, line)
     try:
         return Scalar(json.loads(token), line)
     except json.JSONDecodeError as error:
-        raise _invalid_json(text, start + error.pos, error.msg) from None
+        raise _invalid_json(text, start + error.pos, error.msg, first) from None
 
 
 def _words(awaited: frozenset[str]) -> str:
@@ -219,8 +238,8 @@ def _words(awaited: frozenset[str]) -> str:
     return " or ".join(map(repr, sorted(awaited))) or "nothing more"
 
 
-def _invalid_json(text: str, position: int, said: str) -> InvalidInput:
-    line = text.count("\n", 0, position) + 1
+def _invalid_json(text: str, position: int, said: str, first: int) -> InvalidInput:
+    line = text.count("\n", 0, position) + first
     column = position - text.rfind("\n", 0, position)
     return InvalidInput(f"line {line}: not valid JSON: {said} at column {column}")
 
@@ -228,8 +247,8 @@ def _invalid_json(text: str, position: int, said: str) -> InvalidInput:
 # --- CSV ----------------------------------------------------------------------------------------
 
 
-def csv_tree(text: str) -> Tree | None:
-    """The rows of ``text`` as mappings by the header; empty cells are absent.
+def csv_rows(text: str) -> Iterator[Mapping]:
+    """The rows of ``text`` as mappings by the header, one by one; empty cells are absent.
 
     Raises:
         InvalidInput: bad quoting, a heading given twice, or a row with more cells than the header;
@@ -238,14 +257,13 @@ def csv_tree(text: str) -> Tree | None:
     rows = _csv_rows(text)
     first = next(rows, None)
     if first is None:
-        return None
+        return
     header_line, header = first
     _check_header(header, header_line)
     names = [Scalar(name.strip() or None, header_line) for name in header]
     named = [column for column, name in enumerate(names) if name.text]
     if len(named) > MAX_COLUMNS:
         raise InvalidInput(f"line {header_line}: more than {MAX_COLUMNS} headings")
-    table = Sequence(header_line)
     nodes = 0
     for line, cells in rows:
         if len(cells) > len(names):
@@ -265,8 +283,9 @@ def csv_tree(text: str) -> Tree | None:
         nodes += 1 + 2 * len(pairs)
         if nodes > MAX_NODES:
             raise InvalidInput(f"line {line}: more than {MAX_NODES} values; split the file")
-        table.items.append(Mapping(line, pairs))
-    return Mapping(header_line, [(Scalar("claims", header_line), table)])
+        yield Mapping(line, pairs)
+    if not nodes:
+        raise InvalidInput(f"line {header_line}: the list of claims is empty")
 
 
 def _check_header(header: list[str], line: int) -> None:

@@ -69,7 +69,7 @@ def _asked(claim: Claim, at: Real, digits: int) -> Enclosure:
     if claim.quantity == "beta":
         from dpexact.accounting.tradeoff_of import tradeoff
 
-        return best_of(lambda: tradeoff(mechanism)(at, digits))
+        return best_of(lambda: tradeoff(mechanism, direction)(at, digits))
     if claim.quantity == "renyi":
         from dpexact.accounting.renyi import renyi
 

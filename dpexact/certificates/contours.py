@@ -12,8 +12,7 @@ from dpexact import certificate_checker as checker
 from dpexact.accounting.contour.planning import Plan, Query, planned
 from dpexact.accounting.contour.product import Product
 from dpexact.accounting.pairs.gaussian import Gaussian
-from dpexact.accounting.pairs.group import grouped_shifts
-from dpexact.accounting.pairs.mixture import GaussianMixture, GaussianMixtures, Mixtures
+from dpexact.accounting.pairs.mixture import GaussianMixture, GaussianMixtures, Grouped, Mixtures
 from dpexact.accounting.pairs.mixture_rules import Rule, Shape
 from dpexact.accounting.pairs.pair import Pair, TooExpensive
 from dpexact.accounting.pairs.response import Response
@@ -87,7 +86,7 @@ def _mixtures(tree: Any) -> Mixtures:
     sample = tree if name == "poisson" else inner
     sigma, q = rational(_deviation(sample[1])), rational(value(sample[2]))
     if name == "group":
-        return GaussianMixtures(grouped_shifts(1 / sigma, q, int(rest[0])), STILL)
+        return Grouped(1 / sigma, q, int(rest[0]))
     return GaussianMixture(sigma, q, q if name == "replace" else rational(0))
 
 
@@ -140,8 +139,9 @@ def _rules(
 
 
 def _shape(step: Mixtures) -> Shape:
-    up, down = step.shifts
-    return Shape(up.outline, down.outline)
+    """Of the strip that the checker knows, which is that of any rates."""
+    up, down = (side.outline._replace(step=None) for side in step.shifts)
+    return Shape(up, down)
 
 
 def _short(x: float) -> Fraction:

@@ -24,6 +24,7 @@ _HOMES: Final = {
     "empirical": "empirical",
     "epsilon": "quantities",
     "figure": "figures",
+    "filter": "filtering",
     "log": "training",
     "oracle": "oracle",
     "prove": "proving",

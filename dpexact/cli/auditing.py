@@ -101,9 +101,10 @@ def audit(
 ) -> int:
     """Judge claims of other software: sound, unsound or undecided, with the certified truth.
 
-    CLAIMS are files (YAML, JSON or CSV). With --accountant the named accountants ("all": every one
-    that is installed) are run on the workloads (basics, if none is named), each in a process of its
-    own, and what they return is judged. A claims file with the name of a command is ./NAME.
+    CLAIMS are files (YAML, JSON, JSON Lines or CSV). With --accountant the named accountants
+    ("all": every one that is installed) are run on the workloads (basics, if none is named), each
+    in a process of its own, and what they return is judged. A claims file with the name of a
+    command is ./NAME.
 
     \b
     Examples:

@@ -16,8 +16,10 @@ from dpexact.mechanisms.grammar import NAMES
 
 Verb = TypeVar("Verb", bound=Callable[..., Any])
 
-EXPR_HELP: Final = """EXPR is a mechanism, for example "approx_dp(1/10, 1/1000)^30" or
-"gaussian(1.3) * gaussian(2)". Numbers are exact: 1.3, 256/60000, 1e-5, log(3/2), sqrt(2)."""
+EXPR_HELP: Final = """EXPR is a mechanism, for example "approx_dp(1/10, 1/1000)^30",
+"gaussian(1.3) * gaussian(2)", "group(poisson(gaussian(1), 0.01)^1000, 3)",
+"allocation(gaussian(1), 100)^10" or "shuffle(pure_dp(1), 10000)". Numbers are exact: 1.3,
+256/60000, 1e-5, log(3/2), sqrt(2)."""
 
 
 def complete_mechanism(

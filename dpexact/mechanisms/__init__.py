@@ -65,6 +65,7 @@ from dpexact.mechanisms.relating import (
     TruncatedPoisson,
 )
 from dpexact.mechanisms.reports import Adaptive, BoundedRange, Shuffle
+from dpexact.mechanisms.selecting import RepeatAndSelect, repeat_and_select
 
 __all__ = [
     "GDP",
@@ -88,6 +89,7 @@ __all__ = [
     "Poisson",
     "PureDP",
     "RandomizedResponse",
+    "RepeatAndSelect",
     "Repetition",
     "Replace",
     "Shuffle",
@@ -116,6 +118,7 @@ __all__ = [
     "poisson",
     "pure_dp",
     "randomized_response",
+    "repeat_and_select",
     "replace",
     "shuffle",
     "shuffled_batches",

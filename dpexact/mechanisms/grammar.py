@@ -27,6 +27,7 @@ from dpexact.mechanisms.entries import Entries
 from dpexact.mechanisms.finite import FinitePair, RandomizedResponse
 from dpexact.mechanisms.ordering import Ordering
 from dpexact.mechanisms.random_allocation import Allocation, ShuffledBatches
+from dpexact.mechanisms.selecting import RepeatAndSelect
 from dpexact.mechanisms.tables import outcomes_of_file
 from dpexact.mechanisms.template import BLANK, Blank, Hole, Template, is_blank
 from dpexact.reals import Real
@@ -57,6 +58,7 @@ NAMES: Final[dict[str, type[Mechanism]]] = {
         reports.Shuffle,
         reports.BoundedRange,
         reports.Adaptive,
+        RepeatAndSelect,
         noises.TruncatedLaplace,
         noises.TruncatedDiscreteGaussian,
         noises.PartitionSelection,

@@ -93,3 +93,7 @@ CORNERS: Final = unordered(
     "privacy is not proved monotone in the guarantee of partition_selection: the corners of its "
     "tests move with it"
 )
+REPEATED: Final = unordered(
+    "privacy is not proved monotone in the number of runs of repeat_and_select: only a bound is "
+    "known"
+)

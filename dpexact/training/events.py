@@ -29,11 +29,12 @@ from dpexact.mechanisms import (
     pair,
     poisson,
     pure_dp,
+    repeat_and_select,
     replace,
     truncated_poisson,
     zcdp,
 )
-from dpexact.reals import Real, rational
+from dpexact.reals import Real, exponential, rational
 from dpexact.tokens import shorten
 
 Neighbours: TypeAlias = Literal["add-remove", "zero-out", "replace"]
@@ -250,16 +251,19 @@ class _Reader:
         return gaussian(sigma, moved) if q == 1 else poisson(gaussian(sigma, moved), q)
 
     def _TruncatedSubsampledGaussianDpEvent(self, event: object) -> Mechanism:  # noqa: N802
-        self._need(event, "add-remove", "zero-out")
         self._whole(event)
         n = integer_in(_field(event, "dataset_size"), "dataset_size", 0)
         name = "sampling_probability"
         q = real_in(_field(event, name), name, ">= 0", "<= 1")
         batch = integer_in(_field(event, "truncated_batch_size"), "truncated_batch_size", 0)
-        noise = self._noise(gaussian, event)
+        inside = _Reader(self._neighbours, True, self._depth + 1)  # what is cut is replaced whole
+        noise = inside._noise(gaussian, event)
         if not (n and batch) or q == _ZERO:
             return _NOTHING
-        return noise if noise == _EVERYTHING else truncated_poisson(noise, q, n, batch)
+        if noise == _EVERYTHING:
+            return noise
+        found = truncated_poisson(noise, q, n, batch)
+        return replace(found) if self._neighbours == "replace" else found
 
     # --- guarantees -------------------------------------------------------------------------------
 
@@ -284,6 +288,17 @@ class _Reader:
             raise UnsupportedEvent(event, "only xi = 0 has a form in the grammar")
         rho = real_in(_field(event, "rho"), "rho", ">= 0")
         return _NOTHING if rho == _ZERO else zcdp(rho)
+
+    def _RepeatAndSelectDpEvent(self, event: object) -> Mechanism:  # noqa: N802
+        inner, given = self._inner(event), _field(event, "shape")
+        self._whole(event)
+        mean = real_in(_field(event, "mean"), "mean", "> 0")
+        if inner == _NOTHING:
+            return _NOTHING
+        shape = None if given == math.inf else real_in(given, "shape", "> -1")
+        if inner == _EVERYTHING:
+            return approx_dp(0, 1 - exponential(-mean)) if shape is None else inner
+        return repeat_and_select(inner, mean, shape)
 
     # --- samples ----------------------------------------------------------------------------------
 
@@ -323,8 +338,6 @@ _REFUSED: Final = {
     "UnsupportedDpEvent": "it says itself that nothing is known of it",
     "SampledWithReplacementDpEvent": "a record may be drawn several times, and no pair for that "
     "has a form in the grammar",
-    "RepeatAndSelectDpEvent": "only Rényi bounds are known of a random number of runs of which the "
-    "best is kept, and no pair",
 }
 
 

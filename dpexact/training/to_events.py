@@ -25,6 +25,7 @@ from dpexact.mechanisms import (
     Mechanism,
     Poisson,
     PureDP,
+    RepeatAndSelect,
     Repetition,
     Replace,
     TruncatedPoisson,
@@ -104,13 +105,24 @@ class _Writer:
                 return _event("ZCDpEvent", _up(rho))
             case Allocation(inner, t, k):
                 return _event("RandomAllocationDpEvent", self.write(inner), k, t)
+            case RepeatAndSelect(inner, mean, shape):
+                form = math.inf if shape is None else float(shape.value)
+                if shape is not None and Fraction(form) != shape.fraction:
+                    raise UnsupportedMechanism(
+                        f"shape: {shape}: events hold floats, and it is none"
+                    )
+                return _event("RepeatAndSelectDpEvent", self.write(inner), _up(mean), form)
             case GaussianMixture(sigma, law):
                 reaches = [_up(reach) for reach, _ in law]
                 masses = _masses(reaches, [mass for _, mass in law])
                 return _event("MixtureOfGaussiansDpEvent", _down(sigma), reaches, masses)
-            case TruncatedPoisson(Gaussian(sigma, sensitivity), q, n, batch):
+            case TruncatedPoisson(Gaussian(sigma, sensitivity), q, n, batch) if (
+                self._neighbours != "replace"
+            ):
                 noise = self._noise(sigma, sensitivity)
                 return _event("TruncatedSubsampledGaussianDpEvent", n, _up(q), batch, noise)
+            case Replace(TruncatedPoisson() as cut) if self._neighbours == "replace":
+                return _Writer("add-remove").write(cut)
             case Replace(Poisson(inner, q)) if self._neighbours == "replace":
                 added = _Writer("add-remove").write(inner)
                 return _event("PoissonSampledDpEvent", _up(q), added)

@@ -22,12 +22,25 @@ from proofs_checks.claims import SOURCES, claim, claims
 from proofs_checks.coq.goals import goal_of
 
 #: The files beside dpexact's library that claims require, in order.
-CLAIM_LIBRARY: Final = ("Analysis", "Losses", "Testing", "Composing")
+CLAIM_LIBRARY: Final = (
+    "Analysis",
+    "Losses",
+    "Testing",
+    "Composing",
+    "Tradeoff",
+    "Terms",
+    "Optimal",
+    "Moments",
+)
+#: The files of ``claims`` that prove typed statements.
+_STATED_IN: Final = ("stated", "stated_laws", "stated_mechanisms", "stated_losses")
 _SECTION: Final = re.compile(r"^\(\*\* \* ([^|\n]+) \| ([^\n]+) \*\)\n", re.MULTILINE)
 _STATED: Final = re.compile(r"^\(\*\* \* ([^|\n]+) \*\)\n", re.MULTILINE)
 _HEAD: Final = """Require Import Reals Lra Lia List Bool Psatz.
-From Interval Require Import Tactic.
-From DPExact Require Import Finite Response Sampling Analysis Losses Composing Testing.
+From Coquelicot Require Import Coquelicot.
+{interval}From DPExact Require Import Finite Response Sampling Gaussian Analysis Losses \
+Composing Testing.
+From DPExact Require Import Tradeoff Terms Optimal Moments.
 Import ListNotations.
 Open Scope R_scope.
 """
@@ -51,7 +64,7 @@ class Section:
 def coq_of(identity: str) -> str | None:
     """The Coq file of a claim, or None where it has none.
 
-    Where the claim has a typed statement with a proof in ``claims/stated.v``, the last theorem is
+    Where the claim has a typed statement with a proof in ``claims/stated*.v``, the last theorem is
     that statement, generated from it.
 
     Raises:
@@ -62,7 +75,7 @@ def coq_of(identity: str) -> str | None:
     theorem = _stated(identity)
     if section is None and theorem is None:
         return None
-    text = section.text if section else f"{_HEAD}{_title(identity, 'as stated')}"
+    text = section.text if section else f"{_head(theorem)}{_title(identity, 'as stated')}"
     name = theorem_of(identity)
     if theorem is not None:
         text, name = f"{text}{_TACTICS}\n{theorem}", f"{name}_stated"
@@ -132,8 +145,10 @@ def write(folder: Path, identities: Iterable[str]) -> list[str]:
 
 @cache
 def _sections(source: str) -> dict[str, Section]:
-    """The sections of ``claims/SOURCE.v`` by the ids of their claims."""
+    """The sections of ``claims/SOURCE.v`` by the ids of their claims; there may be no such file."""
     path = files(__package__).joinpath("claims", f"{source}.v")
+    if not path.is_file():
+        return {}
     head, *parts = _SECTION.split(path.read_text(encoding="utf-8"))
     found = {}
     for names, scope, body in zip(*[iter(parts)] * 3, strict=True):
@@ -142,6 +157,12 @@ def _sections(source: str) -> dict[str, Section]:
             title = _title(identity, scope)
             found[identity] = Section(ids, scope, f"{head}{title}{body.rstrip()}\n")
     return found
+
+
+def _head(theorem: str | None) -> str:
+    """What a file requires that holds nothing but a typed statement; coq-interval loads slowly."""
+    computes = theorem is not None and re.search(r"\b(interval|integral)\b", theorem)
+    return _HEAD.replace("{interval}", "From Interval Require Import Tactic.\n" if computes else "")
 
 
 def _title(identity: str, scope: str) -> str:
@@ -162,7 +183,11 @@ def _stated(identity: str) -> str | None:
 
 @cache
 def _proofs() -> dict[str, str]:
-    """The proofs of ``claims/stated.v`` by claim."""
-    text = files(__package__).joinpath("claims", "stated.v").read_text(encoding="utf-8")
-    _, *parts = _STATED.split(text)
-    return {identity: proof.rstrip() for identity, proof in zip(*[iter(parts)] * 2, strict=True)}
+    """The proofs of typed statements by claim; claims of one form share a proof."""
+    found: dict[str, str] = {}
+    for name in _STATED_IN:
+        text = files(__package__).joinpath("claims", f"{name}.v").read_text(encoding="utf-8")
+        _, *parts = _STATED.split(text)
+        for identities, proof in zip(*[iter(parts)] * 2, strict=True):
+            found |= dict.fromkeys(identities.split(), proof.rstrip())
+    return found

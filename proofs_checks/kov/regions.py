@@ -26,6 +26,27 @@ from proofs_checks.registry import check
 from proofs_checks.verdicts import Derivation, argued, contradicted, corrected
 
 
+@check(
+    "kov.eq3",
+    expects="proved",
+    assumes=("a closed convex set is the intersection of its half-planes",),
+    smoke=True,
+)
+def hull_of_events() -> Derivation:
+    """Randomized tests give nothing outside the convex hull of the events.
+
+    ``FA + F MD = F + sum f (p - F q)`` is smallest where ``f = 1`` on ``p < F q`` and 0 elsewhere:
+    an event attains every supporting line; lines of the other slopes by exchanging f and 1 - f.
+    """
+    p, q, f = "real >= 0", "real >= 0", "real in [0, 1]"
+    return argued(
+        "term by term: f (p - F q) is at least the smaller of p - F q and 0",
+        step("f*x >= x", {"f": f, "x": "real <= 0"}),
+        step("f*x >= 0", {"f": f, "x": "real >= 0"}),
+        step("p*f + F*q*(1 - f) = F*q + f*(p - F*q)", {"p": p, "q": q, "f": f, "F": "real >= 0"}),
+    )
+
+
 @check("kov.thm2.1", "kov.sec6B", expects="proved", smoke=True)
 def error_trade_off_is_privacy() -> Derivation:
     """With ``p = P0(S)``, ``q = P1(S)``: the two conditions are one, complement by complement."""

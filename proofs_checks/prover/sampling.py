@@ -1,7 +1,8 @@
 """A statement tried at exact random members of its domain: laws, kernels, trade-off functions too.
 
-Laws have at most three outcomes and rational atoms; reals are rational. Everything about them is
-computed in fractions where it is rational and in balls elsewhere. This never proves; it ties what
+Laws have at most three outcomes and rational atoms; reals are rational; an adaptive mechanism has
+two outcomes a step. Everything about them is computed in fractions where it is rational and in
+balls elsewhere. This never proves; it ties what
 a statement says to what its terms mean, and refutes it where it is false at a member.
 """
 
@@ -9,6 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from fractions import Fraction
+from functools import reduce
+from itertools import product
 from math import comb, factorial
 from typing import Any, Final
 
@@ -34,6 +37,10 @@ from proofs_checks.statements.writing import sentence
 #: The members that are tried; a hypothesis may discard some of them.
 MEMBERS: Final = 80
 _OUTCOMES: Final = 3
+#: Names of outcomes, those of randomized response with failure included.
+_OUTCOME_NAMES: Final = frozenset(range(4))
+#: So many steps an adaptive mechanism has laws for.
+_STEPS: Final = 4
 _BITS: Final = 256
 
 
@@ -111,7 +118,7 @@ def truth(relation: Relation, member: Mapping[str, Any]) -> bool | None:
         return (sign == "=") if near else None
     if sign in ("<", "<="):
         difference = -difference
-    if difference > 0:
+    if difference > 0 or (sign in ("<=", ">=") and difference >= 0):
         return True
     return False if difference < 0 else None
 
@@ -144,13 +151,18 @@ def value(term: Term, member: Mapping[str, Any]) -> Any:
     operator, *operands = term
     if operator in ("limit", "integral"):
         raise NotReal(operator)
-    if operator == "sum":
+    if operator in ("sum", "prod", "largest"):
         body, name, *ends = operands
-        low, high = (value(each, member) for each in ends)
-        total: Any = Fraction(0)
-        for index in range(int(low), int(high) + 1):
-            total = _add(total, value(body, {**member, name: Fraction(index)}))
-        return total
+        low, high = (int(value(each, member)) for each in ends)
+        items = [value(body, {**member, name: Fraction(i)}) for i in range(low, high + 1)]
+        if operator == "largest":
+            return _extreme("max", items)
+        step, start = (_add, 0) if operator == "sum" else (_multiply, 1)
+        return reduce(step, items, Fraction(start))
+    if operator == "mean":
+        body, name, *pair = operands
+        p, q = (value(law, member) for law in pair)
+        return _mean(body, name, p, q, member)
     if operator == "at":
         body, name, point = operands
         return value(body, {**member, name: value(point, member)})
@@ -178,9 +190,7 @@ def _real(operator: str, found: list[Any]) -> Any:
             total = _add(total, each) if operator == "+" else _multiply(total, each)
         return total
     if operator in ("max", "min"):
-        if not exact:
-            raise NotReal(operator)
-        return (max if operator == "max" else min)(found)
+        return _extreme(operator, found)
     if operator == "/":
         return found[0] / found[1] if exact else _ball(found[0]) / _ball(found[1])
     if operator == "^":
@@ -213,14 +223,78 @@ def _add(a: Any, b: Any) -> Any:
 
 
 def _multiply(a: Any, b: Any) -> Any:
+    a, b = (Fraction(each) if isinstance(each, int) else each for each in (a, b))
     return a * b if isinstance(a, Fraction) and isinstance(b, Fraction) else _ball(a) * _ball(b)
 
 
-def _moment(p: Any, q: Any, order: Fraction) -> Fraction:
+def _extreme(operator: str, found: list[Any]) -> Any:
+    if not found:
+        raise NotReal(f"{operator} of nothing")
+    if all(isinstance(each, Fraction) for each in found):
+        return (max if operator == "max" else min)(found)
+    return reduce(arb.max if operator == "max" else arb.min, map(_ball, found))
+
+
+def _mean(body: Term, name: str, p: Any, q: Any, member: Mapping[str, Any]) -> Any:
+    """The mean under ``p`` of ``body`` at the privacy loss; exact where a loss is 0."""
+    total: Any = Fraction(0)
+    for x in p:
+        if p[x]:
+            ratio = p[x] / q.get(x, Fraction(0))
+            loss = Fraction(0) if ratio == 1 else _ball(ratio).log()
+            total = _add(total, _multiply(p[x], value(body, {**member, name: loss})))
+    return total
+
+
+def _moment(p: Any, q: Any, order: Fraction) -> Any:
     if any(p[x] and not q.get(x) for x in p):
         raise ZeroDivisionError
-    power = int(order)
-    return sum((p[x] * (p[x] / q[x]) ** (power - 1) for x in p if p[x]), Fraction(0))
+    terms = [_multiply(p[x], _real("^", [p[x] / q[x], order - 1])) for x in p if p[x]]
+    return reduce(_add, terms, Fraction(0))
+
+
+def _run(mechanism: Any, steps: Fraction) -> Any:
+    law: dict[Any, Fraction] = {(): Fraction(1)}
+    for _ in range(int(steps)):
+        law = {
+            (*word, x): weight * chance
+            for word, weight in law.items()
+            for x, chance in mechanism[word].items()
+        }
+    return law
+
+
+def _worst_step(first: Any, second: Any, growth: Any, step: Fraction) -> Any:
+    histories = [word for word in first if len(word) == step]
+    if not histories:
+        raise NotReal(f"step {step} of a mechanism")
+    return _extreme("max", [_divergence(first[h], second[h], growth) for h in histories])
+
+
+def _divergence(p: Any, q: Any, growth: Any) -> Any:
+    """The hockey-stick divergence; a ball where ``growth`` is one."""
+    if isinstance(growth, Fraction):
+        return hockey_stick(p, q, growth)
+    terms = [
+        _extreme("max", [Fraction(0), _ball(p.get(x, 0)) - growth * _ball(q.get(x, 0))])
+        for x in p.keys() | q.keys()
+    ]
+    return reduce(_add, terms, Fraction(0))
+
+
+def _at_least(a: Any, b: Any) -> bool:
+    if isinstance(a, arb) or isinstance(b, arb):
+        difference = _ball(a) - _ball(b)
+        if not (difference >= 0 or difference < 0):
+            raise NotReal("an event on whose boundary an outcome lies")
+        return bool(difference >= 0)
+    return bool(a >= b)
+
+
+def _item(sequence: Any, index: Fraction) -> Any:
+    if not 0 <= index < len(sequence):
+        raise NotReal(f"member {index} of a sequence")
+    return sequence[int(index)]
 
 
 def _mixture(share: Fraction, p: Any, q: Any) -> Any:
@@ -237,10 +311,13 @@ def _inverse(corners: Any) -> Any:
 
 _NUMBERS: Final = {"pi": arb.pi, "e": arb.const_e}
 _LAWS: Final[dict[str, Any]] = {
-    "hockey_stick": hockey_stick,
+    "hockey_stick": _divergence,
     "total_variation": lambda p, q: hockey_stick(p, q, Fraction(1)),
     "moment": _moment,
-    "worst_hockey_stick": lambda k, m, growth: max(hockey_stick(k[x], m[x], growth) for x in k),
+    "worst_hockey_stick": lambda k, m, growth: _extreme(
+        "max", [_divergence(k[x], m[x], growth) for x in k]
+    ),
+    "worst_moment": lambda k, m, order: _extreme("max", [_moment(k[x], m[x], order) for x in k]),
     "push": lambda kernel, law: post_process(law, kernel),
     "joint": lambda law, kernel: {(x, y): law[x] * kernel[x][y] for x in law for y in kernel[x]},
     "product": lambda p, q: product_law(p, q),
@@ -253,6 +330,13 @@ _LAWS: Final[dict[str, Any]] = {
     "inverse": _inverse,
     "approximate": lambda e, d: tradeoff(*kov_pair(e, d)),
     "value": beta_at,
+    "probability": lambda law, event: sum((law[x] for x in law if event(x)), Fraction(0)),
+    "complement": lambda event: lambda x: not event(x),
+    "likely": lambda p, q, growth: lambda x: _at_least(p.get(x, 0), _multiply(growth, q.get(x, 0))),
+    "expectation": lambda law, test: sum((law[x] * test[x] for x in law), Fraction(0)),
+    "item": _item,
+    "run": _run,
+    "worst_step": _worst_step,
 }
 
 
@@ -266,28 +350,51 @@ def _compare_functions(f: Any, g: Any, sign: str) -> bool:
 
 def _draw(variable: Variable, draw: Draw) -> Any:
     if variable.sort == "law":
-        return draw.law(_OUTCOMES)
+        return _law(variable, draw)
+    if variable.sort == "event":
+        return frozenset(x for x in _OUTCOME_NAMES if draw.integer(0, 1)).__contains__
+    if variable.sort == "test":
+        return {x: draw.fraction() for x in _OUTCOME_NAMES}
+    if variable.sort == "mechanism":
+        words = (word for n in range(_STEPS) for word in product((0, 1), repeat=n))
+        return {word: _law(variable, draw, 2) for word in words}
+    if variable.sort == "sequence":
+        return [_real_number(variable, draw) for _ in range(_STEPS)]
     if variable.sort == "kernel":
-        return draw.kernel(range(_OUTCOMES), _OUTCOMES)
+        return {x: _law(variable, draw) for x in range(_OUTCOMES)}
     if variable.sort == "tradeoff":
         return tradeoff(draw.law(_OUTCOMES), draw.law(_OUTCOMES))
-    low, high = variable.low, variable.high
     if variable.sort == "natural":
+        low, high = variable.low, variable.high
         start = int(low or 0)
         return Fraction(draw.integer(start, int(high) if high is not None else start + 3))
+    return _real_number(variable, draw)
+
+
+def _real_number(variable: Variable, draw: Draw) -> Fraction:
+    low, high = variable.low, variable.high
     if low is None:
-        low = (high or Fraction(0)) - 4
+        low = (4 if high is None else high) - Fraction(8 if high is None else 4)
     if high is None:
-        high = low + 4
+        high = Fraction(4) if variable.low is None else low + 4
     while True:
         found = draw.fraction(low, high)
         if variable.holds(found):
             return found
 
 
+def _law(variable: Variable, draw: Draw, size: int = _OUTCOMES) -> Any:
+    while True:
+        found = draw.law(size)
+        if all(map(variable.holds, found.values())):
+            return found
+
+
 def _shown(found: Any) -> str:
+    if callable(found):
+        return f"{[x for x in sorted(_OUTCOME_NAMES) if found(x)]}"
     if isinstance(found, dict):
         return "{" + ", ".join(f"{x}: {_shown(found[x])}" for x in found) + "}"
     if isinstance(found, list):
-        return "[" + ", ".join(f"({a}, {b})" for a, b in found) + "]"
+        return "[" + ", ".join(map(_shown, found)) + "]"
     return str(found)

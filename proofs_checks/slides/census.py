@@ -12,6 +12,7 @@ from dpexact.conversion import real
 from dpexact.reals import Real
 from proofs_checks.evidence import Evidence
 from proofs_checks.prover.enumeration import every
+from proofs_checks.prover.goals import step
 from proofs_checks.prover.numbers import certain
 from proofs_checks.prover.polynomials import positive_coefficients
 from proofs_checks.prover.symbolic import identity
@@ -205,3 +206,15 @@ def _rounds(value: Fraction, printed: str, what: str) -> list[Evidence]:
         certain(value, ">=", target - half, f"{what} is at least {target} - {half}"),
         certain(value, "<", target + half, f"{what} is below {target} + {half}"),
     ]
+
+
+@check("slides.dg_pmf", expects="proved", smoke=True)
+def discrete_gaussian() -> Derivation:
+    """The ratio of neighbours and the sum 1 determine the law; the sum is finite and positive."""
+    return argued(
+        "neighbouring exponents differ by (2 (x - mu) + 1)/(2 sigma^2)",
+        step(
+            "-(x + 1 - m)^2/(2*s) = -(x - m)^2/(2*s) - (2*(x - m) + 1)/(2*s)",
+            {"x": "real", "m": "real", "s": "real > 0"},
+        ),
+    )

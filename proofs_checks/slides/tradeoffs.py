@@ -21,6 +21,7 @@ from proofs_checks.prover.enumeration import (
     tradeoff,
 )
 from proofs_checks.prover.expressions import at
+from proofs_checks.prover.goals import step
 from proofs_checks.prover.intervals import Ends
 from proofs_checks.prover.numbers import certain
 from proofs_checks.prover.polynomials import bernstein, positive_coefficients
@@ -240,5 +241,24 @@ def divergences_from_the_tradeoff_function() -> Derivation:
         ),
         certain(
             hockey_stick(*pair, 2), "=", 0, "randomized response of log 2: no set exceeds ratio 2"
+        ),
+    )
+
+
+@check("slides.tradeoff_def", expects="proved", smoke=True)
+def infimum_of_the_errors() -> Derivation:
+    """The definition, and where it is attained: a test of level at most a has no smaller error.
+
+    With ``phi = 1`` on ``q >= F p`` both sides of ``sum (phi - psi)(q - F p) >= 0`` are at hand.
+    """
+    f, g = "real in [0, 1]", "real in [0, 1]"
+    return argued(
+        "the likelihood ratio test is best at its level",
+        step("(1 - f)*x >= 0", {"f": f, "x": "real >= 0"}),
+        step("(0 - g)*x >= 0", {"g": g, "x": "real <= 0"}),
+        step(
+            "b - c >= F*(l - a)",
+            dict.fromkeys("bcla", "real") | {"F": "real >= 0"},
+            "b - F*l >= c - F*a",
         ),
     )

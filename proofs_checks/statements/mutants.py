@@ -10,13 +10,18 @@ from proofs_checks.statements.statement import OPPOSITE, Relation, Statement
 from proofs_checks.statements.terms import BINDERS, NUMBER, Sort, Term, number, parts, sort_of
 
 
-def mutant(statement: Statement) -> Statement:
+def mutants(statement: Statement) -> Iterator[Statement]:
     """The statement with its last inequality flipped, or the last constant of an equation changed.
 
-    An equation without a constant gets one: 1 is added to its right side.
+    An equation without a constant gets one: 1 is added to its right side. A statement with further
+    parts has one mutant a part.
     """
     *before, last = statement.conclusion
-    return replace(statement, conclusion=(*before, _wrong(last, statement.sorts)))
+    yield replace(statement, conclusion=(*before, _wrong(last, statement.sorts)))
+    for i, part in enumerate(statement.also):
+        for wrong in mutants(part):
+            others = (*statement.also[:i], wrong, *statement.also[i + 1 :])
+            yield replace(statement, also=others)
 
 
 def negated(statement: Statement) -> Statement:

@@ -1,8 +1,10 @@
 """Statements from the catalogue: ``{"for_all": {"x": "real > 0"}, "then": ["x < x + 1"]}``.
 
-A domain is a sort (``real``, ``natural``, ``law``, ``kernel``, ``tradeoff``), alone or followed by
-``> 0``, ``>= 1/2``, ``< 1``, ``<= 1`` or ``in [0, 1)``. ``where`` and ``then`` hold chains of
-relations between terms, which are written as Python expressions with ``^`` for powers.
+A domain is a sort (``real``, ``natural``, ``law``, ``kernel``, ``tradeoff``, ``event``, ``test``,
+``mechanism``, ``sequence``), alone or followed by ``> 0``, ``>= 1/2``, ``< 1``, ``<= 1`` or
+``in [0, 1)``; it holds for every probability of a law and every member of a sequence. ``where`` and
+``then`` hold chains of relations between terms, which are written as Python expressions with ``^``
+for powers. ``also`` is a list of further statements, such as the converse.
 """
 
 from __future__ import annotations
@@ -34,6 +36,7 @@ def statement(entry: Mapping[str, Any]) -> Statement:
             tuple(variable(name, text) for name, text in entry.get("for_all", {}).items()),
             relations(entry.get("where", ())),
             relations(entry["then"]),
+            tuple(map(statement, entry.get("also", ()))),
         )
     except (KeyError, ValueError, SyntaxError) as error:
         raise TypeError(f"no statement: {entry!r} ({error})") from error

@@ -64,6 +64,8 @@ class Relation:
 class Statement:
     """For all ``variables`` with ``hypotheses``, every relation of ``conclusion`` holds.
 
+    ``also`` are further statements, which have variables of their own, such as a converse.
+
     Raises:
         TypeError: a term is not well sorted, a comparison is unknown, or nothing is concluded.
     """
@@ -71,6 +73,7 @@ class Statement:
     variables: tuple[Variable, ...]
     hypotheses: tuple[Relation, ...]
     conclusion: tuple[Relation, ...]
+    also: tuple[Statement, ...] = ()
 
     def __post_init__(self) -> None:
         sorts = self.sorts
@@ -91,12 +94,13 @@ class Statement:
         return {variable.name: variable.sort for variable in self.variables}
 
     def goals(self) -> tuple[Statement, ...]:
-        """One statement for each relation of the conclusion."""
-        return tuple(replace(self, conclusion=(one,)) for one in self.conclusion)
+        """One statement for each relation of the conclusion, here and in ``also``."""
+        own = tuple(replace(self, conclusion=(one,), also=()) for one in self.conclusion)
+        return own + tuple(goal for each in self.also for goal in each.goals())
 
     def to_json(self) -> dict[str, Any]:
         """The typed tree as JSON; the hash is made of it."""
-        return {
+        found: dict[str, Any] = {
             "for_all": [
                 [
                     each.name,
@@ -110,6 +114,7 @@ class Statement:
             "where": [[r.comparison, r.left, r.right] for r in self.hypotheses],
             "then": [[r.comparison, r.left, r.right] for r in self.conclusion],
         }
+        return found | {"also": [each.to_json() for each in self.also]} if self.also else found
 
     @property
     def hash(self) -> str:
@@ -130,6 +135,7 @@ def from_json(tree: Mapping[str, Any]) -> Statement:
         ),
         _relations(tree["where"]),
         _relations(tree["then"]),
+        tuple(map(from_json, tree.get("also", ()))),
     )
 
 

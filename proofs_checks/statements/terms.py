@@ -1,8 +1,10 @@
-"""Typed terms: JSON trees over reals, naturals, finite laws, kernels and trade-off functions.
+"""Typed terms: JSON trees over reals, naturals, sequences, and what is tested between finite laws.
 
 A term is a number ``"3/4"``, a name, or a tuple ``(operator, operand, ...)``. Natural numbers are
-reals. Three operators bind the variable that they name: ``("D", f, x)`` is the derivative,
-``("at", f, x, value)`` the value of ``f`` at ``x = value``, ``("sum", f, i, low, high)`` a sum.
+reals. Some operators bind the variable that they name: ``("D", f, x)`` is the derivative,
+``("at", f, x, value)`` the value of ``f`` at ``x = value``, ``("sum", f, i, low, high)`` a sum,
+``prod`` a product, ``largest`` the largest term, ``("mean", f, z, P, Q)`` the mean of ``f`` under
+``P``, ``z`` the privacy loss ``log(P/Q)``.
 """
 
 from __future__ import annotations
@@ -13,11 +15,21 @@ from fractions import Fraction
 from typing import Any, Final, Literal, TypeAlias
 
 Term: TypeAlias = str | tuple[Any, ...]
-Sort: TypeAlias = Literal["real", "natural", "law", "kernel", "tradeoff"]
+Sort: TypeAlias = Literal[
+    "real",
+    "natural",
+    "sequence",
+    "law",
+    "kernel",
+    "tradeoff",
+    "event",
+    "test",
+    "mechanism",
+]
 
 NUMBER: Final = re.compile(r"-?\d+(/\d+)?")
 CONSTANTS: Final = frozenset({"pi", "e", "oo", "-oo"})
-BINDERS: Final = frozenset({"D", "at", "sum", "integral", "limit"})
+BINDERS: Final = frozenset({"D", "at", "sum", "prod", "integral", "limit", "largest", "mean"})
 
 #: The operators on reals that take any number of operands, from one on.
 _MANY: Final = frozenset({"+", "*", "max", "min"})
@@ -51,7 +63,8 @@ _REAL: Final = {
 _SIGNATURES: Final[Mapping[str, tuple[tuple[Sort, ...], Sort]]] = {
     "hockey_stick": (("law", "law", "real"), "real"),
     "total_variation": (("law", "law"), "real"),
-    "moment": (("law", "law", "natural"), "real"),
+    "moment": (("law", "law", "real"), "real"),
+    "worst_moment": (("kernel", "kernel", "real"), "real"),
     "worst_hockey_stick": (("kernel", "kernel", "real"), "real"),
     "push": (("kernel", "law"), "law"),
     "joint": (("law", "kernel"), "law"),
@@ -65,6 +78,13 @@ _SIGNATURES: Final[Mapping[str, tuple[tuple[Sort, ...], Sort]]] = {
     "inverse": (("tradeoff",), "tradeoff"),
     "approximate": (("real", "real"), "tradeoff"),
     "value": (("tradeoff", "real"), "real"),
+    "probability": (("law", "event"), "real"),
+    "complement": (("event",), "event"),
+    "likely": (("law", "law", "real"), "event"),
+    "expectation": (("law", "test"), "real"),
+    "item": (("sequence", "real"), "real"),
+    "run": (("mechanism", "natural"), "law"),
+    "worst_step": (("mechanism", "mechanism", "real", "real"), "real"),
 }
 OPERATORS: Final = frozenset({*_MANY, *_REAL, *_SIGNATURES, *BINDERS})
 
@@ -85,7 +105,7 @@ def sort_of(term: Term, variables: Mapping[str, Sort]) -> Sort:
     if operator in BINDERS:
         body, name, *rest = operands
         for operand in rest:
-            _demand(operator, operand, variables, "real")
+            _demand(operator, operand, variables, "law" if operator == "mean" else "real")
         _demand(operator, body, {**variables, name: "real"}, "real")
         return "real"
     if operator in _SIGNATURES:

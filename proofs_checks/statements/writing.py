@@ -12,9 +12,13 @@ from proofs_checks.statements.statement import Relation, Statement, Variable
 from proofs_checks.statements.terms import NUMBER, Term
 
 _SETS: Final = {
-    "law": ("a finite law", r"\text{ a finite law}"),
-    "kernel": ("a kernel", r"\text{ a kernel}"),
-    "tradeoff": ("a trade-off function", r"\text{ a trade-off function}"),
+    "law": "a finite law",
+    "kernel": "a kernel",
+    "tradeoff": "a trade-off function",
+    "event": "an event",
+    "test": "a randomized test",
+    "mechanism": "an adaptive mechanism",
+    "sequence": "a sequence",
 }
 _GREEK: Final = frozenset(
     [
@@ -90,12 +94,15 @@ def _whole(
     if statement.hypotheses:
         assumed = between.join(relation(one, write) for one in statement.hypotheses)
         found += f", {condition}{assumed}" if write is text else rf"\quad {condition}{assumed}"
+    for each in statement.also:
+        further = _whole(each, write, domain, between, condition)
+        found += f"; and {further}" if write is text else rf";\; \text{{and }} {further}"
     return found
 
 
 def _domain(variable: Variable) -> str:
     if variable.sort in _SETS:
-        return f"{variable.name} {_SETS[variable.sort][0]}"
+        return f"{variable.name} {_member(variable)}"
     low, high = variable.low, variable.high
     kind = "natural " if variable.sort == "natural" else ""
     if low is None and high is None:
@@ -108,7 +115,7 @@ def _domain(variable: Variable) -> str:
 def _latex_domain(variable: Variable) -> str:
     name = _name(variable.name)
     if variable.sort in _SETS:
-        return name + _SETS[variable.sort][1]
+        return rf"{name}\text{{ {_member(variable)}}}"
     whole = r"\mathbb{N}" if variable.sort == "natural" else r"\mathbb{R}"
     low, high = variable.low, variable.high
     if low is None and high is None:
@@ -119,6 +126,14 @@ def _latex_domain(variable: Variable) -> str:
         return rf"{name}{member}, {name} {sign} {low}"
     inside = _interval(variable).replace("oo", r"\infty")
     return rf"{name}{member} \in {inside}" if not member else rf"{name}{member} \cap {inside}"
+
+
+def _member(variable: Variable) -> str:
+    if variable.low is None and variable.high is None:
+        return _SETS[variable.sort]
+    if variable.sort in ("law", "kernel", "mechanism"):
+        return f"{_SETS[variable.sort]}, all outcomes possible"
+    return f"{_SETS[variable.sort]} in {_interval(variable)}"
 
 
 def _interval(variable: Variable) -> str:
@@ -134,11 +149,11 @@ def _text(term: Term) -> tuple[str, int]:
         return term, _PRODUCT if "/" in term else _SUM if term.startswith("-") else _ATOM
     operator, *operands = term
     if operator == "+":
-        first, *rest = (_bound(operand, _SUM) for operand in operands)
-        return first + "".join(_signed(one) for one in rest), _SUM
+        first, *rest = operands
+        return _bound(first, _SUM) + "".join(map(_added, rest)), _SUM
     if operator == "*":
         if operands[0] == "-1" and len(operands) > 1:
-            return "-" + "*".join(_bound(operand, _PRODUCT) for operand in operands[1:]), _SUM
+            return "-" + "*".join(_bound(operand, _POWER) for operand in operands[1:]), _SUM
         return "*".join(_bound(operand, _PRODUCT) for operand in operands), _PRODUCT
     if operator == "/":
         return f"{_bound(operands[0], _PRODUCT)}/{_bound(operands[1], _POWER)}", _PRODUCT
@@ -150,6 +165,12 @@ def _text(term: Term) -> tuple[str, int]:
 def _bound(term: Term, least: int) -> str:
     found, strength = _text(term)
     return found if strength >= least else f"({found})"
+
+
+def _added(term: Term) -> str:
+    if isinstance(term, tuple) and term[:2] == ("*", "-1") and len(term) > 2:
+        return " - " + "*".join(_bound(operand, _PRODUCT) for operand in term[2:])
+    return _signed(_bound(term, _SUM))
 
 
 def _signed(found: str) -> str:
@@ -189,10 +210,20 @@ def _latex(term: Term) -> tuple[str, int]:
     if operator == "at":
         body, name, value = operands
         return f"({latex_term(body)})_{{{_name(name)} = {latex_term(value)}}}", _ATOM
-    if operator in ("sum", "integral"):
+    if operator == "largest":
         body, name, low, high = operands
-        sign = r"\sum" if operator == "sum" else r"\int"
-        tail = "" if operator == "sum" else rf" \, d{_name(name)}"
+        ends = rf"{latex_term(low)} \le {_name(name)} \le {latex_term(high)}"
+        return rf"\max_{{{ends}}} {_latex_bound(body, _PRODUCT)}", _PRODUCT
+    if operator == "mean":
+        body, name, first, second = operands
+        loss = rf"{_name(name)} = \log({latex_term(first)}/{latex_term(second)})"
+        return rf"\mathbb{{E}}_{{{latex_term(first)},\, {loss}}}[{latex_term(body)}]", _ATOM
+    if operator == "item":
+        return rf"{_latex_bound(operands[0], _ATOM)}_{{{latex_term(operands[1])}}}", _ATOM
+    if operator in ("sum", "prod", "integral"):
+        body, name, low, high = operands
+        sign = {"sum": r"\sum", "prod": r"\prod", "integral": r"\int"}[operator]
+        tail = rf" \, d{_name(name)}" if operator == "integral" else ""
         return (
             f"{sign}_{{{_name(name)} = {latex_term(low)}}}^{{{latex_term(high)}}} "
             f"{_latex_bound(body, _PRODUCT)}{tail}",

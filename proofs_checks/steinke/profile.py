@@ -7,6 +7,7 @@ from fractions import Fraction
 import sympy
 
 import dpexact
+from proofs_checks.prover.goals import step
 from proofs_checks.prover.numbers import certain
 from proofs_checks.prover.polynomials import positive_coefficients
 from proofs_checks.prover.symbolic import identity, limit, unfolds
@@ -140,4 +141,21 @@ def readable_bound() -> Derivation:
         unfolds(x**2 / 2, (eps - rho) ** 2 / (4 * rho), "the exponent"),
         unfolds(sympy.sqrt(2 * sympy.pi) * x, sympy.sqrt(sympy.pi / rho) * (eps - rho)),
         *half_normal_bounds(),
+    )
+
+
+@check("steinke.sec4.berry", expects="proved", smoke=True)
+def cost_of_berry_esseen() -> Derivation:
+    """With ``v`` the variance: ``|x|^3 >= (3/2) sqrt(v) x^2 - v^(3/2)/2``, whose mean is v^(3/2).
+
+    So the third absolute moment is at least the cube of the deviation (Lyapunov), and the bound of
+    the theorem, ``C E|X|^3/(s^3 sqrt k)``, at least ``C/sqrt k``, whatever the steps are.
+    """
+    return argued(
+        "the mean of a tangent: y^3 - (3/2) s y^2 + s^3/2 = (y - s)^2 (y + s/2)",
+        step(
+            "y^3 - 3/2*s*y^2 + s^3/2 = (y - s)^2*(y + s/2)",
+            {"y": "real >= 0", "s": "real >= 0"},
+        ),
+        step("(y - s)^2*(y + s/2) >= 0", {"y": "real >= 0", "s": "real >= 0"}),
     )

@@ -162,3 +162,10 @@ def test_the_optimal_conversion_of_a_wide_divergence_holds_those_within(low, hig
     found = optimal_of_enclosure(Enclosure(Fraction(low), top), order, delta, 10)
     inside = optimal_renyi_epsilon("3/2", "6", "1e-3", 10)
     assert found.lower < inside.lower <= inside.upper < found.upper
+
+
+def test_an_allocation_has_bounds_in_bounded_time():
+    """Orders of thousands are tried on the way, whose moments would never come."""
+    found = dpexact.bounds("allocation(gaussian(1), 100)", "1e-3", 3)
+    assert found["optimal Renyi"].applies
+    assert found.exact.lower <= found["optimal Renyi"].value.upper

@@ -2,13 +2,14 @@
 
 import math
 from fractions import Fraction
+from itertools import combinations, product
 
 import pytest
-from mpmath import mp
+from mpmath import mp, mpf
 from oracles import to_mpf
 
 import dpexact
-from dpexact import balls
+from dpexact import balls, delta, gaussian, mix, poisson, replace, truncated_poisson
 from dpexact.accounting import coins
 from dpexact.accounting.standing import standing
 from dpexact.errors import UnsupportedMechanism
@@ -159,3 +160,57 @@ def test_the_largest_loss_is_that_of_the_worst_side(rate):
             truth = count * step + ("pure_dp" in text) * mp.mpf(1) / 100
             assert low * (1 - mp.mpf(10) ** -25) <= truth <= high * (1 + mp.mpf(10) ** -25)
             assert dpexact.epsilon(text, 0, 12, "remove").lower == math.inf
+
+
+# --- cut batches with a record replaced -----------------------------------------------------------
+
+
+def cut_sums(values, q, batch):
+    """The law of the sum of a Poisson sample of ``values``, cut at random to ``batch`` of them."""
+    law = {}
+    for drawn in product((0, 1), repeat=len(values)):
+        kept = [v for v, taken in zip(values, drawn, strict=True) if taken]
+        chance = math.prod(q if taken else 1 - q for taken in drawn)
+        choices = list(combinations(kept, min(batch, len(kept))))
+        for choice in choices:
+            law[sum(choice)] = law.get(sum(choice), 0) + chance / len(choices)
+    return law
+
+
+@pytest.mark.parametrize("others", [(1, 1), (-1, 1), (0, 0), (-1, -1, -1)])
+@pytest.mark.parametrize("epsilon", ["0", "1/2"])
+def test_a_replaced_record_of_cut_batches_is_below_the_coin(others, epsilon):
+    q, batch, n = Fraction(1, 2), 1, len(others) + 1
+    with mp.workdps(20):
+        laws = [cut_sums((*others, value), q, batch) for value in (1, -1)]
+
+        def density(law, x):
+            return mp.fsum(mpf(float(w)) * mp.npdf(x, s, 1) for s, w in law.items())
+
+        growth = mp.exp(mpf(Fraction(epsilon).numerator) / Fraction(epsilon).denominator)
+        truth = mp.quad(
+            lambda x: max(density(laws[0], x) - growth * density(laws[1], x), 0),
+            list(range(-9, 10)),
+        )
+    m = replace(truncated_poisson(gaussian(1), q, n, batch))
+    found = delta(m, epsilon, 10)
+    assert found.bound == "upper"
+    assert float(found.upper) >= truth - 1e-6
+    tail = 1 - (1 - q) ** (n - 1)
+    taken = (1 - (1 - q) ** n - n * q * (1 - q) ** (n - 1)) / n / tail
+    coin = mix(
+        (1 - tail, replace(poisson(gaussian(1), q))),
+        (tail, replace(poisson(gaussian("1/2"), taken))),
+    )
+    assert found.overlaps(delta(coin, epsilon, 10))
+    assert delta(m**3, epsilon, 8).overlaps(delta(coin**3, epsilon, 8))
+    assert delta(replace(m.mechanism**3), epsilon, 8).overlaps(delta(m**3, epsilon, 8))
+
+
+def test_many_cut_batches_with_a_record_replaced():
+    m = replace(truncated_poisson(gaussian(1), "1/100", 10_000, 110) ** 1000)
+    found = delta(m, 1, 8)
+    assert found.digits >= 8
+    assert found.upper < delta(replace(poisson(gaussian("1/2"), "1/100") ** 1000), 1, 8).upper
+    whole = replace(truncated_poisson(gaussian(1), "1/100", 10, 10) ** 10)
+    assert delta(whole, 1, 8).overlaps(delta(replace(poisson(gaussian(1), "1/100") ** 10), 1, 8))

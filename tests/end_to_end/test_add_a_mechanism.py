@@ -207,7 +207,7 @@ def test_outcomes_that_a_pair_does_not_list_count(cut, monkeypatch):
     monkeypatch.setattr(DiscreteGaussian, "atoms", lambda self, tail: listed(self, cut))
     with balls.precision(128):
         found = balls.to_enclosure(
-            SinglePair(pair, InfiniteLoss()).delta_ball(balls.ball(real("1/3")))
+            SinglePair(pair, InfiniteLoss(), InfiniteLoss()).delta_ball(balls.ball(real("1/3")))
         )
     overlap(found, truth)
     assert found.lower <= truth.lower

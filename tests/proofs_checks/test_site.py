@@ -33,6 +33,15 @@ def test_a_page_says_what_was_checked():
     assert claim("steinke.lem36").hash in page
 
 
+def test_a_page_links_its_coq_file(tmp_path):
+    page = claim_page(claim("steinke.lem36"), formula)
+    assert '<a href="steinke.lem36.v"><code>steinke.lem36.v</code></a>, accepted by coqc' in page
+    assert "its last theorem is the statement above" in page
+    assert "In Coq" not in claim_page(claim("kov.fig1"), formula)
+    write_site(tmp_path, formula)
+    assert "Theorem steinke_lem36_stated" in (tmp_path / "steinke.lem36.v").read_text()
+
+
 def test_a_refutation_draws_its_witness():
     page = claim_page(claim("kov.sec5.constants"), formula)
     assert "<svg" in page

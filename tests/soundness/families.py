@@ -8,6 +8,7 @@ import random
 import threading
 from collections.abc import Callable
 from fractions import Fraction
+from itertools import pairwise
 from typing import Any
 
 from mpmath import mp, mpf
@@ -562,6 +563,38 @@ def bounded_support(trial: Trial, rng: random.Random) -> None:
         one = ref.poisson(one, rate(rng))
     m = ref.product((one, power(rng, 2)), (guarantee(rng), 1)) if rng.random() < 0.4 else one
     ask_anything(trial, rng, m)
+
+
+@family(1)
+def selections(trial: Trial, rng: random.Random) -> None:
+    """The best of a random number of runs of a finite law reveals no more than the bound."""
+    laws = [[Fraction(rng.randint(1, 9)) for _ in range(3)] for _ in range(2)]
+    p, q = ([mass / sum(law) for mass in law] for law in laws)
+    mean, shape = rng.choice((Fraction(5, 4), Fraction(3), Fraction(40))), rng.choice((None, 1))
+    outcomes = ", ".join(f"({a}, {b})" for a, b in zip(p, q, strict=True))
+    form = "" if shape is None else f", {shape}"
+    text = f"repeat_and_select(pair({outcomes}), {mean}{form})"
+
+    def selected(law: list[Fraction]) -> list[Any]:
+        """That of the best, the last outcome the best; first that of no run."""
+        gamma, places = 1 / as_mpf(mean, "n"), [sum(law[:k], Fraction(0)) for k in range(4)]
+        values = [
+            mp.exp((as_mpf(x, "n") - 1) / gamma)
+            if shape is None
+            else gamma * as_mpf(x, "n") / (1 - (1 - gamma) * as_mpf(x, "n"))
+            for x in places
+        ]
+        return [values[0], *(b - a for a, b in pairwise(values))]
+
+    growth = rng.choice((1, 2, 5))
+    digits = digits_of(rng) % 6 + 1
+    found = trial.ask("delta", text, f"log({growth})", digits=digits, direction="remove")
+
+    def truth() -> Any:
+        gains = zip(selected(p), selected(q), strict=True)
+        return mp.fsum(max(a - growth * b, mpf(0)) for a, b in gains), ref.unit()
+
+    trial.holds(truth, lambda: (as_mpf(found.upper, "c"), mpf(0)), f"{text}: above the bound")
 
 
 @family(3)

@@ -143,6 +143,18 @@ EXPRESSED = [
     (event("DiscreteLaplace", noise_parameter=0.0, sensitivity=3), ALL, "approx_dp(0, 1)"),
     (event("DiscreteLaplace", noise_parameter=0.0, sensitivity=0), ALL, "pure_dp(0)"),
     (event("RepeatAndSelect", event=NOTHING, mean=3.0, shape=1.0), ALL, "pure_dp(0)"),
+    (
+        event("RepeatAndSelect", event=STEP, mean=3.0, shape=1.0),
+        THERE,
+        "repeat_and_select(gaussian(1.5), 3, 1)",
+    ),
+    (
+        event("RepeatAndSelect", event=STEP, mean=3.0, shape=math.inf),
+        REPLACED,
+        "repeat_and_select(gaussian(1.5, 2), 3)",
+    ),
+    (cut(), REPLACED, "replace(truncated_poisson(gaussian(1.5), 0.5, 100, 60))"),
+    (event("RepeatAndSelect", event=ALL_OF_IT, mean=3.0, shape=0.5), ALL, "approx_dp(0, 1)"),
     (integers(2.0), ALL, "discrete_gaussian(2)"),
     (integers(2.0, 1.25), ALL, "discrete_gaussian(2)"),
     (integers(2.0, 3.5, 1), ALL, "discrete_gaussian(2, 3)"),
@@ -251,9 +263,12 @@ REFUSED = [
         ALL,
         "drawn several times",
     ),
-    (event("RepeatAndSelect", event=STEP, mean=3.0, shape=1.0), ALL, "Rényi"),
+    (
+        sampled(event("RepeatAndSelect", event=STEP, mean=3.0, shape=1.0)),
+        ("zero-out",),
+        "on a sample",
+    ),
     (ZCDP | {"xi": 0.5}, ALL, "xi = 0"),
-    (cut(), REPLACED, "needs neighbours by add-remove or zero-out"),
     (sampled(cut()), ("zero-out",), "TruncatedSubsampledGaussianDpEvent: on a sample"),
 ]
 

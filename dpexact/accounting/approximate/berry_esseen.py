@@ -28,6 +28,7 @@ from dpexact.accounting.approximate.base import Approximation
 from dpexact.accounting.approximate.moments import sampled_functionals, summed
 from dpexact.accounting.closed_form import gaussian_divergence
 from dpexact.accounting.composition import Composition
+from dpexact.accounting.pairs.pair import Pair
 from dpexact.enclosure import Enclosure
 from dpexact.errors import InvalidInput
 from dpexact.reals import Real
@@ -87,7 +88,12 @@ def theorem_5(c: Composition) -> BerryEsseen:
 
 def functionals(c: Composition) -> Callable[[], list[arb]]:
     """``sum kl_i``, ``V`` and ``K_3``; a sample stands for ``C_p`` of its Gaussian."""
-    return summed(c, lambda loss: (loss.mean, loss.variance, loss.absolute), sampled_functionals)
+
+    def of_pair(pair: Pair) -> tuple[arb, arb, arb]:
+        loss = pair.loss_moments()
+        return loss.mean, loss.variance, loss.absolute
+
+    return summed(c, of_pair, sampled_functionals)
 
 
 def central_mu(functionals: Sequence[arb]) -> arb:

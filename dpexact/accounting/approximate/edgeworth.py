@@ -19,7 +19,7 @@ from flint import arb
 from dpexact.accounting.approximate.base import Approximation, Larger
 from dpexact.accounting.approximate.moments import sampled_cumulants, summed
 from dpexact.accounting.composition import Composition
-from dpexact.accounting.pairs.pair import LossMoments
+from dpexact.accounting.pairs.pair import Pair
 from dpexact.arguments import Direction
 from dpexact.tradeoffs.gaussian import normal_tail
 
@@ -40,10 +40,11 @@ class Edgeworth(Approximation):
         scale = variance.sqrt()
         h = (epsilon - mean) / scale
         skewness, kurtosis = third / (variance * scale), fourth / (variance * variance)
-        correction = skewness / 6 * (h * h - 1)
+        square = h * h  # powers of balls that hold 0 are no numbers
+        correction = skewness / 6 * (square - 1)
         if self.order == 2:
-            correction += kurtosis / 24 * (h**3 - 3 * h)
-            correction += skewness**2 / 72 * (h**5 - 10 * h**3 + 15 * h)
+            correction += kurtosis / 24 * h * (square - 3)
+            correction += skewness * skewness / 72 * h * (square * (square - 10) + 15)
         density = (-h * h / 2).exp() / (2 * arb.pi()).sqrt()
         return normal_tail(h) + density * correction
 
@@ -54,17 +55,18 @@ def edgeworth(c: Composition, order: int, direction: Direction) -> Approximation
     Raises:
         UnsupportedMechanism: another sample.
     """
-    if direction == "both" and c.samples:
+    if direction == "both" and c.is_directed:
         return Larger(edgeworth(c, order, "remove"), edgeworth(c, order, "add"))
 
-    def of_pair(loss: LossMoments) -> list[arb]:
-        return [*loss[:4], *_negated(loss[:4])]  # symmetric: Z under Q is -Z under P
+    def of_pair(pair: Pair) -> list[arb]:  # Z under Q is -Z of the reverse under its P
+        loss, back = pair.loss_moments(), pair.reverse.loss_moments()
+        return [*loss[:4], *_negated(back[:4])]
 
     def of_sample(mu: arb, q: arb) -> list[arb]:
         mixture, normal = (sampled_cumulants(mu, q, weighted) for weighted in (True, False))
         return [*_negated(normal), *_negated(mixture)] if direction == "add" else mixture + normal
 
-    return Edgeworth(summed(c, of_pair, of_sample), order)
+    return Edgeworth(summed(c.facing(direction), of_pair, of_sample), order)
 
 
 def _negated(cumulants: Sequence[arb]) -> list[arb]:

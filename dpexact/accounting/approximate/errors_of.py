@@ -101,7 +101,8 @@ def approximation_error(
         delta: compare epsilons at this exact real in ``(0, 1)``.
         digits: certified significant digits of both values, and of their difference and ratio
             unless the two agree too closely.
-        direction: neighbours by ``remove``, ``add`` or ``both``; the central limits know none.
+        direction: neighbours by ``remove``, ``add`` or ``both``; the central limits know none, and
+            speak of symmetric pairs alone.
 
     Raises:
         InvalidInput: an argument out of its domain, or a hypothesis that fails.
@@ -169,10 +170,10 @@ def approximation(mechanism: Mechanism, method: str, direction: Direction) -> Ap
     # the expansions are of the loss itself, which differs between the two kinds of samples
     fixed_size = not method.startswith("edgeworth")
     whole = Composition.of(mechanism.steps().items(), fixed_size=fixed_size)
-    if not whole.is_symmetric:
+    if fixed_size and not whole.is_symmetric:
         raise UnsupportedMechanism("the approximation is for pairs that are symmetric")
     finite = replace(whole, masses=[])
-    if finite.infinite(add=False).masses:
+    if finite.infinite(add=False).masses or finite.facing("add").infinite(add=False).masses:
         raise UnsupportedMechanism("the approximation is for pairs without infinite loss")
     if finite.is_empty:
         raise UnsupportedMechanism("there is no loss to approximate")

@@ -21,7 +21,7 @@ from flint import acb, arb
 
 from dpexact import balls
 from dpexact.accounting.composition import Composition
-from dpexact.accounting.pairs.pair import LossMoments
+from dpexact.accounting.pairs.pair import Pair
 from dpexact.errors import UnsupportedMechanism
 from dpexact.reals import Real
 from dpexact.tradeoffs.gaussian import normal_tail
@@ -32,7 +32,7 @@ Density: TypeAlias = Callable[[acb, acb], acb]
 
 def summed(
     c: Composition,
-    of_pair: Callable[[LossMoments], Sequence[arb]],
+    of_pair: Callable[[Pair], Sequence[arb]],
     of_sample: Callable[[arb, arb], Sequence[arb]],
 ) -> Callable[[], list[arb]]:
     """The sums over all steps of what is said of a pair, and of a sample by its ``mu`` and rate.
@@ -53,7 +53,7 @@ def summed(
         # proposes: whoever asks a third time will ask again
         bits = bits if len(kept) < 2 else max(bits, 2 * max(kept))
         with balls.precision(bits):
-            rows = [(of_pair(pair.loss_moments()), count) for pair, count in pairs]
+            rows = [(of_pair(pair), count) for pair, count in pairs]
             rows += [(of_sample(balls.ball(mu), balls.ball(q)), k) for mu, q, k in samples]
             columns = zip(*([count * x for x in row] for row, count in rows), strict=True)
             kept[bits] = [sum(column, arb(0)) for column in columns]

@@ -25,6 +25,7 @@ from dpexact.enclosure import Enclosure
 from dpexact.errors import UnsupportedMechanism
 from dpexact.mechanisms import Mechanism
 from dpexact.reals import Real
+from dpexact.ternary import Order
 
 METHOD: Final = "upper bound: Rényi at integer orders, Proposition 14"
 _LARGEST: Final = 2048
@@ -41,13 +42,15 @@ class IntegerOrders(Profile):
     """
 
     method = METHOD
+    #: Orders are ``1 + k/scale``.
+    scale = 1
 
     def __init__(self, mechanism: Mechanism, direction: Direction) -> None:
         self.mechanism = mechanism
         self.direction = direction
         self.infinite = InfiniteLoss()
         self._divergence = lru_cache(maxsize=None)(self._ask)
-        if not isinstance(self._divergence(2, _DIGITS).upper, Fraction):
+        if not isinstance(self._divergence(1, _DIGITS).upper, Fraction):
             raise UnsupportedMechanism("the Rényi divergences are infinite")
 
     def delta(self, epsilon: Real, digits: int) -> Enclosure:
@@ -68,40 +71,71 @@ class IntegerOrders(Profile):
         self, height: Callable[[arb, arb], arb], bound: Callable[[arb, arb], arb], digits: int
     ) -> Enclosure:
         """``bound`` at about the order where ``height`` is least; it increases with both ends."""
-        order = self._least(height)
-        t = order - 1
-        spare = 10 + len(str(order))
-        known = self._divergence(order, digits + spare)
+        place = self._least(height)
+        t = Fraction(place, self.scale)
+        spare = 10 + len(str(place))
+        known = self._divergence(place, digits + spare)
 
         def image(end: Fraction) -> Enclosure:
-            return balls.certify(lambda: bound(arb(t), balls.ball(end)), digits + 2)
+            return balls.certify(lambda: bound(balls.ball(t), balls.ball(end)), digits + 2)
 
         low, high = image(Fraction(known.lower)), image(Fraction(known.upper))
         return low.between(high, METHOD)
 
     def _least(self, height: Callable[[arb, arb], arb]) -> int:
-        """Proposes: an order; every integer gives a bound."""
+        """Proposes: a place ``k``; every order gives a bound."""
         heights: dict[int, float] = {}
 
-        def at(order: int) -> float:
-            if order not in heights:
-                heights[order] = math.inf
-                if 2 <= order <= _LARGEST:
-                    known = self._divergence(order, _DIGITS).upper
+        def at(place: int) -> float:
+            if place not in heights:
+                heights[place] = math.inf
+                if 1 <= place < _LARGEST * self.scale:
+                    known = self._divergence(place, _DIGITS).upper
                     if isinstance(known, Fraction):
+                        t = Fraction(place, self.scale)
                         with balls.precision(128):
-                            heights[order] = float(height(arb(order - 1), balls.ball(known)).mid())
-            return heights[order]
+                            heights[place] = float(height(balls.ball(t), balls.ball(known)).mid())
+            return heights[place]
 
-        best: int = min((1 << k for k in range(1, 12)), key=at)
+        best: int = min((1 << k for k in range(11 + self.scale.bit_length())), key=at)
         step = max(best // 2, 1)
         while step:
             best = min((best - step, best, best + step), key=at)
             step //= 2
         return best
 
-    def _ask(self, order: int, digits: int) -> Enclosure:
-        return enclose_renyi(self.mechanism, reals.rational(order), digits, self.direction)
+    def _ask(self, place: int, digits: int) -> Enclosure:
+        order = reals.rational(1 + Fraction(place, self.scale))
+        return enclose_renyi(self.mechanism, order, digits, self.direction)
+
+
+class SelectedOrders(IntegerOrders):
+    """The same at orders between integers, and by the largest loss where that is finite.
+
+    No sample of zCDP is beside it: of those only integer orders are known.
+    """
+
+    scale = 16
+    method = "upper bound: Rényi of what is selected, Proposition 14"
+
+    def delta(self, epsilon: Real, digits: int) -> Enclosure:
+        most = self.largest_loss(digits)
+        if balls.order(epsilon, _above(most)) in (Order.ABOVE, Order.EQUAL):
+            return Enclosure.exact(_ZERO, self.method)
+        return super().delta(epsilon, digits).labelled(self.method)
+
+    def _epsilon(self, delta: Real, digits: int) -> Enclosure:
+        found, most = super()._epsilon(delta, digits), self.largest_loss(digits)
+        best = most if most.upper <= found.upper else found
+        return best.labelled(self.method)
+
+    def largest_loss(self, digits: int) -> Enclosure:
+        return enclose_renyi(self.mechanism, None, digits, self.direction).labelled(self.method)
+
+
+def _above(most: Enclosure) -> Real:
+    """``most``, or a number beyond all that are asked for."""
+    return reals.rational(most.upper if isinstance(most.upper, Fraction) else Fraction(10) ** 400)
 
 
 def _constant(t: arb) -> arb:

@@ -2,5 +2,5 @@
 
 Inside, each module imports only from those before it::
 
-    product < planning < inversion < profile < curves
+    product < planning < inversion < profile < curves, atoms
 """

@@ -31,6 +31,8 @@ _NEARLY_ONE = -0.1
 _MOST_PASSES = 7
 _NEWTON_STEPS = 40
 _BISECTIONS = 24
+_COARSE_DIGITS = 3
+_CLOSE = 0.02
 _SMALLER_ORDERS = 30
 _SHARED_SPARE = 2
 #: How far the logarithms of delta at points that share a line may lie apart, and how many share.
@@ -74,6 +76,10 @@ class ContourProfile(Profile):
         )
         other.product = self.product  # with what it has found of its cumulants
         return other
+
+    def _line(self, plan: Plan) -> Contour:
+        """What the plan says, at its precision."""
+        return Contour(self.product, plan)
 
     # --- the questions ----------------------------------------------------------------------------
 
@@ -171,7 +177,7 @@ class ContourProfile(Profile):
                     most = max(wanted(end) for end in ends)
                     plan = planned(self.product, ends, most, self.max_work)
                     with precision(plan.bits):
-                        contour = Contour(self.product, plan)
+                        contour = self._line(plan)
                     for _, place in group:
                         with suppress(ArithmeticError, ValueError):
                             found[place] = solve(contour, points[place])
@@ -219,7 +225,7 @@ class ContourProfile(Profile):
     def on_line(self, plan: Plan, epsilon: Real) -> Enclosure:
         """Delta from one line, however wide."""
         with precision(plan.bits):
-            (terms,) = Contour(self.product, plan).terms([ball(epsilon)], self.repeat)
+            (terms,) = self._line(plan).terms([ball(epsilon)], self.repeat)
             return balls.to_enclosure(terms.enclosure(), self.method).within(_ZERO, _ONE)
 
     def _affordable(self, epsilon: Real, digits: int, best: Enclosure) -> Enclosure:
@@ -264,7 +270,7 @@ class ContourProfile(Profile):
         goal, margin = float(digits), 0.0
         for attempt in range(2 * ATTEMPTS):
             try:
-                if attempt == ATTEMPTS:
+                if attempt == 1:
                     near = self._searched(delta, 2 * near)
                 contour = shared
                 if contour is None or attempt:
@@ -272,7 +278,7 @@ class ContourProfile(Profile):
                     wanted = digits_of_delta(self.product, query, goal) + margin
                     plan = planned(self.product, [query], wanted, self.max_work)
                     with precision(plan.bits):
-                        contour = Contour(self.product, plan)
+                        contour = self._line(plan)
                 best = self._bracket(contour, delta, near, 10.0**-goal)
             except TooExpensive as cause:
                 reason = str(cause)
@@ -296,26 +302,25 @@ class ContourProfile(Profile):
             return float(above.mid().log().mid())
 
     def _searched(self, delta: Real, high: float) -> float:
-        """About epsilon, by bisection on enclosures of delta: for when the saddle point misleads.
+        """About epsilon, on coarse lines planned for the target: where the saddle point misleads.
 
         Proposes: a point, around which the caller certifies a bracket.
         """
         if not math.isfinite(high):
             raise TooExpensive("nothing bounds epsilon from above")
-        cautious = self.varied(self.max_work // 20)
-        low = 0.0
+        log_delta, low, at = self.log_delta(delta), 0.0, high / 2
         for _ in range(_BISECTIONS):
-            middle = (low + high) / 2
-            found = cautious.solved_delta(rational(Fraction(middle)), 2)
-            with precision(COARSE_BITS):
-                target = ball(delta)
-                if ball(Fraction(found.lower)) > target:
-                    low = middle
-                elif ball(Fraction(found.upper)) < target:
-                    high = middle
-                else:
-                    break
-        return (low + high) / 2
+            query = Query(at, self.repeat, log_delta)
+            plan = planned(self.product, [query], _COARSE_DIGITS, self.max_work // 20)
+            with precision(plan.bits):
+                following = Contour(self.product, plan).newton(arb(at), self.repeat, ball(delta))
+            # far below the target delta drowns in what a line planned for the target leaves out
+            found = -math.inf if following is None else float(following)
+            if abs(found - at) < _CLOSE * at:
+                return found
+            low, high = (at, high) if found > at else (low, at)
+            at = found if low < found < high else (low + high) / 2
+        return at
 
     def _bracket(
         self, contour: Contour, delta: Real, near: float, width: float

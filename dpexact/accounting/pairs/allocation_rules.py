@@ -25,6 +25,8 @@ Floats: TypeAlias = NDArray[np.floating[Any]]
 #: The largest power of ``S`` in a moment, and the most nodes of a ray.
 MOST_POWERS: Final = 400
 MOST_NODES: Final = 400_000
+#: The most nodes of both rules times bits times powers: some seconds.
+MOST_WORK: Final = 300_000_000
 #: The order of the Mellin transform is at least this: ``E S^w = (1/Gamma(z)) Int u^{z-1} G_k``.
 LEAST_ORDER: Final = 2.5
 _GRID: Final = 0.2
@@ -291,6 +293,9 @@ class Shape:
         )
         depth = lost + heaviest + 5
         bits = math.ceil(depth / math.log(2)) + 32
+        width = every * (2 * strip.reach + self.a * k) / strip.spacing
+        if (count + width) * bits * (k + 1) > MOST_WORK:
+            raise TooExpensive(f"a moment of order {w:.3g} of an allocation: {bits} bits")
         return Rule(k, angle, first, count, every, strip, bits, turn, far, aside, depth, lower)
 
     def real(self, w: float, accuracy: float) -> Rule:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from flint import arb
 
-from dpexact.accounting.pairs.shifts import Waves
+from dpexact.accounting.pairs.shifts import Wave
 from dpexact.balls import current
 
 _NEVER = arb("inf")
@@ -15,7 +15,7 @@ _NEWTON = 80
 
 
 def crossing(
-    up: Waves, down: Waves, lowest: arb | None, highest: arb | None, ratio: arb
+    up: Wave, down: Wave, lowest: arb | None, highest: arb | None, ratio: arb
 ) -> tuple[arb, arb]:
     """Points ``(low, high)`` between which ``A(x) = ratio B(x)``; the ratio increases with ``x``.
 
@@ -49,7 +49,7 @@ def crossing(
     return low, high
 
 
-def _root(up: Waves, down: Waves, excess: Callable[[arb], arb]) -> arb:
+def _root(up: Wave, down: Wave, excess: Callable[[arb], arb]) -> arb:
     """Proposes: about where ``excess`` is zero, by bracketing and Newton's method."""
     low, high = arb(-1), arb(1)
     for _ in range(60):

@@ -108,7 +108,11 @@ class Listed(Pair):
 
     def cumulant(self, c: float) -> Jet:
         """The tilted law in floats."""
-        return tilted([(log + c * loss, loss) for log, loss in self._floats])
+        return tilted(self.outline(c))
+
+    def outline(self, c: float) -> list[tuple[float, float]]:
+        """All of them."""
+        return [(log + c * loss, loss) for log, loss in self._floats]
 
     def line_cost(self, c: float, accuracy: float) -> tuple[int, float]:
         """One product an outcome and node."""

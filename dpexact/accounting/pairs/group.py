@@ -7,7 +7,6 @@ from typing import Final
 
 from dpexact.accounting.pairs.lattice import FiniteOnLattice
 from dpexact.accounting.pairs.pair import Atom
-from dpexact.accounting.pairs.shifts import Shifts
 from dpexact.balls import compare
 from dpexact.errors import UnsupportedMechanism
 from dpexact.exactness import exponential
@@ -17,17 +16,6 @@ from dpexact.reals import Real, rational
 MAX_OUTCOMES: Final = 2_000
 _ONE: Final = rational(1)
 _ZERO: Final = rational(0)
-
-
-def grouped_shifts(rate: Real, q: Real, k: int) -> Shifts:
-    """``Binomial(k, q)`` shifts of ``rate`` each, for ``0 < q < 1``."""
-    if k > MAX_OUTCOMES:
-        raise UnsupportedMechanism(f"groups of more than {MAX_OUTCOMES} records on samples")
-    odds, weight, law = q / (1 - q), (1 - q) ** k, []
-    for j in range(k + 1):
-        law.append((j * rate, weight))
-        weight = weight * odds * Fraction(k - j, j + 1)
-    return Shifts(tuple(law))
 
 
 def grouped_response(eps: Real, delta: Real, k: int) -> tuple[Real, FiniteOnLattice | None]:

@@ -5,12 +5,14 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from flint import acb, arb
 
+from dpexact.accounting.pairs.binomial_shifts import BinomialShifts, cut
 from dpexact.accounting.pairs.crossing import crossing
+from dpexact.accounting.pairs.group import MAX_OUTCOMES
 from dpexact.accounting.pairs.mixture_rules import Shape
 from dpexact.accounting.pairs.mixture_sums import (
     Integrand,
@@ -20,8 +22,9 @@ from dpexact.accounting.pairs.mixture_sums import (
 )
 from dpexact.accounting.pairs.normal_tail import NormalTail
 from dpexact.accounting.pairs.pair import Jet, Masses, Pair, Tails, far
-from dpexact.accounting.pairs.shifts import Shifts, Waves, one
+from dpexact.accounting.pairs.shifts import STILL, Side, one
 from dpexact.balls import approximate, ball
+from dpexact.errors import UnsupportedMechanism
 from dpexact.reals import Real, rational
 
 
@@ -40,7 +43,7 @@ class Mixtures(Pair):
 
     @property
     @abstractmethod
-    def shifts(self) -> tuple[Shifts, Shifts]:
+    def shifts(self) -> tuple[Side, Side]:
         """Those of ``P`` to the right and those of ``Q`` to the left."""
 
     @cached_property
@@ -59,11 +62,10 @@ class Mixtures(Pair):
 
     def overlap(self) -> arb:
         """What both have of ``N(0)``, or else the mean of ``2 Phi(-(a + b)/2)``."""
-        up, down = map(Waves, self.shifts)
+        up, down = (side.waves() for side in self.shifts)
         if up.still > 0 and down.still > 0:
             return arb.min(up.still, down.still)
-        laws = ([(ball(rate), ball(w)) for rate, w in side.law] for side in self.shifts)
-        left, right = laws
+        left, right = (side.masses() for side in self.shifts)
         root = arb(8).sqrt()
         return sum((p * r * ((a + b) / root).erfc() for a, p in left for b, r in right), arb(0))
 
@@ -141,14 +143,18 @@ class Mixtures(Pair):
         nodes = rule.heavy + math.ceil((rule.last - rule.first) * (shape.terms - 1) / 4)
         return nodes, (lost + math.log1p((c + 1) * farthest)) / math.log(2)
 
+    @property
+    def tail_cost(self) -> int:
+        """Each shift is a tail."""
+        return max(1, sum(len(side.outline.rates) for side in self.shifts) - 2)
+
     # --- tails ------------------------------------------------------------------------------------
 
     def tails(self, bits: int) -> tuple[Tails, arb]:
         """``P(Y > t)`` and ``Q(Y > t)`` at the one point ``t`` of the ratio asked for."""
         up, down = self.shifts
-        waves, normal = (Waves(up), Waves(down)), NormalTail(bits)
-        right = [(ball(rate), ball(weight)) for rate, weight in up.law]
-        left = [(ball(rate), ball(weight)) for rate, weight in down.law]
+        waves, normal = (up.waves(), down.waves()), NormalTail(bits)
+        right, left = up.masses(), down.masses()
 
         def at(t: arb) -> Masses:
             p = sum((weight * normal(t - rate) for rate, weight in right), arb(0))
@@ -175,9 +181,9 @@ class Mixtures(Pair):
         return math.ceil(max(0.0, -math.log2(max(steepness, 1e-300)))) + 8
 
 
-def _still_loss(side: Shifts) -> arb | None:
+def _still_loss(side: Side) -> arb | None:
     """``-log`` of the weight of no shift; None without it."""
-    still = Waves(side).still
+    still = side.waves().still
     return None if still == 0 else -still.log()
 
 
@@ -185,11 +191,11 @@ def _still_loss(side: Shifts) -> arb | None:
 class GaussianMixtures(Mixtures):
     """Of any ``shifts``."""
 
-    up: Shifts
-    down: Shifts
+    up: Side
+    down: Side
 
     @property
-    def shifts(self) -> tuple[Shifts, Shifts]:
+    def shifts(self) -> tuple[Side, Side]:
         """As given."""
         return self.up, self.down
 
@@ -197,6 +203,61 @@ class GaussianMixtures(Mixtures):
     def reverse(self) -> GaussianMixtures:
         """The pair ``(Q, P)``, reflected in the origin."""
         return GaussianMixtures(self.down, self.up)
+
+
+@dataclass(frozen=True)
+class Grouped(Mixtures):
+    """Gaussian noise on Poisson samples, for groups of ``k``: all removed, or all added.
+
+    ``Binomial(k, q)`` shifts of ``rate`` each against none, with ``0 < q < 1``.
+    """
+
+    rate: Real
+    q: Real
+    k: int
+    removes: bool = True
+
+    @cached_property
+    def shifts(self) -> tuple[Side, Side]:
+        """All of them.
+
+        Raises:
+            UnsupportedMechanism: too many to write out; :meth:`cut` leaves out most.
+        """
+        if self.k > MAX_OUTCOMES:
+            raise UnsupportedMechanism(
+                f"groups of more than {MAX_OUTCOMES} records on samples: only epsilon, delta and "
+                "what follows from them"
+            )
+        return self._turned(BinomialShifts(self.rate, self.q, self.k, 0, self.k))
+
+    def _turned(self, shifts: BinomialShifts) -> tuple[Side, Side]:
+        return (shifts, STILL) if self.removes else (STILL, shifts)
+
+    @property
+    def reverse(self) -> Grouped:
+        """The pair ``(Q, P)``, reflected in the origin."""
+        return replace(self, removes=not self.removes)
+
+    def overlap(self) -> arb:
+        """Nobody takes part with probability ``(1 - q)^k``."""
+        return (-self._still_loss()).exp()
+
+    def largest_loss(self) -> arb | None:
+        """``-k log(1 - q)`` where records are added."""
+        return None if self.removes else self._still_loss()
+
+    def lowest(self) -> arb | None:
+        """``k log(1 - q)`` where they are removed."""
+        return -self._still_loss() if self.removes else None
+
+    def _still_loss(self) -> arb:
+        return -self.k * (-ball(self.q)).log1p()
+
+    def cut(self, log_tail: float, reach: float) -> tuple[GaussianMixtures, BinomialShifts]:
+        """The same with fewer shifts, and the shifts kept; see there."""
+        kept = cut(self.rate, self.q, self.k, log_tail, 0.0 if self.removes else reach)
+        return GaussianMixtures(*self._turned(kept)), kept
 
 
 @dataclass(frozen=True)
@@ -213,7 +274,7 @@ class GaussianMixture(Mixtures):
     down: Real
 
     @cached_property
-    def shifts(self) -> tuple[Shifts, Shifts]:
+    def shifts(self) -> tuple[Side, Side]:
         """Of one shift each."""
         rate = 1 / self.sigma
         return one(rate, self.up), one(rate, self.down)

@@ -69,7 +69,7 @@ class Shape:
     @property
     def width(self) -> float:
         """The half width of the strip of analyticity."""
-        return math.pi / max(self.up.rates[-1], self.down.rates[-1], 1e-300)
+        return min(self.up.strip, self.down.strip)
 
     # --- rules ------------------------------------------------------------------------------------
 
@@ -92,17 +92,17 @@ class Shape:
     @property
     def terms(self) -> float:
         """How much more a node costs than one of a single shift."""
-        return max(1.0, (len(self.up.rates) + len(self.down.rates)) / 4)
+        sides = (self.up, self.down)
+        return max(1.0, sum(len(x.rates) / (4 if x.step is None else 40) for x in sides))
 
     @property
     def _half(self) -> float:
         """How far up arguments increase, at least."""
-        spread = max(self.up.spread, self.down.spread)
-        return min(math.pi / (2 * spread), self.width) if spread else self.width
+        return min(self.up.rising, self.down.rising, self.width)
 
     def cosine(self, height: float | Floats) -> Any:
         """What ``|B|`` keeps of ``B`` at a height."""
-        return np.cos(self.down.spread * height / 2)
+        return self.down.cosine(height)
 
     def real(self, c: float, accuracy: float) -> Rule:
         """A rule for ``M(c)`` alone.
@@ -121,7 +121,7 @@ class Shape:
             low, high, heavy = self._heavy(first, last, spacing, c, depth, MOST_NODES)
             return Rule(0.0, edge, spacing, low, high, heavy, depth)
         if self.down.moves:
-            first -= math.ceil((1 - c * self.down.rates[-1]) / spacing)
+            first -= math.ceil(1 / spacing)
         bulk = 4 * math.sqrt(2 * depth) / spacing + 4 * BLOCK
         return Rule(0.0, edge, spacing, first, last, math.ceil(min(last - first + 1, bulk)), depth)
 
@@ -149,7 +149,7 @@ class Shape:
         """Cut the rule where what is left out is below ``e^-accuracy`` of the integral."""
         first, last, depth = self._ends(shift, spacing, c, accuracy)
         low, high, heavy = self._heavy(first, last, spacing, c, depth, MAX_NODES)
-        low = min(low, math.floor(-0.5 / spacing))
+        low = min(low, math.floor(-(0.5 + self._pull_left(c)) / spacing))
         high = max(high, math.ceil((self._rightmost_peak(c) + 0.5) / spacing))
         depth += math.log(last - first + 1)
         return Rule(shift, edge, spacing, low, high, heavy, depth)
@@ -163,7 +163,11 @@ class Shape:
             depth -= c * math.log(self.cosine(shift))
         reach = math.sqrt(2 * depth)
         last = (self._rightmost_peak(c) + reach + 1) / spacing
-        return math.floor(-reach / spacing), math.ceil(last), depth
+        return math.floor(-(reach + self._pull_left(c)) / spacing), math.ceil(last), depth
+
+    def _pull_left(self, c: float) -> float:
+        """How far to the left a small ``B`` to a positive power moves the integrand, at most."""
+        return max(0.0, -c) * self.down.rates[-1]
 
     def _rightmost_peak(self, c: float) -> float:
         """A little above the root of ``x = pull(x)``: beyond it the integrand only falls."""
@@ -235,12 +239,12 @@ class Shape:
         rule = self.positive(c, _COARSE)
         reach = math.ceil(12.0 / rule.spacing)
         x = np.arange(min(rule.first, -reach), max(rule.last, reach) + 1) * rule.spacing
-        shifts = (_SHIFT_FRACTIONS * min(EDGE * self.width, 6.0))[:, None]
-        sizes = (shifts * shifts - x * x) / 2
+        shifts = _SHIFT_FRACTIONS * min(EDGE * self.width, 6.0)
+        sizes = (shifts[:, None] ** 2 - x * x) / 2
         angles = np.zeros_like(sizes)
         for side, sign, power in ((self.up, 1.0, c + 1), (self.down, -1.0, -c)):
             if side.moves:
-                log = log_waves_above(side, sign * (x + 1j * shifts))
+                log = log_waves_above(side, sign * x, sign * shifts)
                 sizes += power * log.real
                 angles += sign * log.imag
         sizes += math.log(rule.spacing / math.sqrt(2 * math.pi))
@@ -250,6 +254,6 @@ class Shape:
             tops = values.max(axis=1)
             logs = tops + np.log(np.exp(values - tops[:, None]).sum(axis=1))
             at = int(np.argmin(logs))
-            return float(logs[at]), float(shifts[at, 0])
+            return float(logs[at]), float(shifts[at])
 
         return best

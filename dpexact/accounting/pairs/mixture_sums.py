@@ -18,7 +18,7 @@ from flint import acb, arb, arb_mat
 from dpexact.accounting.pairs.mixture_rules import BLOCK, MOST_NODES, Rule
 from dpexact.accounting.pairs.pair import TooExpensive
 from dpexact.accounting.pairs.power_sums import line_sums
-from dpexact.accounting.pairs.shifts import Shifts, Waves
+from dpexact.accounting.pairs.shifts import Side
 from dpexact.balls import ball
 from dpexact.reals import Real
 
@@ -61,17 +61,16 @@ class Integrand:
     ``A(z)`` are the waves of the shifts ``up``, and ``B(z)`` those of ``down`` at ``-z``.
     """
 
-    def __init__(self, up: Shifts, down: Shifts, c: float | Real) -> None:
+    def __init__(self, up: Side, down: Side, c: float | Real) -> None:
         self.has_up, self.has_down = up.moves, down.moves
-        self.up, self.down, self.c = Waves(up), Waves(down), ball(c)
+        self.up, self.down, self.c = up.waves(), down.waves(), ball(c)
         #: ``max(c, 0)``: the power to which a small ``|B|`` can hurt.
         self.power = arb.max(self.c, arb(0))
         #: Whether ``height`` certainly is.
         self.is_convex: bool = not self.has_down or bool(self.c <= 0)
         self.is_concave: bool = not self.has_up and bool(self.c >= 0)
-        #: The largest rate, and the largest difference of two on one side.
-        self.rate = arb.max(self.up.largest, self.down.largest)
-        self.spread = arb.max(self.up.spread, self.down.spread)
+        self.strip = arb.min(self.up.strip, self.down.strip)
+        self.rising = arb.min(self.up.rising, self.down.rising)
 
     def height(self, x: arb) -> arb:
         """``log A^{c+1} B^{-c}`` at a real point."""
@@ -94,8 +93,8 @@ class Integrand:
         # proposes: the nodes; `outside` bounds all others
         for j in range(rule.first, rule.last + 1):
             x = j * spacing
-            log_a = up.at(x).log() if self.has_up else zero
-            log_b = down.at(-x).log() if self.has_down else zero
+            log_a = up.logarithm(x) if self.has_up else zero
+            log_b = down.logarithm(-x) if self.has_down else zero
             yield x, log_a, log_b
 
     def chord_bound(self, u: arb, v: arb) -> arb:
@@ -136,8 +135,8 @@ class Integrand:
         )
 
     def cosine(self, height: arb) -> arb:
-        """``cos(spread height / 2)``, below ``|B(x + iy)| / B(x)`` for ``|y| <= height`` [3]."""
-        return (self.down.spread * height / 2).cos() if self.has_down else arb(1)
+        """Below ``|B(x + iy)| / B(x)`` for ``|y| <= height`` [3]."""
+        return self.down.cosine(height) if self.has_down else arb(1)
 
 
 def positive_sum(f: Integrand, rule: Rule, u: float) -> tuple[arb, arb, arb]:
@@ -149,9 +148,9 @@ def positive_sum(f: Integrand, rule: Rule, u: float) -> tuple[arb, arb, arb]:
     edge, shift = arb(rule.edge), arb(rule.shift)
     reach = edge + shift
     # proposes: the rule, whose floats mean their exact values; balls decide the strip
-    inside = rule.shift == 0 or rule.edge <= rule.shift or 2 * reach * f.spread < arb.pi()
+    inside = rule.shift == 0 or rule.edge <= rule.shift or reach < f.rising
     # proposes: likewise
-    if not (inside and reach * f.rate < arb.pi() and u >= 0):
+    if not (inside and reach < f.strip and u >= 0):
         raise ValueError(f"the strip of {rule} is not admissible")
     height, lift = arb(u), shift * shift / 2
     terms = []
@@ -166,7 +165,7 @@ def real_moment(f: Integrand, rule: Rule) -> arb:
     """``M(c)`` for real ``c > -1``, enclosed on both sides."""
     edge = arb(rule.edge)
     # proposes: the rule, whose floats mean their exact values; balls decide the strip
-    if not edge * f.rate < arb.pi():
+    if not edge < f.strip:
         raise ValueError(f"the strip of {rule} is not admissible")
     strip = strip_positive(arb(0), edge, arb(rule.spacing), f.cosine(edge), f.power)
     if not strip < 1:
@@ -214,7 +213,7 @@ def oblique_moments(f: Integrand, rule: Rule, moment: arb, step: float, count: i
     """
     top, shift = arb(rule.edge), arb(rule.shift)
     # proposes: the rule, whose floats mean their exact values; balls decide the strip
-    if not (top * f.rate < arb.pi() and 0 < rule.shift < rule.edge):
+    if not (top < f.strip and 0 < rule.shift < rule.edge):
         raise ValueError(f"the strip of {rule} is not admissible")
     turn, i_step = acb(0, shift), acb(0, arb(step))
     weights: list[acb] = []

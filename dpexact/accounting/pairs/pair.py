@@ -176,6 +176,10 @@ class Pair(ABC):
     def cumulant(self, c: float) -> Jet:
         """``log M(c)`` and two derivatives, approximately."""
 
+    def outline(self, c: float) -> list[tuple[float, float]] | None:
+        """About ``(log mass, loss)`` of the outcomes tilted by ``e^{cZ}``; None if not listed."""
+        return None
+
     def decay_estimate(self, c: float) -> Callable[[float], float]:
         """``u -> log`` of about what ``decayed`` will certify."""
         value = self.cumulant(c).value

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from typing import Final
 
 from flint import acb, arb
@@ -13,6 +14,7 @@ from dpexact import reals
 from dpexact.accounting.pairs.finite import power_moments
 from dpexact.accounting.pairs.lattice import OnLattice
 from dpexact.accounting.pairs.pair import Atom, Jet, Masses
+from dpexact.accounting.pairs.power_sums import powers
 from dpexact.balls import approximate, ball
 from dpexact.exactness import exponential
 from dpexact.reals import Real, rational
@@ -59,21 +61,34 @@ class Response(OnLattice):
         epsilon = ball(self.epsilon)
         factor = self.mass() / (1 + epsilon.exp())
         rise, fall = (epsilon * (1 + arb(c))).exp() * factor, (-epsilon * arb(c)).exp() * factor
-        angles = (n * arb(step) * epsilon for n in range(count + 1))
-        turns = (acb(0, angle).exp() for angle in angles)
+        turns = powers(acb(0, arb(step) * epsilon).exp(), count + 1)
         return [rise * turn + fall * turn.conjugate() for turn in turns]
+
+    @cached_property
+    def _sizes(self) -> tuple[float, float]:
+        return approximate(self.epsilon), math.log1p(-approximate(self.lost))
 
     def cumulant(self, c: float) -> Jet:
         """Closed form; ``rise`` is the tilted probability of the loss ``+epsilon``."""
-        epsilon = approximate(self.epsilon)
+        epsilon, kept = self._sizes
         rise = 1 / (1 + math.exp(-epsilon * (1 + 2 * c)))
         ratio = -math.log(rise) - math.log1p(math.exp(-epsilon))
-        value = math.log1p(-approximate(self.lost)) + epsilon * c + ratio
+        value = kept + epsilon * c + ratio
         return Jet(value, epsilon * (2 * rise - 1), 4 * epsilon**2 * rise * (1 - rise))
+
+    def outline(self, c: float) -> list[tuple[float, float]]:
+        """Two outcomes.
+
+        Proposes: an estimate by which contours are planned.
+        """
+        epsilon, value = self._sizes[0], self.cumulant(c).value
+        low = -math.log1p(math.exp(epsilon * (1 + 2 * c))) if epsilon * (1 + 2 * c) < 700 else -700
+        high = -math.log1p(math.exp(-epsilon * (1 + 2 * c)))
+        return [(value + low, -epsilon), (value + high, epsilon)]
 
     def line_cost(self, c: float, accuracy: float) -> tuple[int, float]:
         """One exponential a node."""
-        return 1, math.log2(2 + approximate(self.epsilon) * (c + 1))
+        return 1, math.log2(2 + self._sizes[0] * (c + 1))
 
     def lattice(self) -> tuple[Real, Fraction]:
         """The two losses."""

@@ -17,13 +17,12 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Final, NamedTuple
+from typing import Final
 
-from flint import acb, arb
+from flint import arb
 
-from dpexact.accounting.pairs import finite
-from dpexact.accounting.pairs.pair import Jet, Pair, TooExpensive
-from dpexact.accounting.pairs.power_sums import line_sums
+from dpexact.accounting.pairs.on_sample import OnSample, Rule
+from dpexact.accounting.pairs.pair import TooExpensive
 from dpexact.balls import approximate, ball
 from dpexact.reals import Real
 
@@ -35,16 +34,8 @@ _PLANNING_NODES: Final = 48
 _LARGEST_RATE: Final = 300.0
 
 
-class Rule(NamedTuple):
-    """Weights and points of a rule for ``Q``, atoms among them, and the error of its sum."""
-
-    weights: list[arb]
-    logs: list[arb]
-    error: arb
-
-
 @dataclass(frozen=True)
-class SampledLaplace(Pair):
+class SampledLaplace(OnSample):
     """``rate`` is sensitivity over scale, ``0 < q < 1``; ``removes`` the record, or adds it."""
 
     rate: Real
@@ -69,25 +60,6 @@ class SampledLaplace(Pair):
         """``log w(rate)``, or ``-log w(-rate)``."""
         return self._log(ball(self.rate)) if self.removes else -self._log(-ball(self.rate))
 
-    def moment(self, c: float | Real, accuracy: float) -> arb:
-        """By the rule for the real axis."""
-        power = self._power(ball(c))
-        rule = self._rule(power, 0.0, accuracy)
-        terms = zip(rule.weights, rule.logs, strict=True)
-        total = sum((weight * (power * log).exp() for weight, log in terms), arb(0))
-        return total + rule.error
-
-    def moments(self, c: float, step: float, count: int, accuracy: float) -> list[acb]:
-        """One rule for all nodes, as one product of matrices."""
-        power, rise = self._power(arb(c)), arb(step) if self.removes else -arb(step)
-        # proposes: how fine the rule is; its error is bounded for the heights of all nodes
-        rule = self._rule(power, count * step, accuracy)
-        terms = list(zip(rule.weights, rule.logs, strict=True))
-        weights = [acb(weight * (power * log).exp()) for weight, log in terms]
-        sums = line_sums(weights, [acb(0, rise * log).exp() for _, log in terms], count)
-        square = acb(rule.error, rule.error)
-        return [value + square for value in sums]
-
     def decayed(self, c: float, u: float, accuracy: float) -> arb:
         """The atoms, each with the end of the integral beside it, and the rest of it by parts."""
         bound = self._bound(self._power(arb(c)), arb(u))
@@ -107,9 +79,6 @@ class SampledLaplace(Pair):
         return total + rest / (u * u)
 
     # --- the rule ---------------------------------------------------------------------------------
-
-    def _power(self, s: arb) -> arb:
-        return 1 + s if self.removes else -s
 
     def _log(self, loss: arb) -> arb:
         """``log w(loss)``, to full relative accuracy."""
@@ -150,7 +119,7 @@ class SampledLaplace(Pair):
     def _planned(self, power: float, top: float, accuracy: float) -> tuple[float, int]:
         """Proposes: the ellipse and the number of nodes, by the same bound in floats."""
         rate, q = self._sizes
-        value = self._sum(power).value
+        value = self._about(power).value
         best = (1.0, MAX_NODES + 1)
         for height in _HEIGHTS:
             minor = height / rate
@@ -192,22 +161,14 @@ class SampledLaplace(Pair):
             found.append((log, math.log1p(q * math.expm1(rate * x))))
         return found
 
-    def _sum(self, power: float) -> Jet:
-        """About ``log F`` and two derivatives."""
-        return finite.tilted([(log + power * loss, loss) for log, loss in self._points])
-
-    def cumulant(self, c: float) -> Jet:
-        """The tilted law in floats."""
-        if self.removes:
-            return self._sum(1 + c)
-        found = self._sum(-c)
-        return found._replace(slope=-found.slope)
+    def _listed(self, power: float) -> list[tuple[float, float]]:
+        return self._points
 
     def decay_estimate(self, c: float) -> Callable[[float], float]:
         """The same bound in floats."""
         rate, q = self._sizes
         power = 1 + c if self.removes else -c
-        most = self._sum(power).value
+        most = self._about(power).value
         ends: list[tuple[float, float, float]] = []
         for end, mass in ((rate, math.exp(-rate) / 2), (-rate, 0.5)):
             log = math.log1p(q * math.expm1(end))

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
 
 from flint import acb, arb
 
@@ -16,6 +16,8 @@ from dpexact.reals import Real, rational
 if TYPE_CHECKING:
     import numpy as np
 
+#: Up to what part of the height at which waves of equal shifts might vanish they are used.
+REACHED: Final = 0.99
 #: Floats take a larger rate for this one, and a smaller one for its inverse: they only propose.
 _LARGE: Final = 1e100
 #: Likewise the logarithm of a smaller weight than this.
@@ -27,6 +29,8 @@ class Outline(NamedTuple):
 
     rates: tuple[float, ...]
     logs: tuple[float, ...]
+    #: The distance between neighbours, where the law is a log-concave one of equal shifts.
+    step: float | None = None
 
     @property
     def moves(self) -> bool:
@@ -35,9 +39,80 @@ class Outline(NamedTuple):
         return self.rates != (0.0,)
 
     @property
-    def spread(self) -> float:
+    def strip(self) -> float:
+        """About that of the waves."""
+        if self.step is None:
+            return math.pi / max(self.rates[-1], 1 / _LARGE)
+        return REACHED / math.sqrt(1 + self.step * self.step / 2)
+
+    @property
+    def rising(self) -> float:
+        """Likewise."""
+        if self.step is None:
+            return math.pi / (2 * max(self._spread, 1 / _LARGE))
+        return self.strip
+
+    def cosine(self, height: float | np.ndarray) -> Any:
+        """Likewise."""
+        import numpy as np
+
+        if self.step is None:
+            return np.cos(self._spread * height / 2)
+        return np.sqrt(1 - np.square(height) * (1 + self.step * self.step / 2))
+
+    @property
+    def _spread(self) -> float:
         """Between the largest and the smallest shift."""
         return self.rates[-1] - self.rates[0]
+
+
+class Side(Protocol):
+    """One law of the shift: what sums of its waves need of it."""
+
+    @property
+    def moves(self) -> bool:
+        """Whether there is any shift at all."""
+
+    @property
+    def outline(self) -> Outline:
+        """Proposes: about the same law, where floats do not hold it another."""
+
+    def masses(self) -> list[tuple[arb, arb]]:
+        """Rates and weights as balls."""
+
+    def waves(self) -> Wave:
+        """The sum of their waves."""
+
+
+class Wave(Protocol):
+    """A sum of waves ``w_j exp(rate_j z - rate_j^2 / 2)``, in balls."""
+
+    #: The weight of no shift, and the largest shift.
+    still: arb
+    largest: arb
+    #: The half width of a strip without zeros, in which angles are at least 0 above the axis, and
+    #: up to what height they increase with it.
+    strip: arb
+    rising: arb
+
+    def at(self, x: arb) -> arb:
+        """It at a real point."""
+
+    def slope(self, x: arb) -> arb:
+        """Its logarithmic derivative there, a mean of the rates that increases with ``x``."""
+
+    def cosine(self, height: arb) -> arb:
+        """A lower bound on its modulus up to that height over its value at the real part."""
+
+    def turned(self, height: arb) -> Line:
+        """Its logarithm on one line above or below the axis."""
+
+
+class Line(Protocol):
+    """The logarithm of a sum of waves on one line, continued from the real axis."""
+
+    def logarithm(self, x: arb) -> acb:
+        """It there."""
 
 
 @dataclass(frozen=True)
@@ -53,6 +128,14 @@ class Shifts:
     def moves(self) -> bool:
         """Whether there is any shift at all."""
         return any(rate.fraction != 0 for rate, _ in self.law)
+
+    def masses(self) -> list[tuple[arb, arb]]:
+        """Rates and weights as balls."""
+        return [(ball(rate), ball(weight)) for rate, weight in self.law]
+
+    def waves(self) -> Waves:
+        """The sum of their waves."""
+        return Waves(self.masses())
 
     @cached_property
     def outline(self) -> Outline:
@@ -83,16 +166,15 @@ def one(rate: Real, weight: Real) -> Shifts:
 class Waves:
     """``W(z) = sum w_j exp(rate_j z - rate_j^2 / 2)``, in balls at the current precision."""
 
-    def __init__(self, shifts: Shifts) -> None:
+    def __init__(self, masses: Iterable[tuple[arb, arb]]) -> None:
         #: The weight of no shift, and the largest and smallest shift.
         self.still = self.largest = arb(0)
         self.moving: list[tuple[arb, arb]] = []
-        for rate, weight in shifts.law:
-            if rate.fraction == 0:
-                self.still = ball(weight)
+        for speed, weight in masses:
+            if speed == 0:
+                self.still = weight
                 continue
-            speed = ball(rate)
-            self.moving.append((speed, ball(weight) * (-speed * speed / 2).exp()))
+            self.moving.append((speed, weight * (-speed * speed / 2).exp()))
             self.largest = arb.max(self.largest, speed)
         least = arb(0)
         if self.still == 0:
@@ -100,6 +182,8 @@ class Waves:
             for speed, _ in self.moving[1:]:
                 least = arb.min(least, speed)
         self.spread: arb = self.largest - least
+        self.strip: arb = _quarter(self.largest) * 2
+        self.rising: arb = _quarter(self.spread)
 
     def at(self, x: arb) -> arb:
         """``W(x)`` at a real point."""
@@ -114,24 +198,33 @@ class Waves:
         total = sum((wave for _, wave in above), self.still)
         return sum((rate * wave for rate, wave in above), arb(0)) / total
 
+    def cosine(self, height: arb) -> arb:
+        """``cos(spread height / 2)``."""
+        return (self.spread * height / 2).cos()
+
     def turned(self, height: arb) -> Turned:
-        """``x -> W(x + i height)``."""
+        """``x -> log W(x + i height)``."""
         moving = [(rate, weight * acb(0, height * rate).exp()) for rate, weight in self.moving]
         return Turned(acb(self.still), moving)
 
 
 class Turned(NamedTuple):
-    """Waves on one line above or below the axis."""
+    """The logarithm of waves on one line above or below the axis."""
 
     still: acb
     moving: list[tuple[arb, acb]]
 
-    def at(self, x: arb) -> acb:
-        """``W`` there."""
+    def logarithm(self, x: arb) -> acb:
+        """``log W`` there: no two terms are half a turn apart."""
         total = self.still
         for rate, weight in self.moving:
             total = total + weight * (x * rate).exp()
-        return total
+        return total.log()
+
+
+def _quarter(speed: arb) -> arb:
+    """At what height a wave has turned by a right angle; never where it does not turn."""
+    return arb("inf") if speed == 0 else arb.pi() / (2 * speed)
 
 
 def log_waves(outline: Outline, x: np.ndarray) -> np.ndarray:
@@ -139,27 +232,31 @@ def log_waves(outline: Outline, x: np.ndarray) -> np.ndarray:
     import numpy as np
 
     found = None
-    for rate, log in zip(*outline, strict=True):
+    for rate, log in zip(outline.rates, outline.logs, strict=True):
         term = log + rate * x - rate * rate / 2
         found = term if found is None else np.logaddexp(found, term)
     assert found is not None
     return found
 
 
-def log_waves_above(outline: Outline, z: np.ndarray) -> np.ndarray:
-    """Proposes: ``log W`` at complex points, of an argument below pi."""
+def log_waves_above(outline: Outline, x: np.ndarray, heights: np.ndarray) -> np.ndarray:
+    """Proposes: ``log W`` at ``x + i height``, a row a height, continued from the real axis."""
     import numpy as np
 
-    terms = [log + rate * z - rate * rate / 2 for rate, log in zip(*outline, strict=True)]
-    top = terms[0].real
-    for term in terms[1:]:
-        top = np.maximum(top, term.real)
-    return top + np.log(sum(np.exp(term - top) for term in terms))
+    rates = np.array(outline.rates)
+    levels = np.array(outline.logs)[:, None] + rates[:, None] * x - rates[:, None] ** 2 / 2
+    top = levels.max(axis=0)
+    sizes = np.exp(levels - top)
+    angles = heights[:, None] * (rates @ sizes / sizes.sum(axis=0))
+    turned = np.exp(1j * np.outer(heights, rates)) @ sizes * np.exp(-1j * angles)
+    found: np.ndarray = top + 1j * angles + np.log(turned)
+    return found
 
 
 def mean_rate(outline: Outline, x: float) -> float:
     """Proposes: ``W'/W`` at a real point, in floats."""
-    exponents = [log + rate * x - rate * rate / 2 for rate, log in zip(*outline, strict=True)]
+    laws = zip(outline.rates, outline.logs, strict=True)
+    exponents = [log + rate * x - rate * rate / 2 for rate, log in laws]
     top = max(exponents)
     weights = [math.exp(e - top) for e in exponents]
     return sum(r * w for r, w in zip(outline.rates, weights, strict=True)) / sum(weights)

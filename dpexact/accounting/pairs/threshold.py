@@ -14,6 +14,8 @@ from dpexact.reals import Real, rational
 
 #: Digits to which a probability that is no expression is rounded up.
 _DIGITS: Final = 40
+#: Smaller ones are rounded up to it.
+_LEAST: Final = Fraction(1, 1 << 100_000)
 
 
 def tail(noise: Mechanism, least: Real) -> Real:
@@ -29,4 +31,4 @@ def tail(noise: Mechanism, least: Real) -> Real:
         return (ball(away) / arb(2).sqrt()).erfc() / 2
 
     found = certify(upper, _DIGITS, lowest=Fraction(0), highest=Fraction(1)).upper
-    return rational(Fraction(found))
+    return rational(max(Fraction(found), _LEAST))

@@ -28,12 +28,13 @@ class Estimate:
         count = np.arange(plan.count + 1)
         self._nodes = plan.abscissa + 1j * plan.step * count
         middle = self._line(plan.middle, plan.rule)
-        times = ask.count
+        # with the factor of the gap, as either alone may overflow
+        times, fall = ask.count, plan.abscissa * ask.gap
         if plan.near is None or plan.near_rule is None:
-            row = np.exp(times * np.log(middle))
+            row = np.exp(times * np.log(middle) - fall)
         else:
             near = self._line(plan.near, plan.near_rule)
-            row = np.expm1(times * np.log1p(middle / near)) * np.exp(times * np.log(near))
+            row = np.expm1(times * np.log1p(middle / near)) * np.exp(times * np.log(near) - fall)
         row = row / (self._nodes * (self._nodes + 1))
         row[0] /= 2
         self._row = row
@@ -69,7 +70,7 @@ class Estimate:
         whole = math.exp(log_whole)
         far = float(self._weights(plan.far, plan.real_rules[0], order)[0].real.sum())
         inside = times * (log_whole + math.log1p(-min(far / whole, 1 - 1e-16)))
-        lost = -math.exp(times * log_whole) * math.expm1(inside - times * log_whole)
+        lost = -math.exp(times * log_whole) * np.expm1(inside - times * log_whole)
         if plan.near is None:
             return inside, -math.inf, lost
         middle = float(self._weights(plan.middle, plan.real_rules[1], order)[0].real.sum())
@@ -81,19 +82,19 @@ class Estimate:
         plan, c = self.plan, self.plan.abscissa
         period = 2 * math.pi / plan.step
         turns = np.exp(-1j * plan.step * gap * np.arange(plan.count + 1))
-        total = plan.step / math.pi * math.exp(-c * gap) * float((self._row @ turns).real)
+        weight = np.exp(-c * (gap - self.ask.gap))
+        total = plan.step / math.pi * weight * float((self._row @ turns).real)
         (log_p, log_near, far_p), (log_q, log_near_q, far_q) = self._masses
-        p, q = (math.exp(a) - math.exp(b) for a, b in ((log_p, log_near), (log_q, log_near_q)))
-        q *= math.exp(gap)
+        p, q = (np.exp(a) - np.exp(b) for a, b in ((log_p, log_near), (log_q, log_near_q)))
+        q *= np.exp(gap)
         if plan.add:
-            total -= q / math.expm1(-(c + 1) * period) - p / math.expm1(-c * period)
-            total += (
-                math.exp(log_near) * math.expm1(log_near_q + gap - log_near) if plan.near else 0
-            )
+            total -= q / np.expm1(-(c + 1) * period) - p / np.expm1(-c * period)
+            if plan.near:
+                total += np.exp(log_near) * np.expm1(log_near_q + gap - log_near)
             epsilon = -gap - self.ask.count * math.log1p(-self.ask.q)
-            return total * math.exp(epsilon)
-        total -= p / math.expm1(c * period) - q / math.expm1((c + 1) * period)
-        return total + far_p - math.exp(gap) * far_q
+            return float(total * np.exp(epsilon))
+        total -= p / np.expm1(c * period) - q / np.expm1((c + 1) * period)
+        return float(total + far_p - np.exp(gap) * far_q)
 
 
 def _height(window: Window, ratio: _Complex) -> _Complex:

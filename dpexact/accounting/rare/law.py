@@ -14,8 +14,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import pairwise
+from typing import TypeAlias
 
 from flint import acb, arb
 
@@ -24,6 +24,8 @@ from dpexact.accounting.pairs.power_sums import line_sums
 from dpexact.accounting.rare.windows import Window, lower_tail
 from dpexact.balls import ball, current
 from dpexact.reals import Real
+
+Point: TypeAlias = tuple[arb, arb]
 
 
 @dataclass(frozen=True)
@@ -65,6 +67,15 @@ def strip_real(half_width: arb, spacing: arb, high: arb) -> arb:
 def normal_beyond(place: arb, spacing: arb) -> arb:
     """At least ``t sum phi(jt)`` over all ``jt >= place + t`` [4]."""
     return direct_tail(place) if place >= 0 else 1 + spacing
+
+
+def under_chord(left: Point, right: Point, mass: arb, tilted: arb) -> arb:
+    """At least ``Int phi f(lambda)`` over a cell, ``f`` convex with these values at its ends [5].
+
+    ``mass`` and ``tilted`` are the integrals of ``phi`` and of ``phi lambda`` over the cell.
+    """
+    (a, low), (b, high) = left, right
+    return low * mass + (high - low) / (b - a) * (tilted - a * mass)
 
 
 class SampledLaw:
@@ -185,29 +196,17 @@ class Cells:
         if not all(a < b for a, b in pairwise(self._edges)):
             raise ValueError("the edges of the cells must increase")
         tails = [direct_tail(x) for x in self._edges]
-        least = direct_tail(-self._edges[0])
-        self._masses = [least, *(a - b for a, b in pairwise(tails))]
-        last = self._edges[-1]
-        self._last = tails[-1]
-        self._tilted = tails[-1] + law.odds * direct_tail(last - law.rate)
-        self._ratios = [law.ratio(x) for x in self._edges]
+        tilted = [law.odds * direct_tail(x - law.rate) for x in self._edges]
+        #: The masses of ``phi`` and of ``phi lambda`` on the left ray, on each cell, on the right.
+        first = self._edges[0]
+        self._masses = [direct_tail(-first), *_differences(tails), tails[-1]]
+        self._tilted = [law.odds * direct_tail(law.rate - first), *_differences(tilted), tilted[-1]]
+        self._ratios = [arb(0), *(law.ratio(x) for x in self._edges)]
         self._windows: dict[tuple[Window, float], list[arb]] = {}
-
-    @cached_property
-    def _logs(self) -> list[arb]:
-        return [ratio.log1p() for ratio in self._ratios]
 
     def bound(self, window: Window, order: float) -> arb:
         """At least ``J_W(rho)``."""
-        rho, heights = arb(order), self._heights(window, 0.0)
-        _check(rho)
-        logs = [arb(0), *self._logs]
-        # proposes: the order, a float that means its exact value
-        sides = logs[1:] if rho >= 1 else logs[:-1]
-        total = arb(0)
-        for mass, log, height in zip(self._masses, sides, heights[:-1], strict=True):
-            total += mass * height * (rho * log).exp()
-        return (total + self._beyond(window, rho, arb(1), heights[-1])).upper()
+        return self.decayed(window, order, 0.0, 0.0)
 
     def decayed(self, window: Window, order: float, height: float, angle: float) -> arb:
         """At least ``|J_W(rho + iu)|`` for all ``u >= height``, from ``Im x = sigma angle``."""
@@ -217,25 +216,27 @@ class Cells:
         shift = theta / law.rate
         cosine = law.cosine(shift)
         heights = self._heights(window, angle)
-        total = arb(0)
         real, imag = theta.cos(), theta.sin()
-        turned = [(acb(1 + r * real, r * imag)).log() for r in [arb(0), *self._ratios]]
-        for mass, left, right, most in zip(
-            self._masses, turned, turned[1:], heights[:-1], strict=False
-        ):
-            # proposes: the order, a float that means its exact value
-            side = right if rho >= 1 else left
-            total += mass * most * (rho * side.real - up * left.imag).exp()
-        low = (-up * turned[-1].imag).exp()
-        total += low * self._beyond(window, rho, cosine, heights[-1])
+        turned = [acb(1 + r * real, r * imag).log() for r in self._ratios]
+        # proposes: the order, a float that means its exact value
+        logs = [v.real for v in turned] if rho >= 1 else [(r * real).log1p() for r in self._ratios]
+        values = [(rho * log).exp() for log in logs]
+        falls = [(-up * v.imag).exp() for v in turned]
+        total = falls[-1] * self._beyond(window, rho, cosine, heights[-1])
+        for i, (a, b) in enumerate(pairwise(self._ratios)):
+            chord = under_chord(
+                (a, values[i]), (b, values[i + 1]), self._masses[i], self._tilted[i]
+            )
+            total += falls[i] * heights[i] * chord
         return ((shift * shift / 2).exp() * total).upper()
 
     def _beyond(self, window: Window, rho: arb, cosine: arb, most: arb) -> arb:
         """The ray to the right, where the modulus is at most ``most`` or its ceiling."""
         if rho >= 1:
-            return self._tilted * window.ceiling(rho - 1, cosine, self._ratios[-1])
+            mass = self._masses[-1] + self._tilted[-1]
+            return mass * window.ceiling(rho - 1, cosine, self._ratios[-1])
         least = 1 + self._ratios[-1] * cosine  # at most the modulus of 1 + lambda e^{i theta}
-        return self._last * most * least**rho
+        return self._masses[-1] * most * least**rho
 
     def _heights(self, window: Window, angle: float) -> list[arb]:
         """At least ``|W(lambda e^{i theta})|`` on the left ray, each cell and the right ray."""
@@ -248,7 +249,7 @@ class Cells:
 
     def _found_heights(self, window: Window, cosine: arb) -> list[arb]:
         shape, bits, grown = window.shape, current(), window.turned(cosine)
-        places = [arb(0), *(r * cosine for r in self._ratios)]
+        places = [r * cosine for r in self._ratios]
         count = len(places)
 
         def small(scale: float | None) -> tuple[list[arb], list[arb]]:
@@ -277,6 +278,11 @@ class Cells:
             for high, low, low_rest in zip(above, below[1:], least[1:], strict=False)
         ]
         return [h.upper() for h in (*found, grown * above[-1])]
+
+
+def _differences(tails: Sequence[arb]) -> list[arb]:
+    """The masses between places of which ``tails`` are beyond."""
+    return [a - b for a, b in pairwise(tails)]
 
 
 def _least(one: arb, other: arb) -> arb:

@@ -16,8 +16,10 @@ from dpexact.accounting.rare.tables import Floats, log_above, log_below, log_sum
 _HALVINGS = 12
 _REACH = 13.0
 _SPACING = 0.08
-#: Shares of the steepest order that a window allows.
-_SHARES = np.array([0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.96])
+_LAST = 60.0
+#: Shares of the steepest order of losses that are small, and orders of large ones.
+_SHARES = np.array([0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.96])
+_LARGE = np.geomspace(0.05, 80.0, 22)
 
 
 @dataclass(frozen=True)
@@ -46,8 +48,11 @@ class Picture:
         self.ask, self.shape = ask, shape
         width = _SPACING * min(1.0, ask.sigma)
         self.width = width
-        self.x = np.arange(-_REACH, _REACH + 1 / ask.sigma, width)
         start = math.log(ask.q) - math.log1p(-ask.q) - 1 / (2 * ask.sigma**2)
+        #: About where one loss is the gap, over the scale of a window, as logarithms.
+        self.centre = log_odds(ask.gap) - math.log(shape)
+        reach = _REACH + max(1 / ask.sigma, ask.sigma * (log_odds(ask.gap) - start))
+        self.x = np.arange(-_REACH, min(reach, _LAST), width)
         #: The logarithms of ``lambda`` and of ``1 + lambda``.
         self.ratio = start + self.x / ask.sigma
         self.loss = np.logaddexp(0.0, self.ratio)
@@ -85,20 +90,21 @@ class Picture:
     def near_bound(self, scale: float) -> tuple[float, float]:
         """``(log bound, order)`` for near losses whose sum is large."""
         ask = self.ask
-        orders = _SHARES * math.exp(-scale)
+        orders = steep_orders(scale)
         window = log_above(self.shape, self.ratio - scale)
         tilted = self.density + self.loss
         missing = float(np.exp(log_sum(tilted + log_below(self.shape, self.ratio - scale))))
-        growth = np.expm1(np.minimum(orders[:, None] * self.loss, 600.0))
-        grown = (np.exp(tilted + window) * growth).sum(axis=1)
-        logs = chernoff(orders) + ask.count * np.log1p(grown - missing) - orders * ask.gap
+        steep = orders[:, None] * self.loss
+        grown = (np.exp(tilted + window) * np.expm1(np.minimum(steep, 600.0))).sum(axis=1)
+        large = log_sum(tilted + window + steep)
+        moments = np.where(large > 0.5, large, np.log1p(grown - missing))
+        logs = chernoff(orders) + ask.count * moments - orders * ask.gap
         at = int(np.nanargmin(logs))
         return float(logs[at]), float(orders[at])
 
     def far_scale(self, tolerance: float) -> float:
         """The least scale at which far losses are known well enough."""
-        centre = math.log(self.ask.gap / self.shape)
-        low, high = centre - 4, centre + 12
+        low, high = self.centre - 4, self.centre + 12
         if self.far_bound(self.back_orders, low)[0] <= tolerance:
             return low
         for _ in range(_HALVINGS):
@@ -109,8 +115,7 @@ class Picture:
 
     def near_scale(self, tolerance: float) -> float | None:
         """The largest scale at which near losses do not matter."""
-        centre = math.log(self.ask.gap / self.shape)
-        low, high = centre - 5, centre + 1
+        low, high = math.log(self.ask.gap / self.shape) - 5, self.centre + 1
         if not self.near_bound(low)[0] <= tolerance:
             return None
         for _ in range(_HALVINGS):
@@ -130,6 +135,17 @@ class Picture:
         less = np.exp(np.minimum(log_below(self.shape, self.ratio + shift - high) - rise, -1e-9))
         small = rise + np.log1p(-less)
         return np.where(self.ratio + shift - low < math.log(self.shape), small, above)
+
+
+def log_odds(loss: float) -> float:
+    """``log lambda`` where the loss is ``log(1 + lambda)``."""
+    return loss + math.log(-math.expm1(-loss))
+
+
+def steep_orders(scale: float) -> Floats:
+    """Orders tried of losses that a window of scale ``e^scale`` lets through."""
+    small = _SHARES * math.exp(-scale)
+    return np.concatenate([small, _LARGE[small[-1] < _LARGE]]) if scale > -4 else small
 
 
 def chernoff(b: Floats) -> Floats:

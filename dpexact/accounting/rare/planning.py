@@ -12,12 +12,14 @@ import numpy as np
 
 from dpexact.accounting.pairs.pair import TooExpensive
 from dpexact.accounting.rare.law import Rule
-from dpexact.accounting.rare.picture import Picture, Question, chernoff
+from dpexact.accounting.rare.picture import Picture, Question, chernoff, steep_orders
 from dpexact.accounting.rare.rules import ANGLES, COSINES, oblique_rule, real_rule, rounded
 from dpexact.accounting.rare.tables import Floats, log_below, log_sum
 from dpexact.accounting.rare.windows import Window
 
 _CELL = 0.06
+#: The logarithm of what floats resolve.
+_FLOAT = 35.0
 
 
 @dataclass(frozen=True)
@@ -44,20 +46,27 @@ class Plan:
     work: float
 
 
-def planned(ask: Question, log_tolerance: float, shape: int, with_near: bool) -> Plan:
-    """A plan whose errors are about ``e^log_tolerance``.
+def shape_for(ask: Question) -> int:
+    """About the best ``k``: wide windows where losses are large and there is room for them."""
+    return 30 if ask.gap > 2 else 60
+
+
+def planned(
+    ask: Question, log_tolerance: float, shape: int, with_near: bool, in_floats: bool = False
+) -> Plan:
+    """A plan whose errors are about ``e^log_tolerance``, ``in_floats`` too where it can be.
 
     Raises:
         TooExpensive: no such plan, or floats do not reach to find it.
     """
     with np.errstate(all="ignore"):
         try:
-            return _planned(Picture(ask, shape), log_tolerance - 2.5, with_near)
+            return _planned(Picture(ask, shape), log_tolerance - 2.5, with_near, in_floats)
         except (ArithmeticError, ValueError) as error:
             raise TooExpensive(f"no windows were found: {error}") from None
 
 
-def _planned(picture: Picture, tolerance: float, with_near: bool) -> Plan:
+def _planned(picture: Picture, tolerance: float, with_near: bool, in_floats: bool) -> Plan:
     ask, shape = picture.ask, picture.shape
     gap, count = ask.gap, ask.count
     far = picture.far_scale(tolerance)
@@ -79,31 +88,36 @@ def _planned(picture: Picture, tolerance: float, with_near: bool) -> Plan:
         return math.log(count) + log_sum(tilted + middle) + (count - 1) * every
 
     # the line and the period
-    uppers = np.linspace(0.03, 0.97, 24) / high
+    uppers = steep_orders(far)
     over = chernoff(uppers) + moment(uppers) - uppers * gap - tolerance
-    trials = np.geomspace(0.02, 100.0, 24) / gap
+    steepest = max(100.0, 0.5 * gap / high)
+    trials = np.geomspace(0.02, steepest, 24 + round(3 * math.log(steepest / 100))) / gap
     lines = trials if not ask.add else -1 - trials
     peaks = moment(lines) - lines * gap - np.log(trials * (trials + 1))
     lowers = picture.back_orders
     under = chernoff(lowers) + moment(-1 - lowers) + (1 + lowers) * gap - tolerance
+    # a line of floats serves neighbouring gaps
+    whole = (1.2 if in_floats else 1.02) * gap
     best: tuple[float, float, float, float, float, float] | None = None
     for line, peak in zip(lines, peaks, strict=True):
-        room = uppers > line + 0.02 / high
+        room = uppers > line + 0.02 * min(1 / high, uppers[-1])
         if not room.any() or not math.isfinite(peak):
             continue
         periods = over[room] / (uppers[room] - line)
         at = int(np.argmin(periods))
         period = 1.05 * float(periods[at]) + 0.05 / (uppers[room][at] - line)
-        lower, whole = 0.0, 1.02 * gap
+        lower, least_period = 0.0, whole
         steep = line + 1 + lowers > 0.02 / gap
         if steep.any():
             shorter = under[steep] / (line + 1 + lowers[steep])
             least = int(np.argmin(shorter))
             if shorter[least] < 0.8 * gap:
-                lower, whole = float(lowers[steep][least]), 1.05 * float(shorter[least])
-        period = max(period, whole, 0.01 * gap)
-        lower = lower if period < 1.02 * gap else 0.0
+                lower, least_period = float(lowers[steep][least]), 1.05 * float(shorter[least])
+        period = max(period, least_period, 0.01 * gap)
+        lower = lower if period < whole else 0.0
         score = period * max(10.0, peak - tolerance) ** 0.6
+        if in_floats:  # the sum must not exceed delta by more than floats resolve
+            score *= math.exp(min(300.0, max(0.0, peak - tolerance - _FLOAT + math.log(count))))
         if best is None or score < best[0]:
             upper = float(uppers[room][at])
             best = score, float(line), period, float(peak), upper, lower
@@ -169,9 +183,10 @@ def _planned(picture: Picture, tolerance: float, with_near: bool) -> Plan:
         near_rule, more = oblique_rule(picture, rho, near, None, rough)
         nodes_x += near_rule.last - near_rule.first
         lost = max(lost, more)
-    exact = max(-tolerance, 8.0) + log_count + 4
+    # the masses under Q count e^gap times
+    exact = max(-tolerance, 8.0) + gap + log_count + 4
     real_rules = real_rule(picture, None, far, exact), real_rule(picture, far, near, exact)
-    bits = math.ceil((max(fine, rough, -tolerance) + lost) / math.log(2)) + 50
+    bits = math.ceil((max(fine, rough, gap - tolerance) + lost) / math.log(2)) + 50
     near_order = picture.near_bound(near)[1] if near is not None else 0.5 / high
     far_order = picture.far_bound(picture.back_orders, far)[1]
     spread = near if near is not None else far

@@ -17,7 +17,7 @@ from dpexact.accounting.profile import InfiniteLoss, Profile
 from dpexact.accounting.rare.estimate import Estimate
 from dpexact.accounting.rare.inversion import Inversion
 from dpexact.accounting.rare.picture import Picture, Question
-from dpexact.accounting.rare.planning import Plan, planned
+from dpexact.accounting.rare.planning import Plan, planned, shape_for
 from dpexact.accounting.rare.tables import log_sum
 from dpexact.balls import approximate, ball, precision
 from dpexact.enclosure import Enclosure
@@ -25,14 +25,21 @@ from dpexact.reals import Real
 
 #: Work after which the windows are given up: some seconds.
 MAX_WORK: Final = 30_000_000
-SHAPE: Final = 120
 
 _ZERO, _ONE = Fraction(0), Fraction(1)
 _LN10: Final = math.log(10)
 _PASSES: Final = 5
 _STEPS: Final = 24
 _LARGEST_STEP: Final = 3.0
+_SECANTS: Final = 12
+#: By how much the logarithms of the gap and of delta may move on one line of floats, and when a
+#: step is small.
+_REACH: Final = 0.12
+_NEAR: Final = 3.0
+_CLOSE: Final = 3e-4
 _GLANCE: Final = 4.0
+#: By this much, as a power of e, delta at 0 is above a target that is not looked for there.
+_PLAINLY: Final = 3.0
 _TRIVIAL: Final = 96
 
 
@@ -90,13 +97,14 @@ class RareProfile(Profile):
             raise TooExpensive("the parameters are too extreme to plan with floats")
         return Question(sigma, q, self.count, gap, self.add)
 
-    def _plan(self, ask: Question, log_tolerance: float) -> Plan:
+    def _plan(self, ask: Question, log_tolerance: float, in_floats: bool = False) -> Plan:
         """The cheaper of two plans: with small losses apart, and without."""
         found = []
         reason = ""
         for with_near in (False, True):
             try:
-                found.append(planned(ask, log_tolerance, SHAPE, with_near))
+                shape = shape_for(ask)
+                found.append(planned(ask, log_tolerance, shape, with_near, in_floats))
             except TooExpensive as error:
                 reason = str(error)
         # proposes: which plan; any encloses
@@ -114,7 +122,7 @@ class RareProfile(Profile):
         Proposes: a point.
         """
         with np.errstate(all="ignore"):
-            found = Estimate(ask, self._plan(ask, log_delta - _GLANCE * _LN10))
+            found = Estimate(ask, self._plan(ask, log_delta - _GLANCE * _LN10, True))
             return found, found.delta(ask.gap)
 
     def _invert(self, ask: Question, log_tolerance: float) -> Inversion:
@@ -165,10 +173,16 @@ class RareProfile(Profile):
 
     def _solved(self, delta: Real, digits: int) -> Enclosure:
         target = approximate(delta)
-        at_zero = self._at_zero(delta, target)
-        if at_zero is not None:
+        # proposes: whether to look at 0 first; where epsilon is 0 no bracket is found
+        plainly_positive = one_jump(self._question(0.0)) > math.log(target) + _PLAINLY
+        if not plainly_positive and (at_zero := self._at_zero(delta, target)) is not None:
             return at_zero
-        near, steepness = self._searched(target)
+        try:
+            near, steepness = self._searched(target)
+        except TooExpensive:
+            if plainly_positive and (at_zero := self._at_zero(delta, target)) is not None:
+                return at_zero
+            raise
         ask = self._question(near)
         log, margin = math.log(target), 0.0
         wanted = max(1.0, digits + 1.5 - math.log10(steepness))
@@ -222,14 +236,19 @@ class RareProfile(Profile):
             if self.add
             else math.log(one_jump_epsilon(self._question(top), target))
         )
+        found, planned_at, slope, miss = None, 0.0, math.nan, math.inf
         for _ in range(_STEPS):
             epsilon = top - math.exp(at) if self.add else math.exp(at)
-            ask = self._question(epsilon)
-            found, value = self._estimate(ask, log_target)
+            gap = math.exp(at) if self.add else top + epsilon
+            # one line serves neighbouring points
+            near_by = abs(math.log(gap) - planned_at) < _REACH / max(1.0, gap) and abs(miss) < _NEAR
+            if found is None or not near_by:
+                ask = self._question(epsilon)
+                found, planned_at = self._estimate(ask, log_target)[0], math.log(ask.gap)
+            value, moved = found.delta(gap), 1e-3
+            other = found.delta(gap - moved * math.exp(at))
             miss = math.log(value) - log_target if value > 0.01 * target else -math.inf
             slope = math.nan
-            moved = 1e-3
-            other = found.delta(ask.gap - moved * math.exp(at))
             if value > 0 and other > 0:
                 slope = (math.log(value) - math.log(other)) / -math.log1p(-moved)
             # delta grows with the gap when adding, and falls with epsilon when removing
@@ -238,7 +257,7 @@ class RareProfile(Profile):
             else:
                 low = at
             step = -miss / slope if slope * sign < 0 and math.isfinite(miss) else math.nan
-            if abs(step) < 1e-4:
+            if abs(step) < _CLOSE:
                 at += step
                 break
             up = (miss > 0) != self.add
@@ -260,7 +279,7 @@ def one_jump(ask: Question) -> float:
 
     Proposes: the size of delta.
     """
-    picture = Picture(ask, SHAPE)
+    picture = Picture(ask, shape_for(ask))
     if ask.add:
         orders = np.geomspace(0.1, 1000, 40) / ask.gap
         logs = [
@@ -304,13 +323,18 @@ def _bracket(
 
     None where the line is too coarse; and a better point.
     """
-    at = arb(near)
-    for _ in range(6):
+    at, slope, last = arb(near), -steepness, (0.0, 0.0)
+    for _ in range(_SECANTS):
         value = inversion.delta(at).mid()
-        # proposes: Newton steps; both ends are certified wherever they lead
+        # proposes: secants of the logarithms; both ends are certified wherever they lead
         if not value > 0:
             return None, near
-        step = float((value / target).log()) / steepness
+        miss = float((value / target).log())
+        step, missed = last
+        # proposes: likewise
+        if step and abs(miss) < 0.5 * abs(missed):
+            slope = (miss - missed) / step
+        step = -miss / slope
         # proposes: likewise
         if not abs(step) < 0.3:
             return None, near
@@ -318,6 +342,7 @@ def _bracket(
         # proposes: likewise
         if abs(step) < 0.05 * width:
             break
+        last = step, miss
     half = at * arb(0.45 * width)
     left, right = (at - half).mid(), (at + half).mid()
     if inversion.delta(left) > target and inversion.delta(right) < target:

@@ -10,14 +10,15 @@ from dpexact import balls, reals
 from dpexact.accounting.composition import Composition, Sample
 from dpexact.accounting.renyi import sampled_gaussian, samples, unsampled
 from dpexact.accounting.renyi.sampled_gaussian import METHODS, Method
+from dpexact.accounting.renyi.selected import selected
 from dpexact.accounting.renyi.values import Order, plus
-from dpexact.accounting.standing import stated
+from dpexact.accounting.standing import selects, stated
 from dpexact.answers import delivered
 from dpexact.arguments import Direction, digits_in, direction_in, real_in
 from dpexact.conversion import RealLike
 from dpexact.enclosure import Enclosure
 from dpexact.errors import InvalidInput, UnsupportedMechanism
-from dpexact.mechanisms import Mechanism
+from dpexact.mechanisms import Mechanism, RepeatAndSelect
 from dpexact.mechanisms.grammar import mechanism_in
 
 _INFINITY: Final = ("inf", "infinity")
@@ -72,12 +73,30 @@ def enclose_renyi(
 ) -> Enclosure:
     """The divergence of :func:`renyi`, as narrow as it could be certified."""
     mechanism.relation()
+    if selects(mechanism):
+        ways: tuple[Direction, ...] = ("remove", "add") if direction == "both" else (direction,)
+        found = [_with_selection(mechanism, order, digits, way, method) for way in ways]
+        return stated(found[0].larger(found[-1]), mechanism)
     composed = Composition.of(mechanism.steps().items(), zcdp=True)
     if direction == "both" and not composed.is_symmetric:
         remove, add = (_one_way(composed, order, digits, add, method) for add in (False, True))
         return stated(remove.larger(add), mechanism)
     # of symmetric pairs removing is never below adding: docs/theory/renyi.md
     return stated(_one_way(composed, order, digits, direction == "add", method), mechanism)
+
+
+def _with_selection(
+    mechanism: Mechanism, order: Order, digits: int, direction: Direction, method: Method
+) -> Enclosure:
+    """What is selected, and the rest."""
+    total, rest = Enclosure.exact(Fraction(0)), {}
+    for step, count in mechanism.steps().items():
+        if isinstance(step, RepeatAndSelect):
+            total = plus(total, selected(step, order, digits, direction, enclose_renyi), count)
+        else:
+            rest[step] = count
+    composed = Composition.of(rest.items(), zcdp=True)
+    return plus(total, _one_way(composed, order, digits, direction == "add", method))
 
 
 def _one_way(

@@ -56,6 +56,11 @@ def _number(value: Real | int) -> Number:
     return Number(float(balls.certify(lambda: balls.ball(value), 20).lower))
 
 
+def _is_varied(name: str, value: object) -> bool:
+    """Whether a parameter is a number to vary; lists of weights and outcomes are left alone."""
+    return name not in _LEFT_ALONE and isinstance(value, Real | int)
+
+
 def _parameters(mechanism: Mechanism) -> Iterator[tuple[Mechanism, str, Any]]:
     if isinstance(mechanism, Composition):
         for part in mechanism.parts:
@@ -65,7 +70,7 @@ def _parameters(mechanism: Mechanism) -> Iterator[tuple[Mechanism, str, Any]]:
         value = getattr(mechanism, parameter.name)
         if isinstance(value, Mechanism):
             yield from _parameters(value)
-        elif parameter.name not in _LEFT_ALONE:
+        elif _is_varied(parameter.name, value):
             yield mechanism, parameter.name, value
 
 
@@ -77,7 +82,7 @@ def _rebuilt(mechanism: Mechanism, given: Iterator[Number]) -> Mechanism:
         value = getattr(mechanism, parameter.name)
         if isinstance(value, Mechanism):
             changed[parameter.name] = _rebuilt(value, given)
-        elif parameter.name not in _LEFT_ALONE:
+        elif _is_varied(parameter.name, value):
             number = next(given)
             changed[parameter.name] = (
                 int(number.value) if number.whole else real(repr(number.value))

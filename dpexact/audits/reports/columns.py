@@ -9,6 +9,7 @@ input order. ``page/unpack.js`` reads it.
   where the text is the next new one, else its number.
 - *tails* begin like the text in the same line of another column: the length of what they share in
   base 36, a space, and the rest; an empty line is that text with 1 added to its last digit.
+- *chain* are tails of the line before in the same column.
 - *exact* are words too, of numbers that another column rounds: ``=`` is the ratio that a double is,
   nothing says that they are not rounded.
 """
@@ -49,6 +50,9 @@ def packed(report: Report, ranks: Sequence[tuple[int, ...]], worst: Sequence[int
         names.append((name, kind))
         records.extend(lines)
 
+    for name, text in _CHAINS.items():
+        texts = [visible(text(finding)) for finding in report.findings]
+        add(name, "chain", map(_tail, ["", *texts], texts))
     for name, text in _WORDS.items():
         texts = [text(finding) for finding in report.findings]
         add(name, "words", *_words([visible(each) for each in texts]))
@@ -96,11 +100,16 @@ def _place(finding: Finding) -> tuple[str, str]:
     return ("", "") if place is None else (place.file, str(place.line))
 
 
+#: What often counts from claim to claim.
+_CHAINS: Final[dict[str, Callable[[Finding], str]]] = {
+    "id": lambda f: f.claim.id,
+    "line": lambda f: _place(f)[1],
+}
+
 #: What is said of a claim, text by text; an empty one is not shown.
 _WORDS: Final[dict[str, Callable[[Finding], str]]] = {
     "verdict": lambda f: f.verdict,
     "grade": lambda f: f.grade,
-    "id": lambda f: f.claim.id,
     "mechanism": lambda f: shown(f.claim.mechanism),
     "exact": _mechanism,
     "quantity": lambda f: f.claim.quantity,
@@ -112,7 +121,6 @@ _WORDS: Final[dict[str, Callable[[Finding], str]]] = {
     "error": lambda f: wording.error_text(f.relative_error),
     "source": lambda f: f.claim.source,
     "file": lambda f: _place(f)[0],
-    "line": lambda f: _place(f)[1],
     "tolerance": lambda f: "" if f.claim.tolerance is None else str(f.claim.tolerance),
     "contract": lambda f: wording.contract_text(f.claim.contract) if f.claim.contract else "",
     "expected": lambda f: f.claim.expect or "",
@@ -135,11 +143,13 @@ def _words(texts: Iterable[str]) -> tuple[Iterable[str], Iterable[str]]:
 
 
 def _tail(reference: str, text: str) -> str:
-    if reference[-1:].isdigit() and text == f"{reference[:-1]}{int(reference[-1]) + 1}":
+    last = reference[-1:]
+    if "0" <= last <= "8" and text == f"{reference[:-1]}{int(last) + 1}":
         return ""
     pairs = enumerate(zip(reference, text, strict=False))
     length = next((at for at, (a, b) in pairs if a != b), min(len(reference), len(text)))
-    return f"{_in_base_36(length)} {text[length:]}"
+    units = len(text[:length].encode("utf-16-le")) // 2  # as scripts count
+    return f"{_in_base_36(units)} {text[length:]}"
 
 
 def _in_base_36(number: int) -> str:

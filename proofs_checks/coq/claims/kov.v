@@ -1,7 +1,8 @@
 Require Import Reals Lra Lia List Bool Psatz.
 From Coquelicot Require Import Coquelicot.
 From Interval Require Import Tactic.
-From DPExact Require Import Finite Response Sampling Analysis Losses Composing Testing.
+From DPExact Require Import Finite Response Sampling Gaussian Analysis Losses Composing Testing.
+From DPExact Require Import Tradeoff Terms Optimal Moments.
 Import ListNotations.
 Open Scope R_scope.
 

@@ -102,7 +102,8 @@ replace (1 + (- 1) * p) with (1 - p) by ring. exact B.
 
 (** * steinke.lem37 *)
 intros p x v H0 H1 Hx Hv. pose proof (steinke_lem37 p x v (conj H0 H1) Hx Hv) as B.
-replace (1 + (- 1) * p) with (1 - p) by ring. exact B.
+replace (1 + (- 1) * p) with (1 - p) by ring. unfold real_power.
+destruct (Req_EM_T (1 - p + p * x) 0) as [Z|_]; [exfalso; nra|]. exact B.
 
 (** * steinke.prop3 *)
 intros; repeat split; lra.
@@ -178,3 +179,43 @@ unfold Rdiv. rewrite Rmult_assoc, Rinv_l by lra. lra.
 (** * slides.proof.L *)
 intros p q r s Hp Hq Hr Hs. rewrite <- ln_mult by (apply Rdiv_lt_0_compat; auto).
 f_equal. field. lra.
+
+(** * kov.sec6C.abel kov.sec6C.convex *)
+intros p m n _.
+assert (A : forall k f, sum (seq 0 (S k)) f = sum (seq 0 k) f + f k)
+  by (intros; rewrite seq_S, sum_app; simpl; ring).
+induction n as [|n IH]; [simpl; ring|]. rewrite (A (S n)), IH, (A (S n) (fun j => m j)).
+rewrite (A n (fun i => (p i + - 1 * p (i + 1)%nat) * sum (seq 0 (S i)) (fun j => m j))).
+rewrite Nat.add_1_r. ring.
+
+(** * kov.sec6D.rhs *)
+intros a t L Ha H0 H1 HL. set (e := exp 1). assert (E1 : 2 < e) by (unfold e; interval).
+set (s := sqrt (2 * a ^ 2 * L)). assert (S : s = a * sqrt (2 * L)).
+{ unfold s. replace (2 * a ^ 2 * L) with (a * a * (2 * L)) by ring.
+  rewrite sqrt_mult_alt, sqrt_square by nra. auto. }
+assert (R1 : 1 <= sqrt (2 * L)) by (rewrite <- sqrt_1; apply sqrt_le_1_alt; lra).
+set (r := sqrt (2 * L)) in *. clearbody s. subst s.
+replace (1 / (1 + a * r / a ^ 2) * (1 / (e + a / t))) with (a * t / ((a + r) * (e * t + a)))
+  by (field; repeat split; nra).
+assert (D : 0 < (a + r) * (e * t + a)) by (apply Rmult_lt_0_compat; nra).
+apply Rmult_lt_reg_r with ((a + r) * (e * t + a)); auto.
+replace (a * t / ((a + r) * (e * t + a)) * ((a + r) * (e * t + a))) with (a * t)
+  by (field; repeat split; nra).
+assert (0 < e * t) by nra. assert (a < (a + r) * (e * t + a)) by nra. nra.
+
+(** * kov.thm3.4.simplified *)
+intros k x s Hk Hx H0 H1.
+assert (K : INR k * (x * tanh (x / 2)) <= INR k * x ^ 2).
+{ rewrite tanh_is_half. pose proof (tanh_half_below x). apply Rmult_le_compat_l; [lra|]. nra. }
+apply Rle_min_compat_l. apply Rmin_glb.
+- eapply Rle_trans; [apply Rmin_l|]. lra.
+- eapply Rle_trans; [apply Rmin_r|]. lra.
+
+(** * steinke.sec31.gauss *)
+intros m n D s HD Hs H. unfold Rdiv. apply Rmult_le_compat_r.
+- left. apply Rinv_0_lt_compat. assert (0 < s ^ 2) by (apply pow_lt; auto). lra.
+- apply Rabs_le_between in H. nra.
+
+(** * steinke.thm35.proofstep *)
+intros p x a H0 H1 Hx Ha. pose proof (steinke_thm35_proofstep a p x Ha (conj H0 H1) Hx) as B.
+replace (1 + - 1 * p) with (1 - p) by ring. replace (a + - 2) with (a - 2) by ring. exact B.

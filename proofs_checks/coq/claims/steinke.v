@@ -1,6 +1,8 @@
 Require Import Reals Lra Lia List Bool Psatz.
+From Coquelicot Require Import Coquelicot.
 From Interval Require Import Tactic.
-From DPExact Require Import Finite Response Sampling Analysis Losses Composing Testing.
+From DPExact Require Import Finite Response Sampling Gaussian Analysis Losses Composing Testing.
+From DPExact Require Import Tradeoff Terms Optimal Moments.
 Import ListNotations.
 Open Scope R_scope.
 
@@ -245,8 +247,8 @@ Theorem steinke_thm18 {B} (m : list B) eps slack X Y :
   dp (words m (length eps)) (S / 2 + sqrt (2 * ln (/ slack) * S)) slack (run X) (run Y).
 Proof.
   intros s S He HS0 Hs H.
-  assert (V : Forall valid s).
-  { apply Forall_forall. intros z Hz. apply in_map_iff in Hz as [e [<- I]]. split; simpl; auto. lra. }
+  assert (V : List.Forall valid s).
+  { apply List.Forall_forall. intros z Hz. apply in_map_iff in Hz as [e [<- I]]. split; simpl; auto. lra. }
   assert (Q : squares s = S). { unfold squares, s, S. rewrite sum_map. auto. }
   assert (K : kept s = 1). { unfold s. clear. induction eps; simpl; auto. rewrite IHeps. ring. }
   assert (Q0 : 0 < squares s) by (rewrite Q; auto).
@@ -269,7 +271,7 @@ Proof.
 Qed.
 
 (** * steinke.thm22 | adaptive mechanisms with finitely many outcomes, second branch with delta' <= 1 *)
-Theorem steinke_thm22 {B} (m : list B) s X Y slack : Forall valid s -> 0 < squares s ->
+Theorem steinke_thm22 {B} (m : list B) s X Y slack : List.Forall valid s -> 0 < squares s ->
   adaptive s m X Y -> 0 < slack ->
   let S := squares s in
   dp (words m (length s)) (sum s epsilon) (sum s delta + slack) (run X) (run Y) /\
@@ -678,42 +680,7 @@ Theorem steinke_lem20 {A B} (l : list A) (m : list B) K P Q t :
   positive_law l P -> positive_law l Q -> kernel l m K ->
   positive_law m (push l P K) -> positive_law m (push l Q K) -> 0 <= t ->
   mean m (push l P K) (push l Q K) (fun z => exp (t * z)) <= mean l P Q (fun z => exp (t * z)).
-Proof.
-  intros HP HQ HK HP1 HQ1 Ht. unfold mean.
-  apply Rle_trans with (sum m (fun b => sum l (fun a => K a b * (P a * exp (t * loss P Q a))))).
-  - apply sum_le. intros b Hb. assert (Pb : 0 < push l P K b) by (apply HP1; auto).
-    assert (Qb : 0 < push l Q K b) by (apply HQ1; auto).
-    set (r := push l P K b / push l Q K b) in *. assert (R0 : 0 < r) by (apply Rdiv_lt_0_compat; auto).
-    assert (LR : loss (push l P K) (push l Q K) b = ln r) by reflexivity. rewrite LR.
-    (* each term lies above its tangent at r *)
-    apply Rle_trans with (sum l (fun a => K a b * (exp ((t + 1) * ln r) *
-      (Q a * (1 - (t + 1)) + (t + 1) / r * P a)))).
-    + apply Req_le.
-      rewrite (sum_ext l _ (fun a => exp ((t + 1) * ln r) * (1 - (t + 1)) * (Q a * K a b)
-        + exp ((t + 1) * ln r) * ((t + 1) / r) * (P a * K a b))) by (intros; ring).
-      rewrite sum_plus, !sum_scale. fold (push l Q K b) (push l P K b).
-      assert (E : push l P K b = r * push l Q K b) by (unfold r; field; lra).
-      rewrite E. replace ((t + 1) * ln r) with (t * ln r + ln r) by ring.
-      rewrite exp_plus, exp_ln by auto. field. lra.
-    + apply sum_le. intros a Ha. destruct (HK a Ha) as [NK _].
-      assert (0 < P a) by (apply HP; auto). assert (0 < Q a) by (apply HQ; auto).
-      apply Rmult_le_compat_l; [auto|]. set (x := P a / Q a).
-      assert (X : 0 < x) by (apply Rdiv_lt_0_compat; auto).
-      pose proof (bernoulli_real (x / r) (t + 1)) as Bn.
-      assert (Xr : 0 < x / r) by (apply Rdiv_lt_0_compat; auto). assert (T1 : 1 <= t + 1) by lra.
-      specialize (Bn Xr T1).
-      assert (LD : ln (x / r) = ln x - ln r).
-      { unfold Rdiv. rewrite ln_mult, ln_Rinv by (auto; apply Rinv_0_lt_compat; auto). ring. }
-      rewrite LD in Bn. apply (Rmult_le_compat_l (Q a * exp ((t + 1) * ln r))) in Bn.
-      2:{ apply Rmult_le_pos; [lra|left; apply exp_pos]. }
-      eapply Rle_trans; [|eapply Rle_trans; [exact Bn|]].
-      * apply Req_le. unfold x. field. lra.
-      * apply Req_le. rewrite Rmult_assoc, <- exp_plus.
-        replace ((t + 1) * ln r + (t + 1) * (ln x - ln r)) with (t * ln x + ln x) by ring.
-        rewrite exp_plus, exp_ln by auto. unfold loss. fold x. unfold x at 2. field. lra.
-  - rewrite sum_swap. apply Req_le. apply sum_ext. intros a Ha. rewrite sum_scale_r.
-    destruct (HK a Ha) as [_ ->]. ring.
-Qed.
+Proof. apply moment_kernel. Qed.
 Theorem steinke_cor21 {A B} (l : list A) (m : list B) K P Q rho :
   positive_law l P -> positive_law l Q -> kernel l m K ->
   positive_law m (push l P K) -> positive_law m (push l Q K) ->

@@ -78,6 +78,36 @@ def test_responses(order):
         agrees(found, expansion(*laws, count, mpf("0.5"), order), 20)
 
 
+@pytest.mark.parametrize("order", [1, 2])
+def test_pairs_that_are_not_symmetric_have_a_direction(order):
+    """Of the second pair the skewness under P is 0, and so is a ball of any width."""
+    for p, q in ((("1/5", "4/5"), ("1/3", "2/3")), (("1/2", "1/2"), ("1/3", "2/3"))):
+        text = f"pair(({p[0]}, {q[0]}), ({p[1]}, {q[1]}))^200"
+        parts = []
+        for way, (one, other) in (("remove", (p, q)), ("add", (q, p))):
+            with mp.workdps(30):
+                a, b = ([mpf(x[0]) / mpf(x[2]) for x in law] for law in (one, other))
+                losses = [log(x / y) for x, y in zip(a, b, strict=True)]
+                laws = [
+                    cumulants(lambda f, m=m: sum(w * f(z) for w, z in zip(m, losses, strict=True)))
+                    for m in (a, b)
+                ]
+                found = edgeworth(composition(text), order, way).delta(real(3), 12)
+                agrees(found, expansion(*laws, 200, mpf(3), order), 20)
+            parts.append(found)
+        assert (
+            edgeworth(composition(text), order, "both")
+            .delta(real(3), 12)
+            .overlaps(parts[0].larger(parts[1]))
+        )
+        whole = dpexact.approximation_error(
+            text, f"edgeworth-{order}", 3, direction="add", digits=5
+        )
+        assert whole.true.overlaps(dpexact.delta(text, 3, 8, "add"))
+        with pytest.raises(UnsupportedMechanism, match="symmetric"):
+            dpexact.approximation_error(text, "clt", 3)
+
+
 def test_gaussians_have_no_corrections():
     for order in (1, 2):
         found = edgeworth(composition("gaussian(2)^3 * gdp(1/3)"), order, "both")

@@ -322,6 +322,11 @@ def test_privacy_is_not_monotone_in_what_is_refused() -> None:
     assert noisy[1] < noisy[2]
 
 
+def test_thresholds_out_of_reach() -> None:
+    assert delta(threshold(gaussian("1e-300"), "1/2"), 1).lower > 0
+    assert delta(threshold(gaussian(1), "1e9"), 9, 4).upper < Fraction(1, 10**15)
+
+
 def test_texts() -> None:
     for text in (
         "truncated_laplace(1, 3)",

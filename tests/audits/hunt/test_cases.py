@@ -23,6 +23,13 @@ def case(text: str, at: str = "1e-5", quantity: str = "epsilon") -> Case:
 SAMPLED = case("poisson(gaussian(1.3, 2), 0.01)^100 * laplace(3)")
 
 
+def test_lists_are_left_alone() -> None:
+    mixed = case("gaussian_mixture(2, 1: 1/2, 2: 1/2)^3 * pair((1/2, 1/4), (1/2, 3/4))")
+    found = numbers(mixed)
+    assert [number.value for number in found] == [2.0, 3.0, 1e-5]
+    assert with_numbers(mixed, found) == mixed
+
+
 def test_numbers_go_out_and_back() -> None:
     found = numbers(SAMPLED)
     assert [(n.value, n.whole) for n in found] == [

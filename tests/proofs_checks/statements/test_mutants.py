@@ -4,7 +4,7 @@ import pytest
 
 from proofs_checks.claims import SOURCES, claims
 from proofs_checks.evidence import Evidence
-from proofs_checks.statements.mutants import mutant, negated
+from proofs_checks.statements.mutants import mutants, negated
 from proofs_checks.statements.reading import statement
 from proofs_checks.statements.writing import sentence
 from proofs_checks.verdicts import argued, contradicted, judge
@@ -26,16 +26,24 @@ def test_there_are_typed_statements_in_every_source():
 
 
 @pytest.mark.parametrize("entry", TYPED)
-def test_the_mutant_of_a_statement_is_declined(entry):
-    wrong = mutant(entry.typed) if entry.fails_at is None else negated(entry.typed)
-    assert wrong != entry.typed
-    assert wrong.hash != entry.typed.hash
+def test_the_mutants_of_a_statement_are_declined(entry):
     if entry.fails_at is None:
-        derivation = argued("whatever", *UNRELATED)
+        every, derivation = mutants(entry.typed), argued("whatever", *UNRELATED)
     else:
+        every = iter([negated(entry.typed)])
         derivation = contradicted(entry.fails_at, "whatever", *UNRELATED)
-    found = judge(derivation, wrong, entry.fails_at, entry.restricts)
-    assert found.verdict == "declined", sentence(wrong)
+    for wrong in every:
+        assert wrong != entry.typed
+        assert wrong.hash != entry.typed.hash
+        found = judge(derivation, wrong, entry.fails_at, entry.restricts)
+        assert found.verdict == "declined", sentence(wrong)
+
+
+def test_each_part_of_a_statement_has_a_mutant():
+    part = {"for_all": {"x": "real"}, "then": ["x = x*x"]}
+    found = [*mutants(statement({**part, "also": [part]}))]
+    assert [sentence(one).count("+ 1") for one in found] == [1, 1]
+    assert len(found[1].goals()) == 2
 
 
 @pytest.mark.parametrize(
@@ -50,13 +58,13 @@ def test_the_mutant_of_a_statement_is_declined(entry):
 )
 def test_mutants(then, wrong):
     variables = {"x": "real", "y": "real"}
-    found = mutant(statement({"for_all": variables, "then": [then]}))
+    (found,) = mutants(statement({"for_all": variables, "then": [then]}))
     assert found == statement({"for_all": variables, "then": [wrong]})
 
 
 def test_equations_between_functions_have_mutants():
     variables = {"P": "law", "Q": "law", "E": "real >= 1"}
     plain = statement({"for_all": variables, "then": ["tradeoff(P, Q) = tradeoff(P, Q)"]})
-    assert "inverse" in sentence(mutant(plain))
+    assert "inverse" in sentence(*mutants(plain))
     other = statement({"for_all": variables, "then": ["tradeoff(P, Q) = approximate(E, 0)"]})
-    assert "approximate(E, 1)" in sentence(mutant(other))
+    assert "approximate(E, 1)" in sentence(*mutants(other))

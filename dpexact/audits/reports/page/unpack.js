@@ -26,18 +26,23 @@ const unpack = async (packed) => {
     let next = 0;
     return numbers.split("\n").map((line) => known[line === "" ? next++ : Number(line)]);
   };
-  const tails = (other, [text]) => text.split("\n").map((line, place) => {
-    if (line === "") return other[place].slice(0, -1) + (Number(other[place].at(-1)) + 1);
+  const tail = (other, line) => {
+    if (line === "") return other.slice(0, -1) + (Number(other.at(-1)) + 1);
     const space = line.indexOf(" ");
-    return other[place].slice(0, parseInt(line.slice(0, space), 36)) + line.slice(space + 1);
-  });
+    return other.slice(0, parseInt(line.slice(0, space), 36)) + line.slice(space + 1);
+  };
+  const tails = (other, [text]) => text.split("\n").map((line, place) => tail(other[place], line));
+  const chain = ([text]) => {
+    let before = "";
+    return text.split("\n").map((line) => (before = tail(before, line)));
+  };
   const exact = (other, own) => words(own).map((line, place) => (line === "=" ? ratio(other[place]) : line));
   const column = (name) => {
     const found = kept.get(name);
     if (!found.lines) {
       const [kind, other] = found.kind.split(":");
       found.lines = kind === "words" ? words(found.own)
-        : kind === "tails" ? tails(column(other), found.own)
+        : kind === "chain" ? chain(found.own) : kind === "tails" ? tails(column(other), found.own)
           : kind === "exact" ? exact(column(other), found.own) : found.own[0].split("\n");
       found.own = null;
     }

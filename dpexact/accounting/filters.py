@@ -1,0 +1,328 @@
+r"""Privacy filters: a budget fixed before the first step, steps chosen by what was released.
+
+Each step has a cost, which may depend on all results before it; the filter admits a step only if it
+is certain that all costs together stay within the budget ``B``. Then the whole run keeps the
+guarantee that the budget names, however steps were chosen, and whenever it stops:
+
+- ``pure``: costs ``eps_t``, a run is ``B``-DP (Rogers, Roth, Ullman, Vadhan 2016);
+- ``gdp``: costs ``mu_t^2``, a run is ``sqrt(B)``-GDP (Smith, Thakurta 2022);
+- ``renyi``: costs are divergences at one order, a run is ``(alpha, B)``-RDP (Feldman, Zrnic 2021);
+- ``zcdp``: costs ``rho_t``, a run is ``B``-zCDP (the last at every order).
+
+Statements and proofs stand in ``docs/theory/filters.md``. Of other profiles, as those of samples,
+no such sum is a filter.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections import Counter
+from fractions import Fraction
+from typing import ClassVar, Final
+
+from flint import arb
+
+from dpexact import balls, reals
+from dpexact.accounting.classic.guarantees import largest_loss
+from dpexact.accounting.classic.orders import renyi_epsilon
+from dpexact.accounting.classic.zcdp import total_rho
+from dpexact.accounting.composition import Composition
+from dpexact.accounting.queries import epsilon as epsilon_of
+from dpexact.accounting.renyi.query import enclose_renyi
+from dpexact.accounting.standing import standing
+from dpexact.arguments import digits_in, real_in
+from dpexact.conversion import RealLike
+from dpexact.enclosure import Enclosure
+from dpexact.errors import InvalidInput, UnsupportedMechanism
+from dpexact.exactness import exact_ratio
+from dpexact.mechanisms import GDP, ZCDP, Gaussian, Mechanism, PureDP, gdp, pure_dp, zcdp
+from dpexact.mechanisms.grammar import mechanism_in
+from dpexact.mechanisms.relations import Relation, joint
+from dpexact.reals import Real
+from dpexact.ternary import Ternary
+
+#: Digits of a cost that has no closed form.
+DIGITS: Final = 25
+#: Bits with which a total is held against the budget.
+_BITS: Final = (128, 512, 2048)
+_ZERO: Final = reals.rational(0)
+
+
+class _Scale(ABC):
+    """What costs are measured in."""
+
+    name: ClassVar[str]
+    theorem: ClassVar[str]
+
+    def __init__(self, budget: Real) -> None:
+        self.budget = budget
+
+    @property
+    @abstractmethod
+    def guarantee(self) -> str:
+        """What every run keeps."""
+
+    @abstractmethod
+    def cost(self, step: Mechanism) -> Real | Enclosure:
+        """The cost of one step, for neighbours in both directions.
+
+        Raises:
+            UnsupportedMechanism: it has none on this scale.
+        """
+
+    @abstractmethod
+    def epsilon(self, delta: Real, digits: int) -> Enclosure:
+        """An epsilon that every run keeps at ``delta``."""
+
+
+class _Pure(_Scale):
+    name = "pure"
+    theorem = "pure DP adds up, also adaptively (Rogers, Roth, Ullman, Vadhan 2016)"
+
+    @property
+    def guarantee(self) -> str:
+        return f"{self.budget}-DP"
+
+    def cost(self, step: Mechanism) -> Real | Enclosure:
+        exact = largest_loss(step)
+        return enclose_renyi(step, None, DIGITS, "both") if exact is None else exact
+
+    def epsilon(self, delta: Real, digits: int) -> Enclosure:
+        return epsilon_of(pure_dp(self.budget), delta, digits)
+
+
+class _Gaussian(_Scale):
+    name = "gdp"
+    theorem = "squares of mu add up, also adaptively (Smith, Thakurta 2022)"
+
+    @property
+    def guarantee(self) -> str:
+        return f"{reals.square_root(self.budget)}-GDP"
+
+    def cost(self, step: Mechanism) -> Real:
+        found = Composition.of(step.steps().items())
+        if not found.is_gaussian:
+            raise UnsupportedMechanism(
+                f"step: {step} is no Gaussian mechanism; a budget of gdp counts gaussian and gdp "
+                "alone, as no sum of other profiles is a filter; use a budget at a Rényi order"
+            )
+        return found.mu_squared
+
+    def epsilon(self, delta: Real, digits: int) -> Enclosure:
+        return epsilon_of(gdp(reals.square_root(self.budget)), delta, digits)
+
+
+class _Concentrated(_Scale):
+    name = "zcdp"
+    theorem = "zCDP adds up, also adaptively (Feldman, Zrnic 2021, at every order)"
+
+    @property
+    def guarantee(self) -> str:
+        return f"{self.budget}-zCDP"
+
+    def cost(self, step: Mechanism) -> Real:
+        rho, infinite = total_rho(step)
+        if infinite.masses:
+            raise UnsupportedMechanism(f"step: {step} may reveal everything, and has no zCDP")
+        return rho
+
+    def epsilon(self, delta: Real, digits: int) -> Enclosure:
+        return epsilon_of(zcdp(self.budget), delta, digits)
+
+
+class _Renyi(_Scale):
+    name = "renyi"
+    theorem = "Rényi divergences of one order add up, also adaptively (Feldman, Zrnic 2021)"
+
+    def __init__(self, budget: Real, order: Real) -> None:
+        super().__init__(budget)
+        self.order = order
+
+    @property
+    def guarantee(self) -> str:
+        return f"({self.order}, {self.budget})-RDP"
+
+    def cost(self, step: Mechanism) -> Enclosure:
+        return enclose_renyi(step, self.order, DIGITS, "both")
+
+    def epsilon(self, delta: Real, digits: int) -> Enclosure:
+        def curve(order: Real | None, digits: int) -> Enclosure:
+            return balls.certify(lambda: balls.ball(self.budget), digits)
+
+        return renyi_epsilon(curve, delta, digits, order=self.order).epsilon
+
+
+class Filter:
+    """Admits steps that may be chosen by the results of those before, within a fixed ``budget``.
+
+    Args:
+        budget: what the whole run may lose: ``pure_dp(eps)``, ``gdp(mu)``, ``gaussian(sigma)`` or
+            ``zcdp(rho)``, or its text; :meth:`renyi` makes a budget at a Rényi order.
+
+    Raises:
+        InvalidInput: another budget.
+
+    >>> filter = Filter("gdp(1)")
+    >>> [filter.spend(step) for step in ("gaussian(2)", "gaussian(5/4)", "gaussian(3)")]
+    [True, True, False]
+    >>> print(filter.spent, filter.guarantee)
+    0.89 1-GDP
+    """
+
+    def __init__(self, budget: Mechanism | str) -> None:
+        self._begin(_scale(mechanism_in(budget)))
+
+    @classmethod
+    def renyi(cls, order: RealLike, bound: RealLike) -> Filter:
+        """A budget of ``bound`` on the Rényi divergence at ``order``, a rational above 1.
+
+        Raises:
+            InvalidInput: an argument out of its domain.
+        """
+        alpha = real_in(order, "order", "> 1")
+        if alpha.fraction is None:
+            raise InvalidInput(f"order: {order} is not accepted; must be rational")
+        made = cls.__new__(cls)
+        made._begin(_Renyi(real_in(bound, "bound", ">= 0"), alpha))
+        return made
+
+    def _begin(self, scale: _Scale) -> None:
+        self._scale = scale
+        self._rational = Fraction(0)
+        self._symbols: Counter[Real] = Counter()
+        self._lower = self._upper = Fraction(0)
+        self._relations: list[tuple[str, Relation]] = []
+
+    @property
+    def guarantee(self) -> str:
+        """What the run keeps, whatever steps were admitted."""
+        return self._scale.guarantee
+
+    @property
+    def theorem(self) -> str:
+        """Why it does."""
+        return self._scale.theorem
+
+    @property
+    def budget(self) -> Real:
+        """What all costs together may be."""
+        return self._scale.budget
+
+    @property
+    def spent(self) -> Enclosure:
+        """The sum of the costs so far.
+
+        As an odometer, a bound at every time that results may choose, this is certain of pure DP
+        alone; of the others what is certain is the budget (Rogers et al. 2016).
+        """
+        if not self._upper and (exact := self._total().fraction) is not None:
+            return Enclosure.exact(exact, self._scale.name)
+        with balls.precision(_BITS[0]):
+            exactly = balls.ball(self._total())
+            low, high = (balls.to_enclosure(exactly + balls.ball(end)) for end in self._ends)
+        return low.between(high, self._scale.name)
+
+    @property
+    def is_odometer(self) -> bool:
+        """Whether what was spent so far is a guarantee at times that results may choose."""
+        return isinstance(self._scale, _Pure)
+
+    def fits(self, step: Mechanism | str) -> Ternary:
+        """Whether ``step`` stays within the budget; undecided where that is not certain.
+
+        Raises:
+            InvalidInput: no mechanism.
+            UnsupportedMechanism: it has no cost on this scale, or speaks of other neighbours than
+                steps before.
+        """
+        return self._weighed(mechanism_in(step))[0]
+
+    def spend(self, step: Mechanism | str) -> bool:
+        """Admit ``step`` and count its cost, if it certainly stays within the budget.
+
+        False if not: then it must not run, and nothing is counted.
+
+        Raises:
+            InvalidInput, UnsupportedMechanism: as :meth:`fits`.
+        """
+        mechanism = mechanism_in(step)
+        verdict, cost = self._weighed(mechanism)
+        if verdict is not Ternary.HOLDS:
+            return False
+        if not isinstance(cost, Real):
+            self._lower += Fraction(cost.lower)
+            self._upper += Fraction(cost.upper)
+        elif cost.fraction is not None:
+            self._rational += cost.fraction
+        else:
+            self._symbols[cost] += 1
+        self._relations += mechanism.speakers()
+        return True
+
+    def epsilon(self, delta: RealLike, digits: int = 15) -> Enclosure:
+        """Enclose an epsilon that the whole run keeps at ``delta``, by its guarantee.
+
+        Raises:
+            InvalidInput, PrecisionNotReached: as :func:`dpexact.epsilon`.
+
+        >>> print(Filter("gdp(1)").epsilon("1e-5", 8).shown(8))
+        4.3771780...
+        """
+        at = real_in(delta, "delta", "> 0", "<= 1")
+        found = self._scale.epsilon(at, digits_in(digits))
+        return found.as_bound("upper", self.theorem)
+
+    @property
+    def _ends(self) -> tuple[Fraction, Fraction]:
+        return self._lower, self._upper
+
+    def _total(self, more: Real = _ZERO) -> Real:
+        """The costs in symbols so far, and ``more``; equal symbols are counted."""
+        if more.fraction is not None:
+            rational, symbols = self._rational + more.fraction, self._symbols
+        else:
+            rational, symbols = self._rational, self._symbols + Counter((more,))
+        return sum((n * cost for cost, n in symbols.items()), reals.rational(rational))
+
+    def _weighed(self, step: Mechanism) -> tuple[Ternary, Real | Enclosure]:
+        joint([*self._relations, *step.speakers()])
+        said = standing(step)
+        if said.bound == "lower":
+            raise UnsupportedMechanism(
+                f"step: of {step} nothing is known from above: {said.theorem}"
+            )
+        cost = self._scale.cost(step)
+        if isinstance(cost, Real):
+            return self._within(self._total(cost), *self._ends), cost
+        if not (isinstance(cost.lower, Fraction) and isinstance(cost.upper, Fraction)):
+            # a cost that may be infinite is not certain to be below anything
+            return Ternary.FAILS if cost.lower > 0 else Ternary.UNDECIDED, cost
+        low, high = self._lower + cost.lower, self._upper + cost.upper
+        return self._within(self._total(), low, high), cost
+
+    def _within(self, exact: Real, low: Fraction, high: Fraction) -> Ternary:
+        """Whether ``exact`` and what lies between ``low`` and ``high`` are at most the budget."""
+        if not high and (ratio := exact_ratio(exact, self.budget)) is not None:
+            return Ternary.of(ratio <= 1, ratio > 1)
+        for bits in _BITS:
+            with balls.precision(bits):
+                left: arb = balls.ball(self.budget) - balls.ball(exact)
+                if left >= balls.ball(high):
+                    return Ternary.HOLDS
+                if left < balls.ball(low):
+                    return Ternary.FAILS
+        return Ternary.UNDECIDED
+
+
+def _scale(budget: Mechanism) -> _Scale:
+    match budget:
+        case PureDP(eps):
+            return _Pure(eps)
+        case GDP() | Gaussian():
+            return _Gaussian(Composition.of([(budget, 1)]).mu_squared)
+        case ZCDP(rho):
+            return _Concentrated(rho)
+    raise InvalidInput(
+        f"budget: {budget} is not accepted; use pure_dp(eps), gdp(mu), gaussian(sigma) or "
+        "zcdp(rho), or a bound at a Rényi order"
+    )

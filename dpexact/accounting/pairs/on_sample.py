@@ -1,0 +1,89 @@
+r"""Noise on a Poisson sample, by one function of its law.
+
+With ``w(l) = 1 - q + q e^l``, ``l`` the loss of the noise, the loss is ``log w(l)`` where a record
+is removed and ``-log w(l)`` where it is added. So both moments are values of :math:`F(t) =
+E_Q[w^t]`, at ``t = 1 + s`` and at ``t = -s``, taken by a rule: points, weights and an error.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import abstractmethod
+from typing import NamedTuple
+
+from flint import acb, arb
+
+from dpexact.accounting.pairs import finite
+from dpexact.accounting.pairs.pair import Jet, Pair
+from dpexact.accounting.pairs.power_sums import line_sums
+from dpexact.balls import ball, current
+from dpexact.reals import Real
+
+
+class Rule(NamedTuple):
+    """Weights and values of ``log w`` of a sum for ``F``, and a ball around 0 with its error."""
+
+    weights: list[arb]
+    logs: list[arb]
+    error: arb
+
+
+class OnSample(Pair):
+    """A pair that a rule for ``F`` describes."""
+
+    removes: bool
+
+    @abstractmethod
+    def _rule(self, power: arb, top: float, accuracy: float) -> Rule:
+        """For every ``t`` of real part ``power`` and ``|Im t| <= top``."""
+
+    @abstractmethod
+    def _listed(self, power: float) -> list[tuple[float, float]]:
+        """About the law under ``Q`` where ``w^power`` is large: ``(log mass, log w)``."""
+
+    def moment(self, c: float | Real, accuracy: float) -> arb:
+        """By the rule for the real axis."""
+        power = self._power(ball(c))
+        rule = self._rule(power, 0.0, accuracy)
+        terms = zip(rule.weights, rule.logs, strict=True)
+        total = sum((weight * (power * log).exp() for weight, log in terms), arb(0))
+        return total + rule.error
+
+    def at(self, s: acb) -> acb:
+        """By the rule for its height."""
+        power = self._power(s.real)
+        # proposes: how fine the rule is
+        rule = self._rule(power, abs(float(s.imag.mid())) * (1 + 2.0**-40), math.log(2) * current())
+        t = acb(power, s.imag if self.removes else -s.imag)
+        terms = zip(rule.weights, rule.logs, strict=True)
+        total = sum((weight * (t * log).exp() for weight, log in terms), acb(0))
+        return total + acb(rule.error, rule.error)
+
+    def moments(self, c: float, step: float, count: int, accuracy: float) -> list[acb]:
+        """One rule for all nodes, as one product of matrices."""
+        power, rise = self._power(arb(c)), arb(step) if self.removes else -arb(step)
+        # proposes: how fine the rule is; its error is bounded for the heights of all nodes
+        rule = self._rule(power, count * step, accuracy)
+        terms = list(zip(rule.weights, rule.logs, strict=True))
+        weights = [acb(weight * (power * log).exp()) for weight, log in terms]
+        sums = line_sums(weights, [acb(0, rise * log).exp() for _, log in terms], count)
+        square = acb(rule.error, rule.error)
+        return [value + square for value in sums]
+
+    def _power(self, s: arb) -> arb:
+        return 1 + s if self.removes else -s
+
+    # --- proposals --------------------------------------------------------------------------------
+
+    def outline(self, c: float) -> list[tuple[float, float]]:
+        """The rule in floats, tilted."""
+        power, sign = (1 + c, 1) if self.removes else (-c, -1)
+        return [(log + power * loss, sign * loss) for log, loss in self._listed(power)]
+
+    def cumulant(self, c: float) -> Jet:
+        """The tilted law in floats."""
+        return finite.tilted(self.outline(c))
+
+    def _about(self, power: float) -> Jet:
+        """About ``log F`` at a real ``power`` and two derivatives."""
+        return finite.tilted([(log + power * loss, loss) for log, loss in self._listed(power)])

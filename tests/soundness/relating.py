@@ -1,0 +1,321 @@
+"""Families of groups, replacement, mixtures, cut batches, coins, allocation, shuffles and pairs.
+
+Their pairs are written again: mixtures of normal laws by the root of a monotone ratio, coins as
+sums, finite laws outcome by outcome.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from mpmath import mp, mpf
+from soundness import reference as ref
+from soundness.families import (
+    ask_delta,
+    ask_epsilon,
+    ask_renyi,
+    ask_tradeoff,
+    digits_of,
+    family,
+    some,
+)
+from soundness.reference import Estimate, Mechanism, NoReference, Outcomes, Pair, number, unit
+from soundness.trial import Trial
+
+Law = list[tuple[Any, Any]]
+"""Weights and shifts."""
+
+
+# --- laws -----------------------------------------------------------------------------------------
+
+
+@dataclass(eq=False)
+class Mixture(Pair):
+    """``sum p N(a, 1)`` against ``sum r N(-b, 1)``, ``a, b >= 0``: the ratio rises."""
+
+    up: Law
+    down: Law
+    lost = ghost = mpf(0)
+
+    def swapped(self) -> Mixture:
+        return Mixture(self.down, self.up)  # reflected
+
+    @property
+    def unbounded(self) -> bool:
+        return any(shift > 0 for _, shift in self.up)
+
+    def ratio(self, z: Any) -> Any:
+        above = mp.fsum(p * mp.exp(a * z - a * a / 2) for p, a in self.up)
+        return above / mp.fsum(r * mp.exp(-b * z - b * b / 2) for r, b in self.down)
+
+    def core(self, a: Any, b: Any) -> Estimate:
+        level, low, high = b / a, mpf(-1), mpf(1)
+        while self.ratio(low) > level:
+            low *= 2
+            if low < -(10**6):
+                return max(a - b, mpf(0)), (a + b) * unit()
+        while self.ratio(high) < level:
+            high *= 2
+            if high > 10**6:
+                return mpf(0), (a + b) * unit()
+        for _ in range(mp.prec // 2 + 40):  # what is left counts squared
+            middle = (low + high) / 2
+            low, high = (middle, high) if self.ratio(middle) < level else (low, middle)
+        gain = a * mp.fsum(p * mp.ncdf(x - low) for p, x in self.up)
+        loss = b * mp.fsum(r * mp.ncdf(-x - low) for r, x in self.down)
+        lost_bits = (1 + low * low) * mpf(2) ** (32 - mp.prec)
+        return max(gain - loss, mpf(0)), (gain + loss) * (unit() + lost_bits)
+
+    def renyi(self, order: Any) -> Estimate:
+        raise NoReference("moments of a mixture")
+
+
+@dataclass(eq=False)
+class Coin(Pair):
+    """One of several pairs, by a coin that is seen."""
+
+    sides: list[tuple[Any, Pair]]
+
+    @property
+    def lost(self) -> Any:  # type: ignore[override]
+        return mp.fsum(w * side.lost for w, side in self.sides)
+
+    @property
+    def ghost(self) -> Any:  # type: ignore[override]
+        return mp.fsum(w * side.ghost for w, side in self.sides)
+
+    @property
+    def unbounded(self) -> bool:
+        return any(side.unbounded for _, side in self.sides)
+
+    def swapped(self) -> Coin:
+        return Coin([(w, side.swapped()) for w, side in self.sides])
+
+    def core(self, a: Any, b: Any) -> Estimate:
+        found = [(w, side.excess(a, b)) for w, side in self.sides]
+        return mp.fsum(w * v for w, (v, _) in found), mp.fsum(w * m for w, (_, m) in found)
+
+    def renyi(self, order: Any) -> Estimate:
+        raise NoReference("moments of a coin")
+
+
+@dataclass(eq=False)
+class OneOfTwo(Pair):
+    """A record takes part in one of two steps of Gaussian noise."""
+
+    sigma: Any
+    add: bool
+    lost = ghost = mpf(0)
+    unbounded = True  # type: ignore[assignment]
+
+    def swapped(self) -> OneOfTwo:
+        return OneOfTwo(self.sigma, not self.add)
+
+    def core(self, a: Any, b: Any) -> Estimate:
+        if self.add:  # E (a - b S)_+ = a - b + E (b S - a)_+
+            value, margin = OneOfTwo(self.sigma, False).core(b, a)
+            return max(a - b + value, mpf(0)), margin + (a + b) * unit()
+        s, level = 1 / self.sigma, b / a
+
+        def call(z: Any) -> Any:
+            """``E (S - level)_+`` given the first normal variable."""
+            left = level - mp.exp(s * z - s * s / 2) / 2
+            if left <= 0:
+                return mp.npdf(z) * (mpf(1) / 2 - left)
+            d = (-mp.log(2 * left) + s * s / 2) / s
+            return mp.npdf(z) * (mp.ncdf(d) / 2 - left * mp.ncdf(d - s))
+
+        kink = (mp.log(2 * level) + s * s / 2) / s
+        ends = sorted({mpf(-14), min(max(kink, mpf(-13)), s + 13), s + 14})
+        value, blur = mp.quad(call, ends, error=True, maxdegree=7)
+        return a * value, a * (100 * blur + mpf(10) ** -28)
+
+    def renyi(self, order: Any) -> Estimate:
+        raise NoReference("moments of an allocation")
+
+
+def directed(text: str, make: Callable[[], Pair]) -> Mechanism:
+    """A pair in direction remove, and its reverse."""
+
+    def way(add: bool) -> Pair:
+        return make().swapped() if add else make()
+
+    return Mechanism(text, way, True)
+
+
+def mixture(text: str, sigma: str, up: Callable[[], Law], down: Callable[[], Law]) -> Mechanism:
+    """Shifts in units of the sensitivity."""
+
+    def law(shifts: Law) -> Law:
+        return [(w, shift / number(sigma)) for w, shift in shifts if w > 0]
+
+    return directed(text, lambda: Mixture(law(up()), law(down())))
+
+
+STILL: Law = [(mpf(1), mpf(0))]
+
+
+def binomial(n: int, q: Any) -> Law:
+    return [(math.comb(n, j) * q**j * (1 - q) ** (n - j), mpf(j)) for j in range(n + 1)]
+
+
+def _noise(rng: random.Random) -> str:
+    return rng.choice(("1/4", "1/2", "1", "3/2", "3", "20"))
+
+
+def _rate(rng: random.Random) -> str:
+    return rng.choice(("1/1000", "1/10", "1/3", "1/2", "9/10"))
+
+
+def grouped(rng: random.Random) -> Mechanism:
+    sigma, q, k = _noise(rng), _rate(rng), rng.randint(1, 5)
+    text = f"group(poisson(gaussian({sigma}), {q}), {k})"
+    return mixture(text, sigma, lambda: binomial(k, number(q)), lambda: STILL)
+
+
+def replaced(rng: random.Random) -> Mechanism:
+    sigma, q = _noise(rng), _rate(rng)
+    law = lambda: binomial(1, number(q))  # noqa: E731
+    return mixture(f"replace(poisson(gaussian({sigma}), {q}))", sigma, law, law)
+
+
+def several(rng: random.Random) -> Mechanism:
+    sigma = _noise(rng)
+    weights = rng.choice((("1/2", "1/4", "1/4"), ("9/10", "1/20", "1/20"), ("0", "1/3", "2/3")))
+    shifts = rng.choice((("0", "1", "2"), ("1/2", "1", "3")))
+    listed = ", ".join(f"{s}: {w}" for s, w in zip(shifts, weights, strict=True))
+    law = lambda: [(number(w), number(s)) for s, w in zip(shifts, weights, strict=True)]  # noqa: E731
+    return mixture(f"gaussian_mixture({sigma}, {listed})", sigma, law, lambda: STILL)
+
+
+def cut(rng: random.Random) -> Mechanism:
+    sigma, q, n = _noise(rng), _rate(rng), rng.randint(1, 12)
+    most = rng.randint(1, n)
+
+    def make() -> Pair:
+        s, rate = number(sigma), number(q)
+        whole = Mixture([(1 - rate, mpf(0)), (rate, 1 / s)], STILL)
+        if most >= n:
+            return whole
+        share = mp.fsum(w for w, j in binomial(n - 1, rate) if j >= most)
+        over = mp.fsum(w for w, j in binomial(n, rate) if j > most)
+        taken = over * most / (n * share)
+        side = [(1 - taken, mpf(0)), (taken, 2 / s)]
+        return Coin([(1 - share, whole), (share, Mixture(side, side))])
+
+    return directed(f"truncated_poisson(gaussian({sigma}), {q}, {n}, {most})", make)
+
+
+def mixed(rng: random.Random) -> Mechanism:
+    one, two = rng.choice((grouped, several, cut))(rng), rng.choice((several, replied))(rng)
+    if one.text.startswith("group"):
+        one = several(rng)
+    w = rng.choice(("1/2", "1/100", "2/3"))
+    rest = f"1-{w}"
+    text = f"mix({w}: {one}, {rest}: {two})"
+    return Mechanism(
+        text,
+        lambda add: Coin([(number(w), one.pair(add)), (1 - number(w), two.pair(add))]),
+        True,
+    )
+
+
+def allocated(rng: random.Random) -> Mechanism:
+    sigma = rng.choice(("1/2", "1", "3/2", "3"))
+    text = f"allocation(gaussian({sigma}), 2)"
+    return Mechanism(text, lambda add: OneOfTwo(number(sigma), add), True)
+
+
+def replied(rng: random.Random) -> Mechanism:
+    eps, k = some(rng, 0.05, 4), rng.choice((2, 3, 10, 1000))
+
+    def make() -> Outcomes:
+        e = mp.exp(number(eps))
+        total = e + k - 1
+        rest = [((k - 2) / total, (k - 2) / total)] if k > 2 else []
+        return Outcomes([(e / total, 1 / total), (1 / total, e / total), *rest])
+
+    return Mechanism(f"randomized_response({eps}, {k})", lambda add: make())
+
+
+def given(rng: random.Random) -> Mechanism:
+    p, q = ([rng.randint(0, 6) for _ in range(rng.randint(2, 5))] for _ in range(2))
+    p, q = ([*law[: min(len(p), len(q))]] for law in (p, q))
+    p[0], q[-1] = p[0] + 1, q[-1] + 1
+    law = [(f"{x}/{sum(p)}", f"{y}/{sum(q)}") for x, y in zip(p, q, strict=True)]
+
+    def make() -> Outcomes:
+        pairs = [(number(x), number(y)) for x, y in law]
+        lost = mp.fsum(x for x, y in pairs if y == 0)
+        ghost = mp.fsum(y for x, y in pairs if x == 0)
+        return Outcomes([(x, y) for x, y in pairs if x > 0 and y > 0], lost, ghost)
+
+    return directed("pair(" + ", ".join(f"({x}, {y})" for x, y in law) + ")", make)
+
+
+def shuffled(rng: random.Random) -> Mechanism:
+    eps, n = some(rng, 0.05, 3), rng.randint(1, 9)
+
+    def make() -> Outcomes:
+        e = mp.exp(number(eps))
+        masses: dict[tuple[int, int], tuple[Any, Any]] = {}
+        for w, count in binomial(n - 1, 1 / e):
+            for half, heads in binomial(int(count), mpf(1) / 2):
+                one, two = int(heads), int(count - heads)
+                for place, p, q in (((one + 1, two), e, 1), ((one, two + 1), 1, e)):
+                    x, y = masses.get(place, (mpf(0), mpf(0)))
+                    masses[place] = x + w * half * p / (1 + e), y + w * half * q / (1 + e)
+        return Outcomes(list(masses.values()))
+
+    return Mechanism(f"shuffle(pure_dp({eps}), {n})", lambda add: make())
+
+
+# --- families -------------------------------------------------------------------------------------
+
+
+@family(4)
+def mixtures(trial: Trial, rng: random.Random) -> None:
+    """One step, alone or beside a finite one."""
+    m = rng.choice((grouped, replaced, several, cut, mixed, allocated))(rng)
+    kind = str(m).split("(")[0]
+    if kind not in ("allocation", "group", "replace") and rng.random() < 0.3:
+        m = ref.product((m, 1), (ref.pure_dp(some(rng)), 1))
+    ask_delta(trial, rng, m, rng.choice(("0", "-1/2", some(rng), some(rng, 0.01, 6))))
+
+
+@family(3)
+def finite_pairs(trial: Trial, rng: random.Random) -> None:
+    """Pairs as given, responses of many answers, shuffled reports."""
+    m = rng.choice((given, replied, shuffled))(rng)
+    if rng.random() < 0.4:
+        m = ref.product((m, rng.randint(2, 3)))
+    kinds = [ask_delta, ask_delta, ask_epsilon, ask_tradeoff]
+    if not str(m).startswith("shuffle"):
+        kinds.append(ask_renyi)
+    rng.choice(kinds)(trial, rng, m)
+
+
+@family(2)
+def bounded_losses(trial: Trial, rng: random.Random) -> None:
+    """Epsilon at delta 0 of an added record, and how many steps stay below it."""
+    q, steps = _rate(rng), rng.randint(1, 20)
+    rest = f"1-{q}"
+    sigma = _noise(rng)
+    step = rng.choice(
+        (
+            f"poisson(gaussian({sigma}), {q})",
+            f"gaussian_mixture({sigma}, 0: {rest}, 1: {q})",
+            f"truncated_poisson(gaussian({sigma}), {q}, 7, 7)",
+            f"mix(1/3: poisson(gaussian({sigma}), {q}), 2/3: gdp(0))",
+        )
+    )
+    truth = lambda: (-steps * mp.log1p(-number(q)), unit())  # noqa: E731
+    digits = digits_of(rng)
+    found = trial.ask("epsilon", f"{step}^{steps}", "0", digits=digits, direction="add")
+    trial.contains(found, truth, "the largest loss in ")
+    above = trial.ask("calibrate", f"{step}^?", f"-{steps}*log(1-{q})+1/10^6", "0", direction="add")
+    trial.contains(above, lambda: (mpf(steps), mpf(0)), "steps in ")
