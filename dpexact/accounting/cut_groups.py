@@ -38,7 +38,6 @@ from dpexact.accounting.profile import InfiniteLoss, Profile
 from dpexact.arguments import Direction
 from dpexact.balls import approximate, approximate_log, ball, precision
 from dpexact.enclosure import Enclosure
-from dpexact.errors import UnsupportedMechanism
 from dpexact.reals import Real
 
 #: Most numbers of records that are kept.
@@ -72,9 +71,7 @@ class _Cut:
             if isinstance(pair, Grouped):
                 pair, kept = pair.cut(log_tail, self.reach)
                 if kept.last - kept.first > MAX_KEPT:
-                    raise UnsupportedMechanism(
-                        f"groups of which more than {MAX_KEPT} records may take part in a sample"
-                    )
+                    raise TooExpensive(f"more than {MAX_KEPT} numbers of records that take part")
                 self._kept.append((kept, count))
             apart.append((pair, count))
         self.composition = replace(whole, apart=apart)
@@ -91,16 +88,6 @@ class _Cut:
             if not adding:
                 return _Errors(neglected, neglected)
             return _Errors(neglected, _at_most_one(far + grown.expm1()))
-
-    def affinity(self) -> arb:
-        r"""At least :math:`\prod \int \sqrt{P'Q}` over the steps that are cut."""
-        product = arb(1)
-        for shifts, count in self._kept:
-            total = arb(0)
-            for rate, weight in shifts.masses():
-                total += (weight.log() / 2 - rate * rate / 8).exp()
-            product *= arb.min(total.upper(), arb(1)) ** count
-        return product
 
 
 class CutGroups(Profile):
@@ -133,25 +120,40 @@ class CutGroups(Profile):
             whole = Product(self.whole.everything(self.direction))
             if whole.never_exceeds(ball(epsilon), 1):
                 return self.infinite.enclose(digits, "no larger finite loss")
-        best = self._nearly_one(epsilon, digits)
+        best = self._nearly_one(epsilon, digits).meet(self._total_variation)
+        try:
+            return best if best.digits >= digits else self._by_cuts(best, epsilon, digits)
+        except TooExpensive as error:
+            return best.short(str(error))
+
+    def _by_cuts(self, best: Enclosure, epsilon: Real, digits: int) -> Enclosure:
+        """Delta by cuts that become finer."""
         fine = digits * _LN10 + math.log(self._runs) + _SPARE
         log_tail = self._log_delta(epsilon) - fine
         for _ in range(_ATTEMPTS):
-            # proposes: when to stop; the digits of an answer are counted from its exact ends
-            if best.digits >= digits:
-                break
             _, errors, profile = self._cut(log_tail)
             found = profile.delta(epsilon, digits + 1)
             low, high = Fraction(found.lower) - errors.below, Fraction(found.upper) + errors.above
             best = best.meet(replace(found, lower=max(low, _ZERO), upper=min(high, _ONE)))
-            # proposes: whether a finer cut would help
-            if 100 * sum(errors) <= found.upper - found.lower:
+            # proposes: whether a finer cut would help; digits are counted from the exact ends
+            if best.digits >= digits or 100 * sum(errors) <= found.upper - found.lower:
                 break
             log_tail = (_log(low) - fine if low > 0 else 2 * log_tail) - _STRIDE
         return best
 
     def _epsilon(self, delta: Real, digits: int) -> Enclosure:
+        most = self._total_variation
+        with precision(_BITS):
+            if ball(Fraction(most.upper)) <= ball(delta):
+                return Enclosure.exact(_ZERO, most.method)
         best = Enclosure(_ZERO, math.inf, self.method)
+        try:
+            return self._inverted(best, delta, digits)
+        except TooExpensive as error:
+            return best.short(str(error))
+
+    def _inverted(self, best: Enclosure, delta: Real, digits: int) -> Enclosure:
+        """Epsilon between those of two targets, by cuts that become finer."""
         fine = approximate_log(delta) - (digits + 3) * _LN10 - math.log(self._runs) - _SPARE
         for attempt in range(1, _ATTEMPTS):
             _, errors, profile = self._cut(fine * attempt)
@@ -171,20 +173,29 @@ class CutGroups(Profile):
         pairs = self.whole.everything(self.direction)
         return ContourProfile(pairs, self.infinite).largest_loss(digits)
 
+    @property
+    def _total_variation(self) -> Enclosure:
+        from dpexact.accounting.contour.profile import ContourProfile
+
+        return ContourProfile(self.whole.everything(self.direction), self.infinite).total_variation
+
     def _nearly_one(self, epsilon: Real, digits: int) -> Enclosure:
-        """One above, and below by the affinity."""
-        cut, errors, _ = self._cut(min(_START, -4.0 * digits))
+        """One above, and below by the affinity; whatever is left out adds its root at most."""
         with precision(_BITS + 4 * digits):
-            gap = (ball(epsilon) / 2).exp() * cut.affinity()
-            lower = Fraction(balls.to_enclosure(1 - gap).lower) - errors.below
+            gap = (ball(epsilon) / 2).exp()
+            for pair, count in self.whole.apart:
+                if isinstance(pair, Grouped):
+                    gap *= pair.affinity(min(2 * _START, -8.0 * digits)) ** count
+            found = 1 - gap.upper()
+            lower = Fraction(balls.to_enclosure(found).lower) if found > 0 else _ZERO
         return Enclosure(min(max(lower, _ZERO), _ONE), _ONE, "Bhattacharyya bound")
 
     # --- proposals --------------------------------------------------------------------------------
 
     def _log_delta(self, epsilon: Real) -> float:
         """Proposes: about the logarithm of delta; any cut is valid."""
-        cut, _, _ = self._cut(_START)
         try:
+            cut, _, _ = self._cut(_START)
             with np.errstate(all="ignore"):
                 product = Product(cut.composition.everything(self.direction))
                 found = product.saddle(approximate(epsilon), 1)[1]

@@ -97,8 +97,10 @@ def curve(mechanism: Mechanism, direction: Direction = "both") -> Repeatable | N
     except UnsupportedMechanism:
         return None
     samples = composition.samples
-    from dpexact.accounting.pairs.mixture import Mixtures
+    from dpexact.accounting.pairs.mixture import Grouped, Mixtures
 
+    if any(isinstance(pair, Grouped) for pair, _ in composition.apart):
+        return None
     shared = samples or any(isinstance(pair, Mixtures) for pair, _ in composition.apart)
     if composition.has_tails and not shared:
         return None

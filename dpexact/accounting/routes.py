@@ -15,7 +15,11 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 from flint import arb
 
 from dpexact import balls, reals
-from dpexact.accounting.closed_form import GaussianMixedWithResponse, gaussian_divergence
+from dpexact.accounting.closed_form import (
+    GaussianMixedWithResponse,
+    SinglePair,
+    gaussian_divergence,
+)
 from dpexact.accounting.composition import Composition, Sample
 from dpexact.accounting.optimal import OptimalComposition
 from dpexact.accounting.pairs.finite import sampled
@@ -47,8 +51,11 @@ _LIGHT_WORK: Final = 2_000_000
 #: sooner. So it does where their standard deviation is about this share of their range.
 _OFTEN: Final = 1
 _EVEN: Final = 0.5
+_FEW_STEPS: Final = 30
 #: Fewer sampled steps than this are always taken one by one.
 _FEWEST_CLOUDED: Final = 200
+#: Most bits for one run of a group: at more the parameters are out of proportion.
+_CUT_BITS: Final = 2_500
 #: Longest sum over the outcomes of randomized response composed with a Gaussian.
 MAX_TERMS: Final = 20_000
 #: Most sampled steps that are tried one by one where their bundles do not suffice.
@@ -72,7 +79,14 @@ def _one_way(composition: Composition, direction: Direction, method: Method) -> 
     if any(_is_grouped(pair) for pair, _ in composition.apart):
         from dpexact.accounting.cut_groups import CutGroups
 
-        return CutGroups(composition, direction, lambda cut: _facing(cut, direction, method))
+        def answering(cut: Composition) -> Profile:
+            """Without the lattice, which is slow to tabulate so many tails and rarely better."""
+            found = _facing(cut, direction, method)
+            if isinstance(found, Fallback) and isinstance(found.first, SinglePair):
+                found.first.cap = _CUT_BITS
+            return found.thorough or found.first if isinstance(found, Fallback) else found
+
+        return CutGroups(composition, direction, answering)
     return _facing(composition, direction, method)
 
 
@@ -103,7 +117,7 @@ def _facing(composition: Composition, direction: Direction, method: Method) -> P
             return Fallback(found.varied(_GLANCE_WORK), lambda: lattice(3), found)
         behind = FirstToReach(windows, found)
         light = found.varied(_LIGHT_WORK)
-        return Fallback(light, lambda: Fallback(windows, lambda: lattice(3)), behind)
+        return Fallback(light, lambda: Fallback(behind, lambda: lattice(3)), behind)
     return Fallback(found, lattice)
 
 
@@ -186,7 +200,6 @@ def _single(c: Composition, direction: Direction) -> Profile | None:
     """One pair: its outcomes, or its own tails with a mass of infinite loss beside."""
     if not c.is_alone_but_for_masses or [count for _, count in c.apart] != [1]:
         return None
-    from dpexact.accounting.closed_form import SinglePair
     from dpexact.accounting.finite_pair import FiniteProfile
 
     ((pair, _),) = c.apart
@@ -273,8 +286,10 @@ def _rare(c: Composition, direction: Direction) -> Profile | None:
     if windows is None:
         return None
     sigma, rate = balls.approximate(windows.sigma), balls.approximate(windows.q)
+    # proposes: an order; next to the largest loss of adding few steps, orders are steep
+    is_often = not (windows.add and windows.count <= _FEW_STEPS) and windows.count * rate > _OFTEN
     # proposes: which engine is asked first; both enclose
-    if windows.count * rate > _OFTEN or rate * sigma**2 > _EVEN:
+    if is_often or rate * sigma**2 > _EVEN:
         return None
     from dpexact.accounting.contour.profile import ContourProfile
 

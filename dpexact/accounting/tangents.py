@@ -154,7 +154,7 @@ def _next(low: arb, high: arb, point: arb, value: arb, share: arb, slope: arb) -
     Proposes: a point, on both sides of which balls decide.
     """
     value, share, slope = value.mid(), share.mid(), slope.mid()
-    middle = ((low + high) / 2).mid() if high.is_finite() else 2 * point + 1
+    middle = ((low + high) / 2 if high.is_finite() else 2 * low.max(point) + 1).mid()
     # proposes: a point
     if not (0 < value < 1 and 0 < share < 1 and slope > 0):
         return middle

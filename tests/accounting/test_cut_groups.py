@@ -182,6 +182,32 @@ def test_a_rough_cut_still_encloses(way, kept):
     assert found.upper < known.lower or found.lower > known.upper
 
 
+@pytest.mark.parametrize("sigma", ["1e-30", "1", "1e30"])
+@pytest.mark.parametrize("q", ["1e-300", "1/2", "1-1e-30"])
+@pytest.mark.parametrize("steps", [3, 10**9])
+def test_extreme_groups_are_answered(sigma, q, steps):
+    """To some digits, or not; none takes long, and what almost surely shows is seen."""
+    start = time.process_time()
+    extreme = text(10**4, q, sigma, steps)
+    try:
+        found = dpexact.delta(extreme, 1, 6)
+        assert found.digits >= 6
+    except dpexact.PrecisionNotReached as error:
+        found = error.best
+    if q == "1e-300":
+        assert found.upper < Fraction(1, 10**15)
+        assert dpexact.epsilon(extreme, "1e-5", 6).upper == 0
+    elif sigma != "1e30":
+        assert found.lower > Fraction(99, 100)
+    assert time.process_time() - start < 60
+
+
+def test_repetitions_of_large_groups():
+    found = dpexact.epsilon_curve(text(10**4, "1/1000", 10, 1), [1, 10], "1e-6")
+    found[1].meet(dpexact.epsilon(text(10**4, "1/1000", 10, 10), "1e-6"))
+    assert found[0].upper < found[1].lower
+
+
 def test_groups_too_large_to_write_out_have_no_renyi_divergence_here():
     with pytest.raises(dpexact.UnsupportedMechanism, match="2000 records"):
         dpexact.renyi(text(10**4, "1/10000", 5, 10), 2)

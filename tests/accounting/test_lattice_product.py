@@ -9,6 +9,7 @@ from flint import arb, arb_poly
 from hypothesis import given
 from hypothesis import strategies as st
 
+import dpexact
 from dpexact import balls
 from dpexact.accounting.lattice_product import (
     LatticeComposition,
@@ -262,3 +263,18 @@ def test_what_a_product_drops(falling):
             found = a.times(b, arb(2) ** -5)
             assert len(found.masses) < len(a.masses) + len(b.masses) - 2
             assert not found.dropped < 1 - sum(found.masses)
+
+
+@pytest.mark.parametrize(
+    ("sigma", "count", "delta"),
+    [("0.3", 100, "1e-5"), ("0.4", 100, "1e-5"), ("0.3", 1000, "1e-9"), ("0.35", 40, "1e-3")],
+)
+def test_few_losses_far_apart_are_inverted(sigma, count, delta):
+    """At epsilon 0 all is lost to every digit, and tangents there say nothing near the target."""
+    text = f"discrete_gaussian({sigma})^{count}"
+    found = dpexact.epsilon(text, delta, 15)
+    assert found.digits >= 15
+    assert dpexact.delta(text, found.lower, 10).upper >= Fraction(delta)
+    assert dpexact.delta(text, found.upper, 10).lower <= Fraction(delta)
+    above = dpexact.delta(text, found.lower * Fraction(999, 1000), 10).lower
+    assert above > Fraction(delta) > dpexact.delta(text, found.upper * Fraction(1001, 1000)).upper

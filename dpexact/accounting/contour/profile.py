@@ -271,7 +271,8 @@ class ContourProfile(Profile):
         for attempt in range(2 * ATTEMPTS):
             try:
                 if attempt == 1:
-                    near = self._searched(delta, 2 * near)
+                    with suppress(TooExpensive):
+                        near = self._searched(delta, 2 * near)
                 contour = shared
                 if contour is None or attempt:
                     query = Query(near, self.repeat, log_delta)
@@ -311,7 +312,7 @@ class ContourProfile(Profile):
         log_delta, low, at = self.log_delta(delta), 0.0, high / 2
         for _ in range(_BISECTIONS):
             query = Query(at, self.repeat, log_delta)
-            plan = planned(self.product, [query], _COARSE_DIGITS, self.max_work // 20)
+            plan = planned(self.product, [query], _COARSE_DIGITS, self.max_work // 8)
             with precision(plan.bits):
                 following = Contour(self.product, plan).newton(arb(at), self.repeat, ball(delta))
             # far below the target delta drowns in what a line planned for the target leaves out

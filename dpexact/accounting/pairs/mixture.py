@@ -252,7 +252,21 @@ class Grouped(Mixtures):
         return -self._still_loss() if self.removes else None
 
     def _still_loss(self) -> arb:
-        return -self.k * (-ball(self.q)).log1p()
+        q = ball(self.q)
+        # either is exact; the one keeps digits of rates near 0 and the other of those near 1
+        return -self.k * ((-q).log1p() if 2 * q < 1 else ball(1 - self.q).log())
+
+    def affinity(self, log_tail: float) -> arb:
+        r"""An upper bound on :math:`\int \sqrt{PQ}`, of about ``e^(log_tail/2)`` too much.
+
+        The root of a sum is at most the sum of the roots, and that of ``k`` weights of sum ``eta``
+        at most :math:`\sqrt{k\,\eta}`.
+        """
+        kept = cut(self.rate, self.q, self.k, log_tail)
+        rate, total = ball(self.rate), (self.k * kept.neglected()).sqrt()
+        for j, weight in enumerate(kept.weights(), kept.first):
+            total += weight.sqrt() * (-((j * rate) ** 2) / 8).exp()
+        return arb.min(total.upper(), arb(1))
 
     def cut(self, log_tail: float, reach: float) -> tuple[GaussianMixtures, BinomialShifts]:
         """The same with fewer shifts, and the shifts kept; see there."""

@@ -195,7 +195,8 @@ class RareProfile(Profile):
                 reason = str(cause)
                 break
             with precision(inversion.plan.bits):
-                found, near = _bracket(inversion, ball(delta), near, steepness, 10.0**-digits)
+                width = 10.0**-digits
+                found, near = _bracket(inversion, ball(delta), near, steepness, width, ask.gap)
             if found is not None:
                 return found
             margin += margin + 2.0
@@ -317,7 +318,7 @@ def one_jump_epsilon(ask: Question, target: float) -> float:
 
 
 def _bracket(
-    inversion: Inversion, target: arb, near: float, steepness: float, width: float
+    inversion: Inversion, target: arb, near: float, steepness: float, width: float, gap: float
 ) -> tuple[Enclosure | None, float]:
     """Two points: delta is certainly above the target at the left one, below at the other.
 
@@ -343,7 +344,8 @@ def _bracket(
         if abs(step) < 0.05 * width:
             break
         last = step, miss
-    half = at * arb(0.45 * width)
+    # proposes: likewise; the period hardly exceeds the gap
+    half = arb(min(0.45 * width * float(at), 0.01 * gap))
     left, right = (at - half).mid(), (at + half).mid()
     if inversion.delta(left) > target and inversion.delta(right) < target:
         return balls.to_enclosure(left.union(right), RareProfile.method), float(at)

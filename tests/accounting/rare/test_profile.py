@@ -9,8 +9,10 @@ from hypothesis import strategies as st
 
 import dpexact
 from dpexact import balls, reals
+from dpexact.accounting.contour.profile import ContourProfile
 from dpexact.accounting.pairs.mixture import GaussianMixture
 from dpexact.accounting.pairs.pair import TooExpensive
+from dpexact.accounting.profile import InfiniteLoss
 from dpexact.accounting.profiles import profile
 from dpexact.accounting.rare.inversion import Inversion
 from dpexact.accounting.rare.picture import Question
@@ -89,6 +91,54 @@ def test_any_parameters_as_the_lattice_engine(sigma, q, count, delta, way):
     narrow = rarely.delta(at, 6)
     mechanism = dpexact.parse(f"poisson(gaussian({sigma}), {q})^{count}")
     assert meet(narrow, profile(mechanism, way, "lattice").delta(at, 1))
+
+
+@pytest.mark.slow
+@settings(max_examples=20, deadline=None)
+@given(
+    st.floats(-0.6, 1),
+    st.floats(-7, -0.3),
+    st.floats(0.3, 7),
+    st.sampled_from(["1e-3", "1e-6", "1e-12"]),
+    st.sampled_from(WAYS),
+)
+def test_any_parameters_as_the_plain_contour(sigma, q, count, delta, way):
+    """Whatever digits either has: no two enclosures are disjoint."""
+    sigma, q, count = f"{10**sigma:.3g}", f"{10**q:.3g}", round(10**count)
+    plain = ContourProfile([(pair(sigma, q, way), count)], InfiniteLoss(), 1_000_000)
+    found = engine(sigma, q, count, way).epsilon(real(delta), 7)
+    assert meet(found, plain.epsilon(real(delta), 7))
+
+
+SMALL_NOISE_OR_MANY_STEPS = [
+    ("0.3", "1/100", 10, "1e-8", "remove", "24.35711588"),
+    ("0.3", "1/2", 2, "1e-4", "remove", "24.77814287"),
+    ("0.3", "1/20", 2, "1e-4", "add", "0.102135"),
+    ("1.5", "1e-7", 10_000, "1e-12", "add", "0.0000353199178"),
+    ("0.8", "1e-7", 10_000_000, "1e-12", "remove", "0.003464055957"),
+    ("0.5", "1e-7", 1_000_000, "1e-12", "add", "0.003610143031"),
+]
+
+
+@pytest.mark.parametrize(
+    ("sigma", "q", "count", "delta", "way", "start"), SMALL_NOISE_OR_MANY_STEPS
+)
+def test_corners_that_were_refused_or_slow(sigma, q, count, delta, way, start):
+    """At the ends of epsilon delta is on both sides of the target, by lines of other plans."""
+    rarely = engine(sigma, q, count, way)
+    found = rarely.epsilon(real(delta), 8)
+    assert found.digits >= 8
+    assert str(found).startswith(start[:9])
+    for end, is_above in ((found.lower, True), (found.upper, False)):
+        at = rarely.delta(reals.rational(Fraction(end)), 12)
+        assert at.upper >= Fraction(delta) if is_above else at.lower <= Fraction(delta)
+
+
+def test_few_digits_do_not_leave_the_period():
+    """A wide bracket around a small gap would reach beyond the period of its line."""
+    found = engine("0.5", "0.05", 10, "add").epsilon(real("1e-8"), 3)
+    assert found.digits >= 3
+    assert found.lower < Fraction("0.5025649") < found.upper
 
 
 def test_plans_with_and_without_small_losses_apart():
