@@ -335,6 +335,21 @@ def _clouds(c: Composition) -> tuple[list[Cloud], list[tuple[Sample, int]]]:
     return clouds, others + [named[place[:2]] for place in left]
 
 
+def _allocated(c: Composition, direction: Direction) -> Profile | None:
+    """One random allocation and nothing else: the Laplace transform of its likelihood ratio."""
+    if not c.is_alone or c.apart[0][1] != 1 or c.has_tails:
+        return None
+    from dpexact.accounting.allocation_put import AllocationPut
+    from dpexact.accounting.pairs.allocation import Allocation
+
+    ((pair, _),) = c.apart
+    if not isinstance(pair, Allocation):
+        return None
+    found = contour(c, direction)
+    put = AllocationPut(pair.sigma, pair.t, add=pair.add)
+    return put if found is None else FirstToReach(put, found)
+
+
 def _few_outcomes(c: Composition, direction: Direction) -> Profile | None:
     """Finite laws, sampled or not, of few combinations of outcomes."""
     from dpexact.accounting.few_atoms import FewAtoms
@@ -366,6 +381,7 @@ ROUTES: Final[tuple[Route, ...]] = (
     _single,
     _truncated,
     _lattice_law,
+    _allocated,
     contour,
     _few_outcomes,
     _atoms,

@@ -1,0 +1,295 @@
+r"""One random allocation, by the Laplace transform of its likelihood ratio.
+
+Under ``Q`` the ratio ``S`` is the mean of ``t`` independent ``Y = exp(aX - a^2/2)``. With
+``put(K) = E (K - S)_+``, ``phi(z) = E exp(-zY)``, ``psi(s) = E exp(-sS) = phi(s/t)^t``,
+
+.. math:: \delta_{remove}(\varepsilon) = 1 - e^\varepsilon + put(e^\varepsilon), \qquad
+          \delta_{add}(\varepsilon) = e^\varepsilon\,put(e^{-\varepsilon}),
+
+and for ``c > 0``, ``h = 2 pi / x``, ``s_n = c + inh``, by Poisson summation
+
+.. math:: \frac{h}{2\pi} \sum_n \frac{e^{s_n K} \psi(s_n)}{s_n^2}
+          = \sum_{m} e^{-cxm}\,put(K + mx) .
+
+The number of nodes does not grow with ``t``. Proofs: ``docs/theory/allocation.md``, section 5.
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from functools import cached_property
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+from flint import acb, arb
+from numpy.typing import NDArray
+
+from dpexact.accounting.inverted import ONE, ZERO, BallProfile
+from dpexact.accounting.pairs.pair import TooExpensive
+from dpexact.accounting.profile import InfiniteLoss
+from dpexact.balls import approximate, ball, current, precision
+from dpexact.enclosure import Enclosure
+from dpexact.reals import Real
+
+Floats = NDArray[np.floating[Any]]
+
+#: Most exponentials of one evaluation.
+WORK: Final = 600_000
+#: The inner rule is on ``Im x = -A``; the widest one.
+_WIDEST: Final = 4.0
+_SPARE_BITS: Final = 40
+#: What the difference from ``e^epsilon - 1`` may cost of a record removed.
+_LOST_BITS: Final = 50
+#: Noises for which floats find their way.
+_RANGE: Final = (0.05, 1e4)
+#: By how much, as a logarithm, an integrand may exceed that at the saddle.
+_MOST_MORE: Final = 400.0
+_SHIFTS: Final = np.linspace(0.0, 1.0, 60)
+
+
+class Inner(NamedTuple):
+    """Nodes ``j spacing - i lift`` for ``|j| <= half``."""
+
+    lift: float
+    spacing: float
+    half: int
+
+
+class Plan(NamedTuple):
+    """The outer rule: nodes ``c + i n 2 pi / period``, ``n <= last``.
+
+    ``beyond > c`` bounds the aliases from below, and ``shift`` of the normal variable the tail.
+    """
+
+    c: float
+    period: float
+    last: int
+    beyond: float
+    shift: float
+    inner: Inner
+    bits: int
+
+
+# --- error terms: looked up here when needed, so that a test can replace any single one -----------
+
+
+def inner_error(lift: arb, spacing: arb, reach: arb) -> arb:
+    """Of ``phi(z)``, ``0 <= arg z <= pi/2``: aliases in the strip, and the nodes left out [9]."""
+    aliases = ((2 * lift) ** 2 / 2).exp() + 1
+    left = 2 * (lift * lift / 2).exp() * spacing * (-reach * reach / 2).exp()
+    return aliases / (2 * arb.pi() * lift / spacing).expm1() + left / (2 * arb.pi()).sqrt() / (
+        -(-reach * spacing).expm1()
+    )
+
+
+def aliases_above(level: arb, c: arb, period: arb) -> arb:
+    """``sum_{m>0} e^{-cxm} put(K + mx)``, as ``k - 1 <= put(k) <= k`` [10]."""
+    ratio = (-c * period).exp()
+    once = ratio / (1 - ratio)
+    least = (level - 1) * once + period * once / (1 - ratio)
+    return least.union(least + once)
+
+
+def aliases_below(level: arb, c: arb, period: arb, beyond: arb, psi: arb) -> arb:
+    """``sum_{m>0} e^{cxm} put(K - mx)``, by ``put(k) <= e^{bk} psi(b) / (e b)`` [10]."""
+    if period >= level:
+        return arb(0)
+    ratio = (-(beyond - c) * period).exp()
+    most = (beyond * level - 1).exp() * psi / beyond * ratio / (1 - ratio)
+    return arb(0).union(most.upper())
+
+
+def outer_tail(level: arb, c: arb, height: arb, count: int, psi: arb) -> arb:
+    """The nodes beyond ``count``, if ``|psi| <= psi`` from ``height`` on [11]."""
+    return (c * level).exp() * psi / (arb.pi() * height * count)
+
+
+class AllocationPut(BallProfile):
+    """``allocation(gaussian(sigma), t)`` in one direction."""
+
+    method = "Laplace transform of the likelihood ratio"
+    largest = None
+
+    def __init__(self, sigma: Real, t: int, *, add: bool) -> None:
+        self.sigma, self.t, self.add = sigma, t, add
+        self.infinite = InfiniteLoss()
+        self.lost_bits = 10 if add else _LOST_BITS
+
+    def delta(self, epsilon: Real, digits: int) -> Enclosure:
+        """All that is known where no plan is short enough: that it lies between 0 and 1."""
+        try:
+            return super().delta(epsilon, digits)
+        except TooExpensive as error:
+            return Enclosure(ZERO, ONE, self.method, str(error))
+
+    def finite_ball(self, epsilon: arb) -> arb:
+        """By the value at ``e^epsilon``, or at ``e^-epsilon``."""
+        put = self._put((-epsilon if self.add else epsilon).exp())
+        found = epsilon.exp() * put if self.add else put - epsilon.expm1()
+        return found.intersection(arb(0).union(arb(1))) if found.is_finite() else found
+
+    def _put(self, level: arb) -> arb:
+        accuracy = current() * math.log(2)
+        plan = self._plan(float(level.mid()), accuracy)
+        with precision(current() + plan.bits + _SPARE_BITS + self.t.bit_length()):
+            transform = Transform(1 / ball(self.sigma), self.t, plan.inner)
+            c, period = arb(plan.c), arb(plan.period)
+            height = 2 * arb.pi() / period
+            total = arb(0)
+            turn = acb(0, height * level).exp()
+            weight = acb((c * level).exp())
+            for n in range(plan.last + 1):
+                s = acb(c, n * height)
+                value = (weight * transform.psi(s) / (s * s)).real
+                total += value if n == 0 else 2 * value
+                weight = weight * turn
+            total *= height / (2 * arb.pi())
+            last = (plan.last + 1) * height
+            bound = transform.psi_beyond(c, last, arb(plan.shift))
+            tail = outer_tail(level, c, height, plan.last, bound).upper()
+            below = arb(0)
+            # proposes: nothing; an alias from below is left out only if it is 0
+            if not period >= level:
+                beyond = arb(plan.beyond)
+                psi = transform.psi(acb(beyond)).real
+                below = aliases_below(level, c, period, beyond, psi)
+            return total + arb(0, tail) - aliases_above(level, c, period) - below
+
+    # --- proposals --------------------------------------------------------------------------------
+
+    @cached_property
+    def _picture(self) -> Picture:
+        """Proposes: plans."""
+        sigma = approximate(self.sigma)
+        if not _RANGE[0] < sigma < _RANGE[1]:
+            raise TooExpensive("noise out of the range of this method")
+        return Picture(1 / sigma, self.t)
+
+    def _plan(self, level: float, accuracy: float) -> Plan:
+        """Proposes: a plan; the error terms bound what any plan leaves out."""
+        with np.errstate(all="ignore"):
+            return self._picture.plan(level, accuracy)
+
+    def near(self, delta: Real) -> Fraction:
+        """Proposes: a normal approximation's scale."""
+        try:
+            return Fraction(min(max(4 * self._picture.spread, 1e-9), 1.0))
+        except TooExpensive:
+            return ONE
+
+
+class Transform:
+    """``psi``, by one inner rule, at the current precision."""
+
+    def __init__(self, a: arb, t: int, inner: Inner) -> None:
+        lift, spacing = arb(inner.lift), arb(inner.spacing)
+        if not 2 * a * lift <= arb.pi() / 2:
+            raise TooExpensive("the strip of an inner rule is too wide")
+        self.a, self.t = a, t
+        scale = spacing / (2 * arb.pi()).sqrt()
+        self.masses, self.shares = [], []
+        for j in range(-inner.half, inner.half + 1):
+            x = acb(j * spacing, -lift)
+            self.masses.append(scale * (-x * x / 2).exp())
+            self.shares.append(-(a * x - a * a / 2).exp())
+        reach = inner.half * spacing
+        self.error = inner_error(lift, spacing, reach).upper()
+
+    def psi(self, s: acb) -> acb:
+        """``E e^{-sS}`` for ``Re s > 0`` and ``Im s >= 0``."""
+        z = s / self.t
+        total = acb(0)
+        for mass, share in zip(self.masses, self.shares, strict=True):
+            total += mass * (z * share).exp()
+        error = arb(0, self.error)
+        return (self.t * (total + acb(error, error)).log()).exp()
+
+    def psi_beyond(self, c: arb, u: arb, shift: arb) -> arb:
+        """A bound on ``|psi(c + iv)|`` for every ``v >= u``: Proposition 4, ``A = shift`` [11]."""
+        angle = self.a * shift
+        # proposes: the shift; balls decide whether it is admissible
+        if not (angle >= 0 and angle < arb.pi() / 2):
+            raise TooExpensive("a shift beyond the axis")
+        real = c * angle.cos() + u * angle.sin()
+        return ((self.t * shift * shift / 2).exp() * self.psi(acb(real)).real).upper()
+
+
+class Picture:
+    """The same in floats. Proposes: plans."""
+
+    def __init__(self, a: float, t: int) -> None:
+        self.a, self.t = a, t
+        x = np.arange(-9.5, 9.5, min(0.1, 0.3 / a))
+        self._weights = np.log((x[1] - x[0]) / math.sqrt(2 * math.pi)) - x * x / 2
+        self._shares = np.exp(a * x - a * a / 2)
+        self.spread = math.sqrt(math.expm1(a * a) / t)
+
+    def log_psi(self, points: Floats) -> Floats:
+        """``log E e^{-sS}`` for positive ``s``."""
+        # 1 - phi is summed, since phi is next to 1
+        z = points[:, None] / self.t * self._shares
+        small = (np.exp(self._weights) * -np.expm1(-z)).sum(axis=1)
+        found: Floats = self.t * np.log1p(-np.minimum(small, 1 - 1e-16))
+        return found
+
+    def plan(self, level: float, accuracy: float) -> Plan:
+        """A plan whose errors are about ``e^-accuracy`` of the integrand at its saddle."""
+        grid = np.geomspace(1e-4, 1e4, 400) / self.spread
+        logs = self.log_psi(grid)
+        values = grid * level + logs - 2 * np.log(grid)
+        # right of the saddle the integrand is larger, which costs bits, and nodes are fewer
+        more = values - values.min()
+        exact = accuracy + more
+        cost = np.where(
+            (np.arange(len(grid)) >= int(np.argmin(values))) & (more < _MOST_MORE),
+            np.sqrt(exact) * exact * (exact + 2 * math.log(self.t) + 12) / grid,
+            np.inf,
+        )
+        at = int(np.argmin(cost))
+        c, least = float(grid[at]), float(values.min())
+        bits = math.ceil(float(more[at]) / math.log(2))
+        wanted = least - accuracy - 3 - math.log(self.t)
+        above = (accuracy + 8 + max(0.0, math.log(level + 1) - least)) / c
+        period = min(level, above)
+        later = grid > 1.01 * c
+        tilted = grid[later] * level + logs[later] - np.log(grid[later])
+        while True:
+            beyond = c
+            if period >= level:
+                period = max(above, level) * (1 + 1e-9)
+                break
+            lost = tilted - (grid[later] - c) * period
+            if lost.size and lost.min() < wanted:
+                period = max(period, above)
+                beyond = float(grid[later][int(np.argmin(lost))])
+                break
+            period *= 1.1
+        height = 2 * math.pi / period
+        count, shift = 4, 0.0
+        while True:
+            log, shift = self._beyond(c, (count + 1) * height)
+            if c * level + log < wanted:
+                break
+            count = math.ceil(1.1 * count) + 1
+            if count > WORK:
+                raise TooExpensive("too many nodes")
+        inner = self.inner(accuracy + float(more[at]) + 2 * math.log(self.t) + 12)
+        if count * (2 * inner.half + 1) > WORK:
+            raise TooExpensive(f"{count} nodes of {2 * inner.half + 1} exponentials")
+        return Plan(c, period, count, beyond, shift, inner, bits)
+
+    def _beyond(self, c: float, u: float) -> tuple[float, float]:
+        """About the logarithm of the bound of the tail, and the shift that gives it."""
+        shifts = _SHIFTS * min(1.55 / self.a, 3 * u * self.a / self.t + 1e-12)
+        reals = c * np.cos(self.a * shifts) + u * np.sin(self.a * shifts)
+        bounds = self.t * shifts**2 / 2 + self.log_psi(np.maximum(reals, 1e-300))
+        best = int(np.argmin(bounds))
+        return float(bounds[best]), float(shifts[best])
+
+    def inner(self, accuracy: float) -> Inner:
+        """A rule whose error is about ``e^-accuracy``."""
+        lift = min(_WIDEST, 0.999 * math.pi / (4 * self.a))
+        spacing = 2 * math.pi * lift / (accuracy + 2 * lift * lift + 2)
+        reach = math.sqrt(2 * (accuracy + lift * lift / 2 + 2))
+        return Inner(lift, spacing, math.ceil(reach / spacing))
