@@ -23,7 +23,7 @@ from dpexact.accounting.contour.planning import Plan, Query, planned
 from dpexact.accounting.contour.product import Product
 from dpexact.accounting.contour.profile import ContourProfile, digits_of_delta
 from dpexact.accounting.pairs.blurred import Blurred, Steps
-from dpexact.accounting.pairs.pair import Pair
+from dpexact.accounting.pairs.pair import Pair, TooExpensive
 from dpexact.accounting.profile import InfiniteLoss, Profile
 from dpexact.balls import approximate
 from dpexact.enclosure import Enclosure
@@ -63,6 +63,8 @@ class TwoBlurs(Line):
         super().__init__(blurred, plan)
         self._more = Line(more, plan)
         self._excess = excess(blurred.variance)
+        if not self._excess > 0:
+            raise TooExpensive("a blur as large as this says nothing from below")
 
     def terms(self, epsilons: Sequence[arb], repeat: int = 1) -> list[Terms]:
         found = []

@@ -72,6 +72,21 @@ def test_two_blurs_enclose_a_law(masses, epsilon, variance):
         assert true <= once + mpf(10) ** -30
 
 
+@pytest.mark.parametrize("variance", [1e-4, 0.5, 1.8, 1.9, 3.0, 100.0])
+def test_a_blur_of_any_size_encloses_what_is_blurred(variance):
+    """Beyond ``kappa = 1`` nothing follows from two blurs."""
+    pair = Finite(
+        tuple(Atom(rational(p), rational(1 - p)) for p in (Fraction(3, 4), Fraction(1, 4)))
+    )
+    profile = BlurredProfile(Steps([(pair, 1)]), InfiniteLoss(), variance, 30.0, 4_000_000)
+    found = profile.delta(rational(0), 3)
+    assert found.lower <= Fraction(1, 2) <= found.upper
+    answer = profile.epsilon(rational(Fraction(1, 2)), 2)
+    assert answer.lower <= 0 <= answer.upper
+    if variance > 8 / 3 * math.log(2):
+        assert found.digits == 0
+
+
 # --- the bounds of the nodes left out -------------------------------------------------------------
 
 
