@@ -184,11 +184,13 @@ class Transform:
 
     def __init__(self, a: arb, t: int, inner: Inner) -> None:
         lift, spacing = arb(inner.lift), arb(inner.spacing)
+        # proposes: the strip; a ball decides whether its bound holds
         if not 2 * a * lift <= arb.pi() / 2:
             raise TooExpensive("the strip of an inner rule is too wide")
         self.a, self.t = a, t
         scale = spacing / (2 * arb.pi()).sqrt()
         self.masses, self.shares = [], []
+        # proposes: how many nodes; what they miss is in the error
         for j in range(-inner.half, inner.half + 1):
             x = acb(j * spacing, -lift)
             self.masses.append(scale * (-x * x / 2).exp())

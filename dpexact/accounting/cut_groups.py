@@ -109,10 +109,12 @@ class CutGroups(Profile):
     def _cut(self, log_tail: float) -> tuple[_Cut, _Errors, Profile]:
         """A cut that neglects at most about that much, its errors and its profile."""
         place = _STRIDE * math.floor(max(log_tail, -1e9) / _STRIDE)
+        # proposes: what is cut; each cut knows its own errors
         if place not in self._cuts:
             cut = _Cut(self.whole, place)
             errors = cut.errors(adding=self.direction == "add")
             self._cuts[place] = cut, errors, self.answering(cut.composition)
+        # proposes: likewise
         return self._cuts[place]
 
     def delta(self, epsilon: Real, digits: int) -> Enclosure:

@@ -90,8 +90,10 @@ class ShuffledBatches(BallProfile):
         while above < count and not self._loss(above) > epsilon:
             above += 1
         masses, tilted = self._tails()
+        # proposes: where the sums begin; all losses from there on are above, as a ball decided
         total = masses[above] - epsilon.exp() * tilted[above]
         unit = arb(2) ** -BITS
+        # proposes: likewise
         for j in range(above - 1, -1, -1):
             loss = self._loss(j)
             if loss < epsilon:
@@ -104,6 +106,7 @@ class ShuffledBatches(BallProfile):
 
     def _tails(self) -> tuple[list[arb], list[arb]]:
         """Sums of the probabilities from each loss on, and of the same times ``e^{-loss}``."""
+        # proposes: which sums are kept; balls of any precision enclose
         if self._sums[0] < current():
             unit, ratio = arb(2) ** -BITS, arb(self._step).exp()
             weights = [w * unit for w in reversed(self._law.weights)]
@@ -169,6 +172,7 @@ class ShuffledBatches(BallProfile):
     @cached_property
     def _law(self) -> Masses:
         """Of all epochs, by repeated squaring."""
+        # proposes: where nothing is claimed, which is a lower bound too
         if not approximate(self.sigma) < _MOST:
             return Masses(0, [])
         with precision(BITS + 64):
@@ -187,6 +191,7 @@ class ShuffledBatches(BallProfile):
         for mass, loss in self._intervals:
             # proposes: the place, which balls then decide is not above the loss
             place = math.floor(float((loss / step - offset).mid()))
+            # proposes: likewise
             while not (place + offset) * step <= loss:
                 place -= 1
             weight = int((mass * scale).lower().floor().unique_fmpz())

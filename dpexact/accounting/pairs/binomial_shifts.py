@@ -180,6 +180,7 @@ class EqualTurned:
         angle = self.height * waves.slope(x)
         # proposes: the angle; that it is near is decided by a ball
         about = angle.mid()
+        # proposes: likewise
         if not abs(angle - about) < 1:
             raise TooExpensive("too few bits for an argument")
         turned = self.terms(base) * base**waves.first * acb(0, -about).exp()

@@ -30,13 +30,19 @@ from flint import arb
 
 from dpexact import balls, reals
 from dpexact.accounting.classic.roots import increasing_root
+from dpexact.accounting.classic.zcdp import ZCDPProfile
+from dpexact.accounting.composition import Composition
+from dpexact.accounting.fixed_size import on_fixed_size
 from dpexact.accounting.minimum import minimise
+from dpexact.accounting.profile import Profile
 from dpexact.accounting.reflection import OPPOSITE
 from dpexact.accounting.renyi.values import INFINITE, Order
+from dpexact.accounting.routes import routed
+from dpexact.accounting.standing import gives_zcdp, sampling_of
 from dpexact.arguments import Direction
 from dpexact.decimals import Bound
 from dpexact.enclosure import Enclosure
-from dpexact.mechanisms import Mechanism, RepeatAndSelect
+from dpexact.mechanisms import FixedSize, Mechanism, RepeatAndSelect
 from dpexact.reals import Real
 
 Divergence: TypeAlias = Callable[[Mechanism, Order, int, Direction], Enclosure]
@@ -89,6 +95,15 @@ def _least(candidates: list[Order], height: Callable[[Order], float]) -> Order:
     return best
 
 
+def _profile(base: Mechanism, direction: Direction) -> Profile:
+    """That of what may be selected from."""
+    if gives_zcdp(base):
+        return ZCDPProfile.of(base)
+    if sampling_of(base) is FixedSize:
+        return on_fixed_size(base.steps())
+    return routed(Composition.of(base.steps().items()), direction)
+
+
 class _Bounds:
     def __init__(self, step: RepeatAndSelect, direction: Direction, of: Divergence) -> None:
         self.step, self.direction, self.of = step, direction, of
@@ -108,11 +123,9 @@ class _Bounds:
     # --- what is added ----------------------------------------------------------------------------
 
     def _poisson(self, order: Order, digits: int) -> Callable[[arb, bool], arb]:
-        from dpexact.accounting.queries import delta_answer
-
         way, base, mean = OPPOSITE[self.direction], self.step.mechanism, self.step.mean
         point = reals.rational(0) if order is None else reals.logarithm(order / (order - 1))
-        known = delta_answer(base, point, digits, way)
+        known = _profile(base, way).delta(point, digits)
 
         def bound(divergence: arb, high: bool) -> arb:
             delta = balls.ball(_finite(known.upper if high else known.lower))
