@@ -97,3 +97,6 @@ REPEATED: Final = unordered(
     "privacy is not proved monotone in the number of runs of repeat_and_select: only a bound is "
     "known"
 )
+BELOW: Final = unordered(
+    "shuffled batches are known from below only, which no target is certain by"
+)
