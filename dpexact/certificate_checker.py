@@ -1205,7 +1205,7 @@ _STATEMENT: Final = {
 CONTOUR: Final = "contour"
 TRANSFORM: Final = "Laplace transform"
 PLANNED: Final = (CONTOUR, TRANSFORM)
-"""The methods of statements that ``dpexact.certificate_checker_mpfr`` verifies; they have a plan."""
+"""Methods of statements with a plan, which ``dpexact.certificate_checker_mpfr`` verifies."""
 _METHODS: Final = ("finite sum", "finite sum with a Gaussian", "finite sum with Laplace steps")
 
 
@@ -1254,7 +1254,8 @@ def claim_of(statement: Any, bits: int | None = None) -> Claim:
 def ways_of(way: str, text: str, reflected: bool = False) -> tuple[str, ...]:
     """The directions to compute; noise, responses and what is replaced are symmetric."""
     if way == "both":
-        directed = any(name in text for name in ("poisson", "gaussian_mixture", "pair(", "allocation"))
+        names = ("poisson", "gaussian_mixture", "pair(", "allocation")
+        directed = any(name in text for name in names)
         return ("remove", "add") if directed else ("remove",)
     return ("remove" if (way == "add") == reflected else "add",)
 
@@ -1268,7 +1269,8 @@ def check_statement(statement: Any, bits: int | None = None) -> str:
     """
     claim = claim_of(statement, bits)
     if statement["method"] in PLANNED:
-        raise Unreadable(f"a {statement['method']}: python -m dpexact.certificate_checker_mpfr FILE")
+        checker = "python -m dpexact.certificate_checker_mpfr FILE"
+        raise Unreadable(f"a {statement['method']}: {checker}")
     a = claim.a
     profiles = [Profile(claim.steps, way, a) for way in claim.ways]
     if statement["method"] != method_of(claim.steps):

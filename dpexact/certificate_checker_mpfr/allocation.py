@@ -1,10 +1,10 @@
 r"""Delta of one random allocation of Gaussian steps, by the Laplace transform of its ratio.
 
 A record takes part in one of ``t`` equal steps of noise ``1/a``. Under the run without it the
-likelihood ratio is ``S = (Y_1 + ... + Y_t)/t``, ``Y = exp(aX - a^2/2)`` independent, ``X`` normal:
-with ``put(K) = E (K - S)_+``, ``K = e^eps``, delta is ``1 - K + put(K)`` of a record removed and ``K
-put(1/K)`` of one added. ``e^{-ck} put(k)`` has the transform ``psi(s)/s^2``, ``psi(s) = E e^{-sS} =
-phi(s/t)^t``, ``phi(z) = E e^{-zY}``: summed over ``s_n = c + inh``, with ``x = 2 pi/h >= K``
+likelihood ratio is the mean ``S`` of ``t`` independent ``Y = exp(aX - a^2/2)``, ``X`` normal: with
+``put(K) = E (K - S)_+``, ``K = e^eps``, delta is ``1 - K + put(K)`` of a record removed and
+``K put(1/K)`` of one added. ``e^{-ck} put(k)`` has the transform ``psi(s)/s^2``, ``psi(s) =
+E e^{-sS} = phi(s/t)^t``, ``phi(z) = E e^{-zY}``: summed over ``s_n = c + inh``, ``x = 2 pi/h >= K``
 
 .. math:: \frac{h}{\pi} \Re {\sum_{n \ge 0}}' \frac{e^{s_n K} \psi(s_n)}{s_n^2}
           = put(K) + \sum_{m > 0} e^{-cxm} put(K + mx),
@@ -86,8 +86,8 @@ class Transform:
 
         For ``0 <= arg z <= pi/2`` and ``2 a A <= pi/2``, ``|e^{-zY}| <= 1`` wherever ``-2A <= Im x
         <= 0``: the aliases are moved to either edge, where the normal density has the modulus 1 and
-        ``e^{2A^2}`` of that on the real line. The nodes beyond ``R`` fall at least by ``e^-{R tau}``
-        each.
+        ``e^{2A^2}`` of that on the real line. Nodes beyond ``R`` fall by ``e^{-R tau}`` each, or
+        faster.
         """
         a, one = self.a, self.a.exact(1)
         lift, spacing = a.exact(self.lift), a.exact(self.spacing)
@@ -166,4 +166,3 @@ class Transform:
         share = a.exact(1) / (c * period).increasing("expm1")  # sum of e^{-cxm}
         known = (level - 1) * share + period * share * (share + 1)
         return total + (tail - tail) - known - share.up_to()
-
