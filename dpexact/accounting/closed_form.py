@@ -68,8 +68,8 @@ class GaussianMixedWithResponse(BallProfile):
 
     def near(self, delta: Real) -> Fraction:
         mu, log = balls.approximate(self.mu), balls.approximate_log(delta)
-        # proposes: where the search starts
         guess = mu * math.sqrt(max(-2 * log, 0.0)) + mu * mu / 2
+        # proposes: where the search starts
         return Fraction(guess) if 0 < guess < math.inf else _ONE
 
     def finite_ball(self, epsilon: arb) -> arb:
