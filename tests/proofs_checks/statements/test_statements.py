@@ -57,6 +57,8 @@ def test_every_statement_of_the_catalogue_is_well_sorted_and_survives_json():
         ({"for_all": {"x": "real"}, "then": ["push(x) = 1"]}, "push takes 2 operands"),
         ({"for_all": {"x": "real"}, "then": ["exp(x, x) = 1"]}, "unknown operator 'exp'"),
         ({"for_all": {"x": "real"}, "then": ["D(x) = 1"]}, "D binds no name"),
+        ({"for_all": {"e": "real"}, "then": ["e > 2"]}, "e names a constant"),
+        ({"then": ["sum(pi, pi, 0, 1) = 1"]}, "sum binds pi, a constant"),
     ],
 )
 def test_what_is_not_a_statement_is_refused(entry, message):
