@@ -312,8 +312,8 @@ def shuffled(rng: random.Random) -> Mechanism:
 def correlated(rng: random.Random) -> Mechanism:
     """Correlated noise from the columns of the matrix: one sampled round, or rounds of all."""
     sigma, steps = _noise(rng), rng.randint(1, 9)
-    column = [str(rng.randint(1, 9)), *(f"{rng.randint(-9, 9)}/8" for _ in range(rng.randint(0, 3)))]
-    column = column[:steps]
+    later = (f"{rng.randint(-9, 9)}/8" for _ in range(rng.randint(0, 3)))
+    column = [str(rng.randint(1, 9)), *later][:steps]
     groups = rng.randint(len(column), max(len(column), steps))
     q = _rate(rng) if groups >= steps else "1"
 
