@@ -20,7 +20,13 @@ if TYPE_CHECKING:
     from dpexact.accounting.bounds_of import bounds
     from dpexact.accounting.calibrate import calibrate
     from dpexact.accounting.filters import Filter
-    from dpexact.accounting.queries import delta, delta_bounds, epsilon, epsilon_curve
+    from dpexact.accounting.queries import (
+        delta,
+        delta_bounds,
+        epsilon,
+        epsilon_bounds,
+        epsilon_curve,
+    )
     from dpexact.accounting.renyi.query import renyi
     from dpexact.accounting.tradeoff_of import tradeoff
     from dpexact.answers import PrecisionNotReached
@@ -100,6 +106,7 @@ __all__ = [
     "discrete_gaussian",
     "discrete_laplace",
     "epsilon",
+    "epsilon_bounds",
     "epsilon_curve",
     "fixed_size",
     "from_dp_event",
@@ -141,7 +148,7 @@ _HOMES: Final = {
         "dpexact.accounting.bounds_of": "bounds",
         "dpexact.accounting.calibrate": "calibrate",
         "dpexact.accounting.filters": "Filter",
-        "dpexact.accounting.queries": "delta delta_bounds epsilon epsilon_curve",
+        "dpexact.accounting.queries": "delta delta_bounds epsilon epsilon_bounds epsilon_curve",
         "dpexact.accounting.renyi.query": "renyi",
         "dpexact.accounting.tradeoff_of": "tradeoff",
         "dpexact.answers": "PrecisionNotReached",

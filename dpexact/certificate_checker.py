@@ -477,6 +477,7 @@ _DOMAINS: Final[dict[str, tuple[Reals | Integers | None, ...]]] = {
     "group": (None, Integers(1, 10_000)),
     "replace": (None,),
     "gaussian_mixture": (_POSITIVE,),
+    "allocation": (None, Integers(2, 10_000_000)),
     "pair": (),
 }
 
@@ -548,12 +549,12 @@ def check_domains(tree: Tree, a: Arithmetic) -> None:
 def check_neighbours(tree: Tree) -> str:
     """The neighbours that a mechanism speaks of, empty if of none; two are refused."""
     name, trees = _parts(tree)
-    if name in ("compose", "poisson", "repeat", "group", "replace"):
+    if name in ("compose", "poisson", "repeat", "group", "replace", "allocation"):
         parts = trees if name == "compose" else trees[:1]
         inside = {found for part in parts if (found := check_neighbours(part))}
     else:
         inside = set()
-    if name in ("poisson", "gaussian_mixture"):
+    if name in ("poisson", "gaussian_mixture", "allocation"):
         inside.add("add/remove")
     if len(inside) > 1 or (name in ("group", "replace") and inside - {"add/remove"}):
         raise Invalid("a mechanism that speaks of different neighbours")
@@ -1202,7 +1203,9 @@ _STATEMENT: Final = {
     *("lower", "upper", "digits", "bits", "method"),
 }
 CONTOUR: Final = "contour"
-"""The method of statements that ``dpexact.certificate_checker_mpfr`` verifies; it has a plan."""
+TRANSFORM: Final = "Laplace transform"
+PLANNED: Final = (CONTOUR, TRANSFORM)
+"""Methods of statements with a plan, which ``dpexact.certificate_checker_mpfr`` verifies."""
 _METHODS: Final = ("finite sum", "finite sum with a Gaussian", "finite sum with Laplace steps")
 
 
@@ -1228,8 +1231,8 @@ def claim_of(statement: Any, bits: int | None = None) -> Claim:
         statement: what to read.
         bits: those to compute with; None for those of the statement.
     """
-    contour = isinstance(statement, dict) and statement.get("method") == CONTOUR
-    _members(statement, _STATEMENT | {"plan"} if contour else _STATEMENT, "a statement")
+    planned = isinstance(statement, dict) and statement.get("method") in PLANNED
+    _members(statement, _STATEMENT | {"plan"} if planned else _STATEMENT, "a statement")
     tree = statement["mechanism"]
     text = shown(tree)
     if statement["text"] != text:
@@ -1251,7 +1254,8 @@ def claim_of(statement: Any, bits: int | None = None) -> Claim:
 def ways_of(way: str, text: str, reflected: bool = False) -> tuple[str, ...]:
     """The directions to compute; noise, responses and what is replaced are symmetric."""
     if way == "both":
-        directed = any(name in text for name in ("poisson", "gaussian_mixture", "pair("))
+        names = ("poisson", "gaussian_mixture", "pair(", "allocation")
+        directed = any(name in text for name in names)
         return ("remove", "add") if directed else ("remove",)
     return ("remove" if (way == "add") == reflected else "add",)
 
@@ -1264,8 +1268,9 @@ def check_statement(statement: Any, bits: int | None = None) -> str:
         Invalid: it is wrong, or cannot be verified.
     """
     claim = claim_of(statement, bits)
-    if statement["method"] == CONTOUR:
-        raise Unreadable("a contour integral: python -m dpexact.certificate_checker_mpfr FILE")
+    if statement["method"] in PLANNED:
+        checker = "python -m dpexact.certificate_checker_mpfr FILE"
+        raise Unreadable(f"a {statement['method']}: {checker}")
     a = claim.a
     profiles = [Profile(claim.steps, way, a) for way in claim.ways]
     if statement["method"] != method_of(claim.steps):

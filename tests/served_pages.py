@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 #: Takes longer than any test waits.
 ENDLESS: Final = {
     "mode": "expression",
-    "expr": "poisson(laplace(2), 1/100)^100000",
+    "expr": "(approx_dp(1/3, 1e-12) * approx_dp(1/7, 1e-14) * laplace(300))^3000",
     "delta": "1e-6",
 }
 

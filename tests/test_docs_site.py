@@ -125,7 +125,8 @@ def test_the_search_shows_excerpts(opened):
     page = opened("search.html?q=subsampling")
     excerpts = re.findall(r'<p class="context">(.*?)</p>', page, re.S)
     assert len(excerpts) >= 5
-    assert "<span" in excerpts[0]  # the word stands out
+    # the word stands out, but where a page has only relatives of it
+    assert sum("<span" in excerpt for excerpt in excerpts) >= 5
 
 
 def test_formulas_of_the_theory_are_mathematics():

@@ -67,9 +67,10 @@ class Noise:
 
 @dataclass(frozen=True, slots=True)
 class Concentrated:
-    """``rho``-zCDP, a guarantee that no pair stands for."""
+    """``(xi, rho)``-zCDP with ``rho > 0``, a guarantee that no pair stands for."""
 
     rho: Real
+    xi: Real
 
 
 Law: TypeAlias = "Pair | Noise | Concentrated | Mechanism"
@@ -108,7 +109,9 @@ def _gdp(step: GDP, composed: Composed) -> Laws:
 
 
 def _zcdp(step: ZCDP, composed: Composed) -> Laws:
-    yield Concentrated(step.rho), 1
+    # D_inf <= xi is what pure DP means
+    concentrated = balls.sign(step.rho, "rho") > 0
+    yield Concentrated(step.rho, step.xi) if concentrated else PureDP(step.xi), 1
 
 
 def _mixture(step: GaussianMixture, composed: Composed) -> Laws:

@@ -289,7 +289,7 @@ def _rare(c: Composition, direction: Direction) -> Profile | None:
     # proposes: an order; next to the largest loss of adding few steps, orders are steep
     is_often = not (windows.add and windows.count <= _FEW_STEPS) and windows.count * rate > _OFTEN
     # proposes: which engine is asked first; both enclose
-    if is_often or rate * sigma**2 > _EVEN:
+    if is_often or rate * sigma * sigma > _EVEN:
         return None
     from dpexact.accounting.contour.profile import ContourProfile
 

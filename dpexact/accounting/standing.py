@@ -6,7 +6,7 @@ were the truth, and the answer carries what they stand for.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final, NamedTuple
 
 from dpexact import balls
@@ -116,8 +116,13 @@ def standing(mechanism: Mechanism) -> Standing:
 
 def stated(answer: Enclosure, mechanism: Mechanism) -> Enclosure:
     """``answer`` about ``mechanism``, with what it stands for."""
+    return all_stated([answer], mechanism)[0]
+
+
+def all_stated(answers: Sequence[Enclosure], mechanism: Mechanism) -> list[Enclosure]:
+    """Likewise of several answers."""
     said = standing(mechanism)
-    return answer if said is EXACT else answer.as_bound(*said)
+    return [answer if said is EXACT else answer.as_bound(*said) for answer in answers]
 
 
 def counted(mechanism: Mechanism) -> Iterator[Mechanism]:

@@ -1,25 +1,28 @@
-"""Statements, verdicts and files: as for the standard checker, but for contour integrals."""
+"""Statements, verdicts and files: as for the standard checker, with methods that have a plan."""
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from dpexact import certificate_checker as standard
 from dpexact.certificate_checker import Invalid, Refuted, Undecided
+from dpexact.certificate_checker_mpfr.allocation import Transform
 from dpexact.certificate_checker_mpfr.arithmetic import Arithmetic, Interval
 from dpexact.certificate_checker_mpfr.inversion import Inversion, parts_of
 
 MAX_BITS: Final = 4_000
 
+Inversions: TypeAlias = list[Inversion] | list[Transform]
+
 
 def check_statement(statement: Any) -> str:
-    """Verify a statement, by the standard checker unless it is of the method ``contour``.
+    """Verify a statement, by the standard checker unless its method has a plan.
 
     Raises:
         Unreadable: it is not of the form that is specified.
         Invalid: it is wrong, or cannot be verified.
     """
-    if not (isinstance(statement, dict) and statement.get("method") == standard.CONTOUR):
+    if not (isinstance(statement, dict) and statement.get("method") in standard.PLANNED):
         return standard.check_statement(statement)
     claim = standard.claim_of(statement)
     bits = standard.natural(statement["bits"], 32, MAX_BITS)
@@ -28,8 +31,12 @@ def check_statement(statement: Any) -> str:
         raise standard.Unreadable("there is not one plan for each direction")
     a = Arithmetic(bits)
     try:
-        parts = parts_of(claim.steps, a)
-        inversions = [Inversion(parts, way, plans[way], a) for way in claim.ways]
+        inversions: Inversions
+        if statement["method"] == standard.CONTOUR:
+            parts = parts_of(claim.steps, a)
+            inversions = [Inversion(parts, way, plans[way], a) for way in claim.ways]
+        else:
+            inversions = [Transform(claim.steps, way, plans[way], a) for way in claim.ways]
         verify = _verify_delta if claim.quantity == "delta" else _verify_epsilon
         verify(claim, inversions, a)
     except ArithmeticError:
@@ -42,13 +49,13 @@ def _at(claim: standard.Claim, a: Arithmetic) -> Interval:
     return a.between(value.lo, value.hi)
 
 
-def _worst(inversions: list[Inversion], epsilon: Interval) -> Interval:
+def _worst(inversions: Inversions, epsilon: Interval) -> Interval:
     """The larger delta of the directions."""
     found = [inversion.delta(epsilon) for inversion in inversions]
     return Interval(max(x.lo for x in found), max(x.hi for x in found), epsilon.a)
 
 
-def _verify_delta(claim: standard.Claim, inversions: list[Inversion], a: Arithmetic) -> None:
+def _verify_delta(claim: standard.Claim, inversions: Inversions, a: Arithmetic) -> None:
     epsilon = _at(claim, a)
     if claim.lower is None or claim.upper is None:
         raise Invalid("delta is not infinite")
@@ -68,7 +75,7 @@ def _verify_delta(claim: standard.Claim, inversions: list[Inversion], a: Arithme
         raise Undecided("the plan does not tell the truth from a bound")
 
 
-def _verify_epsilon(claim: standard.Claim, inversions: list[Inversion], a: Arithmetic) -> None:
+def _verify_epsilon(claim: standard.Claim, inversions: Inversions, a: Arithmetic) -> None:
     target = _at(claim, a)
     if claim.lower is None or claim.upper is None or claim.lower == claim.upper:
         raise Invalid("this epsilon is neither exact nor infinite")

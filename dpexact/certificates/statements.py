@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from dpexact import certificate_checker as checker
 from dpexact.arguments import Direction
-from dpexact.certificates import contours
+from dpexact.certificates import contours, transforms
 from dpexact.certificates.trees import mechanism_tree, number_tree
 from dpexact.decimals import Bound, format_decimal
 from dpexact.enclosure import Enclosure
@@ -57,8 +57,9 @@ def statement(
         }
     except (UnsupportedMechanism, checker.Invalid, checker.Unreadable) as error:
         raise NoCertificate(f"no certificate: {error}") from None
-    if _is_contour(steps):
-        return _contour(base, steps, found)
+    method = _planned_method(steps)
+    if method:
+        return _planned(base, steps, found, method)
     reason = "the answer has too few digits, or is too small a number to be written out"
     for bounds in _bounds(found, quantity):
         whole = {**base, **bounds}
@@ -77,30 +78,42 @@ def statement(
     raise NoCertificate(f"no certificate: {reason}")
 
 
-def _is_contour(steps: checker.Steps) -> bool:
-    """Whether a step is a mixture of normal laws, and not the one step that a sample is."""
+def _planned_method(steps: checker.Steps) -> str:
+    """The method with a plan, if any: for an allocation, and for mixtures of normal laws.
+
+    One step on a sample of records is no mixture here.
+    """
+    if any(step.startswith('["allocation"') for step in steps):
+        return checker.TRANSFORM
     sampled = ('["poisson", ["gaussian"', '["poisson", ["gdp"')
     mixed = ('["group"', '["replace"', '["gaussian_mixture"')
     several = sum(steps.values()) > 1
-    return any(step.startswith(mixed + sampled * several) for step in steps)
+    return checker.CONTOUR * any(step.startswith(mixed + sampled * several) for step in steps)
 
 
-def _contour(base: dict[str, Any], steps: checker.Steps, found: Enclosure) -> dict[str, Any]:
+def _planned(
+    base: dict[str, Any], steps: checker.Steps, found: Enclosure, method: str
+) -> dict[str, Any]:
     """The statement that the checker with MPFR verifies, with the first plan that suffices."""
     quantity, reason = base["quantity"], "the answer has too few digits, or is exact"
     for most in _FEWER:
         for bounds in _bounds(found, quantity, most):
             if bounds["digits"] == "exact" and bounds["lower"] != "0":
                 continue
-            whole: dict[str, Any] = {**base, **bounds, "method": checker.CONTOUR, "bits": "64"}
+            whole: dict[str, Any] = {**base, **bounds, "method": method, "bits": "64"}
             ends = [Fraction(bounds["lower"]), Fraction(bounds["upper"])]
             points = ends if quantity == "epsilon" else [contours.value(base["at"])]
             reflected = points[0] < 0
             ways = checker.ways_of(base["direction"], base["text"], reflected)
             points = list(map(abs, points))
             digits = 1 if bounds["digits"] == "exact" else int(bounds["digits"])
+            if method == checker.CONTOUR:
+                proposed = contours.plans(steps, ways, points, digits)
+            else:
+                size = ends[0] if quantity == "delta" else contours.value(base["at"])
+                proposed = transforms.plans(steps, ways, points, digits, size)
             try:
-                for plan, bits in contours.plans(steps, ways, points, digits):
+                for plan, bits in proposed:
                     from dpexact.certificate_checker_mpfr import checking
 
                     whole |= {"plan": plan, "bits": str(bits)}

@@ -7,6 +7,7 @@ from typing import TypeAlias
 from dpexact.errors import UnsupportedMechanism
 from dpexact.mechanisms import (
     GDP,
+    Allocation,
     ApproxDP,
     DiscreteGaussian,
     DiscreteLaplace,
@@ -59,6 +60,8 @@ def mechanism_tree(mechanism: Mechanism) -> Tree:
             return [name, mechanism_tree(inner), number_tree(q)]
         case FinitePair(outcomes):
             return [name, *([number_tree(p), number_tree(q)] for p, q in outcomes)]
+        case Allocation(inner, t, 1):
+            return [name, mechanism_tree(inner), str(t)] if t > 1 else mechanism_tree(inner)
         case Group(inner, k):
             return [name, mechanism_tree(inner), str(k)]
         case Replace(inner):

@@ -16,13 +16,13 @@ In a template one argument that is a number, or one ``integer``, is ``?``: a hol
 
 from __future__ import annotations
 
-from dataclasses import MISSING, fields
+from dataclasses import MISSING
 from typing import Any, Final
 
 from dpexact.conversion import read_atom, read_real
 from dpexact.errors import InvalidInput
 from dpexact.mechanisms import base, noises, relating, reports
-from dpexact.mechanisms.base import Mechanism, Repetition, compose, repeat
+from dpexact.mechanisms.base import Mechanism, Repetition, compose, placed, repeat
 from dpexact.mechanisms.entries import Entries
 from dpexact.mechanisms.finite import FinitePair, RandomizedResponse
 from dpexact.mechanisms.ordering import Ordering
@@ -207,7 +207,7 @@ def _load(name: str) -> None:
 
 
 def _read_arguments(tokens: Tokens, kind: type[Mechanism], opened: Token) -> dict[str, Any]:
-    parameters = {parameter.name: parameter for parameter in fields(kind)}
+    parameters = {parameter.name: parameter for parameter in placed(kind)}
     names = list(parameters)
     values: dict[str, Any] = {}
     named = False
@@ -237,6 +237,8 @@ def _read_arguments(tokens: Tokens, kind: type[Mechanism], opened: Token) -> dic
         if not tokens.accept(","):
             break
     tokens.expect(")", opened)
+    if not named and len(values) == 1 and "leads" in parameters[names[0]].metadata:
+        values = {names[1]: values[names[0]]}
     for name, parameter in parameters.items():
         if name not in values and parameter.default is MISSING:
             raise tokens.error(f"{name} is missing: {_signature(kind)}", opened)
@@ -282,6 +284,6 @@ def _signature(kind: type[Mechanism]) -> str:
         else f.name
         if f.default is MISSING
         else f"{f.name}={f.default}"
-        for f in fields(kind)
+        for f in placed(kind)
     ]
     return f"{kind.name}({', '.join(shown)})"

@@ -124,23 +124,22 @@ class _Goal:
             return f"(forall a, 0 <= a <= 1 -> {shown})"
         if isinstance(left, tuple) and left[0] == "limit" and left[3] == "oo" and sign == "=":
             return f"is_lim {self._function_of(*left[1:3])} p_infty {self._real(right)}"
-        slope = left[1:] if isinstance(left, tuple) and left[0] == "at" else (left, None, None)
-        if isinstance(slope[0], tuple) and slope[0][0] == "D" and sign == "=":
-            return self._derivative(*slope, self._real(right))
+        slope, *where = left[1:] if isinstance(left, tuple) and left[0] == "at" else (left,)
+        if isinstance(slope, tuple) and slope[0] == "D" and sign == "=":
+            return self._derivative(slope, where or [slope[2], slope[2]], self._real(right))
         return f"{self._real(left)} {sign} {self._real(right)}"
 
-    def _derivative(self, slope: Term, name: Term | None, point: Term | None, value: str) -> str:
-        """``value`` is the derivative, of any order, at ``point``, or else at the variable."""
-        body, variable, order = slope, slope[2], 0
-        while isinstance(body, tuple) and body[0] == "D" and body[2] == variable:
+    def _derivative(self, slope: Term, where: list[Term], value: str) -> str:
+        """``value`` is the derivative, of any order; ``where`` names a variable and its value."""
+        name, point = where
+        body, order = slope, 0
+        while isinstance(body, tuple) and body[0] == "D" and body[2] == name:
             body, order = body[1], order + 1
-        if name not in (None, variable):
-            raise NoGoal(f"a slope in {variable} where {name} has a value")
-        shown = self._function_of(body, str(variable))
-        place = self._real(variable if point is None else point)
-        if order == 1:
-            return f"is_derive {shown} {place} {value}"
-        return f"is_derive_n {shown} {order} {place} {value}"
+        if not order:
+            raise NoGoal(f"a slope in another variable where {name} has a value")
+        kind = "is_derive" if order == 1 else "is_derive_n"
+        times = "" if order == 1 else f" {order}"
+        return f"{kind} {self._function_of(body, str(name))}{times} {self._real(point)} {value}"
 
     def _function_of(self, body: Term, name: str) -> str:
         return f"(fun {_name(name)} : R => {self._within(body, name, 'real')})"

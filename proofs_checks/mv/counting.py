@@ -37,8 +37,8 @@ def read_off(weights: tuple[int, ...], levels: Sequence[Fraction] = LEVELS) -> F
     low, middle, high = (delta(weights, level) for level in levels)
     rise = (high - middle) / (levels[2] - levels[1]) - (middle - low) / (levels[1] - levels[0])
     for weight in weights:
-        rise *= 1 + Fraction(2) ** weight
-    return rise / 2 ** (sum(weights) // 2)
+        rise *= 1 + 2**weight
+    return rise / Fraction(2 ** (sum(weights) // 2))
 
 
 def reduction(levels: Sequence[Fraction] = LEVELS) -> Evidence:

@@ -89,7 +89,7 @@ def test_never_above_any_order(sigma, t, epochs, epsilon, direction):
     """What bounds every order bounds a random one."""
     step = dpexact.gaussian(sigma)
     below = dpexact.delta(dpexact.shuffled_batches(step, t) ** epochs, epsilon, 4, direction)
-    assert below.upper <= dpexact.delta(step**epochs, epsilon, 12).upper
+    assert below.lower <= dpexact.delta(step**epochs, epsilon, 12).upper
 
 
 @pytest.mark.slow

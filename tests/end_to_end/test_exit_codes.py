@@ -68,6 +68,7 @@ PRINTING = {
     "empirical": ["counts", "--tp", "9", "--fp", "2", "--positives", "9", "--negatives", "9"],
     "epsilon": ["gaussian(1)", "--delta", "1e-5"],
     "figure": ["list"],
+    "filter": ["--budget", "gdp(1)", "gaussian(2)"],
     "log": ["history.csv", "--delta", "1e-5"],
     "oracle": ["list", "--suite", "renyi"],
     "prove": ["--list"],

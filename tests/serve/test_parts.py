@@ -9,7 +9,7 @@ from hypothesis import example, given
 
 from dpexact.certificate_checker import read
 from dpexact.certificate_checker_mpfr.checking import check
-from dpexact.serve.forms import Form
+from dpexact.serve.forms import CHOICES, Form
 from dpexact.serve.parts import page, part, problem
 
 ATTACK = "<script>attack()</script><img src=x onerror=attack()>"
@@ -153,6 +153,18 @@ def test_foreign_text_is_inert(text):
         assert "<img" not in shown
         assert shown.count("<script") == 1
         shown.encode()
+
+
+def test_every_way_of_making_batches_is_offered_by_its_own_words():
+    offered = dict(re.findall(r'<option value="([a-z]+)"[^>]*>([^<]*)<', page(form())))
+    for way, word in {
+        "poisson": "by chance",
+        "ordered": "any order",
+        "allocation": "random batch",
+        "shuffled": "lower bound",
+    }.items():
+        assert word in offered[way]
+    assert set(CHOICES["sampling"]) <= set(offered)
 
 
 def test_the_page_shows_the_fields_that_count():

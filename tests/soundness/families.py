@@ -866,19 +866,28 @@ def concentrated(trial: Trial, rng: random.Random) -> None:
     """zCDP: the conversion at its best order, which is what is enclosed."""
     rho = rng.choice((some(rng, 0.01, 2), tiny(rng, 40), "10"))
     count = rng.randint(1, 3)
-    whole = f"({rho})*{count}"
-    text = f"zcdp({rho})^{count}" if count > 1 else f"zcdp({rho})"
+    xi = rng.choice(("0", some(rng, 0.01, 6), tiny(rng, 40)))
+    size = rng.choice((1, 1, 2, 3))
+    harmonic = fraction_text(sum((Fraction(size, i + 1) for i in range(size)), Fraction(0)))
+    whole, shift = f"({rho})*{count * size**2}", f"({xi})*{count}*({harmonic})"
+    text = f"zcdp({rho})" if xi == "0" else f"zcdp({xi}, {rho})"
+    text = f"group({text}, {size})" if size > 1 else text
+    text = f"{text}^{count}" if count > 1 else text
+
+    def bound(at: str) -> ref.Estimate:
+        return ref.zcdp_delta(whole, f"({at})-({shift})")
+
     if rng.random() < 0.5:
         at = some(rng, 0.5, 9)
         found = trial.ask("delta", text, at, digits=digits_of(rng))
-        trial.contains(found, lambda: _at_most_one(ref.zcdp_delta(whole, at)), "delta in ")
+        trial.contains(found, lambda: _at_most_one(bound(at)), "delta in ")
         return
     target = f"1e-{rng.randint(1, 12)}"
     found = trial.ask("epsilon", text, target, digits=digits_of(rng))
     goal = lambda: (number(target), number(target) * mpf(10) ** -25)  # noqa: E731
     if found.lower > 0:
-        trial.holds(goal, lambda: ref.zcdp_delta(whole, fraction_text(found.lower)), "zCDP below")
-        trial.holds(lambda: ref.zcdp_delta(whole, fraction_text(found.upper)), goal, "zCDP above")
+        trial.holds(goal, lambda: bound(fraction_text(found.lower)), "zCDP below")
+        trial.holds(lambda: bound(fraction_text(found.upper)), goal, "zCDP above")
 
 
 def _at_most_one(x: ref.Estimate) -> ref.Estimate:

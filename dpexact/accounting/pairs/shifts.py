@@ -223,8 +223,9 @@ class Turned(NamedTuple):
 
 
 def _quarter(speed: arb) -> arb:
-    """At what height a wave has turned by a right angle; never where it does not turn."""
-    return arb("inf") if speed == 0 else arb.pi() / (2 * speed)
+    """Up to what height no wave turns by a right angle: any, where none turns."""
+    fastest = speed.abs_upper()
+    return arb("inf") if fastest == 0 else arb.pi() / (2 * fastest)
 
 
 def log_waves(outline: Outline, x: np.ndarray) -> np.ndarray:

@@ -1,6 +1,6 @@
 r"""Shuffled reports of ``n`` users, each ``eps0``-DP by itself: one hides among clones.
 
-The pair of Feldman, McMillan and Talwar (2021, Theorem 3.1), ``docs/theory/shuffling.md``:
+The pair of Feldman, McMillan and Talwar (2021), with proof in ``docs/theory/shuffling.md``:
 :math:`(A + D,\ C - A + 1 - D)` against the same with ``1 - D`` for ``D``, where
 
 .. math:: C \sim \mathrm{Bin}(n-1, 1/E), \quad A \sim \mathrm{Bin}(C, 1/2), \quad

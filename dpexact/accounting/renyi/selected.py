@@ -6,7 +6,7 @@ probabilities of one test under the two laws of one run, in the opposite directi
 .. math:: e^{(\lambda-1) D'_\lambda} \le f(0) + e^{(\lambda-1) D_\lambda}
           \sup_w f'(1-w)^\lambda f'(1-w')^{1-\lambda}
 
-(Papernot and Steinke 2022, Lemma 7, with the runs that are none). Of the negative binomial law of
+(Papernot and Steinke 2022, with the runs that are none). Of the negative binomial law of
 shape ``eta`` without 0 and ``L = log(1/gamma)``, for every order ``h >= 1`` in that direction
 
 .. math:: D'_\lambda \le D_\lambda + \frac{\log E K}{\lambda-1}

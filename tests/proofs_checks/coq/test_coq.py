@@ -12,7 +12,7 @@ from dpexact.certificates.coq import theorem
 from dpexact.certificates.coq.numbers import above, below
 from dpexact.cli import main
 from dpexact.conversion import real
-from proofs_checks.claims import SOURCES, claim, claims
+from proofs_checks.claims import SOURCES, claim
 from proofs_checks.coq import accepted, coq_of, covered, formal, scope_of, stated
 from proofs_checks.coq.compiling import (
     Accepted,
