@@ -156,7 +156,11 @@ class _Question:
     def exact(self) -> Enclosure:
         if gives_zcdp(self.mechanism):
             raise UnsupportedMechanism("zCDP is a guarantee without one exact epsilon")
-        return epsilon_answer(self.mechanism, self.delta, self.digits, self.direction)
+        found = epsilon_answer(self.mechanism, self.delta, self.digits, self.direction)
+        if found.bound != "exact":
+            sign = "<=" if found.bound == "upper" else ">="
+            raise UnsupportedMechanism(f"epsilon {sign} {found.safe()} alone: {found.theorem}")
+        return found
 
     @cached_property
     def steps(self) -> list[Guarantee]:
