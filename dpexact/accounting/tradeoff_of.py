@@ -17,6 +17,7 @@ from dpexact.accounting.reflection import OPPOSITE
 from dpexact.accounting.standing import (
     EXACT,
     Standing,
+    curves,
     gives_zcdp,
     ranges_alone,
     sampling_of,
@@ -84,6 +85,8 @@ def tradeoff(mechanism: Mechanism | str, direction: str = "both") -> TradeoffFun
     m = mechanism_in(mechanism)
     if gives_zcdp(m):
         return _concentrated(m)
+    if curves(m):
+        raise UnsupportedMechanism("renyi_dp leaves the trade-off function open")
     if ranges_alone(m):
         raise UnsupportedMechanism(
             f"{m}: no trade-off function is attained, as no single pair dominates"
