@@ -26,6 +26,10 @@ def test_the_sentence_is_written_from_the_tree():
         "hockey_stick(push(K, P), push(K, Q), E) <= hockey_stick(P, Q, E)"
     )
     assert r"\\operatorname{hs}(" in latex(found).replace("\\", "\\\\")
+    positive = reading.statement(
+        {"for_all": {"x": "real > 0", "k": "natural >= 1"}, "then": ["x < k"]}
+    )
+    assert latex(positive).startswith(r"\text{for all } x > 0, k \in \mathbb{N}, k \ge 1")
 
 
 def test_every_statement_of_the_catalogue_is_well_sorted_and_survives_json():
