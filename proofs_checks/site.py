@@ -27,7 +27,8 @@ _LISTED: Final = 40
 _STYLE: Final = """
 body { font: 1rem/1.5 system-ui, sans-serif; max-width: 60rem; margin: 2rem auto; padding: 0 1rem;
   color: #1d2330; background: #fff; }
-code { overflow-wrap: anywhere; } .formula { overflow: auto hidden; margin: 1rem 0; padding: 0.5rem 0; }
+code { overflow-wrap: anywhere; }
+.formula { overflow: auto hidden; margin: 1rem 0; padding: 0.5rem 0; }
 dt { font-weight: 600; margin-top: .8rem; } dd { margin-left: 1rem; }
 table { border-collapse: collapse; } td, th { text-align: left; vertical-align: top;
   padding: .3rem .6rem; border-bottom: 1px solid #ccd; overflow-wrap: anywhere; }
