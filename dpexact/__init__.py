@@ -61,6 +61,7 @@ if TYPE_CHECKING:
         poisson,
         pure_dp,
         randomized_response,
+        renyi_dp,
         repeat_and_select,
         replace,
         shuffle,
@@ -125,6 +126,7 @@ __all__ = [
     "pure_dp",
     "randomized_response",
     "renyi",
+    "renyi_dp",
     "repeat_and_select",
     "replace",
     "shuffle",
@@ -160,9 +162,9 @@ _HOMES: Final = {
         "dpexact.mechanisms": (
             "Mechanism adaptive allocation approx_dp bounded_range discrete_gaussian "
             "discrete_laplace fixed_size gaussian gaussian_mixture gdp group laplace mix pair "
-            "parse partition_selection poisson pure_dp randomized_response repeat_and_select "
-            "replace shuffle shuffled_batches staircase threshold truncated_discrete_gaussian "
-            "truncated_laplace truncated_poisson zcdp"
+            "parse partition_selection poisson pure_dp randomized_response renyi_dp "
+            "repeat_and_select replace shuffle shuffled_batches staircase threshold "
+            "truncated_discrete_gaussian truncated_laplace truncated_poisson zcdp"
         ),
         "dpexact.formulas": "symbolic",
         "dpexact.training.accountant": "CertifiedAccountant",

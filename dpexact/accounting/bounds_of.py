@@ -18,7 +18,7 @@ from dpexact.accounting.intervals import difference, ratio
 from dpexact.accounting.lattice.profile import LatticeProfile
 from dpexact.accounting.queries import epsilon_answer
 from dpexact.accounting.renyi.query import enclose_renyi
-from dpexact.accounting.standing import gives_zcdp
+from dpexact.accounting.standing import curves, gives_zcdp
 from dpexact.accounting.subsampling_theorem import subsampling_theorem
 from dpexact.answers import best_of
 from dpexact.arguments import MAX_DIGITS, Direction, digits_in, direction_in, real_in
@@ -156,7 +156,13 @@ class _Question:
     def exact(self) -> Enclosure:
         if gives_zcdp(self.mechanism):
             raise UnsupportedMechanism("zCDP is a guarantee without one exact epsilon")
-        return epsilon_answer(self.mechanism, self.delta, self.digits, self.direction)
+        if curves(self.mechanism):
+            raise UnsupportedMechanism("a Rényi curve is a guarantee without one exact epsilon")
+        found = epsilon_answer(self.mechanism, self.delta, self.digits, self.direction)
+        if found.bound != "exact":
+            sign = "<=" if found.bound == "upper" else ">="
+            raise UnsupportedMechanism(f"epsilon {sign} {found.safe()} alone: {found.theorem}")
+        return found
 
     @cached_property
     def steps(self) -> list[Guarantee]:
@@ -169,6 +175,8 @@ class _Question:
         return found
 
     def curve(self, order: Real | None, digits: int) -> Enclosure:
+        if curves(self.mechanism):
+            raise UnsupportedMechanism("the divergences are given at some orders only")
         return enclose_renyi(self.mechanism, order, digits, self.direction)
 
     def renyi(self, conversion: Conversion) -> BestOrder:

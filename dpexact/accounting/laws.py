@@ -43,6 +43,7 @@ from dpexact.mechanisms import (
     PartitionSelection,
     PureDP,
     RandomizedResponse,
+    RenyiDP,
     Replace,
     Shuffle,
     ShuffledBatches,
@@ -179,6 +180,13 @@ def _finite(step: FinitePair, composed: Composed) -> Laws:
     return _compared(tuple(starmap(Atom, step.outcomes)))
 
 
+def _curve(step: RenyiDP, composed: Composed) -> Laws:
+    raise UnsupportedMechanism(
+        "renyi_dp says nothing but divergences at some orders: it stands beside other mechanisms, "
+        "not on samples, in groups or below several coins"
+    )
+
+
 def _selection(step: PartitionSelection, composed: Composed) -> Laws:
     from dpexact.accounting.pairs.partition_selection import partition_selection
 
@@ -232,6 +240,7 @@ _LAWS: Final[dict[type[Mechanism], Callable[[Any, Composed], Laws]]] = {
     Shuffle: _shuffle,
     RandomizedResponse: _randomized_response,
     FinitePair: _finite,
+    RenyiDP: _curve,
     PartitionSelection: _selection,
     TruncatedLaplace: _truncated_laplace,
     TruncatedDiscreteGaussian: _truncated_gaussian,

@@ -32,6 +32,7 @@ from dpexact.mechanisms import (
     Mix,
     Poisson,
     PureDP,
+    RenyiDP,
     Replace,
     Staircase,
     TruncatedDiscreteGaussian,
@@ -95,6 +96,8 @@ def _of(part: Mechanism, k: int, replaced: bool, composed: Composed) -> Iterator
             yield Replace(part), 1
         case Poisson():
             yield from _sampled(part, k, replaced, composed)
+        case RenyiDP():
+            yield part, 1  # which says itself that it is in no group
         case _ if k == 1:
             yield part, 1
         case _:

@@ -7,8 +7,8 @@ from typing import overload
 from dpexact.conversion import RealLike
 from dpexact.mechanisms import base, noises, relating, reports
 from dpexact.mechanisms.base import Mechanism
-from dpexact.mechanisms.finite import FinitePair, RandomizedResponse
-from dpexact.mechanisms.tables import outcomes_of_file
+from dpexact.mechanisms.finite import COLUMNS, FinitePair, RandomizedResponse
+from dpexact.mechanisms.tables import rows_of_file
 
 
 def approx_dp(eps: RealLike, delta: RealLike) -> base.ApproxDP:
@@ -249,7 +249,7 @@ def pair(*outcomes: tuple[RealLike, RealLike] | str) -> FinitePair:
     """
     match outcomes:
         case [str(text)] if text.startswith("@"):
-            return FinitePair(outcomes_of_file(text[1:]))
+            return FinitePair(rows_of_file(text[1:], "pair", COLUMNS))
     return FinitePair(outcomes)  # type: ignore[arg-type]  # the fields take numbers in any form
 
 

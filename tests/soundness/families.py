@@ -890,6 +890,29 @@ def concentrated(trial: Trial, rng: random.Random) -> None:
         trial.holds(lambda: bound(fraction_text(found.upper)), goal, "zCDP above")
 
 
+@family(0.8)
+def given_orders(trial: Trial, rng: random.Random) -> None:
+    """A Rényi curve: that of a Gaussian at some orders bounds the Gaussian, and is the best row."""
+    orders = rng.sample(("5/4", "3/2", "2", "3", "5", "9", "20", "64"), rng.randint(1, 5))
+    mu, count = Fraction(rng.randint(1, 20), 10), rng.randint(1, 4)
+    rows = [(order, Fraction(order) * mu * mu / 2) for order in orders]
+    curve = ", ".join(f"({order}, {fraction_text(level)})" for order, level in rows)
+    at = some(rng, 0.1, 6)
+    found = trial.ask("delta", f"renyi_dp({curve})^{count}", at, digits=digits_of(rng))
+
+    def best() -> ref.Estimate:
+        least = mpf(1)
+        for order, level in rows:
+            t = number(order) - 1
+            power = t * (count * number(fraction_text(level)) - number(at))
+            least = min(least, mp.exp(power + t * mp.log(t) - (t + 1) * mp.log(t + 1)))
+        return least, least * mpf(10) ** -20
+
+    trial.contains(found, best, "delta in ")
+    truth = ref.gdp(f"sqrt({count})*{fraction_text(mu)}")
+    trial.holds(lambda: ref.delta(truth, at), lambda: (as_mpf(found.upper, "c"), mpf(0)), "below")
+
+
 def _at_most_one(x: ref.Estimate) -> ref.Estimate:
     return min(x[0], mpf(1)), x[1]
 

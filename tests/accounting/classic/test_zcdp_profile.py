@@ -110,13 +110,12 @@ def test_what_has_no_known_constant_is_named(text, named):
         assert named in str(caught.value)
 
 
-def test_the_engines_and_the_trade_off_function_refuse():
+def test_the_engines_refuse_and_samples_leave_the_trade_off_function_open():
     for method in ("contour", "lattice"):
         with pytest.raises(UnsupportedMechanism, match="zCDP"):
             dpexact.delta("zcdp(1)", 1, method=method)
-    for text in ("zcdp(1)", "zcdp(1) * gaussian(1)"):
-        with pytest.raises(UnsupportedMechanism, match="zcdp"):
-            dpexact.tradeoff(text)
+    with pytest.raises(UnsupportedMechanism, match=r"open: no zCDP guarantee of poisson\(zcdp"):
+        dpexact.tradeoff("poisson(zcdp(1), 1/2)")
 
 
 def test_curves_and_arrays():
