@@ -20,7 +20,13 @@ if TYPE_CHECKING:
     from dpexact.accounting.bounds_of import bounds
     from dpexact.accounting.calibrate import calibrate
     from dpexact.accounting.filters import Filter
-    from dpexact.accounting.queries import delta, delta_bounds, epsilon, epsilon_curve
+    from dpexact.accounting.queries import (
+        delta,
+        delta_bounds,
+        epsilon,
+        epsilon_bounds,
+        epsilon_curve,
+    )
     from dpexact.accounting.renyi.query import renyi
     from dpexact.accounting.tradeoff_of import tradeoff
     from dpexact.answers import PrecisionNotReached
@@ -55,6 +61,7 @@ if TYPE_CHECKING:
         poisson,
         pure_dp,
         randomized_response,
+        renyi_dp,
         repeat_and_select,
         replace,
         shuffle,
@@ -100,6 +107,7 @@ __all__ = [
     "discrete_gaussian",
     "discrete_laplace",
     "epsilon",
+    "epsilon_bounds",
     "epsilon_curve",
     "fixed_size",
     "from_dp_event",
@@ -118,6 +126,7 @@ __all__ = [
     "pure_dp",
     "randomized_response",
     "renyi",
+    "renyi_dp",
     "repeat_and_select",
     "replace",
     "shuffle",
@@ -141,7 +150,7 @@ _HOMES: Final = {
         "dpexact.accounting.bounds_of": "bounds",
         "dpexact.accounting.calibrate": "calibrate",
         "dpexact.accounting.filters": "Filter",
-        "dpexact.accounting.queries": "delta delta_bounds epsilon epsilon_curve",
+        "dpexact.accounting.queries": "delta delta_bounds epsilon epsilon_bounds epsilon_curve",
         "dpexact.accounting.renyi.query": "renyi",
         "dpexact.accounting.tradeoff_of": "tradeoff",
         "dpexact.answers": "PrecisionNotReached",
@@ -153,9 +162,9 @@ _HOMES: Final = {
         "dpexact.mechanisms": (
             "Mechanism adaptive allocation approx_dp bounded_range discrete_gaussian "
             "discrete_laplace fixed_size gaussian gaussian_mixture gdp group laplace mix pair "
-            "parse partition_selection poisson pure_dp randomized_response repeat_and_select "
-            "replace shuffle shuffled_batches staircase threshold truncated_discrete_gaussian "
-            "truncated_laplace truncated_poisson zcdp"
+            "parse partition_selection poisson pure_dp randomized_response renyi_dp "
+            "repeat_and_select replace shuffle shuffled_batches staircase threshold "
+            "truncated_discrete_gaussian truncated_laplace truncated_poisson zcdp"
         ),
         "dpexact.formulas": "symbolic",
         "dpexact.training.accountant": "CertifiedAccountant",

@@ -6,7 +6,7 @@ import operator
 from collections.abc import Callable
 from fractions import Fraction
 from functools import cache
-from typing import Final, Literal, TypeAlias, get_args
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, get_args
 
 from dpexact import balls, reals
 from dpexact.conversion import RealLike, real
@@ -14,10 +14,16 @@ from dpexact.errors import InvalidInput
 from dpexact.reals import Real
 from dpexact.tokens import shorten
 
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
 Direction: TypeAlias = Literal["remove", "add", "both"]
 """Which dataset ``P`` sees: ``remove`` has the record that ``Q`` lacks; ``both`` is the larger."""
 
 DIRECTIONS: Final[tuple[Direction, ...]] = get_args(Direction)
+
+Many: TypeAlias = "list[Any] | tuple[Any, ...] | NDArray[Any]"
+"""Several numbers at once."""
 
 Method: TypeAlias = Literal["auto", "contour", "lattice"]
 """``auto`` takes the fastest method that is certified; the others are engines, second routes."""
@@ -70,6 +76,28 @@ def real_in(value: RealLike, name: str, *conditions: str) -> Real:
             accepted = " and ".join(conditions)
             raise InvalidInput(f"{name}: {shorten(str(x))} is not accepted; must be {accepted}")
     return x
+
+
+def is_many(value: object) -> bool:
+    """Whether an argument is a list, a tuple or an array of numbers rather than one."""
+    return isinstance(value, list | tuple) or getattr(value, "ndim", 0) > 0
+
+
+def points_in(value: RealLike | Many, name: str, *conditions: str) -> list[Real]:
+    """The exact numbers of :data:`Many`, or one; each meets the ``conditions``.
+
+    Raises:
+        InvalidInput: likewise, or an array that is not flat.
+    """
+    if not is_many(value):
+        return [real_in(value, name, *conditions)]
+    points: Any = value
+    if not isinstance(value, list | tuple):
+        if points.ndim != 1:
+            shown = f"{name}: an array of shape {points.shape}"
+            raise InvalidInput(f"{shown} is not accepted; use a flat one")
+        points = points.tolist()
+    return [real_in(point, name, *conditions) for point in points]
 
 
 def integer_in(value: RealLike, name: str, lowest: int, highest: int = MAX_COUNT) -> int:

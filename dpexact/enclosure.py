@@ -10,7 +10,6 @@ from decimal import (
     ROUND_CEILING,
     ROUND_DOWN,
     ROUND_FLOOR,
-    Decimal,
     localcontext,
 )
 from fractions import Fraction
@@ -184,10 +183,18 @@ class Enclosure:
             return EXACT
         if math.inf in (self.upper, -self.lower):
             return 0
-        width = Fraction(self.upper) - Fraction(self.lower)
-        size = max(abs(Fraction(self.lower)), abs(Fraction(self.upper)))
-        ratio = divided(width / size, 5, ROUND_CEILING)
-        return max(0, -ratio.adjusted() - (ratio != Decimal(1).scaleb(ratio.adjusted())))
+        lower, upper = Fraction(self.lower), Fraction(self.upper)
+        left, right = lower.numerator * upper.denominator, upper.numerator * lower.denominator
+        width, size = right - left, max(abs(left), abs(right))
+        # proposes: where to begin; whole numbers decide
+        bits = size.bit_length() - width.bit_length() - 1
+        n = max(0, math.floor(bits * math.log10(2)))
+        power: int = 10**n
+        while n and width * power > size:
+            n, power = n - 1, power // 10
+        while width * power * 10 <= size:
+            n, power = n + 1, power * 10
+        return n
 
     # --- comparison -----------------------------------------------------------------------------
 

@@ -18,14 +18,14 @@ from dpexact.accounting.intervals import difference, ratio
 from dpexact.accounting.lattice.profile import LatticeProfile
 from dpexact.accounting.queries import epsilon_answer
 from dpexact.accounting.renyi.query import enclose_renyi
-from dpexact.accounting.standing import gives_zcdp
+from dpexact.accounting.standing import curves, gives_zcdp
 from dpexact.accounting.subsampling_theorem import subsampling_theorem
 from dpexact.answers import best_of
 from dpexact.arguments import MAX_DIGITS, Direction, digits_in, direction_in, real_in
 from dpexact.conversion import RealLike
 from dpexact.enclosure import Enclosure
 from dpexact.errors import InvalidInput, UnsupportedMechanism
-from dpexact.mechanisms import Mechanism
+from dpexact.mechanisms import ZCDP, Mechanism
 from dpexact.mechanisms.grammar import mechanism_in
 from dpexact.reals import Real
 
@@ -156,19 +156,27 @@ class _Question:
     def exact(self) -> Enclosure:
         if gives_zcdp(self.mechanism):
             raise UnsupportedMechanism("zCDP is a guarantee without one exact epsilon")
-        return epsilon_answer(self.mechanism, self.delta, self.digits, self.direction)
+        if curves(self.mechanism):
+            raise UnsupportedMechanism("a Rényi curve is a guarantee without one exact epsilon")
+        found = epsilon_answer(self.mechanism, self.delta, self.digits, self.direction)
+        if found.bound != "exact":
+            sign = "<=" if found.bound == "upper" else ">="
+            raise UnsupportedMechanism(f"epsilon {sign} {found.safe()} alone: {found.theorem}")
+        return found
 
     @cached_property
     def steps(self) -> list[Guarantee]:
         return guarantees(self.mechanism)
 
-    def rho(self) -> Real:
-        rho, infinite = zcdp.total_rho(self.mechanism)
+    def zcdp(self) -> ZCDP:
+        found, infinite = zcdp.total_zcdp(self.mechanism)
         if infinite.fraction != 0:
             raise UnsupportedMechanism("a mass of infinite loss is not zCDP")
-        return rho
+        return found
 
     def curve(self, order: Real | None, digits: int) -> Enclosure:
+        if curves(self.mechanism):
+            raise UnsupportedMechanism("the divergences are given at some orders only")
         return enclose_renyi(self.mechanism, order, digits, self.direction)
 
     def renyi(self, conversion: Conversion) -> BestOrder:
@@ -226,8 +234,12 @@ def _from_steps(theorem: Callable[..., Enclosure]) -> _Compute:
     return lambda q: best_of(lambda: theorem(q.steps, q.delta, q.digits))
 
 
-def _from_rho(theorem: Callable[..., Enclosure]) -> _Compute:
-    return lambda q: best_of(lambda: theorem(q.rho(), q.delta, q.digits))
+def _from_zcdp(theorem: Callable[..., Enclosure]) -> _Compute:
+    def compute(q: _Question) -> Enclosure:
+        found = q.zcdp()
+        return best_of(lambda: theorem(found.rho, q.delta, q.digits, found.xi))
+
+    return compute
 
 
 _BOUNDS: Final[tuple[tuple[str, str, _Compute], ...]] = (
@@ -254,8 +266,8 @@ _BOUNDS: Final[tuple[tuple[str, str, _Compute], ...]] = (
         lambda q: subsampling_theorem(q.mechanism, q.delta, q.digits),
     ),
     ("C_p", "Dong, Roth, Su 2022, Theorems 4 and 9; Bu, Dong, Long, Su 2020", _symmetric),
-    ("plain zCDP", "Bun and Steinke 2016, Proposition 1.3", _from_rho(zcdp.plain_zcdp_epsilon)),
-    ("Proposition 14 for zCDP", "Steinke 2022, Proposition 14", _from_rho(zcdp.zcdp_epsilon)),
+    ("plain zCDP", "Bun and Steinke 2016, Proposition 1.3", _from_zcdp(zcdp.plain_zcdp_epsilon)),
+    ("Proposition 14 for zCDP", "Steinke 2022, Proposition 14", _from_zcdp(zcdp.zcdp_epsilon)),
     (
         "moments accountant",
         "Mironov 2017, Proposition 3, at the best order",

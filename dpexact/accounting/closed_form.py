@@ -12,6 +12,7 @@ real ``eps``
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 from typing import Final
 
@@ -64,6 +65,12 @@ class GaussianMixedWithResponse(BallProfile):
         self.method = "closed form: Gaussian"
         if count:
             self.method += " with randomised response"
+
+    def near(self, delta: Real) -> Fraction:
+        mu, log = balls.approximate(self.mu), balls.approximate_log(delta)
+        guess = mu * math.sqrt(max(-2 * log, 0.0)) + mu * mu / 2
+        # proposes: where the search starts
+        return Fraction(guess) if 0 < guess < math.inf else _ONE
 
     def finite_ball(self, epsilon: arb) -> arb:
         mu = balls.ball(self.mu)

@@ -27,7 +27,7 @@ from dpexact.accounting.pairs.shifts import STILL, Shifts, thinned
 from dpexact.accounting.profile import InfiniteLoss
 from dpexact.arguments import Direction
 from dpexact.errors import UnsupportedMechanism
-from dpexact.mechanisms import FixedSize, Mechanism, Poisson
+from dpexact.mechanisms import ZCDP, FixedSize, Mechanism, Poisson
 from dpexact.reals import Real
 
 _ONE: Final = reals.rational(1)
@@ -49,8 +49,8 @@ class Composition:
     ``noises`` are standard deviations over sensitivities of Gaussians, ``laplace`` sensitivities
     over scales, ``responses`` the ``eps`` of randomized response, ``masses`` probabilities of
     revealing everything, ``others`` laws on a lattice of losses, and ``apart`` all other pairs,
-    which alone may not be symmetric: :meth:`facing` turns them. ``rho`` is zCDP, a guarantee that
-    no pair stands for.
+    which alone may not be symmetric: :meth:`facing` turns them. ``rho > 0`` with ``xi`` is zCDP, a
+    guarantee that no pair stands for.
     """
 
     masses: list[tuple[Real, int]] = field(default_factory=list)
@@ -61,6 +61,7 @@ class Composition:
     apart: list[tuple[Pair, int]] = field(default_factory=list)
     samples: list[tuple[Sample, int]] = field(default_factory=list)
     rho: Real = _ZERO
+    xi: Real = _ZERO
 
     @classmethod
     def of(
@@ -86,7 +87,8 @@ class Composition:
         samples: dict[tuple[Mechanism, Real], int] = {}
         collected._take(steps, 1, samples, (Poisson, FixedSize) if fixed_size else (Poisson,))
         if collected.rho.fraction != 0 and not zcdp:
-            raise UnsupportedMechanism(f"no certified accounting for zcdp({collected.rho})")
+            found = ZCDP(collected.rho, collected.xi)
+            raise UnsupportedMechanism(f"no certified accounting for {found}")
         if samples and collected.reveals:
             return cls(masses=[(_ONE, 1)])
         for (inner, rate), count in samples.items():
@@ -124,9 +126,9 @@ class Composition:
         match law:
             case Noise(level):
                 self.noises.append((level, count))
-            case Concentrated(rho):
-                if balls.sign(rho, "rho") > 0:
-                    self.rho += count * rho
+            case Concentrated(rho, xi):
+                self.rho += count * rho
+                self.xi += count * xi
             case Response(eps, lost):
                 if lost.fraction != 0:
                     self.masses.append((lost, count))

@@ -25,7 +25,7 @@ from flint import arb
 from dpexact import balls, reals
 from dpexact.accounting.classic.guarantees import largest_loss
 from dpexact.accounting.classic.orders import renyi_epsilon
-from dpexact.accounting.classic.zcdp import total_rho
+from dpexact.accounting.classic.zcdp import total_zcdp
 from dpexact.accounting.composition import Composition
 from dpexact.accounting.queries import epsilon as epsilon_of
 from dpexact.accounting.renyi.query import enclose_renyi
@@ -121,10 +121,14 @@ class _Concentrated(_Scale):
         return f"{self.budget}-zCDP"
 
     def cost(self, step: Mechanism) -> Real:
-        rho, infinite = total_rho(step)
+        found, infinite = total_zcdp(step)
         if infinite.masses:
             raise UnsupportedMechanism(f"step: {step} may reveal everything, and has no zCDP")
-        return rho
+        if found.xi.fraction != 0:
+            raise UnsupportedMechanism(
+                f"step: {step} has xi > 0; a budget of zcdp counts rho alone"
+            )
+        return found.rho
 
     def epsilon(self, delta: Real, digits: int) -> Enclosure:
         return epsilon_of(zcdp(self.budget), delta, digits)
@@ -320,7 +324,7 @@ def _scale(budget: Mechanism) -> _Scale:
             return _Pure(eps)
         case GDP() | Gaussian():
             return _Gaussian(Composition.of([(budget, 1)]).mu_squared)
-        case ZCDP(rho):
+        case ZCDP(rho, xi) if xi.fraction == 0:
             return _Concentrated(rho)
     raise InvalidInput(
         f"budget: {budget} is not accepted; use pure_dp(eps), gdp(mu), gaussian(sigma) or "

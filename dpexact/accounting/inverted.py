@@ -18,6 +18,11 @@ from dpexact.ternary import Order
 
 ZERO: Final = Fraction(0)
 ONE: Final = Fraction(1)
+#: Secant steps in balls, how close to the root the last one is, as a share of the width asked for,
+#: and bits for what is lost where delta hardly changes.
+_STEPS: Final = 24
+_CLOSE: Final = 64
+_SLOPE_BITS: Final = 16
 
 
 class InvertedProfile(Profile):
@@ -89,6 +94,41 @@ class BallProfile(InvertedProfile):
             lost_bits=self.lost_bits,
             cap=self.cap,
         )
+
+    def _epsilon(self, delta: Real, digits: int) -> Enclosure:
+        found = self._bracket(delta, digits) if self.largest is None else None
+        return found or super()._epsilon(delta, digits)
+
+    def _bracket(self, delta: Real, digits: int) -> Enclosure | None:
+        """Between points on both sides of where secant steps on ``log delta`` lead, if they do.
+
+        Delta does not increase, so it is enough that it is above the target at the left one.
+        """
+        with balls.precision(balls.bits_for(digits) + self.lost_bits + _SLOPE_BITS):
+            target, width = balls.ball(delta), arb(10) ** -digits
+            share = target - self.infinite.ball()
+
+            def gap(at: arb) -> arb:
+                return ((self.delta_ball(at) - target) / share).log1p().mid()
+
+            # proposes: a point, on both sides of which balls decide
+            before, at = arb(0), balls.ball(self.near(delta)).mid()
+            last = gap(before)
+            for _ in range(_STEPS):
+                value = gap(at)
+                step = value * (at - before) / (last - value)
+                # proposes: when to leave it to another search
+                if not (step.is_finite() and (following := (at + step).mid()) > 0):
+                    return None
+                before, last, at = at, value, following
+                # proposes: when to stop
+                if abs(step) <= width * at / _CLOSE:
+                    break
+            left, right = (at * (1 + side * width / 3) for side in (-1, 1))
+            left, right = left.mid(), right.mid()
+            if not (self.delta_ball(left) > target > self.delta_ball(right)):
+                return None
+            return balls.to_enclosure(left.union(right), self.method)
 
 
 def _at_least(a: Real, b: Real) -> bool:

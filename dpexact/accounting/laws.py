@@ -43,6 +43,7 @@ from dpexact.mechanisms import (
     PartitionSelection,
     PureDP,
     RandomizedResponse,
+    RenyiDP,
     Replace,
     Shuffle,
     ShuffledBatches,
@@ -67,9 +68,10 @@ class Noise:
 
 @dataclass(frozen=True, slots=True)
 class Concentrated:
-    """``rho``-zCDP, a guarantee that no pair stands for."""
+    """``(xi, rho)``-zCDP with ``rho > 0``, a guarantee that no pair stands for."""
 
     rho: Real
+    xi: Real
 
 
 Law: TypeAlias = "Pair | Noise | Concentrated | Mechanism"
@@ -108,7 +110,9 @@ def _gdp(step: GDP, composed: Composed) -> Laws:
 
 
 def _zcdp(step: ZCDP, composed: Composed) -> Laws:
-    yield Concentrated(step.rho), 1
+    # D_inf <= xi is what pure DP means
+    concentrated = balls.sign(step.rho, "rho") > 0
+    yield Concentrated(step.rho, step.xi) if concentrated else PureDP(step.xi), 1
 
 
 def _mixture(step: GaussianMixture, composed: Composed) -> Laws:
@@ -176,6 +180,13 @@ def _finite(step: FinitePair, composed: Composed) -> Laws:
     return _compared(tuple(starmap(Atom, step.outcomes)))
 
 
+def _curve(step: RenyiDP, composed: Composed) -> Laws:
+    raise UnsupportedMechanism(
+        "renyi_dp says nothing but divergences at some orders: it stands beside other mechanisms, "
+        "not on samples, in groups or below several coins"
+    )
+
+
 def _selection(step: PartitionSelection, composed: Composed) -> Laws:
     from dpexact.accounting.pairs.partition_selection import partition_selection
 
@@ -229,6 +240,7 @@ _LAWS: Final[dict[type[Mechanism], Callable[[Any, Composed], Laws]]] = {
     Shuffle: _shuffle,
     RandomizedResponse: _randomized_response,
     FinitePair: _finite,
+    RenyiDP: _curve,
     PartitionSelection: _selection,
     TruncatedLaplace: _truncated_laplace,
     TruncatedDiscreteGaussian: _truncated_gaussian,

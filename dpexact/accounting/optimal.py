@@ -33,14 +33,21 @@ class OptimalComposition(TangentProfile):
         self.infinite = self.beside = infinite
         self.largest: Real = eps * count
         self.lost_bits = count.bit_length()
+        self._tails: dict[tuple[int, int], tuple[arb, arb]] = {}
 
     def tangent(self, epsilon: arb) -> Tangent:
         eps = balls.ball(self.eps)
         m, doubt = threshold((epsilon / eps + self.count) / 2, 2 * eps, self.count)
-        decay = (-eps).exp()
-        low, high = decay / (1 + decay), 1 / (1 + decay)
-        p = binomial_tail(self.count, m, high, low)
-        return Tangent(p, binomial_tail(self.count, m, low, high), p * doubt)
+        key = m, balls.current()
+        if key not in self._tails:
+            decay = (-eps).exp()
+            low, high = decay / (1 + decay), 1 / (1 + decay)
+            self._tails[key] = (
+                binomial_tail(self.count, m, high, low),
+                binomial_tail(self.count, m, low, high),
+            )
+        p, q = self._tails[key]
+        return Tangent(p, q, p * doubt)
 
     def finite_fraction(self, level: Fraction) -> Fraction | None:
         return exact_responses([(self.eps, self.count)], level)

@@ -18,6 +18,7 @@ from dpexact.accounting.profile import (
 )
 from dpexact.accounting.routes import contour, routed
 from dpexact.accounting.standing import (
+    curves,
     gives_zcdp,
     has_permuted,
     has_ranges,
@@ -57,8 +58,10 @@ def _profile(
     if selects(mechanism):
         if method != "auto":
             raise UnsupportedMechanism(f"the {method} engine accounts for no selection")
-        from dpexact.accounting.classic.integer_orders import SelectedOrders
+        from dpexact.accounting.classic.integer_orders import GivenOrders, SelectedOrders
 
+        if curves(mechanism):
+            return GivenOrders(mechanism, direction)
         return SelectedOrders(mechanism, direction)
     if gives_zcdp(mechanism):
         if method != "auto":

@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import math
+from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final, overload
 
 from dpexact import balls
-from dpexact.accounting.profile import Profile
 from dpexact.accounting.profiles import curve, profile
 from dpexact.accounting.reflection import OPPOSITE, reflected
-from dpexact.accounting.standing import standing, stated
+from dpexact.accounting.standing import all_stated, standing
 from dpexact.answers import delivered
 from dpexact.arguments import (
     METHODS,
     Direction,
+    Many,
     Method,
     digits_in,
     direction_in,
     integer_in,
+    is_many,
+    points_in,
     real_in,
 )
 from dpexact.conversion import RealLike
@@ -34,8 +37,21 @@ if TYPE_CHECKING:
 
 #: Digits that decide a float64 bound.
 FLOAT_DIGITS = 17
+_NOTHING: Final = Enclosure(Fraction(0), Fraction(1))
 
 
+@overload
+def delta(
+    mechanism: Mechanism | str,
+    epsilon: Many,
+    digits: int = 15,
+    direction: str = "both",
+    *,
+    method: str = "auto",
+) -> list[Enclosure]: ...
+
+
+@overload
 def delta(
     mechanism: Mechanism | str,
     epsilon: RealLike,
@@ -43,7 +59,17 @@ def delta(
     direction: str = "both",
     *,
     method: str = "auto",
-) -> Enclosure:
+) -> Enclosure: ...
+
+
+def delta(
+    mechanism: Mechanism | str,
+    epsilon: RealLike | Many,
+    digits: int = 15,
+    direction: str = "both",
+    *,
+    method: str = "auto",
+) -> Enclosure | list[Enclosure]:
     r"""Enclose the smallest ``delta`` for which ``mechanism`` is ``(epsilon, delta)``-DP.
 
     .. math:: \delta(\varepsilon) = \sup_S\, P(S) - e^{\varepsilon} Q(S)
@@ -54,7 +80,9 @@ def delta(
 
     Args:
         mechanism: a mechanism or its text.
-        epsilon: any exact real (a float means its exact binary value), negative ones too.
+        epsilon: any exact real (a float means its exact binary value), negative ones too; or a
+            list, a tuple or a flat numpy array of them, which share work. Then a list is answered,
+            in which a point whose digits were not reached is as narrow as was certified.
         digits: certified significant digits asked for.
         direction: neighbours by ``remove``, ``add`` or ``both`` (the larger); matters for sampling.
         method: ``auto``, or ``contour`` or ``lattice`` to force that engine where it applies.
@@ -68,14 +96,30 @@ def delta(
     0.030450623182910283129...
     >>> print(delta("pure_dp(log(3))", "log(1/2)"))
     0.625
+    >>> [found.safe(3) for found in delta("gaussian(1)", [0, 1, 2])]
+    ['0.383', '0.127', '0.021']
     """
     m = mechanism_in(mechanism)
-    point = real_in(epsilon, "epsilon")
+    points = points_in(epsilon, "epsilon")
     wanted = digits_in(digits)
-    found, sharp = _delta(m, point, wanted, direction_in(direction), method_in(method))
-    return delivered(stated(found, m), wanted if sharp else 0)
+    found, sharp = _deltas(m, points, wanted, direction_in(direction), method_in(method))
+    if is_many(epsilon):
+        return found
+    return delivered(found[0], wanted if sharp else 0)
 
 
+@overload
+def epsilon(
+    mechanism: Mechanism | str,
+    delta: Many,
+    digits: int = 15,
+    direction: str = "both",
+    *,
+    method: str = "auto",
+) -> list[Enclosure]: ...
+
+
+@overload
 def epsilon(
     mechanism: Mechanism | str,
     delta: RealLike,
@@ -83,7 +127,17 @@ def epsilon(
     direction: str = "both",
     *,
     method: str = "auto",
-) -> Enclosure:
+) -> Enclosure: ...
+
+
+def epsilon(
+    mechanism: Mechanism | str,
+    delta: RealLike | Many,
+    digits: int = 15,
+    direction: str = "both",
+    *,
+    method: str = "auto",
+) -> Enclosure | list[Enclosure]:
     """Enclose the smallest ``epsilon >= 0`` for which ``mechanism`` is ``(epsilon, delta)``-DP.
 
     With ``zcdp`` among the parts it is an upper bound, as for :func:`delta`. Infinite
@@ -92,7 +146,7 @@ def epsilon(
 
     Args:
         mechanism: a mechanism or its text.
-        delta: any exact real in ``[0, 1]``.
+        delta: any exact real in ``[0, 1]``, or several, as for :func:`delta`.
         digits: certified significant digits asked for.
         direction, method: as for :func:`delta`.
 
@@ -103,11 +157,12 @@ def epsilon(
     4.3771780956812246276...
     """
     m = mechanism_in(mechanism)
-    target = real_in(delta, "delta", ">= 0", "<= 1")
+    targets = points_in(delta, "delta", ">= 0", "<= 1")
     wanted = digits_in(digits)
-    accounting = profile(m, way := direction_in(direction), method_in(method))
-    found = stated(_epsilon(accounting, m, target, wanted, way), m)
-    return delivered(found, wanted if accounting.sharp else 0)
+    found, sharp = _epsilons(m, targets, wanted, direction_in(direction), method_in(method))
+    if is_many(delta):
+        return found
+    return delivered(found[0], wanted if sharp else 0)
 
 
 def delta_answer(
@@ -118,22 +173,14 @@ def delta_answer(
     method: Method = "auto",
 ) -> Enclosure:
     """:func:`delta` of checked arguments, as narrow as was certified."""
-    return stated(_delta(mechanism, epsilon, digits, direction, method)[0], mechanism)
+    return _deltas(mechanism, [epsilon], digits, direction, method)[0][0]
 
 
 def deltas_answer(
     mechanism: Mechanism, epsilons: Sequence[Real], digits: int, direction: Direction = "both"
 ) -> list[Enclosure]:
     """:func:`delta_answer` at many points, which share work."""
-    accounting = profile(mechanism, direction)
-    plain = [x for x in epsilons if balls.sign(x, "epsilon") >= 0]
-    found = dict(zip(plain, accounting.deltas(plain, digits), strict=True))
-    return [
-        stated(found[x], mechanism)
-        if x in found and found[x].digits
-        else delta_answer(mechanism, x, digits, direction)
-        for x in epsilons
-    ]
+    return _deltas(mechanism, epsilons, digits, direction, "auto")[0]
 
 
 def epsilon_answer(
@@ -144,52 +191,63 @@ def epsilon_answer(
     method: Method = "auto",
 ) -> Enclosure:
     """:func:`epsilon` of checked arguments, as narrow as was certified."""
-    accounting = profile(mechanism, direction, method)
-    return stated(_epsilon(accounting, mechanism, delta, digits, direction), mechanism)
+    return _epsilons(mechanism, [delta], digits, direction, method)[0][0]
 
 
 def epsilons_answer(
     mechanism: Mechanism, deltas: Sequence[Real], digits: int, direction: Direction = "both"
 ) -> list[Enclosure]:
     """:func:`epsilon_answer` at many points, which share work."""
-    accounting = profile(mechanism, direction)
+    return _epsilons(mechanism, deltas, digits, direction, "auto")[0]
+
+
+def _deltas(
+    mechanism: Mechanism,
+    epsilons: Sequence[Real],
+    digits: int,
+    direction: Direction,
+    method: Method,
+) -> tuple[list[Enclosure], bool]:
+    """The answers, and whether more work may give them more digits."""
+    found, sharp = dict.fromkeys(range(len(epsilons)), _NOTHING), True
+    behind = {i for i in found if balls.sign(epsilons[i], "epsilon") < 0}
+    for places, way in ((found.keys() - behind, direction), (behind, OPPOSITE[direction])):
+        if not places:
+            continue
+        order = sorted(places)
+        points = [-epsilons[i] if i in behind else epsilons[i] for i in order]
+        accounting = profile(mechanism, way, method)
+        sharp = sharp and accounting.sharp
+        answers = zip(order, points, accounting.deltas(points, digits), strict=True)
+        for i, point, answer in answers:
+            found[i] = answer
+            if not answer.digits:
+                from dpexact.accounting.coarse import coarse_delta
+
+                found[i] = answer.meet(coarse_delta(mechanism, point, way))
+            if i in behind:
+                found[i] = reflected(found[i], epsilons[i], digits)
+    return all_stated(list(found.values()), mechanism), sharp
+
+
+def _epsilons(
+    mechanism: Mechanism,
+    deltas: Sequence[Real],
+    digits: int,
+    direction: Direction,
+    method: Method,
+) -> tuple[list[Enclosure], bool]:
+    """Likewise."""
+    accounting = profile(mechanism, direction, method)
     plain = [x for x in deltas if x.fraction != 1]
     found = dict(zip(plain, accounting.epsilons(plain, digits), strict=True))
-    return [
-        stated(found[x], mechanism)
-        if x in found and found[x].digits
-        else epsilon_answer(mechanism, x, digits, direction)
-        for x in deltas
-    ]
+    for target, answer in found.items():
+        if not answer.digits:
+            from dpexact.accounting.coarse import coarse_epsilon
 
-
-def _delta(
-    mechanism: Mechanism, epsilon: Real, digits: int, direction: Direction, method: Method
-) -> tuple[Enclosure, bool]:
-    """The answer, and whether more work may give it more digits."""
-    if balls.sign(epsilon, "epsilon") < 0:
-        found, sharp = _delta(mechanism, -epsilon, digits, OPPOSITE[direction], method)
-        return reflected(found, epsilon, digits), sharp
-    accounting = profile(mechanism, direction, method)
-    found = accounting.delta(epsilon, digits)
-    if not found.digits:
-        from dpexact.accounting.coarse import coarse_delta
-
-        found = found.meet(coarse_delta(mechanism, epsilon, direction))
-    return found, accounting.sharp
-
-
-def _epsilon(
-    accounting: Profile, mechanism: Mechanism, delta: Real, digits: int, direction: Direction
-) -> Enclosure:
-    if delta.fraction == 1:
-        return Enclosure.exact(Fraction(0), accounting.method)
-    found = accounting.epsilon(delta, digits)
-    if found.digits:
-        return found
-    from dpexact.accounting.coarse import coarse_epsilon
-
-    return found.meet(coarse_epsilon(mechanism, delta, direction))
+            found[target] = answer.meet(coarse_epsilon(mechanism, target, direction))
+    none = Enclosure.exact(Fraction(0), accounting.method)
+    return all_stated([found.get(x, none) for x in deltas], mechanism), accounting.sharp
 
 
 def epsilon_curve(
@@ -224,7 +282,7 @@ def epsilon_curve(
     repeats = [integer_in(step, "steps", 1) for step in steps]
     shared = curve(m, way)
     if shared is not None and target.fraction != 1:
-        return [stated(found, m) for found in shared.epsilons(repeats, target, wanted)]
+        return all_stated(shared.epsilons(repeats, target, wanted), m)
     return [epsilon_answer(m**repeat, target, wanted, way) for repeat in repeats]
 
 
@@ -241,24 +299,51 @@ def delta_bounds(
     >>> bool((lower <= upper).all())
     True
     """
+    return _float_bounds(mechanism, epsilons, direction, deltas_answer, 1.0, "epsilon")
+
+
+def epsilon_bounds(
+    mechanism: Mechanism | str, deltas: ArrayLike, direction: str = "both"
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Likewise ``lower <= epsilon(deltas) <= upper``, from :func:`epsilon`.
+
+    >>> lower, upper = epsilon_bounds("gaussian(1)", [1e-5, 0.01])
+    >>> lower.round(6).tolist()
+    [4.377178, 2.377158]
+    """
+    conditions = (">= 0", "<= 1")
+    return _float_bounds(
+        mechanism, deltas, direction, epsilons_answer, math.inf, "delta", *conditions
+    )
+
+
+def _float_bounds(
+    mechanism: Mechanism | str,
+    numbers: ArrayLike,
+    direction: str,
+    ask: Callable[[Mechanism, Sequence[Real], int, Direction], list[Enclosure]],
+    highest: float,
+    name: str,
+    *conditions: str,
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     import numpy as np
 
     try:
-        points = np.asarray(epsilons)
+        points = np.asarray(numbers)
     except ValueError as error:  # rows of different lengths
-        raise InvalidInput(f"epsilons: not an array: {error}") from None
+        raise InvalidInput(f"{name}s: not an array: {error}") from None
     if points.dtype.kind not in "fiuO":
-        raise InvalidInput(f"epsilons: an array of {points.dtype} is not accepted; use numbers")
+        raise InvalidInput(f"{name}s: an array of {points.dtype} is not accepted; use numbers")
     m, way = mechanism_in(mechanism), direction_in(direction)
     pairs = np.empty((points.size, 2))
-    asked = [real_in(point, "epsilon") for point in points.ravel().tolist()]
-    for row, found in zip(pairs, deltas_answer(m, asked, FLOAT_DIGITS, way), strict=True):
+    asked = [real_in(point, name, *conditions) for point in points.ravel().tolist()]
+    for row, found in zip(pairs, ask(m, asked, FLOAT_DIGITS, way), strict=True):
         row[:] = found.to_float_bounds()
     match standing(m).bound:
         case "upper":
             pairs[:, 0] = 0.0
         case "lower":
-            pairs[:, 1] = 1.0
+            pairs[:, 1] = highest
     return pairs[:, 0].reshape(points.shape), pairs[:, 1].reshape(points.shape)
 
 

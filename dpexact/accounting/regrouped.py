@@ -8,7 +8,10 @@ guarantee it is the group privacy of f-DP, an upper bound.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from fractions import Fraction
 from typing import Final, TypeAlias
+
+from flint import fmpq
 
 from dpexact import balls
 from dpexact.accounting.inside import Composed
@@ -29,6 +32,7 @@ from dpexact.mechanisms import (
     Mix,
     Poisson,
     PureDP,
+    RenyiDP,
     Replace,
     Staircase,
     TruncatedDiscreteGaussian,
@@ -73,8 +77,10 @@ def _of(part: Mechanism, k: int, replaced: bool, composed: Composed) -> Iterator
             yield TruncatedDiscreteGaussian(noise, bound, k * shift), 1
         case GDP(mu):
             yield GDP(k * mu), 1
-        case ZCDP(rho):
-            yield ZCDP(k * k * rho), 1
+        case ZCDP(rho, xi) if balls.sign(rho, "rho") > 0:
+            yield ZCDP(k * k * rho, _harmonic(k) * xi), 1
+        case ZCDP(_, eps):
+            yield from _guaranteed(eps, rational(0), k)
         case PureDP(eps) | Staircase(eps, _, _):
             yield from _guaranteed(eps, rational(0), k)
         case ApproxDP(eps, delta):
@@ -90,10 +96,20 @@ def _of(part: Mechanism, k: int, replaced: bool, composed: Composed) -> Iterator
             yield Replace(part), 1
         case Poisson():
             yield from _sampled(part, k, replaced, composed)
+        case RenyiDP():
+            yield part, 1  # which says itself that it is in no group
         case _ if k == 1:
             yield part, 1
         case _:
             raise UnsupportedMechanism(f"no certified accounting for groups under {part}")
+
+
+def _harmonic(k: int) -> Fraction:
+    """``k (1 + 1/2 + ... + 1/k)``, by which ``xi`` of zCDP grows in a group."""
+    total = fmpq(0)
+    for size in range(1, k + 1):
+        total += fmpq(k, size)
+    return Fraction(int(total.p), int(total.q))
 
 
 def _guaranteed(eps: Real, delta: Real, k: int) -> Iterator[Step]:

@@ -6,7 +6,7 @@ were the truth, and the answer carries what they stand for.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final, NamedTuple
 
 from dpexact import balls
@@ -20,6 +20,7 @@ from dpexact.mechanisms import (
     Group,
     Mechanism,
     Poisson,
+    RenyiDP,
     RepeatAndSelect,
     Replace,
     Shuffle,
@@ -59,6 +60,7 @@ _GROUPED: Final = Standing(
 _SELECTED: Final = Standing(
     "upper", "Rényi bounds of the best of a random number of runs (Papernot, Steinke 2022)"
 )
+_CURVE: Final = Standing("upper", "Rényi divergences at some orders give an upper bound only")
 _THRESHOLD: Final = Standing(
     "upper", "noise beside the publication of a new partition gives an upper bound only"
 )
@@ -88,6 +90,7 @@ STANDINGS: Final[dict[type[Mechanism], Callable[[Any], Standing]]] = {
     TruncatedPoisson: _of_truncated,
     Threshold: lambda _: _THRESHOLD,
     RepeatAndSelect: lambda _: _SELECTED,
+    RenyiDP: lambda _: _CURVE,
     Allocation: lambda drawn: _SEVERAL if 1 < drawn.k < drawn.t else EXACT,
     ZCDP: lambda zcdp: _ZCDP if balls.sign(zcdp.rho, "rho") > 0 else EXACT,
     BoundedRange: lambda ranged: _RANGES if balls.sign(ranged.eps, "eps") > 0 else EXACT,
@@ -116,8 +119,13 @@ def standing(mechanism: Mechanism) -> Standing:
 
 def stated(answer: Enclosure, mechanism: Mechanism) -> Enclosure:
     """``answer`` about ``mechanism``, with what it stands for."""
+    return all_stated([answer], mechanism)[0]
+
+
+def all_stated(answers: Sequence[Enclosure], mechanism: Mechanism) -> list[Enclosure]:
+    """Likewise of several answers."""
     said = standing(mechanism)
-    return answer if said is EXACT else answer.as_bound(*said)
+    return [answer if said is EXACT else answer.as_bound(*said) for answer in answers]
 
 
 def counted(mechanism: Mechanism) -> Iterator[Mechanism]:
@@ -147,8 +155,13 @@ def gives_zcdp(mechanism: Mechanism) -> bool:
 
 
 def selects(mechanism: Mechanism) -> bool:
-    """Whether some part is the best of a random number of runs, known by its divergences alone."""
-    return any(isinstance(part, RepeatAndSelect) for part in mechanism.steps())
+    """Whether some part is known by its divergences alone: the best of many runs, or a curve."""
+    return any(isinstance(part, RepeatAndSelect | RenyiDP) for part in mechanism.steps())
+
+
+def curves(mechanism: Mechanism) -> list[RenyiDP]:
+    """The parts that are given by divergences at some orders."""
+    return [part for part in mechanism.steps() if isinstance(part, RenyiDP)]
 
 
 def ranges_alone(mechanism: Mechanism) -> bool:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import Final
 
+from dpexact.accounting.classic.zcdp import total_zcdp
 from dpexact.accounting.composition import Composition
 from dpexact.accounting.dual import trade_off
 from dpexact.accounting.pairs.pair import Atom as Outcome
@@ -16,6 +17,7 @@ from dpexact.accounting.reflection import OPPOSITE
 from dpexact.accounting.standing import (
     EXACT,
     Standing,
+    curves,
     gives_zcdp,
     ranges_alone,
     sampling_of,
@@ -30,6 +32,7 @@ from dpexact.mechanisms import FixedSize, Mechanism
 from dpexact.mechanisms.grammar import mechanism_in
 from dpexact.tradeoffs import (
     Atom,
+    ConcentratedTradeoff,
     GaussianTradeoff,
     LaplaceTradeoff,
     PiecewiseLinear,
@@ -66,6 +69,8 @@ def tradeoff(mechanism: Mechanism | str, direction: str = "both") -> TradeoffFun
 
     Products of finite laws, products of Gaussians, and a single ``laplace`` have closed forms;
     every other mechanism that has a privacy profile is evaluated through it (method ``dual``).
+    With ``zcdp`` among the parts it is a lower bound,
+    :class:`~dpexact.tradeoffs.ConcentratedTradeoff`.
 
     Raises:
         InvalidInput: an argument out of its domain.
@@ -79,7 +84,9 @@ def tradeoff(mechanism: Mechanism | str, direction: str = "both") -> TradeoffFun
     """
     m = mechanism_in(mechanism)
     if gives_zcdp(m):
-        raise UnsupportedMechanism("zcdp leaves the trade-off function open")
+        return _concentrated(m)
+    if curves(m):
+        raise UnsupportedMechanism("renyi_dp leaves the trade-off function open")
     if ranges_alone(m):
         raise UnsupportedMechanism(
             f"{m}: no trade-off function is attained, as no single pair dominates"
@@ -91,6 +98,14 @@ def tradeoff(mechanism: Mechanism | str, direction: str = "both") -> TradeoffFun
         return DualTradeoff(profile(m), said)
     # of the best tests of Q against P, whose type I errors are those under P
     return DualTradeoff(profile(m, OPPOSITE[way]), said, profile(m, way))
+
+
+def _concentrated(mechanism: Mechanism) -> TradeoffFunction:
+    try:
+        found, infinite = total_zcdp(mechanism)
+    except UnsupportedMechanism as error:
+        raise UnsupportedMechanism(f"the trade-off function is open: {error}") from None
+    return ConcentratedTradeoff(found.xi, found.rho, infinite.mass)
 
 
 def _closed_form(mechanism: Mechanism, direction: Direction) -> TradeoffFunction | None:

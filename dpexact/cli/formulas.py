@@ -42,8 +42,10 @@ def bounds(expr: str, delta: str, digits: int, direction: str, as_json: bool) ->
     if as_json:
         echo_record(found.to_json(digits), direction, started)
         return
-    exact = found.reason if found.exact is None else found.exact.shown(digits)
-    click.echo(f"exact epsilon = {exact}")
+    if found.exact is None:
+        click.echo(f"no exact epsilon: {found.reason}")
+    else:
+        click.echo(f"exact epsilon = {found.exact.shown(digits)}")
     click.echo(f"  of {found.mechanism} at delta = {delta}")
     for bound in found:
         if bound.value is None:

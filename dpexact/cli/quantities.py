@@ -51,7 +51,7 @@ def delta(
     """
     mechanism = dpexact.parse(expr)
     return answer(
-        partial(dpexact.delta, mechanism, epsilon, digits, direction, method=method),
+        lambda: dpexact.delta(mechanism, epsilon, digits, direction, method=method),
         mechanism,
         digits,
         as_json,
@@ -95,7 +95,7 @@ def epsilon(
     """
     mechanism = dpexact.parse(expr)
     return answer(
-        partial(dpexact.epsilon, mechanism, delta, digits, direction, method=method),
+        lambda: dpexact.epsilon(mechanism, delta, digits, direction, method=method),
         mechanism,
         digits,
         as_json,

@@ -7,7 +7,6 @@ from fractions import Fraction
 from typing import Final
 
 from dpexact.accounting.queries import delta, epsilon_curve
-from dpexact.answers import best_of
 from dpexact.arguments import real_in
 from dpexact.audits.verdicts import Finding
 from dpexact.balls import approximate
@@ -40,10 +39,7 @@ def profile_figure(mechanism: Mechanism, epsilon: str, direction: str = "both") 
     """Delta at every epsilon from 0 to twice ``epsilon``, or up to 1 where that is 0."""
     highest = 2 * Fraction(approximate(real_in(epsilon, "epsilon"))) or Fraction(1)
     places = sorted(highest * k / _POINTS for k in range(_POINTS + 1))
-    found = [
-        best_of(lambda at=place: delta(mechanism, at, _DIGITS, direction))  # type: ignore[misc]
-        for place in places
-    ]
+    found = delta(mechanism, places, _DIGITS, direction)
     panel = _curve("privacy profile", _EPSILON, r"$\delta$", places, found, "log")
     return _figure(mechanism, str(mechanism), [panel])
 

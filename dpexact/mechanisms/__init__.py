@@ -43,6 +43,7 @@ from dpexact.mechanisms.constructors import (
     truncated_poisson,
     zcdp,
 )
+from dpexact.mechanisms.curves import RenyiDP, renyi_dp
 from dpexact.mechanisms.finite import FinitePair, RandomizedResponse
 from dpexact.mechanisms.grammar import parse
 from dpexact.mechanisms.noises import (
@@ -89,6 +90,7 @@ __all__ = [
     "Poisson",
     "PureDP",
     "RandomizedResponse",
+    "RenyiDP",
     "RepeatAndSelect",
     "Repetition",
     "Replace",
@@ -118,6 +120,7 @@ __all__ = [
     "poisson",
     "pure_dp",
     "randomized_response",
+    "renyi_dp",
     "repeat_and_select",
     "replace",
     "shuffle",

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import MISSING, dataclass, field, fields, replace
+from dataclasses import MISSING, Field, dataclass, field, fields, replace
 from fractions import Fraction
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar, Final
@@ -34,6 +34,7 @@ _FLOATS: Final = 1 << 1075
 #: Deepest nesting of mechanisms, so that each can be printed and parsed back.
 MAX_NESTING: Final = 30
 
+_ZERO: Final = rational(0)
 _ONE: Final = rational(1)
 
 
@@ -76,6 +77,8 @@ SCALE: Final = positive("without noise everything is revealed: approx_dp(0, 1)")
 REACH: Final = positive("a query that no record moves loses nothing: pure_dp(0)")
 NOT_NEGATIVE: Final = numbers(">= 0")
 PROBABILITY: Final = numbers(">= 0", "<= 1")
+#: Of a parameter that may be left out, and stands before the others where it is not.
+LEADS: Final[dict[str, Any]] = {"leads": True}
 INNER: Final[dict[str, Any]] = {"domain": mechanism_inside}
 
 
@@ -163,7 +166,7 @@ class Mechanism:
 
     def __str__(self) -> str:
         shown = []
-        for parameter in fields(self):
+        for parameter in placed(type(self)):
             value = getattr(self, parameter.name)
             if written := parameter.metadata.get("written"):
                 shown += [written.format(*entry) for entry in value]
@@ -177,6 +180,11 @@ class Mechanism:
     def _set(self, **checked: Any) -> None:
         for name, value in checked.items():
             object.__setattr__(self, name, value)
+
+
+def placed(kind: type[Mechanism]) -> list[Field[Any]]:
+    """The parameters in the order in which text has them: what ``LEADS`` stands first."""
+    return sorted(fields(kind), key=lambda parameter: "leads" not in parameter.metadata)
 
 
 def shown(mechanism: Mechanism) -> str:
@@ -257,10 +265,14 @@ class GDP(Mechanism):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class ZCDP(Mechanism):
-    """Any ``rho``-zCDP mechanism; answers about it are upper bounds. ``rho >= 0``."""
+    """Any ``(xi, rho)``-zCDP mechanism; answers about it are upper bounds. ``xi, rho >= 0``.
+
+    ``D_alpha <= xi + rho alpha`` at all orders above 1, in both directions.
+    """
 
     name: ClassVar[str] = "zcdp"
     rho: Real = field(metadata=NOT_NEGATIVE | ordering.GUARANTEE)
+    xi: Real = field(default=_ZERO, metadata=NOT_NEGATIVE | ordering.GUARANTEE | LEADS)
 
 
 # --- noise --------------------------------------------------------------------------------------

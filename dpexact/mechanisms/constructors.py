@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from typing import overload
+
 from dpexact.conversion import RealLike
 from dpexact.mechanisms import base, noises, relating, reports
 from dpexact.mechanisms.base import Mechanism
-from dpexact.mechanisms.finite import FinitePair, RandomizedResponse
-from dpexact.mechanisms.tables import outcomes_of_file
+from dpexact.mechanisms.finite import COLUMNS, FinitePair, RandomizedResponse
+from dpexact.mechanisms.tables import rows_of_file
 
 
 def approx_dp(eps: RealLike, delta: RealLike) -> base.ApproxDP:
@@ -35,9 +37,24 @@ def gdp(mu: RealLike) -> base.GDP:
     return base.GDP(mu)
 
 
-def zcdp(rho: RealLike) -> base.ZCDP:
-    """Any ``rho``-zCDP mechanism, ``rho >= 0``; answers about it are upper bounds."""
-    return base.ZCDP(rho)
+@overload
+def zcdp(rho: RealLike) -> base.ZCDP: ...
+@overload
+def zcdp(xi: RealLike, rho: RealLike) -> base.ZCDP: ...
+def zcdp(*given: RealLike, **named: RealLike) -> base.ZCDP:
+    """Any ``(xi, rho)``-zCDP mechanism; one number is ``rho``, with ``xi = 0``.
+
+    ``D_alpha <= xi + rho alpha`` at all orders above 1 (Bun and Steinke 2016, Definition 1.1);
+    ``xi, rho >= 0``. Answers are upper bounds; with ``rho = 0`` it is ``pure_dp(xi)``, exactly.
+
+    >>> from dpexact import epsilon
+    >>> print(zcdp("1/10", "1/2"), epsilon(zcdp("1/10", "1/2"), "1e-6", digits=8).safe())
+    zcdp(0.1, 0.5) 5.321535
+    """
+    names = ("xi", "rho") if len(given) + len(named) > 1 else ("rho",)
+    if len(given) > len(names):
+        raise TypeError(f"zcdp takes rho, or xi and rho: {len(given)} numbers were given")
+    return base.ZCDP(**dict(zip(names, given, strict=False)), **named)
 
 
 def gaussian(sigma: RealLike, sensitivity: RealLike = 1) -> base.Gaussian:
@@ -232,7 +249,7 @@ def pair(*outcomes: tuple[RealLike, RealLike] | str) -> FinitePair:
     """
     match outcomes:
         case [str(text)] if text.startswith("@"):
-            return FinitePair(outcomes_of_file(text[1:]))
+            return FinitePair(rows_of_file(text[1:], "pair", COLUMNS))
     return FinitePair(outcomes)  # type: ignore[arg-type]  # the fields take numbers in any form
 
 

@@ -23,13 +23,18 @@ _WRITTEN: Final[dict[Entries, str]] = {
 }
 
 
-def listed(entries: Entries, check: Check) -> dict[str, Any]:
-    """The domain of a list, which stands last among the fields of a mechanism."""
+def listed(
+    entries: Entries, check: Check, columns: tuple[str, str] | None = None
+) -> dict[str, Any]:
+    """The domain of a list, which stands last among the fields of a mechanism.
+
+    A file may hold it, with the ``columns`` of these titles.
+    """
 
     def into(value: object, name: str) -> tuple[tuple[Any, Any], ...]:
         return check(_entries_in(value, name, entries), name)
 
-    return {"domain": into, "entries": entries, "written": _WRITTEN[entries]}
+    return {"domain": into, "entries": entries, "written": _WRITTEN[entries], "columns": columns}
 
 
 def _entries_in(value: object, name: str, entries: Entries) -> tuple[tuple[Any, Any], ...]:

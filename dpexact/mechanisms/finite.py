@@ -19,12 +19,15 @@ from dpexact.mechanisms.ordering import (
     entries_ordered,
     ordered,
 )
+from dpexact.mechanisms.tables import MAX_ROWS
 from dpexact.reals import Real, rational
 from dpexact.tokens import shorten
 
 #: Most outcomes of a pair, and how many of them may have probabilities that are not rational.
-MAX_OUTCOMES: Final = 200_000
+MAX_OUTCOMES: Final = MAX_ROWS
 MAX_IRRATIONAL: Final = 1_000
+#: The titles of the columns of a file.
+COLUMNS: Final = ("p", "q")
 #: Most bits of a common denominator of the probabilities.
 MAX_BITS: Final = 1 << 17
 
@@ -96,7 +99,8 @@ class FinitePair(Mechanism):
 
     name: ClassVar[str] = "pair"
     outcomes: tuple[tuple[Real, Real], ...] = field(
-        metadata=listed("(number, number)", _laws_in) | entries_ordered(DETERMINED, DETERMINED)
+        metadata=listed("(number, number)", _laws_in, COLUMNS)
+        | entries_ordered(DETERMINED, DETERMINED)
     )
 
 

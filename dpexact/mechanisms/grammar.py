@@ -16,19 +16,20 @@ In a template one argument that is a number, or one ``integer``, is ``?``: a hol
 
 from __future__ import annotations
 
-from dataclasses import MISSING, fields
+from dataclasses import MISSING
 from typing import Any, Final
 
 from dpexact.conversion import read_atom, read_real
 from dpexact.errors import InvalidInput
 from dpexact.mechanisms import base, noises, relating, reports
-from dpexact.mechanisms.base import Mechanism, Repetition, compose, repeat
+from dpexact.mechanisms.base import Mechanism, Repetition, compose, placed, repeat
+from dpexact.mechanisms.curves import RenyiDP
 from dpexact.mechanisms.entries import Entries
 from dpexact.mechanisms.finite import FinitePair, RandomizedResponse
 from dpexact.mechanisms.ordering import Ordering
 from dpexact.mechanisms.random_allocation import Allocation, ShuffledBatches
 from dpexact.mechanisms.selecting import RepeatAndSelect
-from dpexact.mechanisms.tables import outcomes_of_file
+from dpexact.mechanisms.tables import rows_of_file
 from dpexact.mechanisms.template import BLANK, Blank, Hole, Template, is_blank
 from dpexact.reals import Real
 from dpexact.tokens import Token, Tokens, shorten, unknown
@@ -59,6 +60,7 @@ NAMES: Final[dict[str, type[Mechanism]]] = {
         reports.BoundedRange,
         reports.Adaptive,
         RepeatAndSelect,
+        RenyiDP,
         noises.TruncatedLaplace,
         noises.TruncatedDiscreteGaussian,
         noises.PartitionSelection,
@@ -207,7 +209,7 @@ def _load(name: str) -> None:
 
 
 def _read_arguments(tokens: Tokens, kind: type[Mechanism], opened: Token) -> dict[str, Any]:
-    parameters = {parameter.name: parameter for parameter in fields(kind)}
+    parameters = {parameter.name: parameter for parameter in placed(kind)}
     names = list(parameters)
     values: dict[str, Any] = {}
     named = False
@@ -228,7 +230,8 @@ def _read_arguments(tokens: Tokens, kind: type[Mechanism], opened: Token) -> dic
         if name in values:
             raise tokens.error(f"{name} is given twice", token)
         if entries := parameters[name].metadata.get("entries"):
-            values[name] = _read_entries(tokens, entries)
+            columns = parameters[name].metadata["columns"]
+            values[name] = _read_entries(tokens, entries, kind.name, columns)
             break
         if name == "mechanism":
             values[name] = _read_product(tokens)
@@ -237,18 +240,22 @@ def _read_arguments(tokens: Tokens, kind: type[Mechanism], opened: Token) -> dic
         if not tokens.accept(","):
             break
     tokens.expect(")", opened)
+    if not named and len(values) == 1 and "leads" in parameters[names[0]].metadata:
+        values = {names[1]: values[names[0]]}
     for name, parameter in parameters.items():
         if name not in values and parameter.default is MISSING:
             raise tokens.error(f"{name} is missing: {_signature(kind)}", opened)
     return values
 
 
-def _read_entries(tokens: Tokens, entries: Entries) -> tuple[tuple[Any, Any], ...]:
-    """All arguments that are left; a pair may stand in a file."""
-    if entries == "(number, number)" and tokens.next.kind == "file":
+def _read_entries(
+    tokens: Tokens, entries: Entries, kind: str, columns: tuple[str, str] | None
+) -> tuple[tuple[Any, Any], ...]:
+    """All arguments that are left; with titles of columns they may stand in a file."""
+    if columns and tokens.next.kind == "file":
         token = tokens.take()
         try:
-            return outcomes_of_file(token.text.strip('"'))
+            return rows_of_file(token.text.strip('"'), kind, columns)
         except InvalidInput as error:
             raise tokens.error(str(error), token) from None
     found = [_read_entry(tokens, entries)]
@@ -282,6 +289,6 @@ def _signature(kind: type[Mechanism]) -> str:
         else f.name
         if f.default is MISSING
         else f"{f.name}={f.default}"
-        for f in fields(kind)
+        for f in placed(kind)
     ]
     return f"{kind.name}({', '.join(shown)})"

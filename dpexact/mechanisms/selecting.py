@@ -50,7 +50,7 @@ def repeat_and_select(
     The number of runs is Poisson of that mean, or of the negative binomial law of ``shape``
     without 0: 1 is geometric, 0 logarithmic. Answers are upper bounds (Papernot, Steinke 2022).
 
-    >>> from dpexact import gaussian
+    >>> from dpexact import gaussian, repeat_and_select
     >>> print(repeat_and_select(gaussian(5), 10, 0).epsilon("1e-6", digits=6).safe())
     1.512852
     """

@@ -73,7 +73,8 @@ class Oracle:
         """Certified epsilon of any mechanism; computes, as :func:`dpexact.epsilon`."""
         import dpexact
 
-        return dpexact.epsilon(mechanism, delta, digits, direction)
+        found: Enclosure = dpexact.epsilon(mechanism, delta, digits, direction)
+        return found
 
     def delta(
         self, mechanism: str, epsilon: Any, digits: int = 15, direction: str = "both"
@@ -81,7 +82,8 @@ class Oracle:
         """Certified delta of any mechanism; computes, as :func:`dpexact.delta`."""
         import dpexact
 
-        return dpexact.delta(mechanism, epsilon, digits, direction)
+        found: Enclosure = dpexact.delta(mechanism, epsilon, digits, direction)
+        return found
 
     def renyi(
         self, mechanism: str, order: Any, digits: int = 15, direction: str = "both"

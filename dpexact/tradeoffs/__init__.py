@@ -2,12 +2,13 @@
 
 Modules, each importing only from those before it::
 
-    monomials < numbers < base < piecewise, gaussian < laplace, convex < guarantees < subsampling
-    < functionals, distance, blackwell
+    monomials < numbers < base < piecewise, gaussian, concentrated < laplace, convex < guarantees
+    < subsampling < functionals, distance, blackwell
 """
 
 from dpexact.tradeoffs.base import TradeoffFunction
 from dpexact.tradeoffs.blackwell import Processing, Separation, blackwell, is_processing
+from dpexact.tradeoffs.concentrated import ConcentratedTradeoff
 from dpexact.tradeoffs.convex import (
     Violation,
     conjugate,
@@ -49,6 +50,7 @@ from dpexact.tradeoffs.subsampling import group, mixed, subsampled, subsampled_f
 
 __all__ = [
     "Atom",
+    "ConcentratedTradeoff",
     "ExpRatio",
     "GaussianGap",
     "GaussianTradeoff",

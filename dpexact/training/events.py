@@ -284,10 +284,9 @@ class _Reader:
 
     def _ZCDpEvent(self, event: object) -> Mechanism:  # noqa: N802
         self._whole(event)
-        if real_in(_field(event, "xi", 0), "xi", ">= 0") != _ZERO:
-            raise UnsupportedEvent(event, "only xi = 0 has a form in the grammar")
+        xi = real_in(_field(event, "xi", 0), "xi", ">= 0")
         rho = real_in(_field(event, "rho"), "rho", ">= 0")
-        return _NOTHING if rho == _ZERO else zcdp(rho)
+        return _NOTHING if xi == rho == _ZERO else zcdp(xi, rho)
 
     def _RepeatAndSelectDpEvent(self, event: object) -> Mechanism:  # noqa: N802
         inner, given = self._inner(event), _field(event, "shape")

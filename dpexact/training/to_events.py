@@ -101,8 +101,8 @@ class _Writer:
                 return _event("EpsilonDeltaDpEvent", _up(eps), 0.0)
             case ApproxDP(eps, delta):
                 return _event("EpsilonDeltaDpEvent", _up(eps), _up(delta))
-            case ZCDP(rho):
-                return _event("ZCDpEvent", _up(rho))
+            case ZCDP(rho, xi):
+                return _event("ZCDpEvent", _up(rho), _up(xi))
             case Allocation(inner, t, k):
                 return _event("RandomAllocationDpEvent", self.write(inner), k, t)
             case RepeatAndSelect(inner, mean, shape):

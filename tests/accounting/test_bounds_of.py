@@ -169,3 +169,22 @@ def test_an_allocation_has_bounds_in_bounded_time():
     found = dpexact.bounds("allocation(gaussian(1), 100)", "1e-3", 3)
     assert found["optimal Renyi"].applies
     assert found.exact.lower <= found["optimal Renyi"].value.upper
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("allocation(gaussian(1), 10, 4)", "epsilon <= "),
+        ("shuffled_batches(gaussian(1), 100)", "epsilon >= "),
+        ("shuffle(pure_dp(1), 100)", "epsilon <= "),
+        ("group(pure_dp(1), 2)", "epsilon <= "),
+        ("repeat_and_select(gaussian(5), 3)", "epsilon <= "),
+    ],
+)
+def test_what_is_known_from_one_side_is_not_called_exact(text, said):
+    found = dpexact.bounds(text, "1e-3", 3)
+    answer = dpexact.epsilon(text, "1e-3", 5)
+    assert answer.bound == ("upper" if said.endswith("<= ") else "lower")
+    assert found.exact is None
+    assert found.reason == f"{said}{answer.safe()} alone: {answer.theorem}"
+    assert all(bound.slack is None for bound in found)

@@ -22,7 +22,7 @@ from oracles import (
 )
 
 from dpexact import balls, delta, epsilon
-from dpexact.accounting import closed_form
+from dpexact.accounting import closed_form, inverted
 from dpexact.accounting.closed_form import GaussianMixedWithResponse, gaussian_divergence
 from dpexact.accounting.profile import InfiniteLoss
 from dpexact.answers import PrecisionNotReached
@@ -365,3 +365,17 @@ def test_method_names() -> None:
         == "closed form: Gaussian with randomised response"
     )
     assert delta(pure_dp(1) * gaussian(1), 1).method.endswith("randomised response")
+
+
+@pytest.mark.parametrize("steps", [1, 2])
+def test_a_bracket_needs_both_sides(steps: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where secant steps end early the answer is that of the search behind them."""
+    monkeypatch.setattr(inverted, "_STEPS", steps)
+    low, high = Fraction("4.377178095681224"), Fraction("4.377178095681225")
+    profile = GaussianMixedWithResponse(real("1"), InfiniteLoss())
+    for start in ("3", "5", "4.37", "4.38"):
+        near = Fraction(start)
+        monkeypatch.setattr(profile, "near", lambda delta, near=near: near)
+        found = profile.epsilon(real("1e-5"), 12)
+        assert found.lower < high
+        assert found.upper > low

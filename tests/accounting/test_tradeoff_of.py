@@ -129,7 +129,7 @@ def test_a_picture_of_the_dual_is_convex_and_below_the_diagonal():
 
 def test_what_has_no_profile_is_named():
     with pytest.raises(UnsupportedMechanism, match="zcdp"):
-        tradeoff("zcdp(1)")
+        tradeoff("poisson(zcdp(1), 1/2)")
 
 
 def test_refusals():

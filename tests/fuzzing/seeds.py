@@ -67,6 +67,8 @@ SEEDS: Final[dict[str, tuple[bytes, ...]]] = {
         b"approx_dp(1/10, delta=1/1000)^30 * pure_dp(log(2))",
         b"gdp(1) * (laplace(2)*discrete_laplace(3))^2",
         b"staircase(1, gamma=1/2) * zcdp(rho=0.5)",
+        b"group(zcdp(1/4, 0.5), 3) * zcdp(1, rho=2)",
+        b"renyi_dp((2, 0.1), (4, 1/4))^3 * renyi_dp((3/2, 1))",
         b"repeat_and_select(gaussian(5)^2, 10, shape=1/2) * replace(gaussian(2))",
         b"truncated_laplace(1, bound=3)^2 * threshold(gaussian(2), least=9)",
         b"truncated_discrete_gaussian(2, 9, 3) * partition_selection(1, 1e-5)^4",

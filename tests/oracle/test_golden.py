@@ -94,7 +94,7 @@ def test_selection() -> None:
         ({"suite": "dpsg"}, "suite: unknown name 'dpsg'; did you mean 'dpsgd'?"),
         (
             {"suite": "?"},
-            "suite: unknown name '?'; known: basics, bounded-support, discrete-gaussian, dpsgd, ",
+            "suite: unknown name '?'; known: allocation, basics, bounded-support, ",
         ),
         ({"quantity": "eps"}, "quantity: 'eps' is not accepted; use epsilon, delta, renyi"),
         ({"direction": "left"}, "direction: 'left' is not accepted; use remove, add, both"),

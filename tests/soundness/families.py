@@ -866,19 +866,51 @@ def concentrated(trial: Trial, rng: random.Random) -> None:
     """zCDP: the conversion at its best order, which is what is enclosed."""
     rho = rng.choice((some(rng, 0.01, 2), tiny(rng, 40), "10"))
     count = rng.randint(1, 3)
-    whole = f"({rho})*{count}"
-    text = f"zcdp({rho})^{count}" if count > 1 else f"zcdp({rho})"
+    xi = rng.choice(("0", some(rng, 0.01, 6), tiny(rng, 40)))
+    size = rng.choice((1, 1, 2, 3))
+    harmonic = fraction_text(sum((Fraction(size, i + 1) for i in range(size)), Fraction(0)))
+    whole, shift = f"({rho})*{count * size**2}", f"({xi})*{count}*({harmonic})"
+    text = f"zcdp({rho})" if xi == "0" else f"zcdp({xi}, {rho})"
+    text = f"group({text}, {size})" if size > 1 else text
+    text = f"{text}^{count}" if count > 1 else text
+
+    def bound(at: str) -> ref.Estimate:
+        return ref.zcdp_delta(whole, f"({at})-({shift})")
+
     if rng.random() < 0.5:
         at = some(rng, 0.5, 9)
         found = trial.ask("delta", text, at, digits=digits_of(rng))
-        trial.contains(found, lambda: _at_most_one(ref.zcdp_delta(whole, at)), "delta in ")
+        trial.contains(found, lambda: _at_most_one(bound(at)), "delta in ")
         return
     target = f"1e-{rng.randint(1, 12)}"
     found = trial.ask("epsilon", text, target, digits=digits_of(rng))
     goal = lambda: (number(target), number(target) * mpf(10) ** -25)  # noqa: E731
     if found.lower > 0:
-        trial.holds(goal, lambda: ref.zcdp_delta(whole, fraction_text(found.lower)), "zCDP below")
-        trial.holds(lambda: ref.zcdp_delta(whole, fraction_text(found.upper)), goal, "zCDP above")
+        trial.holds(goal, lambda: bound(fraction_text(found.lower)), "zCDP below")
+        trial.holds(lambda: bound(fraction_text(found.upper)), goal, "zCDP above")
+
+
+@family(0.8)
+def given_orders(trial: Trial, rng: random.Random) -> None:
+    """A Rényi curve: that of a Gaussian at some orders bounds the Gaussian, and is the best row."""
+    orders = rng.sample(("5/4", "3/2", "2", "3", "5", "9", "20", "64"), rng.randint(1, 5))
+    mu, count = Fraction(rng.randint(1, 20), 10), rng.randint(1, 4)
+    rows = [(order, Fraction(order) * mu * mu / 2) for order in orders]
+    curve = ", ".join(f"({order}, {fraction_text(level)})" for order, level in rows)
+    at = some(rng, 0.1, 6)
+    found = trial.ask("delta", f"renyi_dp({curve})^{count}", at, digits=digits_of(rng))
+
+    def best() -> ref.Estimate:
+        least = mpf(1)
+        for order, level in rows:
+            t = number(order) - 1
+            power = t * (count * number(fraction_text(level)) - number(at))
+            least = min(least, mp.exp(power + t * mp.log(t) - (t + 1) * mp.log(t + 1)))
+        return least, least * mpf(10) ** -20
+
+    trial.contains(found, best, "delta in ")
+    truth = ref.gdp(f"sqrt({count})*{fraction_text(mu)}")
+    trial.holds(lambda: ref.delta(truth, at), lambda: (as_mpf(found.upper, "c"), mpf(0)), "below")
 
 
 def _at_most_one(x: ref.Estimate) -> ref.Estimate:

@@ -182,6 +182,7 @@ EXPRESSED = [
     (FLIP, ALL, "laplace(2)"),
     (event("PermuteAndFlip", epsilon=0.0), ALL, "pure_dp(0)"),
     (ZCDP, ALL, "zcdp(0.5)"),
+    (ZCDP | {"xi": 0.25}, ALL, "zcdp(0.25, 0.5)"),
     (ZCDP | {"rho": 0.0}, ALL, "pure_dp(0)"),
     (sampled(STEP), THERE, "poisson(gaussian(1.5), 0.5)"),
     (sampled(STEP, 0.0), THERE, "pure_dp(0)"),
@@ -268,7 +269,6 @@ REFUSED = [
         ("zero-out",),
         "on a sample",
     ),
-    (ZCDP | {"xi": 0.5}, ALL, "xi = 0"),
     (sampled(cut()), ("zero-out",), "TruncatedSubsampledGaussianDpEvent: on a sample"),
 ]
 

@@ -20,6 +20,7 @@ from flint import arb
 from dpexact import balls, reals
 from dpexact.accounting.profile import InfiniteLoss, Profile
 from dpexact.accounting.renyi.query import enclose_renyi
+from dpexact.accounting.standing import curves
 from dpexact.arguments import Direction
 from dpexact.enclosure import Enclosure
 from dpexact.errors import UnsupportedMechanism
@@ -42,15 +43,16 @@ class IntegerOrders(Profile):
     """
 
     method = METHOD
-    #: Orders are ``1 + k/scale``.
+    #: Orders are ``1 + k/scale``, ``k`` from the first place on.
     scale = 1
+    _first = 1
 
     def __init__(self, mechanism: Mechanism, direction: Direction) -> None:
         self.mechanism = mechanism
         self.direction = direction
         self.infinite = InfiniteLoss()
         self._divergence = lru_cache(maxsize=None)(self._ask)
-        if not isinstance(self._divergence(1, _DIGITS).upper, Fraction):
+        if not isinstance(self._divergence(self._first, _DIGITS).upper, Fraction):
             raise UnsupportedMechanism("the Rényi divergences are infinite")
 
     def delta(self, epsilon: Real, digits: int) -> Enclosure:
@@ -72,7 +74,7 @@ class IntegerOrders(Profile):
     ) -> Enclosure:
         """``bound`` at about the order where ``height`` is least; it increases with both ends."""
         place = self._least(height)
-        t = Fraction(place, self.scale)
+        t = self._excess(place)
         spare = 10 + len(str(place))
         known = self._divergence(place, digits + spare)
 
@@ -88,13 +90,8 @@ class IntegerOrders(Profile):
 
         def at(place: int) -> float:
             if place not in heights:
-                heights[place] = math.inf
-                if 1 <= place < _LARGEST * self.scale:
-                    known = self._divergence(place, _DIGITS).upper
-                    if isinstance(known, Fraction):
-                        t = Fraction(place, self.scale)
-                        with balls.precision(128):
-                            heights[place] = float(height(balls.ball(t), balls.ball(known)).mid())
+                inside = 1 <= place < _LARGEST * self.scale
+                heights[place] = self._height(height, place) if inside else math.inf
             return heights[place]
 
         best: int = min((1 << k for k in range(11 + self.scale.bit_length())), key=at)
@@ -104,9 +101,21 @@ class IntegerOrders(Profile):
             step //= 2
         return best
 
+    def _height(self, height: Callable[[arb, arb], arb], place: int) -> float:
+        """Proposes: about the height at a place, infinite where the divergence is."""
+        known = self._divergence(place, _DIGITS).upper
+        if not isinstance(known, Fraction):
+            return math.inf
+        with balls.precision(128):
+            return float(height(balls.ball(self._excess(place)), balls.ball(known)).mid())
+
     def _ask(self, place: int, digits: int) -> Enclosure:
-        order = reals.rational(1 + Fraction(place, self.scale))
+        order = reals.rational(1 + self._excess(place))
         return enclose_renyi(self.mechanism, order, digits, self.direction)
+
+    def _excess(self, place: int) -> Fraction:
+        """The order at a place, less 1."""
+        return Fraction(place, self.scale)
 
 
 class SelectedOrders(IntegerOrders):
@@ -131,6 +140,35 @@ class SelectedOrders(IntegerOrders):
 
     def largest_loss(self, digits: int) -> Enclosure:
         return enclose_renyi(self.mechanism, None, digits, self.direction).labelled(self.method)
+
+
+class GivenOrders(IntegerOrders):
+    """The same at the orders of the curves among the parts, up to the first that ends.
+
+    Raises:
+        UnsupportedMechanism: what is beside the curves has no finite divergences there.
+    """
+
+    method = "upper bound: Rényi at given orders, Proposition 14"
+    _first = 0
+
+    def __init__(self, mechanism: Mechanism, direction: Direction) -> None:
+        rows = [[a.fraction for a, _ in curve.rows if a.fraction] for curve in curves(mechanism)]
+        last = min(orders[-1] for orders in rows)
+        self.orders = sorted({a for orders in rows for a in orders if a <= last})
+        super().__init__(mechanism, direction)
+
+    def delta(self, epsilon: Real, digits: int) -> Enclosure:
+        return super().delta(epsilon, digits).labelled(self.method)
+
+    def _epsilon(self, delta: Real, digits: int) -> Enclosure:
+        return super()._epsilon(delta, digits).labelled(self.method)
+
+    def _excess(self, place: int) -> Fraction:
+        return self.orders[place] - 1
+
+    def _least(self, height: Callable[[arb, arb], arb]) -> int:
+        return min(range(len(self.orders)), key=lambda place: self._height(height, place))
 
 
 def _above(most: Enclosure) -> Real:

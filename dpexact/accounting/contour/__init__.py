@@ -2,5 +2,5 @@
 
 Inside, each module imports only from those before it::
 
-    product < planning < inversion < profile < curves, atoms
+    product < planning < inversion < many < profile < curves, atoms
 """

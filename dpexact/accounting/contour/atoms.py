@@ -19,9 +19,10 @@ from flint import arb
 
 from dpexact import balls
 from dpexact.accounting.contour.inversion import Contour, Terms
+from dpexact.accounting.contour.many import digits_of_delta
 from dpexact.accounting.contour.planning import Plan, Query, planned
 from dpexact.accounting.contour.product import Product
-from dpexact.accounting.contour.profile import ContourProfile, digits_of_delta
+from dpexact.accounting.contour.profile import ContourProfile
 from dpexact.accounting.pairs.blurred import Blurred, Steps
 from dpexact.accounting.pairs.pair import Pair, TooExpensive
 from dpexact.accounting.profile import InfiniteLoss, Profile
@@ -94,7 +95,7 @@ class BlurredProfile(ContourProfile):
         one = self._blurred
         return BlurredProfile(self._steps, self.infinite, one.variance, one.depth, work)
 
-    def _line(self, plan: Plan) -> Contour:
+    def line(self, plan: Plan) -> Contour:
         one = self._blurred
         return TwoBlurs(one, Blurred(self._steps, _RATIO * one.variance, one.depth), plan)
 
@@ -111,7 +112,7 @@ class BlurredProfile(ContourProfile):
         wanted = digits_of_delta(self.product, query, digits) + 1
         plan = planned(self.product, [query], wanted, self.max_work)
         with balls.precision(plan.bits):
-            line = self._line(plan)
+            line = self.line(plan)
         for lost in range(digits):
             found = self._bracket(line, delta, near, 10.0 ** (lost - digits))
             if found is not None:

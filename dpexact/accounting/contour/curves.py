@@ -10,8 +10,9 @@ import numpy as np
 from flint import arb
 
 from dpexact.accounting.contour.inversion import Contour
+from dpexact.accounting.contour.many import bracketed, digits_of_delta
 from dpexact.accounting.contour.planning import Query, planned
-from dpexact.accounting.contour.profile import ContourProfile, bracketed, digits_of_delta
+from dpexact.accounting.contour.profile import ContourProfile
 from dpexact.accounting.pairs.pair import TooExpensive
 from dpexact.accounting.profile import Repeatable
 from dpexact.balls import ball, precision
@@ -112,7 +113,8 @@ def _checked(
     """The bracket around ``near`` if that is already the root, and about the root within it."""
     try:
         with precision(contour.plan.bits):
-            return bracketed(contour, ball(delta), repeat, arb(near), width)
+            (found,) = bracketed(contour, [ball(delta)], repeat, [arb(near)], width)
+            return found
     except TooExpensive:
         return None
 

@@ -12,7 +12,8 @@ its sections.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import reduce
 from typing import Final, NamedTuple
 
 from flint import acb, acb_mat, arb
@@ -21,6 +22,8 @@ from dpexact.accounting.contour.planning import Plan
 from dpexact.accounting.contour.product import Product
 from dpexact.accounting.pairs.power_sums import powers
 
+#: Bounds are shared by points as far apart as lets ``e^{-c eps}`` fall by this power of e.
+_REACH: Final = 2.0
 #: A number of repetitions is split into a multiple of this and a rest.
 _STRIDE: Final = 128
 
@@ -114,58 +117,86 @@ class Contour:
         return self._row[1]
 
     def _inverted(self, rows: list[list[acb]], epsilons: Sequence[arb]) -> list[list[arb]]:
-        """``(h / pi) Re sum_n row_n e^{-s_n eps}`` for each epsilon and row."""
-        count = len(self._nodes)
-        turns = [v for e in epsilons for v in powers(acb(0, -self._h * e).exp(), count)]
-        matrix = acb_mat(len(rows), count, [value for row in rows for value in row])
-        sums = acb_mat(len(epsilons), count, turns) * matrix.transpose()
-        scales = [self._h / arb.pi() * (-self._c * e).exp() for e in epsilons]
-        return [
-            [scale * value.real for value in line]
-            for scale, line in zip(scales, sums.tolist(), strict=True)
-        ]
+        """``(h / pi) Re sum_n row_n e^{-s_n eps}`` for each epsilon and row.
 
-    def newton(self, epsilon: arb, repeat: int, target: arb) -> arb | None:
-        """A better epsilon for ``delta = target``: a Newton step on ``log delta``.
+        With ``n = big a + b`` first the sums over ``b``, one product of matrices, then those over
+        ``a``: the powers of each ``e^{-ih eps}`` are few.
+        """
+        count, points = len(self._nodes), len(epsilons)
+        big = max(1, math.isqrt(count))
+        many = -(-count // big)
+        padded = [row + [acb(0)] * (many * big - count) for row in rows]
+        weights = [row[a * big + b] for b in range(big) for row in padded for a in range(many)]
+        baby, giant = [], []
+        for epsilon in epsilons:
+            low = powers(acb(0, -self._h * epsilon).exp(), big + 1)
+            baby += low[:big]
+            giant.append(powers(low[big], many))
+        sums = acb_mat(points, big, baby) * acb_mat(big, many * len(rows), weights)
+        found = []
+        for epsilon, turns, parts in zip(epsilons, giant, sums.tolist(), strict=True):
+            scale = self._h / arb.pi() * (-self._c * epsilon).exp()
+            whole = acb_mat(len(rows), many, parts) * acb_mat(many, 1, turns)
+            found.append([scale * value.real for value in whole.entries()])
+        return found
 
-        Proposes: a point, on both sides of which the caller certifies delta.
+    def newton(
+        self, epsilons: Sequence[arb], repeat: int, targets: Sequence[arb]
+    ) -> list[arb | None]:
+        """Better epsilons for ``delta = target``: each a Newton step on ``log delta``.
+
+        Proposes: points, on both sides of which the caller certifies delta.
         None where the errors of the sum drown delta.
         """
         weights = self._weighted(repeat)
         slopes = [-a * b for a, b in zip(weights, self._nodes, strict=True)]
-        ((total, slope),) = self._inverted([weights, slopes], [epsilon])
-        finite = self._product.mass(repeat)
-        fixed, growing = self._known(repeat, epsilon, self._order(epsilon, repeat, False))
-        value = (1 - finite + total - fixed + growing).mid()
-        if not value > 0:
-            return None
-        return (epsilon + (target / value).log() * value / (slope + growing)).mid()
+        finite, known = self._product.mass(repeat), self._known(repeat)
+        found: list[arb | None] = []
+        for epsilon, target, (total, slope) in zip(
+            epsilons, targets, self._inverted([weights, slopes], epsilons), strict=True
+        ):
+            fixed, growing = known(epsilon, self._order(epsilon, repeat, False))
+            value = (1 - finite + total - fixed + growing).mid()
+            # proposes: a logarithm of what it is defined for
+            if value > 0:
+                step = (target / value).log() * value / (slope + growing)
+                found.append((epsilon + step).mid())
+            else:
+                found.append(None)
+        return found
 
-    def _known(self, repeat: int, epsilon: arb, order: float) -> tuple[arb, arb]:
-        """The known part of the aliases from below, ``fixed - growing`` [8].
+    def _known(self, repeat: int) -> Callable[[arb, float], tuple[arb, arb]]:
+        """The known part of the aliases from below, ``fixed - growing``, at any epsilon [8].
 
         ``growing`` is proportional to ``e^eps``, and zero for orders above -1.
         """
         fixed = self._product.mass(repeat) / (self._c * self._period).expm1()
-        # proposes: the order; the known part is right for either kind
-        if order > -1:
-            return fixed, arb(0)
         other = self._product.reverse.mass(repeat)
-        return fixed, other * epsilon.exp() / ((self._c + 1) * self._period).expm1()
+        growth = other / ((self._c + 1) * self._period).expm1()
+
+        def known(epsilon: arb, order: float) -> tuple[arb, arb]:
+            # proposes: the order; the known part is right for either kind
+            return fixed, arb(0) if order > -1 else growth * epsilon.exp()
+
+        return known
 
     def terms(self, epsilons: Sequence[arb], repeat: int = 1) -> list[Terms]:
-        """Delta at each of the increasing ``epsilons``, of the product repeated, in parts.
+        """Delta at each of the ``epsilons``, of the product repeated, in parts.
 
-        The error bounds are monotone in epsilon, so one set of them serves the whole range.
+        The error bounds are monotone in epsilon, so one set of them serves a whole range, as wide
+        as hardly loosens them.
         """
-        order = self._order(epsilons[-1], repeat, False)
-        errors = self._errors(epsilons[0], epsilons[-1], repeat, order)
         totals = self._inverted([self._weighted(repeat)], epsilons)
-        finite = self._product.mass(repeat)
+        infinite, known = 1 - self._product.mass(repeat), self._known(repeat)
         found = []
-        for epsilon, (total,) in zip(epsilons, totals, strict=True):
-            fixed, growing = self._known(repeat, epsilon, order)
-            found.append(Terms(total, fixed - growing, 1 - finite, *errors))
+        for start, end in _ranges(epsilons, _REACH / self._c):
+            points = epsilons[start:end]
+            first, last = reduce(arb.min, points), reduce(arb.max, points)
+            order = self._order(last, repeat, False)
+            errors = self._errors(first, last, repeat, order)
+            for epsilon, (total,) in zip(points, totals[start:end], strict=True):
+                fixed, growing = known(epsilon, order)
+                found.append(Terms(total, fixed - growing, infinite, *errors))
         return found
 
     def _errors(self, first: arb, last: arb, repeat: int, order: float) -> list[arb]:
@@ -211,6 +242,19 @@ class Contour:
             self._moments[key] = side.moment(order, self.plan.coarse)
         # proposes: likewise
         return self._moments[key] ** repeat
+
+
+def _ranges(epsilons: Sequence[arb], reach: arb) -> Iterator[tuple[int, int]]:
+    """Where neighbours are cut into ranges about as wide as ``reach``.
+
+    Proposes: which of them share their bounds; those are taken at the ends of all that do.
+    """
+    start = 0
+    for place, epsilon in enumerate(epsilons):
+        if not abs(epsilon - epsilons[start]) <= reach:
+            yield start, place
+            start = place
+    yield start, len(epsilons)
 
 
 def _times(one: list[acb], other: list[acb]) -> list[acb]:

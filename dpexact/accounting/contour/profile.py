@@ -12,6 +12,13 @@ from flint import arb
 
 from dpexact import balls
 from dpexact.accounting.contour.inversion import Contour, chernoff_constant
+from dpexact.accounting.contour.many import (
+    digits_of_delta,
+    logarithm,
+    shared_deltas,
+    shared_epsilons,
+    solved,
+)
 from dpexact.accounting.contour.planning import Plan, Query, affordable, planned
 from dpexact.accounting.contour.product import Product
 from dpexact.accounting.pairs.pair import Pair, TooExpensive
@@ -19,7 +26,6 @@ from dpexact.accounting.profile import InfiniteLoss, Profile
 from dpexact.balls import approximate, ball, precision
 from dpexact.enclosure import Enclosure
 from dpexact.reals import Real, rational
-from dpexact.ternary import Order
 
 MAX_WORK = 120_000_000
 """Default bound on the multiplications of one evaluation: some seconds."""
@@ -29,15 +35,10 @@ ATTEMPTS = 4
 _COARSE_ACCURACY = 40.0
 _NEARLY_ONE = -0.1
 _MOST_PASSES = 7
-_NEWTON_STEPS = 40
 _BISECTIONS = 24
 _COARSE_DIGITS = 3
 _CLOSE = 0.02
 _SMALLER_ORDERS = 30
-_SHARED_SPARE = 2
-#: How far the logarithms of delta at points that share a line may lie apart, and how many share.
-_SHARED_FALL = 40.0
-_SHARED_LEAST = 2
 
 _ZERO, _ONE = Fraction(0), Fraction(1)
 _NO_ANSWER = Enclosure(_ZERO, math.inf, "contour")
@@ -77,7 +78,7 @@ class ContourProfile(Profile):
         other.product = self.product  # with what it has found of its cumulants
         return other
 
-    def _line(self, plan: Plan) -> Contour:
+    def line(self, plan: Plan) -> Contour:
         """What the plan says, at its precision."""
         return Contour(self.product, plan)
 
@@ -107,81 +108,15 @@ class ContourProfile(Profile):
     # --- many points ------------------------------------------------------------------------------
 
     def deltas(self, epsilons: Sequence[Real], digits: int) -> list[Enclosure]:
-        def solve(contour: Contour, epsilon: Real) -> Enclosure:
-            with precision(contour.plan.bits):
-                (terms,) = contour.terms([ball(epsilon)], self.repeat)
-                return balls.to_enclosure(terms.enclosure(), self.method).within(_ZERO, _ONE)
-
-        def query(epsilon: Real) -> Query:
-            return Query(approximate(epsilon), self.repeat)
-
-        shared = self._on_shared_lines(epsilons, query, lambda _: digits + _SHARED_SPARE, solve)
+        found = shared_deltas(self, epsilons, digits) if len(epsilons) > 1 else {}
         return [
-            found if found is not None and found.digits >= digits else self.delta(epsilon, digits)
-            for epsilon, found in zip(epsilons, shared, strict=True)
+            found[at] if at in found and found[at].digits >= digits else self.delta(at, digits)
+            for at in epsilons
         ]
 
     def epsilons(self, deltas: Sequence[Real], digits: int) -> list[Enclosure]:
-        inside = [
-            self.infinite.order(delta, digits) is Order.BELOW and delta.fraction != 1
-            for delta in deltas
-        ]
-
-        def query(delta: Real) -> Query:
-            log = self.log_delta(delta)
-            return Query(self.product.epsilon(log, self.repeat), self.repeat, log)
-
-        def wanted(query: Query) -> float:
-            return digits_of_delta(self.product, query, digits) + 1
-
-        def solve(contour: Contour, delta: Real) -> Enclosure | None:
-            return self._bracket(contour, delta, query(delta).epsilon, 10.0**-digits)
-
-        asked = [delta for delta, is_inside in zip(deltas, inside, strict=True) if is_inside]
-        found = iter(self._on_shared_lines(asked, query, wanted, solve))
-        answers = [next(found) if is_inside else None for is_inside in inside]
-        return [
-            a if a is not None and a.digits >= digits else self.epsilon(delta, digits)
-            for delta, a in zip(deltas, answers, strict=True)
-        ]
-
-    def _on_shared_lines(
-        self,
-        points: Sequence[Real],
-        query: Callable[[Real], Query],
-        wanted: Callable[[Query], float],
-        solve: Callable[[Contour, Real], Enclosure | None],
-    ) -> list[Enclosure | None]:
-        """Answers at points of which neighbours share a line; None where it gives none.
-
-        Proposes: which points share a line; each is answered by what that line encloses.
-        """
-        found: list[Enclosure | None] = [None] * len(points)
-        asked: list[tuple[Query, int]] = []
-        with np.errstate(all="ignore"):
-            for place, point in enumerate(points):
-                with suppress(ArithmeticError, ValueError):
-                    at = query(point)
-                    log = self.product.saddle(at.epsilon, self.repeat)[1]
-                    if at.epsilon > 0 and math.isfinite(log):
-                        asked.append((at._replace(log_delta=at.log_delta or log), place))
-            asked.sort(key=lambda x: x[0].epsilon)
-            while asked:
-                top = asked[0][0].log_delta or 0.0
-                group = [x for x in asked if abs((x[0].log_delta or 0.0) - top) <= _SHARED_FALL]
-                asked = [x for x in asked if abs((x[0].log_delta or 0.0) - top) > _SHARED_FALL]
-                if len(group) < _SHARED_LEAST:
-                    continue
-                ends = [group[i * (len(group) - 1) // 3][0] for i in range(4)]
-                with suppress(ArithmeticError, ValueError):
-                    most = max(wanted(end) for end in ends)
-                    plan = planned(self.product, ends, most, self.max_work)
-                    with precision(plan.bits):
-                        contour = self._line(plan)
-                    for _, place in group:
-                        with suppress(ArithmeticError, ValueError):
-                            found[place] = solve(contour, points[place])
-        return found
+        found = shared_epsilons(self, deltas, digits) if len(deltas) > 1 else {}
+        return [found[at] if at in found else self.epsilon(at, digits) for at in deltas]
 
     # --- delta ------------------------------------------------------------------------------------
 
@@ -211,7 +146,7 @@ class ContourProfile(Profile):
                 best = best.meet(self.on_line(plan, epsilon))
                 spent += plan.work
                 if best.lower > 0:
-                    query = query._replace(log_delta=_log(Fraction(best.lower)))
+                    query = query._replace(log_delta=logarithm(Fraction(best.lower)))
                     margin += max(1, digits + 1 - best.digits)
                 else:  # nothing was gained: ask for much more at once
                     margin += margin + digits + 1
@@ -225,7 +160,7 @@ class ContourProfile(Profile):
     def on_line(self, plan: Plan, epsilon: Real) -> Enclosure:
         """Delta from one line, however wide."""
         with precision(plan.bits):
-            (terms,) = self._line(plan).terms([ball(epsilon)], self.repeat)
+            (terms,) = self.line(plan).terms([ball(epsilon)], self.repeat)
             return balls.to_enclosure(terms.enclosure(), self.method).within(_ZERO, _ONE)
 
     def _affordable(self, epsilon: Real, digits: int, best: Enclosure) -> Enclosure:
@@ -279,7 +214,7 @@ class ContourProfile(Profile):
                     wanted = digits_of_delta(self.product, query, goal) + margin
                     plan = planned(self.product, [query], wanted, self.max_work)
                     with precision(plan.bits):
-                        contour = self._line(plan)
+                        contour = self.line(plan)
                 best = self._bracket(contour, delta, near, 10.0**-goal)
             except TooExpensive as cause:
                 reason = str(cause)
@@ -314,7 +249,8 @@ class ContourProfile(Profile):
             query = Query(at, self.repeat, log_delta)
             plan = planned(self.product, [query], _COARSE_DIGITS, self.max_work // 8)
             with precision(plan.bits):
-                following = Contour(self.product, plan).newton(arb(at), self.repeat, ball(delta))
+                line = Contour(self.product, plan)
+                (following,) = line.newton([arb(at)], self.repeat, [ball(delta)])
             # far below the target delta drowns in what a line planned for the target leaves out
             found = -math.inf if following is None else float(following)
             if abs(found - at) < _CLOSE * at:
@@ -328,20 +264,8 @@ class ContourProfile(Profile):
     ) -> Enclosure | None:
         """Two points: delta is certainly above the target at the left one, below at the other."""
         with precision(contour.plan.bits):
-            target, at = ball(delta), arb(near)
-            for _ in range(_NEWTON_STEPS):
-                following = contour.newton(at, self.repeat, target)
-                if following is None:
-                    return None
-                # proposes: Newton steps; `bracketed` certifies both ends wherever they lead
-                if not following > 0:
-                    following = at / 2
-                moved, at = float((following - at).mid()), following.mid()
-                # proposes: when to stop
-                if abs(moved) < 0.03 * math.sqrt(width) * float(at):
-                    break
-            found = bracketed(contour, target, self.repeat, at, width)
-            return None if found is None else found[0]
+            (found,) = solved(contour, [ball(delta)], self.repeat, [arb(near)], width)
+            return found
 
     # --- bounds without a line --------------------------------------------------------------------
 
@@ -390,37 +314,6 @@ class ContourProfile(Profile):
             if upper < math.inf:
                 return Enclosure(_ZERO, max(upper, _ZERO), "Rényi bound")
         return _NO_ANSWER
-
-
-def bracketed(
-    contour: Contour, target: arb, repeat: int, at: arb, width: float
-) -> tuple[Enclosure, float] | None:
-    """A bracket of relative ``width`` around ``at`` and, by interpolation, about the root in it.
-
-    None unless delta is certainly above the target at its left and below at its right end.
-    """
-    half = arb(0.45 * width * float(at))
-    left, right = (at - half).mid(), (at + half).mid()
-    above, below = (terms.enclosure() for terms in contour.terms([left, right], repeat))
-    if not (above > target and below < target):
-        return None
-    bracket = balls.to_enclosure(left.union(right), ContourProfile.method)
-    share = (above - target) / (above - below)
-    return bracket, float((left + share.mid() * (right - left)).mid())
-
-
-def digits_of_delta(product: Product, query: Query, digits: float) -> float:
-    """Digits of delta that decide ``digits`` of epsilon: ``log delta`` has slope about ``-c``.
-
-    Proposes: the accuracy of a line.
-    """
-    c, _ = product.saddle(query.epsilon, query.repeat)
-    return max(1.0, digits + 1 - math.log10(c * query.epsilon))
-
-
-def _log(value: Fraction) -> float:
-    """The logarithm of a positive rational, however small."""
-    return math.log(value.numerator) - math.log(value.denominator)
 
 
 def _guarded(

@@ -12,11 +12,12 @@ and the number :math:`c_m` of such subsets is the coefficient of ``x^m`` in
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 from functools import cached_property
 from typing import Final
 
-from flint import arb, arb_poly, fmpz_poly
+from flint import arb, arb_poly, fmpz, fmpz_poly
 
 from dpexact import balls
 from dpexact.accounting.exact_sums import exact_responses
@@ -41,6 +42,7 @@ class CountLaw(TangentProfile):
         self.infinite = self.beside = infinite
         self.degree: int = sum(s.stride * s.count for s in parts)
         self.largest: Real = self.base * self.degree
+        self._tails: dict[int, list[tuple[arb, arb]]] = {}
 
     @property
     def is_long(self) -> bool:
@@ -61,15 +63,44 @@ class CountLaw(TangentProfile):
     def tangent(self, epsilon: arb) -> Tangent:
         step = balls.ball(self.base)
         start, doubt = threshold((epsilon / step + self.degree) / 2, 2 * step, self.degree)
-        kept = self.counts.right_shift(start)
-        decay = (-step).exp()
+        bits = balls.current()
+        if bits not in self._tails:
+            self._tails = {bits: self._accumulated(step)}
+        # the rest of its block, and all blocks after that
+        block = -(-start // self._block)
+        p, q = self._sums(start, block * self._block, step)
+        p, q = p + self._tails[bits][block][0], q + self._tails[bits][block][1]
+        return Tangent(p, q, p * doubt)
+
+    @cached_property
+    def _block(self) -> int:
+        """How many counts are summed at once: neither blocks nor what they hold are many."""
+        return math.isqrt(self.degree) + 1
+
+    def _accumulated(self, step: arb) -> list[tuple[arb, arb]]:
+        """``P`` and ``Q`` of the sums from the beginning of each block on, and from the end."""
+        tails = [(arb(0), arb(0))]
+        for block in reversed(range(self.degree // self._block + 1)):
+            p, q = self._sums(block * self._block, (block + 1) * self._block, step)
+            tails.append((p + tails[-1][0], q + tails[-1][1]))
+        return tails[::-1]
+
+    def _sums(self, first: int, end: int, step: arb) -> tuple[arb, arb]:
+        """``P`` and ``Q`` of the sums from ``first`` to before ``end``."""
+        counts = self._coefficients[first:end]
+        if not counts:
+            return arb(0), arb(0)
+        decay, last = (-step).exp(), first + len(counts) - 1
         log_whole = arb(0)  # log prod (1 + B^(-n_i)): all powers are at most 1
         for s in self.parts:
             log_whole += s.count * (-s.stride * step).exp().log1p()
-        whole = (-log_whole).exp()
-        reversed_kept = fmpz_poly(kept.coeffs()[::-1])  # c_m B^(m - N) is its coefficient N - m
-        p = arb_poly(reversed_kept)(decay) * whole
-        return Tangent(p, arb_poly(kept)(decay) * (-start * step).exp() * whole, p * doubt)
+        # c_m B^(m - N) and c_m B^(-m)
+        p = arb_poly(counts[::-1])(decay) * ((last - self.degree) * step - log_whole).exp()
+        return p, arb_poly(counts)(decay) * (-first * step - log_whole).exp()
+
+    @cached_property
+    def _coefficients(self) -> list[fmpz]:
+        return list(self.counts.coeffs())
 
     def finite_fraction(self, level: Fraction) -> Fraction | None:
         responses = [(s.stride * self.base, s.count) for s in self.parts]

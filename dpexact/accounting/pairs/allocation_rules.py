@@ -131,7 +131,8 @@ class Shape:
         shares = np.exp(self.a * x - self.a**2 / 2)
         found = np.empty(len(points))
         for at in range(0, len(points), 256):
-            logs = weights - np.exp(points[at : at + 256, None]) * shares
+            with np.errstate(over="ignore", invalid="ignore"):
+                logs = weights - np.exp(points[at : at + 256, None]) * shares
             top = logs.max(axis=1, keepdims=True)
             found[at : at + 256] = np.log(np.exp(logs - top).sum(axis=1)) + top[:, 0]
         return found

@@ -11,14 +11,14 @@ from dpexact.accounting.composition import Composition, Sample
 from dpexact.accounting.renyi import sampled_gaussian, samples, unsampled
 from dpexact.accounting.renyi.sampled_gaussian import METHODS, Method
 from dpexact.accounting.renyi.selected import selected
-from dpexact.accounting.renyi.values import Order, plus
+from dpexact.accounting.renyi.values import INFINITE, Order, plus, value
 from dpexact.accounting.standing import selects, stated
 from dpexact.answers import delivered
 from dpexact.arguments import Direction, digits_in, direction_in, real_in
 from dpexact.conversion import RealLike
 from dpexact.enclosure import Enclosure
 from dpexact.errors import InvalidInput, UnsupportedMechanism
-from dpexact.mechanisms import Mechanism, RepeatAndSelect
+from dpexact.mechanisms import Mechanism, RenyiDP, RepeatAndSelect
 from dpexact.mechanisms.grammar import mechanism_in
 
 _INFINITY: Final = ("inf", "infinity")
@@ -88,15 +88,25 @@ def enclose_renyi(
 def _with_selection(
     mechanism: Mechanism, order: Order, digits: int, direction: Direction, method: Method
 ) -> Enclosure:
-    """What is selected, and the rest."""
+    """What is selected or given by a curve, and the rest."""
     total, rest = Enclosure.exact(Fraction(0)), {}
     for step, count in mechanism.steps().items():
         if isinstance(step, RepeatAndSelect):
             total = plus(total, selected(step, order, digits, direction, enclose_renyi), count)
+        elif isinstance(step, RenyiDP):
+            total = plus(total, _given(step, order, digits), count)
         else:
             rest[step] = count
     composed = Composition.of(rest.items(), zcdp=True)
     return plus(total, _one_way(composed, order, digits, direction == "add", method))
+
+
+def _given(curve: RenyiDP, order: Order, digits: int) -> Enclosure:
+    """The bound of a curve, at an irrational order that at a rational one above it."""
+    if order is None:
+        return INFINITE
+    at = curve.at(Fraction(value(order, digits).upper))
+    return INFINITE if at is None else Enclosure.exact(at, "upper bound: given curve")
 
 
 def _one_way(

@@ -97,8 +97,8 @@ class SampledLaw:
     def _log_moments(self, order: int) -> list[arb]:
         """``log E_Q[x^k]`` for ``k = 2 .. order``."""
         rho, others = straight(self.composed, _TWO)
-        square = balls.ball(rho)
-        found = [square * (k * (k - 1)) for k in range(2, order + 1)]
+        square, offset = balls.ball(rho), balls.ball(self.composed.xi)
+        found = [(square * k + offset) * (k - 1) for k in range(2, order + 1)]
         for pair, count in others:
             for i, moment in enumerate(pair.integer_moments(order - 1)):
                 found[i] += count * moment.log()

@@ -31,7 +31,7 @@ def divergence(composed: Composition, order: Order, digits: int) -> Enclosure:
     if order is None:
         return largest_loss(composed, digits)
     rho, others = straight(composed, order)
-    total = value(order * rho, digits).labelled("closed form: Gaussian")
+    total = value(order * rho + composed.xi, digits).labelled("closed form: Gaussian")
     if not others:
         return total
     excess = order - 1

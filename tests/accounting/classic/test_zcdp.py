@@ -13,7 +13,7 @@ import dpexact
 from dpexact.accounting.classic.zcdp import (
     ZCDPProfile,
     plain_zcdp_epsilon,
-    total_rho,
+    total_zcdp,
     zcdp_delta,
     zcdp_epsilon,
 )
@@ -95,23 +95,23 @@ def test_delta_against_mpmath_and_the_gaussian(rho, multiple):
 
 
 def test_parameters_add_up():
-    rho, infinite = total_rho(
+    found, infinite = total_zcdp(
         dpexact.parse(
             "zcdp(1/4) * pure_dp(0.1)^10 * gaussian(2)^3 * gdp(1) * discrete_gaussian(3, 2)"
             " * approx_dp(1, 1e-3)^2"
         )
     )
     parts = [Fraction(1, 4), Fraction(1, 20), Fraction(3, 8), Fraction(1, 2), Fraction(2, 9), 1]
-    assert rho.fraction == sum(parts)
+    assert found.rho.fraction == sum(parts)
     assert infinite.fraction == 1 - Fraction(999, 1000) ** 2
     with pytest.raises(UnsupportedMechanism, match=r"no zCDP guarantee of poisson\(gaussian"):
-        total_rho(dpexact.parse("poisson(gaussian(1), 0.1)"))
+        total_zcdp(dpexact.parse("poisson(gaussian(1), 0.1)"))
 
 
 def test_a_discrete_gaussian_is_below_its_bound():
-    rho, _ = total_rho(dpexact.parse("discrete_gaussian(2)^5"))
+    found, _ = total_zcdp(dpexact.parse("discrete_gaussian(2)^5"))
     for epsilon in (0, 1, 3):
-        assert dpexact.delta("discrete_gaussian(2)^5", epsilon, 8) < zcdp_delta(rho, epsilon)
+        assert dpexact.delta("discrete_gaussian(2)^5", epsilon, 8) < zcdp_delta(found.rho, epsilon)
 
 
 def test_the_profile_says_what_it_is():

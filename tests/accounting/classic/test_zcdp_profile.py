@@ -10,9 +10,10 @@ from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 from mpmath import findroot, mp, mpf
+from soundness import reference
 
 import dpexact
-from dpexact.accounting.classic.zcdp import total_rho, zcdp_delta, zcdp_epsilon
+from dpexact.accounting.classic.zcdp import total_zcdp, zcdp_delta, zcdp_epsilon
 from dpexact.accounting.standing import EXACT, standing
 from dpexact.audits import Claim, judge
 from dpexact.cli import main
@@ -103,19 +104,18 @@ def test_it_is_above_what_has_the_same_constant(sigma, count, epsilon):
     ],
 )
 def test_what_has_no_known_constant_is_named(text, named):
-    for ask in (dpexact.delta, dpexact.epsilon, total_rho):
+    for ask in (dpexact.delta, dpexact.epsilon, total_zcdp):
         with pytest.raises(UnsupportedMechanism) as caught:
-            ask(dpexact.parse(text), *([] if ask is total_rho else ["1/2"]))
+            ask(dpexact.parse(text), *([] if ask is total_zcdp else ["1/2"]))
         assert named in str(caught.value)
 
 
-def test_the_engines_and_the_trade_off_function_refuse():
+def test_the_engines_refuse_and_samples_leave_the_trade_off_function_open():
     for method in ("contour", "lattice"):
         with pytest.raises(UnsupportedMechanism, match="zCDP"):
             dpexact.delta("zcdp(1)", 1, method=method)
-    for text in ("zcdp(1)", "zcdp(1) * gaussian(1)"):
-        with pytest.raises(UnsupportedMechanism, match="zcdp"):
-            dpexact.tradeoff(text)
+    with pytest.raises(UnsupportedMechanism, match=r"open: no zCDP guarantee of poisson\(zcdp"):
+        dpexact.tradeoff("poisson(zcdp(1), 1/2)")
 
 
 def test_curves_and_arrays():
@@ -180,3 +180,101 @@ def test_the_command_line_says_so():
     assert run("renyi", "zcdp(1/2)", "--order", "4").output.startswith("renyi <= 2\n")
     plain = json.loads(run("epsilon", "gaussian(1)", "--delta", "1e-6", "--json").output)
     assert plain["bound"] == "exact"
+
+
+# --- with an offset -------------------------------------------------------------------------------
+
+FEW = st.fractions(0, 6, max_denominator=20)
+SOME = st.fractions("1/20", 4, max_denominator=20)
+
+
+def test_one_number_is_rho():
+    for text in ("zcdp(1/2)", "zcdp(rho=1/2)", "zcdp(0, 1/2)", "zcdp(xi=0, rho=1/2)"):
+        assert dpexact.parse(text) == dpexact.zcdp("1/2") == dpexact.zcdp(rho="1/2")
+        assert str(dpexact.parse(text)) == "zcdp(0.5)"
+    for text in ("zcdp(1/4, 1/2)", "zcdp(1/4, rho=1/2)", "zcdp(rho=1/2, xi=1/4)"):
+        found = dpexact.parse(text)
+        assert found == dpexact.zcdp("1/4", "1/2") == dpexact.parse(str(found))
+        assert str(found) == "zcdp(0.25, 0.5)"
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("zcdp(xi=1)", r"rho is missing: zcdp\(xi=0, rho\)"),
+        ("zcdp()", "rho is missing"),
+        ("zcdp(1, 2, 3)", "too many arguments"),
+        ("zcdp(1, xi=2)", "xi is given twice"),
+        ("zcdp(-1, 2)", "xi: -1 is not accepted; must be >= 0"),
+        ("zcdp(1, -2)", "rho: -2 is not accepted; must be >= 0"),
+    ],
+)
+def test_bad_offsets_are_named(text, told):
+    with pytest.raises(dpexact.InvalidInput, match=told):
+        dpexact.parse(text)
+
+
+def test_wrong_calls_are_type_errors():
+    for numbers, named in (((1, 2, 3), {}), ((), {}), ((), {"xi": 1}), ((1,), {"xi": 2})):
+        with pytest.raises(TypeError):
+            dpexact.zcdp(*numbers, **named)
+
+
+@given(xi=FEW, rho=SOME, epsilon=FEW, count=st.integers(1, 5))
+def test_the_offset_moves_epsilon(xi, rho, epsilon, count):
+    text = f"zcdp({xi}, {rho})^{count}"
+    moved = dpexact.delta(text, epsilon + count * xi, 12)
+    assert moved.overlaps(dpexact.delta(f"zcdp({rho})^{count}", epsilon, 12))
+    found = dpexact.delta(text, epsilon, 12)
+    value, slip = reference.zcdp_delta(f"{count * rho}", f"({epsilon})-({count * xi})")
+    assert found.lower <= Fraction(float(min(value, 1) + slip)) + Fraction(1, 10**12)
+    assert found.upper >= Fraction(float(min(value, 1) - slip)) - Fraction(1, 10**12)
+    order = 2 + epsilon
+    exact = count * (xi + rho * order)
+    assert dpexact.renyi(text, order).lower <= exact <= dpexact.renyi(text, order).upper
+    least = dpexact.epsilon(text, "1e-6", 12)
+    rest = dpexact.epsilon(f"zcdp({rho})^{count}", "1e-6", 12)
+    assert least.lower <= rest.upper + count * xi
+    assert least.upper >= rest.lower + count * xi
+
+
+@given(mean=st.fractions(0, 2, max_denominator=10), mu=SOME, epsilon=FEW)
+def test_a_shifted_gaussian_loss_is_below(mean, mu, epsilon):
+    """A product of pure and Gaussian steps has ``D_alpha <= xi + rho alpha``."""
+    truth = dpexact.delta(f"pure_dp({mean}) * gdp({mu})", epsilon, 6)
+    bound = dpexact.delta(f"zcdp({mean}, {mu**2 / 2})", epsilon, 6)
+    assert truth.at_most(bound) is not Ternary.FAILS
+
+
+def test_no_rho_is_pure():
+    assert zcdp_epsilon(0, "1e-300", xi=2).overlaps(dpexact.epsilon("pure_dp(2)", "1e-300"))
+    assert zcdp_delta(0, 1, xi=2).overlaps(dpexact.delta("pure_dp(2)", 1))
+    assert standing(dpexact.parse("zcdp(2, 0)")) is EXACT
+    for text, same in (("zcdp(2, 0)^3", "pure_dp(2)^3"), ("group(zcdp(1, 0), 3)",) * 2):
+        same = same.replace("zcdp(1, 0)", "pure_dp(1)")
+        assert dpexact.delta(text, 1).overlaps(dpexact.delta(same, 1))
+        assert dpexact.epsilon(text, "1e-3").overlaps(dpexact.epsilon(same, "1e-3"))
+
+
+def test_groups_of_an_offset():
+    for size, xi in ((2, Fraction(3, 10)), (3, Fraction(11, 20)), (4, Fraction(25, 30))):
+        text = f"group(zcdp(1/10, 1/2), {size})"
+        same = f"zcdp({xi}, {Fraction(size**2, 2)})"
+        assert dpexact.epsilon(text, "1e-6").overlaps(dpexact.epsilon(same, "1e-6"))
+    assert dpexact.delta("replace(zcdp(1/10, 1/2))", 9).overlaps(dpexact.delta("zcdp(3/10, 2)", 9))
+
+
+def test_samples_of_an_offset():
+    """Order 2 by hand: ``log(1 + q^2 (e^(D_2) - 1))``."""
+    found = dpexact.renyi("poisson(zcdp(1/10, 1/2), 1/4)", 2)
+    exact = mp.log(1 + mpf(1) / 16 * mp.expm1(mpf("1.1")))
+    assert abs(float(found.lower) - float(exact)) < 1e-14
+
+
+def test_extreme_parameters_are_answered():
+    """Beside a large xi, or rho, the best order is next to 1, at a distance below all floats."""
+    for text in ("zcdp(1e300)", "zcdp(1e300, 1/2)", "zcdp(1, 1e300)", "zcdp(1e300, 1e-300)"):
+        found = dpexact.delta(text, 3)
+        assert found.upper == 1
+        assert found.lower > Fraction(999, 1000)
+        assert dpexact.epsilon(text, "1e-6").lower > Fraction(10) ** 299

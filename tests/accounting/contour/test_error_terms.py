@@ -16,9 +16,10 @@ from small_laws import gaussian_profile
 
 from dpexact import balls
 from dpexact.accounting.closed_form import GaussianMixedWithResponse
+from dpexact.accounting.contour import inversion
 from dpexact.accounting.contour.inversion import alias, outer_tail
+from dpexact.accounting.contour.many import bracketed
 from dpexact.accounting.contour.planning import Plan, Query
-from dpexact.accounting.contour.profile import bracketed
 from dpexact.accounting.pairs.gaussian import Gaussian
 from dpexact.accounting.pairs.laplace import Laplace as LaplaceNoise
 from dpexact.accounting.pairs.mixture import GaussianMixture
@@ -220,6 +221,7 @@ def contour(composition, c, step, count):
 def errors(line, first, last, above, below, monkeypatch):
     """The bounds that serve all epsilons of a range, from given orders."""
     monkeypatch.setattr(line, "_order", lambda epsilon, repeat, up: above if up else below)
+    monkeypatch.setattr(inversion, "_REACH", math.inf)
     with balls.precision(BITS):
         (terms, *_) = line.terms([balls.ball(first), balls.ball(last)])
     return terms
@@ -338,5 +340,5 @@ def test_a_bracket_beside_the_root_is_refused(side):
     line = contours.line(LEAKING, contours.plan(LEAKING, [Query(0.576, 1)], 9))
     with balls.precision(line.plan.bits):
         at = balls.ball(true.lower) * (1 + side * arb("1e-5"))
-        found = bracketed(line, balls.ball(real("1/20")), 1, at.mid(), 1e-6)
+        (found,) = bracketed(line, [balls.ball(real("1/20"))], 1, [at.mid()], 1e-6)
     assert found is None if side else found[0].overlaps(true)

@@ -96,10 +96,10 @@ def test_the_newton_step_moves_towards_the_root_or_gives_up():
         target = balls.ball(Fraction(1, 100_000))
         at = arb(2)
         for _ in range(12):
-            at = fine.newton(at, 1, target)
+            (at,) = fine.newton([at], 1, [target])
         (there,) = fine.terms([at])
         assert abs(float(there.enclosure().mid()) / 1e-5 - 1) < 1e-6
-        assert any(coarse.newton(arb(far), 1, target) is None for far in range(1, 40))
+        assert None in coarse.newton([arb(far) for far in range(1, 40)], 1, [target] * 39)
 
 
 def test_bounded_losses_are_recognised():

@@ -315,3 +315,20 @@ def test_the_lattice_engine_refuses():
 def test_bad_input_is_named(text, words):
     with pytest.raises(InvalidInput, match=words):
         dpexact.parse(text)
+
+
+@pytest.mark.parametrize(("sigma", "t", "k"), [("1/2", 10, 1), ("1", 20, 4), ("2", 12, 3)])
+def test_several_of_t_lie_between_the_bounds(sigma, t, k):
+    """Docs, Proposition 2b: the sum of the outputs, and the event that one of them is large."""
+    most = dpexact.delta(f"allocation(gaussian({sigma}), {t}, {k})", 1, 5, "remove")
+    mass = dpexact.delta(f"gaussian({sigma} * sqrt({t}) / {k})", 1, 5)
+    assert mass.lower < most.upper
+    a = 1 / float(Fraction(sigma))
+    below = lambda x: math.erfc(-x / math.sqrt(2)) / 2  # noqa: E731
+    large = max(
+        1 - below(c - a) ** k * below(c) ** (t - k) - math.e * (1 - below(c) ** t)
+        for c in (i / 20 for i in range(-40, 140))
+    )
+    assert large < float(most.upper)
+    if a == 2:  # a record that can be told: most of the truth
+        assert large > 0.9 * float(most.lower)

@@ -1,0 +1,228 @@
+"""Many points at once: neighbours share a line, its errors, and every step of the search.
+
+One point is a list of one. Which points share what is proposed by floats; each is answered by what
+its line encloses (``docs/theory/contour.md``, section 9).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from fractions import Fraction
+from typing import Final, Protocol
+
+import numpy as np
+from flint import arb
+
+from dpexact import balls
+from dpexact.accounting.contour.inversion import Contour
+from dpexact.accounting.contour.planning import Plan, Query, planned
+from dpexact.accounting.contour.product import Product
+from dpexact.accounting.profile import InfiniteLoss
+from dpexact.balls import approximate, ball, precision
+from dpexact.enclosure import Enclosure
+from dpexact.reals import Real
+from dpexact.ternary import Order
+
+#: Digits beyond those asked for, with which a shared line is planned.
+_SPARE: Final = 2
+#: How far the logarithms of delta at points that share a line may lie apart.
+_FALL: Final = 40.0
+#: Points at which floats look for the saddle point; between them they interpolate.
+_ANCHORS: Final = 24
+#: Lines planned anew where the first showed that delta is smaller than floats had it.
+_PASSES: Final = 2
+_NEWTON_STEPS: Final = 40
+_ZERO, _ONE = Fraction(0), Fraction(1)
+
+
+class Lines(Protocol):
+    """What gives lines of one product: a contour profile."""
+
+    product: Product
+    infinite: InfiniteLoss
+    repeat: int
+    max_work: int
+    method: str
+
+    def line(self, plan: Plan) -> Contour:
+        """What the plan says, at its precision."""
+
+    def log_delta(self, delta: Real) -> float:
+        """The logarithm of what delta leaves to the finite losses."""
+
+
+def shared_deltas(lines: Lines, epsilons: Sequence[Real], digits: int) -> dict[Real, Enclosure]:
+    """Delta at those of many points for which shared lines give any.
+
+    Proposes: who shares which line; each is answered by what the line encloses.
+    """
+    found: dict[Real, Enclosure] = {}
+    with np.errstate(all="ignore"), suppress(ArithmeticError, ValueError):
+        near = {at: approximate(at) for at in epsilons}
+        asked = sorted((at for at in near if near[at] > 0), key=near.__getitem__)
+        saddles = _anchored(
+            [near[at] for at in asked], lambda e: lines.product.saddle(e, lines.repeat)[1]
+        )
+        logs = dict(zip(asked, saddles, strict=True))
+        for _ in range(_PASSES):
+            for group in _groups(asked, logs):
+                with suppress(ArithmeticError, ValueError):
+                    ends = [Query(near[at], lines.repeat, logs[at]) for at in _ends(group)]
+                    plan = planned(lines.product, ends, digits + _SPARE, lines.max_work)
+                    for at, answer in zip(group, _on_line(lines, plan, group), strict=True):
+                        found[at] = found[at].meet(answer) if at in found else answer
+            # proposes: whom to ask again; the answers stand
+            asked = [at for at in asked if at in found and found[at].digits < digits]
+            asked = [at for at in asked if found[at].lower > 0]
+            logs = {at: logarithm(Fraction(found[at].lower)) for at in asked}
+    return found
+
+
+def _on_line(lines: Lines, plan: Plan, epsilons: Sequence[Real]) -> list[Enclosure]:
+    with precision(plan.bits):
+        points = [ball(epsilon) for epsilon in epsilons]
+        terms = lines.line(plan).terms(points, lines.repeat)
+        found = [balls.to_enclosure(part.enclosure(), lines.method) for part in terms]
+    return [answer.within(_ZERO, _ONE) for answer in found]
+
+
+def shared_epsilons(lines: Lines, deltas: Sequence[Real], digits: int) -> dict[Real, Enclosure]:
+    """Epsilon at those of many targets for which shared lines give it.
+
+    Proposes: likewise, and where each search begins; balls bracket what it finds.
+    """
+    found: dict[Real, Enclosure] = {}
+    with np.errstate(all="ignore"), suppress(ArithmeticError, ValueError):
+        logs = {
+            at: lines.log_delta(at)
+            for at in deltas
+            if at.fraction != 1 and lines.infinite.order(at, digits) is Order.BELOW
+        }
+        asked = sorted(logs, key=lambda at: -logs[at])
+        saddles = _anchored(
+            [-logs[at] for at in asked], lambda log: lines.product.epsilon(-log, lines.repeat)
+        )
+        near = dict(zip(asked, saddles, strict=True))
+        for group in _groups([at for at in asked if near[at] > 0], logs):
+            with suppress(ArithmeticError, ValueError):
+                ends = [Query(near[at], lines.repeat, logs[at]) for at in _ends(group)]
+                most = max(digits_of_delta(lines.product, end, digits) for end in ends) + _SPARE
+                plan = planned(lines.product, ends, most, lines.max_work)
+                with precision(plan.bits):
+                    line, targets = lines.line(plan), [ball(at) for at in group]
+                    points = [arb(near[at]) for at in group]
+                    answers = solved(line, targets, lines.repeat, points, 10.0**-digits)
+                found |= {
+                    at: answer.labelled(lines.method)
+                    for at, answer in zip(group, answers, strict=True)
+                    if answer is not None
+                }
+    return found
+
+
+# --- on one line, at its precision ----------------------------------------------------------------
+
+
+def solved(
+    contour: Contour, targets: Sequence[arb], repeat: int, near: Sequence[arb], width: float
+) -> list[Enclosure | None]:
+    """Epsilon at each target, as :func:`bracketed` has it, by Newton's method from ``near``.
+
+    Proposes: where to bracket; both ends are certified wherever the steps lead.
+    """
+    at: list[arb | None] = list(near)
+    moving = list(range(len(at)))
+    for _ in range(_NEWTON_STEPS):
+        if not moving:
+            break
+        points = [(i, x) for i in moving if (x := at[i]) is not None]
+        steps = contour.newton([x for _, x in points], repeat, [targets[i] for i, _ in points])
+        moving = []
+        for (i, before), following in zip(points, steps, strict=True):
+            if following is not None:
+                following = following if following > 0 else before / 2
+                moved, following = float((following - before).mid()), following.mid()
+                if not abs(moved) < 0.03 * math.sqrt(width) * float(following):
+                    moving.append(i)
+            at[i] = following
+    ends = [x if x is not None else start for x, start in zip(at, near, strict=True)]
+    found = bracketed(contour, targets, repeat, ends, width)
+    return [None if bracket is None else bracket[0] for bracket in found]
+
+
+def bracketed(
+    contour: Contour, targets: Sequence[arb], repeat: int, at: Sequence[arb], width: float
+) -> list[tuple[Enclosure, float] | None]:
+    """Brackets of relative ``width`` around ``at`` and, by interpolation, about the roots in them.
+
+    None unless delta is certainly above its target at the left and below at the right end.
+    """
+    halves = [arb(0.45 * width * float(x)) for x in at]
+    ends = [((x - half).mid(), (x + half).mid()) for x, half in zip(at, halves, strict=True)]
+    terms = contour.terms([left for left, _ in ends] + [right for _, right in ends], repeat)
+    deltas = [part.enclosure() for part in terms]
+    found: list[tuple[Enclosure, float] | None] = []
+    for (left, right), target, above, below in zip(
+        ends, targets, deltas[: len(ends)], deltas[len(ends) :], strict=True
+    ):
+        if not (above > target and below < target):
+            found.append(None)
+            continue
+        share = (above - target) / (above - below)
+        root = float((left + share.mid() * (right - left)).mid())
+        found.append((balls.to_enclosure(left.union(right), "contour"), root))
+    return found
+
+
+# --- proposals ------------------------------------------------------------------------------------
+
+
+def digits_of_delta(product: Product, query: Query, digits: float) -> float:
+    """Digits of delta that decide ``digits`` of epsilon: ``log delta`` has slope about ``-c``.
+
+    Proposes: the accuracy of a line.
+    """
+    c, _ = product.saddle(query.epsilon, query.repeat)
+    return max(1.0, digits + 1 - math.log10(c * query.epsilon))
+
+
+def logarithm(value: Fraction) -> float:
+    """The logarithm of a positive rational, however small."""
+    return math.log(value.numerator) - math.log(value.denominator)
+
+
+def _anchored(points: Sequence[float], ask: Callable[[float], float]) -> list[float]:
+    """About what ``ask`` says at each of the sorted points: asked at few, interpolated between.
+
+    Proposes: where lines are placed and searches begin.
+    """
+    last = len(points) - 1
+    places = sorted({round(last * i / _ANCHORS) for i in range(_ANCHORS + 1)}) if points else []
+    known = [(points[place], ask(points[place])) for place in places]
+    known = [(at, value) for at, value in known if math.isfinite(value)]
+    if not known:
+        return []
+    found: list[float] = np.interp(points, [a for a, _ in known], [v for _, v in known]).tolist()
+    return found
+
+
+def _groups(points: Sequence[Real], logs: dict[Real, float]) -> Iterator[list[Real]]:
+    """Sorted points, cut where delta has fallen too far to share a line.
+
+    Proposes: who shares a line.
+    """
+    group: list[Real] = []
+    for point in points:
+        if group and abs(logs[point] - logs[group[0]]) > _FALL:
+            yield group
+            group = []
+        group.append(point)
+    if group:
+        yield group
+
+
+def _ends(group: Sequence[Real]) -> list[Real]:
+    """Both ends and two points between, which place the line of all."""
+    return [group[place] for place in sorted({i * (len(group) - 1) // 3 for i in range(4)})]
