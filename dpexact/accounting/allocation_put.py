@@ -123,6 +123,13 @@ class AllocationPut(BallProfile):
         except TooExpensive as error:
             return Enclosure(ZERO, ONE, self.method, str(error))
 
+    def _bracket(self, delta: Real, digits: int) -> Enclosure | None:
+        """None where a step leads to a point without a plan that is short enough."""
+        try:
+            return super()._bracket(delta, digits)
+        except TooExpensive:
+            return None
+
     def finite_ball(self, epsilon: arb) -> arb:
         """By the value at ``e^epsilon``, or at ``e^-epsilon``."""
         put = self._put((-epsilon if self.add else epsilon).exp())
