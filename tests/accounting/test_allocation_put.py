@@ -130,3 +130,12 @@ def test_aliases():
     found = allocation_put.aliases_above(level, c, period)
     assert found.lower() <= total.lower()
     assert found.upper() >= more.upper() - arb(10) ** -30
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("sigma", "t"), [("1", 20), ("1/2", 3), ("5", 2), ("1", 10)])
+def test_epsilon_where_some_points_have_no_plan(sigma, t):
+    """The steps of the search may lead to where no plan is short enough."""
+    for add in (False, True):
+        found = AllocationPut(real(sigma), t, add=add).epsilon(real("1e-5"), 10)
+        assert found.lower <= found.upper
