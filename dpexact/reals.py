@@ -196,6 +196,15 @@ def exponential(a: Real) -> Real:
     return a.arguments[0] if a.operator == "log" else Real("exp", (a,))
 
 
+def square(a: Real) -> Real:
+    """``a^2``, where a root visibly goes away."""
+    if a.operator == "sqrt":
+        return a.arguments[0]
+    if a.operator == "/":
+        return square(a.arguments[0]) / square(a.arguments[1])
+    return a * a
+
+
 def square_root(a: Real) -> Real:
     """``sqrt(a)``; refuses a rational ``a < 0``."""
     if a.fraction is None:

@@ -23,7 +23,6 @@ from dpexact.accounting.pairs.laplace import Laplace as LaplacePair
 from dpexact.accounting.pairs.lattice import OnLattice
 from dpexact.accounting.pairs.pair import Atom, Pair
 from dpexact.accounting.pairs.response import Response, amplified
-from dpexact.accounting.pairs.shifts import STILL, Shifts, thinned
 from dpexact.accounting.profile import InfiniteLoss
 from dpexact.arguments import Direction
 from dpexact.errors import UnsupportedMechanism
@@ -94,7 +93,10 @@ class Composition:
         for (inner, rate), count in samples.items():
             inside = cls.of(inner.steps().items(), fixed_size=fixed_size, zcdp=zcdp)
             if any(_is_shifted(pair) for pair, _ in inside.apart):
-                collected.apart.append((_sampled_shifts(inside, rate), count))
+                from dpexact.accounting.pairs.mixture import sampled_shifts
+
+                alone = inside.apart if inside.is_alone else []
+                collected.apart.append((sampled_shifts(alone, rate), count))
             elif not inside.is_empty:
                 inside = cls(masses=[(_ONE, 1)]) if inside.reveals else inside
                 collected.samples.append((Sample(inside, rate), count))
@@ -259,7 +261,7 @@ class Composition:
     @cached_property
     def mu_squared(self) -> Real:
         """``mu^2`` of all Gaussians together."""
-        return sum((count / _square(noise) for noise, count in self.noises), _ZERO)
+        return sum((count / reals.square(noise) for noise, count in self.noises), _ZERO)
 
     @cached_property
     def noise(self) -> Real | None:
@@ -395,24 +397,3 @@ def _is_shifted(pair: Pair) -> bool:
     from dpexact.accounting.pairs.mixture import Mixtures
 
     return isinstance(pair, Mixtures | Coin)
-
-
-def _sampled_shifts(inside: Composition, rate: Real) -> Pair:
-    """A Poisson sample of Gaussian noise of random sensitivity: fewer records have any."""
-    from dpexact.accounting.pairs.mixture import GaussianMixtures
-
-    match inside.apart:
-        case [(GaussianMixtures(Shifts() as up, down), 1)] if down == STILL and inside.is_alone:
-            return GaussianMixtures(thinned(up, rate), STILL)
-    raise UnsupportedMechanism(
-        "no certified accounting for samples of groups, coins or cut batches"
-    )
-
-
-def _square(x: Real) -> Real:
-    """``x^2``, where a root visibly goes away."""
-    if x.operator == "sqrt":
-        return x.arguments[0]
-    if x.operator == "/":
-        return _square(x.arguments[0]) / _square(x.arguments[1])
-    return x * x

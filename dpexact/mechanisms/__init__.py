@@ -1,21 +1,6 @@
 """What ran on the data: frozen mechanisms, their constructors and their text grammar."""
 
-from dpexact.mechanisms.base import (
-    GDP,
-    ZCDP,
-    ApproxDP,
-    Composition,
-    DiscreteGaussian,
-    DiscreteLaplace,
-    FixedSize,
-    Gaussian,
-    Laplace,
-    Mechanism,
-    Poisson,
-    PureDP,
-    Repetition,
-    Staircase,
-)
+from dpexact.mechanisms.base import Composition, FixedSize, Mechanism, Poisson, Repetition
 from dpexact.mechanisms.constructors import (
     adaptive,
     approx_dp,
@@ -46,8 +31,14 @@ from dpexact.mechanisms.constructors import (
 from dpexact.mechanisms.curves import RenyiDP, renyi_dp
 from dpexact.mechanisms.finite import FinitePair, RandomizedResponse
 from dpexact.mechanisms.grammar import parse
+from dpexact.mechanisms.guarantees import GDP, ZCDP, ApproxDP, PureDP
 from dpexact.mechanisms.noises import (
+    DiscreteGaussian,
+    DiscreteLaplace,
+    Gaussian,
+    Laplace,
     PartitionSelection,
+    Staircase,
     Threshold,
     TruncatedDiscreteGaussian,
     TruncatedLaplace,

@@ -90,7 +90,7 @@ class Mechanism:
     functions of the package, and take what these take after the mechanism.
 
     >>> from dpexact import gaussian
-    >>> print((gaussian("1.3") ** 100).epsilon("1e-5", digits=6).safe())
+    >>> print((gaussian("1.3") ** 100).epsilon("1e-5", digits=9).safe())
     61.59873
     """
 
@@ -233,95 +233,6 @@ def _changed(value: Any, change: Callable[[Mechanism], Mechanism]) -> Any:
     if isinstance(value, Mechanism):
         return change(value)
     return tuple(_changed(part, change) for part in value) if isinstance(value, tuple) else value
-
-
-# --- mechanisms given by a guarantee --------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True, repr=False)
-class ApproxDP(Mechanism):
-    """Any ``(eps, delta)``-DP mechanism, by its pair; ``eps >= 0`` and ``0 <= delta <= 1``."""
-
-    name: ClassVar[str] = "approx_dp"
-    eps: Real = field(metadata=NOT_NEGATIVE | ordering.GUARANTEE)
-    delta: Real = field(metadata=PROBABILITY | ordering.FAILURE)
-
-
-@dataclass(frozen=True, slots=True, repr=False)
-class PureDP(Mechanism):
-    """Any ``eps``-DP mechanism, by its dominating pair (randomised response). ``eps >= 0``."""
-
-    name: ClassVar[str] = "pure_dp"
-    eps: Real = field(metadata=NOT_NEGATIVE | ordering.GUARANTEE)
-
-
-@dataclass(frozen=True, slots=True, repr=False)
-class GDP(Mechanism):
-    """Any ``mu``-Gaussian-DP mechanism: ``N(mu, 1)`` against ``N(0, 1)``. ``mu >= 0``."""
-
-    name: ClassVar[str] = "gdp"
-    mu: Real = field(metadata=NOT_NEGATIVE | ordering.GUARANTEE)
-
-
-@dataclass(frozen=True, slots=True, repr=False)
-class ZCDP(Mechanism):
-    """Any ``(xi, rho)``-zCDP mechanism; answers about it are upper bounds. ``xi, rho >= 0``.
-
-    ``D_alpha <= xi + rho alpha`` at all orders above 1, in both directions.
-    """
-
-    name: ClassVar[str] = "zcdp"
-    rho: Real = field(metadata=NOT_NEGATIVE | ordering.GUARANTEE)
-    xi: Real = field(default=_ZERO, metadata=NOT_NEGATIVE | ordering.GUARANTEE | LEADS)
-
-
-# --- noise --------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True, repr=False)
-class Gaussian(Mechanism):
-    """Gaussian noise of standard deviation ``sigma > 0`` on a query of the given sensitivity."""
-
-    name: ClassVar[str] = "gaussian"
-    sigma: Real = field(metadata=SCALE | ordering.NOISE)
-    sensitivity: Real = field(default=_ONE, metadata=REACH | ordering.SENSITIVITY)
-
-
-@dataclass(frozen=True, slots=True, repr=False)
-class Laplace(Mechanism):
-    """Laplace noise of scale ``scale > 0`` on a query of the given sensitivity."""
-
-    name: ClassVar[str] = "laplace"
-    scale: Real = field(metadata=SCALE | ordering.NOISE)
-    sensitivity: Real = field(default=_ONE, metadata=REACH | ordering.SENSITIVITY)
-
-
-@dataclass(frozen=True, slots=True, repr=False)
-class DiscreteLaplace(Mechanism):
-    """Integer noise of mass proportional to ``exp(-|x|/scale)``; integer sensitivity."""
-
-    name: ClassVar[str] = "discrete_laplace"
-    scale: Real = field(metadata=SCALE | ordering.NOISE)
-    sensitivity: int = field(default=1, metadata=integers(1) | ordering.COUNT)
-
-
-@dataclass(frozen=True, slots=True, repr=False)
-class DiscreteGaussian(Mechanism):
-    """Integer noise of mass proportional to ``exp(-x^2/(2 sigma^2))``; integer sensitivity."""
-
-    name: ClassVar[str] = "discrete_gaussian"
-    sigma: Real = field(metadata=SCALE | ordering.FEW_INTEGERS)
-    sensitivity: int = field(default=1, metadata=integers(1) | ordering.COUNT)
-
-
-@dataclass(frozen=True, slots=True, repr=False)
-class Staircase(Mechanism):
-    """The staircase mechanism of Geng and Viswanath; ``eps > 0``, ``0 <= gamma <= 1``."""
-
-    name: ClassVar[str] = "staircase"
-    eps: Real = field(metadata=POSITIVE | ordering.SENSITIVITY)
-    gamma: Real = field(metadata=PROBABILITY | ordering.STAIRS)
-    sensitivity: Real = field(default=_ONE, metadata=REACH | ordering.SCALED)
 
 
 # --- sampling -----------------------------------------------------------------------------------

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import overload
 
 from dpexact.conversion import RealLike
-from dpexact.mechanisms import base, noises, relating, reports
+from dpexact.mechanisms import base, guarantees, noises, relating, reports
 from dpexact.mechanisms.base import Mechanism
 from dpexact.mechanisms.finite import COLUMNS, FinitePair, RandomizedResponse
 from dpexact.mechanisms.tables import rows_of_file
 
 
-def approx_dp(eps: RealLike, delta: RealLike) -> base.ApproxDP:
+def approx_dp(eps: RealLike, delta: RealLike) -> guarantees.ApproxDP:
     """Any ``(eps, delta)``-DP mechanism; ``eps >= 0``, ``0 <= delta <= 1``.
 
     It stands for the pair of Kairouz, Oh and Viswanath (2017), section V: mass ``delta`` reveals
@@ -20,28 +20,28 @@ def approx_dp(eps: RealLike, delta: RealLike) -> base.ApproxDP:
     >>> print(approx_dp("1/10", "1/1000") ** 30)
     approx_dp(0.1, 0.001)^30
     """
-    return base.ApproxDP(eps, delta)
+    return guarantees.ApproxDP(eps, delta)
 
 
-def pure_dp(eps: RealLike) -> base.PureDP:
+def pure_dp(eps: RealLike) -> guarantees.PureDP:
     """Any ``eps``-DP mechanism, ``eps >= 0``: randomised response.
 
     >>> print(pure_dp("log(3)"))
     pure_dp(log(3))
     """
-    return base.PureDP(eps)
+    return guarantees.PureDP(eps)
 
 
-def gdp(mu: RealLike) -> base.GDP:
+def gdp(mu: RealLike) -> guarantees.GDP:
     """Any ``mu``-GDP mechanism, ``mu >= 0``: ``N(mu, 1)`` against ``N(0, 1)``."""
-    return base.GDP(mu)
+    return guarantees.GDP(mu)
 
 
 @overload
-def zcdp(rho: RealLike) -> base.ZCDP: ...
+def zcdp(rho: RealLike) -> guarantees.ZCDP: ...
 @overload
-def zcdp(xi: RealLike, rho: RealLike) -> base.ZCDP: ...
-def zcdp(*given: RealLike, **named: RealLike) -> base.ZCDP:
+def zcdp(xi: RealLike, rho: RealLike) -> guarantees.ZCDP: ...
+def zcdp(*given: RealLike, **named: RealLike) -> guarantees.ZCDP:
     """Any ``(xi, rho)``-zCDP mechanism; one number is ``rho``, with ``xi = 0``.
 
     ``D_alpha <= xi + rho alpha`` at all orders above 1 (Bun and Steinke 2016, Definition 1.1);
@@ -54,36 +54,36 @@ def zcdp(*given: RealLike, **named: RealLike) -> base.ZCDP:
     names = ("xi", "rho") if len(given) + len(named) > 1 else ("rho",)
     if len(given) > len(names):
         raise TypeError(f"zcdp takes rho, or xi and rho: {len(given)} numbers were given")
-    return base.ZCDP(**dict(zip(names, given, strict=False)), **named)
+    return guarantees.ZCDP(**dict(zip(names, given, strict=False)), **named)
 
 
-def gaussian(sigma: RealLike, sensitivity: RealLike = 1) -> base.Gaussian:
+def gaussian(sigma: RealLike, sensitivity: RealLike = 1) -> noises.Gaussian:
     """Noise ``N(0, sigma^2)``, ``sigma > 0``, on a query of L2 sensitivity ``sensitivity > 0``.
 
     >>> print(gaussian("1.3") * gaussian(2, sensitivity="1/2"))
     gaussian(1.3) * gaussian(2, 0.5)
     """
-    return base.Gaussian(sigma, sensitivity)
+    return noises.Gaussian(sigma, sensitivity)
 
 
-def laplace(scale: RealLike, sensitivity: RealLike = 1) -> base.Laplace:
+def laplace(scale: RealLike, sensitivity: RealLike = 1) -> noises.Laplace:
     """Noise of density ``exp(-|x|/scale)/(2 scale)`` on a query of L1 sensitivity."""
-    return base.Laplace(scale, sensitivity)
+    return noises.Laplace(scale, sensitivity)
 
 
-def discrete_laplace(scale: RealLike, sensitivity: int = 1) -> base.DiscreteLaplace:
+def discrete_laplace(scale: RealLike, sensitivity: int = 1) -> noises.DiscreteLaplace:
     """Integer noise of mass proportional to ``exp(-|x|/scale)``; integer ``sensitivity >= 1``."""
-    return base.DiscreteLaplace(scale, sensitivity)
+    return noises.DiscreteLaplace(scale, sensitivity)
 
 
-def discrete_gaussian(sigma: RealLike, sensitivity: int = 1) -> base.DiscreteGaussian:
+def discrete_gaussian(sigma: RealLike, sensitivity: int = 1) -> noises.DiscreteGaussian:
     """Integer noise of mass proportional to ``exp(-x^2/(2 sigma^2))``; integer sensitivity."""
-    return base.DiscreteGaussian(sigma, sensitivity)
+    return noises.DiscreteGaussian(sigma, sensitivity)
 
 
-def staircase(eps: RealLike, gamma: RealLike, sensitivity: RealLike = 1) -> base.Staircase:
+def staircase(eps: RealLike, gamma: RealLike, sensitivity: RealLike = 1) -> noises.Staircase:
     """The staircase mechanism of Geng and Viswanath (2014); ``eps > 0``, ``0 <= gamma <= 1``."""
-    return base.Staircase(eps, gamma, sensitivity)
+    return noises.Staircase(eps, gamma, sensitivity)
 
 
 def truncated_laplace(
@@ -128,7 +128,7 @@ def threshold(mechanism: Mechanism, least: RealLike) -> noises.Threshold:
     the count; of a partition without users nothing is published. A user of ``k`` partitions:
     ``threshold(...) ** k``. Answers are upper bounds.
 
-    >>> print(threshold(base.Laplace(1), 12).delta_at(1).safe())
+    >>> print(threshold(noises.Laplace(1), 12).delta_at(1).safe())
     0.000008350851
     """
     return noises.Threshold(mechanism, least)

@@ -21,7 +21,7 @@ from typing import Any, Final
 
 from dpexact.conversion import read_atom, read_real
 from dpexact.errors import InvalidInput
-from dpexact.mechanisms import base, noises, relating, reports
+from dpexact.mechanisms import base, guarantees, noises, relating, reports
 from dpexact.mechanisms.base import Mechanism, Repetition, compose, placed, repeat
 from dpexact.mechanisms.curves import RenyiDP
 from dpexact.mechanisms.entries import Entries
@@ -38,15 +38,15 @@ from dpexact.tokens import Token, Tokens, shorten, unknown
 NAMES: Final[dict[str, type[Mechanism]]] = {
     kind.name: kind
     for kind in (
-        base.ApproxDP,
-        base.PureDP,
-        base.GDP,
-        base.ZCDP,
-        base.Gaussian,
-        base.Laplace,
-        base.DiscreteLaplace,
-        base.DiscreteGaussian,
-        base.Staircase,
+        guarantees.ApproxDP,
+        guarantees.PureDP,
+        guarantees.GDP,
+        guarantees.ZCDP,
+        noises.Gaussian,
+        noises.Laplace,
+        noises.DiscreteLaplace,
+        noises.DiscreteGaussian,
+        noises.Staircase,
         base.Poisson,
         base.FixedSize,
         relating.Group,

@@ -1,6 +1,7 @@
-"""Noise of bounded support, and the selection of partitions: outputs that one dataset alone gives.
+"""Noise, and the selection of partitions by it.
 
-A record may then be revealed for certain, with a probability that every account holds.
+Where the support is bounded, outputs that one dataset alone gives reveal a record for certain, with
+a probability that every account holds.
 """
 
 from __future__ import annotations
@@ -16,18 +17,72 @@ from dpexact.mechanisms.base import (
     PROBABILITY,
     REACH,
     SCALE,
-    Gaussian,
-    Laplace,
     Mechanism,
     integers,
     numbers,
 )
-from dpexact.mechanisms.ordering import CORNERS, COUNT, CROWD, FLATTER, NOISE, SENSITIVITY
+from dpexact.mechanisms.ordering import (
+    CORNERS,
+    COUNT,
+    CROWD,
+    FEW_INTEGERS,
+    FLATTER,
+    NOISE,
+    SCALED,
+    SENSITIVITY,
+    STAIRS,
+)
 from dpexact.mechanisms.relations import ADD_REMOVE, Relation
 from dpexact.reals import Real, rational
 from dpexact.tokens import shorten
 
 _ONE: Final = rational(1)
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Gaussian(Mechanism):
+    """Gaussian noise of standard deviation ``sigma > 0`` on a query of the given sensitivity."""
+
+    name: ClassVar[str] = "gaussian"
+    sigma: Real = field(metadata=SCALE | NOISE)
+    sensitivity: Real = field(default=_ONE, metadata=REACH | SENSITIVITY)
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Laplace(Mechanism):
+    """Laplace noise of scale ``scale > 0`` on a query of the given sensitivity."""
+
+    name: ClassVar[str] = "laplace"
+    scale: Real = field(metadata=SCALE | NOISE)
+    sensitivity: Real = field(default=_ONE, metadata=REACH | SENSITIVITY)
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class DiscreteLaplace(Mechanism):
+    """Integer noise of mass proportional to ``exp(-|x|/scale)``; integer sensitivity."""
+
+    name: ClassVar[str] = "discrete_laplace"
+    scale: Real = field(metadata=SCALE | NOISE)
+    sensitivity: int = field(default=1, metadata=integers(1) | COUNT)
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class DiscreteGaussian(Mechanism):
+    """Integer noise of mass proportional to ``exp(-x^2/(2 sigma^2))``; integer sensitivity."""
+
+    name: ClassVar[str] = "discrete_gaussian"
+    sigma: Real = field(metadata=SCALE | FEW_INTEGERS)
+    sensitivity: int = field(default=1, metadata=integers(1) | COUNT)
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Staircase(Mechanism):
+    """The staircase mechanism of Geng and Viswanath; ``eps > 0``, ``0 <= gamma <= 1``."""
+
+    name: ClassVar[str] = "staircase"
+    eps: Real = field(metadata=POSITIVE | SENSITIVITY)
+    gamma: Real = field(metadata=PROBABILITY | STAIRS)
+    sensitivity: Real = field(default=_ONE, metadata=REACH | SCALED)
 
 
 @dataclass(frozen=True, slots=True, repr=False)

@@ -6,7 +6,8 @@ from dataclasses import dataclass, field
 from typing import ClassVar, Final
 
 from dpexact.errors import InvalidInput
-from dpexact.mechanisms.base import INNER, NOT_NEGATIVE, ApproxDP, Mechanism, PureDP, integers
+from dpexact.mechanisms.base import INNER, NOT_NEGATIVE, Mechanism, integers
+from dpexact.mechanisms.guarantees import ApproxDP, PureDP
 from dpexact.mechanisms.ordering import CROWD, GUARANTEE
 from dpexact.mechanisms.relations import REPLACEMENT, Relation
 from dpexact.reals import Real, rational

@@ -18,8 +18,8 @@ from dpexact.arguments import MAX_COUNT, integer_in, real_in
 from dpexact.conversion import RealLike, real
 from dpexact.decimals import format_decimal
 from dpexact.errors import InvalidInput, UnsupportedMechanism
-from dpexact.mechanisms import Mechanism, gaussian, gdp, poisson, pure_dp
-from dpexact.mechanisms.base import Gaussian, compose
+from dpexact.mechanisms import Gaussian, Mechanism, gaussian, gdp, poisson, pure_dp
+from dpexact.mechanisms.base import compose
 from dpexact.mechanisms.template import BLANK, Hole, Template
 from dpexact.reals import Real, rational, rational_root, square_root
 from dpexact.tokens import shorten

@@ -16,7 +16,17 @@ from dpexact.accounting.queries import delta_answer
 from dpexact.decimals import Bound
 from dpexact.enclosure import Enclosure
 from dpexact.errors import InvalidInput, UnsupportedMechanism
-from dpexact.mechanisms import Adaptive, FixedSize, Mechanism, Mix, Poisson, Repetition, base
+from dpexact.mechanisms import (
+    GDP,
+    Adaptive,
+    ApproxDP,
+    FixedSize,
+    Mechanism,
+    Mix,
+    Poisson,
+    Repetition,
+    base,
+)
 from dpexact.mechanisms.template import Template
 from dpexact.reals import rational
 from dpexact.ternary import Ternary
@@ -38,7 +48,7 @@ def all_meet(question: Question) -> Enclosure | None:
         if isinstance(extreme, Fraction) and extreme > 0:
             met = question.is_met_by(template.fill(extreme))
         else:
-            met = question.is_met_by(template.with_owner(base.ApproxDP(rational(0), rational(1))))
+            met = question.is_met_by(template.with_owner(ApproxDP(rational(0), rational(1))))
         if not met and template.hole.owner is Repetition:
             alone = delta_answer(template.hole.fill(1), rational(0), 1, question.direction)
             met = alone.upper == 0 and question.is_met_by(template.fill(1))
@@ -56,7 +66,7 @@ def most_private(question: Question) -> tuple[Enclosure | None, bool]:
         InvalidInput: none does, though the largest is sought.
     """
     ordering, template = question.ordering, question.template
-    most = template.fill(0) if ordering.from_zero else template.with_owner(base.GDP(rational(0)))
+    most = template.fill(0) if ordering.from_zero else template.with_owner(GDP(rational(0)))
     for digits in (question.digits + 3, question.digits + EDGE_DIGITS):
         found, meets = question.of(most, digits)
         if meets is not Ternary.UNDECIDED:
@@ -85,7 +95,7 @@ def _loses_without_bound(question: Question) -> bool:
     if sides != (True, False):
         return all(sides)
     if not question.aim.strict:
-        rest = Composition.of(template.with_owner(base.GDP(rational(0))).steps().items())
+        rest = Composition.of(template.with_owner(GDP(rational(0))).steps().items())
         if question.aim.epsilon is None or not rest.is_symmetric:
             return False
     return way != "add"
@@ -103,7 +113,7 @@ def _sides(question: Question) -> tuple[bool, bool]:
     if question.ordering.from_zero and not _is_empty(hole.fill(0)):
         return False, False
     part = Template("", step)
-    if _is_empty(part.with_owner(base.GDP(rational(0)))):
+    if _is_empty(part.with_owner(GDP(rational(0)))):
         return _unbounded(Composition.of(part.fill(start).steps().items()))
     if all(isinstance(x, _TRANSPARENT) and not _is_idle(x) for x in template.around):
         above, below = _unbounded(Composition.of(hole.fill(start).steps().items()))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -22,7 +22,7 @@ from dpexact.accounting.pairs.mixture_sums import (
 )
 from dpexact.accounting.pairs.normal_tail import NormalTail
 from dpexact.accounting.pairs.pair import Jet, Masses, Pair, Tails, far
-from dpexact.accounting.pairs.shifts import STILL, Side, one
+from dpexact.accounting.pairs.shifts import STILL, Shifts, Side, one, thinned
 from dpexact.balls import approximate, ball
 from dpexact.errors import UnsupportedMechanism
 from dpexact.reals import Real, rational
@@ -307,3 +307,17 @@ def remove(sigma: Real, q: Real) -> GaussianMixture:
 def add(sigma: Real, q: Real) -> GaussianMixture:
     """Poisson-subsampled Gaussian, the record added: ``P = N(0)``, ``Q = (1-q) N(0) + q N(1)``."""
     return GaussianMixture(sigma, rational(0), q)
+
+
+def sampled_shifts(alone: Sequence[tuple[Pair, int]], rate: Real) -> Pair:
+    """A Poisson sample of Gaussian noise of random sensitivity: fewer records have any.
+
+    Raises:
+        UnsupportedMechanism: anything else runs.
+    """
+    match alone:
+        case [(GaussianMixtures(Shifts() as up, down), 1)] if down == STILL:
+            return GaussianMixtures(thinned(up, rate), STILL)
+    raise UnsupportedMechanism(
+        "no certified accounting for samples of groups, coins or cut batches"
+    )
