@@ -63,7 +63,8 @@ def _row(entry: Claim, check: Check | None) -> str:
     if entry.hypotheses:
         statement += f" ({_cell(entry.hypotheses)})"
     if entry.typed is not None:
-        statement += f"; checked: `{entry.statement.replace('|', '¦')}`"
+        part = " of it" if entry.restricts else ""
+        statement += f"; checked{part}: `{entry.statement.replace('|', '¦')}`"
     finding, strength = entry.not_checkable, ""
     verdict = _verdict(entry, check)
     if check is not None:

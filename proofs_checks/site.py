@@ -6,6 +6,7 @@ The site's build writes them, from the catalogue and the records: nothing is com
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Callable, Iterable
 from html import escape
 from pathlib import Path
@@ -26,7 +27,8 @@ _LISTED: Final = 40
 _STYLE: Final = """
 body { font: 1rem/1.5 system-ui, sans-serif; max-width: 60rem; margin: 2rem auto; padding: 0 1rem;
   color: #1d2330; background: #fff; }
-code { overflow-wrap: anywhere; } .formula { overflow-x: auto; margin: 1rem 0; }
+code { overflow-wrap: anywhere; }
+.formula { overflow: auto hidden; margin: 1rem 0; padding: 0.5rem 0; }
 dt { font-weight: 600; margin-top: .8rem; } dd { margin-left: 1rem; }
 table { border-collapse: collapse; } td, th { text-align: left; vertical-align: top;
   padding: .3rem .6rem; border-bottom: 1px solid #ccd; overflow-wrap: anywhere; }
@@ -68,7 +70,7 @@ def claim_page(entry: Claim, formula: Formula) -> str:
         rows.append(("At the witness", _bars(known["sides"])))
     if check is not None:
         rows += [
-            ("The written proof", f"<p>{escape(inspect.getdoc(check.run) or '')}</p>"),
+            ("The written proof", f"<p>{_prose(inspect.getdoc(check.run) or '')}</p>"),
             ("Facts", _facts(known.get("facts", []))),
             ("Rests on", _rests(check, {entry.id})),
             ("In Coq", _coq(entry)),
@@ -119,6 +121,11 @@ def _page(title: str, body: str, style: str = "") -> str:
         f"<title>{escape(title)}</title><style>{_STYLE}{style}</style></head>"
         f"<body><h1>{escape(title)}</h1>{body}</body></html>\n"
     )
+
+
+def _prose(text: str) -> str:
+    """A docstring, whose code stands between two backticks each."""
+    return re.sub("``(.+?)``", r"<code>\1</code>", escape(text), flags=re.DOTALL)
 
 
 def _said(entry: Claim) -> str:

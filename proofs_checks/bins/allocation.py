@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from proofs_checks.prover.goals import step
 from proofs_checks.registry import check
 from proofs_checks.verdicts import Derivation, argued
 
@@ -19,7 +20,14 @@ def likelihood_ratio() -> Derivation:
 @check("bins.remove", "bins.add", expects="proved", assumes=("bins.pair",), smoke=True)
 def as_options() -> Derivation:
     """Put-call parity, with a mean of 1, and a positive factor."""
-    return argued("the positive parts of either direction, outcome by outcome")
+    return argued(
+        "the positive parts of either direction, outcome by outcome",
+        step(
+            "((S - E) + sqrt((S - E)^2))/2 = (S - E) + ((E - S) + sqrt((E - S)^2))/2",
+            {"S": "real > 0", "E": "real > 0"},
+        ),
+        step("1 - E*S = E*(1/E - S)", {"S": "real", "E": "real > 0"}),
+    )
 
 
 @check("bins.bins.kept", expects="proved", assumes=("bins.pair",), smoke=True)
@@ -67,7 +75,11 @@ def transform_of_the_mean() -> Derivation:
 @check("bins.cube.shuffle", "bins.cube.lower", expects="proved", smoke=True)
 def cube_event() -> Derivation:
     """Probabilities of a product event, and what an event is worth."""
-    return argued("one factor of the product differs; the best event has the largest gain")
+    return argued(
+        "one factor of the product differs; the best event has the largest gain",
+        step("x*f <= x", {"x": "real >= 0", "f": "real in [0, 1]"}),
+        step("y*f <= 0", {"y": "real <= 0", "f": "real in [0, 1]"}),
+    )
 
 
 @check("bins.shuffle.twos", expects="proved", smoke=True)

@@ -9,6 +9,7 @@ import sympy
 
 import dpexact
 from proofs_checks.prover.enumeration import every
+from proofs_checks.prover.goals import step
 from proofs_checks.prover.numbers import certain
 from proofs_checks.registry import check
 from proofs_checks.verdicts import Derivation, argued, argued_on
@@ -33,7 +34,11 @@ def loss_is_normal() -> Derivation:
 @check("bw.thm5", expects="proved", smoke=True)
 def delta_by_tests() -> Derivation:
     """The divergence is the largest gain of a test, attained where the loss exceeds eps."""
-    return argued("the supremum over tests is attained at the event L > eps")
+    return argued(
+        "the supremum over tests is attained at the event L > eps",
+        step("x*f <= x", {"x": "real >= 0", "f": "real in [0, 1]"}),
+        step("y*f <= 0", {"y": "real <= 0", "f": "real in [0, 1]"}),
+    )
 
 
 @check("bw.thm8.delta", expects="proved", assumes=("bw.lem3", "bw.thm5"), smoke=True)

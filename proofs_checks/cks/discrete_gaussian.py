@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from proofs_checks.prover.goals import step
 from proofs_checks.registry import check
 from proofs_checks.verdicts import Derivation, argued
 
@@ -48,7 +49,10 @@ def exact_delta() -> Derivation:
 )
 def simple_conversion() -> Derivation:
     """The factor beside the exponential is at most 1."""
-    return argued("the least exponent is -log(1/delta)")
+    return argued(
+        "the least exponent is -log(1/delta)",
+        step("exp(-((r + 2*sqrt(r*L)) - r)^2/(4*r)) = exp(-L)", {"r": "real > 0", "L": "real > 0"}),
+    )
 
 
 @check("cks.cor13.order", expects="proved", smoke=True)

@@ -1,6 +1,6 @@
 (** Events, moments and orders of privacy losses between laws under which all outcomes are possible. *)
 Require Import Reals Lra Lia List Bool Psatz.
-From DPExact Require Import Finite Analysis Losses Testing Terms.
+From DPExact Require Import Finite Sampling Analysis Losses Testing Terms.
 Import ListNotations.
 Open Scope R_scope.
 
@@ -212,3 +212,92 @@ Lemma moment_push {A B} (l : list A) (m : list B) K P Q t : positive_law l P -> 
   positive_kernel l m K -> 0 <= t ->
   mean m (push l P K) (push l Q K) (fun z => exp (t * z)) <= mean l P Q (fun z => exp (t * z)).
 Proof. intros. apply moment_kernel; auto using push_positive, positive_kernel_kernel. Qed.
+
+(** max(0, 1 - e^(x - z)) <= e^(t (z - x)). *)
+Lemma divergence_below_moment {A} (l : list A) P Q t x : positive_law l P -> positive_law l Q ->
+  0 <= t -> HS l (exp x) P Q <= mean l P Q (fun z => exp (t * z)) * exp (- (t * x)).
+Proof.
+  intros HP HQ Ht. rewrite HS_mean by auto. unfold mean. rewrite <- sum_scale_r. apply sum_le.
+  intros a Ha. assert (X : 0 < P a) by (apply HP; auto). set (z := loss P Q a).
+  rewrite Rmult_assoc, <- exp_plus. apply Rmult_le_compat_l; [lra|].
+  replace (t * z + - (t * x)) with (t * (z - x)) by ring. unfold positive_part. apply Rmax_lub.
+  - left. apply exp_pos.
+  - pose proof (exp_pos (x - z)). destruct (Rle_dec x z).
+    + assert (K : 0 <= t * (z - x)) by (apply Rmult_le_pos; lra).
+      pose proof (exp_at_least_1 _ K). lra.
+    + assert (1 <= exp (x - z)) by (apply exp_at_least_1; lra). pose proof (exp_pos (t * (z - x))). lra.
+Qed.
+
+(** * The order 2, and sums of products *)
+
+Lemma moment_2 {A} (l : list A) P Q : positive_law l P -> positive_law l Q ->
+  moment l 2 P Q = sum l (fun a => P a * P a / Q a).
+Proof.
+  intros HP HQ. apply sum_ext. intros a Ha. assert (0 < P a) by (apply HP; auto).
+  assert (0 < Q a) by (apply HQ; auto). replace ((2 - 1) * ln (P a / Q a)) with (ln (P a / Q a)) by ring.
+  rewrite exp_ln by (apply Rdiv_lt_0_compat; auto). field. lra.
+Qed.
+
+Lemma mixed_positive {A} (l : list A) q P Q : 0 <= q <= 1 -> positive_law l P -> positive_law l Q ->
+  positive_law l (mixed q P Q).
+Proof.
+  intros Hq HP HQ. split.
+  - intros a Ha. assert (0 < P a) by (apply HP; auto). assert (0 < Q a) by (apply HQ; auto).
+    unfold mixed. destruct (proj1 Hq) as [Z|<-]; [|lra].
+    assert (0 < q * P a) by (apply Rmult_lt_0_compat; auto).
+    assert (0 <= (1 - q) * Q a) by (apply Rmult_le_pos; lra). lra.
+  - apply (mixed_law l q P Q); auto; apply positive_law_law; auto.
+Qed.
+
+Lemma moment_2_mixed {A} (l : list A) q P Q : 0 <= q <= 1 -> positive_law l P -> positive_law l Q ->
+  moment l 2 (mixed q P Q) Q = 1 + q ^ 2 * (moment l 2 P Q - 1).
+Proof.
+  intros Hq HP HQ. rewrite !moment_2 by auto using mixed_positive.
+  transitivity (sum l (fun a => q ^ 2 * (P a * P a / Q a) + 2 * q * (1 - q) * P a + (1 - q) ^ 2 * Q a)).
+  - apply sum_ext. intros a Ha. assert (0 < Q a) by (apply HQ; auto). unfold mixed. field. lra.
+  - rewrite !sum_plus, !sum_scale. destruct HP as [_ ->], HQ as [_ ->]. ring.
+Qed.
+
+Lemma sum_product_squared {A} (l : list A) f g : 0 < sum l (fun a => g a * g a) ->
+  sum l (fun a => f a * g a) ^ 2 <= sum l (fun a => f a * f a) * sum l (fun a => g a * g a).
+Proof.
+  intros H. set (F := sum l (fun a => f a * f a)). set (G := sum l (fun a => g a * g a)) in *.
+  set (B := sum l (fun a => f a * g a)). set (t := B / G).
+  assert (N : 0 <= sum l (fun a => (f a - t * g a) * (f a - t * g a))).
+  { apply sum_nonneg. intros a _. apply Rle_0_sqr. }
+  assert (E : sum l (fun a => (f a - t * g a) * (f a - t * g a)) = F - 2 * t * B + t * t * G).
+  { unfold F, B, G. rewrite <- !sum_scale, <- sum_minus, <- sum_plus. apply sum_ext. intros. ring. }
+  rewrite E in N. assert (T : t * G = B) by (unfold t; field; lra).
+  replace (2 * t * B) with (2 * (t * (t * G))) in N by (rewrite T; ring).
+  assert (K : t * t * G <= F) by lra. apply (Rmult_le_compat_r G) in K; [|lra].
+  replace (t * t * G * G) with (B ^ 2) in K by (rewrite <- T; ring). exact K.
+Qed.
+
+(** Cauchy and Schwarz: a third law between two. *)
+Lemma moment_between {A} (l : list A) P Q W a :
+  positive_law l P -> positive_law l Q -> positive_law l W ->
+  moment l a P Q ^ 2 <= moment l (2 * a) P W * moment l (2 * a - 1) W Q.
+Proof.
+  intros HP HQ HW.
+  set (f := fun x => exp (ln (P x) / 2 + (2 * a - 1) / 2 * ln (P x / W x))).
+  set (g := fun x => exp (ln (W x) / 2 + (a - 1) * ln (W x / Q x))).
+  assert (L : forall x, In x l -> 0 < P x /\ 0 < Q x /\ 0 < W x).
+  { intros x Hx. split; [apply HP|split; [apply HQ|apply HW]]; auto. }
+  assert (R : forall x y, 0 < x -> 0 < y -> ln (x / y) = ln x - ln y).
+  { intros x y Hx Hy. unfold Rdiv. rewrite ln_mult, ln_Rinv by (auto; apply Rinv_0_lt_compat; auto).
+    ring. }
+  assert (E : moment l a P Q = sum l (fun x => f x * g x)).
+  { apply sum_ext. intros x Hx. destruct (L x Hx) as [p [q w]]. unfold f, g.
+    rewrite <- exp_plus, !R by auto. rewrite <- (exp_ln (P x)) at 1 by auto. rewrite <- exp_plus.
+    f_equal. field. }
+  assert (F : moment l (2 * a) P W = sum l (fun x => f x * f x)).
+  { apply sum_ext. intros x Hx. destruct (L x Hx) as [p [q w]]. unfold f.
+    rewrite <- exp_plus, !R by auto. rewrite <- (exp_ln (P x)) at 1 by auto. rewrite <- exp_plus.
+    f_equal. field. }
+  assert (G : moment l (2 * a - 1) W Q = sum l (fun x => g x * g x)).
+  { apply sum_ext. intros x Hx. destruct (L x Hx) as [p [q w]]. unfold g.
+    rewrite <- exp_plus, !R by auto. rewrite <- (exp_ln (W x)) at 1 by auto. rewrite <- exp_plus.
+    f_equal. field. }
+  pose proof (mean_exp_pos l W Q HW (2 * a - 1 - 1)) as N. fold (moment l (2 * a - 1) W Q) in N.
+  rewrite <- moment_mean in N. rewrite E, F, G in *. apply sum_product_squared. exact N.
+Qed.

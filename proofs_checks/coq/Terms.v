@@ -1,5 +1,6 @@
 (** What terms of typed statements mean beside the definitions of the other libraries. *)
 Require Import Reals Lra Lia List Bool Psatz ZArith Binomial.
+From Coquelicot Require Import Continuity Derive RInt RInt_analysis Hierarchy AutoDerive.
 From DPExact Require Import Finite Response Sampling Gaussian Analysis Losses Composing Testing.
 From DPExact Require Import Tradeoff.
 Import ListNotations.
@@ -198,4 +199,32 @@ Lemma largest_ext {A} (l : list A) f g : (forall a, f a = g a) -> largest l f = 
 Proof.
   intros H. induction l as [|a [|b t] IH]; simpl; auto.
   change (Rmax (f a) (largest (b :: t) f) = Rmax (g a) (largest (b :: t) g)). rewrite IH, H. auto.
+Qed.
+
+(** * The normal distribution function *)
+
+Lemma Phi_0 : Phi 0 = 1 / 2.
+Proof.
+  unfold Phi, bell. rewrite RInt_point. unfold zero; simpl. field.
+  apply Rgt_not_eq, sqrt_lt_R0. pose proof PI_RGT_0. lra.
+Qed.
+
+Lemma Phi_slope x : is_derive Phi x (exp (- (x * x) / 2) / sqrt (2 * PI)).
+Proof.
+  assert (0 < sqrt (2 * PI)) by (apply sqrt_lt_R0; pose proof PI_RGT_0; lra).
+  assert (K : forall t, continuous (fun t => exp (- (t * t) / 2)) t).
+  { intros t. apply (ex_derive_continuous (fun t => exp (- (t * t) / 2))). auto_derive. auto. }
+  assert (B : is_derive bell x (exp (- (x * x) / 2))).
+  { apply (is_derive_RInt (fun t => exp (- (t * t) / 2)) bell 0 x); [|apply K].
+    exists (mkposreal 1 Rlt_0_1). intros y _. apply (RInt_correct (fun t => exp (- (t * t) / 2))).
+    apply (ex_RInt_continuous (fun t => exp (- (t * t) / 2))). intros z _. apply K. }
+  unfold Phi. auto_derive; [exists (exp (- (x * x) / 2)); auto|].
+  replace (Derive (fun x => bell x) x) with (exp (- (x * x) / 2)); [field; lra|].
+  symmetry. apply is_derive_unique. auto.
+Qed.
+
+Lemma Phi_chain f x d : is_derive f x d ->
+  is_derive (fun x => Phi (f x)) x (exp (- (f x * f x) / 2) / sqrt (2 * PI) * d).
+Proof.
+  intros D. rewrite Rmult_comm. exact (is_derive_comp Phi f x _ _ (Phi_slope (f x)) D).
 Qed.

@@ -33,7 +33,14 @@ CLAIM_LIBRARY: Final = (
     "Moments",
 )
 #: The files of ``claims`` that prove typed statements.
-_STATED_IN: Final = ("stated", "stated_laws", "stated_mechanisms", "stated_losses")
+_STATED_IN: Final = (
+    "stated",
+    "stated_laws",
+    "stated_mechanisms",
+    "stated_losses",
+    "stated_papers",
+    "stated_bounds",
+)
 _SECTION: Final = re.compile(r"^\(\*\* \* ([^|\n]+) \| ([^\n]+) \*\)\n", re.MULTILINE)
 _STATED: Final = re.compile(r"^\(\*\* \* ([^|\n]+) \*\)\n", re.MULTILINE)
 _HEAD: Final = """Require Import Reals Lra Lia List Bool Psatz.

@@ -36,7 +36,8 @@ def goal_of(statement: Statement) -> str:
     """The statement as a Coq proposition; division and logarithm are Coq's total functions.
 
     Laws live on lists of outcomes of any type, as different as the statement allows; a trade-off
-    function is that of two such laws. ``D(f, x) = g`` says that ``g`` is the derivative.
+    function is that of two such laws. ``D(f, x) = g`` says that ``g`` is the derivative, and
+    ``at(D(f, x), x, c) = g`` that it is the one at ``c``.
 
     Raises:
         NoGoal: it has an operator that is not written.
@@ -57,6 +58,7 @@ class _Goal:
     def __init__(self, statement: Statement) -> None:
         self._statement = statement
         self._sorts: dict[str, Sort] = dict(statement.sorts)
+        self._domains = {each.name: each for each in statement.variables}
         self._spaces = Spaces(statement)
 
     def text(self) -> str:
@@ -120,23 +122,37 @@ class _Goal:
         if sort_of(left, self._sorts) == "tradeoff":
             shown = f"{self._function(left)} a {sign} {self._function(right)} a"
             return f"(forall a, 0 <= a <= 1 -> {shown})"
-        if isinstance(left, tuple) and left[0] in ("D", "limit") and sign == "=":
-            operator, body, name, *point = left
-            inner = f"(fun {_name(name)} : R => {self._within(body, name, 'real')})"
-            if operator == "D":
-                return f"is_derive {inner} {self._real(name)} {self._real(right)}"
-            if point == ["oo"]:
-                return f"is_lim {inner} p_infty {self._real(right)}"
+        if isinstance(left, tuple) and left[0] == "limit" and left[3] == "oo" and sign == "=":
+            return f"is_lim {self._function_of(*left[1:3])} p_infty {self._real(right)}"
+        slope, *where = left[1:] if isinstance(left, tuple) and left[0] == "at" else (left,)
+        if isinstance(slope, tuple) and slope[0] == "D" and sign == "=":
+            return self._derivative(slope, where or [slope[2], slope[2]], self._real(right))
         return f"{self._real(left)} {sign} {self._real(right)}"
 
+    def _derivative(self, slope: Term, where: list[Term], value: str) -> str:
+        """``value`` is the derivative, of any order; ``where`` names a variable and its value."""
+        name, point = where
+        body, order = slope, 0
+        while isinstance(body, tuple) and body[0] == "D" and body[2] == name:
+            body, order = body[1], order + 1
+        if not order:
+            raise NoGoal(f"a slope in another variable where {name} has a value")
+        kind = "is_derive" if order == 1 else "is_derive_n"
+        times = "" if order == 1 else f" {order}"
+        return f"{kind} {self._function_of(body, str(name))}{times} {self._real(point)} {value}"
+
+    def _function_of(self, body: Term, name: str) -> str:
+        return f"(fun {_name(name)} : R => {self._within(body, name, 'real')})"
+
     def _within(self, body: Term, name: str, sort: Sort) -> str:
-        """A term in which ``name`` is bound."""
-        before = self._sorts
-        self._sorts = {**before, name: sort}
+        """A term in which ``name`` is bound; a variable of that name lends it no domain."""
+        before = self._sorts, self._domains
+        self._sorts = {**self._sorts, name: sort}
+        self._domains = {each: domain for each, domain in self._domains.items() if each != name}
         try:
             return self._real(body)
         finally:
-            self._sorts = before
+            self._sorts, self._domains = before
 
     def _real(self, term: Term) -> str:
         if isinstance(term, str):
@@ -163,8 +179,7 @@ class _Goal:
             return self._over_naturals(operator, *operands)
         if operator == "at":
             body, name, point = operands
-            inner = self._within(body, name, "real")
-            return f"((fun {_name(name)} : R => {inner}) {self._real(point)})"
+            return f"({self._function_of(body, name)} {self._real(point)})"
         return self._of_outcomes(operator, operands)
 
     def _power(self, base: Term, exponent: Term) -> str:
@@ -187,9 +202,9 @@ class _Goal:
         """Whether a natural variable is at least the number of which ``less`` is the negative."""
         if not isinstance(less, str) or not less.startswith("-") or not less[1:].isdigit():
             return False
-        return any(
-            each.name == name and each.sort == "natural" and (each.low or 0) >= int(less[1:])
-            for each in self._statement.variables
+        domain = self._domains.get(str(name))
+        return (
+            domain is not None and domain.sort == "natural" and (domain.low or 0) >= int(less[1:])
         )
 
     def _positive(self, term: Term) -> bool:
@@ -197,12 +212,10 @@ class _Goal:
         if isinstance(term, str):
             if NUMBER.fullmatch(term):
                 return Fraction(term) > 0
-            return any(
-                each.name == term
-                and each.low is not None
-                and (each.low > 0 or (each.low == 0 and each.low_open))
-                for each in self._statement.variables
-            )
+            domain = self._domains.get(term)
+            if domain is None or domain.low is None:
+                return False
+            return domain.low > 0 or (domain.low == 0 and domain.low_open)
         return term[0] == "exp" or (term[0] in "+*/" and all(map(self._positive, term[1:])))
 
     def _over_naturals(self, operator: str, body: Term, name: str, low: Term, high: Term) -> str:
@@ -239,8 +252,8 @@ class _Goal:
             self._demand_all_possible(*operands[2:])
             body, name = operands[0], str(operands[1])
             outcomes = self._outcomes(self._spaces.law(operands[2]))
-            inner = f"(fun {_name(name)} : R => {self._within(body, name, 'real')})"
-            return f"(mean {outcomes} {' '.join(map(self._law, operands[2:]))} {inner})"
+            laws = " ".join(map(self._law, operands[2:]))
+            return f"(mean {outcomes} {laws} {self._function_of(body, name)})"
         if operator in ("probability", "expectation"):
             outcomes = self._outcomes(self._spaces.law(operands[0]))
             return f"({operator} {outcomes} {self._law(operands[0])} {self._event(operands[1])})"

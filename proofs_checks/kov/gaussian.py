@@ -45,7 +45,7 @@ def normal_tail() -> tuple[Evidence, ...]:
 
 def profile_is_near_one() -> tuple[Evidence, ...]:
     """``delta >= 1 - exp(-z^2/2)`` for ``z = m/2 - e/m >= 0``, by the tail bound twice."""
-    m, e = sympy.symbols("m e", positive=True)
+    m, e = sympy.symbols("m eps", positive=True)
     return (
         *normal_tail(),
         identity(
@@ -67,7 +67,7 @@ def profile_is_near_one() -> tuple[Evidence, ...]:
 )
 def gaussian_chain() -> Derivation:
     """The normal moment ``exp(lam v/2 + lam^2 v/2)`` and the best lam, ``(e - v/2)/v``."""
-    lam, e, v = sympy.symbols("lam e v", positive=True)
+    lam, e, v = sympy.symbols("lam eps v", positive=True)
     box: dict[Any, Ends] = {lam: (0, 4), e: (0, 9), v: (_SMALL, 9)}
     return argued(
         "completed square; lam > 0 iff e > v/2",
@@ -136,7 +136,7 @@ def gaussian_last_line() -> Derivation:
 @check("kov.app.gauss_wlog", expects="proved", smoke=True)
 def largest_shift_is_worst() -> Derivation:
     """The profile increases in m, and ``m^2 = sum d_i^2/sigma^2`` is largest at ``d_i = Delta``."""
-    m, e, d, u = sympy.symbols("m e Delta u", positive=True)
+    m, e, d, u = sympy.symbols("m eps Delta u", positive=True)
     profile = phi(m / 2 - e / m) - sympy.exp(e) * phi(-m / 2 - e / m)
     density = sympy.exp(-((m / 2 - e / m) ** 2) / 2) / sympy.sqrt(2 * sympy.pi)
     return argued(

@@ -119,7 +119,7 @@ def the_square() -> Derivation:
 @check("kov.eq17.identity", expects="proved", smoke=True)
 def change_of_measure() -> Derivation:
     """Atom by atom ``p - e^e q = p (1 - e^(e - log p/q))``."""
-    e = sympy.Symbol("e", real=True)
+    e = sympy.Symbol("eps", real=True)
     return argued(
         "each atom of B1",
         identity(

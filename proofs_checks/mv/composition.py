@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sympy
 
+from proofs_checks.prover.goals import step
 from proofs_checks.prover.intervals import prove
 from proofs_checks.registry import check
 from proofs_checks.verdicts import Derivation, argued
@@ -24,7 +25,13 @@ def terms_of_sets() -> Derivation:
 @check("mv.thm1.5.two", "mv.best.single", expects="proved", assumes=("mv.thm1.5",), smoke=True)
 def a_weaker_companion() -> Derivation:
     """Gains of one answer of the first mechanism stay together."""
-    return argued("the gains that count add up to that of the first mechanism")
+    return argued(
+        "the gains that count add up to that of the first mechanism",
+        step(
+            "(E - G)/((1 + E)*2) + (E - G)/((1 + E)*2) = (E - G)/(1 + E)",
+            {"E": "real > 0", "G": "real > 0"},
+        ),
+    )
 
 
 @check("mv.zero", expects="proved", assumes=("mv.thm1.5",), smoke=True)
@@ -42,13 +49,19 @@ def equal_parameters() -> Derivation:
 @check("mv.basic", expects="proved", smoke=True)
 def basic_composition() -> Derivation:
     """The chance that one of them fails."""
-    return argued("the product of both is not negative")
+    return argued(
+        "the product of both is not negative",
+        step("a + b - a*b <= a + b", {"a": "real in [0, 1]", "b": "real in [0, 1]"}),
+    )
 
 
 @check("mv.monotone.eps", expects="proved", smoke=True)
 def rises_with_eps() -> Derivation:
     """The slope is positive."""
-    return argued("the slope in exp(eps) is positive")
+    return argued(
+        "the slope in exp(eps) is positive",
+        step("D((E - G)/(1 + E), E) = (1 + G)/(1 + E)^2", {"E": "real > 0", "G": "real > 0"}),
+    )
 
 
 @check("mv.count", expects="proved", smoke=True)
@@ -66,7 +79,14 @@ def rounded_losses() -> Derivation:
 @check("mv.mean", "mv.variance", expects="proved", smoke=True)
 def moments_of_a_response() -> Derivation:
     """Two losses, of probabilities in the ratio exp(eps)."""
-    return argued("mean and variance of two values")
+    return argued(
+        "mean and variance of two values",
+        step(
+            "eps*(exp(eps)/(1 + exp(eps))) - eps*(1/(1 + exp(eps))) = eps*tanh(eps/2)",
+            {"eps": "real"},
+        ),
+        step("eps^2 - (eps*tanh(eps/2))^2 = eps^2/cosh(eps/2)^2", {"eps": "real"}),
+    )
 
 
 @check("mv.advanced", expects="proved", assumes=("mv.mean",), smoke=True)

@@ -9,6 +9,7 @@ import dpexact
 from dpexact.arguments import Direction
 from dpexact.enclosure import Enclosure
 from proofs_checks.prover.enumeration import every
+from proofs_checks.prover.goals import step
 from proofs_checks.prover.numbers import certain
 from proofs_checks.registry import check
 from proofs_checks.verdicts import Derivation, argued, argued_on
@@ -26,19 +27,41 @@ def _delta(mechanism: str, epsilon: Fraction, way: Direction) -> Enclosure:
 @check("pit.remove.one", "pit.add.one", expects="proved", smoke=True)
 def one_step() -> Derivation:
     """Positive parts of proportional functions are proportional."""
-    return argued("outcome by outcome, a positive factor before the divergence without sampling")
+    return argued(
+        "outcome by outcome, a positive factor before the divergence without sampling",
+        step(
+            "(1 - q)*y + q*x - E*y = q*(x - (1 + (E - 1)/q)*y)",
+            {"q": "real in (0, 1]", "E": "real", "x": "real", "y": "real"},
+        ),
+        step(
+            "y - ((1 - K)/(1 - q))*((1 - q)*y + q*x) = K*(y - ((1 - K)/(1 - q)*q/K)*x)",
+            {"q": "real in (0, 1)", "K": "real > 0", "x": "real", "y": "real"},
+        ),
+    )
 
 
 @check("pit.add.bounded", expects="proved", smoke=True)
 def adding_has_bounded_losses() -> Derivation:
     """The sample without the record remains."""
-    return argued("the ratio of y to the mixture is at most 1/(1 - q)")
+    return argued(
+        "the ratio of y to the mixture is at most 1/(1 - q)",
+        step(
+            "(1 - q)*y + q*x >= (1 - q)*y",
+            {"q": "real in (0, 1)", "x": "real >= 0", "y": "real > 0"},
+        ),
+    )
 
 
 @check("pit.negative", expects="proved", assumes=("pld.zdw.reverse",), smoke=True)
 def negative_levels() -> Derivation:
     """An affine function of the other direction's delta."""
-    return argued("a positive factor stands before the difference")
+    return argued(
+        "a positive factor stands before the difference",
+        step(
+            "(1 - (1 - a)/E) - (1 - (1 - b)/E) = (a - b)/E",
+            {"E": "real > 0", "a": "real", "b": "real"},
+        ),
+    )
 
 
 @check("pit.one.remove", expects="certified", about=(_DELTA,), smoke=True)
@@ -96,7 +119,12 @@ def removing_stays_worse() -> Derivation:
 @check("pit.replace.pair", "pit.replace.zero", expects="proved", smoke=True)
 def replacing() -> Derivation:
     """What the samples without the record have in common cancels."""
-    return argued("the common part of both mixtures cancels")
+    return argued(
+        "the common part of both mixtures cancels",
+        step(
+            "q*(x - y) = ((0 + q*x) - (0 + q*y))", {"q": "real in [0, 1]", "x": "real", "y": "real"}
+        ),
+    )
 
 
 @check(
@@ -134,4 +162,10 @@ def samples_in_the_order_of_the_data() -> Derivation:
 @check("pit.self.total", expects="proved", smoke=True)
 def both_agree_at_zero() -> Derivation:
     """Total variation is symmetric."""
-    return argued("opposite differences of two laws")
+    return argued(
+        "opposite differences of two laws",
+        step(
+            "((1 - q)*y + q*x) - y = -(y - ((1 - q)*y + q*x))",
+            {"q": "real in [0, 1]", "x": "real", "y": "real"},
+        ),
+    )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from proofs_checks.prover.goals import step
 from proofs_checks.registry import check
 from proofs_checks.verdicts import Derivation, argued
 
@@ -20,7 +21,10 @@ def gaussian_transform() -> Derivation:
 @check("pld.zdw.phi.rr", expects="proved", smoke=True)
 def response_transform() -> Derivation:
     """Either outcome."""
-    return argued("one outcome; the other has both exchanged")
+    return argued(
+        "one outcome; the other has both exchanged",
+        step("p*(p/q)^u = p^(u + 1)*q^(-u)", {"p": "real > 0", "q": "real > 0", "u": "real"}),
+    )
 
 
 @check("pld.zdw.phi.laplace", expects="proved", assumes=("rdp.prop6.laplace",), smoke=True)
@@ -32,13 +36,28 @@ def laplace_transform() -> Derivation:
 @check("pld.zdw.thm10", expects="proved", smoke=True)
 def products_dominate() -> Derivation:
     """Condition on the second output; the order of the first divergence moves with it."""
-    return argued("the divergence of the product is a mean of divergences of the first pair")
+    return argued(
+        "the divergence of the product is a mean of divergences of the first pair",
+        step(
+            "p*r - E*q*s = s*(p*(r/s) - E*q)",
+            {
+                "p": "real >= 0",
+                "q": "real >= 0",
+                "r": "real >= 0",
+                "s": "real > 0",
+                "E": "real > 0",
+            },
+        ),
+    )
 
 
 @check("pld.zdw.reverse", expects="proved", smoke=True)
 def reversed_pair() -> Derivation:
     """Positive and negative parts differ by the sum, which is known."""
-    return argued("the positive part is the sum and the negative part")
+    return argued(
+        "the positive part is the sum and the negative part",
+        step("1 - 1/E + d/E = 1 - (1 - d)/E", {"E": "real > 0", "d": "real"}),
+    )
 
 
 @check("pld.zdw.char", expects="proved", smoke=True)
@@ -50,7 +69,12 @@ def transforms_multiply() -> Derivation:
 @check("pld.zdw.levy", expects="proved", smoke=True)
 def delta_by_distribution_functions() -> Derivation:
     """Tails are what distribution functions leave."""
-    return argued("tails are 1 less distribution functions")
+    return argued(
+        "tails are 1 less distribution functions",
+        step(
+            "p - E*q = (1 - (1 - p)) - E*(1 - (1 - q))", {"p": "real", "q": "real", "E": "real > 0"}
+        ),
+    )
 
 
 @check("pld.gopi.eq1", expects="proved", assumes=(FUBINI,), smoke=True)
@@ -68,13 +92,22 @@ def slope_of_delta() -> Derivation:
 @check("pld.gopi.convex", expects="proved", smoke=True)
 def convex_in_the_exponential() -> Derivation:
     """Every test gives an affine function."""
-    return argued("a supremum of affine functions of exp(eps) is convex")
+    return argued(
+        "a supremum of affine functions of exp(eps) is convex",
+        step(
+            "p - (t*x + (1 - t)*y)*q = t*(p - x*q) + (1 - t)*(p - y*q)",
+            {"x": "real", "y": "real", "t": "real in [0, 1]", "p": "real", "q": "real"},
+        ),
+    )
 
 
 @check("pld.gopi.lem5.shift", expects="proved", smoke=True)
 def moved_losses() -> Derivation:
     """One exponential."""
-    return argued("the exponent of what is averaged")
+    return argued(
+        "the exponent of what is averaged",
+        step("exp(eps - (y + h)) = exp((eps - h) - y)", {"eps": "real", "y": "real", "h": "real"}),
+    )
 
 
 @check("pld.gopi.coupling", expects="proved", smoke=True)
@@ -98,4 +131,10 @@ def mesh() -> Derivation:
 @check("pld.gopi.tails", expects="proved", assumes=(FUBINI,), smoke=True)
 def truncation() -> Derivation:
     """Beyond L the average that delta is has terms of at least ``1 - exp(-x)``."""
-    return argued("the terms beyond L are at least 1 - exp(-x)")
+    return argued(
+        "the terms beyond L are at least 1 - exp(-x)",
+        step(
+            "(1 - exp(-(x + z))) - (1 - exp(-x)) = exp(-x)*(1 - exp(-z))",
+            {"x": "real > 0", "z": "real >= 0"},
+        ),
+    )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from proofs_checks.prover.goals import step
 from proofs_checks.registry import check
 from proofs_checks.verdicts import Derivation, argued
 
@@ -16,19 +17,37 @@ WORST: Final = "randomized response is the worst eps-DP mechanism"
 @check("rdp.prop1", expects="proved", smoke=True)
 def composition() -> Derivation:
     """Given the first output the second one is as private, whatever the first was."""
-    return argued("the terms of the moment are products; sum over the second output first")
+    return argued(
+        "the terms of the moment are products; sum over the second output first",
+        step(
+            "(p*r)^a*(q*s)^(1 - a) = (p^a*q^(1 - a))*(r^a*s^(1 - a))",
+            {"p": "real > 0", "q": "real > 0", "r": "real > 0", "s": "real > 0", "a": "real"},
+        ),
+    )
 
 
 @check("rdp.prop9.mono", expects="proved", assumes=(JENSEN,), smoke=True)
 def orders() -> Derivation:
     """Jensen's inequality for powers; here of the square, with what is missing to equality."""
-    return argued("the second moment of a ratio is at least the square of the first")
+    return argued(
+        "the second moment of a ratio is at least the square of the first",
+        step(
+            "t*x^2 + (1 - t)*y^2 - (t*x + (1 - t)*y)^2 = t*(1 - t)*(x - y)^2",
+            {"x": "real > 0", "y": "real > 0", "t": "real in [0, 1]"},
+        ),
+    )
 
 
 @check("rdp.prop3", expects="proved", assumes=(MARKOV,), smoke=True)
 def conversion() -> Derivation:
     """Markov's inequality under P."""
-    return argued("the loss exceeds e + L/(a - 1) with probability exp(-L) at most")
+    return argued(
+        "the loss exceeds e + L/(a - 1) with probability exp(-L) at most",
+        step(
+            "(a - 1)*((eps + L/(a - 1)) - eps) = L",
+            {"a": "real > 1", "eps": "real", "L": "real > 0"},
+        ),
+    )
 
 
 @check("rdp.best_order", expects="proved", assumes=("rdp.prop3",), smoke=True)
@@ -58,13 +77,19 @@ def laplace_noise() -> Derivation:
 @check("rdp.prop5.rr", expects="proved", smoke=True)
 def response() -> Derivation:
     """Both outcomes."""
-    return argued("the term of the moment of either outcome")
+    return argued(
+        "the term of the moment of either outcome",
+        step("p*(p/q)^(a - 1) = p^a*q^(1 - a)", {"p": "real > 0", "q": "real > 0", "a": "real"}),
+    )
 
 
 @check("rdp.triangle", "rdp.cor4", expects="proved", assumes=(HOELDER,), smoke=True)
 def triangle_inequality() -> Derivation:
     """Hölder's inequality for ``(P/R)^a R^(1/p)`` and ``R^(a - 1/p)...`` with exponents p and q."""
-    return argued("the exponents of both factors are the orders printed")
+    return argued(
+        "the exponents of both factors are the orders printed",
+        step("(a - 1/2)*2 = 2*a - 1", {"a": "real > 1"}),
+    )
 
 
 @check("rdp.group", expects="proved", assumes=("rdp.cor4", "rdp.prop9.mono"), smoke=True)
@@ -76,7 +101,14 @@ def groups() -> Derivation:
 @check("rdp.bs.prop1.3", expects="proved", assumes=(MARKOV,), smoke=True)
 def concentrated_conversion() -> Derivation:
     """The least exponent over all orders."""
-    return argued("the square completed, and the exponent at the epsilon of the proposition")
+    return argued(
+        "the square completed, and the exponent at the epsilon of the proposition",
+        step(
+            "(a - 1)*(a*r - eps) = r*(a - (eps + r)/(2*r))^2 - (eps - r)^2/(4*r)",
+            {"r": "real > 0", "a": "real", "eps": "real"},
+        ),
+        step("-((r + 2*sqrt(r*L)) - r)^2/(4*r) = -L", {"r": "real > 0", "L": "real > 0"}),
+    )
 
 
 @check("rdp.bs.prop3.3.rr", expects="proved", assumes=(WORST,), smoke=True)

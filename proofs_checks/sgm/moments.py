@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from proofs_checks.prover.goals import step
 from proofs_checks.registry import check
 from proofs_checks.verdicts import Derivation, argued
 
@@ -49,7 +50,17 @@ def removing_is_worse() -> Derivation:
 @check("sgm.monotone.q", "sgm.convex.q", expects="proved", assumes=("sgm.integer",), smoke=True)
 def in_the_rate() -> Derivation:
     """Slope and curvature."""
-    return argued("both derivatives are positive, as exp(1/s^2) > 1")
+    return argued(
+        "both derivatives are positive, as exp(1/s^2) > 1",
+        step(
+            "D(1 + q^2*(exp(1/s^2) - 1), q) = 2*q*(exp(1/s^2) - 1)",
+            {"q": "real > 0", "s": "real > 0"},
+        ),
+        step(
+            "D(D(1 + q^2*(exp(1/s^2) - 1), q), q) = 2*(exp(1/s^2) - 1)",
+            {"q": "real > 0", "s": "real > 0"},
+        ),
+    )
 
 
 @check(
@@ -61,7 +72,10 @@ def in_the_rate() -> Derivation:
 )
 def small_rates() -> Derivation:
     """``log(1 + q^2 (exp(u) - 1)) <= q^2 (exp(u) - 1)``."""
-    return argued("the exponential beside its tangent at 0, for u = 1/s^2 up to 1/16")
+    return argued(
+        "the exponential beside its tangent at 0, for u = 1/s^2 up to 1/16",
+        step("exp(u) - 1 <= 26/25*u", {"u": "real in [0, 1/16]"}),
+    )
 
 
 @check("sgm.small.sharp", expects="proved", smoke=True)
@@ -79,7 +93,10 @@ def the_smaller_of_both() -> Derivation:
 @check("sgm.wbk.ternary", expects="proved", smoke=True)
 def both_chi_squared() -> Derivation:
     """One outcome."""
-    return argued("one outcome of the sum")
+    return argued(
+        "one outcome of the sum",
+        step("p^2/q + q^2/p - p - q = (p - q)^2*(p + q)/(p*q)", {"p": "real > 0", "q": "real > 0"}),
+    )
 
 
 @check("sgm.lower", expects="proved", smoke=True)

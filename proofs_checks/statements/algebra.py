@@ -113,7 +113,9 @@ def expression(term: Term, names: Mapping[str, Any]) -> Any:
     operator, *operands = term
     if operator in ("D", "at", "sum", "integral", "limit"):
         body, name, *rest = operands
-        bound = names.get(name) or sympy.Symbol(name, integer=operator == "sum" or None)
+        # the domain of a variable of the same name is none of the bound one's, but for a slope
+        bound = names.get(name) if operator == "D" else None
+        bound = bound or sympy.Symbol(name, integer=operator == "sum" or None)
         inner = expression(body, {**names, name: bound})
         ends = [expression(each, names) for each in rest]
         if operator == "D":

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, Final, Literal, TypeAlias, get_args
 
-from proofs_checks.statements.terms import Sort, Term, frozen, names, sort_of
+from proofs_checks.statements.terms import CONSTANTS, Sort, Term, frozen, names, sort_of
 
 Comparison: TypeAlias = Literal["=", "<", "<=", ">", ">=", "!="]
 COMPARISONS: Final[tuple[Comparison, ...]] = get_args(Comparison)
@@ -67,7 +67,8 @@ class Statement:
     ``also`` are further statements, which have variables of their own, such as a converse.
 
     Raises:
-        TypeError: a term is not well sorted, a comparison is unknown, or nothing is concluded.
+        TypeError: a term is not well sorted, a comparison is unknown, nothing is concluded, or a
+            variable has the name of a constant.
     """
 
     variables: tuple[Variable, ...]
@@ -79,6 +80,8 @@ class Statement:
         sorts = self.sorts
         if not self.conclusion or len(sorts) != len(self.variables):
             raise TypeError("a statement concludes something, of variables with different names")
+        if constant := CONSTANTS & sorts.keys():
+            raise TypeError(f"{', '.join(sorted(constant))} names a constant, no variable")
         for relation in (*self.hypotheses, *self.conclusion):
             if relation.comparison not in COMPARISONS:
                 raise TypeError(f"unknown comparison {relation.comparison!r}")

@@ -104,6 +104,8 @@ def sort_of(term: Term, variables: Mapping[str, Sort]) -> Sort:
     operator, *operands = term
     if operator in BINDERS:
         body, name, *rest = operands
+        if name in CONSTANTS:
+            raise TypeError(f"{operator} binds {name}, a constant")
         for operand in rest:
             _demand(operator, operand, variables, "law" if operator == "mean" else "real")
         _demand(operator, body, {**variables, name: "real"}, "real")

@@ -123,7 +123,7 @@ def _latex_domain(variable: Variable) -> str:
     member = rf" \in {whole}" if variable.sort == "natural" else ""
     if high is None:
         sign = ">" if variable.low_open else r"\ge"
-        return rf"{name}{member}, {name} {sign} {low}"
+        return rf"{name}{member}, {name} {sign} {low}" if member else f"{name} {sign} {low}"
     inside = _interval(variable).replace("oo", r"\infty")
     return rf"{name}{member} \in {inside}" if not member else rf"{name}{member} \cap {inside}"
 

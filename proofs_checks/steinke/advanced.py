@@ -98,7 +98,7 @@ def union_bound_of_products() -> Derivation:
 @check("steinke.thm22.decomp", expects="proved", smoke=True)
 def expansion_of_a_mixture() -> Derivation:
     """``d`` is the weight so far, ``e`` the one of step j; A, B, C, D the four conditional laws."""
-    d, e, a, b, c, f = sympy.symbols("d e A B C D", positive=True)
+    d, e, a, b, c, f = sympy.symbols("d f A B C D", positive=True)
     mixture = (1 - d) * ((1 - e) * a + e * b) + d * ((1 - e) * c + e * f)
     good, rest = (1 - d) * (1 - e), (1 - d) * e * b + d * ((1 - e) * c + e * f)
     box: Domain = {d: UNIT, e: UNIT, a: BOX, b: BOX, c: BOX, f: BOX}

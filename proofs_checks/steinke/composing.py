@@ -224,7 +224,7 @@ def concentrated_is_renyi() -> Derivation:
 @check("steinke.sec64.tails", expects="proved", assumes=(INTEGRAL,), smoke=True)
 def tails_of_the_loss(factor: int = 4) -> Derivation:
     """Markov: ``1[z > e] <= e^(t(z-e))``, with ``t = (e-rho)/(2 rho)`` for concentrated privacy."""
-    e, rho, alpha, eps = sympy.symbols("e rho alpha eps", positive=True)
+    e, rho, alpha, eps = sympy.symbols("x rho alpha eps", positive=True)
     t = (e - rho) / (2 * rho)
     return argued(
         "Markov's inequality and the exponents; a pure loss never exceeds eps",

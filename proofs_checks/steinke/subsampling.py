@@ -254,7 +254,7 @@ def amplified_order() -> Derivation:
 )
 def total_order() -> Derivation:
     """Theorem 22 with ``S = T eps1^2``; S/2 is below a multiple of the root where ``S <= c L``."""
-    t, e, size, c = sympy.symbols("T e L c", positive=True)
+    t, e, size, c = sympy.symbols("T eps L c", positive=True)
     total = t * e**2
     found = dpexact.delta("gaussian(1/1000)", 400_000, digits=6)
     return corrected(

@@ -10,6 +10,7 @@ from dpexact.errors import InvalidInput
 from proofs_checks.claims import SOURCES, claim, claims
 from proofs_checks.evidence import Declined, Evidence, Refuted
 from proofs_checks.page import page
+from proofs_checks.prover.goals import step
 from proofs_checks.prover.symbolic import identity
 from proofs_checks.record import fingerprint, read, recorded, stale
 from proofs_checks.registry import Check, check, check_of, checks
@@ -112,6 +113,12 @@ def test_the_verdict_follows_from_the_statement():
     assert judge(argued("cases"), sampled).verdict == "tested"
     found = judge(argued("a written proof", FACT), sampled)
     assert (found.verdict, found.strength) == ("proved", "derived")
+
+
+def test_a_fact_about_a_constant_is_none_about_a_variable():
+    fact = step("e > 2", {})
+    with pytest.raises(TypeError, match="names a constant"):
+        judge(argued("2.7", fact), reading.statement({"for_all": {"e": "real"}, "then": ["e > 2"]}))
 
 
 def test_a_typed_refutation_needs_its_witness():

@@ -3,8 +3,10 @@
 import re
 
 import pytest
+from browser import CHROMIUM, Browser
 
 from proofs_checks.claims import SOURCES, claim, claims
+from proofs_checks.coq import formal
 from proofs_checks.site import claim_page, index_page, write_site
 
 
@@ -58,3 +60,20 @@ def test_the_index_filters_without_a_script(name):
     page = index_page(claims("kov").values())
     assert f"body:has(#{name}:checked) tbody tr:not(.{name})" in page
     assert f'id="{name}"' in page
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not CHROMIUM, reason="no Chromium to open the index in")
+def test_the_filters_of_the_index_leave_what_they_say(tmp_path):
+    write_site(tmp_path / "each", formula)
+    rows = "[...document.querySelectorAll('tbody tr')]"
+    shown = f"{rows}.filter((row) => getComputedStyle(row).display !== 'none')"
+    with Browser(tmp_path / "profile") as browser:
+        page = browser.page()
+        page.open((tmp_path / "each" / "index.html").as_uri())
+        assert page.tell(f"{shown}.length") == sum(len(claims(source)) for source in SOURCES)
+        page.tell("document.getElementById('paper-kov').click()")
+        assert page.tell(f"{shown}.length") == len(claims("kov"))
+        page.tell("document.getElementById('strength-formal').click()")
+        found = page.tell(f"{shown}.map((row) => row.querySelector('a').textContent)")
+    assert found == [each for each in claims("kov") if formal(each)]

@@ -261,7 +261,7 @@ apply tradeoff_same; auto; try apply product_law;
 intros g Hg. rewrite lost_product by (auto; (apply response0_law || apply response1_law); lra).
 rewrite !HS_mirror, !response_HS by (try lra; nra). field.
 
-(** * gdp.eq12 *)
+(** * gdp.eq12 gdp.fig5L *)
 assert (L0 : forall d, 0 <= d <= 1 -> law letters (response0 1 d))
   by (intros; apply response0_law; lra).
 assert (L1 : forall d, 0 <= d <= 1 -> law letters (response1 1 d))

@@ -56,6 +56,8 @@ def test_what_holds_is_settled(then, variables, where):
         ("x <= 1", {"x": "real in [0, 2]"}),
         ("x = x", {"x": "real"}),
         ("limit(exp(-x), x, oo) = 1", {"x": "real"}),
+        ("at(sqrt(x^2), x, -1) = -1", {"x": "real > 0"}),
+        ("limit(sqrt(x^2)/x, x, oo) = -1", {"x": "real < 0"}),
     ],
 )
 def test_what_fails_somewhere_is_not_settled(then, variables):

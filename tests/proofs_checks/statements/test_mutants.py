@@ -20,7 +20,7 @@ UNRELATED = (Evidence("identity", "a = b"), Evidence("computation", "1 < 2"))
 
 
 def test_there_are_typed_statements_in_every_source():
-    assert len(TYPED) >= 150
+    assert len(TYPED) >= 450
     for source in SOURCES:
         assert any(one.values[0].source == source for one in TYPED)
 

@@ -26,6 +26,10 @@ def test_the_sentence_is_written_from_the_tree():
         "hockey_stick(push(K, P), push(K, Q), E) <= hockey_stick(P, Q, E)"
     )
     assert r"\\operatorname{hs}(" in latex(found).replace("\\", "\\\\")
+    positive = reading.statement(
+        {"for_all": {"x": "real > 0", "k": "natural >= 1"}, "then": ["x < k"]}
+    )
+    assert latex(positive).startswith(r"\text{for all } x > 0, k \in \mathbb{N}, k \ge 1")
 
 
 def test_every_statement_of_the_catalogue_is_well_sorted_and_survives_json():
@@ -57,6 +61,8 @@ def test_every_statement_of_the_catalogue_is_well_sorted_and_survives_json():
         ({"for_all": {"x": "real"}, "then": ["push(x) = 1"]}, "push takes 2 operands"),
         ({"for_all": {"x": "real"}, "then": ["exp(x, x) = 1"]}, "unknown operator 'exp'"),
         ({"for_all": {"x": "real"}, "then": ["D(x) = 1"]}, "D binds no name"),
+        ({"for_all": {"e": "real"}, "then": ["e > 2"]}, "e names a constant"),
+        ({"then": ["sum(pi, pi, 0, 1) = 1"]}, "sum binds pi, a constant"),
     ],
 )
 def test_what_is_not_a_statement_is_refused(entry, message):
