@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from flint import acb, arb
 
+import dpexact
 from dpexact.accounting import allocation_put
 from dpexact.accounting.allocation_put import AllocationPut, Inner, Transform
 from dpexact.accounting.contour.profile import ContourProfile
@@ -112,6 +113,14 @@ def test_noise_that_floats_do_not_hold_is_left_to_others():
     found = AllocationPut(real("1e-9"), 100, add=True).delta(real("1"), 8)
     assert (found.lower, found.upper) == (0, 1)
     assert found.reason
+
+
+def test_epsilon_is_left_to_others_too():
+    """A bracket of secants that has no plan is none, and no error."""
+    found = AllocationPut(real("1e-9"), 100, add=True).epsilon(real("1e-5"), 8)
+    assert found.lower == 0
+    assert found.upper == math.inf
+    assert dpexact.epsilon("allocation(gaussian(1/2), 2)", "1e-5", 55, "remove").digits >= 55
 
 
 def test_aliases():

@@ -1,6 +1,7 @@
 """Every event of dp-accounting: how it is answered, certified digits and seconds beside its own.
 
-Run ``python tests/benchmarks/events.py [NAME ...]``; each name keeps the rows that contain it. With
+Run ``python tests/benchmarks/events.py [NAME ...]``; each name keeps the rows that contain it. It
+prints the table of ``docs/benchmarks.md``, in Markdown. With
 the sources of another release first in ``PYTHONPATH`` that one is asked. Seconds are those of the
 processor, the best of three where one run takes less than a second.
 """
@@ -19,8 +20,6 @@ import dp_accounting
 from dp_accounting import dp_event
 from dp_accounting.pld import PLDAccountant
 from dp_accounting.rdp import RdpAccountant
-from rich.console import Console
-from rich.table import Table
 
 import dpexact
 from dpexact.answers import best_of
@@ -92,6 +91,13 @@ ROWS: list[tuple[dict[str, Any], dp_accounting.NeighboringRelation, int, float]]
     (MIXTURE, ADDED, 100, 1e-5),
     (TRUNCATED, ADDED, 1000, 1e-5),
     (TRUNCATED, REPLACED, 1000, 1e-5),
+    (event("ComposedDpEvent", events=[GAUSSIAN, SAMPLED]), ADDED, 100, 1e-5),
+    (
+        event("RandomAllocationDpEvent", event=GAUSSIAN, num_selected=1, num_steps=100),
+        ADDED,
+        10,
+        1e-5,
+    ),
     (event("RepeatAndSelectDpEvent", event=GAUSSIAN, mean=3.0, shape=1.0), ADDED, 1, 1e-5),
 ]
 
@@ -101,7 +107,7 @@ def made(tree: Any) -> Any:
     if isinstance(tree, dict):
         values = {key: made(value) for key, value in tree.items() if key != "class_name"}
         return getattr(dp_event, tree["class_name"])(**values)
-    return tree
+    return list(map(made, tree)) if isinstance(tree, list) else tree
 
 
 def timed(ask: Callable[[], Any]) -> tuple[float, Any]:
@@ -134,7 +140,6 @@ def theirs(kind: Any, tree: dict[str, Any], relation: Any, count: int, delta: fl
     """The epsilon of one of their accountants, or None and why not, and its seconds."""
     if not hasattr(dp_event, tree["class_name"]):
         return None, "not in this release", 0.0
-    accountant = kind(neighboring_relation=relation)
     try:
         seconds, found = timed(
             lambda: (
@@ -145,7 +150,6 @@ def theirs(kind: Any, tree: dict[str, Any], relation: Any, count: int, delta: fl
         return None, "refused", 0.0
     except Exception as error:
         return None, type(error).__name__, 0.0
-    del accountant
     return float(found), "", seconds
 
 
@@ -163,29 +167,25 @@ def compared(value: float | None, why: str, seconds: float, lower: str) -> str:
 
 
 def main(names: list[str]) -> None:
-    table = Table(title=f"dp-accounting {version('dp-accounting')}, epsilon at delta")
-    for heading in ("event", "relation", "delta", "answered as", "epsilon", "digits", "s"):
-        table.add_column(heading)
-    table.add_column("PLDAccountant")
-    table.add_column("RdpAccountant")
+    print(f"dp-accounting {version('dp-accounting')}, epsilon at delta = 1e-5", end="\n\n")
+    print(
+        "| event | relation | answered as | epsilon | digits | s | PLDAccountant | RdpAccountant |"
+    )
+    print("|" + " --- |" * 8)
     for tree, relation, count, delta in ROWS:
         if names and not any(name in tree["class_name"] for name in names):
             continue
         text, epsilon, digits, seconds, lower = certified(tree, relation, count, delta)
         asked = [
-            theirs(kind, tree, relation, count, delta) for kind in (PLDAccountant, RdpAccountant)
+            compared(*theirs(kind, tree, relation, count, delta), lower)
+            for kind in (PLDAccountant, RdpAccountant)
         ]
-        table.add_row(
-            tree["class_name"].removesuffix("DpEvent") + (f" × {count}" if count > 1 else ""),
-            relation.name,
-            f"{delta:g}",
-            text,
-            epsilon,
-            digits,
-            seconds,
-            *(compared(*answer, lower) for answer in asked),
+        name = tree["class_name"] + (f" × {count}" if count > 1 else "")
+        about = relation.name.lower().replace("_", " ")
+        shown = text if text.startswith("refused") else f"`{text}`"
+        print(
+            "|", " | ".join((name, about, shown, epsilon, digits, seconds, *asked)), "|", flush=True
         )
-    Console(width=240).print(table)
 
 
 if __name__ == "__main__":

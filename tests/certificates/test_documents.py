@@ -103,6 +103,31 @@ def test_what_has_no_certificate_is_said_and_no_file_written(tmp_path):
     assert "is a directory" in result.output
 
 
+@pytest.mark.parametrize(
+    "step",
+    [
+        "mix(1/3: gaussian(1), 2/3: pure_dp(1))",
+        "truncated_poisson(gaussian(2), 0.1, 20, 5)",
+        "truncated_laplace(1, 10)",
+        "truncated_discrete_gaussian(2, 9)",
+        "partition_selection(1, 0.01)",
+        "repeat_and_select(gaussian(5), 10, 0)",
+        "threshold(laplace(1), 12)",
+        "randomized_response(1, 4)",
+        "renyi_dp((2, 1))",
+        "zcdp(0.1, 0.5)",
+    ],
+)
+def test_what_has_none_is_refused_by_its_name(step, tmp_path):
+    path = tmp_path / "file"
+    asked = ["--epsilon", "1", "--digits", "5", "--certificate", str(path)]
+    for text in (step, f"{step} * pure_dp(1)"):
+        result = CliRunner().invoke(main, ["delta", text, *asked])
+        assert result.exit_code == 2
+        assert result.stderr == f"dpexact: no certificate: certificates do not speak of {step}\n"
+        assert not path.exists()
+
+
 def test_the_claims_file_is_not_overwritten(tmp_path):
     claims = tmp_path / "claims.json"
     claims.write_text(json.dumps({"claims": []}))

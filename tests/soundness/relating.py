@@ -373,6 +373,43 @@ def mixtures(trial: Trial, rng: random.Random) -> None:
     ask_delta(trial, rng, m, rng.choice(("0", "-1/2", some(rng), some(rng, 0.01, 6))))
 
 
+@dataclass(eq=False)
+class Crowd(Mixture):
+    """A mixture of very many laws, without those that weigh nothing; ``dropped`` in all."""
+
+    dropped: Any
+
+    def swapped(self) -> Crowd:
+        return Crowd(self.down, self.up, self.dropped)
+
+    def core(self, a: Any, b: Any) -> Estimate:
+        value, margin = Mixture.core(self, a, b)
+        return value, margin + (a + b) * self.dropped
+
+
+@family(0.3)
+def large_groups(trial: Trial, rng: random.Random) -> None:
+    """One step for very many records."""
+    k, q, mean = rng.choice(
+        ((100, "1/100", 1), (100, "1/4", 25), (1_000, "1/100", 10), (10_000, "1/1000", 10))
+    )
+    sigma = f"{mean}*{rng.choice(('1/2', '1', '4'))}"
+
+    def make() -> Pair:
+        rate, least = number(q), mpf(2) ** (-mp.prec // 2)
+        weight, kept = (1 - rate) ** k, []
+        for j in range(k + 1):
+            if weight > least:
+                kept.append((weight, j / number(sigma)))
+            elif kept:
+                break
+            weight *= rate / (1 - rate) * (k - j) / (j + 1)
+        return Crowd(kept, STILL, k * least)
+
+    m = directed(f"group(poisson(gaussian({sigma}), {q}), {k})", make)
+    ask_delta(trial, rng, m, rng.choice(("0", some(rng, 0.01, 1), some(rng))))
+
+
 @family(3)
 def finite_pairs(trial: Trial, rng: random.Random) -> None:
     """Pairs as given, and responses of many answers."""

@@ -13,7 +13,7 @@ from dpexact.accounting.heterogeneous.profile import GridComposition
 from dpexact.accounting.lattice_product import LatticeComposition, commensurate
 from dpexact.accounting.pairs.lattice import MAX_ATOMS
 from dpexact.accounting.pairs.response import Response
-from dpexact.accounting.profile import InfiniteLoss, Profile
+from dpexact.accounting.profile import Fallback, InfiniteLoss, Profile
 
 #: Halves of so few outcomes are cheaper than a lattice law.
 _FEW: Final = 1 << 12
@@ -21,6 +21,8 @@ _FEW: Final = 1 << 12
 _WINDOW: Final = 40
 #: So few outcomes of all mechanisms but those most often repeated are summed one by one.
 _FEW_TYPES: Final = 256
+#: So many different ``eps_i`` hardly ever turn together, and a contour is short.
+_MANY: Final = 200
 
 
 def different_responses(parameters: Parameters, infinite: InfiniteLoss) -> Profile:
@@ -28,7 +30,7 @@ def different_responses(parameters: Parameters, infinite: InfiniteLoss) -> Profi
 
     Counts on a lattice and few outcomes first; then a lattice law cut at its tails; then binomial
     sums when all but one ``eps_i`` are repeated little; then up to 40 arbitrary ``eps_i`` by
-    meeting in the middle; then the grid.
+    meeting in the middle; then, of very many, the contour of two blurs; then the grid.
 
     Raises:
         UnsupportedMechanism: too many mechanisms, even for the grid.
@@ -48,4 +50,13 @@ def different_responses(parameters: Parameters, infinite: InfiniteLoss) -> Profi
         if math.prod(sorted(count + 1 for _, count in pairs)[:-1]) <= _FEW_TYPES:
             steps = [(pair.outcomes(), count) for pair, count in pairs]
             return FewAtoms(steps, infinite, largest_loss(parameters))
-    return GridComposition(parameters, infinite) if meeting.is_long else meeting
+    if not meeting.is_long:
+        return meeting
+    # proposes: likewise
+    if len(parameters) < _MANY:
+        return GridComposition(parameters, infinite)
+    from dpexact.accounting.contour.atoms import AtomsProfile
+    from dpexact.accounting.pairs.response_sums import Leak
+
+    atoms = AtomsProfile([*pairs, (Leak(infinite.masses), 1)], infinite)
+    return Fallback(atoms, lambda: GridComposition(parameters, infinite))

@@ -19,11 +19,18 @@ from collections.abc import Callable, Sequence
 from fractions import Fraction
 from functools import cached_property
 from heapq import heappop, heappush
-from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from flint import acb, arb
 
 from dpexact.accounting.pairs.pair import Jet, Pair, TooExpensive, weighted
+from dpexact.accounting.pairs.response import Response
+from dpexact.accounting.pairs.response_sums import (
+    Block,
+    Leak,
+    ResponseSums,
+    estimator,
+)
 from dpexact.balls import ball, precision
 from dpexact.reals import Real
 
@@ -42,14 +49,6 @@ _CUT_NODES: Final = 20_000
 _LINES: Final = 64
 _BITS: Final = 64
 _COARSE: Final = 30.0
-
-
-class Block(NamedTuple):
-    """Heights around ``middle``, and a bound on the modulus of the moments there."""
-
-    middle: arb
-    width: arb
-    bound: arb
 
 
 _Blocks: TypeAlias = tuple[list[tuple[Pair, int]], list[tuple[arb, arb]], list[Block]]
@@ -89,6 +88,13 @@ class Steps:
             self._jets[c] = weighted((n, pair.cumulant(c)) for pair, n in self.factors)
         # proposes: likewise
         return self._jets[c]
+
+    @cached_property
+    def responses(self) -> list[tuple[Response, int]]:
+        """All pairs, where they are many randomized responses and nothing else; else none."""
+        found = [(pair, n) for pair, n in self.factors if isinstance(pair, Response)]
+        leaks = sum(isinstance(pair, Leak) for pair, _ in self.factors)
+        return found if len(self.factors) - leaks == len(found) > _LINES else []
 
     # --- how high the moments are far out ---------------------------------------------------------
 
@@ -132,7 +138,7 @@ class Steps:
                 settled.append(block)
         serial = itertools.count(len(queue))
         # proposes: likewise
-        for _ in range(min(MAX_CUTS, _CUT_NODES // _nodes(watched, c))):
+        for _ in range(min(MAX_CUTS, _CUT_NODES // _nodes(watched, c)) if watched else 0):
             # proposes: when to stop cutting
             if not queue or -queue[0][0] * len(queue) < goal:
                 break
@@ -149,7 +155,10 @@ class Steps:
         return sum((weight for _, _, weight, _ in queue), total).upper()
 
     def _bounded(self, c: float, low: float, top: float, least: arb) -> _Blocks:
-        """Bounds on blocks around multiples of one width."""
+        """Bounds on blocks around multiples of one width, or of many responses."""
+        if self.responses:
+            depth = -float(least.log().mid())
+            return [], [], ResponseSums(self.responses, c).blocks(low, top, depth)
         watched = self.watched(c)
         width = _width(watched, c)
         first, last = int(low / width), math.ceil(top / width)
@@ -318,6 +327,9 @@ class Blurred(Pair):
         Proposes: how many nodes a contour takes.
         """
         most, half, top = self.cumulant(c).value, self.variance / 2, self._top
+        if responses := self.steps.responses:
+            below = estimator(responses, c)
+            return lambda u: most + (below(u) if u < top else -half * u * u)
         width, logs = self.steps.spectrum(c, top, self.variance)
 
         def estimate(u: float) -> float:

@@ -1,0 +1,150 @@
+"""Bounds on the moments of many different responses, and what the contour makes of them."""
+
+from fractions import Fraction
+
+import pytest
+from flint import arb
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from mpmath import mp, mpf
+from oracles import scaled
+
+from dpexact import balls
+from dpexact.accounting.contour.atoms import AtomsProfile
+from dpexact.accounting.heterogeneous.counts import CountLaw
+from dpexact.accounting.heterogeneous.profile import GridComposition
+from dpexact.accounting.lattice_product import commensurate
+from dpexact.accounting.pairs import response_sums
+from dpexact.accounting.pairs.pair import TooExpensive
+from dpexact.accounting.pairs.response import Response
+from dpexact.accounting.pairs.response_sums import Leak, ResponseSums
+from dpexact.accounting.profile import InfiniteLoss
+from dpexact.conversion import real
+from dpexact.reals import rational
+
+
+def responses(count, first="1/100", last="1/50"):
+    """``count`` different ones, a little uneven."""
+    low, high = Fraction(first), Fraction(last)
+    steps = [(high - low) * k * (k + 7) / (count * (count + 7)) for k in range(count)]
+    return [(Response(rational(low + step)), 1 + k % 3) for k, step in enumerate(steps)]
+
+
+def modulus(factors, c, u):
+    """``|phi(u)|`` by its definition."""
+    total = mpf(1)
+    for pair, count in factors:
+        eps = mpf(pair.epsilon.fraction.numerator) / pair.epsilon.fraction.denominator
+        up = 1 / (1 + mp.exp(-eps * (1 + 2 * mpf(c))))
+        total *= abs(up * mp.expj(u * eps) + (1 - up) * mp.expj(-u * eps)) ** count
+    return total
+
+
+@given(
+    st.integers(2, 40),
+    st.floats(0.1, 20),
+    st.floats(1e-3, 300),
+    st.sampled_from([("1/100", "1/50"), ("1/1000", "3"), ("1/10", "11/100")]),
+    st.lists(st.floats(0, 1), min_size=1, max_size=6),
+)
+@settings(max_examples=scaled(60), deadline=None)
+def test_no_height_is_above_its_block(count, c, low, ends, shares):
+    factors = responses(count, *ends)
+    sums = ResponseSums(factors, c)
+    top = low + 40 / sums.slope
+    blocks = sums.blocks(low, top, 12.0)
+    starts = [(block.middle - block.width / 2).mid() for block in blocks]
+    reach = arb(low)
+    for start, block in zip(starts, blocks, strict=True):
+        assert start <= reach * (1 + arb(2) ** -40)
+        reach = (block.middle + block.width / 2).mid()
+    assert float(reach) >= top
+    with mp.workprec(100):
+        for share in shares:
+            place = int(share * (len(blocks) - 1))
+            for part in (0, share, 1):
+                u = mpf(float(starts[place])) + mpf(part) * mpf(float(blocks[place].width.mid()))
+                bound = mpf(float(blocks[place].bound))
+                assert modulus(factors, c, u) <= bound * (1 + mpf(2) ** -30)
+
+
+@pytest.mark.parametrize("c", [0.5, 8.0])
+def test_a_block_is_right_at_both_ends(c):
+    """Few responses from a small height on, where the root of ``D`` grows almost as it may."""
+    factors = responses(3)
+    for block in ResponseSums(factors, c).blocks(0.5, 400.0, 0.0):
+        with mp.workprec(100):
+            for end in (-1, 1):
+                u = mpf(float((block.middle + end * block.width / 2).mid()))
+                assert modulus(factors, c, u) <= mpf(float(block.bound)) * (1 + mpf(2) ** -30)
+
+
+def test_bounds_are_close_where_they_matter():
+    """At the first height, and where all have turned apart."""
+    factors = responses(300)
+    sums = ResponseSums(factors, 3.0)
+    blocks = sums.blocks(5 / sums.slope, 3000.0, 20.0)
+    first = float(blocks[0].bound)
+    with mp.workprec(60):
+        assert modulus(factors, 3.0, mpf(5 / sums.slope)) > first**1.3
+    assert max(float(block.bound) for block in blocks[64:]) < 1e-6
+
+
+@pytest.mark.parametrize("at", ["1/4", "1/2", "0"])
+def test_the_contour_agrees_with_exact_counts(at):
+    """A hundred on a common lattice, where subsets are counted."""
+    factors = [(Response(rational(Fraction(k, 2000))), 1 + k % 2) for k in range(20, 120)]
+    infinite = InfiniteLoss(((rational(Fraction(1, 10**4)), 3),))
+    exact = CountLaw(*commensurate(factors, float("inf")), infinite)
+    atoms = AtomsProfile([*factors, (Leak(infinite.masses), 1)], infinite)
+    found = atoms.delta(real(at), 3)
+    assert found.digits >= 3
+    assert found.overlaps(exact.delta(real(at), 12))
+    target = rational(Fraction(exact.delta(real(at), 12).lower))
+    if at != "0":
+        assert atoms.epsilon(target, 3).overlaps(exact.epsilon(target, 10))
+
+
+def test_the_contour_agrees_with_the_grid():
+    factors = responses(250)
+    infinite = InfiniteLoss(((real("1e-6"), 250), (real("sqrt(2)*1e-6"), 2)))
+    parameters = tuple((pair.epsilon, count) for pair, count in factors)
+    grid = GridComposition(parameters, infinite)
+    atoms = AtomsProfile([*factors, (Leak(infinite.masses), 1)], infinite)
+    for at in ("1/10", "1/2", "3/2"):
+        found = atoms.delta(real(at), 8)
+        assert found.digits >= 7
+        assert found.overlaps(grid.delta(real(at), 4))
+    assert atoms.epsilon(real("1e-3"), 6).overlaps(grid.epsilon(real("1e-3"), 4))
+
+
+def test_responses_that_turn_together_lose_digits_and_stay_right():
+    """They differ by a billionth, so that their moments recur; beside them an exact composition."""
+    count = 80
+    close = [(Response(rational(Fraction(1, 50) + Fraction(k, 10**11))), 1) for k in range(count)]
+    atoms = AtomsProfile([*close, (Leak(()), 1)], InfiniteLoss())
+    whole = CountLaw(*commensurate([(Response(rational(Fraction(1, 50))), 80)]), InfiniteLoss())
+    found, near = atoms.delta(real("1/4"), 6), whole.delta(real("1/4"), 12)
+    assert found.lower < near.upper * (1 + Fraction(1, 10**5))
+    assert found.upper > near.lower
+
+
+def test_masses_of_infinite_loss_are_one_factor():
+    masses = ((real("1e-3"), 4), (real("exp(-7)"), 1))
+    leak = Leak(masses)
+    with balls.precision(100):
+        kept = (1 - balls.ball(real("1e-3"))) ** 4 * (1 - (-arb(7)).exp())
+        for value in (
+            leak.mass(),
+            leak.moment(3.0, 10.0),
+            leak.overlap(),
+            leak.moments(1, 1, 2, 1)[2],
+        ):
+            assert value.overlaps(kept)
+
+
+def test_too_many_heights_are_refused_before_they_are_looked_at():
+    sums = ResponseSums(responses(70, "1/1000000", "1"), 1.0)
+    with pytest.raises(TooExpensive):
+        sums.blocks(1.0, 1e12, 10.0)
+    assert response_sums.MAX_SUMS < 1 << 30
