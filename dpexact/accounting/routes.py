@@ -12,14 +12,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final, TypeAlias
 
-from flint import arb
-
 from dpexact import balls, reals
-from dpexact.accounting.closed_form import (
-    GaussianMixedWithResponse,
-    SinglePair,
-    gaussian_divergence,
-)
+from dpexact.accounting.closed_form import GaussianMixedWithResponse, SinglePair
 from dpexact.accounting.composition import Composition, Sample
 from dpexact.accounting.optimal import OptimalComposition
 from dpexact.accounting.pairs.finite import sampled
@@ -224,35 +218,12 @@ def _truncated(c: Composition, direction: Direction) -> Profile | None:
 
 
 def _lattice_law(c: Composition, direction: Direction) -> Profile | None:
-    """Losses on one lattice, perhaps with Gaussian or with Laplace noise: the exact law."""
-    if c.apart or (c.noises and c.laplace):
+    """Losses on one lattice, beside one continuous profile at most: the exact law."""
+    if c.apart:
         return None
-    from dpexact.accounting.contour.profile import ContourProfile
-    from dpexact.accounting.laplace import LaplaceParts, laplace_divergence
-    from dpexact.accounting.laplace_routes import CONTOUR_WORK
-    from dpexact.accounting.lattice_product import LatticeComposition, commensurate
-    from dpexact.accounting.mixed import MixedProfile
+    from dpexact.accounting.lattice_law import lattice_law
 
-    infinite = c.infinite(add=False)
-    common = commensurate(c.on_lattices())
-    if common is None:
-        return None
-    law = LatticeComposition(*common, infinite)
-    if c.mu is not None:
-        mu = c.mu
-
-        def gaussian(epsilon: arb) -> arb:
-            return gaussian_divergence(balls.ball(mu), epsilon)
-
-        return MixedProfile(law, gaussian, None, infinite, "a Gaussian")
-    if not c.laplace:
-        return law
-    parts = LaplaceParts(tuple(c.laplace))
-    largest = None if law.largest is None else law.largest + parts.largest
-    mixed = MixedProfile(law, laplace_divergence(parts), largest, infinite, "Laplace")
-    if parts.few:
-        return mixed
-    return FirstToReach(ContourProfile(tuple(c.pairs()), infinite, CONTOUR_WORK), mixed)
+    return lattice_law(c, direction)
 
 
 def contour(c: Composition, direction: Direction) -> Profile | None:
@@ -390,6 +361,7 @@ ROUTES: Final[tuple[Route, ...]] = (
 SAMPLED_ROUTES: Final[tuple[Route, ...]] = (
     _revealed,
     _sampled_once,
+    _lattice_law,
     _rare,
     _bundled,
     contour,

@@ -41,6 +41,33 @@ def sampled_once(base: Profile, q: Real, direction: Direction) -> Profile:
     return _Remove(base, q) if direction == "remove" else _Add(base, q)
 
 
+def divergence_on_sample(
+    divergence: Callable[[arb], arb], q: Real, direction: Direction
+) -> Callable[[arb], arb]:
+    """The same profile as a function of any real ball, negative ones too.
+
+    ``divergence`` is that of the step itself. Where ``q P - (e^eps - 1 + q) Q`` has no negative
+    part all of it counts, and where ``(1 - (1-q) e^eps) Q - q e^eps P`` has no positive one, none.
+    """
+
+    def remove(epsilon: arb) -> arb:
+        rate = balls.ball(q)
+        rest = epsilon.expm1() + rate
+        if rest > 0:
+            return rate * divergence((rest / rate).log())
+        # near 0 it is between `rate - rest` and `rate`
+        return -epsilon.expm1() if rest <= 0 else rate + arb(0, rest.abs_upper())
+
+    def add(epsilon: arb) -> arb:
+        rate = balls.ball(q)
+        rest = -epsilon.expm1() + rate * epsilon.exp()
+        if rest > 0:
+            return rest * divergence((rate * epsilon.exp() / rest).log())
+        return arb(0) if rest <= 0 else arb(0).union(rest.abs_upper())
+
+    return remove if direction == "remove" else add
+
+
 class _SampledOnce(Profile):
     def __init__(self, base: Profile, q: Real) -> None:
         self.base = base

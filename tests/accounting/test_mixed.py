@@ -2,14 +2,20 @@
 
 from fractions import Fraction
 
+import pytest
 from flint import arb
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from oracles import scaled
 
+import dpexact
 from dpexact import balls
 from dpexact.accounting.closed_form import gaussian_divergence
 from dpexact.accounting.lattice_product import LatticeComposition, Strided
 from dpexact.accounting.mixed import MixedProfile
 from dpexact.accounting.pairs.discrete_gaussian import DiscreteGaussian
 from dpexact.accounting.profile import InfiniteLoss
+from dpexact.accounting.sampled_once import divergence_on_sample
 from dpexact.conversion import real
 
 
@@ -39,3 +45,70 @@ def test_mass_missing_from_the_lattice_law():
         found = mixed(Careless).delta_ball(balls.ball(Fraction(1)))
     assert found.overlaps(true)
     assert found.lower() >= 0
+
+
+PARTS = [
+    "pure_dp(3/2)^2",
+    "approx_dp(1/3, 1/1000)^5",
+    "discrete_laplace(2)",
+    "discrete_gaussian(1)",
+]
+NOISES = ["gaussian(2/3)", "gaussian(1)", "laplace(1/2)", "laplace(2)"]
+
+
+@pytest.mark.slow
+@settings(max_examples=scaled(25), deadline=None)
+@given(
+    st.sampled_from(PARTS),
+    st.sampled_from(NOISES),
+    st.fractions(Fraction(1, 20), Fraction(19, 20), max_denominator=50),
+    st.fractions(-2, 4, max_denominator=20),
+    st.sampled_from(["remove", "add"]),
+)
+def test_one_sampled_step_beside_a_lattice(part, noise, rate, epsilon, direction):
+    """The closed forms against the grid of losses, which knows no closed form."""
+    run = dpexact.parse(f"{part} * poisson({noise}, {rate})")
+    exact = dpexact.delta(run, epsilon, 20, direction)
+    assert exact.method.startswith("lattice law with")
+    try:
+        gridded = dpexact.delta(run, epsilon, 3, direction, method="lattice")
+    except dpexact.PrecisionNotReached as short:
+        gridded = short.best
+    assert gridded.lower <= exact.upper
+    assert exact.lower <= gridded.upper
+
+
+@pytest.mark.parametrize(
+    ("direction", "lowest", "highest"),
+    # of q P - (e^x - 1 + q) Q and (1 - (1-q) e^x) Q - q e^x P at levels where no digit tells 0
+    [("remove", "0.49999", "0.50001"), ("add", "-0.00001", "0.00001")],
+)
+def test_a_level_that_is_not_told_from_the_edge(direction, lowest, highest):
+    found = divergence_on_sample(lambda x: gaussian_divergence(arb(1), x), real("1/2"), direction)
+    with balls.precision(60):
+        edge = (arb("0.5") if direction == "remove" else arb(2)).log()
+        value = found(edge)
+    assert arb(lowest) <= value <= arb(highest)
+
+
+@pytest.mark.parametrize("direction", ["remove", "add"])
+def test_levels_at_the_edge_exactly(direction):
+    """``pure_dp(log 2)`` has losses at which a sample of one half is at the end of its losses."""
+    run = "pure_dp(log(2)) * poisson(gaussian(1), 1/2)"
+    found = dpexact.delta(run, 0, 15, direction)
+    third = [
+        dpexact.delta("poisson(gaussian(1), 1/2)", f"{sign}log(2)", 20, direction)
+        for sign in ("-", "")
+    ]
+    # p = 2/3 at the loss log 2, where the level is -log 2
+    wanted = third[0].lower * Fraction(2, 3) + third[1].lower * Fraction(1, 3)
+    assert abs(found.lower - wanted) < Fraction(1, 10**12)
+
+
+def test_beyond_the_losses_of_a_sample():
+    removed, added = (
+        divergence_on_sample(lambda x: gaussian_divergence(arb(1), x), real("1/2"), direction)
+        for direction in ("remove", "add")
+    )
+    assert removed(arb(-3)).overlaps(1 - (-arb(3)).exp())
+    assert added(arb(3)) == 0

@@ -1,0 +1,94 @@
+"""Losses on one lattice, beside what has one continuous profile: the exact law."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Final, NamedTuple
+
+from flint import arb
+
+from dpexact import balls, reals
+from dpexact.accounting.closed_form import gaussian_divergence
+from dpexact.accounting.composition import Composition, Sample
+from dpexact.accounting.contour.profile import ContourProfile
+from dpexact.accounting.laplace import LaplaceParts, laplace_divergence
+from dpexact.accounting.laplace_routes import CONTOUR_WORK
+from dpexact.accounting.lattice_product import LatticeComposition, commensurate
+from dpexact.accounting.mixed import MixedProfile
+from dpexact.accounting.profile import FirstToReach, Profile
+from dpexact.accounting.sampled_once import divergence_on_sample
+from dpexact.arguments import Direction
+from dpexact.reals import Real
+
+#: Most losses over which a sampled step is averaged before a contour is asked.
+_FEW_LOSSES: Final = 2_000
+#: So many standard deviations of a law on a lattice matter, about.
+_DEVIATIONS: Final = 20
+
+
+class Continuous(NamedTuple):
+    """What runs beside the lattice: its profile at any real ball, its largest loss, its name."""
+
+    divergence: Callable[[arb], arb]
+    largest: Real | None
+    name: str
+    #: Whether its profile is cheap wherever it is asked.
+    is_short: bool = True
+
+
+def lattice_law(c: Composition, direction: Direction) -> Profile | None:
+    """The profile of losses on one lattice with what runs beside; None where that is not so."""
+    beside = _beside(c, direction)
+    rest = replace(c, others=[], responses={}, masses=[])
+    common = commensurate(c.on_lattices()) if c.others or c.responses else None
+    if common is None or (beside is None and not rest.is_empty):
+        return None
+    infinite = c.infinite(add=direction == "add")
+    law = LatticeComposition(*common, infinite)
+    if beside is None:
+        return law
+    largest = None
+    if law.largest is not None and beside.largest is not None:
+        largest = law.largest + beside.largest
+    mixed = MixedProfile(law, beside.divergence, largest, infinite, beside.name)
+    # proposes: which is asked first; both enclose
+    if beside.is_short and not (c.samples and _DEVIATIONS * law.spread(0.0) > _FEW_LOSSES):
+        return mixed
+    return FirstToReach(ContourProfile(c.everything(direction), infinite, CONTOUR_WORK), mixed)
+
+
+def _beside(c: Composition, direction: Direction) -> Continuous | None:
+    """Gaussians, or Laplace noise, or one step of either on a sample."""
+    match c:
+        case Composition(samples=[(sample, 1)], noises=[], laplace=[]):
+            return _on_sample(sample, direction)
+        case Composition(samples=[], laplace=[], mu=mu) if mu is not None:
+            return Continuous(
+                lambda epsilon: gaussian_divergence(balls.ball(mu), epsilon), None, "a Gaussian"
+            )
+        case Composition(samples=[], noises=[], laplace=[_, *_]):
+            parts = LaplaceParts(tuple(c.laplace))
+            return Continuous(laplace_divergence(parts), parts.largest, "Laplace", parts.few)
+    return None
+
+
+def _on_sample(sample: Sample, direction: Direction) -> Continuous | None:
+    inner = sample.inner
+    if inner.samples or not (inner.is_gaussian or inner.laplace_alone):
+        return None
+    found = _beside(inner, direction)
+    if found is None:
+        return None
+    divergence = divergence_on_sample(found.divergence, sample.q, direction)
+    return Continuous(
+        divergence, _largest(found.largest, sample.q, direction), f"{found.name} on a sample"
+    )
+
+
+def _largest(loss: Real | None, q: Real, direction: Direction) -> Real | None:
+    """``log(1 + q (e^L - 1))``, or ``-log(1 + q (e^-L - 1))`` where a record is added."""
+    if direction == "remove":
+        return None if loss is None else reals.logarithm(1 + q * (reals.exponential(loss) - 1))
+    least = reals.rational(0) if loss is None else reals.exponential(-loss)
+    return -reals.logarithm(1 - q + q * least)
