@@ -22,7 +22,7 @@ from functools import cached_property
 from typing import Any, Final, NamedTuple
 
 import numpy as np
-from flint import acb, arb
+from flint import acb, acb_mat, arb
 from numpy.typing import NDArray
 
 from dpexact.accounting.inverted import ONE, ZERO, BallProfile
@@ -146,9 +146,9 @@ class AllocationPut(BallProfile):
             total = arb(0)
             turn = acb(0, height * level).exp()
             weight = acb((c * level).exp())
-            for n in range(plan.last + 1):
+            for n, psi in enumerate(transform.line(c, height, plan.last)):
                 s = acb(c, n * height)
-                value = (weight * transform.psi(s) / (s * s)).real
+                value = (weight * psi / (s * s)).real
                 total += value if n == 0 else 2 * value
                 weight = weight * turn
             total *= height / (2 * arb.pi())
@@ -211,6 +211,22 @@ class Transform:
         total = acb(0)
         for mass, share in zip(self.masses, self.shares, strict=True):
             total += mass * (z * share).exp()
+        return self._power(total)
+
+    def line(self, c: arb, height: arb, last: int) -> list[acb]:
+        """``psi(c + i n height)``, ``n = 0 .. last``: all sums as one product of matrices."""
+        stride = math.isqrt(last) + 1
+        low, high = [], []
+        for n in range(stride):
+            s = acb(c, n * height) / self.t
+            low.append([m * (s * y).exp() for m, y in zip(self.masses, self.shares, strict=True)])
+        for n in range(0, last + 1, stride):
+            s = acb(0, n * height) / self.t
+            high.append([(s * y).exp() for y in self.shares])
+        sums = acb_mat(high) * acb_mat(low).transpose()
+        return [self._power(sums[divmod(n, stride)]) for n in range(last + 1)]
+
+    def _power(self, total: acb) -> acb:
         error = arb(0, self.error)
         return (self.t * (total + acb(error, error)).log()).exp()
 

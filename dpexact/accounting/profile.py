@@ -244,34 +244,30 @@ class WorseDirection(_Combined):
         return self._many(lambda profile, at, n: profile.epsilons(at, n), deltas, digits)
 
     def _many(self, ask: _AskMany, points: Sequence[Real], digits: int) -> list[Enclosure]:
+        """First with few digits the second direction, then with more where it may be the larger."""
         first = ask(self.remove, points, digits)
-        second = ask(self.add, points, min(digits, _GLANCE))
-        close = [
-            i
-            for i, (a, b) in enumerate(zip(first, second, strict=True))
-            if a.lower != math.inf and b.upper > a.lower and b.digits < digits
-        ]
-        if close:
-            finer = ask(self.add, [points[i] for i in close], digits)
-            for i, found in zip(close, finer, strict=True):
-                second[i] = found
-        return [a.larger(b) for a, b in zip(first, second, strict=True)]
+        second: dict[int, Enclosure] = {}
+        finite = (i for i, found in enumerate(first) if found.lower != math.inf)
+        asked = dict.fromkeys(finite, min(digits, _GLANCE))
+        while asked:
+            for needed in set(asked.values()):
+                places = [i for i in asked if asked[i] == needed]
+                answers = ask(self.add, [points[i] for i in places], needed)
+                second.update(zip(places, answers, strict=True))
+            following = {i: _needed(first[i], second[i], digits) for i in asked}
+            asked = {i: more for i, more in following.items() if more > asked[i]}
+        return [a.larger(second[i]) if i in second else a for i, a in enumerate(first)]
 
     def _ask(self, ask: _Ask, digits: int) -> Enclosure:
-        first = ask(self.remove, digits)
-        if first.lower == math.inf:
-            return first
-        second = ask(self.add, min(digits, _GLANCE))
-        asked = 0
-        while second.upper > first.lower:
-            # beside a wide first, more digits of the second would be lost
-            wide = first.upper > second.lower
-            needed = min(digits, first.digits) if wide else digits
-            if second.digits >= needed or needed <= asked:
-                break
-            asked = needed
-            second = ask(self.add, needed)
-        return first.larger(second)
+        point = reals.rational(0)  # the question has its own
+        return self._many(lambda profile, _, n: [ask(profile, n)], [point], digits)[0]
+
+
+def _needed(first: Enclosure, second: Enclosure, digits: int) -> int:
+    """The digits of the second direction that the larger of both asks for; 0 where it has them."""
+    # beside a wide first, more digits of the second would be lost
+    needed = min(digits, first.digits) if first.upper > second.lower else digits
+    return needed if second.upper > first.lower and second.digits < needed else 0
 
 
 class WorseCurve(Repeatable):
@@ -340,32 +336,32 @@ class Fallback(_Combined):
         self.method: str = first.method
 
     def deltas(self, epsilons: Sequence[Real], digits: int) -> list[Enclosure]:
-        found = self._first_of(lambda profile: profile.deltas(epsilons, digits), epsilons)
-        return [
-            a if a.digits >= digits else self.delta(at, digits)
-            for a, at in zip(found, epsilons, strict=True)
-        ]
+        return self._many(lambda profile, at, n: profile.deltas(at, n), epsilons, digits)
 
     def epsilons(self, deltas: Sequence[Real], digits: int) -> list[Enclosure]:
-        found = self._first_of(lambda profile: profile.epsilons(deltas, digits), deltas)
-        return [
-            a if a.digits >= digits else self.epsilon(at, digits)
-            for a, at in zip(found, deltas, strict=True)
-        ]
+        return self._many(lambda profile, at, n: profile.epsilons(at, n), deltas, digits)
 
-    def _first_of(
-        self, ask: Callable[[Profile], list[Enclosure]], points: Sequence[Real]
-    ) -> list[Enclosure]:
+    def _many(self, ask: _AskMany, points: Sequence[Real], digits: int) -> list[Enclosure]:
+        """What the first method gives at points, each followed by itself."""
+
+        def one(at: Real) -> _Ask:
+            return lambda profile, n: ask(profile, [at], n)[0]
+
         try:
-            return ask(self.first)
+            found = ask(self.first, points, digits)
         except UnsupportedMechanism:
-            return [Enclosure(Fraction(0), math.inf, self.method)] * len(points)
+            return [self._ask(one(at), digits) for at in points]
+        return [self._followed(a, one(at), digits) for a, at in zip(found, points, strict=True)]
 
     def _ask(self, ask: _Ask, digits: int) -> Enclosure:
         try:
             found = ask(self.first, digits)
         except UnsupportedMechanism:
             return ask(self.second(), digits)
+        return self._followed(found, ask, digits)
+
+    def _followed(self, found: Enclosure, ask: _Ask, digits: int) -> Enclosure:
+        """What the first method found, and what others add where it is short."""
         if found.digits >= min(digits, ENOUGH):
             if found.digits >= digits or self.thorough is None:
                 return found

@@ -69,8 +69,7 @@ def tradeoff(mechanism: Mechanism | str, direction: str = "both") -> TradeoffFun
 
     Products of finite laws, products of Gaussians, and a single ``laplace`` have closed forms;
     every other mechanism that has a privacy profile is evaluated through it (method ``dual``).
-    With ``zcdp`` among the parts it is a lower bound,
-    :class:`~dpexact.tradeoffs.ConcentratedTradeoff`.
+    With ``zcdp`` among the parts it is a lower bound in closed form.
 
     Raises:
         InvalidInput: an argument out of its domain.

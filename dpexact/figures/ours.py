@@ -8,9 +8,9 @@ from typing import Final
 
 import dpexact
 from dpexact.enclosure import Enclosure
-from dpexact.figures.computing import Workshop, in_processes, sampled_run
+from dpexact.figures.computing import Question, Workshop, in_processes, sampled_run
 from dpexact.figures.model import HeatMap, Panel, Point, Series
-from dpexact.figures.parameters import number, share, shown
+from dpexact.figures.parameters import count, number, share, shown
 from dpexact.figures.registry import figure
 from dpexact.reals import Real
 
@@ -111,4 +111,45 @@ def _slack_panel(title: str, series: list[Series]) -> Panel:
         tuple(series),
         x_scale="log",
         y_scale="log",
+    )
+
+
+@figure(
+    "ways-to-make-batches",
+    "One training run, by how batches are made",
+    _SOURCE,
+    "Certified epsilon at delta = {delta} of {epochs} epochs of {steps} steps, over the noise. "
+    "Batches hold every record, are cut from a permutation, or are drawn as Poisson samples or by "
+    "balls in bins. Of permuted batches, the truth lies between the lower bound of Chua et al. "
+    "(2024) and what holds in any order.",
+    sigma=share("noise", "0.4,0.5,0.6,0.7,0.8,1,1.2,1.5,2", ">= 1/4", "<= 100", most=16),
+    steps=count("steps in an epoch", "100", 2, 10_000),
+    epochs=count("epochs", "10", 1, 1000),
+    delta=number("delta", "1e-5", "> 0", "< 1"),
+)
+def batches(
+    workshop: Workshop, sigma: tuple[Fraction, ...], steps: int, epochs: int, delta: Real
+) -> tuple[Panel, ...]:
+    """Epsilon of the same run under each way to draw batches."""
+    ways = {
+        "every record in every step": f"gaussian({{}})^{steps * epochs}",
+        "permuted, from above": f"gaussian({{}})^{epochs}",
+        "permuted, from below": f"shuffled_batches(gaussian({{}}), {steps})^{epochs}",
+        "Poisson samples": f"poisson(gaussian({{}}), 1/{steps})^{steps * epochs}",
+        "balls in bins": f"allocation(gaussian({{}}), {steps})^{epochs}",
+    }
+    asked = [Question("epsilon", way.format(s), str(delta)) for way in ways.values() for s in sigma]
+    found = iter(workshop.answers(asked))
+    series = []
+    for label in ways:
+        points = tuple(Point(Enclosure.exact(s), next(found)) for s in sigma)
+        series.append(Series(label, points, "marked"))
+    return (
+        Panel(
+            rf"{epochs} epochs of {steps} steps, $\delta$ = {shown(delta)}",
+            r"noise $\sigma$",
+            r"$\varepsilon$",
+            tuple(series),
+            y_scale="log",
+        ),
     )

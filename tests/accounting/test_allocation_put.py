@@ -139,3 +139,15 @@ def test_epsilon_where_some_points_have_no_plan(sigma, t):
     for add in (False, True):
         found = AllocationPut(real(sigma), t, add=add).epsilon(real("1e-5"), 10)
         assert found.lower <= found.upper
+
+
+def test_a_line_of_transforms_is_that_of_each_point():
+    with precision(120):
+        transform = Transform(arb(1), 20, Inner(0.5, 0.1, 90))
+        for last in (0, 1, 7, 40):
+            line = transform.line(arb(3), arb(1) / 2, last)
+            assert len(line) == last + 1
+            for n, found in enumerate(line):
+                alone = transform.psi(acb(3, arb(n) / 2))
+                assert found.overlaps(alone)
+                assert found.rad() < 2 * alone.rad() + arb(2) ** -100

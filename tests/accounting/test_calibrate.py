@@ -179,6 +179,7 @@ EXAMPLES = [
     ("laplace(10)^?", 3, "1e-5"),
     ("randomized_response(?, 5)^20", 1, "1e-6"),
     ("zcdp(?)^3 * gaussian(10)", 1, "1e-6"),
+    ("zcdp(?, 1/100)^3 * gaussian(10)", 3, "1e-6"),
     ("bounded_range(?)^20", 1, "1e-6"),
     ("poisson(zcdp(?), 1/2)", "1/2", "1e-5"),
     ("group(gaussian(20), ?)", 1, "1e-5"),

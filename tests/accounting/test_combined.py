@@ -270,6 +270,32 @@ def test_the_second_direction_is_asked_for_no_more_than_helps():
     assert near in found
 
 
+@BOTH
+@pytest.mark.parametrize("most", [1, 2, 5, 20])
+def test_a_list_of_one_costs_what_its_point_does(quantity, most):
+    """The first method is not asked again where it is short, nor the second direction for more."""
+
+    def built():
+        parts = [Digits(HALF, "first", most), Digits(HALF, "second", 9), Digits(THIRD, "add", 9)]
+        return parts, WorseDirection(Fallback(parts[0], lambda: parts[1], parts[1]), parts[2])
+
+    (alone, profile), (listed, many) = built(), built()
+    found = getattr(profile, quantity)(real(1), 12)
+    (other,) = getattr(many, f"{quantity}s")([real(1)], 12)
+    assert other == found
+    assert [part.asked for part in listed] == [part.asked for part in alone]
+    assert len(listed[0].asked) == 1
+
+
+@BOTH
+def test_a_list_is_refused_where_its_points_are(quantity):
+    profile = Fallback(Refusing(), Refusing)
+    with pytest.raises(UnsupportedMechanism, match="not this"):
+        getattr(profile, f"{quantity}s")([real(1), real(2)], 9)
+    one_of_two = Fallback(Refusing(), lambda: Digits(HALF, "second"))
+    assert all(x.digits >= 9 for x in getattr(one_of_two, f"{quantity}s")([real(1), real(2)], 9))
+
+
 class Curve(Repeatable):
     def __init__(self, values, method, most=10_000):
         self.values, self.method, self.most = values, method, most

@@ -17,6 +17,7 @@ from dpexact.tradeoffs import GaussianTradeoff
 
 DOCS = Path(__file__).parents[2] / "docs"
 NAMES = [each.name for each in recipes()]
+BATCHES = "ways-to-make-batches"
 QUICK = [name for name in NAMES if name.startswith(("kov", "gdp", "steinke")) and name != "gdp-7"]
 
 
@@ -136,6 +137,21 @@ def test_a_point_of_each_bound():
             Fraction(bound.value.upper) / Fraction(exact.lower) - 1,
         )
         assert number(row, "y").overlaps(Enclosure(*ends))
+
+
+def test_the_ways_to_make_batches_are_ordered():
+    """Also by an engine that shares nothing with the curve of the samples."""
+    found = {(row["series"], row["x_lower"]): number(row, "y") for row in committed(BATCHES)}
+    noises = {noise for _, noise in found}
+    for noise in noises:
+        above, below = (found[f"permuted, from {side}", noise] for side in ("above", "below"))
+        poisson, balls = found["Poisson samples", noise], found["balls in bins", noise]
+        assert found["every record in every step", noise] > above > below > poisson > balls
+    found_again = dpexact.epsilon("poisson(gaussian(1), 1/100)^1000", "1e-5", 3, method="lattice")
+    assert found["Poisson samples", "1"].overlaps(found_again)
+    at = Fraction(found["balls in bins", "0.8"].lower)
+    delta = dpexact.delta("allocation(gaussian(0.8), 100)^10", at, 12)
+    assert float(delta.lower) == pytest.approx(1e-5, rel=1e-9)
 
 
 def test_the_accountants_name_their_versions():

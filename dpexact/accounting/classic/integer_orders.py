@@ -168,6 +168,7 @@ class GivenOrders(IntegerOrders):
         return self.orders[place] - 1
 
     def _least(self, height: Callable[[arb, arb], arb]) -> int:
+        # proposes: a row; every one gives a bound
         return min(range(len(self.orders)), key=lambda place: self._height(height, place))
 
 
