@@ -309,7 +309,7 @@ def epsilon_bounds(
 
     >>> lower, upper = epsilon_bounds("gaussian(1)", [1e-5, 0.01])
     >>> lower.round(6).tolist()
-    [4.377178, 2.377158]
+    [4.377178, 2.317789]
     """
     conditions = (">= 0", "<= 1")
     return _float_bounds(
