@@ -54,7 +54,7 @@ CUTS: tuple[tuple[str, str, tuple[int, ...]], ...] = (
     ("accounting.contour.profile", "MAX_WORK", (0, 10**4, 10**6)),
     ("accounting.contour.profile", "ATTEMPTS", (1,)),
     ("accounting.contour.profile", "_MOST_PASSES", (1,)),
-    ("accounting.contour.profile", "_NEWTON_STEPS", (1, 3)),
+    ("accounting.contour.many", "_NEWTON_STEPS", (1, 3)),
     ("accounting.contour.profile", "_BISECTIONS", (1,)),
     ("accounting.pairs.mixture_rules", "MAX_NODES", (50, 400)),
     ("accounting.pairs.mixture_rules", "MOST_NODES", (10, 200)),
