@@ -58,7 +58,7 @@ def test_export_then_check(tmp_path: Path) -> None:
     [
         (["list", "--suite", "dpsg"], "suite: unknown name 'dpsg'; did you mean 'dpsgd'?"),
         (["export", "--suite", "dpsg"], "suite: unknown name 'dpsg'; did you mean 'dpsgd'?"),
-        (["check", "--suite", "?"], "suite: unknown name '?'; known: basics"),
+        (["check", "--suite", "?"], "suite: unknown name '?'; known: allocation, basics"),
         (["export", "-o", "/"], "/: cannot write: it is a directory"),
         (["check", "--table", "gone"], "gone: not a golden table: "),
         (["check", "--sample", "0"], "0 is not in the range x>=1"),

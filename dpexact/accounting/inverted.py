@@ -104,8 +104,9 @@ class BallProfile(InvertedProfile):
 
         Delta does not increase, so it is enough that it is above the target at the left one.
         """
-        with balls.precision(balls.bits_for(digits) + self.lost_bits + _SLOPE_BITS):
-            target, width = balls.ball(delta), arb(10) ** -digits
+        finer = digits + 1  # secants converge so fast that one digit more costs nothing
+        with balls.precision(balls.bits_for(finer) + self.lost_bits + _SLOPE_BITS):
+            target, width = balls.ball(delta), arb(10) ** -finer
             share = target - self.infinite.ball()
 
             def gap(at: arb) -> arb:
@@ -124,7 +125,7 @@ class BallProfile(InvertedProfile):
                 # proposes: when to stop
                 if abs(step) <= width * at / _CLOSE:
                     break
-            left, right = (at * (1 + side * width / 3) for side in (-1, 1))
+            left, right = (at * (1 + side * width / 8) for side in (-1, 1))
             left, right = left.mid(), right.mid()
             if not (self.delta_ball(left) > target > self.delta_ball(right)):
                 return None

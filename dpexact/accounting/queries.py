@@ -305,7 +305,10 @@ def delta_bounds(
 def epsilon_bounds(
     mechanism: Mechanism | str, deltas: ArrayLike, direction: str = "both"
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Likewise ``lower <= epsilon(deltas) <= upper``, from :func:`epsilon`.
+    """Float64 arrays ``(lower, upper)`` with ``lower <= epsilon(deltas) <= upper``, elementwise.
+
+    Rounded outward from :func:`epsilon`, as :func:`delta_bounds` is; ``0 <= deltas <= 1``. Where no
+    finite epsilon suffices both are infinite.
 
     >>> lower, upper = epsilon_bounds("gaussian(1)", [1e-5, 0.01])
     >>> lower.round(6).tolist()
