@@ -17,6 +17,7 @@ The number of nodes does not grow with ``t``. Proofs: ``docs/theory/allocation.m
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from fractions import Fraction
 from functools import cached_property
 from typing import Any, Final, NamedTuple
@@ -25,12 +26,13 @@ import numpy as np
 from flint import acb, acb_mat, arb
 from numpy.typing import NDArray
 
-from dpexact.accounting.inverted import ONE, ZERO, BallProfile
+from dpexact.accounting.closed_form import GaussianMixedWithResponse
+from dpexact.accounting.inverted import BallProfile
 from dpexact.accounting.pairs.pair import TooExpensive
-from dpexact.accounting.profile import InfiniteLoss
+from dpexact.accounting.profile import InfiniteLoss, Profile
 from dpexact.balls import approximate, ball, current, precision
 from dpexact.enclosure import Enclosure
-from dpexact.reals import Real
+from dpexact.reals import Real, rational, square_root
 
 Floats = NDArray[np.floating[Any]]
 
@@ -46,6 +48,7 @@ _RANGE: Final = (0.05, 1e4)
 #: By how much, as a logarithm, an integrand may exceed that at the saddle.
 _MOST_MORE: Final = 400.0
 _SHIFTS: Final = np.linspace(0.0, 1.0, 60)
+_ONE: Final = Fraction(1)
 
 
 class Inner(NamedTuple):
@@ -117,11 +120,29 @@ class AllocationPut(BallProfile):
         self.lost_bits = 10 if add else _LOST_BITS
 
     def delta(self, epsilon: Real, digits: int) -> Enclosure:
-        """All that is known where no plan is short enough: that it lies between 0 and 1."""
+        """Where no plan is short enough, between what is known from both sides."""
         try:
             return super().delta(epsilon, digits)
         except TooExpensive as error:
-            return Enclosure(ZERO, ONE, self.method, str(error))
+            return self._between(lambda around: around.delta(epsilon, digits)).short(str(error))
+
+    def _epsilon(self, delta: Real, digits: int) -> Enclosure:
+        """Likewise."""
+        found = super()._epsilon(delta, digits)
+        # proposes: whether to look further
+        if found.digits >= digits:
+            return found
+        between = self._between(lambda around: around.epsilon(delta, digits))
+        return found.meet(between).short(found.reason or between.reason)
+
+    def _between(self, ask: Callable[[Profile], Enclosure]) -> Enclosure:
+        """The sum of all outputs from below; from above one step, as divergences are convex."""
+        mu = 1 / self.sigma
+        low, high = (
+            GaussianMixedWithResponse(level, self.infinite)
+            for level in (mu / square_root(rational(self.t)), mu)
+        )
+        return ask(low).between(ask(high), self.method)
 
     def _bracket(self, delta: Real, digits: int) -> Enclosure | None:
         """None where a step leads to a point without a plan that is short enough."""
@@ -183,7 +204,7 @@ class AllocationPut(BallProfile):
         try:
             return Fraction(min(max(4 * self._picture.spread, 1e-9), 1.0))
         except TooExpensive:
-            return ONE
+            return _ONE
 
 
 class Transform:

@@ -54,6 +54,9 @@ _FLAT: Final = 1e-4
 
 #: Largest number of repetitions of one mechanism whose vertices are written out.
 MAX_REPETITIONS: Final = 5_000
+#: Likewise, of a law with more than few outcomes of irrational mass, most outcomes of all runs.
+_FEW_OUTCOMES: Final = 6
+_MAX_WRITTEN: Final = 120
 
 
 def tradeoff(mechanism: Mechanism | str, direction: str = "both") -> TradeoffFunction:
@@ -120,12 +123,14 @@ def _closed_form(mechanism: Mechanism, direction: Direction) -> TradeoffFunction
         return LaplaceTradeoff(c.laplace[0][0]) if alone else None
     f = identity()
     for pair, count in c.on_lattices():
-        if not pair.outcomes() or count > MAX_REPETITIONS:
+        if not pair.outcomes() or count > MAX_REPETITIONS or _is_long(pair.outcomes(), count):
             return None
         f *= _of_outcomes(pair.outcomes()) ** count
     try:
         for other, count in c.apart:
             law = other.outcomes()
+            if _is_long(law, count):
+                return None
             f *= PiecewiseLinear(Atom(number(a.p), number(a.q)) for a in law) ** count
     except (UnsupportedMechanism, UndecidedComparison):  # too long, or losses too close
         return None
@@ -139,6 +144,13 @@ def _closed_form(mechanism: Mechanism, direction: Direction) -> TradeoffFunction
         return f
     back = f.inverse()
     return back if direction == "add" else convex_hull([*f.vertices, *back.vertices])
+
+
+def _is_long(law: Sequence[Outcome], count: int) -> bool:
+    """Proposes: whether algebra with all these masses takes longer than the profile does."""
+    if len(law) <= _FEW_OUTCOMES or all(a.p.fraction is not None for a in law):
+        return False
+    return math.comb(len(law) + count - 1, count) > _MAX_WRITTEN
 
 
 def _of_outcomes(law: Sequence[Outcome]) -> PiecewiseLinear:

@@ -1,3 +1,4 @@
+import itertools
 import math
 from fractions import Fraction
 
@@ -182,3 +183,20 @@ def test_proposed_points_stay_above_zero():
     """Few digits at a level next to 1: the last spacings proposed are wider than the place."""
     found = best_of(lambda: tradeoff("poisson(pure_dp(0.696), 0.9)^2")("1-1e-9", 1))
     assert 0 < found.lower <= found.upper <= F(1, 10**9)
+
+
+def test_many_outcomes_of_irrational_mass_are_left_to_the_profile():
+    """Two runs of noise on 21 integers, by the test that sorts all pairs of outputs in floats."""
+    found = tradeoff("truncated_discrete_gaussian(3, 10)^2")("1/10")
+    one = [math.exp(-x * x / 18) if abs(x) <= 10 else 0.0 for x in range(-11, 12)]
+    total = sum(one)
+    outputs = [
+        (a * b / total**2, c * d / total**2)
+        for a, c in itertools.pairwise(one)
+        for b, d in itertools.pairwise(one)
+    ]
+    level, power = 0.1, 0.0
+    for p, q in sorted(outputs, key=lambda x: x[1] / x[0] if x[0] else math.inf, reverse=True):
+        share = min(1.0, level / p) if p else 1.0
+        level, power = level - share * p, power + share * q
+    assert float(found.lower) == pytest.approx(1 - power, rel=1e-9)
