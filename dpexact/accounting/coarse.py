@@ -38,9 +38,9 @@ from dpexact.ternary import Order
 
 _DIGITS: Final = 4
 _BITS: Final = 128
-#: Orders tried: powers of two, then between the best ones.
-_LOG_ORDERS: Final = range(-40, 12, 2)
-_FINER: Final = (Fraction(1), Fraction(1, 2), Fraction(1, 4))
+#: Orders tried: powers of 16, then between the best ones.
+_LOG_ORDERS: Final = range(-40, 12, 4)
+_FINER: Final = (Fraction(2), Fraction(1), Fraction(1, 2), Fraction(1, 4))
 #: ``Phi(2)`` is above this, by any table.
 _HIT: Final = reals.rational(Fraction(977, 1000))
 

@@ -128,8 +128,8 @@ def _guarded(ask: Callable[[], Enclosure], trivial: Enclosure) -> Enclosure:
     try:
         with np.errstate(all="ignore"):
             return ask()
-    except (ArithmeticError, ValueError) as error:
-        return trivial.short(f"no lattice was found: {error}")
+    except (ArithmeticError, ValueError):
+        return trivial.short("the parameters are too extreme to plan a lattice with floats")
 
 
 def _crossing(
