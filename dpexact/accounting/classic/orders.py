@@ -140,7 +140,7 @@ class _Search:
 
     def best(self) -> BestOrder:
         """The minimum, which is that at infinite order when the search runs to the end."""
-        log_order = minimise(self._height, -_LOG_RANGE, _LOG_RANGE, _NEAR)  # proposes: where to begin
+        log_order = minimise(self._height, -_LOG_RANGE, _LOG_RANGE, _NEAR)  # proposes: a start
         center = Fraction(math.exp(-log_order))
         bits = 2 * balls.bits_for(self.digits)
         with balls.precision(bits):
