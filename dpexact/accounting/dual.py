@@ -55,10 +55,13 @@ def trade_off(
     concave = _Concave(delta_at, alpha, reverse)
     low, high = concave.bracket()
     best = Enclosure(concave.floor, _ONE - Fraction(alpha.lower), method)
-    for centre, proposed in _proposals(concave, low, high, digits):
+    low, high = concave.golden(low, high, Fraction(1, 100), _SEARCH_DIGITS)
+    most = concave.reach((low + high) / 2, digits + 16)
+    sought = min(digits, max(1, most - 8))
+    for centre, proposed in _proposals(concave, low, high, sought):
         step = min(proposed, centre / 2)  # proposes: any three points above 0 bound the maximum
-        for more in (8, digits + 16):  # where g is flat, slopes must be told from 0 better
-            ceiling = concave.ceiling(centre, step, digits + more)
+        for more in (8, sought + 16):  # where g is flat, slopes must be told from 0 better
+            ceiling = concave.ceiling(centre, step, min(sought + more, most))
             best = best.meet(Enclosure.bracket(concave.floor, ceiling, method)).labelled(method)
             if best.digits >= digits:
                 return best
@@ -69,7 +72,6 @@ def _proposals(
     concave: _Concave, low: Fraction, high: Fraction, digits: int
 ) -> Iterator[tuple[Fraction, Fraction]]:
     """Places and spacings: by parabolas where ``g`` is smooth, by golden section at a kink."""
-    low, high = concave.golden(low, high, Fraction(1, 100), _SEARCH_DIGITS)
     centre, exponent = (low + high) / 2, 2.0
     last = digits / 2 + 2
     for _ in range(_MOST_PARABOLAS):
@@ -97,13 +99,20 @@ class _Concave:
         self.alpha = alpha
         self.floor: Fraction = _ZERO
 
+    def reach(self, x: Fraction, digits: int) -> int:
+        """How many digits of the profile can be had near ``x``, of those wanted."""
+        found = self._delta(x, digits).digits
+        return digits if found >= digits else max(1, found - 1)
+
+    def _delta(self, x: Fraction, digits: int) -> Enclosure:
+        point = reals.logarithm(reals.rational(max(x, 1 / x)))
+        return (self.delta_at if x >= 1 else self.reverse)(point, digits)
+
     def at(self, x: Fraction, digits: int) -> Enclosure:
         """``g(x)``."""
-        inside = x >= 1
-        point = reals.logarithm(reals.rational(x if inside else 1 / x))
-        found = (self.delta_at if inside else self.reverse)(point, digits)
+        found = self._delta(x, digits)
         low, high = Fraction(found.lower), Fraction(found.upper)
-        if not inside:
+        if x < 1:
             low, high = 1 - x + x * low, 1 - x + x * high
         top = 1 - low - x * Fraction(self.alpha.lower)
         bottom = 1 - high - x * Fraction(self.alpha.upper)

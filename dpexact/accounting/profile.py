@@ -10,6 +10,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import cache
 from typing import Final
 
 from flint import arb, fmpq
@@ -330,7 +331,7 @@ class Fallback(_Combined):
         self, first: Profile, second: Callable[[], Profile], thorough: Profile | None = None
     ) -> None:
         self.first = first
-        self.second = second
+        self.second: Callable[[], Profile] = cache(second)
         self.thorough = thorough
         self.infinite: InfiniteLoss = first.infinite
         self.method: str = first.method

@@ -74,6 +74,16 @@ class TangentProfile(BallProfile):
     def tangent(self, epsilon: arb) -> Tangent:
         """A test near the best at ``epsilon``, at the current precision."""
 
+    def test(self, epsilon: arb) -> Tangent:
+        """The same of all of ``delta``: infinite losses are in every test."""
+        finite = self.tangent(epsilon)
+        kept = 1 - self.beside.ball()
+        return Tangent(
+            self.infinite.ball() + kept * finite.p,
+            kept * finite.q,
+            (kept * finite.doubt).upper(),
+        )
+
     @abstractmethod
     def finite_fraction(self, level: Fraction) -> Fraction | None:
         """The exact finite part of ``delta`` at ``e^epsilon = level``, if not too long."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from contextlib import suppress
 from fractions import Fraction
 from typing import Final
 
@@ -23,6 +24,7 @@ from dpexact.accounting.standing import (
     sampling_of,
     standing,
 )
+from dpexact.accounting.supports import supported
 from dpexact.arguments import Direction, direction_in
 from dpexact.balls import certify
 from dpexact.conversion import real
@@ -188,7 +190,13 @@ class DualTradeoff(TradeoffFunction):
             return kept.within(Fraction(0), Fraction(1))
         method = f"{self.method} of {self.profile.method}"
         level = enclose(alpha, 2 * digits + 20, method)
-        return trade_off(self.profile.delta, level, digits, method, self.reverse.delta)
+        known: Enclosure | None = None
+        with suppress(UnsupportedMechanism):
+            known = supported(self.profile, self.reverse, level, digits, method)
+        if known is not None and known.digits >= digits:
+            return known
+        found = trade_off(self.profile.delta, level, digits, method, self.reverse.delta)
+        return found if known is None else found.meet(known)
 
     def inverse(self) -> DualTradeoff:
         return DualTradeoff(self.reverse, self._said, self.profile)
