@@ -14,7 +14,7 @@ from proofs_checks.evidence import CONCLUSIVE, Declined, Evidence, Refuted
 from proofs_checks.prover import intervals, polynomials
 from proofs_checks.prover.intervals import Ends
 from proofs_checks.prover.numbers import certain
-from proofs_checks.prover.sampling import sampled
+from proofs_checks.prover.sampling import decided, sampled
 from proofs_checks.prover.signs import by_factors, by_signs, is_rational
 from proofs_checks.prover.symbolic import identity, limit
 from proofs_checks.statements.algebra import NotReal, expression, symbols
@@ -36,6 +36,22 @@ def settle(goal: Statement) -> Evidence:
         Refuted: an exact point where it fails.
         Declined: no prover comes through.
     """
+    try:
+        return _proved(goal)
+    except Refuted:
+        raise
+    except Declined as error:
+        if any(each.sort != "natural" or each.high is None for each in goal.variables):
+            raise
+        try:
+            return decided(goal)
+        except Refuted:
+            raise
+        except Declined:
+            raise error from None
+
+
+def _proved(goal: Statement) -> Evidence:
     (relation,) = goal.conclusion
     if relation.left == relation.right:
         raise Declined(f"{sentence(goal)} says nothing")
@@ -123,12 +139,12 @@ def covers(known: Statement, goal: Statement) -> bool:
         for variable in known.variables
     ):
         return False
-    if not all(one in goal.hypotheses or _evident(one, goal) for one in known.hypotheses):
-        return False
     (wanted,) = goal.conclusion
-    if wanted in known.conclusion:
-        return True
     try:
+        if not all(one in goal.hypotheses or _evident(one, goal) for one in known.hypotheses):
+            return False
+        if wanted in known.conclusion:
+            return True
         names = symbols(goal.variables)
         return any(_says(one, wanted, names) for one in known.conclusion)
     except NotReal:
