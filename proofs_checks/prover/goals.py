@@ -12,6 +12,7 @@ import sympy
 
 from proofs_checks.evidence import CONCLUSIVE, Declined, Evidence, Refuted
 from proofs_checks.prover import intervals, polynomials
+from proofs_checks.prover.deciding import decided
 from proofs_checks.prover.intervals import Ends
 from proofs_checks.prover.numbers import certain
 from proofs_checks.prover.sampling import sampled
@@ -30,12 +31,23 @@ _FAR: Final = Fraction(3)
 
 
 def settle(goal: Statement) -> Evidence:
-    """Prove a goal on its whole domain.
+    """Prove a goal on its whole domain; one without variables may be decided by its two values.
 
     Raises:
         Refuted: an exact point where it fails.
         Declined: no prover comes through.
     """
+    try:
+        return _proved(goal)
+    except Refuted:
+        raise
+    except Declined:
+        if goal.variables:
+            raise
+        return decided(goal)
+
+
+def _proved(goal: Statement) -> Evidence:
     (relation,) = goal.conclusion
     if relation.left == relation.right:
         raise Declined(f"{sentence(goal)} says nothing")

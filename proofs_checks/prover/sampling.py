@@ -30,7 +30,7 @@ from proofs_checks.prover.enumeration import (
     tradeoff,
 )
 from proofs_checks.statements.algebra import NotReal, expression
-from proofs_checks.statements.statement import OPPOSITE, Relation, Statement, Variable
+from proofs_checks.statements.statement import Relation, Statement, Variable
 from proofs_checks.statements.terms import NUMBER, Term
 from proofs_checks.statements.writing import sentence
 
@@ -41,7 +41,7 @@ _OUTCOMES: Final = 3
 _OUTCOME_NAMES: Final = frozenset(range(4))
 #: So many steps an adaptive mechanism has laws for.
 _STEPS: Final = 4
-_BITS: Final = 256
+BITS: Final = 256
 
 
 def sampled(goal: Statement) -> Evidence:
@@ -52,7 +52,7 @@ def sampled(goal: Statement) -> Evidence:
         Declined: no member could be evaluated.
     """
     draw, tried = Draw(), 0
-    with balls.precision(_BITS):
+    with balls.precision(BITS):
         for _ in range(MEMBERS):
             member = {each.name: _draw(each, draw) for each in goal.variables}
             try:
@@ -73,33 +73,6 @@ def sampled(goal: Statement) -> Evidence:
     return Evidence("cases", sentence(goal), cases=tried, statement=goal)
 
 
-def fails_at(statement: Statement, witness: Mapping[str, str]) -> Evidence:
-    """Verify that the hypotheses hold at an exact member, and some conclusion does not.
-
-    Raises:
-        Declined: the member is outside the domain, or the statement is not certainly false there.
-    """
-    member = {name: Fraction(value) for name, value in witness.items()}
-    with balls.precision(4 * _BITS):
-        inside = set(member) == set(statement.sorts) and all(
-            each.holds(member[each.name]) for each in statement.variables
-        )
-        if not inside or not all(truth(one, member) for one in statement.hypotheses):
-            raise Declined(f"{dict(witness)} is not in the domain of {sentence(statement)}")
-        for one in statement.conclusion:
-            if truth(one, member) is False:
-                negated = Relation(one.left, OPPOSITE[one.comparison], one.right)
-                return Evidence(
-                    "computation",
-                    f"at {', '.join(f'{n} = {v}' for n, v in witness.items())}: "
-                    + sentence(Statement(statement.variables, (), (negated,))).rpartition(": ")[2],
-                    sides=tuple(
-                        float(_ball(value(side, member)).mid()) for side in (one.left, one.right)
-                    ),  # type: ignore[arg-type]
-                )
-    raise Declined(f"the statement is not certainly false at {dict(witness)}")
-
-
 def truth(relation: Relation, member: Mapping[str, Any]) -> bool | None:
     """Whether a relation holds at a member; None where balls cannot tell it from equality."""
     a, b = value(relation.left, member), value(relation.right, member)
@@ -108,13 +81,13 @@ def truth(relation: Relation, member: Mapping[str, Any]) -> bool | None:
         return _compare_functions(a, b, sign)
     if isinstance(a, Fraction) and isinstance(b, Fraction):
         return bool(_EXACT[sign](a, b))
-    difference = _ball(a) - _ball(b)
+    difference = ball(a) - ball(b)
     if not difference.is_finite():
         raise ZeroDivisionError
     if sign in ("=", "!="):
         if difference != 0:
             return sign == "!="
-        near = abs(difference) < arb(2) ** (-_BITS // 3)
+        near = abs(difference) < arb(2) ** (-BITS // 3)
         return (sign == "=") if near else None
     if sign in ("<", "<="):
         difference = -difference
@@ -192,11 +165,11 @@ def _real(operator: str, found: list[Any]) -> Any:
     if operator in ("max", "min"):
         return _extreme(operator, found)
     if operator == "/":
-        return found[0] / found[1] if exact else _ball(found[0]) / _ball(found[1])
+        return found[0] / found[1] if exact else ball(found[0]) / ball(found[1])
     if operator == "^":
         if exact and found[1].denominator == 1 and abs(found[1]) < 500:
             return found[0] ** int(found[1])
-        return _ball(found[0]) ** _ball(found[1])
+        return ball(found[0]) ** ball(found[1])
     if operator in ("binomial", "factorial"):
         if not exact or any(each.denominator != 1 or each < 0 for each in found):
             raise NotReal(operator)
@@ -207,24 +180,25 @@ def _real(operator: str, found: list[Any]) -> Any:
     if operator in ("floor", "ceiling") and exact:
         return Fraction(found[0].__floor__() if operator == "floor" else found[0].__ceil__())
     if operator == "Phi":
-        return (-_ball(found[0]) / arb(2).sqrt()).erfc() / 2
+        return (-ball(found[0]) / arb(2).sqrt()).erfc() / 2
     method = {"abs": "__abs__", "gamma": "gamma"}.get(operator, operator)
     if not hasattr(arb, method):
         raise NotReal(operator)
-    return getattr(_ball(found[0]), method)()
+    return getattr(ball(found[0]), method)()
 
 
-def _ball(number: Any) -> arb:
+def ball(number: Any) -> arb:
+    """A number as a ball."""
     return number if isinstance(number, arb) else balls.ball(number)
 
 
 def _add(a: Any, b: Any) -> Any:
-    return a + b if isinstance(a, Fraction) and isinstance(b, Fraction) else _ball(a) + _ball(b)
+    return a + b if isinstance(a, Fraction) and isinstance(b, Fraction) else ball(a) + ball(b)
 
 
 def _multiply(a: Any, b: Any) -> Any:
     a, b = (Fraction(each) if isinstance(each, int) else each for each in (a, b))
-    return a * b if isinstance(a, Fraction) and isinstance(b, Fraction) else _ball(a) * _ball(b)
+    return a * b if isinstance(a, Fraction) and isinstance(b, Fraction) else ball(a) * ball(b)
 
 
 def _extreme(operator: str, found: list[Any]) -> Any:
@@ -232,7 +206,7 @@ def _extreme(operator: str, found: list[Any]) -> Any:
         raise NotReal(f"{operator} of nothing")
     if all(isinstance(each, Fraction) for each in found):
         return (max if operator == "max" else min)(found)
-    return reduce(arb.max if operator == "max" else arb.min, map(_ball, found))
+    return reduce(arb.max if operator == "max" else arb.min, map(ball, found))
 
 
 def _mean(body: Term, name: str, p: Any, q: Any, member: Mapping[str, Any]) -> Any:
@@ -241,7 +215,7 @@ def _mean(body: Term, name: str, p: Any, q: Any, member: Mapping[str, Any]) -> A
     for x in p:
         if p[x]:
             ratio = p[x] / q.get(x, Fraction(0))
-            loss = Fraction(0) if ratio == 1 else _ball(ratio).log()
+            loss = Fraction(0) if ratio == 1 else ball(ratio).log()
             total = _add(total, _multiply(p[x], value(body, {**member, name: loss})))
     return total
 
@@ -276,7 +250,7 @@ def _divergence(p: Any, q: Any, growth: Any) -> Any:
     if isinstance(growth, Fraction):
         return hockey_stick(p, q, growth)
     terms = [
-        _extreme("max", [Fraction(0), _ball(p.get(x, 0)) - growth * _ball(q.get(x, 0))])
+        _extreme("max", [Fraction(0), ball(p.get(x, 0)) - growth * ball(q.get(x, 0))])
         for x in p.keys() | q.keys()
     ]
     return reduce(_add, terms, Fraction(0))
@@ -284,7 +258,7 @@ def _divergence(p: Any, q: Any, growth: Any) -> Any:
 
 def _at_least(a: Any, b: Any) -> bool:
     if isinstance(a, arb) or isinstance(b, arb):
-        difference = _ball(a) - _ball(b)
+        difference = ball(a) - ball(b)
         if not (difference >= 0 or difference < 0):
             raise NotReal("an event on whose boundary an outcome lies")
         return bool(difference >= 0)
