@@ -12,9 +12,10 @@ import sympy
 
 from proofs_checks.evidence import CONCLUSIVE, Declined, Evidence, Refuted
 from proofs_checks.prover import intervals, polynomials
+from proofs_checks.prover.deciding import decided
 from proofs_checks.prover.intervals import Ends
 from proofs_checks.prover.numbers import certain
-from proofs_checks.prover.sampling import decided, sampled
+from proofs_checks.prover.sampling import sampled
 from proofs_checks.prover.signs import by_factors, by_signs, is_rational
 from proofs_checks.prover.symbolic import identity, limit
 from proofs_checks.statements.algebra import NotReal, expression, symbols
@@ -30,7 +31,7 @@ _FAR: Final = Fraction(3)
 
 
 def settle(goal: Statement) -> Evidence:
-    """Prove a goal on its whole domain.
+    """Prove a goal on its whole domain; one without variables may be decided by its two values.
 
     Raises:
         Refuted: an exact point where it fails.

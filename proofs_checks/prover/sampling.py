@@ -3,7 +3,7 @@
 Laws have at most three outcomes and rational atoms; reals are rational; an adaptive mechanism has
 two outcomes a step. Everything about them is computed in fractions where it is rational and in
 balls elsewhere. Samples never prove; they tie what a statement says to what its terms mean, and
-refute it where it is false at a member. A domain of few members is decided.
+refute it where it is false at a member.
 """
 
 from __future__ import annotations
@@ -12,14 +12,13 @@ from collections.abc import Mapping
 from fractions import Fraction
 from functools import reduce
 from itertools import product
-from math import prod
 from typing import Any, Final
 
 import sympy
 from flint import arb
 
 from dpexact import balls
-from proofs_checks.evidence import Declined, Evidence, Kind, Refuted
+from proofs_checks.evidence import Declined, Evidence, Refuted
 from proofs_checks.prover.enumeration import Draw, beta_at, tradeoff
 from proofs_checks.prover.laws import (
     LAWS,
@@ -33,7 +32,7 @@ from proofs_checks.prover.laws import (
     real,
 )
 from proofs_checks.statements.algebra import NotReal, expression
-from proofs_checks.statements.statement import OPPOSITE, Relation, Statement, Variable
+from proofs_checks.statements.statement import Relation, Statement, Variable
 from proofs_checks.statements.terms import NUMBER, Term
 from proofs_checks.statements.writing import sentence
 
@@ -44,9 +43,7 @@ _OUTCOMES: Final = 3
 _OUTCOME_NAMES: Final = frozenset(range(4))
 #: So many steps an adaptive mechanism has laws for.
 _STEPS: Final = 4
-_BITS: Final = 256
-#: So many members are tried one by one.
-_DECIDED: Final = 500
+BITS: Final = 256
 
 
 def sampled(goal: Statement) -> Evidence:
@@ -57,7 +54,7 @@ def sampled(goal: Statement) -> Evidence:
         Declined: no member could be evaluated.
     """
     draw, tried = Draw(), 0
-    with balls.precision(_BITS):
+    with balls.precision(BITS):
         for _ in range(MEMBERS):
             member = {each.name: _draw(each, draw) for each in goal.variables}
             try:
@@ -78,73 +75,6 @@ def sampled(goal: Statement) -> Evidence:
     return Evidence("cases", sentence(goal), cases=tried, statement=goal)
 
 
-def decided(goal: Statement) -> Evidence:
-    """Every member of a finite domain: a statement without variables, or of bounded naturals.
-
-    Raises:
-        Refuted: at a member where it is certainly false.
-        Declined: the domain is not finite or too large, or a member is not decided.
-    """
-    (relation,) = goal.conclusion
-    ends = [(each.name, each.sort, each.low, each.high) for each in goal.variables]
-    if relation.left == relation.right or any(
-        sort != "natural" or high is None for _, sort, _, high in ends
-    ):
-        raise Declined(f"no prover settles {sentence(goal)}")
-    inside = [
-        [n for n in range(int(high or 0) + 1) if variable.holds(Fraction(n))]
-        for variable, (*_, high) in zip(goal.variables, ends, strict=True)
-    ]
-    if prod(map(len, inside)) > _DECIDED:
-        raise Declined(f"too many members: {sentence(goal)}")
-    tried = 0
-    with balls.precision(4 * _BITS):
-        for point in product(*inside):
-            member = {name: Fraction(n) for (name, *_), n in zip(ends, point, strict=True)}
-            try:
-                if any(truth(one, member) is False for one in goal.hypotheses):
-                    continue
-                holds = truth(relation, member, certain=True)
-            except (ZeroDivisionError, NotReal) as error:
-                raise Declined(f"{error}: {sentence(goal)}") from error
-            if holds is None:
-                raise Declined(f"not decided at {member}: {sentence(goal)}")
-            if not holds:
-                raise Refuted("the statement is false", {n: str(v) for n, v in member.items()})
-            tried += 1
-    if not tried:
-        raise Declined(f"no member of the domain could be tried: {sentence(goal)}")
-    kind: Kind = "enumeration" if goal.variables else "computation"
-    return Evidence(kind, sentence(goal), cases=tried, statement=goal)
-
-
-def fails_at(statement: Statement, witness: Mapping[str, str]) -> Evidence:
-    """Verify that the hypotheses hold at an exact member, and some conclusion does not.
-
-    Raises:
-        Declined: the member is outside the domain, or the statement is not certainly false there.
-    """
-    member = {name: Fraction(value) for name, value in witness.items()}
-    with balls.precision(4 * _BITS):
-        inside = set(member) == set(statement.sorts) and all(
-            each.holds(member[each.name]) for each in statement.variables
-        )
-        if not inside or not all(truth(one, member, certain=True) for one in statement.hypotheses):
-            raise Declined(f"{dict(witness)} is not in the domain of {sentence(statement)}")
-        for one in statement.conclusion:
-            if truth(one, member) is False:
-                negated = Relation(one.left, OPPOSITE[one.comparison], one.right)
-                return Evidence(
-                    "computation",
-                    f"at {', '.join(f'{n} = {v}' for n, v in witness.items())}: "
-                    + sentence(Statement(statement.variables, (), (negated,))).rpartition(": ")[2],
-                    sides=tuple(
-                        float(ball(value(side, member)).mid()) for side in (one.left, one.right)
-                    ),  # type: ignore[arg-type]
-                )
-    raise Declined(f"the statement is not certainly false at {dict(witness)}")
-
-
 def truth(relation: Relation, member: Mapping[str, Any], certain: bool = False) -> bool | None:
     """Whether a relation holds at a member; None where balls cannot tell it from equality.
 
@@ -162,7 +92,7 @@ def truth(relation: Relation, member: Mapping[str, Any], certain: bool = False) 
     if sign in ("=", "!="):
         if difference != 0:
             return sign == "!="
-        near = not certain and abs(difference) < arb(2) ** (-_BITS // 3)
+        near = not certain and abs(difference) < arb(2) ** (-BITS // 3)
         return (sign == "=") if near else None
     if sign in ("<", "<="):
         difference = -difference

@@ -7,10 +7,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from proofs_checks.evidence import Declined, Refuted
+from proofs_checks.prover.deciding import decided, fails_at
 from proofs_checks.prover.enumeration import compose, hockey_stick, kov_pair, tradeoff
 from proofs_checks.prover.goals import covered, defined, settle, step
 from proofs_checks.prover.laws import powers
-from proofs_checks.prover.sampling import fails_at, sampled
+from proofs_checks.prover.sampling import sampled
 from proofs_checks.statements.reading import statement
 
 SMALL = "natural in [0, 3]"
@@ -123,6 +124,62 @@ def test_a_witness_must_be_in_the_domain():
     for wrong in ({"x": "2"}, {"x": "-1"}, {"x": "3"}, {"y": "1"}):
         with pytest.raises(Declined):
             fails_at(larger, wrong)
+
+
+COIN, OTHER = "bernoulli(1/3)", "bernoulli(2/3)"
+
+
+@pytest.mark.parametrize(
+    "then",
+    [
+        f"hockey_stick({COIN}, {OTHER}, 1) = 1/3",
+        f"tradeoff({COIN}, {OTHER}) = approximate(2, 0)",
+        f"moment({COIN}, {OTHER}, 3/2) > 1",
+        "hockey_stick(response(3, 0), mirrored_response(3, 0), exp(1/2)) < 17/50",
+    ],
+)
+def test_a_statement_about_given_laws_is_decided_by_its_values(then):
+    fact = settle(goal(then))
+    assert fact.kind == "computation"
+    assert covered(goal(then), [fact]) is fact
+
+
+@pytest.mark.parametrize(
+    "then",
+    [
+        f"hockey_stick({COIN}, {OTHER}, 1) = 333333333333333333333333333333/10^30",
+        f"hockey_stick({COIN}, {OTHER}, 1) < 1/3",
+        f"tradeoff({COIN}, {OTHER}) = approximate(2, 1/10^30)",
+        f"moment({COIN}, {OTHER}, 3/2) <= 1",
+    ],
+)
+def test_a_false_statement_about_given_laws_is_refuted(then):
+    with pytest.raises(Refuted):
+        settle(goal(then))
+
+
+@pytest.mark.parametrize(
+    ("then", "variables"),
+    [
+        (f"total_variation({COIN}, {OTHER}) = total_variation({COIN}, {OTHER})", {}),
+        (f"moment({COIN}, {OTHER}, 3/2) = moment({OTHER}, {COIN}, 3/2)", {}),  # equal balls
+        (f"moment({COIN}, {OTHER}, 3/2) <= moment({OTHER}, {COIN}, 3/2)", {}),
+        (f"hockey_stick({COIN}, {OTHER}, 1)/0 = 1", {}),
+        (f"moment({COIN}, bernoulli(0), 2) > 1", {}),
+        ("total_variation(P, P) = 0", {"P": "law"}),
+    ],
+)
+def test_what_two_values_do_not_decide_is_not_settled(then, variables):
+    with pytest.raises(Declined):
+        decided(goal(then, **variables))
+    with pytest.raises(Declined):
+        settle(goal(then, **variables))
+
+
+@pytest.mark.parametrize("then", ["limit(x*exp(-y), y, oo) = 0", "1 - x <= exp(-1)"])
+def test_what_speaks_of_more_than_the_provers_take_is_declined(then):
+    with pytest.raises(Declined):
+        settle(goal(then, x="real in [0, 1/2]"))
 
 
 RESPONSES = "power(response({E}, 1/5), 3), power(mirrored_response({E}, 1/5), 3)"
