@@ -150,9 +150,9 @@ def powers(p: Any, q: Any, steps: Fraction) -> tuple[Any, Any]:
 def _counted(law: Any, outcomes: list[Any], steps: int) -> Any:
     found: dict[Any, Any] = {(): (Fraction(1), steps)}
     for x in outcomes:
-        mass = law.get(x, Fraction(0))
+        powers_of = [law.get(x, Fraction(0)) ** n for n in range(steps + 1)]
         found = {
-            (*key, n): (multiply(weight, comb(left, n) * mass**n), left - n)
+            (*key, n): (multiply(weight, comb(left, n) * powers_of[n]), left - n)
             for key, (weight, left) in found.items()
             for n in (range(left + 1) if x != outcomes[-1] else [left])
         }
