@@ -177,3 +177,10 @@ def test_what_two_values_do_not_decide_is_not_settled(then, variables):
 def test_what_speaks_of_more_than_the_provers_take_is_declined(then):
     with pytest.raises(Declined):
         settle(goal(then, x="real in [0, 1/2]"))
+
+
+@pytest.mark.parametrize("sign", ["<=", ">="])
+def test_the_inverse_of_a_function_with_a_flat_part_begins_where_it_ends(sign):
+    then = f"value(inverse(approximate(E, d)), a) {sign} value(approximate(E, d), a)"
+    variables = {"E": "real >= 1", "d": "real in [0, 1]", "a": "real in [0, 1]"}
+    assert sampled(goal(then, **variables)).cases == 80
