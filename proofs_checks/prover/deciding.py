@@ -1,43 +1,63 @@
-"""Statements decided at one member, by the exact or enclosed values of their two sides."""
+"""Statements decided member by member: where a domain is finite, and at a witness."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from fractions import Fraction
-
-from flint import arb
+from itertools import product
+from math import prod
+from typing import Final
 
 from dpexact import balls
-from proofs_checks.evidence import Declined, Evidence, Refuted
-from proofs_checks.prover.sampling import BITS, ball, truth, value
+from proofs_checks.evidence import Declined, Evidence, Kind, Refuted
+from proofs_checks.prover.laws import ball
+from proofs_checks.prover.sampling import BITS, truth, value
 from proofs_checks.statements.algebra import NotReal
 from proofs_checks.statements.statement import OPPOSITE, Relation, Statement
 from proofs_checks.statements.writing import sentence
 
+#: So many members are tried one by one.
+_DECIDED: Final = 500
+
 
 def decided(goal: Statement) -> Evidence:
-    """Decide a goal without variables, about given numbers and laws, from its two values.
+    """Every member of a finite domain: a statement without variables, or of bounded naturals.
 
     Raises:
-        Refuted: it is false.
-        Declined: it has variables or hypotheses or two equal sides, an equation has no exact sides,
-            or balls overlap.
+        Refuted: at a member where it is certainly false.
+        Declined: the domain is not finite or too large, or a member is not decided.
     """
     (relation,) = goal.conclusion
-    if goal.variables or goal.hypotheses or relation.left == relation.right:
-        raise Declined(f"not closed, or says nothing: {sentence(goal)}")
-    try:
-        with balls.precision(BITS):
-            sides = [value(side, {}) for side in (relation.left, relation.right)]
-            inexact = any(isinstance(side, arb) for side in sides)
-            holds = None if inexact and relation.comparison == "=" else truth(relation, {})
-    except (ZeroDivisionError, NotReal) as error:
-        raise Declined(f"no value: {sentence(goal)}") from error
-    if holds is None:
-        raise Declined(f"not decided: {sentence(goal)}")
-    if not holds:
-        raise Refuted("the statement is false", {})
-    return Evidence("computation", sentence(goal), statement=goal)
+    ends = [(each.name, each.sort, each.low, each.high) for each in goal.variables]
+    if relation.left == relation.right or any(
+        sort != "natural" or high is None for _, sort, _, high in ends
+    ):
+        raise Declined(f"no prover settles {sentence(goal)}")
+    inside = [
+        [n for n in range(int(high or 0) + 1) if variable.holds(Fraction(n))]
+        for variable, (*_, high) in zip(goal.variables, ends, strict=True)
+    ]
+    if prod(map(len, inside)) > _DECIDED:
+        raise Declined(f"too many members: {sentence(goal)}")
+    tried = 0
+    with balls.precision(4 * BITS):
+        for point in product(*inside):
+            member = {name: Fraction(n) for (name, *_), n in zip(ends, point, strict=True)}
+            try:
+                if any(truth(one, member) is False for one in goal.hypotheses):
+                    continue
+                holds = truth(relation, member, certain=True)
+            except (ZeroDivisionError, NotReal) as error:
+                raise Declined(f"{error}: {sentence(goal)}") from error
+            if holds is None:
+                raise Declined(f"not decided at {member}: {sentence(goal)}")
+            if not holds:
+                raise Refuted("the statement is false", {n: str(v) for n, v in member.items()})
+            tried += 1
+    if not tried:
+        raise Declined(f"no member of the domain could be tried: {sentence(goal)}")
+    kind: Kind = "enumeration" if goal.variables else "computation"
+    return Evidence(kind, sentence(goal), cases=tried, statement=goal)
 
 
 def fails_at(statement: Statement, witness: Mapping[str, str]) -> Evidence:
@@ -51,7 +71,7 @@ def fails_at(statement: Statement, witness: Mapping[str, str]) -> Evidence:
         inside = set(member) == set(statement.sorts) and all(
             each.holds(member[each.name]) for each in statement.variables
         )
-        if not inside or not all(truth(one, member) for one in statement.hypotheses):
+        if not inside or not all(truth(one, member, certain=True) for one in statement.hypotheses):
             raise Declined(f"{dict(witness)} is not in the domain of {sentence(statement)}")
         for one in statement.conclusion:
             if truth(one, member) is False:

@@ -41,10 +41,15 @@ def settle(goal: Statement) -> Evidence:
         return _proved(goal)
     except Refuted:
         raise
-    except Declined:
-        if goal.variables:
+    except Declined as error:
+        if any(each.sort != "natural" or each.high is None for each in goal.variables):
             raise
-        return decided(goal)
+        try:
+            return decided(goal)
+        except Refuted:
+            raise
+        except Declined:
+            raise error from None
 
 
 def _proved(goal: Statement) -> Evidence:
@@ -135,12 +140,12 @@ def covers(known: Statement, goal: Statement) -> bool:
         for variable in known.variables
     ):
         return False
-    if not all(one in goal.hypotheses or _evident(one, goal) for one in known.hypotheses):
-        return False
     (wanted,) = goal.conclusion
-    if wanted in known.conclusion:
-        return True
     try:
+        if not all(one in goal.hypotheses or _evident(one, goal) for one in known.hypotheses):
+            return False
+        if wanted in known.conclusion:
+            return True
         names = symbols(goal.variables)
         return any(_says(one, wanted, names) for one in known.conclusion)
     except NotReal:

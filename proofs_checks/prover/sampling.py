@@ -2,8 +2,8 @@
 
 Laws have at most three outcomes and rational atoms; reals are rational; an adaptive mechanism has
 two outcomes a step. Everything about them is computed in fractions where it is rational and in
-balls elsewhere. This never proves; it ties what
-a statement says to what its terms mean, and refutes it where it is false at a member.
+balls elsewhere. Samples never prove; they tie what a statement says to what its terms mean, and
+refute it where it is false at a member.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ from collections.abc import Mapping
 from fractions import Fraction
 from functools import reduce
 from itertools import product
-from math import comb, factorial
 from typing import Any, Final
 
 import sympy
@@ -20,14 +19,17 @@ from flint import arb
 
 from dpexact import balls
 from proofs_checks.evidence import Declined, Evidence, Refuted
-from proofs_checks.prover.enumeration import (
-    Draw,
-    beta_at,
-    hockey_stick,
-    kov_pair,
-    post_process,
-    product_law,
-    tradeoff,
+from proofs_checks.prover.enumeration import Draw, beta_at, tradeoff
+from proofs_checks.prover.laws import (
+    LAWS,
+    OF_PAIRS,
+    add,
+    ball,
+    extreme,
+    is_exact,
+    multiply,
+    powers,
+    real,
 )
 from proofs_checks.statements.algebra import NotReal, expression
 from proofs_checks.statements.statement import Relation, Statement, Variable
@@ -73,13 +75,16 @@ def sampled(goal: Statement) -> Evidence:
     return Evidence("cases", sentence(goal), cases=tried, statement=goal)
 
 
-def truth(relation: Relation, member: Mapping[str, Any]) -> bool | None:
-    """Whether a relation holds at a member; None where balls cannot tell it from equality."""
+def truth(relation: Relation, member: Mapping[str, Any], certain: bool = False) -> bool | None:
+    """Whether a relation holds at a member; None where balls cannot tell it from equality.
+
+    Balls that are nearly equal pass for equal, unless it is to be ``certain``.
+    """
     a, b = value(relation.left, member), value(relation.right, member)
     sign = relation.comparison
     if isinstance(a, list):
         return _compare_functions(a, b, sign)
-    if isinstance(a, Fraction) and isinstance(b, Fraction):
+    if is_exact((a, b)):
         return bool(_EXACT[sign](a, b))
     difference = ball(a) - ball(b)
     if not difference.is_finite():
@@ -87,7 +92,7 @@ def truth(relation: Relation, member: Mapping[str, Any]) -> bool | None:
     if sign in ("=", "!="):
         if difference != 0:
             return sign == "!="
-        near = abs(difference) < arb(2) ** (-BITS // 3)
+        near = not certain and abs(difference) < arb(2) ** (-BITS // 3)
         return (sign == "=") if near else None
     if sign in ("<", "<="):
         difference = -difference
@@ -129,8 +134,8 @@ def value(term: Term, member: Mapping[str, Any]) -> Any:
         low, high = (int(value(each, member)) for each in ends)
         items = [value(body, {**member, name: Fraction(i)}) for i in range(low, high + 1)]
         if operator == "largest":
-            return _extreme("max", items)
-        step, start = (_add, 0) if operator == "sum" else (_multiply, 1)
+            return extreme("max", items)
+        step, start = (add, 0) if operator == "sum" else (multiply, 1)
         return reduce(step, items, Fraction(start))
     if operator == "mean":
         body, name, *pair = operands
@@ -141,10 +146,15 @@ def value(term: Term, member: Mapping[str, Any]) -> Any:
         return value(body, {**member, name: value(point, member)})
     if operator == "D":
         return _slope(operands[0], operands[1], member)
+    if operator in OF_PAIRS and all(each[0] == "power" for each in operands[:2]):
+        (_, p, n), (_, q, m), *rest = operands
+        if n == m:
+            laws = powers(*(value(each, member) for each in (p, q, n)))
+            return LAWS[operator](*laws, *(value(each, member) for each in rest))
     found = [value(operand, member) for operand in operands]
-    if operator in _LAWS:
-        return _LAWS[operator](*found)
-    return _real(operator, found)
+    if operator in LAWS:
+        return LAWS[operator](*found)
+    return real(operator, found)
 
 
 def _slope(body: Term, name: str, member: Mapping[str, Any]) -> Any:
@@ -155,60 +165,6 @@ def _slope(body: Term, name: str, member: Mapping[str, Any]) -> Any:
     return value(term_of(slope), member)
 
 
-def _real(operator: str, found: list[Any]) -> Any:
-    exact = all(isinstance(each, Fraction) for each in found)
-    if operator in ("+", "*"):
-        total = found[0]
-        for each in found[1:]:
-            total = _add(total, each) if operator == "+" else _multiply(total, each)
-        return total
-    if operator in ("max", "min"):
-        return _extreme(operator, found)
-    if operator == "/":
-        return found[0] / found[1] if exact else ball(found[0]) / ball(found[1])
-    if operator == "^":
-        if exact and found[1].denominator == 1 and abs(found[1]) < 500:
-            return found[0] ** int(found[1])
-        return ball(found[0]) ** ball(found[1])
-    if operator in ("binomial", "factorial"):
-        if not exact or any(each.denominator != 1 or each < 0 for each in found):
-            raise NotReal(operator)
-        whole = [int(each) for each in found]
-        return Fraction(comb(*whole) if operator == "binomial" else factorial(*whole))
-    if operator == "abs" and exact:
-        return abs(found[0])
-    if operator in ("floor", "ceiling") and exact:
-        return Fraction(found[0].__floor__() if operator == "floor" else found[0].__ceil__())
-    if operator == "Phi":
-        return (-ball(found[0]) / arb(2).sqrt()).erfc() / 2
-    method = {"abs": "__abs__", "gamma": "gamma"}.get(operator, operator)
-    if not hasattr(arb, method):
-        raise NotReal(operator)
-    return getattr(ball(found[0]), method)()
-
-
-def ball(number: Any) -> arb:
-    """A number as a ball."""
-    return number if isinstance(number, arb) else balls.ball(number)
-
-
-def _add(a: Any, b: Any) -> Any:
-    return a + b if isinstance(a, Fraction) and isinstance(b, Fraction) else ball(a) + ball(b)
-
-
-def _multiply(a: Any, b: Any) -> Any:
-    a, b = (Fraction(each) if isinstance(each, int) else each for each in (a, b))
-    return a * b if isinstance(a, Fraction) and isinstance(b, Fraction) else ball(a) * ball(b)
-
-
-def _extreme(operator: str, found: list[Any]) -> Any:
-    if not found:
-        raise NotReal(f"{operator} of nothing")
-    if all(isinstance(each, Fraction) for each in found):
-        return (max if operator == "max" else min)(found)
-    return reduce(arb.max if operator == "max" else arb.min, map(ball, found))
-
-
 def _mean(body: Term, name: str, p: Any, q: Any, member: Mapping[str, Any]) -> Any:
     """The mean under ``p`` of ``body`` at the privacy loss; exact where a loss is 0."""
     total: Any = Fraction(0)
@@ -216,101 +172,11 @@ def _mean(body: Term, name: str, p: Any, q: Any, member: Mapping[str, Any]) -> A
         if p[x]:
             ratio = p[x] / q.get(x, Fraction(0))
             loss = Fraction(0) if ratio == 1 else ball(ratio).log()
-            total = _add(total, _multiply(p[x], value(body, {**member, name: loss})))
+            total = add(total, multiply(p[x], value(body, {**member, name: loss})))
     return total
 
 
-def _moment(p: Any, q: Any, order: Fraction) -> Any:
-    if any(p[x] and not q.get(x) for x in p):
-        raise ZeroDivisionError
-    terms = [_multiply(p[x], _real("^", [p[x] / q[x], order - 1])) for x in p if p[x]]
-    return reduce(_add, terms, Fraction(0))
-
-
-def _run(mechanism: Any, steps: Fraction) -> Any:
-    law: dict[Any, Fraction] = {(): Fraction(1)}
-    for _ in range(int(steps)):
-        law = {
-            (*word, x): weight * chance
-            for word, weight in law.items()
-            for x, chance in mechanism[word].items()
-        }
-    return law
-
-
-def _worst_step(first: Any, second: Any, growth: Any, step: Fraction) -> Any:
-    histories = [word for word in first if len(word) == step]
-    if not histories:
-        raise NotReal(f"step {step} of a mechanism")
-    return _extreme("max", [_divergence(first[h], second[h], growth) for h in histories])
-
-
-def _divergence(p: Any, q: Any, growth: Any) -> Any:
-    """The hockey-stick divergence; a ball where ``growth`` is one."""
-    if isinstance(growth, Fraction):
-        return hockey_stick(p, q, growth)
-    terms = [
-        _extreme("max", [Fraction(0), ball(p.get(x, 0)) - growth * ball(q.get(x, 0))])
-        for x in p.keys() | q.keys()
-    ]
-    return reduce(_add, terms, Fraction(0))
-
-
-def _at_least(a: Any, b: Any) -> bool:
-    if isinstance(a, arb) or isinstance(b, arb):
-        difference = ball(a) - ball(b)
-        if not (difference >= 0 or difference < 0):
-            raise NotReal("an event on whose boundary an outcome lies")
-        return bool(difference >= 0)
-    return bool(a >= b)
-
-
-def _item(sequence: Any, index: Fraction) -> Any:
-    if not 0 <= index < len(sequence):
-        raise NotReal(f"member {index} of a sequence")
-    return sequence[int(index)]
-
-
-def _mixture(share: Fraction, p: Any, q: Any) -> Any:
-    outcomes = p.keys() | q.keys()
-    return {x: share * p.get(x, 0) + (1 - share) * q.get(x, 0) for x in sorted(outcomes)}
-
-
-def _inverse(corners: Any) -> Any:
-    least = {b: a for a, b in reversed(corners)}  # of a flat part the first level
-    turned = sorted(least.items())
-    return turned if turned[-1][0] == 1 else [*turned, (Fraction(1), Fraction(0))]
-
-
 _NUMBERS: Final = {"pi": arb.pi, "e": arb.const_e}
-_LAWS: Final[dict[str, Any]] = {
-    "hockey_stick": _divergence,
-    "total_variation": lambda p, q: hockey_stick(p, q, Fraction(1)),
-    "moment": _moment,
-    "worst_hockey_stick": lambda k, m, growth: _extreme(
-        "max", [_divergence(k[x], m[x], growth) for x in k]
-    ),
-    "worst_moment": lambda k, m, order: _extreme("max", [_moment(k[x], m[x], order) for x in k]),
-    "push": lambda kernel, law: post_process(law, kernel),
-    "joint": lambda law, kernel: {(x, y): law[x] * kernel[x][y] for x in law for y in kernel[x]},
-    "product": lambda p, q: product_law(p, q),
-    "power": lambda p, n: product_law(*[p] * int(n)),
-    "mixture": _mixture,
-    "bernoulli": lambda p: {0: 1 - p, 1: p},
-    "response": lambda e, d: kov_pair(e, d)[0],
-    "mirrored_response": lambda e, d: kov_pair(e, d)[1],
-    "tradeoff": tradeoff,
-    "inverse": _inverse,
-    "approximate": lambda e, d: tradeoff(*kov_pair(e, d)),
-    "value": beta_at,
-    "probability": lambda law, event: sum((law[x] for x in law if event(x)), Fraction(0)),
-    "complement": lambda event: lambda x: not event(x),
-    "likely": lambda p, q, growth: lambda x: _at_least(p.get(x, 0), _multiply(growth, q.get(x, 0))),
-    "expectation": lambda law, test: sum((law[x] * test[x] for x in law), Fraction(0)),
-    "item": _item,
-    "run": _run,
-    "worst_step": _worst_step,
-}
 
 
 def _compare_functions(f: Any, g: Any, sign: str) -> bool:
