@@ -5,12 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
+from functools import partial
 from typing import TYPE_CHECKING, Final, overload
 
 from dpexact import balls
+from dpexact.accounting.beneath import beneath
 from dpexact.accounting.profiles import curve, profile
 from dpexact.accounting.reflection import OPPOSITE, reflected
-from dpexact.accounting.standing import all_stated, standing
+from dpexact.accounting.standing import standing_of_points, stated
 from dpexact.answers import delivered
 from dpexact.arguments import (
     METHODS,
@@ -25,8 +27,9 @@ from dpexact.arguments import (
     real_in,
 )
 from dpexact.conversion import RealLike
+from dpexact.decimals import Bound
 from dpexact.enclosure import Enclosure
-from dpexact.errors import InvalidInput
+from dpexact.errors import InvalidInput, UnsupportedMechanism
 from dpexact.mechanisms import Mechanism
 from dpexact.mechanisms.grammar import mechanism_in
 from dpexact.reals import Real
@@ -37,6 +40,8 @@ if TYPE_CHECKING:
 
 #: Digits that decide a float64 bound.
 FLOAT_DIGITS = 17
+#: Digits of what is certain below an upper bound.
+_FLOOR_DIGITS: Final = 8
 _NOTHING: Final = Enclosure(Fraction(0), Fraction(1))
 
 
@@ -206,7 +211,7 @@ def _deltas(
     epsilons: Sequence[Real],
     digits: int,
     direction: Direction,
-    method: Method,
+    method: Method = "auto",
 ) -> tuple[list[Enclosure], bool]:
     """The answers, and whether more work may give them more digits."""
     found, sharp = dict.fromkeys(range(len(epsilons)), _NOTHING), True
@@ -227,7 +232,9 @@ def _deltas(
                 found[i] = answer.meet(coarse_delta(mechanism, point, way))
             if i in behind:
                 found[i] = reflected(found[i], epsilons[i], digits)
-    return all_stated(list(found.values()), mechanism), sharp
+    enclosed = list(found.values())
+    ask = partial(_deltas, epsilons=epsilons, digits=_FLOOR_DIGITS, direction=direction)
+    return _stated(enclosed, mechanism, ask), sharp
 
 
 def _epsilons(
@@ -235,7 +242,7 @@ def _epsilons(
     deltas: Sequence[Real],
     digits: int,
     direction: Direction,
-    method: Method,
+    method: Method = "auto",
 ) -> tuple[list[Enclosure], bool]:
     """Likewise."""
     accounting = profile(mechanism, direction, method)
@@ -247,7 +254,27 @@ def _epsilons(
 
             found[target] = answer.meet(coarse_epsilon(mechanism, target, direction))
     none = Enclosure.exact(Fraction(0), accounting.method)
-    return all_stated([found.get(x, none) for x in deltas], mechanism), accounting.sharp
+    enclosed = [found.get(x, none) for x in deltas]
+    ask = partial(_epsilons, deltas=deltas, digits=_FLOOR_DIGITS, direction=direction)
+    return _stated(enclosed, mechanism, ask), accounting.sharp
+
+
+def _stated(
+    found: Sequence[Enclosure],
+    mechanism: Mechanism,
+    ask: Callable[[Mechanism], tuple[list[Enclosure], bool]],
+) -> list[Enclosure]:
+    """What is found with what it stands for, and what is certain below an upper bound."""
+    said = standing_of_points(mechanism)
+    answers = [stated(answer, said) for answer in found]
+    below = beneath(mechanism) if said.bound == "upper" else None
+    if below is None:
+        return answers
+    try:
+        floors, _ = ask(below)
+    except UnsupportedMechanism:
+        return answers
+    return [answer.above(floor) for answer, floor in zip(answers, floors, strict=True)]
 
 
 def epsilon_curve(
@@ -282,7 +309,8 @@ def epsilon_curve(
     repeats = [integer_in(step, "steps", 1) for step in steps]
     shared = curve(m, way)
     if shared is not None and target.fraction != 1:
-        return all_stated(shared.epsilons(repeats, target, wanted), m)
+        said = standing_of_points(m)
+        return [stated(found, said) for found in shared.epsilons(repeats, target, wanted)]
     return [epsilon_answer(m**repeat, target, wanted, way) for repeat in repeats]
 
 
@@ -299,7 +327,7 @@ def delta_bounds(
     >>> bool((lower <= upper).all())
     True
     """
-    return _float_bounds(mechanism, epsilons, direction, deltas_answer, 1.0, "epsilon")
+    return _float_bounds(mechanism, epsilons, direction, deltas_answer, Fraction(1), "epsilon")
 
 
 def epsilon_bounds(
@@ -325,7 +353,7 @@ def _float_bounds(
     numbers: ArrayLike,
     direction: str,
     ask: Callable[[Mechanism, Sequence[Real], int, Direction], list[Enclosure]],
-    highest: float,
+    highest: Bound,
     name: str,
     *conditions: str,
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -340,13 +368,9 @@ def _float_bounds(
     m, way = mechanism_in(mechanism), direction_in(direction)
     pairs = np.empty((points.size, 2))
     asked = [real_in(point, name, *conditions) for point in points.ravel().tolist()]
+    known = Enclosure(Fraction(0), highest)
     for row, found in zip(pairs, ask(m, asked, FLOAT_DIGITS, way), strict=True):
-        row[:] = found.to_float_bounds()
-    match standing(m).bound:
-        case "upper":
-            pairs[:, 0] = 0.0
-        case "lower":
-            pairs[:, 1] = highest
+        row[:] = found.of_truth().meet(known).to_float_bounds()
     return pairs[:, 0].reshape(points.shape), pairs[:, 1].reshape(points.shape)
 
 

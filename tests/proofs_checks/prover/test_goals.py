@@ -182,6 +182,13 @@ def test_what_speaks_of_more_than_the_provers_take_is_declined(then):
         settle(goal(then, x="real in [0, 1/2]"))
 
 
+@pytest.mark.parametrize("sign", ["<=", ">="])
+def test_the_inverse_of_a_function_with_a_flat_part_begins_where_it_ends(sign):
+    then = f"value(inverse(approximate(E, d)), a) {sign} value(approximate(E, d), a)"
+    variables = {"E": "real >= 1", "d": "real in [0, 1]", "a": "real in [0, 1]"}
+    assert sampled(goal(then, **variables)).cases == 80
+
+
 RESPONSES = "power(response({E}, 1/5), 3), power(mirrored_response({E}, 1/5), 3)"
 
 
