@@ -93,7 +93,7 @@ def _definitions(goal: Statement, names: Mapping[str, Any]) -> dict[Any, Any]:
     found: dict[Any, Any] = {}
     for each in goal.hypotheses:
         if each.comparison == "=" and each.left in names:
-            found[names[str(each.left)]] = expression(each.right, names)
+            found[names[str(each.left)]] = expression(each.right, names).subs(found)
     return found
 
 

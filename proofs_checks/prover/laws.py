@@ -150,9 +150,9 @@ def powers(p: Any, q: Any, steps: Fraction) -> tuple[Any, Any]:
 def _counted(law: Any, outcomes: list[Any], steps: int) -> Any:
     found: dict[Any, Any] = {(): (Fraction(1), steps)}
     for x in outcomes:
-        mass = law.get(x, Fraction(0))
+        powers_of = [law.get(x, Fraction(0)) ** n for n in range(steps + 1)]
         found = {
-            (*key, n): (multiply(weight, comb(left, n) * mass**n), left - n)
+            (*key, n): (multiply(weight, comb(left, n) * powers_of[n]), left - n)
             for key, (weight, left) in found.items()
             for n in (range(left + 1) if x != outcomes[-1] else [left])
         }
@@ -196,10 +196,9 @@ def _value(corners: Any, level: Any) -> Any:
 
 
 def _inverse(corners: Any) -> Any:
-    turned = sorted((b, a) for a, b in corners)
-    first = [] if turned[0][0] == 0 else [(Fraction(0), turned[0][1])]
-    last = [] if turned[-1][0] == 1 else [(Fraction(1), Fraction(0))]
-    return [*first, *turned, *last]
+    least = {b: a for a, b in reversed(corners)}  # of a flat part the first level
+    turned = sorted(least.items())
+    return turned if turned[-1][0] == 1 else [*turned, (Fraction(1), Fraction(0))]
 
 
 #: The operators whose value is that of how often each outcome occurs, for powers of two laws.

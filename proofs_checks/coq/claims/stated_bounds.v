@@ -249,3 +249,33 @@ intros c b H0 H1. replace (c + b + - 1 * c) with b by ring. rewrite Rabs_right; 
 
 (** * slides.mnist_113 *)
 split; interval.
+
+(** * kov.sec3B.eps_log *)
+intros k x s Hk Hx Hs _. rewrite tanh_is_half. pose proof (tanh_half_below x (Rlt_le _ _ Hx)).
+set (v := INR k * x ^ 2). assert (V : 0 <= v) by (unfold v; pose proof (pow2_ge_0 x); nra).
+set (L := ln (exp 1 + sqrt v / s)). assert (N : 0 <= L).
+{ unfold L. rewrite <- ln_1. apply Moments.ln_le; [lra|]. pose proof (exp_ineq1_le 1).
+  assert (0 <= sqrt v / s) by (apply Rle_mult_inv_pos; auto; apply sqrt_pos). lra. }
+replace (2 * L * INR k * x ^ 2) with (2 * (v * L)) by (unfold v; ring).
+rewrite sqrt_mult_alt by lra. assert (sqrt 2 <= 2).
+{ rewrite <- (sqrt_square 2) at 2 by lra. apply sqrt_le_1_alt. lra. }
+assert (INR k * x * Analysis.tanh_half x <= 2 * v).
+{ unfold v. replace (2 * (INR k * x ^ 2)) with (INR k * x * (2 * x)) by ring.
+  apply Rmult_le_compat_l; [nra|lra]. }
+pose proof (sqrt_pos (v * L)). nra.
+
+(** * kov.sec3B.slack_order *)
+intros k x c s Hk Hx Hc Hs -> H. rewrite tanh_is_half.
+pose proof (tanh_half_below x (Rlt_le _ _ Hx)). set (v := INR k * x ^ 2) in *.
+assert (V : 0 < v) by (unfold v; apply Rmult_lt_0_compat; [lra|apply pow_lt; auto]).
+assert (R : 0 < sqrt v) by (apply sqrt_lt_R0; auto).
+assert (RR : sqrt v * sqrt v = v) by (apply sqrt_sqrt; lra).
+replace (sqrt v / (c * sqrt v)) with (1 / c) by (field; lra).
+set (L := ln (exp 1 + 1 / c)). assert (N : 0 <= L).
+{ unfold L. rewrite <- ln_1. apply Moments.ln_le; [lra|]. pose proof (exp_ineq1_le 1).
+  assert (0 < 1 / c) by (apply Rdiv_lt_0_compat; lra). lra. }
+replace (2 * L * INR k * x ^ 2) with (2 * L * v) by (unfold v; ring). rewrite sqrt_mult_alt by lra.
+assert (INR k * x * Analysis.tanh_half x <= v / 2).
+{ unfold v. replace (INR k * x ^ 2 / 2) with (INR k * x * (x / 2)) by field.
+  apply Rmult_le_compat_l; [nra|lra]. }
+assert (sqrt v <= 1) by (rewrite <- sqrt_1; apply sqrt_le_1_alt; auto). nra.

@@ -49,7 +49,7 @@ pose proof (equal_worst_steps m X Y x d k (Rlt_le _ _ Hx) (conj H0 H1) HX HY K0 
 rewrite tanh_is_half. replace (1 / s) with (/ s) by (unfold Rdiv; ring).
 replace (x ^ 2) with (x * x) by ring. apply (kov_thm3_4 m k x d s X Y); auto.
 
-(** * kov.thm3.5 *)
+(** * kov.thm3.5 kov.thm3.5.sum_rule *)
 intros B m X Y e d s k HX HY He H0 H1 H2 H3 Hk K0 K1. apply close_iff_HS.
 assert (I : (0 < k)%nat) by (apply INR_lt; simpl; lra).
 pose proof (steps_adaptive m X Y e d k HX HY K0 K1) as D.
@@ -75,7 +75,7 @@ assert (D : adaptive (repeat (Step (ln E) d) k) m X Y).
   split; [apply (worst_steps m k X Y)|apply (worst_steps m k Y X)]; auto. }
 apply equal_dominates; auto. apply pow_le. lra.
 
-(** * kov.sec4.converse *)
+(** * kov.sec4.converse kov.sec4.domination_direction *)
 intros B m X Y E F d k HX HY HE HF H0 H1 _ K0 K1.
 assert (D : adaptive (repeat (Step (ln E) d) k) m X Y).
 { apply equal_adaptive; auto. intros h J W.
@@ -114,3 +114,32 @@ unfold Rmin. match goal with |- context [if ?c then _ else _] => destruct c end.
 - apply basic_composition in D. destruct D as [D _]. apply close_iff_HS in D.
   unfold total_epsilon, total_delta in D. rewrite steps_length, !steps_sum in D. simpl in D. lra.
 - apply steps_advanced; auto; lra.
+
+(** * kov.sec5.composed_formula *)
+intros B m X Y x d s k HX HY Hx H0 H1 H2 H3 Hk K0 K1. rewrite !minus_one.
+assert (I : (0 < k)%nat) by (apply INR_lt; simpl; lra).
+pose proof (equal_worst_steps m X Y x d k (Rlt_le _ _ Hx) (conj H0 H1) HX HY K0 K1) as D.
+pose proof (kov_thm3_4_branch2 m k x d s X Y I Hx (conj H0 H1) (conj H2 H3) D) as [T _].
+apply close_iff_HS in T. eapply Rle_trans; [|exact T].
+destruct (equal_laws m k x d X Y D) as [_ L]. apply HS_decreases; auto. apply exp_le.
+replace (x ^ 2) with (x * x) by ring. apply Rplus_le_compat_r. apply Rmult_le_compat_l; [lra|].
+pose proof (tanh_half_below x). nra.
+
+(** * kov.sec6E.eps_tilde *)
+intros B m X Y e d s k HX HY He H0 H1 H2 H3 Hk K0 K1.
+assert (I : (0 < k)%nat) by (apply INR_lt; simpl; lra).
+pose proof (steps_adaptive m X Y e d k HX HY K0 K1) as D.
+assert (V : List.Forall valid (steps e d k)) by (apply steps_valid; auto; intros; left; auto).
+assert (S : squares (steps e d k) = sum (seq 0 k) (fun j => e j ^ 2)).
+{ unfold squares. rewrite steps_sum. apply sum_ext. intros. simpl. ring. }
+assert (F : drift (steps e d k) = sum (seq 0 k) (fun j => e j * tanh (e j / 2))).
+{ unfold drift. rewrite steps_sum. apply sum_ext. intros. rewrite tanh_is_half. auto. }
+assert (Q : 0 < squares (steps e d k)).
+{ rewrite S. apply Rlt_le_trans with (e 0%nat ^ 2); [apply pow_lt; auto|].
+  apply (sum_above _ (fun j => e j ^ 2)); [|apply in_seq; lia].
+  intros. apply pow_le. left; auto. }
+destruct (adaptive_laws _ m X Y D) as [_ L]. rewrite steps_length in L.
+pose proof (kov_thm3_5 m _ s X Y V (conj H2 H3) Q D) as [T _].
+rewrite steps_length, steps_kept, steps_sum, S, F in T. unfold logarithm in T. rewrite S in T.
+apply close_iff_HS in T. rewrite !(minus_one 1). eapply Rle_trans; [|exact T].
+apply HS_decreases; auto. apply exp_le. eapply Rle_trans; [apply Rmin_r|apply Rmin_l].
