@@ -445,3 +445,9 @@ split; [exact event|].
 (** * slides.similar_eps_delta *)
 unfold HS, total_variation, positive_part, booleans, coin. simpl. repeat split; try lra;
 unfold Rmax, Rabs; repeat destruct Rle_dec; repeat destruct Rcase_abs; lra.
+
+(** * slides.fig_10fold *)
+assert (1 <= exp (1 / sqrt 10)) by interval.
+split; rewrite equal_steps by (try (left; apply exp_pos); lra);
+cbn [seq sum fold_right map choose Nat.sub]; rewrite ?(Rmax_left 0) by interval;
+rewrite Rmax_right by interval; simpl; interval.
