@@ -113,6 +113,7 @@ def test_what_has_no_certificate_is_said_and_no_file_written(tmp_path):
         "partition_selection(1, 0.01)",
         "repeat_and_select(gaussian(5), 10, 0)",
         "threshold(laplace(1), 12)",
+        "permute_and_flip(1)",
         "randomized_response(1, 4)",
         "renyi_dp((2, 1))",
         "zcdp(0.1, 0.5)",
