@@ -276,6 +276,7 @@ def _rare(c: Composition, direction: Direction) -> Profile | None:
     # proposes: likewise; the spread of all losses over the largest of adding, about
     spread = rate * sigma * math.sqrt(windows.count)
     few = windows.add and windows.count <= _FEW_STEPS
+    # proposes: likewise
     if few or sigma < _LOUD or spread < (_SPREAD_ADDED if windows.add else _SPREAD_REMOVED):
         return FirstToReach(*profiles)
     return FirstToReach(found.hasty(_BRIEF_WORK), *profiles)

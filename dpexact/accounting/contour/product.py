@@ -97,7 +97,10 @@ class Product:
         return self._cumulants[order]
 
     def _cumulants_at(self, orders: list[float]) -> list[Jet]:
-        """Likewise at each, those not known at once where they can be."""
+        """Likewise at each, those not known at once where they can be.
+
+        Proposes: what is kept by order.
+        """
         missing = [c for c in orders if c not in self._cumulants]
         with suppress(TooExpensive, OverflowError):
             jets = [pair.cumulants(missing) for pair, _ in self.factors] if missing else []
@@ -111,7 +114,7 @@ class Product:
         """One block more of the curve: floats at every eighth order, interpolated between.
 
         ``log M(c)/c`` by the polynomial of degree 5 in ``log c`` that has its values and two
-        derivatives at both ends.
+        derivatives at both ends. Proposes: about the curve, from which orders are chosen.
         """
         first = block * _BLOCK
         knots = TRIED[first : first + _BLOCK + 1 : _STRIDE]

@@ -221,8 +221,9 @@ class ContourProfile(Profile):
             try:
                 if attempt == 1:
                     with suppress(TooExpensive):
-                        # a saddle point among large losses is far to the right
+                        # proposes: where to begin; a saddle of large losses is far to the right
                         other = self.product.reverse.epsilon(log_delta, self.repeat)
+                        # proposes: likewise
                         near = self._searched(delta, 2 * near, min(other, near) or near)
                 contour = shared
                 if contour is None or attempt:
