@@ -85,7 +85,7 @@ def check(command: str) -> None:
 
 
 def test_the_tasks_are_those_that_the_guide_names() -> None:
-    assert TASKS.keys() == {"quick", "full", "lint", "coq", "docs", "campaign", "mutants"}
+    assert TASKS.keys() >= {"quick", "full", "coverage", "lint", "coq", "docs"}
     guide = (GITHUB / "CONTRIBUTING.md").read_text("utf-8")
     for name, task in TASKS.items():
         assert f"`poe {name}`" in guide

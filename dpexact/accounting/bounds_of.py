@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property, partial
+from functools import cache, cached_property, partial
 from typing import Any, Final, TypeAlias
 
 from dpexact import reals
 from dpexact.accounting.classic import composition, zcdp
 from dpexact.accounting.classic.guarantees import Guarantee, guarantees
 from dpexact.accounting.classic.optimal_order import enclose_optimal
-from dpexact.accounting.classic.orders import BestOrder, Conversion, enclose_renyi_epsilon
+from dpexact.accounting.classic.orders import BestOrder, Conversion, Curve, enclose_renyi_epsilon
 from dpexact.accounting.fixed_size import symmetric_samples
 from dpexact.accounting.intervals import difference, ratio
 from dpexact.accounting.lattice.profile import LatticeProfile
@@ -174,10 +174,12 @@ class _Question:
             raise UnsupportedMechanism("a mass of infinite loss is not zCDP")
         return found
 
-    def curve(self, order: Real | None, digits: int) -> Enclosure:
+    @cached_property
+    def curve(self) -> Curve:
+        """Its Rényi divergences, each computed once: two conversions ask for many of the same."""
         if curves(self.mechanism):
             raise UnsupportedMechanism("the divergences are given at some orders only")
-        return enclose_renyi(self.mechanism, order, digits, self.direction)
+        return cache(lambda order, n: enclose_renyi(self.mechanism, order, n, self.direction))
 
     def renyi(self, conversion: Conversion) -> BestOrder:
         return enclose_renyi_epsilon(self.curve, self.delta, self.digits, conversion)

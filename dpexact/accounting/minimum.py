@@ -6,7 +6,9 @@ import math
 from collections.abc import Callable
 
 
-def minimise(function: Callable[[float], float], low: float, high: float) -> float:
+def minimise(
+    function: Callable[[float], float], low: float, high: float, within: float = 1e-8
+) -> float:
     """About the place of the minimum of a unimodal function, by golden section.
 
     What is infinite from some place on is sought below that place. The function has been evaluated
@@ -15,7 +17,7 @@ def minimise(function: Callable[[float], float], low: float, high: float) -> flo
     share = (math.sqrt(5) - 1) / 2
     a, b = high - share * (high - low), low + share * (high - low)
     fa, fb = function(a), function(b)
-    for _ in range(40):
+    while high - low > within:
         if fa < fb or fa == math.inf:
             high, b, fb = b, a, fa
             a = high - share * (high - low)

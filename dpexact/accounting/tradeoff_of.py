@@ -21,7 +21,7 @@ from dpexact.accounting.standing import (
     gives_zcdp,
     ranges_alone,
     sampling_of,
-    standing,
+    standing_of_points,
 )
 from dpexact.arguments import Direction, direction_in
 from dpexact.balls import certify
@@ -93,7 +93,7 @@ def tradeoff(mechanism: Mechanism | str, direction: str = "both") -> TradeoffFun
         raise UnsupportedMechanism(
             f"{m}: no trade-off function is attained, as no single pair dominates"
         )
-    way, said = direction_in(direction), standing(m)
+    way, said = direction_in(direction), standing_of_points(m)
     if said is EXACT and (found := _closed_form(m, way)):
         return found
     if way == "both":

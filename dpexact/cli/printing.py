@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import math
 import time
 from collections.abc import Callable, Mapping, Sequence
+from decimal import ROUND_FLOOR
 from typing import Any, Final
 
 import click
@@ -13,6 +15,7 @@ import dpexact
 from dpexact.answers import PrecisionNotReached
 from dpexact.cli.errors import EXIT_UNDECIDED
 from dpexact.cli.patience import patience
+from dpexact.decimals import Bound, format_decimal
 from dpexact.enclosure import Enclosure
 from dpexact.mechanisms import Mechanism
 from dpexact.mechanisms.base import shown
@@ -20,6 +23,8 @@ from dpexact.tokens import shorten
 
 #: Longer mechanisms are shortened for people; JSON has them whole.
 _SHOWN: Final = 400
+#: Digits of what is certain below an upper bound.
+_FLOOR_FIGURES: Final = 7
 
 
 def answer(
@@ -55,6 +60,7 @@ def answer(
     template = isinstance(of, str)
     if only_above:
         found = found.as_bound("upper", found.theorem)
+    floor = "" if found.at_least == -math.inf else _down(found.at_least)
     if as_json:
         record = {
             "mechanism": str(of),
@@ -65,6 +71,7 @@ def answer(
             "safe": found.safe(),
             "bound": found.bound,
             **({"theorem": found.theorem} if found.theorem else {}),
+            **({"at_least": floor} if floor else {}),
             "method": found.method,
             "seconds": round(seconds, 6),
             "version": dpexact.__version__,
@@ -85,6 +92,8 @@ def answer(
         click.echo(f"  by {found.method or 'no method'}, {seconds:.3g} s")
         if found.theorem:
             click.echo(f"  {found.theorem}")
+        if floor:
+            click.echo(f"  the true value is at least {floor}")
         for note in notes:
             click.echo(note)
     if problem:
@@ -93,6 +102,10 @@ def answer(
     for step in filter(None, then):
         step(found)
     return 0
+
+
+def _down(bound: Bound) -> str:
+    return format_decimal(bound, _FLOOR_FIGURES, ROUND_FLOOR)
 
 
 def echo_record(found: dict[str, Any], direction: str, started: float) -> None:

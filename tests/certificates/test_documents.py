@@ -109,6 +109,7 @@ def test_what_has_no_certificate_is_said_and_no_file_written(tmp_path):
         "truncated_laplace(1, 10)",
         "repeat_and_select(gaussian(5), 10, 0)",
         "bounded_range(0.5)",
+        "permute_and_flip(1)",
     ],
 )
 def test_what_has_none_is_refused_by_its_name(step, tmp_path):

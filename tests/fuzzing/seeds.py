@@ -83,6 +83,7 @@ SEEDS: Final[dict[str, tuple[bytes, ...]]] = {
         b"replace(poisson(gaussian(1), 1/100)) * shuffle(pure_dp(1), n=100)",
         b"mix(1/3: truncated_poisson(gaussian(1), 1/10, 100, batch=12), 2/3: gdp(1)^2)",
         b"allocation(gaussian(1)^2, t=9, k=2)^3 * pair((1/2, 1/3), (1/2, 2/3))",
+        b"permute_and_flip(1/2)^9 * report_noisy_max(eps=2)",
         b"adaptive(bounded_range(1/2)^4 * randomized_response(log(3), k=4))",
     ),
     "template": (

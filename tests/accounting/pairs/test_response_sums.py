@@ -47,7 +47,7 @@ def modulus(factors, c, u):
     st.sampled_from([("1/100", "1/50"), ("1/1000", "3"), ("1/10", "11/100")]),
     st.lists(st.floats(0, 1), min_size=1, max_size=6),
 )
-@settings(max_examples=scaled(60), deadline=None)
+@settings(max_examples=scaled(25), deadline=None)
 def test_no_height_is_above_its_block(count, c, low, ends, shares):
     factors = responses(count, *ends)
     sums = ResponseSums(factors, c)
@@ -120,11 +120,12 @@ def test_the_contour_agrees_with_the_grid():
 
 def test_responses_that_turn_together_lose_digits_and_stay_right():
     """They differ by a billionth, so that their moments recur; beside them an exact composition."""
-    count = 80
+    count = 16
     close = [(Response(rational(Fraction(1, 50) + Fraction(k, 10**11))), 1) for k in range(count)]
     atoms = AtomsProfile([*close, (Leak(()), 1)], InfiniteLoss())
-    whole = CountLaw(*commensurate([(Response(rational(Fraction(1, 50))), 80)]), InfiniteLoss())
-    found, near = atoms.delta(real("1/4"), 6), whole.delta(real("1/4"), 12)
+    whole = CountLaw(*commensurate([(Response(rational(Fraction(1, 50))), count)]), InfiniteLoss())
+    found, near = atoms.delta(real("1/10"), 6), whole.delta(real("1/10"), 12)
+    assert found.digits >= 2
     assert found.lower < near.upper * (1 + Fraction(1, 10**5))
     assert found.upper > near.lower
 
