@@ -770,7 +770,7 @@ class Fixed:
 def test_a_delta_is_verified_with_all_of_its_enclosure_inside(low, high, error):
     bounds = Fraction(1, 10), Fraction(1, 5)
     with pytest.raises(error) if error else nullcontext():
-        claim = checker.Claim("", "delta", "1", (), *bounds, {}, checker.Arithmetic(64), False)
+        claim = checker.Claim([], "", "delta", "1", (), *bounds, {}, checker.Arithmetic(64), False)
         checker._check_delta([Fixed(low, high)], claim)
 
 
