@@ -300,7 +300,9 @@ split.
       by (field; lra). apply Rmult_le_compat_l; nra.
   + replace ((t - s) ^ 2 * (t + s) ^ 2 / (4 * L) * (4 * L)) with ((t - s) ^ 2 * (t + s) ^ 2)
       by (field; lra). apply Rmult_le_compat_l; nra.
-- replace (1 + 9999) with (100 * 100) by lra. rewrite sqrt_square, sqrt_1 by lra. lra.
+- split; [|replace (1 + 9999) with (100 * 100) by lra; rewrite sqrt_square, sqrt_1 by lra; lra].
+  intros k r Hk Hr. replace (k / (2 * r)) with (k / r / 2) by (field; lra).
+  rewrite sqrt_div_alt by lra. reflexivity.
 
 (** * steinke.thm25.display *)
 split; [|lra]. intros a k n G B Ha Hk Hn HG HB _ H. set (Y := 2 * a ^ 2 * k + k / (3 * n)) in *.

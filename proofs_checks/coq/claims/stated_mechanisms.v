@@ -247,3 +247,41 @@ pose proof (Rmin_r (tradeoff booleans P Q (1 / 10)) (tradeoff booleans Q P (1 / 
 pose proof (Rmin_l (tradeoff booleans P Q (1 / 2)) (tradeoff booleans Q P (1 / 2))).
 assert (38 / 100 <= Rmin (tradeoff booleans P Q (3 / 10)) (tradeoff booleans Q P (3 / 10)))
   by (apply Rmin_glb; lra). lra.
+
+(** * steinke.thm29.rulesout *)
+split.
+- intros p E n F Hp Hp1 HE _ HF H. assert (R : 0 < E ^ n) by (apply pow_lt; lra).
+  assert (R0 : 0 < / E ^ n) by (apply Rinv_0_lt_compat; auto). set (r := / E ^ n) in *.
+  assert (A : 0 < E / (E + 1)) by (apply Rdiv_lt_0_compat; lra).
+  assert (P : 0 < p / E) by (apply Rdiv_lt_0_compat; lra).
+  replace ((1 + (- 1) * p) / E ^ n) with ((1 - p) * r) by (unfold r; field; repeat split; lra).
+  replace (E * (E + (- 1)) / (p * E ^ n)) with (E * (E - 1) * r / p) in H by (unfold r; field; repeat split; lra).
+  assert (T : 0 <= (1 - p) * r) by nra.
+  assert (L : F * (p / E + (1 - p) * r) < p + (1 - p) * r).
+  { eapply Rlt_le_trans; [apply Rmult_lt_compat_r; [lra|exact H]|].
+    replace ((E + (- 1) * (E * (E - 1) * r / p)) * (p / E + (1 - p) * r))
+      with (p + r * (1 - E * p) - E * (E - 1) * r * ((1 - p) * r) / p) by (field; repeat split; lra).
+    assert (0 <= E * (E - 1) * r * ((1 - p) * r) / p).
+    { apply Rmult_le_pos; [|left; apply Rinv_0_lt_compat; lra]. repeat apply Rmult_le_pos; lra. }
+    assert (0 <= r * (p * (E - 1))) by (repeat apply Rmult_le_pos; lra). lra. }
+  unfold HS, coin, booleans. cbn [sum]. apply Rlt_gt.
+  pose proof (positive_part_nonneg (1 - E / (E + 1) * (p + (1 - p) * r) -
+    F * (1 - E / (E + 1) * (p / E + (1 - p) * r)))).
+  pose proof (positive_part_above (E / (E + 1) * (p + (1 - p) * r) -
+    F * (E / (E + 1) * (p / E + (1 - p) * r)))).
+  assert (0 < E / (E + 1) * (p + (1 - p) * r - F * (p / E + (1 - p) * r)))
+    by (apply Rmult_lt_0_compat; lra). lra.
+- intros E k HE _. assert (R : 1 <= E ^ k) by (apply pow_R1_Rle; lra).
+  assert (R0 : 0 < / E ^ k <= 1).
+  { split; [apply Rinv_0_lt_compat; lra|]. rewrite <- Rinv_1. apply Rinv_le_contravar; lra. }
+  assert (A : 0 < / (E + 1)) by (apply Rinv_0_lt_compat; lra).
+  assert (B : E / (E + 1) * (E + 1) = E) by (field; repeat split; lra).
+  replace (E / (E + 1) * (1 / (E * E ^ k))) with (/ (E + 1) * / E ^ k) by (field; repeat split; lra).
+  replace (E / (E + 1) * (1 / E ^ k)) with (E * (/ (E + 1) * / E ^ k)) by (field; repeat split; lra).
+  set (s := / (E + 1) * / E ^ k). assert (S0 : 0 < s) by (apply Rmult_lt_0_compat; lra).
+  assert (S : s * (E + 1) <= 1).
+  { replace (s * (E + 1)) with (/ E ^ k) by (unfold s; field; lra). lra. }
+  assert ((E - 1) * (s * (E + 1)) <= (E - 1) * 1) by (apply Rmult_le_compat_l; lra).
+  assert (0 <= s * ((E - 1) * (E + 1))) by (repeat apply Rmult_le_pos; lra).
+  unfold HS, coin, booleans. cbn [sum].
+  split; rewrite !positive_part_of_nonpos by lra; lra.
