@@ -131,7 +131,7 @@ def test_a_certificate_verifies(served):
     assert headers["content-disposition"] == 'attachment; filename="certificate.json"'
     assert check(read(body))
     status, headers, body = served.get(
-        "/certificate?" + urlencode({"mode": "expression", "expr": "zcdp(1)", "delta": "1e-5"})
+        "/certificate?" + urlencode({"mode": "expression", "expr": "bounded_range(1)", "delta": "1e-5"})
     )
     assert (status, headers["content-type"].partition(";")[0]) == (422, "text/plain")
     assert body.startswith(b"no certificate: ")
