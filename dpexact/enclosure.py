@@ -120,7 +120,7 @@ class Enclosure:
         """
         if floor.lower > self.upper:
             raise Contradiction(self._named(), floor._named())
-        return replace(self, at_least=floor.lower)
+        return replace(self, at_least=max(self.at_least, floor.lower))
 
     def of_truth(self) -> Enclosure:
         """What is certain of what was asked about: beyond a bound of it most is open."""

@@ -14,7 +14,10 @@ from flint import arb
 
 from dpexact import balls
 from dpexact.accounting.composition import Composition
+from dpexact.accounting.profile import Profile, WorseDirection
+from dpexact.accounting.shuffled_batches import LargestOutput
 from dpexact.accounting.standing import ranges_alone, standing
+from dpexact.arguments import Direction
 from dpexact.errors import UnsupportedMechanism
 from dpexact.mechanisms import (
     Adaptive,
@@ -34,11 +37,28 @@ _ZERO: Final = Fraction(0)
 
 def beneath(mechanism: Mechanism) -> Mechanism | None:
     """What ``mechanism`` may be, or may be turned into; None where no such is known."""
+    found = _within(mechanism)
+    return found if standing(found).bound == "exact" else None
+
+
+def largest_output(mechanism: Mechanism, direction: Direction) -> Profile | None:
+    """What the largest outputs of ``k`` of ``t`` steps lose; None of anything else."""
+    match list(mechanism.steps().items()):
+        case [(Allocation(inner, t, k), epochs)] if 1 < k < t:
+            if (noise := _noise(inner)) is not None:
+                ways = [way == "add" for way in ("remove", "add") if direction in (way, "both")]
+                found = [LargestOutput(noise, t, k, epochs, add=add) for add in ways]
+                return found[0] if len(found) == 1 else WorseDirection(*found)
+    return None
+
+
+def _noise(inner: Mechanism) -> Real | None:
+    """That of Gaussian steps, and no others."""
     try:
-        found = _within(mechanism)
-        return found if standing(found).bound == "exact" else None
+        inside = Composition.of(inner.steps().items())
     except UnsupportedMechanism:
         return None
+    return inside.noise if inside.is_gaussian else None
 
 
 def _within(mechanism: Mechanism) -> Mechanism:
@@ -46,9 +66,8 @@ def _within(mechanism: Mechanism) -> Mechanism:
         case Adaptive(inner):
             return inner if ranges_alone(inner) else _within(inner)
         case Allocation(inner, t, k) if 1 < k < t:
-            inside = Composition.of(inner.steps().items())
-            if inside.is_gaussian and inside.noise is not None:
-                return Gaussian(inside.noise * square_root(rational(t)) / k)
+            if (noise := _noise(inner)) is not None:
+                return Gaussian(noise * square_root(rational(t)) / k)
         case BoundedRange(eps):
             return PureDP(eps / 2)
         case PermuteAndFlip(eps):

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from fractions import Fraction
 from functools import partial
 from typing import TYPE_CHECKING, Final, overload
 
 from dpexact import balls
-from dpexact.accounting.beneath import beneath
+from dpexact.accounting.beneath import beneath, largest_output
+from dpexact.accounting.profile import Profile
 from dpexact.accounting.profiles import curve, profile
 from dpexact.accounting.reflection import OPPOSITE, reflected
 from dpexact.accounting.standing import standing_of_points, stated
@@ -234,7 +236,8 @@ def _deltas(
                 found[i] = reflected(found[i], epsilons[i], digits)
     enclosed = list(found.values())
     ask = partial(_deltas, epsilons=epsilons, digits=_FLOOR_DIGITS, direction=direction)
-    return _stated(enclosed, mechanism, ask), sharp
+    below = _floors(mechanism, direction, ask, lambda p: p.deltas(epsilons, _FLOOR_DIGITS))
+    return _stated(enclosed, mechanism, below), sharp
 
 
 def _epsilons(
@@ -256,25 +259,33 @@ def _epsilons(
     none = Enclosure.exact(Fraction(0), accounting.method)
     enclosed = [found.get(x, none) for x in deltas]
     ask = partial(_epsilons, deltas=deltas, digits=_FLOOR_DIGITS, direction=direction)
-    return _stated(enclosed, mechanism, ask), accounting.sharp
+    below = _floors(mechanism, direction, ask, lambda p: p.epsilons(deltas, _FLOOR_DIGITS))
+    return _stated(enclosed, mechanism, below), accounting.sharp
 
 
 def _stated(
-    found: Sequence[Enclosure],
-    mechanism: Mechanism,
-    ask: Callable[[Mechanism], tuple[list[Enclosure], bool]],
+    found: Sequence[Enclosure], mechanism: Mechanism, floors: Iterable[Sequence[Enclosure]]
 ) -> list[Enclosure]:
     """What is found with what it stands for, and what is certain below an upper bound."""
     said = standing_of_points(mechanism)
     answers = [stated(answer, said) for answer in found]
-    below = beneath(mechanism) if said.bound == "upper" else None
-    if below is None:
-        return answers
-    try:
-        floors, _ = ask(below)
-    except UnsupportedMechanism:
-        return answers
-    return [answer.above(floor) for answer, floor in zip(answers, floors, strict=True)]
+    if said.bound == "upper":
+        for row in floors:
+            answers = [answer.above(floor) for answer, floor in zip(answers, row, strict=True)]
+    return answers
+
+
+def _floors(
+    mechanism: Mechanism,
+    direction: Direction,
+    ask: Callable[[Mechanism], tuple[list[Enclosure], bool]],
+    of: Callable[[Profile], list[Enclosure]],
+) -> Iterator[Sequence[Enclosure]]:
+    with suppress(UnsupportedMechanism):
+        if (below := beneath(mechanism)) is not None:
+            yield ask(below)[0]
+    if (largest := largest_output(mechanism, direction)) is not None:
+        yield of(largest)
 
 
 def epsilon_curve(

@@ -31,7 +31,8 @@ MAX_COUNT: Final = 100_000
 _OWN_BITS: Final = 64
 _PER_FACTOR: Final = 100
 _LARGEST_GROUP: Final = 200
-_SHIFTED: Final = frozenset(("poisson", "group", "replace", "gaussian_mixture"))
+_OF_SAMPLES: Final = frozenset(("poisson", "group", "replace"))
+_SHIFTED: Final = _OF_SAMPLES | {"gaussian_mixture"}
 """Steps that are mixtures of normal laws."""
 
 
@@ -48,11 +49,12 @@ def has_route(steps: standard.Steps) -> bool:
     """Whether these are several steps, sampled Gaussians among them, that are treated here."""
     trees = [json.loads(step) for step in steps]
     names = {tree[0] for tree in trees}
-    bases = [tree[1][0] for tree in trees if tree[0] == "poisson"]
+    samples = [tree[1] if tree[0] in ("group", "replace") else tree for tree in trees]
+    samples = [s for s, t in zip(samples, trees, strict=True) if t[0] in _OF_SAMPLES]
     return (
         bool(names & _SHIFTED)
         and (sum(steps.values()) > 1 or "poisson" not in names)
-        and set(bases) <= {"gaussian", "gdp"}
+        and all(s[0] == "poisson" and s[1][0] in ("gaussian", "gdp") for s in samples)
         and names <= _SHIFTED | {"gaussian", "gdp", "approx_dp", "pure_dp"}
     )
 

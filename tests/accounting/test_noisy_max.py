@@ -17,6 +17,7 @@ from oracles import scaled
 import dpexact
 from dpexact.accounting.beneath import beneath
 from dpexact.audits.claims import Claim
+from dpexact.audits.truths import Truths
 from dpexact.audits.verdicts import judge
 from dpexact.cli import main
 from dpexact.enclosure import Enclosure
@@ -123,7 +124,7 @@ def test_the_response_below_is_that_of_two_candidates(who: str, law: object, eps
 
 
 BOUNDED = [
-    ("allocation(gaussian(1), 100, 4)", "gaussian(5/2)"),
+    ("allocation(gaussian(2), 100, 4)", "gaussian(5)"),
     ("allocation(gaussian(2)^4, 9, 3)^2 * gaussian(3)", "gaussian(1)^2 * gaussian(3)"),
     ("bounded_range(1)^3 * laplace(2)", "pure_dp(1/2)^3 * laplace(2)"),
     ("adaptive(bounded_range(1/2)^20)", "bounded_range(1/2)^20"),
@@ -155,9 +156,11 @@ def test_a_floor_above_the_bound_is_a_contradiction() -> None:
 
 
 def test_claims_below_the_bound() -> None:
+    truths = Truths()
+
     def verdict(kind: str, value: str) -> tuple[str, str]:
         run = "allocation(gaussian(1), 100, 4)"
-        found = judge(Claim(run, "epsilon", value, "1e-3", kind))  # type: ignore[arg-type]
+        found = judge(Claim(run, "epsilon", value, "1e-3", kind), 8, truths)  # type: ignore[arg-type]
         return found.verdict, found.note
 
     assert verdict("upper", "1.03")[0] == verdict("lower", "1.6")[0] == "unsound"

@@ -70,8 +70,7 @@ class RareProfile(Profile):
 
     def _epsilon(self, delta: Real, digits: int) -> Enclosure:
         with precision(_TRIVIAL):
-            # delta <= 1 - (1-q)^T at every epsilon >= 0
-            if -(self.count * (-ball(self.q)).log1p()).expm1() <= ball(delta):
+            if total_variation(ball(self.sigma), ball(self.q), self.count) <= ball(delta):
                 return Enclosure.exact(_ZERO, "total variation bound")
         return _guarded(
             lambda: self._solved(delta, digits), Enclosure(_ZERO, math.inf, self.method)
@@ -273,6 +272,15 @@ class RareProfile(Profile):
         epsilon = top - math.exp(at) if self.add else math.exp(at)
         steepness = abs(slope) * (epsilon / math.exp(at) if self.add else 1.0)
         return epsilon, steepness
+
+
+def total_variation(sigma: arb, q: arb, count: int) -> arb:
+    """``1 - (1 - q (2 Phi(1/(2 sigma)) - 1))^T``, at least delta at every ``epsilon >= 0``.
+
+    Of one step it is delta at 0; the overlaps of independent steps are multiplied.
+    """
+    once = q * (1 / (arb(8).sqrt() * sigma)).erf()
+    return -(count * (-once).log1p()).expm1()
 
 
 def one_jump(ask: Question) -> float:
