@@ -201,6 +201,25 @@ def _inverse(corners: Any) -> Any:
     return turned if turned[-1][0] == 1 else [*turned, (Fraction(1), Fraction(0))]
 
 
+def _subsampled(share: Any, corners: Any) -> Any:
+    """The largest convex function below ``share f + (1 - share) Id`` and its inverse."""
+    if not is_exact([share]) or not 0 <= share <= 1:
+        raise NotReal("a share that is no rational in [0, 1]")
+    mixed = [(a, share * b + (1 - share) * (1 - a)) for a, b in corners]
+    hull: list[tuple[Fraction, Fraction]] = []
+    for a, b in sorted({*mixed, *_inverse(mixed)}):
+        while len(hull) > 1 and _above((a, b), *hull[-2:]):
+            hull.pop()
+        hull.append((a, b))
+    return hull
+
+
+def _above(end: Any, start: Any, corner: Any) -> bool:
+    """Whether ``corner`` is on the line from ``start`` to ``end`` or above it."""
+    width, height = corner[0] - start[0], corner[1] - start[1]
+    return bool(width * (end[1] - start[1]) <= height * (end[0] - start[0]))
+
+
 #: The operators whose value is that of how often each outcome occurs, for powers of two laws.
 OF_PAIRS: Final = frozenset({"hockey_stick", "total_variation", "tradeoff", "moment"})
 LAWS: Final[dict[str, Any]] = {
@@ -222,6 +241,7 @@ LAWS: Final[dict[str, Any]] = {
     "tradeoff": _tradeoff,
     "inverse": _inverse,
     "approximate": lambda e, d: _tradeoff(_response(e, d), _mirrored(_response(e, d))),
+    "subsampled": _subsampled,
     "value": _value,
     "probability": lambda law, event: sum((law[x] for x in law if event(x)), Fraction(0)),
     "complement": lambda event: lambda x: not event(x),

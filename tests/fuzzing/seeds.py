@@ -33,6 +33,11 @@ _DISCRETE: Final = (
     '["compose", ["staircase", "1", "1/3", "1"], ["discrete_laplace", ["sqrt", "2"], "3"], '
     '["approx_dp", ["log", "2"], "1/1000"]]'
 )
+_AVERAGED: Final = (
+    '["compose", ["mix", ["1/3", ["zcdp", "1/9", "1/2"]], ["2/3", ["partition_selection", "1", '
+    '"1/99"]]], ["truncated_poisson", ["gdp", "1"], "1/10", "30", "9"], ["group", ["pure_dp", '
+    '"1"], "3"], ["renyi_dp", ["2", "1/9"], ["9", "2"]], ["threshold", ["laplace", "1", "1"], "4"]]'
+)
 _STATEMENT: Final = (
     f'{{"mechanism": ["repeat", {_NESTED}, "30"], "direction": "add", "method": "finite sum", '
     '"text": "poisson(poisson(gaussian(13/10, 1), 1/2), exp(-3))^30", "quantity": "delta", '
@@ -104,6 +109,7 @@ SEEDS: Final[dict[str, tuple[bytes, ...]]] = {
     "certificate": (
         _CERTIFICATE.encode(),
         _CERTIFICATE.replace(_NESTED, _DISCRETE).encode(),
+        _CERTIFICATE.replace(_NESTED, _AVERAGED).encode(),
     ),
     "matrix": (
         _array("'<f4'", "(2,)", struct.pack("<2f", 1, 0.5)),

@@ -1,16 +1,26 @@
 """Goals are settled where they hold on the whole domain, and nowhere else."""
 
 from fractions import Fraction
+from itertools import pairwise
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from dpexact.tradeoffs.subsampling import subsampled
 from proofs_checks.evidence import Declined, Refuted
+from proofs_checks.gdp.polygons import curve
 from proofs_checks.prover.deciding import decided, fails_at
-from proofs_checks.prover.enumeration import compose, hockey_stick, kov_pair, tradeoff
+from proofs_checks.prover.enumeration import (
+    Draw,
+    beta_at,
+    compose,
+    hockey_stick,
+    kov_pair,
+    tradeoff,
+)
 from proofs_checks.prover.goals import covered, defined, settle, step
-from proofs_checks.prover.laws import powers
+from proofs_checks.prover.laws import LAWS, powers
 from proofs_checks.prover.sampling import sampled
 from proofs_checks.statements.reading import statement
 
@@ -250,3 +260,20 @@ def test_a_witness_that_nearly_fulfils_a_hypothesis_is_none():
     wrong = goal("x < 1", ["exp(x) = exp(3/2)"], x="real")
     with pytest.raises(Declined, match="not in the domain"):
         fails_at(wrong, {"x": near})
+
+
+@given(st.integers(0, 10**6), st.fractions(0, 1, max_denominator=20))
+@settings(max_examples=30, deadline=None)
+def test_a_subsampled_function_is_that_of_the_library(seed, share):
+    draw = Draw(seed)
+    laws = draw.law(3), draw.law(3)
+    found, other = LAWS["subsampled"](share, tradeoff(*laws)), subsampled(curve(*laws), share)
+    corners = [a for a, _ in found]
+    for level in (*corners, *(sum(pair) / 2 for pair in pairwise(corners))):
+        assert other.value(level) == beta_at(found, level)
+
+
+def test_a_subsampled_function_has_a_middle_line():
+    assert settle(goal("subsampled(1/2, approximate(2, 0)) >= approximate(3/2, 0)")).cases == 1
+    with pytest.raises(Refuted):
+        settle(goal("subsampled(1/2, approximate(2, 0)) <= approximate(3/2, 0)"))
