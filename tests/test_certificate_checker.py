@@ -265,7 +265,6 @@ def test_every_route_is_verified(text, quantity, at):
     [
         "poisson(laplace(1), 0.1)^2",
         "poisson(zcdp(1/2), 1/10)",
-        "truncated_poisson(gaussian(1), 1/10, 50, 9)^2",
         "truncated_laplace(1, 10)",
         "threshold(laplace(1), -1)",
         "laplace(1) * gaussian(1)",

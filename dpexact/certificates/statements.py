@@ -88,6 +88,7 @@ def _planned_method(steps: checker.Steps) -> str:
     mixed = (
         *('["poisson", ["gaussian"', '["poisson", ["gdp"', '["gaussian_mixture"'),
         *('["group", ["poisson"', '["replace", ["poisson"'),
+        *('["truncated_poisson"', '["replace", ["truncated_poisson"'),
     )
     noisy = (*mixed, '["gaussian"', '["gdp"')
     several = sum(count for step, count in steps.items() if step.startswith(noisy)) > 1

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import json
 import math
+import re
 import time
 from fractions import Fraction
 
@@ -15,8 +16,15 @@ from dpexact import certificate_checker as standard
 from dpexact.audits.claims import Claim
 from dpexact.audits.runner import audit
 from dpexact.certificate_checker import Arithmetic, Invalid, Unreadable
-from dpexact.certificate_checker_mpfr import arithmetic
-from dpexact.certificate_checker_mpfr.inversion import has_route, parts_of
+from dpexact.certificate_checker_mpfr import arithmetic, checking
+from dpexact.certificate_checker_mpfr.inversion import (
+    BOUNDED,
+    Inversion,
+    Parts,
+    has_route,
+    parts_of,
+)
+from dpexact.certificate_checker_mpfr.moments import Mixtures, Rule
 from dpexact.certificates import NoCertificate, certificate, certificate_of_audit
 from dpexact.certificates.trees import mechanism_tree
 from dpexact.conversion import real
@@ -213,7 +221,6 @@ def test_what_cannot_exist_or_has_no_route_is_refused(tree, error, reason, monke
         "renyi_dp((2, 1))",
         "randomized_response(1, 5)",
         "partition_selection(1, 1/9)",
-        "truncated_poisson(gaussian(1), 1/10, 20, 4)",
     ],
 )
 def test_no_checker_has_a_route_beside_repeated_samples(step):
@@ -228,6 +235,57 @@ def test_no_checker_has_a_route_beside_repeated_samples(step):
     mechanism = dpexact.parse(f"{step} * poisson(gaussian(1), 1/10)^2")
     with pytest.raises(NoCertificate, match="has a route"):
         certificate(mechanism, "delta", real("1/2"), "both", dpexact.delta("pure_dp(1)", 0))
+
+
+@pytest.mark.parametrize("direction", ["remove", "add"])
+@pytest.mark.parametrize(
+    ("text", "at", "other"),
+    [
+        (
+            "truncated_poisson(gaussian(1), 1/100, 10000, 110)^1000",
+            "1",
+            '["1/100", "10000", "111"]',
+        ),
+        ("truncated_poisson(gaussian(1), 1, 9, 3)^5 * gaussian(2)", "1/2", '["1", "9", "4"]'),
+        ("replace(truncated_poisson(gdp(1), 1/10, 20, 4)^9)", "1/2", '["1/10", "21", "4"]'),
+    ],
+)
+def test_repeated_cut_batches_are_certified_by_the_second_checker(text, at, other, direction):
+    mechanism = dpexact.parse(text)
+    found = dpexact.delta(mechanism, at, 9, direction)
+    written = certificate(mechanism, "delta", real(at), direction, found)
+    assert all("bound on" in line for line in checking.check(written))
+    (statement,) = written["statements"]
+    with pytest.raises(Unreadable, match="certificate_checker_mpfr"):
+        standard.check(written)
+    tree = json.dumps(statement["mechanism"])
+    (cut,) = re.findall(r'\["truncated_poisson", \[[^]]*\], ("[^]]*)\]', tree)
+    moved = json.loads(tree.replace(cut, other.strip("[]")))
+    with pytest.raises(Invalid):
+        checking.check_statement(statement | {"mechanism": moved, "text": standard.shown(moved)})
+    unit = Fraction(statement["upper"]) - Fraction(statement["lower"])
+    shifted = {name: str(Fraction(statement[name]) + unit) for name in ("lower", "upper")}
+    with pytest.raises(Invalid):
+        checking.check_statement(statement | shifted)
+    (plan,) = statement["plan"].values()
+    short = {direction: plan | {"rules": plan["rules"][1:]}}
+    with pytest.raises(Invalid, match="without rules"):
+        checking.check_statement(statement | {"plan": short})
+
+
+def test_the_bounds_of_a_coin_hold_both_sides():
+    """The moment of order 2, by hand: that of a wave of rate ``a`` is ``e^(a^2)``."""
+    a = arithmetic.Arithmetic(96)
+    one, q = a.exact(1), a.exact(Fraction(1, 4))
+    sides = [
+        (chance, Mixtures.sampled(a.exact(sigma), q, a)) for chance, sigma in ((q, 1), (one - q, 2))
+    ]
+    whole = Inversion(Parts([(sides, 3)], a.exact(0), []), "remove", BOUNDED, a)
+    rule = {"above": Rule(Fraction(0), Fraction(1), Fraction(1, 8), -120, 120)}
+    whole.rules = {id(sample): rule for _, sample in sides}
+    found = whole._real(Fraction(1), "above").hi
+    moments = [1 + (math.exp(1 / sigma**2) - 1) / 16 for sigma in (1, 2)]
+    assert math.isclose(float(found), (moments[0] / 4 + moments[1] * 3 / 4) ** 3, rel_tol=1e-9)
 
 
 def test_coins_in_coins_end():

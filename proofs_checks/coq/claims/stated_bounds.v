@@ -280,6 +280,47 @@ assert (INR k * x * Analysis.tanh_half x <= v / 2).
   apply Rmult_le_compat_l; [nra|lra]. }
 assert (sqrt v <= 1) by (rewrite <- sqrt_1; apply sqrt_le_1_alt; auto). nra.
 
+(** * kov.sec5.gauss_single *)
+intros x d m Hx Hd D1 Hm X4 M. assert (W : 2 <= 2 / d).
+{ apply Rmult_le_reg_r with d; auto. replace (2 / d * d) with 2 by (field; lra). lra. }
+assert (L2 : 0 < ln 2) by interval. assert (L : ln 2 <= ln (2 / d)) by (apply Moments.ln_le; lra).
+set (w := sqrt (2 * ln (2 / d))) in *. assert (W0 : 0 < w) by (apply sqrt_lt_R0; lra).
+assert (WW : w * w = 2 * ln (2 / d)) by (apply sqrt_sqrt; lra).
+set (y := m / 2 + - 1 * (x / m)). set (z := x / (2 * w) - w).
+assert (Y : y <= z).
+{ assert (m / 2 <= x / (2 * w)) by (replace (x / (2 * w)) with (x / w / 2) by (field; lra); lra).
+  assert (w <= x / m); [|unfold y, z; lra]. apply Rmult_le_reg_r with m; auto.
+  replace (x / m * m) with (x / w * w) by (field; lra). rewrite Rmult_comm. apply Rmult_le_compat_r; lra. }
+assert (Z : z <= 0).
+{ apply Rmult_le_reg_r with (2 * w); [lra|].
+  replace (z * (2 * w)) with (x - 2 * (w * w)) by (unfold z; field; lra). lra. }
+eapply Rle_trans; [apply delta_below; lra|].
+assert (E : exp (- (y * y) / 2) <= exp (- ln (2 / d) + (ln 2 + ln 2))).
+{ apply exp_le. assert (z * z = w * w - x + x / (2 * w) * (x / (2 * w))) by (unfold z; field; lra).
+  pose proof (Rle_0_sqr (x / (2 * w))). unfold Rsqr in *. nra. }
+rewrite !exp_plus, exp_Ropp, !exp_ln in E by lra.
+replace (/ (2 / d)) with (d / 2) in E by (field; lra). lra.
+
+(** * kov.sec5.gauss_O *)
+intros x d k D v m Hx Hd D1 Hk HD Hv Hm X2 V M. assert (L : 0 < ln (1 / d)) by lra.
+set (l := sqrt (ln (1 / d))). assert (L0 : 0 < l) by (apply sqrt_lt_R0; auto).
+assert (LL : l * l = ln (1 / d)) by (apply sqrt_sqrt; lra).
+assert (K0 : 0 < sqrt (INR k)) by (apply sqrt_lt_R0; lra).
+assert (KK : sqrt (INR k) * sqrt (INR k) = INR k) by (apply sqrt_sqrt; lra).
+assert (S : sqrt v = 2 * sqrt (INR k) * D * l / x).
+{ rewrite V, <- LL, <- KK. replace (4 * (sqrt (INR k) * sqrt (INR k)) * D ^ 2 * (l * l) / x ^ 2)
+    with ((2 * sqrt (INR k) * D * l / x) * (2 * sqrt (INR k) * D * l / x)) by (field; lra).
+  rewrite KK. apply sqrt_square. apply Rle_mult_inv_pos; auto. repeat apply Rmult_le_pos; lra. }
+assert (M2 : m = x / (2 * l)) by (rewrite M, S; field; lra). clear V M S.
+set (y := m / 2 + - 1 * (x / m)). assert (Q : y = x / (4 * l) - 2 * l) by (unfold y; rewrite M2; field; lra).
+assert (Y : y <= - (3 / 2 * l)).
+{ rewrite Q. assert (x / (4 * l) <= l / 2); [|lra]. apply Rmult_le_reg_r with (4 * l); [lra|].
+  replace (x / (4 * l) * (4 * l)) with x by (field; lra). lra. }
+eapply Rle_trans; [apply delta_below; lra|].
+assert (E : exp (- (y * y) / 2) <= exp (- ln (1 / d))) by (apply exp_le; nra).
+rewrite exp_Ropp, exp_ln in E by (apply Rdiv_lt_0_compat; lra).
+replace (/ (1 / d)) with d in E by (field; lra). lra.
+
 (** * steinke.lem23.delta_gt1 *)
 split; [intros d H0 H1; split; lra|intros; lra].
 
