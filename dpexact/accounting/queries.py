@@ -10,7 +10,6 @@ from functools import partial
 from typing import TYPE_CHECKING, Final, overload
 
 from dpexact import balls
-from dpexact.accounting.beneath import beneath, largest_output
 from dpexact.accounting.profile import Profile
 from dpexact.accounting.profiles import curve, profile
 from dpexact.accounting.reflection import OPPOSITE, reflected
@@ -281,6 +280,8 @@ def _floors(
     ask: Callable[[Mechanism], tuple[list[Enclosure], bool]],
     of: Callable[[Profile], list[Enclosure]],
 ) -> Iterator[Sequence[Enclosure]]:
+    from dpexact.accounting.beneath import beneath, largest_output
+
     with suppress(UnsupportedMechanism):
         if (below := beneath(mechanism)) is not None:
             yield ask(below)[0]

@@ -36,6 +36,7 @@ from dpexact.tradeoffs import (
     GaussianTradeoff,
     LaplaceTradeoff,
     PiecewiseLinear,
+    RenyiTradeoff,
     TradeoffFunction,
     identity,
 )
@@ -57,6 +58,8 @@ MAX_REPETITIONS: Final = 5_000
 #: Likewise, of a law with more than few outcomes of irrational mass, most outcomes of all runs.
 _FEW_OUTCOMES: Final = 6
 _MAX_WRITTEN: Final = 120
+#: Digits to which divergences beside a curve are rounded up.
+_GIVEN_DIGITS: Final = 60
 
 
 def tradeoff(mechanism: Mechanism | str, direction: str = "both") -> TradeoffFunction:
@@ -72,7 +75,7 @@ def tradeoff(mechanism: Mechanism | str, direction: str = "both") -> TradeoffFun
 
     Products of finite laws, products of Gaussians, and a single ``laplace`` have closed forms;
     every other mechanism that has a privacy profile is evaluated through it (method ``dual``).
-    With ``zcdp`` among the parts it is a lower bound in closed form.
+    With ``zcdp`` or ``renyi_dp`` among the parts it is a lower bound in closed form.
 
     Raises:
         InvalidInput: an argument out of its domain.
@@ -88,7 +91,7 @@ def tradeoff(mechanism: Mechanism | str, direction: str = "both") -> TradeoffFun
     if gives_zcdp(m):
         return _concentrated(m)
     if curves(m):
-        raise UnsupportedMechanism("renyi_dp leaves the trade-off function open")
+        return _given(m)
     if ranges_alone(m):
         raise UnsupportedMechanism(
             f"{m}: no trade-off function is attained, as no single pair dominates"
@@ -108,6 +111,12 @@ def _concentrated(mechanism: Mechanism) -> TradeoffFunction:
     except UnsupportedMechanism as error:
         raise UnsupportedMechanism(f"the trade-off function is open: {error}") from None
     return ConcentratedTradeoff(found.xi, found.rho, infinite.mass)
+
+
+def _given(mechanism: Mechanism) -> TradeoffFunction:
+    from dpexact.accounting.classic.integer_orders import GivenOrders
+
+    return RenyiTradeoff(*GivenOrders(mechanism, "both").rows(_GIVEN_DIGITS))
 
 
 def _closed_form(mechanism: Mechanism, direction: Direction) -> TradeoffFunction | None:

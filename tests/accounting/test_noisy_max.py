@@ -131,6 +131,7 @@ BOUNDED = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("bounded", "attained"), BOUNDED)
 def test_what_is_certain_below_a_bound(bounded: str, attained: str) -> None:
     for ask, at in ((dpexact.delta, "1/2"), (dpexact.epsilon, "1e-4")):

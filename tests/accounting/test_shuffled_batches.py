@@ -43,6 +43,7 @@ def composed(sigma: float, t: int, epochs: int, epsilon: float, *, add: bool) ->
     return float(np.maximum(p - math.exp(epsilon) * q, 0).sum())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("add", [False, True])
 @pytest.mark.parametrize(
     ("sigma", "t", "k", "epochs", "epsilon"),
