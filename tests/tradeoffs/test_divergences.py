@@ -16,7 +16,7 @@ bounds = st.fractions(0, 3, max_denominator=20)
 levels = st.fractions(Fraction(1, 1000), Fraction(999, 1000), max_denominator=1000)
 
 
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(order=orders, eps=bounds, alpha=levels)
 def test_it_is_the_conjugate_of_delta(order, eps, alpha):
     """``1 - delta(log x) - alpha x`` is never above, and the first term where it is best."""
@@ -36,7 +36,7 @@ def test_it_is_the_conjugate_of_delta(order, eps, alpha):
     assert abs(float(found.upper) - max(first, second, 0)) < 1e-9
 
 
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(rows=st.dictionaries(orders, bounds, min_size=1, max_size=3), alpha=levels)
 def test_it_is_symmetric(rows, alpha):
     f = RenyiTradeoff(*rows.items())
