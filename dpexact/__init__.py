@@ -58,12 +58,14 @@ if TYPE_CHECKING:
         pair,
         parse,
         partition_selection,
+        permute_and_flip,
         poisson,
         pure_dp,
         randomized_response,
         renyi_dp,
         repeat_and_select,
         replace,
+        report_noisy_max,
         shuffle,
         shuffled_batches,
         staircase,
@@ -122,6 +124,7 @@ __all__ = [
     "pair",
     "parse",
     "partition_selection",
+    "permute_and_flip",
     "poisson",
     "pure_dp",
     "randomized_response",
@@ -129,6 +132,7 @@ __all__ = [
     "renyi_dp",
     "repeat_and_select",
     "replace",
+    "report_noisy_max",
     "shuffle",
     "shuffled_batches",
     "staircase",
@@ -162,9 +166,10 @@ _HOMES: Final = {
         "dpexact.mechanisms": (
             "Mechanism adaptive allocation approx_dp bounded_range discrete_gaussian "
             "discrete_laplace fixed_size gaussian gaussian_mixture gdp group laplace mix pair "
-            "parse partition_selection poisson pure_dp randomized_response renyi_dp "
-            "repeat_and_select replace shuffle shuffled_batches staircase threshold "
-            "truncated_discrete_gaussian truncated_laplace truncated_poisson zcdp"
+            "parse partition_selection permute_and_flip poisson pure_dp randomized_response "
+            "renyi_dp repeat_and_select replace report_noisy_max shuffle shuffled_batches "
+            "staircase threshold truncated_discrete_gaussian truncated_laplace "
+            "truncated_poisson zcdp"
         ),
         "dpexact.formulas": "symbolic",
         "dpexact.training.accountant": "CertifiedAccountant",

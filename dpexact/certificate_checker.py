@@ -25,11 +25,12 @@ import json
 import math
 import re
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import lru_cache, reduce
-from typing import Any, Final, NoReturn
+from itertools import pairwise
+from typing import Any, Final, NoReturn, TypeAlias
 
 FORMAT: Final = "dpexact certificate"
 VERSION: Final = "1"
@@ -40,6 +41,8 @@ MAX_COUNT: Final = 10**18
 MAX_TERMS: Final = 1_000_000
 MAX_BITS: Final = 8_000
 MAX_POINTS: Final = 500_000
+MAX_USERS: Final = 20_000
+MAX_CASES: Final = 64
 MAX_WORK: Final = 10**10
 """Of one statement: some twenty seconds."""
 EXACT_BITS: Final = 30_000
@@ -427,10 +430,11 @@ def _root(x: Fraction | None, degree: int) -> Fraction | None:
 
 @dataclass(frozen=True, slots=True)
 class Reals:
-    """The real numbers from 0, itself or not, to ``most``."""
+    """The real numbers from ``least``, itself or not, to ``most``."""
 
-    zero: bool
+    closed: bool
     most: int | None = None
+    least: int = 0
 
     def value(self, tree: Tree, what: str, a: Arithmetic) -> Interval:
         """The value of an expression that is certainly among them."""
@@ -442,7 +446,8 @@ class Reals:
         return x
 
     def _has(self, x: Fraction) -> bool:
-        return (x > 0 or (x == 0 and self.zero)) and (self.most is None or x <= self.most)
+        above = x > self.least or (x == self.least and self.closed)
+        return above and (self.most is None or x <= self.most)
 
 
 @dataclass(frozen=True, slots=True)
@@ -457,9 +462,9 @@ class Integers:
         return a.exact(natural(tree, self.least, self.most, what))
 
 
-_POSITIVE: Final = Reals(zero=False)
-_NOT_NEGATIVE: Final = Reals(zero=True)
-_SHARE: Final = Reals(zero=True, most=1)
+_POSITIVE: Final = Reals(closed=False)
+_NOT_NEGATIVE: Final = Reals(closed=True)
+_SHARE: Final = Reals(closed=True, most=1)
 _SENSITIVITY: Final = Integers(1, 2000)
 
 #: The domain of every parameter; None for a mechanism.
@@ -478,14 +483,29 @@ _DOMAINS: Final[dict[str, tuple[Reals | Integers | None, ...]]] = {
     "replace": (None,),
     "gaussian_mixture": (_POSITIVE,),
     "allocation": (None, Integers(2, 10_000_000)),
+    "randomized_response": (_NOT_NEGATIVE, Integers(2, MAX_COUNT)),
+    "truncated_discrete_gaussian": (_POSITIVE, Integers(1, 5000), _SENSITIVITY),
+    "partition_selection": (_NOT_NEGATIVE, _SHARE),
+    "threshold": (None, _NOT_NEGATIVE),
+    "truncated_poisson": (None, _SHARE, Integers(1, MAX_TERMS), Integers(0, MAX_COUNT)),
+    "zcdp": (_NOT_NEGATIVE, _NOT_NEGATIVE),
     "pair": (),
+    "mix": (),
+    "renyi_dp": (),
 }
 
-#: The domains of the two numbers of every entry that follows the parameters, and how it is written.
-_ENTRIES: Final[dict[str, tuple[Reals, Reals, str]]] = {
+#: The domains of both parts of every entry that follows the parameters, and how it is written.
+_ENTRIES: Final[dict[str, tuple[Reals, Reals | None, str]]] = {
     "gaussian_mixture": (_NOT_NEGATIVE, _SHARE, "{}: {}"),
     "pair": (_SHARE, _SHARE, "({}, {})"),
+    "mix": (_SHARE, None, "{}: {}"),
+    "renyi_dp": (Reals(closed=False, least=1), _NOT_NEGATIVE, "({}, {})"),
 }
+#: Which columns of the entries add up to 1.
+_LAWS: Final = {"gaussian_mixture": (1,), "pair": (0, 1), "mix": (0,), "renyi_dp": ()}
+
+_GUARANTEES: Final = ("pure_dp", "approx_dp", "staircase", "gdp")
+_BOUNDED: Final = ("zcdp", "renyi_dp", "truncated_poisson", "threshold")
 
 
 def _parts(tree: Tree) -> tuple[str, list[Tree]]:
@@ -518,43 +538,63 @@ def parameters(tree: Tree, a: Arithmetic) -> tuple[str, list[Tree], list[Interva
     return name, trees, values
 
 
-def entries(tree: Tree, a: Arithmetic) -> list[tuple[Interval, Interval]]:
-    """The entries of a mechanism that has some, each number in its domain; weights add up to 1."""
+def entries(tree: Tree, a: Arithmetic) -> list[tuple[Interval, ...]]:
+    """The numbers of the entries of a mechanism that has some, each in its domain.
+
+    Weights are rationals that add up to 1, orders and divergences are rationals, by rising order.
+    """
     name, trees = _parts(tree)
-    one, two, _ = _ENTRIES[name]
-    what = f"a parameter of {name}"
+    rows = trees[len(_DOMAINS[name]) :]
     a.spend(len(trees))
-    found = [
-        (one.value(x, what, a), two.value(y, what, a)) for x, y in trees[len(_DOMAINS[name]) :]
+    columns = [
+        [domain.value(row[place], f"a parameter of {name}", a) for row in rows]
+        for place, domain in enumerate(_ENTRIES[name][:2])
+        if isinstance(domain, Reals)
     ]
-    for law in zip(*found, strict=True) if name == "pair" else [[weight for _, weight in found]]:
+    for law in (columns[place] for place in _LAWS[name]):
         if any(weight.fraction is None for weight in law) or sum(w.lo for w in law) != 1:
             raise Invalid(f"the weights of {name} are not rationals that add up to 1")
-    return found
+    if name == "renyi_dp":
+        if any(x.fraction is None for column in columns for x in column):
+            raise Invalid("a number of renyi_dp is not rational")
+        if any(x.lo >= y.lo for x, y in pairwise(columns[0])):
+            raise Invalid("the orders of renyi_dp do not rise")
+    return list(zip(*columns, strict=True))
+
+
+def _inner(tree: Tree) -> list[Tree]:
+    """The mechanisms inside."""
+    name, trees = _parts(tree)
+    if name == "compose":
+        return trees
+    if name == "mix":
+        return [part for _, part in trees]
+    return [part for part, domain in zip(trees, _DOMAINS[name], strict=False) if domain is None]
 
 
 def check_domains(tree: Tree, a: Arithmetic) -> None:
     """Refuse a mechanism that cannot exist: each number of each part, before any are combined."""
-    name, parts = _parts(tree)
+    name, _ = _parts(tree)
     if name != "compose":
-        _, parts, _ = parameters(tree, a)
-        if name in _ENTRIES:
-            entries(tree, a)
-        fixed = zip(parts, _DOMAINS[name], strict=False)
-        parts = [part for part, domain in fixed if domain is None]
-    for part in parts:
+        parameters(tree, a)
+    if name in _ENTRIES:
+        entries(tree, a)
+    for part in _inner(tree):
         check_domains(part, a)
+
+
+_ADDED: Final = (
+    *("poisson", "gaussian_mixture", "allocation"),
+    *("truncated_poisson", "partition_selection", "threshold"),
+)
+"""Mechanisms about a record added or removed."""
 
 
 def check_neighbours(tree: Tree) -> str:
     """The neighbours that a mechanism speaks of, empty if of none; two are refused."""
     name, trees = _parts(tree)
-    if name in ("compose", "poisson", "repeat", "group", "replace", "allocation"):
-        parts = trees if name == "compose" else trees[:1]
-        inside = {found for part in parts if (found := check_neighbours(part))}
-    else:
-        inside = set()
-    if name in ("poisson", "gaussian_mixture", "allocation"):
+    inside = {found for part in _inner(tree) if (found := check_neighbours(part))}
+    if name in _ADDED:
         inside.add("add/remove")
     if len(inside) > 1 or (name in ("group", "replace") and inside - {"add/remove"}):
         raise Invalid("a mechanism that speaks of different neighbours")
@@ -562,6 +602,15 @@ def check_neighbours(tree: Tree) -> str:
         count = natural(trees[1], 1, 10_000, "a group")
         return "add/remove" if count == 1 else f"groups of {count}"
     return "replacement" if name == "replace" else next(iter(inside), "")
+
+
+def only_bounded(tree: Tree, grouped: bool = False) -> bool:
+    """Whether no more is known of a mechanism than an upper bound, which its statement encloses."""
+    name, _ = _parts(tree)
+    if name in _BOUNDED or (grouped and name in _GUARANTEES):
+        return True
+    grouped = grouped or name in ("group", "replace")
+    return any(only_bounded(part, grouped) for part in _inner(tree))
 
 
 def shown(tree: Tree) -> str:
@@ -574,7 +623,8 @@ def shown(tree: Tree) -> str:
         for domain, part in zip(_DOMAINS[name], trees, strict=False)
     ]
     for one, two in trees[len(texts) :]:
-        texts.append(_ENTRIES[name][2].format(shown_number(one), shown_number(two)))
+        second = shown(two) if name == "mix" else shown_number(two)
+        texts.append(_ENTRIES[name][2].format(shown_number(one), second))
     if name == "repeat":
         text, times = texts
         return f"({text})^{times}" if trees[0][0] in ("compose", "repeat") else f"{text}^{times}"
@@ -618,6 +668,12 @@ def steps_of(tree: Tree, times: int = 1) -> Steps:
     if name == "poisson" and isinstance(trees[0], list) and trees[0][:1] == ["poisson"]:
         _, (inner, rate) = _parts(trees[0])
         return steps_of(["poisson", inner, ["*", rate, trees[1]]], times)
+    if name == "poisson" and trees[0][:1] == ["gaussian_mixture"] and isinstance(trees[1], str):
+        rate, (_, (sigma, *law)) = rational(trees[1]), _parts(trees[0])
+        thinned = [[reach, str(rational(weight) * rate)] for reach, weight in law]
+        tree = ["gaussian_mixture", sigma, ["0", str(1 - rate)], *thinned]
+    if name == "zcdp" and trees[1] == "0":
+        tree = ["pure_dp", trees[0]]
     return {json.dumps(tree): times}
 
 
@@ -625,20 +681,39 @@ def _grouped(step: Tree, k: int, replaced: bool) -> Tree:
     """A step for groups of ``k`` records, or for one record ``replaced``, which is two.
 
     Noise moves ``k`` times as far. Samples of a Gaussian keep their group: Schuchardt et al. 2024,
-    Theorem 3.8, and for replacement the theory's page on neighbours.
+    Theorem 3.8, and for replacement the theory's page on neighbours; so do guarantees (Dong, Roth,
+    Su 2022, Theorem 3; of zCDP Bun, Steinke 2016). A coin is tossed first.
     """
     name, trees = _parts(step)
     if k == 1:
         return step
     if name in ("gaussian", "laplace"):
-        reach = trees[1]
-        reach = str(rational(reach) * k) if isinstance(reach, str) else ["*", str(k), reach]
-        return [name, trees[0], reach]
-    if name in ("discrete_laplace", "discrete_gaussian"):
-        return [name, trees[0], str(int(trees[1]) * k)]
-    if name == "poisson" and trees[0][0] == "gaussian":
+        return [name, trees[0], _multiple(trees[1], Fraction(k))]
+    if name in ("discrete_laplace", "discrete_gaussian", "truncated_discrete_gaussian"):
+        return [name, *trees[:-1], str(int(trees[-1]) * k)]
+    if name == "gdp":
+        return [name, _multiple(trees[0], Fraction(k))]
+    if name == "zcdp":
+        harmonic = sum((Fraction(k, i + 1) for i in range(k)), Fraction(0))
+        return [name, _multiple(trees[0], harmonic), _multiple(trees[1], Fraction(k * k))]
+    if name in ("pure_dp", "approx_dp"):
+        return ["group", step, str(k)]
+    if name == "staircase":
+        return ["group", ["pure_dp", trees[0]], str(k)]
+    if name == "mix":
+        wrap: list[str] = [] if replaced else [str(k)]
+        kind = "replace" if replaced else "group"
+        return [name, *([weight, [kind, part, *wrap]] for weight, part in trees)]
+    if name == "truncated_poisson" and replaced:
+        return ["replace", step]
+    if name == "poisson" and trees[0][0] in ("gaussian", "gdp"):
         return ["replace", step] if replaced else ["group", step, str(k)]
     raise Invalid(f"this checker has no route for groups under {name}")
+
+
+def _multiple(tree: Tree, factor: Fraction) -> Tree:
+    """A number times ``factor``."""
+    return str(rational(tree) * factor) if isinstance(tree, str) else ["*", str(factor), tree]
 
 
 @dataclass
@@ -651,32 +726,99 @@ class Outcomes:
     infinite: Interval
     bounded: bool = True
     revealed_to_q: Interval | None = None
+    #: ``p/q`` of outcomes whose loss is an atom of its own.
+    ratios: dict[str, Interval] = field(default_factory=dict)
 
 
-def _outcomes_of_pair(tree: Tree, way: str, a: Arithmetic) -> Outcomes:
-    """Those of a pair of laws as given."""
-    found = Outcomes([], [], [], a.exact(0), revealed_to_q=a.exact(0))
-    for one, two in entries(tree, a):
+Moves = list[tuple[Interval, Interval, Linear | None]]
+"""Outcomes: their masses under ``P`` and ``Q``, and the loss where it is known in symbols."""
+
+
+def _compared(moves: Moves, tree: Tree, way: str, a: Arithmetic) -> Outcomes:
+    """Two laws that need not be each other's mirror image."""
+    found, hidden = Outcomes([], [], [], a.exact(0)), a.exact(0)
+    for place, (one, two, known) in enumerate(moves):
         p, q = (one, two) if way == "remove" else (two, one)
         if q.hi == 0:
             found.infinite = found.infinite + p
         elif p.hi == 0:
-            found.revealed_to_q = q if found.revealed_to_q is None else found.revealed_to_q + q
+            hidden = hidden + q
         else:
+            loss = known
+            if loss is None:
+                atom = json.dumps(["sampled", json.dumps(tree), str(place)])
+                found.ratios[atom], loss = p / q, {atom: Fraction(1)}
+            elif way == "add":
+                loss = {atom: -c for atom, c in loss.items()}
             found.p.append(p)
             found.q.append(q)
-            ratio = p.lo / q.lo
-            atom, sign = (ratio, 1) if ratio > 1 else (1 / ratio, -1)
-            found.losses.append(
-                {json.dumps(["log", str(atom)]): Fraction(sign)} if ratio != 1 else {}
-            )
+            found.losses.append(loss)
+    found.revealed_to_q = hidden
     return found
 
 
+def _pair(tree: Tree, a: Arithmetic) -> Moves:
+    """A pair of laws as given."""
+    moves: Moves = []
+    for p, q in entries(tree, a):
+        ratio = p.lo / q.lo if q.lo else Fraction(0)
+        atom, sign = (ratio, 1) if ratio > 1 else (1 / ratio if ratio else ratio, -1)
+        known = {json.dumps(["log", str(atom)]): Fraction(sign)} if ratio not in (0, 1) else {}
+        moves.append((p, q, known))
+    return moves
+
+
+def _partition(tree: Tree, a: Arithmetic) -> Moves:
+    """Desfontaines, Voss, Gipson, Mandayam 2022, Theorem 1: whether a partition is published.
+
+    ``c_0 = 0`` and ``c_n = min(e^eps c + delta, 1 - (1 - c - delta)/e^eps, 1)``, ``c = c_(n-1)``;
+    the tests between neighbours are the points ``(c_(n-1), c_n)`` and their hull, so outcomes are
+    the moves from point to point; those along one of the two lines are one outcome.
+    """
+    _, trees, (_, delta) = parameters(tree, a)
+    grown, loss = exponential(trees[0], a), linear(trees[0], a)
+    one, zero = a.exact(1), a.exact(0)
+    if delta.hi == 0:
+        return [(one, one, {})]
+    opposite = {atom: -c for atom, c in loss.items()}
+    moves: Moves = []
+    earlier, chance, last = zero, zero, ""
+    for _ in range(MAX_USERS):
+        a.spend(8, _size(chance.hi))
+        up, down = grown * chance + delta, one - (one - chance - delta) / grown
+        rises = grown.fraction == 1 or not _above(up, down)
+        line, after = ("up", up) if rises else ("down", down)
+        if not _above(one, after):
+            line, after = "end", one
+        move = after - chance, chance - earlier
+        if line != last or line == "end":
+            moves.append((*move, None))
+        elif moves[-1][2] is None or len(moves) == 1:
+            moves.append((*move, loss if line == "up" else opposite))
+        else:
+            p, q, known = moves[-1]
+            moves[-1] = p + move[0], q + move[1], known
+        earlier, chance, last = chance, after, line
+        if line == "end":
+            moves.append((zero, one - earlier, None))
+            return moves
+    raise Invalid("a partition of more users than this checker follows")
+
+
+def _above(x: Interval, y: Interval) -> bool:
+    """Whether ``x > y``, which must be certain."""
+    if x.lo > y.hi:
+        return True
+    if x.hi <= y.lo:
+        return False
+    raise Undecided("the bits do not tell which probability is smaller")
+
+
 def outcomes_of(tree: Tree, a: Arithmetic, way: str = "remove") -> Outcomes:
-    """The outcomes of a step with countably many; all laws but pairs as given are symmetric."""
-    if tree[0] == "pair":
-        return _outcomes_of_pair(tree, way, a)
+    """The outcomes of a step with countably many; most laws are symmetric."""
+    if tree[0] in ("pair", "partition_selection"):
+        moves = _pair(tree, a) if tree[0] == "pair" else _partition(tree, a)
+        return _compared(moves, tree, way, a)
     name, trees, values = parameters(tree, a)
     one, zero = a.exact(1), a.exact(0)
     if name in ("pure_dp", "approx_dp", "staircase"):
@@ -707,9 +849,77 @@ def outcomes_of(tree: Tree, a: Arithmetic, way: str = "remove") -> Outcomes:
         scales = [{k: c * (s - 2 * x) for k, c in linear(rate, a).items()} for x in range(s + 1)]
         losses = [{k: c for k, c in loss.items() if c} for loss in scales]
         return Outcomes(masses, masses[::-1], losses, zero)
+    if name == "randomized_response":  # Kairouz, Oh, Viswanath 2016
+        grown, k = exponential(trees[0], a), int(trees[1])
+        loss = linear(trees[0], a)
+        opposite = {atom: -c for atom, c in loss.items()}
+        masses = [x / (grown + (k - 1)) for x in (grown, a.exact(k - 2), one)]
+        return Outcomes(masses, masses[::-1], [loss, {}, opposite], zero, revealed_to_q=zero)
     if name == "discrete_gaussian":
         return _discrete_gaussian(trees, values[0], a)
+    if name == "truncated_discrete_gaussian":
+        return _truncated_gaussian(trees, values[0], a)
+    if name == "group" and trees[0][0] in ("pure_dp", "approx_dp"):
+        return _grouped_response(trees[0], int(trees[1]), a)
     raise Invalid(f"this checker has no route for this use of {name}")
+
+
+def _grouped_response(tree: Tree, k: int, a: Arithmetic) -> Outcomes:
+    """Dong, Roth, Su 2022, Theorem 3: the powers ``g(...g(x))`` of tests of level ``x``.
+
+    ``g(x)`` is ``delta + e^eps x`` up to the kink, ``1 - (1 - delta - x)/e^eps`` beyond. What is at
+    the kink after ``j`` steps starts at ``x_j``; between ``x_j`` and ``x_(j-1)`` the slope is
+    ``e^((2j-k) eps)``. The laws are each other's mirror image.
+    """
+    if k > 2000:
+        raise Invalid("a group larger than this checker takes")
+    _, trees, values = parameters(tree, a)
+    one, zero = a.exact(1), a.exact(0)
+    grown, loss = exponential(trees[0], a), linear(trees[0], a)
+    delta = values[1] if len(values) > 1 else zero
+    lost = zero
+    a.spend(8 * k)
+    for _ in range(k):
+        lost = _least(lost * grown + delta, one - (one - delta - lost) / grown)
+    found = Outcomes([], [], [], lost, revealed_to_q=lost)
+    end = one - lost
+    above, start = end, (one - delta) / (grown + 1)
+    for j in range(k + 1):
+        below = _least(start, end).positive_part() if j < k else zero
+        mass = (above - below).positive_part()
+        found.p.append(mass * grown ** (2 * j - k))
+        found.q.append(mass)
+        found.losses.append({atom: c * (2 * j - k) for atom, c in loss.items() if 2 * j != k})
+        above, start = below, (start - delta) / grown
+    return found
+
+
+def _least(x: Interval, y: Interval) -> Interval:
+    return Interval(min(x.lo, y.lo), min(x.hi, y.hi), x.a)
+
+
+def _truncated_gaussian(trees: list[Tree], sigma: Interval, a: Arithmetic) -> Outcomes:
+    """Discrete Gaussian noise of bounded support: of the last ``s`` outputs one law has none."""
+    bound, s = int(trees[1]), int(trees[2])
+    a.spend(4 * bound)
+    if s > 2 * bound:
+        return Outcomes([], [], [], a.exact(1), revealed_to_q=a.exact(1))
+    weights, _ = _weights(exp(a.exact(-1) / (sigma * sigma * 2)), bound)
+    total = reduce(lambda x, y: x + y, weights) * 2 - 1
+    law = {x: weights[abs(x)] / total for x in range(-bound, bound + 1)}
+    kept = range(-bound, bound - s + 1)
+    infinite = reduce(lambda x, y: x + y, (law[x] for x in law if x not in kept))
+    p, q = [law[x] for x in kept], [law[x + s] for x in kept]
+    return Outcomes(p, q, _spread(trees[0], sigma, s, kept), infinite, revealed_to_q=infinite)
+
+
+def _spread(tree: Tree, sigma: Interval, s: int, xs: Iterable[int]) -> list[Linear]:
+    """The losses ``(2x + s) s/(2 sigma^2)``."""
+    if sigma.fraction is not None:
+        loss = {"1": Fraction(s) / (2 * sigma.fraction**2)}
+    else:
+        loss = {json.dumps(["/", str(s), ["*", "2", ["*", tree, tree]]]): Fraction(1)}
+    return [{atom: c * (2 * x + s) for atom, c in loss.items() if 2 * x + s} for x in xs]
 
 
 def _weights(decay: Interval, last: int) -> tuple[list[Interval], Interval]:
@@ -736,12 +946,7 @@ def _discrete_gaussian(trees: list[Tree], sigma: Interval, a: Arithmetic) -> Out
     weights, total = _weights(exp(a.exact(-1) / (variance * 2)), last)
     xs = range(-last, last + 1)
     masses = [weights[abs(x)] / total for x in xs]
-    if sigma.fraction is not None:
-        loss = {"1": Fraction(s) / (2 * sigma.fraction**2)}
-    else:
-        spread = ["/", str(s), ["*", "2", ["*", trees[0], trees[0]]]]
-        loss = {json.dumps(spread): Fraction(1)}
-    losses = [{atom: c * (2 * x + s) for atom, c in loss.items() if 2 * x + s} for x in xs]
+    losses = _spread(trees[0], sigma, s, xs)
     return Outcomes(masses, [], losses, a.exact(0), bounded=False)
 
 
@@ -995,6 +1200,153 @@ def laplace_part(rates: list[tuple[Interval, int]], a: Arithmetic) -> Callable[[
     return profile
 
 
+Waves = list[tuple[Interval, Interval]]
+"""Shifts ``>= 0`` in units of the noise and their weights; none for a normal law that stays."""
+
+
+def waves_of(tree: Tree, a: Arithmetic) -> tuple[Waves, Waves] | None:
+    """Shifts of ``P`` to the right and of ``Q`` to the left; None of other mechanisms.
+
+    The theorems are those of the theory's page on neighbours: 2 for samples, groups and random
+    sensitivities, 3 for a record replaced, 5 and 6 for batches that are cut.
+    """
+    name = tree[0]
+    if name == "gaussian_mixture":
+        _, _, (sigma,) = parameters(tree, a)
+        return [(reach / sigma, weight) for reach, weight in entries(tree, a)], []
+    sample = tree if name == "poisson" else tree[1] if name in ("group", "replace") else None
+    if name == "cut":
+        cut = tree[1]
+        rate, q = _rate_of(cut[1], a) * 2, cut_law(cut, a)[1]
+    elif sample is not None and sample[0] == "poisson" and sample[1][0] in ("gaussian", "gdp"):
+        rate, (q,) = _rate_of(sample[1], a), parameters(sample, a)[2]
+    else:
+        return None
+    one, zero = a.exact(1), a.exact(0)
+    if name == "group":
+        size = natural(tree[2], 1, 10_000, "a group")
+        if size > 200 or not 0 < q.lo <= q.hi < 1:
+            raise Invalid("a group larger than this checker takes, or of a rate next to 0 or 1")
+        law = [(rate * j, q**j * (one - q) ** (size - j) * math.comb(size, j)) for j in range(size)]
+        return [*law, (rate * size, q**size)], []
+    law = [(zero, one - q), (rate, q)]
+    return law, law if name in ("replace", "cut") else []
+
+
+def _rate_of(tree: Tree, a: Arithmetic) -> Interval:
+    """Sensitivity over the standard deviation."""
+    if tree[0] not in ("gaussian", "gdp"):
+        raise Invalid(f"this checker has no route for batches of {tree[0]}")
+    _, _, values = parameters(tree, a)
+    return values[0] if tree[0] == "gdp" else values[1] / values[0]
+
+
+def cut_law(tree: Tree, a: Arithmetic) -> tuple[Interval, Interval]:
+    """How likely a batch of the others is full, and at what rate the record is in it then."""
+    _, (_, _, *sizes), (q, *_) = parameters(tree, a)
+    n, batch = map(int, sizes)
+    full = _binomial_tail(n - 1, batch, q)
+    return full, _binomial_tail(n, batch + 1, q) * Fraction(batch, n) / full
+
+
+def _binomial_tail(count: int, least: int, q: Interval) -> Interval:
+    """``P(Bin(count, q) >= least)``: lower bounds on all terms, and what they miss altogether."""
+    a = q.a
+    if q.lo == 1:
+        return a.exact(1)
+    fine = Arithmetic(a.bits + 40)
+    scale = 1 << fine.bits
+    p, rest = math.floor(q.lo * scale), math.floor((1 - q.hi) * scale)
+    if p <= 0 or rest <= 0:
+        raise Undecided("the bits do not tell a rate from 0 or 1")
+    a.spend(4 * count)
+    terms = _binomial_terms(p, rest, scale, count, fine)
+    low = sum(mass for j, mass in terms.items() if j >= least)
+    return a.make(Fraction(low, scale), Fraction(low + scale - sum(terms.values()), scale))
+
+
+def crossing(
+    side: Callable[[Fraction], int], low: Fraction, high: Fraction, times: int
+) -> tuple[Fraction, Fraction]:
+    """Points as close as may be on both sides of where a sign turns from -1 to 1.
+
+    The sign is 0 where the bits do not tell it.
+    """
+    for _ in range(times):
+        middle = (low + high) / 2
+        which = side(middle)
+        if not which:
+            width = (high - low) / 2 ** (times + 1)
+            while width < (high - low) / 2:
+                if side(middle - width) < 0 < side(middle + width):
+                    return middle - width, middle + width
+                width *= 4
+            break
+        low, high = (low, middle) if which > 0 else (middle, high)
+    return low, high
+
+
+def mixture_part(right: Waves, left: Waves) -> Callable[[Point], Interval]:
+    """``P = sum w_j N(a_j, 1)`` against ``Q = sum v_j N(-b_j, 1)``, of densities ``A`` and ``B``.
+
+    In units of that of ``N(0, 1)`` ``A`` rises and ``B`` falls, so the best test is ``z > t`` where
+    ``A = e^x B``. Any ``t`` bounds the profile from below; from ``t`` on, beyond the crossing but
+    by ``w`` at most, it is too little by at most ``w (A - e^x B)(t)/2``, as a normal density is
+    below 1/2.
+    """
+
+    def density(waves: Waves, z: Interval) -> Interval:
+        total = z.a.exact(0 if waves else 1)
+        for rate, weight in waves:
+            total = total + weight * exp(rate * z - rate * rate * Fraction(1, 2))
+        return total
+
+    def tail(waves: Waves, z: Interval) -> Interval:
+        total = upper_tail(z) if not waves else z.a.exact(0)
+        for rate, weight in waves:
+            total = total + weight * upper_tail(z - rate)
+        return total
+
+    def still(waves: Waves, a: Arithmetic) -> Interval:
+        return sum((w for rate, w in waves if rate.hi == 0), a.exact(0 if waves else 1))
+
+    def profile(point: Point) -> Interval:
+        a, grown = point.a, point.grown
+        one, zero = a.exact(1), Fraction(0)
+        moving = [[rate for rate, _ in waves if rate.hi > 0] for waves in (right, left)]
+        if any(rate.lo <= 0 for rates in moving for rate in rates):
+            raise Undecided("a shift cannot be told from 0")
+        if not any(moving):
+            return no_continuous_part(point)
+        if not moving[0]:  # the ratio stays below that of what does not move
+            rest = (one - grown * still(left, a)).positive_part()
+            if rest.lo == 0:
+                return Interval(zero, rest.hi, a)
+        if not moving[1]:  # and here above
+            whole, over = one - grown, (grown - still(right, a)).positive_part()
+            if over.lo == 0:
+                return Interval(max(whole.lo, zero), max((whole + over).hi, zero), a)
+
+        def side(z: Fraction) -> int:
+            at = a.exact(z)
+            a.spend(20)
+            gap = density(right, at) - grown * density(left, -at)
+            return (gap.lo > 0) - (gap.hi < 0)
+
+        low, high = Fraction(-1), Fraction(1)
+        while side(low) >= 0:
+            low *= 2
+        while side(high) <= 0:
+            high *= 2
+        low, high = crossing(side, low, high, a.bits // 2 + 24)
+        at = a.exact(high)
+        found = tail(right, at) - grown * (one - tail(left, -at) if left else tail(left, at))
+        missed = (density(right, at) - grown * density(left, -at)) * ((high - low) / 2)
+        return Interval(max(found.lo, zero), min((found + missed).hi, Fraction(1)), a)
+
+    return profile
+
+
 def _times(x: list[int], y: list[int]) -> list[int]:
     found = [0] * (len(x) + len(y) - 1)
     for i, u in enumerate(x):
@@ -1029,11 +1381,19 @@ class Profile:
         a = self.a
         variance, rates = a.exact(0), []
         groups: list[tuple[Outcomes, int]] = []
+        mixtures: list[tuple[Waves, Waves]] = []
         self.grown: dict[str, Interval] = {}
         for tree, count in trees:
+            if waves := waves_of(tree, a):
+                mixtures += [waves if way == "remove" else waves[::-1]] * min(count, 2)
+                continue
             if tree[0] == "poisson":
                 groups.append((self._sample(tree, way, len(groups)), count))
                 continue
+            if tree[0] == "threshold":
+                lost = _published(tree, a)
+                groups.append((Outcomes([a.exact(1) - lost], [], [{}], lost), count))
+                tree = tree[1]
             if tree[0] in ("gdp", "gaussian", "laplace"):
                 _, _, values = parameters(tree, a)
                 rate = values[0] if tree[0] == "gdp" else values[1] / values[0]
@@ -1045,15 +1405,21 @@ class Profile:
                 groups.append((outcomes_of(tree, a, way), count))
         self.bounded = all(group.bounded for group, _ in groups)
         self.unbounded = variance.lo > 0 or not self.bounded
-        if variance.hi > 0 and rates:
-            raise Invalid("this checker has no route for Gaussians beside Laplace steps")
+        if (variance.hi > 0) + bool(rates) + len(mixtures) > 1:
+            raise Invalid(
+                "this checker has no route for Gaussians, Laplace steps and mixtures together"
+            )
         self.continuous: Callable[[Point], Interval] = no_continuous_part
+        if mixtures:
+            self.continuous = mixture_part(*mixtures[0])
+            self.unbounded |= any(rate.lo > 0 for rate, _ in mixtures[0][0])
         if variance.hi > 0:
             self.continuous = gaussian_part(sqrt(variance))
         elif rates:
             self.continuous = laplace_part(rates, a)
         kept = a.exact(1)
         for group, count in groups:
+            self.grown |= group.ratios
             if group.infinite.hi > 0:
                 kept = kept * (a.exact(1) - group.infinite).positive_part() ** count
         self.infinite = a.exact(1) - kept
@@ -1196,6 +1562,231 @@ class Profile:
         return base.delta(Point(self.a, rate * point.grown / rest)) * rest
 
 
+def _published(tree: Tree, a: Arithmetic) -> Interval:
+    """How likely the noisy count of one user is at least the threshold."""
+    name, _, values = parameters(tree[1], a)
+    if name not in ("gaussian", "laplace"):
+        raise Invalid(f"this checker has no route for a threshold of {name}")
+    away = (number(tree[2], a) - values[1]) / values[0]
+    if name == "gaussian":
+        return upper_tail(away)
+    if away.lo < 0 < away.hi:
+        raise Undecided("the bits do not tell the sensitivity from the threshold")
+    half = exp(-away if away.lo >= 0 else away) * Fraction(1, 2)
+    return half if away.lo >= 0 else a.exact(1) - half
+
+
+# --- coins that everybody sees --------------------------------------------------------------------
+
+
+def sides_of(tree: Tree, a: Arithmetic) -> list[tuple[Interval, Steps]] | None:
+    """What may run, with its probability; None without a coin."""
+    if tree[0] == "mix":
+        weights = entries(tree, a)
+        return [
+            (weight, steps_of(part))
+            for (weight,), (_, part) in zip(weights, tree[1:], strict=True)
+            if weight.hi > 0
+        ]
+    replaced = tree[0] == "replace"
+    cut = tree[1] if replaced else tree
+    if cut[0] != "truncated_poisson":
+        return None
+    _, trees, (q, *_) = parameters(cut, a)
+    n, batch = map(int, trees[2:])
+    whole: Tree = ["poisson", *trees[:2]]
+    whole = ["replace", whole] if replaced else whole
+    if q.hi == 0 or batch == 0:
+        return [(a.exact(1), {})]
+    if batch >= n:
+        return [(a.exact(1), steps_of(whole))]
+    full, _ = cut_law(cut, a)
+    both = {json.dumps(["cut", cut]): 1}
+    if q.lo == 1:
+        return [(full, both)]
+    return [(a.exact(1) - full, steps_of(whole)), (full, both)]
+
+
+def cases_of(steps: Steps, a: Arithmetic) -> list[tuple[Interval, Steps]]:
+    """The outcomes of all coins, with what runs then; a few at most."""
+    for step, count in steps.items():
+        sides = sides_of(json.loads(step), a)
+        if sides is None:
+            continue
+        several = len(sides) > 1
+        few = not several or max(count, len(sides)) <= MAX_CASES
+        if not few or math.comb(count + len(sides) - 1, len(sides) - 1) > MAX_CASES:
+            raise Invalid("more outcomes of coins than this checker averages over")
+        rest = {other: times for other, times in steps.items() if other != step}
+        return [
+            (chance * also, case)
+            for chance, tossed in _tossed(sides, count, a)
+            for also, case in cases_of(_merged(rest, tossed), a)
+        ]
+    a.spend(5_000)
+    return [(a.exact(1), steps)]
+
+
+def _tossed(
+    sides: list[tuple[Interval, Steps]], count: int, a: Arithmetic
+) -> Iterator[tuple[Interval, Steps]]:
+    """How often each side comes up: the multinomial law."""
+    (chance, run), *others = sides
+    for times in range(count + 1) if others else (count,):
+        here = a.exact(math.comb(count, times)) * chance**times
+        law = {step: n * times for step, n in run.items() if times}
+        if not others:
+            yield here, law
+            continue
+        for also, rest in _tossed(others, count - times, a):
+            yield here * also, _merged(law, rest)
+
+
+def _merged(one: Steps, other: Steps) -> Steps:
+    return {step: one.get(step, 0) + other.get(step, 0) for step in {**one, **other}}
+
+
+Profiles: TypeAlias = "list[Profile | Guarantees | Average]"
+
+
+class Average:
+    """The profile where everybody sees what runs: the mean of those of the cases."""
+
+    def __init__(self, cases: list[tuple[Interval, Steps]], way: str, a: Arithmetic) -> None:
+        self.a = a
+        self.cases = [(chance, profile_of(steps, way, a)) for chance, steps in cases]
+        self.infinite = self._mean(lambda profile: profile.infinite)
+        self.unbounded: bool = any(p.unbounded for chance, p in self.cases if chance.lo > 0)
+
+    def _mean(self, of: Callable[[Profile | Guarantees | Average], Interval]) -> Interval:
+        parts = (chance * of(profile) for chance, profile in self.cases)
+        return reduce(lambda x, y: x + y, parts)
+
+    def delta(self, point: Point) -> Interval:
+        """The profile at ``point``."""
+        found = self._mean(lambda profile: profile.delta(point))
+        return Interval(found.lo, min(found.hi, Fraction(1)), self.a)
+
+
+# --- guarantees that no pair of laws stands for ---------------------------------------------------
+
+
+class Guarantees:
+    r"""An upper bound on the profile from Renyi divergences ``D_b``, which add up.
+
+    For every ``t > 0`` (Steinke 2022, Proposition 14)
+
+    .. math:: \log\delta \le t (D_{t+1} - \varepsilon) + t \log t - (t + 1) \log(t + 1):
+
+    the least at the given orders; or at all, where ``D_b <= xi + b rho``. A mass of infinite loss
+    stays apart from zCDP (the theory's page on classic bounds).
+    """
+
+    unbounded = True
+
+    def __init__(self, steps: Steps, a: Arithmetic) -> None:
+        self.a = a
+        self.xi, self.rho, kept = a.exact(0), a.exact(0), a.exact(1)
+        self.curves: list[tuple[list[tuple[Fraction, Fraction]], int]] = []
+        self.responses: list[tuple[Interval, int]] = []
+        for step, count in steps.items():
+            tree = json.loads(step)
+            name, _, values = parameters(tree, a)
+            if name == "renyi_dp":
+                self.curves.append(([(b.lo, d.lo) for b, d in entries(tree, a)], count))
+            elif name == "zcdp":
+                self.xi, self.rho = self.xi + values[0] * count, self.rho + values[1] * count
+            elif name in ("gaussian", "gdp"):
+                rate = values[0] if name == "gdp" else values[1] / values[0]
+                self.rho = self.rho + rate * rate * Fraction(count, 2)
+            elif name in ("pure_dp", "approx_dp"):
+                self.responses.append((values[0], count))
+                if name == "approx_dp" and values[1].hi > 0:
+                    kept = kept * (a.exact(1) - values[1]).positive_part() ** count
+            else:
+                raise Invalid(f"this checker has no route for {name} beside a guarantee")
+        self.infinite = a.exact(1) - kept
+        self.orders: list[Fraction] = []
+        if self.curves:
+            if self.infinite.hi > 0:
+                raise Invalid("a mass of infinite loss beside Renyi divergences")
+            last = min(rows[-1][0] for rows, _ in self.curves)
+            self.orders = sorted({b for rows, _ in self.curves for b, _ in rows if b <= last})
+        else:  # a step of eps-DP has rho = eps^2/2
+            for loss, count in self.responses:
+                self.rho = self.rho + loss * loss * Fraction(count, 2)
+
+    def delta(self, point: Point) -> Interval:
+        """The bound at ``point``."""
+        one = self.a.exact(1)
+        if self.infinite.hi == 1:
+            return Interval(self.infinite.lo, Fraction(1), self.a)
+        log = self._by_orders(point.x) if self.orders else self._concentrated(point.x - self.xi)
+        bound = exp(_least(log, self.a.exact(0)))
+        return self.infinite + (one - self.infinite) * bound
+
+    def _by_orders(self, x: Interval) -> Interval:
+        """The least at the given orders."""
+        found = []
+        for order in self.orders:
+            t = self.a.exact(order - 1)
+            self.a.spend(100)
+            constant = t * log(t) - (t + 1) * log(t + 1)
+            found.append((self._divergence(order) - x) * t + constant)
+        return reduce(_least, found)
+
+    def _divergence(self, order: Fraction) -> Interval:
+        a = self.a
+        total = self.xi + self.rho * order
+        for rows, count in self.curves:
+            total = total + a.exact(_between(rows, order) * count)
+        for loss, count in self.responses:
+            moment = exp(loss * order) + exp(loss * (1 - order))
+            part = log(moment / (exp(loss) + 1)) / a.exact(order - 1)
+            total = total + part * count
+        return total
+
+    def _concentrated(self, x: Interval) -> Interval:
+        """``-rho t^2 - log(1 + t)`` at the ``t`` with ``(2t + 1) rho - log(1 + 1/t) = x``."""
+        a, rho = self.a, self.rho
+        if rho.lo <= 0:
+            raise Undecided("rho cannot be told from 0")
+
+        def side(t: Fraction) -> int:
+            at = a.exact(t)
+            gap = (at * 2 + 1) * rho - log(a.exact(1) + a.exact(1) / at) - x
+            return (gap.lo > 0) - (gap.hi < 0)
+
+        low = high = Fraction(1)
+        while side(low) >= 0:
+            low = low / 2
+        while side(high) <= 0:
+            high = high * 2
+        low, high = crossing(side, low, high, a.bits + 16)
+        least, most = (-(rho * end * end) - log(end + 1) for end in (a.exact(high), a.exact(low)))
+        return a.make(least.lo, most.hi)
+
+
+def _between(rows: list[tuple[Fraction, Fraction]], order: Fraction) -> Fraction:
+    """``D`` at an order up to the last: it grows with the order, and ``(b - 1) D_b`` is convex."""
+    later = [(b, d) for b, d in rows if b >= order]
+    least = min(d for _, d in later)
+    earlier = rows[: len(rows) - len(later)]
+    if not earlier or later[0][0] == order:
+        return least
+    (b, low), (c, high) = earlier[-1], later[0]
+    chord = ((c - order) * (b - 1) * low + (order - b) * (c - 1) * high) / (c - b)
+    return min(least, chord / (order - 1))
+
+
+def profile_of(steps: Steps, way: str, a: Arithmetic) -> Profile | Guarantees | Average:
+    """The profile of a composition in one direction, or the bound on it that guarantees give."""
+    if any(step.startswith(('["zcdp"', '["renyi_dp"')) for step in steps):
+        return Guarantees(steps, a)
+    cases = cases_of(steps, a)
+    return Profile(steps, way, a) if cases == [(a.exact(1), steps)] else Average(cases, way, a)
+
+
 # --- statements -----------------------------------------------------------------------------------
 
 _STATEMENT: Final = {
@@ -1206,13 +1797,17 @@ CONTOUR: Final = "contour"
 TRANSFORM: Final = "Laplace transform"
 PLANNED: Final = (CONTOUR, TRANSFORM)
 """Methods of statements with a plan, which ``dpexact.certificate_checker_mpfr`` verifies."""
-_METHODS: Final = ("finite sum", "finite sum with a Gaussian", "finite sum with Laplace steps")
+_METHODS: Final = (
+    *("finite sum", "finite sum with a Gaussian", "finite sum with Laplace steps"),
+    "Renyi divergences",
+)
 
 
 @dataclass(frozen=True)
 class Claim:
     """What a statement says; ``reflected`` where it is a delta at a negative epsilon."""
 
+    tree: Tree
     text: str
     quantity: str
     at: Tree
@@ -1248,13 +1843,13 @@ def claim_of(statement: Any, bits: int | None = None) -> Claim:
     at = statement["at"]
     reflected = quantity == "delta" and number(at, a).hi < 0
     ways = ways_of(way, text, reflected)
-    return Claim(text, quantity, at, ways, lower, upper, steps_of(tree), a, reflected)
+    return Claim(tree, text, quantity, at, ways, lower, upper, steps_of(tree), a, reflected)
 
 
 def ways_of(way: str, text: str, reflected: bool = False) -> tuple[str, ...]:
     """The directions to compute; noise, responses and what is replaced are symmetric."""
     if way == "both":
-        names = ("poisson", "gaussian_mixture", "pair(", "allocation")
+        names = ("poisson", "gaussian_mixture", "pair(", "allocation", "partition_selection")
         directed = any(name in text for name in names)
         return ("remove", "add") if directed else ("remove",)
     return ("remove" if (way == "add") == reflected else "add",)
@@ -1272,22 +1867,30 @@ def check_statement(statement: Any, bits: int | None = None) -> str:
         checker = "python -m dpexact.certificate_checker_mpfr FILE"
         raise Unreadable(f"a {statement['method']}: {checker}")
     a = claim.a
-    profiles = [Profile(claim.steps, way, a) for way in claim.ways]
+    profiles = [profile_of(claim.steps, way, a) for way in claim.ways]
     if statement["method"] != method_of(claim.steps):
         raise Invalid("the method is not that of the mechanism")
     if claim.quantity == "delta":
         _check_delta(profiles, claim)
     else:
         _check_epsilon(profiles, claim.at, claim.lower, claim.upper, a)
-    return f"{claim.quantity} of {claim.text[:200]}"
+    return told(claim)
+
+
+def told(claim: Claim) -> str:
+    """What a statement is about."""
+    bound = "bound on " if only_bounded(claim.tree) else ""
+    return f"{bound}{claim.quantity} of {claim.text[:200]}"
 
 
 def method_of(steps: Steps) -> str:
     """The kind of sum that the profile is."""
     text = " ".join(steps)
+    if '"zcdp"' in text or '"renyi_dp"' in text:
+        return _METHODS[3]
     if '"laplace"' in text:
         return _METHODS[2]
-    return _METHODS['"gaussian"' in text or '"gdp"' in text]
+    return _METHODS['"gaussian' in text or '"gdp"' in text]
 
 
 def _bound(text: Any) -> Fraction | None:
@@ -1317,7 +1920,7 @@ def _worst(values: list[Interval], a: Arithmetic) -> Interval:
     return a.make(max(v.lo for v in values), max(v.hi for v in values))
 
 
-def _check_delta(profiles: list[Profile], claim: Claim) -> None:
+def _check_delta(profiles: Profiles, claim: Claim) -> None:
     a, lower, upper = claim.a, claim.lower, claim.upper
     if lower is None or upper is None:
         raise Invalid("delta is not infinite")
@@ -1347,7 +1950,7 @@ def _check_delta(profiles: list[Profile], claim: Claim) -> None:
 
 
 def _check_epsilon(
-    profiles: list[Profile], at: Tree, lower: Fraction | None, upper: Fraction | None, a: Arithmetic
+    profiles: Profiles, at: Tree, lower: Fraction | None, upper: Fraction | None, a: Arithmetic
 ) -> None:
     target = number(at, a)
     if target.lo < 0 or target.hi > 1:
@@ -1390,6 +1993,10 @@ def check_finding(finding: Any, verify: Verifier = check_statement) -> str:
     what = verify(statement)
     a = Arithmetic(natural(statement["bits"], 32, MAX_BITS))
     lower, upper = _bound(statement["lower"]), _bound(statement["upper"])
+    if only_bounded(statement["mechanism"]):  # the truth is anywhere from 0 to the bound
+        lower = Fraction(-1)
+        if upper is None:
+            raise Invalid("an infinite upper bound says nothing")
     value = None if claimed in ("inf", "-inf") else number(claimed, a)
     sign = -1 if claimed == "-inf" else 1
     if kind == "estimate":

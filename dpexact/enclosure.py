@@ -52,8 +52,8 @@ class Enclosure:
     which method certified it, ``reason``, where it is wider than was asked, what stood in the way,
     and ``safe_end`` which bound may be relied on: the lower one of a number that must not be
     exceeded, such as a count of steps. ``bound`` says whether the true value is that of what was
-    asked about, or only an upper or a lower bound of it, and ``theorem`` then by what. They take no
-    part in comparison.
+    asked about, or only an upper or a lower bound of it, and ``theorem`` then by what; beside an
+    upper bound the true value is certainly ``at_least`` that. They take no part in comparison.
 
     ``a < b`` and its kin answer only what is certain and raise :class:`UndecidedComparison`
     otherwise; :meth:`less_than` and :meth:`at_most` answer ``Ternary.UNDECIDED`` instead. ``==``
@@ -71,6 +71,7 @@ class Enclosure:
     safe_end: End = field(default="upper", compare=False)
     bound: Side = field(default="exact", compare=False)
     theorem: str = field(default="", compare=False)
+    at_least: Bound = field(default=-math.inf, compare=False)
 
     def __post_init__(self) -> None:
         for bound in (self.lower, self.upper):
@@ -111,9 +112,19 @@ class Enclosure:
         safe_end = self.safe_end if bound == "exact" else bound
         return replace(self, bound=bound, theorem=theorem, safe_end=safe_end)
 
+    def above(self, floor: Enclosure) -> Enclosure:
+        """The same upper bound of a true value that is not below another.
+
+        Raises:
+            Contradiction: that is certainly above the bound.
+        """
+        if floor.lower > self.upper:
+            raise Contradiction(self._named(), floor._named())
+        return replace(self, at_least=max(self.at_least, floor.lower))
+
     def of_truth(self) -> Enclosure:
-        """What is certain of what was asked about: all beyond a bound of it is open."""
-        lower = -math.inf if self.bound == "upper" else self.lower
+        """What is certain of what was asked about: beyond a bound of it most is open."""
+        lower = self.at_least if self.bound == "upper" else self.lower
         return replace(self, lower=lower, upper=math.inf if self.bound == "lower" else self.upper)
 
     # --- answers of two questions, and two answers of one -----------------------------------------

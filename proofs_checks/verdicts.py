@@ -11,8 +11,9 @@ from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias, get_args
 
 from proofs_checks.evidence import CONCLUSIVE, GENERAL, Declined, Evidence, Refuted
+from proofs_checks.prover.deciding import fails_at
 from proofs_checks.prover.goals import covered, settle
-from proofs_checks.prover.sampling import fails_at, sampled
+from proofs_checks.prover.sampling import sampled
 from proofs_checks.statements.statement import Statement
 
 Verdict: TypeAlias = Literal[

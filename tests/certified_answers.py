@@ -66,10 +66,24 @@ def _sampled(rng):
     return rng.choice([f"poisson({inner}, {rate})", repeated])
 
 
+def _averaged(rng):
+    eps = f"{rng.randint(1, 9)}/9"
+    whole = f"mix({eps}: {_gaussian(rng)}, {9 - int(eps[0])}/9: pure_dp({eps}))"
+    given = f"renyi_dp((2, 1/{rng.randint(9, 99)}), (9, {eps}))^{rng.randint(1, 9)} * gdp({eps})"
+    return rng.choice(
+        [
+            *(whole, given, f"zcdp({eps}, 1/{rng.randint(3, 99)}) * {_gaussian(rng)}"),
+            f"partition_selection({eps}, 1/{rng.randint(9, 999)})",
+            f"truncated_poisson(gaussian({_number(rng, 1, 3)}), {eps}, 30, {rng.randint(4, 29)})",
+            f"group(poisson(gaussian({_number(rng, 1, 3)}), {eps}), {rng.randint(2, 5)})",
+        ]
+    )
+
+
 def text_of(rng):
     """The text of a mechanism."""
-    kinds = [_finite, _gaussian, _laplace, _discrete, _mixed, _sampled]
-    return rng.choices(kinds, [4, 3, 2, 1, 2, 3])[0](rng)
+    kinds = [_finite, _gaussian, _laplace, _discrete, _mixed, _sampled, _averaged]
+    return rng.choices(kinds, [4, 3, 2, 1, 2, 3, 5])[0](rng)
 
 
 def fresh(seed):

@@ -208,6 +208,44 @@ def _certificate(text, quantity, at, digits=15, way="both"):
         ("gaussian(1) * approx_dp(1, 1/1000)", "epsilon", "1/1000"),
         ("approx_dp(1, 1)", "delta", "1"),
         ("pure_dp(e-2)^3", "delta", "pi/4"),
+        ("randomized_response(1, 5)^3 * randomized_response(1/2)", "delta", "1/2"),
+        ("truncated_discrete_gaussian(3, 6, 2)^2 * gaussian(2)", "delta", "1/2"),
+        ("truncated_discrete_gaussian(sqrt(2), 1, 3)", "delta", "1/2"),
+        ("partition_selection(1, 1/1000)^3", "delta", "1/2"),
+        ("partition_selection(1/2, 1/10) * gaussian(2)", "epsilon", "1/3"),
+        ("partition_selection(0, 1/7)^2", "delta", "1/2"),
+        ("partition_selection(log(2), 1/10)", "delta", "1/3"),
+        ("poisson(partition_selection(1, 1/100), 1/3)^2", "delta", "1/5"),
+        ("threshold(laplace(2), 9)^2 * laplace(3)", "delta", "1/2"),
+        ("threshold(laplace(2), 1/2)", "delta", "1/5"),
+        ("threshold(gaussian(2), 9)", "epsilon", "1/100"),
+        ("group(pure_dp(1/2), 3)^2", "delta", "1"),
+        ("group(approx_dp(1/2, 1/20), 4)", "delta", "1/2"),
+        ("replace(staircase(1/2, 1/3) * gdp(1/2))", "delta", "1"),
+        ("group(poisson(gaussian(1), 1/10), 3)", "delta", "1/2"),
+        ("replace(poisson(gaussian(1), 1/10)) * pure_dp(1/2)", "delta", "1/2"),
+        ("gaussian_mixture(2, 0: 1/2, 1: 1/4, 3: 1/4)", "delta", "1/2"),
+        ("gaussian_mixture(2, 1: 1/4, 3: 3/4)", "epsilon", "1/100"),
+        ("poisson(gaussian_mixture(1, 0: 1/2, 1: 1/2), 1/2)", "epsilon", "1/1000"),
+        ("truncated_poisson(gaussian(1), 1/10, 50, 9)", "delta", "1/2"),
+        ("replace(truncated_poisson(gdp(1), 1/10, 20, 4))", "delta", "1/2"),
+        ("truncated_poisson(gaussian(1), 1, 9, 3)", "delta", "1/2"),
+        ("mix(1/3: pure_dp(1/3), 1/6: approx_dp(1, 1/9), 1/2: laplace(2))^2", "delta", "1/2"),
+        (
+            "group(mix(1/3: pure_dp(1/4), 2/3: mix(1/2: pure_dp(1), 1/2: laplace(2))), 2)",
+            "delta",
+            "1",
+        ),
+        ("mix(1/3: poisson(gaussian(1), 1/10), 2/3: gaussian(2)) * pure_dp(1)", "delta", "1"),
+        ("zcdp(1/10, 1/4)^2 * gaussian(2) * approx_dp(1/2, 1/1000)", "delta", "1"),
+        ("group(zcdp(1/10, 1/10), 3)", "epsilon", "1/1000"),
+        ("zcdp(1/3, 1/10)", "delta", "1/5"),
+        ("renyi_dp((2, 1/10), (8, 4/10), (32, 3/2))^3 * pure_dp(1/2)", "delta", "2"),
+        (
+            "renyi_dp((3/2, 1/10), (8, 2)) * renyi_dp((3, 1/5), (9, 1)) * zcdp(1/9, 1/9)",
+            "epsilon",
+            "1/99",
+        ),
     ],
 )
 def test_every_route_is_verified(text, quantity, at):
@@ -226,7 +264,9 @@ def test_every_route_is_verified(text, quantity, at):
     "text",
     [
         "poisson(laplace(1), 0.1)^2",
-        "zcdp(1/2)",
+        "poisson(zcdp(1/2), 1/10)",
+        "truncated_laplace(1, 10)",
+        "threshold(laplace(1), -1)",
         "laplace(1) * gaussian(1)",
         "fixed_size(gaussian(1), 1, 10)",
     ],
@@ -729,7 +769,7 @@ class Fixed:
 def test_a_delta_is_verified_with_all_of_its_enclosure_inside(low, high, error):
     bounds = Fraction(1, 10), Fraction(1, 5)
     with pytest.raises(error) if error else nullcontext():
-        claim = checker.Claim("", "delta", "1", (), *bounds, {}, checker.Arithmetic(64), False)
+        claim = checker.Claim([], "", "delta", "1", (), *bounds, {}, checker.Arithmetic(64), False)
         checker._check_delta([Fixed(low, high)], claim)
 
 

@@ -95,6 +95,39 @@ def test_renyi_and_tradeoff_answer_as_the_library_does(tmp_path):
     assert run("tradeoff", "pure_dp(1)").exit_code == 2
 
 
+@pytest.mark.parametrize(
+    ("verb", "option", "points"),
+    [
+        ("delta", "--epsilon", ("1", "1/2", "-1")),
+        ("epsilon", "--delta", ("1e-5", "1/1000")),
+    ],
+)
+def test_several_points_are_answered_as_each_alone(verb, option, points):
+    expr = "poisson(gaussian(1), 1/10)^20"
+    asked = [part for at in points for part in (option, at)]
+    lines = run(verb, expr, *asked, "--json").output.splitlines()
+    assert len(lines) == len(points)
+    for line, at in zip(lines, points, strict=True):
+        many, one = json.loads(line), json.loads(run(verb, expr, option, at, "--json").output)
+        assert many.keys() == one.keys()
+        assert many[option.strip("-")] == at
+        assert many["digits"] >= 15
+        assert Fraction(many["lower"]) <= Fraction(one["upper"])
+        assert Fraction(one["lower"]) <= Fraction(many["upper"])
+
+
+def test_of_several_points_one_may_fall_short(tmp_path):
+    found = run("delta", "gaussian(1)", "--epsilon", "1e7", "--epsilon", "1")
+    assert found.exit_code == 3
+    assert found.stdout.count("certified in [0") == 2
+    assert found.stderr.count("15 digits were not reached") == 1
+    points = ["--delta", "1e-5", "--delta", "1e-6"]
+    for option in ("--certificate", "--plot"):
+        refused = run("epsilon", "gaussian(1)", *points, option, str(tmp_path / "one.svg"))
+        assert refused.exit_code == 2
+        assert "one point" in refused.output
+
+
 def test_infinite_epsilon_is_reported():
     record = json.loads(run("epsilon", "gaussian(1)", "--delta", "0", "--json").output)
     assert record["lower"] == record["upper"] == "inf"

@@ -58,15 +58,17 @@ def test_findings_with_their_verdicts(tmp_path):
     claims, path = tmp_path / "claims.yaml", tmp_path / "verdicts.json"
     claims.write_text(
         "claims:\n- {id: mine, mechanism: pure_dp(1), claims: epsilon, epsilon: 2, delta: 0,"
-        " kind: upper}\n- {mechanism: zcdp(1), claims: epsilon, epsilon: 90, delta: 1e-5,"
+        " kind: upper}\n- {id: its, mechanism: zcdp(1), claims: epsilon, epsilon: 90, delta: 1e-5,"
+        " kind: upper}\n- {mechanism: bounded_range(1), claims: epsilon, epsilon: 90, delta: 1e-5,"
         " kind: upper}\n"
     )
     assert run("audit", claims, "--certificate", path, "--jobs", 1).exit_code == 0
     result = run("verify", path)
     assert result.exit_code == 0
-    head, line = result.stdout.splitlines()
-    assert head == f"{path}: valid: 1 verified, 1 without certificate"
+    head, line, bound = result.stdout.splitlines()
+    assert head == f"{path}: valid: 2 verified, 1 without certificate"
     assert line.startswith("  mine: upper 2: sound: epsilon of pure_dp(1) at delta = 0 in [0.99")
+    assert bound.startswith("  its: upper 90: sound: upper bound on epsilon of zcdp(0, 1) at delta")
 
 
 @pytest.mark.parametrize(

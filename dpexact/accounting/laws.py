@@ -41,10 +41,12 @@ from dpexact.mechanisms import (
     Mechanism,
     Mix,
     PartitionSelection,
+    PermuteAndFlip,
     PureDP,
     RandomizedResponse,
     RenyiDP,
     Replace,
+    ReportNoisyMax,
     Shuffle,
     ShuffledBatches,
     Staircase,
@@ -169,6 +171,11 @@ def _shuffle(step: Shuffle, composed: Composed) -> Laws:
         yield Shuffled(step.eps, step.n), 1
 
 
+def _noisy_max(step: PermuteAndFlip | ReportNoisyMax, composed: Composed) -> Laws:
+    if balls.sign(step.eps, "eps") > 0:
+        yield LaplacePair(step.eps), 1
+
+
 def _randomized_response(step: RandomizedResponse, composed: Composed) -> Laws:
     if step.k == 2:
         yield Response(step.eps), 1
@@ -238,6 +245,8 @@ _LAWS: Final[dict[type[Mechanism], Callable[[Any, Composed], Laws]]] = {
     Allocation: _allocation,
     ShuffledBatches: _shuffled_batches,
     Shuffle: _shuffle,
+    PermuteAndFlip: _noisy_max,
+    ReportNoisyMax: _noisy_max,
     RandomizedResponse: _randomized_response,
     FinitePair: _finite,
     RenyiDP: _curve,

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from fractions import Fraction
+from functools import partial
 from typing import TYPE_CHECKING, Final, overload
 
 from dpexact import balls
+from dpexact.accounting.profile import Profile
 from dpexact.accounting.profiles import curve, profile
 from dpexact.accounting.reflection import OPPOSITE, reflected
-from dpexact.accounting.standing import all_stated, standing
+from dpexact.accounting.standing import standing_of_points, stated
 from dpexact.answers import delivered
 from dpexact.arguments import (
     METHODS,
@@ -25,8 +28,9 @@ from dpexact.arguments import (
     real_in,
 )
 from dpexact.conversion import RealLike
+from dpexact.decimals import Bound
 from dpexact.enclosure import Enclosure
-from dpexact.errors import InvalidInput
+from dpexact.errors import InvalidInput, UnsupportedMechanism
 from dpexact.mechanisms import Mechanism
 from dpexact.mechanisms.grammar import mechanism_in
 from dpexact.reals import Real
@@ -37,6 +41,8 @@ if TYPE_CHECKING:
 
 #: Digits that decide a float64 bound.
 FLOAT_DIGITS = 17
+#: Digits of what is certain below an upper bound.
+_FLOOR_DIGITS: Final = 8
 _NOTHING: Final = Enclosure(Fraction(0), Fraction(1))
 
 
@@ -206,7 +212,7 @@ def _deltas(
     epsilons: Sequence[Real],
     digits: int,
     direction: Direction,
-    method: Method,
+    method: Method = "auto",
 ) -> tuple[list[Enclosure], bool]:
     """The answers, and whether more work may give them more digits."""
     found, sharp = dict.fromkeys(range(len(epsilons)), _NOTHING), True
@@ -227,7 +233,10 @@ def _deltas(
                 found[i] = answer.meet(coarse_delta(mechanism, point, way))
             if i in behind:
                 found[i] = reflected(found[i], epsilons[i], digits)
-    return all_stated(list(found.values()), mechanism), sharp
+    enclosed = list(found.values())
+    ask = partial(_deltas, epsilons=epsilons, digits=_FLOOR_DIGITS, direction=direction)
+    below = _floors(mechanism, direction, ask, lambda p: p.deltas(epsilons, _FLOOR_DIGITS))
+    return _stated(enclosed, mechanism, below), sharp
 
 
 def _epsilons(
@@ -235,7 +244,7 @@ def _epsilons(
     deltas: Sequence[Real],
     digits: int,
     direction: Direction,
-    method: Method,
+    method: Method = "auto",
 ) -> tuple[list[Enclosure], bool]:
     """Likewise."""
     accounting = profile(mechanism, direction, method)
@@ -247,7 +256,37 @@ def _epsilons(
 
             found[target] = answer.meet(coarse_epsilon(mechanism, target, direction))
     none = Enclosure.exact(Fraction(0), accounting.method)
-    return all_stated([found.get(x, none) for x in deltas], mechanism), accounting.sharp
+    enclosed = [found.get(x, none) for x in deltas]
+    ask = partial(_epsilons, deltas=deltas, digits=_FLOOR_DIGITS, direction=direction)
+    below = _floors(mechanism, direction, ask, lambda p: p.epsilons(deltas, _FLOOR_DIGITS))
+    return _stated(enclosed, mechanism, below), accounting.sharp
+
+
+def _stated(
+    found: Sequence[Enclosure], mechanism: Mechanism, floors: Iterable[Sequence[Enclosure]]
+) -> list[Enclosure]:
+    """What is found with what it stands for, and what is certain below an upper bound."""
+    said = standing_of_points(mechanism)
+    answers = [stated(answer, said) for answer in found]
+    if said.bound == "upper":
+        for row in floors:
+            answers = [answer.above(floor) for answer, floor in zip(answers, row, strict=True)]
+    return answers
+
+
+def _floors(
+    mechanism: Mechanism,
+    direction: Direction,
+    ask: Callable[[Mechanism], tuple[list[Enclosure], bool]],
+    of: Callable[[Profile], list[Enclosure]],
+) -> Iterator[Sequence[Enclosure]]:
+    from dpexact.accounting.beneath import beneath, largest_output
+
+    with suppress(UnsupportedMechanism):
+        if (below := beneath(mechanism)) is not None:
+            yield ask(below)[0]
+    if (largest := largest_output(mechanism, direction)) is not None:
+        yield of(largest)
 
 
 def epsilon_curve(
@@ -282,7 +321,8 @@ def epsilon_curve(
     repeats = [integer_in(step, "steps", 1) for step in steps]
     shared = curve(m, way)
     if shared is not None and target.fraction != 1:
-        return all_stated(shared.epsilons(repeats, target, wanted), m)
+        said = standing_of_points(m)
+        return [stated(found, said) for found in shared.epsilons(repeats, target, wanted)]
     return [epsilon_answer(m**repeat, target, wanted, way) for repeat in repeats]
 
 
@@ -299,7 +339,7 @@ def delta_bounds(
     >>> bool((lower <= upper).all())
     True
     """
-    return _float_bounds(mechanism, epsilons, direction, deltas_answer, 1.0, "epsilon")
+    return _float_bounds(mechanism, epsilons, direction, deltas_answer, Fraction(1), "epsilon")
 
 
 def epsilon_bounds(
@@ -325,7 +365,7 @@ def _float_bounds(
     numbers: ArrayLike,
     direction: str,
     ask: Callable[[Mechanism, Sequence[Real], int, Direction], list[Enclosure]],
-    highest: float,
+    highest: Bound,
     name: str,
     *conditions: str,
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -340,13 +380,9 @@ def _float_bounds(
     m, way = mechanism_in(mechanism), direction_in(direction)
     pairs = np.empty((points.size, 2))
     asked = [real_in(point, name, *conditions) for point in points.ravel().tolist()]
+    known = Enclosure(Fraction(0), highest)
     for row, found in zip(pairs, ask(m, asked, FLOAT_DIGITS, way), strict=True):
-        row[:] = found.to_float_bounds()
-    match standing(m).bound:
-        case "upper":
-            pairs[:, 0] = 0.0
-        case "lower":
-            pairs[:, 1] = highest
+        row[:] = found.of_truth().meet(known).to_float_bounds()
     return pairs[:, 0].reshape(points.shape), pairs[:, 1].reshape(points.shape)
 
 

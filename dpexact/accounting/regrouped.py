@@ -30,10 +30,12 @@ from dpexact.mechanisms import (
     Laplace,
     Mechanism,
     Mix,
+    PermuteAndFlip,
     Poisson,
     PureDP,
     RenyiDP,
     Replace,
+    ReportNoisyMax,
     Staircase,
     TruncatedDiscreteGaussian,
     TruncatedLaplace,
@@ -75,6 +77,8 @@ def _of(part: Mechanism, k: int, replaced: bool, composed: Composed) -> Iterator
             yield TruncatedLaplace(noise, bound, k * sensitivity), 1
         case TruncatedDiscreteGaussian(noise, bound, shift):
             yield TruncatedDiscreteGaussian(noise, bound, k * shift), 1
+        case PermuteAndFlip(eps) | ReportNoisyMax(eps):
+            yield type(part)(k * eps), 1
         case GDP(mu):
             yield GDP(k * mu), 1
         case ZCDP(rho, xi) if balls.sign(rho, "rho") > 0:
@@ -159,6 +163,8 @@ def _attained(mechanism: Mechanism, *, sampled: bool) -> bool:
             case TruncatedLaplace() | TruncatedDiscreteGaussian() if not sampled:
                 continue
             case TruncatedPoisson():  # what it stands for it says itself
+                continue
+            case PermuteAndFlip() | ReportNoisyMax() if not sampled:  # likewise
                 continue
             case Poisson(inner, q):
                 if balls.sign(q, "q") == 0:

@@ -8,6 +8,7 @@ used: a question loads what it needs.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final, TypeAlias
@@ -41,6 +42,11 @@ _ZERO: Final = reals.rational(0)
 _GLANCE_WORK: Final = 12_000_000
 #: The same where windows take over then.
 _LIGHT_WORK: Final = 2_000_000
+#: About the work of windows: one line is asked first that may be less, by measured times.
+_BRIEF_WORK: Final = 200_000
+_LOUD: Final = 0.7
+_SPREAD_ADDED: Final = 2e-3
+_SPREAD_REMOVED: Final = 8e-3
 #: A record that takes part more often than this is no rare event: one line sees all its losses, and
 #: sooner. So it does where their standard deviation is about this share of their range.
 _OFTEN: Final = 1
@@ -266,7 +272,14 @@ def _rare(c: Composition, direction: Direction) -> Profile | None:
 
     found = contour(c, direction)
     assert isinstance(found, ContourProfile)
-    return FirstToReach(windows, found.varied(_GLANCE_WORK))
+    profiles = windows, found.varied(_GLANCE_WORK)
+    # proposes: likewise; the spread of all losses over the largest of adding, about
+    spread = rate * sigma * math.sqrt(windows.count)
+    few = windows.add and windows.count <= _FEW_STEPS
+    # proposes: likewise
+    if few or sigma < _LOUD or spread < (_SPREAD_ADDED if windows.add else _SPREAD_REMOVED):
+        return FirstToReach(*profiles)
+    return FirstToReach(found.hasty(_BRIEF_WORK), *profiles)
 
 
 def _bundled(c: Composition, direction: Direction) -> Profile | None:

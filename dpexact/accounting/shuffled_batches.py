@@ -8,8 +8,9 @@ and all that is used of an epoch is in which interval its largest coordinate lie
 
 .. math:: \Pr_m[\max_i x_i \le c] = \Phi((c-m)/\sigma)\,\Phi(c/\sigma)^{t-1}, \qquad m = 2, 1.
 
-Losses are rounded down to a lattice, and probabilities to fractions of a power of two, so every sum
-is a lower bound.
+Likewise of a record that takes part in ``k`` of ``t`` steps, drawn at random, and moves their
+outputs from 0 to ``m = 1`` (``docs/theory/allocation.md``, Proposition 2b). Losses are rounded down
+to a lattice, and probabilities to fractions of a power of two, so every sum is a lower bound.
 """
 
 from __future__ import annotations
@@ -29,9 +30,6 @@ from dpexact.accounting.profile import InfiniteLoss
 from dpexact.balls import approximate, ball, current, precision
 from dpexact.reals import Real
 
-#: Intervals of one epoch alone, and of one of several.
-_ALONE: Final = 8000
-_AMONG: Final = 2000
 #: Probabilities are integers over two to this power.
 BITS: Final = 160
 _POINTS: Final = 4001
@@ -70,6 +68,11 @@ class ShuffledBatches(BallProfile):
 
     method = "largest coordinate of each epoch"
     largest = None
+
+    #: Where the record moves a coordinate with it and without, and how many coordinates.
+    means: tuple[int, int] = (2, 1)
+    moved: int = 1
+    intervals: tuple[int, int] = (8000, 2000)
 
     def __init__(self, sigma: Real, t: int, epochs: int, *, add: bool) -> None:
         self.sigma, self.t, self.epochs, self.add = sigma, t, epochs, add
@@ -129,11 +132,10 @@ class ShuffledBatches(BallProfile):
     def _plan(self) -> tuple[float, list[float]]:
         """Proposes: the step of the lattice of losses, and where intervals end."""
         sigma = self._noise
-        points = np.linspace(_BELOW * sigma, 2 + _ABOVE * sigma, _POINTS)
-        losses = np.maximum.accumulate(
-            _log_density(points, 2, sigma, self.t) - _log_density(points, 1, sigma, self.t)
-        )
-        step = float(losses[-1] - losses[0]) / (_ALONE if self.epochs == 1 else _AMONG)
+        points = np.linspace(_BELOW * sigma, max(self.means) + _ABOVE * sigma, _POINTS)
+        up, down = (_log_density(points, mean, sigma, self.t, self.moved) for mean in self.means)
+        losses = np.maximum.accumulate(up - down)
+        step = float(losses[-1] - losses[0]) / self.intervals[self.epochs > 1]
         levels = np.arange(math.ceil(losses[0] / step) + 1, math.floor(losses[-1] / step))
         ends = np.interp(levels * step, losses, points)
         return step, sorted(set(ends.tolist()))
@@ -147,7 +149,7 @@ class ShuffledBatches(BallProfile):
         """The probability of each interval under the first law, and its loss."""
         with precision(BITS + 64):
             sigma = arb.max(ball(self.sigma), arb(_LEAST))
-            up, down = (self._between(mean, sigma) for mean in (2, 1))
+            up, down = (self._between(mean, sigma) for mean in self.means)
             laws = zip(*((down, up) if self.add else (up, down)), strict=True)
             return [(p, (p / q).log()) for p, q in laws if p > 0 and q > 0]
 
@@ -155,8 +157,8 @@ class ShuffledBatches(BallProfile):
         root, last = arb(2).sqrt(), arb(0)
         for end in self._plan[1]:
             x = arb(end) / sigma
-            others = ((-x / root).erfc() / 2) ** (self.t - 1)
-            below = ((mean / sigma - x) / root).erfc() / 2 * others
+            others = ((-x / root).erfc() / 2) ** (self.t - self.moved)
+            below = (((mean / sigma - x) / root).erfc() / 2) ** self.moved * others
             yield below - last
             last = below
         yield 1 - last
@@ -200,14 +202,25 @@ class ShuffledBatches(BallProfile):
         return Masses(first, [found.get(i, 0) for i in range(first, max(found) + 1)]).trimmed()
 
 
-def _log_density(points: Floats, mean: int, sigma: float, t: int) -> Floats:
+class LargestOutput(ShuffledBatches):
+    """``k`` of ``t`` steps, drawn at random in each of the ``epochs``: likewise a lower bound."""
+
+    means = (1, 0)
+    intervals = (1000, 1000)
+
+    def __init__(self, sigma: Real, t: int, k: int, epochs: int, *, add: bool) -> None:
+        super().__init__(sigma, t, epochs, add=add)
+        self.moved = k
+
+
+def _log_density(points: Floats, mean: int, sigma: float, t: int, k: int) -> Floats:
     """Proposes: the logarithm of the density of the largest coordinate, up to a constant."""
     own, other = (points - mean) / sigma, points / sigma
     below, beside = _log_below(own), _log_below(other)
-    found = -own * own / 2 + beside
-    if t > 1:
-        found = np.logaddexp(found, math.log(t - 1) - other * other / 2 + below)
-    found += (t - 2) * beside
+    found = math.log(k) - own * own / 2 + beside
+    if t > k:
+        found = np.logaddexp(found, math.log(t - k) - other * other / 2 + below)
+    found += (k - 1) * below + (t - k - 1) * beside
     return found
 
 

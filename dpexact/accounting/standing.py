@@ -6,7 +6,7 @@ were the truth, and the answer carries what they stand for.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from typing import Any, Final, NamedTuple
 
 from dpexact import balls
@@ -19,10 +19,12 @@ from dpexact.mechanisms import (
     FixedSize,
     Group,
     Mechanism,
+    PermuteAndFlip,
     Poisson,
     RenyiDP,
     RepeatAndSelect,
     Replace,
+    ReportNoisyMax,
     Shuffle,
     ShuffledBatches,
     Threshold,
@@ -61,6 +63,10 @@ _SELECTED: Final = Standing(
     "upper", "Rényi bounds of the best of a random number of runs (Papernot, Steinke 2022)"
 )
 _CURVE: Final = Standing("upper", "Rényi divergences at some orders give an upper bound only")
+_NOISY_MAX: Final = Standing(
+    "upper", "the noisy maximum is at most as informative as Laplace noise on one number"
+)
+_TWO_ATTAIN: Final = Standing("exact", "attained by two candidates (docs/theory/selection.md)")
 _THRESHOLD: Final = Standing(
     "upper", "noise beside the publication of a new partition gives an upper bound only"
 )
@@ -94,6 +100,8 @@ STANDINGS: Final[dict[type[Mechanism], Callable[[Any], Standing]]] = {
     Allocation: lambda drawn: _SEVERAL if 1 < drawn.k < drawn.t else EXACT,
     ZCDP: lambda zcdp: _ZCDP if balls.sign(zcdp.rho, "rho") > 0 else EXACT,
     BoundedRange: lambda ranged: _RANGES if balls.sign(ranged.eps, "eps") > 0 else EXACT,
+    PermuteAndFlip: lambda best: _NOISY_MAX if balls.sign(best.eps, "eps") > 0 else EXACT,
+    ReportNoisyMax: lambda best: _NOISY_MAX if balls.sign(best.eps, "eps") > 0 else EXACT,
     ShuffledBatches: lambda batches: _PERMUTED if batches.t > 1 else EXACT,
     Shuffle: lambda reports: _of_shuffled(reports.eps),
 }
@@ -117,15 +125,16 @@ def standing(mechanism: Mechanism) -> Standing:
     return next(iter(found.values()), EXACT)
 
 
-def stated(answer: Enclosure, mechanism: Mechanism) -> Enclosure:
-    """``answer`` about ``mechanism``, with what it stands for."""
-    return all_stated([answer], mechanism)[0]
-
-
-def all_stated(answers: Sequence[Enclosure], mechanism: Mechanism) -> list[Enclosure]:
-    """Likewise of several answers."""
+def standing_of_points(mechanism: Mechanism) -> Standing:
+    """Likewise of single points of profile and trade-off function: pairs may attain one each."""
     said = standing(mechanism)
-    return [answer if said is EXACT else answer.as_bound(*said) for answer in answers]
+    alone = isinstance(mechanism, PermuteAndFlip) and said is _NOISY_MAX
+    return _TWO_ATTAIN if alone else said
+
+
+def stated(answer: Enclosure, said: Standing) -> Enclosure:
+    """``answer``, with what it stands for."""
+    return answer if said is EXACT else answer.as_bound(*said)
 
 
 def counted(mechanism: Mechanism) -> Iterator[Mechanism]:

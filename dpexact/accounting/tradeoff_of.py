@@ -22,7 +22,7 @@ from dpexact.accounting.standing import (
     gives_zcdp,
     ranges_alone,
     sampling_of,
-    standing,
+    standing_of_points,
 )
 from dpexact.accounting.supports import supported
 from dpexact.arguments import Direction, direction_in
@@ -38,6 +38,7 @@ from dpexact.tradeoffs import (
     GaussianTradeoff,
     LaplaceTradeoff,
     PiecewiseLinear,
+    RenyiTradeoff,
     TradeoffFunction,
     identity,
 )
@@ -59,6 +60,8 @@ MAX_REPETITIONS: Final = 5_000
 #: Likewise, of a law with more than few outcomes of irrational mass, most outcomes of all runs.
 _FEW_OUTCOMES: Final = 6
 _MAX_WRITTEN: Final = 120
+#: Digits to which divergences beside a curve are rounded up.
+_GIVEN_DIGITS: Final = 60
 
 
 def tradeoff(mechanism: Mechanism | str, direction: str = "both") -> TradeoffFunction:
@@ -74,7 +77,7 @@ def tradeoff(mechanism: Mechanism | str, direction: str = "both") -> TradeoffFun
 
     Products of finite laws, products of Gaussians, and a single ``laplace`` have closed forms;
     every other mechanism that has a privacy profile is evaluated through it (method ``dual``).
-    With ``zcdp`` among the parts it is a lower bound in closed form.
+    With ``zcdp`` or ``renyi_dp`` among the parts it is a lower bound in closed form.
 
     Raises:
         InvalidInput: an argument out of its domain.
@@ -90,12 +93,12 @@ def tradeoff(mechanism: Mechanism | str, direction: str = "both") -> TradeoffFun
     if gives_zcdp(m):
         return _concentrated(m)
     if curves(m):
-        raise UnsupportedMechanism("renyi_dp leaves the trade-off function open")
+        return _given(m)
     if ranges_alone(m):
         raise UnsupportedMechanism(
             f"{m}: no trade-off function is attained, as no single pair dominates"
         )
-    way, said = direction_in(direction), standing(m)
+    way, said = direction_in(direction), standing_of_points(m)
     if said is EXACT and (found := _closed_form(m, way)):
         return found
     if way == "both":
@@ -110,6 +113,12 @@ def _concentrated(mechanism: Mechanism) -> TradeoffFunction:
     except UnsupportedMechanism as error:
         raise UnsupportedMechanism(f"the trade-off function is open: {error}") from None
     return ConcentratedTradeoff(found.xi, found.rho, infinite.mass)
+
+
+def _given(mechanism: Mechanism) -> TradeoffFunction:
+    from dpexact.accounting.classic.integer_orders import GivenOrders
+
+    return RenyiTradeoff(*GivenOrders(mechanism, "both").rows(_GIVEN_DIGITS))
 
 
 def _closed_form(mechanism: Mechanism, direction: Direction) -> TradeoffFunction | None:

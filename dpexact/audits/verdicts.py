@@ -178,10 +178,13 @@ def _narrowed(claim: Claim, digits: int, known: Enclosure, truths: Truths) -> tu
         return known, str(error)
     note = found.reason if found.digits < digits else ""
     method = found.method or known.method
+    truth = known.meet(found.of_truth()).labelled(method)
     if found.bound != "exact" and not note and _is_open(claim, found, digits):
         side = "below" if found.bound == "upper" else "above"
-        note = f"{found.theorem}; {side} it no claim can be judged"
-    return known.meet(found.of_truth()).labelled(method), note
+        open_ = _verdict(claim, _bounds(claim.claimed, digits), truth) == "undecided"
+        judged = "no claim can be judged" if open_ else "claims are judged by a mechanism of it"
+        note = f"{found.theorem}; {side} it {judged}"
+    return truth, note
 
 
 def _is_open(claim: Claim, bound: Enclosure, digits: int) -> bool:

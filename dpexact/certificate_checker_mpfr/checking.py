@@ -41,7 +41,7 @@ def check_statement(statement: Any) -> str:
         verify(claim, inversions, a)
     except ArithmeticError:
         raise Invalid("numbers beyond the range of this checker") from None
-    return f"{claim.quantity} of {claim.text[:200]}"
+    return standard.told(claim)
 
 
 def _at(claim: standard.Claim, a: Arithmetic) -> Interval:

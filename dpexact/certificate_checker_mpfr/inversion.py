@@ -13,7 +13,6 @@ the prime halving the first term. Everything on the right but ``d(e)`` is known 
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
@@ -30,16 +29,20 @@ BOUNDED: Final = "no larger loss"
 MAX_COUNT: Final = 100_000
 _OWN_BITS: Final = 64
 _PER_FACTOR: Final = 100
-_LARGEST_GROUP: Final = 200
-_SHIFTED: Final = frozenset(("poisson", "group", "replace", "gaussian_mixture"))
+_OF_SAMPLES: Final = frozenset(("poisson", "group", "replace", "truncated_poisson"))
+_SHIFTED: Final = _OF_SAMPLES | {"gaussian_mixture"}
 """Steps that are mixtures of normal laws."""
+
+
+Coin = list[tuple[Interval, Mixtures]]
+"""What may run in a step, with its probability; everybody sees which."""
 
 
 @dataclass
 class Parts:
     """The steps of a composition: samples, the sum of squares of Gaussians, responses."""
 
-    samples: list[tuple[Mixtures, int]]
+    samples: list[tuple[Coin, int]]
     square: Interval
     responses: list[tuple[Interval, Interval, int]]
 
@@ -48,43 +51,35 @@ def has_route(steps: standard.Steps) -> bool:
     """Whether these are several steps, sampled Gaussians among them, that are treated here."""
     trees = [json.loads(step) for step in steps]
     names = {tree[0] for tree in trees}
-    bases = [tree[1][0] for tree in trees if tree[0] == "poisson"]
+    samples = [tree[1] if tree[0] in ("group", "replace") else tree for tree in trees]
+    samples = [s for s, t in zip(samples, trees, strict=True) if t[0] in _OF_SAMPLES]
     return (
         bool(names & _SHIFTED)
-        and (sum(steps.values()) > 1 or "poisson" not in names)
-        and set(bases) <= {"gaussian", "gdp"}
+        and (sum(steps.values()) > 1 or not names <= {"poisson", "truncated_poisson"})
+        and all(
+            s[0] in ("poisson", "truncated_poisson") and s[1][0] in ("gaussian", "gdp")
+            for s in samples
+        )
         and names <= _SHIFTED | {"gaussian", "gdp", "approx_dp", "pure_dp"}
     )
 
 
-def _shifted(tree: Any, values_of: Callable[[Any], list[Interval]], a: Arithmetic) -> Mixtures:
-    """The two mixtures of a step that is one."""
-    name = tree[0]
-    if name == "gaussian_mixture":
-        (sigma,), own = values_of(tree), standard.Arithmetic(a.bits + _OWN_BITS)
-        law = [
-            (a.between(x.lo, x.hi) / sigma, a.between(w.lo, w.hi))
-            for x, w in standard.entries(tree, own)
-        ]
-        return Mixtures(Waves(law, a), Waves([], a), a)
-    sample = tree if name == "poisson" else tree[1]
-    base, (q,) = sample[1], values_of(sample)
-    if not q.lo > 0:
-        raise Invalid("a sample of no records")
-    values = values_of(base)
-    sigma = a.exact(1) / values[0] if base[0] == "gdp" else values[0] / values[1]
-    if name == "poisson":
-        return Mixtures.sampled(sigma, q, a)
-    one, rate = a.exact(1), a.exact(1) / sigma
-    if name == "replace":
-        law = [(a.exact(0), one - q), (rate, q)]
-        return Mixtures(Waves(law, a), Waves(law, a), a)
-    size = standard.natural(tree[2], 1, _LARGEST_GROUP, "a group")
-    law = [
-        (rate * j, q.power(j) * (one - q).power(size - j) * math.comb(size, j))
-        for j in range(size + 1)
-    ]
-    return Mixtures(Waves(law, a), Waves([], a), a)
+def _coin(step: str, a: Arithmetic) -> Coin:
+    """The mixtures of a step: one, or two where batches may be cut."""
+    own, coin = standard.Arithmetic(a.bits + _OWN_BITS), []
+    sides = standard.sides_of(json.loads(step), own) or [(own.exact(1), {step: 1})]
+    for chance, run in sides:
+        found = [standard.waves_of(json.loads(part), own) for part in run]
+        if len(found) != 1 or found[0] is None:
+            raise Invalid("a step that is no mixture of normal laws")
+        right, left = (
+            [(a.between(x.lo, x.hi), a.between(w.lo, w.hi)) for x, w in waves] for waves in found[0]
+        )
+        if any(w.hi <= 0 for _, w in right[-1:]):
+            raise Invalid("a sample of no records")
+        mixtures = Mixtures(Waves(right, a), Waves(left, a), a)
+        coin.append((a.between(chance.lo, chance.hi), mixtures))
+    return coin
 
 
 def parts_of(steps: standard.Steps, a: Arithmetic) -> Parts:
@@ -93,18 +88,14 @@ def parts_of(steps: standard.Steps, a: Arithmetic) -> Parts:
         raise Invalid("this checker has no route for this mechanism")
     own = standard.Arithmetic(a.bits + _OWN_BITS)
     parts = Parts([], a.exact(0), [])
-
-    def values_of(tree: Any) -> list[Interval]:
-        _, _, values = standard.parameters(tree, own)
-        return [a.between(value.lo, value.hi) for value in values]
-
     for step, count in steps.items():
         tree = json.loads(step)
         name = tree[0]
         if name in _SHIFTED:
-            parts.samples.append((_shifted(tree, values_of, a), count))
+            parts.samples.append((_coin(step, a), count))
             continue
-        values = values_of(tree)
+        _, _, found = standard.parameters(tree, own)
+        values = [a.between(value.lo, value.hi) for value in found]
         if name in ("approx_dp", "pure_dp"):
             lost = values[1] if name == "approx_dp" else a.exact(0)
             parts.responses.append((values[0], lost, count))
@@ -139,20 +130,21 @@ class Inversion:
         if self.order_below == 1:
             raise Invalid("a plan of order 1 below")
         self.count = standard.natural(plan["count"], 1, MAX_COUNT)
-        if len(plan["rules"]) != len(self.parts.samples):
+        mixtures = [sample for coin, _ in self.parts.samples for _, sample in coin]
+        if len(plan["rules"]) != len(mixtures):
             raise Invalid("a plan without rules for every sampled step")
-        self.rules: list[dict[str, Rule]] = []
-        for rules in plan["rules"]:
+        self.rules: dict[int, dict[str, Rule]] = {}
+        for sample, rules in zip(mixtures, plan["rules"], strict=True):
             if not isinstance(rules, dict) or set(rules) != set(ROLES):
                 raise Unreadable(f"rules are not those of {', '.join(ROLES)}")
-            self.rules.append({role: Rule.read(rules[role]) for role in ROLES})
+            self.rules[id(sample)] = {role: Rule.read(rules[role]) for role in ROLES}
 
     def _real(self, b: Fraction, role: str, reverse: bool = False) -> Interval:
         """An upper bound on ``M(b)``, or on that of the reverse, in ``hi``."""
 
-        def sampled(sample: Mixtures, rules: dict[str, Rule]) -> Interval:
+        def sampled(sample: Mixtures) -> Interval:
             kappa = self._exponent(b, reverse)
-            return sample.size(kappa, rules[role], self.a.exact(0), None)
+            return sample.size(kappa, self.rules[id(sample)][role], self.a.exact(0), None)
 
         return self._product(self.a.exact(b), sampled)
 
@@ -160,15 +152,16 @@ class Inversion:
         """``kappa`` with ``M(b) = J(kappa)``: the reverse of a direction is the other one."""
         return self.a.exact(1 + b if self.remove != reverse else -b)
 
-    def _product(
-        self, b: Interval, sampled: Callable[[Mixtures, dict[str, Rule]], Interval]
-    ) -> Interval:
+    def _product(self, b: Interval, sampled: Callable[[Mixtures], Interval]) -> Interval:
         total = (self.parts.square * b * (b + 1) / 2).exp()
         for loss, lost, count in self.parts.responses:
             moment = (loss * (b + 1)).exp() + (-(loss * b)).exp()
             total = total * (moment * (self.a.exact(1) - lost) / (loss.exp() + 1)).power(count)
-        for (sample, count), rules in zip(self.parts.samples, self.rules, strict=True):
-            total = total * sampled(sample, rules).power(count)
+        for coin, count in self.parts.samples:  # a coin that is seen averages moments
+            mean = self.a.exact(0)
+            for chance, sample in coin:
+                mean = mean + chance * sampled(sample)
+            total = total * mean.power(count)
         return total
 
     def _prepare(self) -> None:
@@ -176,13 +169,15 @@ class Inversion:
         a, c = self.a, self.a.exact(self.c)
         kappa = self._exponent(self.c)
         moments = {
-            id(sample): sample.size(kappa, rules["moment"], a.exact(0), None)
-            for (sample, _), rules in zip(self.parts.samples, self.rules, strict=True)
+            id(sample): sample.size(kappa, self.rules[id(sample)]["moment"], a.exact(0), None)
+            for coin, _ in self.parts.samples
+            for _, sample in coin
         }
         beyond = a.exact((self.count + 1) * self.h)
 
-        def decayed(sample: Mixtures, rules: dict[str, Rule]) -> Interval:
-            return sample.size(kappa, rules["tail"], beyond, moments[id(sample)])
+        def decayed(sample: Mixtures) -> Interval:
+            rule = self.rules[id(sample)]["tail"]
+            return sample.size(kappa, rule, beyond, moments[id(sample)])
 
         gauss = (-(self.parts.square * beyond * beyond / 2)).exp()
         self.decayed = self._product(c, decayed) * gauss
@@ -196,7 +191,7 @@ class Inversion:
     def _summands(self, moments: dict[int, Interval]) -> list[Rectangle]:
         """``M(s_n)/(s_n(s_n + 1))``, the first one halved."""
         a, c = self.a, self.a.exact(self.c)
-        factors = 3 + len(self.parts.samples) + len(self.parts.responses)
+        factors = 3 + len(self.rules) + len(self.parts.responses)
         a.spend(_PER_FACTOR * factors * (self.count + 1))
         heights = [a.exact(n * self.h) for n in range(self.count + 1)]
         values = []
@@ -215,10 +210,13 @@ class Inversion:
                 moment = turn.scaled(rise) + turn.conjugate().scaled(fall)
                 values[n] = values[n] * moment**count
         kappa = self._exponent(self.c)
-        for (sample, count), rules in zip(self.parts.samples, self.rules, strict=True):
-            size = moments[id(sample)]
-            line = sample.line(kappa, rules["line"], self.h, self.count, size)
-            for n, found in enumerate(line):
+        for coin, count in self.parts.samples:
+            means = [Rectangle(a.exact(0), a.exact(0))] * len(values)
+            for chance, sample in coin:
+                rule, size = self.rules[id(sample)]["line"], moments[id(sample)]
+                line = sample.line(kappa, rule, self.h, self.count, size)
+                means = [m + found.scaled(chance) for m, found in zip(means, line, strict=True)]
+            for n, found in enumerate(means):
                 # J(-c - iu) is the conjugate of J(-c + iu)
                 values[n] = values[n] * (found if self.remove else found.conjugate()) ** count
         return values
@@ -230,10 +228,10 @@ class Inversion:
             return infinite + self._finite_part(epsilon)
         # A is at least the weight of no shift, so that the loss of an added record is bounded
         largest = self.a.exact(0)
-        for sample, count in self.parts.samples:
-            if len(sample.left):
+        for coin, count in self.parts.samples:
+            if any(len(sample.left) for _, sample in coin):
                 raise Invalid("a step whose losses are not bounded")
-            largest = largest - sample.right.still.log() * count
+            largest = largest - coin[0][1].right.still.log() * count
         for loss, _, count in self.parts.responses:
             largest = largest + loss * count
         if self.remove or self.parts.square.hi > 0 or not largest.hi <= epsilon.lo:

@@ -11,6 +11,7 @@ from typing import Any, Final
 from dpexact import certificate_checker as checker
 from dpexact.accounting.contour.planning import Plan, Query, planned
 from dpexact.accounting.contour.product import Product
+from dpexact.accounting.pairs.coin import Coin
 from dpexact.accounting.pairs.gaussian import Gaussian
 from dpexact.accounting.pairs.mixture import GaussianMixture, GaussianMixtures, Grouped, Mixtures
 from dpexact.accounting.pairs.mixture_rules import Rule, Shape
@@ -69,6 +70,9 @@ def _largest(composition: tuple[tuple[Pair, int], ...]) -> float:
 
 def _step(tree: Any, way: str) -> Pair:
     name, *rest = tree
+    if "truncated_poisson" in (name, rest[0][0]):
+        coin = _cut(tree)
+        return coin if way == "remove" else coin.reverse
     if name in ("poisson", "group", "replace", "gaussian_mixture"):
         pair = _mixtures(tree)
         return pair if way == "remove" else pair.reverse
@@ -76,6 +80,26 @@ def _step(tree: Any, way: str) -> Pair:
         return Gaussian(rational(1 / _deviation(tree)))
     lost = value(rest[1]) if name == "approx_dp" else Fraction(0)
     return Response(rational(value(rest[0])), rational(lost))
+
+
+def _cut(tree: Any) -> Coin:
+    """Batches that may be cut."""
+    cut, own = tree[1] if tree[0] == "replace" else tree, checker.Arithmetic(128)
+    sides, left = [], rational(1)
+    for chance, run in (checker.sides_of(tree, own) or [])[::-1]:  # the first has what is left
+        if not run:
+            raise NoPlan("no plan for a contour integral: no batch has a record")
+        (step,) = map(json.loads, run)
+        pair: Pair
+        if step[0] == "cut":
+            taken = rational(checker.cut_law(cut, own)[1].lo)
+            pair = GaussianMixture(rational(_deviation(cut[1]) / 2), taken, taken)
+        else:
+            pair = _mixtures(step)
+        weight = rational(chance.lo) if step[0] == "cut" else left
+        left = left - weight
+        sides.append((weight, ((pair, 1),)))
+    return Coin(tuple(sides[::-1]))
 
 
 def _mixtures(tree: Any) -> Mixtures:
@@ -109,13 +133,18 @@ def _written(product: Product, way: str, plan: Plan, near: list[float]) -> dict[
     below = -product.below(max(near) - period, 1)[0]
     below = float(_short(below))
     rules = [
-        _rules(step, way == "add", plan, above, below)
+        _rules(pair, way == "add", plan, above, below)
         for step, _ in product.factors
-        if isinstance(step, Mixtures)
+        for pair in _parts(step)
+        if isinstance(pair, Mixtures)
     ]
     numbers = {"c": plan.abscissa, "h": plan.step, "above": above, "below": below}
     texts = {name: str(Fraction(value)) for name, value in numbers.items()}
     return {**texts, "count": str(plan.count), "rules": rules}
+
+
+def _parts(step: Pair) -> list[Pair]:
+    return [pair for _, run in step.sides for pair, _ in run] if isinstance(step, Coin) else [step]
 
 
 def _rules(

@@ -9,6 +9,7 @@ from typing import Any
 
 from dpexact import certificate_checker as checker
 from dpexact.accounting.queries import delta_answer, epsilon_answer
+from dpexact.accounting.standing import standing
 from dpexact.arguments import Direction
 from dpexact.audits.runner import Report
 from dpexact.audits.verdicts import Finding
@@ -89,6 +90,8 @@ def _finding(name: str, finding: Finding) -> dict[str, Any]:
         raise NoCertificate(f"no certificate: {finding.note or 'the claim is not a number'}")
     ask = epsilon_answer if claim.quantity == "epsilon" else delta_answer
     enclosure = finding.enclosure
+    if standing(claim.mechanism).bound == "upper":  # a statement encloses the bound, not the truth
+        enclosure = ask(claim.mechanism, claim.at, 30, claim.direction)
     for digits in (30, 60, None):  # as many as the bounds need to decide
         found = {
             "id": name,

@@ -81,20 +81,28 @@ def statement(
 def _planned_method(steps: checker.Steps) -> str:
     """The method with a plan, if any: for an allocation, and for mixtures of normal laws.
 
-    One step on a sample of records is no mixture here.
+    One mixture that stands beside nothing normal has a closed form.
     """
     if any(step.startswith('["allocation"') for step in steps):
         return checker.TRANSFORM
-    sampled = ('["poisson", ["gaussian"', '["poisson", ["gdp"')
-    mixed = ('["group"', '["replace"', '["gaussian_mixture"')
-    several = sum(steps.values()) > 1
-    return checker.CONTOUR * any(step.startswith(mixed + sampled * several) for step in steps)
+    mixed = (
+        *('["poisson", ["gaussian"', '["poisson", ["gdp"', '["gaussian_mixture"'),
+        *('["group", ["poisson"', '["replace", ["poisson"'),
+        *('["truncated_poisson"', '["replace", ["truncated_poisson"'),
+    )
+    noisy = (*mixed, '["gaussian"', '["gdp"')
+    several = sum(count for step, count in steps.items() if step.startswith(noisy)) > 1
+    return checker.CONTOUR * (several and any(step.startswith(mixed) for step in steps))
 
 
 def _planned(
     base: dict[str, Any], steps: checker.Steps, found: Enclosure, method: str
 ) -> dict[str, Any]:
     """The statement that the checker with MPFR verifies, with the first plan that suffices."""
+    from dpexact.certificate_checker_mpfr.inversion import has_route
+
+    if method == checker.CONTOUR and not has_route(steps):
+        raise NoCertificate("no certificate: no checker has a route for this mechanism")
     quantity, reason = base["quantity"], "the answer has too few digits, or is exact"
     for most in _FEWER:
         for bounds in _bounds(found, quantity, most):

@@ -7,6 +7,7 @@ from typing import TypeAlias
 from dpexact.errors import UnsupportedMechanism
 from dpexact.mechanisms import (
     GDP,
+    ZCDP,
     Allocation,
     ApproxDP,
     DiscreteGaussian,
@@ -17,10 +18,17 @@ from dpexact.mechanisms import (
     Group,
     Laplace,
     Mechanism,
+    Mix,
+    PartitionSelection,
     Poisson,
     PureDP,
+    RandomizedResponse,
+    RenyiDP,
     Replace,
     Staircase,
+    Threshold,
+    TruncatedDiscreteGaussian,
+    TruncatedPoisson,
 )
 from dpexact.mechanisms.base import Composition, Repetition, compose
 from dpexact.reals import Real
@@ -58,8 +66,18 @@ def mechanism_tree(mechanism: Mechanism) -> Tree:
             return ["repeat", mechanism_tree(inner), str(times)]
         case Poisson(inner, q):
             return [name, mechanism_tree(inner), number_tree(q)]
-        case FinitePair(outcomes):
-            return [name, *([number_tree(p), number_tree(q)] for p, q in outcomes)]
+        case FinitePair(rows) | RenyiDP(rows):
+            return [name, *([number_tree(x), number_tree(y)] for x, y in rows)]
+        case Mix(parts):
+            return [name, *([number_tree(w), mechanism_tree(part)] for w, part in parts)]
+        case TruncatedPoisson(inner, q, n, batch):
+            return [name, mechanism_tree(inner), number_tree(q), str(n), str(batch)]
+        case Threshold(inner, least):
+            return [name, mechanism_tree(inner), number_tree(least)]
+        case ZCDP(rho, xi):
+            return [name, number_tree(xi), number_tree(rho)]
+        case TruncatedDiscreteGaussian(x, bound, n):
+            return [name, number_tree(x), str(bound), str(n)]
         case Allocation(inner, t, 1):
             return [name, mechanism_tree(inner), str(t)] if t > 1 else mechanism_tree(inner)
         case Group(inner, k):
@@ -71,11 +89,11 @@ def mechanism_tree(mechanism: Mechanism) -> Tree:
             return [name, number_tree(sigma), *entries]
         case PureDP(x) | GDP(x):
             return [name, number_tree(x)]
-        case ApproxDP(x, y) | Gaussian(x, y) | Laplace(x, y):
+        case ApproxDP(x, y) | Gaussian(x, y) | Laplace(x, y) | PartitionSelection(x, y):
             return [name, number_tree(x), number_tree(y)]
         case Staircase(x, y, z):
             return [name, number_tree(x), number_tree(y), number_tree(z)]
-        case DiscreteLaplace(x, n) | DiscreteGaussian(x, n):
+        case DiscreteLaplace(x, n) | DiscreteGaussian(x, n) | RandomizedResponse(x, n):
             return [name, number_tree(x), str(n)]
     laws = [one**count for one, count in mechanism.steps().items()]
     if laws == [mechanism]:

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import json
+import math
 import time
 from collections.abc import Callable, Mapping, Sequence
+from decimal import ROUND_FLOOR
+from functools import partial
 from typing import Any, Final
 
 import click
 
 import dpexact
-from dpexact.answers import PrecisionNotReached
+from dpexact.answers import PrecisionNotReached, delivered
 from dpexact.cli.errors import EXIT_UNDECIDED
 from dpexact.cli.patience import patience
+from dpexact.decimals import Bound, format_decimal
 from dpexact.enclosure import Enclosure
 from dpexact.mechanisms import Mechanism
 from dpexact.mechanisms.base import shown
@@ -20,6 +24,8 @@ from dpexact.tokens import shorten
 
 #: Longer mechanisms are shortened for people; JSON has them whole.
 _SHOWN: Final = 400
+#: Digits of what is certain below an upper bound.
+_FLOOR_FIGURES: Final = 7
 
 
 def answer(
@@ -36,13 +42,14 @@ def answer(
     then: Sequence[Callable[[Enclosure], None] | None] = (),
     about: str = "",
     only_above: bool = False,
+    seconds: float | None = None,
 ) -> int:
     """Print one enclosure; exit code 3, with the best enclosure, if the digits were not reached.
 
     ``of`` is the mechanism, or the text of a template. ``notes`` stand below the answer, and
     ``more`` is added to the JSON. An enclosure of all digits is handed on to what comes ``then``.
     ``about`` says how long it takes, and ``only_above`` that the answer bounds from above only what
-    was asked about.
+    was asked about; ``seconds`` what it took, where it was found before.
     """
     started = time.perf_counter()
     problem = ""
@@ -51,10 +58,11 @@ def answer(
             found = ask()
     except PrecisionNotReached as error:
         found, problem = error.best, str(error)
-    seconds = time.perf_counter() - started
+    seconds = time.perf_counter() - started if seconds is None else seconds
     template = isinstance(of, str)
     if only_above:
         found = found.as_bound("upper", found.theorem)
+    floor = "" if found.at_least == -math.inf else _down(found.at_least)
     if as_json:
         record = {
             "mechanism": str(of),
@@ -65,6 +73,7 @@ def answer(
             "safe": found.safe(),
             "bound": found.bound,
             **({"theorem": found.theorem} if found.theorem else {}),
+            **({"at_least": floor} if floor else {}),
             "method": found.method,
             "seconds": round(seconds, 6),
             "version": dpexact.__version__,
@@ -85,6 +94,8 @@ def answer(
         click.echo(f"  by {found.method or 'no method'}, {seconds:.3g} s")
         if found.theorem:
             click.echo(f"  {found.theorem}")
+        if floor:
+            click.echo(f"  the true value is at least {floor}")
         for note in notes:
             click.echo(note)
     if problem:
@@ -93,6 +104,46 @@ def answer(
     for step in filter(None, then):
         step(found)
     return 0
+
+
+def answers(
+    ask: Callable[[list[str]], Sequence[Enclosure]],
+    ask_one: Callable[[str], Enclosure],
+    mechanism: Mechanism,
+    digits: int,
+    as_json: bool,
+    *,
+    quantity: str,
+    argument: str,
+    points: Sequence[str],
+    direction: str,
+) -> int:
+    """Print what is found at several points, which share work, and with JSON an object a line.
+
+    Each is said to have taken its share of the time. What lacks digits is asked again alone: there
+    bounds of theorems, which differ, are told from what fell short. Exit code 3 if anything did.
+    """
+    started = time.perf_counter()
+    with patience(quantity):
+        found = ask(list(points))
+    share = (time.perf_counter() - started) / len(points)
+    return max(
+        answer(
+            partial(delivered, one, digits) if one.digits >= digits else partial(ask_one, at),
+            mechanism,
+            digits,
+            as_json,
+            quantity=quantity,
+            arguments={argument: at},
+            direction=direction,
+            seconds=share if one.digits >= digits else None,
+        )
+        for at, one in zip(points, found, strict=True)
+    )
+
+
+def _down(bound: Bound) -> str:
+    return format_decimal(bound, _FLOOR_FIGURES, ROUND_FLOOR)
 
 
 def echo_record(found: dict[str, Any], direction: str, started: float) -> None:

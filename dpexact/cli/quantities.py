@@ -20,12 +20,24 @@ from dpexact.cli.options import (
     method_option,
 )
 from dpexact.cli.plotting import plot_option, plotter
-from dpexact.cli.printing import answer
+from dpexact.cli.printing import answer, answers
+
+
+def _refuse_files(plot: Path | None, certificate: Path | None) -> None:
+    if plot or certificate:
+        raise click.UsageError("--plot and --certificate take one point")
 
 
 @click.command(epilog=EXPR_HELP)
 @expression
-@click.option("--epsilon", required=True, metavar="E", help="Exact number, of any sign.")
+@click.option(
+    "--epsilon",
+    "points",
+    required=True,
+    multiple=True,
+    metavar="E",
+    help="Exact number, of any sign. Several are answered in turn.",
+)
 @digits_option
 @direction_option
 @method_option
@@ -34,7 +46,7 @@ from dpexact.cli.printing import answer
 @json_option
 def delta(
     expr: str,
-    epsilon: str,
+    points: tuple[str, ...],
     digits: int,
     direction: str,
     method: str,
@@ -48,8 +60,23 @@ def delta(
     Examples:
       dpexact delta "approx_dp(1/10, 1/1000)^30" --epsilon 3/2
       dpexact delta "gdp(1/100)" --epsilon 0.7 --digits 30 --json
+      dpexact delta "gaussian(1)" --epsilon 1 --epsilon 2 --epsilon 3
     """
     mechanism = dpexact.parse(expr)
+    if len(points) > 1:
+        _refuse_files(plot, certificate_file)
+        return answers(
+            lambda many: dpexact.delta(mechanism, many, digits, direction, method=method),
+            lambda at: dpexact.delta(mechanism, at, digits, direction, method=method),
+            mechanism,
+            digits,
+            as_json,
+            quantity="delta",
+            argument="epsilon",
+            points=points,
+            direction=direction,
+        )
+    (epsilon,) = points
     return answer(
         lambda: dpexact.delta(mechanism, epsilon, digits, direction, method=method),
         mechanism,
@@ -67,7 +94,14 @@ def delta(
 
 @click.command(epilog=EXPR_HELP)
 @expression
-@click.option("--delta", required=True, metavar="D", help="Exact number in [0, 1].")
+@click.option(
+    "--delta",
+    "points",
+    required=True,
+    multiple=True,
+    metavar="D",
+    help="Exact number in [0, 1]. Several are answered in turn.",
+)
 @digits_option
 @direction_option
 @method_option
@@ -76,7 +110,7 @@ def delta(
 @json_option
 def epsilon(
     expr: str,
-    delta: str,
+    points: tuple[str, ...],
     digits: int,
     direction: str,
     method: str,
@@ -94,6 +128,20 @@ def epsilon(
       dpexact epsilon "pure_dp(0.1)^100" --delta 1e-6
     """
     mechanism = dpexact.parse(expr)
+    if len(points) > 1:
+        _refuse_files(plot, certificate_file)
+        return answers(
+            lambda many: dpexact.epsilon(mechanism, many, digits, direction, method=method),
+            lambda at: dpexact.epsilon(mechanism, at, digits, direction, method=method),
+            mechanism,
+            digits,
+            as_json,
+            quantity="epsilon",
+            argument="delta",
+            points=points,
+            direction=direction,
+        )
+    (delta,) = points
     return answer(
         lambda: dpexact.epsilon(mechanism, delta, digits, direction, method=method),
         mechanism,

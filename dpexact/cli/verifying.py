@@ -80,6 +80,7 @@ def _told(document: dict[str, Any]) -> Iterator[str]:
 
 
 def _statement(statement: dict[str, Any]) -> str:
+    from dpexact.certificate_checker import only_bounded
     from dpexact.certificates.trees import mechanism_tree
     from dpexact.enclosure import Enclosure
     from dpexact.errors import DpexactError
@@ -100,7 +101,8 @@ def _statement(statement: dict[str, Any]) -> str:
     way = statement["direction"]
     argument = "delta" if quantity == "epsilon" else "epsilon"
     side = "" if way == "both" else f", {way}"
-    return f"{quantity} of {text} at {argument} = {_number(at)}{side} {where}"
+    bound = "upper bound on " * only_bounded(statement["mechanism"])
+    return f"{bound}{quantity} of {text} at {argument} = {_number(at)}{side} {where}"
 
 
 def _number(tree: Any) -> str:

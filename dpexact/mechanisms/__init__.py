@@ -16,10 +16,12 @@ from dpexact.mechanisms.constructors import (
     mix,
     pair,
     partition_selection,
+    permute_and_flip,
     poisson,
     pure_dp,
     randomized_response,
     replace,
+    report_noisy_max,
     shuffle,
     staircase,
     threshold,
@@ -56,7 +58,13 @@ from dpexact.mechanisms.relating import (
     Replace,
     TruncatedPoisson,
 )
-from dpexact.mechanisms.reports import Adaptive, BoundedRange, Shuffle
+from dpexact.mechanisms.reports import (
+    Adaptive,
+    BoundedRange,
+    PermuteAndFlip,
+    ReportNoisyMax,
+    Shuffle,
+)
 from dpexact.mechanisms.selecting import RepeatAndSelect, repeat_and_select
 
 __all__ = [
@@ -78,6 +86,7 @@ __all__ = [
     "Mechanism",
     "Mix",
     "PartitionSelection",
+    "PermuteAndFlip",
     "Poisson",
     "PureDP",
     "RandomizedResponse",
@@ -85,6 +94,7 @@ __all__ = [
     "RepeatAndSelect",
     "Repetition",
     "Replace",
+    "ReportNoisyMax",
     "Shuffle",
     "ShuffledBatches",
     "Staircase",
@@ -108,12 +118,14 @@ __all__ = [
     "pair",
     "parse",
     "partition_selection",
+    "permute_and_flip",
     "poisson",
     "pure_dp",
     "randomized_response",
     "renyi_dp",
     "repeat_and_select",
     "replace",
+    "report_noisy_max",
     "shuffle",
     "shuffled_batches",
     "staircase",

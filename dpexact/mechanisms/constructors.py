@@ -228,6 +228,34 @@ def bounded_range(eps: RealLike) -> reports.BoundedRange:
     return reports.BoundedRange(eps)
 
 
+def permute_and_flip(eps: RealLike) -> reports.PermuteAndFlip:
+    """Permute-and-flip (McKenna, Sheldon 2020), ``eps``-DP: report noisy max, exponential noise.
+
+    The noise has scale ``2s/eps`` where scores have sensitivity ``s``, or ``s/eps`` where one
+    record moves all of them the same way. However many candidates there are, the profile of one run
+    is that of ``laplace(1/eps)``, which two attain; of several it is an upper bound.
+
+    >>> from dpexact import delta
+    >>> print(delta(permute_and_flip(1), "1/2", 12).safe(4))
+    0.2212
+    """
+    return reports.PermuteAndFlip(eps)
+
+
+def report_noisy_max(eps: RealLike) -> reports.ReportNoisyMax:
+    """Report noisy max with Laplace noise of the scale of :func:`permute_and_flip`: upper bounds.
+
+    With exponential noise it is :func:`permute_and_flip`, with Gumbel noise the exponential
+    mechanism, :func:`bounded_range`.
+
+    >>> from dpexact import delta
+    >>> found = delta(report_noisy_max(1) ** 3, "1/2", 8)
+    >>> print(found.relation, found.safe(4))
+    <= 0.4494
+    """
+    return reports.ReportNoisyMax(eps)
+
+
 def adaptive(mechanism: Mechanism) -> reports.Adaptive:
     """``mechanism``, whose steps may be chosen by the results of earlier ones.
 

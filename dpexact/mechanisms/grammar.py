@@ -58,6 +58,8 @@ NAMES: Final[dict[str, type[Mechanism]]] = {
         ShuffledBatches,
         reports.Shuffle,
         reports.BoundedRange,
+        reports.PermuteAndFlip,
+        reports.ReportNoisyMax,
         reports.Adaptive,
         RepeatAndSelect,
         RenyiDP,

@@ -57,6 +57,26 @@ class BoundedRange(Mechanism):
 
 
 @dataclass(frozen=True, slots=True, repr=False)
+class PermuteAndFlip(Mechanism):
+    """Permute-and-flip: the best of several scores with exponential noise. ``eps >= 0``.
+
+    The scale is ``2s/eps``, where a score moves by at most ``s``, or ``s/eps``, where a record
+    moves all scores the same way.
+    """
+
+    name: ClassVar[str] = "permute_and_flip"
+    eps: Real = field(metadata=NOT_NEGATIVE | GUARANTEE)
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class ReportNoisyMax(Mechanism):
+    """Likewise with Laplace noise of that scale."""
+
+    name: ClassVar[str] = "report_noisy_max"
+    eps: Real = field(metadata=NOT_NEGATIVE | GUARANTEE)
+
+
+@dataclass(frozen=True, slots=True, repr=False)
 class Adaptive(Mechanism):
     """``mechanism``, whose steps may be chosen by the results of earlier ones.
 

@@ -2,8 +2,8 @@
 
 Modules, each importing only from those before it::
 
-    monomials < numbers < base < piecewise, gaussian, concentrated < laplace, convex < guarantees
-    < subsampling < functionals, distance, blackwell
+    monomials < numbers < base < piecewise, gaussian, concentrated, divergences < laplace, convex
+    < guarantees < subsampling < functionals, distance, blackwell
 """
 
 from dpexact.tradeoffs.base import TradeoffFunction
@@ -18,6 +18,7 @@ from dpexact.tradeoffs.convex import (
     violation,
 )
 from dpexact.tradeoffs.distance import GaussianGap, distance_to_gaussian, gaussian_gap
+from dpexact.tradeoffs.divergences import RenyiTradeoff
 from dpexact.tradeoffs.functionals import (
     kappa_2,
     kappa_3,
@@ -59,6 +60,7 @@ __all__ = [
     "Number",
     "PiecewiseLinear",
     "Processing",
+    "RenyiTradeoff",
     "Separation",
     "TradeoffFunction",
     "Vertex",

@@ -8,11 +8,11 @@ from typing import Final
 import sympy
 
 import dpexact
-from proofs_checks.prover.enumeration import every
+from proofs_checks.kov.gaussian import normal_tail
 from proofs_checks.prover.goals import step
 from proofs_checks.prover.numbers import certain
 from proofs_checks.registry import check
-from proofs_checks.verdicts import Derivation, argued, argued_on
+from proofs_checks.verdicts import Derivation, argued
 
 AFFINE_NORMAL: Final = "an affine function of a normal variable is normal"
 TAIL: Final = "x sqrt(2 pi) Phi(-x) <= exp(-x^2/2) for x >= 0"
@@ -105,21 +105,19 @@ def threshold_tends_to_one_half() -> Derivation:
     )
 
 
-@check("bw.thm1.classical", expects="certified", about=(_DELTA,), smoke=True)
+@check("bw.thm1.classical", expects="proved", smoke=True)
 def classical_noise(constant: str = "5/4") -> Derivation:
-    """At a grid of both parameters."""
+    """With ``t = s - eps/(2 s)``: delta is at most ``Phi(-t) <= exp(-t^2/2)/2``.
 
-    def enough(epsilon: Fraction, delta: Fraction) -> bool:
-        noise = classical(epsilon, delta * Fraction(5, 4) / Fraction(constant))
-        found = dpexact.delta(noise, epsilon, digits=6)
-        return certain(found, "<", delta, "delta of the classical noise").kind == "computation"
-
-    epsilons = [Fraction(k, 10) for k in (1, 3, 5, 7, 9)]
-    deltas = [Fraction(2, 5), Fraction(1, 10), Fraction(1, 1000), Fraction(1, 10**6)]
-    grid = [{"epsilon": e, "delta": d} for e in epsilons for d in deltas]
-    return argued_on(
-        "eps in {1, 3, 5, 7, 9}/10, delta in {2/5, 1/10, 1e-3, 1e-6}",
-        every("the classical noise suffices", grid, enough),
+    As ``s^2 >= 2 log(5/2)`` and ``eps < 1``, ``t`` is not negative, and ``t^2 >= s^2 - eps``; so
+    delta is at most ``exp(-s^2/2) exp(1/2)/2``, and ``exp(-s^2/2)`` is at most ``delta/constant``.
+    """
+    return argued(
+        "the tail of one normal variable",
+        *normal_tail(),
+        step("(s - x/(2*s))^2 = s^2 - x + x^2/(4*s^2)", {"s": "real > 0", "x": "real"}),
+        certain(2 * sympy.log(sympy.Rational(5, 2)), ">", Fraction(1, 2), "s^2 >= eps/2"),
+        certain(sympy.exp(sympy.Rational(1, 2)) / 2, "<", Fraction(constant), "the factor"),
     )
 
 

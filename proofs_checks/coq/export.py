@@ -31,6 +31,7 @@ CLAIM_LIBRARY: Final = (
     "Terms",
     "Optimal",
     "Moments",
+    "Normal",
 )
 #: The files of ``claims`` that prove typed statements.
 _STATED_IN: Final = (
@@ -48,7 +49,7 @@ From Coquelicot Require Import Coquelicot.
 {interval}From DPExact Require Import Finite Response Sampling Gaussian Analysis Losses \
 Composing Testing.
 From DPExact Require Import Tradeoff Terms Optimal Moments.
-Import ListNotations.
+{normal}Import ListNotations.
 Open Scope R_scope.
 """
 _TACTICS: Final = """
@@ -169,7 +170,10 @@ def _sections(source: str) -> dict[str, Section]:
 def _head(theorem: str | None) -> str:
     """What a file requires that holds nothing but a typed statement; coq-interval loads slowly."""
     computes = theorem is not None and re.search(r"\b(interval|integral)\b", theorem)
-    return _HEAD.replace("{interval}", "From Interval Require Import Tactic.\n" if computes else "")
+    tail = theorem is not None and "delta_below" in theorem
+    return _HEAD.replace(
+        "{interval}", "From Interval Require Import Tactic.\n" if computes else ""
+    ).replace("{normal}", "From DPExact Require Import Normal.\n" if tail else "")
 
 
 def _title(identity: str, scope: str) -> str:

@@ -330,6 +330,8 @@ class _Goal:
             return f"(inverse {self._function(operands[0])})"
         if operator == "approximate":
             return f"(approximate {' '.join(map(self._real, operands))})"
+        if operator != "tradeoff":
+            raise NoGoal(f"{operator} is not written")
         outcomes = self._outcomes(self._spaces.law(operands[0]))
         return f"(tradeoff {outcomes} {self._law(operands[0])} {self._law(operands[1])})"
 

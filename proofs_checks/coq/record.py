@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 import sys
 import tempfile
 from functools import cache
@@ -37,11 +38,13 @@ def formal(identity: str) -> bool:
 
 
 def fingerprint(identity: str) -> str | None:
-    """A hash of the Coq file of a claim and of the libraries; None where it has none."""
+    """A hash of the Coq file of a claim and of what it requires; None where it has none."""
     text = coq_of(identity)
     if text is None:
         return None
-    whole = "\0".join([*libraries().values(), text])
+    required = " ".join(line for line in text.splitlines() if line.startswith("From DPExact"))
+    used = [file for name, file in libraries().items() if re.search(rf"\b{name}\b", required)]
+    whole = "\0".join([*used, text])
     return hashlib.sha256(whole.encode()).hexdigest()[:16]
 
 

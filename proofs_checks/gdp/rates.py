@@ -19,6 +19,7 @@ from dpexact.tradeoffs.gaussian import normal_cdf, quantile
 from dpexact.tradeoffs.numbers import ball, each_ball
 from proofs_checks.evidence import Declined
 from proofs_checks.prover.enumeration import every
+from proofs_checks.prover.goals import step
 from proofs_checks.prover.numbers import certain
 from proofs_checks.registry import check
 from proofs_checks.verdicts import Derivation, argued, argued_on
@@ -79,6 +80,8 @@ def rate(largest: int = 32, constants: Mapping[Fraction, Fraction] = CONSTANTS) 
             members,
             lambda n, mu, c: within(composed(n, mu), mu, c / n),
         ),
+        # G_mu is convex: its lower bound holds between corners
+        step("D(-exp(m*t - m^2/2), t) = -m*exp(m*t - m^2/2)", {"m": "real > 0", "t": "real"}),
     )
 
 

@@ -64,24 +64,20 @@ def negative_levels() -> Derivation:
     )
 
 
-@check("pit.one.remove", expects="certified", about=(_DELTA,), smoke=True)
+@check("pit.one.remove", expects="proved", assumes=("pit.remove.one", "pit.add.one"), smoke=True)
 def removing_is_worse_once() -> Derivation:
-    """At a grid of noises, rates and levels."""
+    """Adding has the smaller factor before the same divergence at a higher level.
 
-    def worse(sigma: Fraction, q: Fraction, epsilon: Fraction) -> bool:
-        step = f"poisson(gaussian({sigma}), {q})"
-        removed, added = (_delta(step, epsilon, way) for way in ("remove", "add"))
-        return certain(removed, ">", added, "removing is worse").kind == "computation"
-
-    grid = [
-        {"sigma": sigma, "q": q, "epsilon": epsilon}
-        for sigma in (Fraction(1, 2), Fraction(1), Fraction(3))
-        for q in (Fraction(1, 100), Fraction(1, 2), Fraction(9, 10))
-        for epsilon in (Fraction(1, 100), Fraction(1), Fraction(3))
-    ]
-    return argued_on(
-        "sigma in {1/2, 1, 3}, q in {1/100, 1/2, 9/10}, eps in {1/100, 1, 3}",
-        every("delta of removing exceeds that of adding", grid, worse),
+    With ``K = 1 - E (1 - q)``: removing is ``q H(1 + (E - 1)/q)``, adding ``K H(1 + (E - 1)/K)``,
+    and ``K <= q``; where K is not positive, adding is 0.
+    """
+    one = {"q": "real in (0, 1)", "E": "real >= 1"}
+    return argued(
+        "K <= q, and the divergence falls with its level",
+        step("1 - E*(1 - q) <= q", one),
+        step("E*q/(1 - E*(1 - q)) - 1 = (E - 1)/(1 - E*(1 - q))", one, "1 - E*(1 - q) > 0"),
+        step("(E - 1)*q - (E - 1)*K = (E - 1)*(q - K)", {**one, "K": "real"}),
+        step("x*(q - K) >= 0", {"x": "real >= 0", "q": "real", "K": "real"}, "q - K >= 0"),
     )
 
 
@@ -146,9 +142,16 @@ def replacing_beside_others(factor: Fraction = Fraction(3, 2)) -> Derivation:
 
 @check("pit.without.below", expects="proved", about=(_EPSILON,), smoke=True)
 def without_replacement() -> Derivation:
-    """The certified lower end is that of Poisson samples."""
+    """The certified lower end is that of Poisson samples.
+
+    With ``(n-1)! = f``, ``(m-1)! = g``, ``(n-m)! = h``: the share of samples with the record.
+    """
     return argued(
         "more than 1.8 for 10 of 1000 in 1000 steps",
+        step(
+            "n*f/(g*h) = m*(n*f/(m*g*h))",
+            dict.fromkeys("fghmn", "real > 0"),
+        ),
         certain(dpexact.epsilon(_RUN, "1e-5", digits=6), ">", Fraction("1.8"), "Poisson samples"),
     )
 

@@ -12,6 +12,7 @@ import sympy
 
 from proofs_checks.evidence import CONCLUSIVE, Declined, Evidence, Refuted
 from proofs_checks.prover import intervals, polynomials
+from proofs_checks.prover.deciding import decided
 from proofs_checks.prover.intervals import Ends
 from proofs_checks.prover.numbers import certain
 from proofs_checks.prover.sampling import sampled
@@ -30,12 +31,28 @@ _FAR: Final = Fraction(3)
 
 
 def settle(goal: Statement) -> Evidence:
-    """Prove a goal on its whole domain.
+    """Prove a goal on its whole domain; one without variables may be decided by its two values.
 
     Raises:
         Refuted: an exact point where it fails.
         Declined: no prover comes through.
     """
+    try:
+        return _proved(goal)
+    except Refuted:
+        raise
+    except Declined as error:
+        if any(each.sort != "natural" or each.high is None for each in goal.variables):
+            raise
+        try:
+            return decided(goal)
+        except Refuted:
+            raise
+        except Declined:
+            raise error from None
+
+
+def _proved(goal: Statement) -> Evidence:
     (relation,) = goal.conclusion
     if relation.left == relation.right:
         raise Declined(f"{sentence(goal)} says nothing")
@@ -76,7 +93,7 @@ def _definitions(goal: Statement, names: Mapping[str, Any]) -> dict[Any, Any]:
     found: dict[Any, Any] = {}
     for each in goal.hypotheses:
         if each.comparison == "=" and each.left in names:
-            found[names[str(each.left)]] = expression(each.right, names)
+            found[names[str(each.left)]] = expression(each.right, names).subs(found)
     return found
 
 
@@ -123,12 +140,12 @@ def covers(known: Statement, goal: Statement) -> bool:
         for variable in known.variables
     ):
         return False
-    if not all(one in goal.hypotheses or _evident(one, goal) for one in known.hypotheses):
-        return False
     (wanted,) = goal.conclusion
-    if wanted in known.conclusion:
-        return True
     try:
+        if not all(one in goal.hypotheses or _evident(one, goal) for one in known.hypotheses):
+            return False
+        if wanted in known.conclusion:
+            return True
         names = symbols(goal.variables)
         return any(_says(one, wanted, names) for one in known.conclusion)
     except NotReal:

@@ -2,8 +2,8 @@
 
 Laws have at most three outcomes and rational atoms; reals are rational; an adaptive mechanism has
 two outcomes a step. Everything about them is computed in fractions where it is rational and in
-balls elsewhere. This never proves; it ties what
-a statement says to what its terms mean, and refutes it where it is false at a member.
+balls elsewhere. Samples never prove; they tie what a statement says to what its terms mean, and
+refute it where it is false at a member.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ from collections.abc import Mapping
 from fractions import Fraction
 from functools import reduce
 from itertools import product
-from math import comb, factorial
 from typing import Any, Final
 
 import sympy
@@ -20,17 +19,20 @@ from flint import arb
 
 from dpexact import balls
 from proofs_checks.evidence import Declined, Evidence, Refuted
-from proofs_checks.prover.enumeration import (
-    Draw,
-    beta_at,
-    hockey_stick,
-    kov_pair,
-    post_process,
-    product_law,
-    tradeoff,
+from proofs_checks.prover.enumeration import Draw, beta_at, tradeoff
+from proofs_checks.prover.laws import (
+    LAWS,
+    OF_PAIRS,
+    add,
+    ball,
+    extreme,
+    is_exact,
+    multiply,
+    powers,
+    real,
 )
 from proofs_checks.statements.algebra import NotReal, expression
-from proofs_checks.statements.statement import OPPOSITE, Relation, Statement, Variable
+from proofs_checks.statements.statement import Relation, Statement, Variable
 from proofs_checks.statements.terms import NUMBER, Term
 from proofs_checks.statements.writing import sentence
 
@@ -41,7 +43,7 @@ _OUTCOMES: Final = 3
 _OUTCOME_NAMES: Final = frozenset(range(4))
 #: So many steps an adaptive mechanism has laws for.
 _STEPS: Final = 4
-_BITS: Final = 256
+BITS: Final = 256
 
 
 def sampled(goal: Statement) -> Evidence:
@@ -52,7 +54,7 @@ def sampled(goal: Statement) -> Evidence:
         Declined: no member could be evaluated.
     """
     draw, tried = Draw(), 0
-    with balls.precision(_BITS):
+    with balls.precision(BITS):
         for _ in range(MEMBERS):
             member = {each.name: _draw(each, draw) for each in goal.variables}
             try:
@@ -73,48 +75,24 @@ def sampled(goal: Statement) -> Evidence:
     return Evidence("cases", sentence(goal), cases=tried, statement=goal)
 
 
-def fails_at(statement: Statement, witness: Mapping[str, str]) -> Evidence:
-    """Verify that the hypotheses hold at an exact member, and some conclusion does not.
+def truth(relation: Relation, member: Mapping[str, Any], certain: bool = False) -> bool | None:
+    """Whether a relation holds at a member; None where balls cannot tell it from equality.
 
-    Raises:
-        Declined: the member is outside the domain, or the statement is not certainly false there.
+    Balls that are nearly equal pass for equal, unless it is to be ``certain``.
     """
-    member = {name: Fraction(value) for name, value in witness.items()}
-    with balls.precision(4 * _BITS):
-        inside = set(member) == set(statement.sorts) and all(
-            each.holds(member[each.name]) for each in statement.variables
-        )
-        if not inside or not all(truth(one, member) for one in statement.hypotheses):
-            raise Declined(f"{dict(witness)} is not in the domain of {sentence(statement)}")
-        for one in statement.conclusion:
-            if truth(one, member) is False:
-                negated = Relation(one.left, OPPOSITE[one.comparison], one.right)
-                return Evidence(
-                    "computation",
-                    f"at {', '.join(f'{n} = {v}' for n, v in witness.items())}: "
-                    + sentence(Statement(statement.variables, (), (negated,))).rpartition(": ")[2],
-                    sides=tuple(
-                        float(_ball(value(side, member)).mid()) for side in (one.left, one.right)
-                    ),  # type: ignore[arg-type]
-                )
-    raise Declined(f"the statement is not certainly false at {dict(witness)}")
-
-
-def truth(relation: Relation, member: Mapping[str, Any]) -> bool | None:
-    """Whether a relation holds at a member; None where balls cannot tell it from equality."""
     a, b = value(relation.left, member), value(relation.right, member)
     sign = relation.comparison
     if isinstance(a, list):
         return _compare_functions(a, b, sign)
-    if isinstance(a, Fraction) and isinstance(b, Fraction):
+    if is_exact((a, b)):
         return bool(_EXACT[sign](a, b))
-    difference = _ball(a) - _ball(b)
+    difference = ball(a) - ball(b)
     if not difference.is_finite():
         raise ZeroDivisionError
     if sign in ("=", "!="):
         if difference != 0:
             return sign == "!="
-        near = abs(difference) < arb(2) ** (-_BITS // 3)
+        near = not certain and abs(difference) < arb(2) ** (-BITS // 3)
         return (sign == "=") if near else None
     if sign in ("<", "<="):
         difference = -difference
@@ -156,8 +134,8 @@ def value(term: Term, member: Mapping[str, Any]) -> Any:
         low, high = (int(value(each, member)) for each in ends)
         items = [value(body, {**member, name: Fraction(i)}) for i in range(low, high + 1)]
         if operator == "largest":
-            return _extreme("max", items)
-        step, start = (_add, 0) if operator == "sum" else (_multiply, 1)
+            return extreme("max", items)
+        step, start = (add, 0) if operator == "sum" else (multiply, 1)
         return reduce(step, items, Fraction(start))
     if operator == "mean":
         body, name, *pair = operands
@@ -168,10 +146,15 @@ def value(term: Term, member: Mapping[str, Any]) -> Any:
         return value(body, {**member, name: value(point, member)})
     if operator == "D":
         return _slope(operands[0], operands[1], member)
+    if operator in OF_PAIRS and all(each[0] == "power" for each in operands[:2]):
+        (_, p, n), (_, q, m), *rest = operands
+        if n == m:
+            laws = powers(*(value(each, member) for each in (p, q, n)))
+            return LAWS[operator](*laws, *(value(each, member) for each in rest))
     found = [value(operand, member) for operand in operands]
-    if operator in _LAWS:
-        return _LAWS[operator](*found)
-    return _real(operator, found)
+    if operator in LAWS:
+        return LAWS[operator](*found)
+    return real(operator, found)
 
 
 def _slope(body: Term, name: str, member: Mapping[str, Any]) -> Any:
@@ -182,162 +165,18 @@ def _slope(body: Term, name: str, member: Mapping[str, Any]) -> Any:
     return value(term_of(slope), member)
 
 
-def _real(operator: str, found: list[Any]) -> Any:
-    exact = all(isinstance(each, Fraction) for each in found)
-    if operator in ("+", "*"):
-        total = found[0]
-        for each in found[1:]:
-            total = _add(total, each) if operator == "+" else _multiply(total, each)
-        return total
-    if operator in ("max", "min"):
-        return _extreme(operator, found)
-    if operator == "/":
-        return found[0] / found[1] if exact else _ball(found[0]) / _ball(found[1])
-    if operator == "^":
-        if exact and found[1].denominator == 1 and abs(found[1]) < 500:
-            return found[0] ** int(found[1])
-        return _ball(found[0]) ** _ball(found[1])
-    if operator in ("binomial", "factorial"):
-        if not exact or any(each.denominator != 1 or each < 0 for each in found):
-            raise NotReal(operator)
-        whole = [int(each) for each in found]
-        return Fraction(comb(*whole) if operator == "binomial" else factorial(*whole))
-    if operator == "abs" and exact:
-        return abs(found[0])
-    if operator in ("floor", "ceiling") and exact:
-        return Fraction(found[0].__floor__() if operator == "floor" else found[0].__ceil__())
-    if operator == "Phi":
-        return (-_ball(found[0]) / arb(2).sqrt()).erfc() / 2
-    method = {"abs": "__abs__", "gamma": "gamma"}.get(operator, operator)
-    if not hasattr(arb, method):
-        raise NotReal(operator)
-    return getattr(_ball(found[0]), method)()
-
-
-def _ball(number: Any) -> arb:
-    return number if isinstance(number, arb) else balls.ball(number)
-
-
-def _add(a: Any, b: Any) -> Any:
-    return a + b if isinstance(a, Fraction) and isinstance(b, Fraction) else _ball(a) + _ball(b)
-
-
-def _multiply(a: Any, b: Any) -> Any:
-    a, b = (Fraction(each) if isinstance(each, int) else each for each in (a, b))
-    return a * b if isinstance(a, Fraction) and isinstance(b, Fraction) else _ball(a) * _ball(b)
-
-
-def _extreme(operator: str, found: list[Any]) -> Any:
-    if not found:
-        raise NotReal(f"{operator} of nothing")
-    if all(isinstance(each, Fraction) for each in found):
-        return (max if operator == "max" else min)(found)
-    return reduce(arb.max if operator == "max" else arb.min, map(_ball, found))
-
-
 def _mean(body: Term, name: str, p: Any, q: Any, member: Mapping[str, Any]) -> Any:
     """The mean under ``p`` of ``body`` at the privacy loss; exact where a loss is 0."""
     total: Any = Fraction(0)
     for x in p:
         if p[x]:
             ratio = p[x] / q.get(x, Fraction(0))
-            loss = Fraction(0) if ratio == 1 else _ball(ratio).log()
-            total = _add(total, _multiply(p[x], value(body, {**member, name: loss})))
+            loss = Fraction(0) if ratio == 1 else ball(ratio).log()
+            total = add(total, multiply(p[x], value(body, {**member, name: loss})))
     return total
 
 
-def _moment(p: Any, q: Any, order: Fraction) -> Any:
-    if any(p[x] and not q.get(x) for x in p):
-        raise ZeroDivisionError
-    terms = [_multiply(p[x], _real("^", [p[x] / q[x], order - 1])) for x in p if p[x]]
-    return reduce(_add, terms, Fraction(0))
-
-
-def _run(mechanism: Any, steps: Fraction) -> Any:
-    law: dict[Any, Fraction] = {(): Fraction(1)}
-    for _ in range(int(steps)):
-        law = {
-            (*word, x): weight * chance
-            for word, weight in law.items()
-            for x, chance in mechanism[word].items()
-        }
-    return law
-
-
-def _worst_step(first: Any, second: Any, growth: Any, step: Fraction) -> Any:
-    histories = [word for word in first if len(word) == step]
-    if not histories:
-        raise NotReal(f"step {step} of a mechanism")
-    return _extreme("max", [_divergence(first[h], second[h], growth) for h in histories])
-
-
-def _divergence(p: Any, q: Any, growth: Any) -> Any:
-    """The hockey-stick divergence; a ball where ``growth`` is one."""
-    if isinstance(growth, Fraction):
-        return hockey_stick(p, q, growth)
-    terms = [
-        _extreme("max", [Fraction(0), _ball(p.get(x, 0)) - growth * _ball(q.get(x, 0))])
-        for x in p.keys() | q.keys()
-    ]
-    return reduce(_add, terms, Fraction(0))
-
-
-def _at_least(a: Any, b: Any) -> bool:
-    if isinstance(a, arb) or isinstance(b, arb):
-        difference = _ball(a) - _ball(b)
-        if not (difference >= 0 or difference < 0):
-            raise NotReal("an event on whose boundary an outcome lies")
-        return bool(difference >= 0)
-    return bool(a >= b)
-
-
-def _item(sequence: Any, index: Fraction) -> Any:
-    if not 0 <= index < len(sequence):
-        raise NotReal(f"member {index} of a sequence")
-    return sequence[int(index)]
-
-
-def _mixture(share: Fraction, p: Any, q: Any) -> Any:
-    outcomes = p.keys() | q.keys()
-    return {x: share * p.get(x, 0) + (1 - share) * q.get(x, 0) for x in sorted(outcomes)}
-
-
-def _inverse(corners: Any) -> Any:
-    turned = sorted((b, a) for a, b in corners)
-    first = [] if turned[0][0] == 0 else [(Fraction(0), turned[0][1])]
-    last = [] if turned[-1][0] == 1 else [(Fraction(1), Fraction(0))]
-    return [*first, *turned, *last]
-
-
 _NUMBERS: Final = {"pi": arb.pi, "e": arb.const_e}
-_LAWS: Final[dict[str, Any]] = {
-    "hockey_stick": _divergence,
-    "total_variation": lambda p, q: hockey_stick(p, q, Fraction(1)),
-    "moment": _moment,
-    "worst_hockey_stick": lambda k, m, growth: _extreme(
-        "max", [_divergence(k[x], m[x], growth) for x in k]
-    ),
-    "worst_moment": lambda k, m, order: _extreme("max", [_moment(k[x], m[x], order) for x in k]),
-    "push": lambda kernel, law: post_process(law, kernel),
-    "joint": lambda law, kernel: {(x, y): law[x] * kernel[x][y] for x in law for y in kernel[x]},
-    "product": lambda p, q: product_law(p, q),
-    "power": lambda p, n: product_law(*[p] * int(n)),
-    "mixture": _mixture,
-    "bernoulli": lambda p: {0: 1 - p, 1: p},
-    "response": lambda e, d: kov_pair(e, d)[0],
-    "mirrored_response": lambda e, d: kov_pair(e, d)[1],
-    "tradeoff": tradeoff,
-    "inverse": _inverse,
-    "approximate": lambda e, d: tradeoff(*kov_pair(e, d)),
-    "value": beta_at,
-    "probability": lambda law, event: sum((law[x] for x in law if event(x)), Fraction(0)),
-    "complement": lambda event: lambda x: not event(x),
-    "likely": lambda p, q, growth: lambda x: _at_least(p.get(x, 0), _multiply(growth, q.get(x, 0))),
-    "expectation": lambda law, test: sum((law[x] * test[x] for x in law), Fraction(0)),
-    "item": _item,
-    "run": _run,
-    "worst_step": _worst_step,
-}
 
 
 def _compare_functions(f: Any, g: Any, sign: str) -> bool:

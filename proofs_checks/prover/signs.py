@@ -84,6 +84,7 @@ def is_rational(found: Any, free: Iterable[Any]) -> bool:
     return (
         found.is_rational_function(*free)
         and all(n.is_Rational for n in numbers)
+        and not found.has(sympy.exp)  # exp(-1) is no number symbol
         and not any(not power.exp.is_Integer for power in found.atoms(sympy.Pow))
     )
 

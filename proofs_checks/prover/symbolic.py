@@ -161,6 +161,8 @@ def limit(expression: Any, symbol: Any, point: Any, value: Any, direction: str =
     found = sympy.limit(expression, symbol, point, direction)
     if not _vanishes(found - value):
         raise Declined(f"the limit of {expression} at {point} is {found}, not {value}")
+    if sympy.sympify(expression).free_symbols - {symbol} or sympy.sympify(value).free_symbols:
+        raise Declined(f"{expression} has other variables: no numbers can approach {value}")
     step = 1 if direction == "+" else -1
     distances = []
     for exponent in (4, 8, 16):

@@ -77,6 +77,7 @@ _SIGNATURES: Final[Mapping[str, tuple[tuple[Sort, ...], Sort]]] = {
     "tradeoff": (("law", "law"), "tradeoff"),
     "inverse": (("tradeoff",), "tradeoff"),
     "approximate": (("real", "real"), "tradeoff"),
+    "subsampled": (("real", "tradeoff"), "tradeoff"),
     "value": (("tradeoff", "real"), "real"),
     "probability": (("law", "event"), "real"),
     "complement": (("event",), "event"),

@@ -43,6 +43,28 @@ def composed(sigma: float, t: int, epochs: int, epsilon: float, *, add: bool) ->
     return float(np.maximum(p - math.exp(epsilon) * q, 0).sum())
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("add", [False, True])
+@pytest.mark.parametrize(
+    ("sigma", "t", "k", "epochs", "epsilon"),
+    [(0.8, 100, 4, 1, 1.0), (0.5, 7, 6, 1, 0.0), (1.0, 9, 3, 2, 0.5), (2.0, 5, 2, 1, -0.5)],
+)
+def test_the_largest_output_of_several_steps(sigma, t, k, epochs, epsilon, add):
+    ends = np.linspace(-5 * sigma, 1 + 7 * sigma, 4000 if epochs == 1 else 1200)
+    once = []
+    for mean in (0, 1) if add else (1, 0):
+        below = normal((ends - mean) / sigma) ** k * normal(ends / sigma) ** (t - k)
+        once.append(np.diff(np.concatenate([[0.0], below, [1.0]])))
+    p, q = once if epochs == 1 else (np.outer(law, law).ravel() for law in once)
+    truth = float(np.maximum(p - math.exp(epsilon) * q, 0).sum())
+    found = room.LargestOutput(rational(Fraction(sigma)), t, k, epochs, add=add)
+    lower = float(found.delta(rational(Fraction(epsilon)), 6).lower)
+    assert 0.97 * truth <= lower <= truth * 1.0001
+    run = dpexact.allocation(dpexact.gaussian(sigma), t, k) ** epochs
+    asked = dpexact.delta(run, epsilon, 6, "add" if add else "remove")
+    assert lower * 0.99999 <= asked.at_least <= asked.upper
+
+
 @pytest.mark.parametrize("add", [False, True])
 @pytest.mark.parametrize(
     ("sigma", "t", "epochs", "epsilon"),

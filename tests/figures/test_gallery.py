@@ -141,7 +141,12 @@ def test_a_point_of_each_bound():
 
 def test_the_ways_to_make_batches_are_ordered():
     """Also by an engine that shares nothing with the curve of the samples."""
-    found = {(row["series"], row["x_lower"]): number(row, "y") for row in committed(BATCHES)}
+    rows = committed(BATCHES)
+    found = {
+        (row["series"], row["x_lower"]): number(row, "y")
+        for row in rows
+        if row["panel"] == rows[0]["panel"]
+    }
     noises = {noise for _, noise in found}
     for noise in noises:
         above, below = (found[f"permuted, from {side}", noise] for side in ("above", "below"))
@@ -152,6 +157,17 @@ def test_the_ways_to_make_batches_are_ordered():
     at = Fraction(found["balls in bins", "0.8"].lower)
     delta = dpexact.delta("allocation(gaussian(0.8), 100)^10", at, 12)
     assert float(delta.lower) == pytest.approx(1e-5, rel=1e-9)
+
+
+def test_what_others_gave_is_divided_by_what_is_certified():
+    rows = [row for row in committed(BATCHES) if row["panel"].startswith("balls in bins")]
+    beside = {(row["series"], row["x_lower"]): number(row, "y") for row in rows}
+    low, high = "PLD_accounting 2.0", "PLD_accounting 2.0, upper end"
+    for noise in ("0.6", "1", "2"):
+        assert beside[low, noise] < 1 < beside[high, noise]
+    truth = dpexact.epsilon("allocation(gaussian(1), 100)^10", "1e-5", 12)
+    recorded = Fraction("1.7398246227821421") / Fraction(truth.lower)
+    assert float(beside[high, "1"].lower) == pytest.approx(float(recorded), rel=1e-9)
 
 
 def test_the_accountants_name_their_versions():

@@ -33,6 +33,11 @@ _DISCRETE: Final = (
     '["compose", ["staircase", "1", "1/3", "1"], ["discrete_laplace", ["sqrt", "2"], "3"], '
     '["approx_dp", ["log", "2"], "1/1000"]]'
 )
+_AVERAGED: Final = (
+    '["compose", ["mix", ["1/3", ["zcdp", "1/9", "1/2"]], ["2/3", ["partition_selection", "1", '
+    '"1/99"]]], ["truncated_poisson", ["gdp", "1"], "1/10", "30", "9"], ["group", ["pure_dp", '
+    '"1"], "3"], ["renyi_dp", ["2", "1/9"], ["9", "2"]], ["threshold", ["laplace", "1", "1"], "4"]]'
+)
 _STATEMENT: Final = (
     f'{{"mechanism": ["repeat", {_NESTED}, "30"], "direction": "add", "method": "finite sum", '
     '"text": "poisson(poisson(gaussian(13/10, 1), 1/2), exp(-3))^30", "quantity": "delta", '
@@ -78,6 +83,7 @@ SEEDS: Final[dict[str, tuple[bytes, ...]]] = {
         b"replace(poisson(gaussian(1), 1/100)) * shuffle(pure_dp(1), n=100)",
         b"mix(1/3: truncated_poisson(gaussian(1), 1/10, 100, batch=12), 2/3: gdp(1)^2)",
         b"allocation(gaussian(1)^2, t=9, k=2)^3 * pair((1/2, 1/3), (1/2, 2/3))",
+        b"permute_and_flip(1/2)^9 * report_noisy_max(eps=2)",
         b"adaptive(bounded_range(1/2)^4 * randomized_response(log(3), k=4))",
     ),
     "template": (
@@ -103,6 +109,7 @@ SEEDS: Final[dict[str, tuple[bytes, ...]]] = {
     "certificate": (
         _CERTIFICATE.encode(),
         _CERTIFICATE.replace(_NESTED, _DISCRETE).encode(),
+        _CERTIFICATE.replace(_NESTED, _AVERAGED).encode(),
     ),
     "matrix": (
         _array("'<f4'", "(2,)", struct.pack("<2f", 1, 0.5)),

@@ -357,6 +357,42 @@ def shuffle(trial: Trial, rng: random.Random) -> None:
     rng.choice((ask_delta, ask_delta, ask_epsilon, ask_tradeoff))(trial, rng, m)
 
 
+@family(2)
+def noisy_maxima(trial: Trial, rng: random.Random) -> None:
+    """Permute-and-flip: what some scores lose, and Laplace noise; two candidates below."""
+    eps, times = some(rng, 0.05, 4), rng.choice((1, 1, 2, 3))
+    grid = [(rng.randint(-8, 8), rng.choice((-2, 2))) for _ in range(rng.randint(2, 5))]
+
+    def run(moves: list[tuple[int, int]]) -> Mechanism:
+        def make() -> Outcomes:
+            laws = (flipped([number(eps) * (s + i * d) / 4 for s, d in moves]) for i in (0, 1))
+            return Outcomes(list(zip(*laws, strict=True)))
+
+        return ref.product((Mechanism(f"permute_and_flip({eps})", lambda add: make()), times))
+
+    at = rng.choice(("0", some(rng, 0.01, 1), some(rng)))
+    found = trial.ask("delta", run(grid), at, digits=digits_of(rng))
+    trial.between(found, lambda: ref.delta(run(grid), at), lambda: (mpf(1), mpf(0)))
+    if times > 1:
+        below = dpexact.Enclosure(found.at_least, found.upper)
+        middle = run([(1, -2), (-1, 2)])
+        trial.between(below, lambda: (mpf(0), mpf(0)), lambda: ref.delta(middle, at))
+    if times < 3:
+        noise = ref.product((ref.laplace(f"1/({eps})"), times))
+        trial.contains(found, lambda: ref.delta(noise, at))
+
+
+def flipped(scores: list[Any]) -> list[Any]:
+    """Who wins with exponential noise: a polynomial integrated for every candidate."""
+    weights, law = [mp.exp(score - max(scores)) for score in scores], []
+    for i, weight in enumerate(weights):
+        terms = [weight]
+        for other in weights[:i] + weights[i + 1 :]:
+            terms = [x - other * y for x, y in zip([*terms, mpf(0)], [mpf(0), *terms], strict=True)]
+        law.append(mp.fsum(x / (k + 1) for k, x in enumerate(terms)))
+    return law
+
+
 @family(1)
 def banded(trial: Trial, rng: random.Random) -> None:
     """Noise that a banded matrix correlates."""

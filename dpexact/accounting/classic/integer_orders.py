@@ -164,6 +164,11 @@ class GivenOrders(IntegerOrders):
     def _epsilon(self, delta: Real, digits: int) -> Enclosure:
         return super()._epsilon(delta, digits).labelled(self.method)
 
+    def rows(self, digits: int) -> list[tuple[Fraction, Fraction]]:
+        """Every order, and its divergence rounded up."""
+        found = ((a, self._divergence(k, digits).upper) for k, a in enumerate(self.orders))
+        return [(a, most) for a, most in found if isinstance(most, Fraction)]
+
     def _excess(self, place: int) -> Fraction:
         return self.orders[place] - 1
 

@@ -205,7 +205,11 @@ class Contour:
         tail = outer_tail(self._decayed**repeat, (-c * first).exp(), h, self.plan.count)
         above = below = deficit = arb(0)
         if not product.never_exceeds(first + period, repeat):
-            b = max(self._order(first, repeat, True), self.plan.abscissa + self.plan.step / 6)
+            least = self.plan.abscissa + self.plan.step / 6
+            b = max(self._order(first, repeat, True), least)
+            # proposes: a lower order, where the moment is hardly known; any above the line is valid
+            while b > least and not self._moment(b, 1).rel_accuracy_bits() > 0:
+                b = max(least, (b + self.plan.abscissa) / 2)
             constant = chernoff_constant(arb(b)) * self._moment(b, repeat)
             above = alias(constant, arb(b), c, period, first)
         # proposes: the order; each kind has a bound of its own, for all orders of the kind

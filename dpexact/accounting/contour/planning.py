@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from dpexact.accounting.contour.product import ORDERS, RATIO, Product
+from dpexact.accounting.contour.product import TRIED, Product
 from dpexact.accounting.pairs.pair import TooExpensive
 
 _LN2 = math.log(2)
@@ -59,7 +59,7 @@ class Plan:
 def _is_out_of_reach(product: Product, query: Query, order: float) -> bool:
     """Whether the integrand still falls steeply at the largest order: all would cancel there."""
     fall = query.epsilon - query.repeat * product.cumulant(order).slope
-    return order > RATIO ** ORDERS[-2] and fall * order > _STEEP
+    return order > TRIED[-3] and fall * order > _STEEP
 
 
 def planned(product: Product, queries: Sequence[Query], digits: float, most: int) -> Plan:
@@ -127,7 +127,7 @@ def _period(
     """About the least period that makes both aliases small, and the abscissas that allow it."""
 
     def room(period: float) -> tuple[float, float]:
-        low, high = RATIO ** ORDERS[0], math.inf
+        low, high = float(TRIED[0]), math.inf
         for (epsilon, repeat, _), log in zip(queries, logs, strict=True):
             up = product.chernoff(epsilon + period, repeat)[1]
             down = product.below(epsilon - period, repeat)[1]

@@ -3,17 +3,32 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
+from contextlib import suppress
 from functools import cached_property
+from typing import Any, Final, TypeAlias
 
+import numpy as np
 from flint import arb
+from numpy.typing import NDArray
 
 from dpexact.accounting.pairs.pair import Jet, Pair, TooExpensive, weighted
 
+Floats: TypeAlias = NDArray[np.floating[Any]]
+
 #: Orders tried are powers of this ratio, refined by a parabola.
-RATIO = 2.0**0.125
-#: The exponents tried.
-ORDERS = range(-160, 161)
+RATIO: Final = 2.0**0.125
+#: So many at once, of which every eighth is no interpolation; and where the search begins.
+_BLOCK: Final = 16
+_STRIDE: Final = 8
+_BLOCKS: Final = 20
+_FIRST: Final = 10
+_NONE: Final = (_BLOCKS, 0)
+#: The orders tried, and the one after them.
+TRIED: Final = RATIO ** np.arange(-_BLOCKS // 2 * _BLOCK, _BLOCKS // 2 * _BLOCK + 1)
+_SPAN: Final = _STRIDE * math.log(RATIO)
+#: By how much, as a power of e, the second derivative may change between two of them.
+_SMOOTH: Final = 1.0
 _TRUST = 10.0
 _PARTIAL_ORDERS = (1 / 256, 1 / 64, 1 / 16, 1 / 8, 1 / 4, 1 / 2, 3 / 4)
 
@@ -28,6 +43,9 @@ class Product:
     def __init__(self, factors: Iterable[tuple[Pair, int]]) -> None:
         self.factors: tuple[tuple[Pair, int], ...] = tuple(factors)
         self._cumulants: dict[float, Jet] = {}
+        #: ``log M`` and two derivatives at the orders tried, of the blocks filled.
+        self._curve = np.full((3, _BLOCKS * _BLOCK), math.inf)
+        self._filled = _NONE
 
     @cached_property
     def reverse(self) -> Product:
@@ -78,49 +96,85 @@ class Product:
             self._cumulants[order] = jet
         return self._cumulants[order]
 
-    def _least(
-        self, epsilon: float, repeat: int, kernel: Callable[[float], Jet]
-    ) -> tuple[float, Jet]:
+    def _cumulants_at(self, orders: list[float]) -> list[Jet]:
+        """Likewise at each, those not known at once where they can be.
+
+        Proposes: what is kept by order.
+        """
+        missing = [c for c in orders if c not in self._cumulants]
+        with suppress(TooExpensive, OverflowError):
+            jets = [pair.cumulants(missing) for pair, _ in self.factors] if missing else []
+            for c, each in zip(missing, zip(*jets, strict=True), strict=False):
+                times = (n for _, n in self.factors)
+                self._cumulants[c] = weighted(zip(times, each, strict=True))
+        return [self.cumulant(c) for c in orders]
+
+    @np.errstate(all="ignore")
+    def _fill(self, block: int) -> None:
+        """One block more of the curve: floats at every eighth order, interpolated between.
+
+        ``log M(c)/c`` by the polynomial of degree 5 in ``log c`` that has its values and two
+        derivatives at both ends. Proposes: about the curve, from which orders are chosen.
+        """
+        first = block * _BLOCK
+        knots = TRIED[first : first + _BLOCK + 1 : _STRIDE]
+        value, slope, bend = np.array(self._cumulants_at(knots.tolist())).T
+        mean = value / knots
+        rise = slope - mean
+        ends = np.array([mean, _SPAN * rise, _SPAN**2 * (knots * bend - rise)])
+        ends = np.concatenate([ends[:, :-1], ends[:, 1:]])
+        mean, rise, turn = (_HERMITE @ ends).transpose(0, 2, 1).reshape(3, _BLOCK)
+        rise, turn = rise / _SPAN, turn / _SPAN**2
+        here = slice(first, first + _BLOCK)
+        c = TRIED[here]
+        curve = np.array([c * mean, mean + rise, (rise + turn) / c])
+        # where one hump of the integrand takes over from another nothing is interpolated
+        for i in np.flatnonzero(~(abs(np.log(bend[1:] / bend[:-1])) < _SMOOTH)) * _STRIDE:
+            curve[:, i : i + _STRIDE] = np.array(self._cumulants_at(c[i : i + _STRIDE].tolist())).T
+        curve[:, ~np.isfinite(curve[0])] = math.inf
+        self._curve[:, here] = curve
+        low, high = self._filled
+        self._filled = min(low, block), max(high, block + 1)
+
+    def _least(self, epsilon: float, repeat: int, kernel: Floats) -> tuple[float, Jet]:
         """About where ``repeat log M(c) - c epsilon + kernel(c)`` is least, and it there.
 
-        Proposes: an order, since any is valid.
+        It is convex: blocks of orders are filled only as far as it falls. Proposes: an order, since
+        any is valid.
         """
-
-        def at(index: int) -> Jet:
-            c = RATIO**index
-            m, k = self.cumulant(c), kernel(c)
-            return Jet(
-                repeat * m.value - c * epsilon + k.value,
-                repeat * m.slope - epsilon + k.slope,
-                repeat * m.bend + k.bend,
-            )
-
-        index = 8
-        found = at(index)
-        for stride in (8, -8, 2, -2, 1, -1):
-            while index + stride in ORDERS:
-                following = at(index + stride)
-                if not following.value < found.value:
-                    break
-                index, found = index + stride, following
-        c = RATIO**index
+        if self._filled == _NONE:
+            self._fill(_FIRST)
+        while True:
+            low, high = self._filled
+            here = slice(low * _BLOCK, high * _BLOCK)
+            values = repeat * self._curve[0, here] - TRIED[here] * epsilon + kernel[0, here]
+            index = int(np.argmin(values))
+            if index == len(values) - 1 and high < _BLOCKS:
+                self._fill(high)
+            elif index == 0 and low > 0:
+                self._fill(low - 1)
+            else:
+                break
+        c, at = float(TRIED[here][index]), index + low * _BLOCK
+        value, slope, bend = (repeat * self._curve[:, at] + kernel[:, at]).tolist()
+        found = Jet(value - c * epsilon, slope - epsilon, bend)
         if not (math.isfinite(found.value) and found.bend > 0):
             return c, found
         reach = c * (RATIO - 1) / 2
         move = max(-reach, min(reach, -found.slope / found.bend))
-        beyond = at(index + (1 if move > 0 else -1)).value
-        if not abs(beyond - found.along(math.copysign(2 * reach, move))) < _TRUST:
+        beside = max(0, min(len(values) - 1, index + (1 if move > 0 else -1)))
+        if not abs(values[beside] - found.along(math.copysign(2 * reach, move))) < _TRUST:
             return c, found
         return c + move, Jet(found.along(move), 0.0, found.bend)
 
     def chernoff(self, epsilon: float, repeat: int) -> tuple[float, float]:
         """``(b, log K(b) M(b) e^{-b eps})`` at about its least."""
-        b, least = self._least(epsilon, repeat, _log_chernoff_constant)
+        b, least = self._least(epsilon, repeat, _LOG_CHERNOFF_CONSTANT)
         return b, least.value
 
     def saddle(self, epsilon: float, repeat: int) -> tuple[float, float]:
         """``(c, log delta)``: the saddle point of the integrand and its estimate of delta."""
-        c, least = self._least(epsilon, repeat, _log_kernel)
+        c, least = self._least(epsilon, repeat, _LOG_KERNEL)
         return c, least.value - math.log(2 * math.pi * least.bend) / 2
 
     def below(self, level: float, repeat: int) -> tuple[float, float]:
@@ -153,13 +207,26 @@ class Product:
         return (low + high) / 2
 
 
-def _log_chernoff_constant(b: float) -> Jet:
-    """``log K(b)`` and two derivatives."""
-    value = b * math.log(b) - (1 + b) * math.log1p(b)
-    return Jet(value, -math.log1p(1 / b), 1 / (b * (1 + b)))
+def _hermite() -> Floats:
+    """Of value and two derivatives, at places between two ends, by what these are at both."""
+    t = np.arange(_STRIDE) / _STRIDE
+    at_start = [1, 0, 0, -10, 15, -6], [0, 1, 0, -6, 8, -3], [0, 0, 0.5, -1.5, 1.5, -0.5]
+    at_end = [0, 0, 0, 10, -15, 6], [0, 0, 0, -4, 7, -3], [0, 0, 0, 0.5, -1, 0.5]
+    of_ends = np.array([*at_start, *at_end])
+    j = np.arange(6)
+    powers = [t[:, None] ** j, j * t[:, None] ** np.maximum(j - 1, 0)]
+    powers.append(j * (j - 1) * t[:, None] ** np.maximum(j - 2, 0))
+    found: Floats = np.array([power @ of_ends.T for power in powers])
+    return found
 
 
-def _log_kernel(c: float) -> Jet:
-    """``-log(c (c + 1))`` and two derivatives."""
+def _kernels() -> tuple[Floats, Floats]:
+    """``log K(c)`` and ``-log(c (c + 1))`` at the orders tried, each with two derivatives."""
+    c = TRIED[:-1]
     one, other = 1 / c, 1 / (c + 1)
-    return Jet(-math.log(c * (c + 1)), -one - other, one * one + other * other)
+    constant = c * np.log(c) - (1 + c) * np.log1p(c), -np.log1p(one), one * other
+    return np.array(constant), np.array([np.log(one * other), -one - other, one**2 + other**2])
+
+
+_HERMITE: Final = _hermite()
+_LOG_CHERNOFF_CONSTANT, _LOG_KERNEL = _kernels()

@@ -38,6 +38,10 @@ _MOST_PASSES = 7
 _BISECTIONS = 24
 _COARSE_DIGITS = 3
 _CLOSE = 0.02
+#: One coarse line serves so many steps, as long as they lead no further than this.
+_STEPS = 6
+_NEAR_BY = 0.3
+_SHARE = 8
 _SMALLER_ORDERS = 30
 
 _ZERO, _ONE = Fraction(0), Fraction(1)
@@ -65,6 +69,8 @@ class ContourProfile(Profile):
         repeat: int = 1,
     ) -> None:
         self.product = Product(factors)
+        #: Whether fewer digits are tried where those asked for are too much work.
+        self.patient = True
         self.infinite = infinite
         self.max_work = max_work
         self.repeat = repeat
@@ -76,6 +82,12 @@ class ContourProfile(Profile):
             (), infinite, self.max_work if max_work is None else max_work, self.repeat * repeat
         )
         other.product = self.product  # with what it has found of its cumulants
+        return other
+
+    def hasty(self, max_work: int) -> ContourProfile:
+        """The same, which gives up where this is not enough for all digits."""
+        other = self.varied(max_work)
+        other.patient = False
         return other
 
     def line(self, plan: Plan) -> Contour:
@@ -154,7 +166,8 @@ class ContourProfile(Profile):
                 best = best.meet(self._chernoff_delta(epsilon))
         except TooExpensive as cause:
             reason = str(cause)
-            best = self._affordable(epsilon, digits, best)
+            if self.patient:
+                best = self._affordable(epsilon, digits, best)
         return best if best.digits >= digits else best.short(reason)
 
     def on_line(self, plan: Plan, epsilon: Real) -> Enclosure:
@@ -199,7 +212,8 @@ class ContourProfile(Profile):
                 if not ball(Fraction(at_zero.lower)) > target:
                     reason = "epsilon is too close to zero to be told from it"
                     return self._chernoff_epsilon(delta).short(reason)
-            near = self._searched(delta, float(self._chernoff_epsilon(delta).upper))
+            high = float(self._chernoff_epsilon(delta).upper)
+            near = self._searched(delta, high, high / 2)
         best: Enclosure | None = None
         reason = "the bounds did not shrink as expected"
         goal, margin = float(digits), 0.0
@@ -207,7 +221,10 @@ class ContourProfile(Profile):
             try:
                 if attempt == 1:
                     with suppress(TooExpensive):
-                        near = self._searched(delta, 2 * near)
+                        # proposes: where to begin; a saddle of large losses is far to the right
+                        other = self.product.reverse.epsilon(log_delta, self.repeat)
+                        # proposes: likewise
+                        near = self._searched(delta, 2 * near, min(other, near) or near)
                 contour = shared
                 if contour is None or attempt:
                     query = Query(near, self.repeat, log_delta)
@@ -218,6 +235,8 @@ class ContourProfile(Profile):
                 best = self._bracket(contour, delta, near, 10.0**-goal)
             except TooExpensive as cause:
                 reason = str(cause)
+                if not self.patient:
+                    break
                 goal, margin = max(1.0, goal / 2), 0.0
                 continue
             if best is not None:
@@ -237,24 +256,28 @@ class ContourProfile(Profile):
                 raise InfiniteEpsilon("delta must exceed the mass at infinity")
             return float(above.mid().log().mid())
 
-    def _searched(self, delta: Real, high: float) -> float:
+    def _searched(self, delta: Real, high: float, at: float) -> float:
         """About epsilon, on coarse lines planned for the target: where the saddle point misleads.
 
         Proposes: a point, around which the caller certifies a bracket.
         """
         if not math.isfinite(high):
             raise TooExpensive("nothing bounds epsilon from above")
-        log_delta, low, at = self.log_delta(delta), 0.0, high / 2
+        log_delta, low = self.log_delta(delta), 0.0
         for _ in range(_BISECTIONS):
             query = Query(at, self.repeat, log_delta)
-            plan = planned(self.product, [query], _COARSE_DIGITS, self.max_work // 8)
+            plan = planned(self.product, [query], _COARSE_DIGITS, self.max_work // _SHARE)
             with precision(plan.bits):
-                line = Contour(self.product, plan)
-                (following,) = line.newton([arb(at)], self.repeat, [ball(delta)])
-            # far below the target delta drowns in what a line planned for the target leaves out
-            found = -math.inf if following is None else float(following)
-            if abs(found - at) < _CLOSE * at:
-                return found
+                line, target, found = Contour(self.product, plan), ball(delta), at
+                for _ in range(_STEPS):
+                    before = found
+                    (following,) = line.newton([arb(before)], self.repeat, [target])
+                    # far below the target delta drowns in what a line planned for it leaves out
+                    found = -math.inf if following is None else float(following)
+                    if abs(found - before) < _CLOSE * before:
+                        return found
+                    if not abs(found - at) < _NEAR_BY * at:
+                        break
             low, high = (at, high) if found > at else (low, at)
             at = found if low < found < high else (low + high) / 2
         return at

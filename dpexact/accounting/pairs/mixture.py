@@ -61,9 +61,10 @@ class Mixtures(Pair):
         return any(side.moves for side in self.shifts)
 
     def overlap(self) -> arb:
-        """What both have of ``N(0)``, or else the mean of ``2 Phi(-(a + b)/2)``."""
+        """The mean of ``2 Phi(-(a + b)/2)``, or what both have of ``N(0)`` where both move."""
         up, down = (side.waves() for side in self.shifts)
-        if up.still > 0 and down.still > 0:
+        # of those with no shift on one side the mean is at least the other's weight of none
+        if all(side.moves for side in self.shifts) and up.still > 0 and down.still > 0:
             return arb.min(up.still, down.still)
         left, right = (side.masses() for side in self.shifts)
         root = arb(8).sqrt()
@@ -106,7 +107,7 @@ class Mixtures(Pair):
     def decayed(self, c: float, u: float, accuracy: float) -> arb:
         """The integral of the modulus on the line above the axis that makes it least."""
         log_bound, shift = self._shape.decay(c)(u)
-        fine = accuracy + max(0.0, self._shape.cumulant(c).value - log_bound)
+        fine = accuracy + max(0.0, self.cumulant(c).value - log_bound)
         integrand, rule = self._integrand(c), self._shape.positive(c, fine, shift)
         total, tail, strip = positive_sum(integrand, rule, u)
         moment = self.moment(c, accuracy).upper()
@@ -125,7 +126,12 @@ class Mixtures(Pair):
 
     def cumulant(self, c: float) -> Jet:
         """The same sum in floats."""
-        return self._shape.cumulant(c)
+        (found,) = self._shape.cumulants([c])
+        return found
+
+    def cumulants(self, orders: Sequence[float]) -> list[Jet]:
+        """On one line, which serves neighbours."""
+        return self._shape.cumulants(orders)
 
     def decay_estimate(self, c: float) -> Callable[[float], float]:
         """The same bound in floats."""

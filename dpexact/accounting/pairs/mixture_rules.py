@@ -9,7 +9,7 @@ The integrand is ``F(x) = e^{-x^2/2} A(x)^{c+1} B(x)^{-c}`` with ``A`` and ``B``
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -200,19 +200,19 @@ class Shape:
         return first + int(kept[0]) - 1, first + int(kept[-1]) + 1, len(kept)
 
     def _logarithms(
-        self, first: int, last: int, spacing: float, c: float, most: int = MAX_NODES
+        self, first: int, last: int, spacing: float, c: float | Floats, most: int = MAX_NODES
     ) -> tuple[Floats, Floats]:
         """``log A - log B`` and ``log F`` at the nodes of the real line."""
         if not (last - first) * self.terms <= most:
             raise TooExpensive(
-                f"a line of {last - first} nodes (width={self.width:.3g}, c={c:.3g})"
+                f"a line of {last - first} nodes (width={self.width:.3g}, c={np.max(c):.3g})"
             )
         x = np.arange(first, last + 1) * spacing
         values, loss = -x * x / 2, np.zeros(len(x))
         for side, sign, power in ((self.up, 1.0, c + 1), (self.down, -1.0, -c)):
             if side.moves:
                 log = log_waves(side, sign * x)
-                values += power * log
+                values = values + power * log
                 loss += sign * log
         return loss, values
 
@@ -220,16 +220,28 @@ class Shape:
 
     def cumulant(self, c: float) -> Jet:
         """``log M(c)`` for real ``c > -1``, to about twelve digits, and two derivatives."""
-        _, spacing = self._strip(EDGE * self.width, 0.0, c, _COARSE)
-        first, last, _ = self._ends(0.0, spacing, c, _COARSE)
-        loss, values = self._logarithms(first, last, spacing, c)
-        top = float(values.max())
-        weights = np.exp(values - top)
-        total = float(weights.sum())
-        mean = float(weights @ loss) / total
-        spread = float(weights @ (loss - mean) ** 2) / total
-        value = top + math.log(spacing / math.sqrt(2 * math.pi) * total)
-        return Jet(value, mean, spread)
+        return self.cumulants([c])[0]
+
+    def cumulants(self, orders: Sequence[float]) -> list[Jet]:
+        """Likewise of many, on a line that is fine and long enough for the least and the most."""
+        rules = []
+        for c in {min(orders), max(orders)}:
+            _, spacing = self._strip(EDGE * self.width, 0.0, c, _COARSE)
+            first, last, _ = self._ends(0.0, spacing, c, _COARSE)
+            rules.append((first * spacing, last * spacing, spacing))
+        lows, highs, spacings = zip(*rules, strict=True)
+        spacing = min(spacings)
+        first, last = math.floor(min(lows) / spacing), math.ceil(max(highs) / spacing)
+        loss, values = self._logarithms(first, last, spacing, np.array(orders)[:, None])
+        top = values.max(axis=1)
+        weights = np.exp(values - top[:, None])
+        total = weights.sum(axis=1)
+        mean = weights @ loss / total
+        spread = (weights * (loss - mean[:, None]) ** 2).sum(axis=1) / total
+        logs = top + np.log(spacing / math.sqrt(2 * math.pi) * total)
+        return [
+            Jet(*jet) for jet in zip(*map(np.ndarray.tolist, (logs, mean, spread)), strict=True)
+        ]
 
     def decay(self, c: float) -> Callable[[float], tuple[float, float]]:
         """``u -> (log B, shift)``: the least bound on ``|M(c + iu)|`` over a grid of shifts.

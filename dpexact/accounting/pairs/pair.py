@@ -176,6 +176,10 @@ class Pair(ABC):
     def cumulant(self, c: float) -> Jet:
         """``log M(c)`` and two derivatives, approximately."""
 
+    def cumulants(self, orders: Sequence[float]) -> list[Jet]:
+        """:meth:`cumulant` at each, which may share work."""
+        return [self.cumulant(c) for c in orders]
+
     def outline(self, c: float) -> list[tuple[float, float]] | None:
         """About ``(log mass, loss)`` of the outcomes tilted by ``e^{cZ}``; None if not listed."""
         return None

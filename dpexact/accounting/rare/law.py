@@ -203,6 +203,7 @@ class Cells:
         self._tilted = [law.odds * direct_tail(law.rate - first), *_differences(tilted), tilted[-1]]
         self._ratios = [arb(0), *(law.ratio(x) for x in self._edges)]
         self._windows: dict[tuple[Window, float], list[arb]] = {}
+        self._tails: dict[tuple[float, int, float], tuple[list[arb], list[arb]]] = {}
 
     def bound(self, window: Window, order: float) -> arb:
         """At least ``J_W(rho)``."""
@@ -244,26 +245,31 @@ class Cells:
         # proposes: the angle and the scales, floats that mean their exact values here as in the key
         found = self._windows.get(key)
         if found is None:
-            found = self._windows[key] = self._found_heights(window, arb(angle).cos())
+            found = self._windows[key] = self._found_heights(window, angle)
         return found
 
-    def _found_heights(self, window: Window, cosine: arb) -> list[arb]:
-        shape, bits, grown = window.shape, current(), window.turned(cosine)
-        places = [r * cosine for r in self._ratios]
-        count = len(places)
-
-        def small(scale: float | None) -> tuple[list[arb], list[arb]]:
-            """``P(Gamma_k > v)`` and at least ``P(Gamma_k <= v)``, at the places and beyond."""
-            if scale is None:
-                return [arb(1)] * count, [arb(0)] * count
+    def _small(self, scale: float | None, shape: int, angle: float) -> tuple[list[arb], list[arb]]:
+        """``P(Gamma_k > v)`` and at least ``P(Gamma_k <= v)``, at all places, for all windows."""
+        count = len(self._ratios)
+        if scale is None:
+            return [arb(1)] * count, [arb(0)] * count
+        key = scale, shape, angle
+        # proposes: the angle and the scale, floats that mean their exact values here as in the key
+        if key not in self._tails:
+            bits, cosine = current(), arb(angle).cos()
+            places = [r * cosine for r in self._ratios]
             tails = [Window(shape, high=scale).real(p, bits) for p in places]
             rest = [
                 _least(1 - tail, lower_tail(p / scale, shape))
                 for tail, p in zip(tails, places, strict=True)
             ]
-            return tails, rest
+            self._tails[key] = tails, rest
+        # proposes: likewise
+        return self._tails[key]
 
-        above, rest = small(window.high)
+    def _found_heights(self, window: Window, angle: float) -> list[arb]:
+        grown = window.turned(arb(angle).cos())
+        above, rest = self._small(window.high, window.shape, angle)
         found = []
         if window.low is None:
             # |G| <= 1 + |1 - G|
@@ -272,7 +278,7 @@ class Cells:
                 for high, low in zip(above, rest[1:], strict=False)
             ]
             return [h.upper() for h in (*found, grown * above[-1])]
-        below, least = small(window.low)
+        below, least = self._small(window.low, window.shape, angle)
         found = [
             grown * _least(high - low, low_rest)
             for high, low, low_rest in zip(above, below[1:], least[1:], strict=False)

@@ -70,8 +70,7 @@ class RareProfile(Profile):
 
     def _epsilon(self, delta: Real, digits: int) -> Enclosure:
         with precision(_TRIVIAL):
-            # delta <= 1 - (1-q)^T at every epsilon >= 0
-            if -(self.count * (-ball(self.q)).log1p()).expm1() <= ball(delta):
+            if total_variation(ball(self.sigma), ball(self.q), self.count) <= ball(delta):
                 return Enclosure.exact(_ZERO, "total variation bound")
         return _guarded(
             lambda: self._solved(delta, digits), Enclosure(_ZERO, math.inf, self.method)
@@ -97,11 +96,13 @@ class RareProfile(Profile):
             raise TooExpensive("the parameters are too extreme to plan with floats")
         return Question(sigma, q, self.count, gap, self.add)
 
-    def _plan(self, ask: Question, log_tolerance: float, in_floats: bool = False) -> Plan:
-        """The cheaper of two plans: with small losses apart, and without."""
+    def _plan(
+        self, ask: Question, log_tolerance: float, in_floats: bool = False, like: Plan | None = None
+    ) -> Plan:
+        """The cheaper of two plans: with small losses apart, and without; one ``like`` another."""
         found = []
         reason = ""
-        for with_near in (False, True):
+        for with_near in (False, True) if like is None else (like.near is not None,):
             try:
                 shape = shape_for(ask)
                 found.append(planned(ask, log_tolerance, shape, with_near, in_floats))
@@ -109,6 +110,9 @@ class RareProfile(Profile):
                 reason = str(error)
         # proposes: which plan; any encloses
         if not found:
+            # proposes: likewise
+            if like is not None:
+                return self._plan(ask, log_tolerance, in_floats)
             raise TooExpensive(reason)
         plan = min(found, key=lambda p: p.work)
         # proposes: likewise
@@ -116,13 +120,15 @@ class RareProfile(Profile):
             raise TooExpensive(f"{plan.count} nodes of {plan.bits} bits")
         return plan
 
-    def _estimate(self, ask: Question, log_delta: float) -> tuple[Estimate, float]:
+    def _estimate(
+        self, ask: Question, log_delta: float, like: Plan | None = None
+    ) -> tuple[Estimate, float]:
         """About delta where it is about ``e^log_delta``, by floats.
 
         Proposes: a point.
         """
         with np.errstate(all="ignore"):
-            found = Estimate(ask, self._plan(ask, log_delta - _GLANCE * _LN10, True))
+            found = Estimate(ask, self._plan(ask, log_delta - _GLANCE * _LN10, True, like))
             return found, found.delta(ask.gap)
 
     def _invert(self, ask: Question, log_tolerance: float) -> Inversion:
@@ -245,7 +251,9 @@ class RareProfile(Profile):
             near_by = abs(math.log(gap) - planned_at) < _REACH / max(1.0, gap) and abs(miss) < _NEAR
             if found is None or not near_by:
                 ask = self._question(epsilon)
-                found, planned_at = self._estimate(ask, log_target)[0], math.log(ask.gap)
+                before = None if found is None else found.plan
+                found = self._estimate(ask, log_target, before)[0]
+                planned_at = math.log(ask.gap)
             value, moved = found.delta(gap), 1e-3
             other = found.delta(gap - moved * math.exp(at))
             miss = math.log(value) - log_target if value > 0.01 * target else -math.inf
@@ -273,6 +281,15 @@ class RareProfile(Profile):
         epsilon = top - math.exp(at) if self.add else math.exp(at)
         steepness = abs(slope) * (epsilon / math.exp(at) if self.add else 1.0)
         return epsilon, steepness
+
+
+def total_variation(sigma: arb, q: arb, count: int) -> arb:
+    """``1 - (1 - q (2 Phi(1/(2 sigma)) - 1))^T``, at least delta at every ``epsilon >= 0``.
+
+    Of one step it is delta at 0; the overlaps of independent steps are multiplied.
+    """
+    once = q * (1 / (arb(8).sqrt() * sigma)).erf()
+    return -(count * (-once).log1p()).expm1()
 
 
 def one_jump(ask: Question) -> float:

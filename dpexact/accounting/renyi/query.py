@@ -12,7 +12,7 @@ from dpexact.accounting.renyi import sampled_gaussian, samples, unsampled
 from dpexact.accounting.renyi.sampled_gaussian import METHODS, Method
 from dpexact.accounting.renyi.selected import selected
 from dpexact.accounting.renyi.values import INFINITE, Order, plus, value
-from dpexact.accounting.standing import selects, stated
+from dpexact.accounting.standing import selects, standing, stated
 from dpexact.answers import delivered
 from dpexact.arguments import Direction, digits_in, direction_in, real_in
 from dpexact.conversion import RealLike
@@ -76,13 +76,14 @@ def enclose_renyi(
     if selects(mechanism):
         ways: tuple[Direction, ...] = ("remove", "add") if direction == "both" else (direction,)
         found = [_with_selection(mechanism, order, digits, way, method) for way in ways]
-        return stated(found[0].larger(found[-1]), mechanism)
+        return stated(found[0].larger(found[-1]), standing(mechanism))
     composed = Composition.of(mechanism.steps().items(), zcdp=True)
     if direction == "both" and not composed.is_symmetric:
         remove, add = (_one_way(composed, order, digits, add, method) for add in (False, True))
-        return stated(remove.larger(add), mechanism)
+        return stated(remove.larger(add), standing(mechanism))
     # of symmetric pairs removing is never below adding: docs/theory/renyi.md
-    return stated(_one_way(composed, order, digits, direction == "add", method), mechanism)
+    either = _one_way(composed, order, digits, direction == "add", method)
+    return stated(either, standing(mechanism))
 
 
 def _with_selection(

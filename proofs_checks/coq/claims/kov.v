@@ -306,7 +306,7 @@ Theorem kov_sec6C_convex pairs : forall last tail,
 Proof. induction pairs as [|[p mass] t IH]; intros; simpl; [ring|]. rewrite IH. simpl. ring. Qed.
 Definition kov_sec6C_abel := kov_sec6C_convex.
 
-(** * kov.thm3.4.branch2 kov.thm3.5 kov.thm3.4 | adaptive mechanisms with finitely many outcomes, slack in (0, 1] *)
+(** * kov.thm3.4.branch2 kov.thm3.5 kov.thm3.4 kov.thm3.5.sum_rule kov.sec5.composed_formula kov.sec6E.eps_tilde | adaptive mechanisms with finitely many outcomes, slack in (0, 1] *)
 (** drift s = sum of eps tanh(eps / 2), squares s = sum of eps^2, kept s = product of 1 - delta. *)
 Definition logarithm (s : list step) (slack : R) : R := ln (exp 1 + sqrt (squares s) / slack).
 Lemma second_branch s slack : List.Forall valid s -> 0 < slack <= 1 -> 0 < squares s ->

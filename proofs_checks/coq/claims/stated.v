@@ -219,3 +219,14 @@ intros m n D s HD Hs H. unfold Rdiv. apply Rmult_le_compat_r.
 (** * steinke.thm35.proofstep *)
 intros p x a H0 H1 Hx Ha. pose proof (steinke_thm35_proofstep a p x Ha (conj H0 H1) Hx) as B.
 replace (1 + - 1 * p) with (1 - p) by ring. replace (a + - 2) with (a - 2) by ring. exact B.
+
+(** * kov.sec2.accept_prob *)
+intros p m n _.
+assert (A : forall k f, sum (seq 0 (S k)) f = sum (seq 0 k) f + f k)
+  by (intros; rewrite seq_S, sum_app; simpl; ring).
+induction n as [|n IH]; [simpl; ring|]. rewrite (A (S n)), IH, !(A (S n) (fun j => m j)).
+rewrite (A n (fun i => (p i + - 1 * p (i + 1)%nat) * sum (seq 0 (S i)) (fun j => m j))).
+rewrite Nat.add_1_r. ring.
+
+(** * slides.nine_queries *)
+repeat split; lra.

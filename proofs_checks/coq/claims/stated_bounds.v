@@ -249,3 +249,137 @@ intros c b H0 H1. replace (c + b + - 1 * c) with b by ring. rewrite Rabs_right; 
 
 (** * slides.mnist_113 *)
 split; interval.
+
+(** * kov.sec3B.eps_log *)
+intros k x s Hk Hx Hs _. rewrite tanh_is_half. pose proof (tanh_half_below x (Rlt_le _ _ Hx)).
+set (v := INR k * x ^ 2). assert (V : 0 <= v) by (unfold v; pose proof (pow2_ge_0 x); nra).
+set (L := ln (exp 1 + sqrt v / s)). assert (N : 0 <= L).
+{ unfold L. rewrite <- ln_1. apply Moments.ln_le; [lra|]. pose proof (exp_ineq1_le 1).
+  assert (0 <= sqrt v / s) by (apply Rle_mult_inv_pos; auto; apply sqrt_pos). lra. }
+replace (2 * L * INR k * x ^ 2) with (2 * (v * L)) by (unfold v; ring).
+rewrite sqrt_mult_alt by lra. assert (sqrt 2 <= 2).
+{ rewrite <- (sqrt_square 2) at 2 by lra. apply sqrt_le_1_alt. lra. }
+assert (INR k * x * Analysis.tanh_half x <= 2 * v).
+{ unfold v. replace (2 * (INR k * x ^ 2)) with (INR k * x * (2 * x)) by ring.
+  apply Rmult_le_compat_l; [nra|lra]. }
+pose proof (sqrt_pos (v * L)). nra.
+
+(** * kov.sec3B.slack_order *)
+intros k x c s Hk Hx Hc Hs -> H. rewrite tanh_is_half.
+pose proof (tanh_half_below x (Rlt_le _ _ Hx)). set (v := INR k * x ^ 2) in *.
+assert (V : 0 < v) by (unfold v; apply Rmult_lt_0_compat; [lra|apply pow_lt; auto]).
+assert (R : 0 < sqrt v) by (apply sqrt_lt_R0; auto).
+assert (RR : sqrt v * sqrt v = v) by (apply sqrt_sqrt; lra).
+replace (sqrt v / (c * sqrt v)) with (1 / c) by (field; lra).
+set (L := ln (exp 1 + 1 / c)). assert (N : 0 <= L).
+{ unfold L. rewrite <- ln_1. apply Moments.ln_le; [lra|]. pose proof (exp_ineq1_le 1).
+  assert (0 < 1 / c) by (apply Rdiv_lt_0_compat; lra). lra. }
+replace (2 * L * INR k * x ^ 2) with (2 * L * v) by (unfold v; ring). rewrite sqrt_mult_alt by lra.
+assert (INR k * x * Analysis.tanh_half x <= v / 2).
+{ unfold v. replace (INR k * x ^ 2 / 2) with (INR k * x * (x / 2)) by field.
+  apply Rmult_le_compat_l; [nra|lra]. }
+assert (sqrt v <= 1) by (rewrite <- sqrt_1; apply sqrt_le_1_alt; auto). nra.
+
+(** * kov.sec5.gauss_single *)
+intros x d m Hx Hd D1 Hm X4 M. assert (W : 2 <= 2 / d).
+{ apply Rmult_le_reg_r with d; auto. replace (2 / d * d) with 2 by (field; lra). lra. }
+assert (L2 : 0 < ln 2) by interval. assert (L : ln 2 <= ln (2 / d)) by (apply Moments.ln_le; lra).
+set (w := sqrt (2 * ln (2 / d))) in *. assert (W0 : 0 < w) by (apply sqrt_lt_R0; lra).
+assert (WW : w * w = 2 * ln (2 / d)) by (apply sqrt_sqrt; lra).
+set (y := m / 2 + - 1 * (x / m)). set (z := x / (2 * w) - w).
+assert (Y : y <= z).
+{ assert (m / 2 <= x / (2 * w)) by (replace (x / (2 * w)) with (x / w / 2) by (field; lra); lra).
+  assert (w <= x / m); [|unfold y, z; lra]. apply Rmult_le_reg_r with m; auto.
+  replace (x / m * m) with (x / w * w) by (field; lra). rewrite Rmult_comm. apply Rmult_le_compat_r; lra. }
+assert (Z : z <= 0).
+{ apply Rmult_le_reg_r with (2 * w); [lra|].
+  replace (z * (2 * w)) with (x - 2 * (w * w)) by (unfold z; field; lra). lra. }
+eapply Rle_trans; [apply delta_below; lra|].
+assert (E : exp (- (y * y) / 2) <= exp (- ln (2 / d) + (ln 2 + ln 2))).
+{ apply exp_le. assert (z * z = w * w - x + x / (2 * w) * (x / (2 * w))) by (unfold z; field; lra).
+  pose proof (Rle_0_sqr (x / (2 * w))). unfold Rsqr in *. nra. }
+rewrite !exp_plus, exp_Ropp, !exp_ln in E by lra.
+replace (/ (2 / d)) with (d / 2) in E by (field; lra). lra.
+
+(** * kov.sec5.gauss_O *)
+intros x d k D v m Hx Hd D1 Hk HD Hv Hm X2 V M. assert (L : 0 < ln (1 / d)) by lra.
+set (l := sqrt (ln (1 / d))). assert (L0 : 0 < l) by (apply sqrt_lt_R0; auto).
+assert (LL : l * l = ln (1 / d)) by (apply sqrt_sqrt; lra).
+assert (K0 : 0 < sqrt (INR k)) by (apply sqrt_lt_R0; lra).
+assert (KK : sqrt (INR k) * sqrt (INR k) = INR k) by (apply sqrt_sqrt; lra).
+assert (S : sqrt v = 2 * sqrt (INR k) * D * l / x).
+{ rewrite V, <- LL, <- KK. replace (4 * (sqrt (INR k) * sqrt (INR k)) * D ^ 2 * (l * l) / x ^ 2)
+    with ((2 * sqrt (INR k) * D * l / x) * (2 * sqrt (INR k) * D * l / x)) by (field; lra).
+  rewrite KK. apply sqrt_square. apply Rle_mult_inv_pos; auto. repeat apply Rmult_le_pos; lra. }
+assert (M2 : m = x / (2 * l)) by (rewrite M, S; field; lra). clear V M S.
+set (y := m / 2 + - 1 * (x / m)). assert (Q : y = x / (4 * l) - 2 * l) by (unfold y; rewrite M2; field; lra).
+assert (Y : y <= - (3 / 2 * l)).
+{ rewrite Q. assert (x / (4 * l) <= l / 2); [|lra]. apply Rmult_le_reg_r with (4 * l); [lra|].
+  replace (x / (4 * l) * (4 * l)) with x by (field; lra). lra. }
+eapply Rle_trans; [apply delta_below; lra|].
+assert (E : exp (- (y * y) / 2) <= exp (- ln (1 / d))) by (apply exp_le; nra).
+rewrite exp_Ropp, exp_ln in E by (apply Rdiv_lt_0_compat; lra).
+replace (/ (1 / d)) with d in E by (field; lra). lra.
+
+(** * steinke.lem23.delta_gt1 *)
+split; [intros d H0 H1; split; lra|intros; lra].
+
+(** * gdp.bassily *)
+intros k n m T Hk Hn _ _ -> ->. replace (n ^ 2) with (n * n) by ring.
+rewrite sqrt_mult, sqrt_square by nra. field. lra.
+
+(** * steinke.sec5.scale *)
+split.
+- intros x L Hx HL H. set (s := sqrt L). set (t := sqrt (L + x)).
+  assert (S : s * s = L) by (apply sqrt_sqrt; lra).
+  assert (T : t * t = L + x) by (apply sqrt_sqrt; lra).
+  assert (S0 : 0 < s) by (apply sqrt_lt_R0; lra). assert (T0 : 0 < t) by (apply sqrt_lt_R0; lra).
+  assert (X : x ^ 2 = (t - s) ^ 2 * (t + s) ^ 2) by (replace x with (t * t - s * s) by lra; ring).
+  replace (t + (- 1) * s) with (t - s) by ring. pose proof (pow2_ge_0 (t - s)).
+  split; [apply Rmult_le_reg_r with (8 * L)|apply Rmult_le_reg_r with (4 * L)]; try lra; rewrite X.
+  + replace ((t - s) ^ 2 * (t + s) ^ 2 / (8 * L) * (8 * L)) with ((t - s) ^ 2 * (t + s) ^ 2)
+      by (field; lra). apply Rmult_le_compat_l; nra.
+  + replace ((t - s) ^ 2 * (t + s) ^ 2 / (4 * L) * (4 * L)) with ((t - s) ^ 2 * (t + s) ^ 2)
+      by (field; lra). apply Rmult_le_compat_l; nra.
+- split; [|replace (1 + 9999) with (100 * 100) by lra; rewrite sqrt_square, sqrt_1 by lra; lra].
+  intros k r Hk Hr. replace (k / (2 * r)) with (k / r / 2) by (field; lra).
+  rewrite sqrt_div_alt by lra. reflexivity.
+
+(** * steinke.thm25.display *)
+split; [|lra]. intros a k n G B Ha Hk Hn HG HB _ H. set (Y := 2 * a ^ 2 * k + k / (3 * n)) in *.
+assert (K : 0 < k / (3 * n)) by (apply Rdiv_lt_0_compat; lra).
+assert (Y0 : 0 <= Y) by (unfold Y; nra). pose proof (sqrt_sqrt Y Y0) as S. pose proof (sqrt_pos Y).
+assert (N : 0 <= B * k) by nra.
+pose proof (Rmult_le_compat _ _ _ _ N N H H) as Q.
+assert (Z : n * G * sqrt Y * (n * G * sqrt Y) = 2 * n ^ 2 * G ^ 2 * k * (a * a) + n * G ^ 2 * k / 3).
+{ transitivity (n * n * G * G * (sqrt Y * sqrt Y)); [ring|]. rewrite S. unfold Y. field. lra. }
+apply Rle_ge. rewrite <- (sqrt_square a) by auto. apply sqrt_le_1_alt.
+assert (W : 0 < 2 * n ^ 2 * G ^ 2 * k) by (repeat apply Rmult_lt_0_compat; try apply pow_lt; lra).
+apply Rmult_le_reg_r with (2 * n ^ 2 * G ^ 2 * k); [exact W|].
+replace ((B ^ 2 * k / (2 * n ^ 2 * G ^ 2) + (- 1) * (1 / (6 * n))) * (2 * n ^ 2 * G ^ 2 * k))
+  with (B * k * (B * k) - n * G ^ 2 * k / 3) by (field; lra). lra.
+
+(** * steinke.thm38.exponents *)
+split.
+- intros p s t w y r Hp Hp1 Hs Hs1 Ht Ht1 Hw -> ->. set (l := ln p).
+  assert (N : l < 0) by (unfold l; rewrite <- ln_1; apply ln_increasing; lra).
+  assert (W : w * (t * ln (1 / p) / (4 * w)) = - (t * l / 4)).
+  { unfold Rdiv at 2. rewrite Rmult_1_l, ln_Rinv by auto. fold l. field. lra. }
+  rewrite W. replace p with (exp l) at 1 2 by (apply exp_ln; auto).
+  replace s with (exp (ln s)) by (apply exp_ln; auto).
+  rewrite <- !exp_plus. set (m := ln s + - 1 / 4 * l + l + - (t * l / 4)).
+  unfold real_power. destruct (Req_EM_T (exp m) 0) as [Z|_]; [pose proof (exp_pos m); lra|].
+  rewrite ln_exp, <- exp_plus. apply exp_le.
+  assert (ln s <= 0) by (apply ln_le_0; lra).
+  assert (m <= l / 2) by (unfold m; nra).
+  assert ((w + (- 1)) * m <= (w + (- 1)) * (l / 2)) by (apply Rmult_le_compat_l; lra). lra.
+- intros p r w Hp Hp1 Hr Hr1 Hw H. set (l := ln p) in *.
+  assert (N : l < 0) by (unfold l; rewrite <- ln_1; apply ln_increasing; lra).
+  replace (1 / r) with (/ r) in H by (field; lra). replace (1 / p) with (/ p) in H by (field; lra).
+  rewrite !ln_Rinv in H by auto. fold l in H.
+  replace (2 * - ln r / - l) with (2 * ln r / l) in H by (field; lra).
+  replace (p ^ 2 * r) with (exp (2 * l + ln r)).
+  2:{ rewrite exp_plus, exp_ln by auto. replace (2 * l) with (l + l) by ring.
+      rewrite exp_plus. unfold l. rewrite exp_ln by auto. ring. }
+  apply exp_le. assert (w * l <= (3 + 2 * ln r / l) * l) by nra.
+  replace ((3 + 2 * ln r / l) * l) with (3 * l + 2 * ln r) in * by (field; lra). lra.

@@ -32,7 +32,7 @@ set (S := sum _ _). assert (G : 0 < S).
     + apply in_seq. lia. }
 assert (0 < S / (1 + E) ^ k) by (apply Rdiv_lt_0_compat; auto). lra.
 
-(** * kov.thm3.3.tight kov.sec4.delta_i_ref *)
+(** * kov.thm3.3.tight kov.sec4.delta_i_ref kov.fig2.caption *)
 intros E d k i HE H0 H1 _ _ H. apply twice_below in H. rewrite branch_power by auto.
 rewrite equal_steps_branch by auto. rewrite <- branch_sum by auto. rewrite !(minus_one _ d).
 unfold Rdiv. ring.
@@ -407,3 +407,47 @@ unfold approximate. repeat match goal with
 | |- context [Rmax ?a ?b] => first [rewrite (Rmax_left a b) by lra | rewrite (Rmax_right a b) by lra]
 | |- context [Rmin ?a ?b] => first [rewrite (Rmin_left a b) by lra | rewrite (Rmin_right a b) by lra]
 end. lra.
+
+(** * kov.sec6D.alphabet *)
+intros E d k HE H0 H1 _. split; [field; lra|].
+pose proof (equal_steps_branch E d k 0 HE (conj H0 H1)) as H.
+change (2 * 0)%nat with 0%nat in H. rewrite Nat.sub_0_r in H. rewrite H by lia. simpl sum. rewrite !minus_one.
+field. apply pow_nonzero. lra.
+
+(** * slides.D_eps slides.D_epsdelta *)
+assert (event : forall (A : Type) (l : list A) P Q (S : A -> bool), law l P -> law l Q ->
+  tradeoff l P Q (1 + (- 1) * probability l P S) <= probability l Q S).
+{ intros A l P Q S HP HQ. set (f := fun x => if S x then 0 else 1).
+  assert (N : forall W, law l W -> expectation l W f = 1 - probability l W S).
+  { intros W [_ E]. assert (expectation l W f + probability l W S = sum l W); [|lra].
+    unfold expectation, probability, f. rewrite <- sum_plus. apply sum_ext.
+    intros x _. destruct (S x); ring. }
+  assert (T : test l f) by (intros x _; unfold f; destruct (S x); lra).
+  pose proof (expectation_bounds l P f HP T) as B. rewrite N in B by auto. rewrite minus_one.
+  assert (C : expectation l P f <= 1 - probability l P S) by (rewrite N by auto; lra).
+  pose proof (tradeoff_below l P Q HQ _ f (proj1 B) T C) as H. rewrite N in H by auto. lra. }
+assert (line : forall (A : Type) (l : list A) P Q E d a, law l P -> law l Q -> 0 < E -> 0 <= a ->
+  HS l E P Q <= d -> 1 - a - d <= E * tradeoff l P Q a).
+{ intros A l P Q E d a HP HQ HE Ha H.
+  assert (G : (1 - a - d) / E <= tradeoff l P Q a).
+  { apply tradeoff_greatest; auto. intros f T F.
+    assert (U : test l (fun x => 1 - f x)) by (intros x Hx; pose proof (T x Hx); lra).
+    pose proof (test_below l P Q E _ U) as B. rewrite !expectation_not in B by auto.
+    apply Rmult_le_reg_l with E; auto. replace (E * ((1 - a - d) / E)) with (1 - a - d) by (field; lra).
+    lra. }
+  apply (Rmult_le_compat_l E) in G; [|lra].
+  replace (E * ((1 - a - d) / E)) with (1 - a - d) in G by (field; lra). exact G. }
+split; [exact event|].
+- intros A l P Q E. intros. assert (0 < E) by lra.
+  match goal with H : HS _ _ _ _ <= ?d |- _ <= _ * tradeoff _ _ _ ?a =>
+    assert (1 - a - d <= E * tradeoff l P Q a) by (apply line; auto; lra) end. lra.
+
+(** * slides.similar_eps_delta *)
+unfold HS, total_variation, positive_part, booleans, coin. simpl. repeat split; try lra;
+unfold Rmax, Rabs; repeat destruct Rle_dec; repeat destruct Rcase_abs; lra.
+
+(** * slides.fig_10fold *)
+assert (1 <= exp (1 / sqrt 10)) by interval.
+split; rewrite equal_steps by (try (left; apply exp_pos); lra);
+cbn [seq sum fold_right map choose Nat.sub]; rewrite ?(Rmax_left 0) by interval;
+rewrite Rmax_right by interval; simpl; interval.

@@ -218,3 +218,83 @@ replace ((ln (moment l a P Q) / (a - 1) + - 1 * (a / (a - 1) * - ln p)) * (a - 1
   with (a * ln p + ln (moment l a P Q)) by (field; lra).
 replace (ln (moment l a (mixed p P Q) Q) / (a - 1) * (a - 1))
   with (ln (moment l a (mixed p P Q) Q)) by (field; lra). exact M.
+
+(** * steinke.prop14.notoptimal *)
+assert (L2 : 0 < ln 2) by (rewrite <- ln_1; apply ln_increasing; lra).
+assert (L4 : ln 4 = 2 * ln 2) by (replace 4 with (2 * 2) by lra; rewrite ln_mult by lra; ring).
+split.
+- intros A l P Q [HP SP] [HQ SQ] H. rewrite <- L4, exp_ln in H by lra. rewrite exp_ln by lra.
+  apply Rle_trans with ((- 1 / 14) * sum l P + 1 / 56 * sum l Q + 1 / 14 * mean l P Q exp).
+  2:{ rewrite SP, SQ. change (fun z : R => exp z) with exp in H. lra. }
+  unfold mean, HS. rewrite <- !sum_scale, <- !sum_plus. apply sum_le. intros a Ha.
+  pose proof (HP a Ha) as p0. pose proof (HQ a Ha) as q0. unfold loss.
+  rewrite exp_ln by (apply Rdiv_lt_0_compat; auto). set (y := P a / Q a).
+  assert (Y : P a = y * Q a) by (unfold y; field; lra). rewrite Y.
+  apply Rmax_lub.
+  + replace (- 1 / 14 * (y * Q a) + 1 / 56 * Q a + 1 / 14 * (y * Q a * y))
+      with (Q a * ((y - 1 / 2) ^ 2 / 14)) by field. pose proof (pow2_ge_0 (y - 1 / 2)). nra.
+  + apply Rminus_le. replace (y * Q a - 4 * Q a - (- 1 / 14 * (y * Q a) + 1 / 56 * Q a +
+      1 / 14 * (y * Q a * y))) with (- (Q a * ((y - 15 / 2) ^ 2 / 14))) by field.
+    pose proof (pow2_ge_0 (y - 15 / 2)). nra.
+- intros t r x Ht _ Hr Hx. apply Rle_ge.
+  replace (1 / 4) with (exp (- (2 * ln 2)))
+    by (rewrite exp_Ropp, <- L4, exp_ln by lra; field).
+  replace (1 + (- 1) * (1 / (t + 1))) with (/ ((t + 1) / (2 * t) * 2)) by (field; lra).
+  assert (0 < (t + 1) / (2 * t)) by (apply Rdiv_lt_0_compat; lra).
+  rewrite ln_Rinv, ln_mult by lra.
+  replace (t + 1) with (exp (ln ((t + 1) / 2) + ln 2)) at 2
+    by (rewrite exp_plus, !exp_ln by lra; field).
+  pose proof (ln_below ((t + 1) / (2 * t)) ltac:(lra)) as B0.
+  pose proof (ln_below ((t + 1) / 2) ltac:(lra)) as B1.
+  set (u := ln ((t + 1) / (2 * t))) in *. set (v := ln ((t + 1) / 2)) in *.
+  unfold Rdiv at 1. rewrite <- exp_Ropp, <- !exp_plus. apply exp_le.
+  assert (t * u <= t * ((t + 1) / (2 * t) - 1)) by (apply Rmult_le_compat_l; lra).
+  replace (t * ((t + 1) / (2 * t) - 1)) with ((t + 1) / 2 - t) in * by (field; lra).
+  assert (0 <= t * (t + 1)) by nra.
+  assert (t * (t + 1) * ln 2 <= t * (t + 1) * r) by (apply Rmult_le_compat_l; lra).
+  assert (x * t <= 2 * ln 2 * t) by (apply Rmult_le_compat_r; lra).
+  assert (0 <= ln 2 * (t - 1) ^ 2) by (apply Rmult_le_pos; [lra|apply pow2_ge_0]). nra.
+
+(** * steinke.thm34.tight *)
+split.
+- intros A l P Q p n [HP _] [HQ _] H0 H1 _.
+  assert (K : forall m q j, 0 < m -> 0 < q ->
+    m * exp ((INR j - 1) * ln (m / q)) = q * (m / q) ^ j).
+  { intros m q j Hm Hq. assert (D : 0 < m / q) by (apply Rdiv_lt_0_compat; auto).
+    replace ((INR j - 1) * ln (m / q)) with (INR j * ln (m / q) + - ln (m / q)) by ring.
+    rewrite exp_plus, exp_Ropp, exp_ln by auto. change (exp (INR j * ln (m / q))) with
+      (Rpower (m / q) (INR j)). rewrite Rpower_pow by auto. field. lra. }
+  assert (C : forall k, (k <= n)%nat ->
+    real_power (1 + (- 1) * p) (INR n + (- 1) * INR k) = (1 - p) ^ (n - k)).
+  { intros k Hk. replace (1 + (- 1) * p) with (1 - p) by ring.
+    replace (INR n + (- 1) * INR k) with (INR (n - k)) by (rewrite minus_INR by auto; ring).
+    unfold real_power. destruct (Req_EM_T (1 - p) 0) as [->|N].
+    - destruct (n - k)%nat as [|j]; [destruct (Req_EM_T (INR 0) 0) as [_|[]]; reflexivity|].
+      destruct (Req_EM_T (INR (S j)) 0) as [Z|_]; [exfalso; revert Z; apply not_0_INR; lia|].
+      simpl. ring.
+    - change (Rpower (1 - p) (INR (n - k)) = (1 - p) ^ (n - k)). apply Rpower_pow. lra. }
+  assert (S : forall f m, sum_f_R0 f m = sum (seq 0 (S m)) f).
+  { intros f m. induction m; [simpl; ring|]. rewrite seq_S, sum_app, <- IHm. simpl. ring. }
+  assert (B : forall x c, (x + c) ^ n =
+    sum (seq 0 (Datatypes.S n)) (fun k => INR (choose n k) * c ^ (n - k) * x ^ k)).
+  { intros x c. rewrite Binomial.binomial, S. apply sum_ext. intros k Hk. apply in_seq in Hk.
+    rewrite choose_C by lia. ring. }
+  transitivity (sum l (fun a => sum (seq 0 (Datatypes.S n)) (fun k =>
+    INR (choose n k) * (1 - p) ^ (n - k) * p ^ k * (Q a * (P a / Q a) ^ k)))).
+  + apply sum_ext. intros a Ha. pose proof (HP a Ha). pose proof (HQ a Ha).
+    rewrite K; [|unfold mixed; nra|auto]. unfold mixed.
+    replace ((p * P a + (1 - p) * Q a) / Q a) with (p * (P a / Q a) + (1 - p)) by (field; lra).
+    rewrite B, <- sum_scale. apply sum_ext. intros. rewrite Rpow_mult_distr. ring.
+  + rewrite sum_swap. apply sum_ext. intros k Hk. apply in_seq in Hk. rewrite C by lia.
+    unfold moment. rewrite <- sum_scale. apply sum_ext. intros a Ha.
+    rewrite K by (apply HP || apply HQ; auto). ring.
+- intros A l P Q [HP SP] [HQ SQ]. unfold moment. rewrite <- SQ at 1. rewrite <- SP at 1.
+  split; apply sum_ext; intros a Ha; pose proof (HP a Ha); pose proof (HQ a Ha).
+  + replace ((0 - 1) * ln (P a / Q a)) with (- ln (P a / Q a)) by ring.
+    rewrite exp_Ropp, exp_ln by (apply Rdiv_lt_0_compat; auto). field. lra.
+  + replace ((1 - 1) * ln (P a / Q a)) with 0 by ring. rewrite exp_0. ring.
+
+(** * steinke.thm35.maxneeded *)
+assert (E : forall x, 0 < x -> exp ((2 - 1) * ln x) = x).
+{ intros x Hx. replace ((2 - 1) * ln x) with (ln x) by ring. apply exp_ln. auto. }
+unfold moment, mixed, coin, booleans. simpl sum. rewrite !E by lra. split; lra.

@@ -285,3 +285,24 @@ assert (M : 1 <= moment l 2 P Q).
 assert (G : 0 <= t * (1 - t) * ((p - q) * (p - q))).
 { apply Rmult_le_pos; [apply Rmult_le_pos; lra|apply Rle_0_sqr]. }
 assert ((t * p + (1 - t) * q) ^ 2 <= t * p ^ 2 + (1 - t) * q ^ 2) by nra. nra.
+
+(** * bw.fig1.ratio bw.thm1.beyond *)
+unfold Phi, bell. do 2 (match goal with |- context [RInt ?f 0 ?b] =>
+  integral_intro (RInt f 0 b) with (i_prec 110, i_width (-85), i_degree 20, i_fuel 1000) as bound;
+  revert bound; generalize (RInt f 0 b) end). intros. interval with (i_prec 110).
+
+(** * bw.thm1.classical *)
+intros x d s Hx X1 Hd D1 Hs H. assert (C : 1 / 2 <= 2 * ln (5 / 2)) by interval.
+assert (W : 5 / 2 <= 5 / (4 * d)).
+{ apply Rmult_le_reg_r with (4 * d); [lra|]. replace (5 / (4 * d) * (4 * d)) with 5 by (field; lra). lra. }
+assert (L : ln (5 / 2) <= ln (5 / (4 * d))) by (apply Moments.ln_le; lra).
+set (y := x / (2 * s) + - 1 * s). assert (Q : y * y = s ^ 2 - x + x / (2 * s) * (x / (2 * s))) by (unfold y; field; lra).
+assert (Y : y <= 0).
+{ apply Rmult_le_reg_r with (2 * s); [lra|]. replace (y * (2 * s)) with (x - 2 * s ^ 2) by (unfold y; field; lra). lra. }
+eapply Rle_trans; [apply delta_below; exact Y|].
+assert (E : exp (- (y * y) / 2) <= exp (- ln (5 / (4 * d)) + 1 / 2)).
+{ apply exp_le. pose proof (Rle_0_sqr (x / (2 * s))). unfold Rsqr in *. lra. }
+rewrite exp_plus, exp_Ropp, exp_ln in E by lra.
+replace (/ (5 / (4 * d))) with (4 * d / 5) in E by (field; lra).
+assert (B : exp (1 / 2) <= 5 / 2) by interval.
+assert (4 * d / 5 * exp (1 / 2) <= 4 * d / 5 * (5 / 2)) by (apply Rmult_le_compat_l; lra). lra.

@@ -119,8 +119,11 @@ def test_mixtures_share_at_least_their_overlap(step):
     shared = mp.quad(least, mp.linspace(-12, 12, 97))
     with balls.precision(BITS):
         bound = step.overlap()
-        assert bound.overlaps(1 - arb.max(ball(step.up), ball(step.down)))
+        # all of it where one law moves, else what both hold of no shift
+        moves = step.up.fraction and step.down.fraction
+        assert not moves or bound.overlaps(1 - arb.max(ball(step.up), ball(step.down)))
     assert float(bound) <= shared + mpf("1e-9")
+    assert moves or float(bound) >= shared - mpf("1e-9")
     assert float(bound) > 0
 
 

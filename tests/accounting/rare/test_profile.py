@@ -17,7 +17,7 @@ from dpexact.accounting.profiles import profile
 from dpexact.accounting.rare.inversion import Inversion
 from dpexact.accounting.rare.picture import Question
 from dpexact.accounting.rare.planning import planned
-from dpexact.accounting.rare.profile import RareProfile
+from dpexact.accounting.rare.profile import RareProfile, total_variation
 from dpexact.conversion import real
 from dpexact.enclosure import Enclosure
 
@@ -170,6 +170,17 @@ def test_more_than_any_loss(way):
         return
     beyond = reals.rational(Fraction(found.upper) + Fraction(1, 10**9))
     assert rarely.delta(beyond, 10) == Enclosure.exact(Fraction(0), "contour")
+
+
+@pytest.mark.parametrize(
+    ("sigma", "q", "count"), [("3", "1/100", 2), ("1", "1/1000", 10), ("1", "1/10", 1)]
+)
+def test_total_variation_bounds_delta_at_zero(sigma, q, count):
+    at_zero = dpexact.delta(f"poisson(gaussian({sigma}), {q})^{count}", 0, digits=6)
+    with balls.precision(100):
+        bound = total_variation(balls.ball(real(sigma)), balls.ball(real(q)), count)
+        assert bound >= balls.ball(at_zero.lower)
+        assert count * bound.lower() < count * count * balls.ball(at_zero.upper)
 
 
 def test_epsilon_zero_is_decided_first():

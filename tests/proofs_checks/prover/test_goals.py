@@ -1,16 +1,30 @@
 """Goals are settled where they hold on the whole domain, and nowhere else."""
 
 from fractions import Fraction
+from itertools import pairwise
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from dpexact.tradeoffs.subsampling import subsampled
 from proofs_checks.evidence import Declined, Refuted
+from proofs_checks.gdp.polygons import curve
+from proofs_checks.prover.deciding import decided, fails_at
+from proofs_checks.prover.enumeration import (
+    Draw,
+    beta_at,
+    compose,
+    hockey_stick,
+    kov_pair,
+    tradeoff,
+)
 from proofs_checks.prover.goals import covered, defined, settle, step
-from proofs_checks.prover.sampling import fails_at, sampled
+from proofs_checks.prover.laws import LAWS, powers
+from proofs_checks.prover.sampling import sampled
 from proofs_checks.statements.reading import statement
 
+SMALL = "natural in [0, 3]"
 POSITIVE = {"x": "real > 0", "y": "real > 0"}
 
 
@@ -120,3 +134,146 @@ def test_a_witness_must_be_in_the_domain():
     for wrong in ({"x": "2"}, {"x": "-1"}, {"x": "3"}, {"y": "1"}):
         with pytest.raises(Declined):
             fails_at(larger, wrong)
+
+
+COIN, OTHER = "bernoulli(1/3)", "bernoulli(2/3)"
+
+
+@pytest.mark.parametrize(
+    "then",
+    [
+        f"hockey_stick({COIN}, {OTHER}, 1) = 1/3",
+        f"tradeoff({COIN}, {OTHER}) = approximate(2, 0)",
+        f"moment({COIN}, {OTHER}, 3/2) > 1",
+        "hockey_stick(response(3, 0), mirrored_response(3, 0), exp(1/2)) < 17/50",
+    ],
+)
+def test_a_statement_about_given_laws_is_decided_by_its_values(then):
+    fact = settle(goal(then))
+    assert fact.kind == "computation"
+    assert covered(goal(then), [fact]) is fact
+
+
+@pytest.mark.parametrize(
+    "then",
+    [
+        f"hockey_stick({COIN}, {OTHER}, 1) = 333333333333333333333333333333/10^30",
+        f"hockey_stick({COIN}, {OTHER}, 1) < 1/3",
+        f"tradeoff({COIN}, {OTHER}) = approximate(2, 1/10^30)",
+        f"moment({COIN}, {OTHER}, 3/2) <= 1",
+    ],
+)
+def test_a_false_statement_about_given_laws_is_refuted(then):
+    with pytest.raises(Refuted):
+        settle(goal(then))
+
+
+@pytest.mark.parametrize(
+    ("then", "variables"),
+    [
+        (f"total_variation({COIN}, {OTHER}) = total_variation({COIN}, {OTHER})", {}),
+        (f"moment({COIN}, {OTHER}, 3/2) = moment({OTHER}, {COIN}, 3/2)", {}),  # equal balls
+        (f"moment({COIN}, {OTHER}, 3/2) <= moment({OTHER}, {COIN}, 3/2)", {}),
+        (f"hockey_stick({COIN}, {OTHER}, 1)/0 = 1", {}),
+        (f"moment({COIN}, bernoulli(0), 2) > 1", {}),
+        ("total_variation(P, P) = 0", {"P": "law"}),
+    ],
+)
+def test_what_two_values_do_not_decide_is_not_settled(then, variables):
+    with pytest.raises(Declined):
+        decided(goal(then, **variables))
+    with pytest.raises(Declined):
+        settle(goal(then, **variables))
+
+
+@pytest.mark.parametrize("then", ["limit(x*exp(-y), y, oo) = 0", "1 - x <= exp(-1)"])
+def test_what_speaks_of_more_than_the_provers_take_is_declined(then):
+    with pytest.raises(Declined):
+        settle(goal(then, x="real in [0, 1/2]"))
+
+
+@pytest.mark.parametrize("sign", ["<=", ">="])
+def test_the_inverse_of_a_function_with_a_flat_part_begins_where_it_ends(sign):
+    then = f"value(inverse(approximate(E, d)), a) {sign} value(approximate(E, d), a)"
+    variables = {"E": "real >= 1", "d": "real in [0, 1]", "a": "real in [0, 1]"}
+    assert sampled(goal(then, **variables)).cases == 80
+
+
+RESPONSES = "power(response({E}, 1/5), 3), power(mirrored_response({E}, 1/5), 3)"
+
+
+@pytest.mark.parametrize(
+    ("then", "variables"),
+    [
+        ("hockey_stick(bernoulli(1/3), bernoulli(2/3), 3/2) = 1/6", {}),
+        (f"hockey_stick({RESPONSES.format(E='exp(1)')}, exp(3)) < 62/125", {}),
+        ("hockey_stick(response(2^n, 0), mirrored_response(2^n, 0), 2^n) = 0", {"n": SMALL}),
+    ],
+)
+def test_a_finite_domain_is_decided(then, variables):
+    found = settle(goal(then, **variables))
+    assert found.kind == ("enumeration" if variables else "computation")
+    assert found.cases == (4 if variables else 1)
+
+
+@pytest.mark.parametrize(
+    ("then", "variables"),
+    [
+        ("hockey_stick(bernoulli(1/3), bernoulli(2/3), 3/2) = 1/5", {}),
+        ("hockey_stick(bernoulli(1/3), bernoulli(4/3), 3/2) >= 0", {}),  # no law
+        ("total_variation(response(exp(1), 0), mirrored_response(exp(1), 0)) = tanh(1/2)", {}),
+        ("value(tradeoff(bernoulli(1/3), bernoulli(2/3)), exp(-1)) <= 1", {}),
+        ("hockey_stick(response(2^n, 0), mirrored_response(2^n, 0), 4) = 0", {"n": SMALL}),
+        ("hockey_stick(bernoulli(1/n), bernoulli(1/2), 1) >= 0", {"n": SMALL}),
+        ("total_variation(response(n, 0), mirrored_response(n, 0)) < 1", {"n": "natural >= 1"}),
+        ("abs(n) = abs(n)", {"n": SMALL}),
+    ],
+)
+def test_what_is_not_decided_is_not_settled(then, variables):
+    with pytest.raises(Declined):
+        settle(goal(then, **variables))
+
+
+@given(st.integers(1, 9), st.integers(1, 9), st.integers(1, 4), st.fractions(0, 5))
+@settings(max_examples=20, deadline=None)
+def test_counted_powers_are_the_products(a, b, n, growth):
+    pair = kov_pair(1 + Fraction(a, 3), Fraction(b, 10))
+    counted = powers(*pair, Fraction(n))
+    assert sum(counted[0].values()) == sum(counted[1].values()) == 1
+    assert hockey_stick(*counted, growth) == hockey_stick(*compose(*[pair] * n), growth)
+    assert tradeoff(*counted) == tradeoff(*compose(*[pair] * n))
+
+
+def test_powers_of_other_exponents_are_not_counted_together():
+    with_one = "total_variation(power(bernoulli(1/3), 2), power(bernoulli(1/3), 1)) = 1"
+    assert settle(goal(with_one)).kind == "computation"  # pairs and singles share no outcome
+
+
+def test_a_fact_with_a_pole_does_not_disturb_a_goal_about_laws():
+    fact = step("(x*y + 1)/y = x + 1/y", {"x": "real", "y": "real"}, "y != 0")
+    one = goal("hockey_stick(P, P, y) <= 0", P="law", y="real >= 1", x="real")
+    assert covered(one, [fact]) is None
+
+
+def test_a_witness_that_nearly_fulfils_a_hypothesis_is_none():
+    near = str(Fraction(3, 2) + Fraction(1, 2**1100))
+    wrong = goal("x < 1", ["exp(x) = exp(3/2)"], x="real")
+    with pytest.raises(Declined, match="not in the domain"):
+        fails_at(wrong, {"x": near})
+
+
+@given(st.integers(0, 10**6), st.fractions(0, 1, max_denominator=20))
+@settings(max_examples=30, deadline=None)
+def test_a_subsampled_function_is_that_of_the_library(seed, share):
+    draw = Draw(seed)
+    laws = draw.law(3), draw.law(3)
+    found, other = LAWS["subsampled"](share, tradeoff(*laws)), subsampled(curve(*laws), share)
+    corners = [a for a, _ in found]
+    for level in (*corners, *(sum(pair) / 2 for pair in pairwise(corners))):
+        assert other.value(level) == beta_at(found, level)
+
+
+def test_a_subsampled_function_has_a_middle_line():
+    assert settle(goal("subsampled(1/2, approximate(2, 0)) >= approximate(3/2, 0)")).cases == 1
+    with pytest.raises(Refuted):
+        settle(goal("subsampled(1/2, approximate(2, 0)) <= approximate(3/2, 0)"))
