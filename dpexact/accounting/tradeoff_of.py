@@ -133,11 +133,12 @@ def _closed_form(mechanism: Mechanism, direction: Direction) -> TradeoffFunction
         alone = len(c.pairs()) == 1 and c.laplace[0][1] == 1
         return LaplaceTradeoff(c.laplace[0][0]) if alone else None
     f = identity()
-    for pair, count in c.on_lattices():
-        if not pair.outcomes() or count > MAX_REPETITIONS or _is_long(pair.outcomes(), count):
-            return None
-        f *= _of_outcomes(pair.outcomes()) ** count
     try:
+        for pair, count in c.on_lattices():
+            law = pair.outcomes()
+            if not law or count > MAX_REPETITIONS or _is_long(law, count):
+                return None
+            f *= _of_outcomes(law) ** count
         for other, count in c.apart:
             law = other.outcomes()
             if _is_long(law, count):

@@ -9,6 +9,7 @@ from typing import Final, TypeAlias
 
 from flint import Ordering, arb, fmpq, fmpq_mpoly, fmpq_mpoly_ctx
 
+from dpexact.errors import UnsupportedMechanism
 from dpexact.tradeoffs import monomials
 from dpexact.tradeoffs.monomials import UNIT, Monomial
 
@@ -19,6 +20,8 @@ ONE: Final[Sum] = {UNIT: Fraction(1)}
 #: Common factors are sought between sums of at most this many terms and this total degree.
 REDUCED_TERMS: Final = 300
 REDUCED_DEGREE: Final = 2_000
+#: Products of more terms are not written out: sums of different denominators grow without end.
+MAX_PRODUCT: Final = 250_000
 
 
 def ball(terms: Sum) -> arb:
@@ -53,6 +56,10 @@ def multiply(a: Sum, b: Sum) -> Sum:
     """``a * b``."""
     if a == ONE or b == ONE:
         return b if a == ONE else a
+    if len(a) * len(b) > MAX_PRODUCT:
+        raise UnsupportedMechanism(
+            f"an exact number of up to {len(a) * len(b)} exponential terms is not written out"
+        )
     total: Sum = {}
     for m, c in a.items():
         for n, d in b.items():

@@ -181,6 +181,8 @@ EXAMPLES = [
     ("zcdp(?)^3 * gaussian(10)", 1, "1e-6"),
     ("zcdp(?, 1/100)^3 * gaussian(10)", 3, "1e-6"),
     ("bounded_range(?)^20", 1, "1e-6"),
+    ("permute_and_flip(?)^20", 1, "1e-6"),
+    ("report_noisy_max(?)^20", 1, "1e-6"),
     ("poisson(zcdp(?), 1/2)", "1/2", "1e-5"),
     ("group(gaussian(20), ?)", 1, "1e-5"),
     ("gaussian_mixture(?, 1: 1/2, 2: 1/2)^3", 2, "1e-5"),

@@ -185,6 +185,14 @@ def test_proposed_points_stay_above_zero():
     assert 0 < found.lower <= found.upper <= F(1, 10**9)
 
 
+def test_numbers_without_a_common_denominator_are_left_to_the_profile():
+    """Of few outcomes, whose sums have ever longer denominators."""
+    f = tradeoff("staircase(29/25, 0)^3 * discrete_laplace(6/5)^3 * pure_dp(11/7)")
+    assert isinstance(f, DualTradeoff)
+    other = dual.trade_off(f.profile.delta, Enclosure.exact(F(1, 4)), 6, "")
+    assert f("1/4").overlaps(other)
+
+
 def test_many_outcomes_of_irrational_mass_are_left_to_the_profile():
     """Two runs of noise on 21 integers, by the test that sorts all pairs of outputs in floats."""
     found = tradeoff("truncated_discrete_gaussian(3, 10)^2")("1/10")

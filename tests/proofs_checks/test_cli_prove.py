@@ -21,7 +21,7 @@ def test_json_and_html(tmp_path):
     document = json.loads(result.output)
     assert document["summary"] == {
         "verdicts": {"proved": 2, "refuted": 2},
-        "strengths": {"formal": 2, "finite": 2},
+        "strengths": {"formal": 2, "complete": 2},
         "repairs": {},
     }
     assert document["unexpected"] == 0

@@ -55,7 +55,7 @@ def test_an_epsilon_that_is_not_finite():
 
 
 def test_an_upper_bound_says_so():
-    found = part("answer", expression("zcdp(1)"))
+    found = part("answer", expression("bounded_range(1)"))
     assert "≤" in found["short"]
     told = words(found["html"])
     assert "a proved upper bound; the truth may be smaller" in told
@@ -105,7 +105,7 @@ def test_a_curve_that_ends_at_infinity_says_where():
 def test_certificates_verify():
     found = part("certificate", expression("approx_dp(1/10, 1/1000)^30", delta="0.1"))
     assert check(read(found["document"].encode()))
-    assert "no certificate" in part("certificate", expression("zcdp(1)"))["error"]
+    assert "no certificate" in part("certificate", expression("bounded_range(1)"))["error"]
 
 
 @pytest.mark.parametrize(

@@ -205,13 +205,7 @@ class Contour:
         tail = outer_tail(self._decayed**repeat, (-c * first).exp(), h, self.plan.count)
         above = below = deficit = arb(0)
         if not product.never_exceeds(first + period, repeat):
-            least = self.plan.abscissa + self.plan.step / 6
-            b = max(self._order(first, repeat, True), least)
-            # proposes: a lower order, where the moment is hardly known; any above the line is valid
-            while b > least and not self._moment(b, 1).rel_accuracy_bits() > 0:
-                b = max(least, (b + self.plan.abscissa) / 2)
-            constant = chernoff_constant(arb(b)) * self._moment(b, repeat)
-            above = alias(constant, arb(b), c, period, first)
+            above = self._above(first, repeat)
         # proposes: the order; each kind has a bound of its own, for all orders of the kind
         if order > -1:
             deficit = alias(self._moment(order, repeat), arb(order), c, period, last)
@@ -220,6 +214,19 @@ class Contour:
             constant = chernoff_constant(arb(b)) * self._moment(b, repeat, backward=True)
             below = alias(constant, -1 - arb(b), c, period, last)
         return [bound.upper() for bound in (tail, above, below, deficit)]
+
+    def _above(self, epsilon: arb, repeat: int) -> arb:
+        """The least of the bounds of some orders above the line, each of which holds."""
+        least, best = self.plan.abscissa + self.plan.step / 6, arb("inf")
+        b = max(self._order(epsilon, repeat, True), least)
+        while True:
+            constant = chernoff_constant(arb(b)) * self._moment(b, repeat)
+            found = alias(constant, arb(b), self._c, self._period, epsilon)
+            best = arb.min(best, found.upper()) if found.is_finite() else best
+            # proposes: a lower order, where the moment is hardly known
+            if b == least or self._moment(b, 1).rel_accuracy_bits() > 0:
+                return best
+            b = max(least, (b + self.plan.abscissa) / 2)
 
     def _order(self, epsilon: arb, repeat: int, above: bool) -> float:
         """A good order for an alias, which neighbouring queries share.
