@@ -55,7 +55,7 @@ def test_an_epsilon_that_is_not_finite():
 
 
 def test_an_upper_bound_says_so():
-    found = part("answer", expression("bounded_range(1)"))
+    found = part("answer", expression("zcdp(1)"))
     assert "≤" in found["short"]
     told = words(found["html"])
     assert "a proved upper bound; the truth may be smaller" in told
