@@ -67,6 +67,9 @@ def supported(
     """Enclose ``f(alpha)``, ``0 < alpha < 1``, as narrow as tests make it; None without tests.
 
     ``reverse`` is the profile of the laws exchanged.
+
+    Raises:
+        Contradiction: a value of a test is above the lines of others.
     """
     known, back = tests_of(forward), tests_of(reverse)
     if known is None or back is None:
@@ -82,8 +85,10 @@ def supported(
     while bits <= last and best.digits < digits:
         with balls.precision(bits):
             search.narrow(arb(10) ** -(digits + 1))
-            low, high = search.floor.max(arb(0)), search.ceiling().max(arb(0))
-            best = best.meet(balls.to_enclosure(low.union(high))).labelled(name)
+            low, high = (
+                balls.to_enclosure(end.max(arb(0))) for end in (search.floor, search.ceiling())
+            )
+            best = best.meet(Enclosure.bracket(low.lower, high.upper, name)).labelled(name)
         bits *= 2
     return best.short("no supporting lines were close enough")
 

@@ -107,8 +107,7 @@ def answer(
 
 
 def answers(
-    ask: Callable[[list[str]], Sequence[Enclosure]],
-    ask_one: Callable[[str], Enclosure],
+    ask: Callable[[Any], Any],
     mechanism: Mechanism,
     digits: int,
     as_json: bool,
@@ -120,16 +119,17 @@ def answers(
 ) -> int:
     """Print what is found at several points, which share work, and with JSON an object a line.
 
-    Each is said to have taken its share of the time. What lacks digits is asked again alone: there
-    bounds of theorems, which differ, are told from what fell short. Exit code 3 if anything did.
+    ``ask`` answers a list of points, or one. Each is said to have taken its share of the time. What
+    lacks digits is asked again alone: there bounds of theorems, which differ, are told from what
+    fell short. Exit code 3 if anything did.
     """
     started = time.perf_counter()
     with patience(quantity):
-        found = ask(list(points))
+        found: Sequence[Enclosure] = ask(list(points))
     share = (time.perf_counter() - started) / len(points)
     return max(
         answer(
-            partial(delivered, one, digits) if one.digits >= digits else partial(ask_one, at),
+            partial(delivered, one, digits) if one.digits >= digits else partial(ask, at),
             mechanism,
             digits,
             as_json,

@@ -66,7 +66,6 @@ def delta(
     if len(points) > 1:
         _refuse_files(plot, certificate_file)
         return answers(
-            lambda many: dpexact.delta(mechanism, many, digits, direction, method=method),
             lambda at: dpexact.delta(mechanism, at, digits, direction, method=method),
             mechanism,
             digits,
@@ -131,7 +130,6 @@ def epsilon(
     if len(points) > 1:
         _refuse_files(plot, certificate_file)
         return answers(
-            lambda many: dpexact.epsilon(mechanism, many, digits, direction, method=method),
             lambda at: dpexact.epsilon(mechanism, at, digits, direction, method=method),
             mechanism,
             digits,

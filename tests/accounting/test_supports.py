@@ -19,6 +19,7 @@ from dpexact.accounting.reflection import OPPOSITE
 from dpexact.accounting.supports import supported
 from dpexact.accounting.tradeoff_of import DualTradeoff
 from dpexact.enclosure import Enclosure
+from dpexact.errors import Contradiction
 from dpexact.mechanisms.grammar import parse
 from dpexact.reals import rational
 from dpexact.tradeoffs import Atom as Vertex
@@ -102,6 +103,23 @@ def test_the_floor_leaves_out_what_a_test_may_miss():
     least = supported(sure, sure, level, 10, "").lower
     found = supported(unsure, unsure, level, 10, "")
     assert found.upper >= least >= found.lower + F(1, 9)
+
+
+class Fickle(FiniteProfile):
+    """Its first test reveals less than the same test does later."""
+
+    asked = 0
+
+    def tangent(self, epsilon):
+        self.asked += 1
+        found = super().tangent(epsilon)
+        return found._replace(p=found.p + arb(-1 if self.asked == 1 else 1) / 16)
+
+
+def test_a_value_above_the_lines_of_others_is_raised():
+    fickle = two_outcomes(F(1, 2), F(1, 3), Fickle)
+    with pytest.raises(Contradiction):
+        supported(fickle, fickle, Enclosure.exact(F(1, 4)), 10, "")
 
 
 def test_the_larger_of_two_directions_has_the_better_test():

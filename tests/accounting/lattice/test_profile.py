@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from mpmath import mp, mpf
-from oracles import to_fraction
+from oracles import scaled, to_fraction
 
 import dpexact
 from dpexact.accounting.lattice import engine, grid, law, pieces
@@ -259,3 +259,21 @@ def test_a_hidden_equality_with_a_mass_next_to_certainty():
     with pytest.raises(PrecisionNotReached) as caught:
         dpexact.epsilon(text, "1-2*1e-20/sqrt(2)", 5, method="lattice")
     assert caught.value.best.upper == math.inf
+
+
+@given(
+    st.sampled_from([(0.5, 0.3, 6), (1, 0.1, 20), (2, 1, 3)]),
+    st.booleans(),
+    st.lists(st.fractions(0, 5, max_denominator=50), min_size=2, max_size=5),
+)
+@settings(max_examples=scaled(8), deadline=None)
+def test_laws_that_serve_the_next_question_enclose_it(step, add, points):
+    """They are focused on the question before, wherever the next one lies."""
+    sigma, q, count = step
+    steps = [noisy(rational(Fraction(sigma)), rational(Fraction(q)), count, add)]
+    kept = LatticeProfile(steps, InfiniteLoss(), WORK)
+    alone = {p: LatticeProfile(steps, InfiniteLoss(), WORK).delta(rational(p), 3) for p in points}
+    for point in points:
+        assert kept.delta(rational(point), 2).overlaps(alone[point])
+        for other, found in alone.items():
+            assert kept._laws is None or kept._laws.enclose(rational(other)).overlaps(found)
