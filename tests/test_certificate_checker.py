@@ -211,6 +211,10 @@ def _certificate(text, quantity, at, digits=15, way="both"):
         ("randomized_response(1, 5)^3 * randomized_response(1/2)", "delta", "1/2"),
         ("truncated_discrete_gaussian(3, 6, 2)^2 * gaussian(2)", "delta", "1/2"),
         ("truncated_discrete_gaussian(sqrt(2), 1, 3)", "delta", "1/2"),
+        ("truncated_laplace(1, 10, 2)", "delta", "1/2"),
+        ("group(truncated_laplace(3, 2), 3)", "delta", "1/2"),
+        ("truncated_laplace(1, 1, 3)^2", "delta", "1/2"),
+        ("poisson(truncated_laplace(1, 10), 1/10)", "epsilon", "1/1000"),
         ("partition_selection(1, 1/1000)^3", "delta", "1/2"),
         ("partition_selection(1/2, 1/10) * gaussian(2)", "epsilon", "1/3"),
         ("partition_selection(0, 1/7)^2", "delta", "1/2"),
@@ -265,7 +269,6 @@ def test_every_route_is_verified(text, quantity, at):
     [
         "poisson(laplace(1), 0.1)^2",
         "poisson(zcdp(1/2), 1/10)",
-        "truncated_laplace(1, 10)",
         "threshold(laplace(1), -1)",
         "laplace(1) * gaussian(1)",
         "fixed_size(gaussian(1), 1, 10)",
