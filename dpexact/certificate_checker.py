@@ -43,6 +43,7 @@ MAX_BITS: Final = 8_000
 MAX_POINTS: Final = 500_000
 MAX_USERS: Final = 20_000
 MAX_CASES: Final = 64
+MAX_ORDER: Final = 2048
 MAX_WORK: Final = 10**10
 """Of one statement: some twenty seconds."""
 EXACT_BITS: Final = 30_000
@@ -1714,8 +1715,9 @@ class Guarantees:
 
     .. math:: \log\delta \le t (D_{t+1} - \varepsilon) + t \log t - (t + 1) \log(t + 1):
 
-    the least at the given orders; or at all, where ``D_b <= xi + b rho``. A mass of infinite loss
-    stays apart from zCDP (the theory's page on classic bounds).
+    the least at the given orders; or at all, where ``D_b <= xi + b rho``; or beside samples of such
+    steps at integers, where ``E (P/Q)^n`` is at most a binomial sum (Steinke 2022, Theorem 34). A
+    mass of infinite loss stays apart from zCDP (the theory's page on classic bounds).
     """
 
     unbounded = True
@@ -1725,6 +1727,7 @@ class Guarantees:
         self.xi, self.rho, kept = a.exact(0), a.exact(0), a.exact(1)
         self.curves: list[tuple[list[tuple[Fraction, Fraction]], int]] = []
         self.responses: list[tuple[Interval, int]] = []
+        self.samples: list[tuple[Guarantees, Interval, int]] = []
         for step, count in steps.items():
             tree = json.loads(step)
             name, _, values = parameters(tree, a)
@@ -1735,6 +1738,11 @@ class Guarantees:
             elif name in ("gaussian", "gdp"):
                 rate = values[0] if name == "gdp" else values[1] / values[0]
                 self.rho = self.rho + rate * rate * Fraction(count, 2)
+            elif name == "poisson" and '"zcdp"' in step:
+                inner = Guarantees(steps_of(tree[1]), a)
+                if inner.curves or inner.samples or inner.responses:
+                    raise Invalid("this checker has no route for this sample of a guarantee")
+                self.samples.append((inner, values[0], count))
             elif name in ("pure_dp", "approx_dp"):
                 self.responses.append((values[0], count))
                 if name == "approx_dp" and values[1].hi > 0:
@@ -1743,12 +1751,15 @@ class Guarantees:
                 raise Invalid(f"this checker has no route for {name} beside a guarantee")
         self.infinite = a.exact(1) - kept
         self.orders: list[Fraction] = []
-        if self.curves:
+        if self.curves or self.samples:
             if self.infinite.hi > 0:
                 raise Invalid("a mass of infinite loss beside Renyi divergences")
+            if self.curves and self.samples:
+                raise Invalid("divergences at given orders beside samples of zCDP")
+        if self.curves:
             last = min(rows[-1][0] for rows, _ in self.curves)
             self.orders = sorted({b for rows, _ in self.curves for b, _ in rows if b <= last})
-        else:  # a step of eps-DP has rho = eps^2/2
+        elif not self.samples:  # a step of eps-DP has rho = eps^2/2
             for loss, count in self.responses:
                 self.rho = self.rho + loss * loss * Fraction(count, 2)
 
@@ -1757,25 +1768,62 @@ class Guarantees:
         one = self.a.exact(1)
         if self.infinite.hi == 1:
             return Interval(self.infinite.lo, Fraction(1), self.a)
-        log = self._by_orders(point.x) if self.orders else self._concentrated(point.x - self.xi)
+        if self.samples:
+            log = self._by_integers(point.x)
+        elif self.orders:
+            log = reduce(_least, (self._at_order(order, point.x) for order in self.orders))
+        else:
+            log = self._concentrated(point.x - self.xi)
         bound = exp(_least(log, self.a.exact(0)))
         return self.infinite + (one - self.infinite) * bound
 
-    def _by_orders(self, x: Interval) -> Interval:
-        """The least at the given orders."""
-        found = []
-        for order in self.orders:
-            t = self.a.exact(order - 1)
-            self.a.spend(100)
-            constant = t * log(t) - (t + 1) * log(t + 1)
-            found.append((self._divergence(order) - x) * t + constant)
-        return reduce(_least, found)
+    def _at_order(self, order: Fraction, x: Interval) -> Interval:
+        t = self.a.exact(order - 1)
+        self.a.spend(100)
+        constant = t * log(t) - (t + 1) * log(t + 1)
+        return (self._divergence(order) - x) * t + constant
+
+    def _by_integers(self, x: Interval) -> Interval:
+        """The least at the integer orders up to ``MAX_ORDER``, along which the logarithm is convex.
+
+        Log-convex moments have a log-convex binomial convolution (Davenport, Polya 1949).
+        """
+        at = lru_cache(maxsize=None)(lambda order: self._at_order(Fraction(order), x))
+
+        def rises(order: int) -> int:
+            step = at(order + 1) - at(order)
+            return (step.lo > 0) - (step.hi < 0)
+
+        low, high = 2, 3
+        while high < MAX_ORDER and rises(high) <= 0:
+            low, high = high, min(2 * high, MAX_ORDER)
+        while low < high:  # the first order after which the bound is certain to rise
+            middle = (low + high) // 2
+            low, high = (low, middle) if rises(middle) > 0 else (middle + 1, high)
+        while low > 2 and rises(low - 1) >= 0:
+            low -= 1
+        return reduce(_least, map(at, range(low, high + 1)))
+
+    def _sampled(self, inner: Guarantees, q: Interval, order: int) -> Interval:
+        """``log sum C(n, k) (1 - q)^(n - k) q^k e^((k - 1)(xi + k rho))``."""
+        a, rest = self.a, self.a.exact(1) - q
+        a.spend(12 * order)
+        total, chance, odds = a.exact(1), rest ** (order - 1) * q * order, q / rest
+        moment, ratio, grown = a.exact(1), exp(inner.xi), exp(inner.rho * 2)
+        for k in range(2, order + 1):  # below 2 the moment is 1
+            chance, ratio = chance * odds * Fraction(order - k + 1, k), ratio * grown
+            moment = moment * ratio
+            total = total + (moment - 1) * chance
+        return log(total)
 
     def _divergence(self, order: Fraction) -> Interval:
         a = self.a
         total = self.xi + self.rho * order
         for rows, count in self.curves:
             total = total + a.exact(_between(rows, order) * count)
+        for inner, q, count in self.samples:
+            sample = self._sampled(inner, q, order.numerator)
+            total = total + sample * a.exact(Fraction(count) / (order - 1))
         for loss, count in self.responses:
             moment = exp(loss * order) + exp(loss * (1 - order))
             part = log(moment / (exp(loss) + 1)) / a.exact(order - 1)
@@ -1817,7 +1865,7 @@ def _between(rows: list[tuple[Fraction, Fraction]], order: Fraction) -> Fraction
 
 def profile_of(steps: Steps, way: str, a: Arithmetic) -> Profile | Guarantees | Average:
     """The profile of a composition in one direction, or the bound on it that guarantees give."""
-    if any(step.startswith(('["zcdp"', '["renyi_dp"')) for step in steps):
+    if any(re.match(r'\["(zcdp"|renyi_dp"|poisson", .*"zcdp")', step) for step in steps):
         return Guarantees(steps, a)
     cases = cases_of(steps, a)
     return Profile(steps, way, a) if cases == [(a.exact(1), steps)] else Average(cases, way, a)

@@ -28,6 +28,9 @@ def bound(text, epsilon, way="remove", bits=128):
         "truncated_laplace(1, 2/3)",
         "truncated_laplace(1, 1/2)",
         "truncated_laplace(2, 9)^2 * laplace(2, 3)",
+        "poisson(zcdp(1/2), 1/100)^1000",
+        "poisson(zcdp(1/5, 1/8) * gaussian(3), 1/20)^10 * zcdp(1/9) * gaussian(9) * pure_dp(1/9)",
+        "poisson(zcdp(1/90), 1/3)",
     ],
 )
 def test_the_checker_alone_encloses_what_the_accounting_says(text):
