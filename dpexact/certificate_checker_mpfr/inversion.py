@@ -72,6 +72,11 @@ def _coin(step: str, a: Arithmetic) -> Coin:
         found = [standard.waves_of(json.loads(part), own) for part in run]
         if len(found) != 1 or found[0] is None:
             raise Invalid("a step that is no mixture of normal laws")
+        if any(
+            json.loads(part)[:1] == ["group"] and int(json.loads(part)[2]) > standard.WIDE
+            for part in run
+        ):
+            raise Invalid("a group larger than this checker composes")
         right, left = (
             [(a.between(x.lo, x.hi), a.between(w.lo, w.hi)) for x, w in waves] for waves in found[0]
         )

@@ -23,6 +23,7 @@ from dpexact.reals import rational
 #: Digits asked of a plan on top of those of the bounds, in turn.
 _SPARE: Final = (2, 6, 14)
 _GUARD_BITS: Final = 48
+_SPARE_LOG: Final = 12.0
 _MAX_WORK: Final = 3_000_000
 
 
@@ -56,7 +57,7 @@ def _plan(
             return "no larger loss", 64 + 4 * digits
         product = Product(composition)
         plan = planned(product, [Query(x, 1) for x in near], digits, _MAX_WORK)
-        return _written(product, way, plan, near), plan.bits + _GUARD_BITS
+        return _written(product, way, plan, near, digits), plan.bits + _GUARD_BITS
     except (TooExpensive, ArithmeticError, ValueError) as error:
         raise NoPlan(f"no plan for a contour integral: {error}") from None
 
@@ -126,12 +127,14 @@ def _deviation(tree: Any) -> Fraction:
     return 1 / value(tree[1]) if tree[0] == "gdp" else value(tree[1]) / value(tree[2])
 
 
-def _written(product: Product, way: str, plan: Plan, near: list[float]) -> dict[str, Any]:
+def _written(
+    product: Product, way: str, plan: Plan, near: list[float], digits: int
+) -> dict[str, Any]:
     period = 2 * math.pi / plan.step
     above, _ = product.chernoff(max(near) + period, 1)
     above = float(_short(max(above, plan.abscissa + plan.step / 6)))
-    below = -product.below(max(near) - period, 1)[0]
-    below = float(_short(below))
+    goal = min(product.saddle(x, 1)[1] for x in near) - digits * math.log(10) - _SPARE_LOG
+    below = float(_short(_below(product, max(near) - period, goal)))
     rules = [
         _rules(pair, way == "add", plan, above, below)
         for step, _ in product.factors
@@ -141,6 +144,17 @@ def _written(product: Product, way: str, plan: Plan, near: list[float]) -> dict[
     numbers = {"c": plan.abscissa, "h": plan.step, "above": above, "below": below}
     texts = {name: str(Fraction(value)) for name, value in numbers.items()}
     return {**texts, "count": str(plan.count), "rules": rules}
+
+
+def _below(product: Product, level: float, goal: float) -> float:
+    """The order of the bound on what is unknown at ``level``, as small as ``e^goal`` allows.
+
+    Where the loss has a least value the best one is without end, and so is its rule.
+    """
+    order = -product.below(level, 1)[0]
+    while order > 4 and product.reverse.cumulant(order / 2 - 1).value + order / 2 * level < goal:
+        order /= 2
+    return order
 
 
 def _parts(step: Pair) -> list[Pair]:
