@@ -6,18 +6,22 @@ import json
 import math
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
+from itertools import starmap
 from typing import Any, Final
 
 from dpexact import certificate_checker as checker
 from dpexact.accounting.contour.planning import Plan, Query, planned
 from dpexact.accounting.contour.product import Product
 from dpexact.accounting.pairs.coin import Coin
+from dpexact.accounting.pairs.finite import Finite
 from dpexact.accounting.pairs.gaussian import Gaussian
+from dpexact.accounting.pairs.laplace import Laplace
 from dpexact.accounting.pairs.mixture import GaussianMixture, GaussianMixtures, Grouped, Mixtures
 from dpexact.accounting.pairs.mixture_rules import Rule, Shape
-from dpexact.accounting.pairs.pair import Pair, TooExpensive
+from dpexact.accounting.pairs.pair import Atom, Pair, TooExpensive
 from dpexact.accounting.pairs.response import Response
 from dpexact.accounting.pairs.shifts import STILL, of_sensitivities
+from dpexact.accounting.pairs.truncated_laplace import truncated_laplace
 from dpexact.reals import rational
 
 #: Digits asked of a plan on top of those of the bounds, in turn.
@@ -51,7 +55,9 @@ def _plan(
     steps: checker.Steps, way: str, points: Sequence[Fraction], digits: int
 ) -> tuple[dict[str, Any] | str, int]:
     try:
-        composition = tuple((_step(json.loads(text), way), n) for text, n in steps.items())
+        composition = tuple(
+            (pair, n) for text, n in steps.items() for pair in _pairs(json.loads(text), way)
+        )
         near = [float(x) for x in points]
         if way == "add" and _largest(composition) <= min(near):
             return "no larger loss", 64 + 4 * digits
@@ -69,6 +75,14 @@ def _largest(composition: tuple[tuple[Pair, int], ...]) -> float:
     return sum(float(loss.upper()) * n for loss, n in losses if loss is not None) * (1 + 1e-9)
 
 
+def _pairs(tree: Any, way: str) -> list[Pair]:
+    if tree[0] == "truncated_laplace":
+        scale, bound, shift = (rational(value(part)) for part in tree[1:])
+        lost, pair = truncated_laplace(scale, bound, shift)
+        return [Response(rational(0), lost), *([pair] if pair else [])]
+    return [_step(tree, way)]
+
+
 def _step(tree: Any, way: str) -> Pair:
     name, *rest = tree
     if "truncated_poisson" in (name, rest[0][0]):
@@ -79,6 +93,13 @@ def _step(tree: Any, way: str) -> Pair:
         return pair if way == "remove" else pair.reverse
     if name in ("gaussian", "gdp"):
         return Gaussian(rational(1 / _deviation(tree)))
+    if name == "laplace":
+        return Laplace(rational(1 / _deviation(tree)))
+    if name not in ("approx_dp", "pure_dp"):
+        found = checker.outcomes_of(tree, checker.Arithmetic(128))
+        rows = [(p, q) for p, q in zip(found.p, found.q, strict=True) if p.hi > 0]
+        near = ([rational((x.lo + x.hi) / 2) for x in row] for row in rows)
+        return Finite(tuple(starmap(Atom, near)))
     lost = value(rest[1]) if name == "approx_dp" else Fraction(0)
     return Response(rational(value(rest[0])), rational(lost))
 

@@ -235,7 +235,6 @@ def test_what_cannot_exist_or_has_no_route_is_refused(tree, error, reason, monke
         "mix(1/2: pure_dp(1), 1/2: gdp(1))",
         "group(pure_dp(1), 3)",
         "renyi_dp((2, 1))",
-        "randomized_response(1, 5)",
         "partition_selection(1, 1/9)",
     ],
 )

@@ -84,3 +84,51 @@ def test_groups_repeated_are_certified_by_the_second_checker():
     wide = standard.steps_of(mechanism_tree(dpexact.parse("group(poisson(gdp(1), 1/9)^2, 201)")))
     with pytest.raises(Invalid, match="larger than this checker composes"):
         parts_of(wide, arithmetic.Arithmetic(64))
+
+
+@pytest.mark.parametrize("direction", ["remove", "add"])
+@pytest.mark.parametrize(
+    ("text", "other"),
+    [
+        ("laplace(1) * gaussian(2)", "laplace(2) * gaussian(2)"),
+        ("truncated_laplace(1, 5)^3 * gaussian(2)", "truncated_laplace(1, 6)^3 * gaussian(2)"),
+        ("truncated_laplace(3, 2, 3) * gdp(1)", "truncated_laplace(3, 2, 2) * gdp(1)"),
+        (
+            "poisson(gaussian(1), 1/100)^100 * laplace(2)^2 * randomized_response(1/2, 2)",
+            "poisson(gaussian(1), 1/100)^100 * laplace(2)^2 * randomized_response(1/2, 3)",
+        ),
+        (
+            "poisson(gaussian(1), 1/100)^50 * truncated_discrete_gaussian(3, 6)",
+            "poisson(gaussian(1), 1/100)^50 * truncated_discrete_gaussian(3, 7)",
+        ),
+    ],
+)
+def test_other_laws_beside_normal_ones(text, other, direction):
+    pytest.importorskip("gmpy2", reason="the checker with MPFR needs gmpy2")
+    from dpexact.certificate_checker_mpfr import checking
+
+    mechanism = dpexact.parse(text)
+    found = dpexact.delta(mechanism, "1/2", 8, direction)
+    (statement,) = certificate(mechanism, "delta", real("1/2"), direction, found)["statements"]
+    assert statement["method"] == "contour"
+    assert checking.check_statement(statement)
+    tree = mechanism_tree(dpexact.parse(other))
+    with pytest.raises(Invalid):
+        checking.check_statement(statement | {"mechanism": tree, "text": standard.shown(tree)})
+
+
+def test_the_moments_of_a_law_are_symmetric_and_whole():
+    pytest.importorskip("gmpy2", reason="the checker with MPFR needs gmpy2")
+    from dpexact.certificate_checker_mpfr import arithmetic
+    from dpexact.certificate_checker_mpfr.inversion import parts_of
+
+    tree = mechanism_tree(dpexact.parse("truncated_laplace(1, 5) * staircase(1, 1/3) * gdp(1)"))
+    for law, _ in parts_of(standard.steps_of(tree), arithmetic.Arithmetic(96)).laws:
+        finite = law.lost + law.moment(Fraction(0)) - 1
+        assert abs(float(finite.lo)) < 1e-26
+        assert abs(float(finite.hi)) < 1e-26
+        for b in (Fraction(1, 2), Fraction(2)):
+            gap = law.moment(b) - law.moment(-1 - b)
+            assert gap.lo <= 0 <= gap.hi
+        step = law.moment(Fraction(-1, 2)) - law.moment(Fraction(-1, 2) + Fraction(1, 10**9))
+        assert abs(float(step.hi)) < 1e-15
