@@ -82,7 +82,8 @@ def statement(
 def _planned_method(steps: checker.Steps) -> str:
     """The method with a plan, if any: for an allocation, and for mixtures of normal laws.
 
-    One mixture that stands beside nothing normal has a closed form.
+    So have Laplace steps beside anything normal. One mixture that stands beside nothing normal has
+    a closed form.
     """
     if any(step.startswith('["allocation"') for step in steps):
         return checker.TRANSFORM
@@ -93,7 +94,9 @@ def _planned_method(steps: checker.Steps) -> str:
     )
     noisy = (*mixed, '["gaussian"', '["gdp"')
     several = sum(count for step, count in steps.items() if step.startswith(noisy)) > 1
-    return checker.CONTOUR * (several and any(step.startswith(mixed) for step in steps))
+    several &= any(step.startswith(mixed) for step in steps)
+    shaped = any(step.startswith(('["laplace"', '["truncated_laplace"')) for step in steps)
+    return checker.CONTOUR * (several or (shaped and any(s.startswith(noisy) for s in steps)))
 
 
 def _planned(
