@@ -22,6 +22,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from fractions import Fraction
 from typing import NamedTuple
 
 from flint import arb
@@ -33,8 +34,8 @@ from dpexact.accounting.profile import InfiniteLoss
 from dpexact.mechanisms import ZCDP, Adaptive, BoundedRange, Mechanism, PureDP
 from dpexact.reals import Real
 
-#: Precision with which indices are told to be worse than another.
-_COARSE_BITS = 64
+#: Bits more with which indices are told to be worse than another.
+_COARSE_BITS = 16
 
 
 def as_pure_dp(mechanism: Mechanism) -> Mechanism:
@@ -74,6 +75,14 @@ class BoundedRangeProfile(BallProfile):
         self.largest = count * epsilon
         self.infinite = InfiniteLoss()
 
+    def near(self, delta: Real) -> Fraction:
+        """Proposes: that of a Gaussian of as much loss."""
+        with balls.precision(_COARSE_BITS):
+            mu = balls.ball(self.range) * arb(self.count).sqrt() / 2
+            found = mu * mu / 2 + mu * (-2 * balls.ball(delta).log()).max(arb(0)).sqrt()
+            found = found.min(self.count * balls.ball(self.range))
+            return balls.midpoint(found) if found > 0 else Fraction(1)
+
     def finite_ball(self, epsilon: arb) -> arb:
         """The largest ``G(l, t_l)``; exchanging ``P`` and ``Q`` exchanges ``t`` and ``eps - t``."""
         if epsilon < 0:
@@ -81,13 +90,18 @@ class BoundedRangeProfile(BallProfile):
             return 1 - rise + rise * self.finite_ball(-epsilon)
         epsilon = epsilon.max(arb(0))
         best = arb(0)
-        for index in self._candidates(epsilon):
+        indices, all_of_them = self._candidates(epsilon)
+        for index in indices:
             best = best.max(self._gain(index, epsilon))
-        return best
+        return best if all_of_them else best.union(arb(1))
 
-    def _candidates(self, epsilon: arb) -> list[int]:
-        """The indices that may be the best: what is below another even at most is left out."""
-        with balls.precision(_COARSE_BITS):
+    def _candidates(self, epsilon: arb) -> tuple[list[int], bool]:
+        """The indices that may be the best: what is below another even at most is left out.
+
+        Only one of them, which is no less than 1 by the bits that are wanted, if there is such.
+        """
+        enough = 1 - arb(2) ** -balls.current()
+        with balls.precision(balls.current() + _COARSE_BITS):
             inside = balls.to_enclosure(self.count - epsilon / balls.ball(self.range))
             last = min(math.ceil(inside.lower), self.count) - 1  # up to there t_l < eps
             apart = range(max(last + 1, 0), min(math.ceil(inside.upper), self.count))
@@ -101,17 +115,27 @@ class BoundedRangeProfile(BallProfile):
                     middle = (first + last) // 2
                     most[middle] = gain = self._gain(middle, epsilon)
                     best = best.max(gain)
-                    halves.append((first, middle, last, gain + self._spread(first, last, epsilon)))
+                    if gain > enough:
+                        return [middle], False
+                    bound = gain + self._spread(first, last, epsilon)
+                    if not bound < best:
+                        bound = bound.min(self._most(first, last, epsilon))
+                    halves.append((first, middle, last, bound))
                 left = []
                 for first, middle, last, bound in halves:
                     if not bound < best:
                         left += [(first, middle - 1), (middle + 1, last)]
-            return [index for index, gain in most.items() if not gain < best]
+            return [index for index, gain in most.items() if not gain < best], True
 
     def _gain(self, index: int, epsilon: arb) -> arb:
         """``G(l, t_l)``."""
         p, q = self._laws(index, epsilon)
         return self._at_most(index, p) - epsilon.exp() * self._at_most(index, q)
+
+    def _most(self, first: int, last: int, epsilon: arb) -> arb:
+        """At least every ``G(l, t_l)`` of a range: chances fall in ``t`` and rise in ``l``."""
+        one, other = self._laws(first, epsilon)[0], self._laws(last, epsilon)[1]
+        return self._at_most(last, one) - epsilon.exp() * self._at_most(first, other)
 
     def _spread(self, first: int, last: int, epsilon: arb) -> arb:
         r"""By how much ``G(l, t_l)`` may exceed its value at the middle of a range, ``r`` away.

@@ -38,6 +38,8 @@ from dpexact.reals import Real
 MAX_TERMS: Final = 10_000_000
 #: Up to this many terms the finite sum is the fastest method.
 FEW_TERMS: Final = 30_000
+#: Most bits for the cancellation between terms.
+_MOST_GUARD: Final = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,7 +217,8 @@ def plan_sum(
     if choices * max(terms, 1) > limit:
         return None
     peak = max((log_term(i) for i in range(1, terms + 2)), default=0.0)
-    return SumPlan(terms, max(0, math.ceil((peak - log_error) / math.log(2))) + 32)
+    guard = max(0.0, (peak - log_error) / math.log(2))
+    return SumPlan(terms, math.ceil(guard) + 32) if guard < _MOST_GUARD else None
 
 
 def finite_sum(parts: LaplaceParts, epsilon: arb, plan: SumPlan) -> arb:

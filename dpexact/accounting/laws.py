@@ -101,6 +101,9 @@ def laws(step: Mechanism, composed: Composed) -> Laws:
 
 # --- mechanisms that are no pair, or not always, or several ---------------------------------------
 
+#: Users whose shuffled reports take some seconds.
+_MOST_USERS: Final = 10**9
+
 
 def _gaussian(step: Gaussian, composed: Composed) -> Laws:
     yield Noise(step.sigma / step.sensitivity), 1
@@ -165,6 +168,11 @@ def _shuffled_batches(step: ShuffledBatches, composed: Composed) -> Laws:
 
 
 def _shuffle(step: Shuffle, composed: Composed) -> Laws:
+    if step.n > _MOST_USERS:
+        raise UnsupportedMechanism(
+            f"no certified accounting for {step}: of at most {_MOST_USERS} users, and more of them "
+            "lose no more"
+        )
     if step.n == 1 or step.eps is None:
         yield step.mechanism, 1
     elif balls.sign(step.eps, "eps") > 0:

@@ -193,3 +193,10 @@ def test_a_line_of_transforms_is_that_of_each_point():
                 alone = transform.psi(acb(3, arb(n) / 2))
                 assert found.overlaps(alone)
                 assert found.rad() < 2 * alone.rad() + arb(2) ** -100
+
+
+def test_hardly_any_noise_is_refused_before_floats_fill_the_memory():
+    found = AllocationPut(real("1e-3"), 10, add=False)
+    assert found.epsilon(real("1e-5"), 6).lower > 0
+    with pytest.raises(dpexact.PrecisionNotReached):
+        dpexact.epsilon("allocation(gaussian(1)^1000000, 10)", "1e-5", 6, "remove")

@@ -121,3 +121,21 @@ def test_calibration() -> None:
     found = dpexact.calibrate("bounded_range(?)^20", 1, "1e-6")
     assert dpexact.epsilon(f"bounded_range({found.lower})^20", "1e-6").upper <= 1
     assert dpexact.epsilon(f"bounded_range({found.upper})^20", "1e-6").lower >= 1
+
+
+def test_many_runs() -> None:
+    """All indices of a thousand runs, and the one that decides where nearly all is lost."""
+    profile = BoundedRangeProfile(real("1/2"), 1000)
+    for epsilon in (40, 70):
+        with precision(96):
+            at = ball(Fraction(epsilon))
+            most = max((profile._gain(i, at) for i in range(1000)), key=lambda gain: gain.mid())
+            assert profile.finite_ball(at).overlaps(most)
+    found = BoundedRangeProfile(real("1/2"), 10**4).delta(real("0"), 10)
+    assert 1 - Fraction(1, 10**10) < found.lower < found.upper == 1
+    assert profile.epsilon(real("1e-6"), 8).digits >= 8
+
+
+def test_too_many_runs_are_refused_with_a_way_out() -> None:
+    with pytest.raises(UnsupportedMechanism, match=r"20000 runs; adaptive\(bounded_range"):
+        dpexact.epsilon("bounded_range(1/2)^20001", "1e-6")

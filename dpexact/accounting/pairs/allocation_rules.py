@@ -29,6 +29,7 @@ MOST_NODES: Final = 400_000
 MOST_WORK: Final = 300_000_000
 #: The order of the Mellin transform is at least this: ``E S^w = (1/Gamma(z)) Int u^{z-1} G_k``.
 LEAST_ORDER: Final = 2.5
+_MOST_RATE: Final = 100.0
 _GRID: Final = 0.2
 _DEPTH: Final = 45.0
 _FIRST_POWERS: Final = 12
@@ -192,6 +193,8 @@ class Shape:
 
     def moment(self, w: float) -> Jet:
         """``log E S^w``, and two derivatives with respect to ``w``."""
+        if not self.a < _MOST_RATE:
+            raise TooExpensive("floats do not reach to plan an allocation of so little noise")
         k = power_of(w)
         order = k - w
         if k == 0 and order > _WIDE:
