@@ -43,6 +43,7 @@ MAX_BITS: Final = 8_000
 MAX_POINTS: Final = 500_000
 MAX_USERS: Final = 20_000
 MAX_CASES: Final = 64
+MAX_ORDER: Final = 2048
 MAX_WORK: Final = 10**10
 """Of one statement: some twenty seconds."""
 EXACT_BITS: Final = 30_000
@@ -474,6 +475,7 @@ _DOMAINS: Final[dict[str, tuple[Reals | Integers | None, ...]]] = {
     "gdp": (_NOT_NEGATIVE,),
     "gaussian": (_POSITIVE, _POSITIVE),
     "laplace": (_POSITIVE, _POSITIVE),
+    "truncated_laplace": (_POSITIVE, _POSITIVE, _POSITIVE),
     "discrete_laplace": (_POSITIVE, _SENSITIVITY),
     "discrete_gaussian": (_POSITIVE, _SENSITIVITY),
     "staircase": (_POSITIVE, _SHARE, _POSITIVE),
@@ -687,8 +689,8 @@ def _grouped(step: Tree, k: int, replaced: bool) -> Tree:
     name, trees = _parts(step)
     if k == 1:
         return step
-    if name in ("gaussian", "laplace"):
-        return [name, trees[0], _multiple(trees[1], Fraction(k))]
+    if name in ("gaussian", "laplace", "truncated_laplace"):
+        return [name, *trees[:-1], _multiple(trees[-1], Fraction(k))]
     if name in ("discrete_laplace", "discrete_gaussian", "truncated_discrete_gaussian"):
         return [name, *trees[:-1], str(int(trees[-1]) * k)]
     if name == "gdp":
@@ -1151,31 +1153,60 @@ def _mills(x: Fraction, n: int, a: Arithmetic) -> Interval:
     return a.make(min(end.lo for end in ends), max(end.hi for end in ends))
 
 
-def laplace_part(rates: list[tuple[Interval, int]], a: Arithmetic) -> Callable[[Point], Interval]:
-    r"""Laplace steps of rates ``lambda``.
+def laplace_law(tree: Tree, a: Arithmetic) -> tuple[Interval, Interval, Interval]:
+    r"""The largest finite loss ``w`` of a Laplace step, ``a``, and how likely a finite loss is.
 
-    The loss ``z`` of one has the law ``e^((z-lambda)/2) nu``, where ``nu`` has the masses 1/2 at
-    ``lambda`` and ``-lambda`` and the density 1/4 in between: with ``T, T'`` the shifts to them
-    and ``I`` the integral from the right, ``nu = T (1/2 + I/4) + T' (1/2 - I/4)``. So the product
-    ``nu * ... * nu`` is a sum of polynomials in ``I`` at points, and ``I^r`` at ``c`` has the
-    integral ``G_r(c - x)`` of ``2 sinh((z-x)/2)`` over ``z > x``:
+    Noise of scale 1 in ``[-b, b]``, moved by ``s``, can give the same outputs on ``[s - b, b]``,
+    where with ``w = min(s, 2b - s)`` and ``a = (1 - e^(s-b))_+`` the law of the loss ``z`` is
+    ``e^((z-s)/2) / (4 (1 - e^-b))`` times the masses ``2a`` at ``w`` and ``-w`` and the density 1
+    in between (Geng, Ding, Guo, Kumar 2020; the theory's page on noises). Laplace noise has no
+    ``b``.
+    """
+    _, _, (scale, *reach, shift) = parameters(tree, a)
+    one, s = a.exact(1), shift / scale
+    if not reach:
+        return s, one, one
+    bound = reach[0] / scale
+    width = _least(s, bound * 2 - s).positive_part()
+    if width.hi == 0:
+        return width, width, width
+    ends = (one - exp(s - bound)).positive_part()
+    rise, fall = exp((width - s) * Fraction(1, 2)), exp((width + s) * Fraction(-1, 2))
+    kept = (ends + 1) * rise + (ends - 1) * fall
+    return width, ends, kept / ((one - exp(-bound)) * 2)
+
+
+def laplace_part(
+    laws: list[tuple[Interval, Interval, int]], a: Arithmetic
+) -> Callable[[Point], Interval]:
+    r"""Laplace steps that have a finite loss: their ``w`` and ``a``, and how many there are.
+
+    That of one has the law ``e^(z/2) nu / N``, ``N = 2 (1 + a) e^(w/2) - 2 (1 - a) e^(-w/2)``,
+    where ``nu`` has the masses ``2a`` at ``w`` and ``-w`` and the density 1 in between: with
+    ``T, T'`` the shifts to them and ``I`` the integral from the right, ``nu = T (2a + I) +
+    T' (2a - I)``. So the product ``nu * ... * nu`` is a sum of polynomials in ``I`` at points, and
+    ``I^r`` at ``c`` has the integral ``G_r(c - x)`` of ``2 sinh((z-x)/2)`` over ``z > x``:
     ``G_0 = 2 sinh(u/2)``, ``G_1 = 4 cosh(u/2) - 4``, ``G_(r+2) = 4 (G_r - u^(r+1)/(r+1)!)``.
     """
-    points: list[tuple[Interval, list[int]]] = [(a.exact(0), [1])]  # weights times 4^count
-    total = a.exact(0)
-    whole = sum(count for _, count in rates)
+    one = a.exact(1)
+    points: list[tuple[Interval, list[Interval]]] = [(a.exact(0), [one])]
+    total, scale = a.exact(0), one
+    whole = sum(count for *_, count in laws)
     if whole > 200:
         raise Invalid("more Laplace steps than this checker takes")
-    for rate, count in rates:
+    for width, ends, count in laws:
         a.spend((count + 1) * (count**2 + len(points) * whole * (count + 1)) // 2)
-        total = total + rate * count
+        total = total + width * count
+        scale = scale * (((ends + 1) + (ends - 1) * exp(-width)) * 2) ** count
+        powers = [ends**degree for degree in range(count + 1)]
         fresh = []
         for ups in range(count + 1):
-            weight = [math.comb(count, ups)]
+            found = [math.comb(count, ups)]
             for sign, times in ((1, ups), (-1, count - ups)):
                 for _ in range(times):
-                    weight = _times(weight, [2, sign])
-            fresh.append((rate * (2 * ups - count), weight))
+                    found = [u * sign + v * 2 for u, v in pairwise([0, *found, 0])]
+            weight = [powers[count - r] * w for r, w in enumerate(found)]
+            fresh.append((width * (2 * ups - count), weight))
         points = [(c + d, _times(v, w)) for c, v in points for d, w in fresh]
 
     def profile(point: Point) -> Interval:
@@ -1186,7 +1217,7 @@ def laplace_part(rates: list[tuple[Interval, int]], a: Arithmetic) -> Callable[[
                 continue
             a.spend(8 * len(weight))
             grown = exp(u * Fraction(1, 2))
-            shrunk = a.exact(1) / grown
+            shrunk = one / grown
             values = [grown - shrunk, (grown + shrunk) * 2 - 4]
             term = u
             for r in range(len(weight) - 2):
@@ -1194,7 +1225,7 @@ def laplace_part(rates: list[tuple[Interval, int]], a: Arithmetic) -> Callable[[
                 term = term * u * Fraction(1, r + 2)
             for w, value in zip(weight, values, strict=False):
                 found = found + value * w
-        found = found * Fraction(1, 4**whole) * exp((point.x - total) * Fraction(1, 2))
+        found = found * exp((point.x - total) * Fraction(1, 2)) / scale
         return Interval(max(found.lo, Fraction(0)), min(max(found.hi, Fraction(0)), Fraction(1)), a)
 
     return profile
@@ -1347,11 +1378,11 @@ def mixture_part(right: Waves, left: Waves) -> Callable[[Point], Interval]:
     return profile
 
 
-def _times(x: list[int], y: list[int]) -> list[int]:
-    found = [0] * (len(x) + len(y) - 1)
+def _times(x: list[Interval], y: list[Interval]) -> list[Interval]:
+    found = [x[0].a.exact(0)] * (len(x) + len(y) - 1)
     for i, u in enumerate(x):
         for j, v in enumerate(y):
-            found[i + j] += u * v
+            found[i + j] = found[i + j] + u * v
     return found
 
 
@@ -1379,7 +1410,8 @@ class Profile:
 
     def _compose(self, trees: list[tuple[Tree, int]], way: str) -> None:
         a = self.a
-        variance, rates = a.exact(0), []
+        variance = a.exact(0)
+        laplaces: list[tuple[Interval, Interval, int]] = []
         groups: list[tuple[Outcomes, int]] = []
         mixtures: list[tuple[Waves, Waves]] = []
         self.grown: dict[str, Interval] = {}
@@ -1391,21 +1423,21 @@ class Profile:
                 groups.append((self._sample(tree, way, len(groups)), count))
                 continue
             if tree[0] == "threshold":
-                lost = _published(tree, a)
-                groups.append((Outcomes([a.exact(1) - lost], [], [{}], lost), count))
+                groups.append((_beside(_published(tree, a)), count))
                 tree = tree[1]
-            if tree[0] in ("gdp", "gaussian", "laplace"):
-                _, _, values = parameters(tree, a)
-                rate = values[0] if tree[0] == "gdp" else values[1] / values[0]
-                if tree[0] == "laplace":
-                    rates.append((rate, count))
-                else:
-                    variance = variance + rate * rate * count
+            if tree[0] in ("laplace", "truncated_laplace"):
+                width, ends, finite = laplace_law(tree, a)
+                if tree[0] != "laplace":
+                    groups.append((_beside(a.exact(1) - finite), count))
+                if finite.hi > 0:
+                    laplaces.append((width, ends, count))
+            elif tree[0] in ("gdp", "gaussian"):
+                variance = variance + _rate_of(tree, a) ** 2 * count
             else:
                 groups.append((outcomes_of(tree, a, way), count))
         self.bounded = all(group.bounded for group, _ in groups)
         self.unbounded = variance.lo > 0 or not self.bounded
-        if (variance.hi > 0) + bool(rates) + len(mixtures) > 1:
+        if (variance.hi > 0) + bool(laplaces) + len(mixtures) > 1:
             raise Invalid(
                 "this checker has no route for Gaussians, Laplace steps and mixtures together"
             )
@@ -1415,8 +1447,8 @@ class Profile:
             self.unbounded |= any(rate.lo > 0 for rate, _ in mixtures[0][0])
         if variance.hi > 0:
             self.continuous = gaussian_part(sqrt(variance))
-        elif rates:
-            self.continuous = laplace_part(rates, a)
+        elif laplaces:
+            self.continuous = laplace_part(laplaces, a)
         kept = a.exact(1)
         for group, count in groups:
             self.grown |= group.ratios
@@ -1562,6 +1594,11 @@ class Profile:
         return base.delta(Point(self.a, rate * point.grown / rest)) * rest
 
 
+def _beside(lost: Interval) -> Outcomes:
+    """A mass of infinite loss, beside something else."""
+    return Outcomes([lost.a.exact(1) - lost], [], [{}], lost)
+
+
 def _published(tree: Tree, a: Arithmetic) -> Interval:
     """How likely the noisy count of one user is at least the threshold."""
     name, _, values = parameters(tree[1], a)
@@ -1678,8 +1715,9 @@ class Guarantees:
 
     .. math:: \log\delta \le t (D_{t+1} - \varepsilon) + t \log t - (t + 1) \log(t + 1):
 
-    the least at the given orders; or at all, where ``D_b <= xi + b rho``. A mass of infinite loss
-    stays apart from zCDP (the theory's page on classic bounds).
+    the least at the given orders; or at all, where ``D_b <= xi + b rho``; or beside samples of such
+    steps at integers, where ``E (P/Q)^n`` is at most a binomial sum (Steinke 2022, Theorem 34). A
+    mass of infinite loss stays apart from zCDP (the theory's page on classic bounds).
     """
 
     unbounded = True
@@ -1689,6 +1727,7 @@ class Guarantees:
         self.xi, self.rho, kept = a.exact(0), a.exact(0), a.exact(1)
         self.curves: list[tuple[list[tuple[Fraction, Fraction]], int]] = []
         self.responses: list[tuple[Interval, int]] = []
+        self.samples: list[tuple[Guarantees, Interval, int]] = []
         for step, count in steps.items():
             tree = json.loads(step)
             name, _, values = parameters(tree, a)
@@ -1699,6 +1738,11 @@ class Guarantees:
             elif name in ("gaussian", "gdp"):
                 rate = values[0] if name == "gdp" else values[1] / values[0]
                 self.rho = self.rho + rate * rate * Fraction(count, 2)
+            elif name == "poisson" and '"zcdp"' in step:
+                inner = Guarantees(steps_of(tree[1]), a)
+                if inner.curves or inner.samples or inner.responses:
+                    raise Invalid("this checker has no route for this sample of a guarantee")
+                self.samples.append((inner, values[0], count))
             elif name in ("pure_dp", "approx_dp"):
                 self.responses.append((values[0], count))
                 if name == "approx_dp" and values[1].hi > 0:
@@ -1707,12 +1751,15 @@ class Guarantees:
                 raise Invalid(f"this checker has no route for {name} beside a guarantee")
         self.infinite = a.exact(1) - kept
         self.orders: list[Fraction] = []
-        if self.curves:
+        if self.curves or self.samples:
             if self.infinite.hi > 0:
                 raise Invalid("a mass of infinite loss beside Renyi divergences")
+            if self.curves and self.samples:
+                raise Invalid("divergences at given orders beside samples of zCDP")
+        if self.curves:
             last = min(rows[-1][0] for rows, _ in self.curves)
             self.orders = sorted({b for rows, _ in self.curves for b, _ in rows if b <= last})
-        else:  # a step of eps-DP has rho = eps^2/2
+        elif not self.samples:  # a step of eps-DP has rho = eps^2/2
             for loss, count in self.responses:
                 self.rho = self.rho + loss * loss * Fraction(count, 2)
 
@@ -1721,25 +1768,62 @@ class Guarantees:
         one = self.a.exact(1)
         if self.infinite.hi == 1:
             return Interval(self.infinite.lo, Fraction(1), self.a)
-        log = self._by_orders(point.x) if self.orders else self._concentrated(point.x - self.xi)
+        if self.samples:
+            log = self._by_integers(point.x)
+        elif self.orders:
+            log = reduce(_least, (self._at_order(order, point.x) for order in self.orders))
+        else:
+            log = self._concentrated(point.x - self.xi)
         bound = exp(_least(log, self.a.exact(0)))
         return self.infinite + (one - self.infinite) * bound
 
-    def _by_orders(self, x: Interval) -> Interval:
-        """The least at the given orders."""
-        found = []
-        for order in self.orders:
-            t = self.a.exact(order - 1)
-            self.a.spend(100)
-            constant = t * log(t) - (t + 1) * log(t + 1)
-            found.append((self._divergence(order) - x) * t + constant)
-        return reduce(_least, found)
+    def _at_order(self, order: Fraction, x: Interval) -> Interval:
+        t = self.a.exact(order - 1)
+        self.a.spend(100)
+        constant = t * log(t) - (t + 1) * log(t + 1)
+        return (self._divergence(order) - x) * t + constant
+
+    def _by_integers(self, x: Interval) -> Interval:
+        """The least at the integer orders up to ``MAX_ORDER``, along which the logarithm is convex.
+
+        Log-convex moments have a log-convex binomial convolution (Davenport, Polya 1949).
+        """
+        at = lru_cache(maxsize=None)(lambda order: self._at_order(Fraction(order), x))
+
+        def rises(order: int) -> int:
+            step = at(order + 1) - at(order)
+            return (step.lo > 0) - (step.hi < 0)
+
+        low, high = 2, 3
+        while high < MAX_ORDER and rises(high) <= 0:
+            low, high = high, min(2 * high, MAX_ORDER)
+        while low < high:  # the first order after which the bound is certain to rise
+            middle = (low + high) // 2
+            low, high = (low, middle) if rises(middle) > 0 else (middle + 1, high)
+        while low > 2 and rises(low - 1) >= 0:
+            low -= 1
+        return reduce(_least, map(at, range(low, high + 1)))
+
+    def _sampled(self, inner: Guarantees, q: Interval, order: int) -> Interval:
+        """``log sum C(n, k) (1 - q)^(n - k) q^k e^((k - 1)(xi + k rho))``."""
+        a, rest = self.a, self.a.exact(1) - q
+        a.spend(12 * order)
+        total, chance, odds = a.exact(1), rest ** (order - 1) * q * order, q / rest
+        moment, ratio, grown = a.exact(1), exp(inner.xi), exp(inner.rho * 2)
+        for k in range(2, order + 1):  # below 2 the moment is 1
+            chance, ratio = chance * odds * Fraction(order - k + 1, k), ratio * grown
+            moment = moment * ratio
+            total = total + (moment - 1) * chance
+        return log(total)
 
     def _divergence(self, order: Fraction) -> Interval:
         a = self.a
         total = self.xi + self.rho * order
         for rows, count in self.curves:
             total = total + a.exact(_between(rows, order) * count)
+        for inner, q, count in self.samples:
+            sample = self._sampled(inner, q, order.numerator)
+            total = total + sample * a.exact(Fraction(count) / (order - 1))
         for loss, count in self.responses:
             moment = exp(loss * order) + exp(loss * (1 - order))
             part = log(moment / (exp(loss) + 1)) / a.exact(order - 1)
@@ -1781,7 +1865,7 @@ def _between(rows: list[tuple[Fraction, Fraction]], order: Fraction) -> Fraction
 
 def profile_of(steps: Steps, way: str, a: Arithmetic) -> Profile | Guarantees | Average:
     """The profile of a composition in one direction, or the bound on it that guarantees give."""
-    if any(step.startswith(('["zcdp"', '["renyi_dp"')) for step in steps):
+    if any(re.match(r'\["(zcdp"|renyi_dp"|poisson", .*"zcdp")', step) for step in steps):
         return Guarantees(steps, a)
     cases = cases_of(steps, a)
     return Profile(steps, way, a) if cases == [(a.exact(1), steps)] else Average(cases, way, a)
@@ -1888,7 +1972,7 @@ def method_of(steps: Steps) -> str:
     text = " ".join(steps)
     if '"zcdp"' in text or '"renyi_dp"' in text:
         return _METHODS[3]
-    if '"laplace"' in text:
+    if '"laplace"' in text or '"truncated_laplace"' in text:
         return _METHODS[2]
     return _METHODS['"gaussian' in text or '"gdp"' in text]
 

@@ -74,6 +74,8 @@ def _averaged(rng):
         [
             *(whole, given, f"zcdp({eps}, 1/{rng.randint(3, 99)}) * {_gaussian(rng)}"),
             f"partition_selection({eps}, 1/{rng.randint(9, 999)})",
+            f"poisson(zcdp({eps}), 1/{rng.randint(3, 99)})^{rng.randint(1, 9)}",
+            f"truncated_laplace({_number(rng, 1, 3)}, {rng.randint(2, 9)})",
             f"truncated_poisson(gaussian({_number(rng, 1, 3)}), {eps}, 30, {rng.randint(4, 29)})",
             f"group(poisson(gaussian({_number(rng, 1, 3)}), {eps}), {rng.randint(2, 5)})",
         ]

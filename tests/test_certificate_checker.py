@@ -211,6 +211,10 @@ def _certificate(text, quantity, at, digits=15, way="both"):
         ("randomized_response(1, 5)^3 * randomized_response(1/2)", "delta", "1/2"),
         ("truncated_discrete_gaussian(3, 6, 2)^2 * gaussian(2)", "delta", "1/2"),
         ("truncated_discrete_gaussian(sqrt(2), 1, 3)", "delta", "1/2"),
+        ("truncated_laplace(1, 10, 2)", "delta", "1/2"),
+        ("group(truncated_laplace(3, 2), 3)", "delta", "1/2"),
+        ("truncated_laplace(1, 1, 3)^2", "delta", "1/2"),
+        ("poisson(truncated_laplace(1, 10), 1/10)", "epsilon", "1/1000"),
         ("partition_selection(1, 1/1000)^3", "delta", "1/2"),
         ("partition_selection(1/2, 1/10) * gaussian(2)", "epsilon", "1/3"),
         ("partition_selection(0, 1/7)^2", "delta", "1/2"),
@@ -240,6 +244,7 @@ def _certificate(text, quantity, at, digits=15, way="both"):
         ("zcdp(1/10, 1/4)^2 * gaussian(2) * approx_dp(1/2, 1/1000)", "delta", "1"),
         ("group(zcdp(1/10, 1/10), 3)", "epsilon", "1/1000"),
         ("zcdp(1/3, 1/10)", "delta", "1/5"),
+        ("poisson(zcdp(1/3), 1/10)^9 * pure_dp(1/9)", "epsilon", "1/1000"),
         ("renyi_dp((2, 1/10), (8, 4/10), (32, 3/2))^3 * pure_dp(1/2)", "delta", "2"),
         (
             "renyi_dp((3/2, 1/10), (8, 2)) * renyi_dp((3, 1/5), (9, 1)) * zcdp(1/9, 1/9)",
@@ -264,8 +269,6 @@ def test_every_route_is_verified(text, quantity, at):
     "text",
     [
         "poisson(laplace(1), 0.1)^2",
-        "poisson(zcdp(1/2), 1/10)",
-        "truncated_laplace(1, 10)",
         "threshold(laplace(1), -1)",
         "laplace(1) * gaussian(1)",
         "fixed_size(gaussian(1), 1, 10)",

@@ -28,6 +28,7 @@ from dpexact.mechanisms import (
     Staircase,
     Threshold,
     TruncatedDiscreteGaussian,
+    TruncatedLaplace,
     TruncatedPoisson,
 )
 from dpexact.mechanisms.base import Composition, Repetition, compose
@@ -91,7 +92,7 @@ def mechanism_tree(mechanism: Mechanism) -> Tree:
             return [name, number_tree(x)]
         case ApproxDP(x, y) | Gaussian(x, y) | Laplace(x, y) | PartitionSelection(x, y):
             return [name, number_tree(x), number_tree(y)]
-        case Staircase(x, y, z):
+        case Staircase(x, y, z) | TruncatedLaplace(x, y, z):
             return [name, number_tree(x), number_tree(y), number_tree(z)]
         case DiscreteLaplace(x, n) | DiscreteGaussian(x, n) | RandomizedResponse(x, n):
             return [name, number_tree(x), str(n)]

@@ -74,7 +74,7 @@ def fails_at(statement: Statement, witness: Mapping[str, str]) -> Evidence:
         if not inside or not all(truth(one, member, certain=True) for one in statement.hypotheses):
             raise Declined(f"{dict(witness)} is not in the domain of {sentence(statement)}")
         for one in statement.conclusion:
-            if truth(one, member) is False:
+            if truth(one, member, certain=True) is False:
                 negated = Relation(one.left, OPPOSITE[one.comparison], one.right)
                 return Evidence(
                     "computation",

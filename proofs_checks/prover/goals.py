@@ -12,7 +12,8 @@ import sympy
 
 from proofs_checks.evidence import CONCLUSIVE, Declined, Evidence, Refuted
 from proofs_checks.prover import intervals, polynomials
-from proofs_checks.prover.deciding import decided
+from proofs_checks.prover.deciding import decided, fails_at
+from proofs_checks.prover.domains import defined, evident, gap
 from proofs_checks.prover.intervals import Ends
 from proofs_checks.prover.numbers import certain
 from proofs_checks.prover.sampling import sampled
@@ -21,8 +22,6 @@ from proofs_checks.prover.symbolic import identity, limit
 from proofs_checks.statements.algebra import NotReal, expression, symbols
 from proofs_checks.statements.reading import statement
 from proofs_checks.statements.statement import Relation, Statement, Variable
-from proofs_checks.statements.terms import names as free_names
-from proofs_checks.statements.terms import parts
 from proofs_checks.statements.writing import sentence
 
 _BOXES: Final = 200
@@ -39,8 +38,11 @@ def settle(goal: Statement) -> Evidence:
     """
     try:
         return _proved(goal)
-    except Refuted:
-        raise
+    except Refuted as error:
+        # a prover knows neither hypotheses nor that a variable is natural
+        if _fails(goal, error.witness):
+            raise
+        raise Declined(f"no prover settles {sentence(goal)}") from error
     except Declined as error:
         if any(each.sort != "natural" or each.high is None for each in goal.variables):
             raise
@@ -56,6 +58,8 @@ def _proved(goal: Statement) -> Evidence:
     (relation,) = goal.conclusion
     if relation.left == relation.right:
         raise Declined(f"{sentence(goal)} says nothing")
+    if not defined(goal):
+        raise Declined(f"a term may have no value in {sentence(goal)}")
     try:
         names = symbols(goal.variables)
         known = _definitions(goal, names)
@@ -64,8 +68,6 @@ def _proved(goal: Statement) -> Evidence:
         )
     except NotReal as error:
         raise Declined(f"{error}: {sentence(goal)}") from error
-    if not defined(goal):
-        raise Declined(f"a denominator may vanish in {sentence(goal)}")
     if relation.comparison == "=" and left == right:
         sampled(goal)
         return Evidence("identity", "one expression once written out", statement=goal)
@@ -77,6 +79,14 @@ def _proved(goal: Statement) -> Evidence:
         if attempt.statement is not None and covers(attempt.statement, goal):
             return attempt
     raise Declined(f"no prover settles {sentence(goal)}")
+
+
+def _fails(goal: Statement, witness: Mapping[str, str]) -> bool:
+    try:
+        fails_at(goal, {name: witness[name] for name in goal.sorts if name in witness})
+    except (Declined, NotReal, ZeroDivisionError):
+        return False
+    return True
 
 
 def step(then: str, for_all: Mapping[str, str], *where: str) -> Evidence:
@@ -107,31 +117,6 @@ def covered(goal: Statement, facts: Iterable[Evidence]) -> Evidence | None:
     return None
 
 
-def defined(goal: Statement) -> bool:
-    """Whether no denominator of the goal can vanish on its domain, as far as that is evident.
-
-    Sympy cancels ``x/x`` before anything is proved, so this asks the terms themselves.
-    """
-    below = [
-        each[2] if each[0] == "/" else each[1]
-        for relation in (*goal.hypotheses, *goal.conclusion)
-        for side in (relation.left, relation.right)
-        for each in parts(side)
-        if isinstance(each, tuple) and (each[0] == "/" or _negative_power(each))
-    ]
-    known = set(goal.sorts)
-    try:
-        return all(
-            free_names(one) <= known and _evident(Relation(one, "!=", "0"), goal) for one in below
-        )
-    except NotReal:
-        return False
-
-
-def _negative_power(term: Any) -> bool:
-    return term[0] == "^" and isinstance(term[2], str) and term[2].startswith("-")
-
-
 def covers(known: Statement, goal: Statement) -> bool:
     """Whether the goal is one relation of ``known``, on a part of its domain."""
     theirs = {variable.name: variable for variable in goal.variables}
@@ -142,7 +127,7 @@ def covers(known: Statement, goal: Statement) -> bool:
         return False
     (wanted,) = goal.conclusion
     try:
-        if not all(one in goal.hypotheses or _evident(one, goal) for one in known.hypotheses):
+        if not all(one in goal.hypotheses or evident(one, goal) for one in known.hypotheses):
             return False
         if wanted in known.conclusion:
             return True
@@ -157,7 +142,7 @@ def _says(one: Relation, wanted: Relation, names: Mapping[str, Any]) -> bool:
     signs = one.comparison, wanted.comparison
     if "=" in signs and signs != ("=", "=") and wanted.comparison not in ("<=", ">="):
         return False
-    mine, theirs = (_difference(each, names) for each in (one, wanted))
+    mine, theirs = (gap(each, names) for each in (one, wanted))
     if one.comparison == "=":
         return any(sympy.expand(mine - sign * theirs) == 0 for sign in (1, -1))
     if "!=" in signs:
@@ -166,41 +151,21 @@ def _says(one: Relation, wanted: Relation, names: Mapping[str, Any]) -> bool:
     return weaker and sympy.expand(mine - theirs) == 0
 
 
-def _difference(relation: Relation, names: Mapping[str, Any]) -> Any:
-    """Left minus right, or right minus left for ``<`` and ``<=``: the side that is to be large."""
-    a, b = (expression(side, names) for side in (relation.left, relation.right))
-    difference = b - a if relation.comparison in ("<", "<=") else a - b
-    return difference.doit() if difference.has(sympy.Derivative, sympy.Subs) else difference
-
-
-def _evident(hypothesis: Relation, goal: Statement) -> bool:
-    """Whether a hypothesis (a denominator that does not vanish) follows from the goal's domain."""
-    if hypothesis.comparison != "!=":
-        return False
-    names = symbols(goal.variables)
-    pole, below = sympy.fraction(sympy.together(_difference(hypothesis, names)))
-    pole = sympy.expand(pole if below.is_positive else pole / below)
-    if pole.is_nonzero:
-        return True
-    return any(
-        each.comparison in ("!=", "<", ">")
-        and sympy.expand(_difference(each, names) - sign * pole) == 0
-        for each in goal.hypotheses
-        for sign in (1, -1)
-    ) or any(by_signs(sign * pole, ">", goal.variables) for sign in (1, -1))
-
-
 def _attempts(goal: Statement, relation: Relation, left: Any, right: Any) -> Iterator[Evidence]:
     sign = relation.comparison
     if isinstance(left, sympy.Limit) and sign == "=":
-        yield limit(left.args[0], left.args[1], left.args[2], right)
+        body, symbol, point, _ = left.args
+        found = [limit(body, symbol, point, right, side) for side in _sides(point)]
+        yield found[0]
         return
     if not (left - right).free_symbols:
         if sign == "=" and not (left.is_Rational and right.is_Rational):
             yield identity(left, right, {})
         else:
+            if left.free_symbols:
+                left, right = left - right, sympy.Integer(0)
             left, right = (side.doit() for side in (left, right))
-            yield certain(left, sign, right)  # type: ignore[arg-type]
+            yield certain(left, sign, right)
         return
     if sign == "=":
         yield identity(left, right, _sampled_box(goal.variables))
@@ -212,6 +177,10 @@ def _attempts(goal: Statement, relation: Relation, left: Any, right: Any) -> Ite
     if difference.has(sympy.Derivative, sympy.Subs):
         difference = difference.doit()
     yield from _inequality(difference, strict, goal)
+
+
+def _sides(point: Any) -> str:
+    return "+-" if point.is_finite else "+"
 
 
 def _inequality(difference: Any, strict: bool, goal: Statement) -> Iterator[Evidence]:
@@ -276,7 +245,7 @@ def _from_hypotheses(difference: Any, sign: str, goal: Statement) -> bool:
     if not below.is_Rational and by_signs(below, ">", goal.variables):
         targets.append(above)
     for each in goal.hypotheses:
-        known = _difference(each, names).subs(written)
+        known = gap(each, names).subs(written)
         signs = (1, -1) if each.comparison == "=" else (1,)
         if each.comparison == "!=":
             continue

@@ -64,6 +64,17 @@ def real(operator: str, found: list[Any]) -> Any:
     return getattr(ball(found[0]), method)()
 
 
+def whole(found: Any) -> int:
+    """A count, or the end of a sum.
+
+    Raises:
+        NotReal: it is not seen to be a whole number.
+    """
+    if not is_exact((found,)) or found.denominator != 1:
+        raise NotReal(f"{found}, which is not seen to be whole")
+    return int(found)
+
+
 def ball(number: Any) -> arb:
     """A ball around a number."""
     return number if isinstance(number, arb) else balls.ball(number)
@@ -98,7 +109,7 @@ def _moment(p: Any, q: Any, order: Fraction) -> Any:
 
 def _run(mechanism: Any, steps: Fraction) -> Any:
     law: dict[Any, Fraction] = {(): Fraction(1)}
-    for _ in range(int(steps)):
+    for _ in range(whole(steps)):
         law = {
             (*word, x): weight * chance
             for word, weight in law.items()
@@ -144,7 +155,7 @@ def powers(p: Any, q: Any, steps: Fraction) -> tuple[Any, Any]:
     """``p^n`` and ``q^n`` on how often each outcome occurs: a test between them needs no more."""
     met = {x for x in p.keys() | q.keys() if p.get(x, 0) != 0 or q.get(x, 0) != 0}
     outcomes = sorted(met, key=repr)
-    return _counted(p, outcomes, int(steps)), _counted(q, outcomes, int(steps))
+    return _counted(p, outcomes, whole(steps)), _counted(q, outcomes, whole(steps))
 
 
 def _counted(law: Any, outcomes: list[Any], steps: int) -> Any:
@@ -190,8 +201,8 @@ def _tradeoff(p: Any, q: Any) -> Any:
 
 
 def _value(corners: Any, level: Any) -> Any:
-    if not isinstance(level, Fraction):
-        raise NotReal("a trade-off function at a level that is not rational")
+    if not isinstance(level, Fraction) or not 0 <= level <= 1:
+        raise NotReal("a trade-off function at a level that is no rational in [0, 1]")
     return beta_at(corners, level)
 
 
@@ -233,7 +244,7 @@ LAWS: Final[dict[str, Any]] = {
     "push": lambda kernel, law: post_process(law, kernel),
     "joint": lambda law, kernel: {(x, y): law[x] * kernel[x][y] for x in law for y in kernel[x]},
     "product": lambda p, q: product_law(p, q),
-    "power": lambda p, n: product_law(*[p] * int(n)),
+    "power": lambda p, n: product_law(*[p] * whole(n)),
     "mixture": _mixture,
     "bernoulli": lambda p: _lawful({0: 1 - p, 1: p}),
     "response": _response,

@@ -19,7 +19,7 @@ from proofs_checks.statements.writing import text as shown
 Number: TypeAlias = Any
 """A fraction, an integer, an enclosure, or a sympy expression without symbols."""
 
-Relation: TypeAlias = Literal["<", "<=", ">", ">=", "="]
+Relation: TypeAlias = Literal["<", "<=", ">", ">=", "=", "!="]
 
 _BITS: Final = (128, 512, 2048, 8192)
 
@@ -27,7 +27,7 @@ _BITS: Final = (128, 512, 2048, 8192)
 def certain(left: Number, relation: Relation, right: Number, text: str = "") -> Evidence:
     """Evidence that ``left relation right`` holds; ``text`` is a remark on what the numbers are.
 
-    ``=`` and ties are decided between fractions only.
+    ``=``, ``!=`` and ties are decided between fractions only.
 
     Raises:
         Refuted: the opposite is certain.
@@ -78,6 +78,9 @@ def _shown(value: Number) -> str:
 def _decide(a: tuple[Any, Any], relation: Relation, b: tuple[Any, Any]) -> bool | None:
     if relation in (">", ">="):
         return _decide(b, "<" if relation == ">" else "<=", a)
+    if relation == "!=":
+        equal = _decide(a, "=", b)
+        return None if equal is None else not equal
     if relation == "=":
         if a[0] == a[1] == b[0] == b[1]:
             return True

@@ -30,10 +30,11 @@ from proofs_checks.prover.laws import (
     multiply,
     powers,
     real,
+    whole,
 )
 from proofs_checks.statements.algebra import NotReal, expression
 from proofs_checks.statements.statement import Relation, Statement, Variable
-from proofs_checks.statements.terms import NUMBER, Term
+from proofs_checks.statements.terms import KINKED, NUMBER, Term, parts
 from proofs_checks.statements.writing import sentence
 
 #: The members that are tried; a hypothesis may discard some of them.
@@ -98,7 +99,8 @@ def truth(relation: Relation, member: Mapping[str, Any], certain: bool = False) 
         difference = -difference
     if difference > 0 or (sign in ("<=", ">=") and difference >= 0):
         return True
-    return False if difference < 0 else None
+    false = difference < 0 or (sign in ("<", ">") and difference <= 0)
+    return False if false else None
 
 
 _EXACT: Final = {
@@ -131,7 +133,7 @@ def value(term: Term, member: Mapping[str, Any]) -> Any:
         raise NotReal(operator)
     if operator in ("sum", "prod", "largest"):
         body, name, *ends = operands
-        low, high = (int(value(each, member)) for each in ends)
+        low, high = (whole(value(each, member)) for each in ends)
         items = [value(body, {**member, name: Fraction(i)}) for i in range(low, high + 1)]
         if operator == "largest":
             return extreme("max", items)
@@ -160,7 +162,9 @@ def value(term: Term, member: Mapping[str, Any]) -> Any:
 def _slope(body: Term, name: str, member: Mapping[str, Any]) -> Any:
     from proofs_checks.statements.algebra import term_of
 
-    names = {each: sympy.Symbol(each, positive=True) for each in member}
+    if any(isinstance(each, tuple) and each[0] in KINKED for each in parts(body)):
+        raise NotReal("a slope that is not there everywhere")
+    names = {each: sympy.Symbol(each, real=True) for each in member}
     slope = sympy.diff(expression(body, names), names[name])
     return value(term_of(slope), member)
 

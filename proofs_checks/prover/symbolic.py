@@ -204,7 +204,7 @@ def _zero_at_points(difference: Any, domain: Mapping[Any, Ends]) -> int:
         raise Declined(f"no domain for {', '.join(sorted(missing))}")
     points = points_in(_box(domain), POINTS) if domain else [{}]
     rational_form = difference.is_rational_function(*difference.free_symbols) and not (
-        difference.has(sympy.pi) or difference.has(sympy.E)
+        difference.has(sympy.pi, sympy.E, sympy.Sum, sympy.Integral, sympy.Limit)
     )
     tree = None if rational_form else tree_of(difference)
     for point in points:

@@ -44,6 +44,8 @@ class Variable:
 
     def holds(self, value: Fraction) -> bool:
         """Whether a number lies in the domain."""
+        if self.sort == "natural" and value.denominator != 1:
+            return False
         if self.low is not None and (value < self.low or (self.low_open and value == self.low)):
             return False
         return self.high is None or not (

@@ -30,6 +30,8 @@ Sort: TypeAlias = Literal[
 NUMBER: Final = re.compile(r"-?\d+(/\d+)?")
 CONSTANTS: Final = frozenset({"pi", "e", "oo", "-oo"})
 BINDERS: Final = frozenset({"D", "at", "sum", "prod", "integral", "limit", "largest", "mean"})
+#: They have no slope somewhere; sympy gives them one.
+KINKED: Final = frozenset({"max", "min", "abs", "floor", "ceiling", "sign"})
 
 #: The operators on reals that take any number of operands, from one on.
 _MANY: Final = frozenset({"+", "*", "max", "min"})

@@ -106,7 +106,6 @@ def test_what_has_no_certificate_is_said_and_no_file_written(tmp_path):
 @pytest.mark.parametrize(
     "step",
     [
-        "truncated_laplace(1, 10)",
         "repeat_and_select(gaussian(5), 10, 0)",
         "bounded_range(0.5)",
         "permute_and_flip(1)",

