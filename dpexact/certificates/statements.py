@@ -8,13 +8,14 @@ the bounds is found out as much as who moves them.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from decimal import ROUND_FLOOR, Decimal
 from fractions import Fraction
 from typing import Any, Final
 
 from dpexact import certificate_checker as checker
 from dpexact.arguments import Direction
-from dpexact.certificates import contours, transforms
+from dpexact.certificates import contours, epochs, transforms
 from dpexact.certificates.trees import mechanism_tree, number_tree
 from dpexact.decimals import Bound, format_decimal
 from dpexact.enclosure import Enclosure
@@ -122,7 +123,7 @@ def _planned(
                 proposed = contours.plans(steps, ways, points, digits)
             else:
                 size = ends[0] if quantity == "delta" else contours.value(base["at"])
-                proposed = transforms.plans(steps, ways, points, digits, size)
+                proposed = _of_allocations(steps, ways, points, digits, size)
             try:
                 for plan, bits in proposed:
                     from dpexact.certificate_checker_mpfr import checking
@@ -139,6 +140,14 @@ def _planned(
             except (checker.Invalid, contours.NoPlan) as error:
                 reason = str(error)
     raise NoCertificate(f"no certificate: {reason}")
+
+
+def _of_allocations(*asked: Any) -> Iterator[tuple[dict[str, Any], int]]:
+    """Plans of one epoch, or where there are none those for any number."""
+    try:
+        yield from transforms.plans(*asked)
+    except contours.NoPlan:
+        yield from epochs.plans(*asked)
 
 
 def _contradiction(base: dict[str, Any], found: Enclosure, error: checker.Refuted) -> Contradiction:
