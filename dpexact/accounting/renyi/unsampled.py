@@ -62,7 +62,7 @@ def _quotient(pairs: list[tuple[Pair, int]], s: Real) -> arb:
     try:
         for pair, count in pairs:
             total += count * (pair.moment(s, accuracy).log() if s.fraction != 0 else pair.mean())
-    except TooExpensive:
+    except (ArithmeticError, ValueError):  # beyond floats, which propose, or too dear
         return arb("nan")
     return total if s.fraction == 0 else total / balls.ball(s)
 
