@@ -42,6 +42,7 @@ MAX_TERMS: Final = 1_000_000
 MAX_BITS: Final = 8_000
 MAX_POINTS: Final = 500_000
 MAX_USERS: Final = 20_000
+WIDE: Final = 200
 MAX_CASES: Final = 64
 MAX_ORDER: Final = 2048
 MAX_WORK: Final = 10**10
@@ -1238,6 +1239,7 @@ Waves = list[tuple[Interval, Interval]]
 def waves_of(tree: Tree, a: Arithmetic) -> tuple[Waves, Waves] | None:
     """Shifts of ``P`` to the right and of ``Q`` to the left; None of other mechanisms.
 
+    Of groups above ``WIDE`` the weights are lower bounds, of the shifts that matter alone.
     The theorems are those of the theory's page on neighbours: 2 for samples, groups and random
     sensitivities, 3 for a record replaced, 5 and 6 for batches that are cut.
     """
@@ -1256,8 +1258,11 @@ def waves_of(tree: Tree, a: Arithmetic) -> tuple[Waves, Waves] | None:
     one, zero = a.exact(1), a.exact(0)
     if name == "group":
         size = natural(tree[2], 1, 10_000, "a group")
-        if size > 200 or not 0 < q.lo <= q.hi < 1:
-            raise Invalid("a group larger than this checker takes, or of a rate next to 0 or 1")
+        if not 0 < q.lo <= q.hi < 1:
+            raise Invalid("a group of a rate next to 0 or 1")
+        if size > WIDE:
+            fine, masses = _binomial_masses(size, q)
+            return [(rate * j, a.exact(Fraction(m, fine))) for j, m in masses.items()], []
         law = [(rate * j, q**j * (one - q) ** (size - j) * math.comb(size, j)) for j in range(size)]
         return [*law, (rate * size, q**size)], []
     law = [(zero, one - q), (rate, q)]
@@ -1282,18 +1287,22 @@ def cut_law(tree: Tree, a: Arithmetic) -> tuple[Interval, Interval]:
 
 def _binomial_tail(count: int, least: int, q: Interval) -> Interval:
     """``P(Bin(count, q) >= least)``: lower bounds on all terms, and what they miss altogether."""
-    a = q.a
     if q.lo == 1:
-        return a.exact(1)
-    fine = Arithmetic(a.bits + 40)
+        return q.a.exact(1)
+    scale, terms = _binomial_masses(count, q)
+    low = sum(mass for j, mass in terms.items() if j >= least)
+    return q.a.make(Fraction(low, scale), Fraction(low + scale - sum(terms.values()), scale))
+
+
+def _binomial_masses(count: int, q: Interval) -> tuple[int, dict[int, int]]:
+    """A scale, and lower bounds times it on the masses of ``Bin(count, q)`` that matter."""
+    fine = Arithmetic(q.a.bits + 40)
     scale = 1 << fine.bits
     p, rest = math.floor(q.lo * scale), math.floor((1 - q.hi) * scale)
     if p <= 0 or rest <= 0:
         raise Undecided("the bits do not tell a rate from 0 or 1")
-    a.spend(4 * count)
-    terms = _binomial_terms(p, rest, scale, count, fine)
-    low = sum(mass for j, mass in terms.items() if j >= least)
-    return a.make(Fraction(low, scale), Fraction(low + scale - sum(terms.values()), scale))
+    q.a.spend(4 * count)
+    return scale, _binomial_terms(p, rest, scale, count, fine)
 
 
 def crossing(
@@ -1323,13 +1332,28 @@ def mixture_part(right: Waves, left: Waves) -> Callable[[Point], Interval]:
     In units of that of ``N(0, 1)`` ``A`` rises and ``B`` falls, so the best test is ``z > t`` where
     ``A = e^x B``. Any ``t`` bounds the profile from below; from ``t`` on, beyond the crossing but
     by ``w`` at most, it is too little by at most ``w (A - e^x B)(t)/2``, as a normal density is
-    below 1/2.
+    below 1/2. Weights that miss some of the mass of ``P`` raise the profile by that at most, and of
+    ``Q`` lower it by ``e^x`` times that.
     """
 
-    def density(waves: Waves, z: Interval) -> Interval:
-        total = z.a.exact(0 if waves else 1)
-        for rate, weight in waves:
-            total = total + weight * exp(rate * z - rate * rate * Fraction(1, 2))
+    def scaled(waves: Waves) -> Waves:
+        return [(rate, weight * exp(rate * rate * Fraction(-1, 2))) for rate, weight in waves]
+
+    def missed_of(waves: Waves, a: Arithmetic) -> Interval:
+        whole = reduce(lambda x, y: x + y, (w for _, w in waves), a.exact(0 if waves else 1))
+        return (a.exact(1) - whole).positive_part()
+
+    heights = {side: scaled(waves) for side, waves in (("P", right), ("Q", left))}
+
+    def density(side: str, z: Interval) -> Interval:
+        waves, last, power = heights[side], z.a.exact(0), z.a.exact(1)
+        total, steps = z.a.exact(0 if waves else 1), {last: power}
+        for rate, height in waves:  # shifts that are equally far apart need one exponential
+            step, last = rate - last, rate
+            if step not in steps:
+                steps[step] = exp(step * z)
+            power = power * steps[step]
+            total = total + height * power
         return total
 
     def tail(waves: Waves, z: Interval) -> Interval:
@@ -1360,10 +1384,11 @@ def mixture_part(right: Waves, left: Waves) -> Callable[[Point], Interval]:
 
         def side(z: Fraction) -> int:
             at = a.exact(z)
-            a.spend(20)
-            gap = density(right, at) - grown * density(left, -at)
+            a.spend(20 + 4 * (len(right) + len(left)), size)
+            gap = density("P", at) - grown * density("Q", -at)
             return (gap.lo > 0) - (gap.hi < 0)
 
+        size = a.bits + math.ceil(max(rate.hi for rates in moving for rate in rates)) ** 2
         low, high = Fraction(-1), Fraction(1)
         while side(low) >= 0:
             low *= 2
@@ -1371,9 +1396,12 @@ def mixture_part(right: Waves, left: Waves) -> Callable[[Point], Interval]:
             high *= 2
         low, high = crossing(side, low, high, a.bits // 2 + 24)
         at = a.exact(high)
-        found = tail(right, at) - grown * (one - tail(left, -at) if left else tail(left, at))
-        missed = (density(right, at) - grown * density(left, -at)) * ((high - low) / 2)
-        return Interval(max(found.lo, zero), min((found + missed).hi, Fraction(1)), a)
+        lost, gone = missed_of(right, a), missed_of(left, a)
+        other = one - gone - tail(left, -at) if left else tail(left, at)
+        found = tail(right, at) - grown * other
+        missed = (density("P", at) - grown * density("Q", -at)) * ((high - low) / 2)
+        low, high = (found - grown * gone).lo, (found + missed + lost).hi
+        return Interval(max(low, zero), min(high, Fraction(1)), a)
 
     return profile
 

@@ -270,7 +270,6 @@ def test_every_route_is_verified(text, quantity, at):
     [
         "poisson(laplace(1), 0.1)^2",
         "threshold(laplace(1), -1)",
-        "laplace(1) * gaussian(1)",
         "fixed_size(gaussian(1), 1, 10)",
     ],
 )

@@ -29,6 +29,7 @@ from numpy.typing import NDArray
 from dpexact.accounting.closed_form import GaussianMixedWithResponse
 from dpexact.accounting.inverted import BallProfile
 from dpexact.accounting.pairs.pair import TooExpensive
+from dpexact.accounting.pairs.power_sums import powers
 from dpexact.accounting.profile import InfiniteLoss, Profile
 from dpexact.balls import approximate, ball, current, precision
 from dpexact.enclosure import Enclosure
@@ -36,18 +37,26 @@ from dpexact.reals import Real, rational, square_root
 
 Floats = NDArray[np.floating[Any]]
 
-#: Most exponentials of one evaluation.
+#: Most products of one evaluation, for a thousand steps; the engine that is asked next is fast for
+#: fewer and slow for more, where ten times as many are allowed.
 WORK: Final = 600_000
+_MANY_STEPS: Final = 1_000
+_MORE_WORK: Final = 10
 #: The inner rule is on ``Im x = -A``; the widest one.
 _WIDEST: Final = 4.0
 _SPARE_BITS: Final = 40
-#: What the difference from ``e^epsilon - 1`` may cost of a record removed.
-_LOST_BITS: Final = 50
+_LOST_BITS: Final = 10
 #: Noises for which floats find their way.
 _RANGE: Final = (0.05, 1e4)
 #: By how much, as a logarithm, an integrand may exceed that at the saddle.
 _MOST_MORE: Final = 400.0
 _SHIFTS: Final = np.linspace(0.0, 1.0, 60)
+#: Where floats integrate; far to the left is what is left of a transform that is nearly 0.
+_LEFT: Final = -30.0
+_RIGHT: Final = 9.5
+_HALF: Final = 0.5
+#: A line serves levels that are off by this share of their distance from 1.
+_NEAR_BY: Final = 1 / 32
 _ONE: Final = Fraction(1)
 
 
@@ -72,6 +81,20 @@ class Plan(NamedTuple):
     shift: float
     inner: Inner
     bits: int
+
+
+class Line(NamedTuple):
+    """At ``bits`` bits: ``psi(s_n)/s_n^2``, the first one halved, and bounds on ``psi``.
+
+    ``after`` holds from the first node left out on, ``beyond`` is ``psi(plan.beyond)``.
+    """
+
+    plan: Plan
+    bits: int
+    summands: list[acb]
+    at_c: arb
+    after: arb
+    beyond: arb
 
 
 # --- error terms: looked up here when needed, so that a test can replace any single one -----------
@@ -108,6 +131,11 @@ def outer_tail(level: arb, c: arb, height: arb, count: int, psi: arb) -> arb:
     return (c * level).exp() * psi / (arb.pi() * height * count)
 
 
+def steepest(level: arb, c: arb, psi: arb) -> arb:
+    """The slope of ``put`` up to ``level``, ``P(S <= K) <= min(1, e^{cK} psi(c))``."""
+    return arb.min(arb(1), ((c * level).exp() * psi).upper())
+
+
 class AllocationPut(BallProfile):
     """``allocation(gaussian(sigma), t)`` in one direction."""
 
@@ -117,7 +145,14 @@ class AllocationPut(BallProfile):
     def __init__(self, sigma: Real, t: int, *, add: bool) -> None:
         self.sigma, self.t, self.add = sigma, t, add
         self.infinite = InfiniteLoss()
-        self.lost_bits = 10 if add else _LOST_BITS
+        self.lost_bits = _LOST_BITS
+        #: The last line, for which level and accuracy.
+        self._kept: tuple[float, float, Line] | None = None
+
+    def lost_at(self, delta: Real) -> int:
+        """Of a record removed, what is as small as delta is a difference."""
+        small = 0.0 if self.add else -float(ball(delta).log().mid()) / math.log(2)
+        return self.lost_bits + max(0, math.ceil(small))
 
     def delta(self, epsilon: Real, digits: int) -> Enclosure:
         """Where no plan is short enough, between what is known from both sides."""
@@ -158,31 +193,36 @@ class AllocationPut(BallProfile):
         return found.intersection(arb(0).union(arb(1))) if found.is_finite() else found
 
     def _put(self, level: arb) -> arb:
-        accuracy = current() * math.log(2)
-        plan = self._plan(float(level.mid()), accuracy)
-        with precision(current() + plan.bits + _SPARE_BITS + self.t.bit_length()):
-            transform = Transform(1 / ball(self.sigma), self.t, plan.inner)
+        line = self._line_near(float(level.mid()), current() * math.log(2))
+        plan, radius = line.plan, level.rad()
+        with precision(line.bits):
             c, period = arb(plan.c), arb(plan.period)
+            # the integrand exceeds the result by far, and so does what it makes of a radius
+            off = radius * steepest((level + radius).upper(), c, line.at_c)
+            level = level.mid()
             height = 2 * arb.pi() / period
-            total = arb(0)
-            turn = acb(0, height * level).exp()
-            weight = acb((c * level).exp())
-            for n, psi in enumerate(transform.line(c, height, plan.last)):
-                s = acb(c, n * height)
-                value = (weight * psi / (s * s)).real
-                total += value if n == 0 else 2 * value
-                weight = weight * turn
-            total *= height / (2 * arb.pi())
-            last = (plan.last + 1) * height
-            bound = transform.psi_beyond(c, last, arb(plan.shift))
-            tail = outer_tail(level, c, height, plan.last, bound).upper()
+            turns = powers(acb(0, height * level).exp(), plan.last + 1)
+            row = acb_mat(1, plan.last + 1, turns) * acb_mat(plan.last + 1, 1, line.summands)
+            total = row[0, 0].real * (c * level).exp() * height / arb.pi()
+            tail = outer_tail(level, c, height, plan.last, line.after).upper()
             below = arb(0)
             # proposes: nothing; an alias from below is left out only if it is 0
             if not period >= level:
-                beyond = arb(plan.beyond)
-                psi = transform.psi(acb(beyond)).real
-                below = aliases_below(level, c, period, beyond, psi)
-            return total + arb(0, tail) - aliases_above(level, c, period) - below
+                below = aliases_below(level, c, period, arb(plan.beyond), line.beyond)
+            errors = arb(0, tail) + arb(0, off.upper())
+            return total + errors - aliases_above(level, c, period) - below
+
+    def _line_near(self, level: float, accuracy: float) -> Line:
+        """Proposes: a plan; a line serves every level, and levels near by as well as its own."""
+        kept = self._kept
+        if kept and kept[1] == accuracy and abs(level - kept[0]) <= _NEAR_BY * abs(kept[0] - 1):
+            return kept[2]
+        plan = self._plan(level, accuracy)
+        bits = current() + plan.bits + _SPARE_BITS + self.t.bit_length()
+        with precision(bits):
+            line = Transform(1 / ball(self.sigma), self.t, plan.inner).laid(plan, bits)
+        self._kept = level, accuracy, line
+        return line
 
     # --- proposals --------------------------------------------------------------------------------
 
@@ -249,7 +289,21 @@ class Transform:
 
     def _power(self, total: acb) -> acb:
         error = arb(0, self.error)
-        return (self.t * (total + acb(error, error)).log()).exp()
+        total += acb(error, error)
+        # where the error drowns a value, so it does its power
+        return total**self.t if total.contains(0) else (self.t * total.log()).exp()
+
+    def laid(self, plan: Plan, bits: int) -> Line:
+        """All that a plan asks for."""
+        c, height = arb(plan.c), 2 * arb.pi() / arb(plan.period)
+        summands = []
+        for n, psi in enumerate(self.line(c, height, plan.last)):
+            s = acb(c, n * height)
+            summands.append(psi / (s * s))
+        at_c = summands[0].real * c * c
+        summands[0] /= 2
+        after = self.psi_beyond(c, (plan.last + 1) * height, arb(plan.shift))
+        return Line(plan, bits, summands, at_c, after, self.psi(acb(plan.beyond)).real)
 
     def psi_beyond(self, c: arb, u: arb, shift: arb) -> arb:
         """A bound on ``|psi(c + iv)|`` for every ``v >= u``: Proposition 4, ``A = shift`` [11]."""
@@ -266,17 +320,19 @@ class Picture:
 
     def __init__(self, a: float, t: int) -> None:
         self.a, self.t = a, t
-        x = np.arange(-9.5, 9.5, min(0.1, 0.3 / a))
+        self.work = WORK * min(max(t / _MANY_STEPS, 1), _MORE_WORK)
+        x = np.arange(_LEFT, _RIGHT, min(0.1, 0.3 / a))
         self._weights = np.log((x[1] - x[0]) / math.sqrt(2 * math.pi)) - x * x / 2
         self._shares = np.exp(a * x - a * a / 2)
         self.spread = math.sqrt(math.expm1(a * a) / t)
 
     def log_psi(self, points: Floats) -> Floats:
         """``log E e^{-sS}`` for positive ``s``."""
-        # 1 - phi is summed, since phi is next to 1
         z = points[:, None] / self.t * self._shares
+        # 1 - phi is summed where phi is next to 1, else the logarithm of phi, which may be tiny
         small = (np.exp(self._weights) * -np.expm1(-z)).sum(axis=1)
-        found: Floats = self.t * np.log1p(-np.minimum(small, 1 - 1e-16))
+        logs = np.logaddexp.reduce(self._weights - z, axis=1)
+        found: Floats = self.t * np.where(small < _HALF, np.log1p(-np.minimum(small, _HALF)), logs)
         return found
 
     def plan(self, level: float, accuracy: float) -> Plan:
@@ -303,12 +359,13 @@ class Picture:
         while True:
             beyond = c
             if period >= level:
-                period = max(above, level) * (1 + 1e-9)
+                period = max(above, level) * (1 + _NEAR_BY)
                 break
             lost = tilted - (grid[later] - c) * period
-            if lost.size and lost.min() < wanted:
+            enough = np.flatnonzero(lost < wanted)
+            if len(enough):
                 period = max(period, above)
-                beyond = float(grid[later][int(np.argmin(lost))])
+                beyond = float(grid[later][enough[0]])
                 break
             period *= 1.1
         height = 2 * math.pi / period
@@ -318,10 +375,12 @@ class Picture:
             if c * level + log < wanted:
                 break
             count = math.ceil(1.1 * count) + 1
-            if count > WORK:
+            if count > self.work:
                 raise TooExpensive("too many nodes")
-        inner = self.inner(accuracy + float(more[at]) + 2 * math.log(self.t) + 12)
-        if count * (2 * inner.half + 1) > WORK:
+        # the inner error is that of one of t equal factors, which is as small as this
+        factor = -float(self.log_psi(np.array([beyond]))[0]) / self.t
+        inner = self.inner(accuracy + float(more[at]) + factor + 2 * math.log(self.t) + 12)
+        if count * (2 * inner.half + 1) > self.work:
             raise TooExpensive(f"{count} nodes of {2 * inner.half + 1} exponentials")
         return Plan(c, period, count, beyond, shift, inner, bits)
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from dpexact import balls, reals
 from dpexact.accounting.laws import Concentrated, Law, Noise, laws
@@ -28,6 +28,9 @@ from dpexact.arguments import Direction
 from dpexact.errors import UnsupportedMechanism
 from dpexact.mechanisms import ZCDP, FixedSize, Mechanism, Poisson
 from dpexact.reals import Real
+
+if TYPE_CHECKING:
+    from dpexact.accounting.pairs.cubature import Cloud
 
 _ONE: Final = reals.rational(1)
 _ZERO: Final = reals.rational(0)
@@ -92,9 +95,9 @@ class Composition:
             return cls(masses=[(_ONE, 1)])
         for (inner, rate), count in samples.items():
             inside = cls.of(inner.steps().items(), fixed_size=fixed_size, zcdp=zcdp)
-            if any(_is_shifted(pair) for pair, _ in inside.apart):
-                from dpexact.accounting.pairs.mixture import sampled_shifts
+            from dpexact.accounting.pairs.mixture import Mixtures, sampled_shifts
 
+            if any(isinstance(pair, Mixtures | Coin) for pair, _ in inside.apart):
                 alone = inside.apart if inside.is_alone else []
                 collected.apart.append((sampled_shifts(alone, rate), count))
             elif not inside.is_empty:
@@ -118,7 +121,8 @@ class Composition:
             while isinstance(inner, kinds):
                 rate, inner = rate * inner.q, inner.mechanism
             if inner is law:
-                self._take(laws(law, _composed), count, samples, kinds)
+                found = laws(law, lambda part: Composition.of(part.steps().items()))
+                self._take(found, count, samples, kinds)
             elif rate.fraction == 1:
                 self._take(inner.steps().items(), count, samples, kinds)
             elif balls.sign(rate, "q") != 0:
@@ -253,6 +257,17 @@ class Composition:
             sample.inner.is_unbounded for sample, _ in self.samples
         )
 
+    @cached_property
+    def clouds(self) -> tuple[list[Cloud], list[tuple[Sample, int]]]:
+        """Gaussian samples in clouds of many that differ little, and all other samples."""
+        from dpexact.accounting.pairs.bundle import bundles
+
+        found = [(x, x.inner.noise if x.inner.is_gaussian else None, n) for x, n in self.samples]
+        others = [(x, n) for x, noise, n in found if noise is None]
+        clouds, left = bundles([(x.q, noise, n) for x, noise, n in found if noise is not None])
+        alone = [(Sample(Composition(noises=[(noise, 1)]), q), n) for q, noise, n in left]
+        return clouds, others + alone
+
     @property
     def reveals(self) -> bool:
         """Whether a step reveals everything."""
@@ -383,17 +398,3 @@ class Composition:
         if not self.is_finite or not all(outcomes for outcomes, _ in laws):
             raise UnsupportedMechanism("no certified accounting: the losses share no lattice")
         return laws
-
-
-# --- what a mechanism is --------------------------------------------------------------------------
-
-
-def _composed(mechanism: Mechanism) -> Composition:
-    return Composition.of(mechanism.steps().items())
-
-
-def _is_shifted(pair: Pair) -> bool:
-    """Whether it is a mixture of Gaussians, or a coin."""
-    from dpexact.accounting.pairs.mixture import Mixtures
-
-    return isinstance(pair, Mixtures | Coin)

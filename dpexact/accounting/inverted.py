@@ -76,6 +76,10 @@ class BallProfile(InvertedProfile):
     def finite_ball(self, epsilon: arb) -> arb:
         """``delta`` of what has finite loss, at the current precision."""
 
+    def lost_at(self, delta: Real) -> int:
+        """The bits that are lost where its value is about ``delta``."""
+        return self.lost_bits
+
     def delta_ball(self, epsilon: arb) -> arb:
         """``delta(epsilon)`` at the current precision."""
         lost = self.infinite.ball()
@@ -105,7 +109,7 @@ class BallProfile(InvertedProfile):
         Delta does not increase, so it is enough that it is above the target at the left one.
         """
         finer = digits + 1  # secants converge so fast that one digit more costs nothing
-        with balls.precision(balls.bits_for(finer) + self.lost_bits + _SLOPE_BITS):
+        with balls.precision(balls.bits_for(finer) + self.lost_at(delta) + _SLOPE_BITS):
             target, width = balls.ball(delta), arb(10) ** -finer
             share = target - self.infinite.ball()
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 from dpexact import balls, reals
 from dpexact.accounting.closed_form import GaussianMixedWithResponse, SinglePair
-from dpexact.accounting.composition import Composition, Sample
+from dpexact.accounting.composition import Composition
 from dpexact.accounting.optimal import OptimalComposition
 from dpexact.accounting.pairs.finite import sampled
 from dpexact.accounting.pairs.pair import Pair
@@ -28,11 +28,9 @@ from dpexact.accounting.profile import (
 )
 from dpexact.arguments import Direction, Method
 from dpexact.errors import UnsupportedMechanism
-from dpexact.reals import Real
 
 if TYPE_CHECKING:
     from dpexact.accounting.lattice.profile import LatticeProfile
-    from dpexact.accounting.pairs.cubature import Cloud
     from dpexact.accounting.rare.profile import RareProfile
 
 Route: TypeAlias = Callable[[Composition, Direction], Profile | None]
@@ -286,7 +284,7 @@ def _bundled(c: Composition, direction: Direction) -> Profile | None:
     """Very many sampled Gaussians that differ little: the contour, with nodes for them."""
     if len(c.samples) < _FEWEST_CLOUDED:
         return None
-    clouds, left = _clouds(c)
+    clouds, left = c.clouds
     if not clouds:
         return None
     from dpexact.accounting.contour.profile import ContourProfile
@@ -301,22 +299,6 @@ def _bundled(c: Composition, direction: Direction) -> Profile | None:
         return found
     each = contour(c, direction)
     return found if each is None else FirstToReach(found, each)
-
-
-def _clouds(c: Composition) -> tuple[list[Cloud], list[tuple[Sample, int]]]:
-    """Gaussian samples in clouds of many that differ little, and all other samples."""
-    from dpexact.accounting.pairs.bundle import bundles
-
-    named: dict[tuple[Real, Real], tuple[Sample, int]] = {}
-    others = []
-    for sample, count in c.samples:
-        noise = sample.inner.noise if sample.inner.is_gaussian else None
-        if noise is None or (sample.q, noise) in named:
-            others.append((sample, count))
-        else:
-            named[sample.q, noise] = sample, count
-    clouds, left = bundles([(*place, count) for place, (_, count) in named.items()])
-    return clouds, others + [named[place[:2]] for place in left]
 
 
 def _allocated(c: Composition, direction: Direction) -> Profile | None:

@@ -6,7 +6,6 @@ import math
 from fractions import Fraction
 
 import mpmath
-import numpy as np
 import pytest
 from flint import acb, arb
 
@@ -20,38 +19,68 @@ from dpexact.balls import precision
 from dpexact.conversion import real
 
 
-def by_quadrature(sigma: float, epsilon: float, *, add: bool) -> float:
-    """Two steps: the mixtures themselves, in the plane."""
-    x = np.linspace(-9 * sigma, 1 + 9 * sigma, 3001)
-    scale = sigma * math.sqrt(2 * math.pi)
-    zero, one = (np.exp(-(((x - m) / sigma) ** 2) / 2) / scale for m in (0, 1))
-    p, q = (np.outer(one, zero) + np.outer(zero, one)) / 2, np.outer(zero, zero)
-    p, q = (q, p) if add else (p, q)
-    return float(np.maximum(p - math.exp(epsilon) * q, 0).sum()) * (x[1] - x[0]) ** 2
+def by_quadrature(sigma: str, epsilon: str, *, add: bool) -> mpmath.mpf:
+    """Two steps: ``E (K - S)_+`` in closed form given one of them."""
+    with mpmath.workdps(30):
+        a, eps = 1 / mpmath.mpf(sigma), mpmath.mpf(epsilon)
+        level = mpmath.exp(-eps if add else eps)
+
+        def given(x: mpmath.mpf) -> mpmath.mpf:
+            left = max(2 * level - mpmath.exp(a * x - a * a / 2), mpmath.mpf("1e-40"))
+            d = mpmath.log(left) / a + a / 2
+            return mpmath.npdf(x) * (left * mpmath.ncdf(d) - mpmath.ncdf(d - a)) / 2
+
+        end = mpmath.log(2 * level) / a + a / 2
+        put = mpmath.quad(given, mpmath.linspace(min(-14, end - 14), min(14, end), 41))
+        return put * mpmath.exp(eps) if add else put - mpmath.expm1(eps)
 
 
 @pytest.mark.parametrize("add", [False, True])
-@pytest.mark.parametrize(("sigma", "epsilon"), [("1", "0.3"), ("2", "0.1"), ("0.8", "0.05")])
+@pytest.mark.parametrize(
+    ("sigma", "epsilon"),
+    [("1", "0.3"), ("2", "0.1"), ("0.8", "0.05"), ("20", "0.1"), ("200", "0.01"), ("0.4", "5")],
+)
 def test_two_steps_by_quadrature(sigma, epsilon, add):
-    found = AllocationPut(real(sigma), 2, add=add).delta(real(epsilon), 6)
-    truth = by_quadrature(float(sigma), float(epsilon), add=add)
-    if found.digits >= 6:
-        assert float(found.lower) == pytest.approx(truth, rel=2e-4)
-    assert found.lower <= truth * 1.001
-    assert found.upper >= truth * 0.999
+    mechanism = dpexact.parse(f"allocation(gaussian({sigma}), 2)")
+    found = dpexact.delta(mechanism, epsilon, 12, "add" if add else "remove")
+    truth = Fraction(mpmath.nstr(by_quadrature(sigma, epsilon, add=add), 16))
+    assert found.digits >= 12
+    assert found.lower * (1 - Fraction(1, 10**11)) < truth < found.upper * (1 + Fraction(1, 10**11))
 
 
 @pytest.mark.parametrize("add", [False, True])
-def test_no_plan_is_short_enough(add):
+def test_no_plan_is_short_enough(monkeypatch, add):
     """Between the sum of the outputs and one step, apart by less than their variances are."""
-    put = AllocationPut(real("20"), 2, add=add)
-    found, truth = put.delta(real("0.1"), 9), by_quadrature(20.0, 0.1, add=add)
+    monkeypatch.setattr(allocation_put, "WORK", 1)
+    put, truth = AllocationPut(real("20"), 2, add=add), by_quadrature("20", "0.1", add=add)
+    found = put.delta(real("0.1"), 9)
     assert found.digits < 9
-    assert 0 < found.lower <= truth * 1.001
-    assert truth * 0.999 <= found.upper < 20 * truth
-    back = put.epsilon(real(f"{truth:.6g}"), 9)
+    assert 0 < found.lower <= float(truth) * 1.001
+    assert float(truth) * 0.999 <= found.upper < 20 * float(truth)
+    back = put.epsilon(real(mpmath.nstr(truth, 6)), 9)
     assert 0.08 < back.lower <= 0.1001
     assert 0.0999 <= back.upper < 0.2
+
+
+def test_what_no_normal_law_reaches():
+    """Beyond twenty standard deviations one large step decides: ``E (Y - t(K - 1))_+``, about."""
+    found = AllocationPut(real("1"), 10**7, add=False).delta(real("0.01"), 8)
+    assert found.digits >= 8
+    with mpmath.workdps(30):
+        d = mpmath.log(10**7 * mpmath.expm1(mpmath.mpf("0.01")))
+        one = mpmath.ncdf(0.5 - d) - mpmath.exp(d) * mpmath.ncdf(-0.5 - d)
+    assert 1 < found.lower / Fraction(mpmath.nstr(one, 12)) < Fraction(6, 5)
+
+
+def test_a_level_that_is_not_exact():
+    """Balls of levels: the value moves by no more than what is allowed for."""
+    for add in (False, True):
+        profile = AllocationPut(real("1"), 100, add=add)
+        with precision(80):
+            epsilon = arb("0.5", "0.01")
+            ball = profile.delta_ball(epsilon)
+            ends = [profile.delta_ball(epsilon.mid() + side * epsilon.rad()) for side in (-1, 1)]
+        assert all(ball.overlaps(end) for end in ends)
 
 
 @pytest.mark.parametrize("add", [False, True])

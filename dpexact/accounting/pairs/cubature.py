@@ -16,20 +16,21 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
+from itertools import product
 from typing import Final
 
 import numpy as np
-from flint import arb, arb_mat
+from flint import arb, arb_mat, fmpz, fmpz_mat
 
 from dpexact.balls import approximate, ball, current, precision
 from dpexact.reals import Real, rational
 
 #: Points whose polynomials are held at once.
 _CHUNK: Final = 2048
-#: Bits that recurrences of polynomials and the weights may lose.
-_SPARE_BITS: Final = 64
+#: Bits that a place in its interval may lose.
+_SPARE_BITS: Final = 32
 #: Bits and degrees for questions to come.
-_ROOM: Final = 64
+_ROOM: Final = 32
 _FIRST: Final = 16
 _LEJA: Final = 4001
 #: Bits of a node; intervals are so wide, and nodes so far inside, that rounding keeps them there.
@@ -93,16 +94,26 @@ class Side:
             raise ArithmeticError(f"{value} lies outside of its interval")
         return found
 
+    def polynomials(self, value: Real, count: int, bits: int) -> list[fmpz]:
+        """``T_k``, ``k < count``, of the scaled value, at most ``2 k^2`` units ``2^-bits`` off [1].
 
-def polynomials(x: arb, count: int) -> list[arb]:
-    """``T_0(x) .. T_{count - 1}(x)``."""
-    found = [arb(1), x]
-    twice = 2 * x
-    # proposes: how many; each is what it is
-    while len(found) < count:
-        found.append(twice * found[-1] - found[-2])
-    # proposes: likewise
-    return found[:count]
+        To be called at a precision of more bits.
+        """
+        if self.single:
+            return [fmpz(1) << bits]
+        place = self.scaled(value) * arb(2) ** bits
+        if not place.rad() <= 0.5:
+            raise ArithmeticError(f"{value} is not known to {bits} bits")
+        x = place.mid().floor().unique_fmpz()
+        found = [fmpz(1) << bits, x]
+        while len(found) < count:
+            found.append((x * found[-1] >> (bits - 1)) - found[-2])
+        return found[:count]
+
+
+def _scaled(units: fmpz, off: int, bits: int) -> arb:
+    """``units`` of ``2^-bits``, right to ``off`` of them."""
+    return arb(units, off) * arb(2) ** -bits
 
 
 @cache
@@ -188,24 +199,29 @@ class Cloud:
         return found
 
     def _summed(self, many: int, more: int) -> arb_mat:
-        total = arb_mat(many, more)
+        bits, (first, second) = current(), self.sides
         # what is single is in its interval too
         for side, value in zip(self.sides, self.points[0][:2], strict=True):
             side.scaled(value)
-        for start in range(0, len(self.points), _CHUNK):
-            part = self.points[start : start + _CHUNK]
-            left: list[arb] = []
-            right: list[arb] = []
-            for x, y, n in part:
-                left += [n * value for value in self._polynomials(0, x, many)]
-                right += self._polynomials(1, y, more)
-            total += arb_mat(len(part), many, left).transpose() * arb_mat(len(part), more, right)
-        return total
+        total = fmpz_mat(many, more)
+        with precision(bits + _SPARE_BITS):
+            for start in range(0, len(self.points), _CHUNK):
+                part = self.points[start : start + _CHUNK]
+                left = [[n * t for t in first.polynomials(x, many, bits)] for x, _, n in part]
+                right = [second.polynomials(y, more, bits) for _, y, _ in part]
+                total += fmpz_mat(left).transpose() * fmpz_mat(right)
+        found = []
+        for i, j in product(range(many), range(more)):
+            # of T_i T_j, in units of 2^-2bits
+            off = (i * i + j * j << bits + 1) + 4 * i * i * j * j
+            found.append(_scaled(total[i, j], self.total * off, 2 * bits))
+        return arb_mat(many, more, found)
 
-    def _polynomials(self, axis: int, value: Real, count: int) -> list[arb]:
-        if self.sides[axis].single:
-            return [arb(1)]
-        return polynomials(self.sides[axis].scaled(value), count)
+    def _row(self, axis: int, value: Real, count: int) -> list[arb]:
+        bits = current()
+        with precision(bits + _SPARE_BITS):
+            units = self.sides[axis].polynomials(value, count, bits)
+        return [_scaled(unit, 2 * k * k, bits) for k, unit in enumerate(units)]
 
     def nodes(self, degrees: Degrees) -> list[tuple[Real, Real]]:
         """A node for each degree, in its interval."""
@@ -226,14 +242,15 @@ class Cloud:
     def weights(self, degrees: Degrees, nodes: Sequence[tuple[Real, Real]]) -> list[arb]:
         """Weights with which the nodes are right for all ``degrees``."""
         many, more = len(degrees.rows), degrees.rows[0]
-        with precision(current() + _SPARE_BITS):
+        # the triangular systems lose about a bit a degree
+        with precision(current() + many + more):
             moments = self.moments(many, more)
             right = [moments[j, k] for j, k in degrees]
             values = dict(zip(degrees, right, strict=True))
             factors = []
             for axis, count in ((0, many), (1, more)):
                 places = {place[axis]: None for place in nodes}
-                factors.append(_triangles([self._polynomials(axis, x, count) for x in places]))
+                factors.append(_triangles([self._row(axis, x, count) for x in places]))
             for axis in (0, 1):
                 _solve(values, degrees, axis, factors[axis][1], upward=True)
             for axis in (0, 1):

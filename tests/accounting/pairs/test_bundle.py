@@ -181,3 +181,22 @@ def test_bounds_hold_where_rate_and_variance_are_complex(
         bound = log_bounds.logarithm_bound(at, log_bounds.Power(arb(power), height))
     if bound is not None:
         assert abs(cmath.log(total)) <= float(bound.upper()) + 1e-9
+
+
+def test_polynomials_in_few_bits_hold_those_in_many() -> None:
+    cloud = Cloud(steps_of(7, 300, (1.0, 1.3), (0.001, 0.002)))
+    found = []
+    for bits in (10, 300):
+        with precision(bits):
+            rows = [cloud._row(0, q, 12) for q, _, _ in cloud.points[:30]]
+            found.append([x for row in [*rows, cloud._summed(12, 12).entries()] for x in row])
+    pairs = list(zip(*found, strict=True))
+    assert all(coarse.contains(fine) for coarse, fine in pairs)
+    assert all(abs(coarse.mid()) < 2 for coarse, _ in pairs[:360])
+
+
+def test_weights_of_many_degrees_keep_their_bits() -> None:
+    cloud = Cloud(steps_of(9, 300, (0.9, 1.3), (0.005, 0.015)))
+    degrees = Degrees.down_to(60, 1.2, 1.2)
+    with precision(78):
+        assert all(w.rad() < 2**-60 for w in cloud.weights(degrees, cloud.nodes(degrees)))
