@@ -15,7 +15,7 @@ from flint import arb
 
 from dpexact import balls, reals
 from dpexact.accounting.composition import Composition
-from dpexact.accounting.pairs.pair import Pair, TooExpensive
+from dpexact.accounting.pairs.pair import Pair
 from dpexact.accounting.renyi.values import INFINITE, Order, plus, value
 from dpexact.enclosure import Enclosure
 from dpexact.reals import Real
