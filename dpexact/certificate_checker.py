@@ -492,6 +492,10 @@ _DOMAINS: Final[dict[str, tuple[Reals | Integers | None, ...]]] = {
     "threshold": (None, _NOT_NEGATIVE),
     "truncated_poisson": (None, _SHARE, Integers(1, MAX_TERMS), Integers(0, MAX_COUNT)),
     "zcdp": (_NOT_NEGATIVE, _NOT_NEGATIVE),
+    "permute_and_flip": (_NOT_NEGATIVE,),
+    "report_noisy_max": (_NOT_NEGATIVE,),
+    "bounded_range": (_NOT_NEGATIVE,),
+    "fixed_size": (None, Integers(1, MAX_COUNT), Integers(1, MAX_COUNT)),
     "pair": (),
     "mix": (),
     "renyi_dp": (),
@@ -508,7 +512,8 @@ _ENTRIES: Final[dict[str, tuple[Reals, Reals | None, str]]] = {
 _LAWS: Final = {"gaussian_mixture": (1,), "pair": (0, 1), "mix": (0,), "renyi_dp": ()}
 
 _GUARANTEES: Final = ("pure_dp", "approx_dp", "staircase", "gdp")
-_BOUNDED: Final = ("zcdp", "renyi_dp", "truncated_poisson", "threshold")
+_NOISY_MAX: Final = ("permute_and_flip", "report_noisy_max")
+_BOUNDED: Final = ("zcdp", "renyi_dp", "truncated_poisson", "threshold", *_NOISY_MAX)
 
 
 def _parts(tree: Tree) -> tuple[str, list[Tree]]:
@@ -599,12 +604,16 @@ def check_neighbours(tree: Tree) -> str:
     inside = {found for part in _inner(tree) if (found := check_neighbours(part))}
     if name in _ADDED:
         inside.add("add/remove")
-    if len(inside) > 1 or (name in ("group", "replace") and inside - {"add/remove"}):
+    if (
+        len(inside) > 1
+        or (name == "fixed_size" and inside)
+        or (name in ("group", "replace") and inside - {"add/remove"})
+    ):
         raise Invalid("a mechanism that speaks of different neighbours")
     if name == "group":
         count = natural(trees[1], 1, 10_000, "a group")
         return "add/remove" if count == 1 else f"groups of {count}"
-    return "replacement" if name == "replace" else next(iter(inside), "")
+    return "replacement" if name in ("replace", "fixed_size") else next(iter(inside), "")
 
 
 def only_bounded(tree: Tree, grouped: bool = False) -> bool:
@@ -677,7 +686,24 @@ def steps_of(tree: Tree, times: int = 1) -> Steps:
         tree = ["gaussian_mixture", sigma, ["0", str(1 - rate)], *thinned]
     if name == "zcdp" and trees[1] == "0":
         tree = ["pure_dp", trees[0]]
+    if name in (*_NOISY_MAX, "bounded_range") and trees[0] == "0":
+        tree = ["pure_dp", "0"]
+    elif name in _NOISY_MAX:  # at most Laplace noise on one number (the theory's page on selection)
+        wide = isinstance(trees[0], list)
+        tree = ["laplace", ["/", "1", trees[0]] if wide else str(1 / rational(trees[0])), "1"]
+    if name == "fixed_size":
+        return steps_of(["poisson", trees[0], _drawn(trees)], times)
     return {json.dumps(tree): times}
+
+
+def _drawn(trees: list[Tree]) -> str:
+    """The rate of one sample of a fixed size, of Gaussians alone."""
+    drawn, records = map(rational, trees[1:])
+    if not drawn <= records:
+        raise Invalid("a sample that is larger than what it is drawn from")
+    if not all(step.startswith(('["gaussian"', '["gdp"')) for step in steps_of(trees[0])):
+        raise Invalid("this checker has no route for samples of a fixed size but of Gaussians")
+    return str(drawn / records)
 
 
 def _grouped(step: Tree, k: int, replaced: bool) -> Tree:
@@ -1711,7 +1737,8 @@ def _merged(one: Steps, other: Steps) -> Steps:
     return {step: one.get(step, 0) + other.get(step, 0) for step in {**one, **other}}
 
 
-Profiles: TypeAlias = "list[Profile | Guarantees | Average]"
+AnyProfile: TypeAlias = "Profile | Guarantees | Average | Ranges"
+Profiles: TypeAlias = "list[AnyProfile]"
 
 
 class Average:
@@ -1723,7 +1750,7 @@ class Average:
         self.infinite = self._mean(lambda profile: profile.infinite)
         self.unbounded: bool = any(p.unbounded for chance, p in self.cases if chance.lo > 0)
 
-    def _mean(self, of: Callable[[Profile | Guarantees | Average], Interval]) -> Interval:
+    def _mean(self, of: Callable[[AnyProfile], Interval]) -> Interval:
         parts = (chance * of(profile) for chance, profile in self.cases)
         return reduce(lambda x, y: x + y, parts)
 
@@ -1879,6 +1906,37 @@ class Guarantees:
         return a.make(least.lo, most.hi)
 
 
+class Ranges:
+    r"""``k`` runs of one bounded range that do not look at results (Dong, Durfee, Rogers 2020).
+
+    The worst have losses ``t`` and ``t - eps`` alone, and for some ``t`` and ``l`` delta at ``g``
+    is ``P(I <= l) - e^g Q(I <= l)``, ``I`` the number of those of ``t - eps``. Of each ``l`` the
+    best ``t`` is ``(g + (l + 1) eps)/(k + 1)``, or ``eps``, where nothing is lost (the theory's
+    page on selection).
+    """
+
+    unbounded = False
+
+    def __init__(self, steps: Steps, a: Arithmetic) -> None:
+        ((step, self.count),) = steps.items()
+        _, _, (self.range,) = parameters(json.loads(step), a)
+        self.a, self.infinite = a, a.exact(0)
+
+    def delta(self, point: Point) -> Interval:
+        """The profile at ``point``."""
+        one, best = self.a.exact(1), self.a.exact(0)
+        scale = one - exp(-self.range)
+        for low in range(min(self.count, MAX_TERMS)):
+            t = (point.x + self.range * (low + 1)) / (self.count + 1)
+            if (t - self.range).lo >= 0:
+                break
+            p = (one - exp(t - self.range)) / scale
+            chances = (_binomial_tail(self.count, self.count - low, x) for x in (p, p * exp(-t)))
+            above, below = chances
+            best = _worst([best, above - point.grown * below], self.a)
+        return best
+
+
 def _between(rows: list[tuple[Fraction, Fraction]], order: Fraction) -> Fraction:
     """``D`` at an order up to the last: it grows with the order, and ``(b - 1) D_b`` is convex."""
     later = [(b, d) for b, d in rows if b >= order]
@@ -1891,10 +1949,12 @@ def _between(rows: list[tuple[Fraction, Fraction]], order: Fraction) -> Fraction
     return min(least, chord / (order - 1))
 
 
-def profile_of(steps: Steps, way: str, a: Arithmetic) -> Profile | Guarantees | Average:
+def profile_of(steps: Steps, way: str, a: Arithmetic) -> AnyProfile:
     """The profile of a composition in one direction, or the bound on it that guarantees give."""
     if any(re.match(r'\["(zcdp"|renyi_dp"|poisson", .*"zcdp")', step) for step in steps):
         return Guarantees(steps, a)
+    if len(steps) == 1 and next(iter(steps)).startswith('["bounded_range"'):
+        return Ranges(steps, a)
     cases = cases_of(steps, a)
     return Profile(steps, way, a) if cases == [(a.exact(1), steps)] else Average(cases, way, a)
 
@@ -1953,6 +2013,10 @@ def claim_of(statement: Any, bits: int | None = None) -> Claim:
     lower, upper = _bound(statement["lower"]), _bound(statement["upper"])
     _check_digits(statement["digits"], lower, upper)
     at = statement["at"]
+    inner = tree[1] if tree[0] == "repeat" else tree
+    for name, found in (("fixed_size", tree), ("bounded_range", inner)):
+        if name in text and found[0] != name:
+            raise Invalid(f"this checker has no route for {name} beside others")
     reflected = quantity == "delta" and number(at, a).hi < 0
     ways = ways_of(way, text, reflected)
     return Claim(tree, text, quantity, at, ways, lower, upper, steps_of(tree), a, reflected)
@@ -1960,6 +2024,8 @@ def claim_of(statement: Any, bits: int | None = None) -> Claim:
 
 def ways_of(way: str, text: str, reflected: bool = False) -> tuple[str, ...]:
     """The directions to compute; noise, responses and what is replaced are symmetric."""
+    if "fixed_size" in text:  # a replaced record is either
+        return "remove", "add"
     if way == "both":
         names = ("poisson", "gaussian_mixture", "pair(", "allocation", "partition_selection")
         directed = any(name in text for name in names)
