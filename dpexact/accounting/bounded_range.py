@@ -38,6 +38,10 @@ from dpexact.reals import Real
 #: Precision, beyond the size of a loss, with which indices are told to be worse than another.
 _COARSE_BITS = 64
 _LN2 = math.log(2)
+#: So many indices are looked at, and of more runs than that fewer: some ten seconds.
+_MOST_INDICES = 12_000
+_MANY_RUNS = 10**6
+_MOST_OF_MANY = 500
 
 
 def as_pure_dp(mechanism: Mechanism) -> Mechanism:
@@ -77,6 +81,7 @@ class BoundedRangeProfile(BallProfile):
         self.largest = count * epsilon
         self._coarse = _COARSE_BITS + max(0, math.ceil(-balls.approximate_log(epsilon) / _LN2))
         self.infinite = InfiniteLoss()
+        self.dear = False
 
     def finite_ball(self, epsilon: arb) -> arb:
         """The largest ``G(l, t_l)``; exchanging ``P`` and ``Q`` exchanges ``t`` and ``eps - t``."""
@@ -84,10 +89,13 @@ class BoundedRangeProfile(BallProfile):
             rise = epsilon.exp()
             return 1 - rise + rise * self.finite_ball(-epsilon)
         epsilon = epsilon.max(arb(0))
+        # more precision would not help, and the next question is as dear
+        if self.dear:
+            return arb.nan()
         best = arb(0)
         for index in self._candidates(epsilon):
             best = best.max(self._gain(index, epsilon))
-        return best
+        return arb.nan() if self.dear else best
 
     def _epsilon(self, delta: Real, digits: int) -> Enclosure:
         with balls.precision(_COARSE_BITS):
@@ -136,6 +144,10 @@ class BoundedRangeProfile(BallProfile):
                 for first, middle, last, bound in halves:
                     if not bound < best:
                         left += [(first, middle - 1), (middle + 1, last)]
+                limit = _MOST_INDICES if self.count < _MANY_RUNS else _MOST_OF_MANY
+                if len(most) * self._coarse > limit * _COARSE_BITS:
+                    self.dear = True
+                    return []
             return [index for index, gain in most.items() if not gain < best]
 
     def _gain(self, index: int, epsilon: arb) -> arb:
