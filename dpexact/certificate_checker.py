@@ -42,6 +42,7 @@ MAX_TERMS: Final = 1_000_000
 MAX_BITS: Final = 8_000
 MAX_POINTS: Final = 500_000
 MAX_USERS: Final = 20_000
+WIDE: Final = 200
 MAX_CASES: Final = 64
 MAX_ORDER: Final = 2048
 MAX_WORK: Final = 10**10
@@ -491,6 +492,11 @@ _DOMAINS: Final[dict[str, tuple[Reals | Integers | None, ...]]] = {
     "threshold": (None, _NOT_NEGATIVE),
     "truncated_poisson": (None, _SHARE, Integers(1, MAX_TERMS), Integers(0, MAX_COUNT)),
     "zcdp": (_NOT_NEGATIVE, _NOT_NEGATIVE),
+    "permute_and_flip": (_NOT_NEGATIVE,),
+    "report_noisy_max": (_NOT_NEGATIVE,),
+    "bounded_range": (_NOT_NEGATIVE,),
+    "shuffle": (None, Integers(1, MAX_TERMS)),
+    "fixed_size": (None, Integers(1, MAX_COUNT), Integers(1, MAX_COUNT)),
     "pair": (),
     "mix": (),
     "renyi_dp": (),
@@ -507,7 +513,8 @@ _ENTRIES: Final[dict[str, tuple[Reals, Reals | None, str]]] = {
 _LAWS: Final = {"gaussian_mixture": (1,), "pair": (0, 1), "mix": (0,), "renyi_dp": ()}
 
 _GUARANTEES: Final = ("pure_dp", "approx_dp", "staircase", "gdp")
-_BOUNDED: Final = ("zcdp", "renyi_dp", "truncated_poisson", "threshold")
+_NOISY_MAX: Final = ("permute_and_flip", "report_noisy_max")
+_BOUNDED: Final = ("zcdp", "renyi_dp", "truncated_poisson", "threshold", "shuffle", *_NOISY_MAX)
 
 
 def _parts(tree: Tree) -> tuple[str, list[Tree]]:
@@ -598,12 +605,16 @@ def check_neighbours(tree: Tree) -> str:
     inside = {found for part in _inner(tree) if (found := check_neighbours(part))}
     if name in _ADDED:
         inside.add("add/remove")
-    if len(inside) > 1 or (name in ("group", "replace") and inside - {"add/remove"}):
+    if (
+        len(inside) > 1
+        or (name in ("fixed_size", "shuffle") and inside)
+        or (name in ("group", "replace") and inside - {"add/remove"})
+    ):
         raise Invalid("a mechanism that speaks of different neighbours")
     if name == "group":
         count = natural(trees[1], 1, 10_000, "a group")
         return "add/remove" if count == 1 else f"groups of {count}"
-    return "replacement" if name == "replace" else next(iter(inside), "")
+    return "replacement" if name in ("replace", "fixed_size", "shuffle") else next(iter(inside), "")
 
 
 def only_bounded(tree: Tree, grouped: bool = False) -> bool:
@@ -676,7 +687,29 @@ def steps_of(tree: Tree, times: int = 1) -> Steps:
         tree = ["gaussian_mixture", sigma, ["0", str(1 - rate)], *thinned]
     if name == "zcdp" and trees[1] == "0":
         tree = ["pure_dp", trees[0]]
+    if name in (*_NOISY_MAX, "bounded_range") and trees[0] == "0":
+        tree = ["pure_dp", "0"]
+    elif name in _NOISY_MAX:  # at most Laplace noise on one number (the theory's page on selection)
+        wide = isinstance(trees[0], list)
+        tree = ["laplace", ["/", "1", trees[0]] if wide else str(1 / rational(trees[0])), "1"]
+    if name == "shuffle":
+        if trees[0][0] != "pure_dp":
+            raise Invalid("this checker has no route for shuffled reports but of pure_dp")
+        if trees[1] == "1" or trees[0][1] == "0":
+            tree = trees[0]
+    if name == "fixed_size":
+        return steps_of(["poisson", trees[0], _drawn(trees)], times)
     return {json.dumps(tree): times}
+
+
+def _drawn(trees: list[Tree]) -> str:
+    """The rate of one sample of a fixed size, of Gaussians alone."""
+    drawn, records = map(rational, trees[1:])
+    if not drawn <= records:
+        raise Invalid("a sample that is larger than what it is drawn from")
+    if not all(step.startswith(('["gaussian"', '["gdp"')) for step in steps_of(trees[0])):
+        raise Invalid("this checker has no route for samples of a fixed size but of Gaussians")
+    return str(drawn / records)
 
 
 def _grouped(step: Tree, k: int, replaced: bool) -> Tree:
@@ -1238,6 +1271,7 @@ Waves = list[tuple[Interval, Interval]]
 def waves_of(tree: Tree, a: Arithmetic) -> tuple[Waves, Waves] | None:
     """Shifts of ``P`` to the right and of ``Q`` to the left; None of other mechanisms.
 
+    Of groups above ``WIDE`` the weights are lower bounds, of the shifts that matter alone.
     The theorems are those of the theory's page on neighbours: 2 for samples, groups and random
     sensitivities, 3 for a record replaced, 5 and 6 for batches that are cut.
     """
@@ -1256,8 +1290,11 @@ def waves_of(tree: Tree, a: Arithmetic) -> tuple[Waves, Waves] | None:
     one, zero = a.exact(1), a.exact(0)
     if name == "group":
         size = natural(tree[2], 1, 10_000, "a group")
-        if size > 200 or not 0 < q.lo <= q.hi < 1:
-            raise Invalid("a group larger than this checker takes, or of a rate next to 0 or 1")
+        if not 0 < q.lo <= q.hi < 1:
+            raise Invalid("a group of a rate next to 0 or 1")
+        if size > WIDE:
+            fine, masses = _binomial_masses(size, q)
+            return [(rate * j, a.exact(Fraction(m, fine))) for j, m in masses.items()], []
         law = [(rate * j, q**j * (one - q) ** (size - j) * math.comb(size, j)) for j in range(size)]
         return [*law, (rate * size, q**size)], []
     law = [(zero, one - q), (rate, q)]
@@ -1282,18 +1319,22 @@ def cut_law(tree: Tree, a: Arithmetic) -> tuple[Interval, Interval]:
 
 def _binomial_tail(count: int, least: int, q: Interval) -> Interval:
     """``P(Bin(count, q) >= least)``: lower bounds on all terms, and what they miss altogether."""
-    a = q.a
     if q.lo == 1:
-        return a.exact(1)
-    fine = Arithmetic(a.bits + 40)
+        return q.a.exact(1)
+    scale, terms = _binomial_masses(count, q)
+    low = sum(mass for j, mass in terms.items() if j >= least)
+    return q.a.make(Fraction(low, scale), Fraction(low + scale - sum(terms.values()), scale))
+
+
+def _binomial_masses(count: int, q: Interval) -> tuple[int, dict[int, int]]:
+    """A scale, and lower bounds times it on the masses of ``Bin(count, q)`` that matter."""
+    fine = Arithmetic(q.a.bits + 40)
     scale = 1 << fine.bits
     p, rest = math.floor(q.lo * scale), math.floor((1 - q.hi) * scale)
     if p <= 0 or rest <= 0:
         raise Undecided("the bits do not tell a rate from 0 or 1")
-    a.spend(4 * count)
-    terms = _binomial_terms(p, rest, scale, count, fine)
-    low = sum(mass for j, mass in terms.items() if j >= least)
-    return a.make(Fraction(low, scale), Fraction(low + scale - sum(terms.values()), scale))
+    q.a.spend(4 * count)
+    return scale, _binomial_terms(p, rest, scale, count, fine)
 
 
 def crossing(
@@ -1323,13 +1364,28 @@ def mixture_part(right: Waves, left: Waves) -> Callable[[Point], Interval]:
     In units of that of ``N(0, 1)`` ``A`` rises and ``B`` falls, so the best test is ``z > t`` where
     ``A = e^x B``. Any ``t`` bounds the profile from below; from ``t`` on, beyond the crossing but
     by ``w`` at most, it is too little by at most ``w (A - e^x B)(t)/2``, as a normal density is
-    below 1/2.
+    below 1/2. Weights that miss some of the mass of ``P`` raise the profile by that at most, and of
+    ``Q`` lower it by ``e^x`` times that.
     """
 
-    def density(waves: Waves, z: Interval) -> Interval:
-        total = z.a.exact(0 if waves else 1)
-        for rate, weight in waves:
-            total = total + weight * exp(rate * z - rate * rate * Fraction(1, 2))
+    def scaled(waves: Waves) -> Waves:
+        return [(rate, weight * exp(rate * rate * Fraction(-1, 2))) for rate, weight in waves]
+
+    def missed_of(waves: Waves, a: Arithmetic) -> Interval:
+        whole = reduce(lambda x, y: x + y, (w for _, w in waves), a.exact(0 if waves else 1))
+        return (a.exact(1) - whole).positive_part()
+
+    heights = {side: scaled(waves) for side, waves in (("P", right), ("Q", left))}
+
+    def density(side: str, z: Interval) -> Interval:
+        waves, last, power = heights[side], z.a.exact(0), z.a.exact(1)
+        total, steps = z.a.exact(0 if waves else 1), {last: power}
+        for rate, height in waves:  # shifts that are equally far apart need one exponential
+            step, last = rate - last, rate
+            if step not in steps:
+                steps[step] = exp(step * z)
+            power = power * steps[step]
+            total = total + height * power
         return total
 
     def tail(waves: Waves, z: Interval) -> Interval:
@@ -1360,10 +1416,11 @@ def mixture_part(right: Waves, left: Waves) -> Callable[[Point], Interval]:
 
         def side(z: Fraction) -> int:
             at = a.exact(z)
-            a.spend(20)
-            gap = density(right, at) - grown * density(left, -at)
+            a.spend(20 + 4 * (len(right) + len(left)), size)
+            gap = density("P", at) - grown * density("Q", -at)
             return (gap.lo > 0) - (gap.hi < 0)
 
+        size = a.bits + math.ceil(max(rate.hi for rates in moving for rate in rates)) ** 2
         low, high = Fraction(-1), Fraction(1)
         while side(low) >= 0:
             low *= 2
@@ -1371,9 +1428,53 @@ def mixture_part(right: Waves, left: Waves) -> Callable[[Point], Interval]:
             high *= 2
         low, high = crossing(side, low, high, a.bits // 2 + 24)
         at = a.exact(high)
-        found = tail(right, at) - grown * (one - tail(left, -at) if left else tail(left, at))
-        missed = (density(right, at) - grown * density(left, -at)) * ((high - low) / 2)
-        return Interval(max(found.lo, zero), min((found + missed).hi, Fraction(1)), a)
+        lost, gone = missed_of(right, a), missed_of(left, a)
+        other = one - gone - tail(left, -at) if left else tail(left, at)
+        found = tail(right, at) - grown * other
+        missed = (density("P", at) - grown * density("Q", -at)) * ((high - low) / 2)
+        low, high = (found - grown * gone).lo, (found + missed + lost).hi
+        return Interval(max(low, zero), min(high, Fraction(1)), a)
+
+    return profile
+
+
+def clones_part(tree: Tree, a: Arithmetic) -> Callable[[Point], Interval]:
+    r"""Shuffled reports hide among clones (Feldman, McMillan, Talwar 2021; the theory's page).
+
+    With ``E = e^eps``, ``C ~ Bin(n - 1, 1/E)`` of them, ``A ~ Bin(C, 1/2)`` of these on one side,
+    and ``alpha = E/(E + 1)`` the laws of the side are ``A + 1`` with chance ``alpha``, else ``A``,
+    and with ``1 - alpha``. Their ratio exceeds ``r`` from ``a > theta (C + 1)`` on, where
+    ``theta = (rE - 1)/((E - 1)(1 + r))``, and there delta is ``u P(A >= a - 1) - v P(A >= a)`` with
+    ``u = alpha - r (1 - alpha)`` and ``v = r alpha - (1 - alpha)``.
+    """
+    _, (inner, users), _ = parameters(tree, a)
+    one, large = a.exact(1), exponential(inner[1], a)
+    alpha = large / (large + 1)
+    whole, chances = _binomial_masses(int(users) - 1, one / large)
+
+    def tail(scale: int, law: dict[int, int], least: int) -> Interval:
+        low = sum(mass for j, mass in law.items() if j >= least)
+        return a.make(Fraction(low, scale), Fraction(low + scale - sum(law.values()), scale))
+
+    def profile(point: Point) -> Interval:
+        r, zero = point.grown, Fraction(0)
+        u, v = alpha - r * (one - alpha), r * alpha - (one - alpha)
+        if u.lo <= 0:
+            return Interval(zero, max(u.hi, zero), a)
+        if v.lo <= 0:
+            return Interval(max((one - r).lo, zero), (one - r).hi + max(v.hi, zero), a)
+        theta = (r * large - 1) / ((large - 1) * (r + 1))
+        total = a.exact(1 - Fraction(sum(chances.values()), whole))
+        total = Interval(zero, total.hi, a)
+        for c, chance in chances.items():
+            law = _binomial_masses(c, a.exact(Fraction(1, 2)))
+            place = theta * (c + 1)
+            places = range(math.floor(place.lo) + 1, math.floor(place.hi) + 2)
+            if len(places) > 2:
+                raise Undecided("the bits do not tell outcomes apart")
+            found = [u * tail(*law, x - 1) - v * tail(*law, x) for x in places]
+            total = total + _worst(found, a) * Fraction(chance, whole)
+        return Interval(max(total.lo, zero), min(total.hi, Fraction(1)), a)
 
     return profile
 
@@ -1414,10 +1515,14 @@ class Profile:
         laplaces: list[tuple[Interval, Interval, int]] = []
         groups: list[tuple[Outcomes, int]] = []
         mixtures: list[tuple[Waves, Waves]] = []
+        clones: list[Tree] = []
         self.grown: dict[str, Interval] = {}
         for tree, count in trees:
             if waves := waves_of(tree, a):
                 mixtures += [waves if way == "remove" else waves[::-1]] * min(count, 2)
+                continue
+            if tree[0] == "shuffle":
+                clones += [tree] * min(count, 2)
                 continue
             if tree[0] == "poisson":
                 groups.append((self._sample(tree, way, len(groups)), count))
@@ -1437,9 +1542,10 @@ class Profile:
                 groups.append((outcomes_of(tree, a, way), count))
         self.bounded = all(group.bounded for group, _ in groups)
         self.unbounded = variance.lo > 0 or not self.bounded
-        if (variance.hi > 0) + bool(laplaces) + len(mixtures) > 1:
+        if (variance.hi > 0) + bool(laplaces) + len(mixtures) + len(clones) > 1:
             raise Invalid(
-                "this checker has no route for Gaussians, Laplace steps and mixtures together"
+                "this checker has no route for two of Gaussians, Laplace steps, mixtures and "
+                "shuffled reports together"
             )
         self.continuous: Callable[[Point], Interval] = no_continuous_part
         if mixtures:
@@ -1447,6 +1553,8 @@ class Profile:
             self.unbounded |= any(rate.lo > 0 for rate, _ in mixtures[0][0])
         if variance.hi > 0:
             self.continuous = gaussian_part(sqrt(variance))
+        elif clones:
+            self.continuous = clones_part(clones[0], a)
         elif laplaces:
             self.continuous = laplace_part(laplaces, a)
         kept = a.exact(1)
@@ -1683,7 +1791,8 @@ def _merged(one: Steps, other: Steps) -> Steps:
     return {step: one.get(step, 0) + other.get(step, 0) for step in {**one, **other}}
 
 
-Profiles: TypeAlias = "list[Profile | Guarantees | Average]"
+AnyProfile: TypeAlias = "Profile | Guarantees | Average | Ranges"
+Profiles: TypeAlias = "list[AnyProfile]"
 
 
 class Average:
@@ -1695,7 +1804,7 @@ class Average:
         self.infinite = self._mean(lambda profile: profile.infinite)
         self.unbounded: bool = any(p.unbounded for chance, p in self.cases if chance.lo > 0)
 
-    def _mean(self, of: Callable[[Profile | Guarantees | Average], Interval]) -> Interval:
+    def _mean(self, of: Callable[[AnyProfile], Interval]) -> Interval:
         parts = (chance * of(profile) for chance, profile in self.cases)
         return reduce(lambda x, y: x + y, parts)
 
@@ -1851,6 +1960,37 @@ class Guarantees:
         return a.make(least.lo, most.hi)
 
 
+class Ranges:
+    r"""``k`` runs of one bounded range that do not look at results (Dong, Durfee, Rogers 2020).
+
+    The worst have losses ``t`` and ``t - eps`` alone, and for some ``t`` and ``l`` delta at ``g``
+    is ``P(I <= l) - e^g Q(I <= l)``, ``I`` the number of those of ``t - eps``. Of each ``l`` the
+    best ``t`` is ``(g + (l + 1) eps)/(k + 1)``, or ``eps``, where nothing is lost (the theory's
+    page on selection).
+    """
+
+    unbounded = False
+
+    def __init__(self, steps: Steps, a: Arithmetic) -> None:
+        ((step, self.count),) = steps.items()
+        _, _, (self.range,) = parameters(json.loads(step), a)
+        self.a, self.infinite = a, a.exact(0)
+
+    def delta(self, point: Point) -> Interval:
+        """The profile at ``point``."""
+        one, best = self.a.exact(1), self.a.exact(0)
+        scale = one - exp(-self.range)
+        for low in range(min(self.count, MAX_TERMS)):
+            t = (point.x + self.range * (low + 1)) / (self.count + 1)
+            if (t - self.range).lo >= 0:
+                break
+            p = (one - exp(t - self.range)) / scale
+            chances = (_binomial_tail(self.count, self.count - low, x) for x in (p, p * exp(-t)))
+            above, below = chances
+            best = _worst([best, above - point.grown * below], self.a)
+        return best
+
+
 def _between(rows: list[tuple[Fraction, Fraction]], order: Fraction) -> Fraction:
     """``D`` at an order up to the last: it grows with the order, and ``(b - 1) D_b`` is convex."""
     later = [(b, d) for b, d in rows if b >= order]
@@ -1863,10 +2003,12 @@ def _between(rows: list[tuple[Fraction, Fraction]], order: Fraction) -> Fraction
     return min(least, chord / (order - 1))
 
 
-def profile_of(steps: Steps, way: str, a: Arithmetic) -> Profile | Guarantees | Average:
+def profile_of(steps: Steps, way: str, a: Arithmetic) -> AnyProfile:
     """The profile of a composition in one direction, or the bound on it that guarantees give."""
     if any(re.match(r'\["(zcdp"|renyi_dp"|poisson", .*"zcdp")', step) for step in steps):
         return Guarantees(steps, a)
+    if len(steps) == 1 and next(iter(steps)).startswith('["bounded_range"'):
+        return Ranges(steps, a)
     cases = cases_of(steps, a)
     return Profile(steps, way, a) if cases == [(a.exact(1), steps)] else Average(cases, way, a)
 
@@ -1925,6 +2067,10 @@ def claim_of(statement: Any, bits: int | None = None) -> Claim:
     lower, upper = _bound(statement["lower"]), _bound(statement["upper"])
     _check_digits(statement["digits"], lower, upper)
     at = statement["at"]
+    inner = tree[1] if tree[0] == "repeat" else tree
+    for name, found in (("fixed_size", tree), ("bounded_range", inner)):
+        if name in text and found[0] != name:
+            raise Invalid(f"this checker has no route for {name} beside others")
     reflected = quantity == "delta" and number(at, a).hi < 0
     ways = ways_of(way, text, reflected)
     return Claim(tree, text, quantity, at, ways, lower, upper, steps_of(tree), a, reflected)
@@ -1932,6 +2078,8 @@ def claim_of(statement: Any, bits: int | None = None) -> Claim:
 
 def ways_of(way: str, text: str, reflected: bool = False) -> tuple[str, ...]:
     """The directions to compute; noise, responses and what is replaced are symmetric."""
+    if "fixed_size" in text:  # a replaced record is either
+        return "remove", "add"
     if way == "both":
         names = ("poisson", "gaussian_mixture", "pair(", "allocation", "partition_selection")
         directed = any(name in text for name in names)

@@ -35,6 +35,10 @@ from dpexact.reals import Real
 
 #: Precision with which indices are told to be worse than another.
 _COARSE_BITS = 64
+#: So many indices are looked at, and of more runs than that fewer: some ten seconds.
+_MOST_INDICES = 12_000
+_MANY_RUNS = 10**6
+_MOST_OF_MANY = 500
 
 
 def as_pure_dp(mechanism: Mechanism) -> Mechanism:
@@ -73,6 +77,7 @@ class BoundedRangeProfile(BallProfile):
         self.count = count
         self.largest = count * epsilon
         self.infinite = InfiniteLoss()
+        self.dear = False
 
     def finite_ball(self, epsilon: arb) -> arb:
         """The largest ``G(l, t_l)``; exchanging ``P`` and ``Q`` exchanges ``t`` and ``eps - t``."""
@@ -80,10 +85,13 @@ class BoundedRangeProfile(BallProfile):
             rise = epsilon.exp()
             return 1 - rise + rise * self.finite_ball(-epsilon)
         epsilon = epsilon.max(arb(0))
+        # more precision would not help, and the next question is as dear
+        if self.dear:
+            return arb.nan()
         best = arb(0)
         for index in self._candidates(epsilon):
             best = best.max(self._gain(index, epsilon))
-        return best
+        return arb.nan() if self.dear else best
 
     def _candidates(self, epsilon: arb) -> list[int]:
         """The indices that may be the best: what is below another even at most is left out."""
@@ -106,6 +114,9 @@ class BoundedRangeProfile(BallProfile):
                 for first, middle, last, bound in halves:
                     if not bound < best:
                         left += [(first, middle - 1), (middle + 1, last)]
+                if len(most) > (_MOST_INDICES if self.count < _MANY_RUNS else _MOST_OF_MANY):
+                    self.dear = True
+                    return []
             return [index for index, gain in most.items() if not gain < best]
 
     def _gain(self, index: int, epsilon: arb) -> arb:

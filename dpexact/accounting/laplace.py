@@ -184,12 +184,14 @@ def plan_sum(
     Proposes: a number of terms up to ``steps - 1``, which is exact, and bits of precision.
     """
     steps = sum(count for _, count in rates)
+    span = sum(rate * count for rate, count in rates)
+    if not math.isfinite(span - epsilon):
+        return None
     choices = math.prod(count + 1 for _, count in rates) // 2 + 1
     if len(rates) == 1 and rates[0][0] > 0:
         choices = min(choices, math.ceil((steps * rates[0][0] - epsilon) / (2 * rates[0][0])) + 1)
     if choices > limit:
         return None
-    span = sum(rate * count for rate, count in rates)
     x = max(span - epsilon, 1e-300) / 2
     scale = (epsilon - span) / 2 + math.log(2)
 

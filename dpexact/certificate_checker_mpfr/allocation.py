@@ -35,14 +35,14 @@ _LIGHT: Final = 1 << 16
 """A node whose weight is below ``e^-_LIGHT`` is left out."""
 
 
-def step_of(steps: standard.Steps, a: Arithmetic) -> tuple[Interval, int]:
-    """The rate ``a`` and the number of steps ``t`` of the one allocation that there is.
+def step_of(steps: standard.Steps, a: Arithmetic) -> tuple[Interval, int, int]:
+    """The rate ``a`` and the number of steps ``t`` of the allocation that runs, and how often.
 
     Steps that share a batch are one of the sum of the squares of their rates.
     """
     (text, count), *others = steps.items()
     tree = json.loads(text)
-    if others or count != 1 or tree[0] != "allocation":
+    if others or tree[0] != "allocation":
         raise Invalid("this checker has no route for this mechanism")
     _, (inner, times), _ = standard.parameters(tree, standard.Arithmetic(64))
     own = standard.Arithmetic(a.bits + _OWN_BITS)
@@ -54,15 +54,33 @@ def step_of(steps: standard.Steps, a: Arithmetic) -> tuple[Interval, int]:
         found = [a.between(value.lo, value.hi) for value in values]
         rate = found[0] if name == "gdp" else found[1] / found[0]
         square = square + rate * rate * a.exact(number)
-    return square.increasing("sqrt"), int(times)
+    return square.increasing("sqrt"), int(times), count
 
 
-class Transform:
-    """Delta in one direction, by the plan of a certificate."""
+class Put:
+    """Delta in one direction from ``put``, at ``e^eps`` or ``e^-eps``."""
+
+    remove: bool
+
+    def put(self, level: Interval) -> Interval:
+        """``put(level)``, enclosed."""
+        raise NotImplementedError
+
+    def delta(self, epsilon: Interval) -> Interval:
+        """``delta(epsilon)``, enclosed."""
+        level = (epsilon if self.remove else -epsilon).exp()
+        put = self.put(level)
+        return put - level + 1 if self.remove else put / level
+
+
+class Transform(Put):
+    """One allocation, by the plan of a certificate."""
 
     def __init__(self, steps: standard.Steps, way: str, plan: Any, a: Arithmetic) -> None:
         self.remove, self.a = way == "remove", a
-        self.rate, self.t = step_of(steps, a)
+        self.rate, self.t, epochs = step_of(steps, a)
+        if epochs != 1:
+            raise Invalid("a plan of one epoch for several")
         if not isinstance(plan, dict) or set(plan) != PLAN:
             raise Unreadable(f"a plan does not have the members {', '.join(sorted(PLAN))}")
         numbers = [standard.rational(plan[name]) for name in ("c", "h", "lift", "spacing", "shift")]
@@ -145,13 +163,8 @@ class Transform:
         (psi,) = self._transforms(real, a.exact(0), 0)
         return psi.real.up_to() * (shift * shift * self.t / 2).exp()
 
-    def delta(self, epsilon: Interval) -> Interval:
-        """``delta(epsilon)``, enclosed."""
-        level = (epsilon if self.remove else -epsilon).exp()
-        put = self._put(level)
-        return put - level + 1 if self.remove else put / level
-
-    def _put(self, level: Interval) -> Interval:
+    def put(self, level: Interval) -> Interval:
+        """The sum, less what is known of the other terms."""
         a, c, h = self.a, self.a.exact(self.c), self.a.exact(self.h)
         period = a.pi() * 2 / h
         if not period.lo >= level.hi:

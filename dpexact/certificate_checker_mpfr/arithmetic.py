@@ -109,6 +109,11 @@ class Interval:
         """A real power of positive numbers."""
         return (self.log() * exponent).exp()
 
+    def square(self) -> Interval:
+        """``x^2``, from 0 where the sign of ``x`` is not known."""
+        product = self * self
+        return product.up_to() if self.lo <= 0 <= self.hi else product
+
     def up_to(self) -> Interval:
         """From 0 to the upper end."""
         return Interval(gmpy2.mpfr(0), max(gmpy2.mpfr(0), self.hi), self.a)
@@ -182,7 +187,7 @@ class Rectangle:
         x, y, a = self.real, self.imag, self.real.a
         if y.lo < 0 or (y.lo == 0 and x.lo <= 0):
             raise Undecided("a point cannot be told from the negative half line")
-        modulus = (_square(x) + y * y).log() / 2
+        modulus = (x.square() + y * y).log() / 2
         corners = [(v, u) for u in (x.lo, x.hi) for v in (y.lo, y.hi)]
         low = min(a.down.atan2(v, u) for v, u in corners)
         return Rectangle(modulus, Interval(low, max(a.up.atan2(v, u) for v, u in corners), a))
@@ -230,9 +235,3 @@ def _centre(box: Rectangle) -> tuple[Any, Any, Any]:
     a = box.real.a
     sides = [a.rough.sub(part.hi, part.lo) for part in (box.real, box.imag)]
     return box.real.lo, box.imag.lo, a.rough.add(*sides)
-
-
-def _square(x: Interval) -> Interval:
-    """``x^2``, from 0 where the sign of ``x`` is not known."""
-    product = x * x
-    return product.up_to() if x.lo <= 0 <= x.hi else product

@@ -6,13 +6,14 @@ from typing import Any, Final, TypeAlias
 
 from dpexact import certificate_checker as standard
 from dpexact.certificate_checker import Invalid, Refuted, Undecided
-from dpexact.certificate_checker_mpfr.allocation import Transform
+from dpexact.certificate_checker_mpfr.allocation import Put, Transform
 from dpexact.certificate_checker_mpfr.arithmetic import Arithmetic, Interval
+from dpexact.certificate_checker_mpfr.epochs import Epochs
 from dpexact.certificate_checker_mpfr.inversion import Inversion, parts_of
 
 MAX_BITS: Final = 4_000
 
-Inversions: TypeAlias = list[Inversion] | list[Transform]
+Inversions: TypeAlias = list[Inversion] | list[Put]
 
 
 def check_statement(statement: Any) -> str:
@@ -36,12 +37,18 @@ def check_statement(statement: Any) -> str:
             parts = parts_of(claim.steps, a)
             inversions = [Inversion(parts, way, plans[way], a) for way in claim.ways]
         else:
-            inversions = [Transform(claim.steps, way, plans[way], a) for way in claim.ways]
+            inversions = [_put(claim.steps, way, plans[way], a) for way in claim.ways]
         verify = _verify_delta if claim.quantity == "delta" else _verify_epsilon
         verify(claim, inversions, a)
     except ArithmeticError:
         raise Invalid("numbers beyond the range of this checker") from None
     return standard.told(claim)
+
+
+def _put(steps: standard.Steps, way: str, plan: Any, a: Arithmetic) -> Put:
+    """One epoch of an allocation by either kind of plan, several by that with ``nodes``."""
+    kind = Epochs if isinstance(plan, dict) and "nodes" in plan else Transform
+    return kind(steps, way, plan, a)
 
 
 def _at(claim: standard.Claim, a: Arithmetic) -> Interval:

@@ -32,6 +32,12 @@ _PER_FACTOR: Final = 100
 _OF_SAMPLES: Final = frozenset(("poisson", "group", "replace", "truncated_poisson"))
 _SHIFTED: Final = _OF_SAMPLES | {"gaussian_mixture"}
 """Steps that are mixtures of normal laws."""
+_LAPLACE: Final = frozenset(("laplace", "truncated_laplace"))
+_FINITE: Final = frozenset(
+    ("staircase", "discrete_laplace", "randomized_response", "truncated_discrete_gaussian")
+)
+_BESIDE: Final = frozenset(("gaussian", "gdp", "approx_dp", "pure_dp")) | _LAPLACE | _FINITE
+"""Those that may stand beside them, each the mirror image of itself."""
 
 
 Coin = list[tuple[Interval, Mixtures]]
@@ -39,12 +45,56 @@ Coin = list[tuple[Interval, Mixtures]]
 
 
 @dataclass
+class Law:
+    """Masses at losses, and a density ``level e^(z/2)`` between ``-width`` and ``width``.
+
+    The loss has this law under ``P``, and its negative under ``Q``.
+    """
+
+    atoms: list[tuple[Interval, Interval]]
+    lost: Interval
+    density: tuple[Interval, Interval] | None = None
+
+    def moment(self, b: Fraction) -> Interval:
+        """``E e^{bL}`` of finite losses."""
+        a = self.lost.a
+        total, sigma = a.exact(0), abs(b + Fraction(1, 2))
+        for mass, loss in self.atoms:
+            total = total + mass * (loss * a.exact(b)).exp()
+        if self.density is None:
+            return total
+        level, width = self.density
+        if sigma == 0:
+            return total + level * width * 2
+        x = width * a.exact(sigma)
+        return total + level * (x.exp() - (-x).exp()) / a.exact(sigma)
+
+    def line(self, c: Fraction, heights: list[Interval]) -> list[Rectangle]:
+        """Likewise at ``c + iu``, ``c > 0``, for every height ``u``."""
+        a = self.lost.a
+        scaled = [(mass * (loss * a.exact(c)).exp(), loss) for mass, loss in self.atoms]
+        found = []
+        for u in heights:
+            total = Rectangle(a.exact(0), a.exact(0))
+            for mass, loss in scaled:
+                total = total + (loss * u).turn().scaled(mass)
+            if self.density is not None:
+                level, width = self.density
+                x, turn = width * a.exact(c + Fraction(1, 2)), (width * u).turn()
+                ends = turn.scaled(x.exp()) + turn.conjugate().scaled(-(-x).exp())
+                sigma = Rectangle(a.exact(c + Fraction(1, 2)), u)
+                total = total + (ends * sigma.inverse()).scaled(level)
+            found.append(total)
+        return found
+
+
+@dataclass
 class Parts:
-    """The steps of a composition: samples, the sum of squares of Gaussians, responses."""
+    """The steps of a composition: samples, the sum of squares of Gaussians, other laws."""
 
     samples: list[tuple[Coin, int]]
     square: Interval
-    responses: list[tuple[Interval, Interval, int]]
+    laws: list[tuple[Law, int]]
 
 
 def has_route(steps: standard.Steps) -> bool:
@@ -54,13 +104,13 @@ def has_route(steps: standard.Steps) -> bool:
     samples = [tree[1] if tree[0] in ("group", "replace") else tree for tree in trees]
     samples = [s for s, t in zip(samples, trees, strict=True) if t[0] in _OF_SAMPLES]
     return (
-        bool(names & _SHIFTED)
+        bool(names & (_SHIFTED | {"gaussian", "gdp"}))
         and (sum(steps.values()) > 1 or not names <= {"poisson", "truncated_poisson"})
         and all(
             s[0] in ("poisson", "truncated_poisson") and s[1][0] in ("gaussian", "gdp")
             for s in samples
         )
-        and names <= _SHIFTED | {"gaussian", "gdp", "approx_dp", "pure_dp"}
+        and names <= _SHIFTED | _BESIDE
     )
 
 
@@ -72,6 +122,11 @@ def _coin(step: str, a: Arithmetic) -> Coin:
         found = [standard.waves_of(json.loads(part), own) for part in run]
         if len(found) != 1 or found[0] is None:
             raise Invalid("a step that is no mixture of normal laws")
+        if any(
+            json.loads(part)[:1] == ["group"] and int(json.loads(part)[2]) > standard.WIDE
+            for part in run
+        ):
+            raise Invalid("a group larger than this checker composes")
         right, left = (
             [(a.between(x.lo, x.hi), a.between(w.lo, w.hi)) for x, w in waves] for waves in found[0]
         )
@@ -96,13 +151,33 @@ def parts_of(steps: standard.Steps, a: Arithmetic) -> Parts:
             continue
         _, _, found = standard.parameters(tree, own)
         values = [a.between(value.lo, value.hi) for value in found]
-        if name in ("approx_dp", "pure_dp"):
-            lost = values[1] if name == "approx_dp" else a.exact(0)
-            parts.responses.append((values[0], lost, count))
+        if name not in ("gaussian", "gdp"):
+            parts.laws.append((_law(tree, values, a), count))
             continue
         sigma = a.exact(1) / values[0] if name == "gdp" else values[0] / values[1]
         parts.square = parts.square + a.exact(count) / (sigma * sigma)
     return parts
+
+
+def _law(tree: Any, values: list[Interval], a: Arithmetic) -> Law:
+    name, own = tree[0], standard.Arithmetic(a.bits + _OWN_BITS)
+    if name in ("approx_dp", "pure_dp"):
+        loss, lost = values[0], values[1] if name == "approx_dp" else a.exact(0)
+        low = (a.exact(1) - lost) / (loss.exp() + 1)
+        return Law([(low * loss.exp(), loss), (low, -loss)], lost)
+    if name in _LAPLACE:
+        width, ends, kept = (a.between(x.lo, x.hi) for x in standard.laplace_law(tree, own))
+        if not width.lo > 0:
+            raise Invalid("a Laplace step without a certain finite loss")
+        up, down = (width / 2).exp(), (-width / 2).exp()
+        level = kept / ((ends * (up + down) + up - down) * 2)
+        atoms = [(level * ends * 2 * up, width), (level * ends * 2 * down, -width)]
+        return Law(atoms, a.exact(1) - kept, (level, width))
+    found = standard.outcomes_of(tree, own)
+    lost = a.between(found.infinite.lo, found.infinite.hi)
+    rows = [(p, q) for p, q in zip(found.p, found.q, strict=True) if p.hi > 0]
+    both = [(a.between(p.lo, p.hi), a.between(q.lo, q.hi)) for p, q in rows]
+    return Law([(p, p.log() - q.log()) for p, q in both], lost)
 
 
 class Inversion:
@@ -111,9 +186,9 @@ class Inversion:
     def __init__(self, parts: Parts, way: str, plan: Any, a: Arithmetic) -> None:
         self.parts, self.remove, self.a = parts, way == "remove", a
         finite = a.exact(1)
-        for _, lost, count in parts.responses:
-            if lost.hi > 0:
-                finite = finite * (a.exact(1) - lost).power(count)
+        for law, count in parts.laws:
+            if law.lost.hi > 0:
+                finite = finite * (a.exact(1) - law.lost).power(count)
         self.finite = finite
         self.bounded = plan == BOUNDED
         if not self.bounded:
@@ -146,17 +221,16 @@ class Inversion:
             kappa = self._exponent(b, reverse)
             return sample.size(kappa, self.rules[id(sample)][role], self.a.exact(0), None)
 
-        return self._product(self.a.exact(b), sampled)
+        return self._product(b, sampled)
 
     def _exponent(self, b: Fraction, reverse: bool = False) -> Interval:
         """``kappa`` with ``M(b) = J(kappa)``: the reverse of a direction is the other one."""
         return self.a.exact(1 + b if self.remove != reverse else -b)
 
-    def _product(self, b: Interval, sampled: Callable[[Mixtures], Interval]) -> Interval:
-        total = (self.parts.square * b * (b + 1) / 2).exp()
-        for loss, lost, count in self.parts.responses:
-            moment = (loss * (b + 1)).exp() + (-(loss * b)).exp()
-            total = total * (moment * (self.a.exact(1) - lost) / (loss.exp() + 1)).power(count)
+    def _product(self, b: Fraction, sampled: Callable[[Mixtures], Interval]) -> Interval:
+        total = (self.parts.square * self.a.exact(b * (b + 1) / 2)).exp()
+        for law, count in self.parts.laws:
+            total = total * law.moment(b).power(count)
         for coin, count in self.parts.samples:  # a coin that is seen averages moments
             mean = self.a.exact(0)
             for chance, sample in coin:
@@ -166,8 +240,7 @@ class Inversion:
 
     def _prepare(self) -> None:
         """What does not depend on epsilon: the summands, and the moments in the error bounds."""
-        a, c = self.a, self.a.exact(self.c)
-        kappa = self._exponent(self.c)
+        a, kappa = self.a, self._exponent(self.c)
         moments = {
             id(sample): sample.size(kappa, self.rules[id(sample)]["moment"], a.exact(0), None)
             for coin, _ in self.parts.samples
@@ -180,7 +253,7 @@ class Inversion:
             return sample.size(kappa, rule, beyond, moments[id(sample)])
 
         gauss = (-(self.parts.square * beyond * beyond / 2)).exp()
-        self.decayed = self._product(c, decayed) * gauss
+        self.decayed = self._product(self.c, decayed) * gauss
         self.above = self._real(self.order_above, "above")
         if self.order_below < 1:
             self.below = self._real(-self.order_below, "below")
@@ -191,7 +264,7 @@ class Inversion:
     def _summands(self, moments: dict[int, Interval]) -> list[Rectangle]:
         """``M(s_n)/(s_n(s_n + 1))``, the first one halved."""
         a, c = self.a, self.a.exact(self.c)
-        factors = 3 + len(self.rules) + len(self.parts.responses)
+        factors = 3 + len(self.rules) + sum(2 + len(law.atoms) for law, _ in self.parts.laws)
         a.spend(_PER_FACTOR * factors * (self.count + 1))
         heights = [a.exact(n * self.h) for n in range(self.count + 1)]
         values = []
@@ -202,13 +275,9 @@ class Inversion:
             value = angle.scaled((self.parts.square * kernel.real / 2).exp())
             values.append(value * kernel.inverse())
         values[0] = values[0].scaled(a.exact(1) / 2)
-        for loss, lost, count in self.parts.responses:
-            scale = (a.exact(1) - lost) / (loss.exp() + 1)
-            rise, fall = (loss * (c + 1)).exp() * scale, (-(loss * c)).exp() * scale
-            for n, u in enumerate(heights):
-                turn = (loss * u).turn()
-                moment = turn.scaled(rise) + turn.conjugate().scaled(fall)
-                values[n] = values[n] * moment**count
+        for law, count in self.parts.laws:
+            line = law.line(self.c, heights)
+            values = [value * moment**count for value, moment in zip(values, line, strict=True)]
         kappa = self._exponent(self.c)
         for coin, count in self.parts.samples:
             means = [Rectangle(a.exact(0), a.exact(0))] * len(values)
@@ -232,8 +301,8 @@ class Inversion:
             if any(len(sample.left) for _, sample in coin):
                 raise Invalid("a step whose losses are not bounded")
             largest = largest - coin[0][1].right.still.log() * count
-        for loss, _, count in self.parts.responses:
-            largest = largest + loss * count
+        for law, count in self.parts.laws:
+            largest = largest + _largest(law) * count
         if self.remove or self.parts.square.hi > 0 or not largest.hi <= epsilon.lo:
             raise Invalid("the losses are not certainly below epsilon")
         return infinite
@@ -266,6 +335,12 @@ class Inversion:
             known = known - self.finite * epsilon.exp() / ((c + 1) * period).increasing("expm1")
         symmetric = tail.up_to() - tail.up_to()
         return total - known + symmetric - above.up_to() - below
+
+
+def _largest(law: Law) -> Interval:
+    """A density ends at an atom."""
+    losses = [loss for _, loss in law.atoms]
+    return Interval(max(x.lo for x in losses), max(x.hi for x in losses), law.lost.a)
 
 
 def _most(b: Interval) -> Interval:

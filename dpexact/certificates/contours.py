@@ -6,23 +6,28 @@ import json
 import math
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
+from itertools import starmap
 from typing import Any, Final
 
 from dpexact import certificate_checker as checker
 from dpexact.accounting.contour.planning import Plan, Query, planned
 from dpexact.accounting.contour.product import Product
 from dpexact.accounting.pairs.coin import Coin
+from dpexact.accounting.pairs.finite import Finite
 from dpexact.accounting.pairs.gaussian import Gaussian
+from dpexact.accounting.pairs.laplace import Laplace
 from dpexact.accounting.pairs.mixture import GaussianMixture, GaussianMixtures, Grouped, Mixtures
 from dpexact.accounting.pairs.mixture_rules import Rule, Shape
-from dpexact.accounting.pairs.pair import Pair, TooExpensive
+from dpexact.accounting.pairs.pair import Atom, Pair, TooExpensive
 from dpexact.accounting.pairs.response import Response
 from dpexact.accounting.pairs.shifts import STILL, of_sensitivities
+from dpexact.accounting.pairs.truncated_laplace import truncated_laplace
 from dpexact.reals import rational
 
 #: Digits asked of a plan on top of those of the bounds, in turn.
 _SPARE: Final = (2, 6, 14)
 _GUARD_BITS: Final = 48
+_SPARE_LOG: Final = 12.0
 _MAX_WORK: Final = 3_000_000
 
 
@@ -50,13 +55,15 @@ def _plan(
     steps: checker.Steps, way: str, points: Sequence[Fraction], digits: int
 ) -> tuple[dict[str, Any] | str, int]:
     try:
-        composition = tuple((_step(json.loads(text), way), n) for text, n in steps.items())
+        composition = tuple(
+            (pair, n) for text, n in steps.items() for pair in _pairs(json.loads(text), way)
+        )
         near = [float(x) for x in points]
         if way == "add" and _largest(composition) <= min(near):
             return "no larger loss", 64 + 4 * digits
         product = Product(composition)
         plan = planned(product, [Query(x, 1) for x in near], digits, _MAX_WORK)
-        return _written(product, way, plan, near), plan.bits + _GUARD_BITS
+        return _written(product, way, plan, near, digits), plan.bits + _GUARD_BITS
     except (TooExpensive, ArithmeticError, ValueError) as error:
         raise NoPlan(f"no plan for a contour integral: {error}") from None
 
@@ -66,6 +73,14 @@ def _largest(composition: tuple[tuple[Pair, int], ...]) -> float:
     if any(loss is None for loss, _ in losses):
         return float("inf")
     return sum(float(loss.upper()) * n for loss, n in losses if loss is not None) * (1 + 1e-9)
+
+
+def _pairs(tree: Any, way: str) -> list[Pair]:
+    if tree[0] == "truncated_laplace":
+        scale, bound, shift = (rational(value(part)) for part in tree[1:])
+        lost, pair = truncated_laplace(scale, bound, shift)
+        return [Response(rational(0), lost), *([pair] if pair else [])]
+    return [_step(tree, way)]
 
 
 def _step(tree: Any, way: str) -> Pair:
@@ -78,6 +93,13 @@ def _step(tree: Any, way: str) -> Pair:
         return pair if way == "remove" else pair.reverse
     if name in ("gaussian", "gdp"):
         return Gaussian(rational(1 / _deviation(tree)))
+    if name == "laplace":
+        return Laplace(rational(1 / _deviation(tree)))
+    if name not in ("approx_dp", "pure_dp"):
+        found = checker.outcomes_of(tree, checker.Arithmetic(128))
+        rows = [(p, q) for p, q in zip(found.p, found.q, strict=True) if p.hi > 0]
+        near = ([rational((x.lo + x.hi) / 2) for x in row] for row in rows)
+        return Finite(tuple(starmap(Atom, near)))
     lost = value(rest[1]) if name == "approx_dp" else Fraction(0)
     return Response(rational(value(rest[0])), rational(lost))
 
@@ -126,12 +148,14 @@ def _deviation(tree: Any) -> Fraction:
     return 1 / value(tree[1]) if tree[0] == "gdp" else value(tree[1]) / value(tree[2])
 
 
-def _written(product: Product, way: str, plan: Plan, near: list[float]) -> dict[str, Any]:
+def _written(
+    product: Product, way: str, plan: Plan, near: list[float], digits: int
+) -> dict[str, Any]:
     period = 2 * math.pi / plan.step
     above, _ = product.chernoff(max(near) + period, 1)
     above = float(_short(max(above, plan.abscissa + plan.step / 6)))
-    below = -product.below(max(near) - period, 1)[0]
-    below = float(_short(below))
+    goal = min(product.saddle(x, 1)[1] for x in near) - digits * math.log(10) - _SPARE_LOG
+    below = float(_short(_below(product, max(near) - period, goal)))
     rules = [
         _rules(pair, way == "add", plan, above, below)
         for step, _ in product.factors
@@ -141,6 +165,17 @@ def _written(product: Product, way: str, plan: Plan, near: list[float]) -> dict[
     numbers = {"c": plan.abscissa, "h": plan.step, "above": above, "below": below}
     texts = {name: str(Fraction(value)) for name, value in numbers.items()}
     return {**texts, "count": str(plan.count), "rules": rules}
+
+
+def _below(product: Product, level: float, goal: float) -> float:
+    """The order of the bound on what is unknown at ``level``, as small as ``e^goal`` allows.
+
+    Where the loss has a least value the best one is without end, and so is its rule.
+    """
+    order = -product.below(level, 1)[0]
+    while order > 4 and product.reverse.cumulant(order / 2 - 1).value + order / 2 * level < goal:
+        order /= 2
+    return order
 
 
 def _parts(step: Pair) -> list[Pair]:

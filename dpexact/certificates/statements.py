@@ -8,13 +8,14 @@ the bounds is found out as much as who moves them.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from decimal import ROUND_FLOOR, Decimal
 from fractions import Fraction
 from typing import Any, Final
 
 from dpexact import certificate_checker as checker
 from dpexact.arguments import Direction
-from dpexact.certificates import contours, transforms
+from dpexact.certificates import contours, epochs, transforms
 from dpexact.certificates.trees import mechanism_tree, number_tree
 from dpexact.decimals import Bound, format_decimal
 from dpexact.enclosure import Enclosure
@@ -81,7 +82,8 @@ def statement(
 def _planned_method(steps: checker.Steps) -> str:
     """The method with a plan, if any: for an allocation, and for mixtures of normal laws.
 
-    One mixture that stands beside nothing normal has a closed form.
+    So have Laplace steps beside anything normal. One mixture that stands beside nothing normal has
+    a closed form.
     """
     if any(step.startswith('["allocation"') for step in steps):
         return checker.TRANSFORM
@@ -92,7 +94,9 @@ def _planned_method(steps: checker.Steps) -> str:
     )
     noisy = (*mixed, '["gaussian"', '["gdp"')
     several = sum(count for step, count in steps.items() if step.startswith(noisy)) > 1
-    return checker.CONTOUR * (several and any(step.startswith(mixed) for step in steps))
+    several &= any(step.startswith(mixed) for step in steps)
+    shaped = any(step.startswith(('["laplace"', '["truncated_laplace"')) for step in steps)
+    return checker.CONTOUR * (several or (shaped and any(s.startswith(noisy) for s in steps)))
 
 
 def _planned(
@@ -119,7 +123,7 @@ def _planned(
                 proposed = contours.plans(steps, ways, points, digits)
             else:
                 size = ends[0] if quantity == "delta" else contours.value(base["at"])
-                proposed = transforms.plans(steps, ways, points, digits, size)
+                proposed = _of_allocations(steps, ways, points, digits, size)
             try:
                 for plan, bits in proposed:
                     from dpexact.certificate_checker_mpfr import checking
@@ -136,6 +140,14 @@ def _planned(
             except (checker.Invalid, contours.NoPlan) as error:
                 reason = str(error)
     raise NoCertificate(f"no certificate: {reason}")
+
+
+def _of_allocations(*asked: Any) -> Iterator[tuple[dict[str, Any], int]]:
+    """Plans of one epoch, or where there are none those for any number."""
+    try:
+        yield from transforms.plans(*asked)
+    except contours.NoPlan:
+        yield from epochs.plans(*asked)
 
 
 def _contradiction(base: dict[str, Any], found: Enclosure, error: checker.Refuted) -> Contradiction:

@@ -43,7 +43,9 @@ def plans(
         NoPlan: floats cannot plan it, or not within the work of the checker.
     """
     try:
-        rate, t = allocation.step_of(steps, Arithmetic(64))
+        rate, t, count = allocation.step_of(steps, Arithmetic(64))
+        if count > 1:
+            raise NoPlan("no plan for a Laplace transform: several epochs")
         a = float(rate.lo)
         if not _RANGE[0] < 1 / a < _RANGE[1]:
             raise NoPlan("no plan for a Laplace transform: noise out of its range")

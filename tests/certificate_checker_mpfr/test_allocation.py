@@ -130,7 +130,7 @@ def test_plans_that_are_none(changes, error, reason):
 @pytest.mark.parametrize(
     ("law", "reason"),
     [
-        ({json.dumps(["allocation", ["gaussian", "1", "1"], "10"]): 2}, "no route"),
+        ({json.dumps(["allocation", ["gaussian", "1", "1"], "10"]): 2}, "several"),
         ({**steps(), '["gaussian", "1", "1"]': 1}, "no route"),
         (steps(inner=["laplace", "1", "1"]), "Gaussian"),
         (steps(inner=["poisson", ["gaussian", "1", "1"], "1/2"]), "Gaussian"),

@@ -22,6 +22,10 @@ ASKED = [
     ("allocation(gaussian(2)^4, 100)", "epsilon", "1e-5", 10),
     ("allocation(gdp(1), 100)", "delta", "-1/10", 10),
     ("allocation(gaussian(1), 10, 1)", "epsilon", "1e-4", 8),
+    ("allocation(gaussian(1), 100)^10", "epsilon", "1e-5", 10),
+    ("allocation(gaussian(1), 100)^10", "delta", "-1/10", 8),
+    ("allocation(gaussian(2)^4, 10)^100", "delta", "1", 8),
+    ("allocation(gaussian(1/2), 2)", "delta", "1/3", 8),
 ]
 
 
@@ -54,6 +58,7 @@ def test_the_standard_checker_says_which_one_to_take():
 
 FORGED = [
     ("lower", None),
+    ("mechanism", ["repeat", ["allocation", ["gaussian", "1", "1"], "100"], "2"]),
     ("mechanism", ["allocation", ["gaussian", "1", "1"], "101"]),
     ("mechanism", ["allocation", ["gaussian", "11/10", "1"], "100"]),
     ("direction", "add"),
@@ -84,11 +89,11 @@ def test_what_is_changed_is_found_out(member, value):
     ("text", "reason"),
     [
         ("allocation(gaussian(1), 100, 4)", "certificates do not speak of"),
-        ("allocation(gaussian(1), 100)^2", "no route"),
+        ("allocation(gaussian(1), 30)^2 * allocation(gaussian(1), 20)", "no route"),
         ("allocation(gaussian(1), 100) * gaussian(10)", "no route"),
         ("shuffle(pure_dp(1), 100)", "certificates do not speak of shuffle"),
         ("shuffled_batches(gaussian(1), 100)", "certificates do not speak of shuffled_batches"),
-        ("allocation(gaussian(1/2), 2)", "within the work"),
+        ("allocation(gaussian(1), 20000)^10", "within the work"),
     ],
 )
 def test_what_has_none_is_refused_by_name(text, reason):
