@@ -495,6 +495,7 @@ _DOMAINS: Final[dict[str, tuple[Reals | Integers | None, ...]]] = {
     "permute_and_flip": (_NOT_NEGATIVE,),
     "report_noisy_max": (_NOT_NEGATIVE,),
     "bounded_range": (_NOT_NEGATIVE,),
+    "shuffle": (None, Integers(1, MAX_TERMS)),
     "fixed_size": (None, Integers(1, MAX_COUNT), Integers(1, MAX_COUNT)),
     "pair": (),
     "mix": (),
@@ -513,7 +514,7 @@ _LAWS: Final = {"gaussian_mixture": (1,), "pair": (0, 1), "mix": (0,), "renyi_dp
 
 _GUARANTEES: Final = ("pure_dp", "approx_dp", "staircase", "gdp")
 _NOISY_MAX: Final = ("permute_and_flip", "report_noisy_max")
-_BOUNDED: Final = ("zcdp", "renyi_dp", "truncated_poisson", "threshold", *_NOISY_MAX)
+_BOUNDED: Final = ("zcdp", "renyi_dp", "truncated_poisson", "threshold", "shuffle", *_NOISY_MAX)
 
 
 def _parts(tree: Tree) -> tuple[str, list[Tree]]:
@@ -606,14 +607,14 @@ def check_neighbours(tree: Tree) -> str:
         inside.add("add/remove")
     if (
         len(inside) > 1
-        or (name == "fixed_size" and inside)
+        or (name in ("fixed_size", "shuffle") and inside)
         or (name in ("group", "replace") and inside - {"add/remove"})
     ):
         raise Invalid("a mechanism that speaks of different neighbours")
     if name == "group":
         count = natural(trees[1], 1, 10_000, "a group")
         return "add/remove" if count == 1 else f"groups of {count}"
-    return "replacement" if name in ("replace", "fixed_size") else next(iter(inside), "")
+    return "replacement" if name in ("replace", "fixed_size", "shuffle") else next(iter(inside), "")
 
 
 def only_bounded(tree: Tree, grouped: bool = False) -> bool:
@@ -691,6 +692,11 @@ def steps_of(tree: Tree, times: int = 1) -> Steps:
     elif name in _NOISY_MAX:  # at most Laplace noise on one number (the theory's page on selection)
         wide = isinstance(trees[0], list)
         tree = ["laplace", ["/", "1", trees[0]] if wide else str(1 / rational(trees[0])), "1"]
+    if name == "shuffle":
+        if trees[0][0] != "pure_dp":
+            raise Invalid("this checker has no route for shuffled reports but of pure_dp")
+        if trees[1] == "1" or trees[0][1] == "0":
+            tree = trees[0]
     if name == "fixed_size":
         return steps_of(["poisson", trees[0], _drawn(trees)], times)
     return {json.dumps(tree): times}
@@ -1432,6 +1438,47 @@ def mixture_part(right: Waves, left: Waves) -> Callable[[Point], Interval]:
     return profile
 
 
+def clones_part(tree: Tree, a: Arithmetic) -> Callable[[Point], Interval]:
+    r"""Shuffled reports hide among clones (Feldman, McMillan, Talwar 2021; the theory's page).
+
+    With ``E = e^eps``, ``C ~ Bin(n - 1, 1/E)`` of them, ``A ~ Bin(C, 1/2)`` of these on one side,
+    and ``alpha = E/(E + 1)`` the laws of the side are ``A + 1`` with chance ``alpha``, else ``A``,
+    and with ``1 - alpha``. Their ratio exceeds ``r`` from ``a > theta (C + 1)`` on, where
+    ``theta = (rE - 1)/((E - 1)(1 + r))``, and there delta is ``u P(A >= a - 1) - v P(A >= a)`` with
+    ``u = alpha - r (1 - alpha)`` and ``v = r alpha - (1 - alpha)``.
+    """
+    _, (inner, users), _ = parameters(tree, a)
+    one, large = a.exact(1), exponential(inner[1], a)
+    alpha = large / (large + 1)
+    whole, chances = _binomial_masses(int(users) - 1, one / large)
+
+    def tail(scale: int, law: dict[int, int], least: int) -> Interval:
+        low = sum(mass for j, mass in law.items() if j >= least)
+        return a.make(Fraction(low, scale), Fraction(low + scale - sum(law.values()), scale))
+
+    def profile(point: Point) -> Interval:
+        r, zero = point.grown, Fraction(0)
+        u, v = alpha - r * (one - alpha), r * alpha - (one - alpha)
+        if u.lo <= 0:
+            return Interval(zero, max(u.hi, zero), a)
+        if v.lo <= 0:
+            return Interval(max((one - r).lo, zero), (one - r).hi + max(v.hi, zero), a)
+        theta = (r * large - 1) / ((large - 1) * (r + 1))
+        total = a.exact(1 - Fraction(sum(chances.values()), whole))
+        total = Interval(zero, total.hi, a)
+        for c, chance in chances.items():
+            law = _binomial_masses(c, a.exact(Fraction(1, 2)))
+            place = theta * (c + 1)
+            places = range(math.floor(place.lo) + 1, math.floor(place.hi) + 2)
+            if len(places) > 2:
+                raise Undecided("the bits do not tell outcomes apart")
+            found = [u * tail(*law, x - 1) - v * tail(*law, x) for x in places]
+            total = total + _worst(found, a) * Fraction(chance, whole)
+        return Interval(max(total.lo, zero), min(total.hi, Fraction(1)), a)
+
+    return profile
+
+
 def _times(x: list[Interval], y: list[Interval]) -> list[Interval]:
     found = [x[0].a.exact(0)] * (len(x) + len(y) - 1)
     for i, u in enumerate(x):
@@ -1468,10 +1515,14 @@ class Profile:
         laplaces: list[tuple[Interval, Interval, int]] = []
         groups: list[tuple[Outcomes, int]] = []
         mixtures: list[tuple[Waves, Waves]] = []
+        clones: list[Tree] = []
         self.grown: dict[str, Interval] = {}
         for tree, count in trees:
             if waves := waves_of(tree, a):
                 mixtures += [waves if way == "remove" else waves[::-1]] * min(count, 2)
+                continue
+            if tree[0] == "shuffle":
+                clones += [tree] * min(count, 2)
                 continue
             if tree[0] == "poisson":
                 groups.append((self._sample(tree, way, len(groups)), count))
@@ -1491,9 +1542,10 @@ class Profile:
                 groups.append((outcomes_of(tree, a, way), count))
         self.bounded = all(group.bounded for group, _ in groups)
         self.unbounded = variance.lo > 0 or not self.bounded
-        if (variance.hi > 0) + bool(laplaces) + len(mixtures) > 1:
+        if (variance.hi > 0) + bool(laplaces) + len(mixtures) + len(clones) > 1:
             raise Invalid(
-                "this checker has no route for Gaussians, Laplace steps and mixtures together"
+                "this checker has no route for two of Gaussians, Laplace steps, mixtures and "
+                "shuffled reports together"
             )
         self.continuous: Callable[[Point], Interval] = no_continuous_part
         if mixtures:
@@ -1501,6 +1553,8 @@ class Profile:
             self.unbounded |= any(rate.lo > 0 for rate, _ in mixtures[0][0])
         if variance.hi > 0:
             self.continuous = gaussian_part(sqrt(variance))
+        elif clones:
+            self.continuous = clones_part(clones[0], a)
         elif laplaces:
             self.continuous = laplace_part(laplaces, a)
         kept = a.exact(1)

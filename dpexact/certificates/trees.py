@@ -29,6 +29,7 @@ from dpexact.mechanisms import (
     RenyiDP,
     Replace,
     ReportNoisyMax,
+    Shuffle,
     Staircase,
     Threshold,
     TruncatedDiscreteGaussian,
@@ -87,7 +88,7 @@ def mechanism_tree(mechanism: Mechanism) -> Tree:
             return [name, mechanism_tree(inner), str(t)] if t > 1 else mechanism_tree(inner)
         case FixedSize(inner, m, n):
             return [name, mechanism_tree(inner), str(m), str(n)]
-        case Group(inner, k):
+        case Group(inner, k) | Shuffle(inner, k):
             return [name, mechanism_tree(inner), str(k)]
         case Replace(inner):
             return [name, mechanism_tree(inner)]

@@ -38,6 +38,8 @@ def bound(text, epsilon, way="remove", bits=128):
         "permute_and_flip(1/2)^9",
         "bounded_range(1/4)^30",
         "bounded_range(3)^2",
+        "shuffle(pure_dp(1), 50)",
+        "shuffle(pure_dp(3), 4) * pure_dp(1/9)",
     ],
 )
 def test_the_checker_alone_encloses_what_the_accounting_says(text):
@@ -152,3 +154,22 @@ def test_the_moments_of_a_law_are_symmetric_and_whole():
             assert gap.lo <= 0 <= gap.hi
         step = law.moment(Fraction(-1, 2)) - law.moment(Fraction(-1, 2) + Fraction(1, 10**9))
         assert abs(float(step.hi)) < 1e-15
+
+
+def test_counts_of_clones_that_are_left_out_are_counted(monkeypatch):
+    """Those of a chance below 1/1000, so that they matter."""
+    whole = standard._binomial_masses
+
+    def coarse(count, q):
+        scale, masses = whole(count, q)
+        few = {j: mass for j, mass in masses.items() if 1000 * mass > scale}
+        return (scale, few) if count == 49 else (scale, masses)
+
+    monkeypatch.setattr(standard, "_binomial_masses", coarse)
+    found, known = (
+        bound("shuffle(pure_dp(1), 50)", "0"),
+        dpexact.delta("shuffle(pure_dp(1), 50)", 0),
+    )
+    assert found.lo < known.lower
+    assert known.upper < found.hi
+    assert found.hi - found.lo < Fraction(1, 100)
