@@ -1268,10 +1268,10 @@ Waves = list[tuple[Interval, Interval]]
 """Shifts ``>= 0`` in units of the noise and their weights; none for a normal law that stays."""
 
 
-def waves_of(tree: Tree, a: Arithmetic) -> tuple[Waves, Waves] | None:
+def waves_of(tree: Tree, a: Arithmetic, whole: bool = False) -> tuple[Waves, Waves] | None:
     """Shifts of ``P`` to the right and of ``Q`` to the left; None of other mechanisms.
 
-    Of groups above ``WIDE`` the weights are lower bounds, of the shifts that matter alone.
+    Of groups, unless ``whole``, the weights are lower bounds, of the shifts that matter alone.
     The theorems are those of the theory's page on neighbours: 2 for samples, groups and random
     sensitivities, 3 for a record replaced, 5 and 6 for batches that are cut.
     """
@@ -1292,7 +1292,9 @@ def waves_of(tree: Tree, a: Arithmetic) -> tuple[Waves, Waves] | None:
         size = natural(tree[2], 1, 10_000, "a group")
         if not 0 < q.lo <= q.hi < 1:
             raise Invalid("a group of a rate next to 0 or 1")
-        if size > WIDE:
+        if whole and size > WIDE:
+            raise Invalid("a group larger than this checker composes")
+        if not whole:
             fine, masses = _binomial_masses(size, q)
             return [(rate * j, a.exact(Fraction(m, fine))) for j, m in masses.items()], []
         law = [(rate * j, q**j * (one - q) ** (size - j) * math.comb(size, j)) for j in range(size)]

@@ -35,6 +35,7 @@ def bound(text, epsilon, way="remove", bits=128):
         "poisson(zcdp(1/5, 1/8) * gaussian(3), 1/20)^10 * zcdp(1/9) * gaussian(9) * pure_dp(1/9)",
         "poisson(zcdp(1/90), 1/3)",
         "group(poisson(gaussian(5), 1/200), 300)",
+        "group(poisson(gaussian(1), 1/36), 156)",
         "permute_and_flip(1/2)^9",
         "bounded_range(1/4)^30",
         "bounded_range(3)^2",
