@@ -115,7 +115,10 @@ def certify(
     # proposes: how long to try; a ball of any precision encloses
     while bits <= last:
         with precision(bits):
-            ball = compute()
+            try:
+                ball = compute()
+            except (OverflowError, ZeroDivisionError):  # floats, which propose, do not reach there
+                ball = arb.nan()
             found = to_enclosure(ball, method) if ball.is_finite() else best
         best = best.meet(found).labelled(method)
         # proposes: digits only say when to stop, whoever chose them

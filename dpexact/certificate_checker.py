@@ -492,6 +492,11 @@ _DOMAINS: Final[dict[str, tuple[Reals | Integers | None, ...]]] = {
     "threshold": (None, _NOT_NEGATIVE),
     "truncated_poisson": (None, _SHARE, Integers(1, MAX_TERMS), Integers(0, MAX_COUNT)),
     "zcdp": (_NOT_NEGATIVE, _NOT_NEGATIVE),
+    "permute_and_flip": (_NOT_NEGATIVE,),
+    "report_noisy_max": (_NOT_NEGATIVE,),
+    "bounded_range": (_NOT_NEGATIVE,),
+    "shuffle": (None, Integers(1, MAX_TERMS)),
+    "fixed_size": (None, Integers(1, MAX_COUNT), Integers(1, MAX_COUNT)),
     "pair": (),
     "mix": (),
     "renyi_dp": (),
@@ -508,7 +513,8 @@ _ENTRIES: Final[dict[str, tuple[Reals, Reals | None, str]]] = {
 _LAWS: Final = {"gaussian_mixture": (1,), "pair": (0, 1), "mix": (0,), "renyi_dp": ()}
 
 _GUARANTEES: Final = ("pure_dp", "approx_dp", "staircase", "gdp")
-_BOUNDED: Final = ("zcdp", "renyi_dp", "truncated_poisson", "threshold")
+_NOISY_MAX: Final = ("permute_and_flip", "report_noisy_max")
+_BOUNDED: Final = ("zcdp", "renyi_dp", "truncated_poisson", "threshold", "shuffle", *_NOISY_MAX)
 
 
 def _parts(tree: Tree) -> tuple[str, list[Tree]]:
@@ -599,12 +605,16 @@ def check_neighbours(tree: Tree) -> str:
     inside = {found for part in _inner(tree) if (found := check_neighbours(part))}
     if name in _ADDED:
         inside.add("add/remove")
-    if len(inside) > 1 or (name in ("group", "replace") and inside - {"add/remove"}):
+    if (
+        len(inside) > 1
+        or (name in ("fixed_size", "shuffle") and inside)
+        or (name in ("group", "replace") and inside - {"add/remove"})
+    ):
         raise Invalid("a mechanism that speaks of different neighbours")
     if name == "group":
         count = natural(trees[1], 1, 10_000, "a group")
         return "add/remove" if count == 1 else f"groups of {count}"
-    return "replacement" if name == "replace" else next(iter(inside), "")
+    return "replacement" if name in ("replace", "fixed_size", "shuffle") else next(iter(inside), "")
 
 
 def only_bounded(tree: Tree, grouped: bool = False) -> bool:
@@ -677,7 +687,29 @@ def steps_of(tree: Tree, times: int = 1) -> Steps:
         tree = ["gaussian_mixture", sigma, ["0", str(1 - rate)], *thinned]
     if name == "zcdp" and trees[1] == "0":
         tree = ["pure_dp", trees[0]]
+    if name in (*_NOISY_MAX, "bounded_range") and trees[0] == "0":
+        tree = ["pure_dp", "0"]
+    elif name in _NOISY_MAX:  # at most Laplace noise on one number (the theory's page on selection)
+        wide = isinstance(trees[0], list)
+        tree = ["laplace", ["/", "1", trees[0]] if wide else str(1 / rational(trees[0])), "1"]
+    if name == "shuffle":
+        if trees[0][0] != "pure_dp":
+            raise Invalid("this checker has no route for shuffled reports but of pure_dp")
+        if trees[1] == "1" or trees[0][1] == "0":
+            tree = trees[0]
+    if name == "fixed_size":
+        return steps_of(["poisson", trees[0], _drawn(trees)], times)
     return {json.dumps(tree): times}
+
+
+def _drawn(trees: list[Tree]) -> str:
+    """The rate of one sample of a fixed size, of Gaussians alone."""
+    drawn, records = map(rational, trees[1:])
+    if not drawn <= records:
+        raise Invalid("a sample that is larger than what it is drawn from")
+    if not all(step.startswith(('["gaussian"', '["gdp"')) for step in steps_of(trees[0])):
+        raise Invalid("this checker has no route for samples of a fixed size but of Gaussians")
+    return str(drawn / records)
 
 
 def _grouped(step: Tree, k: int, replaced: bool) -> Tree:
@@ -1236,10 +1268,10 @@ Waves = list[tuple[Interval, Interval]]
 """Shifts ``>= 0`` in units of the noise and their weights; none for a normal law that stays."""
 
 
-def waves_of(tree: Tree, a: Arithmetic) -> tuple[Waves, Waves] | None:
+def waves_of(tree: Tree, a: Arithmetic, whole: bool = False) -> tuple[Waves, Waves] | None:
     """Shifts of ``P`` to the right and of ``Q`` to the left; None of other mechanisms.
 
-    Of groups above ``WIDE`` the weights are lower bounds, of the shifts that matter alone.
+    Of groups, unless ``whole``, the weights are lower bounds, of the shifts that matter alone.
     The theorems are those of the theory's page on neighbours: 2 for samples, groups and random
     sensitivities, 3 for a record replaced, 5 and 6 for batches that are cut.
     """
@@ -1260,7 +1292,9 @@ def waves_of(tree: Tree, a: Arithmetic) -> tuple[Waves, Waves] | None:
         size = natural(tree[2], 1, 10_000, "a group")
         if not 0 < q.lo <= q.hi < 1:
             raise Invalid("a group of a rate next to 0 or 1")
-        if size > WIDE:
+        if whole and size > WIDE:
+            raise Invalid("a group larger than this checker composes")
+        if not whole:
             fine, masses = _binomial_masses(size, q)
             return [(rate * j, a.exact(Fraction(m, fine))) for j, m in masses.items()], []
         law = [(rate * j, q**j * (one - q) ** (size - j) * math.comb(size, j)) for j in range(size)]
@@ -1406,6 +1440,47 @@ def mixture_part(right: Waves, left: Waves) -> Callable[[Point], Interval]:
     return profile
 
 
+def clones_part(tree: Tree, a: Arithmetic) -> Callable[[Point], Interval]:
+    r"""Shuffled reports hide among clones (Feldman, McMillan, Talwar 2021; the theory's page).
+
+    With ``E = e^eps``, ``C ~ Bin(n - 1, 1/E)`` of them, ``A ~ Bin(C, 1/2)`` of these on one side,
+    and ``alpha = E/(E + 1)`` the laws of the side are ``A + 1`` with chance ``alpha``, else ``A``,
+    and with ``1 - alpha``. Their ratio exceeds ``r`` from ``a > theta (C + 1)`` on, where
+    ``theta = (rE - 1)/((E - 1)(1 + r))``, and there delta is ``u P(A >= a - 1) - v P(A >= a)`` with
+    ``u = alpha - r (1 - alpha)`` and ``v = r alpha - (1 - alpha)``.
+    """
+    _, (inner, users), _ = parameters(tree, a)
+    one, large = a.exact(1), exponential(inner[1], a)
+    alpha = large / (large + 1)
+    whole, chances = _binomial_masses(int(users) - 1, one / large)
+
+    def tail(scale: int, law: dict[int, int], least: int) -> Interval:
+        low = sum(mass for j, mass in law.items() if j >= least)
+        return a.make(Fraction(low, scale), Fraction(low + scale - sum(law.values()), scale))
+
+    def profile(point: Point) -> Interval:
+        r, zero = point.grown, Fraction(0)
+        u, v = alpha - r * (one - alpha), r * alpha - (one - alpha)
+        if u.lo <= 0:
+            return Interval(zero, max(u.hi, zero), a)
+        if v.lo <= 0:
+            return Interval(max((one - r).lo, zero), (one - r).hi + max(v.hi, zero), a)
+        theta = (r * large - 1) / ((large - 1) * (r + 1))
+        total = a.exact(1 - Fraction(sum(chances.values()), whole))
+        total = Interval(zero, total.hi, a)
+        for c, chance in chances.items():
+            law = _binomial_masses(c, a.exact(Fraction(1, 2)))
+            place = theta * (c + 1)
+            places = range(math.floor(place.lo) + 1, math.floor(place.hi) + 2)
+            if len(places) > 2:
+                raise Undecided("the bits do not tell outcomes apart")
+            found = [u * tail(*law, x - 1) - v * tail(*law, x) for x in places]
+            total = total + _worst(found, a) * Fraction(chance, whole)
+        return Interval(max(total.lo, zero), min(total.hi, Fraction(1)), a)
+
+    return profile
+
+
 def _times(x: list[Interval], y: list[Interval]) -> list[Interval]:
     found = [x[0].a.exact(0)] * (len(x) + len(y) - 1)
     for i, u in enumerate(x):
@@ -1442,10 +1517,14 @@ class Profile:
         laplaces: list[tuple[Interval, Interval, int]] = []
         groups: list[tuple[Outcomes, int]] = []
         mixtures: list[tuple[Waves, Waves]] = []
+        clones: list[Tree] = []
         self.grown: dict[str, Interval] = {}
         for tree, count in trees:
             if waves := waves_of(tree, a):
                 mixtures += [waves if way == "remove" else waves[::-1]] * min(count, 2)
+                continue
+            if tree[0] == "shuffle":
+                clones += [tree] * min(count, 2)
                 continue
             if tree[0] == "poisson":
                 groups.append((self._sample(tree, way, len(groups)), count))
@@ -1465,9 +1544,10 @@ class Profile:
                 groups.append((outcomes_of(tree, a, way), count))
         self.bounded = all(group.bounded for group, _ in groups)
         self.unbounded = variance.lo > 0 or not self.bounded
-        if (variance.hi > 0) + bool(laplaces) + len(mixtures) > 1:
+        if (variance.hi > 0) + bool(laplaces) + len(mixtures) + len(clones) > 1:
             raise Invalid(
-                "this checker has no route for Gaussians, Laplace steps and mixtures together"
+                "this checker has no route for two of Gaussians, Laplace steps, mixtures and "
+                "shuffled reports together"
             )
         self.continuous: Callable[[Point], Interval] = no_continuous_part
         if mixtures:
@@ -1475,6 +1555,8 @@ class Profile:
             self.unbounded |= any(rate.lo > 0 for rate, _ in mixtures[0][0])
         if variance.hi > 0:
             self.continuous = gaussian_part(sqrt(variance))
+        elif clones:
+            self.continuous = clones_part(clones[0], a)
         elif laplaces:
             self.continuous = laplace_part(laplaces, a)
         kept = a.exact(1)
@@ -1711,7 +1793,8 @@ def _merged(one: Steps, other: Steps) -> Steps:
     return {step: one.get(step, 0) + other.get(step, 0) for step in {**one, **other}}
 
 
-Profiles: TypeAlias = "list[Profile | Guarantees | Average]"
+AnyProfile: TypeAlias = "Profile | Guarantees | Average | Ranges"
+Profiles: TypeAlias = "list[AnyProfile]"
 
 
 class Average:
@@ -1723,7 +1806,7 @@ class Average:
         self.infinite = self._mean(lambda profile: profile.infinite)
         self.unbounded: bool = any(p.unbounded for chance, p in self.cases if chance.lo > 0)
 
-    def _mean(self, of: Callable[[Profile | Guarantees | Average], Interval]) -> Interval:
+    def _mean(self, of: Callable[[AnyProfile], Interval]) -> Interval:
         parts = (chance * of(profile) for chance, profile in self.cases)
         return reduce(lambda x, y: x + y, parts)
 
@@ -1879,6 +1962,37 @@ class Guarantees:
         return a.make(least.lo, most.hi)
 
 
+class Ranges:
+    r"""``k`` runs of one bounded range that do not look at results (Dong, Durfee, Rogers 2020).
+
+    The worst have losses ``t`` and ``t - eps`` alone, and for some ``t`` and ``l`` delta at ``g``
+    is ``P(I <= l) - e^g Q(I <= l)``, ``I`` the number of those of ``t - eps``. Of each ``l`` the
+    best ``t`` is ``(g + (l + 1) eps)/(k + 1)``, or ``eps``, where nothing is lost (the theory's
+    page on selection).
+    """
+
+    unbounded = False
+
+    def __init__(self, steps: Steps, a: Arithmetic) -> None:
+        ((step, self.count),) = steps.items()
+        _, _, (self.range,) = parameters(json.loads(step), a)
+        self.a, self.infinite = a, a.exact(0)
+
+    def delta(self, point: Point) -> Interval:
+        """The profile at ``point``."""
+        one, best = self.a.exact(1), self.a.exact(0)
+        scale = one - exp(-self.range)
+        for low in range(min(self.count, MAX_TERMS)):
+            t = (point.x + self.range * (low + 1)) / (self.count + 1)
+            if (t - self.range).lo >= 0:
+                break
+            p = (one - exp(t - self.range)) / scale
+            chances = (_binomial_tail(self.count, self.count - low, x) for x in (p, p * exp(-t)))
+            above, below = chances
+            best = _worst([best, above - point.grown * below], self.a)
+        return best
+
+
 def _between(rows: list[tuple[Fraction, Fraction]], order: Fraction) -> Fraction:
     """``D`` at an order up to the last: it grows with the order, and ``(b - 1) D_b`` is convex."""
     later = [(b, d) for b, d in rows if b >= order]
@@ -1891,10 +2005,12 @@ def _between(rows: list[tuple[Fraction, Fraction]], order: Fraction) -> Fraction
     return min(least, chord / (order - 1))
 
 
-def profile_of(steps: Steps, way: str, a: Arithmetic) -> Profile | Guarantees | Average:
+def profile_of(steps: Steps, way: str, a: Arithmetic) -> AnyProfile:
     """The profile of a composition in one direction, or the bound on it that guarantees give."""
     if any(re.match(r'\["(zcdp"|renyi_dp"|poisson", .*"zcdp")', step) for step in steps):
         return Guarantees(steps, a)
+    if len(steps) == 1 and next(iter(steps)).startswith('["bounded_range"'):
+        return Ranges(steps, a)
     cases = cases_of(steps, a)
     return Profile(steps, way, a) if cases == [(a.exact(1), steps)] else Average(cases, way, a)
 
@@ -1953,6 +2069,10 @@ def claim_of(statement: Any, bits: int | None = None) -> Claim:
     lower, upper = _bound(statement["lower"]), _bound(statement["upper"])
     _check_digits(statement["digits"], lower, upper)
     at = statement["at"]
+    inner = tree[1] if tree[0] == "repeat" else tree
+    for name, found in (("fixed_size", tree), ("bounded_range", inner)):
+        if name in text and found[0] != name:
+            raise Invalid(f"this checker has no route for {name} beside others")
     reflected = quantity == "delta" and number(at, a).hi < 0
     ways = ways_of(way, text, reflected)
     return Claim(tree, text, quantity, at, ways, lower, upper, steps_of(tree), a, reflected)
@@ -1960,6 +2080,8 @@ def claim_of(statement: Any, bits: int | None = None) -> Claim:
 
 def ways_of(way: str, text: str, reflected: bool = False) -> tuple[str, ...]:
     """The directions to compute; noise, responses and what is replaced are symmetric."""
+    if "fixed_size" in text:  # a replaced record is either
+        return "remove", "add"
     if way == "both":
         names = ("poisson", "gaussian_mixture", "pair(", "allocation", "partition_selection")
         directed = any(name in text for name in names)

@@ -244,6 +244,14 @@ def _certificate(text, quantity, at, digits=15, way="both"):
         ("zcdp(1/10, 1/4)^2 * gaussian(2) * approx_dp(1/2, 1/1000)", "delta", "1"),
         ("group(zcdp(1/10, 1/10), 3)", "epsilon", "1/1000"),
         ("zcdp(1/3, 1/10)", "delta", "1/5"),
+        ("permute_and_flip(1/2)^3 * pure_dp(1/9)", "delta", "1/5"),
+        ("group(report_noisy_max(log(2)), 2)", "epsilon", "1/20"),
+        ("bounded_range(1/3)^9", "delta", "1/5"),
+        ("shuffle(pure_dp(log(3)), 20)", "epsilon", "1/20"),
+        ("shuffle(pure_dp(1), 5) * approx_dp(1/3, 1/30)", "delta", "1/5"),
+        ("shuffle(pure_dp(1/2), 1)", "delta", "1/5"),
+        ("fixed_size(gaussian(1) * gdp(1/2), 1, 10)", "epsilon", "1/100"),
+        ("fixed_size(gaussian(1), 3, 3)", "delta", "1/5"),
         ("poisson(zcdp(1/3), 1/10)^9 * pure_dp(1/9)", "epsilon", "1/1000"),
         ("renyi_dp((2, 1/10), (8, 4/10), (32, 3/2))^3 * pure_dp(1/2)", "delta", "2"),
         (
@@ -270,7 +278,8 @@ def test_every_route_is_verified(text, quantity, at):
     [
         "poisson(laplace(1), 0.1)^2",
         "threshold(laplace(1), -1)",
-        "fixed_size(gaussian(1), 1, 10)",
+        "bounded_range(1/2) * pure_dp(1/2)",
+        "mix(1/2: bounded_range(1/2), 1/2: pure_dp(1))",
     ],
 )
 def test_what_the_checker_has_no_route_for_is_refused(text):
@@ -485,8 +494,8 @@ def test_what_has_no_value_is_invalid(tree):
 @pytest.mark.parametrize(
     "tree",
     [
-        *(["zcdp", "1/2"], ["fixed_size", GAUSSIAN, "1", "10"], ["uniform", "1"], ["?"], "gdp"),
-        *(["compose", ["poisson", GAUSSIAN, "1/2"], ["fixed_size", GAUSSIAN, "1", "10"]],),
+        *(["zcdp", "1/2"], ["fixed_size", GAUSSIAN, "1"], ["uniform", "1"], ["?"], "gdp"),
+        *(["compose", ["poisson", GAUSSIAN, "1/2"], ["repeat_and_select", GAUSSIAN, "9"]],),
         *(["compose", GAUSSIAN], ["compose"], ["gaussian", "1"], ["poisson", "1/2", GAUSSIAN]),
         *(["gaussian", "1", "1", "1"], ["poisson", GAUSSIAN], ["repeat", "2", GAUSSIAN]),
     ],

@@ -59,8 +59,8 @@ def test_findings_with_their_verdicts(tmp_path):
     claims.write_text(
         "claims:\n- {id: mine, mechanism: pure_dp(1), claims: epsilon, epsilon: 2, delta: 0,"
         " kind: upper}\n- {id: its, mechanism: zcdp(1), claims: epsilon, epsilon: 90, delta: 1e-5,"
-        " kind: upper}\n- {mechanism: bounded_range(1), claims: epsilon, epsilon: 90, delta: 1e-5,"
-        " kind: upper}\n"
+        " kind: upper}\n- {mechanism: adaptive(bounded_range(1)), claims: epsilon, epsilon: 90,"
+        " delta: 1e-5, kind: upper}\n"
     )
     assert run("audit", claims, "--certificate", path, "--jobs", 1).exit_code == 0
     result = run("verify", path)

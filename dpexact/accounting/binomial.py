@@ -60,7 +60,8 @@ def _falling_terms(count: int, m: int, success: arb, failure: arb) -> arb:
         ratio = (count - j) * odds / (j + 1)
         if j % 32 == 0 and ratio < 1:
             rest = term * ratio / (1 - ratio)
-            if rest < negligible * total:
+            # beside what is not told from 0 nothing becomes negligible
+            if rest < negligible * total or not total > 0:
                 return total + arb(0).union(rest)
         term *= ratio
         total += term

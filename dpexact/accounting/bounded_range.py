@@ -28,14 +28,20 @@ from typing import NamedTuple
 from flint import arb
 
 from dpexact import balls
-from dpexact.accounting.binomial import binomial_tail
-from dpexact.accounting.inverted import BallProfile
+from dpexact.accounting.binomial import binomial_mass, binomial_tail
+from dpexact.accounting.inverted import ZERO, BallProfile
 from dpexact.accounting.profile import InfiniteLoss
+from dpexact.enclosure import Enclosure
 from dpexact.mechanisms import ZCDP, Adaptive, BoundedRange, Mechanism, PureDP
 from dpexact.reals import Real
 
-#: Bits more with which indices are told to be worse than another.
-_COARSE_BITS = 16
+#: Precision, beyond the size of a loss, with which indices are told to be worse than another.
+_COARSE_BITS = 64
+_LN2 = math.log(2)
+#: So many indices are looked at, and of more runs than that fewer: some ten seconds.
+_MOST_INDICES = 12_000
+_MANY_RUNS = 10**6
+_MOST_OF_MANY = 500
 
 
 def as_pure_dp(mechanism: Mechanism) -> Mechanism:
@@ -73,15 +79,9 @@ class BoundedRangeProfile(BallProfile):
         self.range = epsilon
         self.count = count
         self.largest = count * epsilon
+        self._coarse = _COARSE_BITS + max(0, math.ceil(-balls.approximate_log(epsilon) / _LN2))
         self.infinite = InfiniteLoss()
-
-    def near(self, delta: Real) -> Fraction:
-        """Proposes: that of a Gaussian of as much loss."""
-        with balls.precision(_COARSE_BITS):
-            mu = balls.ball(self.range) * arb(self.count).sqrt() / 2
-            found = mu * mu / 2 + mu * (-2 * balls.ball(delta).log()).max(arb(0)).sqrt()
-            found = found.min(self.count * balls.ball(self.range))
-            return balls.midpoint(found) if found > 0 else Fraction(1)
+        self.dear = False
 
     def finite_ball(self, epsilon: arb) -> arb:
         """The largest ``G(l, t_l)``; exchanging ``P`` and ``Q`` exchanges ``t`` and ``eps - t``."""
@@ -89,19 +89,43 @@ class BoundedRangeProfile(BallProfile):
             rise = epsilon.exp()
             return 1 - rise + rise * self.finite_ball(-epsilon)
         epsilon = epsilon.max(arb(0))
+        # more precision would not help, and the next question is as dear
+        if self.dear:
+            return arb.nan()
         best = arb(0)
-        indices, all_of_them = self._candidates(epsilon)
-        for index in indices:
+        for index in self._candidates(epsilon):
             best = best.max(self._gain(index, epsilon))
-        return best if all_of_them else best.union(arb(1))
+        return arb.nan() if self.dear else best
 
-    def _candidates(self, epsilon: arb) -> tuple[list[int], bool]:
-        """The indices that may be the best: what is below another even at most is left out.
+    def _epsilon(self, delta: Real, digits: int) -> Enclosure:
+        with balls.precision(_COARSE_BITS):
+            # Pinsker's inequality for eps^2/8-zCDP
+            if balls.ball(delta) >= balls.ball(self.range) * arb(self.count).sqrt() / 4:
+                return Enclosure.exact(ZERO, self.method)
+        return self._bracket(delta, digits) or super()._epsilon(delta, digits)
 
-        Only one of them, which is no less than 1 by the bits that are wanted, if there is such.
-        """
-        enough = 1 - arb(2) ** -balls.current()
-        with balls.precision(balls.current() + _COARSE_BITS):
+    def near(self, delta: Real) -> Fraction:
+        """By a normal law of the losses of the middle pair."""
+        whole = balls.approximate(self.range)
+        spread = math.sqrt(self.count) * whole / 2
+        found = spread * (spread / 2 + math.sqrt(2 * max(1.0, -balls.approximate_log(delta))))
+        found = min(found, self.count * whole / 2)
+        return Fraction(found) if 0 < found < math.inf else super().near(delta)
+
+    def lower_ball(self, epsilon: arb) -> arb:
+        """``G`` at one index, the best where ``G`` rises and then falls."""
+        with balls.precision(self._coarse):
+            first, last = 0, self.count - 1
+            while first < last:
+                middle = (first + last) // 2
+                # proposes: an index; none is above delta
+                rises = self._gain(middle, epsilon).mid() < self._gain(middle + 1, epsilon).mid()
+                first, last = (middle + 1, last) if rises else (first, middle)
+        return self._gain(first, epsilon)
+
+    def _candidates(self, epsilon: arb) -> list[int]:
+        """The indices that may be the best: what is below another even at most is left out."""
+        with balls.precision(self._coarse):
             inside = balls.to_enclosure(self.count - epsilon / balls.ball(self.range))
             last = min(math.ceil(inside.lower), self.count) - 1  # up to there t_l < eps
             apart = range(max(last + 1, 0), min(math.ceil(inside.upper), self.count))
@@ -115,44 +139,48 @@ class BoundedRangeProfile(BallProfile):
                     middle = (first + last) // 2
                     most[middle] = gain = self._gain(middle, epsilon)
                     best = best.max(gain)
-                    if gain > enough:
-                        return [middle], False
-                    bound = gain + self._spread(first, last, epsilon)
-                    if not bound < best:
-                        bound = bound.min(self._most(first, last, epsilon))
-                    halves.append((first, middle, last, bound))
+                    halves.append((first, middle, last, gain + self._spread(first, last, epsilon)))
                 left = []
                 for first, middle, last, bound in halves:
                     if not bound < best:
                         left += [(first, middle - 1), (middle + 1, last)]
-            return [index for index, gain in most.items() if not gain < best], True
+                limit = _MOST_INDICES if self.count < _MANY_RUNS else _MOST_OF_MANY
+                if len(most) * self._coarse > limit * _COARSE_BITS:
+                    self.dear = True
+                    return []
+            return [index for index, gain in most.items() if not gain < best]
 
     def _gain(self, index: int, epsilon: arb) -> arb:
         """``G(l, t_l)``."""
         p, q = self._laws(index, epsilon)
         return self._at_most(index, p) - epsilon.exp() * self._at_most(index, q)
 
-    def _most(self, first: int, last: int, epsilon: arb) -> arb:
-        """At least every ``G(l, t_l)`` of a range: chances fall in ``t`` and rise in ``l``."""
-        one, other = self._laws(first, epsilon)[0], self._laws(last, epsilon)[1]
-        return self._at_most(last, one) - epsilon.exp() * self._at_most(first, other)
-
     def _spread(self, first: int, last: int, epsilon: arb) -> arb:
         r"""By how much ``G(l, t_l)`` may exceed its value at the middle of a range, ``r`` away.
 
         No ``l`` is better than ``m`` at ``t_m``, and, ``b`` the largest chance that
-        :math:`\mathrm{Bin}(k-1, p_t)` takes a value,
+        :math:`\mathrm{Bin}(k-1, p_t)` takes a value of the range,
 
-        .. math:: |\partial_t G(l, t)| \le \frac{k\,b}{1-e^{-\varepsilon}}
-                  (e^{(k+1)|t - t_l|} - 1), \qquad
-                  b \le \min\Big\{1, \sqrt{\frac{\pi}{8(k-1)p_t(1-p_t)}}\Big\} .
+        .. math:: G(l, t_l) - G(l, t_m)
+                  \le b\,\frac{e^{r\varepsilon} - 1 - r\varepsilon}{1-e^{-\varepsilon}} .
         """
         whole = balls.ball(self.range)
         reach = ((last - first + 1) // 2) * whole
-        ends = [self._laws(index, epsilon)[0] for index in (first, last)]
-        spread = (self.count - 1) * arb.min(*(law.low * law.high for law in ends))
-        most = (arb.pi() / 8 / spread).sqrt().min(arb(1)) if spread > 0 else arb(1)
-        return reach * most * reach.expm1() / -(-whole).expm1()
+        laws = [self._laws(index, epsilon)[0] for index in (first, last)]
+        return self._likeliest(first, last, laws) * (reach.expm1() - reach) / -(-whole).expm1()
+
+    def _likeliest(self, first: int, last: int, laws: list[_Law]) -> arb:
+        r"""The chance of the value of a range next to the mean, where all means are on one side.
+
+        Else :math:`\min\{1, \sqrt{\pi/(8(k-1)p(1-p))}\}`.
+        """
+        others, (left, right) = self.count - 1, laws
+        if last <= others * left.low:
+            return binomial_mass(others, last, left.low, left.high)
+        if first >= others * right.low:
+            return binomial_mass(others, first, right.low, right.high)
+        spread = others * arb.min(*(law.low * law.high for law in laws))
+        return (arb.pi() / 8 / spread).sqrt().min(arb(1)) if spread > 0 else arb(1)
 
     def _laws(self, index: int, epsilon: arb) -> tuple[_Law, _Law]:
         """The laws of one run under ``P`` and ``Q`` at ``t_l``."""

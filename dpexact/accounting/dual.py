@@ -53,8 +53,10 @@ def trade_off(
     ``reverse`` is that of the laws exchanged; None where it is the same.
     """
     concave = _Concave(delta_at, alpha, reverse)
-    low, high = concave.bracket()
-    best = Enclosure(concave.floor, _ONE - Fraction(alpha.lower), method)
+    low, high = concave.bracket(digits)
+    best = concave.known().labelled(method)
+    if best.digits >= digits:
+        return best
     low, high = concave.golden(low, high, Fraction(1, 100), _SEARCH_DIGITS)
     most = concave.reach((low + high) / 2, digits + 16)
     sought = min(digits, max(1, most - 8))
@@ -124,8 +126,12 @@ class _Concave:
         found = self.at(x, digits)
         return (Fraction(found.lower) + Fraction(found.upper)) / 2
 
-    def bracket(self) -> tuple[Fraction, Fraction]:
-        """Powers of 2 about the maximum."""
+    def known(self) -> Enclosure:
+        """What supporting lines so far leave: ``f(alpha) <= 1 - alpha``."""
+        return Enclosure(self.floor, _ONE - Fraction(self.alpha.lower))
+
+    def bracket(self, digits: int) -> tuple[Fraction, Fraction]:
+        """Powers of 2 about the maximum, or as far as was needed to know it."""
         here = self.value(_ONE, _SEARCH_DIGITS)
         factor = Fraction(2)
         if self.value(1 / factor, _SEARCH_DIGITS) > here:
@@ -134,7 +140,7 @@ class _Concave:
         for _ in range(_FARTHEST):
             following = middle * factor
             there = self.value(following, _SEARCH_DIGITS)
-            if there <= here:
+            if there <= here or self.known().digits >= digits:
                 break
             low, middle, here = middle, following, there
         return min(low, middle * factor), max(low, middle * factor)

@@ -38,8 +38,6 @@ from dpexact.reals import Real
 MAX_TERMS: Final = 10_000_000
 #: Up to this many terms the finite sum is the fastest method.
 FEW_TERMS: Final = 30_000
-#: Most bits for the cancellation between terms.
-_MOST_GUARD: Final = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,12 +184,14 @@ def plan_sum(
     Proposes: a number of terms up to ``steps - 1``, which is exact, and bits of precision.
     """
     steps = sum(count for _, count in rates)
+    span = sum(rate * count for rate, count in rates)
+    if not math.isfinite(span - epsilon):
+        return None
     choices = math.prod(count + 1 for _, count in rates) // 2 + 1
     if len(rates) == 1 and rates[0][0] > 0:
         choices = min(choices, math.ceil((steps * rates[0][0] - epsilon) / (2 * rates[0][0])) + 1)
     if choices > limit:
         return None
-    span = sum(rate * count for rate, count in rates)
     x = max(span - epsilon, 1e-300) / 2
     scale = (epsilon - span) / 2 + math.log(2)
 
@@ -217,8 +217,7 @@ def plan_sum(
     if choices * max(terms, 1) > limit:
         return None
     peak = max((log_term(i) for i in range(1, terms + 2)), default=0.0)
-    guard = max(0.0, (peak - log_error) / math.log(2))
-    return SumPlan(terms, math.ceil(guard) + 32) if guard < _MOST_GUARD else None
+    return SumPlan(terms, max(0, math.ceil((peak - log_error) / math.log(2))) + 32)
 
 
 def finite_sum(parts: LaplaceParts, epsilon: arb, plan: SumPlan) -> arb:

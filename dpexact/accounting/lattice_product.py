@@ -168,6 +168,8 @@ class LatticeComposition(TangentProfile):
         return runs[0], moment
 
     def _check_length(self, theta: Fraction) -> None:
+        if self._extent <= SHORT:
+            return
         width = math.sqrt(2 * balls.current() * math.log(2))
         # proposes: what is too much work
         if 2 * width * self.spread(float(theta)) > MAX_ATOMS:
@@ -191,7 +193,7 @@ class LatticeComposition(TangentProfile):
             theta = Fraction(round(2.0 ** (round(4 * exponent) / 4 + 10)), 1 << 10)
             width = self.spread(2.0**exponent) * balls.approximate(self.unit)
             step = Fraction(2) ** -math.ceil(math.log2(max(width, 1.0)))
-        except (ValueError, OverflowError):  # beyond floats
+        except (ValueError, ArithmeticError):  # beyond floats
             return ZERO
         return round(Fraction(2.0**exponent) / step) * step if 8 * step < theta else theta
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Final
-
 from dpexact.accounting.classic.zcdp import ZCDPProfile
 from dpexact.accounting.coins import averaged
 from dpexact.accounting.composition import Composition
@@ -30,9 +28,6 @@ from dpexact.accounting.standing import (
 from dpexact.arguments import Direction, Method
 from dpexact.errors import UnsupportedMechanism
 from dpexact.mechanisms import BoundedRange, FixedSize, Mechanism, ShuffledBatches
-
-#: Runs of a bounded range whose epsilon takes some ten seconds.
-_MOST_RANGES: Final = 20_000
 
 
 def profile(
@@ -135,11 +130,6 @@ def _ranges(mechanism: Mechanism, direction: Direction, method: Method) -> Profi
     if ranges_alone(mechanism):
         ((step, count),) = mechanism.steps().items()
         assert isinstance(step, BoundedRange)
-        if count > _MOST_RANGES:
-            raise UnsupportedMechanism(
-                f"no certified accounting for {mechanism}: of at most {_MOST_RANGES} runs; "
-                f"adaptive({mechanism}) has a bound"
-            )
         return BoundedRangeProfile(step.eps, count)
     concentrated = as_zcdp(mechanism)
     try:

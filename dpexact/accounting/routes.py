@@ -43,8 +43,8 @@ _LIGHT_WORK: Final = 2_000_000
 #: About the work of windows: one line is asked first that may be less, by measured times.
 _BRIEF_WORK: Final = 200_000
 _LOUD: Final = 0.7
-_SPREAD_ADDED: Final = 2e-3
-_SPREAD_REMOVED: Final = 8e-3
+_SPREAD_ADDED: Final = 6e-3
+_SPREAD_REMOVED: Final = 1.2e-2
 #: A record that takes part more often than this is no rare event: one line sees all its losses, and
 #: sooner. So it does where their standard deviation is about this share of their range.
 _OFTEN: Final = 1

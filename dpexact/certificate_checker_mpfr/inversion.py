@@ -119,14 +119,9 @@ def _coin(step: str, a: Arithmetic) -> Coin:
     own, coin = standard.Arithmetic(a.bits + _OWN_BITS), []
     sides = standard.sides_of(json.loads(step), own) or [(own.exact(1), {step: 1})]
     for chance, run in sides:
-        found = [standard.waves_of(json.loads(part), own) for part in run]
+        found = [standard.waves_of(json.loads(part), own, whole=True) for part in run]
         if len(found) != 1 or found[0] is None:
             raise Invalid("a step that is no mixture of normal laws")
-        if any(
-            json.loads(part)[:1] == ["group"] and int(json.loads(part)[2]) > standard.WIDE
-            for part in run
-        ):
-            raise Invalid("a group larger than this checker composes")
         right, left = (
             [(a.between(x.lo, x.hi), a.between(w.lo, w.hi)) for x, w in waves] for waves in found[0]
         )

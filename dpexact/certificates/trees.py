@@ -10,9 +10,11 @@ from dpexact.mechanisms import (
     ZCDP,
     Allocation,
     ApproxDP,
+    BoundedRange,
     DiscreteGaussian,
     DiscreteLaplace,
     FinitePair,
+    FixedSize,
     Gaussian,
     GaussianMixture,
     Group,
@@ -20,11 +22,14 @@ from dpexact.mechanisms import (
     Mechanism,
     Mix,
     PartitionSelection,
+    PermuteAndFlip,
     Poisson,
     PureDP,
     RandomizedResponse,
     RenyiDP,
     Replace,
+    ReportNoisyMax,
+    Shuffle,
     Staircase,
     Threshold,
     TruncatedDiscreteGaussian,
@@ -81,14 +86,16 @@ def mechanism_tree(mechanism: Mechanism) -> Tree:
             return [name, number_tree(x), str(bound), str(n)]
         case Allocation(inner, t, 1):
             return [name, mechanism_tree(inner), str(t)] if t > 1 else mechanism_tree(inner)
-        case Group(inner, k):
+        case FixedSize(inner, m, n):
+            return [name, mechanism_tree(inner), str(m), str(n)]
+        case Group(inner, k) | Shuffle(inner, k):
             return [name, mechanism_tree(inner), str(k)]
         case Replace(inner):
             return [name, mechanism_tree(inner)]
         case GaussianMixture(sigma, law):
             entries = [[number_tree(reach), number_tree(weight)] for reach, weight in law]
             return [name, number_tree(sigma), *entries]
-        case PureDP(x) | GDP(x):
+        case PureDP(x) | GDP(x) | PermuteAndFlip(x) | ReportNoisyMax(x) | BoundedRange(x):
             return [name, number_tree(x)]
         case ApproxDP(x, y) | Gaussian(x, y) | Laplace(x, y) | PartitionSelection(x, y):
             return [name, number_tree(x), number_tree(y)]

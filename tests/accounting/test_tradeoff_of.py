@@ -208,3 +208,18 @@ def test_many_outcomes_of_irrational_mass_are_left_to_the_profile():
         share = min(1.0, level / p) if p else 1.0
         level, power = level - share * p, power + share * q
     assert float(found.lower) == pytest.approx(1 - power, rel=1e-9)
+
+
+@pytest.mark.parametrize("digits", [6, 15])
+def test_next_to_0_few_lines_are_enough(digits):
+    """Where ``alpha`` is tiny the maximum lies at a large ``e^eps``, which need not be found."""
+    asked = []
+
+    def profile_of_1_gdp(epsilon, wanted):
+        asked.append(epsilon)
+        return best_of(lambda: delta("gaussian(1)", epsilon, wanted))
+
+    found = dual.trade_off(profile_of_1_gdp, Enclosure.exact(Fraction(1, 10**300)), digits, "")
+    assert found.digits >= digits
+    assert 1 - Fraction(1, 10**300) in (found.upper, found.lower)
+    assert len(asked) < 50

@@ -91,7 +91,7 @@ def test_what_is_changed_is_found_out(member, value):
         ("allocation(gaussian(1), 100, 4)", "certificates do not speak of"),
         ("allocation(gaussian(1), 30)^2 * allocation(gaussian(1), 20)", "no route"),
         ("allocation(gaussian(1), 100) * gaussian(10)", "no route"),
-        ("shuffle(pure_dp(1), 100)", "certificates do not speak of shuffle"),
+        ("shuffle(pure_dp(1), 100)^2", "shuffled reports together"),
         ("shuffled_batches(gaussian(1), 100)", "certificates do not speak of shuffled_batches"),
         ("allocation(gaussian(1), 20000)^10", "within the work"),
     ],

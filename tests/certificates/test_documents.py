@@ -92,11 +92,20 @@ def test_the_verbs_write_files_that_are_verified(tmp_path, capsys):
 
 def test_what_has_no_certificate_is_said_and_no_file_written(tmp_path):
     path = tmp_path / "file"
-    command = ["delta", "bounded_range(1/2)", "--epsilon", "1", "--certificate", str(path)]
+    command = [
+        "delta",
+        "adaptive(bounded_range(1/2))",
+        "--epsilon",
+        "1",
+        "--certificate",
+        str(path),
+    ]
     result = CliRunner().invoke(main, command)
     assert result.exit_code == 2
     assert "delta" in result.output
-    assert "no certificate: certificates do not speak of bounded_range(0.5)" in result.output
+    assert (
+        "no certificate: certificates do not speak of adaptive(bounded_range(0.5))" in result.output
+    )
     assert not path.exists()
     result = CliRunner().invoke(main, [*command[:-1], str(tmp_path)])
     assert result.exit_code == 2
@@ -107,8 +116,7 @@ def test_what_has_no_certificate_is_said_and_no_file_written(tmp_path):
     "step",
     [
         "repeat_and_select(gaussian(5), 10, 0)",
-        "bounded_range(0.5)",
-        "permute_and_flip(1)",
+        "adaptive(bounded_range(0.5))",
     ],
 )
 def test_what_has_none_is_refused_by_its_name(step, tmp_path):

@@ -10,7 +10,7 @@ import pytest
 import dpexact
 from dpexact import certificate_checker as standard
 from dpexact.certificate_checker import Arithmetic, Invalid
-from dpexact.certificates import certificate
+from dpexact.certificates import NoCertificate, certificate
 from dpexact.certificates.trees import mechanism_tree
 from dpexact.conversion import real
 
@@ -35,6 +35,12 @@ def bound(text, epsilon, way="remove", bits=128):
         "poisson(zcdp(1/5, 1/8) * gaussian(3), 1/20)^10 * zcdp(1/9) * gaussian(9) * pure_dp(1/9)",
         "poisson(zcdp(1/90), 1/3)",
         "group(poisson(gaussian(5), 1/200), 300)",
+        "group(poisson(gaussian(1), 1/36), 156)",
+        "permute_and_flip(1/2)^9",
+        "bounded_range(1/4)^30",
+        "bounded_range(3)^2",
+        "shuffle(pure_dp(1), 50)",
+        "shuffle(pure_dp(3), 4) * pure_dp(1/9)",
     ],
 )
 def test_the_checker_alone_encloses_what_the_accounting_says(text):
@@ -43,6 +49,23 @@ def test_the_checker_alone_encloses_what_the_accounting_says(text):
         assert found.lo <= known.upper
         assert known.lower <= found.hi
         assert found.hi - found.lo < Fraction(1, 2**90)
+
+
+@pytest.mark.parametrize("direction", ["remove", "add", "both"])
+@pytest.mark.parametrize("at", ["1/2", "-1/2"])
+def test_a_sample_of_a_fixed_size_has_no_direction(direction, at):
+    mechanism = dpexact.parse("fixed_size(gaussian(2), 1, 3)")
+    found = dpexact.delta(mechanism, at, 9, direction)
+    (statement,) = certificate(mechanism, "delta", real(at), direction, found)["statements"]
+    assert standard.check_statement(statement)
+
+
+@pytest.mark.parametrize("text", ["fixed_size(gaussian(1), 1, 3)^2", "bounded_range(1) * gdp(1)"])
+def test_what_does_not_stand_beside_others_is_refused(text):
+    mechanism = dpexact.parse(text)
+    found = dpexact.delta("pure_dp(1)", 0)
+    with pytest.raises(NoCertificate, match="beside others"):
+        certificate(mechanism, "delta", real("1/2"), "both", found)
 
 
 @pytest.mark.parametrize("way", ["remove", "add"])
@@ -132,3 +155,22 @@ def test_the_moments_of_a_law_are_symmetric_and_whole():
             assert gap.lo <= 0 <= gap.hi
         step = law.moment(Fraction(-1, 2)) - law.moment(Fraction(-1, 2) + Fraction(1, 10**9))
         assert abs(float(step.hi)) < 1e-15
+
+
+def test_counts_of_clones_that_are_left_out_are_counted(monkeypatch):
+    """Those of a chance below 1/1000, so that they matter."""
+    whole = standard._binomial_masses
+
+    def coarse(count, q):
+        scale, masses = whole(count, q)
+        few = {j: mass for j, mass in masses.items() if 1000 * mass > scale}
+        return (scale, few) if count == 49 else (scale, masses)
+
+    monkeypatch.setattr(standard, "_binomial_masses", coarse)
+    found, known = (
+        bound("shuffle(pure_dp(1), 50)", "0"),
+        dpexact.delta("shuffle(pure_dp(1), 50)", 0),
+    )
+    assert found.lo < known.lower
+    assert known.upper < found.hi
+    assert found.hi - found.lo < Fraction(1, 100)

@@ -284,7 +284,7 @@ def test_a_certificate_is_downloaded_and_verifies(opened, browser, tmp_path):
     assert "valid: 1 verified" in done.stdout
     assert "epsilon of poisson(gaussian(11/10, 1), 1/235)^14100 at delta = 1/100000" in done.stdout
     choose(page, "mode", "expression")
-    fill(page, "expr", "bounded_range(1)")
+    fill(page, "expr", "adaptive(bounded_range(1))")
     page.tell("document.getElementById('prove').click()")
     page.wait_for("document.getElementById('taken').textContent.startsWith('no certificate')")
 

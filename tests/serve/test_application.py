@@ -130,7 +130,7 @@ def test_a_certificate_verifies(served):
     assert status == 200
     assert headers["content-disposition"] == 'attachment; filename="certificate.json"'
     assert check(read(body))
-    query = urlencode({"mode": "expression", "expr": "bounded_range(1)", "delta": "1e-5"})
+    query = urlencode({"mode": "expression", "expr": "adaptive(bounded_range(1))", "delta": "1e-5"})
     status, headers, body = served.get(f"/certificate?{query}")
     assert (status, headers["content-type"].partition(";")[0]) == (422, "text/plain")
     assert body.startswith(b"no certificate: ")

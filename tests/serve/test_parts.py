@@ -105,7 +105,9 @@ def test_a_curve_that_ends_at_infinity_says_where():
 def test_certificates_verify():
     found = part("certificate", expression("approx_dp(1/10, 1/1000)^30", delta="0.1"))
     assert check(read(found["document"].encode()))
-    assert "no certificate" in part("certificate", expression("bounded_range(1)"))["error"]
+    assert (
+        "no certificate" in part("certificate", expression("adaptive(bounded_range(1))"))["error"]
+    )
 
 
 @pytest.mark.parametrize(

@@ -299,8 +299,9 @@ class ContourProfile(Profile):
             common = arb(1)
             for pair, n in self.product.factors:
                 common *= arb.max(pair.overlap().lower(), arb(0)) ** (n * self.repeat)
-            bound = balls.to_enclosure(1 - common.lower())
-        return Enclosure(_ZERO, min(bound.upper, _ONE), "total variation bound")
+            apart = 1 - common.lower()
+            bound = balls.to_enclosure(apart).upper if apart.is_finite() else _ONE
+        return Enclosure(_ZERO, min(bound, _ONE), "total variation bound")
 
     def _chernoff_delta(self, epsilon: Real) -> Enclosure:
         """Zero below, and above ``P(Z = inf) + K(b) M(b) e^{-b eps}``."""

@@ -31,6 +31,8 @@ MOST_WORK: Final = 300_000_000
 LEAST_ORDER: Final = 2.5
 _MOST_RATE: Final = 100.0
 _GRID: Final = 0.2
+#: The most exponentials of floats in a table: a second or two.
+_MOST_POINTS: Final = 100_000_000
 _DEPTH: Final = 45.0
 _FIRST_POWERS: Final = 12
 #: Orders beyond this have points of their own around the peak.
@@ -127,7 +129,10 @@ class Shape:
     def _log_phi(self, points: Floats) -> Floats:
         """``log E exp(-e^v Y)``."""
         low = -9.5 - max(0.0, float(points.max())) / self.a
-        x = np.arange(low, 9.5, min(0.12, 0.5 / self.a))
+        spacing = min(0.12, 0.5 / self.a)
+        if not (9.5 - low) * len(points) <= _MOST_POINTS * spacing:
+            raise TooExpensive("noise out of the range of this method")
+        x = np.arange(low, 9.5, spacing)
         weights = -x * x / 2 + math.log((x[1] - x[0]) / math.sqrt(2 * math.pi))
         shares = np.exp(self.a * x - self.a**2 / 2)
         found = np.empty(len(points))
@@ -185,6 +190,8 @@ class Shape:
             high = 6 + square * (0.5 + _WIDE / self.t) + 9 * self.a + math.log(1 + self.t)
             stride = math.ceil(square / _GRID) if square > _GRID / 200 else 0
             every = max(1, math.floor(_GRID * stride / square))
+            if not high - low < _MOST_POINTS * _GRID:
+                raise TooExpensive("noise out of the range of this method")
             v = np.arange(low, high, every * square / stride if stride else _GRID)
             with np.errstate(over="ignore", under="ignore"):
                 self._tables[powers] = v, self._series(v, powers, stride, every)

@@ -35,6 +35,8 @@ _HALVES: Final = (0.7, 0.3)
 _STARTS: Final = (1.2, 1.2)
 _NARROWEST: Final = 0.02
 _MOST_NODES: Final = 4000
+#: Most degrees of one variable; weights cost the third power of it.
+_MOST_DEGREES: Final = 250
 _PARTS: Final = (0.2, 0.35, 0.5, 0.62, 0.75, 0.87, 1 + 2**-40)
 #: Accuracy of bounds of decay.
 _COARSE: Final = 3.0
@@ -219,6 +221,8 @@ class Bundle(Pair):
             while rest.error(degrees, at, heavy) > arb(-accuracy).exp():
                 level += 0.5
                 degrees = Degrees.down_to(level, *rates)
+        if max(len(degrees.rows), degrees.rows[0]) > _MOST_DEGREES:
+            raise TooExpensive("steps that differ too much for a bundle")
         return degrees, [at for _, at, _ in found]
 
     # --- moments ----------------------------------------------------------------------------------

@@ -3,5 +3,5 @@
 Losses are sorted by smooth windows into small, middle and large ones, so that the inversion sees
 those of one scale only. Inside, each module imports only from those before it::
 
-    windows < law < tables < picture < rules < planning < inversion, estimate < profile
+    windows < law < tables < picture < rules < planning < inversion, estimate, starts < profile
 """

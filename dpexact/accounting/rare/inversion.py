@@ -18,8 +18,11 @@ from dpexact.accounting.pairs.power_sums import powers
 from dpexact.accounting.rare.law import Cells, SampledLaw
 from dpexact.accounting.rare.planning import Plan
 from dpexact.accounting.rare.windows import Window
-from dpexact.balls import ball
+from dpexact.balls import ball, precision
 from dpexact.reals import Real
+
+#: Bounds need few digits.
+_BOUND_BITS = 64
 
 # --- error terms: looked up here when needed, so that a test can replace any single one -----------
 
@@ -54,11 +57,6 @@ class Inversion:
         self._law = SampledLaw(sigma, q)
         self._stay = self._law.stay
         self._q = ball(q)
-        start, end, cells = plan.edges
-        # proposes: the cells; any bound
-        self._cells = Cells(
-            self._law, [start + (end - start) * i / cells for i in range(cells + 1)]
-        )
         self._c, self._h = arb(plan.abscissa), arb(plan.step)
         self.period = 2 * arb.pi() / self._h
         # proposes: the side; both are proved
@@ -68,7 +66,10 @@ class Inversion:
         self._nodes = [acb(self._c, n * self._h) for n in range(plan.count + 1)]
         self._row = self._weighted()
         self._far, self._middle, self._near = self._masses()
-        self._constants = self._bounds()
+        with precision(_BOUND_BITS):
+            # proposes: the cells; any bound
+            self._cells = Cells(self._law, plan.edges)
+            self._constants = self._bounds()
 
     # --- moments ----------------------------------------------------------------------------------
 

@@ -195,12 +195,9 @@ class Cells:
         # proposes: the edges, floats that mean their exact values; none of negative mass is allowed
         if not all(a < b for a, b in pairwise(self._edges)):
             raise ValueError("the edges of the cells must increase")
-        tails = [direct_tail(x) for x in self._edges]
-        tilted = [law.odds * direct_tail(x - law.rate) for x in self._edges]
         #: The masses of ``phi`` and of ``phi lambda`` on the left ray, on each cell, on the right.
-        first = self._edges[0]
-        self._masses = [direct_tail(-first), *_differences(tails), tails[-1]]
-        self._tilted = [law.odds * direct_tail(law.rate - first), *_differences(tilted), tilted[-1]]
+        self._masses = _parts(self._edges)
+        self._tilted = [law.odds * mass for mass in _parts([x - law.rate for x in self._edges])]
         self._ratios = [arb(0), *(law.ratio(x) for x in self._edges)]
         self._windows: dict[tuple[Window, float], list[arb]] = {}
         self._tails: dict[tuple[float, int, float], tuple[list[arb], list[arb]]] = {}
@@ -218,11 +215,15 @@ class Cells:
         cosine = law.cosine(shift)
         heights = self._heights(window, angle)
         real, imag = theta.cos(), theta.sin()
-        turned = [acb(1 + r * real, r * imag).log() for r in self._ratios]
         # proposes: the order, a float that means its exact value
-        logs = [v.real for v in turned] if rho >= 1 else [(r * real).log1p() for r in self._ratios]
+        logs = [(r * real).log1p() for r in self._ratios]
+        falls = [arb(1)] * len(logs)
+        # proposes: the angle; likewise
+        if angle:
+            turned = [acb(1 + r * real, r * imag).log() for r in self._ratios]
+            logs = [v.real for v in turned] if rho >= 1 else logs
+            falls = [(-up * v.imag).exp() for v in turned]
         values = [(rho * log).exp() for log in logs]
-        falls = [(-up * v.imag).exp() for v in turned]
         total = falls[-1] * self._beyond(window, rho, cosine, heights[-1])
         for i, (a, b) in enumerate(pairwise(self._ratios)):
             chord = under_chord(
@@ -286,9 +287,16 @@ class Cells:
         return [h.upper() for h in (*found, grown * above[-1])]
 
 
-def _differences(tails: Sequence[arb]) -> list[arb]:
-    """The masses between places of which ``tails`` are beyond."""
-    return [a - b for a, b in pairwise(tails)]
+def _parts(edges: Sequence[arb]) -> list[arb]:
+    """Normal masses of the left ray, of each cell, and of the right ray."""
+    below = [direct_tail(-x) for x in edges if x < 0]
+    above = [direct_tail(x) for x in edges[len(below) :]]
+    inner = [b - a for a, b in pairwise(below)]
+    # proposes: the side on which a mass is a difference; both are true
+    if below and above:
+        inner.append(1 - below[-1] - above[0])
+    inner += [a - b for a, b in pairwise(above)]
+    return [below[0] if below else 1 - above[0], *inner, above[-1] if above else 1 - below[-1]]
 
 
 def _least(one: arb, other: arb) -> arb:

@@ -15,7 +15,7 @@ from dpexact.accounting.rare.tables import Floats, log_above, log_below, log_sum
 
 _HALVINGS = 12
 _REACH = 13.0
-_SPACING = 0.08
+_SPACING = 0.1
 _LAST = 60.0
 #: Shares of the steepest order of losses that are small, and orders of large ones.
 _SHARES = np.array([0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.96])
@@ -65,27 +65,22 @@ class Picture:
     def far_bound(self, orders: Floats, scale: float) -> tuple[float, float]:
         """``(log bound, order)`` for far losses whose sum is small."""
         ask = self.ask
-        base, whole = self._back
-        tails = log_sum(base + log_below(self.shape, self.ratio - scale))
-        logs = (
-            chernoff(orders)
-            + (1 + orders) * ask.gap
-            + math.log(ask.count)
-            + tails
-            + (ask.count - 1) * whole
-        )
+        law, whole = self._back
+        tails = np.log(law @ np.exp(log_below(self.shape, self.ratio - scale)))
+        logs = chernoff(orders) + ask.gap + math.log(ask.count) + tails + (ask.count - 1) * whole
         at = int(np.argmin(logs))
         return float(logs[at]), float(orders[at])
 
     @cached_property
     def back_orders(self) -> Floats:
         """Orders tried where the sum of the losses is small."""
-        return np.geomspace(0.5, 2000, 18) / self.ask.gap
+        return np.geomspace(0.5, 600, 15) / self.ask.gap
 
     @cached_property
     def _back(self) -> tuple[Floats, Floats]:
+        """The tilted law, times ``e^{b gap}``, and the logarithm of its sum without that."""
         base = self.density - self.back_orders[:, None] * self.loss
-        return base, log_sum(base)
+        return np.exp(base + self.back_orders[:, None] * self.ask.gap), log_sum(base)
 
     def near_bound(self, scale: float) -> tuple[float, float]:
         """``(log bound, order)`` for near losses whose sum is large."""

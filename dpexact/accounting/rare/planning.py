@@ -17,7 +17,8 @@ from dpexact.accounting.rare.rules import ANGLES, COSINES, oblique_rule, real_ru
 from dpexact.accounting.rare.tables import Floats, log_below, log_sum
 from dpexact.accounting.rare.windows import Window
 
-_CELL = 0.06
+#: Widths of cells, over ``sigma``, where windows fall and where losses are small.
+_CELL, _WIDE_CELL = 0.06, 0.15
 #: The logarithm of what floats resolve.
 _FLOAT = 35.0
 
@@ -41,7 +42,7 @@ class Plan:
     rule: Rule
     #: For the masses of what is far and in the middle.
     real_rules: tuple[Rule, Rule]
-    edges: tuple[float, float, int]
+    edges: tuple[float, ...]
     bits: int
     work: float
 
@@ -79,17 +80,25 @@ def _planned(picture: Picture, tolerance: float, with_near: bool, in_floats: boo
     inside = picture.window(far, None)
     middle = picture.window(far, near)
 
-    def moment(order: float | Floats) -> Floats:
-        """``log`` of about the moment of what is neither far nor all near."""
-        tilted = picture.density + np.multiply.outer(1 + np.asarray(order), picture.loss)
-        every = log_sum(tilted + inside)
+    def moment(order: float | Floats, cell: float = 0.0) -> Floats:
+        """``log`` of about the moment of what is neither far nor all near, or of its bound."""
+        orders = 1 + np.asarray(order)
+        tilted = picture.density + np.multiply.outer(orders, picture.loss)
+        # windows at the left ends of cells, and chords, raised to the power of the count
+        seen, apart = inside, middle
+        if cell:
+            slopes = np.multiply.outer(cell * orders, -np.expm1(-picture.loss))
+            tilted += np.log1p(slopes**2 / 12)
+            seen = picture.window(far, None, -cell)
+            apart = seen if near is None else picture.window(far, near, -cell)
+        every = log_sum(tilted + seen)
         if near is None:
             return count * every
-        return math.log(count) + log_sum(tilted + middle) + (count - 1) * every
+        return math.log(count) + log_sum(tilted + apart) + (count - 1) * every
 
     # the line and the period
     uppers = steep_orders(far)
-    over = chernoff(uppers) + moment(uppers) - uppers * gap - tolerance
+    over = chernoff(uppers) + moment(uppers, _CELL) - uppers * gap - tolerance
     steepest = max(100.0, 0.5 * gap / high)
     trials = np.geomspace(0.02, steepest, 24 + round(3 * math.log(steepest / 100))) / gap
     lines = trials if not ask.add else -1 - trials
@@ -166,15 +175,16 @@ def _planned(picture: Picture, tolerance: float, with_near: bool, in_floats: boo
     while high_u - low_u > 0.02:
         half = (low_u + high_u) / 2
         low_u, high_u = (low_u, half) if tail(math.exp(half))[0] <= tolerance else (half, high_u)
-    top = math.exp(high_u) * (1 + 2 * _CELL)
+    top = math.exp(high_u) * (1 + _WIDE_CELL)
     nodes = max(2, math.ceil(top / step))
     angle = float(ANGLES[tail(top)[1]])
 
     # the rules
     log_count = math.log(count)
     within = float(log_sum(picture.density + rho * picture.loss + inside))
-    scale = (count - 1) * within - abscissa * gap - math.log(abs(abscissa * (abscissa + 1)))
-    fine = max(scale - tolerance, -tolerance, 8.0) + log_count + 4
+    # the kernel 1/(s(s+1)) integrates to about 1/c along the line
+    scale = (count - 1) * within - abscissa * gap - math.log(max(1.0, abs(abscissa)))
+    fine = max(scale - tolerance, 8.0) + log_count + 4
     rough = max(peak - tolerance, 8.0) + log_count + 6
     rule, lost = oblique_rule(picture, rho, far, near, fine)
     near_rule = None
@@ -193,8 +203,9 @@ def _planned(picture: Picture, tolerance: float, with_near: bool, in_floats: boo
     log_least = math.log(0.01) - math.log(max(near_order, upper, far_order, lower, top) * count)
     first = min(log_least, spread + math.log(shape) - 3)
     last = far + math.log(shape) + 2.5
-    ends = [ask.sigma * (v - float(picture.ratio[0])) + float(picture.x[0]) for v in (first, last)]
-    cells = max(10, math.ceil((ends[1] - ends[0]) / (_CELL * ask.sigma)))
+    fall = (far if near is None else near) + math.log(shape) - 1
+    logs = _edges(first, last, fall)
+    edges = tuple(ask.sigma * (v - float(picture.ratio[0])) + float(picture.x[0]) for v in logs)
     work = nodes_x * (nodes + 40 + shape / 4) + 30 * nodes
     return Plan(
         add=ask.add,
@@ -209,7 +220,16 @@ def _planned(picture: Picture, tolerance: float, with_near: bool, in_floats: boo
         near_rule=near_rule,
         rule=rule,
         real_rules=real_rules,
-        edges=(ends[0], ends[1], cells),
+        edges=edges,
         bits=bits,
         work=work * max(1.0, bits / 128) ** 1.3,
     )
+
+
+def _edges(first: float, last: float, fall: float) -> list[float]:
+    """Logarithms of ``lambda`` that bound cells, narrow from ``fall`` on."""
+    logs = [last]
+    while logs[-1] > first:
+        below = min(1.5, max(0.0, fall - logs[-1]))
+        logs.append(logs[-1] - _CELL - (_WIDE_CELL - _CELL) * below / 1.5)
+    return logs[::-1]

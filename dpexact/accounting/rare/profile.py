@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Final
 
@@ -16,9 +16,9 @@ from dpexact.accounting.pairs.pair import TooExpensive
 from dpexact.accounting.profile import InfiniteLoss, Profile
 from dpexact.accounting.rare.estimate import Estimate
 from dpexact.accounting.rare.inversion import Inversion
-from dpexact.accounting.rare.picture import Picture, Question
+from dpexact.accounting.rare.picture import Question
 from dpexact.accounting.rare.planning import Plan, planned, shape_for
-from dpexact.accounting.rare.tables import log_sum
+from dpexact.accounting.rare.starts import about, first_gap
 from dpexact.balls import approximate, ball, precision
 from dpexact.enclosure import Enclosure
 from dpexact.reals import Real
@@ -39,7 +39,9 @@ _NEAR: Final = 3.0
 _CLOSE: Final = 3e-4
 _GLANCE: Final = 4.0
 #: By this much, as a power of e, delta at 0 is above a target that is not looked for there.
-_PLAINLY: Final = 3.0
+_PLAINLY: Final = 2.0
+#: A plan of this work, some milliseconds, is not compared with another.
+_LITTLE_WORK: Final = 80_000
 _TRIVIAL: Final = 96
 
 
@@ -100,9 +102,12 @@ class RareProfile(Profile):
         self, ask: Question, log_tolerance: float, in_floats: bool = False, like: Plan | None = None
     ) -> Plan:
         """The cheaper of two plans: with small losses apart, and without; one ``like`` another."""
-        found = []
+        found: list[Plan] = []
         reason = ""
         for with_near in (False, True) if like is None else (like.near is not None,):
+            # proposes: which plans are made
+            if found and found[0].work < _LITTLE_WORK:
+                break
             try:
                 shape = shape_for(ask)
                 found.append(planned(ask, log_tolerance, shape, with_near, in_floats))
@@ -166,7 +171,7 @@ class RareProfile(Profile):
 
         Proposes: how fine a line is; any gives an enclosure.
         """
-        first = one_jump(ask)
+        first = about(ask)
         log = first
         for _ in range(_PASSES):
             value = self._estimate(ask, log)[1]
@@ -180,7 +185,7 @@ class RareProfile(Profile):
     def _solved(self, delta: Real, digits: int) -> Enclosure:
         target = approximate(delta)
         # proposes: whether to look at 0 first; where epsilon is 0 no bracket is found
-        plainly_positive = one_jump(self._question(0.0)) > math.log(target) + _PLAINLY
+        plainly_positive = self._least_at_zero() > math.log(target) + _PLAINLY
         if not plainly_positive and (at_zero := self._at_zero(delta, target)) is not None:
             return at_zero
         try:
@@ -208,6 +213,15 @@ class RareProfile(Profile):
             margin += margin + 2.0
             ask = self._question(near)
         return best.short(reason)
+
+    def _least_at_zero(self) -> float:
+        """About the least ``log delta`` at 0: of one step, and of a sum of steps as random signs.
+
+        Proposes: whether to look there.
+        """
+        with precision(_TRIVIAL):
+            once = total_variation(ball(self.sigma), ball(self.q), 1)
+        return math.log(float(once)) + math.log(self.count) / 2
 
     def _at_zero(self, delta: Real, target: float) -> Enclosure | None:
         """Epsilon if it is 0, or None where delta at 0 is certainly above the target."""
@@ -238,11 +252,8 @@ class RareProfile(Profile):
         log_target = math.log(target)
         sign = -1.0 if self.add else 1.0
         low, high = -math.inf, math.log(top) if self.add else math.inf
-        at = (
-            math.log(top) - 0.5
-            if self.add
-            else math.log(one_jump_epsilon(self._question(top), target))
-        )
+        gap = first_gap(self._question(top / 2), log_target)
+        at = math.log(gap if self.add else gap - top)
         found, planned_at, slope, miss = None, 0.0, math.nan, math.inf
         for _ in range(_STEPS):
             epsilon = top - math.exp(at) if self.add else math.exp(at)
@@ -290,48 +301,6 @@ def total_variation(sigma: arb, q: arb, count: int) -> arb:
     """
     once = q * (1 / (arb(8).sqrt() * sigma)).erf()
     return -(count * (-once).log1p()).expm1()
-
-
-def one_jump(ask: Question) -> float:
-    """``log`` of about what one large loss adds to delta; of the largest order when adding.
-
-    Proposes: the size of delta.
-    """
-    picture = Picture(ask, shape_for(ask))
-    if ask.add:
-        orders = np.geomspace(0.1, 1000, 40) / ask.gap
-        logs = [
-            ask.count * np.logaddexp.reduce(picture.density - c * picture.loss)
-            + (1 + c) * ask.gap
-            - math.log(c * (c + 1))
-            for c in orders
-        ]
-        value = float(min(logs)) + math.log(min(1.0, orders[int(np.argmin(logs))]))
-        return min(value, 0.0)
-    weights = picture.density + picture.loss
-    excess = -np.expm1(np.minimum(ask.gap - picture.loss, 0.0))
-    alone = ask.count * float((np.exp(weights) * excess).sum())
-    # many losses of which none is as large as the gap
-    small = picture.loss < ask.gap
-    tilts = np.geomspace(0.3, 300, 30) / ask.gap
-    tilted = weights[small] + tilts[:, None] * picture.loss[small]
-    sums = ask.count * log_sum(tilted) - tilts * ask.gap - np.log(tilts * (tilts + 1))
-    together = float(sums.min()) + min(0.0, math.log(float(tilts[int(np.argmin(sums))])))
-    return min(0.0, max(math.log(max(alone, 1e-300)), together))
-
-
-def one_jump_epsilon(ask: Question, target: float) -> float:
-    """About where one large loss alone reaches the target, at least a little of the gap at 0.
-
-    Proposes: where the search begins.
-    """
-    top = -ask.count * math.log1p(-ask.q)
-    low, high = math.log(top) - 7, math.log(top) + 30
-    while high - low > 0.1:
-        middle = (low + high) / 2
-        above = one_jump(replace(ask, gap=top + math.exp(middle))) > math.log(target)
-        low, high = (middle, high) if above else (low, middle)
-    return math.exp(low)
 
 
 def _bracket(

@@ -66,11 +66,13 @@ def _ends(
     odds = float(picture.ratio[0]) - float(picture.x[0]) / picture.ask.sigma
     odds += 1 / (2 * picture.ask.sigma**2)
     right = np.logaddexp(tails, odds + np.where(tilted > 0, -tilted * tilted / 2, 0.0))
-    right = right + power * picture.loss - shape * turn
+    height = power * picture.loss - shape * turn
     if far is not None:
         v = picture.ratio + turn - far
         fall = shape * (v - math.log(shape)) + shape - np.exp(np.minimum(v, 600))
-        right = right + np.where(v > math.log(shape), fall, 0.0)
+        height = height + np.where(v > math.log(shape), fall, 0.0)
+    # what is beyond a node weighs as much as the highest of it
+    right = right + np.maximum.accumulate(height[::-1])[::-1]
     left = np.where(x < 0, -x * x / 2, 0.0)
     if near is not None:
         w = picture.ratio + turn - near

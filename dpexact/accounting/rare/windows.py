@@ -41,6 +41,19 @@ def lower_tail(v: arb, shape: int) -> arb:
     return (shape * (v / shape).log() + shape - v).exp()
 
 
+def flat(size: arb, shape: int) -> arb:
+    """``|1 - G(v)| <= |v|^k / k!`` where ``Re v >= 0`` [1]."""
+    return size**shape / arb(shape + 1).gamma()
+
+
+@cache
+def _plateau(shape: int, bits: int) -> tuple[arb, arb]:
+    """Where ``G`` differs from 1 by less than its rounding, and by how much at most."""
+    # proposes: where; the bound is taken there
+    size = arb(math.exp((math.lgamma(shape + 1) - bits * math.log(2)) / shape))
+    return size, arb(0, 1) * flat(size, shape).upper()
+
+
 @dataclass(frozen=True)
 class Window:
     """``G(lambda/high) - G(lambda/low)``, with ``shape`` for ``k``.
@@ -58,6 +71,11 @@ class Window:
         return self.high is None and self.low is None
 
     def _tail(self, v: acb | arb, bits: int) -> acb | arb:
+        """``G(v)`` for ``Re v >= 0``."""
+        size, slack = _plateau(self.shape, bits)
+        # of balls; the series is true anywhere
+        if v.abs_upper() < size:
+            return 1 + slack if isinstance(v, arb) else acb(1 + slack, slack)
         return (-v).exp() * _exponential_sum(self.shape, bits)(v)
 
     def at(self, value: acb, bits: int) -> acb:

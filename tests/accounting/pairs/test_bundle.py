@@ -16,6 +16,7 @@ from dpexact.accounting.pairs import bundle, log_bounds
 from dpexact.accounting.pairs.bundle import Bundle, bundles
 from dpexact.accounting.pairs.cubature import Cloud, Degrees
 from dpexact.accounting.pairs.mixture import add, remove
+from dpexact.accounting.pairs.pair import TooExpensive
 from dpexact.accounting.profile import InfiniteLoss
 from dpexact.accounting.queries import epsilon
 from dpexact.balls import ball, precision
@@ -200,3 +201,11 @@ def test_weights_of_many_degrees_keep_their_bits() -> None:
     degrees = Degrees.down_to(60, 1.2, 1.2)
     with precision(78):
         assert all(w.rad() < 2**-60 for w in cloud.weights(degrees, cloud.nodes(degrees)))
+
+
+def test_many_degrees_of_one_variable_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Weights for thousands of them are triangular systems that end after hours."""
+    cloud = Cloud(steps_of(11, 250, (1.5, 1.5), (1e-5, 3e-5)))
+    monkeypatch.setattr(bundle, "_MOST_DEGREES", 3)
+    with pytest.raises(TooExpensive, match="differ too much"):
+        Bundle(cloud, removes=True).moments(1.0, 0.5, 10, 30.0)

@@ -145,3 +145,8 @@ def test_calibration() -> None:
         for end in (found.lower, found.upper)
     )
     assert least.upper <= Fraction(3, 10) <= most.lower
+
+
+def test_too_many_users_are_refused_in_time():
+    with pytest.raises(UnsupportedMechanism, match="of at most 1000000000 users"):
+        dpexact.epsilon("shuffle(pure_dp(1), 1000000001)", "1e-6")

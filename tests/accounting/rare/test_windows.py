@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from mpmath import mp, mpf
 
 from dpexact import balls
-from dpexact.accounting.rare.windows import Window, lower_tail, upper_tail
+from dpexact.accounting.rare.windows import Window, flat, lower_tail, upper_tail
 
 BITS = 300
 
@@ -71,3 +71,26 @@ def test_tails_of_the_gamma_law(shape):
             if share < 1:
                 less = mp.gammainc(shape, 0, v, regularized=True)
                 assert least < 40 * math.sqrt(shape) * less
+
+
+@pytest.mark.parametrize("shape", [1, 2, 20, 60])
+@pytest.mark.parametrize("angle", ["0", "0.4", "1.57"])
+def test_a_window_is_flat_where_losses_are_small(shape, angle):
+    """The slack holds what is left out, and where it is attained nearly nothing else."""
+    bits, turn = 100, mp.expj(mpf(angle))
+    with mp.workdps(120):
+        size = mp.exp((mp.loggamma(shape + 1) - bits * mp.log(2)) / shape) * mpf("0.999")
+        rest = [mp.gammainc(shape, 0, at * turn, regularized=True) for at in (size, size / 1000)]
+        small, smaller = (abs(value) for value in rest)
+    with balls.precision(bits):
+        point = arb(str(size))
+        found = Window(shape, high=1.0).at(
+            acb(point * arb(angle).cos(), point * arb(angle).sin()), bits
+        )
+        left_out = acb(arb(str(rest[0].real)), arb(str(rest[0].imag)))
+        with balls.precision(400):
+            assert (1 - left_out).real in found.real
+            assert (1 - left_out).imag in found.imag
+        bounds = [float(flat(at, shape)) for at in (point, point / 1000)]
+        assert float(small) <= bounds[0] * (1 + 1e-12)
+        assert bounds[1] * 0.98 <= float(smaller) <= bounds[1] * (1 + 1e-12)

@@ -1,0 +1,87 @@
+"""Delta and epsilon from the picture of one step, without a line.
+
+Proposes: where searches begin.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import numpy as np
+
+from dpexact.accounting.rare.picture import Picture, Question
+from dpexact.accounting.rare.planning import shape_for
+from dpexact.accounting.rare.tables import Floats, log_sum
+
+_TILTS = np.geomspace(0.3, 30_000, 32)
+#: Shares of the gap below which losses are summed; the second where steps are many.
+_SHARES, _MANY = (0.65, 0.03), 1_000
+#: Logarithms of the gap, over the gap at 0, between which epsilon is looked for.
+_LEAST, _MOST = -7.0, 30.0
+_CLOSE, _NEAR, _SECANTS = 0.3, 0.1, 3
+
+
+def about(ask: Question) -> float:
+    """About ``log delta``: the saddle point of smaller losses, or one loss above the gap."""
+    picture = Picture(ask, shape_for(ask))
+    if ask.add:
+        top = -ask.count * math.log1p(-ask.q)
+        return min(0.0, _saddle(ask, picture.density, -picture.loss, -ask.gap) + top)
+    weights = picture.density + picture.loss
+    law = ask.count * np.exp(weights)
+    alone = float(law @ -np.expm1(np.minimum(ask.gap - picture.loss, 0.0)))
+    found = math.inf
+    for share in _SHARES if ask.count > _MANY else _SHARES[:1]:
+        small = picture.loss < share * ask.gap
+        sums = math.exp(_saddle(ask, weights[small], picture.loss[small], ask.gap))
+        large = alone if share == _SHARES[0] else float(law[~small].sum())
+        found = min(found, sums + large)
+    return min(0.0, math.log(max(found, 1e-300)))
+
+
+def _saddle(ask: Question, weights: Floats, losses: Floats, gap: float) -> float:
+    """``log`` of about ``(1/2 pi i) Int M(c)^T e^{-c gap} / (c (c + 1)) dc``."""
+    tilts, at = _TILTS / ask.gap, 0
+    for fine in (False, True):
+        if fine:
+            tilts = np.geomspace(tilts[max(at - 1, 0)], tilts[min(at + 1, len(tilts) - 1)], 9)
+        tilted = weights + tilts[:, None] * losses
+        sums = log_sum(tilted)
+        logs = ask.count * sums - tilts * gap - np.log(tilts * (tilts + 1))
+        at = int(np.argmin(logs))
+    tilt, law = tilts[at], np.exp(tilted[at] - sums[at])
+    spread = float(law @ losses**2) - float(law @ losses) ** 2
+    curvature = ask.count * spread + 1 / tilt**2 + 1 / (tilt + 1) ** 2
+    return float(logs[at]) - math.log(2 * math.pi * curvature) / 2
+
+
+def first_gap(ask: Question, log_target: float) -> float:
+    """About the gap at which delta is the target, for any question of the mechanism."""
+    top = -ask.count * math.log1p(-ask.q)
+    base, sign = (0.0, 1.0) if ask.add else (top, -1.0)
+
+    def gap(at: float) -> float:
+        return base + top * math.exp(at)
+
+    def missing(at: float) -> float:
+        """Positive on the side of ``high``."""
+        return sign * (about(replace(ask, gap=gap(at))) - log_target)
+
+    low, high = _LEAST, 0.0 if ask.add else _MOST
+    below, above = -math.inf, math.inf
+    secants = 0
+    while secants < _SECANTS:
+        at = (low + high) / 2
+        if high - low < _CLOSE and math.isfinite(above - below):
+            at, secants = low - below / (above - below) * (high - low), secants + 1
+        elif high - low < _CLOSE / 8:
+            break
+        value = missing(at)
+        if value > 0:
+            high, above = at, value
+        else:
+            low, below = at, value
+        if abs(value) < _NEAR:
+            break
+    return gap(at)

@@ -1,0 +1,32 @@
+"""Where floats do not reach to plan, questions are answered, or refused with what is certain."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from dpexact import PrecisionNotReached, calibrate, delta, epsilon, renyi, tradeoff
+
+QUESTIONS: list[Callable[[], Any]] = [
+    lambda: tradeoff("poisson(truncated_discrete_gaussian(1e300, 5), exp(-50))")("1e-300"),
+    lambda: renyi("gaussian_mixture(3/7, 0: 1/2, 10^400: 1/2)^9", "1e300", digits=6),
+    lambda: renyi("allocation(gaussian(1e6), 1000)^3", "1 + 1e-12", digits=6),
+    lambda: renyi("allocation(gaussian(exp(1000)), 1000)", "1 + 1e-100", digits=6),
+    lambda: delta("allocation(gaussian(exp(-50)), 1000)", "1e300", 6, "remove"),
+    lambda: calibrate("threshold(laplace(1e-1000), ?)^7", 1, "1e-5", digits=6),
+    lambda: calibrate("discrete_gaussian(1e-30000, ?)", 1, "1e-5", digits=6),
+    lambda: calibrate("discrete_gaussian(1e-300, 2)^?", 1, "1e-5", digits=6),
+    lambda: delta("bounded_range(pi)^1000000000000000000", 1, 6),
+    lambda: delta("bounded_range(1e9)^1000000000000000000", "log(2)", 6),
+    lambda: epsilon("bounded_range(1e-300)^1000000000", "1/2", 6),
+]
+
+
+@pytest.mark.parametrize("ask", QUESTIONS)
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_extremes_are_answered_or_refused(ask):
+    try:
+        found = ask()
+    except PrecisionNotReached as error:
+        found = error.best
+    assert found.lower <= found.upper
