@@ -168,6 +168,7 @@ class LatticeComposition(TangentProfile):
         return runs[0], moment
 
     def _check_length(self, theta: Fraction) -> None:
+        # proposes: what is no work; a short law is cheap, however spread it is
         if self._extent <= SHORT:
             return
         width = math.sqrt(2 * balls.current() * math.log(2))
