@@ -110,6 +110,7 @@ class BoundedRangeProfile(BallProfile):
         spread = math.sqrt(self.count) * whole / 2
         found = spread * (spread / 2 + math.sqrt(2 * max(1.0, -balls.approximate_log(delta))))
         found = min(found, self.count * whole / 2)
+        # proposes: where to begin
         return Fraction(found) if 0 < found < math.inf else super().near(delta)
 
     def lower_ball(self, epsilon: arb) -> arb:
@@ -145,6 +146,7 @@ class BoundedRangeProfile(BallProfile):
                     if not bound < best:
                         left += [(first, middle - 1), (middle + 1, last)]
                 limit = _MOST_INDICES if self.count < _MANY_RUNS else _MOST_OF_MANY
+                # proposes: what is too much work
                 if len(most) * self._coarse > limit * _COARSE_BITS:
                     self.dear = True
                     return []

@@ -221,6 +221,7 @@ class Cells:
         # proposes: the angle; likewise
         if angle:
             turned = [acb(1 + r * real, r * imag).log() for r in self._ratios]
+            # proposes: the order; likewise
             logs = [v.real for v in turned] if rho >= 1 else logs
             falls = [(-up * v.imag).exp() for v in turned]
         values = [(rho * log).exp() for log in logs]
