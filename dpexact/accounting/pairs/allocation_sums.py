@@ -11,12 +11,14 @@ propositions.
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
+import numpy as np
 from flint import acb, arb
 
 from dpexact.accounting.pairs.allocation_products import Fixed, power, turned_sums
-from dpexact.accounting.pairs.allocation_rules import Rule, Strip
+from dpexact.accounting.pairs.allocation_rules import Floats, Rule, Strip
 from dpexact.accounting.pairs.pair import TooExpensive
 from dpexact.balls import approximate, ball
 from dpexact.reals import Real
@@ -152,8 +154,8 @@ class Law:
         # proposes: the power; the transform holds for any
         for j in range(k + 1):
             if j:
-                normal = [n * y / j for n, y in zip(normal, shares, strict=True)]
-                scales = [s * x for s, x in zip(scales, z, strict=True)]
+                normal = [n * y for n, y in zip(normal, shares, strict=True)]
+                scales = [s * x / j for s, x in zip(scales, z, strict=True)]
             weights = [acb(0)] * width
             weights[::every] = reversed(normal)
             # proposes: likewise
@@ -171,8 +173,8 @@ class Law:
         ``r^j e^{-r cosine} / j! <= r^b ((j - b) / (e cosine))^{j - b} / j!`` for ``0 <= b <= j``.
         """
         square, size = self.a * self.a, approximate(self._a) ** 2
-        # proposes: the power; any gives a bound
-        best = [max(0, round(0.5 - float(x.mid().log().mid()) / size)) for x in z]
+        # proposes: powers, since any gives a bound
+        logs = np.array([float(x.mid().log().mid()) for x in z]) + math.log(float(cosine.mid()))
         powers = [[arb(1)] * len(z)]
         # proposes: how many are needed
         for _ in range(k):
@@ -184,9 +186,8 @@ class Law:
             for b in range(j + 1):
                 rest = (arb(j - b) / (arb.const_e() * cosine)) ** (j - b)
                 factors.append((square * (b * (b - 1)) / 2).exp() * rest / arb(j + 1).gamma())
-            used = [min(b, j) for b in best]
             # proposes: likewise
-            found.append([factors[b] * powers[b][i] for i, b in enumerate(used)])
+            found.append([factors[b] * powers[b][i] for i, b in enumerate(_least(logs, size, j))])
         return found
 
     def at(self, u: arb, k: int, strip: Strip) -> tuple[arb, arb]:
@@ -216,6 +217,20 @@ class Law:
             totals[n] += arb(0, (error * bound).upper())
         value = power(totals[: k + 1], self.t, k) * arb(k + 1).gamma() / u**k
         return value, self.t * totals[1] / totals[0]
+
+
+def _least(logs: Floats, size: float, j: int) -> list[int]:
+    """Where ``(z cosine)^b e^{size b (b - 1) / 2} ((j - b) / e)^{j - b}`` is least.
+
+    Proposes: ``b``, since any gives a bound.
+    """
+    low, high = np.zeros(len(logs)), np.full(len(logs), float(j))
+    for _ in range(2 + j.bit_length()):
+        middle = (low + high) / 2
+        rises = logs + size * (middle - 0.5) > np.log(np.maximum(j - middle, 1e-9))
+        low, high = np.where(rises, low, middle), np.where(rises, middle, high)
+    found: list[int] = np.rint((low + high) / 2).astype(int).tolist()
+    return found
 
 
 # --- moments --------------------------------------------------------------------------------------

@@ -341,3 +341,24 @@ def test_orders_whose_moments_are_hardly_known_bound_no_alias():
     assert (
         dpexact.delta("allocation(gaussian(4), 100)^10", found.upper, 3, "remove").upper < 1.0001e-5
     )
+
+
+@pytest.mark.parametrize(("sigma", "t", "c"), [("3", 5, 60.25), ("10", 10, 90.25)])
+def test_moments_of_many_powers_keep_their_digits(sigma, t, c):
+    """Powers beyond the steps: of each variable many, whose bounds lie far from that of none."""
+    pair = Allocation(real(sigma), t)
+    with precision(128):
+        found = pair.moment(c, 30.0)
+        law, share = Law(1 / real(sigma), t), arb(c) - int(c)
+        low, high = (law.whole(int(c) + k).log() for k in (1, 2))
+        assert found.rel_accuracy_bits() > 35
+        assert found.log() < low + share * (high - low)
+        assert found.log() > low
+
+
+def test_epsilon_of_epochs_with_much_noise():
+    for way in ("remove", "add"):
+        found = dpexact.epsilon("allocation(gaussian(10), 10)^10", "1e-5", 8, way)
+        assert found.digits >= 8
+        again = dpexact.delta("allocation(gaussian(10), 10)^10", found.upper, 4, way)
+        assert contains(again, 1e-5, 1e-6)
