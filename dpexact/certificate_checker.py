@@ -1982,7 +1982,7 @@ class Ranges:
         """The profile at ``point``."""
         one, best = self.a.exact(1), self.a.exact(0)
         scale = one - exp(-self.range)
-        for low in range(min(self.count, MAX_TERMS)):
+        for low in range(self.count):
             t = (point.x + self.range * (low + 1)) / (self.count + 1)
             if (t - self.range).lo >= 0:
                 break
