@@ -15,6 +15,7 @@ the prime halving the first term, as ``put`` vanishes below 0, and ``k - 1 <= pu
 from __future__ import annotations
 
 import json
+from abc import ABC, abstractmethod
 from typing import Any, Final
 
 from dpexact import certificate_checker as standard
@@ -57,14 +58,14 @@ def step_of(steps: standard.Steps, a: Arithmetic) -> tuple[Interval, int, int]:
     return square.increasing("sqrt"), int(times), count
 
 
-class Put:
+class Put(ABC):
     """Delta in one direction from ``put``, at ``e^eps`` or ``e^-eps``."""
 
     remove: bool
 
+    @abstractmethod
     def put(self, level: Interval) -> Interval:
         """``put(level)``, enclosed."""
-        raise NotImplementedError
 
     def delta(self, epsilon: Interval) -> Interval:
         """``delta(epsilon)``, enclosed."""
