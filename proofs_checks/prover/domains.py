@@ -123,12 +123,20 @@ def _holds(term: Term, comparison: Comparison, goal: Statement) -> bool:
     least = _least(term, goal)
     if least is not None and (least > 0 or (least == 0 and comparison == ">=")):
         return True
-    if comparison == ">=" or (comparison == ">" and least is None):
+    if comparison == ">=":
         return False
     try:
+        if comparison == ">" and (least is None or least < 0):
+            return _positive(term, goal)
         return evident(Relation(term, "!=", "0"), _of_reals(goal))
     except NotReal:
         return False
+
+
+def _positive(term: Term, goal: Statement) -> bool:
+    reals = _of_reals(goal).variables
+    above, below = sympy.fraction(sympy.together(expression(term, symbols(reals))))
+    return bool(below.is_positive) and by_signs(sympy.expand(above), ">", reals)
 
 
 def _least(term: Term, goal: Statement) -> Fraction | None:

@@ -114,6 +114,14 @@ def test_what_is_false_or_has_no_value_somewhere_is_not_settled(then, variables)
 
 
 @pytest.mark.parametrize(
+    "then", ["exp(log(x)) = x", "x^(1/3)*x^(2/3) = x", "0*log(x) <= 1", "sqrt(x)*sqrt(x) = x"]
+)
+def test_what_is_not_0_need_not_be_positive(then):
+    with pytest.raises(Declined, match="no value"):
+        settle(goal(then, ["x != 0"], x="real >= -1"))
+
+
+@pytest.mark.parametrize(
     ("then", "variables", "where"),
     [
         ("x*(x - 1) >= 0", {"x": "natural"}, ()),
