@@ -28,6 +28,8 @@ EXACT_BITS: Final = 65_536
 _GLANCE: Final = 3
 #: With this many certified digits a method is on its way: more work for it, or none for others.
 ENOUGH: Final = 3
+#: From so many points on it is sooner to share work than to ask what is fastest for one.
+_MANY: Final = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,13 +128,15 @@ class Profile(ABC):
     """The privacy profile ``delta(eps) = E_P[(1 - e^(eps - Z))_+] + P(Z = inf)`` of a pair.
 
     ``method`` names the accounting method; ``infinite`` is the mass of infinite loss; ``sharp``
-    says whether more work gives more digits, which is not so between the bounds of two theorems.
+    says whether more work gives more digits, which is not so between the bounds of two theorems;
+    ``shares`` whether many points take much less work than one by one.
     An answer may be wider than asked, and then gives its ``reason``, but never wrong.
     """
 
     method: str
     infinite: InfiniteLoss
     sharp: bool = True
+    shares: bool = False
 
     @abstractmethod
     def delta(self, epsilon: Real, digits: int) -> Enclosure:
@@ -286,7 +290,8 @@ class WorseCurve(Repeatable):
 class FirstToReach(_Combined):
     """The profile of one pair by the first of several methods that gives the digits asked for.
 
-    When none does, the answer is the intersection of theirs.
+    When none does, the answer is the intersection of theirs. Of many points those that share work
+    are asked first.
     """
 
     def __init__(self, first: Profile, *others: Profile) -> None:
@@ -295,8 +300,10 @@ class FirstToReach(_Combined):
         self.method: str = first.method
 
     def _ask(self, ask: _Ask, points: Sequence[Real], digits: int) -> list[Enclosure]:
-        best = ask(self.routes[0], points, digits)
-        for route in self.routes[1:]:
+        many = len(points) >= _MANY
+        first, *others = sorted(self.routes, key=lambda route: many and not route.shares)
+        best = ask(first, points, digits)
+        for route in others:
             short = [i for i, a in enumerate(best) if a.digits < digits]
             best = _met(best, short, ask, route, points, digits)
         return best

@@ -60,6 +60,7 @@ class ContourProfile(Profile):
     """
 
     method = "contour"
+    shares = True
 
     def __init__(
         self,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Final
@@ -16,6 +16,7 @@ from dpexact.accounting.pairs.pair import TooExpensive
 from dpexact.accounting.profile import InfiniteLoss, Profile
 from dpexact.accounting.rare.estimate import Estimate
 from dpexact.accounting.rare.inversion import Inversion
+from dpexact.accounting.rare.many import bracketed, shared_deltas, shared_epsilons
 from dpexact.accounting.rare.picture import Question
 from dpexact.accounting.rare.planning import Plan, planned, shape_for
 from dpexact.accounting.rare.starts import about, first_gap
@@ -31,7 +32,6 @@ _LN10: Final = math.log(10)
 _PASSES: Final = 5
 _STEPS: Final = 24
 _LARGEST_STEP: Final = 3.0
-_SECANTS: Final = 12
 #: By how much the logarithms of the gap and of delta may move on one line of floats, and when a
 #: step is small.
 _REACH: Final = 0.12
@@ -59,6 +59,7 @@ class RareProfile(Profile):
     max_work: int = MAX_WORK
 
     method = "contour"
+    shares = True
     infinite = InfiniteLoss()
 
     # --- the questions ----------------------------------------------------------------------------
@@ -78,6 +79,12 @@ class RareProfile(Profile):
             lambda: self._solved(delta, digits), Enclosure(_ZERO, math.inf, self.method)
         )
 
+    def deltas(self, epsilons: Sequence[Real], digits: int) -> list[Enclosure]:
+        return shared_deltas(self, epsilons, digits)
+
+    def epsilons(self, deltas: Sequence[Real], digits: int) -> list[Enclosure]:
+        return shared_epsilons(self, deltas, digits)
+
     def largest_loss(self, digits: int) -> Enclosure:
         if not self.add:
             return Enclosure.exact(math.inf, self.method)
@@ -89,7 +96,7 @@ class RareProfile(Profile):
 
     # --- plans ------------------------------------------------------------------------------------
 
-    def _question(self, epsilon: float) -> Question:
+    def question(self, epsilon: float) -> Question:
         """Proposes: what is planned for."""
         sigma, q = approximate(self.sigma), approximate(self.q)
         top = -self.count * math.log1p(-q)
@@ -136,7 +143,7 @@ class RareProfile(Profile):
             found = Estimate(ask, self._plan(ask, log_delta - _GLANCE * _LN10, True, like))
             return found, found.delta(ask.gap)
 
-    def _invert(self, ask: Question, log_tolerance: float) -> Inversion:
+    def inverted(self, ask: Question, log_tolerance: float) -> Inversion:
         plan = self._plan(ask, log_tolerance)
         with precision(plan.bits):
             return Inversion(self.sigma, self.q, self.count, plan)
@@ -145,8 +152,8 @@ class RareProfile(Profile):
 
     def _delta(self, epsilon: Real, digits: int, near: float | None = None) -> Enclosure:
         """``near`` is about ``log delta``, where that is known."""
-        ask = self._question(approximate(epsilon))
-        log = self._log_delta(ask) if near is None else near
+        ask = self.question(approximate(epsilon))
+        log = self.log_delta(ask) if near is None else near
         best, margin = Enclosure(_ZERO, _ONE, self.method), 0.0
         reason = "the bounds did not shrink as expected"
         for _ in range(_PASSES):
@@ -154,7 +161,7 @@ class RareProfile(Profile):
             if best.digits >= digits:
                 return best
             try:
-                inversion = self._invert(ask, log - (digits + 1 + margin) * _LN10)
+                inversion = self.inverted(ask, log - (digits + 1 + margin) * _LN10)
             except TooExpensive as cause:
                 reason = str(cause)
                 break
@@ -166,7 +173,7 @@ class RareProfile(Profile):
             margin += max(2.0, digits + 1.0 - best.digits)
         return best if best.digits >= digits else best.short(reason)
 
-    def _log_delta(self, ask: Question) -> float:
+    def log_delta(self, ask: Question) -> float:
         """About ``log delta``.
 
         Proposes: how fine a line is; any gives an enclosure.
@@ -194,24 +201,24 @@ class RareProfile(Profile):
             if plainly_positive and (at_zero := self._at_zero(delta, target)) is not None:
                 return at_zero
             raise
-        ask = self._question(near)
+        ask = self.question(near)
         log, margin = math.log(target), 0.0
         wanted = max(1.0, digits + 1.5 - math.log10(steepness))
         best = Enclosure(_ZERO, math.inf, self.method)
         reason = "the bounds did not shrink as expected"
         for _ in range(_PASSES):
             try:
-                inversion = self._invert(ask, log - (wanted + margin) * _LN10)
+                inversion = self.inverted(ask, log - (wanted + margin) * _LN10)
             except TooExpensive as cause:
                 reason = str(cause)
                 break
             with precision(inversion.plan.bits):
                 width = 10.0**-digits
-                found, near = _bracket(inversion, ball(delta), near, steepness, width, ask.gap)
+                found, near = bracketed(inversion, ball(delta), near, steepness, width, ask.gap)
             if found is not None:
                 return found
             margin += margin + 2.0
-            ask = self._question(near)
+            ask = self.question(near)
         return best.short(reason)
 
     def _least_at_zero(self) -> float:
@@ -226,7 +233,7 @@ class RareProfile(Profile):
     def _at_zero(self, delta: Real, target: float) -> Enclosure | None:
         """Epsilon if it is 0, or None where delta at 0 is certainly above the target."""
         zero = reals.rational(0)
-        value = self._estimate(self._question(0.0), math.log(target))[1]
+        value = self._estimate(self.question(0.0), math.log(target))[1]
         # proposes: whether to look at 0, and how finely; balls decide what is met there
         if value > 1.001 * target:
             return None
@@ -252,7 +259,7 @@ class RareProfile(Profile):
         log_target = math.log(target)
         sign = -1.0 if self.add else 1.0
         low, high = -math.inf, math.log(top) if self.add else math.inf
-        gap = first_gap(self._question(top / 2), log_target)
+        gap = first_gap(self.question(top / 2), log_target)
         at = math.log(gap if self.add else gap - top)
         found, planned_at, slope, miss = None, 0.0, math.nan, math.inf
         for _ in range(_STEPS):
@@ -261,7 +268,7 @@ class RareProfile(Profile):
             # one line serves neighbouring points
             near_by = abs(math.log(gap) - planned_at) < _REACH / max(1.0, gap) and abs(miss) < _NEAR
             if found is None or not near_by:
-                ask = self._question(epsilon)
+                ask = self.question(epsilon)
                 before = None if found is None else found.plan
                 found = self._estimate(ask, log_target, before)[0]
                 planned_at = math.log(ask.gap)
@@ -301,41 +308,6 @@ def total_variation(sigma: arb, q: arb, count: int) -> arb:
     """
     once = q * (1 / (arb(8).sqrt() * sigma)).erf()
     return -(count * (-once).log1p()).expm1()
-
-
-def _bracket(
-    inversion: Inversion, target: arb, near: float, steepness: float, width: float, gap: float
-) -> tuple[Enclosure | None, float]:
-    """Two points: delta is certainly above the target at the left one, below at the other.
-
-    None where the line is too coarse; and a better point.
-    """
-    at, slope, last = arb(near), -steepness, (0.0, 0.0)
-    for _ in range(_SECANTS):
-        value = inversion.delta(at).mid()
-        # proposes: secants of the logarithms; both ends are certified wherever they lead
-        if not value > 0:
-            return None, near
-        miss = float((value / target).log())
-        step, missed = last
-        # proposes: likewise
-        if step and abs(miss) < 0.5 * abs(missed):
-            slope = (miss - missed) / step
-        step = -miss / slope
-        # proposes: likewise
-        if not abs(step) < 0.3:
-            return None, near
-        at = (at * (1 + arb(step))).mid()
-        # proposes: likewise
-        if abs(step) < 0.05 * width:
-            break
-        last = step, miss
-    # proposes: likewise; the period hardly exceeds the gap
-    half = arb(min(0.45 * width * float(at), 0.01 * gap))
-    left, right = (at - half).mid(), (at + half).mid()
-    if inversion.delta(left) > target and inversion.delta(right) < target:
-        return balls.to_enclosure(left.union(right), RareProfile.method), float(at)
-    return None, float(at)
 
 
 def _guarded(solve: Callable[[], Enclosure], trivial: Enclosure) -> Enclosure:

@@ -1,0 +1,190 @@
+"""Many points at once: neighbours share a line.
+
+Which points share one is proposed by floats; each is answered by what its line encloses.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from contextlib import suppress
+from fractions import Fraction
+from typing import Final, NamedTuple, Protocol
+
+import numpy as np
+from flint import arb
+
+from dpexact import balls
+from dpexact.accounting.rare.inversion import Inversion
+from dpexact.accounting.rare.picture import Question
+from dpexact.balls import approximate, approximate_log, ball, precision
+from dpexact.enclosure import Enclosure
+from dpexact.reals import Real
+
+#: A line serves gaps down to this share of that it is planned for, where its errors are least, and
+#: is finer by these digits than one point asks for.
+_SHARE: Final = 0.75
+_SPARE: Final = 5.0
+#: Fewer points than this are asked one by one.
+_FEW: Final = 4
+_SECANTS: Final = 12
+#: How far the logarithms of two points may lie apart whose slope is that at the point between.
+_BESIDE: Final = 1e-3
+_LN10: Final = math.log(10)
+_ZERO, _ONE = Fraction(0), Fraction(1)
+
+
+class Lines(Protocol):
+    """What gives lines: the profile of rare samples."""
+
+    @property
+    def method(self) -> str:
+        """Its name."""
+
+    @property
+    def add(self) -> bool:
+        """Whether the direction is that of adding a record."""
+
+    def question(self, epsilon: float) -> Question:
+        """Proposes: what is planned for."""
+
+    def log_delta(self, ask: Question) -> float:
+        """Proposes: how fine a line is."""
+
+    def inverted(self, ask: Question, log_tolerance: float) -> Inversion:
+        """What the plan says, at its precision."""
+
+    def delta(self, epsilon: Real, digits: int) -> Enclosure:
+        """At one point."""
+
+    def epsilon(self, delta: Real, digits: int) -> Enclosure:
+        """At one target."""
+
+
+def shared_deltas(lines: Lines, epsilons: Sequence[Real], digits: int) -> list[Enclosure]:
+    """Delta at each of many points.
+
+    Proposes: who shares which line.
+    """
+    found: dict[Real, Enclosure] = {}
+    near = {at: approximate(at) for at in epsilons}
+    waiting = sorted(near, key=near.__getitem__, reverse=not lines.add)  # gaps fall
+    while waiting:
+        first = waiting[0]
+        try:
+            reach = (1 - _SHARE) * lines.question(near[first]).gap
+            group = [at for at in waiting if abs(near[at] - near[first]) <= reach]
+            if len(group) >= _FEW:
+                found.update(_on_line(lines, {at: near[at] for at in group}, digits))
+        except (ArithmeticError, ValueError):
+            pass  # floats do not reach, and each is asked by itself
+        if first not in found:
+            found[first] = lines.delta(first, digits)
+        waiting = [at for at in waiting if at not in found]
+    return [found[at] for at in epsilons]
+
+
+def _on_line(lines: Lines, near: dict[Real, float], digits: int) -> dict[Real, Enclosure]:
+    """Those answers that have the digits, by one line."""
+    ends = [lines.question(x) for x in (max(near.values()), min(near.values()))]
+    with np.errstate(all="ignore"):
+        log = min(lines.log_delta(ask) for ask in ends)
+    line = lines.inverted(max(ends, key=lambda ask: ask.gap), log - (digits + _SPARE) * _LN10)
+    found = {}
+    with precision(line.plan.bits):
+        for at in near:
+            value = line.delta(ball(at))
+            if value.is_finite():
+                answer = balls.to_enclosure(value, lines.method).within(_ZERO, _ONE)
+                if answer.digits >= digits:
+                    found[at] = answer
+    return found
+
+
+class _Guide(NamedTuple):
+    """A line and, about, a point on it, ``log delta`` there and its slope against ``log eps``."""
+
+    line: Inversion
+    gap: float
+    near: float
+    log: float
+    steepness: float
+
+    def bracketed(self, delta: Real, near: float, digits: int) -> tuple[Enclosure | None, float]:
+        """As :func:`bracketed` has it."""
+        with precision(self.line.plan.bits):
+            return bracketed(self.line, ball(delta), near, self.steepness, 10.0**-digits, self.gap)
+
+
+def shared_epsilons(lines: Lines, deltas: Sequence[Real], digits: int) -> list[Enclosure]:
+    """Epsilon at each of many targets.
+
+    Proposes: who shares which line, and where each search begins; balls bracket what it finds.
+    """
+    found: dict[Real, Enclosure] = {}
+    logs = {at: approximate_log(at) for at in deltas}
+    guide: _Guide | None = None
+    for done, at in enumerate(sorted(logs, key=logs.__getitem__, reverse=lines.add)):  # gaps fall
+        answer = None
+        if guide is not None:
+            with suppress(ArithmeticError, ValueError):
+                near = guide.near * math.exp((guide.log - logs[at]) / guide.steepness)
+                answer, near = guide.bracketed(at, near, digits)
+                if answer is None:
+                    guide = _guide(lines, near, logs[at], digits)
+                    answer, near = guide.bracketed(at, near, digits)
+                guide = guide._replace(near=near, log=logs[at])
+        if answer is None:
+            answer, guide = lines.epsilon(at, digits), None
+            # proposes: whether there is a line for those that follow
+            reached = answer.digits >= digits and 0 < answer.lower < math.inf
+            # proposes: likewise
+            if reached and len(logs) - done > _FEW:
+                with suppress(ArithmeticError, ValueError):
+                    guide = _guide(lines, float(answer.lower), logs[at], digits)
+        found[at] = answer
+    return [found[at] for at in deltas]
+
+
+def _guide(lines: Lines, near: float, log: float, digits: int) -> _Guide:
+    """At an answer."""
+    ask = lines.question(near)
+    line = lines.inverted(ask, log - (digits + _SPARE) * _LN10)
+    with precision(line.plan.bits):
+        here, before = (line.delta(arb(x)).mid() for x in (near, near * (1 - _BESIDE)))
+        return _Guide(line, ask.gap, near, log, float((before / here).log()) / _BESIDE)
+
+
+def bracketed(
+    inversion: Inversion, target: arb, near: float, steepness: float, width: float, gap: float
+) -> tuple[Enclosure | None, float]:
+    """Two points: delta is certainly above the target at the left one, below at the other.
+
+    None where the line is too coarse; and a better point.
+    """
+    at, slope, last = arb(near), -steepness, (0.0, 0.0)
+    for _ in range(_SECANTS):
+        value = inversion.delta(at).mid()
+        # proposes: secants of the logarithms; both ends are certified wherever they lead
+        if not value > 0:
+            return None, near
+        miss = float((value / target).log())
+        step, missed = last
+        # proposes: likewise
+        if step and abs(miss) < 0.5 * abs(missed):
+            slope = (miss - missed) / step
+        step = -miss / slope
+        # proposes: likewise
+        if not abs(step) < 0.3:
+            return None, near
+        at = (at * (1 + arb(step))).mid()
+        # proposes: likewise
+        if abs(step) < 0.05 * width:
+            break
+        last = step, miss
+    # proposes: likewise; the period hardly exceeds the gap
+    half = arb(min(0.45 * width * float(at), 0.01 * gap))
+    left, right = (at - half).mid(), (at + half).mid()
+    if inversion.delta(left) > target and inversion.delta(right) < target:
+        return balls.to_enclosure(left.union(right), "contour"), float(at)
+    return None, float(at)
