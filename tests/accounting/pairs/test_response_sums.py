@@ -105,7 +105,9 @@ def test_the_contour_agrees_with_exact_counts(at):
         assert atoms.epsilon(target, 3).overlaps(exact.epsilon(target, 10))
 
 
-@pytest.mark.parametrize("last, levels", [("1/50", ("1/10", "1/2", "3/2")), ("1", ("20", "60"))])
+@pytest.mark.parametrize(
+    ("last", "levels"), [("1/50", ("1/10", "1/2", "3/2")), ("1", ("20", "60"))]
+)
 def test_the_contour_agrees_with_the_grid(last, levels):
     """Losses of up to 1 turn often before the last node."""
     factors = responses(250, last=last)
