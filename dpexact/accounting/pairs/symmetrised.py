@@ -214,7 +214,7 @@ class Symmetrised(Pair):
         return [(math.log(self._float_rest), 0.0), *((float(a), float(b)) for a, b in found)]
 
     def decay_estimate(self, c: float) -> Callable[[float], float]:
-        """The same bound in floats."""
+        """Proposes: the same bound in floats."""
         _, up, down = self._floats(c)
         mu, most = 1 / approximate(self.sigma), self.cumulant(c).value
         edge = math.exp(-mu * mu / 8) / (math.sqrt(2 * math.pi) * mu * approximate(self.q))
