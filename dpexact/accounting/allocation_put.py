@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 from dpexact.accounting.closed_form import GaussianMixedWithResponse
 from dpexact.accounting.inverted import BallProfile
 from dpexact.accounting.pairs.pair import TooExpensive
-from dpexact.accounting.pairs.power_sums import powers
+from dpexact.accounting.pairs.power_sums import Row
 from dpexact.accounting.profile import InfiniteLoss, Profile
 from dpexact.balls import approximate, ball, current, precision
 from dpexact.enclosure import Enclosure
@@ -91,7 +91,7 @@ class Line(NamedTuple):
 
     plan: Plan
     bits: int
-    summands: list[acb]
+    summands: Row
     at_c: arb
     after: arb
     beyond: arb
@@ -201,9 +201,8 @@ class AllocationPut(BallProfile):
             off = radius * steepest((level + radius).upper(), c, line.at_c)
             level = level.mid()
             height = 2 * arb.pi() / period
-            turns = powers(acb(0, height * level).exp(), plan.last + 1)
-            row = acb_mat(1, plan.last + 1, turns) * acb_mat(plan.last + 1, 1, line.summands)
-            total = row[0, 0].real * (c * level).exp() * height / arb.pi()
+            turned = line.summands.at(acb(0, height * level).exp())
+            total = turned.real * (c * level).exp() * height / arb.pi()
             tail = outer_tail(level, c, height, plan.last, line.after).upper()
             below = arb(0)
             # proposes: nothing; an alias from below is left out only if it is 0
@@ -303,7 +302,7 @@ class Transform:
         at_c = summands[0].real * c * c
         summands[0] /= 2
         after = self.psi_beyond(c, (plan.last + 1) * height, arb(plan.shift))
-        return Line(plan, bits, summands, at_c, after, self.psi(acb(plan.beyond)).real)
+        return Line(plan, bits, Row(summands), at_c, after, self.psi(acb(plan.beyond)).real)
 
     def psi_beyond(self, c: arb, u: arb, shift: arb) -> arb:
         """A bound on ``|psi(c + iv)|`` for every ``v >= u``: Proposition 4, ``A = shift`` [11]."""

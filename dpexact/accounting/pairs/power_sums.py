@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 
 from flint import acb, acb_mat
@@ -54,3 +55,23 @@ def line_sums(weights: list[acb], turns: list[acb], count: int) -> list[acb]:
     product = acb_mat(outcomes, rows, giant).transpose() * acb_mat(outcomes, big, baby)
     entries: list[acb] = product.entries()
     return entries[: count + 1]
+
+
+class Row:
+    """``sum_n row_n turn^n`` at any ``turn``: its powers are few, and one product is of matrices.
+
+    With ``n = big a + b`` it is a sum of ``(turn^big)^a`` times the sums over ``b``.
+    """
+
+    def __init__(self, row: list[acb]) -> None:
+        self._big = max(1, math.isqrt(len(row)))
+        self._many = -(-len(row) // self._big)
+        padded = [*row, *[acb(0)] * (self._many * self._big - len(row))]
+        self._row = acb_mat(self._many, self._big, padded)
+
+    def at(self, turn: acb) -> acb:
+        """The sum."""
+        low = powers(turn, self._big + 1)
+        inner = self._row * acb_mat(self._big, 1, low[:-1])
+        outer = acb_mat(1, self._many, powers(low[-1], self._many)) * inner
+        return outer[0, 0]

@@ -11,10 +11,10 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-from flint import acb, acb_mat, arb
+from flint import acb, arb
 
 from dpexact.accounting.contour.inversion import alias, chernoff_constant, outer_tail
-from dpexact.accounting.pairs.power_sums import powers
+from dpexact.accounting.pairs.power_sums import Row
 from dpexact.accounting.rare.law import Cells, SampledLaw
 from dpexact.accounting.rare.planning import Plan
 from dpexact.accounting.rare.windows import Window
@@ -64,7 +64,7 @@ class Inversion:
             raise ValueError("the line runs between the poles")
         # proposes: how many nodes; the tail bounds all others
         self._nodes = [acb(self._c, n * self._h) for n in range(plan.count + 1)]
-        self._row = self._weighted()
+        self._row = Row(self._weighted())
         self._far, self._middle, self._near = self._masses()
         with precision(_BOUND_BITS):
             # proposes: the cells; any bound
@@ -153,10 +153,8 @@ class Inversion:
         far, whole, near, beyond, under, decayed = self._constants
         far_order, near_order, upper, lower = (arb(b) for b in plan.orders)
         weight = (-self._c * gap).exp()
-        turns = powers(acb(0, -self._h * gap).exp(), len(self._row))
-        size = len(self._row)
-        product = acb_mat(1, size, self._row) * acb_mat(size, 1, turns)
-        total = self._h / arb.pi() * weight * product[0, 0].real
+        turned = self._row.at(acb(0, -self._h * gap).exp())
+        total = self._h / arb.pi() * weight * turned.real
         tail = outer_tail(decayed, weight, self._h, plan.count)
         constant = chernoff_constant(upper) * beyond
         above = alias(constant, upper, self._c, self.period, gap)

@@ -19,7 +19,7 @@ from dpexact.accounting.rare.inversion import Inversion
 from dpexact.accounting.rare.picture import Question
 from dpexact.balls import approximate, approximate_log, ball, precision
 from dpexact.enclosure import Enclosure
-from dpexact.reals import Real
+from dpexact.reals import Real, rational
 
 #: A line serves gaps down to this share of that it is planned for, where its errors are least, and
 #: is finer by these digits than one point asks for.
@@ -30,6 +30,9 @@ _FEW: Final = 4
 _SECANTS: Final = 12
 #: How far the logarithms of two points may lie apart whose slope is that at the point between.
 _BESIDE: Final = 1e-3
+#: Digits of delta at 0, which may be below many targets.
+_COARSE: Final = 3
+_COARSE_BITS: Final = 96
 _LN10: Final = math.log(10)
 _ZERO, _ONE = Fraction(0), Fraction(1)
 
@@ -121,8 +124,12 @@ def shared_epsilons(lines: Lines, deltas: Sequence[Real], digits: int) -> list[E
 
     Proposes: who shares which line, and where each search begins; balls bracket what it finds.
     """
-    found: dict[Real, Enclosure] = {}
-    logs = {at: approximate_log(at) for at in deltas}
+    at_zero = lines.delta(rational(0), _COARSE)
+    with precision(_COARSE_BITS):
+        least = ball(Fraction(at_zero.upper))
+        zeros = [at for at in deltas if least <= ball(at)]
+    found = dict.fromkeys(zeros, Enclosure.exact(_ZERO, lines.method))
+    logs = {at: approximate_log(at) for at in deltas if at not in found}
     guide: _Guide | None = None
     for done, at in enumerate(sorted(logs, key=logs.__getitem__, reverse=lines.add)):  # gaps fall
         answer = None
