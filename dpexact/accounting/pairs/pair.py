@@ -185,8 +185,14 @@ class Pair(ABC):
 
         The sum of ``weight e^{iuz}`` is ``M(c + iu)`` for ``|u| <= top`` but for the error, a ball
         around 0 that holds both parts of it.
+
+        Raises:
+            UnsupportedMechanism: it has no such sum.
         """
-        losses = [(p, (p / q).log()) for p, q in self.atoms(0.0)[0]]
+        listed, (left, _) = self.atoms(0.0)
+        if not (listed and left == 0):  # of balls
+            raise UnsupportedMechanism(f"no list of outcomes of {type(self).__name__}")
+        losses = [(p, (p / q).log()) for p, q in listed]
         return [(p * (arb(c) * loss).exp(), loss) for p, loss in losses], arb(0)
 
     def outline(self, c: float) -> list[tuple[float, float]] | None:

@@ -11,7 +11,6 @@ from contextlib import suppress
 from fractions import Fraction
 from typing import Final, NamedTuple, Protocol
 
-import numpy as np
 from flint import arb
 
 from dpexact import balls
@@ -51,9 +50,6 @@ class Lines(Protocol):
     def question(self, epsilon: float) -> Question:
         """Proposes: what is planned for."""
 
-    def log_delta(self, ask: Question) -> float:
-        """Proposes: how fine a line is."""
-
     def inverted(self, ask: Question, log_tolerance: float) -> Inversion:
         """What the plan says, at its precision."""
 
@@ -74,31 +70,31 @@ def shared_deltas(lines: Lines, epsilons: Sequence[Real], digits: int) -> list[E
     waiting = sorted(near, key=near.__getitem__, reverse=not lines.add)  # gaps fall
     while waiting:
         first = waiting[0]
-        try:
+        found[first] = lines.delta(first, digits)
+        with suppress(ArithmeticError, ValueError):
             reach = (1 - _SHARE) * lines.question(near[first]).gap
             group = [at for at in waiting if abs(near[at] - near[first]) <= reach]
-            if len(group) >= _FEW:
-                found.update(_on_line(lines, {at: near[at] for at in group}, digits))
-        except (ArithmeticError, ValueError):
-            pass  # floats do not reach, and each is asked by itself
-        if first not in found:
-            found[first] = lines.delta(first, digits)
+            if len(group) >= _FEW and found[first].lower > 0:
+                found.update(_on_line(lines, group, near, digits))
         waiting = [at for at in waiting if at not in found]
     return [found[at] for at in epsilons]
 
 
-def _on_line(lines: Lines, near: dict[Real, float], digits: int) -> dict[Real, Enclosure]:
-    """Those answers that have the digits, by one line."""
-    ends = [lines.question(x) for x in (max(near.values()), min(near.values()))]
-    with np.errstate(all="ignore"):
-        log = min(lines.log_delta(ask) for ask in ends)
-    line = lines.inverted(max(ends, key=lambda ask: ask.gap), log - (digits + _SPARE) * _LN10)
-    found = {}
+def _on_line(
+    lines: Lines, group: Sequence[Real], near: dict[Real, float], digits: int
+) -> dict[Real, Enclosure]:
+    """Those answers that have the digits, by one line, planned for the largest gap."""
+    least = lines.delta(max(group, key=near.__getitem__), _COARSE).lower
+    # proposes: how fine the line is
+    log = approximate_log(rational(Fraction(least)))
+    ask = lines.question(near[group[0]])
+    line, found = lines.inverted(ask, log - (digits + _SPARE) * _LN10), {}
     with precision(line.plan.bits):
-        for at in near:
+        for at in group[1:]:
             value = line.delta(ball(at))
             if value.is_finite():
                 answer = balls.to_enclosure(value, lines.method).within(_ZERO, _ONE)
+                # proposes: who is asked again
                 if answer.digits >= digits:
                     found[at] = answer
     return found

@@ -153,7 +153,7 @@ class RareProfile(Profile):
     def _delta(self, epsilon: Real, digits: int, near: float | None = None) -> Enclosure:
         """``near`` is about ``log delta``, where that is known."""
         ask = self.question(approximate(epsilon))
-        log = self.log_delta(ask) if near is None else near
+        log = self._log_delta(ask) if near is None else near
         best, margin = Enclosure(_ZERO, _ONE, self.method), 0.0
         reason = "the bounds did not shrink as expected"
         for _ in range(_PASSES):
@@ -173,7 +173,7 @@ class RareProfile(Profile):
             margin += max(2.0, digits + 1.0 - best.digits)
         return best if best.digits >= digits else best.short(reason)
 
-    def log_delta(self, ask: Question) -> float:
+    def _log_delta(self, ask: Question) -> float:
         """About ``log delta``.
 
         Proposes: how fine a line is; any gives an enclosure.

@@ -21,8 +21,10 @@ from dpexact.accounting.pairs.finite import Finite
 from dpexact.accounting.pairs.pair import Atom, TooExpensive
 from dpexact.accounting.pairs.sampled_discrete_gaussian import SampledDiscreteGaussian
 from dpexact.accounting.pairs.sizes import Sizes
+from dpexact.accounting.pairs.symmetrised import Symmetrised
 from dpexact.accounting.profile import InfiniteLoss
 from dpexact.conversion import real
+from dpexact.errors import UnsupportedMechanism
 from dpexact.mechanisms.grammar import parse
 from dpexact.reals import rational
 from tests.small_laws import gaussian_profile
@@ -283,3 +285,11 @@ def test_ten_digits_of_many_steps():
     assert (found.method, found.digits >= 10) == ("contour of atoms", True)
     level = dpexact.epsilon(text, found.upper, 7)
     assert level.lower <= 1 <= level.upper * (1 + Fraction(1, 10**8))
+
+
+def test_a_pair_without_a_list_of_outcomes_has_no_such_sum():
+    """An empty list would say that its moments vanish."""
+    hull = Symmetrised(rational(1), rational(Fraction(1, 10)))
+    assert hull.outline(1.0)
+    with pytest.raises(UnsupportedMechanism, match="no list of outcomes"):
+        hull.exponentials(1.0, 10.0, 30.0)
