@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, Final
 
@@ -101,7 +101,7 @@ class Parts:
     samples: list[tuple[Coin, int]]
     square: Interval
     laws: list[tuple[Law, int]]
-    cells: list[Cell]
+    cells: list[Cell] = field(default_factory=list)
 
 
 def has_route(steps: standard.Steps) -> bool:
