@@ -160,7 +160,7 @@ class Cell:
         many, more = scheme.points
         a.spend(_PER_PRODUCT * (nodes + 2 * more) * (count + _PER_NODE) * (2 + many))
 
-        def turned(q: Interval) -> tuple[list[Rectangle], list[Rectangle], list[Rectangle]]:
+        def raised_to(q: Interval) -> tuple[list[Rectangle], list[Rectangle], list[Rectangle]]:
             """Logarithms, their multiples by ``kappa`` and the turns from order to order."""
             logs, flat = self._powers(rule, q), a.exact(0)
             if u is not None:
@@ -176,7 +176,7 @@ class Cell:
             return [_exp(x + y) for x, y in pairs]
 
         q, v = (a.exact(middle) for middle, _ in self.sides)
-        logs, raised, turns = turned(q)
+        logs, raised, turns = raised_to(q)
         middles = self._densities(rule, v)
         starts = start(raised, middles)
         middle = power_sums(starts, turns, count, a)
@@ -192,7 +192,7 @@ class Cell:
         for first in range(0, len(places), _AT_ONCE):
             columns: list[list[Rectangle]] = []
             for q in places[first : first + _AT_ONCE]:
-                _, raised, turns = turned(q)
+                _, raised, turns = raised_to(q)
                 pairs = zip(start(raised, middles), turns, strict=True)
                 columns += map(list, zip(*(powers(x, y, count, a) for x, y in pairs), strict=True))
             for line, values in zip(table, dot_products(rows, columns, a), strict=True):

@@ -80,7 +80,7 @@ def boxes_of(steps: checker.Steps, narrower: float = 1.0) -> list[Box]:
     """Boxes of the steps of which there are many that differ little; the others are in none."""
     names, rows = [], []
     for name, count in steps.items():
-        row = _row(json.loads(name), count)
+        row = _sampled_row(json.loads(name), count)
         if row is not None:
             names.append(name)
             rows.append(row)
@@ -107,7 +107,7 @@ def boxes_of(steps: checker.Steps, narrower: float = 1.0) -> list[Box]:
     return [box for box in found if len(box.names) >= FEWEST]
 
 
-def _row(tree: Any, count: int) -> tuple[float, float, float] | None:
+def _sampled_row(tree: Any, count: int) -> tuple[float, float, float] | None:
     """Rate, variance and count of a sampled Gaussian that floats hold."""
     if tree[0] != "poisson" or tree[1][0] not in ("gaussian", "gdp"):
         return None

@@ -70,7 +70,7 @@ def _plan(
     boxes, narrower = boxes_of(steps), 1.0
     while True:
         try:
-            found = _with(steps, boxes, way, points, digits)
+            found = _plan_in_cells(steps, boxes, way, points, digits)
         except (TooExpensive, ArithmeticError, ValueError) as error:
             raise NoPlan(f"no plan for a contour integral: {error}") from None
         if found is not None:
@@ -81,7 +81,7 @@ def _plan(
         boxes = boxes_of(steps, narrower)
 
 
-def _with(
+def _plan_in_cells(
     steps: checker.Steps, boxes: list[Box], way: str, points: Sequence[Fraction], digits: int
 ) -> tuple[dict[str, Any] | str, int] | None:
     """The plan with these cells; None if they are too wide."""
