@@ -114,13 +114,14 @@ class _Way(Repeatable):
     def _chain(self, rows: Sequence[Row], ends: Sequence[int]) -> Iterator[Prefix | None]:
         """The rows before each of the ends."""
         before: Prefix | None = None
-        start = 0
+        start, most = 0, sum(n for _, _, n in rows[: ends[-1]]) if ends else 0
         for end in ends:
             more: Counter[tuple[Real, Real]] = Counter()
             for q, sigma, n in rows[start:end]:
                 more[q, sigma] += n
             if more:
-                before = Prefix(before, [(self._pair(*step), n) for step, n in more.items()])
+                steps = [(self._pair(*step), n) for step, n in more.items()]
+                before = Prefix(before, steps, most)
             start = end
             yield before
 

@@ -40,16 +40,18 @@ def epsilons_along(
     """Epsilon at ``0 < delta < 1`` of profiles of so many steps each, ever more of one run."""
     found: list[Enclosure] = []
     known: list[tuple[int, float]] = []
-    spread = _SPREAD
     while len(found) < len(prefixes):
-        group = prefixes[len(found) :]
-        group = [one for one in group if one[0] <= spread * group[0][0]]
+        start, begun = prefixes[len(found)]
+        group = [
+            (steps, profile)
+            for steps, profile in prefixes[len(found) :]
+            if steps <= _SPREAD * start and _kinds(profile) == _kinds(begun)
+        ]
         plan = _shared_plan([group[0][1], group[-1][1]], delta, digits)
         for place, (steps, profile) in enumerate(group):
             answer = None if plan is None else _on(plan, profile, delta, digits, steps, known)
             # proposes: another line, begun where the shared one no longer serves
             if answer is None and place:
-                spread = max(1.0, math.sqrt(spread))
                 break
             answer = answer or profile.epsilon(delta, digits)
             if math.isfinite(answer.upper):
@@ -57,6 +59,10 @@ def epsilons_along(
             found.append(answer)
             advance()
     return found
+
+
+def _kinds(profile: ContourProfile) -> list[type]:
+    return [type(pair) for pair, _ in profile.product.factors]
 
 
 def _shared_plan(ends: Sequence[ContourProfile], delta: Real, digits: int) -> Plan | None:

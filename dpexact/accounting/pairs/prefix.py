@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, TypeAlias, TypeVar
@@ -19,11 +20,15 @@ _Kept: TypeAlias = dict[tuple[Any, ...], Any]
 class Prefix(Pair):
     """The product of the steps of ``before``, and of ``more`` that follow it.
 
-    What is found of a prefix is kept, and of a longer one only what follows is asked.
+    What is found of a prefix is kept, and of a longer one only what follows is asked. ``most`` is
+    about how many steps the longest has: each is asked for so much more accuracy.
     """
 
-    def __init__(self, before: Prefix | None, more: Sequence[tuple[Pair, int]]) -> None:
-        self._before, self._more = before, more
+    def __init__(
+        self, before: Prefix | None, more: Sequence[tuple[Pair, int]], most: int
+    ) -> None:
+        self._before, self._more, self._most = before, more, most
+        self._room = math.log(most)
         self._kept: _Kept = {}
         #: Of single steps, which may occur again.
         self._single: _Kept = {} if before is None else before._single
@@ -64,7 +69,8 @@ class Prefix(Pair):
             at = at._before
         for part in reversed(chain):
             before = None if part._before is None else part._before._reverse
-            part._reverse = Prefix(before, [(pair.reverse, n) for pair, n in part._more])
+            more = [(pair.reverse, n) for pair, n in part._more]
+            part._reverse = Prefix(before, more, part._most)
             part._reverse._reverse = part
         assert self._reverse is not None
         return self._reverse
@@ -90,20 +96,23 @@ class Prefix(Pair):
 
     def moment(self, c: float | Real, accuracy: float) -> arb:
         """The product of theirs."""
+        fine = accuracy + self._room
         return self._joined(
-            lambda pair, n: pair.moment(c, accuracy) ** n, arb.__mul__, "moment", c, accuracy
+            lambda pair, n: pair.moment(c, fine) ** n, arb.__mul__, "moment", c, accuracy
         )
 
     def moments(self, c: float, step: float, count: int, accuracy: float) -> list[acb]:
-        """Likewise."""
+        """Likewise, by sums of logarithms: products of many balls widen as they turn."""
+        fine = accuracy + self._room
 
-        def powers(pair: Pair, n: int) -> list[acb]:
-            return [value**n for value in pair.moments(c, step, count, accuracy)]
+        def logarithms(pair: Pair, n: int) -> list[acb]:
+            return [n * value.log() for value in pair.moments(c, step, count, fine)]
 
-        def times(one: list[acb], other: list[acb]) -> list[acb]:
-            return [a * b for a, b in zip(one, other, strict=True)]
+        def plus(one: list[acb], other: list[acb]) -> list[acb]:
+            return [a + b for a, b in zip(one, other, strict=True)]
 
-        return self._joined(powers, times, "moments", c, step, count, accuracy)
+        sums = self._joined(logarithms, plus, "moments", c, step, count, accuracy)
+        return [total.exp() for total in sums]
 
     def decayed(self, c: float, u: float, accuracy: float) -> arb:
         """Likewise: where each is bounded so is the product."""
@@ -146,10 +155,12 @@ class Prefix(Pair):
 
     def line_cost(self, c: float, accuracy: float) -> tuple[int, float]:
         """Of all of them."""
-        return self._joined(
-            lambda pair, _: pair.line_cost(c, accuracy),
+        fine = accuracy + self._room
+        nodes, bits = self._joined(
+            lambda pair, _: pair.line_cost(c, fine),
             lambda a, b: (a[0] + b[0], max(a[1], b[1])),
             "line_cost",
             c,
             accuracy,
         )
+        return nodes, bits + self._room / math.log(2)
