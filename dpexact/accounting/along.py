@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
-
 from typing import Final, TypeAlias
-
 
 from dpexact.accounting.queries import epsilon_answer, epsilon_curve
 from dpexact.accounting.standing import standing_of_points, stated
@@ -57,23 +55,23 @@ def epsilon_along(
 
     >>> run = "poisson(gaussian(1), 0.01)^100 * poisson(gaussian(2), 0.01)^100"
     >>> [e.shown(5) for e in epsilon_along(run, [100, 200], "1e-5", digits=6)]
-    ['0.71803...', '0.73...']
+    ['0.71803...', '0.73659...']
     """
     m = mechanism_in(run)
     target, wanted = real_in(delta, "delta", ">= 0", "<= 1"), digits_in(digits)
     way, parts = direction_in(direction), list(_parts(m))
-    total = sum(n for _, n in parts)
-    asked = [integer_in(count, "steps", 1, total) for count in steps]
+    asked = [integer_in(count, "steps", 1, length(m)) for count in steps]
     counts = sorted(set(asked))
     if len(counts) > MAX_POINTS:
         raise InvalidInput(f"steps: {len(counts)} points are not accepted; at most {MAX_POINTS}")
-    if len(parts) == 1:
-        return epsilon_curve(parts[0][0], asked, target, wanted, direction)
     m.relation()
     found: dict[int, Enclosure] = {}
+    if len(parts) == 1:
+        answers = epsilon_curve(parts[0][0], counts, target, wanted, direction)
+        found = dict(zip(counts, answers, strict=True))
     shared = counts[bisect_right(counts, _FEW - 1) :]
     rows = _plain(parts)
-    if rows is not None and shared and target.fraction not in (0, 1):
+    if not found and rows is not None and shared and target.fraction not in (0, 1):
         from dpexact.accounting.run_curve import run_curve
 
         said = standing_of_points(m)
@@ -87,6 +85,11 @@ def epsilon_along(
             if progress is not None:
                 progress(done, len(counts))
     return [found[count] for count in asked]
+
+
+def length(run: Mechanism) -> int:
+    """How many steps :func:`epsilon_along` counts."""
+    return sum(n for _, n in _parts(run))
 
 
 def first(parts: Sequence[Row], count: int) -> Mechanism:

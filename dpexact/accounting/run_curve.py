@@ -19,7 +19,7 @@ from dpexact.accounting.pairs.gaussian import Gaussian
 from dpexact.accounting.pairs.mixture import add, remove
 from dpexact.accounting.pairs.pair import Pair
 from dpexact.accounting.pairs.prefix import Prefix
-from dpexact.accounting.profile import InfiniteLoss, NoLoss, Profile, Repeatable, GLANCE
+from dpexact.accounting.profile import GLANCE, InfiniteLoss, NoLoss, Profile, Repeatable
 from dpexact.arguments import Direction
 from dpexact.enclosure import Enclosure
 from dpexact.reals import Real
@@ -104,8 +104,10 @@ class _Way(Repeatable):
     def __init__(self, cut: _Cut, removes: bool, advance: Callable[[], None]) -> None:
         self._cut, self._removes, self._advance = cut, removes, advance
         self._bundles = [Bundle(cloud, removes=removes) for cloud in cut.clouds]
-        few = [sum(cloud.first(i).total < FEWEST_RUNS for i, _ in enumerate(cut.counts))
-               for cloud in cut.clouds]
+        few = [
+            sum(cloud.first(i).total < FEWEST_RUNS for i, _ in enumerate(cut.counts))
+            for cloud in cut.clouds
+        ]
         self._chains = [
             list(self._chain(rows, ends[:most]))
             for rows, ends, most in zip(cut.sorts, cut.ends, [*few, len(cut.counts)], strict=True)

@@ -185,7 +185,8 @@ class Cloud:
         self, points: Sequence[tuple[Real, Real, int]], ends: Sequence[int] | None = None
     ) -> None:
         self._whole, self._ends = points, [len(points)] if ends is None else ends
-        self._place, self._runs = -1, [0, *accumulate(n for _, _, n in points)]
+        self._runs = [0, *accumulate(n for _, _, n in points)]
+        self._place = len(self._ends) - 1
         self.sides = (
             Side.around({x for x, _, _ in points}),
             Side.around({y for _, y, _ in points}),
@@ -201,14 +202,18 @@ class Cloud:
         return found
 
     @property
+    def _end(self) -> int:
+        return self._ends[self._place]
+
+    @property
     def points(self) -> Sequence[tuple[Real, Real, int]]:
         """All of them."""
-        return self._whole[: self._ends[self._place]]
+        return self._whole[: self._end]
 
     @property
     def total(self) -> int:
         """How many there are, as counted."""
-        return self._runs[self._ends[self._place]]
+        return self._runs[self._end]
 
     @property
     def most(self) -> int:
@@ -217,38 +222,40 @@ class Cloud:
 
     def moments(self, many: int, more: int) -> arb_mat:
         """``sum_k n_k T_i(x_k) T_j(y_k)`` for ``i < many``, ``j < more``."""
-        # proposes: what is looked up, or computed for later; whatever is held is right
+        least = [
+            1 if side.single else max(_FIRST, count + _FIRST // 2)
+            for side, count in zip(self.sides, (many, more), strict=True)
+        ]
+        # proposes: what is computed for later, or looked up; whatever is held is right
+        ways = {(least[0], least[1], current() + _ROOM): self._end}
         for (a, b, held), sums in self._moments.items():
             # proposes: likewise
             if a >= many and b >= more and held >= current():
-                return self._enclosed(sums[self._place], many, more, held)
-        rows, columns = (
-            1 if side.single else max(_FIRST, count + _FIRST // 2)
-            for side, count in zip(self.sides, (many, more), strict=True)
-        )
-        held = current() + _ROOM
+                # proposes: likewise
+                ways[a, b, held] = max(0, self._end - [0, *self._ends][len(sums)])
+        rows, columns, held = min(ways, key=lambda way: ways[way] * (way[0] + way[1]))
         with precision(held):
-            self._moments[rows, columns, held] = sums = self._summed(rows, columns)
-        return self._enclosed(sums[self._place], many, more, held)
+            return self._enclosed(self._summed(rows, columns), many, more)
 
-    def _enclosed(self, total: fmpz_mat, many: int, more: int, bits: int) -> arb_mat:
-        found = []
-        with precision(bits):
-            for i, j in product(range(many), range(more)):
-                # of T_i T_j, in units of 2^-2bits
-                off = (i * i + j * j << bits + 1) + 4 * i * i * j * j
-                found.append(_scaled(total[i, j], self.total * off, 2 * bits))
+    def _enclosed(self, total: fmpz_mat, many: int, more: int) -> arb_mat:
+        found, bits = [], current()
+        for i, j in product(range(many), range(more)):
+            # of T_i T_j, in units of 2^-2bits
+            off = (i * i + j * j << bits + 1) + 4 * i * i * j * j
+            found.append(_scaled(total[i, j], self.total * off, 2 * bits))
         return arb_mat(many, more, found)
 
-    def _summed(self, many: int, more: int) -> list[fmpz_mat]:
-        """In units of ``2^-2bits``, up to each of the ends."""
+    def _summed(self, many: int, more: int) -> fmpz_mat:
+        """In units of ``2^-2bits``; sums up to the ends before are kept, and go on from there."""
         bits, (first, second) = current(), self.sides
         # what is single is in its interval too
         for side, value in zip(self.sides, self._whole[0][:2], strict=True):
             side.scaled(value)
-        total, start, found = fmpz_mat(many, more), 0, []
+        sums = self._moments.setdefault((many, more, bits), [])
         with precision(bits + _SPARE_BITS):
-            for end in self._ends:
+            while len(sums) <= self._place:
+                total = fmpz_mat(sums[-1]) if sums else fmpz_mat(many, more)
+                start, end = self._stretch(len(sums))
                 for at in range(start, end, _CHUNK):
                     part = self._whole[at : min(at + _CHUNK, end)]
                     left = [first.polynomials(x, many, bits) for x, _, _ in part]
@@ -257,25 +264,25 @@ class Cloud:
                         for row, n in ((second.polynomials(y, more, bits), n) for _, y, n in part)
                     ]
                     total += fmpz_mat(left).transpose() * fmpz_mat(right)
-                found.append(fmpz_mat(total))
-                start = end
-        return found
+                sums.append(total)
+        return sums[self._place]
+
+    def _stretch(self, place: int) -> tuple[int, int]:
+        """From the end before a place to its own."""
+        return self._ends[place - 1] if place else 0, self._ends[place]
 
     def lengths(self) -> tuple[arb, ...]:
         """``sum n log(1 - x)``, ``sum n x`` and ``sum n y^2``."""
-        bits = current()
-        if bits not in self._lengths:
-            logs, firsts, squares, start, found = arb(0), arb(0), arb(0), 0, []
-            for end in self._ends:
-                for x, y, n in self._whole[start:end]:
-                    first, second = ball(x), ball(y)
-                    logs += n * (-first).log1p()
-                    firsts += n * first
-                    squares += n * second * second
-                found.append((logs, firsts, squares))
-                start = end
-            self._lengths[bits] = found
-        return self._lengths[bits][self._place]
+        sums = self._lengths.setdefault(current(), [])
+        while len(sums) <= self._place:
+            logs, firsts, squares = sums[-1] if sums else (arb(0), arb(0), arb(0))
+            for x, y, n in self._whole[slice(*self._stretch(len(sums)))]:
+                first, second = ball(x), ball(y)
+                logs += n * (-first).log1p()
+                firsts += n * first
+                squares += n * second * second
+            sums.append((logs, firsts, squares))
+        return sums[self._place]
 
     def _row(self, axis: int, value: Real, count: int) -> list[arb]:
         bits = current()

@@ -24,9 +24,7 @@ class Prefix(Pair):
     about how many steps the longest has: each is asked for so much more accuracy.
     """
 
-    def __init__(
-        self, before: Prefix | None, more: Sequence[tuple[Pair, int]], most: int
-    ) -> None:
+    def __init__(self, before: Prefix | None, more: Sequence[tuple[Pair, int]], most: int) -> None:
         self._before, self._more, self._most = before, more, most
         self._room = math.log(most)
         self._kept: _Kept = {}
