@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 from flint import acb, arb
 
 from dpexact.accounting.pairs.pair import Jet, Pair, TooExpensive, weighted
+from dpexact.accounting.pairs.power_sums import line_product
 from dpexact.accounting.pairs.response import Response
 from dpexact.accounting.pairs.response_sums import (
     Block,
@@ -73,11 +74,11 @@ class Steps:
         key = (c, step, count, accuracy)
         # proposes: what is kept by place is looked up by it; balls of any precision enclose
         if key not in self._lines:
-            product = [acb(1)] * (count + 1)
-            for pair, n in self.factors:
-                line = pair.moments(c, step, count, accuracy + math.log(n))
-                product = [a * b**n for a, b in zip(product, line, strict=True)]
-            self._lines = {key: product}
+            lines = (
+                [value**n for value in pair.moments(c, step, count, accuracy + math.log(n))]
+                for pair, n in self.factors
+            )
+            self._lines = {key: line_product(lines)}
         # proposes: likewise
         return self._lines[key]
 
