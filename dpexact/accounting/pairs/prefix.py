@@ -144,12 +144,17 @@ class Prefix(Pair):
 
     def _decay(self, c: float, u: float) -> float:
         def ask(pair: Pair, n: int) -> float:
-            one = (pair, c)
-            if one not in self._single:
-                self._single[one] = pair.decay_estimate(c)
-            return n * float(self._single[one](u))
+            return n * self._way(pair, c)(u)
 
         return self._joined(ask, float.__add__, "decay_estimate", c, u)
+
+    def _way(self, pair: Pair, c: float) -> Callable[[float], float]:
+        """Proposes: what is looked up; whatever is held is right for its key."""
+        one = (pair, c)
+        if one not in self._single:
+            self._single[one] = pair.decay_estimate(c)
+        found: Callable[[float], float] = self._single[one]
+        return found
 
     def line_cost(self, c: float, accuracy: float) -> tuple[int, float]:
         """Of all of them."""
