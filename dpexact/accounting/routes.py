@@ -22,9 +22,9 @@ from dpexact.accounting.pairs.pair import Pair
 from dpexact.accounting.profile import (
     Fallback,
     FirstToReach,
+    Mirrored,
     NoLoss,
     Profile,
-    WorseDirection,
 )
 from dpexact.arguments import Direction, Method
 from dpexact.errors import UnsupportedMechanism
@@ -67,7 +67,9 @@ def routed(
 ) -> Profile:
     """The profile of what runs: in both directions the larger one, where they differ."""
     if direction == "both" and composition.is_directed:
-        return WorseDirection(*(_one_way(composition, way, method) for way in ("remove", "add")))
+        remove, add = (_one_way(composition, way, method) for way in ("remove", "add"))
+        windows = _windows(composition, "add")
+        return Mirrored(remove, add, windows.above if windows and windows.count > 1 else None)
     return _one_way(composition, "remove" if direction == "both" else direction, method)
 
 

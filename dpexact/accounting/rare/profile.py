@@ -14,6 +14,7 @@ from flint import arb
 from dpexact import balls, reals
 from dpexact.accounting.pairs.pair import TooExpensive
 from dpexact.accounting.profile import InfiniteLoss, Profile
+from dpexact.accounting.rare.added import added_bound
 from dpexact.accounting.rare.estimate import Estimate
 from dpexact.accounting.rare.inversion import Inversion
 from dpexact.accounting.rare.picture import Question
@@ -82,6 +83,10 @@ class RareProfile(Profile):
         if not self.add:
             return Enclosure.exact(math.inf, self.method)
         return balls.certify(self._top, digits, lowest=_ZERO, method=f"{self.method}: largest loss")
+
+    def above(self, epsilon: Real) -> Enclosure:
+        """Delta of adding, from 0 to a bound that costs next to nothing."""
+        return added_bound(self.sigma, self.q, self.count, epsilon)
 
     def _top(self) -> arb:
         """``-T log(1-q)``, the largest loss of adding and the negative of the least of removing."""
