@@ -305,12 +305,13 @@ class Mirrored(WorseDirection):
     def epsilons(self, deltas: Sequence[Real], digits: int) -> list[Enclosure]:
         """Delta decreases: where it is below the target at a lower bound, epsilon is below that."""
         first = self.remove.epsilons(deltas, digits)
-        asked = [i for i, e in enumerate(first) if e.lower != math.inf and e.upper != 0]
-        least = {i: reals.rational(Fraction(first[i].lower)) for i in asked}
+        places = [i for i, e in enumerate(first) if e.lower != math.inf and e.upper != 0]
         if self.above:
-            asked = [i for i in asked if not _reaches(self.above(least[i]), deltas[i])]
-        found = self.add.deltas([least[i] for i in asked], min(digits, _GLANCE))
-        places = [i for i, d in zip(asked, found, strict=True) if not _reaches(d, deltas[i])]
+            least = {i: reals.rational(Fraction(first[i].lower)) for i in places}
+            places = [i for i in places if not _reaches(self.above(least[i]), deltas[i])]
+            found = self.add.deltas([least[i] for i in places], min(digits, _GLANCE))
+            near = zip(places, found, strict=True)
+            places = [i for i, d in near if not _reaches(d, deltas[i])]
         return self._worse(first, places, lambda p, at, n: p.epsilons(at, n), deltas, digits)
 
 

@@ -29,8 +29,8 @@ _BITS: Final = 64
 _ZERO: Final = Fraction(0)
 _WHOLE: Final = Window(1)
 _REACH, _WIDTH, _SPACING = 6.0, 0.25, 0.1
-#: Logarithms of ``s lambda`` where a power of ``1 + lambda`` is neither 1 nor 0.
-_FIRST, _LAST = -3.0, 3.5
+#: Logarithms of ``s lambda sqrt(T)`` and of ``s lambda`` beyond which chords are long.
+_FIRST, _LAST = -1.5, 3.5
 _TILTS = np.geomspace(1e-3, 3.0, 40)
 
 
@@ -68,6 +68,6 @@ def _proposed(count: int, sigma: float, q: float, epsilon: float) -> tuple[float
     order = float(orders[np.nanargmin(logs + count * moments)])
     centre = -start - math.log(order)
     width = _WIDTH * min(1.0, sigma)
-    first = max(-_REACH, sigma * (centre + _FIRST))
+    first = max(-_REACH, sigma * (centre + _FIRST - math.log(count) / 2))
     last = max(min(_REACH, sigma * (centre + _LAST)), first + width)
     return order, [float(v) for v in np.arange(first, last + width, width)]
