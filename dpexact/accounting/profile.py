@@ -309,7 +309,7 @@ class Mirrored(WorseDirection):
         if self.above:
             least = {i: reals.rational(Fraction(first[i].lower)) for i in places}
             places = [i for i in places if not _reaches(self.above(least[i]), deltas[i])]
-            found = self.add.deltas([least[i] for i in places], min(digits, _GLANCE))
+            found = self.add.deltas([least[i] for i in places], min(digits, _GLANCE - 1))
             near = zip(places, found, strict=True)
             places = [i for i, d in near if not _reaches(d, deltas[i])]
         return self._worse(first, places, lambda p, at, n: p.epsilons(at, n), deltas, digits)

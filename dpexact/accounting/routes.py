@@ -26,6 +26,7 @@ from dpexact.accounting.profile import (
     NoLoss,
     Profile,
 )
+from dpexact.accounting.reflection import OPPOSITE
 from dpexact.arguments import Direction, Method
 from dpexact.errors import UnsupportedMechanism
 
@@ -241,7 +242,12 @@ def contour(c: Composition, direction: Direction) -> Profile | None:
         return None
     from dpexact.accounting.contour.profile import ContourProfile
 
-    return ContourProfile(c.everything(direction), c.infinite(add=direction == "add"))
+    found = ContourProfile(c.everything(direction), c.infinite(add=direction == "add"))
+    other = None if c.apart else c.kept.get(OPPOSITE[direction])
+    if other is not None:
+        found.product = other.product.reverse  # the same pairs, with what is known of them
+    c.kept[direction] = found
+    return found
 
 
 def _windows(c: Composition, direction: Direction) -> RareProfile | None:
