@@ -19,7 +19,7 @@ from dpexact import balls, reals
 from dpexact.enclosure import Enclosure
 from dpexact.errors import UnsupportedMechanism
 from dpexact.reals import Real
-from dpexact.ternary import Order, Ternary
+from dpexact.ternary import Order
 
 #: An exact power ``(1 - delta)^k`` is written out as a ``Fraction`` up to this many bits.
 EXACT_BITS: Final = 65_536
@@ -245,15 +245,16 @@ class WorseDirection(_Combined):
         return self._many(lambda profile, at, n: profile.epsilons(at, n), deltas, digits)
 
     def _many(self, ask: _AskMany, points: Sequence[Real], digits: int) -> list[Enclosure]:
-        return self._worse(ask(self.remove, points, digits), range(len(points)), ask, points, digits)
+        first = ask(self.remove, points, digits)
+        return self._worse(ask, points, digits, first, range(len(points)))
 
     def _worse(
         self,
-        first: Sequence[Enclosure],
-        places: Iterable[int],
         ask: _AskMany,
         points: Sequence[Real],
         digits: int,
+        first: Sequence[Enclosure],
+        places: Iterable[int],
     ) -> list[Enclosure]:
         """First with few digits the second direction, then with more where it may be the larger."""
         second: dict[int, Enclosure] = {}
@@ -271,54 +272,6 @@ class WorseDirection(_Combined):
     def _ask(self, ask: _Ask, digits: int) -> Enclosure:
         point = reals.rational(0)  # the question has its own
         return self._many(lambda profile, _, n: [ask(profile, n)], [point], digits)[0]
-
-
-class Mirrored(WorseDirection):
-    """The larger profile of a pair ``(P, Q)`` and its reverse ``(Q, P)``, which is ``add``.
-
-    At 0 both are the total variation. Elsewhere one point of the second direction mostly shows that
-    it is the smaller: ``above`` is an upper bound of its delta that costs next to nothing.
-    """
-
-    def __init__(
-        self, remove: Profile, add: Profile, above: Callable[[Real], Enclosure] | None = None
-    ) -> None:
-        super().__init__(remove, add)
-        self.above = above
-
-    def delta(self, epsilon: Real, digits: int) -> Enclosure:
-        return self.deltas([epsilon], digits)[0]
-
-    def epsilon(self, delta: Real, digits: int) -> Enclosure:
-        return self.epsilons([delta], digits)[0]
-
-    def deltas(self, epsilons: Sequence[Real], digits: int) -> list[Enclosure]:
-        first = self.remove.deltas(epsilons, digits)
-        places = [
-            i
-            for i, at in enumerate(epsilons)
-            if at.fraction != 0
-            and not (self.above and self.above(at).at_most(first[i]) is Ternary.HOLDS)
-        ]
-        return self._worse(first, places, lambda p, at, n: p.deltas(at, n), epsilons, digits)
-
-    def epsilons(self, deltas: Sequence[Real], digits: int) -> list[Enclosure]:
-        """Delta decreases: where it is below the target at a lower bound, epsilon is below that."""
-        first = self.remove.epsilons(deltas, digits)
-        places = [i for i, e in enumerate(first) if e.lower != math.inf and e.upper != 0]
-        if self.above:
-            least = {i: reals.rational(Fraction(first[i].lower)) for i in places}
-            places = [i for i in places if not _reaches(self.above(least[i]), deltas[i])]
-            found = self.add.deltas([least[i] for i in places], min(digits, _GLANCE - 1))
-            near = zip(places, found, strict=True)
-            places = [i for i, d in near if not _reaches(d, deltas[i])]
-        return self._worse(first, places, lambda p, at, n: p.epsilons(at, n), deltas, digits)
-
-
-def _reaches(delta: Enclosure, target: Real) -> bool:
-    """Whether delta is certainly at most the target."""
-    with balls.precision(balls.bits_for(ENOUGH)):
-        return bool(balls.ball(Fraction(delta.upper)) <= balls.ball(target))
 
 
 def _needed(first: Enclosure, second: Enclosure, digits: int) -> int:

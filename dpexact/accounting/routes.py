@@ -16,13 +16,13 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 from dpexact import balls, reals
 from dpexact.accounting.closed_form import GaussianMixedWithResponse, SinglePair
 from dpexact.accounting.composition import Composition
+from dpexact.accounting.mirrored import Mirrored
 from dpexact.accounting.optimal import OptimalComposition
 from dpexact.accounting.pairs.finite import sampled
 from dpexact.accounting.pairs.pair import Pair
 from dpexact.accounting.profile import (
     Fallback,
     FirstToReach,
-    Mirrored,
     NoLoss,
     Profile,
 )

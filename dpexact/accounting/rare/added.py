@@ -9,7 +9,6 @@ with the moments ``J`` bounded by some chords ([6] and [5] of ``docs/theory/rare
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from fractions import Fraction
 from typing import Final
 

@@ -46,6 +46,7 @@ _LITTLE_WORK: Final = 80_000
 #: Logarithms of delta over the target, and of gaps, between which one fine plan serves.
 _FIRST: Final = 3.0
 _SERVED: Final = 0.06
+_MANY: Final = 10_000
 _TRIVIAL: Final = 96
 
 
@@ -264,8 +265,11 @@ class RareProfile(Profile):
         low, high = -math.inf, math.log(top) if self.add else math.inf
         gap, slope = first_gap(self._question(top / 2), log_target)
         at = math.log(gap if self.add else gap - top)
-        found, planned_at, miss = self._fine(gap, slope, log_target, digits)
-        fine = found and found.plan
+        found, planned_at, miss = None, 0.0, math.inf
+        # proposes: whether floats are exact enough on a line that was not placed for them
+        if self.count <= _MANY:
+            found, planned_at, miss = self._fine(gap, slope, log_target, digits)
+        fine = None if found is None else found.plan
         for _ in range(_STEPS):
             epsilon = top - math.exp(at) if self.add else math.exp(at)
             gap = math.exp(at) if self.add else top + epsilon
@@ -273,7 +277,7 @@ class RareProfile(Profile):
             near_by = abs(math.log(gap) - planned_at) < _REACH / max(1.0, gap) and abs(miss) < _NEAR
             if found is None or not near_by:
                 ask = self._question(epsilon)
-                before = None if found is None else found.plan
+                before = None if found is None or found.plan is fine else found.plan
                 found = self._estimate(ask, log_target, before)[0]
                 planned_at = math.log(ask.gap)
             value, moved = found.delta(gap), 1e-3
