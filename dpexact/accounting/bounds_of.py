@@ -15,7 +15,6 @@ from dpexact.accounting.classic.optimal_order import enclose_optimal
 from dpexact.accounting.classic.orders import BestOrder, Conversion, Curve, enclose_renyi_epsilon
 from dpexact.accounting.fixed_size import symmetric_samples
 from dpexact.accounting.intervals import difference, ratio
-from dpexact.accounting.lattice.profile import LatticeProfile
 from dpexact.accounting.queries import epsilon_answer
 from dpexact.accounting.renyi.query import enclose_renyi
 from dpexact.accounting.standing import curves, gives_zcdp
@@ -30,8 +29,6 @@ from dpexact.mechanisms.grammar import mechanism_in
 from dpexact.reals import Real
 
 _ONE: Final = Enclosure.exact(Fraction(1))
-#: Digits asked of the lattice engine, which reaches few.
-_LATTICE_DIGITS: Final = 4
 #: Digits beyond those asked for, which the quotient of two values may lose.
 _EXTRA: Final = 2
 
@@ -190,9 +187,7 @@ _Compute: TypeAlias = Callable[[_Question], Enclosure]
 
 def _symmetric(question: _Question) -> Enclosure:
     found = symmetric_samples(question.mechanism)
-    few = isinstance(found, LatticeProfile)
-    digits = min(question.digits, _LATTICE_DIGITS) if few else question.digits
-    return found.epsilon(question.delta, digits).labelled("C_p composition")
+    return found.epsilon(question.delta, question.digits).labelled("C_p composition")
 
 
 def _optimal(question: _Question) -> Enclosure:

@@ -2,7 +2,7 @@ r"""Fixed-size sampling of Gaussian mechanisms, replacement neighbours: two cert
 
 *Above.* A mechanism that is ``f``-DP, ``f = G_mu``, on a uniformly random ``m`` of ``n`` records is
 ``C_q(f)``-DP with ``q = m/n``, and compositions are ``C_q(f) (x) ... (x) C_q(f)``-DP (Dong, Roth,
-Su 2022, Theorems 9 and 4). The lattice engine encloses the profile of that trade-off function.
+Su 2022, Theorems 9 and 4).
 
 *Below.* Let all records be equal but one. The sample holds the odd record with probability ``q``,
 so the output is ``(1-q) N(0) + q N(mu)`` on one dataset and ``N(0)`` on its neighbour, exactly as
@@ -16,25 +16,19 @@ from __future__ import annotations
 
 from dataclasses import replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from dpexact import reals
 from dpexact.accounting.composition import Composition
 from dpexact.accounting.pairs.finite import symmetrised
-from dpexact.accounting.pairs.gaussian import Gaussian
 from dpexact.accounting.profile import Between, Profile, WorseDirection
 from dpexact.accounting.routes import routed
 from dpexact.errors import UnsupportedMechanism
 from dpexact.mechanisms import FixedSize, Mechanism, Poisson
-
-if TYPE_CHECKING:
-    from dpexact.accounting.lattice.profile import LatticeProfile
-    from dpexact.accounting.lattice.steps import Step
+from dpexact.reals import Real
 
 #: Digits of the two ends: they differ by more.
-_DIGITS: Final = (6, 4)
-#: Work allowed to the lattice engine: some seconds.
-_WORK: Final = 12_000_000
+_DIGITS: Final = (6, 5)
 
 
 def fixed_size_bounds(attained: Profile, dominating: Profile) -> Between:
@@ -49,11 +43,11 @@ def fixed_size_bounds(attained: Profile, dominating: Profile) -> Between:
 
 def on_fixed_size(steps: dict[Mechanism, int]) -> Profile:
     """Gaussians on fixed-size samples, with Gaussians and responses that see all records."""
-    from dpexact.accounting.lattice.steps import SymmetrisedStep
+    from dpexact.accounting.symmetric_hull import AboveHull
 
     plain: list[tuple[Mechanism, int]] = []
     samples: list[tuple[Mechanism, int]] = []
-    dominating: list[Step] = []
+    hulls: list[tuple[Real, Real, int]] = []
     for step, count in steps.items():
         if not isinstance(step, FixedSize):
             plain.append((step, count))
@@ -68,23 +62,15 @@ def on_fixed_size(steps: dict[Mechanism, int]) -> Profile:
             continue
         rate = reals.rational(Fraction(step.m, step.n))
         samples.append((Poisson(step.mechanism, rate), count))
-        dominating.append(SymmetrisedStep(Gaussian(inner.mu), rate, count))
+        hulls.append((inner.mu, rate, count))
     whole = Composition.of([*plain, *samples])
     attained, rest = routed(whole), replace(whole, samples=[])
     if not samples or (rest.is_empty and sum(count for _, count in samples) == 1):
         return attained
-    above: Profile = _lattice_above(rest, dominating)
+    above: Profile = AboveHull(hulls, rest)
     if rest.is_directed:
-        above = WorseDirection(above, _lattice_above(rest.facing("add"), dominating))
+        above = WorseDirection(above, AboveHull(hulls, rest.facing("add")))
     return fixed_size_bounds(attained, above)
-
-
-def _lattice_above(rest: Composition, dominating: list[Step]) -> LatticeProfile:
-    from dpexact.accounting.lattice.profile import LatticeProfile
-    from dpexact.accounting.lattice.steps import PairStep
-
-    steps = [PairStep(pair, count) for pair, count in rest.pairs()]
-    return LatticeProfile([*steps, *dominating], rest.infinite(add=False), _WORK)
 
 
 def symmetric_samples(mechanism: Mechanism) -> Profile:
@@ -99,7 +85,6 @@ def symmetric_samples(mechanism: Mechanism) -> Profile:
         UnsupportedMechanism: no part is a sample, or not of Gaussians or finite laws.
     """
     from dpexact.accounting.few_atoms import FewAtoms
-    from dpexact.accounting.lattice.steps import SymmetrisedStep
 
     mechanism.relation()
     whole = Composition.of(
@@ -115,8 +100,8 @@ def symmetric_samples(mechanism: Mechanism) -> Profile:
     rest = replace(whole, samples=[])
     if all(sample.inner.is_gaussian for sample, _ in whole.samples):
         noises = [(sample.inner.mu, sample.q, count) for sample, count in whole.samples]
-        return _lattice_above(
-            rest, [SymmetrisedStep(Gaussian(mu), q, k) for mu, q, k in noises if mu is not None]
-        )
+        from dpexact.accounting.symmetric_hull import symmetric_hull
+
+        return symmetric_hull([(mu, q, k) for mu, q, k in noises if mu is not None], rest)
     outcomes = [(symmetrised(x.inner.outcomes(), x.q), count) for x, count in whole.samples]
     return FewAtoms([*outcomes, *rest.finite_laws()], rest.beside)

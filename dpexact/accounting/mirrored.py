@@ -31,12 +31,6 @@ class Mirrored(WorseDirection):
         super().__init__(remove, add)
         self.above = above
 
-    def delta(self, epsilon: Real, digits: int) -> Enclosure:
-        return self.deltas([epsilon], digits)[0]
-
-    def epsilon(self, delta: Real, digits: int) -> Enclosure:
-        return self.epsilons([delta], digits)[0]
-
     def deltas(self, epsilons: Sequence[Real], digits: int) -> list[Enclosure]:
         first = self.remove.deltas(epsilons, digits)
         places = [

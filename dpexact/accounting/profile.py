@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cache
@@ -205,27 +206,32 @@ class NoLoss(Profile):
 
 # --- profiles made of profiles --------------------------------------------------------------------
 
-_Ask = Callable[[Profile, int], Enclosure]
-_AskMany = Callable[[Profile, Sequence[Real], int], list[Enclosure]]
+_Ask = Callable[[Profile, Sequence[Real], int], list[Enclosure]]
 
 
 class _Combined(Profile):
-    """Answers both questions by one way of asking other profiles."""
+    """Answers both questions, at one point as at many, by one way of asking other profiles."""
 
     def delta(self, epsilon: Real, digits: int) -> Enclosure:
-        return self._ask(lambda profile, d: profile.delta(epsilon, d), digits)
+        return self.deltas([epsilon], digits)[0]
 
     def epsilon(self, delta: Real, digits: int) -> Enclosure:
-        return self._ask(lambda profile, d: profile.epsilon(delta, d), digits)
+        return self.epsilons([delta], digits)[0]
 
     _epsilon = epsilon
+
+    def deltas(self, epsilons: Sequence[Real], digits: int) -> list[Enclosure]:
+        return self._ask(lambda profile, at, n: profile.deltas(at, n), epsilons, digits)
+
+    def epsilons(self, deltas: Sequence[Real], digits: int) -> list[Enclosure]:
+        return self._ask(lambda profile, at, n: profile.epsilons(at, n), deltas, digits)
 
     def largest_loss(self, digits: int) -> Enclosure:
         return self.epsilon(self.infinite.mass, digits)
 
     @abstractmethod
-    def _ask(self, ask: _Ask, digits: int) -> Enclosure:
-        """The answer to a question, given how one asks another profile."""
+    def _ask(self, ask: _Ask, points: Sequence[Real], digits: int) -> list[Enclosure]:
+        """The answers to a question at points, given how one asks another profile."""
 
 
 class WorseDirection(_Combined):
@@ -238,19 +244,13 @@ class WorseDirection(_Combined):
         self.infinite: InfiniteLoss = add.infinite if less else remove.infinite
         self.method: str = remove.method
 
-    def deltas(self, epsilons: Sequence[Real], digits: int) -> list[Enclosure]:
-        return self._many(lambda profile, at, n: profile.deltas(at, n), epsilons, digits)
-
-    def epsilons(self, deltas: Sequence[Real], digits: int) -> list[Enclosure]:
-        return self._many(lambda profile, at, n: profile.epsilons(at, n), deltas, digits)
-
-    def _many(self, ask: _AskMany, points: Sequence[Real], digits: int) -> list[Enclosure]:
+    def _ask(self, ask: _Ask, points: Sequence[Real], digits: int) -> list[Enclosure]:
         first = ask(self.remove, points, digits)
         return self._worse(ask, points, digits, first, range(len(points)))
 
     def _worse(
         self,
-        ask: _AskMany,
+        ask: _Ask,
         points: Sequence[Real],
         digits: int,
         first: Sequence[Enclosure],
@@ -268,10 +268,6 @@ class WorseDirection(_Combined):
             following = {i: _needed(first[i], second[i], digits) for i in asked}
             asked = {i: more for i, more in following.items() if more > asked[i]}
         return [a.larger(second[i]) if i in second else a for i, a in enumerate(first)]
-
-    def _ask(self, ask: _Ask, digits: int) -> Enclosure:
-        point = reals.rational(0)  # the question has its own
-        return self._many(lambda profile, _, n: [ask(profile, n)], [point], digits)[0]
 
 
 def _needed(first: Enclosure, second: Enclosure, digits: int) -> int:
@@ -308,12 +304,11 @@ class FirstToReach(_Combined):
         self.infinite: InfiniteLoss = first.infinite
         self.method: str = first.method
 
-    def _ask(self, ask: _Ask, digits: int) -> Enclosure:
-        best = ask(self.routes[0], digits)
+    def _ask(self, ask: _Ask, points: Sequence[Real], digits: int) -> list[Enclosure]:
+        best = ask(self.routes[0], points, digits)
         for route in self.routes[1:]:
-            if best.digits >= digits:
-                break
-            best = best.meet(ask(route, digits))
+            short = [i for i, a in enumerate(best) if a.digits < digits]
+            best = _met(best, short, ask, route, points, digits)
         return best
 
 
@@ -325,8 +320,12 @@ class TighterBound(_Combined):
         self.infinite: InfiniteLoss = first.infinite
         self.method: str = first.method
 
-    def _ask(self, ask: _Ask, digits: int) -> Enclosure:
-        one, other = (ask(bound, digits) for bound in self.bounds)
+    def _ask(self, ask: _Ask, points: Sequence[Real], digits: int) -> list[Enclosure]:
+        answers = (ask(bound, points, digits) for bound in self.bounds)
+        return [self._tighter(*pair) for pair in zip(*answers, strict=True)]
+
+    @staticmethod
+    def _tighter(one: Enclosure, other: Enclosure) -> Enclosure:
         least = one if one.upper <= other.upper else other
         return replace(least, lower=min(one.lower, other.lower))
 
@@ -346,41 +345,35 @@ class Fallback(_Combined):
         self.infinite: InfiniteLoss = first.infinite
         self.method: str = first.method
 
-    def deltas(self, epsilons: Sequence[Real], digits: int) -> list[Enclosure]:
-        return self._many(lambda profile, at, n: profile.deltas(at, n), epsilons, digits)
-
-    def epsilons(self, deltas: Sequence[Real], digits: int) -> list[Enclosure]:
-        return self._many(lambda profile, at, n: profile.epsilons(at, n), deltas, digits)
-
-    def _many(self, ask: _AskMany, points: Sequence[Real], digits: int) -> list[Enclosure]:
-        """What the first method gives at points, each followed by itself."""
-
-        def one(at: Real) -> _Ask:
-            return lambda profile, n: ask(profile, [at], n)[0]
-
+    def _ask(self, ask: _Ask, points: Sequence[Real], digits: int) -> list[Enclosure]:
         try:
             found = ask(self.first, points, digits)
         except UnsupportedMechanism:
-            return [self._ask(one(at), digits) for at in points]
-        return [self._followed(a, one(at), digits) for a, at in zip(found, points, strict=True)]
+            if len(points) > 1:
+                return [self._ask(ask, [at], digits)[0] for at in points]
+            return ask(self.second(), points, digits)
+        few = min(digits, ENOUGH)
+        if self.thorough is not None:
+            begun = [i for i, a in enumerate(found) if few <= a.digits < digits]
+            found = _met(found, begun, ask, self.thorough, points, digits)
+        lost = [i for i, a in enumerate(found) if a.digits < few]
+        with suppress(UnsupportedMechanism):
+            return _met(found, lost, ask, self.second(), points, digits) if lost else found
+        return found
 
-    def _ask(self, ask: _Ask, digits: int) -> Enclosure:
-        try:
-            found = ask(self.first, digits)
-        except UnsupportedMechanism:
-            return ask(self.second(), digits)
-        return self._followed(found, ask, digits)
 
-    def _followed(self, found: Enclosure, ask: _Ask, digits: int) -> Enclosure:
-        """What the first method found, and what others add where it is short."""
-        if found.digits >= min(digits, ENOUGH):
-            if found.digits >= digits or self.thorough is None:
-                return found
-            return found.meet(ask(self.thorough, digits))
-        try:
-            return found.meet(ask(self.second(), digits))
-        except UnsupportedMechanism:
-            return found
+def _met(
+    found: list[Enclosure],
+    places: Sequence[int],
+    ask: _Ask,
+    profile: Profile,
+    points: Sequence[Real],
+    digits: int,
+) -> list[Enclosure]:
+    """``found``, at some places met by what ``profile`` answers at the points there."""
+    more = ask(profile, [points[i] for i in places], digits) if places else []
+    others = dict(zip(places, more, strict=True))
+    return [a.meet(others[i]) if i in others else a for i, a in enumerate(found)]
 
 
 class Between(_Combined):
@@ -400,7 +393,8 @@ class Between(_Combined):
         self.sharp: bool = digits is None
         self._digits = digits
 
-    def _ask(self, ask: _Ask, digits: int) -> Enclosure:
+    def _ask(self, ask: _Ask, points: Sequence[Real], digits: int) -> list[Enclosure]:
         low, high = self._digits or (digits + 1, digits + 1)
-        found = ask(self.below, low).between(ask(self.above, high), self.method)
-        return found.short(found.reason or "the bounds below and above differ")
+        pairs = zip(ask(self.below, points, low), ask(self.above, points, high), strict=True)
+        found = [below.between(above, self.method) for below, above in pairs]
+        return [a.short(a.reason or "the bounds below and above differ") for a in found]

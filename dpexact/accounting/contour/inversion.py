@@ -20,7 +20,7 @@ from flint import acb, acb_mat, arb
 
 from dpexact.accounting.contour.planning import Plan
 from dpexact.accounting.contour.product import Product
-from dpexact.accounting.pairs.power_sums import powers
+from dpexact.accounting.pairs.power_sums import line_product, powers
 
 #: Bounds are shared by points as far apart as lets ``e^{-c eps}`` fall by this power of e.
 _REACH: Final = 2.0
@@ -90,11 +90,13 @@ class Contour:
         self._nodes: list[acb] = [acb(self._c, n * self._h) for n in range(plan.count + 1)]
         kernel = [1 / (s * (s + 1)) for s in self._nodes]
         self._kernel: list[acb] = [kernel[0] / 2, *kernel[1:]]
-        self._line: list[acb] = []
-        for pair, n in product.factors:
-            line = pair.moments(plan.abscissa, plan.step, plan.count, plan.accuracy)
-            powered = [value**n for value in line] if n > 1 else line
-            self._line = _times(self._line, powered) if self._line else powered
+        lines = (
+            (pair.moments(plan.abscissa, plan.step, plan.count, plan.accuracy), n)
+            for pair, n in product.factors
+        )
+        self._line: list[acb] = line_product(
+            [value**n for value in line] if n > 1 else line for line, n in lines
+        )
         self._decayed = arb(1)
         for pair, n in product.factors:
             self._decayed *= pair.decayed(plan.abscissa, plan.height, plan.coarse) ** n

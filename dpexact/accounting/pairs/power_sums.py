@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from flint import acb, acb_mat
 
 
@@ -14,6 +16,25 @@ def powers(base: acb, count: int) -> list[acb]:
         found += [power * step for power in found]
     # proposes: likewise
     return found[:count]
+
+
+def line_product(lines: Iterable[list[acb]]) -> list[acb]:
+    """The product of many lines, node by node; of none, an empty line.
+
+    Rectangles widen by up to ``sqrt(2)`` in a product, so products of equal depth are multiplied,
+    and none is deeper than ``O(log)`` of how many there are.
+    """
+    done: list[tuple[int, list[acb]]] = []
+    for line in lines:
+        size, product = 1, line
+        while done and done[-1][0] == size:
+            product = [a * b for a, b in zip(done.pop()[1], product, strict=True)]
+            size *= 2
+        done.append((size, product))
+    whole: list[acb] = []
+    for _, part in reversed(done):
+        whole = [a * b for a, b in zip(whole, part, strict=True)] if whole else part
+    return whole
 
 
 def line_sums(weights: list[acb], turns: list[acb], count: int) -> list[acb]:

@@ -156,16 +156,28 @@ class ResponseSums:
         # proposes: what is too much work
         if not (count * responses <= MAX_SUMS and max(count, responses) <= _MAX_ANY):
             raise TooExpensive("too many heights to bound the moments at")
-        big = max(1, math.isqrt(count))
-        first = [_turn(2 * e * (low + arb(width) / 2)) for e in self._epsilons]
-        step = [_turn(2 * e * arb(width)) for e in self._epsilons]
-        leap = [_turn(2 * e * arb(width) * big) for e in self._epsilons]
-        baby = _powers(np.array(step), big)
-        giant = _powers(np.array(leap), -(-count // big)) * (np.array(first) * self._weights)
+        angles = [2 * e for e in self._epsilons]
+        giant, baby = turned(angles, self._weights, low + arb(width) / 2, width, count)
         sums = giant.real @ baby.real.T - giant.imag @ baby.imag.T
         # proposes: how many
         found: NDArray[np.float64] = self.total * (1 - _FLOAT_ERROR) - sums.ravel()[:count]
         return found - self.total * _FLOAT_ERROR
+
+
+def turned(
+    losses: Sequence[arb], weights: NDArray[np.float64], low: arb, width: float, count: int
+) -> tuple[NDArray[np.complex128], NDArray[np.complex128]]:
+    """Two matrices whose product, in rows, holds ``weights e^{i losses u}``, term by term.
+
+    ``u`` is ``low`` and ``count - 1`` multiples of ``width`` beyond; at most ``2^22`` of them lose
+    ``2^-37`` of each term (atoms, section 4).
+    """
+    big = max(1, math.isqrt(count))
+    first = [_turn(z * low) for z in losses]
+    step = [_turn(z * arb(width)) for z in losses]
+    leap = [_turn(z * arb(width) * big) for z in losses]
+    giant = _powers(np.array(leap), -(-count // big)) * (np.array(first) * weights)
+    return giant, _powers(np.array(step), big)
 
 
 def _turn(angle: arb) -> complex:

@@ -17,13 +17,13 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Final
+from typing import Final, NamedTuple
 
 from flint import arb
 
 from dpexact.accounting.pairs.on_sample import OnSample, Rule
 from dpexact.accounting.pairs.pair import TooExpensive
-from dpexact.balls import approximate, ball
+from dpexact.balls import approximate, ball, precision
 from dpexact.reals import Real
 
 #: Most nodes of the rule inside.
@@ -32,6 +32,19 @@ MAX_NODES: Final = 4_000
 _HEIGHTS: Final = tuple(0.03 * k for k in range(2, 52))
 _PLANNING_NODES: Final = 48
 _LARGEST_RATE: Final = 300.0
+#: Cuts below which nothing is asked to decay, and the precision of estimates.
+_CELLS: Final = 64
+_PLANNING_BITS: Final = 64
+
+
+class _End(NamedTuple):
+    """``w^power`` and ``e^{-l/2}`` at a cut, the absolute moment below, two terms by parts."""
+
+    height: arb
+    fall: arb
+    below: arb
+    beside: arb
+    rest: arb
 
 
 @dataclass(frozen=True)
@@ -61,22 +74,32 @@ class SampledLaplace(OnSample):
         return self._log(ball(self.rate)) if self.removes else -self._log(-ball(self.rate))
 
     def decayed(self, c: float, u: float, accuracy: float) -> arb:
-        """The atoms, each with the end of the integral beside it, and the rest of it by parts."""
+        """What lies above a cut by its ends, what lies below as it is."""
         bound = self._bound(self._power(arb(c)), arb(u))
         return arb.min(bound.upper(), self.moment(c, accuracy).upper())
 
     def _bound(self, power: arb, u: arb) -> arb:
-        r"""On :math:`|F(t)|` wherever ``Re t`` is ``power`` and ``|Im t|`` at least ``u`` [12]."""
-        rate = ball(self.rate)
-        scale, total, rest = (-rate / 2).exp() / 4, arb(0), arb(0)
-        for end, mass in ((rate, (-rate).exp() / 2), (-rate, arb(0.5))):
+        """On ``|F(t)|`` wherever ``Re t`` is ``power`` and ``|Im t|`` at least ``u`` [12]."""
+        return _bounded(self._ends(power), u)
+
+    def _ends(self, power: arb) -> list[_End]:
+        """What the bound is made of, at every cut."""
+        rate, q = ball(self.rate), ball(self.q)
+        scale, below = (-rate / 2).exp() / 4, arb(0.5)
+        found: list[_End] = []
+        for k in range(_CELLS + 1):
+            end = rate * (2 * k - _CELLS) / _CELLS
             log = self._log(end)
-            share = ball(self.q) * (end - log).exp()
-            atom = mass * (power * log).exp()
-            beside = scale * (power * log - end / 2).exp() / share
-            total += (atom * atom + (beside / u) * (beside / u)).sqrt()
-            rest += beside * (2 * abs(power + 1) + 3 / share)
-        return total + rest / (u * u)
+            height, fall, share = (power * log).exp(), (-end / 2).exp(), q * (end - log).exp()
+            if found:  # w is monotone
+                before = found[-1]
+                below += 2 * scale * arb.max(before.height, height) * (before.fall - fall)
+            else:
+                below *= height
+            beside = scale * height * fall / share
+            rest = beside * (2 * abs(power + 1) + 3 / share)
+            found.append(_End(height, fall, below, beside, rest))
+        return found
 
     # --- the rule ---------------------------------------------------------------------------------
 
@@ -165,17 +188,21 @@ class SampledLaplace(OnSample):
         return self._points
 
     def decay_estimate(self, c: float) -> Callable[[float], float]:
-        """The same bound in floats."""
-        rate, q = self._sizes
+        """The same bound.
+
+        Proposes: how many nodes a contour takes.
+        """
         power = 1 + c if self.removes else -c
         most = self._about(power).value
-        ends: list[tuple[float, float, float]] = []
-        for end, mass in ((rate, math.exp(-rate) / 2), (-rate, 0.5)):
-            log = math.log1p(q * math.expm1(end))
-            share, grown = q * math.exp(end - log), math.exp(power * log - most)
-            beside = math.exp(-(rate + end) / 2) / 4 * grown / share
-            ends.append((mass * grown, beside, beside * (2 * abs(power + 1) + 3 / share)))
-        return lambda u: most + math.log(min(1.0, _bounded(ends, u)))
+        with precision(_PLANNING_BITS):
+            ends = self._ends(arb(power))
+
+        def estimate(u: float) -> float:
+            """Proposes: likewise."""
+            with precision(_PLANNING_BITS):
+                return min(most, float(_bounded(ends, arb(u)).log().mid()))
+
+        return estimate
 
     def line_cost(self, c: float, accuracy: float) -> tuple[int, float]:
         """Nodes of a rule of some height."""
@@ -183,5 +210,16 @@ class SampledLaplace(OnSample):
         return 2 * self._planned(power, 0.0, accuracy)[1], math.log2(2 + abs(power))
 
 
-def _bounded(ends: Sequence[tuple[float, float, float]], u: float) -> float:
-    return sum(math.hypot(atom, beside / u) + rest / (u * u) for atom, beside, rest in ends)
+def _bounded(ends: Sequence[_End], u: arb) -> arb:
+    """The least of the bounds by all cuts, the first of which has an atom beside it."""
+    first, *others, top = ends
+    atom = top.height * top.fall * top.fall / 2
+    least = _beside(first.below, first.beside, u) + first.rest / (u * u)
+    for cut in others:
+        least = arb.min(least, cut.below + cut.beside / u + cut.rest / (u * u))
+    return _beside(atom, top.beside, u) + top.rest / (u * u) + least
+
+
+def _beside(atom: arb, beside: arb, u: arb) -> arb:
+    """An atom and the end of the integral beside it, at right angles."""
+    return (atom * atom + (beside / u) * (beside / u)).sqrt()

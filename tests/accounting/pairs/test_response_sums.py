@@ -105,15 +105,19 @@ def test_the_contour_agrees_with_exact_counts(at):
         assert atoms.epsilon(target, 3).overlaps(exact.epsilon(target, 10))
 
 
-def test_the_contour_agrees_with_the_grid():
-    factors = responses(250)
+@pytest.mark.parametrize(
+    ("last", "levels"), [("1/50", ("1/10", "1/2", "3/2")), ("1", ("20", "60"))]
+)
+def test_the_contour_agrees_with_the_grid(last, levels):
+    """Losses of up to 1 turn often before the last node."""
+    factors = responses(250, last=last)
     infinite = InfiniteLoss(((real("1e-6"), 250), (real("sqrt(2)*1e-6"), 2)))
     parameters = tuple((pair.epsilon, count) for pair, count in factors)
     grid = GridComposition(parameters, infinite)
     atoms = AtomsProfile([*factors, (Leak(infinite.masses), 1)], infinite)
-    for at in ("1/10", "1/2", "3/2"):
-        found = atoms.delta(real(at), 8)
-        assert found.digits >= 7
+    for at in levels:
+        found = atoms.delta(real(at), 7)
+        assert found.digits >= 6
         assert found.overlaps(grid.delta(real(at), 4))
     assert atoms.epsilon(real("1e-3"), 6).overlaps(grid.epsilon(real("1e-3"), 4))
 

@@ -1,5 +1,6 @@
 """Laplace noise on a sample: its moments against quadrature, its answers against the lattice."""
 
+import math
 from fractions import Fraction
 
 import pytest
@@ -11,7 +12,7 @@ from mpmath import mp, mpc, mpf
 import dpexact
 from dpexact import balls
 from dpexact.accounting.pairs.pair import TooExpensive
-from dpexact.accounting.pairs.sampled_laplace import SampledLaplace
+from dpexact.accounting.pairs.sampled_laplace import SampledLaplace, _bounded
 from dpexact.conversion import real
 
 RATES = ["1/100", "1", "6"]
@@ -79,6 +80,39 @@ def test_the_decay_holds_from_each_height_on(rate, q, power):
             for further in (1.0, 1.3):
                 true = abs(mean(mpc(power, u * unit * further), rate, q))
                 assert float(true) <= float(bound) * (1 + 1e-12)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("rate", "q", "c"), [("5", "1e-4", 0.5), ("7", "1e-3", 2.0)])
+@pytest.mark.parametrize("removes", [True, False])
+def test_the_decay_holds_where_a_cut_decides(rate, q, c, removes):
+    # next to no loss but counted whole below, turned and gone above
+    law = pair(rate, q, removes)
+    with balls.precision(96):
+        whole = law.moment(c, 40.0)
+        for place in (0.3, 0.6):
+            for scale in (2.0, 6.0):
+                u = scale / float(Fraction(q)) * math.exp(-place * float(rate))
+                bound = law._bound(law._power(arb(c)), arb(u))
+                assert bound < (1 - 1e-4) * whole, "nothing decays"
+                for further in (1.0, 1.3):
+                    assert abs(law.at(acb(c, u * further))) < bound
+
+
+@pytest.mark.parametrize("turns", [30, 33.7, 36])
+def test_what_is_above_a_cut_ends_there(turns):
+    law, cut, rate, q = pair("2", "1/100"), 48, mpf(2), mpf("0.01")
+    with balls.precision(96), mp.workdps(20):
+        t = mpc(2, turns / (0.01 * math.e))
+        first, *others, top = law._ends(arb(2))
+        parts = [first._replace(below=arb(9)), others[cut - 1]._replace(below=arb(0)), top]
+
+        def density(x):
+            return mp.exp(t * mp.log(1 + q * mp.expm1(x)) - x / 2 - rate / 2) / 4
+
+        true = mp.quad(density, mp.linspace(1, rate, 12))
+        true += mp.exp(t * mp.log(1 + q * mp.expm1(rate)) - rate) / 2
+        assert abs(true) <= float(_bounded(parts, arb(float(t.imag))))
 
 
 def test_the_decay_bound_is_near_what_happens():
@@ -159,3 +193,12 @@ def test_beside_other_steps():
     found = dpexact.delta(text, "0.1", 12, "add")
     assert (found.method, found.digits >= 12) == ("contour", True)
     assert found.overlaps(dpexact.delta(text, "0.1", 3, "add", method="lattice"))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("way", ["remove", "add"])
+def test_ten_digits_of_little_noise(way):
+    text = "poisson(laplace(1/5), 1e-4)^100000"
+    found = dpexact.delta(text, 1, 10, way)
+    assert (found.method, found.digits >= 10) == ("contour", True)
+    assert found.overlaps(dpexact.delta(text, 1, 1, way, method="lattice"))

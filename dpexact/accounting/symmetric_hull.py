@@ -1,0 +1,119 @@
+r"""The profile of ``C_q(f_1) (x) ... (x) C_q(f_k)`` beside other pairs, ``f`` of Gaussian noise.
+
+By contour where the atoms at loss 0 have little left of them after so many steps, else by lattice.
+As a bound from above an atom may also be hidden: beside a Gaussian of ``mu^2 = v`` no profile is
+less than without (it sees more), and its moments decay; what that adds is of the order of ``v``.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+from functools import cached_property
+from typing import Final, TypeAlias
+
+from dpexact.accounting.composition import Composition
+from dpexact.accounting.contour.profile import ContourProfile
+from dpexact.accounting.lattice.profile import LatticeProfile
+from dpexact.accounting.lattice.steps import PairStep, SymmetrisedStep
+from dpexact.accounting.pairs.gaussian import Gaussian
+from dpexact.accounting.pairs.pair import Pair
+from dpexact.accounting.pairs.symmetrised import Symmetrised
+from dpexact.accounting.profile import Fallback, Profile
+from dpexact.balls import approximate
+from dpexact.enclosure import Enclosure
+from dpexact.reals import Real, rational
+
+Samples: TypeAlias = Sequence[tuple[Real, Real, int]]
+"""``(mu, q, count)`` of each noise."""
+
+#: Work allowed to a line without other noise, and with it: a second.
+_PLAIN_WORK: Final = 600_000
+_HIDDEN_WORK: Final = 4_000_000
+#: By what share other noise may raise delta, about; the first that is affordable.
+_SHARES: Final = (1e-4, 1e-3)
+_BITS: Final = 1 << 30
+#: Work allowed to the lattice: some seconds; and digits of delta and epsilon it is asked for.
+_LATTICE_WORK: Final = 12_000_000
+_LATTICE_DIGITS: Final = 4
+
+
+def symmetric_hull(samples: Samples, rest: Composition) -> Profile:
+    """The profile itself."""
+    return Fallback(_contour(samples, rest), lambda: _lattice(samples, rest))
+
+
+class AboveHull(Profile):
+    """A bound of it from above: of an answer the upper end is meant, to the digits asked for."""
+
+    method = "contour"
+
+    def __init__(self, samples: Samples, rest: Composition) -> None:
+        self._samples, self._rest = samples, rest
+        self.infinite = rest.infinite(add=False)
+
+    @cached_property
+    def _plain(self) -> ContourProfile:
+        return _contour(self._samples, self._rest)
+
+    @cached_property
+    def _lattice(self) -> LatticeProfile:
+        return _lattice(self._samples, self._rest)
+
+    def delta(self, epsilon: Real, digits: int) -> Enclosure:
+        near = approximate(epsilon)
+        return self._ask(lambda profile: profile.delta(epsilon, digits), lambda: near, digits)
+
+    def _epsilon(self, delta: Real, digits: int) -> Enclosure:
+        def near() -> float:
+            return self._plain.product.epsilon(self._plain.log_delta(delta), 1)
+
+        return self._ask(lambda profile: profile.epsilon(delta, digits), near, digits)
+
+    def _ask(
+        self, ask: Callable[[Profile], Enclosure], near: Callable[[], float], digits: int
+    ) -> Enclosure:
+        """First as it is, then beside other noise, then on a lattice."""
+        found = ask(self._plain)
+        # proposes: when to stop, here and below
+        if found.digits >= digits:
+            return found
+        try:
+            order = self._plain.product.saddle(near(), 1)[0]
+            for share in _SHARES:
+                more = ask(self._beside(math.sqrt(2 * share / (order * (order + 1)))))
+                # proposes: likewise
+                if more.digits >= digits:
+                    return more
+        except (ArithmeticError, ValueError):
+            pass  # floats do not reach to plan it
+        return found.meet(ask(self._lattice))
+
+    def _beside(self, mu: float) -> ContourProfile:
+        little = rational(Fraction(max(1, round(mu * _BITS)), _BITS))
+        plain = self._plain
+        pairs: list[tuple[Pair, int]] = [*plain.product.factors, (Gaussian(little), 1)]
+        return ContourProfile(pairs, plain.infinite).hasty(_HIDDEN_WORK)
+
+
+def _contour(samples: Samples, rest: Composition) -> ContourProfile:
+    pairs: list[tuple[Pair, int]] = [(Symmetrised(1 / mu, q), count) for mu, q, count in samples]
+    infinite = rest.infinite(add=False)
+    return ContourProfile([*pairs, *rest.pairs()], infinite).hasty(_PLAIN_WORK)
+
+
+class _FewDigits(LatticeProfile):
+    """A lattice that is not asked for more digits than it has in seconds."""
+
+    def delta(self, epsilon: Real, digits: int) -> Enclosure:
+        return super().delta(epsilon, min(digits, _LATTICE_DIGITS))
+
+    def _epsilon(self, delta: Real, digits: int) -> Enclosure:
+        return super()._epsilon(delta, min(digits, _LATTICE_DIGITS))
+
+
+def _lattice(samples: Samples, rest: Composition) -> LatticeProfile:
+    hulls = [SymmetrisedStep(Gaussian(mu), q, count) for mu, q, count in samples]
+    steps = [PairStep(pair, count) for pair, count in rest.pairs()]
+    return _FewDigits([*steps, *hulls], rest.infinite(add=False), _LATTICE_WORK)

@@ -1,0 +1,24 @@
+"""Products of lines."""
+
+import pytest
+from flint import acb, arb
+
+from dpexact import balls
+from dpexact.accounting.pairs.power_sums import line_product
+
+
+@pytest.mark.parametrize("count", [1, 2, 3, 7, 64, 1000])
+def test_a_product_of_many_rotations_keeps_its_digits(count):
+    """Multiplied one after another, rectangles would grow a little less than ``sqrt(2)^count``."""
+    with balls.precision(64):
+        turns = [[acb(0, angle).exp() for angle in (arb(k) * k, -arb(k))] for k in range(count)]
+        whole = line_product(turns)
+        angle = arb(count) * (count - 1) / 2
+        squares = angle * (2 * count - 1) / 3
+        for found, turn in zip(whole, (squares, -angle), strict=True):
+            assert found.overlaps(acb(0, turn).exp())
+            assert float(found.real.rad() + found.imag.rad()) < 1e-13
+
+
+def test_a_product_of_none_is_empty():
+    assert line_product([]) == []
