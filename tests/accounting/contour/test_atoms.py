@@ -8,6 +8,7 @@ from flint import acb, arb
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from mpmath import mp, mpf
+from processor_modes import MODES, mode
 
 import dpexact
 from dpexact import balls
@@ -159,6 +160,20 @@ def test_sizes_in_floats_are_above_the_moments_and_near(removes, accuracy, monke
             for size in (arb(float(line[n])), found.at(arb(n * width))):
                 assert true < size + arb(2) ** -50
                 assert size < true + (1e-8 if accuracy > 20 else 2)
+
+
+@pytest.mark.parametrize("name", MODES)
+def test_sizes_hold_in_every_mode_of_the_processor(name):
+    noise, c, width = DiscreteGaussian(rational(4), 1), 3.0, 7.25
+    pair = SampledDiscreteGaussian(noise, real("1/20"), True)
+    with balls.precision(120):
+        level = pair.moment(c, 60.0)
+        found = Sizes(pair, c, 3000 * width, level)
+        with mode(name):
+            line = found.on_line(width, 3000)
+        exact = pair.moments(c, width, 2999, 60.0)
+        for size, value in zip(line.tolist(), exact, strict=True):
+            assert abs(value) / level < size < abs(value) / level + 1e-8
 
 
 def test_moments_beyond_floats_are_refused():
