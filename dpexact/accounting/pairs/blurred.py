@@ -19,19 +19,14 @@ from collections.abc import Callable, Sequence
 from fractions import Fraction
 from functools import cached_property
 from heapq import heappop, heappush
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 from flint import acb, arb
 
 from dpexact.accounting.pairs.pair import Jet, Pair, TooExpensive, weighted
 from dpexact.accounting.pairs.power_sums import line_product
 from dpexact.accounting.pairs.response import Response
-from dpexact.accounting.pairs.response_sums import (
-    Block,
-    Leak,
-    ResponseSums,
-    estimator,
-)
+from dpexact.accounting.pairs.response_sums import Leak, ResponseSums, estimator
 from dpexact.balls import ball, precision
 from dpexact.reals import Real
 
@@ -52,6 +47,14 @@ _BITS: Final = 64
 _COARSE: Final = 30.0
 
 
+class Block(NamedTuple):
+    """Heights around ``middle``, and a bound on the modulus of the moments there."""
+
+    middle: arb
+    width: arb
+    bound: arb
+
+
 _Blocks: TypeAlias = tuple[list[tuple[Pair, int]], list[tuple[arb, arb]], list[Block]]
 
 
@@ -63,6 +66,7 @@ class Steps:
         self._jets: dict[float, Jet] = {}
         self._lines: dict[tuple[float, float, int, float], list[acb]] = {}
         self._blocks: dict[tuple[float, float, float], tuple[float, _Blocks]] = {}
+        self._sums: tuple[float, ResponseSums] | None = None
 
     @cached_property
     def reverse(self) -> Steps:
@@ -114,6 +118,10 @@ class Steps:
         width ``w`` from ``l`` on. Those that matter are cut; ``enough``, in logarithms, says below
         what a bound does not.
         """
+        if self.responses:
+            if self._sums is None or self._sums[0] != c:
+                self._sums = c, ResponseSums(self.responses, c)
+            return self._sums[1].far(low, top, -enough, variance, step)
         least, half = arb(enough).exp().upper(), arb(variance) / 2
         key = (c, low, enough)
         # proposes: what is known of as many heights serves fewer
@@ -156,10 +164,7 @@ class Steps:
         return sum((weight for _, _, weight, _ in queue), total).upper()
 
     def _bounded(self, c: float, low: float, top: float, least: arb) -> _Blocks:
-        """Bounds on blocks around multiples of one width, or of many responses."""
-        if self.responses:
-            depth = -float(least.log().mid())
-            return [], [], ResponseSums(self.responses, c).blocks(low, top, depth)
+        """Bounds on blocks around multiples of one width."""
         watched = self.watched(c)
         width = _width(watched, c)
         first, last = int(low / width), math.ceil(top / width)
