@@ -30,6 +30,9 @@ _KEPT: Final = 3
 _CLOSE: Final = 100
 _TWO: Final = Fraction(2)
 _STEEPEST: Final = 300.0
+#: By how much farther each time, and how often, whole numbers are tried beside those missed.
+_FARTHER: Final = 8
+_MISSES: Final = 4
 #: Gaps below this share of the level are as they are; and the largest that is told from 1.
 _BENT: Final = 10**8
 _LARGEST_SHARE: Final = 0.999
@@ -71,6 +74,8 @@ class Bracket:
         self._size = math.inf
         self._idle = 0
         self._away: Fraction | float = math.inf
+        #: How often two whole numbers in a row were missed on the same side; None before.
+        self._missed: int | None = None
         #: How to propose, what was of use last first.
         self._ways = (self._secant, self._line)
 
@@ -107,14 +112,30 @@ class Bracket:
         """The value to try next, or the two that should make the bracket narrow."""
         if self.high == math.inf or self.low == 0:
             return [self._outward()]
+        near = self._nearby()
+        if near is not None:
+            return [near]
         if self._idle < _PATIENCE:
             for way in self._ways:
                 guess, used = way()
                 if guess is not None and self.low < guess < self.high:
-                    final = self._is_final(guess, used)
-                    return self._cell(guess) if final else [self._inside(guess)]
+                    if not self._is_final(guess, used):
+                        return [self._inside(guess)]
+                    self._missed = 0 if self.integer else None
+                    return self._cell(guess)
         self._idle = 0
         return [self._inside(self._middle())]
+
+    def _nearby(self) -> Fraction | None:
+        """Ever farther from a miss: the gap of some counts differs for odd and even ones."""
+        if self._missed is None:
+            return None
+        low, high, last = Fraction(self.low), Fraction(self.high), self._points[-1][0]
+        away = _FARTHER**self._missed
+        near = low + away if last - low < high - last else high - away
+        found = self._missed < _MISSES and self.low < near < self.high
+        self._missed = self._missed + 1 if found else None
+        return near if found else None
 
     def beside(self, value: Fraction, side: int, widening: int) -> Fraction | None:
         """A value below (``side`` -1) or above (1), ``10^widening`` times the usual distance away.

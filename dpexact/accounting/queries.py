@@ -227,7 +227,8 @@ def _deltas(
         answers = zip(order, points, accounting.deltas(points, digits), strict=True)
         for i, point, answer in answers:
             found[i] = answer
-            if not answer.digits:
+            # of what is below all numbers that are written out nothing narrower can be said
+            if not answer.digits and answer.upper > balls.TINY:
                 from dpexact.accounting.coarse import coarse_delta
 
                 found[i] = answer.meet(coarse_delta(mechanism, point, way))

@@ -121,3 +121,20 @@ def test_next_to_a_kink_delta_itself_is_a_line():
 
     assert tried_for(one, 1e-4) <= 12
     assert tried_for(lambda x: math.log(1e-7 + max(0.0, 1 - x)), 1e-6, Fraction(1, 2)) <= 16
+
+
+@pytest.mark.parametrize(("root", "rough"), [(10**9 + 5, 2), (10**9 + 4, 5), (71851404656, 5)])
+def test_counts_whose_gap_differs_for_odd_and_even_ones(root, rough):
+    """A miss by one or two is followed by a look beside it, not by halving what is left."""
+    bracket = Bracket(Fraction(0), math.inf, rising=True, integer=True, digits=6)
+    tried, pending = [], [Fraction(1000)]
+    while not bracket.is_narrow:
+        pending = pending or bracket.proposals()
+        value = pending.pop(0)
+        if not bracket.low < value < bracket.high:
+            continue
+        wrong = Fraction(3 + rough if value % 2 else 3 - rough, root)
+        bracket.note(value, value <= root, Fraction(math.log(value / root)) + wrong)
+        tried.append(value)
+    assert bracket.low == root
+    assert len(tried) <= 12

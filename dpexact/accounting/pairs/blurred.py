@@ -19,23 +19,24 @@ from collections.abc import Callable, Sequence
 from fractions import Fraction
 from functools import cached_property
 from heapq import heappop, heappush
-from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
+import numpy as np
 from flint import acb, arb
+from numpy.typing import NDArray
 
 from dpexact.accounting.pairs.pair import Jet, Pair, TooExpensive, weighted
 from dpexact.accounting.pairs.power_sums import line_product
 from dpexact.accounting.pairs.response import Response
 from dpexact.accounting.pairs.response_sums import Leak, ResponseSums, estimator
+from dpexact.accounting.pairs.sizes import Look, Looks, Sizes
 from dpexact.balls import ball, precision
 from dpexact.reals import Real
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
 #: Most blocks of heights times nodes of the pairs.
-MAX_BLOCKS: Final = 20_000_000
+MAX_BLOCKS: Final = 150_000_000
+#: Most blocks that are high.
+_MAX_HIGH: Final = 100_000
 #: Half of a block, in standard deviations of the pairs that are looked at.
 _HALF: Final = 0.2
 #: A block is cut into so many, and so many are cut at most.
@@ -55,7 +56,7 @@ class Block(NamedTuple):
     bound: arb
 
 
-_Blocks: TypeAlias = tuple[list[tuple[Pair, int]], list[tuple[arb, arb]], list[Block]]
+_Blocks: TypeAlias = tuple[Looks, list[Block]]
 
 
 class Steps:
@@ -65,8 +66,9 @@ class Steps:
         self.factors = tuple(factors)
         self._jets: dict[float, Jet] = {}
         self._lines: dict[tuple[float, float, int, float], list[acb]] = {}
+        self._looks: dict[float, Looks] = {}
+        self._sums: dict[float, ResponseSums] = {}
         self._blocks: dict[tuple[float, float, float], tuple[float, _Blocks]] = {}
-        self._sums: tuple[float, ResponseSums] | None = None
 
     @cached_property
     def reverse(self) -> Steps:
@@ -119,16 +121,18 @@ class Steps:
         what a bound does not.
         """
         if self.responses:
-            if self._sums is None or self._sums[0] != c:
-                self._sums = c, ResponseSums(self.responses, c)
-            return self._sums[1].far(low, top, -enough, variance, step)
+            # proposes: what is kept by order is looked up by it
+            if c not in self._sums:
+                self._sums = {c: ResponseSums(self.responses, c)}
+            # proposes: likewise
+            return self._sums[c].far(low, top, -enough, variance, step)
         least, half = arb(enough).exp().upper(), arb(variance) / 2
         key = (c, low, enough)
         # proposes: what is known of as many heights serves fewer
         if key not in self._blocks or self._blocks[key][0] < top:
             self._blocks[key] = top, self._bounded(c, low, top, least)
         # proposes: likewise
-        _, (watched, sizes, blocks) = self._blocks[key]
+        _, (looks, blocks) = self._blocks[key]
 
         def weighed(block: Block) -> arb:
             start = arb.max(block.middle - block.width / 2, arb(low))
@@ -145,9 +149,12 @@ class Steps:
             else:
                 total += weight
                 settled.append(block)
+        # the blocks that are not high; the first two may begin at `low`
+        wide = arb(looks.width)
+        total += least * (1 + arb(step) / wide) * (1 + 2 * wide / arb(low)) / arb(low)
         serial = itertools.count(len(queue))
-        # proposes: likewise
-        for _ in range(min(MAX_CUTS, _CUT_NODES // _nodes(watched, c)) if watched else 0):
+        # proposes: whether to cut
+        for _ in range(min(MAX_CUTS, _CUT_NODES // looks.nodes)):
             # proposes: when to stop cutting
             if not queue or -queue[0][0] * len(queue) < goal:
                 break
@@ -155,99 +162,77 @@ class Steps:
             part = block.width / _PARTS
             for k in range(_PARTS):
                 at = block.middle + part * (2 * k + 1 - _PARTS) / 2
-                found = Block(at, part, self._around(watched, sizes, c, at, part, least))
+                # proposes: nothing; no node is below `low`, a float that means its exact value
+                if at + part / 2 < low:
+                    continue
+                found = Block(at, part, _around(looks.pairs, at, part, least))
                 weight = weighed(found)
                 heappush(queue, (-float(weight), next(serial), weight, found))
         settled += [block for *_, block in queue]
         # proposes: likewise
-        self._blocks[key] = self._blocks[key][0], (watched, sizes, settled)
+        self._blocks[key] = self._blocks[key][0], (looks, settled)
         return sum((weight for _, _, weight, _ in queue), total).upper()
 
     def _bounded(self, c: float, low: float, top: float, least: arb) -> _Blocks:
         """Bounds on blocks around multiples of one width."""
-        watched = self.watched(c)
-        width = _width(watched, c)
-        first, last = int(low / width), math.ceil(top / width)
+        looks = self._looked(c, top)
+        first, whole = int(low / looks.width), arb(looks.width)
+        moves = [look.slope * whole / 2 for look in looks.pairs]
+        high = np.ones(len(looks.pairs[0].line) - first, dtype=bool)
+        for look, move in zip(looks.pairs, moves, strict=True):
+            # proposes: nothing; sizes are bounds, and what they bound rises with them
+            high &= ~(look.line[first:] < float(_limit(move, look.times, least).lower()))
+        places = np.flatnonzero(high) + first
         # proposes: what is too much work
-        if not (last + 1) * _nodes(watched, c) <= MAX_BLOCKS:
-            raise TooExpensive("too many heights to bound the moments at")
-        sizes = [(pair.moment(c, _COARSE), _slope(pair, c)) for pair, _ in watched]
-        bounds = [arb(1)] * (last + 1 - first)
-        for (pair, n), (level, slope) in zip(watched, sizes, strict=True):
-            share = slope * arb(width) / 2
-            # proposes: where blocks begin; they hold every height from `low` to `top`
-            line = pair.moments(c, width, last, _COARSE)[first:]
-            if len(watched) == 1:
-                enough = _limit(share, n, least) * level
-                bounds = [
-                    least if abs(value) < enough else nearby(abs(value) / level, share) ** n
-                    for value in line
-                ]
-                continue
-            for i, value in enumerate(line):
+        if len(places) > _MAX_HIGH:
+            raise TooExpensive("the moments are high again and again")
+        bounds = [arb(1)] * len(places)
+        for look, move in zip(looks.pairs, moves, strict=True):
+            # proposes: likewise
+            for i, size in enumerate(look.line[places].tolist()):
                 # proposes: whether to go on; a bound of fewer pairs is one too
                 if not bounds[i] < least:
-                    bounds[i] *= nearby(abs(value) / level, share).upper() ** n
-        whole = arb(width)
-        found = [Block(i * whole, whole, x.upper()) for i, x in enumerate(bounds, first)]
-        return watched, sizes, found
+                    bounds[i] *= nearby(arb(size), move).upper() ** look.times
+        found = zip(places.tolist(), bounds, strict=True)
+        return looks, [Block(i * whole, whole, bound.upper()) for i, bound in found]
 
-    @staticmethod
-    def _around(
-        watched: list[tuple[Pair, int]],
-        sizes: list[tuple[arb, arb]],
-        c: float,
-        middle: arb,
-        width: arb,
-        least: arb,
-    ) -> arb:
-        """The bound on one block."""
-        # proposes: where to evaluate; how far that is from the middle is added
-        place = float(middle.mid())
-        # proposes: whether to look; 1 is a bound everywhere
-        if not place > 0:
-            return arb(1)
-        reach = width / 2 + abs(middle - arb(place)).upper()
-        bound = arb(1)
-        for (pair, n), (level, slope) in zip(watched, sizes, strict=True):
-            value = abs(pair.moments(c, place, 1, _COARSE)[1]) / level
-            bound *= nearby(value, slope * reach).upper() ** n
-            if bound < least:
-                break
-        return bound.upper()
+    def _looked(self, c: float, top: float) -> Looks:
+        """The pairs that are looked at, at multiples of one width.
+
+        Proposes: what is kept by order, and serves lower tops, is looked up by it.
+        """
+        if c in self._looks and self._looks[c].top >= top:
+            return self._looks[c]
+        watched = self.watched(c)
+        if not watched:
+            raise TooExpensive("no pair is listed to see how its moments decay")
+        width, nodes = _width(watched, c), _nodes(watched, c)
+        count, found = math.ceil(top / width) + 1, []
+        # proposes: what is too much work
+        if not count * nodes <= MAX_BLOCKS:
+            raise TooExpensive("too many heights to bound the moments at")
+        with precision(_BITS):
+            for pair, n in watched:
+                sizes = Sizes(pair, c, count * width, pair.moment(c, _COARSE))
+                found.append(Look(n, sizes, _slope(pair, c), sizes.on_line(width, count)))
+        # proposes: likewise
+        self._looks = {c: Looks(top, width, nodes, found)}
+        return self._looks[c]
 
     def spectrum(self, c: float, top: float, variance: float) -> tuple[float, NDArray[np.float64]]:
         """The width of blocks and about ``log(u sum_b w B / l^2)`` from each of them on.
 
         Proposes: how many nodes a contour takes.
         """
-        import numpy as np
-
-        watched = self.watched(c)
-        if not watched:
-            raise TooExpensive("no pair is listed to see how its moments decay")
-        width = _width(watched, c)
-        # proposes: what is too much work
-        if not top / width * _nodes(watched, c) < MAX_BLOCKS:
-            raise TooExpensive("too many heights to bound the moments at")
-        heights = np.arange(0.0, top + width, width)
-        total = np.zeros_like(heights)
-        for pair, n in watched:
-            listed = pair.outline(c)
-            assert listed is not None
-            logs, losses = np.array(listed).T
-            masses = np.exp(logs - logs.max())
-            masses /= masses.sum()
-            kept = masses > 1e-9
-            masses, losses = masses[kept], losses[kept]
-            mean = float(masses @ losses)
-            near = math.sqrt(float(masses @ (losses - mean) ** 2)) * width / 2 / _PARTS
-            value = np.zeros_like(heights, dtype=complex)
-            for mass, loss in zip(masses, losses - mean, strict=True):
-                value += mass * np.exp(1j * heights * loss)
-            size = np.minimum(np.abs(value), 1.0)
+        looks = self._looked(c, top)
+        total = np.zeros(math.ceil(top / looks.width) + 1)
+        for look in looks.pairs:
+            near = float(look.slope) * looks.width / 2 / _PARTS
+            size = np.minimum(look.line[: len(total)], 1.0)
             rise = 1 - np.maximum(np.sqrt(1 - size * size) - near, 0.0) ** 2
-            total += n * np.log(np.minimum(np.sqrt(rise), size + near))
+            total += look.times * np.log(np.minimum(np.sqrt(rise), size + near))
+        width = looks.width
+        heights = np.arange(len(total)) * width
         starts = np.maximum(heights - width / 2, width / 2)
         weights = width * np.exp(total - variance / 2 * starts**2) / starts**2
         return width, np.log(starts * np.cumsum(weights[::-1])[::-1] + 1e-300)
@@ -351,6 +336,16 @@ class Blurred(Pair):
         costs = [pair.line_cost(c, accuracy) for pair, _ in self.steps.factors]
         counts = max(n for _, n in self.steps.factors)
         return sum(nodes for nodes, _ in costs), max(b for _, b in costs) + math.log2(counts + 1)
+
+
+def _around(looks: Sequence[Look], middle: arb, width: arb, least: arb) -> arb:
+    """The bound on one block."""
+    bound = arb(1)
+    for look in looks:
+        bound *= nearby(look.sizes.at(middle), look.slope * width / 2).upper() ** look.times
+        if bound < least:
+            break
+    return bound.upper()
 
 
 def _nodes(watched: list[tuple[Pair, int]], c: float) -> int:

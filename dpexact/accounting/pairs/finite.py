@@ -94,10 +94,9 @@ class Listed(Pair):
 
     def moments(self, c: float, step: float, count: int, accuracy: float) -> list[acb]:
         """All nodes at once."""
-        order, rise = arb(c), arb(step)
-        losses = [(p, (p / q).log()) for p, q in self._balls()]
-        weights = [acb(p * (order * loss).exp()) for p, loss in losses]
-        return line_sums(weights, [acb(0, rise * loss).exp() for _, loss in losses], count)
+        terms, _ = self.exponentials(c, count * step, accuracy)
+        turns = [acb(0, arb(step) * loss).exp() for _, loss in terms]
+        return line_sums([acb(weight) for weight, _ in terms], turns, count)
 
     @cached_property
     def _floats(self) -> list[tuple[float, float]]:

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from flint import acb, arb
 
 from dpexact.accounting.pairs import finite
-from dpexact.accounting.pairs.pair import Jet, Pair
+from dpexact.accounting.pairs.pair import Jet, Masses, Pair
 from dpexact.accounting.pairs.power_sums import line_sums
 from dpexact.balls import ball, current
 from dpexact.reals import Real
@@ -61,14 +61,19 @@ class OnSample(Pair):
 
     def moments(self, c: float, step: float, count: int, accuracy: float) -> list[acb]:
         """One rule for all nodes, as one product of matrices."""
-        power, rise = self._power(arb(c)), arb(step) if self.removes else -arb(step)
         # proposes: how fine the rule is; its error is bounded for the heights of all nodes
-        rule = self._rule(power, count * step, accuracy)
-        terms = list(zip(rule.weights, rule.logs, strict=True))
-        weights = [acb(weight * (power * log).exp()) for weight, log in terms]
-        sums = line_sums(weights, [acb(0, rise * log).exp() for _, log in terms], count)
-        square = acb(rule.error, rule.error)
-        return [value + square for value in sums]
+        terms, error = self.exponentials(c, count * step, accuracy)
+        turns = [acb(0, arb(step) * loss).exp() for _, loss in terms]
+        square = acb(error, error)
+        return [x + square for x in line_sums([acb(w) for w, _ in terms], turns, count)]
+
+    def exponentials(self, c: float, top: float, accuracy: float) -> tuple[list[Masses], arb]:
+        """The rule with its weights tilted, and the losses."""
+        power = self._power(arb(c))
+        rule = self._rule(power, top, accuracy)
+        pairs = zip(rule.weights, rule.logs, strict=True)
+        sign = 1 if self.removes else -1
+        return [(w * (power * log).exp(), sign * log) for w, log in pairs], rule.error
 
     def _power(self, s: arb) -> arb:
         return 1 + s if self.removes else -s

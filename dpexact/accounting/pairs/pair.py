@@ -180,6 +180,15 @@ class Pair(ABC):
         """:meth:`cumulant` at each, which may share work."""
         return [self.cumulant(c) for c in orders]
 
+    def exponentials(self, c: float, top: float, accuracy: float) -> tuple[list[Masses], arb]:
+        """Of a pair that has an outline: weights and losses ``z`` of a sum for ``M``, and an error.
+
+        The sum of ``weight e^{iuz}`` is ``M(c + iu)`` for ``|u| <= top`` but for the error, a ball
+        around 0 that holds both parts of it.
+        """
+        losses = [(p, (p / q).log()) for p, q in self.atoms(0.0)[0]]
+        return [(p * (arb(c) * loss).exp(), loss) for p, loss in losses], arb(0)
+
     def outline(self, c: float) -> list[tuple[float, float]] | None:
         """About ``(log mass, loss)`` of the outcomes tilted by ``e^{cZ}``; None if not listed."""
         return None

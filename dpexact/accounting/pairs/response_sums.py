@@ -231,14 +231,9 @@ class ResponseSums:
         # proposes: what is too much work
         if not (count * cosines <= MAX_SUMS and max(count, cosines) <= _MAX_ANY):
             raise TooExpensive("too many heights to bound the moments at")
-        big = max(1, math.isqrt(count))
         with precision(_BITS):
-            wide = arb(width)
-            first = [_turn(2 * e * (low + wide / 2)) for e in self._epsilons]
-            step = [_turn(2 * e * wide) for e in self._epsilons]
-            leap = [_turn(2 * e * wide * big) for e in self._epsilons]
-        baby = _powers(np.array(step), big)
-        giant = _powers(np.array(leap), -(-count // big)) * (np.array(first) * self._weights)
+            angles = [2 * e for e in self._epsilons]
+            giant, baby = turned(angles, self._weights, low + arb(width) / 2, width, count)
         sums = giant.real @ baby.real.T - giant.imag @ baby.imag.T
         # proposes: how many
         found: Floats = self.total - sums.ravel()[:count]
@@ -247,6 +242,22 @@ class ResponseSums:
 
 def _joined(parts: Sequence[Blocks]) -> Blocks:
     return Blocks(*(np.concatenate(each) for each in zip(*parts, strict=True)))
+
+
+def turned(
+    losses: Sequence[arb], weights: NDArray[np.float64], low: arb, width: float, count: int
+) -> tuple[NDArray[np.complex128], NDArray[np.complex128]]:
+    """Two matrices whose product, in rows, holds ``weights e^{i losses u}``, term by term.
+
+    ``u`` is ``low`` and ``count - 1`` multiples of ``width`` beyond; at most ``2^22`` of them lose
+    ``2^-37`` of each term (``docs/theory/atoms.md``, section 4).
+    """
+    big = max(1, math.isqrt(count))
+    first = [_turn(z * low) for z in losses]
+    step = [_turn(z * arb(width)) for z in losses]
+    leap = [_turn(z * arb(width) * big) for z in losses]
+    giant = _powers(np.array(leap), -(-count // big)) * (np.array(first) * weights)
+    return giant, _powers(np.array(step), big)
 
 
 def _turn(angle: arb) -> complex:

@@ -8,17 +8,19 @@ from flint import acb, arb
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from mpmath import mp, mpf
+from processor_modes import MODES, mode
 
 import dpexact
 from dpexact import balls
 from dpexact.accounting.composition import Composition
 from dpexact.accounting.contour.atoms import AtomsProfile, BlurredProfile, excess
-from dpexact.accounting.pairs import blurred
+from dpexact.accounting.pairs import blurred, sampled_discrete_gaussian, sizes
 from dpexact.accounting.pairs.blurred import Blurred, Steps, nearby
 from dpexact.accounting.pairs.discrete_gaussian import DiscreteGaussian
 from dpexact.accounting.pairs.finite import Finite
-from dpexact.accounting.pairs.pair import Atom
+from dpexact.accounting.pairs.pair import Atom, TooExpensive
 from dpexact.accounting.pairs.sampled_discrete_gaussian import SampledDiscreteGaussian
+from dpexact.accounting.pairs.sizes import Sizes
 from dpexact.accounting.profile import InfiniteLoss
 from dpexact.conversion import real
 from dpexact.mechanisms.grammar import parse
@@ -131,6 +133,56 @@ def test_what_is_left_out_is_bounded(count, variance):
         assert bound <= one.moment(c, 30.0)
 
 
+@pytest.mark.parametrize("enough", [-0.05, -0.7, -12.0])
+@pytest.mark.parametrize(("nodes", "step"), [(3, 2.0**-12), (3, 2.0**-4), (900, 2.0**-4)])
+def test_blocks_that_are_not_high_count_too(nodes, step, enough):
+    steps, c = Steps([(law(3, 1, 4), 2), (law(1, 1), 2)]), 0.75
+    low = math.nextafter((nodes + 1) * step, 0.0)
+    with balls.precision(100):
+        line = steps.line(c, step, 6000, 60.0)
+        terms = [abs(line[n] / line[0]) / (arb(n) * step) ** 2 for n in range(nodes + 1, 6000)]
+        assert sum(terms, arb(0)) * step <= steps.far(c, low, 6000 * step, enough, 0.0, step)
+
+
+@pytest.mark.parametrize("accuracy", [1.0, 30.0])
+@pytest.mark.parametrize("removes", [True, False])
+def test_sizes_in_floats_are_above_the_moments_and_near(removes, accuracy, monkeypatch):
+    monkeypatch.setattr(sizes, "_ACCURACY", accuracy)
+    monkeypatch.setattr(sampled_discrete_gaussian, "_GUARD", 0.0)
+    noise = DiscreteGaussian(rational(4), 1)
+    pair, c, width = SampledDiscreteGaussian(noise, real("1/20"), removes), 3.0, 7.25
+    with balls.precision(120):
+        level = pair.moment(c, 60.0)
+        found = Sizes(pair, c, 3000 * width, level)
+        line = found.on_line(width, 3000)
+        for n in (0, 1, 17, 54, 1234, 2999):
+            true = abs(pair.at(acb(c, n * width))) / level
+            for size in (arb(float(line[n])), found.at(arb(n * width))):
+                assert true < size + arb(2) ** -50
+                assert size < true + (1e-8 if accuracy > 20 else 2)
+
+
+@pytest.mark.parametrize("name", MODES)
+def test_sizes_hold_in_every_mode_of_the_processor(name):
+    noise, c, width = DiscreteGaussian(rational(4), 1), 3.0, 7.25
+    pair = SampledDiscreteGaussian(noise, real("1/20"), True)
+    with balls.precision(120):
+        level = pair.moment(c, 60.0)
+        found = Sizes(pair, c, 3000 * width, level)
+        with mode(name):
+            line = found.on_line(width, 3000)
+        exact = pair.moments(c, width, 2999, 60.0)
+        for size, value in zip(line.tolist(), exact, strict=True):
+            assert abs(value) / level < size < abs(value) / level + 1e-8
+
+
+def test_moments_beyond_floats_are_refused():
+    with balls.precision(64), pytest.raises(TooExpensive):
+        Sizes(law(3, 1, 4), 2.0, 9.0, arb("1e-400"))
+    with balls.precision(64), pytest.raises(TooExpensive):
+        Sizes(law(3, 1, 4), 2.0, 9.0, arb(0, 1))
+
+
 @pytest.mark.parametrize("variance", [1e-4, 1e-3])
 def test_a_large_blur_is_wide_and_not_wrong(variance):
     text = "poisson(randomized_response(1, 4), 1/10)^300"
@@ -212,6 +264,16 @@ def test_discrete_gaussian_noise_against_the_lattice(way):
     found = dpexact.delta(text, "1/5", 6, way)
     assert (found.method, found.digits >= 6) == ("contour of atoms", True)
     assert found.overlaps(dpexact.delta(text, "1/5", 3, way, method="lattice"))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("way", ["remove", "add"])
+@pytest.mark.parametrize(("sigma", "q", "count"), [(2, "1/100", 1000), (5, "1/2", 200)])
+def test_ten_digits_of_hundreds_of_steps(sigma, q, count, way):
+    text = f"poisson(discrete_gaussian({sigma}), {q})^{count}"
+    found = dpexact.delta(text, "1/2", 10, way)
+    assert (found.method, found.digits >= 10) == ("contour of atoms", True)
+    assert found.overlaps(dpexact.delta(text, "1/2", 3, way, method="lattice"))
 
 
 @pytest.mark.slow
