@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -245,10 +245,20 @@ class WorseDirection(_Combined):
         self.method: str = remove.method
 
     def _ask(self, ask: _Ask, points: Sequence[Real], digits: int) -> list[Enclosure]:
-        """First with few digits the second direction, then with more where it may be the larger."""
         first = ask(self.remove, points, digits)
+        return self._worse(ask, points, digits, first, range(len(points)))
+
+    def _worse(
+        self,
+        ask: _Ask,
+        points: Sequence[Real],
+        digits: int,
+        first: Sequence[Enclosure],
+        places: Iterable[int],
+    ) -> list[Enclosure]:
+        """First with few digits the second direction, then with more where it may be the larger."""
         second: dict[int, Enclosure] = {}
-        finite = (i for i, found in enumerate(first) if found.lower != math.inf)
+        finite = (i for i in places if first[i].lower != math.inf)
         asked = dict.fromkeys(finite, min(digits, GLANCE))
         while asked:
             for needed in set(asked.values()):
