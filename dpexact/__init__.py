@@ -16,6 +16,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
+    from dpexact.accounting.along import epsilon_along
     from dpexact.accounting.approximate import approximation_error
     from dpexact.accounting.bounds_of import bounds
     from dpexact.accounting.calibrate import calibrate
@@ -109,6 +110,7 @@ __all__ = [
     "discrete_gaussian",
     "discrete_laplace",
     "epsilon",
+    "epsilon_along",
     "epsilon_bounds",
     "epsilon_curve",
     "fixed_size",
@@ -150,6 +152,7 @@ __all__ = [
 _HOMES: Final = {
     name: home
     for home, names in {
+        "dpexact.accounting.along": "epsilon_along",
         "dpexact.accounting.approximate": "approximation_error",
         "dpexact.accounting.bounds_of": "bounds",
         "dpexact.accounting.calibrate": "calibrate",

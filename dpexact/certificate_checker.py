@@ -34,7 +34,7 @@ from typing import Any, Final, NoReturn, TypeAlias
 
 FORMAT: Final = "dpexact certificate"
 VERSION: Final = "1"
-MAX_BYTES: Final = 8_000_000
+MAX_BYTES: Final = 32_000_000
 MAX_DEPTH: Final = 100
 MAX_TEXT: Final = 4_000
 MAX_COUNT: Final = 10**18

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from dpexact import balls, reals
 from dpexact.accounting.laws import Concentrated, Law, Noise, laws
@@ -64,6 +64,8 @@ class Composition:
     samples: list[tuple[Sample, int]] = field(default_factory=list)
     rho: Real = _ZERO
     xi: Real = _ZERO
+    #: What an engine keeps of one direction for the other, if the composition faces both alike.
+    kept: dict[Direction, Any] = field(init=False, default_factory=dict, compare=False, repr=False)
 
     @classmethod
     def of(

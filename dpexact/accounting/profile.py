@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -25,7 +25,7 @@ from dpexact.ternary import Order
 #: An exact power ``(1 - delta)^k`` is written out as a ``Fraction`` up to this many bits.
 EXACT_BITS: Final = 65_536
 #: Digits with which the second direction is first tried: often it is plainly the smaller.
-_GLANCE: Final = 3
+GLANCE: Final = 3
 #: With this many certified digits a method is on its way: more work for it, or none for others.
 ENOUGH: Final = 3
 #: From so many points on it is sooner to share work than to ask what is fastest for one.
@@ -249,11 +249,21 @@ class WorseDirection(_Combined):
         self.method: str = remove.method
 
     def _ask(self, ask: _Ask, points: Sequence[Real], digits: int) -> list[Enclosure]:
-        """First with few digits the second direction, then with more where it may be the larger."""
         first = ask(self.remove, points, digits)
+        return self._worse(ask, points, digits, first, range(len(points)))
+
+    def _worse(
+        self,
+        ask: _Ask,
+        points: Sequence[Real],
+        digits: int,
+        first: Sequence[Enclosure],
+        places: Iterable[int],
+    ) -> list[Enclosure]:
+        """First with few digits the second direction, then with more where it may be the larger."""
         second: dict[int, Enclosure] = {}
-        finite = (i for i, found in enumerate(first) if found.lower != math.inf)
-        asked = dict.fromkeys(finite, min(digits, _GLANCE))
+        finite = (i for i in places if first[i].lower != math.inf)
+        asked = dict.fromkeys(finite, min(digits, GLANCE))
         while asked:
             for needed in set(asked.values()):
                 places = [i for i in asked if asked[i] == needed]
@@ -280,7 +290,7 @@ class WorseCurve(Repeatable):
 
     def epsilons(self, repeats: Sequence[int], delta: Real, digits: int) -> list[Enclosure]:
         first = self.remove.epsilons(repeats, delta, digits)
-        second = self.add.epsilons(repeats, delta, min(digits, _GLANCE))
+        second = self.add.epsilons(repeats, delta, min(digits, GLANCE))
         close = [t for t, a, b in zip(repeats, first, second, strict=True) if b.upper > a.lower]
         finer = dict(zip(close, self.add.epsilons(close, delta, digits), strict=True))
         others = (finer.get(t, b) for t, b in zip(repeats, second, strict=True))

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 from dpexact import balls, reals
 from dpexact.accounting.closed_form import GaussianMixedWithResponse, SinglePair
 from dpexact.accounting.composition import Composition
+from dpexact.accounting.mirrored import Mirrored
 from dpexact.accounting.optimal import OptimalComposition
 from dpexact.accounting.pairs.finite import sampled
 from dpexact.accounting.pairs.pair import Pair
@@ -24,8 +25,8 @@ from dpexact.accounting.profile import (
     FirstToReach,
     NoLoss,
     Profile,
-    WorseDirection,
 )
+from dpexact.accounting.reflection import OPPOSITE
 from dpexact.arguments import Direction, Method
 from dpexact.errors import UnsupportedMechanism
 
@@ -67,7 +68,9 @@ def routed(
 ) -> Profile:
     """The profile of what runs: in both directions the larger one, where they differ."""
     if direction == "both" and composition.is_directed:
-        return WorseDirection(*(_one_way(composition, way, method) for way in ("remove", "add")))
+        remove, add = (_one_way(composition, way, method) for way in ("remove", "add"))
+        windows = _windows(composition, "add")
+        return Mirrored(remove, add, windows.above if windows and windows.count > 1 else None)
     return _one_way(composition, "remove" if direction == "both" else direction, method)
 
 
@@ -239,7 +242,12 @@ def contour(c: Composition, direction: Direction) -> Profile | None:
         return None
     from dpexact.accounting.contour.profile import ContourProfile
 
-    return ContourProfile(c.everything(direction), c.infinite(add=direction == "add"))
+    found = ContourProfile(c.everything(direction), c.infinite(add=direction == "add"))
+    other = None if c.apart else c.kept.get(OPPOSITE[direction])
+    if other is not None:
+        found.product = other.product.reverse  # the same pairs, with what is known of them
+    c.kept[direction] = found
+    return found
 
 
 def _windows(c: Composition, direction: Direction) -> RareProfile | None:

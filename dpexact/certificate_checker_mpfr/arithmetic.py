@@ -6,6 +6,7 @@ number that is not one.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Final
@@ -179,18 +180,47 @@ class Rectangle:
         return Rectangle(self.real + error, self.imag + error)
 
     def log(self) -> Rectangle:
-        """The principal logarithm, above the real line or on the positive half of it.
+        """The principal logarithm, above the real line or right of the imaginary one.
 
         The angle of a point above the real line falls with the real part, and with the imaginary
         part it rises or falls according to the sign of the real part: its extremes are at corners.
+        So are they on the right, where it rises with the imaginary part.
         """
         x, y, a = self.real, self.imag, self.real.a
-        if y.lo < 0 or (y.lo == 0 and x.lo <= 0):
+        if x.lo <= 0 and y.lo <= 0:
             raise Undecided("a point cannot be told from the negative half line")
-        modulus = (x.square() + y * y).log() / 2
+        modulus = (x.square() + y.square()).log() / 2
         corners = [(v, u) for u in (x.lo, x.hi) for v in (y.lo, y.hi)]
         low = min(a.down.atan2(v, u) for v, u in corners)
         return Rectangle(modulus, Interval(low, max(a.up.atan2(v, u) for v, u in corners), a))
+
+
+def _discs(
+    start: Rectangle, ratio: Rectangle, count: int, a: Arithmetic
+) -> Iterator[tuple[Any, Any, Any, Any]]:
+    r"""``w t^n`` for ``n = 0 .. count`` in discs, which do not grow when they turn.
+
+    Centre, radius, and the modulus of the centre. With ``z`` the centre of ``w t^n`` and ``r`` its
+    radius, ``u`` that of ``t`` and ``s`` its radius, both parts of ``zu`` are rounded to nearest,
+    by at most ``e |zu| (1 + e)``, ``e = 2^-bits``: the next radius is at most ``r (|u| + s) + |z|
+    (s + 3 e |u|)``.
+    """
+    near, add, times, hypot = a.near, a.rough.add, a.rough.mul, a.rough.hypot
+    x, y, r = _centre(start)
+    u, v, s = _centre(ratio)
+    length = hypot(u, v)
+    outer = add(length, s)
+    loss = add(s, times(times(a.rough.div(1, gmpy2.mpz(1) << a.bits), 3), length))
+    for _ in range(count + 1):
+        size = hypot(x, y)
+        yield x, y, r, size
+        x, y = near.fmms(x, u, y, v), near.fmma(x, v, y, u)
+        r = add(times(r, outer), times(size, loss))
+
+
+def powers(start: Rectangle, ratio: Rectangle, count: int, a: Arithmetic) -> list[Rectangle]:
+    """``w t^n`` for ``n = 0 .. count``."""
+    return [_around(x, y, r, a) for x, y, r, _ in _discs(start, ratio, count, a)]
 
 
 def power_sums(
@@ -198,35 +228,89 @@ def power_sums(
 ) -> list[Rectangle]:
     r"""``sum_j w_j t_j^n`` for ``n = 0 .. count``.
 
-    Powers are discs, which do not grow when they turn. With ``z`` the centre of ``w t^n`` and
-    ``r`` its radius, ``u`` that of ``t`` and ``s`` its radius, both parts of ``zu`` are rounded to
-    nearest, by at most ``e |zu| (1 + e)``, ``e = 2^-bits``: the next radius is at most ``r (|u| +
-    s) + |z| (s + 3 e |u|)``. Each of the ``J`` additions to a sum rounds by at most ``e`` times
-    twice the sum of the moduli.
+    Each of the ``J`` additions to a sum rounds by at most ``e`` times twice the sum of the moduli.
     """
-    near, add, times, hypot = a.near, a.rough.add, a.rough.mul, a.rough.hypot
-    tiny = a.rough.div(1, gmpy2.mpz(1) << a.bits)
+    near, add, times = a.near, a.rough.add, a.rough.mul
     zero = gmpy2.mpfr(0)
     real, imag = [zero] * (count + 1), [zero] * (count + 1)
     errors, sizes = [zero] * (count + 1), [zero] * (count + 1)
     for start, ratio in zip(starts, ratios, strict=True):
-        x, y, r = _centre(start)
-        u, v, s = _centre(ratio)
-        length = hypot(u, v)
-        outer = add(length, s)
-        loss = add(s, times(times(tiny, 3), length))
-        for n in range(count + 1):
-            size = hypot(x, y)
+        for n, (x, y, r, size) in enumerate(_discs(start, ratio, count, a)):
             real[n], imag[n] = near.add(real[n], x), near.add(imag[n], y)
             errors[n], sizes[n] = add(errors[n], r), add(sizes[n], size)
-            x, y = near.fmms(x, u, y, v), near.fmma(x, v, y, u)
-            r = add(times(r, outer), times(size, loss))
-    rounding = times(tiny, 2 * len(starts) + 2)
+    rounding = times(a.rough.div(1, gmpy2.mpz(1) << a.bits), 2 * len(starts) + 2)
+    return [
+        _around(x, y, add(error, times(rounding, size)), a)
+        for x, y, error, size in zip(real, imag, errors, sizes, strict=True)
+    ]
+
+
+def _around(x: Any, y: Any, radius: Any, a: Arithmetic) -> Rectangle:
+    """What is within the radius of a point, and some more."""
+    ends = [(a.down.sub(z, radius), a.up.add(z, radius)) for z in (x, y)]
+    return Rectangle(*(Interval(low, high, a) for low, high in ends))
+
+
+def dot_products(
+    rows: list[list[Rectangle]], columns: list[list[Rectangle]], a: Arithmetic
+) -> list[list[Rectangle]]:
+    r"""``sum_i x_i y_i`` of every row and every column.
+
+    Numbers are rounded to multiples of ``2^-bits`` and multiplied exactly: the columns are digits
+    of one long integer for each place ``i``. With ``e`` the most that a number of a row moves and
+    ``f`` that of one of a column, a sum moves by at most ``f sum |x_i| + e sum |y_i| + n e f``.
+    """
+    units = gmpy2.mpfr(1 << a.bits, 1)
+
+    def rounded(vectors: list[list[Rectangle]]) -> tuple[list[list[tuple[Any, Any]]], Any, Any]:
+        """Integers, the most that a number moves, and the largest sum of moduli."""
+        found, moved, largest, add = [], gmpy2.mpfr(0), gmpy2.mpfr(0), a.rough.add
+        for vector in vectors:
+            whole, size = [], gmpy2.mpfr(0)
+            for z in vector:
+                parts = z.real, z.imag
+                ends = [gmpy2.mpz(a.down.mul(part.lo, units)) for part in parts]
+                wide = add(*(a.rough.sub(part.hi, part.lo) for part in parts))
+                moved = max(moved, add(wide, a.rough.div(2, units)))
+                for part in parts:
+                    size = add(size, max(a.rough.minus(part.lo), part.hi))
+                whole.append((ends[0], ends[1]))
+            largest = max(largest, size)
+            found.append(whole)
+        return found, moved, largest
+
+    left, off, whole = rounded(rows)
+    right, away, total = rounded(columns)
+    shift = 1 << max(abs(x).bit_length() for v in right for z in v for x in z)
+    sizes = [sum(abs(x) for z in vector for x in z) for vector in left]
+    half = 1 << (2 * shift * max(sizes) + 1).bit_length()
+    width = half.bit_length() + 1
+    ones = gmpy2.pack([1] * len(right), width)
+    digits = [
+        [gmpy2.pack([z[i][part] + shift for z in right], width) for i in range(len(right[0]))]
+        for part in (0, 1)
+    ]
+    times = a.rough.mul
+    error = a.rough.add(times(away, whole), times(off, total))
+    error = a.rough.add(error, times(times(off, away), len(right[0])))
+    radius = Interval(error, error, a)
     found = []
-    for x, y, error, size in zip(real, imag, errors, sizes, strict=True):
-        radius = add(error, times(rounding, size))
-        ends = [(a.down.sub(z, radius), a.up.add(z, radius)) for z in (x, y)]
-        found.append(Rectangle(*(Interval(low, high, a) for low, high in ends)))
+    for vector in left:
+        parts = []
+        for one, other, sign in ((0, 1, -1), (1, 0, 1)):
+            sums, moved = half * ones, half
+            for i, (x, y) in enumerate(vector):
+                sums += x * digits[one][i] + sign * y * digits[other][i]
+                moved += shift * (x + sign * y)
+            parts.append([z - moved for z in gmpy2.unpack(sums, width)])
+        found.append(
+            [
+                Rectangle(*(a.exact(Fraction(int(z), 1 << 2 * a.bits)) for z in pair)).widened(
+                    radius
+                )
+                for pair in zip(*parts, strict=True)
+            ]
+        )
     return found
 
 

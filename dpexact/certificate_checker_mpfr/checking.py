@@ -12,6 +12,8 @@ from dpexact.certificate_checker_mpfr.epochs import Epochs
 from dpexact.certificate_checker_mpfr.inversion import Inversion, parts_of
 
 MAX_BITS: Final = 4_000
+WORK_PER_STEP: Final = 2_000
+"""Beyond that of any statement, for each different step of a log."""
 
 Inversions: TypeAlias = list[Inversion] | list[Put]
 
@@ -34,8 +36,11 @@ def check_statement(statement: Any) -> str:
     try:
         inversions: Inversions
         if statement["method"] == standard.CONTOUR:
-            parts = parts_of(claim.steps, a)
-            inversions = [Inversion(parts, way, plans[way], a) for way in claim.ways]
+            a.left += WORK_PER_STEP * len(claim.steps)
+            inversions = [
+                Inversion(parts_of(claim.steps, a, plans[way]), way, plans[way], a)
+                for way in claim.ways
+            ]
         else:
             inversions = [_put(claim.steps, way, plans[way], a) for way in claim.ways]
         verify = _verify_delta if claim.quantity == "delta" else _verify_epsilon

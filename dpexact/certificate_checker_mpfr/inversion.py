@@ -14,19 +14,25 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, Final
+
+import gmpy2
 
 from dpexact import certificate_checker as standard
 from dpexact.certificate_checker import Invalid, Unreadable
 from dpexact.certificate_checker_mpfr.arithmetic import Arithmetic, Interval, Rectangle
+from dpexact.certificate_checker_mpfr.cells import Cell
 from dpexact.certificate_checker_mpfr.moments import Mixtures, Rule, Waves
 
 PLAN: Final = {"c", "h", "count", "above", "below", "rules"}
+CELLS: Final = "cells"
+"""A member that need not be there."""
 ROLES: Final = ("line", "moment", "tail", "above", "below")
 BOUNDED: Final = "no larger loss"
 MAX_COUNT: Final = 100_000
+MAX_CELLS: Final = 1_000
 _OWN_BITS: Final = 64
 _PER_FACTOR: Final = 100
 _OF_SAMPLES: Final = frozenset(("poisson", "group", "replace", "truncated_poisson"))
@@ -90,11 +96,12 @@ class Law:
 
 @dataclass
 class Parts:
-    """The steps of a composition: samples, the sum of squares of Gaussians, other laws."""
+    """The steps of a composition: samples, the sum of squares of Gaussians, other laws, cells."""
 
     samples: list[tuple[Coin, int]]
     square: Interval
     laws: list[tuple[Law, int]]
+    cells: list[Cell] = field(default_factory=list)
 
 
 def has_route(steps: standard.Steps) -> bool:
@@ -132,14 +139,32 @@ def _coin(step: str, a: Arithmetic) -> Coin:
     return coin
 
 
-def parts_of(steps: standard.Steps, a: Arithmetic) -> Parts:
-    """The parameters of the steps, enclosed."""
+def _is_taken(tree: Any, count: int, cells: list[Cell]) -> bool:
+    """Whether a step of rational numbers is in a cell: the first that has it."""
+    if tree[0] != "poisson" or any(isinstance(x, list) for x in (*tree[1], tree[2])):
+        return False
+    (name, *numbers), q = tree[1], gmpy2.mpq(tree[2])
+    one, *other = map(gmpy2.mpq, numbers)
+    if one == 0 or name not in ("gaussian", "gdp"):
+        return False
+    v = 1 / one**2 if name == "gdp" else (one / other[0]) ** 2
+    return any(cell.take(q, v, count) for cell in cells)
+
+
+def parts_of(steps: standard.Steps, a: Arithmetic, plan: Any = BOUNDED) -> Parts:
+    """The parameters of the steps, enclosed, those in the cells of a plan together."""
     if not has_route(steps):
         raise Invalid("this checker has no route for this mechanism")
     own = standard.Arithmetic(a.bits + _OWN_BITS)
-    parts = Parts([], a.exact(0), [])
+    cells = plan.get(CELLS, []) if isinstance(plan, dict) else []
+    if not isinstance(cells, list) or len(cells) > MAX_CELLS:
+        raise Unreadable("the cells are not a list, or too many")
+    parts = Parts([], a.exact(0), [], [Cell(cell, a) for cell in cells])
+    a.spend(len(steps) * len(cells) // 4)
     for step, count in steps.items():
         tree = json.loads(step)
+        if cells and _is_taken(tree, count, parts.cells):
+            continue
         name = tree[0]
         if name in _SHIFTED:
             parts.samples.append((_coin(step, a), count))
@@ -151,6 +176,8 @@ def parts_of(steps: standard.Steps, a: Arithmetic) -> Parts:
             continue
         sigma = a.exact(1) / values[0] if name == "gdp" else values[0] / values[1]
         parts.square = parts.square + a.exact(count) / (sigma * sigma)
+    if not all(cell.count for cell in parts.cells):
+        raise Invalid("a cell without steps")
     return parts
 
 
@@ -191,7 +218,8 @@ class Inversion:
             self._prepare()
 
     def _read(self, plan: Any) -> None:
-        if not isinstance(plan, dict) or set(plan) != PLAN or not isinstance(plan["rules"], list):
+        named = isinstance(plan, dict) and set(plan) - {CELLS} == PLAN
+        if not named or not isinstance(plan["rules"], list):
             raise Unreadable(f"a plan does not have the members {', '.join(sorted(PLAN))}")
         numbers = [standard.rational(plan[name]) for name in ("c", "h", "above", "below")]
         self.c, self.h, self.order_above, self.order_below = numbers
@@ -213,10 +241,13 @@ class Inversion:
         """An upper bound on ``M(b)``, or on that of the reverse, in ``hi``."""
 
         def sampled(sample: Mixtures) -> Interval:
-            kappa = self._exponent(b, reverse)
-            return sample.size(kappa, self.rules[id(sample)][role], self.a.exact(0), None)
+            return sample.size(kappa, self.rules[id(sample)][role], zero, None)
 
-        return self._product(b, sampled)
+        kappa, zero = self._exponent(b, reverse), self.a.exact(0)
+        total = self._product(b, sampled)
+        for cell in self.parts.cells:
+            total = total * cell.moments(kappa, role)
+        return total
 
     def _exponent(self, b: Fraction, reverse: bool = False) -> Interval:
         """``kappa`` with ``M(b) = J(kappa)``: the reverse of a direction is the other one."""
@@ -249,6 +280,9 @@ class Inversion:
 
         gauss = (-(self.parts.square * beyond * beyond / 2)).exp()
         self.decayed = self._product(self.c, decayed) * gauss
+        self.most = [cell.moment(kappa) for cell in self.parts.cells]
+        for cell, most in zip(self.parts.cells, self.most, strict=True):
+            self.decayed = self.decayed * cell.size(kappa, beyond, most)
         self.above = self._real(self.order_above, "above")
         if self.order_below < 1:
             self.below = self._real(-self.order_below, "below")
@@ -283,6 +317,10 @@ class Inversion:
             for n, found in enumerate(means):
                 # J(-c - iu) is the conjugate of J(-c + iu)
                 values[n] = values[n] * (found if self.remove else found.conjugate()) ** count
+        for cell, most in zip(self.parts.cells, self.most, strict=True):
+            line = cell.line(kappa, self.h, self.count, most)
+            line = line if self.remove else [found.conjugate() for found in line]
+            values = [value * found for value, found in zip(values, line, strict=True)]
         return values
 
     def delta(self, epsilon: Interval) -> Interval:

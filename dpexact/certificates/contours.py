@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from itertools import starmap
 from typing import Any, Final
@@ -22,6 +23,7 @@ from dpexact.accounting.pairs.pair import Atom, Pair, TooExpensive
 from dpexact.accounting.pairs.response import Response
 from dpexact.accounting.pairs.shifts import STILL, of_sensitivities
 from dpexact.accounting.pairs.truncated_laplace import truncated_laplace
+from dpexact.certificates.cells import Box, boxes_of, cell_of
 from dpexact.reals import rational
 
 #: Digits asked of a plan on top of those of the bounds, in turn.
@@ -29,6 +31,16 @@ _SPARE: Final = (2, 6, 14)
 _GUARD_BITS: Final = 48
 _SPARE_LOG: Final = 12.0
 _MAX_WORK: Final = 3_000_000
+#: By how much cells are made smaller where they are too wide, and when that ends.
+_NARROWER: Final = 0.6
+_NARROWEST: Final = 0.1
+#: By how much a period is made longer, and when that ends.
+_LONGER: Final = 1.1
+_LONGEST: Final = 1e6
+#: Heights of a line at which a cell is looked at, over its height.
+_HEIGHTS: Final = (0.0, 0.25, 0.5, 0.75, 1.0)
+#: Minus the logarithm of the error of the bounds of all steps of a cell.
+_COARSE: Final = 3.0
 
 
 class NoPlan(Exception):
@@ -54,18 +66,53 @@ def plans(
 def _plan(
     steps: checker.Steps, way: str, points: Sequence[Fraction], digits: int
 ) -> tuple[dict[str, Any] | str, int]:
-    try:
-        composition = tuple(
-            (pair, n) for text, n in steps.items() for pair in _pairs(json.loads(text), way)
-        )
-        near = [float(x) for x in points]
-        if way == "add" and _largest(composition) <= min(near):
-            return "no larger loss", 64 + 4 * digits
-        product = Product(composition)
-        plan = planned(product, [Query(x, 1) for x in near], digits, _MAX_WORK)
-        return _written(product, way, plan, near, digits), plan.bits + _GUARD_BITS
-    except (TooExpensive, ArithmeticError, ValueError) as error:
-        raise NoPlan(f"no plan for a contour integral: {error}") from None
+    """With the widest cells, where there are some, that have ellipses."""
+    boxes, narrower = boxes_of(steps), 1.0
+    while True:
+        try:
+            found = _plan_in_cells(steps, boxes, way, points, digits)
+        except (TooExpensive, ArithmeticError, ValueError) as error:
+            raise NoPlan(f"no plan for a contour integral: {error}") from None
+        if found is not None:
+            return found
+        narrower *= _NARROWER
+        if narrower < _NARROWEST:
+            raise NoPlan("no plan for a contour integral: steps that differ too much for cells")
+        boxes = boxes_of(steps, narrower)
+
+
+def _plan_in_cells(
+    steps: checker.Steps, boxes: list[Box], way: str, points: Sequence[Fraction], digits: int
+) -> tuple[dict[str, Any] | str, int] | None:
+    """The plan with these cells; None if they are too wide."""
+    taken = {name for box in boxes for name in box.names}
+    alone = [
+        (pair, n)
+        for text, n in steps.items()
+        if text not in taken
+        for pair in _pairs(json.loads(text), way)
+    ]
+    together: list[tuple[Pair, int]] = []
+    for q, sigma, n in (box.step for box in boxes):
+        together.append((_sampled(q, sigma, way == "add"), n))
+    composition = (*alone, *together)
+    near = [float(x) for x in points]
+    if way == "add" and _largest(composition) <= min(near):
+        return "no larger loss", 64 + 4 * digits
+    product = Product(composition)
+    plan = planned(product, [Query(x, 1) for x in near], digits, _MAX_WORK)
+    if boxes:
+        corners = [corner for box in boxes for corner in box.corners()]
+        worse = Product((*alone, *((_sampled(q, s, way == "add"), n) for q, s, n in corners)))
+        plan, product = _longer(plan, product, worse, near, digits), worse
+    rules = _Rules(product, way, plan, near, digits)
+    written = rules.written([pair for pair, _ in alone])
+    for box, (pair, _) in zip(boxes, together, strict=True):
+        cell = rules.cell(box, pair)
+        if cell is None:
+            return None
+        written.setdefault("cells", []).append(cell)
+    return written, plan.bits + _GUARD_BITS
 
 
 def _largest(composition: tuple[tuple[Pair, int], ...]) -> float:
@@ -148,23 +195,66 @@ def _deviation(tree: Any) -> Fraction:
     return 1 / value(tree[1]) if tree[0] == "gdp" else value(tree[1]) / value(tree[2])
 
 
-def _written(
-    product: Product, way: str, plan: Plan, near: list[float], digits: int
-) -> dict[str, Any]:
-    period = 2 * math.pi / plan.step
-    above, _ = product.chernoff(max(near) + period, 1)
-    above = float(_short(max(above, plan.abscissa + plan.step / 6)))
-    goal = min(product.saddle(x, 1)[1] for x in near) - digits * math.log(10) - _SPARE_LOG
-    below = float(_short(_below(product, max(near) - period, goal)))
-    rules = [
-        _rules(pair, way == "add", plan, above, below)
-        for step, _ in product.factors
-        for pair in _parts(step)
-        if isinstance(pair, Mixtures)
-    ]
-    numbers = {"c": plan.abscissa, "h": plan.step, "above": above, "below": below}
-    texts = {name: str(Fraction(value)) for name, value in numbers.items()}
-    return {**texts, "count": str(plan.count), "rules": rules}
+def _longer(plan: Plan, product: Product, worse: Product, near: list[float], digits: int) -> Plan:
+    """With a period that makes the aliases small where moments are those of ``worse``."""
+    c, period = plan.abscissa, 2 * math.pi / plan.step
+    goals = [product.saddle(x, 1)[1] - digits * math.log(10) - 2 for x in near]
+
+    def is_long() -> bool:
+        return all(
+            worse.chernoff(x + period, 1)[1] + c * period <= goal
+            and worse.below(x - period, 1)[1] - c * period <= goal
+            for x, goal in zip(near, goals, strict=True)
+        )
+
+    while not is_long():
+        period *= _LONGER
+        if period > _LONGEST:
+            raise TooExpensive("no period makes the aliases of cells small")
+    step = float(_short(2 * math.pi / period))
+    return replace(plan, step=step, count=math.ceil(plan.height / step))
+
+
+def _sampled(q: float, sigma: float, adds: bool) -> GaussianMixture:
+    mixed = GaussianMixture(rational(Fraction(sigma)), rational(Fraction(q)), rational(0))
+    return mixed.reverse if adds else mixed
+
+
+class _Rules:
+    """What a plan needs beside its line, and its text."""
+
+    def __init__(
+        self, product: Product, way: str, plan: Plan, near: list[float], digits: int
+    ) -> None:
+        self.plan, self.adds = plan, way == "add"
+        period = 2 * math.pi / plan.step
+        above, _ = product.chernoff(max(near) + period, 1)
+        self.above = float(_short(max(above, plan.abscissa + plan.step / 6)))
+        goal = min(product.saddle(x, 1)[1] for x in near) - digits * math.log(10) - _SPARE_LOG
+        self.below = float(_short(_below(product, max(near) - period, goal)))
+
+    def written(self, alone: list[Pair]) -> dict[str, Any]:
+        """The text of the plan, without cells."""
+        plan = self.plan
+        parts = [pair for step in alone for pair in _parts(step) if isinstance(pair, Mixtures)]
+        rules = [_rules(pair, self.adds, plan, self.above, self.below) for pair in parts]
+        numbers = {"c": plan.abscissa, "h": plan.step, "above": self.above, "below": self.below}
+        texts = {name: str(Fraction(value)) for name, value in numbers.items()}
+        return {**texts, "count": str(plan.count), "rules": rules}
+
+    def cell(self, box: Box, pair: Pair) -> dict[str, list[str]] | None:
+        """A cell for what ``pair`` stands for; None if it is too wide."""
+        assert isinstance(pair, Mixtures)
+        plan, c = self.plan, self.plan.abscissa
+        kappa, heights = -c if self.adds else 1 + c, [plan.height * x for x in _HEIGHTS]
+        orders = {"line": (kappa, heights), "tail": (kappa, heights[-1:])}
+        accuracies = {"line": plan.accuracy, "tail": math.log(box.step[2]) + _COARSE}
+        corner = _sampled(*box.corner, self.adds)
+        middle, rules = (
+            _rules(step, self.adds, plan, self.above, self.below) for step in (pair, corner)
+        )
+        rules |= {role: middle[role] for role in orders}
+        return cell_of(box, rules, orders, accuracies)
 
 
 def _below(product: Product, level: float, goal: float) -> float:

@@ -16,6 +16,7 @@ from typing import Any, Final
 from dpexact import certificate_checker as checker
 from dpexact.arguments import Direction
 from dpexact.certificates import contours, epochs, transforms
+from dpexact.certificates.cells import FEWEST
 from dpexact.certificates.trees import mechanism_tree, number_tree
 from dpexact.decimals import Bound, format_decimal
 from dpexact.enclosure import Enclosure
@@ -29,6 +30,7 @@ _SPARE: Final = 8
 _MORE: Final = 2
 #: Digits of the bounds of a contour integral that are tried.
 _FEWER: Final = (40, 12, 5)
+_OF_LOGS: Final = (8, 5)
 
 
 class NoCertificate(UnsupportedMechanism):
@@ -108,7 +110,7 @@ def _planned(
     if method == checker.CONTOUR and not has_route(steps):
         raise NoCertificate("no certificate: no checker has a route for this mechanism")
     quantity, reason = base["quantity"], "the answer has too few digits, or is exact"
-    for most in _FEWER:
+    for most in _OF_LOGS if len(steps) >= FEWEST else _FEWER:
         for bounds in _bounds(found, quantity, most):
             if bounds["digits"] == "exact" and bounds["lower"] != "0":
                 continue

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -10,7 +11,9 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 import dpexact
+from dpexact.answers import delivered
 from dpexact.cli.certifying import certificate_option, certifier
+from dpexact.cli.errors import EXIT_UNDECIDED
 from dpexact.cli.options import cores, digits_option, direction_option, json_option, python_option
 from dpexact.cli.patience import patience
 from dpexact.cli.plotting import plot_option, plotter
@@ -242,6 +245,13 @@ def _run(
     metavar="N",
     help="Round sigma down and q up to N figures first: an upper bound, sooner.",
 )
+@click.option(
+    "--curve",
+    type=click.IntRange(1, 1000),
+    metavar="N",
+    help="Epsilon after each of N equal parts of the run, in the order of FILE, too.",
+)
+@plot_option("epsilon along the run, with --curve,")
 @certificate_option
 @digits_option
 @direction_option
@@ -251,6 +261,8 @@ def log(
     delta: str,
     neighbours: Neighbours,
     figures: int | None,
+    curve: int | None,
+    plot: Path | None,
     certificate_file: Path | None,
     digits: int,
     direction: str,
@@ -266,15 +278,43 @@ def log(
     Examples:
       dpexact log training.csv --delta 1e-5
       dpexact log decaying_noise.csv --delta 1e-5 --figures 3
+      dpexact log training.csv --delta 1e-5 --curve 200 --plot budget.svg
     """
     from dpexact.training.logs import read_log
 
-    mechanism = read_log(file, neighbours=neighbours, figures=figures)
+    if plot is not None and curve is None:
+        raise click.UsageError("--plot goes with --curve")
+    along: dict[int, Enclosure] = {}
+    draw = plotter(
+        plot, lambda runs: runs.along_figure(mechanism, delta, [*along], [*along.values()])
+    )
+    mechanism = read_log(file, neighbours=neighbours, figures=figures, ordered=curve is not None)
+    about = _announced(len(mechanism.steps()))
     notes = []
+    more: dict[str, object] = {"log": str(file)}
+    seconds = None
     if figures is not None:
         notes.append(f"sigma was rounded down and q up to {figures} figures: an upper bound")
-    return answer(
-        lambda: dpexact.epsilon(mechanism, delta, digits, direction),
+    if curve is not None:
+        started = time.perf_counter()
+        along = _along(mechanism, curve, delta, digits, direction)
+        seconds = time.perf_counter() - started
+        relation = "<=" if figures else None
+        for steps, found in along.items():
+            shown = f"{relation or found.relation} {found.safe()}"
+            notes.append(f"after {steps:,} step{'s' * (steps > 1)}: epsilon {shown}")
+        more["curve"] = [
+            {"steps": steps, **found.to_json(digits), "safe": found.safe()}
+            for steps, found in along.items()
+        ]
+
+    def ask() -> Enclosure:
+        if not along:
+            return dpexact.epsilon(mechanism, delta, digits, direction)
+        return delivered([*along.values()][-1], digits)
+
+    code = answer(
+        ask,
         mechanism,
         digits,
         as_json,
@@ -282,11 +322,32 @@ def log(
         arguments={"delta": delta},
         direction=direction,
         notes=notes,
-        more={"log": str(file)},
-        then=[certifier(certificate_file, mechanism, "epsilon", delta, direction)],
-        about=_announced(len(mechanism.steps())),
+        more=more,
+        then=[certifier(certificate_file, mechanism, "epsilon", delta, direction), draw],
+        about=about,
         only_above=figures is not None,
+        seconds=seconds,
     )
+    short = any(found.digits < digits for found in along.values())
+    return max(code, EXIT_UNDECIDED) if short else code
+
+
+def _along(
+    mechanism: Mechanism, points: int, delta: str, digits: int, direction: str
+) -> dict[int, Enclosure]:
+    """Epsilon after each of so many equal parts of a run."""
+    from dpexact.accounting.along import length
+    from dpexact.progress import progress_bar
+
+    total = length(mechanism)
+    if points > total:
+        raise InvalidInput(
+            f"curve: {points} is not accepted; the run has {total} step{'s' * (total > 1)}"
+        )
+    steps = [total * k // points for k in range(1, points + 1)]
+    with progress_bar("curve") as progress:
+        found = dpexact.epsilon_along(mechanism, steps, delta, digits, direction, progress=progress)
+    return dict(zip(steps, found, strict=True))
 
 
 def _announced(distinct: int) -> str:

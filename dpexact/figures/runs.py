@@ -35,6 +35,14 @@ def run_figure(
     return _figure(mechanism, f"epsilon of {mechanism} at delta = {at}", panels)
 
 
+def along_figure(
+    mechanism: Mechanism, at: str, steps: Sequence[int], found: Sequence[Enclosure]
+) -> FigureData:
+    """Epsilon at delta ``at`` as found after each number of ``steps`` of a run."""
+    panel = _curve("along the run", "steps", _EPSILON, list(map(Fraction, steps)), found)
+    return _figure(mechanism, f"epsilon of a run of {steps[-1]} steps at delta = {at}", [panel])
+
+
 def profile_figure(mechanism: Mechanism, epsilon: str, direction: str = "both") -> FigureData:
     """Delta at every epsilon from 0 to twice ``epsilon``, or up to 1 where that is 0."""
     highest = 2 * Fraction(approximate(real_in(epsilon, "epsilon"))) or Fraction(1)

@@ -72,13 +72,15 @@ def read_log(
     *,
     neighbours: Neighbours = "add-remove",
     figures: int | None = None,
+    ordered: bool = False,
 ) -> Mechanism:
     """The mechanism that the file ``path`` records.
 
     CSV with the columns ``sigma``, ``q`` and ``steps``, in any order; the statement that TensorFlow
     Privacy prints, under its assumption of Poisson sampling; or JSON: the history or state
     of an Opacus accountant, or a ``DpEvent`` as an object with ``class_name`` (``neighbours`` as in
-    :func:`from_dp_event`). ``figures`` coarsens tables and histories, as in :func:`from_rows`.
+    :func:`from_dp_event`). ``figures`` coarsens tables and histories, and ``ordered`` keeps
+    the order of their rows, as in :func:`from_rows`.
 
     Raises:
         InvalidInput: it cannot be read, or holds none of these.
@@ -92,10 +94,10 @@ def read_log(
             held = json.loads(text, parse_float=str, parse_int=str)
             if isinstance(held, dict) and "class_name" in held:
                 return from_dp_event(held, neighbours=neighbours)
-            return from_opacus_history(held, figures=figures)
+            return from_opacus_history(held, figures=figures, ordered=ordered)
         if found := _STATEMENT.search(" ".join(text.split())):
             return _run(found, "poisson")
-        return _read_table(text, figures)
+        return _read_table(text, figures, ordered)
     except json.JSONDecodeError as error:
         raise InvalidInput(f"{name}: line {error.lineno}: {error.msg}") from None
     except csv.Error as error:
@@ -130,7 +132,7 @@ def _run(about: re.Match[str], sampling: Sampling) -> Mechanism:
     ).mechanism(sigma)
 
 
-def _read_table(text: str, figures: int | None) -> Mechanism:
+def _read_table(text: str, figures: int | None, ordered: bool) -> Mechanism:
     table = csv.reader(text.splitlines())
     header = [name.strip().lower() for name in next(table, [])]
     if sorted(header) != sorted(COLUMNS):
@@ -138,4 +140,4 @@ def _read_table(text: str, figures: int | None) -> Mechanism:
         raise InvalidInput(f"the first line must name {', '.join(COLUMNS)}; it names {named}")
     places = [header.index(name) for name in COLUMNS]
     rows = ([row[i] for i in places] if len(row) == 3 else row for row in table if row)
-    return from_rows(rows, figures=figures)
+    return from_rows(rows, figures=figures, ordered=ordered)

@@ -5,6 +5,7 @@ from fractions import Fraction
 
 import pytest
 
+from dpexact.accounting.mirrored import Mirrored
 from dpexact.accounting.profile import (
     Between,
     Fallback,
@@ -249,6 +250,57 @@ def test_an_undecided_direction_leaves_what_it_may_be(quantity, value):
         else:
             assert found.upper == 1
             assert found.reason == "too hard"
+
+
+class Falling(Fixed):
+    """``delta(eps) = (start - eps)_+``: both questions agree."""
+
+    def __init__(self, start, method, most=1):
+        super().__init__(0, 1, method)
+        self.start = Fraction(start)
+
+    def delta(self, epsilon, digits):
+        self.asked.append(("delta", digits))
+        return Enclosure.exact(max(self.start - epsilon.fraction, Fraction(0)), self.method)
+
+    def epsilon(self, delta, digits):
+        self.asked.append(("epsilon", digits))
+        return Enclosure.exact(max(self.start - delta.fraction, Fraction(0)), self.method)
+
+    _epsilon = epsilon
+
+
+@pytest.mark.parametrize("add", ["1/10", "1/2", "7/8", "9/8"])
+@pytest.mark.parametrize("slack", ["0", "1/100", "1"])
+def test_one_point_shows_which_direction_is_the_larger(add, slack):
+    first, second = Falling("7/8", "remove"), Falling(add, "add")
+    limit = Fraction(slack)
+
+    def above(epsilon):
+        return Enclosure(Fraction(0), min(second.delta(epsilon, 3).upper + limit, Fraction(1)))
+
+    worst = max(Fraction(7, 8), Fraction(add))
+    for target in ("1/20", "1/4", "1/3"):
+        for profile in (Mirrored(first, second, above), Mirrored(first, second)):
+            assert profile.epsilons([real(target)], 9) == [
+                Enclosure.exact(worst - Fraction(target))
+            ]
+            assert profile.epsilon(real(target), 9).upper == worst - Fraction(target)
+    for epsilon in ("1/20", "1/4", "1/3"):
+        found = Mirrored(first, second, above).delta(real(epsilon), 9)
+        assert found.upper == worst - Fraction(epsilon)
+
+
+def test_directions_that_are_plainly_below_are_not_asked():
+    first, second = Falling("1/2", "remove"), Falling("1/2", "add")
+    profile = Mirrored(first, second)
+    assert profile.epsilon(real("3/5"), 9).upper == 0
+    assert profile.delta(real(0), 9).upper == HALF
+    assert second.asked == []
+    beneath = Mirrored(first, second, lambda _: Enclosure(Fraction(0), Fraction(1, 1000)))
+    assert beneath.epsilon(real("1/4"), 9).upper == Fraction(1, 4)
+    assert beneath.delta(real("1/4"), 9).upper == Fraction(1, 4)
+    assert second.asked == []
 
 
 def test_the_second_direction_is_asked_for_no_more_than_helps():

@@ -117,7 +117,7 @@ class BlurredProfile(ContourProfile):
             found = self._bracket(line, delta, near, 10.0 ** (lost - digits))
             if found is not None:
                 return found.labelled(self.method)
-        return self._chernoff_epsilon(delta).short("blurs differ")
+        return self.chernoff_epsilon(delta).short("blurs differ")
 
     def _affordable(self, epsilon: Real, digits: int, best: Enclosure) -> Enclosure:
         """Fewer digits are for a larger blur."""

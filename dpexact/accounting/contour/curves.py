@@ -56,7 +56,7 @@ def epsilon_curve(
         probes = [query for query in queries if query.epsilon > 0]
         shared = _shared_line(profile, probes, digits)
         for repeat in group:
-            near = _extrapolated(solved, repeat)
+            near = extrapolated(solved, repeat)
             # proposes: a root; `bracketed` returns only what balls bracket around it
             if shared is not None and near > 0:
                 quick = _checked(shared, delta, repeat, near, 10.0**-digits)
@@ -129,7 +129,7 @@ def _interpolated(ends: Sequence[tuple[int, float]], repeat: int) -> float:
     return value
 
 
-def _extrapolated(solved: Sequence[tuple[int, float]], repeat: int) -> float:
+def extrapolated(solved: Sequence[tuple[int, float]], repeat: int) -> float:
     """The polynomial through the solved points, in the square root of repetitions; else zero."""
     if len(solved) < 3:
         return 0.0

@@ -49,8 +49,10 @@ class Product:
 
     @cached_property
     def reverse(self) -> Product:
-        """The product of the reversed pairs."""
-        return Product((pair.reverse, n) for pair, n in self.factors)
+        """The product of the reversed pairs, whose reverse is this one with all it has found."""
+        other = Product((pair.reverse, n) for pair, n in self.factors)
+        other.__dict__["reverse"] = self
+        return other
 
     def mass(self, repeat: int) -> arb:
         """``P(Z finite)``."""

@@ -212,8 +212,8 @@ class ContourProfile(Profile):
                     return Enclosure.exact(_ZERO, self.method)
                 if not ball(Fraction(at_zero.lower)) > target:
                     reason = "epsilon is too close to zero to be told from it"
-                    return self._chernoff_epsilon(delta).short(reason)
-            high = float(self._chernoff_epsilon(delta).upper)
+                    return self.chernoff_epsilon(delta).short(reason)
+            high = float(self.chernoff_epsilon(delta).upper)
             near = self._searched(delta, high, high / 2)
         best: Enclosure | None = None
         reason = "the bounds did not shrink as expected"
@@ -246,7 +246,7 @@ class ContourProfile(Profile):
         # proposes: whether to give a reason; the bracket is certified for any goal
         if best is not None and goal == digits:
             return best
-        return (best or self._chernoff_epsilon(delta)).short(reason)
+        return (best or self.chernoff_epsilon(delta)).short(reason)
 
     def log_delta(self, delta: Real) -> float:
         """The logarithm of what delta leaves to the finite losses."""
@@ -321,7 +321,7 @@ class ContourProfile(Profile):
             bound = balls.to_enclosure(1 - (ball(epsilon) / 2).exp() * moment)
         return Enclosure(max(bound.lower, _ZERO), _ONE, "Bhattacharyya bound")
 
-    def _chernoff_epsilon(self, delta: Real) -> Enclosure:
+    def chernoff_epsilon(self, delta: Real) -> Enclosure:
         """Zero below, and above ``[log M(b) + log K(b) - log(delta - P(Z = inf))] / b``."""
         near = self.product.epsilon(self.log_delta(delta), self.repeat)
         best, _ = self.product.chernoff(near, self.repeat)

@@ -19,7 +19,7 @@ from collections.abc import Callable, Sequence
 from fractions import Fraction
 from functools import cached_property
 from heapq import heappop, heappush
-from typing import Final, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 import numpy as np
 from flint import acb, arb
@@ -28,12 +28,7 @@ from numpy.typing import NDArray
 from dpexact.accounting.pairs.pair import Jet, Pair, TooExpensive, weighted
 from dpexact.accounting.pairs.power_sums import line_product
 from dpexact.accounting.pairs.response import Response
-from dpexact.accounting.pairs.response_sums import (
-    Block,
-    Leak,
-    ResponseSums,
-    estimator,
-)
+from dpexact.accounting.pairs.response_sums import Leak, ResponseSums, estimator
 from dpexact.accounting.pairs.sizes import Look, Looks, Sizes
 from dpexact.balls import ball, precision
 from dpexact.reals import Real
@@ -53,7 +48,15 @@ _BITS: Final = 64
 _COARSE: Final = 30.0
 
 
-_Blocks: TypeAlias = tuple[Looks | None, list[Block]]
+class Block(NamedTuple):
+    """Heights around ``middle``, and a bound on the modulus of the moments there."""
+
+    middle: arb
+    width: arb
+    bound: arb
+
+
+_Blocks: TypeAlias = tuple[Looks, list[Block]]
 
 
 class Steps:
@@ -64,6 +67,7 @@ class Steps:
         self._jets: dict[float, Jet] = {}
         self._lines: dict[tuple[float, float, int, float], list[acb]] = {}
         self._looks: dict[float, Looks] = {}
+        self._sums: dict[float, ResponseSums] = {}
         self._blocks: dict[tuple[float, float, float], tuple[float, _Blocks]] = {}
 
     @cached_property
@@ -116,6 +120,12 @@ class Steps:
         width ``w`` from ``l`` on. Those that matter are cut; ``enough``, in logarithms, says below
         what a bound does not.
         """
+        if self.responses:
+            # proposes: what is kept by order is looked up by it
+            if c not in self._sums:
+                self._sums = {c: ResponseSums(self.responses, c)}
+            # proposes: likewise
+            return self._sums[c].far(low, top, -enough, variance, step)
         least, half = arb(enough).exp().upper(), arb(variance) / 2
         key = (c, low, enough)
         # proposes: what is known of as many heights serves fewer
@@ -139,14 +149,12 @@ class Steps:
             else:
                 total += weight
                 settled.append(block)
-        if looks is not None:  # the blocks that are not high; the first two may begin at `low`
-            wide = arb(looks.width)
-            total += least * (1 + arb(step) / wide) * (1 + 2 * wide / arb(low)) / arb(low)
+        # the blocks that are not high; the first two may begin at `low`
+        wide = arb(looks.width)
+        total += least * (1 + arb(step) / wide) * (1 + 2 * wide / arb(low)) / arb(low)
         serial = itertools.count(len(queue))
         # proposes: whether to cut
-        watched, cuts = (looks.pairs, _CUT_NODES // looks.nodes) if looks else ([], 0)
-        # proposes: likewise
-        for _ in range(min(MAX_CUTS, cuts)):
+        for _ in range(min(MAX_CUTS, _CUT_NODES // looks.nodes)):
             # proposes: when to stop cutting
             if not queue or -queue[0][0] * len(queue) < goal:
                 break
@@ -157,7 +165,7 @@ class Steps:
                 # proposes: nothing; no node is below `low`, a float that means its exact value
                 if at + part / 2 < low:
                     continue
-                found = Block(at, part, _around(watched, at, part, least))
+                found = Block(at, part, _around(looks.pairs, at, part, least))
                 weight = weighed(found)
                 heappush(queue, (-float(weight), next(serial), weight, found))
         settled += [block for *_, block in queue]
@@ -166,10 +174,7 @@ class Steps:
         return sum((weight for _, _, weight, _ in queue), total).upper()
 
     def _bounded(self, c: float, low: float, top: float, least: arb) -> _Blocks:
-        """Bounds on blocks around multiples of one width, or of many responses."""
-        if self.responses:
-            depth = -float(least.log().mid())
-            return None, ResponseSums(self.responses, c).blocks(low, top, depth)
+        """Bounds on blocks around multiples of one width."""
         looks = self._looked(c, top)
         first, whole = int(low / looks.width), arb(looks.width)
         moves = [look.slope * whole / 2 for look in looks.pairs]

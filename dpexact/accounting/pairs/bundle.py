@@ -9,8 +9,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from fractions import Fraction
-from functools import cached_property
-from typing import Final, TypeAlias
+from functools import cached_property, partial
+from typing import Any, Final, TypeAlias, TypeVar
 
 from flint import acb, acb_mat, arb
 
@@ -24,10 +24,14 @@ from dpexact.reals import Real, rational
 Ellipses: TypeAlias = tuple[float, float]
 """Logarithms of the parameters of two ellipses, of rates and of noises."""
 
+_Place: TypeAlias = tuple[Real, Real]
+_Bounds: TypeAlias = "dict[tuple[float, float], arb | None]"
+_T = TypeVar("_T")
+
 #: Fewer steps in a cloud are not worth it.
 FEWEST: Final = 200
 #: Likewise where all together run no more often than this: each then matters too much.
-_FEWEST_RUNS: Final = 3000
+FEWEST_RUNS: Final = 3000
 #: The sum of the moduli of the weights is about this many times the number of steps.
 HEAVY: Final = 8.0
 #: The widest cloud, in halves of intervals of logarithms of rate and of noise.
@@ -58,7 +62,7 @@ def bundles(
     parts = [[step for step in steps if _is_plain(step)]]
     while parts:
         part = parts.pop()
-        if len(part) < FEWEST or sum(n for _, _, n in part) < _FEWEST_RUNS:
+        if len(part) < FEWEST or sum(n for _, _, n in part) < FEWEST_RUNS:
             left += part
             continue
         cloud = Cloud(part)
@@ -82,9 +86,8 @@ def _is_plain(step: tuple[Real, Real, int]) -> bool:
 class Rest:
     """The error of the nodes for one function: proposals of ellipses, and bounds from them."""
 
-    def __init__(self, cloud: Cloud, function: Power | Modulus) -> None:
-        self.cloud, self.function = cloud, function
-        self._bounds: dict[tuple[float, float], arb | None] = {}
+    def __init__(self, cloud: Cloud, function: Power | Modulus, bounds: _Bounds) -> None:
+        self.cloud, self.function, self._bounds = cloud, function, bounds
 
     def bound(self, x: float, y: float) -> arb | None:
         """On the logarithm, where the ellipses are of parameters ``e^x`` and ``e^y``."""
@@ -141,13 +144,37 @@ class Bundle(Pair):
 
     def __init__(self, cloud: Cloud, *, removes: bool) -> None:
         self.cloud, self.removes = cloud, removes
-        self._pairs: dict[tuple[Real, Real], GaussianMixture] = {}
+        self._longer: tuple[Bundle, int] | None = None
+        self._pairs: dict[_Place, GaussianMixture] = {}
+        self._kept: dict[tuple[Any, ...], Any] = {}
         self._weights: dict[Degrees, tuple[int, list[arb]]] = {}
-        self._sums: tuple[int, tuple[arb, ...]] = 0, ()
+
+    def first(self, place: int) -> Bundle:
+        """That of the first points of the cloud, which shares what is found at nodes."""
+        found = Bundle(self.cloud.first(place), removes=self.removes)
+        found._pairs, found._kept, found._longer = self._pairs, self._kept, (self, place)
+        return found
+
+    def _keep(self, find: Callable[[], _T], *key: Any) -> _T:
+        """What is found once for all that share it, at one precision.
+
+        Proposes: what is looked up; whatever is held is right for its key.
+        """
+        key = (*key, current())
+        if key not in self._kept:
+            self._kept[key] = find()
+        found: _T = self._kept[key]
+        return found
+
+    def _rest(self, function: Power | Modulus, *key: Any) -> Rest:
+        return Rest(self.cloud, function, self._keep(dict, type(function), *key))
 
     @cached_property
     def reverse(self) -> Bundle:
         """The same steps in the other direction."""
+        if self._longer is not None:
+            longer, place = self._longer
+            return longer.reverse.first(place)
         return Bundle(self.cloud, removes=not self.removes)
 
     @property
@@ -157,27 +184,15 @@ class Bundle(Pair):
 
     def overlap(self) -> arb:
         """``prod (1 - q)``: both laws of a step hold that much of ``N(0)``."""
-        return self._totals()[0].exp()
+        return self.cloud.lengths()[0].exp()
 
     def largest_loss(self) -> arb | None:
         """``-sum log(1 - q)`` where a record is added."""
-        return None if self.removes else -self._totals()[0]
-
-    def _totals(self) -> tuple[arb, ...]:
-        """``sum n log(1 - q)``, ``sum n q`` and ``sum n sigma^2``."""
-        if self._sums[0] < current():
-            logs, rates, squares = arb(0), arb(0), arb(0)
-            for q, sigma, n in self.cloud.points:
-                rate, noise = ball(q), ball(sigma)
-                logs += n * (-rate).log1p()
-                rates += n * rate
-                squares += n * noise * noise
-            self._sums = current(), (logs, rates, squares)
-        return self._sums[1]
+        return None if self.removes else -self.cloud.lengths()[0]
 
     # --- nodes ------------------------------------------------------------------------------------
 
-    def _pair(self, place: tuple[Real, Real]) -> GaussianMixture:
+    def _pair(self, place: _Place) -> GaussianMixture:
         if place not in self._pairs:
             q, sigma = place
             self._pairs[place] = remove(sigma, q) if self.removes else add(sigma, q)
@@ -194,7 +209,7 @@ class Bundle(Pair):
 
     def _fine(self, accuracy: float) -> float:
         """The accuracy of a node that gives the whole about ``accuracy``."""
-        return accuracy + math.log(HEAVY * self.cloud.total)
+        return accuracy + math.log(HEAVY * self.cloud.most)
 
     def _power(self, c: float | Real) -> arb:
         """The real part of the exponent of ``A`` [2]."""
@@ -229,13 +244,19 @@ class Bundle(Pair):
 
     def moment(self, c: float | Real, accuracy: float) -> arb:
         """Moments of the nodes to the powers of their weights."""
-        rest = Rest(self.cloud, Power(self._power(c), 0.0))
+        rest = self._rest(Power(self._power(c), 0.0), c, 0.0)
         degrees, [at] = self._degrees([(rest, accuracy)])
         places, weights = self._nodes(degrees)
         fine, total = self._fine(accuracy), arb(0)
         for weight, place in zip(weights, places, strict=True):
-            total += weight * self._pair(place).moment(c, fine).log()
+            total += weight * self._keep(partial(self._logarithm, place, c, fine), place, c, fine)
         return (total + arb(0, rest.error(degrees, at, weights))).exp()
+
+    def _logarithm(self, place: _Place, c: float | Real, fine: float) -> arb:
+        return self._pair(place).moment(c, fine).log()
+
+    def _logarithms(self, place: _Place, line: tuple[float, float, int], fine: float) -> list[acb]:
+        return [value.log() for value in self._pair(place).moments(*line, fine)]
 
     def moments(self, c: float, step: float, count: int, accuracy: float) -> list[acb]:
         """Likewise; the error is bounded on parts of the line, the lower ones more narrowly."""
@@ -246,7 +267,7 @@ class Bundle(Pair):
         falls = [0.0, *(max(0.0, start - estimate(height)) for height in heights)]
         # proposes: likewise
         rests = [
-            (Rest(self.cloud, Power(self._power(c), height)), max(1.0, accuracy - fall))
+            (self._rest(Power(self._power(c), height), c, height), max(1.0, accuracy - fall))
             for height, fall in zip(heights, falls, strict=False)
         ]
         degrees, ellipses = self._degrees(rests)
@@ -254,7 +275,8 @@ class Bundle(Pair):
         fine = self._fine(accuracy)
         rows: list[acb] = []
         for place in places:
-            rows += [value.log() for value in self._pair(place).moments(c, step, count, fine)]
+            line = c, step, count
+            rows += self._keep(partial(self._logarithms, place, line, fine), place, line, fine)
         sums = acb_mat(1, len(places), weights) * acb_mat(len(places), count + 1, rows)
         errors = [
             rest.error(degrees, at, weights) for (rest, _), at in zip(rests, ellipses, strict=True)
@@ -278,19 +300,20 @@ class Bundle(Pair):
         # proposes: likewise
         lean = arb(angle * approximate(middle.sigma)) / ball(middle.sigma) if single else arb(angle)
         function = Modulus(self._power(c), u, lean)
-        rest = Rest(self.cloud, function)
+        rest = self._rest(function, c, u, angle)
         try:
             degrees, [at] = self._degrees([(rest, _COARSE)])
         except TooExpensive:
             return moment
         places, weights = self._nodes(degrees)
         half, slope = lean * lean / 2, function.slope
-        _, rates, squares = self._totals()
+        _, rates, squares = self.cloud.lengths()
         total = squares * half + rates * slope
         for weight, (q, sigma) in zip(weights, places, strict=True):
-            pair, noise = self._pair((q, sigma)), ball(sigma)
+            noise = ball(sigma)
             # proposes: a rule on the line of the angle; the product is exact
-            value = pair.modulus(c, u, angle * approximate(sigma), self._fine(_COARSE))
+            way = c, u, angle * approximate(sigma), self._fine(_COARSE)
+            value = self._keep(partial(self._pair((q, sigma)).modulus, *way), q, sigma, way)
             total += weight * (value.log() - noise * noise * half - ball(q) * slope)
         bound = (total + arb(0, rest.error(degrees, at, weights))).exp()
         # proposes: either is a bound
@@ -323,7 +346,10 @@ class Bundle(Pair):
     def _spread(self, c: float) -> float:
         """Proposes: the ratio of the logarithms of their moments."""
         most, middle = self._ends
-        return most.cumulant(c).value / middle.cumulant(c).value
+        return self._jet(most, c).value / self._jet(middle, c).value
+
+    def _jet(self, pair: GaussianMixture, c: float) -> Jet:
+        return self._keep(partial(pair.cumulant, c), pair, c)
 
     def cumulant(self, c: float) -> Jet:
         """Of few nodes.
@@ -334,7 +360,7 @@ class Bundle(Pair):
         # proposes: orders at which the steps still are alike
         if not self._spread(c) < _WORST * self._spread(1.0):
             raise TooExpensive("steps that differ too much for a bundle")
-        jets = [(w, pair.cumulant(c)) for w, pair in self._few]
+        jets = [(w, self._jet(pair, c)) for w, pair in self._few]
         return Jet(*(sum(w * jet[i] for w, jet in jets) for i in range(3)))
 
     def decay_estimate(self, c: float) -> Callable[[float], float]:

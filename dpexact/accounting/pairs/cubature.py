@@ -13,17 +13,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterator, Sequence
+from copy import copy
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
-from itertools import product
-from typing import Final
+from itertools import accumulate, product
+from typing import Final, TypeAlias
 
 import numpy as np
 from flint import arb, arb_mat, fmpz, fmpz_mat
 
 from dpexact.balls import approximate, ball, current, precision
 from dpexact.reals import Real, rational
+
+_Triangles: TypeAlias = tuple[list[list[arb]], list[list[arb]]]
 
 #: Points whose polynomials are held at once.
 _CHUNK: Final = 2048
@@ -132,7 +135,7 @@ def leja(count: int) -> tuple[float, ...]:
     return tuple(found)
 
 
-def _triangles(rows: list[list[arb]]) -> tuple[list[list[arb]], list[list[arb]]]:
+def _triangles(rows: list[list[arb]]) -> _Triangles:
     """``(L, U^T)``, both lower triangular, with ``rows = L U`` and ones on the diagonal of L."""
     size = len(rows)
     left = [[arb(int(i == j)) for j in range(size)] for i in range(size)]
@@ -172,50 +175,114 @@ def _solve(
 
 
 class Cloud:
-    """Points ``(x_k, y_k)`` of positive coordinates, each counted ``n_k`` times."""
+    """Points ``(x_k, y_k)`` of positive coordinates, each counted ``n_k`` times.
 
-    def __init__(self, points: Sequence[tuple[Real, Real, int]]) -> None:
-        self.points = points
+    The first points of a cloud are clouds too, one up to each of the ``ends``, in the same
+    intervals: sums over all of them are had at once.
+    """
+
+    def __init__(
+        self, points: Sequence[tuple[Real, Real, int]], ends: Sequence[int] | None = None
+    ) -> None:
+        self._whole, self._ends = points, [len(points)] if ends is None else ends
+        self._runs = [0, *accumulate(n for _, _, n in points)]
+        self._place = len(self._ends) - 1
         self.sides = (
             Side.around({x for x, _, _ in points}),
             Side.around({y for _, y, _ in points}),
         )
-        self.total = sum(n for _, _, n in points)
-        self._moments: dict[tuple[int, int, int], arb_mat] = {}
+        self._moments: dict[tuple[int, int, int], list[fmpz_mat]] = {}
+        self._lengths: dict[int, list[tuple[arb, ...]]] = {}
+        self._factors: dict[tuple[Degrees, int], list[_Triangles]] = {}
+
+    def first(self, place: int) -> Cloud:
+        """The cloud of the points before an end."""
+        found = copy(self)
+        found._place = place
+        return found
+
+    @property
+    def _end(self) -> int:
+        return self._ends[self._place]
+
+    @property
+    def points(self) -> Sequence[tuple[Real, Real, int]]:
+        """All of them."""
+        return self._whole[: self._end]
+
+    @property
+    def total(self) -> int:
+        """How many there are, as counted."""
+        return self._runs[self._end]
+
+    @property
+    def most(self) -> int:
+        """How many there are in the cloud of which this is the first part."""
+        return self._runs[-1]
 
     def moments(self, many: int, more: int) -> arb_mat:
         """``sum_k n_k T_i(x_k) T_j(y_k)`` for ``i < many``, ``j < more``."""
-        # proposes: what is looked up, or computed for later; whatever is held is right
-        for (a, b, held), found in self._moments.items():
-            # proposes: likewise
-            if a >= many and b >= more and held >= current():
-                return found
-        many, more = (
+        least = [
             1 if side.single else max(_FIRST, count + _FIRST // 2)
             for side, count in zip(self.sides, (many, more), strict=True)
-        )
-        with precision(current() + _ROOM):
-            self._moments[many, more, current()] = found = self._summed(many, more)
-        return found
+        ]
+        # proposes: what is computed for later, or looked up; whatever is held is right
+        ways = {(least[0], least[1], current() + _ROOM): self._end}
+        for (a, b, held), sums in self._moments.items():
+            # proposes: likewise
+            if a >= many and b >= more and held >= current():
+                # proposes: likewise
+                ways[a, b, held] = max(0, self._end - [0, *self._ends][len(sums)])
+        rows, columns, held = min(ways, key=lambda way: ways[way] * (way[0] + way[1]))
+        with precision(held):
+            return self._enclosed(self._summed(rows, columns), many, more)
 
-    def _summed(self, many: int, more: int) -> arb_mat:
-        bits, (first, second) = current(), self.sides
-        # what is single is in its interval too
-        for side, value in zip(self.sides, self.points[0][:2], strict=True):
-            side.scaled(value)
-        total = fmpz_mat(many, more)
-        with precision(bits + _SPARE_BITS):
-            for start in range(0, len(self.points), _CHUNK):
-                part = self.points[start : start + _CHUNK]
-                left = [[n * t for t in first.polynomials(x, many, bits)] for x, _, n in part]
-                right = [second.polynomials(y, more, bits) for _, y, _ in part]
-                total += fmpz_mat(left).transpose() * fmpz_mat(right)
-        found = []
+    def _enclosed(self, total: fmpz_mat, many: int, more: int) -> arb_mat:
+        found, bits = [], current()
         for i, j in product(range(many), range(more)):
             # of T_i T_j, in units of 2^-2bits
             off = (i * i + j * j << bits + 1) + 4 * i * i * j * j
             found.append(_scaled(total[i, j], self.total * off, 2 * bits))
         return arb_mat(many, more, found)
+
+    def _summed(self, many: int, more: int) -> fmpz_mat:
+        """In units of ``2^-2bits``; sums up to the ends before are kept, and go on from there."""
+        bits, (first, second) = current(), self.sides
+        # what is single is in its interval too
+        for side, value in zip(self.sides, self._whole[0][:2], strict=True):
+            side.scaled(value)
+        sums = self._moments.setdefault((many, more, bits), [])
+        with precision(bits + _SPARE_BITS):
+            while len(sums) <= self._place:
+                total = fmpz_mat(sums[-1]) if sums else fmpz_mat(many, more)
+                start, end = self._stretch(len(sums))
+                for at in range(start, end, _CHUNK):
+                    part = self._whole[at : min(at + _CHUNK, end)]
+                    left = [first.polynomials(x, many, bits) for x, _, _ in part]
+                    right = [
+                        row if n == 1 else [n * t for t in row]
+                        for row, n in ((second.polynomials(y, more, bits), n) for _, y, n in part)
+                    ]
+                    total += fmpz_mat(left).transpose() * fmpz_mat(right)
+                sums.append(total)
+        return sums[self._place]
+
+    def _stretch(self, place: int) -> tuple[int, int]:
+        """From the end before a place to its own."""
+        return self._ends[place - 1] if place else 0, self._ends[place]
+
+    def lengths(self) -> tuple[arb, ...]:
+        """``sum n log(1 - x)``, ``sum n x`` and ``sum n y^2``."""
+        sums = self._lengths.setdefault(current(), [])
+        while len(sums) <= self._place:
+            logs, firsts, squares = sums[-1] if sums else (arb(0), arb(0), arb(0))
+            for x, y, n in self._whole[slice(*self._stretch(len(sums)))]:
+                first, second = ball(x), ball(y)
+                logs += n * (-first).log1p()
+                firsts += n * first
+                squares += n * second * second
+            sums.append((logs, firsts, squares))
+        return sums[self._place]
 
     def _row(self, axis: int, value: Real, count: int) -> list[arb]:
         bits = current()
@@ -234,7 +301,7 @@ class Cloud:
     def _node(self, axis: int, x: float) -> Real:
         side = self.sides[axis]
         if side.single:
-            return self.points[0][:2][axis]
+            return self._whole[0][:2][axis]
         mantissa, exponent = math.frexp(math.exp(side.centre + side.half * x))
         short = math.ldexp(round(math.ldexp(mantissa, NODE_BITS)), exponent - NODE_BITS)
         return rational(Fraction(short))
@@ -247,10 +314,13 @@ class Cloud:
             moments = self.moments(many, more)
             right = [moments[j, k] for j, k in degrees]
             values = dict(zip(degrees, right, strict=True))
-            factors = []
-            for axis, count in ((0, many), (1, more)):
-                places = {place[axis]: None for place in nodes}
-                factors.append(_triangles([self._row(axis, x, count) for x in places]))
+            # proposes: what is kept; nodes follow from the degrees
+            if (degrees, current()) not in self._factors:
+                self._factors[degrees, current()] = [
+                    _triangles([self._row(axis, x, count) for x in {p[axis]: 0 for p in nodes}])
+                    for axis, count in ((0, many), (1, more))
+                ]
+            factors = self._factors[degrees, current()]
             for axis in (0, 1):
                 _solve(values, degrees, axis, factors[axis][1], upward=True)
             for axis in (0, 1):

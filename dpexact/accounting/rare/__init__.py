@@ -3,5 +3,6 @@
 Losses are sorted by smooth windows into small, middle and large ones, so that the inversion sees
 those of one scale only. Inside, each module imports only from those before it::
 
-    windows < law < tables < picture < rules < planning < inversion, estimate, starts < profile
+    windows < law < tables < picture < rules < planning < inversion, estimate, starts, added
+    < profile
 """

@@ -15,7 +15,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TypeAlias
 
 from flint import acb, arb
 
@@ -25,7 +24,8 @@ from dpexact.accounting.rare.windows import Window, lower_tail
 from dpexact.balls import ball, current
 from dpexact.reals import Real
 
-Point: TypeAlias = tuple[arb, arb]
+#: Windows that differ from 1 by less are not summed.
+_NEGLIGIBLE = 1e-20
 
 
 @dataclass(frozen=True)
@@ -69,13 +69,14 @@ def normal_beyond(place: arb, spacing: arb) -> arb:
     return direct_tail(place) if place >= 0 else 1 + spacing
 
 
-def under_chord(left: Point, right: Point, mass: arb, tilted: arb) -> arb:
-    """At least ``Int phi f(lambda)`` over a cell, ``f`` convex with these values at its ends [5].
+def hats(a: arb, b: arb, mass: arb, tilted: arb) -> tuple[arb, arb]:
+    """What the values at ``a`` and ``b`` count for in ``Int phi`` of their chord over a cell [5].
 
-    ``mass`` and ``tilted`` are the integrals of ``phi`` and of ``phi lambda`` over the cell.
+    At least ``Int phi f(lambda)`` for convex ``f``. ``mass`` and ``tilted`` are the integrals of
+    ``phi`` and of ``phi lambda`` over the cell.
     """
-    (a, low), (b, high) = left, right
-    return low * mass + (high - low) / (b - a) * (tilted - a * mass)
+    right = (tilted - a * mass) / (b - a)
+    return mass - right, right
 
 
 class SampledLaw:
@@ -199,6 +200,12 @@ class Cells:
         self._masses = _parts(self._edges)
         self._tilted = [law.odds * mass for mass in _parts([x - law.rate for x in self._edges])]
         self._ratios = [arb(0), *(law.ratio(x) for x in self._edges)]
+        self._hats = [
+            hats(a, b, mass, tilted)
+            for (a, b), mass, tilted in zip(
+                pairwise(self._ratios), self._masses, self._tilted, strict=False
+            )
+        ]
         self._windows: dict[tuple[Window, float], list[arb]] = {}
         self._tails: dict[tuple[float, int, float], tuple[list[arb], list[arb]]] = {}
 
@@ -226,11 +233,10 @@ class Cells:
             falls = [(-up * v.imag).exp() for v in turned]
         values = [(rho * log).exp() for log in logs]
         total = falls[-1] * self._beyond(window, rho, cosine, heights[-1])
-        for i, (a, b) in enumerate(pairwise(self._ratios)):
-            chord = under_chord(
-                (a, values[i]), (b, values[i + 1]), self._masses[i], self._tilted[i]
-            )
-            total += falls[i] * heights[i] * chord
+        for fall, height, (low, high), (left, right) in zip(
+            falls, heights, pairwise(values), self._hats, strict=False
+        ):
+            total += fall * height * (low * left + high * right)
         return ((shift * shift / 2).exp() * total).upper()
 
     def _beyond(self, window: Window, rho: arb, cosine: arb, most: arb) -> arb:
@@ -258,13 +264,15 @@ class Cells:
         key = scale, shape, angle
         # proposes: the angle and the scale, floats that mean their exact values here as in the key
         if key not in self._tails:
-            bits, cosine = current(), arb(angle).cos()
-            places = [r * cosine for r in self._ratios]
-            tails = [Window(shape, high=scale).real(p, bits) for p in places]
-            rest = [
-                _least(1 - tail, lower_tail(p / scale, shape))
-                for tail, p in zip(tails, places, strict=True)
-            ]
+            bits, cosine, window = current(), arb(angle).cos() / scale, Window(shape, high=1.0)
+            half = arb("0.5 +/- 0.5")
+            tails, rest = [], []
+            for v in [r * cosine for r in self._ratios]:
+                low = lower_tail(v, shape).upper()
+                # proposes: which of two bounds is enough; both are proved
+                tail = 1 - low * half if low < _NEGLIGIBLE else window.real(v, bits)
+                tails.append(tail)
+                rest.append(low if low < _NEGLIGIBLE else _least(1 - tail, low))
             self._tails[key] = tails, rest
         # proposes: likewise
         return self._tails[key]

@@ -17,8 +17,9 @@ from dpexact.accounting.rare.rules import ANGLES, COSINES, oblique_rule, real_ru
 from dpexact.accounting.rare.tables import Floats, log_below, log_sum
 from dpexact.accounting.rare.windows import Window
 
-#: Widths of cells, over ``sigma``, where windows fall and where losses are small.
-_CELL, _WIDE_CELL = 0.06, 0.15
+#: Widths of cells, over ``sigma``, where windows fall and where losses are small; and where no
+#: small losses are apart.
+_APART, _TOGETHER = (0.06, 0.15), (0.09, 0.25)
 #: The logarithm of what floats resolve.
 _FLOAT = 35.0
 
@@ -98,7 +99,8 @@ def _planned(picture: Picture, tolerance: float, with_near: bool, in_floats: boo
 
     # the line and the period
     uppers = steep_orders(far)
-    over = chernoff(uppers) + moment(uppers, _CELL) - uppers * gap - tolerance
+    cells = _TOGETHER if near is None else _APART
+    over = chernoff(uppers) + moment(uppers, cells[0]) - uppers * gap - tolerance
     steepest = max(100.0, 0.5 * gap / high)
     trials = np.geomspace(0.02, steepest, 24 + round(3 * math.log(steepest / 100))) / gap
     lines = trials if not ask.add else -1 - trials
@@ -175,7 +177,7 @@ def _planned(picture: Picture, tolerance: float, with_near: bool, in_floats: boo
     while high_u - low_u > 0.02:
         half = (low_u + high_u) / 2
         low_u, high_u = (low_u, half) if tail(math.exp(half))[0] <= tolerance else (half, high_u)
-    top = math.exp(high_u) * (1 + _WIDE_CELL)
+    top = math.exp(high_u) * (1 + cells[1])
     nodes = max(2, math.ceil(top / step))
     angle = float(ANGLES[tail(top)[1]])
 
@@ -204,7 +206,7 @@ def _planned(picture: Picture, tolerance: float, with_near: bool, in_floats: boo
     first = min(log_least, spread + math.log(shape) - 3)
     last = far + math.log(shape) + 2.5
     fall = (far if near is None else near) + math.log(shape) - 1
-    logs = _edges(first, last, fall)
+    logs = _edges(first, last, fall, *cells)
     edges = tuple(ask.sigma * (v - float(picture.ratio[0])) + float(picture.x[0]) for v in logs)
     work = nodes_x * (nodes + 40 + shape / 4) + 30 * nodes
     return Plan(
@@ -226,10 +228,10 @@ def _planned(picture: Picture, tolerance: float, with_near: bool, in_floats: boo
     )
 
 
-def _edges(first: float, last: float, fall: float) -> list[float]:
+def _edges(first: float, last: float, fall: float, narrow: float, wide: float) -> list[float]:
     """Logarithms of ``lambda`` that bound cells, narrow from ``fall`` on."""
     logs = [last]
     while logs[-1] > first:
         below = min(1.5, max(0.0, fall - logs[-1]))
-        logs.append(logs[-1] - _CELL - (_WIDE_CELL - _CELL) * below / 1.5)
+        logs.append(logs[-1] - narrow - (wide - narrow) * below / 1.5)
     return logs[::-1]

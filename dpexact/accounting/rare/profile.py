@@ -14,6 +14,7 @@ from flint import arb
 from dpexact import balls, reals
 from dpexact.accounting.pairs.pair import TooExpensive
 from dpexact.accounting.profile import InfiniteLoss, Profile
+from dpexact.accounting.rare.added import added_bound
 from dpexact.accounting.rare.estimate import Estimate
 from dpexact.accounting.rare.inversion import Inversion
 from dpexact.accounting.rare.many import bracketed, shared_deltas, shared_epsilons
@@ -42,6 +43,10 @@ _GLANCE: Final = 4.0
 _PLAINLY: Final = 2.0
 #: A plan of this work, some milliseconds, is not compared with another.
 _LITTLE_WORK: Final = 80_000
+#: Logarithms of delta over the target, and of gaps, between which one fine plan serves.
+_FIRST: Final = 3.0
+_SERVED: Final = 0.06
+_MANY: Final = 10_000
 _TRIVIAL: Final = 96
 
 
@@ -89,6 +94,10 @@ class RareProfile(Profile):
         if not self.add:
             return Enclosure.exact(math.inf, self.method)
         return balls.certify(self._top, digits, lowest=_ZERO, method=f"{self.method}: largest loss")
+
+    def above(self, epsilon: Real) -> Enclosure:
+        """Delta of adding, from 0 to a bound that costs next to nothing."""
+        return added_bound(self.sigma, self.q, self.count, epsilon)
 
     def _top(self) -> arb:
         """``-T log(1-q)``, the largest loss of adding and the negative of the least of removing."""
@@ -143,8 +152,8 @@ class RareProfile(Profile):
             found = Estimate(ask, self._plan(ask, log_delta - _GLANCE * _LN10, True, like))
             return found, found.delta(ask.gap)
 
-    def inverted(self, ask: Question, log_tolerance: float) -> Inversion:
-        plan = self._plan(ask, log_tolerance)
+    def inverted(self, ask: Question, log_tolerance: float, plan: Plan | None = None) -> Inversion:
+        plan = plan or self._plan(ask, log_tolerance)
         with precision(plan.bits):
             return Inversion(self.sigma, self.q, self.count, plan)
 
@@ -196,22 +205,23 @@ class RareProfile(Profile):
         if not plainly_positive and (at_zero := self._at_zero(delta, target)) is not None:
             return at_zero
         try:
-            near, steepness = self._searched(target)
+            near, steepness, plan = self._searched(target, digits)
         except TooExpensive:
             if plainly_positive and (at_zero := self._at_zero(delta, target)) is not None:
                 return at_zero
             raise
         ask = self.question(near)
         log, margin = math.log(target), 0.0
-        wanted = max(1.0, digits + 1.5 - math.log10(steepness))
+        wanted = _wanted(digits, steepness)
         best = Enclosure(_ZERO, math.inf, self.method)
         reason = "the bounds did not shrink as expected"
         for _ in range(_PASSES):
             try:
-                inversion = self.inverted(ask, log - (wanted + margin) * _LN10)
+                inversion = self.inverted(ask, log - (wanted + margin) * _LN10, plan)
             except TooExpensive as cause:
                 reason = str(cause)
                 break
+            plan = None
             with precision(inversion.plan.bits):
                 width = 10.0**-digits
                 found, near = bracketed(inversion, ball(delta), near, steepness, width, ask.gap)
@@ -250,18 +260,23 @@ class RareProfile(Profile):
                 return Enclosure(_ZERO, math.inf, self.method, reason)
         return None
 
-    def _searched(self, target: float) -> tuple[float, float]:
+    def _searched(self, target: float, digits: int) -> tuple[float, float, Plan | None]:
         """About epsilon, and ``-d log delta / d log epsilon`` there, by Newton's method in floats.
 
-        Proposes: a point, around which the caller certifies a bracket.
+        Proposes: a point, around which the caller certifies a bracket; and a plan for that, where
+        the search began close to it.
         """
         top = -self.count * math.log1p(-approximate(self.q))
         log_target = math.log(target)
         sign = -1.0 if self.add else 1.0
         low, high = -math.inf, math.log(top) if self.add else math.inf
-        gap = first_gap(self.question(top / 2), log_target)
+        gap, slope = first_gap(self.question(top / 2), log_target)
         at = math.log(gap if self.add else gap - top)
-        found, planned_at, slope, miss = None, 0.0, math.nan, math.inf
+        found, planned_at, miss = None, 0.0, math.inf
+        # proposes: whether floats are exact enough on a line that was not placed for them
+        if self.count <= _MANY:
+            found, planned_at, miss = self._fine(gap, slope, log_target, digits)
+        fine = None if found is None else found.plan
         for _ in range(_STEPS):
             epsilon = top - math.exp(at) if self.add else math.exp(at)
             gap = math.exp(at) if self.add else top + epsilon
@@ -269,7 +284,7 @@ class RareProfile(Profile):
             near_by = abs(math.log(gap) - planned_at) < _REACH / max(1.0, gap) and abs(miss) < _NEAR
             if found is None or not near_by:
                 ask = self.question(epsilon)
-                before = None if found is None else found.plan
+                before = None if found is None or found.plan is fine else found.plan
                 found = self._estimate(ask, log_target, before)[0]
                 planned_at = math.log(ask.gap)
             value, moved = found.delta(gap), 1e-3
@@ -298,7 +313,33 @@ class RareProfile(Profile):
             raise TooExpensive("epsilon was not found in floats")
         epsilon = top - math.exp(at) if self.add else math.exp(at)
         steepness = abs(slope) * (epsilon / math.exp(at) if self.add else 1.0)
-        return epsilon, steepness
+        gap = math.exp(at) if self.add else top + epsilon
+        served = found.plan is fine and abs(math.log(gap) - planned_at) < _SERVED
+        return epsilon, steepness, fine if served else None
+
+    def _fine(
+        self, gap: float, slope: float, log_target: float, digits: int
+    ) -> tuple[Estimate | None, float, float]:
+        """The certified line in floats, if it shows about the target; for which gap, and the miss.
+
+        Proposes: likewise.
+        """
+        top = -self.count * math.log1p(-approximate(self.q))
+        epsilon = top - gap if self.add else gap - top
+        ask = self.question(epsilon)
+        steepness = slope * (epsilon / gap if self.add else 1.0)
+        try:
+            found = Estimate(ask, self._plan(ask, log_target - _wanted(digits, steepness) * _LN10))
+        except TooExpensive:
+            return None, 0.0, math.inf
+        value = found.delta(gap)
+        miss = math.log(value) - log_target if value > 0 else -math.inf
+        return (found, math.log(gap), miss) if abs(miss) < _FIRST else (None, 0.0, math.inf)
+
+
+def _wanted(digits: int, steepness: float) -> float:
+    """About the digits of delta that show ``digits`` of epsilon."""
+    return max(1.0, digits + 1.5 - math.log10(steepness))
 
 
 def total_variation(sigma: arb, q: arb, count: int) -> arb:

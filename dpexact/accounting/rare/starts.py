@@ -56,8 +56,11 @@ def _saddle(ask: Question, weights: Floats, losses: Floats, gap: float) -> float
     return float(logs[at]) - math.log(2 * math.pi * curvature) / 2
 
 
-def first_gap(ask: Question, log_target: float) -> float:
-    """About the gap at which delta is the target, for any question of the mechanism."""
+def first_gap(ask: Question, log_target: float) -> tuple[float, float]:
+    """About the gap at which delta is the target, for any question of the mechanism.
+
+    And how fast ``log delta`` changes with the logarithm of what the gap exceeds its least by.
+    """
     top = -ask.count * math.log1p(-ask.q)
     base, sign = (0.0, 1.0) if ask.add else (top, -1.0)
 
@@ -84,4 +87,5 @@ def first_gap(ask: Question, log_target: float) -> float:
             low, below = at, value
         if abs(value) < _NEAR:
             break
-    return gap(at)
+    slope = abs(above - below) / (high - low)
+    return gap(at), slope if math.isfinite(slope) else 1.0

@@ -1,7 +1,9 @@
 """Bounds on the moments of many different responses, and what the contour makes of them."""
 
 from fractions import Fraction
+from unittest import mock
 
+import numpy as np
 import pytest
 from flint import arb
 from hypothesis import given, settings
@@ -40,54 +42,115 @@ def modulus(factors, c, u):
     return total
 
 
+def reached(blocks, low):
+    """Where blocks that begin at ``low`` first leave a gap."""
+    order = np.argsort(blocks.starts)
+    for start, width in zip(blocks.starts[order], blocks.widths[order], strict=True):
+        if start > low:
+            break
+        low = max(low, (start + width) * (1 + 2.0**-39))
+    return low
+
+
 @given(
     st.integers(2, 40),
     st.floats(0.1, 20),
     st.floats(1e-3, 300),
     st.sampled_from([("1/100", "1/50"), ("1/1000", "3"), ("1/10", "11/100")]),
+    st.booleans(),
     st.lists(st.floats(0, 1), min_size=1, max_size=6),
 )
 @settings(max_examples=scaled(25), deadline=None)
-def test_no_height_is_above_its_block(count, c, low, ends, shares):
+def test_no_height_is_above_its_block(count, c, low, ends, plenty, shares):
+    """Of either number of terms."""
     factors = responses(count, *ends)
-    sums = ResponseSums(factors, c)
+    with mock.patch.object(response_sums, "_PLENTY", 1 if plenty else 3000):
+        sums = ResponseSums(factors, c)
     top = low + 40 / sums.slope
-    blocks = sums.blocks(low, top, 12.0)
-    starts = [(block.middle - block.width / 2).mid() for block in blocks]
-    reach = arb(low)
-    for start, block in zip(starts, blocks, strict=True):
-        assert start <= reach * (1 + arb(2) ** -40)
-        reach = (block.middle + block.width / 2).mid()
-    assert float(reach) >= top
+    blocks = sums.blocks(low, top, 12.0, 1e-6)
+    assert reached(blocks, low) >= top
     with mp.workprec(100):
         for share in shares:
-            place = int(share * (len(blocks) - 1))
+            place = int(share * (len(blocks.starts) - 1))
+            start, width, depth = (mpf(float(part[place])) for part in blocks)
             for part in (0, share, 1):
-                u = mpf(float(starts[place])) + mpf(part) * mpf(float(blocks[place].width.mid()))
-                bound = mpf(float(blocks[place].bound))
-                assert modulus(factors, c, u) <= bound * (1 + mpf(2) ** -30)
+                size = modulus(factors, c, start + mpf(part) * width)
+                assert size <= mp.exp(-depth) * (1 + mpf(2) ** -30)
 
 
-@pytest.mark.parametrize("c", [0.5, 8.0])
-def test_a_block_is_right_at_both_ends(c):
+def test_blocks_that_are_cut_leave_no_gap_and_weigh_less():
+    factors = responses(40, "1/10", "1")
+    sums = ResponseSums(factors, 1.0)
+    blocks = sums.blocks(2.0, 100.0, 9.0, 1e-6)
+    cut = sums._cut(blocks, 2.0, 13.0, 1e-6)
+    assert len(cut.starts) > len(blocks.starts)
+    assert reached(cut, 2.0) >= 100
+    spans, falls = cut.weights(1e-6, 0.0)
+    assert np.sum(spans * np.exp(-falls)) < 0.7 * sum(
+        span * np.exp(-fall) for span, fall in zip(*blocks.weights(1e-6, 0.0), strict=True)
+    )
+    with mp.workprec(100):
+        for start, width, depth in zip(*(part.tolist() for part in cut), strict=True):
+            for u in (mpf(start), mpf(start) + mpf(width)):
+                assert modulus(factors, 1.0, u) <= mp.exp(-mpf(depth)) * (1 + mpf(2) ** -30)
+
+
+@pytest.mark.parametrize("plenty", [0, 3000])
+@pytest.mark.parametrize(("c", "last"), [(0.5, "1/50"), (8.0, "1/50"), (0.5, "1"), (0.01, "1/50")])
+def test_a_block_is_right_at_both_ends(c, last, plenty, monkeypatch):
     """Few responses from a small height on, where the root of ``D`` grows almost as it may."""
-    factors = responses(3)
-    for block in ResponseSums(factors, c).blocks(0.5, 400.0, 0.0):
+    monkeypatch.setattr(response_sums, "_PLENTY", plenty)
+    factors = responses(3, last=last)
+    blocks = ResponseSums(factors, c).blocks(0.5, 400.0, 0.0, 1e-6)
+    for start, width, depth in zip(*(part.tolist() for part in blocks), strict=True):
         with mp.workprec(100):
-            for end in (-1, 1):
-                u = mpf(float((block.middle + end * block.width / 2).mid()))
-                assert modulus(factors, c, u) <= mpf(float(block.bound)) * (1 + mpf(2) ** -30)
+            for u in (mpf(start), mpf(start) + mpf(width)):
+                assert modulus(factors, c, u) <= mp.exp(-mpf(depth)) * (1 + mpf(2) ** -30)
 
 
 def test_bounds_are_close_where_they_matter():
     """At the first height, and where all have turned apart."""
     factors = responses(300)
     sums = ResponseSums(factors, 3.0)
-    blocks = sums.blocks(5 / sums.slope, 3000.0, 20.0)
-    first = float(blocks[0].bound)
+    blocks = sums.blocks(5 / sums.slope, 3000.0, 20.0, 1e-6)
     with mp.workprec(60):
-        assert modulus(factors, 3.0, mpf(5 / sums.slope)) > first**1.3
-    assert max(float(block.bound) for block in blocks[64:]) < 1e-6
+        assert modulus(factors, 3.0, mpf(5 / sums.slope)) > mp.exp(
+            -mpf(float(blocks.depths[0])) * 1.3
+        )
+    assert blocks.depths[64:].min() > 13
+
+
+@pytest.mark.parametrize("eps", ["1/100", "1/2", "1", "3/2", "5/2"])
+def test_two_terms_of_the_logarithm_bend_this_much(eps):
+    """Second differences of ``(s x + s^2 x^2/2)/2`` of ``x = sin(eps u)^2`` come close to ``K``."""
+    eps = Fraction(eps)
+    most = 2 * ResponseSums([(Response(rational(eps)), 1)], 0.25).slope ** 2
+    with mp.workprec(120):
+        s = 1 / mp.cosh(mpf(eps.numerator) / eps.denominator * 3 / 4) ** 2
+        h = mpf(2) ** -20
+
+        def whole(t):
+            x = s * mp.sin(t) ** 2
+            return (x + x * x / 2) / 2
+
+        turns = [mpf(k) / 50 for k in range(160)]
+        largest = max((whole(t + h) - 2 * whole(t) + whole(t - h)) / (h * h) for t in turns)
+        largest *= mpf(eps.numerator) ** 2 / eps.denominator**2
+    assert 0.999 * most < largest < most * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("variance", [1e-6, 1e-3])
+def test_the_sum_of_all_blocks_is_no_less(variance):
+    """Each by its definition, in balls."""
+    sums = ResponseSums(responses(40, last="1/10"), 1.0)
+    found = sums.far(8.0, 3000.0, 6.0, variance, 0.25)
+    ((_, blocks),) = sums._known.values()
+    with balls.precision(80):
+        total = arb(0)
+        for start, width, depth in zip(*(part.tolist() for part in blocks), strict=True):
+            fall = arb(depth) + arb(variance) / 2 * arb(start) ** 2
+            total += (arb(width) + arb(0.25)) / arb(start) ** 2 * (-fall).exp()
+        assert total <= found < 1.2 * total
 
 
 @pytest.mark.parametrize("at", ["1/4", "1/2", "0"])
@@ -151,5 +214,14 @@ def test_masses_of_infinite_loss_are_one_factor():
 def test_too_many_heights_are_refused_before_they_are_looked_at():
     sums = ResponseSums(responses(70, "1/1000000", "1"), 1.0)
     with pytest.raises(TooExpensive):
-        sums.blocks(1.0, 1e12, 10.0)
-    assert response_sums.MAX_SUMS < 1 << 30
+        sums.blocks(1.0, 1e12, 10.0, 1e-30)
+    for low, top in ((1e-200, 1.0), (1.0, 1e200)):
+        with pytest.raises(TooExpensive):
+            sums.far(low, top, 10.0, 1e-30, 1.0)
+    assert response_sums.MAX_SUMS < 1 << 32
+
+
+def test_responses_that_turn_together_are_given_up():
+    close = [(Response(rational(Fraction(1, 50) + Fraction(k, 10**11))), 1) for k in range(70)]
+    with pytest.raises(TooExpensive, match="again and again"):
+        ResponseSums(close, 1.0).far(60.0, 1e6, 12.0, 1e-12, 1.0)

@@ -1,0 +1,72 @@
+r"""Chernoff's bound of delta of adding a record, which mostly shows that removing is worse.
+
+.. math:: \delta(\varepsilon) \le K(s)\,e^{-s\varepsilon}\,
+          \big[(1-q)^{-s} J(-s)\big]^T, \quad s > 0,
+
+with the moments ``J`` bounded by some chords ([6] and [5] of ``docs/theory/rare.md``).
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import Final
+
+import numpy as np
+from flint import arb
+
+from dpexact import balls
+from dpexact.accounting.contour.inversion import chernoff_constant
+from dpexact.accounting.rare.law import Cells, SampledLaw
+from dpexact.accounting.rare.tables import Floats, log_sum
+from dpexact.accounting.rare.windows import Window
+from dpexact.balls import approximate, ball
+from dpexact.enclosure import Enclosure
+from dpexact.reals import Real
+
+_BITS: Final = 64
+_ZERO: Final = Fraction(0)
+_WHOLE: Final = Window(1)
+_REACH, _WIDTH, _SPACING = 6.0, 0.25, 0.1
+#: Logarithms of ``s lambda sqrt(T)`` and of ``s lambda`` beyond which chords are long.
+_FIRST, _LAST = -1.5, 3.5
+_TILTS = np.geomspace(1e-3, 3.0, 40)
+
+
+def added_bound(sigma: Real, q: Real, count: int, epsilon: Real) -> Enclosure:
+    """From 0 to the bound for ``count`` steps of rate ``0 < q < 1``."""
+    nothing = Enclosure(_ZERO, Fraction(1))
+    with balls.precision(_BITS):
+        if -count * (-ball(q)).log1p() <= ball(epsilon):
+            return Enclosure.exact(_ZERO)
+    try:
+        with np.errstate(all="ignore"):
+            floats = (approximate(x) for x in (sigma, q, epsilon))
+            order, edges = _proposed(count, *floats)
+        with balls.precision(_BITS):
+            law, s = SampledLaw(sigma, q), arb(order)
+            moment = Cells(law, edges).bound(_WHOLE, -order) / law.stay**s
+            log = chernoff_constant(s).log() - s * ball(epsilon) + count * moment.log()
+            return nothing.meet(Enclosure(_ZERO, balls.to_enclosure(log.exp()).upper))
+    except (ArithmeticError, ValueError):
+        return nothing
+
+
+def _proposed(count: int, sigma: float, q: float, epsilon: float) -> tuple[float, list[float]]:
+    """Proposes: an order and cells; any give a bound."""
+    x = np.arange(-_REACH, _REACH, _SPACING)
+    start = math.log(q) - math.log1p(-q) - 1 / (2 * sigma**2)
+    loss: Floats = -math.log1p(-q) - np.logaddexp(0.0, start + x / sigma)
+    weights = -x * x / 2 + math.log(_SPACING / math.sqrt(2 * math.pi))
+    law = np.exp(weights)
+    mean = float(law @ loss)
+    spread = count * float(law @ (loss - mean) ** 2)
+    orders = _TILTS * (epsilon - count * mean) / spread
+    moments = log_sum(weights + orders[:, None] * loss)
+    logs = orders * np.log(orders) - (1 + orders) * np.log1p(orders) - orders * epsilon
+    order = float(orders[np.nanargmin(logs + count * moments)])
+    centre = -start - math.log(order)
+    width = _WIDTH * min(1.0, sigma)
+    first = max(-_REACH, sigma * (centre + _FIRST - math.log(count) / 2))
+    last = max(min(_REACH, sigma * (centre + _LAST)), first + width)
+    return order, [float(v) for v in np.arange(first, last + width, width)]

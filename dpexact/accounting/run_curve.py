@@ -1,0 +1,165 @@
+"""What the first steps of a run of Gaussians, sampled or not, are to the contour engine."""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from fractions import Fraction
+from itertools import accumulate
+from typing import Final
+
+from dpexact import balls
+from dpexact.accounting.contour.along import epsilons_along
+from dpexact.accounting.contour.profile import ContourProfile
+from dpexact.accounting.pairs.bundle import FEWEST_RUNS, Bundle, bundles
+from dpexact.accounting.pairs.cubature import Cloud
+from dpexact.accounting.pairs.gaussian import Gaussian
+from dpexact.accounting.pairs.mixture import add, remove
+from dpexact.accounting.pairs.pair import Pair
+from dpexact.accounting.pairs.prefix import Prefix
+from dpexact.accounting.profile import GLANCE, InfiniteLoss, NoLoss, Profile, Repeatable
+from dpexact.arguments import Direction
+from dpexact.enclosure import Enclosure
+from dpexact.reals import Real
+
+Row = tuple[Real, Real, int]
+
+_NOTHING: Final = NoLoss(InfiniteLoss())
+
+
+def run_curve(
+    rows: Sequence[Row],
+    counts: Sequence[int],
+    direction: Direction,
+    progress: Callable[[int, int], None] | None,
+) -> Repeatable:
+    """Epsilon after so many steps of rows ``(q, sigma, n)``; ``counts`` rise."""
+    cut, done = _Cut(rows, counts), 0
+
+    def advance() -> None:
+        nonlocal done
+        done += 1
+        if progress is not None:
+            progress(min(done, len(counts)), len(counts))
+
+    if direction == "both":
+        return _Larger(_Way(cut, True, advance), _Way(cut, False, lambda: None))
+    return _Way(cut, direction == "remove", advance)
+
+
+class _Larger(Repeatable):
+    """The larger of both directions; ``add`` is asked where a bound on it does not decide."""
+
+    def __init__(self, remove: _Way, add: _Way) -> None:
+        self.remove, self.add = remove, add
+
+    def epsilons(self, repeats: Sequence[int], delta: Real, digits: int) -> list[Enclosure]:
+        found = dict(zip(repeats, self.remove.epsilons(repeats, delta, digits), strict=True))
+        found_added = {n: self.add.bound(n, delta) for n in repeats}
+        for needed in (min(digits, GLANCE), digits):
+            close = [n for n in repeats if found_added[n].upper > found[n].lower]
+            answers = self.add.epsilons(close, delta, needed)
+            found_added |= dict(zip(close, answers, strict=True))
+        return [found[n].larger(found_added[n]) for n in repeats]
+
+
+class _Cut:
+    """The rows in order, sorted by which cloud they are in, and where the counts cut each sort."""
+
+    def __init__(self, rows: Sequence[Row], counts: Sequence[int]) -> None:
+        self.counts = counts
+        ends = list(accumulate(n for _, _, n in rows))
+        pieces: list[tuple[int, Row]] = []  # with how many steps were before
+        for end, (q, sigma, n) in zip(ends, rows, strict=True):
+            if balls.sign(q, "q") == 0:
+                continue
+            start = end - n
+            inside = counts[bisect_left(counts, start + 1) : bisect_left(counts, end)]
+            for place, following in zip([start, *inside], [*inside, end], strict=True):
+                pieces.append((place, (q, sigma, following - place)))
+        distinct: Counter[tuple[Real, Real]] = Counter()
+        for _, (q, sigma, n) in pieces:
+            distinct[q, sigma] += n
+        clouds, _ = bundles([(*step, n) for step, n in distinct.items()])
+        where = {(q, sigma): i for i, cloud in enumerate(clouds) for q, sigma, _ in cloud.points}
+        sorts: list[list[tuple[int, Row]]] = [[] for _ in range(len(clouds) + 1)]
+        for place, row in pieces:
+            sorts[where.get(row[:2], -1)].append((place, row))
+        self.sorts = [[row for _, row in sort] for sort in sorts]
+        self.ends = [
+            [bisect_left(sort, count, key=lambda piece: piece[0]) for count in counts]
+            for sort in sorts
+        ]
+        self.clouds = [
+            Cloud(points, ends)
+            for points, ends in zip(self.sorts[:-1], self.ends[:-1], strict=True)
+        ]
+
+
+class _Way(Repeatable):
+    """One direction of a run that was cut."""
+
+    def __init__(self, cut: _Cut, removes: bool, advance: Callable[[], None]) -> None:
+        self._cut, self._removes, self._advance = cut, removes, advance
+        self._bundles = [Bundle(cloud, removes=removes) for cloud in cut.clouds]
+        few = [
+            sum(cloud.first(i).total < FEWEST_RUNS for i, _ in enumerate(cut.counts))
+            for cloud in cut.clouds
+        ]
+        self._chains = [
+            list(self._chain(rows, ends[:most]))
+            for rows, ends, most in zip(cut.sorts, cut.ends, [*few, len(cut.counts)], strict=True)
+        ]
+
+    def _chain(self, rows: Sequence[Row], ends: Sequence[int]) -> Iterator[Prefix | None]:
+        """The rows before each of the ends."""
+        before: Prefix | None = None
+        start, most = 0, sum(n for _, _, n in rows[: ends[-1]]) if ends else 0
+        for end in ends:
+            more: Counter[tuple[Real, Real]] = Counter()
+            for q, sigma, n in rows[start:end]:
+                more[q, sigma] += n
+            if more:
+                steps = [(self._pair(*step), n) for step, n in more.items()]
+                before = Prefix(before, steps, most)
+            start = end
+            yield before
+
+    def _pair(self, q: Real, sigma: Real) -> Pair:
+        if q.fraction == 1:
+            return Gaussian(1 / sigma)
+        return (remove if self._removes else add)(sigma, q)
+
+    def _profile(self, place: int) -> Profile:
+        pairs: list[tuple[Pair, int]] = []
+        for i, chain in enumerate(self._chains):
+            if place >= len(chain):
+                pairs.append((self._bundles[i].first(place), 1))
+            elif (prefix := chain[place]) is not None:
+                pairs.append((prefix, 1))
+        return ContourProfile(pairs, InfiniteLoss()) if pairs else _NOTHING
+
+    def bound(self, count: int, delta: Real) -> Enclosure:
+        """Zero below, and above what some moment says."""
+        profile = self._profile(bisect_left(self._cut.counts, count))
+        if not isinstance(profile, ContourProfile):
+            return profile.epsilon(delta, 1)
+        try:
+            return profile.chernoff_epsilon(delta)
+        except (ArithmeticError, ValueError):
+            return Enclosure(Fraction(0), math.inf, profile.method)
+
+    def epsilons(self, repeats: Sequence[int], delta: Real, digits: int) -> list[Enclosure]:
+        found: dict[int, Enclosure] = {}
+        profiles = []
+        for count in repeats:
+            profile = self._profile(bisect_left(self._cut.counts, count))
+            if isinstance(profile, ContourProfile):
+                profiles.append((count, profile))
+            else:
+                found[count] = profile.epsilon(delta, digits)
+        answers = epsilons_along(profiles, delta, digits, self._advance)
+        found |= {count: one for (count, _), one in zip(profiles, answers, strict=True)}
+        return [found[count] for count in repeats]

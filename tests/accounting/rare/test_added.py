@@ -1,0 +1,43 @@
+"""The bound of adding against the plain contour, which shares no chord with it."""
+
+from fractions import Fraction
+
+import pytest
+
+from dpexact import reals
+from dpexact.accounting.contour.profile import ContourProfile
+from dpexact.accounting.pairs.mixture import GaussianMixture
+from dpexact.accounting.profile import InfiniteLoss
+from dpexact.accounting.rare.added import added_bound
+from dpexact.conversion import real
+
+CASES = [
+    ("1", "1/10", 100, "2"),
+    ("1", "1/10", 100, "4"),
+    ("1/2", "1/50", 30, "1/5"),
+    ("3", "1/1000", 1000, "3/50"),
+    ("10", "1/2", 2, "1/10"),
+    ("3/2", "1/100", 20_000, "5"),
+]
+
+
+@pytest.mark.parametrize(("sigma", "q", "count", "epsilon"), CASES)
+def test_adding_is_below_its_bound_and_not_far_below(sigma, q, count, epsilon):
+    pair = GaussianMixture(real(sigma), reals.rational(0), real(q))
+    true = ContourProfile([(pair, count)], InfiniteLoss()).delta(real(epsilon), 3)
+    bound = added_bound(real(sigma), real(q), count, real(epsilon))
+    assert bound.lower == 0
+    assert true.upper <= bound.upper <= 20 * true.lower + Fraction(1, 10**12)
+
+
+def test_no_loss_exceeds_that_of_all_steps_without_the_record():
+    for epsilon, most in (("0.0201006", 1), ("0.0201007", 0)):
+        bound = added_bound(real(1), real("1/100"), 2, real(epsilon))
+        assert (bound.upper == 0) == (most == 0)
+
+
+@pytest.mark.parametrize("sigma", ["1e-200", "1e200", "1e-3"])
+@pytest.mark.parametrize("q", ["1e-300", "1/2"])
+def test_where_floats_do_not_reach_nothing_is_bounded(sigma, q):
+    bound = added_bound(real(sigma), real(q), 10, real("1e-310"))
+    assert 0 <= bound.lower <= bound.upper <= 1

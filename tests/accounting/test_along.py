@@ -1,0 +1,228 @@
+"""Epsilon along a run against that of each beginning asked alone, and against other engines."""
+
+from __future__ import annotations
+
+import json
+from random import Random
+
+import pytest
+from click.testing import CliRunner
+from flint import arb
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dpexact import epsilon, epsilon_along, gaussian, parse, poisson
+from dpexact.accounting.along import first
+from dpexact.accounting.contour.product import Product
+from dpexact.accounting.pairs import bundle
+from dpexact.accounting.pairs.cubature import Cloud, Degrees
+from dpexact.accounting.pairs.mixture import add, remove
+from dpexact.accounting.pairs.prefix import Prefix
+from dpexact.balls import precision
+from dpexact.cli import main
+from dpexact.errors import InvalidInput
+from dpexact.mechanisms import Mechanism
+from dpexact.mechanisms.base import compose
+from dpexact.reals import rational
+from dpexact.training.history import from_opacus_history, from_rows
+
+STEPS = st.sampled_from(
+    [
+        poisson(gaussian("1.1"), "0.02"),
+        poisson(gaussian("0.8"), "0.1"),
+        poisson(gaussian(3), "0.3"),
+        poisson(gaussian(1), 0),
+        poisson(gaussian(1), 1),
+        gaussian(4),
+        gaussian("1e6"),
+        poisson(gaussian(2, 3), "0.01"),
+    ]
+)
+
+
+@pytest.mark.slow
+@settings(max_examples=4, deadline=None)
+@given(
+    st.lists(st.tuples(STEPS, st.integers(1, 40)), min_size=2, max_size=5),
+    st.sampled_from(["remove", "add", "both"]),
+    st.randoms(use_true_random=False),
+)
+def test_every_point_is_that_of_the_beginning_alone(
+    rows: list[tuple[Mechanism, int]], direction: str, random: Random
+) -> None:
+    run = compose(*(step**n for step, n in rows))
+    total = sum(n for _, n in rows)
+    counts = [1, total, *(random.randint(1, total) for _ in range(3))]
+    found = epsilon_along(run, counts, "1e-5", 6, direction)
+    for count, one in zip(counts, found, strict=True):
+        alone = epsilon(first(rows, count), "1e-5", 6, direction)
+        assert one.digits >= 6
+        one.meet(alone)
+
+
+def test_points_are_those_of_the_lattice() -> None:
+    rows = [(poisson(gaussian(1), "0.2"), 3), (poisson(gaussian(2), "0.1"), 4)]
+    run = compose(*(step**n for step, n in rows))
+    (one,) = epsilon_along(run, [4], "1e-3", 5, "remove")
+    assert one.digits >= 5
+    one.meet(epsilon(first(rows, 4), "1e-3", 2, "remove", method="lattice"))
+
+
+def log_of(seed: int, rows: int, times: int) -> Mechanism:
+    random = Random(seed)
+    return from_rows(
+        [
+            (f"1.{random.randrange(10**6):06}", f"0.00{random.randrange(2, 4)}{i:03}", times)
+            for i in range(rows)
+        ],
+        ordered=True,
+    )
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("direction", ["remove", "add"])
+def test_beginnings_of_a_long_log_are_those_of_their_steps(
+    direction: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run, counts = log_of(3, 6, 4000), [2000, 14000, 24000]
+    alone = [epsilon(first(_rows(run), count), "1e-6", 5, direction) for count in counts]
+    monkeypatch.setattr(bundle, "FEWEST", 6)
+    for one, other in zip(epsilon_along(run, counts, "1e-6", 5, direction), alone, strict=True):
+        assert one.digits >= 5
+        one.meet(other)
+
+
+def _rows(run: Mechanism) -> list[tuple[Mechanism, int]]:
+    return [(part.mechanism, part.times) for part in run.parts]  # type: ignore[attr-defined]
+
+
+def test_sums_over_first_points_are_those_of_their_cloud() -> None:
+    random = Random(5)
+    points = [
+        (rational(1) / (300 + random.randrange(99)), rational(1) + rational(k) / 70, 1 + k % 3)
+        for k in range(30)
+    ]
+    whole, degrees = Cloud(points, [1, 4, 25, 30]), Degrees((3, 2, 1))
+    with precision(100):
+        for place, end in enumerate((1, 4, 25, 30)):
+            found = whole.first(place)
+            assert found.total == sum(n for _, _, n in points[:end])
+            assert list(found.points) == points[:end]
+            places = found.nodes(degrees)
+            weights = found.weights(degrees, places)
+            q, sigma = whole.sides
+            for j, k in degrees:
+                one = sum(n * q.scaled(x) ** j * sigma.scaled(y) ** k for x, y, n in points[:end])
+                other = sum(
+                    w * q.scaled(x) ** j * sigma.scaled(y) ** k
+                    for w, (x, y) in zip(weights, places, strict=True)
+                )
+                assert one.overlaps(other)
+                assert abs(one - other) < arb("1e-15")
+            squares = sum((n * rational(1) * y * y for _, y, n in points[:end]), rational(0))
+            assert found.lengths()[2].overlaps(
+                arb(squares.value.numerator) / squares.value.denominator
+            )
+
+
+@pytest.mark.parametrize("single", [remove, add])
+def test_a_beginning_is_the_product_of_its_steps(single) -> None:
+    steps = [(single(rational(1 + k), rational(1) / (5 + k)), 1 + k) for k in (0, 1, 0, 2, 3)]
+    before = None
+    for end in range(1, 6):
+        before = Prefix(before, steps[end - 1 : end], 15)
+        whole = Product(steps[:end])
+        with precision(100):
+            assert before.moment(1.5, 40.0).overlaps(whole.moment(1.5, 40.0))
+            assert before.reverse.moment(1.5, 40.0).overlaps(whole.reverse.moment(1.5, 40.0))
+            line = before.moments(1.5, 0.5, 4, 40.0)
+            for n, value in enumerate(line):
+                exact = 1
+                for pair, times in steps[:end]:
+                    exact = exact * pair.moments(1.5, 0.5, 4, 40.0)[n] ** times
+                assert value.overlaps(exact)
+                assert value.abs_upper() - value.abs_lower() < 1e-10
+            assert before.decayed(1.5, 2.0, 8.0) >= abs(line[4]).lower()
+            largest = whole.largest_loss(1)
+            found = before.largest_loss()
+            assert (found is None) == (largest is None)
+            assert found is None or found.overlaps(largest)
+            assert before.overlap() <= 1
+        assert before.cumulant(2.0).value == pytest.approx(whole.cumulant(2.0).value)
+
+
+@pytest.mark.parametrize(
+    ("run", "steps", "safe"),
+    [
+        ("poisson(gaussian(1), 0)^3 * poisson(gaussian(2), 0)^3", [1, 6], ["0", "0"]),
+        ("gaussian(1)^2 * approx_dp(0, 1) * gaussian(1)", [1, 3], ["4.377179", "inf"]),
+        ("gaussian(1e300)^3 * gaussian(1)", [3, 4], ["0", "4.377179"]),
+        ("gaussian(1)^3 * laplace(1)", [1], ["4.377179"]),
+        ("gaussian(1)", [1], ["4.377179"]),
+        ("gaussian(1) * gaussian(1)", [], []),
+    ],
+)
+def test_extreme_runs(run: str, steps: list[int], safe: list[str]) -> None:
+    assert [found.safe() for found in epsilon_along(run, steps, "1e-5", 8)] == safe
+
+
+def test_targets_at_the_ends() -> None:
+    run = "poisson(gaussian(1), 0.1)^3 * gaussian(10)^5"
+    assert [e.safe() for e in epsilon_along(run, [1, 8], 0)] == ["inf", "inf"]
+    assert [e.safe() for e in epsilon_along(run, [1, 8], 1)] == ["0", "0"]
+
+
+@pytest.mark.parametrize("steps", [[0], [9], ["x"], range(1, 1100)])
+def test_counts_out_of_the_run_are_refused(steps) -> None:
+    run = parse("gaussian(1)^2000 * gaussian(2)") if len(steps) > 1 else "gaussian(1)^3*gaussian(2)"
+    with pytest.raises(InvalidInput, match="steps: "):
+        epsilon_along(run, steps, "1e-5")
+
+
+def test_progress_counts_the_points() -> None:
+    seen: list[tuple[int, int]] = []
+    run = "poisson(gaussian(1), 0.1)^30 * gaussian(10)^50"
+    epsilon_along(run, [20, 40, 80], "1e-5", 5, progress=lambda *now: seen.append(now))
+    assert seen == [(1, 3), (2, 3), (3, 3)]
+
+
+# --- the order of rows, and the verb --------------------------------------------------------------
+
+
+def test_rows_keep_their_order_where_it_matters() -> None:
+    rows = [(1, "0.1", 3), (1, "0.1", 2), (2, "0.1", 0), (2, "0.1", 1), (1, "0.1", 4)]
+    step = "poisson(gaussian(1), 0.1)"
+    assert str(from_rows(rows, ordered=True)) == f"{step}^5 * poisson(gaussian(2), 0.1) * {step}^4"
+    assert from_rows(rows) == from_opacus_history(rows)
+    assert from_rows(rows, ordered=True) == from_opacus_history(rows, ordered=True)
+
+
+def test_the_verb_says_epsilon_along_the_run(tmp_path) -> None:
+    path, picture = tmp_path / "log.csv", tmp_path / "budget.svg"
+    path.write_text("sigma,q,steps\n2,0.1,3\n1,0.1,2\n2,0.1,3\n")
+    ask = ["log", str(path), "--delta", "1e-5", "--curve", "4", "--digits", "8"]
+    found = json.loads(CliRunner().invoke(main, [*ask, "--json", "--plot", str(picture)]).output)
+    run = from_rows([(2, "0.1", 3), (1, "0.1", 2), (2, "0.1", 3)], ordered=True)
+    expected = epsilon_along(run, [2, 4, 6, 8], "1e-5", 8)
+    assert [point["steps"] for point in found["curve"]] == [2, 4, 6, 8]
+    assert [point["safe"] for point in found["curve"]] == [one.safe() for one in expected]
+    assert found["safe"] == expected[-1].safe() == epsilon(run, "1e-5", 8).safe()
+    assert picture.read_text().startswith("<?xml")
+    said = CliRunner().invoke(main, ask).output.splitlines()
+    assert said[-4:] == [
+        f"after {n} steps: epsilon <= {one.safe()}"
+        for n, one in zip((2, 4, 6, 8), expected, strict=True)
+    ]
+
+
+def test_more_points_than_steps_are_refused(tmp_path) -> None:
+    path = tmp_path / "log.csv"
+    path.write_text("sigma,q,steps\n2,0.1,3\n")
+    ask = ["log", str(path), "--delta", "1e-5"]
+    result = CliRunner().invoke(main, [*ask, "--curve", "4"])
+    assert (result.exit_code, result.output) == (
+        2,
+        "dpexact: curve: 4 is not accepted; the run has 3 steps\n",
+    )
+    assert CliRunner().invoke(main, [*ask, "--plot", "x.svg"]).exit_code == 2
+    assert CliRunner().invoke(main, [*ask, "--curve", "3"]).exit_code == 0
