@@ -130,6 +130,7 @@ class ResponseSums:
                     continue
                 weights.append(count * (s / 4 + s * s / 8))
                 squares.append(count * s * s / 32)
+                # proposes: nothing; next to 2/3, where balls leave it open, either holds
                 steep = s if s < arb(2) / 3 else (1 + s / 2) ** 2 / 4 + s * s / 2
                 bend += count * epsilon * epsilon * steep
             self._epsilons = epsilons + [2 * epsilon for epsilon in epsilons[: len(squares)]]
@@ -215,7 +216,7 @@ class ResponseSums:
 
     def _run(self, first: float, last: float, width: float) -> Blocks:
         """Blocks of ``width`` from ``first`` to ``last`` at least."""
-        # a few roundings of a height are much less than a block
+        # proposes: nothing; a few roundings of a height are much less than a block, or no answer
         if not width > last * 2.0**-40:
             raise TooExpensive("blocks of heights are too narrow for floats")
         count = int((last - first) / width) + 2
