@@ -36,9 +36,6 @@ _TILTS = np.geomspace(1e-3, 3.0, 40)
 def added_bound(sigma: Real, q: Real, count: int, epsilon: Real) -> Enclosure:
     """From 0 to the bound for ``count`` steps of rate ``0 < q < 1``."""
     nothing = Enclosure(_ZERO, Fraction(1))
-    with balls.precision(_BITS):
-        if -count * (-ball(q)).log1p() <= ball(epsilon):
-            return Enclosure.exact(_ZERO)
     try:
         with np.errstate(all="ignore"):
             floats = (approximate(x) for x in (sigma, q, epsilon))

@@ -48,6 +48,8 @@ _FIRST: Final = 3.0
 _SERVED: Final = 0.06
 _MANY: Final = 10_000
 _TRIVIAL: Final = 96
+#: Of a record that takes part more often than this the other engine tells which direction is worse.
+_OFTEN: Final = 1
 
 
 @dataclass(frozen=True)
@@ -97,6 +99,12 @@ class RareProfile(Profile):
 
     def above(self, epsilon: Real) -> Enclosure:
         """Delta of adding, from 0 to a bound that costs next to nothing."""
+        with precision(_TRIVIAL):
+            if ball(epsilon) >= self._top():
+                return Enclosure.exact(_ZERO, self.method)
+        # proposes: whether it is likely to decide
+        if self.count * approximate(self.q) > _OFTEN:
+            return Enclosure(_ZERO, _ONE, self.method)
         return added_bound(self.sigma, self.q, self.count, epsilon)
 
     def _top(self) -> arb:

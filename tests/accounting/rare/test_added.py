@@ -9,6 +9,7 @@ from dpexact.accounting.contour.profile import ContourProfile
 from dpexact.accounting.pairs.mixture import GaussianMixture
 from dpexact.accounting.profile import InfiniteLoss
 from dpexact.accounting.rare.added import added_bound
+from dpexact.accounting.rare.profile import RareProfile
 from dpexact.conversion import real
 
 CASES = [
@@ -32,7 +33,7 @@ def test_adding_is_below_its_bound_and_not_far_below(sigma, q, count, epsilon):
 
 def test_no_loss_exceeds_that_of_all_steps_without_the_record():
     for epsilon, most in (("0.0201006", 1), ("0.0201007", 0)):
-        bound = added_bound(real(1), real("1/100"), 2, real(epsilon))
+        bound = RareProfile(real(1), real("1/100"), 2, True).above(real(epsilon))
         assert (bound.upper == 0) == (most == 0)
 
 
