@@ -19,6 +19,7 @@ from dpexact.accounting.contour.inversion import Contour
 from dpexact.accounting.contour.many import bracketed, digits_of_delta, solved
 from dpexact.accounting.contour.planning import Plan, Query, planned
 from dpexact.accounting.contour.profile import ContourProfile
+from dpexact.accounting.pairs.pair import short
 from dpexact.balls import ball, precision
 from dpexact.enclosure import Enclosure
 from dpexact.reals import Real
@@ -84,18 +85,13 @@ def _shared_plan(ends: Sequence[ContourProfile], delta: Real, digits: int) -> Pl
     height = max(plan.step * plan.count for plan in plans)
     return replace(
         first,
-        abscissa=_short(math.sqrt(first.abscissa * last.abscissa)),
+        abscissa=short(math.sqrt(first.abscissa * last.abscissa)),
         step=step,
         count=math.ceil(height / step),
         accuracy=max(plan.accuracy for plan in plans),
         coarse=max(plan.coarse for plan in plans),
         bits=max(plan.bits for plan in plans) + _SPARE_BITS,
     )
-
-
-def _short(value: float) -> float:
-    mantissa, exponent = math.frexp(value)
-    return math.ldexp(round(mantissa * 2**20), exponent - 20)
 
 
 def _on(

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from dpexact.accounting.contour.product import TRIED, Product
-from dpexact.accounting.pairs.pair import TooExpensive
+from dpexact.accounting.pairs.pair import TooExpensive, short
 
 _LN2 = math.log(2)
 _LN10 = math.log(10)
@@ -79,8 +79,8 @@ def planned(product: Product, queries: Sequence[Query], digits: float, most: int
             raise TooExpensive("the parameters are too extreme to plan with floats")
         period, low, high = _period(product, queries, [log for _, log in saddles], needed)
         middle = math.exp(sum(math.log(c) for c, _ in saddles) / len(saddles))
-        abscissa = _rounded(max(low, min(high, middle)))
-        step = _rounded(2 * math.pi / period)
+        abscissa = short(max(low, min(high, middle)))
+        step = short(2 * math.pi / period)
         height, peak = 0.0, 0.0
         for query, (_, log_delta) in zip(queries, saddles, strict=True):
             cumulant = query.repeat * product.cumulant(abscissa).value
@@ -165,9 +165,3 @@ def _height(product: Product, abscissa: float, query: Query, log_tail: float) ->
         middle = (low + high) / 2
         low, high = (middle, high) if missing(middle) else (low, middle)
     return high
-
-
-def _rounded(value: float) -> float:
-    """A nearby float with few bits, so that products with small integers are exact."""
-    mantissa, exponent = math.frexp(value)
-    return math.ldexp(round(mantissa * 2**20), exponent - 20)

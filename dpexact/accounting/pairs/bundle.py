@@ -17,7 +17,7 @@ from flint import acb, acb_mat, arb
 from dpexact.accounting.pairs.cubature import Cloud, Degrees
 from dpexact.accounting.pairs.log_bounds import Modulus, Power, Reach, logarithm_bound
 from dpexact.accounting.pairs.mixture import GaussianMixture, add, remove
-from dpexact.accounting.pairs.pair import Jet, Pair, TooExpensive
+from dpexact.accounting.pairs.pair import Jet, Pair, TooExpensive, short
 from dpexact.balls import approximate, ball, current, precision
 from dpexact.reals import Real, rational
 
@@ -44,7 +44,6 @@ _MOST_DEGREES: Final = 250
 _PARTS: Final = (0.2, 0.35, 0.5, 0.62, 0.75, 0.87, 1 + 2**-40)
 #: Accuracy of bounds of decay.
 _COARSE: Final = 3.0
-_ANGLE_BITS: Final = 20
 #: How much more than at order 1 the logarithms of moments may differ.
 _WORST: Final = 1.4
 _BEYOND: Final = 1.2
@@ -296,7 +295,7 @@ class Bundle(Pair):
         middle = self._few[0][1]
         single = self.cloud.sides[1].single
         # proposes: the angle; at every node it times sigma is a float
-        angle = _short(middle.decay_shift(c, u) / approximate(middle.sigma))
+        angle = short(middle.decay_shift(c, u) / approximate(middle.sigma))
         # proposes: likewise
         lean = arb(angle * approximate(middle.sigma)) / ball(middle.sigma) if single else arb(angle)
         function = Modulus(self._power(c), u, lean)
@@ -372,9 +371,3 @@ class Bundle(Pair):
         """Of some hundred nodes of the cloud."""
         nodes, bits = self._few[0][1].line_cost(c, self._fine(accuracy))
         return 100 * nodes, bits + math.log2(HEAVY * self.cloud.total)
-
-
-def _short(x: float) -> float:
-    """Proposes: a float of few bits near ``x``."""
-    mantissa, exponent = math.frexp(x)
-    return math.ldexp(round(math.ldexp(mantissa, _ANGLE_BITS)), exponent - _ANGLE_BITS)

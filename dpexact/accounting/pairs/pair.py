@@ -270,6 +270,12 @@ class Pair(ABC):
         return 0
 
 
+def short(value: float) -> float:
+    """Proposes: a nearby float of few bits, so that products with small integers are exact."""
+    mantissa, exponent = math.frexp(value)
+    return math.ldexp(round(mantissa * 2**20), exponent - 20)
+
+
 def far(tail: float) -> float:
     """Proposes: beyond how many standard deviations a normal law has mass ``tail`` at most."""
     return math.sqrt(2 * math.log(1 / tail)) if tail > 0 else 38.0

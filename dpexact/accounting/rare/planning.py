@@ -10,10 +10,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dpexact.accounting.pairs.pair import TooExpensive
+from dpexact.accounting.pairs.pair import TooExpensive, short
 from dpexact.accounting.rare.law import Rule
 from dpexact.accounting.rare.picture import Picture, Question, chernoff, steep_orders
-from dpexact.accounting.rare.rules import ANGLES, COSINES, oblique_rule, real_rule, rounded
+from dpexact.accounting.rare.rules import ANGLES, COSINES, oblique_rule, real_rule
 from dpexact.accounting.rare.tables import Floats, log_below, log_sum
 from dpexact.accounting.rare.windows import Window
 
@@ -135,8 +135,8 @@ def _planned(picture: Picture, tolerance: float, with_near: bool, in_floats: boo
     if best is None:
         raise TooExpensive("no line")
     _, abscissa, period, peak, upper, lower = best
-    step = rounded(2 * math.pi / period)
-    abscissa = rounded(abscissa)
+    step = short(2 * math.pi / period)
+    abscissa = short(abscissa)
     rho = 1 + abscissa
 
     # the height

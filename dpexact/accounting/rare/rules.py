@@ -9,6 +9,7 @@ import math
 
 import numpy as np
 
+from dpexact.accounting.pairs.pair import short
 from dpexact.accounting.rare.law import Rule
 from dpexact.accounting.rare.picture import Picture
 
@@ -36,7 +37,7 @@ def oblique_rule(
     first, last = _ends(picture, power, far, near, math.cos(shift / sigma), spacing, accuracy)
     lost = shift**2 / 2 - shape * math.log(math.cos(shift / sigma)) + on_axis
     depth = accuracy + math.log(last - first + 2) + 2
-    return Rule(rounded(shift), rounded(edge), spacing, first, last, depth), lost
+    return Rule(short(shift), short(edge), spacing, first, last, depth), lost
 
 
 def real_rule(picture: Picture, far: float | None, near: float | None, accuracy: float) -> Rule:
@@ -46,7 +47,7 @@ def real_rule(picture: Picture, far: float | None, near: float | None, accuracy:
     at = int(np.argmin(rates))
     spacing = 2 * math.pi / float(rates[at])
     first, last = _ends(picture, 0.0, far, near, 1.0, spacing, accuracy)
-    return Rule(0.0, rounded(float(ANGLES[at] * sigma)), spacing, first, last, accuracy)
+    return Rule(0.0, short(float(ANGLES[at] * sigma)), spacing, first, last, accuracy)
 
 
 def _ends(
@@ -102,9 +103,3 @@ def _ceiling(shape: int, power: float, scale: float, cosine: float) -> float:
     at = np.maximum(0.0, power / fall - 1)
     logs = -shape * np.log1p(-kappa) + power * np.log1p(at) - fall * at
     return float(logs.min()) - shape * math.log(cosine)
-
-
-def rounded(value: float) -> float:
-    """A nearby float with few bits, so that products with small integers are exact."""
-    mantissa, exponent = math.frexp(value)
-    return math.ldexp(round(mantissa * 2**20), exponent - 20)
