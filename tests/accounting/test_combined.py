@@ -13,6 +13,7 @@ from dpexact.accounting.profile import (
     InfiniteLoss,
     Profile,
     Repeatable,
+    TighterBound,
     WorseCurve,
     WorseDirection,
 )
@@ -346,6 +347,41 @@ def test_a_list_is_refused_where_its_points_are(quantity):
         getattr(profile, f"{quantity}s")([real(1), real(2)], 9)
     one_of_two = Fallback(Refusing(), lambda: Digits(HALF, "second"))
     assert all(x.digits >= 9 for x in getattr(one_of_two, f"{quantity}s")([real(1), real(2)], 9))
+
+
+class AtPoint(Digits):
+    """Of each point ``1/(1 + point)``, to ``most`` digits at odd points and few at even ones."""
+
+    def __init__(self, method, most=10_000, few=10_000, *, shares=False):
+        super().__init__(HALF, method)
+        self.odd, self.even, self.shares = most, few, shares
+
+    def delta(self, epsilon, digits):
+        most = self.odd if epsilon.fraction % 2 else self.even
+        return Digits(1 / (1 + epsilon.fraction), self.method, most).delta(epsilon, digits)
+
+    epsilon = _epsilon = delta
+
+
+@BOTH
+@pytest.mark.parametrize(
+    "profile",
+    [
+        FirstToReach(AtPoint("first", 9, 2), AtPoint("second", 1, 12, shares=True)),
+        Fallback(AtPoint("first", 12, 1), lambda: AtPoint("second")),
+        Fallback(AtPoint("first", 12, 4), lambda: AtPoint("second"), AtPoint("third")),
+        WorseDirection(AtPoint("remove", 12, 9), AtPoint("add", 9, 12)),
+        Mirrored(AtPoint("remove", 12, 9), AtPoint("add", 9, 12)),
+        TighterBound(AtPoint("one"), AtPoint("other")),
+        Between(AtPoint("below"), AtPoint("above"), "between"),
+    ],
+)
+def test_each_point_of_a_list_has_its_own_answer(profile, quantity):
+    points = [real(k) for k in (3, 10, 1, 2, 8, 7, 5, 4, 6, 9)]
+    answers = getattr(profile, f"{quantity}s")(points, 9)
+    for point, found in zip(points, answers, strict=True):
+        assert 1 / (1 + point.fraction) in found
+        assert found.digits >= 8
 
 
 class Curve(Repeatable):

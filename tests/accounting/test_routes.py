@@ -8,9 +8,11 @@ import pytest
 import dpexact
 from dpexact import balls, delta
 from dpexact.accounting.closed_form import GaussianMixedWithResponse
+from dpexact.accounting.composition import Composition
 from dpexact.accounting.optimal import OptimalComposition
 from dpexact.accounting.profile import NoLoss, Profile
 from dpexact.accounting.profiles import profile
+from dpexact.accounting.routes import contour
 from dpexact.answers import PrecisionNotReached
 from dpexact.conversion import real
 from dpexact.errors import UnsupportedMechanism
@@ -143,3 +145,24 @@ def test_what_is_revealed_beside_a_step_that_reveals_everything(text, target, me
     value = balls.certify(lambda: balls.ball(real(truth)), 30)
     assert found.lower <= value.upper
     assert value.lower <= found.upper < value.upper + 1
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "poisson(gaussian(1), 1/10)^3 * gaussian(2)",
+        "poisson(laplace(1), 1/10)^30",
+        "poisson(pure_dp(1), 1/10)^3 * gaussian(2)",
+        "poisson(discrete_gaussian(1), 1/10)^3 * gaussian(2)",
+    ],
+)
+def test_a_direction_that_shares_with_the_other_is_its_own(text):
+    """The product of adding that follows from that of removing has the moments of adding."""
+    steps = parse(text).steps().items()
+    shared, alone = Composition.of(steps), Composition.of(steps)
+    removed = contour(shared, "remove")
+    added, fresh = contour(shared, "add"), contour(alone, "add")
+    with balls.precision(128):
+        found, expected, other = (x.product.moment(2.0, 40.0) for x in (added, fresh, removed))
+        assert found.overlaps(expected)
+        assert not found.overlaps(other)
