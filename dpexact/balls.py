@@ -38,6 +38,9 @@ MAX_EXPONENT: Final = 1_000_000
 TINY: Final = Fraction(1, 1 << MAX_EXPONENT)
 TINY_TEXT: Final = "1.02e-301030"
 
+#: Bits with which a bound is compared with a level.
+_COMPARING: Final = 96
+
 _LOCK: Final = threading.Lock()
 #: The thread that holds the lock.
 _owner: int | None = None
@@ -249,6 +252,12 @@ def approximate_log(value: Real) -> float:
                 return float(x.log().mid())
         bits *= 4
     return -math.inf
+
+
+def at_most(found: Enclosure, level: Real) -> bool:
+    """Whether what is ``found`` is certainly at most ``level``."""
+    with precision(_COMPARING):
+        return found.upper != math.inf and bool(ball(Fraction(found.upper)) <= ball(level))
 
 
 # --- out of balls -------------------------------------------------------------------------------

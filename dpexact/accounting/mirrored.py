@@ -11,25 +11,23 @@ from dpexact import balls, reals
 from dpexact.accounting.profile import Profile, WorseDirection
 from dpexact.enclosure import Enclosure
 from dpexact.reals import Real
-from dpexact.ternary import Ternary
 
 #: Digits of delta that mostly tell it from the target.
 _GLANCE: Final = 2
-_BITS: Final = 64
 
 
 class Mirrored(WorseDirection):
     """The larger profile of a pair ``(P, Q)`` and its reverse ``(Q, P)``, which is ``add``.
 
     At 0 both are the total variation. Elsewhere one point of the second direction mostly shows that
-    it is the smaller: ``above`` is an upper bound of its delta that costs next to nothing.
+    it is the smaller: ``is_below`` says, next to free, whether its delta is proved at most a level.
     """
 
     def __init__(
-        self, remove: Profile, add: Profile, above: Callable[[Real], Enclosure] | None = None
+        self, remove: Profile, add: Profile, is_below: Callable[[Real, Real], bool] | None = None
     ) -> None:
         super().__init__(remove, add)
-        self.above = above
+        self.is_below = is_below
 
     def deltas(self, epsilons: Sequence[Real], digits: int) -> list[Enclosure]:
         first = self.remove.deltas(epsilons, digits)
@@ -37,7 +35,7 @@ class Mirrored(WorseDirection):
             i
             for i, at in enumerate(epsilons)
             if (at.fraction != 0 or first[i].digits < digits)
-            and not (self.above and self.above(at).at_most(first[i]) is Ternary.HOLDS)
+            and not (self.is_below and self.is_below(at, _lowest(first[i])))
         ]
         return self._worse(lambda p, at, n: p.deltas(at, n), epsilons, digits, first, places)
 
@@ -45,16 +43,14 @@ class Mirrored(WorseDirection):
         """Delta decreases: where it is below the target at a lower bound, epsilon is below that."""
         first = self.remove.epsilons(deltas, digits)
         places = [i for i, e in enumerate(first) if e.lower != math.inf and e.upper != 0]
-        if self.above:
-            least = {i: reals.rational(Fraction(first[i].lower)) for i in places}
-            places = [i for i in places if not _reaches(self.above(least[i]), deltas[i])]
+        if self.is_below:
+            least = {i: _lowest(first[i]) for i in places}
+            places = [i for i in places if not self.is_below(least[i], deltas[i])]
             found = self.add.deltas([least[i] for i in places], min(digits, _GLANCE))
             near = zip(places, found, strict=True)
-            places = [i for i, d in near if not _reaches(d, deltas[i])]
+            places = [i for i, delta in near if not balls.at_most(delta, deltas[i])]
         return self._worse(lambda p, at, n: p.epsilons(at, n), deltas, digits, first, places)
 
 
-def _reaches(delta: Enclosure, target: Real) -> bool:
-    """Whether delta is certainly at most the target."""
-    with balls.precision(_BITS):
-        return bool(balls.ball(Fraction(delta.upper)) <= balls.ball(target))
+def _lowest(found: Enclosure) -> Real:
+    return reals.rational(Fraction(found.lower))

@@ -69,9 +69,18 @@ def routed(
     """The profile of what runs: in both directions the larger one, where they differ."""
     if direction == "both" and composition.is_directed:
         remove, add = (_one_way(composition, way, method) for way in ("remove", "add"))
-        windows = _windows(composition, "add")
-        return Mirrored(remove, add, windows.above if windows and windows.count > 1 else None)
+        return Mirrored(remove, add, _bound(composition))
     return _one_way(composition, "remove" if direction == "both" else direction, method)
+
+
+def _bound(composition: Composition) -> Callable[[Real, Real], bool] | None:
+    """What proves, next to free, that delta of adding is at most a level."""
+    windows = _windows(composition, "add")
+    # proposes: which bound; both hold
+    if windows and 1 < windows.count and windows.count * balls.approximate(windows.q) <= _OFTEN:
+        return windows.is_below
+    known = composition.kept.get("add")
+    return known.is_below if known else None
 
 
 def _one_way(composition: Composition, direction: Direction, method: Method) -> Profile:

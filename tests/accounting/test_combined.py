@@ -277,18 +277,18 @@ def test_one_point_shows_which_direction_is_the_larger(add, slack):
     first, second = Falling("7/8", "remove"), Falling(add, "add")
     limit = Fraction(slack)
 
-    def above(epsilon):
-        return Enclosure(Fraction(0), min(second.delta(epsilon, 3).upper + limit, Fraction(1)))
+    def is_below(epsilon, level):
+        return second.delta(epsilon, 3).upper + limit <= level.fraction
 
     worst = max(Fraction(7, 8), Fraction(add))
     for target in ("1/20", "1/4", "1/3"):
-        for profile in (Mirrored(first, second, above), Mirrored(first, second)):
+        for profile in (Mirrored(first, second, is_below), Mirrored(first, second)):
             assert profile.epsilons([real(target)], 9) == [
                 Enclosure.exact(worst - Fraction(target))
             ]
             assert profile.epsilon(real(target), 9).upper == worst - Fraction(target)
     for epsilon in ("1/20", "1/4", "1/3"):
-        found = Mirrored(first, second, above).delta(real(epsilon), 9)
+        found = Mirrored(first, second, is_below).delta(real(epsilon), 9)
         assert found.upper == worst - Fraction(epsilon)
 
 
@@ -298,7 +298,7 @@ def test_directions_that_are_plainly_below_are_not_asked():
     assert profile.epsilon(real("3/5"), 9).upper == 0
     assert profile.delta(real(0), 9).upper == HALF
     assert second.asked == []
-    beneath = Mirrored(first, second, lambda _: Enclosure(Fraction(0), Fraction(1, 1000)))
+    beneath = Mirrored(first, second, lambda _, level: level.fraction > Fraction(1, 1000))
     assert beneath.epsilon(real("1/4"), 9).upper == Fraction(1, 4)
     assert beneath.delta(real("1/4"), 9).upper == Fraction(1, 4)
     assert second.asked == []

@@ -102,9 +102,8 @@ class ContourProfile(Profile):
 
     def _epsilon(self, delta: Real, digits: int) -> Enclosure:
         most = self.total_variation
-        with precision(COARSE_BITS):
-            if ball(Fraction(most.upper)) <= ball(delta):
-                return Enclosure.exact(_ZERO, most.method)
+        if balls.at_most(most, delta):
+            return Enclosure.exact(_ZERO, most.method)
         return _guarded(self.solved_epsilon, delta, digits, _NO_ANSWER)
 
     def largest_loss(self, digits: int) -> Enclosure:
@@ -313,6 +312,16 @@ class ContourProfile(Profile):
             bound = lost + chernoff_constant(arb(b)) * moment * (-arb(b) * ball(epsilon)).exp()
             found = balls.to_enclosure(bound)
         return Enclosure(_ZERO, min(found.upper, _ONE), "Chernoff bound")
+
+    def is_below(self, epsilon: Real, level: Real) -> bool:
+        """Whether Chernoff's bound proves that delta is at most ``level``, if floats say it may."""
+        log = self.product.chernoff(approximate(epsilon), self.repeat)[1]
+        # proposes: whether the bound is worth its price
+        if log > balls.approximate_log(level):
+            return False
+        with suppress(ArithmeticError, ValueError):
+            return balls.at_most(self._chernoff_delta(epsilon), level)
+        return False
 
     def _bhattacharyya(self, epsilon: Real, digits: int) -> Enclosure:
         """One above, and below ``1 - e^{eps/2} M(-1/2)``, from ``min(1, y) <= sqrt(y)``."""

@@ -48,8 +48,6 @@ _FIRST: Final = 3.0
 _SERVED: Final = 0.06
 _MANY: Final = 10_000
 _TRIVIAL: Final = 96
-#: Of a record that takes part more often than this the other engine tells which direction is worse.
-_OFTEN: Final = 1
 
 
 @dataclass(frozen=True)
@@ -97,15 +95,12 @@ class RareProfile(Profile):
             return Enclosure.exact(math.inf, self.method)
         return balls.certify(self._top, digits, lowest=_ZERO, method=f"{self.method}: largest loss")
 
-    def above(self, epsilon: Real) -> Enclosure:
-        """Delta of adding, from 0 to a bound that costs next to nothing."""
+    def is_below(self, epsilon: Real, level: Real) -> bool:
+        """Whether next to free bounds prove that delta of adding is at most ``level``."""
         with precision(_TRIVIAL):
             if ball(epsilon) >= self._top():
-                return Enclosure.exact(_ZERO, self.method)
-        # proposes: whether it is likely to decide
-        if self.count * approximate(self.q) > _OFTEN:
-            return Enclosure(_ZERO, _ONE, self.method)
-        return added_bound(self.sigma, self.q, self.count, epsilon)
+                return True
+        return balls.at_most(added_bound(self.sigma, self.q, self.count, epsilon), level)
 
     def _top(self) -> arb:
         """``-T log(1-q)``, the largest loss of adding and the negative of the least of removing."""
@@ -261,7 +256,7 @@ class RareProfile(Profile):
         found = self._delta(zero, 2 if value < 0.9 * target else 12, about)
         with precision(_TRIVIAL):
             aim = ball(delta)
-            if ball(Fraction(found.upper)) <= aim:
+            if balls.at_most(found, delta):
                 return Enclosure.exact(_ZERO, self.method)
             if not ball(Fraction(found.lower)) > aim:
                 reason = "epsilon is too close to zero to be told from it"

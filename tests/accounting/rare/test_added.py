@@ -32,9 +32,19 @@ def test_adding_is_below_its_bound_and_not_far_below(sigma, q, count, epsilon):
 
 
 def test_no_loss_exceeds_that_of_all_steps_without_the_record():
-    for epsilon, most in (("0.0201006", 1), ("0.0201007", 0)):
-        bound = RareProfile(real(1), real("1/100"), 2, True).above(real(epsilon))
-        assert (bound.upper == 0) == (most == 0)
+    least = reals.rational(Fraction(1, 10**300))
+    for epsilon, beyond in (("0.0201006", False), ("0.0201007", True)):
+        assert RareProfile(real(1), real("1/100"), 2, True).is_below(real(epsilon), least) is beyond
+
+
+@pytest.mark.parametrize(("sigma", "q", "count", "epsilon"), CASES)
+def test_what_is_shown_to_be_below_a_level_is(sigma, q, count, epsilon):
+    pair = GaussianMixture(real(sigma), reals.rational(0), real(q))
+    contour = ContourProfile([(pair, count)], InfiniteLoss())
+    true = contour.delta(real(epsilon), 3)
+    for profile in (contour, RareProfile(real(sigma), real(q), count, True)):
+        for level, shown in ((true.lower, False), (30 * true.lower + Fraction(1, 10**12), True)):
+            assert profile.is_below(real(epsilon), reals.rational(level)) is shown
 
 
 @pytest.mark.parametrize("sigma", ["1e-200", "1e200", "1e-3"])
