@@ -120,6 +120,8 @@ def shared_epsilons(lines: Lines, deltas: Sequence[Real], digits: int) -> list[E
 
     Proposes: who shares which line, and where each search begins; balls bracket what it finds.
     """
+    if len(deltas) < _FEW:
+        return [lines.epsilon(at, digits) for at in deltas]
     at_zero = lines.delta(rational(0), _COARSE)
     with precision(_COARSE_BITS):
         least = ball(Fraction(at_zero.upper))
