@@ -187,7 +187,10 @@ class DiscreteGaussian(OnLattice):
 
 @lru_cache(maxsize=1024)
 def _about(variance: float, shift: int, order: float) -> Jet:
-    """Of the tilted masses around their centre."""
+    """Of the tilted masses around their centre.
+
+    Proposes: estimates by which contours are planned and tilts are chosen.
+    """
     centre = order * shift
     reach = math.ceil(_FLOAT_REACH * math.sqrt(variance)) + 2
     xs = range(round(centre) - reach, round(centre) + reach + 1)
