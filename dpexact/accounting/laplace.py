@@ -20,6 +20,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
 from itertools import product
 from typing import Final
 
@@ -77,6 +79,12 @@ class LaplaceParts:
 TOO_LONG: Final = "the finite sum is too long"
 
 
+@lru_cache(maxsize=64)
+def _moments(parts: LaplaceParts) -> Product:
+    """Proposes: the product, for its moments in floats, which it keeps."""
+    return Product(parts.noises())
+
+
 class LaplaceProduct(InvertedProfile):
     """Profile of a product of Laplace mechanisms by the finite sum, with any infinite loss."""
 
@@ -106,6 +114,11 @@ class LaplaceProduct(InvertedProfile):
             highest=ONE,
             method=self.method,
         )
+
+    def near(self, delta: Real) -> Fraction:
+        found = _moments(self.parts).epsilon(balls.approximate_log(delta), 1)
+        # proposes: where the search starts
+        return Fraction(found) if 0 < found < math.inf else ONE
 
     def is_short(self, epsilon: Real, digits: int) -> bool:
         """Whether few terms of the sum give ``digits`` digits at ``epsilon``."""
@@ -149,7 +162,7 @@ class Route:
             (balls.approximate(rate), count) for rate, count in parts.parts
         ]
         self.epsilon = epsilon
-        self.log_delta: float = min(0.0, Product(parts.noises()).chernoff(epsilon, 1)[1])
+        self.log_delta: float = min(0.0, _moments(parts).chernoff(epsilon, 1)[1])
 
     def reachable(self, bits: int) -> int:
         """Proposes: the largest precision up to ``bits`` for which the sum is short, else 0."""
