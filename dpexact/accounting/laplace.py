@@ -254,7 +254,7 @@ def finite_sum(parts: LaplaceParts, epsilon: arb, plan: SumPlan) -> arb:
                 points.setdefault(sum(choice), []).append((weight, x))
         total = arb(0)
         for j, group in points.items():
-            krawtchouk = coefficients(steps, j, terms)
+            krawtchouk = coefficients(steps - 2, j - 1, terms)
             series = arb_poly(
                 [arb(0), *(c * f for c, f in zip(krawtchouk, inverse[1:], strict=True))]
             )
@@ -271,15 +271,15 @@ def finite_sum(parts: LaplaceParts, epsilon: arb, plan: SumPlan) -> arb:
 
 
 def coefficients(steps: int, j: int, terms: int) -> list[fmpz]:
-    """``[v^r] (1+v)^(j-1) (1-v)^(steps-j-1)`` for ``r < terms``.
+    """``[v^r] (1+v)^j (1-v)^(steps-j)`` for ``r < terms``; an exponent may be -1.
 
-    From ``(1 - v^2) y' = (2j - steps - (steps - 2) v) y``.
+    From ``(1 - v^2) y' = (2j - steps - steps v) y``.
     """
     found = [fmpz(1)]
     before = fmpz(0)
     # proposes: how many are needed; each is exact
     for r in range(terms - 1):
-        following = ((2 * j - steps) * found[r] - (steps - 1 - r) * before) // (r + 1)
+        following = ((2 * j - steps) * found[r] - (steps - r + 1) * before) // (r + 1)
         before = found[r]
         found.append(following)
     # proposes: likewise
