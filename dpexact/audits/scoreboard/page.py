@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from importlib.resources import files
 from itertools import groupby
+from operator import attrgetter
 
 from dpexact.audits.scoreboard.rows import Row, Scoreboard
 from dpexact.audits.verdicts import GUILTY
@@ -24,17 +25,14 @@ def to_html(board: Scoreboard) -> str:
     )
     page = files(__package__).joinpath("page.html").read_text("utf-8")
     style = files("dpexact.audits.reports").joinpath("page", "page.css").read_text("utf-8")
+    by_release = groupby(board.rows, attrgetter("accountant", "release"))
     return templates.from_string(page).render(
         board=board,
         style=Markup(style),
-        releases=[(*key, list(rows)) for key, rows in groupby(board.rows, _release)],
+        releases=[(*key, list(rows)) for key, rows in by_release],
         dates=sorted({row.date for row in board.rows}),
         tone=_tone,
     )
-
-
-def _release(row: Row) -> tuple[str, str]:
-    return row.accountant, row.release
 
 
 def _tone(row: Row) -> str:
