@@ -127,11 +127,11 @@ class GaussianTwice(BallProfile):
         most = odds * (2 + odds)
         signed = -epsilon if self.add else epsilon
         excess = (signed - 2 * stay.log()).expm1()
-        # of balls: what follows needs a positive excess; the rest proposes: when to leave it
+        # proposes: when to leave it to others; what follows needs a positive excess, of balls
         if not (excess > 0 and _LEAST_RATE < rate < _LARGEST_RATE):
             return arb.nan(), arb.nan()
         height, spacing, count = planned(float(rate.mid()), balls.current())
-        # of balls, likewise: the strip; proposes: whether it is too much work
+        # proposes: whether it is too much work; that the strip is admissible is decided by balls
         if not (2 * rate * height < arb.pi() and count < _MOST_NODES):
             return arb.nan(), arb.nan()
         start = odds * (-rate * rate).exp()
@@ -153,6 +153,7 @@ class GaussianTwice(BallProfile):
         scale = 2 * step / (2 * arb.pi()).sqrt()
         error = strip(most, arb(height), step)
         end = count * step
+        # proposes: the number of nodes; where it is too small nothing bounds the rest
         tail = beyond(most, end, rate) if end > rate else arb("inf")
         found = side * scale * total
         found = (found - error).lower().union((found + tail + error).upper())
