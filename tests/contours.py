@@ -3,7 +3,7 @@
 from fractions import Fraction
 
 from dpexact import balls
-from dpexact.accounting.contour.curves import ContourCurve
+from dpexact.accounting.contour.along import epsilons_along
 from dpexact.accounting.contour.inversion import Contour
 from dpexact.accounting.contour.planning import planned
 from dpexact.accounting.contour.product import Product
@@ -35,7 +35,8 @@ def on_plan(composition, epsilon, plan, repeat=1):
 
 
 def epsilon_curve(composition, repeats, delta, digits=6, *, max_work=MAX_WORK):
-    return ContourCurve(engine(composition, max_work)).epsilons(repeats, delta, digits)
+    profile = engine(composition, max_work)
+    return epsilons_along([lambda n: profile.varied(repeat=n)], repeats, delta, digits)
 
 
 def plan(composition, queries, digits, max_work=MAX_WORK):

@@ -65,18 +65,18 @@ def epsilon_along(
     if len(counts) > MAX_POINTS:
         raise InvalidInput(f"steps: {len(counts)} points are not accepted; at most {MAX_POINTS}")
     m.relation()
-    found: dict[int, Enclosure] = {}
     if len(parts) == 1:
-        answers = epsilon_curve(parts[0][0], counts, target, wanted, direction)
-        found = dict(zip(counts, answers, strict=True))
+        return epsilon_curve(parts[0][0], asked, target, wanted, direction)
+    found: dict[int, Enclosure] = {}
     shared = counts[bisect_right(counts, _FEW - 1) :]
     rows = _plain(parts)
-    if not found and rows is not None and shared and target.fraction not in (0, 1):
+    if rows is not None and shared and target.fraction not in (0, 1):
+        from dpexact.accounting.contour.along import epsilons_along
         from dpexact.accounting.run_curve import run_curve
 
         said = standing_of_points(m)
-        curve = run_curve(rows, shared, way, progress)
-        answers = curve.epsilons(shared, target, wanted)
+        ways = run_curve(rows, shared, way)
+        answers = epsilons_along(ways, shared, target, wanted, progress)
         found = {n: stated(one, said) for n, one in zip(shared, answers, strict=True)}
     for done, count in enumerate(counts, start=1):
         if count not in found or found[count].digits < wanted:

@@ -20,6 +20,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
 from itertools import product
 from typing import Final
 
@@ -77,6 +79,12 @@ class LaplaceParts:
 TOO_LONG: Final = "the finite sum is too long"
 
 
+@lru_cache(maxsize=64)
+def _moments(parts: LaplaceParts) -> Product:
+    """Proposes: the product, for its moments in floats, which it keeps."""
+    return Product(parts.noises())
+
+
 class LaplaceProduct(InvertedProfile):
     """Profile of a product of Laplace mechanisms by the finite sum, with any infinite loss."""
 
@@ -106,6 +114,11 @@ class LaplaceProduct(InvertedProfile):
             highest=ONE,
             method=self.method,
         )
+
+    def near(self, delta: Real) -> Fraction:
+        found = _moments(self.parts).epsilon(balls.approximate_log(delta), 1)
+        # proposes: where the search starts
+        return Fraction(found) if 0 < found < math.inf else ONE
 
     def is_short(self, epsilon: Real, digits: int) -> bool:
         """Whether few terms of the sum give ``digits`` digits at ``epsilon``."""
@@ -149,7 +162,7 @@ class Route:
             (balls.approximate(rate), count) for rate, count in parts.parts
         ]
         self.epsilon = epsilon
-        self.log_delta: float = min(0.0, Product(parts.noises()).chernoff(epsilon, 1)[1])
+        self.log_delta: float = min(0.0, _moments(parts).chernoff(epsilon, 1)[1])
 
     def reachable(self, bits: int) -> int:
         """Proposes: the largest precision up to ``bits`` for which the sum is short, else 0."""
@@ -241,7 +254,7 @@ def finite_sum(parts: LaplaceParts, epsilon: arb, plan: SumPlan) -> arb:
                 points.setdefault(sum(choice), []).append((weight, x))
         total = arb(0)
         for j, group in points.items():
-            krawtchouk = coefficients(steps, j, terms)
+            krawtchouk = coefficients(steps - 2, j - 1, terms)
             series = arb_poly(
                 [arb(0), *(c * f for c, f in zip(krawtchouk, inverse[1:], strict=True))]
             )
@@ -258,15 +271,15 @@ def finite_sum(parts: LaplaceParts, epsilon: arb, plan: SumPlan) -> arb:
 
 
 def coefficients(steps: int, j: int, terms: int) -> list[fmpz]:
-    """``[v^r] (1+v)^(j-1) (1-v)^(steps-j-1)`` for ``r < terms``.
+    """``[v^r] (1+v)^j (1-v)^(steps-j)`` for ``r < terms``; an exponent may be -1.
 
-    From ``(1 - v^2) y' = (2j - steps - (steps - 2) v) y``.
+    From ``(1 - v^2) y' = (2j - steps - steps v) y``.
     """
     found = [fmpz(1)]
     before = fmpz(0)
     # proposes: how many are needed; each is exact
     for r in range(terms - 1):
-        following = ((2 * j - steps) * found[r] - (steps - 1 - r) * before) // (r + 1)
+        following = ((2 * j - steps) * found[r] - (steps - r + 1) * before) // (r + 1)
         before = found[r]
         found.append(following)
     # proposes: likewise

@@ -24,7 +24,7 @@ from dpexact.accounting.contour.inversion import Contour
 from dpexact.accounting.contour.planning import Plan, Query, planned
 from dpexact.accounting.contour.product import Product
 from dpexact.accounting.inverted import ONE, ZERO, InvertedProfile
-from dpexact.accounting.laplace import LaplaceParts, LaplaceProduct
+from dpexact.accounting.laplace import LaplaceParts, LaplaceProduct, coefficients
 from dpexact.accounting.pairs.many_inside import ManyInside
 from dpexact.accounting.pairs.pair import TooExpensive
 from dpexact.accounting.profile import InfiniteLoss
@@ -146,17 +146,3 @@ def _inner(krawtchouk: list[fmpz], x: arb) -> arb:
             odd = current
         term = term * x / (r + 2)
     return total
-
-
-def coefficients(steps: int, j: int, count: int) -> list[fmpz]:
-    """``[v^r] (1+v)^j (1-v)^(steps-j)`` for ``r < count``.
-
-    From ``(1 - v^2) y' = (2j - steps - steps v) y``.
-    """
-    found = [fmpz(1)]
-    before = fmpz(0)
-    for r in range(count - 1):
-        following = ((2 * j - steps) * found[r] - (steps - r + 1) * before) // (r + 1)
-        before = found[r]
-        found.append(following)
-    return found[:count]

@@ -25,8 +25,8 @@ from flint import arb, arb_poly
 from dpexact import balls
 from dpexact.accounting.exact_sums import Masses, exact_divergence
 from dpexact.accounting.inverted import ZERO
-from dpexact.accounting.minimum import minimise
 from dpexact.accounting.pairs.lattice import MAX_ATOMS, OnLattice
+from dpexact.accounting.pairs.pair import weighted
 from dpexact.accounting.profile import InfiniteLoss
 from dpexact.accounting.tangents import Tangent, TangentProfile
 from dpexact.errors import UnsupportedMechanism
@@ -35,6 +35,8 @@ from dpexact.reals import Real
 
 #: A law of so few points is composed once, as it is, and serves every epsilon.
 SHORT: Final = 3000
+#: Binary logarithms of tilts are sought up to the first, to the second.
+_EXPONENT, _NEAR = 20.0, 1e-3
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,7 +190,7 @@ class LatticeComposition(TangentProfile):
             return ZERO
         near = float(epsilon.mid())
         try:
-            exponent = minimise(lambda x: self._log_bound(2.0**x) - 2.0**x * near, -20.0, 20.0)
+            exponent = self._balancing(near)
             if exponent < -6:
                 return ZERO
             theta = Fraction(round(2.0 ** (round(4 * exponent) / 4 + 10)), 1 << 10)
@@ -198,10 +200,22 @@ class LatticeComposition(TangentProfile):
             return ZERO
         return round(Fraction(2.0**exponent) / step) * step if 8 * step < theta else theta
 
-    def _log_bound(self, theta: float) -> float:
-        """About ``log(K(theta) M(theta))``."""
-        moment = sum(s.count * s.pair.cumulant(theta).value for s in self.parts)
-        return moment + theta * math.log(theta) - (1 + theta) * math.log1p(theta)
+    def _balancing(self, epsilon: float) -> float:
+        """About the ``x`` with the least ``log(K(2^x) M(2^x)) - 2^x epsilon``, by Newton's steps.
+
+        Proposes: a tilt.
+        """
+        low, high, at = -_EXPONENT, _EXPONENT, 0.0
+        while high - low > _NEAR:
+            theta = 2.0**at
+            _, slope, bend = weighted((s.count, s.pair.cumulant(theta)) for s in self.parts)
+            slope -= epsilon + math.log1p(1 / theta)
+            low, high = (at, high) if slope < 0 else (low, at)
+            step = -slope / (theta * bend + 1 / (1 + theta)) / math.log(2)
+            if abs(step) < _NEAR:
+                break
+            at = at + step if low < at + step < high else (low + high) / 2
+        return at
 
     def spread(self, theta: float) -> float:
         """About the standard deviation of the tilted law in units of the lattice."""

@@ -182,14 +182,6 @@ class Profile(ABC):
         return Enclosure.exact(math.inf, self.method)
 
 
-class Repeatable(ABC):
-    """A profile whose repetitions share work."""
-
-    @abstractmethod
-    def epsilons(self, repeats: Sequence[int], delta: Real, digits: int) -> list[Enclosure]:
-        """``epsilon(delta)`` after each number of repetitions; wider where digits are missing."""
-
-
 class NoLoss(Profile):
     """The profile of ``P = Q`` apart from infinite loss: ``delta(eps)`` is constant."""
 
@@ -279,22 +271,6 @@ def _needed(first: Enclosure, second: Enclosure, digits: int) -> int:
     # beside a wide first, more digits of the second would be lost
     needed = min(digits, first.digits) if first.upper > second.lower else digits
     return needed if second.upper > first.lower and second.digits < needed else 0
-
-
-class WorseCurve(Repeatable):
-    """The larger of the two directions of profiles whose repetitions share work."""
-
-    def __init__(self, remove: Repeatable, add: Repeatable) -> None:
-        self.remove = remove
-        self.add = add
-
-    def epsilons(self, repeats: Sequence[int], delta: Real, digits: int) -> list[Enclosure]:
-        first = self.remove.epsilons(repeats, delta, digits)
-        second = self.add.epsilons(repeats, delta, min(digits, GLANCE))
-        close = [t for t, a, b in zip(repeats, first, second, strict=True) if b.upper > a.lower]
-        finer = dict(zip(close, self.add.epsilons(close, delta, digits), strict=True))
-        others = (finer.get(t, b) for t, b in zip(repeats, second, strict=True))
-        return [a.larger(b) for a, b in zip(first, others, strict=True)]
 
 
 class FirstToReach(_Combined):

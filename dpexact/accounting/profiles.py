@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
+
 from dpexact.accounting.classic.zcdp import ZCDPProfile
 from dpexact.accounting.coins import averaged
 from dpexact.accounting.composition import Composition
@@ -11,9 +14,7 @@ from dpexact.accounting.profile import (
     InfiniteLoss,
     NoLoss,
     Profile,
-    Repeatable,
     TighterBound,
-    WorseCurve,
     WorseDirection,
 )
 from dpexact.accounting.routes import contour, routed
@@ -91,8 +92,8 @@ def _zcdp(mechanism: Mechanism, direction: Direction) -> Profile:
             raise error from None
 
 
-def curve(mechanism: Mechanism, direction: Direction = "both") -> Repeatable | None:
-    """What shares work between repetitions of ``mechanism``; None where nothing does."""
+def repeated(mechanism: Mechanism, direction: Direction) -> list[Callable[[int], Profile]] | None:
+    """The profile of so many repetitions, in each way, where they share work; else None."""
     try:
         if gives_zcdp(mechanism) or selects(mechanism):
             return None
@@ -112,13 +113,11 @@ def curve(mechanism: Mechanism, direction: Direction = "both") -> Repeatable | N
     if not all(x.inner.is_gaussian or x.inner.laplace_alone is not None for x, _ in samples):
         return None
     ways: tuple[Direction, ...] = ("remove", "add") if direction == "both" else (direction,)
-    from dpexact.accounting.contour.curves import ContourCurve
     from dpexact.accounting.contour.profile import ContourProfile
 
     ways = ways if composition.is_directed else ways[:1]
     profiles = [contour(composition.facing(way), way) for way in ways]
-    found = [ContourCurve(p) for p in profiles if isinstance(p, ContourProfile)]
-    return found[0] if len(found) == 1 else WorseCurve(*found)
+    return [partial(p.varied, None) for p in profiles if isinstance(p, ContourProfile)] or None
 
 
 def _ranges(mechanism: Mechanism, direction: Direction, method: Method) -> Profile:

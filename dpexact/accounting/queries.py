@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final, overload
 
 from dpexact import balls
 from dpexact.accounting.profile import Profile
-from dpexact.accounting.profiles import curve, profile
+from dpexact.accounting.profiles import profile, repeated
 from dpexact.accounting.reflection import OPPOSITE, reflected
 from dpexact.accounting.standing import standing_of_points, stated
 from dpexact.answers import delivered
@@ -320,11 +320,18 @@ def epsilon_curve(
     wanted = digits_in(digits)
     way = direction_in(direction)
     repeats = [integer_in(step, "steps", 1) for step in steps]
-    shared = curve(m, way)
-    if shared is not None and target.fraction != 1:
-        said = standing_of_points(m)
-        return [stated(found, said) for found in shared.epsilons(repeats, target, wanted)]
-    return [epsilon_answer(m**repeat, target, wanted, way) for repeat in repeats]
+    ways, said = repeated(m, way), standing_of_points(m)
+    shared: dict[int, Enclosure] = {}
+    if ways is not None and target.fraction != 1:
+        from dpexact.accounting.contour.along import epsilons_along
+
+        answers = epsilons_along(ways, repeats, target, wanted)
+        shared = {n: stated(one, said) for n, one in zip(repeats, answers, strict=True)}
+    for n in set(repeats):
+        if n not in shared or shared[n].digits < wanted:
+            alone = epsilon_answer(m**n, target, wanted, way)
+            shared[n] = shared[n].meet(alone) if n in shared else alone
+    return [shared[n] for n in repeats]
 
 
 def delta_bounds(

@@ -273,7 +273,7 @@ def _windows(c: Composition, direction: Direction) -> RareProfile | None:
 
 
 def _rare(c: Composition, direction: Direction) -> Profile | None:
-    """One Gaussian, rarely sampled: losses of one scale at a time."""
+    """One Gaussian, rarely sampled: losses of one scale at a time; of two steps an integral."""
     windows = _windows(c, direction)
     if windows is None:
         return None
@@ -281,13 +281,17 @@ def _rare(c: Composition, direction: Direction) -> Profile | None:
     # proposes: an order; next to the largest loss of adding few steps, orders are steep
     is_often = not (windows.add and windows.count <= _FEW_STEPS) and windows.count * rate > _OFTEN
     # proposes: which engine is asked first; both enclose
-    if is_often or rate * sigma * sigma > _EVEN:
+    if windows.count > 2 and (is_often or rate * sigma * sigma > _EVEN):
         return None
     from dpexact.accounting.contour.profile import ContourProfile
 
     found = contour(c, direction)
     assert isinstance(found, ContourProfile)
     profiles = windows, found.varied(_GLANCE_WORK)
+    if windows.count == 2:
+        from dpexact.accounting.gaussian_twice import GaussianTwice
+
+        return FirstToReach(GaussianTwice(windows.sigma, windows.q, windows.add), *profiles)
     # proposes: likewise; the spread of all losses over the largest of adding, about
     spread = rate * sigma * math.sqrt(windows.count)
     few = windows.add and windows.count <= _FEW_STEPS

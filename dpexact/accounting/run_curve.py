@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from fractions import Fraction
 from itertools import accumulate
 from typing import Final
 
 from dpexact import balls
-from dpexact.accounting.contour.along import epsilons_along
 from dpexact.accounting.contour.profile import ContourProfile
 from dpexact.accounting.pairs.bundle import FEWEST_RUNS, Bundle, bundles
 from dpexact.accounting.pairs.cubature import Cloud
@@ -19,9 +16,8 @@ from dpexact.accounting.pairs.gaussian import Gaussian
 from dpexact.accounting.pairs.mixture import add, remove
 from dpexact.accounting.pairs.pair import Pair
 from dpexact.accounting.pairs.prefix import Prefix
-from dpexact.accounting.profile import GLANCE, InfiniteLoss, NoLoss, Profile, Repeatable
+from dpexact.accounting.profile import InfiniteLoss, NoLoss, Profile
 from dpexact.arguments import Direction
-from dpexact.enclosure import Enclosure
 from dpexact.reals import Real
 
 Row = tuple[Real, Real, int]
@@ -30,39 +26,12 @@ _NOTHING: Final = NoLoss(InfiniteLoss())
 
 
 def run_curve(
-    rows: Sequence[Row],
-    counts: Sequence[int],
-    direction: Direction,
-    progress: Callable[[int, int], None] | None,
-) -> Repeatable:
-    """Epsilon after so many steps of rows ``(q, sigma, n)``; ``counts`` rise."""
-    cut, done = _Cut(rows, counts), 0
-
-    def advance() -> None:
-        nonlocal done
-        done += 1
-        if progress is not None:
-            progress(min(done, len(counts)), len(counts))
-
-    if direction == "both":
-        return _Larger(_Way(cut, True, advance), _Way(cut, False, lambda: None))
-    return _Way(cut, direction == "remove", advance)
-
-
-class _Larger(Repeatable):
-    """The larger of both directions; ``add`` is asked where a bound on it does not decide."""
-
-    def __init__(self, remove: _Way, add: _Way) -> None:
-        self.remove, self.add = remove, add
-
-    def epsilons(self, repeats: Sequence[int], delta: Real, digits: int) -> list[Enclosure]:
-        found = dict(zip(repeats, self.remove.epsilons(repeats, delta, digits), strict=True))
-        found_added = {n: self.add.bound(n, delta) for n in repeats}
-        for needed in (min(digits, GLANCE), digits):
-            close = [n for n in repeats if found_added[n].upper > found[n].lower]
-            answers = self.add.epsilons(close, delta, needed)
-            found_added |= dict(zip(close, answers, strict=True))
-        return [found[n].larger(found_added[n]) for n in repeats]
+    rows: Sequence[Row], counts: Sequence[int], direction: Direction
+) -> list[Callable[[int], Profile]]:
+    """The profile after so many steps of rows ``(q, sigma, n)``, in each way; ``counts`` rise."""
+    cut = _Cut(rows, counts)
+    ways = (True, False) if direction == "both" else (direction == "remove",)
+    return [_Way(cut, removes).after for removes in ways]
 
 
 class _Cut:
@@ -98,11 +67,11 @@ class _Cut:
         ]
 
 
-class _Way(Repeatable):
+class _Way:
     """One direction of a run that was cut."""
 
-    def __init__(self, cut: _Cut, removes: bool, advance: Callable[[], None]) -> None:
-        self._cut, self._removes, self._advance = cut, removes, advance
+    def __init__(self, cut: _Cut, removes: bool) -> None:
+        self._cut, self._removes = cut, removes
         self._bundles = [Bundle(cloud, removes=removes) for cloud in cut.clouds]
         few = [
             sum(cloud.first(i).total < FEWEST_RUNS for i, _ in enumerate(cut.counts))
@@ -132,7 +101,9 @@ class _Way(Repeatable):
             return Gaussian(1 / sigma)
         return (remove if self._removes else add)(sigma, q)
 
-    def _profile(self, place: int) -> Profile:
+    def after(self, count: int) -> Profile:
+        """The profile after one of the counts."""
+        place = bisect_left(self._cut.counts, count)
         pairs: list[tuple[Pair, int]] = []
         for i, chain in enumerate(self._chains):
             if place >= len(chain):
@@ -140,26 +111,3 @@ class _Way(Repeatable):
             elif (prefix := chain[place]) is not None:
                 pairs.append((prefix, 1))
         return ContourProfile(pairs, InfiniteLoss()) if pairs else _NOTHING
-
-    def bound(self, count: int, delta: Real) -> Enclosure:
-        """Zero below, and above what some moment says."""
-        profile = self._profile(bisect_left(self._cut.counts, count))
-        if not isinstance(profile, ContourProfile):
-            return profile.epsilon(delta, 1)
-        try:
-            return profile.chernoff_epsilon(delta)
-        except (ArithmeticError, ValueError):
-            return Enclosure(Fraction(0), math.inf, profile.method)
-
-    def epsilons(self, repeats: Sequence[int], delta: Real, digits: int) -> list[Enclosure]:
-        found: dict[int, Enclosure] = {}
-        profiles = []
-        for count in repeats:
-            profile = self._profile(bisect_left(self._cut.counts, count))
-            if isinstance(profile, ContourProfile):
-                profiles.append((count, profile))
-            else:
-                found[count] = profile.epsilon(delta, digits)
-        answers = epsilons_along(profiles, delta, digits, self._advance)
-        found |= {count: one for (count, _), one in zip(profiles, answers, strict=True)}
-        return [found[count] for count in repeats]

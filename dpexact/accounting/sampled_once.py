@@ -168,8 +168,15 @@ class _Add(_SampledOnce):
     def epsilon(self, delta: Real, digits: int) -> Enclosure:
         if delta.fraction == 0:
             return self.largest_loss(digits)
+        half = -math.log1p(-min(balls.approximate(self.q), 0.999)) / 2
+        # proposes: where the search starts
+        start = Fraction(half) if half > 0 else ONE
         return invert(
-            lambda epsilon, d: self.delta(reals.rational(epsilon), d), delta, digits, self.method
+            lambda epsilon, d: self.delta(reals.rational(epsilon), d),
+            delta,
+            digits,
+            self.method,
+            start,
         )
 
     _epsilon = epsilon

@@ -12,10 +12,10 @@ import math
 import os
 import threading
 from collections import defaultdict, deque
+from contextlib import AbstractContextManager
 from dataclasses import asdict, dataclass, fields, replace
 from fractions import Fraction
 from pathlib import Path
-from types import TracebackType
 from typing import IO, Any, Final
 
 from dpexact.audits.claims import Claim, Contract
@@ -48,7 +48,7 @@ class Answer:
     seconds: float = 0.0
 
 
-class Journal:
+class Journal(AbstractContextManager["Journal", None]):
     """Answers and findings on disk; use as a context manager. Threads may share it.
 
     Args:
@@ -78,15 +78,7 @@ class Journal:
             self._file.close()
             raise
 
-    def __enter__(self) -> Journal:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *raised: object) -> None:
         self._file.close()
 
     def take(self, claim: Claim) -> Finding | None:

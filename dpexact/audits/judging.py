@@ -10,10 +10,9 @@ from __future__ import annotations
 import sys
 import threading
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
 from dataclasses import replace
 from itertools import chain
-from types import TracebackType
 from typing import Any, Final, TypeAlias
 
 from dpexact.audits.children import Child, ChildLost, ChildTooSlow, answer_requests
@@ -33,7 +32,7 @@ PATIENCE: Final = 120.0
 RETRIES: Final = 1
 
 
-class Judges:
+class Judges(AbstractContextManager["Judges", None]):
     """Child processes that judge, as many as are asked at a time; use as a context manager."""
 
     def __init__(self) -> None:
@@ -42,15 +41,7 @@ class Judges:
         self._busy: set[Child] = set()
         self._closed = False
 
-    def __enter__(self) -> Judges:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *raised: object) -> None:
         self.close()
 
     def judge(self, claim: Claim, digits: int, timeout: float | None) -> Finding:

@@ -70,9 +70,9 @@ class Box:
         found = []
         for column in self.rows.T[:2]:
             low, high = float(column.min()), float(column.max())
-            middle = _short((low + high) / 2)
+            middle = short_number((low + high) / 2)
             half = (high - low) / 2 * (1 + _SPARE) + _SPARE * float(middle)
-            found.append((middle, _short(half * (1 + _SPARE))))
+            found.append((middle, short_number(half * (1 + _SPARE))))
         return found
 
 
@@ -119,7 +119,7 @@ def _sampled_row(tree: Any, count: int) -> tuple[float, float, float] | None:
     return (q, sigma * sigma, count) if 1e-12 < q < 0.5 and 0.1 < sigma < 1e4 else None
 
 
-def _short(x: float) -> Fraction:
+def short_number(x: float) -> Fraction:
     """A number near ``x`` of few digits."""
     mantissa, exponent = math.frexp(x)
     return Fraction(round(mantissa * 2**24), 2**24) * Fraction(2) ** exponent
@@ -161,7 +161,7 @@ def _rule(rule: Sequence[str], sigma: float, lower: float) -> list[str]:
     height, edge, spacing, first, last = map(Fraction, rule)
     numbers = [float(x) / sigma * lower for x in (height, edge, spacing)]
     ends = [math.ceil(abs(end) * _LONGER / lower) for end in (first, last)]
-    return [*(str(_short(x)) for x in numbers), str(-ends[0]), str(ends[1])]
+    return [*(str(short_number(x)) for x in numbers), str(-ends[0]), str(ends[1])]
 
 
 def _spread(
@@ -215,6 +215,6 @@ def _points(
             level -= math.log((1 - 1 / rho) * (1 - 1 / tau))
             counts = [max(1, math.ceil(level / math.log(x))) for x in (rho, tau)]
             if max(counts) <= MAX_DEGREE and math.prod(counts) < best[0]:
-                texts = [str(_short(rho)), str(_short(tau)), *map(str, counts)]
+                texts = [str(short_number(rho)), str(short_number(tau)), *map(str, counts)]
                 best = math.prod(counts), texts
     return best[1] or None

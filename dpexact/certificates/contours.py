@@ -23,7 +23,7 @@ from dpexact.accounting.pairs.pair import Atom, Pair, TooExpensive
 from dpexact.accounting.pairs.response import Response
 from dpexact.accounting.pairs.shifts import STILL, of_sensitivities
 from dpexact.accounting.pairs.truncated_laplace import truncated_laplace
-from dpexact.certificates.cells import Box, boxes_of, cell_of
+from dpexact.certificates.cells import Box, boxes_of, cell_of, short_number
 from dpexact.reals import rational
 
 #: Digits asked of a plan on top of those of the bounds, in turn.
@@ -211,7 +211,7 @@ def _longer(plan: Plan, product: Product, worse: Product, near: list[float], dig
         period *= _LONGER
         if period > _LONGEST:
             raise TooExpensive("no period makes the aliases of cells small")
-    step = float(_short(2 * math.pi / period))
+    step = float(short_number(2 * math.pi / period))
     return replace(plan, step=step, count=math.ceil(plan.height / step))
 
 
@@ -229,9 +229,9 @@ class _Rules:
         self.plan, self.adds = plan, way == "add"
         period = 2 * math.pi / plan.step
         above, _ = product.chernoff(max(near) + period, 1)
-        self.above = float(_short(max(above, plan.abscissa + plan.step / 6)))
+        self.above = float(short_number(max(above, plan.abscissa + plan.step / 6)))
         goal = min(product.saddle(x, 1)[1] for x in near) - digits * math.log(10) - _SPARE_LOG
-        self.below = float(_short(_below(product, max(near) - period, goal)))
+        self.below = float(short_number(_below(product, max(near) - period, goal)))
 
     def written(self, alone: list[Pair]) -> dict[str, Any]:
         """The text of the plan, without cells."""
@@ -298,14 +298,8 @@ def _shape(step: Mixtures) -> Shape:
     return Shape(up, down)
 
 
-def _short(x: float) -> Fraction:
-    """A number near ``x`` of few digits."""
-    mantissa, exponent = math.frexp(x)
-    return Fraction(round(mantissa * 2**24), 2**24) * Fraction(2) ** exponent
-
-
 def _texts(rule: Rule, reflected: bool) -> list[str]:
     """A rule as text; the record that is added enters by a wave to the right for the checker."""
     ends = (-rule.last, -rule.first) if reflected else (rule.first, rule.last)
-    numbers = [_short(x) for x in (rule.shift, rule.edge, rule.spacing)]
+    numbers = [short_number(x) for x in (rule.shift, rule.edge, rule.spacing)]
     return [*map(str, numbers), *map(str, ends)]

@@ -10,6 +10,7 @@ from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from dpexact.audits.reports.templates import templates
 from dpexact.balls import approximate
 from dpexact.conversion import real
 from dpexact.errors import DpexactError
@@ -229,16 +230,6 @@ def _caret(text: str, column: int) -> Caret:
 
 @cache
 def _templates() -> Environment:
-    from jinja2 import Environment, PackageLoader, StrictUndefined
-    from markupsafe import Markup
-
-    templates = Environment(
-        loader=PackageLoader("dpexact.serve", "page"),
-        autoescape=True,
-        finalize=lambda value: value if isinstance(value, Markup) else visible(str(value)),
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    templates.globals |= {"when": WHEN}
-    return templates
+    found = templates("dpexact.serve", "page")
+    found.globals |= {"when": WHEN}
+    return found

@@ -22,7 +22,7 @@ from dpexact.arguments import real_in
 from dpexact.conversion import RealLike
 from dpexact.enclosure import Enclosure
 from dpexact.tradeoffs.base import TradeoffFunction
-from dpexact.tradeoffs.numbers import Number, ball, compare, enclose_level
+from dpexact.tradeoffs.numbers import Number, ball, certify_level, compare, enclose_level
 
 
 class ConcentratedTradeoff(TradeoffFunction):
@@ -52,13 +52,7 @@ class ConcentratedTradeoff(TradeoffFunction):
             return enclose_level(Fraction(0), digits, self.method)
         if compare(alpha, 0) == 0 and lost is not None:
             return enclose_level(1 - lost, digits, self.method)
-        return balls.certify(
-            lambda: self._ball(ball(alpha)),
-            digits,
-            lowest=Fraction(0),
-            highest=Fraction(1),
-            method=self.method,
-        )
+        return certify_level(lambda: self._ball(ball(alpha)), digits, self.method)
 
     def _ball(self, alpha: arb) -> arb:
         """What is lost is always told apart; the rest has the whole of ``alpha``."""

@@ -23,7 +23,7 @@ from dpexact.conversion import RealLike
 from dpexact.enclosure import Enclosure
 from dpexact.errors import InvalidInput
 from dpexact.tradeoffs.base import TradeoffFunction
-from dpexact.tradeoffs.numbers import Number, ball, compare, enclose_level
+from dpexact.tradeoffs.numbers import Number, ball, certify_level, compare, enclose_level
 
 
 class RenyiTradeoff(TradeoffFunction):
@@ -49,13 +49,7 @@ class RenyiTradeoff(TradeoffFunction):
         for end in (0, 1):
             if compare(alpha, end) == 0:
                 return enclose_level(Fraction(1 - end), digits, self.method)
-        return balls.certify(
-            lambda: self._ball(ball(alpha)),
-            digits,
-            lowest=Fraction(0),
-            highest=Fraction(1),
-            method=self.method,
-        )
+        return certify_level(lambda: self._ball(ball(alpha)), digits, self.method)
 
     def _ball(self, alpha: arb) -> arb:
         if not (alpha > 0 and alpha < 1):

@@ -17,7 +17,7 @@ from dpexact.conversion import RealLike
 from dpexact.enclosure import Enclosure
 from dpexact.errors import InvalidInput
 from dpexact.tradeoffs.base import SymmetricCurve, level_in
-from dpexact.tradeoffs.numbers import Number, ball, enclose_level
+from dpexact.tradeoffs.numbers import Number, ball, certify_level, enclose_level
 
 
 class GaussianTradeoff(SymmetricCurve):
@@ -34,12 +34,8 @@ class GaussianTradeoff(SymmetricCurve):
     def _enclose(self, alpha: Number, digits: int) -> Enclosure:
         if alpha in (0, 1) or self.mu.fraction == 0:
             return enclose_level(1 - alpha, digits, self.method)
-        return balls.certify(
-            lambda: normal_cdf(quantile(ball(alpha)) - balls.ball(self.mu)),
-            digits,
-            lowest=Fraction(0),
-            highest=Fraction(1),
-            method=self.method,
+        return certify_level(
+            lambda: normal_cdf(quantile(ball(alpha)) - balls.ball(self.mu)), digits, self.method
         )
 
     def slope(self, alpha: RealLike, digits: int = 15) -> Enclosure:

@@ -13,7 +13,7 @@ that excludes zero. Numbers that fold to a rational are plain ``Fraction``.
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from fractions import Fraction
 from math import comb
 from typing import ClassVar, Final, TypeAlias
@@ -295,6 +295,11 @@ def enclose(value: Number, digits: int, method: str) -> Enclosure:
 def enclose_level(value: Number, digits: int, method: str) -> Enclosure:
     """:func:`enclose` of a probability."""
     return enclose(value, digits, method).within(Fraction(0), Fraction(1))
+
+
+def certify_level(compute: Callable[[], arb], digits: int, method: str) -> Enclosure:
+    """Enclose the probability that ``compute`` encloses at the current precision."""
+    return balls.certify(compute, digits, lowest=Fraction(0), highest=Fraction(1), method=method)
 
 
 def approximate(value: Number) -> float:

@@ -21,6 +21,7 @@ from proofs_checks.prover.signs import by_factors, by_signs, is_rational
 from proofs_checks.prover.symbolic import identity, limit
 from proofs_checks.statements.algebra import NotReal, expression, symbols
 from proofs_checks.statements.reading import statement
+from proofs_checks.statements.sizes import MOST_BITS, MOST_TERMS, is_too_long
 from proofs_checks.statements.statement import Relation, Statement, Variable
 from proofs_checks.statements.writing import sentence
 
@@ -36,6 +37,11 @@ def settle(goal: Statement) -> Evidence:
         Refuted: an exact point where it fails.
         Declined: no prover comes through.
     """
+    if is_too_long(goal):
+        raise Declined(
+            f"numbers of more than {MOST_BITS} bits, or sums of more than {MOST_TERMS} terms, are "
+            "not worked out"
+        )
     try:
         return _proved(goal)
     except Refuted as error:
@@ -109,7 +115,7 @@ def _definitions(goal: Statement, names: Mapping[str, Any]) -> dict[Any, Any]:
 
 def covered(goal: Statement, facts: Iterable[Evidence]) -> Evidence | None:
     """The fact that establishes the goal on its whole domain, if there is one."""
-    if not defined(goal):
+    if is_too_long(goal) or not defined(goal):
         return None
     for fact in facts:
         if fact.kind in CONCLUSIVE and fact.statement is not None and covers(fact.statement, goal):

@@ -10,7 +10,7 @@ from click.testing import CliRunner
 import dpexact
 from dpexact.accounting import bounds_of
 from dpexact.accounting.bounds_of import optimal_of_enclosure
-from dpexact.accounting.classic.optimal_order import optimal_renyi_epsilon
+from dpexact.accounting.classic.optimal_order import enclose_optimal
 from dpexact.cli import main
 from dpexact.conversion import real
 from dpexact.enclosure import Enclosure
@@ -74,7 +74,7 @@ def test_a_divergence_known_to_few_digits_widens_the_answer():
     order, delta = real(6), real("1e-6")
     found = optimal_of_enclosure(Enclosure(Fraction(29, 10), Fraction(31, 10)), order, delta, 9)
     for inside in ("2.9", "3", "3.1"):
-        exact = optimal_renyi_epsilon(inside, 6, delta, 12)
+        exact = enclose_optimal(inside, 6, delta, 12)
         assert found.lower <= exact.lower <= exact.upper <= found.upper + Fraction(1, 10**8)
     assert found.digits <= 2
 
@@ -160,7 +160,7 @@ def test_the_optimal_conversion_of_a_wide_divergence_holds_those_within(low, hig
     order, delta = real("6"), real("1e-3")
     top = math.inf if high == "inf" else Fraction(high)
     found = optimal_of_enclosure(Enclosure(Fraction(low), top), order, delta, 10)
-    inside = optimal_renyi_epsilon("3/2", "6", "1e-3", 10)
+    inside = enclose_optimal("3/2", "6", "1e-3", 10)
     assert found.lower < inside.lower <= inside.upper < found.upper
 
 

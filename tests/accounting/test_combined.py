@@ -5,6 +5,7 @@ from fractions import Fraction
 
 import pytest
 
+from dpexact.accounting.contour.along import epsilons_along
 from dpexact.accounting.mirrored import Mirrored
 from dpexact.accounting.profile import (
     Between,
@@ -12,9 +13,7 @@ from dpexact.accounting.profile import (
     FirstToReach,
     InfiniteLoss,
     Profile,
-    Repeatable,
     TighterBound,
-    WorseCurve,
     WorseDirection,
 )
 from dpexact.conversion import real
@@ -384,24 +383,12 @@ def test_each_point_of_a_list_has_its_own_answer(profile, quantity):
         assert found.digits >= 8
 
 
-class Curve(Repeatable):
-    def __init__(self, values, method, most=10_000):
-        self.values, self.method, self.most = values, method, most
-        self.asked = []
-
-    def epsilons(self, repeats, delta, digits):
-        self.asked.append((list(repeats), digits))
-        return [
-            Digits(self.values[t], self.method, self.most).epsilon(delta, digits) for t in repeats
-        ]
-
-
 def test_points_of_a_curve_take_the_worse_direction_each():
-    first = Curve({1: Fraction(1), 2: Fraction(2), 3: Fraction(3)}, "remove", most=5)
-    second = Curve({1: HALF, 2: Fraction(2), 3: Fraction(4)}, "add")
-    found = WorseCurve(first, second).epsilons([3, 1, 2], real("1e-5"), 10)
+    low = {n: Digits(Fraction(n), "remove", 5) for n in (1, 2, 3)}
+    high = {n: Digits(x, "add") for n, x in {1: HALF, 2: Fraction(2), 3: Fraction(4)}.items()}
+    found = epsilons_along([low.__getitem__, high.__getitem__], [3, 1, 2], real("1e-5"), 10)
     for truth, point in zip((4, 1, 2), found, strict=True):
         assert truth in point
     assert [point.digits >= 10 for point in found] == [True, False, False]
     assert [point.method for point in found[:2]] == ["add", "remove"]
-    assert second.asked == [([3, 1, 2], 3), ([3, 2], 10)]
+    assert [10 in profile.asked for profile in high.values()] == [False, True, True]

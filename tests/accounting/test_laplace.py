@@ -111,10 +111,10 @@ def test_a_sum_cut_short_still_holds_the_truth(steps, terms, share):
     assert balls.to_enclosure(longest).overlaps(full)
 
 
-@pytest.mark.parametrize(("steps", "j"), [(5, 3), (6, 6), (9, 1), (1, 1)])
+@pytest.mark.parametrize(("steps", "j"), [(3, 2), (4, 5), (7, 0), (-1, 0), (5, 3), (6, 6), (1, 1)])
 def test_coefficients_by_the_binomial_theorem(steps, j):
     count = 8
-    a, b = j - 1, steps - j - 1
+    a, b = j, steps - j
 
     def power(n, sign, r):  # [v^r] (1 + sign v)^n, also for n = -1
         return comb(n, r) * sign**r if n >= 0 else (-sign) ** r

@@ -2,7 +2,6 @@
 
 from fractions import Fraction
 from itertools import pairwise
-from math import comb
 
 import pytest
 from hypothesis import given, settings
@@ -11,7 +10,7 @@ from oracles import scaled
 
 from dpexact import balls
 from dpexact.accounting.laplace import LaplaceParts, LaplaceProduct, SumPlan, finite_sum
-from dpexact.accounting.laplace_split import LaplaceSplit, coefficients, few_inside
+from dpexact.accounting.laplace_split import LaplaceSplit, few_inside
 from dpexact.accounting.profile import InfiniteLoss
 from dpexact.conversion import real
 from dpexact.enclosure import Enclosure
@@ -68,15 +67,6 @@ def test_one_loss_inside_by_hand():
     with balls.precision(100):
         e, rate = balls.ball(Fraction(1, 3)), balls.ball(2)
         assert few_inside(parts_of(("2", 1)), e, 1).overlaps((1 - (e - rate).exp()) / 2)
-
-
-@pytest.mark.parametrize(("steps", "j"), [(5, 3), (6, 6), (9, 0), (1, 1)])
-def test_coefficients_by_the_binomial_theorem(steps, j):
-    expected = [
-        sum(comb(j, t) * comb(steps - j, r - t) * (-1) ** (r - t) for t in range(r + 1))
-        for r in range(12)
-    ]
-    assert [int(c) for c in coefficients(steps, j, 12)] == expected
 
 
 @pytest.mark.parametrize(

@@ -70,6 +70,15 @@ def test_a_wrong_binomial_tail_is_noticed(monkeypatch):
     assert found_after(["outcomes", "near_equal"]) is not None
 
 
+def test_a_wrong_comparison_of_the_prover_is_noticed(monkeypatch):
+    from proofs_checks.prover import numbers
+
+    right = numbers._decide
+    weaker = {"<": "<=", ">": ">="}
+    monkeypatch.setattr(numbers, "_decide", lambda a, sign, b: right(a, weaker.get(sign, sign), b))
+    assert found_after(["statements_of_numbers"]) is not None
+
+
 def ball(text):
     from flint import arb
 

@@ -8,7 +8,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import dpexact
-from dpexact.accounting.classic.zcdp import zcdp_delta
 from dpexact.answers import best_of
 from dpexact.errors import InvalidInput
 from dpexact.tradeoffs import ConcentratedTradeoff
@@ -24,9 +23,8 @@ def test_it_is_the_conjugate_of_delta(xi, rho, alpha):
     found = ConcentratedTradeoff(xi, rho)(alpha, 12)
     for epsilon in (Fraction(k, 4) for k in range(0, 25, 3)):
         x = Fraction(math.exp(epsilon))
-        assert 1 - zcdp_delta(rho, epsilon, 12, xi).upper - alpha * x < found.upper + Fraction(
-            1, 10**9
-        )
+        bound = dpexact.delta(f"zcdp({xi}, {rho})", epsilon, 12).upper
+        assert 1 - bound - alpha * x < found.upper + Fraction(1, 10**9)
     loss = math.log(1 / alpha) - float(xi)
     t = math.sqrt(max(loss, 0) / rho) - 1
     if t <= 0.01:  # the first term is about 0, and the inverse decides
@@ -35,7 +33,8 @@ def test_it_is_the_conjugate_of_delta(xi, rho, alpha):
     best = (2 * t + 1) * float(rho) - math.log1p(1 / t) + float(xi)
     if best < 0:
         return
-    value = 1 - float(zcdp_delta(rho, Fraction(best), 12, xi).upper) - alpha * math.exp(best)
+    bound = dpexact.delta(f"zcdp({xi}, {rho})", Fraction(best), 12).upper
+    value = 1 - float(bound) - alpha * math.exp(best)
     assert value <= found.upper + Fraction(1, 10**9)
     first = 1 - math.exp(-((math.sqrt(loss) - math.sqrt(rho)) ** 2))
     assert abs(value - first) < 1e-9

@@ -39,7 +39,12 @@ METHOD = "Berry-Esseen"
 
 
 class BerryEsseen(Approximation):
-    """The upper bound on delta that follows from ``mu`` and ``gamma``; this one is a theorem."""
+    """The upper bound on delta that follows from ``mu`` and ``gamma``; this one is a theorem.
+
+    Raises:
+        UnsupportedMechanism: the functionals of a step are infinite or not known.
+        InvalidInput: ``gamma >= 1/2``.
+    """
 
     method = METHOD
 
@@ -74,16 +79,6 @@ class BerryEsseen(Approximation):
         if target.less_than(least) is Ternary.HOLDS:
             return Enclosure.exact(math.inf, self.method)
         return super().epsilon(delta, digits)
-
-
-def theorem_5(c: Composition) -> BerryEsseen:
-    """Theorem 5 for a composition; for sampled Gaussians this is Corollary 5.
-
-    Raises:
-        UnsupportedMechanism: the functionals of a step are infinite or not known.
-        InvalidInput: ``gamma >= 1/2``.
-    """
-    return BerryEsseen(functionals(c))
 
 
 def functionals(c: Composition) -> Callable[[], list[arb]]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from dpexact.accounting.approximate.base import Approximation, Beside
-from dpexact.accounting.approximate.berry_esseen import central_mu, functionals, theorem_5
+from dpexact.accounting.approximate.berry_esseen import BerryEsseen, central_mu, functionals
 from dpexact.accounting.approximate.central_limit import (
     CentralLimit,
     poisson_limit,
@@ -191,7 +191,7 @@ def _formula(c: Composition, method: str, direction: Direction) -> Approximation
             total = functionals(c)
             return CentralLimit(lambda: central_mu(total()), "central limit")
         case "berry-esseen":
-            return theorem_5(c)
+            return BerryEsseen(functionals(c))
         case "edgeworth-1" | "edgeworth-2":
             return edgeworth(c, int(method[-1]), direction)
     raise InvalidInput(f"method: {method!r} is not accepted; use {', '.join(APPROXIMATIONS)}")

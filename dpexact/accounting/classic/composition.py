@@ -7,7 +7,7 @@ fails. All hold for adaptive composition. Sums run over all steps; ``S`` is the 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import Final
 
@@ -15,6 +15,7 @@ from flint import arb
 
 from dpexact import balls, reals
 from dpexact.accounting.classic.guarantees import Guarantee
+from dpexact.accounting.pairs.finite import total
 from dpexact.accounting.profile import InfiniteLoss
 from dpexact.answers import delivered
 from dpexact.arguments import digits_in, real_in
@@ -126,26 +127,18 @@ def _left(
     steps: Steps, delta: RealLike, spent: Real | None = None, *, may_be_zero: bool = False
 ) -> Real:
     """``delta`` less what is ``spent``, by default ``sum delta_i``: checked to be positive."""
-    total = real_in(delta, "delta", ">= 0", "<= 1")
+    whole = real_in(delta, "delta", ">= 0", "<= 1")
     if spent is None:
-        spent = _total(step.count * step.delta for step in steps)
-    sign = balls.compare(total, spent, "delta")
+        spent = total(step.count * step.delta for step in steps)
+    sign = balls.compare(whole, spent, "delta")
     if sign < 0 or (sign == 0 and not may_be_zero):
         # proposes: a text for people
         about = f"about {balls.approximate(spent):.6g}" if spent.fraction != 0 else "0"
         raise InvalidInput(
-            f"delta: {shorten(str(total))} is not accepted; must be "
+            f"delta: {shorten(str(whole))} is not accepted; must be "
             f"{'at least' if may_be_zero else 'above'} {about}, spent by the steps"
         )
-    return total - spent if sign else _ZERO
-
-
-def _total(terms: Iterable[Real]) -> Real:
-    """The sum, nested no deeper than it must be."""
-    level = list(terms)
-    while len(level) > 1:
-        level = [sum(level[i : i + 2], _ZERO) for i in range(0, len(level), 2)]
-    return level[0] if level else _ZERO
+    return whole - spent if sign else _ZERO
 
 
 def _sum(steps: Steps, function: Callable[[arb], arb] = lambda eps: eps) -> arb:

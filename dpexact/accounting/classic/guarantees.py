@@ -7,15 +7,12 @@ from typing import Final
 
 from dpexact import reals
 from dpexact.accounting.composition import Composition
-from dpexact.accounting.pairs.response import amplified
 from dpexact.arguments import integer_in, real_in
-from dpexact.conversion import RealLike
 from dpexact.errors import UnsupportedMechanism
 from dpexact.mechanisms import Mechanism
 from dpexact.reals import Real
 
 _ZERO: Final = reals.rational(0)
-_ONE: Final = reals.rational(1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,8 +32,11 @@ class Guarantee:
 def guarantees(mechanism: Mechanism) -> list[Guarantee]:
     """The guarantee of each step, equal ones counted together.
 
-    Samples carry the amplified guarantee of :func:`sampled_guarantee`, applied to the sum of the
-    guarantees inside (basic composition).
+    An ``(eps, delta)``-DP mechanism on a Poisson sample of rate ``q`` with add/remove neighbours,
+    or on ``m`` of ``n`` records with ``q = m/n`` and replacement neighbours, is
+    ``(log(1 + q (e^eps - 1)), q delta)``-DP (Li, Qardaji, Su 2012; Balle, Barthe, Gaboardi 2018,
+    Theorems 8 and 9; Steinke 2022, Theorem 29): samples carry that of the sum of the guarantees
+    inside (basic composition).
 
     Raises:
         UnsupportedMechanism: a step has no single best pair, as Gaussian noise; or samples for
@@ -58,28 +58,6 @@ def guarantee(step: Mechanism) -> tuple[Real, Real] | None:
         return Composition.of([(step, 1)], fixed_size=True).guaranteed()
     except UnsupportedMechanism:
         return None
-
-
-def sampled_guarantee(eps: RealLike, delta: RealLike, q: RealLike) -> tuple[Real, Real]:
-    r"""``(log(1 + q (e^eps - 1)), q delta)``: an ``(eps, delta)``-DP mechanism on a sample.
-
-    Holds for Poisson samples of rate ``q`` with add/remove neighbours, and for samples of ``m`` of
-    ``n`` records with ``q = m/n`` and replacement neighbours (Li, Qardaji, Su 2012; Balle, Barthe,
-    Gaboardi 2018, Theorems 8 and 9; Steinke 2022, Theorem 29).
-
-    Args:
-        eps: any exact real ``>= 0``.
-        delta: any exact real in ``[0, 1]``.
-        q: sampling rate in ``[0, 1]``.
-
-    >>> eps, delta = sampled_guarantee("log(3)", "1/100", "1/4")
-    >>> str(eps), str(delta)
-    ('log(1.5)', '0.0025')
-    """
-    level = real_in(eps, "eps", ">= 0")
-    mass = real_in(delta, "delta", ">= 0", "<= 1")
-    rate = real_in(q, "q", ">= 0", "<= 1")
-    return amplified(level, mass, rate)
 
 
 def largest_loss(mechanism: Mechanism) -> Real | None:

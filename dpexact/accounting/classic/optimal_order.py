@@ -25,8 +25,7 @@ from flint import arb
 
 from dpexact import balls
 from dpexact.accounting.classic.roots import propose_root
-from dpexact.answers import delivered
-from dpexact.arguments import digits_in, real_in
+from dpexact.arguments import real_in
 from dpexact.conversion import RealLike
 from dpexact.enclosure import Enclosure
 
@@ -34,8 +33,8 @@ _ZERO: Final = Fraction(0)
 _METHOD: Final = "Rényi, optimal at one order"
 
 
-def optimal_renyi_epsilon(
-    divergence: RealLike, order: RealLike, delta: RealLike, digits: int = 15
+def enclose_optimal(
+    divergence: RealLike, order: RealLike, delta: RealLike, digits: int
 ) -> Enclosure:
     """The least ``eps >= 0`` that ``D_order <= divergence`` guarantees at ``delta``.
 
@@ -43,19 +42,11 @@ def optimal_renyi_epsilon(
         divergence: any exact real ``>= 0``.
         order: any exact real ``> 1``.
         delta: any exact real in ``(0, 1)``.
-        digits: certified significant digits.
+        digits: certified significant digits asked for.
 
-    >>> print(optimal_renyi_epsilon("3", "6", "1e-6", 12).shown(12))
+    >>> print(enclose_optimal("3", "6", "1e-6", 12).shown(12))
     5.22242859977...
     """
-    wanted = digits_in(digits)
-    return delivered(enclose_optimal(divergence, order, delta, wanted), wanted)
-
-
-def enclose_optimal(
-    divergence: RealLike, order: RealLike, delta: RealLike, digits: int
-) -> Enclosure:
-    """The bound of :func:`optimal_renyi_epsilon`, as narrow as it could be certified."""
     gamma, alpha = real_in(divergence, "divergence", ">= 0"), real_in(order, "order", "> 1")
     target = real_in(delta, "delta", "> 0", "< 1")
 

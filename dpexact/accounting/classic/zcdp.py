@@ -80,22 +80,6 @@ def zcdp_epsilon(rho: RealLike, delta: RealLike, digits: int = 15, xi: RealLike 
     return delivered(found.epsilon(target, wanted).labelled(METHOD), wanted)
 
 
-def zcdp_delta(rho: RealLike, epsilon: RealLike, digits: int = 15, xi: RealLike = 0) -> Enclosure:
-    """The least ``delta`` that Proposition 14 of Steinke (2022) gives for ``(xi, rho)``-zCDP.
-
-    Args:
-        rho, xi: any exact reals ``>= 0``; ``rho = 0`` is ``xi``-DP.
-        epsilon: any exact real ``>= 0``.
-        digits: certified significant digits of the bound.
-
-    >>> print(zcdp_delta("1/2", 3, 12).shown(12))
-    0.00514318406386...
-    """
-    point, wanted = real_in(epsilon, "epsilon", ">= 0"), digits_in(digits)
-    found = _profile(_rho(rho), _xi(xi))
-    return delivered(found.delta(point, wanted).labelled(METHOD), wanted)
-
-
 def total_zcdp(mechanism: Mechanism) -> tuple[ZCDP, InfiniteLoss]:
     """The zCDP of a composition, whose numbers add up, and the mass of infinite loss beside it.
 

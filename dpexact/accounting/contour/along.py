@@ -1,31 +1,40 @@
-"""Epsilon after the first steps of a run of steps that differ: prefixes share their lines.
+"""Epsilon after ever more steps: neighbouring numbers of steps share their lines.
 
-Proposes: which line, and where a search begins; each prefix is answered by what the moments of its
-own steps on that line enclose.
+Proposes: which line, and where a search begins; each number of steps is answered by what the
+moments of its own steps on that line enclose.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import replace
-from typing import Final
+from fractions import Fraction
+from functools import cache
+from typing import Final, TypeAlias
 
 import numpy as np
 from flint import arb
 
-from dpexact.accounting.contour.curves import extrapolated
 from dpexact.accounting.contour.inversion import Contour
 from dpexact.accounting.contour.many import bracketed, digits_of_delta, solved
 from dpexact.accounting.contour.planning import Plan, Query, planned
 from dpexact.accounting.contour.profile import ContourProfile
 from dpexact.accounting.pairs.pair import short
-from dpexact.balls import ball, precision
+from dpexact.accounting.profile import GLANCE, Profile
+from dpexact.balls import approximate, ball, precision
 from dpexact.enclosure import Enclosure
 from dpexact.reals import Real
 
-#: By what factor prefixes that share a line may differ in length.
-_SPREAD: Final = 2.0
+Way: TypeAlias = Callable[[int], Profile]
+"""The profile after so many steps, in one direction."""
+
+_Found: TypeAlias = tuple[Enclosure, float]
+"""An answer, and about the root within it."""
+
+#: By what factor numbers of steps that share a line may differ.
+_SPREAD: Final = 2
 #: Digits and bits beyond those of each alone, since the line is the best of none.
 _SPARE: Final = 1
 _SPARE_BITS: Final = 16
@@ -33,32 +42,75 @@ _NEIGHBOURS: Final = 5
 
 
 def epsilons_along(
-    prefixes: Sequence[tuple[int, ContourProfile]],
+    ways: Sequence[Way],
+    counts: Sequence[int],
     delta: Real,
     digits: int,
-    advance: Callable[[], None],
+    progress: Callable[[int, int], None] | None = None,
 ) -> list[Enclosure]:
-    """Epsilon at ``0 < delta < 1`` of profiles of so many steps each, ever more of one run."""
-    found: list[Enclosure] = []
+    """The largest epsilon of the ``ways`` after each number of steps; wider where digits miss.
+
+    The first way is asked all that is wanted, any other where bounds on it do not decide.
+    """
+    first, *others = (cache(way) for way in ways)
+    distinct = sorted(set(counts))
+    found = _along(first, distinct, delta, digits, progress)
+    for way in others:
+        second = {n: _bound(way(n), delta) for n in distinct}
+        for needed in (min(digits, GLANCE), digits):
+            close = [n for n in distinct if second[n].upper > found[n].lower]
+            second |= _along(way, close, delta, needed)
+        found = {n: found[n].larger(second[n]) for n in distinct}
+    return [found[n] for n in counts]
+
+
+def _bound(profile: Profile, delta: Real) -> Enclosure:
+    """Zero below, and above what some moment says."""
+    if not isinstance(profile, ContourProfile):
+        return profile.epsilon(delta, GLANCE)
+    try:
+        return profile.chernoff_epsilon(delta)
+    except (ArithmeticError, ValueError):
+        return Enclosure(Fraction(0), math.inf, profile.method)
+
+
+def _along(
+    way: Way,
+    counts: Sequence[int],
+    delta: Real,
+    digits: int,
+    progress: Callable[[int, int], None] | None = None,
+) -> dict[int, Enclosure]:
+    """In one way, at numbers of steps that rise."""
+    left = [(n, p) for n in counts if isinstance(p := way(n), ContourProfile)]
+    asked = {n for n, _ in left}
+    found = {n: way(n).epsilon(delta, digits) for n in counts if n not in asked}
     known: list[tuple[int, float]] = []
-    while len(found) < len(prefixes):
-        start, begun = prefixes[len(found)]
-        group = [
-            (steps, profile)
-            for steps, profile in prefixes[len(found) :]
-            if steps <= _SPREAD * start and _kinds(profile) == _kinds(begun)
-        ]
+    while left:
+        (start, begun), *_ = left
+        group = [(n, p) for n, p in left if n <= _SPREAD * start and _kinds(p) == _kinds(begun)]
         plan = _shared_plan([group[0][1], group[-1][1]], delta, digits)
-        for place, (steps, profile) in enumerate(group):
-            answer = None if plan is None else _on(plan, profile, delta, digits, steps, known)
+        line: Contour | None = None
+        for steps, profile in group:
+            answer = None
+            if plan is not None:
+                with suppress(ArithmeticError, ValueError), precision(plan.bits):
+                    if line is None or line.product is not profile.product:
+                        line = profile.line(plan)
+                    answer = _on(line, profile, delta, digits, extrapolated(known, steps))
             # proposes: another line, begun where the shared one no longer serves
-            if answer is None and place:
+            if answer is None and steps != start:
                 break
-            answer = answer or profile.epsilon(delta, digits)
-            if math.isfinite(answer.upper):
-                known = [*known[1 - _NEIGHBOURS :], (steps, float(answer.lower + answer.upper) / 2)]
-            found.append(answer)
-            advance()
+            if answer is None:
+                alone = profile.epsilon(delta, digits)
+                solid = digits <= alone.digits and alone.upper < math.inf
+                answer = alone, _root(alone) if solid else 0.0
+            found[steps], root = answer
+            # proposes: where to begin beyond what is solved
+            known = [*known[1 - _NEIGHBOURS :], (steps, root)] if root > 0 else []
+            if progress is not None:
+                progress(len(found), len(counts))
+        left = [(n, p) for n, p in left if n not in found]
     return found
 
 
@@ -66,16 +118,17 @@ def _kinds(profile: ContourProfile) -> list[type]:
     return [type(pair) for pair, _ in profile.product.factors]
 
 
+@np.errstate(all="ignore")
 def _shared_plan(ends: Sequence[ContourProfile], delta: Real, digits: int) -> Plan | None:
     """One plan between those of the first and of the last."""
     plans = []
     try:
-        with np.errstate(all="ignore"):
-            for profile in ends:
-                product, log_delta = profile.product, profile.log_delta(delta)
-                query = Query(product.epsilon(log_delta, 1), 1, log_delta)
-                wanted = digits_of_delta(product, query, digits) + _SPARE
-                plans.append(planned(product, [query], wanted, profile.max_work))
+        for profile in ends:
+            product, log_delta = profile.product, profile.log_delta(delta)
+            near = product.epsilon(log_delta, profile.repeat)
+            query = Query(near, profile.repeat, log_delta)
+            wanted = digits_of_delta(product, query, digits) + _SPARE
+            plans.append(planned(product, [query], wanted, profile.max_work))
     except (ArithmeticError, ValueError):
         return None
     first, last = plans
@@ -94,26 +147,37 @@ def _shared_plan(ends: Sequence[ContourProfile], delta: Real, digits: int) -> Pl
     )
 
 
+@np.errstate(all="ignore")
 def _on(
-    plan: Plan,
-    profile: ContourProfile,
-    delta: Real,
-    digits: int,
-    steps: int,
-    known: Sequence[tuple[int, float]],
-) -> Enclosure | None:
-    """Epsilon by the line of the plan; None where it does not serve."""
-    width = 10.0**-digits
-    try:
-        with np.errstate(all="ignore"), precision(plan.bits):
-            line, target = Contour(profile.product, plan), [ball(delta)]
-            near = extrapolated(known, steps)
-            # proposes: where to bracket
-            if near > 0 and (quick := bracketed(line, target, 1, [arb(near)], width)[0]):
-                return quick[0]
-            near = near or profile.product.epsilon(profile.log_delta(delta), 1)
-            if not near > 0:
-                return None
-            return solved(line, target, 1, [arb(near)], width)[0]
-    except (ArithmeticError, ValueError):
+    line: Contour, profile: ContourProfile, delta: Real, digits: int, near: float
+) -> _Found | None:
+    """Epsilon by a line; None where it does not serve."""
+    width, target, repeat = 10.0**-digits, [ball(delta)], profile.repeat
+    # proposes: where to bracket
+    if near > 0 and (quick := bracketed(line, target, repeat, [arb(near)], width)[0]):
+        return quick
+    near = near or profile.product.epsilon(profile.log_delta(delta), repeat)
+    if not near > 0:
         return None
+    (found,) = solved(line, target, repeat, [arb(near)], width)
+    return None if found is None else (found, _root(found))
+
+
+def _root(found: Enclosure) -> float:
+    """Proposes: a point within, from which others are extrapolated."""
+    return approximate((Fraction(found.lower) + Fraction(found.upper)) / 2)
+
+
+def extrapolated(solved: Sequence[tuple[int, float]], repeat: int) -> float:
+    """The polynomial through the solved points, in the square root of repetitions; else zero."""
+    if len(solved) < 3:
+        return 0.0
+    at = math.sqrt(repeat)
+    roots = [math.sqrt(t) for t, _ in solved]
+    values = [value for _, value in solved]
+    for width in range(1, len(solved)):  # Neville's scheme
+        for i in range(len(solved) - width):
+            left, right = roots[i], roots[i + width]
+            rise = (at - left) * values[i + 1] - (at - right) * values[i]
+            values[i] = rise / (right - left)
+    return max(0.0, values[0])

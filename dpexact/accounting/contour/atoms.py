@@ -99,15 +99,13 @@ class BlurredProfile(ContourProfile):
         one = self._blurred
         return TwoBlurs(one, Blurred(self._steps, _RATIO * one.variance, one.depth), plan)
 
-    def solved_epsilon(
-        self, delta: Real, digits: int, near: float | None = None, shared: Contour | None = None
-    ) -> Enclosure:
+    def solved_epsilon(self, delta: Real, digits: int) -> Enclosure:
         """By one line, in as narrow a bracket as the blur allows."""
         log_delta = self.log_delta(delta)
         near = self.product.epsilon(log_delta, 1)
         # proposes: whether to look at 0 first
         if near <= 0:
-            return super().solved_epsilon(delta, digits, near, shared)
+            return super().solved_epsilon(delta, digits)
         query = Query(near, 1, log_delta)
         wanted = digits_of_delta(self.product, query, digits) + 1
         plan = planned(self.product, [query], wanted, self.max_work)

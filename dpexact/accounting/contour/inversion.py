@@ -83,7 +83,7 @@ class Contour:
         if not (plan.abscissa > 0 and plan.step > 0 and plan.count > 0):
             raise ValueError(f"the abscissa, step and count of {plan} must be positive")
         self.plan = plan
-        self._product = product
+        self.product = product
         self._c, self._h = arb(plan.abscissa), arb(plan.step)
         self._period = 2 * arb.pi() / self._h
         # proposes: how many nodes; the tail bounds all others
@@ -152,7 +152,7 @@ class Contour:
         """
         weights = self._weighted(repeat)
         slopes = [-a * b for a, b in zip(weights, self._nodes, strict=True)]
-        finite, known = self._product.mass(repeat), self._known(repeat)
+        finite, known = self.product.mass(repeat), self._known(repeat)
         found: list[arb | None] = []
         for epsilon, target, (total, slope) in zip(
             epsilons, targets, self._inverted([weights, slopes], epsilons), strict=True
@@ -172,8 +172,8 @@ class Contour:
 
         ``growing`` is proportional to ``e^eps``, and zero for orders above -1.
         """
-        fixed = self._product.mass(repeat) / (self._c * self._period).expm1()
-        other = self._product.reverse.mass(repeat)
+        fixed = self.product.mass(repeat) / (self._c * self._period).expm1()
+        other = self.product.reverse.mass(repeat)
         growth = other / ((self._c + 1) * self._period).expm1()
 
         def known(epsilon: arb, order: float) -> tuple[arb, arb]:
@@ -189,7 +189,7 @@ class Contour:
         as hardly loosens them.
         """
         totals = self._inverted([self._weighted(repeat)], epsilons)
-        infinite, known = 1 - self._product.mass(repeat), self._known(repeat)
+        infinite, known = 1 - self.product.mass(repeat), self._known(repeat)
         found = []
         for start, end in _ranges(epsilons, _REACH / self._c):
             points = epsilons[start:end]
@@ -203,7 +203,7 @@ class Contour:
 
     def _errors(self, first: arb, last: arb, repeat: int, order: float) -> list[arb]:
         """Error bounds for every epsilon from ``first`` to ``last``, as in :class:`Terms`."""
-        c, h, period, product = self._c, self._h, self._period, self._product
+        c, h, period, product = self._c, self._h, self._period, self.product
         tail = outer_tail(self._decayed**repeat, (-c * first).exp(), h, self.plan.count)
         above = below = deficit = arb(0)
         if not product.never_exceeds(first + period, repeat):
@@ -239,9 +239,9 @@ class Contour:
         key = round(8 * math.log(repeat)), round(16 * near / period), above
         if key not in self._orders:
             ask, level = (
-                (self._product.chernoff, near + period)
+                (self.product.chernoff, near + period)
                 if above
-                else (self._product.below, near - period)
+                else (self.product.below, near - period)
             )
             self._orders[key] = ask(level, repeat)[0]
         return self._orders[key]
@@ -251,7 +251,7 @@ class Contour:
         key = order, backward
         # proposes: the order, a float that means its exact value here as in the key
         if key not in self._moments:
-            side = self._product.reverse if backward else self._product
+            side = self.product.reverse if backward else self.product
             self._moments[key] = side.moment(order, self.plan.coarse)
         # proposes: likewise
         return self._moments[key] ** repeat

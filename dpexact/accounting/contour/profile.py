@@ -189,19 +189,14 @@ class ContourProfile(Profile):
 
     # --- epsilon ----------------------------------------------------------------------------------
 
-    def solved_epsilon(
-        self, delta: Real, digits: int, near: float | None = None, shared: Contour | None = None
-    ) -> Enclosure:
-        """Epsilon to ``digits``, trying the shared line first, or the best that was reached.
-
-        ``near`` proposes where it is.
+    def solved_epsilon(self, delta: Real, digits: int) -> Enclosure:
+        """Epsilon to ``digits``, or the best that was reached.
 
         Raises:
             ArithmeticError, ValueError: floats do not reach to begin.
         """
         log_delta = self.log_delta(delta)
-        if near is None:
-            near = self.product.epsilon(log_delta, self.repeat)
+        near = self.product.epsilon(log_delta, self.repeat)
         # proposes: whether to look at 0 first; balls decide what is met there
         if near <= 0:
             at_zero = self.solved_delta(rational(0), digits)
@@ -225,13 +220,11 @@ class ContourProfile(Profile):
                         other = self.product.reverse.epsilon(log_delta, self.repeat)
                         # proposes: likewise
                         near = self._searched(delta, 2 * near, min(other, near) or near)
-                contour = shared
-                if contour is None or attempt:
-                    query = Query(near, self.repeat, log_delta)
-                    wanted = digits_of_delta(self.product, query, goal) + margin
-                    plan = planned(self.product, [query], wanted, self.max_work)
-                    with precision(plan.bits):
-                        contour = self.line(plan)
+                query = Query(near, self.repeat, log_delta)
+                wanted = digits_of_delta(self.product, query, goal) + margin
+                plan = planned(self.product, [query], wanted, self.max_work)
+                with precision(plan.bits):
+                    contour = self.line(plan)
                 best = self._bracket(contour, delta, near, 10.0**-goal)
             except TooExpensive as cause:
                 reason = str(cause)

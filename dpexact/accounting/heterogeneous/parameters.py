@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TypeAlias
 
+from dpexact.accounting.pairs.finite import total
 from dpexact.reals import Real
 
 Parameters: TypeAlias = Sequence[tuple[Real, int]]
@@ -13,8 +14,4 @@ Parameters: TypeAlias = Sequence[tuple[Real, int]]
 
 def largest_loss(parameters: Parameters) -> Real:
     """The sum of all ``eps_i`` as a shallow expression."""
-    terms = [eps * count for eps, count in parameters]
-    while len(terms) > 1:
-        pairs = [a + b for a, b in zip(terms[::2], terms[1::2], strict=False)]
-        terms = pairs + (terms[-1:] if len(terms) % 2 else [])
-    return terms[0]
+    return total(eps * count for eps, count in parameters)

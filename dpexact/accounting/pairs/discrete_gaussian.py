@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from typing import Final
 
 from flint import acb, arb
@@ -83,17 +84,8 @@ class DiscreteGaussian(OnLattice):
         if variance > _SMOOTH:
             return Jet(half * c * (c + 1), half * (2 * c + 1), 2 * half)
 
-        def about(order: float) -> Jet:
-            centre = order * self.shift
-            reach = math.ceil(_FLOAT_REACH * math.sqrt(variance)) + 2
-            xs = range(round(centre) - reach, round(centre) + reach + 1)
-            rate = self.shift / variance
-            return finite.tilted(
-                [(x * (2 * centre - x) / (2 * variance), rate * (x + self.shift / 2)) for x in xs]
-            )
-
-        found = about(c)
-        return found._replace(value=found.value - about(0.0).value + half * c)
+        found, plain = (_about(variance, self.shift, order) for order in (c, 0.0))
+        return found._replace(value=found.value - plain.value + half * c)
 
     def line_cost(self, c: float, accuracy: float) -> tuple[int, float]:
         """A theta function a node."""
@@ -191,3 +183,18 @@ class DiscreteGaussian(OnLattice):
             far_out = beyond * (off - beyond) * scale
             rest += far_out.exp() / -(far_out - edge * (off - edge) * scale).expm1()
         return centre - reach, weights, rest * arb(0).union(arb(1))
+
+
+@lru_cache(maxsize=1024)
+def _about(variance: float, shift: int, order: float) -> Jet:
+    """Of the tilted masses around their centre.
+
+    Proposes: estimates by which contours are planned and tilts are chosen.
+    """
+    centre = order * shift
+    reach = math.ceil(_FLOAT_REACH * math.sqrt(variance)) + 2
+    xs = range(round(centre) - reach, round(centre) + reach + 1)
+    rate = shift / variance
+    return finite.tilted(
+        [(x * (2 * centre - x) / (2 * variance), rate * (x + shift / 2)) for x in xs]
+    )

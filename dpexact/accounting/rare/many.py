@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from contextlib import suppress
+from dataclasses import replace
 from fractions import Fraction
 from typing import Final, NamedTuple, Protocol
 
@@ -20,10 +21,9 @@ from dpexact.balls import approximate, approximate_log, ball, precision
 from dpexact.enclosure import Enclosure
 from dpexact.reals import Real, rational
 
-#: A line serves gaps down to this share of that it is planned for, where its errors are least, and
-#: is finer by these digits than one point asks for.
-_SHARE: Final = 0.75
-_SPARE: Final = 5.0
+#: A line serves gaps down to this share of the largest, with these digits more than asked for.
+_SHARE: Final = 0.5
+_SPARE: Final = 2.0
 #: Fewer points than this are asked one by one.
 _FEW: Final = 4
 _SECANTS: Final = 12
@@ -70,12 +70,13 @@ def shared_deltas(lines: Lines, epsilons: Sequence[Real], digits: int) -> list[E
     waiting = sorted(near, key=near.__getitem__, reverse=not lines.add)  # gaps fall
     while waiting:
         first = waiting[0]
-        found[first] = lines.delta(first, digits)
         with suppress(ArithmeticError, ValueError):
             reach = (1 - _SHARE) * lines.question(near[first]).gap
             group = [at for at in waiting if abs(near[at] - near[first]) <= reach]
-            if len(group) >= _FEW and found[first].lower > 0:
+            if len(group) >= _FEW:
                 found.update(_on_line(lines, group, near, digits))
+        if first not in found:
+            found[first] = lines.delta(first, digits)
         waiting = [at for at in waiting if at not in found]
     return [found[at] for at in epsilons]
 
@@ -83,14 +84,15 @@ def shared_deltas(lines: Lines, epsilons: Sequence[Real], digits: int) -> list[E
 def _on_line(
     lines: Lines, group: Sequence[Real], near: dict[Real, float], digits: int
 ) -> dict[Real, Enclosure]:
-    """Those answers that have the digits, by one line, planned for the largest gap."""
+    """Those answers that have the digits, by one line, planned for all their gaps."""
     least = lines.delta(max(group, key=near.__getitem__), _COARSE).lower
     # proposes: how fine the line is
     log = approximate_log(rational(Fraction(least)))
-    ask = lines.question(near[group[0]])
+    ask, last = (lines.question(near[at]) for at in (group[0], group[-1]))
+    ask = replace(ask, share=last.gap / ask.gap)
     line, found = lines.inverted(ask, log - (digits + _SPARE) * _LN10), {}
     with precision(line.plan.bits):
-        for at in group[1:]:
+        for at in group:
             value = line.delta(ball(at))
             if value.is_finite():
                 answer = balls.to_enclosure(value, lines.method).within(_ZERO, _ONE)
@@ -109,6 +111,13 @@ class _Guide(NamedTuple):
     log: float
     steepness: float
 
+    def moved(self, near: float, log: float) -> _Guide:
+        """To the next answer, with the slope between."""
+        apart, fall = math.log(near / self.near), self.log - log
+        # proposes: where the next search begins
+        steepness = fall / apart if apart * fall > 0 else self.steepness
+        return self._replace(near=near, log=log, steepness=steepness)
+
     def bracketed(self, delta: Real, near: float, digits: int) -> tuple[Enclosure | None, float]:
         """As :func:`bracketed` has it."""
         with precision(self.line.plan.bits):
@@ -120,6 +129,8 @@ def shared_epsilons(lines: Lines, deltas: Sequence[Real], digits: int) -> list[E
 
     Proposes: who shares which line, and where each search begins; balls bracket what it finds.
     """
+    if len(deltas) < _FEW:
+        return [lines.epsilon(at, digits) for at in deltas]
     at_zero = lines.delta(rational(0), _COARSE)
     with precision(_COARSE_BITS):
         least = ball(Fraction(at_zero.upper))
@@ -127,6 +138,7 @@ def shared_epsilons(lines: Lines, deltas: Sequence[Real], digits: int) -> list[E
     found = dict.fromkeys(zeros, Enclosure.exact(_ZERO, lines.method))
     logs = {at: approximate_log(at) for at in deltas if at not in found}
     guide: _Guide | None = None
+    fine = digits + _SPARE
     for done, at in enumerate(sorted(logs, key=logs.__getitem__, reverse=lines.add)):  # gaps fall
         answer = None
         if guide is not None:
@@ -134,25 +146,27 @@ def shared_epsilons(lines: Lines, deltas: Sequence[Real], digits: int) -> list[E
                 near = guide.near * math.exp((guide.log - logs[at]) / guide.steepness)
                 answer, near = guide.bracketed(at, near, digits)
                 if answer is None:
-                    guide = _guide(lines, near, logs[at], digits)
+                    guide = _guide(lines, near, logs[at], fine)
                     answer, near = guide.bracketed(at, near, digits)
-                guide = guide._replace(near=near, log=logs[at])
+                guide = guide.moved(near, logs[at])
         if answer is None:
+            # proposes: finer lines, where one was too coarse at the very target it was planned for
+            fine += 0.0 if guide is None else _SPARE
             answer, guide = lines.epsilon(at, digits), None
             # proposes: whether there is a line for those that follow
             reached = answer.digits >= digits and 0 < answer.lower < math.inf
             # proposes: likewise
             if reached and len(logs) - done > _FEW:
                 with suppress(ArithmeticError, ValueError):
-                    guide = _guide(lines, float(answer.lower), logs[at], digits)
+                    guide = _guide(lines, float(answer.lower), logs[at], fine)
         found[at] = answer
     return [found[at] for at in deltas]
 
 
-def _guide(lines: Lines, near: float, log: float, digits: int) -> _Guide:
+def _guide(lines: Lines, near: float, log: float, digits: float) -> _Guide:
     """At an answer."""
-    ask = lines.question(near)
-    line = lines.inverted(ask, log - (digits + _SPARE) * _LN10)
+    ask = replace(lines.question(near), share=_SHARE)
+    line = lines.inverted(ask, log - digits * _LN10)
     with precision(line.plan.bits):
         here, before = (line.delta(arb(x)).mid() for x in (near, near * (1 - _BESIDE)))
         return _Guide(line, ask.gap, near, log, float((before / here).log()) / _BESIDE)
@@ -172,17 +186,17 @@ def bracketed(
         if not value > 0:
             return None, near
         miss = float((value / target).log())
-        step, missed = last
+        before, missed = last
         # proposes: likewise
-        if step and abs(miss) < 0.5 * abs(missed):
-            slope = (miss - missed) / step
+        if before and abs(miss) < 0.5 * abs(missed):
+            slope = (miss - missed) / before
         step = -miss / slope
         # proposes: likewise
         if not abs(step) < 0.3:
             return None, near
         at = (at * (1 + arb(step))).mid()
         # proposes: likewise
-        if abs(step) < 0.05 * width:
+        if abs(step) * min(1.0, abs(before) or 1.0) < 0.05 * width:
             break
         last = step, miss
     # proposes: likewise; the period hardly exceeds the gap

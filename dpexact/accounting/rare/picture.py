@@ -26,7 +26,8 @@ _LARGE = np.geomspace(0.05, 80.0, 22)
 class Question:
     """Delta of ``count`` steps at ``epsilon``; ``gap`` is ``epsilon - count log(1-q)``.
 
-    In direction ``add`` ``epsilon`` is the negative of the one asked for.
+    In direction ``add`` ``epsilon`` is the negative of the one asked for. ``least`` and ``gap``
+    are the ends of the gaps that one line shall serve.
     """
 
     sigma: float
@@ -34,6 +35,17 @@ class Question:
     count: int
     gap: float
     add: bool
+    share: float = 1.0
+
+    @property
+    def least(self) -> float:
+        """The least gap."""
+        return self.share * self.gap
+
+    @property
+    def heaviest(self) -> float:
+        """The gap at which a line weighs most."""
+        return self.gap if self.add else self.least
 
     @property
     def sign(self) -> int:
@@ -93,7 +105,7 @@ class Picture:
         grown = (np.exp(tilted + window) * np.expm1(np.minimum(steep, 600.0))).sum(axis=1)
         large = log_sum(tilted + window + steep)
         moments = np.where(large > 0.5, large, np.log1p(grown - missing))
-        logs = chernoff(orders) + ask.count * moments - orders * ask.gap
+        logs = chernoff(orders) + ask.count * moments - orders * ask.least
         at = int(np.nanargmin(logs))
         return float(logs[at]), float(orders[at])
 
@@ -110,7 +122,7 @@ class Picture:
 
     def near_scale(self, tolerance: float) -> float | None:
         """The largest scale at which near losses do not matter."""
-        low, high = math.log(self.ask.gap / self.shape) - 5, self.centre + 1
+        low, high = math.log(self.ask.least / self.shape) - 5, self.centre + 1
         if not self.near_bound(low)[0] <= tolerance:
             return None
         for _ in range(_HALVINGS):

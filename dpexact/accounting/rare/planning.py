@@ -70,7 +70,7 @@ def planned(
 
 def _planned(picture: Picture, tolerance: float, with_near: bool, in_floats: bool) -> Plan:
     ask, shape = picture.ask, picture.shape
-    gap, count = ask.gap, ask.count
+    gap, heaviest, count = ask.gap, ask.heaviest, ask.count
     far = picture.far_scale(tolerance)
     near = picture.near_scale(tolerance) if with_near else None
     if with_near and near is None:
@@ -100,11 +100,11 @@ def _planned(picture: Picture, tolerance: float, with_near: bool, in_floats: boo
     # the line and the period
     uppers = steep_orders(far)
     cells = _TOGETHER if near is None else _APART
-    over = chernoff(uppers) + moment(uppers, cells[0]) - uppers * gap - tolerance
+    over = chernoff(uppers) + moment(uppers, cells[0]) - uppers * ask.least - tolerance
     steepest = max(100.0, 0.5 * gap / high)
     trials = np.geomspace(0.02, steepest, 24 + round(3 * math.log(steepest / 100))) / gap
     lines = trials if not ask.add else -1 - trials
-    peaks = moment(lines) - lines * gap - np.log(trials * (trials + 1))
+    peaks = moment(lines) - lines * heaviest - np.log(trials * (trials + 1))
     lowers = picture.back_orders
     under = chernoff(lowers) + moment(-1 - lowers) + (1 + lowers) * gap - tolerance
     # a line of floats serves neighbouring gaps
@@ -169,7 +169,7 @@ def _planned(picture: Picture, tolerance: float, with_near: bool, in_floats: boo
         logs = log_sum(base - u * turned.imag)
         at = int(np.argmin(logs))
         decayed = fixed + logs[at] if near is not None else count * logs[at]
-        return float(decayed) - abscissa * gap - math.log(math.pi * u), at
+        return float(decayed) - abscissa * heaviest - math.log(math.pi * u), at
 
     low_u, high_u = math.log(0.5 / gap), math.log(1e8 / gap)
     if not tail(math.exp(high_u))[0] <= tolerance:
@@ -185,7 +185,7 @@ def _planned(picture: Picture, tolerance: float, with_near: bool, in_floats: boo
     log_count = math.log(count)
     within = float(log_sum(picture.density + rho * picture.loss + inside))
     # the kernel 1/(s(s+1)) integrates to about 1/c along the line
-    scale = (count - 1) * within - abscissa * gap - math.log(max(1.0, abs(abscissa)))
+    scale = (count - 1) * within - abscissa * heaviest - math.log(max(1.0, abs(abscissa)))
     fine = max(scale - tolerance, 8.0) + log_count + 4
     rough = max(peak - tolerance, 8.0) + log_count + 6
     rule, lost = oblique_rule(picture, rho, far, near, fine)

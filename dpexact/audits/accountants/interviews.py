@@ -6,8 +6,8 @@ import math
 import os
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from types import TracebackType
 from typing import Any, Final
 
 from dpexact.audits.accountants import serving
@@ -44,7 +44,7 @@ class NoAnswer(Exception):
         self.refused = refused
 
 
-class Interview:
+class Interview(AbstractContextManager["Interview", None]):
     """Asks one accountant; what it does to its process does nothing to ours.
 
     The process is started by :meth:`open` or by the first question, and again after it was lost.
@@ -136,15 +136,7 @@ class Interview:
         if child is not None:
             child.close()
 
-    def __enter__(self) -> Interview:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *raised: object) -> None:
         self.close()
 
     def _values(self, said: dict[str, Any], question: Question) -> dict[str, float]:

@@ -188,7 +188,8 @@ class _Search:
         """
         started = time.monotonic()
         sightings = self._examined(case)
-        convicted = self.burden(case)[0] or any(map(_is_violation, sightings))
+        found = (sighting.finding for sighting in sightings)
+        convicted = self.burden(case)[0] or any(each and each.guilty for each in found)
         self._burdens[shape(case.mechanism)] = convicted, time.monotonic() - started
         for sighting in sightings:
             if sighting.label not in self._known:
@@ -268,10 +269,6 @@ class _Search:
         if finding.verdict != sighting.finding.verdict:
             return sighting
         return replace(sighting, finding=finding)
-
-
-def _is_violation(sighting: Sighting) -> bool:
-    return sighting.finding is not None and sighting.finding.guilty
 
 
 def _answered(accountant: Accountant, names: Iterable[str]) -> list[Case]:

@@ -14,11 +14,11 @@ from dpexact.audits.claims import number_text
 from dpexact.audits.reports import strips, wording
 from dpexact.audits.reports.columns import packed
 from dpexact.audits.reports.drawing import figure
+from dpexact.audits.reports.templates import templates
 from dpexact.audits.runner import Report
 from dpexact.audits.verdicts import GUILTY, RIGHT, WRONG, Finding, Verdict
 from dpexact.files import write_atomically
 from dpexact.mechanisms.base import shown
-from dpexact.visible import visible
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -73,19 +73,8 @@ def write_html(report: Report, path: str | os.PathLike[str]) -> None:
 
 @cache
 def _templates() -> Environment:
-    """The templates of the page, which escape and show as inert whatever is put into them."""
-    from jinja2 import Environment, PackageLoader, StrictUndefined  # only where a page is written
-    from markupsafe import Markup
-
-    templates = Environment(
-        loader=PackageLoader("dpexact.audits.reports", "page"),
-        autoescape=True,
-        finalize=lambda value: value if isinstance(value, Markup) else visible(str(value)),
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    templates.globals |= {
+    found = templates("dpexact.audits.reports", "page")
+    found.globals |= {
         "GUILTY": GUILTY,
         "RIGHT": RIGHT,
         "WRONG": WRONG,
@@ -106,7 +95,7 @@ def _templates() -> Environment:
         "signs": _SIGNS,
         "tone": strips.tone,
     }
-    return templates
+    return found
 
 
 def _part(name: str) -> str:

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import json
 import os
-from contextlib import suppress
-from types import TracebackType
+from contextlib import AbstractContextManager, suppress
 from typing import IO, Any
 
 from dpexact.audits.reports.json_report import finding_to_json, to_json
@@ -19,7 +18,7 @@ from dpexact.errors import NotWritten
 from dpexact.visible import visible
 
 
-class JsonLines:
+class JsonLines(AbstractContextManager["JsonLines", None]):
     """The file while an audit runs; use as a context manager.
 
     :meth:`found` may be called in any order; lines come in that of the claims.
@@ -37,15 +36,7 @@ class JsonLines:
         except (OSError, ValueError) as error:
             raise self._refused(error) from None
 
-    def __enter__(self) -> JsonLines:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *raised: object) -> None:
         with suppress(OSError):  # what is left after a failure, which was raised
             self._file.close()
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from typing import Final
 
 from rich.console import Console
 from rich.text import Text
 
-from dpexact.audits.reports.run_lines import run_lines
 from dpexact.audits.reports.wording import (
     certified_text,
     contract_text,
@@ -19,6 +19,7 @@ from dpexact.audits.reports.wording import (
     verdict_text,
 )
 from dpexact.audits.runner import Report
+from dpexact.audits.runs import AccountantRun, Failure
 from dpexact.audits.verdicts import RIGHT, WRONG, Finding, Verdict
 from dpexact.mechanisms.base import shown
 from dpexact.tokens import shorten
@@ -59,7 +60,7 @@ def print_report(report: Report, console: Console | None = None, verbose: bool =
         many = f"{hidden} more claim{'' if hidden == 1 else 's'}"
         _print(Text(f"and {many}, not listed here; --html FILE shows all", style="dim"), out)
     for run in report.runs:
-        for text in run_lines(run):
+        for text in _run_lines(run):
             _print(Text(text), out)
     for sentence in filter(None, (grades_sentence(report), verdict_sentence(report))):
         _print(Text(sentence), out)
@@ -74,6 +75,33 @@ def _listed(report: Report) -> list[Finding]:
         if finding.verdict not in RIGHT or finding.as_expected is False
     ]
     return notable[:LISTED]
+
+
+def _run_lines(run: AccountantRun) -> list[str]:
+    """What became of asking one accountant: one line, and one for each reason of its failures."""
+    if run.reason:
+        return [visible(f"{run.name}: not asked: {run.reason}")]
+    where = f" in {run.python}" if run.python else ""
+    release = ", ".join(f"{name} {number}" for name, number in run.versions.items())
+    skips = Counter(skip.reason for skip in run.skipped)
+    parts = [f"asked {run.asked} cases in {run.seconds:.1f} s"]
+    parts += [f"skipped {count} ({reason})" for reason, count in skips.most_common(3)]
+    if len(skips) > 3:
+        parts.append(f"skipped more for {len(skips) - 3} other reasons")
+    refused = sum(failure.refused for failure in run.failures)
+    if refused:
+        parts.append(f"refused {refused}")
+    if failed := len(run.failures) - refused:
+        parts.append(f"FAILED at {failed}")
+    lines = [f"{run.name} ({release}{where}): {', '.join(parts)}"]
+    reasons: dict[str, list[Failure]] = {}
+    for failure in run.failures:
+        reason = f"refused: {failure.reason}" if failure.refused else failure.reason
+        reasons.setdefault(reason, []).append(failure)
+    for reason, failures in reasons.items():
+        more = f" and {len(failures) - 1} more" if len(failures) > 1 else ""
+        lines.append(f"  {failures[0].case}{more}: {reason}")
+    return [visible(line) for line in lines]
 
 
 def _verdict(finding: Finding) -> str:

@@ -97,7 +97,8 @@ def _responses(
             f"no theorem: {name} has {terms} terms to sum in Coq; accepted are {MAX_TERMS} at most"
         )
     groups = "; ".join(
-        f"Group (Step {_argument(step.eps)} {_argument(_failure(step))}) {count}"
+        f"Group (Step {_argument(step.eps)} "
+        f"{_argument(step.delta if isinstance(step, ApproxDP) else _ZERO)}) {count}"
         for step, count in steps.items()
         if isinstance(step, ApproxDP | PureDP)
     )
@@ -176,10 +177,6 @@ Proof.
   cbn [row_sum]. interval with (i_prec {bits}).
 Qed.
 """
-
-
-def _failure(step: Mechanism) -> Real:
-    return step.delta if isinstance(step, ApproxDP) else _ZERO
 
 
 def _argument(x: Real) -> str:

@@ -9,7 +9,7 @@ from oracles import to_fraction
 
 import dpexact
 from dpexact import balls
-from dpexact.accounting.approximate.berry_esseen import theorem_5
+from dpexact.accounting.approximate.berry_esseen import BerryEsseen, functionals
 from dpexact.accounting.composition import Composition
 from dpexact.conversion import real
 from dpexact.errors import InvalidInput
@@ -36,7 +36,7 @@ def inverse_tail(p):
 @pytest.mark.parametrize("count", [100, 2500])
 def test_the_dual_on_a_grid(count):
     """``sup 1 - f(alpha) - e^eps alpha`` over a grid of ``alpha`` approaches the closed form."""
-    found = theorem_5(composition(f"pure_dp(1/10)^{count}"))
+    found = BerryEsseen(functionals(composition(f"pure_dp(1/10)^{count}")))
     with mp.workdps(25):
         t = mp.tanh(mpf(1) / 20)
         mu, gamma = 2 * sqrt(count) * sinh(mpf(1) / 20), mpf("0.56") * (1 + t * t)
@@ -63,7 +63,9 @@ def test_the_dual_on_a_grid(count):
 def test_the_least_deltas_at_the_mnist_runs():
     """Corollary 5 certifies nothing below 0.0950, 0.1188, 0.5586."""
     for sigma, steps, least in (("1.3", 3516, "0.0950"), ("1.1", 14062, "0.1188")):
-        found = theorem_5(composition(f"poisson(gaussian({sigma}), 256/60000)^{steps}"))
+        found = BerryEsseen(
+            functionals(composition(f"poisson(gaussian({sigma}), 256/60000)^{steps}"))
+        )
         plateau = found.delta(real(40), 10)
         assert abs(plateau.upper - Fraction(least)) < Fraction(1, 10**4)
         assert found.epsilon(real("1e-5"), 10).upper == inf
@@ -85,4 +87,4 @@ def test_quantiles():
 
 def test_too_few_steps():
     with pytest.raises(InvalidInput, match="gamma"):
-        theorem_5(composition("pure_dp(1)"))
+        BerryEsseen(functionals(composition("pure_dp(1)")))

@@ -14,7 +14,6 @@ from dpexact.accounting.classic.zcdp import (
     ZCDPProfile,
     plain_zcdp_epsilon,
     total_zcdp,
-    zcdp_delta,
     zcdp_epsilon,
 )
 from dpexact.accounting.profile import InfiniteLoss
@@ -70,7 +69,7 @@ def test_the_best_t_is_the_minimum(rho, log_delta):
 )
 def test_delta_against_mpmath_and_the_gaussian(rho, multiple):
     epsilon = rho * multiple
-    found = zcdp_delta(rho, epsilon, 20)
+    found = dpexact.delta(f"zcdp({rho})", epsilon, 20)
     with mp.workdps(60):
         r, point = mpf(rho.numerator) / rho.denominator, mpf(epsilon.numerator)
         point /= epsilon.denominator
@@ -111,7 +110,8 @@ def test_parameters_add_up():
 def test_a_discrete_gaussian_is_below_its_bound():
     found, _ = total_zcdp(dpexact.parse("discrete_gaussian(2)^5"))
     for epsilon in (0, 1, 3):
-        assert dpexact.delta("discrete_gaussian(2)^5", epsilon, 8) < zcdp_delta(found.rho, epsilon)
+        bound = dpexact.delta(f"zcdp({found.rho})", epsilon)
+        assert dpexact.delta("discrete_gaussian(2)^5", epsilon, 8) < bound
 
 
 def test_the_profile_says_what_it_is():
@@ -119,7 +119,7 @@ def test_the_profile_says_what_it_is():
     profile = ZCDPProfile(real("1/2"), lost)
     assert "upper bound" in profile.delta(real(3), 15).method
     mass = Fraction(1) - Fraction(999, 1000) ** 2
-    plain = zcdp_delta("1/2", 3, 25)
+    plain = dpexact.delta("zcdp(1/2)", 3, 25)
     found = profile.delta(real(3), 20)
     assert found.lower <= mass + (1 - mass) * plain.upper
     assert found.upper >= mass + (1 - mass) * plain.lower
@@ -136,9 +136,9 @@ def test_the_profile_says_what_it_is():
 @pytest.mark.slow
 def test_edges():
     assert zcdp_epsilon(0, "1e-9").upper == zcdp_epsilon(1, 1).upper == 0
-    assert zcdp_delta(0, 1).upper == 0
+    assert dpexact.delta("zcdp(0)", 1).upper == 0
     assert zcdp_epsilon("1e-9", "0.9999").upper == 0
     with pytest.raises(InvalidInput, match="delta: 0"):
         zcdp_epsilon(1, 0)
     with pytest.raises(PrecisionNotReached, match="below"):
-        zcdp_delta("1e-9", 7)
+        dpexact.delta("zcdp(1e-9)", 7)

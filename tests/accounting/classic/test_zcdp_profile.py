@@ -13,7 +13,7 @@ from mpmath import findroot, mp, mpf
 from soundness import reference
 
 import dpexact
-from dpexact.accounting.classic.zcdp import total_zcdp, zcdp_delta, zcdp_epsilon
+from dpexact.accounting.classic.zcdp import total_zcdp, zcdp_epsilon
 from dpexact.accounting.standing import EXACT, standing
 from dpexact.audits import Claim, judge
 from dpexact.cli import main
@@ -51,15 +51,15 @@ def test_parts_of_every_kind_add_up():
     for epsilon in ("0", "2", "5"):
         found = dpexact.delta(text, epsilon)
         assert found.method.startswith(UPPER)
-        assert found.overlaps(zcdp_delta(rho, epsilon))
+        assert found.overlaps(dpexact.delta(f"zcdp({rho})", epsilon))
     assert dpexact.epsilon(text, "1e-9").overlaps(zcdp_epsilon(rho, "1e-9"))
-    assert dpexact.delta("fixed_size(zcdp(2), 3, 3)", 4).overlaps(zcdp_delta(2, 4))
+    assert dpexact.delta("fixed_size(zcdp(2), 3, 3)", 4).overlaps(dpexact.delta("zcdp(2)", 4))
 
 
 def test_infinite_loss_stays_apart():
     lost = 1 - (1 - Fraction(1, 1000)) * (1 - Fraction(1, 20_000))
     text = "zcdp(1/10) * approx_dp(1/2, 1/1000) * poisson(approx_dp(0, 1/1000), 1/20)"
-    rest = zcdp_delta(Fraction(1, 10) + Fraction(1, 8), 2, 20)
+    rest = dpexact.delta("zcdp(9/40)", 2, 20)
     found = dpexact.delta(text, 2)
     assert found.lower <= lost + (1 - lost) * rest.upper
     assert found.upper >= lost + (1 - lost) * rest.lower
@@ -248,7 +248,6 @@ def test_a_shifted_gaussian_loss_is_below(mean, mu, epsilon):
 
 def test_no_rho_is_pure():
     assert zcdp_epsilon(0, "1e-300", xi=2).overlaps(dpexact.epsilon("pure_dp(2)", "1e-300"))
-    assert zcdp_delta(0, 1, xi=2).overlaps(dpexact.delta("pure_dp(2)", 1))
     assert standing(dpexact.parse("zcdp(2, 0)")) is EXACT
     for text, same in (("zcdp(2, 0)^3", "pure_dp(2)^3"), ("group(zcdp(1, 0), 3)",) * 2):
         same = same.replace("zcdp(1, 0)", "pure_dp(1)")

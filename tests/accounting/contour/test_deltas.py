@@ -14,7 +14,6 @@ from oracles import SCALE, scaled
 from sampled_gaussian import KNOWN, delta_by_inversion, delta_once, delta_thrice, delta_twice
 
 from dpexact.accounting.closed_form import GaussianMixedWithResponse
-from dpexact.accounting.contour.curves import groups
 from dpexact.accounting.contour.planning import Query
 from dpexact.accounting.contour.product import Product
 from dpexact.accounting.pairs.gaussian import Gaussian
@@ -205,12 +204,6 @@ def test_wide_answers_say_why():
         assert found.lower < found.upper <= 1
         assert found.digits < 8
         assert "multiplications" in found.reason
-
-
-def test_groups_cut_where_the_repetitions_grow():
-    assert groups([1, 2, 3, 4, 9, 12, 13]) == [[1, 2, 3], [4, 9, 12], [13]]
-    assert groups([5]) == [[5]]
-    assert groups([]) == []
 
 
 # --- the ends of the range ----------------------------------------------------------------------

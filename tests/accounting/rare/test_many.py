@@ -52,7 +52,7 @@ def test_random_targets(step, logs, add):
 
 
 def test_lines_are_shared(monkeypatch):
-    """Forty neighbours take fewer lines than ten."""
+    """Forty neighbours take fewer lines than ten, and no more where their gaps differ by half."""
     lines = []
     ask = RareProfile.inverted
     monkeypatch.setattr(
@@ -62,6 +62,10 @@ def test_lines_are_shared(monkeypatch):
     found = profile.deltas([real(Fraction(k, 1000)) for k in range(1000, 1040)], 8)
     assert min(answer.digits for answer in found) >= 8
     assert len(lines) < 10
+    lines.clear()
+    found = profile.deltas([real(Fraction(k, 40)) for k in range(22, 42)], 8)
+    assert min(answer.digits for answer in found) >= 8
+    assert len(lines) < 5
     lines.clear()
     profile.epsilons([real(Fraction(k, 10**15)) for k in range(100, 140)], 8)
     assert len(lines) < 10

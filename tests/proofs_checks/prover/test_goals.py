@@ -362,3 +362,50 @@ def test_a_subsampled_function_has_a_middle_line():
     assert settle(goal("subsampled(1/2, approximate(2, 0)) >= approximate(3/2, 0)")).cases == 1
     with pytest.raises(Refuted):
         settle(goal("subsampled(1/2, approximate(2, 0)) <= approximate(3/2, 0)"))
+
+
+@pytest.mark.parametrize(
+    "then",
+    [
+        "10^(10^9) > 1",
+        "10^(10^5) > 1",
+        "10^(10^(10^10)) > 1",
+        "(1/10)^(10^9) < 1",
+        "10^(0 - 10^9) < 1",
+        "(1 + 1/10^9)^(10^9) < 3",
+        "sqrt(10)^(10^9) > 1",
+        "10^factorial(20) > 1",
+        "2^floor(exp(30)) > 1",
+        "factorial(10^8) > 1",
+        "factorial(2^70) > 1",
+        "binomial(10^9, 5*10^8) > 1",
+        "floor(exp(10^9)) > 1",
+        "sum(1/n, n, 1, 10^9) > 1",
+        "sum(2^n, n, 1, 50000) > 1",
+        "prod(n, n, 1, 10^7) > 1",
+        "x^(10^9) >= 0",
+    ],
+)
+def test_numbers_too_long_to_work_out_are_declined_at_once(then):
+    wanted = goal(then, **({"x": "real >= 0"} if "x^" in then else {}))
+    with pytest.raises(Declined, match="not worked out"):
+        settle(wanted)
+    assert covered(wanted, ()) is None
+
+
+@pytest.mark.parametrize(
+    "then",
+    [
+        "2^(2^10) > 1",
+        "10^(10^3) > 1",
+        "(1/10)^(10^3) < 1",
+        "factorial(1000) > 1",
+        "binomial(1000, 500) > 1",
+        "sum(1/n, n, 1, 1000) < 8",
+        "sum(n, n, 1, 1000) = 500500",
+        "exp(10^9) > 1",
+        "exp(10^400) > 1",
+    ],
+)
+def test_long_numbers_that_can_be_worked_out_are(then):
+    assert settle(goal(then)).statement is not None

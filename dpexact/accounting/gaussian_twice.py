@@ -1,0 +1,162 @@
+r"""Two Gaussian steps on Poisson samples, by one integral over the difference of the outcomes.
+
+With :math:`\lambda(x) = \frac{q}{1-q} e^{x/\sigma - 1/(2\sigma^2)}` and
+:math:`G = (1-q)^{-2} e^{\pm\varepsilon}` (``+`` where the record is removed),
+
+.. math:: \delta(\varepsilon) = (1-q)^2 \int\!\!\int \varphi(x)\,\varphi(y)\,
+          [(1 + \lambda(x))(1 + \lambda(y)) - G]_+\,dx\,dy
+
+and of adding :math:`e^\varepsilon` times the same with the negative part. In the coordinates
+:math:`(x \pm y)/\sqrt 2` the inner integral is one of exponentials over a ray, and the outer one is
+a trapezoidal sum (``docs/theory/sampling.md``).
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Final
+
+from flint import arb
+
+from dpexact import balls, reals
+from dpexact.accounting.inverted import BallProfile, InvertedProfile
+from dpexact.accounting.pairs.normal_tail import direct_tail
+from dpexact.accounting.profile import InfiniteLoss
+from dpexact.balls import ball
+from dpexact.enclosure import Enclosure
+from dpexact.reals import Real
+
+_LN2: Final = math.log(2)
+#: More nodes than this are no quicker than windows.
+_MOST_NODES: Final = 40_000
+#: Rates that floats plan with.
+_LEAST_RATE, _LARGEST_RATE = 1e-100, 1e3
+_MOST_BITS: Final = 2_000
+_ROUNDED: Final = 24
+_COARSE_BITS: Final = 24
+_STEPS: Final = 24
+_CLOSE: Final = 1e-3
+_EDGE: Final = 0.98
+
+
+# --- error terms: looked up here when needed, so that a test can replace any single one -----------
+
+
+def strip(most: arb, height: arb, spacing: arb) -> arb:
+    """Error of the trapezoidal rule: ``4 M e^{y^2} / (e^{2 pi y/h} - 1)``."""
+    return 4 * most * (height * height).exp() / (2 * arb.pi() * height / spacing).expm1()
+
+
+def beyond(most: arb, end: arb, rate: arb) -> arb:
+    """Nodes beyond ``end >= rate``: ``2 M P(N(rate, 1) > end)``."""
+    return 2 * most * direct_tail(end - rate)
+
+
+def planned(rate: float, bits: int) -> tuple[float, float, int]:
+    """Proposes: height of the strip, spacing and number of nodes; the bounds hold for any."""
+    accuracy = max(bits - _ROUNDED, 0) * _LN2 + 2
+    height = min(math.sqrt(accuracy), _EDGE * math.pi / (2 * rate))
+    spacing = 2 * math.pi * height / (accuracy + height * height)
+    return height, spacing, math.ceil((rate + math.sqrt(2 * accuracy)) / spacing)
+
+
+class GaussianTwice(BallProfile):
+    """The profile of two sampled steps of noise ``sigma`` at rate ``0 < q < 1``."""
+
+    method = "two steps on samples"
+    infinite = InfiniteLoss()
+    lost_bits = _ROUNDED
+    cap = _MOST_BITS
+
+    def __init__(self, sigma: Real, q: Real, add: bool) -> None:
+        self.sigma, self.q, self.add = sigma, q, add
+        self.largest = -2 * reals.logarithm(1 - q) if add else None
+
+    def _epsilon(self, delta: Real, digits: int) -> Enclosure:
+        return self._bracket(delta, digits) or InvertedProfile._epsilon(self, delta, digits)
+
+    def _bracket(self, delta: Real, digits: int) -> Enclosure | None:
+        """Delta is certainly above the target at the left end, below at the right."""
+        # proposes: bits; what the errors are compared with exceeds delta by so much, about
+        odds = balls.approximate_log(self.q) - balls.approximate_log(1 - self.q)
+        lost = odds + max(odds, 1.0) - balls.approximate_log(delta)
+        # proposes: likewise
+        if not lost < _MOST_BITS * _LN2:
+            return None
+        bits = _ROUNDED + max(0, math.ceil(lost / _LN2))
+        with balls.precision(bits + _COARSE_BITS):
+            at = self._newton(arb(0), ball(delta), _CLOSE)
+        with balls.precision(bits + 4 * digits + 8):
+            target, width = ball(delta), arb(10) ** -digits
+            at = at and self._newton(at, target, width.sqrt() / 10)
+            if at is None:
+                return None
+            left, right = ((at * (1 + side * width * 2 / 5)).mid() for side in (-1, 1))
+            if self.finite_ball(left) > target > self.finite_ball(right):
+                return balls.to_enclosure(left.union(right), self.method)
+            return None
+
+    def _newton(self, at: arb, target: arb, close: float | arb) -> arb | None:
+        """Newton's method on ``log delta``, which is about concave. Proposes: a point."""
+        known = at
+        for _ in range(_STEPS):
+            value, slope = self._integrals(at)
+            # proposes: where to go on, and when to stop; back where delta drowns in errors
+            if not value > 0:
+                at = ((at + known) / 2).mid()
+                continue
+            known, at = at, (at + (target / value).log() * value / slope).mid()
+            # proposes: likewise
+            if self.largest is not None:
+                at = arb.min(at, (known + ball(self.largest)) / 2).mid()
+            # proposes: likewise
+            if not at > 0:
+                return None
+            # proposes: likewise
+            if abs(at - known) < close * at:
+                return at
+        return None
+
+    def finite_ball(self, epsilon: arb) -> arb:
+        return self._integrals(epsilon)[0]
+
+    def _integrals(self, epsilon: arb) -> tuple[arb, arb]:
+        """Delta, and about its derivative."""
+        stay = 1 - ball(self.q)
+        odds, rate = ball(self.q) / stay, 1 / (arb(2).sqrt() * ball(self.sigma))
+        most = odds * (2 + odds)
+        signed = -epsilon if self.add else epsilon
+        excess = (signed - 2 * stay.log()).expm1()
+        # proposes: when to leave it to others; what follows needs a positive excess, of balls
+        if not (excess > 0 and _LEAST_RATE < rate < _LARGEST_RATE):
+            return arb.nan(), arb.nan()
+        height, spacing, count = planned(float(rate.mid()), balls.current())
+        # proposes: whether it is too much work; that the strip is admissible is decided by balls
+        if not (2 * rate * height < arb.pi() and count < _MOST_NODES):
+            return arb.nan(), arb.nan()
+        start = odds * (-rate * rate).exp()
+        side = -1 if self.add else 1
+        step = arb(spacing)
+        total = slope = arb(0)
+        alone, both = 2 * start * (rate * rate / 2).exp(), odds * odds
+        for j in range(count + 1):
+            at = j * step
+            cosh = (rate * at).cosh()
+            least = excess / (cosh + (cosh * cosh + excess).sqrt())
+            place = side * (least / start).log() / rate
+            lost = direct_tail(place)
+            gain = alone * cosh * direct_tail(place - side * rate)
+            gain += both * direct_tail(place - 2 * side * rate)
+            weight = (-at * at / 2).exp() if j else arb(0.5)
+            total += weight * (gain - excess * lost)
+            slope += weight * lost
+        scale = 2 * step / (2 * arb.pi()).sqrt()
+        error = strip(most, arb(height), step)
+        end = count * step
+        # proposes: the number of nodes; where it is too small nothing bounds the rest
+        tail = beyond(most, end, rate) if end > rate else arb("inf")
+        found = side * scale * total
+        found = (found - error).lower().union((found + tail + error).upper())
+        factor = stay * stay * (epsilon.exp() if self.add else 1)
+        grown = found if self.add else arb(0)
+        return factor * found, factor * (grown - scale * slope * (1 + excess))
