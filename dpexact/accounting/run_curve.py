@@ -5,8 +5,10 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from fractions import Fraction
 from itertools import accumulate
-from typing import Final
+from operator import itemgetter
+from typing import Final, TypeVar
 
 from dpexact import balls
 from dpexact.accounting.contour.profile import ContourProfile
@@ -18,10 +20,14 @@ from dpexact.accounting.pairs.pair import Pair
 from dpexact.accounting.pairs.prefix import Prefix
 from dpexact.accounting.profile import InfiniteLoss, NoLoss, Profile
 from dpexact.arguments import Direction
-from dpexact.reals import Real
+from dpexact.balls import approximate
+from dpexact.reals import Real, rational
 
 Row = tuple[Real, Real, int]
+_T = TypeVar("_T")
 
+#: Of steps that differ little, proposals see so many noises with so many rates each.
+_PARTS: Final = 5
 _NOTHING: Final = NoLoss(InfiniteLoss())
 
 
@@ -78,11 +84,19 @@ class _Way:
             for cloud in cut.clouds
         ]
         self._chains = [
-            list(self._chain(rows, ends[:most]))
-            for rows, ends, most in zip(cut.sorts, cut.ends, [*few, len(cut.counts)], strict=True)
+            list(self._chain(rows, ends[:most], alike))
+            for rows, ends, most, alike in zip(
+                cut.sorts,
+                cut.ends,
+                [*few, len(cut.counts)],
+                [True] * len(few) + [False],
+                strict=True,
+            )
         ]
 
-    def _chain(self, rows: Sequence[Row], ends: Sequence[int]) -> Iterator[Prefix | None]:
+    def _chain(
+        self, rows: Sequence[Row], ends: Sequence[int], alike: bool
+    ) -> Iterator[Prefix | None]:
         """The rows before each of the ends."""
         before: Prefix | None = None
         start, most = 0, sum(n for _, _, n in rows[: ends[-1]]) if ends else 0
@@ -92,7 +106,8 @@ class _Way:
                 more[q, sigma] += n
             if more:
                 steps = [(self._pair(*step), n) for step, n in more.items()]
-                before = Prefix(before, steps, most)
+                few = [(self._pair(*step), n) for *step, n in _few(more)] if alike else steps
+                before = Prefix(before, steps, most, few)
             start = end
             yield before
 
@@ -111,3 +126,18 @@ class _Way:
             elif (prefix := chain[place]) is not None:
                 pairs.append((prefix, 1))
         return ContourProfile(pairs, InfiniteLoss()) if pairs else _NOTHING
+
+
+def _few(steps: Counter[tuple[Real, Real]]) -> Iterator[Row]:
+    """Proposes: few steps about like many that differ little, means of neighbours."""
+    rows = [(approximate(q), approximate(sigma), n) for (q, sigma), n in steps.items()]
+    for part in _cut(sorted(rows, key=itemgetter(1))):
+        for alike in _cut(sorted(part)):
+            total = sum(n for *_, n in alike)
+            q, sigma = (sum(row[i] * row[2] for row in alike) / total for i in (0, 1))
+            yield rational(Fraction(q)), rational(Fraction(sigma)), total
+
+
+def _cut(rows: list[_T]) -> Iterator[list[_T]]:
+    size = -(-len(rows) // _PARTS)
+    return (rows[at : at + size] for at in range(0, len(rows), size))

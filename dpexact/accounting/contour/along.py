@@ -39,6 +39,8 @@ _SPREAD: Final = 2
 _SPARE: Final = 1
 _SPARE_BITS: Final = 16
 _NEIGHBOURS: Final = 5
+#: Accuracy of bounds that tell which direction is worse.
+_GLANCE: Final = 10.0
 
 
 def epsilons_along(
@@ -56,7 +58,13 @@ def epsilons_along(
     distinct = sorted(set(counts))
     found = _along(first, distinct, delta, digits, progress)
     for way in others:
-        second = {n: _bound(way(n), delta) for n in distinct}
+        second: dict[int, Enclosure] = {}
+        bound = Enclosure(Fraction(0), math.inf)
+        for n in reversed(distinct):
+            # what bounds more steps bounds fewer
+            if bound.upper > found[n].lower:
+                bound = _bound(way(n), delta)
+            second[n] = bound
         for needed in (min(digits, GLANCE), digits):
             close = [n for n in distinct if second[n].upper > found[n].lower]
             second |= _along(way, close, delta, needed)
@@ -69,7 +77,7 @@ def _bound(profile: Profile, delta: Real) -> Enclosure:
     if not isinstance(profile, ContourProfile):
         return profile.epsilon(delta, GLANCE)
     try:
-        return profile.chernoff_epsilon(delta)
+        return profile.chernoff_epsilon(delta, _GLANCE)
     except (ArithmeticError, ValueError):
         return Enclosure(Fraction(0), math.inf, profile.method)
 

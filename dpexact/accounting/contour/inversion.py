@@ -16,10 +16,11 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import reduce
 from typing import Final, NamedTuple
 
+import numpy as np
 from flint import acb, acb_mat, arb
 
 from dpexact.accounting.contour.planning import Plan
-from dpexact.accounting.contour.product import Product
+from dpexact.accounting.contour.product import TRIED, Product
 from dpexact.accounting.pairs.power_sums import line_product, powers
 
 #: Bounds are shared by points as far apart as lets ``e^{-c eps}`` fall by this power of e.
@@ -231,7 +232,7 @@ class Contour:
             b = max(least, (b + self.plan.abscissa) / 2)
 
     def _order(self, epsilon: arb, repeat: int, above: bool) -> float:
-        """A good order for an alias, which neighbouring queries share.
+        """A good order for an alias, which neighbouring queries, and lines of other steps, share.
 
         Proposes: an order, since any is valid.
         """
@@ -243,7 +244,12 @@ class Contour:
                 if above
                 else (self.product.below, near - period)
             )
-            self._orders[key] = ask(level, repeat)[0]
+            order = ask(level, repeat)[0]
+            size = order if above else -1 - order
+            if size > 0:  # else of a few
+                size = float(TRIED[np.abs(TRIED - size).argmin()])
+                order = size if above else -1 - size
+            self._orders[key] = order
         return self._orders[key]
 
     def _moment(self, order: float, repeat: int, backward: bool = False) -> arb:

@@ -323,7 +323,7 @@ class ContourProfile(Profile):
             bound = balls.to_enclosure(1 - (ball(epsilon) / 2).exp() * moment)
         return Enclosure(max(bound.lower, _ZERO), _ONE, "Bhattacharyya bound")
 
-    def chernoff_epsilon(self, delta: Real) -> Enclosure:
+    def chernoff_epsilon(self, delta: Real, accuracy: float = _COARSE_ACCURACY) -> Enclosure:
         """Zero below, and above ``[log M(b) + log K(b) - log(delta - P(Z = inf))] / b``."""
         near = self.product.epsilon(self.log_delta(delta), self.repeat)
         best, _ = self.product.chernoff(near, self.repeat)
@@ -334,7 +334,7 @@ class ContourProfile(Profile):
                     excess = ball(delta) - (1 - self.product.mass(self.repeat))
                     log = chernoff_constant(arb(b)).log() - excess.log()
                     for pair, n in self.product.factors:
-                        log += n * self.repeat * pair.moment(b, _COARSE_ACCURACY).log()
+                        log += n * self.repeat * pair.moment(b, accuracy).log()
                     upper = balls.to_enclosure(log / arb(b)).upper
             except TooExpensive:
                 continue

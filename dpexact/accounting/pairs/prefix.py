@@ -21,11 +21,19 @@ class Prefix(Pair):
     """The product of the steps of ``before``, and of ``more`` that follow it.
 
     What is found of a prefix is kept, and of a longer one only what follows is asked. ``most`` is
-    about how many steps the longest has: each is asked for so much more accuracy.
+    about how many steps the longest has: each is asked for so much more accuracy. Proposals ask
+    ``few`` that are about like ``more``.
     """
 
-    def __init__(self, before: Prefix | None, more: Sequence[tuple[Pair, int]], most: int) -> None:
+    def __init__(
+        self,
+        before: Prefix | None,
+        more: Sequence[tuple[Pair, int]],
+        most: int,
+        few: Sequence[tuple[Pair, int]] | None = None,
+    ) -> None:
         self._before, self._more, self._most = before, more, most
+        self._few = more if few is None else few
         self._room = math.log(most)
         self._kept: _Kept = {}
         #: Of single steps, which may occur again.
@@ -33,9 +41,13 @@ class Prefix(Pair):
         self._reverse: Prefix | None = None
 
     def _joined(
-        self, ask: Callable[[Pair, int], _T], join: Callable[[_T, _T], _T], *key: Any
+        self,
+        ask: Callable[[Pair, int], _T],
+        join: Callable[[_T, _T], _T],
+        *key: Any,
+        few: bool = False,
     ) -> _T:
-        """``ask`` of each step and its count, joined from the first one on.
+        """``ask`` of each step and its count, or of a few, joined from the first one on.
 
         Proposes: what is looked up; whatever is held is right for its key and precision.
         """
@@ -47,7 +59,7 @@ class Prefix(Pair):
             at = at._before
         found: _T | None = None if at is None else at._kept[key]
         for part in reversed(chain):
-            for pair, n in part._more:
+            for pair, n in part._few if few else part._more:
                 one = (pair, n, *key)
                 if one not in self._single:
                     self._single[one] = ask(pair, n)
@@ -68,7 +80,8 @@ class Prefix(Pair):
         for part in reversed(chain):
             before = None if part._before is None else part._before._reverse
             more = [(pair.reverse, n) for pair, n in part._more]
-            part._reverse = Prefix(before, more, part._most)
+            few = [(pair.reverse, n) for pair, n in part._few]
+            part._reverse = Prefix(before, more, part._most, few)
             part._reverse._reverse = part
         assert self._reverse is not None
         return self._reverse
@@ -126,7 +139,7 @@ class Prefix(Pair):
     # --- proposals --------------------------------------------------------------------------------
 
     def cumulant(self, c: float) -> Jet:
-        """The sum of theirs."""
+        """About the sum of theirs."""
         return self.cumulants([c])[0]
 
     def cumulants(self, orders: Sequence[float]) -> list[Jet]:
@@ -136,6 +149,7 @@ class Prefix(Pair):
             lambda a, b: [weighted([(1, x), (1, y)]) for x, y in zip(a, b, strict=True)],
             "cumulants",
             *orders,
+            few=True,
         )
 
     def decay_estimate(self, c: float) -> Callable[[float], float]:
@@ -146,7 +160,7 @@ class Prefix(Pair):
         def ask(pair: Pair, n: int) -> float:
             return n * self._way(pair, c)(u)
 
-        return self._joined(ask, float.__add__, "decay_estimate", c, u)
+        return self._joined(ask, float.__add__, "decay_estimate", c, u, few=True)
 
     def _way(self, pair: Pair, c: float) -> Callable[[float], float]:
         """Proposes: what is looked up; whatever is held is right for its key."""
