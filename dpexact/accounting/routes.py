@@ -46,6 +46,8 @@ _BRIEF_WORK: Final = 200_000
 _LOUD: Final = 0.7
 _SPREAD_ADDED: Final = 6e-3
 _SPREAD_REMOVED: Final = 1.2e-2
+#: Where the spread is so many times the rate, windows take longer than one line, by measured times.
+_WIDE: Final = 3_000
 #: A record that takes part more often than this is no rare event: one line sees all its losses, and
 #: sooner. So it does where their standard deviation is about this share of their range.
 _OFTEN: Final = 1
@@ -297,7 +299,9 @@ def _rare(c: Composition, direction: Direction) -> Profile | None:
     few = windows.add and windows.count <= _FEW_STEPS
     # proposes: likewise
     if few or sigma < _LOUD or spread < (_SPREAD_ADDED if windows.add else _SPREAD_REMOVED):
-        return FirstToReach(*profiles)
+        # proposes: likewise; windows have so many more nodes
+        is_wide = spread > _WIDE * rate
+        return FirstToReach(*(reversed(profiles) if is_wide else profiles))
     return FirstToReach(found.hasty(_BRIEF_WORK), *profiles)
 
 
