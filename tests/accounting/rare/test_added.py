@@ -1,10 +1,12 @@
 """The bound of adding against the plain contour, which shares no chord with it."""
 
+import math
 from fractions import Fraction
 
 import pytest
 
 from dpexact import reals
+from dpexact.accounting.contour.product import Product
 from dpexact.accounting.contour.profile import ContourProfile
 from dpexact.accounting.pairs.mixture import GaussianMixture
 from dpexact.accounting.profile import InfiniteLoss
@@ -12,6 +14,7 @@ from dpexact.accounting.rare.added import added_bound
 from dpexact.accounting.rare.profile import RareProfile
 from dpexact.conversion import real
 
+HALF = real("1/2")
 CASES = [
     ("1", "1/10", 100, "2"),
     ("1", "1/10", 100, "4"),
@@ -45,6 +48,15 @@ def test_what_is_shown_to_be_below_a_level_is(sigma, q, count, epsilon):
     for profile in (contour, RareProfile(real(sigma), real(q), count, True)):
         for level, shown in ((true.lower, False), (30 * true.lower + Fraction(1, 10**12), True)):
             assert profile.is_below(real(epsilon), reals.rational(level)) is shown
+
+
+def test_floats_do_not_show_what_is_below(monkeypatch):
+    contour = ContourProfile(
+        [(GaussianMixture(real(1), reals.rational(0), HALF), 9)], InfiniteLoss()
+    )
+    least = reals.rational(contour.delta(real(1), 3).lower)
+    monkeypatch.setattr(Product, "chernoff", lambda *_: (1.0, -math.inf))
+    assert not contour.is_below(real(1), least)
 
 
 @pytest.mark.parametrize("sigma", ["1e-200", "1e200", "1e-3"])
