@@ -37,6 +37,13 @@ def test_each_of_many_answers_is_that_of_one(sigma, q, count, add):
         assert overlap(found, profile.epsilon(target, 8))
 
 
+def test_a_single_target_takes_no_line_at_zero(monkeypatch):
+    profile = RareProfile(real(1), real("1e-3"), 10, False)
+    (expected,) = profile.epsilons([real("1e-5")], 6)
+    monkeypatch.setattr(RareProfile, "delta", lambda *_: pytest.fail("asked at 0"))
+    assert profile.epsilons([real("1e-5")], 6) == [expected]
+
+
 @settings(max_examples=3)
 @given(
     st.sampled_from(STEPS),
