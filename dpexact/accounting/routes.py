@@ -29,6 +29,7 @@ from dpexact.accounting.profile import (
 from dpexact.accounting.reflection import OPPOSITE
 from dpexact.arguments import Direction, Method
 from dpexact.errors import UnsupportedMechanism
+from dpexact.reals import Real
 
 if TYPE_CHECKING:
     from dpexact.accounting.lattice.profile import LatticeProfile
@@ -78,11 +79,12 @@ def routed(
 def _bound(composition: Composition) -> Callable[[Real, Real], bool] | None:
     """What proves, next to free, that delta of adding is at most a level."""
     windows = _windows(composition, "add")
+    often = windows is None or windows.count * balls.approximate(windows.q) > _OFTEN
     # proposes: which bound; both hold
-    if windows and 1 < windows.count and windows.count * balls.approximate(windows.q) <= _OFTEN:
-        return windows.is_below
-    known = composition.kept.get("add")
-    return known.is_below if known else None
+    if windows is None or often or windows.count == 1:
+        known = composition.kept.get("add")
+        return known.is_below if known else None
+    return windows.is_below
 
 
 def _one_way(composition: Composition, direction: Direction, method: Method) -> Profile:
