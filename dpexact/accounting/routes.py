@@ -79,8 +79,8 @@ def routed(
 def _bound(composition: Composition) -> Callable[[Real, Real], bool] | None:
     """What proves, next to free, that delta of adding is at most a level."""
     windows = _windows(composition, "add")
-    often = windows is None or windows.count * balls.approximate(windows.q) > _OFTEN
     # proposes: which bound; both hold
+    often = windows is None or windows.count * balls.approximate(windows.q) > _OFTEN
     if windows is None or often or windows.count == 1:
         known = composition.kept.get("add")
         return known.is_below if known else None
