@@ -563,3 +563,12 @@ def test_an_outermost_block_that_is_collected_late_frees_the_others() -> None:
     free.start()
     free.join(60)
     assert not free.is_alive()
+
+
+def test_only_an_upper_end_shows_what_is_at_most_a_level():
+    half = real("1/2")
+    for upper, shown in (("1/3", True), ("1/2", True), ("2/3", False)):
+        assert balls.at_most(Enclosure(Fraction(0), Fraction(upper)), half) is shown
+    assert not balls.at_most(Enclosure(Fraction(0), math.inf), half)
+    root = real("sqrt(1/4 + 1e-80)")
+    assert not balls.at_most(Enclosure(Fraction(0), Fraction(1, 2) + Fraction(1, 10**70)), root)
