@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from typing import Final
 
 from dpexact.accounting.classic.zcdp import ZCDPProfile
 from dpexact.accounting.coins import averaged
@@ -29,6 +30,9 @@ from dpexact.accounting.standing import (
 from dpexact.arguments import Direction, Method
 from dpexact.errors import UnsupportedMechanism
 from dpexact.mechanisms import BoundedRange, FixedSize, Mechanism, ShuffledBatches
+
+#: Work after which a point of a curve is asked alone, by whatever engine takes it.
+_POINT_WORK: Final = 12_000_000
 
 
 def profile(
@@ -117,7 +121,9 @@ def repeated(mechanism: Mechanism, direction: Direction) -> list[Callable[[int],
 
     ways = ways if composition.is_directed else ways[:1]
     profiles = [contour(composition.facing(way), way) for way in ways]
-    return [partial(p.varied, None) for p in profiles if isinstance(p, ContourProfile)] or None
+    return [
+        partial(p.varied, _POINT_WORK) for p in profiles if isinstance(p, ContourProfile)
+    ] or None
 
 
 def _ranges(mechanism: Mechanism, direction: Direction, method: Method) -> Profile:
