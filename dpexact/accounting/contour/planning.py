@@ -135,7 +135,8 @@ def _period(
             low = max(low, (down - log + needed) / period)
         return low, high
 
-    short, period = 0.0, 1.0
+    # far beyond epsilon cumulants of ever larger orders would be needed, which are dear
+    short, period = 0.0, max(q.epsilon for q in queries) or 1.0
     while (found := room(period))[0] > found[1]:
         short, period = period, 2 * period
         if period > 1e9:

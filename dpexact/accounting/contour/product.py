@@ -6,13 +6,16 @@ import math
 from collections.abc import Iterable
 from contextlib import suppress
 from functools import cached_property
-from typing import Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import numpy as np
 from flint import arb
 from numpy.typing import NDArray
 
 from dpexact.accounting.pairs.pair import Jet, Pair, TooExpensive, weighted
+
+if TYPE_CHECKING:
+    from dpexact.accounting.contour.inversion import Contour
 
 Floats: TypeAlias = NDArray[np.floating[Any]]
 
@@ -30,7 +33,9 @@ _SPAN: Final = _STRIDE * math.log(RATIO)
 #: By how much, as a power of e, the second derivative may change between two of them.
 _SMOOTH: Final = 1.0
 _TRUST = 10.0
-_PARTIAL_ORDERS = (1 / 256, 1 / 64, 1 / 16, 1 / 8, 1 / 4, 1 / 2, 3 / 4)
+#: The square of an order times the variance of the tilted loss.
+_FEW_DEVIATIONS: Final = 2.5**2
+_PARTIAL_ORDERS = [-1 / 256, -1 / 64, -1 / 16, -1 / 8, -1 / 4, -1 / 2, -3 / 4]
 
 
 class Product:
@@ -46,6 +51,8 @@ class Product:
         #: ``log M`` and two derivatives at the orders tried, of the blocks filled.
         self._curve = np.full((3, _BLOCKS * _BLOCK), math.inf)
         self._filled = _NONE
+        #: The last line, which mostly tells the reverse at the same epsilon too.
+        self.line: Contour | None = None
 
     @cached_property
     def reverse(self) -> Product:
@@ -179,6 +186,15 @@ class Product:
         c, least = self._least(epsilon, repeat, _LOG_KERNEL)
         return c, least.value - math.log(2 * math.pi * least.bend) / 2
 
+    def misleads(self, epsilon: float, repeat: int) -> bool:
+        """Whether delta may be far from the estimate of the saddle point.
+
+        So it is, by measured points, where half the order tilts the loss by few of its deviations:
+        most of delta comes from a line far to the left. Proposes: where a search begins.
+        """
+        c, _ = self._least(epsilon, repeat, _LOG_KERNEL)
+        return c * c * repeat * self.cumulant(c / 2).bend < _FEW_DEVIATIONS
+
     def below(self, level: float, repeat: int) -> tuple[float, float]:
         """``(p, log bound)`` for what is unknown of delta far to the left, at ``level``.
 
@@ -186,8 +202,9 @@ class Product:
         Proposes: an order, since any is valid.
         """
         b, log = self.reverse.chernoff(-level, repeat)
-        partial = [(repeat * self.cumulant(-a).value + a * level, -a) for a in _PARTIAL_ORDERS]
-        log, order = min([(log + level, -1 - b), *partial])
+        partial = zip(self._cumulants_at(_PARTIAL_ORDERS), _PARTIAL_ORDERS, strict=True)
+        found = [(repeat * jet.value - order * level, order) for jet, order in partial]
+        log, order = min([(log + level, -1 - b), *found])
         return order, log
 
     def epsilon(self, log_delta: float, repeat: int) -> float:
@@ -195,9 +212,11 @@ class Product:
 
         Proposes: where the search begins.
         """
-        if self.saddle(0.0, repeat)[1] <= log_delta:
+        order, log = self.saddle(0.0, repeat)
+        if log <= log_delta:
             return 0.0
-        low, high = 0.0, 1.0
+        # about the standard deviation of the losses: next to the largest orders are steep, and dear
+        low, high = 0.0, 1 / order
         while self.saddle(high, repeat)[1] > log_delta:
             low, high = high, 2 * high
         for _ in range(50):
