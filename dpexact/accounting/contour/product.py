@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 Floats: TypeAlias = NDArray[np.floating[Any]]
 
 #: Orders tried are powers of this ratio, refined by a parabola.
-RATIO: Final = 2.0**0.125
+_OCTAVE: Final = 8
+RATIO: Final = 2.0 ** (1 / _OCTAVE)
 #: So many at once, of which every eighth is no interpolation; and where the search begins.
 _BLOCK: Final = 16
 _STRIDE: Final = 8
@@ -152,7 +153,10 @@ class Product:
         any is valid.
         """
         if self._filled == _NONE:
-            self._fill(_FIRST)
+            # orders matter from about one over the deviation of the losses on
+            bend = repeat * self.cumulant(1.0).bend
+            here = -math.log2(bend) / 2 if 0 < bend < 1 else 0.0
+            self._fill(min(_FIRST + int(here * _OCTAVE / _BLOCK), _BLOCKS - 1))
         while True:
             low, high = self._filled
             here = slice(low * _BLOCK, high * _BLOCK)
