@@ -203,7 +203,7 @@ class Contour:
         return found
 
     def reversed(self, epsilon: arb, repeat: int = 1) -> arb:
-        """Delta of the reversed pairs, ``1 - e^eps + e^eps delta(-eps)`` [10]."""
+        """Delta of the reversed pairs, ``1 - e^eps + e^eps delta(-eps)`` [9]."""
         (terms,) = self.terms([-epsilon], repeat)
         return epsilon.exp() * terms.enclosure() - epsilon.expm1()
 
