@@ -151,9 +151,7 @@ def _period(
     return period, *room(period)
 
 
-def _height(
-    product: Product, abscissa: float, query: Query, log_tail: float, step: float
-) -> float:
+def _height(product: Product, abscissa: float, query: Query, log_tail: float, step: float) -> float:
     """The ordinate beyond which the nodes are below ``e^log_tail``."""
     decays = [(n * query.repeat, pair.decay_estimate(abscissa)) for pair, n in product.factors]
 

@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 
 Floats: TypeAlias = NDArray[np.floating[Any]]
 
-#: Orders tried are powers of this ratio, refined by a parabola.
 _OCTAVE: Final = 8
+#: Orders tried are powers of this ratio, refined by a parabola.
 RATIO: Final = 2.0 ** (1 / _OCTAVE)
-#: So many at once, of which every eighth is no interpolation; and where the search begins.
+#: So many at once, of which every eighth is no interpolation; and the first from order 1 on.
 _BLOCK: Final = 16
 _STRIDE: Final = 8
 _BLOCKS: Final = 20
@@ -34,8 +34,8 @@ _SPAN: Final = _STRIDE * math.log(RATIO)
 #: By how much, as a power of e, the second derivative may change between two of them.
 _SMOOTH: Final = 1.0
 _TRUST = 10.0
-#: The square of an order times the variance of the tilted loss.
-_FEW_DEVIATIONS: Final = 2.5**2
+#: An order times the deviation of the loss that it tilts, and that half of it tilts.
+_FEW_DEVIATIONS, _FEWER_DEVIATIONS = 2.5, 1.0
 _PARTIAL_ORDERS = [-1 / 256, -1 / 64, -1 / 16, -1 / 8, -1 / 4, -1 / 2, -3 / 4]
 
 
@@ -155,8 +155,8 @@ class Product:
         if self._filled == _NONE:
             # orders matter from about one over the deviation of the losses on
             bend = repeat * self.cumulant(1.0).bend
-            here = -math.log2(bend) / 2 if 0 < bend < 1 else 0.0
-            self._fill(min(_FIRST + int(here * _OCTAVE / _BLOCK), _BLOCKS - 1))
+            octaves = -math.log2(bend) / 2 if 0 < bend < 1 else 0.0
+            self._fill(min(_FIRST + int(octaves * _OCTAVE / _BLOCK), _BLOCKS - 1))
         while True:
             low, high = self._filled
             here = slice(low * _BLOCK, high * _BLOCK)
@@ -193,11 +193,12 @@ class Product:
     def misleads(self, epsilon: float, repeat: int) -> bool:
         """Whether delta may be far from the estimate of the saddle point.
 
-        So it is, by measured points, where half the order tilts the loss by few of its deviations:
-        most of delta comes from a line far to the left. Proposes: where a search begins.
+        So it is, by measured points, where the order, or half of it, tilts the loss by few of its
+        deviations: most of delta comes from a line far to the left. Proposes: where to begin.
         """
         c, _ = self._least(epsilon, repeat, _LOG_KERNEL)
-        return c * c * repeat * self.cumulant(c / 2).bend < _FEW_DEVIATIONS
+        whole, half = (c * math.sqrt(repeat * self.cumulant(b).bend) for b in (c, c / 2))
+        return whole < _FEW_DEVIATIONS or half < _FEWER_DEVIATIONS
 
     def below(self, level: float, repeat: int) -> tuple[float, float]:
         """``(p, log bound)`` for what is unknown of delta far to the left, at ``level``.
