@@ -29,7 +29,10 @@ class Half(Generic[Mass]):
 
 
 class Halves(Generic[Mass]):
-    """All pairs of an outcome of each half; ``zero`` is no mass."""
+    """All pairs of an outcome of each half; ``zero`` is no mass.
+
+    Proposes: on which side of a goal a pair lies, by rounded keys; whoever asks knows their error.
+    """
 
     def __init__(self, first: Half[Mass], second: Half[Mass], zero: Mass) -> None:
         order = sorted(range(len(second.keys)), key=second.keys.__getitem__)
@@ -40,10 +43,7 @@ class Halves(Generic[Mass]):
         self._q: list[Mass] = _tails([second.q[i] for i in order], zero)
 
     def beyond(self, goal: int, slack: int) -> tuple[Mass, Mass, Mass]:
-        """``P`` and ``Q`` of the pairs of keys above ``goal``, ``P`` of those within ``slack``.
-
-        Proposes: on which side a pair lies, by rounded keys; ``slack`` is at least their error.
-        """
+        """``P`` and ``Q`` of the pairs of keys above ``goal``, ``P`` of those within ``slack``."""
         first, keys, tails = self._first, self._keys, self._p
         at = [bisect_right(keys, goal - key) for key in first.keys]
         p = sum(map(mul, first.p, map(tails.__getitem__, at)), self._zero)

@@ -120,6 +120,8 @@ class ManyTypes(TangentProfile):
     def _listed(self, bits: int, tilt: float) -> _Lists:
         """Both halves, kept for the next epsilon.
 
+        Proposes: which lists are looked up, by their tilt; all are valid.
+
         Raises:
             UnsupportedMechanism: too many types.
         """
@@ -136,7 +138,7 @@ class ManyTypes(TangentProfile):
         return self._lists[known]
 
     def _build(self, bits: int, tilt: float) -> _Lists:
-        rare, unit, c = 2.0 ** (_RARE - bits), arb(2) ** bits, arb(tilt)
+        rare, unit, c = 2.0 ** min(_RARE - bits, -1), arb(2) ** bits, arb(tilt)
         known: dict[tuple[Pair, int], list[Type]] = {}
         halves: list[Half[arb]] = []
         errors, listed = arb(0), arb(1)
@@ -165,13 +167,14 @@ class ManyTypes(TangentProfile):
 def types_of(law: Sequence[Masses], count: int, rare: float, tilt: float) -> list[Type]:
     """The types of ``count`` steps, with multinomial masses, but for some that are rare tilted.
 
+    Proposes: which are listed, and in which order.
+
     Raises:
         TooExpensive: too many.
     """
     losses = [(p / q).log() for p, q in law]
     weights = [p * (tilt * loss).exp() for (p, _), loss in zip(law, losses, strict=True)]
     whole = sum(weights, arb(0))
-    # proposes: which types are listed, and in which order
     masses = [float((weight / whole).mid()) for weight in weights]
     order = sorted(range(len(law)), key=masses.__getitem__, reverse=True)
     types, found = [Type(arb(1), arb(1), arb(0))], []

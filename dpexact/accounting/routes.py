@@ -363,9 +363,9 @@ def _atoms(c: Composition, direction: Direction) -> Profile | None:
     if not all(isinstance(pair, Finite | OnLattice | OnSample) for pair, _ in pairs):
         return None
     infinite = c.infinite(add=direction == "add")
-    if sum(count for _, count in pairs) > MAX_STEPS:
-        return AtomsProfile(pairs, infinite)
-    return Fallback(ManyTypes(pairs, infinite), lambda: AtomsProfile(pairs, infinite))
+    blurred = AtomsProfile(pairs, infinite)
+    few = sum(count for _, count in pairs) <= MAX_STEPS
+    return Fallback(ManyTypes(pairs, infinite), lambda: blurred) if few else blurred
 
 
 #: Where every record takes part in all of it.
