@@ -350,23 +350,18 @@ class Composition:
 
     # --- as pairs ---------------------------------------------------------------------------------
 
-    def pairs(self) -> list[tuple[Pair, int]]:
-        """What every record takes part in."""
-        gaussian = [] if self.mu is None else [(GaussianPair(self.mu), 1)]
-        return [*gaussian, *self.pairs_of_others(), *self._masses()]
-
-    def each(self) -> list[tuple[Pair, int]]:
-        """:meth:`pairs`, each Gaussian by itself."""
-        gaussians = [(GaussianPair(1 / noise), count) for noise, count in self.noises]
-        return [*gaussians, *self.pairs_of_others(), *self._masses()]
+    def pairs(self, *, apart: bool = False) -> list[tuple[Pair, int]]:
+        """What every record takes part in: all Gaussians as one, or each ``apart``."""
+        gaussians = [] if self.mu is None else [(GaussianPair(self.mu), 1)]
+        if apart:
+            gaussians = [(GaussianPair(1 / noise), count) for noise, count in self.noises]
+        masses = [(Response(_ZERO, mass), count) for mass, count in self.masses]
+        return [*gaussians, *self.pairs_of_others(), *masses]
 
     def pairs_of_others(self) -> list[tuple[Pair, int]]:
         """:meth:`pairs` without Gaussians and masses of infinite loss."""
         pairs: list[tuple[Pair, int]] = [(LaplacePair(rate), k) for rate, k in self.laplace]
         return [*pairs, *self.apart, *self.on_lattices()]
-
-    def _masses(self) -> list[tuple[Pair, int]]:
-        return [(Response(_ZERO, mass), count) for mass, count in self.masses]
 
     def on_lattices(self) -> list[tuple[OnLattice, int]]:
         """The laws whose losses lie on lattices, those of infinite loss apart."""
