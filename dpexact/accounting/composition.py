@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any, Final
 
 from dpexact import balls, reals
 from dpexact.accounting.laws import Concentrated, Law, Noise, laws
-from dpexact.accounting.outcomes import composed
 from dpexact.accounting.pairs.coin import Coin, Run
 from dpexact.accounting.pairs.discrete_gaussian import DiscreteGaussian as DiscreteGaussianPair
 from dpexact.accounting.pairs.finite import Finite, sampled
@@ -373,6 +372,8 @@ class Composition:
         pairs = [*self.on_lattices(), *self.apart]
         if not self.is_finite or self.samples or not all(pair.outcomes() for pair, _ in pairs):
             raise UnsupportedMechanism("no certified accounting for repeated sampling of this")
+        from dpexact.accounting.outcomes import composed
+
         atoms = composed(pairs)
         kept = _ONE
         for mass, count in self.masses:
