@@ -238,7 +238,7 @@ def _truncated(c: Composition, direction: Direction) -> Profile | None:
 
 def _lattice_law(c: Composition, direction: Direction) -> Profile | None:
     """Losses on one lattice, beside one continuous profile at most: the exact law."""
-    if c.apart:
+    if c.apart or not c.on_lattices():
         return None
     from dpexact.accounting.lattice_law import lattice_law
 
