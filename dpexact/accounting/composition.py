@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any, Final
 
 from dpexact import balls, reals
 from dpexact.accounting.laws import Concentrated, Law, Noise, laws
-from dpexact.accounting.outcomes import composed
 from dpexact.accounting.pairs.coin import Coin, Run
 from dpexact.accounting.pairs.discrete_gaussian import DiscreteGaussian as DiscreteGaussianPair
 from dpexact.accounting.pairs.finite import Finite, sampled
@@ -203,10 +202,9 @@ class Composition:
     def _on_sample(self, q: Real, direction: Direction) -> Pair:
         """A sample with moments: of Gaussians, or of a finite law without infinite loss."""
         if self.is_gaussian and self.noise is not None:
-            up, down = (q, _ZERO) if direction == "remove" else (_ZERO, q)
-            from dpexact.accounting.pairs.mixture import GaussianMixture as MixturePair
+            from dpexact.accounting.pairs.mixture import add, remove
 
-            return MixturePair(self.noise, up, down)
+            return (remove if direction == "remove" else add)(self.noise, q)
         if self.laplace_alone is not None:
             from dpexact.accounting.pairs.sampled_laplace import SampledLaplace
 
@@ -351,23 +349,18 @@ class Composition:
 
     # --- as pairs ---------------------------------------------------------------------------------
 
-    def pairs(self) -> list[tuple[Pair, int]]:
-        """What every record takes part in."""
-        gaussian = [] if self.mu is None else [(GaussianPair(self.mu), 1)]
-        return [*gaussian, *self.pairs_of_others(), *self._masses()]
-
-    def each(self) -> list[tuple[Pair, int]]:
-        """:meth:`pairs`, each Gaussian by itself."""
-        gaussians = [(GaussianPair(1 / noise), count) for noise, count in self.noises]
-        return [*gaussians, *self.pairs_of_others(), *self._masses()]
+    def pairs(self, *, apart: bool = False) -> list[tuple[Pair, int]]:
+        """What every record takes part in: all Gaussians as one, or each ``apart``."""
+        gaussians = [] if self.mu is None else [(GaussianPair(self.mu), 1)]
+        if apart:
+            gaussians = [(GaussianPair(1 / noise), count) for noise, count in self.noises]
+        masses = [(Response(_ZERO, mass), count) for mass, count in self.masses]
+        return [*gaussians, *self.pairs_of_others(), *masses]
 
     def pairs_of_others(self) -> list[tuple[Pair, int]]:
         """:meth:`pairs` without Gaussians and masses of infinite loss."""
         pairs: list[tuple[Pair, int]] = [(LaplacePair(rate), k) for rate, k in self.laplace]
         return [*pairs, *self.apart, *self.on_lattices()]
-
-    def _masses(self) -> list[tuple[Pair, int]]:
-        return [(Response(_ZERO, mass), count) for mass, count in self.masses]
 
     def on_lattices(self) -> list[tuple[OnLattice, int]]:
         """The laws whose losses lie on lattices, those of infinite loss apart."""
@@ -379,6 +372,8 @@ class Composition:
         pairs = [*self.on_lattices(), *self.apart]
         if not self.is_finite or self.samples or not all(pair.outcomes() for pair, _ in pairs):
             raise UnsupportedMechanism("no certified accounting for repeated sampling of this")
+        from dpexact.accounting.outcomes import composed
+
         atoms = composed(pairs)
         kept = _ONE
         for mass, count in self.masses:

@@ -41,7 +41,7 @@ def lattice_law(c: Composition, direction: Direction) -> Profile | None:
     """The profile of losses on one lattice with what runs beside; None where that is not so."""
     beside = _beside(c, direction)
     rest = replace(c, others=[], responses={}, masses=[])
-    common = commensurate(c.on_lattices()) if c.others or c.responses else None
+    common = commensurate(c.on_lattices())
     if common is None or (beside is None and not rest.is_empty):
         return None
     infinite = c.infinite(add=direction == "add")

@@ -21,9 +21,7 @@ from dpexact.accounting.pairs.pair import Atom, Pair
 from dpexact.accounting.pairs.randomized_response import randomized_response
 from dpexact.accounting.pairs.response import Response
 from dpexact.accounting.pairs.shifts import STILL, of_sensitivities
-from dpexact.accounting.pairs.shuffled import Shuffled
 from dpexact.accounting.pairs.staircase import staircase
-from dpexact.accounting.pairs.threshold import tail
 from dpexact.errors import UnsupportedMechanism
 from dpexact.exactness import quotient
 from dpexact.mechanisms import (
@@ -178,6 +176,8 @@ def _shuffle(step: Shuffle, composed: Composed) -> Laws:
     if step.n == 1 or step.eps is None:
         yield step.mechanism, 1
     elif balls.sign(step.eps, "eps") > 0:
+        from dpexact.accounting.pairs.shuffled import Shuffled
+
         yield Shuffled(step.eps, step.n), 1
 
 
@@ -245,6 +245,8 @@ def _beside(lost: Real, pair: Pair | None) -> Laws:
 
 
 def _threshold(step: Threshold, composed: Composed) -> Laws:
+    from dpexact.accounting.pairs.threshold import tail
+
     yield Response(_ZERO, tail(step.mechanism, step.least)), 1
     yield step.mechanism, 1
 

@@ -6,10 +6,8 @@ from collections.abc import Callable
 from functools import partial
 from typing import Final
 
-from dpexact.accounting.classic.zcdp import ZCDPProfile
 from dpexact.accounting.coins import averaged
 from dpexact.accounting.composition import Composition
-from dpexact.accounting.fixed_size import on_fixed_size
 from dpexact.accounting.pairs.coin import Coin
 from dpexact.accounting.profile import (
     InfiniteLoss,
@@ -73,12 +71,16 @@ def _profile(
         ways = (averaged(steps, _profile, way) for way in ("remove", "add"))
         return WorseDirection(*(found for found in ways if found is not None))
     if any(isinstance(step, FixedSize) for step in steps):
+        from dpexact.accounting.fixed_size import on_fixed_size
+
         return on_fixed_size(steps)
     return routed(Composition.of(steps.items()), direction, method)
 
 
 def _zcdp(mechanism: Mechanism, direction: Direction) -> Profile:
     """By the parameters, which add up; of samples by divergences at integer orders."""
+    from dpexact.accounting.classic.zcdp import ZCDPProfile
+
     try:
         return ZCDPProfile.of(mechanism)
     except UnsupportedMechanism as error:
@@ -123,6 +125,7 @@ def repeated(mechanism: Mechanism, direction: Direction) -> list[Callable[[int],
 def _ranges(mechanism: Mechanism, direction: Direction, method: Method) -> Profile:
     """Bounded ranges: the worst of their pairs, or the tighter of what they guarantee."""
     from dpexact.accounting.bounded_range import BoundedRangeProfile, as_pure_dp, as_zcdp
+    from dpexact.accounting.classic.zcdp import ZCDPProfile
 
     if method != "auto":
         raise UnsupportedMechanism(f"the {method} engine accounts for no bounded range")

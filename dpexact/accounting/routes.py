@@ -78,13 +78,12 @@ def routed(
 
 def _bound(composition: Composition) -> Callable[[Real, Real], bool] | None:
     """What proves, next to free, that delta of adding is at most a level."""
-    windows = _windows(composition, "add")
-    # proposes: which bound; both hold
+    windows, known = _windows(composition, "add"), composition.kept.get("add")
+    # proposes: which bound; all hold
     often = windows is None or windows.count * balls.approximate(windows.q) > _OFTEN
-    if windows is None or often or windows.count == 1:
-        known = composition.kept.get("add")
+    if windows is None or often or windows.count == 1 or known is None:
         return known.is_below if known else None
-    return windows.is_below
+    return lambda at, level: known.is_below_reversed(at, level) or windows.is_below(at, level)
 
 
 def _one_way(composition: Composition, direction: Direction, method: Method) -> Profile:
@@ -239,7 +238,7 @@ def _truncated(c: Composition, direction: Direction) -> Profile | None:
 
 def _lattice_law(c: Composition, direction: Direction) -> Profile | None:
     """Losses on one lattice, beside one continuous profile at most: the exact law."""
-    if c.apart:
+    if c.apart or not c.on_lattices():
         return None
     from dpexact.accounting.lattice_law import lattice_law
 

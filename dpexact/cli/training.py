@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -156,10 +155,14 @@ def dpsgd(
     findings: tuple[Finding, ...] = ()
     if against:
         from dpexact.audits.reports.json_report import to_json
+        from dpexact.audits.reports.wording import accountant_lines
 
         report = _judged(mechanism, delta, direction, against, pythons)
         findings = report.findings
-        notes += ["accountants on this run, the tightest sound one first:", *_lines(report)]
+        notes += [
+            "accountants on this run, the tightest sound one first:",
+            *accountant_lines(report),
+        ]
         judged = to_json(report)
         more |= {"against": judged["claims"], "runs": judged["runs"]}
 
@@ -385,22 +388,3 @@ def _judged(
         claims, runs = ask(names, [case], progress, pythons=pythons, jobs=cores())
     report = audit(claims, runs=runs)
     return replace(report, findings=tuple(tightest_first(report.findings)))
-
-
-def _lines(report: Report) -> Iterator[str]:
-    """One line an accountant."""
-    from dpexact.audits.claims import number_text
-    from dpexact.audits.reports.wording import error_text
-    from dpexact.visible import visible
-
-    for finding in report.findings:
-        claim = finding.claim
-        name = claim.id.partition(":")[0]
-        value, error = number_text(claim.claimed), error_text(finding.relative_error)
-        grade = "" if finding.grade == "none" else f" ({finding.grade})"
-        judged = f"{finding.verdict}{grade}, {error}"
-        yield f"  {name} ({claim.kind}): {value}: {judged} ({claim.accountant})"
-    for run in report.runs:
-        reasons = [run.reason, *(skip.reason for skip in run.skipped)]
-        for reason in filter(None, [*reasons, *(failure.reason for failure in run.failures)]):
-            yield f"  {run.name}: {visible(reason).removeprefix(f'accountant {run.name}: ')}"

@@ -42,7 +42,7 @@ def summed(
     Raises:
         UnsupportedMechanism: what is sampled is not Gaussian.
     """
-    pairs, samples = c.each(), gaussian_samples(c)
+    pairs, samples = c.pairs(apart=True), gaussian_samples(c)
     kept: dict[int, list[arb]] = {}
 
     def compute() -> list[arb]:

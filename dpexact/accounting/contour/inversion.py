@@ -202,6 +202,11 @@ class Contour:
                 found.append(Terms(total, fixed - growing, infinite, *errors))
         return found
 
+    def reversed(self, epsilon: arb, repeat: int = 1) -> arb:
+        """Delta of the reversed pairs, ``1 - e^eps + e^eps delta(-eps)`` [9]."""
+        (terms,) = self.terms([-epsilon], repeat)
+        return epsilon.exp() * terms.enclosure() - epsilon.expm1()
+
     def _errors(self, first: arb, last: arb, repeat: int, order: float) -> list[arb]:
         """Error bounds for every epsilon from ``first`` to ``last``, as in :class:`Terms`."""
         c, h, period, product = self._c, self._h, self._period, self.product

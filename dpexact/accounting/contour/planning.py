@@ -17,6 +17,8 @@ _LN2 = math.log(2)
 _LN10 = math.log(10)
 _STRETCH = 1.1
 _PLAIN_BITS = 256
+#: About how many nodes there are at least.
+_NODES = 4
 #: By how much, as a power of e, an integrand may fall over the order where it is evaluated.
 _STEEP = 500.0
 #: So many factors more may cost as much again as is allowed for few.
@@ -88,7 +90,7 @@ def planned(product: Product, queries: Sequence[Query], digits: float, most: int
             cumulant = query.repeat * product.cumulant(abscissa).value
             scale = cumulant - abscissa * query.epsilon - log_delta
             peak = max(peak, scale - math.log(abscissa * (abscissa + 1)))
-            height = max(height, _height(product, abscissa, query, log_delta - needed))
+            height = max(height, _height(product, abscissa, query, log_delta - needed, step))
         count = max(2, math.ceil(height / step))
         runs = max(q.repeat for q in queries) * sum(n for _, n in product.factors)
         accuracy = needed + max(0.0, peak) + math.log(runs) + 1
@@ -138,7 +140,8 @@ def _period(
             low = max(low, (down - log + needed) / period)
         return low, high
 
-    short, period = 0.0, 1.0
+    # far beyond epsilon cumulants of ever larger orders would be needed, which are dear
+    short, period = 0.0, max(q.epsilon for q in queries) or 1.0
     while (found := room(period))[0] > found[1]:
         short, period = period, 2 * period
         if period > 1e9:
@@ -151,7 +154,7 @@ def _period(
     return period, *room(period)
 
 
-def _height(product: Product, abscissa: float, query: Query, log_tail: float) -> float:
+def _height(product: Product, abscissa: float, query: Query, log_tail: float, step: float) -> float:
     """The ordinate beyond which the nodes are below ``e^log_tail``."""
     decays = [(n * query.repeat, pair.decay_estimate(abscissa)) for pair, _, n in product.strata]
 
@@ -159,7 +162,7 @@ def _height(product: Product, abscissa: float, query: Query, log_tail: float) ->
         total = sum(n * decay(u) for n, decay in decays)
         return total - abscissa * query.epsilon - math.log(math.pi * u) > log_tail
 
-    low, high = 0.0, 1.0
+    low, high = 0.0, _NODES * step
     while missing(high):
         low, high = high, 2 * high
         if high > 1e12:

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from contextlib import suppress
 from functools import cached_property
 from itertools import pairwise
-from typing import Any, Final, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
 import numpy as np
 from flint import arb
@@ -15,11 +15,15 @@ from numpy.typing import NDArray
 
 from dpexact.accounting.pairs.pair import Jet, Pair, TooExpensive, weighted
 
+if TYPE_CHECKING:
+    from dpexact.accounting.contour.inversion import Contour
+
 Floats: TypeAlias = NDArray[np.floating[Any]]
 
+_OCTAVE: Final = 8
 #: Orders tried are powers of this ratio, refined by a parabola.
-RATIO: Final = 2.0**0.125
-#: So many at once, of which every eighth is no interpolation; and where the search begins.
+RATIO: Final = 2.0 ** (1 / _OCTAVE)
+#: So many at once, of which every eighth is no interpolation; and the first from order 1 on.
 _BLOCK: Final = 16
 _STRIDE: Final = 8
 _BLOCKS: Final = 20
@@ -36,7 +40,9 @@ _TRUST = 10.0
 _HIGHEST: Final = float(TRIED[-2])
 #: By how much of itself a level beyond all losses is above the largest.
 _CLEARLY: Final = 1e-9
-_PARTIAL_ORDERS = (1 / 256, 1 / 64, 1 / 16, 1 / 8, 1 / 4, 1 / 2, 3 / 4)
+#: An order times the deviation of the loss that it tilts, and that half of it tilts.
+_FEW_DEVIATIONS, _FEWER_DEVIATIONS = 2.5, 1.0
+_PARTIAL_ORDERS = [-1 / 256, -1 / 64, -1 / 16, -1 / 8, -1 / 4, -1 / 2, -3 / 4]
 
 
 class Stratum(NamedTuple):
@@ -60,6 +66,8 @@ class Product:
         #: ``log M`` and two derivatives at the orders tried, of the blocks filled.
         self._curve = np.full((3, _BLOCKS * _BLOCK), math.inf)
         self._filled = _NONE
+        #: The last line, which mostly tells the reverse at the same epsilon too.
+        self.line: Contour | None = None
 
     @cached_property
     def reverse(self) -> Product:
@@ -159,7 +167,10 @@ class Product:
         any is valid.
         """
         if self._filled == _NONE:
-            self._fill(_FIRST)
+            # orders matter from about one over the deviation of the losses on
+            bend = repeat * self.cumulant(1.0).bend
+            octaves = -math.log2(bend) / 2 if 0 < bend < 1 else 0.0
+            self._fill(min(_FIRST + int(octaves * _OCTAVE / _BLOCK), _BLOCKS - 1))
         while True:
             low, high = self._filled
             here = slice(low * _BLOCK, high * _BLOCK)
@@ -220,6 +231,16 @@ class Product:
         c, least = self._least(epsilon, repeat, _LOG_KERNEL)
         return c, least.value - math.log(2 * math.pi * least.bend) / 2
 
+    def misleads(self, epsilon: float, repeat: int) -> bool:
+        """Whether delta may be far from the estimate of the saddle point.
+
+        So it is, by measured points, where the order, or half of it, tilts the loss by few of its
+        deviations: most of delta comes from a line far to the left. Proposes: where to begin.
+        """
+        c, _ = self._least(epsilon, repeat, _LOG_KERNEL)
+        whole, half = (c * math.sqrt(repeat * self.cumulant(b).bend) for b in (c, c / 2))
+        return whole < _FEW_DEVIATIONS or half < _FEWER_DEVIATIONS
+
     def below(self, level: float, repeat: int) -> tuple[float, float]:
         """``(p, log bound)`` for what is unknown of delta far to the left, at ``level``.
 
@@ -227,8 +248,9 @@ class Product:
         Proposes: an order, since any is valid.
         """
         b, log = self.reverse.chernoff(-level, repeat)
-        partial = [(repeat * self.cumulant(-a).value + a * level, -a) for a in _PARTIAL_ORDERS]
-        log, order = min([(log + level, -1 - b), *partial])
+        partial = zip(self._cumulants_at(_PARTIAL_ORDERS), _PARTIAL_ORDERS, strict=True)
+        found = [(repeat * jet.value - order * level, order) for jet, order in partial]
+        log, order = min([(log + level, -1 - b), *found])
         return order, log
 
     def epsilon(self, log_delta: float, repeat: int) -> float:
@@ -236,9 +258,11 @@ class Product:
 
         Proposes: where the search begins.
         """
-        if self.saddle(0.0, repeat)[1] <= log_delta:
+        order, log = self.saddle(0.0, repeat)
+        if log <= log_delta:
             return 0.0
-        low, high = 0.0, 1.0
+        # about the standard deviation of the losses: next to the largest orders are steep, and dear
+        low, high = 0.0, 1 / order
         while self.saddle(high, repeat)[1] > log_delta:
             low, high = high, 2 * high
         for _ in range(50):

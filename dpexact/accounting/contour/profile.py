@@ -43,6 +43,8 @@ _STEPS = 6
 _NEAR_BY = 0.3
 _SHARE = 8
 _SMALLER_ORDERS = 30
+#: A line loses twice this power of e at the negative of what it was planned for.
+_LOW = 3.0
 
 _ZERO, _ONE = Fraction(0), Fraction(1)
 _NO_ANSWER = Enclosure(_ZERO, math.inf, "contour")
@@ -93,7 +95,8 @@ class ContourProfile(Profile):
 
     def line(self, plan: Plan) -> Contour:
         """What the plan says, at its precision."""
-        return Contour(self.product, plan)
+        self.product.line = found = Contour(self.product, plan)
+        return found
 
     # --- the questions ----------------------------------------------------------------------------
 
@@ -209,6 +212,10 @@ class ContourProfile(Profile):
                     return self.chernoff_epsilon(delta).short(reason)
             high = float(self.chernoff_epsilon(delta).upper)
             near = self._searched(delta, high, high / 2)
+        start = near
+        # proposes: where to begin
+        if self.product.misleads(near, self.repeat):
+            start = self._reversed(log_delta, near)
         best: Enclosure | None = None
         reason = "the bounds did not shrink as expected"
         goal, margin = float(digits), 0.0
@@ -216,16 +223,14 @@ class ContourProfile(Profile):
             try:
                 if attempt == 1:
                     with suppress(TooExpensive):
-                        # proposes: where to begin; a saddle of large losses is far to the right
-                        other = self.product.reverse.epsilon(log_delta, self.repeat)
-                        # proposes: likewise
-                        near = self._searched(delta, 2 * near, min(other, near) or near)
-                query = Query(near, self.repeat, log_delta)
+                        # proposes: where to begin
+                        start = self._searched(delta, 2 * near, self._reversed(log_delta, near))
+                query = Query(start, self.repeat, log_delta)
                 wanted = digits_of_delta(self.product, query, goal) + margin
                 plan = planned(self.product, [query], wanted, self.max_work)
                 with precision(plan.bits):
                     contour = self.line(plan)
-                best = self._bracket(contour, delta, near, 10.0**-goal)
+                best = self._bracket(contour, delta, start, 10.0**-goal)
             except TooExpensive as cause:
                 reason = str(cause)
                 if not self.patient:
@@ -239,6 +244,10 @@ class ContourProfile(Profile):
         if best is not None and goal == digits:
             return best
         return (best or self.chernoff_epsilon(delta)).short(reason)
+
+    def _reversed(self, log_delta: float, near: float) -> float:
+        """Proposes: where to begin; of the losses of the reverse none may be large."""
+        return min(self.product.reverse.epsilon(log_delta, self.repeat), near) or near
 
     def log_delta(self, delta: Real) -> float:
         """The logarithm of what delta leaves to the finite losses."""
@@ -307,13 +316,26 @@ class ContourProfile(Profile):
         return Enclosure(_ZERO, min(found.upper, _ONE), "Chernoff bound")
 
     def is_below(self, epsilon: Real, level: Real) -> bool:
-        """Whether Chernoff's bound proves that delta is at most ``level``, if floats say it may."""
+        """Whether a bound that costs little proves that delta is at most ``level``.
+
+        Chernoff's, if floats say that it may; else the last line of the reverse.
+        """
         log = self.product.chernoff(approximate(epsilon), self.repeat)[1]
-        # proposes: whether the bound is worth its price
+        # proposes: which bound is worth its price
         if log > balls.approximate_log(level):
-            return False
+            return self.is_below_reversed(epsilon, level)
         with suppress(ArithmeticError, ValueError):
             return balls.at_most(self._chernoff_delta(epsilon), level)
+        return False
+
+    def is_below_reversed(self, epsilon: Real, level: Real) -> bool:
+        """Likewise by the last line of the reverse, where that is low enough."""
+        line = self.product.reverse.line
+        # proposes: whether it is worth its price
+        if line is None or line.plan.abscissa * approximate(epsilon) > _LOW:
+            return False
+        with suppress(ArithmeticError, ValueError), precision(line.plan.bits):
+            return bool(line.reversed(ball(epsilon), self.repeat) <= ball(level))
         return False
 
     def _bhattacharyya(self, epsilon: Real, digits: int) -> Enclosure:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 import shlex
 from collections import Counter
+from collections.abc import Iterator
 from decimal import ROUND_FLOOR
 from fractions import Fraction
 from typing import Final
 
-from dpexact.audits.claims import Contract
+from dpexact.audits.claims import Contract, number_text
 from dpexact.audits.runner import Report
 from dpexact.audits.runs import AccountantRun
 from dpexact.audits.verdicts import GRADES, RIGHT, VERDICTS, WRONG, Finding, Grade
@@ -195,6 +196,21 @@ def grades_sentence(report: Report) -> str:
 def verdict_text(finding: Finding) -> str:
     """The verdict, with the grade where there is one: ``unsound, rounding``."""
     return finding.verdict if finding.grade == "none" else f"{finding.verdict}, {finding.grade}"
+
+
+def accountant_lines(report: Report) -> Iterator[str]:
+    """What each accountant said of one run, a line each."""
+    for finding in report.findings:
+        claim = finding.claim
+        name = claim.id.partition(":")[0]
+        value, error = number_text(claim.claimed), error_text(finding.relative_error)
+        grade = "" if finding.grade == "none" else f" ({finding.grade})"
+        judged = f"{finding.verdict}{grade}, {error}"
+        yield f"  {name} ({claim.kind}): {value}: {judged} ({claim.accountant})"
+    for run in report.runs:
+        reasons = [run.reason, *(skip.reason for skip in run.skipped)]
+        for reason in filter(None, [*reasons, *(failure.reason for failure in run.failures)]):
+            yield f"  {run.name}: {visible(reason).removeprefix(f'accountant {run.name}: ')}"
 
 
 def expectation_sentence(report: Report) -> str:

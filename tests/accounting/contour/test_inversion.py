@@ -54,6 +54,10 @@ def test_any_line_holds_the_truth(mu, eps, lost, count, at, c, period, height):
     contour = line(composition, c, period, height)
     (found,) = enclosures(contour, [at])
     assert found.overlaps(true.delta(rational(at), 25))
+    # both laws are the same in both directions
+    with balls.precision(contour.plan.bits):
+        other = balls.to_enclosure(contour.reversed(balls.ball(at)))
+    assert other.overlaps(true.delta(rational(at), 25))
     (twice,) = enclosures(contour, [at], 2)
     masses = InfiniteLoss(((rational(lost), 2 * count),)) if lost else InfiniteLoss()
     doubled = GaussianMixedWithResponse(real(f"sqrt(2)*({mu})"), masses, rational(eps), 2 * count)
@@ -69,6 +73,18 @@ def test_one_set_of_errors_serves_a_range_of_epsilons():
         assert found.overlaps(true)
         assert alone.overlaps(true)
     assert found.upper - found.lower < Fraction(1, 10)
+
+
+@pytest.mark.parametrize(("one", "other"), [(remove, add), (add, remove)])
+@pytest.mark.parametrize("at", [Fraction(1, 10), Fraction(1, 2), Fraction(-1, 3)])
+def test_a_line_of_one_direction_holds_the_truth_of_the_other(one, other, at):
+    a, b = (((way(real(2), real("1/5")), 20),) for way in (one, other))
+    (true,) = enclosures(line(b, 1.0, 20.0, 80.0), [at], 3)
+    contour = line(a, 1.0, 20.0, 80.0)
+    with balls.precision(contour.plan.bits):
+        found = balls.to_enclosure(contour.reversed(balls.ball(at), 3))
+    assert found.overlaps(true)
+    assert found.digits >= 8
 
 
 @pytest.mark.parametrize("direction", [remove, add])

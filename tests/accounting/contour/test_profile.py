@@ -177,3 +177,19 @@ def test_the_same_noise_written_in_other_words():
         (delta("poisson(gaussian(1), 1/10)^50", "1", 15, d) for d in DIRECTIONS),
         key=lambda found: found.lower,
     )
+
+
+@pytest.mark.parametrize("repeat", [1, 3])
+def test_the_line_of_one_direction_shows_what_the_other_is_at_most(repeat):
+    one = ContourProfile([(remove(real(10), real("1/100")), 100)], InfiniteLoss()).varied(
+        repeat=repeat
+    )
+    two = ContourProfile((), InfiniteLoss(), repeat=repeat)
+    two.product = one.product.reverse
+    assert not two.is_below_reversed(real("1/100"), real(1))  # there is no line yet
+    near = rational(Fraction(one.epsilon(real("1/1000"), 8).lower))
+    true = two.delta(near, 8)
+    one.delta(near, 8)
+    for level, found in ((true.upper * 2, True), (true.lower / 2, False)):
+        assert two.is_below_reversed(near, rational(Fraction(level))) is found
+    assert not two.is_below_reversed(real(1), real(1))  # no line reaches so far
