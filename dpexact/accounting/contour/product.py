@@ -218,7 +218,7 @@ class Product:
     def chernoff(self, epsilon: float, repeat: int) -> tuple[float, float]:
         """``(b, log K(b) M(b) e^{-b eps})`` at about its least.
 
-        Beyond all losses it falls for ever; no moment is looked at for that.
+        Beyond all losses it falls for ever, and no moment is looked at. Proposes: an order.
         """
         beyond = epsilon - repeat * self._largest
         if beyond > _CLEARLY * epsilon:
