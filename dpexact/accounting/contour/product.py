@@ -210,7 +210,7 @@ class Product:
 
     @cached_property
     def strata(self) -> list[Stratum]:
-        """Proposes: the factors, or of very many some that stand for those that lose about as much."""
+        """Proposes: the factors, or some of very many, for those that lose about as much."""
 
         def size(factor: tuple[Pair, int]) -> float:
             try:
