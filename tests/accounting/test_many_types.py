@@ -1,5 +1,6 @@
 """Types of two halves: against every outcome in mpmath, against blurs, and with lists cut hard."""
 
+from contextlib import suppress
 from itertools import product
 from math import comb
 
@@ -9,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from mpmath import mp, mpf
 
-from dpexact import balls, delta, epsilon, parse
+from dpexact import PrecisionNotReached, UnsupportedMechanism, balls, delta, epsilon, parse
 from dpexact.accounting import many_types
 from dpexact.accounting.composition import Composition
 from dpexact.accounting.contour.atoms import AtomsProfile
@@ -187,6 +188,12 @@ def test_too_many_types_are_left_to_blurs(monkeypatch):
     monkeypatch.setattr(many_types, "MAX_TYPES", 9)
     found = delta("poisson(discrete_gaussian(0.5), 1/10)^10", ["1/2", "0.6"], 4, direction="add")
     assert all(x.method == "contour of atoms" for x in found)
+
+
+@pytest.mark.parametrize("sigma", ["1e-300", "1e-5", "1e300"])
+def test_noise_out_of_proportion_is_answered_or_refused(sigma):
+    with suppress(PrecisionNotReached, UnsupportedMechanism):
+        epsilon(f"poisson(discrete_gaussian({sigma}), 1/10)^3", "1e-5", 3)
 
 
 @pytest.mark.parametrize("way", WAYS)
