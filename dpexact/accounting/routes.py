@@ -20,12 +20,7 @@ from dpexact.accounting.mirrored import Mirrored
 from dpexact.accounting.optimal import OptimalComposition
 from dpexact.accounting.pairs.finite import sampled
 from dpexact.accounting.pairs.pair import Pair
-from dpexact.accounting.profile import (
-    Fallback,
-    FirstToReach,
-    NoLoss,
-    Profile,
-)
+from dpexact.accounting.profile import Fallback, FirstToReach, NoLoss, Profile
 from dpexact.accounting.reflection import OPPOSITE
 from dpexact.arguments import Direction, Method
 from dpexact.errors import UnsupportedMechanism
@@ -54,6 +49,9 @@ _WIDE: Final = 3_000
 _OFTEN: Final = 1
 _EVEN: Final = 0.5
 _FEW_STEPS: Final = 30
+#: Noise below which, and steps over ``e^(1/sigma^2) - 1`` below which, an allocation is sooner on a
+#: line than by the transform, by measured times.
+_QUIET, _HIDING = 2.5, 200
 #: Fewer sampled steps than this are always taken one by one.
 _FEWEST_CLOUDED: Final = 200
 #: Most bits for one run of a group: at more the parameters are out of proportion.
@@ -89,17 +87,20 @@ def _bound(composition: Composition) -> Callable[[Real, Real], bool] | None:
 def _one_way(composition: Composition, direction: Direction, method: Method) -> Profile:
     """The first route that takes the composition, with the lattice engine behind it."""
     composition = composition.facing(direction)
-    if any(_is_grouped(pair) for pair, _ in composition.apart):
-        from dpexact.accounting.cut_groups import CutGroups
+    if composition.apart:
+        from dpexact.accounting.pairs.mixture import Grouped
 
-        def answering(cut: Composition) -> Profile:
-            """Without the lattice, which is slow to tabulate so many tails and rarely better."""
-            found = _facing(cut, direction, method)
-            if isinstance(found, Fallback) and isinstance(found.first, SinglePair):
-                found.first.cap = _CUT_BITS
-            return found.thorough or found.first if isinstance(found, Fallback) else found
+        if any(isinstance(pair, Grouped) for pair, _ in composition.apart):
+            from dpexact.accounting.cut_groups import CutGroups
 
-        return CutGroups(composition, direction, answering)
+            def answering(cut: Composition) -> Profile:
+                """Without the lattice, slow to tabulate so many tails and rarely better."""
+                found = _facing(cut, direction, method)
+                if isinstance(found, Fallback) and isinstance(found.first, SinglePair):
+                    found.first.cap = _CUT_BITS
+                return found.thorough or found.first if isinstance(found, Fallback) else found
+
+            return CutGroups(composition, direction, answering)
     return _facing(composition, direction, method)
 
 
@@ -132,12 +133,6 @@ def _facing(composition: Composition, direction: Direction, method: Method) -> P
         light = found.varied(_LIGHT_WORK)
         return Fallback(light, lambda: Fallback(behind, lambda: lattice(3)), behind)
     return Fallback(found, lattice)
-
-
-def _is_grouped(pair: Pair) -> bool:
-    from dpexact.accounting.pairs.mixture import Grouped
-
-    return isinstance(pair, Grouped)
 
 
 def _first(routes: Iterable[Route], composition: Composition, direction: Direction) -> Profile:
@@ -332,14 +327,20 @@ def _allocated(c: Composition, direction: Direction) -> Profile | None:
     if not c.is_alone or c.apart[0][1] != 1 or c.has_tails:
         return None
     from dpexact.accounting.allocation_put import AllocationPut
+    from dpexact.accounting.contour.profile import ContourProfile
     from dpexact.accounting.pairs.allocation import Allocation
 
     ((pair, _),) = c.apart
     if not isinstance(pair, Allocation):
         return None
     found = contour(c, direction)
-    put = AllocationPut(pair.sigma, pair.t, add=pair.add)
-    return put if found is None else FirstToReach(put, found)
+    put, sigma = AllocationPut(pair.sigma, pair.t, add=pair.add), balls.approximate(pair.sigma)
+    if not isinstance(found, ContourProfile):
+        return put
+    # proposes: which is asked first; steps that hide less are more work for the transform
+    if sigma < _QUIET and math.log1p(pair.t / _HIDING) * sigma * sigma < 1:
+        return FirstToReach(found.varied(_GLANCE_WORK), put, found)
+    return FirstToReach(put, found)
 
 
 def _few_outcomes(c: Composition, direction: Direction) -> Profile | None:
