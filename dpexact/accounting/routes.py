@@ -352,8 +352,9 @@ def _few_outcomes(c: Composition, direction: Direction) -> Profile | None:
 
 
 def _atoms(c: Composition, direction: Direction) -> Profile | None:
-    """Laws with atoms, sampled or not, of many outcomes: by blurs."""
+    """Laws with atoms, sampled or not, of many outcomes: by types in halves, or by blurs."""
     from dpexact.accounting.contour.atoms import AtomsProfile
+    from dpexact.accounting.many_types import MAX_STEPS, ManyTypes
     from dpexact.accounting.pairs.finite import Finite
     from dpexact.accounting.pairs.lattice import OnLattice
     from dpexact.accounting.pairs.on_sample import OnSample
@@ -362,7 +363,10 @@ def _atoms(c: Composition, direction: Direction) -> Profile | None:
     # what reveals everything has no moments beside it, and no other pair shows its outcomes
     if not all(isinstance(pair, Finite | OnLattice | OnSample) for pair, _ in pairs):
         return None
-    return AtomsProfile(pairs, c.infinite(add=direction == "add"))
+    infinite = c.infinite(add=direction == "add")
+    blurred = AtomsProfile(pairs, infinite)
+    few = sum(count for _, count in pairs) <= MAX_STEPS
+    return Fallback(ManyTypes(pairs, infinite), lambda: blurred) if few else blurred
 
 
 #: Where every record takes part in all of it.

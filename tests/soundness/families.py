@@ -824,6 +824,19 @@ def integers(trial: Trial, rng: random.Random) -> None:
         ask_epsilon(trial, rng, m, f"1e-{rng.randint(1, 9)}")
 
 
+@family(1)
+def types(trial: Trial, rng: random.Random) -> None:
+    """Few samples of little discrete noise, of which all outcomes are listed."""
+    one = ref.poisson(ref.discrete_gaussian(rng.choice(("1/3", "0.4", "1/2"))), rate(rng))
+    beside = [(guarantee(rng), 1)] if rng.random() < 0.5 else []
+    m = ref.product((one, 2), *beside)
+    at = rng.choice(("0", some(rng), some(rng, 0.1, 9)))
+    if rng.random() < 0.5:
+        ask_delta(trial, rng, m, at)
+    else:
+        ask_epsilon(trial, rng, m, f"1e-{rng.randint(1, 12)}")
+
+
 @family(2)
 def divergences(trial: Trial, rng: random.Random) -> None:
     """Renyi divergences of all that has a reference."""

@@ -43,6 +43,8 @@ CUTS: tuple[tuple[str, str, tuple[int, ...]], ...] = (
     ("accounting.dual", "_MOST_PARABOLAS", (0, 2)),
     ("accounting.heterogeneous.meet_in_the_middle", "MAX_HALF", (1, 4)),
     ("accounting.heterogeneous.meet_in_the_middle", "_MAX_BITS", (64,)),
+    ("accounting.many_types", "MAX_TYPES", (0, 9, 300)),
+    ("accounting.many_types", "_RARE", (40, 90)),
     ("accounting.heterogeneous.counts", "MAX_DEGREE", (1, 8)),
     ("accounting.lattice_product", "SHORT", (0, 8)),
     ("accounting.tangents", "_ROUNDS", (1, 3, 6)),

@@ -153,16 +153,7 @@ class AtomsProfile(Profile):
         return self._ask(lambda profile, goal: profile.epsilon(delta, goal), near, digits)
 
     def largest_loss(self, digits: int) -> Enclosure:
-        largest = self._product.largest_loss(1)
-        if largest is None:
-            return super().largest_loss(digits)
-
-        def bound() -> arb:
-            found = self._product.largest_loss(1)
-            assert found is not None
-            return found.max(arb(0))
-
-        return balls.certify(bound, digits, lowest=_ZERO, method=self.method)
+        return self._product.largest(1, digits, self.method)
 
     def _ask(
         self,

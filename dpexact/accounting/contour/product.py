@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from contextlib import suppress
+from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
@@ -12,7 +13,9 @@ import numpy as np
 from flint import arb
 from numpy.typing import NDArray
 
+from dpexact import balls
 from dpexact.accounting.pairs.pair import Jet, Pair, TooExpensive, weighted
+from dpexact.enclosure import Enclosure
 
 if TYPE_CHECKING:
     from dpexact.accounting.contour.inversion import Contour
@@ -85,6 +88,17 @@ class Product:
                 return None
             total += n * repeat * largest
         return total
+
+    def largest(self, repeat: int, digits: int, method: str) -> Enclosure:
+        """The same, enclosed; at least 0."""
+
+        def bound() -> arb:
+            found = self.largest_loss(repeat)
+            return arb("inf") if found is None else found.max(arb(0))
+
+        if self.largest_loss(repeat) is None:
+            return Enclosure.exact(math.inf, method)
+        return balls.certify(bound, digits, lowest=Fraction(0), method=method)
 
     def never_exceeds(self, level: arb, repeat: int) -> bool:
         """Whether every finite loss is certainly at most ``level``."""

@@ -110,15 +110,7 @@ class ContourProfile(Profile):
         return _guarded(self.solved_epsilon, delta, digits, _NO_ANSWER)
 
     def largest_loss(self, digits: int) -> Enclosure:
-        if self.product.largest_loss(self.repeat) is None:
-            return Enclosure.exact(math.inf, self.method)
-        method = f"{self.method}: largest loss"
-        return balls.certify(self._largest_loss, digits, lowest=_ZERO, method=method)
-
-    def _largest_loss(self) -> arb:
-        largest = self.product.largest_loss(self.repeat)
-        assert largest is not None
-        return largest.max(arb(0))
+        return self.product.largest(self.repeat, digits, f"{self.method}: largest loss")
 
     # --- many points ------------------------------------------------------------------------------
 

@@ -15,18 +15,15 @@ at most the mass of the pairs in doubt times the growth of ``e^loss`` across the
 from __future__ import annotations
 
 import math
-from bisect import bisect_left, bisect_right
-from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import accumulate
-from operator import mul
 from typing import Final
 
 from flint import arb, fmpz
 
 from dpexact import balls
 from dpexact.accounting.exact_sums import exact_responses
+from dpexact.accounting.halves import Half, Halves, nearest
 from dpexact.accounting.heterogeneous.parameters import Parameters, largest_loss
 from dpexact.accounting.profile import InfiniteLoss
 from dpexact.accounting.tangents import Tangent, TangentProfile
@@ -52,15 +49,16 @@ class _Half:
     shortfall: int
     key_error: arb
 
+    def whole(self) -> Half[int]:
+        """With both masses."""
+        return Half(self.keys, self.masses, self.masses[::-1])
+
 
 @dataclass(frozen=True)
 class _Halves:
-    """Both halves at one precision; the second sorted by key, with sums of its tails."""
+    """Both halves at one precision."""
 
-    first: _Half
-    keys: list[int]
-    p_tails: list[int]
-    q_tails: list[int]
+    pairs: Halves[int]
     unit: arb
     bits: int
     error: int
@@ -99,14 +97,10 @@ class Meeting(TangentProfile):
         place = (epsilon + whole) / 2 * halves.unit
         if not balls.in_range(place):
             return Tangent(arb.nan(), arb.nan(), arb.nan())
-        threshold = _nearest(place)
+        threshold = nearest(place)
         slack_ball = halves.key_error + (place - threshold).abs_upper()
         slack = int(slack_ball.upper().ceil().fmpz())
-        first = halves.first
-        at = [bisect_right(halves.keys, threshold - key) for key in first.keys]
-        p = sum(map(mul, first.masses, map(halves.p_tails.__getitem__, at)))
-        q = sum(map(mul, reversed(first.masses), map(halves.q_tails.__getitem__, at)))
-        near = self._near(halves, threshold, slack, at)
+        p, q, near = halves.pairs.beyond(threshold, slack)
         unit = arb(2) ** (-2 * halves.bits)
         error = arb(0).union(arb(halves.error) * arb(2) ** -halves.bits)
         doubt = (near * unit + error) * (2 * arb(slack) / halves.unit).expm1()
@@ -114,23 +108,6 @@ class Meeting(TangentProfile):
 
     def finite_fraction(self, level: Fraction) -> Fraction | None:
         return exact_responses(self.parameters, level)
-
-    def _near(self, halves: _Halves, threshold: int, slack: int, at: Sequence[int]) -> arb:
-        """The mass of the pairs whose keys do not decide whether they count.
-
-        Proposes: on which side a pair lies, by rounded keys; ``slack`` bounds their error, and what
-        lies within it counts as doubt.
-        """
-        keys, tails, size = halves.keys, halves.p_tails, len(halves.keys)
-        total = 0
-        for key, mass, place in zip(halves.first.keys, halves.first.masses, at, strict=True):
-            goal = threshold - key
-            below = place and keys[place - 1] >= goal - slack
-            above = place < size and keys[place] <= goal + slack
-            if below or above:
-                low, high = bisect_left(keys, goal - slack), bisect_right(keys, goal + slack)
-                total += mass * (tails[low] - tails[high])
-        return arb(total)
 
     def _halves(self) -> _Halves:
         bits = balls.current()
@@ -146,13 +123,8 @@ class Meeting(TangentProfile):
         magnitude = math.ceil(size).bit_length() if size >= 1 else -int(1 / size).bit_length()
         unit = arb(2) ** (bits - magnitude)
         first, second = (_outcomes(half, unit, bits) for half in self.split)
-        order = sorted(range(len(second.keys)), key=second.keys.__getitem__)
-        opposite = second.masses[::-1]
         return _Halves(
-            first=first,
-            keys=[second.keys[i] for i in order],
-            p_tails=_tails([second.masses[i] for i in order]),
-            q_tails=_tails([opposite[i] for i in order]),
+            pairs=Halves(first.whole(), second.whole(), 0),
             unit=unit,
             bits=bits,
             error=len(first.keys) * first.shortfall + len(second.keys) * second.shortfall,
@@ -166,7 +138,7 @@ def _outcomes(half: Parameters, unit: arb, bits: int) -> _Half:
     shortfall, key_error = 0, arb(0)
     for eps, count in half:
         value = balls.ball(eps)
-        key = _nearest(value * unit)
+        key = nearest(value * unit)
         key_error += count * (value * unit - key).abs_upper()
         weights, missing = _binomial_weights(value, count, bits)
         # (M - m) W + m (W - w) and the cut of the product
@@ -190,13 +162,3 @@ def _binomial_weights(eps: arb, count: int, bits: int) -> tuple[list[int], int]:
         missing = max(missing, int((term.upper() - low).upper().ceil().fmpz()))
         term = term * (count - j) / (j + 1) * odds
     return weights, missing
-
-
-def _nearest(x: arb) -> int:
-    """The integer nearest to the midpoint of ``x``."""
-    return int((x.mid() + arb(0.5)).floor().mid().floor().fmpz())
-
-
-def _tails(values: list[int]) -> list[int]:
-    """``result[i] = sum(values[i:])``, one longer than ``values``."""
-    return list(accumulate(reversed(values), initial=0))[::-1]

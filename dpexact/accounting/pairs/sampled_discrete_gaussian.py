@@ -16,7 +16,7 @@ from flint import acb, arb
 
 from dpexact.accounting.pairs.discrete_gaussian import DiscreteGaussian
 from dpexact.accounting.pairs.on_sample import OnSample, Rule
-from dpexact.accounting.pairs.pair import TooExpensive
+from dpexact.accounting.pairs.pair import Masses, TooExpensive
 from dpexact.balls import approximate, ball
 from dpexact.reals import Real
 
@@ -46,6 +46,14 @@ class SampledDiscreteGaussian(OnSample):
     def largest_loss(self) -> arb | None:
         """Unbounded, or ``-log(1 - q)``."""
         return None if self.removes else -(-ball(self.q)).log1p()
+
+    def atoms(self, tail: float) -> tuple[list[Masses], Masses]:
+        """Those of the noise, mixed."""
+        listed, (left_p, left_q) = self.noise.atoms(tail)
+        q = ball(self.q)
+        found = [((1 - q) * b + q * a, b) for a, b in [*listed, (left_p, left_q)]]
+        *atoms, left = found if self.removes else [(b, a) for a, b in found]
+        return atoms, left
 
     def _rule(self, power: arb, top: float, accuracy: float) -> Rule:
         # proposes: how many outcomes are listed; the rest is bounded

@@ -54,7 +54,7 @@ def test_keys_in_eighths(side, repeated, monkeypatch):
     def coarse(x):
         return int((x.mid() / step + arb(0.5)).floor().fmpz()) * step
 
-    monkeypatch.setattr("dpexact.accounting.heterogeneous.meet_in_the_middle._nearest", coarse)
+    monkeypatch.setattr("dpexact.accounting.heterogeneous.meet_in_the_middle.nearest", coarse)
     chosen = [LEANING[side][0]] * 4 if repeated else LEANING[side]
     parameters = [(rational(chosen[0]), 4)] if repeated else [(rational(x), 1) for x in chosen]
     meeting = Meeting(parameters, InfiniteLoss())

@@ -353,7 +353,7 @@ def test_ties_cost_no_digits():
 
 def test_without_doubt_the_meeting_misses(monkeypatch):
     """Coarse keys put outcomes on the wrong side; the doubt covers them."""
-    nearest = "dpexact.accounting.heterogeneous.meet_in_the_middle._nearest"
+    nearest = "dpexact.accounting.heterogeneous.meet_in_the_middle.nearest"
 
     def coarse(x, step=1 << 34):
         return int((x.mid() / step + balls.arb(0.5)).floor().fmpz()) * step
