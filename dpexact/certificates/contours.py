@@ -262,10 +262,10 @@ def _below(product: Product, level: float, goal: float) -> float:
 
     Where the loss has a least value the best one is without end, and so is its rule.
     """
-    order = -product.below(level, 1)[0]
-    while order > 4 and product.reverse.cumulant(order / 2 - 1).value + order / 2 * level < goal:
-        order /= 2
-    return order
+    best, order = -product.below(level, 1)[0], 4.0
+    while order < best and not product.reverse.cumulant(order - 1).value + order * level < goal:
+        order *= 2
+    return min(order, best)
 
 
 def _parts(step: Pair) -> list[Pair]:

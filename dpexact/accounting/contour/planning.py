@@ -21,6 +21,8 @@ _PLAIN_BITS = 256
 _NODES = 4
 #: By how much, as a power of e, an integrand may fall over the order where it is evaluated.
 _STEEP = 500.0
+#: So many factors more may cost as much again as is allowed for few.
+_MANY = 300
 
 
 class Query(NamedTuple):
@@ -90,22 +92,23 @@ def planned(product: Product, queries: Sequence[Query], digits: float, most: int
             peak = max(peak, scale - math.log(abscissa * (abscissa + 1)))
             height = max(height, _height(product, abscissa, query, log_delta - needed, step))
         count = max(2, math.ceil(height / step))
-        repeats = max(q.repeat for q in queries) * max(n for _, n in product.factors)
-        accuracy = needed + max(0.0, peak) + math.log(repeats) + 1
-        costs = [pair.line_cost(abscissa, accuracy) for pair, _ in product.factors]
+        runs = max(q.repeat for q in queries) * sum(n for _, n in product.factors)
+        accuracy = needed + max(0.0, peak) + math.log(runs) + 1
+        costs = [(like, *pair.line_cost(abscissa, accuracy)) for pair, like, _ in product.strata]
     except TooExpensive:
         raise
     except (ArithmeticError, ValueError):
         raise TooExpensive("the parameters are too extreme to plan with floats") from None
-    lost = max(bits for _, bits in costs)
+    lost = max(bits for _, _, bits in costs)
     angle = math.log2(1 + count * step * abscissa + count)
     bits = math.ceil(accuracy / _LN2 + lost + angle) + 16
     # long multiplications count for more
     weight = max(1.0, bits / _PLAIN_BITS) ** 1.6
-    work = int(weight * sum(count * (nodes + 60) + 150 * nodes for nodes, _ in costs))
-    if work > most:
+    lines = sum(like * (count * (nodes + 60) + 150 * nodes) for like, nodes, _ in costs)
+    work = int(weight * lines)
+    if work > most * (1 + len(product.factors) / _MANY):
         raise TooExpensive(f"{count} nodes of {bits} bits, as {work} short multiplications")
-    return Plan(abscissa, step, count, accuracy, math.log(repeats) + 8, bits, work)
+    return Plan(abscissa, step, count, accuracy, math.log(runs) + 8, bits, work)
 
 
 def affordable(product: Product, query: Query, digits: float, most: int) -> Plan:
@@ -153,7 +156,7 @@ def _period(
 
 def _height(product: Product, abscissa: float, query: Query, log_tail: float, step: float) -> float:
     """The ordinate beyond which the nodes are below ``e^log_tail``."""
-    decays = [(n * query.repeat, pair.decay_estimate(abscissa)) for pair, n in product.factors]
+    decays = [(n * query.repeat, pair.decay_estimate(abscissa)) for pair, _, n in product.strata]
 
     def missing(u: float) -> bool:
         total = sum(n * decay(u) for n, decay in decays)

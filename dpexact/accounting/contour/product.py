@@ -7,7 +7,8 @@ from collections.abc import Iterable
 from contextlib import suppress
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
 import numpy as np
 from flint import arb
@@ -34,12 +35,25 @@ _NONE: Final = (_BLOCKS, 0)
 #: The orders tried, and the one after them.
 TRIED: Final = RATIO ** np.arange(-_BLOCKS // 2 * _BLOCK, _BLOCKS // 2 * _BLOCK + 1)
 _SPAN: Final = _STRIDE * math.log(RATIO)
+#: How many factors are looked at to place a line.
+_STRATA: Final = 64
 #: By how much, as a power of e, the second derivative may change between two of them.
 _SMOOTH: Final = 1.0
 _TRUST = 10.0
+_HIGHEST: Final = float(TRIED[-2])
+#: By how much of itself a level beyond all losses is above the largest.
+_CLEARLY: Final = 1e-9
 #: An order times the deviation of the loss that it tilts, and that half of it tilts.
 _FEW_DEVIATIONS, _FEWER_DEVIATIONS = 2.5, 1.0
 _PARTIAL_ORDERS = [-1 / 256, -1 / 64, -1 / 16, -1 / 8, -1 / 4, -1 / 2, -3 / 4]
+
+
+class Stratum(NamedTuple):
+    """A pair that stands for ``like`` factors like it, all together run ``runs`` times."""
+
+    pair: Pair
+    like: int
+    runs: int
 
 
 class Product:
@@ -194,8 +208,35 @@ class Product:
             return c, found
         return c + move, Jet(found.along(move), 0.0, found.bend)
 
+    @cached_property
+    def strata(self) -> list[Stratum]:
+        """Proposes: the factors, or some of very many, for those that lose about as much."""
+
+        def size(factor: tuple[Pair, int]) -> float:
+            try:
+                return factor[0].cumulant(1.0).value
+            except (TooExpensive, OverflowError):
+                return math.inf
+
+        found = sorted(self.factors, key=size) if len(self.factors) > _STRATA else self.factors
+        ends = [len(found) * i // _STRATA for i in range(_STRATA + 1)]
+        parts = [found[start:end] for start, end in pairwise(ends) if end > start]
+        return [Stratum(x[len(x) // 2][0], len(x), sum(n for _, n in x)) for x in parts]
+
+    @cached_property
+    def _largest(self) -> float:
+        """Proposes: about the largest loss of it run once."""
+        largest = self.largest_loss(1)
+        return math.inf if largest is None else float(largest.mid())
+
     def chernoff(self, epsilon: float, repeat: int) -> tuple[float, float]:
-        """``(b, log K(b) M(b) e^{-b eps})`` at about its least."""
+        """``(b, log K(b) M(b) e^{-b eps})`` at about its least.
+
+        Beyond all losses it falls for ever, and no moment is looked at. Proposes: an order.
+        """
+        beyond = epsilon - repeat * self._largest
+        if beyond > _CLEARLY * epsilon:
+            return _HIGHEST, -_HIGHEST * beyond
         b, least = self._least(epsilon, repeat, _LOG_CHERNOFF_CONSTANT)
         return b, least.value
 

@@ -31,6 +31,30 @@ def test_a_plan_reaches_what_it_is_made_for():
             assert on_plan(((STEP, 1),), at, found, query.repeat).digits >= digits - 1
 
 
+def test_many_different_factors_take_one_line_of_a_plan():
+    """Their errors add up, which the plan foresees; some of them place the line of all."""
+    steps = [remove(real(0.9 + i / 500), real(1 + i % 13) / 1000) for i in range(200)]
+    factors = tuple((step, 1 + i % 3) for i, step in enumerate(steps))
+    strata = Product(factors).strata
+    assert len(strata) == 64
+    assert sum(x.like for x in strata) == 200
+    assert sum(x.runs for x in strata) == sum(n for _, n in factors)
+    assert Product(factors[:64]).strata == [(step, 1, n) for step, n in factors[:64]]
+    found = plan(factors, [Query(1.0, 1)], 8)
+    assert on_plan(factors, rational(1), found, 1).digits >= 7
+    assert found.work < 15_000_000
+
+
+def test_no_moment_is_asked_beyond_the_largest_loss():
+    product = Product(((add(real(1), real("1/100")), 50), (add(real(2), real("1/10")), 1)))
+    largest = float(product.largest_loss(1).mid())
+    for gap in (1e-6, 0.1, 3.0):
+        b, log = product.chernoff(3 * largest + gap, 3)
+        assert log == pytest.approx(-b * gap, rel=1e-4)
+        assert not product._cumulants
+    assert product.chernoff(largest / 2, 1)[0] < b
+
+
 def test_more_digits_cost_more():
     plans = [plan(((STEP, 1000),), [Query(1.0, 1)], digits) for digits in (3, 10, 30, 100)]
     for cheap, dear in pairwise(plans):
