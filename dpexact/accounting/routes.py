@@ -27,12 +27,12 @@ from dpexact.errors import UnsupportedMechanism
 from dpexact.reals import Real
 
 if TYPE_CHECKING:
+    from dpexact.accounting.contour.profile import ContourProfile
     from dpexact.accounting.lattice.profile import LatticeProfile
     from dpexact.accounting.rare.profile import RareProfile
 
 Route: TypeAlias = Callable[[Composition, Direction], Profile | None]
 
-_ZERO: Final = reals.rational(0)
 #: Work after which a contour without a few digits is given up: a second or two.
 _GLANCE_WORK: Final = 12_000_000
 #: The same where windows take over then.
@@ -49,8 +49,7 @@ _WIDE: Final = 3_000
 _OFTEN: Final = 1
 _EVEN: Final = 0.5
 _FEW_STEPS: Final = 30
-#: Noise below which, and steps over ``e^(1/sigma^2) - 1`` below which, an allocation is sooner on a
-#: line than by the transform, by measured times.
+#: Allocations of noise and steps over ``e^(1/sigma^2) - 1`` below these are sooner on a line.
 _QUIET, _HIDING = 2.5, 200
 #: Fewer sampled steps than this are always taken one by one.
 _FEWEST_CLOUDED: Final = 200
@@ -156,7 +155,7 @@ def _response(c: Composition, direction: Direction) -> Profile | None:
     if c.others or c.laplace or c.apart or len(c.responses) > 1:
         return None
     infinite = c.infinite(add=False)
-    eps, count = next(iter(c.responses.items()), (_ZERO, 0))
+    eps, count = next(iter(c.responses.items()), (reals.rational(0), 0))
     if c.mu is not None:
         return None if count > MAX_TERMS else GaussianMixedWithResponse(c.mu, infinite, eps, count)
     return OptimalComposition(eps, count, infinite) if count else NoLoss(infinite)
@@ -240,7 +239,7 @@ def _lattice_law(c: Composition, direction: Direction) -> Profile | None:
     return lattice_law(c, direction)
 
 
-def contour(c: Composition, direction: Direction) -> Profile | None:
+def contour(c: Composition, direction: Direction) -> ContourProfile | None:
     """Gaussians, sampled or not, with anything; other noise, unsampled: inversion of moments."""
     gaussian = c.noises or any(sample.inner.noises for sample, _ in c.samples)
     gaussian = gaussian or not c.has_tails or any(pair.decays for pair, _ in c.apart)
@@ -281,10 +280,8 @@ def _rare(c: Composition, direction: Direction) -> Profile | None:
     # proposes: which engine is asked first; both enclose
     if windows.count > 2 and (is_often or rate * sigma * sigma > _EVEN):
         return None
-    from dpexact.accounting.contour.profile import ContourProfile
-
     found = contour(c, direction)
-    assert isinstance(found, ContourProfile)
+    assert found is not None
     profiles = windows, found.varied(_GLANCE_WORK)
     if windows.count == 2:
         from dpexact.accounting.gaussian_twice import GaussianTwice
@@ -327,7 +324,6 @@ def _allocated(c: Composition, direction: Direction) -> Profile | None:
     if not c.is_alone or c.apart[0][1] != 1 or c.has_tails:
         return None
     from dpexact.accounting.allocation_put import AllocationPut
-    from dpexact.accounting.contour.profile import ContourProfile
     from dpexact.accounting.pairs.allocation import Allocation
 
     ((pair, _),) = c.apart
@@ -335,7 +331,7 @@ def _allocated(c: Composition, direction: Direction) -> Profile | None:
         return None
     found = contour(c, direction)
     put, sigma = AllocationPut(pair.sigma, pair.t, add=pair.add), balls.approximate(pair.sigma)
-    if not isinstance(found, ContourProfile):
+    if found is None:
         return put
     # proposes: which is asked first; steps that hide less are more work for the transform
     if sigma < _QUIET and math.log1p(pair.t / _HIDING) * sigma * sigma < 1:
