@@ -97,7 +97,7 @@ class Enclosure:
 
     def labelled(self, method: str) -> Enclosure:
         """The same interval with another ``method``."""
-        return replace(self, method=method)
+        return self if method == self.method else replace(self, method=method)
 
     def short(self, reason: str) -> Enclosure:
         """The same interval, with what kept it from being narrower."""
@@ -151,6 +151,8 @@ class Enclosure:
         Raises:
             Contradiction: they share no point.
         """
+        if self.lower < other.lower and other.upper < self.upper:
+            return other
         lower, upper = max(self.lower, other.lower), min(self.upper, other.upper)
         if lower > upper:
             raise Contradiction(self._named(), other._named())

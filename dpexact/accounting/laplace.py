@@ -115,6 +115,18 @@ class LaplaceProduct(InvertedProfile):
             method=self.method,
         )
 
+    def _epsilon(self, delta: Real, digits: int) -> Enclosure:
+        r"""Of one step in closed form: ``delta_0`` is :math:`1 - e^{(\varepsilon - \lambda)/2}`."""
+        if self.parts.count > 1:
+            return super()._epsilon(delta, digits)
+        found = balls.certify(lambda: self._once(delta), digits, lowest=ZERO, method=self.method)
+        return found if found.digits else super()._epsilon(delta, digits)
+
+    def _once(self, delta: Real) -> arb:
+        lost = self.infinite.ball()
+        share = (balls.ball(delta) - lost) / (1 - lost)
+        return (balls.ball(self.largest) + 2 * (-share).log1p()).max(arb(0))
+
     def near(self, delta: Real) -> Fraction:
         found = _moments(self.parts).epsilon(balls.approximate_log(delta), 1)
         # proposes: where the search starts

@@ -58,7 +58,7 @@ _CUT_BITS: Final = 2_500
 #: Longest sum over the outcomes of randomized response composed with a Gaussian.
 MAX_TERMS: Final = 20_000
 #: Most sampled steps that are tried one by one where their bundles do not suffice.
-MAX_APART: Final = 2_000
+MAX_APART: Final = 20_000
 #: Profiles that answer whatever is asked.
 _UNFAILING: Final = (OptimalComposition, NoLoss, GaussianMixedWithResponse)
 
@@ -316,7 +316,7 @@ def _bundled(c: Composition, direction: Direction) -> Profile | None:
     if len(c.samples) > MAX_APART:
         return found
     each = contour(c, direction)
-    return found if each is None else FirstToReach(found, each)
+    return found if each is None else FirstToReach(found.hasty(found.max_work), each)
 
 
 def _allocated(c: Composition, direction: Direction) -> Profile | None:

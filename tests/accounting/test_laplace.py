@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from dpexact import balls
 from dpexact.accounting import laplace
+from dpexact.accounting.inverted import InvertedProfile
 from dpexact.accounting.laplace import LaplaceParts, LaplaceProduct, SumPlan, finite_sum
 from dpexact.accounting.profile import InfiniteLoss
 from dpexact.conversion import real
@@ -37,6 +38,22 @@ def test_known_values(rate, count, epsilon, digits):
     unit = Fraction(1, 10 ** (len(digits) - 2))
     assert found.digits >= 40
     assert Fraction(digits) - unit <= found.lower <= found.upper <= Fraction(digits) + unit
+
+
+@pytest.mark.parametrize("rate", ["1/1000", "1", "sqrt(2)", "50"])
+@pytest.mark.parametrize("mass", ["0", "1/10"])
+@pytest.mark.parametrize(
+    "above", ["1e-40", "1e-6", "1/5", "1-exp(-1/2)", "1-exp(-1/2)-1e-20", "8/9"]
+)
+def test_epsilon_of_one_step_is_that_of_the_search(rate, mass, above):
+    infinite = InfiniteLoss(((real(mass), 1),)) if mass != "0" else NONE
+    profile = LaplaceProduct(LaplaceParts(((real(rate), 1),)), infinite)
+    target = real(mass) + (1 - real(mass)) * real(above)
+    found = profile.epsilon(target, 12)
+    searched = InvertedProfile._epsilon(profile, target, 12)
+    assert found.digits >= 12 or found.upper < 1e-9
+    assert found.lower <= searched.upper
+    assert searched.lower <= found.upper
 
 
 @given(

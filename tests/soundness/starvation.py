@@ -43,6 +43,7 @@ CUTS: tuple[tuple[str, str, tuple[int, ...]], ...] = (
     ("accounting.dual", "_MOST_PARABOLAS", (0, 2)),
     ("accounting.heterogeneous.meet_in_the_middle", "MAX_HALF", (1, 4)),
     ("accounting.heterogeneous.meet_in_the_middle", "_MAX_BITS", (64,)),
+    ("accounting.gaussian_twice", "_MOST_NODES", (0, 40)),
     ("accounting.many_types", "MAX_TYPES", (0, 9, 300)),
     ("accounting.many_types", "_RARE", (40, 90)),
     ("accounting.heterogeneous.counts", "MAX_DEGREE", (1, 8)),
