@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from graphlib import TopologicalSorter
 from pathlib import Path
@@ -39,3 +40,10 @@ def test_no_module_imports_itself_by_way_of_others() -> None:
     assert len(graph) > 300
     graph["dpexact"] = set()  # it names what it loads when asked, for type checkers
     TopologicalSorter(graph).prepare()
+
+
+def test_the_map_names_every_module_of_accounting() -> None:
+    page = (ROOT / "docs" / "architecture.md").read_text("utf-8")
+    named = {name.strip("/").split("/")[-1] for name in re.findall(r"`([\w/]+)`", page)}
+    inside = [name.split(".") for name in MODULES if name.startswith("dpexact.accounting.")]
+    assert {parts[2] for parts in inside} - named == set()

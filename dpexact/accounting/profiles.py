@@ -113,13 +113,9 @@ def repeated(mechanism: Mechanism, direction: Direction) -> list[Callable[[int],
     if not all(x.inner.is_gaussian or x.inner.laplace_alone is not None for x, _ in samples):
         return None
     ways: tuple[Direction, ...] = ("remove", "add") if direction == "both" else (direction,)
-    from dpexact.accounting.contour.profile import ContourProfile
-
     ways = ways if composition.is_directed else ways[:1]
     profiles = [contour(composition.facing(way), way) for way in ways]
-    return [
-        partial(p.varied, _POINT_WORK) for p in profiles if isinstance(p, ContourProfile)
-    ] or None
+    return [partial(p.varied, _POINT_WORK) for p in profiles if p is not None] or None
 
 
 def _ranges(mechanism: Mechanism, direction: Direction, method: Method) -> Profile:

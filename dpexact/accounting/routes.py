@@ -20,24 +20,19 @@ from dpexact.accounting.mirrored import Mirrored
 from dpexact.accounting.optimal import OptimalComposition
 from dpexact.accounting.pairs.finite import sampled
 from dpexact.accounting.pairs.pair import Pair
-from dpexact.accounting.profile import (
-    Fallback,
-    FirstToReach,
-    NoLoss,
-    Profile,
-)
+from dpexact.accounting.profile import Fallback, FirstToReach, NoLoss, Profile
 from dpexact.accounting.reflection import OPPOSITE
 from dpexact.arguments import Direction, Method
 from dpexact.errors import UnsupportedMechanism
 from dpexact.reals import Real
 
 if TYPE_CHECKING:
+    from dpexact.accounting.contour.profile import ContourProfile
     from dpexact.accounting.lattice.profile import LatticeProfile
     from dpexact.accounting.rare.profile import RareProfile
 
 Route: TypeAlias = Callable[[Composition, Direction], Profile | None]
 
-_ZERO: Final = reals.rational(0)
 #: Work after which a contour without a few digits is given up: a second or two.
 _GLANCE_WORK: Final = 12_000_000
 #: The same where windows take over then.
@@ -54,6 +49,8 @@ _WIDE: Final = 3_000
 _OFTEN: Final = 1
 _EVEN: Final = 0.5
 _FEW_STEPS: Final = 30
+#: Allocations of noise and steps over ``e^(1/sigma^2) - 1`` below these are sooner on a line.
+_QUIET, _HIDING = 2.5, 200
 #: Fewer sampled steps than this are always taken one by one.
 _FEWEST_CLOUDED: Final = 200
 #: Most bits for one run of a group: at more the parameters are out of proportion.
@@ -61,7 +58,7 @@ _CUT_BITS: Final = 2_500
 #: Longest sum over the outcomes of randomized response composed with a Gaussian.
 MAX_TERMS: Final = 20_000
 #: Most sampled steps that are tried one by one where their bundles do not suffice.
-MAX_APART: Final = 2_000
+MAX_APART: Final = 20_000
 #: Profiles that answer whatever is asked.
 _UNFAILING: Final = (OptimalComposition, NoLoss, GaussianMixedWithResponse)
 
@@ -89,17 +86,20 @@ def _bound(composition: Composition) -> Callable[[Real, Real], bool] | None:
 def _one_way(composition: Composition, direction: Direction, method: Method) -> Profile:
     """The first route that takes the composition, with the lattice engine behind it."""
     composition = composition.facing(direction)
-    if any(_is_grouped(pair) for pair, _ in composition.apart):
-        from dpexact.accounting.cut_groups import CutGroups
+    if composition.apart:
+        from dpexact.accounting.pairs.mixture import Grouped
 
-        def answering(cut: Composition) -> Profile:
-            """Without the lattice, which is slow to tabulate so many tails and rarely better."""
-            found = _facing(cut, direction, method)
-            if isinstance(found, Fallback) and isinstance(found.first, SinglePair):
-                found.first.cap = _CUT_BITS
-            return found.thorough or found.first if isinstance(found, Fallback) else found
+        if any(isinstance(pair, Grouped) for pair, _ in composition.apart):
+            from dpexact.accounting.cut_groups import CutGroups
 
-        return CutGroups(composition, direction, answering)
+            def answering(cut: Composition) -> Profile:
+                """Without the lattice, slow to tabulate so many tails and rarely better."""
+                found = _facing(cut, direction, method)
+                if isinstance(found, Fallback) and isinstance(found.first, SinglePair):
+                    found.first.cap = _CUT_BITS
+                return found.thorough or found.first if isinstance(found, Fallback) else found
+
+            return CutGroups(composition, direction, answering)
     return _facing(composition, direction, method)
 
 
@@ -134,12 +134,6 @@ def _facing(composition: Composition, direction: Direction, method: Method) -> P
     return Fallback(found, lattice)
 
 
-def _is_grouped(pair: Pair) -> bool:
-    from dpexact.accounting.pairs.mixture import Grouped
-
-    return isinstance(pair, Grouped)
-
-
 def _first(routes: Iterable[Route], composition: Composition, direction: Direction) -> Profile:
     refusal = UnsupportedMechanism("the contour engine needs a Gaussian")
     for route in routes:
@@ -161,7 +155,7 @@ def _response(c: Composition, direction: Direction) -> Profile | None:
     if c.others or c.laplace or c.apart or len(c.responses) > 1:
         return None
     infinite = c.infinite(add=False)
-    eps, count = next(iter(c.responses.items()), (_ZERO, 0))
+    eps, count = next(iter(c.responses.items()), (reals.rational(0), 0))
     if c.mu is not None:
         return None if count > MAX_TERMS else GaussianMixedWithResponse(c.mu, infinite, eps, count)
     return OptimalComposition(eps, count, infinite) if count else NoLoss(infinite)
@@ -245,7 +239,7 @@ def _lattice_law(c: Composition, direction: Direction) -> Profile | None:
     return lattice_law(c, direction)
 
 
-def contour(c: Composition, direction: Direction) -> Profile | None:
+def contour(c: Composition, direction: Direction) -> ContourProfile | None:
     """Gaussians, sampled or not, with anything; other noise, unsampled: inversion of moments."""
     gaussian = c.noises or any(sample.inner.noises for sample, _ in c.samples)
     gaussian = gaussian or not c.has_tails or any(pair.decays for pair, _ in c.apart)
@@ -286,10 +280,8 @@ def _rare(c: Composition, direction: Direction) -> Profile | None:
     # proposes: which engine is asked first; both enclose
     if windows.count > 2 and (is_often or rate * sigma * sigma > _EVEN):
         return None
-    from dpexact.accounting.contour.profile import ContourProfile
-
     found = contour(c, direction)
-    assert isinstance(found, ContourProfile)
+    assert found is not None
     profiles = windows, found.varied(_GLANCE_WORK)
     if windows.count == 2:
         from dpexact.accounting.gaussian_twice import GaussianTwice
@@ -324,7 +316,7 @@ def _bundled(c: Composition, direction: Direction) -> Profile | None:
     if len(c.samples) > MAX_APART:
         return found
     each = contour(c, direction)
-    return found if each is None else FirstToReach(found, each)
+    return found if each is None else FirstToReach(found.hasty(found.max_work), each)
 
 
 def _allocated(c: Composition, direction: Direction) -> Profile | None:
@@ -338,8 +330,13 @@ def _allocated(c: Composition, direction: Direction) -> Profile | None:
     if not isinstance(pair, Allocation):
         return None
     found = contour(c, direction)
-    put = AllocationPut(pair.sigma, pair.t, add=pair.add)
-    return put if found is None else FirstToReach(put, found)
+    put, sigma = AllocationPut(pair.sigma, pair.t, add=pair.add), balls.approximate(pair.sigma)
+    if found is None:
+        return put
+    # proposes: which is asked first; steps that hide less are more work for the transform
+    if sigma < _QUIET and math.log1p(pair.t / _HIDING) * sigma * sigma < 1:
+        return FirstToReach(found.varied(_GLANCE_WORK), put, found)
+    return FirstToReach(put, found)
 
 
 def _few_outcomes(c: Composition, direction: Direction) -> Profile | None:

@@ -7,10 +7,12 @@ import pytest
 
 import dpexact
 from dpexact import balls, delta
+from dpexact.accounting.allocation_put import AllocationPut
 from dpexact.accounting.closed_form import GaussianMixedWithResponse
 from dpexact.accounting.composition import Composition
+from dpexact.accounting.contour.profile import ContourProfile
 from dpexact.accounting.optimal import OptimalComposition
-from dpexact.accounting.profile import NoLoss, Profile
+from dpexact.accounting.profile import Fallback, FirstToReach, NoLoss, Profile
 from dpexact.accounting.profiles import profile
 from dpexact.accounting.routes import contour
 from dpexact.answers import PrecisionNotReached
@@ -117,6 +119,18 @@ def test_every_product_has_a_profile(text: str) -> None:
         found = error.best
     assert 0 < found.lower <= found.upper < 1
     assert found.digits >= (1 if "fixed" in text else 3)
+
+
+@pytest.mark.parametrize(
+    ("sigma", "t", "first"), [("1/2", 10, "contour"), ("1/2", 10**6, "put"), ("3", 10, "put")]
+)
+def test_which_engine_is_asked_first_for_one_allocation(sigma: str, t: int, first: str) -> None:
+    found = profile(parse(f"allocation(gaussian({sigma}), {t})"), "add")
+    assert isinstance(found, Fallback)
+    assert isinstance(found.first, FirstToReach)
+    kinds = [type(route) for route in found.first.routes]
+    others = {"contour": [ContourProfile, AllocationPut, ContourProfile]}
+    assert kinds == others.get(first, [AllocationPut, ContourProfile])
 
 
 def test_without_loss_no_method_is_needed() -> None:

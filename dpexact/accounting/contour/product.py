@@ -8,7 +8,7 @@ from contextlib import suppress
 from fractions import Fraction
 from functools import cached_property
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
+from typing import Any, Final, NamedTuple, TypeAlias
 
 import numpy as np
 from flint import arb
@@ -17,9 +17,6 @@ from numpy.typing import NDArray
 from dpexact import balls
 from dpexact.accounting.pairs.pair import Jet, Pair, TooExpensive, weighted
 from dpexact.enclosure import Enclosure
-
-if TYPE_CHECKING:
-    from dpexact.accounting.contour.inversion import Contour
 
 Floats: TypeAlias = NDArray[np.floating[Any]]
 
@@ -69,8 +66,8 @@ class Product:
         #: ``log M`` and two derivatives at the orders tried, of the blocks filled.
         self._curve = np.full((3, _BLOCKS * _BLOCK), math.inf)
         self._filled = _NONE
-        #: The last line, which mostly tells the reverse at the same epsilon too.
-        self.line: Contour | None = None
+        #: The last contour, which mostly tells the reverse at the same epsilon too.
+        self.line: Any = None
 
     @cached_property
     def reverse(self) -> Product:

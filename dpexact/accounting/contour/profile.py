@@ -322,7 +322,7 @@ class ContourProfile(Profile):
 
     def is_below_reversed(self, epsilon: Real, level: Real) -> bool:
         """Likewise by the last line of the reverse, where that is low enough."""
-        line = self.product.reverse.line
+        line: Contour | None = self.product.reverse.line
         # proposes: whether it is worth its price
         if line is None or line.plan.abscissa * approximate(epsilon) > _LOW:
             return False
