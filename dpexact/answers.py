@@ -42,7 +42,12 @@ def best_of(ask: Callable[[], Enclosure]) -> Enclosure:
 
     For rooms that ask as users do; what they get is the answer of the question they asked.
     """
+    return best_and_problem(ask)[0]
+
+
+def best_and_problem(ask: Callable[[], Enclosure]) -> tuple[Enclosure, str]:
+    """Likewise, and what was short of the digits asked for; nothing where they were reached."""
     try:
-        return ask()
+        return ask(), ""
     except PrecisionNotReached as error:
-        return error.best
+        return error.best, str(error)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from fractions import Fraction
-from functools import cache
-from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, get_args
+from functools import cache, partial
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, TypeVar, get_args
 
 from dpexact import balls, reals
 from dpexact.conversion import RealLike, real
@@ -21,6 +21,8 @@ Direction: TypeAlias = Literal["remove", "add", "both"]
 """Which dataset ``P`` sees: ``remove`` has the record that ``Q`` lacks; ``both`` is the larger."""
 
 DIRECTIONS: Final[tuple[Direction, ...]] = get_args(Direction)
+
+Word = TypeVar("Word", bound=str)
 
 Many: TypeAlias = "list[Any] | tuple[Any, ...] | NDArray[Any]"
 """Several numbers at once."""
@@ -118,11 +120,16 @@ def digits_in(value: int) -> int:
     return integer_in(value, "digits", 1, MAX_DIGITS)
 
 
-def direction_in(value: str) -> Direction:
-    """The direction of the neighbouring relation."""
-    for direction in DIRECTIONS:
-        if value == direction:
-            return direction
-    raise InvalidInput(
-        f"direction: {shorten(repr(value))} is not accepted; use {', '.join(DIRECTIONS)}"
-    )
+def word_in(value: object, name: str, words: Iterable[Word]) -> Word:
+    """The one of ``words`` that ``value`` is."""
+    accepted = list(words)
+    for word in accepted:
+        if value == word:
+            return word
+    raise InvalidInput(f"{name}: {shorten(repr(value))} is not accepted; use {', '.join(accepted)}")
+
+
+direction_in: Final[Callable[[object], Direction]] = partial(
+    word_in, name="direction", words=DIRECTIONS
+)
+method_in: Final[Callable[[object], Method]] = partial(word_in, name="method", words=METHODS)

@@ -297,3 +297,8 @@ def _lower(x: arb) -> Bound:
         return Fraction(1 << MAX_EXPONENT) if mantissa > 0 else -math.inf
     m, e = int(mantissa), int(exponent)
     return Fraction(m << e) if e >= 0 else Fraction(m, 1 << -e)
+
+
+def normal_tail(z: arb) -> arb:
+    """``P(N(0, 1) > z)``, with relative accuracy."""
+    return (z / arb(2).sqrt()).erfc() / 2

@@ -260,5 +260,5 @@ def _located(tokens: Tokens, token: Token, build: Any, *operands: Any) -> Real:
         result: Real = build(*operands)
     except InvalidInput as error:
         raise tokens.error(str(error), token) from None
-    tokens.spend(bits_of(result.value) + OPERATION_COST)
+    tokens.spend(bits_of(result.fraction or Fraction(0)) + OPERATION_COST)
     return result

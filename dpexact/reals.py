@@ -21,7 +21,6 @@ MAX_BITS: Final = 400_000
 #: Largest height of an expression; what is nested no deeper is printed, compared and parsed back.
 MAX_HEIGHT: Final = 80
 
-_ZERO: Final = Fraction(0)
 #: Bits of a binomial probability, the number of trials times those of the rate, written out.
 _EXACT_TAIL: Final = 20_000
 
@@ -31,7 +30,7 @@ class Real:
     """An exact real number.
 
     Invariants, kept by the constructors below: ``operator`` is ``"rational"`` exactly when the
-    expression folded to one ``Fraction`` (then ``value`` holds it and ``arguments`` is empty);
+    expression folded to one ``Fraction`` (then ``fraction`` holds it and ``arguments`` is empty);
     otherwise ``operator`` is one of ``pi e log exp sqrt + * / ^`` and ``arguments`` its operands
     (the exponent of ``^`` is a rational integer). ``height`` is the longest chain of operations.
     Equality is equality of expressions.
@@ -39,7 +38,7 @@ class Real:
 
     operator: str
     arguments: tuple[Real, ...] = ()
-    value: Fraction = _ZERO
+    fraction: Fraction | None = None
     height: int = field(default=0, init=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -52,13 +51,15 @@ class Real:
 
     def __hash__(self) -> int:
         # that of a fraction inverts its denominator: a hundred thousand of them take their time
-        value = self.value
-        return hash((self.operator, self.arguments, value.numerator, value.denominator))
+        if self.fraction is None:
+            return hash((self.operator, self.arguments))
+        return hash(self.fraction.as_integer_ratio())
 
     @property
-    def fraction(self) -> Fraction | None:
-        """The value as a ``Fraction`` if the expression folded to a rational, else ``None``."""
-        return self.value if self.operator == "rational" else None
+    def value(self) -> Fraction:
+        """The ``fraction`` of what is known to be rational."""
+        assert self.fraction is not None
+        return self.fraction
 
     # --- arithmetic: operands are reals, integers and fractions, never floats ---------------------
 
@@ -248,9 +249,9 @@ _PRECEDENCE: Final = {"+": 1, "*": 2, "/": 2, "^": 3}
 
 
 def _print(value: Real, context: int) -> str:
-    if value.operator == "rational":
-        text = print_fraction(value.value)
-        tight = context <= 1 or (value.value >= 0 and "/" not in text)
+    if value.fraction is not None:
+        text = print_fraction(value.fraction)
+        tight = context <= 1 or (value.fraction >= 0 and "/" not in text)
         return text if tight else f"({text})"
     if value.operator in ("pi", "e"):
         return value.operator

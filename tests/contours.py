@@ -8,7 +8,7 @@ from dpexact.accounting.contour.inversion import Contour
 from dpexact.accounting.contour.planning import planned
 from dpexact.accounting.contour.product import Product
 from dpexact.accounting.contour.profile import MAX_WORK, ContourProfile
-from dpexact.accounting.pairs.mixture import GaussianMixture
+from dpexact.accounting.pairs.mixture import one_shift
 from dpexact.accounting.pairs.mixture_rules import Shape
 from dpexact.accounting.pairs.mixture_sums import Integrand
 from dpexact.accounting.profile import InfiniteLoss
@@ -51,10 +51,10 @@ def line(composition, plan):
 
 def integrand_of(sigma, up, down, c):
     """That of one shift on each side, at most."""
-    return Integrand(*GaussianMixture(sigma, up, down).shifts, c)
+    return Integrand(*one_shift(sigma, up, down).shifts, c)
 
 
 def shape_of(sigma, up, down):
     """That of one shift on each side, at most, of floats."""
-    up, down = GaussianMixture(*(rational(Fraction(x)) for x in (sigma, up, down))).shifts
+    up, down = one_shift(*(rational(Fraction(x)) for x in (sigma, up, down))).shifts
     return Shape(up.outline, down.outline)

@@ -17,7 +17,7 @@ from dpexact.accounting.fixed_size import symmetric_samples
 from dpexact.accounting.intervals import difference, ratio
 from dpexact.accounting.queries import epsilon_answer
 from dpexact.accounting.renyi.query import enclose_renyi
-from dpexact.accounting.standing import curves, gives_zcdp
+from dpexact.accounting.standing import curves, unattained
 from dpexact.accounting.subsampling_theorem import subsampling_theorem
 from dpexact.answers import best_of
 from dpexact.arguments import MAX_DIGITS, Direction, digits_in, direction_in, real_in
@@ -151,7 +151,7 @@ class _Question:
     direction: Direction
 
     def exact(self) -> Enclosure:
-        if gives_zcdp(self.mechanism):
+        if ZCDP in unattained(self.mechanism):
             raise UnsupportedMechanism("zCDP is a guarantee without one exact epsilon")
         if curves(self.mechanism):
             raise UnsupportedMechanism("a Rényi curve is a guarantee without one exact epsilon")

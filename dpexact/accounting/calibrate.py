@@ -10,14 +10,14 @@ from __future__ import annotations
 from dpexact.accounting.calibration.edges import all_meet, most_private
 from dpexact.accounting.calibration.question import Question
 from dpexact.accounting.calibration.search import Search
-from dpexact.accounting.standing import has_permuted
+from dpexact.accounting.standing import counted
 from dpexact.accounting.targets import target_of
 from dpexact.answers import delivered
 from dpexact.arguments import digits_in, direction_in
 from dpexact.conversion import RealLike
 from dpexact.enclosure import Enclosure
 from dpexact.errors import UnsupportedMechanism
-from dpexact.mechanisms import Threshold
+from dpexact.mechanisms import ShuffledBatches, Threshold
 from dpexact.mechanisms.grammar import parse_template
 from dpexact.mechanisms.ordering import Ordering
 from dpexact.mechanisms.template import Template
@@ -105,7 +105,8 @@ def ordering_of(template: Template) -> Ordering:
     Raises:
         UnsupportedMechanism: nobody knows, so that no bracket can be certified.
     """
-    if has_permuted(template.mechanism):
+    parts = counted(template.mechanism)
+    if any(isinstance(part, ShuffledBatches) and part.t > 1 for part in parts):
         raise UnsupportedMechanism(
             "calibrate: shuffled batches are known from below only, which no target is certain by"
         )

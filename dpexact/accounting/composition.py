@@ -203,10 +203,9 @@ class Composition:
     def _on_sample(self, q: Real, direction: Direction) -> Pair:
         """A sample with moments: of Gaussians, or of a finite law without infinite loss."""
         if self.is_gaussian and self.noise is not None:
-            up, down = (q, _ZERO) if direction == "remove" else (_ZERO, q)
-            from dpexact.accounting.pairs.mixture import GaussianMixture as MixturePair
+            from dpexact.accounting.pairs.mixture import add, remove
 
-            return MixturePair(self.noise, up, down)
+            return (remove if direction == "remove" else add)(self.noise, q)
         if self.laplace_alone is not None:
             from dpexact.accounting.pairs.sampled_laplace import SampledLaplace
 

@@ -21,9 +21,8 @@ from typing import Final
 from flint import arb
 
 from dpexact import balls
-from dpexact.accounting.pairs.normal_tail import direct_tail
 from dpexact.accounting.profile import InfiniteLoss, Profile
-from dpexact.balls import ball
+from dpexact.balls import ball, normal_tail
 from dpexact.enclosure import Enclosure
 from dpexact.reals import Real
 
@@ -116,7 +115,7 @@ class _Outcomes:
         return self._delta(w, self._ratio(w))
 
     def _delta(self, w: arb, ratio: arb) -> arb:
-        gain = self.q * (direct_tail(w - self.mu) - ratio * direct_tail(w))
+        gain = self.q * (normal_tail(w - self.mu) - ratio * normal_tail(w))
         return gain / (ratio * self._mixed(ratio)) if self.add else gain
 
     def near(self, target: arb) -> arb | None:
@@ -132,7 +131,7 @@ class _Outcomes:
             # proposes: Newton's method; both sides of where it ends are certified
             if not value > 0:
                 return None
-            slope = -self.mu * self.q * ratio * direct_tail(w)
+            slope = -self.mu * self.q * ratio * normal_tail(w)
             if self.add:
                 slope = slope / (ratio * self._mixed(ratio))
                 slope -= value * (1 - self.q) * self.mu / self._mixed(ratio)

@@ -20,9 +20,8 @@ from flint import arb
 
 from dpexact import balls, reals
 from dpexact.accounting.inverted import BallProfile, InvertedProfile
-from dpexact.accounting.pairs.normal_tail import direct_tail
 from dpexact.accounting.profile import InfiniteLoss
-from dpexact.balls import ball
+from dpexact.balls import ball, normal_tail
 from dpexact.enclosure import Enclosure
 from dpexact.reals import Real
 
@@ -49,7 +48,7 @@ def strip(most: arb, height: arb, spacing: arb) -> arb:
 
 def beyond(most: arb, end: arb, rate: arb) -> arb:
     """Nodes beyond ``end >= rate``: ``2 M P(N(rate, 1) > end)``."""
-    return 2 * most * direct_tail(end - rate)
+    return 2 * most * normal_tail(end - rate)
 
 
 def planned(rate: float, bits: int) -> tuple[float, float, int]:
@@ -144,9 +143,9 @@ class GaussianTwice(BallProfile):
             cosh = (rate * at).cosh()
             least = excess / (cosh + (cosh * cosh + excess).sqrt())
             place = side * (least / start).log() / rate
-            lost = direct_tail(place)
-            gain = alone * cosh * direct_tail(place - side * rate)
-            gain += both * direct_tail(place - 2 * side * rate)
+            lost = normal_tail(place)
+            gain = alone * cosh * normal_tail(place - side * rate)
+            gain += both * normal_tail(place - 2 * side * rate)
             weight = (-at * at / 2).exp() if j else arb(0.5)
             total += weight * (gain - excess * lost)
             slope += weight * lost

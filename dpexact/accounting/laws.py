@@ -29,8 +29,10 @@ from dpexact.exactness import quotient
 from dpexact.mechanisms import (
     GDP,
     ZCDP,
+    Adaptive,
     Allocation,
     ApproxDP,
+    BoundedRange,
     DiscreteGaussian,
     DiscreteLaplace,
     FinitePair,
@@ -179,6 +181,12 @@ def _shuffle(step: Shuffle, composed: Composed) -> Laws:
         yield Shuffled(step.eps, step.n), 1
 
 
+def _range(step: BoundedRange, composed: Composed) -> Laws:
+    if balls.sign(step.eps, "eps") > 0:
+        raise UnsupportedMechanism(f"no certified accounting for {step}")
+    return iter(())
+
+
 def _noisy_max(step: PermuteAndFlip | ReportNoisyMax, composed: Composed) -> Laws:
     if balls.sign(step.eps, "eps") > 0:
         yield LaplacePair(step.eps), 1
@@ -253,6 +261,8 @@ _LAWS: Final[dict[type[Mechanism], Callable[[Any, Composed], Laws]]] = {
     Allocation: _allocation,
     ShuffledBatches: _shuffled_batches,
     Shuffle: _shuffle,
+    Adaptive: lambda step, composed: iter(step.mechanism.steps().items()),
+    BoundedRange: _range,
     PermuteAndFlip: _noisy_max,
     ReportNoisyMax: _noisy_max,
     RandomizedResponse: _randomized_response,

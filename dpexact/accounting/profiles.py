@@ -19,17 +19,10 @@ from dpexact.accounting.profile import (
     WorseDirection,
 )
 from dpexact.accounting.routes import contour, routed
-from dpexact.accounting.standing import (
-    curves,
-    gives_zcdp,
-    has_permuted,
-    has_ranges,
-    ranges_alone,
-    selects,
-)
+from dpexact.accounting.standing import curves, ranges_alone, selects, unattained
 from dpexact.arguments import Direction, Method
 from dpexact.errors import UnsupportedMechanism
-from dpexact.mechanisms import BoundedRange, FixedSize, Mechanism, ShuffledBatches
+from dpexact.mechanisms import ZCDP, BoundedRange, FixedSize, Mechanism, ShuffledBatches
 
 #: Work after which a point of a curve is asked alone, by whatever engine takes it.
 _POINT_WORK: Final = 12_000_000
@@ -56,9 +49,10 @@ def _profile(
     mechanism: Mechanism, direction: Direction = "both", method: Method = "auto"
 ) -> Profile:
     """The same of parts whose neighbours agree, or stand for what bounds such parts."""
-    if has_permuted(mechanism):
+    known = unattained(mechanism)
+    if ShuffledBatches in known:
         return _permuted(mechanism, direction, method)
-    if has_ranges(mechanism):
+    if BoundedRange in known:
         return _ranges(mechanism, direction, method)
     if selects(mechanism):
         if method != "auto":
@@ -68,7 +62,7 @@ def _profile(
         if curves(mechanism):
             return GivenOrders(mechanism, direction)
         return SelectedOrders(mechanism, direction)
-    if gives_zcdp(mechanism):
+    if ZCDP in known:
         if method != "auto":
             raise UnsupportedMechanism(f"the {method} engine accounts for no zCDP")
         return _zcdp(mechanism, direction)
@@ -99,7 +93,7 @@ def _zcdp(mechanism: Mechanism, direction: Direction) -> Profile:
 def repeated(mechanism: Mechanism, direction: Direction) -> list[Callable[[int], Profile]] | None:
     """The profile of so many repetitions, in each way, where they share work; else None."""
     try:
-        if gives_zcdp(mechanism) or selects(mechanism):
+        if ZCDP in unattained(mechanism) or selects(mechanism):
             return None
         composition = Composition.of(mechanism.steps().items())
     except UnsupportedMechanism:

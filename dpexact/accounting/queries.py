@@ -16,7 +16,6 @@ from dpexact.accounting.reflection import OPPOSITE, reflected
 from dpexact.accounting.standing import standing_of_points, stated
 from dpexact.answers import delivered
 from dpexact.arguments import (
-    METHODS,
     Direction,
     Many,
     Method,
@@ -24,6 +23,7 @@ from dpexact.arguments import (
     direction_in,
     integer_in,
     is_many,
+    method_in,
     points_in,
     real_in,
 )
@@ -392,11 +392,3 @@ def _float_bounds(
     for row, found in zip(pairs, ask(m, asked, FLOAT_DIGITS, way), strict=True):
         row[:] = found.of_truth().meet(known).to_float_bounds()
     return pairs[:, 0].reshape(points.shape), pairs[:, 1].reshape(points.shape)
-
-
-def method_in(method: str) -> Method:
-    """The accounting method."""
-    for known in METHODS:
-        if method == known:
-            return known
-    raise InvalidInput(f"method: {method!r} is not accepted; use {', '.join(METHODS)}")

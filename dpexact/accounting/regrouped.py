@@ -16,7 +16,7 @@ from flint import fmpq
 from dpexact import balls
 from dpexact.accounting.inside import Composed
 from dpexact.accounting.pairs.group import grouped_response
-from dpexact.accounting.pairs.mixture import GaussianMixture, Grouped
+from dpexact.accounting.pairs.mixture import Grouped, one_shift
 from dpexact.accounting.pairs.pair import Pair
 from dpexact.errors import UnsupportedMechanism
 from dpexact.mechanisms import (
@@ -138,7 +138,7 @@ def _sampled(part: Poisson, k: int, replaced: bool, composed: Composed) -> Itera
     inside = composed(inner)
     if inside.is_gaussian:
         if inside.noise is not None and replaced:
-            yield GaussianMixture(inside.noise, rate, rate), 1
+            yield one_shift(inside.noise, rate, rate), 1
         elif inside.noise is not None:
             yield Grouped(1 / inside.noise, rate, k), 1
         return

@@ -116,13 +116,26 @@ def standing(mechanism: Mechanism) -> Standing:
     if ranges_alone(mechanism):
         return _NOT_ADAPTIVE
     found: dict[Side, Standing] = {}
-    for part in counted(mechanism):
-        if (of := STANDINGS.get(type(part))) and (said := of(part)).bound != "exact":
-            found.setdefault(said.bound, said)
+    for said in unattained(mechanism).values():
+        found.setdefault(said.bound, said)
     if len(found) > 1:
         both = "; ".join(said.theorem for said in found.values())
         raise UnsupportedMechanism(f"nothing is known from one side of both: {both}")
     return next(iter(found.values()), EXACT)
+
+
+def unattained(mechanism: Mechanism) -> dict[type[Mechanism], Standing]:
+    """The kinds of parts, at any depth, that no attained pair stands for, and what is said of each.
+
+    ``ZCDP`` is among them where some ``rho > 0``, ``BoundedRange`` where some ``eps > 0``,
+    ``ShuffledBatches`` of several batches.
+    """
+    found: dict[type[Mechanism], Standing] = {}
+    for part in counted(mechanism):
+        kind = type(part)
+        if kind in STANDINGS and (said := STANDINGS[kind](part)).bound != "exact":
+            found.setdefault(kind, said)
+    return found
 
 
 def standing_of_points(mechanism: Mechanism) -> Standing:
@@ -158,12 +171,6 @@ def sampling_of(mechanism: Mechanism) -> type[Mechanism] | None:
     return next(kinds, None)
 
 
-def gives_zcdp(mechanism: Mechanism) -> bool:
-    """Whether some part is a guarantee that no dominating pair stands for: zCDP, ``rho > 0``."""
-    parts = counted(mechanism)
-    return any(isinstance(part, ZCDP) and balls.sign(part.rho, "rho") > 0 for part in parts)
-
-
 def selects(mechanism: Mechanism) -> bool:
     """Whether some part is known by its divergences alone: the best of many runs, or a curve."""
     return any(isinstance(part, RepeatAndSelect | RenyiDP) for part in mechanism.steps())
@@ -180,14 +187,3 @@ def ranges_alone(mechanism: Mechanism) -> bool:
         case [BoundedRange(eps)]:
             return balls.sign(eps, "eps") > 0
     return False
-
-
-def has_ranges(mechanism: Mechanism) -> bool:
-    """Whether some part is a bounded range."""
-    return any(isinstance(part, BoundedRange) for part in counted(mechanism))
-
-
-def has_permuted(mechanism: Mechanism) -> bool:
-    """Whether some part is known by lower bounds only: batches cut from a permutation."""
-    parts = counted(mechanism)
-    return any(isinstance(part, ShuffledBatches) and part.t > 1 for part in parts)

@@ -19,10 +19,10 @@ from dpexact.accounting.standing import (
     EXACT,
     Standing,
     curves,
-    gives_zcdp,
     ranges_alone,
     sampling_of,
     standing_of_points,
+    unattained,
 )
 from dpexact.accounting.supports import supported
 from dpexact.arguments import Direction, direction_in
@@ -30,7 +30,7 @@ from dpexact.balls import certify
 from dpexact.conversion import real
 from dpexact.enclosure import Enclosure, Side
 from dpexact.errors import UndecidedComparison, UnsupportedMechanism
-from dpexact.mechanisms import FixedSize, Mechanism
+from dpexact.mechanisms import ZCDP, FixedSize, Mechanism
 from dpexact.mechanisms.grammar import mechanism_in
 from dpexact.tradeoffs import (
     Atom,
@@ -90,7 +90,7 @@ def tradeoff(mechanism: Mechanism | str, direction: str = "both") -> TradeoffFun
     0.740488977158...
     """
     m = mechanism_in(mechanism)
-    if gives_zcdp(m):
+    if ZCDP in unattained(m):
         return _concentrated(m)
     if curves(m):
         return _given(m)

@@ -7,10 +7,10 @@ import re
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import lru_cache
-from typing import Final, Literal, TypeAlias, TypeVar, get_args
+from typing import Final, Literal, TypeAlias, get_args
 
 from dpexact import balls
-from dpexact.arguments import Direction, direction_in, real_in
+from dpexact.arguments import Direction, direction_in, real_in, word_in
 from dpexact.comparison import VERDICTS, Verdict
 from dpexact.conversion import RealLike, real
 from dpexact.errors import InvalidInput
@@ -47,8 +47,6 @@ LIMITS: Final[dict[Quantity, tuple[str, ...]]] = {
 }
 
 _SPECIAL: Final = re.compile(r"([+-]?)\.?(nan|inf|infinity)")
-
-_Word = TypeVar("_Word", bound=str)
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,12 +182,12 @@ def number_text(value: Claimed, limit: int = 24) -> str:
 
 def quantity_in(value: object) -> Quantity:
     """The quantity named ``value``."""
-    return _word_in(value, "claims", QUANTITIES)
+    return word_in(value, "claims", QUANTITIES)
 
 
 def kind_in(value: object) -> Kind:
     """The kind named ``value``."""
-    return _word_in(value, "kind", KINDS)
+    return word_in(value, "kind", KINDS)
 
 
 def mechanism_in(value: object) -> Mechanism:
@@ -251,7 +249,7 @@ def expectation_in(value: object, kind: Kind) -> Verdict | None:
     """The expected verdict, which claims of ``kind`` can get."""
     if value is None:
         return None
-    return _word_in(value, "expect", expectations(kind))
+    return word_in(value, "expect", expectations(kind))
 
 
 def expectations(kind: Kind) -> tuple[Verdict, ...]:
@@ -268,11 +266,3 @@ def _special(value: RealLike) -> float | None:
     if isinstance(value, float) and not math.isfinite(value):  # numpy's float64 is a float
         return float(value)
     return None
-
-
-def _word_in(value: object, name: str, words: tuple[_Word, ...]) -> _Word:
-    for word in words:
-        if value == word:
-            return word
-    accepted = ", ".join(words)
-    raise InvalidInput(f"{name}: {shorten(repr(value))} is not accepted; use {accepted}")

@@ -28,12 +28,12 @@ from dpexact.comparison import (
 )
 from dpexact.comparison import grade as grade_on
 from dpexact.comparison import verdict as verdict_on
-from dpexact.conversion import real
 from dpexact.decimals import Bound
 from dpexact.enclosure import Enclosure
 from dpexact.errors import DpexactError
 from dpexact.exactness import exact_ratio
-from dpexact.reals import Real
+from dpexact.reals import Real, rational
+from dpexact.ternary import Order
 from dpexact.tokens import shorten
 
 __all__ = [
@@ -250,8 +250,11 @@ def _keeps_contract(claim: Claim, digits: int, truth: Enclosure, truths: Truths)
         short = high < truth.lower
         # all but Rényi divergences fall as their arguments grow
         up = short != (claim.quantity == "renyi")
-        moved = claim.at.value + (contract.at.value if up else -contract.at.value)
-        truth = truths.of(claim, real(min(max(moved, least), most)), digits)
+        moved = claim.at + contract.at if up else claim.at - contract.at
+        end, beyond = (most, Order.ABOVE) if up else (least, Order.BELOW)
+        if isinstance(end, Fraction) and balls.order(moved, rational(end)) is beyond:
+            moved = rational(end)
+        truth = truths.of(claim, moved, digits)
         if high >= truth.lower if short else low <= truth.upper:
             return True
     return within(low, high, truth, contract.absolute.value, contract.relative.value)

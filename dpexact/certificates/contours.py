@@ -17,7 +17,7 @@ from dpexact.accounting.pairs.coin import Coin
 from dpexact.accounting.pairs.finite import Finite
 from dpexact.accounting.pairs.gaussian import Gaussian
 from dpexact.accounting.pairs.laplace import Laplace
-from dpexact.accounting.pairs.mixture import GaussianMixture, GaussianMixtures, Grouped, Mixtures
+from dpexact.accounting.pairs.mixture import GaussianMixtures, Grouped, Mixtures, one_shift
 from dpexact.accounting.pairs.mixture_rules import Rule, Shape
 from dpexact.accounting.pairs.pair import Atom, Pair, TooExpensive
 from dpexact.accounting.pairs.response import Response
@@ -162,7 +162,7 @@ def _cut(tree: Any) -> Coin:
         pair: Pair
         if step[0] == "cut":
             taken = rational(checker.cut_law(cut, own)[1].lo)
-            pair = GaussianMixture(rational(_deviation(cut[1]) / 2), taken, taken)
+            pair = one_shift(rational(_deviation(cut[1]) / 2), taken, taken)
         else:
             pair = _mixtures(step)
         weight = rational(chance.lo) if step[0] == "cut" else left
@@ -180,7 +180,7 @@ def _mixtures(tree: Any) -> Mixtures:
     sigma, q = rational(_deviation(sample[1])), rational(value(sample[2]))
     if name == "group":
         return Grouped(1 / sigma, q, int(rest[0]))
-    return GaussianMixture(sigma, q, q if name == "replace" else rational(0))
+    return one_shift(sigma, q, q if name == "replace" else rational(0))
 
 
 def value(tree: Any) -> Fraction:
@@ -215,8 +215,8 @@ def _longer(plan: Plan, product: Product, worse: Product, near: list[float], dig
     return replace(plan, step=step, count=math.ceil(plan.height / step))
 
 
-def _sampled(q: float, sigma: float, adds: bool) -> GaussianMixture:
-    mixed = GaussianMixture(rational(Fraction(sigma)), rational(Fraction(q)), rational(0))
+def _sampled(q: float, sigma: float, adds: bool) -> GaussianMixtures:
+    mixed = one_shift(rational(Fraction(sigma)), rational(Fraction(q)), rational(0))
     return mixed.reverse if adds else mixed
 
 

@@ -13,7 +13,7 @@ from typing import Any, Final
 import click
 
 import dpexact
-from dpexact.answers import PrecisionNotReached, delivered
+from dpexact.answers import best_and_problem, delivered
 from dpexact.cli.errors import EXIT_UNDECIDED
 from dpexact.cli.patience import patience
 from dpexact.decimals import Bound, format_decimal
@@ -52,12 +52,8 @@ def answer(
     was asked about; ``seconds`` what it took, where it was found before.
     """
     started = time.perf_counter()
-    problem = ""
-    try:
-        with patience(quantity, about):
-            found = ask()
-    except PrecisionNotReached as error:
-        found, problem = error.best, str(error)
+    with patience(quantity, about):
+        found, problem = best_and_problem(ask)
     seconds = time.perf_counter() - started if seconds is None else seconds
     template = isinstance(of, str)
     if only_above:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
+from typing import Any, Literal
 
 import click
 
@@ -21,11 +22,7 @@ from dpexact.cli.options import (
 )
 from dpexact.cli.plotting import plot_option, plotter
 from dpexact.cli.printing import answer, answers
-
-
-def _refuse_files(plot: Path | None, certificate: Path | None) -> None:
-    if plot or certificate:
-        raise click.UsageError("--plot and --certificate take one point")
+from dpexact.enclosure import Enclosure
 
 
 @click.command(epilog=EXPR_HELP)
@@ -44,16 +41,7 @@ def _refuse_files(plot: Path | None, certificate: Path | None) -> None:
 @plot_option("delta over epsilon")
 @certificate_option
 @json_option
-def delta(
-    expr: str,
-    points: tuple[str, ...],
-    digits: int,
-    direction: str,
-    method: str,
-    plot: Path | None,
-    certificate_file: Path | None,
-    as_json: bool,
-) -> int:
+def delta(**asked: Any) -> int:
     """Enclose the smallest delta at EPSILON.
 
     \b
@@ -62,33 +50,7 @@ def delta(
       dpexact delta "gdp(1/100)" --epsilon 0.7 --digits 30 --json
       dpexact delta "gaussian(1)" --epsilon 1 --epsilon 2 --epsilon 3
     """
-    mechanism = dpexact.parse(expr)
-    if len(points) > 1:
-        _refuse_files(plot, certificate_file)
-        return answers(
-            lambda at: dpexact.delta(mechanism, at, digits, direction, method=method),
-            mechanism,
-            digits,
-            as_json,
-            quantity="delta",
-            argument="epsilon",
-            points=points,
-            direction=direction,
-        )
-    (epsilon,) = points
-    return answer(
-        lambda: dpexact.delta(mechanism, epsilon, digits, direction, method=method),
-        mechanism,
-        digits,
-        as_json,
-        quantity="delta",
-        arguments={"epsilon": epsilon},
-        direction=direction,
-        then=[
-            certifier(certificate_file, mechanism, "delta", epsilon, direction),
-            plotter(plot, lambda runs: runs.profile_figure(mechanism, epsilon, direction)),
-        ],
-    )
+    return _asked("delta", "epsilon", "profile_figure", **asked)
 
 
 @click.command(epilog=EXPR_HELP)
@@ -107,16 +69,7 @@ def delta(
 @plot_option("epsilon over the repetitions")
 @certificate_option
 @json_option
-def epsilon(
-    expr: str,
-    points: tuple[str, ...],
-    digits: int,
-    direction: str,
-    method: str,
-    plot: Path | None,
-    certificate_file: Path | None,
-    as_json: bool,
-) -> int:
+def epsilon(**asked: Any) -> int:
     """Enclose the smallest epsilon at DELTA.
 
     It is "inf" where there is none.
@@ -126,32 +79,43 @@ def epsilon(
       dpexact epsilon "gaussian(1)" --delta 1e-300 --digits 30
       dpexact epsilon "pure_dp(0.1)^100" --delta 1e-6
     """
+    return _asked("epsilon", "delta", "run_figure", **asked)
+
+
+def _asked(
+    quantity: Literal["delta", "epsilon"],
+    argument: str,
+    drawn: str,
+    *,
+    expr: str,
+    points: tuple[str, ...],
+    digits: int,
+    direction: str,
+    method: str,
+    plot: Path | None,
+    certificate_file: Path | None,
+    as_json: bool,
+) -> int:
+    """Answer at one point or at several; ``drawn`` is the figure of one."""
     mechanism = dpexact.parse(expr)
+    question = dpexact.delta if quantity == "delta" else dpexact.epsilon
+
+    def ask(at: str) -> Enclosure:
+        return question(mechanism, at, digits, direction, method=method)
+
+    common: dict[str, Any] = {"quantity": quantity, "direction": direction}
     if len(points) > 1:
-        _refuse_files(plot, certificate_file)
-        return answers(
-            lambda at: dpexact.epsilon(mechanism, at, digits, direction, method=method),
-            mechanism,
-            digits,
-            as_json,
-            quantity="epsilon",
-            argument="delta",
-            points=points,
-            direction=direction,
-        )
-    (delta,) = points
+        if plot or certificate_file:
+            raise click.UsageError("--plot and --certificate take one point")
+        return answers(ask, mechanism, digits, as_json, argument=argument, points=points, **common)
+    (at,) = points
+    then = [
+        certifier(certificate_file, mechanism, quantity, at, direction),
+        plotter(plot, lambda runs: getattr(runs, drawn)(mechanism, at, direction)),
+    ]
+    arguments = {argument: at}
     return answer(
-        lambda: dpexact.epsilon(mechanism, delta, digits, direction, method=method),
-        mechanism,
-        digits,
-        as_json,
-        quantity="epsilon",
-        arguments={"delta": delta},
-        direction=direction,
-        then=[
-            certifier(certificate_file, mechanism, "epsilon", delta, direction),
-            plotter(plot, lambda runs: runs.run_figure(mechanism, delta, direction)),
-        ],
+        lambda: ask(at), mechanism, digits, as_json, arguments=arguments, then=then, **common
     )
 
 

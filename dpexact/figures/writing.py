@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final
 
+from dpexact.arguments import word_in
 from dpexact.enclosure import Enclosure
 from dpexact.errors import InvalidInput
 from dpexact.figures.describing import described
@@ -32,9 +33,7 @@ def formats_in(text: str) -> tuple[str, ...]:
     """
     kinds = tuple(dict.fromkeys(kind.strip().lower() for kind in text.split(",")))
     for kind in kinds:
-        if kind not in FORMATS:
-            raise InvalidInput(f"format: {kind!r} is not accepted; use {', '.join(FORMATS)}")
-        if kind in PICTURES:
+        if word_in(kind, "format", FORMATS) in PICTURES:
             check_matplotlib(f"format {kind}", ", or write csv,json, which need it not")
     return kinds
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Final
 from dpexact import reals
 from dpexact.accounting.composition import Composition, Sample
 from dpexact.accounting.standing import sampling_of
-from dpexact.arguments import integer_in
-from dpexact.errors import InvalidInput, UnsupportedMechanism
+from dpexact.arguments import integer_in, word_in
+from dpexact.errors import UnsupportedMechanism
 from dpexact.mechanisms import FixedSize, Mechanism, Poisson
 from dpexact.mechanisms.grammar import mechanism_in
 from dpexact.reals import Real
@@ -82,8 +82,7 @@ def symbolic(
     Piecewise((23/35 - 12*X/35, X < 3/2), (1/7, True))
     """
     m = mechanism_in(mechanism)
-    if form not in FORMS:
-        raise InvalidInput(f"form: {form!r} is not accepted; use {', '.join(FORMS)}")
+    word_in(form, "form", FORMS)
     whole = integer_in(order, "order", 2, MAX_COUNT) if form == "renyi" else 0
     c = Composition.of(m.steps().items(), fixed_size=True)
     refusal = UnsupportedMechanism(f"no closed form is written out for {m}: {FORMS[form]}")

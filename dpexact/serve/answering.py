@@ -9,7 +9,7 @@ from typing import Final, Literal
 
 from dpexact.accounting.calibrate import calibrate
 from dpexact.accounting.queries import delta, epsilon
-from dpexact.answers import PrecisionNotReached
+from dpexact.answers import best_and_problem
 from dpexact.arguments import Direction, direction_in
 from dpexact.enclosure import Enclosure
 from dpexact.errors import InvalidInput
@@ -101,9 +101,8 @@ def answered(form: Form) -> Answered:
     """
     question = asked(form)
     ask = epsilon if question.quantity == "epsilon" else delta
-    started, problem = time.perf_counter(), ""
-    try:
-        found = ask(question.mechanism, question.at, DIGITS, question.direction)
-    except PrecisionNotReached as error:
-        found, problem = error.best, str(error)
+    started = time.perf_counter()
+    found, problem = best_and_problem(
+        lambda: ask(question.mechanism, question.at, DIGITS, question.direction)
+    )
     return Answered(question, found, problem, time.perf_counter() - started)

@@ -74,9 +74,4 @@ def quantile(alpha: arb) -> arb:
 
 def normal_cdf(t: arb) -> arb:
     """``Phi(t)``, accurate in both tails."""
-    return normal_tail(-t)
-
-
-def normal_tail(x: arb) -> arb:
-    """``P[N(0, 1) > x]``."""
-    return (x / arb(2).sqrt()).erfc() / 2
+    return balls.normal_tail(-t)

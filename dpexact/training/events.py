@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from typing import Any, Final, Literal, TypeAlias, get_args
 
-from dpexact.arguments import MAX_COUNT, integer_in, real_in
+from dpexact.arguments import MAX_COUNT, integer_in, real_in, word_in
 from dpexact.errors import InvalidInput, UnsupportedMechanism
 from dpexact.mechanisms import (
     Composition,
@@ -80,16 +80,7 @@ def from_dp_event(event: object, *, neighbours: Neighbours = "add-remove") -> Me
     >>> print(from_dp_event(SelfComposedDpEvent(step, 100)))
     poisson(gaussian(1.5), 0.25)^100
     """
-    return _Reader(neighbours_in(neighbours)).read(event)
-
-
-def neighbours_in(value: str) -> Neighbours:
-    """The neighbouring relation."""
-    for known in NEIGHBOURS:
-        if value == known:
-            return known
-    accepted = ", ".join(NEIGHBOURS)
-    raise InvalidInput(f"neighbours: {shorten(repr(value))} is not accepted; use {accepted}")
+    return _Reader(word_in(neighbours, "neighbours", NEIGHBOURS)).read(event)
 
 
 def composed(parts: Sequence[Mechanism]) -> Mechanism:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Final, Literal, TypeAlias, get_args
 
-from dpexact.arguments import MAX_COUNT, Direction, integer_in, real_in
+from dpexact.arguments import MAX_COUNT, Direction, integer_in, real_in, word_in
 from dpexact.conversion import RealLike
 from dpexact.errors import InvalidInput
 from dpexact.mechanisms import Mechanism, allocation, gaussian, poisson, shuffled_batches
@@ -102,10 +102,10 @@ def training_run(
     >>> run.rate, run.steps
     (Real('8/1875'), 14063)
     """
-    _word_in(framework, "framework", FRAMEWORKS)
+    word_in(framework, "framework", FRAMEWORKS)
     if sampling in REFUSED_SAMPLINGS:
         raise InvalidInput(f"sampling: {sampling!r}: {REFUSED_SAMPLINGS[sampling]}")
-    _word_in(sampling, "sampling", SAMPLINGS)
+    word_in(sampling, "sampling", SAMPLINGS)
     if (rate is None) == (dataset is None):
         raise InvalidInput("rate: give rate and steps, or dataset, batch and epochs or steps")
     if rate is not None:
@@ -271,9 +271,3 @@ def _positive(epochs: RealLike) -> Fraction:
             f"epochs: {shorten(str(epochs))} is not accepted; must be rational, as 60 or 5/2"
         )
     return value
-
-
-def _word_in(value: str, name: str, known: tuple[str, ...]) -> None:
-    if value not in known:
-        accepted = ", ".join(known)
-        raise InvalidInput(f"{name}: {shorten(repr(value))} is not accepted; use {accepted}")

@@ -7,6 +7,7 @@ from fractions import Fraction
 from typing import Any, Final
 
 from dpexact import balls
+from dpexact.arguments import word_in
 from dpexact.decimals import float_down, float_up
 from dpexact.errors import UnsupportedMechanism
 from dpexact.mechanisms import (
@@ -32,7 +33,7 @@ from dpexact.mechanisms import (
 )
 from dpexact.mechanisms.grammar import mechanism_in
 from dpexact.reals import Real, exponential, rational
-from dpexact.training.events import Neighbours, from_dp_event, neighbours_in
+from dpexact.training.events import NEIGHBOURS, Neighbours, from_dp_event
 
 #: Digits that decide a float.
 _DIGITS: Final = 20
@@ -53,7 +54,7 @@ def to_dp_event(mechanism: Mechanism | str, *, neighbours: Neighbours = "add-rem
     >>> to_dp_event("gaussian(1.5)^2")
     SelfComposedDpEvent(event=GaussianDpEvent(noise_multiplier=1.5), count=2)
     """
-    event = _Writer(neighbours_in(neighbours)).write(mechanism_in(mechanism))
+    event = _Writer(word_in(neighbours, "neighbours", NEIGHBOURS)).write(mechanism_in(mechanism))
     from_dp_event(event, neighbours=neighbours)  # refuses what these neighbours have no event for
     return event
 
@@ -106,7 +107,7 @@ class _Writer:
             case Allocation(inner, t, k):
                 return _event("RandomAllocationDpEvent", self.write(inner), k, t)
             case RepeatAndSelect(inner, mean, shape):
-                form = math.inf if shape is None else float(shape.value)
+                form = math.inf if shape is None else float(shape.fraction or 0)
                 if shape is not None and Fraction(form) != shape.fraction:
                     raise UnsupportedMechanism(
                         f"shape: {shape}: events hold floats, and it is none"

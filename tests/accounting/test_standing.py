@@ -7,8 +7,7 @@ from typing import ClassVar
 import pytest
 
 import dpexact
-from dpexact.accounting import standing as module
-from dpexact.accounting.standing import EXACT, STANDINGS, Standing, standing
+from dpexact.accounting.standing import EXACT, STANDINGS, Standing, standing, unattained
 from dpexact.audits import Claim, judge
 from dpexact.enclosure import Enclosure
 from dpexact.errors import UnsupportedMechanism
@@ -79,4 +78,4 @@ def test_audits_condemn_only_by_what_is_certain(lower):
     assert verdict("0.9", "upper", "zcdp(1)").verdict == "sound"
     assert verdict("0.01", "upper", "zcdp(1)").verdict == "undecided"
     assert verdict("0.999", "lower", "zcdp(1/100)").verdict == "unsound"
-    assert module.gives_zcdp(dpexact.parse("zcdp(1)"))
+    assert unattained(dpexact.parse("zcdp(1)"))

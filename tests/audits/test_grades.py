@@ -176,6 +176,14 @@ def test_a_contract_reaches_to_both_sides_of_an_estimate():
     assert graded(*fields) == ("inaccurate", "gross")
 
 
+def test_a_contract_moves_an_argument_in_symbols():
+    # delta is 0.1932 at log(2), 0.1983 a hundredth below, and 0.4654 a hundredth below 0
+    contract = Contract("an error in epsilon", at="0.01")
+    for claimed, found in (("0.198", "contract"), ("0.2", "gross"), ("0.3", "gross")):
+        fields = ("pure_dp(1)", "delta", claimed, "log(2)", "estimate")
+        assert graded(*fields, contract=contract) == ("inaccurate", found)
+
+
 def test_a_contract_has_words_and_rational_errors():
     with pytest.raises(InvalidInput, match="sentence"):
         Contract("")

@@ -22,7 +22,7 @@ from dpexact import balls, certificate_checker
 from dpexact.accounting import laws
 from dpexact.accounting.closed_form import SinglePair
 from dpexact.accounting.pairs.discrete_gaussian import DiscreteGaussian
-from dpexact.accounting.pairs.mixture import GaussianMixture
+from dpexact.accounting.pairs.mixture import one_shift
 from dpexact.accounting.profile import InfiniteLoss
 from dpexact.certificates import certificate
 from dpexact.conversion import real
@@ -189,7 +189,7 @@ class OnSample(Mechanism):
 
 @pytest.mark.parametrize("way", ["remove", "add", "both"])
 def test_a_pair_that_is_not_symmetric_is_turned(monkeypatch, way):
-    monkeypatch.setitem(laws.PAIRS, OnSample, lambda m: GaussianMixture(m.sigma, m.q, rational(0)))
+    monkeypatch.setitem(laws.PAIRS, OnSample, lambda m: one_shift(m.sigma, m.q, rational(0)))
     outside, inside = OnSample(rational(1), rational(1) / 10), dpexact.poisson(gaussian(1), "1/10")
     for count in (2, 5):
         overlap(

@@ -29,11 +29,12 @@ from dpexact.accounting.approximate.moments import sampled_functionals, summed
 from dpexact.accounting.closed_form import gaussian_divergence
 from dpexact.accounting.composition import Composition
 from dpexact.accounting.pairs.pair import Pair
+from dpexact.balls import normal_tail
 from dpexact.enclosure import Enclosure
 from dpexact.errors import InvalidInput
 from dpexact.reals import Real
 from dpexact.ternary import Ternary
-from dpexact.tradeoffs.gaussian import normal_tail, quantile
+from dpexact.tradeoffs.gaussian import quantile
 
 METHOD = "Berry-Esseen"
 

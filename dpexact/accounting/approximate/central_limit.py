@@ -24,10 +24,10 @@ from dpexact.accounting.approximate.base import Approximation
 from dpexact.accounting.closed_form import gaussian_divergence
 from dpexact.answers import delivered
 from dpexact.arguments import digits_in, integer_in, real_in
+from dpexact.balls import normal_tail
 from dpexact.conversion import RealLike
 from dpexact.enclosure import Enclosure
 from dpexact.reals import Real
-from dpexact.tradeoffs.gaussian import normal_tail
 
 
 class CentralLimit(Approximation):

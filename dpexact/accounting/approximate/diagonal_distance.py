@@ -27,9 +27,10 @@ from dpexact import balls
 from dpexact.accounting.classic.roots import increasing_root
 from dpexact.answers import delivered
 from dpexact.arguments import digits_in, integer_in, real_in
+from dpexact.balls import normal_tail
 from dpexact.conversion import RealLike
 from dpexact.enclosure import Enclosure
-from dpexact.tradeoffs.gaussian import normal_tail, quantile
+from dpexact.tradeoffs.gaussian import quantile
 
 #: Most repetitions: the work grows with their number.
 MAX_REPETITIONS: Final = 2000

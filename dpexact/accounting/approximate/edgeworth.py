@@ -21,7 +21,7 @@ from dpexact.accounting.approximate.moments import sampled_cumulants, summed
 from dpexact.accounting.composition import Composition
 from dpexact.accounting.pairs.pair import Pair
 from dpexact.arguments import Direction
-from dpexact.tradeoffs.gaussian import normal_tail
+from dpexact.balls import normal_tail
 
 
 class Edgeworth(Approximation):

@@ -22,9 +22,9 @@ from flint import acb, arb
 from dpexact import balls
 from dpexact.accounting.composition import Composition
 from dpexact.accounting.pairs.pair import Pair
+from dpexact.balls import normal_tail
 from dpexact.errors import UnsupportedMechanism
 from dpexact.reals import Real
-from dpexact.tradeoffs.gaussian import normal_tail
 
 Density: TypeAlias = Callable[[acb, acb], acb]
 """The integrand from ``L(x)`` and ``e^y``, without the normal density."""

@@ -24,9 +24,9 @@ from flint import arb
 
 from dpexact import balls, reals
 from dpexact.accounting.closed_form import gaussian_divergence
+from dpexact.balls import normal_tail
 from dpexact.enclosure import Enclosure
 from dpexact.reals import Real
-from dpexact.tradeoffs.gaussian import normal_tail
 
 METHOD: Final = "sup-norm of trade-off functions, by privacy profiles"
 

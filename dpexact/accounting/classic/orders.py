@@ -26,7 +26,7 @@ from flint import arb
 from dpexact import balls, reals
 from dpexact.accounting.minimum import minimise
 from dpexact.answers import delivered
-from dpexact.arguments import digits_in, real_in
+from dpexact.arguments import digits_in, real_in, word_in
 from dpexact.conversion import RealLike
 from dpexact.enclosure import Enclosure
 from dpexact.errors import InvalidInput
@@ -98,8 +98,7 @@ def enclose_renyi_epsilon(
 ) -> BestOrder:
     """What :func:`renyi_epsilon` finds, as narrow as it could be certified."""
     target = real_in(delta, "delta", "> 0", "< 1")
-    if conversion not in _NAMES:
-        raise InvalidInput(f"conversion: {conversion!r} is not accepted; use {', '.join(_NAMES)}")
+    word_in(conversion, "conversion", _NAMES)
     search = _Search(curve, target, conversion == "plain", digits, _NAMES[conversion])
     if order is None:
         return search.best()

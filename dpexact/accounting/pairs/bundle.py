@@ -16,7 +16,7 @@ from flint import acb, acb_mat, arb
 
 from dpexact.accounting.pairs.cubature import Cloud, Degrees
 from dpexact.accounting.pairs.log_bounds import Modulus, Power, Reach, logarithm_bound
-from dpexact.accounting.pairs.mixture import GaussianMixture, add, remove
+from dpexact.accounting.pairs.mixture import GaussianMixtures, add, remove
 from dpexact.accounting.pairs.pair import Jet, Pair, TooExpensive, short
 from dpexact.balls import approximate, ball, current
 from dpexact.reals import Real, rational
@@ -147,7 +147,7 @@ class Bundle(Pair):
     def __init__(self, cloud: Cloud, *, removes: bool) -> None:
         self.cloud, self.removes = cloud, removes
         self._longer: tuple[Bundle, int] | None = None
-        self._pairs: dict[_Place, GaussianMixture] = {}
+        self._pairs: dict[_Place, GaussianMixtures] = {}
         self._kept: dict[tuple[Any, ...], Any] = {}
         self._weights: dict[Degrees, tuple[int, list[arb]]] = {}
 
@@ -194,7 +194,7 @@ class Bundle(Pair):
 
     # --- nodes ------------------------------------------------------------------------------------
 
-    def _pair(self, place: _Place) -> GaussianMixture:
+    def _pair(self, place: _Place) -> GaussianMixtures:
         if place not in self._pairs:
             q, sigma = place
             self._pairs[place] = remove(sigma, q) if self.removes else add(sigma, q)
@@ -295,12 +295,13 @@ class Bundle(Pair):
     def decayed(self, c: float, u: float, accuracy: float) -> arb:
         """The integrals of the moduli at the nodes, all at one angle above the axis [4]."""
         moment = self.moment(c, accuracy).upper()
-        middle = self._few[0][1]
+        place = self._few[0][1]
+        middle, sigma = self._pair(place), place[1]
         single = self.cloud.sides[1].single
         # proposes: the angle; at every node it times sigma is a float
-        angle = short(middle.decay_shift(c, u) / approximate(middle.sigma))
+        angle = short(middle.decay_shift(c, u) / approximate(sigma))
         # proposes: likewise
-        lean = arb(angle * approximate(middle.sigma)) / ball(middle.sigma) if single else arb(angle)
+        lean = arb(angle * approximate(sigma)) / ball(sigma) if single else arb(angle)
         function = Modulus(self._power(c), u, lean)
         rest = self._rest(function, c, u, angle)
         try:
@@ -324,15 +325,14 @@ class Bundle(Pair):
     # --- proposals --------------------------------------------------------------------------------
 
     @cached_property
-    def _few(self) -> list[tuple[float, GaussianMixture]]:
+    def _few(self) -> list[tuple[float, _Place]]:
         """Proposes: weights and nodes for floats."""
         first, second = (math.inf if side.single else 1.0 for side in self.cloud.sides)
         degrees = Degrees.down_to(3.0, first, second)
-        weights = self.cloud.weights_about(degrees, self.cloud.nodes(degrees))
-        return [(weight, self._pair(place)) for weight, place in weights]
+        return self.cloud.weights_about(degrees, self.cloud.nodes(degrees))
 
     @cached_property
-    def _ends(self) -> tuple[GaussianMixture, GaussianMixture]:
+    def _ends(self) -> tuple[GaussianMixtures, GaussianMixtures]:
         """Proposes: a little beyond the step that loses most, and the one in the middle."""
         q, sigma = self.cloud.sides
         places = (
@@ -349,7 +349,7 @@ class Bundle(Pair):
         most, middle = self._ends
         return self._jet(most, c).value / self._jet(middle, c).value
 
-    def _jet(self, pair: GaussianMixture, c: float) -> Jet:
+    def _jet(self, pair: GaussianMixtures, c: float) -> Jet:
         return self._keep(partial(pair.cumulant, c), pair, c)
 
     def cumulant(self, c: float) -> Jet:
@@ -361,15 +361,15 @@ class Bundle(Pair):
         # proposes: orders at which the steps still are alike
         if not self._spread(c) < _WORST * self._spread(1.0):
             raise TooExpensive("steps that differ too much for a bundle")
-        jets = [(w, self._jet(pair, c)) for w, pair in self._few]
+        jets = [(w, self._jet(self._pair(place), c)) for w, place in self._few]
         return Jet(*(sum(w * jet[i] for w, jet in jets) for i in range(3)))
 
     def decay_estimate(self, c: float) -> Callable[[float], float]:
         """Likewise."""
-        ways = [(w, pair.decay_estimate(c)) for w, pair in self._few]
+        ways = [(w, self._pair(place).decay_estimate(c)) for w, place in self._few]
         return lambda u: sum(w * way(u) for w, way in ways)
 
     def line_cost(self, c: float, accuracy: float) -> tuple[int, float]:
         """Of some hundred nodes of the cloud."""
-        nodes, bits = self._few[0][1].line_cost(c, self._fine(accuracy))
+        nodes, bits = self._pair(self._few[0][1]).line_cost(c, self._fine(accuracy))
         return 100 * nodes, bits + math.log2(HEAVY * self.cloud.total)

@@ -25,7 +25,7 @@ from dpexact.accounting.pairs.pair import Jet, Masses, Pair, Tails, far
 from dpexact.accounting.pairs.shifts import STILL, Shifts, Side, one, thinned
 from dpexact.balls import approximate, ball
 from dpexact.errors import UnsupportedMechanism
-from dpexact.reals import Real, rational
+from dpexact.reals import Real
 
 
 class Mixtures(Pair):
@@ -205,7 +205,7 @@ class GaussianMixtures(Mixtures):
         """As given."""
         return self.up, self.down
 
-    @property
+    @cached_property
     def reverse(self) -> GaussianMixtures:
         """The pair ``(Q, P)``, reflected in the origin."""
         return GaussianMixtures(self.down, self.up)
@@ -280,39 +280,20 @@ class Grouped(Mixtures):
         return GaussianMixtures(*self._turned(kept)), kept
 
 
-@dataclass(frozen=True)
-class GaussianMixture(Mixtures):
-    """A mixture of two normal laws against its mirror image, each with its own weight.
-
-    ``P = (1 - up) N(0, sigma^2) + up N(1, sigma^2)`` and ``Q = (1 - down) N(0, sigma^2) + down
-    N(-1, sigma^2)``. Poisson sampling at rate ``q``: ``remove(sigma, q)`` has ``up = q, down = 0``
-    and ``add(sigma, q)`` is its reverse, reflected.
-    """
-
-    sigma: Real
-    up: Real
-    down: Real
-
-    @cached_property
-    def shifts(self) -> tuple[Side, Side]:
-        """Of one shift each."""
-        rate = 1 / self.sigma
-        return one(rate, self.up), one(rate, self.down)
-
-    @cached_property
-    def reverse(self) -> GaussianMixture:
-        """The pair ``(Q, P)``, reflected in the origin."""
-        return GaussianMixture(self.sigma, self.down, self.up)
+def one_shift(sigma: Real, up: Real, down: Real) -> GaussianMixtures:
+    """Noise ``sigma`` moved by 1 with probability ``up``, against it moved by -1 with ``down``."""
+    rate = 1 / sigma
+    return GaussianMixtures(one(rate, up), one(rate, down))
 
 
-def remove(sigma: Real, q: Real) -> GaussianMixture:
+def remove(sigma: Real, q: Real) -> GaussianMixtures:
     """Poisson-subsampled Gaussian, record removed: ``P = (1-q) N(0) + q N(1)``, ``Q = N(0)``."""
-    return GaussianMixture(sigma, q, rational(0))
+    return GaussianMixtures(one(1 / sigma, q), STILL)
 
 
-def add(sigma: Real, q: Real) -> GaussianMixture:
+def add(sigma: Real, q: Real) -> GaussianMixtures:
     """Poisson-subsampled Gaussian, the record added: ``P = N(0)``, ``Q = (1-q) N(0) + q N(1)``."""
-    return GaussianMixture(sigma, rational(0), q)
+    return GaussianMixtures(STILL, one(1 / sigma, q))
 
 
 def sampled_shifts(alone: Sequence[tuple[Pair, int]], rate: Real) -> Pair:

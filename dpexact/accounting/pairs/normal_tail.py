@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from flint import arb, arb_poly, arb_series, ctx
 
+from dpexact.balls import normal_tail
+
 #: Expansion points per unit of ``z``.
 PER_UNIT = 64
 #: Beyond this the tail is evaluated directly.
 FAR = 60
-
-
-def direct_tail(z: arb) -> arb:
-    """The normal tail with relative accuracy."""
-    return (z / arb(2).sqrt()).erfc() / 2
 
 
 class NormalTail:
@@ -46,13 +43,13 @@ class NormalTail:
         place = float(z.mid())
         # proposes: where to expand; any place within reach serves, and a ball decides that it is
         if not -FAR < place < FAR:
-            return direct_tail(z)
+            return normal_tail(z)
         key = round(place * PER_UNIT)
         found = self._cache.get(key)
         if found is None:
             found = self._cache[key] = self._expand(key)
         h = z - found[0]
-        return found[1](h) if abs(h) < self._reach else direct_tail(z)
+        return found[1](h) if abs(h) < self._reach else normal_tail(z)
 
     def _expand(self, key: int) -> tuple[arb, arb_poly]:
         cap, ctx.cap = ctx.cap, self._degree

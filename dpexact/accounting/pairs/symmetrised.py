@@ -24,7 +24,7 @@ import numpy as np
 from flint import acb, arb
 from numpy.typing import NDArray
 
-from dpexact.accounting.pairs.mixture import GaussianMixture, remove
+from dpexact.accounting.pairs.mixture import GaussianMixtures, remove
 from dpexact.accounting.pairs.pair import Jet, Pair, TooExpensive
 from dpexact.balls import approximate, ball, current, precision
 from dpexact.reals import Real
@@ -72,7 +72,7 @@ class Symmetrised(Pair):
     q: Real
 
     @cached_property
-    def _sample(self) -> GaussianMixture:
+    def _sample(self) -> GaussianMixtures:
         return remove(self.sigma, self.q)
 
     @property

@@ -18,10 +18,9 @@ from itertools import pairwise
 
 from flint import acb, arb
 
-from dpexact.accounting.pairs.normal_tail import direct_tail
 from dpexact.accounting.pairs.power_sums import line_sums
 from dpexact.accounting.rare.windows import Window, lower_tail
-from dpexact.balls import ball, current
+from dpexact.balls import ball, current, normal_tail
 from dpexact.reals import Real
 
 #: Windows that differ from 1 by less are not summed.
@@ -66,7 +65,7 @@ def strip_real(half_width: arb, spacing: arb, high: arb) -> arb:
 
 def normal_beyond(place: arb, spacing: arb) -> arb:
     """At least ``t sum phi(jt)`` over all ``jt >= place + t`` [4]."""
-    return direct_tail(place) if place >= 0 else 1 + spacing
+    return normal_tail(place) if place >= 0 else 1 + spacing
 
 
 def hats(a: arb, b: arb, mass: arb, tilted: arb) -> tuple[arb, arb]:
@@ -298,8 +297,8 @@ class Cells:
 
 def _parts(edges: Sequence[arb]) -> list[arb]:
     """Normal masses of the left ray, of each cell, and of the right ray."""
-    below = [direct_tail(-x) for x in edges if x < 0]
-    above = [direct_tail(x) for x in edges[len(below) :]]
+    below = [normal_tail(-x) for x in edges if x < 0]
+    above = [normal_tail(x) for x in edges[len(below) :]]
     inner = [b - a for a, b in pairwise(below)]
     # proposes: the side on which a mass is a difference; both are true
     if below and above:

@@ -14,10 +14,10 @@ from dpexact.accounting.renyi.selected import selected
 from dpexact.accounting.renyi.values import INFINITE, Order, plus, value
 from dpexact.accounting.standing import selects, standing, stated
 from dpexact.answers import delivered
-from dpexact.arguments import Direction, digits_in, direction_in, real_in
+from dpexact.arguments import Direction, digits_in, direction_in, real_in, word_in
 from dpexact.conversion import RealLike
 from dpexact.enclosure import Enclosure
-from dpexact.errors import InvalidInput, UnsupportedMechanism
+from dpexact.errors import UnsupportedMechanism
 from dpexact.mechanisms import Mechanism, RenyiDP, RepeatAndSelect
 from dpexact.mechanisms.grammar import mechanism_in
 
@@ -64,7 +64,9 @@ def renyi(
     0.0894642123276187...
     """
     m, alpha, wanted = mechanism_in(mechanism), order_in(order), digits_in(digits)
-    found = enclose_renyi(m, alpha, wanted, direction_in(direction), _method_in(method))
+    found = enclose_renyi(
+        m, alpha, wanted, direction_in(direction), word_in(method, "method", METHODS)
+    )
     return delivered(found, wanted)
 
 
@@ -147,10 +149,3 @@ def order_in(value: RealLike) -> Order:
         return None
     order = real_in(value, "order", ">= 1")
     return reals.rational(1) if balls.compare(order, reals.rational(1), "order") == 0 else order
-
-
-def _method_in(value: str) -> Method:
-    for method in METHODS:
-        if value == method:
-            return method
-    raise InvalidInput(f"method: {value!r} is not accepted; use {', '.join(METHODS)}")

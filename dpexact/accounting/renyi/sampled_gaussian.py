@@ -80,7 +80,8 @@ class SampledGaussian:
     """
 
     def __init__(self, sigma: Real, q: Real, order: Real, add: bool) -> None:
-        self.pair: mixture.GaussianMixture = (mixture.add if add else mixture.remove)(sigma, q)
+        self.pair: mixture.GaussianMixtures = (mixture.add if add else mixture.remove)(sigma, q)
+        self.sigma = sigma
         self.q = q
         self.order = order
         self.add = add
@@ -91,7 +92,7 @@ class SampledGaussian:
     @property
     def _square(self) -> arb:
         """``mu^2 = 1 / sigma^2``."""
-        mu = 1 / balls.ball(self.pair.sigma)
+        mu = 1 / balls.ball(self.sigma)
         return mu * mu
 
     def divergence(self, digits: int, method: Method) -> Enclosure:

@@ -38,11 +38,11 @@ from dpexact.accounting.profile import Profile
 from dpexact.accounting.reflection import OPPOSITE
 from dpexact.accounting.renyi.values import INFINITE, Order
 from dpexact.accounting.routes import routed
-from dpexact.accounting.standing import gives_zcdp, sampling_of
+from dpexact.accounting.standing import sampling_of, unattained
 from dpexact.arguments import Direction
 from dpexact.decimals import Bound
 from dpexact.enclosure import Enclosure
-from dpexact.mechanisms import FixedSize, Mechanism, RepeatAndSelect
+from dpexact.mechanisms import ZCDP, FixedSize, Mechanism, RepeatAndSelect
 from dpexact.reals import Real
 
 Divergence: TypeAlias = Callable[[Mechanism, Order, int, Direction], Enclosure]
@@ -97,7 +97,7 @@ def _least(candidates: list[Order], height: Callable[[Order], float]) -> Order:
 
 def _profile(base: Mechanism, direction: Direction) -> Profile:
     """That of what may be selected from."""
-    if gives_zcdp(base):
+    if ZCDP in unattained(base):
         return ZCDPProfile.of(base)
     if sampling_of(base) is FixedSize:
         return on_fixed_size(base.steps())

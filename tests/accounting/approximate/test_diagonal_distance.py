@@ -10,9 +10,10 @@ from flint import arb
 
 from dpexact import balls
 from dpexact.accounting.approximate import diagonal_distance, theorem_8_constant
+from dpexact.balls import normal_tail
 from dpexact.enclosure import Enclosure
 from dpexact.errors import InvalidInput
-from dpexact.tradeoffs.gaussian import normal_tail, quantile
+from dpexact.tradeoffs.gaussian import quantile
 
 NORMAL = NormalDist()
 

@@ -22,7 +22,7 @@ from dpexact.accounting.contour.many import bracketed
 from dpexact.accounting.contour.planning import Plan, Query
 from dpexact.accounting.pairs.gaussian import Gaussian
 from dpexact.accounting.pairs.laplace import Laplace as LaplaceNoise
-from dpexact.accounting.pairs.mixture import GaussianMixture
+from dpexact.accounting.pairs.mixture import one_shift
 from dpexact.accounting.pairs.mixture_rules import Rule, Shape
 from dpexact.accounting.pairs.mixture_sums import oblique_moments, real_moment
 from dpexact.accounting.pairs.response import Response
@@ -153,7 +153,7 @@ def test_the_decay_from_a_poor_rule(poor, monkeypatch):
         lambda shape, c, accuracy, shift=0.0: poor if shift else good(shape, c, accuracy),
     )
     monkeypatch.setattr(Shape, "decay", lambda shape, c: lambda u: (-0.5, 1.0))
-    step = GaussianMixture(rational(1), rational(1), rational(0))
+    step = one_shift(rational(1), rational(1), rational(0))
     with balls.precision(128):
         true = Gaussian(rational(1)).decayed(0.0, 1.0, 0.0)
         assert true <= step.decayed(0.0, 1.0, 30.0) < 2 * true

@@ -11,7 +11,7 @@ from mpmath import mp, mpf
 
 from dpexact import balls
 from dpexact.accounting.pairs.gaussian import Gaussian
-from dpexact.accounting.pairs.mixture import GaussianMixture, add, remove
+from dpexact.accounting.pairs.mixture import add, one_shift, remove
 from dpexact.accounting.pairs.response import Response
 from dpexact.balls import ball
 from dpexact.conversion import real
@@ -19,10 +19,14 @@ from dpexact.reals import rational
 
 BITS = 160
 
+#: Standard deviation, and how often each law moves.
+MIXED = [
+    (real("1.3"), real("0.01"), rational(0)),
+    (real("0.4"), rational(0), real("1/3")),
+    (real(2), real("1/5"), real("1/7")),
+]
 STEPS = [
-    remove(real("1.3"), real("0.01")),
-    add(real("0.4"), real("1/3")),
-    GaussianMixture(real(2), real("1/5"), real("1/7")),
+    *(one_shift(*numbers) for numbers in MIXED),
     Gaussian(real("sqrt(2)")),
     Response(real("1/5"), real("1/1000")),
 ]
@@ -106,10 +110,10 @@ def test_the_decay_estimate_is_about_the_bound(step):
         assert estimate(u) <= max(bound, float(step.cumulant(1.5).value)) + 1
 
 
-@pytest.mark.parametrize("step", STEPS[:3])
-def test_mixtures_share_at_least_their_overlap(step):
+@pytest.mark.parametrize("numbers", MIXED)
+def test_mixtures_share_at_least_their_overlap(numbers):
     """``Int min(P, Q)`` by quadrature."""
-    s, up, down = (mpf(float(x.fraction)) for x in (step.sigma, step.up, step.down))
+    s, up, down = (mpf(float(x.fraction)) for x in numbers)
 
     def least(z):
         p = 1 - up + up * mp.exp(z / s - 1 / (2 * s * s))
@@ -118,12 +122,12 @@ def test_mixtures_share_at_least_their_overlap(step):
 
     shared = mp.quad(least, mp.linspace(-12, 12, 97))
     with balls.precision(BITS):
-        bound = step.overlap()
+        bound = one_shift(*numbers).overlap()
         # all of it where one law moves, else what both hold of no shift
-        moves = step.up.fraction and step.down.fraction
-        assert not moves or bound.overlaps(1 - arb.max(ball(step.up), ball(step.down)))
+        _, right, left = map(ball, numbers)
+        assert not (up and down) or bound.overlaps(1 - arb.max(right, left))
     assert float(bound) <= shared + mpf("1e-9")
-    assert moves or float(bound) >= shared - mpf("1e-9")
+    assert (up and down) or float(bound) >= shared - mpf("1e-9")
     assert float(bound) > 0
 
 
@@ -142,7 +146,7 @@ def test_largest_losses():
         assert remove(real(1), rational(q)).largest_loss() is None
         assert add(real(1), rational(q)).largest_loss().overlaps(-(1 - ball(q)).log())
         assert add(real(1), rational(1)).largest_loss() is None
-        assert GaussianMixture(real(1), rational(q), rational(q)).largest_loss() is None
+        assert one_shift(real(1), rational(q), rational(q)).largest_loss() is None
         assert Gaussian(real(1)).largest_loss() is None
         assert Response(real("1/3"), real("1/2")).largest_loss().contains(arb(1) / 3)
 
@@ -150,7 +154,7 @@ def test_largest_losses():
 def test_what_decays():
     assert [step.decays for step in STEPS] == [True, True, True, True, False]
     assert not Gaussian(rational(0)).decays
-    assert not GaussianMixture(real(1), rational(0), rational(0)).decays
+    assert not one_shift(real(1), rational(0), rational(0)).decays
     for step in STEPS:
         assert step.line_cost(1.5, 40.0)[0] >= 1
         assert math.isfinite(step.line_cost(1.5, 40.0)[1])

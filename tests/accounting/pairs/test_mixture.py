@@ -11,7 +11,7 @@ from mixtures import moment, profile
 from dpexact import balls
 from dpexact.accounting.closed_form import SinglePair
 from dpexact.accounting.contour.profile import ContourProfile
-from dpexact.accounting.pairs.mixture import GaussianMixture, GaussianMixtures
+from dpexact.accounting.pairs.mixture import GaussianMixtures, one_shift
 from dpexact.accounting.pairs.mixture_rules import Rule
 from dpexact.accounting.pairs.mixture_sums import Integrand, oblique_moments, positive_sum
 from dpexact.accounting.pairs.shifts import STILL, Shifts
@@ -145,7 +145,7 @@ def test_two_shifts_attain_the_cosine():
 
 
 def test_one_shift_is_the_special_case():
-    one = GaussianMixture(rational(2), real("1/3"), real("1/5"))
+    one = one_shift(rational(2), real("1/3"), real("1/5"))
     other = GaussianMixtures(*one.shifts)
     with balls.precision(150):
         assert one.moment(2.5, 60.0).overlaps(other.moment(2.5, 60.0))

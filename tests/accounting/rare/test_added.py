@@ -8,7 +8,7 @@ import pytest
 from dpexact import reals
 from dpexact.accounting.contour.product import Product
 from dpexact.accounting.contour.profile import ContourProfile
-from dpexact.accounting.pairs.mixture import GaussianMixture
+from dpexact.accounting.pairs.mixture import one_shift
 from dpexact.accounting.profile import InfiniteLoss
 from dpexact.accounting.rare.added import added_bound
 from dpexact.accounting.rare.profile import RareProfile
@@ -27,7 +27,7 @@ CASES = [
 
 @pytest.mark.parametrize(("sigma", "q", "count", "epsilon"), CASES)
 def test_adding_is_below_its_bound_and_not_far_below(sigma, q, count, epsilon):
-    pair = GaussianMixture(real(sigma), reals.rational(0), real(q))
+    pair = one_shift(real(sigma), reals.rational(0), real(q))
     true = ContourProfile([(pair, count)], InfiniteLoss()).delta(real(epsilon), 3)
     bound = added_bound(real(sigma), real(q), count, real(epsilon))
     assert bound.lower == 0
@@ -42,7 +42,7 @@ def test_no_loss_exceeds_that_of_all_steps_without_the_record():
 
 @pytest.mark.parametrize(("sigma", "q", "count", "epsilon"), CASES)
 def test_what_is_shown_to_be_below_a_level_is(sigma, q, count, epsilon):
-    pair = GaussianMixture(real(sigma), reals.rational(0), real(q))
+    pair = one_shift(real(sigma), reals.rational(0), real(q))
     contour = ContourProfile([(pair, count)], InfiniteLoss())
     true = contour.delta(real(epsilon), 3)
     for profile in (contour, RareProfile(real(sigma), real(q), count, True)):
@@ -51,9 +51,7 @@ def test_what_is_shown_to_be_below_a_level_is(sigma, q, count, epsilon):
 
 
 def test_floats_do_not_show_what_is_below(monkeypatch):
-    contour = ContourProfile(
-        [(GaussianMixture(real(1), reals.rational(0), HALF), 9)], InfiniteLoss()
-    )
+    contour = ContourProfile([(one_shift(real(1), reals.rational(0), HALF), 9)], InfiniteLoss())
     least = reals.rational(contour.delta(real(1), 3).lower)
     monkeypatch.setattr(Product, "chernoff", lambda *_: (1.0, -math.inf))
     assert not contour.is_below(real(1), least)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import dpexact
 from dpexact import balls, reals
 from dpexact.accounting.contour.profile import ContourProfile
-from dpexact.accounting.pairs.mixture import GaussianMixture
+from dpexact.accounting.pairs.mixture import one_shift
 from dpexact.accounting.pairs.pair import TooExpensive
 from dpexact.accounting.profile import InfiniteLoss
 from dpexact.accounting.profiles import profile
@@ -31,7 +31,7 @@ def engine(sigma, q, count, way):
 def pair(sigma, q, way):
     zero = reals.rational(0)
     up, down = (real(q), zero) if way == "remove" else (zero, real(q))
-    return GaussianMixture(real(sigma), up, down)
+    return one_shift(real(sigma), up, down)
 
 
 def meet(one: Enclosure, other: Enclosure) -> bool:
