@@ -104,6 +104,8 @@ def points_in(value: RealLike | Many, name: str, *conditions: str) -> list[Real]
 
 def integer_in(value: RealLike, name: str, lowest: int, highest: int = MAX_COUNT) -> int:
     """The integer ``value`` if it lies in ``[lowest, highest]``."""
+    if type(value) is int and lowest <= value <= highest:
+        return value
     x = real(value, name).fraction
     if x is None or x.denominator != 1 or not lowest <= x <= highest:
         shown = shorten(str(real(value, name)))

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from fractions import Fraction
 from typing import Final
 
@@ -233,6 +233,10 @@ def order(a: Real, b: Real) -> Order:
 
 def approximate(value: Real | Fraction | float) -> float:
     """A float near ``value``, for proposals only: it says nothing about the truth."""
+    exact = value.fraction if isinstance(value, Real) else value
+    if isinstance(exact, Fraction):
+        with suppress(OverflowError):
+            return exact.numerator / exact.denominator
     bits = 64
     while True:
         with precision(bits):

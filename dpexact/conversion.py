@@ -66,6 +66,8 @@ def real(value: RealLike, name: str = "number") -> Real:
 
 def _convert(value: RealLike) -> Real:
     """Of what is neither a real nor text."""
+    if type(value) is int:
+        return rational(value)
     if isinstance(value, bool) or type(value).__name__ in ("bool_", "bool"):
         raise InvalidInput(f"a truth value ({value}) is not a number; accepted: {ACCEPTED}")
     if isinstance(value, numbers.Integral):

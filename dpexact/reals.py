@@ -42,7 +42,9 @@ class Real:
     height: int = field(default=0, init=False, compare=False)
 
     def __post_init__(self) -> None:
-        height = 1 + max((argument.height for argument in self.arguments), default=-1)
+        if not self.arguments:
+            return
+        height = 1 + max(argument.height for argument in self.arguments)
         if height > MAX_HEIGHT:
             raise InvalidInput(f"number with more than {MAX_HEIGHT} nested operations")
         object.__setattr__(self, "height", height)

@@ -152,11 +152,12 @@ def stated(answer: Enclosure, said: Standing) -> Enclosure:
 
 def counted(mechanism: Mechanism) -> Iterator[Mechanism]:
     """Every mechanism at any depth, but for what runs on samples without records."""
-    yield mechanism
-    if isinstance(mechanism, Poisson | FixedSize) and balls.sign(mechanism.q, "q") == 0:
-        return
-    for inner in mechanism.inner():
-        yield from counted(inner)
+    left = [mechanism]
+    while left:
+        part = left.pop()
+        yield part
+        if not isinstance(part, Poisson | FixedSize) or balls.sign(part.q, "q") != 0:
+            left += reversed(list(part.inner()))
 
 
 def sampling_of(mechanism: Mechanism) -> type[Mechanism] | None:

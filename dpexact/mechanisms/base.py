@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import MISSING, Field, dataclass, field, fields, replace
 from fractions import Fraction
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, ClassVar, Final
+from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeAlias
 
 from dpexact.arguments import MAX_COUNT, integer_in, real_in
 from dpexact.conversion import RealLike, real
@@ -30,6 +30,10 @@ if TYPE_CHECKING:
 #: A fraction in the text of a mechanism, and what the denominator of a float is below.
 _FRACTION: Final = re.compile(r"(?<![\w.])(\d+)/(\d+)")
 _FLOATS: Final = 1 << 1075
+
+#: Name of a parameter, and what takes a value into its domain.
+_Parameter: TypeAlias = "tuple[str, Callable[[Any, str], Any] | None]"
+_PARAMETERS: Final[dict[type[Any], list[_Parameter]]] = {}
 
 #: Deepest nesting of mechanisms, so that each can be printed and parsed back.
 MAX_NESTING: Final = 30
@@ -100,10 +104,9 @@ class Mechanism:
 
     def __post_init__(self) -> None:
         """Take the parameters into their domains, or say which is outside."""
-        for parameter in fields(self):
-            if into := parameter.metadata.get("domain"):
-                value = into(getattr(self, parameter.name), parameter.name)
-                object.__setattr__(self, parameter.name, value)
+        for name, into in _parameters(type(self)):
+            if into:
+                object.__setattr__(self, name, into(getattr(self, name), name))
 
     def epsilon(self, delta: RealLike, *arguments: Any, **options: Any) -> Enclosure:
         """Enclose the smallest epsilon at ``delta``; see :func:`dpexact.epsilon`."""
@@ -141,8 +144,10 @@ class Mechanism:
 
     def inner(self) -> Iterator[Mechanism]:
         """The mechanisms among the parameters."""
-        for parameter in fields(self):
-            yield from _mechanisms(getattr(self, parameter.name))
+        for name, _ in _parameters(type(self)):
+            value = getattr(self, name)
+            if isinstance(value, Mechanism | tuple):
+                yield from _mechanisms(value)
 
     def with_inner(self, change: Callable[[Mechanism], Mechanism]) -> Mechanism:
         """The same with every mechanism among its parameters changed."""
@@ -180,6 +185,13 @@ class Mechanism:
     def _set(self, **checked: Any) -> None:
         for name, value in checked.items():
             object.__setattr__(self, name, value)
+
+
+def _parameters(kind: type[Mechanism]) -> list[_Parameter]:
+    """Looked up once a class: logs make a hundred thousand mechanisms."""
+    if kind not in _PARAMETERS:
+        _PARAMETERS[kind] = [(f.name, f.metadata.get("domain")) for f in fields(kind)]
+    return _PARAMETERS[kind]
 
 
 def placed(kind: type[Mechanism]) -> list[Field[Any]]:

@@ -18,7 +18,7 @@ from dpexact.accounting.pairs.cubature import Cloud, Degrees
 from dpexact.accounting.pairs.log_bounds import Modulus, Power, Reach, logarithm_bound
 from dpexact.accounting.pairs.mixture import GaussianMixtures, add, remove
 from dpexact.accounting.pairs.pair import Jet, Pair, TooExpensive, short
-from dpexact.balls import approximate, ball, current, precision
+from dpexact.balls import approximate, ball, current
 from dpexact.reals import Real, rational
 
 Ellipses: TypeAlias = tuple[float, float]
@@ -57,29 +57,32 @@ def bundles(
     Proposes: clouds; every step is in one of them or left as it is.
     """
     clouds: list[Cloud] = []
-    left = [step for step in steps if not _is_plain(step)]
-    parts = [[step for step in steps if _is_plain(step)]]
+    left: list[tuple[Real, Real, int]] = []
+    plain: list[tuple[tuple[float, float], tuple[Real, Real, int]]] = []
+    for step in steps:
+        q, sigma = approximate(step[0]), approximate(step[1])
+        # floats hold a step, or it is left as it is
+        if 1e-30 < q < 0.9 and 1e-3 < sigma < 1e9:
+            plain.append(((math.log(q), math.log(sigma)), step))
+        else:
+            left.append(step)
+    parts = [plain]
     while parts:
         part = parts.pop()
-        if len(part) < FEWEST or sum(n for _, _, n in part) < FEWEST_RUNS:
-            left += part
+        inside = [step for _, step in part]
+        if len(part) < FEWEST or sum(n for _, _, n in inside) < FEWEST_RUNS:
+            left += inside
             continue
-        cloud = Cloud(part)
-        wide = [side.half / most for side, most in zip(cloud.sides, _HALVES, strict=True)]
+        ends = [(min(at), max(at)) for at in zip(*(logs for logs, _ in part), strict=True)]
+        wide = [(high - low) / 2 / most for (low, high), most in zip(ends, _HALVES, strict=True)]
         if max(wide) <= 1:
-            clouds.append(cloud)
+            clouds.append(Cloud(inside))
             continue
         axis = wide.index(max(wide))
-        middle = math.exp(cloud.sides[axis].centre)
-        parts.append([step for step in part if approximate(step[axis]) <= middle])
-        parts.append([step for step in part if not approximate(step[axis]) <= middle])
+        middle = sum(ends[axis]) / 2
+        parts.append([step for step in part if step[0][axis] <= middle])
+        parts.append([step for step in part if step[0][axis] > middle])
     return clouds, left
-
-
-def _is_plain(step: tuple[Real, Real, int]) -> bool:
-    """Proposes: whether floats hold a step; any other is left as it is."""
-    q, sigma, _ = step
-    return 1e-30 < approximate(q) < 0.9 and 1e-3 < approximate(sigma) < 1e9
 
 
 class Rest:
@@ -325,9 +328,8 @@ class Bundle(Pair):
     def _few(self) -> list[tuple[float, _Place]]:
         """Proposes: weights and nodes for floats."""
         first, second = (math.inf if side.single else 1.0 for side in self.cloud.sides)
-        with precision(64):
-            places, weights = self._nodes(Degrees.down_to(3.0, first, second))
-            return [(float(w.mid()), place) for w, place in zip(weights, places, strict=True)]
+        degrees = Degrees.down_to(3.0, first, second)
+        return self.cloud.weights_about(degrees, self.cloud.nodes(degrees))
 
     @cached_property
     def _ends(self) -> tuple[GaussianMixtures, GaussianMixtures]:

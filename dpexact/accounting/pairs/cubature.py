@@ -12,7 +12,7 @@ the last sum over all other degrees (``docs/theory/logs.md``, Proposition 1).
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass
 from fractions import Fraction
@@ -22,14 +22,15 @@ from typing import Final, TypeAlias
 
 import numpy as np
 from flint import arb, arb_mat, fmpz, fmpz_mat
+from numpy.typing import NDArray
 
+from dpexact.accounting.pairs.limbs import chebyshev_sums
 from dpexact.balls import approximate, ball, current, precision
 from dpexact.reals import Real, rational
 
+_Floats: TypeAlias = NDArray[np.float64]
 _Triangles: TypeAlias = tuple[list[list[arb]], list[list[arb]]]
 
-#: Points whose polynomials are held at once.
-_CHUNK: Final = 2048
 #: Bits that a place in its interval may lose.
 _SPARE_BITS: Final = 32
 #: Bits and degrees for questions to come.
@@ -83,11 +84,11 @@ class Side:
     single: bool
 
     @classmethod
-    def around(cls, values: Collection[Real]) -> Side:
+    def around(cls, values: Sequence[Real], logs: _Floats) -> Side:
         """Proposes: an interval; whether it holds the points is decided by balls."""
-        logs = [math.log(approximate(value)) for value in values]
-        low, high = min(logs), max(logs)
-        return cls((low + high) / 2, (high - low) / 2 + _LEAST, len(values) == 1)
+        low, high = float(logs.min()), float(logs.max())
+        single = all(value == values[0] for value in values)
+        return cls((low + high) / 2, (high - low) / 2 + _LEAST, single)
 
     def scaled(self, value: Real) -> arb:
         """``(log value - centre) / half``, which must lie in ``[-1, 1]``."""
@@ -97,17 +98,24 @@ class Side:
             raise ArithmeticError(f"{value} lies outside of its interval")
         return found
 
+    def place(self, value: Real, bits: int) -> int:
+        """The scaled value in units ``2^-bits``, less than 3/2 of one off: 0 where it is single.
+
+        To be called at a precision of more bits.
+        """
+        place = self.scaled(value) * arb(2) ** bits
+        if self.single:
+            return 0
+        if not place.rad() <= 0.5:
+            raise ArithmeticError(f"{value} is not known to {bits} bits")
+        return int(place.mid().floor().unique_fmpz())
+
     def polynomials(self, value: Real, count: int, bits: int) -> list[fmpz]:
         """``T_k``, ``k < count``, of the scaled value, at most ``2 k^2`` units ``2^-bits`` off [1].
 
         To be called at a precision of more bits.
         """
-        if self.single:
-            return [fmpz(1) << bits]
-        place = self.scaled(value) * arb(2) ** bits
-        if not place.rad() <= 0.5:
-            raise ArithmeticError(f"{value} is not known to {bits} bits")
-        x = place.mid().floor().unique_fmpz()
+        x = fmpz(self.place(value, bits))
         found = [fmpz(1) << bits, x]
         while len(found) < count:
             found.append((x * found[-1] >> (bits - 1)) - found[-2])
@@ -187,11 +195,16 @@ class Cloud:
         self._whole, self._ends = points, [len(points)] if ends is None else ends
         self._runs = [0, *accumulate(n for _, _, n in points)]
         self._place = len(self._ends) - 1
-        self.sides = (
-            Side.around({x for x, _, _ in points}),
-            Side.around({y for _, y, _ in points}),
-        )
+        self._columns = [x for x, _, _ in points], [y for _, y, _ in points]
+        #: Proposes: about the logarithms.
+        self._logs = [
+            np.array([math.log(approximate(value)) for value in column]) for column in self._columns
+        ]
+        first, second = zip(self._columns, self._logs, strict=True)
+        self.sides = Side.around(*first), Side.around(*second)
         self._moments: dict[tuple[int, int, int], list[fmpz_mat]] = {}
+        self._places: dict[int, list[list[int]]] = {}
+        self._about: dict[Degrees, _Floats] = {}
         self._lengths: dict[int, list[tuple[arb, ...]]] = {}
         self._factors: dict[tuple[Degrees, int], list[_Triangles]] = {}
 
@@ -247,25 +260,32 @@ class Cloud:
 
     def _summed(self, many: int, more: int) -> fmpz_mat:
         """In units of ``2^-2bits``; sums up to the ends before are kept, and go on from there."""
-        bits, (first, second) = current(), self.sides
-        # what is single is in its interval too
-        for side, value in zip(self.sides, self._whole[0][:2], strict=True):
-            side.scaled(value)
+        bits, shape = current(), (many, more)
         sums = self._moments.setdefault((many, more, bits), [])
-        with precision(bits + _SPARE_BITS):
-            while len(sums) <= self._place:
-                total = fmpz_mat(sums[-1]) if sums else fmpz_mat(many, more)
-                start, end = self._stretch(len(sums))
-                for at in range(start, end, _CHUNK):
-                    part = self._whole[at : min(at + _CHUNK, end)]
-                    left = [first.polynomials(x, many, bits) for x, _, _ in part]
-                    right = [
-                        row if n == 1 else [n * t for t in row]
-                        for row, n in ((second.polynomials(y, more, bits), n) for _, y, n in part)
-                    ]
-                    total += fmpz_mat(left).transpose() * fmpz_mat(right)
-                sums.append(total)
+        while len(sums) <= self._place:
+            part = slice(*self._stretch(len(sums)))
+            first, second = self._located(part, bits)
+            counts = [n for _, _, n in self._whole[part]]
+            total = chebyshev_sums(first, second, counts, shape, bits)
+            sums.append(sums[-1] + total if sums else total)
         return sums[self._place]
+
+    def _located(self, part: slice, bits: int) -> list[list[int]]:
+        """The places of some points on both axes, in units ``2^-bits``.
+
+        What is held in smaller units is rounded down: it is at most 3/2 of a unit off still.
+        """
+        # proposes: what is looked up; whatever is held is right
+        held = next((held for held in self._places if held >= bits), bits)
+        if held not in self._places:
+            with precision(bits + _SPARE_BITS):
+                self._places[bits] = [
+                    [side.place(column[0], bits)] * len(column)
+                    if side.single
+                    else [side.place(value, bits) for value in column]
+                    for side, column in zip(self.sides, self._columns, strict=True)
+                ]
+        return [[x >> held - bits for x in places[part]] for places in self._places[held]]
 
     def _stretch(self, place: int) -> tuple[int, int]:
         """From the end before a place to its own."""
@@ -273,15 +293,18 @@ class Cloud:
 
     def lengths(self) -> tuple[arb, ...]:
         """``sum n log(1 - x)``, ``sum n x`` and ``sum n y^2``."""
-        sums = self._lengths.setdefault(current(), [])
-        while len(sums) <= self._place:
-            logs, firsts, squares = sums[-1] if sums else (arb(0), arb(0), arb(0))
-            for x, y, n in self._whole[slice(*self._stretch(len(sums)))]:
-                first, second = ball(x), ball(y)
-                logs += n * (-first).log1p()
-                firsts += n * first
-                squares += n * second * second
-            sums.append((logs, firsts, squares))
+        # proposes: what is looked up; whatever is held is right
+        held = next((held for held in self._lengths if held >= current()), current())
+        sums = self._lengths.setdefault(held, [])
+        with precision(held):
+            while len(sums) <= self._place:
+                logs, firsts, squares = sums[-1] if sums else (arb(0), arb(0), arb(0))
+                for x, y, n in self._whole[slice(*self._stretch(len(sums)))]:
+                    first, second = ball(x), ball(y)
+                    logs += n * (-first).log1p()
+                    firsts += n * first
+                    squares += n * second * second
+                sums.append((logs, firsts, squares))
         return sums[self._place]
 
     def _row(self, axis: int, value: Real, count: int) -> list[arb]:
@@ -326,6 +349,24 @@ class Cloud:
             for axis in (0, 1):
                 _solve(values, degrees, axis, factors[axis][0], upward=False)
         return list(values.values())
+
+    def weights_about(
+        self, degrees: Degrees, nodes: Sequence[tuple[Real, Real]]
+    ) -> list[tuple[float, tuple[Real, Real]]]:
+        """Proposes: about the weights, for few degrees, with the nodes."""
+        if degrees not in self._about:
+            counts = np.array([float(n) for _, _, n in self._whole])
+            sums = np.cumsum(self._powers(degrees, self._logs) * counts, axis=1)
+            self._about[degrees] = np.insert(sums, 0, 0.0, axis=1)[:, self._ends]
+        logs = [np.log([approximate(node[axis]) for node in nodes]) for axis in (0, 1)]
+        found = np.linalg.solve(self._powers(degrees, logs), self._about[degrees][:, self._place])
+        return list(zip(found.tolist(), nodes, strict=True))
+
+    def _powers(self, degrees: Degrees, logs: Sequence[_Floats]) -> _Floats:
+        """Proposes: about the powers of scaled logarithms, one row a degree."""
+        sides = zip(self.sides, logs, strict=True)
+        x, y = ((at - side.centre) / side.half for side, at in sides)
+        return np.array([x**j * y**k for j, k in degrees])
 
     def rest(self, weights: Sequence[arb], degrees: Degrees, bound: arb, rho: arb, tau: arb) -> arb:
         """The error of a sum of what is at most ``bound`` on the two ellipses [1]."""

@@ -1,0 +1,148 @@
+"""Sums over many points of products of Chebyshev polynomials: integers of any size, many at once.
+
+An integer is its digits in base ``2^20``, lowest first, the highest one signed and the others not
+negative; an axis of an array holds them. Matrix products of floats sum products of digits: each
+is at most ``2^40`` in modulus, and as there are at most ``2^12`` of them, all partial sums in any
+order are integers below ``2^53``, so none is rounded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Final, TypeAlias
+
+import numpy as np
+from flint import fmpz_mat
+from numpy.typing import NDArray
+
+Digits: TypeAlias = NDArray[np.int64]
+
+_BITS: Final = 20
+_MASK: Final = (1 << _BITS) - 1
+#: Points whose products are summed at once, and digits that they may have.
+_MOST: Final = 1 << 12
+_ROOM: Final = 1 << 22
+#: Multiplications of a matrix product that takes no threads, which are slower for small ones.
+_ALONE: Final = 1 << 18
+_LEAST: Final = 16
+#: Digits of a 64-bit integer.
+_TOGETHER: Final = 3
+
+
+def chebyshev_sums(
+    first: Sequence[int],
+    second: Sequence[int],
+    counts: Sequence[int],
+    shape: tuple[int, int],
+    bits: int,
+) -> fmpz_mat:
+    """``sum_k n_k t_i(x_k) t_j(y_k)`` for all ``(i, j)`` below ``shape``, exactly.
+
+    Places ``x``, ``y`` and polynomials ``t`` are in units ``2^-bits``, at most about ``2^bits`` of
+    them; ``t_0 = 2^bits``, ``t_1 = x`` and ``t_{i+1} = floor(2 x t_i / 2^bits) - t_{i-1}``.
+    """
+    size = -(-(bits + 2) // _BITS)
+    many, more = shape
+    most = max(counts, default=0)
+    if most == 0:
+        return fmpz_mat(many, more)
+    wide = 0 if most == 1 else -(-most.bit_length() // _BITS)
+    chunk = max(1, min(_MOST, _ROOM // (max(shape) * size)))
+    total = np.zeros((2 * size + wide, many, more), dtype=np.int64)
+    for at in range(0, len(counts), chunk):
+        here = slice(at, at + chunk)
+        left = _polynomials(first[here], many, bits, size)
+        right = _polynomials(second[here], more, bits, size)
+        total += _products(left, _times(counts[here], right, wide) if wide else right)
+    return _integers(total)
+
+
+def _digits(values: Sequence[int], size: int) -> Digits:
+    """Of ``values``, one axis after their digits."""
+    left, rows = np.array(values, dtype=object), []
+    for _ in range(size - 1):
+        rows.append((left & _MASK).astype(np.int64))
+        left = left >> _BITS
+    return np.stack([*rows, left.astype(np.int64)])
+
+
+def _carry(digits: Digits) -> None:
+    """Digits that are too large, or negative, into their bounds; digits are the first axis."""
+    for low, high in pairwise(digits):
+        high += low >> _BITS
+        low &= _MASK
+
+
+def _polynomials(places: Sequence[int], count: int, bits: int, size: int) -> Digits:
+    """``t_0 .. t_{count - 1}``, their digits, and the places, by axes."""
+    found = np.empty((max(2, count), size, len(places)), dtype=np.int64)
+    found[0] = _digits([1 << bits], size)
+    found[1] = _digits(places, size)
+    # so that what is dropped are whole digits
+    shift = size * _BITS - bits + 1
+    turn = _digits([x << shift for x in places], size)
+    product = np.empty((2 * size, len(places)), dtype=np.int64)
+    for k in range(2, count):
+        product[:] = 0
+        for at in range(size):
+            product[at : at + size] += turn[at] * found[k - 1]
+        for low in range(size):
+            product[low + 1] += product[low] >> _BITS
+        np.subtract(product[size:], found[k - 2], out=found[k])
+        _carry(found[k])
+    return found[:count]
+
+
+def _times(counts: Sequence[int], values: Digits, wide: int) -> Digits:
+    """Each value as often as it is counted, in so many digits more."""
+    rows, size, points = values.shape
+    found = np.zeros((rows, size + wide, points), dtype=np.int64)
+    # of counts, which are not negative, the highest digit is like the others
+    for at, digit in enumerate(_digits(counts, wide)):
+        found[:, at : at + size] += digit * values
+    _carry(found.swapaxes(0, 1))
+    return found
+
+
+def _products(left: Digits, right: Digits) -> Digits:
+    """The digits, then the rows and columns, of ``sum_k left[i, k] right[j, k]``."""
+    (many, size), (more, other) = left.shape[:2], right.shape[:2]
+    block = max(_LEAST, _ALONE // (many * more))
+    rows, columns = _blocks(left, block)[:, :, None], _blocks(right, block)[:, None]
+    parts = (rows @ columns.swapaxes(-1, -2)).sum(axis=0).astype(np.int64)
+    # proposes: nothing, since these are integers; modulo 2^64 what was rounded is found out
+    if not np.array_equal(parts.sum(axis=(0, 2)).T, right @ left.sum(axis=(0, 1))):
+        raise ArithmeticError("a matrix product of small integers is wrong")
+    found = np.zeros((size + other, many, more), dtype=np.int64)
+    for at, part in enumerate(parts):
+        found[at : at + other] += part
+    _carry(found)
+    return found
+
+
+def _blocks(digits: Digits, block: int) -> NDArray[np.float64]:
+    """As floats, by blocks of points, digits and rows; zeros fill up the last block."""
+    rows, size, points = digits.shape
+    count = -(-points // block)
+    found = np.zeros((count, size, rows, block))
+    for at in range(count):
+        part = digits[:, :, at * block : (at + 1) * block]
+        found[at, :, :, : part.shape[2]] = part.swapaxes(0, 1)
+    return found
+
+
+def _integers(digits: Digits) -> fmpz_mat:
+    """What the digits stand for; sums of digits may be larger than these."""
+    _carry(digits)
+    size, many, more = digits.shape
+    wide = range(0, size, _TOGETHER)
+    weights = 1 << _BITS * np.arange(_TOGETHER, dtype=np.int64)
+    parts = [
+        np.tensordot(weights[: size - at], digits[at : at + _TOGETHER], 1).ravel().tolist()
+        for at in wide
+    ]
+    total = parts[-1]
+    for part in reversed(parts[:-1]):
+        total = [(high << _BITS * _TOGETHER) + low for high, low in zip(total, part, strict=True)]
+    return fmpz_mat(many, more, total)

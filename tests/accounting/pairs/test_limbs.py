@@ -1,0 +1,67 @@
+"""Sums of products by digits against the same integers one by one."""
+
+from __future__ import annotations
+
+from itertools import product
+from random import Random
+
+import numpy as np
+import pytest
+from flint import fmpz
+
+from dpexact.accounting.pairs import limbs
+from dpexact.accounting.pairs.limbs import Digits, chebyshev_sums
+
+
+def polynomials(place: int, count: int, bits: int) -> list[int]:
+    """By the recurrence, in integers of any size."""
+    found = [1 << bits, place]
+    while len(found) < count:
+        found.append((place * found[-1] >> (bits - 1)) - found[-2])
+    return found[:count]
+
+
+@pytest.mark.parametrize("bits", [10, 18, 19, 39, 90, 166])
+@pytest.mark.parametrize("most", [1, 3, (1 << 20) - 1, 1 << 20, 10**30])
+def test_sums_are_those_of_the_integers(bits: int, most: int) -> None:
+    random, unit = Random(bits + most), 1 << bits
+    points = random.choice([1, 7, 300])
+    ends = [unit, -unit, -unit - 1, 0, 1, -1]
+    first, second = (
+        [
+            random.choice([*ends, *(random.randint(-unit, unit) for _ in ends)])
+            for _ in range(points)
+        ]
+        for _ in range(2)
+    )
+    counts = [random.choice([1, most]) for _ in range(points)]
+    shape = random.randint(1, 25), random.randint(1, 9)
+    found = chebyshev_sums(first, second, counts, shape, bits)
+    left = [polynomials(x, shape[0], bits) for x in first]
+    right = [polynomials(y, shape[1], bits) for y in second]
+    for i, j in product(*map(range, shape)):
+        exact = sum(n * a[i] * b[j] for n, a, b in zip(counts, left, right, strict=True))
+        assert found[i, j] == fmpz(exact)
+
+
+def test_many_points_are_summed_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The parts in which they are taken change nothing, nor do zeros that fill up the last one."""
+    random, bits = Random(5), 90
+    first, second = ([random.randint(-(1 << bits), 1 << bits) for _ in range(1000)] for _ in "xy")
+    counts = [1] * 500 + [10**9] * 500
+    whole = chebyshev_sums(first, second, counts, (6, 5), bits)
+    monkeypatch.setattr(limbs, "_MOST", 77)
+    monkeypatch.setattr(limbs, "_ALONE", 1)
+    assert chebyshev_sums(first, second, counts, (6, 5), bits) == whole
+    assert chebyshev_sums([], [], [], (2, 3), bits).entries() == [0] * 6
+
+
+def test_products_that_are_rounded_are_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    exact = limbs._blocks
+
+    def short(digits: Digits, block: int) -> object:
+        return exact(digits, block).astype(np.float32)
+
+    monkeypatch.setattr(limbs, "_blocks", short)
+    with pytest.raises(ArithmeticError, match="matrix product"):
+        chebyshev_sums([12345678901, -98765432101], [12345678901, 777], [1, 1], (3, 3), 40)
