@@ -133,15 +133,14 @@ def _blocks(digits: Digits, block: int) -> NDArray[np.float64]:
 
 
 def _integers(digits: Digits) -> fmpz_mat:
-    """What the digits stand for; sums of digits may be larger than these."""
-    _carry(digits)
+    """What the digits stand for; sums of digits may be larger than these, the highest by far."""
     size, many, more = digits.shape
-    wide = range(0, size, _TOGETHER)
+    size += _TOGETHER - size % _TOGETHER + _TOGETHER
+    digits = np.concatenate([digits, np.zeros((size - len(digits), many, more), np.int64)])
+    _carry(digits)
     weights = 1 << _BITS * np.arange(_TOGETHER, dtype=np.int64)
-    parts = [
-        np.tensordot(weights[: size - at], digits[at : at + _TOGETHER], 1).ravel().tolist()
-        for at in wide
-    ]
+    groups = digits.reshape(-1, _TOGETHER, many, more)
+    parts = [np.tensordot(weights, group, 1).ravel().tolist() for group in groups]
     total = parts[-1]
     for part in reversed(parts[:-1]):
         total = [(high << _BITS * _TOGETHER) + low for high, low in zip(total, part, strict=True)]

@@ -56,6 +56,15 @@ def test_many_points_are_summed_in_parts(monkeypatch: pytest.MonkeyPatch) -> Non
     assert chebyshev_sums([], [], [], (2, 3), bits).entries() == [0] * 6
 
 
+@pytest.mark.parametrize("bits", [57, 58, 117, 118, 178])
+def test_sums_of_many_large_numbers_have_larger_digits(bits: int) -> None:
+    """Where the highest digits have no room the sum has some more."""
+    points, unit = 3000, 1 << bits
+    found = chebyshev_sums([unit] * points, [-unit] * points, [1] * points, (3, 3), bits)
+    exact = points * unit * unit
+    assert found.entries() == [exact * (-1) ** (place % 3) for place in range(9)]
+
+
 def test_products_that_are_rounded_are_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
     exact = limbs._blocks
 
