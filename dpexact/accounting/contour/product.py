@@ -8,6 +8,7 @@ from contextlib import suppress
 from fractions import Fraction
 from functools import cached_property
 from itertools import pairwise
+from operator import itemgetter
 from typing import Any, Final, NamedTuple, TypeAlias
 
 import numpy as np
@@ -34,6 +35,7 @@ TRIED: Final = RATIO ** np.arange(-_BLOCKS // 2 * _BLOCK, _BLOCKS // 2 * _BLOCK 
 _SPAN: Final = _STRIDE * math.log(RATIO)
 #: How many factors are looked at to place a line.
 _STRATA: Final = 64
+_HUGE: Final = 1e150
 #: By how much, as a power of e, the second derivative may change between two of them.
 _SMOOTH: Final = 1.0
 _TRUST = 10.0
@@ -46,11 +48,11 @@ _PARTIAL_ORDERS = [-1 / 256, -1 / 64, -1 / 16, -1 / 8, -1 / 4, -1 / 2, -3 / 4]
 
 
 class Stratum(NamedTuple):
-    """A pair that stands for ``like`` factors like it, all together run ``runs`` times."""
+    """A pair that stands for ``like`` factors: it loses about as much in ``runs`` runs."""
 
     pair: Pair
     like: int
-    runs: int
+    runs: float
 
 
 class Product:
@@ -209,16 +211,15 @@ class Product:
     def strata(self) -> list[Stratum]:
         """Proposes: the factors, or some of very many, for those that lose about as much."""
 
-        def size(factor: tuple[Pair, int]) -> float:
-            try:
-                return factor[0].cumulant(1.0).value
-            except (TooExpensive, OverflowError):
-                return math.inf
-
-        found = sorted(self.factors, key=size) if len(self.factors) > _STRATA else self.factors
-        ends = [len(found) * i // _STRATA for i in range(_STRATA + 1)]
-        parts = [found[start:end] for start, end in pairwise(ends) if end > start]
-        return [Stratum(x[len(x) // 2][0], len(x), sum(n for _, n in x)) for x in parts]
+        if len(self.factors) <= _STRATA:
+            return [Stratum(pair, 1, n) for pair, n in self.factors]
+        sized = sorted(((_size(pair), n, pair) for pair, n in self.factors), key=itemgetter(0))
+        ends = [len(sized) * i // _STRATA for i in range(_STRATA + 1)]
+        strata = []
+        for part in (sized[start:end] for start, end in pairwise(ends)):
+            middle, _, pair = part[len(part) // 2]
+            strata.append(Stratum(pair, len(part), sum(n * size / middle for size, n, _ in part)))
+        return strata
 
     @cached_property
     def _largest(self) -> float:
@@ -283,6 +284,14 @@ class Product:
                 return middle
             low, high = (middle, high) if value > log_delta else (low, middle)
         return (low + high) / 2
+
+
+def _size(pair: Pair) -> float:
+    """About ``log M(1)``, where a float holds it and its ratio to others."""
+    try:
+        return min(max(pair.cumulant(1.0).value, 1 / _HUGE), _HUGE)
+    except (TooExpensive, OverflowError):
+        return _HUGE
 
 
 def _hermite() -> Floats:

@@ -38,11 +38,20 @@ def test_many_different_factors_take_one_line_of_a_plan():
     strata = Product(factors).strata
     assert len(strata) == 64
     assert sum(x.like for x in strata) == 200
-    assert sum(x.runs for x in strata) == sum(n for _, n in factors)
+    whole = sum(n * step.cumulant(1.0).value for step, n in factors)
+    assert sum(x.runs * x.pair.cumulant(1.0).value for x in strata) == pytest.approx(whole)
     assert Product(factors[:64]).strata == [(step, 1, n) for step, n in factors[:64]]
     found = plan(factors, [Query(1.0, 1)], 8)
     assert on_plan(factors, rational(1), found, 1).digits >= 7
     assert found.work < 15_000_000
+
+
+def test_one_step_of_much_loss_does_not_stand_for_many_of_little():
+    """A line that decays like it is too short, and answers do not shrink as planned."""
+    steps = [remove(real(1 + i / 10**4), real("1/300")) for i in range(120)]
+    factors = (*((step, 200) for step in steps), (Gaussian(real("1/9")), 1))
+    found = plan(factors, [Query(0.4, 1)], 6)
+    assert on_plan(factors, rational(Fraction(2, 5)), found, 1).digits >= 5
 
 
 def test_no_moment_is_asked_beyond_the_largest_loss():
