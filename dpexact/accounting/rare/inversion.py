@@ -77,7 +77,7 @@ class Inversion:
         plan = self.plan
         rule = plan.near_rule if near else plan.rule
         assert rule is not None
-        (line,) = self._law.line([window], 1 + plan.abscissa, plan.step, plan.count, rule)
+        line = self._law.line(window, 1 + plan.abscissa, plan.step, plan.count, rule)
         return [self._stay * value for value in line]
 
     def _weighted(self) -> list[acb]:

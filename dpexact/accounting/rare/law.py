@@ -78,6 +78,14 @@ def hats(a: arb, b: arb, mass: arb, tilted: arb) -> tuple[arb, arb]:
     return mass - right, right
 
 
+def above(f: arb, g: arb, f_right: arb, g_right: arb) -> arb:
+    """At the right end of a line above ``f g`` on a cell, that is ``f g`` at the left end [5].
+
+    Of convex functions of which ``g`` does not increase.
+    """
+    return f_right * g_right + arb.max(arb(0), (f_right - f) * (g - g_right))
+
+
 class SampledLaw:
     """Use it at the precision it was made for."""
 
@@ -136,49 +144,42 @@ class SampledLaw:
         error += strip_real(edge, spacing, self.whole(window, rho, self.cosine(edge)))
         return spacing / (2 * arb.pi()).sqrt() * total + arb(0, 1) * error.abs_upper()
 
-    def line(
-        self, windows: Sequence[Window], order: float, step: float, count: int, rule: Rule
-    ) -> list[list[acb]]:
-        """``J_W(rho + i n step)``, ``n = 0 .. count``, for each window, all nodes at once."""
+    def line(self, window: Window, order: float, step: float, count: int, rule: Rule) -> list[acb]:
+        """``J_W(rho + i n step)``, ``n = 0 .. count``, all nodes at once."""
         rho, spacing, shift, top = (arb(v) for v in (order, rule.spacing, rule.shift, rule.edge))
         _check(rho)
         # proposes: the rule, whose floats mean their exact values; balls decide the strip
         if not 0 < shift < top:
             raise ValueError("the strip is not admissible")
-        turn, i_step = acb(0, shift), acb(0, arb(step))
-        scale, start = spacing / (2 * arb.pi()).sqrt(), acb(self._start)
+        i_step, half = acb(0, arb(step)), arb(0.5)
+        scale = spacing / (2 * arb.pi()).sqrt()
         limit = (-arb(rule.depth)).exp()
-        weights: list[list[acb]] = [[] for _ in windows]
-        turns: list[list[acb]] = [[] for _ in windows]
-        light = [arb(0) for _ in windows]
+        weights: list[acb] = []
+        turns: list[acb] = []
+        light = arb(0)
         # proposes: the nodes; `outside` bounds all others
         for j in range(rule.first, rule.last + 1):
-            z = turn + j * spacing
-            ratio = start * (z * self.rate).exp()
+            z = acb(j * spacing, shift)
+            ratio = (z * self.rate).exp() * self._start
             log = (1 + ratio).log()
-            weight, turned = scale * (rho * log - z * z / 2).exp(), (i_step * log).exp()
-            for i, window in enumerate(windows):
-                here = weight * window.at(ratio, self._bits)
-                size = here.abs_upper()
-                # proposes: which nodes are light; what they weigh is part of the error
-                if size < limit:
-                    light[i] += size
-                else:
-                    weights[i].append(here)
-                    turns[i].append(turned)
-        found = []
+            weight = (log * rho - z * z * half).exp() * scale * window.at(ratio, self._bits)
+            size = weight.abs_upper()
+            # proposes: which nodes are light; what they weigh is part of the error
+            if size < limit:
+                light += size
+            else:
+                weights.append(weight)
+                turns.append((i_step * log).exp())
         one, cosine = arb(1), self.cosine(top)
-        for i, window in enumerate(windows):
-            error = self.outside(window, rho, rule) + light[i]
-            real, high = (self.whole(window, rho, c) for c in (one, cosine))
-            error += strip_oblique(shift, top, spacing, real, high)
-            radius = error.abs_upper()
-            # proposes: which nodes are light, perhaps all
-            if not weights[i]:
-                weights[i], turns[i] = [acb(0)], [acb(1)]
-            square = acb(arb(0, radius), arb(0, radius))
-            found.append([v + square for v in line_sums(weights[i], turns[i], count)])
-        return found
+        error = self.outside(window, rho, rule) + light
+        real, high = (self.whole(window, rho, c) for c in (one, cosine))
+        error += strip_oblique(shift, top, spacing, real, high)
+        radius = error.abs_upper()
+        square = acb(arb(0, radius), arb(0, radius))
+        # proposes: which nodes are light, perhaps all
+        if not weights:
+            weights, turns = [acb(0)], [acb(1)]
+        return [v + square for v in line_sums(weights, turns, count)]
 
 
 def _check(order: arb) -> None:
@@ -220,23 +221,30 @@ class Cells:
         shift = theta / law.rate
         cosine = law.cosine(shift)
         heights = self._heights(window, angle)
-        real, imag = theta.cos(), theta.sin()
-        # proposes: the order, a float that means its exact value
-        logs = [(r * real).log1p() for r in self._ratios]
-        falls = [arb(1)] * len(logs)
-        # proposes: the angle; likewise
+        fall = arb(1)
+        # proposes: the angle, a float that means its exact value
         if angle:
-            turned = [acb(1 + r * real, r * imag).log() for r in self._ratios]
+            turned = [(1 + acb(r * theta.cos(), r * theta.sin())).log() for r in self._ratios]
             # proposes: the order; likewise
-            logs = [v.real for v in turned] if rho >= 1 else logs
+            logs = [v.real for v in turned] if rho >= 1 else self._logs(theta.cos())
             falls = [(-up * v.imag).exp() for v in turned]
-        values = [(rho * log).exp() for log in logs]
-        total = falls[-1] * self._beyond(window, rho, cosine, heights[-1])
-        for fall, height, (low, high), (left, right) in zip(
-            falls, heights, pairwise(values), self._hats, strict=False
-        ):
-            total += fall * height * (low * left + high * right)
+            fall = falls[-1]
+            values = [(rho * log).exp() for log in logs]
+            tops = [
+                above(*one, *other) for one, other in pairwise(zip(values, falls, strict=True))
+            ]
+            values = [f * g for f, g in zip(values, falls, strict=True)]
+        else:
+            values = [(rho * log).exp() for log in self._logs(arb(1))]
+            tops = values[1:]
+        total = fall * self._beyond(window, rho, cosine, heights[-1])
+        for height, low, high, (left, right) in zip(heights, values, tops, self._hats, strict=False):
+            total += height * (low * left + high * right)
         return ((shift * shift / 2).exp() * total).upper()
+
+    def _logs(self, cosine: arb) -> list[arb]:
+        """``log(1 + lambda cos theta)`` at all places."""
+        return [(r * cosine).log1p() for r in self._ratios]
 
     def _beyond(self, window: Window, rho: arb, cosine: arb, most: arb) -> arb:
         """The ray to the right, where the modulus is at most ``most`` or its ceiling."""

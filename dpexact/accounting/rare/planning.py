@@ -6,6 +6,7 @@ Proposes: plans; whatever they are, the inversion encloses delta or refuses.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,8 +21,16 @@ from dpexact.accounting.rare.windows import Window
 #: Widths of cells, over ``sigma``, where windows fall and where losses are small; and where no
 #: small losses are apart.
 _APART, _TOGETHER = (0.06, 0.15), (0.09, 0.25)
+#: How far below the fall of a window cells are wide; bounds on widths elsewhere, and about by what
+#: power of e a bound may exceed what it bounds.
+_TURN, _STEEP, _PLACES = 1.5, 3.0, 400
+_NARROWEST, _WIDEST, _BENT = 0.02, 1.5, math.log(0.5)
 #: The logarithm of what floats resolve.
 _FLOAT = 35.0
+#: By how much a line is longer than floats have it, as cells bound what is beyond.
+_HIGHER = 1.02
+#: By what power of e some errors are planned smaller than others: floats know them less well.
+_SURE = 3.0
 
 
 @dataclass(frozen=True)
@@ -63,7 +72,7 @@ def planned(
     """
     with np.errstate(all="ignore"):
         try:
-            return _planned(Picture(ask, shape), log_tolerance - 2.5, with_near, in_floats)
+            return _planned(Picture(ask, shape), log_tolerance, with_near, in_floats)
         except (ArithmeticError, ValueError) as error:
             raise TooExpensive(f"no windows were found: {error}") from None
 
@@ -71,8 +80,8 @@ def planned(
 def _planned(picture: Picture, tolerance: float, with_near: bool, in_floats: bool) -> Plan:
     ask, shape = picture.ask, picture.shape
     gap, heaviest, count = ask.gap, ask.heaviest, ask.count
-    far = picture.far_scale(tolerance)
-    near = picture.near_scale(tolerance) if with_near else None
+    far = picture.far_scale(tolerance - _SURE)
+    near = picture.near_scale(tolerance - _SURE) if with_near else None
     if with_near and near is None:
         raise TooExpensive("small losses matter")
     if near is not None:
@@ -106,7 +115,7 @@ def _planned(picture: Picture, tolerance: float, with_near: bool, in_floats: boo
     lines = trials if not ask.add else -1 - trials
     peaks = moment(lines) - lines * heaviest - np.log(trials * (trials + 1))
     lowers = picture.back_orders
-    under = chernoff(lowers) + moment(-1 - lowers) + (1 + lowers) * gap - tolerance
+    under = chernoff(lowers) + moment(-1 - lowers) + (1 + lowers) * gap - (tolerance - _SURE)
     # a line of floats serves neighbouring gaps
     whole = (1.2 if in_floats else 1.02) * gap
     best: tuple[float, float, float, float, float, float] | None = None
@@ -177,9 +186,11 @@ def _planned(picture: Picture, tolerance: float, with_near: bool, in_floats: boo
     while high_u - low_u > 0.02:
         half = (low_u + high_u) / 2
         low_u, high_u = (low_u, half) if tail(math.exp(half))[0] <= tolerance else (half, high_u)
-    top = math.exp(high_u) * (1 + cells[1])
+    top = math.exp(high_u) * _HIGHER
     nodes = max(2, math.ceil(top / step))
-    angle = float(ANGLES[tail(top)[1]])
+    at = tail(top)[1]
+    angle = float(ANGLES[at])
+    seen = heights[at] - log_sum(base[at] - top * turned[at].imag)
 
     # the rules
     log_count = math.log(count)
@@ -206,8 +217,12 @@ def _planned(picture: Picture, tolerance: float, with_near: bool, in_floats: boo
     first = min(log_least, spread + math.log(shape) - 3)
     last = far + math.log(shape) + 2.5
     fall = (far if near is None else near) + math.log(shape) - 1
-    logs = _edges(first, last, fall, *cells)
-    edges = tuple(ask.sigma * (v - float(picture.ratio[0])) + float(picture.x[0]) for v in logs)
+    flat = np.zeros_like(picture.ratio)
+    bounded = [(upper, flat), (near_order, flat), (-far_order, flat), (-top * math.sin(angle), seen)]
+    # proposes: likewise
+    if lower:
+        bounded.append((-lower, flat - (moment(-1 - lower) / count if near is None else 0.0)))
+    edges = _edges(picture, (first, last), fall, cells, bounded)
     work = nodes_x * (nodes + 40 + shape / 4) + 30 * nodes
     return Plan(
         add=ask.add,
@@ -228,10 +243,35 @@ def _planned(picture: Picture, tolerance: float, with_near: bool, in_floats: boo
     )
 
 
-def _edges(first: float, last: float, fall: float, narrow: float, wide: float) -> list[float]:
-    """Logarithms of ``lambda`` that bound cells, narrow from ``fall`` on."""
-    logs = [last]
-    while logs[-1] > first:
-        below = min(1.5, max(0.0, fall - logs[-1]))
-        logs.append(logs[-1] - narrow - (wide - narrow) * below / 1.5)
-    return logs[::-1]
+def _edges(
+    picture: Picture,
+    ends: tuple[float, float],
+    fall: float,
+    widths: tuple[float, float],
+    moments: Sequence[tuple[float, Floats]],
+) -> tuple[float, ...]:
+    """Places that bound cells, narrow where windows fall, from ``fall`` on.
+
+    Elsewhere as wide as chords are close to what they bound: ``moments`` are orders, and the
+    logarithms of windows over about the moment of each. A chord of a power of ``1 + lambda`` adds
+    an eighth of the square of the order times the width, times the mass.
+    """
+    ask, (narrow, wide) = picture.ask, widths
+    start = float(picture.ratio[0]) - float(picture.x[0]) / ask.sigma
+    at = np.linspace(*ends, _PLACES)
+    loss, x = np.logaddexp(0.0, at), ask.sigma * (at - start)
+    share = -np.expm1(-loss)
+    bends = [
+        2 * np.log(abs(order) * share)
+        + np.minimum(order * loss, _STEEP)
+        + np.interp(at, picture.ratio, logs)
+        for order, logs in moments
+    ]
+    density = math.log(ask.count * ask.sigma / math.sqrt(2 * math.pi)) - x * x / 2
+    chords = np.exp((_BENT - density - np.max(bends, axis=0)) / 3).clip(_NARROWEST, _WIDEST)
+    below = np.maximum(0.0, (fall - at) / _TURN)
+    falling = np.minimum(chords, narrow + (wide - narrow) * below)
+    rates = 1 / np.where(below > 1, chords, falling)
+    number = np.cumsum(rates) * (at[1] - at[0])
+    places = np.linspace(number[0], number[-1], math.ceil(number[-1]) + 1)
+    return tuple(np.interp(places, number, x).tolist())

@@ -66,7 +66,7 @@ def test_the_line_and_its_decay(window, order):
     with mp.workdps(30), balls.precision(BITS):
         law = SampledLaw(real("1/2"), real("1/1000"))
         rule = Rule(0.1, 0.25, 0.02, -500, 500, 60.0)
-        (line,) = law.line([window], order, 100.0, 2, rule)
+        line = law.line(window, order, 100.0, 2, rule)
         cells = Cells(law, [-6 + i / 40 for i in range(600)])
         for n in (0, 2):
             true = moment(window, mpc(order, 100 * n), 200)
@@ -99,7 +99,7 @@ def test_refused():
         with pytest.raises(ValueError, match="strip"):
             law.real(NEAR, 1.0, Rule(0.0, 0.8, 0.03, -330, 330, 60.0))
         with pytest.raises(ValueError, match="strip"):
-            law.line([NEAR], 2.0, 1.0, 1, Rule(0.3, 0.2, 0.03, -330, 330, 60.0))
+            law.line(NEAR, 2.0, 1.0, 1, Rule(0.3, 0.2, 0.03, -330, 330, 60.0))
         with pytest.raises(ValueError, match="increase"):
             Cells(law, [1.0, 1.0])
 
@@ -113,7 +113,7 @@ def test_a_coarse_rule_is_off_by_what_is_granted():
     with balls.precision(BITS):
         law = SampledLaw(real("1/2"), real(10) ** -40)
         whole = Window(20)
-        (line,) = law.line([whole], 0.0, 1.0, 1, Rule(a, top, t, -9, 9, 400.0))
+        line = law.line(whole, 0.0, 1.0, 1, Rule(a, top, t, -9, 9, 400.0))
         assert line[0].real.contains(1)
         error = 2 * math.exp(-2 * math.pi**2 / t**2) * math.cosh(2 * math.pi * a / t)
         bound = strip_oblique(arb(a), arb(top), arb(t), arb(1), arb(1))
@@ -150,7 +150,7 @@ def test_a_fast_line_is_off_by_what_is_granted_below_it():
     with mp.workdps(30), balls.precision(BITS):
         law = SampledLaw(real("1/2"), real("1/2"))
         height = math.pi / t
-        (line,) = law.line([Window(20)], 1.0, height, 1, Rule(a, top, t, -30, 30, 400.0))
+        line = law.line(Window(20), 1.0, height, 1, Rule(a, top, t, -30, 30, 400.0))
 
         def f(x):
             return mp.npdf(x) * (1 + mp.exp(2 * x - 2)) ** mpc(1, height)
