@@ -100,15 +100,17 @@ class Inversion:
         plan, times = self.plan, self._times
 
         law, (for_far, for_middle) = self._law, plan.real_rules
+        orders, wholes = (1.0, 0.0), (arb(1), self._stay)
+        beyond, between = law.real(plan.far, orders, for_far), [arb(0), arb(0)]
+        if plan.near is not None:
+            between = law.real(plan.middle, orders, for_middle)
         found = []
-        for order, whole in ((1.0, arb(1)), (0.0, self._stay)):
-            beyond = self._stay * law.real(plan.far, order, for_far)
-            inside = whole - beyond
+        for whole, outer, inner in zip(wholes, beyond, between, strict=True):
+            outside = self._stay * outer
+            inside = whole - outside
             all_inside = inside**times
-            far = -(whole**times) * (times * (-beyond / whole).log1p()).expm1()
-            near = arb(0)
-            if plan.near is not None:
-                near = (inside - self._stay * law.real(plan.middle, order, for_middle)) ** times
+            far = -(whole**times) * (times * (-outside / whole).log1p()).expm1()
+            near = arb(0) if plan.near is None else (inside - self._stay * inner) ** times
             found.append((far, all_inside - near, near))
         (a, b, c), (d, e, f) = found
         return Masses(a, d), Masses(b, e), Masses(c, f)

@@ -31,8 +31,7 @@ _NEGLIGIBLE = 1e-20
 class Rule:
     """A trapezoidal rule on ``Im x = shift``: nodes ``j spacing``, ``first <= j <= last``.
 
-    ``edge`` is the top of the strip, for a rule on the real line its half width. ``depth``: nodes
-    lighter than ``e^-depth`` are bounded and not used.
+    ``edge`` is the top of the strip, for a rule on the real line its half width.
     """
 
     shift: float
@@ -40,7 +39,6 @@ class Rule:
     spacing: float
     first: int
     last: int
-    depth: float
 
 
 # --- error terms: looked up here when needed, so that a test can replace any single one -----------
@@ -130,19 +128,24 @@ class SampledLaw:
 
     # --- values -----------------------------------------------------------------------------------
 
-    def real(self, window: Window, order: float, rule: Rule) -> arb:
-        """``J_W(rho)`` for a real order, by a rule on the real line."""
-        rho, spacing, edge = arb(order), arb(rule.spacing), arb(rule.edge)
-        _check(rho)
-        total = arb(0)
+    def real(self, window: Window, orders: Sequence[float], rule: Rule) -> list[arb]:
+        """``J_W(rho)`` for real orders, by a rule on the real line."""
+        spacing, edge = arb(rule.spacing), arb(rule.edge)
+        half, nodes = arb(0.5), []
         # proposes: the nodes; `outside` bounds all others
         for j in range(rule.first, rule.last + 1):
             x = j * spacing
             ratio = self.ratio(x)
-            total += (rho * ratio.log1p() - x * x / 2).exp() * window.real(ratio, self._bits)
-        error = self.outside(window, rho, rule)
-        error += strip_real(edge, spacing, self.whole(window, rho, self.cosine(edge)))
-        return spacing / (2 * arb.pi()).sqrt() * total + arb(0, 1) * error.abs_upper()
+            weight = (-x * x * half).exp() * window.real(ratio, self._bits)
+            nodes.append((weight, 1 + ratio))
+        found, scale = [], spacing / (2 * arb.pi()).sqrt()
+        for rho in map(arb, orders):
+            _check(rho)
+            total = sum((weight * base**rho for weight, base in nodes), arb(0))
+            error = self.outside(window, rho, rule)
+            error += strip_real(edge, spacing, self.whole(window, rho, self.cosine(edge)))
+            found.append(scale * total + arb(0, 1) * error.abs_upper())
+        return found
 
     def line(self, window: Window, order: float, step: float, count: int, rule: Rule) -> list[acb]:
         """``J_W(rho + i n step)``, ``n = 0 .. count``, all nodes at once."""
@@ -153,32 +156,21 @@ class SampledLaw:
             raise ValueError("the strip is not admissible")
         i_step, half = acb(0, arb(step)), arb(0.5)
         scale = spacing / (2 * arb.pi()).sqrt()
-        limit = (-arb(rule.depth)).exp()
         weights: list[acb] = []
         turns: list[acb] = []
-        light = arb(0)
         # proposes: the nodes; `outside` bounds all others
         for j in range(rule.first, rule.last + 1):
             z = acb(j * spacing, shift)
             ratio = (z * self.rate).exp() * self._start
             log = (1 + ratio).log()
-            weight = (log * rho - z * z * half).exp() * scale * window.at(ratio, self._bits)
-            size = weight.abs_upper()
-            # proposes: which nodes are light; what they weigh is part of the error
-            if size < limit:
-                light += size
-            else:
-                weights.append(weight)
-                turns.append((i_step * log).exp())
+            weights.append((log * rho - z * z * half).exp() * scale * window.at(ratio, self._bits))
+            turns.append((i_step * log).exp())
         one, cosine = arb(1), self.cosine(top)
-        error = self.outside(window, rho, rule) + light
+        error = self.outside(window, rho, rule)
         real, high = (self.whole(window, rho, c) for c in (one, cosine))
         error += strip_oblique(shift, top, spacing, real, high)
         radius = error.abs_upper()
         square = acb(arb(0, radius), arb(0, radius))
-        # proposes: which nodes are light, perhaps all
-        if not weights:
-            weights, turns = [acb(0)], [acb(1)]
         return [v + square for v in line_sums(weights, turns, count)]
 
 

@@ -14,7 +14,7 @@ import numpy as np
 from dpexact.accounting.pairs.pair import TooExpensive, short
 from dpexact.accounting.rare.law import Rule
 from dpexact.accounting.rare.picture import Picture, Question, chernoff, steep_orders
-from dpexact.accounting.rare.rules import ANGLES, COSINES, oblique_rule, real_rule
+from dpexact.accounting.rare.rules import ANGLES, oblique_rule, real_rule
 from dpexact.accounting.rare.tables import Floats, log_below, log_sum
 from dpexact.accounting.rare.windows import Window
 
@@ -25,6 +25,8 @@ _APART, _TOGETHER = (0.06, 0.15), (0.09, 0.25)
 #: power of e a bound may exceed what it bounds.
 _TURN, _STEEP, _PLACES = 1.5, 3.0, 400
 _NARROWEST, _WIDEST, _BENT = 0.02, 1.5, math.log(0.5)
+#: Heights over ``sigma`` of lines where moments decay.
+_LINES = ANGLES[::2, None]
 #: The logarithm of what floats resolve.
 _FLOAT = 35.0
 #: By how much a line is longer than floats have it, as cells bound what is beyond.
@@ -118,57 +120,38 @@ def _planned(picture: Picture, tolerance: float, with_near: bool, in_floats: boo
     under = chernoff(lowers) + moment(-1 - lowers) + (1 + lowers) * gap - (tolerance - _SURE)
     # a line of floats serves neighbouring gaps
     whole = (1.2 if in_floats else 1.02) * gap
-    best: tuple[float, float, float, float, float, float] | None = None
-    for line, peak in zip(lines, peaks, strict=True):
-        room = uppers > line + 0.02 * min(1 / high, uppers[-1])
-        if not room.any() or not math.isfinite(peak):
-            continue
-        periods = over[room] / (uppers[room] - line)
-        at = int(np.argmin(periods))
-        period = 1.05 * float(periods[at]) + 0.05 / (uppers[room][at] - line)
-        lower, least_period = 0.0, whole
-        steep = line + 1 + lowers > 0.02 / gap
-        if steep.any():
-            shorter = under[steep] / (line + 1 + lowers[steep])
-            least = int(np.argmin(shorter))
-            if shorter[least] < 0.8 * gap:
-                lower, least_period = float(lowers[steep][least]), 1.05 * float(shorter[least])
-        period = max(period, least_period, 0.01 * gap)
-        lower = lower if period < whole else 0.0
-        score = period * max(10.0, peak - tolerance) ** 0.6
-        if in_floats:  # the sum must not exceed delta by more than floats resolve
-            score *= math.exp(min(300.0, max(0.0, peak - tolerance - _FLOAT + math.log(count))))
-        if best is None or score < best[0]:
-            upper = float(uppers[room][at])
-            best = score, float(line), period, float(peak), upper, lower
-    if best is None:
+    places, far_away = lines[:, None], 0.02 * min(1 / high, uppers[-1])
+    apart = np.where(uppers > places + far_away, uppers - places, np.nan)
+    tops = np.where(np.isnan(apart), np.inf, over / apart)
+    at = np.argmin(tops, axis=1)[:, None]
+    periods = (1.05 * np.take_along_axis(tops, at, 1) + 0.05 / np.take_along_axis(apart, at, 1))[:, 0]
+    steep = np.where(places + 1 + lowers > 0.02 / gap, places + 1 + lowers, np.nan)
+    shorter = np.where(np.isnan(steep), np.inf, under / steep)
+    below = np.argmin(shorter, axis=1)
+    shortest = shorter.min(axis=1)
+    least_periods = np.where(shortest < 0.8 * gap, 1.05 * shortest, whole)
+    periods = np.maximum(np.maximum(periods, least_periods), 0.01 * gap)
+    scores = periods * np.maximum(10.0, peaks - tolerance) ** 0.6
+    if in_floats:  # the sum must not exceed delta by more than floats resolve
+        scores *= np.exp((peaks - tolerance - _FLOAT + math.log(count)).clip(0.0, 300.0))
+    best = int(np.nanargmin(scores))
+    if not math.isfinite(scores[best]):
         raise TooExpensive("no line")
-    _, abscissa, period, peak, upper, lower = best
+    abscissa, period, peak = (float(v[best]) for v in (lines, periods, peaks))
+    upper = float(uppers[at[best, 0]])
+    lower = float(lowers[below[best]]) if shortest[best] < 0.8 * gap and period < whole else 0.0
     step = short(2 * math.pi / period)
     abscissa = short(abscissa)
     rho = 1 + abscissa
 
     # the height
-    e = np.exp(picture.ratio)
-    turned = np.log(1 + np.exp(1j * ANGLES[:, None]) * e)
-    rise = (ANGLES * ask.sigma) ** 2 / 2
-    heights = np.array(
-        [picture.window(far, near, math.log(c)) - shape * math.log(c) for c in COSINES]
-    )
+    turned = np.log(1 + np.exp(1j * _LINES) * np.exp(picture.ratio))
+    rise, turn = (_LINES * ask.sigma) ** 2 / 2, np.log(np.cos(_LINES))
+    heights = picture.window(far, near, turn) - shape * turn
     if near is None:
-        full = [
-            np.log1p(
-                np.exp(
-                    np.minimum(
-                        log_below(shape, picture.ratio + math.log(c) - far) - shape * math.log(c),
-                        300.0,
-                    )
-                )
-            )
-            for c in COSINES
-        ]
-        heights = np.minimum(heights, np.array(full))
-    base = picture.density + rise[:, None] + rho * turned.real + heights
+        outer = log_below(shape, picture.ratio + turn - far) - shape * turn
+        heights = np.minimum(heights, np.log1p(np.exp(np.minimum(outer, 300.0))))
+    base = picture.density + rise + rho * turned.real + heights
     fixed = 0.0
     if near is not None:
         within = float(log_sum(picture.density + rho * picture.loss + inside))
@@ -188,16 +171,16 @@ def _planned(picture: Picture, tolerance: float, with_near: bool, in_floats: boo
         low_u, high_u = (low_u, half) if tail(math.exp(half))[0] <= tolerance else (half, high_u)
     top = math.exp(high_u) * _HIGHER
     nodes = max(2, math.ceil(top / step))
-    at = tail(top)[1]
-    angle = float(ANGLES[at])
-    seen = heights[at] - log_sum(base[at] - top * turned[at].imag)
+    level = tail(top)[1]
+    angle = float(_LINES[level, 0])
+    seen = heights[level] - log_sum(base[level] - top * turned[level].imag)
 
     # the rules
     log_count = math.log(count)
     within = float(log_sum(picture.density + rho * picture.loss + inside))
     # the kernel 1/(s(s+1)) integrates to about 1/c along the line
     scale = (count - 1) * within - abscissa * heaviest - math.log(max(1.0, abs(abscissa)))
-    fine = max(scale - tolerance, 8.0) + log_count + 4
+    fine = max(scale - tolerance, 8.0) + log_count + 2.5
     rough = max(peak - tolerance, 8.0) + log_count + 6
     rule, lost = oblique_rule(picture, rho, far, near, fine)
     near_rule = None

@@ -12,6 +12,7 @@ import numpy as np
 from dpexact.accounting.pairs.pair import short
 from dpexact.accounting.rare.law import Rule
 from dpexact.accounting.rare.picture import Picture
+from dpexact.accounting.rare.windows import best_kappa
 
 ANGLES = np.array([0.02, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.6, 0.75, 0.9, 1.1, 1.3])
 """Heights of lines and strips over sigma."""
@@ -26,18 +27,14 @@ def oblique_rule(
     sigma, shape = picture.ask.sigma, picture.shape
     power = max(rho - 1, 0.0)
     on_axis = _ceiling(shape, power, far, 1.0)
-    best = math.inf
-    edge = spacing = 0.0
-    for angle, cosine in zip(ANGLES, COSINES, strict=True):
-        above = (angle * sigma) ** 2 / 2 + _ceiling(shape, power, far, float(cosine))
-        rate = (2 * accuracy + on_axis + above) / (angle * sigma)
-        if rate < best:
-            best, edge, spacing = rate, float(angle * sigma), 2 * math.pi / rate
+    ceilings = np.array([_ceiling(shape, power, far, cosine) for cosine in COSINES.tolist()])
+    rates = (2 * accuracy + on_axis + (ANGLES * sigma) ** 2 / 2 + ceilings) / (ANGLES * sigma)
+    at = int(np.argmin(rates))
+    edge, spacing = float(ANGLES[at] * sigma), 2 * math.pi / float(rates[at])
     shift = (accuracy + on_axis) * spacing / (2 * math.pi)
     first, last = _ends(picture, power, far, near, math.cos(shift / sigma), spacing, accuracy)
     lost = shift**2 / 2 - shape * math.log(math.cos(shift / sigma)) + on_axis
-    depth = accuracy + math.log(last - first + 2) + 2
-    return Rule(short(shift), short(edge), spacing, first, last, depth), lost
+    return Rule(short(shift), short(edge), spacing, first, last), lost
 
 
 def real_rule(picture: Picture, far: float | None, near: float | None, accuracy: float) -> Rule:
@@ -47,7 +44,7 @@ def real_rule(picture: Picture, far: float | None, near: float | None, accuracy:
     at = int(np.argmin(rates))
     spacing = 2 * math.pi / float(rates[at])
     first, last = _ends(picture, 0.0, far, near, 1.0, spacing, accuracy)
-    return Rule(0.0, short(float(ANGLES[at] * sigma)), spacing, first, last, accuracy)
+    return Rule(0.0, short(float(ANGLES[at] * sigma)), spacing, first, last)
 
 
 def _ends(
@@ -98,8 +95,8 @@ def _ends(
 
 def _ceiling(shape: int, power: float, scale: float, cosine: float) -> float:
     """About ``log`` of the ceiling of a window, over all ``lambda``."""
-    kappa = np.arange(1, 64) / 64
-    fall = kappa * cosine * math.exp(-scale)
-    at = np.maximum(0.0, power / fall - 1)
-    logs = -shape * np.log1p(-kappa) + power * np.log1p(at) - fall * at
-    return float(logs.min()) - shape * math.log(cosine)
+    rate = cosine * math.exp(-scale)
+    kappa = best_kappa(shape, power, rate, 0.0)
+    at = max(0.0, power / (kappa * rate) - 1)
+    top = power * math.log1p(at) - kappa * rate * at
+    return top - shape * (math.log1p(-kappa) + math.log(cosine))

@@ -50,9 +50,10 @@ def test_real_moments_and_cells(window, order):
         pytest.skip("large losses need a window")
     with mp.workdps(30), balls.precision(BITS):
         law = SampledLaw(real("1/2"), real("1/1000"))
-        rule = Rule(0.0, 0.4, 0.03, -330, 330, 60.0)
+        rule = Rule(0.0, 0.4, 0.03, -330, 330)
         true = moment(window, order)
-        low, high = balls.to_enclosure(law.real(window, order, rule)).to_mpmath(25)
+        (found,) = law.real(window, [order], rule)
+        low, high = balls.to_enclosure(found).to_mpmath(25)
         assert low - mpf(10) ** -20 <= true <= high + mpf(10) ** -20
         assert high - low < 1e-10
         cells = Cells(law, [-6 + i / 40 for i in range(600)])
@@ -65,7 +66,7 @@ def test_real_moments_and_cells(window, order):
 def test_the_line_and_its_decay(window, order):
     with mp.workdps(30), balls.precision(BITS):
         law = SampledLaw(real("1/2"), real("1/1000"))
-        rule = Rule(0.1, 0.25, 0.02, -500, 500, 60.0)
+        rule = Rule(0.1, 0.25, 0.02, -500, 500)
         line = law.line(window, order, 100.0, 2, rule)
         cells = Cells(law, [-6 + i / 40 for i in range(600)])
         for n in (0, 2):
@@ -85,21 +86,21 @@ def test_the_line_and_its_decay(window, order):
 def test_the_windows_of_one_law_add_up_to_it(window):
     with balls.precision(BITS):
         law = SampledLaw(real("1/2"), real("1/1000"))
-        rule = Rule(0.0, 0.4, 0.03, -330, 330, 60.0)
-        total = sum((law.real(w, 1.0, rule) for w in (NEAR, MIDDLE, FAR)), arb(0))
+        rule = Rule(0.0, 0.4, 0.03, -330, 330)
+        total = sum((law.real(w, [1.0], rule)[0] for w in (NEAR, MIDDLE, FAR)), arb(0))
         assert (total * law.stay).contains(1)
 
 
 def test_refused():
     with balls.precision(BITS):
         law = SampledLaw(real("1/2"), real("1/1000"))
-        rule = Rule(0.0, 0.4, 0.03, -330, 330, 60.0)
+        rule = Rule(0.0, 0.4, 0.03, -330, 330)
         with pytest.raises(ValueError, match="order"):
-            law.real(NEAR, 0.5, rule)
+            law.real(NEAR, [0.5], rule)
         with pytest.raises(ValueError, match="strip"):
-            law.real(NEAR, 1.0, Rule(0.0, 0.8, 0.03, -330, 330, 60.0))
+            law.real(NEAR, [1.0], Rule(0.0, 0.8, 0.03, -330, 330))
         with pytest.raises(ValueError, match="strip"):
-            law.line(NEAR, 2.0, 1.0, 1, Rule(0.3, 0.2, 0.03, -330, 330, 60.0))
+            law.line(NEAR, 2.0, 1.0, 1, Rule(0.3, 0.2, 0.03, -330, 330))
         with pytest.raises(ValueError, match="increase"):
             Cells(law, [1.0, 1.0])
 
@@ -113,7 +114,7 @@ def test_a_coarse_rule_is_off_by_what_is_granted():
     with balls.precision(BITS):
         law = SampledLaw(real("1/2"), real(10) ** -40)
         whole = Window(20)
-        line = law.line(whole, 0.0, 1.0, 1, Rule(a, top, t, -9, 9, 400.0))
+        line = law.line(whole, 0.0, 1.0, 1, Rule(a, top, t, -9, 9))
         assert line[0].real.contains(1)
         error = 2 * math.exp(-2 * math.pi**2 / t**2) * math.cosh(2 * math.pi * a / t)
         bound = strip_oblique(arb(a), arb(top), arb(t), arb(1), arb(1))
@@ -139,7 +140,7 @@ def test_nodes_left_out_are_granted():
             for order in (1.0, 5.0):
                 true = moment(window, order)
                 for first, last in ((-20, 330), (-330, 25), (-30, 60)):
-                    found = law.real(window, order, Rule(0.0, 0.4, 0.03, first, last, 60.0))
+                    (found,) = law.real(window, [order], Rule(0.0, 0.4, 0.03, first, last))
                     low, high = balls.to_enclosure(found).to_mpmath(25)
                     assert low <= true <= high
 
@@ -150,7 +151,7 @@ def test_a_fast_line_is_off_by_what_is_granted_below_it():
     with mp.workdps(30), balls.precision(BITS):
         law = SampledLaw(real("1/2"), real("1/2"))
         height = math.pi / t
-        line = law.line(Window(20), 1.0, height, 1, Rule(a, top, t, -30, 30, 400.0))
+        line = law.line(Window(20), 1.0, height, 1, Rule(a, top, t, -30, 30))
 
         def f(x):
             return mp.npdf(x) * (1 + mp.exp(2 * x - 2)) ** mpc(1, height)
