@@ -208,9 +208,6 @@ class ContourProfile(Profile):
         for attempt in range(2 * ATTEMPTS):
             try:
                 if attempt == 1:
-                    # proposes: whether to look at 0 too; balls decide what is met there
-                    if (at_zero := self._at_zero(delta, digits)) and at_zero.upper == 0:
-                        return at_zero
                     with suppress(TooExpensive):
                         # proposes: where to begin
                         start = self._searched(delta, 2 * near, self._reversed(log_delta, near))
@@ -228,6 +225,10 @@ class ContourProfile(Profile):
                 continue
             if best is not None:
                 break
+            at_zero = None if attempt else self._at_zero(delta, _COARSE_DIGITS)
+            # proposes: whether to look at 0; balls decide what is met there
+            if at_zero is not None and at_zero.upper == 0:
+                return at_zero
             margin = 2 * margin + 2
         # proposes: whether to give a reason; the bracket is certified for any goal
         if best is not None and goal == digits:
@@ -235,7 +236,7 @@ class ContourProfile(Profile):
         return (best or self.chernoff_epsilon(delta)).short(reason)
 
     def _at_zero(self, delta: Real, digits: int) -> Enclosure | None:
-        """Epsilon if it is 0, or next to it; None where delta at 0 is certainly above the target."""
+        """Epsilon if it is 0, or next to it; None where delta at 0 is above the target."""
         at_zero = self.solved_delta(rational(0), digits)
         with precision(COARSE_BITS + 4 * digits):
             target = ball(delta)

@@ -39,10 +39,10 @@ class Estimate:
         row[0] /= 2
         self._row = row
         rules, wholes = plan.real_rules, (0.0, math.log1p(-ask.q))
-        far, middle = self._sums(plan.far, rules[0]), (0.0, 0.0)
+        far, between = self._sums(plan.far, rules[0]), (0.0, 0.0)
         if plan.near is not None:
-            middle = self._sums(plan.middle, rules[1])
-        self._masses = [self._mass(*parts) for parts in zip(wholes, far, middle, strict=True)]
+            between = self._sums(plan.middle, rules[1])
+        self._masses = [self._mass(*parts) for parts in zip(wholes, far, between, strict=True)]
 
     def _sums(self, window: Window, rule: Rule) -> tuple[float, float]:
         """The real moments of order 1 and 0."""

@@ -31,11 +31,11 @@ _NEGLIGIBLE = 1e-20
 class Rule:
     """A trapezoidal rule on ``Im x = shift``: nodes ``j spacing``, ``first <= j <= last``.
 
-    ``edge`` is the top of the strip, for a rule on the real line its half width.
+    ``angle``, over ``sigma``, is the top of the strip, for a rule on the real line its half width.
     """
 
     shift: float
-    edge: float
+    angle: float
     spacing: float
     first: int
     last: int
@@ -47,18 +47,15 @@ class Rule:
 def strip_oblique(shift: arb, top: arb, spacing: arb, real: arb, high: arb) -> arb:
     """Error of a rule on ``Im x = shift`` [3].
 
-    ``real`` and ``high`` bound the integrals of the modulus on the real line and, without
-    ``e^{y^2/2}``, on the top of the strip.
+    ``real`` and ``high`` bound the integrals of the modulus on the real line and on the top.
     """
     rate = 2 * arb.pi() / spacing
-    below = real / (rate * shift).expm1()
-    return below + (top * top / 2).exp() * high / (rate * (top - shift)).expm1()
+    return real / (rate * shift).expm1() + high / (rate * (top - shift)).expm1()
 
 
 def strip_real(half_width: arb, spacing: arb, high: arb) -> arb:
-    """Error of a rule on the real line [3]."""
-    rate = 2 * arb.pi() / spacing
-    return 2 * (half_width * half_width / 2).exp() * high / (rate * half_width).expm1()
+    """Error of a rule on the real line; ``high`` bounds the integral on each edge [3]."""
+    return 2 * high / (2 * arb.pi() * half_width / spacing).expm1()
 
 
 def normal_beyond(place: arb, spacing: arb) -> arb:
@@ -76,7 +73,7 @@ def hats(a: arb, b: arb, mass: arb, tilted: arb) -> tuple[arb, arb]:
     return mass - right, right
 
 
-def above(f: arb, g: arb, f_right: arb, g_right: arb) -> arb:
+def right_end(f: arb, g: arb, f_right: arb, g_right: arb) -> arb:
     """At the right end of a line above ``f g`` on a cell, that is ``f g`` at the left end [5].
 
     Of convex functions of which ``g`` does not increase.
@@ -105,12 +102,6 @@ class SampledLaw:
             raise ValueError("the strip is not admissible")
         return angle.cos().lower()
 
-    def whole(self, window: Window, order: arb, cosine: arb) -> arb:
-        """At least ``Int phi |(1 + lambda e^{i theta})^rho W(lambda e^{i theta})|`` [2]."""
-        if order <= 0:
-            return window.turned(cosine)
-        return window.ceiling(order - 1, cosine, arb(0)) / self.stay
-
     def outside(self, window: Window, order: arb, rule: Rule) -> arb:
         """At least the weight of all nodes beyond the first and the last [4]."""
         spacing, shift = arb(rule.spacing), arb(rule.shift)
@@ -128,9 +119,9 @@ class SampledLaw:
 
     # --- values -----------------------------------------------------------------------------------
 
-    def real(self, window: Window, orders: Sequence[float], rule: Rule) -> list[arb]:
+    def real(self, window: Window, orders: Sequence[float], rule: Rule, cells: Cells) -> list[arb]:
         """``J_W(rho)`` for real orders, by a rule on the real line."""
-        spacing, edge = arb(rule.spacing), arb(rule.edge)
+        spacing, edge = arb(rule.spacing), arb(rule.angle) / self.rate
         half, nodes = arb(0.5), []
         # proposes: the nodes; `outside` bounds all others
         for j in range(rule.first, rule.last + 1):
@@ -139,18 +130,22 @@ class SampledLaw:
             weight = (-x * x * half).exp() * window.real(ratio, self._bits)
             nodes.append((weight, 1 + ratio))
         found, scale = [], spacing / (2 * arb.pi()).sqrt()
+        # the modulus of 1 + lambda e^{i theta} is at least 1
+        high = cells.decayed(window, max(orders), 0.0, rule.angle)
         for rho in map(arb, orders):
             _check(rho)
             total = sum((weight * base**rho for weight, base in nodes), arb(0))
             error = self.outside(window, rho, rule)
-            error += strip_real(edge, spacing, self.whole(window, rho, self.cosine(edge)))
+            error += strip_real(edge, spacing, high)
             found.append(scale * total + arb(0, 1) * error.abs_upper())
         return found
 
-    def line(self, window: Window, order: float, step: float, count: int, rule: Rule) -> list[acb]:
+    def line(
+        self, window: Window, order: float, step: float, count: int, rule: Rule, cells: Cells
+    ) -> list[acb]:
         """``J_W(rho + i n step)``, ``n = 0 .. count``, all nodes at once."""
-        rho, spacing, shift, top = (arb(v) for v in (order, rule.spacing, rule.shift, rule.edge))
-        _check(rho)
+        rho, spacing, shift = (arb(v) for v in (order, rule.spacing, rule.shift))
+        top = arb(rule.angle) / self.rate
         # proposes: the rule, whose floats mean their exact values; balls decide the strip
         if not 0 < shift < top:
             raise ValueError("the strip is not admissible")
@@ -165,9 +160,8 @@ class SampledLaw:
             log = (1 + ratio).log()
             weights.append((log * rho - z * z * half).exp() * scale * window.at(ratio, self._bits))
             turns.append((i_step * log).exp())
-        one, cosine = arb(1), self.cosine(top)
         error = self.outside(window, rho, rule)
-        real, high = (self.whole(window, rho, c) for c in (one, cosine))
+        real, high = cells.bound(window, order), cells.decayed(window, order, 0.0, rule.angle)
         error += strip_oblique(shift, top, spacing, real, high)
         radius = error.abs_upper()
         square = acb(arb(0, radius), arb(0, radius))
@@ -213,30 +207,25 @@ class Cells:
         shift = theta / law.rate
         cosine = law.cosine(shift)
         heights = self._heights(window, angle)
-        fall = arb(1)
-        # proposes: the angle, a float that means its exact value
-        if angle:
-            turned = [(1 + acb(r * theta.cos(), r * theta.sin())).log() for r in self._ratios]
-            # proposes: the order; likewise
-            logs = [v.real for v in turned] if rho >= 1 else self._logs(theta.cos())
-            falls = [(-up * v.imag).exp() for v in turned]
-            fall = falls[-1]
-            values = [(rho * log).exp() for log in logs]
-            tops = [
-                above(*one, *other) for one, other in pairwise(zip(values, falls, strict=True))
-            ]
-            values = [f * g for f, g in zip(values, falls, strict=True)]
+        real, fall, half = theta.cos(), arb(1), rho / 2
+        # proposes: the order, a float that means its exact value; what is convex of it
+        if rho >= 1:
+            # of the modulus of 1 + lambda e^{i theta}
+            values = [(half * ((2 * real + r) * r).log1p()).exp() for r in self._ratios]
         else:
-            values = [(rho * log).exp() for log in self._logs(arb(1))]
-            tops = values[1:]
+            values = [(rho * (real * r).log1p()).exp() for r in self._ratios]
+        tops = values[1:]
+        # proposes: the height, a float that means its exact value
+        if height:
+            turned = (acb(1 + r * real, r * theta.sin()).arg() for r in self._ratios)
+            falls = [(-up * angle).exp() for angle in turned]
+            ends = pairwise(zip(values, falls, strict=True))
+            fall, tops = falls[-1], [right_end(*one, *other) for one, other in ends]
+            values = [f * g for f, g in zip(values, falls, strict=True)]
         total = fall * self._beyond(window, rho, cosine, heights[-1])
-        for height, low, high, (left, right) in zip(heights, values, tops, self._hats, strict=False):
-            total += height * (low * left + high * right)
+        for most, low, high, (left, right) in zip(heights, values, tops, self._hats, strict=False):
+            total += most * (low * left + high * right)
         return ((shift * shift / 2).exp() * total).upper()
-
-    def _logs(self, cosine: arb) -> list[arb]:
-        """``log(1 + lambda cos theta)`` at all places."""
-        return [(r * cosine).log1p() for r in self._ratios]
 
     def _beyond(self, window: Window, rho: arb, cosine: arb, most: arb) -> arb:
         """The ray to the right, where the modulus is at most ``most`` or its ceiling."""
@@ -283,16 +272,16 @@ class Cells:
         if window.low is None:
             # |G| <= 1 + |1 - G|
             found = [
-                _least(grown * high, 1 + grown * low)
+                arb.min(grown * high, 1 + grown * low)
                 for high, low in zip(above, rest[1:], strict=False)
             ]
-            return [h.upper() for h in (*found, grown * above[-1])]
+            return [*found, grown * above[-1]]
         below, least = self._small(window.low, window.shape, angle)
         found = [
             grown * _least(high - low, low_rest)
             for high, low, low_rest in zip(above, below[1:], least[1:], strict=False)
         ]
-        return [h.upper() for h in (*found, grown * above[-1])]
+        return [*found, grown * above[-1]]
 
 
 def _parts(edges: Sequence[arb]) -> list[arb]:

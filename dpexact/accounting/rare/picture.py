@@ -140,12 +140,15 @@ class Picture:
 
     # --- the middle -------------------------------------------------------------------------------
 
-    def window(self, high: float, low: float | None, shift: float | Floats = 0.0) -> Floats:
+    def window(self, high: float | None, low: float | None, shift: float | Floats = 0.0) -> Floats:
         """The logarithm of the window between two scales, ``lambda`` multiplied by ``e^shift``."""
-        above = log_above(self.shape, self.ratio + shift - high)
+        above = None if high is None else log_above(self.shape, self.ratio + shift - high)
         if low is None:
-            return above
-        rise = log_below(self.shape, self.ratio + shift - low)
+            return np.zeros_like(self.ratio + shift) if above is None else above
+        rise: Floats = log_below(self.shape, self.ratio + shift - low)
+        # proposes: likewise
+        if above is None or high is None:
+            return rise
         less = np.exp(np.minimum(log_below(self.shape, self.ratio + shift - high) - rise, -1e-9))
         small = rise + np.log1p(-less)
         return np.where(self.ratio + shift - low < math.log(self.shape), small, above)

@@ -14,8 +14,8 @@ import numpy as np
 from dpexact.accounting.pairs.pair import TooExpensive, short
 from dpexact.accounting.rare.law import Rule
 from dpexact.accounting.rare.picture import Picture, Question, chernoff, steep_orders
-from dpexact.accounting.rare.rules import ANGLES, oblique_rule, real_rule
-from dpexact.accounting.rare.tables import Floats, log_below, log_sum
+from dpexact.accounting.rare.rules import ANGLES, heights, last_cell, oblique_rule, real_rule
+from dpexact.accounting.rare.tables import Floats, log_sum
 from dpexact.accounting.rare.windows import Window
 
 #: Widths of cells, over ``sigma``, where windows fall and where losses are small; and where no
@@ -25,8 +25,6 @@ _APART, _TOGETHER = (0.06, 0.15), (0.09, 0.25)
 #: power of e a bound may exceed what it bounds.
 _TURN, _STEEP, _PLACES = 1.5, 3.0, 400
 _NARROWEST, _WIDEST, _BENT = 0.02, 1.5, math.log(0.5)
-#: Heights over ``sigma`` of lines where moments decay.
-_LINES = ANGLES[::2, None]
 #: The logarithm of what floats resolve.
 _FLOAT = 35.0
 #: By how much a line is longer than floats have it, as cells bound what is beyond.
@@ -124,7 +122,8 @@ def _planned(picture: Picture, tolerance: float, with_near: bool, in_floats: boo
     apart = np.where(uppers > places + far_away, uppers - places, np.nan)
     tops = np.where(np.isnan(apart), np.inf, over / apart)
     at = np.argmin(tops, axis=1)[:, None]
-    periods = (1.05 * np.take_along_axis(tops, at, 1) + 0.05 / np.take_along_axis(apart, at, 1))[:, 0]
+    least, room = (np.take_along_axis(x, at, 1)[:, 0] for x in (tops, apart))
+    periods = 1.05 * least + 0.05 / room
     steep = np.where(places + 1 + lowers > 0.02 / gap, places + 1 + lowers, np.nan)
     shorter = np.where(np.isnan(steep), np.inf, under / steep)
     below = np.argmin(shorter, axis=1)
@@ -145,13 +144,11 @@ def _planned(picture: Picture, tolerance: float, with_near: bool, in_floats: boo
     rho = 1 + abscissa
 
     # the height
-    turned = np.log(1 + np.exp(1j * _LINES) * np.exp(picture.ratio))
-    rise, turn = (_LINES * ask.sigma) ** 2 / 2, np.log(np.cos(_LINES))
-    heights = picture.window(far, near, turn) - shape * turn
-    if near is None:
-        outer = log_below(shape, picture.ratio + turn - far) - shape * turn
-        heights = np.minimum(heights, np.log1p(np.exp(np.minimum(outer, 300.0))))
-    base = picture.density + rise + rho * turned.real + heights
+    angles = ANGLES[:, None]
+    turned = np.log(1 + np.exp(1j * angles) * np.exp(picture.ratio))
+    plain = picture.density + (angles * ask.sigma) ** 2 / 2 + rho * turned.real
+    turned_windows = heights(picture, far, near)
+    base = plain + turned_windows
     fixed = 0.0
     if near is not None:
         within = float(log_sum(picture.density + rho * picture.loss + inside))
@@ -172,8 +169,8 @@ def _planned(picture: Picture, tolerance: float, with_near: bool, in_floats: boo
     top = math.exp(high_u) * _HIGHER
     nodes = max(2, math.ceil(top / step))
     level = tail(top)[1]
-    angle = float(_LINES[level, 0])
-    seen = heights[level] - log_sum(base[level] - top * turned[level].imag)
+    angle = float(ANGLES[level])
+    seen = turned_windows[level] - log_sum(base[level] - top * turned[level].imag)
 
     # the rules
     log_count = math.log(count)
@@ -182,26 +179,32 @@ def _planned(picture: Picture, tolerance: float, with_near: bool, in_floats: boo
     scale = (count - 1) * within - abscissa * heaviest - math.log(max(1.0, abs(abscissa)))
     fine = max(scale - tolerance, 8.0) + log_count + 2.5
     rough = max(peak - tolerance, 8.0) + log_count + 6
-    rule, lost = oblique_rule(picture, rho, far, near, fine)
+    rule, lost = oblique_rule(picture, (far, near), rho, base, fine)
     near_rule = None
     nodes_x = rule.last - rule.first
     if near is not None:
-        near_rule, more = oblique_rule(picture, rho, near, None, rough)
+        risen = plain + heights(picture, near, None)
+        near_rule, more = oblique_rule(picture, (near, None), rho, risen, rough)
         nodes_x += near_rule.last - near_rule.first
         lost = max(lost, more)
     # the masses under Q count e^gap times
     exact = max(-tolerance, 8.0) + gap + log_count + 4
-    real_rules = real_rule(picture, None, far, exact), real_rule(picture, far, near, exact)
+    alone, between = (real_rule(picture, s, rule.angle, exact) for s in ((None, far), (far, near)))
     bits = math.ceil((max(fine, rough, gap - tolerance) + lost) / math.log(2)) + 50
     near_order = picture.near_bound(near)[1] if near is not None else 0.5 / high
     far_order = picture.far_bound(picture.back_orders, far)[1]
     spread = near if near is not None else far
     log_least = math.log(0.01) - math.log(max(near_order, upper, far_order, lower, top) * count)
     first = min(log_least, spread + math.log(shape) - 3)
-    last = far + math.log(shape) + 2.5
+    last = last_cell(picture, far)
     fall = (far if near is None else near) + math.log(shape) - 1
     flat = np.zeros_like(picture.ratio)
-    bounded = [(upper, flat), (near_order, flat), (-far_order, flat), (-top * math.sin(angle), seen)]
+    bounded = [
+        (upper, flat),
+        (near_order, flat),
+        (-far_order, flat),
+        (-top * math.sin(angle), seen),
+    ]
     # proposes: likewise
     if lower:
         bounded.append((-lower, flat - (moment(-1 - lower) / count if near is None else 0.0)))
@@ -219,7 +222,7 @@ def _planned(picture: Picture, tolerance: float, with_near: bool, in_floats: boo
         orders=(far_order, near_order, upper, lower),
         near_rule=near_rule,
         rule=rule,
-        real_rules=real_rules,
+        real_rules=(alone, between),
         edges=edges,
         bits=bits,
         work=work * max(1.0, bits / 128) ** 1.3,

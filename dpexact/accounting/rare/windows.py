@@ -14,7 +14,6 @@ from functools import cache
 
 from flint import acb, arb, arb_poly
 
-
 #: How near to the ends of its range a free number may lie.
 _LEAST = 1e-6
 
@@ -123,7 +122,7 @@ class Window:
 def best_kappa(shape: int, power: float, rate: float, start: float) -> float:
     """Proposes: about the best ``kappa`` of :meth:`Window.ceiling`: where the slope is 0.
 
-    That is the smaller of ``k/(1 - kappa) - power/kappa + rate`` and ``k/(1 - kappa) - rate start``.
+    That is ``k/(1 - kappa)`` less the larger of ``power/kappa - rate`` and ``rate start``.
     """
     total = shape + power + rate
     inner = 2 * power / (total + math.sqrt(max(0.0, total * total - 4 * rate * power)))

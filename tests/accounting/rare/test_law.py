@@ -13,12 +13,14 @@ from dpexact.accounting.rare.law import (
     SampledLaw,
     hats,
     normal_beyond,
+    right_end,
     strip_oblique,
 )
 from dpexact.accounting.rare.windows import Window
 from dpexact.conversion import real
 
 BITS = 200
+FINE = [-6 + i / 40 for i in range(600)]
 NEAR, MIDDLE, FAR = Window(20, 1e-4), Window(20, 1e-2, 1e-4), Window(20, None, 1e-2)
 
 
@@ -50,13 +52,12 @@ def test_real_moments_and_cells(window, order):
         pytest.skip("large losses need a window")
     with mp.workdps(30), balls.precision(BITS):
         law = SampledLaw(real("1/2"), real("1/1000"))
-        rule = Rule(0.0, 0.4, 0.03, -330, 330)
+        rule, cells = Rule(0.0, 0.8, 0.03, -330, 330), Cells(law, FINE)
         true = moment(window, order)
-        (found,) = law.real(window, [order], rule)
+        (found,) = law.real(window, [order], rule, cells)
         low, high = balls.to_enclosure(found).to_mpmath(25)
         assert low - mpf(10) ** -20 <= true <= high + mpf(10) ** -20
         assert high - low < 1e-10
-        cells = Cells(law, [-6 + i / 40 for i in range(600)])
         bound = balls.to_enclosure(cells.bound(window, order)).to_mpmath(25)[1]
         assert true <= bound <= 1.3 * true
 
@@ -66,9 +67,8 @@ def test_real_moments_and_cells(window, order):
 def test_the_line_and_its_decay(window, order):
     with mp.workdps(30), balls.precision(BITS):
         law = SampledLaw(real("1/2"), real("1/1000"))
-        rule = Rule(0.1, 0.25, 0.02, -500, 500)
-        line = law.line(window, order, 100.0, 2, rule)
-        cells = Cells(law, [-6 + i / 40 for i in range(600)])
+        rule, cells = Rule(0.1, 0.5, 0.02, -500, 500), Cells(law, FINE)
+        line = law.line(window, order, 100.0, 2, rule, cells)
         for n in (0, 2):
             true = moment(window, mpc(order, 100 * n), 200)
             real_part, imag_part = (
@@ -86,21 +86,23 @@ def test_the_line_and_its_decay(window, order):
 def test_the_windows_of_one_law_add_up_to_it(window):
     with balls.precision(BITS):
         law = SampledLaw(real("1/2"), real("1/1000"))
-        rule = Rule(0.0, 0.4, 0.03, -330, 330)
-        total = sum((law.real(w, [1.0], rule)[0] for w in (NEAR, MIDDLE, FAR)), arb(0))
+        rule, cells = Rule(0.0, 0.8, 0.03, -330, 330), Cells(law, FINE)
+        total = sum((law.real(w, [1.0], rule, cells)[0] for w in (NEAR, MIDDLE, FAR)), arb(0))
         assert (total * law.stay).contains(1)
 
 
 def test_refused():
     with balls.precision(BITS):
         law = SampledLaw(real("1/2"), real("1/1000"))
-        rule = Rule(0.0, 0.4, 0.03, -330, 330)
+        cells = Cells(law, FINE)
         with pytest.raises(ValueError, match="order"):
-            law.real(NEAR, [0.5], rule)
+            law.real(NEAR, [0.5], Rule(0.0, 0.8, 0.03, -330, 330), cells)
+        with pytest.raises(ValueError, match="order"):
+            law.real(NEAR, [1.0, 0.5], Rule(0.0, 0.8, 0.03, -330, 330), cells)
         with pytest.raises(ValueError, match="strip"):
-            law.real(NEAR, [1.0], Rule(0.0, 0.8, 0.03, -330, 330))
+            law.real(NEAR, [1.0], Rule(0.0, 1.6, 0.03, -330, 330), cells)
         with pytest.raises(ValueError, match="strip"):
-            law.line(NEAR, 2.0, 1.0, 1, Rule(0.3, 0.2, 0.03, -330, 330))
+            law.line(NEAR, 2.0, 1.0, 1, Rule(0.3, 0.4, 0.03, -330, 330), cells)
         with pytest.raises(ValueError, match="increase"):
             Cells(law, [1.0, 1.0])
 
@@ -114,10 +116,12 @@ def test_a_coarse_rule_is_off_by_what_is_granted():
     with balls.precision(BITS):
         law = SampledLaw(real("1/2"), real(10) ** -40)
         whole = Window(20)
-        line = law.line(whole, 0.0, 1.0, 1, Rule(a, top, t, -9, 9))
+        rule = Rule(a, 2 * top, t, -9, 9)
+        line = law.line(whole, 0.0, 1.0, 1, rule, Cells(law, FINE))
         assert line[0].real.contains(1)
         error = 2 * math.exp(-2 * math.pi**2 / t**2) * math.cosh(2 * math.pi * a / t)
-        bound = strip_oblique(arb(a), arb(top), arb(t), arb(1), arb(1))
+        high = (arb(top) ** 2 / 2).exp()
+        bound = strip_oblique(arb(a), arb(top), arb(t), arb(1), high)
         assert error < float(bound.mid())
 
 
@@ -136,11 +140,13 @@ def test_nodes_left_out_are_granted():
     """A rule cut short on either side still encloses."""
     with mp.workdps(30), balls.precision(BITS):
         law = SampledLaw(real("1/2"), real("1/1000"))
+        cells = Cells(law, FINE)
         for window in (NEAR, MIDDLE):
             for order in (1.0, 5.0):
                 true = moment(window, order)
                 for first, last in ((-20, 330), (-330, 25), (-30, 60)):
-                    (found,) = law.real(window, [order], Rule(0.0, 0.4, 0.03, first, last))
+                    rule = Rule(0.0, 0.8, 0.03, first, last)
+                    (found,) = law.real(window, [order], rule, cells)
                     low, high = balls.to_enclosure(found).to_mpmath(25)
                     assert low <= true <= high
 
@@ -151,7 +157,8 @@ def test_a_fast_line_is_off_by_what_is_granted_below_it():
     with mp.workdps(30), balls.precision(BITS):
         law = SampledLaw(real("1/2"), real("1/2"))
         height = math.pi / t
-        line = law.line(Window(20), 1.0, height, 1, Rule(a, top, t, -30, 30))
+        rule = Rule(a, 2 * top, t, -30, 30)
+        line = law.line(Window(20), 1.0, height, 1, rule, Cells(law, FINE))
 
         def f(x):
             return mp.npdf(x) * (1 + mp.exp(2 * x - 2)) ** mpc(1, height)
@@ -163,7 +170,8 @@ def test_a_fast_line_is_off_by_what_is_granted_below_it():
         assert real_part[0] <= true.real <= real_part[1]
         assert imag_part[0] <= true.imag <= imag_part[1]
         # without it they would not
-        above = strip_oblique(arb(a), arb(top), arb(t), arb(0), arb(3))
+        high = 3 * (arb(top) ** 2 / 2).exp()
+        above = strip_oblique(arb(a), arb(top), arb(t), arb(0), high)
         middle = mpc(*(float(part.mid()) for part in (line[1].real, line[1].imag)))
         missed = max(abs((true - middle).real), abs((true - middle).imag))
         assert above < 0.01 < missed
@@ -180,6 +188,40 @@ def test_a_chord_is_above_what_is_convex(order):
             bound = float((left * ends[0][1] + right * ends[1][1]).mid())
             true = mp.quad(lambda x: (1 + x) ** order, [a, b])
             assert bound >= true * (1 - mpf(10) ** -12)
+
+
+def test_one_strip_serves_both_masses():
+    """A coarse rule is off by more than the smaller mass would grant the larger."""
+    with mp.workdps(30), balls.precision(BITS):
+        law = SampledLaw(real("1/2"), real("1/1000"))
+        rule = Rule(0.0, 0.8, 1.5, -8, 8)
+        (found, _) = law.real(FAR, [1.0, 0.0], rule, Cells(law, FINE))
+        low, high = balls.to_enclosure(found).to_mpmath(25)
+        assert low <= moment(FAR, 1) <= high
+
+
+@pytest.mark.parametrize("order", [-3.0, 1.0, 2.0, 9.0])
+@pytest.mark.parametrize("u", [0.5, 3.0, 20.0])
+def test_a_chord_is_above_what_grows_times_what_falls(order, u):
+    """And not far above: of second order in the width of a cell."""
+    theta = 0.5
+    with mp.workdps(30), balls.precision(BITS):
+
+        def both(x):
+            turned = 1 + x * mp.exp(1j * theta)
+            size = abs(turned) if order >= 1 else turned.real
+            return size**order, mp.exp(-u * mp.arg(turned))
+
+        for a, b in ((0.0, 0.4), (0.1, 0.9), (0.2, 0.21)):
+            (f, g), (f_right, g_right) = both(mpf(a)), both(mpf(b))
+            end = right_end(*(arb(str(v)) for v in (f, g, f_right, g_right)))
+            high = mpf(float(end.mid()))
+            for i in range(21):
+                x = a + (b - a) * i / 20
+                chord = f * g + (high - f * g) * (x - a) / (b - a)
+                one, other = both(mpf(x))
+                assert one * other <= chord * (1 + mpf(10) ** -12)
+        assert high <= f_right * g_right * (1 + 30 * (b - a) ** 2 * (u + abs(order)) ** 2)
 
 
 @pytest.mark.parametrize("order", [-3.0, -1.0, -0.5, 1.0, 2.0])
