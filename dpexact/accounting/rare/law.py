@@ -73,14 +73,6 @@ def hats(a: arb, b: arb, mass: arb, tilted: arb) -> tuple[arb, arb]:
     return mass - right, right
 
 
-def right_end(f: arb, g: arb, f_right: arb, g_right: arb) -> arb:
-    """At the right end of a line above ``f g`` on a cell, that is ``f g`` at the left end [5].
-
-    Of convex functions of which ``g`` does not increase.
-    """
-    return f_right * g_right + arb.max(arb(0), (f_right - f) * (g - g_right))
-
-
 class SampledLaw:
     """Use it at the precision it was made for."""
 
@@ -214,16 +206,16 @@ class Cells:
             values = [(half * ((2 * real + r) * r).log1p()).exp() for r in self._ratios]
         else:
             values = [(rho * (real * r).log1p()).exp() for r in self._ratios]
-        tops = values[1:]
         # proposes: the height, a float that means its exact value
         if height:
             turned = (acb(1 + r * real, r * theta.sin()).arg() for r in self._ratios)
             falls = [(-up * angle).exp() for angle in turned]
-            ends = pairwise(zip(values, falls, strict=True))
-            fall, tops = falls[-1], [right_end(*one, *other) for one, other in ends]
+            fall = falls[-1]
             values = [f * g for f, g in zip(values, falls, strict=True)]
         total = fall * self._beyond(window, rho, cosine, heights[-1])
-        for most, low, high, (left, right) in zip(heights, values, tops, self._hats, strict=False):
+        for most, (low, high), (left, right) in zip(
+            heights, pairwise(values), self._hats, strict=False
+        ):
             total += most * (low * left + high * right)
         return ((shift * shift / 2).exp() * total).upper()
 
