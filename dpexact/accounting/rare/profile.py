@@ -46,6 +46,8 @@ _LITTLE_WORK: Final = 80_000
 #: Logarithms of delta over the target, and of gaps, between which one fine plan serves.
 _FIRST: Final = 3.0
 _SERVED: Final = 0.06
+#: A gap times a step below which the period exceeds the gap, and what is beside it.
+_FITS: Final = 2 * math.pi / 1.015
 _MANY: Final = 10_000
 _TRIVIAL: Final = 96
 
@@ -317,8 +319,10 @@ class RareProfile(Profile):
         epsilon = top - math.exp(at) if self.add else math.exp(at)
         steepness = abs(slope) * (epsilon / math.exp(at) if self.add else 1.0)
         gap = math.exp(at) if self.add else top + epsilon
-        served = found.plan is fine and abs(math.log(gap) - planned_at) < _SERVED
-        return epsilon, steepness, fine if served else None
+        if found.plan is not fine or abs(math.log(gap) - planned_at) > _SERVED:
+            return epsilon, steepness, None
+        # its period may not exceed another gap
+        return epsilon, steepness, fine if fine.orders[-1] > 0 or fine.step * gap < _FITS else None
 
     def _fine(
         self, gap: float, slope: float, log_target: float, digits: int
