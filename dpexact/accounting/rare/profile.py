@@ -21,7 +21,7 @@ from dpexact.accounting.rare.many import bracketed, shared_deltas, shared_epsilo
 from dpexact.accounting.rare.picture import Question
 from dpexact.accounting.rare.planning import Plan, planned, shape_for
 from dpexact.accounting.rare.starts import about, first_gap
-from dpexact.balls import approximate, ball, precision
+from dpexact.balls import approximate, approximate_log, ball, precision
 from dpexact.enclosure import Enclosure
 from dpexact.reals import Real
 
@@ -184,7 +184,16 @@ class RareProfile(Profile):
                 if found.is_finite():
                     enclosed = balls.to_enclosure(found, self.method).within(_ZERO, _ONE)
                     best = best.meet(enclosed)
-            margin += max(2.0, digits + 1.0 - best.digits)
+            # proposes: finer by what delta is below what floats had, else by the digits that miss
+            known = math.inf
+            # proposes: likewise
+            if best.digits >= 1:
+                known = approximate_log(reals.rational(Fraction(best.upper)))
+            # proposes: likewise
+            if known < log - _PLAINLY:
+                log = known
+            else:
+                margin += max(2.0, digits + 1.0 - best.digits)
         return best if best.digits >= digits else best.short(reason)
 
     def _log_delta(self, ask: Question) -> float:
