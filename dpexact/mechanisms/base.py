@@ -12,6 +12,7 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import MISSING, Field, dataclass, field, fields, replace
 from fractions import Fraction
+from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeAlias
 
@@ -33,7 +34,6 @@ _FLOATS: Final = 1 << 1075
 
 #: Name of a parameter, and what takes a value into its domain.
 _Parameter: TypeAlias = "tuple[str, Callable[[Any, str], Any] | None]"
-_PARAMETERS: Final[dict[type[Any], list[_Parameter]]] = {}
 
 #: Deepest nesting of mechanisms, so that each can be printed and parsed back.
 MAX_NESTING: Final = 30
@@ -144,10 +144,8 @@ class Mechanism:
 
     def inner(self) -> Iterator[Mechanism]:
         """The mechanisms among the parameters."""
-        for name, _ in _parameters(type(self)):
-            value = getattr(self, name)
-            if isinstance(value, Mechanism | tuple):
-                yield from _mechanisms(value)
+        for name in _holders(type(self)):
+            yield from _mechanisms(getattr(self, name))
 
     def with_inner(self, change: Callable[[Mechanism], Mechanism]) -> Mechanism:
         """The same with every mechanism among its parameters changed."""
@@ -187,11 +185,16 @@ class Mechanism:
             object.__setattr__(self, name, value)
 
 
+@cache
 def _parameters(kind: type[Mechanism]) -> list[_Parameter]:
     """Looked up once a class: logs make a hundred thousand mechanisms."""
-    if kind not in _PARAMETERS:
-        _PARAMETERS[kind] = [(f.name, f.metadata.get("domain")) for f in fields(kind)]
-    return _PARAMETERS[kind]
+    return [(f.name, f.metadata.get("domain")) for f in fields(kind)]
+
+
+@cache
+def _holders(kind: type[Mechanism]) -> list[str]:
+    """The parameters that are no numbers."""
+    return [f.name for f in fields(kind) if f.type not in ("Real", "int")]
 
 
 def placed(kind: type[Mechanism]) -> list[Field[Any]]:
