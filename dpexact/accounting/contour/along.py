@@ -34,7 +34,7 @@ _Found: TypeAlias = tuple[Enclosure, float]
 """An answer, and about the root within it."""
 
 #: By what factor numbers of steps that share a line may differ.
-_SPREAD: Final = 2
+_SPREAD: Final = 6
 #: Digits and bits beyond those of each alone, since the line is the best of none.
 _SPARE: Final = 1
 _SPARE_BITS: Final = 16

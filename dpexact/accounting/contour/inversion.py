@@ -223,7 +223,8 @@ class Contour:
             deficit = alias(self._moment(order, repeat), arb(order), c, period, last)
         elif not product.reverse.never_exceeds(period - last, repeat):
             b, moment = self._afforded(-1 - order, repeat)
-            below = alias(chernoff_constant(arb(b)) * moment, -1 - arb(b), c, period, last)
+            constant = chernoff_constant(arb(b)) * moment
+            below = alias(constant, -1 - arb(b), c, period, last)
         return [bound.upper() for bound in (tail, above, below, deficit)]
 
     def _afforded(self, order: float, repeat: int) -> tuple[float, arb]:

@@ -42,8 +42,8 @@ _MOST_NODES: Final = 4000
 #: Most degrees of one variable; weights cost the third power of it.
 _MOST_DEGREES: Final = 250
 _PARTS: Final = (0.2, 0.35, 0.5, 0.62, 0.75, 0.87, 1 + 2**-40)
-#: Beginnings of a log whose lengths differ by less have the same degrees.
-_ALIKE: Final = 1.25
+#: Beginnings of a log whose lengths differ by a lesser factor have the same degrees.
+_ALIKE: Final = 2.0
 #: Accuracy of bounds of decay.
 _COARSE: Final = 3.0
 #: How much more than at order 1 the logarithms of moments may differ.
@@ -226,20 +226,18 @@ class Bundle(Pair):
     def _degrees(
         self, rests: Sequence[Rest], accuracies: Callable[[], Sequence[float]], *key: Any
     ) -> tuple[Degrees, list[Ellipses]]:
-        """Proposes: degrees and ellipses with which each function has about its accuracy.
-
-        Beginnings of a log that are about as long have the same.
-
-        Raises:
-            TooExpensive: there are none.
-        """
-        # proposes: likewise
+        """Proposes: what :meth:`_found` says, once for beginnings that are about as long."""
         size = math.floor(math.log(self.cloud.total, _ALIKE))
         return self._keep(lambda: self._found(rests, accuracies()), size, *key)
 
     def _found(
         self, rests: Sequence[Rest], accuracies: Sequence[float]
     ) -> tuple[Degrees, list[Ellipses]]:
+        """Proposes: degrees and ellipses with which each function has about its accuracy.
+
+        Raises:
+            TooExpensive: there are none.
+        """
         start, found = _STARTS, []
         for rest, accuracy in zip(rests, accuracies, strict=True):
             size, start = rest.best(accuracy, start)
