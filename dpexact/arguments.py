@@ -47,7 +47,7 @@ MAX_DIGITS: Final = 10_000
 #: Largest number of repetitions of one mechanism.
 MAX_COUNT: Final = 10**18
 
-_RELATIONS: Final[dict[str, Callable[[Fraction | int, Fraction | int], bool]]] = {
+_RELATIONS: Final[dict[str, Callable[[int, int], bool]]] = {
     ">": operator.gt,
     ">=": operator.ge,
     "<": operator.lt,
@@ -56,9 +56,9 @@ _RELATIONS: Final[dict[str, Callable[[Fraction | int, Fraction | int], bool]]] =
 
 
 @cache
-def _condition(text: str) -> tuple[str, Fraction]:
+def _condition(text: str) -> tuple[Callable[[int, int], bool], int, int]:
     relation, limit = text.split()
-    return relation, Fraction(limit)
+    return _RELATIONS[relation], *Fraction(limit).as_integer_ratio()
 
 
 def real_in(value: RealLike, name: str, *conditions: str) -> Real:
@@ -69,11 +69,12 @@ def real_in(value: RealLike, name: str, *conditions: str) -> Real:
     """
     x = real(value, name)
     for condition in conditions:
-        relation, limit = _condition(condition)
+        relation, above, below = _condition(condition)
         if x.fraction is None:
-            met = _RELATIONS[relation](balls.compare(x, reals.rational(limit), name), 0)
+            limit = reals.rational(Fraction(above, below))
+            met = relation(balls.compare(x, limit, name), 0)
         else:  # their difference may be too long a number where neither is
-            met = _RELATIONS[relation](x.fraction, limit)
+            met = relation(x.fraction.numerator * below, above * x.fraction.denominator)
         if not met:
             accepted = " and ".join(conditions)
             raise InvalidInput(f"{name}: {shorten(str(x))} is not accepted; must be {accepted}")

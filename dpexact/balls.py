@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from fractions import Fraction
 from typing import Final
 
@@ -197,7 +197,8 @@ def sign(value: Real, name: str = "number") -> int:
             that ``CAP_EXTRA`` bits do not tell its sign.
     """
     if value.fraction is not None:
-        return (value.fraction > 0) - (value.fraction < 0)
+        above = value.fraction.numerator
+        return (above > 0) - (above < 0)
     power = exp_fraction(value)
     if power is not None:
         return (power > 1) - (power < 1)
@@ -235,8 +236,10 @@ def approximate(value: Real | Fraction | float) -> float:
     """A float near ``value``, for proposals only: it says nothing about the truth."""
     exact = value.fraction if isinstance(value, Real) else value
     if isinstance(exact, Fraction):
-        with suppress(OverflowError):
+        try:
             return exact.numerator / exact.denominator
+        except OverflowError:
+            pass
     bits = 64
     while True:
         with precision(bits):

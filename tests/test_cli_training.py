@@ -8,6 +8,10 @@ from click.testing import CliRunner
 
 import dpexact
 from dpexact.cli import main
+from dpexact.cli.printing import _brief
+from dpexact.mechanisms.base import shown
+from dpexact.tokens import shorten
+from dpexact.training.history import from_rows
 
 RUN = ("--dataset", "600", "--batch", "20", "--epochs", "3", "--delta", "1e-5")
 
@@ -193,3 +197,8 @@ def test_options_of_matrices_need_one():
     result = run(*RUN, "--sigma", "2", "--separation", "3")
     assert result.exit_code == 2
     assert "--matrix" in result.output
+
+
+def test_a_very_long_run_is_shown_as_if_it_were_written_out():
+    long = from_rows([(f"1.{1000 + i}", "0.01", 2) for i in range(600)])
+    assert shorten(_brief(long), 400) == shorten(shown(long), 400)

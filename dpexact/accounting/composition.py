@@ -94,10 +94,10 @@ class Composition:
             raise UnsupportedMechanism(f"no certified accounting for {found}")
         if samples and collected.reveals:
             return cls(masses=[(_ONE, 1)])
+        if samples:
+            from dpexact.accounting.pairs.mixture import Mixtures, sampled_shifts
         for (inner, rate), count in samples.items():
             inside = cls.of(inner.steps().items(), fixed_size=fixed_size, zcdp=zcdp)
-            from dpexact.accounting.pairs.mixture import Mixtures, sampled_shifts
-
             if any(isinstance(pair, Mixtures | Coin) for pair, _ in inside.apart):
                 alone = inside.apart if inside.is_alone else []
                 collected.apart.append((sampled_shifts(alone, rate), count))

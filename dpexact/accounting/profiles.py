@@ -20,7 +20,15 @@ from dpexact.accounting.routes import contour, routed
 from dpexact.accounting.standing import curves, ranges_alone, selects, unattained
 from dpexact.arguments import Direction, Method
 from dpexact.errors import UnsupportedMechanism
-from dpexact.mechanisms import ZCDP, BoundedRange, FixedSize, Mechanism, ShuffledBatches
+from dpexact.mechanisms import (
+    ZCDP,
+    BoundedRange,
+    FixedSize,
+    Mechanism,
+    RenyiDP,
+    RepeatAndSelect,
+    ShuffledBatches,
+)
 
 #: Work after which a point of a curve is asked alone, by whatever engine takes it.
 _POINT_WORK: Final = 12_000_000
@@ -52,7 +60,7 @@ def _profile(
         return _permuted(mechanism, direction, method)
     if BoundedRange in known:
         return _ranges(mechanism, direction, method)
-    if selects(mechanism):
+    if not known.keys().isdisjoint((RepeatAndSelect, RenyiDP)) and selects(mechanism):
         if method != "auto":
             raise UnsupportedMechanism(f"the {method} engine accounts for no selection")
         from dpexact.accounting.classic.integer_orders import GivenOrders, SelectedOrders

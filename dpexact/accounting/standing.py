@@ -113,10 +113,11 @@ def standing(mechanism: Mechanism) -> Standing:
     Raises:
         UnsupportedMechanism: one part has only upper, and another only lower bounds.
     """
-    if ranges_alone(mechanism):
+    known = unattained(mechanism)
+    if BoundedRange in known and ranges_alone(mechanism):
         return _NOT_ADAPTIVE
     found: dict[Side, Standing] = {}
-    for said in unattained(mechanism).values():
+    for said in known.values():
         found.setdefault(said.bound, said)
     if len(found) > 1:
         both = "; ".join(said.theorem for said in found.values())

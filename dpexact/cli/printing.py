@@ -18,8 +18,8 @@ from dpexact.cli.errors import EXIT_UNDECIDED
 from dpexact.cli.patience import patience
 from dpexact.decimals import Bound, format_decimal
 from dpexact.enclosure import Enclosure
-from dpexact.mechanisms import Mechanism
-from dpexact.mechanisms.base import shown
+from dpexact.mechanisms import Composition, Mechanism
+from dpexact.mechanisms.base import compose, shown
 from dpexact.tokens import shorten
 
 #: Longer mechanisms are shortened for people; JSON has them whole.
@@ -80,7 +80,7 @@ def answer(
         relation = "=" if template else found.relation
         click.echo(f"{quantity} {relation} {found.safe()}")
         given = ", ".join(f"{name} = {value}" for name, value in arguments.items())
-        click.echo(f"  of {shorten(of if isinstance(of, str) else shown(of), _SHOWN)} at {given}")
+        click.echo(f"  of {shorten(of if isinstance(of, str) else _brief(of), _SHOWN)} at {given}")
         lower, upper = found.decimal_bounds(digits + 5)
         click.echo(f"  certified in [{lower}, {upper}]")
         if template and not found.is_exact:
@@ -136,6 +136,12 @@ def answers(
         )
         for at, one in zip(points, found, strict=True)
     )
+
+
+def _brief(mechanism: Mechanism) -> str:
+    """Its text, or both ends of a very long one: each part has a letter at least."""
+    parts = list(mechanism.inner()) if isinstance(mechanism, Composition) else []
+    return shown(compose(*parts[:_SHOWN], parts[-1]) if len(parts) > _SHOWN else mechanism)
 
 
 def _down(bound: Bound) -> str:

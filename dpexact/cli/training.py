@@ -292,7 +292,7 @@ def log(
         plot, lambda runs: runs.along_figure(mechanism, delta, [*along], [*along.values()])
     )
     mechanism = read_log(file, neighbours=neighbours, figures=figures, ordered=curve is not None)
-    about = _announced(len(mechanism.steps()))
+    about = _announced(sum(1 for _ in mechanism.inner()))
     notes = []
     more: dict[str, object] = {"log": str(file)}
     seconds = None

@@ -33,7 +33,8 @@ _FLOATS: Final = 1 << 1075
 
 #: Name of a parameter, and what takes a value into its domain.
 _Parameter: TypeAlias = "tuple[str, Callable[[Any, str], Any] | None]"
-_PARAMETERS: Final[dict[type[Any], list[_Parameter]]] = {}
+
+_PARAMETERS: Final[dict[type[Any], tuple[list[_Parameter], list[str]]]] = {}
 
 #: Deepest nesting of mechanisms, so that each can be printed and parsed back.
 MAX_NESTING: Final = 30
@@ -104,7 +105,7 @@ class Mechanism:
 
     def __post_init__(self) -> None:
         """Take the parameters into their domains, or say which is outside."""
-        for name, into in _parameters(type(self)):
+        for name, into in _parameters(type(self))[0]:
             if into:
                 object.__setattr__(self, name, into(getattr(self, name), name))
 
@@ -144,10 +145,8 @@ class Mechanism:
 
     def inner(self) -> Iterator[Mechanism]:
         """The mechanisms among the parameters."""
-        for name, _ in _parameters(type(self)):
-            value = getattr(self, name)
-            if isinstance(value, Mechanism | tuple):
-                yield from _mechanisms(value)
+        for name in _parameters(type(self))[1]:
+            yield from _mechanisms(getattr(self, name))
 
     def with_inner(self, change: Callable[[Mechanism], Mechanism]) -> Mechanism:
         """The same with every mechanism among its parameters changed."""
@@ -187,10 +186,15 @@ class Mechanism:
             object.__setattr__(self, name, value)
 
 
-def _parameters(kind: type[Mechanism]) -> list[_Parameter]:
-    """Looked up once a class: logs make a hundred thousand mechanisms."""
+def _parameters(kind: type[Mechanism]) -> tuple[list[_Parameter], list[str]]:
+    """All, and those that are no numbers.
+
+    Looked up once a class: logs make a hundred thousand mechanisms.
+    """
     if kind not in _PARAMETERS:
-        _PARAMETERS[kind] = [(f.name, f.metadata.get("domain")) for f in fields(kind)]
+        all_of_them = [(f.name, f.metadata.get("domain")) for f in fields(kind)]
+        others = [f.name for f in fields(kind) if f.type not in ("Real", "int")]
+        _PARAMETERS[kind] = all_of_them, others
     return _PARAMETERS[kind]
 
 

@@ -16,11 +16,10 @@ from dpexact.conversion import RealLike, real
 from dpexact.decimals import format_decimal
 from dpexact.errors import InvalidInput
 from dpexact.mechanisms import Mechanism, approx_dp, gaussian, poisson
-from dpexact.reals import Real, rational
+from dpexact.reals import Real
 from dpexact.tokens import shorten
 from dpexact.training.events import composed
 
-_ONE: Final = rational(1)
 _EVERYTHING: Final = approx_dp(0, 1)
 
 
@@ -93,8 +92,8 @@ def from_opacus_history(
 
 
 def _sampled(sigma: Real, q: Real) -> Mechanism:
-    step = _EVERYTHING if sigma == rational(0) else gaussian(sigma)
-    return step if q == _ONE else poisson(step, q)
+    step = _EVERYTHING if sigma.fraction == 0 else gaussian(sigma)
+    return step if q.fraction == 1 else poisson(step, q)
 
 
 def _rounded(value: Real, figures: int, rounding: str) -> Real:

@@ -13,10 +13,13 @@ from hypothesis import strategies as st
 
 from dpexact import epsilon, epsilon_along, gaussian, parse, poisson
 from dpexact.accounting.along import first
+from dpexact.accounting.contour.inversion import Contour
 from dpexact.accounting.contour.product import Product
+from dpexact.accounting.contour.profile import ContourProfile
 from dpexact.accounting.pairs import bundle
 from dpexact.accounting.pairs.cubature import Cloud, Degrees
 from dpexact.accounting.pairs.mixture import add, remove
+from dpexact.accounting.pairs.pair import TooExpensive
 from dpexact.accounting.pairs.prefix import Prefix
 from dpexact.balls import precision
 from dpexact.cli import main
@@ -123,6 +126,37 @@ def test_sums_over_first_points_are_those_of_their_cloud() -> None:
             assert found.lengths()[2].overlaps(
                 arb(squares.value.numerator) / squares.value.denominator
             )
+
+
+def test_few_steps_share_a_line_where_the_saddle_point_misleads(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The line was placed where it served none, and each number of steps took one of its own."""
+    rows = [(f"1.{100 + i}", f"0.001{i:02d}", 1) for i in range(60)]
+    alone = [epsilon(from_rows(rows[:n]), "1e-6", 6, "remove") for n in (30, 60)]
+    monkeypatch.setattr(ContourProfile, "epsilon", None)
+    for found, one in zip(
+        epsilon_along(from_rows(rows, ordered=True), [30, 60], "1e-6", 6, "remove"),
+        alone,
+        strict=True,
+    ):
+        found.meet(one)
+
+
+def test_orders_of_aliases_that_are_too_dear_are_lowered(monkeypatch: pytest.MonkeyPatch) -> None:
+    truth, asked = epsilon("poisson(gaussian(1), 0.01)^1000", "1e-6", 8), []
+    whole = Contour._moment
+
+    def dear(self: Contour, order: float, repeat: int, backward: bool = False) -> arb:
+        if backward and order > 10:
+            asked.append(order)
+            raise TooExpensive("an order")
+        return whole(self, order, repeat, backward)
+
+    monkeypatch.setattr(Contour, "_moment", dear)
+    found = epsilon("poisson(gaussian(1), 0.01)^1000", "1e-6", 8)
+    assert asked
+    assert found.meet(truth).digits >= 8
 
 
 @pytest.mark.parametrize("single", [remove, add])

@@ -34,7 +34,7 @@ _Found: TypeAlias = tuple[Enclosure, float]
 """An answer, and about the root within it."""
 
 #: By what factor numbers of steps that share a line may differ.
-_SPREAD: Final = 2
+_SPREAD: Final = 6
 #: Digits and bits beyond those of each alone, since the line is the best of none.
 _SPARE: Final = 1
 _SPARE_BITS: Final = 16
@@ -133,8 +133,7 @@ def _shared_plan(ends: Sequence[ContourProfile], delta: Real, digits: int) -> Pl
     try:
         for profile in ends:
             product, log_delta = profile.product, profile.log_delta(delta)
-            near = product.epsilon(log_delta, profile.repeat)
-            query = Query(near, profile.repeat, log_delta)
+            query = Query(_near(profile, log_delta), profile.repeat, log_delta)
             wanted = digits_of_delta(product, query, digits) + _SPARE
             plans.append(planned(product, [query], wanted, profile.max_work))
     except (ArithmeticError, ValueError):
@@ -164,11 +163,16 @@ def _on(
     # proposes: where to bracket
     if near > 0 and (quick := bracketed(line, target, repeat, [arb(near)], width)[0]):
         return quick
-    near = near or profile.product.epsilon(profile.log_delta(delta), repeat)
+    near = near or _near(profile, profile.log_delta(delta))
     if not near > 0:
         return None
     (found,) = solved(line, target, repeat, [arb(near)], width)
     return None if found is None else (found, _root(found))
+
+
+def _near(profile: ContourProfile, log_delta: float) -> float:
+    """Proposes: about epsilon, where lines are placed and searches begin."""
+    return profile.beside(log_delta, profile.product.epsilon(log_delta, profile.repeat))
 
 
 def _root(found: Enclosure) -> float:

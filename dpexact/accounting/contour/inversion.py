@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from functools import reduce
 from typing import Final, NamedTuple
 
@@ -21,10 +22,13 @@ from flint import acb, acb_mat, arb
 
 from dpexact.accounting.contour.planning import Plan
 from dpexact.accounting.contour.product import TRIED, Product
+from dpexact.accounting.pairs.pair import TooExpensive
 from dpexact.accounting.pairs.power_sums import line_product, powers
 
 #: Bounds are shared by points as far apart as lets ``e^{-c eps}`` fall by this power of e.
 _REACH: Final = 2.0
+#: How many times an order of an alias that is too much work is halved.
+_LOWER_ORDERS: Final = 8
 #: A number of repetitions is split into a multiple of this and a rest.
 _STRIDE: Final = 128
 
@@ -218,10 +222,21 @@ class Contour:
         if order > -1:
             deficit = alias(self._moment(order, repeat), arb(order), c, period, last)
         elif not product.reverse.never_exceeds(period - last, repeat):
-            b = -1 - order
-            constant = chernoff_constant(arb(b)) * self._moment(b, repeat, backward=True)
+            b, moment = self._afforded(-1 - order, repeat)
+            constant = chernoff_constant(arb(b)) * moment
             below = alias(constant, -1 - arb(b), c, period, last)
         return [bound.upper() for bound in (tail, above, below, deficit)]
+
+    def _afforded(self, order: float, repeat: int) -> tuple[float, arb]:
+        """A moment of the reverse at ``order``, or at a lower one that costs less.
+
+        Proposes: an order, since any is valid.
+        """
+        for _ in range(_LOWER_ORDERS):
+            with suppress(TooExpensive):
+                return order, self._moment(order, repeat, backward=True)
+            order /= 2
+        return order, self._moment(order, repeat, backward=True)
 
     def _above(self, epsilon: arb, repeat: int) -> arb:
         """The least of the bounds of some orders above the line, each of which holds."""

@@ -198,10 +198,7 @@ class ContourProfile(Profile):
                 return at_zero
             high = float(self.chernoff_epsilon(delta).upper)
             near = self._searched(delta, high, high / 2)
-        start = near
-        # proposes: where to begin
-        if self.product.misleads(near, self.repeat):
-            start = self._reversed(log_delta, near)
+        start = self.beside(log_delta, near)
         best: Enclosure | None = None
         reason = "the bounds did not shrink as expected"
         goal, margin = float(digits), 0.0
@@ -246,6 +243,11 @@ class ContourProfile(Profile):
                 reason = "epsilon is too close to zero to be told from it"
                 return self.chernoff_epsilon(delta).short(reason)
         return None
+
+    def beside(self, log_delta: float, near: float) -> float:
+        """Proposes: where to begin in place of a saddle point that misleads."""
+        misled = near > 0 and self.product.misleads(near, self.repeat)
+        return self._reversed(log_delta, near) if misled else near
 
     def _reversed(self, log_delta: float, near: float) -> float:
         """Proposes: where to begin; of the losses of the reverse none may be large."""

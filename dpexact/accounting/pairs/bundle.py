@@ -12,7 +12,7 @@ from fractions import Fraction
 from functools import cached_property, partial
 from typing import Any, Final, TypeAlias, TypeVar
 
-from flint import acb, acb_mat, arb
+from flint import acb, acb_mat, arb, arb_mat
 
 from dpexact.accounting.pairs.cubature import Cloud, Degrees
 from dpexact.accounting.pairs.log_bounds import Modulus, Power, Reach, logarithm_bound
@@ -42,6 +42,8 @@ _MOST_NODES: Final = 4000
 #: Most degrees of one variable; weights cost the third power of it.
 _MOST_DEGREES: Final = 250
 _PARTS: Final = (0.2, 0.35, 0.5, 0.62, 0.75, 0.87, 1 + 2**-40)
+#: Beginnings of a log whose lengths differ by a lesser factor have the same degrees.
+_ALIKE: Final = 2.0
 #: Accuracy of bounds of decay.
 _COARSE: Final = 3.0
 #: How much more than at order 1 the logarithms of moments may differ.
@@ -149,7 +151,6 @@ class Bundle(Pair):
         self._longer: tuple[Bundle, int] | None = None
         self._pairs: dict[_Place, GaussianMixtures] = {}
         self._kept: dict[tuple[Any, ...], Any] = {}
-        self._weights: dict[Degrees, tuple[int, list[arb]]] = {}
 
     def first(self, place: int) -> Bundle:
         """That of the first points of the cloud, which shares what is found at nodes."""
@@ -200,14 +201,19 @@ class Bundle(Pair):
             self._pairs[place] = remove(sigma, q) if self.removes else add(sigma, q)
         return self._pairs[place]
 
-    def _nodes(self, degrees: Degrees) -> tuple[list[tuple[Real, Real]], list[arb]]:
-        """Nodes, and their weights at the current precision."""
-        places = self.cloud.nodes(degrees)
-        bits, weights = self._weights.get(degrees, (0, []))
-        if bits < current():
-            weights = self.cloud.weights(degrees, places)
-            self._weights[degrees] = current(), weights
-        return places, weights
+    def _weights(self, degrees: Degrees) -> list[arb]:
+        """Weights of the nodes at the current precision."""
+        return self.cloud.weights(degrees, self.cloud.nodes(degrees))
+
+    def _at_nodes(self, degrees: Degrees, ask: Callable[[_Place], _T], *key: Any) -> list[_T]:
+        """What is asked at each node; those of fewer degrees are nodes of more."""
+        return self._keep(
+            lambda: [
+                self._keep(partial(ask, place), place, *key) for place in self.cloud.nodes(degrees)
+            ],
+            degrees,
+            *key,
+        )
 
     def _fine(self, accuracy: float) -> float:
         """The accuracy of a node that gives the whole about ``accuracy``."""
@@ -217,14 +223,23 @@ class Bundle(Pair):
         """The real part of the exponent of ``A`` [2]."""
         return 1 + ball(c) if self.removes else -ball(c)
 
-    def _degrees(self, rests: Sequence[tuple[Rest, float]]) -> tuple[Degrees, list[Ellipses]]:
+    def _degrees(
+        self, rests: Sequence[Rest], accuracies: Callable[[], Sequence[float]], *key: Any
+    ) -> tuple[Degrees, list[Ellipses]]:
+        """Proposes: what :meth:`_found` says, once for beginnings that are about as long."""
+        size = math.floor(math.log(self.cloud.total, _ALIKE))
+        return self._keep(lambda: self._found(rests, accuracies()), size, *key)
+
+    def _found(
+        self, rests: Sequence[Rest], accuracies: Sequence[float]
+    ) -> tuple[Degrees, list[Ellipses]]:
         """Proposes: degrees and ellipses with which each function has about its accuracy.
 
         Raises:
             TooExpensive: there are none.
         """
         start, found = _STARTS, []
-        for rest, accuracy in rests:
+        for rest, accuracy in zip(rests, accuracies, strict=True):
             size, start = rest.best(accuracy, start)
             if not size < _MOST_NODES:
                 raise TooExpensive("steps that differ too much for a bundle")
@@ -234,7 +249,7 @@ class Bundle(Pair):
         rates = math.inf if first.single else x, math.inf if second.single else y
         degrees = Degrees.down_to(level, *rates)
         heavy = [arb(HEAVY * self.cloud.total)]
-        for (rest, accuracy), (_, at, _) in zip(rests, found, strict=True):
+        for rest, accuracy, (_, at, _) in zip(rests, accuracies, found, strict=True):
             while rest.error(degrees, at, heavy) > arb(-accuracy).exp():
                 level += 0.5
                 degrees = Degrees.down_to(level, *rates)
@@ -247,42 +262,40 @@ class Bundle(Pair):
     def moment(self, c: float | Real, accuracy: float) -> arb:
         """Moments of the nodes to the powers of their weights."""
         rest = self._rest(Power(self._power(c), 0.0), c, 0.0)
-        degrees, [at] = self._degrees([(rest, accuracy)])
-        places, weights = self._nodes(degrees)
-        fine, total = self._fine(accuracy), arb(0)
-        for weight, place in zip(weights, places, strict=True):
-            total += weight * self._keep(partial(self._logarithm, place, c, fine), place, c, fine)
+        degrees, [at] = self._degrees([rest], lambda: [accuracy], "moment", c, accuracy)
+        weights, fine = self._weights(degrees), self._fine(accuracy)
+
+        def logarithm(place: _Place) -> arb:
+            return self._pair(place).moment(c, fine).log()
+
+        total = _dot(weights, self._at_nodes(degrees, logarithm, c, fine))
         return (total + arb(0, rest.error(degrees, at, weights))).exp()
-
-    def _logarithm(self, place: _Place, c: float | Real, fine: float) -> arb:
-        return self._pair(place).moment(c, fine).log()
-
-    def _logarithms(self, place: _Place, line: tuple[float, float, int], fine: float) -> list[acb]:
-        return [value.log() for value in self._pair(place).moments(*line, fine)]
 
     def moments(self, c: float, step: float, count: int, accuracy: float) -> list[acb]:
         """Likewise; the error is bounded on parts of the line, the lower ones more narrowly."""
-        estimate, start = self.decay_estimate(c), self.cumulant(c).value
         # proposes: where parts end
         heights = [step * count * share for share in _PARTS]
-        # proposes: how accurate a part need be, since what is there has decayed
-        falls = [0.0, *(max(0.0, start - estimate(height)) for height in heights)]
-        # proposes: likewise
-        rests = [
-            (self._rest(Power(self._power(c), height), c, height), max(1.0, accuracy - fall))
-            for height, fall in zip(heights, falls, strict=False)
-        ]
-        degrees, ellipses = self._degrees(rests)
-        places, weights = self._nodes(degrees)
-        fine = self._fine(accuracy)
-        rows: list[acb] = []
-        for place in places:
-            line = c, step, count
-            rows += self._keep(partial(self._logarithms, place, line, fine), place, line, fine)
-        sums = acb_mat(1, len(places), weights) * acb_mat(len(places), count + 1, rows)
-        errors = [
-            rest.error(degrees, at, weights) for (rest, _), at in zip(rests, ellipses, strict=True)
-        ]
+
+        def accuracies() -> list[float]:
+            """Proposes: how accurate a part need be, since what is there has decayed."""
+            estimate, start = self.decay_estimate(c), self.cumulant(c).value
+            falls = [0.0, *(start - estimate(height) for height in heights[:-1])]
+            return [max(1.0, accuracy - max(0.0, fall)) for fall in falls]
+
+        # proposes: heights
+        rests = [self._rest(Power(self._power(c), height), c, height) for height in heights]
+        line = c, step, count
+        degrees, ellipses = self._degrees(rests, accuracies, line, accuracy)
+        weights, fine = self._weights(degrees), self._fine(accuracy)
+
+        def logarithms(place: _Place) -> list[acb]:
+            return [value.log() for value in self._pair(place).moments(*line, fine)]
+
+        rows = self._at_nodes(degrees, logarithms, line, fine)
+        matrix = self._keep(lambda: acb_mat(rows), "matrix", degrees, line, fine)
+        sums = acb_mat(1, len(weights), weights) * matrix
+        heavy = [sum((abs(weight) for weight in weights), arb(0))]
+        errors = [rest.error(degrees, at, heavy) for rest, at in zip(rests, ellipses, strict=True)]
         found, part = [], 0
         for n, total in enumerate(sums.entries()):
             # proposes: floats that mean their exact values
@@ -305,19 +318,21 @@ class Bundle(Pair):
         function = Modulus(self._power(c), u, lean)
         rest = self._rest(function, c, u, angle)
         try:
-            degrees, [at] = self._degrees([(rest, _COARSE)])
+            degrees, [at] = self._degrees([rest], lambda: [_COARSE], c, u, angle)
         except TooExpensive:
             return moment
-        places, weights = self._nodes(degrees)
+        weights, fine = self._weights(degrees), self._fine(_COARSE)
         half, slope = lean * lean / 2, function.slope
         _, rates, squares = self.cloud.lengths()
-        total = squares * half + rates * slope
-        for weight, (q, sigma) in zip(weights, places, strict=True):
-            noise = ball(sigma)
+
+        def logarithm(place: _Place) -> arb:
+            noise = ball(place[1])
             # proposes: a rule on the line of the angle; the product is exact
-            way = c, u, angle * approximate(sigma), self._fine(_COARSE)
-            value = self._keep(partial(self._pair((q, sigma)).modulus, *way), q, sigma, way)
-            total += weight * (value.log() - noise * noise * half - ball(q) * slope)
+            value = self._pair(place).modulus(c, u, angle * approximate(place[1]), fine)
+            return value.log() - noise * noise * half - ball(place[0]) * slope
+
+        total = _dot(weights, self._at_nodes(degrees, logarithm, c, u, angle, fine))
+        total += squares * half + rates * slope
         bound = (total + arb(0, rest.error(degrees, at, weights))).exp()
         # proposes: either is a bound
         return arb.min(bound.upper(), moment) if bound.is_finite() else moment
@@ -334,6 +349,8 @@ class Bundle(Pair):
     @cached_property
     def _ends(self) -> tuple[GaussianMixtures, GaussianMixtures]:
         """Proposes: a little beyond the step that loses most, and the one in the middle."""
+        if self._longer is not None:
+            return self._longer[0]._ends
         q, sigma = self.cloud.sides
         places = (
             (math.exp(q.centre + _BEYOND * q.half), math.exp(sigma.centre - _BEYOND * sigma.half)),
@@ -366,10 +383,18 @@ class Bundle(Pair):
 
     def decay_estimate(self, c: float) -> Callable[[float], float]:
         """Likewise."""
-        ways = [(w, self._pair(place).decay_estimate(c)) for w, place in self._few]
+        ways = [
+            (w, self._keep(partial(self._pair(place).decay_estimate, c), "decay", place, c))
+            for w, place in self._few
+        ]
         return lambda u: sum(w * way(u) for w, way in ways)
 
     def line_cost(self, c: float, accuracy: float) -> tuple[int, float]:
         """Of some hundred nodes of the cloud."""
         nodes, bits = self._pair(self._few[0][1]).line_cost(c, self._fine(accuracy))
         return 100 * nodes, bits + math.log2(HEAVY * self.cloud.total)
+
+
+def _dot(weights: Sequence[arb], values: Sequence[arb]) -> arb:
+    size = len(weights)
+    return (arb_mat(1, size, weights) * arb_mat(size, 1, values))[0, 0]

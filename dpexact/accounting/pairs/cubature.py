@@ -29,10 +29,12 @@ from dpexact.balls import approximate, ball, current, precision
 from dpexact.reals import Real, rational
 
 _Floats: TypeAlias = NDArray[np.float64]
-_Triangles: TypeAlias = tuple[list[list[arb]], list[list[arb]]]
+_Rows: TypeAlias = list[list[arb]]
 
 #: Bits that a place in its interval may lose.
 _SPARE_BITS: Final = 32
+#: Ends whose weights are found together.
+_AT_ONCE: Final = 16
 #: Bits and degrees for questions to come.
 _ROOM: Final = 32
 _FIRST: Final = 16
@@ -143,7 +145,7 @@ def leja(count: int) -> tuple[float, ...]:
     return tuple(found)
 
 
-def _triangles(rows: list[list[arb]]) -> _Triangles:
+def _triangles(rows: _Rows) -> tuple[_Rows, _Rows]:
     """``(L, U^T)``, both lower triangular, with ``rows = L U`` and ones on the diagonal of L."""
     size = len(rows)
     left = [[arb(int(i == j)) for j in range(size)] for i in range(size)]
@@ -160,26 +162,32 @@ def _triangles(rows: list[list[arb]]) -> _Triangles:
     return left, above
 
 
-def _solve(
-    values: dict[tuple[int, int], arb],
-    degrees: Degrees,
-    axis: int,
-    matrix: list[list[arb]],
-    *,
-    upward: bool,
+def _inverse(lower: _Rows) -> _Rows:
+    """Of a lower triangular matrix; its leading blocks are the inverses of the leading blocks."""
+    size = len(lower)
+    found = [[arb(0)] * size for _ in range(size)]
+    for i, row in enumerate(lower):
+        for j in range(i + 1):
+            value = sum((row[p] * found[p][j] for p in range(j, i)), arb(0))
+            found[i][j] = (int(i == j) - value) / row[i]
+    return found
+
+
+def _multiply(
+    values: dict[tuple[int, int], list[arb]], axis: int, inverse: _Rows, *, upward: bool
 ) -> None:
-    """Solve with a lower triangular matrix, or its transpose, along every line of a lower set."""
+    """Rows of ``values`` times leading blocks, or their transposes, along lines of a lower set."""
     lines: dict[int, list[tuple[int, int]]] = {}
-    for place in degrees:
+    for place in values:
         lines.setdefault(place[1 - axis], []).append(place)
+    block = arb_mat(0, 0)
     for line in lines.values():
-        order = range(len(line)) if upward else range(len(line) - 1, -1, -1)
-        for i in order:
-            value = values[line[i]]
-            others = range(i) if upward else range(i + 1, len(line))
-            for p in others:
-                value -= (matrix[i][p] if upward else matrix[p][i]) * values[line[p]]
-            values[line[i]] = value / matrix[i][i]
+        size = len(line)
+        if block.nrows() != size:
+            block = arb_mat([row[:size] for row in inverse[:size]])
+            block = block if upward else block.transpose()
+        rows = (block * arb_mat([values[place] for place in line])).tolist()
+        values.update(zip(line, rows, strict=True))
 
 
 class Cloud:
@@ -206,7 +214,8 @@ class Cloud:
         self._places: dict[int, list[list[int]]] = {}
         self._about: dict[Degrees, _Floats] = {}
         self._lengths: dict[int, list[tuple[arb, ...]]] = {}
-        self._factors: dict[tuple[Degrees, int], list[_Triangles]] = {}
+        self._inverses: dict[tuple[Degrees, int], list[list[_Rows]]] = {}
+        self._weights: dict[Degrees, tuple[int, dict[int, list[arb]]]] = {}
 
     def first(self, place: int) -> Cloud:
         """The cloud of the points before an end."""
@@ -330,25 +339,38 @@ class Cloud:
         return rational(Fraction(short))
 
     def weights(self, degrees: Degrees, nodes: Sequence[tuple[Real, Real]]) -> list[arb]:
-        """Weights with which the nodes are right for all ``degrees``."""
+        """Weights with which the nodes are right for all ``degrees``; of some ends at once."""
+        bits, kept = self._weights.get(degrees, (0, {}))
+        # proposes: what is looked up; whatever is held is right
+        if bits < current() or self._place not in kept:
+            kept = self._weights_of(range(self._place, len(self._ends))[:_AT_ONCE], degrees, nodes)
+            self._weights[degrees] = current(), kept
+        return kept[self._place]
+
+    def _weights_of(
+        self, ends: Sequence[int], degrees: Degrees, nodes: Sequence[tuple[Real, Real]]
+    ) -> dict[int, list[arb]]:
         many, more = len(degrees.rows), degrees.rows[0]
         # the triangular systems lose about a bit a degree
         with precision(current() + many + more):
-            moments = self.moments(many, more)
-            right = [moments[j, k] for j, k in degrees]
-            values = dict(zip(degrees, right, strict=True))
+            sums = [self.first(place).moments(many, more) for place in ends]
+            values = {at: [moments[at] for moments in sums] for at in degrees}
             # proposes: what is kept; nodes follow from the degrees
-            if (degrees, current()) not in self._factors:
-                self._factors[degrees, current()] = [
-                    _triangles([self._row(axis, x, count) for x in {p[axis]: 0 for p in nodes}])
+            if (degrees, current()) not in self._inverses:
+                self._inverses[degrees, current()] = [
+                    [
+                        _inverse(part)
+                        for part in _triangles([self._row(axis, x, count) for x in distinct])
+                    ]
                     for axis, count in ((0, many), (1, more))
+                    for distinct in [{node[axis]: 0 for node in nodes}]
                 ]
-            factors = self._factors[degrees, current()]
-            for axis in (0, 1):
-                _solve(values, degrees, axis, factors[axis][1], upward=True)
-            for axis in (0, 1):
-                _solve(values, degrees, axis, factors[axis][0], upward=False)
-        return list(values.values())
+            inverses = self._inverses[degrees, current()]
+            for upward in (True, False):
+                for axis in (0, 1):
+                    _multiply(values, axis, inverses[axis][int(upward)], upward=upward)
+        columns = zip(*values.values(), strict=True)
+        return {place: list(column) for place, column in zip(ends, columns, strict=True)}
 
     def weights_about(
         self, degrees: Degrees, nodes: Sequence[tuple[Real, Real]]
