@@ -54,9 +54,11 @@ def test_a_full_disk(verb, claims):
     assert done.stderr == b"dpexact: the output could not be written: No space left on device\n"
 
 
+#: An interpreter that need not load what is installed in an environment.
+BARE = getattr(sys, "_base_executable", sys.executable)
 #: Every verb that ends by itself, as it prints something.
 PRINTING = {
-    "accountants": [],
+    "accountants": ["--python", BARE],
     "approx": ["gaussian(1)^9", "--method", "clt", "--delta", "1e-5"],
     "audit": ["--claim", "epsilon <= 5 of gaussian(1) at delta 1e-5", "--jobs", "1"],
     "bounds": ["gaussian(1)^9", "--delta", "1e-5"],
