@@ -18,6 +18,7 @@ import ast
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 
 #: Calls that make a proposal of anything.
@@ -85,6 +86,16 @@ class _World:
     """Module, function and parameter where a whole number that is a proposal is passed."""
     aliases: set[str] = field(default_factory=lambda: {"Floats"})
 
+    @cached_property
+    def classes_named(self) -> dict[str, list[str]]:
+        """The keys of ``classes`` by the names of the classes."""
+        return _grouped((key.rpartition(":")[2], key) for key in self.classes)
+
+    @cached_property
+    def called(self) -> dict[str, list[str]]:
+        """The modules of ``signatures`` by the names of the functions."""
+        return _grouped((name, module) for module, name in self.signatures)
+
     def floating(self, annotation: str) -> bool:
         """Whether ``annotation`` names floats, alone or in a container."""
         if re.search(r"\b(Fraction|Real|arb|fmpq|Bound|Enclosure|object|Any)\b", annotation):
@@ -118,7 +129,7 @@ class _World:
         path, name = self.origin(path, name)
         if f"{path}:{name}" in self.classes:
             return f"{path}:{name}"
-        found = [key for key in self.classes if key.endswith(f":{name}")]
+        found = self.classes_named.get(name, [])
         return found[0] if len(found) == 1 else None
 
     def lineage(self, key: str | None) -> Iterator[_Class]:
@@ -168,9 +179,9 @@ def places(sources: Mapping[str, str], others: Mapping[str, str] | None = None) 
     """The places of all ``sources``: texts of modules by path; ``others`` are only known of."""
     trees = {path: ast.parse(text) for path, text in sources.items()}
     world = _survey(trees | {path: ast.parse(text) for path, text in (others or {}).items()})
+    walks = [_Module(path, sources[path], trees[path], world) for path in trees]
     while True:
         before = _known(world)
-        walks = [_Module(path, sources[path], trees[path], world) for path in trees]
         found = [place for walk in walks for place in walk.places()]
         if _known(world) == before:
             return sorted(set(found), key=lambda place: (place.path, place.line, place.expression))
@@ -184,6 +195,13 @@ def sources_below(root: Path, parts: Iterable[str]) -> dict[str, str]:
         for file in ([root / part] if part.endswith(".py") else sorted((root / part).rglob("*.py")))
     ]
     return {file.relative_to(root).as_posix(): file.read_text("utf-8") for file in files}
+
+
+def _grouped(pairs: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
+    groups: dict[str, list[str]] = {}
+    for key, value in pairs:
+        groups.setdefault(key, []).append(value)
+    return groups
 
 
 def _known(world: _World) -> int:
@@ -264,6 +282,15 @@ class _Module:
     def __init__(self, path: str, text: str, tree: ast.Module, world: _World) -> None:
         self.path, self.lines, self.tree, self.world = path, text.splitlines(), tree, world
         self.modules = _imported_modules(tree)
+        self._parts: dict[ast.stmt, list[ast.AST]] = {}
+
+    def parts(self, statement: ast.stmt) -> list[ast.AST]:
+        """The expressions of a statement and all below them; each is asked for many times."""
+        if statement not in self._parts:
+            self._parts[statement] = [
+                part for expression in _own(statement) for part in ast.walk(expression)
+            ]
+        return self._parts[statement]
 
     def places(self) -> Iterator[Place]:
         yield from self._scope(self.tree, self.tree.body, None, None, [self.tree])
@@ -376,7 +403,7 @@ class _Flow:
     ) -> None:
         self.world, self.owner, self.node = module.world, owner, node
         self.kinds: dict[str, str] = dict(outer.kinds) if outer else {}
-        self.path, self.modules = module.path, module.modules
+        self.module, self.path, self.modules = module, module.path, module.modules
         self.body = body
         self.points: set[str] = set()
         self.certified: set[str] = set(outer.certified) if outer else set()
@@ -441,17 +468,16 @@ class _Flow:
                 for part in ast.walk(case.pattern):
                     if isinstance(part, ast.MatchAs | ast.MatchStar) and part.name:
                         self.kinds[part.name] = "!"
-        for expression in _own(statement):
-            for part in ast.walk(expression):
-                if isinstance(part, ast.NamedExpr):
-                    self._bind(part.target, part.value)
-                if isinstance(part, ast.Call):
-                    self._constructed(part)
-                    self._passed(part)
-                if isinstance(part, ast.Call) and isinstance(part.func, ast.Attribute):
-                    grows = part.func.attr in ("append", "extend", "add", "insert", "update")
-                    if grows and any(map(self.tainted, part.args)):
-                        self._mark(part.func.value)
+        for part in self.module.parts(statement):
+            if isinstance(part, ast.NamedExpr):
+                self._bind(part.target, part.value)
+            if isinstance(part, ast.Call):
+                self._constructed(part)
+                self._passed(part)
+            if isinstance(part, ast.Call) and isinstance(part.func, ast.Attribute):
+                grows = part.func.attr in ("append", "extend", "add", "insert", "update")
+                if grows and any(map(self.tainted, part.args)):
+                    self._mark(part.func.value)
 
     def _passed(self, call: ast.Call) -> None:
         """Whole numbers that are proposals stay proposals in the function they are given to."""
@@ -473,9 +499,8 @@ class _Flow:
                 return self.world.origin(self.path, name)
             case ast.Attribute(value=ast.Name(id=module), attr=attr) if module in self.modules:
                 ends = (f"/{module}.py", f"/{module}/__init__.py")
-                return next(
-                    (k for k in self.world.signatures if k[1] == attr and k[0].endswith(ends)), None
-                )
+                modules = self.world.called.get(attr, [])
+                return next(((m, attr) for m in modules if m.endswith(ends)), None)
             case ast.Attribute(value=value, attr=attr):
                 for known in self.world.lineage(self.type_of(value)):
                     if (known.path, f"{known.name}.{attr}") in self.world.signatures:
@@ -721,11 +746,10 @@ class _Flow:
                 yield from self._truth(test)
             case ast.Match(subject=subject) if self.tainted(subject):
                 yield "match", subject
-        for expression in _own(statement):
-            for node in ast.walk(expression):
-                if isinstance(node, ast.expr):
-                    self._comprehend(node)
-                    yield from self._decides(node)
+        for node in self.module.parts(statement):
+            if isinstance(node, ast.expr):
+                self._comprehend(node)
+                yield from self._decides(node)
 
     def _truth(self, node: ast.expr) -> Iterator[tuple[str, ast.expr]]:
         if not isinstance(node, ast.Compare | ast.BoolOp | ast.UnaryOp) and self.tainted(node):

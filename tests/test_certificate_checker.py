@@ -827,9 +827,9 @@ HOSTILE = [
 def test_hostile_files_are_unreadable(content, tmp_path, capsys):
     path = tmp_path / "file"
     path.write_bytes(content)
-    started = time.perf_counter()
+    started = time.process_time()
     assert checker.main([str(path)]) == 2
-    assert time.perf_counter() - started < 2
+    assert time.process_time() - started < 2
     lines = capsys.readouterr().err.splitlines()
     assert len(lines) == 1
     assert lines[0].startswith("unreadable: ")
@@ -891,9 +891,9 @@ def test_hostile_members_are_rejected_in_bounded_time(name, value, tmp_path, cap
     document["digest"] = checker.digest(document)
     path = tmp_path / "file"
     path.write_text(to_text(document))
-    started = time.perf_counter()
+    started = time.process_time()
     code = checker.main([str(path)])
-    assert time.perf_counter() - started < 10
+    assert time.process_time() - started < 10
     output = capsys.readouterr()
     assert code in (1, 2)
     assert len((output.out + output.err).splitlines()) == 1

@@ -47,6 +47,7 @@ def test_noise_for_a_target_certainly_meets_it(microbatches):
     assert said.startswith(f"sigma = {record['sigma']}, for ")
 
 
+@pytest.mark.slow
 def test_accountants_on_the_same_run_the_tightest_sound_one_first(tmp_path):
     picture = tmp_path / "run.svg"
     asked = ("--against", "dp-accounting-rdp", "--against", "dp-accounting-pld")

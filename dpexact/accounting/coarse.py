@@ -38,6 +38,8 @@ from dpexact.ternary import Order
 
 _DIGITS: Final = 4
 _BITS: Final = 128
+#: Closed forms of sampled steps do where they move the exponent of the bound by less.
+_ROUGH: Final = Fraction(1, 10**_DIGITS)
 #: Orders tried: powers of 16, then between the best ones.
 _LOG_ORDERS: Final = range(-40, 12, 4)
 _FINER: Final = (Fraction(2), Fraction(1), Fraction(1, 2), Fraction(1, 4))
@@ -80,7 +82,11 @@ def _least(mechanism: Mechanism, direction: Direction, bound: Callable[[arb, arb
 
     def try_order(log: Fraction) -> None:
         order = Fraction(2.0 ** float(log))
-        about = enclose_renyi(mechanism, reals.rational(1 + order), _DIGITS, direction)
+        alpha = reals.rational(1 + order)
+        about = enclose_renyi(mechanism, alpha, _DIGITS, direction, "sandwich")
+        # proposes: more digits where they matter; the upper end is a bound either way
+        if order * (about.upper - about.lower) > _ROUGH:
+            about = enclose_renyi(mechanism, alpha, _DIGITS, direction)
         with balls.precision(_BITS):
             if isinstance(about.upper, Fraction):
                 value = bound(balls.ball(about.upper), balls.ball(order))

@@ -21,6 +21,7 @@ from dpexact.tokens import shorten
 
 #: Deepest nesting of a document; a claims file needs 3.
 MAX_DEPTH: Final = 16
+_TOO_DEEP: Final = f"nested more than {MAX_DEPTH} deep"
 #: Most keys, values, lists and mappings of a document: 200,000 claims of seven keys.
 MAX_NODES: Final = 3_000_000
 #: Most named columns of a table.
@@ -92,7 +93,7 @@ class _Builder:
         """Place ``tree``; what follows goes into it."""
         self.add(tree)
         if len(self._open) == MAX_DEPTH:
-            raise InvalidInput(f"line {tree.line}: nested more than {MAX_DEPTH} deep")
+            raise InvalidInput(f"line {tree.line}: {_TOO_DEEP}")
         self._open.append(tree)
         self._keys.append(None)
 
@@ -122,6 +123,8 @@ def yaml_tree(text: str) -> Tree | None:
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark
         where = f"line {mark.line + 1}: " if mark is not None else ""
+        if "maximum nesting depth" in (error.problem or ""):  # libyaml reads ahead, and has its own
+            raise InvalidInput(f"{where}{_TOO_DEEP}") from None
         said = ", ".join(part for part in (error.context, error.problem) if part)
         raise InvalidInput(f"{where}not valid YAML: {said}") from None
     except yaml.YAMLError as error:

@@ -35,6 +35,7 @@ def by_quadrature(sigma: str, epsilon: str, *, add: bool) -> mpmath.mpf:
         return put * mpmath.exp(eps) if add else put - mpmath.expm1(eps)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("add", [False, True])
 @pytest.mark.parametrize(
     ("sigma", "epsilon"),
@@ -116,6 +117,7 @@ def test_any_plan_encloses(monkeypatch, slower, period):
         assert ball.overlaps(arb(low.numerator) / low.denominator)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("z", [0.5, 3.0, 3 + 40j, 0.01 + 5j])
 @pytest.mark.parametrize("lift", [0.2, 0.5])
 def test_the_inner_rule(z, lift):

@@ -164,6 +164,7 @@ def test_the_optimal_conversion_of_a_wide_divergence_holds_those_within(low, hig
     assert found.lower < inside.lower <= inside.upper < found.upper
 
 
+@pytest.mark.slow
 def test_an_allocation_has_bounds_in_bounded_time():
     """Orders of thousands are tried on the way, whose moments would never come."""
     found = dpexact.bounds("allocation(gaussian(1), 100)", "1e-3", 3)
@@ -171,6 +172,7 @@ def test_an_allocation_has_bounds_in_bounded_time():
     assert found.exact.lower <= found["optimal Renyi"].value.upper
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("text", "said"),
     [

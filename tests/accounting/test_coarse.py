@@ -11,6 +11,7 @@ from dpexact.conversion import real
 from dpexact.mechanisms import parse
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("direction", ["remove", "add", "both"])
 @pytest.mark.parametrize(
     "text",

@@ -177,6 +177,7 @@ def cut_sums(values, q, batch):
     return law
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("others", [(1, 1), (-1, 1), (0, 0), (-1, -1, -1)])
 @pytest.mark.parametrize("epsilon", ["0", "1/2"])
 def test_a_replaced_record_of_cut_batches_is_below_the_coin(others, epsilon):

@@ -182,6 +182,7 @@ def test_a_rough_cut_still_encloses(way, kept):
     assert found.upper < known.lower or found.lower > known.upper
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sigma", ["1e-30", "1", "1e30"])
 @pytest.mark.parametrize("q", ["1e-300", "1/2", "1-1e-30"])
 @pytest.mark.parametrize("steps", [3, 10**9])

@@ -106,6 +106,7 @@ def test_the_ends_of_delta():
     assert lossy[1] == infinite
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "mechanism",
     [

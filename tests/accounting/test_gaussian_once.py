@@ -108,6 +108,7 @@ def test_the_question_is_asked_here():
     assert str(epsilon("poisson(gaussian(1), 1/20)", "1e-12", digits=20)).startswith("3.8224")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("way", WAYS)
 def test_extremes(way):
     for sigma, q, delta in (

@@ -344,7 +344,7 @@ def test_large_counts_inverse() -> None:
 )
 def test_the_largest_counts_answer_in_bounded_time(eps: str, target: str) -> None:
     m = pure_dp(eps) ** 10**15
-    start = time.perf_counter()
+    start = time.process_time()
     try:
         found = epsilon(m, target)
     except PrecisionNotReached as error:
@@ -353,7 +353,7 @@ def test_the_largest_counts_answer_in_bounded_time(eps: str, target: str) -> Non
         image = delta(m, found.upper if found.upper < math.inf else 1)
     except PrecisionNotReached as error:
         image = error.best
-    assert time.perf_counter() - start < 60
+    assert time.process_time() - start < 60
     assert image.lower <= Fraction(target)
 
 

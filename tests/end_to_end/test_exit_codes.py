@@ -54,9 +54,11 @@ def test_a_full_disk(verb, claims):
     assert done.stderr == b"dpexact: the output could not be written: No space left on device\n"
 
 
+#: An interpreter that need not load what is installed in an environment.
+BARE = getattr(sys, "_base_executable", sys.executable)
 #: Every verb that ends by itself, as it prints something.
 PRINTING = {
-    "accountants": [],
+    "accountants": ["--python", BARE],
     "approx": ["gaussian(1)^9", "--method", "clt", "--delta", "1e-5"],
     "audit": ["--claim", "epsilon <= 5 of gaussian(1) at delta 1e-5", "--jobs", "1"],
     "bounds": ["gaussian(1)^9", "--delta", "1e-5"],
@@ -157,10 +159,8 @@ def test_a_closed_pipe_is_silent(verb, claims):
 @pytest.mark.usefixtures("interruptible")
 def test_an_interrupt():
     endless = "poisson(gaussian(1) * laplace(1), 1/10)^999"
-    ready = (
-        "import dpexact.accounting.queries, sys; sys.argv[0] = 'dpexact'; print('r', flush=True)"
-    )
-    script = f"{ready}; from dpexact.cli import main; main()"
+    loaded = "import dpexact.accounting.queries, sys; from dpexact.cli import main"
+    script = f"{loaded}; sys.argv[0] = 'dpexact'; print('r', flush=True); main()"
     command = [sys.executable, "-c", script, "delta", endless, "--epsilon", "1", "--digits", "12"]
     child = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     assert child.stdout is not None

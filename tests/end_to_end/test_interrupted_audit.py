@@ -23,20 +23,34 @@ CASES = [
 ]
 
 
+def command(folder, name, jobs, *options):
+    """The audit, with its report in a file of that name."""
+    claims = folder / "claims.json"
+    claims.write_text(json.dumps({"claims": CASES}))
+    options = ["--jobs", str(jobs), "--digits", "40", "--json", str(folder / name), *options]
+    return [sys.executable, "-m", "dpexact", "audit", str(claims), *options]
+
+
+def found_in(report):
+    """The findings, whatever time they took."""
+    return [{**row, "seconds": 0} for row in json.loads(report.read_text())["claims"]]
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory):
+    """What one process finds that nobody interrupts."""
+    folder = tmp_path_factory.mktemp("whole")
+    subprocess.run(command(folder, "whole.json", 1), stdout=subprocess.DEVNULL, check=False)
+    return found_in(folder / "whole.json")
+
+
 @pytest.mark.slow
 @pytest.mark.usefixtures("interruptible")
 @pytest.mark.parametrize("jobs", [1, 2])
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT])
-def test_killed_and_resumed(tmp_path, how, jobs):
-    claims, journal = tmp_path / "claims.json", tmp_path / "findings.jsonl"
-    claims.write_text(json.dumps({"claims": CASES}))
-
-    def command(name, *options):
-        report = tmp_path / name
-        options = ["--jobs", str(jobs), "--digits", "40", "--json", str(report), *options]
-        return [sys.executable, "-m", "dpexact", "audit", str(claims), *options]
-
-    resuming = command("resumed.json", "--journal", str(journal))
+def test_killed_and_resumed(tmp_path, how, jobs, whole):
+    journal = tmp_path / "findings.jsonl"
+    resuming = command(tmp_path, "resumed.json", jobs, "--journal", str(journal))
     first = subprocess.Popen(resuming, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
     while first.poll() is None and (not journal.exists() or journal.read_bytes().count(b"\n") < 5):
         time.sleep(0.01)
@@ -54,8 +68,6 @@ def test_killed_and_resumed(tmp_path, how, jobs):
 
     assert subprocess.run(resuming, stdout=subprocess.DEVNULL, check=False).returncode == 1
     assert journal.read_bytes().count(b"\n") == 1 + len(CASES)
-    subprocess.run(command("whole.json"), stdout=subprocess.DEVNULL, check=False)
-    reports = [json.loads((tmp_path / name).read_text()) for name in ("resumed.json", "whole.json")]
-    found, whole = ([{**row, "seconds": 0} for row in report["claims"]] for report in reports)
+    found = found_in(tmp_path / "resumed.json")
     assert found == whole
     assert [row["id"] for row in found] == [case["id"] for case in CASES]

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-import ast
 import random
+import re
 from functools import cache
+from types import CodeType
+from typing import Any
 
 import pytest
 from mutants.run import PROJECT, Mutant, mutants, trials
@@ -21,8 +23,26 @@ def by_name(mutant: Mutant) -> str:
 
 @cache
 def functions_in(file: str) -> set[str]:
-    tree = ast.parse((PROJECT / file).read_text("utf-8"))
-    return {node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)}
+    return set(re.findall(r"^ *def (\w+)\(", source(file), re.M))
+
+
+@cache
+def source(file: str) -> str:
+    return (PROJECT / file).read_text("utf-8")
+
+
+def compiled(text: str) -> tuple[Any, ...]:
+    """What a module does, wherever its lines stand; made a fifth as fast by ``ast``."""
+    return _content(compile(text, "", "exec", dont_inherit=True))
+
+
+def _content(code: CodeType) -> tuple[Any, ...]:
+    constants = [_content(c) if isinstance(c, CodeType) else repr(c) for c in code.co_consts]
+    names = (code.co_names, code.co_varnames, code.co_cellvars, code.co_freevars)
+    return code.co_name, code.co_code, code.co_flags, names, constants
+
+
+as_it_stands = cache(lambda file: compiled(source(file)))
 
 
 def test_there_are_enough() -> None:
@@ -38,12 +58,18 @@ def test_names_are_unique() -> None:
 
 @pytest.mark.parametrize("mutant", MUTANTS, ids=by_name)
 def test_it_breaks_one_place_that_a_test_watches(mutant: Mutant) -> None:
-    source = (PROJECT / mutant.file).read_text("utf-8")
-    broken = mutant.applied(source)  # refuses all but one occurrence
-    assert ast.dump(ast.parse(broken)) != ast.dump(ast.parse(source))
+    broken = mutant.applied(source(mutant.file))  # refuses all but one occurrence
+    assert compiled(broken) != as_it_stands(mutant.file)
     file, _, test = mutant.test.partition("::")
     assert test.partition("[")[0] in functions_in(file)
     assert mutant.why
+
+
+def test_what_is_compiled_is_what_is_done() -> None:
+    assert compiled("# why\n\ndef f(x):\n    return (x + 1)\n") == compiled(
+        "def f(x): return x + 1\n"
+    )
+    assert compiled("def f(x): return x + 1") != compiled("def f(x): return x + 1.0")
 
 
 def test_some_are_killed() -> None:

@@ -74,6 +74,7 @@ def planned(product: Product, queries: Sequence[Query], digits: float, most: int
     """
     try:
         needed = digits * _LN10 + 2
+        most = int(most * (1 + len(product.factors) / _MANY))
         saddles = []
         for epsilon, repeat, known in queries:
             c, log_delta = product.saddle(epsilon, repeat)
@@ -90,7 +91,8 @@ def planned(product: Product, queries: Sequence[Query], digits: float, most: int
             cumulant = query.repeat * product.cumulant(abscissa).value
             scale = cumulant - abscissa * query.epsilon - log_delta
             peak = max(peak, scale - math.log(abscissa * (abscissa + 1)))
-            height = max(height, _height(product, abscissa, query, log_delta - needed, step))
+            tail = log_delta - needed
+            height = max(height, _height(product, abscissa, query, tail, step, most))
         count = max(2, math.ceil(height / step))
         runs = max(q.repeat for q in queries) * sum(n for _, n in product.factors)
         accuracy = needed + max(0.0, peak) + math.log(runs) + 1
@@ -106,7 +108,7 @@ def planned(product: Product, queries: Sequence[Query], digits: float, most: int
     weight = max(1.0, bits / _PLAIN_BITS) ** 1.6
     lines = sum(like * (count * (nodes + 60) + 150 * nodes) for like, nodes, _ in costs)
     work = int(weight * lines)
-    if work > most * (1 + len(product.factors) / _MANY):
+    if work > most:
         raise TooExpensive(f"{count} nodes of {bits} bits, as {work} short multiplications")
     return Plan(abscissa, step, count, accuracy, math.log(runs) + 8, bits, work)
 
@@ -154,8 +156,10 @@ def _period(
     return period, *room(period)
 
 
-def _height(product: Product, abscissa: float, query: Query, log_tail: float, step: float) -> float:
-    """The ordinate beyond which the nodes are below ``e^log_tail``."""
+def _height(
+    product: Product, abscissa: float, query: Query, log_tail: float, step: float, most: int
+) -> float:
+    """Where nodes begin to be below ``e^log_tail``, or an ordinate beyond ``most`` of them."""
     decays = [(n * query.repeat, pair.decay_estimate(abscissa)) for pair, _, n in product.strata]
 
     def missing(u: float) -> bool:
@@ -165,6 +169,8 @@ def _height(product: Product, abscissa: float, query: Query, log_tail: float, st
     low, high = 0.0, _NODES * step
     while missing(high):
         low, high = high, 2 * high
+        if low > most * step:
+            return low  # more than can be paid for
         if high > 1e12:
             raise TooExpensive("the moments decay too slowly")
     for _ in range(8):

@@ -45,6 +45,7 @@ def test_points_agree_with_closed_forms(mu, points, digits):
         assert answer.overlaps(true.epsilon(target, 15))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("direction", ["remove", "add"])
 def test_points_agree_with_the_lattice(direction):
     run = "poisson(gaussian(2), 1/10)^30"

@@ -116,6 +116,7 @@ def test_absurd_parameters_of_epsilon(run, target, true, direction):
     assert found.upper >= true[0]
 
 
+@pytest.mark.slow
 def test_hardly_ever_sampled():
     """Without any work: delta is at most the chance of ever being sampled."""
     bound = best(delta, "poisson(gaussian(1), 1e-400)^10", "1", 8, "remove")

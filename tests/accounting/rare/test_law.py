@@ -61,6 +61,7 @@ def test_real_moments_and_cells(window, order):
         assert true <= bound <= 1.3 * true
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("order", [-30.0, 3.0])
 @pytest.mark.parametrize("window", [NEAR, MIDDLE])
 def test_the_line_and_its_decay(window, order):

@@ -25,6 +25,7 @@ def test_there_are_typed_statements_in_every_source():
         assert any(one.values[0].source == source for one in TYPED)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("entry", TYPED)
 def test_the_mutants_of_a_statement_are_declined(entry):
     if entry.fails_at is None:
