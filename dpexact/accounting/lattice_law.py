@@ -14,8 +14,9 @@ from dpexact.accounting.composition import Composition, Sample
 from dpexact.accounting.contour.profile import ContourProfile
 from dpexact.accounting.laplace import LaplaceParts, laplace_divergence
 from dpexact.accounting.laplace_routes import CONTOUR_WORK
-from dpexact.accounting.lattice_product import LatticeComposition, commensurate
+from dpexact.accounting.lattice_product import LatticeComposition
 from dpexact.accounting.mixed import MixedProfile
+from dpexact.accounting.pairs.lattice import commensurate
 from dpexact.accounting.profile import FirstToReach, Profile
 from dpexact.accounting.sampled_once import divergence_on_sample
 from dpexact.arguments import Direction

@@ -55,7 +55,7 @@ def _profile(
     if selects(mechanism):
         if method != "auto":
             raise UnsupportedMechanism(f"the {method} engine accounts for no selection")
-        from dpexact.accounting.classic.integer_orders import GivenOrders, SelectedOrders
+        from dpexact.accounting.renyi.integer_orders import GivenOrders, SelectedOrders
 
         if curves(mechanism):
             return GivenOrders(mechanism, direction)
@@ -84,7 +84,7 @@ def _zcdp(mechanism: Mechanism, direction: Direction) -> Profile:
     try:
         return ZCDPProfile.of(mechanism)
     except UnsupportedMechanism as error:
-        from dpexact.accounting.classic.integer_orders import IntegerOrders
+        from dpexact.accounting.renyi.integer_orders import IntegerOrders
 
         try:
             return IntegerOrders(mechanism, direction)

@@ -10,8 +10,8 @@ from dpexact.accounting.heterogeneous.counts import CountLaw
 from dpexact.accounting.heterogeneous.meet_in_the_middle import Meeting
 from dpexact.accounting.heterogeneous.parameters import Parameters, largest_loss
 from dpexact.accounting.heterogeneous.profile import GridComposition
-from dpexact.accounting.lattice_product import LatticeComposition, commensurate
-from dpexact.accounting.pairs.lattice import MAX_ATOMS
+from dpexact.accounting.lattice_product import LatticeComposition
+from dpexact.accounting.pairs.lattice import MAX_ATOMS, commensurate
 from dpexact.accounting.pairs.response import Response
 from dpexact.accounting.profile import Fallback, InfiniteLoss, Profile
 

@@ -20,8 +20,9 @@ from dpexact.accounting.heterogeneous.counts import CountLaw
 from dpexact.accounting.heterogeneous.meet_in_the_middle import Meeting
 from dpexact.accounting.heterogeneous.profile import GridComposition
 from dpexact.accounting.heterogeneous.refinement import RefinedGrid
-from dpexact.accounting.lattice_product import LatticeComposition, commensurate
+from dpexact.accounting.lattice_product import LatticeComposition
 from dpexact.accounting.optimal import OptimalComposition
+from dpexact.accounting.pairs.lattice import commensurate
 from dpexact.accounting.pairs.response import Response
 from dpexact.accounting.profile import InfiniteLoss
 from dpexact.conversion import real
