@@ -295,7 +295,7 @@ def _rare(c: Composition, direction: Direction) -> Profile | None:
         # proposes: likewise; windows have so many more nodes
         is_wide = spread > _WIDE * rate
         return FirstToReach(*(reversed(profiles) if is_wide else profiles))
-    return FirstToReach(found.hasty(_BRIEF_WORK), *profiles)
+    return FirstToReach(found.varied(_BRIEF_WORK, patient=False), *profiles)
 
 
 def _bundled(c: Composition, direction: Direction) -> Profile | None:
@@ -316,7 +316,7 @@ def _bundled(c: Composition, direction: Direction) -> Profile | None:
     if len(c.samples) > MAX_APART:
         return found
     each = contour(c, direction)
-    return found if each is None else FirstToReach(found.hasty(found.max_work), each)
+    return found if each is None else FirstToReach(found.varied(patient=False), each)
 
 
 def _allocated(c: Composition, direction: Direction) -> Profile | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Final
@@ -12,6 +12,7 @@ import numpy as np
 from flint import arb
 
 from dpexact import balls, reals
+from dpexact.accounting.contour.profile import guarded
 from dpexact.accounting.pairs.pair import TooExpensive
 from dpexact.accounting.profile import InfiniteLoss, Profile
 from dpexact.accounting.rare.added import added_bound
@@ -28,6 +29,7 @@ from dpexact.reals import Real
 #: Work after which the windows are given up: some seconds.
 MAX_WORK: Final = 30_000_000
 
+_NONE: Final = "no windows were found"
 _ZERO, _ONE = Fraction(0), Fraction(1)
 _LN10: Final = math.log(10)
 _PASSES: Final = 5
@@ -74,15 +76,14 @@ class RareProfile(Profile):
             if self.add and ball(epsilon) >= self._top():
                 return Enclosure.exact(_ZERO, self.method)
         most = Enclosure(_ZERO, _ONE, self.method)
-        return _guarded(lambda: self._delta(epsilon, digits), most)
+        return guarded(lambda: self._delta(epsilon, digits), most, _NONE)
 
     def _epsilon(self, delta: Real, digits: int) -> Enclosure:
         with precision(_TRIVIAL):
             if total_variation(ball(self.sigma), ball(self.q), self.count) <= ball(delta):
                 return Enclosure.exact(_ZERO, "total variation bound")
-        return _guarded(
-            lambda: self._solved(delta, digits), Enclosure(_ZERO, math.inf, self.method)
-        )
+        most = Enclosure(_ZERO, math.inf, self.method)
+        return guarded(lambda: self._solved(delta, digits), most, _NONE)
 
     def deltas(self, epsilons: Sequence[Real], digits: int) -> list[Enclosure]:
         return shared_deltas(self, epsilons, digits)
@@ -352,12 +353,3 @@ def total_variation(sigma: arb, q: arb, count: int) -> arb:
     """
     once = q * (1 / (arb(8).sqrt() * sigma)).erf()
     return -(count * (-once).log1p()).expm1()
-
-
-def _guarded(solve: Callable[[], Enclosure], trivial: Enclosure) -> Enclosure:
-    """The answer within ``trivial``: all that is left of parameters that cannot be planned with."""
-    try:
-        with np.errstate(all="ignore"):
-            return trivial.meet(solve())
-    except (ArithmeticError, ValueError) as error:
-        return trivial.short(f"no windows were found: {error}")
