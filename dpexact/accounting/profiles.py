@@ -20,7 +20,16 @@ from dpexact.accounting.routes import contour, routed
 from dpexact.accounting.standing import curves, ranges_alone, selects, unattained
 from dpexact.arguments import Direction, Method
 from dpexact.errors import UnsupportedMechanism
-from dpexact.mechanisms import ZCDP, BoundedRange, FixedSize, Mechanism, ShuffledBatches
+from dpexact.mechanisms import (
+    ZCDP,
+    Adaptive,
+    BoundedRange,
+    FixedSize,
+    Mechanism,
+    PureDP,
+    ShuffledBatches,
+)
+from dpexact.reals import Real
 
 #: Work after which a point of a curve is asked alone, by whatever engine takes it.
 _POINT_WORK: Final = 12_000_000
@@ -120,7 +129,7 @@ def repeated(mechanism: Mechanism, direction: Direction) -> list[Callable[[int],
 
 def _ranges(mechanism: Mechanism, direction: Direction, method: Method) -> Profile:
     """Bounded ranges: the worst of their pairs, or the tighter of what they guarantee."""
-    from dpexact.accounting.bounded_range import BoundedRangeProfile, as_pure_dp, as_zcdp
+    from dpexact.accounting.bounded_range import BoundedRangeProfile
     from dpexact.accounting.classic.zcdp import ZCDPProfile
 
     if method != "auto":
@@ -129,15 +138,26 @@ def _ranges(mechanism: Mechanism, direction: Direction, method: Method) -> Profi
         ((step, count),) = mechanism.steps().items()
         assert isinstance(step, BoundedRange)
         return BoundedRangeProfile(step.eps, count)
-    concentrated = as_zcdp(mechanism)
+    pure = _with_ranges(mechanism, PureDP)
+    concentrated = _with_ranges(mechanism, lambda eps: ZCDP(eps * eps / 8))
     try:
         first = ZCDPProfile.of(concentrated)
     except UnsupportedMechanism:
-        return profile(as_pure_dp(mechanism), direction)
+        return profile(pure, direction)
     try:
-        return TighterBound(profile(as_pure_dp(mechanism), direction), first)
+        return TighterBound(profile(pure, direction), first)
     except UnsupportedMechanism:
         return first
+
+
+def _with_ranges(mechanism: Mechanism, guarantee: Callable[[Real], Mechanism]) -> Mechanism:
+    """``mechanism`` with a guarantee in place of every bounded range, which is that private."""
+    match mechanism:
+        case BoundedRange(eps):
+            return guarantee(eps)
+        case Adaptive(inner):
+            return _with_ranges(inner, guarantee)
+    return mechanism.with_inner(lambda inner: _with_ranges(inner, guarantee))
 
 
 def _permuted(mechanism: Mechanism, direction: Direction, method: Method) -> Profile:
