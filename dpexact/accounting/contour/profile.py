@@ -15,7 +15,6 @@ from dpexact import balls
 from dpexact.accounting.contour.inversion import Contour, chernoff_constant
 from dpexact.accounting.contour.many import (
     digits_of_delta,
-    logarithm,
     shared_deltas,
     shared_epsilons,
     solved,
@@ -25,6 +24,7 @@ from dpexact.accounting.contour.product import Product
 from dpexact.accounting.pairs.pair import Pair, TooExpensive
 from dpexact.accounting.profile import InfiniteLoss, Profile
 from dpexact.balls import approximate, ball, precision
+from dpexact.decimals import log_of
 from dpexact.enclosure import Enclosure
 from dpexact.reals import Real, rational
 
@@ -153,7 +153,7 @@ class ContourProfile(Profile):
                 best = best.meet(self.on_line(plan, epsilon))
                 spent += plan.work
                 if best.lower > 0:
-                    query = query._replace(log_delta=logarithm(Fraction(best.lower)))
+                    query = query._replace(log_delta=log_of(Fraction(best.lower)))
                     margin += max(1, digits + 1 - best.digits)
                 else:  # nothing was gained: ask for much more at once
                     margin += margin + digits + 1
