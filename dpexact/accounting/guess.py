@@ -12,8 +12,8 @@ from dpexact import balls
 from dpexact.accounting.composition import Composition
 from dpexact.accounting.contour.product import Product
 from dpexact.accounting.contour.profile import ContourProfile
+from dpexact.accounting.lattice_law import MixedProfile
 from dpexact.accounting.lattice_product import LatticeComposition
-from dpexact.accounting.mixed import MixedProfile
 from dpexact.accounting.profile import Fallback, FirstToReach, Profile, WorseDirection
 from dpexact.accounting.profiles import profile
 from dpexact.arguments import Direction

@@ -16,12 +16,11 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 from dpexact import balls, reals
 from dpexact.accounting.closed_form import GaussianMixedWithResponse, SinglePair
 from dpexact.accounting.composition import Composition
-from dpexact.accounting.mirrored import Mirrored
 from dpexact.accounting.optimal import OptimalComposition
 from dpexact.accounting.pairs.finite import sampled
 from dpexact.accounting.pairs.pair import Pair
 from dpexact.accounting.profile import Fallback, FirstToReach, NoLoss, Profile
-from dpexact.accounting.reflection import OPPOSITE
+from dpexact.accounting.reflection import OPPOSITE, Mirrored
 from dpexact.arguments import Direction, Method
 from dpexact.errors import UnsupportedMechanism
 from dpexact.reals import Real
@@ -207,7 +206,7 @@ def _single(c: Composition, direction: Direction) -> Profile | None:
     """One pair: its outcomes, or its own tails with a mass of infinite loss beside."""
     if not c.is_alone_but_for_masses or [count for _, count in c.apart] != [1]:
         return None
-    from dpexact.accounting.finite_pair import FiniteProfile
+    from dpexact.accounting.few_atoms import FiniteProfile
 
     ((pair, _),) = c.apart
     if outcomes := pair.outcomes():

@@ -16,9 +16,9 @@ import dpexact
 from dpexact import balls
 from dpexact.accounting.few_atoms import FewAtoms
 from dpexact.accounting.heterogeneous import different_responses, grid
+from dpexact.accounting.heterogeneous.choose import GridComposition
 from dpexact.accounting.heterogeneous.counts import CountLaw
 from dpexact.accounting.heterogeneous.meet_in_the_middle import Meeting
-from dpexact.accounting.heterogeneous.profile import GridComposition
 from dpexact.accounting.heterogeneous.refinement import RefinedGrid
 from dpexact.accounting.lattice_product import LatticeComposition
 from dpexact.accounting.optimal import OptimalComposition
