@@ -183,6 +183,24 @@ def _sampled_once(c: Composition, direction: Direction) -> Profile | None:
     return GaussianOnce(found, inner.mu, sample.q, direction == "add")
 
 
+def _laplace_cells(c: Composition, direction: Direction) -> Profile | None:
+    """Few steps of Laplace noise on samples: polynomials between the corners of the profile."""
+    if [x.inner.laplace_alone for x, _ in c.samples] in ([], [None]):
+        return None
+    if len(c.samples) != 1 or not replace(c, samples=[], masses=[]).is_empty:
+        return None
+    from dpexact.accounting.laplace_cells import LaplaceCells
+    from dpexact.accounting.pairs.sampled_laplace import SampledLaplace
+
+    ((pair, count),) = replace(c, masses=[]).everything(direction)
+    if not isinstance(pair, SampledLaplace) or not LaplaceCells.takes(pair, count):
+        return None
+    found = LaplaceCells(pair, count, c.beside)
+    # proposes: which is asked first; after many steps a line mostly sees no atoms
+    line = contour(c, direction) if count > _FEW_STEPS else None
+    return found if line is None else FirstToReach(line.hasty(_GLANCE_WORK), found)
+
+
 def _responses(c: Composition, direction: Direction) -> Profile | None:
     """Different responses: counts on a lattice, meeting in the middle, or a grid of losses."""
     if c.others or c.apart or not c.is_finite:
@@ -383,6 +401,7 @@ SAMPLED_ROUTES: Final[tuple[Route, ...]] = (
     _revealed,
     _sampled_once,
     _lattice_law,
+    _laplace_cells,
     _rare,
     _bundled,
     contour,

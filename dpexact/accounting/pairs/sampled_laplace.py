@@ -73,6 +73,10 @@ class SampledLaplace(OnSample):
         """``log w(rate)``, or ``-log w(-rate)``."""
         return self._log(ball(self.rate)) if self.removes else -self._log(-ball(self.rate))
 
+    def ends(self) -> tuple[arb, arb]:
+        """``log w`` at both ends: the losses of the atoms where a record is removed."""
+        return self._log(-ball(self.rate)), self._log(ball(self.rate))
+
     def decayed(self, c: float, u: float, accuracy: float) -> arb:
         """What lies above a cut by its ends, what lies below as it is."""
         bound = self._bound(self._power(arb(c)), arb(u))
@@ -141,7 +145,7 @@ class SampledLaplace(OnSample):
 
     def _planned(self, power: float, top: float, accuracy: float) -> tuple[float, int]:
         """Proposes: the ellipse and the number of nodes, by the same bound in floats."""
-        rate, q = self._sizes
+        rate, q = self.sizes
         value = self._about(power).value
         best = (1.0, MAX_NODES + 1)
         for height in _HEIGHTS:
@@ -161,7 +165,8 @@ class SampledLaplace(OnSample):
     # --- proposals --------------------------------------------------------------------------------
 
     @cached_property
-    def _sizes(self) -> tuple[float, float]:
+    def sizes(self) -> tuple[float, float]:
+        """Proposes: about rate and ``q``."""
         rate, q = approximate(self.rate), approximate(self.q)
         # proposes: whether floats reach to plan a rule; without one nothing is answered
         if not (0 < rate < _LARGEST_RATE and 1e-300 < q < 1):
@@ -173,7 +178,7 @@ class SampledLaplace(OnSample):
         """``(log mass under Q, log w)`` of a rule in floats."""
         import numpy as np
 
-        rate, q = self._sizes
+        rate, q = self.sizes
         found = [
             (-rate - math.log(2), math.log1p(q * math.expm1(rate))),
             (-math.log(2), math.log1p(q * math.expm1(-rate))),
