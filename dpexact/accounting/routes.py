@@ -198,7 +198,7 @@ def _laplace_cells(c: Composition, direction: Direction) -> Profile | None:
     found = LaplaceCells(pair, count, c.beside)
     # proposes: which is asked first; after many steps a line mostly sees no atoms
     line = contour(c, direction) if count > _FEW_STEPS else None
-    return found if line is None else FirstToReach(line.hasty(_GLANCE_WORK), found)
+    return found if line is None else FirstToReach(line.varied(_GLANCE_WORK, patient=False), found)
 
 
 def _responses(c: Composition, direction: Direction) -> Profile | None:
