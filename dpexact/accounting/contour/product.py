@@ -124,7 +124,10 @@ class Product:
         return self._cumulants.get(order) or self.cumulants([order])[0]
 
     def cumulants(self, orders: Sequence[float]) -> list[Jet]:
-        """Likewise at each, those not known at once if they can be; infinite beyond floats."""
+        """Likewise at each, those not known at once if they can be; infinite beyond floats.
+
+        Proposes: what is kept by order.
+        """
         missing = [c for c in orders if c not in self._cumulants]
         try:
             jets = [pair.cumulants(missing) for pair, _ in self.factors] if missing else []
