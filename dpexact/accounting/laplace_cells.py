@@ -83,6 +83,7 @@ class LaplaceCells(BallProfile):
         known, at = self.only_infinite(epsilon, digits), balls.approximate(epsilon)
         if known is not None:
             return known
+        # proposes: with how many bits to begin
         self.lost_bits = self._lost(at, self._product.saddle(at, 1)[1] if at > 0 else 0.0)
         if not self._is_short(digits, self.lost_bits):
             return Enclosure(ZERO, ONE, self.method).short(_TOO_LONG)
@@ -94,6 +95,7 @@ class LaplaceCells(BallProfile):
         return self._bracket(delta, digits) or super()._epsilon(delta, digits)
 
     def near(self, delta: Real) -> Fraction:
+        # proposes: where the search starts
         return Fraction(self._near(delta)) or ONE
 
     def lost_at(self, delta: Real) -> int:
@@ -173,7 +175,10 @@ class Pieces:
         return cls(columns, error)
 
     def value(self, piece: int, at: arb) -> arb:
-        """At the share ``at`` of the rate, by Clenshaw's recurrence."""
+        """At the share ``at`` of the rate, by Clenshaw's recurrence.
+
+        Proposes: the piece, whose end is as near as its caller counts.
+        """
         first, *others = self._columns[piece]
         one = two = arb(0)
         for coefficient in reversed(others):
@@ -216,6 +221,7 @@ class Operators:
         outer, wide = self._interpolation()
         # at the nodes, of both operators, in all coefficients
         inner *= 4 * n
+        # proposes: how many coefficients are kept; the sizes of all others are counted
         self._weights = [outer * wide**k + inner * reach**k for k in range(plan.kept)]
 
     def error(self, columns: list[list[arb]]) -> arb:
@@ -226,7 +232,10 @@ class Operators:
         )
 
     def shortened(self, column: Sequence[arb]) -> tuple[list[arb], arb]:
-        """Exact coefficients, as many as are kept, and what is lost by it."""
+        """Exact coefficients, as many as are kept, and what is lost by it.
+
+        Proposes: how many.
+        """
         kept = column[: self._plan.kept]
         rest = sum((abs(c) for c in column[len(kept) :]), arb(0))
         return [c.mid() for c in kept], (rest + sum((c.rad() for c in kept), arb(0))).upper()
@@ -263,6 +272,7 @@ class Operators:
         beside = length * (sigma + 1 / sigma - 2) / 4
         height = length * (sigma - 1 / sigma) / 4
         grown = beside.exp()
+        # proposes: the ellipse, by floats that mean their exact values; balls decide on it
         if not (height < arb.pi() / 2 and grown < 2):
             raise TooExpensive("no ellipse for the integrals of pieces")
         u, v = odds * middle.exp(), odds * (start - beside).exp()
@@ -281,6 +291,7 @@ class Operators:
         """What multiplies the pieces on the larger ellipse, which is the second number [c]."""
         rho, rate, odds = arb(self._plan.rho), self._rate, self._odds
         wide, height = rate * (rho + 1 / rho) / 2, rate * (rho - 1 / rho) / 2
+        # proposes: likewise
         if not height < arb.pi() / 2:
             raise TooExpensive("no ellipse for pieces")
         cosine, far = (height / 2).cos(), odds * wide.exp()

@@ -42,6 +42,7 @@ def line_sums(weights: list[acb], turns: list[acb], count: int) -> list[acb]:
     """``sum_j weights_j turns_j^n`` for ``n = 0 .. count``, as one product of matrices.
 
     With ``n = big a + b`` the sum is a product of ``weights_j (turns_j^big)^a`` and ``turns_j^b``.
+    Proposes: how many are needed; each is what it is.
     """
     big = max(1, round((count + 1) ** 0.5))
     rows = -(-(count + 1) // big)
