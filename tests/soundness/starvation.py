@@ -37,6 +37,8 @@ CUTS: tuple[tuple[str, str, tuple[int, ...]], ...] = (
     ("accounting.laplace", "MAX_TERMS", (1, 30)),
     ("accounting.laplace", "FEW_TERMS", (1, 30)),
     ("accounting.laplace_routes", "CONTOUR_WORK", (0, 10**4)),
+    ("accounting.laplace_cells", "_MOST", (0, 200)),
+    ("accounting.laplace_cells", "_CAP", (64, 100)),
     ("accounting.laplace_split", "_WORK", (10**3,)),
     ("accounting.laplace_split", "_PASSES", (1,)),
     ("accounting.inverse", "_MAX_DOUBLINGS", (0, 2, 8)),
