@@ -41,7 +41,7 @@ from dpexact.reals import Real
 #: Most steps, most bits, and most nodes times points of the rule.
 MAX_COUNT: Final = 150
 _CAP: Final = 400
-_MOST: Final = 60_000
+_MOST: Final = 36_000
 #: Pieces are kept by multiples of so many bits.
 _STEP_BITS: Final = 16
 _FEW_BITS: Final = 64

@@ -194,14 +194,8 @@ class ContourProfile(Profile):
         near = self.product.epsilon(log_delta, self.repeat)
         # proposes: whether to look at 0 first; balls decide what is met there
         if near <= 0:
-            at_zero = self.solved_delta(rational(0), digits)
-            with precision(COARSE_BITS + 4 * digits):
-                target = ball(delta)
-                if ball(Fraction(at_zero.upper)) <= target:
-                    return Enclosure.exact(_ZERO, self.method)
-                if not ball(Fraction(at_zero.lower)) > target:
-                    reason = "epsilon is too close to zero to be told from it"
-                    return self.chernoff_epsilon(delta).short(reason)
+            if (at_zero := self._at_zero(delta, digits)) is not None:
+                return at_zero
             high = float(self.chernoff_epsilon(delta).upper)
             near = self._searched(delta, high, high / 2)
         start = near
@@ -231,11 +225,27 @@ class ContourProfile(Profile):
                 continue
             if best is not None:
                 break
+            at_zero = None if attempt else self._at_zero(delta, _COARSE_DIGITS)
+            # proposes: whether to look at 0; balls decide what is met there
+            if at_zero is not None and at_zero.upper == 0:
+                return at_zero
             margin = 2 * margin + 2
         # proposes: whether to give a reason; the bracket is certified for any goal
         if best is not None and goal == digits:
             return best
         return (best or self.chernoff_epsilon(delta)).short(reason)
+
+    def _at_zero(self, delta: Real, digits: int) -> Enclosure | None:
+        """Epsilon if it is 0, or next to it; None where delta at 0 is above the target."""
+        at_zero = self.solved_delta(rational(0), digits)
+        with precision(COARSE_BITS + 4 * digits):
+            target = ball(delta)
+            if ball(Fraction(at_zero.upper)) <= target:
+                return Enclosure.exact(_ZERO, self.method)
+            if not ball(Fraction(at_zero.lower)) > target:
+                reason = "epsilon is too close to zero to be told from it"
+                return self.chernoff_epsilon(delta).short(reason)
+        return None
 
     def _reversed(self, log_delta: float, near: float) -> float:
         """Proposes: where to begin; of the losses of the reverse none may be large."""

@@ -210,7 +210,7 @@ def oblique_moments(f: Integrand, rule: Rule, moment: arb, step: float, count: i
     for x, log_a, log_b in f.logarithms(rule):
         z = turn + x
         loss = log_a - log_b
-        weight = scale * (f.c * loss + log_a - z * z / 2).exp()
+        weight = (loss * f.c + log_a - z * z / 2).exp() * scale
         size = weight.abs_upper()
         # proposes: which nodes are light; what they weigh is part of the error
         if size < limit:

@@ -4,19 +4,25 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from itertools import chain
 
 from flint import acb, acb_mat
 
 
 def powers(base: acb, count: int) -> list[acb]:
     """``base^0 .. base^{count - 1}`` by doubling: no product is deeper than ``O(log count)``."""
-    found = [acb(1), base]
+    return [power for (power,) in _grown([acb(1)], [base], count)]
+
+
+def _grown(starts: list[acb], turns: list[acb], count: int) -> list[list[acb]]:
+    """``starts_j turns_j^n`` of all ``j``, for each ``n < count``; likewise by doubling."""
+    found = [starts]
     # proposes: how many are needed; each is what it is
     while len(found) < count:
-        step = found[-1] * base
-        found += [power * step for power in found]
-    # proposes: likewise
-    return found[:count]
+        left = found[: count - len(found)]
+        found += [[a * b for a, b in zip(row, turns, strict=True)] for row in left]
+        turns = [turn * turn for turn in turns]
+    return found
 
 
 def line_product(lines: Iterable[list[acb]]) -> list[acb]:
@@ -45,15 +51,13 @@ def line_sums(weights: list[acb], turns: list[acb], count: int) -> list[acb]:
     Proposes: how many are needed; each is what it is.
     """
     big = max(1, round((count + 1) ** 0.5))
-    rows = -(-(count + 1) // big)
-    giant: list[acb] = []
-    baby: list[acb] = []
-    for weight, turn in zip(weights, turns, strict=True):
-        low = powers(turn, big + 1)
-        baby += low[:big]
-        giant += [weight * power for power in powers(low[big], rows)]
-    outcomes = len(weights)
-    product = acb_mat(outcomes, rows, giant).transpose() * acb_mat(outcomes, big, baby)
+    rows, outcomes = -(-(count + 1) // big), len(weights)
+    *baby, leap = _grown([acb(1)] * outcomes, turns, big + 1)
+    giant = _grown(weights, leap, rows)
+    by_outcome = zip(*baby, strict=True)
+    product = acb_mat(rows, outcomes, list(chain(*giant))) * acb_mat(
+        outcomes, big, list(chain(*by_outcome))
+    )
     entries: list[acb] = product.entries()
     return entries[: count + 1]
 

@@ -38,7 +38,16 @@ class Estimate:
         row = row / (self._nodes * (self._nodes + 1))
         row[0] /= 2
         self._row = row
-        self._masses = [self._mass(1.0, 0.0), self._mass(0.0, math.log1p(-ask.q))]
+        rules, wholes = plan.real_rules, (0.0, math.log1p(-ask.q))
+        far, between = self._sums(plan.far, rules[0]), (0.0, 0.0)
+        if plan.near is not None:
+            between = self._sums(plan.middle, rules[1])
+        self._masses = [self._mass(*parts) for parts in zip(wholes, far, between, strict=True)]
+
+    def _sums(self, window: Window, rule: Rule) -> tuple[float, float]:
+        """The real moments of order 1 and 0."""
+        weights, loss = self._weights(window, rule, 0.0)
+        return float((weights * np.exp(loss)).real.sum()), float(weights.real.sum())
 
     def _weights(self, window: Window, rule: Rule, rho: float) -> tuple[_Complex, _Complex]:
         nodes = np.arange(rule.first, rule.last + 1) * rule.spacing
@@ -64,16 +73,13 @@ class Estimate:
         line: _Complex = (giant @ np.exp(np.multiply.outer(turn, np.arange(big)))).ravel()[:count]
         return line
 
-    def _mass(self, order: float, log_whole: float) -> tuple[float, float, float]:
+    def _mass(self, log_whole: float, far: float, middle: float) -> tuple[float, float, float]:
         """``log`` of the powers of what is inside and near, and the power of what is far."""
-        plan, times = self.plan, self.ask.count
-        whole = math.exp(log_whole)
-        far = float(self._weights(plan.far, plan.real_rules[0], order)[0].real.sum())
+        times, whole = self.ask.count, math.exp(log_whole)
         inside = times * (log_whole + math.log1p(-min(far / whole, 1 - 1e-16)))
         lost = -math.exp(times * log_whole) * np.expm1(inside - times * log_whole)
-        if plan.near is None:
+        if self.plan.near is None:
             return inside, -math.inf, lost
-        middle = float(self._weights(plan.middle, plan.real_rules[1], order)[0].real.sum())
         share = min((far + middle) / whole, 1 - 1e-16)
         return inside, times * (log_whole + math.log1p(-share)), lost
 

@@ -64,12 +64,12 @@ class Inversion:
             raise ValueError("the line runs between the poles")
         # proposes: how many nodes; the tail bounds all others
         self._nodes = [acb(self._c, n * self._h) for n in range(plan.count + 1)]
-        self._row = Row(self._weighted())
-        self._far, self._middle, self._near = self._masses()
         with precision(_BOUND_BITS):
             # proposes: the cells; any bound
             self._cells = Cells(self._law, plan.edges)
             self._constants = self._bounds()
+        self._row = Row(self._weighted())
+        self._far, self._middle, self._near = self._masses()
 
     # --- moments ----------------------------------------------------------------------------------
 
@@ -77,8 +77,9 @@ class Inversion:
         plan = self.plan
         rule = plan.near_rule if near else plan.rule
         assert rule is not None
-        (line,) = self._law.line([window], 1 + plan.abscissa, plan.step, plan.count, rule)
-        return [self._stay * value for value in line]
+        order = 1 + plan.abscissa
+        line = self._law.line(window, order, plan.step, plan.count, rule, self._cells)
+        return [value * self._stay for value in line]
 
     def _weighted(self) -> list[acb]:
         """``M_2(s_n)/(s_n (s_n + 1))``, half of it at ``n = 0``."""
@@ -100,15 +101,17 @@ class Inversion:
         plan, times = self.plan, self._times
 
         law, (for_far, for_middle) = self._law, plan.real_rules
+        orders, wholes = (1.0, 0.0), (arb(1), self._stay)
+        beyond, between = law.real(plan.far, orders, for_far, self._cells), [arb(0), arb(0)]
+        if plan.near is not None:
+            between = law.real(plan.middle, orders, for_middle, self._cells)
         found = []
-        for order, whole in ((1.0, arb(1)), (0.0, self._stay)):
-            beyond = self._stay * law.real(plan.far, order, for_far)
-            inside = whole - beyond
+        for whole, outer, inner in zip(wholes, beyond, between, strict=True):
+            outside = self._stay * outer
+            inside = whole - outside
             all_inside = inside**times
-            far = -(whole**times) * (times * (-beyond / whole).log1p()).expm1()
-            near = arb(0)
-            if plan.near is not None:
-                near = (inside - self._stay * law.real(plan.middle, order, for_middle)) ** times
+            far = -(whole**times) * (times * (-outside / whole).log1p()).expm1()
+            near = arb(0) if plan.near is None else (inside - self._stay * inner) ** times
             found.append((far, all_inside - near, near))
         (a, b, c), (d, e, f) = found
         return Masses(a, d), Masses(b, e), Masses(c, f)

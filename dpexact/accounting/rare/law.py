@@ -31,16 +31,14 @@ _NEGLIGIBLE = 1e-20
 class Rule:
     """A trapezoidal rule on ``Im x = shift``: nodes ``j spacing``, ``first <= j <= last``.
 
-    ``edge`` is the top of the strip, for a rule on the real line its half width. ``depth``: nodes
-    lighter than ``e^-depth`` are bounded and not used.
+    ``angle``, over ``sigma``, is the top of the strip, for a rule on the real line its half width.
     """
 
     shift: float
-    edge: float
+    angle: float
     spacing: float
     first: int
     last: int
-    depth: float
 
 
 # --- error terms: looked up here when needed, so that a test can replace any single one -----------
@@ -49,18 +47,15 @@ class Rule:
 def strip_oblique(shift: arb, top: arb, spacing: arb, real: arb, high: arb) -> arb:
     """Error of a rule on ``Im x = shift`` [3].
 
-    ``real`` and ``high`` bound the integrals of the modulus on the real line and, without
-    ``e^{y^2/2}``, on the top of the strip.
+    ``real`` and ``high`` bound the integrals of the modulus on the real line and on the top.
     """
     rate = 2 * arb.pi() / spacing
-    below = real / (rate * shift).expm1()
-    return below + (top * top / 2).exp() * high / (rate * (top - shift)).expm1()
+    return real / (rate * shift).expm1() + high / (rate * (top - shift)).expm1()
 
 
 def strip_real(half_width: arb, spacing: arb, high: arb) -> arb:
-    """Error of a rule on the real line [3]."""
-    rate = 2 * arb.pi() / spacing
-    return 2 * (half_width * half_width / 2).exp() * high / (rate * half_width).expm1()
+    """Error of a rule on the real line; ``high`` bounds the integral on each edge [3]."""
+    return 2 * high / (2 * arb.pi() * half_width / spacing).expm1()
 
 
 def normal_beyond(place: arb, spacing: arb) -> arb:
@@ -99,12 +94,6 @@ class SampledLaw:
             raise ValueError("the strip is not admissible")
         return angle.cos().lower()
 
-    def whole(self, window: Window, order: arb, cosine: arb) -> arb:
-        """At least ``Int phi |(1 + lambda e^{i theta})^rho W(lambda e^{i theta})|`` [2]."""
-        if order <= 0:
-            return window.turned(cosine)
-        return window.ceiling(order - 1, cosine, arb(0)) / self.stay
-
     def outside(self, window: Window, order: arb, rule: Rule) -> arb:
         """At least the weight of all nodes beyond the first and the last [4]."""
         spacing, shift = arb(rule.spacing), arb(rule.shift)
@@ -122,63 +111,53 @@ class SampledLaw:
 
     # --- values -----------------------------------------------------------------------------------
 
-    def real(self, window: Window, order: float, rule: Rule) -> arb:
-        """``J_W(rho)`` for a real order, by a rule on the real line."""
-        rho, spacing, edge = arb(order), arb(rule.spacing), arb(rule.edge)
-        _check(rho)
-        total = arb(0)
+    def real(self, window: Window, orders: Sequence[float], rule: Rule, cells: Cells) -> list[arb]:
+        """``J_W(rho)`` for real orders, by a rule on the real line."""
+        spacing, edge = arb(rule.spacing), arb(rule.angle) / self.rate
+        half, nodes = arb(0.5), []
         # proposes: the nodes; `outside` bounds all others
         for j in range(rule.first, rule.last + 1):
             x = j * spacing
             ratio = self.ratio(x)
-            total += (rho * ratio.log1p() - x * x / 2).exp() * window.real(ratio, self._bits)
-        error = self.outside(window, rho, rule)
-        error += strip_real(edge, spacing, self.whole(window, rho, self.cosine(edge)))
-        return spacing / (2 * arb.pi()).sqrt() * total + arb(0, 1) * error.abs_upper()
+            weight = (-x * x * half).exp() * window.real(ratio, self._bits)
+            nodes.append((weight, 1 + ratio))
+        found, scale = [], spacing / (2 * arb.pi()).sqrt()
+        # the modulus of 1 + lambda e^{i theta} is at least 1
+        high = cells.decayed(window, max(orders), 0.0, rule.angle)
+        for rho in map(arb, orders):
+            _check(rho)
+            total = sum((weight * base**rho for weight, base in nodes), arb(0))
+            error = self.outside(window, rho, rule)
+            error += strip_real(edge, spacing, high)
+            found.append(scale * total + arb(0, 1) * error.abs_upper())
+        return found
 
     def line(
-        self, windows: Sequence[Window], order: float, step: float, count: int, rule: Rule
-    ) -> list[list[acb]]:
-        """``J_W(rho + i n step)``, ``n = 0 .. count``, for each window, all nodes at once."""
-        rho, spacing, shift, top = (arb(v) for v in (order, rule.spacing, rule.shift, rule.edge))
-        _check(rho)
+        self, window: Window, order: float, step: float, count: int, rule: Rule, cells: Cells
+    ) -> list[acb]:
+        """``J_W(rho + i n step)``, ``n = 0 .. count``, all nodes at once."""
+        rho, spacing, shift = (arb(v) for v in (order, rule.spacing, rule.shift))
+        top = arb(rule.angle) / self.rate
         # proposes: the rule, whose floats mean their exact values; balls decide the strip
         if not 0 < shift < top:
             raise ValueError("the strip is not admissible")
-        turn, i_step = acb(0, shift), acb(0, arb(step))
-        scale, start = spacing / (2 * arb.pi()).sqrt(), acb(self._start)
-        limit = (-arb(rule.depth)).exp()
-        weights: list[list[acb]] = [[] for _ in windows]
-        turns: list[list[acb]] = [[] for _ in windows]
-        light = [arb(0) for _ in windows]
+        i_step, half = acb(0, arb(step)), arb(0.5)
+        scale = spacing / (2 * arb.pi()).sqrt()
+        weights: list[acb] = []
+        turns: list[acb] = []
         # proposes: the nodes; `outside` bounds all others
         for j in range(rule.first, rule.last + 1):
-            z = turn + j * spacing
-            ratio = start * (z * self.rate).exp()
+            z = acb(j * spacing, shift)
+            ratio = (z * self.rate).exp() * self._start
             log = (1 + ratio).log()
-            weight, turned = scale * (rho * log - z * z / 2).exp(), (i_step * log).exp()
-            for i, window in enumerate(windows):
-                here = weight * window.at(ratio, self._bits)
-                size = here.abs_upper()
-                # proposes: which nodes are light; what they weigh is part of the error
-                if size < limit:
-                    light[i] += size
-                else:
-                    weights[i].append(here)
-                    turns[i].append(turned)
-        found = []
-        one, cosine = arb(1), self.cosine(top)
-        for i, window in enumerate(windows):
-            error = self.outside(window, rho, rule) + light[i]
-            real, high = (self.whole(window, rho, c) for c in (one, cosine))
-            error += strip_oblique(shift, top, spacing, real, high)
-            radius = error.abs_upper()
-            # proposes: which nodes are light, perhaps all
-            if not weights[i]:
-                weights[i], turns[i] = [acb(0)], [acb(1)]
-            square = acb(arb(0, radius), arb(0, radius))
-            found.append([v + square for v in line_sums(weights[i], turns[i], count)])
-        return found
+            weights.append((log * rho - z * z * half).exp() * scale * window.at(ratio, self._bits))
+            turns.append((i_step * log).exp())
+        error = self.outside(window, rho, rule)
+        real, high = cells.bound(window, order), cells.decayed(window, order, 0.0, rule.angle)
+        error += strip_oblique(shift, top, spacing, real, high)
+        radius = error.abs_upper()
+        square = acb(arb(0, radius), arb(0, radius))
+        return [v + square for v in line_sums(weights, turns, count)]
 
 
 def _check(order: arb) -> None:
@@ -220,22 +199,24 @@ class Cells:
         shift = theta / law.rate
         cosine = law.cosine(shift)
         heights = self._heights(window, angle)
-        real, imag = theta.cos(), theta.sin()
-        # proposes: the order, a float that means its exact value
-        logs = [(r * real).log1p() for r in self._ratios]
-        falls = [arb(1)] * len(logs)
-        # proposes: the angle; likewise
-        if angle:
-            turned = [acb(1 + r * real, r * imag).log() for r in self._ratios]
-            # proposes: the order; likewise
-            logs = [v.real for v in turned] if rho >= 1 else logs
-            falls = [(-up * v.imag).exp() for v in turned]
-        values = [(rho * log).exp() for log in logs]
-        total = falls[-1] * self._beyond(window, rho, cosine, heights[-1])
-        for fall, height, (low, high), (left, right) in zip(
-            falls, heights, pairwise(values), self._hats, strict=False
+        real, fall, half = theta.cos(), arb(1), rho / 2
+        # proposes: the order, a float that means its exact value; what is convex of it
+        if rho >= 1:
+            # of the modulus of 1 + lambda e^{i theta}
+            values = [(half * ((2 * real + r) * r).log1p()).exp() for r in self._ratios]
+        else:
+            values = [(rho * (real * r).log1p()).exp() for r in self._ratios]
+        # proposes: the height, a float that means its exact value
+        if height:
+            turned = (acb(1 + r * real, r * theta.sin()).arg() for r in self._ratios)
+            falls = [(-up * angle).exp() for angle in turned]
+            fall = falls[-1]
+            values = [f * g for f, g in zip(values, falls, strict=True)]
+        total = fall * self._beyond(window, rho, cosine, heights[-1])
+        for most, (low, high), (left, right) in zip(
+            heights, pairwise(values), self._hats, strict=False
         ):
-            total += fall * height * (low * left + high * right)
+            total += most * (low * left + high * right)
         return ((shift * shift / 2).exp() * total).upper()
 
     def _beyond(self, window: Window, rho: arb, cosine: arb, most: arb) -> arb:
@@ -283,16 +264,16 @@ class Cells:
         if window.low is None:
             # |G| <= 1 + |1 - G|
             found = [
-                _least(grown * high, 1 + grown * low)
+                arb.min(grown * high, 1 + grown * low)
                 for high, low in zip(above, rest[1:], strict=False)
             ]
-            return [h.upper() for h in (*found, grown * above[-1])]
+            return [*found, grown * above[-1]]
         below, least = self._small(window.low, window.shape, angle)
         found = [
             grown * _least(high - low, low_rest)
             for high, low, low_rest in zip(above, below[1:], least[1:], strict=False)
         ]
-        return [h.upper() for h in (*found, grown * above[-1])]
+        return [*found, grown * above[-1]]
 
 
 def _parts(edges: Sequence[arb]) -> list[arb]:

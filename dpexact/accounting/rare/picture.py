@@ -13,7 +13,8 @@ import numpy as np
 
 from dpexact.accounting.rare.tables import Floats, log_above, log_below, log_sum
 
-_HALVINGS = 12
+#: How far from where one loss is the gap a scale is looked for, and how closely.
+_FARTHEST, _FINE = 12.0, 0.02
 _REACH = 13.0
 _SPACING = 0.1
 _LAST = 60.0
@@ -111,13 +112,19 @@ class Picture:
 
     def far_scale(self, tolerance: float) -> float:
         """The least scale at which far losses are known well enough."""
-        low, high = self.centre - 4, self.centre + 12
-        if self.far_bound(self.back_orders, low)[0] <= tolerance:
+
+        def fine(scale: float) -> bool:
+            return self.far_bound(self.back_orders, scale)[0] <= tolerance
+
+        low, high = self.centre - 4, self.centre + 1
+        # proposes: likewise
+        if fine(low):
             return low
-        for _ in range(_HALVINGS):
+        while not fine(high) and high < self.centre + _FARTHEST:
+            low, high = high, high + 2 * (high - low)
+        while high - low > _FINE:
             middle = (low + high) / 2
-            fine = self.far_bound(self.back_orders, middle)[0] <= tolerance
-            low, high = (low, middle) if fine else (middle, high)
+            low, high = (low, middle) if fine(middle) else (middle, high)
         return high
 
     def near_scale(self, tolerance: float) -> float | None:
@@ -125,7 +132,7 @@ class Picture:
         low, high = math.log(self.ask.least / self.shape) - 5, self.centre + 1
         if not self.near_bound(low)[0] <= tolerance:
             return None
-        for _ in range(_HALVINGS):
+        while high - low > _FINE:
             middle = (low + high) / 2
             fine = self.near_bound(middle)[0] <= tolerance
             low, high = (middle, high) if fine else (low, middle)
@@ -133,12 +140,15 @@ class Picture:
 
     # --- the middle -------------------------------------------------------------------------------
 
-    def window(self, high: float, low: float | None, shift: float = 0.0) -> Floats:
+    def window(self, high: float | None, low: float | None, shift: float | Floats = 0.0) -> Floats:
         """The logarithm of the window between two scales, ``lambda`` multiplied by ``e^shift``."""
-        above = log_above(self.shape, self.ratio + shift - high)
+        above = None if high is None else log_above(self.shape, self.ratio + shift - high)
         if low is None:
-            return above
-        rise = log_below(self.shape, self.ratio + shift - low)
+            return np.zeros_like(self.ratio + shift) if above is None else above
+        rise: Floats = log_below(self.shape, self.ratio + shift - low)
+        # proposes: likewise
+        if above is None or high is None:
+            return rise
         less = np.exp(np.minimum(log_below(self.shape, self.ratio + shift - high) - rise, -1e-9))
         small = rise + np.log1p(-less)
         return np.where(self.ratio + shift - low < math.log(self.shape), small, above)

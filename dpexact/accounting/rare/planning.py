@@ -6,6 +6,7 @@ Proposes: plans; whatever they are, the inversion encloses delta or refuses.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,15 +14,23 @@ import numpy as np
 from dpexact.accounting.pairs.pair import TooExpensive, short
 from dpexact.accounting.rare.law import Rule
 from dpexact.accounting.rare.picture import Picture, Question, chernoff, steep_orders
-from dpexact.accounting.rare.rules import ANGLES, COSINES, oblique_rule, real_rule
-from dpexact.accounting.rare.tables import Floats, log_below, log_sum
+from dpexact.accounting.rare.rules import ANGLES, heights, last_cell, oblique_rule, real_rule
+from dpexact.accounting.rare.tables import Floats, log_sum
 from dpexact.accounting.rare.windows import Window
 
 #: Widths of cells, over ``sigma``, where windows fall and where losses are small; and where no
 #: small losses are apart.
 _APART, _TOGETHER = (0.06, 0.15), (0.09, 0.25)
+#: How far below the fall of a window cells are wide; bounds on widths elsewhere, and about by what
+#: power of e a bound may exceed what it bounds.
+_TURN, _STEEP, _PLACES = 1.5, 3.0, 400
+_NARROWEST, _WIDEST, _BENT = 0.02, 1.5, math.log(0.5)
 #: The logarithm of what floats resolve.
 _FLOAT = 35.0
+#: By how much a line is longer than floats have it, as cells bound what is beyond.
+_HIGHER = 1.02
+#: By what power of e some errors are planned smaller than others: floats know them less well.
+_SURE = 3.0
 
 
 @dataclass(frozen=True)
@@ -63,7 +72,7 @@ def planned(
     """
     with np.errstate(all="ignore"):
         try:
-            return _planned(Picture(ask, shape), log_tolerance - 2.5, with_near, in_floats)
+            return _planned(Picture(ask, shape), log_tolerance, with_near, in_floats)
         except (ArithmeticError, ValueError) as error:
             raise TooExpensive(f"no windows were found: {error}") from None
 
@@ -71,8 +80,8 @@ def planned(
 def _planned(picture: Picture, tolerance: float, with_near: bool, in_floats: bool) -> Plan:
     ask, shape = picture.ask, picture.shape
     gap, heaviest, count = ask.gap, ask.heaviest, ask.count
-    far = picture.far_scale(tolerance)
-    near = picture.near_scale(tolerance) if with_near else None
+    far = picture.far_scale(tolerance - _SURE)
+    near = picture.near_scale(tolerance - _SURE) if with_near else None
     if with_near and near is None:
         raise TooExpensive("small losses matter")
     if near is not None:
@@ -106,60 +115,40 @@ def _planned(picture: Picture, tolerance: float, with_near: bool, in_floats: boo
     lines = trials if not ask.add else -1 - trials
     peaks = moment(lines) - lines * heaviest - np.log(trials * (trials + 1))
     lowers = picture.back_orders
-    under = chernoff(lowers) + moment(-1 - lowers) + (1 + lowers) * gap - tolerance
+    under = chernoff(lowers) + moment(-1 - lowers) + (1 + lowers) * gap - (tolerance - _SURE)
     # a line of floats serves neighbouring gaps
     whole = (1.2 if in_floats else 1.02) * gap
-    best: tuple[float, float, float, float, float, float] | None = None
-    for line, peak in zip(lines, peaks, strict=True):
-        room = uppers > line + 0.02 * min(1 / high, uppers[-1])
-        if not room.any() or not math.isfinite(peak):
-            continue
-        periods = over[room] / (uppers[room] - line)
-        at = int(np.argmin(periods))
-        period = 1.05 * float(periods[at]) + 0.05 / (uppers[room][at] - line)
-        lower, least_period = 0.0, whole
-        steep = line + 1 + lowers > 0.02 / gap
-        if steep.any():
-            shorter = under[steep] / (line + 1 + lowers[steep])
-            least = int(np.argmin(shorter))
-            if shorter[least] < 0.8 * gap:
-                lower, least_period = float(lowers[steep][least]), 1.05 * float(shorter[least])
-        period = max(period, least_period, 0.01 * gap)
-        lower = lower if period < whole else 0.0
-        score = period * max(10.0, peak - tolerance) ** 0.6
-        if in_floats:  # the sum must not exceed delta by more than floats resolve
-            score *= math.exp(min(300.0, max(0.0, peak - tolerance - _FLOAT + math.log(count))))
-        if best is None or score < best[0]:
-            upper = float(uppers[room][at])
-            best = score, float(line), period, float(peak), upper, lower
-    if best is None:
+    places, far_away = lines[:, None], 0.02 * min(1 / high, uppers[-1])
+    apart = np.where(uppers > places + far_away, uppers - places, np.nan)
+    tops = np.where(np.isnan(apart), np.inf, over / apart)
+    at = np.argmin(tops, axis=1)[:, None]
+    least, room = (np.take_along_axis(x, at, 1)[:, 0] for x in (tops, apart))
+    periods = 1.05 * least + 0.05 / room
+    steep = np.where(places + 1 + lowers > 0.02 / gap, places + 1 + lowers, np.nan)
+    shorter = np.where(np.isnan(steep), np.inf, under / steep)
+    below = np.argmin(shorter, axis=1)
+    shortest = shorter.min(axis=1)
+    least_periods = np.where(shortest < 0.8 * gap, 1.05 * shortest, whole)
+    periods = np.maximum(np.maximum(periods, least_periods), 0.01 * gap)
+    scores = periods * np.maximum(10.0, peaks - tolerance) ** 0.6
+    if in_floats:  # the sum must not exceed delta by more than floats resolve
+        scores *= np.exp((peaks - tolerance - _FLOAT + math.log(count)).clip(0.0, 300.0))
+    best = int(np.nanargmin(scores))
+    if not math.isfinite(scores[best]):
         raise TooExpensive("no line")
-    _, abscissa, period, peak, upper, lower = best
+    abscissa, period, peak = (float(v[best]) for v in (lines, periods, peaks))
+    upper = float(uppers[at[best, 0]])
+    lower = float(lowers[below[best]]) if shortest[best] < 0.8 * gap and period < whole else 0.0
     step = short(2 * math.pi / period)
     abscissa = short(abscissa)
     rho = 1 + abscissa
 
     # the height
-    e = np.exp(picture.ratio)
-    turned = np.log(1 + np.exp(1j * ANGLES[:, None]) * e)
-    rise = (ANGLES * ask.sigma) ** 2 / 2
-    heights = np.array(
-        [picture.window(far, near, math.log(c)) - shape * math.log(c) for c in COSINES]
-    )
-    if near is None:
-        full = [
-            np.log1p(
-                np.exp(
-                    np.minimum(
-                        log_below(shape, picture.ratio + math.log(c) - far) - shape * math.log(c),
-                        300.0,
-                    )
-                )
-            )
-            for c in COSINES
-        ]
-        heights = np.minimum(heights, np.array(full))
-    base = picture.density + rise[:, None] + rho * turned.real + heights
+    angles = ANGLES[:, None]
+    turned = np.log(1 + np.exp(1j * angles) * np.exp(picture.ratio))
+    plain = picture.density + (angles * ask.sigma) ** 2 / 2 + rho * turned.real
+    turned_windows = heights(picture, far, near)
+    base = plain + turned_windows
     fixed = 0.0
     if near is not None:
         within = float(log_sum(picture.density + rho * picture.loss + inside))
@@ -177,37 +166,49 @@ def _planned(picture: Picture, tolerance: float, with_near: bool, in_floats: boo
     while high_u - low_u > 0.02:
         half = (low_u + high_u) / 2
         low_u, high_u = (low_u, half) if tail(math.exp(half))[0] <= tolerance else (half, high_u)
-    top = math.exp(high_u) * (1 + cells[1])
+    top = math.exp(high_u) * _HIGHER
     nodes = max(2, math.ceil(top / step))
-    angle = float(ANGLES[tail(top)[1]])
+    level = tail(top)[1]
+    angle = float(ANGLES[level])
+    seen = turned_windows[level] - log_sum(base[level] - top * turned[level].imag)
 
     # the rules
     log_count = math.log(count)
     within = float(log_sum(picture.density + rho * picture.loss + inside))
     # the kernel 1/(s(s+1)) integrates to about 1/c along the line
     scale = (count - 1) * within - abscissa * heaviest - math.log(max(1.0, abs(abscissa)))
-    fine = max(scale - tolerance, 8.0) + log_count + 4
+    fine = max(scale - tolerance, 8.0) + log_count + 2.5
     rough = max(peak - tolerance, 8.0) + log_count + 6
-    rule, lost = oblique_rule(picture, rho, far, near, fine)
+    rule, lost = oblique_rule(picture, (far, near), rho, base, fine)
     near_rule = None
     nodes_x = rule.last - rule.first
     if near is not None:
-        near_rule, more = oblique_rule(picture, rho, near, None, rough)
+        risen = plain + heights(picture, near, None)
+        near_rule, more = oblique_rule(picture, (near, None), rho, risen, rough)
         nodes_x += near_rule.last - near_rule.first
         lost = max(lost, more)
     # the masses under Q count e^gap times
     exact = max(-tolerance, 8.0) + gap + log_count + 4
-    real_rules = real_rule(picture, None, far, exact), real_rule(picture, far, near, exact)
+    alone, between = (real_rule(picture, s, rule.angle, exact) for s in ((None, far), (far, near)))
     bits = math.ceil((max(fine, rough, gap - tolerance) + lost) / math.log(2)) + 50
     near_order = picture.near_bound(near)[1] if near is not None else 0.5 / high
     far_order = picture.far_bound(picture.back_orders, far)[1]
     spread = near if near is not None else far
     log_least = math.log(0.01) - math.log(max(near_order, upper, far_order, lower, top) * count)
     first = min(log_least, spread + math.log(shape) - 3)
-    last = far + math.log(shape) + 2.5
+    last = last_cell(picture, far)
     fall = (far if near is None else near) + math.log(shape) - 1
-    logs = _edges(first, last, fall, *cells)
-    edges = tuple(ask.sigma * (v - float(picture.ratio[0])) + float(picture.x[0]) for v in logs)
+    flat = np.zeros_like(picture.ratio)
+    bounded = [
+        (upper, flat),
+        (near_order, flat),
+        (-far_order, flat),
+        (-top * math.sin(angle), seen),
+    ]
+    # proposes: likewise
+    if lower:
+        bounded.append((-lower, flat - (moment(-1 - lower) / count if near is None else 0.0)))
+    edges = _edges(picture, (first, last), fall, cells, bounded)
     work = nodes_x * (nodes + 40 + shape / 4) + 30 * nodes
     return Plan(
         add=ask.add,
@@ -221,17 +222,42 @@ def _planned(picture: Picture, tolerance: float, with_near: bool, in_floats: boo
         orders=(far_order, near_order, upper, lower),
         near_rule=near_rule,
         rule=rule,
-        real_rules=real_rules,
+        real_rules=(alone, between),
         edges=edges,
         bits=bits,
         work=work * max(1.0, bits / 128) ** 1.3,
     )
 
 
-def _edges(first: float, last: float, fall: float, narrow: float, wide: float) -> list[float]:
-    """Logarithms of ``lambda`` that bound cells, narrow from ``fall`` on."""
-    logs = [last]
-    while logs[-1] > first:
-        below = min(1.5, max(0.0, fall - logs[-1]))
-        logs.append(logs[-1] - narrow - (wide - narrow) * below / 1.5)
-    return logs[::-1]
+def _edges(
+    picture: Picture,
+    ends: tuple[float, float],
+    fall: float,
+    widths: tuple[float, float],
+    moments: Sequence[tuple[float, Floats]],
+) -> tuple[float, ...]:
+    """Places that bound cells, narrow where windows fall, from ``fall`` on.
+
+    Elsewhere as wide as chords are close to what they bound: ``moments`` are orders, and the
+    logarithms of windows over about the moment of each. A chord of a power of ``1 + lambda`` adds
+    an eighth of the square of the order times the width, times the mass.
+    """
+    ask, (narrow, wide) = picture.ask, widths
+    start = float(picture.ratio[0]) - float(picture.x[0]) / ask.sigma
+    at = np.linspace(*ends, _PLACES)
+    loss, x = np.logaddexp(0.0, at), ask.sigma * (at - start)
+    share = -np.expm1(-loss)
+    bends = [
+        2 * np.log(abs(order) * share)
+        + np.minimum(order * loss, _STEEP)
+        + np.interp(at, picture.ratio, logs)
+        for order, logs in moments
+    ]
+    density = math.log(ask.count * ask.sigma / math.sqrt(2 * math.pi)) - x * x / 2
+    chords = np.exp((_BENT - density - np.max(bends, axis=0)) / 3).clip(_NARROWEST, _WIDEST)
+    below = np.maximum(0.0, (fall - at) / _TURN)
+    falling = np.minimum(chords, narrow + (wide - narrow) * below)
+    rates = 1 / np.where(below > 1, chords, falling)
+    number = np.cumsum(rates) * (at[1] - at[0])
+    places = np.linspace(number[0], number[-1], math.ceil(number[-1]) + 1)
+    return tuple(np.interp(places, number, x).tolist())

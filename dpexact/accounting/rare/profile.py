@@ -22,7 +22,7 @@ from dpexact.accounting.rare.many import bracketed, shared_deltas, shared_epsilo
 from dpexact.accounting.rare.picture import Question
 from dpexact.accounting.rare.planning import Plan, planned, shape_for
 from dpexact.accounting.rare.starts import about, first_gap
-from dpexact.balls import approximate, ball, precision
+from dpexact.balls import approximate, approximate_log, ball, precision
 from dpexact.enclosure import Enclosure
 from dpexact.reals import Real
 
@@ -58,6 +58,8 @@ _LITTLE_WORK: Final = 80_000
 #: Logarithms of delta over the target, and of gaps, between which one fine plan serves.
 _FIRST: Final = 3.0
 _SERVED: Final = 0.06
+#: A gap times a step below which the period exceeds the gap, and what is beside it.
+_FITS: Final = 2 * math.pi / 1.015
 _MANY: Final = 10_000
 _TRIVIAL: Final = 96
 
@@ -219,7 +221,16 @@ class RareProfile(Profile):
                 if found.is_finite():
                     enclosed = balls.to_enclosure(found, self.method).within(_ZERO, _ONE)
                     best = best.meet(enclosed)
-            margin += max(2.0, digits + 1.0 - best.digits)
+            # proposes: finer by what delta is below what floats had, else by the digits that miss
+            known = math.inf
+            # proposes: likewise
+            if best.digits >= 1:
+                known = approximate_log(reals.rational(Fraction(best.upper)))
+            # proposes: likewise
+            if known < log - _PLAINLY:
+                log = known
+            else:
+                margin += max(2.0, digits + 1.0 - best.digits)
         return best if best.digits >= digits else best.short(reason)
 
     def _log_delta(self, ask: Question) -> float:
@@ -354,8 +365,10 @@ class RareProfile(Profile):
         epsilon = top - math.exp(at) if self.add else math.exp(at)
         steepness = abs(slope) * (epsilon / math.exp(at) if self.add else 1.0)
         gap = math.exp(at) if self.add else top + epsilon
-        served = found.plan is fine and abs(math.log(gap) - planned_at) < _SERVED
-        return epsilon, steepness, fine if served else None
+        if found.plan is not fine or abs(math.log(gap) - planned_at) > _SERVED:
+            return epsilon, steepness, None
+        # its period may not exceed another gap
+        return epsilon, steepness, fine if fine.orders[-1] > 0 or fine.step * gap < _FITS else None
 
     def _fine(
         self, gap: float, slope: float, log_target: float, digits: int

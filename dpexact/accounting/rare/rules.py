@@ -12,42 +12,84 @@ import numpy as np
 from dpexact.accounting.pairs.pair import short
 from dpexact.accounting.rare.law import Rule
 from dpexact.accounting.rare.picture import Picture
+from dpexact.accounting.rare.tables import Floats, log_below, log_sum
+from dpexact.accounting.rare.windows import best_kappa
 
-ANGLES = np.array([0.02, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.6, 0.75, 0.9, 1.1, 1.3])
-"""Heights of lines and strips over sigma."""
+#: Heights of lines and strips over ``sigma``.
+#: By what power of e bounds exceed what floats have, and the least exponent of an error.
+_LOOSE, _COARSEST = 2.0, 5.0
+#: To what height cells know what large losses alone weigh.
+_HIGHEST = 0.8
+#: How far cells reach beyond a window, as a logarithm.
+_BEYOND = 2.5
+ANGLES = np.array([0.02, 0.1, 0.2, 0.4, 0.6, 0.8, 1.0, 1.2, 1.35])
 
-COSINES = np.cos(ANGLES)
+
+def heights(picture: Picture, high: float | None, low: float | None) -> Floats:
+    """About the logarithm of a window at each of the angles, a row an angle."""
+    shape, turn = picture.shape, np.log(np.cos(ANGLES))[:, None]
+    found: Floats = picture.window(high, low, turn) - shape * turn
+    if low is None and high is not None:
+        outer = log_below(shape, picture.ratio + turn - high) - shape * turn
+        found = np.minimum(found, np.log1p(np.exp(np.minimum(outer, 300.0))))
+    return found
 
 
 def oblique_rule(
-    picture: Picture, rho: float, far: float, near: float | None, accuracy: float
+    picture: Picture, scales: tuple[float, float | None], rho: float, risen: Floats, accuracy: float
 ) -> tuple[Rule, float]:
-    """A rule above the axis for one window and all heights, and the bits it loses, as a log."""
-    sigma, shape = picture.ask.sigma, picture.shape
-    power = max(rho - 1, 0.0)
-    on_axis = _ceiling(shape, power, far, 1.0)
-    best = math.inf
-    edge = spacing = 0.0
-    for angle, cosine in zip(ANGLES, COSINES, strict=True):
-        above = (angle * sigma) ** 2 / 2 + _ceiling(shape, power, far, float(cosine))
-        rate = (2 * accuracy + on_axis + above) / (angle * sigma)
-        if rate < best:
-            best, edge, spacing = rate, float(angle * sigma), 2 * math.pi / rate
-    shift = (accuracy + on_axis) * spacing / (2 * math.pi)
-    first, last = _ends(picture, power, far, near, math.cos(shift / sigma), spacing, accuracy)
-    lost = shift**2 / 2 - shape * math.log(math.cos(shift / sigma)) + on_axis
-    depth = accuracy + math.log(last - first + 2) + 2
-    return Rule(short(shift), short(edge), spacing, first, last, depth), lost
+    """A rule above the axis for one window and all heights, and the bits it loses, as a log.
+
+    ``risen`` is about the logarithm of the integrand at each of the angles.
+    """
+    sigma, power = picture.ask.sigma, max(rho - 1, 0.0)
+    integrals = log_sum(risen) + _LOOSE
+    on_axis = integrals[0]
+    integrals = np.maximum(integrals, _beyond(picture, scales[0], power))
+    rates = (2 * accuracy + on_axis + integrals) / (ANGLES * sigma)
+    at = int(np.argmin(rates))
+    angle, spacing = float(ANGLES[at]), 2 * math.pi / float(rates[at])
+    shift = float(accuracy + on_axis) * spacing / (2 * math.pi)
+    turn = math.log(math.cos(shift / sigma))
+    first, last = _ends(picture, power, *scales, turn, spacing, accuracy)
+    lost = max(0.0, float(np.interp(shift / sigma, ANGLES, integrals)))
+    return Rule(short(shift), angle, spacing, first, last), lost
 
 
-def real_rule(picture: Picture, far: float | None, near: float | None, accuracy: float) -> Rule:
-    """A rule for the masses of a window."""
-    sigma, shape = picture.ask.sigma, picture.shape
-    rates = (accuracy + (ANGLES * sigma) ** 2 / 2 - shape * np.log(COSINES)) / (ANGLES * sigma)
+def last_cell(picture: Picture, scale: float) -> float:
+    """About the logarithm of ``lambda`` beyond which a window is bounded by its ceiling."""
+    return scale + math.log(picture.shape) + _BEYOND
+
+
+def _beyond(picture: Picture, scale: float, power: float) -> Floats:
+    """About the logarithm of what cells have beyond the last of them, at each of the angles.
+
+    Higher up the power may outgrow the window.
+    """
+    shape, sigma, last = picture.shape, picture.ask.sigma, last_cell(picture, scale)
+    place = sigma * (last - float(picture.ratio[0])) + float(picture.x[0]) - 1 / sigma
+    found, start = [], math.exp(last)
+    for cosine in np.cos(ANGLES).tolist():
+        rate = cosine * math.exp(-scale)
+        kappa = best_kappa(shape, power, rate, start)
+        at = max(start, power / (kappa * rate) - 1)
+        top = power * math.log1p(at) - kappa * rate * at
+        found.append(top - shape * (math.log1p(-kappa) + math.log(cosine)))
+    return np.array(found) + (ANGLES * sigma) ** 2 / 2 - max(0.0, place) ** 2 / 2
+
+
+def real_rule(
+    picture: Picture, scales: tuple[float | None, float | None], highest: float, accuracy: float
+) -> Rule:
+    """A rule for the masses of a window, with a strip that is not higher than another."""
+    sigma, angles = picture.ask.sigma, ANGLES[min(highest, _HIGHEST) >= ANGLES]
+    lifts = picture.density + picture.loss + (ANGLES[:, None] * sigma) ** 2 / 2
+    integrals = log_sum(lifts + heights(picture, *scales))[: len(angles)]
+    rates = np.maximum(_COARSEST, accuracy + integrals + _LOOSE) / (angles * sigma)
     at = int(np.argmin(rates))
     spacing = 2 * math.pi / float(rates[at])
-    first, last = _ends(picture, 0.0, far, near, 1.0, spacing, accuracy)
-    return Rule(0.0, short(float(ANGLES[at] * sigma)), spacing, first, last, accuracy)
+    first, last = _ends(picture, 0.0, *scales, 0.0, spacing, accuracy)
+    return Rule(0.0, float(angles[at]), spacing, first, last)
 
 
 def _ends(
@@ -55,13 +97,12 @@ def _ends(
     power: float,
     far: float | None,
     near: float | None,
-    cosine: float,
+    turn: float,
     spacing: float,
     accuracy: float,
 ) -> tuple[int, int]:
     """The first and last node, beyond which the integrand is negligible."""
     shape, x = picture.shape, picture.x
-    turn = math.log(cosine)
     tails = np.where(x > 0, -x * x / 2, 0.0)
     tilted = x - 1 / picture.ask.sigma
     odds = float(picture.ratio[0]) - float(picture.x[0]) / picture.ask.sigma
@@ -94,12 +135,3 @@ def _ends(
     first, last = first - picture.width, last + picture.width
     low, high = math.floor(first / spacing), math.ceil(last / spacing)
     return low, max(high, low + 1)
-
-
-def _ceiling(shape: int, power: float, scale: float, cosine: float) -> float:
-    """About ``log`` of the ceiling of a window, over all ``lambda``."""
-    kappa = np.arange(1, 64) / 64
-    fall = kappa * cosine * math.exp(-scale)
-    at = np.maximum(0.0, power / fall - 1)
-    logs = -shape * np.log1p(-kappa) + power * np.log1p(at) - fall * at
-    return float(logs.min()) - shape * math.log(cosine)

@@ -14,7 +14,11 @@ from dpexact.accounting.rare.picture import Picture, Question
 from dpexact.accounting.rare.planning import shape_for
 from dpexact.accounting.rare.tables import Floats, log_sum
 
+#: Tilts over the gap, the share of a step between them that is tried then, and how much of the
+#: picture is looked at.
 _TILTS = np.geomspace(0.3, 30_000, 32)
+_STEPS = (_TILTS[1] / _TILTS[0]) ** np.linspace(-1, 1, 9)
+_EVERY = 2
 #: Shares of the gap below which losses are summed; the second where steps are many.
 _SHARES, _MANY = (0.65, 0.03), 1_000
 #: Logarithms of the gap, over the gap at 0, between which epsilon is looked for.
@@ -25,16 +29,17 @@ _CLOSE, _NEAR, _SECANTS = 0.3, 0.1, 3
 def about(ask: Question) -> float:
     """About ``log delta``: the saddle point of smaller losses, or one loss above the gap."""
     picture = Picture(ask, shape_for(ask))
+    losses, density = picture.loss[::_EVERY], picture.density[::_EVERY] + math.log(_EVERY)
     if ask.add:
         top = -ask.count * math.log1p(-ask.q)
-        return min(0.0, _saddle(ask, picture.density, -picture.loss, -ask.gap) + top)
-    weights = picture.density + picture.loss
+        return min(0.0, _saddle(ask, density, -losses, -ask.gap) + top)
+    weights = density + losses
     law = ask.count * np.exp(weights)
-    alone = float(law @ -np.expm1(np.minimum(ask.gap - picture.loss, 0.0)))
+    alone = float(law @ -np.expm1(np.minimum(ask.gap - losses, 0.0)))
     found = math.inf
     for share in _SHARES if ask.count > _MANY else _SHARES[:1]:
-        small = picture.loss < share * ask.gap
-        sums = math.exp(_saddle(ask, weights[small], picture.loss[small], ask.gap))
+        small = losses < share * ask.gap
+        sums = math.exp(_saddle(ask, weights[small], losses[small], ask.gap))
         large = alone if share == _SHARES[0] else float(law[~small].sum())
         found = min(found, sums + large)
     return min(0.0, math.log(max(found, 1e-300)))
@@ -42,14 +47,14 @@ def about(ask: Question) -> float:
 
 def _saddle(ask: Question, weights: Floats, losses: Floats, gap: float) -> float:
     """``log`` of about ``(1/2 pi i) Int M(c)^T e^{-c gap} / (c (c + 1)) dc``."""
-    tilts, at = _TILTS / ask.gap, 0
-    for fine in (False, True):
-        if fine:
-            tilts = np.geomspace(tilts[max(at - 1, 0)], tilts[min(at + 1, len(tilts) - 1)], 9)
+    tilts = _TILTS / ask.gap
+    for steps in (_STEPS, None):
         tilted = weights + tilts[:, None] * losses
         sums = log_sum(tilted)
         logs = ask.count * sums - tilts * gap - np.log(tilts * (tilts + 1))
         at = int(np.argmin(logs))
+        # proposes: a second time between its neighbours
+        tilts = tilts if steps is None else tilts[at] * steps
     tilt, law = tilts[at], np.exp(tilted[at] - sums[at])
     spread = float(law @ losses**2) - float(law @ losses) ** 2
     curvature = ask.count * spread + 1 / tilt**2 + 1 / (tilt + 1) ** 2

@@ -14,6 +14,9 @@ from functools import cache
 
 from flint import acb, arb, arb_poly
 
+#: How near to the ends of its range a free number may lie.
+_LEAST = 1e-6
+
 
 @cache
 def _exponential_sum(shape: int, bits: int) -> arb_poly:
@@ -104,7 +107,7 @@ class Window:
             return self.turned(cosine)
         rate = cosine / self.high
         # proposes: kappa; any in (0, 1) gives a bound
-        kappa = arb(_kappa(self.shape, *(float(x.mid()) for x in (power, rate, start))))
+        kappa = arb(best_kappa(self.shape, *(float(x.mid()) for x in (power, rate, start))))
         fall = kappa * rate
         at = arb.max(start, power / fall - 1)
         tail = upper_tail(at * rate, kappa, self.shape)
@@ -116,11 +119,12 @@ class Window:
         return self.turned(cosine) * least
 
 
-def _kappa(shape: int, power: float, rate: float, start: float) -> float:
-    """Proposes: about the best ``kappa`` of :meth:`Window.ceiling`."""
+def best_kappa(shape: int, power: float, rate: float, start: float) -> float:
+    """Proposes: about the best ``kappa`` of :meth:`Window.ceiling`: where the slope is 0.
 
-    def bound(kappa: float) -> float:
-        at = max(start, power / (kappa * rate) - 1)
-        return -shape * math.log1p(-kappa) + power * math.log1p(at) - kappa * rate * at
-
-    return min((i / 64 for i in range(1, 64)), key=bound)
+    That is ``k/(1 - kappa)`` less the larger of ``power/kappa - rate`` and ``rate start``.
+    """
+    total = shape + power + rate
+    inner = 2 * power / (total + math.sqrt(max(0.0, total * total - 4 * rate * power)))
+    outer = 1 - shape / (rate * start) if rate * start > shape else 0.0
+    return min(max(inner, outer, _LEAST), 1 - _LEAST)

@@ -19,6 +19,7 @@ from dpexact.accounting.rare.windows import Window
 from dpexact.conversion import real
 
 BITS = 200
+FINE = [-6 + i / 40 for i in range(600)]
 NEAR, MIDDLE, FAR = Window(20, 1e-4), Window(20, 1e-2, 1e-4), Window(20, None, 1e-2)
 
 
@@ -50,12 +51,12 @@ def test_real_moments_and_cells(window, order):
         pytest.skip("large losses need a window")
     with mp.workdps(30), balls.precision(BITS):
         law = SampledLaw(real("1/2"), real("1/1000"))
-        rule = Rule(0.0, 0.4, 0.03, -330, 330, 60.0)
+        rule, cells = Rule(0.0, 0.8, 0.03, -330, 330), Cells(law, FINE)
         true = moment(window, order)
-        low, high = balls.to_enclosure(law.real(window, order, rule)).to_mpmath(25)
+        (found,) = law.real(window, [order], rule, cells)
+        low, high = balls.to_enclosure(found).to_mpmath(25)
         assert low - mpf(10) ** -20 <= true <= high + mpf(10) ** -20
         assert high - low < 1e-10
-        cells = Cells(law, [-6 + i / 40 for i in range(600)])
         bound = balls.to_enclosure(cells.bound(window, order)).to_mpmath(25)[1]
         assert true <= bound <= 1.3 * true
 
@@ -65,9 +66,8 @@ def test_real_moments_and_cells(window, order):
 def test_the_line_and_its_decay(window, order):
     with mp.workdps(30), balls.precision(BITS):
         law = SampledLaw(real("1/2"), real("1/1000"))
-        rule = Rule(0.1, 0.25, 0.02, -500, 500, 60.0)
-        (line,) = law.line([window], order, 100.0, 2, rule)
-        cells = Cells(law, [-6 + i / 40 for i in range(600)])
+        rule, cells = Rule(0.1, 0.5, 0.02, -500, 500), Cells(law, FINE)
+        line = law.line(window, order, 100.0, 2, rule, cells)
         for n in (0, 2):
             true = moment(window, mpc(order, 100 * n), 200)
             real_part, imag_part = (
@@ -85,21 +85,23 @@ def test_the_line_and_its_decay(window, order):
 def test_the_windows_of_one_law_add_up_to_it(window):
     with balls.precision(BITS):
         law = SampledLaw(real("1/2"), real("1/1000"))
-        rule = Rule(0.0, 0.4, 0.03, -330, 330, 60.0)
-        total = sum((law.real(w, 1.0, rule) for w in (NEAR, MIDDLE, FAR)), arb(0))
+        rule, cells = Rule(0.0, 0.8, 0.03, -330, 330), Cells(law, FINE)
+        total = sum((law.real(w, [1.0], rule, cells)[0] for w in (NEAR, MIDDLE, FAR)), arb(0))
         assert (total * law.stay).contains(1)
 
 
 def test_refused():
     with balls.precision(BITS):
         law = SampledLaw(real("1/2"), real("1/1000"))
-        rule = Rule(0.0, 0.4, 0.03, -330, 330, 60.0)
+        cells = Cells(law, FINE)
         with pytest.raises(ValueError, match="order"):
-            law.real(NEAR, 0.5, rule)
+            law.real(NEAR, [0.5], Rule(0.0, 0.8, 0.03, -330, 330), cells)
+        with pytest.raises(ValueError, match="order"):
+            law.real(NEAR, [1.0, 0.5], Rule(0.0, 0.8, 0.03, -330, 330), cells)
         with pytest.raises(ValueError, match="strip"):
-            law.real(NEAR, 1.0, Rule(0.0, 0.8, 0.03, -330, 330, 60.0))
+            law.real(NEAR, [1.0], Rule(0.0, 1.6, 0.03, -330, 330), cells)
         with pytest.raises(ValueError, match="strip"):
-            law.line([NEAR], 2.0, 1.0, 1, Rule(0.3, 0.2, 0.03, -330, 330, 60.0))
+            law.line(NEAR, 2.0, 1.0, 1, Rule(0.3, 0.4, 0.03, -330, 330), cells)
         with pytest.raises(ValueError, match="increase"):
             Cells(law, [1.0, 1.0])
 
@@ -113,10 +115,12 @@ def test_a_coarse_rule_is_off_by_what_is_granted():
     with balls.precision(BITS):
         law = SampledLaw(real("1/2"), real(10) ** -40)
         whole = Window(20)
-        (line,) = law.line([whole], 0.0, 1.0, 1, Rule(a, top, t, -9, 9, 400.0))
+        rule = Rule(a, 2 * top, t, -9, 9)
+        line = law.line(whole, 0.0, 1.0, 1, rule, Cells(law, FINE))
         assert line[0].real.contains(1)
         error = 2 * math.exp(-2 * math.pi**2 / t**2) * math.cosh(2 * math.pi * a / t)
-        bound = strip_oblique(arb(a), arb(top), arb(t), arb(1), arb(1))
+        high = (arb(top) ** 2 / 2).exp()
+        bound = strip_oblique(arb(a), arb(top), arb(t), arb(1), high)
         assert error < float(bound.mid())
 
 
@@ -135,11 +139,13 @@ def test_nodes_left_out_are_granted():
     """A rule cut short on either side still encloses."""
     with mp.workdps(30), balls.precision(BITS):
         law = SampledLaw(real("1/2"), real("1/1000"))
+        cells = Cells(law, FINE)
         for window in (NEAR, MIDDLE):
             for order in (1.0, 5.0):
                 true = moment(window, order)
                 for first, last in ((-20, 330), (-330, 25), (-30, 60)):
-                    found = law.real(window, order, Rule(0.0, 0.4, 0.03, first, last, 60.0))
+                    rule = Rule(0.0, 0.8, 0.03, first, last)
+                    (found,) = law.real(window, [order], rule, cells)
                     low, high = balls.to_enclosure(found).to_mpmath(25)
                     assert low <= true <= high
 
@@ -150,7 +156,8 @@ def test_a_fast_line_is_off_by_what_is_granted_below_it():
     with mp.workdps(30), balls.precision(BITS):
         law = SampledLaw(real("1/2"), real("1/2"))
         height = math.pi / t
-        (line,) = law.line([Window(20)], 1.0, height, 1, Rule(a, top, t, -30, 30, 400.0))
+        rule = Rule(a, 2 * top, t, -30, 30)
+        line = law.line(Window(20), 1.0, height, 1, rule, Cells(law, FINE))
 
         def f(x):
             return mp.npdf(x) * (1 + mp.exp(2 * x - 2)) ** mpc(1, height)
@@ -162,7 +169,8 @@ def test_a_fast_line_is_off_by_what_is_granted_below_it():
         assert real_part[0] <= true.real <= real_part[1]
         assert imag_part[0] <= true.imag <= imag_part[1]
         # without it they would not
-        above = strip_oblique(arb(a), arb(top), arb(t), arb(0), arb(3))
+        high = 3 * (arb(top) ** 2 / 2).exp()
+        above = strip_oblique(arb(a), arb(top), arb(t), arb(0), high)
         middle = mpc(*(float(part.mid()) for part in (line[1].real, line[1].imag)))
         missed = max(abs((true - middle).real), abs((true - middle).imag))
         assert above < 0.01 < missed
@@ -181,8 +189,35 @@ def test_a_chord_is_above_what_is_convex(order):
             assert bound >= true * (1 - mpf(10) ** -12)
 
 
+def test_one_strip_serves_both_masses():
+    """A coarse rule is off by more than the smaller mass would grant the larger."""
+    with mp.workdps(30), balls.precision(BITS):
+        law, largest = SampledLaw(real("1/2"), real("1/1000")), Window(20, None, 10.0)
+        found, _ = law.real(largest, [1.0, 0.0], Rule(0.0, 0.4, 1.5, -8, 8), Cells(law, FINE))
+        low, high = balls.to_enclosure(found).to_mpmath(25)
+        assert low <= moment(largest, 1) <= high
+
+
+@pytest.mark.parametrize("order", [1.0, 1.2, 3.0, 40.0])
+def test_a_modulus_is_convex_however_fast_it_turns(order):
+    """Its second derivative is that of the proof, and never below zero."""
+    with mp.workdps(40):
+        for theta, u in ((0.1, 0.0), (0.1, 20.0), (0.7, 0.3), (0.7, 9.0), (1.5, 1.0), (1.5, 200.0)):
+
+            def modulus(x, theta=theta, u=u):
+                turned = 1 + x * mp.exp(1j * mpf(theta))
+                return abs(turned) ** order * mp.exp(-u * mp.arg(turned))
+
+            cosine, sine = mp.cos(theta), mp.sin(theta)
+            slope = order * cosine - u * sine
+            bend = (slope - cosine) ** 2 + order - cosine**2
+            assert mp.almosteq(mp.diff(modulus, 0, 2), bend, mpf(10) ** -12)
+            assert all(mp.diff(modulus, x, 2) >= 0 for x in (0, 0.01, 0.3, 1, 4, 50))
+
+
+@pytest.mark.parametrize("u", [0.0, 0.4, 3.0])
 @pytest.mark.parametrize("order", [-3.0, -1.0, -0.5, 1.0, 2.0])
-def test_one_wide_cell_above_the_axis(order):
+def test_one_wide_cell_above_the_axis(order, u):
     """Where the modulus itself is not convex, what is above it is; all other cells are narrow."""
     with mp.workdps(30), balls.precision(BITS):
         law = SampledLaw(real(1), real("1/2"))
@@ -192,8 +227,12 @@ def test_one_wide_cell_above_the_axis(order):
             turned = mp.exp(x - 0.5 + 1j * theta)
             v = mpc(0) if window.high is None else turned / window.high
             height = abs(mp.exp(-v) * mp.fsum(v**j / mp.factorial(j) for j in range(20)))
-            return mp.npdf(x) * abs(1 + turned) ** order * height
+            return mp.npdf(x) * abs((1 + turned) ** mpc(order, u)) * height
 
         cells = Cells(law, [-0.416 + i / 40 for i in range(400)])
         true = mp.exp(theta**2 / 2) * mp.quad(f, [-12, -3, -1, 0, 1, 2, 4, 8, 14])
-        assert true <= balls.to_enclosure(cells.decayed(window, order, 0.0, theta)).to_mpmath(25)[1]
+        bound = balls.to_enclosure(cells.decayed(window, order, u, theta)).to_mpmath(25)[1]
+        assert true <= bound
+        fine = Cells(law, [-6 + i / 40 for i in range(540)])
+        close = balls.to_enclosure(fine.decayed(window, order, u, theta)).to_mpmath(25)[1]
+        assert true <= close
