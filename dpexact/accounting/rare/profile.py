@@ -31,9 +31,7 @@ MAX_WORK: Final = 30_000_000
 
 #: A record that takes part more often than this is no rare event: one line sees all its losses, and
 #: sooner. So it does where their standard deviation is about this share of their range.
-_OFTEN: Final = 1
-_EVEN: Final = 0.5
-_FEW_STEPS: Final = 30
+_OFTEN, _EVEN, _FEW_STEPS = 1, 0.5, 30
 _LOUD, _SPREAD_ADDED, _SPREAD_REMOVED = 0.7, 6e-3, 1.2e-2
 #: Where the spread is so many times the rate, windows take longer than one line.
 _WIDE: Final = 3_000
@@ -126,10 +124,8 @@ class RareProfile(Profile):
 
     @property
     def is_rare(self) -> bool:
-        """Proposes: whether windows are asked: else one line sees all losses, and sooner.
-
-        Next to the largest loss of adding few steps, orders of a line are steep.
-        """
+        """Proposes: whether windows are asked: else one line sees all losses, and sooner."""
+        # next to the largest loss of adding few steps, orders of a line are steep
         if self.count <= 2 or (self.is_often and not (self.add and self.count <= _FEW_STEPS)):
             return self.count <= 2
         return approximate(self.q) * approximate(self.sigma) ** 2 <= _EVEN
@@ -138,8 +134,7 @@ class RareProfile(Profile):
         """Both, the line with so much ``work``. Proposes: which is asked first."""
         sigma, rate = approximate(self.sigma), approximate(self.q)
         profiles = self, line.varied(work)
-        # the spread of all losses over the largest of adding, about
-        spread = rate * sigma * math.sqrt(self.count)
+        spread = rate * sigma * math.sqrt(self.count)  # of losses over the largest of adding
         least = _SPREAD_ADDED if self.add else _SPREAD_REMOVED
         if (self.add and self.count <= _FEW_STEPS) or sigma < _LOUD or spread < least:
             return FirstToReach(*(reversed(profiles) if spread > _WIDE * rate else profiles))
