@@ -161,6 +161,17 @@ def _from_sympy(value: object, depth: int = 0) -> Real | None:
 _FUNCTIONS: Final = {"log": logarithm, "exp": exponential, "sqrt": square_root}
 _DECIMAL: Final = re.compile(r"([0-9]{1,40})(?:\.([0-9]{1,40}))?")
 _CONSTANTS: Final = {"pi": PI, "e": E}
+_OPERATORS: Final = {
+    "+": operator.add,
+    "-": operator.sub,
+    "*": operator.mul,
+    "/": operator.truediv,
+    "^": operator.pow,
+    "**": operator.pow,
+}
+#: How closely they bind, and those that bind at least so.
+_SUM, _PRODUCT, _POWER = range(3)
+_FROM: Final = [list(_OPERATORS)[2 * level :] for level in range(3)]
 
 
 def parse_real(text: str) -> Real:
@@ -181,58 +192,41 @@ def parse_real(text: str) -> Real:
     return value
 
 
-def read_real(tokens: Tokens) -> Real:
-    """Read ``sum := product (('+'|'-') product)*`` from ``tokens``."""
-    tokens.descend()
-    value = _read_product(tokens)
-    while sign := tokens.accept("+", "-"):
-        right = _read_product(tokens)
-        build = operator.add if sign.text == "+" else operator.sub
-        value = _located(tokens, sign, build, value, right)
-    tokens.ascend()
-    return value
+def read_real(tokens: Tokens, level: int = _SUM) -> Real:
+    """Read operands with operators of ``level`` and above between them from ``tokens``.
 
-
-def _read_product(tokens: Tokens) -> Real:
-    value = _read_signed(tokens)
-    while sign := tokens.accept("*", "/"):
-        right = _read_signed(tokens)
-        build = operator.mul if sign.text == "*" else operator.truediv
-        value = _located(tokens, sign, build, value, right)
-    return value
-
-
-def _read_signed(tokens: Tokens) -> Real:
+    A sign binds as a power does: ``-2^2`` is -4, and ``2^-2`` is 1/4.
+    """
     if sign := tokens.accept("+", "-"):
-        tokens.descend()
-        value = _read_signed(tokens)
-        tokens.ascend()
-        return value if sign.text == "+" else -value
-    base = read_atom(tokens)
-    if sign := tokens.accept("^", "**"):
-        tokens.descend()
-        exponent = _read_signed(tokens)
-        tokens.ascend()
-        return _located(tokens, sign, operator.pow, base, exponent)
-    return base
+        with tokens.nested():
+            value = read_real(tokens, _POWER)
+        value = value if sign.text == "+" else -value
+    else:
+        value = read_atom(tokens)
+    while found := tokens.accept(*_FROM[level]):
+        build = _OPERATORS[found.text]
+        if build is operator.pow:
+            with tokens.nested():
+                right = read_real(tokens, _POWER)
+        else:
+            right = read_real(tokens, _PRODUCT if found.text in "+-" else _POWER)
+        value = _located(tokens, found, build, value, right)
+    return value
 
 
 def read_atom(tokens: Tokens) -> Real:
     """Read ``atom := number | name | name "(" sum ")" | "(" sum ")"`` from ``tokens``."""
+    if tokens.next.text == "(":
+        with tokens.brackets():
+            return read_real(tokens)
     token = tokens.take()
     if token.kind == "number":
-        return _located(tokens, token, _from_decimal, _decimal(tokens, token))
-    if opened := (token if token.text == "(" else None):
-        value = read_real(tokens)
-        tokens.expect(")", opened)
-        return value
+        return _located(tokens, token, _decimal, token.text)
     if token.kind == "name" and token.text in _CONSTANTS:
         return _CONSTANTS[token.text]
     if token.kind == "name" and token.text in _FUNCTIONS:
-        opened = tokens.next
-        tokens.expect("(")
-        argument = read_real(tokens)
-        tokens.expect(")", opened)
+        with tokens.brackets():
+            argument = read_real(tokens)
         return _located(tokens, token, _FUNCTIONS[token.text], argument)
     if token.kind == "name":
         if token.text.lower() in ("nan", "inf", "infinity"):
@@ -245,14 +239,14 @@ def read_atom(tokens: Tokens) -> Real:
     raise tokens.error(f"expected a number, found {found}", token)
 
 
-def _decimal(tokens: Tokens, token: Token) -> Decimal:
-    mantissa, _, exponent = token.text.lower().partition("e")
+def _decimal(text: str) -> Real:
+    mantissa, _, exponent = text.lower().partition("e")
     if len(exponent) > 9 or len(mantissa) > MAX_BITS:
         size = "small" if exponent.startswith("-") else "large"
         if len(mantissa) > MAX_BITS:
             size = "long"
-        raise tokens.error(f"number too {size}: {shorten(token.text)}", token)
-    return Decimal(token.text)
+        raise InvalidInput(f"number too {size}: {shorten(text)}")
+    return _from_decimal(Decimal(text))
 
 
 def _located(tokens: Tokens, token: Token, build: Any, *operands: Any) -> Real:

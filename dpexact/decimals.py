@@ -16,6 +16,11 @@ Bound: TypeAlias = Fraction | float
 _SLOW_BITS: Final = 4096
 
 
+def log_of(value: Fraction) -> float:
+    """Proposes: about the natural logarithm of a positive ``value`` of any size."""
+    return math.log(value.numerator) - math.log(value.denominator)
+
+
 def format_decimal(value: Bound, significant: int, rounding: str) -> str:
     """``value`` as decimal text with ``significant`` digits in the given rounding direction."""
     if not isinstance(value, Fraction):

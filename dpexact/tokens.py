@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Final
 
@@ -42,11 +43,8 @@ class Tokens:
         self._index = 0
         self._depth = 0
         self._work = 0
-
-    @property
-    def next(self) -> Token:
-        """The token ahead."""
-        return self._tokens[self._index]
+        #: The token ahead.
+        self.next: Token = self._tokens[0]
 
     @property
     def behind(self) -> Token:
@@ -62,6 +60,7 @@ class Tokens:
         token = self.next
         if token.kind != "end":
             self._index += 1
+            self.next = self._tokens[self._index]
         return token
 
     def accept(self, *symbols: str) -> Token | None:
@@ -90,15 +89,23 @@ class Tokens:
         column = (at or self.next).column
         return InvalidInput(f"column {column} of {shorten(self.text)!r}: {message}")
 
-    def descend(self) -> None:
-        """Enter one level of nesting."""
+    @contextmanager
+    def nested(self) -> Iterator[None]:
+        """One level of nesting more inside the block."""
         self._depth += 1
         if self._depth > MAX_DEPTH:
             raise self.error(f"nested more than {MAX_DEPTH} deep")
-
-    def ascend(self) -> None:
-        """Leave one level of nesting."""
+        yield
         self._depth -= 1
+
+    @contextmanager
+    def brackets(self) -> Iterator[Token]:
+        """Likewise, between brackets, of which the opening one is given."""
+        opened = self.next
+        self.expect("(")
+        with self.nested():
+            yield opened
+        self.expect(")", opened)
 
     def spend(self, bits: int) -> None:
         """Account for an intermediate result of ``bits`` bits."""

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from contextlib import ExitStack
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -58,13 +60,14 @@ def test_limits() -> None:
     with pytest.raises(InvalidInput, match="too long"):
         Tokens(" " * (MAX_TEXT + 1))
     tokens = Tokens("x")
-    for _ in range(MAX_DEPTH):
-        tokens.descend()
-    with pytest.raises(InvalidInput, match="nested more than"):
-        tokens.descend()
     for _ in range(MAX_DEPTH + 1):
-        tokens.ascend()
-    tokens.descend()
+        with tokens.nested():
+            pass
+    with ExitStack() as levels:
+        for _ in range(MAX_DEPTH):
+            levels.enter_context(tokens.nested())
+        with pytest.raises(InvalidInput, match="nested more than"):
+            levels.enter_context(tokens.nested())
     tokens.spend(MAX_WORK)
     with pytest.raises(InvalidInput, match="too much arithmetic"):
         tokens.spend(1)

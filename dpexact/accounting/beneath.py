@@ -14,7 +14,7 @@ from flint import arb
 
 from dpexact import balls
 from dpexact.accounting.composition import Composition
-from dpexact.accounting.profile import Profile, WorseDirection
+from dpexact.accounting.profile import Profile, in_direction
 from dpexact.accounting.shuffled_batches import LargestOutput
 from dpexact.accounting.standing import ranges_alone, standing
 from dpexact.arguments import Direction
@@ -46,9 +46,9 @@ def largest_output(mechanism: Mechanism, direction: Direction) -> Profile | None
     match list(mechanism.steps().items()):
         case [(Allocation(inner, t, k), epochs)] if 1 < k < t:
             if (noise := _noise(inner)) is not None:
-                ways = [way == "add" for way in ("remove", "add") if direction in (way, "both")]
-                found = [LargestOutput(noise, t, k, epochs, add=add) for add in ways]
-                return found[0] if len(found) == 1 else WorseDirection(*found)
+                return in_direction(
+                    direction, lambda way: LargestOutput(noise, t, k, epochs, add=way == "add")
+                )
     return None
 
 

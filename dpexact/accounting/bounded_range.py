@@ -21,7 +21,6 @@ for ``t_l`` is the best ``t`` for ``l`` (``docs/theory/selection.md``).
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from fractions import Fraction
 from typing import NamedTuple
 
@@ -32,7 +31,6 @@ from dpexact.accounting.binomial import binomial_mass, binomial_tail
 from dpexact.accounting.inverted import ZERO, BallProfile
 from dpexact.accounting.profile import InfiniteLoss
 from dpexact.enclosure import Enclosure
-from dpexact.mechanisms import ZCDP, Adaptive, BoundedRange, Mechanism, PureDP
 from dpexact.reals import Real
 
 #: Precision, beyond the size of a loss, with which indices are told to be worse than another.
@@ -42,25 +40,6 @@ _LN2 = math.log(2)
 _MOST_INDICES = 12_000
 _MANY_RUNS = 10**6
 _MOST_OF_MANY = 500
-
-
-def as_pure_dp(mechanism: Mechanism) -> Mechanism:
-    """``mechanism`` with ``pure_dp(eps)`` for every bounded range, which it is."""
-    return _with_guarantees(mechanism, PureDP)
-
-
-def as_zcdp(mechanism: Mechanism) -> Mechanism:
-    """``mechanism`` with ``zcdp(eps^2/8)`` for every bounded range, which it is."""
-    return _with_guarantees(mechanism, lambda eps: ZCDP(eps * eps / 8))
-
-
-def _with_guarantees(mechanism: Mechanism, guarantee: Callable[[Real], Mechanism]) -> Mechanism:
-    match mechanism:
-        case BoundedRange(eps):
-            return guarantee(eps)
-        case Adaptive(inner):
-            return _with_guarantees(inner, guarantee)
-    return mechanism.with_inner(lambda inner: _with_guarantees(inner, guarantee))
 
 
 class _Law(NamedTuple):

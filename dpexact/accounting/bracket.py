@@ -12,7 +12,7 @@ import math
 from fractions import Fraction
 from typing import Final, TypeAlias
 
-from dpexact.decimals import Bound
+from dpexact.decimals import Bound, log_of
 from dpexact.enclosure import Enclosure
 
 #: Values beyond this, up or down, are not proposed.
@@ -294,7 +294,7 @@ class Bracket:
 def _log(value: Fraction) -> float:
     if 1 / _TWO < value < _TWO:
         return math.log1p(float(value - 1))
-    return math.log(value.numerator) - math.log(value.denominator)
+    return log_of(value)
 
 
 def _exp(exponent: float) -> Fraction:

@@ -37,6 +37,7 @@ from dpexact.accounting.pairs.pair import Pair, TooExpensive
 from dpexact.accounting.profile import InfiniteLoss, Profile
 from dpexact.arguments import Direction
 from dpexact.balls import approximate, approximate_log, ball, precision
+from dpexact.decimals import log_of
 from dpexact.enclosure import Enclosure
 from dpexact.reals import Real
 
@@ -140,7 +141,7 @@ class CutGroups(Profile):
             # proposes: whether a finer cut would help; digits are counted from the exact ends
             if best.digits >= digits or 100 * sum(errors) <= found.upper - found.lower:
                 break
-            log_tail = (_log(low) - fine if low > 0 else 2 * log_tail) - _STRIDE
+            log_tail = (log_of(low) - fine if low > 0 else 2 * log_tail) - _STRIDE
         return best
 
     def _epsilon(self, delta: Real, digits: int) -> Enclosure:
@@ -209,8 +210,3 @@ class CutGroups(Profile):
 def _at_most_one(x: arb) -> Fraction:
     """An upper bound on the lesser of ``x`` and 1."""
     return Fraction(min(balls.to_enclosure(x).upper, _ONE)) if x.is_finite() else _ONE
-
-
-def _log(value: Fraction) -> float:
-    """Proposes: the logarithm of a positive rational, however small."""
-    return math.log(value.numerator) - math.log(value.denominator)

@@ -12,11 +12,12 @@ from dpexact import balls
 from dpexact.accounting.composition import Composition
 from dpexact.accounting.contour.product import Product
 from dpexact.accounting.contour.profile import ContourProfile
+from dpexact.accounting.lattice_law import MixedProfile
 from dpexact.accounting.lattice_product import LatticeComposition
-from dpexact.accounting.mixed import MixedProfile
 from dpexact.accounting.profile import Fallback, FirstToReach, Profile, WorseDirection
 from dpexact.accounting.profiles import profile
 from dpexact.arguments import Direction
+from dpexact.decimals import log_of
 from dpexact.errors import UnsupportedMechanism
 from dpexact.mechanisms import Mechanism
 from dpexact.reals import Real
@@ -34,7 +35,7 @@ def saddle_gap(
     if isinstance(accounting, WorseDirection):
         ways = {"remove": accounting.remove, "add": accounting.add}
     point = balls.approximate(epsilon)
-    log_target = math.log(target.numerator) - math.log(target.denominator)
+    log_target = log_of(target)
     try:
         with np.errstate(all="ignore"):
             gap = max(_log_delta(x, mechanism, way, point) for way, x in ways.items()) - log_target

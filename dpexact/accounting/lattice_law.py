@@ -1,4 +1,10 @@
-"""Losses on one lattice, beside what has one continuous profile: the exact law."""
+r"""Losses on one lattice, beside what has one continuous profile: the exact law.
+
+The two losses are independent, so with ``p_l`` the mass of loss ``l`` and ``D`` the profile of the
+continuous part at any real argument,
+
+.. math:: \delta(\varepsilon) = \sum_l p_l\, D(\varepsilon - l).
+"""
 
 from __future__ import annotations
 
@@ -12,11 +18,12 @@ from dpexact import balls, reals
 from dpexact.accounting.closed_form import gaussian_divergence
 from dpexact.accounting.composition import Composition, Sample
 from dpexact.accounting.contour.profile import ContourProfile
+from dpexact.accounting.inverted import BallProfile
 from dpexact.accounting.laplace import LaplaceParts, laplace_divergence
 from dpexact.accounting.laplace_routes import CONTOUR_WORK
-from dpexact.accounting.lattice_product import LatticeComposition, commensurate
-from dpexact.accounting.mixed import MixedProfile
-from dpexact.accounting.profile import FirstToReach, Profile
+from dpexact.accounting.lattice_product import LatticeComposition
+from dpexact.accounting.pairs.lattice import commensurate
+from dpexact.accounting.profile import FirstToReach, InfiniteLoss, Profile
 from dpexact.accounting.sampled_once import divergence_on_sample
 from dpexact.arguments import Direction
 from dpexact.reals import Real
@@ -25,6 +32,30 @@ from dpexact.reals import Real
 _FEW_LOSSES: Final = 2_000
 #: So many standard deviations of a law on a lattice matter, about.
 _DEVIATIONS: Final = 20
+
+
+class MixedProfile(BallProfile):
+    """``lattice`` composed with the mechanism whose profile is ``divergence``, a ball function."""
+
+    def __init__(
+        self,
+        lattice: LatticeComposition,
+        divergence: Callable[[arb], arb],
+        largest: Real | None,
+        infinite: InfiniteLoss,
+        method: str,
+    ) -> None:
+        self.lattice = lattice
+        self.divergence = divergence
+        self.largest = largest
+        self.infinite = infinite
+        self.method: str = f"lattice law with {method}"
+
+    def finite_ball(self, epsilon: arb) -> arb:
+        total = arb(0)
+        for loss, mass in self.lattice.losses():
+            total += mass * self.divergence(epsilon - loss)
+        return total + self.lattice.dropped() * arb(0).union(arb(1))
 
 
 class Continuous(NamedTuple):

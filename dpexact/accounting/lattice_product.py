@@ -15,7 +15,7 @@ are cut relative to the answer, however small that is. ``theta`` is chosen in fl
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Final
@@ -25,64 +25,17 @@ from flint import arb, arb_poly
 from dpexact import balls
 from dpexact.accounting.exact_sums import Masses, exact_divergence
 from dpexact.accounting.inverted import ZERO
-from dpexact.accounting.pairs.lattice import MAX_ATOMS, OnLattice
+from dpexact.accounting.pairs.lattice import MAX_ATOMS, Strided
 from dpexact.accounting.pairs.pair import weighted
 from dpexact.accounting.profile import InfiniteLoss
 from dpexact.accounting.tangents import Tangent, TangentProfile
 from dpexact.errors import UnsupportedMechanism
-from dpexact.exactness import exact_ratio
 from dpexact.reals import Real
 
 #: A law of so few points is composed once, as it is, and serves every epsilon.
 SHORT: Final = 3000
 #: Binary logarithms of tilts are sought up to the first, to the second.
 _EXPONENT, _NEAR = 20.0, 1e-3
-
-
-@dataclass(frozen=True, slots=True)
-class Strided:
-    """``count`` steps of ``pair``, whose spacing is ``stride`` times the common unit."""
-
-    pair: OnLattice
-    count: int
-    stride: int
-
-    @property
-    def start(self) -> Fraction:
-        """Where the losses of one start, in common units."""
-        return self.pair.lattice()[1] * self.stride
-
-    @property
-    def extent(self) -> float:
-        """About how many points of the lattice its losses cover."""
-        top = self.pair.highest
-        return math.inf if top is None else top * self.count * self.stride
-
-
-def commensurate(
-    pairs: Sequence[tuple[OnLattice, int]], longest: float = MAX_ATOMS
-) -> tuple[Real, list[Strided]] | None:
-    """The pairs on one lattice: its unit and their strides; ``None`` if there is none.
-
-    A lattice on which a pair strides farther than ``longest`` counts as none.
-    """
-    spacings = [pair.lattice()[0] for pair, _ in pairs]
-    base = spacings[0]
-    ratios = [exact_ratio(spacing, base) for spacing in spacings]
-    known = [ratio for ratio in ratios if ratio is not None]
-    if len(known) < len(pairs):
-        return None
-    scale = math.lcm(*(ratio.denominator for ratio in known))
-    numerators = [int(ratio * scale) for ratio in known]
-    shared = math.gcd(*numerators)
-    # proposes: the cheapest method; without a lattice others answer
-    if max(numerators) > longest * shared:
-        return None
-    unit = base * Fraction(shared, scale)
-    return unit, [
-        Strided(pair, count, numerator // shared)
-        for (pair, count), numerator in zip(pairs, numerators, strict=True)
-    ]
 
 
 class LatticeComposition(TangentProfile):

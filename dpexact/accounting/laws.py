@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from fractions import Fraction
 from itertools import starmap
 from typing import Any, Final, TypeAlias
 
@@ -23,7 +24,7 @@ from dpexact.accounting.pairs.response import Response
 from dpexact.accounting.pairs.shifts import STILL, of_sensitivities
 from dpexact.accounting.pairs.staircase import staircase
 from dpexact.errors import UnsupportedMechanism
-from dpexact.exactness import quotient
+from dpexact.exactness import exponential, quotient
 from dpexact.mechanisms import (
     GDP,
     ZCDP,
@@ -103,6 +104,9 @@ def laws(step: Mechanism, composed: Composed) -> Laws:
 
 #: Users whose shuffled reports take some seconds.
 _MOST_USERS: Final = 10**9
+#: Digits to which a probability that is no expression is rounded up; smaller ones, to the least.
+_DIGITS: Final = 40
+_LEAST: Final = Fraction(1, 1 << 100_000)
 
 
 def _gaussian(step: Gaussian, composed: Composed) -> Laws:
@@ -245,10 +249,23 @@ def _beside(lost: Real, pair: Pair | None) -> Laws:
 
 
 def _threshold(step: Threshold, composed: Composed) -> Laws:
-    from dpexact.accounting.pairs.threshold import tail
-
-    yield Response(_ZERO, tail(step.mechanism, step.least)), 1
+    yield Response(_ZERO, _reached(step.mechanism, step.least)), 1
     yield step.mechanism, 1
+
+
+def _reached(noise: Mechanism, least: Real) -> Real:
+    """``Pr[sensitivity + noise >= least]``; that of Gaussian noise is rounded up."""
+    assert isinstance(noise, Gaussian | Laplace)
+    if isinstance(noise, Laplace):
+        away = (least - noise.sensitivity) / noise.scale
+        if balls.sign(away, "least") < 0:
+            return 1 - exponential(away) / 2
+        return exponential(-away) / 2
+    away = (least - noise.sensitivity) / noise.sigma
+    found = balls.certify(
+        lambda: balls.normal_tail(balls.ball(away)), _DIGITS, lowest=_ZERO.value, highest=_ONE.value
+    )
+    return rational(max(Fraction(found.upper), _LEAST))
 
 
 _LAWS: Final[dict[type[Mechanism], Callable[[Any, Composed], Laws]]] = {

@@ -8,8 +8,7 @@ from itertools import product
 from typing import Final
 
 from dpexact import reals
-from dpexact.accounting.lattice_product import commensurate
-from dpexact.accounting.pairs.lattice import OnLattice
+from dpexact.accounting.pairs.lattice import OnLattice, commensurate
 from dpexact.accounting.pairs.pair import Atom, Pair
 from dpexact.errors import UnsupportedMechanism
 from dpexact.reals import Real

@@ -17,6 +17,7 @@ from typing import Final
 from flint import arb, fmpq
 
 from dpexact import balls, reals
+from dpexact.arguments import Direction
 from dpexact.enclosure import Enclosure
 from dpexact.errors import UnsupportedMechanism
 from dpexact.reals import Real
@@ -264,6 +265,11 @@ class WorseDirection(_Combined):
             following = {i: _needed(first[i], second[i], digits) for i in asked}
             asked = {i: more for i, more in following.items() if more > asked[i]}
         return [a.larger(second[i]) if i in second else a for i, a in enumerate(first)]
+
+
+def in_direction(direction: Direction, of: Callable[[Direction], Profile]) -> Profile:
+    """The profile of a direction; of both, the larger."""
+    return of(direction) if direction != "both" else WorseDirection(of("remove"), of("add"))
 
 
 def _needed(first: Enclosure, second: Enclosure, digits: int) -> int:

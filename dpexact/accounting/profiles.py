@@ -15,6 +15,7 @@ from dpexact.accounting.profile import (
     Profile,
     TighterBound,
     WorseDirection,
+    in_direction,
 )
 from dpexact.accounting.routes import contour, routed
 from dpexact.accounting.standing import curves, ranges_alone, selects, unattained
@@ -22,13 +23,16 @@ from dpexact.arguments import Direction, Method
 from dpexact.errors import UnsupportedMechanism
 from dpexact.mechanisms import (
     ZCDP,
+    Adaptive,
     BoundedRange,
     FixedSize,
     Mechanism,
+    PureDP,
     RenyiDP,
     RepeatAndSelect,
     ShuffledBatches,
 )
+from dpexact.reals import Real
 
 #: Work after which a point of a curve is asked alone, by whatever engine takes it.
 _POINT_WORK: Final = 12_000_000
@@ -56,22 +60,17 @@ def _profile(
 ) -> Profile:
     """The same of parts whose neighbours agree, or stand for what bounds such parts."""
     known = unattained(mechanism)
-    if ShuffledBatches in known:
-        return _permuted(mechanism, direction, method)
-    if BoundedRange in known:
-        return _ranges(mechanism, direction, method)
-    if not known.keys().isdisjoint((RepeatAndSelect, RenyiDP)) and selects(mechanism):
-        if method != "auto":
-            raise UnsupportedMechanism(f"the {method} engine accounts for no selection")
-        from dpexact.accounting.classic.integer_orders import GivenOrders, SelectedOrders
-
-        if curves(mechanism):
-            return GivenOrders(mechanism, direction)
-        return SelectedOrders(mechanism, direction)
-    if ZCDP in known:
-        if method != "auto":
-            raise UnsupportedMechanism(f"the {method} engine accounts for no zCDP")
-        return _zcdp(mechanism, direction)
+    single_orders = not known.keys().isdisjoint((RepeatAndSelect, RenyiDP))
+    for occurs, name, of in (
+        (ShuffledBatches in known, "shuffled batches", _permuted),
+        (BoundedRange in known, "bounded range", _ranges),
+        (single_orders and selects(mechanism), "selection", _selected),
+        (ZCDP in known, "zCDP", _zcdp),
+    ):
+        if occurs and method != "auto":
+            raise UnsupportedMechanism(f"the {method} engine accounts for no {name}")
+        if occurs:
+            return of(mechanism, direction)
     steps = mechanism.steps()
     if method == "auto" and (found := averaged(steps, _profile, direction)):
         if direction != "both":
@@ -85,6 +84,13 @@ def _profile(
     return routed(Composition.of(steps.items()), direction, method)
 
 
+def _selected(mechanism: Mechanism, direction: Direction) -> Profile:
+    """The best of many runs, or a curve of divergences: by single orders."""
+    from dpexact.accounting.renyi.integer_orders import GivenOrders, SelectedOrders
+
+    return (GivenOrders if curves(mechanism) else SelectedOrders)(mechanism, direction)
+
+
 def _zcdp(mechanism: Mechanism, direction: Direction) -> Profile:
     """By the parameters, which add up; of samples by divergences at integer orders."""
     from dpexact.accounting.classic.zcdp import ZCDPProfile
@@ -92,7 +98,7 @@ def _zcdp(mechanism: Mechanism, direction: Direction) -> Profile:
     try:
         return ZCDPProfile.of(mechanism)
     except UnsupportedMechanism as error:
-        from dpexact.accounting.classic.integer_orders import IntegerOrders
+        from dpexact.accounting.renyi.integer_orders import IntegerOrders
 
         try:
             return IntegerOrders(mechanism, direction)
@@ -126,44 +132,51 @@ def repeated(mechanism: Mechanism, direction: Direction) -> list[Callable[[int],
     return [partial(p.varied, _POINT_WORK) for p in profiles if p is not None] or None
 
 
-def _ranges(mechanism: Mechanism, direction: Direction, method: Method) -> Profile:
+def _ranges(mechanism: Mechanism, direction: Direction) -> Profile:
     """Bounded ranges: the worst of their pairs, or the tighter of what they guarantee."""
-    from dpexact.accounting.bounded_range import BoundedRangeProfile, as_pure_dp, as_zcdp
+    from dpexact.accounting.bounded_range import BoundedRangeProfile
     from dpexact.accounting.classic.zcdp import ZCDPProfile
 
-    if method != "auto":
-        raise UnsupportedMechanism(f"the {method} engine accounts for no bounded range")
     if ranges_alone(mechanism):
         ((step, count),) = mechanism.steps().items()
         assert isinstance(step, BoundedRange)
         return BoundedRangeProfile(step.eps, count)
-    concentrated = as_zcdp(mechanism)
+    pure = _with_ranges(mechanism, PureDP)
+    concentrated = _with_ranges(mechanism, lambda eps: ZCDP(eps * eps / 8))
     try:
         first = ZCDPProfile.of(concentrated)
     except UnsupportedMechanism:
-        return profile(as_pure_dp(mechanism), direction)
+        return profile(pure, direction)
     try:
-        return TighterBound(profile(as_pure_dp(mechanism), direction), first)
+        return TighterBound(profile(pure, direction), first)
     except UnsupportedMechanism:
         return first
 
 
-def _permuted(mechanism: Mechanism, direction: Direction, method: Method) -> Profile:
+def _with_ranges(mechanism: Mechanism, guarantee: Callable[[Real], Mechanism]) -> Mechanism:
+    """``mechanism`` with a guarantee in place of every bounded range, which is that private."""
+    match mechanism:
+        case BoundedRange(eps):
+            return guarantee(eps)
+        case Adaptive(inner):
+            return _with_ranges(inner, guarantee)
+    return mechanism.with_inner(lambda inner: _with_ranges(inner, guarantee))
+
+
+def _permuted(mechanism: Mechanism, direction: Direction) -> Profile:
     """Shuffled batches of Gaussian noise, alone: a lower bound."""
-    from dpexact.accounting import shuffled_batches
+    from dpexact.accounting.shuffled_batches import ShuffledBatches as Batches
 
     match list(mechanism.steps().items()):
-        case [(ShuffledBatches(inner, t), epochs)] if method == "auto":
+        case [(ShuffledBatches(inner, t), epochs)]:
             inside = Composition.of(inner.steps().items())
-            if inside.is_gaussian:
-                if inside.noise is None:
-                    return NoLoss(InfiniteLoss())
-                noise = inside.noise
-                ways = [way == "add" for way in ("remove", "add") if direction in (way, "both")]
-                found = [
-                    shuffled_batches.ShuffledBatches(noise, t, epochs, add=add) for add in ways
-                ]
-                return found[0] if len(found) == 1 else WorseDirection(*found)
+            noise = inside.noise
+            if noise is not None and inside.is_gaussian:
+                return in_direction(
+                    direction, lambda way: Batches(noise, t, epochs, add=way == "add")
+                )
+            if inside.is_empty:
+                return NoLoss(InfiniteLoss())
     raise UnsupportedMechanism(
         f"no certified accounting for {mechanism}: of shuffled batches only Gaussian noise, with "
         "nothing beside it, is bounded, and from below"

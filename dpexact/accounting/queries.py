@@ -172,39 +172,31 @@ def epsilon(
 
 
 def delta_answer(
-    mechanism: Mechanism,
-    epsilon: Real,
-    digits: int,
-    direction: Direction = "both",
-    method: Method = "auto",
+    mechanism: Mechanism, epsilon: Real, digits: int, direction: Direction = "both"
 ) -> Enclosure:
     """:func:`delta` of checked arguments, as narrow as was certified."""
-    return _deltas(mechanism, [epsilon], digits, direction, method)[0][0]
+    return deltas_answer(mechanism, [epsilon], digits, direction)[0]
 
 
 def deltas_answer(
     mechanism: Mechanism, epsilons: Sequence[Real], digits: int, direction: Direction = "both"
 ) -> list[Enclosure]:
     """:func:`delta_answer` at many points, which share work."""
-    return _deltas(mechanism, epsilons, digits, direction, "auto")[0]
+    return _deltas(mechanism, epsilons, digits, direction)[0]
 
 
 def epsilon_answer(
-    mechanism: Mechanism,
-    delta: Real,
-    digits: int,
-    direction: Direction = "both",
-    method: Method = "auto",
+    mechanism: Mechanism, delta: Real, digits: int, direction: Direction = "both"
 ) -> Enclosure:
     """:func:`epsilon` of checked arguments, as narrow as was certified."""
-    return _epsilons(mechanism, [delta], digits, direction, method)[0][0]
+    return epsilons_answer(mechanism, [delta], digits, direction)[0]
 
 
 def epsilons_answer(
     mechanism: Mechanism, deltas: Sequence[Real], digits: int, direction: Direction = "both"
 ) -> list[Enclosure]:
     """:func:`epsilon_answer` at many points, which share work."""
-    return _epsilons(mechanism, deltas, digits, direction, "auto")[0]
+    return _epsilons(mechanism, deltas, digits, direction)[0]
 
 
 def _deltas(

@@ -16,12 +16,11 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 from dpexact import balls, reals
 from dpexact.accounting.closed_form import GaussianMixedWithResponse, SinglePair
 from dpexact.accounting.composition import Composition
-from dpexact.accounting.mirrored import Mirrored
 from dpexact.accounting.optimal import OptimalComposition
 from dpexact.accounting.pairs.finite import sampled
 from dpexact.accounting.pairs.pair import Pair
 from dpexact.accounting.profile import Fallback, FirstToReach, NoLoss, Profile
-from dpexact.accounting.reflection import OPPOSITE
+from dpexact.accounting.reflection import OPPOSITE, Mirrored
 from dpexact.arguments import Direction, Method
 from dpexact.errors import UnsupportedMechanism
 from dpexact.reals import Real
@@ -37,17 +36,7 @@ Route: TypeAlias = Callable[[Composition, Direction], Profile | None]
 _GLANCE_WORK: Final = 12_000_000
 #: The same where windows take over then.
 _LIGHT_WORK: Final = 2_000_000
-#: About the work of windows: one line is asked first that may be less, by measured times.
-_BRIEF_WORK: Final = 200_000
-_LOUD: Final = 0.7
-_SPREAD_ADDED: Final = 6e-3
-_SPREAD_REMOVED: Final = 1.2e-2
-#: Where the spread is so many times the rate, windows take longer than one line, by measured times.
-_WIDE: Final = 3_000
-#: A record that takes part more often than this is no rare event: one line sees all its losses, and
-#: sooner. So it does where their standard deviation is about this share of their range.
-_OFTEN: Final = 1
-_EVEN: Final = 0.5
+#: After so many steps a line is asked first of Laplace noise on samples.
 _FEW_STEPS: Final = 30
 #: Allocations of noise and steps over ``e^(1/sigma^2) - 1`` below these are sooner on a line.
 _QUIET, _HIDING = 2.5, 200
@@ -77,8 +66,7 @@ def _bound(composition: Composition) -> Callable[[Real, Real], bool] | None:
     """What proves, next to free, that delta of adding is at most a level."""
     windows, known = _windows(composition, "add"), composition.kept.get("add")
     # proposes: which bound; all hold
-    often = windows is None or windows.count * balls.approximate(windows.q) > _OFTEN
-    if windows is None or often or windows.count == 1 or known is None:
+    if windows is None or windows.is_often or windows.count == 1 or known is None:
         return known.is_below if known else None
     return lambda at, level: known.is_below_reversed(at, level) or windows.is_below(at, level)
 
@@ -199,7 +187,7 @@ def _laplace_cells(c: Composition, direction: Direction) -> Profile | None:
     found = LaplaceCells(pair, count, c.beside)
     # proposes: which is asked first; after many steps a line mostly sees no atoms
     line = contour(c, direction) if count > _FEW_STEPS else None
-    return found if line is None else FirstToReach(line.hasty(_GLANCE_WORK), found)
+    return found if line is None else FirstToReach(line.varied(_GLANCE_WORK, patient=False), found)
 
 
 def _responses(c: Composition, direction: Direction) -> Profile | None:
@@ -225,7 +213,7 @@ def _single(c: Composition, direction: Direction) -> Profile | None:
     """One pair: its outcomes, or its own tails with a mass of infinite loss beside."""
     if not c.is_alone_but_for_masses or [count for _, count in c.apart] != [1]:
         return None
-    from dpexact.accounting.finite_pair import FiniteProfile
+    from dpexact.accounting.few_atoms import FiniteProfile
 
     ((pair, _),) = c.apart
     if outcomes := pair.outcomes():
@@ -290,30 +278,17 @@ def _windows(c: Composition, direction: Direction) -> RareProfile | None:
 def _rare(c: Composition, direction: Direction) -> Profile | None:
     """One Gaussian, rarely sampled: losses of one scale at a time; of two steps an integral."""
     windows = _windows(c, direction)
-    if windows is None:
+    # proposes: which engine is asked; both enclose
+    if windows is None or not windows.is_rare:
         return None
-    sigma, rate = balls.approximate(windows.sigma), balls.approximate(windows.q)
-    # proposes: an order; next to the largest loss of adding few steps, orders are steep
-    is_often = not (windows.add and windows.count <= _FEW_STEPS) and windows.count * rate > _OFTEN
-    # proposes: which engine is asked first; both enclose
-    if windows.count > 2 and (is_often or rate * sigma * sigma > _EVEN):
-        return None
-    found = contour(c, direction)
-    assert found is not None
-    profiles = windows, found.varied(_GLANCE_WORK)
-    if windows.count == 2:
-        from dpexact.accounting.gaussian_twice import GaussianTwice
+    line = contour(c, direction)
+    assert line is not None
+    if windows.count > 2:
+        return windows.with_line(line, _GLANCE_WORK)
+    from dpexact.accounting.gaussian_twice import GaussianTwice
 
-        return FirstToReach(GaussianTwice(windows.sigma, windows.q, windows.add), *profiles)
-    # proposes: likewise; the spread of all losses over the largest of adding, about
-    spread = rate * sigma * math.sqrt(windows.count)
-    few = windows.add and windows.count <= _FEW_STEPS
-    # proposes: likewise
-    if few or sigma < _LOUD or spread < (_SPREAD_ADDED if windows.add else _SPREAD_REMOVED):
-        # proposes: likewise; windows have so many more nodes
-        is_wide = spread > _WIDE * rate
-        return FirstToReach(*(reversed(profiles) if is_wide else profiles))
-    return FirstToReach(found.hasty(_BRIEF_WORK), *profiles)
+    twice = GaussianTwice(windows.sigma, windows.q, windows.add)
+    return FirstToReach(twice, windows, line.varied(_GLANCE_WORK))
 
 
 def _bundled(c: Composition, direction: Direction) -> Profile | None:
@@ -334,7 +309,7 @@ def _bundled(c: Composition, direction: Direction) -> Profile | None:
     if len(c.samples) > MAX_APART:
         return found
     each = contour(c, direction)
-    return found if each is None else FirstToReach(found.hasty(found.max_work), each)
+    return found if each is None else FirstToReach(found.varied(patient=False), each)
 
 
 def _allocated(c: Composition, direction: Direction) -> Profile | None:

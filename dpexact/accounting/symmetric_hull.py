@@ -94,13 +94,13 @@ class AboveHull(Profile):
         little = rational(Fraction(max(1, round(mu * _BITS)), _BITS))
         plain = self._plain
         pairs: list[tuple[Pair, int]] = [*plain.product.factors, (Gaussian(little), 1)]
-        return ContourProfile(pairs, plain.infinite).hasty(_HIDDEN_WORK)
+        return ContourProfile(pairs, plain.infinite).varied(_HIDDEN_WORK, patient=False)
 
 
 def _contour(samples: Samples, rest: Composition) -> ContourProfile:
     pairs: list[tuple[Pair, int]] = [(Symmetrised(1 / mu, q), count) for mu, q, count in samples]
     infinite = rest.infinite(add=False)
-    return ContourProfile([*pairs, *rest.pairs()], infinite).hasty(_PLAIN_WORK)
+    return ContourProfile([*pairs, *rest.pairs()], infinite).varied(_PLAIN_WORK, patient=False)
 
 
 class _FewDigits(LatticeProfile):

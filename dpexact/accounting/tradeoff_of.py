@@ -116,7 +116,7 @@ def _concentrated(mechanism: Mechanism) -> TradeoffFunction:
 
 
 def _given(mechanism: Mechanism) -> TradeoffFunction:
-    from dpexact.accounting.classic.integer_orders import GivenOrders
+    from dpexact.accounting.renyi.integer_orders import GivenOrders
 
     return RenyiTradeoff(*GivenOrders(mechanism, "both").rows(_GIVEN_DIGITS))
 

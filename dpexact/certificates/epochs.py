@@ -16,6 +16,7 @@ from dpexact.accounting.pairs.pair import TooExpensive
 from dpexact.certificate_checker_mpfr import allocation
 from dpexact.certificate_checker_mpfr.arithmetic import Arithmetic
 from dpexact.certificates.contours import NoPlan
+from dpexact.decimals import log_of
 
 #: Digits asked of a plan on top of those of the bounds, in turn.
 _SPARE: Final = (2, 6)
@@ -50,7 +51,7 @@ def plans(
             raise NoPlan("no plan for a Mellin transform: noise out of its range")
         if not size > 0:
             raise NoPlan("no plan for a Mellin transform: delta is 0")
-        small = math.log(size.denominator) - math.log(size.numerator)
+        small = -log_of(size)
         shape = Shape(a, t)
         for spare in _SPARE:
             goal = (digits + spare) * math.log(10) + small

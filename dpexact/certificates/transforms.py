@@ -15,6 +15,7 @@ from dpexact.accounting.pairs.pair import TooExpensive
 from dpexact.certificate_checker_mpfr import allocation
 from dpexact.certificate_checker_mpfr.arithmetic import Arithmetic
 from dpexact.certificates.contours import NoPlan
+from dpexact.decimals import log_of
 
 #: Digits asked of a plan on top of those of the bounds, in turn.
 _SPARE: Final = (2, 6, 14)
@@ -52,7 +53,7 @@ def plans(
         picture = Picture(a, t)
         if not size > 0:
             raise NoPlan("no plan for a Laplace transform: delta is 0")
-        small = math.log(size.denominator) - math.log(size.numerator)
+        small = -log_of(size)
         for spare in _SPARE:
             accuracy = (digits + spare) * math.log(10) + small
             found = {way: _plan(picture, way, points, accuracy) for way in ways}

@@ -32,7 +32,7 @@ from dpexact.mechanisms.selecting import RepeatAndSelect
 from dpexact.mechanisms.tables import rows_of_file
 from dpexact.mechanisms.template import BLANK, Blank, Hole, Template, is_blank
 from dpexact.reals import Real
-from dpexact.tokens import Token, Tokens, shorten, unknown
+from dpexact.tokens import Tokens, shorten, unknown
 
 #: The mechanisms that text can name.
 NAMES: Final[dict[str, type[Mechanism]]] = {
@@ -141,11 +141,9 @@ def _read_whole(tokens: Tokens) -> Mechanism:
 
 
 def _read_product(tokens: Tokens) -> Mechanism:
-    tokens.descend()
     factors = [_read_power(tokens)]
     while tokens.accept("*"):
         factors.append(_read_power(tokens))
-    tokens.ascend()
     return compose(*factors)
 
 
@@ -170,11 +168,10 @@ def _read_power(tokens: Tokens) -> Mechanism:
 
 
 def _read_primary(tokens: Tokens) -> Mechanism:
+    if tokens.next.text == "(":
+        with tokens.brackets():
+            return _read_product(tokens)
     token = tokens.take()
-    if token.text == "(":
-        mechanism = _read_product(tokens)
-        tokens.expect(")", token)
-        return mechanism
     if token.kind != "name":
         found = "the end" if token.kind == "end" else repr(shorten(token.text))
         raise tokens.error(f"expected a mechanism, found {found}", token)
@@ -183,9 +180,7 @@ def _read_primary(tokens: Tokens) -> Mechanism:
     if token.text not in NAMES:
         raise tokens.error(unknown("mechanism", token.text, NAMES), token)
     kind = NAMES[token.text]
-    opened = tokens.next
-    tokens.expect("(")
-    arguments = _read_arguments(tokens, kind, opened)
+    arguments = _read_arguments(tokens, kind)
     try:
         return _made(kind, arguments)
     except InvalidInput as error:
@@ -210,38 +205,36 @@ def _load(name: str) -> None:
         entry.load()
 
 
-def _read_arguments(tokens: Tokens, kind: type[Mechanism], opened: Token) -> dict[str, Any]:
+def _read_arguments(tokens: Tokens, kind: type[Mechanism]) -> dict[str, Any]:
     parameters = {parameter.name: parameter for parameter in placed(kind)}
     names = list(parameters)
     values: dict[str, Any] = {}
     named = False
-    while not (not values and tokens.next.text == ")"):
-        token = tokens.next
-        if token.kind == "name" and tokens.peek_after().text == "=":
-            named = True
-            name = tokens.take().text
-            tokens.take()
-            if name not in parameters:
-                raise tokens.error(unknown(f"parameter of {kind.name}", name, names), token)
-        elif named:
-            raise tokens.error("a positional argument cannot follow a named one", token)
-        elif len(values) == len(names):
-            raise tokens.error(f"too many arguments: {_signature(kind)}", token)
-        else:
-            name = names[len(values)]
-        if name in values:
-            raise tokens.error(f"{name} is given twice", token)
-        if entries := parameters[name].metadata.get("entries"):
-            columns = parameters[name].metadata["columns"]
-            values[name] = _read_entries(tokens, entries, kind.name, columns)
-            break
-        if name == "mechanism":
-            values[name] = _read_product(tokens)
-        else:
-            values[name] = _read_number(tokens)
-        if not tokens.accept(","):
-            break
-    tokens.expect(")", opened)
+    with tokens.brackets() as opened:
+        while values or tokens.next.text != ")":
+            token = tokens.next
+            if token.kind == "name" and tokens.peek_after().text == "=":
+                named = True
+                name = tokens.take().text
+                tokens.take()
+                if name not in parameters:
+                    raise tokens.error(unknown(f"parameter of {kind.name}", name, names), token)
+            elif named:
+                raise tokens.error("a positional argument cannot follow a named one", token)
+            elif len(values) == len(names):
+                raise tokens.error(f"too many arguments: {_signature(kind)}", token)
+            else:
+                name = names[len(values)]
+            if name in values:
+                raise tokens.error(f"{name} is given twice", token)
+            if entries := parameters[name].metadata.get("entries"):
+                columns = parameters[name].metadata["columns"]
+                values[name] = _read_entries(tokens, entries, kind.name, columns)
+                break
+            read = _read_product if name == "mechanism" else _read_number
+            values[name] = read(tokens)
+            if not tokens.accept(","):
+                break
     if not named and len(values) == 1 and "leads" in parameters[names[0]].metadata:
         values = {names[1]: values[names[0]]}
     for name, parameter in parameters.items():
@@ -268,13 +261,10 @@ def _read_entries(
 
 def _read_entry(tokens: Tokens, entries: Entries) -> tuple[Any, Any]:
     if entries == "(number, number)":
-        opened = tokens.next
-        tokens.expect("(")
-        first = _read_number(tokens)
-        tokens.expect(",")
-        second = _read_number(tokens)
-        tokens.expect(")", opened)
-        return first, second
+        with tokens.brackets():
+            first = _read_number(tokens)
+            tokens.expect(",")
+            return first, _read_number(tokens)
     first = _read_number(tokens)
     tokens.expect(":")
     return first, (_read_product if entries == "number: mechanism" else _read_number)(tokens)

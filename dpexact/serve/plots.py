@@ -9,8 +9,7 @@ from decimal import ROUND_HALF_EVEN
 from fractions import Fraction
 from typing import Final
 
-from dpexact.audits.reports.drawing import logarithm
-from dpexact.decimals import format_decimal
+from dpexact.decimals import format_decimal, log_of
 from dpexact.enclosure import Enclosure
 from dpexact.figures.model import Point
 
@@ -64,7 +63,7 @@ class _Axis:
         self._logarithmic = logarithmic
         low, high = Fraction(0), max(values)
         if logarithmic:
-            decades = [logarithm(value) / math.log(10) for value in values]
+            decades = [log_of(value) / math.log(10) for value in values]
             low = Fraction(math.floor(min(decades)))
             high = max(Fraction(math.ceil(max(decades))), low + 1)
         self._low, self._high = low, high if high > low else low + 1
@@ -74,7 +73,7 @@ class _Axis:
         if self._logarithmic:
             if value <= 0:
                 return 0.0
-            value = Fraction(logarithm(value) / math.log(10))
+            value = Fraction(log_of(value) / math.log(10))
         return min(max(float(100 * (value - self._low) / (self._high - self._low)), 0.0), 100.0)
 
     def labels(self, thousands: bool = False) -> tuple[Label, ...]:
@@ -148,7 +147,7 @@ def _path(places: Sequence[tuple[float, float]]) -> str:
 
 def _round_step(rough: Fraction) -> Fraction:
     """The smallest of 1, 2, 5 times a power of ten that is not below ``rough``."""
-    power = Fraction(10) ** math.floor(logarithm(rough) / math.log(10))
+    power = Fraction(10) ** math.floor(log_of(rough) / math.log(10))
     return next(step for k in (1, 2, 5, 10, 20) if (step := k * power) >= rough)
 
 

@@ -6,7 +6,6 @@ from fractions import Fraction
 import pytest
 
 from dpexact.accounting.contour.along import epsilons_along
-from dpexact.accounting.mirrored import Mirrored
 from dpexact.accounting.profile import (
     Between,
     Fallback,
@@ -16,6 +15,7 @@ from dpexact.accounting.profile import (
     TighterBound,
     WorseDirection,
 )
+from dpexact.accounting.reflection import Mirrored
 from dpexact.conversion import real
 from dpexact.enclosure import Enclosure
 from dpexact.errors import Contradiction, UnsupportedMechanism

@@ -14,12 +14,12 @@ from dpexact import balls
 from dpexact.accounting.lattice_product import (
     LatticeComposition,
     _Run,
-    commensurate,
     kernel_bound,
 )
 from dpexact.accounting.optimal import OptimalComposition
 from dpexact.accounting.pairs.discrete_gaussian import DiscreteGaussian
 from dpexact.accounting.pairs.discrete_laplace import discrete_laplace
+from dpexact.accounting.pairs.lattice import commensurate
 from dpexact.accounting.pairs.response import Response
 from dpexact.accounting.pairs.staircase import staircase
 from dpexact.accounting.profile import InfiniteLoss

@@ -11,8 +11,8 @@ from oracles import scaled
 import dpexact
 from dpexact import balls
 from dpexact.accounting.closed_form import gaussian_divergence
+from dpexact.accounting.lattice_law import MixedProfile
 from dpexact.accounting.lattice_product import LatticeComposition, Strided
-from dpexact.accounting.mixed import MixedProfile
 from dpexact.accounting.pairs.discrete_gaussian import DiscreteGaussian
 from dpexact.accounting.profile import InfiniteLoss
 from dpexact.accounting.sampled_once import divergence_on_sample

@@ -11,7 +11,7 @@ from oracles import scaled
 from dpexact import balls
 from dpexact.accounting import supports
 from dpexact.accounting.dual import trade_off
-from dpexact.accounting.finite_pair import FiniteProfile
+from dpexact.accounting.few_atoms import FiniteProfile
 from dpexact.accounting.pairs.pair import Atom
 from dpexact.accounting.profile import WorseDirection
 from dpexact.accounting.profiles import profile

@@ -9,7 +9,7 @@ from typing import Final
 from dpexact import balls
 from dpexact.accounting.targets import Target
 from dpexact.arguments import Direction
-from dpexact.decimals import Bound
+from dpexact.decimals import Bound, log_of
 from dpexact.enclosure import Enclosure
 from dpexact.mechanisms import Mechanism
 from dpexact.mechanisms.ordering import Ordering
@@ -72,7 +72,7 @@ class Question:
         target = Fraction(self.target.upper)
         if self.aim.most is None or not 0 < target < _HALF:
             return 0.0
-        return math.log(target.denominator) - math.log(target.numerator)
+        return -log_of(target)
 
     @property
     def start(self) -> Fraction:

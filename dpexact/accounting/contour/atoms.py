@@ -19,7 +19,7 @@ from flint import arb
 
 from dpexact import balls
 from dpexact.accounting.contour.inversion import Contour, Terms
-from dpexact.accounting.contour.many import digits_of_delta
+from dpexact.accounting.contour.many import digits_of_delta, solved
 from dpexact.accounting.contour.planning import Plan, Query, planned
 from dpexact.accounting.contour.product import Product
 from dpexact.accounting.contour.profile import ContourProfile
@@ -68,10 +68,9 @@ class TwoBlurs(Line):
             raise TooExpensive("a blur as large as this says nothing from below")
 
     def terms(self, epsilons: Sequence[arb], repeat: int = 1) -> list[Terms]:
+        assert repeat == 1  # the blur of several is another
         found = []
-        for once, again in zip(
-            super().terms(epsilons, repeat), self._more.terms(epsilons, repeat), strict=True
-        ):
+        for once, again in zip(super().terms(epsilons), self._more.terms(epsilons), strict=True):
             added = ((again.enclosure() - once.enclosure()) / self._excess).upper()
             found.append(once._replace(above=once.above + arb.max(added, arb(0))))
         return found
@@ -88,13 +87,6 @@ class BlurredProfile(ContourProfile):
         self._steps, self._blurred = steps, Blurred(steps, variance, depth)
         super().__init__([(self._blurred, 1)], infinite, work)
 
-    def varied(self, max_work: int | None = None, repeat: int = 1) -> BlurredProfile:
-        """Another bound on work; nothing here is repeated."""
-        assert repeat == 1
-        work = self.max_work if max_work is None else max_work
-        one = self._blurred
-        return BlurredProfile(self._steps, self.infinite, one.variance, one.depth, work)
-
     def line(self, plan: Plan) -> Contour:
         one = self._blurred
         return TwoBlurs(one, Blurred(self._steps, _RATIO * one.variance, one.depth), plan)
@@ -110,11 +102,11 @@ class BlurredProfile(ContourProfile):
         wanted = digits_of_delta(self.product, query, digits) + 1
         plan = planned(self.product, [query], wanted, self.max_work)
         with balls.precision(plan.bits):
-            line = self.line(plan)
-        for lost in range(digits):
-            found = self._bracket(line, delta, near, 10.0 ** (lost - digits))
-            if found is not None:
-                return found.labelled(self.method)
+            line, target = self.line(plan), balls.ball(delta)
+            for lost in range(digits):
+                (found,) = solved(line, [target], 1, [arb(near)], 10.0 ** (lost - digits))
+                if found is not None:
+                    return found.labelled(self.method)
         return self.chernoff_epsilon(delta).short("blurs differ")
 
     def _affordable(self, epsilon: Real, digits: int, best: Enclosure) -> Enclosure:

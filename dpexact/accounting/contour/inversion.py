@@ -116,11 +116,11 @@ class Contour:
         if self._row[0] != repeat:
             many, few = divmod(repeat, _STRIDE)
             if few not in self._starts:
-                self._starts[few] = _times([m**few for m in self._line], self._kernel)
+                self._starts[few] = line_product([[m**few for m in self._line], self._kernel])
             row = self._starts[few]
             if many and many not in self._bulks:
                 self._bulks[many] = [m ** (many * _STRIDE) for m in self._line]
-            self._row = repeat, _times(row, self._bulks[many]) if many else row
+            self._row = repeat, line_product([row, self._bulks[many]]) if many else row
         return self._row[1]
 
     def _inverted(self, rows: list[list[acb]], epsilons: Sequence[arb]) -> list[list[arb]]:
@@ -294,7 +294,3 @@ def _ranges(epsilons: Sequence[arb], reach: arb) -> Iterator[tuple[int, int]]:
             yield start, place
             start = place
     yield start, len(epsilons)
-
-
-def _times(one: list[acb], other: list[acb]) -> list[acb]:
-    return [a * b for a, b in zip(one, other, strict=True)]

@@ -21,6 +21,7 @@ from dpexact.accounting.contour.planning import Plan, Query, planned
 from dpexact.accounting.contour.product import Product
 from dpexact.accounting.profile import InfiniteLoss
 from dpexact.balls import approximate, ball, precision
+from dpexact.decimals import log_of
 from dpexact.enclosure import Enclosure
 from dpexact.reals import Real
 from dpexact.ternary import Order
@@ -76,7 +77,7 @@ def shared_deltas(lines: Lines, epsilons: Sequence[Real], digits: int) -> dict[R
             # proposes: whom to ask again; the answers stand
             asked = [at for at in asked if at in found and found[at].digits < digits]
             asked = [at for at in asked if found[at].lower > 0]
-            logs = {at: logarithm(Fraction(found[at].lower)) for at in asked}
+            logs = {at: log_of(Fraction(found[at].lower)) for at in asked}
     return found
 
 
@@ -186,11 +187,6 @@ def digits_of_delta(product: Product, query: Query, digits: float) -> float:
     """
     c, _ = product.saddle(query.epsilon, query.repeat)
     return max(1.0, digits + 1 - math.log10(c * query.epsilon))
-
-
-def logarithm(value: Fraction) -> float:
-    """The logarithm of a positive rational, however small."""
-    return math.log(value.numerator) - math.log(value.denominator)
 
 
 def _anchored(points: Sequence[float], ask: Callable[[float], float]) -> list[float]:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
-from contextlib import suppress
+from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from functools import cached_property
 from itertools import pairwise
@@ -121,30 +120,26 @@ class Product:
     # --- proposals --------------------------------------------------------------------------------
 
     def cumulant(self, order: float) -> Jet:
-        """About ``log M`` and two derivatives; infinite where floats do not reach.
+        """About ``log M`` and two derivatives. Proposes: what is kept by order."""
+        return self._cumulants.get(order) or self.cumulants([order])[0]
 
-        Proposes: what is kept by order is looked up by it.
-        """
-        if order not in self._cumulants:
-            try:
-                jet = weighted((n, pair.cumulant(order)) for pair, n in self.factors)
-            except (TooExpensive, OverflowError):
-                jet = Jet(math.inf, 0.0, 0.0)
-            self._cumulants[order] = jet
-        return self._cumulants[order]
-
-    def _cumulants_at(self, orders: list[float]) -> list[Jet]:
-        """Likewise at each, those not known at once where they can be.
+    def cumulants(self, orders: Sequence[float]) -> list[Jet]:
+        """Likewise at each, those not known at once if they can be; infinite beyond floats.
 
         Proposes: what is kept by order.
         """
         missing = [c for c in orders if c not in self._cumulants]
-        with suppress(TooExpensive, OverflowError):
+        try:
             jets = [pair.cumulants(missing) for pair, _ in self.factors] if missing else []
-            for c, each in zip(missing, zip(*jets, strict=True), strict=False):
-                times = (n for _, n in self.factors)
-                self._cumulants[c] = weighted(zip(times, each, strict=True))
-        return [self.cumulant(c) for c in orders]
+            for i, c in enumerate(missing):
+                each = zip(self.factors, jets, strict=True)
+                self._cumulants[c] = weighted((n, jet[i]) for (_, n), jet in each)
+        except (TooExpensive, OverflowError):
+            if len(missing) == 1:
+                self._cumulants[missing[0]] = Jet(math.inf, 0.0, 0.0)
+            else:
+                return [self.cumulant(c) for c in orders]
+        return [self._cumulants[c] for c in orders]
 
     @np.errstate(all="ignore")
     def _fill(self, block: int) -> None:
@@ -155,7 +150,7 @@ class Product:
         """
         first = block * _BLOCK
         knots = TRIED[first : first + _BLOCK + 1 : _STRIDE]
-        value, slope, bend = np.array(self._cumulants_at(knots.tolist())).T
+        value, slope, bend = np.array(self.cumulants(knots.tolist())).T
         mean = value / knots
         rise = slope - mean
         ends = np.array([mean, _SPAN * rise, _SPAN**2 * (knots * bend - rise)])
@@ -167,7 +162,7 @@ class Product:
         curve = np.array([c * mean, mean + rise, (rise + turn) / c])
         # where one hump of the integrand takes over from another nothing is interpolated
         for i in np.flatnonzero(~(abs(np.log(bend[1:] / bend[:-1])) < _SMOOTH)) * _STRIDE:
-            curve[:, i : i + _STRIDE] = np.array(self._cumulants_at(c[i : i + _STRIDE].tolist())).T
+            curve[:, i : i + _STRIDE] = np.array(self.cumulants(c[i : i + _STRIDE].tolist())).T
         curve[:, ~np.isfinite(curve[0])] = math.inf
         self._curve[:, here] = curve
         low, high = self._filled
@@ -260,7 +255,7 @@ class Product:
         Proposes: an order, since any is valid.
         """
         b, log = self.reverse.chernoff(-level, repeat)
-        partial = zip(self._cumulants_at(_PARTIAL_ORDERS), _PARTIAL_ORDERS, strict=True)
+        partial = zip(self.cumulants(_PARTIAL_ORDERS), _PARTIAL_ORDERS, strict=True)
         found = [(repeat * jet.value - order * level, order) for jet, order in partial]
         log, order = min([(log + level, -1 - b), *found])
         return order, log

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
+from copy import copy
 from fractions import Fraction
 
 import numpy as np
@@ -14,7 +15,6 @@ from dpexact import balls
 from dpexact.accounting.contour.inversion import Contour, chernoff_constant
 from dpexact.accounting.contour.many import (
     digits_of_delta,
-    logarithm,
     shared_deltas,
     shared_epsilons,
     solved,
@@ -24,6 +24,7 @@ from dpexact.accounting.contour.product import Product
 from dpexact.accounting.pairs.pair import Pair, TooExpensive
 from dpexact.accounting.profile import InfiniteLoss, Profile
 from dpexact.balls import approximate, ball, precision
+from dpexact.decimals import log_of
 from dpexact.enclosure import Enclosure
 from dpexact.reals import Real, rational
 
@@ -78,19 +79,18 @@ class ContourProfile(Profile):
         self.max_work = max_work
         self.repeat = repeat
 
-    def varied(self, max_work: int | None = None, repeat: int = 1) -> ContourProfile:
-        """The same with another bound on work, or all of it ``repeat`` times as often."""
-        infinite = InfiniteLoss(tuple((mass, n * repeat) for mass, n in self.infinite.masses))
-        other = ContourProfile(
-            (), infinite, self.max_work if max_work is None else max_work, self.repeat * repeat
-        )
-        other.product = self.product  # with what it has found of its cumulants
-        return other
+    def varied(
+        self, max_work: int | None = None, repeat: int = 1, patient: bool = True
+    ) -> ContourProfile:
+        """The same, which shares what is found of the product, with another bound on work.
 
-    def hasty(self, max_work: int) -> ContourProfile:
-        """The same, which gives up where this is not enough for all digits."""
-        other = self.varied(max_work)
-        other.patient = False
+        Or all of it ``repeat`` times as often; not ``patient``, it gives up where the work is not
+        enough for all digits.
+        """
+        other = copy(self)
+        other.max_work = self.max_work if max_work is None else max_work
+        other.repeat, other.patient = self.repeat * repeat, patient
+        other.infinite = InfiniteLoss(tuple((mass, n * repeat) for mass, n in self.infinite.masses))
         return other
 
     def line(self, plan: Plan) -> Contour:
@@ -101,13 +101,13 @@ class ContourProfile(Profile):
     # --- the questions ----------------------------------------------------------------------------
 
     def delta(self, epsilon: Real, digits: int) -> Enclosure:
-        return _guarded(self.solved_delta, epsilon, digits, self.total_variation)
+        return guarded(lambda: self.solved_delta(epsilon, digits), self.total_variation)
 
     def _epsilon(self, delta: Real, digits: int) -> Enclosure:
         most = self.total_variation
         if balls.at_most(most, delta):
             return Enclosure.exact(_ZERO, most.method)
-        return _guarded(self.solved_epsilon, delta, digits, _NO_ANSWER)
+        return guarded(lambda: self.solved_epsilon(delta, digits), _NO_ANSWER)
 
     def largest_loss(self, digits: int) -> Enclosure:
         return self.product.largest(self.repeat, digits, f"{self.method}: largest loss")
@@ -153,7 +153,7 @@ class ContourProfile(Profile):
                 best = best.meet(self.on_line(plan, epsilon))
                 spent += plan.work
                 if best.lower > 0:
-                    query = query._replace(log_delta=logarithm(Fraction(best.lower)))
+                    query = query._replace(log_delta=log_of(Fraction(best.lower)))
                     margin += max(1, digits + 1 - best.digits)
                 else:  # nothing was gained: ask for much more at once
                     margin += margin + digits + 1
@@ -212,8 +212,8 @@ class ContourProfile(Profile):
                 wanted = digits_of_delta(self.product, query, goal) + margin
                 plan = planned(self.product, [query], wanted, self.max_work)
                 with precision(plan.bits):
-                    contour = self.line(plan)
-                best = self._bracket(contour, delta, start, 10.0**-goal)
+                    line, at = self.line(plan), arb(start)
+                    (best,) = solved(line, [ball(delta)], self.repeat, [at], 10.0**-goal)
             except TooExpensive as cause:
                 reason = str(cause)
                 if not self.patient:
@@ -288,14 +288,6 @@ class ContourProfile(Profile):
             at = found if low < found < high else (low + high) / 2
         return at
 
-    def _bracket(
-        self, contour: Contour, delta: Real, near: float, width: float
-    ) -> Enclosure | None:
-        """Two points: delta is certainly above the target at the left one, below at the other."""
-        with precision(contour.plan.bits):
-            (found,) = solved(contour, [ball(delta)], self.repeat, [arb(near)], width)
-            return found
-
     # --- bounds without a line --------------------------------------------------------------------
 
     @property
@@ -369,15 +361,16 @@ class ContourProfile(Profile):
         return _NO_ANSWER
 
 
-def _guarded(
-    solve: Callable[[Real, int], Enclosure], at: Real, digits: int, trivial: Enclosure
+def guarded(
+    solve: Callable[[], Enclosure], trivial: Enclosure, short: str = "no contour was found"
 ) -> Enclosure:
     """The answer within ``trivial``: all that is left of parameters that cannot be planned with."""
+    reason = "the parameters are too extreme to plan with floats"
     try:
         with np.errstate(all="ignore"):  # infinities and NaN in float planning are handled there
-            return trivial.meet(solve(at, digits))
+            return trivial.meet(solve())
     except TooExpensive as error:
-        return trivial.short(f"no contour was found: {error}")
+        reason = str(error)
     except (ArithmeticError, ValueError):
-        reason = "no contour was found: the parameters are too extreme to plan with floats"
-        return trivial.short(reason)
+        pass
+    return trivial.short(f"{short}: {reason}")

@@ -21,7 +21,7 @@ from flint import arb, arb_poly, fmpz, fmpz_poly
 
 from dpexact import balls
 from dpexact.accounting.exact_sums import exact_responses
-from dpexact.accounting.lattice_product import Strided
+from dpexact.accounting.pairs.lattice import Strided
 from dpexact.accounting.profile import InfiniteLoss
 from dpexact.accounting.tangents import Tangent, TangentProfile, threshold
 from dpexact.reals import Real

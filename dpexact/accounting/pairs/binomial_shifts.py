@@ -159,32 +159,22 @@ class EqualWaves:
         """``sqrt(1 - u^2)`` with ``u = height sqrt(1 + rate^2 / 2)``."""
         return (1 - (height * self._steep) ** 2).sqrt()
 
-    def turned(self, height: arb) -> EqualTurned:
-        """``x -> log W(x + i height)``."""
-        return EqualTurned(self, height, acb(0, height * self.rate).exp(), acb_poly(self._terms))
+    def turned(self, height: arb) -> Callable[[arb], acb]:
+        """``x -> log W(x + i height)``, whose argument is within 1.2 of ``height slope(x)``."""
+        turn, terms = acb(0, height * self.rate).exp(), acb_poly(self._terms)
 
+        def logarithm(x: arb) -> acb:
+            base = (x * self.rate).exp() * turn
+            angle = height * self.slope(x)
+            # proposes: the angle; that it is near is decided by a ball
+            about = angle.mid()
+            # proposes: likewise
+            if not abs(angle - about) < 1:
+                raise TooExpensive("too few bits for an argument")
+            turned = terms(base) * base**self.first * acb(0, -about).exp()
+            return turned.log() + acb(0, about)
 
-@dataclass(frozen=True)
-class EqualTurned:
-    """The logarithm of waves on one line above or below the axis."""
-
-    waves: EqualWaves
-    height: arb
-    turn: acb
-    terms: acb_poly
-
-    def logarithm(self, x: arb) -> acb:
-        """``log W`` there; its argument is within 1.2 of ``height slope(x)``."""
-        waves = self.waves
-        base = (x * waves.rate).exp() * self.turn
-        angle = self.height * waves.slope(x)
-        # proposes: the angle; that it is near is decided by a ball
-        about = angle.mid()
-        # proposes: likewise
-        if not abs(angle - about) < 1:
-            raise TooExpensive("too few bits for an argument")
-        turned = self.terms(base) * base**waves.first * acb(0, -about).exp()
-        return turned.log() + acb(0, about)
+        return logarithm
 
 
 def cut(rate: Real, q: Real, k: int, log_tail: float, reach: float = 0.0) -> BinomialShifts:

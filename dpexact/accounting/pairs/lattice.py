@@ -5,7 +5,9 @@ For ``theta >= 0`` the *tilted* law has masses :math:`p_j e^{\theta l_j} / M(\th
 
 from __future__ import annotations
 
+import math
 from abc import abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Final
@@ -15,6 +17,7 @@ from flint import arb
 from dpexact.accounting.pairs.finite import Finite
 from dpexact.accounting.pairs.pair import Atom, LossMoments, Pair
 from dpexact.balls import ball
+from dpexact.exactness import exact_ratio
 from dpexact.reals import Real
 
 #: Most atoms that one law may have, and most coefficients of a composed one.
@@ -78,3 +81,52 @@ class FiniteOnLattice(Finite, OnLattice):
     def lattice(self) -> tuple[Real, Fraction]:
         """As given."""
         return self.spacing, self.start
+
+
+# --- several on one lattice -----------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Strided:
+    """``count`` steps of ``pair``, whose spacing is ``stride`` times the common unit."""
+
+    pair: OnLattice
+    count: int
+    stride: int
+
+    @property
+    def start(self) -> Fraction:
+        """Where the losses of one start, in common units."""
+        return self.pair.lattice()[1] * self.stride
+
+    @property
+    def extent(self) -> float:
+        """About how many points of the lattice its losses cover."""
+        top = self.pair.highest
+        return math.inf if top is None else top * self.count * self.stride
+
+
+def commensurate(
+    pairs: Sequence[tuple[OnLattice, int]], longest: float = MAX_ATOMS
+) -> tuple[Real, list[Strided]] | None:
+    """The pairs on one lattice: its unit and their strides; ``None`` if there is none.
+
+    A lattice on which a pair strides farther than ``longest`` counts as none.
+    """
+    spacings = [pair.lattice()[0] for pair, _ in pairs]
+    base = spacings[0]
+    ratios = [exact_ratio(spacing, base) for spacing in spacings]
+    known = [ratio for ratio in ratios if ratio is not None]
+    if len(known) < len(pairs):
+        return None
+    scale = math.lcm(*(ratio.denominator for ratio in known))
+    numerators = [int(ratio * scale) for ratio in known]
+    shared = math.gcd(*numerators)
+    # proposes: the cheapest method; without a lattice others answer
+    if max(numerators) > longest * shared:
+        return None
+    unit = base * Fraction(shared, scale)
+    return unit, [
+        Strided(pair, count, numerator // shared)
+        for (pair, count), numerator in zip(pairs, numerators, strict=True)
+    ]

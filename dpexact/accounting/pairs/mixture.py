@@ -143,7 +143,7 @@ class Mixtures(Pair):
         shape = self._shape
         rule = shape.oblique(c, accuracy)
         # proposes: an estimate of the bits lost
-        lost = rule.shift**2 / 2 - c * math.log(shape.cosine(rule.shift))
+        lost = rule.shift**2 / 2 - c * math.log(shape.down.cosine(rule.shift))
         rate = max(shape.up.rates[-1], shape.down.rates[-1])
         farthest = max(-rule.first, rule.last) * rule.spacing * rate
         nodes = rule.heavy + math.ceil((rule.last - rule.first) * (shape.terms - 1) / 4)

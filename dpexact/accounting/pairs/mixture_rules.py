@@ -100,10 +100,6 @@ class Shape:
         """How far up arguments increase, at least."""
         return min(self.up.rising, self.down.rising, self.width)
 
-    def cosine(self, height: float | Floats) -> Any:
-        """What ``|B|`` keeps of ``B`` at a height."""
-        return self.down.cosine(height)
-
     def real(self, c: float, accuracy: float) -> Rule:
         """A rule for ``M(c)`` alone.
 
@@ -140,7 +136,7 @@ class Shape:
         edges = min(widest, 2 * math.sqrt(2 * accuracy)) * fractions
         growth = (edges * edges + shift * shift) / 2
         if self.down.moves:
-            growth = growth - c * np.log(self.cosine(edges + shift))
+            growth = growth - c * np.log(self.down.cosine(edges + shift))
         rates = (accuracy + growth) / edges
         best = int(np.argmin(rates))
         return float(edges[best]), 2 * math.pi / float(rates[best])
@@ -160,7 +156,7 @@ class Shape:
         """The first and last node, beyond which the integrand falls, and the depth."""
         depth = accuracy + shift * shift / 2 + 2
         if self.down.moves:
-            depth -= c * math.log(self.cosine(shift))
+            depth -= c * math.log(self.down.cosine(shift))
         reach = math.sqrt(2 * depth)
         last = (self._rightmost_peak(c) + reach + 1) / spacing
         return math.floor(-(reach + self._pull_left(c)) / spacing), math.ceil(last), depth

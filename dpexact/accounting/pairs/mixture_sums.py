@@ -62,24 +62,19 @@ class Integrand:
     """
 
     def __init__(self, up: Side, down: Side, c: float | Real) -> None:
-        self.has_up, self.has_down = up.moves, down.moves
+        self.has_up: bool = up.moves
         self.up, self.down, self.c = up.waves(), down.waves(), ball(c)
         #: ``max(c, 0)``: the power to which a small ``|B|`` can hurt.
         self.power = arb.max(self.c, arb(0))
         #: Whether ``height`` certainly is.
-        self.is_convex: bool = not self.has_down or bool(self.c <= 0)
-        self.is_concave: bool = not self.has_up and bool(self.c >= 0)
+        self.is_convex: bool = not down.moves or bool(self.c <= 0)
+        self.is_concave: bool = not up.moves and bool(self.c >= 0)
         self.strip = arb.min(self.up.strip, self.down.strip)
         self.rising = arb.min(self.up.rising, self.down.rising)
 
     def height(self, x: arb) -> arb:
         """``log A^{c+1} B^{-c}`` at a real point."""
-        total = arb(0)
-        if self.has_up:
-            total += (self.c + 1) * self.up.at(x).log()
-        if self.has_down:
-            total -= self.c * self.down.at(-x).log()
-        return total
+        return (self.c + 1) * self.up.at(x).log() - self.c * self.down.at(-x).log()
 
     def at(self, x: arb) -> arb:
         """``e^{-x^2/2} A^{c+1} B^{-c}`` at a real point."""
@@ -89,13 +84,11 @@ class Integrand:
         """``(x, log A(z), log B(z))`` at the nodes ``z = x + i shift``."""
         shift = arb(rule.shift)
         up, down = self.up.turned(shift), self.down.turned(-shift)
-        spacing, zero = arb(rule.spacing), acb(0)
+        spacing = arb(rule.spacing)
         # proposes: the nodes; `outside` bounds all others
         for j in range(rule.first, rule.last + 1):
             x = j * spacing
-            log_a = up.logarithm(x) if self.has_up else zero
-            log_b = down.logarithm(-x) if self.has_down else zero
-            yield x, log_a, log_b
+            yield x, up(x), down(-x)
 
     def chord_bound(self, u: arb, v: arb) -> arb:
         """A bound on ``at`` between two real points where ``height`` is convex.
@@ -118,25 +111,19 @@ class Integrand:
         spacing, shift = arb(rule.spacing), arb(rule.shift)
         left, right = rule.first * spacing, rule.last * spacing
         pull = (self.c + 1) * self.up.largest
-        if self.has_down:
-            pull += self.power * self.down.slope(-right)
+        pull += self.power * self.down.slope(-right)
         rise, slope = -left, right - pull
-        if self.has_down:
-            rise -= (self.power - self.c) * self.down.largest
+        rise -= (self.power - self.c) * self.down.largest
         if self.is_concave:  # the slope at the end holds beyond it
             rise += self.c * self.down.slope(-left)
         # proposes: the ends of the rule; balls decide whether the tails fall there
         if not (rise > 0 and slope > 0):
             raise TooExpensive("the rule is cut inside the bulk of the integrand")
-        growth = (shift * shift / 2 - self.power * self.cosine(shift).log()).exp()
+        growth = (shift * shift / 2 - self.power * self.down.cosine(shift).log()).exp()
         return growth * (
             geometric_tail(self.at(left), rise, spacing)
             + geometric_tail(self.at(right), slope, spacing)
         )
-
-    def cosine(self, height: arb) -> arb:
-        """Below ``|B(x + iy)| / B(x)`` for ``|y| <= height`` [3]."""
-        return self.down.cosine(height) if self.has_down else arb(1)
 
 
 def positive_sum(f: Integrand, rule: Rule, u: float) -> tuple[arb, arb, arb]:
@@ -157,7 +144,7 @@ def positive_sum(f: Integrand, rule: Rule, u: float) -> tuple[arb, arb, arb]:
     for x, log_a, log_b in f.logarithms(rule):
         power = lift - x * x / 2 + (f.c + 1) * log_a.real - f.c * log_b.real
         terms.append((power - height * (log_a.imag - log_b.imag)).exp())
-    strip = strip_positive(shift, edge, arb(rule.spacing), f.cosine(reach), f.power)
+    strip = strip_positive(shift, edge, arb(rule.spacing), f.down.cosine(reach), f.power)
     return _integral(rule, _sum(terms)), _integral(rule, f.outside(rule)), strip
 
 
@@ -167,7 +154,7 @@ def real_moment(f: Integrand, rule: Rule) -> arb:
     # proposes: the rule, whose floats mean their exact values; balls decide the strip
     if not edge < f.strip:
         raise ValueError(f"the strip of {rule} is not admissible")
-    strip = strip_positive(arb(0), edge, arb(rule.spacing), f.cosine(edge), f.power)
+    strip = strip_positive(arb(0), edge, arb(rule.spacing), f.down.cosine(edge), f.power)
     if not strip < 1:
         raise TooExpensive("the trapezoidal rule is too coarse")
     total, tail = real_sum(f, rule), f.outside(rule)
@@ -231,7 +218,7 @@ def oblique_moments(f: Integrand, rule: Rule, moment: arb, step: float, count: i
             continue
         weights.append(weight)
         turns.append((i_step * loss).exp())
-    strip = strip_oblique(shift, top, arb(rule.spacing), f.cosine(top), f.power)
+    strip = strip_oblique(shift, top, arb(rule.spacing), f.down.cosine(top), f.power)
     radius = (scale * f.outside(rule) + light + moment * strip).upper()
     error = acb(arb(0, radius), arb(0, radius))
     return [value + error for value in line_sums(weights, turns, count)]

@@ -19,6 +19,7 @@ def _grown(starts: list[acb], turns: list[acb], count: int) -> list[list[acb]]:
     found = [starts]
     # proposes: how many are needed; each is what it is
     while len(found) < count:
+        # proposes: likewise
         left = found[: count - len(found)]
         found += [[a * b for a, b in zip(row, turns, strict=True)] for row in left]
         turns = [turn * turn for turn in turns]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
@@ -104,15 +104,8 @@ class Wave(Protocol):
     def cosine(self, height: arb) -> arb:
         """A lower bound on its modulus up to that height over its value at the real part."""
 
-    def turned(self, height: arb) -> Line:
-        """Its logarithm on one line above or below the axis."""
-
-
-class Line(Protocol):
-    """The logarithm of a sum of waves on one line, continued from the real axis."""
-
-    def logarithm(self, x: arb) -> acb:
-        """It there."""
+    def turned(self, height: arb) -> Callable[[arb], acb]:
+        """Its logarithm at points of one line above or below the axis, continued from there."""
 
 
 @dataclass(frozen=True)
@@ -202,24 +195,17 @@ class Waves:
         """``cos(spread height / 2)``."""
         return (self.spread * height / 2).cos()
 
-    def turned(self, height: arb) -> Turned:
-        """``x -> log W(x + i height)``."""
+    def turned(self, height: arb) -> Callable[[arb], acb]:
+        """``x -> log W(x + i height)``: no two terms are half a turn apart."""
         moving = [(rate, weight * acb(0, height * rate).exp()) for rate, weight in self.moving]
-        return Turned(acb(self.still), moving)
 
+        def logarithm(x: arb) -> acb:
+            total = acb(self.still)
+            for rate, weight in moving:
+                total = total + weight * (x * rate).exp()
+            return total.log()
 
-class Turned(NamedTuple):
-    """The logarithm of waves on one line above or below the axis."""
-
-    still: acb
-    moving: list[tuple[arb, acb]]
-
-    def logarithm(self, x: arb) -> acb:
-        """``log W`` there: no two terms are half a turn apart."""
-        total = self.still
-        for rate, weight in self.moving:
-            total = total + weight * (x * rate).exp()
-        return total.log()
+        return logarithm
 
 
 def _quarter(speed: arb) -> arb:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Final
@@ -12,8 +12,9 @@ import numpy as np
 from flint import arb
 
 from dpexact import balls, reals
+from dpexact.accounting.contour.profile import ContourProfile, guarded
 from dpexact.accounting.pairs.pair import TooExpensive
-from dpexact.accounting.profile import InfiniteLoss, Profile
+from dpexact.accounting.profile import FirstToReach, InfiniteLoss, Profile
 from dpexact.accounting.rare.added import added_bound
 from dpexact.accounting.rare.estimate import Estimate
 from dpexact.accounting.rare.inversion import Inversion
@@ -28,6 +29,15 @@ from dpexact.reals import Real
 #: Work after which the windows are given up: some seconds.
 MAX_WORK: Final = 30_000_000
 
+#: A record that takes part more often than this is no rare event: one line sees all its losses, and
+#: sooner. So it does where their standard deviation is about this share of their range.
+_OFTEN, _EVEN, _FEW_STEPS = 1, 0.5, 30
+_LOUD, _SPREAD_ADDED, _SPREAD_REMOVED = 0.7, 6e-3, 1.2e-2
+#: Where the spread is so many times the rate, windows take longer than one line.
+_WIDE: Final = 3_000
+#: About the work of windows: one line is asked first that may be less.
+_BRIEF_WORK: Final = 200_000
+_NONE: Final = "no windows were found"
 _ZERO, _ONE = Fraction(0), Fraction(1)
 _LN10: Final = math.log(10)
 _PASSES: Final = 5
@@ -76,15 +86,14 @@ class RareProfile(Profile):
             if self.add and ball(epsilon) >= self._top():
                 return Enclosure.exact(_ZERO, self.method)
         most = Enclosure(_ZERO, _ONE, self.method)
-        return _guarded(lambda: self._delta(epsilon, digits), most)
+        return guarded(lambda: self._delta(epsilon, digits), most, _NONE)
 
     def _epsilon(self, delta: Real, digits: int) -> Enclosure:
         with precision(_TRIVIAL):
             if total_variation(ball(self.sigma), ball(self.q), self.count) <= ball(delta):
                 return Enclosure.exact(_ZERO, "total variation bound")
-        return _guarded(
-            lambda: self._solved(delta, digits), Enclosure(_ZERO, math.inf, self.method)
-        )
+        most = Enclosure(_ZERO, math.inf, self.method)
+        return guarded(lambda: self._solved(delta, digits), most, _NONE)
 
     def deltas(self, epsilons: Sequence[Real], digits: int) -> list[Enclosure]:
         return shared_deltas(self, epsilons, digits)
@@ -107,6 +116,29 @@ class RareProfile(Profile):
     def _top(self) -> arb:
         """``-T log(1-q)``, the largest loss of adding and the negative of the least of removing."""
         return -self.count * (-ball(self.q)).log1p()
+
+    @property
+    def is_often(self) -> bool:
+        """Proposes: whether a record takes part too often for rare events."""
+        return self.count * approximate(self.q) > _OFTEN
+
+    @property
+    def is_rare(self) -> bool:
+        """Proposes: whether windows are asked: else one line sees all losses, and sooner."""
+        # next to the largest loss of adding few steps, orders of a line are steep
+        if self.count <= 2 or (self.is_often and not (self.add and self.count <= _FEW_STEPS)):
+            return self.count <= 2
+        return approximate(self.q) * approximate(self.sigma) ** 2 <= _EVEN
+
+    def with_line(self, line: ContourProfile, work: int) -> Profile:
+        """Both, the line with so much ``work``. Proposes: which is asked first."""
+        sigma, rate = approximate(self.sigma), approximate(self.q)
+        profiles = self, line.varied(work)
+        spread = rate * sigma * math.sqrt(self.count)  # of losses over the largest of adding
+        least = _SPREAD_ADDED if self.add else _SPREAD_REMOVED
+        if (self.add and self.count <= _FEW_STEPS) or sigma < _LOUD or spread < least:
+            return FirstToReach(*(reversed(profiles) if spread > _WIDE * rate else profiles))
+        return FirstToReach(line.varied(_BRIEF_WORK, patient=False), *profiles)
 
     # --- plans ------------------------------------------------------------------------------------
 
@@ -365,12 +397,3 @@ def total_variation(sigma: arb, q: arb, count: int) -> arb:
     """
     once = q * (1 / (arb(8).sqrt() * sigma)).erf()
     return -(count * (-once).log1p()).expm1()
-
-
-def _guarded(solve: Callable[[], Enclosure], trivial: Enclosure) -> Enclosure:
-    """The answer within ``trivial``: all that is left of parameters that cannot be planned with."""
-    try:
-        with np.errstate(all="ignore"):
-            return trivial.meet(solve())
-    except (ArithmeticError, ValueError) as error:
-        return trivial.short(f"no windows were found: {error}")

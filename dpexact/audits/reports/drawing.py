@@ -16,7 +16,7 @@ from typing import Final
 from dpexact import balls
 from dpexact.audits.claims import number_text
 from dpexact.audits.verdicts import Finding
-from dpexact.decimals import Bound, format_decimal
+from dpexact.decimals import Bound, format_decimal, log_of
 from dpexact.reals import Real
 
 #: Where the smallest and the largest finite value, and infinity, are drawn.
@@ -39,8 +39,8 @@ class _Scale:
         if not isinstance(value, Fraction):
             return _INFINITE if value > 0 else 0.0
         if self.logarithmic:
-            low, high = logarithm(self.low), logarithm(self.high)
-            share = (logarithm(value) - low) / (high - low) if value > 0 else -1.0
+            low, high = log_of(self.low), log_of(self.high)
+            share = (log_of(value) - low) / (high - low) if value > 0 else -1.0
         else:
             share = float((value - self.low) / (self.high - self.low))
         return min(max(_LEFT + share * (self.right - _LEFT), 0.0), 100.0)
@@ -161,11 +161,6 @@ def _label(name: str, place: float, baseline: int, text: str) -> str:
     return (
         f'<text{classes} x="{x:.3f}%" y="{baseline}" text-anchor="{anchor}">{escape(text)}</text>'
     )
-
-
-def logarithm(value: Fraction) -> float:
-    """The natural logarithm of a positive ``value`` of any size, for drawing."""
-    return math.log(value.numerator) - math.log(value.denominator)
 
 
 def _short(value: Fraction) -> str:

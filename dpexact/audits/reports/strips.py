@@ -15,11 +15,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Final
 
-from dpexact.audits.reports.drawing import logarithm
 from dpexact.audits.reports.wording import error_text
 from dpexact.audits.runner import Report
 from dpexact.audits.verdicts import GUILTY, RIGHT, WRONG, Finding, Grade, Verdict
-from dpexact.decimals import Bound
+from dpexact.decimals import Bound, log_of
 
 #: Half the width of the linear part and of the whole scale, in percent, and where infinity is.
 _LINEAR, _HALF, _INFINITE = 5.0, 42.0, 98.0
@@ -51,7 +50,7 @@ class Scale:
             return _INFINITE
         if error == 0:
             return 50.0
-        decades = logarithm(abs(error)) / math.log(10)
+        decades = log_of(abs(error)) / math.log(10)
         if decades <= self.low:
             size = _LINEAR * 10 ** (decades - self.low)
         elif decades > self.high:
@@ -120,7 +119,7 @@ def _size(finding: Finding) -> Bound | None:
 
 
 def _scale(errors: Iterable[Fraction]) -> Scale:
-    decades = [logarithm(abs(error)) / math.log(10) for error in errors] or [-3.0, 0.0]
+    decades = [log_of(abs(error)) / math.log(10) for error in errors] or [-3.0, 0.0]
     low = min(max(math.floor(min(decades)), _FLOOR), _CEILING - 2)
     return Scale(low, max(min(math.ceil(max(decades)), _CEILING), low + 2))
 

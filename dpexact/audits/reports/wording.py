@@ -34,9 +34,9 @@ GRADE_WORDS: Final[dict[Grade, str]] = {
 }
 
 
-def certified_text(finding: Finding, digits: int = SHOWN_DIGITS) -> str:
+def certified_text(finding: Finding) -> str:
     """The truth in its certain digits."""
-    return finding.enclosure.shown(digits)
+    return finding.enclosure.shown(SHOWN_DIGITS)
 
 
 def error_text(error: Enclosure | None, digits: int = 4) -> str:

@@ -16,12 +16,13 @@ import dpexact
 from dpexact import balls
 from dpexact.accounting.few_atoms import FewAtoms
 from dpexact.accounting.heterogeneous import different_responses, grid
+from dpexact.accounting.heterogeneous.choose import GridComposition
 from dpexact.accounting.heterogeneous.counts import CountLaw
 from dpexact.accounting.heterogeneous.meet_in_the_middle import Meeting
-from dpexact.accounting.heterogeneous.profile import GridComposition
 from dpexact.accounting.heterogeneous.refinement import RefinedGrid
-from dpexact.accounting.lattice_product import LatticeComposition, commensurate
+from dpexact.accounting.lattice_product import LatticeComposition
 from dpexact.accounting.optimal import OptimalComposition
+from dpexact.accounting.pairs.lattice import commensurate
 from dpexact.accounting.pairs.response import Response
 from dpexact.accounting.profile import InfiniteLoss
 from dpexact.conversion import real

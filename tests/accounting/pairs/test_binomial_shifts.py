@@ -94,7 +94,7 @@ def test_waves_above_the_axis(law, rate, x, share):
     with balls.precision(200), mpmath.workdps(40):
         waves = EqualWaves(arb(rate), first, [arb(w) for w in weights])
         height = float(share / math.sqrt(1 + rate * rate / 2))
-        found = waves.turned(arb(height)).logarithm(arb(x))
+        found = waves.turned(arb(height))(arb(x))
 
         def at(y):
             z = mpmath.mpc(x, y)
@@ -126,7 +126,7 @@ def test_two_equal_shifts_bring_the_modulus_near_its_bound(rate):
         step = arb(rate)
         waves = EqualWaves(step, 0, [(step * step * j * j / 2).exp() / 2 for j in range(2)])
         height = waves.strip * arb("0.7")
-        line = waves.turned(height).logarithm(arb(0)).real.exp()
+        line = waves.turned(height)(arb(0)).real.exp()
         assert line.overlaps((step * height / 2).cos())
         assert waves.cosine(height) <= line
 
@@ -135,4 +135,4 @@ def test_too_few_bits_for_an_argument_are_refused():
     with balls.precision(24):
         waves = EqualWaves(arb("0.1"), 10**9, [arb("0.3 +/- 0.01"), arb("0.7 +/- 0.01")])
         with pytest.raises(TooExpensive):
-            waves.turned(arb("0.5")).logarithm(arb("0.1 +/- 1e-3"))
+            waves.turned(arb("0.5"))(arb("0.1 +/- 1e-3"))

@@ -128,10 +128,10 @@ def test_a_denominator_shrinks_no_further(rates, x, share):
     with balls.precision(100):
         f = Integrand(STILL, side, 1.0)
         height = arb(share) * f.strip
-        line = side.waves().turned(-height).logarithm(arb(-x)).real.exp()
+        line = side.waves().turned(-height)(arb(-x)).real.exp()
         axis = side.waves().at(arb(-x))
         assert line <= axis * (1 + arb(2) ** -80)
-        assert line >= f.cosine(height) * axis * (1 - arb(2) ** -80)
+        assert line >= f.down.cosine(height) * axis * (1 - arb(2) ** -80)
 
 
 def test_two_shifts_attain_the_cosine():
@@ -140,8 +140,8 @@ def test_two_shifts_attain_the_cosine():
     with balls.precision(100):
         f = Integrand(STILL, side, 1.0)
         height = arb("0.7")
-        line = side.waves().turned(-height).logarithm(arb(1)).real.exp()
-        assert line.overlaps(f.cosine(height) * side.waves().at(arb(1)))
+        line = side.waves().turned(-height)(arb(1)).real.exp()
+        assert line.overlaps(f.down.cosine(height) * side.waves().at(arb(1)))
 
 
 def test_one_shift_is_the_special_case():

@@ -13,10 +13,10 @@ from oracles import scaled
 
 from dpexact import balls
 from dpexact.accounting.contour.atoms import AtomsProfile
+from dpexact.accounting.heterogeneous.choose import GridComposition
 from dpexact.accounting.heterogeneous.counts import CountLaw
-from dpexact.accounting.heterogeneous.profile import GridComposition
-from dpexact.accounting.lattice_product import commensurate
 from dpexact.accounting.pairs import response_sums
+from dpexact.accounting.pairs.lattice import commensurate
 from dpexact.accounting.pairs.pair import TooExpensive
 from dpexact.accounting.pairs.response import Response
 from dpexact.accounting.pairs.response_sums import Leak, ResponseSums

@@ -11,7 +11,7 @@ from mpmath import mp, mpf
 from oracles import scaled
 
 from dpexact import UnsupportedMechanism, calibrate, delta, epsilon, renyi
-from dpexact.accounting.classic.integer_orders import METHOD
+from dpexact.accounting.renyi.integer_orders import METHOD
 
 sigmas = st.fractions(min_value=Fraction(1, 2), max_value=4, max_denominator=4)
 rates = st.fractions(min_value=Fraction(1, 50), max_value=Fraction(1, 2), max_denominator=50)
