@@ -10,6 +10,7 @@ from decimal import (
     ROUND_CEILING,
     ROUND_DOWN,
     ROUND_FLOOR,
+    Decimal,
     localcontext,
 )
 from fractions import Fraction
@@ -261,7 +262,7 @@ class Enclosure:
         if not isinstance(figures, int) or figures < 1:
             raise InvalidInput(f"figures: {figures!r} is not accepted; must be an integer >= 1")
         if self.is_exact and isinstance(self.lower, Fraction) and self.lower.denominator == 1:
-            figures = max(figures, len(str(self.lower)))
+            figures = max(figures, Decimal(int(self.lower)).adjusted() + 1)
         return format_decimal(self._relied, figures, self._safely)
 
     @property

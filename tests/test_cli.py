@@ -95,6 +95,12 @@ def test_renyi_and_tradeoff_answer_as_the_library_does(tmp_path):
     assert run("tradeoff", "pure_dp(1)").exit_code == 2
 
 
+def test_a_profile_beyond_floats_is_not_drawn(tmp_path):
+    result = run("delta", "pure_dp(1)", "--epsilon", "1e400", "--plot", str(tmp_path / "f.svg"))
+    assert result.exit_code == 2
+    assert "too large to draw" in result.output
+
+
 @pytest.mark.parametrize(
     ("verb", "option", "points"),
     [

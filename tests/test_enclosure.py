@@ -461,6 +461,8 @@ def test_a_number_to_quote_is_as_near_as_its_figures_allow() -> None:
     assert (x.relation, x.relied_on("lower").relation) == ("<=", ">=")
     whole = Enclosure.exact(Fraction(331148304901733)).relied_on("lower")
     assert (whole.safe(), whole.relation) == ("331148304901733", "=")
+    huge = Enclosure.exact(Fraction(10**5000 + 1))  # longer than Python writes whole numbers
+    assert (huge.safe(), huge.relation) == (f"1{'0' * 4999}1", "=")
     assert f"{Enclosure(Fraction(0), math.inf):.2f}" == "inf"
     assert f"{x:>16}" == f"{x!s:>16}"
 

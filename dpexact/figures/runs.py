@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from fractions import Fraction
 from typing import Final
@@ -11,8 +12,10 @@ from dpexact.arguments import real_in
 from dpexact.audits.verdicts import Finding
 from dpexact.balls import approximate
 from dpexact.enclosure import Enclosure
+from dpexact.errors import InvalidInput
 from dpexact.figures.model import FigureData, HeatMap, Panel, Point, Scale, Series
 from dpexact.mechanisms import Mechanism, Repetition
+from dpexact.tokens import shorten
 
 #: Points of a curve, and their digits.
 _POINTS: Final = 24
@@ -44,8 +47,15 @@ def along_figure(
 
 
 def profile_figure(mechanism: Mechanism, epsilon: str, direction: str = "both") -> FigureData:
-    """Delta at every epsilon from 0 to twice ``epsilon``, or up to 1 where that is 0."""
-    highest = 2 * Fraction(approximate(real_in(epsilon, "epsilon"))) or Fraction(1)
+    """Delta at every epsilon from 0 to twice ``epsilon``, or up to 1 where that is 0.
+
+    Raises:
+        InvalidInput: no picture reaches so far.
+    """
+    at = approximate(real_in(epsilon, "epsilon"))
+    if not math.isfinite(2 * at):
+        raise InvalidInput(f"epsilon: {shorten(epsilon)} is too large to draw")
+    highest = 2 * Fraction(at) or Fraction(1)
     places = sorted(highest * k / _POINTS for k in range(_POINTS + 1))
     found = delta(mechanism, places, _DIGITS, direction)
     panel = _curve("privacy profile", _EPSILON, r"$\delta$", places, found, "log")

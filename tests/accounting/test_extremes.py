@@ -16,6 +16,7 @@ QUESTIONS: list[Callable[[], Any]] = [
     lambda: calibrate("threshold(laplace(1e-1000), ?)^7", 1, "1e-5", digits=6),
     lambda: calibrate("discrete_gaussian(1e-30000, ?)", 1, "1e-5", digits=6),
     lambda: calibrate("discrete_gaussian(1e-300, 2)^?", 1, "1e-5", digits=6),
+    lambda: delta("laplace(7e-9)", 1, 5, method="lattice"),
     lambda: delta("bounded_range(pi)^1000000000000000000", 1, 6),
     lambda: delta("bounded_range(1e9)^1000000000000000000", "log(2)", 6),
     lambda: epsilon("bounded_range(1e-300)^1000000000", "1/2", 6),

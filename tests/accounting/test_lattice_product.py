@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import dpexact
-from dpexact import balls
+from dpexact import PrecisionNotReached, balls
 from dpexact.accounting.lattice_product import (
     LatticeComposition,
     _Run,
@@ -25,6 +25,7 @@ from dpexact.accounting.pairs.staircase import staircase
 from dpexact.accounting.profile import InfiniteLoss
 from dpexact.conversion import real
 from dpexact.enclosure import Enclosure
+from dpexact.errors import UnsupportedMechanism
 from dpexact.reals import rational
 
 
@@ -278,3 +279,20 @@ def test_few_losses_far_apart_are_inverted(sigma, count, delta):
     assert dpexact.delta(text, found.upper, 10).lower <= Fraction(delta)
     above = dpexact.delta(text, found.lower * Fraction(999, 1000), 10).lower
     assert above > Fraction(delta) > dpexact.delta(text, found.upper * Fraction(1001, 1000)).upper
+
+
+@pytest.mark.parametrize("exponent", [100, 162, 300])
+@pytest.mark.parametrize("count", [1, 2])
+def test_next_to_no_noise_is_beyond_floats(exponent, count):
+    """The outcome 0 has nearly all the mass: the loss there exceeds epsilon by -log(1 - delta)."""
+    with pytest.raises(PrecisionNotReached) as short:
+        dpexact.epsilon(f"discrete_gaussian(1e-{exponent})^{count}", "1e-3", 3)
+    found, loss = short.value.best, Fraction(count * 10 ** (2 * exponent), 2)
+    assert loss * Fraction(9, 10) < found.lower < loss - Fraction(1, 1000)
+    assert found.upper >= loss - Fraction(2, 1000)
+
+
+@pytest.mark.parametrize("exponent", [153, 155, 200, 5000])
+def test_very_much_noise_is_refused(exponent):
+    with pytest.raises(UnsupportedMechanism, match="sigma is too large"):
+        dpexact.epsilon(f"discrete_gaussian(1e{exponent})", "1e-3", 3)

@@ -12,6 +12,9 @@ from flint import arb, fmpz
 from dpexact.accounting.lattice.grid import Grid, TooMuchWork
 from dpexact.accounting.lattice.steps import Step
 
+#: Most bits that the factors of a step may lose: exponentials of more do not end.
+_MOST_LOST: Final = 1 << 20
+
 
 class Law(Protocol):
     """What can be composed."""
@@ -104,5 +107,12 @@ def focused(steps: Sequence[Step], epsilon: float) -> list[Step]:
 
 
 def working_bits(steps: Sequence[Step], grid: Grid) -> int:
-    """The precision in which the steps are evaluated."""
-    return grid.precision + 32 + max(step.lost_bits() for step in steps)
+    """The precision in which the steps are evaluated.
+
+    Raises:
+        TooMuchWork: more bits than any table is worth.
+    """
+    lost = max(step.lost_bits() for step in steps)
+    if lost > _MOST_LOST:
+        raise TooMuchWork(lost / _MOST_LOST)
+    return grid.precision + 32 + lost

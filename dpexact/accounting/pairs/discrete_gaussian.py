@@ -157,14 +157,14 @@ class DiscreteGaussian(OnLattice):
 
     def _reach(self, deviations: float) -> int:
         """Proposes: how far around the centre to list; the rest is bounded beside."""
-        reach = math.ceil(deviations * math.sqrt(approximate(self.variance))) + 2
+        reach = deviations * math.sqrt(approximate(self.variance)) + 2
         # proposes: what is too much work
-        if 2 * reach + self.shift > MAX_ATOMS:
+        if not 2 * reach + self.shift <= MAX_ATOMS:
             raise UnsupportedMechanism(
                 f"no certified accounting for a discrete Gaussian of more than {MAX_ATOMS} "
                 "outcomes: sigma is too large"
             )
-        return reach
+        return math.ceil(reach)
 
     def _weights(self, theta: Fraction, reach: int) -> tuple[int, list[arb], arb]:
         r"""``(first, w / w_centre, a ball that holds the rest)``.
