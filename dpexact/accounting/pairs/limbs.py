@@ -9,7 +9,7 @@ order are integers below ``2^53``, so none is rounded.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import pairwise
+from itertools import pairwise, product
 from typing import Final, TypeAlias
 
 import numpy as np
@@ -25,7 +25,9 @@ _MOST: Final = 1 << 12
 _ROOM: Final = 1 << 22
 #: Multiplications of a matrix product that takes no threads, which are slower for small ones.
 _ALONE: Final = 1 << 18
-_LEAST: Final = 16
+_LEAST: Final = 64
+#: Numbers of products that are held at once.
+_NUMBERS: Final = 1 << 22
 #: Digits of a 64-bit integer.
 _TOGETHER: Final = 3
 
@@ -110,7 +112,13 @@ def _products(left: Digits, right: Digits) -> Digits:
     (many, size), (more, other) = left.shape[:2], right.shape[:2]
     block = max(_LEAST, _ALONE // (many * more))
     rows, columns = _blocks(left, block)[:, :, None], _blocks(right, block)[:, None]
-    parts = (rows @ columns.swapaxes(-1, -2)).sum(axis=0).astype(np.int64)
+    sums = np.zeros((size, other, many, more))
+    together, tile = max(1, _NUMBERS // sums.size), max(1, _ALONE // (block * more))
+    for at, low in product(range(0, len(rows), together), range(0, many, tile)):
+        here = rows[at : at + together, :, :, low : low + tile]
+        here = here @ columns[at : at + together].swapaxes(-1, -2)
+        sums[:, :, low : low + tile] += here.sum(axis=0)
+    parts = sums.astype(np.int64)
     # proposes: nothing, since these are integers; modulo 2^64 what was rounded is found out
     if not np.array_equal(parts.sum(axis=(0, 2)).T, right @ left.sum(axis=(0, 1))):
         raise ArithmeticError("a matrix product of small integers is wrong")

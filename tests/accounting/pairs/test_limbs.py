@@ -52,6 +52,7 @@ def test_many_points_are_summed_in_parts(monkeypatch: pytest.MonkeyPatch) -> Non
     whole = chebyshev_sums(first, second, counts, (6, 5), bits)
     monkeypatch.setattr(limbs, "_MOST", 77)
     monkeypatch.setattr(limbs, "_ALONE", 1)
+    monkeypatch.setattr(limbs, "_NUMBERS", 1)
     assert chebyshev_sums(first, second, counts, (6, 5), bits) == whole
     assert chebyshev_sums([], [], [], (2, 3), bits).entries() == [0] * 6
 
