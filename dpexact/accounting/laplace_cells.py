@@ -334,7 +334,7 @@ def planned(pair: SampledLaplace) -> Plan | None:
         log = math.acosh((math.hypot(x + rate, y) + math.hypot(x - rate, y)) / (2 * rate))
         return kept * max(0.0, log - fall)
 
-    found = Plan(0.0, _MOST, kept, 0.0, _MOST)
+    found = Plan(0.0, _MOST + 1, kept, 0.0, _MOST + 1)
     for share in _TRIED:
         height = share * math.pi / 2
         log, cosine = math.asinh(height / rate), math.cos(height / 2)

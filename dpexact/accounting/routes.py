@@ -9,16 +9,15 @@ used: a question loads what it needs.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from dpexact import balls, reals
 from dpexact.accounting.closed_form import GaussianMixedWithResponse, SinglePair
-from dpexact.accounting.composition import Composition
+from dpexact.accounting.composition import Composition, Sample
 from dpexact.accounting.optimal import OptimalComposition
 from dpexact.accounting.pairs.finite import sampled
-from dpexact.accounting.pairs.pair import Pair
 from dpexact.accounting.profile import Fallback, FirstToReach, NoLoss, Profile
 from dpexact.accounting.reflection import OPPOSITE, Mirrored
 from dpexact.arguments import Direction, Method
@@ -28,6 +27,7 @@ from dpexact.reals import Real
 if TYPE_CHECKING:
     from dpexact.accounting.contour.profile import ContourProfile
     from dpexact.accounting.lattice.profile import LatticeProfile
+    from dpexact.accounting.pairs.cubature import Cloud
     from dpexact.accounting.rare.profile import RareProfile
 
 Route: TypeAlias = Callable[[Composition, Direction], Profile | None]
@@ -46,7 +46,9 @@ _FEWEST_CLOUDED: Final = 200
 _CUT_BITS: Final = 2_500
 #: Longest sum over the outcomes of randomized response composed with a Gaussian.
 MAX_TERMS: Final = 20_000
-#: Most sampled steps that are tried one by one where their bundles do not suffice.
+#: By what their bundles are narrower where those of the widest do not suffice.
+_NARROWER: Final = 2 / 3
+#: Most sampled steps that are tried one by one instead.
 MAX_APART: Final = 20_000
 #: Profiles that answer whatever is asked.
 _UNFAILING: Final = (OptimalComposition, NoLoss, GaussianMixedWithResponse)
@@ -295,21 +297,21 @@ def _bundled(c: Composition, direction: Direction) -> Profile | None:
     """Very many sampled Gaussians that differ little: the contour, with nodes for them."""
     if len(c.samples) < _FEWEST_CLOUDED:
         return None
-    clouds, left = c.clouds
-    if not clouds:
+    if not c.clouds[0]:
         return None
     from dpexact.accounting.contour.profile import ContourProfile
     from dpexact.accounting.pairs.bundle import Bundle
 
-    bundles: list[tuple[Pair, int]] = [
-        (Bundle(x, removes=direction == "remove"), 1) for x in clouds
-    ]
-    pairs = (*bundles, *replace(c, samples=left).everything(direction))
-    found = ContourProfile(pairs, c.infinite(add=direction == "add"))
-    if len(c.samples) > MAX_APART:
-        return found
-    each = contour(c, direction)
-    return found if each is None else FirstToReach(found.varied(patient=False), each)
+    def profile(clouds: Sequence[Cloud], left: list[tuple[Sample, int]]) -> ContourProfile:
+        bundles = [(Bundle(x, removes=direction == "remove"), 1) for x in clouds]
+        pairs = (*bundles, *replace(c, samples=left).everything(direction))
+        return ContourProfile(pairs, c.infinite(add=direction == "add"))
+
+    found = profile(*c.clouds).varied(patient=False)
+    each = contour(c, direction) if len(c.samples) <= MAX_APART else None
+    if each is not None:
+        return FirstToReach(found, each)
+    return Fallback(found, lambda: profile(*c.clouds_within(_NARROWER)))
 
 
 def _allocated(c: Composition, direction: Direction) -> Profile | None:

@@ -30,7 +30,7 @@ _T = TypeVar("_T")
 
 #: Fewer steps in a cloud are not worth it.
 FEWEST: Final = 200
-#: Likewise where all together run no more often than this: each then matters too much.
+#: Likewise where all together run no more often: each then matters too much; narrow ones less.
 FEWEST_RUNS: Final = 3000
 #: The sum of the moduli of the weights is about this many times the number of steps.
 HEAVY: Final = 8.0
@@ -52,11 +52,11 @@ _BEYOND: Final = 1.2
 
 
 def bundles(
-    steps: Sequence[tuple[Real, Real, int]],
+    steps: Sequence[tuple[Real, Real, int]], share: float = 1.0
 ) -> tuple[list[Cloud], list[tuple[Real, Real, int]]]:
     """Clouds of steps ``(q, sigma, n)`` that differ little, and the steps in none of them.
 
-    Proposes: clouds; every step is in one of them or left as it is.
+    Proposes: clouds, of a ``share`` of the largest width; every step is in one or left as it is.
     """
     clouds: list[Cloud] = []
     left: list[tuple[Real, Real, int]] = []
@@ -72,11 +72,11 @@ def bundles(
     while parts:
         part = parts.pop()
         inside = [step for _, step in part]
-        if len(part) < FEWEST or sum(n for _, _, n in inside) < FEWEST_RUNS:
+        if len(part) < FEWEST or sum(n for _, _, n in inside) < FEWEST_RUNS * share**3:
             left += inside
             continue
         ends = [(min(at), max(at)) for at in zip(*(logs for logs, _ in part), strict=True)]
-        wide = [(high - low) / 2 / most for (low, high), most in zip(ends, _HALVES, strict=True)]
+        wide = [(b - a) / 2 / (share * most) for (a, b), most in zip(ends, _HALVES, strict=True)]
         if max(wide) <= 1:
             clouds.append(Cloud(inside))
             continue

@@ -128,7 +128,8 @@ class RareProfile(Profile):
         # next to the largest loss of adding few steps, orders of a line are steep
         if self.count <= 2 or (self.is_often and not (self.add and self.count <= _FEW_STEPS)):
             return self.count <= 2
-        return approximate(self.q) * approximate(self.sigma) ** 2 <= _EVEN
+        sigma = approximate(self.sigma)
+        return approximate(self.q) * sigma * sigma <= _EVEN
 
     def with_line(self, line: ContourProfile, work: int) -> Profile:
         """Both, the line with so much ``work``. Proposes: which is asked first."""

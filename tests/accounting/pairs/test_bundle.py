@@ -10,6 +10,8 @@ from flint import arb
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from dpexact.accounting import routes
+from dpexact.accounting.composition import Composition
 from dpexact.accounting.contour.product import Product
 from dpexact.accounting.contour.profile import ContourProfile
 from dpexact.accounting.pairs import bundle, log_bounds
@@ -102,6 +104,23 @@ def test_every_step_is_in_one_cloud_or_left() -> None:
     found = [step for cloud in clouds for step in cloud.points] + left
     assert sorted(map(str, found)) == sorted(map(str, steps))
     assert not bundles(steps[: bundle.FEWEST - 1])[0]
+
+
+def test_where_wide_clouds_do_not_suffice_narrow_ones_are_asked(monkeypatch) -> None:
+    """Of the same steps, two thirds as wide."""
+    monkeypatch.setattr(routes, "MAX_APART", 0)
+    steps = steps_of(3, 2000, (0.6, 3.0), (1e-3, 1e-2))
+    mechanism = from_rows([(str(s), str(q), n) for q, s, n in steps])
+    found = routes.routed(Composition.of(mechanism.steps().items()), "add").first
+    for profile, share in ((found.first, 1.0), (found.second(), 2 / 3)):
+        pairs = profile.product.factors
+        clouds = [pair.cloud for pair, _ in pairs if isinstance(pair, Bundle)]
+        assert clouds
+        alone = sum(n for pair, n in pairs if not isinstance(pair, Bundle))
+        assert sum(cloud.total for cloud in clouds) + alone == sum(n for _, _, n in steps)
+        for cloud in clouds:
+            for side, most in zip(cloud.sides, bundle._HALVES, strict=True):
+                assert side.half <= share * most + 1e-4
 
 
 def test_equal_noises_written_apart_are_all_counted() -> None:
