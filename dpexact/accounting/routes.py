@@ -34,12 +34,14 @@ Route: TypeAlias = Callable[[Composition, Direction], Profile | None]
 
 #: Work after which a contour without a few digits is given up: a second or two.
 _GLANCE_WORK: Final = 12_000_000
-#: The same where windows take over then.
-_LIGHT_WORK: Final = 2_000_000
+#: The same where windows take over then, and where pieces do.
+_LIGHT_WORK, _BRIEF_WORK = 2_000_000, 500_000
 #: After so many steps a line is asked first of Laplace noise on samples.
 _FEW_STEPS: Final = 30
 #: Allocations of noise and steps over ``e^(1/sigma^2) - 1`` below these are sooner on a line.
 _QUIET, _HIDING = 2.5, 200
+#: Rates of Laplace noise below which its pieces take about as long as a brief line.
+_GENTLE: Final = 1.5
 #: Fewer sampled steps than this are always taken one by one.
 _FEWEST_CLOUDED: Final = 200
 #: Most bits for one run of a group: at more the parameters are out of proportion.
@@ -189,7 +191,9 @@ def _laplace_cells(c: Composition, direction: Direction) -> Profile | None:
     found = LaplaceCells(pair, count, c.beside)
     # proposes: which is asked first; after many steps a line mostly sees no atoms
     line = contour(c, direction) if count > _FEW_STEPS else None
-    return found if line is None else FirstToReach(line.varied(_GLANCE_WORK, patient=False), found)
+    # proposes: likewise
+    work = _BRIEF_WORK if balls.approximate(pair.rate) < _GENTLE else _GLANCE_WORK
+    return found if line is None else FirstToReach(line.varied(work, patient=False), found)
 
 
 def _responses(c: Composition, direction: Direction) -> Profile | None:
