@@ -64,6 +64,7 @@ def test_an_upper_bound_says_so():
     assert "lies between them" not in told
 
 
+@pytest.mark.slow
 def test_an_answer_of_too_few_digits_says_so():
     found = part("answer", expression("poisson(laplace(1/5), 1/10)^10", delta="1e-6"))
     assert "15 digits were not reached" in found["html"]
