@@ -88,7 +88,7 @@ def interrupt_main(rounds: int) -> None:
     signal.signal(signal.SIGALRM, interrupt)
     for _ in range(rounds):
         try:
-            signal.setitimer(signal.ITIMER_REAL, source.uniform(1e-5, 4e-3))
+            signal.setitimer(signal.ITIMER_REAL, source.uniform(1e-5, 1e-3))
             ask(source.choice(QUESTIONS))
             signal.setitimer(signal.ITIMER_REAL, 0)
         except Stopped:
