@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import signal
 import sys
+from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -33,6 +34,18 @@ def pytest_xdist_make_scheduler(config, log):
     from xdist.scheduler import LoadFileScheduling
 
     return LoadFileScheduling(config, log)
+
+
+def pytest_collection_modifyitems(config, items):
+    """Below scale 1 a test function runs on a sample of its cases, evenly spaced."""
+    if SCALE >= 1:
+        return
+    cases = defaultdict(list)
+    for item in items:
+        cases[item.nodeid.partition("[")[0]].append(item)
+    sample = {id(item) for of in cases.values() for item in of[:: -(-len(of) // scaled(20))]}
+    config.hook.pytest_deselected(items=[item for item in items if id(item) not in sample])
+    items[:] = [item for item in items if id(item) in sample]
 
 
 @pytest.fixture(autouse=True)
