@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from dpexact.tradeoffs import TradeoffFunction
 
 #: A fraction in the text of a mechanism, and what the denominator of a float is below.
-_FRACTION: Final = re.compile(r"(?<![\w.])(\d+)/(\d+)")
-_FLOATS: Final = 1 << 1075
+# no float has more digits as a fraction
+_FRACTION: Final = re.compile(r"(?<![\w.])(\d{1,16})/(\d{1,324})(?!\d)")
 
 #: Name of a parameter, and what takes a value into its domain.
 _Parameter: TypeAlias = "tuple[str, Callable[[Any, str], Any] | None]"
@@ -214,7 +214,7 @@ def shown(mechanism: Mechanism) -> str:
 
     def short(found: re.Match[str]) -> str:
         above, below = int(found[1]), int(found[2])
-        value = above / below if below & (below - 1) == 0 and below < _FLOATS else 0.0
+        value = above / below if below & (below - 1) == 0 and below >> 1075 == 0 else 0.0
         if value == 0 or value.as_integer_ratio() != (above, below):
             return found[0]
         floats[repr(value)] = None

@@ -61,7 +61,14 @@ def test_latex_is_of_the_expression():
 
 @pytest.mark.parametrize(
     "text",
-    ["laplace(1)", "pure_dp(1)^101", "gaussian(1)*pure_dp(1)", "approx_dp(1,1/2)*pure_dp(1)"],
+    [
+        "laplace(1)",
+        "pure_dp(1)^101",
+        "gaussian(1)*pure_dp(1)",
+        "approx_dp(1,1/2)*pure_dp(1)",
+        "pure_dp(1e5000)",
+        "gaussian(1e-5000)",
+    ],
 )
 def test_what_is_not_written_out_says_so(text):
     with pytest.raises(UnsupportedMechanism):

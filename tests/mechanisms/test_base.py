@@ -186,3 +186,16 @@ def test_nesting_is_limited_so_that_everything_prints_and_parses(wrap: Any) -> N
 def deep() -> Any:
     """A number as high as is accepted."""
     return real("sqrt(" * 79 + "pi+1" + ")" * 79)
+
+
+@pytest.mark.parametrize(
+    ("value", "shows"),
+    [
+        (f"1/{2**1074}", True),
+        (f"1/{2**1075}", False),
+        (f"{10**339 + 1}/2", False),
+        ("1/3e5000", False),
+    ],
+)
+def test_floats_are_shown_as_such_whatever_the_number(value, shows):
+    assert ("as a float" in repr(laplace(value) ** 2)) is shows

@@ -68,6 +68,7 @@ def test_numbers_close_to_one_are_told_from_it() -> None:
         parse("pair((exp(1)/(1+exp(1))-1e-1000, 1), (1/(1+exp(1)), 0))")
 
 
+@pytest.mark.slow
 def test_denominators_without_end_are_refused() -> None:
     rows = [(Fraction(1, (1 << 3000) - k), 0) for k in range(1, 60)]
     with pytest.raises(InvalidInput, match="common denominator"):
