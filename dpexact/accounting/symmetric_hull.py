@@ -48,6 +48,7 @@ class AboveHull(Profile):
     """A bound of it from above: of an answer the upper end is meant, to the digits asked for."""
 
     method = "contour"
+    shares = True
 
     def __init__(self, samples: Samples, rest: Composition) -> None:
         self._samples, self._rest = samples, rest
@@ -62,33 +63,46 @@ class AboveHull(Profile):
         return _lattice(self._samples, self._rest)
 
     def delta(self, epsilon: Real, digits: int) -> Enclosure:
-        near = approximate(epsilon)
-        return self._ask(lambda profile: profile.delta(epsilon, digits), lambda: near, digits)
+        return self.deltas([epsilon], digits)[0]
+
+    def deltas(self, epsilons: Sequence[Real], digits: int) -> list[Enclosure]:
+        return self._ask(lambda p, points: p.deltas(points, digits), approximate, epsilons, digits)
 
     def _epsilon(self, delta: Real, digits: int) -> Enclosure:
-        def near() -> float:
+        return self.epsilons([delta], digits)[0]
+
+    def epsilons(self, deltas: Sequence[Real], digits: int) -> list[Enclosure]:
+        def near(delta: Real) -> float:
             return self._plain.product.epsilon(self._plain.log_delta(delta), 1)
 
-        return self._ask(lambda profile: profile.epsilon(delta, digits), near, digits)
+        return self._ask(lambda p, points: p.epsilons(points, digits), near, deltas, digits)
 
     def _ask(
-        self, ask: Callable[[Profile], Enclosure], near: Callable[[], float], digits: int
-    ) -> Enclosure:
+        self,
+        ask: Callable[[Profile, Sequence[Real]], list[Enclosure]],
+        near: Callable[[Real], float],
+        points: Sequence[Real],
+        digits: int,
+    ) -> list[Enclosure]:
         """First as it is, then beside other noise, then on a lattice."""
-        found = ask(self._plain)
-        # proposes: when to stop, here and below
-        if found.digits >= digits:
-            return found
-        try:
-            order = self._plain.product.saddle(near(), 1)[0]
-            for share in _SHARES:
-                more = ask(self._beside(math.sqrt(2 * share / (order * (order + 1)))))
-                # proposes: likewise
-                if more.digits >= digits:
-                    return more
-        except (ArithmeticError, ValueError):
-            pass  # floats do not reach to plan it
-        return found.meet(ask(self._lattice))
+
+        def more(found: Enclosure, point: Real) -> Enclosure:
+            # proposes: when to stop, here and below
+            if found.digits >= digits:
+                return found
+            try:
+                order = self._plain.product.saddle(near(point), 1)[0]
+                for share in _SHARES:
+                    beside = self._beside(math.sqrt(2 * share / (order * (order + 1))))
+                    (other,) = ask(beside, [point])
+                    # proposes: likewise
+                    if other.digits >= digits:
+                        return other
+            except (ArithmeticError, ValueError):
+                pass  # floats do not reach to plan it
+            return found.meet(*ask(self._lattice, [point]))
+
+        return list(map(more, ask(self._plain, points), points))
 
     def _beside(self, mu: float) -> ContourProfile:
         little = rational(Fraction(max(1, round(mu * _BITS)), _BITS))

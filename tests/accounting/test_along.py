@@ -128,6 +128,7 @@ def test_sums_over_first_points_are_those_of_their_cloud() -> None:
             )
 
 
+@pytest.mark.slow
 def test_few_steps_share_a_line_where_the_saddle_point_misleads(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -32,6 +32,7 @@ def test_one_coin_is_the_average():
             assert found.upper >= low
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "text",
     [

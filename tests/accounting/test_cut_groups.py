@@ -35,6 +35,7 @@ def whole(k, q, sigma):
     return GaussianMixtures(Shifts(tuple(law)), STILL)
 
 
+@pytest.mark.slow
 @given(
     st.integers(2, 9),
     st.fractions(Fraction(1, 200), Fraction(1, 3), max_denominator=300),
@@ -97,6 +98,7 @@ def test_a_record_in_groups_of_one_is_a_sample():
         found.meet(dpexact.delta("poisson(gaussian(1), 1/100)^500", 1, 15, way))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("k", "q", "sigma", "steps"),
     [
@@ -122,6 +124,7 @@ def test_fifteen_digits_of_large_groups(k, q, sigma, steps):
         assert below.upper >= Fraction(1, 10**6)
 
 
+@pytest.mark.slow
 def test_more_records_lose_more():
     found = [dpexact.delta(text(k, "1/1000", 5, 200), 1, 8) for k in (20, 21, 50, 200)]
     assert all(a.upper < b.lower for a, b in itertools.pairwise(found))

@@ -152,6 +152,7 @@ def test_a_sampled_gaussian_beside_laplace_by_quadrature(direction, sign, digits
     assert found.digits >= digits
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "text",
     [

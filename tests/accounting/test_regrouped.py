@@ -26,6 +26,7 @@ def binomial(k, q, sigma):
 STILL = [(0.0, 1.0)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("k", "q", "sigma"), [(1, 0.3, 1.0), (3, 0.1, 1.0), (5, 0.4, 2.0)])
 def test_groups_on_samples(k, q, sigma):
     law = binomial(k, q, sigma)
@@ -38,6 +39,7 @@ def test_groups_on_samples(k, q, sigma):
     assert near(found, twice(law, STILL, 0.2), 1e-6)
 
 
+@pytest.mark.slow
 def test_replacement_on_samples():
     law = [(0.0, 0.7), (0.5, 0.3)]
     text = "replace(poisson(gaussian(2), 0.3)^{})"

@@ -160,6 +160,7 @@ def test_the_runs_that_are_none_count() -> None:
     assert str(dpexact.from_dp_event(everything)) == "approx_dp(0, 1+(-1)*exp(-3))"
 
 
+@pytest.mark.slow
 def test_texts_and_refusals() -> None:
     for text in ("repeat_and_select(gaussian(5), 10)", "repeat_and_select(gaussian(5)^3, 10, 0)"):
         assert str(parse(text)) == text

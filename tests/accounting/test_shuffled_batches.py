@@ -83,6 +83,7 @@ def test_against_fine_intervals(sigma, t, epochs, epsilon, add):
     assert 0.98 * truth < float(found.lower) <= truth * (1 + 1e-6)
 
 
+@pytest.mark.slow
 def test_against_the_whole_pair():
     """Two steps: the mixtures themselves, by quadrature in the plane."""
     sigma, epsilon = 0.9, 0.8

@@ -56,6 +56,7 @@ def test_finite_laws_have_their_exact_function(law, alpha):
     assert found.digits >= 12 or found.upper < F(1, 10**30)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("alpha", ALPHAS)
 @pytest.mark.parametrize(
     "text",

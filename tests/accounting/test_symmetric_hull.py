@@ -89,6 +89,7 @@ def test_by_parts(fall):
         assert u != fall or bound < 5 * abs(truth)  # where it is at its best
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("mu", "q", "count", "rest", "delta"),
     [

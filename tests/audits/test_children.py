@@ -69,6 +69,7 @@ def test_a_child_that_hangs_is_killed(child):
         os.kill(child.pid, 0)
 
 
+@pytest.mark.slow
 def test_only_its_own_work_counts_against_a_child(child, monkeypatch):
     """As on a busy machine: it gets no processor for longer than the limit."""
     assert child.ask(0, 30) == [0]

@@ -85,6 +85,7 @@ def test_no_address():
         pass
 
 
+@pytest.mark.slow
 def test_no_workers(monkeypatch):
     monkeypatch.setattr(cluster, "PATIENCE", 1)
     with (

@@ -137,6 +137,7 @@ answer_requests(answers)
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "note"),
     [("bomb", "it ended with code 9"), ("slow", "no answer within 2 s of the processor")],

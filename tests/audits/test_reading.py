@@ -400,6 +400,7 @@ def test_errors_in_json_lines_name_the_line(tmp_path, line, said):
     assert f"claims.jsonl, {said}" in str(caught.value)
 
 
+@pytest.mark.slow
 def test_a_large_file_is_read_claim_by_claim(tmp_path, monkeypatch):
     """What is kept is the claims, and the text; no tree of the whole."""
     monkeypatch.setattr(reading, "MAX_BYTES", 1_000_000)  # there is room for so much

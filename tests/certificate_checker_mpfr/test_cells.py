@@ -98,6 +98,7 @@ def lined(plan, kappa):
     return right, max(float(x.real.hi - x.real.lo) for x in line)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kappa", [Fraction(7, 2), Fraction(-5, 2)])
 def test_a_cell_is_the_product_of_its_rows(kappa):
     right, width = lined(PLAN, kappa)
@@ -105,6 +106,7 @@ def test_a_cell_is_the_product_of_its_rows(kappa):
     assert width < 1e-3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kappa", [Fraction(7, 2), Fraction(-5, 2)])
 def test_moduli_of_a_cell_are_bounded(kappa):
     cell, k, (values, size) = cell_of(PLAN), A.exact(kappa), product(kappa)
@@ -151,6 +153,7 @@ SABOTAGED = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("coarsen", "sabotage"), SABOTAGED)
 def test_every_error_term_is_needed(coarsen, sabotage, monkeypatch):
     plan, kappa = copy.deepcopy(PLAN), Fraction(-5, 2)

@@ -64,6 +64,7 @@ def forged(written, path, value):
     return changed
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("text", "path", "value"),
     [

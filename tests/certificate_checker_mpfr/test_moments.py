@@ -229,6 +229,7 @@ def moment_of(right, left, kappa, v, height=0.0, absolute=False):
     return total * t / math.sqrt(2 * math.pi)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", PAIRS)
 @pytest.mark.parametrize("kappa", [Fraction(-3), Fraction(1, 2), Fraction(4)])
 def test_moments_of_two_mixtures(name, kappa):

@@ -84,6 +84,7 @@ def test_any_digit_changed_is_noticed_by_the_digest(documents):
             checker.check(standard.read(forged.encode()))
 
 
+@pytest.mark.slow
 def test_other_bounds_are_rejected(documents):
     for document in documents[:-1]:
         statement = document["statements"][0]

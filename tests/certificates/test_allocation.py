@@ -35,6 +35,7 @@ def document(text, quantity, at, digits=10, direction="both"):
     return certificate(mechanism, quantity, real(at), direction, found)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("text", "quantity", "at", "digits"), ASKED)
 def test_what_is_written_is_verified(text, quantity, at, digits):
     written = document(text, quantity, at, digits)
@@ -67,6 +68,7 @@ FORGED = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("member", "value"), FORGED)
 def test_what_is_changed_is_found_out(member, value):
     forged = copy.deepcopy(document("allocation(gaussian(1), 100)", "delta", "1/2", 6))
@@ -85,6 +87,7 @@ def test_what_is_changed_is_found_out(member, value):
         checking.check(forged)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("text", "reason"),
     [

@@ -23,6 +23,7 @@ def bound(text, epsilon, way="remove", bits=128):
     return standard.profile_of(steps, way, a).delta(standard.Point(a, standard.exp(at), at))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "text",
     [
@@ -90,6 +91,7 @@ def test_a_group_that_is_too_wide_is_refused_soon():
         bound("group(poisson(gaussian(1), 1/100), 10000)", "1")
 
 
+@pytest.mark.slow
 def test_groups_repeated_are_certified_by_the_second_checker():
     pytest.importorskip("gmpy2", reason="the checker with MPFR needs gmpy2")
     from dpexact.certificate_checker_mpfr import arithmetic, checking

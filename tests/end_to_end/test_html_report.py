@@ -124,6 +124,7 @@ def test_the_page_shows_verdicts_and_numbers(page):
     assert "<img" not in dom
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("width", [320, 390, 1200])
 def test_layout_and_controls(page, width):
     probe = page.with_name(f"probe{width}.html")
@@ -185,6 +186,7 @@ onload = async () => {{
 </script>"""
 
 
+@pytest.mark.slow
 def test_ten_thousand_claims_have_pages_and_an_address(page):
     claim = {"mechanism": "pure_dp(1)", "claims": "epsilon", "delta": 0, "kind": "upper"}
     wrong, right = (audit({**claim, "epsilon": value}).findings for value in ("0.5", "1"))

@@ -235,6 +235,7 @@ def test_columns_are_unpacked_as_they_were(page, findings):
     assert len(zlib.decompress(base64.b64decode(text))) > len(text)
 
 
+@pytest.mark.slow
 def test_a_hundred_bytes_a_claim_are_too_many(tmp_path):
     """Different numbers in every claim; the page without them takes what it took before."""
     kept = judge(Claim("gaussian(1)", "epsilon", "4.3", "1e-5", "upper"))

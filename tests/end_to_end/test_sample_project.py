@@ -31,6 +31,7 @@ def run(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]
     )
 
 
+@pytest.mark.slow
 def test_a_right_accountant_passes() -> None:
     done = run("-q")
     assert done.returncode == 0, done.stdout

@@ -107,6 +107,7 @@ def test_an_accountant_that_is_installed(monkeypatch):
     assert all(error.lower > 0 and error.digits >= 20 for (error,) in panel.heat.values)
 
 
+@pytest.mark.slow
 def test_of_several_numbers_the_upper_bound_is_drawn(monkeypatch):
     def ask(_, cases, *__, **___):
         question = questions_for(find("prv-accountant").accountant, cases)

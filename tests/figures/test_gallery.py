@@ -139,6 +139,7 @@ def test_a_point_of_each_bound():
         assert number(row, "y").overlaps(Enclosure(*ends))
 
 
+@pytest.mark.slow
 def test_the_ways_to_make_batches_are_ordered():
     """Also by an engine that shares nothing with the curve of the samples."""
     rows = committed(BATCHES)

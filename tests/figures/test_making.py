@@ -34,6 +34,7 @@ def test_the_list_names_every_figure():
     assert [row["name"] for row in json.loads(run("list", "--json").output)["figures"]] == names
 
 
+@pytest.mark.slow
 def test_data_and_pictures_are_written_together(tmp_path):
     result = run("kov-1", "-o", tmp_path / "new" / "folder", "--format", "svg,png,pdf,csv,json")
     assert result.exit_code == 0, result.output

@@ -72,6 +72,7 @@ def test_what_is_compiled_is_what_is_done() -> None:
     assert compiled("def f(x): return x + 1") != compiled("def f(x): return x + 1.0")
 
 
+@pytest.mark.slow
 def test_some_are_killed() -> None:
     """Of a larger volume, all."""
     count = SAMPLE if SCALE < 10 else len(MUTANTS)

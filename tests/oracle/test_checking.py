@@ -107,6 +107,7 @@ def test_export_is_the_table(monkeypatch: pytest.MonkeyPatch) -> None:
     assert pooled == rows
 
 
+@pytest.mark.slow
 def test_questions_without_forty_digits_have_no_row() -> None:
     beyond = Question(parse("fixed_size(gaussian(1), 10, 100)^2"), "delta", "1", "both")
     assert str(row(beyond)).endswith(" of 40 digits")

@@ -148,6 +148,7 @@ def test_a_sample_is_spread_and_whole_where_it_is_large() -> None:
     assert [rows.index(row) for row in three] == [0, len(rows) // 3, 2 * len(rows) // 3]
 
 
+@pytest.mark.slow
 def test_the_options_have_a_heading_of_their_own(tmp_path: Path) -> None:
     done = run(tmp_path, "", "--help")
     heading = "dpexact: certified answers (marker and fixture dp_oracle):\n  --dp-oracle-sample"
@@ -192,6 +193,7 @@ def test_unused():
     assert done.returncode == 0, done.stdout
 
 
+@pytest.mark.slow
 def test_the_table_is_used_without_flint(tmp_path: Path) -> None:
     (tmp_path / "conftest.py").write_text("import sys\nsys.modules['flint'] = None\n")
     code = """

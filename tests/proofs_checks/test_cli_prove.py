@@ -14,6 +14,7 @@ def invoke(*arguments):
     return CliRunner().invoke(main, ["prove", *arguments])
 
 
+@pytest.mark.slow
 def test_json_and_html(tmp_path):
     page = tmp_path / "proofs.html"
     result = invoke("kov.thm3.1", "kov.cor5.1", "--jobs", "1", "--json", "--html", str(page))

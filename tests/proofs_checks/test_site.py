@@ -14,6 +14,7 @@ def formula(text):
     return f"<math>{len(text)}</math>"
 
 
+@pytest.mark.slow
 def test_every_claim_has_a_page_and_stands_in_the_index(tmp_path):
     every = [identity for source in SOURCES for identity in claims(source)]
     assert write_site(tmp_path / "each", formula) == len(every) + 1
@@ -35,6 +36,7 @@ def test_a_page_says_what_was_checked():
     assert claim("steinke.lem36").hash in page
 
 
+@pytest.mark.slow
 def test_a_page_links_its_coq_file(tmp_path):
     page = claim_page(claim("steinke.lem36"), formula)
     assert '<a href="steinke.lem36.v"><code>steinke.lem36.v</code></a>, accepted by coqc' in page

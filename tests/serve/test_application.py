@@ -136,6 +136,7 @@ def test_a_certificate_verifies(served):
     assert body.startswith(b"no certificate: ")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", ["answer", "certificate"])
 def test_a_disconnect_kills_the_child(served, path):
     with socket.create_connection(("127.0.0.1", served.port), timeout=30) as raw:
@@ -153,6 +154,7 @@ def test_a_disconnect_kills_the_child(served, path):
         os.kill(child.pid, 0)
 
 
+@pytest.mark.slow
 def test_what_takes_too_long_is_stopped():
     with serving(1, seconds=2) as page:
         (found,) = lines(page.get(f"/answer?{urlencode(ENDLESS)}")[2])
@@ -181,6 +183,7 @@ def test_parallel_questions_share_the_children(served):
     assert numbers[0] > numbers[-1]
 
 
+@pytest.mark.slow
 def test_more_than_can_wait_are_turned_away():
     with serving(1, seconds=30) as page:
         path = f"/answer?{urlencode(ENDLESS)}"

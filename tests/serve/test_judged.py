@@ -50,6 +50,7 @@ def words(html):
     return " ".join(re.sub(r"<[^>]+>", " ", html).split())
 
 
+@pytest.mark.slow
 def test_real_accountants_the_tightest_first(bench):
     pytest.importorskip("dp_accounting")
     asked = bench("dp-accounting-rdp", "dp-accounting-pld")
@@ -132,6 +133,7 @@ def test_a_disconnect_ends_an_accountant_that_hangs(served):
         time.sleep(0.05)
 
 
+@pytest.mark.slow
 def test_over_the_wire(served, monkeypatch):
     pytest.importorskip("dp_accounting")
     monkeypatch.setattr(judged, "names", lambda: ["dp-accounting-pld", "dp-accounting-rdp"])

@@ -64,6 +64,7 @@ def process(interruptible):
     child.communicate()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGKILL])
 def test_an_end_in_the_midst_of_a_computation(process, ending):
     child, port = process

@@ -31,6 +31,7 @@ def test_it_answers_one_after_the_other(child):
     assert child.ask(request(part="question"), 60)["quantity"] == "epsilon"
 
 
+@pytest.mark.slow
 def test_the_processor_is_limited(child):
     pytest.importorskip("resource")
     child.ask(None, 60)

@@ -503,6 +503,7 @@ def test_what_no_event_describes_is_refused(text, way, reason):
         to_dp_event(text, neighbours=way)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("text", "way"),
     [

@@ -198,6 +198,7 @@ def test_a_large_blur_is_wide_and_not_wrong(variance):
 # --- answers --------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("way", ["remove", "add"])
 @pytest.mark.parametrize(
     ("text", "epsilon"),

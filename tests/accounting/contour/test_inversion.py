@@ -130,6 +130,7 @@ def test_bounded_losses_are_recognised():
         assert not pair.reverse.never_exceeds(arb(10**6), 1)
 
 
+@pytest.mark.slow
 def test_atoms_alone_have_no_contour():
     composition = ((Response(real(1)), 5),)
     found = contours.delta(composition, real("1/2"))

@@ -125,6 +125,7 @@ def test_a_list_is_its_points(mechanism):
         assert min(answer.digits, 10) == min(alone.digits, 10)
 
 
+@pytest.mark.slow
 def test_points_far_apart_and_extreme():
     """What cannot be planned is answered by itself, as narrow as was certified."""
     points = ["1e-300", "1e-9", 1, 50, "1e300"]

@@ -31,6 +31,7 @@ def test_a_plan_reaches_what_it_is_made_for():
             assert on_plan(((STEP, 1),), at, found, query.repeat).digits >= digits - 1
 
 
+@pytest.mark.slow
 def test_many_different_factors_take_one_line_of_a_plan():
     """Their errors add up, which the plan foresees; some of them place the line of all."""
     steps = [remove(real(0.9 + i / 500), real(1 + i % 13) / 1000) for i in range(200)]

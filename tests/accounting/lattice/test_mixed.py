@@ -122,6 +122,7 @@ def step_sampling(rate, add):
 # --- Laplace ------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @settings(max_examples=20)
 @given(
     st.fractions(Fraction(1, 9), 12, max_denominator=9),
@@ -140,6 +141,7 @@ def test_laplace_to_six_digits():
     assert found.digits >= 7
 
 
+@pytest.mark.slow
 @settings(max_examples=10)
 @given(
     st.fractions(Fraction(1, 9), 4, max_denominator=9),
@@ -227,6 +229,7 @@ def test_sampled_discrete_gaussians_by_enumeration(add, epsilon):
 # --- a whole composition on a sample -------------------------------------------------------------
 
 
+@pytest.mark.slow
 @settings(max_examples=12)
 @given(
     st.sampled_from(["1/3", "1", "4"]),

@@ -74,6 +74,7 @@ def _put_of_mean(strike, a, t):
     return mpmath.quad(inner, [-14, min(top, -3), min(top, 0), min(top, 3), min(top, 14)])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sigma", ["0.7", "1", "2.5"])
 def test_two_steps_by_quadrature(sigma):
     with mpmath.workdps(25):
@@ -87,6 +88,7 @@ def test_two_steps_by_quadrature(sigma):
                 assert contains(found, float(value), 1e-11)
 
 
+@pytest.mark.slow
 def test_three_steps_by_quadrature():
     with mpmath.workdps(8):
         value = 1 - mpmath.e + _put_of_mean(mpmath.e, mpmath.mpf(1), 3)
@@ -122,6 +124,7 @@ def test_the_laplace_transform_of_the_ratio_itself(sigma, t):
         assert abs(float(found.upper) - value) < 1e-9
 
 
+@pytest.mark.slow
 @given(sigma=NOISES, t=STEPS, order=st.integers(1, 6))
 @settings(max_examples=25)
 def test_integer_moments_are_finite_sums(sigma, t, order):
@@ -133,6 +136,7 @@ def test_integer_moments_are_finite_sums(sigma, t, order):
         assert transformed.rel_accuracy_bits() > 40
 
 
+@pytest.mark.slow
 @given(sigma=NOISES, t=STEPS, c=st.sampled_from([0.3, 1.0, 2.5]), add=st.booleans())
 @settings(max_examples=12)
 def test_the_line_is_below_its_bound_and_meets_the_moment(sigma, t, c, add):
@@ -144,6 +148,7 @@ def test_the_line_is_below_its_bound_and_meets_the_moment(sigma, t, c, add):
             assert not value.abs_lower() > pair.decayed(c, n * 0.75, 20.0)
 
 
+@pytest.mark.slow
 @given(sigma=NOISES, t=st.sampled_from([2, 7, 50]), epsilon=st.sampled_from(["0", "0.3"]))
 @settings(max_examples=4, deadline=None)
 def test_directions_are_reflections(sigma, t, epsilon):
@@ -356,6 +361,7 @@ def test_moments_of_many_powers_keep_their_digits(sigma, t, c):
         assert found.log() > low
 
 
+@pytest.mark.slow
 def test_epsilon_of_epochs_with_much_noise():
     for way in ("remove", "add"):
         found = dpexact.epsilon("allocation(gaussian(10), 10)^10", "1e-5", 8, way)

@@ -49,6 +49,7 @@ RANGES = st.sampled_from(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=4, deadline=None)
 @given(st.integers(0, 10**6), RANGES, st.booleans(), st.floats(0.05, 3.0))
 def test_moments_and_bounds_of_decay_hold_those_of_the_steps(
@@ -82,6 +83,7 @@ def whole_overlap(steps: Steps) -> arb:
     return product
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("removes", [True, False])
 def test_epsilon_of_a_log_is_that_of_its_steps(removes: bool) -> None:
     steps = [(q, s, 100 * n) for q, s, n in steps_of(7, 12, (1.0, 1.2), (0.002, 0.004))]
@@ -123,6 +125,7 @@ def test_where_wide_clouds_do_not_suffice_narrow_ones_are_asked(monkeypatch) -> 
                 assert side.half <= share * most + 1e-4
 
 
+@pytest.mark.slow
 def test_equal_noises_written_apart_are_all_counted() -> None:
     rows = [("1.5", f"0.00{1000 + i}", 40) for i in range(250)]
     doubled = from_rows(rows) ** 2

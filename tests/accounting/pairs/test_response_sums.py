@@ -78,6 +78,7 @@ def test_no_height_is_above_its_block(count, c, low, ends, plenty, shares):
                 assert size <= mp.exp(-depth) * (1 + mpf(2) ** -30)
 
 
+@pytest.mark.slow
 def test_blocks_that_are_cut_leave_no_gap_and_weigh_less():
     factors = responses(40, "1/10", "1")
     sums = ResponseSums(factors, 1.0)
@@ -168,6 +169,7 @@ def test_the_contour_agrees_with_exact_counts(at):
         assert atoms.epsilon(target, 3).overlaps(exact.epsilon(target, 10))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("last", "levels"), [("1/50", ("1/10", "1/2", "3/2")), ("1", ("20", "60"))]
 )
@@ -185,6 +187,7 @@ def test_the_contour_agrees_with_the_grid(last, levels):
     assert atoms.epsilon(real("1e-3"), 6).overlaps(grid.epsilon(real("1e-3"), 4))
 
 
+@pytest.mark.slow
 def test_responses_that_turn_together_lose_digits_and_stay_right():
     """They differ by a billionth, so that their moments recur; beside them an exact composition."""
     count = 16

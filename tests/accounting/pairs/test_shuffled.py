@@ -56,6 +56,7 @@ def test_divergence_and_tails(rise: Fraction, users: int, ratio: Fraction) -> No
             assert found.overlaps(super(Shuffled, pair).divergence(level.log()))
 
 
+@pytest.mark.slow
 @settings(max_examples=scaled(5))
 @given(st.fractions(Fraction(9, 8), 9, max_denominator=9), st.integers(201, 230), ratios)
 @example(Fraction(3), 201, Fraction(1))
@@ -132,6 +133,7 @@ def test_other_neighbours_are_refused() -> None:
         dpexact.epsilon("poisson(shuffle(pure_dp(1), 9), 1/2)", "1e-5")
 
 
+@pytest.mark.slow
 def test_digits_out_of_reach_leave_an_enclosure() -> None:
     with pytest.raises(PrecisionNotReached) as refusal:
         dpexact.epsilon("shuffle(pure_dp(1), 100)^3", "1e-5", 30)

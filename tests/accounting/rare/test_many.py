@@ -21,6 +21,7 @@ def overlap(one: Enclosure, other: Enclosure) -> bool:
     return one.lower <= other.upper and other.lower <= one.upper
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("add", [False, True])
 @pytest.mark.parametrize(("sigma", "q", "count"), STEPS)
 def test_each_of_many_answers_is_that_of_one(sigma, q, count, add):

@@ -73,6 +73,7 @@ def test_as_the_plain_contour(sigma, q, count, delta, way):
     assert meet(found, other)
 
 
+@pytest.mark.slow
 @settings(max_examples=8, deadline=None)
 @given(
     st.sampled_from(["0.3", "0.6", "1", "2.5", "10"]),
@@ -120,6 +121,7 @@ SMALL_NOISE_OR_MANY_STEPS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("sigma", "q", "count", "delta", "way", "start"), SMALL_NOISE_OR_MANY_STEPS
 )

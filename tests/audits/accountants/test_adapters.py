@@ -365,6 +365,7 @@ print(json.dumps([adapter.{find(BY_FILE[file]).attribute}.supports(asked), own])
     assert json.loads(run.stdout) == [False, []]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("text", "call"),
     [

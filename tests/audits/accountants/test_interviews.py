@@ -92,6 +92,7 @@ def test_claims_say_who_said_what() -> None:
     assert claim.source == f"{claim.accountant}: zz-raises"  # an adapter that cannot say its call
 
 
+@pytest.mark.slow
 def test_memory_is_limited() -> None:
     pytest.importorskip("resource", reason="no limits on this system")
     with Interview(registered("EATS"), limits=Limits(memory=512)) as interview:

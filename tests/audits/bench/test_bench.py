@@ -136,6 +136,7 @@ def test_grades_of_the_bench(findings: list[Finding]) -> None:
     assert of["diffprivlib-sum"] == "rounding"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("flag", ["bench", "--bench"])
 def test_command(flag: str, monkeypatch: pytest.MonkeyPatch) -> None:
     few = bench()[:3]

@@ -44,6 +44,7 @@ def workload(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     return str(path)
 
 
+@pytest.mark.slow
 def test_a_violation_becomes_a_small_reproducer(workload: str, tmp_path: Path) -> None:
     steps: list[tuple[int, int]] = []
     found = hunt("zz-forgets-steps", [workload], 1, 4, lambda *step: steps.append(step))
@@ -114,6 +115,7 @@ def test_the_worst_stands_first_and_noise_last() -> None:
     assert list(found.met.values()) == [1, 2, 3, 4, 5]
 
 
+@pytest.mark.slow
 def test_vector_instructions_are_switched_off() -> None:
     pytest.importorskip("numpy")
     accountant = find("dp-accounting-pld")
@@ -126,6 +128,7 @@ def test_vector_instructions_are_switched_off() -> None:
     assert elsewhere.platform == {**interview.platform, "vectors": ""}
 
 
+@pytest.mark.slow
 def test_who_is_right_is_not_accused(workload: str) -> None:
     found = hunt("zz-right", [workload], 0, 2)
     assert found.asked > 0

@@ -107,6 +107,7 @@ def test_the_rows_of_a_release(workload: str) -> None:
     assert (guarantees.family, guarantees.claims, guarantees.unsupported) == ("guarantees", 0, 1)
 
 
+@pytest.mark.slow
 def test_one_release_in_two_interpreters_is_counted_once(workload: str) -> None:
     board = scoreboard(["dp-accounting-rdp"], [workload], pythons=[sys.executable])
     assert len(board.rows) == 2
@@ -130,6 +131,7 @@ def test_no_answer_is_a_failure(workload: str, monkeypatch: pytest.MonkeyPatch) 
     assert (row.claims, row.right, row.failed) == (1, 1, 1)
 
 
+@pytest.mark.slow
 def test_time_runs_out_for_no_family_alone(workload: str, monkeypatch: pytest.MonkeyPatch) -> None:
     times = iter(range(100))  # every look at the clock is a second later
     monkeypatch.setattr(live, "time", SimpleNamespace(perf_counter=lambda: next(times)))
@@ -216,6 +218,7 @@ def test_foreign_text_is_inert() -> None:
     assert "&lt;script&gt;x" in page
 
 
+@pytest.mark.slow
 def test_the_command(workload: str, tmp_path: Path) -> None:
     data, page = tmp_path / "board.json", tmp_path / "board.html"
     data.write_text(to_json(Scoreboard.of([ROW], ["basics"])))
@@ -249,6 +252,7 @@ def test_bad_input(arguments: list[str], said: str) -> None:
 # --- what an interrupted one goes on from, and tables ---------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_scoreboard_goes_on_from_its_journal(
     workload: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

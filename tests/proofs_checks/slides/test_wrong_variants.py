@@ -50,6 +50,7 @@ WRONG = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("what", "check", "wrong"), WRONG, ids=[what for what, *_ in WRONG])
 def test_a_wrong_variant_is_declined(what, check, wrong):
     with pytest.raises(Declined):
