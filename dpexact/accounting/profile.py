@@ -30,7 +30,7 @@ GLANCE: Final = 3
 #: With this many certified digits a method is on its way: more work for it, or none for others.
 ENOUGH: Final = 3
 #: From so many points on it is sooner to share work than to ask what is fastest for one.
-MANY: Final = 8
+_MANY: Final = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -292,7 +292,7 @@ class FirstToReach(_Combined):
         self.method: str = first.method
 
     def _ask(self, ask: _Ask, points: Sequence[Real], digits: int) -> list[Enclosure]:
-        many = len(points) >= MANY
+        many = len(points) >= _MANY
         first, *others = sorted(self.routes, key=lambda route: many and not route.shares)
         best = ask(first, points, digits)
         for route in others:

@@ -17,7 +17,7 @@ from typing import Final
 from flint import arb
 
 from dpexact import balls, reals
-from dpexact.accounting.profile import MANY, Profile, WorseDirection
+from dpexact.accounting.profile import Profile, WorseDirection
 from dpexact.arguments import Direction
 from dpexact.decimals import Bound
 from dpexact.enclosure import Enclosure
@@ -65,12 +65,11 @@ class Mirrored(WorseDirection):
 
     def deltas(self, epsilons: Sequence[Real], digits: int) -> list[Enclosure]:
         first = self.remove.deltas(epsilons, digits)
-        is_below = self.is_below if len(epsilons) < MANY else None
         places = [
             i
             for i, at in enumerate(epsilons)
             if (at.fraction != 0 or first[i].digits < digits)
-            and not (is_below and is_below(at, _lowest(first[i])))
+            and not (self.is_below and self.is_below(at, _lowest(first[i])))
         ]
         return self._worse(lambda p, at, n: p.deltas(at, n), epsilons, digits, first, places)
 

@@ -17,11 +17,10 @@ from contextlib import suppress
 from functools import reduce
 from typing import Final, NamedTuple
 
-import numpy as np
 from flint import acb, acb_mat, arb
 
 from dpexact.accounting.contour.planning import Plan
-from dpexact.accounting.contour.product import TRIED, Product
+from dpexact.accounting.contour.product import Product, tried
 from dpexact.accounting.pairs.pair import TooExpensive
 from dpexact.accounting.pairs.power_sums import line_product, powers
 
@@ -105,7 +104,6 @@ class Contour:
         self._decayed = arb(1)
         for pair, n in product.factors:
             self._decayed *= pair.decayed(plan.abscissa, plan.height, plan.coarse) ** n
-        self._moments: dict[tuple[float, bool], arb] = {}
         self._orders: dict[tuple[int, int, bool], float] = {}
         self._starts: dict[int, list[acb]] = {}
         self._bulks: dict[int, list[acb]] = {}
@@ -220,7 +218,8 @@ class Contour:
             above = self._above(first, repeat)
         # proposes: the order; each kind has a bound of its own, for all orders of the kind
         if order > -1:
-            deficit = alias(self._moment(order, repeat), arb(order), c, period, last)
+            moment = product.moment(order, self.plan.coarse, repeat)
+            deficit = alias(moment, arb(order), c, period, last)
         elif not product.reverse.never_exceeds(period - last, repeat):
             b, moment = self._afforded(-1 - order, repeat)
             constant = chernoff_constant(arb(b)) * moment
@@ -234,20 +233,20 @@ class Contour:
         """
         for _ in range(_LOWER_ORDERS):
             with suppress(TooExpensive):
-                return order, self._moment(order, repeat, backward=True)
+                return order, self.product.reverse.moment(order, self.plan.coarse, repeat)
             order /= 2
-        return order, self._moment(order, repeat, backward=True)
+        return order, self.product.reverse.moment(order, self.plan.coarse, repeat)
 
     def _above(self, epsilon: arb, repeat: int) -> arb:
         """The least of the bounds of some orders above the line, each of which holds."""
         least, best = self.plan.abscissa + self.plan.step / 6, arb("inf")
         b = max(self._order(epsilon, repeat, True), least)
         while True:
-            constant = chernoff_constant(arb(b)) * self._moment(b, repeat)
+            constant = chernoff_constant(arb(b)) * self.product.moment(b, self.plan.coarse, repeat)
             found = alias(constant, arb(b), self._c, self._period, epsilon)
             best = arb.min(best, found.upper()) if found.is_finite() else best
             # proposes: a lower order, where the moment is hardly known
-            if b == least or self._moment(b, 1).rel_accuracy_bits() > 0:
+            if b == least or self.product.moment(b, self.plan.coarse).rel_accuracy_bits() > 0:
                 return best
             b = max(least, (b + self.plan.abscissa) / 2)
 
@@ -267,20 +266,9 @@ class Contour:
             order = ask(level, repeat)[0]
             size = order if above else -1 - order
             if size > 0:  # else of a few
-                size = float(TRIED[np.abs(TRIED - size).argmin()])
-                order = size if above else -1 - size
+                order = tried(size) if above else -1 - tried(size)
             self._orders[key] = order
         return self._orders[key]
-
-    def _moment(self, order: float, repeat: int, backward: bool = False) -> arb:
-        """``M(order)`` of the product or of its reverse, repeated; kept for other repetitions."""
-        key = order, backward
-        # proposes: the order, a float that means its exact value here as in the key
-        if key not in self._moments:
-            side = self.product.reverse if backward else self.product
-            self._moments[key] = side.moment(order, self.plan.coarse)
-        # proposes: likewise
-        return self._moments[key] ** repeat
 
 
 def _ranges(epsilons: Sequence[arb], reach: arb) -> Iterator[tuple[int, int]]:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, reduce
 from itertools import pairwise
-from operator import itemgetter
+from operator import itemgetter, mul
 from typing import Any, Final, NamedTuple, TypeAlias
 
+import flint
 import numpy as np
 from flint import arb
 from numpy.typing import NDArray
@@ -46,6 +47,14 @@ _FEW_DEVIATIONS, _FEWER_DEVIATIONS = 2.5, 1.0
 _PARTIAL_ORDERS = [-1 / 256, -1 / 64, -1 / 16, -1 / 8, -1 / 4, -1 / 2, -3 / 4]
 
 
+def tried(order: float) -> float:
+    """About a positive ``order``, one of few, so that neighbouring questions share its moment.
+
+    Proposes: an order, since any is valid.
+    """
+    return float(TRIED[np.abs(TRIED - order).argmin()])
+
+
 class Stratum(NamedTuple):
     """A pair that stands for ``like`` factors: it loses about as much in ``runs`` runs."""
 
@@ -63,6 +72,7 @@ class Product:
 
     def __init__(self, factors: Iterable[tuple[Pair, int]]) -> None:
         self.factors: tuple[tuple[Pair, int], ...] = tuple(factors)
+        self._moments: dict[tuple[float, float, int], arb] = {}
         self._cumulants: dict[float, Jet] = {}
         #: ``log M`` and two derivatives at the orders tried, of the blocks filled.
         self._curve = np.full((3, _BLOCKS * _BLOCK), math.inf)
@@ -85,11 +95,14 @@ class Product:
         return finite
 
     def moment(self, order: float, accuracy: float, repeat: int = 1) -> arb:
-        """``M(order)`` for ``order > -1``, to about ``e^-accuracy`` a pair."""
-        product = arb(1)
-        for pair, n in self.factors:
-            product *= pair.moment(order, accuracy) ** (n * repeat)
-        return product
+        """``M(order)`` for ``order > -1``, to about ``e^-accuracy`` a pair; kept."""
+        key = order, accuracy, flint.ctx.prec
+        # proposes: the order, a float that means its exact value here as in the key
+        if key not in self._moments:
+            factors = (pair.moment(order, accuracy) ** n for pair, n in self.factors)
+            self._moments[key] = reduce(mul, factors, arb(1))
+        # proposes: likewise
+        return self._moments[key] ** repeat
 
     def largest_loss(self, repeat: int) -> arb | None:
         """The supremum of the finite losses, None when unbounded."""

@@ -20,7 +20,7 @@ from dpexact.accounting.contour.many import (
     solved,
 )
 from dpexact.accounting.contour.planning import Plan, Query, affordable, planned
-from dpexact.accounting.contour.product import Product
+from dpexact.accounting.contour.product import Product, tried
 from dpexact.accounting.pairs.pair import Pair, TooExpensive
 from dpexact.accounting.profile import InfiniteLoss, Profile
 from dpexact.balls import approximate, ball, precision
@@ -301,9 +301,10 @@ class ContourProfile(Profile):
             bound = balls.to_enclosure(apart).upper if apart.is_finite() else _ONE
         return Enclosure(_ZERO, min(bound, _ONE), "total variation bound")
 
-    def _chernoff_delta(self, epsilon: Real) -> Enclosure:
-        """Zero below, and above ``P(Z = inf) + K(b) M(b) e^{-b eps}``."""
-        b, _ = self.product.chernoff(approximate(epsilon), self.repeat)
+    def _chernoff_delta(self, epsilon: Real, order: float | None = None) -> Enclosure:
+        """Zero below, and above ``P(Z = inf) + K(b) M(b) e^{-b eps}``, best or not."""
+        # proposes: the order, since any is valid
+        b = order or self.product.chernoff(approximate(epsilon), self.repeat)[0]
         with precision(COARSE_BITS):
             moment = self.product.moment(b, _COARSE_ACCURACY, self.repeat)
             lost = 1 - self.product.mass(self.repeat)
@@ -316,12 +317,12 @@ class ContourProfile(Profile):
 
         Chernoff's, if floats say that it may; else the last line of the reverse.
         """
-        log = self.product.chernoff(approximate(epsilon), self.repeat)[1]
+        order, log = self.product.chernoff(approximate(epsilon), self.repeat)
         # proposes: which bound is worth its price
         if log > balls.approximate_log(level):
             return self.is_below_reversed(epsilon, level)
         with suppress(ArithmeticError, ValueError):
-            return balls.at_most(self._chernoff_delta(epsilon), level)
+            return balls.at_most(self._chernoff_delta(epsilon, tried(order)), level)
         return False
 
     def is_below_reversed(self, epsilon: Real, level: Real) -> bool:
