@@ -21,7 +21,7 @@ from dpexact.accounting.pairs.mixture import GaussianMixtures, Grouped, Mixtures
 from dpexact.accounting.pairs.mixture_rules import Rule, Shape
 from dpexact.accounting.pairs.pair import Atom, Pair, TooExpensive
 from dpexact.accounting.pairs.response import Response
-from dpexact.accounting.pairs.shifts import STILL, of_sensitivities
+from dpexact.accounting.pairs.shifts import STILL, Outline, of_sensitivities
 from dpexact.accounting.pairs.truncated_laplace import truncated_laplace
 from dpexact.certificates.cells import Box, boxes_of, cell_of, short_number
 from dpexact.reals import rational
@@ -278,7 +278,7 @@ def _rules(
     shape, back = _shape(step), _shape(step.reverse)
     c, coarse = plan.abscissa, plan.coarse
     level, shift = shape.decay(c)(plan.height)
-    fine = coarse + max(0.0, shape.cumulant(c).value - level)
+    fine = coarse + max(0.0, shape.cumulants([c])[0].value - level)
     if below < 1:
         low = _texts(shape.positive(-below, coarse), swap)
     else:
@@ -294,7 +294,7 @@ def _rules(
 
 def _shape(step: Mixtures) -> Shape:
     """Of the strip that the checker knows, which is that of any rates."""
-    up, down = (side.outline._replace(step=None) for side in step.shifts)
+    up, down = (Outline(side.outline.rates, side.outline.logs) for side in step.shifts)
     return Shape(up, down)
 
 

@@ -52,9 +52,6 @@ class Mixtures(Pair):
         up, down = self.shifts
         return Shape(up.outline, down.outline)
 
-    def _integrand(self, c: float | Real) -> Integrand:
-        return Integrand(*self.shifts, c)
-
     @property
     def decays(self) -> bool:
         """Whether there is any loss at all."""
@@ -88,11 +85,12 @@ class Mixtures(Pair):
 
     def moment(self, c: float | Real, accuracy: float) -> arb:
         """The trapezoidal rule on the real axis."""
-        return real_moment(self._integrand(c), self._shape.positive(approximate(c), accuracy))
+        rule = self._shape.positive(approximate(c), accuracy)
+        return real_moment(Integrand(*self.shifts, c), rule)
 
     def extreme_moment(self, c: float | Real, accuracy: float) -> arb:
         """``M(c)`` of extreme orders and parameters too, by more nodes."""
-        return real_moment(self._integrand(c), self._shape.real(approximate(c), accuracy))
+        return real_moment(Integrand(*self.shifts, c), self._shape.real(approximate(c), accuracy))
 
     def extreme_cost(self, c: float | Real, accuracy: float) -> int:
         """About how many nodes ``extreme_moment`` sums."""
@@ -102,13 +100,13 @@ class Mixtures(Pair):
         """The trapezoidal rule on a line above the real axis, all nodes at once."""
         moment = self.moment(c, 8.0).upper()
         rule = self._shape.oblique(c, accuracy)
-        return oblique_moments(self._integrand(c), rule, moment, step, count)
+        return oblique_moments(Integrand(*self.shifts, c), rule, moment, step, count)
 
     def decayed(self, c: float, u: float, accuracy: float) -> arb:
         """The integral of the modulus on the line above the axis that makes it least."""
         log_bound, shift = self._shape.decay(c)(u)
-        fine = accuracy + max(0.0, self.cumulant(c).value - log_bound)
-        integrand, rule = self._integrand(c), self._shape.positive(c, fine, shift)
+        fine = accuracy + max(0.0, self.cumulants([c])[0].value - log_bound)
+        integrand, rule = Integrand(*self.shifts, c), self._shape.positive(c, fine, shift)
         total, tail, strip = positive_sum(integrand, rule, u)
         moment = self.moment(c, accuracy).upper()
         return arb.min((total + tail + strip * moment).upper(), moment)
@@ -116,7 +114,7 @@ class Mixtures(Pair):
     def modulus(self, c: float, u: float, shift: float, accuracy: float) -> arb:
         """The integral of ``|f_{c+iu}|`` on ``Im z = shift``, on both sides."""
         rule = self._shape.positive(c, accuracy, shift)
-        total, tail, strip = positive_sum(self._integrand(c), rule, u)
+        total, tail, strip = positive_sum(Integrand(*self.shifts, c), rule, u)
         error = strip * self.moment(c, accuracy)
         return (total - error).union(total + tail + error)
 

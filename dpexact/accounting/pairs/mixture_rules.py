@@ -59,17 +59,19 @@ class Rule:
     """Nodes lighter than ``e^-depth`` times the heaviest do not matter."""
 
 
-@dataclass(frozen=True)
 class Shape:
     """Float picture of one mixture step."""
 
-    up: Outline
-    down: Outline
-
-    @property
-    def width(self) -> float:
-        """The half width of the strip of analyticity."""
-        return min(self.up.strip, self.down.strip)
+    def __init__(self, up: Outline, down: Outline) -> None:
+        self.up, self.down = up, down
+        #: The half width of the strip of analyticity, what is used of it, and how far up arguments
+        #: increase, at least.
+        self.width = min(up.strip, down.strip)
+        self.widest = EDGE * self.width
+        self._rising = min(up.rising, down.rising, self.width)
+        #: How much more a node costs than one of a single shift.
+        sizes = (len(x.rates) / (4 if x.step is None else 40) for x in (up, down))
+        self.terms = max(1.0, sum(sizes))
 
     # --- rules ------------------------------------------------------------------------------------
 
@@ -78,27 +80,15 @@ class Shape:
 
         The strips on both sides of the line share its height.
         """
-        widest = EDGE * self.width
-        edge, spacing = self._strip(widest, 0.0, c, 2 * accuracy)
+        edge, spacing = self._strip(self.widest, 0.0, c, 2 * accuracy)
         return self._placed(accuracy * spacing / (2 * math.pi), edge, spacing, c, accuracy)
 
     def positive(self, c: float, accuracy: float, shift: float = 0.0) -> Rule:
         """A rule for the modulus on ``Im z = shift``; its error is about ``e^-accuracy M(c)``."""
-        widest = EDGE * self.width
+        widest = self.widest
         if shift > 0:
-            widest = EDGE * max(self._half - shift, min(shift, self.width - shift))
+            widest = EDGE * max(self._rising - shift, min(shift, self.width - shift))
         return self._placed(shift, *self._strip(widest, shift, c, accuracy), c, accuracy)
-
-    @property
-    def terms(self) -> float:
-        """How much more a node costs than one of a single shift."""
-        sides = (self.up, self.down)
-        return max(1.0, sum(len(x.rates) / (4 if x.step is None else 40) for x in sides))
-
-    @property
-    def _half(self) -> float:
-        """How far up arguments increase, at least."""
-        return min(self.up.rising, self.down.rising, self.width)
 
     def real(self, c: float, accuracy: float) -> Rule:
         """A rule for ``M(c)`` alone.
@@ -106,13 +96,12 @@ class Shape:
         Where the logarithm of ``A^{c+1} B^{-c}`` is convex, it keeps the nodes that do not matter;
         where concave, it ends wherever they do not.
         """
-        widest = EDGE * self.width
-        edge, spacing = self._strip(widest, 0.0, c, accuracy, _REAL_FRACTIONS)
+        edge, spacing = self._strip(self.widest, 0.0, c, accuracy, _REAL_FRACTIONS)
         first, last, depth = self._ends(0.0, spacing, c, accuracy + 2)
         if self.down.moves and c > 0:
             if self.up.moves:
                 return self._placed(0.0, edge, spacing, c, accuracy)
-            peak = self._rightmost_peak(c) * 0.98 - 0.2
+            peak = self._bulk(c)[1] * 0.98 - 0.2
             first = max(first, first + math.floor(peak / spacing))
             low, high, heavy = self._heavy(first, last, spacing, c, depth, MOST_NODES)
             return Rule(0.0, edge, spacing, low, high, heavy, depth)
@@ -145,8 +134,9 @@ class Shape:
         """Cut the rule where what is left out is below ``e^-accuracy`` of the integral."""
         first, last, depth = self._ends(shift, spacing, c, accuracy)
         low, high, heavy = self._heavy(first, last, spacing, c, depth, MAX_NODES)
-        low = min(low, math.floor(-(0.5 + self._pull_left(c)) / spacing))
-        high = max(high, math.ceil((self._rightmost_peak(c) + 0.5) / spacing))
+        left, right = self._bulk(c)
+        low = min(low, math.floor((left - 0.5) / spacing))
+        high = max(high, math.ceil((right + 0.5) / spacing))
         depth += math.log(last - first + 1)
         return Rule(shift, edge, spacing, low, high, heavy, depth)
 
@@ -157,16 +147,16 @@ class Shape:
         depth = accuracy + shift * shift / 2 + 2
         if self.down.moves:
             depth -= c * math.log(self.down.cosine(shift))
-        reach = math.sqrt(2 * depth)
-        last = (self._rightmost_peak(c) + reach + 1) / spacing
-        return math.floor(-(reach + self._pull_left(c)) / spacing), math.ceil(last), depth
+        reach, (left, right) = math.sqrt(2 * depth), self._bulk(c)
+        last = math.ceil((right + reach + 1) / spacing)
+        return math.floor((left - reach) / spacing), last, depth
 
-    def _pull_left(self, c: float) -> float:
-        """How far to the left a small ``B`` to a positive power moves the integrand, at most."""
-        return max(0.0, -c) * self.down.rates[-1]
+    def _bulk(self, c: float) -> tuple[float, float]:
+        """Between which points the peaks of the integrand are: beyond them it only falls.
 
-    def _rightmost_peak(self, c: float) -> float:
-        """A little above the root of ``x = pull(x)``: beyond it the integrand only falls."""
+        A small ``B`` to a positive power moves it to the left by at most so much; to the right it
+        ends a little above the root of ``x = pull(x)``.
+        """
 
         def pull(x: float) -> float:
             """Upper bound on ``d log F/dx + x`` at and beyond ``x``."""
@@ -178,7 +168,7 @@ class Shape:
         while high - low > 0.1 + 0.01 * high:
             middle = (low + high) / 2
             low, high = (middle, high) if pull(middle) > middle else (low, middle)
-        return high
+        return min(0.0, c) * self.down.rates[-1], high
 
     def loss(self, x: float) -> float:
         """The loss of an outcome."""
@@ -214,15 +204,14 @@ class Shape:
 
     # --- moments ----------------------------------------------------------------------------------
 
-    def cumulant(self, c: float) -> Jet:
-        """``log M(c)`` for real ``c > -1``, to about twelve digits, and two derivatives."""
-        return self.cumulants([c])[0]
-
     def cumulants(self, orders: Sequence[float]) -> list[Jet]:
-        """Likewise of many, on a line that is fine and long enough for the least and the most."""
+        """``log M(c)`` at real orders ``c > -1``, to about twelve digits, and two derivatives.
+
+        On a line that is fine and long enough for the least and the most of them.
+        """
         rules = []
         for c in {min(orders), max(orders)}:
-            _, spacing = self._strip(EDGE * self.width, 0.0, c, _COARSE)
+            _, spacing = self._strip(self.widest, 0.0, c, _COARSE)
             first, last, _ = self._ends(0.0, spacing, c, _COARSE)
             rules.append((first * spacing, last * spacing, spacing))
         lows, highs, spacings = zip(*rules, strict=True)
@@ -247,7 +236,7 @@ class Shape:
         rule = self.positive(c, _COARSE)
         reach = math.ceil(12.0 / rule.spacing)
         x = np.arange(min(rule.first, -reach), max(rule.last, reach) + 1) * rule.spacing
-        shifts = _SHIFT_FRACTIONS * min(EDGE * self.width, 6.0)
+        shifts = _SHIFT_FRACTIONS * min(self.widest, 6.0)
         sizes = (shifts[:, None] ** 2 - x * x) / 2
         angles = np.zeros_like(sizes)
         for side, sign, power in ((self.up, 1.0, c + 1), (self.down, -1.0, -c)):

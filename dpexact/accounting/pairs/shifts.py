@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from flint import acb, arb
 
@@ -24,46 +24,33 @@ _LARGE: Final = 1e100
 _SMALL: Final = -690.0
 
 
-class Outline(NamedTuple):
-    """About the rates and the logarithms of their weights, in floats, in rising order."""
+class Outline:
+    """About the rates and the logarithms of their weights, in floats, in rising order.
 
-    rates: tuple[float, ...]
-    logs: tuple[float, ...]
-    #: The distance between neighbours, where the law is a log-concave one of equal shifts.
-    step: float | None = None
+    ``step`` is the distance between neighbours, where the law is a log-concave one of equal shifts.
+    """
 
-    @property
-    def moves(self) -> bool:
-        """Whether there is any shift at all."""
-        # proposes: what is planned for
-        return self.rates != (0.0,)
-
-    @property
-    def strip(self) -> float:
-        """About that of the waves."""
-        if self.step is None:
-            return math.pi / max(self.rates[-1], 1 / _LARGE)
-        return REACHED / math.sqrt(1 + self.step * self.step / 2)
-
-    @property
-    def rising(self) -> float:
-        """Likewise."""
-        if self.step is None:
-            return math.pi / (2 * max(self._spread, 1 / _LARGE))
-        return self.strip
+    def __init__(
+        self, rates: tuple[float, ...], logs: tuple[float, ...], step: float | None = None
+    ) -> None:
+        self.rates, self.logs, self.step = rates, logs, step
+        #: Whether there is any shift at all. Proposes: what is planned for
+        self.moves: bool = rates != (0.0,)
+        self._spread = rates[-1] - rates[0]
+        #: About the strip of the waves, and up to what height they rise.
+        if step is None:
+            self.strip: float = math.pi / max(rates[-1], 1 / _LARGE)
+            self.rising: float = math.pi / (2 * max(self._spread, 1 / _LARGE))
+        else:
+            self.strip = self.rising = REACHED / math.sqrt(1 + step * step / 2)
 
     def cosine(self, height: float | np.ndarray) -> Any:
-        """Likewise."""
+        """About that of the waves."""
         import numpy as np
 
         if self.step is None:
             return np.cos(self._spread * height / 2)
         return np.sqrt(1 - np.square(height) * (1 + self.step * self.step / 2))
-
-    @property
-    def _spread(self) -> float:
-        """Between the largest and the smallest shift."""
-        return self.rates[-1] - self.rates[0]
 
 
 class Side(Protocol):
