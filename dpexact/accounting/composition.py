@@ -377,7 +377,7 @@ class Composition:
         pairs = [*self.on_lattices(), *self.apart]
         if not self.is_finite or self.samples or not all(pair.outcomes() for pair, _ in pairs):
             raise UnsupportedMechanism("no certified accounting for repeated sampling of this")
-        from dpexact.accounting.outcomes import composed
+        from dpexact.accounting.pairs.lattice import composed
 
         atoms = composed(pairs)
         kept = _ONE

@@ -28,12 +28,11 @@ from flint import arb
 
 from dpexact import balls, reals
 from dpexact.accounting.binomial import binomial_tail
-from dpexact.accounting.exact_sums import Masses, exact_divergence
 from dpexact.accounting.pairs.finite import total
 from dpexact.accounting.pairs.pair import Atom
 from dpexact.accounting.pairs.pair import Masses as Balls
 from dpexact.accounting.profile import InfiniteLoss
-from dpexact.accounting.tangents import Tangent, TangentProfile, threshold
+from dpexact.accounting.tangents import Masses, Tangent, TangentProfile, exact_divergence, threshold
 from dpexact.errors import InvalidInput, UndecidedComparison, UnsupportedMechanism
 from dpexact.reals import Real
 from dpexact.ternary import Order

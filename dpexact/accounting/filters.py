@@ -36,8 +36,8 @@ from dpexact.enclosure import Enclosure
 from dpexact.errors import InvalidInput, UnsupportedMechanism
 from dpexact.exactness import exact_ratio
 from dpexact.mechanisms import GDP, ZCDP, Gaussian, Mechanism, PureDP, gdp, pure_dp, zcdp
+from dpexact.mechanisms.base import Relation, joint
 from dpexact.mechanisms.grammar import mechanism_in
-from dpexact.mechanisms.relations import Relation, joint
 from dpexact.reals import Real
 from dpexact.ternary import Ternary
 

@@ -23,12 +23,11 @@ from typing import Final
 from flint import arb, arb_poly
 
 from dpexact import balls
-from dpexact.accounting.exact_sums import Masses, exact_divergence
 from dpexact.accounting.inverted import ZERO
 from dpexact.accounting.pairs.lattice import MAX_ATOMS, Strided
 from dpexact.accounting.pairs.pair import weighted
 from dpexact.accounting.profile import InfiniteLoss
-from dpexact.accounting.tangents import Tangent, TangentProfile
+from dpexact.accounting.tangents import Masses, Tangent, TangentProfile, exact_divergence
 from dpexact.errors import UnsupportedMechanism
 from dpexact.reals import Real
 

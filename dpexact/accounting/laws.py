@@ -9,20 +9,21 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import starmap
-from typing import Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from dpexact import balls
 from dpexact.accounting.coins import flipped, sides
-from dpexact.accounting.inside import Composed
 from dpexact.accounting.pairs.discrete_gaussian import DiscreteGaussian as DiscreteGaussianPair
-from dpexact.accounting.pairs.discrete_laplace import discrete_laplace
 from dpexact.accounting.pairs.finite import Finite
 from dpexact.accounting.pairs.laplace import Laplace as LaplacePair
 from dpexact.accounting.pairs.pair import Atom, Pair
-from dpexact.accounting.pairs.randomized_response import randomized_response
-from dpexact.accounting.pairs.response import Response
+from dpexact.accounting.pairs.response import (
+    Response,
+    discrete_laplace,
+    randomized_response,
+    staircase,
+)
 from dpexact.accounting.pairs.shifts import STILL, of_sensitivities
-from dpexact.accounting.pairs.staircase import staircase
 from dpexact.errors import UnsupportedMechanism
 from dpexact.exactness import exponential, quotient
 from dpexact.mechanisms import (
@@ -58,6 +59,9 @@ from dpexact.mechanisms import (
 )
 from dpexact.reals import Real, rational
 
+if TYPE_CHECKING:
+    from dpexact.accounting.composition import Composition
+
 _ZERO: Final = rational(0)
 _ONE: Final = rational(1)
 
@@ -79,6 +83,8 @@ class Concentrated:
 
 Law: TypeAlias = "Pair | Noise | Concentrated | Mechanism"
 Laws: TypeAlias = Iterator[tuple[Law, int]]
+Composed: TypeAlias = "Callable[[Mechanism], Composition]"
+"""What there is inside: on a sample, in a group, or on one side of a coin."""
 
 
 def laws(step: Mechanism, composed: Composed) -> Laws:

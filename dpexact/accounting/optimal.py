@@ -16,9 +16,8 @@ from flint import arb
 
 from dpexact import balls
 from dpexact.accounting.binomial import binomial_tail
-from dpexact.accounting.exact_sums import exact_responses
 from dpexact.accounting.profile import InfiniteLoss
-from dpexact.accounting.tangents import Tangent, TangentProfile, threshold
+from dpexact.accounting.tangents import Tangent, TangentProfile, exact_responses, threshold
 from dpexact.reals import Real
 
 

@@ -273,7 +273,7 @@ def _floors(
     ask: Callable[[Mechanism], tuple[list[Enclosure], bool]],
     of: Callable[[Profile], list[Enclosure]],
 ) -> Iterator[Sequence[Enclosure]]:
-    from dpexact.accounting.beneath import beneath, largest_output
+    from dpexact.accounting.coarse import beneath, largest_output
 
     with suppress(UnsupportedMechanism):
         if (below := beneath(mechanism)) is not None:

@@ -9,15 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from fractions import Fraction
-from typing import Final, TypeAlias
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from flint import fmpq
 
 from dpexact import balls
-from dpexact.accounting.inside import Composed
-from dpexact.accounting.pairs.group import grouped_response
 from dpexact.accounting.pairs.mixture import Grouped, one_shift
 from dpexact.accounting.pairs.pair import Pair
+from dpexact.accounting.pairs.response import grouped_response
 from dpexact.errors import UnsupportedMechanism
 from dpexact.mechanisms import (
     GDP,
@@ -42,6 +41,9 @@ from dpexact.mechanisms import (
     TruncatedPoisson,
 )
 from dpexact.reals import Real, rational
+
+if TYPE_CHECKING:
+    from dpexact.accounting.laws import Composed
 
 Step: TypeAlias = tuple[Mechanism | Pair, int]
 """A mechanism or a pair in direction remove, and how often it runs."""

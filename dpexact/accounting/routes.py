@@ -99,9 +99,9 @@ def _facing(composition: Composition, direction: Direction, method: Method) -> P
     """Likewise of a composition that faces the direction and has no groups on samples."""
 
     def lattice(share: int = 1) -> LatticeProfile:
-        from dpexact.accounting import on_lattice
+        from dpexact.accounting.lattice.profile import WORK, lattice_profile
 
-        return on_lattice.profile(composition, direction == "add", on_lattice.WORK // share)
+        return lattice_profile(composition, direction == "add", WORK // share)
 
     if method == "lattice":
         return lattice()

@@ -30,10 +30,9 @@ from dpexact.mechanisms.constructors import (
     truncated_poisson,
     zcdp,
 )
-from dpexact.mechanisms.curves import RenyiDP, renyi_dp
 from dpexact.mechanisms.finite import FinitePair, RandomizedResponse
 from dpexact.mechanisms.grammar import parse
-from dpexact.mechanisms.guarantees import GDP, ZCDP, ApproxDP, PureDP
+from dpexact.mechanisms.guarantees import GDP, ZCDP, ApproxDP, PureDP, RenyiDP, renyi_dp
 from dpexact.mechanisms.noises import (
     DiscreteGaussian,
     DiscreteLaplace,
@@ -62,10 +61,11 @@ from dpexact.mechanisms.reports import (
     Adaptive,
     BoundedRange,
     PermuteAndFlip,
+    RepeatAndSelect,
     ReportNoisyMax,
     Shuffle,
+    repeat_and_select,
 )
-from dpexact.mechanisms.selecting import RepeatAndSelect, repeat_and_select
 
 __all__ = [
     "GDP",

@@ -9,23 +9,62 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import MISSING, Field, dataclass, field, fields, replace
 from fractions import Fraction
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, TypeAlias
 
 from dpexact.arguments import MAX_COUNT, integer_in, real_in
 from dpexact.conversion import RealLike, real
-from dpexact.errors import InvalidInput
+from dpexact.errors import InvalidInput, UnsupportedMechanism
 from dpexact.mechanisms import ordering
-from dpexact.mechanisms.relations import ADD_REMOVE, REPLACEMENT, Relation, joint
 from dpexact.reals import Real, rational
 from dpexact.tokens import shorten
 
 if TYPE_CHECKING:
     from dpexact.enclosure import Enclosure
     from dpexact.tradeoffs import TradeoffFunction
+
+
+@dataclass(frozen=True, slots=True)
+class Relation:
+    """Neighbours differ by this: ``records`` added or removed, or replaced.
+
+    >>> print(Relation("add/remove", 3))
+    add/remove neighbours by 3 records
+    """
+
+    kind: Literal["add/remove", "replacement"]
+    records: int = 1
+
+    def __str__(self) -> str:
+        return f"{self.kind} neighbours" + (
+            f" by {self.records} records" if self.records > 1 else ""
+        )
+
+
+ADD_REMOVE: Final = Relation("add/remove")
+REPLACEMENT: Final = Relation("replacement")
+
+
+def joint(relations: Iterable[tuple[str, Relation]]) -> Relation | None:
+    """The relation of all that run together, each by its name; None of nothing.
+
+    Raises:
+        UnsupportedMechanism: two differ, and no two datasets are neighbours in both senses.
+    """
+    found: dict[Relation, str] = {}
+    for name, relation in relations:
+        found.setdefault(relation, name)
+    if len(found) < 2:
+        return next(iter(found), None)
+    first, second = sorted(found, key=lambda relation: (relation.kind, relation.records))[:2]
+    raise UnsupportedMechanism(
+        f"{found[first]} ({first}) beside {found[second]} ({second}): "
+        "no two datasets are neighbours in both senses"
+    )
+
 
 #: A fraction in the text of a mechanism, and what the denominator of a float is below.
 # no float has more digits as a fraction

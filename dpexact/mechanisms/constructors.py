@@ -7,8 +7,8 @@ from typing import overload
 from dpexact.conversion import RealLike
 from dpexact.mechanisms import base, guarantees, noises, relating, reports
 from dpexact.mechanisms.base import Mechanism
+from dpexact.mechanisms.entries import rows_of_file
 from dpexact.mechanisms.finite import COLUMNS, FinitePair, RandomizedResponse
-from dpexact.mechanisms.tables import rows_of_file
 
 
 def approx_dp(eps: RealLike, delta: RealLike) -> guarantees.ApproxDP:

@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Final
 from dpexact import balls
 from dpexact.errors import InvalidInput, UndecidedComparison
 from dpexact.mechanisms.base import NOT_NEGATIVE, Mechanism, integers
-from dpexact.mechanisms.entries import listed
+from dpexact.mechanisms.entries import MAX_ROWS, listed
 from dpexact.mechanisms.ordering import (
     DETERMINED,
     GUARANTEE,
@@ -19,7 +19,6 @@ from dpexact.mechanisms.ordering import (
     entries_ordered,
     ordered,
 )
-from dpexact.mechanisms.tables import MAX_ROWS
 from dpexact.reals import Real, rational
 from dpexact.tokens import shorten
 

@@ -23,13 +23,12 @@ from dpexact.conversion import read_atom, read_real
 from dpexact.errors import InvalidInput
 from dpexact.mechanisms import base, guarantees, noises, relating, reports
 from dpexact.mechanisms.base import Mechanism, Repetition, compose, placed, repeat
-from dpexact.mechanisms.curves import RenyiDP
-from dpexact.mechanisms.entries import Entries
+from dpexact.mechanisms.entries import Entries, rows_of_file
 from dpexact.mechanisms.finite import FinitePair, RandomizedResponse
+from dpexact.mechanisms.guarantees import RenyiDP
 from dpexact.mechanisms.ordering import Ordering
 from dpexact.mechanisms.random_allocation import Allocation, ShuffledBatches
-from dpexact.mechanisms.selecting import RepeatAndSelect
-from dpexact.mechanisms.tables import rows_of_file
+from dpexact.mechanisms.reports import RepeatAndSelect
 from dpexact.mechanisms.template import BLANK, Blank, Hole, Template, is_blank
 from dpexact.reals import Real
 from dpexact.tokens import Tokens, shorten, unknown

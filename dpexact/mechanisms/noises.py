@@ -11,6 +11,7 @@ from typing import ClassVar, Final
 
 from dpexact.errors import InvalidInput
 from dpexact.mechanisms.base import (
+    ADD_REMOVE,
     INNER,
     NOT_NEGATIVE,
     POSITIVE,
@@ -18,6 +19,7 @@ from dpexact.mechanisms.base import (
     REACH,
     SCALE,
     Mechanism,
+    Relation,
     integers,
     numbers,
 )
@@ -32,7 +34,6 @@ from dpexact.mechanisms.ordering import (
     SENSITIVITY,
     STAIRS,
 )
-from dpexact.mechanisms.relations import ADD_REMOVE, Relation
 from dpexact.reals import Real, rational
 from dpexact.tokens import shorten
 

@@ -7,9 +7,8 @@ from typing import ClassVar
 
 from dpexact.arguments import MAX_COUNT, integer_in
 from dpexact.conversion import RealLike
-from dpexact.mechanisms.base import INNER, Mechanism
+from dpexact.mechanisms.base import ADD_REMOVE, INNER, Mechanism, Relation
 from dpexact.mechanisms.ordering import BELOW, Ordering, ordered
-from dpexact.mechanisms.relations import ADD_REMOVE, Relation
 
 
 @dataclass(frozen=True, slots=True, repr=False)

@@ -9,7 +9,16 @@ from typing import Any, ClassVar, Final
 
 from dpexact.arguments import MAX_COUNT, integer_in, real_in
 from dpexact.errors import InvalidInput, UnsupportedMechanism
-from dpexact.mechanisms.base import INNER, PROBABILITY, SCALE, Mechanism, integers
+from dpexact.mechanisms.base import (
+    ADD_REMOVE,
+    INNER,
+    PROBABILITY,
+    REPLACEMENT,
+    SCALE,
+    Mechanism,
+    Relation,
+    integers,
+)
 from dpexact.mechanisms.entries import listed
 from dpexact.mechanisms.ordering import (
     DETERMINED,
@@ -19,7 +28,6 @@ from dpexact.mechanisms.ordering import (
     ordered,
     unordered,
 )
-from dpexact.mechanisms.relations import ADD_REMOVE, REPLACEMENT, Relation
 from dpexact.reals import Real
 from dpexact.tokens import shorten
 

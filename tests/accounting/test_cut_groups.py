@@ -83,10 +83,10 @@ def test_one_step_is_a_sum_of_tails(k, q, sigma):
 def test_a_lattice_says_the_same(way):
     composition = Composition.of(dpexact.parse(text(30, "1/50", 5, 40)).steps().items())
     known = dpexact.delta(text(30, "1/50", 5, 40), 1, 12, way)
-    from dpexact.accounting import on_lattice
+    from dpexact.accounting.lattice.profile import WORK, lattice_profile
 
     cut = _Cut(composition.facing(way), -60.0).composition
-    found = on_lattice.profile(cut, way == "add", on_lattice.WORK // 8).delta(real(1), 3)
+    found = lattice_profile(cut, way == "add", WORK // 8).delta(real(1), 3)
     with balls.precision(64):
         found.meet(known)
     assert found.digits >= 1

@@ -6,7 +6,7 @@ from fractions import Fraction
 import pytest
 
 from dpexact import delta, parse
-from dpexact.accounting.guess import saddle_gap
+from dpexact.accounting.calibration.search import saddle_gap
 from dpexact.conversion import real
 
 

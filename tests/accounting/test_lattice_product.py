@@ -18,10 +18,8 @@ from dpexact.accounting.lattice_product import (
 )
 from dpexact.accounting.optimal import OptimalComposition
 from dpexact.accounting.pairs.discrete_gaussian import DiscreteGaussian
-from dpexact.accounting.pairs.discrete_laplace import discrete_laplace
 from dpexact.accounting.pairs.lattice import commensurate
-from dpexact.accounting.pairs.response import Response
-from dpexact.accounting.pairs.staircase import staircase
+from dpexact.accounting.pairs.response import Response, discrete_laplace, staircase
 from dpexact.accounting.profile import InfiniteLoss
 from dpexact.conversion import real
 from dpexact.enclosure import Enclosure

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from oracles import scaled
 
 import dpexact
-from dpexact.accounting.beneath import beneath
+from dpexact.accounting.coarse import beneath
 from dpexact.audits.claims import Claim
 from dpexact.audits.truths import Truths
 from dpexact.audits.verdicts import judge

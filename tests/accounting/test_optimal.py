@@ -28,10 +28,9 @@ from oracles import (
 
 from dpexact import balls, delta, epsilon
 from dpexact.accounting import optimal
-from dpexact.accounting.exact_sums import exact_responses
 from dpexact.accounting.optimal import OptimalComposition
 from dpexact.accounting.profile import InfiniteLoss
-from dpexact.accounting.tangents import Tangent
+from dpexact.accounting.tangents import Tangent, exact_responses
 from dpexact.answers import PrecisionNotReached
 from dpexact.conversion import real
 from dpexact.enclosure import Enclosure

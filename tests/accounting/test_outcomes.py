@@ -10,9 +10,8 @@ from oracles import scaled
 
 import dpexact
 from dpexact.accounting.fixed_size import symmetric_samples
-from dpexact.accounting.outcomes import composed
-from dpexact.accounting.pairs.discrete_laplace import discrete_laplace
-from dpexact.accounting.pairs.response import Response
+from dpexact.accounting.pairs.lattice import composed
+from dpexact.accounting.pairs.response import Response, discrete_laplace
 from dpexact.conversion import real
 from dpexact.errors import UnsupportedMechanism
 

@@ -7,7 +7,7 @@ import pytest
 from mixtures import profile, twice
 
 import dpexact
-from dpexact.accounting.pairs.group import grouped_response
+from dpexact.accounting.pairs.response import grouped_response
 from dpexact.accounting.standing import standing
 from dpexact.conversion import real
 from dpexact.errors import InvalidInput, UnsupportedMechanism

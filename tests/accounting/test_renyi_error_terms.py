@@ -11,7 +11,7 @@ from mpmath import mp, mpf
 from dpexact import balls
 from dpexact.accounting.pairs.discrete_gaussian import DiscreteGaussian
 from dpexact.accounting.renyi import averages, series
-from dpexact.accounting.renyi.excess import Excess
+from dpexact.accounting.renyi.averages import Excess
 from dpexact.conversion import real
 
 BITS = 200

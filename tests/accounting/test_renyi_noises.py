@@ -17,7 +17,7 @@ from dpexact.accounting.pairs.laplace import Laplace
 from dpexact.accounting.pairs.pair import Atom, Pair
 from dpexact.accounting.pairs.response import Response
 from dpexact.accounting.renyi import averages, renyi, samples
-from dpexact.accounting.renyi.excess import Excess
+from dpexact.accounting.renyi.averages import Excess
 from dpexact.answers import PrecisionNotReached
 from dpexact.conversion import real
 from dpexact.enclosure import EXACT

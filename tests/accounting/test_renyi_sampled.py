@@ -7,8 +7,12 @@ import pytest
 from flint import arb
 
 from dpexact import balls
-from dpexact.accounting.renyi import sandwich
-from dpexact.accounting.renyi.sampled_gaussian import SampledGaussian, divergence
+from dpexact.accounting.renyi.sampled_gaussian import (
+    SampledGaussian,
+    bounds_adding,
+    bounds_removing,
+    divergence,
+)
 from dpexact.conversion import real
 from dpexact.errors import InvalidInput
 
@@ -30,7 +34,7 @@ def test_orders_below_one_in_both_directions(mu, q, method):
 def test_the_closed_form_bounds_are_the_stated_formulas(mu, q, alpha):
     with balls.precision(150):
         a, square, p = arb(alpha), arb(mu) * arb(mu), arb(q)
-        found = (*sandwich.add(a, a - 1, square, p), *sandwich.remove(a, a - 1, square, p))
+        found = (*bounds_adding(a, a - 1, square, p), *bounds_removing(a, a - 1, square, p))
         bounds = [balls.to_enclosure(x) for x in found]
     with mpmath.workdps(60):
         a, m, p = map(mpmath.mpf, (alpha, mu, q))

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from dpexact import InvalidInput, delta, pair, parse
+from dpexact.mechanisms.entries import MAX_NUMBER
 from dpexact.mechanisms.finite import MAX_OUTCOMES
-from dpexact.mechanisms.tables import MAX_NUMBER
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ import pytest
 
 import dpexact
 from dpexact.errors import UnsupportedMechanism
-from dpexact.mechanisms.relations import ADD_REMOVE, REPLACEMENT, Relation, joint
+from dpexact.mechanisms.base import ADD_REMOVE, REPLACEMENT, Relation, joint
 
 
 def test_as_given_beside_anything():

@@ -27,7 +27,7 @@ CUTS: tuple[tuple[str, str, tuple[int, ...]], ...] = (
     ("accounting.profile", "EXACT_BITS", (0, 64)),
     ("accounting.outcomes", "MAX_COMBINATIONS", (4, 40)),
     ("accounting.exact_sums", "_EXACT_WORK", (0,)),
-    ("accounting.on_lattice", "WORK", (0, 10**4, 10**6)),
+    ("accounting.lattice.profile", "WORK", (0, 10**4, 10**6)),
     ("accounting.routes", "_GLANCE_WORK", (0, 10**4)),
     ("accounting.symmetric_hull", "_PLAIN_WORK", (0, 10**4)),
     ("accounting.symmetric_hull", "_HIDDEN_WORK", (0, 10**5)),

@@ -1,4 +1,6 @@
-r"""Gaussian central limits: a composition is treated as one ``mu``-GDP mechanism.
+r"""Gaussian central limits, and Edgeworth expansions.
+
+Of the former a composition is treated as one ``mu``-GDP mechanism.
 
 The limits are theorems about infinitely many steps; at a finite number they are estimates, in
 either direction. For noisy stochastic gradient descent with noise multiplier ``sigma``, rate ``q``,
@@ -14,16 +16,19 @@ of fixed size and replacement, where the printed ``sqrt(2c)`` should be ``sqrt(2
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 
 from flint import arb
 
 from dpexact import balls
-from dpexact.accounting.approximate.base import Approximation
+from dpexact.accounting.approximate.base import Approximation, Larger
+from dpexact.accounting.approximate.moments import sampled_cumulants, summed
 from dpexact.accounting.closed_form import gaussian_divergence
+from dpexact.accounting.composition import Composition
+from dpexact.accounting.pairs.pair import Pair
 from dpexact.answers import delivered
-from dpexact.arguments import digits_in, integer_in, real_in
+from dpexact.arguments import Direction, digits_in, integer_in, real_in
 from dpexact.balls import normal_tail
 from dpexact.conversion import RealLike
 from dpexact.enclosure import Enclosure
@@ -98,3 +103,63 @@ def uniform_limit(sigma: Real, q: Real, steps: int) -> CentralLimit:
         return balls.ball(q) * (2 * steps * total).sqrt()
 
     return CentralLimit(mu, "central limit, uniform sampling")
+
+
+class Edgeworth(Approximation):
+    r"""The expansion of ``order`` 1 or 2 from the first four cumulants under ``P`` and ``Q``.
+
+    With ``h`` the standardised epsilon and ``rho_3``, ``rho_4`` the skewness and excess kurtosis of
+    the total loss (Zheng, Dong, Long, Su 2020),
+
+    .. math:: 1 - F(h) = Q(h) + \varphi(h)\Big[\frac{\rho_3}{6}(h^2 - 1)
+              + \frac{\rho_4}{24}(h^3 - 3h) + \frac{\rho_3^2}{72}(h^5 - 10h^3 + 15h)\Big],
+
+    the first order being the term in ``rho_3`` alone, and ``delta = (1 - F_P) - e^eps (1 - F_Q)``.
+    Nothing ensures that this is positive or decreases.
+    """
+
+    def __init__(self, cumulants: Callable[[], Sequence[arb]], order: int) -> None:
+        self.cumulants = cumulants
+        self.order = order
+        self.method: str = f"Edgeworth, order {order}"
+
+    def delta_ball(self, epsilon: arb) -> arb:
+        found = self.cumulants()
+        return self._tail(epsilon, *found[:4]) - epsilon.exp() * self._tail(epsilon, *found[4:])
+
+    def _tail(self, epsilon: arb, mean: arb, variance: arb, third: arb, fourth: arb) -> arb:
+        scale = variance.sqrt()
+        h = (epsilon - mean) / scale
+        skewness, kurtosis = third / (variance * scale), fourth / (variance * variance)
+        square = h * h  # powers of balls that hold 0 are no numbers
+        correction = skewness / 6 * (square - 1)
+        if self.order == 2:
+            correction += kurtosis / 24 * h * (square - 3)
+            correction += skewness * skewness / 72 * h * (square * (square - 10) + 15)
+        density = (-h * h / 2).exp() / (2 * arb.pi()).sqrt()
+        return normal_tail(h) + density * correction
+
+
+def edgeworth(c: Composition, order: int, direction: Direction) -> Approximation:
+    """The expansion for a composition of responses, additive noise and samples of Gaussians.
+
+    Raises:
+        UnsupportedMechanism: another sample.
+    """
+    if direction == "both" and c.is_directed:
+        return Larger(edgeworth(c, order, "remove"), edgeworth(c, order, "add"))
+
+    def of_pair(pair: Pair) -> list[arb]:  # Z under Q is -Z of the reverse under its P
+        loss, back = pair.loss_moments(), pair.reverse.loss_moments()
+        return [*loss[:4], *_negated(back[:4])]
+
+    def of_sample(mu: arb, q: arb) -> list[arb]:
+        mixture, normal = (sampled_cumulants(mu, q, weighted) for weighted in (True, False))
+        return [*_negated(normal), *_negated(mixture)] if direction == "add" else mixture + normal
+
+    return Edgeworth(summed(c.facing(direction), of_pair, of_sample), order)
+
+
+def _negated(cumulants: Sequence[arb]) -> list[arb]:
+    """Those of ``-Z``."""
+    return [-c if j % 2 == 0 else c for j, c in enumerate(cumulants)]

@@ -10,10 +10,10 @@ from dpexact.accounting.approximate.base import Approximation, Beside
 from dpexact.accounting.approximate.berry_esseen import BerryEsseen, central_mu, functionals
 from dpexact.accounting.approximate.central_limit import (
     CentralLimit,
+    edgeworth,
     poisson_limit,
     uniform_limit,
 )
-from dpexact.accounting.approximate.edgeworth import edgeworth
 from dpexact.accounting.approximate.moments import gaussian_samples
 from dpexact.accounting.approximate.sup_distance import sup_distance
 from dpexact.accounting.composition import Composition

@@ -20,10 +20,9 @@ from typing import Final
 from flint import arb, arb_poly, fmpz, fmpz_poly
 
 from dpexact import balls
-from dpexact.accounting.exact_sums import exact_responses
 from dpexact.accounting.pairs.lattice import Strided
 from dpexact.accounting.profile import InfiniteLoss
-from dpexact.accounting.tangents import Tangent, TangentProfile, threshold
+from dpexact.accounting.tangents import Tangent, TangentProfile, exact_responses, threshold
 from dpexact.reals import Real
 
 #: Largest degree and size in bits of a counting polynomial.

@@ -22,11 +22,10 @@ from typing import Final
 from flint import arb, fmpz
 
 from dpexact import balls
-from dpexact.accounting.exact_sums import exact_responses
 from dpexact.accounting.halves import Half, Halves, nearest
 from dpexact.accounting.heterogeneous.parameters import Parameters, largest_loss
 from dpexact.accounting.profile import InfiniteLoss
-from dpexact.accounting.tangents import Tangent, TangentProfile
+from dpexact.accounting.tangents import Tangent, TangentProfile, exact_responses
 from dpexact.reals import Real
 
 #: Most outcomes of a half, and most bits of its masses unless the digits asked for need more.

@@ -17,8 +17,7 @@ from dpexact.accounting.lattice.composition import compose, count_of, offset_of,
 from dpexact.accounting.lattice.grid import Grid, dyadic, exact, growth_bits
 from dpexact.accounting.lattice.law import TwoSided, Upper, total
 from dpexact.accounting.lattice.pieces import Label, Pieces, Point, two_sided_law, upper_law
-from dpexact.accounting.lattice.sampling import Sampling
-from dpexact.accounting.lattice.steps import Step
+from dpexact.accounting.lattice.steps import Sampling, Step
 from dpexact.balls import ball, precision
 
 _PLANNING_BITS: Final = 256

@@ -10,12 +10,16 @@ from typing import Final
 import numpy as np
 from flint import arb
 
+from dpexact.accounting.composition import Composition, Sample
 from dpexact.accounting.lattice import engine
-from dpexact.accounting.lattice.steps import Step
+from dpexact.accounting.lattice.nested import NestedStep
+from dpexact.accounting.lattice.steps import PLAIN, PairStep, Sampling, Step
+from dpexact.accounting.pairs.finite import Finite, sampled
 from dpexact.accounting.profile import InfiniteLoss, Profile
 from dpexact.balls import ball, certify, precision, to_enclosure
 from dpexact.decimals import Bound
 from dpexact.enclosure import Enclosure
+from dpexact.errors import UnsupportedMechanism
 from dpexact.reals import Real, rational
 from dpexact.ternary import Ternary
 
@@ -164,3 +168,44 @@ def _crossing(
             break
         low, high = (middle, high) if is_above(middle) else (low, middle)
     return low, high
+
+
+#: Work allowed: some seconds a direction.
+WORK: Final = 12_000_000
+
+
+def lattice_profile(composition: Composition, add: bool, work: int = WORK) -> LatticeProfile:
+    """The profile of the composition in one direction.
+
+    Raises:
+        UnsupportedMechanism: nothing loses anything.
+    """
+    steps = steps_of(composition, add)
+    if not steps:
+        raise UnsupportedMechanism("the lattice engine needs a step that loses privacy")
+    return LatticeProfile(steps, composition.infinite(add), work)
+
+
+def steps_of(composition: Composition, add: bool) -> list[Step]:
+    """The steps of a composition in one direction.
+
+    Raises:
+        UnsupportedMechanism: of a pair only the moments are known.
+    """
+    if not composition.has_tails:
+        raise UnsupportedMechanism("only the contour engine accounts for allocation")
+    steps: list[Step] = [PairStep(pair, count) for pair, count in composition.pairs()]
+    return steps + [_sampled(sample, add, count) for sample, count in composition.samples]
+
+
+def _sampled(sample: Sample, add: bool, count: int) -> Step:
+    """One step on a sample: directly where its law is at hand, else by its own lattice."""
+    sampling = Sampling(sample.q, add)
+    steps = steps_of(sample.inner, add=False)
+    match steps:
+        case [PairStep(pair, 1)] if pair.outcomes():
+            atoms = sampled(pair.outcomes(), sample.q, "add" if add else "remove")
+            return PairStep(Finite(tuple(atoms)), count)
+        case [PairStep(pair, 1, sampling=given)] if given == PLAIN:
+            return PairStep(pair, count, sampling)
+    return NestedStep(tuple(steps), sampling, count)

@@ -11,8 +11,7 @@ from functools import cached_property
 from flint import acb, arb
 
 from dpexact.accounting.pairs.binomial_shifts import BinomialShifts, cut
-from dpexact.accounting.pairs.crossing import crossing
-from dpexact.accounting.pairs.group import MAX_OUTCOMES
+from dpexact.accounting.pairs.gaussian import NormalTail
 from dpexact.accounting.pairs.mixture_rules import Shape
 from dpexact.accounting.pairs.mixture_sums import (
     Integrand,
@@ -20,9 +19,9 @@ from dpexact.accounting.pairs.mixture_sums import (
     positive_sum,
     real_moment,
 )
-from dpexact.accounting.pairs.normal_tail import NormalTail
 from dpexact.accounting.pairs.pair import Jet, Masses, Pair, Tails, far
-from dpexact.accounting.pairs.shifts import STILL, Shifts, Side, one, thinned
+from dpexact.accounting.pairs.response import MAX_OUTCOMES
+from dpexact.accounting.pairs.shifts import STILL, Shifts, Side, crossing, one, thinned
 from dpexact.balls import approximate, ball
 from dpexact.errors import UnsupportedMechanism
 from dpexact.reals import Real

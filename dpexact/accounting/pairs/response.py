@@ -1,4 +1,4 @@
-"""Randomized response, with a probability of revealing everything."""
+"""Randomized response, and noise and groups whose losses are a few equal steps apart."""
 
 from __future__ import annotations
 
@@ -12,11 +12,12 @@ from flint import acb, arb
 
 from dpexact import reals
 from dpexact.accounting.pairs.finite import power_moments
-from dpexact.accounting.pairs.lattice import OnLattice
+from dpexact.accounting.pairs.lattice import MAX_ATOMS, FiniteOnLattice, OnLattice
 from dpexact.accounting.pairs.pair import Atom, Jet, Masses
 from dpexact.accounting.pairs.power_sums import powers
-from dpexact.balls import approximate, ball
-from dpexact.exactness import exponential
+from dpexact.balls import approximate, ball, compare
+from dpexact.errors import UnsupportedMechanism
+from dpexact.exactness import exponential, quotient
 from dpexact.reals import Real, rational
 
 _ZERO: Final = rational(0)
@@ -136,3 +137,124 @@ def amplified(eps: Real, delta: Real, q: Real) -> tuple[Real, Real]:
         return eps, delta
     growth = reals.exponential(eps) - 1
     return reals.logarithm(1 + q * growth), q * delta
+
+
+def randomized_response(eps: Real, k: int) -> FiniteOnLattice:
+    r"""``k``-ary randomized response of two true answers, ``k > 2`` (Kairouz, Oh, Viswanath 2016).
+
+    With :math:`n = e^{\varepsilon} + k - 1` the loss is ``eps`` with probability
+    :math:`e^{\varepsilon}/n`, ``-eps`` with :math:`1/n`, and 0 for the ``k - 2`` other answers.
+    """
+    growth = exponential(eps)
+    total = growth + (k - 1)
+    high, low, rest = growth / total, 1 / total, (k - 2) / total
+    return FiniteOnLattice((Atom(low, high), Atom(rest, rest), Atom(high, low)), eps, Fraction(-1))
+
+
+def discrete_laplace(scale: Real, sensitivity: int) -> FiniteOnLattice:
+    r"""Noise of mass :math:`\frac{1-a}{1+a} a^{|x|}`, :math:`a = e^{-1/scale}`.
+
+    The loss is :math:`(s - 2x)/scale` for ``0 < x < s``, and :math:`\pm s/scale` outside.
+    For ``s = 1`` this is the law of randomised response of ``eps = 1/scale``.
+    """
+    if sensitivity >= MAX_ATOMS:
+        raise UnsupportedMechanism(
+            f"no certified accounting for discrete_laplace of sensitivity {sensitivity}"
+        )
+    growth = exponential(quotient(rational(1), scale))  # 1/a
+    total = growth + 1
+    inner, ends = (growth - 1) / total, growth / total
+    p = [ends * growth ** (-sensitivity)]
+    p += [inner * growth ** (-x) for x in range(sensitivity - 1, 0, -1)]
+    p += [ends]
+    outcomes = tuple(map(Atom, p, p[::-1]))
+    return FiniteOnLattice(outcomes, quotient(rational(2), scale), Fraction(-sensitivity, 2))
+
+
+def staircase(eps: Real, gamma: Real) -> OnLattice:
+    r"""The staircase mechanism of Geng and Viswanath (2014) at a shift by its full sensitivity.
+
+    The loss is ``eps`` with probability
+
+    .. math:: p = \frac{m}{2(\gamma + (1-\gamma) e^{-\varepsilon})}, \qquad
+              m = \min(1, 2\gamma + (1 - 2\gamma) e^{-\varepsilon}),
+
+    ``-eps`` with probability :math:`e^{-\varepsilon} p` and 0 otherwise. For ``gamma = 1/2`` this
+    is randomised response. The sensitivity cancels, and no smaller shift is worse.
+    """
+    if gamma.fraction == Fraction(1, 2):
+        return Response(eps)
+    decay = exponential(-eps)
+
+    def blend(weight: Real) -> Real:
+        return weight + (1 - weight) * decay
+
+    twice = 2 * gamma
+    wide = compare(twice, rational(1), "gamma") > 0
+    total = 2 * blend(gamma)
+    high = (rational(1) if wide else blend(twice)) / total
+    low = decay * high
+    zero = (twice - 1 if wide else decay * (1 - twice)) * (1 - decay) / total
+    outcomes = (Atom(low, high), Atom(zero, zero), Atom(high, low))
+    return FiniteOnLattice(outcomes, eps, Fraction(-1))
+
+
+#: Largest group whose law is written out.
+MAX_OUTCOMES: Final = 2_000
+_ONE: Final = rational(1)
+
+
+def grouped_response(eps: Real, delta: Real, k: int) -> tuple[Real, FiniteOnLattice | None]:
+    r"""Group privacy of ``(eps, delta)``-DP: the mass of infinite loss, and the law of the rest.
+
+    The trade-off function is :math:`1 - (1-f)^{\circ k}` (Dong, Roth and Su 2022, Theorem 3). With
+    :math:`g = 1 - f`, :math:`g(x) = \delta + e^\varepsilon x` up to the kink
+    :math:`x_0 = (1-\delta)/(1+e^\varepsilon)`, and
+    :math:`g(x) = 1 - e^{-\varepsilon}(1-\delta-x)` from there. What reaches the kink
+    after ``j`` steps starts at
+
+    .. math:: x_j = e^{-j\varepsilon} x_0 - \delta\,\frac{1 - e^{-j\varepsilon}}{e^\varepsilon - 1},
+
+    and between :math:`x_j` and :math:`x_{j-1}` the loss is :math:`(2j-k)\varepsilon`. The pair is
+    symmetric; the law is None where no loss is left but 0 or infinity.
+    """
+    if k > MAX_OUTCOMES:
+        raise UnsupportedMechanism(f"groups of more than {MAX_OUTCOMES} records under a guarantee")
+    if compare(eps, _ZERO, "eps") == 0:
+        lost = k * delta
+        return (_ONE if compare(lost, _ONE, "delta") >= 0 else lost), None
+    growth = exponential(eps)
+
+    def pile(j: int) -> Real:
+        """``delta (e^{j eps} - 1) / (e^eps - 1)``: 0 after ``j`` steps below the kink."""
+        if delta.fraction == 0 or j == 0:
+            return _ZERO
+        return delta * (exponential(j * eps) - 1) / (growth - 1)
+
+    kink = (1 - delta) / (1 + growth)
+
+    def start(j: int) -> Real:
+        return (kink - pile(j)) * exponential(-j * eps)
+
+    rises = k  # steps below the kink from 0 on
+    if delta.fraction != 0:
+        low, high = 0, k
+        while low < high:
+            middle = (low + high) // 2
+            if compare(start(middle), _ZERO, "delta") <= 0:
+                high = middle
+            else:
+                low = middle + 1
+        rises = low
+    falls = k - rises
+    rest = 1 - pile(rises)
+    if falls:
+        rest = (rest - pile(falls)) * exponential(-falls * eps)
+    if compare(rest, _ZERO, "delta") <= 0:
+        return _ONE, None
+    atoms = []
+    for j in range(falls, rises + 1):
+        above = rest if j == falls else start(j - 1)
+        mass = above if j == rises else above - start(j)
+        atoms.append(Atom(mass * exponential((2 * j - k) * eps) / rest, mass / rest))
+    return 1 - rest, FiniteOnLattice(tuple(atoms), 2 * eps, Fraction(2 * falls - k, 2))

@@ -22,8 +22,8 @@ from dpexact.accounting.pairs.discrete_gaussian import DiscreteGaussian
 from dpexact.accounting.pairs.laplace import Laplace
 from dpexact.accounting.pairs.pair import Masses
 from dpexact.accounting.renyi import averages
+from dpexact.accounting.renyi.averages import Excess
 from dpexact.accounting.renyi.binomial import mixture_moment
-from dpexact.accounting.renyi.excess import Excess
 from dpexact.accounting.renyi.unsampled import largest_loss, straight
 from dpexact.accounting.renyi.values import INFINITE, lost_bits, value
 from dpexact.balls import approximate

@@ -5,7 +5,7 @@ from mpmath import exp, log, mp, mpf, ncdf, npdf, quad, sqrt
 from oracles import to_fraction
 
 import dpexact
-from dpexact.accounting.approximate.edgeworth import edgeworth
+from dpexact.accounting.approximate.central_limit import edgeworth
 from dpexact.accounting.composition import Composition
 from dpexact.conversion import real
 from dpexact.errors import UnsupportedMechanism

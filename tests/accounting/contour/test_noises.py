@@ -11,11 +11,10 @@ from oracles import scaled
 
 from dpexact import balls
 from dpexact.accounting.pairs.discrete_gaussian import DiscreteGaussian as DiscreteGaussianNoise
-from dpexact.accounting.pairs.discrete_laplace import discrete_laplace
 from dpexact.accounting.pairs.finite import Finite
 from dpexact.accounting.pairs.laplace import Laplace as LaplaceNoise
 from dpexact.accounting.pairs.pair import Atom
-from dpexact.accounting.pairs.staircase import staircase
+from dpexact.accounting.pairs.response import discrete_laplace, staircase
 from dpexact.balls import ball
 from dpexact.conversion import real
 from dpexact.reals import rational

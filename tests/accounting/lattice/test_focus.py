@@ -10,8 +10,7 @@ from dpexact import balls
 from dpexact.accounting.lattice import engine
 from dpexact.accounting.lattice.composition import focused
 from dpexact.accounting.lattice.profile import LatticeProfile
-from dpexact.accounting.lattice.sampling import Sampling
-from dpexact.accounting.lattice.steps import EVERYTHING, PairStep
+from dpexact.accounting.lattice.steps import EVERYTHING, PairStep, Sampling
 from dpexact.accounting.pairs.gaussian import Gaussian
 from dpexact.accounting.profile import InfiniteLoss
 from dpexact.conversion import real

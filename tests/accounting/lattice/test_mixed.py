@@ -19,9 +19,8 @@ from dpexact.accounting.composition import Composition
 from dpexact.accounting.lattice import engine, nested, pieces, steps
 from dpexact.accounting.lattice.law import TwoSided, Upper
 from dpexact.accounting.lattice.nested import NestedStep
-from dpexact.accounting.lattice.sampling import Sampling
-from dpexact.accounting.on_lattice import profile as lattice_profile
-from dpexact.accounting.on_lattice import steps_of
+from dpexact.accounting.lattice.profile import lattice_profile, steps_of
+from dpexact.accounting.lattice.steps import Sampling
 from dpexact.conversion import real
 from dpexact.errors import Contradiction
 from dpexact.reals import rational

@@ -11,8 +11,7 @@ from dpexact.accounting.lattice.grid import Grid
 from dpexact.accounting.lattice.law import Upper
 from dpexact.accounting.lattice.nested import NestedStep
 from dpexact.accounting.lattice.pieces import two_sided_law
-from dpexact.accounting.lattice.sampling import Sampling
-from dpexact.accounting.lattice.steps import PairStep
+from dpexact.accounting.lattice.steps import PairStep, Sampling
 from dpexact.accounting.pairs.finite import Finite
 from dpexact.accounting.pairs.pair import Atom
 from dpexact.balls import precision

@@ -13,8 +13,7 @@ import dpexact
 from dpexact.accounting.lattice import engine, grid, law, pieces
 from dpexact.accounting.lattice.composition import TooMuchWork
 from dpexact.accounting.lattice.profile import LatticeProfile
-from dpexact.accounting.lattice.sampling import Sampling
-from dpexact.accounting.lattice.steps import PairStep, SymmetrisedStep
+from dpexact.accounting.lattice.steps import PairStep, Sampling, SymmetrisedStep
 from dpexact.accounting.pairs.finite import Finite
 from dpexact.accounting.pairs.gaussian import Gaussian
 from dpexact.accounting.pairs.pair import Atom

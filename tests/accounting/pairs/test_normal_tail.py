@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from mpmath import mp, mpf
 
 from dpexact import balls
-from dpexact.accounting.pairs.normal_tail import FAR, PER_UNIT, NormalTail
+from dpexact.accounting.pairs.gaussian import FAR, PER_UNIT, NormalTail
 from dpexact.balls import normal_tail
 
 

@@ -11,9 +11,7 @@ from hypothesis import strategies as st
 
 from dpexact import balls
 from dpexact.accounting.pairs.discrete_gaussian import DiscreteGaussian
-from dpexact.accounting.pairs.discrete_laplace import discrete_laplace
-from dpexact.accounting.pairs.response import Response
-from dpexact.accounting.pairs.staircase import staircase
+from dpexact.accounting.pairs.response import Response, discrete_laplace, staircase
 from dpexact.conversion import real
 from dpexact.errors import UnsupportedMechanism
 from dpexact.reals import rational
