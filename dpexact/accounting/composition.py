@@ -239,6 +239,11 @@ class Composition:
             sample.inner.is_symmetric for sample, _ in self.samples
         )
 
+    def ways(self, direction: Direction) -> list[tuple[Direction, Composition]]:
+        """The directions of which the larger profile is asked, each with what faces it."""
+        ways: tuple[Direction, ...] = ("remove", "add") if direction == "both" else (direction,)
+        return [(way, self.facing(way)) for way in (ways if self.is_directed else ways[:1])]
+
     def facing(self, direction: Direction) -> Composition:
         """The composition whose :meth:`pairs` are those of the direction; samples stay as given."""
         if direction != "add" or not self.apart:
@@ -354,18 +359,12 @@ class Composition:
 
     # --- as pairs ---------------------------------------------------------------------------------
 
-    def pairs(self, *, apart: bool = False) -> list[tuple[Pair, int]]:
-        """What every record takes part in: all Gaussians as one, or each ``apart``."""
+    def pairs(self) -> list[tuple[Pair, int]]:
+        """What every record takes part in, all Gaussians as one."""
         gaussians = [] if self.mu is None else [(GaussianPair(self.mu), 1)]
-        if apart:
-            gaussians = [(GaussianPair(1 / noise), count) for noise, count in self.noises]
+        laplace = [(LaplacePair(rate), count) for rate, count in self.laplace]
         masses = [(Response(_ZERO, mass), count) for mass, count in self.masses]
-        return [*gaussians, *self.pairs_of_others(), *masses]
-
-    def pairs_of_others(self) -> list[tuple[Pair, int]]:
-        """:meth:`pairs` without Gaussians and masses of infinite loss."""
-        pairs: list[tuple[Pair, int]] = [(LaplacePair(rate), k) for rate, k in self.laplace]
-        return [*pairs, *self.apart, *self.on_lattices()]
+        return [*gaussians, *laplace, *self.apart, *self.on_lattices(), *masses]
 
     def on_lattices(self) -> list[tuple[OnLattice, int]]:
         """The laws whose losses lie on lattices, those of infinite loss apart."""
@@ -375,7 +374,8 @@ class Composition:
     def outcomes(self) -> list[Atom]:
         """All outcomes of a composition of finite laws, those of infinite loss included."""
         pairs = [*self.on_lattices(), *self.apart]
-        if not self.is_finite or self.samples or not all(pair.outcomes() for pair, _ in pairs):
+        continuous = self.noises or self.laplace or self.samples
+        if continuous or not all(pair.outcomes() for pair, _ in pairs):
             raise UnsupportedMechanism("no certified accounting for repeated sampling of this")
         from dpexact.accounting.pairs.lattice import composed
 
@@ -397,6 +397,6 @@ class Composition:
         """
         pairs = [*self.on_lattices(), *self.apart]
         laws = [(pair.outcomes(), count) for pair, count in pairs]
-        if not self.is_finite or not all(outcomes for outcomes, _ in laws):
+        if self.noises or self.laplace or not all(outcomes for outcomes, _ in laws):
             raise UnsupportedMechanism("no certified accounting: the losses share no lattice")
         return laws

@@ -18,7 +18,7 @@ from dpexact.accounting.profile import (
     in_direction,
 )
 from dpexact.accounting.routes import contour, routed
-from dpexact.accounting.standing import curves, ranges_alone, selects, unattained
+from dpexact.accounting.standing import counted, curves, ranges_alone, selects, unattained
 from dpexact.arguments import Direction, Method
 from dpexact.errors import UnsupportedMechanism
 from dpexact.mechanisms import (
@@ -27,10 +27,12 @@ from dpexact.mechanisms import (
     BoundedRange,
     FixedSize,
     Mechanism,
+    Mix,
     PureDP,
     RenyiDP,
     RepeatAndSelect,
     ShuffledBatches,
+    TruncatedPoisson,
 )
 from dpexact.reals import Real
 
@@ -72,11 +74,11 @@ def _profile(
         if occurs:
             return of(mechanism, direction)
     steps = mechanism.steps()
-    if method == "auto" and (found := averaged(steps, _profile, direction)):
-        if direction != "both":
-            return found
-        ways = (averaged(steps, _profile, way) for way in ("remove", "add"))
-        return WorseDirection(*(found for found in ways if found is not None))
+    if method == "auto" and any(isinstance(x, Mix | TruncatedPoisson) for x in counted(mechanism)):
+        ways: tuple[Direction, ...] = ("remove", "add") if direction == "both" else (direction,)
+        found = [average for way in ways if (average := averaged(steps, _profile, way))]
+        if found:
+            return WorseDirection(*found) if len(found) == 2 else found[0]
     if any(isinstance(step, FixedSize) for step in steps):
         from dpexact.accounting.fixed_size import on_fixed_size
 
@@ -126,9 +128,7 @@ def repeated(mechanism: Mechanism, direction: Direction) -> list[Callable[[int],
         return None
     if not all(x.inner.is_gaussian or x.inner.laplace_alone is not None for x, _ in samples):
         return None
-    ways: tuple[Direction, ...] = ("remove", "add") if direction == "both" else (direction,)
-    ways = ways if composition.is_directed else ways[:1]
-    profiles = [contour(composition.facing(way), way) for way in ways]
+    profiles = [contour(faced, way) for way, faced in composition.ways(direction)]
     return [partial(p.varied, _POINT_WORK) for p in profiles if p is not None] or None
 
 

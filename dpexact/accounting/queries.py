@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from fractions import Fraction
 from functools import partial
@@ -226,10 +226,10 @@ def _deltas(
                 found[i] = answer.meet(coarse_delta(mechanism, point, way))
             if i in behind:
                 found[i] = reflected(found[i], epsilons[i], digits)
-    enclosed = list(found.values())
     ask = partial(_deltas, epsilons=epsilons, digits=_FLOOR_DIGITS, direction=direction)
-    below = _floors(mechanism, direction, ask, lambda p: p.deltas(epsilons, _FLOOR_DIGITS))
-    return _stated(enclosed, mechanism, below), sharp
+    enclosed = list(found.values())
+    said = _stated(enclosed, mechanism, direction, ask, lambda p: p.deltas(epsilons, _FLOOR_DIGITS))
+    return said, sharp
 
 
 def _epsilons(
@@ -251,35 +251,33 @@ def _epsilons(
     none = Enclosure.exact(Fraction(0), accounting.method)
     enclosed = [found.get(x, none) for x in deltas]
     ask = partial(_epsilons, deltas=deltas, digits=_FLOOR_DIGITS, direction=direction)
-    below = _floors(mechanism, direction, ask, lambda p: p.epsilons(deltas, _FLOOR_DIGITS))
-    return _stated(enclosed, mechanism, below), accounting.sharp
+    said = _stated(enclosed, mechanism, direction, ask, lambda p: p.epsilons(deltas, _FLOOR_DIGITS))
+    return said, accounting.sharp
 
 
 def _stated(
-    found: Sequence[Enclosure], mechanism: Mechanism, floors: Iterable[Sequence[Enclosure]]
-) -> list[Enclosure]:
-    """What is found with what it stands for, and what is certain below an upper bound."""
-    said = standing_of_points(mechanism)
-    answers = [stated(answer, said) for answer in found]
-    if said.bound == "upper":
-        for row in floors:
-            answers = [answer.above(floor) for answer, floor in zip(answers, row, strict=True)]
-    return answers
-
-
-def _floors(
+    found: Sequence[Enclosure],
     mechanism: Mechanism,
     direction: Direction,
     ask: Callable[[Mechanism], tuple[list[Enclosure], bool]],
     of: Callable[[Profile], list[Enclosure]],
-) -> Iterator[Sequence[Enclosure]]:
+) -> list[Enclosure]:
+    """What is found with what it stands for, and what is certain below an upper bound."""
+    said = standing_of_points(mechanism)
+    answers = [stated(answer, said) for answer in found]
+    if said.bound != "upper":
+        return answers
     from dpexact.accounting.coarse import beneath, largest_output
 
+    floors = []
     with suppress(UnsupportedMechanism):
         if (below := beneath(mechanism)) is not None:
-            yield ask(below)[0]
+            floors.append(ask(below)[0])
     if (largest := largest_output(mechanism, direction)) is not None:
-        yield of(largest)
+        floors.append(of(largest))
+    for row in floors:
+        answers = [answer.above(floor) for answer, floor in zip(answers, row, strict=True)]
+    return answers
 
 
 def epsilon_curve(

@@ -60,10 +60,11 @@ def routed(
     composition: Composition, direction: Direction = "both", method: Method = "auto"
 ) -> Profile:
     """The profile of what runs: in both directions the larger one, where they differ."""
-    if direction == "both" and composition.is_directed:
-        remove, add = (_one_way(composition, way, method) for way in ("remove", "add"))
-        return Mirrored(remove, add, _bound(composition))
-    return _one_way(composition, "remove" if direction == "both" else direction, method)
+    match [_one_way(faced, way, method) for way, faced in composition.ways(direction)]:
+        case [remove, add]:
+            return Mirrored(remove, add, _bound(composition))
+        case found:
+            return found[0]
 
 
 def _bound(composition: Composition) -> Callable[[Real, Real], bool] | None:
@@ -76,8 +77,7 @@ def _bound(composition: Composition) -> Callable[[Real, Real], bool] | None:
 
 
 def _one_way(composition: Composition, direction: Direction, method: Method) -> Profile:
-    """The first route that takes the composition, with the lattice engine behind it."""
-    composition = composition.facing(direction)
+    """The first route that takes what faces the direction, with the lattice engine behind it."""
     if composition.apart:
         from dpexact.accounting.pairs.mixture import Grouped
 
@@ -86,17 +86,12 @@ def _one_way(composition: Composition, direction: Direction, method: Method) -> 
 
             def answering(cut: Composition) -> Profile:
                 """Without the lattice, slow to tabulate so many tails and rarely better."""
-                found = _facing(cut, direction, method)
+                found = _one_way(cut, direction, method)
                 if isinstance(found, Fallback) and isinstance(found.first, SinglePair):
                     found.first.cap = _CUT_BITS
                 return found.thorough or found.first if isinstance(found, Fallback) else found
 
             return CutGroups(composition, direction, answering)
-    return _facing(composition, direction, method)
-
-
-def _facing(composition: Composition, direction: Direction, method: Method) -> Profile:
-    """Likewise of a composition that faces the direction and has no groups on samples."""
 
     def lattice(share: int = 1) -> LatticeProfile:
         from dpexact.accounting.lattice.profile import WORK, lattice_profile

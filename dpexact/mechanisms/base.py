@@ -184,8 +184,13 @@ class Mechanism:
 
     def inner(self) -> Iterator[Mechanism]:
         """The mechanisms among the parameters."""
-        for name in _parameters(type(self))[1]:
-            yield from _mechanisms(getattr(self, name))
+        waiting = [getattr(self, name) for name in reversed(_parameters(type(self))[1])]
+        while waiting:
+            value = waiting.pop()
+            if isinstance(value, Mechanism):
+                yield value
+            elif isinstance(value, tuple):
+                waiting += reversed(value)
 
     def with_inner(self, change: Callable[[Mechanism], Mechanism]) -> Mechanism:
         """The same with every mechanism among its parameters changed."""
@@ -274,14 +279,6 @@ def _function(name: str) -> Any:
 
 def _depth(mechanism: Mechanism) -> int:
     return 1 + max(map(_depth, mechanism.inner()), default=0)
-
-
-def _mechanisms(value: object) -> Iterator[Mechanism]:
-    if isinstance(value, Mechanism):
-        yield value
-    elif isinstance(value, tuple):
-        for part in value:
-            yield from _mechanisms(part)
 
 
 def _changed(value: Any, change: Callable[[Mechanism], Mechanism]) -> Any:

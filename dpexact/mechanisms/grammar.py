@@ -181,19 +181,14 @@ def _read_primary(tokens: Tokens) -> Mechanism:
     kind = NAMES[token.text]
     arguments = _read_arguments(tokens, kind)
     try:
-        return _made(kind, arguments)
+        if not is_blank(tuple(arguments.values())):
+            return kind(**arguments)
+        hole = Hole(kind, tuple(arguments.items()))
+        if isinstance(ordering := hole.ordering, Ordering):
+            hole.fill(hole.end(ordering.lowest))  # the other arguments are checked too
+        return hole
     except InvalidInput as error:
         raise tokens.error(str(error), token) from None
-
-
-def _made(kind: type[Mechanism], arguments: dict[str, Any]) -> Mechanism:
-    """The mechanism, or the hole, of these arguments; both are checked."""
-    if not is_blank(tuple(arguments.values())):
-        return kind(**arguments)
-    hole = Hole(kind, tuple(arguments.items()))
-    if isinstance(ordering := hole.ordering, Ordering):
-        hole.fill(hole.end(ordering.lowest))
-    return hole
 
 
 def _load(name: str) -> None:

@@ -15,12 +15,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import TypeAlias
 
 from flint import acb, arb
 
 from dpexact import balls
 from dpexact.accounting.composition import Composition
+from dpexact.accounting.pairs.gaussian import Gaussian
 from dpexact.accounting.pairs.pair import Pair
 from dpexact.balls import normal_tail
 from dpexact.errors import UnsupportedMechanism
@@ -42,7 +44,8 @@ def summed(
     Raises:
         UnsupportedMechanism: what is sampled is not Gaussian.
     """
-    pairs, samples = c.pairs(apart=True), gaussian_samples(c)
+    noises: list[tuple[Pair, int]] = [(Gaussian(1 / noise), count) for noise, count in c.noises]
+    pairs, samples = [*noises, *replace(c, noises=[]).pairs()], gaussian_samples(c)
     kept: dict[int, list[arb]] = {}
 
     def compute() -> list[arb]:

@@ -9,6 +9,7 @@ orders next to it.
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from fractions import Fraction
 from itertools import product
 from typing import Final
@@ -71,7 +72,7 @@ class SampledLaw:
     def __init__(self, composed: Composition, q: Real) -> None:
         self.composed = composed
         self.q = q
-        pairs = composed.pairs_of_others()
+        pairs = replace(composed, noises=[], masses=[]).pairs()
         self.finite = [(pair.outcomes(), k) for pair, k in pairs if pair.outcomes()]
         self.noises = [(pair, k) for pair, k in pairs if not pair.outcomes()]
 

@@ -8,6 +8,7 @@ largest loss. The composition faces the direction that is asked.
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from fractions import Fraction
 from typing import Final
 
@@ -47,7 +48,7 @@ def divergence(composed: Composition, order: Order, digits: int) -> Enclosure:
 def straight(composed: Composition, order: Real) -> tuple[Real, list[tuple[Pair, int]]]:
     """The ``rho`` of all whose divergence is ``order rho``, and the other pairs of finite loss."""
     rho, others = composed.rho + composed.mu_squared / 2, []
-    for pair, count in composed.pairs_of_others():
+    for pair, count in replace(composed, noises=[], masses=[]).pairs():
         own = pair.rho(order)
         if own is None:
             others.append((pair, count))

@@ -26,7 +26,7 @@ def expected(mean_of):
 
 
 def moments(text):
-    ((pair, _),) = Composition.of([(dpexact.parse(text), 1)]).pairs(apart=True)
+    ((pair, _),) = Composition.of([(dpexact.parse(text), 1)]).pairs()
     return pair.loss_moments()
 
 
