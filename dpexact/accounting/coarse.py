@@ -21,7 +21,7 @@ from typing import Final
 
 from flint import arb
 
-from dpexact import balls, reals
+from dpexact import balls, mechanisms, reals
 from dpexact.accounting.composition import Composition
 from dpexact.accounting.contour.inversion import chernoff_constant
 from dpexact.accounting.few_atoms import FewAtoms
@@ -34,16 +34,6 @@ from dpexact.arguments import Direction
 from dpexact.decimals import Bound
 from dpexact.enclosure import Enclosure
 from dpexact.errors import UnsupportedMechanism
-from dpexact.mechanisms import (
-    Adaptive,
-    Allocation,
-    BoundedRange,
-    Gaussian,
-    Mechanism,
-    PermuteAndFlip,
-    PureDP,
-    ReportNoisyMax,
-)
 from dpexact.reals import Real, rational, square_root
 from dpexact.ternary import Order
 
@@ -58,7 +48,7 @@ _FINER: Final = (Fraction(2), Fraction(1), Fraction(1, 2), Fraction(1, 4))
 _HIT: Final = reals.rational(Fraction(977, 1000))
 
 
-def coarse_delta(mechanism: Mechanism, epsilon: Real, direction: Direction) -> Enclosure:
+def coarse_delta(mechanism: mechanisms.Mechanism, epsilon: Real, direction: Direction) -> Enclosure:
     """``delta(epsilon)`` between the two bounds; ``[0, 1]`` where they do not apply."""
 
     def bound(divergence: arb, order: arb) -> arb:
@@ -69,7 +59,7 @@ def coarse_delta(mechanism: Mechanism, epsilon: Real, direction: Direction) -> E
     return _named(max([Fraction(0), *below]), upper)
 
 
-def coarse_epsilon(mechanism: Mechanism, delta: Real, direction: Direction) -> Enclosure:
+def coarse_epsilon(mechanism: mechanisms.Mechanism, delta: Real, direction: Direction) -> Enclosure:
     """``epsilon(delta)`` between the two bounds; ``[0, inf]`` where they do not apply."""
 
     def bound(divergence: arb, order: arb) -> arb:
@@ -85,7 +75,9 @@ def _named(lower: Bound, upper: Bound) -> Enclosure:
     return Enclosure.bracket(lower, upper, "Rényi bound and threshold test", reason)
 
 
-def _least(mechanism: Mechanism, direction: Direction, bound: Callable[[arb, arb], arb]) -> Bound:
+def _least(
+    mechanism: mechanisms.Mechanism, direction: Direction, bound: Callable[[arb, arb], arb]
+) -> Bound:
     """The least of the bounds of the orders tried; infinite without Gaussians."""
     if _gaussians(mechanism) is None:
         return math.inf
@@ -116,7 +108,7 @@ def _least(mechanism: Mechanism, direction: Direction, bound: Callable[[arb, arb
     return min(found.values(), default=math.inf)
 
 
-def _gaussians(mechanism: Mechanism) -> Composition | None:
+def _gaussians(mechanism: mechanisms.Mechanism) -> Composition | None:
     """What runs, if that is nothing but Gaussians, sampled or not."""
     try:
         found = Composition.of(mechanism.steps().items())
@@ -126,7 +118,7 @@ def _gaussians(mechanism: Mechanism) -> Composition | None:
     return found if all(part.is_gaussian for part in parts) else None
 
 
-def _tests(mechanism: Mechanism, direction: Direction) -> list[FewAtoms]:
+def _tests(mechanism: mechanisms.Mechanism, direction: Direction) -> list[FewAtoms]:
     """Each kind of sampled Gaussian step of the composition, asked for a threshold."""
     composition = _gaussians(mechanism)
     if direction == "add" or composition is None:
@@ -154,7 +146,7 @@ _FINE: Final = 30
 _ZERO: Final = Fraction(0)
 
 
-def beneath(mechanism: Mechanism) -> Mechanism | None:
+def beneath(mechanism: mechanisms.Mechanism) -> mechanisms.Mechanism | None:
     """What ``mechanism`` may be, or may be turned into; None where no such is known.
 
     Of ``k`` of ``t`` Gaussian steps the sum of all outputs is a Gaussian step (``allocation.md``,
@@ -164,10 +156,10 @@ def beneath(mechanism: Mechanism) -> Mechanism | None:
     return found if standing(found).bound == "exact" else None
 
 
-def largest_output(mechanism: Mechanism, direction: Direction) -> Profile | None:
+def largest_output(mechanism: mechanisms.Mechanism, direction: Direction) -> Profile | None:
     """What the largest outputs of ``k`` of ``t`` steps lose; None of anything else."""
     match list(mechanism.steps().items()):
-        case [(Allocation(inner, t, k), epochs)] if 1 < k < t:
+        case [(mechanisms.Allocation(inner, t, k), epochs)] if 1 < k < t:
             if (noise := _noise(inner)) is not None:
                 return in_direction(
                     direction, lambda way: LargestOutput(noise, t, k, epochs, add=way == "add")
@@ -175,7 +167,7 @@ def largest_output(mechanism: Mechanism, direction: Direction) -> Profile | None
     return None
 
 
-def _noise(inner: Mechanism) -> Real | None:
+def _noise(inner: mechanisms.Mechanism) -> Real | None:
     """That of Gaussian steps, and no others."""
     try:
         inside = Composition.of(inner.steps().items())
@@ -184,27 +176,27 @@ def _noise(inner: Mechanism) -> Real | None:
     return inside.noise if inside.is_gaussian else None
 
 
-def _within(mechanism: Mechanism) -> Mechanism:
+def _within(mechanism: mechanisms.Mechanism) -> mechanisms.Mechanism:
     match mechanism:
-        case Adaptive(inner):
+        case mechanisms.Adaptive(inner):
             return inner if ranges_alone(inner) else _within(inner)
-        case Allocation(inner, t, k) if 1 < k < t:
+        case mechanisms.Allocation(inner, t, k) if 1 < k < t:
             if (noise := _noise(inner)) is not None:
-                return Gaussian(noise * square_root(rational(t)) / k)
-        case BoundedRange(eps):
-            return PureDP(eps / 2)
-        case PermuteAndFlip(eps):
+                return mechanisms.Gaussian(noise * square_root(rational(t)) / k)
+        case mechanisms.BoundedRange(eps):
+            return mechanisms.PureDP(eps / 2)
+        case mechanisms.PermuteAndFlip(eps):
             return _response(eps, lambda x: arb(0))
-        case ReportNoisyMax(eps):
+        case mechanisms.ReportNoisyMax(eps):
             return _response(eps, lambda x: (x / 4).log1p())
     return mechanism.with_inner(_within)
 
 
-def _response(eps: Real, log_share: Callable[[arb], arb]) -> Mechanism:
+def _response(eps: Real, log_share: Callable[[arb], arb]) -> mechanisms.Mechanism:
     """Two answers; the unlikely one has chance ``share(eps) exp(-eps/2) / 2``."""
 
     def log_odds() -> arb:
         log_twice = log_share(balls.ball(eps)) - balls.ball(eps) / 2
         return (-log_twice.expm1()).log1p() - log_twice
 
-    return PureDP(rational(Fraction(balls.certify(log_odds, _FINE, lowest=_ZERO).lower)))
+    return mechanisms.PureDP(rational(Fraction(balls.certify(log_odds, _FINE, lowest=_ZERO).lower)))

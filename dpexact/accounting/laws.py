@@ -11,11 +11,11 @@ from fractions import Fraction
 from itertools import starmap
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
-from dpexact import balls
+from dpexact import balls, mechanisms
 from dpexact.accounting.coins import flipped, sides
-from dpexact.accounting.pairs.discrete_gaussian import DiscreteGaussian as DiscreteGaussianPair
+from dpexact.accounting.pairs.discrete_gaussian import DiscreteGaussian
 from dpexact.accounting.pairs.finite import Finite
-from dpexact.accounting.pairs.laplace import Laplace as LaplacePair
+from dpexact.accounting.pairs.laplace import Laplace
 from dpexact.accounting.pairs.pair import Atom, Pair
 from dpexact.accounting.pairs.response import (
     Response,
@@ -26,37 +26,6 @@ from dpexact.accounting.pairs.response import (
 from dpexact.accounting.pairs.shifts import STILL, of_sensitivities
 from dpexact.errors import UnsupportedMechanism
 from dpexact.exactness import exponential, quotient
-from dpexact.mechanisms import (
-    GDP,
-    ZCDP,
-    Adaptive,
-    Allocation,
-    ApproxDP,
-    BoundedRange,
-    DiscreteGaussian,
-    DiscreteLaplace,
-    FinitePair,
-    Gaussian,
-    GaussianMixture,
-    Group,
-    Laplace,
-    Mechanism,
-    Mix,
-    PartitionSelection,
-    PermuteAndFlip,
-    PureDP,
-    RandomizedResponse,
-    RenyiDP,
-    Replace,
-    ReportNoisyMax,
-    Shuffle,
-    ShuffledBatches,
-    Staircase,
-    Threshold,
-    TruncatedDiscreteGaussian,
-    TruncatedLaplace,
-    TruncatedPoisson,
-)
 from dpexact.reals import Real, rational
 
 if TYPE_CHECKING:
@@ -81,13 +50,13 @@ class Concentrated:
     xi: Real
 
 
-Law: TypeAlias = "Pair | Noise | Concentrated | Mechanism"
+Law: TypeAlias = "Pair | Noise | Concentrated | mechanisms.Mechanism"
 Laws: TypeAlias = Iterator[tuple[Law, int]]
-Composed: TypeAlias = "Callable[[Mechanism], Composition]"
+Composed: TypeAlias = "Callable[[mechanisms.Mechanism], Composition]"
 """What there is inside: on a sample, in a group, or on one side of a coin."""
 
 
-def laws(step: Mechanism, composed: Composed) -> Laws:
+def laws(step: mechanisms.Mechanism, composed: Composed) -> Laws:
     """What ``step`` is, in direction ``remove``, and how often each part of it runs.
 
     Raises:
@@ -115,22 +84,22 @@ _DIGITS: Final = 40
 _LEAST: Final = Fraction(1, 1 << 100_000)
 
 
-def _gaussian(step: Gaussian, composed: Composed) -> Laws:
+def _gaussian(step: mechanisms.Gaussian, composed: Composed) -> Laws:
     yield Noise(step.sigma / step.sensitivity), 1
 
 
-def _gdp(step: GDP, composed: Composed) -> Laws:
+def _gdp(step: mechanisms.GDP, composed: Composed) -> Laws:
     if balls.sign(step.mu, "mu") > 0:
         yield Noise(1 / step.mu), 1
 
 
-def _zcdp(step: ZCDP, composed: Composed) -> Laws:
+def _zcdp(step: mechanisms.ZCDP, composed: Composed) -> Laws:
     # D_inf <= xi is what pure DP means
     concentrated = balls.sign(step.rho, "rho") > 0
-    yield Concentrated(step.rho, step.xi) if concentrated else PureDP(step.xi), 1
+    yield Concentrated(step.rho, step.xi) if concentrated else mechanisms.PureDP(step.xi), 1
 
 
-def _mixture(step: GaussianMixture, composed: Composed) -> Laws:
+def _mixture(step: mechanisms.GaussianMixture, composed: Composed) -> Laws:
     shifts = of_sensitivities(step.sigma, step.sensitivities)
     if shifts.moves:
         from dpexact.accounting.pairs.mixture import GaussianMixtures
@@ -138,7 +107,7 @@ def _mixture(step: GaussianMixture, composed: Composed) -> Laws:
         yield GaussianMixtures(shifts, STILL), 1
 
 
-def _regrouped(step: Group | Replace, composed: Composed) -> Laws:
+def _regrouped(step: mechanisms.Group | mechanisms.Replace, composed: Composed) -> Laws:
     if sides(step) is not None:
         yield from _coin(step, composed)
         return
@@ -147,7 +116,7 @@ def _regrouped(step: Group | Replace, composed: Composed) -> Laws:
     yield from regrouped(step, composed)
 
 
-def _coin(step: Mechanism, composed: Composed) -> Laws:
+def _coin(step: mechanisms.Mechanism, composed: Composed) -> Laws:
     found = ((chance, composed(part).run()) for chance, part in sides(step) or [])
     lost, coin = flipped([(chance, *run) for chance, run in found])
     yield Response(_ZERO, lost), 1
@@ -155,7 +124,7 @@ def _coin(step: Mechanism, composed: Composed) -> Laws:
         yield coin, 1
 
 
-def _allocation(step: Allocation, composed: Composed) -> Laws:
+def _allocation(step: mechanisms.Allocation, composed: Composed) -> Laws:
     if step.t // step.k == 1:
         for part, count in step.mechanism.steps().items():
             yield part, count * step.k
@@ -169,7 +138,7 @@ def _allocation(step: Allocation, composed: Composed) -> Laws:
         yield AllocationPair(inside.noise, step.t // step.k), step.k
 
 
-def _shuffled_batches(step: ShuffledBatches, composed: Composed) -> Laws:
+def _shuffled_batches(step: mechanisms.ShuffledBatches, composed: Composed) -> Laws:
     if step.t > 1:
         raise UnsupportedMechanism(
             f"no certified accounting for {step}: only delta and epsilon, from below"
@@ -177,7 +146,7 @@ def _shuffled_batches(step: ShuffledBatches, composed: Composed) -> Laws:
     yield from step.mechanism.steps().items()
 
 
-def _shuffle(step: Shuffle, composed: Composed) -> Laws:
+def _shuffle(step: mechanisms.Shuffle, composed: Composed) -> Laws:
     if step.n > _MOST_USERS:
         raise UnsupportedMechanism(
             f"no certified accounting for {step}: of at most {_MOST_USERS} users, and more of them "
@@ -191,36 +160,38 @@ def _shuffle(step: Shuffle, composed: Composed) -> Laws:
         yield Shuffled(step.eps, step.n), 1
 
 
-def _range(step: BoundedRange, composed: Composed) -> Laws:
+def _range(step: mechanisms.BoundedRange, composed: Composed) -> Laws:
     if balls.sign(step.eps, "eps") > 0:
         raise UnsupportedMechanism(f"no certified accounting for {step}")
     return iter(())
 
 
-def _noisy_max(step: PermuteAndFlip | ReportNoisyMax, composed: Composed) -> Laws:
+def _noisy_max(
+    step: mechanisms.PermuteAndFlip | mechanisms.ReportNoisyMax, composed: Composed
+) -> Laws:
     if balls.sign(step.eps, "eps") > 0:
-        yield LaplacePair(step.eps), 1
+        yield Laplace(step.eps), 1
 
 
-def _randomized_response(step: RandomizedResponse, composed: Composed) -> Laws:
+def _randomized_response(step: mechanisms.RandomizedResponse, composed: Composed) -> Laws:
     if step.k == 2:
         yield Response(step.eps), 1
     elif balls.sign(step.eps, "eps") > 0:
         yield randomized_response(step.eps, step.k), 1
 
 
-def _finite(step: FinitePair, composed: Composed) -> Laws:
+def _finite(step: mechanisms.FinitePair, composed: Composed) -> Laws:
     return _compared(tuple(starmap(Atom, step.outcomes)))
 
 
-def _curve(step: RenyiDP, composed: Composed) -> Laws:
+def _curve(step: mechanisms.RenyiDP, composed: Composed) -> Laws:
     raise UnsupportedMechanism(
         "renyi_dp says nothing but divergences at some orders: it stands beside other mechanisms, "
         "not on samples, in groups or below several coins"
     )
 
 
-def _selection(step: PartitionSelection, composed: Composed) -> Laws:
+def _selection(step: mechanisms.PartitionSelection, composed: Composed) -> Laws:
     from dpexact.accounting.pairs.partition_selection import partition_selection
 
     return _compared(partition_selection(step.eps, step.delta))
@@ -234,13 +205,13 @@ def _compared(law: tuple[Atom, ...]) -> Laws:
         yield Finite(law), 1
 
 
-def _truncated_laplace(step: TruncatedLaplace, composed: Composed) -> Laws:
+def _truncated_laplace(step: mechanisms.TruncatedLaplace, composed: Composed) -> Laws:
     from dpexact.accounting.pairs.truncated_laplace import truncated_laplace
 
     return _beside(*truncated_laplace(step.scale, step.bound, step.sensitivity))
 
 
-def _truncated_gaussian(step: TruncatedDiscreteGaussian, composed: Composed) -> Laws:
+def _truncated_gaussian(step: mechanisms.TruncatedDiscreteGaussian, composed: Composed) -> Laws:
     from dpexact.accounting.pairs.truncated_discrete_gaussian import truncated_discrete_gaussian
 
     variance = step.sigma * step.sigma
@@ -254,15 +225,15 @@ def _beside(lost: Real, pair: Pair | None) -> Laws:
         yield pair, 1
 
 
-def _threshold(step: Threshold, composed: Composed) -> Laws:
+def _threshold(step: mechanisms.Threshold, composed: Composed) -> Laws:
     yield Response(_ZERO, _reached(step.mechanism, step.least)), 1
     yield step.mechanism, 1
 
 
-def _reached(noise: Mechanism, least: Real) -> Real:
+def _reached(noise: mechanisms.Mechanism, least: Real) -> Real:
     """``Pr[sensitivity + noise >= least]``; that of Gaussian noise is rounded up."""
-    assert isinstance(noise, Gaussian | Laplace)
-    if isinstance(noise, Laplace):
+    assert isinstance(noise, mechanisms.Gaussian | mechanisms.Laplace)
+    if isinstance(noise, mechanisms.Laplace):
         away = (least - noise.sensitivity) / noise.scale
         if balls.sign(away, "least") < 0:
             return 1 - exponential(away) / 2
@@ -274,33 +245,33 @@ def _reached(noise: Mechanism, least: Real) -> Real:
     return rational(max(Fraction(found.upper), _LEAST))
 
 
-_LAWS: Final[dict[type[Mechanism], Callable[[Any, Composed], Laws]]] = {
-    Gaussian: _gaussian,
-    GDP: _gdp,
-    ZCDP: _zcdp,
-    GaussianMixture: _mixture,
-    Group: _regrouped,
-    Replace: _regrouped,
-    Mix: _coin,
-    TruncatedPoisson: _coin,
-    Allocation: _allocation,
-    ShuffledBatches: _shuffled_batches,
-    Shuffle: _shuffle,
-    Adaptive: lambda step, composed: iter(step.mechanism.steps().items()),
-    BoundedRange: _range,
-    PermuteAndFlip: _noisy_max,
-    ReportNoisyMax: _noisy_max,
-    RandomizedResponse: _randomized_response,
-    FinitePair: _finite,
-    RenyiDP: _curve,
-    PartitionSelection: _selection,
-    TruncatedLaplace: _truncated_laplace,
-    TruncatedDiscreteGaussian: _truncated_gaussian,
-    Threshold: _threshold,
+_LAWS: Final[dict[type[mechanisms.Mechanism], Callable[[Any, Composed], Laws]]] = {
+    mechanisms.Gaussian: _gaussian,
+    mechanisms.GDP: _gdp,
+    mechanisms.ZCDP: _zcdp,
+    mechanisms.GaussianMixture: _mixture,
+    mechanisms.Group: _regrouped,
+    mechanisms.Replace: _regrouped,
+    mechanisms.Mix: _coin,
+    mechanisms.TruncatedPoisson: _coin,
+    mechanisms.Allocation: _allocation,
+    mechanisms.ShuffledBatches: _shuffled_batches,
+    mechanisms.Shuffle: _shuffle,
+    mechanisms.Adaptive: lambda step, composed: iter(step.mechanism.steps().items()),
+    mechanisms.BoundedRange: _range,
+    mechanisms.PermuteAndFlip: _noisy_max,
+    mechanisms.ReportNoisyMax: _noisy_max,
+    mechanisms.RandomizedResponse: _randomized_response,
+    mechanisms.FinitePair: _finite,
+    mechanisms.RenyiDP: _curve,
+    mechanisms.PartitionSelection: _selection,
+    mechanisms.TruncatedLaplace: _truncated_laplace,
+    mechanisms.TruncatedDiscreteGaussian: _truncated_gaussian,
+    mechanisms.Threshold: _threshold,
 }
 
 
-def _discrete_laplace(step: DiscreteLaplace) -> Pair:
+def _discrete_laplace(step: mechanisms.DiscreteLaplace) -> Pair:
     if step.sensitivity == 1:
         return Response(quotient(_ONE, step.scale))
     return discrete_laplace(step.scale, step.sensitivity)
@@ -308,11 +279,11 @@ def _discrete_laplace(step: DiscreteLaplace) -> Pair:
 
 #: Mechanisms that are one pair, each in direction ``remove``. Where it is not symmetric it gives
 #: its ``reverse``. A mechanism from outside is entered here.
-PAIRS: Final[dict[type[Mechanism], Callable[[Any], Pair]]] = {
-    ApproxDP: lambda m: Response(m.eps, m.delta),
-    PureDP: lambda m: Response(m.eps),
-    Laplace: lambda m: LaplacePair(quotient(m.sensitivity, m.scale)),
-    DiscreteLaplace: _discrete_laplace,
-    DiscreteGaussian: lambda m: DiscreteGaussianPair(m.sigma * m.sigma, m.sensitivity),
-    Staircase: lambda m: staircase(m.eps, m.gamma),
+PAIRS: Final[dict[type[mechanisms.Mechanism], Callable[[Any], Pair]]] = {
+    mechanisms.ApproxDP: lambda m: Response(m.eps, m.delta),
+    mechanisms.PureDP: lambda m: Response(m.eps),
+    mechanisms.Laplace: lambda m: Laplace(quotient(m.sensitivity, m.scale)),
+    mechanisms.DiscreteLaplace: _discrete_laplace,
+    mechanisms.DiscreteGaussian: lambda m: DiscreteGaussian(m.sigma * m.sigma, m.sensitivity),
+    mechanisms.Staircase: lambda m: staircase(m.eps, m.gamma),
 }

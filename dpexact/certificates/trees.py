@@ -4,38 +4,8 @@ from __future__ import annotations
 
 from typing import TypeAlias
 
+from dpexact import mechanisms
 from dpexact.errors import UnsupportedMechanism
-from dpexact.mechanisms import (
-    GDP,
-    ZCDP,
-    Allocation,
-    ApproxDP,
-    BoundedRange,
-    DiscreteGaussian,
-    DiscreteLaplace,
-    FinitePair,
-    FixedSize,
-    Gaussian,
-    GaussianMixture,
-    Group,
-    Laplace,
-    Mechanism,
-    Mix,
-    PartitionSelection,
-    PermuteAndFlip,
-    Poisson,
-    PureDP,
-    RandomizedResponse,
-    RenyiDP,
-    Replace,
-    ReportNoisyMax,
-    Shuffle,
-    Staircase,
-    Threshold,
-    TruncatedDiscreteGaussian,
-    TruncatedLaplace,
-    TruncatedPoisson,
-)
 from dpexact.mechanisms.base import Composition, Repetition, compose
 from dpexact.reals import Real
 
@@ -54,7 +24,7 @@ def number_tree(x: Real) -> Tree:
     return [x.operator, *map(number_tree, x.arguments)]
 
 
-def mechanism_tree(mechanism: Mechanism) -> Tree:
+def mechanism_tree(mechanism: mechanisms.Mechanism) -> Tree:
     """A mechanism, with every parameter written out.
 
     Raises:
@@ -70,38 +40,53 @@ def mechanism_tree(mechanism: Mechanism) -> Tree:
             return ["compose", *map(mechanism_tree, parts)]
         case Repetition(inner, times):
             return ["repeat", mechanism_tree(inner), str(times)]
-        case Poisson(inner, q):
+        case mechanisms.Poisson(inner, q):
             return [name, mechanism_tree(inner), number_tree(q)]
-        case FinitePair(rows) | RenyiDP(rows):
+        case mechanisms.FinitePair(rows) | mechanisms.RenyiDP(rows):
             return [name, *([number_tree(x), number_tree(y)] for x, y in rows)]
-        case Mix(parts):
+        case mechanisms.Mix(parts):
             return [name, *([number_tree(w), mechanism_tree(part)] for w, part in parts)]
-        case TruncatedPoisson(inner, q, n, batch):
+        case mechanisms.TruncatedPoisson(inner, q, n, batch):
             return [name, mechanism_tree(inner), number_tree(q), str(n), str(batch)]
-        case Threshold(inner, least):
+        case mechanisms.Threshold(inner, least):
             return [name, mechanism_tree(inner), number_tree(least)]
-        case ZCDP(rho, xi):
+        case mechanisms.ZCDP(rho, xi):
             return [name, number_tree(xi), number_tree(rho)]
-        case TruncatedDiscreteGaussian(x, bound, n):
+        case mechanisms.TruncatedDiscreteGaussian(x, bound, n):
             return [name, number_tree(x), str(bound), str(n)]
-        case Allocation(inner, t, 1):
+        case mechanisms.Allocation(inner, t, 1):
             return [name, mechanism_tree(inner), str(t)] if t > 1 else mechanism_tree(inner)
-        case FixedSize(inner, m, n):
+        case mechanisms.FixedSize(inner, m, n):
             return [name, mechanism_tree(inner), str(m), str(n)]
-        case Group(inner, k) | Shuffle(inner, k):
+        case mechanisms.Group(inner, k) | mechanisms.Shuffle(inner, k):
             return [name, mechanism_tree(inner), str(k)]
-        case Replace(inner):
+        case mechanisms.Replace(inner):
             return [name, mechanism_tree(inner)]
-        case GaussianMixture(sigma, law):
+        case mechanisms.GaussianMixture(sigma, law):
             entries = [[number_tree(reach), number_tree(weight)] for reach, weight in law]
             return [name, number_tree(sigma), *entries]
-        case PureDP(x) | GDP(x) | PermuteAndFlip(x) | ReportNoisyMax(x) | BoundedRange(x):
+        case (
+            mechanisms.PureDP(x)
+            | mechanisms.GDP(x)
+            | mechanisms.PermuteAndFlip(x)
+            | mechanisms.ReportNoisyMax(x)
+            | mechanisms.BoundedRange(x)
+        ):
             return [name, number_tree(x)]
-        case ApproxDP(x, y) | Gaussian(x, y) | Laplace(x, y) | PartitionSelection(x, y):
+        case (
+            mechanisms.ApproxDP(x, y)
+            | mechanisms.Gaussian(x, y)
+            | mechanisms.Laplace(x, y)
+            | mechanisms.PartitionSelection(x, y)
+        ):
             return [name, number_tree(x), number_tree(y)]
-        case Staircase(x, y, z) | TruncatedLaplace(x, y, z):
+        case mechanisms.Staircase(x, y, z) | mechanisms.TruncatedLaplace(x, y, z):
             return [name, number_tree(x), number_tree(y), number_tree(z)]
-        case DiscreteLaplace(x, n) | DiscreteGaussian(x, n) | RandomizedResponse(x, n):
+        case (
+            mechanisms.DiscreteLaplace(x, n)
+            | mechanisms.DiscreteGaussian(x, n)
+            | mechanisms.RandomizedResponse(x, n)
+        ):
             return [name, number_tree(x), str(n)]
     laws = [one**count for one, count in mechanism.steps().items()]
     if laws == [mechanism]:
