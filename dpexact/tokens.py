@@ -43,17 +43,14 @@ class Tokens:
         self._index = 0
         self._depth = 0
         self._work = 0
-        #: The token ahead.
+        #: The token ahead, and those that stand for an unknown.
         self.next: Token = self._tokens[0]
+        self.blanks = [token for token in self._tokens if token.text == "?"]
 
     @property
     def behind(self) -> Token:
         """The token stepped over last; at the start the one ahead."""
         return self._tokens[max(self._index - 1, 0)]
-
-    def all(self, symbol: str) -> list[Token]:
-        """The tokens that are ``symbol``, ahead and behind."""
-        return [token for token in self._tokens if token.text == symbol]
 
     def take(self) -> Token:
         """Step over the token ahead and return it; the end stays."""

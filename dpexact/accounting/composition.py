@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Any, Final
 from dpexact import balls, reals
 from dpexact.accounting.laws import Concentrated, Law, Noise, laws
 from dpexact.accounting.pairs.coin import Coin, Run
-from dpexact.accounting.pairs.discrete_gaussian import DiscreteGaussian as DiscreteGaussianPair
+from dpexact.accounting.pairs.discrete_gaussian import DiscreteGaussian
 from dpexact.accounting.pairs.finite import Finite, sampled
-from dpexact.accounting.pairs.gaussian import Gaussian as GaussianPair
-from dpexact.accounting.pairs.laplace import Laplace as LaplacePair
+from dpexact.accounting.pairs.gaussian import Gaussian
+from dpexact.accounting.pairs.laplace import Laplace
 from dpexact.accounting.pairs.lattice import OnLattice
 from dpexact.accounting.pairs.pair import Atom, Pair
 from dpexact.accounting.pairs.response import Response, amplified
@@ -141,7 +141,7 @@ class Composition:
                     self.masses.append((lost, count))
                 if balls.sign(eps, "eps") > 0:
                     self.responses[eps] = self.responses.get(eps, 0) + count
-            case LaplacePair(rate):
+            case Laplace(rate):
                 self.laplace.append((rate, count))
             case OnLattice():
                 self.others.append((law, count))
@@ -166,7 +166,7 @@ class Composition:
         return None
 
     @property
-    def discrete_gaussian_alone(self) -> DiscreteGaussianPair | None:
+    def discrete_gaussian_alone(self) -> DiscreteGaussian | None:
         """Discrete Gaussian noise that runs once, where nothing else does; else None."""
         match self.discrete_gaussians:
             case [(noise, 1)] if replace(self, others=[]).is_empty and len(self.others) == 1:
@@ -338,9 +338,9 @@ class Composition:
         return found
 
     @property
-    def discrete_gaussians(self) -> list[tuple[DiscreteGaussianPair, int]]:
+    def discrete_gaussians(self) -> list[tuple[DiscreteGaussian, int]]:
         """Those of the laws on a lattice."""
-        return [(x, count) for x, count in self.others if isinstance(x, DiscreteGaussianPair)]
+        return [(x, count) for x, count in self.others if isinstance(x, DiscreteGaussian)]
 
     def infinite(self, add: bool) -> InfiniteLoss:
         """The mass of infinite loss; samples have none in direction ``add``."""
@@ -361,8 +361,8 @@ class Composition:
 
     def pairs(self) -> list[tuple[Pair, int]]:
         """What every record takes part in, all Gaussians as one."""
-        gaussians = [] if self.mu is None else [(GaussianPair(self.mu), 1)]
-        laplace = [(LaplacePair(rate), count) for rate, count in self.laplace]
+        gaussians = [] if self.mu is None else [(Gaussian(self.mu), 1)]
+        laplace = [(Laplace(rate), count) for rate, count in self.laplace]
         masses = [(Response(_ZERO, mass), count) for mass, count in self.masses]
         return [*gaussians, *laplace, *self.apart, *self.on_lattices(), *masses]
 

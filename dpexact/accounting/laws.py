@@ -9,10 +9,11 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import starmap
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from dpexact import balls, mechanisms
 from dpexact.accounting.coins import flipped, sides
+from dpexact.accounting.inside import Composed
 from dpexact.accounting.pairs.discrete_gaussian import DiscreteGaussian
 from dpexact.accounting.pairs.finite import Finite
 from dpexact.accounting.pairs.laplace import Laplace
@@ -27,9 +28,6 @@ from dpexact.accounting.pairs.shifts import STILL, of_sensitivities
 from dpexact.errors import UnsupportedMechanism
 from dpexact.exactness import exponential, quotient
 from dpexact.reals import Real, rational
-
-if TYPE_CHECKING:
-    from dpexact.accounting.composition import Composition
 
 _ZERO: Final = rational(0)
 _ONE: Final = rational(1)
@@ -52,8 +50,6 @@ class Concentrated:
 
 Law: TypeAlias = "Pair | Noise | Concentrated | mechanisms.Mechanism"
 Laws: TypeAlias = Iterator[tuple[Law, int]]
-Composed: TypeAlias = "Callable[[mechanisms.Mechanism], Composition]"
-"""What there is inside: on a sample, in a group, or on one side of a coin."""
 
 
 def laws(step: mechanisms.Mechanism, composed: Composed) -> Laws:

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from fractions import Fraction
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import Final, TypeAlias
 
 from flint import fmpq
 
 from dpexact import balls
+from dpexact.accounting.inside import Composed
 from dpexact.accounting.pairs.mixture import Grouped, one_shift
 from dpexact.accounting.pairs.pair import Pair
 from dpexact.accounting.pairs.response import grouped_response
@@ -41,9 +42,6 @@ from dpexact.mechanisms import (
     TruncatedPoisson,
 )
 from dpexact.reals import Real, rational
-
-if TYPE_CHECKING:
-    from dpexact.accounting.laws import Composed
 
 Step: TypeAlias = tuple[Mechanism | Pair, int]
 """A mechanism or a pair in direction remove, and how often it runs."""

@@ -91,8 +91,9 @@ def parse(text: str) -> Mechanism:
     if not text.strip():
         raise InvalidInput("mechanism: empty text; write for example 'gaussian(1.3)^10'")
     tokens = Tokens(text)
-    if marks := tokens.all("?"):
-        raise tokens.error("'?' is an unknown, which only templates to calibrate have", marks[0])
+    if tokens.blanks:
+        reason = "'?' is an unknown, which only templates to calibrate have"
+        raise tokens.error(reason, tokens.blanks[0])
     return _read_whole(tokens)
 
 
@@ -110,7 +111,7 @@ def parse_template(text: str) -> Template:
     if not isinstance(text, str):
         raise InvalidInput(f"template: {shorten(repr(text))} is not text")
     tokens = Tokens(text)
-    marks = tokens.all("?")
+    marks = tokens.blanks
     if not marks:
         raise InvalidInput(f"template: no '?' in {shorten(text)!r}; {_PLACES}")
     if len(marks) > 1:
@@ -181,7 +182,7 @@ def _read_primary(tokens: Tokens) -> Mechanism:
     kind = NAMES[token.text]
     arguments = _read_arguments(tokens, kind)
     try:
-        if not is_blank(tuple(arguments.values())):
+        if not (tokens.blanks and is_blank(tuple(arguments.values()))):
             return kind(**arguments)
         hole = Hole(kind, tuple(arguments.items()))
         if isinstance(ordering := hole.ordering, Ordering):
