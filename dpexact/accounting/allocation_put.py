@@ -162,7 +162,6 @@ class AllocationPut(BallProfile):
             return self._between(lambda around: around.delta(epsilon, digits)).short(str(error))
 
     def _epsilon(self, delta: Real, digits: int) -> Enclosure:
-        """Likewise."""
         found = super()._epsilon(delta, digits)
         # proposes: whether to look further
         if found.digits >= digits:

@@ -67,7 +67,6 @@ class NestedStep(Step):
         return ball(self.sampling.rate) * (1 - kept)
 
     def lost_bits(self) -> int:
-        """Those of sampling."""
         return self.sampling.lost_bits()
 
     def _inner_span(self, tail: float) -> tuple[float, float]:

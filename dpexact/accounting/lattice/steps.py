@@ -264,7 +264,6 @@ class SymmetrisedStep(Step):
         return arb(0)
 
     def largest(self) -> arb | None:
-        """That of the sample."""
         top = self.pair.largest_loss()
         return None if top is None else self._sampling.loss(top)
 
@@ -278,11 +277,9 @@ class SymmetrisedStep(Step):
         return -top, top
 
     def lost_bits(self) -> int:
-        """Those of the pair."""
         return self.pair.lost_bits()
 
     def pieces(self, grid: Grid, tail: float) -> Pieces:
-        """The table; nothing else."""
         low, high = self.span(tail)
         first, last = grid.index(low) - 1, grid.index(high) + 1
         tails = self.pair.tails(_tail_bits(self, grid, last))

@@ -34,7 +34,6 @@ class Allocation(Pair):
 
     @cached_property
     def reverse(self) -> Allocation:
-        """The other direction."""
         return Allocation(self.sigma, self.t, not self.add)
 
     @cached_property
@@ -43,7 +42,6 @@ class Allocation(Pair):
 
     @property
     def decays(self) -> bool:
-        """Always."""
         return True
 
     def overlap(self) -> arb:
@@ -53,7 +51,6 @@ class Allocation(Pair):
         return arb.max((a / arb(8).sqrt()).erfc(), 1 - spread)
 
     def largest_loss(self) -> arb | None:
-        """Unbounded."""
         return None
 
     def _power(self, c: float | Real) -> tuple[float, arb]:
@@ -102,7 +99,6 @@ class Allocation(Pair):
         return Jet(value, -slope if self.add else slope, bend)
 
     def decay_estimate(self, c: float) -> Callable[[float], float]:
-        """The same bound in floats."""
         w = -c if self.add else 1 + c
         order, shape = power_of(w) - w, self._shape
         value = self.cumulant(c).value
@@ -125,12 +121,10 @@ class Allocation(Pair):
     # --- what is not known here -------------------------------------------------------------------
 
     def loss_moments(self) -> NoReturn:
-        """Not known."""
         raise UnsupportedMechanism("no cumulants of the loss of an allocation are known here")
 
     @property
     def has_tails(self) -> bool:
-        """They are not known."""
         return False
 
     def atoms(self, tail: float) -> NoReturn:

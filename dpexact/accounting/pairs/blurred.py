@@ -251,11 +251,9 @@ class Blurred(Pair):
 
     @cached_property
     def reverse(self) -> Blurred:
-        """The reversed pairs, beside the same Gaussian."""
         return Blurred(self.steps.reverse, self.variance, self.depth)
 
     def mass(self) -> arb:
-        """That of the steps."""
         return math.prod((pair.mass() ** n for pair, n in self.steps.factors), start=arb(1))
 
     def overlap(self) -> arb:
@@ -265,7 +263,6 @@ class Blurred(Pair):
         return math.prod(overlaps, start=still.erfc())
 
     def largest_loss(self) -> arb | None:
-        """Unbounded."""
         return None
 
     def moment(self, c: float | Real, accuracy: float) -> arb:
@@ -277,7 +274,6 @@ class Blurred(Pair):
         return found
 
     def moments(self, c: float, step: float, count: int, accuracy: float) -> list[acb]:
-        """The same on nodes."""
         half = arb(self.variance) / 2
         nodes = (acb(arb(c), n * arb(step)) for n in range(count + 1))
         line = self.steps.line(c, step, count, accuracy)
@@ -306,7 +302,6 @@ class Blurred(Pair):
         return math.sqrt(2 * self.depth / self.variance)
 
     def cumulant(self, c: float) -> Jet:
-        """The sum."""
         found, v = self.steps.cumulant(c), self.variance
         return Jet(
             found.value + v * c * (c + 1) / 2, found.slope + v * (2 * c + 1) / 2, found.bend + v
@@ -332,7 +327,6 @@ class Blurred(Pair):
         return estimate
 
     def line_cost(self, c: float, accuracy: float) -> tuple[int, float]:
-        """Those of all steps."""
         costs = [pair.line_cost(c, accuracy) for pair, _ in self.steps.factors]
         counts = max(n for _, n in self.steps.factors)
         return sum(nodes for nodes, _ in costs), max(b for _, b in costs) + math.log2(counts + 1)

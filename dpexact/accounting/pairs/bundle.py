@@ -174,7 +174,6 @@ class Bundle(Pair):
 
     @cached_property
     def reverse(self) -> Bundle:
-        """The same steps in the other direction."""
         if self._longer is not None:
             longer, place = self._longer
             return longer.reverse.first(place)
@@ -382,7 +381,6 @@ class Bundle(Pair):
         return Jet(*(sum(w * jet[i] for w, jet in jets) for i in range(3)))
 
     def decay_estimate(self, c: float) -> Callable[[float], float]:
-        """Likewise."""
         ways = [
             (w, self._keep(partial(self._pair(place).decay_estimate, c), "decay", place, c))
             for w, place in self._few

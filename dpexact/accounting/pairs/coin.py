@@ -28,7 +28,6 @@ class Coin(Pair):
 
     @property
     def reverse(self) -> Coin:
-        """The same coin, every pair reversed."""
         return Coin(
             tuple((w, tuple((pair.reverse, n) for pair, n in run)) for w, run in self.sides)
         )
@@ -54,11 +53,9 @@ class Coin(Pair):
         return total
 
     def overlap(self) -> arb:
-        """The mean of the products."""
         return self._mean(lambda pair: arb.max(pair.overlap().lower(), arb(0)))
 
     def largest_loss(self) -> arb | None:
-        """The largest of the sums."""
         largest = []
         for _, run in self.sides:
             total = arb(0)
@@ -74,7 +71,6 @@ class Coin(Pair):
         return first
 
     def moment(self, c: float | Real, accuracy: float) -> arb:
-        """The mean of the products."""
         fine = accuracy + self._effort
         return self._mean(lambda pair: pair.moment(c, fine))
 
@@ -85,7 +81,6 @@ class Coin(Pair):
         return math.log(most) + 1
 
     def moments(self, c: float, step: float, count: int, accuracy: float) -> list[acb]:
-        """The same at every node."""
         totals = [acb(0)] * (count + 1)
         for weight, run in self.sides:
             product = [acb(ball(weight))] * (count + 1)
@@ -107,7 +102,6 @@ class Coin(Pair):
         return top + math.log(sum(parts)), [part / sum(parts) for part in parts]
 
     def cumulant(self, c: float) -> Jet:
-        """In floats."""
         jets = [weighted((n, pair.cumulant(c)) for pair, n in run) for _, run in self.sides]
         value, shares = self._logs([jet.value for jet in jets])
         slope = sum(s * jet.slope for s, jet in zip(shares, jets, strict=True))
@@ -115,7 +109,6 @@ class Coin(Pair):
         return Jet(value, slope, square - slope * slope)
 
     def decay_estimate(self, c: float) -> Callable[[float], float]:
-        """In floats."""
         runs = [[(n, pair.decay_estimate(c)) for pair, n in run] for _, run in self.sides]
         return lambda u: self._logs([sum(n * at(u) for n, at in run) for run in runs])[0]
 
@@ -132,17 +125,13 @@ class Coin(Pair):
         raise UnsupportedMechanism("no lattice is made of public coins")
 
     def origin(self) -> arb:
-        """Refused."""
         self._refuse()
 
     def atoms(self, tail: float) -> tuple[list[Masses], Masses]:
-        """Refused."""
         self._refuse()
 
     def tails(self, bits: int) -> tuple[Tails, arb] | None:
-        """Refused."""
         self._refuse()
 
     def span(self, tail: float) -> tuple[float, float]:
-        """Refused."""
         self._refuse()

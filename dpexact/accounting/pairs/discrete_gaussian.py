@@ -43,7 +43,6 @@ class DiscreteGaussian(OnLattice):
         return 1 - (1 - affinity * affinity).sqrt().upper()
 
     def largest_loss(self) -> arb | None:
-        """Unbounded."""
         return None
 
     def rho(self, order: Real) -> Real | None:
@@ -69,7 +68,6 @@ class DiscreteGaussian(OnLattice):
         return self._moment(acb(ball(c)), self._theta(acb(0)).real).real
 
     def moments(self, c: float, step: float, count: int, accuracy: float) -> list[acb]:
-        """The same at complex points."""
         plain = self._theta(acb(0)).real
         rise = arb(step)
         return [self._moment(acb(arb(c), n * rise), plain) for n in range(count + 1)]
@@ -88,7 +86,6 @@ class DiscreteGaussian(OnLattice):
         return found._replace(value=found.value - plain.value + half * c)
 
     def line_cost(self, c: float, accuracy: float) -> tuple[int, float]:
-        """A theta function a node."""
         rate = self.shift**2 / approximate(self.variance)
         return _THETA_COST, math.log2(2 + rate * (c + 1))
 

@@ -66,7 +66,6 @@ class Listed(Pair):
         """The masses of the outcomes that both laws have."""
 
     def overlap(self) -> arb:
-        """``sum min(p, q)``."""
         return sum((arb.min(p, q) for p, q in self._balls()), arb(0))
 
     def _losses(self) -> list[arb]:
@@ -80,20 +79,16 @@ class Listed(Pair):
         return first
 
     def moment(self, c: float | Real, accuracy: float) -> arb:
-        """``sum p (p/q)^c``."""
         order = ball(c)
         return sum((p * (order * (p / q).log()).exp() for p, q in self._balls()), arb(0))
 
     def mean(self) -> arb:
-        """``sum p log(p/q)``."""
         return sum((p * (p / q).log() for p, q in self._balls()), arb(0))
 
     def integer_moments(self, count: int) -> list[arb]:
-        """One product an outcome and order."""
         return power_moments(self._balls(), count)
 
     def moments(self, c: float, step: float, count: int, accuracy: float) -> list[acb]:
-        """All nodes at once."""
         terms, _ = self.exponentials(c, count * step, accuracy)
         turns = [acb(0, arb(step) * loss).exp() for _, loss in terms]
         return line_sums([acb(weight) for weight, _ in terms], turns, count)
@@ -110,26 +105,21 @@ class Listed(Pair):
         return tilted(self.outline(c))
 
     def outline(self, c: float) -> list[tuple[float, float]]:
-        """All of them."""
         return [(log + c * loss, loss) for log, loss in self._floats]
 
     def line_cost(self, c: float, accuracy: float) -> tuple[int, float]:
-        """One product an outcome and node."""
         most = max(abs(loss) for _, loss in self._floats)
         return len(self._floats), math.log2(2 + most * (c + 1))
 
     # --- tails ------------------------------------------------------------------------------------
 
     def origin(self) -> arb:
-        """The loss of the first outcome."""
         return self._losses()[0]
 
     def atoms(self, tail: float) -> tuple[list[Masses], Masses]:
-        """All of them."""
         return self._balls(), (arb(0), arb(0))
 
     def span(self, tail: float) -> tuple[float, float]:
-        """From the lowest loss to the largest."""
         with precision(_PLANNING_BITS):
             losses = [float(loss.mid()) for loss in self._losses()]
         return min(losses), max(losses)
@@ -142,12 +132,10 @@ class Finite(Listed):
     law: tuple[Atom, ...]
 
     def outcomes(self) -> tuple[Atom, ...]:
-        """All of them."""
         return self.law
 
     @property
     def reverse(self) -> Finite:
-        """The pair ``(Q, P)``."""
         return Finite(tuple(Atom(a.q, a.p) for a in self.law))
 
     @property

@@ -23,7 +23,6 @@ class Gaussian(Pair):
 
     @property
     def decays(self) -> bool:
-        """Whether there is any loss at all."""
         return self.mu.fraction != 0
 
     def overlap(self) -> arb:
@@ -31,7 +30,6 @@ class Gaussian(Pair):
         return (ball(self.mu) / arb(8).sqrt()).erfc()
 
     def largest_loss(self) -> arb | None:
-        """Unbounded."""
         return None
 
     def _half_square(self) -> arb:
@@ -39,7 +37,6 @@ class Gaussian(Pair):
         return mu * mu / 2
 
     def at(self, s: acb) -> acb:
-        """Closed form."""
         return (self._half_square() * s * (s + 1)).exp()
 
     def decayed(self, c: float, u: float, accuracy: float) -> arb:
@@ -47,17 +44,14 @@ class Gaussian(Pair):
         return self.moment(c, accuracy) * (-self._half_square() * arb(u) * arb(u)).exp()
 
     def cumulant(self, c: float) -> Jet:
-        """Closed form."""
         half = approximate(self.mu) ** 2 / 2
         return Jet(half * c * (c + 1), half * (2 * c + 1), 2 * half)
 
     def decay_estimate(self, c: float) -> Callable[[float], float]:
-        """Closed form."""
         half = approximate(self.mu) ** 2 / 2
         return lambda u: half * (c * (c + 1) - u * u)
 
     def line_cost(self, c: float, accuracy: float) -> tuple[int, float]:
-        """One exponential a node."""
         return 1, math.log2(1 + approximate(self.mu) ** 2 * (c + 1))
 
     def loss_moments(self) -> LossMoments:
@@ -69,7 +63,6 @@ class Gaussian(Pair):
     # --- tails ------------------------------------------------------------------------------------
 
     def origin(self) -> arb:
-        """No loss."""
         return arb(0)
 
     def tails(self, bits: int) -> tuple[Tails, arb]:

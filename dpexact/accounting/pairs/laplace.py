@@ -37,7 +37,6 @@ class Laplace(Pair):
         return (-ball(self.rate) / 2).exp()
 
     def largest_loss(self) -> arb | None:
-        """``rate``."""
         return ball(self.rate)
 
     def moment(self, c: float | Real, accuracy: float) -> arb:
@@ -61,7 +60,6 @@ class Laplace(Pair):
         return found
 
     def moments(self, c: float, step: float, count: int, accuracy: float) -> list[acb]:
-        """Closed form."""
         rate, scale = ball(self.rate), self.overlap() / 2
         found = []
         for n in range(count + 1):
@@ -109,7 +107,6 @@ class Laplace(Pair):
         return Jet(x - rate / 2 + math.log(value), math.copysign(slope, c + 0.5), bend)
 
     def decay_estimate(self, c: float) -> Callable[[float], float]:
-        """The same bound in floats."""
         rate, a = approximate(self.rate), c + 0.5
         x = rate * a
         most = self.cumulant(c).value
@@ -118,7 +115,6 @@ class Laplace(Pair):
         return lambda u: min(most, level + math.log1p(gain / (a * a + u * u)) / 2)
 
     def line_cost(self, c: float, accuracy: float) -> tuple[int, float]:
-        """One exponential a node."""
         return 1, math.log2(2 + approximate(self.rate) * (c + 1))
 
     def loss_moments(self) -> LossMoments:
@@ -177,7 +173,6 @@ class Laplace(Pair):
         return tails, (1 - low) / 2
 
     def span(self, tail: float) -> tuple[float, float]:
-        """Between the atoms."""
         rate = approximate(self.rate)
         return -rate, rate
 

@@ -82,7 +82,6 @@ class FiniteOnLattice(Finite, OnLattice):
         return FiniteOnLattice(law, self.spacing, 1 - len(law) - self.start)
 
     def lattice(self) -> tuple[Real, Fraction]:
-        """As given."""
         return self.spacing, self.start
 
 

@@ -50,7 +50,6 @@ class ManyInside(Pair):
         return arb(0)
 
     def largest_loss(self) -> arb | None:
-        """The sum of the rates."""
         return sum((ball(rate) * count for rate, count in self.parts), arb(0))
 
     def moment(self, c: float | Real, accuracy: float) -> arb:
@@ -92,7 +91,6 @@ class ManyInside(Pair):
         ]
 
     def moments(self, c: float, step: float, count: int, accuracy: float) -> list[acb]:
-        """By subtraction."""
         rise = arb(step)
         return [self._moment(acb(arb(c), n * rise)) for n in range(count + 1)]
 
@@ -141,7 +139,6 @@ class ManyInside(Pair):
         return weighted((count, noise.cumulant(c)) for noise, count in self._noises)
 
     def decay_estimate(self, c: float) -> Callable[[float], float]:
-        """The same bound in floats."""
         radii = [2.0 ** (i / 2) / 2 for i in range(1, _RADII)]
         return lambda u: min(self._log_bound(c, u, rho / u) for rho in radii)
 

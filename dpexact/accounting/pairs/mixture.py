@@ -53,7 +53,6 @@ class Mixtures(Pair):
 
     @property
     def decays(self) -> bool:
-        """Whether there is any loss at all."""
         return any(side.moves for side in self.shifts)
 
     def overlap(self) -> arb:
@@ -78,7 +77,6 @@ class Mixtures(Pair):
         return None if loss is None else -loss
 
     def origin(self) -> arb:
-        """The lowest loss, or none."""
         lowest = self.lowest()
         return arb(0) if lowest is None else lowest
 
@@ -131,7 +129,6 @@ class Mixtures(Pair):
         return self._shape.cumulants(orders)
 
     def decay_estimate(self, c: float) -> Callable[[float], float]:
-        """The same bound in floats."""
         best = self._shape.decay(c)
         return lambda u: best(u)[0]
 

@@ -71,7 +71,6 @@ class Prefix(Pair):
 
     @property
     def reverse(self) -> Prefix:
-        """The same steps, each reversed."""
         chain: list[Prefix] = []
         at: Prefix | None = self
         while at is not None and at._reverse is None:
@@ -88,11 +87,9 @@ class Prefix(Pair):
 
     @property
     def decays(self) -> bool:
-        """Whether some step does."""
         return self._joined(lambda pair, _: pair.decays, bool.__or__, "decays")
 
     def overlap(self) -> arb:
-        """The product of theirs."""
         return self._joined(lambda pair, n: pair.overlap() ** n, arb.__mul__, "overlap")
 
     def largest_loss(self) -> arb | None:
@@ -106,7 +103,6 @@ class Prefix(Pair):
         return found if found.is_finite() else None
 
     def moment(self, c: float | Real, accuracy: float) -> arb:
-        """The product of theirs."""
         fine = accuracy + self._room
         return self._joined(
             lambda pair, n: pair.moment(c, fine) ** n, arb.__mul__, "moment", c, accuracy
@@ -139,11 +135,9 @@ class Prefix(Pair):
     # --- proposals --------------------------------------------------------------------------------
 
     def cumulant(self, c: float) -> Jet:
-        """About the sum of theirs."""
         return self.cumulants([c])[0]
 
     def cumulants(self, orders: Sequence[float]) -> list[Jet]:
-        """Likewise."""
         return self._joined(
             lambda pair, n: [weighted([(n, jet)]) for jet in pair.cumulants(orders)],
             lambda a, b: [weighted([(1, x), (1, y)]) for x, y in zip(a, b, strict=True)],
@@ -153,7 +147,6 @@ class Prefix(Pair):
         )
 
     def decay_estimate(self, c: float) -> Callable[[float], float]:
-        """Likewise."""
         return partial(self._decay, c)
 
     def _decay(self, c: float, u: float) -> float:
@@ -171,7 +164,6 @@ class Prefix(Pair):
         return found
 
     def line_cost(self, c: float, accuracy: float) -> tuple[int, float]:
-        """Of all of them."""
         fine = accuracy + self._room
         nodes, bits = self._joined(
             lambda pair, _: pair.line_cost(c, fine),

@@ -31,7 +31,6 @@ class Response(OnLattice):
     lost: Real = _ZERO
 
     def mass(self) -> arb:
-        """``1 - lost``."""
         return 1 - ball(self.lost)
 
     def overlap(self) -> arb:
@@ -39,7 +38,6 @@ class Response(OnLattice):
         return 2 * self.mass() / (1 + ball(self.epsilon).exp())
 
     def largest_loss(self) -> arb | None:
-        """``epsilon``."""
         return ball(self.epsilon)
 
     def moment(self, c: float | Real, accuracy: float) -> arb:
@@ -54,11 +52,9 @@ class Response(OnLattice):
         return self.mass() * epsilon * (epsilon / 2).tanh()
 
     def integer_moments(self, count: int) -> list[arb]:
-        """One product an outcome and order."""
         return power_moments(self.atoms(0.0)[0], count)
 
     def moments(self, c: float, step: float, count: int, accuracy: float) -> list[acb]:
-        """The same at complex points."""
         epsilon = ball(self.epsilon)
         factor = self.mass() / (1 + epsilon.exp())
         rise, fall = (epsilon * (1 + arb(c))).exp() * factor, (-epsilon * arb(c)).exp() * factor
@@ -88,11 +84,9 @@ class Response(OnLattice):
         return [(value + low, -epsilon), (value + high, epsilon)]
 
     def line_cost(self, c: float, accuracy: float) -> tuple[int, float]:
-        """One exponential a node."""
         return 1, math.log2(2 + self._sizes[0] * (c + 1))
 
     def lattice(self) -> tuple[Real, Fraction]:
-        """The two losses."""
         return 2 * self.epsilon, Fraction(-1, 2)
 
     def outcomes(self) -> tuple[Atom, ...]:
@@ -111,22 +105,18 @@ class Response(OnLattice):
     # --- tails ------------------------------------------------------------------------------------
 
     def revealed(self) -> Real:
-        """``lost``."""
         return self.lost
 
     def lowest(self) -> arb:
-        """``-epsilon``."""
         return -ball(self.epsilon)
 
     def atoms(self, tail: float) -> tuple[list[Masses], Masses]:
-        """The two losses."""
         growth = ball(self.epsilon).exp()
         low = self.mass() / (1 + growth)
         high = growth * low
         return [(low, high), (high, low)], (arb(0), arb(0))
 
     def span(self, tail: float) -> tuple[float, float]:
-        """Between the losses."""
         epsilon = approximate(self.epsilon)
         return -epsilon, epsilon
 

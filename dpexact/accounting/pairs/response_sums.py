@@ -100,15 +100,12 @@ class Leak(Pair):
         return self.mass()
 
     def moments(self, c: float, step: float, count: int, accuracy: float) -> list[acb]:
-        """Likewise."""
         return [acb(self.mass())] * (count + 1)
 
     def cumulant(self, c: float) -> Jet:
-        """Constant."""
         return Jet(float(self.mass().log().mid()), 0.0, 0.0)
 
     def line_cost(self, c: float, accuracy: float) -> tuple[int, float]:
-        """Nothing."""
         return 0, 0.0
 
 

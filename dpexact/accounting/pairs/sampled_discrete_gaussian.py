@@ -36,7 +36,6 @@ class SampledDiscreteGaussian(OnSample):
 
     @property
     def reverse(self) -> SampledDiscreteGaussian:
-        """The other direction."""
         return SampledDiscreteGaussian(self.noise, self.q, not self.removes)
 
     def overlap(self) -> arb:
@@ -48,7 +47,6 @@ class SampledDiscreteGaussian(OnSample):
         return None if self.removes else -(-ball(self.q)).log1p()
 
     def atoms(self, tail: float) -> tuple[list[Masses], Masses]:
-        """Those of the noise, mixed."""
         listed, (left_p, left_q) = self.noise.atoms(tail)
         q = ball(self.q)
         found = [((1 - q) * b + q * a, b) for a, b in [*listed, (left_p, left_q)]]

@@ -57,7 +57,6 @@ class SampledLaplace(OnSample):
 
     @property
     def reverse(self) -> SampledLaplace:
-        """The other direction."""
         return SampledLaplace(self.rate, self.q, not self.removes)
 
     @property

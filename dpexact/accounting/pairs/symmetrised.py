@@ -90,7 +90,6 @@ class Symmetrised(Pair):
         return self._sample.overlap()
 
     def largest_loss(self) -> arb | None:
-        """Unbounded."""
         return None
 
     def _rest(self) -> arb:

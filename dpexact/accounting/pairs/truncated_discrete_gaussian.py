@@ -61,7 +61,6 @@ class TruncatedDiscreteGaussian(Listed, OnLattice):
 
     @property
     def highest(self) -> int:
-        """The last output."""
         return 2 * self.bound - self.shift
 
     def lattice(self) -> tuple[Real, Fraction]:
@@ -69,7 +68,6 @@ class TruncatedDiscreteGaussian(Listed, OnLattice):
         return self.shift / self.variance, Fraction(self.shift, 2) - self.bound
 
     def outcomes(self) -> tuple[Atom, ...]:
-        """As exact numbers, where there are few."""
         if self.highest >= _FEW:
             return ()
         half = -1 / (2 * self.variance)
@@ -91,7 +89,6 @@ class TruncatedDiscreteGaussian(Listed, OnLattice):
         return [weight / whole for weight in weights], whole
 
     def loss_moments(self) -> LossMoments:
-        """By its outcomes."""
         spacing, start = self.lattice()
         unit, first = ball(spacing), ball(start)
         return LossMoments.of([(p, unit * (first + j)) for j, (p, _) in enumerate(self._balls())])

@@ -75,11 +75,9 @@ class TruncatedLaplace(Pair):
         return 2 * (ball(self.ends) * low.exp() - low.expm1()) / self._norm()
 
     def largest_loss(self) -> arb | None:
-        """``width``."""
         return ball(self.width)
 
     def lowest(self) -> arb:
-        """``-width``."""
         return -ball(self.width)
 
     def at(self, s: acb) -> acb:
@@ -135,20 +133,17 @@ class TruncatedLaplace(Pair):
         return x + math.log(value), slope, max(bend, _FLAT)
 
     def decay_estimate(self, c: float) -> Callable[[float], float]:
-        """The same bound in floats."""
         width, ends, a = approximate(self.width), approximate(self.ends), c + 0.5
         most, x = self.cumulant(c).value, width * abs(a)
         level = x + math.log((1 + math.exp(-2 * x)) / 2) - self._scaled(width / 2)[0]
         return lambda u: min(most, level + math.log(2 * ends + 1 / math.hypot(a, u, _FLAT)))
 
     def line_cost(self, c: float, accuracy: float) -> tuple[int, float]:
-        """One exponential a node."""
         return 1, math.log2(2 + approximate(self.width) * (c + 1))
 
     # --- tails ------------------------------------------------------------------------------------
 
     def atoms(self, tail: float) -> tuple[list[Masses], Masses]:
-        """The ends."""
         if self.ends.fraction == 0:
             return [], (arb(0), arb(0))
         half, scale = ball(self.width) / 2, ball(self.ends) / self._norm()
@@ -167,7 +162,6 @@ class TruncatedLaplace(Pair):
         return tails, 2 * half.sinh() / norm
 
     def span(self, tail: float) -> tuple[float, float]:
-        """Between the ends."""
         width = approximate(self.width)
         return -width, width
 
