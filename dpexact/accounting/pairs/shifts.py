@@ -35,7 +35,7 @@ class Outline:
         self, rates: tuple[float, ...], logs: tuple[float, ...], step: float | None = None
     ) -> None:
         self.rates, self.logs, self.step = rates, logs, step
-        #: Whether there is any shift at all. Proposes: what is planned for
+        # proposes: whether any shift is planned for
         self.moves: bool = rates != (0.0,)
         self._spread = rates[-1] - rates[0]
         #: About the strip of the waves, and up to what height they rise.
