@@ -90,7 +90,7 @@ def export(output: Path, suites: tuple[str, ...], jobs: int) -> None:
     """
     from dpexact.files import check_writable, write_bytes_atomically
     from dpexact.oracle import golden
-    from dpexact.oracle.exporting import export as compute
+    from dpexact.oracle.rows import export as compute
     from dpexact.progress import progress_bar
 
     check_writable(output)

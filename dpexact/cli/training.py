@@ -377,8 +377,8 @@ def _judged(
     """What the accountants claim of the run, judged; the tightest sound claim first."""
     from dpexact.arguments import direction_in
     from dpexact.audits.live import ask
-    from dpexact.audits.ranking import tightest_first
     from dpexact.audits.runner import audit
+    from dpexact.audits.verdicts import tightest_first
     from dpexact.audits.workloads import Case
     from dpexact.conversion import real
     from dpexact.progress import progress_bar

@@ -89,7 +89,7 @@ def symbolic(
 
     # sympy is slow to load
     from dpexact.formulas import closed_forms
-    from dpexact.formulas.expressions import DELTA, MU, RATE, E, to_sympy
+    from dpexact.formulas.closed_forms import DELTA, MU, RATE, E, to_sympy
 
     if form == "delta" and c.mu is not None and c.is_gaussian:
         return SymbolicForm(m, closed_forms.gaussian_delta(), {MU: to_sympy(c.mu)})

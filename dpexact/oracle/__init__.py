@@ -3,8 +3,8 @@
 Needs nothing but the standard library, except where answers are computed anew. Inside, each module
 imports only from those before it::
 
-    claimed < cases < golden < fixture, summary < plugin standard library
-    grids < rows < exporting, checking                   compute
+    cases < golden < fixture, summary < plugin           standard library
+    grids < rows < checking                              compute
 
 >>> from dpexact import oracle
 >>> len(oracle.table()) >= 2000

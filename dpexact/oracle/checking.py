@@ -13,8 +13,7 @@ from dpexact.answers import best_of
 from dpexact.enclosure import Enclosure
 from dpexact.errors import DpexactError
 from dpexact.oracle.cases import Case
-from dpexact.oracle.exporting import answers
-from dpexact.oracle.rows import ASK
+from dpexact.oracle.rows import ASK, answers
 
 #: Digits of the recomputation: other than those of the export, so that other grids are cut.
 _DIGITS: Final = 55

@@ -12,9 +12,8 @@ from dpexact.arguments import direction_in
 from dpexact.audits.accountants import Interview, Limits, NoAnswer, find, names, questions_for
 from dpexact.audits.claims import number_text
 from dpexact.audits.judging import Judges
-from dpexact.audits.ranking import tightest_first
 from dpexact.audits.reports.wording import error_text
-from dpexact.audits.verdicts import RIGHT, WRONG, Finding
+from dpexact.audits.verdicts import RIGHT, WRONG, Finding, tightest_first
 from dpexact.audits.workloads import Case
 from dpexact.conversion import real
 from dpexact.errors import InvalidInput

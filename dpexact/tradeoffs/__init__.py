@@ -17,9 +17,11 @@ from dpexact.tradeoffs.convex import (
     symmetrised,
     violation,
 )
-from dpexact.tradeoffs.distance import GaussianGap, distance_to_gaussian, gaussian_gap
-from dpexact.tradeoffs.divergences import RenyiTradeoff
 from dpexact.tradeoffs.functionals import (
+    GaussianGap,
+    RenyiTradeoff,
+    distance_to_gaussian,
+    gaussian_gap,
     kappa_2,
     kappa_3,
     kappa_3_bar,

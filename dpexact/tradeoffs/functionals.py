@@ -4,14 +4,29 @@ With ``f = T(P, Q)`` the log-slope ``log |f'|`` at a uniform ``alpha`` is ``log 
 so each integral over ``[0, 1]`` is a finite sum over the atoms of a piecewise-linear ``f``, and
 infinite where that is flat. For ``G_mu`` the log-slope is normal of mean ``-mu^2/2`` and variance
 ``mu^2``. None of these numbers is ever negative.
+
+*Distance from* ``G_mu``. A piecewise-linear ``f`` is the maximum of the lines that carry its
+pieces, and a line minus the convex ``G_mu`` is greatest where ``G_mu`` has the slope of the line.
+On one piece ``G_mu - f`` is convex, so it is greatest at a vertex: finite maxima of balls.
+
+*From Rényi divergences.* For a test of type I error ``alpha`` and power ``1 - beta`` Hölder's
+inequality says ``1 - beta <= (alpha e^{D_a})^{(a-1)/a}`` for every order ``a > 1``. The divergences
+bound both directions, so
+
+.. math:: f(\alpha) \ge \max_a \max\Big\{1 - (\alpha e^{D_a})^{(a-1)/a},\;
+          e^{-D_a} (1 - \alpha)^{a/(a-1)}\Big\} .
+
+Each term is the other's inverse, and the conjugate of the bound on delta that Proposition 14 of
+Steinke (2022) gives at that order (``docs/theory/classic.md``).
 """
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable
 from fractions import Fraction
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, NamedTuple, Self, TypeAlias
 
 from flint import arb
 
@@ -20,10 +35,21 @@ from dpexact.answers import delivered
 from dpexact.arguments import digits_in, real_in
 from dpexact.conversion import RealLike
 from dpexact.enclosure import Enclosure
-from dpexact.tradeoffs.convex import conjugate
-from dpexact.tradeoffs.gaussian import GaussianTradeoff
-from dpexact.tradeoffs.numbers import ball, each_ball, enclose_level
-from dpexact.tradeoffs.piecewise import PiecewiseLinear
+from dpexact.errors import InvalidInput
+from dpexact.reals import Real
+from dpexact.tradeoffs.base import TradeoffFunction
+from dpexact.tradeoffs.convex import conjugate, violation
+from dpexact.tradeoffs.gaussian import GaussianTradeoff, normal_cdf, quantile
+from dpexact.tradeoffs.numbers import (
+    Number,
+    ball,
+    certify_level,
+    compare,
+    each_ball,
+    enclose_level,
+    sign,
+)
+from dpexact.tradeoffs.piecewise import PiecewiseLinear, identity
 
 Curve: TypeAlias = PiecewiseLinear | GaussianTradeoff
 """The trade-off functions whose functionals are known."""
@@ -142,3 +168,105 @@ def _of_gaussian(
 
 def _delivered(compute: Callable[[], arb], digits: int) -> Enclosure:
     return delivered(balls.certify(compute, digits, lowest=Fraction(0), method=METHOD), digits)
+
+
+_AGAINST: Final = "exact trade-off function against the Gaussian"
+_ZERO: Final = Fraction(0)
+
+
+class GaussianGap(NamedTuple):
+    """``above`` encloses ``sup (f - G_mu)`` and ``below`` encloses ``sup (G_mu - f)``."""
+
+    above: Enclosure
+    below: Enclosure
+
+
+def gaussian_gap(f: PiecewiseLinear, mu: RealLike, digits: int = 15) -> GaussianGap:
+    """Enclose both one-sided sup-norm distances of ``f`` to ``G_mu``, ``mu >= 0``.
+
+    ``below`` is 0 exactly when ``f >= G_mu``: when ``f``-DP implies ``mu``-GDP.
+
+    >>> from dpexact.tradeoffs import f_eps_delta
+    >>> gap = gaussian_gap(f_eps_delta("1/sqrt(10)", 0) ** 10, 1)
+    >>> print(gap.above, gap.below)
+    0.0122881705659670... 0.00878367755757906...
+    """
+    return GaussianGap(_gap(f, mu, digits, 0), _gap(f, mu, digits, 1))
+
+
+def distance_to_gaussian(f: PiecewiseLinear, mu: RealLike, digits: int = 15) -> Enclosure:
+    """Enclose the sup-norm distance ``sup |f - G_mu|``, ``mu >= 0``."""
+    return _gap(f, mu, digits, 0, 1)
+
+
+def _gap(f: PiecewiseLinear, mu: RealLike, digits: int, *sides: int) -> Enclosure:
+    """The largest of the gaps above (0) and below (1); exact against ``G_0 = Id``."""
+    mean, wanted = real_in(mu, "mu", ">= 0"), digits_in(digits)
+    if mean.fraction == 0:
+        worst = violation(identity(), f)
+        gaps = (_ZERO, worst.excess if worst else _ZERO)
+        largest = max(gaps[side] for side in sides)
+        return delivered(enclose_level(largest, wanted, _AGAINST), wanted)
+
+    def gap() -> arb:
+        gaps = _largest_gaps(f, mean)
+        return functools.reduce(arb.max, (gaps[side] for side in sides))
+
+    return delivered(balls.certify(gap, wanted, lowest=_ZERO, method=_AGAINST), wanted)
+
+
+def _largest_gaps(f: PiecewiseLinear, mean: Real) -> tuple[arb, arb]:
+    """``sup (f - G_mu)`` and ``sup (G_mu - f)`` at the current precision; both are ``>= 0``."""
+    mu = balls.ball(mean)
+    widths = each_ball(atom.p for atom in f.atoms)
+    drops = each_ball(atom.q for atom in f.atoms)
+    above = below = alpha = arb(0)
+    beta = arb(1)
+    for steepness, width, drop in zip(f.steepness, widths, drops, strict=True):
+        if steepness is None:  # the jump at 0
+            below = drop
+        elif sign(steepness):  # the line 0 is nowhere above G_mu
+            slope = ball(steepness)
+            t = slope.log() / mu + mu / 2
+            height = beta - slope * (normal_cdf(-t) - alpha)
+            above = above.max(height - normal_cdf(t - mu))
+        alpha, beta = alpha + width, beta - drop
+        if steepness is not None and steepness is not f.steepness[-1]:
+            below = below.max(normal_cdf(quantile(alpha) - mu) - beta)
+    return above, below
+
+
+class RenyiTradeoff(TradeoffFunction):
+    """The bound where the divergence of each ``order > 1`` is at most its ``eps >= 0``. Symmetric.
+
+    >>> print(RenyiTradeoff((2, "1/10"), (8, "4/10"))("1/20").shown(12))
+    0.896818503486...
+    """
+
+    method = "closed form: Rényi divergences"
+    bound = "lower"
+    theorem = "Rényi divergences at some orders give a lower bound only"
+
+    def __init__(self, *rows: tuple[RealLike, RealLike]) -> None:
+        if not rows:
+            raise InvalidInput("rows: at least one order and its divergence are needed")
+        self.rows = [(real_in(a, "order", "> 1"), real_in(d, "eps", ">= 0")) for a, d in rows]
+
+    def inverse(self) -> Self:
+        return self
+
+    def _enclose(self, alpha: Number, digits: int) -> Enclosure:
+        for end in (0, 1):
+            if compare(alpha, end) == 0:
+                return enclose_level(Fraction(1 - end), digits, self.method)
+        return certify_level(lambda: self._ball(ball(alpha)), digits, self.method)
+
+    def _ball(self, alpha: arb) -> arb:
+        if not (alpha > 0 and alpha < 1):
+            return arb(0).union(1)
+        found, one, other = arb(0), alpha.log(), (-alpha).log1p()
+        for order, eps in self.rows:
+            a, d = balls.ball(order), balls.ball(eps)
+            first = -((one + d) * (a - 1) / a).expm1()
+            found = found.max(first).max((other * a / (a - 1) - d).exp())
+        return found

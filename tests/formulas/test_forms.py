@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import dpexact
 from dpexact.errors import InvalidInput, UnsupportedMechanism
 from dpexact.formulas import symbolic
-from dpexact.formulas.expressions import DELTA, EPSILON, MU, E, X, to_sympy
+from dpexact.formulas.closed_forms import DELTA, EPSILON, MU, E, X, to_sympy
 
 
 def exactly(value):

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import dpexact
 from dpexact.errors import InvalidInput, UnsupportedMechanism
 from dpexact.formulas import symbolic
-from dpexact.formulas.expressions import ALPHA, DELTA, RATE, SLOPE, E
+from dpexact.formulas.closed_forms import ALPHA, DELTA, RATE, SLOPE, E
 from dpexact.tradeoffs import conjugate, f_eps_delta, subsampled
 
 bases = st.fractions(Fraction(11, 10), 5, max_denominator=12)

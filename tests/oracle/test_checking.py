@@ -9,9 +9,8 @@ import pytest
 from dpexact.mechanisms import parse
 from dpexact.oracle import Case, checking, golden, table
 from dpexact.oracle.checking import check, doubted, sample
-from dpexact.oracle.exporting import export
 from dpexact.oracle.grids import Question
-from dpexact.oracle.rows import row, simple_form
+from dpexact.oracle.rows import export, row, simple_form
 
 #: Two neighbouring relations in one mechanism: no method can account for it.
 MIXED_NEIGHBOURS = "poisson(gaussian(1), 0.5) * fixed_size(gaussian(1), 1, 10)"

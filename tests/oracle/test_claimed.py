@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from dpexact.errors import InvalidInput
-from dpexact.oracle.claimed import exact, slack_in
+from dpexact.oracle.cases import exact, slack_in
 
 
 @pytest.mark.parametrize(

@@ -1,8 +1,7 @@
 """Reports of an audit, one module each."""
 
 from dpexact.audits.reports.html_report import write_html
-from dpexact.audits.reports.json_lines import JsonLines, write_jsonl
-from dpexact.audits.reports.json_report import schema, to_json, write_json
+from dpexact.audits.reports.json_report import JsonLines, schema, to_json, write_json, write_jsonl
 from dpexact.audits.reports.junit_report import write_junit
 from dpexact.audits.reports.markdown_report import write_markdown
 from dpexact.audits.reports.sarif_report import write_sarif

@@ -7,8 +7,9 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from datetime import UTC, datetime
+from typing import Final
 
 import dpexact
 from dpexact.audits import workloads
@@ -19,11 +20,40 @@ from dpexact.audits.journal import Journal
 from dpexact.audits.live import answered
 from dpexact.audits.runner import audit
 from dpexact.audits.runs import AccountantRun
-from dpexact.audits.scoreboard.families import family
 from dpexact.audits.scoreboard.rows import Row, Scoreboard, counted, tightness, worst_grade
 from dpexact.audits.verdicts import Finding
 from dpexact.audits.workloads import Case
 from dpexact.errors import InvalidInput
+from dpexact.mechanisms import Mechanism
+
+_KINDS: Final = {
+    "gaussian": "Gaussian",
+    "gdp": "Gaussian",
+    "laplace": "Laplace",
+    "discrete_laplace": "integer noise",
+    "discrete_gaussian": "integer noise",
+    "approx_dp": "guarantees",
+    "pure_dp": "guarantees",
+}
+
+
+def family(mechanism: Mechanism) -> str:
+    """The family of ``mechanism``, however often it runs; ``mixed`` where there are several.
+
+    >>> from dpexact import parse
+    >>> family(parse("poisson(gaussian(1), 1/10)^100")), family(parse("gaussian(1) * laplace(2)"))
+    ('samples of Gaussian', 'mixed')
+    """
+    kinds = {_kind(step) for step in mechanism.steps()}
+    return kinds.pop() if len(kinds) == 1 else "mixed"
+
+
+def _kind(step: Mechanism) -> str:
+    for parameter in fields(step):
+        inner = getattr(step, parameter.name)
+        if isinstance(inner, Mechanism):
+            return f"samples of {family(inner)}"
+    return _KINDS.get(step.name, step.name)
 
 
 @dataclass(slots=True)

@@ -1,7 +1,6 @@
 """Workloads: documented sets of questions that accountants are asked in an audit."""
 
-from dpexact.audits.workloads.cases import Case, Workload
-from dpexact.audits.workloads.files import load, names
+from dpexact.audits.workloads.files import Case, Workload, load, names
 
 __all__ = ["Case", "Workload", "load", "names"]
 

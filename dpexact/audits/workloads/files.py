@@ -17,19 +17,46 @@ expression that :mod:`dpexact.reals` reads.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from functools import partial
 from itertools import product
 from pathlib import Path
 from typing import Final, TypeVar
 
 from dpexact.arguments import Direction, direction_in
-from dpexact.audits.claims import ARGUMENTS, Quantity, argument_in, mechanism_in
+from dpexact.audits.claims import ARGUMENTS, Quantity, argument_in, mechanism_in, number_text
 from dpexact.audits.records import unknown_key
 from dpexact.audits.trees import Mapping, Scalar, Sequence, Tree, yaml_tree
-from dpexact.audits.workloads.cases import Case, Workload
 from dpexact.errors import InvalidInput
+from dpexact.mechanisms import Mechanism
+from dpexact.reals import Real
 from dpexact.tokens import unknown
 from dpexact.visible import visible
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """What is the ``quantity`` of ``mechanism`` when its argument is ``at``?"""
+
+    mechanism: Mechanism
+    quantity: Quantity
+    at: Real
+    direction: Direction = "both"
+
+    def __str__(self) -> str:
+        side = "" if self.direction == "both" else f", {self.direction}"
+        argument = f"{ARGUMENTS[self.quantity]} = {number_text(self.at)}"
+        return f"{self.quantity} of {self.mechanism} at {argument}{side}"
+
+
+@dataclass(frozen=True, slots=True)
+class Workload:
+    """Cases, none twice, under a name and a one-line description."""
+
+    name: str
+    description: str
+    cases: tuple[Case, ...]
+
 
 _FOLDER: Final = Path(__file__).parent
 #: The quantity that each key of a group asks for.

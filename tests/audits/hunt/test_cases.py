@@ -7,10 +7,9 @@ from dataclasses import replace
 
 import pytest
 
-from dpexact.audits.hunt.numbers import Number, numbers, significant, with_numbers
+from dpexact.audits.hunt.numbers import Number, numbers, significant, variation, with_numbers
 from dpexact.audits.hunt.sightings import shape
 from dpexact.audits.hunt.simpler import simpler, size
-from dpexact.audits.hunt.variation import variation
 from dpexact.audits.workloads import Case, load, names
 from dpexact.conversion import real
 from dpexact.mechanisms import parse
