@@ -99,7 +99,7 @@ class Composition:
         for (inner, rate), count in samples.items():
             inside = cls.of(inner.steps().items(), fixed_size=fixed_size, zcdp=zcdp)
             if any(isinstance(pair, Mixtures | Coin) for pair, _ in inside.apart):
-                alone = inside.apart if inside.is_alone else []
+                alone = inside.apart if replace(inside, apart=[]).is_empty else []
                 collected.apart.append((sampled_shifts(alone, rate), count))
             elif not inside.is_empty:
                 inside = cls(masses=[(_ONE, 1)]) if inside.reveals else inside
@@ -168,15 +168,10 @@ class Composition:
     @property
     def discrete_gaussian_alone(self) -> DiscreteGaussian | None:
         """Discrete Gaussian noise that runs once, where nothing else does; else None."""
-        match self.discrete_gaussians:
-            case [(noise, 1)] if replace(self, others=[]).is_empty and len(self.others) == 1:
+        match self.others:
+            case [(DiscreteGaussian() as noise, 1)] if replace(self, others=[]).is_empty:
                 return noise
         return None
-
-    @property
-    def is_alone(self) -> bool:
-        """Whether nothing but one of ``apart`` runs."""
-        return self.is_alone_but_for_masses and not self.masses
 
     @property
     def is_alone_but_for_masses(self) -> bool:

@@ -315,7 +315,7 @@ def _bundled(c: Composition, direction: Direction) -> Profile | None:
 
 def _allocated(c: Composition, direction: Direction) -> Profile | None:
     """One random allocation and nothing else: the Laplace transform of its likelihood ratio."""
-    if not c.is_alone or c.apart[0][1] != 1 or c.has_tails:
+    if not c.is_alone_but_for_masses or c.masses or c.apart[0][1] != 1 or c.has_tails:
         return None
     from dpexact.accounting.allocation_put import AllocationPut
     from dpexact.accounting.pairs.allocation import Allocation
