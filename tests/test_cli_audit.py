@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from dpexact.audits import bench, hunt
+from dpexact.audits import bench
+from dpexact.audits.hunt import search
 from dpexact.audits.hunt.search import Hunted
 from dpexact.audits.runs import AccountantRun
 from dpexact.cli import main
@@ -30,7 +31,7 @@ def hunted(monkeypatch):
         seen.append((name, workloads, seed, seconds, options["memory"]))
         return Hunted([], [], AccountantRun(name), 0, 0.0)
 
-    monkeypatch.setattr(hunt, "hunt", noted)
+    monkeypatch.setattr(search, "hunt", noted)
     return seen
 
 

@@ -195,7 +195,7 @@ def _responses(c: Composition, direction: Direction) -> Profile | None:
     """Different responses: counts on a lattice, meeting in the middle, or a grid of losses."""
     if c.others or c.apart or not c.is_finite:
         return None
-    from dpexact.accounting.heterogeneous import different_responses
+    from dpexact.accounting.heterogeneous.choose import different_responses
 
     return different_responses(tuple(c.responses.items()), c.infinite(add=False))
 

@@ -15,7 +15,7 @@ from typing import Any, Final
 
 from dpexact import certificate_checker as checker
 from dpexact.arguments import Direction
-from dpexact.certificates import contours, epochs, transforms
+from dpexact.certificates import contours, transforms
 from dpexact.certificates.cells import FEWEST
 from dpexact.certificates.trees import mechanism_tree, number_tree
 from dpexact.decimals import Bound, format_decimal
@@ -147,9 +147,9 @@ def _planned(
 def _of_allocations(*asked: Any) -> Iterator[tuple[dict[str, Any], int]]:
     """Plans of one epoch, or where there are none those for any number."""
     try:
-        yield from transforms.plans(*asked)
+        yield from transforms.plans("Laplace", *asked)
     except contours.NoPlan:
-        yield from epochs.plans(*asked)
+        yield from transforms.plans("Mellin", *asked)
 
 
 def _contradiction(base: dict[str, Any], found: Enclosure, error: checker.Refuted) -> Contradiction:

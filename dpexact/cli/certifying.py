@@ -104,7 +104,7 @@ def certify(
       dpexact certify "gdp(1)" --epsilon 1 --digits 10 --coq gaussian.v
     """
     import dpexact
-    from dpexact.certificates.coq import theorem
+    from dpexact.certificates.coq.theorems import theorem
     from dpexact.errors import InvalidInput
     from dpexact.files import check_writable, write_atomically
 

@@ -104,7 +104,7 @@ def _hunted(
     memory: int | None,
 ) -> tuple[list[Claim], AccountantRun]:
     """The wrong claims found in the ``seconds`` of one accountant, and its failures."""
-    from dpexact.audits.hunt import hunt as search
+    from dpexact.audits.hunt.search import hunt as search
     from dpexact.audits.hunt.sightings import described
     from dpexact.progress import progress_bar
 

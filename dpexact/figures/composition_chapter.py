@@ -12,17 +12,12 @@ from dpexact.accounting.classic.zcdp import zcdp_epsilon
 from dpexact.accounting.renyi import poisson_large_order_bound, poisson_small_rate_bound
 from dpexact.enclosure import Enclosure
 from dpexact.figures.computing import Question, Workshop
-from dpexact.figures.model import Panel, Point, Series
+from dpexact.figures.model import Panel, curve
 from dpexact.figures.parameters import count, number, share, shown
 from dpexact.figures.registry import figure
 from dpexact.reals import Real
 
 _SOURCE: Final = "Steinke (2022)"
-
-
-def _curve(label: str, counts: range, values: list[Enclosure]) -> Series:
-    points = zip(counts, values, strict=True)
-    return Series(label, tuple(Point(Enclosure.exact(Fraction(k)), value) for k, value in points))
 
 
 @figure(
@@ -52,7 +47,7 @@ def composition(workshop: Workshop, eps: Real, delta: Real, k: int) -> tuple[Pan
         "optimal": answers[:k],
         f"Gaussian, variance {shown(2 / (eps * eps))}": answers[k:],
     }
-    series = tuple(_curve(label, counts, values) for label, values in classic.items())
+    series = tuple(curve(label, counts, values) for label, values in classic.items())
     title = rf"$\delta$ = {shown(delta)}"
     return (Panel(title, "number of mechanisms $k$", r"$\varepsilon$", series),)
 
@@ -82,7 +77,7 @@ def sampled_renyi(workshop: Workshop, p: Fraction, rho: Fraction, order: int) ->
         "Proposition 42": [poisson_large_order_bound(a * rho, p, a, digits) for a in orders],
         "no sampling": [Enclosure.exact(a * rho) for a in orders],
     }
-    series = tuple(_curve(label, orders, values) for label, values in found.items())
+    series = tuple(curve(label, orders, values) for label, values in found.items())
     title, y_label = (
         rf"$p$ = {shown(p)}, $\rho$ = {shown(rho)}",
         r"Rényi divergence $\varepsilon(\alpha)$",

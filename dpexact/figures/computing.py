@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
+from itertools import islice
 from typing import Final, Literal, TypeAlias, TypeVar
 
 import dpexact
@@ -17,7 +18,7 @@ from dpexact.accounting.tradeoff_of import tradeoff
 from dpexact.answers import best_of
 from dpexact.arguments import Direction
 from dpexact.enclosure import Enclosure
-from dpexact.figures.model import Point, Series
+from dpexact.figures.model import Point, Series, curve
 from dpexact.reals import Real
 from dpexact.tradeoffs import PiecewiseLinear, Vertex
 from dpexact.tradeoffs.numbers import enclose
@@ -74,10 +75,7 @@ class Workshop:
         pairs = list(labelled)
         questions = [Question(quantity, m, str(x)) for _, m in pairs for x in arguments]
         answers = iter(self.answers(questions))
-        return tuple(
-            Series(label, tuple(Point(Enclosure.exact(x), next(answers)) for x in arguments))
-            for label, _ in pairs
-        )
+        return tuple(curve(label, arguments, islice(answers, len(arguments))) for label, _ in pairs)
 
 
 def in_processes(

@@ -14,7 +14,7 @@ from dpexact.conversion import RealLike, real
 from dpexact.enclosure import Enclosure
 from dpexact.errors import InvalidInput
 from dpexact.figures.computing import Question, Workshop, combined, exact, outline, path
-from dpexact.figures.model import Panel, Point, Series
+from dpexact.figures.model import Panel, Point, Series, curve
 from dpexact.figures.parameters import count, number, share, shown
 from dpexact.figures.registry import figure
 from dpexact.reals import Real, rational
@@ -47,7 +47,7 @@ def _axes(title: str, *series: Series) -> Panel:
 
 def _gaussian(label: str, mu: RealLike, digits: int, levels: list[Fraction] = _LEVELS) -> Series:
     f = GaussianTradeoff(real(mu))
-    return Series(label, tuple(Point(Enclosure.exact(a), f(a, digits)) for a in levels))
+    return curve(label, levels, (f(a, digits) for a in levels))
 
 
 @figure(
@@ -307,7 +307,7 @@ def mnist(
         above.append(
             _axes(
                 title,
-                Series("exact", tuple(map(Point, map(Enclosure.exact, _COARSE), truth))),
+                curve("exact", _COARSE, truth),
                 _central_limit(rf"$G_\mu$, $\mu = {_short(mu)}$", mu, workshop.digits),
                 outline(
                     f"({shown(printed)}, {shown(delta)})-DP",
@@ -340,8 +340,5 @@ def _central_limit(
 ) -> Series:
     """``G_mu`` of an enclosed ``mu``: the trade-off function decreases in ``mu``."""
     least, most = (GaussianTradeoff(rational(Fraction(end))) for end in (mu.lower, mu.upper))
-    points = []
-    for level in levels:
-        high, low = least(level, digits), most(level, digits)
-        points.append(Point(Enclosure.exact(level), Enclosure(low.lower, high.upper, high.method)))
-    return Series(label, tuple(points))
+    ends = ((most(level, digits), least(level, digits)) for level in levels)
+    return curve(label, levels, (low.between(high, high.method) for low, high in ends))

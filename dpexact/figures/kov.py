@@ -12,7 +12,7 @@ from dpexact import balls, reals
 from dpexact.enclosure import Enclosure
 from dpexact.errors import InvalidInput
 from dpexact.figures.computing import Workshop, exact, grid, outline, path
-from dpexact.figures.model import Panel, Point, Series
+from dpexact.figures.model import Panel, Series, curve
 from dpexact.figures.parameters import count, number, shown
 from dpexact.figures.registry import figure
 from dpexact.reals import Real
@@ -99,14 +99,12 @@ def three_theorems(workshop: Workshop, eps: Real, delta: Real, k: int) -> tuple[
     optimal = f_eps_delta(eps, delta) ** k
     basic = f_eps_delta(k * eps, k * delta)
     slacks = [Fraction(i, 200) for i in range(1, 201)]
-    advanced = tuple(
-        Point(Enclosure.exact(alpha), _advanced(alpha, k, eps, delta, slacks, workshop.digits))
-        for alpha in grid(0, 1, 100)
-    )
+    levels = grid(0, 1, 100)
+    advanced = (_advanced(alpha, k, eps, delta, slacks, workshop.digits) for alpha in levels)
     return _region(
         f"{k}-fold ({shown(eps)}, {shown(delta)})-DP",
         outline("III.3: optimal", optimal, workshop.digits),
-        Series("III.2: advanced", advanced),
+        curve("III.2: advanced", levels, advanced),
         outline("III.1: basic", basic, workshop.digits),
     )
 

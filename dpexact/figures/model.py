@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Literal, TypeAlias
 
 from dpexact.enclosure import EXACT, Enclosure
@@ -35,6 +36,14 @@ class Series:
     points: tuple[Point, ...]
     mark: Mark = "line"
     like: str = ""
+
+
+def curve(
+    label: str, places: Iterable[Fraction | int], values: Iterable[Enclosure], mark: Mark = "line"
+) -> Series:
+    """Certified values at exact places."""
+    points = zip(places, values, strict=True)
+    return Series(label, tuple(Point(Enclosure.exact(Fraction(x)), y) for x, y in points), mark)
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from fractions import Fraction
 from functools import partial
+from itertools import islice
 from typing import Final
 
 import dpexact
 from dpexact.enclosure import Enclosure
 from dpexact.figures.computing import Question, Workshop, in_processes, sampled_run
-from dpexact.figures.model import HeatMap, Panel, Point, Series
+from dpexact.figures.model import HeatMap, Panel, Point, Series, curve
 from dpexact.figures.parameters import count, number, share, shown
 from dpexact.figures.registry import figure
 from dpexact.reals import Real
@@ -157,10 +158,7 @@ def batches(
     }
     asked = [Question("epsilon", way.format(s), str(delta)) for way in ways.values() for s in sigma]
     found = iter(workshop.answers(asked))
-    series = []
-    for label in ways:
-        points = tuple(Point(Enclosure.exact(s), next(found)) for s in sigma)
-        series.append(Series(label, points, "marked"))
+    series = [curve(label, sigma, islice(found, len(sigma)), "marked") for label in ways]
     run = Panel(
         rf"{epochs} epochs of {steps} steps, $\delta$ = {shown(delta)}",
         r"noise $\sigma$",

@@ -13,7 +13,7 @@ from dpexact.audits.verdicts import Finding
 from dpexact.balls import approximate
 from dpexact.enclosure import Enclosure
 from dpexact.errors import InvalidInput
-from dpexact.figures.model import FigureData, HeatMap, Panel, Point, Scale, Series
+from dpexact.figures.model import FigureData, HeatMap, Panel, Scale, curve
 from dpexact.mechanisms import Mechanism, Repetition
 from dpexact.tokens import shorten
 
@@ -70,8 +70,7 @@ def _curve(
     values: Sequence[Enclosure],
     scale: Scale = "linear",
 ) -> Panel:
-    points = (Point(Enclosure.exact(a), b) for a, b in zip(places, values, strict=True))
-    return Panel(title, x, y, (Series(y, tuple(points), "marked"),), y_scale=scale)
+    return Panel(title, x, y, (curve(y, places, values, "marked"),), y_scale=scale)
 
 
 def _errors(findings: Sequence[Finding]) -> Panel:

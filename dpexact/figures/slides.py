@@ -14,7 +14,7 @@ from dpexact import balls, reals
 from dpexact.balls import ball, certify
 from dpexact.enclosure import Enclosure
 from dpexact.figures.computing import Question, Workshop, exact, grid, in_processes, outline
-from dpexact.figures.model import Panel, Point, Series
+from dpexact.figures.model import Panel, Point, Series, curve
 from dpexact.figures.parameters import count, number, share, shown
 from dpexact.figures.registry import figure
 from dpexact.reals import Real
@@ -131,8 +131,7 @@ def _as_rounded(printed: Fraction, true: Enclosure) -> bool:
 
 
 def _bars(label: str, values: list[Enclosure]) -> Series:
-    places = (Enclosure.exact(Fraction(number)) for number in range(len(values)))
-    return Series(label, tuple(map(Point, places, values)), "bars")
+    return curve(label, range(len(values)), values, "bars")
 
 
 def _variances(workshop: Workshop) -> list[Enclosure]:
@@ -224,8 +223,8 @@ def unused(workshop: Workshop, budget: Fraction, queries: int, delta: Real) -> t
         left = (used, _enclosed(_published(rho, delta), digits))
         height = _enclosed(delta, digits)
         series = (
-            _profile("as published", at, [_published_delta(rho, x, digits) for x in at]),
-            _profile("exact composition", at, [next(answers) for _ in at]),
+            curve("as published", at, [_published_delta(rho, x, digits) for x in at]),
+            curve("exact composition", at, [next(answers) for _ in at]),
             Series("left", tuple(Point(x, height) for x in left), "marked"),
         )
         panels.append(Panel(title, r"$\varepsilon$", r"$\delta$", series, y_scale="log"))
@@ -240,11 +239,6 @@ def _published_delta(rho: Fraction, epsilon: Fraction, digits: int) -> Enclosure
     """``exp(-(epsilon - rho)^2/(4 rho))``, of which :func:`_published` is the inverse."""
     exponent = -((epsilon - rho) ** 2) / (4 * rho)
     return certify(lambda: ball(exponent).exp(), digits, method="rho + 2 sqrt(rho log(1/delta))")
-
-
-def _profile(label: str, places: list[Fraction], deltas: list[Enclosure]) -> Series:
-    points = zip(map(Enclosure.exact, places), deltas, strict=True)
-    return Series(label, tuple(Point(x, y) for x, y in points))
 
 
 def _percent(part: Fraction) -> str:
@@ -279,10 +273,7 @@ def pairs(workshop: Workshop, eps: Fraction, order: int) -> tuple[Panel, ...]:
             _Y,
             (
                 outline(response, f, workshop.digits),
-                Series(
-                    gaussian,
-                    tuple(Point(Enclosure.exact(x), normal(x, workshop.digits)) for x in levels),
-                ),
+                curve(gaussian, levels, (normal(x, workshop.digits) for x in levels)),
             ),
             square=True,
         ),
@@ -291,7 +282,7 @@ def pairs(workshop: Workshop, eps: Fraction, order: int) -> tuple[Panel, ...]:
             r"order $\gamma$",
             "Rényi divergence",
             (
-                Series(response, tuple(map(Point, map(Enclosure.exact, orders), found))),
+                curve(response, orders, found),
                 Series(gaussian, tuple(exact(x, x * eps * eps / 2) for x in orders)),
             ),
         ),

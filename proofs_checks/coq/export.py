@@ -15,7 +15,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Final
 
-from dpexact.certificates.coq import LIBRARY, library
+from dpexact.certificates.coq.theorems import LIBRARY, library
 from dpexact.errors import InvalidInput
 from dpexact.files import write_atomically
 from proofs_checks.claims import SOURCES, claim, claims

@@ -15,8 +15,8 @@ from processor_modes import MODES, mode
 import dpexact
 from dpexact import balls
 from dpexact.accounting.few_atoms import FewAtoms
-from dpexact.accounting.heterogeneous import different_responses, grid
-from dpexact.accounting.heterogeneous.choose import GridComposition
+from dpexact.accounting.heterogeneous import grid
+from dpexact.accounting.heterogeneous.choose import GridComposition, different_responses
 from dpexact.accounting.heterogeneous.counts import CountLaw
 from dpexact.accounting.heterogeneous.meet_in_the_middle import Meeting
 from dpexact.accounting.heterogeneous.refinement import RefinedGrid

@@ -12,7 +12,8 @@ from click.testing import CliRunner
 from dpexact.audits import Claim, audit, judge, read_claims
 from dpexact.audits.accountants import Interview, Registered, find
 from dpexact.audits.claims_file import write_claims
-from dpexact.audits.hunt import Hunted, hunt, search
+from dpexact.audits.hunt import search
+from dpexact.audits.hunt.search import Hunted, hunt
 from dpexact.audits.hunt.sightings import Sighting
 from dpexact.audits.runs import Failure
 from dpexact.audits.workloads import Case
