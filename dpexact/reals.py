@@ -162,6 +162,8 @@ def _operand(value: Real | Fraction | int) -> Real:
     raise TypeError(f"{value!r} is not an exact number: use real({value!r}) to say what it means")
 
 
+ZERO: Final = rational(0)
+ONE: Final = rational(1)
 PI: Final = Real("pi")
 E: Final = Real("e")
 
@@ -169,9 +171,9 @@ E: Final = Real("e")
 def binomial_tail(n: int, q: Real, least: int) -> Real:
     """``P(Binomial(n, q) >= least)``: a rational where few digits are needed to write it out."""
     if least <= 0:
-        return rational(1)
+        return ONE
     if least > n or q.fraction == 0:
-        return rational(0)
+        return ZERO
     if q.fraction is not None and n * bits_of(q.fraction) <= _EXACT_TAIL:
         odds = (q.fraction.numerator, q.fraction.denominator - q.fraction.numerator)
         top = sum(math.comb(n, j) * odds[0] ** j * odds[1] ** (n - j) for j in range(least, n + 1))
@@ -184,16 +186,16 @@ def logarithm(a: Real) -> Real:
     if a.fraction is not None and a.fraction <= 0:
         raise InvalidInput(f"log({shorten(str(a))}): the argument of log must be positive")
     if a.fraction == 1:
-        return rational(0)
+        return ZERO
     if a.operator == "exp":
         return a.arguments[0]
-    return rational(1) if a == E else Real("log", (a,))
+    return ONE if a == E else Real("log", (a,))
 
 
 def exponential(a: Real) -> Real:
     """``exp(a)``."""
     if a.fraction == 0:
-        return rational(1)
+        return ONE
     if a.fraction == 1:
         return E
     return a.arguments[0] if a.operator == "log" else Real("exp", (a,))

@@ -15,9 +15,7 @@ from dpexact.errors import InvalidInput
 from dpexact.mechanisms import Composition, Gaussian, Mechanism, Poisson, Repetition
 from dpexact.mechanisms.base import compose, repeat
 from dpexact.mechanisms.grammar import mechanism_in
-from dpexact.reals import Real, rational
-
-_ONE: Final = rational(1)
+from dpexact.reals import ONE, Real
 
 Row: TypeAlias = tuple[Mechanism, int]
 
@@ -118,7 +116,7 @@ def _plain(parts: Sequence[Row]) -> list[tuple[Real, Real, int]] | None:
             case Poisson(Gaussian(sigma, sensitivity), q):
                 rows.append((q, sigma / sensitivity, n))
             case Gaussian(sigma, sensitivity):
-                rows.append((_ONE, sigma / sensitivity, n))
+                rows.append((ONE, sigma / sensitivity, n))
             case _:
                 return None
     return rows

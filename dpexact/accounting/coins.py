@@ -30,13 +30,10 @@ from dpexact.mechanisms import (
     TruncatedPoisson,
 )
 from dpexact.mechanisms.base import compose
-from dpexact.reals import Real, binomial_tail, rational
+from dpexact.reals import ONE, ZERO, Real, binomial_tail, rational
 
 #: Most outcomes of all coins that are averaged over.
 MAX_OUTCOMES: Final = 64
-
-_ZERO: Final = rational(0)
-_ONE: Final = rational(1)
 
 
 def sides(step: Mechanism) -> list[tuple[Real, Mechanism]] | None:
@@ -57,14 +54,14 @@ def _truncated(step: TruncatedPoisson) -> list[tuple[Real, Mechanism]]:
     q, n, batch = step.q, step.n, step.batch
     noise = _noise(step.mechanism)
     if noise is None or balls.sign(q, "q") == 0 or batch == 0:
-        return [(_ONE, Poisson(step.mechanism, _ZERO))]
+        return [(ONE, Poisson(step.mechanism, ZERO))]
     whole = Poisson(step.mechanism, q)
     if batch >= n:
-        return [(_ONE, whole)]
+        return [(ONE, whole)]
     cut = binomial_tail(n - 1, q, batch)
     taken = binomial_tail(n, q, batch + 1) * Fraction(batch, n) / cut
     both = Replace(Poisson(Gaussian(noise / 2), taken))
-    return [(1 - cut, whole), (cut, both)] if q.fraction != 1 else [(_ONE, both)]
+    return [(1 - cut, whole), (cut, both)] if q.fraction != 1 else [(ONE, both)]
 
 
 def _noise(mechanism: Mechanism) -> Real | None:
@@ -88,7 +85,7 @@ def flipped(found: Iterable[tuple[Real, Real, Run]]) -> tuple[Real, Coin | None]
 
     Of each side its probability, its mass of infinite loss, and the pairs for the rest of it.
     """
-    lost, kept = _ZERO, []
+    lost, kept = ZERO, []
     for chance, mass, run in found:
         lost = lost + chance * mass
         kept.append((chance * (1 - mass), run))
@@ -112,7 +109,7 @@ def averaged(
     if not coins or outcomes > MAX_OUTCOMES:
         return None
     rest = [step**count for step, count in steps.items() if step not in coins]
-    cases: list[tuple[Real, list[Mechanism]]] = [(_ONE, rest)]
+    cases: list[tuple[Real, list[Mechanism]]] = [(ONE, rest)]
     for step, found in coins.items():
         cases = [
             (weight * chance, [*run, *laws])
@@ -149,7 +146,7 @@ def _outcomes(
     """How often each side comes up in ``count`` flips, with its probability."""
     (chance, part), *others = found
     for times in range(count + 1) if others else (count,):
-        here = chance**times * math.comb(count, times) if times else _ONE
+        here = chance**times * math.comb(count, times) if times else ONE
         law = [part**times] if times else []
         if not others:
             yield here, law

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from dpexact import balls, reals
 from dpexact.accounting.laws import Concentrated, Law, Noise, laws
@@ -26,13 +26,10 @@ from dpexact.accounting.profile import InfiniteLoss
 from dpexact.arguments import Direction
 from dpexact.errors import UnsupportedMechanism
 from dpexact.mechanisms import ZCDP, FixedSize, Mechanism, Poisson
-from dpexact.reals import Real
+from dpexact.reals import ONE, ZERO, Real
 
 if TYPE_CHECKING:
     from dpexact.accounting.pairs.cubature import Cloud
-
-_ONE: Final = reals.rational(1)
-_ZERO: Final = reals.rational(0)
 
 
 @dataclass(frozen=True)
@@ -61,8 +58,8 @@ class Composition:
     noises: list[tuple[Real, int]] = field(default_factory=list)
     apart: list[tuple[Pair, int]] = field(default_factory=list)
     samples: list[tuple[Sample, int]] = field(default_factory=list)
-    rho: Real = _ZERO
-    xi: Real = _ZERO
+    rho: Real = ZERO
+    xi: Real = ZERO
     #: What an engine keeps of one direction for the other, if the composition faces both alike.
     kept: dict[Direction, Any] = field(init=False, default_factory=dict, compare=False, repr=False)
 
@@ -93,7 +90,7 @@ class Composition:
             found = ZCDP(collected.rho, collected.xi)
             raise UnsupportedMechanism(f"no certified accounting for {found}")
         if samples and collected.reveals:
-            return cls(masses=[(_ONE, 1)])
+            return cls(masses=[(ONE, 1)])
         if samples:
             from dpexact.accounting.pairs.mixture import Mixtures, sampled_shifts
         for (inner, rate), count in samples.items():
@@ -102,7 +99,7 @@ class Composition:
                 alone = inside.apart if replace(inside, apart=[]).is_empty else []
                 collected.apart.append((sampled_shifts(alone, rate), count))
             elif not inside.is_empty:
-                inside = cls(masses=[(_ONE, 1)]) if inside.reveals else inside
+                inside = cls(masses=[(ONE, 1)]) if inside.reveals else inside
                 collected.samples.append((Sample(inside, rate), count))
         return collected
 
@@ -118,7 +115,7 @@ class Composition:
             if not isinstance(law, Mechanism):
                 self._add(law, count)
                 continue
-            rate, inner = _ONE, law
+            rate, inner = ONE, law
             while isinstance(inner, kinds):
                 rate, inner = rate * inner.q, inner.mechanism
             if inner is law:
@@ -281,7 +278,7 @@ class Composition:
     @cached_property
     def mu_squared(self) -> Real:
         """``mu^2`` of all Gaussians together."""
-        return sum((count / reals.square(noise) for noise, count in self.noises), _ZERO)
+        return sum((count / reals.square(noise) for noise, count in self.noises), ZERO)
 
     @cached_property
     def noise(self) -> Real | None:
@@ -307,11 +304,11 @@ class Composition:
         """
         if self.noises or self.rho.fraction != 0 or self.discrete_gaussians:
             return None
-        return sum((count * loss for loss, count in self.losses), _ZERO)
+        return sum((count * loss for loss, count in self.losses), ZERO)
 
     def guaranteed(self) -> tuple[Real, Real] | None:
         """The single best ``(eps, delta)``, by basic composition; None where there is none."""
-        eps, delta = self.largest, sum((count * mass for mass, count in self.masses), _ZERO)
+        eps, delta = self.largest, sum((count * mass for mass, count in self.masses), ZERO)
         if eps is None or self.apart:
             return None
         for sample, count in self.samples:
@@ -320,7 +317,7 @@ class Composition:
                 return None
             level, mass = amplified(*inner, sample.q)
             eps, delta = eps + count * level, delta + count * mass
-        return eps, _ONE if delta.fraction is not None and delta.fraction > 1 else delta
+        return eps, ONE if delta.fraction is not None and delta.fraction > 1 else delta
 
     @property
     def losses(self) -> list[tuple[Real, int]]:
@@ -358,7 +355,7 @@ class Composition:
         """What every record takes part in, all Gaussians as one."""
         gaussians = [] if self.mu is None else [(Gaussian(self.mu), 1)]
         laplace = [(Laplace(rate), count) for rate, count in self.laplace]
-        masses = [(Response(_ZERO, mass), count) for mass, count in self.masses]
+        masses = [(Response(ZERO, mass), count) for mass, count in self.masses]
         return [*gaussians, *laplace, *self.apart, *self.on_lattices(), *masses]
 
     def on_lattices(self) -> list[tuple[OnLattice, int]]:
@@ -375,13 +372,13 @@ class Composition:
         from dpexact.accounting.pairs.lattice import composed
 
         atoms = composed(pairs)
-        kept = _ONE
+        kept = ONE
         for mass, count in self.masses:
             kept *= (1 - mass) ** count
         if self.masses:
             lost = 1 - kept
             atoms = [Atom(kept * a.p, kept * a.q) for a in atoms]
-            atoms += [Atom(lost, _ZERO), Atom(_ZERO, lost)]
+            atoms += [Atom(lost, ZERO), Atom(ZERO, lost)]
         return [a for a in atoms if a.p.fraction != 0 or a.q.fraction != 0]
 
     def finite_laws(self) -> list[tuple[tuple[Atom, ...], int]]:

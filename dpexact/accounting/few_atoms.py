@@ -26,7 +26,7 @@ from typing import Final
 
 from flint import arb
 
-from dpexact import balls, reals
+from dpexact import balls
 from dpexact.accounting.binomial import binomial_tail
 from dpexact.accounting.pairs.finite import total
 from dpexact.accounting.pairs.pair import Atom
@@ -34,14 +34,12 @@ from dpexact.accounting.pairs.pair import Masses as Balls
 from dpexact.accounting.profile import InfiniteLoss
 from dpexact.accounting.tangents import Masses, Tangent, TangentProfile, exact_divergence, threshold
 from dpexact.errors import InvalidInput, UndecidedComparison, UnsupportedMechanism
-from dpexact.reals import Real
+from dpexact.reals import ZERO, Real
 from dpexact.ternary import Order
 from dpexact.tradeoffs import numbers
 
 #: Most types that are enumerated.
 MAX_TYPES: Final = 20_000
-
-_ZERO: Final = reals.rational(0)
 
 
 class FiniteProfile(TangentProfile):
@@ -114,7 +112,7 @@ class FewAtoms(TangentProfile):
                 f"no certified accounting for more than {MAX_TYPES} combinations of outcomes"
             )
         self.lost_bits = max(count for _, count in self.steps).bit_length()
-        self.largest: Real = _ZERO if largest is None else largest
+        self.largest: Real = ZERO if largest is None else largest
         for atoms, n in self.steps if largest is None else ():
             self.largest += n * most_revealing(atoms).loss
 

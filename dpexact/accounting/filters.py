@@ -38,14 +38,13 @@ from dpexact.exactness import exact_ratio
 from dpexact.mechanisms import GDP, ZCDP, Gaussian, Mechanism, PureDP, gdp, pure_dp, zcdp
 from dpexact.mechanisms.base import Relation, joint
 from dpexact.mechanisms.grammar import mechanism_in
-from dpexact.reals import Real
+from dpexact.reals import ZERO, Real
 from dpexact.ternary import Ternary
 
 #: Digits of a cost that has no closed form.
 DIGITS: Final = 25
 #: Bits with which a total is held against the budget.
 _BITS: Final = (128, 512, 2048)
-_ZERO: Final = reals.rational(0)
 
 
 class _Scale(ABC):
@@ -280,7 +279,7 @@ class Filter:
     def _ends(self) -> tuple[Fraction, Fraction]:
         return self._lower, self._upper
 
-    def _total(self, more: Real = _ZERO) -> Real:
+    def _total(self, more: Real = ZERO) -> Real:
         """The costs in symbols so far, and ``more``; equal symbols are counted."""
         if more.fraction is not None:
             rational, symbols = self._rational + more.fraction, self._symbols

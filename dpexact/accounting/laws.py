@@ -27,10 +27,7 @@ from dpexact.accounting.pairs.response import (
 from dpexact.accounting.pairs.shifts import STILL, of_sensitivities
 from dpexact.errors import UnsupportedMechanism
 from dpexact.exactness import exponential, quotient
-from dpexact.reals import Real, rational
-
-_ZERO: Final = rational(0)
-_ONE: Final = rational(1)
+from dpexact.reals import ONE, ZERO, Real, rational
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +112,7 @@ def _regrouped(step: mechanisms.Group | mechanisms.Replace, composed: Composed) 
 def _coin(step: mechanisms.Mechanism, composed: Composed) -> Laws:
     found = ((chance, composed(part).run()) for chance, part in sides(step) or [])
     lost, coin = flipped([(chance, *run) for chance, run in found])
-    yield Response(_ZERO, lost), 1
+    yield Response(ZERO, lost), 1
     if coin is not None:
         yield coin, 1
 
@@ -196,7 +193,7 @@ def _selection(step: mechanisms.PartitionSelection, composed: Composed) -> Laws:
 def _compared(law: tuple[Atom, ...]) -> Laws:
     """Laws that are the same lose nothing, laws apart everything."""
     if all(a.p.fraction == 0 or a.q.fraction == 0 for a in law):
-        yield Response(_ZERO, _ONE), 1
+        yield Response(ZERO, ONE), 1
     elif any(a.p != a.q for a in law):
         yield Finite(law), 1
 
@@ -216,13 +213,13 @@ def _truncated_gaussian(step: mechanisms.TruncatedDiscreteGaussian, composed: Co
 
 def _beside(lost: Real, pair: Pair | None) -> Laws:
     """A mass of infinite loss, and the pair for the rest."""
-    yield Response(_ZERO, lost), 1
+    yield Response(ZERO, lost), 1
     if pair is not None:
         yield pair, 1
 
 
 def _threshold(step: mechanisms.Threshold, composed: Composed) -> Laws:
-    yield Response(_ZERO, _reached(step.mechanism, step.least)), 1
+    yield Response(ZERO, _reached(step.mechanism, step.least)), 1
     yield step.mechanism, 1
 
 
@@ -236,7 +233,7 @@ def _reached(noise: mechanisms.Mechanism, least: Real) -> Real:
         return exponential(-away) / 2
     away = (least - noise.sensitivity) / noise.sigma
     found = balls.certify(
-        lambda: balls.normal_tail(balls.ball(away)), _DIGITS, lowest=_ZERO.value, highest=_ONE.value
+        lambda: balls.normal_tail(balls.ball(away)), _DIGITS, lowest=ZERO.value, highest=ONE.value
     )
     return rational(max(Fraction(found.upper), _LEAST))
 
@@ -269,7 +266,7 @@ _LAWS: Final[dict[type[mechanisms.Mechanism], Callable[[Any, Composed], Laws]]] 
 
 def _discrete_laplace(step: mechanisms.DiscreteLaplace) -> Pair:
     if step.sensitivity == 1:
-        return Response(quotient(_ONE, step.scale))
+        return Response(quotient(ONE, step.scale))
     return discrete_laplace(step.scale, step.sensitivity)
 
 

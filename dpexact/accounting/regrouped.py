@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from fractions import Fraction
-from typing import Final, TypeAlias
+from typing import TypeAlias
 
 from flint import fmpq
 
@@ -41,12 +41,10 @@ from dpexact.mechanisms import (
     TruncatedLaplace,
     TruncatedPoisson,
 )
-from dpexact.reals import Real, rational
+from dpexact.reals import ONE, Real, rational
 
 Step: TypeAlias = tuple[Mechanism | Pair, int]
 """A mechanism or a pair in direction remove, and how often it runs."""
-
-_ONE: Final = rational(1)
 
 
 def regrouped(step: Group | Replace, composed: Composed) -> Iterator[Step]:
@@ -125,7 +123,7 @@ def _guaranteed(eps: Real, delta: Real, k: int) -> Iterator[Step]:
 
 
 def _sampled(part: Poisson, k: int, replaced: bool, composed: Composed) -> Iterator[Step]:
-    rate, inner = _ONE, part
+    rate, inner = ONE, part
     while isinstance(inner, Poisson):
         rate, inner = rate * inner.q, inner.mechanism  # type: ignore[assignment]
     if balls.sign(rate, "q") == 0:

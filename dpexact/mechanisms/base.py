@@ -78,9 +78,6 @@ _PARAMETERS: Final[dict[type[Any], tuple[list[_Parameter], list[str]]]] = {}
 #: Deepest nesting of mechanisms, so that each can be printed and parsed back.
 MAX_NESTING: Final = 30
 
-_ZERO: Final = rational(0)
-_ONE: Final = rational(1)
-
 
 def numbers(*conditions: str) -> dict[str, Any]:
     """The domain of a parameter: exact numbers that meet all ``conditions``, such as ``"> 0"``.

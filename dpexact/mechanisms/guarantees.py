@@ -12,10 +12,8 @@ from dpexact.errors import InvalidInput
 from dpexact.mechanisms.base import LEADS, NOT_NEGATIVE, PROBABILITY, Mechanism
 from dpexact.mechanisms.entries import listed, rows_of_file
 from dpexact.mechanisms.ordering import FAILURE, GUARANTEE, entries_ordered
-from dpexact.reals import Real, rational
+from dpexact.reals import ZERO, Real
 from dpexact.tokens import shorten
-
-_ZERO: Final = rational(0)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -52,7 +50,7 @@ class ZCDP(Mechanism):
 
     name: ClassVar[str] = "zcdp"
     rho: Real = field(metadata=NOT_NEGATIVE | GUARANTEE)
-    xi: Real = field(default=_ZERO, metadata=NOT_NEGATIVE | GUARANTEE | LEADS)
+    xi: Real = field(default=ZERO, metadata=NOT_NEGATIVE | GUARANTEE | LEADS)
 
 
 #: Most orders of a curve.

@@ -7,7 +7,7 @@ a probability that every account holds.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import ClassVar, Final
+from typing import ClassVar
 
 from dpexact.errors import InvalidInput
 from dpexact.mechanisms.base import (
@@ -34,10 +34,8 @@ from dpexact.mechanisms.ordering import (
     SENSITIVITY,
     STAIRS,
 )
-from dpexact.reals import Real, rational
+from dpexact.reals import ONE, Real
 from dpexact.tokens import shorten
-
-_ONE: Final = rational(1)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -46,7 +44,7 @@ class Gaussian(Mechanism):
 
     name: ClassVar[str] = "gaussian"
     sigma: Real = field(metadata=SCALE | NOISE)
-    sensitivity: Real = field(default=_ONE, metadata=REACH | SENSITIVITY)
+    sensitivity: Real = field(default=ONE, metadata=REACH | SENSITIVITY)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -55,7 +53,7 @@ class Laplace(Mechanism):
 
     name: ClassVar[str] = "laplace"
     scale: Real = field(metadata=SCALE | NOISE)
-    sensitivity: Real = field(default=_ONE, metadata=REACH | SENSITIVITY)
+    sensitivity: Real = field(default=ONE, metadata=REACH | SENSITIVITY)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -83,7 +81,7 @@ class Staircase(Mechanism):
     name: ClassVar[str] = "staircase"
     eps: Real = field(metadata=POSITIVE | SENSITIVITY)
     gamma: Real = field(metadata=PROBABILITY | STAIRS)
-    sensitivity: Real = field(default=_ONE, metadata=REACH | SCALED)
+    sensitivity: Real = field(default=ONE, metadata=REACH | SCALED)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -97,7 +95,7 @@ class TruncatedLaplace(Mechanism):
     name: ClassVar[str] = "truncated_laplace"
     scale: Real = field(metadata=SCALE | FLATTER)
     bound: Real = field(metadata=POSITIVE | NOISE)
-    sensitivity: Real = field(default=_ONE, metadata=REACH | SENSITIVITY)
+    sensitivity: Real = field(default=ONE, metadata=REACH | SENSITIVITY)
 
 
 @dataclass(frozen=True, slots=True, repr=False)

@@ -21,7 +21,7 @@ from dpexact.errors import InvalidInput, UnsupportedMechanism
 from dpexact.mechanisms import Gaussian, Mechanism, gaussian, gdp, poisson, pure_dp
 from dpexact.mechanisms.base import compose
 from dpexact.mechanisms.template import BLANK, Hole, Template
-from dpexact.reals import Real, rational, rational_root, square_root
+from dpexact.reals import ONE, Real, rational, rational_root, square_root
 from dpexact.tokens import shorten
 from dpexact.training.matrices import (
     Sensitivity,
@@ -31,7 +31,6 @@ from dpexact.training.matrices import (
     strategy,
 )
 
-_ONE: Final = rational(1)
 #: Digits to which roots are first found before they are rounded up.
 _SPARE: Final = 10
 
@@ -67,7 +66,7 @@ class CorrelatedRun:
         steps = []
         for sensitivity, count in self.parts:
             step = noisy(sensitivity)
-            steps.append((step if self.rate == _ONE else poisson(step, self.rate)) ** count)
+            steps.append((step if self.rate == ONE else poisson(step, self.rate)) ** count)
         return compose(*steps) if steps else pure_dp(0)
 
 
@@ -267,4 +266,4 @@ def matrix_run(
             "The sensitivity is an upper bound: products of columns differ in sign or order."
         )
     parts = ((square_root(rational(moved.square)), 1),) if moved.square else ()
-    return CorrelatedRun(_ONE, parts, found.steps, moved.attained, tuple(words))
+    return CorrelatedRun(ONE, parts, found.steps, moved.attained, tuple(words))

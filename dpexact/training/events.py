@@ -34,7 +34,7 @@ from dpexact.mechanisms import (
     truncated_poisson,
     zcdp,
 )
-from dpexact.reals import Real, exponential, rational
+from dpexact.reals import ONE, ZERO, Real, exponential, rational
 from dpexact.tokens import shorten
 
 Neighbours: TypeAlias = Literal["add-remove", "zero-out", "replace"]
@@ -46,8 +46,6 @@ MAX_DEPTH: Final = 100
 #: Sums of probabilities that are floats differ from 1 by no more.
 _ROUNDING: Final = Fraction(1, 10**9)
 
-_ONE: Final = rational(1)
-_ZERO: Final = rational(0)
 _NOTHING: Final = pure_dp(0)
 _EVERYTHING: Final = approx_dp(0, 1)
 
@@ -165,16 +163,16 @@ class _Reader:
 
     def _noise(self, kind: Callable[[Real, int], Mechanism], event: object) -> Mechanism:
         noise = real_in(_field(event, "noise_multiplier"), "noise_multiplier", ">= 0")
-        return _EVERYTHING if noise == _ZERO else kind(noise, self._moved)
+        return _EVERYTHING if noise == ZERO else kind(noise, self._moved)
 
     def _DiscreteLaplaceDpEvent(self, event: object) -> Mechanism:  # noqa: N802
         rate = real_in(_field(event, "noise_parameter"), "noise_parameter", ">= 0")
         reach = integer_in(_field(event, "sensitivity"), "sensitivity", 0)
         if not reach:
             return _NOTHING
-        if rate == _ZERO:  # no distribution, and taken for no noise
+        if rate == ZERO:  # no distribution, and taken for no noise
             return _EVERYTHING
-        return discrete_laplace(_ONE / rate, self._moved * reach)
+        return discrete_laplace(ONE / rate, self._moved * reach)
 
     def _SingleEpochTreeAggregationDpEvent(self, event: object) -> Mechanism:  # noqa: N802
         self._need(event, "zero-out")
@@ -199,7 +197,7 @@ class _Reader:
             raise UnsupportedEvent(event, "its sensitivity is not rational")
         if length < 1:  # no two vectors of integers are nearer
             return _NOTHING
-        if sigma == _ZERO:
+        if sigma == ZERO:
             return _EVERYTHING
         if line or length * length < 2:
             return discrete_gaussian(sigma, math.floor(length))
@@ -229,14 +227,14 @@ class _Reader:
         self._need(event, "add-remove", "zero-out")
         self._whole(event)
         masses = _masses(event)
-        still = masses.pop(_ZERO, Fraction(0))
+        still = masses.pop(ZERO, Fraction(0))
         sigma = real_in(_field(event, "standard_deviation"), "standard_deviation", ">= 0")
         if not masses:
             return _NOTHING
-        if sigma == _ZERO:
+        if sigma == ZERO:
             return poisson(_EVERYTHING, 1 - still) if still else _EVERYTHING
         if len(masses) > 1:
-            law = [*((_ZERO, still) for _ in range(still > 0)), *masses.items()]
+            law = [*((ZERO, still) for _ in range(still > 0)), *masses.items()]
             return gaussian_mixture(sigma, *law)
         [(moved, q)] = masses.items()
         return gaussian(sigma, moved) if q == 1 else poisson(gaussian(sigma, moved), q)
@@ -249,7 +247,7 @@ class _Reader:
         batch = integer_in(_field(event, "truncated_batch_size"), "truncated_batch_size", 0)
         inside = _Reader(self._neighbours, True, self._depth + 1)  # what is cut is replaced whole
         noise = inside._noise(gaussian, event)
-        if not (n and batch) or q == _ZERO:
+        if not (n and batch) or q == ZERO:
             return _NOTHING
         if noise == _EVERYTHING:
             return noise
@@ -262,7 +260,7 @@ class _Reader:
         self._whole(event)
         epsilon = real_in(_field(event, "epsilon"), "epsilon", ">= 0")
         delta = real_in(_field(event, "delta"), "delta", ">= 0", "<= 1")
-        return pure_dp(epsilon) if delta == _ZERO else approx_dp(epsilon, delta)
+        return pure_dp(epsilon) if delta == ZERO else approx_dp(epsilon, delta)
 
     def _ExponentialMechanismDpEvent(self, event: object) -> Mechanism:  # noqa: N802
         self._whole(event)
@@ -271,13 +269,13 @@ class _Reader:
     def _PermuteAndFlipDpEvent(self, event: object) -> Mechanism:  # noqa: N802
         self._whole(event)
         epsilon = real_in(_field(event, "epsilon"), "epsilon", ">= 0")
-        return _NOTHING if epsilon == _ZERO else laplace(_ONE / epsilon)
+        return _NOTHING if epsilon == ZERO else laplace(ONE / epsilon)
 
     def _ZCDpEvent(self, event: object) -> Mechanism:  # noqa: N802
         self._whole(event)
         xi = real_in(_field(event, "xi", 0), "xi", ">= 0")
         rho = real_in(_field(event, "rho"), "rho", ">= 0")
-        return _NOTHING if xi == rho == _ZERO else zcdp(xi, rho)
+        return _NOTHING if xi == rho == ZERO else zcdp(xi, rho)
 
     def _RepeatAndSelectDpEvent(self, event: object) -> Mechanism:  # noqa: N802
         inner, given = self._inner(event), _field(event, "shape")
@@ -295,7 +293,7 @@ class _Reader:
     def _PoissonSampledDpEvent(self, event: object) -> Mechanism:  # noqa: N802
         name = "sampling_probability"
         q = real_in(_field(event, name), name, ">= 0", "<= 1")
-        if q == _ONE:
+        if q == ONE:
             return self._inner(event)
         inner = self._inner(event, sampled=True)
         if self._neighbours != "replace" or self._sampled:
@@ -333,9 +331,9 @@ _REFUSED: Final = {
 
 def _sample(inner: Mechanism, rate: Real, made: Callable[[Mechanism], Mechanism]) -> Mechanism:
     """What runs on a sample, if something does and the sample is neither empty nor everything."""
-    if rate == _ZERO or inner == _NOTHING:
+    if rate == ZERO or inner == _NOTHING:
         return _NOTHING
-    return inner if rate == _ONE else made(inner)
+    return inner if rate == ONE else made(inner)
 
 
 def _masses(event: object) -> dict[Real, Fraction]:

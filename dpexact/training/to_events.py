@@ -32,12 +32,11 @@ from dpexact.mechanisms import (
     TruncatedPoisson,
 )
 from dpexact.mechanisms.grammar import mechanism_in
-from dpexact.reals import Real, exponential, rational
+from dpexact.reals import ZERO, Real, exponential, rational
 from dpexact.training.events import NEIGHBOURS, Neighbours, from_dp_event
 
 #: Digits that decide a float.
 _DIGITS: Final = 20
-_ZERO: Final = rational(0)
 
 
 def to_dp_event(mechanism: Mechanism | str, *, neighbours: Neighbours = "add-remove") -> Any:
@@ -74,7 +73,7 @@ class _Writer:
             case Repetition(inner, times):
                 return _event("SelfComposedDpEvent", self.write(inner), times)
             case PureDP(eps) | ApproxDP(eps, Real(fraction=Fraction(numerator=0))) | GDP(eps) if (
-                eps == _ZERO
+                eps == ZERO
             ):
                 return _event("NoOpDpEvent")
             case Gaussian(sigma, sensitivity):

@@ -9,11 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from fractions import Fraction
-from typing import Final
 
 from flint import arb
 
-from dpexact import balls, reals
+from dpexact import balls
 from dpexact.accounting.classic.guarantees import Guarantee
 from dpexact.accounting.pairs.finite import total
 from dpexact.accounting.profile import InfiniteLoss
@@ -22,10 +21,8 @@ from dpexact.arguments import digits_in, real_in
 from dpexact.conversion import RealLike
 from dpexact.enclosure import Enclosure
 from dpexact.errors import InvalidInput
-from dpexact.reals import Real
+from dpexact.reals import ZERO, Real
 from dpexact.tokens import shorten
-
-_ZERO: Final = reals.rational(0)
 
 Steps = Sequence[Guarantee]
 
@@ -138,7 +135,7 @@ def _left(
             f"delta: {shorten(str(whole))} is not accepted; must be "
             f"{'at least' if may_be_zero else 'above'} {about}, spent by the steps"
         )
-    return whole - spent if sign else _ZERO
+    return whole - spent if sign else ZERO
 
 
 def _sum(steps: Steps, function: Callable[[arb], arb] = lambda eps: eps) -> arb:

@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final
 
-from dpexact import reals
 from dpexact.accounting.composition import Composition
 from dpexact.arguments import integer_in, real_in
 from dpexact.errors import UnsupportedMechanism
 from dpexact.mechanisms import Mechanism
-from dpexact.reals import Real
-
-_ZERO: Final = reals.rational(0)
+from dpexact.reals import ZERO, Real
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +16,7 @@ class Guarantee:
     """``count >= 1`` mechanisms, each ``(eps, delta)``-DP; ``eps >= 0`` and ``0 <= delta <= 1``."""
 
     eps: Real
-    delta: Real = _ZERO
+    delta: Real = ZERO
     count: int = 1
 
     def __post_init__(self) -> None:
@@ -65,7 +61,7 @@ def largest_loss(mechanism: Mechanism) -> Real | None:
 
     ``None`` where it is infinite or not in symbols here, as for samples.
     """
-    total = _ZERO
+    total = ZERO
     for step, count in mechanism.steps().items():
         try:
             found = Composition.of([(step, 1)])

@@ -21,10 +21,8 @@ from dpexact.accounting.pairs.pair import Atom
 from dpexact.balls import approximate, compare
 from dpexact.errors import UnsupportedMechanism
 from dpexact.exactness import exponential
-from dpexact.reals import Real, rational
+from dpexact.reals import ONE, ZERO, Real
 
-_ZERO: Final = rational(0)
-_ONE: Final = rational(1)
 #: Most users of a partition of which it is told how they are treated.
 _MOST_USERS: Final = 10**15
 #: Proposals: below and above, floats take ``e^e - 1`` for ``e`` and for ``e^e``.
@@ -39,11 +37,11 @@ def partition_selection(eps: Real, delta: Real) -> tuple[Atom, ...]:
         UnsupportedMechanism: so little is published that the probabilities cannot be followed.
     """
     if delta.fraction == 0:
-        return (Atom(_ONE, _ONE),)
+        return (Atom(ONE, ONE),)
     if delta.fraction == 1:
-        return Atom(_ONE, _ZERO), Atom(_ZERO, _ONE)
+        return Atom(ONE, ZERO), Atom(ZERO, ONE)
     chance, users = _chances(eps, delta)
-    points = [(_ZERO, _ZERO), *((chance(n - 1), chance(n)) for n in users), (_ONE, _ONE)]
+    points = [(ZERO, ZERO), *((chance(n - 1), chance(n)) for n in users), (ONE, ONE)]
     moves = ((b[0] - a[0], b[1] - a[1]) for a, b in pairwise(points))
     return tuple(Atom(p, q) for q, p in moves if p.fraction != 0 or q.fraction != 0)
 
@@ -78,7 +76,7 @@ def _chances(eps: Real, delta: Real) -> tuple[Callable[[int], Real], list[int]]:
     def chance(n: int) -> Real:
         if n <= turn:
             return rising(n)
-        return _ONE if n >= last else 1 - left(n - turn)
+        return ONE if n >= last else 1 - left(n - turn)
 
     return chance, sorted({1, turn, min(turn + 1, last), max(last - 1, 1), last})
 

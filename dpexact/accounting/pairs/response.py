@@ -18,9 +18,7 @@ from dpexact.accounting.pairs.power_sums import powers
 from dpexact.balls import approximate, ball, compare
 from dpexact.errors import UnsupportedMechanism
 from dpexact.exactness import exponential, quotient
-from dpexact.reals import Real, rational
-
-_ZERO: Final = rational(0)
+from dpexact.reals import ONE, ZERO, Real, rational
 
 
 @dataclass(frozen=True)
@@ -28,7 +26,7 @@ class Response(OnLattice):
     """``approx_dp(epsilon, lost)``: losses ``+-epsilon``, and ``+inf`` with mass ``lost``."""
 
     epsilon: Real
-    lost: Real = _ZERO
+    lost: Real = ZERO
 
     def mass(self) -> arb:
         return 1 - ball(self.lost)
@@ -99,7 +97,7 @@ class Response(OnLattice):
             low, high = kept / (1 + growth), kept * growth / (1 + growth)
             outcomes = [Atom(low, high), Atom(high, low)]
         if self.lost.fraction != 0:
-            outcomes += [Atom(self.lost, _ZERO), Atom(_ZERO, self.lost)]
+            outcomes += [Atom(self.lost, ZERO), Atom(ZERO, self.lost)]
         return tuple(outcomes)
 
     # --- tails ------------------------------------------------------------------------------------
@@ -191,7 +189,6 @@ def staircase(eps: Real, gamma: Real) -> OnLattice:
 
 #: Largest group whose law is written out.
 MAX_OUTCOMES: Final = 2_000
-_ONE: Final = rational(1)
 
 
 def grouped_response(eps: Real, delta: Real, k: int) -> tuple[Real, FiniteOnLattice | None]:
@@ -210,15 +207,15 @@ def grouped_response(eps: Real, delta: Real, k: int) -> tuple[Real, FiniteOnLatt
     """
     if k > MAX_OUTCOMES:
         raise UnsupportedMechanism(f"groups of more than {MAX_OUTCOMES} records under a guarantee")
-    if compare(eps, _ZERO, "eps") == 0:
+    if compare(eps, ZERO, "eps") == 0:
         lost = k * delta
-        return (_ONE if compare(lost, _ONE, "delta") >= 0 else lost), None
+        return (ONE if compare(lost, ONE, "delta") >= 0 else lost), None
     growth = exponential(eps)
 
     def pile(j: int) -> Real:
         """``delta (e^{j eps} - 1) / (e^eps - 1)``: 0 after ``j`` steps below the kink."""
         if delta.fraction == 0 or j == 0:
-            return _ZERO
+            return ZERO
         return delta * (exponential(j * eps) - 1) / (growth - 1)
 
     kink = (1 - delta) / (1 + growth)
@@ -231,7 +228,7 @@ def grouped_response(eps: Real, delta: Real, k: int) -> tuple[Real, FiniteOnLatt
         low, high = 0, k
         while low < high:
             middle = (low + high) // 2
-            if compare(start(middle), _ZERO, "delta") <= 0:
+            if compare(start(middle), ZERO, "delta") <= 0:
                 high = middle
             else:
                 low = middle + 1
@@ -240,8 +237,8 @@ def grouped_response(eps: Real, delta: Real, k: int) -> tuple[Real, FiniteOnLatt
     rest = 1 - pile(rises)
     if falls:
         rest = (rest - pile(falls)) * exponential(-falls * eps)
-    if compare(rest, _ZERO, "delta") <= 0:
-        return _ONE, None
+    if compare(rest, ZERO, "delta") <= 0:
+        return ONE, None
     atoms = []
     for j in range(falls, rises + 1):
         above = rest if j == falls else start(j - 1)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 from flint import acb, arb
 
 from dpexact.balls import approximate, approximate_log, ball, current, sign
-from dpexact.reals import Real, rational
+from dpexact.reals import ZERO, Real, rational
 
 if TYPE_CHECKING:
     import numpy as np
@@ -131,9 +131,8 @@ class Shifts:
         return Outline(rates, logs)
 
 
-_ZERO: Final = rational(0)
 #: No shift.
-STILL: Final = Shifts(((_ZERO, rational(1)),))
+STILL: Final = Shifts(((ZERO, rational(1)),))
 
 
 def one(rate: Real, weight: Real) -> Shifts:
@@ -242,15 +241,15 @@ def of_sensitivities(sigma: Real, sensitivities: Iterable[tuple[Real, Real]]) ->
     law: dict[Real, Real] = {}
     for shift, weight in sensitivities:
         if weight.fraction != 0:
-            rate = _ZERO if sign(shift, "sensitivity") == 0 else shift / sigma
-            law[rate] = law.get(rate, _ZERO) + weight
+            rate = ZERO if sign(shift, "sensitivity") == 0 else shift / sigma
+            law[rate] = law.get(rate, ZERO) + weight
     return Shifts(tuple(law.items()))
 
 
 def thinned(shifts: Shifts, q: Real) -> Shifts:
     """The same with probability ``q``, else none."""
     law = {rate: q * weight for rate, weight in shifts.law}
-    law[_ZERO] = law.get(_ZERO, _ZERO) + (1 - q)
+    law[ZERO] = law.get(ZERO, ZERO) + (1 - q)
     return Shifts(tuple(law.items()))
 
 

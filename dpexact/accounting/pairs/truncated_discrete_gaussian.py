@@ -13,12 +13,11 @@ from dpexact.accounting.pairs.lattice import OnLattice, Tilted
 from dpexact.accounting.pairs.pair import Atom, LossMoments, Masses
 from dpexact.balls import ball
 from dpexact.errors import UnsupportedMechanism
-from dpexact.reals import Real, exponential, rational
+from dpexact.reals import ONE, Real, exponential, rational
 
 #: Largest bound of the noise, and most outcomes that are written out as exact numbers.
 MAX_BOUND: Final = 10_000
 _FEW: Final = 40
-_ONE: Final = rational(1)
 
 
 def truncated_discrete_gaussian(
@@ -31,7 +30,7 @@ def truncated_discrete_gaussian(
     :math:`\sum_{b-s < x \le b} w_x / \sum_{|x| \le b} w_x`.
     """
     if shift > 2 * bound:
-        return _ONE, None
+        return ONE, None
     if bound > MAX_BOUND:
         raise UnsupportedMechanism(
             f"no certified accounting for truncated_discrete_gaussian of bound {bound} "

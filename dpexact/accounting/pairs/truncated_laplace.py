@@ -27,10 +27,8 @@ from flint import acb, arb
 from dpexact.accounting.pairs.pair import Jet, Masses, Pair, Tails
 from dpexact.balls import approximate, ball, compare
 from dpexact.exactness import exponential, quotient
-from dpexact.reals import Real, rational
+from dpexact.reals import ONE, ZERO, Real
 
-_ZERO: Final = rational(0)
-_ONE: Final = rational(1)
 #: Below, the float estimates take a series; and what they take for 0.
 _SMALL: Final = 0.05
 _FLAT: Final = 1e-30
@@ -43,14 +41,14 @@ def truncated_laplace(
     reach, shift = quotient(bound, scale), quotient(sensitivity, scale)
     inner = 2 * reach - shift
     if compare(2 * bound, sensitivity, "bound") <= 0:
-        return _ONE, None
+        return ONE, None
     wide = compare(bound, sensitivity, "bound") >= 0
     width = shift if wide else inner
     gap = reach - shift if wide else shift - reach
     share = exponential(-gap) * (1 - exponential(-width)) / (2 * (1 - exponential(-reach)))
     if wide:
         return share, TruncatedLaplace(width, 1 - exponential(-gap))
-    return 1 - share, TruncatedLaplace(width, _ZERO)
+    return 1 - share, TruncatedLaplace(width, ZERO)
 
 
 @dataclass(frozen=True)

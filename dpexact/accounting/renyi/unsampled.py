@@ -14,14 +14,13 @@ from typing import Final
 
 from flint import arb
 
-from dpexact import balls, reals
+from dpexact import balls
 from dpexact.accounting.composition import Composition
 from dpexact.accounting.pairs.pair import Pair
 from dpexact.accounting.renyi.values import INFINITE, Order, plus, value
 from dpexact.enclosure import Enclosure
-from dpexact.reals import Real
+from dpexact.reals import ONE, Real
 
-_ONE: Final = reals.rational(1)
 _ZERO: Final = Fraction(0)
 
 
@@ -68,9 +67,7 @@ def _quotient(pairs: list[tuple[Pair, int]], s: Real) -> arb:
     return total if s.fraction == 0 else total / balls.ball(s)
 
 
-def largest_loss(
-    composed: Composition, digits: int, q: Real = _ONE, add: bool = False
-) -> Enclosure:
+def largest_loss(composed: Composition, digits: int, q: Real = ONE, add: bool = False) -> Enclosure:
     """``D_inf`` at the sampling rate ``0 < q <= 1``, by the largest loss ``l``.
 
     Removing it is ``log(1 - q + q e^l)``, adding ``-log(1 - q + q e^-l)``, finite also where ``l``

@@ -16,7 +16,7 @@ from dpexact.certificates.statements import NoCertificate
 from dpexact.enclosure import Enclosure
 from dpexact.mechanisms import GDP, ApproxDP, Gaussian, Mechanism, PureDP
 from dpexact.mechanisms.base import shown
-from dpexact.reals import Real, rational, square_root
+from dpexact.reals import ZERO, Real, square_root
 
 #: Its files, each after those that it requires.
 LIBRARY: Final = ("Finite", "Response", "Sampling", "Gaussian")
@@ -53,7 +53,6 @@ MAX_TERMS: Final = 200
 #: Most digits of the bounds.
 MAX_DIGITS: Final = 30
 _GUARD_BITS: Final = 64
-_ZERO: Final = rational(0)
 
 _HEAD: Final = """(* {words}
    {scope}
@@ -130,7 +129,7 @@ def _responses(
         )
     groups = "; ".join(
         f"Group (Step {_argument(step.eps)} "
-        f"{_argument(step.delta if isinstance(step, ApproxDP) else _ZERO)}) {count}"
+        f"{_argument(step.delta if isinstance(step, ApproxDP) else ZERO)}) {count}"
         for step, count in steps.items()
         if isinstance(step, ApproxDP | PureDP)
     )
@@ -226,7 +225,7 @@ def _gaussians(
     ends: tuple[str, str],
     digits: int,
 ) -> str:
-    total = _ZERO
+    total = ZERO
     for step, count in steps.items():
         match step:
             case GDP(mu):
