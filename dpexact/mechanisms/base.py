@@ -139,6 +139,10 @@ class Mechanism:
     #: The neighbours that it speaks of itself; None where its parameters hold for those meant.
     neighbours: ClassVar[Relation | None] = None
 
+    def __init_subclass__(cls, name: str = "", neighbours: Relation | None = None) -> None:
+        if name:  # a class with slots is made twice, and keeps what the first one was given
+            cls.name, cls.neighbours = name, neighbours
+
     def __post_init__(self) -> None:
         """Take the parameters into their domains, or say which is outside."""
         for name, into in _parameters(type(self))[0]:
@@ -288,24 +292,20 @@ def _changed(value: Any, change: Callable[[Mechanism], Mechanism]) -> Any:
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Poisson(Mechanism):
+class Poisson(Mechanism, name="poisson", neighbours=ADD_REMOVE):
     """``mechanism`` on a Poisson sample of rate ``0 <= q <= 1``; add/remove neighbours.
 
     Its pairs are the mixtures of ``docs/theory/dominating-pairs.md``, Theorem 4.
     """
 
-    name: ClassVar[str] = "poisson"
-    neighbours: ClassVar[Relation | None] = ADD_REMOVE
     mechanism: Mechanism = field(metadata=INNER)
     q: Real = field(metadata=PROBABILITY | ordering.RATE)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class FixedSize(Mechanism):
+class FixedSize(Mechanism, name="fixed_size", neighbours=REPLACEMENT):
     """``mechanism`` on a uniform sample of ``m`` out of ``n`` records; replacement neighbours."""
 
-    name: ClassVar[str] = "fixed_size"
-    neighbours: ClassVar[Relation | None] = REPLACEMENT
     mechanism: Mechanism = field(metadata=INNER)
     m: int = field(metadata=ordering.DRAWN)
     n: int = field(metadata=integers(1) | ordering.DRAWN_FROM)

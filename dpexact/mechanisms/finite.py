@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any, ClassVar, Final
+from typing import Any, Final
 
 from dpexact import balls
 from dpexact.errors import InvalidInput, UndecidedComparison
@@ -90,13 +90,12 @@ def _sum(values: Sequence[Fraction]) -> Fraction:
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class FinitePair(Mechanism):
+class FinitePair(Mechanism, name="pair"):
     """The laws ``P`` (with the record) and ``Q`` (without), outcome by outcome ``(p, q)``.
 
     Outcomes with ``q = 0`` are infinite loss, also ``p = 0`` in the other direction.
     """
 
-    name: ClassVar[str] = "pair"
     outcomes: tuple[tuple[Real, Real], ...] = field(
         metadata=listed("(number, number)", _laws_in, COLUMNS)
         | entries_ordered(DETERMINED, DETERMINED)
@@ -104,10 +103,9 @@ class FinitePair(Mechanism):
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class RandomizedResponse(Mechanism):
+class RandomizedResponse(Mechanism, name="randomized_response"):
     """One of ``k >= 2`` answers: the true one with ``e^eps`` times the probability of another."""
 
-    name: ClassVar[str] = "randomized_response"
     eps: Real = field(metadata=NOT_NEGATIVE | GUARANTEE)
     k: int = field(
         default=2, metadata=integers(2) | ordered(Ordering(least=True, integer=True, lowest=2))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import pairwise
-from typing import Any, ClassVar, Final
+from typing import Any, Final
 
 from dpexact.conversion import RealLike
 from dpexact.errors import InvalidInput
@@ -17,38 +17,34 @@ from dpexact.tokens import shorten
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class ApproxDP(Mechanism):
+class ApproxDP(Mechanism, name="approx_dp"):
     """Any ``(eps, delta)``-DP mechanism, by its pair; ``eps >= 0`` and ``0 <= delta <= 1``."""
 
-    name: ClassVar[str] = "approx_dp"
     eps: Real = field(metadata=NOT_NEGATIVE | GUARANTEE)
     delta: Real = field(metadata=PROBABILITY | FAILURE)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class PureDP(Mechanism):
+class PureDP(Mechanism, name="pure_dp"):
     """Any ``eps``-DP mechanism, by its dominating pair (randomised response). ``eps >= 0``."""
 
-    name: ClassVar[str] = "pure_dp"
     eps: Real = field(metadata=NOT_NEGATIVE | GUARANTEE)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class GDP(Mechanism):
+class GDP(Mechanism, name="gdp"):
     """Any ``mu``-Gaussian-DP mechanism: ``N(mu, 1)`` against ``N(0, 1)``. ``mu >= 0``."""
 
-    name: ClassVar[str] = "gdp"
     mu: Real = field(metadata=NOT_NEGATIVE | GUARANTEE)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class ZCDP(Mechanism):
+class ZCDP(Mechanism, name="zcdp"):
     """Any ``(xi, rho)``-zCDP mechanism; answers about it are upper bounds. ``xi, rho >= 0``.
 
     ``D_alpha <= xi + rho alpha`` at all orders above 1, in both directions.
     """
 
-    name: ClassVar[str] = "zcdp"
     rho: Real = field(metadata=NOT_NEGATIVE | GUARANTEE)
     xi: Real = field(default=ZERO, metadata=NOT_NEGATIVE | GUARANTEE | LEADS)
 
@@ -81,13 +77,12 @@ def _curve_in(rows: tuple[tuple[Any, Any], ...], name: str) -> tuple[tuple[Any, 
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class RenyiDP(Mechanism):
+class RenyiDP(Mechanism, name="renyi_dp"):
     """Any mechanism with ``D_order <= eps``, in both directions, for each ``(order, eps)``.
 
     Orders are rational and above 1, each ``eps`` is rational and at least 0.
     """
 
-    name: ClassVar[str] = "renyi_dp"
     rows: tuple[tuple[Real, Real], ...] = field(
         metadata=listed("(number, number)", _curve_in, COLUMNS) | entries_ordered(_GIVEN, _GIVEN)
     )

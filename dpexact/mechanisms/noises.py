@@ -7,7 +7,6 @@ a probability that every account holds.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import ClassVar
 
 from dpexact.errors import InvalidInput
 from dpexact.mechanisms.base import (
@@ -19,7 +18,6 @@ from dpexact.mechanisms.base import (
     REACH,
     SCALE,
     Mechanism,
-    Relation,
     integers,
     numbers,
 )
@@ -39,99 +37,88 @@ from dpexact.tokens import shorten
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Gaussian(Mechanism):
+class Gaussian(Mechanism, name="gaussian"):
     """Gaussian noise of standard deviation ``sigma > 0`` on a query of the given sensitivity."""
 
-    name: ClassVar[str] = "gaussian"
     sigma: Real = field(metadata=SCALE | NOISE)
     sensitivity: Real = field(default=ONE, metadata=REACH | SENSITIVITY)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Laplace(Mechanism):
+class Laplace(Mechanism, name="laplace"):
     """Laplace noise of scale ``scale > 0`` on a query of the given sensitivity."""
 
-    name: ClassVar[str] = "laplace"
     scale: Real = field(metadata=SCALE | NOISE)
     sensitivity: Real = field(default=ONE, metadata=REACH | SENSITIVITY)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class DiscreteLaplace(Mechanism):
+class DiscreteLaplace(Mechanism, name="discrete_laplace"):
     """Integer noise of mass proportional to ``exp(-|x|/scale)``; integer sensitivity."""
 
-    name: ClassVar[str] = "discrete_laplace"
     scale: Real = field(metadata=SCALE | NOISE)
     sensitivity: int = field(default=1, metadata=integers(1) | COUNT)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class DiscreteGaussian(Mechanism):
+class DiscreteGaussian(Mechanism, name="discrete_gaussian"):
     """Integer noise of mass proportional to ``exp(-x^2/(2 sigma^2))``; integer sensitivity."""
 
-    name: ClassVar[str] = "discrete_gaussian"
     sigma: Real = field(metadata=SCALE | FEW_INTEGERS)
     sensitivity: int = field(default=1, metadata=integers(1) | COUNT)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Staircase(Mechanism):
+class Staircase(Mechanism, name="staircase"):
     """The staircase mechanism of Geng and Viswanath; ``eps > 0``, ``0 <= gamma <= 1``."""
 
-    name: ClassVar[str] = "staircase"
     eps: Real = field(metadata=POSITIVE | SENSITIVITY)
     gamma: Real = field(metadata=PROBABILITY | STAIRS)
     sensitivity: Real = field(default=ONE, metadata=REACH | SCALED)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class TruncatedLaplace(Mechanism):
+class TruncatedLaplace(Mechanism, name="truncated_laplace"):
     """Laplace noise conditioned on ``[-bound, bound]``, on a query of one number.
 
     The truncated Laplacian of Geng, Ding, Guo and Kumar (2020). Outputs are not clamped: what lies
     within ``bound`` of one answer alone reveals it.
     """
 
-    name: ClassVar[str] = "truncated_laplace"
     scale: Real = field(metadata=SCALE | FLATTER)
     bound: Real = field(metadata=POSITIVE | NOISE)
     sensitivity: Real = field(default=ONE, metadata=REACH | SENSITIVITY)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class TruncatedDiscreteGaussian(Mechanism):
+class TruncatedDiscreteGaussian(Mechanism, name="truncated_discrete_gaussian"):
     """Integer noise in ``[-bound, bound]`` of mass proportional to ``exp(-x^2/(2 sigma^2))``."""
 
-    name: ClassVar[str] = "truncated_discrete_gaussian"
     sigma: Real = field(metadata=SCALE | FLATTER)
     bound: int = field(metadata=integers(1) | CROWD)
     sensitivity: int = field(default=1, metadata=integers(1) | COUNT)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class PartitionSelection(Mechanism):
+class PartitionSelection(Mechanism, name="partition_selection", neighbours=ADD_REMOVE):
     """Whether a partition is published: the optimal ``(eps, delta)`` strategy, of one partition.
 
     That of Desfontaines, Voss, Gipson and Mandayam (2022), by the number of users in it; one of no
     user is never published. ``eps >= 0`` and ``0 <= delta <= 1``.
     """
 
-    name: ClassVar[str] = "partition_selection"
-    neighbours: ClassVar[Relation | None] = ADD_REMOVE
     eps: Real = field(metadata=NOT_NEGATIVE | CORNERS)
     delta: Real = field(metadata=PROBABILITY | CORNERS)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Threshold(Mechanism):
+class Threshold(Mechanism, name="threshold", neighbours=ADD_REMOVE):
     """The noisy count of one partition, published from ``least`` on; one without records never is.
 
     ``mechanism`` is the noise, Laplace or Gaussian, of the sensitivity that one user has in one
     partition.
     """
 
-    name: ClassVar[str] = "threshold"
-    neighbours: ClassVar[Relation | None] = ADD_REMOVE
     mechanism: Mechanism = field(metadata=INNER)
     least: Real = field(metadata=numbers() | NOISE)
 

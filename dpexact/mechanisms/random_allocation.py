@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import ClassVar
 
 from dpexact.arguments import MAX_COUNT, integer_in
 from dpexact.conversion import RealLike
-from dpexact.mechanisms.base import ADD_REMOVE, INNER, Mechanism, Relation
+from dpexact.mechanisms.base import ADD_REMOVE, INNER, Mechanism
 from dpexact.mechanisms.ordering import BELOW, Ordering, ordered
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Allocation(Mechanism):
+class Allocation(Mechanism, name="allocation", neighbours=ADD_REMOVE):
     """``t`` runs of ``mechanism``; a record takes part in ``k`` of them, chosen uniformly.
 
     Records choose independently; a neighbour has one record more, or that record nowhere.
     """
 
-    name: ClassVar[str] = "allocation"
-    neighbours: ClassVar[Relation | None] = ADD_REMOVE
     mechanism: Mechanism = field(metadata=INNER)
     t: int = field(metadata=ordered(Ordering(least=True, integer=True, lowest="k")))
     k: int = field(default=1, metadata=ordered(Ordering(integer=True, highest="t")))
@@ -45,14 +42,12 @@ def allocation(mechanism: Mechanism, t: RealLike, k: RealLike = 1) -> Allocation
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class ShuffledBatches(Mechanism):
+class ShuffledBatches(Mechanism, name="shuffled_batches", neighbours=ADD_REMOVE):
     """``t`` runs of ``mechanism`` on the ``t`` batches that a random permutation is cut into.
 
     Neighbours: a record that is there, or one in its place that adds nothing to its batch.
     """
 
-    name: ClassVar[str] = "shuffled_batches"
-    neighbours: ClassVar[Relation | None] = ADD_REMOVE
     mechanism: Mechanism = field(metadata=INNER)
     t: int = field(metadata=BELOW)
 

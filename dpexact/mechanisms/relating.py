@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from typing import Any, ClassVar, Final
+from typing import Any, Final
 
 from dpexact.arguments import MAX_COUNT, integer_in, real_in
 from dpexact.errors import InvalidInput, UnsupportedMechanism
@@ -38,10 +38,9 @@ MAX_ENTRIES: Final = 1_000
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Group(Mechanism):
+class Group(Mechanism, name="group"):
     """``mechanism``, for neighbours that differ by ``k`` records, all present or all absent."""
 
-    name: ClassVar[str] = "group"
     mechanism: Mechanism = field(metadata=INNER)
     k: int = field(metadata=ordered(Ordering(integer=True, limit=MAX_GROUP)))
 
@@ -59,13 +58,12 @@ class Group(Mechanism):
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Replace(Mechanism):
+class Replace(Mechanism, name="replace"):
     """``mechanism``, for neighbours of which one record is replaced by another.
 
     Sensitivities and guarantees inside are for one record added or removed.
     """
 
-    name: ClassVar[str] = "replace"
     mechanism: Mechanism = field(metadata=INNER)
 
     def speakers(self) -> Iterator[tuple[str, Relation]]:
@@ -108,14 +106,12 @@ def _coins(entries: tuple[tuple[Any, Any], ...], name: str) -> tuple[tuple[Any, 
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class GaussianMixture(Mechanism):
+class GaussianMixture(Mechanism, name="gaussian_mixture", neighbours=ADD_REMOVE):
     """Gaussian noise on a query whose sensitivity is random: each ``>= 0`` with its probability.
 
     The probabilities are rational and add up to 1; add/remove neighbours.
     """
 
-    name: ClassVar[str] = "gaussian_mixture"
-    neighbours: ClassVar[Relation | None] = ADD_REMOVE
     sigma: Real = field(metadata=SCALE | NOISE)
     sensitivities: tuple[tuple[Real, Real], ...] = field(
         metadata=listed("number: number", _sensitivities)
@@ -140,11 +136,9 @@ _CUT_BATCH: Final = unordered(
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class TruncatedPoisson(Mechanism):
+class TruncatedPoisson(Mechanism, name="truncated_poisson", neighbours=ADD_REMOVE):
     """Gaussian noise on Poisson batches of ``n`` records, cut at random to ``batch`` records."""
 
-    name: ClassVar[str] = "truncated_poisson"
-    neighbours: ClassVar[Relation | None] = ADD_REMOVE
     mechanism: Mechanism = field(metadata=INNER)
     q: Real = field(metadata=PROBABILITY | _CUT_RATE)
     n: int = field(metadata=integers(1) | _CUT_SIZE)
@@ -156,10 +150,9 @@ class TruncatedPoisson(Mechanism):
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Mix(Mechanism):
+class Mix(Mechanism, name="mix"):
     """One of several mechanisms, by a coin that everybody sees; rational weights that make 1."""
 
-    name: ClassVar[str] = "mix"
     parts: tuple[tuple[Real, Mechanism], ...] = field(
         metadata=listed("number: mechanism", _coins) | entries_ordered(DETERMINED, None)
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import ClassVar, Final
+from typing import Final
 
 from dpexact.arguments import real_in
 from dpexact.conversion import RealLike
@@ -13,7 +13,6 @@ from dpexact.mechanisms.base import (
     NOT_NEGATIVE,
     REPLACEMENT,
     Mechanism,
-    Relation,
     integers,
     numbers,
 )
@@ -27,14 +26,12 @@ _ALL: Final = ApproxDP(rational(0), rational(1))
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Shuffle(Mechanism):
+class Shuffle(Mechanism, name="shuffle", neighbours=REPLACEMENT):
     """The reports of ``n`` users in random order, each private by ``mechanism``: ``pure_dp(eps)``.
 
     At the end of that, for which a search may ask, is ``approx_dp(0, 1)``.
     """
 
-    name: ClassVar[str] = "shuffle"
-    neighbours: ClassVar[Relation | None] = REPLACEMENT
     mechanism: Mechanism = field(metadata=INNER)
     n: int = field(metadata=integers(1) | CROWD)
 
@@ -54,45 +51,41 @@ class Shuffle(Mechanism):
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class BoundedRange(Mechanism):
+class BoundedRange(Mechanism, name="bounded_range"):
     """Any ``eps``-bounded-range mechanism, as the exponential mechanism. ``eps >= 0``.
 
     On neighbours its losses lie within an interval of length ``eps``. Repetitions are chosen
     without a look at results; :class:`Adaptive` ones may look.
     """
 
-    name: ClassVar[str] = "bounded_range"
     eps: Real = field(metadata=NOT_NEGATIVE | GUARANTEE)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class PermuteAndFlip(Mechanism):
+class PermuteAndFlip(Mechanism, name="permute_and_flip"):
     """Permute-and-flip: the best of several scores with exponential noise. ``eps >= 0``.
 
     The scale is ``2s/eps``, where a score moves by at most ``s``, or ``s/eps``, where a record
     moves all scores the same way.
     """
 
-    name: ClassVar[str] = "permute_and_flip"
     eps: Real = field(metadata=NOT_NEGATIVE | GUARANTEE)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class ReportNoisyMax(Mechanism):
+class ReportNoisyMax(Mechanism, name="report_noisy_max"):
     """Likewise with Laplace noise of that scale."""
 
-    name: ClassVar[str] = "report_noisy_max"
     eps: Real = field(metadata=NOT_NEGATIVE | GUARANTEE)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Adaptive(Mechanism):
+class Adaptive(Mechanism, name="adaptive"):
     """``mechanism``, whose steps may be chosen by the results of earlier ones.
 
     Products of pairs hold for such steps as they are; only bounded range makes a difference.
     """
 
-    name: ClassVar[str] = "adaptive"
     mechanism: Mechanism = field(metadata=INNER)
 
     def steps(self) -> dict[Mechanism, int]:
@@ -112,14 +105,13 @@ def _shape_in(value: RealLike | None, name: str) -> Real | None:
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class RepeatAndSelect(Mechanism):
+class RepeatAndSelect(Mechanism, name="repeat_and_select"):
     """``mechanism``, run ``K`` times, of which the best output is published and no other.
 
     ``K`` is a Poisson variable of that ``mean > 0``; with a ``shape > -1`` it has the negative
     binomial law of that shape without 0, and ``mean >= 1``: shape 1 is geometric, 0 logarithmic.
     """
 
-    name: ClassVar[str] = "repeat_and_select"
     mechanism: Mechanism = field(metadata=INNER)
     mean: Real = field(metadata=numbers("> 0") | REPEATED)
     shape: Real | None = field(default=None, metadata={"domain": _shape_in} | REPEATED)
