@@ -16,15 +16,19 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-def write_atomically(path: str | os.PathLike[str], text: str) -> None:
-    """Write ``text`` as UTF-8 to ``path``; a reader sees the old file or the new one.
+def write_atomically(path: str | os.PathLike[str], content: str | bytes) -> None:
+    """Write bytes, or text as UTF-8, to ``path``; a reader sees the old file or the new one.
 
     Links are followed, the mode of an old file is kept, and devices and pipes are written directly.
 
     Raises:
         NotWritten: ``path`` is a directory or cannot be written; nothing has changed then.
     """
-    write_bytes_atomically(path, text.encode("utf-8"))
+    try:
+        _write(Path(path), content.encode("utf-8") if isinstance(content, str) else content)
+    except (OSError, ValueError) as error:  # ValueError: a NUL in the path
+        reason = getattr(error, "strerror", None) or str(error)
+        raise NotWritten(f"{visible(os.fspath(path))}: cannot write: {reason}") from None
 
 
 def write_figure(axes: Axes, path: str | os.PathLike[str]) -> None:
@@ -39,16 +43,7 @@ def write_figure(axes: Axes, path: str | os.PathLike[str]) -> None:
         raise InvalidInput(f"{visible(os.fspath(path))}: suffix must be one of {', '.join(known)}")
     content = io.BytesIO()
     axes.figure.canvas.print_figure(content, format=kind, bbox_inches="tight")
-    write_bytes_atomically(path, content.getvalue())
-
-
-def write_bytes_atomically(path: str | os.PathLike[str], content: bytes) -> None:
-    """As :func:`write_atomically`, for bytes."""
-    try:
-        _write(Path(path), content)
-    except (OSError, ValueError) as error:  # ValueError: a NUL in the path
-        reason = getattr(error, "strerror", None) or str(error)
-        raise NotWritten(f"{visible(os.fspath(path))}: cannot write: {reason}") from None
+    write_atomically(path, content.getvalue())
 
 
 def _write(path: Path, content: bytes) -> None:

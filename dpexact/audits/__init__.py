@@ -11,7 +11,4 @@ from dpexact.audits.runner import Report, audit
 from dpexact.audits.verdicts import Finding, judge
 
 __all__ = ["Claim", "Contract", "Finding", "Report", "audit", "judge", "read_claims"]
-
-
-def __dir__() -> list[str]:
-    return __all__
+__dir__ = __all__.copy

@@ -6,7 +6,4 @@ from dpexact.certificates.documents import certificate, certificate_of_audit, to
 from dpexact.certificates.statements import NoCertificate, statement
 
 __all__ = ["NoCertificate", "certificate", "certificate_of_audit", "statement", "to_text"]
-
-
-def __dir__() -> list[str]:
-    return __all__
+__dir__ = __all__.copy

@@ -88,7 +88,7 @@ def export(output: Path, suites: tuple[str, ...], jobs: int) -> None:
     Example:
       dpexact oracle export -o table.csv.gz --jobs 2
     """
-    from dpexact.files import check_writable, write_bytes_atomically
+    from dpexact.files import check_writable, write_atomically
     from dpexact.oracle import golden
     from dpexact.oracle.rows import export as compute
     from dpexact.progress import progress_bar
@@ -96,7 +96,7 @@ def export(output: Path, suites: tuple[str, ...], jobs: int) -> None:
     check_writable(output)
     with progress_bar("certifying") as progress:
         rows, left_out = compute(suites, jobs, progress)
-    write_bytes_atomically(output, golden.written(rows))
+    write_atomically(output, golden.written(rows))
     for question, reason in left_out.items():
         asked = f"{question.quantity} of {question.mechanism} at {question.argument}"
         click.echo(f"dpexact: no row: {asked}, {question.direction}: {reason}", err=True)

@@ -39,7 +39,7 @@ def plotter(
         return None
     from dpexact.figures import runs
     from dpexact.figures.drawing import PICTURES, check_matplotlib, picture
-    from dpexact.files import check_writable, write_bytes_atomically
+    from dpexact.files import check_writable, write_atomically
 
     file, kind = path, path.suffix.lstrip(".").lower()
     if kind not in PICTURES:
@@ -51,6 +51,6 @@ def plotter(
         with patience("plot"):
             figure = make(runs)
             content = picture(figure, kind, {"caption": figure.caption})
-        write_bytes_atomically(file, content)
+        write_atomically(file, content)
 
     return write

@@ -25,7 +25,4 @@ __all__ = [
     "one_run_p_value",
     "read_scores",
 ]
-
-
-def __dir__() -> list[str]:
-    return __all__
+__dir__ = __all__.copy

@@ -13,7 +13,4 @@ from dpexact.figures.model import FigureData
 from dpexact.figures.writing import FORMATS, write_figure
 
 __all__ = ["FORMATS", "FigureData", "Workshop", "recipe", "recipes", "write_figure"]
-
-
-def __dir__() -> list[str]:
-    return __all__
+__dir__ = __all__.copy

@@ -15,7 +15,7 @@ from dpexact.errors import InvalidInput
 from dpexact.figures.describing import described
 from dpexact.figures.drawing import PICTURES, check_matplotlib, picture
 from dpexact.figures.model import FigureData, Panel
-from dpexact.files import check_writable, write_bytes_atomically
+from dpexact.files import check_writable, write_atomically
 from dpexact.visible import visible
 
 #: Digits printed beyond those certified.
@@ -78,7 +78,7 @@ def write_figure(
         else:
             contents[path] = picture(data, kind, told)
     for path, content in contents.items():
-        write_bytes_atomically(path, content)
+        write_atomically(path, content)
     return list(contents)
 
 

@@ -3,7 +3,4 @@
 from dpexact.formulas.forms import SymbolicForm, symbolic
 
 __all__ = ["SymbolicForm", "symbolic"]
-
-
-def __dir__() -> list[str]:
-    return __all__
+__dir__ = __all__.copy

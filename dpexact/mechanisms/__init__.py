@@ -135,7 +135,4 @@ __all__ = [
     "truncated_poisson",
     "zcdp",
 ]
-
-
-def __dir__() -> list[str]:
-    return __all__
+__dir__ = __all__.copy

@@ -31,10 +31,7 @@ _HOMES: Final = {
     "suites": "golden",
     "table": "golden",
 }
-
-
-def __dir__() -> list[str]:
-    return __all__
+__dir__ = __all__.copy
 
 
 def __getattr__(name: str) -> Any:

@@ -97,7 +97,4 @@ __all__ = [
     "total_variation",
     "violation",
 ]
-
-
-def __dir__() -> list[str]:
-    return __all__
+__dir__ = __all__.copy

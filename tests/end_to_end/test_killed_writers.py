@@ -22,9 +22,9 @@ from pathlib import Path
 import dpexact
 from dpexact.audits import Claim
 from dpexact.audits.claims_file import write_claims
-from dpexact.audits.reports.html_report import write_html
-from dpexact.audits.reports.json_report import write_json
-from dpexact.files import write_bytes_atomically
+from dpexact.audits.reports import write_html
+from dpexact.audits.reports import write_json
+from dpexact.files import write_atomically
 from dpexact.oracle import golden
 
 folder = Path(sys.argv[1])
@@ -38,8 +38,8 @@ def write(i, where):
     write_claims([claims[i]] * 3, where / "claims.csv")
     write_json(reports[i], where / "report.json")
     write_html(reports[i], where / "report.html")
-    write_bytes_atomically(where / "table.csv.gz", golden.written(rows[: 100 + i]))
-    write_bytes_atomically(where / "figure.svg", bytes([65 + i]) * 2_000_000)
+    write_atomically(where / "table.csv.gz", golden.written(rows[: 100 + i]))
+    write_atomically(where / "figure.svg", bytes([65 + i]) * 2_000_000)
 
 for i in (0, 1):
     (folder / str(i)).mkdir(exist_ok=True)

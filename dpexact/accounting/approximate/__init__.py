@@ -16,7 +16,4 @@ __all__ = [
     "theorem_8_constant",
     "uniform_mu",
 ]
-
-
-def __dir__() -> list[str]:
-    return __all__
+__dir__ = __all__.copy

@@ -17,7 +17,4 @@ __all__ = [
     "poisson_zcdp_bound",
     "renyi",
 ]
-
-
-def __dir__() -> list[str]:
-    return __all__
+__dir__ = __all__.copy

@@ -27,7 +27,4 @@ __all__ = [
     "python_for",
     "questions_for",
 ]
-
-
-def __dir__() -> list[str]:
-    return __all__
+__dir__ = __all__.copy

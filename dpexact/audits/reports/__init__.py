@@ -1,11 +1,34 @@
 """Reports of an audit, one module each."""
 
-from dpexact.audits.reports.html_report import write_html
-from dpexact.audits.reports.json_report import JsonLines, schema, to_json, write_json, write_jsonl
-from dpexact.audits.reports.junit_report import write_junit
-from dpexact.audits.reports.markdown_report import write_markdown
-from dpexact.audits.reports.sarif_report import write_sarif
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable
+from typing import TypeAlias
+
+from dpexact.audits.reports.html_report import to_html
+from dpexact.audits.reports.json_report import JsonLines, schema, to_json, write_jsonl
+from dpexact.audits.reports.junit_report import to_junit
+from dpexact.audits.reports.markdown_report import to_markdown
+from dpexact.audits.reports.sarif_report import to_sarif
 from dpexact.audits.reports.terminal import print_report
+from dpexact.audits.runner import Report
+from dpexact.files import write_atomically
+
+Writer: TypeAlias = Callable[[Report, str | os.PathLike[str]], None]
+"""Writes a report to a path, atomically; raises ``InvalidInput`` if that cannot be written."""
+
+
+def _writer(text: Callable[[Report], str | bytes]) -> Writer:
+    return lambda report, path: write_atomically(path, text(report))
+
+
+write_html = _writer(to_html)
+write_json = _writer(lambda report: json.dumps(to_json(report), indent=2) + "\n")
+write_junit = _writer(to_junit)
+write_markdown = _writer(to_markdown)
+write_sarif = _writer(lambda report: json.dumps(to_sarif(report), indent=2) + "\n")
 
 __all__ = [
     "JsonLines",
@@ -19,7 +42,4 @@ __all__ = [
     "write_markdown",
     "write_sarif",
 ]
-
-
-def __dir__() -> list[str]:
-    return __all__
+__dir__ = __all__.copy

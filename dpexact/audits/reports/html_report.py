@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import hashlib
-import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
 from importlib.resources import files
@@ -17,7 +16,6 @@ from dpexact.audits.reports.drawing import figure
 from dpexact.audits.reports.templates import templates
 from dpexact.audits.runner import Report
 from dpexact.audits.verdicts import GUILTY, RIGHT, WRONG, Finding, Verdict
-from dpexact.files import write_atomically
 from dpexact.mechanisms.base import shown
 
 if TYPE_CHECKING:
@@ -60,15 +58,6 @@ def to_html(report: Report) -> str:
         page_size=PAGE,
         printed=PRINTED,
     )
-
-
-def write_html(report: Report, path: str | os.PathLike[str]) -> None:
-    """Write the HTML report to ``path``, atomically.
-
-    Raises:
-        InvalidInput: ``path`` cannot be written.
-    """
-    write_atomically(path, to_html(report))
 
 
 @cache

@@ -20,7 +20,6 @@ from dpexact.audits.runner import Report
 from dpexact.audits.runs import AccountantRun
 from dpexact.audits.verdicts import Finding
 from dpexact.errors import NotWritten
-from dpexact.files import write_atomically
 from dpexact.visible import visible
 
 #: Raised when a reader of older reports would misread a newer one.
@@ -50,15 +49,6 @@ def to_json(report: Report, *, claims: bool = True) -> dict[str, Any]:
         "seconds": round(report.seconds, 6),
         "exit_code": report.exit_code,
     }
-
-
-def write_json(report: Report, path: str | os.PathLike[str]) -> None:
-    """Write the JSON report to ``path``, atomically.
-
-    Raises:
-        InvalidInput: ``path`` cannot be written.
-    """
-    write_atomically(path, json.dumps(to_json(report), indent=2) + "\n")
 
 
 def schema() -> dict[str, Any]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections import Counter
 from typing import Final
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
@@ -11,7 +10,6 @@ from dpexact.audits.reports.wording import contract_text, reproduce, witness
 from dpexact.audits.runner import Report
 from dpexact.audits.runs import AccountantRun
 from dpexact.audits.verdicts import WRONG, Finding
-from dpexact.files import write_bytes_atomically
 from dpexact.mechanisms.base import shown
 from dpexact.tokens import shorten
 from dpexact.visible import visible
@@ -54,15 +52,6 @@ def to_junit(report: Report) -> bytes:
     indent(root)
     text: bytes = tostring(root, encoding="UTF-8", xml_declaration=True)
     return text + b"\n"
-
-
-def write_junit(report: Report, path: str | os.PathLike[str]) -> None:
-    """Write the JUnit XML report to ``path``, atomically.
-
-    Raises:
-        InvalidInput: ``path`` cannot be written.
-    """
-    write_bytes_atomically(path, to_junit(report))
 
 
 def _suite(root: Element, name: str, report: Report) -> Element:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -21,7 +20,6 @@ from dpexact.audits.reports.wording import (
 from dpexact.audits.runner import Report
 from dpexact.audits.runs import AccountantRun
 from dpexact.audits.verdicts import GRADES, RIGHT, VERDICTS, WRONG, Finding
-from dpexact.files import write_atomically
 from dpexact.mechanisms.base import shown
 from dpexact.tokens import shorten
 from dpexact.visible import visible
@@ -57,15 +55,6 @@ def to_markdown(report: Report, most: int | None = None) -> str:
         parts += [text for run in report.runs if (text := _cases(run, most))]
     parts.append(_origin(report))
     return "\n\n".join(parts) + "\n"
-
-
-def write_markdown(report: Report, path: str | os.PathLike[str]) -> None:
-    """Write the Markdown report to ``path``, atomically.
-
-    Raises:
-        InvalidInput: ``path`` cannot be written.
-    """
-    write_atomically(path, to_markdown(report))
 
 
 def inert(text: str, longest: int = _LONGEST) -> str:

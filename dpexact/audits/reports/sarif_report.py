@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
-import os
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, Final
@@ -21,7 +19,6 @@ from dpexact.audits.reports.wording import (
 from dpexact.audits.runner import Report
 from dpexact.audits.runs import AccountantRun
 from dpexact.audits.verdicts import RIGHT, WRONG, Finding, Verdict
-from dpexact.files import write_atomically
 from dpexact.mechanisms.base import shown
 from dpexact.visible import visible
 
@@ -76,15 +73,6 @@ def to_sarif(report: Report) -> dict[str, Any]:
             }
         ],
     }
-
-
-def write_sarif(report: Report, path: str | os.PathLike[str]) -> None:
-    """Write the SARIF report to ``path``, atomically.
-
-    Raises:
-        InvalidInput: ``path`` cannot be written.
-    """
-    write_atomically(path, json.dumps(to_sarif(report), indent=2) + "\n")
 
 
 def _rule(verdict: Verdict, text: str) -> dict[str, Any]:

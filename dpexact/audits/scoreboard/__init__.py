@@ -21,7 +21,4 @@ __all__ = [
     "to_json",
     "to_markdown",
 ]
-
-
-def __dir__() -> list[str]:
-    return __all__
+__dir__ = __all__.copy

@@ -3,7 +3,4 @@
 from dpexact.audits.workloads.files import Case, Workload, load, names
 
 __all__ = ["Case", "Workload", "load", "names"]
-
-
-def __dir__() -> list[str]:
-    return __all__
+__dir__ = __all__.copy
