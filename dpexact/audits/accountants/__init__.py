@@ -1,4 +1,8 @@
-"""Accountants under audit: other libraries, each behind one adapter module."""
+"""Accountants under audit: other libraries, each behind one adapter module.
+
+An adapter imports nothing of dpexact, and the audited package only inside its functions, so that it
+can be listed where the package is absent and run by another interpreter.
+"""
 
 from dpexact.audits.accountants.asking import Question, Skipped, call_of, questions_for
 from dpexact.audits.accountants.interviews import (

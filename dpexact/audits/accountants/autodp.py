@@ -1,8 +1,4 @@
-"""autodp: mechanisms composed by their Rényi divergences, or as one Gaussian.
-
-An adapter imports nothing of dpexact, and the audited package only inside its functions, so that it
-can be listed where the package is absent and run by another interpreter.
-"""
+"""autodp: mechanisms composed by their Rényi divergences, or as one Gaussian."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""gdpnum and riskcal: their ``CTDAccountant`` for sampled Gaussians, on dp-accounting.
-
-An adapter imports nothing of dpexact, and the audited package only inside its functions, so that it
-can be listed where the package is absent and run by another interpreter.
-"""
+"""gdpnum and riskcal: their ``CTDAccountant`` for sampled Gaussians, on dp-accounting."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""diffprivlib: its ``BudgetAccountant``, which composes (epsilon, delta) guarantees.
-
-An adapter imports nothing of dpexact, and the audited package only inside its functions, so that it
-can be listed where the package is absent and run by another interpreter.
-"""
+"""diffprivlib: its ``BudgetAccountant``, which composes (epsilon, delta) guarantees."""
 
 from __future__ import annotations
 

@@ -2,9 +2,6 @@
 
 The pessimistic ones connect the dots; the optimistic ones, which the package has for noise only,
 collect the privacy loss in buckets.
-
-An adapter imports nothing of dpexact, and the audited package only inside its functions, so that it
-can be listed where the package is absent and run by another interpreter.
 """
 
 from __future__ import annotations

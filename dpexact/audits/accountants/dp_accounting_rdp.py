@@ -1,8 +1,4 @@
-"""dp-accounting, Rényi accounting on the default orders.
-
-An adapter imports nothing of dpexact, and the audited package only inside its functions, so that it
-can be listed where the package is absent and run by another interpreter.
-"""
+"""dp-accounting, Rényi accounting on the default orders."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""Fourier Accountant: the privacy loss distribution of sampled Gaussians on its default grid.
-
-An adapter imports nothing of dpexact, and the audited package only inside its functions, so that it
-can be listed where the package is absent and run by another interpreter.
-"""
+"""Fourier Accountant: the privacy loss distribution of sampled Gaussians on its default grid."""
 
 from __future__ import annotations
 

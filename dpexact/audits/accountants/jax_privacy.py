@@ -1,8 +1,4 @@
-"""jax-privacy: its accountant of DP-SGD, on the privacy loss distributions of dp-accounting.
-
-An adapter imports nothing of dpexact, and the audited package only inside its functions, so that it
-can be listed where the package is absent and run by another interpreter.
-"""
+"""jax-privacy: its accountant of DP-SGD, on the privacy loss distributions of dp-accounting."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""Opacus: its three accountants, loaded without the package around them, and so without torch.
-
-An adapter imports nothing of dpexact, and the audited package only inside its functions, so that it
-can be listed where the package is absent and run by another interpreter.
-"""
+"""Opacus: its three accountants, loaded without the package around them, and so without torch."""
 
 from __future__ import annotations
 

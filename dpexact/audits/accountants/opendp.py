@@ -1,8 +1,4 @@
-"""OpenDP: measurements whose maps add up in their own measure, and convert at the end.
-
-An adapter imports nothing of dpexact, and the audited package only inside its functions, so that it
-can be listed where the package is absent and run by another interpreter.
-"""
+"""OpenDP: measurements whose maps add up in their own measure, and convert at the end."""
 
 from __future__ import annotations
 

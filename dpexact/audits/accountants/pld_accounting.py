@@ -1,8 +1,4 @@
-"""PLD_accounting: its random allocation of one step in one, which is a repeated Gaussian.
-
-An adapter imports nothing of dpexact, and the audited package only inside its functions, so that it
-can be listed where the package is absent and run by another interpreter.
-"""
+"""PLD_accounting: its random allocation of one step in one, which is a repeated Gaussian."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""prv-accountant: numerical composition with a lower bound, an estimate and an upper bound.
-
-An adapter imports nothing of dpexact, and the audited package only inside its functions, so that it
-can be listed where the package is absent and run by another interpreter.
-"""
+"""prv-accountant: numerical composition with a lower bound, an estimate and an upper bound."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""SmartNoise SQL: the odometer that its private reader keeps.
-
-An adapter imports nothing of dpexact, and the audited package only inside its functions, so that it
-can be listed where the package is absent and run by another interpreter.
-"""
+"""SmartNoise SQL: the odometer that its private reader keeps."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""TensorFlow Privacy: its central-limit accountant, a file that needs no TensorFlow.
-
-An adapter imports nothing of dpexact, and the audited package only inside its functions, so that it
-can be listed where the package is absent and run by another interpreter.
-"""
+"""TensorFlow Privacy: its central-limit accountant, a file that needs no TensorFlow."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""Tumult Core: measurements whose privacy functions are exact, of pure privacy.
-
-An adapter imports nothing of dpexact, and the audited package only inside its functions, so that it
-can be listed where the package is absent and run by another interpreter.
-"""
+"""Tumult Core: measurements whose privacy functions are exact, of pure privacy."""
 
 from __future__ import annotations
 

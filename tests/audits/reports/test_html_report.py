@@ -11,7 +11,8 @@ from hypothesis import given
 
 from dpexact import gaussian
 from dpexact.audits import Claim, audit
-from dpexact.audits.reports.html_report import to_html, write_html
+from dpexact.audits.reports import write_html
+from dpexact.audits.reports.html_report import to_html
 from dpexact.visible import visible
 
 VOID = {"meta", "link", "input", "br"}

@@ -8,7 +8,8 @@ from hostile_text import HOSTILE_TEXT
 from hypothesis import given
 
 from dpexact.audits import audit
-from dpexact.audits.reports.junit_report import to_junit, write_junit
+from dpexact.audits.reports import write_junit
+from dpexact.audits.reports.junit_report import to_junit
 from dpexact.visible import visible
 
 #: What readers of the format accept: the attributes (required ones marked) and children of each.

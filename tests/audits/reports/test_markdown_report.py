@@ -8,7 +8,8 @@ from hostile_text import HOSTILE_TEXT
 from hypothesis import example, given
 
 from dpexact.audits import Claim, audit
-from dpexact.audits.reports.markdown_report import to_markdown, write_markdown
+from dpexact.audits.reports import write_markdown
+from dpexact.audits.reports.markdown_report import to_markdown
 from dpexact.visible import visible
 
 

@@ -10,7 +10,8 @@ from hostile_text import HOSTILE_TEXT
 from hypothesis import example, given
 
 from dpexact.audits import audit
-from dpexact.audits.reports.sarif_report import to_sarif, write_sarif
+from dpexact.audits.reports import write_sarif
+from dpexact.audits.reports.sarif_report import to_sarif
 from dpexact.visible import visible
 
 SCHEMA = json.loads(Path(__file__).with_name("sarif_subset.schema.json").read_text())
