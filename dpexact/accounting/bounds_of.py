@@ -10,7 +10,7 @@ from typing import Any, Final, TypeAlias
 
 from dpexact import reals
 from dpexact.accounting.classic import composition, zcdp
-from dpexact.accounting.classic.guarantees import Guarantee, guarantees
+from dpexact.accounting.classic.composition import Guarantee, guarantees
 from dpexact.accounting.classic.optimal_order import enclose_optimal
 from dpexact.accounting.classic.orders import BestOrder, Conversion, Curve, enclose_renyi_epsilon
 from dpexact.accounting.fixed_size import symmetric_samples

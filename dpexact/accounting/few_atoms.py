@@ -119,9 +119,7 @@ class FewAtoms(TangentProfile):
     def tangent(self, epsilon: arb) -> Tangent:
         *others, (pivot, count) = self.steps
         laws = [[(balls.ball(a.p), balls.ball(a.q)) for a in atoms] for atoms, _ in others]
-        fixed = [
-            list(enumerate_types(law, n, arb(1))) for law, (_, n) in zip(laws, others, strict=True)
-        ]
+        fixed = [list(enumerate_types(law, n)) for law, (_, n) in zip(laws, others, strict=True)]
         split, level = _Split(pivot, count), epsilon.exp()
         cut, p, q, doubt = arb(2) ** (-balls.current() - 20), arb(0), arb(0), arb(0)
         for combination in product(*fixed, split.types()):
@@ -179,7 +177,7 @@ class _Split:
         if not self.others:
             yield self.count, self.mass_p**self.count, self.mass_q**self.count
             return
-        yield from enumerate_types([(self.mass_p, self.mass_q), *self.others], self.count, arb(1))
+        yield from enumerate_types([(self.mass_p, self.mass_q), *self.others], self.count)
 
     def tangent(self, left: int, weight_p: arb, weight_q: arb, epsilon: arb, level: arb) -> Tangent:
         """The best test of the number of the more revealing outcome, among ``left`` steps."""
@@ -198,24 +196,18 @@ class _Split:
 
 
 def enumerate_types(
-    law: list[tuple[arb, arb]], count: int, one: arb
+    law: list[tuple[arb, arb]], left: int, p: arb | int = 1, q: arb | int = 1
 ) -> Iterator[tuple[int, arb, arb]]:
-    """``(n, P, Q)`` of each type of ``count`` draws: the first outcome occurs ``n`` times.
+    """``(n, P, Q)`` of each type of ``left`` draws: the first outcome occurs ``n`` times.
 
-    P and Q are the multinomial probabilities; ``law`` need not sum to 1.
+    P and Q are the multinomial probabilities, times ``p`` and ``q``; ``law`` need not sum to 1.
     """
-    yield from _extend(law, count, one, one)
-
-
-def _extend(
-    law: list[tuple[arb, arb]], left: int, p: arb, q: arb
-) -> Iterator[tuple[int, arb, arb]]:
     if len(law) == 1:
         yield left, p * law[0][0] ** left, q * law[0][1] ** left
         return
     *before, (last_p, last_q) = law
     for n in range(left + 1):
-        yield from _extend(before, left - n, p, q)
+        yield from enumerate_types(before, left - n, p, q)
         p, q = p * last_p * (left - n) / (n + 1), q * last_q * (left - n) / (n + 1)
 
 

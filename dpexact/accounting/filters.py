@@ -23,7 +23,7 @@ from typing import ClassVar, Final
 from flint import arb
 
 from dpexact import balls, reals
-from dpexact.accounting.classic.guarantees import largest_loss
+from dpexact.accounting.classic.composition import largest_loss
 from dpexact.accounting.classic.orders import renyi_epsilon
 from dpexact.accounting.classic.zcdp import total_zcdp
 from dpexact.accounting.composition import Composition

@@ -1,23 +1,203 @@
-"""Profiles whose ``epsilon`` comes from certified inversion of ``delta``."""
+"""Profiles whose ``epsilon`` comes from certified inversion of ``delta``, which decreases strictly.
+
+The secant search only proposes points. The answer is ``[low, high]`` with
+``delta(low) >= target >= delta(high)``, both certified, hence it contains the smallest ``epsilon``.
+"""
 
 from __future__ import annotations
 
+import math
 from abc import abstractmethod
+from collections.abc import Callable
+from decimal import ROUND_FLOOR
 from fractions import Fraction
 from typing import Final
 
 from flint import arb
 
 from dpexact import balls
-from dpexact.accounting.inverse import invert
 from dpexact.accounting.profile import Profile
+from dpexact.decimals import format_decimal
 from dpexact.enclosure import Enclosure
 from dpexact.exactness import exact_ratio
 from dpexact.reals import Real, rational
-from dpexact.ternary import Order
+from dpexact.ternary import Order, Ternary
 
 ZERO: Final = Fraction(0)
 ONE: Final = Fraction(1)
+_MAX_DOUBLINGS: Final = 4096
+_FAR_BELOW: Final = Fraction(-100)
+
+DeltaAt = Callable[[Real, int], Enclosure]
+"""``delta_at(epsilon, digits)``: an enclosure of ``delta(epsilon)``."""
+
+
+def invert(
+    delta_at: DeltaAt,
+    target: Real,
+    digits: int,
+    method: str,
+    start: Fraction = ONE,
+    limit: Fraction = ZERO,
+) -> Enclosure:
+    """Enclose the smallest ``epsilon >= 0`` with ``delta(epsilon) <= target``.
+
+    ``start > 0`` is where the search begins: near the answer it saves evaluations. The
+    search steers by what ``delta`` exceeds ``limit``, about where it ends.
+
+    ``delta_at`` must enclose a continuous function that decreases strictly, while positive, to a
+    limit below ``target``. Where it cannot be told apart from ``target`` the bracket stays wide.
+    """
+    search = _Search(delta_at, target, digits, limit)
+    if search.side(ZERO) in (Order.ABOVE, Order.EQUAL):
+        return Enclosure.exact(ZERO, method)
+    reason = search.bracket(start) or search.narrow()
+    return Enclosure.bracket(search.low, search.high, method, reason)
+
+
+class _Search:
+    """Keeps ``delta(low) >= target >= delta(high)``, certified.
+
+    Its steps return what ended them early, or no text.
+    """
+
+    low: Fraction = ZERO
+    high: Fraction | float = math.inf
+
+    def __init__(self, delta_at: DeltaAt, target: Real, digits: int, limit: Fraction) -> None:
+        self.delta_at = delta_at
+        self.digits = digits
+        self.limit = limit
+        self.shared: int = _shared_digits(target, limit)
+        self.target: Enclosure = (
+            Enclosure.exact(target.fraction)
+            if target.fraction is not None
+            else balls.certify(
+                lambda: balls.ball(target), 2 * digits + 20 + self.shared, lowest=ZERO
+            )
+        )
+
+    def side(self, epsilon: Fraction) -> Order:
+        """How the target stands to ``delta(epsilon)``; moves the bracket.
+
+        Proposes: the digits asked for; enclosures of any width decide only what is certain.
+        """
+        if 0 < epsilon <= self.low:
+            return Order.BELOW
+        digits, short = self.known + 2 + self.shared, False
+        while self.high > epsilon and digits <= 8 * self.digits + 64 + self.shared:
+            found = self.delta_at(rational(epsilon), digits)
+            order = self.note(epsilon, found)
+            if order is not Order.UNDECIDED:
+                return order
+            if found.digits < digits and short:  # twice: more cannot be had of it
+                break
+            short, digits = found.digits < digits, 2 * digits
+        return Order.ABOVE if epsilon >= self.high else Order.UNDECIDED
+
+    def note(self, epsilon: Fraction, found: Enclosure) -> Order:
+        """How the target stands to ``found``, which is ``delta(epsilon)``; moves the bracket."""
+        above = self.target.at_most(found) is Ternary.HOLDS
+        if found.at_most(self.target) is Ternary.HOLDS:
+            self.high = min(self.high, epsilon)
+            return Order.EQUAL if above else Order.ABOVE
+        if above:
+            self.low = max(self.low, epsilon)
+            return Order.BELOW
+        return Order.UNDECIDED
+
+    @property
+    def known(self) -> int:
+        """About the digits that the bracket has; chooses how precisely is asked."""
+        if self.high == math.inf:
+            return 0
+        width = Fraction(self.high) - self.low
+        ratio = Fraction(self.high) / width if width else ONE
+        bits = ratio.numerator.bit_length() - ratio.denominator.bit_length()
+        return math.floor(bits * math.log10(2))
+
+    def bracket(self, point: Fraction) -> str:
+        """Find ``low`` and ``high`` a factor 2 apart, starting from ``point``."""
+        side = self.side(point)
+        step = Fraction(2) if side is Order.BELOW else Fraction(1, 2)
+        for _ in range(_MAX_DOUBLINGS):
+            if side is Order.UNDECIDED:
+                return self.undecided(point)
+            if self.low > 0 and self.high < math.inf:
+                return ""
+            point *= step
+            side = self.side(point)
+        return f"epsilon lies beyond 2^(+-{_MAX_DOUBLINGS})"
+
+    def narrow(self) -> str:
+        """Shrink the bracket to the requested relative width by safeguarded secant steps.
+
+        Proposals are worthless where delta hardly changes; then every fourth step halves.
+        """
+        x0, x1 = self.low, Fraction(self.high)
+        g0, g1 = self.gap(x0), self.gap(x1)
+        width = Fraction(self.high) - self.low
+        for step in range(32 + 16 * self.digits):
+            tolerance = Fraction(self.high) / 10 ** (self.digits + 1)
+            if self.high - self.low <= tolerance:
+                return ""
+            # proposes: the next point; `side` certifies where it lies
+            guess = x1 - g1 * (x1 - x0) / (g1 - g0) if g1 != g0 else self.low
+            stalled = False
+            if step % 4 == 3:
+                before, width = width, Fraction(self.high) - self.low
+                stalled = 2 * width > before
+            # proposes: likewise, a point inside rather than outside
+            if stalled or not self.low < guess < self.high:
+                guess = (self.low + Fraction(self.high)) / 2
+            guess = self.rounded(guess)
+            x0, g0, x1, g1 = x1, g1, guess, self.gap(guess)
+            ends = [x1 - tolerance / 3, x1 + tolerance / 3]
+            # proposes: whether to ask there or on both sides; `side` certifies either
+            if abs(x1 - x0) > tolerance and self.side(x1) is not Order.UNDECIDED:
+                continue
+            if Order.UNDECIDED in [self.side(end) for end in ends]:
+                return self.undecided(x1)
+        return "the search did not converge"
+
+    def undecided(self, epsilon: Fraction) -> str:
+        """Why the search ends at ``epsilon``."""
+        point = format_decimal(epsilon, 6, ROUND_FLOOR)
+        return f"delta({point}) cannot be told apart from the target"
+
+    def gap(self, epsilon: Fraction) -> Fraction:
+        """About ``log(delta(epsilon)/target)``, for the proposals only.
+
+        A secant step at most doubles the digits that the bracket has, so it needs no more.
+        """
+        wanted = min(2 * self.known + 6, self.digits + 6) + self.shared
+        found = self.delta_at(rational(epsilon), wanted)
+        self.note(epsilon, found)
+        if found.upper <= 0 or self.target.upper <= 0:  # beyond the largest loss
+            return _FAR_BELOW
+        with balls.precision(balls.bits_for(self.digits + 10 + self.shared)):
+            above = balls.ball(Fraction(found.upper) - self.limit)
+            value = above / balls.ball(Fraction(self.target.upper) - self.limit)
+            return balls.midpoint(value.log()) if value > 0 else _FAR_BELOW
+
+    def rounded(self, value: Fraction) -> Fraction:
+        """A short fraction close to ``value``, to keep the numbers small."""
+        with balls.precision(balls.bits_for(self.digits + 10)):
+            return balls.midpoint(balls.ball(value))
+
+
+def _shared_digits(target: Real, limit: Fraction) -> int:
+    """About the digits of ``target`` that are those of ``limit``, and so decide nothing.
+
+    Proposes: with how many more digits to ask.
+    """
+    if not limit:
+        return 0
+    with balls.precision(limit.denominator.bit_length()):
+        left = 1 - balls.ball(limit) / balls.ball(target)
+        return math.ceil(-float(left.log().mid()) / math.log(10)) if 0 < left < 1 else 0
+
+
 #: Secant steps in balls, how close to the root the last one is, as a share of the width asked for,
 #: and bits for what is lost where delta hardly changes.
 _STEPS: Final = 24
@@ -34,14 +214,8 @@ class InvertedProfile(Profile):
     largest: Real | None
 
     def _epsilon(self, delta: Real, digits: int) -> Enclosure:
-        return invert(
-            lambda epsilon, d: self.delta(rational(epsilon), d),
-            delta,
-            digits,
-            self.method,
-            self.near(delta),
-            self.infinite.near(delta),
-        )
+        start, limit = self.near(delta), self.infinite.near(delta)
+        return invert(self.delta, delta, digits, self.method, start, limit)
 
     def near(self, delta: Real) -> Fraction:
         """About ``epsilon(delta)``, positive: where the search starts."""

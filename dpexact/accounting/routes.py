@@ -166,7 +166,7 @@ def _sampled_once(c: Composition, direction: Direction) -> Profile | None:
     found = sampled_once(_first(ROUTES, inner, direction), sample.q, direction)
     if not inner.is_gaussian or inner.mu is None:
         return found
-    from dpexact.accounting.gaussian_once import GaussianOnce
+    from dpexact.accounting.sampled_once import GaussianOnce
 
     return GaussianOnce(found, inner.mu, sample.q, direction == "add")
 

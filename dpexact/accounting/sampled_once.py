@@ -20,17 +20,15 @@ from typing import Final
 from flint import arb
 
 from dpexact import balls, reals
-from dpexact.accounting.inverse import invert
-from dpexact.accounting.inverted import ONE, ZERO
+from dpexact.accounting.inverted import ONE, ZERO, invert
 from dpexact.accounting.profile import InfiniteLoss, Profile
 from dpexact.arguments import Direction
+from dpexact.balls import ball, normal_tail
 from dpexact.decimals import Bound
 from dpexact.enclosure import Enclosure
 from dpexact.exactness import exponential
 from dpexact.reals import Real
 from dpexact.ternary import Order
-
-_REAL_ZERO: Final = reals.rational(0)
 
 
 def sampled_once(base: Profile, q: Real, direction: Direction) -> Profile:
@@ -148,7 +146,7 @@ class _Add(_SampledOnce):
         return self._rest(epsilon)
 
     def delta(self, epsilon: Real, digits: int) -> Enclosure:
-        match balls.order(self._rest(epsilon), _REAL_ZERO):
+        match balls.order(self._rest(epsilon), reals.ZERO):
             case Order.ABOVE:
                 return super().delta(epsilon, digits)
             case Order.UNDECIDED:
@@ -171,18 +169,12 @@ class _Add(_SampledOnce):
         half = -math.log1p(-min(balls.approximate(self.q), 0.999)) / 2
         # proposes: where the search starts
         start = Fraction(half) if half > 0 else ONE
-        return invert(
-            lambda epsilon, d: self.delta(reals.rational(epsilon), d),
-            delta,
-            digits,
-            self.method,
-            start,
-        )
+        return invert(self.delta, delta, digits, self.method, start)
 
     _epsilon = epsilon
 
     def largest_loss(self, digits: int) -> Enclosure:
-        found = self.base.epsilon(_REAL_ZERO, digits + 2)
+        found = self.base.epsilon(reals.ZERO, digits + 2)
         if found.lower == 0 and found.is_exact:
             return found.labelled(self.method)
         edge = balls.certify(
@@ -192,3 +184,125 @@ class _Add(_SampledOnce):
             return edge
         image = self._image(found, lambda x: -((-x).expm1() * balls.ball(self.q)).log1p(), digits)
         return image.within(ZERO, edge.upper)
+
+
+_STEPS: Final = 60
+_SCALES: Final = (1, 2, 4)
+_COARSE_BITS: Final = 96
+
+
+class GaussianOnce(Profile):
+    """The profile of one sampled step, ``plain``, with epsilon by Newton's method on outcomes."""
+
+    infinite = InfiniteLoss()
+
+    def __init__(self, plain: Profile, mu: Real, q: Real, add: bool) -> None:
+        self.plain, self.mu, self.q, self.add = plain, mu, q, add
+        self.method = plain.method
+
+    def delta(self, epsilon: Real, digits: int) -> Enclosure:
+        return self.plain.delta(epsilon, digits)
+
+    def largest_loss(self, digits: int) -> Enclosure:
+        return self.plain.largest_loss(digits)
+
+    def _epsilon(self, delta: Real, digits: int) -> Enclosure:
+        with balls.precision(_COARSE_BITS):
+            at_zero, target = _Outcomes(self.mu, self.q, self.add).delta_at_zero(), ball(delta)
+            if at_zero <= target:
+                return Enclosure.exact(ZERO, self.method)
+            if not (at_zero > target and target > 0):
+                return self.plain.epsilon(delta, digits)
+        for scale in _SCALES:
+            with balls.precision(scale * (balls.bits_for(digits) + _COARSE_BITS // 2)):
+                found = self._bracket(delta, digits)
+            # proposes: whether more bits are tried, or another way; any answer is certified
+            if found is not None and found.digits >= digits:
+                return found
+        return self.plain.epsilon(delta, digits)
+
+    def _bracket(self, delta: Real, digits: int) -> Enclosure | None:
+        """Delta is certainly above the target at the left end, below at the right."""
+        outcomes, target = _Outcomes(self.mu, self.q, self.add), ball(delta)
+        at = outcomes.near(target)
+        if at is None:
+            return None
+        width = outcomes.epsilon(at) / outcomes.speed(at) / arb(10) ** digits
+        # proposes: a width; where epsilon hardly moves no more is gained
+        half = arb.min(width * arb(0.4), arb(0.01)).mid()
+        left, right = (at - half).mid(), (at + half).mid()
+        if not (outcomes.delta(left) > target and outcomes.delta(right) < target):
+            return None
+        ends = outcomes.epsilon(left).union(outcomes.epsilon(right))
+        return balls.to_enclosure(ends, self.method).within(ZERO, math.inf)
+
+
+class _Outcomes:
+    r"""Delta and epsilon where the threshold is the outcome ``w``, at the current precision.
+
+    With :math:`\mu = 1/\sigma`, :math:`r(w) = e^{\mu w - \mu^2/2}` and
+    :math:`g(w) = \bar\Phi(w - \mu) - r(w)\,\bar\Phi(w)`, the optimal events are rays, so
+
+    .. math:: \mathrm{remove:}\quad \varepsilon = \log(1 - q + q r),\quad \delta = q g,
+
+    .. math:: \mathrm{add:}\quad \varepsilon = -\log(1 - q + q/r),\quad
+              \delta = \frac{q g}{(1-q) r + q},
+
+    where epsilon increases with :math:`w` and delta decreases (``docs/theory/sampling.md``).
+    """
+
+    def __init__(self, mu: Real, q: Real, add: bool) -> None:
+        self.mu, self.q, self.add = ball(mu), ball(q), add
+
+    def delta_at_zero(self) -> arb:
+        """``q (2 Phi(mu/2) - 1)``."""
+        return self.q * (self.mu / arb(8).sqrt()).erf()
+
+    def _ratio(self, w: arb) -> arb:
+        return (self.mu * (w - self.mu / 2)).exp()
+
+    def _mixed(self, ratio: arb) -> arb:
+        """``dP/dQ`` of remove at the outcome, and of add the inverse."""
+        return 1 - self.q + self.q * (1 / ratio if self.add else ratio)
+
+    def epsilon(self, w: arb) -> arb:
+        """The loss at the threshold."""
+        gain = self.q * (self.mu * (w - self.mu / 2) * (-1 if self.add else 1)).expm1()
+        return -gain.log1p() if self.add else gain.log1p()
+
+    def speed(self, w: arb) -> arb:
+        """The derivative of the loss. Proposes: a width."""
+        ratio = self._ratio(w)
+        return self.q * self.mu * (1 / ratio if self.add else ratio) / self._mixed(ratio)
+
+    def delta(self, w: arb) -> arb:
+        """What the ray beyond ``w`` gives."""
+        return self._delta(w, self._ratio(w))
+
+    def _delta(self, w: arb, ratio: arb) -> arb:
+        gain = self.q * (normal_tail(w - self.mu) - ratio * normal_tail(w))
+        return gain / (ratio * self._mixed(ratio)) if self.add else gain
+
+    def near(self, target: arb) -> arb | None:
+        """About where delta is the target.
+
+        ``log delta`` is concave, so Newton's method converges from the right. Proposes: a point.
+        """
+        excess = (self.q / target).log().max(arb(0))
+        w, close = (self.mu + (2 * excess).sqrt() + 1).mid(), arb(2) ** (-balls.current() // 2)
+        for _ in range(_STEPS):
+            ratio = self._ratio(w)
+            value = self._delta(w, ratio).mid()
+            # proposes: Newton's method; both sides of where it ends are certified
+            if not value > 0:
+                return None
+            slope = -self.mu * self.q * ratio * normal_tail(w)
+            if self.add:
+                slope = slope / (ratio * self._mixed(ratio))
+                slope -= value * (1 - self.q) * self.mu / self._mixed(ratio)
+            step = ((target / value).log() * value / slope).mid()
+            w = (w + step).mid()
+            # proposes: when to stop
+            if abs(step) < close * abs(w):
+                return w
+        return None

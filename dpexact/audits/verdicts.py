@@ -10,7 +10,7 @@ from fractions import Fraction
 from typing import Final
 
 from dpexact import balls
-from dpexact.accounting.classic.guarantees import largest_loss
+from dpexact.accounting.classic.composition import largest_loss
 from dpexact.accounting.standing import EXACT, standing
 from dpexact.arguments import MAX_DIGITS, digits_in
 from dpexact.audits.claims import Claim, Claimed, Quantity

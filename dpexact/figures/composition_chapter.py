@@ -6,8 +6,7 @@ from fractions import Fraction
 from typing import Final
 
 from dpexact import reals
-from dpexact.accounting.classic.composition import basic_composition, pure_composition
-from dpexact.accounting.classic.guarantees import Guarantee
+from dpexact.accounting.classic.composition import Guarantee, basic_composition, pure_composition
 from dpexact.accounting.classic.zcdp import zcdp_epsilon
 from dpexact.accounting.renyi import poisson_large_order_bound, poisson_small_rate_bound
 from dpexact.enclosure import Enclosure

@@ -10,9 +10,8 @@ from mpmath import mp, mpf
 
 from dpexact import balls, epsilon
 from dpexact.accounting.closed_form import GaussianMixedWithResponse
-from dpexact.accounting.gaussian_once import GaussianOnce, _Outcomes
 from dpexact.accounting.profile import InfiniteLoss
-from dpexact.accounting.sampled_once import sampled_once
+from dpexact.accounting.sampled_once import GaussianOnce, _Outcomes, sampled_once
 from dpexact.conversion import real
 from dpexact.enclosure import Enclosure
 

@@ -11,11 +11,18 @@ from hypothesis import strategies as st
 from oracles import scaled
 
 from dpexact import delta, epsilon
-from dpexact.accounting.inverse import _MAX_DOUBLINGS, _Search, invert
+from dpexact.accounting import inverted
+from dpexact.accounting.inverted import _MAX_DOUBLINGS, _Search
 from dpexact.conversion import real
 from dpexact.enclosure import Enclosure
+from dpexact.reals import Real
 
 DeltaAt = Callable[[Fraction, int], Enclosure]
+
+
+def invert(delta_at: DeltaAt, target: Real, digits: int, method: str) -> Enclosure:
+    """Of a profile of fractions."""
+    return inverted.invert(lambda x, n: delta_at(x.value, n), target, digits, method)
 
 
 def rational_profile(scale: Fraction) -> DeltaAt:

@@ -7,10 +7,12 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from dpexact.accounting.approximate.base import Approximation, Beside
-from dpexact.accounting.approximate.berry_esseen import BerryEsseen, central_mu, functionals
 from dpexact.accounting.approximate.central_limit import (
+    BerryEsseen,
     CentralLimit,
+    central_mu,
     edgeworth,
+    functionals,
     poisson_limit,
     uniform_limit,
 )

@@ -22,7 +22,7 @@ from typing import Final
 from flint import arb
 
 from dpexact import balls, reals
-from dpexact.accounting.classic.guarantees import guarantee
+from dpexact.accounting.classic.composition import guarantee
 from dpexact.accounting.classic.roots import increasing_root
 from dpexact.accounting.composition import Composition
 from dpexact.accounting.inverted import BallProfile

@@ -17,7 +17,7 @@ from flint import arb
 
 from dpexact import balls, reals
 from dpexact.accounting.minimum import minimise
-from dpexact.accounting.renyi.binomial import mixture_moment
+from dpexact.accounting.renyi.series import mixture_moment
 from dpexact.accounting.renyi.values import value
 from dpexact.answers import delivered
 from dpexact.arguments import digits_in, integer_in, real_in

@@ -33,7 +33,7 @@ from dpexact import balls, reals
 from dpexact.accounting.pairs import mixture
 from dpexact.accounting.pairs.pair import TooExpensive
 from dpexact.accounting.renyi import series
-from dpexact.accounting.renyi.binomial import mixture_moment
+from dpexact.accounting.renyi.series import mixture_moment
 from dpexact.enclosure import Enclosure
 from dpexact.errors import InvalidInput
 from dpexact.reals import Real

@@ -24,7 +24,7 @@ from dpexact.accounting.pairs.laplace import Laplace
 from dpexact.accounting.pairs.pair import Masses
 from dpexact.accounting.renyi import averages
 from dpexact.accounting.renyi.averages import Excess
-from dpexact.accounting.renyi.binomial import mixture_moment
+from dpexact.accounting.renyi.series import mixture_moment
 from dpexact.accounting.renyi.unsampled import largest_loss, straight
 from dpexact.accounting.renyi.values import INFINITE, lost_bits, value
 from dpexact.balls import approximate
@@ -119,7 +119,7 @@ class SampledLaw:
 
         def compute() -> arb:
             f = Excess.of(self.q, order, add)
-            laws = [list(enumerate_types(law, k, arb(1))) for law, k in self._outcomes()]
+            laws = [list(enumerate_types(law, k)) for law, k in self._outcomes()]
             total = arb(0)
             for types in product(*laws):
                 ratio, weight = arb(1), arb(1)

@@ -16,7 +16,7 @@ positive measure on ``[0, 1]``. Hence the acceleration of Cohen, Rodriguez Ville
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import islice
 
 from flint import arb, fmpz
@@ -96,3 +96,21 @@ def _chebyshev(n: int) -> fmpz:
     for _ in range(n - 1):
         previous, current = current, 6 * current - previous
     return current
+
+
+def mixture_moment(log_moments: Sequence[arb], order: int, q: arb) -> arb:
+    r"""``E_Q[w^order] - 1`` from ``log E_Q[(dP/dQ)^k]``, ``k = 2 .. order``, for ``0 < q <= 1``.
+
+    Removing, at an integer order, the finite binomial sum
+
+    .. math:: E_Q[w^n] - 1 = \sum_{k=2}^{n} \binom{n}{k} (1-q)^{n-k} q^k
+              \big(E_Q[(dP/dQ)^k] - 1\big),
+
+    Steinke (2022), Theorem 34, with the total probability 1 taken out of the sum: every term is
+    positive, so nothing cancels however small ``q`` is.
+    """
+    weight, odds, total = q**order, (1 - q) / q, arb(0)
+    for k in range(order, 1, -1):
+        total += weight * log_moments[k - 2].expm1()
+        weight = weight * odds * k / (order - k + 1)
+    return total

@@ -9,7 +9,7 @@ from oracles import to_fraction
 
 import dpexact
 from dpexact import balls
-from dpexact.accounting.approximate.berry_esseen import BerryEsseen, functionals
+from dpexact.accounting.approximate.central_limit import BerryEsseen, functionals
 from dpexact.accounting.composition import Composition
 from dpexact.conversion import real
 from dpexact.errors import InvalidInput

@@ -10,7 +10,7 @@ from oracles import to_fraction
 import dpexact
 from dpexact import balls
 from dpexact.accounting.approximate import moments as module
-from dpexact.accounting.approximate.berry_esseen import functionals
+from dpexact.accounting.approximate.central_limit import functionals
 from dpexact.accounting.approximate.moments import raw_moments, sampled_functionals
 from dpexact.accounting.composition import Composition
 from dpexact.errors import UnsupportedMechanism

@@ -10,13 +10,13 @@ from oracles import to_fraction
 
 import dpexact
 from dpexact.accounting.classic.composition import (
+    Guarantee,
     advanced_composition,
     approximate_composition,
     basic_composition,
     kov_composition,
     pure_composition,
 )
-from dpexact.accounting.classic.guarantees import Guarantee
 from dpexact.conversion import real
 from dpexact.errors import InvalidInput
 from dpexact.ternary import Ternary

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 import dpexact
 from dpexact import balls
-from dpexact.accounting.classic.guarantees import guarantees, largest_loss
+from dpexact.accounting.classic.composition import guarantees, largest_loss
 from dpexact.conversion import real
 from dpexact.errors import UnsupportedMechanism
 from dpexact.exactness import exp_fraction
