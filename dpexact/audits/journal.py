@@ -20,7 +20,8 @@ from typing import IO, Any, Final
 
 from dpexact.audits.claims import Claim, Contract
 from dpexact.audits.runs import Failure
-from dpexact.audits.verdicts import GRADES, VERDICTS, Finding
+from dpexact.audits.verdicts import Finding
+from dpexact.comparison import GRADES, VERDICTS
 from dpexact.decimals import Bound
 from dpexact.enclosure import Enclosure
 from dpexact.errors import InvalidInput

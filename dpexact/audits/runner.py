@@ -24,17 +24,9 @@ from dpexact.audits.judging import Judges, judged_batch
 from dpexact.audits.reading import read_claims
 from dpexact.audits.records import Record
 from dpexact.audits.runs import AccountantRun
-from dpexact.audits.verdicts import (
-    GRADES,
-    VERDICTS,
-    WRONG,
-    Finding,
-    Grade,
-    Verdict,
-    judge_together,
-    unjudged,
-)
+from dpexact.audits.verdicts import Finding, judge_together, unjudged
 from dpexact.balls import FLINT_VERSION
+from dpexact.comparison import GRADES, VERDICTS, WRONG, Grade, Verdict
 from dpexact.errors import InvalidInput
 
 #: Tasks that wait at a time in an executor of others, whose workers nobody counts.

@@ -16,10 +16,7 @@ from dpexact.arguments import MAX_DIGITS, digits_in
 from dpexact.audits.claims import Claim, Claimed, Quantity
 from dpexact.audits.truths import Truths
 from dpexact.comparison import (
-    GRADES,
     GUILTY,
-    RIGHT,
-    VERDICTS,
     WRONG,
     Grade,
     Verdict,
@@ -35,20 +32,6 @@ from dpexact.exactness import exact_ratio
 from dpexact.reals import Real, rational
 from dpexact.ternary import Order
 from dpexact.tokens import shorten
-
-__all__ = [
-    "GRADES",
-    "GUILTY",
-    "RIGHT",
-    "VERDICTS",
-    "WRONG",
-    "Finding",
-    "Grade",
-    "Verdict",
-    "judge",
-    "judge_together",
-    "unjudged",
-]
 
 #: Where a claim lies inside the enclosure, digits are doubled up to about this many times those
 #: asked for.

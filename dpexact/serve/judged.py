@@ -13,8 +13,9 @@ from dpexact.audits.accountants import Interview, Limits, NoAnswer, find, names,
 from dpexact.audits.claims import number_text
 from dpexact.audits.judging import Judges
 from dpexact.audits.reports.wording import error_text
-from dpexact.audits.verdicts import RIGHT, WRONG, Finding, tightest_first
+from dpexact.audits.verdicts import Finding, tightest_first
 from dpexact.audits.workloads import Case
+from dpexact.comparison import RIGHT, WRONG
 from dpexact.conversion import real
 from dpexact.errors import InvalidInput
 from dpexact.mechanisms import parse

@@ -14,7 +14,8 @@ from dpexact.audits import Claim, audit, runner
 from dpexact.audits.claims import Place
 from dpexact.audits.journal import Answer, Journal, finding_of_json, finding_to_json
 from dpexact.audits.runs import Failure
-from dpexact.audits.verdicts import VERDICTS, Finding
+from dpexact.audits.verdicts import Finding
+from dpexact.comparison import VERDICTS
 from dpexact.enclosure import Enclosure
 from dpexact.errors import InvalidInput
 

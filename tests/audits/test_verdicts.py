@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from dpexact.accounting import queries
 from dpexact.audits import Claim, judge
-from dpexact.audits.verdicts import RIGHT, VERDICTS, WRONG
+from dpexact.comparison import RIGHT, VERDICTS, WRONG
 from dpexact.enclosure import Enclosure
 from dpexact.errors import InvalidInput, UnsupportedMechanism
 

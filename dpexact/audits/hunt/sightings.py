@@ -7,8 +7,9 @@ from typing import TypeAlias
 
 from dpexact.audits.claims import Claim, number_text
 from dpexact.audits.runs import Failure
-from dpexact.audits.verdicts import WRONG, Finding
+from dpexact.audits.verdicts import Finding
 from dpexact.audits.workloads import Case
+from dpexact.comparison import WRONG
 from dpexact.conversion import real
 from dpexact.mechanisms import Composition, Mechanism, Poisson, Repetition
 from dpexact.reals import Real

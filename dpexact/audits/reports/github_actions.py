@@ -8,7 +8,8 @@ from typing import Final
 from dpexact.audits.reports.markdown_report import to_markdown
 from dpexact.audits.reports.wording import reproduce, witness, worst_first
 from dpexact.audits.runner import Report
-from dpexact.audits.verdicts import RIGHT, WRONG, Finding
+from dpexact.audits.verdicts import Finding
+from dpexact.comparison import RIGHT, WRONG
 from dpexact.errors import InvalidInput
 from dpexact.visible import visible
 

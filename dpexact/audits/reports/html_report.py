@@ -15,7 +15,8 @@ from dpexact.audits.reports.columns import packed
 from dpexact.audits.reports.drawing import figure
 from dpexact.audits.reports.templates import templates
 from dpexact.audits.runner import Report
-from dpexact.audits.verdicts import GUILTY, RIGHT, WRONG, Finding, Verdict
+from dpexact.audits.verdicts import Finding
+from dpexact.comparison import GUILTY, RIGHT, WRONG, Verdict
 from dpexact.mechanisms.base import shown
 
 if TYPE_CHECKING:

@@ -9,7 +9,8 @@ from xml.etree.ElementTree import Element, SubElement, indent, tostring
 from dpexact.audits.reports.wording import contract_text, reproduce, witness
 from dpexact.audits.runner import Report
 from dpexact.audits.runs import AccountantRun
-from dpexact.audits.verdicts import WRONG, Finding
+from dpexact.audits.verdicts import Finding
+from dpexact.comparison import WRONG
 from dpexact.mechanisms.base import shown
 from dpexact.tokens import shorten
 from dpexact.visible import visible

@@ -19,7 +19,8 @@ from dpexact.audits.reports.wording import (
 )
 from dpexact.audits.runner import Report
 from dpexact.audits.runs import AccountantRun
-from dpexact.audits.verdicts import GRADES, RIGHT, VERDICTS, WRONG, Finding
+from dpexact.audits.verdicts import Finding
+from dpexact.comparison import GRADES, RIGHT, VERDICTS, WRONG
 from dpexact.mechanisms.base import shown
 from dpexact.tokens import shorten
 from dpexact.visible import visible

@@ -17,7 +17,8 @@ from typing import Final
 
 from dpexact.audits.reports.wording import error_text
 from dpexact.audits.runner import Report
-from dpexact.audits.verdicts import GUILTY, RIGHT, WRONG, Finding, Grade, Verdict
+from dpexact.audits.verdicts import Finding
+from dpexact.comparison import GUILTY, RIGHT, WRONG, Grade, Verdict
 from dpexact.decimals import Bound, log_of
 
 #: Half the width of the linear part and of the whole scale, in percent, and where infinity is.

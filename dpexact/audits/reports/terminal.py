@@ -20,7 +20,8 @@ from dpexact.audits.reports.wording import (
 )
 from dpexact.audits.runner import Report
 from dpexact.audits.runs import AccountantRun, Failure
-from dpexact.audits.verdicts import RIGHT, WRONG, Finding, Verdict
+from dpexact.audits.verdicts import Finding
+from dpexact.comparison import RIGHT, WRONG, Verdict
 from dpexact.mechanisms.base import shown
 from dpexact.tokens import shorten
 from dpexact.visible import visible

@@ -13,7 +13,8 @@ from typing import Final
 from dpexact.audits.claims import Contract, number_text
 from dpexact.audits.runner import Report
 from dpexact.audits.runs import AccountantRun
-from dpexact.audits.verdicts import GRADES, RIGHT, VERDICTS, WRONG, Finding, Grade
+from dpexact.audits.verdicts import Finding
+from dpexact.comparison import GRADES, RIGHT, VERDICTS, WRONG, Grade
 from dpexact.decimals import Bound, format_decimal
 from dpexact.enclosure import Enclosure
 from dpexact.mechanisms.base import shown

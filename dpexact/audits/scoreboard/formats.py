@@ -14,7 +14,7 @@ from typing import Any, Final
 from dpexact.audits.reports.markdown_report import inert, tabulated
 from dpexact.audits.reports.templates import templates
 from dpexact.audits.scoreboard.rows import Row, Scoreboard
-from dpexact.audits.verdicts import GUILTY
+from dpexact.comparison import GUILTY
 from dpexact.errors import InvalidInput
 from dpexact.visible import visible
 

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from decimal import ROUND_CEILING
 from fractions import Fraction
 
-from dpexact.audits.verdicts import GRADES, RIGHT, WRONG, Finding, Grade
+from dpexact.audits.verdicts import Finding
+from dpexact.comparison import GRADES, RIGHT, WRONG, Grade
 from dpexact.decimals import Bound, format_decimal
 from dpexact.enclosure import Enclosure
 

@@ -15,8 +15,9 @@ from dpexact.audits import bench as module
 from dpexact.audits import read_claims
 from dpexact.audits.bench import bench
 from dpexact.audits.claims import number_text
-from dpexact.audits.verdicts import RIGHT, WRONG, Finding, judge
+from dpexact.audits.verdicts import Finding, judge
 from dpexact.cli import main
+from dpexact.comparison import RIGHT, WRONG
 
 ROOT = Path(__file__).parents[3]
 PAGE = ROOT / "docs" / "findings.md"

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from dpexact.audits import audit
 from dpexact.audits.reports.html_report import to_html
 from dpexact.audits.reports.strips import Scale, tone
-from dpexact.audits.verdicts import GRADES, VERDICTS
+from dpexact.comparison import GRADES, VERDICTS
 
 PLACE = re.compile(r'<svg x="([0-9.]+)%" y="\d+" overflow="visible"><path class="mark (\w+)"')
 

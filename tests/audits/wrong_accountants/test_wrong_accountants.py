@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from dpexact.audits import Claim, judge
-from dpexact.audits.verdicts import RIGHT, WRONG
+from dpexact.comparison import RIGHT, WRONG
 
 
 def accountants(name):
