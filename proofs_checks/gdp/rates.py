@@ -30,7 +30,7 @@ CONSTANTS: Final[Mapping[Fraction, Fraction]] = {
     Fraction(1): Fraction(1, 20),
     Fraction(2): Fraction(1, 10),
 }
-_DISTANCE: Final = "dpexact.tradeoffs.distance.distance_to_gaussian"
+_DISTANCE: Final = "dpexact.tradeoffs.functionals.distance_to_gaussian"
 
 
 def composed(n: int, mu: Fraction = Fraction(1)) -> PiecewiseLinear:

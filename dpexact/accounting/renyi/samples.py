@@ -1,7 +1,7 @@
 r"""Divergences of a Poisson sample of anything but Gaussians alone.
 
 Two ways: at integer orders, removing, the binomial sum over the moments of any composition; else
-the mean of :class:`~dpexact.accounting.renyi.excess.Excess` over the outcomes of the finite laws,
+the mean of :class:`~dpexact.accounting.renyi.averages.Excess` over the outcomes of the finite laws,
 times Laplace or discrete Gaussian noise that runs once. What has neither lies between the integer
 orders next to it.
 """
