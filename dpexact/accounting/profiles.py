@@ -45,7 +45,7 @@ def profile(
 ) -> Profile:
     """The privacy profile of ``mechanism``'s dominating pair.
 
-    Beside ``zcdp`` it is an upper bound (:class:`~dpexact.accounting.classic.ZCDPProfile`).
+    Beside ``zcdp`` it is an upper bound (:class:`~dpexact.accounting.classic.zcdp.ZCDPProfile`).
     Without sampling the two directions are the same; with it the larger of both, and no mixture of
     them, is the answer (``docs/theory/dominating-pairs.md``, Proposition 7). ``method`` may
     force the contour or the lattice engine where they apply.
