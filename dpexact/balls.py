@@ -133,6 +133,15 @@ def certify(
     return best.short(f"{bits // 2} bits of precision did not suffice")
 
 
+def enclosed(
+    value: Real, digits: int, lowest: Fraction | None = None, highest: Fraction | None = None
+) -> Enclosure:
+    """The number ``value`` itself, exact where it is rational; else as :func:`certify`."""
+    if value.fraction is not None:
+        return Enclosure.exact(value.fraction)
+    return certify(lambda: ball(value), digits, lowest=lowest, highest=highest)
+
+
 # --- into balls ---------------------------------------------------------------------------------
 
 

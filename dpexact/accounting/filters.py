@@ -150,7 +150,7 @@ class _Renyi(_Scale):
 
     def epsilon(self, delta: Real, digits: int) -> Enclosure:
         def curve(order: Real | None, digits: int) -> Enclosure:
-            return balls.certify(lambda: balls.ball(self.budget), digits)
+            return balls.enclosed(self.budget, digits)
 
         return renyi_epsilon(curve, delta, digits, order=self.order).epsilon
 

@@ -69,13 +69,7 @@ class _Search:
         self.digits = digits
         self.limit = limit
         self.shared: int = _shared_digits(target, limit)
-        self.target: Enclosure = (
-            Enclosure.exact(target.fraction)
-            if target.fraction is not None
-            else balls.certify(
-                lambda: balls.ball(target), 2 * digits + 20 + self.shared, lowest=ZERO
-            )
-        )
+        self.target: Enclosure = balls.enclosed(target, 2 * digits + 20 + self.shared, ZERO)
 
     def side(self, epsilon: Fraction) -> Order:
         """How the target stands to ``delta(epsilon)``; moves the bracket.

@@ -199,9 +199,7 @@ def _bounds(claimed: Claimed, digits: int) -> tuple[Bound, Bound]:
     """Exact bounds of the claimed value, far closer than the enclosure of the truth."""
     if not isinstance(claimed, Real):
         return claimed, claimed
-    if claimed.fraction is not None:
-        return claimed.fraction, claimed.fraction
-    found = balls.certify(lambda: balls.ball(claimed), 2 * digits + 10)
+    found = balls.enclosed(claimed, 2 * digits + 10)
     return found.lower, found.upper
 
 

@@ -64,16 +64,8 @@ class Question:
         #: The least of whole numbers; others begin beyond 0, or at it.
         self.lowest: Fraction = hole.end(ordering.lowest) if ordering.integer else Fraction(0)
         self.highest: Bound = math.inf if ordering.highest is None else hole.end(ordering.highest)
-        bound = aim.bound
-        self.target: Enclosure = (
-            Enclosure.exact(bound.fraction)
-            if bound.fraction is not None
-            else balls.certify(
-                lambda: balls.ball(bound),
-                2 * digits + EDGE_DIGITS,
-                lowest=Fraction(0),
-                highest=aim.most,
-            )
+        self.target: Enclosure = balls.enclosed(
+            aim.bound, 2 * digits + EDGE_DIGITS, Fraction(0), aim.most
         )
 
     @property

@@ -18,9 +18,7 @@ INFINITE: Final = Enclosure.exact(math.inf, "closed form: infinite")
 
 def value(x: Real, digits: int) -> Enclosure:
     """The real number ``x >= 0`` itself, exact when rational."""
-    if x.fraction is not None:
-        return Enclosure.exact(x.fraction)
-    return balls.certify(lambda: balls.ball(x), digits, lowest=Fraction(0))
+    return balls.enclosed(x, digits, Fraction(0))
 
 
 def plus(total: Enclosure, part: Enclosure, count: int = 1) -> Enclosure:

@@ -136,10 +136,8 @@ def _float(value: Real) -> float:
         InvalidInput: no float is near: ``value`` overflows, or underflows to 0.
     """
     try:
-        exact = value.fraction
-        if exact is None:
-            found = balls.certify(lambda: balls.ball(value), 20)
-            exact = (Fraction(found.lower) + Fraction(found.upper)) / 2
+        found = balls.enclosed(value, 20)
+        exact = (Fraction(found.lower) + Fraction(found.upper)) / 2
         nearest = float(exact)
     except OverflowError:  # also from an infinite bound
         raise InvalidInput(f"{shorten(str(value))} is beyond the floats") from None

@@ -52,9 +52,7 @@ def significant(value: float, digits: int) -> float:
 def _number(value: Real | int) -> Number:
     if isinstance(value, int):
         return Number(float(value), whole=True)
-    if value.fraction is not None:
-        return Number(float(value.fraction))
-    return Number(float(balls.certify(lambda: balls.ball(value), 20).lower))
+    return Number(float(balls.enclosed(value, 20).lower))
 
 
 def _is_varied(name: str, value: object) -> bool:
