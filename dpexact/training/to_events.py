@@ -197,18 +197,11 @@ def _installed() -> Any:
 
 
 def _down(value: Real) -> float:
-    return float_down(_enclosed(value)[0])
+    return float_down(balls.enclosed(value, _DIGITS).lower)
 
 
 def _up(value: Real) -> float:
-    rounded = float_up(_enclosed(value)[1])
+    rounded = float_up(balls.enclosed(value, _DIGITS).upper)
     if rounded == math.inf:
         raise UnsupportedMechanism(f"{value}: events hold floats, and it is beyond them")
     return rounded
-
-
-def _enclosed(value: Real) -> tuple[Any, Any]:
-    if value.fraction is not None:
-        return value.fraction, value.fraction
-    found = balls.certify(lambda: balls.ball(value), _DIGITS)
-    return found.lower, found.upper
