@@ -14,8 +14,8 @@ from click.shell_completion import CompletionItem
 from dpexact.cli.hunting import hunt
 from dpexact.cli.judging import Judging, judging_options
 from dpexact.cli.options import (
-    SECONDS,
     accountant_option,
+    answer_timeout_option,
     json_option,
     memory_option,
     python_option,
@@ -79,13 +79,7 @@ def _complete(ctx: click.Context, _: click.Parameter, incomplete: str) -> list[C
 @accountant_option
 @workload_option
 @python_option
-@click.option(
-    "--answer-timeout",
-    type=SECONDS,
-    default=60,
-    show_default=True,
-    help="Seconds for an answer of an accountant.",
-)
+@answer_timeout_option
 @memory_option
 @without_effect("--seed", "--seconds")
 @judging_options

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from dpexact.cli.options import EXPR_HELP, direction_option, expression
+from dpexact.cli.options import EXPR_HELP, digits_of, direction_option, expression
 from dpexact.cli.patience import patience
 from dpexact.conversion import real
 from dpexact.enclosure import Enclosure
@@ -82,13 +82,7 @@ def certify_audit(path: Path, report: Report) -> None:
     metavar="FILE",
     help="Write a theorem, which 'coqc FILE' checks.",
 )
-@click.option(
-    "--digits",
-    type=click.IntRange(1, 30),
-    default=12,
-    show_default=True,
-    help="Significant digits of the theorem's bounds.",
-)
+@digits_of(12, 30, "Significant digits of the theorem's bounds.")
 @direction_option
 def certify(
     expr: str, epsilon: str | None, delta: str | None, coq_file: Path, digits: int, direction: str

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -12,7 +13,7 @@ import click
 
 import dpexact
 from dpexact.cli.errors import EXIT_UNDECIDED
-from dpexact.cli.options import complete_mechanism, json_option
+from dpexact.cli.options import complete_mechanism, digits_of, json_option
 from dpexact.ternary import Ternary
 
 if TYPE_CHECKING:
@@ -27,13 +28,7 @@ def _shared(command: _F) -> _F:
     """Add the options of every kind of attack."""
     for option in (
         json_option,
-        click.option(
-            "--digits",
-            type=click.IntRange(1, 1000),
-            default=15,
-            show_default=True,
-            help="Certified significant digits.",
-        ),
+        digits_of(15, 1000),
         click.option(
             "--mechanism",
             metavar="EXPR",
@@ -89,10 +84,7 @@ def counts(tp: int, fp: int, positives: int, negatives: int, **terms: Any) -> in
     """
     from dpexact.empirical import from_counts
 
-    return _report(
-        lambda *shared: from_counts(tp, fp, positives, negatives, *shared),
-        **terms,
-    )
+    return _report(partial(from_counts, tp, fp, positives, negatives), **terms)
 
 
 @empirical.command()
@@ -123,19 +115,7 @@ def scores(file: Path, thresholds: tuple[str, ...], split: int | None, **terms: 
 
     members, others = read_scores(file)
 
-    def ask(delta: str, confidence: str, looks: int, digits: int) -> LowerBound:
-        return from_scores(
-            members,
-            others,
-            thresholds,
-            split=split,
-            delta=delta,
-            confidence=confidence,
-            looks=looks,
-            digits=digits,
-        )
-
-    return _report(ask, **terms)
+    return _report(partial(from_scores, members, others, thresholds, split=split), **terms)
 
 
 @empirical.command()
@@ -155,14 +135,11 @@ def guesses(canaries: int, guesses: int, correct: int, **terms: Any) -> int:
     """
     from dpexact.empirical import from_guesses
 
-    return _report(
-        lambda *shared: from_guesses(canaries, guesses, correct, *shared),
-        **terms,
-    )
+    return _report(partial(from_guesses, canaries, guesses, correct), **terms)
 
 
 def _report(
-    ask: Callable[[str, str, int, int], LowerBound],
+    ask: Callable[..., LowerBound],
     *,
     delta: str,
     confidence: str,
@@ -175,7 +152,7 @@ def _report(
     from dpexact.empirical import both_sides
 
     started = time.perf_counter()
-    attack = ask(delta, confidence, looks, digits)
+    attack = ask(delta=delta, confidence=confidence, looks=looks, digits=digits)
     joined = both_sides(attack, mechanism, digits) if mechanism is not None else None
     seconds = time.perf_counter() - started
     if as_json:

@@ -13,8 +13,7 @@ import click
 from click.shell_completion import CompletionItem
 
 import dpexact
-from dpexact.arguments import MAX_DIGITS
-from dpexact.cli.options import cores, json_option
+from dpexact.cli.options import cores, digits_of, json_option
 from dpexact.errors import InvalidInput
 from dpexact.tokens import shorten
 
@@ -91,13 +90,7 @@ def _settings(
     show_default=True,
     help="Comma-separated: svg, png, pdf, csv, json.",
 )
-@click.option(
-    "--digits",
-    type=click.IntRange(1, MAX_DIGITS),
-    default=30,
-    show_default=True,
-    help="Certified significant digits of every point.",
-)
+@digits_of(30, said="Certified significant digits of every point.")
 @click.option("--jobs", type=click.IntRange(1, 1024), help="Processes.  [default: one a core]")
 @json_option
 def figure(

@@ -32,13 +32,17 @@ def complete_mechanism(
 
 
 expression = click.argument("expr", shell_complete=complete_mechanism)
-digits_option = click.option(
-    "--digits",
-    type=click.IntRange(1, MAX_DIGITS),
-    default=15,
-    show_default=True,
-    help="Certified significant digits.",
-)
+
+
+def digits_of(
+    usual: int, most: int = MAX_DIGITS, said: str = "Certified significant digits."
+) -> Callable[[Verb], Verb]:
+    """The option ``--digits``."""
+    numbers = click.IntRange(1, most)
+    return click.option("--digits", type=numbers, default=usual, show_default=True, help=said)
+
+
+digits_option = digits_of(15)
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 method_option = click.option(
     "--method",
@@ -117,6 +121,13 @@ accountant_option = click.option(
 )
 workload_option = click.option(
     "--workload", "workloads", multiple=True, metavar="NAME", help="Cases that it is asked."
+)
+answer_timeout_option = click.option(
+    "--answer-timeout",
+    type=SECONDS,
+    default=60,
+    show_default=True,
+    help="Seconds for an answer of an accountant.",
 )
 memory_option = click.option(
     "--memory",

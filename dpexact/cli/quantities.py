@@ -9,11 +9,12 @@ from typing import Any, Literal
 import click
 
 import dpexact
-from dpexact.arguments import MAX_COUNT, MAX_DIGITS
+from dpexact.arguments import MAX_COUNT
 from dpexact.cli.certifying import certificate_option, certifier
 from dpexact.cli.options import (
     EXPR_HELP,
     complete_mechanism,
+    digits_of,
     digits_option,
     direction_option,
     expression,
@@ -202,13 +203,7 @@ def tradeoff(
 @click.option("--gdp", metavar="MU", help="mu of Gaussian differential privacy.")
 @click.option("--order", metavar="A", help='Renyi order >= 1, or "inf"; with --renyi.')
 @click.option("--renyi", metavar="R", help="Largest Renyi divergence; with --order.")
-@click.option(
-    "--digits",
-    type=click.IntRange(1, MAX_DIGITS),
-    default=6,
-    show_default=True,
-    help="Certified significant digits.",
-)
+@digits_of(6)
 @direction_option
 @json_option
 def calibrate(template: str, digits: int, direction: str, as_json: bool, **target: str) -> int:

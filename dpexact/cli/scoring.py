@@ -11,6 +11,7 @@ from dpexact.cli.judging import kept_in
 from dpexact.cli.options import (
     SECONDS,
     accountant_option,
+    answer_timeout_option,
     cores,
     digits_option,
     memory_option,
@@ -53,13 +54,7 @@ _FILE = click.Path(path_type=Path)
     metavar="FILE",
     help="Keep answers and findings here as they come; an interrupted scoreboard goes on from it.",
 )
-@click.option(
-    "--answer-timeout",
-    type=SECONDS,
-    default=60,
-    show_default=True,
-    help="Seconds for an answer of an accountant.",
-)
+@answer_timeout_option
 @click.option(
     "--accountant-timeout",
     type=SECONDS,
