@@ -6,8 +6,7 @@ one, the implementation does not run the mechanism (or the attack broke the rule
 """
 
 from dpexact.empirical.both_sides import BothSides, both_sides
-from dpexact.empirical.clopper_pearson import clopper_pearson
-from dpexact.empirical.counts import from_counts
+from dpexact.empirical.counts import clopper_pearson, from_counts
 from dpexact.empirical.lower_bound import LowerBound
 from dpexact.empirical.one_run import from_guesses, one_run_p_value
 from dpexact.empirical.one_run_profile import mechanism_p_value

@@ -26,7 +26,7 @@ from dpexact.accounting.binomial import binomial_tail
 from dpexact.answers import delivered
 from dpexact.arguments import integer_in, real_in
 from dpexact.conversion import RealLike
-from dpexact.empirical.clopper_pearson import crossing, is_positive
+from dpexact.empirical.counts import crossing, is_positive
 from dpexact.empirical.lower_bound import DIGITS, MOST, LowerBound, Terms
 from dpexact.enclosure import Enclosure
 from dpexact.reals import Real, rational

@@ -44,18 +44,16 @@ from dpexact.mechanisms.noises import (
     TruncatedDiscreteGaussian,
     TruncatedLaplace,
 )
-from dpexact.mechanisms.random_allocation import (
-    Allocation,
-    ShuffledBatches,
-    allocation,
-    shuffled_batches,
-)
 from dpexact.mechanisms.relating import (
+    Allocation,
     GaussianMixture,
     Group,
     Mix,
     Replace,
+    ShuffledBatches,
     TruncatedPoisson,
+    allocation,
+    shuffled_batches,
 )
 from dpexact.mechanisms.reports import (
     Adaptive,

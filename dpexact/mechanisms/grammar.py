@@ -27,7 +27,7 @@ from dpexact.mechanisms.entries import Entries, rows_of_file
 from dpexact.mechanisms.finite import FinitePair, RandomizedResponse
 from dpexact.mechanisms.guarantees import RenyiDP
 from dpexact.mechanisms.ordering import Ordering
-from dpexact.mechanisms.random_allocation import Allocation, ShuffledBatches
+from dpexact.mechanisms.relating import Allocation, ShuffledBatches
 from dpexact.mechanisms.reports import RepeatAndSelect
 from dpexact.mechanisms.template import BLANK, Blank, Hole, Template, is_blank
 from dpexact.reals import Real
