@@ -11,7 +11,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import ClassVar
 
 from flint import acb, arb
 
@@ -28,10 +27,9 @@ ONE = rational(1)
 
 
 @dataclass(frozen=True, slots=True)
-class Logistic(Mechanism):
+class Logistic(Mechanism, name="logistic"):
     """Noise of density ``exp(-x/scale) / (scale (1 + exp(-x/scale))^2)``."""
 
-    name: ClassVar[str] = "logistic"
     scale: Real = field(metadata=POSITIVE | NOISE)
     sensitivity: Real = field(default=ONE, metadata=POSITIVE)
 

@@ -3,23 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import ClassVar
 
 from dpexact.balls import compare
 from dpexact.mechanisms import ApproxDP, Mechanism
 from dpexact.mechanisms.base import POSITIVE
 from dpexact.mechanisms.grammar import NAMES
 from dpexact.mechanisms.ordering import NOISE
-from dpexact.reals import Real, rational
-
-ONE = rational(1)
+from dpexact.reals import ONE, ZERO, Real
 
 
 @dataclass(frozen=True, slots=True)
-class Uniform(Mechanism):
+class Uniform(Mechanism, name="uniform"):
     """Noise uniform on ``[-width, width]``: outputs that only one dataset can give reveal it."""
 
-    name: ClassVar[str] = "uniform"
     width: Real = field(metadata=POSITIVE | NOISE)
     sensitivity: Real = field(default=ONE, metadata=POSITIVE)
 
@@ -27,7 +23,7 @@ class Uniform(Mechanism):
         """A shift by the sensitivity leaves all but ``sensitivity / (2 width)`` in common."""
         lost = self.sensitivity / (2 * self.width)
         apart = compare(lost, ONE, "sensitivity / (2 width)") >= 0
-        return {ApproxDP(rational(0), ONE if apart else lost): 1}
+        return {ApproxDP(ZERO, ONE if apart else lost): 1}
 
 
 NAMES[Uniform.name] = Uniform
