@@ -108,7 +108,7 @@ def delta(
     m = mechanism_in(mechanism)
     points = points_in(epsilon, "epsilon")
     wanted = digits_in(digits)
-    found, sharp = _deltas(m, points, wanted, direction_in(direction), method_in(method))
+    found, sharp = deltas_answer(m, points, wanted, direction_in(direction), method_in(method))
     if is_many(epsilon):
         return found
     return delivered(found[0], wanted if sharp else 0)
@@ -165,7 +165,7 @@ def epsilon(
     m = mechanism_in(mechanism)
     targets = points_in(delta, "delta", ">= 0", "<= 1")
     wanted = digits_in(digits)
-    found, sharp = _epsilons(m, targets, wanted, direction_in(direction), method_in(method))
+    found, sharp = epsilons_answer(m, targets, wanted, direction_in(direction), method_in(method))
     if is_many(delta):
         return found
     return delivered(found[0], wanted if sharp else 0)
@@ -175,38 +175,24 @@ def delta_answer(
     mechanism: Mechanism, epsilon: Real, digits: int, direction: Direction = "both"
 ) -> Enclosure:
     """:func:`delta` of checked arguments, as narrow as was certified."""
-    return deltas_answer(mechanism, [epsilon], digits, direction)[0]
-
-
-def deltas_answer(
-    mechanism: Mechanism, epsilons: Sequence[Real], digits: int, direction: Direction = "both"
-) -> list[Enclosure]:
-    """:func:`delta_answer` at many points, which share work."""
-    return _deltas(mechanism, epsilons, digits, direction)[0]
+    return deltas_answer(mechanism, [epsilon], digits, direction)[0][0]
 
 
 def epsilon_answer(
     mechanism: Mechanism, delta: Real, digits: int, direction: Direction = "both"
 ) -> Enclosure:
     """:func:`epsilon` of checked arguments, as narrow as was certified."""
-    return epsilons_answer(mechanism, [delta], digits, direction)[0]
+    return epsilons_answer(mechanism, [delta], digits, direction)[0][0]
 
 
-def epsilons_answer(
-    mechanism: Mechanism, deltas: Sequence[Real], digits: int, direction: Direction = "both"
-) -> list[Enclosure]:
-    """:func:`epsilon_answer` at many points, which share work."""
-    return _epsilons(mechanism, deltas, digits, direction)[0]
-
-
-def _deltas(
+def deltas_answer(
     mechanism: Mechanism,
     epsilons: Sequence[Real],
     digits: int,
-    direction: Direction,
+    direction: Direction = "both",
     method: Method = "auto",
 ) -> tuple[list[Enclosure], bool]:
-    """The answers, and whether more work may give them more digits."""
+    """:func:`delta_answer` at many points, and whether more work may give them more digits."""
     found, sharp = dict.fromkeys(range(len(epsilons)), _NOTHING), True
     behind = {i for i in found if balls.sign(epsilons[i], "epsilon") < 0}
     for places, way in ((found.keys() - behind, direction), (behind, OPPOSITE[direction])):
@@ -226,20 +212,20 @@ def _deltas(
                 found[i] = answer.meet(coarse_delta(mechanism, point, way))
             if i in behind:
                 found[i] = reflected(found[i], epsilons[i], digits)
-    ask = partial(_deltas, epsilons=epsilons, digits=_FLOOR_DIGITS, direction=direction)
+    ask = partial(deltas_answer, epsilons=epsilons, digits=_FLOOR_DIGITS, direction=direction)
     enclosed = list(found.values())
     said = _stated(enclosed, mechanism, direction, ask, lambda p: p.deltas(epsilons, _FLOOR_DIGITS))
     return said, sharp
 
 
-def _epsilons(
+def epsilons_answer(
     mechanism: Mechanism,
     deltas: Sequence[Real],
     digits: int,
     direction: Direction,
     method: Method = "auto",
 ) -> tuple[list[Enclosure], bool]:
-    """Likewise."""
+    """:func:`epsilon_answer`, likewise."""
     accounting = profile(mechanism, direction, method)
     plain = [x for x in deltas if x.fraction != 1]
     found = dict(zip(plain, accounting.epsilons(plain, digits), strict=True))
@@ -250,7 +236,7 @@ def _epsilons(
             found[target] = answer.meet(coarse_epsilon(mechanism, target, direction))
     none = Enclosure.exact(Fraction(0), accounting.method)
     enclosed = [found.get(x, none) for x in deltas]
-    ask = partial(_epsilons, deltas=deltas, digits=_FLOOR_DIGITS, direction=direction)
+    ask = partial(epsilons_answer, deltas=deltas, digits=_FLOOR_DIGITS, direction=direction)
     said = _stated(enclosed, mechanism, direction, ask, lambda p: p.epsilons(deltas, _FLOOR_DIGITS))
     return said, accounting.sharp
 
@@ -362,7 +348,7 @@ def _float_bounds(
     mechanism: Mechanism | str,
     numbers: ArrayLike,
     direction: str,
-    ask: Callable[[Mechanism, Sequence[Real], int, Direction], list[Enclosure]],
+    ask: Callable[[Mechanism, Sequence[Real], int, Direction], tuple[list[Enclosure], bool]],
     highest: Bound,
     name: str,
     *conditions: str,
@@ -379,6 +365,6 @@ def _float_bounds(
     pairs = np.empty((points.size, 2))
     asked = [real_in(point, name, *conditions) for point in points.ravel().tolist()]
     known = Enclosure(Fraction(0), highest)
-    for row, found in zip(pairs, ask(m, asked, FLOAT_DIGITS, way), strict=True):
+    for row, found in zip(pairs, ask(m, asked, FLOAT_DIGITS, way)[0], strict=True):
         row[:] = found.of_truth().meet(known).to_float_bounds()
     return pairs[:, 0].reshape(points.shape), pairs[:, 1].reshape(points.shape)

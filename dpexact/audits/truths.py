@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Final, TypeAlias
 
@@ -17,7 +17,10 @@ from dpexact.reals import Real
 
 _Question: TypeAlias = tuple[Mechanism, Quantity, Direction]
 
-_MANY: Final = {"epsilon": queries.epsilons_answer, "delta": queries.deltas_answer}
+_MANY: Final[dict[Quantity, Callable[..., tuple[list[Enclosure], bool]]]] = {
+    "epsilon": queries.epsilons_answer,
+    "delta": queries.deltas_answer,
+}
 
 
 class Truths:
@@ -44,7 +47,7 @@ class Truths:
             mechanism, quantity, direction = question
             points = list(found)
             with suppress(Exception):  # the question alone says what is wrong, if anything is
-                answers = _MANY[quantity](mechanism, points, digits, direction)
+                answers, _ = _MANY[quantity](mechanism, points, digits, direction)
                 for at, answer in zip(points, answers, strict=True):
                     self._known[question, at, digits] = answer
 
