@@ -40,9 +40,7 @@ class Allocation(Pair):
     def _shape(self) -> Shape:
         return Shape(1 / min(max(approximate(self.sigma), 1 / _LARGE), _LARGE), self.t)
 
-    @property
-    def decays(self) -> bool:
-        return True
+    decays = True
 
     def overlap(self) -> arb:
         """``2 Phi(-1/(2 sigma))`` of the parts, and ``1 - sqrt(Var S) / 2``, whichever is more."""
@@ -123,9 +121,7 @@ class Allocation(Pair):
     def loss_moments(self) -> NoReturn:
         raise UnsupportedMechanism("no cumulants of the loss of an allocation are known here")
 
-    @property
-    def has_tails(self) -> bool:
-        return False
+    has_tails = False
 
     def atoms(self, tail: float) -> NoReturn:
         """Not known, and neither are tails."""

@@ -32,10 +32,8 @@ class Coin(Pair):
             tuple((w, tuple((pair.reverse, n) for pair, n in run)) for w, run in self.sides)
         )
 
-    @property
-    def has_tails(self) -> bool:
-        """Not of products."""
-        return False
+    #: Not of products.
+    has_tails = False
 
     @property
     def decays(self) -> bool:

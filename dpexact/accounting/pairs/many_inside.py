@@ -36,10 +36,8 @@ class ManyInside(Pair):
         """The same measure, reflected."""
         return self
 
-    @property
-    def decays(self) -> bool:
-        """As ``u^-least``."""
-        return True
+    #: As ``u^-least``.
+    decays = True
 
     def mass(self) -> arb:
         """``M(0)``, which is ``M(-1)``."""

@@ -59,10 +59,8 @@ class SampledLaplace(OnSample):
     def reverse(self) -> SampledLaplace:
         return SampledLaplace(self.rate, self.q, not self.removes)
 
-    @property
-    def decays(self) -> bool:
-        """As of :class:`~dpexact.accounting.pairs.laplace.Laplace`."""
-        return True
+    #: As of :class:`~dpexact.accounting.pairs.laplace.Laplace`.
+    decays = True
 
     def overlap(self) -> arb:
         """``1 - q (1 - e^{-rate/2})``: the laws differ by ``q`` times those of the noise."""

@@ -75,15 +75,11 @@ class Symmetrised(Pair):
     def _sample(self) -> GaussianMixtures:
         return remove(self.sigma, self.q)
 
-    @property
-    def decays(self) -> bool:
-        """All but the atom, of which little is left after some steps."""
-        return True
+    #: All but the atom, of which little is left after some steps.
+    decays = True
 
-    @property
-    def has_tails(self) -> bool:
-        """The lattice has its own."""
-        return False
+    #: The lattice has its own.
+    has_tails = False
 
     def overlap(self) -> arb:
         """That of the sample, whose profile at 0 it has."""

@@ -53,10 +53,8 @@ class TruncatedDiscreteGaussian(Listed, OnLattice):
     bound: int
     shift: int
 
-    @property
-    def is_symmetric(self) -> bool:
-        """By reflection at ``shift/2``."""
-        return True
+    #: By reflection at ``shift/2``.
+    is_symmetric = True
 
     @property
     def highest(self) -> int:

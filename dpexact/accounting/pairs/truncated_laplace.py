@@ -58,10 +58,8 @@ class TruncatedLaplace(Pair):
     width: Real
     ends: Real
 
-    @property
-    def decays(self) -> bool:
-        """As of Laplace noise: what has no atom does."""
-        return True
+    #: As of Laplace noise: what has no atom does.
+    decays = True
 
     def _norm(self) -> arb:
         half = ball(self.width) / 2
