@@ -2,8 +2,8 @@
 
 Modules, each importing only from those before it::
 
-    monomials < numbers < base < piecewise, gaussian, concentrated, divergences < laplace, convex
-    < guarantees < subsampling < functionals, distance, blackwell
+    monomials < numbers < base < piecewise, gaussian, concentrated < laplace, convex
+    < guarantees < subsampling < functionals, blackwell
 """
 
 from dpexact.tradeoffs.base import TradeoffFunction

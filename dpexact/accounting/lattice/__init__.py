@@ -2,5 +2,5 @@
 
 Inside, each module imports only from those before it::
 
-    grid < law < pieces < sampling < steps < composition < nested < engine < profile
+    grid < law < pieces < steps < composition < nested < engine < profile
 """
