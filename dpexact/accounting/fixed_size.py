@@ -31,18 +31,12 @@ from dpexact.reals import Real
 _DIGITS: Final = (6, 5)
 
 
-def fixed_size_bounds(attained: Profile, dominating: Profile) -> Between:
-    """Between the worst pair of datasets that is known and the upper bound that is proved.
+def on_fixed_size(steps: dict[Mechanism, int]) -> Profile:
+    """Gaussians on fixed-size samples, with Gaussians and responses that see all records.
 
     The enclosures hold the worst case over all datasets; they are as wide as the gap between the
     two bounds, whatever the digits asked for.
     """
-    method = "bounds: equal records but one below, C_p composition above"
-    return Between(attained, dominating, method, _DIGITS)
-
-
-def on_fixed_size(steps: dict[Mechanism, int]) -> Profile:
-    """Gaussians on fixed-size samples, with Gaussians and responses that see all records."""
     from dpexact.accounting.symmetric_hull import AboveHull
 
     plain: list[tuple[Mechanism, int]] = []
@@ -70,7 +64,8 @@ def on_fixed_size(steps: dict[Mechanism, int]) -> Profile:
     above: Profile = AboveHull(hulls, rest)
     if rest.is_directed:
         above = WorseDirection(above, AboveHull(hulls, rest.facing("add")))
-    return fixed_size_bounds(attained, above)
+    method = "bounds: equal records but one below, C_p composition above"
+    return Between(attained, above, method, _DIGITS)
 
 
 def symmetric_samples(mechanism: Mechanism) -> Profile:

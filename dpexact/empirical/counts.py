@@ -106,7 +106,8 @@ def clopper_pearson(
     error = rational_in(significance, "significance", "> 0", "< 1")
     integer_in(digits, "digits", 1, DIGITS)
     failing = upper_limit(n - k, n, error, digits)
-    return _complement(failing), upper_limit(k, n, error, digits)
+    lower = Enclosure(1 - Fraction(failing.upper), 1 - Fraction(failing.lower), failing.method)
+    return lower, upper_limit(k, n, error, digits)
 
 
 def upper_limit(count: int, trials: int, significance: Fraction, digits: int) -> Enclosure:
@@ -129,10 +130,6 @@ def upper_limit(count: int, trials: int, significance: Fraction, digits: int) ->
 
     low, high = crossing(Fraction(0), Fraction(1), beyond, digits + 1)
     return Enclosure(low, high, _METHOD)
-
-
-def _complement(p: Enclosure) -> Enclosure:
-    return Enclosure(1 - Fraction(p.upper), 1 - Fraction(p.lower), p.method)
 
 
 def from_counts(

@@ -143,17 +143,14 @@ def _draw(ax: Axes, panel: Panel) -> None:
         if panel.zero:
             ax.axhline(color=INK, linewidth=1.2, zorder=1)
     else:
-        _draw_note(ax, panel.note)
+        note = wrapped(panel.note, 40)
+        ax.text(0.5, 0.5, note, ha="center", va="center", transform=ax.transAxes)
+        ax.set(xticks=(), yticks=())
     ax.set(title=wrapped(panel.title, 46), xlabel=panel.x_label, ylabel=panel.y_label)
     if panel.square:
         ax.set(xlim=_UNIT, ylim=_UNIT, aspect="equal")
     if len(panel.series) > 1:
         ax.legend(loc="best", fontsize=8, handlelength=3)
-
-
-def _draw_note(ax: Axes, note: str) -> None:
-    ax.text(0.5, 0.5, wrapped(note, 40), ha="center", va="center", transform=ax.transAxes)
-    ax.set(xticks=(), yticks=())
 
 
 def _draw_curves(ax: Axes, series: tuple[Series, ...]) -> None:

@@ -135,7 +135,8 @@ def _answer(form: Form) -> dict[str, Any]:
     )
     name, safe = question.quantity, found.safe()
     short = f"{name} {_sign(answer.relation)} {safe}"
-    return {"html": html, "spoken": f"{name} {_spoken(answer.relation)} {safe}", "short": short}
+    is_ = {"<=": "at most", ">=": "at least"}.get(answer.relation, "is")
+    return {"html": html, "spoken": f"{name} {is_} {safe}", "short": short}
 
 
 def _curve(form: Form) -> dict[str, Any]:
@@ -213,10 +214,6 @@ def _method(answer: Answered) -> str:
 
 def _sign(relation: str) -> str:
     return {"<=": "≤", ">=": "≥"}.get(relation, "=")
-
-
-def _spoken(relation: str) -> str:
-    return {"<=": "at most", ">=": "at least"}.get(relation, "is")
 
 
 def _caret(text: str, column: int) -> Caret:

@@ -218,14 +218,10 @@ def _outermost(mechanism: Mechanism) -> Mechanism:
     """The factor of a product that holds the hole."""
     match mechanism:
         case base.Composition(parts):
-            return next(_outermost(part) for part in parts if _holds(part))
+            return next(_outermost(part) for part in parts if Template("", part).is_one)
         case Repetition(inner, _) | Adaptive(inner):
             return _outermost(inner)
     return mechanism
-
-
-def _holds(mechanism: Mechanism) -> bool:
-    return Template("", mechanism).is_one
 
 
 def _is_idle(around: Mechanism) -> bool:
