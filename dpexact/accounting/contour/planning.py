@@ -62,8 +62,9 @@ class Plan:
 
 def _is_out_of_reach(product: Product, query: Query, order: float) -> bool:
     """Whether the integrand still falls steeply at the largest order: all would cancel there."""
-    fall = query.epsilon - query.repeat * product.cumulant(order).slope
-    return order > TRIED[-3] and fall * order > _STEEP
+    if order <= TRIED[-3]:
+        return False
+    return (query.epsilon - query.repeat * product.cumulant(order).slope) * order > _STEEP
 
 
 def planned(product: Product, queries: Sequence[Query], digits: float, most: int) -> Plan:
@@ -148,7 +149,7 @@ def _period(
         short, period = period, 2 * period
         if period > 1e9:
             raise TooExpensive("no period makes the aliasing terms small")
-    while period - short > 0.02 * period:
+    while period - short > 0.05 * period:
         middle = (short + period) / 2
         low, high = room(middle)
         short, period = (short, middle) if low <= high else (middle, period)
@@ -173,7 +174,7 @@ def _height(
             return low  # more than can be paid for
         if high > 1e12:
             raise TooExpensive("the moments decay too slowly")
-    for _ in range(8):
+    for _ in range(5):
         middle = (low + high) / 2
         low, high = (middle, high) if missing(middle) else (low, middle)
     return high

@@ -258,7 +258,7 @@ class Product:
         deviations: most of delta comes from a line far to the left. Proposes: where to begin.
         """
         c, _ = self._least(epsilon, repeat, _LOG_KERNEL)
-        whole, half = (c * math.sqrt(repeat * self.cumulant(b).bend) for b in (c, c / 2))
+        whole, half = (c * math.sqrt(repeat * jet.bend) for jet in self.cumulants([c, c / 2]))
         return whole < _FEW_DEVIATIONS or half < _FEWER_DEVIATIONS
 
     def below(self, level: float, repeat: int) -> tuple[float, float]:

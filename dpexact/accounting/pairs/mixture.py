@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from flint import acb, arb
@@ -25,6 +25,14 @@ from dpexact.accounting.pairs.shifts import STILL, Shifts, Side, crossing, one, 
 from dpexact.balls import approximate, ball
 from dpexact.errors import UnsupportedMechanism
 from dpexact.reals import Real
+
+
+@dataclass
+class Kept:
+    """What the last line planned, and the last one made, tell of their order."""
+
+    decays: dict[float, Callable[[float], tuple[float, float]]] = field(default_factory=dict)
+    moments: dict[float, arb] = field(default_factory=dict)
 
 
 class Mixtures(Pair):
@@ -50,6 +58,10 @@ class Mixtures(Pair):
         """Proposes: about the same pair."""
         up, down = self.shifts
         return Shape(up.outline, down.outline)
+
+    @cached_property
+    def _kept(self) -> Kept:
+        return Kept()
 
     @property
     def decays(self) -> bool:
@@ -97,15 +109,19 @@ class Mixtures(Pair):
         """The trapezoidal rule on a line above the real axis, all nodes at once."""
         moment = self.moment(c, 8.0).upper()
         rule = self._shape.oblique(c, accuracy)
-        return oblique_moments(Integrand(*self.shifts, c), rule, moment, step, count)
+        found = oblique_moments(Integrand(*self.shifts, c), rule, moment, step, count)
+        self._kept.moments = {c: found[0].real}
+        return found
 
     def decayed(self, c: float, u: float, accuracy: float) -> arb:
         """The integral of the modulus on the line above the axis that makes it least."""
-        log_bound, shift = self._shape.decay(c)(u)
-        fine = accuracy + max(0.0, self.cumulants([c])[0].value - log_bound)
+        log_bound, shift = (self._kept.decays.pop(c, None) or self._shape.decay(c))(u)
+        # proposes: the order, a float that means its exact value here as in the key
+        known = self._kept.moments.get(c)
+        moment = (self.moment(c, accuracy) if known is None else known).upper()
+        fine = accuracy + max(0.0, float(moment.log().mid()) - log_bound)
         integrand, rule = Integrand(*self.shifts, c), self._shape.positive(c, fine, shift)
         total, tail, strip = positive_sum(integrand, rule, u)
-        moment = self.moment(c, accuracy).upper()
         return arb.min((total + tail + strip * moment).upper(), moment)
 
     def modulus(self, c: float, u: float, shift: float, accuracy: float) -> arb:
@@ -130,6 +146,7 @@ class Mixtures(Pair):
 
     def decay_estimate(self, c: float) -> Callable[[float], float]:
         best = self._shape.decay(c)
+        self._kept.decays = {c: best}
         return lambda u: best(u)[0]
 
     def line_cost(self, c: float, accuracy: float) -> tuple[int, float]:

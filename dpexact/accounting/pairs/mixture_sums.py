@@ -62,7 +62,7 @@ class Integrand:
     """
 
     def __init__(self, up: Side, down: Side, c: float | Real) -> None:
-        self.has_up: bool = up.moves
+        self.has_up, self.has_down = up.moves, down.moves
         self.up, self.down, self.c = up.waves(), down.waves(), ball(c)
         #: ``max(c, 0)``: the power to which a small ``|B|`` can hurt.
         self.power = arb.max(self.c, arb(0))
@@ -74,7 +74,8 @@ class Integrand:
 
     def height(self, x: arb) -> arb:
         """``log A^{c+1} B^{-c}`` at a real point."""
-        return (self.c + 1) * self.up.at(x).log() - self.c * self.down.at(-x).log()
+        up = (self.c + 1) * self.up.at(x).log()
+        return up - self.c * self.down.at(-x).log() if self.has_down else up
 
     def at(self, x: arb) -> arb:
         """``e^{-x^2/2} A^{c+1} B^{-c}`` at a real point."""

@@ -185,9 +185,13 @@ class Waves:
     def turned(self, height: arb) -> Callable[[arb], acb]:
         """``x -> log W(x + i height)``: no two terms are half a turn apart."""
         moving = [(rate, weight * acb(0, height * rate).exp()) for rate, weight in self.moving]
+        still = acb(self.still)
+        if not moving:
+            constant = still.log()
+            return lambda x: constant
 
         def logarithm(x: arb) -> acb:
-            total = acb(self.still)
+            total = still
             for rate, weight in moving:
                 total = total + weight * (x * rate).exp()
             return total.log()

@@ -27,19 +27,24 @@ from dpexact.reals import Real
 _BITS: Final = 64
 _ZERO: Final = Fraction(0)
 _WHOLE: Final = Window(1)
-_REACH, _WIDTH, _SPACING = 6.0, 0.25, 0.1
+_REACH, _SPACING = 6.0, 0.1
+#: Widths of cells: chords over them exceed what they bound by about four squares, as a logarithm.
+_NARROW, _WIDE = 0.1, 1.0
 #: Logarithms of ``s lambda sqrt(T)`` and of ``s lambda`` beyond which chords are long.
 _FIRST, _LAST = -1.5, 3.5
 _TILTS = np.geomspace(1e-3, 3.0, 40)
 
 
-def added_bound(sigma: Real, q: Real, count: int, epsilon: Real) -> Enclosure:
-    """From 0 to the bound for ``count`` steps of rate ``0 < q < 1``."""
+def added_bound(sigma: Real, q: Real, count: int, epsilon: Real, log_level: float) -> Enclosure:
+    """From 0 to the bound for ``count`` steps of rate ``0 < q < 1``.
+
+    As close as shows that it is below ``e^log_level``; trivial where it hardly is.
+    """
     nothing = Enclosure(_ZERO, Fraction(1))
     try:
         with np.errstate(all="ignore"):
-            floats = (approximate(x) for x in (sigma, q, epsilon))
-            order, edges = _proposed(count, *floats)
+            about = approximate(sigma), approximate(q), approximate(epsilon)
+            order, edges = _proposed(count, *about, log_level)
         with balls.precision(_BITS):
             law, s = SampledLaw(sigma, q), arb(order)
             moment = Cells(law, edges).bound(_WHOLE, -order) / law.stay**s
@@ -49,8 +54,14 @@ def added_bound(sigma: Real, q: Real, count: int, epsilon: Real) -> Enclosure:
         return nothing
 
 
-def _proposed(count: int, sigma: float, q: float, epsilon: float) -> tuple[float, list[float]]:
-    """Proposes: an order and cells; any give a bound."""
+def _proposed(
+    count: int, sigma: float, q: float, epsilon: float, log_level: float
+) -> tuple[float, list[float]]:
+    """Proposes: an order and cells; any give a bound.
+
+    Raises:
+        ArithmeticError: it is not below the level.
+    """
     x = np.arange(-_REACH, _REACH, _SPACING)
     start = math.log(q) - math.log1p(-q) - 1 / (2 * sigma**2)
     loss: Floats = -math.log1p(-q) - np.logaddexp(0.0, start + x / sigma)
@@ -61,9 +72,13 @@ def _proposed(count: int, sigma: float, q: float, epsilon: float) -> tuple[float
     orders = _TILTS * (epsilon - count * mean) / spread
     moments = log_sum(weights + orders[:, None] * loss)
     logs = orders * np.log(orders) - (1 + orders) * np.log1p(orders) - orders * epsilon
-    order = float(orders[np.nanargmin(logs + count * moments)])
+    logs += count * moments
+    best = int(np.nanargmin(logs))
+    order, room = float(orders[best]), log_level - float(logs[best])
+    if not room > 0:
+        raise ArithmeticError("the bound is above the level")
     centre = -start - math.log(order)
-    width = _WIDTH * min(1.0, sigma)
+    width = max(_NARROW, min(_WIDE, math.sqrt(room) / 2)) * min(1.0, sigma)
     first = max(-_REACH, sigma * (centre + _FIRST - math.log(count) / 2))
     last = max(min(_REACH, sigma * (centre + _LAST)), first + width)
     return order, [float(v) for v in np.arange(first, last + width, width)]

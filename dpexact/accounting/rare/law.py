@@ -141,23 +141,22 @@ class SampledLaw:
         # proposes: the rule, whose floats mean their exact values; balls decide the strip
         if not 0 < shift < top:
             raise ValueError("the strip is not admissible")
-        i_step, half = acb(0, arb(step)), arb(0.5)
-        scale = spacing / (2 * arb.pi()).sqrt()
+        i_step, half, turn = acb(0, arb(step)), arb(0.5), acb(0, shift * self.rate).exp()
         weights: list[acb] = []
         turns: list[acb] = []
         # proposes: the nodes; `outside` bounds all others
         for j in range(rule.first, rule.last + 1):
             z = acb(j * spacing, shift)
-            ratio = (z * self.rate).exp() * self._start
+            ratio = turn * self.ratio(z.real)
             log = (1 + ratio).log()
-            weights.append((log * rho - z * z * half).exp() * scale * window.at(ratio, self._bits))
+            weights.append((log * rho - z * z * half).exp() * window.at(ratio, self._bits))
             turns.append((i_step * log).exp())
         error = self.outside(window, rho, rule)
         real, high = cells.bound(window, order), cells.decayed(window, order, 0.0, rule.angle)
         error += strip_oblique(shift, top, spacing, real, high)
-        radius = error.abs_upper()
+        radius, scale = error.abs_upper(), spacing / (2 * arb.pi()).sqrt()
         square = acb(arb(0, radius), arb(0, radius))
-        return [v + square for v in line_sums(weights, turns, count)]
+        return [v * scale + square for v in line_sums(weights, turns, count)]
 
 
 def _check(order: arb) -> None:
@@ -178,6 +177,7 @@ class Cells:
         self._masses = _parts(self._edges)
         self._tilted = [law.odds * mass for mass in _parts([x - law.rate for x in self._edges])]
         self._ratios = [arb(0), *(law.ratio(x) for x in self._edges)]
+        self._losses = [r.log1p() for r in self._ratios]
         self._hats = [
             hats(a, b, mass, tilted)
             for (a, b), mass, tilted in zip(
@@ -199,13 +199,16 @@ class Cells:
         shift = theta / law.rate
         cosine = law.cosine(shift)
         heights = self._heights(window, angle)
-        real, fall, half = theta.cos(), arb(1), rho / 2
-        # proposes: the order, a float that means its exact value; what is convex of it
-        if rho >= 1:
-            # of the modulus of 1 + lambda e^{i theta}
-            values = [(half * ((2 * real + r) * r).log1p()).exp() for r in self._ratios]
+        real, fall = theta.cos(), arb(1)
+        # proposes: the angle and the order, floats that mean their exact values; what is convex
+        if not angle:
+            logs = self._losses
+        # of the modulus of 1 + lambda e^{i theta}
+        elif rho >= 1:
+            logs = [((2 * real + r) * r).log1p() / 2 for r in self._ratios]
         else:
-            values = [(rho * (real * r).log1p()).exp() for r in self._ratios]
+            logs = [(real * r).log1p() for r in self._ratios]
+        values = [(rho * log).exp() for log in logs]
         # proposes: the height, a float that means its exact value
         if height:
             turned = (acb(1 + r * real, r * theta.sin()).arg() for r in self._ratios)

@@ -11,7 +11,7 @@ from functools import cached_property
 
 import numpy as np
 
-from dpexact.accounting.rare.tables import Floats, log_above, log_below, log_sum
+from dpexact.accounting.rare.tables import Floats, crossing, log_above, log_below, log_sum
 
 #: How far from where one loss is the gap a scale is looked for, and how closely.
 _FARTHEST, _FINE = 12.0, 0.02
@@ -21,6 +21,8 @@ _LAST = 60.0
 #: Shares of the steepest order of losses that are small, and orders of large ones.
 _SHARES = np.array([0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.96])
 _LARGE = np.geomspace(0.05, 80.0, 22)
+#: Orders tried, over the gap, where the sum of losses is small.
+_BACK = np.geomspace(0.5, 600, 15)
 
 
 @dataclass(frozen=True)
@@ -87,7 +89,7 @@ class Picture:
     @cached_property
     def back_orders(self) -> Floats:
         """Orders tried where the sum of the losses is small."""
-        return np.geomspace(0.5, 600, 15) / self.ask.gap
+        return _BACK / self.ask.gap
 
     @cached_property
     def _back(self) -> tuple[Floats, Floats]:
@@ -113,30 +115,25 @@ class Picture:
     def far_scale(self, tolerance: float) -> float:
         """The least scale at which far losses are known well enough."""
 
-        def fine(scale: float) -> bool:
-            return self.far_bound(self.back_orders, scale)[0] <= tolerance
+        def missing(scale: float) -> float:
+            return self.far_bound(self.back_orders, scale)[0] - tolerance
 
         low, high = self.centre - 4, self.centre + 1
         # proposes: likewise
-        if fine(low):
-            return low
-        while not fine(high) and high < self.centre + _FARTHEST:
+        while not missing(high) <= 0 and high < self.centre + _FARTHEST:
             low, high = high, high + 2 * (high - low)
-        while high - low > _FINE:
-            middle = (low + high) / 2
-            low, high = (low, middle) if fine(middle) else (middle, high)
-        return high
+        return crossing(missing, low, high, _FINE)
 
     def near_scale(self, tolerance: float) -> float | None:
         """The largest scale at which near losses do not matter."""
-        low, high = math.log(self.ask.least / self.shape) - 5, self.centre + 1
-        if not self.near_bound(low)[0] <= tolerance:
+
+        def missing(scale: float) -> float:
+            return self.near_bound(-scale)[0] - tolerance
+
+        low = math.log(self.ask.least / self.shape) - 5
+        if not missing(-low) <= 0:
             return None
-        while high - low > _FINE:
-            middle = (low + high) / 2
-            fine = self.near_bound(middle)[0] <= tolerance
-            low, high = (middle, high) if fine else (low, middle)
-        return low
+        return -crossing(missing, -self.centre - 1, -low, _FINE)
 
     # --- the middle -------------------------------------------------------------------------------
 

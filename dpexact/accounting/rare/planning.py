@@ -15,7 +15,7 @@ from dpexact.accounting.pairs.pair import TooExpensive, short
 from dpexact.accounting.rare.law import Rule
 from dpexact.accounting.rare.picture import Picture, Question, chernoff, steep_orders
 from dpexact.accounting.rare.rules import ANGLES, heights, last_cell, oblique_rule, real_rule
-from dpexact.accounting.rare.tables import Floats, log_sum
+from dpexact.accounting.rare.tables import Floats, crossing, log_sum
 from dpexact.accounting.rare.windows import Window
 
 #: Widths of cells, over ``sigma``, where windows fall and where losses are small; and where no
@@ -25,6 +25,8 @@ _APART, _TOGETHER = (0.06, 0.15), (0.09, 0.25)
 #: power of e a bound may exceed what it bounds.
 _TURN, _STEEP, _PLACES = 1.5, 3.0, 400
 _NARROWEST, _WIDEST, _BENT = 0.02, 1.5, math.log(0.5)
+#: Abscissas tried, over the gap; those beyond the second where windows are narrow beside it.
+_TRIALS, _STEEPEST = np.geomspace(0.02, 1e12, 86), 105.0
 #: The logarithm of what floats resolve.
 _FLOAT = 35.0
 #: By how much a line is longer than floats have it, as cells bound what is beyond.
@@ -50,7 +52,7 @@ class Plan:
     orders: tuple[float, float, float, float]
     near_rule: Rule | None
     rule: Rule
-    #: For the masses of what is far and in the middle.
+    #: For the masses of what is far and, beside what is near, in the middle.
     real_rules: tuple[Rule, Rule]
     edges: tuple[float, ...]
     bits: int
@@ -110,8 +112,7 @@ def _planned(picture: Picture, tolerance: float, with_near: bool, in_floats: boo
     uppers = steep_orders(far)
     cells = _TOGETHER if near is None else _APART
     over = chernoff(uppers) + moment(uppers, cells[0]) - uppers * ask.least - tolerance
-    steepest = max(100.0, 0.5 * gap / high)
-    trials = np.geomspace(0.02, steepest, 24 + round(3 * math.log(steepest / 100))) / gap
+    trials = _TRIALS[max(_STEEPEST, 0.5 * gap / high) > _TRIALS] / gap
     lines = trials if not ask.add else -1 - trials
     peaks = moment(lines) - lines * heaviest - np.log(trials * (trials + 1))
     lowers = picture.back_orders
@@ -163,9 +164,13 @@ def _planned(picture: Picture, tolerance: float, with_near: bool, in_floats: boo
     low_u, high_u = math.log(0.5 / gap), math.log(1e8 / gap)
     if not tail(math.exp(high_u))[0] <= tolerance:
         raise TooExpensive("the moments decay too slowly")
-    while high_u - low_u > 0.02:
-        half = (low_u + high_u) / 2
-        low_u, high_u = (low_u, half) if tail(math.exp(half))[0] <= tolerance else (half, high_u)
+    tallest = tail(math.exp(low_u))[0] + 1
+
+    def longer(log_u: float) -> float:
+        """Falls about evenly, as tails are powers of e whose exponents are powers of u."""
+        return math.log((tallest - tolerance) / (tallest - tail(math.exp(log_u))[0]))
+
+    high_u = crossing(longer, low_u, high_u, 0.02) if tallest - 1 > tolerance else low_u
     top = math.exp(high_u) * _HIGHER
     nodes = max(2, math.ceil(top / step))
     level = tail(top)[1]
@@ -189,8 +194,10 @@ def _planned(picture: Picture, tolerance: float, with_near: bool, in_floats: boo
         lost = max(lost, more)
     # the masses under Q count e^gap times
     exact = max(-tolerance, 8.0) + gap + log_count + 4
-    alone, between = (real_rule(picture, s, rule.angle, exact) for s in ((None, far), (far, near)))
-    bits = math.ceil((max(fine, rough, gap - tolerance) + lost) / math.log(2)) + 50
+    alone = between = real_rule(picture, (None, far), rule.angle, exact)
+    if near is not None:
+        between = real_rule(picture, (far, near), rule.angle, exact)
+    bits = math.ceil((max(fine, rough, gap - tolerance) + lost) / math.log(2)) + 25
     near_order = picture.near_bound(near)[1] if near is not None else 0.5 / high
     far_order = picture.far_bound(picture.back_orders, far)[1]
     spread = near if near is not None else far

@@ -49,6 +49,8 @@ _REACH: Final = 0.12
 _NEAR: Final = 3.0
 _CLOSE: Final = 3e-4
 _GLANCE: Final = 4.0
+#: So many digits of delta take about as long as its floats.
+_ROUGH: Final = 2
 #: By this much, as a power of e, delta at 0 is above a target that is not looked for there.
 _PLAINLY: Final = 2.0
 #: A plan of this work, some milliseconds, is not compared with another.
@@ -111,7 +113,8 @@ class RareProfile(Profile):
         with precision(_TRIVIAL):
             if ball(epsilon) >= self._top():
                 return True
-        return balls.at_most(added_bound(self.sigma, self.q, self.count, epsilon), level)
+        log = approximate_log(level)
+        return balls.at_most(added_bound(self.sigma, self.q, self.count, epsilon, log), level)
 
     def _top(self) -> arb:
         """``-T log(1-q)``, the largest loss of adding and the negative of the least of removing."""
@@ -200,7 +203,7 @@ class RareProfile(Profile):
     def _delta(self, epsilon: Real, digits: int, near: float | None = None) -> Enclosure:
         """``near`` is about ``log delta``, where that is known."""
         ask = self.question(approximate(epsilon))
-        log = self._log_delta(ask) if near is None else near
+        log = self._log_delta(ask, digits) if near is None else near
         best, margin = Enclosure(_ZERO, _ONE, self.method), 0.0
         reason = "the bounds did not shrink as expected"
         for _ in range(_PASSES):
@@ -229,13 +232,14 @@ class RareProfile(Profile):
                 margin += max(2.0, digits + 1.0 - best.digits)
         return best if best.digits >= digits else best.short(reason)
 
-    def _log_delta(self, ask: Question) -> float:
-        """About ``log delta``.
+    def _log_delta(self, ask: Question, digits: int) -> float:
+        """About ``log delta``; for few digits only roughly, as their line is soon made again.
 
         Proposes: how fine a line is; any gives an enclosure.
         """
-        first = about(ask)
-        log = first
+        log = first = about(ask)
+        if digits <= _ROUGH:
+            return first
         for _ in range(_PASSES):
             value = self._estimate(ask, log)[1]
             if value > 0 and math.log(value) > log - _GLANCE * _LN10 / 2:

@@ -21,13 +21,15 @@ _LOOSE, _COARSEST = 2.0, 5.0
 #: To what height cells know what large losses alone weigh.
 _HIGHEST = 0.8
 #: How far cells reach beyond a window, as a logarithm.
-_BEYOND = 2.5
+_BEYOND = 1.5
 ANGLES = np.array([0.02, 0.1, 0.2, 0.4, 0.6, 0.8, 1.0, 1.2, 1.35])
 
 
-def heights(picture: Picture, high: float | None, low: float | None) -> Floats:
+def heights(
+    picture: Picture, high: float | None, low: float | None, angles: Floats = ANGLES
+) -> Floats:
     """About the logarithm of a window at each of the angles, a row an angle."""
-    shape, turn = picture.shape, np.log(np.cos(ANGLES))[:, None]
+    shape, turn = picture.shape, np.log(np.cos(angles))[:, None]
     found: Floats = picture.window(high, low, turn) - shape * turn
     if low is None and high is not None:
         outer = log_below(shape, picture.ratio + turn - high) - shape * turn
@@ -83,8 +85,8 @@ def real_rule(
 ) -> Rule:
     """A rule for the masses of a window, with a strip that is not higher than another."""
     sigma, angles = picture.ask.sigma, ANGLES[min(highest, _HIGHEST) >= ANGLES]
-    lifts = picture.density + picture.loss + (ANGLES[:, None] * sigma) ** 2 / 2
-    integrals = log_sum(lifts + heights(picture, *scales))[: len(angles)]
+    lifts = picture.density + picture.loss + (angles[:, None] * sigma) ** 2 / 2
+    integrals = log_sum(lifts + heights(picture, *scales, angles))
     rates = np.maximum(_COARSEST, accuracy + integrals + _LOOSE) / (angles * sigma)
     at = int(np.argmin(rates))
     spacing = 2 * math.pi / float(rates[at])

@@ -6,6 +6,7 @@ Proposes: about the height of a window; what rests on it is bounded in balls.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from functools import cache
 from typing import Any, TypeAlias
 
@@ -15,6 +16,8 @@ from numpy.typing import NDArray
 Floats: TypeAlias = NDArray[np.floating[Any]]
 
 _BELOW, _ABOVE, _POINTS = 5.0, 3.0, 1201
+#: How near to an end, as a share, a secant may lead.
+_MARGIN = 0.02
 
 
 def log_sum(logs: Floats) -> Floats:
@@ -23,6 +26,35 @@ def log_sum(logs: Floats) -> Floats:
     top = np.where(np.isfinite(top), top, 0.0)
     total: Floats = np.squeeze(top, -1) + np.log(np.exp(logs - top).sum(axis=-1))
     return total
+
+
+def crossing(
+    value: Callable[[float], float], low: float, high: float, width: float, near: float = 0.0
+) -> float:
+    """About where a falling ``value`` is 0 or a little beyond, to ``width``, by secants.
+
+    Or where it is that ``near`` to 0. ``low`` where it is not above 0 there; at ``high`` it is not.
+    """
+    above, below, before, last = value(low), value(high), math.inf, 0
+    if above <= 0:
+        return low
+    while high - low > width:
+        share = above / (above - below) if math.isfinite(above - below) else 0.5
+        at = low + min(max(share, _MARGIN), 1 - _MARGIN) * (high - low)
+        if abs(at - before) < width / 2:
+            return at + width / 2
+        found, before = value(at), at
+        if abs(found) <= near:
+            return at
+        side = 1 if found <= 0 else -1
+        # an end that stays twice weighs less
+        less = 0.5 if side == last else 1.0
+        if side > 0:
+            high, above, below = at, less * above, found
+        else:
+            low, above, below = at, found, less * below
+        last = side
+    return high
 
 
 @cache

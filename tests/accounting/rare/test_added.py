@@ -29,9 +29,10 @@ CASES = [
 def test_adding_is_below_its_bound_and_not_far_below(sigma, q, count, epsilon):
     pair = one_shift(real(sigma), reals.rational(0), real(q))
     true = ContourProfile([(pair, count)], InfiniteLoss()).delta(real(epsilon), 3)
-    bound = added_bound(real(sigma), real(q), count, real(epsilon))
+    level = 20 * true.lower + Fraction(1, 10**12)
+    bound = added_bound(real(sigma), real(q), count, real(epsilon), math.log(level))
     assert bound.lower == 0
-    assert true.upper <= bound.upper <= 20 * true.lower + Fraction(1, 10**12)
+    assert true.upper <= bound.upper <= level
 
 
 def test_no_loss_exceeds_that_of_all_steps_without_the_record():
@@ -60,5 +61,5 @@ def test_floats_do_not_show_what_is_below(monkeypatch):
 @pytest.mark.parametrize("sigma", ["1e-200", "1e200", "1e-3"])
 @pytest.mark.parametrize("q", ["1e-300", "1/2"])
 def test_where_floats_do_not_reach_nothing_is_bounded(sigma, q):
-    bound = added_bound(real(sigma), real(q), 10, real("1e-310"))
+    bound = added_bound(real(sigma), real(q), 10, real("1e-310"), 0.0)
     assert 0 <= bound.lower <= bound.upper <= 1
