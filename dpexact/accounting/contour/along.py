@@ -77,7 +77,7 @@ def _bound(profile: Profile, delta: Real) -> Enclosure:
     if not isinstance(profile, ContourProfile):
         return profile.epsilon(delta, GLANCE)
     try:
-        return profile.chernoff_epsilon(delta, _GLANCE)
+        return profile.chernoff_epsilon(delta, _GLANCE, shared=True)
     except (ArithmeticError, ValueError):
         return Enclosure(Fraction(0), math.inf, profile.method)
 

@@ -17,11 +17,10 @@ from contextlib import suppress
 from functools import reduce
 from typing import Final, NamedTuple
 
-import numpy as np
 from flint import acb, acb_mat, arb
 
 from dpexact.accounting.contour.planning import Plan
-from dpexact.accounting.contour.product import TRIED, Product
+from dpexact.accounting.contour.product import Product
 from dpexact.accounting.pairs.pair import TooExpensive
 from dpexact.accounting.pairs.power_sums import line_product, powers
 
@@ -267,8 +266,8 @@ class Contour:
             order = ask(level, repeat)[0]
             size = order if above else -1 - order
             if size > 0:  # else of a few
-                size = float(TRIED[np.abs(TRIED - size).argmin()])
-                order = size if above else -1 - size
+                side = self.product if above else self.product.reverse
+                order = side.shared(size) if above else -1 - side.shared(size)
             self._orders[key] = order
         return self._orders[key]
 

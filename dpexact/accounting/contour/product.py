@@ -31,6 +31,8 @@ _FIRST: Final = 10
 _NONE: Final = (_BLOCKS, 0)
 #: The orders tried, and the one after them.
 TRIED: Final = RATIO ** np.arange(-_BLOCKS // 2 * _BLOCK, _BLOCKS // 2 * _BLOCK + 1)
+#: Those of bounds, which neighbours share: by an order that is a fifth off they are little larger.
+_SHARED: Final = TRIED[:: _OCTAVE // 2]
 _SPAN: Final = _STRIDE * math.log(RATIO)
 #: How many factors are looked at to place a line.
 _STRATA: Final = 64
@@ -232,6 +234,16 @@ class Product:
             return _HIGHEST, -_HIGHEST * beyond
         b, least = self._least(epsilon, repeat, _LOG_CHERNOFF_CONSTANT)
         return b, least.value
+
+    def shared(self, order: float) -> float:
+        """Proposes: a good order near a positive one, for bounds that hold at any.
+
+        Neighbours share it, unless the best lies next to orders beyond floats, where bounds are
+        steep.
+        """
+        above = float(_SHARED[np.searchsorted(_SHARED, order).clip(max=len(_SHARED) - 1)])
+        tried = _SHARED if math.isfinite(self.cumulant(above).value) else TRIED
+        return float(tried[np.abs(np.log(tried / order)).argmin()])
 
     def saddle(self, epsilon: float, repeat: int) -> tuple[float, float]:
         """``(c, log delta)``: the saddle point of the integrand and its estimate of delta."""

@@ -341,12 +341,17 @@ class ContourProfile(Profile):
             bound = balls.to_enclosure(1 - (ball(epsilon) / 2).exp() * moment)
         return Enclosure(max(bound.lower, _ZERO), _ONE, "Bhattacharyya bound")
 
-    def chernoff_epsilon(self, delta: Real, accuracy: float = _COARSE_ACCURACY) -> Enclosure:
-        """Zero below, and above ``[log M(b) + log K(b) - log(delta - P(Z = inf))] / b``."""
+    def chernoff_epsilon(
+        self, delta: Real, accuracy: float = _COARSE_ACCURACY, *, shared: bool = False
+    ) -> Enclosure:
+        """Zero below, and above ``[log M(b) + log K(b) - log(delta - P(Z = inf))] / b``.
+
+        At the best order, or at one that neighbours share.
+        """
         near = self.product.epsilon(self.log_delta(delta), self.repeat)
         best, _ = self.product.chernoff(near, self.repeat)
         for smaller in range(_SMALLER_ORDERS):
-            b = math.ldexp(best, -smaller)
+            b = math.ldexp(self.product.shared(best) if shared else best, -smaller)
             try:
                 with precision(COARSE_BITS):
                     excess = ball(delta) - (1 - self.product.mass(self.repeat))
