@@ -139,8 +139,6 @@ def _shared_plan(ends: Sequence[ContourProfile], delta: Real, digits: int) -> Pl
     except (ArithmeticError, ValueError):
         return None
     first, last = plans
-    if first == last:
-        return first
     step = min(first.step, last.step)
     height = max(plan.step * plan.count for plan in plans)
     return replace(
@@ -151,6 +149,7 @@ def _shared_plan(ends: Sequence[ContourProfile], delta: Real, digits: int) -> Pl
         accuracy=max(plan.accuracy for plan in plans),
         coarse=max(plan.coarse for plan in plans),
         bits=max(plan.bits for plan in plans) + _SPARE_BITS,
+        shared=True,
     )
 
 

@@ -267,7 +267,8 @@ class Contour:
             size = order if above else -1 - order
             if size > 0:  # else of a few
                 side = self.product if above else self.product.reverse
-                order = side.shared(size) if above else -1 - side.shared(size)
+                size = side.shared(size, few=self.plan.shared)
+                order = size if above else -1 - size
             self._orders[key] = order
         return self._orders[key]
 

@@ -31,8 +31,8 @@ _FIRST: Final = 10
 _NONE: Final = (_BLOCKS, 0)
 #: The orders tried, and the one after them.
 TRIED: Final = RATIO ** np.arange(-_BLOCKS // 2 * _BLOCK, _BLOCKS // 2 * _BLOCK + 1)
-#: Those of bounds, which neighbours share: by an order that is a fifth off they are little larger.
-_SHARED: Final = TRIED[:: _OCTAVE // 2]
+#: Few, which bounds of neighbours share: by an order that is a fifth off they are little larger.
+_FEW: Final = TRIED[:: _OCTAVE // 2]
 _SPAN: Final = _STRIDE * math.log(RATIO)
 #: How many factors are looked at to place a line.
 _STRATA: Final = 64
@@ -235,15 +235,16 @@ class Product:
         b, least = self._least(epsilon, repeat, _LOG_CHERNOFF_CONSTANT)
         return b, least.value
 
-    def shared(self, order: float) -> float:
+    def shared(self, order: float, *, few: bool) -> float:
         """Proposes: a good order near a positive one, for bounds that hold at any.
 
-        Neighbours share it, unless the best lies next to orders beyond floats, where bounds are
-        steep.
+        Neighbours share it: more of them one of a ``few``, unless the best lies next to orders
+        beyond floats, where bounds are steep.
         """
-        above = float(_SHARED[np.searchsorted(_SHARED, order).clip(max=len(_SHARED) - 1)])
-        tried = _SHARED if math.isfinite(self.cumulant(above).value) else TRIED
-        return float(tried[np.abs(np.log(tried / order)).argmin()])
+        above = float(_FEW[np.searchsorted(_FEW, order).clip(max=len(_FEW) - 1)])
+        few = few and math.isfinite(self.cumulant(above).value)
+        tried = _FEW if few else TRIED
+        return float(tried[np.abs(tried - order).argmin()])
 
     def saddle(self, epsilon: float, repeat: int) -> tuple[float, float]:
         """``(c, log delta)``: the saddle point of the integrand and its estimate of delta."""

@@ -351,7 +351,7 @@ class ContourProfile(Profile):
         near = self.product.epsilon(self.log_delta(delta), self.repeat)
         best, _ = self.product.chernoff(near, self.repeat)
         for smaller in range(_SMALLER_ORDERS):
-            b = math.ldexp(self.product.shared(best) if shared else best, -smaller)
+            b = math.ldexp(self.product.shared(best, few=True) if shared else best, -smaller)
             try:
                 with precision(COARSE_BITS):
                     excess = ball(delta) - (1 - self.product.mass(self.repeat))
