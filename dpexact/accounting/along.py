@@ -58,7 +58,8 @@ def epsilon_along(
     m = mechanism_in(run)
     target, wanted = real_in(delta, "delta", ">= 0", "<= 1"), digits_in(digits)
     way, parts = direction_in(direction), list(_parts(m))
-    asked = [integer_in(count, "steps", 1, length(m)) for count in steps]
+    total = sum(n for _, n in parts)
+    asked = [integer_in(count, "steps", 1, total) for count in steps]
     counts = sorted(set(asked))
     if len(counts) > MAX_POINTS:
         raise InvalidInput(f"steps: {len(counts)} points are not accepted; at most {MAX_POINTS}")

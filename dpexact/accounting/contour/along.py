@@ -77,7 +77,7 @@ def _bound(profile: Profile, delta: Real) -> Enclosure:
     if not isinstance(profile, ContourProfile):
         return profile.epsilon(delta, GLANCE)
     try:
-        return profile.chernoff_epsilon(delta, _GLANCE)
+        return profile.chernoff_epsilon(delta, _GLANCE, shared=True)
     except (ArithmeticError, ValueError):
         return Enclosure(Fraction(0), math.inf, profile.method)
 
@@ -139,8 +139,6 @@ def _shared_plan(ends: Sequence[ContourProfile], delta: Real, digits: int) -> Pl
     except (ArithmeticError, ValueError):
         return None
     first, last = plans
-    if first == last:
-        return first
     step = min(first.step, last.step)
     height = max(plan.step * plan.count for plan in plans)
     return replace(
@@ -151,6 +149,7 @@ def _shared_plan(ends: Sequence[ContourProfile], delta: Real, digits: int) -> Pl
         accuracy=max(plan.accuracy for plan in plans),
         coarse=max(plan.coarse for plan in plans),
         bits=max(plan.bits for plan in plans) + _SPARE_BITS,
+        shared=True,
     )
 
 

@@ -20,7 +20,7 @@ from typing import Final, NamedTuple
 from flint import acb, acb_mat, arb
 
 from dpexact.accounting.contour.planning import Plan
-from dpexact.accounting.contour.product import Product, tried
+from dpexact.accounting.contour.product import Product
 from dpexact.accounting.pairs.pair import TooExpensive
 from dpexact.accounting.pairs.power_sums import line_product, powers
 
@@ -266,7 +266,9 @@ class Contour:
             order = ask(level, repeat)[0]
             size = order if above else -1 - order
             if size > 0:  # else of a few
-                order = tried(size) if above else -1 - tried(size)
+                side = self.product if above else self.product.reverse
+                size = side.shared(size, few=self.plan.shared)
+                order = size if above else -1 - size
             self._orders[key] = order
         return self._orders[key]
 

@@ -39,7 +39,8 @@ class Plan:
 
     ``abscissa`` and ``step`` place the nodes ``c + i n h``, ``n <= count``; ``accuracy`` is
     ``-log`` of the error of the inner rule, ``coarse`` that of real moments in error bounds,
-    ``bits`` the working precision, ``work`` the multiplications.
+    ``bits`` the working precision, ``work`` the multiplications. ``shared`` lines serve different
+    products, whose bounds have few orders in common.
     """
 
     abscissa: float
@@ -49,6 +50,7 @@ class Plan:
     coarse: float
     bits: int
     work: int
+    shared: bool = False
 
     @property
     def height(self) -> float:

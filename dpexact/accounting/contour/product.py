@@ -32,6 +32,8 @@ _FIRST: Final = 10
 _NONE: Final = (_BLOCKS, 0)
 #: The orders tried, and the one after them.
 TRIED: Final = RATIO ** np.arange(-_BLOCKS // 2 * _BLOCK, _BLOCKS // 2 * _BLOCK + 1)
+#: Few, which bounds of neighbours share: by an order that is a fifth off they are little larger.
+_FEW: Final = TRIED[:: _OCTAVE // 2]
 _SPAN: Final = _STRIDE * math.log(RATIO)
 #: How many factors are looked at to place a line.
 _STRATA: Final = 64
@@ -45,14 +47,6 @@ _CLEARLY: Final = 1e-9
 #: An order times the deviation of the loss that it tilts, and that half of it tilts.
 _FEW_DEVIATIONS, _FEWER_DEVIATIONS = 2.5, 1.0
 _PARTIAL_ORDERS = [-1 / 256, -1 / 64, -1 / 16, -1 / 8, -1 / 4, -1 / 2, -3 / 4]
-
-
-def tried(order: float) -> float:
-    """About a positive ``order``, one of few, so that neighbouring questions share its moment.
-
-    Proposes: an order, since any is valid.
-    """
-    return float(TRIED[np.abs(TRIED - order).argmin()])
 
 
 class Stratum(NamedTuple):
@@ -245,6 +239,17 @@ class Product:
             return _HIGHEST, -_HIGHEST * beyond
         b, least = self._least(epsilon, repeat, _LOG_CHERNOFF_CONSTANT)
         return b, least.value
+
+    def shared(self, order: float, *, few: bool) -> float:
+        """Proposes: a good order near a positive one, for bounds that hold at any.
+
+        Neighbours share it: more of them one of a ``few``, unless the best lies next to orders
+        beyond floats, where bounds are steep.
+        """
+        above = float(_FEW[np.searchsorted(_FEW, order).clip(max=len(_FEW) - 1)])
+        few = few and math.isfinite(self.cumulant(above).value)
+        tried = _FEW if few else TRIED
+        return float(tried[np.abs(tried - order).argmin()])
 
     def saddle(self, epsilon: float, repeat: int) -> tuple[float, float]:
         """``(c, log delta)``: the saddle point of the integrand and its estimate of delta."""

@@ -20,7 +20,7 @@ from dpexact.accounting.contour.many import (
     solved,
 )
 from dpexact.accounting.contour.planning import Plan, Query, affordable, planned
-from dpexact.accounting.contour.product import Product, tried
+from dpexact.accounting.contour.product import Product
 from dpexact.accounting.pairs.pair import Pair, TooExpensive
 from dpexact.accounting.profile import InfiniteLoss, Profile
 from dpexact.balls import approximate, ball, precision
@@ -322,7 +322,8 @@ class ContourProfile(Profile):
         if log > balls.approximate_log(level):
             return self.is_below_reversed(epsilon, level)
         with suppress(ArithmeticError, ValueError):
-            return balls.at_most(self._chernoff_delta(epsilon, tried(order)), level)
+            order = self.product.shared(order, few=False)
+            return balls.at_most(self._chernoff_delta(epsilon, order), level)
         return False
 
     def is_below_reversed(self, epsilon: Real, level: Real) -> bool:
@@ -342,12 +343,17 @@ class ContourProfile(Profile):
             bound = balls.to_enclosure(1 - (ball(epsilon) / 2).exp() * moment)
         return Enclosure(max(bound.lower, _ZERO), _ONE, "Bhattacharyya bound")
 
-    def chernoff_epsilon(self, delta: Real, accuracy: float = _COARSE_ACCURACY) -> Enclosure:
-        """Zero below, and above ``[log M(b) + log K(b) - log(delta - P(Z = inf))] / b``."""
+    def chernoff_epsilon(
+        self, delta: Real, accuracy: float = _COARSE_ACCURACY, *, shared: bool = False
+    ) -> Enclosure:
+        """Zero below, and above ``[log M(b) + log K(b) - log(delta - P(Z = inf))] / b``.
+
+        At the best order, or at one that neighbours share.
+        """
         near = self.product.epsilon(self.log_delta(delta), self.repeat)
         best, _ = self.product.chernoff(near, self.repeat)
         for smaller in range(_SMALLER_ORDERS):
-            b = math.ldexp(best, -smaller)
+            b = math.ldexp(self.product.shared(best, few=True) if shared else best, -smaller)
             try:
                 with precision(COARSE_BITS):
                     excess = ball(delta) - (1 - self.product.mass(self.repeat))

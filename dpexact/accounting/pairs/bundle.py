@@ -31,7 +31,7 @@ _T = TypeVar("_T")
 #: Fewer steps in a cloud are not worth it.
 FEWEST: Final = 200
 #: Likewise where all together run no more often: each then matters too much; narrow ones less.
-FEWEST_RUNS: Final = 3000
+FEWEST_RUNS: Final = 1250
 #: The sum of the moduli of the weights is about this many times the number of steps.
 HEAVY: Final = 8.0
 #: The widest cloud, in halves of intervals of logarithms of rate and of noise.

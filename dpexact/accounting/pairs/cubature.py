@@ -21,22 +21,24 @@ from itertools import accumulate, product
 from typing import Final, TypeAlias
 
 import numpy as np
-from flint import arb, arb_mat, fmpz, fmpz_mat
+from flint import arb, arb_mat, fmpz
 from numpy.typing import NDArray
 
 from dpexact.accounting.pairs.limbs import chebyshev_sums
+from dpexact.accounting.pairs.triangular import Rows, inverse, multiply_lines, triangles
 from dpexact.balls import approximate, ball, current, precision
 from dpexact.reals import Real, rational
 
 _Floats: TypeAlias = NDArray[np.float64]
-_Rows: TypeAlias = list[list[arb]]
+_Way: TypeAlias = tuple[int, int, int]
+"""Of sums: how many degrees of either variable, and bits."""
 
-#: Bits that a place in its interval may lose.
-_SPARE_BITS: Final = 32
+#: Bits that a place in its interval may lose, or a weight.
+_SPARE_BITS: Final = 16
 #: Ends whose weights are found together.
 _AT_ONCE: Final = 16
 #: Bits and degrees for questions to come.
-_ROOM: Final = 32
+_ROOM: Final = 16
 _FIRST: Final = 16
 _LEJA: Final = 4001
 #: Bits of a node; intervals are so wide, and nodes so far inside, that rounding keeps them there.
@@ -145,49 +147,8 @@ def leja(count: int) -> tuple[float, ...]:
     return tuple(found)
 
 
-def _triangles(rows: _Rows) -> tuple[_Rows, _Rows]:
-    """``(L, U^T)``, both lower triangular, with ``rows = L U`` and ones on the diagonal of L."""
-    size = len(rows)
-    left = [[arb(int(i == j)) for j in range(size)] for i in range(size)]
-    above = [[arb(0)] * size for _ in range(size)]
-    for i, row in enumerate(rows):
-        for j in range(size):
-            value = row[j]
-            for p in range(min(i, j)):
-                value -= left[i][p] * above[j][p]
-            if j < i:
-                left[i][j] = value / above[j][j]
-            else:
-                above[j][i] = value
-    return left, above
-
-
-def _inverse(lower: _Rows) -> _Rows:
-    """Of a lower triangular matrix; its leading blocks are the inverses of the leading blocks."""
-    size = len(lower)
-    found = [[arb(0)] * size for _ in range(size)]
-    for i, row in enumerate(lower):
-        for j in range(i + 1):
-            value = sum((row[p] * found[p][j] for p in range(j, i)), arb(0))
-            found[i][j] = (int(i == j) - value) / row[i]
-    return found
-
-
-def _multiply(
-    values: dict[tuple[int, int], list[arb]], axis: int, inverse: _Rows, *, upward: bool
-) -> None:
-    """Rows of ``values`` times leading blocks, or their transposes, along lines of a lower set."""
-    lines: dict[int, list[tuple[int, int]]] = {}
-    for place in values:
-        lines.setdefault(place[1 - axis], []).append(place)
-    block = arb_mat(0, 0)
-    for line in lines.values():
-        size = len(line)
-        if block.nrows() != size:
-            block = arb_mat([row[:size] for row in inverse[:size]])
-            block = block if upward else block.transpose()
-        rows = (block * arb_mat([values[place] for place in line])).tolist()
-        values.update(zip(line, rows, strict=True))
+def _serves(way: _Way, wanted: _Way) -> bool:
+    return all(a >= b for a, b in zip(way, wanted, strict=True))
 
 
 class Cloud:
@@ -210,11 +171,11 @@ class Cloud:
         ]
         first, second = zip(self._columns, self._logs, strict=True)
         self.sides = Side.around(*first), Side.around(*second)
-        self._moments: dict[tuple[int, int, int], list[fmpz_mat]] = {}
+        self._moments: dict[_Way, dict[int, arb_mat]] = {}
         self._places: dict[int, list[list[int]]] = {}
         self._about: dict[Degrees, _Floats] = {}
         self._lengths: dict[int, list[tuple[arb, ...]]] = {}
-        self._inverses: dict[tuple[Degrees, int], list[list[_Rows]]] = {}
+        self._inverses: dict[tuple[Degrees, int], list[list[Rows]]] = {}
         self._weights: dict[Degrees, tuple[int, dict[int, list[arb]]]] = {}
 
     def first(self, place: int) -> Cloud:
@@ -243,41 +204,61 @@ class Cloud:
         return self._runs[-1]
 
     def moments(self, many: int, more: int) -> arb_mat:
-        """``sum_k n_k T_i(x_k) T_j(y_k)`` for ``i < many``, ``j < more``."""
+        """``sum_k n_k T_i(x_k) T_j(y_k)`` for ``i < many``, ``j < more``, and perhaps for more."""
         least = [
             1 if side.single else max(_FIRST, count + _FIRST // 2)
             for side, count in zip(self.sides, (many, more), strict=True)
         ]
         # proposes: what is computed for later, or looked up; whatever is held is right
-        ways = {(least[0], least[1], current() + _ROOM): self._end}
-        for (a, b, held), sums in self._moments.items():
+        ways = [way for way in self._moments if _serves(way, (many, more, current()))]
+        for way in ways:
             # proposes: likewise
-            if a >= many and b >= more and held >= current():
-                # proposes: likewise
-                ways[a, b, held] = max(0, self._end - [0, *self._ends][len(sums)])
-        rows, columns, held = min(ways, key=lambda way: ways[way] * (way[0] + way[1]))
-        with precision(held):
-            return self._enclosed(self._summed(rows, columns), many, more)
+            if self._place in self._moments[way]:
+                return self._moments[way][self._place]
+        # proposes: likewise
+        ways.append((least[0], least[1], current() + _ROOM))
+        # proposes: likewise
+        way = min(ways, key=lambda way: (self._end - self._ended(way)[0]) * way[0] * way[1])
+        with precision(way[2]):
+            return self._summed(way)
 
-    def _enclosed(self, total: fmpz_mat, many: int, more: int) -> arb_mat:
-        found, bits = [], current()
+    def _ended(self, way: _Way) -> tuple[int, int, _Way]:
+        """Proposes: the last end so far of which sums are held that serve, its place, and which."""
+        held = [
+            (self._ends[place], place, other)
+            for other, sums in self._moments.items()
+            if _serves(other, way)
+            for place in sums
+            if place <= self._place
+        ]
+        return max(held, default=(0, -1, way))
+
+    def _summed(self, way: _Way) -> arb_mat:
+        """Sums up to an end before go on from there; all on the way are kept."""
+        many, more, _ = way
+        _, last, other = self._ended(way)
+        found = arb_mat(many, more)
+        # proposes: what is looked up; whatever is held is right
+        if last >= 0:
+            held = self._moments[other][last]
+            found = arb_mat(many, more, [held[i, j] for i, j in product(range(many), range(more))])
+        sums = self._moments.setdefault(way, {})
+        for place in range(last + 1, self._place + 1):
+            found = found + self._enclosed(slice(*self._stretch(place)), many, more)
+            sums[place] = found
+        return sums.setdefault(self._place, found)
+
+    def _enclosed(self, part: slice, many: int, more: int) -> arb_mat:
+        """The sums over some points, from integers in units of ``2^-2bits``."""
+        bits, counts = current(), [n for _, _, n in self._whole[part]]
+        first, second = self._located(part, bits)
+        total = chebyshev_sums(first, second, counts, (many, more), bits)
+        found, runs = [], sum(counts)
         for i, j in product(range(many), range(more)):
-            # of T_i T_j, in units of 2^-2bits
+            # of T_i T_j
             off = (i * i + j * j << bits + 1) + 4 * i * i * j * j
-            found.append(_scaled(total[i, j], self.total * off, 2 * bits))
+            found.append(_scaled(total[i, j], runs * off, 2 * bits))
         return arb_mat(many, more, found)
-
-    def _summed(self, many: int, more: int) -> fmpz_mat:
-        """In units of ``2^-2bits``; sums up to the ends before are kept, and go on from there."""
-        bits, shape = current(), (many, more)
-        sums = self._moments.setdefault((many, more, bits), [])
-        while len(sums) <= self._place:
-            part = slice(*self._stretch(len(sums)))
-            first, second = self._located(part, bits)
-            counts = [n for _, _, n in self._whole[part]]
-            total = chebyshev_sums(first, second, counts, shape, bits)
-            sums.append(sums[-1] + total if sums else total)
-        return sums[self._place]
 
     def _located(self, part: slice, bits: int) -> list[list[int]]:
         """The places of some points on both axes, in units ``2^-bits``.
@@ -351,24 +332,26 @@ class Cloud:
         self, ends: Sequence[int], degrees: Degrees, nodes: Sequence[tuple[Real, Real]]
     ) -> dict[int, list[arb]]:
         many, more = len(degrees.rows), degrees.rows[0]
-        # the triangular systems lose about a bit a degree
-        with precision(current() + many + more):
-            sums = [self.first(place).moments(many, more) for place in ends]
-            values = {at: [moments[at] for moments in sums] for at in degrees}
-            # proposes: what is kept; nodes follow from the degrees
-            if (degrees, current()) not in self._inverses:
-                self._inverses[degrees, current()] = [
+        # proposes: what is kept; nodes follow from the degrees
+        if (degrees, current()) not in self._inverses:
+            # the triangular systems lose about a bit a degree, what they are solved by does not
+            with precision(current() + many + more):
+                inverses = [
                     [
-                        _inverse(part)
-                        for part in _triangles([self._row(axis, x, count) for x in distinct])
+                        inverse(part)
+                        for part in triangles([self._row(axis, x, count) for x in distinct])
                     ]
                     for axis, count in ((0, many), (1, more))
                     for distinct in [{node[axis]: 0 for node in nodes}]
                 ]
-            inverses = self._inverses[degrees, current()]
+            self._inverses[degrees, current()] = inverses
+        inverses = self._inverses[degrees, current()]
+        with precision(current() + _SPARE_BITS):
+            sums = [self.first(place).moments(many, more) for place in ends]
+            values = {at: [moments[at] for moments in sums] for at in degrees}
             for upward in (True, False):
                 for axis in (0, 1):
-                    _multiply(values, axis, inverses[axis][int(upward)], upward=upward)
+                    multiply_lines(values, axis, inverses[axis][int(upward)], upward=upward)
         columns = zip(*values.values(), strict=True)
         return {place: list(column) for place, column in zip(ends, columns, strict=True)}
 

@@ -10,37 +10,50 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import cache
-from typing import Final
+from itertools import product
+from typing import Final, NamedTuple
 
 from flint import arb
 
 from dpexact.accounting.pairs.cubature import Side
 from dpexact.balls import precision
 
-_SLICES: Final = 6
-_BLOCK: Final = 0.5
-_LEFT: Final = 9
-_MOST_BLOCKS: Final = 2500
+#: Parts of the ellipse of the variance, and of a quarter of that of the rate.
+_SLICES: Final = 12
+_TURNS: Final = 5
 _BITS: Final = 53
-#: No smaller variance is worth an ellipse.
-_LEAST_VARIANCE: Final = 1e-3
+#: Larger powers are not worth an ellipse.
+_MOST_TERMS: Final = 2500
 #: The interval ``[0, 1]``.
 _UNIT: Final = arb(0.5, 0.5)
 _NONE: Final = arb(0)
 
 
-@dataclass(frozen=True)
-class Reach:
-    """Rates and variances on an ellipse each around the real ones.
-
-    ``size`` and ``turn`` are the largest modulus and argument of a rate; ``slices`` pairs
-    ``Re v`` with ``kappa``, along the ellipse of the variance: ``|g_v| = kappa g_{Re v}`` [2].
-    """
+class Rates(NamedTuple):
+    """Rates of modulus ``size`` at most, and of argument ``turn`` or its negative."""
 
     size: arb
     turn: arb
-    slices: tuple[tuple[arb, arb], ...]
+
+
+class Variances(NamedTuple):
+    """``Re v``, ``|Im v|`` and ``kappa`` of some: ``|g_v| = kappa g_{Re v}`` [2]."""
+
+    real: arb
+    imaginary: arb
+    kappa: arb
+
+
+@dataclass(frozen=True)
+class Reach:
+    """Rates and variances along an ellipse each around the real ones.
+
+    ``whole`` are the largest modulus and the largest argument of all rates.
+    """
+
+    whole: Rates
+    rates: tuple[Rates, ...]
+    variances: tuple[Variances, ...]
 
     @classmethod
     def of(cls, sides: tuple[Side, Side], rho: arb, tau: arb) -> Reach | None:
@@ -48,21 +61,30 @@ class Reach:
 
         None where they leave the domain.
         """
-        wide, turn = _axes(sides[0], rho)
-        size = (arb(sides[0].centre) + wide).exp().upper()
+        wide, tall = _axes(sides[0], rho)
+        centre, rates = arb(sides[0].centre), []
+        # of two rates of one argument the one beyond the quarter is smaller
+        for index in range(_TURNS):
+            eta = arb.pi() / 2 * (index + _UNIT) / _TURNS
+            rates.append(Rates((centre + wide * eta.cos()).exp().upper(), tall * eta.sin()))
+        whole = Rates((centre + wide).exp().upper(), tall.upper())
         wide, tall = (2 * x for x in _axes(sides[1], tau))
-        slices = []
+        variances = []
         count = 1 if sides[1].single else _SLICES
         for index in range(count):
             eta = arb.pi() * (index + _UNIT) / count
             modulus = (2 * arb(sides[1].centre) + wide * eta.cos()).exp()
-            cosine = (tall * eta.sin()).cos()
+            angle = tall * eta.sin()
+            cosine = angle.cos()
             # proposes: the interval, whose floats mean their exact values
-            if not (size < 1 and turn < arb.pi() and 2 * tall < arb.pi() and cosine > 0):
+            if not (
+                whole.size < 1 and whole.turn < arb.pi() and 2 * tall < arb.pi() and cosine > 0
+            ):
                 return None
             growth = (1 / cosine - cosine) / (8 * modulus)
-            slices.append((modulus * cosine, (growth.exp() / cosine.sqrt()).upper()))
-        return cls(size, turn.upper(), tuple(slices))
+            kappa = (growth.exp() / cosine.sqrt()).upper()
+            variances.append(Variances(modulus * cosine, modulus * angle.sin(), kappa))
+        return cls(whole, tuple(rates), tuple(variances))
 
 
 def _axes(side: Side, ratio: arb) -> tuple[arb, arb]:
@@ -74,56 +96,40 @@ def _axes(side: Side, ratio: arb) -> tuple[arb, arb]:
 
 
 class Power:
-    """``A^t``, ``Re t = power`` and ``|Im t| <= height``: moments on a vertical line [3]."""
+    """``A^t``, ``Re t = power`` and ``|Im t| <= height``: moments on a vertical line [3].
+
+    Where the argument of a rate is negative ``w`` runs above the real line by as much: there ``A``
+    is not turned downward, and its powers fall in ``Im t``.
+    """
 
     def __init__(self, power: arb, height: float) -> None:
         self.power, self.height = power, arb(height)
         order = self.power * self.power + self.height * self.height
         lower = (self.power - 1) * (self.power - 1) + self.height * self.height
         self.curvature = (order * lower).sqrt() / 2
-        #: At least the power, and 2.
-        self.steep = max(_above(power), 2.0)
-        self.log_growth = height
-        #: Whether ``second`` is convex in the ratio, for turns below a right angle: then its mean
-        #: falls with the variance.
         # proposes: a float that means its exact value
-        self.is_convex = height == 0
+        self.is_real = height == 0
 
-    def first(self, size: arb) -> arb:
-        """What the mean of the first derivative is at most: nothing, since ``E A = 1``."""
-        return _NONE
-
-    def second(self, reach: Reach, ratio: arb) -> arb:
-        """``|z|^2 sup |1 + tz|^{Re t - 2} e^{height |arg(1 + tz)|}`` where ``e^w`` is ``ratio``."""
-        above = arb.max(ratio.upper() - 1, _NONE)
-        below = arb.max(1 - ratio.lower(), _NONE)
-        far, near = reach.size * above, reach.size * below
-        least = arb.min(1 - near, self._least(reach, far))
-        largest = arb.max(far, near)
-        grown = (1 + largest if self.power >= 2 else least) ** (self.power - 2)
-        turn = arb.max(_arcsine(near), self._turned(reach, far))
-        return largest * largest * grown * (self.height * turn).exp()
-
-    @staticmethod
-    def _least(reach: Reach, far: arb) -> arb:
-        """``|1 + tz|`` at least, for ``z`` in the sector."""
-        if reach.turn < arb.pi() / 2:
-            return arb(1)
-        return arb.max(1 - far, reach.turn.sin()).lower()
-
-    @staticmethod
-    def _turned(reach: Reach, far: arb) -> arb:
-        """``|arg(1 + tz)|`` at most, for ``z`` in the sector."""
-        if reach.turn < arb.pi() / 2:
-            return arb.atan2(far * reach.turn.sin(), 1 + far * reach.turn.cos())
-        return arb.min(_arcsine(far), reach.turn) if far < 1 else reach.turn
-
-    def beyond(self, reach: Reach) -> arb:
-        """The same over ``ratio^steep``, for every ratio above 1."""
-        grown = (self.height * reach.turn).exp() * reach.size * reach.size
-        if self.power >= 2:
-            return grown
-        return grown * arb.min(arb(1), self._least(reach, arb(1))) ** (self.power - 2)
+    def bound(self, reach: Reach) -> arb:
+        """On the modulus of the moment less 1."""
+        found, power = _NONE, self.power - 2
+        for rate in [reach.whole] if self.is_real else reach.rates:
+            size, turn = rate
+            apart = turn + size.asin()
+            if not apart < arb.pi():
+                return arb("inf")
+            near = 1 - size
+            large = arb(1) if 2 * turn.cos() > size else 1 + size
+            sine = turn.sin() if turn < arb.pi() / 2 else arb(1)
+            # along the real line, and along that of a rate of negative argument
+            least = near * (arb(1) if apart < arb.pi() / 2 else apart.sin())
+            lines = [(_NONE, least, (self.height * size * sine / near).exp())]
+            lines += [] if self.is_real else [(turn, near, arb(1))]
+            for (angle, least, lean), v in product(lines, reach.variances):
+                here = lean * _on_line(size, large, v, power, angle)
+                here *= arb(1) if power > 0 else least**power
+                found = arb.max(found, here.upper())
+        return self.curvature * found
 
 
 class Modulus:
@@ -136,36 +142,24 @@ class Modulus:
         self.power, self.height, self.angle = power, arb(height), angle
         order = (self.power * self.power + self.height * self.height).sqrt()
         self.curvature = (order * order + order) / 2
-        self.chord = 2 * (self.angle / 2).sin()
-        self.steep = _above(arb.max(power, _NONE) + 2)
-        self.log_growth = 0.0
-        self.is_convex = False
 
     @property
     def slope(self) -> arb:
         """The mean of the first derivative."""
         return self.power * (self.angle.cos() - 1) - self.height * self.angle.sin()
 
-    def first(self, size: arb) -> arb:
-        """What the mean of the first derivative is at most."""
-        return size * abs(self.slope)
-
-    def second(self, reach: Reach, ratio: arb) -> arb:
-        """``|z|^2 sup |F| / |A|^2``."""
-        if not (reach.turn + self.angle < arb.pi() / 2 and reach.turn.cos() >= reach.size):
+    def bound(self, reach: Reach) -> arb:
+        """On the modulus of what is left, less 1."""
+        size, turn = reach.whole
+        if not (turn + self.angle < arb.pi() / 2 and turn.cos() >= size):
             return arb("inf")
-        largest = reach.size * (abs(ratio - 1).upper() + ratio.upper() * self.chord)
-        return largest * largest * self._grown(1 + largest, 1 - reach.size)
-
-    def _grown(self, most: arb, least: arb) -> arb:
-        if self.power >= 0:
-            return most**self.power / (least * least)
-        return least ** (self.power - 2)
-
-    def beyond(self, reach: Reach) -> arb:
-        """The same over ``ratio^steep``, for every ratio above 1."""
-        size = reach.size * (1 + self.chord)
-        return size * size * self._grown(1 + self.chord, 1 - reach.size)
+        rest, near = _NONE, 1 - size
+        for v in reach.variances:
+            found = _square(size, 1 + size, v.real, self.power, self.angle)
+            rest = arb.max(rest, (v.kappa * found).upper())
+        rest *= near ** (arb.min(self.power, _NONE) - 2)
+        first = size * abs(self.slope)
+        return first.exp() * (self.curvature * rest + first * first / 2)
 
 
 def logarithm_bound(reach: Reach | None, function: Power | Modulus) -> arb | None:
@@ -173,66 +167,45 @@ def logarithm_bound(reach: Reach | None, function: Power | Modulus) -> arb | Non
     if reach is None:
         return None
     with precision(_BITS):
-        rest = _NONE
-        for variance, kappa in reach.slices:
-            rest = arb.max(rest, (kappa * _mean(reach, function, variance)).upper())
-        first = function.first(reach.size)
-        far = first.exp() * (function.curvature * rest + first * first / 2)
+        far = function.bound(reach).upper()
         # proposes: the functions' floats mean their exact values
         return -(1 - far).log().lower() if far < 1 else None
 
 
-def _mean(reach: Reach, function: Power | Modulus, variance: arb) -> arb:
-    """``E_v`` of ``second``, by blocks of the Gaussian and a bound on its tails."""
-    if function.is_convex and reach.turn < arb.pi() / 2:
-        variance = variance.lower()
-    if not variance > _LEAST_VARIANCE:
+def _on_line(size: arb, large: arb, v: Variances, power: arb, angle: arb) -> arb:
+    """``Int |g_v| r^2 |e^w - 1|^2 (large + r |e^w|)^max(power, 0)`` at ``Im w = angle`` [3].
+
+    There ``|g_v|`` is ``kappa e^{Re v angle^2/2 + angle Im v w} g_{Re v}(w)``; the larger integral
+    is that of a positive ``Im v``.
+    """
+    tilt = angle * v.imaginary
+    found = _square(size, large, v.real, power, angle, tilt)
+    return v.kappa * (v.real * angle * angle / 2).exp() * found
+
+
+def _square(size: arb, large: arb, variance: arb, power: arb, angle: arb, tilt: arb = _NONE) -> arb:
+    """``E_v[e^{tilt w} r^2 |e^{w + i angle} - 1|^2 (large + r e^w)^power]``, ``r`` the size [3].
+
+    By moments of ``e^w`` at the whole powers beside a positive one, between which the logarithm is
+    convex; at 0 for a negative one.
+    """
+    # proposes: how large powers are tried
+    if power > _MOST_TERMS:
         return arb("inf")
-    scale, start = 1 / variance.sqrt(), 1 / (2 * variance)
-    # proposes: where blocks end; what lies beyond is bounded
-    growth = function.log_growth * float(reach.turn) + 30
-    # proposes: likewise
-    growth += function.steep * (function.steep - 1) * float(start.upper())
-    # proposes: likewise
-    end = function.steep * float(scale.upper()) + math.sqrt(2 * growth)
-    fine = max(1, round(function.steep / 3))
-    # proposes: likewise
-    count = math.ceil((end + _LEFT) / _BLOCK) * fine
-    # proposes: likewise
-    if not count < _MOST_BLOCKS:
-        return arb("inf")
-    lowest = (-_LEFT * scale - start).exp().upper() * _UNIT
-    total = _beyond(arb(_LEFT)) * function.second(reach, lowest)
-    # proposes: likewise
-    for index in range(count):
-        x = arb(_BLOCK) / fine * (index + _UNIT) - _LEFT
-        total += _mass(index, fine) * function.second(reach, (x * scale - start).exp())
-    last, order = arb(_BLOCK) / fine * count - _LEFT, arb(function.steep)
-    # proposes: likewise
-    if not last * scale > start:
-        return arb("inf")
-    tail = (order * (order - 1) / (2 * variance)).exp() * _beyond(last - order * scale)
-    return total + tail * function.beyond(reach)
-
-
-@cache
-def _mass(index: int, fine: int) -> arb:
-    """The standard normal mass of a block."""
-    with precision(2 * _BITS):
-        width = arb(_BLOCK) / fine
-        left = width * index - _LEFT
-        return _beyond(left) - _beyond(left + width)
-
-
-def _beyond(x: arb) -> arb:
-    """The standard normal mass above ``x``."""
-    return (x / arb(2).sqrt()).erfc() / 2
-
-
-def _above(x: arb) -> float:
-    """A float above ``x``."""
-    return math.nextafter(float(x.upper()), math.inf) + math.ulp(1.0)
-
-
-def _arcsine(x: arb) -> arb:
-    return x.asin() if x < 1 else arb.pi() / 2
+    power = arb.max(power, _NONE)
+    count = int(power.lower().floor().unique_fmpz())
+    moments = []
+    # proposes: how many; all that are needed are there
+    for k in range(count + 4):
+        at = k + tilt
+        moments.append((at * (at - 1) / (2 * variance)).exp())
+    cosine = 2 * angle.cos()
+    squares = [
+        a - cosine * b + c for a, b, c in zip(moments, moments[1:], moments[2:], strict=False)
+    ]
+    low, high = (
+        sum(math.comb(n, k) * large ** (n - k) * size**k * squares[k] for k in range(n + 1))
+        for n in (count, count + 1)
+    )
+    share = power - count
+    return size * size * low.upper() ** (1 - share) * high.upper() ** share

@@ -115,8 +115,9 @@ class Mixtures(Pair):
 
     def decayed(self, c: float, u: float, accuracy: float) -> arb:
         """The integral of the modulus on the line above the axis that makes it least."""
+        # proposes: a strip; the order is a float that means its exact value here as in the keys
         log_bound, shift = (self._kept.decays.pop(c, None) or self._shape.decay(c))(u)
-        # proposes: the order, a float that means its exact value here as in the key
+        # proposes: likewise
         known = self._kept.moments.get(c)
         moment = (self.moment(c, accuracy) if known is None else known).upper()
         fine = accuracy + max(0.0, float(moment.log().mid()) - log_bound)

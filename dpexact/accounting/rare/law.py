@@ -200,10 +200,10 @@ class Cells:
         cosine = law.cosine(shift)
         heights = self._heights(window, angle)
         real, fall = theta.cos(), arb(1)
-        # proposes: the angle and the order, floats that mean their exact values; what is convex
+        # proposes: the angle, a float that means its exact value
         if not angle:
             logs = self._losses
-        # of the modulus of 1 + lambda e^{i theta}
+        # proposes: the order likewise; what is convex of the modulus of 1 + lambda e^{i theta}
         elif rho >= 1:
             logs = [((2 * real + r) * r).log1p() / 2 for r in self._ratios]
         else:

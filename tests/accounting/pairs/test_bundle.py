@@ -6,7 +6,7 @@ from fractions import Fraction
 from random import Random
 
 import pytest
-from flint import arb
+from flint import acb, arb
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -168,42 +168,77 @@ def test_the_bound_is_above_a_moment_in_closed_form() -> None:
     with precision(64):
         q, e = arb("0.01"), arb(1).exp()
         moment = 1 + 3 * q * q * (e - 1) + q**3 * (e**3 - 3 * e + 2)
-        at = log_bounds.Reach(q, arb(0), ((arb(1), arb(1)),))
+        at = reach_of(q, arb(0), arb(1), arb(0), arb(1))
         bound = log_bounds.logarithm_bound(at, log_bounds.Power(arb(3), 0.0))
         assert bound is not None
         assert moment.log() <= bound < 4 * moment.log()
 
 
-@settings(max_examples=30, deadline=None)
+def reach_of(size: arb, turn: arb, real: arb, imaginary: arb, kappa: arb) -> log_bounds.Reach:
+    rates = log_bounds.Rates(size, turn)
+    variances = log_bounds.Variances(real, imaginary, kappa)
+    return log_bounds.Reach(rates, (rates,), (variances,))
+
+
+def density(v: acb, w: acb) -> acb:
+    """That of the logarithm of the likelihood ratio, of variance ``v``."""
+    return (v / (2 * acb.pi())).sqrt() * (-(v * w * w + w + 1 / (4 * v)) / 2).exp()
+
+
+def kappa_of(modulus: arb, psi: arb) -> arb:
+    growth = (1 / psi.cos() - psi.cos()) / (8 * modulus)
+    return growth.exp() / psi.cos().sqrt()
+
+
+@settings(max_examples=40, deadline=None)
 @given(
     st.floats(0.5, 3.0),
-    st.floats(-0.5, 0.5),
+    st.floats(-0.9, 0.9),
     st.floats(0.001, 0.05),
-    st.floats(-1.2, 1.2),
+    st.floats(-1.7, 1.7),
     st.floats(-3.0, 5.0),
-    st.floats(0.0, 20.0),
+    st.floats(0.0, 150.0),
 )
 def test_bounds_hold_where_rate_and_variance_are_complex(
     modulus: float, psi: float, size: float, turn: float, power: float, height: float
 ) -> None:
-    """Against a plain sum over the line of ``w``."""
-    import cmath
-    import math
-
-    v, q, t = cmath.rect(modulus, psi), cmath.rect(size, turn), complex(power, height)
-    total = 0j
-    for i in range(-4000, 4001):
-        w = 0.01 * i
-        density = cmath.sqrt(v / (2 * math.pi)) * cmath.exp(-(v * w * w + w + 1 / (4 * v)) / 2)
-        total += 0.01 * density * (1 + q * (cmath.exp(w) - 1)) ** t
-    with precision(64):
-        real = arb(modulus) * arb(psi).cos()
-        growth = (1 / arb(psi).cos() - arb(psi).cos()) / (8 * arb(modulus))
-        kappa = growth.exp() / arb(psi).cos().sqrt()
-        at = log_bounds.Reach(arb(size), arb(abs(turn)), ((real, kappa),))
+    """Against a plain sum over the real line of ``w``."""
+    with precision(400):
+        r, phi, angle = arb(modulus), arb(psi), arb(turn)
+        v = r * acb(phi.cos(), phi.sin())
+        q, t = arb(size) * acb(angle.cos(), angle.sin()), acb(power, height)
+        total = acb(0)
+        for i in range(-1000, 1001):
+            w = acb(arb(i) / 50)
+            total += density(v, w) * (1 + q * (w.exp() - 1)) ** t / 50
+        imaginary = abs(r * phi.sin())
+        at = reach_of(arb(size), abs(angle), r * phi.cos(), imaginary, kappa_of(r, phi))
         bound = log_bounds.logarithm_bound(at, log_bounds.Power(arb(power), height))
-    if bound is not None:
-        assert abs(cmath.log(total)) <= float(bound.upper()) + 1e-9
+        assert bound is None or abs(total.log()) <= bound + arb("1e-9")
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+@pytest.mark.parametrize("power", [0, 3])
+def test_what_is_bounded_on_a_line_is_an_integral(sign: int, power: int) -> None:
+    """Of either sign of ``Im v`` one is the larger, and that is what it is."""
+    with precision(128):
+        modulus, psi, angle, size = arb("1.3"), sign * arb("0.6"), arb("0.8"), arb("0.2")
+        v, total = modulus * acb(psi.cos(), psi.sin()), arb(0)
+        for i in range(-1200, 2001):
+            w = acb(arb(i) / 100, angle)
+            grown = (1 + size * abs(w.exp())) ** power
+            total += abs(density(v, w)) * size**2 * abs(w.exp() - 1) ** 2 * grown / 100
+        real, imaginary = modulus * psi.cos(), abs(modulus * psi.sin())
+        given = log_bounds.Variances(real, imaginary, kappa_of(modulus, psi))
+        found = log_bounds._on_line(size, arb(1), given, arb(power), angle)
+        assert found >= total - arb("1e-12")
+        if sign > 0:
+            assert found <= total + arb("1e-12")
+        function = log_bounds.Power(arb(power + 2), 0.5)
+        bound = function.bound(reach_of(size, angle, real, imaginary, given.kappa))
+        assert bound.upper() >= (function.curvature * total).lower()
+        between = log_bounds._on_line(size, arb(1), given, arb(power) + arb("0.5"), angle)
+        assert found <= between
 
 
 def test_polynomials_in_few_bits_hold_those_in_many() -> None:
@@ -212,7 +247,7 @@ def test_polynomials_in_few_bits_hold_those_in_many() -> None:
     for bits in (10, 300):
         with precision(bits):
             rows = [cloud._row(0, q, 12) for q, _, _ in cloud.points[:30]]
-            sums = cloud._enclosed(cloud._summed(12, 12), 12, 12)
+            sums = cloud._summed((12, 12, bits))
             found.append([x for row in [*rows, sums.entries()] for x in row])
     pairs = list(zip(*found, strict=True))
     assert all(coarse.contains(fine) for coarse, fine in pairs)
