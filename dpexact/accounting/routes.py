@@ -189,11 +189,11 @@ def _laplace_cells(c: Composition, direction: Direction) -> Profile | None:
     if not isinstance(pair, SampledLaplace) or not LaplaceCells.takes(pair, count):
         return None
     found = LaplaceCells(pair, count, c.beside)
+    line = contour(c, direction)
     # proposes: which is asked first; after many steps a line mostly sees no atoms
-    line = contour(c, direction) if count > _FEW_STEPS else None
-    # proposes: likewise
-    work = _BRIEF_WORK if balls.approximate(pair.rate) < _GENTLE else _GLANCE_WORK
-    return found if line is None else FirstToReach(line.varied(work, patient=False), found)
+    if line is None or count <= _FEW_STEPS:
+        return found
+    return FirstToReach(line.varied(_BRIEF_WORK, patient=False), found)
 
 
 def _responses(c: Composition, direction: Direction) -> Profile | None:
