@@ -296,3 +296,44 @@ def test_errors_of_steps_add_up():
             for count in (1, 50)
         )
         assert many > 10 * one
+
+
+def test_a_tilt_enlarges_errors():
+    with balls.precision(BITS):
+        pieces = Pieces(pair("1", "1/3"), 4.0, 1, COARSE["nodes"])
+        zeros = [arb(0)] * pieces._steps.kept
+        pieces._row = [Column(zeros, arb(1))]
+        error = pieces._next(1).error
+        assert error >= 0.999 * pieces._steps.mass > 1
+
+
+@pytest.mark.parametrize("side", ["low", "high"])
+@pytest.mark.parametrize(("rate", "power"), [(1, 8), (1, -3), (4, 2)])
+def test_images_on_the_ellipse(side, rate, power):
+    """By quadrature along another path, on which ``log(1 + u'')`` goes straight."""
+    plan = Plan(1.1 / rate**0.5, 20, 9, 0.5, 60)
+    with balls.precision(BITS):
+        errors = [float(x) for x in getattr(Steps(pair(rate, "1/3"), power, plan), side).errors]
+    end = -rate if side == "low" else rate
+    share = 4 * mp.exp(plan.rho * (1 - plan.nodes)) / (mp.exp(plan.rho) - 1)
+
+    def weight(u):
+        return (2 * (1 + u) / 3) ** power
+
+    for turn in (0, 0.8, 1.7, 2.8):
+        place = rate * mp.cosh(mp.mpc(plan.rho, turn))
+        here, there = (mp.log1p(mp.exp(x) / 2) for x in (place, mpf(end)))
+        for k in (0, 3):
+
+            def kernel(x, k=k, here=here, there=there):
+                u, beside = (
+                    mp.expm1(y) for y in (there + (here - there) * x, here + (there - here) * x)
+                )
+                value = weight(u) * (1 + u) / u / mp.sqrt(2 * u)
+                return value * mp.chebyt(k, mp.log(2 * beside) / rate) * (here - there)
+
+            image = mp.exp(-mpf(rate) / 2) / 4 * mp.quad(kernel, [0, 0.01, 0.1, 0.5, 0.9, 0.99, 1])
+            image *= 1 if side == "low" else -1
+            atom = weight(mp.exp(end) / 2) / 2 * (1 if side == "low" else mp.exp(-rate))
+            image += atom * mp.chebyt(k, place / rate)
+            assert share * abs(image) <= errors[k]
