@@ -41,6 +41,9 @@ _MOST_STEPS: Final = 100_000_000
 #: Pieces are kept by multiples of so many bits.
 _STEP_BITS: Final = 8
 _FEW_BITS: Final = 64
+#: How often, and by how many bits, what did not suffice is made finer.
+_ATTEMPTS: Final = 3
+_MORE_BITS: Final = 6
 _TOO_LONG: Final = "polynomials of too many coefficients"
 #: By how much a tilt may change along one piece and beside it, as a power of e.
 _STEEP: Final = 4.0
@@ -50,7 +53,6 @@ class LaplaceCells(BallProfile):
     """``count`` steps of ``pair``, beside the mass ``infinite`` of infinite loss."""
 
     method = "piecewise polynomials"
-    cap = _CAP
 
     def __init__(self, pair: SampledLaplace, count: int, infinite: InfiniteLoss) -> None:
         self.pair, self.count, self.infinite = pair, count, infinite
@@ -106,18 +108,31 @@ class LaplaceCells(BallProfile):
         known, at = self.only_infinite(epsilon, digits), balls.approximate(epsilon)
         if known is not None:
             return known
-        # proposes: with how many bits to begin
         self._tilted(at, self._product.saddle(at, 1)[1] if at >= 0 else -1.0)
-        if not self._is_short(digits, at):
-            return Enclosure(ZERO, ONE, self.method).short(_TOO_LONG)
-        return super().delta(epsilon, digits)
+        best = Enclosure(ZERO, ONE, self.method).short(_TOO_LONG)
+        # proposes: with how many bits; few more than suffice, as work grows with their cube
+        for _ in range(_ATTEMPTS):
+            if not self._is_short(digits, at):
+                break
+            self.cap = balls.bits_for(digits) + self.lost_bits
+            best = best.meet(super().delta(epsilon, digits))
+            missing = digits - best.digits
+            if missing <= 0:
+                break
+            self.lost_bits += math.ceil(missing * math.log2(10)) + _MORE_BITS
+        return best
 
     def _epsilon(self, delta: Real, digits: int) -> Enclosure:
         near = self._near(delta)
         self._tilted(near, self._log_share(delta))
-        if not self._is_short(digits, near):
-            return Enclosure(ZERO, math.inf, self.method).short(_TOO_LONG)
-        return self._bracket(delta, digits) or super()._epsilon(delta, digits)
+        for _ in range(_ATTEMPTS):
+            if not self._is_short(digits, near):
+                break
+            found = self._bracket(delta, digits)
+            if found is not None:
+                return found
+            self.lost_bits += 2 * _MORE_BITS
+        return Enclosure(ZERO, math.inf, self.method).short(_TOO_LONG)
 
     def near(self, delta: Real) -> Fraction:
         # proposes: where the search starts
