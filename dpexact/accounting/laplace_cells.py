@@ -34,10 +34,10 @@ from dpexact.enclosure import Enclosure
 from dpexact.reals import Real
 
 #: Most steps, most bits, and most products of a step's matrices and of all steps.
-MAX_COUNT: Final = 2_000
+MAX_COUNT: Final = 20_000
 _CAP: Final = 400
 _MOST: Final = 8_000_000
-_MOST_STEPS: Final = 100_000_000
+_MOST_STEPS: Final = 400_000_000
 #: Pieces are kept by multiples of so many bits.
 _STEP_BITS: Final = 8
 _FEW_BITS: Final = 64
@@ -125,14 +125,14 @@ class LaplaceCells(BallProfile):
     def _epsilon(self, delta: Real, digits: int) -> Enclosure:
         near = self._near(delta)
         self._tilted(near, self._log_share(delta))
-        for _ in range(_ATTEMPTS):
+        for _ in range(_ATTEMPTS - 1):
             if not self._is_short(digits, near):
-                break
+                return Enclosure(ZERO, math.inf, self.method).short(_TOO_LONG)
             found = self._bracket(delta, digits)
             if found is not None:
                 return found
             self.lost_bits += 2 * _MORE_BITS
-        return Enclosure(ZERO, math.inf, self.method).short(_TOO_LONG)
+        return super()._epsilon(delta, digits)
 
     def near(self, delta: Real) -> Fraction:
         # proposes: where the search starts

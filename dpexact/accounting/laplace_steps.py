@@ -58,6 +58,7 @@ class Steps:
         self._scale = (-self._rate / 2).exp() / 4
         rule = [arb.legendre_p_root(plan.points, k, weight=True) for k in range(plan.points)]
         self._rule = [((1 + x) / 2, weight / 2) for x, weight in rule]
+        self._powers: dict[float, Column] = {}
         self.mass = arb(0)
         self.low, self.high = self._side(-self._rate, arb(0.5)), self._side(self._rate, self._fall)
 
@@ -113,17 +114,21 @@ class Steps:
 
     def start(self, base: arb, theta: float, sign: int) -> Column:
         """``e^{theta Y} (1 - e^{sign Y})``, ``Y = base + log w(l)`` [b]."""
+        one, other = (self._power_of(x) for x in (theta, theta + sign))
+        fall, less = (theta * base).exp(), ((theta + sign) * base).exp()
+        terms = zip(one.coefficients, other.coefficients, strict=True)
+        error = fall * one.error + less * other.error
+        return self.shortened(Column([fall * x - less * y for x, y in terms], error))
 
-        def values(at: arb) -> tuple[arb, arb]:
-            return (theta * at).exp(), sign * at
-
-        logs = [(self._rest * (1 + self._odds * x.exp())).log() for x in self._losses]
-        both = [values(base + x) for x in logs]
-        found = self._transform * arb_mat([[-tilt * at.expm1()] for tilt, at in both])
-        tilt, at = values(base + self._logs)
-        rho = arb(self._plan.rho).exp()
-        off = 4 * tilt * (1 + at.exp()) * rho ** (1 - self._plan.nodes) / (rho - 1)
-        return self.shortened(Column(found.entries(), off.upper()))
+    def _power_of(self, theta: float) -> Column:
+        """``w^theta`` [b]."""
+        if theta not in self._powers:
+            logs = [(self._rest * (1 + self._odds * x.exp())).log() for x in self._losses]
+            found = self._transform * arb_mat([[(theta * x).exp()] for x in logs])
+            rho, most = arb(self._plan.rho).exp(), (theta * self._logs).exp()
+            off = 4 * most * rho ** (1 - self._plan.nodes) / (rho - 1)
+            self._powers[theta] = self.shortened(Column(found.entries(), off.upper()))
+        return self._powers[theta]
 
     @cached_property
     def _logs(self) -> arb:
