@@ -39,7 +39,7 @@ _CAP: Final = 400
 _MOST: Final = 8_000_000
 _MOST_STEPS: Final = 400_000_000
 #: Pieces are kept by multiples of so many bits.
-_STEP_BITS: Final = 8
+_STEP_BITS: Final = 16
 _FEW_BITS: Final = 64
 #: How often, and by how many bits, what did not suffice is made finer.
 _ATTEMPTS: Final = 3
@@ -47,6 +47,8 @@ _MORE_BITS: Final = 6
 _TOO_LONG: Final = "polynomials of too many coefficients"
 #: By how much a tilt may change along one piece and beside it, as a power of e.
 _STEEP: Final = 4.0
+#: Tilts that are less of that are none.
+_GENTLE: Final = 1 / 16
 
 
 class LaplaceCells(BallProfile):
@@ -92,9 +94,9 @@ class LaplaceCells(BallProfile):
         order = self._product.saddle(epsilon, 1)[0] if epsilon >= 0 else 0.0
         # proposes: likewise, for how much of delta's digits epsilon has
         self.slope_bits = max(0, 8 - math.floor(math.log2(max(order * epsilon, 2.0**-16))))
-        order = min(order, _STEEP / (high - low))
-        grain = 2.0 ** (math.frexp(order)[1] - 3) if order > 0 else 1.0
-        order = round(order / grain) * grain
+        steepest = _STEEP / (high - low)
+        # proposes: few tilts, which many questions share
+        order = 2.0 ** round(math.log2(min(order, steepest))) if order > _GENTLE * steepest else 0.0
         self._tilt = order if self.pair.removes else -order
         bound = self.count * self.pair._about(self._power).value - order * epsilon
         bound += math.log(self.count)
@@ -157,12 +159,17 @@ class LaplaceCells(BallProfile):
             return arb(0) if self.pair.removes else -epsilon.expm1()
         if not balls.in_range(above / apart):
             return arb.nan()
-        bits = _STEP_BITS * math.ceil(balls.current() / _STEP_BITS)
+        kept, bits = _kept(self.pair, self._power, self.count), balls.current()
+        # proposes: what is looked up; pieces of any precision enclose
+        bits = min((x for x in kept if x >= bits), default=_STEP_BITS * -(-bits // _STEP_BITS))
         with balls.precision(bits):
-            pieces = _pieces(self.pair, self._power, self.count, bits)
+            if bits not in kept:
+                kept.clear()
+                plan = planned(self.pair, self._power)
+                kept[bits] = Pieces(self.pair, self._power, self.count, plan)
             # proposes: a piece; how far outside of it the point may lie is counted
             piece = max(0, min(self.count - 1, math.floor(float((above / apart).mid()))))
-            column = pieces.column(piece)
+            column = kept[bits].column(piece)
         beyond = above - piece * apart
         inside = beyond.max(arb(0)).min(apart)
         loss = ((low + inside).expm1() / balls.ball(self.pair.q)).log1p()
@@ -172,12 +179,9 @@ class LaplaceCells(BallProfile):
 
 
 @lru_cache(maxsize=16)
-def _pieces(pair: SampledLaplace, power: float, count: int, bits: int) -> Pieces:
-    """Those of ``F_count``.
-
-    Proposes: what is looked up; pieces of any precision enclose.
-    """
-    return Pieces(pair, power, count, planned(pair, power))
+def _kept(pair: SampledLaplace, power: float, count: int) -> dict[int, Pieces]:
+    """The finest that were needed, by their bits."""
+    return {}
 
 
 class Pieces:

@@ -40,8 +40,6 @@ _LIGHT_WORK, _BRIEF_WORK = 2_000_000, 500_000
 _FEW_STEPS: Final = 30
 #: Allocations of noise and steps over ``e^(1/sigma^2) - 1`` below these are sooner on a line.
 _QUIET, _HIDING = 2.5, 200
-#: Rates of Laplace noise below which its pieces take about as long as a brief line.
-_GENTLE: Final = 1.5
 #: Fewer sampled steps than this are always taken one by one.
 _FEWEST_CLOUDED: Final = 200
 #: Most bits for one run of a group: at more the parameters are out of proportion.
@@ -69,9 +67,13 @@ def routed(
 def _bound(composition: Composition) -> Callable[[Real, Real], bool] | None:
     """What proves, next to free, that delta of adding is at most a level."""
     windows, known = _windows(composition, "add"), composition.kept.get("add")
+    if known is None:
+        # proposes: whether one point is looked at first; of pieces two digits take little
+        alone = [x for x, _ in composition.samples if x.inner.laplace_alone is not None]
+        return (lambda *_: False) if alone else None
     # proposes: which bound; all hold
-    if windows is None or windows.is_often or windows.count == 1 or known is None:
-        return known.is_below if known else None
+    if windows is None or windows.is_often or windows.count == 1:
+        return known.is_below
     return lambda at, level: known.is_below_reversed(at, level) or windows.is_below(at, level)
 
 
@@ -189,11 +191,9 @@ def _laplace_cells(c: Composition, direction: Direction) -> Profile | None:
     if not isinstance(pair, SampledLaplace) or not LaplaceCells.takes(pair, count):
         return None
     found = LaplaceCells(pair, count, c.beside)
-    line = contour(c, direction)
     # proposes: which is asked first; after many steps a line mostly sees no atoms
-    if line is None or count <= _FEW_STEPS:
-        return found
-    return FirstToReach(line.varied(_BRIEF_WORK, patient=False), found)
+    line = contour(c, direction) if count > _FEW_STEPS else None
+    return found if line is None else FirstToReach(line.varied(_BRIEF_WORK, patient=False), found)
 
 
 def _responses(c: Composition, direction: Direction) -> Profile | None:
