@@ -19,7 +19,7 @@ from dpexact.accounting.composition import Composition, Sample
 from dpexact.accounting.optimal import OptimalComposition
 from dpexact.accounting.pairs.finite import sampled
 from dpexact.accounting.profile import Fallback, FirstToReach, NoLoss, Profile
-from dpexact.accounting.reflection import OPPOSITE, Mirrored
+from dpexact.accounting.reflection import OPPOSITE, Mirrored, unproved
 from dpexact.arguments import Direction, Method
 from dpexact.errors import UnsupportedMechanism
 from dpexact.reals import Real
@@ -34,10 +34,8 @@ Route: TypeAlias = Callable[[Composition, Direction], Profile | None]
 
 #: Work after which a contour without a few digits is given up: a second or two.
 _GLANCE_WORK: Final = 12_000_000
-#: The same where windows take over then, and where pieces do.
-_LIGHT_WORK, _BRIEF_WORK = 2_000_000, 500_000
-#: After so many steps a line is asked first of Laplace noise on samples.
-_FEW_STEPS: Final = 30
+#: The same where windows take over then; where pieces do, after so many steps of Laplace noise.
+_LIGHT_WORK, _BRIEF_WORK, _FEW_STEPS = 2_000_000, 500_000, 30
 #: Allocations of noise and steps over ``e^(1/sigma^2) - 1`` below these are sooner on a line.
 _QUIET, _HIDING = 2.5, 200
 #: Fewer sampled steps than this are always taken one by one.
@@ -70,7 +68,7 @@ def _bound(composition: Composition) -> Callable[[Real, Real], bool] | None:
     if known is None:
         # proposes: whether one point is looked at first; of pieces two digits take little
         alone = [x for x, _ in composition.samples if x.inner.laplace_alone is not None]
-        return (lambda *_: False) if alone else None
+        return unproved if alone else None
     # proposes: which bound; all hold
     if windows is None or windows.is_often or windows.count == 1:
         return known.is_below
