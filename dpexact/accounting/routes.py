@@ -64,7 +64,8 @@ def routed(
 
 def _bound(composition: Composition) -> Callable[[Real, Real], bool] | None:
     """What proves, next to free, that delta of adding is at most a level."""
-    windows, known = _windows(composition, "add"), composition.kept.get("add")
+    known: ContourProfile | None = composition.kept.get("add")
+    windows = _windows(composition, "add")
     if known is None:
         # proposes: whether one point is looked at first; of pieces two digits take little
         alone = [x for x, _ in composition.samples if x.inner.laplace_alone is not None]
