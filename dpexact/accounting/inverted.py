@@ -192,11 +192,9 @@ def _shared_digits(target: Real, limit: Fraction) -> int:
         return math.ceil(-float(left.log().mid()) / math.log(10)) if 0 < left < 1 else 0
 
 
-#: Secant steps in balls, how close to the root the last one is, as a share of the width asked for,
-#: and bits for what is lost where delta hardly changes.
-_STEPS: Final = 24
+#: Secant steps in balls, and how close to the root the last one is, as a share of the width asked.
+_STEPS: Final = 48
 _CLOSE: Final = 64
-_SLOPE_BITS: Final = 16
 
 
 class InvertedProfile(Profile):
@@ -234,10 +232,12 @@ class InvertedProfile(Profile):
 class BallProfile(InvertedProfile):
     """A profile whose finite part is a ball at every real ``epsilon``.
 
-    ``lost_bits`` are those that its evaluation loses; ``cap`` may limit the precision.
+    ``lost_bits`` are those that its evaluation loses, ``slope_bits`` those more of epsilon;
+    ``cap`` may limit the precision.
     """
 
     lost_bits: int = 0
+    slope_bits: int = 16
     cap: int | None = None
 
     @abstractmethod
@@ -281,7 +281,7 @@ class BallProfile(InvertedProfile):
         Delta does not increase, so it is enough that it is above the target at the left one.
         """
         finer = digits + 1  # secants converge so fast that one digit more costs nothing
-        with balls.precision(balls.bits_for(finer) + self.lost_at(delta) + _SLOPE_BITS):
+        with balls.precision(balls.bits_for(finer) + self.lost_at(delta) + self.slope_bits):
             target, width = balls.ball(delta), arb(10) ** -finer
             share = target - self.infinite.ball()
 
@@ -289,15 +289,21 @@ class BallProfile(InvertedProfile):
                 return ((self.lower_ball(at) - target) / share).log1p().mid()
 
             # proposes: a point, on both sides of which balls decide
-            before, at = arb(0), balls.ball(self.near(delta)).mid()
+            low, high = arb(0), arb("inf")
+            before, at = low, balls.ball(self.near(delta)).mid()
             last = gap(before)
+            # proposes: when to leave it to another search
+            if not last > 0:
+                return None
             for _ in range(_STEPS):
                 value = gap(at)
+                low, high = (at, high) if value > 0 else (low, at)
                 step = value * (at - before) / (last - value)
-                # proposes: when to leave it to another search
-                if not (step.is_finite() and (following := (at + step).mid()) > 0):
-                    return None
-                before, last, at = at, value, following
+                following = (at + step).mid()
+                # proposes: likewise
+                if not low < following < high:
+                    following = (low + high) / 2 if high.is_finite() else 2 * at
+                before, last, step, at = at, value, following - at, following.mid()
                 # proposes: when to stop
                 if abs(step) <= width * at / _CLOSE:
                     break

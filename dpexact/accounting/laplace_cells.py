@@ -1,62 +1,60 @@
 r"""Few steps of Laplace noise on a Poisson sample: the profile in pieces, each a polynomial.
 
-With ``w(l) = 1 - q + q e^l`` on ``|l| <= r``, ``r`` the rate of the noise, and ``S`` the sum of
-``log w`` over ``t`` steps under ``Q``,
+With ``w(l) = 1 - q + q e^l`` on ``|l| <= r``, ``r`` the rate of the noise, let ``Y`` be the sum of
+``log w`` over ``t`` steps: the loss, under ``P``, where a record is removed (``sign`` 1), and minus
+the loss, under ``Q``, where one is added (-1). Delta at a loss of ``sign y`` and its tilt are
 
-.. math:: U_t(x) = E(1 - e^{x + S})_+, \qquad \delta_{add}(\varepsilon) = U_T(\varepsilon), \qquad
-          \delta_{remove}(\varepsilon) = 1 - e^\varepsilon + e^\varepsilon U_T(-\varepsilon).
+.. math:: \delta_t(y) = E(1 - e^{sign (y - Y)})_+, \qquad F_t(y) = e^{\theta y} \delta_t(y).
 
-``U_t`` is analytic between neighbours of its ``t + 1`` corners, all ``log w(r) - log w(-r)`` apart.
-On the piece that ends ``i`` corners before the last let ``x`` be given by the loss ``l`` at which
-``log w(r) - log w(l)`` is the way from its start. Then piece ``i`` of ``U_{t+1}`` is ``A`` of piece
-``i`` of ``U_t`` and ``B`` of piece ``i - 1``, where ``w(l') w(l'')`` is ``w`` of both ends:
-
-.. math:: A f(l) = \tfrac12 f(l) + \tfrac14 e^{-r/2} \int_{-r}^l e^{-l'/2} f(l'')\,dl', \qquad
-          B f(l) = \tfrac12 e^{-r} f(l) + \tfrac14 e^{-r/2} \int_l^r e^{-l'/2} f(l'')\,dl'.
-
-No step enlarges an error, so those of all steps add up. Proof, and the bounds that letters name:
+``F_t`` is analytic between neighbours of its ``t + 1`` corners, all ``D = log w(r) - log w(-r)``
+apart. On piece ``i`` above the lowest let ``y = (t - 1) log w(-r) + i D + log w(l)``. Then piece
+``i`` of ``F_{t+1}`` is ``A`` of piece ``i`` of ``F_t`` and ``B`` of piece ``i - 1``
+(:mod:`~dpexact.accounting.laplace_steps`). The piece below all is known, or is 0, and so are those
+of ``F_0``: a question needs no piece above its own. Errors of all steps add up:
 ``docs/theory/laplace.md``.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
 from fractions import Fraction
-from functools import lru_cache, reduce
-from typing import Final, NamedTuple
+from functools import lru_cache
+from typing import Final
 
-from flint import acb, arb, arb_mat
+from flint import arb
 
 from dpexact import balls, reals
 from dpexact.accounting.contour.product import Product
 from dpexact.accounting.inverted import ONE, ZERO, BallProfile
-from dpexact.accounting.pairs.pair import TooExpensive
-from dpexact.accounting.pairs.power_sums import line_sums
+from dpexact.accounting.laplace_plans import Plan, planned
+from dpexact.accounting.laplace_steps import Column, Steps, chebyshev
 from dpexact.accounting.pairs.sampled_laplace import SampledLaplace
 from dpexact.accounting.profile import InfiniteLoss
 from dpexact.enclosure import Enclosure
 from dpexact.reals import Real
 
-#: Most steps, most bits, and most nodes times points of the rule.
-MAX_COUNT: Final = 150
+#: Most steps, most bits, and most products of a step's matrices and of all steps.
+MAX_COUNT: Final = 20_000
 _CAP: Final = 400
-_MOST: Final = 36_000
+_MOST: Final = 8_000_000
+_MOST_STEPS: Final = 400_000_000
 #: Pieces are kept by multiples of so many bits.
 _STEP_BITS: Final = 16
 _FEW_BITS: Final = 64
+#: How often, and by how many bits, what did not suffice is made finer.
+_ATTEMPTS: Final = 3
+_MORE_BITS: Final = 6
 _TOO_LONG: Final = "polynomials of too many coefficients"
-#: Sizes of ellipses tried, as shares of what the bounds allow.
-_TRIED: Final = tuple(k / 40 for k in range(1, 40))
-#: About half the width of the strip in which pieces are analytic.
-_STRIP: Final = 3.0
+#: By how much a tilt may change along one piece and beside it, as a power of e.
+_STEEP: Final = 4.0
+#: Tilts that are less of that are none.
+_GENTLE: Final = 1 / 16
 
 
 class LaplaceCells(BallProfile):
     """``count`` steps of ``pair``, beside the mass ``infinite`` of infinite loss."""
 
     method = "piecewise polynomials"
-    cap = _CAP
 
     def __init__(self, pair: SampledLaplace, count: int, infinite: InfiniteLoss) -> None:
         self.pair, self.count, self.infinite = pair, count, infinite
@@ -64,42 +62,83 @@ class LaplaceCells(BallProfile):
         log = reals.logarithm(1 - pair.q + pair.q * reals.exponential(end))
         self.largest: Real | None = count * log if pair.removes else -(count * log)
         self._product = Product([(pair, count)])
+        self._tilt = 0.0
 
     @classmethod
     def takes(cls, pair: SampledLaplace, count: int) -> bool:
         """Proposes: whether the steps are few, and polynomials short."""
-        return count <= MAX_COUNT and cls(pair, count, InfiniteLoss())._is_short(1, 0)
+        return count <= MAX_COUNT and cls(pair, count, InfiniteLoss())._is_short(1, 0.0)
 
-    def _is_short(self, digits: int, lost: int) -> bool:
-        """Proposes: whether polynomials for so many digits are short."""
-        bits = balls.bits_for(digits) + lost
+    def _is_short(self, digits: int, epsilon: float) -> bool:
+        """Proposes: whether polynomials for so many digits are short, and pieces few."""
+        bits = balls.bits_for(digits) + self.lost_bits
         try:
             with balls.precision(bits):
-                return bits <= _CAP and planned(self.pair) is not None
+                plan = planned(self.pair, self._power)
+                low, high = (float(x.mid()) for x in self.pair.ends())
         except (ArithmeticError, ValueError):
             return False
+        level = epsilon if self.pair.removes else -epsilon
+        pieces = 1 + min(self.count, max(0.0, (level - self.count * low) / (high - low)))
+        each = plan.nodes * plan.kept
+        return (
+            bits <= _CAP
+            and each * plan.points <= _MOST
+            and each * self.count * pieces <= _MOST_STEPS
+        )
+
+    def _tilted(self, epsilon: float, log_delta: float) -> None:
+        """Proposes: a tilt, and bits for what delta is below its bound, and how flat it is."""
+        rate, q = self.pair.sizes
+        low, high = (math.log1p(q * math.expm1(x)) for x in (-rate - 1, rate + 1))
+        order = self._product.saddle(epsilon, 1)[0] if epsilon >= 0 else 0.0
+        # proposes: likewise, for how much of delta's digits epsilon has
+        self.slope_bits = max(0, 8 - math.floor(math.log2(max(order * epsilon, 2.0**-16))))
+        steepest = _STEEP / (high - low)
+        # proposes: few tilts, which many questions share
+        order = 2.0 ** round(math.log2(min(order, steepest))) if order > _GENTLE * steepest else 0.0
+        self._tilt = order if self.pair.removes else -order
+        bound = self.count * self.pair._about(self._power).value - order * epsilon
+        bound += math.log(self.count)
+        self.lost_bits = min(_CAP, max(0, math.ceil((bound - log_delta) / math.log(2))))
+
+    @property
+    def _power(self) -> float:
+        return self._tilt + (1.0 if self.pair.removes else 0.0)
 
     def delta(self, epsilon: Real, digits: int) -> Enclosure:
         known, at = self.only_infinite(epsilon, digits), balls.approximate(epsilon)
         if known is not None:
             return known
-        # proposes: with how many bits to begin
-        self.lost_bits = self._lost(at, self._product.saddle(at, 1)[1] if at > 0 else 0.0)
-        if not self._is_short(digits, self.lost_bits):
-            return Enclosure(ZERO, ONE, self.method).short(_TOO_LONG)
-        return super().delta(epsilon, digits)
+        self._tilted(at, self._product.saddle(at, 1)[1] if at >= 0 else -1.0)
+        best = Enclosure(ZERO, ONE, self.method).short(_TOO_LONG)
+        # proposes: with how many bits; few more than suffice, as work grows with their cube
+        for _ in range(_ATTEMPTS):
+            if not self._is_short(digits, at):
+                break
+            self.cap = balls.bits_for(digits) + self.lost_bits
+            best = best.meet(super().delta(epsilon, digits))
+            missing = digits - best.digits
+            if missing <= 0:
+                break
+            self.lost_bits += math.ceil(missing * math.log2(10)) + _MORE_BITS
+        return best
 
     def _epsilon(self, delta: Real, digits: int) -> Enclosure:
-        if not self._is_short(digits, self.lost_at(delta)):
-            return Enclosure(ZERO, math.inf, self.method).short(_TOO_LONG)
-        return self._bracket(delta, digits) or super()._epsilon(delta, digits)
+        near = self._near(delta)
+        self._tilted(near, self._log_share(delta))
+        for _ in range(_ATTEMPTS - 1):
+            if not self._is_short(digits, near):
+                return Enclosure(ZERO, math.inf, self.method).short(_TOO_LONG)
+            found = self._bracket(delta, digits)
+            if found is not None:
+                return found
+            self.lost_bits += 2 * _MORE_BITS
+        return super()._epsilon(delta, digits)
 
     def near(self, delta: Real) -> Fraction:
         # proposes: where the search starts
         return Fraction(self._near(delta)) or ONE
-
-    def lost_at(self, delta: Real) -> int:
-        return self._lost(self._near(delta), self._log_share(delta))
 
     def _near(self, delta: Real) -> float:
         return self._product.epsilon(self._log_share(delta), 1)
@@ -109,247 +148,85 @@ class LaplaceCells(BallProfile):
         with balls.precision(_FEW_BITS):
             return float((balls.ball(delta) - self.infinite.ball()).log().mid())
 
-    def _lost(self, epsilon: float, log_delta: float) -> int:
-        """Proposes: bits for what an absolute error is of so small a delta."""
-        lost = abs(epsilon) if self.pair.removes else 0.0
-        return min(_CAP, math.ceil((lost - min(0.0, log_delta)) / math.log(2)))
-
     def finite_ball(self, epsilon: arb) -> arb:
-        if not self.pair.removes:
-            return self._put(epsilon)
-        return epsilon.exp() * self._put(-epsilon) - epsilon.expm1()
-
-    def _put(self, x: arb) -> arb:
-        """``U_T(x)``, whose slope is between -1 and 0."""
+        """By the piece of its level, whose slope is between -1 and 1."""
         low, high = self.pair.ends()
-        apart, above = high - low, -x - self.count * low
+        level = epsilon if self.pair.removes else -epsilon
+        apart, above = high - low, level - self.count * low
         if above <= 0:
-            return arb(0)
+            return -epsilon.expm1() if self.pair.removes else arb(0)
         if above >= self.count * apart:
-            return -x.expm1()
-        bits = _STEP_BITS * math.ceil(balls.current() / _STEP_BITS)
-        with balls.precision(bits):
-            known = _pieces(self.pair.rate, self.pair.q, self.count, bits)
-        if known is None:
-            return arb.nan()
+            return arb(0) if self.pair.removes else -epsilon.expm1()
         if not balls.in_range(above / apart):
             return arb.nan()
-        # proposes: a piece; how far outside of it the point may lie is counted
-        piece = max(0, min(self.count - 1, math.ceil(float((above / apart).mid())) - 1))
-        start = (piece + 1) * apart - above
-        inside = start.max(arb(0)).min(apart)
-        loss = ((high - inside).expm1() / balls.ball(self.pair.q)).log1p()
-        found = known.value(piece, loss / balls.ball(self.pair.rate))
-        return found + arb(0, abs(start - inside).upper())
+        kept, bits = _kept(self.pair, self._power, self.count), balls.current()
+        # proposes: what is looked up; pieces of any precision enclose
+        bits = min((x for x in kept if x >= bits), default=_STEP_BITS * -(-bits // _STEP_BITS))
+        with balls.precision(bits):
+            if bits not in kept:
+                kept.clear()
+                plan = planned(self.pair, self._power)
+                kept[bits] = Pieces(self.pair, self._power, self.count, plan)
+            # proposes: a piece; how far outside of it the point may lie is counted
+            piece = max(0, min(self.count - 1, math.floor(float((above / apart).mid()))))
+            column = kept[bits].column(piece)
+        beyond = above - piece * apart
+        inside = beyond.max(arb(0)).min(apart)
+        loss = ((low + inside).expm1() / balls.ball(self.pair.q)).log1p()
+        share = (loss / balls.ball(self.pair.rate)).max(arb(-1)).min(arb(1))
+        found = value(column, share) * (-self._tilt * (level - beyond + inside)).exp()
+        return found + arb(0, abs(beyond - inside).upper())
 
 
 @lru_cache(maxsize=16)
-def _pieces(rate: Real, q: Real, count: int, bits: int) -> Pieces | None:
-    """Those of ``U_count``, which both directions share; None where they are too much work.
-
-    Proposes: what is looked up; pieces of any precision enclose.
-    """
-    pair = SampledLaplace(rate, q, removes=True)
-    plan = planned(pair)
-    return None if plan is None else Pieces.of(Operators(pair, plan), count)
+def _kept(pair: SampledLaplace, power: float, count: int) -> dict[int, Pieces]:
+    """The finest that were needed, by their bits."""
+    return {}
 
 
 class Pieces:
-    """Chebyshev coefficients of the pieces, the lowest first, and a bound of their errors."""
+    """Pieces of ``F_count``, from below, as far as they were asked for."""
 
-    def __init__(self, columns: list[list[arb]], error: arb) -> None:
-        self._columns, self._error = columns, error
+    def __init__(self, pair: SampledLaplace, power: float, count: int, plan: Plan) -> None:
+        self._steps, self._count = Steps(pair, power, plan), count
+        self._sign, self._theta = (1, power - 1) if pair.removes else (-1, power)
+        self._ends = pair.ends()
+        #: The piece last found, of ``F_0`` to ``F_count``, and the last ones of all.
+        self._row: list[Column] = []
+        self._found: list[Column] = []
 
-    @classmethod
-    def of(cls, steps: Operators, count: int) -> Pieces:
-        """Those of ``U_count``."""
-        columns: list[list[arb]] = []
-        error = arb(0)
-        for t in range(count):
-            outside, off = steps.outside(t)
-            left, right = [*columns, outside], [[arb(0)] * len(outside), *columns]
-            rows = steps.low * _matrix(left) + steps.high * _matrix(right)
-            kept = [steps.shortened(column) for column in zip(*rows.tolist(), strict=True)]
-            error = arb.max(error, off) + steps.error(left) + _largest(lost for _, lost in kept)
-            columns, error = [column for column, _ in kept], error.upper()
-        return cls(columns, error)
-
-    def value(self, piece: int, at: arb) -> arb:
-        """At the share ``at`` of the rate, by Clenshaw's recurrence.
-
-        Proposes: the piece, whose end is as near as its caller counts.
-        """
-        first, *others = self._columns[piece]
-        one = two = arb(0)
-        for coefficient in reversed(others):
-            one, two = coefficient + 2 * at * one - two, one
-        return first + at * one - two + arb(0, self._error)
-
-
-class Plan(NamedTuple):
-    """For pieces an ellipse, nodes and coefficients kept; for integrals another, and points.
-
-    An ellipse, of foci -1 and 1, is given by the sum of its half axes.
-    """
-
-    rho: float
-    nodes: int
-    kept: int
-    sigma: float
-    points: int
-
-
-class Operators:
-    """``A`` and ``B`` of Chebyshev polynomials, as coefficients of what interpolates the images."""
-
-    def __init__(self, pair: SampledLaplace, plan: Plan) -> None:
-        self._rate, self._q, self._plan = balls.ball(pair.rate), balls.ball(pair.q), plan
-        self._odds, self._ends = self._q / (1 - self._q), pair.ends()
-        self._scale = (-self._rate / 2).exp() / 4
-        n = plan.nodes
-        turns = [[(k * (2 * j + 1) * arb.pi() / (2 * n)).cos() for j in range(n)] for k in range(n)]
-        self._transform = arb_mat([[x * (2 if k else 1) / n for x in turns[k]] for k in range(n)])
-        self._losses = [self._rate * x for x in turns[1]]
-        rule = [arb.legendre_p_root(plan.points, k, weight=True) for k in range(plan.points)]
-        self._rule = [((1 + x) / 2, weight / 2) for x, weight in rule]
-        low = [self._image(x, -self._rate, x, arb(0.5)) for x in self._losses]
-        high = [self._image(x, x, self._rate, (-self._rate).exp() / 2) for x in self._losses]
-        self.low, self.high = (
-            self._transform * arb_mat([row for row, _, _ in side]) for side in (low, high)
-        )
-        inner, reach = _largest(x for _, x, _ in low + high), _largest(x for _, _, x in low + high)
-        outer, wide = self._interpolation()
-        # at the nodes, of both operators, in all coefficients
-        inner *= 4 * n
-        # proposes: how many coefficients are kept; the sizes of all others are counted
-        self._weights = [outer * wide**k + inner * reach**k for k in range(plan.kept)]
-
-    def error(self, columns: list[list[arb]]) -> arb:
-        """Of the images of pieces, none larger."""
-        return _largest(
-            sum((abs(c) * w for c, w in zip(column, self._weights, strict=True)), arb(0))
-            for column in columns
-        )
-
-    def shortened(self, column: Sequence[arb]) -> tuple[list[arb], arb]:
-        """Exact coefficients, as many as are kept, and what is lost by it.
-
-        Proposes: how many.
-        """
-        kept = column[: self._plan.kept]
-        rest = sum((abs(c) for c in column[len(kept) :]), arb(0))
-        return [c.mid() for c in kept], (rest + sum((c.rad() for c in kept), arb(0))).upper()
-
-    def outside(self, t: int) -> tuple[list[arb], arb]:
-        """The piece ``1 - w(-r) w(r)^-t / w`` of ``U_t`` below all atoms, and its error [b]."""
+    def _start(self, steps: int, piece: int) -> Column:
+        """Of a piece that is known."""
         low, high = self._ends
-        values = [low.exp() / (1 + self._q * x.expm1()) for x in self._losses]
-        found = (self._transform * arb_mat([[x] for x in values])).entries()
-        share = (-t * high).exp()
-        column, lost = self.shortened([share * -x for x in found])
-        rho = arb(self._plan.rho)
-        most = 4 * share * (1 + self._odds * (-self._rate).exp())
-        off = most * rho ** (1 - self._plan.nodes) / (rho - 1)
-        return [1 + column[0], *column[1:]], (lost + off).upper()
+        base = (steps - 1) * low + piece * (high - low)
+        return self._steps.start(base, self._theta, self._sign)
 
-    def _image(self, at: arb, start: arb, end: arb, mass: arb) -> tuple[list[arb], arb, arb]:
-        """Of each polynomial at a node, a bound of the rule's error, and its ellipse [d]."""
-        rate, q, odds = self._rate, self._q, self._odds
-        first, last = start.expm1(), end.expm1()
-        both = first + last + q * first * last
-        middle = (both / (1 + (1 + q * both).sqrt())).log1p()
-        length = middle - start
-        terms = [(mass, at / rate)]
-        for x, weight in self._rule:
-            one = start + length * x
-            less = one.expm1()
-            more = (both - less) / (1 + q * less)
-            other, part = more.log1p(), self._scale * length * weight
-            turn = (1 + less) * (1 + q * more) / ((1 + more) * (1 + q * less))
-            terms.append((part * (-one / 2).exp(), other / rate))
-            terms.append((part * turn * (-other / 2).exp(), one / rate))
-        sigma = arb(self._plan.sigma)
-        beside = length * (sigma + 1 / sigma - 2) / 4
-        height = length * (sigma - 1 / sigma) / 4
-        grown = beside.exp()
-        # proposes: the ellipse, by floats that mean their exact values; balls decide on it
-        if not (height < arb.pi() / 2 and grown < 2):
-            raise TooExpensive("no ellipse for the integrals of pieces")
-        u, v = odds * middle.exp(), odds * (start - beside).exp()
-        square = 1 + v * v
-        low = middle + (2 - grown).log()
-        high = (u * (2 + u + grown) / (odds * square.sqrt())).log()
-        widest = _largest([abs(low), abs(high), abs(start - beside), abs(middle + beside)])
-        turned = (grown / (2 + u)).asin() + height
-        size = (-low / 2).exp() * grown / (2 - grown) * (1 + u) ** 2 / square
-        size += ((beside - start) / 2).exp()
-        bound = 4 * self._scale * length * size
-        bound *= sigma ** (-2 * self._plan.points) / (1 - sigma**-2)
-        return _combined(terms, self._plan.kept), bound, _joukowski(widest / rate, turned / rate)
+    def column(self, piece: int) -> Column:
+        """That of ``F_count``."""
+        while len(self._found) <= piece:
+            self._found.append(self._next(len(self._found)))
+        return self._found[piece]
 
-    def _interpolation(self) -> tuple[arb, arb]:
-        """What multiplies the pieces on the larger ellipse, which is the second number [c]."""
-        rho, rate, odds = arb(self._plan.rho), self._rate, self._odds
-        wide, height = rate * (rho + 1 / rho) / 2, rate * (rho - 1 / rho) / 2
-        # proposes: likewise
-        if not height < arb.pi() / 2:
-            raise TooExpensive("no ellipse for pieces")
-        cosine, far = (height / 2).cos(), odds * wide.exp()
-        length = 2 * arb.min(far, far.log1p() + arb.pi() / 2) * (1 + wide.exp() / (odds * cosine))
-        mass = 1 + 2 * self._scale * (wide / 2).exp() / cosine.sqrt() * length
-        found = 4 * mass * rho ** (1 - self._plan.nodes) / (rho - 1)
-        return found, _joukowski((wide - cosine.log()) / rate, height / rate)
+    def _next(self, piece: int) -> Column:
+        steps, zero = self._steps, Column([arb(0)] * self._steps.kept, arb(0))
+        if self._sign > 0:
+            here = zero
+            before = self._row or [self._start(t, -1) for t in range(self._count)]
+        else:
+            here = self._start(0, piece)
+            before = self._row or [zero] * self._count
+        added = steps.images(steps.high, before)
+        self._row = []
+        for other, beside in zip(before, added, strict=True):
+            self._row.append(here)
+            (image,) = steps.images(steps.low, [here])
+            error = steps.mass * arb.max(here.error, other.error) + image.error + beside.error
+            both = zip(image.coefficients, beside.coefficients, strict=True)
+            here = steps.shortened(Column([x + y for x, y in both], error))
+        return here
 
 
-def _combined(terms: Sequence[tuple[arb, arb]], count: int) -> list[arb]:
-    """``sum weight T_k(x)`` for ``k`` below ``count``: ``T_k(x)`` is a real part of powers."""
-    turns = [acb(x, ((1 - x) * (1 + x)).max(arb(0)).sqrt()) for _, x in terms]
-    return [x.real for x in line_sums([acb(weight) for weight, _ in terms], turns, count - 1)]
-
-
-def _joukowski(x: arb, y: arb) -> arb:
-    """The sum of the half axes of the ellipse with foci -1 and 1 through ``x + iy``."""
-    major = (((x + 1) ** 2 + y * y).sqrt() + ((x - 1) ** 2 + y * y).sqrt()) / 2
-    return (major + (major * major - 1).max(arb(0)).sqrt()).upper()
-
-
-def _largest(values: Iterable[arb]) -> arb:
-    """An upper bound of all of them."""
-    return reduce(arb.max, (x.upper() for x in values), arb(0))
-
-
-def _matrix(columns: list[list[arb]]) -> arb_mat:
-    return arb_mat([list(row) for row in zip(*columns, strict=True)])
-
-
-def planned(pair: SampledLaplace) -> Plan | None:
-    """Proposes: ellipses, nodes and points whose errors are about the precision; few, or None."""
-    rate, q = pair.sizes
-    odds, needed = q / (1 - q), balls.current() * math.log(2)
-    fall = math.asinh(_STRIP / rate)
-    kept = max(2, math.ceil(needed / fall))
-
-    def grown(x: float, y: float) -> float:
-        """By what power of e the coefficients that are kept may be larger on an ellipse."""
-        log = math.acosh((math.hypot(x + rate, y) + math.hypot(x - rate, y)) / (2 * rate))
-        return kept * max(0.0, log - fall)
-
-    found = Plan(0.0, _MOST + 1, kept, 0.0, _MOST + 1)
-    for share in _TRIED:
-        height = share * math.pi / 2
-        log, cosine = math.asinh(height / rate), math.cos(height / 2)
-        wide = math.hypot(rate, height)
-        far = odds * math.exp(wide)
-        length = 2 * min(far, math.log1p(far) + 2) * (1 + math.exp(wide) / (odds * cosine))
-        mass = 1 + math.exp((wide - rate) / 2) / 2 * length
-        most = needed + grown(wide - math.log(cosine), height)
-        nodes = 1 + math.ceil((most + math.log(4 * mass / math.expm1(log))) / log)
-        if nodes < found.nodes:
-            found = found._replace(rho=math.exp(log), nodes=max(nodes, kept + 1))
-        # around half of the interval, or all of it, and no farther beyond its ends
-        log = math.acosh(1 + share * math.log(2) / rate)
-        height = rate * math.sinh(log)
-        points = math.ceil((needed + rate + 4 + grown(rate + 1, height + 1)) / (2 * log))
-        if height < 1.5 and points < found.points:
-            found = found._replace(sigma=math.exp(log), points=points)
-    return found if found.nodes * found.points <= _MOST else None
+def value(column: Column, at: arb) -> arb:
+    """Of the piece at the share ``at`` of the rate."""
+    terms = zip(column.coefficients, chebyshev([at], len(column.coefficients)), strict=True)
+    return sum((c * x for c, (x,) in terms), arb(0, column.error))

@@ -19,7 +19,7 @@ from dpexact.accounting.composition import Composition, Sample
 from dpexact.accounting.optimal import OptimalComposition
 from dpexact.accounting.pairs.finite import sampled
 from dpexact.accounting.profile import Fallback, FirstToReach, NoLoss, Profile
-from dpexact.accounting.reflection import OPPOSITE, Mirrored
+from dpexact.accounting.reflection import OPPOSITE, Mirrored, unproved
 from dpexact.arguments import Direction, Method
 from dpexact.errors import UnsupportedMechanism
 from dpexact.reals import Real
@@ -34,14 +34,10 @@ Route: TypeAlias = Callable[[Composition, Direction], Profile | None]
 
 #: Work after which a contour without a few digits is given up: a second or two.
 _GLANCE_WORK: Final = 12_000_000
-#: The same where windows take over then, and where pieces do.
-_LIGHT_WORK, _BRIEF_WORK = 2_000_000, 500_000
-#: After so many steps a line is asked first of Laplace noise on samples.
-_FEW_STEPS: Final = 30
+#: The same where windows take over then; where pieces do, after so many steps of Laplace noise.
+_LIGHT_WORK, _BRIEF_WORK, _FEW_STEPS = 2_000_000, 500_000, 30
 #: Allocations of noise and steps over ``e^(1/sigma^2) - 1`` below these are sooner on a line.
 _QUIET, _HIDING = 2.5, 200
-#: Rates of Laplace noise below which its pieces take about as long as a brief line.
-_GENTLE: Final = 1.5
 #: Fewer sampled steps than this are always taken one by one.
 _FEWEST_CLOUDED: Final = 200
 #: Most bits for one run of a group: at more the parameters are out of proportion.
@@ -69,10 +65,15 @@ def routed(
 
 def _bound(composition: Composition) -> Callable[[Real, Real], bool] | None:
     """What proves, next to free, that delta of adding is at most a level."""
-    windows, known = _windows(composition, "add"), composition.kept.get("add")
+    known: ContourProfile | None = composition.kept.get("add")
+    windows = _windows(composition, "add")
+    if known is None:
+        # proposes: whether one point is looked at first; of pieces two digits take little
+        alone = [x for x, _ in composition.samples if x.inner.laplace_alone is not None]
+        return unproved if alone else None
     # proposes: which bound; all hold
-    if windows is None or windows.is_often or windows.count == 1 or known is None:
-        return known.is_below if known else None
+    if windows is None or windows.is_often or windows.count == 1:
+        return known.is_below
     return lambda at, level: known.is_below_reversed(at, level) or windows.is_below(at, level)
 
 
@@ -186,9 +187,7 @@ def _laplace_cells(c: Composition, direction: Direction) -> Profile | None:
     found = LaplaceCells(pair, count, c.beside)
     # proposes: which is asked first; after many steps a line mostly sees no atoms
     line = contour(c, direction) if count > _FEW_STEPS else None
-    # proposes: likewise
-    work = _BRIEF_WORK if balls.approximate(pair.rate) < _GENTLE else _GLANCE_WORK
-    return found if line is None else FirstToReach(line.varied(work, patient=False), found)
+    return found if line is None else FirstToReach(line.varied(_BRIEF_WORK, patient=False), found)
 
 
 def _responses(c: Composition, direction: Direction) -> Profile | None:

@@ -13,7 +13,9 @@ from oracles import scaled, to_fraction, to_mpf
 import dpexact
 from dpexact import PrecisionNotReached, balls
 from dpexact.accounting import laplace_cells
-from dpexact.accounting.laplace_cells import LaplaceCells, Operators, Pieces, Plan, planned
+from dpexact.accounting.laplace_cells import LaplaceCells, Pieces, value
+from dpexact.accounting.laplace_plans import Plan, planned
+from dpexact.accounting.laplace_steps import Column, Steps
 from dpexact.accounting.pairs.sampled_laplace import SampledLaplace
 from dpexact.accounting.profile import InfiniteLoss
 from dpexact.conversion import real
@@ -143,121 +145,195 @@ def test_the_engine_is_asked_and_a_mass_beside_it_is_counted():
 # --- corners and ends -----------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("place", range(6))
-def test_at_corners_and_next_to_them(place):
+def test_at_corners_and_next_to_them(place, way):
     """There the profile is known between its neighbours, of slope at most 1."""
-    found = cells("1", "1/3", 5)
+    found = cells("1", "1/3", 5, way)
     with balls.precision(BITS):
         low, high = found.pair.ends()
-        corner = -place * high - (5 - place) * low
-        values = [found._put(corner + shift) for shift in (-9e-7, -1e-9, 0, 1e-9, 9e-7)]
-        wide = found._put(corner + arb(0, 1e-6))
+        corner = place * high + (5 - place) * low
+        corner = corner if way == "remove" else -corner
+        values = [found.finite_ball(corner + shift) for shift in (-9e-7, -1e-9, 0, 1e-9, 9e-7)]
+        wide = found.finite_ball(corner + arb(0, 1e-6))
     for one, other in pairwise(values):
-        assert one >= other or place == 0
+        assert one >= other or place in (0, 5)
         assert one - other <= 9.0001e-7
     assert all(wide.contains(value) for value in values)
 
 
 def test_beyond_all_losses():
-    found = cells("1", "1/3", 5, "add")
-    with balls.precision(BITS):
-        low, high = found.pair.ends()
-        assert found._put(-5 * low + 1) == 0
-        level = -5 * high - 1
-        assert found._put(level).overlaps(1 - level.exp())
-    assert found.delta(real(10), 5).upper == 0
+    for way, least in (("remove", 0), ("add", 1)):
+        found = cells("1", "1/3", 5, way)
+        with balls.precision(BITS):
+            ends = [5 * x if way == "remove" else -5 * x for x in found.pair.ends()]
+            assert found.finite_ball(ends[1 - least] + 1) == 0
+            level = ends[least] - 1
+            assert found.finite_ball(level).overlaps(1 - level.exp())
+        assert found.delta(real(10), 5).upper == 0
 
 
 def test_what_is_too_long_is_left_to_others():
-    assert not LaplaceCells.takes(pair("20", "1/2"), 3)
+    assert not LaplaceCells.takes(pair("40", "1/2"), 3)
     assert not LaplaceCells.takes(pair("1", "1/2"), laplace_cells.MAX_COUNT + 1)
     assert not LaplaceCells.takes(pair("1", 1 - Fraction(1, 10**30)), 3)
     short = cells("5", "1/2", 3)
-    for answer in (short.delta(real(1), 60), short.epsilon(real("1e-60"), 30)):
+    for answer in (short.delta(real(1), 90), short.epsilon(real("1e-60"), 90)):
         assert answer.digits == 0
         assert answer.reason == laplace_cells._TOO_LONG
     assert cells("1", "1/2", 3).finite_ball(arb.nan()).is_finite() is False
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_any_tilt_encloses(way):
+    """Of delta where it is tiny, and where it is not."""
+    found = cells("2", "1/10", 6, way)
+    for epsilon in ("0.1", "0.45"):
+        answers = []
+        for tilt in (-3.0, 0.0, 2.5):
+            with balls.precision(200):
+                found._tilt = tilt
+                answers.append(found.finite_ball(balls.ball(real(epsilon))))
+        assert all(one.overlaps(other) for one, other in pairwise(answers))
+        assert all(one.rel_accuracy_bits() > 60 for one in answers)
 
 
 # --- error terms ----------------------------------------------------------------------------------
 
 #: Of nodes, points and coefficients one is too few in each.
 COARSE = {
-    "nodes": Plan(3.0, 9, 9, 2.5, 50),
-    "points": Plan(3.0, 60, 36, 2.5, 3),
-    "kept": Plan(3.0, 60, 5, 2.5, 50),
+    "nodes": Plan(1.1, 9, 9, 0.9, 50),
+    "points": Plan(1.1, 60, 36, 0.9, 3),
+    "kept": Plan(1.1, 60, 5, 0.9, 50),
 }
 
 
 @pytest.mark.parametrize("few", COARSE)
 @pytest.mark.parametrize("count", [1, 4])
-def test_coarse_plans_bound_their_errors(few, count):
+@pytest.mark.parametrize("way", WAYS)
+def test_coarse_plans_bound_their_errors(few, count, way):
     """And not by much more than they are."""
-    step = pair("1", "1/3")
+    step, power = pair("1", "1/3", way), 1.5
     with balls.precision(BITS):
-        plan = planned(step)
-        assert plan is not None
-        fine = Pieces.of(Operators(step, plan), count)
-        coarse = Pieces.of(Operators(step, COARSE[few]), count)
-        assert coarse._error > 1e6 * fine._error
+        fine = Pieces(step, power, count, planned(step, power))
+        coarse = Pieces(step, power, count, COARSE[few])
         apart = arb(0)
         for piece in range(count):
+            one, other = fine.column(piece), coarse.column(piece)
+            assert other.error > 1e6 * one.error
             for place in range(-20, 21):
-                one, other = (x.value(piece, arb(place) / 20) for x in (fine, coarse))
-                assert one.overlaps(other)
-                apart = arb.max(apart, abs(one.mid() - other.mid()))
-        assert apart > 1e4 * fine._error
+                here, there = (value(x, arb(place) / 20) for x in (one, other))
+                assert here.overlaps(there)
+                apart = arb.max(apart, abs(here.mid() - there.mid()))
+        assert apart > 1e4 * fine.column(0).error
 
 
 def test_ellipses_beyond_the_bounds_are_refused():
-    for plan in (Plan(20.0, 9, 9, 2.5, 50), Plan(3.0, 9, 9, 20.0, 50)):
+    for plan in (Plan(3.0, 9, 9, 0.9, 50), Plan(1.1, 9, 9, 3.0, 50)):
         with balls.precision(BITS), pytest.raises(ArithmeticError):
-            Operators(pair("1", "1/3"), plan)
+            Steps(pair("1", "1/3"), 0.0, plan)
 
 
 @pytest.mark.parametrize("few", ["nodes", "points"])
-def test_images_of_coarse_plans(few):
+@pytest.mark.parametrize("power", [-2.0, 0.0, 3.0])
+def test_images_of_coarse_plans(few, power):
     """Of each polynomial, by both operators."""
     step = pair("1", "1/3")
     with balls.precision(BITS):
-        coarse = Operators(step, COARSE[few])
-        fine = Operators(step, COARSE["nodes"]._replace(nodes=60))
+        coarse = Steps(step, power, COARSE[few])
+        fine = Steps(step, power, COARSE["nodes"]._replace(nodes=60))
         for k in range(9):
-            column = [arb(int(i == k)) for i in range(9)]
-            error = coarse.error([[*column, *[arb(0)] * (COARSE[few].kept - 9)]])
+            units = [
+                [Column([arb(int(i == k)) for i in range(x.kept)], arb(0))] for x in (coarse, fine)
+            ]
             for one, other in ((coarse.low, fine.low), (coarse.high, fine.high)):
-                image, truth = (
-                    Pieces([[row[k] for row in rows.tolist()]], off)
-                    for rows, off in ((one, error), (other, arb(0)))
-                )
+                (image,), (truth,) = coarse.images(one, units[0]), fine.images(other, units[1])
                 for place in range(-20, 21):
                     at = arb(place) / 20
-                    assert image.value(0, at).overlaps(truth.value(0, at))
+                    assert value(image, at).overlaps(value(truth, at))
+
+
+@pytest.mark.parametrize("power", [-2.0, 0.0, 1.0, 3.0])
+def test_one_goes_to_the_mass(power):
+    """``E w^p`` under Q, by quadrature."""
+    with balls.precision(BITS):
+        steps = Steps(pair("1", "1/3"), power, COARSE["nodes"])
+        mass = steps.mass
+        coarse = Steps(pair("1", "1/3"), power, COARSE["points"]).mass
+    with mp.workdps(30):
+        weight = lambda x: (1 + (mp.exp(x) - 1) / 3) ** power  # noqa: E731
+        truth = mp.quad(lambda x: mp.exp(-(x + 1) / 2) * weight(x) / 4, [-1, 1])
+        truth += weight(-1) / 2 + mp.exp(-1) * weight(1) / 2
+    for bound in (mass, coarse):
+        assert truth <= mpf(str(bound.upper().str(30, radius=False))) + mpf(10) ** -28
 
 
 def test_rounded_coefficients_are_counted():
     with balls.precision(BITS):
-        steps = Operators(pair("1", "1/3"), Plan(3.0, 9, 2, 2.5, 9))
-        column, lost = steps.shortened([arb(1, 1e-3), arb(2, 1e-4), arb(-1, 1e-5)])
-        assert column == [arb(1), arb(2)]
-        assert 1.00110 <= lost <= 1.00112
+        steps = Steps(pair("1", "1/3"), 0.0, Plan(1.1, 9, 2, 0.9, 9))
+        found = steps.shortened(Column([arb(1, 1e-3), arb(2, 1e-4), arb(-1, 1e-5)], arb(1)))
+        assert found.coefficients == [arb(1), arb(2)]
+        assert 2.00110 <= found.error <= 2.00112
 
 
-def test_the_piece_below_all_corners():
+@pytest.mark.parametrize("sign", [-1, 1])
+@pytest.mark.parametrize("theta", [-1.5, 0.0, 2.0])
+def test_pieces_that_are_known(sign, theta):
     with balls.precision(BITS):
-        steps = Operators(pair("1", "1/3"), COARSE["nodes"])
-        low, high = pair("1", "1/3").ends()
-        for t in (0, 3):
-            column, error = steps.outside(t)
-            piece = Pieces([column], error)
+        steps = Steps(pair("1", "1/3"), 0.0, COARSE["nodes"])
+        for base in (arb(-3), arb(0), arb(2)):
+            column = steps.start(base, theta, sign)
             for place in range(-20, 21):
                 at = arb(place) / 20
-                truth = 1 - (low - t * high).exp() / (1 + at.expm1() / 3)
-                assert piece.value(0, at).overlaps(truth)
+                y = base + (at.expm1() / 3).log1p()
+                assert value(column, at).overlaps(-(theta * y).exp() * (sign * y).expm1())
 
 
 def test_errors_of_steps_add_up():
     with balls.precision(BITS):
-        steps = Operators(pair("1", "1/3"), COARSE["points"])
-        one, many = (Pieces.of(steps, count)._error for count in (1, 50))
+        one, many = (
+            Pieces(pair("1", "1/3"), 1.0, count, COARSE["points"]).column(0).error
+            for count in (1, 50)
+        )
         assert many > 10 * one
+
+
+def test_a_tilt_enlarges_errors():
+    with balls.precision(BITS):
+        pieces = Pieces(pair("1", "1/3"), 4.0, 1, COARSE["nodes"])
+        zeros = [arb(0)] * pieces._steps.kept
+        pieces._row = [Column(zeros, arb(1))]
+        error = pieces._next(1).error
+        assert error >= 0.999 * pieces._steps.mass > 1
+
+
+@pytest.mark.parametrize("side", ["low", "high"])
+@pytest.mark.parametrize(("rate", "power"), [(1, 8), (1, -3), (4, 2)])
+def test_images_on_the_ellipse(side, rate, power):
+    """By quadrature along another path, on which ``log(1 + u'')`` goes straight."""
+    plan = Plan(1.1 / rate**0.5, 20, 9, 0.5, 60)
+    with balls.precision(BITS):
+        errors = [float(x) for x in getattr(Steps(pair(rate, "1/3"), power, plan), side).errors]
+    end = -rate if side == "low" else rate
+    share = 4 * mp.exp(plan.rho * (1 - plan.nodes)) / (mp.exp(plan.rho) - 1)
+
+    def weight(u):
+        return (2 * (1 + u) / 3) ** power
+
+    for turn in (0, 0.8, 1.7, 2.8):
+        place = rate * mp.cosh(mp.mpc(plan.rho, turn))
+        here, there = (mp.log1p(mp.exp(x) / 2) for x in (place, mpf(end)))
+        for k in (0, 3):
+
+            def kernel(x, k=k, here=here, there=there):
+                u, beside = (
+                    mp.expm1(y) for y in (there + (here - there) * x, here + (there - here) * x)
+                )
+                value = weight(u) * (1 + u) / u / mp.sqrt(2 * u)
+                return value * mp.chebyt(k, mp.log(2 * beside) / rate) * (here - there)
+
+            image = mp.exp(-mpf(rate) / 2) / 4 * mp.quad(kernel, [0, 0.01, 0.1, 0.5, 0.9, 0.99, 1])
+            image *= 1 if side == "low" else -1
+            atom = weight(mp.exp(end) / 2) / 2 * (1 if side == "low" else mp.exp(-rate))
+            image += atom * mp.chebyt(k, place / rate)
+            assert share * abs(image) <= errors[k]

@@ -317,6 +317,9 @@ class ContourProfile(Profile):
 
         Chernoff's, if floats say that it may; else the last line of the reverse.
         """
+        with precision(COARSE_BITS):
+            if self.product.never_exceeds(ball(epsilon), self.repeat):
+                return bool(self.infinite.ball() <= ball(level))
         order, log = self.product.chernoff(approximate(epsilon), self.repeat)
         # proposes: which bound is worth its price
         if log > balls.approximate_log(level):
