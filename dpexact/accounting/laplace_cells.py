@@ -74,7 +74,7 @@ class LaplaceCells(BallProfile):
         bits = balls.bits_for(digits) + self.lost_bits
         try:
             with balls.precision(bits):
-                plan = planned(self.pair, self._power)
+                plan = planned(self.pair, self._tilt)
                 low, high = (float(x.mid()) for x in self.pair.ends())
         except (ArithmeticError, ValueError):
             return False
@@ -98,13 +98,11 @@ class LaplaceCells(BallProfile):
         # proposes: few tilts, which many questions share
         order = 2.0 ** round(math.log2(min(order, steepest))) if order > _GENTLE * steepest else 0.0
         self._tilt = order if self.pair.removes else -order
-        bound = self.count * self.pair._about(self._power).value - order * epsilon
+        bound = (
+            self.count * self.pair._about(self._tilt + self.pair.removes).value - order * epsilon
+        )
         bound += math.log(self.count)
         self.lost_bits = min(_CAP, max(0, math.ceil((bound - log_delta) / math.log(2))))
-
-    @property
-    def _power(self) -> float:
-        return self._tilt + (1.0 if self.pair.removes else 0.0)
 
     def delta(self, epsilon: Real, digits: int) -> Enclosure:
         known, at = self.only_infinite(epsilon, digits), balls.approximate(epsilon)
@@ -159,14 +157,14 @@ class LaplaceCells(BallProfile):
             return arb(0) if self.pair.removes else -epsilon.expm1()
         if not balls.in_range(above / apart):
             return arb.nan()
-        kept, bits = _kept(self.pair, self._power, self.count), balls.current()
+        kept, bits = _kept(self.pair, self._tilt, self.count), balls.current()
         # proposes: what is looked up; pieces of any precision enclose
         bits = min((x for x in kept if x >= bits), default=_STEP_BITS * -(-bits // _STEP_BITS))
         with balls.precision(bits):
             if bits not in kept:
                 kept.clear()
-                plan = planned(self.pair, self._power)
-                kept[bits] = Pieces(self.pair, self._power, self.count, plan)
+                plan = planned(self.pair, self._tilt)
+                kept[bits] = Pieces(self.pair, self._tilt, self.count, plan)
             # proposes: a piece; how far outside of it the point may lie is counted
             piece = max(0, min(self.count - 1, math.floor(float((above / apart).mid()))))
             column = kept[bits].column(piece)
@@ -179,7 +177,7 @@ class LaplaceCells(BallProfile):
 
 
 @lru_cache(maxsize=16)
-def _kept(pair: SampledLaplace, power: float, count: int) -> dict[int, Pieces]:
+def _kept(pair: SampledLaplace, theta: float, count: int) -> dict[int, Pieces]:
     """The finest that were needed, by their bits."""
     return {}
 
@@ -187,10 +185,9 @@ def _kept(pair: SampledLaplace, power: float, count: int) -> dict[int, Pieces]:
 class Pieces:
     """Pieces of ``F_count``, from below, as far as they were asked for."""
 
-    def __init__(self, pair: SampledLaplace, power: float, count: int, plan: Plan) -> None:
-        self._steps, self._count = Steps(pair, power, plan), count
-        self._sign, self._theta = (1, power - 1) if pair.removes else (-1, power)
-        self._ends = pair.ends()
+    def __init__(self, pair: SampledLaplace, theta: float, count: int, plan: Plan) -> None:
+        self._steps, self._count = Steps(pair, theta, plan), count
+        self._removes, self._ends = pair.removes, pair.ends()
         #: The piece last found, of ``F_0`` to ``F_count``, and the last ones of all.
         self._row: list[Column] = []
         self._found: list[Column] = []
@@ -199,7 +196,7 @@ class Pieces:
         """Of a piece that is known."""
         low, high = self._ends
         base = (steps - 1) * low + piece * (high - low)
-        return self._steps.start(base, self._theta, self._sign)
+        return self._steps.start(base)
 
     def column(self, piece: int) -> Column:
         """That of ``F_count``."""
@@ -209,7 +206,7 @@ class Pieces:
 
     def _next(self, piece: int) -> Column:
         steps, zero = self._steps, Column([arb(0)] * self._steps.kept, arb(0))
-        if self._sign > 0:
+        if self._removes:
             here = zero
             before = self._row or [self._start(t, -1) for t in range(self._count)]
         else:

@@ -42,9 +42,9 @@ class Plan(NamedTuple):
     reach: float = math.inf
 
 
-def planned(pair: SampledLaplace, power: float) -> Plan:
+def planned(pair: SampledLaplace, theta: float) -> Plan:
     """Proposes: ellipses, nodes and points whose errors are about the precision."""
-    rate, q = pair.sizes
+    (rate, q), power = pair.sizes, theta + pair.removes
     odds, needed = q / (1 - q), (balls.current() - _SPARE) * math.log(2)
     fall = math.asinh(_STRIP / rate)
     kept = max(2, math.ceil(needed / fall))

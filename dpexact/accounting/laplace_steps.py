@@ -49,16 +49,16 @@ class _Side(NamedTuple):
 
 
 class Steps:
-    """``A`` and ``B`` of Chebyshev polynomials in ``l/r``."""
+    """``A`` and ``B`` of Chebyshev polynomials in ``l/r``, tilted by ``theta``, an exact number."""
 
-    def __init__(self, pair: SampledLaplace, power: float, plan: Plan) -> None:
-        self._rate, self._plan, self._power = balls.ball(pair.rate), plan, arb(power)
+    def __init__(self, pair: SampledLaplace, theta: float, plan: Plan) -> None:
+        self._rate, self._plan, self._theta = balls.ball(pair.rate), plan, arb(theta)
+        self._power, self._sign = self._theta + int(pair.removes), 1 if pair.removes else -1
         q = balls.ball(pair.q)
         self._odds, self._rest = q / (1 - q), 1 - q
         self._scale = (-self._rate / 2).exp() / 4
         rule = [arb.legendre_p_root(plan.points, k, weight=True) for k in range(plan.points)]
         self._rule = [((1 + x) / 2, weight / 2) for x, weight in rule]
-        self._powers: dict[float, Column] = {}
         self.mass = arb(0)
         self.low, self.high = self._side(-self._rate, arb(0.5)), self._side(self._rate, self._fall)
 
@@ -112,23 +112,27 @@ class Steps:
     def _parts(self) -> tuple[slice, slice]:
         return slice(None, self._plan.kept), slice(self._plan.kept, None)
 
-    def start(self, base: arb, theta: float, sign: int) -> Column:
+    def start(self, base: arb) -> Column:
         """``e^{theta Y} (1 - e^{sign Y})``, ``Y = base + log w(l)`` [b]."""
-        one, other = (self._power_of(x) for x in (theta, theta + sign))
-        fall, less = (theta * base).exp(), ((theta + sign) * base).exp()
+        one, other = self._powers
+        fall, less = ((self._theta + x) * base for x in (0, self._sign))
+        fall, less = fall.exp(), less.exp()
         terms = zip(one.coefficients, other.coefficients, strict=True)
         error = fall * one.error + less * other.error
         return self.shortened(Column([fall * x - less * y for x, y in terms], error))
 
-    def _power_of(self, theta: float) -> Column:
-        """``w^theta`` [b]."""
-        if theta not in self._powers:
-            logs = [(self._rest * (1 + self._odds * x.exp())).log() for x in self._losses]
-            found = self._transform * arb_mat([[(theta * x).exp()] for x in logs])
-            rho, most = arb(self._plan.rho).exp(), (theta * self._logs).exp()
+    @cached_property
+    def _powers(self) -> list[Column]:
+        """``w^theta`` and ``w^(theta + sign)`` [b]."""
+        logs = [(self._rest * (1 + self._odds * x.exp())).log() for x in self._losses]
+        rho = arb(self._plan.rho).exp()
+        found = []
+        for theta in (self._theta, self._theta + self._sign):
+            image = self._transform * arb_mat([[(theta * x).exp()] for x in logs])
+            most = (theta * self._logs).exp()
             off = 4 * most * rho ** (1 - self._plan.nodes) / (rho - 1)
-            self._powers[theta] = self.shortened(Column(found.entries(), off.upper()))
-        return self._powers[theta]
+            found.append(self.shortened(Column(image.entries(), off.upper())))
+        return found
 
     @cached_property
     def _logs(self) -> arb:
