@@ -104,8 +104,8 @@ class Estimate:
 
 
 def _aliases(log: float, log_less: float, far: float) -> float:
-    """``(e^log - e^log_less) / (e^far - 1)``, where each alone may overflow."""
-    return float((np.exp(log - far) - np.exp(log_less - far)) / -np.expm1(-far))
+    """``(e^log - e^log_less) / (e^far - 1)``, where each alone may overflow or be next to 1."""
+    return float(np.exp(log - far) * np.expm1(log_less - log) / np.expm1(-far))
 
 
 def _height(window: Window, ratio: _Complex) -> _Complex:
