@@ -34,8 +34,9 @@ Route: TypeAlias = Callable[[Composition, Direction], Profile | None]
 
 #: Work after which a contour without a few digits is given up: a second or two.
 _GLANCE_WORK: Final = 12_000_000
-#: The same where windows take over then; where pieces do, after so many steps of Laplace noise.
-_LIGHT_WORK, _BRIEF_WORK, _FEW_STEPS = 2_000_000, 500_000, 30
+#: The same where windows take over then, where they take long, and where pieces do, after so
+#: many steps of Laplace noise.
+_LIGHT_WORK, _HEAVY_WORK, _BRIEF_WORK, _FEW_STEPS = 2_000_000, 40_000_000, 500_000, 30
 #: Allocations of noise and steps over ``e^(1/sigma^2) - 1`` below these are sooner on a line.
 _QUIET, _HIDING = 2.5, 200
 #: Fewer sampled steps than this are always taken one by one.
@@ -116,8 +117,9 @@ def _one_way(composition: Composition, direction: Direction, method: Method) -> 
         windows = _windows(composition, direction)
         if windows is None:
             return Fallback(found.varied(_GLANCE_WORK), lambda: lattice(3), found)
-        behind = FirstToReach(windows, found)
-        light = found.varied(_LIGHT_WORK)
+        light = found.varied(_LIGHT_WORK, patient=False)
+        line = [found.varied(_HEAVY_WORK, patient=False)] if windows.is_loud else []
+        behind = FirstToReach(*line, windows, found)
         return Fallback(light, lambda: Fallback(behind, lambda: lattice(3)), behind)
     return Fallback(found, lattice)
 

@@ -91,16 +91,21 @@ class Estimate:
         weight = np.exp(-c * (gap - self.ask.gap))
         total = plan.step / math.pi * weight * float((self._row @ turns).real)
         (log_p, log_near, far_p), (log_q, log_near_q, far_q) = self._masses
-        p, q = (np.exp(a) - np.exp(b) for a, b in ((log_p, log_near), (log_q, log_near_q)))
-        q *= np.exp(gap)
+        side, from_p, from_q = (-1, -c, -c - 1) if plan.add else (1, c, c + 1)
+        known = _aliases(log_p, log_near, from_p * period)
+        known -= _aliases(log_q + gap, log_near_q + gap, from_q * period)
+        total -= side * known
         if plan.add:
-            total -= q / np.expm1(-(c + 1) * period) - p / np.expm1(-c * period)
             if plan.near:
                 total += np.exp(log_near) * np.expm1(log_near_q + gap - log_near)
             epsilon = -gap - self.ask.count * math.log1p(-self.ask.q)
             return float(total * np.exp(epsilon))
-        total -= p / np.expm1(c * period) - q / np.expm1((c + 1) * period)
-        return float(total + far_p - np.exp(gap) * far_q)
+        return float(total + far_p - np.exp(gap + np.log(max(far_q, 0.0))))
+
+
+def _aliases(log: float, log_less: float, far: float) -> float:
+    """``(e^log - e^log_less) / (e^far - 1)``, where each alone may overflow or be next to 1."""
+    return float(np.exp(log - far) * np.expm1(log_less - log) / np.expm1(-far))
 
 
 def _height(window: Window, ratio: _Complex) -> _Complex:

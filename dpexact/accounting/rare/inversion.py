@@ -23,6 +23,8 @@ from dpexact.reals import Real
 
 #: Bounds need few digits.
 _BOUND_BITS = 64
+#: Those of the masses under P and under Q.
+_ORDERS = (1.0, 0.0)
 
 # --- error terms: looked up here when needed, so that a test can replace any single one -----------
 
@@ -69,7 +71,10 @@ class Inversion:
             self._cells = Cells(self._law, plan.edges)
             self._constants = self._bounds()
         self._row = Row(self._weighted())
-        self._far, self._middle, self._near = self._masses()
+        with precision(plan.far_bits):
+            law = SampledLaw(sigma, q)
+            beyond = law.real(plan.far, _ORDERS, plan.real_rules[0], self._cells)
+        self._far, self._middle, self._near = self._masses(beyond)
 
     # --- moments ----------------------------------------------------------------------------------
 
@@ -96,15 +101,12 @@ class Inversion:
         row = [value / (s * (s + 1)) for value, s in zip(row, self._nodes, strict=True)]
         return [row[0] / 2, *row[1:]]
 
-    def _masses(self) -> tuple[Masses, Masses, Masses]:
+    def _masses(self, beyond: list[arb]) -> tuple[Masses, Masses, Masses]:
         """Of the outcomes with a far step, of the rest, and of those with near steps only."""
         plan, times = self.plan, self._times
-
-        law, (for_far, for_middle) = self._law, plan.real_rules
-        orders, wholes = (1.0, 0.0), (arb(1), self._stay)
-        beyond, between = law.real(plan.far, orders, for_far, self._cells), [arb(0), arb(0)]
+        wholes, between = (arb(1), self._stay), [arb(0), arb(0)]
         if plan.near is not None:
-            between = law.real(plan.middle, orders, for_middle, self._cells)
+            between = self._law.real(plan.middle, _ORDERS, plan.real_rules[1], self._cells)
         found = []
         for whole, outer, inner in zip(wholes, beyond, between, strict=True):
             outside = self._stay * outer

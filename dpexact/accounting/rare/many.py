@@ -188,7 +188,7 @@ def bracketed(
         miss = float((value / target).log())
         before, missed = last
         # proposes: likewise
-        if before and abs(miss) < 0.5 * abs(missed):
+        if before and abs(miss) < abs(missed):
             slope = (miss - missed) / before
         step = -miss / slope
         # proposes: likewise

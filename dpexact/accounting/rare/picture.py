@@ -15,6 +15,8 @@ from dpexact.accounting.rare.tables import Floats, crossing, log_above, log_belo
 
 #: How far from where one loss is the gap a scale is looked for, and how closely.
 _FARTHEST, _FINE = 12.0, 0.02
+#: A scale above which a smaller one is looked for, as a logarithm.
+_LOUD = 20.0
 _REACH = 13.0
 _SPACING = 0.1
 _LAST = 60.0
@@ -81,7 +83,7 @@ class Picture:
         """``(log bound, order)`` for far losses whose sum is small."""
         ask = self.ask
         law, whole = self._back
-        tails = np.log(law @ np.exp(log_below(self.shape, self.ratio - scale)))
+        tails = log_sum(law + log_below(self.shape, self.ratio - scale))
         logs = chernoff(orders) + ask.gap + math.log(ask.count) + tails + (ask.count - 1) * whole
         at = int(np.argmin(logs))
         return float(logs[at]), float(orders[at])
@@ -93,9 +95,9 @@ class Picture:
 
     @cached_property
     def _back(self) -> tuple[Floats, Floats]:
-        """The tilted law, times ``e^{b gap}``, and the logarithm of its sum without that."""
+        """The logarithms of the tilted law, times ``e^{b gap}``, and of its sum without that."""
         base = self.density - self.back_orders[:, None] * self.loss
-        return np.exp(base + self.back_orders[:, None] * self.ask.gap), log_sum(base)
+        return base + self.back_orders[:, None] * self.ask.gap, log_sum(base)
 
     def near_bound(self, scale: float) -> tuple[float, float]:
         """``(log bound, order)`` for near losses whose sum is large."""
@@ -119,6 +121,9 @@ class Picture:
             return self.far_bound(self.back_orders, scale)[0] - tolerance
 
         low, high = self.centre - 4, self.centre + 1
+        # proposes: likewise; where single losses are never next to the gap
+        while missing(low) <= 0 and low > _LOUD:
+            low, high = max(_LOUD, low - 2 * (high - low)), low
         # proposes: likewise
         while not missing(high) <= 0 and high < self.centre + _FARTHEST:
             low, high = high, high + 2 * (high - low)

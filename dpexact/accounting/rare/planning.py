@@ -23,7 +23,7 @@ from dpexact.accounting.rare.windows import Window
 _APART, _TOGETHER = (0.06, 0.15), (0.09, 0.25)
 #: How far below the fall of a window cells are wide; bounds on widths elsewhere, and about by what
 #: power of e a bound may exceed what it bounds.
-_TURN, _STEEP, _PLACES = 1.5, 3.0, 400
+_TURN, _LEFT, _RIGHT, _STEEP, _PLACES = 1.5, 12.0, 2.0, 3.0, 400
 _NARROWEST, _WIDEST, _BENT = 0.02, 1.5, math.log(0.5)
 #: Abscissas tried, over the gap; those beyond the second where windows are narrow beside it.
 _TRIALS, _STEEPEST = np.geomspace(0.02, 1e12, 86), 105.0
@@ -31,6 +31,8 @@ _TRIALS, _STEEPEST = np.geomspace(0.02, 1e12, 86), 105.0
 _FLOAT = 35.0
 #: By how much a line is longer than floats have it, as cells bound what is beyond.
 _HIGHER = 1.02
+#: Bits beyond those that errors ask for.
+_SPARE = 25
 #: By what power of e some errors are planned smaller than others: floats know them less well.
 _SURE = 3.0
 
@@ -56,12 +58,14 @@ class Plan:
     real_rules: tuple[Rule, Rule]
     edges: tuple[float, ...]
     bits: int
+    #: Those of the masses of what is far.
+    far_bits: int
     work: float
 
 
 def shape_for(ask: Question) -> int:
     """About the best ``k``: wide windows where losses are large and there is room for them."""
-    return 30 if ask.gap > 2 else 60
+    return 10 if ask.gap > 100 else 30 if ask.gap > 2 else 60
 
 
 def planned(
@@ -192,19 +196,24 @@ def _planned(picture: Picture, tolerance: float, with_near: bool, in_floats: boo
         near_rule, more = oblique_rule(picture, (near, None), rho, risen, rough)
         nodes_x += near_rule.last - near_rule.first
         lost = max(lost, more)
-    # the masses under Q count e^gap times
-    exact = max(-tolerance, 8.0) + gap + log_count + 4
-    alone = between = real_rule(picture, (None, far), rule.angle, exact)
+    # the masses under Q count e^gap times; of removing in the middle only in aliases
+    exact = gap - tolerance
+    aliased = exact if ask.add else max(0.0, gap - rho * period) - tolerance
+    many = log_count + 4
+    alone = between = real_rule(picture, (None, far), rule.angle, max(exact, 8.0) + many)
     if near is not None:
-        between = real_rule(picture, (far, near), rule.angle, exact)
-    bits = math.ceil((max(fine, rough, gap - tolerance) + lost) / math.log(2)) + 25
+        between = real_rule(picture, (far, near), rule.angle, max(aliased, 8.0) + many)
+    bits, far_bits = (
+        math.ceil((wanted + lost) / math.log(2)) + _SPARE
+        for wanted in (max(fine, rough, aliased), exact)
+    )
     near_order = picture.near_bound(near)[1] if near is not None else 0.5 / high
     far_order = picture.far_bound(picture.back_orders, far)[1]
     spread = near if near is not None else far
     log_least = math.log(0.01) - math.log(max(near_order, upper, far_order, lower, top) * count)
     first = min(log_least, spread + math.log(shape) - 3)
     last = last_cell(picture, far)
-    fall = (far if near is None else near) + math.log(shape) - 1
+    falls = [scale + math.log(shape) for scale in (near, far) if scale is not None]
     flat = np.zeros_like(picture.ratio)
     bounded = [
         (upper, flat),
@@ -215,8 +224,10 @@ def _planned(picture: Picture, tolerance: float, with_near: bool, in_floats: boo
     # proposes: likewise
     if lower:
         bounded.append((-lower, flat - (moment(-1 - lower) / count if near is None else 0.0)))
-    edges = _edges(picture, (first, last), fall, cells, bounded)
+    edges = _edges(picture, (first, last), falls, cells, bounded)
     work = nodes_x * (nodes + 40 + shape / 4) + 30 * nodes
+    work *= max(1.0, bits / 128) ** 1.3
+    work += (alone.last - alone.first) * (40 + shape / 4) * max(1.0, far_bits / 128) ** 1.3
     return Plan(
         add=ask.add,
         near=None if near is None else Window(shape, high=math.exp(near)),
@@ -232,18 +243,19 @@ def _planned(picture: Picture, tolerance: float, with_near: bool, in_floats: boo
         real_rules=(alone, between),
         edges=edges,
         bits=bits,
-        work=work * max(1.0, bits / 128) ** 1.3,
+        far_bits=max(bits, far_bits),
+        work=work,
     )
 
 
 def _edges(
     picture: Picture,
     ends: tuple[float, float],
-    fall: float,
+    falls: Sequence[float],
     widths: tuple[float, float],
     moments: Sequence[tuple[float, Floats]],
 ) -> tuple[float, ...]:
-    """Places that bound cells, narrow where windows fall, from ``fall`` on.
+    """Places that bound cells, narrow where windows fall, about ``falls``.
 
     Elsewhere as wide as chords are close to what they bound: ``moments`` are orders, and the
     logarithms of windows over about the moment of each. A chord of a power of ``1 + lambda`` adds
@@ -262,9 +274,12 @@ def _edges(
     ]
     density = math.log(ask.count * ask.sigma / math.sqrt(2 * math.pi)) - x * x / 2
     chords = np.exp((_BENT - density - np.max(bends, axis=0)) / 3).clip(_NARROWEST, _WIDEST)
-    below = np.maximum(0.0, (fall - at) / _TURN)
-    falling = np.minimum(chords, narrow + (wide - narrow) * below)
-    rates = 1 / np.where(below > 1, chords, falling)
+    # what is far falls steeply on its left
+    starts = [fall - 1 if fall == falls[0] else fall - _LEFT for fall in falls]
+    sides = (np.maximum(x - at, at - fall - _RIGHT) for x, fall in zip(starts, falls, strict=True))
+    away = np.maximum(0.0, np.min([*sides], axis=0) / _TURN)
+    falling = np.minimum(chords, narrow + (wide - narrow) * away)
+    rates = 1 / np.where(away > 1, chords, falling)
     number = np.cumsum(rates) * (at[1] - at[0])
     places = np.linspace(number[0], number[-1], math.ceil(number[-1]) + 1)
     return tuple(np.interp(places, number, x).tolist())

@@ -27,12 +27,12 @@ from dpexact.enclosure import Enclosure
 from dpexact.reals import Real
 
 #: Work after which the windows are given up: some seconds.
-MAX_WORK: Final = 30_000_000
+MAX_WORK: Final = 120_000_000
 
 #: A record that takes part more often than this is no rare event: one line sees all its losses, and
 #: sooner. So it does where their standard deviation is about this share of their range.
 _OFTEN, _EVEN, _FEW_STEPS = 1, 0.5, 30
-_LOUD, _SPREAD_ADDED, _SPREAD_REMOVED = 0.7, 6e-3, 1.2e-2
+_LOUDEST, _LOUD, _SPREAD_ADDED, _SPREAD_REMOVED = 0.2, 0.7, 6e-3, 1.2e-2
 #: Where the spread is so many times the rate, windows take longer than one line.
 _WIDE: Final = 3_000
 #: About the work of windows: one line is asked first that may be less.
@@ -133,6 +133,11 @@ class RareProfile(Profile):
             return self.count <= 2
         sigma = approximate(self.sigma)
         return approximate(self.q) * sigma * sigma <= _EVEN
+
+    @property
+    def is_loud(self) -> bool:
+        """Proposes: whether losses of hundreds stand on a comb, for which windows take seconds."""
+        return approximate(self.sigma) < _LOUDEST
 
     def with_line(self, line: ContourProfile, work: int) -> Profile:
         """Both, the line with so much ``work``. Proposes: which is asked first."""

@@ -17,7 +17,7 @@ from dpexact.accounting.rare.tables import Floats, crossing, log_sum
 #: Tilts over the gap, the share of a step between them that is tried then, and how much of the
 #: picture is looked at.
 _TILTS = np.geomspace(0.3, 30_000, 16)
-_STEPS = (_TILTS[1] / _TILTS[0]) ** np.linspace(-1, 1, 7)
+_STEPS = (_TILTS[1] / _TILTS[0]) ** np.linspace(-1, 1, 11)
 _EVERY = 2
 #: Shares of the gap below which losses are summed; the second where steps are many.
 _SHARES, _MANY = (0.65, 0.03), 1_000
@@ -56,12 +56,10 @@ def _saddle(ask: Question, weights: Floats, losses: Floats, gap: float) -> float
         at = int(np.argmin(logs))
         # proposes: a second time between its neighbours
         tilts = tilts if steps is None else tilts[at] * steps
-    tilt, law = float(tilts[at]), np.exp(tilted[at] - sums[at])
-    mean = float(law @ losses)
-    curvature = ask.count * (float(law @ losses**2) - mean * mean)
-    curvature += 1 / tilt**2 + 1 / (tilt + 1) ** 2
-    slope = ask.count * mean - gap - 1 / tilt - 1 / (tilt + 1)
-    return float(logs[at]) - slope * slope / (2 * curvature) - math.log(2 * math.pi * curvature) / 2
+    tilt, law = tilts[at], np.exp(tilted[at] - sums[at])
+    spread = float(law @ losses**2) - float(law @ losses) ** 2
+    curvature = ask.count * spread + 1 / tilt**2 + 1 / (tilt + 1) ** 2
+    return float(logs[at]) - math.log(2 * math.pi * curvature) / 2
 
 
 def first_gap(ask: Question, log_target: float) -> tuple[float, float]:

@@ -74,6 +74,16 @@ def test_as_the_plain_contour(sigma, q, count, delta, way):
 
 
 @pytest.mark.slow
+def test_losses_of_hundreds_as_the_plain_contour():
+    """The gap is beyond all scales of single losses, and those that are far beyond floats."""
+    sigma, q, count, delta = "1/10", "256/25000000", 976_563, "1e-5"
+    found = engine(sigma, q, count, "remove").epsilon(real(delta), 4)
+    other = contours.epsilon([(pair(sigma, q, "remove"), count)], real(delta), 4)
+    assert found.digits >= 4
+    assert other.digits >= 4
+    assert meet(found, other)
+
+
 @settings(max_examples=8, deadline=None)
 @given(
     st.sampled_from(["0.3", "0.6", "1", "2.5", "10"]),
