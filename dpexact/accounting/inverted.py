@@ -302,6 +302,7 @@ class BallProfile(InvertedProfile):
                 following = (at + step).mid()
                 # proposes: likewise
                 if not low < following < high:
+                    # proposes: likewise
                     following = (low + high) / 2 if high.is_finite() else 2 * at
                 before, last, step, at = at, value, following - at, following.mid()
                 # proposes: when to stop

@@ -108,6 +108,7 @@ class LaplaceCells(BallProfile):
         known, at = self.only_infinite(epsilon, digits), balls.approximate(epsilon)
         if known is not None:
             return known
+        # proposes: a tilt; any gives an enclosure
         self._tilted(at, self._product.saddle(at, 1)[1] if at >= 0 else -1.0)
         best = Enclosure(ZERO, ONE, self.method).short(_TOO_LONG)
         # proposes: with how many bits; few more than suffice, as work grows with their cube
@@ -199,7 +200,10 @@ class Pieces:
         return self._steps.start(base)
 
     def column(self, piece: int) -> Column:
-        """That of ``F_count``."""
+        """That of ``F_count``.
+
+        Proposes: which piece is looked at.
+        """
         while len(self._found) <= piece:
             self._found.append(self._next(len(self._found)))
         return self._found[piece]

@@ -162,6 +162,7 @@ class Steps:
             fall = (-2 * arb(self._plan.sigma)).exp()
             inner *= 8 * self._scale * fall**self._plan.points / (1 - fall)
             self.mass += inner
+            # proposes: how many polynomials are kept
             errors = [
                 share * (atom * rho**k + beside * wide**k + along) + 2 * nodes * inner * reach**k
                 for k in range(self._plan.kept)
@@ -202,8 +203,9 @@ class Steps:
         """
         sigma, (both, middle) = arb(self._plan.sigma), self._halved(start, end)
         half, whole = (middle - start) / 2, self._rest**self._power * self._weight(both)
-        # proposes: the ellipse, by floats that mean their exact values; balls decide on it
+        # proposes: the ellipse, by a float that means its exact value; balls decide on it
         inside = middle + half * (sigma.cosh() - 1) < (both / self._odds).log()
+        # proposes: likewise
         if not (inside and half * sigma.sinh() < arb.pi()):
             raise TooExpensive("no ellipse for the integrals of pieces")
 
@@ -315,7 +317,7 @@ def _over(
 def _combined(places: list[arb], weights: list[arb], count: int) -> list[arb]:
     """``sum weight T_k(place)`` for ``k`` below ``count``, as one product of matrices.
 
-    By ``2 T_a T_b = T_{a+b} + T_{|a-b|}``.
+    By ``2 T_a T_b = T_{a+b} + T_{|a-b|}``. Proposes: how many.
     """
     big = max(2, math.isqrt(count))
     baby = chebyshev(places, big + 1)
@@ -331,7 +333,10 @@ def _combined(places: list[arb], weights: list[arb], count: int) -> list[arb]:
 
 
 def chebyshev(places: list[arb], count: int) -> list[list[arb]]:
-    """``T_k`` of all places, ``k`` below ``count``: from halves, which widens balls by ``k^2``."""
+    """``T_k`` of all places, ``k`` below ``count``: from halves, which widens balls by ``k^2``.
+
+    Proposes: how many.
+    """
     found, doubled = [[arb(1)] * len(places), places], [[], [x + x for x in places]]
     for k in range(2, count):
         one, other, rest = doubled[k // 2], found[k - k // 2], found[k % 2]
