@@ -294,3 +294,12 @@ def _parts(edges: Sequence[arb]) -> list[arb]:
 def _least(one: arb, other: arb) -> arb:
     """The smaller upper end: a ball from below zero to a tiny end would be wide."""
     return arb.min(one.upper(), other.upper()).upper()
+
+
+def total_variation(sigma: arb, q: arb, count: int) -> arb:
+    """``1 - (1 - q (2 Phi(1/(2 sigma)) - 1))^T``, at least delta at every ``epsilon >= 0``.
+
+    Of one step it is delta at 0; the overlaps of independent steps are multiplied.
+    """
+    once = q * (1 / (arb(8).sqrt() * sigma)).erf()
+    return -(count * (-once).log1p()).expm1()

@@ -18,6 +18,7 @@ from dpexact.accounting.profile import FirstToReach, InfiniteLoss, Profile
 from dpexact.accounting.rare.added import added_bound
 from dpexact.accounting.rare.estimate import Estimate
 from dpexact.accounting.rare.inversion import Inversion
+from dpexact.accounting.rare.law import total_variation
 from dpexact.accounting.rare.many import bracketed, shared_deltas, shared_epsilons
 from dpexact.accounting.rare.picture import Question
 from dpexact.accounting.rare.planning import Plan, planned, shape_for
@@ -28,7 +29,6 @@ from dpexact.reals import Real
 
 #: Work after which the windows are given up: some seconds.
 MAX_WORK: Final = 120_000_000
-
 #: A record that takes part more often than this is no rare event: one line sees all its losses, and
 #: sooner. So it does where their standard deviation is about this share of their range.
 _OFTEN, _EVEN, _FEW_STEPS = 1, 0.5, 30
@@ -398,12 +398,3 @@ class RareProfile(Profile):
 def _wanted(digits: int, steepness: float) -> float:
     """About the digits of delta that show ``digits`` of epsilon."""
     return max(1.0, digits + 1.5 - math.log10(steepness))
-
-
-def total_variation(sigma: arb, q: arb, count: int) -> arb:
-    """``1 - (1 - q (2 Phi(1/(2 sigma)) - 1))^T``, at least delta at every ``epsilon >= 0``.
-
-    Of one step it is delta at 0; the overlaps of independent steps are multiplied.
-    """
-    once = q * (1 / (arb(8).sqrt() * sigma)).erf()
-    return -(count * (-once).log1p()).expm1()
