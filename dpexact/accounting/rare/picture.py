@@ -131,14 +131,14 @@ class Picture:
 
     def near_scale(self, tolerance: float) -> float | None:
         """The largest scale at which near losses do not matter."""
-
-        def missing(scale: float) -> float:
-            return self.near_bound(-scale)[0] - tolerance
-
-        low = math.log(self.ask.least / self.shape) - 5
-        if not missing(-low) <= 0:
+        low, high = math.log(self.ask.least / self.shape) - 5, self.centre + 1
+        if not self.near_bound(low)[0] <= tolerance:
             return None
-        return -crossing(missing, -self.centre - 1, -low, _FINE)
+        while high - low > _FINE:
+            middle = (low + high) / 2
+            fine = self.near_bound(middle)[0] <= tolerance
+            low, high = (middle, high) if fine else (low, middle)
+        return low
 
     # --- the middle -------------------------------------------------------------------------------
 

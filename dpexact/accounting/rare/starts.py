@@ -12,19 +12,18 @@ import numpy as np
 
 from dpexact.accounting.rare.picture import Picture, Question
 from dpexact.accounting.rare.planning import shape_for
-from dpexact.accounting.rare.tables import Floats, crossing, log_sum
+from dpexact.accounting.rare.tables import Floats, log_sum
 
 #: Tilts over the gap, the share of a step between them that is tried then, and how much of the
 #: picture is looked at.
-_TILTS = np.geomspace(0.3, 30_000, 16)
-_STEPS = (_TILTS[1] / _TILTS[0]) ** np.linspace(-1, 1, 11)
+_TILTS = np.geomspace(0.3, 30_000, 32)
+_STEPS = (_TILTS[1] / _TILTS[0]) ** np.linspace(-1, 1, 9)
 _EVERY = 2
 #: Shares of the gap below which losses are summed; the second where steps are many.
 _SHARES, _MANY = (0.65, 0.03), 1_000
 #: Logarithms of the gap, over the gap at 0, between which epsilon is looked for.
 _LEAST, _MOST = -7.0, 30.0
-#: How near the logarithms come to the gap and to the target.
-_CLOSE, _NEAR, _TINY = 1e-3, 0.02, 1e-9
+_CLOSE, _NEAR, _SECANTS = 0.3, 0.1, 3
 
 
 def about(ask: Question) -> float:
@@ -68,15 +67,30 @@ def first_gap(ask: Question, log_target: float) -> tuple[float, float]:
     And how fast ``log delta`` changes with the logarithm of what the gap exceeds its least by.
     """
     top = -ask.count * math.log1p(-ask.q)
-    base, sign = (0.0, -1.0) if ask.add else (top, 1.0)
-    seen: dict[float, float] = {}
+    base, sign = (0.0, 1.0) if ask.add else (top, -1.0)
+
+    def gap(at: float) -> float:
+        return base + top * math.exp(at)
 
     def missing(at: float) -> float:
-        """Falls about evenly, as the logarithms do like powers of the gap."""
-        log = seen[at] = min(about(replace(ask, gap=base + top * math.exp(at))), -_TINY)
-        return sign * math.log(log_target / log)
+        """Positive on the side of ``high``."""
+        return sign * (about(replace(ask, gap=gap(at))) - log_target)
 
-    found = crossing(missing, _LEAST, 0.0 if ask.add else _MOST, _CLOSE, _NEAR / -log_target)
-    one, other = sorted(seen, key=lambda at: abs(at - found))[:2]
-    slope = abs(seen[one] - seen[other]) / abs(one - other)
-    return base + top * math.exp(found), slope if 0 < slope < math.inf else 1.0
+    low, high = _LEAST, 0.0 if ask.add else _MOST
+    below, above = -math.inf, math.inf
+    secants = 0
+    while secants < _SECANTS:
+        at = (low + high) / 2
+        if high - low < _CLOSE and math.isfinite(above - below):
+            at, secants = low - below / (above - below) * (high - low), secants + 1
+        elif high - low < _CLOSE / 8:
+            break
+        value = missing(at)
+        if value > 0:
+            high, above = at, value
+        else:
+            low, below = at, value
+        if abs(value) < _NEAR:
+            break
+    slope = abs(above - below) / (high - low)
+    return gap(at), slope if math.isfinite(slope) else 1.0
