@@ -93,7 +93,7 @@ class Estimate:
         (log_p, log_near, far_p), (log_q, log_near_q, far_q) = self._masses
         side, from_p, from_q = (-1, -c, -c - 1) if plan.add else (1, c, c + 1)
         known = _aliases(log_p, log_near, from_p * period)
-        known -= _aliases(log_q + gap, log_near_q + gap, from_q * period)
+        known -= _aliases(log_q, log_near_q, from_q * period, gap)
         total -= side * known
         if plan.add:
             if plan.near:
@@ -103,9 +103,9 @@ class Estimate:
         return float(total + far_p - np.exp(gap + np.log(max(far_q, 0.0))))
 
 
-def _aliases(log: float, log_less: float, far: float) -> float:
-    """``(e^log - e^log_less) / (e^far - 1)``, where each alone may overflow or be next to 1."""
-    return float(np.exp(log - far) * np.expm1(log_less - log) / np.expm1(-far))
+def _aliases(log: float, log_less: float, far: float, lift: float = 0.0) -> float:
+    """``e^lift (e^log - e^log_less) / (e^far - 1)``: parts may overflow or be next to 1."""
+    return float(np.exp(log + lift - far) * np.expm1(log_less - log) / np.expm1(-far))
 
 
 def _height(window: Window, ratio: _Complex) -> _Complex:

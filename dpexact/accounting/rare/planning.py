@@ -23,7 +23,7 @@ from dpexact.accounting.rare.windows import Window
 _APART, _TOGETHER = (0.06, 0.15), (0.09, 0.25)
 #: How far below the fall of a window cells are wide; bounds on widths elsewhere, and about by what
 #: power of e a bound may exceed what it bounds.
-_TURN, _LEFT, _RIGHT, _STEEP, _PLACES = 1.5, 12.0, 2.0, 3.0, 400
+_TURN, _LEFT, _RIGHT, _STEEP, _PLACES = 1.5, 16.0, 5.0, 3.0, 400
 _NARROWEST, _WIDEST, _BENT = 0.02, 1.5, math.log(0.5)
 #: Abscissas tried, over the gap; those beyond the second where windows are narrow beside it.
 _TRIALS, _STEEPEST = np.geomspace(0.02, 1e12, 86), 105.0

@@ -22,7 +22,7 @@ from dpexact.accounting.rare.law import total_variation
 from dpexact.accounting.rare.many import bracketed, shared_deltas, shared_epsilons
 from dpexact.accounting.rare.picture import Question
 from dpexact.accounting.rare.planning import Plan, planned, shape_for
-from dpexact.accounting.rare.starts import about, first_gap
+from dpexact.accounting.rare.starts import about, digits_of_delta, first_gap, least_at_zero
 from dpexact.balls import approximate, approximate_log, ball, precision
 from dpexact.enclosure import Enclosure
 from dpexact.reals import Real
@@ -43,6 +43,8 @@ _LN10: Final = math.log(10)
 _PASSES: Final = 5
 _STEPS: Final = 24
 _LARGEST_STEP: Final = 3.0
+#: A range in which floats tell no more, and by how many times itself steps lead out of one.
+_NARROW, _OUTSIDE = 0.005, 8.0
 #: By how much the logarithms of the gap and of delta may move on one line of floats, and when a
 #: step is small.
 _REACH: Final = 0.12
@@ -257,7 +259,9 @@ class RareProfile(Profile):
     def _solved(self, delta: Real, digits: int) -> Enclosure:
         target = approximate(delta)
         # proposes: whether to look at 0 first; where epsilon is 0 no bracket is found
-        plainly_positive = self._least_at_zero() > math.log(target) + _PLAINLY
+        plainly_positive = (
+            least_at_zero(self.sigma, self.q, self.count) > math.log(target) + _PLAINLY
+        )
         if not plainly_positive and (at_zero := self._at_zero(delta, target)) is not None:
             return at_zero
         try:
@@ -268,7 +272,7 @@ class RareProfile(Profile):
             raise
         ask = self.question(near)
         log, margin = math.log(target), 0.0
-        wanted = _wanted(digits, steepness)
+        wanted = digits_of_delta(digits, steepness)
         best = Enclosure(_ZERO, math.inf, self.method)
         reason = "the bounds did not shrink as expected"
         for _ in range(_PASSES):
@@ -286,15 +290,6 @@ class RareProfile(Profile):
             margin += margin + 2.0
             ask = self.question(near)
         return best.short(reason)
-
-    def _least_at_zero(self) -> float:
-        """About the least ``log delta`` at 0: of one step, and of a sum of steps as random signs.
-
-        Proposes: whether to look there.
-        """
-        with precision(_TRIVIAL):
-            once = total_variation(ball(self.sigma), ball(self.q), 1)
-        return math.log(float(once)) + math.log(self.count) / 2
 
     def _at_zero(self, delta: Real, target: float) -> Enclosure | None:
         """Epsilon if it is 0, or None where delta at 0 is certainly above the target."""
@@ -325,7 +320,7 @@ class RareProfile(Profile):
         top = -self.count * math.log1p(-approximate(self.q))
         log_target = math.log(target)
         sign = -1.0 if self.add else 1.0
-        low, high = -math.inf, math.log(top) if self.add else math.inf
+        low, high = ends = -math.inf, math.log(top) if self.add else math.inf
         gap, slope = first_gap(self.question(top / 2), log_target)
         at = math.log(gap if self.add else gap - top)
         found, planned_at, miss = None, 0.0, math.inf
@@ -358,6 +353,12 @@ class RareProfile(Profile):
             if abs(step) < _CLOSE:
                 at += step
                 break
+            # floats tell no more
+            if high - low < _NARROW and abs(miss) < _NARROW * 100:
+                break
+            # a line that was too coarse may have cut off the root
+            if abs(step) > _OUTSIDE * (high - low):
+                low, high = ends
             up = (miss > 0) != self.add
             if not math.isfinite(step) or (step > 0) != up:
                 step = 1.5 if up else -1.5
@@ -387,14 +388,11 @@ class RareProfile(Profile):
         ask = self.question(epsilon)
         steepness = slope * (epsilon / gap if self.add else 1.0)
         try:
-            found = Estimate(ask, self._plan(ask, log_target - _wanted(digits, steepness) * _LN10))
+            found = Estimate(
+                ask, self._plan(ask, log_target - digits_of_delta(digits, steepness) * _LN10)
+            )
         except TooExpensive:
             return None, 0.0, math.inf
         value = found.delta(gap)
         miss = math.log(value) - log_target if value > 0 else -math.inf
         return (found, math.log(gap), miss) if abs(miss) < _FIRST else (None, 0.0, math.inf)
-
-
-def _wanted(digits: int, steepness: float) -> float:
-    """About the digits of delta that show ``digits`` of epsilon."""
-    return max(1.0, digits + 1.5 - math.log10(steepness))

@@ -10,9 +10,14 @@ from dataclasses import replace
 
 import numpy as np
 
+from dpexact.accounting.rare.law import total_variation
 from dpexact.accounting.rare.picture import Picture, Question
 from dpexact.accounting.rare.planning import shape_for
 from dpexact.accounting.rare.tables import Floats, log_sum
+from dpexact.balls import ball, precision
+from dpexact.reals import Real
+
+_BITS = 64
 
 #: Tilts over the gap, the share of a step between them that is tried then, and how much of the
 #: picture is looked at.
@@ -94,3 +99,18 @@ def first_gap(ask: Question, log_target: float) -> tuple[float, float]:
             break
     slope = abs(above - below) / (high - low)
     return gap(at), slope if math.isfinite(slope) else 1.0
+
+
+def digits_of_delta(digits: int, steepness: float) -> float:
+    """About those that show so many ``digits`` of epsilon."""
+    return max(1.0, digits + 1.5 - math.log10(steepness))
+
+
+def least_at_zero(sigma: Real, q: Real, count: int) -> float:
+    """About the least ``log delta`` at 0: of one step, and of a sum of steps as random signs.
+
+    Proposes: whether to look there.
+    """
+    with precision(_BITS):
+        once = total_variation(ball(sigma), ball(q), 1)
+    return math.log(float(once)) + math.log(count) / 2

@@ -73,6 +73,20 @@ def test_as_the_plain_contour(sigma, q, count, delta, way):
     assert meet(found, other)
 
 
+@pytest.mark.parametrize(
+    ("sigma", "q", "count", "delta", "digits"),
+    [
+        ("0.6033", "1.33e-8", 1_453_517, "1.27e-11", 12),  # a coarse line cuts the root off
+        ("1.115", "1.12e-7", 147, "1.78e-15", 8),  # floats know two digits of delta
+        ("0.2317", "6.91e-6", 82, "4.24e-14", 3),  # what is known of aliases is next to 1
+        ("0.2118", "5.28e-5", 126, "6.8e-8", 12),  # cells between two windows
+    ],
+)
+def test_searches_in_floats_end(sigma, q, count, delta, digits):
+    found = engine(sigma, q, count, "remove").epsilon(real(delta), digits)
+    assert found.digits >= digits
+
+
 @pytest.mark.slow
 def test_losses_of_hundreds_as_the_plain_contour():
     """The gap is beyond all scales of single losses, and those that are far beyond floats."""
