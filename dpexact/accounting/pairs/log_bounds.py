@@ -193,10 +193,11 @@ def _square(size: arb, large: arb, variance: arb, power: arb, angle: arb, tilt: 
     if power > _MOST_TERMS:
         return arb("inf")
     power = arb.max(power, _NONE)
-    count = int(power.lower().floor().unique_fmpz())
+    least, most = (int(end.floor().unique_fmpz()) for end in (power.lower(), power.upper()))
+    most += 1
     moments = []
     # proposes: how many; all that are needed are there
-    for k in range(count + 4):
+    for k in range(most + 3):
         at = k + tilt
         moments.append((at * (at - 1) / (2 * variance)).exp())
     cosine = 2 * angle.cos()
@@ -205,7 +206,7 @@ def _square(size: arb, large: arb, variance: arb, power: arb, angle: arb, tilt: 
     ]
     low, high = (
         sum(math.comb(n, k) * large ** (n - k) * size**k * squares[k] for k in range(n + 1))
-        for n in (count, count + 1)
+        for n in (least, most)
     )
-    share = power - count
+    share = (power - least) / (most - least)
     return size * size * low.upper() ** (1 - share) * high.upper() ** share

@@ -241,6 +241,20 @@ def test_what_is_bounded_on_a_line_is_an_integral(sign: int, power: int) -> None
         assert found <= between
 
 
+@pytest.mark.parametrize("radius", ["0.4", "1e-9"])
+def test_powers_next_to_whole_ones_are_bounded_by_larger_ones(radius: str) -> None:
+    """The mean of no power is 1 here, and beyond a second one the logarithm grows faster."""
+    with precision(128):
+        about, variance = arb(1, arb(radius).upper()), 1 / arb(2).log()
+        found = log_bounds._square(arb("0.2"), arb(1), variance, about, arb(0))
+        truth = arb(0)
+        for i in range(-2400, 3200):
+            w = arb(i) / 200
+            height = density(acb(variance), acb(w)).real * (w.exp() - 1) ** 2 / 200
+            truth += height * (1 + arb("0.2") * w.exp()) ** about.upper() / 25
+        assert found.upper() > truth
+
+
 def test_polynomials_in_few_bits_hold_those_in_many() -> None:
     cloud = Cloud(steps_of(7, 300, (1.0, 1.3), (0.001, 0.002)))
     found = []
