@@ -7,7 +7,8 @@ of the target bracket it.
 
 from __future__ import annotations
 
-from dpexact.accounting.calibration.edges import Question, all_meet, most_private
+from dpexact.accounting.calibration.edges import all_meet, most_private
+from dpexact.accounting.calibration.question import Question
 from dpexact.accounting.calibration.search import Search
 from dpexact.accounting.standing import counted
 from dpexact.accounting.targets import target_of

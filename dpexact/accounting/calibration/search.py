@@ -10,7 +10,7 @@ import numpy as np
 
 from dpexact import balls
 from dpexact.accounting.bracket import FARTHEST, Bracket
-from dpexact.accounting.calibration.edges import Question
+from dpexact.accounting.calibration.question import Question
 from dpexact.accounting.composition import Composition
 from dpexact.accounting.contour.product import Product
 from dpexact.accounting.contour.profile import ContourProfile
