@@ -17,18 +17,27 @@ from dpexact.audits.runner import Report
 from dpexact.files import write_atomically
 
 Writer: TypeAlias = Callable[[Report, str | os.PathLike[str]], None]
-"""Writes a report to a path, atomically; raises ``InvalidInput`` if that cannot be written."""
+"""Writes a report to a path."""
 
 
-def _writer(text: Callable[[Report], str | bytes]) -> Writer:
-    return lambda report, path: write_atomically(path, text(report))
+def _writer(form: str, text: Callable[[Report], str | bytes]) -> Writer:
+    def write(report: Report, path: str | os.PathLike[str]) -> None:
+        write_atomically(path, text(report))
+
+    write.__name__ = write.__qualname__ = f"write_{form.lower()}"
+    write.__doc__ = f"""Write the {form} report to ``path``, atomically.
+
+    Raises:
+        InvalidInput: ``path`` cannot be written.
+    """
+    return write
 
 
-write_html = _writer(to_html)
-write_json = _writer(lambda report: json.dumps(to_json(report), indent=2) + "\n")
-write_junit = _writer(to_junit)
-write_markdown = _writer(to_markdown)
-write_sarif = _writer(lambda report: json.dumps(to_sarif(report), indent=2) + "\n")
+write_html = _writer("HTML", to_html)
+write_json = _writer("JSON", lambda report: json.dumps(to_json(report), indent=2) + "\n")
+write_junit = _writer("JUnit", to_junit)
+write_markdown = _writer("Markdown", to_markdown)
+write_sarif = _writer("SARIF", lambda report: json.dumps(to_sarif(report), indent=2) + "\n")
 
 __all__ = [
     "JsonLines",
