@@ -158,7 +158,7 @@ class RareProfile(Profile):
         sigma, q = approximate(self.sigma), approximate(self.q)
         top = -self.count * math.log1p(-q)
         gap = top - epsilon if self.add else top + epsilon
-        if not (gap > 0 and 1e-150 < q < 1 and 1e-3 < sigma < 1e3 and gap > 1e-9 * top):
+        if not (1e-150 < q < 1 and 1e-3 < sigma < 1e3 and 1e-9 * top < gap < 1e12):
             raise TooExpensive("the parameters are too extreme to plan with floats")
         return Question(sigma, q, self.count, gap, self.add)
 

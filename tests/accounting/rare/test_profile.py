@@ -87,6 +87,12 @@ def test_searches_in_floats_end(sigma, q, count, delta, digits):
     assert found.digits >= digits
 
 
+@pytest.mark.parametrize("epsilon", ["1e13", "1e300"])
+def test_gaps_that_floats_do_not_resolve_are_left_to_others(epsilon):
+    found = engine("1", "1/50", 200, "remove").delta(real(epsilon), 6)
+    assert "too extreme" in found.reason
+
+
 @pytest.mark.slow
 def test_losses_of_hundreds_as_the_plain_contour():
     """The gap is beyond all scales of single losses, and those that are far beyond floats."""
