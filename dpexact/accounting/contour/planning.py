@@ -69,8 +69,13 @@ def _is_out_of_reach(product: Product, query: Query, order: float) -> bool:
     return (query.epsilon - query.repeat * product.cumulant(order).slope) * order > _STEEP
 
 
-def planned(product: Product, queries: Sequence[Query], digits: float, most: int) -> Plan:
+def planned(
+    product: Product, queries: Sequence[Query], digits: float, most: int, *, steep: float = math.inf
+) -> Plan:
     """One plan that gives every query about ``digits`` relative digits, with ``most`` work.
+
+    Its integrand is no more than about ``e^steep`` times as large as on the best of lines: more
+    bits make up for that, or nothing does.
 
     Raises:
         TooExpensive: no such plan, or floats do not reach to find it.
@@ -85,8 +90,9 @@ def planned(product: Product, queries: Sequence[Query], digits: float, most: int
         pairs = zip(queries, saddles, strict=True)
         if all(_is_out_of_reach(product, query, c) for query, (c, _) in pairs):
             raise TooExpensive("the parameters are too extreme to plan with floats")
-        period, low, high = _period(product, queries, [log for _, log in saddles], needed)
         middle = math.exp(sum(math.log(c) for c, _ in saddles) / len(saddles))
+        logs = [log for _, log in saddles]
+        period, low, high = _period(product, queries, logs, needed, middle, steep)
         abscissa = short(max(low, min(high, middle)))
         step = short(2 * math.pi / period)
         height, peak = 0.0, 0.0
@@ -132,9 +138,17 @@ def affordable(product: Product, query: Query, digits: float, most: int) -> Plan
 
 
 def _period(
-    product: Product, queries: Sequence[Query], logs: Sequence[float], needed: float
+    product: Product,
+    queries: Sequence[Query],
+    logs: Sequence[float],
+    needed: float,
+    middle: float,
+    steep: float,
 ) -> tuple[float, float, float]:
-    """About the least period that makes both aliases small, and the abscissas that allow it."""
+    """About the least period that makes both aliases small, and the abscissas that allow it.
+
+    At one of those the integrand is not above ``e^steep`` times that at ``middle``.
+    """
 
     def room(period: float) -> tuple[float, float]:
         low, high = float(TRIED[0]), math.inf
@@ -145,16 +159,26 @@ def _period(
             low = max(low, (down - log + needed) / period)
         return low, high
 
+    def fits(period: float) -> bool:
+        low, high = room(period)
+        return low <= high and (steep == math.inf or rise(max(low, min(high, middle))) <= steep)
+
+    def rise(c: float) -> float:
+        return max(
+            repeat * (product.cumulant(c).value - product.cumulant(middle).value)
+            - (c - middle) * epsilon
+            for epsilon, repeat, _ in queries
+        )
+
     # far beyond epsilon cumulants of ever larger orders would be needed, which are dear
     short, period = 0.0, max(q.epsilon for q in queries) or 1.0
-    while (found := room(period))[0] > found[1]:
+    while not fits(period):
         short, period = period, 2 * period
         if period > 1e9:
             raise TooExpensive("no period makes the aliasing terms small")
     while period - short > 0.05 * period:
-        middle = (short + period) / 2
-        low, high = room(middle)
-        short, period = (short, middle) if low <= high else (middle, period)
+        half = (short + period) / 2
+        short, period = (short, half) if fits(half) else (half, period)
     period *= _STRETCH
     return period, *room(period)
 
