@@ -183,8 +183,8 @@ def test_more_chunks_are_the_same_sum_farther_on():
 
 
 def test_far_nodes_that_vanish_are_bounded(monkeypatch):
-    monkeypatch.setattr(far_nodes, "_NOTHING", 0.9)
-    factors, line, v = [(law(3, 1, 4), 400)], (1.5, 2.0**-6, 3000), 1e-9
+    monkeypatch.setattr(far_nodes, "_NOTHING", 1.1)
+    factors, line, v = [(law(3, 1, 4), 2)], (1.5, 2.0**-6, 30), 1e-9
     nodes = FarNodes(factors, line, [v], 1)
     monkeypatch.undo()
     sharp = FarNodes(factors, line, [v], 1)
