@@ -253,7 +253,7 @@ class AtomsProfile(Profile):
             if best.digits > 0:
                 at = float(best.lower + Fraction(best.upper)) / 2
             c = self._product.saddle(at, 1)[0]
-            # the logarithm of delta has slope about -c
+            # proposes: of how many digits; the logarithm of delta has slope about -c
             goal = digits - math.log10(c * at) if at > 0 else digits
 
             def fine(profile: BlurredProfile) -> Enclosure:
@@ -292,12 +292,12 @@ class AtomsProfile(Profile):
             # proposes: when to stop, and how much to blur then
             if best.digits >= digits:
                 break
+            before = goal
             if found.lower > 0:
-                before, goal = goal, min(goal + digits - found.digits + _LESS / 4, most - _LESS / 2)
-                if goal < before + _LESS / 4:
-                    break
+                goal = min(goal + digits - found.digits + _LESS / 4, most - _LESS / 2)
             else:
                 most, goal = goal, goal - _LESS
-                if goal < 1:
-                    break
+            # proposes: when to stop
+            if goal < 1 or before < goal < before + _LESS / 4:
+                break
         return best if best.digits >= digits else best.short(best.reason or "blurs differ")

@@ -231,6 +231,7 @@ class FarNodes:
             moments = factor.chunk(index)
             bound *= (arb(float(np.max(moments.most))) + arb(factor.lost)) ** n
             found.append((moments, n))
+            # proposes: nothing; what is so small is bounded
             if bound.upper() < _NOTHING:
                 return None
         first, *others = (moments.power(n) for moments, n in found)
