@@ -40,15 +40,13 @@ _RATIO: Final = 1.5
 _OPEN: Final = 0.35
 #: Digits by which the goal is lowered where it is out of reach, and how often one is set.
 _LESS: Final = 1
-_ATTEMPTS: Final = 3
+_ATTEMPTS: Final = 2
 #: More digits take more heights than a few seconds allow.
 _MOST: Final = 12
 _SPARE: Final = 4.0
 #: Digits of a line beyond those of what the blurs leave open.
 _MORE_DIGITS: Final = 1.5
 _PASSES: Final = 2
-#: How far, as a power of e, the integrand on a line may be above its least on any.
-_STEEP: Final = 5.0
 _TRIALS: Final = 60
 #: Digits of a first answer.
 _COARSE: Final = 4
@@ -126,17 +124,9 @@ class BlurredProfile(ContourProfile):
         return TwoBlurs(one, Blurred(self._steps, _RATIO * one.variance, one.depth), plan)
 
     def _planned(self, query: Query, digits: float) -> Plan:
-        """The plan of a line; where the near nodes for all digits are too many, for fewer."""
-        steep = math.inf if self._steps.responses else _STEEP
+        farther = not self._steps.responses
         wanted = digits + _MORE_DIGITS
-        while True:
-            try:
-                return planned(self.product, [query], wanted, self.max_work, steep=steep)
-            except TooExpensive:
-                # proposes: when to give up
-                if wanted <= _COARSE:
-                    raise
-                wanted -= _LESS
+        return planned(self.product, [query], wanted, self.max_work, farther=farther)
 
     def solved_delta(self, epsilon: Real, digits: int) -> Enclosure:
         """By one line, or by another where delta is far from what floats had it for."""

@@ -21,6 +21,8 @@ _PLAIN_BITS = 256
 _NODES = 4
 #: By how much, as a power of e, an integrand may fall over the order where it is evaluated.
 _STEEP = 500.0
+#: And on how much higher a line it may be at most where floats sum most of it.
+_RISE = 5.0
 #: So many factors more may cost as much again as is allowed for few.
 _MANY = 300
 
@@ -70,12 +72,12 @@ def _is_out_of_reach(product: Product, query: Query, order: float) -> bool:
 
 
 def planned(
-    product: Product, queries: Sequence[Query], digits: float, most: int, *, steep: float = math.inf
+    product: Product, queries: Sequence[Query], digits: float, most: int, *, farther: bool = False
 ) -> Plan:
     """One plan that gives every query about ``digits`` relative digits, with ``most`` work.
 
-    Its integrand is no more than about ``e^steep`` times as large as on the best of lines: more
-    bits make up for that, or nothing does.
+    Where others sum the nodes ``farther`` up, in floats, there are as many as that leaves work for,
+    on a line where the integrand is not much above the least: elsewhere more bits make up for that.
 
     Raises:
         TooExpensive: no such plan, or floats do not reach to find it.
@@ -92,7 +94,7 @@ def planned(
             raise TooExpensive("the parameters are too extreme to plan with floats")
         middle = math.exp(sum(math.log(c) for c, _ in saddles) / len(saddles))
         logs = [log for _, log in saddles]
-        period, low, high = _period(product, queries, logs, needed, middle, steep)
+        period, low, high = _period(product, queries, logs, needed, middle, farther)
         abscissa = short(max(low, min(high, middle)))
         step = short(2 * math.pi / period)
         height, peak = 0.0, 0.0
@@ -115,8 +117,11 @@ def planned(
     bits = math.ceil(accuracy / _LN2 + lost + angle) + 16
     # long multiplications count for more
     weight = max(1.0, bits / _PLAIN_BITS) ** 1.6
-    lines = sum(like * (count * (nodes + 60) + 150 * nodes) for like, nodes, _ in costs)
-    work = int(weight * lines)
+    each = sum(like * (nodes + 60) for like, nodes, _ in costs)
+    once = sum(like * 150 * nodes for like, nodes, _ in costs)
+    if farther:
+        count = max(2, min(count, int((most / weight - once) / each)))
+    work = int(weight * (count * each + once))
     if work > most:
         raise TooExpensive(f"{count} nodes of {bits} bits, as {work} short multiplications")
     return Plan(abscissa, step, count, accuracy, math.log(runs) + 8, bits, work)
@@ -143,11 +148,11 @@ def _period(
     logs: Sequence[float],
     needed: float,
     middle: float,
-    steep: float,
+    farther: bool,
 ) -> tuple[float, float, float]:
     """About the least period that makes both aliases small, and the abscissas that allow it.
 
-    At one of those the integrand is not above ``e^steep`` times that at ``middle``.
+    With nodes ``farther`` up, at one of those the integrand is not far above that at ``middle``.
     """
 
     def room(period: float) -> tuple[float, float]:
@@ -161,7 +166,7 @@ def _period(
 
     def fits(period: float) -> bool:
         low, high = room(period)
-        return low <= high and (steep == math.inf or rise(max(low, min(high, middle))) <= steep)
+        return low <= high and not (farther and rise(max(low, min(high, middle))) > _RISE)
 
     def rise(c: float) -> float:
         return max(
