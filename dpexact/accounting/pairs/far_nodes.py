@@ -282,7 +282,10 @@ class _Falling:
             self._half = arb(variance) * arb(step) ** 2 / 2
             row = [self._exp(ROW * ROW * a * a) for a in range(ROW)]
             near = [self._exp(b * b) for b in range(ROW)]
-            mixed = np.array([self._geometric(2 * ROW * a) for a in range(ROW)])
+            # of a times b by the digits of both
+            high, middle, low = (self._products(2 * ROW * unit) for unit in (ROW, _ROOT, 1))
+        mixed = high[:, None, :, None] * middle[:, None, None, :]
+        mixed = (mixed * middle[:, :, None] * low[:, None, :]).reshape(ROW, ROW)
         self._within = mixed * np.array(row)[:, None] * np.array(near)
 
     def _exp(self, square: int) -> float:
@@ -296,6 +299,11 @@ class _Falling:
             rows, near = self._geometric(cross * ROW), self._geometric(cross)
         found: Floats = self._within * (start * rows)[:, None] * near
         return found
+
+    def _products(self, square: int) -> Floats:
+        """The powers of ``a`` times ``b``, each below :data:`_ROOT`."""
+        digits = range(_ROOT)
+        return np.array([[self._exp(square * a * b) for b in digits] for a in digits])
 
     def _geometric(self, square: int) -> Floats:
         """The powers below :data:`ROW`."""
