@@ -244,7 +244,7 @@ class AtomsProfile(Profile):
                 at = float(best.lower + Fraction(best.upper)) / 2
             c = self._product.saddle(at, 1)[0]
             # proposes: of how many digits; the logarithm of delta has slope about -c
-            goal = digits - math.log10(c * at) if at > 0 else digits
+            goal = digits + _LESS / 3 - math.log10(c * at) if at > 0 else digits
 
             def fine(profile: BlurredProfile) -> Enclosure:
                 profile.near = at
@@ -283,8 +283,9 @@ class AtomsProfile(Profile):
             if best.digits >= digits:
                 break
             before = goal
-            if found.lower > 0:
-                goal = min(goal + digits - found.digits + _LESS / 4, most - _LESS / 2)
+            if found.digits > 0:
+                missing = digits + math.log10(1 - found.lower / Fraction(found.upper))
+                goal = min(goal + missing + _LESS / 4, most - _LESS / 2)
             else:
                 most, goal = goal, goal - _LESS
             # proposes: when to stop
