@@ -19,53 +19,83 @@ from flint import arb
 
 from dpexact import balls
 from dpexact.accounting.contour.inversion import Contour, Terms
-from dpexact.accounting.contour.many import digits_of_delta, solved
+from dpexact.accounting.contour.many import digits_of_delta
 from dpexact.accounting.contour.planning import Plan, Query, planned
 from dpexact.accounting.contour.product import Product
 from dpexact.accounting.contour.profile import ContourProfile
 from dpexact.accounting.pairs.blurred import Blurred, Steps
-from dpexact.accounting.pairs.pair import Pair, TooExpensive
+from dpexact.accounting.pairs.far_nodes import FarSum
+from dpexact.accounting.pairs.pair import Pair, TooExpensive, short
 from dpexact.accounting.profile import InfiniteLoss, Profile
 from dpexact.balls import approximate
+from dpexact.decimals import log_of
 from dpexact.enclosure import Enclosure
 from dpexact.reals import Real
 
-#: Work allowed to one line.
+#: Work allowed to the near nodes of a line.
 _WORK: Final = 4_000_000
 #: By how much the variance of the second blur exceeds that of the first.
-_RATIO: Final = 4
-#: Digits by which the goal is lowered where floats see that it is out of reach.
-_LESS: Final = 2
+_RATIO: Final = 1.5
+#: What the blurs may leave open, next to the digits.
+_OPEN: Final = 0.35
+#: Digits by which the goal is lowered where it is out of reach, and how often one is set.
+_LESS: Final = 1
+_ATTEMPTS: Final = 2
 #: More digits take more heights than a few seconds allow.
-_MOST: Final = 10
+_MOST: Final = 12
 _SPARE: Final = 4.0
+#: Digits of a line beyond those of what the blurs leave open.
+_MORE_DIGITS: Final = 1.5
+_PASSES: Final = 2
+_TRIALS: Final = 60
+#: Digits of a first answer.
+_COARSE: Final = 4
+#: How far apart ends of a bracket are tried.
+_STRETCHES: Final = (1.1, 1.5, 4.0, 30.0)
+_NARROW: Final = 32
 _COARSE_BITS: Final = 96
 _ZERO, _ONE = Fraction(0), Fraction(1)
 
 
-def excess(variance: float) -> arb:
+def excess(variance: float, more: float) -> arb:
     """``kappa - 1``."""
-    v = arb(variance)
-    return arb(_RATIO).sqrt() * (-(_RATIO - 1) * v / 8).exp() - 1
+    v, ratio = arb(variance), arb(more) / arb(variance)
+    return ratio.sqrt() * (-(ratio - 1) * v / 8).exp() - 1
 
 
 class Line(Contour):
-    """A line of one blur, whose nodes left out are bounded one by one."""
+    """A line of one blur, with the nodes far up in floats."""
 
-    def __init__(self, blurred: Blurred, plan: Plan) -> None:
+    def __init__(self, blurred: Blurred, plan: Plan, far: FarSum | None) -> None:
         super().__init__(Product([(blurred, 1)]), plan)
-        self._decayed = blurred.left_out(plan.abscissa, plan.step, plan.count, plan.coarse)
+        self._far = far
+        if far is None:
+            self._decayed = blurred.left_out(plan.abscissa, plan.step, plan.count, plan.coarse)
+        else:
+            self._decayed = far.left_out(plan.count)
+
+    def _farther(self, epsilon: arb) -> arb:
+        return arb(0) if self._far is None else self._far.at(epsilon)
 
 
 class TwoBlurs(Line):
     """A line of the first blur, whose lower bounds allow for what the blur adds."""
 
     def __init__(self, blurred: Blurred, more: Blurred, plan: Plan) -> None:
-        super().__init__(blurred, plan)
-        self._more = Line(more, plan)
-        self._excess = excess(blurred.variance)
+        place = plan.abscissa, plan.step, plan.count
+        once, again = (
+            (None, None) if blurred.steps.responses else blurred.far_sums(*place, more.variance)
+        )
+        super().__init__(blurred, plan, once)
+        self._more = Line(more, plan, again)
+        self._excess = excess(blurred.variance, more.variance)
         if not self._excess > 0:
             raise TooExpensive("a blur as large as this says nothing from below")
+
+    def blurred(self, epsilon: arb) -> arb:
+        """Delta of the first blur."""
+        (part,) = super().terms([epsilon])
+        return (part.infinite + part.total - part.known).mid()
 
     def terms(self, epsilons: Sequence[arb], repeat: int = 1) -> list[Terms]:
         assert repeat == 1  # the blur of several is another
@@ -85,29 +115,60 @@ class BlurredProfile(ContourProfile):
         self, steps: Steps, infinite: InfiniteLoss, variance: float, depth: float, work: int
     ) -> None:
         self._steps, self._blurred = steps, Blurred(steps, variance, depth)
+        #: About epsilon, where that is known.
+        self.near = 0.0
         super().__init__([(self._blurred, 1)], infinite, work)
 
-    def line(self, plan: Plan) -> Contour:
+    def line(self, plan: Plan) -> TwoBlurs:
         one = self._blurred
         return TwoBlurs(one, Blurred(self._steps, _RATIO * one.variance, one.depth), plan)
 
+    def _planned(self, query: Query, digits: float) -> Plan:
+        farther = not self._steps.responses
+        wanted = digits + _MORE_DIGITS
+        return planned(self.product, [query], wanted, self.max_work, farther=farther)
+
+    def solved_delta(self, epsilon: Real, digits: int) -> Enclosure:
+        """By one line, or by another where delta is far from what floats had it for."""
+        best, near, known = Enclosure(_ZERO, _ONE, self.method), approximate(epsilon), None
+        for _ in range(_PASSES):
+            plan = self._planned(Query(near, 1, known), digits)
+            best = best.meet(self.on_line(plan, epsilon))
+            # proposes: whether to plan anew
+            if best.digits >= digits or not best.lower > 0:
+                break
+            known = log_of(Fraction(best.lower))
+        return best if best.digits >= digits else best.short("blurs differ")
+
     def solved_epsilon(self, delta: Real, digits: int) -> Enclosure:
-        """By one line, in as narrow a bracket as the blur allows."""
+        """By one line, in as narrow a bracket as the blurs allow."""
         log_delta = self.log_delta(delta)
-        near = self.product.epsilon(log_delta, 1)
+        near = self.near or self.product.epsilon(log_delta, 1)
         # proposes: whether to look at 0 first
         if near <= 0:
             return super().solved_epsilon(delta, digits)
         query = Query(near, 1, log_delta)
-        wanted = digits_of_delta(self.product, query, digits) + 1
-        plan = planned(self.product, [query], wanted, self.max_work)
+        plan = self._planned(query, digits_of_delta(self.product, query, digits))
         with balls.precision(plan.bits):
-            line, target = self.line(plan), balls.ball(delta)
-            for lost in range(digits):
-                (found,) = solved(line, [target], 1, [arb(near)], 10.0 ** (lost - digits))
-                if found is not None:
-                    return found.labelled(self.method)
-        return self.chernoff_epsilon(delta).short("blurs differ")
+            found = self._between(self.line(plan), balls.ball(delta), near, 10.0**-digits)
+        return found or self.chernoff_epsilon(delta).short("blurs differ")
+
+    def _between(self, line: TwoBlurs, target: arb, near: float, width: float) -> Enclosure | None:
+        """Epsilon between points where the line certainly has more and less than the target.
+
+        Proposes: the points, about as far from where the blur has it as the line is open there.
+        """
+        at = arb(_root(line, target, near, width / 16))
+        (part,) = line.terms([at])
+        here, fall = part.enclosure(), arb(line.plan.abscissa) * target
+        down, up = (target - here.lower()) / fall, (here.upper() - target) / fall
+        up = arb.max(up, arb(0)) + abs(down) / _NARROW
+        for times in _STRETCHES:
+            left, right = (at - times * down).mid(), (at + times * up).mid()
+            above, below = (part.enclosure() for part in line.terms([left, right]))
+            if above > target and below < target:
+                return balls.to_enclosure(left.union(right), self.method).within(_ZERO, math.inf)
+        return None
 
     def _affordable(self, epsilon: Real, digits: int, best: Enclosure) -> Enclosure:
         """Fewer digits are for a larger blur."""
@@ -116,6 +177,36 @@ class BlurredProfile(ContourProfile):
     def _bhattacharyya(self, epsilon: Real, digits: int) -> Enclosure:
         """Nothing: a lower bound for the blur is none for what is blurred."""
         return Enclosure(_ZERO, _ONE, self.method)
+
+
+def _root(line: TwoBlurs, target: arb, near: float, width: float) -> float:
+    """About where the first blur has the target, to a relative ``width``.
+
+    By secants of the logarithm within a bracket, the first one with the slope ``-c``. Proposes: a
+    point.
+    """
+    low, high = (0.0, math.inf), (math.inf, -math.inf)
+    at, side = near, 0
+    for _ in range(_TRIALS):
+        ratio = line.blurred(arb(at)) / target
+        log = float(ratio.log().mid()) if ratio > 0 else -math.inf
+        if log > 0:
+            # where one end stays, its value counts for half (Illinois)
+            low, high, side = (at, log), (high[0], high[1] / (2 if side > 0 else 1)), 1
+        else:
+            low, high, side = (low[0], low[1] / (2 if side < 0 else 1)), (at, log), -1
+        if math.isfinite(low[1] + high[1]):
+            following = (low[0] * high[1] - high[0] * low[1]) / (high[1] - low[1])
+        elif math.isfinite(log):
+            following = max(min(at + log / line.plan.abscissa, 2 * at), at / 2)
+        else:
+            following = at / 2
+        if not low[0] < following < high[0]:
+            following = (low[0] + high[0]) / 2
+        if abs(following - at) < width * at:
+            return following
+        at = following
+    return at
 
 
 class AtomsProfile(Profile):
@@ -133,41 +224,71 @@ class AtomsProfile(Profile):
             if self._product.never_exceeds(balls.ball(epsilon), 1):
                 lost = balls.to_enclosure(1 - self._product.mass(1), "no larger finite loss")
                 return lost.within(_ZERO, _ONE)
-        near = approximate(epsilon)
-        return self._ask(lambda profile, goal: profile.delta(epsilon, goal), lambda: near, digits)
+
+        def ask() -> Enclosure:
+            c, _ = self._product.saddle(approximate(epsilon), 1)
+            return self._asked(lambda profile: profile.delta(epsilon, digits), c, digits, digits)
+
+        return self._guarded(ask)
 
     def _epsilon(self, delta: Real, digits: int) -> Enclosure:
-        def near() -> float:
+        def ask() -> Enclosure:
             with balls.precision(_COARSE_BITS):
                 finite = balls.ball(delta) - (1 - self._product.mass(1))
-                return self._product.epsilon(float(finite.log().mid()), 1)
+                at = self._product.epsilon(float(finite.log().mid()), 1)
+            coarse = self._blurred(_COARSE, self._product.saddle(at, 1)[0])
+            coarse.near = at
+            best = coarse.epsilon(delta, _COARSE)
+            # proposes: where to begin
+            if best.digits > 0:
+                at = float(best.lower + Fraction(best.upper)) / 2
+            c = self._product.saddle(at, 1)[0]
+            # proposes: of how many digits; the logarithm of delta has slope about -c
+            goal = digits + _LESS / 3 - math.log10(c * at) if at > 0 else digits
 
-        return self._ask(lambda profile, goal: profile.epsilon(delta, goal), near, digits)
+            def fine(profile: BlurredProfile) -> Enclosure:
+                profile.near = at
+                return profile.epsilon(delta, digits)
+
+            return best.meet(self._asked(fine, c, goal, digits))
+
+        return self._guarded(ask)
 
     def largest_loss(self, digits: int) -> Enclosure:
         return self._product.largest(1, digits, self.method)
 
-    def _ask(
-        self,
-        ask: Callable[[BlurredProfile, int], Enclosure],
-        near: Callable[[], float],
-        digits: int,
+    def _guarded(self, ask: Callable[[], Enclosure]) -> Enclosure:
+        try:
+            return ask()
+        except (ArithmeticError, ValueError):
+            best = Enclosure(_ZERO, math.inf, self.method)
+            return best.short("the parameters are too extreme to plan with floats")
+
+    def _blurred(self, goal: float, c: float) -> BlurredProfile:
+        """Proposes: how much to blur for so many digits; what that leaves open is enclosed."""
+        variance = short(_OPEN * 10.0**-goal / (c * (c + 1)))
+        depth = (goal + 1) * math.log(10) + _SPARE
+        return BlurredProfile(self._steps, self.infinite, variance, depth, _WORK)
+
+    def _asked(
+        self, ask: Callable[[BlurredProfile], Enclosure], c: float, goal: float, digits: int
     ) -> Enclosure:
         """With blurs that leave open no more than the digits, then fewer."""
         best = Enclosure(_ZERO, math.inf, self.method)
-        try:
-            c = self._product.saddle(near(), 1)[0]
-        except (ArithmeticError, ValueError):
-            return best.short("the parameters are too extreme to plan with floats")
-        goal = min(digits, _MOST)
-        while goal > 0:
-            # proposes: how much to blur; what that leaves open is enclosed
-            variance = 10.0 ** -(goal + 1) / (c * (c + 1))
-            depth = (goal + 1) * math.log(10) + _SPARE
-            profile = BlurredProfile(self._steps, self.infinite, variance, depth, _WORK)
-            best = best.meet(ask(profile, goal))
-            # proposes: when to stop
-            if best.digits >= goal - _LESS:
+        goal, most = min(max(goal, 1.0), _MOST), math.inf
+        for _ in range(_ATTEMPTS):
+            found = ask(self._blurred(goal, c))
+            best = best.meet(found)
+            # proposes: when to stop, and how much to blur then
+            if best.digits >= digits:
                 break
-            goal -= _LESS
+            before = goal
+            if found.digits > 0:
+                missing = digits + math.log10(1 - found.lower / Fraction(found.upper))
+                goal = min(goal + missing + _LESS / 4, most - _LESS / 2)
+            else:
+                most, goal = goal, goal - _LESS
+            # proposes: when to stop
+            if goal < 1 or before < goal < before + _LESS / 4:
+                break
         return best if best.digits >= digits else best.short(best.reason or "blurs differ")

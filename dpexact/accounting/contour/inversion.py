@@ -145,6 +145,10 @@ class Contour:
             found.append([scale * value.real for value in whole.entries()])
         return found
 
+    def _farther(self, epsilon: arb) -> arb:
+        """What is known of the sum over the nodes beyond those of the plan: nothing."""
+        return arb(0)
+
     def newton(
         self, epsilons: Sequence[arb], repeat: int, targets: Sequence[arb]
     ) -> list[arb | None]:
@@ -161,7 +165,7 @@ class Contour:
             epsilons, targets, self._inverted([weights, slopes], epsilons), strict=True
         ):
             fixed, growing = known(epsilon, self._order(epsilon, repeat, False))
-            value = (1 - finite + total - fixed + growing).mid()
+            value = (1 - finite + total + self._farther(epsilon) - fixed + growing).mid()
             # proposes: a logarithm of what it is defined for
             if value > 0:
                 step = (target / value).log() * value / (slope + growing)
@@ -201,6 +205,7 @@ class Contour:
             errors = self._errors(first, last, repeat, order)
             for epsilon, (total,) in zip(points, totals[start:end], strict=True):
                 fixed, growing = known(epsilon, order)
+                total += self._farther(epsilon)
                 found.append(Terms(total, fixed - growing, infinite, *errors))
         return found
 

@@ -21,6 +21,8 @@ _PLAIN_BITS = 256
 _NODES = 4
 #: By how much, as a power of e, an integrand may fall over the order where it is evaluated.
 _STEEP = 500.0
+#: And on how much higher a line it may be at most where floats sum most of it.
+_RISE = 5.0
 #: So many factors more may cost as much again as is allowed for few.
 _MANY = 300
 
@@ -69,8 +71,13 @@ def _is_out_of_reach(product: Product, query: Query, order: float) -> bool:
     return (query.epsilon - query.repeat * product.cumulant(order).slope) * order > _STEEP
 
 
-def planned(product: Product, queries: Sequence[Query], digits: float, most: int) -> Plan:
+def planned(
+    product: Product, queries: Sequence[Query], digits: float, most: int, *, farther: bool = False
+) -> Plan:
     """One plan that gives every query about ``digits`` relative digits, with ``most`` work.
+
+    Where others sum the nodes ``farther`` up, in floats, there are as many as that leaves work for,
+    on a line where the integrand is not much above the least: elsewhere more bits make up for that.
 
     Raises:
         TooExpensive: no such plan, or floats do not reach to find it.
@@ -85,8 +92,9 @@ def planned(product: Product, queries: Sequence[Query], digits: float, most: int
         pairs = zip(queries, saddles, strict=True)
         if all(_is_out_of_reach(product, query, c) for query, (c, _) in pairs):
             raise TooExpensive("the parameters are too extreme to plan with floats")
-        period, low, high = _period(product, queries, [log for _, log in saddles], needed)
         middle = math.exp(sum(math.log(c) for c, _ in saddles) / len(saddles))
+        logs = [log for _, log in saddles]
+        period, low, high = _period(product, queries, logs, needed, middle, farther)
         abscissa = short(max(low, min(high, middle)))
         step = short(2 * math.pi / period)
         height, peak = 0.0, 0.0
@@ -109,8 +117,11 @@ def planned(product: Product, queries: Sequence[Query], digits: float, most: int
     bits = math.ceil(accuracy / _LN2 + lost + angle) + 16
     # long multiplications count for more
     weight = max(1.0, bits / _PLAIN_BITS) ** 1.6
-    lines = sum(like * (count * (nodes + 60) + 150 * nodes) for like, nodes, _ in costs)
-    work = int(weight * lines)
+    each = sum(like * (nodes + 60) for like, nodes, _ in costs)
+    once = sum(like * 150 * nodes for like, nodes, _ in costs)
+    if farther:
+        count = max(2, min(count, int((most / weight - once) / each)))
+    work = int(weight * (count * each + once))
     if work > most:
         raise TooExpensive(f"{count} nodes of {bits} bits, as {work} short multiplications")
     return Plan(abscissa, step, count, accuracy, math.log(runs) + 8, bits, work)
@@ -132,9 +143,17 @@ def affordable(product: Product, query: Query, digits: float, most: int) -> Plan
 
 
 def _period(
-    product: Product, queries: Sequence[Query], logs: Sequence[float], needed: float
+    product: Product,
+    queries: Sequence[Query],
+    logs: Sequence[float],
+    needed: float,
+    middle: float,
+    farther: bool,
 ) -> tuple[float, float, float]:
-    """About the least period that makes both aliases small, and the abscissas that allow it."""
+    """About the least period that makes both aliases small, and the abscissas that allow it.
+
+    With nodes ``farther`` up, at one of those the integrand is not far above that at ``middle``.
+    """
 
     def room(period: float) -> tuple[float, float]:
         low, high = float(TRIED[0]), math.inf
@@ -145,16 +164,26 @@ def _period(
             low = max(low, (down - log + needed) / period)
         return low, high
 
+    def fits(period: float) -> bool:
+        low, high = room(period)
+        return low <= high and not (farther and rise(max(low, min(high, middle))) > _RISE)
+
+    def rise(c: float) -> float:
+        return max(
+            repeat * (product.cumulant(c).value - product.cumulant(middle).value)
+            - (c - middle) * epsilon
+            for epsilon, repeat, _ in queries
+        )
+
     # far beyond epsilon cumulants of ever larger orders would be needed, which are dear
     short, period = 0.0, max(q.epsilon for q in queries) or 1.0
-    while (found := room(period))[0] > found[1]:
+    while not fits(period):
         short, period = period, 2 * period
         if period > 1e9:
             raise TooExpensive("no period makes the aliasing terms small")
     while period - short > 0.05 * period:
-        middle = (short + period) / 2
-        low, high = room(middle)
-        short, period = (short, middle) if low <= high else (middle, period)
+        half = (short + period) / 2
+        short, period = (short, half) if fits(half) else (half, period)
     period *= _STRETCH
     return period, *room(period)
 

@@ -74,12 +74,15 @@ class SampledDiscreteGaussian(OnSample):
 
     def _range(self, power: float, accuracy: float) -> tuple[int, int]:
         v, d = approximate(self.noise.variance), self.noise.shift
+        # far on the left w is about 1 - q
+        left = accuracy + _GUARD + min(power, 0.0) * math.log1p(-approximate(self.q))
         reach = math.ceil(math.sqrt(2 * v * (accuracy + _GUARD))) + d
+        first = -math.ceil(math.sqrt(2 * v * left)) - d
         last = math.ceil(max(power, 0.0) * d) + reach
         # proposes: what is too much work
-        if not last + reach < MAX_LISTED:
+        if not last - first < MAX_LISTED:
             raise TooExpensive("too many outcomes of discrete Gaussian noise")
-        return -reach, last
+        return first, last
 
     def _listed(self, power: float) -> list[tuple[float, float]]:
         v, d, q = approximate(self.noise.variance), self.noise.shift, approximate(self.q)

@@ -1,0 +1,335 @@
+r"""The far nodes of a line, some millions, of laws with atoms: in floats, with their errors.
+
+With ``Phi(u) = prod (M_i(c + iu)/L_i)^(n_i)``, ``L_i`` about ``M_i(c)``, and ``s = c + iu``
+
+.. math:: F_v(\varepsilon) = \sum_{near < n < N} \frac{\Phi(nh)}{s_n (s_n + 1)}\,
+          e^{-v (nh)^2/2 - i n h \varepsilon}.
+
+A moment is a sum of exponentials at equally spaced heights, so a product of two matrices in
+binary64; powers of it carry their errors along. What floats lose is proved in
+``docs/theory/atoms.md``, section 2.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final, NamedTuple, TypeAlias, TypeVar
+
+import numpy as np
+from flint import acb, arb
+from numpy.typing import NDArray
+
+from dpexact.accounting.pairs.pair import Pair, TooExpensive
+from dpexact.accounting.pairs.power_sums import powers
+from dpexact.balls import precision
+
+Floats: TypeAlias = NDArray[np.float64]
+Complexes: TypeAlias = NDArray[np.complex128]
+_Array = TypeVar("_Array", Floats, Complexes)
+
+#: Nodes of a row and rows of a chunk; ``ROW`` is a square.
+ROW: Final = 256
+CHUNK: Final = ROW * ROW
+_ROOT: Final = 16
+#: Most chunks times outcomes looked at, where a chunk takes as much besides as many outcomes; and
+#: most chunks kept.
+MAX_WORK: Final = 120_000
+_BESIDES: Final = 200
+MAX_KEPT: Final = 192
+#: Most outcomes of a pair.
+_MAX_OUTCOMES: Final = 1 << 12
+#: Rows of a product of matrices at once, where that is few multiplications.
+_AT_ONCE: Final = 8
+_SMALL: Final = 1 << 19
+#: For angles of many turns.
+_BITS: Final = 192
+_ACCURACY: Final = 40.0
+#: A bound on a product of complex floats or on a turn that is rounded, relative.
+_PRODUCT: Final = 2.0**-50
+#: More than all roundings of a positive number, and than a few, relative; and than what underflows.
+_UP: Final = 1 + 2.0**-20
+_JUST: Final = 1 + 2.0**-45
+_TINY: Final = 1e-150
+#: Most runs of a pair.
+_MAX_RUNS: Final = 1 << 30
+#: What floats lose of a sum over nodes, next to the sum of the moduli.
+LOST: Final = 2.0**-40
+#: Powers below this are bounded by it.
+_NOTHING: Final = 2.0**-90
+
+
+class Moments(NamedTuple):
+    """Values at a chunk of nodes, bounds on their moduli, and on how far off they are."""
+
+    values: Complexes
+    most: Floats
+    off: Floats
+
+    def __mul__(self, other: Moments) -> Moments:  # type: ignore[override]
+        """The product, of values and of what they stand for."""
+        most = self.most * other.most
+        off = self.off * (other.most + other.off) + other.off * self.most + _PRODUCT * most
+        return Moments(self.values * other.values, most * _UP, off * _UP + _TINY)
+
+    def power(self, count: int) -> Moments:
+        """By repeated squaring."""
+        if count == 1:
+            return self
+        bound = _power(self.most + self.off, count - 1)
+        off = count * (self.off + 2 * _PRODUCT) * bound
+        return Moments(_power(self.values, count), self.most * bound * _UP, off * _UP + _TINY)
+
+
+def _power(values: _Array, count: int) -> _Array:
+    found = values
+    for bit in bin(count)[3:]:
+        found = found * found
+        if bit == "1":
+            found *= values
+    return found
+
+
+def lost_of(outcomes: int) -> float:
+    """What floats lose of a sum of so many exponentials, next to the sum of their moduli."""
+    return (3 * outcomes + 64) * 2.0**-52
+
+
+class Factor:
+    """The moments of one pair over ``level``, chunk by chunk, at multiples of ``step``.
+
+    Raises:
+        TooExpensive: the moments are beyond floats, or there are too many outcomes.
+    """
+
+    def __init__(self, pair: Pair, c: float, step: float, chunks: int) -> None:
+        with precision(_BITS):
+            terms, error = pair.exponentials(c, step * chunks * CHUNK, _ACCURACY)
+            #: About the moment at ``c``, exactly.
+            self.level: arb = sum((weight for weight, _ in terms), arb(0)).mid()
+            # proposes: what is too much work
+            if not (len(terms) <= _MAX_OUTCOMES and self.level > 0):
+                raise TooExpensive("the moments are not known well enough to be summed in floats")
+            weights = [weight / self.level for weight, _ in terms]
+            self._weights = np.array([float(weight.mid()) for weight in weights])
+            pairs = zip(weights, self._weights.tolist(), strict=True)
+            lost = sum((abs(weight - arb(share)) for weight, share in pairs), arb(0))
+            lost += 2 * error.abs_upper() / self.level
+            #: No modulus is above this.
+            self.most: arb = sum(weights, lost)
+            lost += lost_of(len(terms)) * (1 + self.most)
+            # proposes: nothing; what is not known to be small is refused
+            if not (lost < 1 and self.most < 1.5 and np.isfinite(self._weights).all()):
+                raise TooExpensive("the moments are not known well enough to be summed in floats")
+            #: What floats lose of a value, and what is not known of it.
+            self.lost: float = float(lost.upper()) * _UP
+            angles = [arb(step) * loss for _, loss in terms]
+            self._near = _fine(angles)
+            self._middle = _fine([ROW * angle for angle in angles])
+            self._angles = [CHUNK * angle for angle in angles]
+        stacked = self._near.T
+        self._baby = np.concatenate([stacked.real, stacked.imag])
+
+    def chunk(self, index: int) -> Moments:
+        """At the nodes from ``index`` times :data:`CHUNK` on, a row each of :data:`ROW`."""
+        with precision(_BITS):
+            first = np.array([_turn(index * angle) for angle in self._angles])
+        giant = self._middle * (first * self._weights)
+        values = np.empty((ROW, ROW), dtype=np.complex128)
+        values.real = self._summed(np.concatenate([giant.real, -giant.imag], axis=1))
+        values.imag = self._summed(np.concatenate([giant.imag, giant.real], axis=1))
+        most = np.sqrt(values.real**2 + values.imag**2) * _JUST + _TINY
+        return Moments(values, most, np.full((ROW, ROW), self.lost))
+
+    def _summed(self, giant: Floats) -> Floats:
+        """The product of matrices, of few rows at a time: a large one waits for other threads."""
+        rows = _AT_ONCE
+        while rows > 1 and rows * self._baby.size > _SMALL:
+            rows //= 2
+        found: Floats = giant.reshape(-1, rows, giant.shape[1]) @ self._baby
+        return found.reshape(ROW, ROW)
+
+
+class FarNodes:
+    """The sums ``F_v`` of one line for each ``v`` of ``variances``, at any ``epsilon``.
+
+    The line has its abscissa, its step, and the last of the nodes that are left to others.
+
+    Raises:
+        TooExpensive: there are too many.
+    """
+
+    def __init__(
+        self,
+        factors: Sequence[tuple[Pair, int]],
+        line: tuple[float, float, int],
+        variances: Sequence[float],
+        chunks: int,
+    ) -> None:
+        self.abscissa, self.step, near = line
+        self.count = chunks * CHUNK
+        work = chunks * sum(_BESIDES + pair.line_cost(self.abscissa, 0.0)[0] for pair, _ in factors)
+        runs = max(n for _, n in factors)
+        # proposes: what is too much work
+        if not (0 < work <= MAX_WORK and near < CHUNK and runs <= _MAX_RUNS):
+            raise TooExpensive("too many nodes to be summed in floats")
+        pairs = [(Factor(pair, self.abscissa, self.step, chunks), n) for pair, n in factors]
+        with precision(_BITS):
+            #: ``prod L_i^(n_i)``, and a bound on the moduli of all nodes next to it.
+            self.level, self.most = arb(1), arb(1)
+            for factor, n in pairs:
+                self.level *= factor.level**n
+                self.most *= factor.most**n
+        self._places: list[int] = []
+        self._error = 0.0
+        kernels = [_Falling(v, self.step) for v in variances]
+        self._kept: list[list[Complexes]] = [[] for _ in variances]
+        numbers = np.arange(CHUNK, dtype=np.float64).reshape(ROW, ROW)
+        for index in range(chunks):
+            moments = self._moments(pairs, index)
+            heights = (index * CHUNK + numbers) * self.step
+            weights = 1 / np.maximum(heights, self.step) ** 2
+            if index == 0:
+                weights.reshape(-1)[: near + 1] = 0.0
+            if moments is None:
+                self._error += float(np.sum(weights)) * _NOTHING * float(self.most.upper()) * _UP
+                continue
+            share = moments.off + LOST * (moments.most + moments.off)
+            self._error += float(np.sum(share * weights)) * _UP
+            values = moments.values * self._kernel(heights)
+            if index == 0:
+                values.reshape(-1)[: near + 1] = 0.0
+            self._places.append(index)
+            # proposes: what is too much work
+            if len(self._places) > MAX_KEPT:
+                raise TooExpensive("too many nodes to be kept")
+            for falling, found in zip(kernels, self._kept, strict=True):
+                found.append(values * falling.chunk(index))
+
+    @property
+    def error(self) -> arb:
+        """How far off each sum is at most."""
+        return arb(self._error * _UP)
+
+    def at(self, epsilon: arb, which: int) -> arb:
+        """The real part of the sum of one of the variances, but for the error."""
+        with precision(_BITS):
+            turn = acb(0, -arb(self.step) * epsilon).exp()
+            near, leap = _powers(turn, ROW)
+            middle, leap = _powers(leap, ROW)
+            far = powers(leap, self._places[-1] + 1) if self._places else []
+            total = acb(0)
+            for place, rows in zip(self._places, self._kept[which], strict=True):
+                sums = np.einsum("ij,j->i", rows, near)
+                value = complex(np.einsum("i,i", middle, sums))
+                total += far[place] * acb(value.real, value.imag)
+            return total.real
+
+    def _moments(self, pairs: Sequence[tuple[Factor, int]], index: int) -> Moments | None:
+        """Of the product; None where those of some factors are all below :data:`_NOTHING`."""
+        found, bound = [], arb(1)
+        for factor, n in pairs:
+            moments = factor.chunk(index)
+            bound *= (arb(float(np.max(moments.most))) + arb(factor.lost)) ** n
+            found.append((moments, n))
+            # proposes: nothing; what is so small is bounded
+            if bound.upper() < _NOTHING:
+                return None
+        first, *others = (moments.power(n) for moments, n in found)
+        for other in others:
+            first = first * other
+        return first
+
+    def _kernel(self, heights: Floats) -> Complexes:
+        """``1/(s (s + 1))``."""
+        c = self.abscissa
+        real, imag = c * (c + 1) - heights * heights, (2 * c + 1) * heights
+        size = 1 / (real * real + imag * imag)
+        found = np.empty(heights.shape, dtype=np.complex128)
+        found.real, found.imag = real * size, -imag * size
+        return found
+
+
+class FarSum:
+    """What the far nodes add to delta blurred by ``variance``, one of theirs."""
+
+    def __init__(self, nodes: FarNodes, which: int, variance: float) -> None:
+        self._nodes, self._which, self._variance = nodes, which, variance
+
+    def at(self, epsilon: arb) -> arb:
+        """``(h/pi) Re sum M(s_n) e^{-s_n eps}/(s_n (s_n + 1))``, as floats have it."""
+        c, v = arb(self._nodes.abscissa), arb(self._variance)
+        scale = arb(self._nodes.step) / arb.pi() * (v * c * (c + 1) / 2 - c * epsilon).exp()
+        total = self._nodes.at(epsilon - v * (2 * c + 1) / 2, self._which)
+        return scale * self._nodes.level * total
+
+    def left_out(self, count: int) -> arb:
+        r""":math:`h N \sum_n h |M(s_n)|/(nh)^2` of the rest at most, ``N = count``.
+
+        That is what floats lost, and the nodes beyond all that were summed.
+        """
+        nodes, v, c = self._nodes, arb(self._variance), arb(self._nodes.abscissa)
+        end = nodes.count - 1
+        height = end * arb(nodes.step)
+        lost = nodes.error * arb(nodes.step) ** 2 + nodes.most * (-v * height**2 / 2).exp() / end
+        return nodes.level * (v * c * (c + 1) / 2).exp() * lost * count
+
+
+class _Falling:
+    """``e^{-v u^2/2}`` at the nodes of a chunk."""
+
+    def __init__(self, variance: float, step: float) -> None:
+        with precision(_BITS):
+            self._half = arb(variance) * arb(step) ** 2 / 2
+            row = [self._exp(ROW * ROW * a * a) for a in range(ROW)]
+            near = [self._exp(b * b) for b in range(ROW)]
+            # of a times b by the digits of both
+            high, middle, low = (self._products(2 * ROW * unit) for unit in (ROW, _ROOT, 1))
+        mixed = high[:, None, :, None] * middle[:, None, None, :]
+        mixed = (mixed * middle[:, :, None] * low[:, None, :]).reshape(ROW, ROW)
+        self._within = mixed * np.array(row)[:, None] * np.array(near)
+
+    def _exp(self, square: int) -> float:
+        return float((-self._half * square).exp().mid())
+
+    def chunk(self, index: int) -> Floats:
+        """The chunk from ``index`` times :data:`CHUNK` on."""
+        cross = 2 * index * CHUNK
+        with precision(_BITS):
+            start = self._exp((index * CHUNK) ** 2)
+            rows, near = self._geometric(cross * ROW), self._geometric(cross)
+        found: Floats = self._within * (start * rows)[:, None] * near
+        return found
+
+    def _products(self, square: int) -> Floats:
+        """The powers of ``a`` times ``b``, each below :data:`_ROOT`."""
+        digits = range(_ROOT)
+        return np.array([[self._exp(square * a * b) for b in digits] for a in digits])
+
+    def _geometric(self, square: int) -> Floats:
+        """The powers below :data:`ROW`."""
+        low = np.array([self._exp(square * b) for b in range(_ROOT)])
+        high = np.array([self._exp(square * _ROOT * b) for b in range(_ROOT)])
+        found: Floats = np.outer(high, low).ravel()
+        return found
+
+
+def _turn(angle: arb) -> complex:
+    """``e^{i angle}`` in floats, each part off by an ulp of 1 at most."""
+    turn = acb(0, angle).exp()
+    if not (turn.real.rad() + turn.imag.rad() < arb(2) ** -54):
+        raise TooExpensive("heights are too large to turn by")
+    return complex(float(turn.real.mid()), float(turn.imag.mid()))
+
+
+def _fine(angles: Sequence[arb]) -> Complexes:
+    """``e^{i k angle}`` for each ``k < ROW``, as products of two turns."""
+    low = np.array([[_turn(k * angle) for angle in angles] for k in range(_ROOT)])
+    high = np.array([[_turn(k * _ROOT * angle) for angle in angles] for k in range(_ROOT)])
+    found: Complexes = (high[:, None, :] * low[None, :, :]).reshape(ROW, len(angles))
+    return found
+
+
+def _powers(turn: acb, count: int) -> tuple[Complexes, acb]:
+    """``1 .. turn^(count - 1)`` in floats, and ``turn^count``."""
+    *found, last = powers(turn, count + 1)
+    return np.array([complex(float(x.real.mid()), float(x.imag.mid())) for x in found]), last
