@@ -338,9 +338,16 @@ class Fallback(_Combined):
         try:
             found = ask(self.first, points, digits)
         except UnsupportedMechanism:
-            if len(points) > 1:
-                return [self._ask(ask, [at], digits)[0] for at in points]
-            return ask(self.second(), points, digits)
+            if len(points) == 1:
+                return ask(self.second(), points, digits)
+            known: dict[Real, Enclosure] = {}
+            for at in points:
+                with suppress(UnsupportedMechanism):
+                    known[at] = ask(self.first, [at], digits)[0]
+            rest = [at for at in points if at not in known]
+            if rest:
+                known |= dict(zip(rest, ask(self.second(), rest, digits), strict=True))
+            found = [known[at] for at in points]
         few = min(digits, ENOUGH)
         if self.thorough is not None:
             begun = [i for i, a in enumerate(found) if few <= a.digits < digits]

@@ -19,7 +19,7 @@ from flint import arb
 
 from dpexact import balls
 from dpexact.accounting.contour.inversion import Contour, Terms
-from dpexact.accounting.contour.many import digits_of_delta
+from dpexact.accounting.contour.many import digits_of_delta, shared_deltas
 from dpexact.accounting.contour.planning import Plan, Query, planned
 from dpexact.accounting.contour.product import Product
 from dpexact.accounting.contour.profile import ContourProfile
@@ -74,8 +74,8 @@ class Line(Contour):
         else:
             self._decayed = far.left_out(plan.count)
 
-    def _farther(self, epsilon: arb) -> arb:
-        return arb(0) if self._far is None else self._far.at(epsilon)
+    def _farther(self, epsilons: Sequence[arb]) -> list[arb]:
+        return super()._farther(epsilons) if self._far is None else self._far.at(epsilons)
 
 
 class TwoBlurs(Line):
@@ -123,16 +123,15 @@ class BlurredProfile(ContourProfile):
         one = self._blurred
         return TwoBlurs(one, Blurred(self._steps, _RATIO * one.variance, one.depth), plan)
 
-    def _planned(self, query: Query, digits: float) -> Plan:
+    def planned(self, ends: Sequence[Query], digits: float) -> Plan:
         farther = not self._steps.responses
-        wanted = digits + _MORE_DIGITS
-        return planned(self.product, [query], wanted, self.max_work, farther=farther)
+        return planned(self.product, ends, digits, self.max_work, farther=farther)
 
     def solved_delta(self, epsilon: Real, digits: int) -> Enclosure:
         """By one line, or by another where delta is far from what floats had it for."""
         best, near, known = Enclosure(_ZERO, _ONE, self.method), approximate(epsilon), None
         for _ in range(_PASSES):
-            plan = self._planned(Query(near, 1, known), digits)
+            plan = self.planned([Query(near, 1, known)], digits + _MORE_DIGITS)
             best = best.meet(self.on_line(plan, epsilon))
             # proposes: whether to plan anew
             if best.digits >= digits or not best.lower > 0:
@@ -148,7 +147,8 @@ class BlurredProfile(ContourProfile):
         if near <= 0:
             return super().solved_epsilon(delta, digits)
         query = Query(near, 1, log_delta)
-        plan = self._planned(query, digits_of_delta(self.product, query, digits))
+        wanted = digits_of_delta(self.product, query, digits) + _MORE_DIGITS
+        plan = self.planned([query], wanted)
         with balls.precision(plan.bits):
             found = self._between(self.line(plan), balls.ball(delta), near, 10.0**-digits)
         return found or self.chernoff_epsilon(delta).short("blurs differ")
@@ -161,8 +161,9 @@ class BlurredProfile(ContourProfile):
         at = arb(_root(line, target, near, width / 16))
         (part,) = line.terms([at])
         here, fall = part.enclosure(), arb(line.plan.abscissa) * target
-        down, up = (target - here.lower()) / fall, (here.upper() - target) / fall
-        up = arb.max(up, arb(0)) + abs(down) / _NARROW
+        least = (here.upper() - here.lower()) / fall / _NARROW
+        down = arb.max(target - here.lower(), arb(0)) / fall + least
+        up = arb.max(here.upper() - target, arb(0)) / fall + least
         for times in _STRETCHES:
             left, right = (at - times * down).mid(), (at + times * up).mid()
             above, below = (part.enclosure() for part in line.terms([left, right]))
@@ -213,20 +214,21 @@ class AtomsProfile(Profile):
     """The profile of any pairs, each with how often it runs."""
 
     method = BlurredProfile.method
+    shares = True
 
     def __init__(self, factors: Iterable[tuple[Pair, int]], infinite: InfiniteLoss) -> None:
         self.infinite = infinite
         self._steps = Steps(list(factors))
-        self._product = Product(self._steps.factors)
+        self.product = Product(self._steps.factors)
 
     def delta(self, epsilon: Real, digits: int) -> Enclosure:
         with balls.precision(_COARSE_BITS + 4 * digits):
-            if self._product.never_exceeds(balls.ball(epsilon), 1):
-                lost = balls.to_enclosure(1 - self._product.mass(1), "no larger finite loss")
+            if self.product.never_exceeds(balls.ball(epsilon), 1):
+                lost = balls.to_enclosure(1 - self.product.mass(1), "no larger finite loss")
                 return lost.within(_ZERO, _ONE)
 
         def ask() -> Enclosure:
-            c, _ = self._product.saddle(approximate(epsilon), 1)
+            c, _ = self.product.saddle(approximate(epsilon), 1)
             return self._asked(lambda profile: profile.delta(epsilon, digits), c, digits, digits)
 
         return self._guarded(ask)
@@ -234,15 +236,15 @@ class AtomsProfile(Profile):
     def _epsilon(self, delta: Real, digits: int) -> Enclosure:
         def ask() -> Enclosure:
             with balls.precision(_COARSE_BITS):
-                finite = balls.ball(delta) - (1 - self._product.mass(1))
-                at = self._product.epsilon(float(finite.log().mid()), 1)
-            coarse = self._blurred(_COARSE, self._product.saddle(at, 1)[0])
+                finite = balls.ball(delta) - (1 - self.product.mass(1))
+                at = self.product.epsilon(float(finite.log().mid()), 1)
+            coarse = self.blurred(_COARSE, self.product.saddle(at, 1)[0])
             coarse.near = at
             best = coarse.epsilon(delta, _COARSE)
             # proposes: where to begin
             if best.digits > 0:
                 at = float(best.lower + Fraction(best.upper)) / 2
-            c = self._product.saddle(at, 1)[0]
+            c = self.product.saddle(at, 1)[0]
             # proposes: of how many digits; the logarithm of delta has slope about -c
             goal = digits + _LESS / 3 - math.log10(c * at) if at > 0 else digits
 
@@ -254,8 +256,17 @@ class AtomsProfile(Profile):
 
         return self._guarded(ask)
 
+    def deltas(self, epsilons: Sequence[Real], digits: int) -> list[Enclosure]:
+        """Neighbours share a line."""
+        lines = _Lines(self, digits)
+        found = shared_deltas(lines, epsilons, digits) if len(epsilons) > 1 else {}
+        return [
+            found[at] if at in found and found[at].digits >= digits else self.delta(at, digits)
+            for at in epsilons
+        ]
+
     def largest_loss(self, digits: int) -> Enclosure:
-        return self._product.largest(1, digits, self.method)
+        return self.product.largest(1, digits, self.method)
 
     def _guarded(self, ask: Callable[[], Enclosure]) -> Enclosure:
         try:
@@ -264,7 +275,7 @@ class AtomsProfile(Profile):
             best = Enclosure(_ZERO, math.inf, self.method)
             return best.short("the parameters are too extreme to plan with floats")
 
-    def _blurred(self, goal: float, c: float) -> BlurredProfile:
+    def blurred(self, goal: float, c: float) -> BlurredProfile:
         """Proposes: how much to blur for so many digits; what that leaves open is enclosed."""
         variance = short(_OPEN * 10.0**-goal / (c * (c + 1)))
         depth = (goal + 1) * math.log(10) + _SPARE
@@ -277,7 +288,7 @@ class AtomsProfile(Profile):
         best = Enclosure(_ZERO, math.inf, self.method)
         goal, most = min(max(goal, 1.0), _MOST), math.inf
         for _ in range(_ATTEMPTS):
-            found = ask(self._blurred(goal, c))
+            found = ask(self.blurred(goal, c))
             best = best.meet(found)
             # proposes: when to stop, and how much to blur then
             if best.digits >= digits:
@@ -292,3 +303,27 @@ class AtomsProfile(Profile):
             if goal < 1 or before < goal < before + _LESS / 4:
                 break
         return best if best.digits >= digits else best.short(best.reason or "blurs differ")
+
+
+class _Lines:
+    """Lines of blurs, of which each serves many points, for :func:`shared_deltas`."""
+
+    method = AtomsProfile.method
+    repeat = 1
+    fall = 5.0
+
+    def __init__(self, profile: AtomsProfile, digits: int) -> None:
+        self.product = profile.product
+        self._profile, self._digits = profile, digits
+        self._last: BlurredProfile | None = None
+
+    def planned(self, ends: Sequence[Query], digits: float) -> Plan:
+        """Of blurs that leave the digits at all of the ends."""
+        c = max(self.product.saddle(end.epsilon, 1)[0] for end in ends)
+        self._last = self._profile.blurred(min(self._digits + _LESS / 3, _MOST), c)
+        return self._last.planned(ends, digits)
+
+    def line(self, plan: Plan) -> TwoBlurs:
+        """Of those that were planned."""
+        assert self._last is not None
+        return self._last.line(plan)

@@ -145,9 +145,9 @@ class Contour:
             found.append([scale * value.real for value in whole.entries()])
         return found
 
-    def _farther(self, epsilon: arb) -> arb:
-        """What is known of the sum over the nodes beyond those of the plan: nothing."""
-        return arb(0)
+    def _farther(self, epsilons: Sequence[arb]) -> list[arb]:
+        """What is known of the sums over the nodes beyond those of the plan: nothing."""
+        return [arb(0)] * len(epsilons)
 
     def newton(
         self, epsilons: Sequence[arb], repeat: int, targets: Sequence[arb]
@@ -161,11 +161,12 @@ class Contour:
         slopes = [-a * b for a, b in zip(weights, self._nodes, strict=True)]
         finite, known = self.product.mass(repeat), self._known(repeat)
         found: list[arb | None] = []
-        for epsilon, target, (total, slope) in zip(
-            epsilons, targets, self._inverted([weights, slopes], epsilons), strict=True
+        sums, farther = self._inverted([weights, slopes], epsilons), self._farther(epsilons)
+        for epsilon, target, (total, slope), more in zip(
+            epsilons, targets, sums, farther, strict=True
         ):
             fixed, growing = known(epsilon, self._order(epsilon, repeat, False))
-            value = (1 - finite + total + self._farther(epsilon) - fixed + growing).mid()
+            value = (1 - finite + total + more - fixed + growing).mid()
             # proposes: a logarithm of what it is defined for
             if value > 0:
                 step = (target / value).log() * value / (slope + growing)
@@ -195,7 +196,8 @@ class Contour:
         The error bounds are monotone in epsilon, so one set of them serves a whole range, as wide
         as hardly loosens them.
         """
-        totals = self._inverted([self._weighted(repeat)], epsilons)
+        sums, farther = self._inverted([self._weighted(repeat)], epsilons), self._farther(epsilons)
+        totals = [total + more for (total,), more in zip(sums, farther, strict=True)]
         infinite, known = 1 - self.product.mass(repeat), self._known(repeat)
         found = []
         for start, end in _ranges(epsilons, _REACH / self._c):
@@ -203,9 +205,8 @@ class Contour:
             first, last = reduce(arb.min, points), reduce(arb.max, points)
             order = self._order(last, repeat, False)
             errors = self._errors(first, last, repeat, order)
-            for epsilon, (total,) in zip(points, totals[start:end], strict=True):
+            for epsilon, total in zip(points, totals[start:end], strict=True):
                 fixed, growing = known(epsilon, order)
-                total += self._farther(epsilon)
                 found.append(Terms(total, fixed - growing, infinite, *errors))
         return found
 

@@ -17,7 +17,7 @@ from flint import arb
 
 from dpexact import balls
 from dpexact.accounting.contour.inversion import Contour
-from dpexact.accounting.contour.planning import Plan, Query, planned
+from dpexact.accounting.contour.planning import Plan, Query
 from dpexact.accounting.contour.product import Product
 from dpexact.accounting.profile import InfiniteLoss
 from dpexact.balls import approximate, ball, precision
@@ -28,8 +28,6 @@ from dpexact.ternary import Order
 
 #: Digits beyond those asked for, with which a shared line is planned.
 _SPARE: Final = 2
-#: How far the logarithms of delta at points that share a line may lie apart.
-_FALL: Final = 40.0
 #: Points at which floats look for the saddle point; between them they interpolate.
 _ANCHORS: Final = 24
 #: Lines planned anew where the first showed that delta is smaller than floats had it.
@@ -39,16 +37,25 @@ _ZERO, _ONE = Fraction(0), Fraction(1)
 
 
 class Lines(Protocol):
-    """What gives lines of one product: a contour profile."""
+    """What gives lines of one product."""
 
     product: Product
-    infinite: InfiniteLoss
     repeat: int
-    max_work: int
     method: str
+    #: How far the logarithms of delta at points that share a line may lie apart.
+    fall: float
+
+    def planned(self, ends: Sequence[Query], digits: float) -> Plan:
+        """A plan of one line for all of them."""
 
     def line(self, plan: Plan) -> Contour:
         """What the plan says, at its precision."""
+
+
+class Solving(Lines, Protocol):
+    """And what they say of epsilon: a contour profile."""
+
+    infinite: InfiniteLoss
 
     def log_delta(self, delta: Real) -> float:
         """The logarithm of what delta leaves to the finite losses."""
@@ -68,10 +75,10 @@ def shared_deltas(lines: Lines, epsilons: Sequence[Real], digits: int) -> dict[R
         )
         logs = dict(zip(asked, saddles, strict=True))
         for _ in range(_PASSES):
-            for group in _groups(asked, logs):
+            for group in _groups(asked, logs, lines.fall):
                 with suppress(ArithmeticError, ValueError):
                     ends = [Query(near[at], lines.repeat, logs[at]) for at in _ends(group)]
-                    plan = planned(lines.product, ends, digits + _SPARE, lines.max_work)
+                    plan = lines.planned(ends, digits + _SPARE)
                     for at, answer in zip(group, _on_line(lines, plan, group), strict=True):
                         found[at] = found[at].meet(answer) if at in found else answer
             # proposes: whom to ask again; the answers stand
@@ -89,7 +96,7 @@ def _on_line(lines: Lines, plan: Plan, epsilons: Sequence[Real]) -> list[Enclosu
     return [answer.within(_ZERO, _ONE) for answer in found]
 
 
-def shared_epsilons(lines: Lines, deltas: Sequence[Real], digits: int) -> dict[Real, Enclosure]:
+def shared_epsilons(lines: Solving, deltas: Sequence[Real], digits: int) -> dict[Real, Enclosure]:
     """Epsilon at those of many targets for which shared lines give it.
 
     Proposes: likewise, and where each search begins; balls bracket what it finds.
@@ -106,11 +113,11 @@ def shared_epsilons(lines: Lines, deltas: Sequence[Real], digits: int) -> dict[R
             [-logs[at] for at in asked], lambda log: lines.product.epsilon(-log, lines.repeat)
         )
         near = dict(zip(asked, saddles, strict=True))
-        for group in _groups([at for at in asked if near[at] > 0], logs):
+        for group in _groups([at for at in asked if near[at] > 0], logs, lines.fall):
             with suppress(ArithmeticError, ValueError):
                 ends = [Query(near[at], lines.repeat, logs[at]) for at in _ends(group)]
                 most = max(digits_of_delta(lines.product, end, digits) for end in ends) + _SPARE
-                plan = planned(lines.product, ends, most, lines.max_work)
+                plan = lines.planned(ends, most)
                 with precision(plan.bits):
                     line, targets = lines.line(plan), [ball(at) for at in group]
                     points = [arb(near[at]) for at in group]
@@ -204,14 +211,14 @@ def _anchored(points: Sequence[float], ask: Callable[[float], float]) -> list[fl
     return found
 
 
-def _groups(points: Sequence[Real], logs: dict[Real, float]) -> Iterator[list[Real]]:
+def _groups(points: Sequence[Real], logs: dict[Real, float], fall: float) -> Iterator[list[Real]]:
     """Sorted points, cut where delta has fallen too far to share a line.
 
     Proposes: who shares a line.
     """
     group: list[Real] = []
     for point in points:
-        if group and abs(logs[point] - logs[group[0]]) > _FALL:
+        if group and abs(logs[point] - logs[group[0]]) > fall:
             yield group
             group = []
         group.append(point)

@@ -64,6 +64,7 @@ class ContourProfile(Profile):
 
     method = "contour"
     shares = True
+    fall = 40.0
 
     def __init__(
         self,
@@ -92,6 +93,10 @@ class ContourProfile(Profile):
         other.repeat, other.patient = self.repeat * repeat, patient
         other.infinite = InfiniteLoss(tuple((mass, n * repeat) for mass, n in self.infinite.masses))
         return other
+
+    def planned(self, ends: Sequence[Query], digits: float) -> Plan:
+        """A plan of one line for all of them."""
+        return planned(self.product, ends, digits, self.max_work)
 
     def line(self, plan: Plan) -> Contour:
         """What the plan says, at its precision."""

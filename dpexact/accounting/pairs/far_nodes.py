@@ -41,6 +41,8 @@ _MAX_OUTCOMES: Final = 1 << 12
 #: Rows of a product of matrices at once, where that is few multiplications.
 _AT_ONCE: Final = 8
 _SMALL: Final = 1 << 19
+#: Points at once.
+_POINTS: Final = 8
 #: For angles of many turns.
 _BITS: Final = 192
 _ACCURACY: Final = 40.0
@@ -210,19 +212,30 @@ class FarNodes:
         """How far off each sum is at most."""
         return arb(self._error * _UP)
 
-    def at(self, epsilon: arb, which: int) -> arb:
-        """The real part of the sum of one of the variances, but for the error."""
+    def at(self, epsilons: Sequence[arb], which: int) -> list[arb]:
+        """The real parts of the sums of one of the variances, but for the error."""
+        found = []
+        for start in range(0, len(epsilons), _POINTS):
+            found += self._at(epsilons[start : start + _POINTS], which)
+        return found
+
+    def _at(self, epsilons: Sequence[arb], which: int) -> list[arb]:
         with precision(_BITS):
-            turn = acb(0, -arb(self.step) * epsilon).exp()
-            near, leap = _powers(turn, ROW)
-            middle, leap = _powers(leap, ROW)
-            far = powers(leap, self._places[-1] + 1) if self._places else []
-            total = acb(0)
-            for place, rows in zip(self._places, self._kept[which], strict=True):
-                sums = np.einsum("ij,j->i", rows, near)
-                value = complex(np.einsum("i,i", middle, sums))
-                total += far[place] * acb(value.real, value.imag)
-            return total.real
+            turns = [acb(0, -arb(self.step) * epsilon).exp() for epsilon in epsilons]
+            rows = [_powers(turn, ROW) for turn in turns]
+            columns = [_powers(leap, ROW) for _, leap in rows]
+            near = np.array([row for row, _ in rows]).T
+            middle = np.array([column for column, _ in columns]).T
+            last = self._places[-1] + 1 if self._places else 0
+            far = [powers(leap, last) for _, leap in columns]
+            totals = [acb(0)] * len(epsilons)
+            for place, values in zip(self._places, self._kept[which], strict=True):
+                # of few rows at a time, as above
+                sums = (values.reshape(-1, _AT_ONCE, ROW) @ near).reshape(ROW, -1)
+                found = np.einsum("ap,ap->p", middle, sums).tolist()
+                for i, value in enumerate(found):
+                    totals[i] += far[i][place] * acb(value.real, value.imag)
+            return [total.real for total in totals]
 
     def _moments(self, pairs: Sequence[tuple[Factor, int]], index: int) -> Moments | None:
         """Of the product; None where those of some factors are all below :data:`_NOTHING`."""
@@ -255,12 +268,14 @@ class FarSum:
     def __init__(self, nodes: FarNodes, which: int, variance: float) -> None:
         self._nodes, self._which, self._variance = nodes, which, variance
 
-    def at(self, epsilon: arb) -> arb:
-        """``(h/pi) Re sum M(s_n) e^{-s_n eps}/(s_n (s_n + 1))``, as floats have it."""
+    def at(self, epsilons: Sequence[arb]) -> list[arb]:
+        """``(h/pi) Re sum M(s_n) e^{-s_n eps}/(s_n (s_n + 1))`` at each, as floats have it."""
         c, v = arb(self._nodes.abscissa), arb(self._variance)
-        scale = arb(self._nodes.step) / arb.pi() * (v * c * (c + 1) / 2 - c * epsilon).exp()
-        total = self._nodes.at(epsilon - v * (2 * c + 1) / 2, self._which)
-        return scale * self._nodes.level * total
+        scale = arb(self._nodes.step) / arb.pi() * self._nodes.level * (v * c * (c + 1) / 2).exp()
+        shifted = [epsilon - v * (2 * c + 1) / 2 for epsilon in epsilons]
+        totals = self._nodes.at(shifted, self._which)
+        pairs = zip(epsilons, totals, strict=True)
+        return [scale * (-c * epsilon).exp() * total for epsilon, total in pairs]
 
     def left_out(self, count: int) -> arb:
         r""":math:`h N \sum_n h |M(s_n)|/(nh)^2` of the rest at most, ``N = count``.

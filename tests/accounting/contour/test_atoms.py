@@ -137,7 +137,7 @@ def test_a_sum_over_far_nodes_in_floats_is_no_farther_off_than_it_says(
             sizes = sum((1 / (arb(n) * step) ** 2 for n in range(2000, CHUNK)), arb(0))
             # nodes beyond some are bounded, to keep the test short
             rest = nodes.most * sizes
-            assert abs(true / nodes.level - nodes.at(at, which)) <= nodes.error + rest
+            assert abs(true / nodes.level - nodes.at([at], which)[0]) <= nodes.error + rest
 
 
 @pytest.mark.slow
@@ -152,7 +152,7 @@ def test_far_nodes_have_many_digits(count, accuracy, monkeypatch):
     with balls.precision(160):
         at = arb("0.3")
         true = summed(factors, line, v, at, 41, CHUNK) / nodes.level
-        assert abs(nodes.at(at, 0) - true) <= nodes.error
+        assert abs(nodes.at([at], 0)[0] - true) <= nodes.error
         if accuracy > 20:
             assert nodes.error < arb("1e-12") * count
 
@@ -163,7 +163,7 @@ def test_far_nodes_hold_in_every_mode_of_the_processor(name):
     factors, line, v = [(SAMPLE, 20)], (3.0, 0.75, 40), 1e-9
     with mode(name):
         nodes = FarNodes(factors, line, [v], 1)
-        found = nodes.at(arb("0.3"), 0)
+        found = nodes.at([arb("0.3")], 0)[0]
     with balls.precision(160):
         true = summed(factors, line, v, arb("0.3"), 41, CHUNK) / nodes.level
         assert abs(found - true) <= nodes.error < arb("1e-12")
@@ -178,7 +178,7 @@ def test_more_chunks_are_the_same_sum_farther_on():
         with balls.precision(160):
             at = arb("0.3")
             true = summed([(law(3, 1, 4), count)], line, v, at, CHUNK, 3 * CHUNK) / once.level
-            found = twice.at(at, 0) - once.at(at, 0)
+            found = twice.at([at], 0)[0] - once.at([at], 0)[0]
             assert abs(found - true) <= once.error + twice.error < arb("1e-9")
 
 
@@ -189,7 +189,7 @@ def test_far_nodes_that_vanish_are_bounded(monkeypatch):
     monkeypatch.undo()
     sharp = FarNodes(factors, line, [v], 1)
     with balls.precision(160):
-        assert abs(nodes.at(arb(1), 0) - sharp.at(arb(1), 0)) <= nodes.error + sharp.error
+        assert abs(nodes.at([arb(1)], 0)[0] - sharp.at([arb(1)], 0)[0]) <= nodes.error + sharp.error
 
 
 @pytest.mark.parametrize("variance", [1e-9, 1e-7])
@@ -218,7 +218,7 @@ def test_a_blur_shifts_epsilon():
             s = acb(c, n * arb(step))
             total += line[n] * (-s * at).exp() / (s * (s + 1))
         true = (arb(step) / arb.pi() * total).real
-        assert abs(far.at(at) - true) < arb("1e-13") * far._nodes.level
+        assert abs(far.at([at])[0] - true) < arb("1e-13") * far._nodes.level
 
 
 def test_moments_beyond_floats_are_refused():
@@ -313,6 +313,28 @@ def test_discrete_gaussian_noise_against_the_lattice(way):
     found = dpexact.delta(text, "1/5", 6, way)
     assert (found.method, found.digits >= 6) == ("contour of atoms", True)
     assert found.overlaps(dpexact.delta(text, "1/5", 3, way, method="lattice"))
+
+
+@pytest.mark.parametrize("way", ["remove", "add"])
+@pytest.mark.parametrize(
+    ("text", "top"),
+    [
+        ("poisson(discrete_gaussian(2), 1/10)^20", 1),
+        ("poisson(discrete_gaussian(10), 1/10)^100", 1),
+        ("pair((1/2, 1/4), (1/4, 1/2), (1/4, 1/4))^300", 20),
+    ],
+)
+def test_many_points_share_lines(text, top, way, monkeypatch):
+    lines = []
+    once = BlurredProfile.line
+    monkeypatch.setattr(BlurredProfile, "line", lambda *a: lines.append(a) or once(*a))
+    points = [real(str(Fraction(top * k, 24))) for k in range(1, 25)]
+    found = atoms(text, way).deltas(points, 6)
+    assert 0 < len(lines) < 16
+    for point, answer in zip(points, found, strict=True):
+        alone = atoms(text, way).delta(point, 6)
+        assert answer.digits >= min(6, alone.digits)
+        assert answer.overlaps(alone)
 
 
 @pytest.mark.slow
