@@ -192,7 +192,7 @@ class Composition:
         return self.beside.mass, tuple(replace(self, masses=[]).everything("remove"))
 
     def _on_sample(self, q: Real, direction: Direction) -> Pair:
-        """A sample with moments: of Gaussians, or of a finite law without infinite loss."""
+        """A sample with moments: of Gaussians, of other noise alone, or of a finite law."""
         if self.is_gaussian and self.noise is not None:
             from dpexact.accounting.pairs.mixture import add, remove
 
@@ -205,8 +205,6 @@ class Composition:
             from dpexact.accounting.pairs.sampled_discrete_gaussian import SampledDiscreteGaussian
 
             return SampledDiscreteGaussian(self.discrete_gaussian_alone, q, direction == "remove")
-        if self.masses:
-            raise UnsupportedMechanism("the contour engine samples no mass of infinite loss")
         return Finite(tuple(sampled(self.outcomes(), q, direction)))
 
     @property
