@@ -70,11 +70,11 @@ def test_a_composition_inside_a_sample_by_both_engines():
     [
         "poisson(approx_dp(1/2, 1/100) * pure_dp(1/3), 1/10)^100",
         "poisson(approx_dp(1/2, 1/100) * pure_dp(1/3), 1/10)^30 * gaussian(2)",
-        "poisson(approx_dp(1/2, 1e-3) * randomized_response(1, 3), 1/4)^60 * approx_dp(0, 1e-4)^3",
+        "poisson(approx_dp(1/2, 1e-3) * randomized_response(1, 3), 1/4)^60 * approx_dp(0.1, 1e-4)",
     ],
 )
 @pytest.mark.parametrize("epsilon", ["1/2", 3])
 def test_a_sampled_law_with_infinite_loss_against_the_lattice(text, epsilon, way):
     found = dpexact.delta(text, epsilon, 8, way)
-    assert "contour" in found.method
+    assert found.method != "lattice"
     assert found.overlaps(dpexact.delta(text, epsilon, 3, way, method="lattice"))
