@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor, as_completed
+from concurrent.futures import Future, as_completed
 from dataclasses import dataclass, replace
-from multiprocessing import get_context
 from typing import Any
 
+from dpexact.processes import interrupts_held, processes
 from proofs_checks.claims import claim
 from proofs_checks.coq import formal
 from proofs_checks.prover import checker
@@ -81,16 +81,12 @@ def run(
             found.append(run_one(name))
             progress(len(found), len(names))
         return found
-    # spawned, not forked: a fork may inherit a lock of FLINT
-    with ProcessPoolExecutor(min(jobs, len(names)), mp_context=get_context("spawn")) as pool:
-        futures = [pool.submit(run_one, name) for name in names]
-        try:
-            for done, _ in enumerate(as_completed(futures), start=1):
-                progress(done, len(names))
-            return [_result(name, future) for name, future in zip(names, futures, strict=True)]
-        finally:
-            for future in futures:
-                future.cancel()
+    with processes(min(jobs, len(names))) as pool:
+        with interrupts_held():
+            futures = [pool.submit(run_one, name) for name in names]
+        for done, _ in enumerate(as_completed(futures), start=1):
+            progress(done, len(names))
+        return [_result(name, future) for name, future in zip(names, futures, strict=True)]
 
 
 def run_one(name: str) -> Outcome:

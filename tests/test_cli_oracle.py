@@ -60,7 +60,7 @@ def test_export_then_check(tmp_path: Path) -> None:
         (["export", "--suite", "dpsg"], "suite: unknown name 'dpsg'; did you mean 'dpsgd'?"),
         (["check", "--suite", "?"], "suite: unknown name '?'; known: allocation, basics"),
         (["export", "-o", "/"], "/: cannot write: it is a directory"),
-        (["check", "--table", "gone"], "gone: not a golden table: "),
+        (["check", "--table", "gone"], "gone: cannot read: No such file or directory"),
         (["check", "--sample", "0"], "0 is not in the range x>=1"),
     ],
 )

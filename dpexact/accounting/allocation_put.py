@@ -121,6 +121,9 @@ def aliases_below(level: arb, c: arb, period: arb, beyond: arb, psi: arb) -> arb
     """``sum_{m>0} e^{cxm} put(K - mx)``, by ``put(k) <= e^{bk} psi(b) / (e b)`` [10]."""
     if period >= level:
         return arb(0)
+    # proposes: the order; one that is not above the line bounds nothing
+    if not beyond > c:
+        return arb.nan()
     ratio = (-(beyond - c) * period).exp()
     most = (beyond * level - 1).exp() * psi / beyond * ratio / (1 - ratio)
     return arb(0).union(most.upper())

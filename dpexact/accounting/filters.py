@@ -18,6 +18,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections import Counter
 from fractions import Fraction
+from threading import Lock
 from typing import ClassVar, Final
 
 from flint import arb
@@ -45,6 +46,8 @@ from dpexact.ternary import Ternary
 DIGITS: Final = 25
 #: Bits with which a total is held against the budget.
 _BITS: Final = (128, 512, 2048)
+#: Of threads that share a filter one at a time weighs a step and counts it; FLINT is one's alone.
+_SPENDING: Final = Lock()
 
 
 class _Scale(ABC):
@@ -243,12 +246,16 @@ class Filter:
     def spend(self, step: Mechanism | str) -> bool:
         """Admit ``step`` and count its cost, if it certainly stays within the budget.
 
-        False if not: then it must not run, and nothing is counted.
+        False if not: then it must not run, and nothing is counted. Threads may share a filter.
 
         Raises:
             InvalidInput, UnsupportedMechanism: as :meth:`fits`.
         """
         mechanism = mechanism_in(step)
+        with _SPENDING:
+            return self._spend(mechanism)
+
+    def _spend(self, mechanism: Mechanism) -> bool:
         verdict, cost = self._weighed(mechanism)
         if verdict is not Ternary.HOLDS:
             return False

@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
@@ -128,7 +129,9 @@ class LaplaceProduct(InvertedProfile):
         return (balls.ball(self.largest) + 2 * (-share).log1p()).max(arb(0))
 
     def near(self, delta: Real) -> Fraction:
-        found = _moments(self.parts).epsilon(balls.approximate_log(delta), 1)
+        found = 0.0
+        with suppress(ArithmeticError, ValueError):  # of rates that floats do not tell apart
+            found = _moments(self.parts).epsilon(balls.approximate_log(delta), 1)
         # proposes: where the search starts
         return Fraction(found) if 0 < found < math.inf else ONE
 

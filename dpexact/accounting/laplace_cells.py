@@ -189,9 +189,9 @@ class Pieces:
     def __init__(self, pair: SampledLaplace, theta: float, count: int, plan: Plan) -> None:
         self._steps, self._count = Steps(pair, theta, plan), count
         self._removes, self._ends = pair.removes, pair.ends()
-        #: The piece last found, of ``F_0`` to ``F_count``, and the last ones of all.
-        self._row: list[Column] = []
-        self._found: list[Column] = []
+        #: The piece last found, of ``F_0`` to ``F_(count-1)``, and all those of ``F_count``: at
+        #: once, as an interrupt must not leave the one without the other.
+        self._known: tuple[list[Column], list[Column]] = [], []
 
     def _start(self, steps: int, piece: int) -> Column:
         """Of a piece that is known."""
@@ -204,27 +204,29 @@ class Pieces:
 
         Proposes: which piece is looked at.
         """
-        while len(self._found) <= piece:
-            self._found.append(self._next(len(self._found)))
-        return self._found[piece]
+        while len(self._known[1]) <= piece:
+            self._known = self._following(*self._known)
+        return self._known[1][piece]
 
-    def _next(self, piece: int) -> Column:
+    def _following(
+        self, row: list[Column], found: list[Column]
+    ) -> tuple[list[Column], list[Column]]:
+        """What is known with one piece more."""
         steps, zero = self._steps, Column([arb(0)] * self._steps.kept, arb(0))
         if self._removes:
             here = zero
-            before = self._row or [self._start(t, -1) for t in range(self._count)]
+            before = row or [self._start(t, -1) for t in range(self._count)]
         else:
-            here = self._start(0, piece)
-            before = self._row or [zero] * self._count
-        added = steps.images(steps.high, before)
-        self._row = []
+            here = self._start(0, len(found))
+            before = row or [zero] * self._count
+        added, row = steps.images(steps.high, before), []
         for other, beside in zip(before, added, strict=True):
-            self._row.append(here)
+            row.append(here)
             (image,) = steps.images(steps.low, [here])
             error = steps.mass * arb.max(here.error, other.error) + image.error + beside.error
             both = zip(image.coefficients, beside.coefficients, strict=True)
             here = steps.shortened(Column([x + y for x, y in both], error))
-        return here
+        return row, [*found, here]
 
 
 def value(column: Column, at: arb) -> arb:

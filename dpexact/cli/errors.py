@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import io
 import os
 import sys
 import traceback
@@ -30,6 +32,8 @@ class OneLineErrors(click.Group):
 
     def main(self, *args: Any, **kwargs: Any) -> NoReturn:
         kwargs.update(standalone_mode=False, prog_name="dpexact")
+        if sys.stdout is None:
+            sys.stdout = _Closed()
         try:
             with _output():
                 code = super().main(*args, **kwargs)
@@ -73,6 +77,13 @@ class _Unwritten(Exception):
     def __init__(self, cause: OSError) -> None:
         super().__init__(cause)
         self.cause = cause
+
+
+class _Closed(io.TextIOBase):
+    """Standard output that was closed before there was anything to say."""
+
+    def write(self, text: str) -> int:
+        raise OSError(errno.EBADF, os.strerror(errno.EBADF))
 
 
 @contextmanager

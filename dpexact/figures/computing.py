@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import multiprocessing
-import signal
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
-from contextlib import contextmanager
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from concurrent.futures import as_completed
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
@@ -19,6 +16,7 @@ from dpexact.answers import best_of
 from dpexact.arguments import Direction
 from dpexact.enclosure import Enclosure
 from dpexact.figures.model import Point, Series, curve
+from dpexact.processes import interrupts_held, processes
 from dpexact.reals import Real
 from dpexact.tradeoffs import PiecewiseLinear, Vertex
 from dpexact.tradeoffs.numbers import enclose
@@ -92,33 +90,13 @@ def in_processes(
             found[key] = compute()
             progress(len(found), len(work))
         return found
-    spawn = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(min(jobs, len(work)), spawn) as pool:
-        try:
-            with _interrupts_held():
-                waiting = {pool.submit(compute): key for key, compute in work.items()}
-            for future in as_completed(waiting):
-                found[waiting[future]] = future.result()
-                progress(len(found), len(work))
-        except BaseException:
-            pool.shutdown(wait=False, cancel_futures=True)
-            for child in multiprocessing.active_children():
-                child.terminate()
-            raise
+    with processes(min(jobs, len(work))) as pool:
+        with interrupts_held():
+            waiting = {pool.submit(compute): key for key, compute in work.items()}
+        for future in as_completed(waiting):
+            found[waiting[future]] = future.result()
+            progress(len(found), len(work))
     return found
-
-
-@contextmanager
-def _interrupts_held() -> Iterator[None]:
-    """An interrupt meanwhile comes afterwards, and never to the processes that start meanwhile."""
-    if not hasattr(signal, "pthread_sigmask"):
-        yield
-        return
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def sampled_run(sigma: Real, rate: Fraction, scale: Fraction) -> str:

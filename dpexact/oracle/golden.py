@@ -113,8 +113,9 @@ def read(path: Path) -> tuple[Case, ...]:
             raise ValueError(f"expected the columns {', '.join(COLUMNS)}")
         return tuple(map(_case, rows))
     except (OSError, EOFError, zlib.error, csv.Error, ValueError, ArithmeticError) as error:
-        reason = shorten(str(error), 200)
-        raise InvalidInput(f"{path}: not a golden table: {reason}") from None
+        missing = getattr(error, "strerror", None)
+        reason = f"cannot read: {missing}" if missing else f"not a golden table: {error}"
+        raise InvalidInput(f"{path}: {shorten(reason, 200)}") from None
 
 
 def written(cases: Iterable[Case]) -> bytes:

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import fields
 from fractions import Fraction
-from multiprocessing import get_context
 from typing import Any, Final, TypeVar
 
 import dpexact
@@ -18,6 +15,7 @@ from dpexact.errors import DpexactError
 from dpexact.mechanisms import FixedSize, Mechanism, Poisson
 from dpexact.oracle.cases import DIGITS, Case, Quantity
 from dpexact.oracle.grids import Question, questions
+from dpexact.processes import interrupts_held, processes
 from dpexact.reals import Real
 
 #: Digits of the printed bounds: two bounds one unit in the last place apart certify DIGITS.
@@ -123,15 +121,13 @@ def answers(ask: Callable[[_T], _R], asked: Sequence[_T], jobs: int) -> Iterable
     if min(jobs, len(asked)) <= 1:
         yield from map(ask, asked)
         return
-    with _pool(jobs) as pool:
-        yield from pool.map(ask, asked, chunksize=_CHUNK)
+    parts = [asked[start : start + _CHUNK] for start in range(0, len(asked), _CHUNK)]
+    with processes(jobs) as pool:
+        with interrupts_held():
+            waiting = [pool.submit(_each, ask, part) for part in parts]
+        for future in waiting:
+            yield from future.result()
 
 
-@contextmanager
-def _pool(jobs: int) -> Iterator[ProcessPoolExecutor]:
-    # spawned, not forked: a fork may inherit a lock of FLINT or of the caller's threads
-    pool = ProcessPoolExecutor(jobs, mp_context=get_context("spawn"))
-    try:
-        yield pool
-    finally:
-        pool.shutdown(cancel_futures=True)
+def _each(ask: Callable[[_T], _R], part: Sequence[_T]) -> list[_R]:
+    return list(map(ask, part))

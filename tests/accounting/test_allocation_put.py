@@ -176,6 +176,14 @@ def test_aliases():
     assert found.upper() >= more.upper() - arb(10) ** -30
 
 
+def test_aliases_from_below_need_an_order_above_the_line():
+    """Else their bound does not converge: one below zero would take aliases away."""
+    level, c, period = arb(5), arb(2), arb(3)
+    assert allocation_put.aliases_below(level, c, period, arb(4), arb(1)) > arb(-1)
+    for beyond in (c, arb(1)):
+        assert not allocation_put.aliases_below(level, c, period, beyond, arb(1)).is_finite()
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(("sigma", "t"), [("1", 20), ("1/2", 3), ("5", 2), ("1", 10)])
 def test_epsilon_where_some_points_have_no_plan(sigma, t):

@@ -20,6 +20,9 @@ QUESTIONS: list[Callable[[], Any]] = [
     lambda: delta("bounded_range(pi)^1000000000000000000", 1, 6),
     lambda: delta("bounded_range(1e9)^1000000000000000000", "log(2)", 6),
     lambda: epsilon("bounded_range(1e-300)^1000000000", "1/2", 6),
+    lambda: epsilon("laplace(1e-15)^3", "1/2"),
+    lambda: epsilon("pure_dp(1e300) * pure_dp(sqrt(2))", "1e-6", 6),
+    lambda: delta("pure_dp(1e300)^3 * pure_dp(sqrt(2))^5", "1e299", 6),
 ]
 
 

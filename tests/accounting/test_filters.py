@@ -3,6 +3,9 @@
 import json
 import math
 import random
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from fractions import Fraction
 from itertools import product
 
@@ -275,6 +278,24 @@ def test_the_epsilon_of_a_renyi_budget():
 
 def run(*arguments):
     return CliRunner().invoke(main, ["filter", *arguments])
+
+
+def test_threads_that_share_a_filter_spend_one_after_the_other(monkeypatch):
+    """Else all of them weigh their step before any is counted."""
+    weighed, together = Filter._weighed, threading.Barrier(4)
+
+    def slow(self, step):
+        found = weighed(self, step)
+        with suppress(threading.BrokenBarrierError):
+            together.wait(0.2)  # for the others, if they get there
+        return found
+
+    monkeypatch.setattr(Filter, "_weighed", slow)
+    chosen = Filter("pure_dp(1)")
+    with ThreadPoolExecutor(4) as threads:
+        admitted = list(threads.map(chosen.spend, ["pure_dp(1/2)"] * 4))
+    assert sum(admitted) == 2
+    assert chosen.spent.upper == 1
 
 
 def test_the_verb():

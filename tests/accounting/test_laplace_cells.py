@@ -299,12 +299,36 @@ def test_errors_of_steps_add_up():
         assert many > 10 * one
 
 
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("calls", [1, 3, 7])
+def test_an_interrupt_leaves_pieces_as_they_were(monkeypatch, calls, way):
+    """What is kept outlives the question that was interrupted."""
+    with balls.precision(BITS):
+        pieces, truth = (Pieces(pair("1", "1/3", way), 0.0, 5, COARSE["nodes"]) for _ in range(2))
+        pieces.column(0)
+        images, left = Steps.images, [calls]
+
+        def interrupted(self, side, columns):
+            left[0] -= 1
+            if left[0] < 0:
+                raise KeyboardInterrupt
+            return images(self, side, columns)
+
+        with monkeypatch.context() as patch:
+            patch.setattr(Steps, "images", interrupted)
+            with pytest.raises(KeyboardInterrupt):
+                pieces.column(3)
+        for place in range(4):
+            here, there = (value(x.column(place), arb(0.3)) for x in (pieces, truth))
+            assert here.str(40, more=True) == there.str(40, more=True)
+
+
 def test_a_tilt_enlarges_errors():
     with balls.precision(BITS):
         pieces = Pieces(pair("1", "1/3"), 4.0, 1, COARSE["nodes"])
         zeros = [arb(0)] * pieces._steps.kept
-        pieces._row = [Column(zeros, arb(1))]
-        error = pieces._next(1).error
+        pieces._known = [Column(zeros, arb(1))], [pieces.column(0)]
+        error = pieces.column(1).error
         assert error >= 0.999 * pieces._steps.mass > 1
 
 

@@ -128,6 +128,15 @@ def test_every_verb_says_that_nobody_reads(kind, code, tmp_path):
     assert said == ([wanted] * len(PRINTING) if kind == "full" else [])
 
 
+@pytest.mark.skipif(os.name != "posix", reason="no shell that closes it")
+@pytest.mark.parametrize("verb", VERBS)
+def test_an_output_that_was_closed_before(verb, claims):
+    command = ["sh", "-c", 'exec "$@" >&-', "sh", *COMMAND, *arguments(verb, claims)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    wanted = "dpexact: the output could not be written: Bad file descriptor\n"
+    assert (done.returncode, done.stderr) == (74, wanted)
+
+
 @needs_full
 def test_a_full_disk_under_everything(claims):
     with open("/dev/full", "w") as full:

@@ -45,13 +45,16 @@ def chernoff_constant(order: arb) -> arb:
     return (order * order.log() - (1 + order) * (1 + order).log()).exp()
 
 
-def alias(constant: arb, order: arb, abscissa: arb, period: arb, epsilon: arb) -> arb:
+def alias(constant: arb, order: arb, apart: arb, period: arb, epsilon: arb) -> arb:
     """``sum_m e^{+-cxm} C e^{-p (eps +- xm)} = C e^{-p eps} / (e^{|p - c| x} - 1)`` [8].
 
-    Of all terms from above (``+``) for an order ``p > c``, from below (``-``) for ``p < 0``.
+    ``apart`` is ``p - c`` for all terms from above (``+``), ``c - p`` for those from below (``-``):
+    nothing is bounded unless it is positive.
     """
-    distance = order - abscissa if order > abscissa else abscissa - order
-    return constant * (-order * epsilon).exp() / (distance * period).expm1()
+    # proposes: the order; one on the wrong side bounds nothing
+    if not apart > 0:
+        return arb("inf")
+    return constant * (-order * epsilon).exp() / (apart * period).expm1()
 
 
 class Terms(NamedTuple):
@@ -225,11 +228,11 @@ class Contour:
         # proposes: the order; each kind has a bound of its own, for all orders of the kind
         if order > -1:
             moment = product.moment(order, self.plan.coarse, repeat)
-            deficit = alias(moment, arb(order), c, period, last)
+            deficit = alias(moment, arb(order), c - arb(order), period, last)
         elif not product.reverse.never_exceeds(period - last, repeat):
             b, moment = self._afforded(-1 - order, repeat)
             constant = chernoff_constant(arb(b)) * moment
-            below = alias(constant, -1 - arb(b), c, period, last)
+            below = alias(constant, -1 - arb(b), c + 1 + arb(b), period, last)
         return [bound.upper() for bound in (tail, above, below, deficit)]
 
     def _afforded(self, order: float, repeat: int) -> tuple[float, arb]:
@@ -249,7 +252,7 @@ class Contour:
         b = max(self._order(epsilon, repeat, True), least)
         while True:
             constant = chernoff_constant(arb(b)) * self.product.moment(b, self.plan.coarse, repeat)
-            found = alias(constant, arb(b), self._c, self._period, epsilon)
+            found = alias(constant, arb(b), arb(b) - self._c, self._period, epsilon)
             best = arb.min(best, found.upper()) if found.is_finite() else best
             # proposes: a lower order, where the moment is hardly known
             if b == least or self.product.moment(b, self.plan.coarse).rel_accuracy_bits() > 0:

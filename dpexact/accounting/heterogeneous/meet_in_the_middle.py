@@ -14,7 +14,6 @@ at most the mass of the pairs in doubt times the growth of ``e^loss`` across the
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Final
@@ -31,6 +30,8 @@ from dpexact.reals import Real
 #: Most outcomes of a half, and most bits of its masses unless the digits asked for need more.
 MAX_HALF: Final = 1 << 20
 _MAX_BITS: Final = 1 << 30
+#: Some seconds of few outcomes; `e^epsilon` is below a power of 2 of so many bits, or hopeless.
+_CAP: Final = 1 << 22
 #: Bits of the balls beyond those of the masses.
 _GUARD: Final = 64
 
@@ -82,7 +83,7 @@ class Meeting(TangentProfile):
         self.outcomes: int = max(sizes)
         self.largest: Real = largest_loss(parameters)
         self.lost_bits = 2 * self.outcomes.bit_length()
-        self.cap = max(_MAX_BITS // self.outcomes, 512)
+        self.cap = max(min(_MAX_BITS // self.outcomes, _CAP), 512)
         self._kept: dict[int, _Halves] = {}
 
     @property
@@ -117,10 +118,9 @@ class Meeting(TangentProfile):
 
     def _build(self, bits: int) -> _Halves:
         whole = sum((c * balls.ball(eps) for half in self.split for eps, c in half), arb(0))
-        size = balls.midpoint(whole)
         # proposes: the unit of the keys; the error of any is bounded
-        magnitude = math.ceil(size).bit_length() if size >= 1 else -int(1 / size).bit_length()
-        unit = arb(2) ** (bits - magnitude)
+        mantissa, exponent = whole.mid().man_exp()
+        unit = arb(2) ** (bits - int(exponent) - int(fmpz(mantissa).bit_length()))
         first, second = (_outcomes(half, unit, bits) for half in self.split)
         return _Halves(
             pairs=Halves(first.whole(), second.whole(), 0),
@@ -152,12 +152,12 @@ def _binomial_weights(eps: arb, count: int, bits: int) -> tuple[list[int], int]:
 
     The second number is how many units one of them is short at most.
     """
-    odds = eps.exp()
-    term = (1 + odds) ** -count * (fmpz(1) << bits)
+    fall = (-eps).exp()  # e^eps may be beyond all numbers
+    term = (1 + fall) ** -count * (fmpz(1) << bits)
     weights, missing = [], 1
-    for j in range(count + 1):
+    for j in range(count, -1, -1):
         low = max(int(term.lower().floor().fmpz()), 0)
         weights.append(low)
         missing = max(missing, int((term.upper() - low).upper().ceil().fmpz()))
-        term = term * (count - j) / (j + 1) * odds
-    return weights, missing
+        term = term * j / (count - j + 1) * fall
+    return weights[::-1], missing

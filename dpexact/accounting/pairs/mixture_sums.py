@@ -64,6 +64,9 @@ class Integrand:
     def __init__(self, up: Side, down: Side, c: float | Real) -> None:
         self.has_up, self.has_down = up.moves, down.moves
         self.up, self.down, self.c = up.waves(), down.waves(), ball(c)
+        # of balls; below, a small |A| would hurt, of which no bound knows
+        if not self.c > -1:
+            raise ValueError(f"the order {self.c} is not above -1: ask the reverse")
         #: ``max(c, 0)``: the power to which a small ``|B|`` can hurt.
         self.power = arb.max(self.c, arb(0))
         #: Whether ``height`` certainly is.

@@ -162,7 +162,7 @@ class Inversion:
         total = self._h / arb.pi() * weight * turned.real
         tail = outer_tail(decayed, weight, self._h, plan.count)
         constant = chernoff_constant(upper) * beyond
-        above = alias(constant, upper, self._c, self.period, gap)
+        above = alias(constant, upper, upper - self._c, self.period, gap)
         below = arb(0)
         # of balls; an order bounds what is below, and none is refused where it is needed
         # proposes: the order and the period; floats mean their exact values
@@ -171,7 +171,7 @@ class Inversion:
             if not lower > 0:
                 raise ValueError("the period is shorter than the gap")
             constant = chernoff_constant(lower) * under
-            below = alias(constant, -1 - lower, self._c, self.period, gap)
+            below = alias(constant, -1 - lower, self._c + 1 + lower, self.period, gap)
         slack = far_small(far_order, far, whole, times, gap)
         if plan.near is not None:
             slack += near_large(near_order, near, times, gap)

@@ -196,7 +196,8 @@ def test_the_sum_of_all_aliases(order):
     """Of a geometric series, term by term, and nothing more."""
     with mp.workdps(40), balls.precision(128):
         c, period, epsilon = mpf("0.5"), mpf(3), mpf("0.7")
-        arguments = (balls.ball(real(x)) for x in (order, "1/2", "3", "7/10"))
+        apart = str(abs(Fraction(order) - Fraction("1/2")))
+        arguments = (balls.ball(real(x)) for x in (order, apart, "3", "7/10"))
         bound = upper(alias(arb(2), *arguments))
         p = mpf(Fraction(order).numerator) / Fraction(order).denominator
         sign = 1 if p > c else -1
@@ -204,6 +205,14 @@ def test_the_sum_of_all_aliases(order):
             mp.exp(sign * c * period * m - p * (epsilon + sign * period * m)) for m in range(1, 400)
         )
         assert 0 <= bound - 2 * mp.fsum(terms) < mpf("1e-30")
+
+
+@pytest.mark.parametrize("apart", ["-0.25", "0", "nan"])
+def test_an_order_on_the_wrong_side_bounds_no_alias(apart):
+    """There the series does not converge."""
+    with balls.precision(128):
+        found = alias(arb(2), arb("0.25"), arb(apart), arb(3), arb(1))
+        assert not found.is_finite()
 
 
 MU = Fraction(1)

@@ -97,6 +97,14 @@ def test_they_share_at_least_their_overlap(pair):
         assert pair.overlap().overlaps(pair.reverse.overlap())
 
 
+@pytest.mark.parametrize("order", [-1.0, -1.5, -4.57])
+def test_orders_that_are_those_of_the_reverse_are_refused(order):
+    """A ball of few digits did not hold the moment: where |A| is small no bound knows of it."""
+    for pair in PAIRS:
+        with balls.precision(100), pytest.raises(ValueError, match="ask the reverse"):
+            Integrand(*pair.shifts, order)
+
+
 def test_the_largest_shift_bounds_the_strip():
     with balls.precision(100):
         f = Integrand(THREE, law((0, "1/2"), ("1/10", "1/2")), 1.0)
