@@ -23,16 +23,17 @@ Where to ask is the business of :mod:`~dpexact.accounting.polygon`.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from fractions import Fraction
 from itertools import pairwise
 from typing import Final, NamedTuple
 
+from flint import fmpq
+
 from dpexact.decimals import Bound
 from dpexact.enclosure import Enclosure
 
-_ZERO: Final = Fraction(0)
+_ZERO: Final = fmpq(0)
 
 
 def below_one(x: Fraction, found: Enclosure) -> Enclosure:
@@ -43,43 +44,55 @@ def below_one(x: Fraction, found: Enclosure) -> Enclosure:
 
 def bounds(values: Sequence[tuple[Fraction, Enclosure]], alpha: Enclosure) -> Enclosure:
     """``f(alpha) <= 1 - alpha``, by three or more values of ``D``, ``x`` rising."""
-    low, high = Fraction(alpha.lower), Fraction(alpha.upper)
-    g = [
-        Value(x, 1 - Fraction(d.upper) - high * x, 1 - Fraction(d.lower) - low * x)
-        for x, d in values
-    ]
-    floor = max(_ZERO, *(value.lower for value in g))
-    return Enclosure.bracket(floor, min(ceiling(g, low), 1 - low), "")
+    low, high = _exact(alpha.lower), _exact(alpha.upper)
+    g = []
+    for place, d in values:
+        x = _exact(place)
+        g.append(Value(x, 1 - _exact(d.upper) - high * x, 1 - _exact(d.lower) - low * x))
+    floor, top = max(_ZERO, *(value.lower for value in g)), ceiling(g, low)
+    most = 1 - low if top is None else min(top, 1 - low)
+    return Enclosure.bracket(_fraction(floor), _fraction(most), "")
+
+
+def _exact(number: Bound) -> fmpq:
+    return fmpq(*Fraction(number).as_integer_ratio())
+
+
+def _fraction(number: fmpq) -> Fraction:
+    return Fraction(int(number.p), int(number.q))
 
 
 class Value(NamedTuple):
     """Bounds of ``g(x)``."""
 
-    x: Fraction
-    lower: Fraction
-    upper: Fraction
+    x: fmpq
+    lower: fmpq
+    upper: fmpq
 
 
-def ceiling(values: Sequence[Value], alpha: Fraction) -> Bound:
-    """An upper bound of the maximum of ``g``, and of 0, by three or more values, ``x`` rising."""
+def ceiling(values: Sequence[Value], alpha: fmpq) -> fmpq | None:
+    """An upper bound of the maximum of ``g``, and of 0, by three or more values, ``x`` rising.
+
+    None where ``alpha`` may be 0 and ``g`` may rise for ever.
+    """
     first, second, *_ = values
     *_, previous, last = values
     before = first.upper + max(-_slope(second, first), _ZERO) * first.x
     rise = max(_slope(previous, last), _ZERO)
-    if rise and not alpha:
-        return math.inf
-    beyond = last.upper + rise * max(1 / alpha - last.x, _ZERO) if rise else last.upper
+    if rise > 0 and alpha == 0:
+        return None
+    beyond = last.upper + rise * max(1 / alpha - last.x, _ZERO) if rise > 0 else last.upper
     ends = enumerate(pairwise(values))
     inside = (_between(values, i, right.x - left.x) for i, (left, right) in ends)
     return max(_ZERO, before, beyond, *inside)
 
 
-def _slope(away: Value, here: Value) -> Fraction:
+def _slope(away: Value, here: Value) -> fmpq:
     """Of the chord between two places, seen from ``away``: at ``here`` it is at its highest."""
     return (here.upper - away.lower) / (here.x - away.x)
 
 
-def _between(values: Sequence[Value], i: int, width: Fraction) -> Fraction:
+def _between(values: Sequence[Value], i: int, width: fmpq) -> fmpq:
     """An upper bound of ``g`` from place ``i`` to the next, by chords beside, extended."""
     left, right = values[i].upper, values[i + 1].upper
     rise = _slope(values[i - 1], values[i]) if i else None

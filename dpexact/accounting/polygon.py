@@ -17,6 +17,7 @@ from itertools import pairwise
 from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dpexact import reals
 from dpexact.accounting.dual import below_one, bounds
@@ -37,13 +38,15 @@ _WIDENINGS: Final = 24
 _REFINEMENTS: Final = 40
 #: By how much ``log(slope/(1 - slope))`` may change at a corner that levels touch.
 _BEND: Final = 0.15
-#: After so many of them what is not fine yet may have a kink.
-_SHARP: Final = 6
+#: After so many of them what is not fine yet may have a kink, and corners that are so close.
+_MANY_REFINEMENTS: Final = 6
+_SHARP: Final = 1e-3
 #: Corners through which a polynomial is laid, half of them on a side.
 _HALF: Final = 3
 #: Rounds of three values about each maximum; the the largest and smallest step.
 _ROUNDS: Final = 8
 _NEWTON_STEPS: Final = 8
+_SAME: Final = 1e-14
 #: What a place may be off, as a multiple of what is known of that; and how near is near.
 _DOUBT: Final = 3
 _NEAR: Final = 0.3
@@ -75,7 +78,12 @@ def trade_offs(
     polygon = _Polygon(deltas_at, reverse or deltas_at, alphas)
     polygon.widen(digits)
     polygon.refine()
-    found = [polygon.known(alpha).labelled(method) for alpha in alphas]
+    found = [
+        polygon.known(alpha).labelled(method)
+        if polygon.is_sharp(alpha)
+        else Enclosure(Fraction(0), 1 - Fraction(alpha.lower), method)
+        for alpha in alphas
+    ]
     looks = {i: polygon.look(alphas[i], digits) for i, a in enumerate(found) if a.digits < digits}
     for _ in range(_ROUNDS):
         asked = {i: look for i, look in looks.items() if look is not None}
@@ -156,6 +164,46 @@ def _goal(value: float, bend: float, digits: int) -> float:
     return min(_LARGEST_STEP, max(_SMALLEST_STEP, step))
 
 
+@dataclass
+class _Curve:
+    """A polynomial in ``log x / reach``, the places ``x`` as multiples of one.
+
+    Proposes: where a maximum lies.
+    """
+
+    coefficients: list[float]
+    reach: float
+
+    @classmethod
+    def through(cls, logs: NDArray[np.float64], heights: NDArray[np.float64]) -> _Curve:
+        """Through some points."""
+        reach = float(max(abs(logs[0]), abs(logs[-1])))
+        fit, _ = np.polynomial.Polynomial.fit(
+            logs / reach, heights, len(logs) - 1, domain=[-1, 1], full=True
+        )
+        return cls(fit.coef.tolist(), reach)
+
+    def lowest(self, line: float) -> tuple[float, float, float] | None:
+        """Where the polynomial and ``line x`` are least together, by Newton's method.
+
+        The logarithm of that place, the height of the polynomial and the second derivative there.
+        """
+        at = height = bend = 0.0
+        for _ in range(_NEWTON_STEPS):
+            height = slope = half = 0.0
+            for coefficient in reversed(self.coefficients):
+                half, slope = half * at + slope, slope * at + height
+                height = height * at + coefficient
+            tilt = line * self.reach * math.exp(self.reach * at)
+            bend = 2 * half + tilt * self.reach
+            if not bend > 0:
+                return None
+            before, at = at, max(-1.0, min(1.0, at - (slope + tilt) / bend))
+            if abs(at - before) < _SAME:
+                break
+        return self.reach * at, height, bend / self.reach**2
+
+
 class _Polygon:
     """``D`` at places ``xs``, rising: all that levels know of it together.
 
@@ -197,6 +245,7 @@ class _Polygon:
         falls = pairwise(zip(self.xs, middles, strict=True))
         self.slopes = np.array([_odds((d - e) / (y - x)) for (x, d), (y, e) in falls])
         self.corners = np.searchsorted(-self.slopes, -self.levels)
+        self._kept: dict[int, tuple[_Curve, _Curve]] = {}
         return bool(new)
 
     def widen(self, digits: int) -> None:
@@ -227,7 +276,7 @@ class _Polygon:
             touched = [int(k) for k in np.unique(self.corners) if 0 < k < len(self.xs) - 1]
             bends = -np.diff(self.slopes)
             bent = [k for k in touched if bends[k - 1] > _BEND]
-            if not self.sharpen(bent, sharp=i > _SHARP):
+            if not self.sharpen(bent, sharp=i > _MANY_REFINEMENTS):
                 return
 
     def sharpen(
@@ -274,6 +323,13 @@ class _Polygon:
         found = x1 + (d1 - d2 + after * (x2 - x1)) / (after - before)
         return found if x1 < found < x2 else None
 
+    def is_sharp(self, alpha: Enclosure) -> bool:
+        """Whether a level touches a corner with others close to it, or one at an end."""
+        k = self.corner(alpha)
+        if not 0 < k < len(self.xs) - 1:
+            return True
+        return bool(min(self.logs[k + 1] - self.logs[k], self.logs[k] - self.logs[k - 1]) < _SHARP)
+
     def known(self, alpha: Enclosure) -> Enclosure:
         """What the corners beside the one that a level touches say of ``f`` there."""
         places = self._around(self.corner(alpha))
@@ -284,10 +340,8 @@ class _Polygon:
         level, k = Fraction(alpha.lower), min(self.corner(alpha), len(self.xs) - 1)
         # below 1, and in its middle, D is 1 - x and what is left, which floats must resolve
         below = self.xs[k] < 1
-        line = float(self.xs[k] * (level - 1 if below else level))
-        first = max(0, min(k - _HALF, len(self.xs) - 2 * _HALF))
-        fine = self._vertex(k, slice(first, first + 2 * _HALF), line, below)
-        rough = self._vertex(k, slice(first + 1, first + 2 * _HALF), line, below)
+        line = float(self.xs[k]) * float(level - 1 if below else level)
+        fine, rough = (found.lowest(line) for found in self._curves(k))
         if fine is None or rough is None:
             return None
         at, scale, bend = fine
@@ -297,26 +351,17 @@ class _Polygon:
         scale = max(scale, sys.float_info.min)
         return _Look(level, self.xs[k] * Fraction(growth), step, bend, scale, goal)
 
-    def _vertex(
-        self, k: int, part: slice, line: float, below: bool
-    ) -> tuple[float, float, float] | None:
-        """Where ``height + line x`` is least, ``x`` as a multiple of corner ``k``.
-
-        The logarithm of that place, the height and minus the second derivative of ``g`` there.
-        """
-        places = self.logs[part] - self.logs[k]
-        reach = float(max(abs(places[0]), abs(places[-1])))
-        fit, _ = np.polynomial.Polynomial.fit(
-            places / reach, self.heights[below][part], len(places) - 1, domain=[-1, 1], full=True
-        )
-        fall, curve, at = fit.deriv(), fit.deriv(2), 0.0
-        for _ in range(_NEWTON_STEPS):
-            tilt = line * reach * math.exp(reach * at)
-            bend = float(curve(at)) + tilt * reach
-            if not bend > 0:
-                return None
-            at = max(-1.0, min(1.0, at - (float(fall(at)) + tilt) / bend))
-        return reach * at, float(fit(at)), bend / reach**2
+    def _curves(self, k: int) -> tuple[_Curve, _Curve]:
+        """Through six corners about one, and through five of them."""
+        if k not in self._kept:
+            first = max(0, min(k - _HALF, len(self.xs) - 2 * _HALF))
+            last, height = first + 2 * _HALF, self.heights[self.xs[k] < 1]
+            fine, rough = (
+                _Curve.through(self.logs[part] - self.logs[k], height[part])
+                for part in (slice(first, last), slice(first + 1, last))
+            )
+            self._kept[k] = fine, rough
+        return self._kept[k]
 
     def about(self, looks: Iterable[_Look]) -> list[list[tuple[Fraction, Enclosure]]]:
         """Three values at each look."""

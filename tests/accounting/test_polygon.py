@@ -4,6 +4,7 @@ import math
 from fractions import Fraction
 
 import pytest
+from flint import fmpq
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles import scaled
@@ -17,6 +18,12 @@ from dpexact.enclosure import Enclosure
 from dpexact.errors import InvalidInput
 
 F = Fraction
+
+
+def exact(number):
+    return fmpq(number.numerator, number.denominator)
+
+
 LEVELS = [F(k, 40) for k in range(1, 40)]
 
 
@@ -88,8 +95,8 @@ def test_a_kink_between_places(slack):
 
     places = [F(1), F(2), F(31, 10), F(4), F(5)]
     # the first, which is far away, is known to be at least so large
-    values = [Value(x, g(x), g(x) + slack * (x == 1)) for x in places]
-    assert ceiling(values, F(1, 5)) == F(2, 5)
+    values = [Value(*map(exact, (x, g(x), g(x) + slack * (x == 1)))) for x in places]
+    assert ceiling(values, fmpq(1, 5)) == fmpq(2, 5)
 
 
 @given(
@@ -108,7 +115,7 @@ def test_chords_of_wide_values_bound_the_maximum(lines, places, width):
         return min(start + (slope - 4) * x for start, slope in concave)
 
     values = [
-        Value(x, g(x) - width * (i % 2), g(x) + width * (i % 3))
+        Value(*map(exact, (x, g(x) - width * (i % 2), g(x) + width * (i % 3))))
         for i, x in enumerate(sorted(places))
     ]
     corners = [F(0), F(10)] + [
@@ -117,7 +124,7 @@ def test_chords_of_wide_values_bound_the_maximum(lines, places, width):
         for c, d in concave
         if b != d and 0 < (c - a) / (b - d) < 10
     ]
-    assert ceiling(values, alpha) >= max(g(x) for x in corners)
+    assert ceiling(values, exact(alpha)) >= exact(max(g(x) for x in corners))
 
 
 def test_a_wide_level_keeps_both_ends():

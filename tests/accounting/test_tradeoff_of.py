@@ -3,6 +3,7 @@ import math
 from fractions import Fraction
 
 import pytest
+from flint import fmpq
 from mpmath import mp
 
 import dpexact
@@ -175,8 +176,8 @@ def test_chords_bound_the_maximum_wherever_the_points_lie(x):
 
     step = Fraction(1, 2) if x == "1" else Fraction(1)
     places = [Fraction(x) + shift for shift in (-step, 0, step)]
-    values = [Value(at, g(at), g(at)) for at in places]
-    assert ceiling(values, Fraction(1, 5)) >= Fraction(2, 5) >= max(g(at) for at in places)
+    values = [Value(*(fmpq(*z.as_integer_ratio()) for z in (at, g(at), g(at)))) for at in places]
+    assert ceiling(values, fmpq(1, 5)) >= fmpq(2, 5) >= max(value.lower for value in values)
 
 
 def test_proposed_points_stay_above_zero():
