@@ -66,6 +66,10 @@ class GaussianMixedWithResponse(BallProfile):
         if count:
             self.method += " with randomised response"
 
+    @property
+    def is_smooth(self) -> bool:
+        return self.count > 0
+
     def near(self, delta: Real) -> Fraction:
         mu, log = balls.approximate(self.mu), balls.approximate_log(delta)
         guess = mu * math.sqrt(max(-2 * log, 0.0)) + mu * mu / 2

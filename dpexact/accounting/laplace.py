@@ -115,6 +115,10 @@ class LaplaceProduct(InvertedProfile):
             method=self.method,
         )
 
+    @property
+    def is_smooth(self) -> bool:
+        return self.parts.count > 1
+
     def _epsilon(self, delta: Real, digits: int) -> Enclosure:
         r"""Of one step in closed form: ``delta_0`` is :math:`1 - e^{(\varepsilon - \lambda)/2}`."""
         if self.parts.count > 1:
