@@ -108,6 +108,10 @@ class SinglePair(BallProfile):
     def finite_ball(self, epsilon: arb) -> arb:
         return (1 - self.beside.ball()) * self.pair.divergence(epsilon)
 
+    @property
+    def is_smooth(self) -> bool:
+        return self.pair.tail_cost > 1
+
     def near(self, delta: Real) -> Fraction:
         return Fraction(max(self.pair.span(max(balls.approximate(delta), 1e-300))[1], 1e-9))
 

@@ -208,7 +208,7 @@ class InvertedProfile(Profile):
     @property
     def is_smooth(self) -> bool:
         """Proposes: whether epsilon is sooner interpolated between neighbours than searched."""
-        return True
+        return False
 
     def epsilons(self, deltas: Sequence[Real], digits: int) -> list[Enclosure]:
         if not self.is_smooth:

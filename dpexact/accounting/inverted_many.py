@@ -21,16 +21,18 @@ from dpexact.enclosure import Enclosure
 from dpexact.reals import Real, rational
 
 #: Fewer targets than this are answered one by one; of more, so many, between which others lie.
-_FEW: Final = 16
-_ANCHORS: Final = 32
+_FEW: Final = 24
+_ANCHORS: Final = 16
 #: Answers through which a polynomial is laid.
 _NEAR: Final = 6
 #: Rounds, of which each asks for delta at a point and at both sides of the next.
-_ROUNDS: Final = 4
+_ROUNDS: Final = 5
 #: Half a bracket, as a share of the width asked for, and digits of delta beyond those that decide.
 _HALF: Final = 0.1
 #: By how much the slope between neighbours may be off.
 _TRUST: Final = 1e-4
+#: Neighbours closer than that are not told apart by floats.
+_FLAT: Final = 1e-15
 _SPARE: Final = 2
 _MOST_DIGITS: Final = 300
 _LOG_BITS: Final = 128
@@ -111,13 +113,11 @@ def _between(
     }
     found: dict[Real, Enclosure] = {}
     for _ in range(_ROUNDS):
-        if not asked:
-            break
-        asked = _improved(profile, asked, digits)
         near = {at: guess for at, guess in asked.items() if guess.doubt < _HALF * 10.0**-digits}
         answers = _bracketed(profile, near, digits)
         found |= answers
         asked = {at: guess for at, guess in asked.items() if at not in answers}
+        asked = _improved(profile, asked, digits)
     return found
 
 
@@ -128,16 +128,23 @@ def _interpolated(
 
     Proposes: where to look.
     """
-    first = int(np.searchsorted(places, log)) - _NEAR // 2
-    first = max(0, min(first, len(places) - _NEAR))
+    place = int(np.searchsorted(places, log))
+    left, right = slice(place - 1, place), slice(place, place + 1)
+    apart, fall = float((places[right] - places[left])[0]), float((values[left] - values[right])[0])
+    plain = -apart / max(fall, float(values[place]) * _FLAT)
+    # where epsilon hardly moves between neighbours, as next to the largest loss, that is enough
+    doubt = fall / float(values[place])
+    first = max(0, min(place - _NEAR // 2, len(places) - _NEAR))
     x, y = places[first : first + _NEAR], values[first : first + _NEAR].copy()
     slopes = np.zeros(_NEAR)
     for step in range(1, _NEAR):  # Neville's scheme, with derivatives
-        left, right, apart = log - x[:-step], log - x[step:], x[step:] - x[:-step]
-        slopes = (y[1:] - y[:-1] + left * slopes[1:] - right * slopes[:-1]) / apart
-        y = (left * y[1:] - right * y[:-1]) / apart
+        before, after, width = log - x[:-step], log - x[step:], x[step:] - x[:-step]
+        slopes = (y[1:] - y[:-1] + before * slopes[1:] - after * slopes[:-1]) / width
+        y = (before * y[1:] - after * y[:-1]) / width
     at, slope = float(y[0]), float(slopes[0])
-    return _Guess(Fraction(at), 1 / slope, 1.0) if at > 0 and slope < 0 else None
+    if not values[right][0] <= at <= values[left][0]:
+        at = float(values[place])
+    return _Guess(Fraction(at), 1 / slope if slope < 0 else plain, doubt) if at > 0 else None
 
 
 def _digits(guess: _Guess, digits: int) -> int:
@@ -151,6 +158,8 @@ def _digits(guess: _Guess, digits: int) -> int:
 
 def _asked(profile: Decreasing, points: Sequence[tuple[Fraction, int]]) -> list[Enclosure]:
     """Delta at points, to as many digits as the most that are wanted."""
+    if not points:
+        return []
     most = max(digits for _, digits in points)
     return profile.deltas([rational(at) for at, _ in points], most)
 
