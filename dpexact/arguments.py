@@ -92,15 +92,25 @@ def points_in(value: RealLike | Many, name: str, *conditions: str) -> list[Real]
     Raises:
         InvalidInput: likewise, or an array that is not flat.
     """
+    return [real_in(point, name, *conditions) for point in members(value, name)]
+
+
+def members(value: RealLike | Many, name: str) -> list[Any]:
+    """The numbers of :data:`Many`, or one, unchecked.
+
+    Raises:
+        InvalidInput: an array that is not flat.
+    """
     if not is_many(value):
-        return [real_in(value, name, *conditions)]
+        return [value]
+    if isinstance(value, list | tuple):
+        return list(value)
     points: Any = value
-    if not isinstance(value, list | tuple):
-        if points.ndim != 1:
-            shown = f"{name}: an array of shape {points.shape}"
-            raise InvalidInput(f"{shown} is not accepted; use a flat one")
-        points = points.tolist()
-    return [real_in(point, name, *conditions) for point in points]
+    if points.ndim != 1:
+        shown = f"{name}: an array of shape {points.shape}"
+        raise InvalidInput(f"{shown} is not accepted; use a flat one")
+    found: list[Any] = points.tolist()
+    return found
 
 
 def integer_in(value: RealLike, name: str, lowest: int, highest: int = MAX_COUNT) -> int:

@@ -7,8 +7,10 @@ of the target bracket it.
 
 from __future__ import annotations
 
+from typing import Final
+
 from dpexact.accounting.calibration.edges import all_meet, most_private
-from dpexact.accounting.calibration.question import Question
+from dpexact.accounting.calibration.question import OneEnd, Question
 from dpexact.accounting.calibration.search import Search
 from dpexact.accounting.standing import counted
 from dpexact.accounting.targets import target_of
@@ -21,6 +23,8 @@ from dpexact.mechanisms import ShuffledBatches, Threshold
 from dpexact.mechanisms.grammar import parse_template
 from dpexact.mechanisms.ordering import Ordering
 from dpexact.mechanisms.template import Template
+
+_BOUNDS: Final = "the bounds below and above differ"
 
 
 def calibrate(
@@ -50,6 +54,9 @@ def calibrate(
     number, and of the repetition count: the supremum. The *safe* end of a bracket, which certainly
     meets the target, is ``upper`` of an infimum and ``lower`` of a supremum; the other end
     certainly does not meet it, or is the end of the domain. Both are short decimals.
+
+    Of repeated ``fixed_size`` samples only bounds are known; the bracket is that between the
+    extremes of both, and may be wider than the digits.
 
     A whole number is exact: the last that certainly meets the target, while the next certainly does
     not. So are extremes at the edge of a domain: noise is 0 and a repetition count infinite when
@@ -87,8 +94,9 @@ def calibrate(
     others |= {"gdp": gdp, "order": order, "renyi": renyi}
     target = target_of(epsilon, delta, others)
     wanted = digits_in(digits)
-    found = _enclosed(Question(blank, ordering, target, wanted, direction_in(direction)))
-    return delivered(found.relied_on("upper" if ordering.least else "lower"), wanted)
+    question = Question(blank, ordering, target, wanted, direction_in(direction))
+    found = _enclosed(question).relied_on("upper" if ordering.least else "lower")
+    return delivered(found, wanted if question.is_sharp else 0)
 
 
 def _enclosed(question: Question) -> Enclosure:
@@ -96,7 +104,20 @@ def _enclosed(question: Question) -> Enclosure:
     if everything := all_meet(question):
         return everything
     found, meets = most_private(question)
-    return found or Search(question.inside, meets).run()
+    if found is not None:
+        return found
+    inside = question.inside
+    return Search(inside, meets).run() if question.is_sharp else _between(inside, meets)
+
+
+def _between(question: Question, meets: bool) -> Enclosure:
+    """Between the extreme values by the bounds above and below, where only bounds are known."""
+    above = Search(OneEnd(question, "upper"), meets).run()
+    safe = above.upper if question.ordering.least else above.lower
+    below = Search(OneEnd(question, "lower", safe), meets).run()
+    if question.ordering.least:
+        return below.between(above, above.method).short(_BOUNDS)
+    return above.between(below, above.method).short(_BOUNDS)
 
 
 def ordering_of(template: Template) -> Ordering:

@@ -66,6 +66,10 @@ class GaussianMixedWithResponse(BallProfile):
         if count:
             self.method += " with randomised response"
 
+    @property
+    def is_smooth(self) -> bool:
+        return self.count > 0
+
     def near(self, delta: Real) -> Fraction:
         mu, log = balls.approximate(self.mu), balls.approximate_log(delta)
         guess = mu * math.sqrt(max(-2 * log, 0.0)) + mu * mu / 2
@@ -103,6 +107,10 @@ class SinglePair(BallProfile):
 
     def finite_ball(self, epsilon: arb) -> arb:
         return (1 - self.beside.ball()) * self.pair.divergence(epsilon)
+
+    @property
+    def is_smooth(self) -> bool:
+        return self.pair.tail_cost > 1
 
     def near(self, delta: Real) -> Fraction:
         return Fraction(max(self.pair.span(max(balls.approximate(delta), 1e-300))[1], 1e-9))

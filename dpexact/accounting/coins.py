@@ -7,7 +7,7 @@ Hockey-stick divergences and moments of what runs are the convex combinations of
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from fractions import Fraction
 from functools import partial
 from typing import Final
@@ -159,6 +159,7 @@ class Averaged(InvertedProfile):
     """The convex combination of profiles."""
 
     largest = None
+    is_smooth = True
 
     def __init__(self, parts: list[tuple[Real, Profile]]) -> None:
         self.parts = parts
@@ -171,14 +172,22 @@ class Averaged(InvertedProfile):
         self.sharp = all(part.sharp for _, part in parts)
 
     def delta(self, epsilon: Real, digits: int) -> Enclosure:
+        return self.deltas([epsilon], digits)[0]
+
+    def deltas(self, epsilons: Sequence[Real], digits: int) -> list[Enclosure]:
+        chances = [
+            balls.certify(partial(balls.ball, weight), digits + 3, lowest=Fraction(0))
+            for weight, _ in self.parts
+        ]
+        rows = [part.deltas(epsilons, digits + 2) for _, part in self.parts]
+        return [self._mean(chances, found) for found in zip(*rows, strict=True)]
+
+    def _mean(self, chances: Sequence[Enclosure], found: Sequence[Enclosure]) -> Enclosure:
         lower = upper = Fraction(0)
-        reason = ""
-        for weight, part in self.parts:
-            chance = balls.certify(partial(balls.ball, weight), digits + 3, lowest=Fraction(0))
-            found = part.delta(epsilon, digits + 2)
-            lower += Fraction(chance.lower) * Fraction(found.lower)
-            upper += Fraction(chance.upper) * Fraction(found.upper)
-            reason = reason or found.reason
+        for chance, one in zip(chances, found, strict=True):
+            lower += Fraction(chance.lower) * Fraction(one.lower)
+            upper += Fraction(chance.upper) * Fraction(one.upper)
+        reason = next((one.reason for one in found if one.reason), "")
         return Enclosure(min(lower, Fraction(1)), min(upper, Fraction(1)), self.method, reason)
 
     def largest_loss(self, digits: int) -> Enclosure:

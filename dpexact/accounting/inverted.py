@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from decimal import ROUND_FLOOR
 from fractions import Fraction
 from typing import Final
@@ -204,6 +204,18 @@ class InvertedProfile(Profile):
     """
 
     largest: Real | None
+
+    @property
+    def is_smooth(self) -> bool:
+        """Proposes: whether epsilon is sooner interpolated between neighbours than searched."""
+        return False
+
+    def epsilons(self, deltas: Sequence[Real], digits: int) -> list[Enclosure]:
+        if not self.is_smooth:
+            return super().epsilons(deltas, digits)
+        from dpexact.accounting.inverted_many import shared_epsilons
+
+        return shared_epsilons(self, deltas, digits)
 
     def _epsilon(self, delta: Real, digits: int) -> Enclosure:
         start, limit = self.near(delta), self.infinite.near(delta)

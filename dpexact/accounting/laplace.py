@@ -18,7 +18,7 @@ where :math:`j = \sum_i j_i` and :math:`K_r(j) = [v^r] (1+v)^{j-1} (1-v)^{k-j-1}
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
@@ -39,6 +39,8 @@ from dpexact.reals import Real
 
 #: Most terms of the finite sum, counted as values of ``j`` times values of ``r``.
 MAX_TERMS: Final = 10_000_000
+#: From so many points on they may share polynomials.
+_MANY: Final = 8
 #: Up to this many terms the finite sum is the fastest method.
 FEW_TERMS: Final = 30_000
 
@@ -115,6 +117,28 @@ class LaplaceProduct(InvertedProfile):
             highest=ONE,
             method=self.method,
         )
+
+    def deltas(self, epsilons: Sequence[Real], digits: int) -> list[Enclosure]:
+        found: dict[Real, Enclosure] = {}
+        # proposes: whether points are enough for a polynomial
+        if len(epsilons) >= _MANY and self.parts.count > 1:
+            from dpexact.accounting.laplace_stretch import shared
+
+            open_ = [at for at in epsilons if self.only_infinite(at, digits) is None]
+            bits = balls.bits_for(digits)
+            with balls.precision(bits):
+                lost = self.infinite.ball()
+                for at, value in shared(self.parts, open_, digits).items():
+                    whole = lost + (1 - lost) * value
+                    if whole.is_finite():
+                        found[at] = balls.to_enclosure(whole, self.method).within(ZERO, ONE)
+        # proposes: who is asked alone
+        found = {at: answer for at, answer in found.items() if answer.digits >= digits}
+        return [found[at] if at in found else self.delta(at, digits) for at in epsilons]
+
+    @property
+    def is_smooth(self) -> bool:
+        return self.parts.count > 1
 
     def _epsilon(self, delta: Real, digits: int) -> Enclosure:
         r"""Of one step in closed form: ``delta_0`` is :math:`1 - e^{(\varepsilon - \lambda)/2}`."""
@@ -252,23 +276,12 @@ def finite_sum(parts: LaplaceParts, epsilon: arb, plan: SumPlan) -> arb:
     """``delta(epsilon)`` of the product by the finite sum above, ``epsilon > -Lambda``."""
     steps, terms = parts.count, plan.terms
     with balls.precision(max(balls.current(), plan.guard)):
-        rates = [(balls.ball(rate), count) for rate, count in parts.parts]
-        span = sum((rate * count for rate, count in rates), arb(0))
-        inverse = [arb(1)]
+        span, inverse = balls.ball(parts.largest), [arb(1)]
         # proposes: the number of terms; `remainder` bounds the others
         for i in range(1, terms + 1):
             inverse.append(inverse[-1] / i)
-        points: dict[int, list[tuple[fmpz, arb]]] = {}
-        for choice in product(*(range(count + 1) for _, count in rates)):
-            x = (-span - epsilon) / 2
-            weight = fmpz(1)
-            for (rate, count), j in zip(rates, choice, strict=True):
-                x += rate * j
-                weight *= fmpz.bin_uiui(count, j)
-            if not x <= 0:
-                points.setdefault(sum(choice), []).append((weight, x))
         total = arb(0)
-        for j, group in points.items():
+        for j, group in points_above(parts, epsilon).items():
             krawtchouk = coefficients(steps - 2, j - 1, terms)
             series = arb_poly(
                 [arb(0), *(c * f for c, f in zip(krawtchouk, inverse[1:], strict=True))]
@@ -283,6 +296,22 @@ def finite_sum(parts: LaplaceParts, epsilon: arb, plan: SumPlan) -> arb:
         if terms < steps - 1:
             total += arb(2) ** steps * remainder(steps, terms, (span - epsilon) / 2)
         return ((epsilon - span) / 2).exp() * arb(2) ** (1 - steps) * total
+
+
+def points_above(parts: LaplaceParts, epsilon: arb) -> dict[int, list[tuple[fmpz, arb]]]:
+    """By ``j``, the weight and ``x`` of each term whose ``x`` may be positive."""
+    rates = [(balls.ball(rate), count) for rate, count in parts.parts]
+    span = sum((rate * count for rate, count in rates), arb(0))
+    points: dict[int, list[tuple[fmpz, arb]]] = {}
+    for choice in product(*(range(count + 1) for _, count in rates)):
+        x = (-span - epsilon) / 2
+        weight = fmpz(1)
+        for (rate, count), j in zip(rates, choice, strict=True):
+            x += rate * j
+            weight *= fmpz.bin_uiui(count, j)
+        if not x <= 0:
+            points.setdefault(sum(choice), []).append((weight, x))
+    return points
 
 
 def coefficients(steps: int, j: int, terms: int) -> list[fmpz]:

@@ -51,6 +51,10 @@ class MixedProfile(BallProfile):
         self.infinite = infinite
         self.method: str = f"lattice law with {method}"
 
+    @property
+    def is_smooth(self) -> bool:
+        return True
+
     def finite_ball(self, epsilon: arb) -> arb:
         total = arb(0)
         for loss, mass in self.lattice.losses():

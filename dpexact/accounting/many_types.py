@@ -34,6 +34,7 @@ from dpexact.enclosure import Enclosure
 from dpexact.errors import UnsupportedMechanism
 from dpexact.reals import Real
 
+_BEGIN: Final = Fraction(0)
 #: Most types of a half, with those that are begun, and most numbers tried for them.
 MAX_TYPES: Final = 80_000
 _WORK: Final = 800_000
@@ -84,11 +85,11 @@ class ManyTypes(TangentProfile):
         self._tilted(lambda: balls.approximate(epsilon))
         return super().delta(epsilon, digits)
 
-    def _epsilon(self, delta: Real, digits: int) -> Enclosure:
+    def _epsilon(self, delta: Real, digits: int, begin: Fraction = _BEGIN) -> Enclosure:
         with balls.precision(_FLOAT_BITS):
             share = balls.ball(delta) - self.infinite.ball()
         self._tilted(lambda: self._product.epsilon(float(share.log().mid()), 1))
-        return super()._epsilon(delta, digits)
+        return super()._epsilon(delta, digits, begin)
 
     def largest_loss(self, digits: int) -> Enclosure:
         return self._product.largest(1, digits, self.method)

@@ -27,6 +27,7 @@ from dpexact.decimals import Bound, format_decimal
 from dpexact.enclosure import Enclosure
 from dpexact.exactness import exp_fraction
 from dpexact.reals import Real
+from dpexact.ternary import Order
 
 _ROUNDS: Final = 128
 #: Tangents take over where ``log delta`` is left to fall by less.
@@ -112,14 +113,30 @@ class TangentProfile(BallProfile):
     def finite_ball(self, epsilon: arb) -> arb:
         return self.tangent(epsilon).value(epsilon.exp())
 
-    def _epsilon(self, delta: Real, digits: int) -> Enclosure:
+    def epsilons(self, deltas: Sequence[Real], digits: int) -> list[Enclosure]:
+        """The smaller a target, the larger its epsilon: a search begins where the last one ended.
+
+        Proposes: where to begin; a tangent anywhere is one.
+        """
+        found: dict[Real, Enclosure] = {}
+        reached = ZERO
+        for delta in sorted(set(deltas), key=balls.approximate_log, reverse=True):
+            if self.infinite.order(delta, digits) is not Order.BELOW:
+                found[delta] = self.epsilon(delta, digits)
+                continue
+            found[delta] = self._epsilon(delta, digits, reached)
+            reached = Fraction(found[delta].lower)
+        return [found[delta] for delta in deltas]
+
+    def _epsilon(self, delta: Real, digits: int, begin: Fraction = ZERO) -> Enclosure:
         bits, low, high = balls.bits_for(digits + 6) + self.lost_bits, arb(0), arb("inf")
         if self.largest is not None:
             with balls.precision(bits):
                 high = balls.ball(self.largest).max(arb(0)).upper()
         last = balls.CAP_FACTOR * bits + balls.CAP_EXTRA
         last = last if self.cap is None else max(bits, min(last, self.cap))
-        point, starts, clear = arb(0), True, False
+        with balls.precision(bits):
+            point, starts, clear = balls.ball(begin).mid(), begin == 0, False
         for _ in range(_ROUNDS):
             with balls.precision(bits):
                 share, test, level = self._share(delta), self.tangent(point), point.exp()

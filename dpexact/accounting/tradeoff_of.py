@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from contextlib import suppress
 from fractions import Fraction
 from typing import Final
 
 from dpexact.accounting.classic.zcdp import total_zcdp
 from dpexact.accounting.composition import Composition
-from dpexact.accounting.dual import trade_off
 from dpexact.accounting.pairs.pair import Atom as Outcome
+from dpexact.accounting.polygon import trade_offs
 from dpexact.accounting.profile import Profile
 from dpexact.accounting.profiles import profile
 from dpexact.accounting.reflection import OPPOSITE
@@ -190,23 +189,50 @@ class DualTradeoff(TradeoffFunction):
         self.bound, self.theorem = _REVERSED[said.bound], said.theorem
 
     def _enclose(self, alpha: Number, digits: int) -> Enclosure:
+        return self._enclose_many([alpha], digits)[0]
+
+    def _enclose_many(self, alphas: Sequence[Number], digits: int) -> list[Enclosure]:
+        found: dict[int, Enclosure] = {}
+        levels: dict[int, Enclosure] = {}
+        for i, alpha in enumerate(alphas):
+            end = self._at_an_end(alpha, digits)
+            if end is None:
+                levels[i] = enclose(alpha, 2 * digits + 20, self._said_how)
+            else:
+                found[i] = end
+        found |= self._by_tests(levels, digits)
+        short = {i: at for i, at in levels.items() if i not in found or found[i].digits < digits}
+        ways = (self.profile.deltas, self.reverse.deltas)
+        answers = trade_offs(ways[0], [*short.values()], digits, self._said_how, ways[1])
+        for i, answer in zip(short, answers, strict=True):
+            found[i] = found[i].meet(answer) if i in found else answer
+        return [found[i] for i in range(len(alphas))]
+
+    @property
+    def _said_how(self) -> str:
+        return f"{self.method} of {self.profile.method}"
+
+    def _at_an_end(self, alpha: Number, digits: int) -> Enclosure | None:
+        """At 0 and at 1; None elsewhere."""
         if compare(alpha, 1) == 0:
             return Enclosure.exact(Fraction(0), self.method)
-        if compare(alpha, 0) == 0:
-            infinite = self.profile.infinite
-            if infinite.fraction is not None:
-                return Enclosure.exact(1 - infinite.fraction, self.method)
-            kept = certify(lambda: 1 - infinite.ball(), digits, method=self.method)
-            return kept.within(Fraction(0), Fraction(1))
-        method = f"{self.method} of {self.profile.method}"
-        level = enclose(alpha, 2 * digits + 20, method)
-        known: Enclosure | None = None
-        with suppress(UnsupportedMechanism):
-            known = supported(self.profile, self.reverse, level, digits, method)
-        if known is not None and known.digits >= digits:
-            return known
-        found = trade_off(self.profile.delta, level, digits, method, self.reverse.delta)
-        return found if known is None else found.meet(known)
+        if compare(alpha, 0) != 0:
+            return None
+        infinite = self.profile.infinite
+        if infinite.fraction is not None:
+            return Enclosure.exact(1 - infinite.fraction, self.method)
+        kept = certify(lambda: 1 - infinite.ball(), digits, method=self.method)
+        return kept.within(Fraction(0), Fraction(1))
+
+    def _by_tests(self, levels: dict[int, Enclosure], digits: int) -> dict[int, Enclosure]:
+        """Nothing where tests are not known."""
+        try:
+            answers = supported(
+                self.profile, self.reverse, [*levels.values()], digits, self._said_how
+            )
+        except UnsupportedMechanism:
+            return {}
+        return dict(zip(levels, answers, strict=True)) if answers else {}
 
     def inverse(self) -> DualTradeoff:
         return DualTradeoff(self.reverse, self._said, self.profile)

@@ -183,7 +183,7 @@ def tradeoff(
     if alpha is None:
         return 0
     return answer(
-        partial(found, alpha, digits),
+        lambda: found(alpha, digits),
         mechanism,
         digits,
         as_json,

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, Final, Self
+from typing import TYPE_CHECKING, Any, Final, Self, overload
 
 from dpexact.answers import delivered
-from dpexact.arguments import digits_in, real_in
+from dpexact.arguments import Many, digits_in, is_many, members, real_in
 from dpexact.conversion import RealLike
 from dpexact.enclosure import Enclosure, Side
 from dpexact.errors import InvalidInput
@@ -35,17 +36,34 @@ class TradeoffFunction(ABC):
     bound: Side = "exact"
     theorem: str = ""
 
-    def __call__(self, alpha: RealLike, digits: int = 15) -> Enclosure:
+    @overload
+    def __call__(self, alpha: Many, digits: int = 15) -> list[Enclosure]: ...
+
+    @overload
+    def __call__(self, alpha: RealLike, digits: int = 15) -> Enclosure: ...
+
+    def __call__(self, alpha: RealLike | Many, digits: int = 15) -> Enclosure | list[Enclosure]:
         """Enclose ``f(alpha)`` to ``digits`` digits, for any exact real ``0 <= alpha <= 1``.
+
+        Of a list, a tuple or a flat numpy array of them, which share work, a list is answered, in
+        which a point whose digits were not reached is as narrow as was certified.
 
         Raises:
             InvalidInput: ``alpha`` or ``digits`` out of range.
-            PrecisionNotReached: with the best enclosure.
+            PrecisionNotReached: with the best enclosure, of one ``alpha``.
         """
         wanted = digits_in(digits)
+        levels = [level_in(level) for level in members(alpha, "alpha")]
         # less type II error is promised, never more
-        found = self._enclose(level_in(alpha), wanted).relied_on("lower")
-        return delivered(found.as_bound(self.bound, self.theorem), wanted)
+        found = [
+            answer.relied_on("lower").as_bound(self.bound, self.theorem)
+            for answer in self._enclose_many(levels, wanted)
+        ]
+        return found if is_many(alpha) else delivered(found[0], wanted)
+
+    def _enclose_many(self, alphas: Sequence[Number], digits: int) -> list[Enclosure]:
+        """:meth:`_enclose` at each of many levels, which may share work."""
+        return [self._enclose(alpha, digits) for alpha in alphas]
 
     @abstractmethod
     def _enclose(self, alpha: Number, digits: int) -> Enclosure:

@@ -16,23 +16,33 @@ from functools import cached_property
 from itertools import accumulate, pairwise
 from typing import ClassVar, Final, NamedTuple
 
+from flint import arb
+
+from dpexact import balls
 from dpexact.arguments import integer_in
 from dpexact.conversion import RealLike
 from dpexact.enclosure import Enclosure
 from dpexact.errors import InvalidInput, UnsupportedMechanism
 from dpexact.tradeoffs.base import TradeoffFunction, level_in
 from dpexact.tradeoffs.numbers import (
+    FIRST_BITS,
     Number,
     approximate,
+    ball,
     binomial_terms,
+    certify_level,
     compare,
+    each_ball,
     enclose_level,
+    first_ball,
     number,
     sign,
 )
 
 #: Largest number of linear pieces.
 MAX_PIECES: Final = 20_000
+#: Precisions at which a graph is kept in balls.
+_TABLES: Final = 3
 
 
 class Atom(NamedTuple):
@@ -47,6 +57,15 @@ class Vertex(NamedTuple):
 
     alpha: Number
     beta: Number
+
+
+class _Table(NamedTuple):
+    """Masses, and the coordinates of vertices as sums of those before and of those behind."""
+
+    p: list[arb]
+    q: list[arb]
+    alphas: list[arb]
+    betas: list[arb]
 
 
 class PiecewiseLinear(TradeoffFunction):
@@ -113,10 +132,59 @@ class PiecewiseLinear(TradeoffFunction):
     def _piece(self, x: Number) -> int:
         """The atom whose piece holds ``x``: the later one at a vertex, the last one at 1."""
         last = len(self.atoms) - 1
-        return bisect_left(range(last), True, key=lambda i: compare(self.path[i + 1].alpha, x) > 0)
+        return bisect_left(range(last), True, key=lambda i: self._compare(i + 1, x) > 0)
+
+    def _compare(self, i: int, x: Number) -> int:
+        """-1, 0 or 1 as vertex ``i`` lies before, at or after ``x``."""
+        with balls.precision(FIRST_BITS):
+            apart = self._balls().alphas[i] - first_ball(x)
+            if apart > 0 or apart < 0:
+                return 1 if apart > 0 else -1
+        return compare(self.path[i].alpha, x)
 
     def _enclose(self, alpha: Number, digits: int) -> Enclosure:
-        return enclose_level(self.value(alpha), digits, self.method)
+        """By balls inside a piece of irrational masses, where algebra would gain nothing."""
+        i = self._piece(alpha)
+        if self._is_plain(i) or 0 in (self._compare(i, alpha), self._compare(i + 1, alpha)):
+            return enclose_level(self.value(alpha), digits, self.method)
+
+        def compute() -> arb:
+            table = self._balls()
+            share = (ball(alpha) - table.alphas[i]) / table.p[i]
+            return table.betas[i + 1] + (1 - share) * table.q[i]
+
+        found = certify_level(compute, digits, self.method)
+        if found.digits >= digits:
+            return found
+        return found.meet(enclose_level(self.value(alpha), digits, self.method))
+
+    def _is_plain(self, i: int) -> bool:
+        """Whether masses are rational, or the slope is 0 or -1: then values may be rational."""
+        p, q = self.atoms[i]
+        with balls.precision(FIRST_BITS):
+            apart = self._balls().p[i] - self._balls().q[i]
+            level = not (apart > 0 or apart < 0)
+        rational = isinstance(p, Fraction) and isinstance(q, Fraction)
+        return rational or sign(q) == 0 or (level and compare(p, q) == 0)
+
+    def _balls(self) -> _Table:
+        """The graph in balls, kept for the precisions of the last answers."""
+        bits = balls.current()
+        if bits not in self._tables:
+            p = each_ball(atom.p for atom in self.atoms)
+            q = each_ball(atom.q for atom in self.atoms)
+            betas = [*accumulate(reversed(q), initial=arb(0))][::-1]
+            while len(self._tables) >= _TABLES:
+                del self._tables[next(iter(self._tables))]
+            self._tables[bits] = _Table(p, q, [*accumulate(p, initial=arb(0))], betas)
+        return self._tables[bits]
+
+    def __getstate__(self) -> dict[str, tuple[Atom, ...]]:
+        return {"atoms": self.atoms}  # balls cannot be pickled
+
+    @cached_property
+    def _tables(self) -> dict[int, _Table]:
+        return {}
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, PiecewiseLinear):

@@ -549,14 +549,38 @@ def test_a_stride_to_where_nothing_is_certified_is_taken_back(monkeypatch):
 def test_where_only_bounds_are_known_the_bracket_is_that_of_the_bounds():
     """Repeated fixed-size samples: delta lies between an attained value and a proved bound."""
     text, target = "fixed_size(gaussian(?), 3, 10)^3", Fraction(1, 1000)
-    with pytest.raises(PrecisionNotReached, match="cannot be told apart") as stopped:
-        calibrate(text, 1, target, 3)
-    best = stopped.value.best
-    assert delta(text.replace("?", str(best.upper)), 1, 3).upper <= target
-    assert delta(text.replace("?", str(best.lower)), 1, 3).lower > target
-    assert best.upper / best.lower < Fraction(3, 2)
+    best = calibrate(text, 1, target, 3)
+    assert "bounds below and above differ" in best.reason
+    near = 1 + Fraction(1, 500)
+    for end, side in ((best.upper, 1), (best.lower, -1)):
+        at, beyond = (delta(text.replace("?", str(x)), 1, 3) for x in (end, end / near**side))
+        # on the one side of each end its bound decides, just beyond it does not
+        assert at.upper <= target if side > 0 else at.lower > target
+        assert beyond.upper > target if side > 0 else beyond.lower <= target
     once = calibrate("fixed_size(gaussian(?), 1, 10)", 1, target)
     assert once == calibrate("poisson(gaussian(?), 1/10)", 1, target)
+
+
+@pytest.mark.parametrize(
+    ("text", "more", "less"),
+    [
+        ("fixed_size(gaussian(1), ?, 100)^4", "lower", "upper"),
+        ("fixed_size(gaussian(1), 4, ?)^4", "upper", "lower"),
+        ("fixed_size(gaussian(1), 4, 100)^?", "lower", "upper"),
+    ],
+)
+def test_whole_numbers_between_two_bounds(text, more, less):
+    """The last that meets the target by the bound above, and the last by the bound below."""
+    target, step = Fraction(1, 1000), 1 if more == "lower" else -1
+    found = calibrate(text, 1, target)
+    assert found.safe_end == more
+    safe, last = int(getattr(found, more)), int(getattr(found, less))
+
+    def at(value):
+        return delta(text.replace("?", str(value)), 1, 3)
+
+    assert at(safe).upper <= target < at(safe + step).upper
+    assert at(last).lower <= target < at(last + step).lower
 
 
 def test_the_number_of_evaluations_is_bounded(monkeypatch):

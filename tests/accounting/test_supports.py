@@ -10,9 +10,9 @@ from oracles import scaled
 
 from dpexact import balls
 from dpexact.accounting import supports
-from dpexact.accounting.dual import trade_off
 from dpexact.accounting.few_atoms import FiniteProfile
 from dpexact.accounting.pairs.pair import Atom
+from dpexact.accounting.polygon import trade_offs
 from dpexact.accounting.profile import WorseDirection
 from dpexact.accounting.profiles import profile
 from dpexact.accounting.reflection import OPPOSITE
@@ -51,7 +51,7 @@ def test_finite_laws_have_their_exact_function(law, alpha):
 
     # type I errors are those under P, so slopes are of tests of Q against P
     forward, back = of([(q, p) for p, q in law]), of(law)
-    found = supported(forward, back, Enclosure.exact(alpha), 12, "")
+    found = supported(forward, back, [Enclosure.exact(alpha)], 12, "")[0]
     assert found.overlaps(exact)
     assert found.digits >= 12 or found.upper < F(1, 10**30)
 
@@ -72,8 +72,8 @@ def test_as_from_values_of_the_profile(text, alpha):
     for way in ("remove", "add", "both"):
         forward, back = profile(mechanism, OPPOSITE.get(way, way)), profile(mechanism, way)
         level = Enclosure.exact(alpha)
-        found = supported(forward, back, level, 10, "")
-        other = trade_off(forward.delta, level, 6, "", back.delta)
+        found = supported(forward, back, [level], 10, "")[0]
+        (other,) = trade_offs(forward.deltas, [level], 6, "", back.deltas)
         assert found.overlaps(other)
         assert found.digits >= 10 or found.upper == 0 or found.upper < F(1, 10**18)
 
@@ -101,8 +101,8 @@ def two_outcomes(p, q, made=FiniteProfile):
 def test_the_floor_leaves_out_what_a_test_may_miss():
     sure, unsure = (two_outcomes(F(1, 2), F(1, 3), made) for made in (FiniteProfile, Doubtful))
     level = Enclosure.exact(F(1, 4))
-    least = supported(sure, sure, level, 10, "").lower
-    found = supported(unsure, unsure, level, 10, "")
+    least = supported(sure, sure, [level], 10, "")[0].lower
+    found = supported(unsure, unsure, [level], 10, "")[0]
     assert found.upper >= least >= found.lower + F(1, 9)
 
 
@@ -120,7 +120,7 @@ class Fickle(FiniteProfile):
 def test_a_value_above_the_lines_of_others_is_raised():
     fickle = two_outcomes(F(1, 2), F(1, 3), Fickle)
     with pytest.raises(Contradiction):
-        supported(fickle, fickle, Enclosure.exact(F(1, 4)), 10, "")
+        supported(fickle, fickle, [Enclosure.exact(F(1, 4))], 10, "")
 
 
 def test_the_larger_of_two_directions_has_the_better_test():

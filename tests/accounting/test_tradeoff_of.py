@@ -3,18 +3,19 @@ import math
 from fractions import Fraction
 
 import pytest
+from flint import fmpq
 from mpmath import mp
 
 import dpexact
 from dpexact import delta, parse
-from dpexact.accounting import dual
+from dpexact.accounting.dual import Value, ceiling
+from dpexact.accounting.polygon import trade_offs
 from dpexact.accounting.profile import InfiniteLoss, NoLoss
 from dpexact.accounting.profiles import profile
 from dpexact.accounting.tradeoff_of import DualTradeoff, tradeoff
 from dpexact.answers import PrecisionNotReached, best_of
 from dpexact.enclosure import Enclosure
 from dpexact.errors import InvalidInput, UnsupportedMechanism
-from dpexact.exactness import exp_fraction
 from dpexact.tradeoffs import (
     GaussianTradeoff,
     LaplaceTradeoff,
@@ -170,13 +171,13 @@ def test_missing_digits_are_an_error_that_carries_what_was_certified():
 def test_chords_bound_the_maximum_wherever_the_points_lie(x):
     """f(1/5) = 2/5 of randomised response with e^eps = 3, attained at x = 3."""
 
-    def delta_at(epsilon, digits):
-        level = exp_fraction(epsilon)
-        return Enclosure.exact(max(Fraction(0), (3 - level) / 4))
+    def g(x):
+        return Fraction(1) - max(Fraction(0), (3 - x) / 4) - x / 5
 
-    concave = dual._Concave(delta_at, Enclosure.exact(Fraction(1, 5)))
     step = Fraction(1, 2) if x == "1" else Fraction(1)
-    assert concave.ceiling(Fraction(x), step, 10) >= Fraction(2, 5) >= concave.floor
+    places = [Fraction(x) + shift for shift in (-step, 0, step)]
+    values = [Value(*(fmpq(*z.as_integer_ratio()) for z in (at, g(at), g(at)))) for at in places]
+    assert ceiling(values, fmpq(1, 5)) >= fmpq(2, 5) >= max(value.lower for value in values)
 
 
 def test_proposed_points_stay_above_zero():
@@ -189,7 +190,7 @@ def test_numbers_without_a_common_denominator_are_left_to_the_profile():
     """Of few outcomes, whose sums have ever longer denominators."""
     f = tradeoff("staircase(29/25, 0)^3 * discrete_laplace(6/5)^3 * pure_dp(11/7)")
     assert isinstance(f, DualTradeoff)
-    other = dual.trade_off(f.profile.delta, Enclosure.exact(F(1, 4)), 6, "")
+    (other,) = trade_offs(f.profile.deltas, [Enclosure.exact(F(1, 4))], 6, "")
     assert f("1/4").overlaps(other)
 
 
@@ -215,11 +216,12 @@ def test_next_to_0_few_lines_are_enough(digits):
     """Where ``alpha`` is tiny the maximum lies at a large ``e^eps``, which need not be found."""
     asked = []
 
-    def profile_of_1_gdp(epsilon, wanted):
-        asked.append(epsilon)
-        return best_of(lambda: delta("gaussian(1)", epsilon, wanted))
+    def profile_of_1_gdp(epsilons, wanted):
+        asked.extend(epsilons)
+        return [best_of(lambda at=at: delta("gaussian(1)", at, wanted)) for at in epsilons]
 
-    found = dual.trade_off(profile_of_1_gdp, Enclosure.exact(Fraction(1, 10**300)), digits, "")
+    level = Enclosure.exact(Fraction(1, 10**300))
+    (found,) = trade_offs(profile_of_1_gdp, [level], digits, "")
     assert found.digits >= digits
     assert 1 - Fraction(1, 10**300) in (found.upper, found.lower)
     assert len(asked) < 50

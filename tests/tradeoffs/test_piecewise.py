@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dpexact import tradeoff
 from dpexact.conversion import real
 from dpexact.errors import InvalidInput, UnsupportedMechanism
 from dpexact.tradeoffs import (
@@ -17,7 +18,7 @@ from dpexact.tradeoffs import (
     of_vertices,
     violation,
 )
-from dpexact.tradeoffs.numbers import exponential
+from dpexact.tradeoffs.numbers import enclose, exponential
 
 F = Fraction
 functions = st.from_type(PiecewiseLinear)
@@ -214,3 +215,19 @@ def test_plot_returns_axes():
     assert line.get_ydata().tolist() == pytest.approx([1, 0.8, 0.2, 0, 0])
     assert identity().plot(axes) is axes
     assert len(axes.lines) == 2
+
+
+@pytest.mark.parametrize("text", ["pure_dp(1)^5", "approx_dp(1/2, 1/9)^3", "staircase(1, 1/3)^2"])
+def test_enclosures_are_those_of_the_exact_value(text):
+    """Inside pieces, at vertices, next to them, and at both ends."""
+    f = tradeoff(text)
+    ends = [v.alpha for v in f.path]
+    inner = [x for x in ends[1:-1] if x != 0]
+    near = [x + side * F(1, 10**60) for x in inner for side in (-1, 1)] + [1 - F(1, 10**60)]
+    for alpha in [*ends, *near, F(1, 10**30), *(F(k, 97) for k in range(98))]:
+        for digits in (3, 12, 50):
+            found = f._enclose(alpha, digits)
+            truth = enclose(f.value(alpha), digits + 20, "")
+            assert found.overlaps(truth)
+            assert found.digits >= digits
+    assert pickle.loads(pickle.dumps(f)) == f

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from functools import cached_property
 from typing import Final
 
 from dpexact import balls
+from dpexact.accounting.profiles import profile
 from dpexact.accounting.targets import Target
 from dpexact.arguments import Direction
 from dpexact.decimals import Bound, log_of
-from dpexact.enclosure import Enclosure
+from dpexact.enclosure import Enclosure, End
+from dpexact.errors import UnsupportedMechanism
 from dpexact.mechanisms import Mechanism
 from dpexact.mechanisms.ordering import Ordering
 from dpexact.mechanisms.template import Template
@@ -78,6 +81,21 @@ class Question:
         limit = Fraction(self.ordering.limit)
         return min(limit, self.highest) if isinstance(self.highest, Fraction) else limit
 
+    @cached_property
+    def is_sharp(self) -> bool:
+        """Whether the quantity is known to any digits, and not between bounds of theorems only.
+
+        Asked at two values: all records, and one step, are known where less or more is not.
+        """
+        further = 2 * self.start
+        if self.ordering.integer:
+            further = min(further, self.most)
+        try:
+            inside = [self.template.fill(value) for value in {self.start, further}]
+            return all(profile(x, self.direction).sharp for x in inside)
+        except UnsupportedMechanism:  # no profile: what is asked has its own ways
+            return True
+
     def at(self, value: Fraction, digits: int) -> tuple[Enclosure, Ternary]:
         """The quantity at ``value``, and whether it certainly is, or is not, in the target."""
         return self.of(self.template.fill(value), digits)
@@ -104,3 +122,36 @@ class Question:
         with balls.precision(balls.bits_for(self.digits + 10)):
             ratio = balls.ball(middle) / balls.ball(Fraction(self.target.upper))
             return balls.midpoint(ratio.log())
+
+
+class OneEnd(Question):
+    """The same question of one end of what encloses the quantity, which tells every value's side.
+
+    Proposes: ``near``, where to start. Where the upper end meets the target, so does the quantity;
+    where the lower one does not, neither does it.
+    """
+
+    def __init__(self, question: Question, end: End, near: Bound | None = None) -> None:
+        super().__init__(
+            question.template,
+            question.ordering,
+            question.aim,
+            question.digits,
+            question.direction,
+        )
+        self.end: End = end
+        self.near = near
+
+    @property
+    def start(self) -> Fraction:
+        """Where the other end was."""
+        return self.near if isinstance(self.near, Fraction) and self.near > 0 else super().start
+
+    def of(self, mechanism: Mechanism, digits: int) -> tuple[Enclosure, Ternary]:
+        """Of one end."""
+        whole = self.aim.ask(mechanism, digits, self.direction)
+        found = Enclosure.exact(whole.upper if self.end == "upper" else whole.lower, whole.method)
+        meets = found.at_most(self.target)
+        if meets is Ternary.HOLDS:
+            self.method = found.method
+        return found, meets

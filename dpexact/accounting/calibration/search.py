@@ -14,10 +14,12 @@ from dpexact.accounting.calibration.question import Question
 from dpexact.accounting.composition import Composition
 from dpexact.accounting.contour.product import Product
 from dpexact.accounting.contour.profile import ContourProfile
+from dpexact.accounting.laplace_cells import LaplaceCells
 from dpexact.accounting.lattice_law import MixedProfile
 from dpexact.accounting.lattice_product import LatticeComposition
 from dpexact.accounting.profile import Fallback, FirstToReach, Profile, WorseDirection
 from dpexact.accounting.profiles import profile
+from dpexact.accounting.rare.profile import RareProfile
 from dpexact.arguments import Direction
 from dpexact.decimals import log_of
 from dpexact.enclosure import Enclosure
@@ -27,15 +29,16 @@ from dpexact.reals import Real
 from dpexact.ternary import Ternary
 
 #: Profiles that do much more work than a saddle point.
-_DEAR: Final = (FirstToReach, LatticeComposition, MixedProfile)
+_DEAR: Final = (FirstToReach, LatticeComposition, MixedProfile, LaplaceCells)
 
 
 def saddle_gap(
-    mechanism: Mechanism, epsilon: Real, target: Fraction, direction: Direction
+    mechanism: Mechanism, epsilon: Real, target: Fraction, direction: Direction, far: bool = False
 ) -> float | None:
     """Proposes: about ``log(delta(epsilon)/target)`` by the saddle point, where there is one.
 
-    There is none where exact evaluations are as cheap.
+    There is none where exact evaluations are as cheap; nor of rare samples, where it takes as long
+    and is off by factors, unless the answer may be ``far``, where they are not rare.
     """
     accounting = profile(mechanism, direction)
     ways: dict[Direction, Profile] = {"remove" if direction == "both" else direction: accounting}
@@ -45,7 +48,8 @@ def saddle_gap(
     log_target = log_of(target)
     try:
         with np.errstate(all="ignore"):
-            gap = max(_log_delta(x, mechanism, way, point) for way, x in ways.items()) - log_target
+            logs = [_log_delta(x, mechanism, way, point, far) for way, x in ways.items()]
+            gap = max(logs) - log_target
     except (_NoSaddle, UnsupportedMechanism, ArithmeticError, ValueError):
         return None
     return None if math.isnan(gap) else gap
@@ -55,16 +59,23 @@ class _NoSaddle(Exception):
     """An evaluation is as cheap as a saddle point, or none is known."""
 
 
-def _log_delta(part: Profile, mechanism: Mechanism, way: Direction, epsilon: float) -> float:
+def _log_delta(
+    part: Profile, mechanism: Mechanism, way: Direction, epsilon: float, far: bool
+) -> float:
     if isinstance(part, Fallback):
         part = part.first
     if isinstance(part, ContourProfile):
         return min(part.product.saddle(epsilon, 1)[1], 0.0)
-    if not isinstance(part, _DEAR):
+    if not isinstance(part, _DEAR) or (_has_windows(part) and not far):
         raise _NoSaddle
     composition = Composition.of(mechanism.steps().items())
     product = Product(composition.facing(way).everything(way))
     return min(product.saddle(epsilon, 1)[1], 0.0)
+
+
+def _has_windows(part: Profile) -> bool:
+    """Whether samples are rare."""
+    return isinstance(part, FirstToReach) and any(isinstance(x, RareProfile) for x in part.routes)
 
 
 #: Float evaluations for a first guess, and the gap with which it is near enough.
@@ -112,7 +123,8 @@ class Search:
             if not self._in_range(value):
                 break
             mechanism = question.template.fill(value)
-            gap = saddle_gap(mechanism, epsilon, Fraction(target), question.direction)
+            far = question.ordering.integer
+            gap = saddle_gap(mechanism, epsilon, Fraction(target), question.direction, far)
             if gap is None:
                 break
             bracket.note(value, gap <= 0, Fraction(gap) if abs(gap) < math.inf else None)
@@ -150,8 +162,10 @@ class Search:
 
         Proposes: where steps still are long few digits tell the side, and the next step.
         """
-        if len(values) > 1 or bracket.gap is None:
+        if len(values) > 1:
             return None
+        if bracket.gap is None:
+            return _FEW
         step = max(abs(float(bracket.gap)), 1e-300)
         return max(_FEW, math.ceil(-2 * math.log10(step)) + 3)
 

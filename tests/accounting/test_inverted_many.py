@@ -1,0 +1,126 @@
+"""Epsilon at many targets, as one by one."""
+
+import math
+import random
+from fractions import Fraction
+
+import pytest
+
+from dpexact import delta, epsilon, parse
+from dpexact.accounting import inverted_many
+from dpexact.accounting.inverted_many import shared_epsilons
+from dpexact.accounting.profile import InfiniteLoss
+from dpexact.accounting.profiles import profile
+from dpexact.enclosure import Enclosure
+from dpexact.reals import rational
+
+F = Fraction
+
+
+@pytest.mark.parametrize("digits", [6, 15, 25])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "laplace(1)^5",
+        "laplace(1)^3 * laplace(2)^2 * approx_dp(0, 1/100)",
+        "gaussian(1) * pure_dp(1/10)^4",
+        "discrete_gaussian(2)^3",
+        "poisson(pure_dp(1), 1/10)^9",
+        "approx_dp(1, 1e-6)^20",
+        "truncated_laplace(1, 5)",
+        "discrete_laplace(1)^4 * gaussian(2)",
+    ],
+)
+def test_many_targets_are_answered_as_one_by_one(text, digits):
+    random.seed(text)
+    targets = [F(round(10 ** (12 - random.uniform(0, 13))), 10**12) for _ in range(30)]
+    targets += [F(0), F(1), F(1, 100), F(1, 100), F(99, 100), F(1, 10**30), F(1, 10**6)]
+    random.shuffle(targets)
+    for target, found in zip(targets, epsilon(text, targets, digits), strict=True):
+        alone = epsilon(text, [target], digits)[0]
+        assert found.overlaps(alone), target
+        assert found.digits >= min(digits, alone.digits)
+        if found.lower > 0 and found.upper < math.inf:
+            assert delta(text, [found.upper], digits + 12)[0].lower <= target
+            assert delta(text, [found.lower], digits + 12)[0].upper >= target
+
+
+class Exponential:
+    """``delta = e^-epsilon``, as coarse, or as wrong about neighbours, as it is told to be."""
+
+    infinite = InfiniteLoss()
+    method = "exponential"
+    asked = 0
+
+    def __init__(self, width=0, wrong=1.0):
+        self.width, self.wrong = width, wrong
+
+    def deltas(self, epsilons, digits):
+        type(self).asked += len(epsilons)
+        with_error = []
+        for at in epsilons:
+            value = F(math.exp(-float(at.fraction)))
+            with_error.append(Enclosure(value * (1 - self.width), value * (1 + self.width)))
+        return with_error
+
+    def epsilon(self, target, digits):
+        at = F(-math.log(target.fraction)) * F(self.wrong)
+        return Enclosure(at, at * (1 + F(1, 10 ** (digits + 1))))
+
+
+TARGETS = [rational(F(k, 500)) for k in range(1, 400)]
+
+
+def test_two_values_decide_each_target():
+    Exponential.asked = 0
+    found = shared_epsilons(Exponential(), TARGETS, 8)
+    assert Exponential.asked <= 3 * len(TARGETS)
+    for target, answer in zip(TARGETS, found, strict=True):
+        assert answer.lower <= -math.log(target.fraction) <= answer.upper * (1 + 1e-15)
+        assert answer.digits >= 8
+
+
+def test_wide_values_decide_nothing(monkeypatch):
+    """What is not certain on both sides is asked for by itself."""
+    alone = []
+
+    class Known(Exponential):
+        def epsilon(self, target, digits):
+            alone.append(target)
+            return super().epsilon(target, digits)
+
+    shared_epsilons(Known(F(1, 10**6)), TARGETS, 8)
+    assert set(alone) == set(TARGETS)
+
+
+def test_wrong_neighbours_are_seen_through():
+    """Where they lead is not where delta is on both sides of a target."""
+    found = shared_epsilons(Exponential(wrong=1.001), TARGETS, 8)
+    truths = [F(-math.log(target.fraction)) for target in TARGETS]
+    right = [a for a, truth in zip(found, truths, strict=True) if a.method == "exponential"]
+    assert right
+    for answer, truth in zip(found, truths, strict=True):
+        if answer.method == "exponential":
+            assert answer.lower <= truth * (1 + F(1, 10**14))
+            assert answer.upper >= truth * (1 - F(1, 10**14))
+
+
+def test_few_targets_are_asked_one_by_one(monkeypatch):
+    def never(*arguments):
+        raise AssertionError
+
+    monkeypatch.setattr(inverted_many, "_between", never)
+    found = profile(parse("laplace(1)^5"))
+    assert len(found.epsilons([rational(F(1, k)) for k in range(2, 9)], 6)) == 7
+
+
+@pytest.mark.parametrize("begin", [F(0), F(1, 3), F(3), F(5)])
+def test_a_search_may_begin_anywhere(begin):
+    """Before the root, next to it, and beyond, also beyond the largest loss."""
+    found = profile(parse("poisson(pure_dp(1), 1/2)^4"), "remove")
+    found = getattr(found, "first", found)
+    for target in (F(1, 10), F(1, 1000), F(1, 10**9)):
+        truth = found._epsilon(rational(target), 20)
+        again = found._epsilon(rational(target), 10, begin)
+        assert again.overlaps(truth)
+        assert again.digits >= 10

@@ -1,0 +1,155 @@
+"""Trade-off functions at many levels: as exact functions, and as one by one."""
+
+import math
+from fractions import Fraction
+
+import pytest
+from flint import fmpq
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from oracles import scaled
+
+from dpexact import parse, tradeoff
+from dpexact.accounting.dual import Value, ceiling
+from dpexact.accounting.polygon import trade_offs
+from dpexact.accounting.profiles import profile
+from dpexact.accounting.tradeoff_of import DualTradeoff
+from dpexact.enclosure import Enclosure
+from dpexact.errors import InvalidInput
+
+F = Fraction
+
+
+def exact(number):
+    return fmpq(number.numerator, number.denominator)
+
+
+LEVELS = [F(k, 40) for k in range(1, 40)]
+
+
+def of_profile(text, levels, digits, direction="both"):
+    """By the values of the profile alone, also where tests are known."""
+    found = profile(parse(text), direction)
+    exact = [Enclosure.exact(level) for level in levels]
+    return trade_offs(found.deltas, exact, digits, "", found.deltas)
+
+
+@pytest.mark.parametrize("digits", [4, 8, 15, 30])
+@pytest.mark.parametrize(
+    "text", ["gaussian(1)", "gaussian(1/10)", "gaussian(100)", "laplace(1)", "pure_dp(log(3))^3"]
+)
+def test_many_levels_have_the_exact_function(text, digits):
+    exact = tradeoff(text)
+    levels = [F(1, 10**6), *LEVELS, 1 - F(1, 10**6)]
+    for level, found in zip(levels, of_profile(text, levels, digits), strict=True):
+        truth = exact._enclose(level, digits + 10)
+        assert found.overlaps(truth), level
+        assert found.digits >= digits
+
+
+@pytest.mark.parametrize(
+    ("text", "direction"),
+    [
+        ("poisson(laplace(1), 1/10)", "both"),
+        ("poisson(gaussian(1), 1/10)^3", "remove"),
+        ("poisson(gaussian(1), 1/10)^3", "add"),
+        ("gaussian(1) * laplace(1)", "both"),
+        ("laplace(1)^20", "both"),
+    ],
+)
+def test_many_levels_are_answered_as_one_by_one(text, direction):
+    f = tradeoff(text, direction)
+    assert isinstance(f, DualTradeoff)
+    levels = [0, F(1, 1000), *LEVELS[::4], F(999, 1000), 1]
+    together = f(levels, 8)
+    for level, found in zip(levels, together, strict=True):
+        alone = f(level, 8)
+        assert found.digits >= 8
+        assert found.overlaps(alone)
+        assert (found.safe_end, found.bound) == (alone.safe_end, alone.bound)
+
+
+def test_many_levels_take_little_more_than_one():
+    """Values of the profile that are asked for, which is what takes time."""
+
+    class Counted(type(profile(parse("gaussian(1)")))):
+        asked = 0
+
+        def delta(self, epsilon, digits):
+            Counted.asked += 1
+            return super().delta(epsilon, digits)
+
+    f = DualTradeoff(profile(parse("gaussian(1)")))
+    f.profile.__class__ = Counted
+    found = f([F(k, 200) for k in range(1, 200)], 8)
+    assert min(a.digits for a in found) >= 8
+    assert Counted.asked < 4 * len(found)
+
+
+@pytest.mark.parametrize("slack", [F(0), F(1, 20)])
+def test_a_kink_between_places(slack):
+    """f(1/5) = 2/5 of randomised response with e^eps = 3, attained at x = 3."""
+
+    def g(x):
+        return 1 - max(F(0), (3 - x) / 4) - x / 5
+
+    places = [F(1), F(2), F(31, 10), F(4), F(5)]
+    # the first, which is far away, is known to be at least so large
+    values = [Value(*map(exact, (x, g(x), g(x) + slack * (x == 1)))) for x in places]
+    assert ceiling(values, fmpq(1, 5)) == fmpq(2, 5)
+
+
+@given(
+    st.lists(st.tuples(st.fractions(0, 9), st.fractions(0, 9)), min_size=1, max_size=5),
+    st.lists(st.fractions(F(1, 50), 9), min_size=3, max_size=7, unique=True),
+    st.fractions(0, F(1, 5)),
+)
+@settings(max_examples=scaled(300), deadline=None)
+def test_chords_of_wide_values_bound_the_maximum(lines, places, width):
+    """Of the smallest of some lines that end below 0 at ``1/alpha``, which is concave."""
+    alpha = F(1, 10)
+    # each is g at 0 and its rise up to where the maximum is looked for
+    concave = [(start, slope) for start, slope in lines] + [(F(9), -F(9, 10))]
+
+    def g(x):
+        return min(start + (slope - 4) * x for start, slope in concave)
+
+    values = [
+        Value(*map(exact, (x, g(x) - width * (i % 2), g(x) + width * (i % 3))))
+        for i, x in enumerate(sorted(places))
+    ]
+    corners = [F(0), F(10)] + [
+        (c - a) / (b - d)
+        for a, b in concave
+        for c, d in concave
+        if b != d and 0 < (c - a) / (b - d) < 10
+    ]
+    assert ceiling(values, exact(alpha)) >= exact(max(g(x) for x in corners))
+
+
+def test_a_wide_level_keeps_both_ends():
+    exact = tradeoff("gaussian(1)")
+    found = profile(parse("gaussian(1)"))
+    wide = [Enclosure(F(k, 40), F(k + 1, 40)) for k in range(1, 39)]
+    for level, answer in zip(
+        wide, trade_offs(found.deltas, wide, 8, "", found.deltas), strict=True
+    ):
+        assert answer.lower <= exact(level.upper).upper
+        assert answer.upper >= exact(level.lower).lower
+
+
+def test_arrays_and_what_is_no_level():
+    numpy = pytest.importorskip("numpy")
+    f = tradeoff("gaussian(1)")
+    assert f(numpy.array([0.25, 0.5])) == [f(0.25), f(0.5)]
+    assert f([]) == []
+    with pytest.raises(InvalidInput, match="alpha"):
+        f([F(1, 2), 2])
+    with pytest.raises(InvalidInput, match="shape"):
+        f(numpy.zeros((2, 2)))
+
+
+def test_missing_digits_are_no_error_of_many():
+    found = tradeoff("poisson(zcdp(0), 1/2) * poisson(gaussian(1), 1/2)")([F(1, 3)], 60)
+    assert isinstance(found, list)
+    assert 0 < found[0].lower <= found[0].upper < math.inf
