@@ -38,6 +38,7 @@ _DIGITS: Final = 4
 MAX_WORK: Final = 120_000
 _BESIDES: Final = 200
 MAX_KEPT: Final = 192
+_GLANCE: Final = 20
 #: Most outcomes of a pair.
 _MAX_OUTCOMES: Final = 1 << 12
 #: Rows of a product of matrices at once, where that is few multiplications.
@@ -202,17 +203,21 @@ class FarNodes:
             if moments is None:
                 self._error += float(np.sum(weights)) * _NOTHING * float(self.most.upper()) * _UP
                 continue
+            blurs = [falling.chunk(index) for falling in kernels]
             share = moments.off + LOST * (moments.most + moments.off)
-            self._error += float(np.sum(share * weights)) * _UP
+            widest = np.maximum.reduce(blurs) + _TINY**2
+            self._error += float(np.sum(share * widest * weights)) * _UP + _TINY
             values = moments.values * self._kernel(heights)
             if index == 0:
                 values.reshape(-1)[: near + 1] = 0.0
             self._places.append(index)
-            # proposes: what is too much work
-            if len(self._places) > MAX_KEPT:
+            # proposes: what is too much work, also soon, by the share that was kept so far
+            kept = len(self._places)
+            likely = kept * chunks / (index + 1) if index > _GLANCE else 0.0
+            if kept > MAX_KEPT or likely > 2 * MAX_KEPT:
                 raise TooExpensive("too many nodes to be kept")
-            for falling, found in zip(kernels, self._kept, strict=True):
-                found.append(values * falling.chunk(index))
+            for blur, found in zip(blurs, self._kept, strict=True):
+                found.append(values * blur)
 
     @property
     def error(self) -> arb:

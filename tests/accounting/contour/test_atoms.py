@@ -231,6 +231,19 @@ def test_moments_beyond_floats_are_refused():
         FarNodes([(wide, 1)], (2.0, 1.0, 3), [1e-9], 1 << 20)
 
 
+def test_what_floats_lose_is_blurred_by_no_more_than_the_smaller(monkeypatch):
+    monkeypatch.setattr(far_nodes, "_ACCURACY", 2.0)
+    monkeypatch.setattr(sampled_discrete_gaussian, "_GUARD", 0.0)
+    factors, line, variances = [(SAMPLE, 3), (law(3, 1, 4), 2)], (3.0, 0.75, 40), [1e-6, 1e-2]
+    nodes = FarNodes(factors, line, variances, 1)
+    alone = FarNodes(factors, line, variances[1:], 1)
+    assert alone.error < nodes.error / 10
+    with balls.precision(160):
+        for found, which, v in ((nodes, 0, 1e-6), (nodes, 1, 1e-2), (alone, 0, 1e-2)):
+            true = summed(factors, line, v, arb("0.3"), 41, 8000) / nodes.level
+            assert abs(found.at(arb("0.3"), which) - true) <= found.error + arb("1e-12")
+
+
 def test_an_epsilon_that_is_not_known_well_is_refused():
     """A turn by epsilon is taken 65,536 times; where it is known, precision is no matter."""
     factors, line, v = [(law(3, 1, 4), 40)], (0.75, 2.0**-4, 20), 1e-9
