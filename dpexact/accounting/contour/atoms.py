@@ -38,8 +38,11 @@ _WORK: Final = 4_000_000
 _RATIO: Final = 1.5
 #: What the blurs may leave open, next to the digits.
 _OPEN: Final = 0.35
-#: Digits by which the goal is lowered where it is out of reach, and how often one is set.
+#: Digits by which the goal is lowered where it is out of reach, and more each time, up to so many;
+#: and how often one is set where there are some digits.
 _LESS: Final = 1
+_FASTER: Final = 3
+_LEAST: Final = 9
 _ATTEMPTS: Final = 2
 #: More digits take more heights than a few seconds allow.
 _MOST: Final = 12
@@ -47,6 +50,8 @@ _SPARE: Final = 4.0
 #: Digits of a line beyond those of what the blurs leave open.
 _MORE_DIGITS: Final = 1.5
 _PASSES: Final = 2
+#: By how much, as a power of e, delta is below what floats have it for where they misled a line.
+_EXPECTED: Final = 1.0
 _TRIALS: Final = 60
 #: Digits of a first answer.
 _COARSE: Final = 4
@@ -130,6 +135,7 @@ class BlurredProfile(ContourProfile):
     def solved_delta(self, epsilon: Real, digits: int) -> Enclosure:
         """By one line, or by another where delta is far from what floats had it for."""
         best, near, known = Enclosure(_ZERO, _ONE, self.method), approximate(epsilon), None
+        _, expected = self.product.saddle(near, 1)
         for _ in range(_PASSES):
             plan = self.planned([Query(near, 1, known)], digits + _MORE_DIGITS)
             best = best.meet(self.on_line(plan, epsilon))
@@ -137,6 +143,8 @@ class BlurredProfile(ContourProfile):
             if best.digits >= digits or not best.lower > 0:
                 break
             known = log_of(Fraction(best.lower))
+            if known > expected - _EXPECTED:
+                break
         return best if best.digits >= digits else best.short("blurs differ")
 
     def solved_epsilon(self, delta: Real, digits: int) -> Enclosure:
@@ -286,8 +294,10 @@ class AtomsProfile(Profile):
     ) -> Enclosure:
         """With blurs that leave open no more than the digits, then fewer."""
         best = Enclosure(_ZERO, math.inf, self.method)
-        goal, most = min(max(goal, 1.0), _MOST), math.inf
-        for _ in range(_ATTEMPTS):
+        beyond, most, less, tried = goal - digits, math.inf, _LESS, 0
+        goal = min(max(goal, 1.0), _MOST)
+        # proposes: how often; where there are no digits fewer are tried soon
+        while tried < _ATTEMPTS and less <= _LEAST:
             found = ask(self.blurred(goal, c))
             best = best.meet(found)
             # proposes: when to stop, and how much to blur then
@@ -295,10 +305,15 @@ class AtomsProfile(Profile):
                 break
             before = goal
             if found.digits > 0:
-                missing = digits + math.log10(1 - found.lower / Fraction(found.upper))
-                goal = min(goal + missing + _LESS / 4, most - _LESS / 2)
+                known = -math.log10(1 - found.lower / Fraction(found.upper))
+                # what a blur does not leave open floats do, less with a larger one
+                if known + beyond < goal - 2 * _LESS:
+                    goal = known + beyond + _LESS / 2
+                else:
+                    goal = min(goal + digits - known + _LESS / 4, most)
+                tried += 1
             else:
-                most, goal = goal, goal - _LESS
+                most, goal, less = goal - _LESS / 2, goal - less, less * _FASTER
             # proposes: when to stop
             if goal < 1 or before < goal < before + _LESS / 4:
                 break

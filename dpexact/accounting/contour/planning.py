@@ -23,6 +23,8 @@ _NODES = 4
 _STEEP = 500.0
 #: And on how much higher a line it may be at most where floats sum most of it.
 _RISE = 5.0
+#: There epsilon is to be known to so many bits.
+_FARTHER_BITS = 96
 #: So many factors more may cost as much again as is allowed for few.
 _MANY = 300
 
@@ -114,7 +116,7 @@ def planned(
         raise TooExpensive("the parameters are too extreme to plan with floats") from None
     lost = max(bits for _, _, bits in costs)
     angle = math.log2(1 + count * step * abscissa + count)
-    bits = math.ceil(accuracy / _LN2 + lost + angle) + 16
+    bits = max(math.ceil(accuracy / _LN2 + lost + angle) + 16, _FARTHER_BITS if farther else 0)
     # long multiplications count for more
     weight = max(1.0, bits / _PLAIN_BITS) ** 1.6
     each = sum(like * (nodes + 60) for like, nodes, _ in costs)

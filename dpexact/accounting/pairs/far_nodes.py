@@ -31,11 +31,14 @@ _Array = TypeVar("_Array", Floats, Complexes)
 ROW: Final = 256
 CHUNK: Final = ROW * ROW
 _ROOT: Final = 16
+#: Of a number below :data:`ROW` to the base 4.
+_DIGITS: Final = 4
 #: Most chunks times outcomes looked at, where a chunk takes as much besides as many outcomes; and
 #: most chunks kept.
 MAX_WORK: Final = 120_000
 _BESIDES: Final = 200
 MAX_KEPT: Final = 192
+_GLANCE: Final = 20
 #: Most outcomes of a pair.
 _MAX_OUTCOMES: Final = 1 << 12
 #: Rows of a product of matrices at once, where that is few multiplications.
@@ -48,10 +51,14 @@ _BITS: Final = 192
 _ACCURACY: Final = 40.0
 #: A bound on a product of complex floats or on a turn that is rounded, relative.
 _PRODUCT: Final = 2.0**-50
+#: To how much a turn is to be known.
+_KNOWN: Final = arb(2.0**-54)
 #: More than all roundings of a positive number, and than a few, relative; and than what underflows.
 _UP: Final = 1 + 2.0**-20
 _JUST: Final = 1 + 2.0**-45
 _TINY: Final = 1e-150
+#: Abscissas and heights are below this, and the step above its inverse: fourth powers are floats.
+_REACH: Final = 1e50
 #: Most runs of a pair.
 _MAX_RUNS: Final = 1 << 30
 #: What floats lose of a sum over nodes, next to the sum of the moduli.
@@ -125,11 +132,11 @@ class Factor:
             #: What floats lose of a value, and what is not known of it.
             self.lost: float = float(lost.upper()) * _UP
             angles = [arb(step) * loss for _, loss in terms]
-            self._near = _fine(angles)
-            self._middle = _fine([ROW * angle for angle in angles])
+            near, leaps = _fine([acb(0, angle).exp() for angle in angles])
+            middle, _ = _fine(leaps)
             self._angles = [CHUNK * angle for angle in angles]
-        stacked = self._near.T
-        self._baby = np.concatenate([stacked.real, stacked.imag])
+        self._middle = middle.T
+        self._baby = np.concatenate([near.real, near.imag])
 
     def chunk(self, index: int) -> Moments:
         """At the nodes from ``index`` times :data:`CHUNK` on, a row each of :data:`ROW`."""
@@ -174,6 +181,9 @@ class FarNodes:
         # proposes: what is too much work
         if not (0 < work <= MAX_WORK and near < CHUNK and runs <= _MAX_RUNS):
             raise TooExpensive("too many nodes to be summed in floats")
+        largest = max(self.abscissa, self.count * self.step)
+        if not (self.step > 1 / _REACH and self.abscissa > 0 and largest < _REACH):
+            raise TooExpensive("heights beyond the reach of floats")
         pairs = [(Factor(pair, self.abscissa, self.step, chunks), n) for pair, n in factors]
         with precision(_BITS):
             #: ``prod L_i^(n_i)``, and a bound on the moduli of all nodes next to it.
@@ -195,17 +205,21 @@ class FarNodes:
             if moments is None:
                 self._error += float(np.sum(weights)) * _NOTHING * float(self.most.upper()) * _UP
                 continue
+            blurs = [falling.chunk(index) for falling in kernels]
             share = moments.off + LOST * (moments.most + moments.off)
-            self._error += float(np.sum(share * weights)) * _UP
+            widest = np.maximum.reduce(blurs) + _TINY**2
+            self._error += float(np.sum(share * widest * weights)) * _UP + _TINY
             values = moments.values * self._kernel(heights)
             if index == 0:
                 values.reshape(-1)[: near + 1] = 0.0
             self._places.append(index)
-            # proposes: what is too much work
-            if len(self._places) > MAX_KEPT:
+            # proposes: what is too much work, also soon, by the share that was kept so far
+            kept = len(self._places)
+            likely = kept * chunks / (index + 1) if index > _GLANCE else 0.0
+            if kept > MAX_KEPT or likely > 2 * MAX_KEPT:
                 raise TooExpensive("too many nodes to be kept")
-            for falling, found in zip(kernels, self._kept, strict=True):
-                found.append(values * falling.chunk(index))
+            for blur, found in zip(blurs, self._kept, strict=True):
+                found.append(values * blur)
 
     @property
     def error(self) -> arb:
@@ -213,7 +227,11 @@ class FarNodes:
         return arb(self._error * _UP)
 
     def at(self, epsilons: Sequence[arb], which: int) -> list[arb]:
-        """The real parts of the sums of one of the variances, but for the error."""
+        """The real parts of the sums of one of the variances, but for the error.
+
+        Raises:
+            TooExpensive: an epsilon is not known well enough for so many turns.
+        """
         found = []
         for start in range(0, len(epsilons), _POINTS):
             found += self._at(epsilons[start : start + _POINTS], which)
@@ -239,18 +257,16 @@ class FarNodes:
 
     def _moments(self, pairs: Sequence[tuple[Factor, int]], index: int) -> Moments | None:
         """Of the product; None where those of some factors are all below :data:`_NOTHING`."""
-        found, bound = [], arb(1)
+        found, bound = None, arb(1)
         for factor, n in pairs:
             moments = factor.chunk(index)
             bound *= (arb(float(np.max(moments.most))) + arb(factor.lost)) ** n
-            found.append((moments, n))
             # proposes: nothing; what is so small is bounded
             if bound.upper() < _NOTHING:
                 return None
-        first, *others = (moments.power(n) for moments, n in found)
-        for other in others:
-            first = first * other
-        return first
+            power = moments.power(n)
+            found = power if found is None else found * power
+        return found
 
     def _kernel(self, heights: Floats) -> Complexes:
         """``1/(s (s + 1))``."""
@@ -272,7 +288,8 @@ class FarSum:
         """``(h/pi) Re sum M(s_n) e^{-s_n eps}/(s_n (s_n + 1))`` at each, as floats have it."""
         c, v = arb(self._nodes.abscissa), arb(self._variance)
         scale = arb(self._nodes.step) / arb.pi() * self._nodes.level * (v * c * (c + 1) / 2).exp()
-        shifted = [epsilon - v * (2 * c + 1) / 2 for epsilon in epsilons]
+        with precision(_BITS):
+            shifted = [epsilon - v * (2 * c + 1) / 2 for epsilon in epsilons]
         totals = self._nodes.at(shifted, self._which)
         pairs = zip(epsilons, totals, strict=True)
         return [scale * (-c * epsilon).exp() * total for epsilon, total in pairs]
@@ -330,21 +347,39 @@ class _Falling:
 
 def _turn(angle: arb) -> complex:
     """``e^{i angle}`` in floats, each part off by an ulp of 1 at most."""
-    turn = acb(0, angle).exp()
-    if not (turn.real.rad() + turn.imag.rad() < arb(2) ** -54):
+    return _rounded(acb(0, angle).exp())
+
+
+def _rounded(turn: acb) -> complex:
+    """A number on the unit circle in floats, off by less than ``2^-51``.
+
+    Raises:
+        TooExpensive: it is not known as well.
+    """
+    real, imag = turn.real, turn.imag
+    if not (real.rad() + imag.rad() < _KNOWN):
         raise TooExpensive("heights are too large to turn by")
-    return complex(float(turn.real.mid()), float(turn.imag.mid()))
+    return complex(float(real.mid()), float(imag.mid()))
 
 
-def _fine(angles: Sequence[arb]) -> Complexes:
-    """``e^{i k angle}`` for each ``k < ROW``, as products of two turns."""
-    low = np.array([[_turn(k * angle) for angle in angles] for k in range(_ROOT)])
-    high = np.array([[_turn(k * _ROOT * angle) for angle in angles] for k in range(_ROOT)])
-    found: Complexes = (high[:, None, :] * low[None, :, :]).reshape(ROW, len(angles))
-    return found
+def _fine(turns: Sequence[acb]) -> tuple[Complexes, list[acb]]:
+    """``turn^k`` for each ``k < ROW``, as products of four, one for a digit; and ``turn^ROW``."""
+    digits, leaps = [], []
+    for turn in turns:
+        own = []
+        for _ in range(_DIGITS):
+            square = turn * turn
+            own.append([1.0, *(_rounded(power) for power in (turn, square, square * turn))])
+            turn = square * square
+        digits.append(own)
+        leaps.append(turn)
+    found, *higher = np.array(digits).transpose(1, 0, 2)
+    for level in higher:
+        found = (level[:, :, None] * found[:, None, :]).reshape(len(turns), -1)
+    return found, leaps
 
 
 def _powers(turn: acb, count: int) -> tuple[Complexes, acb]:
     """``1 .. turn^(count - 1)`` in floats, and ``turn^count``."""
     *found, last = powers(turn, count + 1)
-    return np.array([complex(float(x.real.mid()), float(x.imag.mid())) for x in found]), last
+    return np.array([_rounded(x) for x in found]), last

@@ -163,9 +163,9 @@ def test_far_nodes_hold_in_every_mode_of_the_processor(name):
     factors, line, v = [(SAMPLE, 20)], (3.0, 0.75, 40), 1e-9
     with mode(name):
         nodes = FarNodes(factors, line, [v], 1)
-        found = nodes.at([arb("0.3")], 0)[0]
+        found = nodes.at([arb(0.3)], 0)[0]
     with balls.precision(160):
-        true = summed(factors, line, v, arb("0.3"), 41, CHUNK) / nodes.level
+        true = summed(factors, line, v, arb(0.3), 41, CHUNK) / nodes.level
         assert abs(found - true) <= nodes.error < arb("1e-12")
 
 
@@ -208,7 +208,7 @@ def test_what_is_left_out_is_bounded(variance):
 
 def test_a_blur_shifts_epsilon():
     """The mean of the Gaussian's loss; moments and their floats tell the same."""
-    c, step, near, variance, at = 0.75, 2.0**-4, 20, 1e-3, arb("0.2")
+    c, step, near, variance, at = 0.75, 2.0**-4, 20, 1e-3, arb(0.2)
     factors = [(law(3, 1, 4), 40)]
     far = FarSum(FarNodes(factors, (c, step, near), [variance], 1), 0, variance)
     with balls.precision(120):
@@ -229,6 +229,45 @@ def test_moments_beyond_floats_are_refused():
         FarNodes([(wide, 1 << 31)], (2.0, 1.0, 3), [1e-9], 1)
     with pytest.raises(TooExpensive):
         FarNodes([(wide, 1)], (2.0, 1.0, 3), [1e-9], 1 << 20)
+
+
+def test_what_floats_lose_is_blurred_by_no_more_than_the_smaller(monkeypatch):
+    monkeypatch.setattr(far_nodes, "_ACCURACY", 2.0)
+    monkeypatch.setattr(sampled_discrete_gaussian, "_GUARD", 0.0)
+    factors, line, variances = [(SAMPLE, 3), (law(3, 1, 4), 2)], (3.0, 0.75, 40), [1e-6, 1e-2]
+    nodes = FarNodes(factors, line, variances, 1)
+    alone = FarNodes(factors, line, variances[1:], 1)
+    assert alone.error < nodes.error / 10
+    with balls.precision(160):
+        for found, which, v in ((nodes, 0, 1e-6), (nodes, 1, 1e-2), (alone, 0, 1e-2)):
+            true = summed(factors, line, v, arb("0.3"), 41, 8000) / nodes.level
+            assert abs(found.at([arb("0.3")], which)[0] - true) <= found.error + arb("1e-12")
+
+
+def test_an_epsilon_that_is_not_known_well_is_refused():
+    """A turn by epsilon is taken 65,536 times; where it is known, precision is no matter."""
+    factors, line, v = [(law(3, 1, 4), 40)], (0.75, 2.0**-4, 20), 1e-9
+    far = FarSum(FarNodes(factors, line, [v], 1), 0, v)
+    with balls.precision(160):
+        sharp = far.at([arb("0.3")])[0]
+    with balls.precision(40):
+        with pytest.raises(TooExpensive):
+            far.at([arb("0.3")])[0]
+        exact = arb(0.3)
+        coarse = far.at([exact])[0]
+    with balls.precision(160):
+        assert abs(sharp - far.at([exact])[0]) < far.left_out(20)
+        assert coarse.overlaps(far.at([exact])[0])
+
+
+@pytest.mark.parametrize("line", [(2.0, 1e80, 3), (2.0, 1e-80, 3), (1e80, 1.0, 3)])
+def test_heights_beyond_floats_are_refused(line):
+    """Also where a law hardly turns: the kernel would be 0 in floats."""
+    still = Finite((Atom(rational(Fraction(1, 2)), rational(Fraction(1, 3))),))
+    even = Finite((Atom(rational(Fraction(1, 2)), rational(Fraction(1, 2))),))
+    for pair in (even,) if line[1] > 1 else (still, even):
+        with pytest.raises(TooExpensive):
+            FarNodes([(pair, 2)], line, [1e-9], 1)
 
 
 @pytest.mark.parametrize("variance", [1e-4, 1e-3])
