@@ -34,7 +34,7 @@ _SHORT: Final = "no supporting lines were close enough"
 #: Digits of the polygon, and how often it is widened and made finer.
 _SKETCH_DIGITS: Final = 10
 _SPARE: Final = 4
-_WIDENINGS: Final = 24
+_WIDENINGS: Final = 46
 _REFINEMENTS: Final = 40
 #: By how much ``log(slope/(1 - slope))`` may change at a corner that levels touch.
 _BEND: Final = 0.15

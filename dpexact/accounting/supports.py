@@ -82,13 +82,7 @@ def supported(
         return []
     lines = _Lines(known[0], back[0], reverse.infinite)
     bits = balls.bits_for(digits + 6) + max(known[1], back[1])
-    lost = reverse.infinite.fraction
-    return [
-        Enclosure.exact(Fraction(0), name)
-        if lost is not None and _ONE - lost <= alpha.lower
-        else _supported(lines, alpha, digits, bits, name)
-        for alpha in alphas
-    ]
+    return [_supported(lines, alpha, digits, bits, name) for alpha in alphas]
 
 
 def _supported(lines: _Lines, alpha: Enclosure, digits: int, bits: int, name: str) -> Enclosure:

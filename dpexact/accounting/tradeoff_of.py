@@ -31,6 +31,8 @@ from dpexact.enclosure import Enclosure, Side
 from dpexact.errors import UndecidedComparison, UnsupportedMechanism
 from dpexact.mechanisms import ZCDP, FixedSize, Mechanism
 from dpexact.mechanisms.grammar import mechanism_in
+from dpexact.reals import rational
+from dpexact.ternary import Order
 from dpexact.tradeoffs import (
     Atom,
     ConcentratedTradeoff,
@@ -196,10 +198,16 @@ class DualTradeoff(TradeoffFunction):
         levels: dict[int, Enclosure] = {}
         for i, alpha in enumerate(alphas):
             end = self._at_an_end(alpha, digits)
-            if end is None:
-                levels[i] = enclose(alpha, 2 * digits + 20, self._said_how)
-            else:
+            if end is not None:
                 found[i] = end
+                continue
+            level = enclose(alpha, 2 * digits + 20, self._said_how)
+            left = rational(1 - Fraction(level.lower))
+            # of the laws exchanged so much reveals everything that nothing is left to miss
+            if self.reverse.infinite.order(left, digits) in (Order.ABOVE, Order.EQUAL):
+                found[i] = Enclosure.exact(Fraction(0), self._said_how)
+            else:
+                levels[i] = level
         found |= self._by_tests(levels, digits)
         short = {i: at for i, at in levels.items() if i not in found or found[i].digits < digits}
         ways = (self.profile.deltas, self.reverse.deltas)

@@ -153,3 +153,12 @@ def test_missing_digits_are_no_error_of_many():
     found = tradeoff("poisson(zcdp(0), 1/2) * poisson(gaussian(1), 1/2)")([F(1, 3)], 60)
     assert isinstance(found, list)
     assert 0 < found[0].lower <= found[0].upper < math.inf
+
+
+def test_tiny_values_are_found():
+    """Of little noise, where the maximum lies at ``e^epsilon`` of a hundred digits."""
+    found = tradeoff("gaussian(1/10)^3 * laplace(1/10)^2", "add")(
+        ["0.9999", "0.999", "0.99", "0.9"], 8
+    )
+    assert min(a.digits for a in found) >= 8
+    assert F(13, 10**107) < found[0].lower < F(14, 10**107)

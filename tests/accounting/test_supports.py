@@ -82,6 +82,8 @@ def test_nothing_is_left_beyond_the_mass_of_infinite_loss():
     f = DualTradeoff(profile(parse("poisson(approx_dp(1, 1/5), 1/2)^3")))
     for alpha in (F(9, 10) ** 3, F(4, 5), F(99, 100)):
         assert f(alpha) == Enclosure.exact(F(0))
+    without_tests = DualTradeoff(profile(parse("truncated_laplace(3, 3)")))
+    assert without_tests(F(99, 100)) == Enclosure.exact(F(0))
     assert f(F(7, 10)).lower > 0
 
 
