@@ -43,7 +43,7 @@ _MANY_REFINEMENTS: Final = 6
 _SHARP: Final = 1e-3
 #: Corners through which a polynomial is laid, half of them on a side.
 _HALF: Final = 3
-#: Rounds of three values about each maximum; the the largest and smallest step.
+#: Rounds of three values about each maximum; the largest and smallest step.
 _ROUNDS: Final = 8
 _NEWTON_STEPS: Final = 8
 _SAME: Final = 1e-14
