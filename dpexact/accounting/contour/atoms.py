@@ -50,8 +50,6 @@ _SPARE: Final = 4.0
 #: Digits of a line beyond those of what the blurs leave open.
 _MORE_DIGITS: Final = 1.5
 _PASSES: Final = 2
-#: By how much, as a power of e, delta is below what floats have it for where they misled a line.
-_EXPECTED: Final = 1.0
 _TRIALS: Final = 60
 #: Digits of a first answer.
 _COARSE: Final = 4
@@ -135,16 +133,17 @@ class BlurredProfile(ContourProfile):
     def solved_delta(self, epsilon: Real, digits: int) -> Enclosure:
         """By one line, or by another where delta is far from what floats had it for."""
         best, near, known = Enclosure(_ZERO, _ONE, self.method), approximate(epsilon), None
-        _, expected = self.product.saddle(near, 1)
+        count = 0
         for _ in range(_PASSES):
             plan = self.planned([Query(near, 1, known)], digits + _MORE_DIGITS)
-            best = best.meet(self.on_line(plan, epsilon))
+            # proposes: whether another line tells more
+            if plan.count <= count:
+                break
+            best, count = best.meet(self.on_line(plan, epsilon)), plan.count
             # proposes: whether to plan anew
             if best.digits >= digits or not best.lower > 0:
                 break
             known = log_of(Fraction(best.lower))
-            if known > expected - _EXPECTED:
-                break
         return best if best.digits >= digits else best.short("blurs differ")
 
     def solved_epsilon(self, delta: Real, digits: int) -> Enclosure:
@@ -306,7 +305,7 @@ class AtomsProfile(Profile):
             before = goal
             if found.digits > 0:
                 known = -math.log10(1 - found.lower / Fraction(found.upper))
-                # what a blur does not leave open floats do, less with a larger one
+                # proposes: how much; what a blur leaves known floats lose, less with a larger one
                 if known + beyond < goal - 2 * _LESS:
                     goal = known + beyond + _LESS / 2
                 else:

@@ -182,6 +182,7 @@ class FarNodes:
         if not (0 < work <= MAX_WORK and near < CHUNK and runs <= _MAX_RUNS):
             raise TooExpensive("too many nodes to be summed in floats")
         largest = max(self.abscissa, self.count * self.step)
+        # proposes: nothing; what floats mean exactly is refused where their powers would overflow
         if not (self.step > 1 / _REACH and self.abscissa > 0 and largest < _REACH):
             raise TooExpensive("heights beyond the reach of floats")
         pairs = [(Factor(pair, self.abscissa, self.step, chunks), n) for pair, n in factors]
@@ -216,7 +217,7 @@ class FarNodes:
             # proposes: what is too much work, also soon, by the share that was kept so far
             kept = len(self._places)
             likely = kept * chunks / (index + 1) if index > _GLANCE else 0.0
-            if kept > MAX_KEPT or likely > 2 * MAX_KEPT:
+            if max(kept, likely * 4 / 5) > MAX_KEPT:
                 raise TooExpensive("too many nodes to be kept")
             for blur, found in zip(blurs, self._kept, strict=True):
                 found.append(values * blur)
