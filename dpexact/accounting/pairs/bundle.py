@@ -108,8 +108,9 @@ class Bundle(Pair):
         return True
 
     def overlap(self) -> arb:
-        """``prod (1 - q)``: both laws of a step hold that much of ``N(0)``."""
-        return self.cloud.lengths()[0].exp()
+        """At least ``prod (1 - q)^e``, ``e = erf(1/(2 sqrt(2) sigma))`` of the least noise [5]."""
+        logs, *_, least = self.cloud.lengths()
+        return (logs * (1 / (arb(8).sqrt() * least)).erf()).exp()
 
     def largest_loss(self) -> arb | None:
         """``-sum log(1 - q)`` where a record is added."""
@@ -247,7 +248,7 @@ class Bundle(Pair):
         assert isinstance(function, Modulus)
         angle = self._angle(part.box, c, u)
         half, slope = function.angle * function.angle / 2, function.slope
-        _, rates, squares = cloud.lengths()
+        _, rates, squares, _ = cloud.lengths()
 
         def logarithm(place: Place) -> list[arb]:
             noise = ball(place[1])

@@ -293,19 +293,21 @@ class Cloud:
         return self._ends[place - 1] if place else 0, self._ends[place]
 
     def lengths(self) -> tuple[arb, ...]:
-        """``sum n log(1 - x)``, ``sum n x`` and ``sum n y^2``."""
+        """``sum n log(1 - x)``, ``sum n x``, ``sum n y^2`` and the least ``y``."""
         # proposes: what is looked up; whatever is held is right
         held = next((held for held in self._lengths if held >= current()), current())
         sums = self._lengths.setdefault(held, [])
         with precision(held):
             while len(sums) <= self._place:
-                logs, firsts, squares = sums[-1] if sums else (arb(0), arb(0), arb(0))
+                before = sums[-1] if sums else (arb(0), arb(0), arb(0), arb("inf"))
+                logs, firsts, squares, least = before
                 for x, y, n in self._whole[slice(*self._stretch(len(sums)))]:
                     first, second = ball(x), ball(y)
                     logs += n * (-first).log1p()
                     firsts += n * first
                     squares += n * second * second
-                sums.append((logs, firsts, squares))
+                    least = arb.min(least, second)
+                sums.append((logs, firsts, squares, least))
         return sums[self._place]
 
     def _row(self, axis: int, value: Real, count: int) -> list[arb]:

@@ -85,14 +85,32 @@ def test_moments_and_bounds_of_decay_hold_those_of_the_steps(
             exact = [a * b**n for a, b in zip(exact, values, strict=True)]
         assert all(a.overlaps(b) for a, b in zip(line, exact, strict=True))
         assert found.decayed(c, height, 8.0) >= abs(exact[-1]).lower()
-        assert found.overlap().overlaps(whole_overlap(steps))
 
 
-def whole_overlap(steps: Steps) -> arb:
-    """``prod (1 - q)^n``."""
+@pytest.mark.parametrize("ranges", [((1.0, 1.3), (0.001, 0.2)), ((90.0, 99.0), (0.1, 0.8))])
+def test_the_overlap_is_at_most_that_of_the_steps(
+    ranges: tuple[tuple[float, float], tuple[float, float]],
+) -> None:
+    """And not much less where noises are about equal and rates small."""
+    steps = [(q, s, 1) for q, s, _ in steps_of(12, 12, *ranges)]
+    with precision(64):
+        found, product = Bundle(Cloud(steps), removes=True).overlap(), overlap_of(steps)
+        assert found < product
+        assert 1 - found < 3 * (1 - product)
+
+
+def test_the_overlap_is_that_of_the_least_noise() -> None:
+    rate = rational(Fraction(1, 10**6))
+    steps = [(rate, rational(Fraction(1, 2)), 100), (rate, rational(5), 1)]
+    with precision(64):
+        assert Bundle(Cloud(steps), removes=False).overlap() < overlap_of(steps)
+
+
+def overlap_of(steps: Steps) -> arb:
+    """``prod (1 - q erf(1/(2 sqrt(2) sigma)))^n``."""
     product = arb(1)
-    for q, _, n in steps:
-        product *= (1 - ball(q)) ** n
+    for q, s, n in steps:
+        product *= (1 - ball(q) * (1 / (arb(8).sqrt() * ball(s))).erf()) ** n
     return product
 
 
