@@ -46,7 +46,7 @@ def epsilon_along(
         steps: at most 1000 numbers of steps, in any order, each at most that of the run.
         delta, digits, direction: as for :func:`epsilon`. A point whose digits were not reached is
             as narrow as was certified.
-        progress: called with how many points of how many are done.
+        progress: called with how many answers of how many are done; each direction has its own.
 
     Raises:
         InvalidInput, UnsupportedMechanism: as :func:`epsilon`.

@@ -254,17 +254,13 @@ class Composition:
 
     @cached_property
     def clouds(self) -> tuple[list[Cloud], list[tuple[Sample, int]]]:
-        """Gaussian samples in clouds of many that differ little, and all other samples."""
-        return self.clouds_within(1.0)
-
-    def clouds_within(self, share: float) -> tuple[list[Cloud], list[tuple[Sample, int]]]:
-        """Likewise, in clouds of a share of the width."""
+        """Gaussian samples in a cloud of many, and all other samples."""
         from dpexact.accounting.pairs.bundle import bundles
 
         found = [(x, x.inner.noise if x.inner.is_gaussian else None, n) for x, n in self.samples]
         others = [(x, n) for x, noise, n in found if noise is None]
         steps = [(x.q, noise, n) for x, noise, n in found if noise is not None]
-        clouds, left = bundles(steps, share)
+        clouds, left = bundles(steps)
         alone = [(Sample(Composition(noises=[(noise, 1)]), q), n) for q, noise, n in left]
         return clouds, others + alone
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 from dpexact import balls, reals
 from dpexact.accounting.closed_form import GaussianMixedWithResponse, SinglePair
-from dpexact.accounting.composition import Composition, Sample
+from dpexact.accounting.composition import Composition
 from dpexact.accounting.optimal import OptimalComposition
 from dpexact.accounting.pairs.finite import sampled
 from dpexact.accounting.profile import Fallback, FirstToReach, NoLoss, Profile
@@ -27,7 +27,7 @@ from dpexact.reals import Real
 if TYPE_CHECKING:
     from dpexact.accounting.contour.profile import ContourProfile
     from dpexact.accounting.lattice.profile import LatticeProfile
-    from dpexact.accounting.pairs.cubature import Cloud
+    from dpexact.accounting.pairs.pair import Pair
     from dpexact.accounting.rare.profile import RareProfile
 
 Route: TypeAlias = Callable[[Composition, Direction], Profile | None]
@@ -41,14 +41,12 @@ _LIGHT_WORK, _HEAVY_WORK, _BRIEF_WORK, _FEW_STEPS = 2_000_000, 40_000_000, 500_0
 _QUIET, _HIDING = 2.5, 200
 #: Fewer sampled steps than this are always taken one by one.
 _FEWEST_CLOUDED: Final = 200
+#: Work for many of them at once: a minute or two.
+_BUNDLED_WORK: Final = 1_000_000_000
 #: Most bits for one run of a group: at more the parameters are out of proportion.
 _CUT_BITS: Final = 2_500
 #: Longest sum over the outcomes of randomized response composed with a Gaussian.
 MAX_TERMS: Final = 20_000
-#: By what their bundles are narrower where those of the widest do not suffice.
-_NARROWER: Final = 2 / 3
-#: Most sampled steps that are tried one by one instead.
-MAX_APART: Final = 20_000
 #: Profiles that answer whatever is asked.
 _UNFAILING: Final = (OptimalComposition, NoLoss, GaussianMixedWithResponse)
 
@@ -254,12 +252,19 @@ def contour(c: Composition, direction: Direction) -> ContourProfile | None:
     gaussian = gaussian or any(x.inner.laplace_alone is not None for x, _ in c.samples)
     if not gaussian and (c.samples or c.is_finite):
         return None
+    return _line(c, direction, lambda: c.everything(direction))
+
+
+def _line(
+    c: Composition, direction: Direction, pairs: Callable[[], Sequence[tuple[Pair, int]]]
+) -> ContourProfile:
+    """The contour of pairs, which shares what is known of them with that of the reverse."""
     from dpexact.accounting.contour.profile import ContourProfile
 
-    found = ContourProfile(c.everything(direction), c.infinite(add=direction == "add"))
     other = None if c.apart else c.kept.get(OPPOSITE[direction])
+    found = ContourProfile(pairs() if other is None else (), c.infinite(add=direction == "add"))
     if other is not None:
-        found.product = other.product.reverse  # the same pairs, with what is known of them
+        found.product = other.product.reverse
     c.kept[direction] = found
     return found
 
@@ -294,24 +299,18 @@ def _rare(c: Composition, direction: Direction) -> Profile | None:
 
 
 def _bundled(c: Composition, direction: Direction) -> Profile | None:
-    """Very many sampled Gaussians that differ little: the contour, with nodes for them."""
-    if len(c.samples) < _FEWEST_CLOUDED:
+    """Very many sampled Gaussians: the contour, with nodes for them."""
+    if len(c.samples) < _FEWEST_CLOUDED or not c.clouds[0]:
         return None
-    if not c.clouds[0]:
-        return None
-    from dpexact.accounting.contour.profile import ContourProfile
     from dpexact.accounting.pairs.bundle import Bundle
 
-    def profile(clouds: Sequence[Cloud], left: list[tuple[Sample, int]]) -> ContourProfile:
-        bundles = [(Bundle(x, removes=direction == "remove"), 1) for x in clouds]
-        pairs = (*bundles, *replace(c, samples=left).everything(direction))
-        return ContourProfile(pairs, c.infinite(add=direction == "add"))
+    def pairs() -> Sequence[tuple[Pair, int]]:
+        clouds, left = c.clouds
+        bundles = [(Bundle(cloud, removes=direction == "remove"), 1) for cloud in clouds]
+        return [*bundles, *replace(c, samples=left).everything(direction)]
 
-    found = profile(*c.clouds).varied(patient=False)
-    each = contour(c, direction) if len(c.samples) <= MAX_APART else None
-    if each is not None:
-        return FirstToReach(found, each)
-    return Fallback(found, lambda: profile(*c.clouds_within(_NARROWER)))
+    # nothing is sooner, and fewer digits are hardly less work
+    return FirstToReach(_line(c, direction, pairs).varied(_BUNDLED_WORK))
 
 
 def _allocated(c: Composition, direction: Direction) -> Profile | None:

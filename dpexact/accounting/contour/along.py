@@ -56,8 +56,14 @@ def epsilons_along(
     """
     first, *others = (cache(way) for way in ways)
     distinct = sorted(set(counts))
-    found = _along(first, distinct, delta, digits, progress)
-    for way in others:
+    size = len(distinct)
+
+    def told(before: int) -> Callable[[int], None]:
+        """Tells how many answers there are in all ways."""
+        return lambda done: None if progress is None else progress(before + done, len(ways) * size)
+
+    found = _along(first, distinct, delta, digits, told(0))
+    for place, way in enumerate(others, 1):
         second: dict[int, Enclosure] = {}
         bound = Enclosure(Fraction(0), math.inf)
         for n in reversed(distinct):
@@ -65,9 +71,16 @@ def epsilons_along(
             if bound.upper > found[n].lower:
                 bound = _bound(way(n), delta)
             second[n] = bound
+
+        before = place * size
         for needed in (min(digits, GLANCE), digits):
             close = [n for n in distinct if second[n].upper > found[n].lower]
-            second |= _along(way, close, delta, needed)
+            settled = told(before + size - len(close))
+            settled(0)
+            # those of few digits may be asked again
+            again = needed < digits
+            second |= _along(way, close, delta, needed, None if again else settled)
+        told(before)(size)
         found = {n: found[n].larger(second[n]) for n in distinct}
     return [found[n] for n in counts]
 
@@ -87,7 +100,7 @@ def _along(
     counts: Sequence[int],
     delta: Real,
     digits: int,
-    progress: Callable[[int, int], None] | None = None,
+    told: Callable[[int], None] | None = None,
 ) -> dict[int, Enclosure]:
     """In one way, at numbers of steps that rise."""
     left = [(n, p) for n in counts if isinstance(p := way(n), ContourProfile)]
@@ -116,8 +129,8 @@ def _along(
             found[steps], root = answer
             # proposes: where to begin beyond what is solved
             known = [*known[1 - _NEIGHBOURS :], (steps, root)] if root > 0 else []
-            if progress is not None:
-                progress(len(found), len(counts))
+            if told is not None:
+                told(len(found))
         left = [(n, p) for n, p in left if n not in found]
     return found
 

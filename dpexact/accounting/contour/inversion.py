@@ -19,7 +19,7 @@ from typing import Final, NamedTuple
 
 from flint import acb, acb_mat, arb
 
-from dpexact.accounting.contour.planning import Plan
+from dpexact.accounting.contour.planning import DEAR, Plan
 from dpexact.accounting.contour.product import Product
 from dpexact.accounting.pairs.pair import TooExpensive
 from dpexact.accounting.pairs.power_sums import line_product, powers
@@ -28,6 +28,8 @@ from dpexact.accounting.pairs.power_sums import line_product, powers
 _REACH: Final = 2.0
 #: How many times an order of an alias that is too much work is halved.
 _LOWER_ORDERS: Final = 8
+#: By which power of e.
+_MUCH_LESS: Final = 2.0
 #: A number of repetitions is split into a multiple of this and a rest.
 _STRIDE: Final = 128
 
@@ -230,10 +232,27 @@ class Contour:
             moment = product.moment(order, self.plan.coarse, repeat)
             deficit = alias(moment, arb(order), c - arb(order), period, last)
         elif not product.reverse.never_exceeds(period - last, repeat):
-            b, moment = self._afforded(-1 - order, repeat)
+            # proposes: the order, since any is valid
+            b, moment = self._afforded(self._easier(-1 - order, last, tail, repeat), repeat)
             constant = chernoff_constant(arb(b)) * moment
             below = alias(constant, -1 - arb(b), c + 1 + arb(b), period, last)
         return [bound.upper() for bound in (tail, above, below, deficit)]
+
+    def _easier(self, order: float, epsilon: arb, tail: arb, repeat: int) -> float:
+        """A lower order, where moments are dear and its bound is less than the tail is already.
+
+        Proposes: an order, since any is valid.
+        """
+        if self.plan.work <= DEAR:
+            return order
+        near, period = float(epsilon.mid()), float(self._period.mid())
+        level = float(tail.log().mid()) - _MUCH_LESS
+        for halvings in range(_LOWER_ORDERS, 0, -1):
+            b = math.ldexp(order, -halvings)
+            log = repeat * self.product.reverse.cumulant(b).value
+            if log + (1 + b) * near - (self.plan.abscissa + 1 + b) * period < level:
+                return b
+        return order
 
     def _afforded(self, order: float, repeat: int) -> tuple[float, arb]:
         """A moment of the reverse at ``order``, or at a lower one that costs less.
@@ -251,11 +270,16 @@ class Contour:
         least, best = self.plan.abscissa + self.plan.step / 6, arb("inf")
         b = max(self._order(epsilon, repeat, True), least)
         while True:
-            constant = chernoff_constant(arb(b)) * self.product.moment(b, self.plan.coarse, repeat)
-            found = alias(constant, arb(b), arb(b) - self._c, self._period, epsilon)
-            best = arb.min(best, found.upper()) if found.is_finite() else best
-            # proposes: a lower order, where the moment is hardly known
-            if b == least or self.product.moment(b, self.plan.coarse).rel_accuracy_bits() > 0:
+            with suppress(TooExpensive):
+                moment = self.product.moment(b, self.plan.coarse, repeat)
+                constant = chernoff_constant(arb(b)) * moment
+                found = alias(constant, arb(b), arb(b) - self._c, self._period, epsilon)
+                best = arb.min(best, found.upper()) if found.is_finite() else best
+                # proposes: a lower order, where the moment is hardly known
+                if self.product.moment(b, self.plan.coarse).rel_accuracy_bits() > 0:
+                    return best
+            # proposes: likewise, or where it is dear
+            if b == least:
                 return best
             b = max(least, (b + self.plan.abscissa) / 2)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from dpexact.accounting.contour.product import TRIED, Product
 from dpexact.accounting.pairs.pair import TooExpensive, short
@@ -27,6 +27,14 @@ _RISE = 5.0
 _FARTHER_BITS = 96
 #: So many factors more may cost as much again as is allowed for few.
 _MANY = 300
+
+
+#: Plans of more work are compared with those of periods so many times as long, and their moments
+#: are dear.
+DEAR: Final = 3_000_000
+_LONGER: Final = (1.5, 2.0)
+#: A line so near the saddle point is not moved.
+_NEARLY: Final = 0.8
 
 
 class Query(NamedTuple):
@@ -94,26 +102,54 @@ def planned(
         pairs = zip(queries, saddles, strict=True)
         if all(_is_out_of_reach(product, query, c) for query, (c, _) in pairs):
             raise TooExpensive("the parameters are too extreme to plan with floats")
-        middle = math.exp(sum(math.log(c) for c, _ in saddles) / len(saddles))
         logs = [log for _, log in saddles]
-        period, low, high = _period(product, queries, logs, needed, middle, farther)
-        abscissa = short(max(low, min(high, middle)))
-        step = short(2 * math.pi / period)
-        height, peak = 0.0, 0.0
-        for query, (_, log_delta) in zip(queries, saddles, strict=True):
-            cumulant = query.repeat * product.cumulant(abscissa).value
-            scale = cumulant - abscissa * query.epsilon - log_delta
-            peak = max(peak, scale - math.log(abscissa * (abscissa + 1)))
-            tail = log_delta - needed
-            height = max(height, _height(product, abscissa, query, tail, step, most))
-        count = max(2, math.ceil(height / step))
-        runs = max(q.repeat for q in queries) * sum(n for _, n in product.factors)
-        accuracy = needed + max(0.0, peak) + math.log(runs) + 1
-        costs = [(like, *pair.line_cost(abscissa, accuracy)) for pair, like, _ in product.strata]
+        middle = math.exp(sum(math.log(c) for c, _ in saddles) / len(saddles))
+        period = _period(product, queries, logs, needed, middle, farther)
+        best = _on(product, queries, logs, needed, period, middle, most, farther)
+        # a longer period lets the line lie further right, where it needs less accuracy
+        for longer in _LONGER:
+            if farther or best.work <= DEAR or best.abscissa >= _NEARLY * middle:
+                break
+            other = _on(product, queries, logs, needed, longer * period, middle, most, farther)
+            if other.work >= best.work:
+                break
+            best = other
     except TooExpensive:
         raise
     except (ArithmeticError, ValueError):
         raise TooExpensive("the parameters are too extreme to plan with floats") from None
+    if best.work > most:
+        raise TooExpensive(
+            f"{best.count} nodes of {best.bits} bits, as {best.work} short multiplications"
+        )
+    return best
+
+
+def _on(
+    product: Product,
+    queries: Sequence[Query],
+    logs: Sequence[float],
+    needed: float,
+    period: float,
+    middle: float,
+    most: int,
+    farther: bool,
+) -> Plan:
+    """The plan for a period, as near the middle of the saddle points as it lets a line lie."""
+    low, high = _room(product, queries, logs, needed, period)
+    abscissa = short(max(low, min(high, middle)))
+    step = short(2 * math.pi / period)
+    height, peak = 0.0, 0.0
+    for query, log_delta in zip(queries, logs, strict=True):
+        cumulant = query.repeat * product.cumulant(abscissa).value
+        scale = cumulant - abscissa * query.epsilon - log_delta
+        peak = max(peak, scale - math.log(abscissa * (abscissa + 1)))
+        tail = log_delta - needed
+        height = max(height, _height(product, abscissa, query, tail, step, most))
+    count = max(2, math.ceil(height / step))
+    runs = max(q.repeat for q in queries) * sum(n for _, n in product.factors)
+    accuracy = needed + max(0.0, peak) + math.log(runs) + 1
+    costs = [(like, *pair.line_cost(abscissa, accuracy)) for pair, like, _ in product.strata]
     lost = max(bits for _, _, bits in costs)
     angle = math.log2(1 + count * step * abscissa + count)
     bits = max(math.ceil(accuracy / _LN2 + lost + angle) + 16, _FARTHER_BITS if farther else 0)
@@ -124,8 +160,6 @@ def planned(
     if farther:
         count = max(2, min(count, int((most / weight - once) / each)))
     work = int(weight * (count * each + once))
-    if work > most:
-        raise TooExpensive(f"{count} nodes of {bits} bits, as {work} short multiplications")
     return Plan(abscissa, step, count, accuracy, math.log(runs) + 8, bits, work)
 
 
@@ -144,6 +178,19 @@ def affordable(product: Product, query: Query, digits: float, most: int) -> Plan
     return best
 
 
+def _room(
+    product: Product, queries: Sequence[Query], logs: Sequence[float], needed: float, period: float
+) -> tuple[float, float]:
+    """The abscissas at which a period makes both aliases small; none if the first is larger."""
+    low, high = float(TRIED[0]), math.inf
+    for (epsilon, repeat, _), log in zip(queries, logs, strict=True):
+        up = product.chernoff(epsilon + period, repeat)[1]
+        down = product.below(epsilon - period, repeat)[1]
+        high = min(high, (log - needed - up) / period)
+        low = max(low, (down - log + needed) / period)
+    return low, high
+
+
 def _period(
     product: Product,
     queries: Sequence[Query],
@@ -151,23 +198,14 @@ def _period(
     needed: float,
     middle: float,
     farther: bool,
-) -> tuple[float, float, float]:
-    """About the least period that makes both aliases small, and the abscissas that allow it.
+) -> float:
+    """About the least period that leaves room for a line, and a little more.
 
-    With nodes ``farther`` up, at one of those the integrand is not far above that at ``middle``.
+    With nodes ``farther`` up, for one on which the integrand is not far above that at ``middle``.
     """
 
-    def room(period: float) -> tuple[float, float]:
-        low, high = float(TRIED[0]), math.inf
-        for (epsilon, repeat, _), log in zip(queries, logs, strict=True):
-            up = product.chernoff(epsilon + period, repeat)[1]
-            down = product.below(epsilon - period, repeat)[1]
-            high = min(high, (log - needed - up) / period)
-            low = max(low, (down - log + needed) / period)
-        return low, high
-
     def fits(period: float) -> bool:
-        low, high = room(period)
+        low, high = _room(product, queries, logs, needed, period)
         return low <= high and not (farther and rise(max(low, min(high, middle))) > _RISE)
 
     def rise(c: float) -> float:
@@ -186,8 +224,7 @@ def _period(
     while period - short > 0.05 * period:
         half = (short + period) / 2
         short, period = (short, half) if fits(half) else (half, period)
-    period *= _STRETCH
-    return period, *room(period)
+    return period * _STRETCH
 
 
 def _height(

@@ -34,6 +34,8 @@ MAX_WORK = 120_000_000
 COARSE_BITS = 96
 ATTEMPTS = 4
 _COARSE_ACCURACY = 40.0
+#: Of a bound that is compared with a level.
+_GLANCE = 10.0
 _NEARLY_ONE = -0.1
 _MOST_PASSES = 7
 _BISECTIONS = 24
@@ -306,12 +308,14 @@ class ContourProfile(Profile):
             bound = balls.to_enclosure(apart).upper if apart.is_finite() else _ONE
         return Enclosure(_ZERO, min(bound, _ONE), "total variation bound")
 
-    def _chernoff_delta(self, epsilon: Real, order: float | None = None) -> Enclosure:
+    def _chernoff_delta(
+        self, epsilon: Real, order: float | None = None, accuracy: float = _COARSE_ACCURACY
+    ) -> Enclosure:
         """Zero below, and above ``P(Z = inf) + K(b) M(b) e^{-b eps}``, best or not."""
         # proposes: the order, since any is valid
         b = order or self.product.chernoff(approximate(epsilon), self.repeat)[0]
         with precision(COARSE_BITS):
-            moment = self.product.moment(b, _COARSE_ACCURACY, self.repeat)
+            moment = self.product.moment(b, accuracy, self.repeat)
             lost = 1 - self.product.mass(self.repeat)
             bound = lost + chernoff_constant(arb(b)) * moment * (-arb(b) * ball(epsilon)).exp()
             found = balls.to_enclosure(bound)
@@ -331,7 +335,7 @@ class ContourProfile(Profile):
             return self.is_below_reversed(epsilon, level)
         with suppress(ArithmeticError, ValueError):
             order = self.product.shared(order, few=False)
-            return balls.at_most(self._chernoff_delta(epsilon, order), level)
+            return balls.at_most(self._chernoff_delta(epsilon, order, _GLANCE), level)
         return False
 
     def is_below_reversed(self, epsilon: Real, level: Real) -> bool:

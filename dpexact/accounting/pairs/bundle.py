@@ -1,162 +1,95 @@
-"""Many sampled Gaussians that differ little, as one pair: few of them, with weights.
+"""Many sampled Gaussians as one pair: in boxes, few nodes stand for many steps.
 
-The logarithm of a moment is analytic in rate and noise, so its sum over the steps is a weighted sum
-over a few nodes: ``docs/theory/logs.md``.
+The logarithm of a moment is analytic in rate and noise, so its sum over the steps in a box is a
+weighted sum over a few nodes: ``docs/theory/logs.md``. At every order, and on every line, the steps
+are cut into boxes anew, and where boxes do not pay are asked themselves.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from fractions import Fraction
-from functools import cached_property, partial
+from copy import copy
+from functools import partial
 from typing import Any, Final, TypeAlias, TypeVar
 
 from flint import acb, acb_mat, arb, arb_mat
 
-from dpexact.accounting.pairs.cubature import Cloud, Degrees
-from dpexact.accounting.pairs.log_bounds import Modulus, Power, Reach, logarithm_bound
+from dpexact.accounting.pairs.boxes import HEAVY, Asked, Box, Part, cheapest, fitted
+from dpexact.accounting.pairs.cells import Place
+from dpexact.accounting.pairs.cubature import Cloud
+from dpexact.accounting.pairs.log_bounds import Modulus, Power
 from dpexact.accounting.pairs.mixture import GaussianMixtures, add, remove
-from dpexact.accounting.pairs.pair import Jet, Pair, TooExpensive, short
+from dpexact.accounting.pairs.pair import Jet, Pair, TooExpensive, short, weighted
 from dpexact.balls import approximate, ball, current
-from dpexact.reals import Real, rational
+from dpexact.reals import Real
 
-Ellipses: TypeAlias = tuple[float, float]
-"""Logarithms of the parameters of two ellipses, of rates and of noises."""
-
-_Place: TypeAlias = tuple[Real, Real]
-_Bounds: TypeAlias = "dict[tuple[float, float], arb | None]"
+_Row: TypeAlias = "Sequence[arb | acb]"
 _T = TypeVar("_T")
 
-#: Fewer steps in a cloud are not worth it.
+#: Fewer steps are not worth a bundle.
 FEWEST: Final = 200
-#: Likewise where all together run no more often: each then matters too much; narrow ones less.
+#: Beginnings of a log that run no more often are products of their steps.
 FEWEST_RUNS: Final = 1250
-#: The sum of the moduli of the weights is about this many times the number of steps.
-HEAVY: Final = 8.0
-#: The widest cloud, in halves of intervals of logarithms of rate and of noise.
-_HALVES: Final = (0.7, 0.3)
-_STARTS: Final = (1.2, 1.2)
-_NARROWEST: Final = 0.02
-_MOST_NODES: Final = 4000
-#: Most degrees of one variable; weights cost the third power of it.
-_MOST_DEGREES: Final = 250
 _PARTS: Final = (0.2, 0.35, 0.5, 0.62, 0.75, 0.87, 1 + 2**-40)
+#: Of these parts boxes are chosen by.
+_LOOKED_AT: Final = (0, 3, 6)
 #: Beginnings of a log whose lengths differ by a lesser factor have the same degrees.
 _ALIKE: Final = 2.0
 #: Accuracy of bounds of decay.
-_COARSE: Final = 3.0
-#: How much more than at order 1 the logarithms of moments may differ.
-_WORST: Final = 1.4
-_BEYOND: Final = 1.2
+_COARSE: Final = 5.0
+#: Most nodes of a moment, and share of the steps: at less orders it takes less.
+_MOST_WORK, _MOST_SHARE = 2500, 0.1
+#: How wide cells are of steps that are alike to proposals: see there.
+_CELL: Final = (0.1, 0.03, 0.25)
+#: How much more may be lost at corners of cells.
+_WORST: Final = 2.0
+_FALLING: Final = 0.9
+#: About how many nodes a line of a bundle has where it is about so accurate.
+_NODES, _USUAL = 2000, 30.0
 
 
 def bundles(
-    steps: Sequence[tuple[Real, Real, int]], share: float = 1.0
+    steps: Sequence[tuple[Real, Real, int]],
 ) -> tuple[list[Cloud], list[tuple[Real, Real, int]]]:
-    """Clouds of steps ``(q, sigma, n)`` that differ little, and the steps in none of them.
+    """A cloud of steps ``(q, sigma, n)``, if many are for one, and the steps in none.
 
-    Proposes: clouds, of a ``share`` of the largest width; every step is in one or left as it is.
+    Proposes: a cloud; every step is in it or left as it is.
     """
-    clouds: list[Cloud] = []
+    inside: list[tuple[Real, Real, int]] = []
     left: list[tuple[Real, Real, int]] = []
-    plain: list[tuple[tuple[float, float], tuple[Real, Real, int]]] = []
     for step in steps:
         q, sigma = approximate(step[0]), approximate(step[1])
         # floats hold a step, or it is left as it is
-        if 1e-30 < q < 0.9 and 1e-3 < sigma < 1e9:
-            plain.append(((math.log(q), math.log(sigma)), step))
-        else:
-            left.append(step)
-    parts = [plain]
-    while parts:
-        part = parts.pop()
-        inside = [step for _, step in part]
-        if len(part) < FEWEST or sum(n for _, _, n in inside) < FEWEST_RUNS * share**3:
-            left += inside
-            continue
-        ends = [(min(at), max(at)) for at in zip(*(logs for logs, _ in part), strict=True)]
-        wide = [(b - a) / 2 / (share * most) for (a, b), most in zip(ends, _HALVES, strict=True)]
-        if max(wide) <= 1:
-            clouds.append(Cloud(inside))
-            continue
-        axis = wide.index(max(wide))
-        middle = sum(ends[axis]) / 2
-        parts.append([step for step in part if step[0][axis] <= middle])
-        parts.append([step for step in part if step[0][axis] > middle])
-    return clouds, left
-
-
-class Rest:
-    """The error of the nodes for one function: proposals of ellipses, and bounds from them."""
-
-    def __init__(self, cloud: Cloud, function: Power | Modulus, bounds: _Bounds) -> None:
-        self.cloud, self.function, self._bounds = cloud, function, bounds
-
-    def bound(self, x: float, y: float) -> arb | None:
-        """On the logarithm, where the ellipses are of parameters ``e^x`` and ``e^y``."""
-        # proposes: ellipses, since any are valid; what is kept is looked up by them
-        if (x, y) not in self._bounds:
-            # proposes: likewise
-            reach = Reach.of(self.cloud.sides, arb(x).exp(), arb(y).exp())
-            self._bounds[x, y] = logarithm_bound(reach, self.function)
-        # proposes: likewise
-        return self._bounds[x, y]
-
-    def error(self, degrees: Degrees, ellipses: Ellipses, weights: Sequence[arb]) -> arb:
-        """Of the weighted sum over the nodes for ``degrees``."""
-        x, y = ellipses
-        bound = self.bound(x, y)
-        assert bound is not None
-        return self.cloud.rest(weights, degrees, bound, arb(x).exp(), arb(y).exp()).upper()
-
-    def level(self, x: float, y: float, accuracy: float) -> float:
-        """Proposes: down to which level degrees must reach; infinite outside of the domain."""
-        found = self.bound(x, y)
-        if found is None or not found > 0:
-            return math.inf
-        scale = float(found.log().mid()) + math.log(4 * (1 + HEAVY) * self.cloud.total)
-        return max(1.0, scale + accuracy + 2)
-
-    def best(self, accuracy: float, start: Ellipses) -> tuple[float, Ellipses]:
-        """Proposes: the ellipses that need the fewest nodes, and about how many."""
-        single = [side.single for side in self.cloud.sides]
-
-        def size(x: float, y: float) -> float:
-            level = self.level(x, y, accuracy)
-            return (1 if single[0] else 1 + level / x) * (1 if single[1] else 1 + level / y)
-
-        x, y = start
-        least = size(x, y)
-        while math.isinf(least) and x > _NARROWEST:
-            x, y = 0.7 * x, 0.7 * y
-            least = size(x, y)
-        factor = 1.5
-        while factor > 1.1 and not math.isinf(least):
-            moves = [] if single[0] else [(factor, 1.0), (1 / factor, 1.0)]
-            moves += [] if single[1] else [(1.0, factor), (1.0, 1 / factor)]
-            tries = [(size(x * a, y * b), x * a, y * b) for a, b in moves]
-            if min(tries)[0] < 0.98 * least:
-                least, x, y = min(tries)
-            else:
-                factor **= 0.5
-        return least, (x, y)
+        (inside if 1e-30 < q < 0.9 and 1e-3 < sigma < 1e9 else left).append(step)
+    if len(inside) < FEWEST:
+        return [], list(steps)
+    return [Cloud(inside)], left
 
 
 class Bundle(Pair):
     """The product of the steps ``(q, sigma)`` of a cloud: a record removed, or added."""
 
-    def __init__(self, cloud: Cloud, *, removes: bool) -> None:
+    def __init__(self, cloud: Cloud, *, removes: bool, whole: Box | None = None) -> None:
         self.cloud, self.removes = cloud, removes
-        self._longer: tuple[Bundle, int] | None = None
-        self._pairs: dict[_Place, GaussianMixtures] = {}
+        self._place = cloud.place
+        self._whole = Box(cloud) if whole is None else whole
+        self._pairs: dict[Place, GaussianMixtures] = {}
         self._kept: dict[tuple[Any, ...], Any] = {}
+        self._reverse: list[Bundle] = []
 
     def first(self, place: int) -> Bundle:
         """That of the first points of the cloud, which shares what is found at nodes."""
-        found = Bundle(self.cloud.first(place), removes=self.removes)
-        found._pairs, found._kept, found._longer = self._pairs, self._kept, (self, place)
+        found = copy(self)
+        found.cloud, found._place = self.cloud.first(place), place
         return found
+
+    @property
+    def reverse(self) -> Bundle:
+        if not self._reverse:
+            self._reverse.append(Bundle(self.cloud, removes=not self.removes, whole=self._whole))
+            self._reverse[0]._reverse.append(self)
+        return self._reverse[0].first(self._place)
 
     def _keep(self, find: Callable[[], _T], *key: Any) -> _T:
         """What is found once for all that share it, at one precision.
@@ -169,230 +102,246 @@ class Bundle(Pair):
         found: _T = self._kept[key]
         return found
 
-    def _rest(self, function: Power | Modulus, *key: Any) -> Rest:
-        return Rest(self.cloud, function, self._keep(dict, type(function), *key))
-
-    @cached_property
-    def reverse(self) -> Bundle:
-        if self._longer is not None:
-            longer, place = self._longer
-            return longer.reverse.first(place)
-        return Bundle(self.cloud, removes=not self.removes)
-
     @property
     def decays(self) -> bool:
         """Whether there is any loss: every rate is positive."""
         return True
 
     def overlap(self) -> arb:
-        """``prod (1 - q)``: both laws of a step hold that much of ``N(0)``."""
-        return self.cloud.lengths()[0].exp()
+        """At least ``prod (1 - q)^e``, ``e = erf(1/(2 sqrt(2) sigma))`` of the least noise [5]."""
+        logs, *_, least = self.cloud.lengths()
+        return (logs * (1 / (arb(8).sqrt() * least)).erf()).exp()
 
     def largest_loss(self) -> arb | None:
         """``-sum log(1 - q)`` where a record is added."""
         return None if self.removes else -self.cloud.lengths()[0]
 
-    # --- nodes ------------------------------------------------------------------------------------
+    # --- boxes ------------------------------------------------------------------------------------
 
-    def _pair(self, place: _Place) -> GaussianMixtures:
+    def _pair(self, place: Place) -> GaussianMixtures:
         if place not in self._pairs:
             q, sigma = place
             self._pairs[place] = remove(sigma, q) if self.removes else add(sigma, q)
         return self._pairs[place]
 
-    def _weights(self, degrees: Degrees) -> list[arb]:
-        """Weights of the nodes at the current precision."""
-        return self.cloud.weights(degrees, self.cloud.nodes(degrees))
-
-    def _at_nodes(self, degrees: Degrees, ask: Callable[[_Place], _T], *key: Any) -> list[_T]:
-        """What is asked at each node; those of fewer degrees are nodes of more."""
-        return self._keep(
-            lambda: [
-                self._keep(partial(ask, place), place, *key) for place in self.cloud.nodes(degrees)
-            ],
-            degrees,
-            *key,
-        )
+    def _power(self, c: float | Real) -> arb:
+        """The real part of the exponent of ``A`` [2]."""
+        return 1 + ball(c) if self.removes else -ball(c)
 
     def _fine(self, accuracy: float) -> float:
         """The accuracy of a node that gives the whole about ``accuracy``."""
         return accuracy + math.log(HEAVY * self.cloud.most)
 
-    def _power(self, c: float | Real) -> arb:
-        """The real part of the exponent of ``A`` [2]."""
-        return 1 + ball(c) if self.removes else -ball(c)
+    def _parts(self, ask: Callable[[Box], Asked], *key: Any) -> list[tuple[Part, Cloud]]:
+        """Boxes for a question, with their steps; once for all beginnings.
 
-    def _degrees(
-        self, rests: Sequence[Rest], accuracies: Callable[[], Sequence[float]], *key: Any
-    ) -> tuple[Degrees, list[Ellipses]]:
-        """Proposes: what :meth:`_found` says, once for beginnings that are about as long."""
-        size = math.floor(math.log(self.cloud.total, _ALIKE))
-        return self._keep(lambda: self._found(rests, accuracies()), size, *key)
-
-    def _found(
-        self, rests: Sequence[Rest], accuracies: Sequence[float]
-    ) -> tuple[Degrees, list[Ellipses]]:
-        """Proposes: degrees and ellipses with which each function has about its accuracy.
-
-        Raises:
-            TooExpensive: there are none.
+        Proposes: boxes; together they hold every step once.
         """
-        start, found = _STARTS, []
-        for rest, accuracy in zip(rests, accuracies, strict=True):
-            size, start = rest.best(accuracy, start)
-            if not size < _MOST_NODES:
-                raise TooExpensive("steps that differ too much for a bundle")
-            found.append((size, start, rest.level(*start, accuracy)))
-        _, (x, y), level = max(found)
-        first, second = self.cloud.sides
-        rates = math.inf if first.single else x, math.inf if second.single else y
-        degrees = Degrees.down_to(level, *rates)
-        heavy = [arb(HEAVY * self.cloud.total)]
-        for rest, accuracy, (_, at, _) in zip(rests, accuracies, found, strict=True):
-            while rest.error(degrees, at, heavy) > arb(-accuracy).exp():
-                level += 0.5
-                degrees = Degrees.down_to(level, *rates)
-        if max(len(degrees.rows), degrees.rows[0]) > _MOST_DEGREES:
-            raise TooExpensive("steps that differ too much for a bundle")
-        return degrees, [at for _, at, _ in found]
+        parts, _ = self._keep(lambda: cheapest(self._whole, ask), "parts", *key)
+        firsts = [(part, part.box.cloud.first(self._place)) for part in parts]
+        return [(part, cloud) for part, cloud in firsts if cloud.total]
+
+    def _sums(
+        self, part: Part, cloud: Cloud, asked: Asked, ask: Callable[[Place], _Row], *key: Any
+    ) -> tuple[Sequence[Any], list[arb]]:
+        """Sums over the steps in a box of logarithms, and the error for each function [1].
+
+        ``ask`` answers for a place, and is kept by the key.
+        """
+        at = partial(self._asked, ask, *key)
+        if part.alone:
+            weights = [arb(n) for *_, n in cloud.points]
+            rows = [at((q, sigma)) for q, sigma, _ in cloud.points]
+            return _dot(weights, _matrix(rows)), [arb(0) for _ in asked]
+        # proposes: which lengths share their degrees
+        size = math.floor(math.log(cloud.total, _ALIKE))
+        found = self._keep(lambda: fitted(cloud, asked), "fitted", part.box, size, *key)
+        degrees = found.degrees
+        nodes = cloud.nodes(degrees)
+        weights = cloud.weights(degrees, nodes)
+        matrix = self._keep(
+            lambda: _matrix([at(place) for place in nodes]), "nodes", part.box, degrees, *key
+        )
+        heavy = [sum((abs(weight) for weight in weights), arb(0))]
+        errors = [cloud.rest(heavy, degrees, *bound).upper() for bound in found.bounds]
+        return _dot(weights, matrix), errors
+
+    def _asked(self, ask: Callable[[Place], _Row], *key_and_place: Any) -> _Row:
+        *key, place = key_and_place
+        return self._keep(lambda: ask(place), place, *key)
 
     # --- moments ----------------------------------------------------------------------------------
 
     def moment(self, c: float | Real, accuracy: float) -> arb:
         """Moments of the nodes to the powers of their weights."""
-        rest = self._rest(Power(self._power(c), 0.0), c, 0.0)
-        degrees, [at] = self._degrees([rest], lambda: [accuracy], "moment", c, accuracy)
-        weights, fine = self._weights(degrees), self._fine(accuracy)
+        asked, fine = [(Power(self._power(c), 0.0), accuracy)], self._fine(accuracy)
 
-        def logarithm(place: _Place) -> arb:
-            return self._pair(place).moment(c, fine).log()
+        def logarithm(place: Place) -> list[arb]:
+            return [self._pair(place).moment(c, fine).log()]
 
-        total = _dot(weights, self._at_nodes(degrees, logarithm, c, fine))
-        return (total + arb(0, rest.error(degrees, at, weights))).exp()
+        total, key = arb(0), ("moment", c, accuracy)
+        _, work = self._keep(lambda: cheapest(self._whole, lambda _: asked), "parts", *key)
+        # proposes: orders, since others are valid too
+        if work > _MOST_WORK + _MOST_SHARE * self._whole.distinct:
+            raise TooExpensive("steps that differ too much for a bundle")
+        for part, cloud in self._parts(lambda _: asked, *key):
+            [found], [error] = self._sums(part, cloud, asked, logarithm, *key)
+            total += found + arb(0, error)
+        return total.exp()
 
     def moments(self, c: float, step: float, count: int, accuracy: float) -> list[acb]:
         """Likewise; the error is bounded on parts of the line, the lower ones more narrowly."""
         # proposes: where parts end
         heights = [step * count * share for share in _PARTS]
+        estimate, start = self.decay_estimate(c), self.cumulant(c).value
+        falls = [0.0, *(start - estimate(height) for height in heights[:-1])]
+        # proposes: how accurate a part need be, since what is there has decayed
+        asked = [
+            (Power(self._power(c), height), max(1.0, accuracy - max(0.0, fall)))
+            for height, fall in zip(heights, falls, strict=True)
+        ]
+        line, fine = (c, step, count), self._fine(accuracy)
 
-        def accuracies() -> list[float]:
-            """Proposes: how accurate a part need be, since what is there has decayed."""
-            estimate, start = self.decay_estimate(c), self.cumulant(c).value
-            falls = [0.0, *(start - estimate(height) for height in heights[:-1])]
-            return [max(1.0, accuracy - max(0.0, fall)) for fall in falls]
-
-        # proposes: heights
-        rests = [self._rest(Power(self._power(c), height), c, height) for height in heights]
-        line = c, step, count
-        degrees, ellipses = self._degrees(rests, accuracies, line, accuracy)
-        weights, fine = self._weights(degrees), self._fine(accuracy)
-
-        def logarithms(place: _Place) -> list[acb]:
+        def logarithms(place: Place) -> list[acb]:
             return [value.log() for value in self._pair(place).moments(*line, fine)]
 
-        rows = self._at_nodes(degrees, logarithms, line, fine)
-        matrix = self._keep(lambda: acb_mat(rows), "matrix", degrees, line, fine)
-        sums = acb_mat(1, len(weights), weights) * matrix
-        heavy = [sum((abs(weight) for weight in weights), arb(0))]
-        errors = [rest.error(degrees, at, heavy) for rest, at in zip(rests, ellipses, strict=True)]
-        found, part = [], 0
-        for n, total in enumerate(sums.entries()):
+        totals = [acb(0)] * (count + 1)
+        errors, key = [arb(0)] * len(asked), ("line", *line, accuracy)
+        parts = self._parts(lambda _: [asked[i] for i in _LOOKED_AT], *key)
+        asked = [(function, each + math.log(len(parts))) for function, each in asked]
+        for part, cloud in parts:
+            found, more = self._sums(part, cloud, asked, logarithms, *key)
+            totals = [a + b for a, b in zip(totals, found, strict=True)]
+            errors = [a + b for a, b in zip(errors, more, strict=True)]
+        values, place = [], 0
+        for n, total in enumerate(totals):
             # proposes: floats that mean their exact values
-            while not n * arb(step) <= arb(heights[part]):
-                part += 1
+            while not n * arb(step) <= arb(heights[place]):
+                place += 1
             # proposes: the part; its height was compared by balls
-            found.append((total + acb(arb(0, errors[part]), arb(0, errors[part]))).exp())
-        return found
+            off = arb(0, errors[place].upper())
+            values.append((total + acb(off, off)).exp())
+        return values
 
     def decayed(self, c: float, u: float, accuracy: float) -> arb:
-        """The integrals of the moduli at the nodes, all at one angle above the axis [4]."""
-        moment = self.moment(c, accuracy).upper()
-        place = self._few[0][1]
-        middle, sigma = self._pair(place), place[1]
-        single = self.cloud.sides[1].single
-        # proposes: the angle; at every node it times sigma is a float
-        angle = short(middle.decay_shift(c, u) / approximate(sigma))
-        # proposes: likewise
-        lean = arb(angle * approximate(sigma)) / ball(sigma) if single else arb(angle)
-        function = Modulus(self._power(c), u, lean)
-        rest = self._rest(function, c, u, angle)
-        try:
-            degrees, [at] = self._degrees([rest], lambda: [_COARSE], c, u, angle)
-        except TooExpensive:
-            return moment
-        weights, fine = self._weights(degrees), self._fine(_COARSE)
-        half, slope = lean * lean / 2, function.slope
-        _, rates, squares = self.cloud.lengths()
+        """The integrals of the moduli at the nodes of a box, at one angle above the axis [4]."""
+        power, total = self._power(c), arb(0)
 
-        def logarithm(place: _Place) -> arb:
+        def ask(box: Box) -> Asked:
+            return [(Modulus(power, u, self._lean(box, c, u)), _COARSE)]
+
+        for part, cloud in self._parts(ask, "decayed", c, u):
+            total += self._decay(part, cloud, ask(part.box), c, u)
+        return total.exp().upper()
+
+    def _decay(self, part: Part, cloud: Cloud, asked: Asked, c: float, u: float) -> arb:
+        """The logarithm of a bound on what the steps in a box leave."""
+        key, fine = ("decayed", c, u), self._fine(_COARSE)
+        if part.alone:
+
+            def alone(place: Place) -> list[arb]:
+                return [self._pair(place).decayed(c, u, fine).log()]
+
+            [found], _ = self._sums(part, cloud, asked, alone, *key)
+            return found
+        [(function, _)] = asked
+        assert isinstance(function, Modulus)
+        angle = self._angle(part.box, c, u)
+        half, slope = function.angle * function.angle / 2, function.slope
+        _, rates, squares, _ = cloud.lengths()
+
+        def logarithm(place: Place) -> list[arb]:
             noise = ball(place[1])
             # proposes: a rule on the line of the angle; the product is exact
             value = self._pair(place).modulus(c, u, angle * approximate(place[1]), fine)
-            return value.log() - noise * noise * half - ball(place[0]) * slope
+            return [value.log() - noise * noise * half - ball(place[0]) * slope]
 
-        total = _dot(weights, self._at_nodes(degrees, logarithm, c, u, angle, fine))
-        total += squares * half + rates * slope
-        bound = (total + arb(0, rest.error(degrees, at, weights))).exp()
-        # proposes: either is a bound
-        return arb.min(bound.upper(), moment) if bound.is_finite() else moment
+        [found], [error] = self._sums(part, cloud, asked, logarithm, *key, angle)
+        return found + squares * half + rates * slope + arb(0, error)
+
+    def _angle(self, box: Box, c: float, u: float) -> float:
+        """Proposes: about the best angle for a box; at every node it times sigma is a float.
+
+        Each cell has its own; away from it, its bound grows like ``sigma^2`` times a square.
+        """
+
+        def find() -> float:
+            inside = [(n, at) for n, at, _ in self._cells if box.holds(*at)]
+            total = weight = 0.0
+            for n, place in inside or [(1.0, box.cloud.middle)]:
+                sigma = approximate(place[1])
+                shift = self._keep(
+                    partial(self._pair(place).decay_shift, c, u), "shift", place, c, u
+                )
+                total, weight = total + n * sigma * shift, weight + n * sigma * sigma
+            return short(total / weight)
+
+        return self._keep(find, "angle", box, c, u)
+
+    def _lean(self, box: Box, c: float, u: float) -> arb:
+        """The angle that the steps in a box have."""
+        angle = arb(self._angle(box, c, u))
+        if not box.cloud.sides[1].single:
+            return angle
+        # proposes: what is a float, and is divided by
+        _, sigma = box.cloud.middle
+        return angle * arb(approximate(sigma)) / ball(sigma)
 
     # --- proposals --------------------------------------------------------------------------------
 
-    @cached_property
-    def _few(self) -> list[tuple[float, _Place]]:
-        """Proposes: weights and nodes for floats."""
-        first, second = (math.inf if side.single else 1.0 for side in self.cloud.sides)
-        degrees = Degrees.down_to(3.0, first, second)
-        return self.cloud.weights_about(degrees, self.cloud.nodes(degrees))
-
-    @cached_property
-    def _ends(self) -> tuple[GaussianMixtures, GaussianMixtures]:
-        """Proposes: a little beyond the step that loses most, and the one in the middle."""
-        if self._longer is not None:
-            return self._longer[0]._ends
-        q, sigma = self.cloud.sides
-        places = (
-            (math.exp(q.centre + _BEYOND * q.half), math.exp(sigma.centre - _BEYOND * sigma.half)),
-            (math.exp(q.centre), math.exp(sigma.centre)),
-        )
-        most, middle = (
-            self._pair((rational(Fraction(a)), rational(Fraction(b)))) for a, b in places
-        )
-        return most, middle
-
-    def _spread(self, c: float) -> float:
-        """Proposes: the ratio of the logarithms of their moments."""
-        most, middle = self._ends
-        return self._jet(most, c).value / self._jet(middle, c).value
-
-    def _jet(self, pair: GaussianMixtures, c: float) -> Jet:
-        return self._keep(partial(pair.cumulant, c), pair, c)
+    @property
+    def _cells(self) -> list[tuple[float, Place, Place]]:
+        """Proposes: how many steps are about where, and a corner around them."""
+        return self.cloud.cells(_CELL)
 
     def cumulant(self, c: float) -> Jet:
-        """Of few nodes.
+        return self.cumulants([c])[0]
+
+    def cumulants(self, orders: Sequence[float]) -> list[Jet]:
+        """Of cells of about equal steps.
 
         Raises:
-            TooExpensive: the steps are too different at this order.
+            TooExpensive: at one of the orders cells do not tell, as most is lost at their corners.
         """
-        # proposes: orders at which the steps still are alike
-        if not self._spread(c) < _WORST * self._spread(1.0):
+        found, corners = (
+            [
+                weighted((n, jets[i]) for n, jets in rows)
+                for rows in [[(n, self._jets(at[which], orders)) for n, *at in self._cells]]
+                for i in range(len(orders))
+            ]
+            for which in (0, 1)
+        )
+        # proposes: orders at which steps still are alike
+        if any(not b.value < _WORST * a.value for a, b in zip(found, corners, strict=True)):
             raise TooExpensive("steps that differ too much for a bundle")
-        jets = [(w, self._jet(self._pair(place), c)) for w, place in self._few]
-        return Jet(*(sum(w * jet[i] for w, jet in jets) for i in range(3)))
+        return found
+
+    def _jets(self, place: Place, orders: Sequence[float]) -> list[Jet]:
+        return self._keep(partial(self._pair(place).cumulants, orders), "jets", place, *orders)
 
     def decay_estimate(self, c: float) -> Callable[[float], float]:
         ways = [
-            (w, self._keep(partial(self._pair(place).decay_estimate, c), "decay", place, c))
-            for w, place in self._few
+            (n, self._keep(partial(self._pair(place).decay_estimate, c), "decay", place, c))
+            for n, place, _ in self._cells
         ]
-        return lambda u: sum(w * way(u) for w, way in ways)
+        start = self.cumulant(c).value
+        # at one angle for a box moments fall less than each at its own
+        return lambda u: start + _FALLING * (sum(n * way(u) for n, way in ways) - start)
 
     def line_cost(self, c: float, accuracy: float) -> tuple[int, float]:
         """Of some hundred nodes of the cloud."""
-        nodes, bits = self._pair(self._few[0][1]).line_cost(c, self._fine(accuracy))
-        return 100 * nodes, bits + math.log2(HEAVY * self.cloud.total)
+        fine = self._fine(accuracy)
+        costs = [self._pair(place).line_cost(c, fine) for _, place, _ in self._cells]
+        nodes, bits = (max(cost) for cost in zip(*costs, strict=True))
+        many = min(_NODES * (accuracy / _USUAL) ** 2, len(self.cloud.points))
+        return math.ceil(many * nodes), bits + math.log2(HEAVY * self.cloud.total)
 
 
-def _dot(weights: Sequence[arb], values: Sequence[arb]) -> arb:
-    size = len(weights)
-    return (arb_mat(1, size, weights) * arb_mat(size, 1, values))[0, 0]
+def _matrix(rows: Sequence[_Row]) -> arb_mat | acb_mat:
+    return (arb_mat if isinstance(rows[0][0], arb) else acb_mat)(rows)
+
+
+def _dot(weights: Sequence[arb], matrix: arb_mat | acb_mat) -> list[Any]:
+    """The rows of a matrix, each with its weight, together."""
+    found: list[Any] = (type(matrix)(1, len(weights), weights) * matrix).entries()
+    return found

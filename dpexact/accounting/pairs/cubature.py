@@ -21,10 +21,12 @@ from itertools import accumulate, product
 from typing import Final, TypeAlias
 
 import numpy as np
-from flint import arb, arb_mat, fmpz
+from flint import arb, arb_mat
 from numpy.typing import NDArray
 
+from dpexact.accounting.pairs.cells import Place, cells
 from dpexact.accounting.pairs.limbs import chebyshev_sums
+from dpexact.accounting.pairs.sides import FINER, Side, floored, scaled
 from dpexact.accounting.pairs.triangular import Rows, inverse, multiply_lines, triangles
 from dpexact.balls import approximate, ball, current, precision
 from dpexact.reals import Real, rational
@@ -43,7 +45,6 @@ _FIRST: Final = 16
 _LEJA: Final = 4001
 #: Bits of a node; intervals are so wide, and nodes so far inside, that rounding keeps them there.
 NODE_BITS: Final = 30
-_LEAST: Final = 1e-5
 _INSIDE: Final = 0.999
 
 
@@ -79,58 +80,6 @@ class Degrees:
         return (inside + x ** len(self.rows) / (1 - x)) / (1 - y)
 
 
-@dataclass(frozen=True)
-class Side:
-    """Where the logarithms of one coordinate lie: within ``half`` of ``centre``, or all equal."""
-
-    centre: float
-    half: float
-    single: bool
-
-    @classmethod
-    def around(cls, values: Sequence[Real], logs: _Floats) -> Side:
-        """Proposes: an interval; whether it holds the points is decided by balls."""
-        low, high = float(logs.min()), float(logs.max())
-        single = all(value == values[0] for value in values)
-        return cls((low + high) / 2, (high - low) / 2 + _LEAST, single)
-
-    def scaled(self, value: Real) -> arb:
-        """``(log value - centre) / half``, which must lie in ``[-1, 1]``."""
-        found = (ball(value).log() - arb(self.centre)) / arb(self.half)
-        # proposes: the interval, whose floats mean their exact values
-        if not abs(found) <= 1:
-            raise ArithmeticError(f"{value} lies outside of its interval")
-        return found
-
-    def place(self, value: Real, bits: int) -> int:
-        """The scaled value in units ``2^-bits``, less than 3/2 of one off: 0 where it is single.
-
-        To be called at a precision of more bits.
-        """
-        place = self.scaled(value) * arb(2) ** bits
-        if self.single:
-            return 0
-        if not place.rad() <= 0.5:
-            raise ArithmeticError(f"{value} is not known to {bits} bits")
-        return int(place.mid().floor().unique_fmpz())
-
-    def polynomials(self, value: Real, count: int, bits: int) -> list[fmpz]:
-        """``T_k``, ``k < count``, of the scaled value, at most ``2 k^2`` units ``2^-bits`` off [1].
-
-        To be called at a precision of more bits.
-        """
-        x = fmpz(self.place(value, bits))
-        found = [fmpz(1) << bits, x]
-        while len(found) < count:
-            found.append((x * found[-1] >> (bits - 1)) - found[-2])
-        return found[:count]
-
-
-def _scaled(units: fmpz, off: int, bits: int) -> arb:
-    """``units`` of ``2^-bits``, right to ``off`` of them."""
-    return arb(units, off) * arb(2) ** -bits
-
-
 @cache
 def leja(count: int) -> tuple[float, ...]:
     """Points of ``[-1, 1]``, each where the product of distances to those before is largest.
@@ -159,29 +108,75 @@ class Cloud:
     """
 
     def __init__(
-        self, points: Sequence[tuple[Real, Real, int]], ends: Sequence[int] | None = None
+        self,
+        points: Sequence[tuple[Real, Real, int]],
+        ends: Sequence[int] | None = None,
+        logs: Sequence[_Floats] | None = None,
     ) -> None:
         self._whole, self._ends = points, [len(points)] if ends is None else ends
         self._runs = [0, *accumulate(n for _, _, n in points)]
         self._place = len(self._ends) - 1
         self._columns = [x for x, _, _ in points], [y for _, y, _ in points]
         #: Proposes: about the logarithms.
-        self._logs = [
-            np.array([math.log(approximate(value)) for value in column]) for column in self._columns
-        ]
+        self._logs = self._about() if logs is None else logs
         first, second = zip(self._columns, self._logs, strict=True)
         self.sides = Side.around(*first), Side.around(*second)
+        #: The cloud of which it is some points, and which.
+        self._origin: tuple[Cloud, Sequence[int]] | None = None
+        self._found: dict[tuple[int, int], Sequence[int]] = {}
         self._moments: dict[_Way, dict[int, arb_mat]] = {}
         self._places: dict[int, list[list[int]]] = {}
-        self._about: dict[Degrees, _Floats] = {}
+        #: Proposes: about where the points are, and how many before each end.
+        self._cells: list[tuple[list[tuple[Place, Place]], _Floats]] = []
         self._lengths: dict[int, list[tuple[arb, ...]]] = {}
         self._inverses: dict[tuple[Degrees, int], list[list[Rows]]] = {}
         self._weights: dict[Degrees, tuple[int, dict[int, list[arb]]]] = {}
+
+    def _about(self) -> Sequence[_Floats]:
+        """Proposes: about the logarithms."""
+        return [
+            np.array([math.log(approximate(value)) for value in column]) for column in self._columns
+        ]
 
     def first(self, place: int) -> Cloud:
         """The cloud of the points before an end."""
         found = copy(self)
         found._place = place
+        return found
+
+    @property
+    def place(self) -> int:
+        """Which of the ends it is up to."""
+        return self._place
+
+    @property
+    def middle(self) -> tuple[Real, Real]:
+        """The node in the middle."""
+        return self._node(0, 0.0), self._node(1, 0.0)
+
+    @property
+    def last(self) -> Cloud:
+        """The whole of which this is the first part."""
+        return self.first(len(self._ends) - 1)
+
+    def halves(self, axis: int) -> list[Cloud]:
+        """All its points, those on either side of the middle, with ends of their own.
+
+        Proposes: which are together; every point is in one.
+        """
+        lower = self._logs[axis] <= self.sides[axis].centre
+        return [self._some(inside) for inside in (lower, ~lower) if inside.any()]
+
+    def _some(self, inside: NDArray[np.bool_]) -> Cloud:
+        # proposes: which are together; they are what they are
+        before = np.insert(np.cumsum(inside), 0, 0)
+        places = np.flatnonzero(inside).tolist()
+        # proposes: likewise
+        points = [self._whole[place] for place in places]
+        found = Cloud(points, before[self._ends].tolist(), [logs[inside] for logs in self._logs])
+        whole, own = (self, range(len(self._whole))) if self._origin is None else self._origin
+        # proposes: likewise
+        found._origin = whole, [own[place] for place in places]
         return found
 
     @property
@@ -257,8 +252,22 @@ class Cloud:
         for i, j in product(range(many), range(more)):
             # of T_i T_j
             off = (i * i + j * j << bits + 1) + 4 * i * i * j * j
-            found.append(_scaled(total[i, j], runs * off, 2 * bits))
+            found.append(scaled(total[i, j], runs * off, 2 * bits))
         return arb_mat(many, more, found)
+
+    def _units(self, axis: int, bits: int) -> Sequence[int]:
+        """Logarithms in units ``2^-bits``, less than 3/2 of one off; those of a whole serve parts.
+
+        To be called at a precision of more bits.
+        """
+        if self._origin is not None:
+            whole, places = self._origin
+            found = whole._units(axis, bits)
+            return [found[place] for place in places]
+        # proposes: what is looked up; whatever is held is right
+        if (axis, bits) not in self._found:
+            self._found[axis, bits] = [floored(ball(x).log(), bits) for x in self._columns[axis]]
+        return self._found[axis, bits]
 
     def _located(self, part: slice, bits: int) -> list[list[int]]:
         """The places of some points on both axes, in units ``2^-bits``.
@@ -268,12 +277,14 @@ class Cloud:
         # proposes: what is looked up; whatever is held is right
         held = next((held for held in self._places if held >= bits), bits)
         if held not in self._places:
-            with precision(bits + _SPARE_BITS):
+            with precision(bits + FINER + _SPARE_BITS):
                 self._places[bits] = [
                     [side.place(column[0], bits)] * len(column)
                     if side.single
-                    else [side.place(value, bits) for value in column]
-                    for side, column in zip(self.sides, self._columns, strict=True)
+                    else side.places(self._units(axis, bits + FINER), bits)
+                    for axis, (side, column) in enumerate(
+                        zip(self.sides, self._columns, strict=True)
+                    )
                 ]
         return [[x >> held - bits for x in places[part]] for places in self._places[held]]
 
@@ -282,26 +293,28 @@ class Cloud:
         return self._ends[place - 1] if place else 0, self._ends[place]
 
     def lengths(self) -> tuple[arb, ...]:
-        """``sum n log(1 - x)``, ``sum n x`` and ``sum n y^2``."""
+        """``sum n log(1 - x)``, ``sum n x``, ``sum n y^2`` and the least ``y``."""
         # proposes: what is looked up; whatever is held is right
         held = next((held for held in self._lengths if held >= current()), current())
         sums = self._lengths.setdefault(held, [])
         with precision(held):
             while len(sums) <= self._place:
-                logs, firsts, squares = sums[-1] if sums else (arb(0), arb(0), arb(0))
+                before = sums[-1] if sums else (arb(0), arb(0), arb(0), arb("inf"))
+                logs, firsts, squares, least = before
                 for x, y, n in self._whole[slice(*self._stretch(len(sums)))]:
                     first, second = ball(x), ball(y)
                     logs += n * (-first).log1p()
                     firsts += n * first
                     squares += n * second * second
-                sums.append((logs, firsts, squares))
+                    least = arb.min(least, second)
+                sums.append((logs, firsts, squares, least))
         return sums[self._place]
 
     def _row(self, axis: int, value: Real, count: int) -> list[arb]:
         bits = current()
         with precision(bits + _SPARE_BITS):
             units = self.sides[axis].polynomials(value, count, bits)
-        return [_scaled(unit, 2 * k * k, bits) for k, unit in enumerate(units)]
+        return [scaled(unit, 2 * k * k, bits) for k, unit in enumerate(units)]
 
     def nodes(self, degrees: Degrees) -> list[tuple[Real, Real]]:
         """A node for each degree, in its interval."""
@@ -355,23 +368,14 @@ class Cloud:
         columns = zip(*values.values(), strict=True)
         return {place: list(column) for place, column in zip(ends, columns, strict=True)}
 
-    def weights_about(
-        self, degrees: Degrees, nodes: Sequence[tuple[Real, Real]]
-    ) -> list[tuple[float, tuple[Real, Real]]]:
-        """Proposes: about the weights, for few degrees, with the nodes."""
-        if degrees not in self._about:
+    def cells(self, widths: tuple[float, float, float]) -> list[tuple[float, Place, Place]]:
+        """Proposes: about how many points are about where, and corners, in :func:`cells`."""
+        if not self._cells:
             counts = np.array([float(n) for _, _, n in self._whole])
-            sums = np.cumsum(self._powers(degrees, self._logs) * counts, axis=1)
-            self._about[degrees] = np.insert(sums, 0, 0.0, axis=1)[:, self._ends]
-        logs = [np.log([approximate(node[axis]) for node in nodes]) for axis in (0, 1)]
-        found = np.linalg.solve(self._powers(degrees, logs), self._about[degrees][:, self._place])
-        return list(zip(found.tolist(), nodes, strict=True))
-
-    def _powers(self, degrees: Degrees, logs: Sequence[_Floats]) -> _Floats:
-        """Proposes: about the powers of scaled logarithms, one row a degree."""
-        sides = zip(self.sides, logs, strict=True)
-        x, y = ((at - side.centre) / side.half for side, at in sides)
-        return np.array([x**j * y**k for j, k in degrees])
+            parts = [slice(*self._stretch(i)) for i in range(len(self._ends))]
+            self._cells.append(cells(self._logs, counts, parts, widths))
+        places, ends = self._cells[0]
+        return [(n, *at) for n, at in zip(ends[self._place].tolist(), places, strict=True) if n]
 
     def rest(self, weights: Sequence[arb], degrees: Degrees, bound: arb, rho: arb, tau: arb) -> arb:
         """The error of a sum of what is at most ``bound`` on the two ellipses [1]."""

@@ -10,18 +10,19 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from itertools import product
 from typing import Final, NamedTuple
 
 from flint import arb
 
-from dpexact.accounting.pairs.cubature import Side
+from dpexact.accounting.pairs.sides import Side
 from dpexact.balls import precision
 
 #: Parts of the ellipse of the variance, and of a quarter of that of the rate.
-_SLICES: Final = 12
-_TURNS: Final = 5
+SLICES: Final = 12
+TURNS: Final = 5
 _BITS: Final = 53
+#: Where one bound may take over from another, as shares of the way.
+CROSSINGS: Final = tuple(i / 10 for i in range(10))
 #: Larger powers are not worth an ellipse.
 _MOST_TERMS: Final = 2500
 #: The interval ``[0, 1]``.
@@ -64,13 +65,13 @@ class Reach:
         wide, tall = _axes(sides[0], rho)
         centre, rates = arb(sides[0].centre), []
         # of two rates of one argument the one beyond the quarter is smaller
-        for index in range(_TURNS):
-            eta = arb.pi() / 2 * (index + _UNIT) / _TURNS
+        for index in range(TURNS):
+            eta = arb.pi() / 2 * (index + _UNIT) / TURNS
             rates.append(Rates((centre + wide * eta.cos()).exp().upper(), tall * eta.sin()))
         whole = Rates((centre + wide).exp().upper(), tall.upper())
         wide, tall = (2 * x for x in _axes(sides[1], tau))
         variances = []
-        count = 1 if sides[1].single else _SLICES
+        count = 1 if sides[1].single else SLICES
         for index in range(count):
             eta = arb.pi() * (index + _UNIT) / count
             modulus = (2 * arb(sides[1].centre) + wide * eta.cos()).exp()
@@ -121,14 +122,21 @@ class Power:
             near = 1 - size
             large = arb(1) if 2 * turn.cos() > size else 1 + size
             sine = turn.sin() if turn < arb.pi() / 2 else arb(1)
-            # along the real line, and along that of a rate of negative argument
-            least = near * (arb(1) if apart < arb.pi() / 2 else apart.sin())
-            lines = [(_NONE, least, (self.height * size * sine / near).exp())]
-            lines += [] if self.is_real else [(turn, near, arb(1))]
-            for (angle, least, lean), v in product(lines, reach.variances):
-                here = lean * _on_line(size, large, v, power, angle)
-                here *= arb(1) if power > 0 else least**power
+            least, lean = near, (self.height * size * sine / near).exp()
+            if not apart < arb.pi() / 2:
+                least = near * apart.sin()
+            less = arb.min(power, _NONE)
+            for v in reach.variances:
+                here = lean * least**less * _on_line(size, large, v, power, _NONE)
                 found = arb.max(found, here.upper())
+                if self.is_real:
+                    continue
+                # of a rate of negative argument, along either line
+                turned = _on_line(size, large, v, power, turn).upper()
+                if turn < arb.pi() / 2:
+                    straight = _straight(size, large, v, power, self.height * turn.upper())
+                    turned = arb.min(turned, straight.upper())
+                found = arb.max(found, (near**less * turned).upper())
         return self.curvature * found
 
 
@@ -181,6 +189,38 @@ def _on_line(size: arb, large: arb, v: Variances, power: arb, angle: arb) -> arb
     tilt = angle * v.imaginary
     found = _square(size, large, v.real, power, angle, tilt)
     return v.kappa * (v.real * angle * angle / 2).exp() * found
+
+
+def _straight(size: arb, large: arb, v: Variances, power: arb, fall: arb) -> arb:
+    """``Int |g_v| r^2 |e^w - 1|^2 (large + r e^w)^max(power, 0) e^F`` on the real line [3].
+
+    ``F = fall min(r (e^w - 1)_+, 1)`` is at most what it is at a point, and beyond it what its
+    chord from there is.
+    """
+    end = (1 / size).log1p()
+    # proposes: the point, since any before the end is valid; a float that means its exact value
+    share = crossing(*(float(x.mid()) for x in (fall, size, v.real)))
+    at = arb(share) * end.lower()
+    lean = fall * size * at.expm1()
+    tilt = (fall - lean) / (end - at)
+    found = _square(size, large, v.real, power, _NONE)
+    found += (-tilt * at).exp() * _square(size, large, v.real, power, _NONE, tilt)
+    return v.kappa * lean.exp() * found
+
+
+def crossing(fall: float, size: float, variance: float) -> float:
+    """Proposes: the point of :func:`_straight`, as a share of the way to where the fall ends."""
+    end = math.log1p(1 / size)
+    best, least = 0.0, math.inf
+    for share in CROSSINGS:
+        at = share * end
+        lean = fall * size * math.expm1(at)
+        tilt = (fall - lean) / (end - at)
+        power = tilt * (tilt + 3) / (2 * variance) - tilt * at
+        cost = lean + max(0.0, power)
+        if cost < least:
+            best, least = share, cost
+    return best
 
 
 def _square(size: arb, large: arb, variance: arb, power: arb, angle: arb, tilt: arb = _NONE) -> arb:

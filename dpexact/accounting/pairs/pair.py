@@ -49,7 +49,7 @@ class Jet(NamedTuple):
         return self.value + move * (self.slope + self.bend * move / 2)
 
 
-def weighted(jets: Iterable[tuple[int, Jet]]) -> Jet:
+def weighted(jets: Iterable[tuple[float, Jet]]) -> Jet:
     """The sum of functions, each as often as its count says."""
     value = slope = bend = 0.0
     for n, jet in jets:

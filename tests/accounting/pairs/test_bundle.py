@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 from random import Random
 
 import pytest
 from flint import acb, arb
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from dpexact.accounting import routes
-from dpexact.accounting.composition import Composition
 from dpexact.accounting.contour.product import Product
 from dpexact.accounting.contour.profile import ContourProfile
-from dpexact.accounting.pairs import bundle, log_bounds
+from dpexact.accounting.pairs import boxes, bundle, log_bounds
 from dpexact.accounting.pairs.bundle import Bundle, bundles
 from dpexact.accounting.pairs.cubature import Cloud, Degrees
+from dpexact.accounting.pairs.ellipses import Fit
 from dpexact.accounting.pairs.mixture import add, remove
 from dpexact.accounting.pairs.pair import TooExpensive
+from dpexact.accounting.pairs.sides import Side
 from dpexact.accounting.profile import InfiniteLoss
 from dpexact.accounting.queries import epsilon
 from dpexact.balls import ball, precision
@@ -38,6 +39,13 @@ def steps_of(seed: int, count: int, sigma: tuple[float, float], q: tuple[float, 
     return [(number(*q), number(*sigma), random.randint(1, 60)) for _ in range(count)]
 
 
+@pytest.fixture
+def only_nodes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Steps are never asked themselves, however few."""
+    monkeypatch.setattr(boxes, "FEWEST", 1)
+    monkeypatch.setattr(boxes, "STEP", 1e9)
+
+
 RANGES = st.sampled_from(
     [
         ((1.0, 1.3), (0.001, 0.002)),
@@ -50,7 +58,12 @@ RANGES = st.sampled_from(
 
 
 @pytest.mark.slow
-@settings(max_examples=4, deadline=None)
+@pytest.mark.usefixtures("only_nodes")
+@settings(
+    max_examples=4,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
 @given(st.integers(0, 10**6), RANGES, st.booleans(), st.floats(0.05, 3.0))
 def test_moments_and_bounds_of_decay_hold_those_of_the_steps(
     seed: int,
@@ -72,18 +85,37 @@ def test_moments_and_bounds_of_decay_hold_those_of_the_steps(
             exact = [a * b**n for a, b in zip(exact, values, strict=True)]
         assert all(a.overlaps(b) for a, b in zip(line, exact, strict=True))
         assert found.decayed(c, height, 8.0) >= abs(exact[-1]).lower()
-        assert found.overlap().overlaps(whole_overlap(steps))
 
 
-def whole_overlap(steps: Steps) -> arb:
-    """``prod (1 - q)^n``."""
+@pytest.mark.parametrize("ranges", [((1.0, 1.3), (0.001, 0.2)), ((90.0, 99.0), (0.1, 0.8))])
+def test_the_overlap_is_at_most_that_of_the_steps(
+    ranges: tuple[tuple[float, float], tuple[float, float]],
+) -> None:
+    """And not much less where noises are about equal and rates small."""
+    steps = [(q, s, 1) for q, s, _ in steps_of(12, 12, *ranges)]
+    with precision(64):
+        found, product = Bundle(Cloud(steps), removes=True).overlap(), overlap_of(steps)
+        assert found < product
+        assert 1 - found < 3 * (1 - product)
+
+
+def test_the_overlap_is_that_of_the_least_noise() -> None:
+    rate = rational(Fraction(1, 10**6))
+    steps = [(rate, rational(Fraction(1, 2)), 100), (rate, rational(5), 1)]
+    with precision(64):
+        assert Bundle(Cloud(steps), removes=False).overlap() < overlap_of(steps)
+
+
+def overlap_of(steps: Steps) -> arb:
+    """``prod (1 - q erf(1/(2 sqrt(2) sigma)))^n``."""
     product = arb(1)
-    for q, _, n in steps:
-        product *= (1 - ball(q)) ** n
+    for q, s, n in steps:
+        product *= (1 - ball(q) * (1 / (arb(8).sqrt() * ball(s))).erf()) ** n
     return product
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("only_nodes")
 @pytest.mark.parametrize("removes", [True, False])
 def test_epsilon_of_a_log_is_that_of_its_steps(removes: bool) -> None:
     steps = [(q, s, 100 * n) for q, s, n in steps_of(7, 12, (1.0, 1.2), (0.002, 0.004))]
@@ -108,21 +140,124 @@ def test_every_step_is_in_one_cloud_or_left() -> None:
     assert not bundles(steps[: bundle.FEWEST - 1])[0]
 
 
-def test_where_wide_clouds_do_not_suffice_narrow_ones_are_asked(monkeypatch) -> None:
-    """Of the same steps, two thirds as wide."""
-    monkeypatch.setattr(routes, "MAX_APART", 0)
-    steps = steps_of(3, 2000, (0.6, 3.0), (1e-3, 1e-2))
-    mechanism = from_rows([(str(s), str(q), n) for q, s, n in steps])
-    found = routes.routed(Composition.of(mechanism.steps().items()), "add").first
-    for profile, share in ((found.first, 1.0), (found.second(), 2 / 3)):
-        pairs = profile.product.factors
-        clouds = [pair.cloud for pair, _ in pairs if isinstance(pair, Bundle)]
-        assert clouds
-        alone = sum(n for pair, n in pairs if not isinstance(pair, Bundle))
-        assert sum(cloud.total for cloud in clouds) + alone == sum(n for _, _, n in steps)
-        for cloud in clouds:
-            for side, most in zip(cloud.sides, bundle._HALVES, strict=True):
-                assert side.half <= share * most + 1e-4
+def test_halves_hold_every_point_before_each_end_once() -> None:
+    points = steps_of(4, 300, (0.6, 3.0), (1e-4, 1e-2))
+    cloud = Cloud(points, [50, 200, 300])
+    low, high = cloud.halves(0)
+    parts = [low, *high.halves(1)]
+    for place, end in enumerate([50, 200, 300]):
+        found = [step for part in parts for step in part.first(place).points]
+        assert sorted(map(str, found)) == sorted(map(str, points[:end]))
+    for part in [cloud, *parts]:
+        for bits in (12, 90, 60):
+            with precision(bits):
+                located = part._located(slice(None), bits)
+            with precision(300):
+                for side, column, row in zip(part.sides, part._columns, located, strict=True):
+                    for value, place in zip(column, row, strict=True):
+                        assert abs(side.scaled(value) * arb(2) ** bits - place) < 1.5
+
+
+@pytest.mark.parametrize("removes", [True, False])
+def test_boxes_and_steps_together_are_all_steps(
+    removes: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Some of the steps are in boxes, and others asked themselves; beginnings share the boxes."""
+    monkeypatch.setattr(boxes, "STEP", 6.0)
+    steps = steps_of(6, 260, (0.6, 3.0), (1e-4, 1e-2))
+    single = remove if removes else add
+    found = Bundle(Cloud(steps, [150, 260]), removes=removes)
+    for place, end in ((1, 260), (0, 150)):
+        part, whole = found.first(place), Product((single(s, q), n) for q, s, n in steps[:end])
+        with precision(96):
+            assert part.moment(1.5, 8.0).overlaps(whole.moment(1.5, 30.0))
+            line = part.moments(1.5, 2.0, 6, 10.0)
+            exact = [acb(1)] * 7
+            for pair, n in whole.factors:
+                values = pair.moments(1.5, 2.0, 6, 30.0)
+                exact = [a * b**n for a, b in zip(exact, values, strict=True)]
+            assert all(a.overlaps(b) for a, b in zip(line, exact, strict=True))
+            assert all(a.real.rad() + a.imag.rad() < abs(line[0]) / 100 for a in line)
+            assert part.decayed(1.5, 12.0, 8.0) >= abs(exact[-1]).lower()
+    kinds = {part.alone for key, held in found._kept.items() if "parts" in key for part in held[0]}
+    assert kinds == {True, False}
+
+
+def test_what_costs_too_much_at_one_order_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bundle, "_MOST_WORK", 0)
+    found = Bundle(Cloud(steps_of(6, 260, (0.6, 3.0), (1e-3, 1e-2))), removes=False)
+    with pytest.raises(TooExpensive, match="differ too much"):
+        found.moment(4000.0, 8.0)
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.floats(1e-6, 0.5), st.floats(0.05, 60.0), st.floats(0.1, 20.0))
+def test_the_fall_is_bounded_on_either_side_of_a_point(
+    size: float, fall: float, variance: float
+) -> None:
+    """``min(fall r (e^w - 1)_+, fall)`` is at most what it is at a point and its chord."""
+    end = math.log1p(1 / size)
+    at = log_bounds.crossing(fall, size, variance) * end
+    lean = fall * size * math.expm1(at)
+    slope = (fall - lean) / (end - at)
+    for i in range(200):
+        w = (i - 40) / 100 * end
+        truth = fall * min(max(size * math.expm1(w), 0.0), 1.0)
+        assert truth <= lean + slope * max(w - at, 0.0) + 1e-9 * fall
+
+
+def straight_integral(v: acb, size: arb, power: arb, fall: arb) -> arb:
+    """With the largest growth that a negative argument has on the real line."""
+    total = arb(0)
+    for i in range(-800, 1401):
+        w = arb(i) / 100
+        grown = (1 + size * w.exp()) ** power
+        rise = arb.max(arb(0), size * (w.exp() - 1))
+        grown *= (fall * arb.min(rise, arb(1))).exp()
+        total += abs(density(v, acb(w))) * size**2 * (w.exp() - 1) ** 2 * grown / 100
+    return total
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        ("4", "0.02", "1.5", "9"),
+        ("1", "0.3", "0", "2"),
+        ("2", "0.01", "0", "1"),
+        ("50", "0.003", "0", "300"),
+    ],
+)
+def test_a_turned_rate_is_bounded_along_the_real_line_too(given: tuple[str, ...]) -> None:
+    with precision(128):
+        modulus, size, power, fall = (arb(x) for x in given)
+        psi = arb("0.4")
+        v = modulus * acb(psi.cos(), psi.sin())
+        variances = log_bounds.Variances(v.real, v.imag, kappa_of(modulus, psi))
+        found = log_bounds._straight(size, arb(1), variances, power, fall)
+        assert found >= straight_integral(v, size, power, fall) - arb("1e-12")
+        assert found <= 10 * straight_integral(v, size, power, fall)
+
+
+@settings(max_examples=30, deadline=None)
+@given(
+    st.floats(-9.0, -4.0),
+    st.floats(0.05, 1.2),
+    st.floats(-0.5, 1.2),
+    st.floats(0.02, 0.5),
+    st.floats(-4.0, 4.0),
+    st.sampled_from([0.0, 3.0, 20.0]),
+)
+def test_floats_propose_ellipses_that_balls_bound(
+    rate: float, wide: float, noise: float, tall: float, power: float, height: float
+) -> None:
+    sides = Side(rate, wide, single=False), Side(noise, tall, single=False)
+    function = log_bounds.Power(arb(power), height)
+    found = Fit.best(sides, function, 30.0)
+    if math.isfinite(found.nodes):
+        at = log_bounds.Reach.of(sides, arb(0.98 * found.x).exp(), arb(0.98 * found.y).exp())
+        bound = log_bounds.logarithm_bound(at, function)
+        assert bound is not None
+        assert found.level == 1 or bound < math.exp(found.level - 30 + 0.5)
 
 
 @pytest.mark.slow
@@ -234,11 +369,55 @@ def test_what_is_bounded_on_a_line_is_an_integral(sign: int, power: int) -> None
         assert found >= total - arb("1e-12")
         if sign > 0:
             assert found <= total + arb("1e-12")
-        function = log_bounds.Power(arb(power + 2), 0.5)
-        bound = function.bound(reach_of(size, angle, real, imaginary, given.kappa))
-        assert bound.upper() >= (function.curvature * total).lower()
         between = log_bounds._on_line(size, arb(1), given, arb(power) + arb("0.5"), angle)
         assert found <= between
+
+
+def test_rates_of_negative_argument_are_bounded_on_lines_of_their_own() -> None:
+    """There the better of two bounds is above what one of positive argument has."""
+    with precision(128):
+        size, angle, psi, height = arb("0.02"), arb("0.8"), arb("0.6"), arb(30)
+        v = arb("1.3") * acb(psi.cos(), psi.sin())
+        variances = log_bounds.Variances(v.real, v.imag, kappa_of(arb("1.3"), psi))
+        function = log_bounds.Power(arb(2), 30.0)
+        at = log_bounds.Reach(
+            log_bounds.Rates(size, angle), (log_bounds.Rates(size, angle),), (variances,)
+        )
+        turned, total = log_bounds._on_line(size, arb(1), variances, arb(0), angle), arb(0)
+        for i in range(-1200, 2001):
+            w = acb(arb(i) / 100, angle)
+            total += abs(density(v, w)) * size**2 * abs(w.exp() - 1) ** 2 / 100
+        real = log_bounds._on_line(size, arb(1), variances, arb(0), arb(0))
+        assert turned >= total - arb("1e-12")
+        assert total > 1.5 * (height * size * angle.sin() / (1 - size)).exp() * real
+        straight = straight_integral(v, size, arb(0), height * angle)
+        assert function.bound(at) >= function.curvature * arb.min(total, straight) - arb("1e-12")
+
+
+def test_beyond_a_right_angle_only_the_turned_line_bounds() -> None:
+    with precision(128):
+        size, angle, v = arb("0.001"), arb("1.9"), arb(9)
+        variances = log_bounds.Variances(v, arb(0), arb(1))
+        at = log_bounds.Reach(
+            log_bounds.Rates(size, angle), (log_bounds.Rates(size, angle),), (variances,)
+        )
+        function = log_bounds.Power(arb(2), 1.0)
+        turned = log_bounds._on_line(size, arb(1), variances, arb(0), angle)
+        straight = log_bounds._straight(size, arb(1), variances, arb(0), angle)
+        assert straight < turned / 1000
+        assert function.bound(at).upper() >= (function.curvature * turned).lower()
+
+
+def test_errors_of_all_boxes_add_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = Bundle(Cloud(steps_of(6, 30, (1.0, 1.3), (1e-3, 2e-3))), removes=True)
+
+    def sums(_: Bundle, part: None, cloud: None, asked: list[object], *rest: object) -> object:
+        return [acb(0)] * 3, [arb(1) / 8] * len(asked)
+
+    monkeypatch.setattr(Bundle, "_parts", lambda *_: [(None, None)] * 3)
+    monkeypatch.setattr(Bundle, "_sums", sums)
+    assert all(value.real.contains(arb("1.4")) for value in found.moments(1.0, 0.5, 2, 10.0))
+    assert not found.moments(1.0, 0.5, 2, 10.0)[0].real.contains(arb("1.6"))
 
 
 @pytest.mark.parametrize("radius", ["0.4", "1e-9"])
@@ -278,6 +457,6 @@ def test_weights_of_many_degrees_keep_their_bits() -> None:
 def test_many_degrees_of_one_variable_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     """Weights for thousands of them are triangular systems that end after hours."""
     cloud = Cloud(steps_of(11, 250, (1.5, 1.5), (1e-5, 3e-5)))
-    monkeypatch.setattr(bundle, "_MOST_DEGREES", 3)
+    monkeypatch.setattr(boxes, "MOST_DEGREES", 3)
     with pytest.raises(TooExpensive, match="differ too much"):
-        Bundle(cloud, removes=True).moments(1.0, 0.5, 10, 30.0)
+        boxes.fitted(cloud, [(log_bounds.Power(arb(2), 0.5), 30.0)])

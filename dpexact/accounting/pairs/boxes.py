@@ -1,0 +1,155 @@
+"""A cloud of steps cut into boxes: of each a weighted sum over nodes, or over its steps."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from operator import attrgetter
+from typing import Final, NamedTuple, TypeAlias
+
+from flint import arb
+
+from dpexact.accounting.pairs.cubature import Cloud, Degrees
+from dpexact.accounting.pairs.ellipses import Fit, degrees_of
+from dpexact.accounting.pairs.log_bounds import Modulus, Power, Reach, logarithm_bound
+from dpexact.accounting.pairs.pair import TooExpensive
+from dpexact.balls import approximate
+from dpexact.reals import Real
+
+Asked: TypeAlias = "Sequence[tuple[Power | Modulus, float]]"
+"""Functions, each with its accuracy."""
+
+#: The sum of the moduli of the weights is about this many times the number of steps.
+HEAVY: Final = 3.0
+#: What weights cost, in nodes, what a step does, and how many are never worth weights.
+_WEIGHING, STEP, FEWEST = 30.0, 1.0, 40
+#: Most nodes, and most degrees of one variable: weights cost the third power of it.
+_MOST_NODES, MOST_DEGREES = 6000, 250
+#: By how much logarithms of parameters are less where balls do not bound what floats do.
+_LESS, _TRIES = 0.9, 6
+#: About how much wider in rates than in noises a box is.
+_WIDER: Final = 2.3
+#: Where a search for degrees begins, beside what one function takes, and how it goes on.
+_LEAST, _DEEPER = -4.0, 0.5
+
+
+_FIRST, _SECOND = attrgetter("x"), attrgetter("y")
+
+
+class Fitted(NamedTuple):
+    """Degrees, and for each function where it is bounded and by how much."""
+
+    degrees: Degrees
+    bounds: list[tuple[arb, arb, arb]]
+
+
+class Box:
+    """A cloud that may be cut in two."""
+
+    def __init__(self, cloud: Cloud) -> None:
+        self.cloud = cloud
+        self._halves: dict[int, list[Box]] = {}
+
+    @cached_property
+    def distinct(self) -> int:
+        """How many steps there are in the whole of it, not as counted."""
+        return len(self.cloud.last.points)
+
+    def halves(self, axis: int) -> list[Box]:
+        """What is on either side of the middle, if there is something on both."""
+        if axis not in self._halves:
+            self._halves[axis] = [Box(half) for half in self.cloud.halves(axis)]
+        return self._halves[axis]
+
+    def holds(self, *place: Real) -> bool:
+        """Proposes: whether a place lies within."""
+        logs = [math.log(approximate(value)) for value in place]
+        sides = zip(logs, self.cloud.sides, strict=True)
+        return all(abs(log - side.centre) <= side.half for log, side in sides)
+
+
+class Part(NamedTuple):
+    """A box of which the nodes are asked, or each step ``alone``."""
+
+    box: Box
+    alone: bool
+
+
+def fits_of(cloud: Cloud, asked: Asked) -> list[Fit]:
+    """Proposes: ellipses for each function."""
+    depth = math.log(4 * (1 + HEAVY) * cloud.total)
+    return [Fit.best(cloud.sides, function, depth + accuracy) for function, accuracy in asked]
+
+
+def cheapest(whole: Box, ask: Callable[[Box], Asked]) -> tuple[list[Part], float]:
+    """Parts of a box that are about least work for what is asked of each, and how many nodes.
+
+    Proposes: parts; every step is in one of them, whichever they are.
+    """
+    found: list[Part] = []
+    work, left = 0.0, [(whole, *_cost(whole, ask))]
+    while left:
+        box, cost, axis = left.pop()
+        alone = box.distinct * STEP
+        halves = []
+        if box.distinct > FEWEST:
+            halves = [(half, *_cost(half, ask)) for half in box.halves(axis)]
+        both = sum(min(cost, half.distinct * STEP) for half, cost, _ in halves)
+        # proposes: likewise
+        if len(halves) > 1 and (math.isinf(cost) or both < min(cost, alone)):
+            left += halves
+        else:
+            found.append(Part(box, cost >= alone))
+            work += min(cost, alone)
+    return found, work
+
+
+def _cost(box: Box, ask: Callable[[Box], Asked]) -> tuple[float, int]:
+    """Proposes: about how many nodes a box takes, and along which axis it is cut."""
+    first, second = box.cloud.sides
+    if box.distinct <= FEWEST:
+        return math.inf, 0
+    fits = fits_of(box.cloud.last, ask(box))
+    x, y = (max(fit.level / at(fit) for fit in fits) for at in (_FIRST, _SECOND))
+    nodes = max(fit.nodes for fit in fits) / (1 if first.single or second.single else 2)
+    if nodes < _MOST_NODES and max(x, y) < MOST_DEGREES:
+        return nodes + _WEIGHING, int(y > x)
+    return math.inf, int(second.single < first.single or second.half * _WIDER > first.half)
+
+
+def fitted(cloud: Cloud, asked: Asked) -> Fitted:
+    """Degrees with which each function has about its accuracy, and bounds on it.
+
+    Raises:
+        TooExpensive: there are none.
+    """
+    fits, bounds = [], []
+    for (function, _), fit in zip(asked, fits_of(cloud, asked), strict=True):
+        for _ in range(_TRIES):
+            # proposes: what is worth a try
+            if not fit.nodes < 2 * _MOST_NODES:
+                raise TooExpensive("steps that differ too much for a bundle")
+            rho, tau = arb(fit.x).exp(), arb(fit.y).exp()
+            bound = logarithm_bound(Reach.of(cloud.sides, rho, tau), function)
+            if bound is not None:
+                break
+            # proposes: ellipses, since any are valid
+            fit = fit._replace(x=_LESS * fit.x, y=_LESS * fit.y)
+        else:
+            raise TooExpensive("steps that differ too much for a bundle")
+        fits.append(fit)
+        bounds.append((bound, rho, tau))
+    heavy, more = [arb(HEAVY * cloud.total)], _LEAST
+    while True:
+        # proposes: degrees; the error is that of any
+        degrees = degrees_of(fits, more)
+        if max(len(degrees.rows), degrees.rows[0]) > MOST_DEGREES:
+            raise TooExpensive("steps that differ too much for a bundle")
+        errors = [cloud.rest(heavy, degrees, *bound) for bound in bounds]
+        if all(
+            error <= arb(-accuracy).exp()
+            for error, (_, accuracy) in zip(errors, asked, strict=True)
+        ):
+            return Fitted(degrees, bounds)
+        more += _DEEPER
