@@ -124,8 +124,7 @@ def aliases_below(level: arb, c: arb, period: arb, beyond: arb, psi: arb) -> arb
     # proposes: the order; one that is not above the line bounds nothing
     if not beyond > c:
         return arb.nan()
-    ratio = (-(beyond - c) * period).exp()
-    most = (beyond * level - 1).exp() * psi / beyond * ratio / (1 - ratio)
+    most = (beyond * level - 1).exp() * psi / beyond / ((beyond - c) * period).expm1()
     return arb(0).union(most.upper())
 
 
