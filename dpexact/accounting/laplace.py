@@ -18,7 +18,7 @@ where :math:`j = \sum_i j_i` and :math:`K_r(j) = [v^r] (1+v)^{j-1} (1-v)^{k-j-1}
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
@@ -39,8 +39,6 @@ from dpexact.reals import Real
 
 #: Most terms of the finite sum, counted as values of ``j`` times values of ``r``.
 MAX_TERMS: Final = 10_000_000
-#: From so many points on they may share polynomials.
-_MANY: Final = 8
 #: Up to this many terms the finite sum is the fastest method.
 FEW_TERMS: Final = 30_000
 
@@ -117,24 +115,6 @@ class LaplaceProduct(InvertedProfile):
             highest=ONE,
             method=self.method,
         )
-
-    def deltas(self, epsilons: Sequence[Real], digits: int) -> list[Enclosure]:
-        found: dict[Real, Enclosure] = {}
-        # proposes: whether points are enough for a polynomial
-        if len(epsilons) >= _MANY and self.parts.count > 1:
-            from dpexact.accounting.laplace_stretch import shared
-
-            open_ = [at for at in epsilons if self.only_infinite(at, digits) is None]
-            bits = balls.bits_for(digits)
-            with balls.precision(bits):
-                lost = self.infinite.ball()
-                for at, value in shared(self.parts, open_, digits).items():
-                    whole = lost + (1 - lost) * value
-                    if whole.is_finite():
-                        found[at] = balls.to_enclosure(whole, self.method).within(ZERO, ONE)
-        # proposes: who is asked alone
-        found = {at: answer for at, answer in found.items() if answer.digits >= digits}
-        return [found[at] if at in found else self.delta(at, digits) for at in epsilons]
 
     @property
     def is_smooth(self) -> bool:

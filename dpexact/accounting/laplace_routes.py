@@ -15,8 +15,9 @@ from typing import Final
 
 from dpexact import reals
 from dpexact.accounting.contour.profile import ContourProfile
-from dpexact.accounting.laplace import LaplaceParts, LaplaceProduct
+from dpexact.accounting.laplace import LaplaceParts
 from dpexact.accounting.laplace_split import LaplaceSplit
+from dpexact.accounting.laplace_stretch import LaplaceOnStretches
 from dpexact.accounting.optimal import OptimalComposition
 from dpexact.accounting.pairs.response import Response
 from dpexact.accounting.profile import Between, FirstToReach, InfiniteLoss, Profile
@@ -32,7 +33,7 @@ _NOTHING: Final = reals.rational(0)
 def laplace_profile(parts: LaplaceParts, infinite: InfiniteLoss) -> Profile:
     """The profile of a product of Laplace mechanisms, with any mass of infinite loss."""
     if parts.few:
-        return LaplaceProduct(parts, infinite)
+        return LaplaceOnStretches(parts, infinite)
     masses = [(Response(_NOTHING, mass), count) for mass, count in infinite.masses]
     contour = ContourProfile((*parts.noises(), *masses), infinite, CONTOUR_WORK)
     split = LaplaceSplit(parts, infinite)

@@ -16,8 +16,10 @@ from typing import Final
 from flint import arb, arb_poly, fmpz
 
 from dpexact import balls
+from dpexact.accounting.inverted import ONE, ZERO
 from dpexact.accounting.laplace import (
     LaplaceParts,
+    LaplaceProduct,
     Route,
     SumPlan,
     coefficients,
@@ -26,8 +28,11 @@ from dpexact.accounting.laplace import (
     remainder,
 )
 from dpexact.balls import approximate
+from dpexact.enclosure import Enclosure
 from dpexact.reals import Real
 
+#: From so many points on they may share polynomials.
+_MANY: Final = 8
 #: Points that share a polynomial: fewer are not worth one, more lie far apart.
 FEWEST: Final = 8
 _MOST: Final = 64
@@ -118,3 +123,22 @@ def shared(parts: LaplaceParts, epsilons: Sequence[Real], digits: int) -> dict[R
             stretch = Stretch(parts, low, high, plan)
             found |= zip(group, map(stretch.delta, points), strict=True)
     return found
+
+
+class LaplaceOnStretches(LaplaceProduct):
+    """The finite sum, of which many points share polynomials."""
+
+    def deltas(self, epsilons: Sequence[Real], digits: int) -> list[Enclosure]:
+        found: dict[Real, Enclosure] = {}
+        # proposes: whether points are enough for a polynomial
+        if len(epsilons) >= _MANY and self.parts.count > 1:
+            open_ = [at for at in epsilons if self.only_infinite(at, digits) is None]
+            with balls.precision(balls.bits_for(digits)):
+                lost = self.infinite.ball()
+                for at, value in shared(self.parts, open_, digits).items():
+                    whole = lost + (1 - lost) * value
+                    if whole.is_finite():
+                        found[at] = balls.to_enclosure(whole, self.method).within(ZERO, ONE)
+        # proposes: who is asked alone
+        found = {at: answer for at, answer in found.items() if answer.digits >= digits}
+        return [found[at] if at in found else self.delta(at, digits) for at in epsilons]
