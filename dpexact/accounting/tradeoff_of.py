@@ -31,7 +31,7 @@ from dpexact.enclosure import Enclosure, Side
 from dpexact.errors import UndecidedComparison, UnsupportedMechanism
 from dpexact.mechanisms import ZCDP, FixedSize, Mechanism
 from dpexact.mechanisms.grammar import mechanism_in
-from dpexact.reals import rational
+from dpexact.reals import MAX_BITS, rational
 from dpexact.ternary import Order
 from dpexact.tradeoffs import (
     Atom,
@@ -202,9 +202,8 @@ class DualTradeoff(TradeoffFunction):
                 found[i] = end
                 continue
             level = enclose(alpha, 2 * digits + 20, self._said_how)
-            left = rational(1 - Fraction(level.lower))
             # of the laws exchanged so much reveals everything that nothing is left to miss
-            if self.reverse.infinite.order(left, digits) in (Order.ABOVE, Order.EQUAL):
+            if self.reverse.infinite.masses and self._reveals(Fraction(level.lower), digits):
                 found[i] = Enclosure.exact(Fraction(0), self._said_how)
             else:
                 levels[i] = level
@@ -214,7 +213,16 @@ class DualTradeoff(TradeoffFunction):
         answers = trade_offs(ways[0], [*short.values()], digits, self._said_how, ways[1])
         for i, answer in zip(short, answers, strict=True):
             found[i] = found[i].meet(answer) if i in found else answer
+        if self.profile.infinite.masses and short:
+            most = Fraction(self._at_zero(2 * digits).upper)
+            found |= {i: found[i].within(Fraction(0), most) for i in short}
         return [found[i] for i in range(len(alphas))]
+
+    def _reveals(self, level: Fraction, digits: int) -> bool:
+        """Whether infinite loss of the laws exchanged has at least the mass ``1 - level``."""
+        # proposes: nothing; 1 is more than what is left at a level that takes too long to write
+        left = rational(1 - level if level.denominator.bit_length() < MAX_BITS else 1)
+        return self.reverse.infinite.order(left, digits) in (Order.ABOVE, Order.EQUAL)
 
     @property
     def _said_how(self) -> str:
@@ -226,6 +234,10 @@ class DualTradeoff(TradeoffFunction):
             return Enclosure.exact(Fraction(0), self.method)
         if compare(alpha, 0) != 0:
             return None
+        return self._at_zero(digits)
+
+    def _at_zero(self, digits: int) -> Enclosure:
+        """No type II error is above that at level 0, ``1 - P(Z = inf)``."""
         infinite = self.profile.infinite
         if infinite.fraction is not None:
             return Enclosure.exact(1 - infinite.fraction, self.method)

@@ -225,3 +225,14 @@ def test_next_to_0_few_lines_are_enough(digits):
     assert found.digits >= digits
     assert 1 - Fraction(1, 10**300) in (found.upper, found.lower)
     assert len(asked) < 50
+
+
+def test_levels_that_take_long_to_write_and_infinite_loss():
+    """No more is missed than at level 0."""
+    text = "poisson(approx_dp(1, 1/4) * gaussian(1), 1/3)"
+    found = dpexact.tradeoff(text)("1e-300", 8)
+    assert found.lower <= F(11, 12) <= found.upper * (1 + F(1, 10**8))
+    assert found.digits >= 8
+    for level in ("exp(-693147)", "exp(-400000)"):
+        assert dpexact.tradeoff("gaussian(1) * laplace(1)")(level, 3).digits >= 3
+        assert dpexact.tradeoff(text)(level, 3).upper <= F(11, 12)
