@@ -182,8 +182,12 @@ class Outcomes(Pair):
         if order == 1:
             parts = [p * mp.log(p / q) for p, q in self.atoms]
             return mp.fsum(parts), u * (1 + mp.fsum(abs(part) for part in parts))
-        moment = mp.fsum(p * mp.exp((order - 1) * mp.log(p / q)) for p, q in self.atoms)
-        return mp.log(moment) / (order - 1), u * (1 + order) / (order - 1)
+        logs = [mp.log(p / q) for p, q in self.atoms]
+        pairs = zip(self.atoms, logs, strict=True)
+        moment = mp.fsum(p * mp.exp((order - 1) * log) for (p, _), log in pairs)
+        # a logarithm is off by a share of itself
+        off = u * (1 + order) / (order - 1) * (1 + max(abs(log) for log in logs))
+        return mp.log(moment) / (order - 1), off
 
     def least_epsilon(self, surplus: Any, known: bool) -> Estimate:
         """The smallest epsilon at ``delta = lost + surplus``; ``known``: no digit of it is lost.
