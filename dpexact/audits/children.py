@@ -138,7 +138,8 @@ class Child:
         self._reader.join()
         for stream in (self._process.stdin, self._process.stdout, self._said):
             assert stream is not None
-            with contextlib.suppress(OSError):
+            # two threads may close it at once
+            with contextlib.suppress(OSError, ValueError):
                 stream.close()
 
     def _read(self) -> None:
