@@ -170,14 +170,17 @@ class PiecewiseLinear(TradeoffFunction):
     def _balls(self) -> _Table:
         """The graph in balls, kept for the precisions of the last answers."""
         bits = balls.current()
-        if bits not in self._tables:
+        found = self._tables.get(bits)
+        if found is None:
             p = each_ball(atom.p for atom in self.atoms)
             q = each_ball(atom.q for atom in self.atoms)
             betas = [*accumulate(reversed(q), initial=arb(0))][::-1]
-            while len(self._tables) >= _TABLES:
-                del self._tables[next(iter(self._tables))]
-            self._tables[bits] = _Table(p, q, [*accumulate(p, initial=arb(0))], betas)
-        return self._tables[bits]
+            found = _Table(p, q, [*accumulate(p, initial=arb(0))], betas)
+            # another thread may have dropped or kept some meanwhile
+            for old in [*self._tables][: 1 - _TABLES]:
+                self._tables.pop(old, None)
+            self._tables[bits] = found
+        return found
 
     def __getstate__(self) -> dict[str, tuple[Atom, ...]]:
         return {"atoms": self.atoms}  # balls cannot be pickled

@@ -46,15 +46,18 @@ _LEAST: Final = 9
 _ATTEMPTS: Final = 2
 #: More digits take more heights than a few seconds allow.
 _MOST: Final = 12
+#: By how much, as a power of e, the end of a line is to be below what the digits ask for.
 _SPARE: Final = 4.0
 #: Digits of a line beyond those of what the blurs leave open.
 _MORE_DIGITS: Final = 1.5
+#: Lines planned for one delta, and points at which a line is looked at for one epsilon.
 _PASSES: Final = 2
 _TRIALS: Final = 60
 #: Digits of a first answer.
 _COARSE: Final = 4
 #: How far apart ends of a bracket are tried.
 _STRETCHES: Final = (1.1, 1.5, 4.0, 30.0)
+#: A share of what a line leaves open, by which ends are apart at least.
 _NARROW: Final = 32
 _COARSE_BITS: Final = 96
 _ZERO, _ONE = Fraction(0), Fraction(1)
@@ -67,7 +70,7 @@ def excess(variance: float, more: float) -> arb:
 
 
 class Line(Contour):
-    """A line of one blur, with the nodes far up in floats."""
+    """A line of one blur, whose nodes far up are sums in floats, or bounded of many responses."""
 
     def __init__(self, blurred: Blurred, plan: Plan, far: FarSum | None) -> None:
         super().__init__(Product([(blurred, 1)]), plan)
@@ -110,7 +113,7 @@ class TwoBlurs(Line):
 
 
 class BlurredProfile(ContourProfile):
-    """The profile of ``steps`` by blurs of ``variance``, and four times as much."""
+    """The profile of ``steps`` by blurs of ``variance``, and half as much again."""
 
     method = "contour of atoms"
 
@@ -177,14 +180,6 @@ class BlurredProfile(ContourProfile):
             if above > target and below < target:
                 return balls.to_enclosure(left.union(right), self.method).within(_ZERO, math.inf)
         return None
-
-    def _affordable(self, epsilon: Real, digits: int, best: Enclosure) -> Enclosure:
-        """Fewer digits are for a larger blur."""
-        return best
-
-    def _bhattacharyya(self, epsilon: Real, digits: int) -> Enclosure:
-        """Nothing: a lower bound for the blur is none for what is blurred."""
-        return Enclosure(_ZERO, _ONE, self.method)
 
 
 def _root(line: TwoBlurs, target: arb, near: float, width: float) -> float:

@@ -34,7 +34,7 @@ _ROOT: Final = 16
 #: Of a number below :data:`ROW` to the base 4.
 _DIGITS: Final = 4
 #: Most chunks times outcomes looked at, where a chunk takes as much besides as many outcomes; and
-#: most chunks kept.
+#: most chunks kept, which is foreseen after a glance.
 MAX_WORK: Final = 120_000
 _BESIDES: Final = 200
 MAX_KEPT: Final = 192

@@ -10,14 +10,16 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Final
 
+import numpy as np
 from flint import acb, arb
 
 from dpexact.accounting.pairs.discrete_gaussian import DiscreteGaussian
 from dpexact.accounting.pairs.on_sample import OnSample, Rule
 from dpexact.accounting.pairs.pair import Masses, TooExpensive
-from dpexact.balls import approximate, ball
+from dpexact.balls import approximate, approximate_log, ball
 from dpexact.reals import Real
 
 #: Most outcomes listed.
@@ -72,10 +74,18 @@ class SampledDiscreteGaussian(OnSample):
 
     # --- proposals --------------------------------------------------------------------------------
 
+    @cached_property
+    def _stays(self) -> float:
+        """About ``log(1 - q)``, where a float ``q`` may be 1."""
+        return approximate_log(1 - self.q)
+
     def _range(self, power: float, accuracy: float) -> tuple[int, int]:
         v, d = approximate(self.noise.variance), self.noise.shift
-        # far on the left w is about 1 - q
-        left = accuracy + _GUARD + min(power, 0.0) * math.log1p(-approximate(self.q))
+        # proposes: how many are listed; far on the left w is about 1 - q
+        left = accuracy + _GUARD + (power * self._stays if power < 0 else 0.0)
+        # proposes: what is too much work
+        if not left < math.inf:
+            raise TooExpensive("too many outcomes of discrete Gaussian noise")
         reach = math.ceil(math.sqrt(2 * v * (accuracy + _GUARD))) + d
         first = -math.ceil(math.sqrt(2 * v * left)) - d
         last = math.ceil(max(power, 0.0) * d) + reach
@@ -89,22 +99,26 @@ class SampledDiscreteGaussian(OnSample):
         first, last = self._range(power, 20.0)
         log = -math.log(sum(math.exp(-y * y / (2 * v)) for y in range(first, -first + 1)))
         losses = ((y, d * (2 * y - d) / (2 * v)) for y in range(first, last + 1))
-        return [(log - y * y / (2 * v), _log_mixed(q, loss)) for y, loss in losses]
+        return [(log - y * y / (2 * v), self._mixed(q, loss)) for y, loss in losses]
+
+    def _mixed(self, q: float, loss: float) -> float:
+        """About ``log(1 - q + q e^loss)``.
+
+        Proposes: an estimate by which contours are planned.
+        """
+        if loss > 500:
+            return loss + math.log(q)
+        more = q * math.expm1(loss)
+        return (
+            math.log1p(more)
+            if more > -0.5
+            else float(np.logaddexp(self._stays, loss + math.log(q)))
+        )
 
     def line_cost(self, c: float, accuracy: float) -> tuple[int, float]:
         """As many as are listed."""
         first, last = self._range(1 + c if self.removes else -c, accuracy)
         return last - first, math.log2(2 + abs(c))
-
-
-def _log_mixed(q: float, loss: float) -> float:
-    """``log(1 - q + q e^loss)``.
-
-    Proposes: an estimate by which contours are planned.
-    """
-    if loss < 500:
-        return math.log1p(q * math.expm1(loss))
-    return loss + math.log(q)
 
 
 def _beyond(first: int, v: arb, slope: arb) -> arb:

@@ -395,6 +395,16 @@ def test_ten_digits_of_many_steps():
     assert level.lower <= 1 <= level.upper * (1 + Fraction(1, 10**8))
 
 
+@pytest.mark.parametrize("way", ["remove", "add"])
+@pytest.mark.parametrize("rate", ["1-1e-17", "1-1e-30"])
+@pytest.mark.parametrize("count", [2, 12])
+def test_rates_that_floats_take_for_one(rate, count, way):
+    """As good as no sample."""
+    found = dpexact.epsilon(f"poisson(discrete_gaussian(1), {rate})^{count}", "1e-3", 5, way)
+    whole = dpexact.epsilon(f"discrete_gaussian(1)^{count}", "1e-3", 9, way)
+    assert abs(float(found.upper) - float(whole.upper)) < 1e-4 * float(whole.upper)
+
+
 def test_a_pair_without_a_list_of_outcomes_has_no_such_sum():
     """An empty list would say that its moments vanish."""
     hull = Symmetrised(rational(1), rational(Fraction(1, 10)))
