@@ -116,6 +116,7 @@ def test_the_certificate_stands_alone(tmp_path: Path) -> None:
     assert subprocess.run(command, capture_output=True, check=False, timeout=60).returncode == 0
 
 
+@pytest.mark.slow
 def test_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(bench, "bench", lambda: [UPPER, ESTIMATE])
     folder = tmp_path / "new" / "pages"

@@ -45,6 +45,7 @@ def _named(node):
     return {n.id for n in ast.walk(node) if isinstance(n, ast.Name)} if node else set()
 
 
+@pytest.mark.slow
 def test_missing_digits_are_raised_and_caught_in_one_place_each():
     """The command line and the page aside, which show what a user would get."""
     package = Path(dpexact.__file__).parent

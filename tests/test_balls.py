@@ -179,6 +179,7 @@ def test_union_holds_both_balls() -> None:
                     assert holds(joined, ends(b))
 
 
+@pytest.mark.slow
 def test_integer_powers_and_integer_operands() -> None:
     for x in floats(5, range(-2, 2)):
         for n in range(1, 12):

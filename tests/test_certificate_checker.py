@@ -61,6 +61,7 @@ def is_true(statement):
 
 
 @pytest.mark.parametrize("seed", range(scaled(SAMPLES)))
+@pytest.mark.slow
 def test_few_bits_never_exclude_the_truth(seed):
     (statement,) = fresh(seed)["statements"]
     for bits in range(24, 72, 4):

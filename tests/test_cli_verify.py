@@ -54,6 +54,7 @@ def test_what_was_certified_is_printed(written, arguments, said):
     assert said in line
 
 
+@pytest.mark.slow
 def test_findings_with_their_verdicts(tmp_path):
     claims, path = tmp_path / "claims.yaml", tmp_path / "verdicts.json"
     claims.write_text(

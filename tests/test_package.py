@@ -91,6 +91,7 @@ def test_a_function_can_be_replaced_in_tests(monkeypatch: pytest.MonkeyPatch) ->
     assert dpexact.audit("ab") == 2  # type: ignore[comparison-overlap, arg-type]
 
 
+@pytest.mark.slow
 def test_the_list_of_proofs_loads_no_engine() -> None:
     loaded = loaded_by("from proofs_checks.registry import checks\nassert len(checks()) > 300")
     assert not loaded & {"dpexact.accounting", "dpexact.audits", "dpexact.certificates"}

@@ -17,6 +17,7 @@ ENGINES = (
 )
 
 
+@pytest.mark.slow
 def test_every_place_says_why_no_result_depends_on_it() -> None:
     engines = sources_below(ROOT, ENGINES)
     every = sources_below(ROOT, ["dpexact"])

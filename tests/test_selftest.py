@@ -10,6 +10,7 @@ from dpexact.cli import main
 from dpexact.enclosure import Enclosure
 
 
+@pytest.mark.slow
 def test_every_check_passes_and_is_reported(monkeypatch):
     result = CliRunner().invoke(main, ["selftest", "--json"])
     found = json.loads(result.output)

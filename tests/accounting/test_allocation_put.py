@@ -50,6 +50,7 @@ def test_two_steps_by_quadrature(sigma, epsilon, add):
 
 
 @pytest.mark.parametrize("add", [False, True])
+@pytest.mark.slow
 def test_no_plan_is_short_enough(monkeypatch, add):
     """Between the sum of the outputs and one step, apart by less than their variances are."""
     monkeypatch.setattr(allocation_put, "WORK", 1)
@@ -89,6 +90,7 @@ def test_a_level_that_is_not_exact():
     ("sigma", "t", "epsilon"),
     [("1", 1000, "0.1"), ("2", 300, "0.1"), ("0.7", 3000, "0.1"), ("3", 5, "0.2"), ("1", 1000, 0)],
 )
+@pytest.mark.slow
 def test_against_the_contour_engine(sigma, t, epsilon, add):
     put = AllocationPut(real(sigma), t, add=add).delta(real(epsilon), 8)
     pair = Allocation(real(sigma), t, add)
@@ -159,6 +161,7 @@ def test_noise_that_floats_do_not_hold_is_left_to_others():
     assert found.reason
 
 
+@pytest.mark.slow
 def test_epsilon_is_left_to_others_too():
     """A bracket of secants that has no plan is none, and no error."""
     found = AllocationPut(real("1e-9"), 100, add=True).epsilon(real("1e-5"), 8)

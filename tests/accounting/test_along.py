@@ -63,6 +63,7 @@ def test_every_point_is_that_of_the_beginning_alone(
         one.meet(alone)
 
 
+@pytest.mark.slow
 def test_points_are_those_of_the_lattice() -> None:
     rows = [(poisson(gaussian(1), "0.2"), 3), (poisson(gaussian(2), "0.1"), 4)]
     run = compose(*(step**n for step, n in rows))
@@ -239,6 +240,7 @@ def test_rows_keep_their_order_where_it_matters() -> None:
     assert from_rows(rows, ordered=True) == from_opacus_history(rows, ordered=True)
 
 
+@pytest.mark.slow
 def test_the_verb_says_epsilon_along_the_run(tmp_path) -> None:
     path, picture = tmp_path / "log.csv", tmp_path / "budget.svg"
     path.write_text("sigma,q,steps\n2,0.1,3\n1,0.1,2\n2,0.1,3\n")

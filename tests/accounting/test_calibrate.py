@@ -569,6 +569,7 @@ def test_where_only_bounds_are_known_the_bracket_is_that_of_the_bounds():
         ("fixed_size(gaussian(1), 4, 100)^?", "lower", "upper"),
     ],
 )
+@pytest.mark.slow
 def test_whole_numbers_between_two_bounds(text, more, less):
     """The last that meets the target by the bound above, and the last by the bound below."""
     target, step = Fraction(1, 1000), 1 if more == "lower" else -1

@@ -120,6 +120,7 @@ def test_corners(text, same):
     assert (standing(dpexact.parse(text)).bound == "upper") == ("replace" in same)
 
 
+@pytest.mark.slow
 def test_binomial_tails_by_the_beta_function():
     exact = binomial_tail(100, rational(Fraction(1, 10)), 20)
     assert exact.fraction is not None

@@ -155,6 +155,7 @@ def normal(x):
 
 
 @pytest.mark.parametrize(("first", "level"), [(0.6, 0.3), (0.8, -0.5), (0.3, 0.0)])
+@pytest.mark.slow
 def test_adaptive_gaussian_runs_keep_the_budget(first, level):
     """Two steps; the second takes what is left, or a part of it, as the first result says."""
     budget = Fraction(1)

@@ -241,6 +241,7 @@ def test_theorems_on_symmetric_pairs_are_not_applied() -> None:
     assert "symmetric" in bounds(m, "1/100")["C_p"].reason
 
 
+@pytest.mark.slow
 def test_many_outcomes_are_summed_exactly() -> None:
     n = 3000
     total = n * (n + 1) // 2

@@ -45,6 +45,7 @@ def test_the_bound_is_above_noise_that_is_so_private(
     assert truth.lower <= above.upper
 
 
+@pytest.mark.slow
 def test_the_value_is_that_of_the_best_integer_order() -> None:
     """Against a sum in mpmath over all orders up to 200."""
     found = delta("poisson(zcdp(1/2), 1/100)^1000", 1, 12)

@@ -117,6 +117,7 @@ def test_the_lattice_engine_agrees(rate, q, count, place, way):
 
 
 @pytest.mark.parametrize("way", WAYS)
+@pytest.mark.slow
 def test_a_line_agrees_where_there_are_many_steps(way):
     text = "poisson(laplace(1), 1/10)^120"
     line = dpexact.delta(text, 1, 10, way, method="contour")
@@ -185,6 +186,7 @@ def test_what_is_too_long_is_left_to_others():
 
 
 @pytest.mark.parametrize("way", WAYS)
+@pytest.mark.slow
 def test_any_tilt_encloses(way):
     """Of delta where it is tiny, and where it is not."""
     found = cells("2", "1/10", 6, way)
@@ -334,6 +336,7 @@ def test_a_tilt_enlarges_errors():
 
 @pytest.mark.parametrize("side", ["low", "high"])
 @pytest.mark.parametrize(("rate", "power"), [(1, 8), (1, -3), (4, 2)])
+@pytest.mark.slow
 def test_images_on_the_ellipse(side, rate, power):
     """By quadrature along another path, on which ``log(1 + u'')`` goes straight."""
     plan = Plan(1.1 / rate**0.5, 20, 9, 0.5, 60)

@@ -208,6 +208,7 @@ def test_inversion_when_the_search_overshoots_the_largest_loss():
     assert profile.delta(rational(found.upper), 20).lower <= Fraction(1, 10**10)
 
 
+@pytest.mark.slow
 def test_wide_noise_far_out_needs_one_law_of_moderate_precision(monkeypatch):
     """delta near 1e-390: against the sum over the law itself, at 3000 bits, without any tilt."""
     sigma, level, reach = 20, Fraction(3), 2000

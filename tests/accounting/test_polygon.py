@@ -57,6 +57,7 @@ def test_many_levels_have_the_exact_function(text, digits):
         ("laplace(1)^20", "both"),
     ],
 )
+@pytest.mark.slow
 def test_many_levels_are_answered_as_one_by_one(text, direction):
     f = tradeoff(text, direction)
     assert isinstance(f, DualTradeoff)
@@ -105,6 +106,7 @@ def test_a_kink_between_places(slack):
     st.fractions(0, F(1, 5)),
 )
 @settings(max_examples=scaled(300), deadline=None)
+@pytest.mark.slow
 def test_chords_of_wide_values_bound_the_maximum(lines, places, width):
     """Of the smallest of some lines that end below 0 at ``1/alpha``, which is concave."""
     alpha = F(1, 10)
@@ -127,6 +129,7 @@ def test_chords_of_wide_values_bound_the_maximum(lines, places, width):
     assert ceiling(values, exact(alpha)) >= exact(max(g(x) for x in corners))
 
 
+@pytest.mark.slow
 def test_a_wide_level_keeps_both_ends():
     exact = tradeoff("gaussian(1)")
     found = profile(parse("gaussian(1)"))

@@ -214,6 +214,7 @@ def test_tried_numbers():
     assert found.shown(18).startswith("0.0329621161311448564")
 
 
+@pytest.mark.slow
 def test_calibration_and_curves():
     text = "group(poisson(gaussian(?), 1/10)^20, 3)"
     sigma = dpexact.calibrate(text, 1, "1e-3", 4)

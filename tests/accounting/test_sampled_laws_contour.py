@@ -74,6 +74,7 @@ def test_a_composition_inside_a_sample_by_both_engines():
     ],
 )
 @pytest.mark.parametrize("epsilon", ["1/2", 3])
+@pytest.mark.slow
 def test_a_sampled_law_with_infinite_loss_against_the_lattice(text, epsilon, way):
     found = dpexact.delta(text, epsilon, 8, way)
     assert found.method != "lattice"

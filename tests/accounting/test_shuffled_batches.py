@@ -137,6 +137,7 @@ def test_extreme_noise_is_answered(sigma):
     assert dpexact.delta(text, -1, 3).lower >= 1 - Fraction(3679, 10000)
 
 
+@pytest.mark.slow
 def test_losses_and_probabilities_are_rounded_down():
     profile = room.ShuffledBatches(rational(1), 10, 3, add=False)
     one = profile._rounded()
@@ -182,6 +183,7 @@ def test_nothing_promises_by_a_lower_bound():
     assert asked.exit_code == 2
 
 
+@pytest.mark.slow
 def test_the_training_run():
     shuffled = ("--dataset", "100", "--batch", "10", "--epochs", "2", "--sampling", "shuffled")
     said = run("dpsgd", *shuffled, "--sigma", "1", "--delta", "1e-5")
@@ -198,6 +200,7 @@ def test_the_training_run():
 @pytest.mark.parametrize(
     ("claimed", "verdict"), [("2.4", "unsound"), ("10", "unsound"), ("30", "undecided")]
 )
+@pytest.mark.slow
 def test_claims_are_judged_from_below(claimed, verdict):
     text = f"epsilon <= {claimed} of shuffled_batches(gaussian(1.1), 240)^60 at delta 1e-5"
     (finding,) = dpexact.audit([claim_of(text)]).findings

@@ -186,6 +186,7 @@ def test_proposed_points_stay_above_zero():
     assert 0 < found.lower <= found.upper <= F(1, 10**9)
 
 
+@pytest.mark.slow
 def test_numbers_without_a_common_denominator_are_left_to_the_profile():
     """Of few outcomes, whose sums have ever longer denominators."""
     f = tradeoff("staircase(29/25, 0)^3 * discrete_laplace(6/5)^3 * pure_dp(11/7)")
@@ -227,6 +228,7 @@ def test_next_to_0_few_lines_are_enough(digits):
     assert len(asked) < 50
 
 
+@pytest.mark.slow
 def test_levels_that_take_long_to_write_and_infinite_loss():
     """No more is missed than at level 0."""
     text = "poisson(approx_dp(1, 1/4) * gaussian(1), 1/3)"

@@ -147,6 +147,7 @@ SINGLE = [
 
 
 @pytest.mark.parametrize(("mechanism", "direction", "truth"), SINGLE)
+@pytest.mark.slow
 def test_pld_means_the_same_mechanism(mechanism: str, direction: str, truth: Any) -> None:
     """Parameters of a single step, against formulas that owe nothing to any accountant."""
     epsilon = "1/16"

@@ -1,5 +1,6 @@
 """Batches: every claim once, work that is shared together, sizes that follow the time taken."""
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -47,6 +48,7 @@ def apart(count):
     return [Claim(f"gaussian({n + 1})", "delta", "1e-3", "1", "upper") for n in range(count)]
 
 
+@pytest.mark.slow
 def test_the_size_of_a_batch_follows_the_time_taken():
     plan = Plan(apart(4000))
     first = plan.take()

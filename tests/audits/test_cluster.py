@@ -77,6 +77,7 @@ def test_no_client_is_left_half_made(monkeypatch, address):
         gc.enable()
 
 
+@pytest.mark.slow
 def test_no_address():
     with (
         pytest.raises(InvalidInput, match="scheduler: no answer from my cluster"),

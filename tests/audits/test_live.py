@@ -165,6 +165,7 @@ def test_interrupt_ends_the_asking(halves: Path, register: Callable[..., None]) 
         ask(["zz-nan", "zz-hangs"], [str(halves)], interrupt, jobs=2)
 
 
+@pytest.mark.slow
 def test_command_names_failures_and_ends_with_three(
     halves: Path, register: Callable[..., None]
 ) -> None:
@@ -254,6 +255,7 @@ def test_accountants_are_listed_with_versions() -> None:
     assert "basics" in result.output
 
 
+@pytest.mark.slow
 def test_answers_in_the_journal_are_not_asked_again(
     halves: Path, tmp_path: Path, register: Callable[..., None], monkeypatch: pytest.MonkeyPatch
 ) -> None:

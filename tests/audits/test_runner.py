@@ -113,6 +113,7 @@ def test_a_claim_that_takes_too_long_does_not_stop_the_others(own_executor):
         threads.shutdown()
 
 
+@pytest.mark.slow
 def test_an_interrupt_stops_the_processes_at_once():
     def interrupt(done, total):
         if done:

@@ -170,6 +170,7 @@ def test_every_error_term_is_needed(coarsen, sabotage, monkeypatch):
     assert not lined(plan, kappa)[0]
 
 
+@pytest.mark.slow
 def test_rounded_places_are_counted(monkeypatch):
     monkeypatch.setattr(interpolation, "_PLACE_BITS", 5)
     assert lined(PLAN, Fraction(7, 2))[0]
@@ -347,6 +348,7 @@ def test_a_forged_log_is_refused(document, change, reason):
     assert re.search(reason, found), found
 
 
+@pytest.mark.slow
 def test_logs_that_differ_much_have_several_cells():
     steps = {
         f'["poisson", ["gaussian", "{1 + Fraction(n, 400)}", "1"], "1/1000"]': 100

@@ -121,6 +121,7 @@ def test_random_plans_enclose(**numbers):
     assert high >= Fraction("0.166221519")
 
 
+@pytest.mark.slow
 def test_the_bound_beyond_the_last_node():
     """It holds at nodes beyond the last of a shorter sum."""
     for shift, turn in (("93/50", "33/20"), ("1", "4/5"), ("1/10", "0")):
@@ -161,6 +162,7 @@ def test_a_plan_of_one_epoch_is_none_of_several():
         Transform(steps(), "remove", PLAN, Arithmetic(64))
 
 
+@pytest.mark.slow
 def test_few_bits_do_not_lie():
     known = truth("remove")
     for bits in (32, 48, 64, 96):

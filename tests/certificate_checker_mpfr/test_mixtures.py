@@ -40,6 +40,7 @@ def document(text, quantity="delta", at="1", direction="both"):
 
 @pytest.mark.parametrize("text", TEXTS + PLAIN)
 @pytest.mark.parametrize(("quantity", "at"), [("delta", "1"), ("epsilon", "1e-5")])
+@pytest.mark.slow
 def test_what_is_written_is_verified(text, quantity, at):
     written = document(text, quantity, at)
     assert checking.check(written)
@@ -89,6 +90,7 @@ def test_another_mechanism_is_not_what_was_certified(text, path, value):
 
 @pytest.mark.parametrize("text", TEXTS)
 @pytest.mark.parametrize("units", [-1, 1])
+@pytest.mark.slow
 def test_moved_bounds_are_rejected(text, units):
     written = document(text)
     statement = written["statements"][0]

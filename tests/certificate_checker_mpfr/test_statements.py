@@ -73,6 +73,7 @@ def test_fresh_certificates_are_accepted(documents):
             standard.check(document)
 
 
+@pytest.mark.slow
 def test_any_digit_changed_is_noticed_by_the_digest(documents):
     rng = random.Random(1)
     text = to_text(documents[0])

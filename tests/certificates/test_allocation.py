@@ -46,6 +46,7 @@ def test_what_is_written_is_verified(text, quantity, at, digits):
 
 
 @pytest.mark.parametrize("direction", ["remove", "add"])
+@pytest.mark.slow
 def test_each_direction(direction):
     written = document("allocation(gaussian(1), 100)", "delta", "1/2", 8, direction)
     assert checking.check(written)

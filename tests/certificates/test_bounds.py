@@ -107,6 +107,7 @@ def document():
     return certificate_of_audit(audit(CLAIMS, jobs=1))
 
 
+@pytest.mark.slow
 def test_claims_above_a_bound_are_certified_and_none_below(document):
     verdicts = {finding["id"]: finding["verdict"] for finding in document["findings"]}
     assert verdicts == dict.fromkeys(("above", "above too", "cut"), "sound") | {"far": "inaccurate"}

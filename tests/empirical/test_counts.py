@@ -26,6 +26,7 @@ def test_the_formula(delta: str, looks: int) -> None:
     ("positives", "negatives", "delta", "confidence"),
     [(8, 8, "0", "0.95"), (9, 5, "1/10", "0.95"), (6, 6, "0", "0.6"), (5, 8, "1/20", "0.6")],
 )
+@pytest.mark.slow
 def test_coverage_by_enumeration(
     positives: int, negatives: int, delta: str, confidence: str
 ) -> None:

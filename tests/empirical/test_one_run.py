@@ -91,6 +91,7 @@ def test_the_theorem_on_random_mechanisms(odds: int) -> None:
 # --- beside the published bound ----------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_never_above_the_published_bound_where_that_is_below_a_half() -> None:
     for r, odds in product([1, 2, 5, 12, 30], [ONE, Fraction(3, 2), Fraction(4), Fraction(50)]):
         for v, m in product(range(1, r + 1), (r, 3 * r)):

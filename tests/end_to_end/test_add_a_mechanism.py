@@ -156,6 +156,7 @@ def test_one_run_of_logistic_noise_by_quadrature(rate):
     ["logistic(2)^20", "logistic(1) * gaussian(3)", "logistic(3)^5 * pure_dp(1/10)"],
 )
 @pytest.mark.usefixtures("added")
+@pytest.mark.slow
 def test_both_engines_take_logistic_noise(text):
     answers = [dpexact.delta(text, "1/2", 6, method=way) for way in ("auto", "contour", "lattice")]
     overlap(answers[0], *answers[1:])

@@ -147,6 +147,7 @@ def test_a_full_disk_under_everything(claims):
 
 
 @needs_full
+@pytest.mark.slow
 def test_a_report_on_a_full_disk(claims):
     command = [*COMMAND, "audit", claims, "--jobs", "1", "--json", "/dev/full"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)

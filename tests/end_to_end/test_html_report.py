@@ -216,6 +216,7 @@ def test_ten_thousand_claims_have_pages_and_an_address(page):
     }
 
 
+@pytest.mark.slow
 def test_a_picture_of_the_page(page):
     picture = page.with_name("report.png")
     browse(page, f"--screenshot={picture}", "--window-size=900,1200")

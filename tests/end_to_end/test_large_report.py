@@ -183,6 +183,7 @@ def test_a_phone(browser, path):
     page.close()
 
 
+@pytest.mark.slow
 def test_paper_has_what_filters_leave_up_to_a_limit(browser, path, tmp_path, monkeypatch, findings):
     monkeypatch.setattr(html_report, "PRINTED", 150)
     short = tmp_path / "short.html"
@@ -206,6 +207,7 @@ def test_paper_has_what_filters_leave_up_to_a_limit(browser, path, tmp_path, mon
     page.close()
 
 
+@pytest.mark.slow
 def test_columns_are_unpacked_as_they_were(page, findings):
     report = report_of(findings)
     worst = [place - 1 for place, _ in html_report.wording.worst_first(report)]

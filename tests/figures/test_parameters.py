@@ -98,6 +98,7 @@ def test_parameters_of_ones_own(tmp_path):
     assert 1 - Fraction(distance.upper) <= Fraction(end["y_upper"])
 
 
+@pytest.mark.slow
 def test_the_order_and_the_spelling_of_settings_leave_the_bytes(tmp_path):
     pytest.importorskip("matplotlib")
     settings = [

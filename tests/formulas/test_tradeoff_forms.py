@@ -39,6 +39,7 @@ def test_vertices_of_tensor_powers(base, mass, count):
 
 @settings(max_examples=15)
 @given(bases, masses, st.fractions(-6, 3, max_denominator=7))
+@pytest.mark.slow
 def test_the_conjugate(base, mass, slope):
     form = symbolic(dpexact.approx_dp(f"log({base})", mass), "conjugate")
     numbers = {E: rational(base), DELTA: rational(mass), SLOPE: rational(slope)}

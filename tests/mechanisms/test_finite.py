@@ -109,6 +109,7 @@ def test_files_of_something_else_are_refused(content: str, message: str, tmp_pat
     assert message in str(caught.value)
 
 
+@pytest.mark.slow
 def test_a_large_file_takes_seconds(tmp_path: Path) -> None:
     n = 20_000
     total = n * (n + 1) // 2

@@ -174,6 +174,7 @@ def test_errors_point_at_the_column(text: str, column: int, message: str) -> Non
         ("gdp(" + "-" * 1000 + "1)", "nested more than"),
     ],
 )
+@pytest.mark.slow
 def test_other_refusals(text: Any, message: str) -> None:
     with pytest.raises(InvalidInput) as caught:
         parse(text)

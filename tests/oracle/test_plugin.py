@@ -180,6 +180,7 @@ def test_the_line_at_the_end(
     assert summary(checked, refuted).replace("+", "") == said
 
 
+@pytest.mark.slow
 def test_nothing_is_loaded_until_it_is_used(tmp_path: Path) -> None:
     code = """
 import sys

@@ -163,6 +163,7 @@ def test_what_takes_too_long_is_stopped():
         assert lines(page.get("/answer")[2])[0]["short"] == "epsilon ≤ 2.378018"
 
 
+@pytest.mark.slow
 def test_parallel_questions_share_the_children(served):
     told = []
 

@@ -116,6 +116,7 @@ def test_closing_ends_an_accountant_that_hangs(bench):
 
 
 @pytest.mark.usefixtures("failing")
+@pytest.mark.slow
 def test_a_disconnect_ends_an_accountant_that_hangs(served):
     query = urlencode({"mode": "expression", "expr": "gaussian(1)", "delta": "1e-5"})
     before = set(children_of(os.getpid()))

@@ -24,6 +24,7 @@ def request(seconds=60, part="answer", **fields):
     return {"part": part, "fields": fields, "seconds": seconds}
 
 
+@pytest.mark.slow
 def test_it_answers_one_after_the_other(child):
     assert child.ask(None, 60) is None
     assert child.ask(request(), 60)["spoken"] == "epsilon at most 2.378018"
@@ -39,6 +40,7 @@ def test_the_processor_is_limited(child):
         child.ask(request(2, **ENDLESS), 60)
 
 
+@pytest.mark.slow
 def test_the_seconds_count_from_the_request(child):
     pytest.importorskip("resource")
     for _ in range(4):  # together longer than one may take
@@ -46,6 +48,7 @@ def test_the_seconds_count_from_the_request(child):
         assert "html" in child.ask(request(2, "curve"), 60)
 
 
+@pytest.mark.slow
 def test_memory_that_is_not_there_is_an_answer():
     """In a process of its own: limits cannot be taken back."""
     code = """

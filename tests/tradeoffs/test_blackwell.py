@@ -40,6 +40,7 @@ def processed(draw):
 
 @settings(max_examples=200)
 @given(processed())
+@pytest.mark.slow
 def test_a_kernel_is_found_whenever_there_is_one(case):
     first, second = case
     found = blackwell(first, second)
@@ -55,6 +56,7 @@ def test_a_kernel_is_found_whenever_there_is_one(case):
 
 @settings(max_examples=200)
 @given(pairs, pairs)
+@pytest.mark.slow
 def test_kernel_or_separating_test(first, second):
     found = blackwell(first, second)
     f, g = of_pair(*first), of_pair(*second)

@@ -385,6 +385,7 @@ def test_probabilities_that_are_floats_need_not_sum_to_one(probabilities):
     assert found.q.fraction == Fraction(probabilities[-1]) / sum(map(Fraction, probabilities))
 
 
+@pytest.mark.slow
 def test_the_answers_of_dp_accounting_are_near():
     run = made(both(times(sampled(STEP, 0.01), 300), STEP))
     theirs = dp_accounting.pld.PLDAccountant().compose(run).get_epsilon(1e-5)

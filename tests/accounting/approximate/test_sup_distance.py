@@ -93,6 +93,7 @@ def _mu_of(text, method):
     return low
 
 
+@pytest.mark.slow
 def test_what_is_equal_is_only_nearly_known():
     with pytest.raises(PrecisionNotReached) as caught:
         approximation_distance("gaussian(1)^4", "clt", 5)

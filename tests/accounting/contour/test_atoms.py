@@ -124,6 +124,7 @@ SAMPLE = SampledDiscreteGaussian(DiscreteGaussian(rational(4), 1), real("1/20"),
     variance=st.sampled_from([1e-13, 1e-7, 1e-3]),
 )
 @settings(max_examples=8, deadline=None)
+@pytest.mark.slow
 def test_a_sum_over_far_nodes_in_floats_is_no_farther_off_than_it_says(
     masses, counts, c, step, near, variance
 ):
@@ -193,6 +194,7 @@ def test_far_nodes_that_vanish_are_bounded(monkeypatch):
 
 
 @pytest.mark.parametrize("variance", [1e-9, 1e-7])
+@pytest.mark.slow
 def test_what_is_left_out_is_bounded(variance):
     c, step, near = 0.75, 2.0**-4, 20
     factors = [(law(3, 1, 4), 40), (law(1, 1), 2)]
@@ -363,6 +365,7 @@ def test_discrete_gaussian_noise_against_the_lattice(way):
         ("pair((1/2, 1/4), (1/4, 1/2), (1/4, 1/4))^300", 20),
     ],
 )
+@pytest.mark.slow
 def test_many_points_share_lines(text, top, way, monkeypatch):
     lines = []
     once = BlurredProfile.line

@@ -197,6 +197,7 @@ def test_it_decreases_in_epsilon_and_increases_with_the_steps(direction):
         assert found[epsilon, steps].overlaps(delta(((step, steps),), epsilon, 14))
 
 
+@pytest.mark.slow
 def test_wide_answers_say_why():
     composition = ((sampled("remove", "0.05", "0.01"), 3),)
     for point, repeat in (("1", 1), ("1/2", 2)):

@@ -143,6 +143,7 @@ def test_a_curve_of_products():
         assert point.overlaps(epsilon(alone, real("1e-5"), 12))
 
 
+@pytest.mark.slow
 def test_empty_and_impossible_curves():
     assert epsilon_curve(composition("remove", "1", "1/10", 1), [], real("1e-5")) == []
     hard = composition("remove", "0.02", "1/100", 1)

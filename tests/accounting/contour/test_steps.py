@@ -111,6 +111,7 @@ def test_the_decay_estimate_is_about_the_bound(step):
 
 
 @pytest.mark.parametrize("numbers", MIXED)
+@pytest.mark.slow
 def test_mixtures_share_at_least_their_overlap(numbers):
     """``Int min(P, Q)`` by quadrature."""
     s, up, down = (mpf(float(x.fraction)) for x in numbers)

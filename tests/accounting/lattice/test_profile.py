@@ -111,6 +111,7 @@ def test_c_p_of_a_small_composition_by_quadrature():
     assert found.digits >= 3
 
 
+@pytest.mark.slow
 def test_epsilon_by_the_lattice():
     profile = LatticeProfile([noisy(real("1"), real("1/20"), 20, False)], InfiniteLoss(), 3_000_000)
     exact = dpexact.epsilon("poisson(gaussian(1), 1/20)^20", "1e-3", 10, "remove")

@@ -280,6 +280,7 @@ def test_orders_out_of_reach_are_no_crash():
         dpexact.renyi("allocation(gaussian(1), 100)", 10**5, 6, "remove")
 
 
+@pytest.mark.slow
 def test_calibration():
     sigma = dpexact.calibrate("allocation(gaussian(?), 50)^2", 1, "1e-6", 5)
     met = dpexact.delta(f"allocation(gaussian({sigma.safe(8)}), 50)^2", 1, 8)
@@ -349,6 +350,7 @@ def test_orders_whose_moments_are_hardly_known_bound_no_alias():
 
 
 @pytest.mark.parametrize(("sigma", "t", "c"), [("3", 5, 60.25), ("10", 10, 90.25)])
+@pytest.mark.slow
 def test_moments_of_many_powers_keep_their_digits(sigma, t, c):
     """Powers beyond the steps: of each variable many, whose bounds lie far from that of none."""
     pair = Allocation(real(sigma), t)

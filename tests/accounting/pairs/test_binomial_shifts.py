@@ -49,6 +49,7 @@ def test_weights_are_binomial(shifts):
 
 @given(kept(), st.floats(0.5, 12))
 @settings(max_examples=100, deadline=None)
+@pytest.mark.slow
 def test_what_is_left_out_is_bounded(shifts, reach):
     out = [j for j in range(shifts.k + 1) if not shifts.first <= j <= shifts.last]
     with balls.precision(160):

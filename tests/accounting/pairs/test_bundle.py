@@ -159,6 +159,7 @@ def test_halves_hold_every_point_before_each_end_once() -> None:
 
 
 @pytest.mark.parametrize("removes", [True, False])
+@pytest.mark.slow
 def test_boxes_and_steps_together_are_all_steps(
     removes: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -334,6 +335,7 @@ def kappa_of(modulus: arb, psi: arb) -> arb:
     st.floats(-3.0, 5.0),
     st.floats(0.0, 150.0),
 )
+@pytest.mark.slow
 def test_bounds_hold_where_rate_and_variance_are_complex(
     modulus: float, psi: float, size: float, turn: float, power: float, height: float
 ) -> None:

@@ -133,6 +133,7 @@ def test_the_sums_meet_the_lattice_engine(scale, bound, count, eps) -> None:
         assert found.upper == 1
 
 
+@pytest.mark.slow
 def test_many_runs_meet_the_contour() -> None:
     m = truncated_laplace(10, 100) ** 400
     assert delta(m, 1, 12).overlaps(delta(m, 1, 6, method="contour"))
@@ -201,6 +202,7 @@ def test_truncated_discrete_gaussian_is_its_enumeration(bound, shift, count, gro
     assert renyi(m, 2).lower == float("inf")
 
 
+@pytest.mark.slow
 def test_many_outcomes_are_as_few() -> None:
     """Outcomes that are written out, and those that are not."""
     few, many = "truncated_discrete_gaussian(3, 20)", "truncated_discrete_gaussian(3, 60)"

@@ -115,6 +115,7 @@ def test_what_is_above_a_cut_ends_there(turns):
         assert abs(true) <= float(_bounded(parts, arb(float(t.imag))))
 
 
+@pytest.mark.slow
 def test_the_decay_bound_is_near_what_happens():
     law = pair("1", "1/100")
     with balls.precision(128), mp.workdps(30):

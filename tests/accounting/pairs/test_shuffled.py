@@ -84,6 +84,7 @@ def test_a_count_of_clones_left_out_is_accounted_for() -> None:
         assert rough.overlaps(pair.divergence(arb("0.01")))
 
 
+@pytest.mark.slow
 def test_numbers_and_what_they_stand_for() -> None:
     found = dpexact.delta("shuffle(pure_dp(1), 100)", "0.3")
     assert str(found).startswith("0.001718313464117")

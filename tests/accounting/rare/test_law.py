@@ -136,6 +136,7 @@ def test_nodes_beyond_a_place():
                 assert beyond <= float(normal_beyond(arb(place), arb(t)).mid())
 
 
+@pytest.mark.slow
 def test_nodes_left_out_are_granted():
     """A rule cut short on either side still encloses."""
     with mp.workdps(30), balls.precision(BITS):

@@ -79,6 +79,7 @@ def test_lines_are_shared(monkeypatch):
     assert len(lines) < 10
 
 
+@pytest.mark.slow
 def test_extremes_among_many():
     found = dpexact.epsilon(
         "poisson(gaussian(0.8), 1e-5)^100",
@@ -95,6 +96,7 @@ def test_extremes_among_many():
     assert all(a.upper >= b.lower for a, b in itertools.pairwise(found))
 
 
+@pytest.mark.slow
 def test_a_guide_that_leads_astray_is_left(monkeypatch):
     """Whatever a line proposes, the answers hold."""
     guide = many._guide

@@ -112,6 +112,7 @@ def test_losses_of_hundreds_as_the_plain_contour():
     st.sampled_from(["1e-3", "1e-6", "1e-10"]),
     st.sampled_from(WAYS),
 )
+@pytest.mark.slow
 def test_any_parameters_as_the_lattice_engine(sigma, q, count, delta, way):
     """Where an epsilon is claimed, the lattice at that epsilon does not contradict delta."""
     rarely = engine(sigma, q, count, way)
@@ -173,6 +174,7 @@ def test_few_digits_do_not_leave_the_period():
     assert found.lower < Fraction("0.5025649") < found.upper
 
 
+@pytest.mark.slow
 def test_plans_with_and_without_small_losses_apart():
     """Two sums of different nodes, windows, bounds: both enclose."""
     sigma, q, count, at = "0.6", "1e-4", 10, Fraction("0.04")

@@ -327,6 +327,7 @@ def test_call_says_what_is_called(name: str) -> None:
     assert accountant.call(question.query) == CALLS[name]
 
 
+@pytest.mark.slow
 def test_call_of_noise_says_what_is_called() -> None:
     laplace, gaussian = case("laplace(4, 2)^16", "delta", "1/2"), case("laplace(4)^2", *E5)
     accountant = find("opendp").accountant

@@ -65,6 +65,7 @@ def place(tmp_path):
     return tmp_path
 
 
+@pytest.mark.slow
 def test_an_interrupted_audit_goes_on(place):
     """With a journal its findings come first, from there; without its last line it is partial."""
     files = ["--jsonl", str(place / "a.jsonl"), "--journal", str(place / "journal")]

@@ -5,6 +5,7 @@ from dataclasses import replace
 from fractions import Fraction
 from html import unescape
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -72,6 +73,7 @@ def test_one_strip_an_accountant_and_the_unnamed_last():
     ]
 
 
+@pytest.mark.slow
 def test_claims_at_one_place_share_a_mark():
     report = judged("2")
     many = strips(replace(report, findings=report.findings * 10_000))

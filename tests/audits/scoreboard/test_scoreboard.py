@@ -91,6 +91,7 @@ def test_what_a_row_says_of_findings() -> None:
     assert tightness(nothing) == ("", "")
 
 
+@pytest.mark.slow
 def test_the_rows_of_a_release(workload: str) -> None:
     board = scoreboard(["dp-accounting-rdp"], [workload])
     assert board.workloads == ("small",)
@@ -113,11 +114,13 @@ def test_one_release_in_two_interpreters_is_counted_once(workload: str) -> None:
     assert len(board.rows) == 2
 
 
+@pytest.mark.slow
 def test_an_interpreter_without_the_package_leaves_no_row(workload: str) -> None:
     alone = scoreboard(["dp-accounting-rdp"], [workload], pythons=["/usr/bin/false"])
     assert len(alone.rows) == 2
 
 
+@pytest.mark.slow
 def test_no_answer_is_a_failure(workload: str, monkeypatch: pytest.MonkeyPatch) -> None:
     answered: Callable[[Interview, Question], list[Claim]] = Interview.claims
 
@@ -161,6 +164,7 @@ def test_a_later_row_replaces_the_one_of_its_key_alone() -> None:
     assert board.rows == (newer, other)  # by number: 1.9 stands before 1.10
 
 
+@pytest.mark.slow
 def test_history_stays_beside_what_is_measured(workload: str) -> None:
     history = Scoreboard.of([ROW], ["basics"])
     board = scoreboard(["dp-accounting-rdp"], [workload], history=history)
@@ -280,6 +284,7 @@ def test_a_scoreboard_goes_on_from_its_journal(
     assert all(row.seconds > 0 for row in again)
 
 
+@pytest.mark.slow
 def test_what_computed_stands_in_the_rows_and_on_the_page(workload: str) -> None:
     board = scoreboard(["autodp"], [workload])
     assert all(row.platform.startswith("computed on processor ") for row in board.rows)

@@ -184,6 +184,7 @@ small = st.fractions(-3, 3, max_denominator=6)
 
 @settings(max_examples=60, deadline=None)
 @given(st.lists(small, min_size=1, max_size=3), small, small, small)
+@pytest.mark.slow
 def test_a_settled_polynomial_is_not_negative_anywhere(coefficients, low, width, where):
     body = " + ".join(f"({c})*x^{i}" for i, c in enumerate(coefficients, start=1))
     high = low + abs(width) + Fraction(1, 6)

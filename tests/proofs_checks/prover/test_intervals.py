@@ -158,6 +158,7 @@ def test_the_checker_rejects_forgeries(name):
         checker.check(proof)
 
 
+@pytest.mark.slow
 def test_the_checker_needs_no_prover():
     import subprocess
     import sys
