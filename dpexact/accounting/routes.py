@@ -164,12 +164,7 @@ def _sampled_once(c: Composition, direction: Direction) -> Profile | None:
     from dpexact.accounting.sampled_once import sampled_once
 
     inner = sample.inner.facing(direction)
-    found = sampled_once(_first(ROUTES, inner, direction), sample.q, direction)
-    if not inner.is_gaussian or inner.mu is None:
-        return found
-    from dpexact.accounting.sampled_once import GaussianOnce
-
-    return GaussianOnce(found, inner.mu, sample.q, direction == "add")
+    return sampled_once(_first(ROUTES, inner, direction), sample.q, direction)
 
 
 def _laplace_cells(c: Composition, direction: Direction) -> Profile | None:
