@@ -199,7 +199,7 @@ def _laplace(c: Composition, direction: Direction) -> Profile | None:
     if c.others or c.responses or c.noises or c.apart:
         return None
     from dpexact.accounting.laplace import LaplaceParts
-    from dpexact.accounting.laplace_routes import laplace_profile
+    from dpexact.accounting.laplace_split import laplace_profile
 
     return laplace_profile(LaplaceParts(tuple(c.laplace)), c.infinite(add=False))
 
