@@ -222,7 +222,7 @@ def _truncated(c: Composition, direction: Direction) -> Profile | None:
     """Equal runs of truncated Laplace noise: a finite sum."""
     if not c.is_alone_but_for_masses:
         return None
-    from dpexact.accounting.pairs.truncated_laplace import TruncatedLaplace
+    from dpexact.accounting.pairs.laplace import TruncatedLaplace
     from dpexact.accounting.truncated_sums import TruncatedLaplaceSums
 
     ((pair, count),) = c.apart
