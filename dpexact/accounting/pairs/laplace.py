@@ -88,6 +88,7 @@ class _WithEnds(Pair):
 
     def moments(self, c: float, step: float, count: int, accuracy: float) -> list[acb]:
         """By exponentials, but where ``sigma`` is 0."""
+        # proposes: how they are computed; a float order means its exact value
         if c == -0.5:
             return super().moments(c, step, count, accuracy)
         width, ends, norm = self._balls()
