@@ -142,6 +142,33 @@ def enclosed(
     return certify(lambda: ball(value), digits, lowest=lowest, highest=highest)
 
 
+def image(
+    found: Enclosure,
+    function: Callable[..., arb],
+    digits: int,
+    *others: Enclosure,
+    lowest: Fraction | None = None,
+    highest: Fraction | None = None,
+    method: str = "",
+) -> Enclosure:
+    """What ``function`` makes of an enclosure, or several: of balls, and increasing in each.
+
+    Where an end is infinite, so is its image; other arguments are as for :func:`certify`.
+    """
+
+    def at(*ends: Bound) -> Enclosure:
+        finite = [end for end in ends if isinstance(end, Fraction)]
+        if len(finite) < len(ends):
+            return Enclosure.exact(math.inf)
+        known = (lambda: function(*map(ball, finite)), digits)
+        return certify(*known, lowest=lowest, highest=highest, method=method)
+
+    every = (found, *others)
+    low = at(*(x.lower for x in every))
+    high = low if all(x.is_exact for x in every) else at(*(x.upper for x in every))
+    return low.between(high, method).short(found.reason or low.reason or high.reason)
+
+
 # --- into balls ---------------------------------------------------------------------------------
 
 

@@ -28,6 +28,7 @@ from numpy.typing import NDArray
 
 from dpexact.accounting.closed_form import GaussianMixedWithResponse
 from dpexact.accounting.inverted import BallProfile
+from dpexact.accounting.pairs.allocation_sums import inner_tails, strip_aliases
 from dpexact.accounting.pairs.pair import TooExpensive
 from dpexact.accounting.pairs.power_sums import Row
 from dpexact.accounting.profile import InfiniteLoss, Profile
@@ -102,11 +103,7 @@ class Line(NamedTuple):
 
 def inner_error(lift: arb, spacing: arb, reach: arb) -> arb:
     """Of ``phi(z)``, ``0 <= arg z <= pi/2``: aliases in the strip, and the nodes left out [9]."""
-    aliases = ((2 * lift) ** 2 / 2).exp() + 1
-    left = 2 * (lift * lift / 2).exp() * spacing * (-reach * reach / 2).exp()
-    return aliases / (2 * arb.pi() * lift / spacing).expm1() + left / (2 * arb.pi()).sqrt() / (
-        -(-reach * spacing).expm1()
-    )
+    return strip_aliases(lift, lift, spacing) + inner_tails(lift, spacing, reach)
 
 
 def aliases_above(level: arb, c: arb, period: arb) -> arb:

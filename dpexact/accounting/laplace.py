@@ -13,16 +13,20 @@ product of ``k`` of them and inverting term by term, with :math:`\Lambda = \sum_
 
 where :math:`j = \sum_i j_i` and :math:`K_r(j) = [v^r] (1+v)^{j-1} (1-v)^{k-j-1}`: zero for
 ``r > k - 2`` unless ``j = k``. Proof and remainder: ``docs/theory/laplace.md``.
+
+With :math:`u = (\varepsilon - c)/2` the ``x`` of every term is :math:`x_0 - u`, so that terms whose
+``x`` is not negative anywhere on a stretch of epsilon are one polynomial in ``u`` together, and a
+multiple of :math:`e^{-u}` where the last series does not end.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import lru_cache
+from functools import lru_cache, reduce
 from itertools import product
 from typing import Final
 
@@ -30,17 +34,22 @@ from flint import arb, arb_poly, fmpz
 
 from dpexact import balls, reals
 from dpexact.accounting.contour.product import Product
-from dpexact.accounting.inverted import ONE, ZERO, InvertedProfile
+from dpexact.accounting.inverted import ONE, ZERO, BallProfile
 from dpexact.accounting.pairs.laplace import Laplace
 from dpexact.accounting.profile import InfiniteLoss
 from dpexact.enclosure import Enclosure
-from dpexact.errors import UnsupportedMechanism
 from dpexact.reals import Real
 
 #: Most terms of the finite sum, counted as values of ``j`` times values of ``r``.
 MAX_TERMS: Final = 10_000_000
 #: Up to this many terms the finite sum is the fastest method.
 FEW_TERMS: Final = 30_000
+#: Points that share a polynomial: fewer are not worth one, more lie far apart.
+FEWEST: Final = 8
+_MOST: Final = 64
+#: Bits more than one point asks for, and most terms of all sums of one polynomial.
+_SPARE_BITS: Final = 32
+_MAX_SHARED: Final = 20_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,35 +95,51 @@ def _moments(parts: LaplaceParts) -> Product:
     return Product(parts.noises())
 
 
-class LaplaceProduct(InvertedProfile):
+class LaplaceProduct(BallProfile):
     """Profile of a product of Laplace mechanisms by the finite sum, with any infinite loss."""
+
+    method = "closed form: Laplace"
 
     def __init__(self, parts: LaplaceParts, infinite: InfiniteLoss) -> None:
         self.parts = parts
         self.infinite = infinite
         self.largest: Real = parts.largest
-        self.method = "closed form: Laplace"
 
     def delta(self, epsilon: Real, digits: int) -> Enclosure:
-        known = self.only_infinite(epsilon, digits)
-        if known is not None:
-            return known
-        route = Route(self.parts, balls.approximate(epsilon))
-        bits = route.reachable(balls.bits_for(digits))
+        wanted = balls.bits_for(digits)
+        bits = Route(self.parts, balls.approximate(epsilon)).reachable(wanted)
+        # proposes: the precision; the sum encloses at any
+        if bits == wanted or self.only_infinite(epsilon, digits) is not None:
+            return super().delta(epsilon, digits)
         if bits == 0:
             return Enclosure(ZERO, ONE, self.method, TOO_LONG)
-        # proposes: the precision; the sum encloses at any
-        if bits < balls.bits_for(digits):
-            with balls.precision(bits):
-                best = balls.to_enclosure(self._with_infinite(route, epsilon), self.method)
-            return best.within(ZERO, ONE).short(TOO_LONG)
-        return balls.certify(
-            lambda: self._with_infinite(route, epsilon),
-            digits,
-            lowest=ZERO,
-            highest=ONE,
-            method=self.method,
-        )
+        with balls.precision(bits):
+            best = balls.to_enclosure(self.delta_ball(balls.ball(epsilon)), self.method)
+        return best.within(ZERO, ONE).short(TOO_LONG)
+
+    def finite_ball(self, epsilon: arb) -> arb:
+        """At any real ball; not finite where the sum is too long."""
+        if epsilon < 0:  # the pair is symmetric
+            return -epsilon.expm1() + epsilon.exp() * self.finite_ball(-epsilon)
+        if epsilon >= balls.ball(self.largest):
+            return arb(0)
+        return Route(self.parts, float(epsilon.mid())).delta(epsilon)
+
+    def deltas(self, epsilons: Sequence[Real], digits: int) -> list[Enclosure]:
+        """Of many points some share polynomials."""
+        found: dict[Real, Enclosure] = {}
+        # proposes: whether points are enough for a polynomial
+        if len(epsilons) >= FEWEST and self.parts.count > 1:
+            open_ = [at for at in epsilons if self.only_infinite(at, digits) is None]
+            with balls.precision(balls.bits_for(digits)):
+                lost = self.infinite.ball()
+                for at, value in shared(self.parts, open_, digits).items():
+                    whole = lost + (1 - lost) * value
+                    if whole.is_finite():
+                        found[at] = balls.to_enclosure(whole, self.method).within(ZERO, ONE)
+        # proposes: who is asked alone
+        found = {at: answer for at, answer in found.items() if answer.digits >= digits}
+        return [found[at] if at in found else self.delta(at, digits) for at in epsilons]
 
     @property
     def is_smooth(self) -> bool:
@@ -144,32 +169,33 @@ class LaplaceProduct(InvertedProfile):
         route = Route(self.parts, balls.approximate(epsilon))
         return route.plan(balls.bits_for(digits), FEW_TERMS) is not None
 
-    def _with_infinite(self, route: Route, epsilon: Real) -> arb:
-        lost = self.infinite.ball()
-        return lost + (1 - lost) * route.delta(balls.ball(epsilon))
 
+def shared(parts: LaplaceParts, epsilons: Sequence[Real], digits: int) -> dict[Real, arb]:
+    """About the profile at those of many points for which a polynomial is worth it.
 
-def laplace_divergence(parts: LaplaceParts) -> Callable[[arb], arb]:
-    """The profile of the product as a function of any real ball.
-
-    Raises:
-        UnsupportedMechanism: the finite sum is too long.
+    Proposes: who shares one, and its precision; each ball encloses.
     """
-    if not Route(parts, 0.0).reachable(balls.bits_for(1)):
-        raise UnsupportedMechanism(f"no certified accounting for laplace: {TOO_LONG}")
-    largest = parts.largest
-
-    def divergence(epsilon: arb) -> arb:
-        span = balls.ball(largest)
-        if epsilon >= span:
-            return arb(0)
-        if epsilon <= -span:
-            return -epsilon.expm1()
-        if epsilon < 0:  # the pair is symmetric
-            return -epsilon.expm1() + epsilon.exp() * divergence(-epsilon)
-        return Route(parts, float(epsilon.mid())).delta(epsilon)
-
-    return divergence
+    near = {at: balls.approximate(at) for at in epsilons}
+    largest = balls.approximate(parts.largest)
+    order = sorted((at for at in near if 0 <= near[at] < largest), key=near.__getitem__)
+    found: dict[Real, arb] = {}
+    for begin in range(0, len(order), _MOST):
+        group = order[begin : begin + _MOST]
+        if len(group) < FEWEST:
+            continue
+        first, last = Route(parts, near[group[0]]), Route(parts, near[group[-1]])
+        bits = balls.bits_for(digits) + _SPARE_BITS
+        log_error = last.log_delta - bits * math.log(2)
+        plan = plan_sum(first.rates, first.epsilon, log_error, _MAX_SHARED)
+        if plan is None:
+            continue
+        with balls.precision(max(bits, plan.guard + _SPARE_BITS)):
+            points = [balls.ball(at) for at in group]
+            low = reduce(arb.min, (point.lower() for point in points))
+            high = reduce(arb.max, (point.upper() for point in points))
+            stretch = FiniteSum(parts, low, high, plan)
+            found |= zip(group, map(stretch.at, points), strict=True)
+    return found
 
 
 class Route:
@@ -254,28 +280,70 @@ def plan_sum(
 
 def finite_sum(parts: LaplaceParts, epsilon: arb, plan: SumPlan) -> arb:
     """``delta(epsilon)`` of the product by the finite sum above, ``epsilon > -Lambda``."""
-    steps, terms = parts.count, plan.terms
     with balls.precision(max(balls.current(), plan.guard)):
-        span, inverse = balls.ball(parts.largest), [arb(1)]
+        return FiniteSum(parts, epsilon, None, plan).at(epsilon)
+
+
+class FiniteSum:
+    """The sum for ``epsilon`` from ``low`` to ``high``, or at ``low`` alone.
+
+    All at the current precision.
+    """
+
+    def __init__(self, parts: LaplaceParts, low: arb, high: arb | None, plan: SumPlan) -> None:
+        steps, terms = parts.count, plan.terms
+        self.steps = steps
+        self.span = balls.ball(parts.largest)
+        self.centre = low if high is None else ((low + high) / 2).mid()
+        self.polynomial = None if high is None else arb_poly([0])
+        self.growth = arb(0)
+        #: Series, the part that does not end, weight, and ``x`` at the centre.
+        self.others: list[tuple[arb_poly, arb_poly | None, fmpz, arb]] = []
+        inverse = [arb(1)]
         # proposes: the number of terms; `remainder` bounds the others
         for i in range(1, terms + 1):
             inverse.append(inverse[-1] / i)
-        total = arb(0)
-        for j, group in points_above(parts, epsilon).items():
+        for j, group in points_above(parts, low).items():
             krawtchouk = coefficients(steps - 2, j - 1, terms)
             series = arb_poly(
                 [arb(0), *(c * f for c, f in zip(krawtchouk, inverse[1:], strict=True))]
             )
+            # proposes: the number of terms; with all of them the rest is in closed form
+            endless = arb_poly(inverse) if j == steps and terms == steps - 1 else None
             for weight, x in group:
-                value = series(x)
-                # proposes: the number of terms; with all of them the rest is in closed form
-                if j == steps and terms == steps - 1:
-                    value += arb(2) ** (steps - 1) * (x.exp() - arb_poly(inverse)(x))
-                total += weight * value  # holds 0 if x does
-        # proposes: the number of terms; with fewer than all the rest is bounded
+                if high is not None and x + (low - high) / 2 >= 0:
+                    self._merge(series, endless, weight, x + (low - self.centre) / 2)
+                else:
+                    at = x if high is None else x + (low - self.centre) / 2
+                    self.others.append((series, endless, weight, at))
+        self.rest = arb(0)
+        # proposes: likewise; with fewer than all the rest is bounded, and grows with x
         if terms < steps - 1:
-            total += arb(2) ** steps * remainder(steps, terms, (span - epsilon) / 2)
-        return ((epsilon - span) / 2).exp() * arb(2) ** (1 - steps) * total
+            self.rest = arb(2) ** steps * remainder(steps, terms, (self.span - low) / 2)
+
+    def _merge(self, series: arb_poly, endless: arb_poly | None, weight: fmpz, at: arb) -> None:
+        assert self.polynomial is not None
+        shifted = arb_poly([at, -1])
+        self.polynomial += arb(weight) * series(shifted)
+        if endless is not None:
+            whole = weight * arb(2) ** (self.steps - 1)
+            self.polynomial -= whole * endless(shifted)
+            self.growth += whole * at.exp()
+
+    def at(self, epsilon: arb) -> arb:
+        """``delta`` at a point of the stretch."""
+        u, total = (epsilon - self.centre) / 2, self.rest
+        if self.polynomial is not None:
+            total += self.polynomial(u) + self.growth * (-u).exp()
+        for series, endless, weight, at in self.others:
+            x = at - u
+            # proposes: the place from which x is counted; it is a ball about the true one
+            if not x <= 0:
+                value = series(x)
+                if endless is not None:
+                    value += arb(2) ** (self.steps - 1) * (x.exp() - endless(x))
+                total += weight * value  # holds 0 if x does
+        return ((epsilon - self.span) / 2).exp() * arb(2) ** (1 - self.steps) * total
 
 
 def points_above(parts: LaplaceParts, epsilon: arb) -> dict[int, list[tuple[fmpz, arb]]]:

@@ -19,13 +19,14 @@ from dpexact.accounting.closed_form import gaussian_divergence
 from dpexact.accounting.composition import Composition, Sample
 from dpexact.accounting.contour.profile import ContourProfile
 from dpexact.accounting.inverted import BallProfile
-from dpexact.accounting.laplace import LaplaceParts, laplace_divergence
-from dpexact.accounting.laplace_routes import CONTOUR_WORK
+from dpexact.accounting.laplace import TOO_LONG, LaplaceParts, LaplaceProduct, Route
+from dpexact.accounting.laplace_split import CONTOUR_WORK
 from dpexact.accounting.lattice_product import LatticeComposition
 from dpexact.accounting.pairs.lattice import commensurate
 from dpexact.accounting.profile import FirstToReach, InfiniteLoss, Profile
 from dpexact.accounting.sampled_once import divergence_on_sample
 from dpexact.arguments import Direction
+from dpexact.errors import UnsupportedMechanism
 from dpexact.reals import Real
 
 #: Most losses over which a sampled step is averaged before a contour is asked.
@@ -104,7 +105,10 @@ def _beside(c: Composition, direction: Direction) -> Continuous | None:
             )
         case Composition(samples=[], noises=[], laplace=[_, *_]):
             parts = LaplaceParts(tuple(c.laplace))
-            return Continuous(laplace_divergence(parts), parts.largest, "Laplace", parts.few)
+            if not Route(parts, 0.0).reachable(balls.bits_for(1)):
+                raise UnsupportedMechanism(f"no certified accounting for laplace: {TOO_LONG}")
+            found = LaplaceProduct(parts, InfiniteLoss())
+            return Continuous(found.finite_ball, parts.largest, "Laplace", parts.few)
     return None
 
 

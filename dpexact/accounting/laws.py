@@ -199,7 +199,7 @@ def _compared(law: tuple[Atom, ...]) -> Laws:
 
 
 def _truncated_laplace(step: mechanisms.TruncatedLaplace, composed: Composed) -> Laws:
-    from dpexact.accounting.pairs.truncated_laplace import truncated_laplace
+    from dpexact.accounting.pairs.laplace import truncated_laplace
 
     return _beside(*truncated_laplace(step.scale, step.bound, step.sensitivity))
 

@@ -19,7 +19,6 @@ from flint import arb
 from dpexact import balls, reals
 from dpexact.accounting.profile import Profile, WorseDirection
 from dpexact.arguments import Direction
-from dpexact.decimals import Bound
 from dpexact.enclosure import Enclosure
 from dpexact.exactness import exp_fraction
 from dpexact.reals import Real
@@ -39,15 +38,12 @@ def reflected(found: Enclosure, epsilon: Real, digits: int) -> Enclosure:
     if level is not None and isinstance(found.lower, Fraction) and found.is_exact:
         return Enclosure.exact(1 - level + level * found.lower, found.method)
 
-    def image(end: Bound) -> Enclosure:
-        def compute() -> arb:
-            growth = balls.ball(epsilon)
-            return growth.exp() * balls.ball(Fraction(end)) - growth.expm1()
+    def whole(delta: arb) -> arb:
+        growth = balls.ball(epsilon)
+        return growth.exp() * delta - growth.expm1()
 
-        return balls.certify(compute, digits + 2, lowest=Fraction(0), highest=Fraction(1))
-
-    whole = image(found.lower).between(image(found.upper), found.method)
-    return whole.short(found.reason)
+    known = {"lowest": Fraction(0), "highest": Fraction(1)}
+    return balls.image(found, whole, digits + 2, **known, method=found.method)
 
 
 class Mirrored(WorseDirection):

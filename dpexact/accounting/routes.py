@@ -164,12 +164,7 @@ def _sampled_once(c: Composition, direction: Direction) -> Profile | None:
     from dpexact.accounting.sampled_once import sampled_once
 
     inner = sample.inner.facing(direction)
-    found = sampled_once(_first(ROUTES, inner, direction), sample.q, direction)
-    if not inner.is_gaussian or inner.mu is None:
-        return found
-    from dpexact.accounting.sampled_once import GaussianOnce
-
-    return GaussianOnce(found, inner.mu, sample.q, direction == "add")
+    return sampled_once(_first(ROUTES, inner, direction), sample.q, direction)
 
 
 def _laplace_cells(c: Composition, direction: Direction) -> Profile | None:
@@ -204,7 +199,7 @@ def _laplace(c: Composition, direction: Direction) -> Profile | None:
     if c.others or c.responses or c.noises or c.apart:
         return None
     from dpexact.accounting.laplace import LaplaceParts
-    from dpexact.accounting.laplace_routes import laplace_profile
+    from dpexact.accounting.laplace_split import laplace_profile
 
     return laplace_profile(LaplaceParts(tuple(c.laplace)), c.infinite(add=False))
 
@@ -227,7 +222,7 @@ def _truncated(c: Composition, direction: Direction) -> Profile | None:
     """Equal runs of truncated Laplace noise: a finite sum."""
     if not c.is_alone_but_for_masses:
         return None
-    from dpexact.accounting.pairs.truncated_laplace import TruncatedLaplace
+    from dpexact.accounting.pairs.laplace import TruncatedLaplace
     from dpexact.accounting.truncated_sums import TruncatedLaplaceSums
 
     ((pair, count),) = c.apart

@@ -15,16 +15,13 @@ import math
 from abc import abstractmethod
 from collections.abc import Callable
 from fractions import Fraction
-from typing import Final
 
 from flint import arb
 
 from dpexact import balls, reals
-from dpexact.accounting.inverted import ONE, ZERO, invert
+from dpexact.accounting.inverted import ONE, ZERO, BallProfile, invert
 from dpexact.accounting.profile import InfiniteLoss, Profile
 from dpexact.arguments import Direction
-from dpexact.balls import ball, normal_tail
-from dpexact.decimals import Bound
 from dpexact.enclosure import Enclosure
 from dpexact.exactness import exponential
 from dpexact.reals import Real
@@ -80,6 +77,10 @@ class _SampledOnce(Profile):
     def _factor(self, epsilon: Real) -> Real:
         """What it is multiplied with."""
 
+    @abstractmethod
+    def _loss(self, x: arb) -> arb:
+        """The loss on a sample where that of the step is ``x``."""
+
     def delta(self, epsilon: Real, digits: int) -> Enclosure:
         factor = self._factor(epsilon)
         found = self.base.delta(self._point(epsilon), digits + 2)
@@ -89,17 +90,8 @@ class _SampledOnce(Profile):
         return self._image(found, lambda x: x * balls.ball(factor), digits).within(ZERO, ONE)
 
     def _image(self, found: Enclosure, function: Callable[[arb], arb], digits: int) -> Enclosure:
-        """``found`` under an increasing function with ``function(0) >= 0``, rounded outward."""
-
-        def image(end: Bound) -> Enclosure:
-            if not isinstance(end, Fraction):
-                return Enclosure.exact(end, self.method)
-            return balls.certify(
-                lambda: function(balls.ball(end)), digits + 2, lowest=ZERO, method=self.method
-            )
-
-        low, high = image(found.lower), image(found.upper)
-        return low.between(high, self.method).within(ZERO, math.inf).short(found.reason)
+        """``found`` under an increasing function with ``function(0) >= 0``."""
+        return balls.image(found, function, digits + 2, lowest=ZERO, method=self.method)
 
 
 class _Remove(_SampledOnce):
@@ -166,6 +158,9 @@ class _Add(_SampledOnce):
     def epsilon(self, delta: Real, digits: int) -> Enclosure:
         if delta.fraction == 0:
             return self.largest_loss(digits)
+        if isinstance(self.base, BallProfile):
+            found = _ByLossOfStep(self.base, self.q).epsilon(delta, digits + 2)
+            return self._mapped(found, digits)
         half = -math.log1p(-min(balls.approximate(self.q), 0.999)) / 2
         # proposes: where the search starts
         start = Fraction(half) if half > 0 else ONE
@@ -173,8 +168,15 @@ class _Add(_SampledOnce):
 
     _epsilon = epsilon
 
+    def _loss(self, x: arb) -> arb:
+        """``-log(1 - q + q e^-x)``, at most ``-log(1 - q)``."""
+        return -((-x).expm1() * balls.ball(self.q)).log1p()
+
     def largest_loss(self, digits: int) -> Enclosure:
-        found = self.base.epsilon(reals.ZERO, digits + 2)
+        return self._mapped(self.base.epsilon(reals.ZERO, digits + 2), digits)
+
+    def _mapped(self, found: Enclosure, digits: int) -> Enclosure:
+        """The loss on a sample where that of the step is what is found."""
         if found.lower == 0 and found.is_exact:
             return found.labelled(self.method)
         edge = balls.certify(
@@ -182,127 +184,31 @@ class _Add(_SampledOnce):
         )
         if found.lower == math.inf:
             return edge
-        image = self._image(found, lambda x: -((-x).expm1() * balls.ball(self.q)).log1p(), digits)
-        return image.within(ZERO, edge.upper)
+        return self._image(found, self._loss, digits).within(ZERO, edge.upper)
 
 
-_STEPS: Final = 60
-_SCALES: Final = (1, 2, 4)
-_COARSE_BITS: Final = 96
+class _ByLossOfStep(BallProfile):
+    r"""Delta of a record added, where the loss of the step without sampling is ``x``.
 
+    .. math:: \frac{q e^{-x}}{1 - q + q e^{-x}} D'(x)
 
-class GaussianOnce(Profile):
-    """The profile of one sampled step, ``plain``, with epsilon by Newton's method on outcomes."""
-
-    infinite = InfiniteLoss()
-
-    def __init__(self, plain: Profile, mu: Real, q: Real, add: bool) -> None:
-        self.plain, self.mu, self.q, self.add = plain, mu, q, add
-        self.method = plain.method
-
-    def delta(self, epsilon: Real, digits: int) -> Enclosure:
-        return self.plain.delta(epsilon, digits)
-
-    def largest_loss(self, digits: int) -> Enclosure:
-        return self.plain.largest_loss(digits)
-
-    def _epsilon(self, delta: Real, digits: int) -> Enclosure:
-        with balls.precision(_COARSE_BITS):
-            at_zero, target = _Outcomes(self.mu, self.q, self.add).delta_at_zero(), ball(delta)
-            if at_zero <= target:
-                return Enclosure.exact(ZERO, self.method)
-            if not (at_zero > target and target > 0):
-                return self.plain.epsilon(delta, digits)
-        for scale in _SCALES:
-            with balls.precision(scale * (balls.bits_for(digits) + _COARSE_BITS // 2)):
-                found = self._bracket(delta, digits)
-            # proposes: whether more bits are tried, or another way; any answer is certified
-            if found is not None and found.digits >= digits:
-                return found
-        return self.plain.epsilon(delta, digits)
-
-    def _bracket(self, delta: Real, digits: int) -> Enclosure | None:
-        """Delta is certainly above the target at the left end, below at the right."""
-        outcomes, target = _Outcomes(self.mu, self.q, self.add), ball(delta)
-        at = outcomes.near(target)
-        if at is None:
-            return None
-        width = outcomes.epsilon(at) / outcomes.speed(at) / arb(10) ** digits
-        # proposes: a width; where epsilon hardly moves no more is gained
-        half = arb.min(width * arb(0.4), arb(0.01)).mid()
-        left, right = (at - half).mid(), (at + half).mid()
-        if not (outcomes.delta(left) > target and outcomes.delta(right) < target):
-            return None
-        ends = outcomes.epsilon(left).union(outcomes.epsilon(right))
-        return balls.to_enclosure(ends, self.method).within(ZERO, math.inf)
-
-
-class _Outcomes:
-    r"""Delta and epsilon where the threshold is the outcome ``w``, at the current precision.
-
-    With :math:`\mu = 1/\sigma`, :math:`r(w) = e^{\mu w - \mu^2/2}` and
-    :math:`g(w) = \bar\Phi(w - \mu) - r(w)\,\bar\Phi(w)`, the optimal events are rays, so
-
-    .. math:: \mathrm{remove:}\quad \varepsilon = \log(1 - q + q r),\quad \delta = q g,
-
-    .. math:: \mathrm{add:}\quad \varepsilon = -\log(1 - q + q/r),\quad
-              \delta = \frac{q g}{(1-q) r + q},
-
-    where epsilon increases with :math:`w` and delta decreases (``docs/theory/sampling.md``).
+    decreases, and next to the largest loss on a sample ``x`` still tells apart what epsilon hardly
+    does.
     """
 
-    def __init__(self, mu: Real, q: Real, add: bool) -> None:
-        self.mu, self.q, self.add = ball(mu), ball(q), add
+    largest = None
+    infinite = InfiniteLoss()
 
-    def delta_at_zero(self) -> arb:
-        """``q (2 Phi(mu/2) - 1)``."""
-        return self.q * (self.mu / arb(8).sqrt()).erf()
+    def __init__(self, base: BallProfile, q: Real) -> None:
+        self.base, self.q, self.method = base, q, base.method
+        self.lost_bits, self.cap = base.lost_bits, base.cap
 
-    def _ratio(self, w: arb) -> arb:
-        return (self.mu * (w - self.mu / 2)).exp()
+    def finite_ball(self, epsilon: arb) -> arb:
+        share = balls.ball(self.q) * (-epsilon).exp()
+        return share / (1 - balls.ball(self.q) + share) * self.base.delta_ball(epsilon)
 
-    def _mixed(self, ratio: arb) -> arb:
-        """``dP/dQ`` of remove at the outcome, and of add the inverse."""
-        return 1 - self.q + self.q * (1 / ratio if self.add else ratio)
+    def lost_at(self, delta: Real) -> int:
+        return self.base.lost_at(delta)
 
-    def epsilon(self, w: arb) -> arb:
-        """The loss at the threshold."""
-        gain = self.q * (self.mu * (w - self.mu / 2) * (-1 if self.add else 1)).expm1()
-        return -gain.log1p() if self.add else gain.log1p()
-
-    def speed(self, w: arb) -> arb:
-        """The derivative of the loss. Proposes: a width."""
-        ratio = self._ratio(w)
-        return self.q * self.mu * (1 / ratio if self.add else ratio) / self._mixed(ratio)
-
-    def delta(self, w: arb) -> arb:
-        """What the ray beyond ``w`` gives."""
-        return self._delta(w, self._ratio(w))
-
-    def _delta(self, w: arb, ratio: arb) -> arb:
-        gain = self.q * (normal_tail(w - self.mu) - ratio * normal_tail(w))
-        return gain / (ratio * self._mixed(ratio)) if self.add else gain
-
-    def near(self, target: arb) -> arb | None:
-        """About where delta is the target.
-
-        ``log delta`` is concave, so Newton's method converges from the right. Proposes: a point.
-        """
-        excess = (self.q / target).log().max(arb(0))
-        w, close = (self.mu + (2 * excess).sqrt() + 1).mid(), arb(2) ** (-balls.current() // 2)
-        for _ in range(_STEPS):
-            ratio = self._ratio(w)
-            value = self._delta(w, ratio).mid()
-            # proposes: Newton's method; both sides of where it ends are certified
-            if not value > 0:
-                return None
-            slope = -self.mu * self.q * ratio * normal_tail(w)
-            if self.add:
-                slope = slope / (ratio * self._mixed(ratio))
-                slope -= value * (1 - self.q) * self.mu / self._mixed(ratio)
-            step = ((target / value).log() * value / slope).mid()
-            w = (w + step).mid()
-            # proposes: when to stop
-            if abs(step) < close * abs(w):
-                return w
-        return None
+    def near(self, delta: Real) -> Fraction:
+        return self.base.near(delta)

@@ -12,10 +12,11 @@ import math
 from fractions import Fraction
 from typing import Final
 
+from flint import arb
+
 from dpexact import balls, reals
 from dpexact.accounting.queries import epsilon_answer
 from dpexact.accounting.standing import sampling_of
-from dpexact.decimals import Bound
 from dpexact.enclosure import Enclosure
 from dpexact.errors import UnsupportedMechanism
 from dpexact.mechanisms import FixedSize, Mechanism, Poisson
@@ -65,13 +66,10 @@ def _step(step: Mechanism, share: Real, digits: int) -> Enclosure:
 
 def _amplified(found: Enclosure, q: Real, digits: int) -> Enclosure:
     """``log(1 + q (e^eps - 1))``, which increases with ``eps >= 0``, over an enclosure of it."""
+    if q.fraction == 1:
+        return found
 
-    def at(eps: Bound) -> Enclosure:
-        if not isinstance(eps, Fraction) or eps == 0 or q.fraction == 1:
-            return Enclosure.exact(eps)
-        return balls.certify(
-            lambda: (balls.ball(q) * balls.ball(eps).expm1()).log1p(), digits + 2, lowest=_ZERO
-        )
+    def loss(eps: arb) -> arb:
+        return (balls.ball(q) * eps.expm1()).log1p()
 
-    image = at(found.lower).between(at(found.upper), METHOD)
-    return image.short(found.reason or image.reason)
+    return balls.image(found, loss, digits + 2, lowest=_ZERO)

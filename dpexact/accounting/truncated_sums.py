@@ -2,7 +2,7 @@ r"""Equal runs of truncated Laplace noise: the profile as a finite sum of power 
 
 Given an output of finite loss, the loss of one run has the law :math:`e^{z/2}\,\nu(dz)/N`, ``nu``
 symmetric: ``a`` at each of :math:`\pm w`, and density 1/2 between
-(:mod:`dpexact.accounting.pairs.truncated_laplace`). The Laplace transform of ``nu`` is
+(:mod:`dpexact.accounting.pairs.laplace`). The Laplace transform of ``nu`` is
 :math:`e^{sw}(a + v) + e^{-sw}(a - v)`, ``v = 1/(2s)``, and that of :math:`2\sinh(t/2)_+` is
 :math:`4v^2/(1-v^2)`. Expanding the ``k``-th power and inverting term by term
 
@@ -23,7 +23,7 @@ from flint import arb, arb_poly, fmpz
 
 from dpexact import balls
 from dpexact.accounting.inverted import BallProfile
-from dpexact.accounting.pairs.truncated_laplace import TruncatedLaplace
+from dpexact.accounting.pairs.laplace import TruncatedLaplace
 from dpexact.accounting.profile import InfiniteLoss
 from dpexact.reals import Real
 

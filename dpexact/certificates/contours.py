@@ -16,13 +16,12 @@ from dpexact.accounting.contour.product import Product
 from dpexact.accounting.pairs.coin import Coin
 from dpexact.accounting.pairs.finite import Finite
 from dpexact.accounting.pairs.gaussian import Gaussian
-from dpexact.accounting.pairs.laplace import Laplace
+from dpexact.accounting.pairs.laplace import Laplace, truncated_laplace
 from dpexact.accounting.pairs.mixture import GaussianMixtures, Grouped, Mixtures, one_shift
 from dpexact.accounting.pairs.mixture_rules import Rule, Shape
 from dpexact.accounting.pairs.pair import Atom, Pair, TooExpensive
 from dpexact.accounting.pairs.response import Response
 from dpexact.accounting.pairs.shifts import STILL, Outline, of_sensitivities
-from dpexact.accounting.pairs.truncated_laplace import truncated_laplace
 from dpexact.certificates.cells import Box, boxes_of, cell_of, short_number
 from dpexact.reals import rational
 

@@ -11,7 +11,7 @@ from mpmath import mp, mpf
 from oracles import scaled
 
 from dpexact import UnsupportedMechanism, calibrate, delta, epsilon, renyi
-from dpexact.accounting.renyi.integer_orders import METHOD
+from dpexact.accounting.renyi.integer_orders import IntegerOrders
 
 sigmas = st.fractions(min_value=Fraction(1, 2), max_value=4, max_denominator=4)
 rates = st.fractions(min_value=Fraction(1, 50), max_value=Fraction(1, 2), max_denominator=50)
@@ -49,7 +49,7 @@ def test_the_bound_is_above_noise_that_is_so_private(
 def test_the_value_is_that_of_the_best_integer_order() -> None:
     """Against a sum in mpmath over all orders up to 200."""
     found = delta("poisson(zcdp(1/2), 1/100)^1000", 1, 12)
-    assert found.method == METHOD
+    assert found.method == IntegerOrders.method
     with mp.workdps(40):
         q, best = mpf(1) / 100, mpf(1)
         for order in range(2, 200):

@@ -11,8 +11,11 @@ from hypothesis import strategies as st
 
 from dpexact import balls
 from dpexact.accounting import laplace
+from dpexact.accounting.composition import Composition
 from dpexact.accounting.inverted import InvertedProfile
 from dpexact.accounting.laplace import LaplaceParts, LaplaceProduct, SumPlan, finite_sum
+from dpexact.accounting.lattice_law import lattice_law
+from dpexact.accounting.pairs.discrete_gaussian import DiscreteGaussian
 from dpexact.accounting.profile import InfiniteLoss
 from dpexact.conversion import real
 from dpexact.enclosure import Enclosure
@@ -160,7 +163,7 @@ def test_the_largest_loss_is_the_end():
 
 
 def test_the_profile_at_any_real_argument_is_that_of_a_symmetric_pair():
-    divergence = laplace.laplace_divergence(LaplaceParts(((real("1/2"), 3),)))
+    divergence = product(("1/2", 3)).finite_ball
     with balls.precision(100):
         for x in (arb("0.4"), arb("1.2"), arb(2)):
             mirrored = -(-x).expm1() + (-x).exp() * divergence(x)
@@ -169,7 +172,7 @@ def test_the_profile_at_any_real_argument_is_that_of_a_symmetric_pair():
 
 
 def test_a_ball_around_the_largest_loss():
-    divergence = laplace.laplace_divergence(LaplaceParts(((real("1/10"), 50),)))
+    divergence = product(("1/10", 50)).finite_ball
     with balls.precision(80):
         at_end = divergence(arb(5, "1e-12"))
         assert at_end.contains(0)
@@ -181,8 +184,11 @@ def test_a_sum_too_long_says_so():
     found = product(("1/10^9", 10**9)).delta(real("1/1000"), 10)
     assert found.digits == 0
     assert found.reason
+    beside = Composition(
+        others=[(DiscreteGaussian(real(1), 1), 1)], laplace=[(real("1/10^9"), 10**9)]
+    )
     with pytest.raises(UnsupportedMechanism, match="laplace"):
-        laplace.laplace_divergence(LaplaceParts(((real("1/10^9"), 10**9),)))
+        lattice_law(beside, "remove")
 
 
 @pytest.mark.parametrize(("steps", "terms", "x"), [(30, 6, "1.4"), (5, 12, "11"), (2, 1, "1/2")])

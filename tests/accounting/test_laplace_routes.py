@@ -10,7 +10,7 @@ from oracles import scaled
 
 from dpexact.accounting.contour.profile import ContourProfile
 from dpexact.accounting.laplace import LaplaceParts, LaplaceProduct
-from dpexact.accounting.laplace_routes import between_responses, laplace_profile
+from dpexact.accounting.laplace_split import between_responses, laplace_profile
 from dpexact.accounting.profile import InfiniteLoss
 from dpexact.conversion import real
 from dpexact.enclosure import Enclosure

@@ -7,8 +7,15 @@ import pytest
 from oracles import scaled
 
 from dpexact import balls
-from dpexact.accounting.laplace import LaplaceParts, SumPlan, finite_sum
-from dpexact.accounting.laplace_stretch import FEWEST, LaplaceOnStretches, Stretch, shared
+from dpexact.accounting.laplace import (
+    FEWEST,
+    FiniteSum,
+    LaplaceParts,
+    LaplaceProduct,
+    SumPlan,
+    finite_sum,
+    shared,
+)
 from dpexact.accounting.profile import InfiniteLoss
 from dpexact.reals import rational
 
@@ -29,12 +36,12 @@ def test_a_stretch_with_corners_is_the_sum_at_each_point(parts, terms):
     with balls.precision(300):
         span = balls.ball(parts.largest)
         for low, high in ((F(0), F(1, 7)), (F(1, 2), F(3)), (F(1), parts.largest.fraction)):
-            stretch = Stretch(parts, balls.ball(low), balls.ball(high), plan)
+            stretch = FiniteSum(parts, balls.ball(low), balls.ball(high), plan)
             for share in (F(0), F(1, 3), F(1, 2), F(9, 10), F(1)):
                 at = balls.ball(low + share * (high - low))
                 if at < span:
                     exact = finite_sum(parts, at, SumPlan(parts.count - 1, 300))
-                    found = stretch.delta(at)
+                    found = stretch.at(at)
                     assert found.overlaps(exact)
                     if plan.terms == parts.count - 1:
                         assert found.rel_accuracy_bits() > 100
@@ -47,7 +54,7 @@ def test_many_points_are_answered_as_one_by_one(seed):
     rates = draw.sample([F(1), F(2), F(1, 3), F(5, 7), F(1, 100), F(12)], draw.choice([1, 2, 3]))
     parts = parts_of(*((rate, draw.choice([1, 2, 5, 9])) for rate in rates), (F(1, 5), 1))
     infinite = InfiniteLoss(((rational(F(1, 1000)), 3),) if seed % 2 else ())
-    found, top = LaplaceOnStretches(parts, infinite), parts.largest.fraction
+    found, top = LaplaceProduct(parts, infinite), parts.largest.fraction
     points = [F(0), top, top * 2, top - F(1, 10**9)]
     points += [top * F(draw.randrange(10**9), 10**9) for _ in range(draw.choice([3, 40, 150]))]
     points += [F(1, 10) + F(k, 10**12) for k in range(10)]

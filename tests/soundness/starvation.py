@@ -36,7 +36,7 @@ CUTS: tuple[tuple[str, str, tuple[int, ...]], ...] = (
     ("accounting.routes", "MAX_TERMS", (0, 3)),
     ("accounting.laplace", "MAX_TERMS", (1, 30)),
     ("accounting.laplace", "FEW_TERMS", (1, 30)),
-    ("accounting.laplace_routes", "CONTOUR_WORK", (0, 10**4)),
+    ("accounting.laplace_split", "CONTOUR_WORK", (0, 10**4)),
     ("accounting.laplace_cells", "_MOST", (0, 200)),
     ("accounting.laplace_cells", "_MOST_STEPS", (0, 10**4)),
     ("accounting.laplace_cells", "_CAP", (64, 100)),

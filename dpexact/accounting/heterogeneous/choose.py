@@ -3,24 +3,17 @@
 from __future__ import annotations
 
 import math
-from fractions import Fraction
 from typing import Final
 
-from dpexact import balls
 from dpexact.accounting.few_atoms import FewAtoms
 from dpexact.accounting.heterogeneous.counts import CountLaw
-from dpexact.accounting.heterogeneous.grid import BITS, GridLaws
 from dpexact.accounting.heterogeneous.meet_in_the_middle import Meeting
 from dpexact.accounting.heterogeneous.parameters import Parameters, largest_loss
-from dpexact.accounting.heterogeneous.refinement import RefinedGrid
-from dpexact.accounting.heterogeneous.roots import epsilon_on_grid
-from dpexact.accounting.inverted import ONE, ZERO, InvertedProfile
+from dpexact.accounting.heterogeneous.refinement import GridComposition
 from dpexact.accounting.lattice_product import LatticeComposition
 from dpexact.accounting.pairs.lattice import MAX_ATOMS, commensurate
 from dpexact.accounting.pairs.response import Response
 from dpexact.accounting.profile import Fallback, InfiniteLoss, Profile
-from dpexact.enclosure import Enclosure
-from dpexact.reals import Real
 
 #: Halves of so few outcomes are cheaper than a lattice law.
 _FEW: Final = 1 << 12
@@ -67,37 +60,3 @@ def different_responses(parameters: Parameters, infinite: InfiniteLoss) -> Profi
 
     atoms = AtomsProfile([*pairs, (Leak(infinite.masses), 1)], infinite)
     return Fallback(atoms, lambda: GridComposition(parameters, infinite))
-
-
-class GridComposition(InvertedProfile):
-    """Profile of mechanisms ``(eps_i, count)``, all ``eps_i > 0``, with any infinite-loss mass.
-
-    Raises:
-        UnsupportedMechanism: too many mechanisms.
-    """
-
-    method = "heterogeneous composition: grid"
-
-    def __init__(self, parameters: Parameters, infinite: InfiniteLoss) -> None:
-        self.infinite = infinite
-        self.largest: Real = largest_loss(parameters)
-        self.grid = RefinedGrid(parameters)
-
-    def delta(self, epsilon: Real, digits: int) -> Enclosure:
-        known = self.only_infinite(epsilon, digits)
-        if known is not None:
-            return known
-
-        def ask(laws: GridLaws) -> Enclosure:
-            with balls.precision(BITS):
-                level, lost = balls.ball(epsilon), self.infinite.ball()
-                ends = (balls.ball(end(level)) for end in (laws.below, laws.above))
-                low, high = (balls.to_enclosure(lost + (1 - lost) * end) for end in ends)
-            return low.between(high, self.method).within(ZERO, ONE)
-
-        return self.grid.refine(ask, digits, lambda best: float(best.upper)).within(ZERO, ONE)
-
-    def _epsilon(self, delta: Real, digits: int) -> Enclosure:
-        found = epsilon_on_grid(self.grid, self.infinite, delta, digits)
-        # at the largest loss delta is down to the infinite mass
-        return found.within(ZERO, Fraction(self.largest_loss(20).upper))

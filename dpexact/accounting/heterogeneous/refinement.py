@@ -1,7 +1,9 @@
 r"""The grid refined until the width asked for is reached, or its work is spent.
 
 The width of the enclosure falls with the square of the spacing, so two or three passes are enough;
-the spacing of a pass is proposed by the width of the one before.
+the spacing of a pass is proposed by the width of the one before. For ``epsilon(delta)`` floats
+propose where a bound crosses the target. What counts is certified: the lower bound of ``delta`` is
+at least the target at the lower end, the upper bound at most the target at the other.
 """
 
 from __future__ import annotations
@@ -9,18 +11,26 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from fractions import Fraction
-from typing import Final
+from typing import Final, TypeAlias
+
+import numpy as np
+from flint import arb
 
 from dpexact import balls
 from dpexact.accounting.heterogeneous.grid import (
+    BITS,
     MAX_POINTS,
+    Floats,
     GridLaws,
     TooLongError,
     grid_laws,
 )
-from dpexact.accounting.heterogeneous.parameters import Parameters
+from dpexact.accounting.heterogeneous.parameters import Parameters, largest_loss
+from dpexact.accounting.inverted import ONE, ZERO, InvertedProfile
+from dpexact.accounting.profile import InfiniteLoss
 from dpexact.enclosure import Enclosure
 from dpexact.errors import UnsupportedMechanism
+from dpexact.reals import Real
 
 #: Most work of all passes together, in masses times steps: some tens of seconds.
 WORK: Final = 8_000_000_000
@@ -29,26 +39,38 @@ _OVERHEAD: Final = 4096
 #: The window of the first pass leaves out this mass; later ones are bounded by the second.
 _FIRST_TAIL: Final = 1e-40
 _LAST_TAIL: Final = 1e-280
+_MAX_COSH: Final = 1400.0
+_LEAST_SHRINK: Final = 1.2
+_MANY: Final = 100
 _SPENT: Final = "the grid is as fine as its work allows"
-_ZERO: Final = Fraction(0)
+#: First distance, relative, of a proposal from the float it comes from; grows until certified.
+_NUDGE: Final = 1e-11
+_TRIES: Final = 24
 
-Ask = Callable[[GridLaws], Enclosure]
+Ask: TypeAlias = Callable[[GridLaws], Enclosure]
 """What is wanted of a pair of laws."""
 
 
-class RefinedGrid:
-    """The grid laws of ``parameters``, as fine as was needed so far.
+class GridComposition(InvertedProfile):
+    """Profile of mechanisms ``(eps_i, count)``, all ``eps_i > 0``, with any infinite-loss mass.
 
-    ``enough`` says of an enclosure whether it is narrow enough.
+    Its grid laws are as fine as was needed so far.
+
+    Raises:
+        UnsupportedMechanism: too many mechanisms.
     """
 
     method = "heterogeneous composition: grid"
 
-    def __init__(self, parameters: Parameters, work: int = WORK) -> None:
+    def __init__(
+        self, parameters: Parameters, infinite: InfiniteLoss, work: int | None = None
+    ) -> None:
         self.parameters = parameters
-        self.work = work
+        self.infinite = infinite
+        self.largest: Real = largest_loss(parameters)
+        self.work: int = WORK if work is None else work
         self.steps: int = sum(count for _, count in parameters)
-        if self.steps * _OVERHEAD > work:
+        if self.steps * _OVERHEAD > self.work:
             raise UnsupportedMechanism(
                 f"no certified accounting for {self.steps} mechanisms of different eps"
             )
@@ -57,18 +79,59 @@ class RefinedGrid:
             sum(c * (v / math.cosh(min(v, _MAX_COSH) / 2)) ** 2 for v, c in values)
         )
         self.whole: float | int = 2 * sum(c * v for v, c in values)
-        self.largest: float = max(v for v, _ in values)
+        self.widest: float = max(v for v, _ in values)
         self._laws: GridLaws | None = None
+
+    def delta(self, epsilon: Real, digits: int) -> Enclosure:
+        known = self.only_infinite(epsilon, digits)
+        if known is not None:
+            return known
+
+        def ask(laws: GridLaws) -> Enclosure:
+            with balls.precision(BITS):
+                level, lost = balls.ball(epsilon), self.infinite.ball()
+                ends = (balls.ball(end(level)) for end in (laws.below, laws.above))
+                low, high = (balls.to_enclosure(lost + (1 - lost) * end) for end in ends)
+            return low.between(high, self.method).within(ZERO, ONE)
+
+        return self.refine(ask, digits, lambda best: float(best.upper)).within(ZERO, ONE)
+
+    def _epsilon(self, delta: Real, digits: int) -> Enclosure:
+        def share() -> arb:
+            lost = self.infinite.ball()
+            return (balls.ball(delta) - lost) / (1 - lost)
+
+        wanted = balls.certify(share, 30, lowest=ZERO, highest=ONE)
+        low, high = Fraction(wanted.lower), Fraction(wanted.upper)
+
+        def ask(laws: GridLaws) -> Enclosure:
+            below, above = _losses(laws)
+            lower = _certified(
+                lambda x: laws.below(balls.ball(x)) >= high,
+                _crossing(laws.lower, laws.lower[::-1], below, float(high)),
+                -1,
+            )
+            upper = _certified(
+                lambda x: laws.above(balls.ball(x)) <= low,
+                _crossing(laws.upper, laws.upper * np.exp(-above), above, float(low) - laws.inf),
+                1,
+            )
+            lowest = ZERO if lower is None else lower
+            return Enclosure.bracket(lowest, math.inf if upper is None else upper, self.method)
+
+        found = self.refine(ask, digits, lambda _: float(low))
+        # at the largest loss delta is down to the infinite mass
+        return found.within(ZERO, Fraction(self.largest_loss(20).upper))
 
     def refine(self, ask: Ask, digits: int, size: Callable[[Enclosure], float]) -> Enclosure:
         """Ask finer and finer laws until ``digits`` digits are certain or the work is spent.
 
         ``size`` proposes from the best answer so far how large ``delta`` is where it matters.
         """
-        best = Enclosure(_ZERO, math.inf, self.method)
+        best = Enclosure(ZERO, math.inf, self.method)
         spent = 0
         laws = self._laws
-        step = max(self.deviation / 64, 2 * self.largest / (1 << 20), self._finest(_FIRST_TAIL))
+        step = max(self.deviation / 64, 2 * self.widest / (1 << 20), self._finest(_FIRST_TAIL))
         tail = _FIRST_TAIL
         while True:
             if laws is None:
@@ -104,16 +167,61 @@ class RefinedGrid:
 
     def _finest(self, tail: float) -> float:
         """About the finest spacing of a law of ``MAX_POINTS`` points."""
-        reach = 2 * math.sqrt(2 * math.log(1 / tail)) * self.deviation + 4 * self.largest
+        reach = 2 * math.sqrt(2 * math.log(1 / tail)) * self.deviation + 4 * self.widest
         return min(self.whole, reach) / (MAX_POINTS / 2)
-
-
-_MAX_COSH: Final = 1400.0
-_LEAST_SHRINK: Final = 1.2
-_MANY: Final = 100
 
 
 def _dyadic(x: float) -> Fraction:
     """``x`` cut to 10 bits."""
     mantissa, exponent = math.frexp(x)
     return Fraction(int(mantissa * 1024)) * Fraction(2) ** (exponent - 10)
+
+
+def _losses(laws: GridLaws) -> tuple[Floats, Floats]:
+    """About the losses of the labels and of the points of the upper law."""
+    with balls.precision(BITS):
+        whole = sum((count * balls.ball(eps) for eps, count in laws.parameters), arb(0))
+        start = float((laws.low * balls.ball(laws.spacing) - whole).mid())
+    t = float(laws.spacing)
+    below = (np.arange(len(laws.lower), dtype=np.float64) - (len(laws.lower) - 1) / 2) * t
+    return below, start + np.arange(len(laws.upper), dtype=np.float64) * t
+
+
+def _crossing(p: Floats, q: Floats, losses: Floats, target: float) -> float:
+    """Proposes: where the profile of masses ``p``, ``q`` at rising losses crosses the target."""
+    p_tails, q_tails = np.cumsum(p[::-1])[::-1], np.cumsum(q[::-1])[::-1]
+
+    def profile(at: int) -> float:
+        return float(p_tails[at] - math.exp(min(losses[at], 700.0)) * q_tails[at])
+
+    low, high = 0, len(p) - 1  # the first point where the profile is at most the target
+    while low < high:
+        middle = (low + high) // 2
+        if profile(middle) <= target:
+            high = middle
+        else:
+            low = middle + 1
+    gain = (p_tails[low] - target) / q_tails[low] if q_tails[low] > 0 else 0.0
+    return math.log(gain) if gain > 0 else float(losses[low])
+
+
+def _certified(
+    holds: Callable[[Fraction], bool], proposal: float, direction: int
+) -> Fraction | None:
+    """A point near ``proposal``, moved in ``direction``, where ``holds`` is certain.
+
+    Proposes: points, of which only one that certainly holds is returned.
+    """
+    nudge = _NUDGE
+    for _ in range(_TRIES):
+        point = proposal + direction * max(abs(proposal), 1e-300) * nudge
+        if not point > 0:
+            point = 0.0
+        if not math.isfinite(point):
+            return None
+        if holds(Fraction(point)):
+            return Fraction(point)
+        if point == 0.0 and direction < 0:
+            return None
+        nudge *= 4
+    return None

@@ -101,6 +101,18 @@ class Law:
         aliases = strip_aliases(lift, edge, spacing)
         return (aliases + inner_tails(lift, spacing, arb(strip.reach))).upper(), cosine
 
+    def _reached(self, strip: Strip, powers: int) -> tuple[int, int]:
+        """The first and the last node of the inner rule; beyond are at most its tails.
+
+        Proposes: how many nodes; `inner_tails` bounds those beyond the reach on either side.
+        """
+        lowest = -int(strip.reach / strip.spacing) - 1
+        highest = int((strip.reach + approximate(self._a) * powers) / strip.spacing) + 1
+        inner, reach = arb(strip.spacing), arb(strip.reach)
+        if not (-lowest * inner >= reach and highest * inner >= reach + self.a * powers):
+            raise TooExpensive("the inner rule is too short")
+        return lowest, highest
+
     def nodes(self, rule: Rule) -> Nodes:
         """``H`` at all nodes of a ray: every inner sum by products of polynomials [5]."""
         k, strip, every = rule.power, rule.strip, rule.every
@@ -111,15 +123,7 @@ class Law:
         lift = arb(strip.lift)
         chi = angle - self.a * lift
         error, cosine = self._error(strip, chi)
-        a = approximate(self._a)
-        lowest = -int(strip.reach / strip.spacing) - 1
-        highest = int((strip.reach + a * k) / strip.spacing) + 1
-        # proposes: how many nodes; `inner_tails` bounds those beyond the reach on either side
-        if not (-lowest * inner >= arb(strip.reach)):
-            raise TooExpensive("the inner rule is too short")
-        # proposes: likewise
-        if not (highest * inner >= arb(strip.reach) + self.a * k):
-            raise TooExpensive("the inner rule is too short")
+        lowest, highest = self._reached(strip, k)
         scale = inner / (2 * arb.pi()).sqrt()
         width = (highest - lowest) * every + 1
         start = first - self.a * self.a / 2 - arb(self.t).log() + lowest * inner * self.a
@@ -194,15 +198,7 @@ class Law:
         """``G_k(u)`` at a positive ``u``, and minus the slope of ``log E e^{-uS}`` in ``log u``."""
         error, cosine = self._error(strip, arb(0))
         inner = arb(strip.spacing)
-        a = approximate(self._a)
-        lowest = -int(strip.reach / strip.spacing) - 1
-        highest = int((strip.reach + a * max(k, 1)) / strip.spacing) + 1
-        # proposes: likewise
-        if not (-lowest * inner >= arb(strip.reach)):
-            raise TooExpensive("the inner rule is too short")
-        # proposes: likewise
-        if not (highest * inner >= arb(strip.reach) + self.a * max(k, 1)):
-            raise TooExpensive("the inner rule is too short")
+        lowest, highest = self._reached(strip, max(k, 1))
         scale, z = inner / (2 * arb.pi()).sqrt(), u / self.t
         totals = [arb(0)] * (max(k, 1) + 1)
         # proposes: likewise

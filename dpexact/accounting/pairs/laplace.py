@@ -1,94 +1,137 @@
-"""Laplace noise."""
+r"""Laplace noise, and Laplace noise conditioned on an interval (Geng, Ding, Guo and Kumar 2020).
+
+The loss ``z`` of either lies in ``[-w, w]``, with density :math:`e^{z/2} / (2 N)` under ``P``, and
+:math:`\pm w` are atoms of mass :math:`e^{\pm w/2} a / N`,
+
+.. math:: N = 2 a \cosh(w/2) + 2 \sinh(w/2).
+
+Of Laplace noise ``w`` is sensitivity over scale, and ``a = 1``. With ``scale`` 1, noise in ``[-b,
+b]`` and a shift by ``s < 2b`` the outputs that both datasets can give are ``[s-b, b]``. They have,
+under each law, the mass
+
+.. math:: kept = 1 - lost = \begin{cases} 1 - h & b \ge s \\ h & b < s \end{cases}, \qquad
+          h = \frac{e^{-|b-s|}\,(1 - e^{-w})}{2 (1 - e^{-b})}, \qquad w = \min(s, 2b - s),
+
+and on them the loss is ``z = |x| - |x - s|``, with :math:`a = (1 - e^{-(b-s)})_+`. Proofs:
+``docs/theory/noises.md``.
+"""
 
 from __future__ import annotations
 
 import math
+from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Final
 
 from flint import acb, arb
 
 from dpexact.accounting.pairs.pair import Jet, LossMoments, Masses, Pair, Tails
-from dpexact.balls import approximate, ball
-from dpexact.reals import Real
+from dpexact.balls import approximate, ball, compare
+from dpexact.exactness import exponential, quotient
+from dpexact.reals import ONE, ZERO, Real
 
-#: Below and above, the float estimates take a series and an asymptote.
+#: Below and above, the float estimates take a series and an asymptote; and what they take for 0.
 _SMALL: Final = 0.1
 _LARGE: Final = 20.0
+_FLAT: Final = 1e-30
 
 
-@dataclass(frozen=True)
-class Laplace(Pair):
-    """``M(s) = e^{-rate/2} (cosh x + sinh x / (2 s + 1))``, ``x = rate (s + 1/2)``.
+class _WithEnds(Pair):
+    """Losses in ``[-width, width]``, of atoms that weigh ``ends`` beside the density."""
 
-    ``rate`` is sensitivity over scale, also the largest loss.
-    """
+    #: Not to zero, but the continuous part of the loss does, and many steps need no more.
+    decays = True
 
-    rate: Real
+    @abstractmethod
+    def sizes(self) -> tuple[Real, Real]:
+        """``w`` and ``a``."""
 
-    @property
-    def decays(self) -> bool:
-        """Not to zero, but the continuous part of the loss does, and many steps need no more."""
-        return True
+    def _balls(self) -> tuple[arb, arb, arb]:
+        """``w``, ``a`` and ``N``."""
+        width, ends = map(ball, self.sizes())
+        half = width / 2
+        return width, ends, 2 * (ends * half.cosh() + half.sinh())
 
     def overlap(self) -> arb:
-        """``e^{-rate/2}``."""
-        return (-ball(self.rate) / 2).exp()
+        """``2 (a e^{-w/2} + 1 - e^{-w/2}) / N``."""
+        width, ends, norm = self._balls()
+        low = -width / 2
+        return 2 * (ends * low.exp() - low.expm1()) / norm
 
     def largest_loss(self) -> arb | None:
-        return ball(self.rate)
+        return self._balls()[0]
+
+    def lowest(self) -> arb:
+        """``-w``."""
+        return -self._balls()[0]
+
+    def at(self, s: acb) -> acb:
+        r""":math:`(2 a \cosh(\sigma w) + \sinh(\sigma w)/\sigma) / N`, ``sigma = s + 1/2``."""
+        width, ends, norm = self._balls()
+        x = width * (s + arb(0.5))
+        found: acb = 2 * ends * x.cosh() + width * (acb(0, 1) * x).sinc()
+        return found / norm
 
     def moment(self, c: float | Real, accuracy: float) -> arb:
-        """Closed form; ``sinh x / (2 s + 1) = rate sinc(i x) / 2``, also at ``-1/2``."""
-        rate = ball(self.rate)
-        x = rate * (ball(c) + arb(0.5))
-        return self.overlap() * (x.cosh() + rate * acb(0, x).sinc().real / 2)
+        """The same, real."""
+        width, ends, norm = self._balls()
+        x = width * (ball(c) + arb(0.5))
+        return (2 * ends * x.cosh() + width * acb(0, x).sinc().real) / norm
 
     def mean(self) -> arb:
-        """``rate + e^-rate - 1``."""
-        rate = ball(self.rate)
-        return rate + (-rate).expm1()
-
-    def integer_moments(self, count: int) -> list[arb]:
-        """``e^{k rate} (k + 1 + k e^{-(2 k + 1) rate}) / (2 k + 1)``."""
-        rise, fall = ball(self.rate).exp(), self.lowest().exp()
-        power, low, found = arb(1), fall, []
-        for k in range(1, count + 1):
-            power, low = power * rise, low * fall * fall
-            found.append(power * (k + 1 + k * low) / (2 * k + 1))
-        return found
+        r""":math:`(w\,(2a\sinh(w/2) + 2\cosh(w/2)) - 4\sinh(w/2)) / N`."""
+        width, ends, norm = self._balls()
+        half = width / 2
+        return (width * (2 * ends * half.sinh() + 2 * half.cosh()) - 4 * half.sinh()) / norm
 
     def moments(self, c: float, step: float, count: int, accuracy: float) -> list[acb]:
-        rate, scale = ball(self.rate), self.overlap() / 2
-        found = []
+        """By exponentials, but where ``sigma`` is 0."""
+        # proposes: how they are computed; a float order means its exact value
+        if c == -0.5:
+            return super().moments(c, step, count, accuracy)
+        width, ends, norm = self._balls()
+        found, scale, atom = [], 1 / norm, acb(ends)
         for n in range(count + 1):
             sigma = acb(arb(c) + arb(0.5), n * arb(step))
-            rise, inverse = (rate * sigma).exp(), 1 / (2 * sigma)
-            found.append(scale * (rise * (1 + inverse) + (1 - inverse) / rise))
+            rise, inverse = (width * sigma).exp(), 1 / (2 * sigma)
+            found.append(scale * (rise * (atom + inverse) + (atom - inverse) / rise))
         return found
 
     def decayed(self, c: float, u: float, accuracy: float) -> arb:
-        """``e^{-rate/2} cosh x sqrt(1 + (a tanh x + 1/4) / (a^2 + u^2))``, ``a = c + 1/2`` [10]."""
-        a, height = ball(c) + arb(0.5), arb(u)
-        x = ball(self.rate) * a
-        excess = (a * x.tanh() + arb(0.25)) / (a * a + height * height)
-        bound = self.overlap() * x.cosh() * (1 + excess).sqrt()
+        """``2 cosh x sqrt(a^2 + (a b tanh x + 1/4) / (b^2 + u^2)) / N``, ``b = c + 1/2`` [10]."""
+        width, ends, norm = self._balls()
+        real, height = ball(c) + arb(0.5), arb(u)
+        x, size = width * real, real * real + height * height
+        # proposes: a height; of any a ball decides which bound holds
+        if not size > 0:
+            return self.moment(c, accuracy)
+        excess = (ends * real * x.tanh() + arb(0.25)) / size
+        bound = 2 * x.cosh() * (ends * ends + excess).sqrt() / norm
         return arb.min(bound.upper(), self.moment(c, accuracy).upper())
+
+    # --- floats -----------------------------------------------------------------------------------
+
+    @cached_property
+    def _floats(self) -> tuple[float, float, float]:
+        """Proposes: ``w``, ``a`` and the logarithm of ``N``, about."""
+        width, ends = map(approximate, self.sizes())
+        fall = math.exp(-width)
+        return width, ends, width / 2 + math.log(ends * (1 + fall) - math.expm1(-width))
 
     def cumulant(self, c: float) -> Jet:
         """Closed form, scaled by ``e^-|x|``; symmetric about ``-1/2``.
 
         Proposes: an estimate by which contours are planned.
         """
-        rate = approximate(self.rate)
-        a = abs(c + 0.5)
-        x = rate * a
+        (width, ends, norm), here = self._floats, abs(c + 0.5)
+        x = width * here
         if x > _LARGE:  # sinh and cosh agree
-            inner = a * (2 * a + 1)
-            slope = rate - 1 / inner
-            value = x - rate / 2 + math.log1p(1 / (2 * a)) - math.log(2)
-            return Jet(value, math.copysign(slope, c + 0.5), (4 * a + 1) / inner**2)
+            inner = here * (2 * ends * here + 1)
+            value = x - norm + math.log(ends + 1 / (2 * here))
+            slope, bend = width - 1 / inner, (4 * ends * here + 1) / inner**2
+            return Jet(value, math.copysign(slope, c + 0.5), bend)
         fall = math.exp(-2 * x)
         cosh, sinh = (1 + fall) / 2, (1 - fall) / 2
         if x < _SMALL:  # sinh(x)/x and its derivatives, by their series
@@ -101,21 +144,71 @@ class Laplace(Pair):
             g = sinh / x
             g1 = (cosh - g) / x
             g2 = g - 2 * g1 / x
-        value = cosh + rate / 2 * g
-        slope = rate * (sinh + rate / 2 * g1) / value
-        bend = rate**2 * (cosh + rate / 2 * g2) / value - slope**2
-        return Jet(x - rate / 2 + math.log(value), math.copysign(slope, c + 0.5), bend)
+        value = 2 * ends * cosh + width * g
+        slope = (2 * ends * sinh + width * g1) / value
+        bend = max((2 * ends * cosh + width * g2) / value - slope**2, _FLAT)
+        slope = math.copysign(width * slope, c + 0.5)
+        return Jet(x - norm + math.log(value), slope, width**2 * bend)
 
     def decay_estimate(self, c: float) -> Callable[[float], float]:
-        rate, a = approximate(self.rate), c + 0.5
-        x = rate * a
-        most = self.cumulant(c).value
-        level = x - rate / 2 + math.log1p(math.exp(-2 * x)) - math.log(2)
-        gain = a * math.tanh(x) + 0.25
-        return lambda u: min(most, level + math.log1p(gain / (a * a + u * u)) / 2)
+        (width, ends, norm), a = self._floats, abs(c + 0.5)
+        x, most = width * a, self.cumulant(c).value
+        level, gain = x - norm + math.log1p(math.exp(-2 * x)), ends * a * math.tanh(x) + 0.25
+        return lambda u: min(most, level + math.log(ends**2 + gain / (a * a + u * u + _FLAT)) / 2)
 
     def line_cost(self, c: float, accuracy: float) -> tuple[int, float]:
-        return 1, math.log2(2 + approximate(self.rate) * (c + 1))
+        return 1, math.log2(2 + self._floats[0] * (c + 1))
+
+    # --- tails ------------------------------------------------------------------------------------
+
+    def atoms(self, tail: float) -> tuple[list[Masses], Masses]:
+        """Both ends, if they weigh anything."""
+        width, ends, norm = self._balls()
+        if self.sizes()[1].fraction == 0:
+            return [], (arb(0), arb(0))
+        low, high = (ends / norm * x.exp() for x in (-width / 2, width / 2))
+        return [(low, high), (high, low)], (arb(0), arb(0))
+
+    def tails(self, bits: int) -> tuple[Tails, arb]:
+        r"""Between the ends :math:`P(e^Z > r) = (e^{w/2} - \sqrt r)/N`; ``Q`` by symmetry."""
+        width, _, norm = self._balls()
+        top = (width / 2).exp()
+
+        def tails(ratio: arb) -> Masses:
+            root = ratio.sqrt().max(1 / top).min(top)
+            return (top - root) / norm, (1 / root - 1 / top) / norm
+
+        return tails, 2 * (width / 2).sinh() / norm
+
+    def span(self, tail: float) -> tuple[float, float]:
+        return -self._floats[0], self._floats[0]
+
+    def lost_bits(self) -> int:
+        """Those of factors up to ``e^width``."""
+        return math.ceil(3 * self._floats[0])
+
+
+@dataclass(frozen=True)
+class Laplace(_WithEnds):
+    """``rate`` is sensitivity over scale, also the largest loss."""
+
+    rate: Real
+
+    def sizes(self) -> tuple[Real, Real]:
+        return self.rate, ONE
+
+    def _balls(self) -> tuple[arb, arb, arb]:
+        rate = ball(self.rate)
+        return rate, arb(1), 2 * (rate / 2).exp()
+
+    def integer_moments(self, count: int) -> list[arb]:
+        """``e^{k rate} (k + 1 + k e^{-(2 k + 1) rate}) / (2 k + 1)``."""
+        rise, fall = ball(self.rate).exp(), self.lowest().exp()
+        power, low, found = arb(1), fall, []
+        for k in range(1, count + 1):
+            power, low = power * rise, low * fall * fall
+            found.append(power * (k + 1 + k * low) / (2 * k + 1))
+        return found
 
     def loss_moments(self) -> LossMoments:
         r"""From the atoms and the density :math:`e^{(z - rate)/2}/4` between, with
@@ -146,36 +239,30 @@ class Laplace(Pair):
         absolute += 2 * power(rate + mean, 3) * low
         return LossMoments(mean, second, third, fourth - 3 * second * second, absolute)
 
-    # --- tails ------------------------------------------------------------------------------------
 
-    def lowest(self) -> arb:
-        """``-rate``, the loss of an atom."""
-        return -ball(self.rate)
+@dataclass(frozen=True)
+class TruncatedLaplace(_WithEnds):
+    """What is left of Laplace noise in an interval: losses, and the weight of their ends."""
 
-    def atoms(self, tail: float) -> tuple[list[Masses], Masses]:
-        """``-rate`` and ``rate``, of mass ``e^-rate / 2`` and ``1/2`` under ``P``."""
-        low, half = self.lowest().exp() / 2, arb(1) / 2
-        return [(low, half), (half, low)], (arb(0), arb(0))
+    width: Real
+    ends: Real
 
-    def tails(self, bits: int) -> tuple[Tails, arb]:
-        r"""Between the atoms, with ``low`` for :math:`e^{-rate}`,
+    def sizes(self) -> tuple[Real, Real]:
+        return self.width, self.ends
 
-        .. math:: P(e^Z > r) = \frac{1 - \sqrt{r\,low}}{2}, \qquad
-                  Q(e^Z > r) = \frac{\sqrt{low/r} - low}{2}.
-        """
-        low = self.lowest().exp()
-        top = 1 / low
 
-        def tails(ratio: arb) -> Masses:
-            ratio = ratio.max(low).min(top)
-            return (1 - (ratio * low).sqrt()) / 2, ((low / ratio).sqrt() - low) / 2
-
-        return tails, (1 - low) / 2
-
-    def span(self, tail: float) -> tuple[float, float]:
-        rate = approximate(self.rate)
-        return -rate, rate
-
-    def lost_bits(self) -> int:
-        """Those of factors up to ``e^rate``."""
-        return math.ceil(3 * approximate(self.rate))
+def truncated_laplace(
+    scale: Real, bound: Real, sensitivity: Real
+) -> tuple[Real, TruncatedLaplace | None]:
+    """The mass of infinite loss, and the pair for the rest; None where that is everything."""
+    reach, shift = quotient(bound, scale), quotient(sensitivity, scale)
+    inner = 2 * reach - shift
+    if compare(2 * bound, sensitivity, "bound") <= 0:
+        return ONE, None
+    wide = compare(bound, sensitivity, "bound") >= 0
+    width = shift if wide else inner
+    gap = reach - shift if wide else shift - reach
+    share = exponential(-gap) * (1 - exponential(-width)) / (2 * (1 - exponential(-reach)))
+    if wide:
+        return share, TruncatedLaplace(width, 1 - exponential(-gap))
+    return 1 - share, TruncatedLaplace(width, ZERO)

@@ -10,7 +10,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import ClassVar, NamedTuple, TypeAlias
+from typing import ClassVar, NamedTuple, NoReturn, TypeAlias
 
 from flint import acb, arb
 
@@ -145,6 +145,9 @@ class Pair(ABC):
 
     def at(self, s: acb) -> acb:
         """``M(s)`` for ``Re s > -1``, where it has a closed form."""
+        self._without_moments()
+
+    def _without_moments(self) -> NoReturn:
         raise UnsupportedMechanism(f"no certified moments of {type(self).__name__}")
 
     def moment(self, c: float | Real, accuracy: float) -> arb:
@@ -172,9 +175,9 @@ class Pair(ABC):
         """An upper bound on ``|M(c + iu')|`` for every ``u' >= u``; without decay ``M(c)``."""
         return self.moment(c, accuracy)
 
-    @abstractmethod
     def cumulant(self, c: float) -> Jet:
         """``log M(c)`` and two derivatives, approximately."""
+        self._without_moments()
 
     def cumulants(self, orders: Sequence[float]) -> list[Jet]:
         """:meth:`cumulant` at each, which may share work."""
@@ -204,9 +207,9 @@ class Pair(ABC):
         value = self.cumulant(c).value
         return lambda u: value
 
-    @abstractmethod
     def line_cost(self, c: float, accuracy: float) -> tuple[int, float]:
         """``(nodes, bits lost to cancellation)`` of one evaluation in ``moments``."""
+        self._without_moments()
 
     def loss_moments(self) -> LossMoments:
         """Those of the loss under ``P``, for a pair without infinite loss.

@@ -24,9 +24,8 @@ from typing import Final, NamedTuple
 from flint import arb
 
 from dpexact.accounting.binomial import binomial_mass, binomial_tail
-from dpexact.accounting.pairs.pair import Jet, Masses, Pair, Tails, far
+from dpexact.accounting.pairs.pair import Masses, Pair, Tails, far
 from dpexact.balls import approximate, ball, current, precision, to_enclosure
-from dpexact.errors import UnsupportedMechanism
 from dpexact.reals import Real
 
 #: Up to so many users all outcomes are listed.
@@ -197,18 +196,6 @@ class Shuffled(Pair):
             yield Clones(weight, tail, before, near)
 
     # --- planning ---------------------------------------------------------------------------------
-
-    def moment(self, c: float | Real, accuracy: float) -> arb:
-        """Not known in closed form."""
-        raise UnsupportedMechanism("no certified moments of shuffled reports")
-
-    def cumulant(self, c: float) -> Jet:
-        """Without moments there is nothing to plan."""
-        raise UnsupportedMechanism("no certified moments of shuffled reports")
-
-    def line_cost(self, c: float, accuracy: float) -> tuple[int, float]:
-        """Without moments there is no line."""
-        raise UnsupportedMechanism("no certified moments of shuffled reports")
 
     def lowest(self) -> arb | None:
         """A little below ``-epsilon``: then no lattice point meets the loss 0 of many outcomes."""

@@ -28,11 +28,9 @@ from dpexact.mechanisms import Mechanism
 from dpexact.reals import Real
 from dpexact.ternary import Order
 
-METHOD: Final = "upper bound: Rényi at integer orders, Proposition 14"
 _LARGEST: Final = 2048
 _DIGITS: Final = 8
 _ZERO: Final = Fraction(0)
-_ONE: Final = Fraction(1)
 
 
 class IntegerOrders(Profile):
@@ -42,7 +40,7 @@ class IntegerOrders(Profile):
         UnsupportedMechanism: no divergence of order 2 is known, or it is infinite.
     """
 
-    method = METHOD
+    method = "upper bound: Rényi at integer orders, Proposition 14"
     #: Orders are ``1 + k/scale``, ``k`` from the first place on.
     scale = 1
     _first = 1
@@ -59,15 +57,13 @@ class IntegerOrders(Profile):
         def log(t: arb, divergence: arb) -> arb:
             return t * (divergence - balls.ball(epsilon)) + _constant(t)
 
-        found = self._at_best(log, lambda t, divergence: log(t, divergence).exp(), digits)
-        return Enclosure(min(found.lower, _ONE), min(found.upper, _ONE), METHOD, found.reason)
+        return self._at_best(log, lambda t, d: log(t, d).exp().min(arb(1)), digits)
 
     def _epsilon(self, delta: Real, digits: int) -> Enclosure:
         def bound(t: arb, divergence: arb) -> arb:
             return divergence + (_constant(t) - balls.ball(delta).log()) / t
 
-        found = self._at_best(bound, bound, digits)
-        return Enclosure(max(found.lower, _ZERO), max(found.upper, _ZERO), METHOD, found.reason)
+        return self._at_best(bound, lambda t, d: bound(t, d).max(arb(0)), digits)
 
     def _at_best(
         self, height: Callable[[arb, arb], arb], bound: Callable[[arb, arb], arb], digits: int
@@ -77,12 +73,7 @@ class IntegerOrders(Profile):
         t = self._excess(place)
         spare = 10 + len(str(place))
         known = self._divergence(place, digits + spare)
-
-        def image(end: Fraction) -> Enclosure:
-            return balls.certify(lambda: bound(balls.ball(t), balls.ball(end)), digits + 2)
-
-        low, high = image(Fraction(known.lower)), image(Fraction(known.upper))
-        return low.between(high, METHOD)
+        return balls.image(known, lambda d: bound(balls.ball(t), d), digits + 2, method=self.method)
 
     def _least(self, height: Callable[[arb, arb], arb]) -> int:
         """Proposes: a place ``k``; every order gives a bound."""
@@ -131,12 +122,11 @@ class SelectedOrders(IntegerOrders):
         most = self.largest_loss(digits)
         if balls.order(epsilon, _above(most)) in (Order.ABOVE, Order.EQUAL):
             return Enclosure.exact(_ZERO, self.method)
-        return super().delta(epsilon, digits).labelled(self.method)
+        return super().delta(epsilon, digits)
 
     def _epsilon(self, delta: Real, digits: int) -> Enclosure:
         found, most = super()._epsilon(delta, digits), self.largest_loss(digits)
-        best = most if most.upper <= found.upper else found
-        return best.labelled(self.method)
+        return most if most.upper <= found.upper else found
 
     def largest_loss(self, digits: int) -> Enclosure:
         return enclose_renyi(self.mechanism, None, digits, self.direction).labelled(self.method)
@@ -157,12 +147,6 @@ class GivenOrders(IntegerOrders):
         last = min(orders[-1] for orders in rows)
         self.orders = sorted({a for orders in rows for a in orders if a <= last})
         super().__init__(mechanism, direction)
-
-    def delta(self, epsilon: Real, digits: int) -> Enclosure:
-        return super().delta(epsilon, digits).labelled(self.method)
-
-    def _epsilon(self, delta: Real, digits: int) -> Enclosure:
-        return super()._epsilon(delta, digits).labelled(self.method)
 
     def rows(self, digits: int) -> list[tuple[Fraction, Fraction]]:
         """Every order, and its divergence rounded up."""

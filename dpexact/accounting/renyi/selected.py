@@ -48,6 +48,9 @@ from dpexact.reals import Real
 Divergence: TypeAlias = Callable[[Mechanism, Order, int, Direction], Enclosure]
 """That of an order of what runs, in one direction."""
 
+_Extra: TypeAlias = tuple[Enclosure, Callable[[arb, arb], arb]]
+"""What is known the other way round, and the bound by the divergence and that."""
+
 METHOD: Final = "upper bound: repeated and selected"
 _DIGITS: Final = 6
 _BITS: Final = 96
@@ -118,17 +121,17 @@ class _Bounds:
             return INFINITE
         one = self.of(self.step.mechanism, order, digits, self.direction)
         extra = self._poisson if self.step.shape is None else self._negative_binomial
-        return _mapped(one, extra(order, digits), digits)
+        beside, bound = extra(order, digits)
+        return balls.image(one, bound, digits, beside, lowest=Fraction(0), method=METHOD)
 
     # --- what is added ----------------------------------------------------------------------------
 
-    def _poisson(self, order: Order, digits: int) -> Callable[[arb, bool], arb]:
+    def _poisson(self, order: Order, digits: int) -> _Extra:
         way, base, mean = OPPOSITE[self.direction], self.step.mechanism, self.step.mean
         point = reals.rational(0) if order is None else reals.logarithm(order / (order - 1))
         known = _profile(base, way).delta(point, digits)
 
-        def bound(divergence: arb, high: bool) -> arb:
-            delta = balls.ball(_finite(known.upper if high else known.lower))
+        def bound(divergence: arb, delta: arb) -> arb:
             runs = balls.ball(mean)
             if order is None:
                 return divergence + runs * delta
@@ -136,17 +139,16 @@ class _Bounds:
             inner = (t * (divergence + runs * delta)).exp() * runs + (-runs).exp()
             return inner.log() / t
 
-        return bound
+        return known, bound
 
-    def _negative_binomial(self, order: Order, digits: int) -> Callable[[arb, bool], arb]:
+    def _negative_binomial(self, order: Order, digits: int) -> _Extra:
         step, way = self.step, OPPOSITE[self.direction]
         assert step.shape is not None
         hat = _other_order(step, way, self.of)
         known = self.of(step.mechanism, hat, digits, way)
         shape = step.shape
 
-        def bound(divergence: arb, high: bool) -> arb:
-            other = balls.ball(_finite(known.upper if high else known.lower))
+        def bound(divergence: arb, other: arb) -> arb:
             spread = _spread(step.mean, shape)
             if hat is not None:
                 h = balls.ball(hat)
@@ -156,7 +158,7 @@ class _Bounds:
                 return total
             return total + balls.ball(step.mean).log() / (balls.ball(order) - 1)
 
-        return bound
+        return known, bound
 
 
 @lru_cache(maxsize=256)
@@ -181,28 +183,9 @@ def _other_order(step: RepeatAndSelect, way: Direction, of: Divergence) -> Order
     return min((at(rough), fine, None), key=height)
 
 
-def _mapped(found: Enclosure, bound: Callable[[arb, bool], arb], digits: int) -> Enclosure:
-    """``found`` under a function that increases; infinite where that is."""
-    if found.lower == math.inf:
-        return INFINITE
-
-    def image(end: Bound, high: bool) -> Enclosure:
-        if not isinstance(end, Fraction):
-            return INFINITE
-        return balls.certify(
-            lambda: bound(balls.ball(end), high), digits, lowest=Fraction(0), method=METHOD
-        )
-
-    return image(found.lower, False).between(image(found.upper, True), METHOD).short(found.reason)
-
-
 def _about(end: Bound) -> float:
     """Proposes: a float near it, infinite where floats do not reach."""
     return float(end) if end < _FLOATS else math.inf
-
-
-def _finite(end: Bound) -> Fraction | float:
-    return end if isinstance(end, Fraction) else math.inf
 
 
 def _spread(mean: Real, shape: Real) -> arb:

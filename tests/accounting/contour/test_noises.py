@@ -13,6 +13,7 @@ from dpexact import balls
 from dpexact.accounting.pairs.discrete_gaussian import DiscreteGaussian as DiscreteGaussianNoise
 from dpexact.accounting.pairs.finite import Finite
 from dpexact.accounting.pairs.laplace import Laplace as LaplaceNoise
+from dpexact.accounting.pairs.laplace import TruncatedLaplace
 from dpexact.accounting.pairs.pair import Atom
 from dpexact.accounting.pairs.response import discrete_laplace, staircase
 from dpexact.balls import ball
@@ -96,15 +97,33 @@ def test_float_cumulants_follow_the_moments(step, c):
     c=st.integers(1, 400),
     u=st.integers(0, 2000),
     beyond=st.integers(0, 400),
+    ends=st.sampled_from([None, Fraction(0), Fraction(1, 9), Fraction(1)]),
 )
-def test_laplace_moments_stay_below_their_bound(rate, c, u, beyond):
-    step, c, u = LaplaceNoise(rational(rate)), c / 16, u / 16
+def test_laplace_moments_stay_below_their_bound(rate, c, u, beyond, ends):
+    whole, c, u = LaplaceNoise(rational(rate)), c / 16, u / 16
+    step = whole if ends is None else TruncatedLaplace(rational(rate), rational(ends))
     with balls.precision(BITS):
         bound = step.decayed(c, u, 0.0)
         (_, value) = step.moments(c, u + beyond / 8 + 2.0**-10, 1, 0.0)
         assert value.abs_lower() <= bound
         log = float(bound.log().mid())
     assert step.decay_estimate(c)(u) == pytest.approx(log, rel=1e-9, abs=1e-9)
+
+
+@pytest.mark.parametrize("rate", ["1/1000", "1/3", "4", "90"])
+def test_ends_of_full_weight_are_those_of_laplace_noise(rate):
+    one, other = LaplaceNoise(real(rate)), TruncatedLaplace(real(rate), real(1))
+    with balls.precision(BITS):
+        for c in (-0.5, -0.25, 0.0, 1.5, 40.0):
+            assert one.moment(c, 0.0).overlaps(other.moment(c, 0.0))
+            assert one.cumulant(c) == other.cumulant(c)
+            pairs = zip(one.moments(c, 0.75, 4, 0.0), other.moments(c, 0.75, 4, 0.0), strict=True)
+            assert all(a.overlaps(b) for a, b in pairs)
+            assert one.moments(c, 0.75, 4, 0.0)[0].real.overlaps(one.moment(c, 0.0))
+        assert one.mean().overlaps(other.mean())
+        assert one.overlap().overlaps(other.overlap())
+        for level in (-0.3, 0.0, 2.0):
+            assert one.divergence(balls.arb(level)).overlaps(other.divergence(balls.arb(level)))
 
 
 def test_the_bound_on_laplace_moments_is_nearly_attained():

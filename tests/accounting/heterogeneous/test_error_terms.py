@@ -9,11 +9,10 @@ from flint import arb
 from mpmath import mp, mpf
 
 from dpexact import balls
-from dpexact.accounting.heterogeneous import roots
+from dpexact.accounting.heterogeneous import refinement
 from dpexact.accounting.heterogeneous.grid import grid_laws
 from dpexact.accounting.heterogeneous.meet_in_the_middle import Meeting
-from dpexact.accounting.heterogeneous.refinement import RefinedGrid
-from dpexact.accounting.heterogeneous.roots import epsilon_on_grid
+from dpexact.accounting.heterogeneous.refinement import GridComposition
 from dpexact.accounting.profile import InfiniteLoss
 from dpexact.accounting.tangents import Tangent
 from dpexact.conversion import real
@@ -125,10 +124,10 @@ def test_floats_only_propose_where_the_laws_cross_the_target(side, monkeypatch):
     target = real("1/20")
 
     def solve():
-        return epsilon_on_grid(RefinedGrid(parameters, 60_000), InfiniteLoss(), target, 12)
+        return GridComposition(parameters, InfiniteLoss(), 60_000).epsilon(target, 12)
 
-    shift, propose = side * float(solve().upper - solve().lower), roots._crossing
-    monkeypatch.setattr(roots, "_crossing", lambda *masses: propose(*masses) + shift)
+    shift, propose = side * float(solve().upper - solve().lower), refinement._crossing
+    monkeypatch.setattr(refinement, "_crossing", lambda *masses: propose(*masses) + shift)
     true = Meeting(parameters, InfiniteLoss()).epsilon(target, 20)
     found = solve()
     assert found.lower < true.lower <= true.upper < found.upper

@@ -16,10 +16,10 @@ import dpexact
 from dpexact import balls
 from dpexact.accounting.few_atoms import FewAtoms
 from dpexact.accounting.heterogeneous import grid
-from dpexact.accounting.heterogeneous.choose import GridComposition, different_responses
+from dpexact.accounting.heterogeneous.choose import different_responses
 from dpexact.accounting.heterogeneous.counts import CountLaw
 from dpexact.accounting.heterogeneous.meet_in_the_middle import Meeting
-from dpexact.accounting.heterogeneous.refinement import RefinedGrid
+from dpexact.accounting.heterogeneous.refinement import GridComposition
 from dpexact.accounting.lattice_product import LatticeComposition
 from dpexact.accounting.optimal import OptimalComposition
 from dpexact.accounting.pairs.lattice import commensurate
@@ -131,7 +131,7 @@ def test_counts_agree_with_all_subsets(multiples, base, level):
 def test_the_grid_holds_the_sum_over_all_subsets(growths, level):
     truth = brute(growths, level)
     grid = GridComposition(logs(growths), LOST)
-    grid.grid.work = 5_000_000
+    grid.work = 5_000_000
     lost = LOST.fraction
     found = grid.delta(real(f"log({level})"), 5)
     assert found.lower <= lost + (1 - lost) * truth <= found.upper
@@ -255,7 +255,7 @@ def test_sixty_eps_on_the_grid():
     assert back.digits >= 5
     assert abs(back.lower - 1) < Fraction(1, 10**4)
     profile = GridComposition(FORTY, NONE)
-    profile.grid.work = 2_000_000
+    profile.work = 2_000_000
     found = profile.delta(real(1), 30)
     assert 2 <= found.digits < 30
     assert found.reason
@@ -532,8 +532,8 @@ def test_far_labels_are_certain_to_pass_epsilon():
 
 
 def test_work_is_bounded():
-    grid = RefinedGrid([(real("40"), 1), (real("sqrt(2)*1e-7"), 50)], work=10_000_000)
-    profile = GridComposition(grid.parameters, NONE)
+    parameters = [(real("40"), 1), (real("sqrt(2)*1e-7"), 50)]
+    profile = GridComposition(parameters, NONE, work=10_000_000)
     found = profile.delta(real(39), 10)
     with balls.precision(100):
         # nearly the single mechanism of eps 40
@@ -546,8 +546,7 @@ def test_work_is_bounded():
 @pytest.mark.parametrize("point", ["900", "1190", "1150", "1199"])
 def test_beyond_the_range_of_floats_the_grid_is_wide_but_right(point):
     truth = OptimalComposition(real("40"), 30, NONE).delta(real(point), 20)
-    grid = GridComposition([(real("40"), 30)], NONE)
-    grid.grid.work = 5_000_000
+    grid = GridComposition([(real("40"), 30)], NONE, work=5_000_000)
     found = grid.delta(real(point), 6)
     assert found.overlaps(truth)
     assert found.lower <= truth.lower
