@@ -15,7 +15,7 @@ from fractions import Fraction
 from typing import Final
 
 import flint
-from flint import arb, ctx, fmpq, fmpz
+from flint import acb, arb, ctx, fmpq, fmpz
 
 from dpexact.decimals import Bound
 from dpexact.enclosure import Enclosure
@@ -336,6 +336,35 @@ def _lower(x: arb) -> Bound:
         return Fraction(1 << MAX_EXPONENT) if mantissa > 0 else -math.inf
     m, e = int(mantissa), int(exponent)
     return Fraction(m << e) if e >= 0 else Fraction(m, 1 << -e)
+
+
+def integral(
+    integrand: Callable[[acb, bool], acb], low: arb, high: arb, **limits: arb | int
+) -> acb:
+    """``acb.integral``, in which an interrupt or an error of the integrand would be a SystemError.
+
+    The integrand must be analytic where it is called with a flag that says so, or not finite.
+    """
+    raised: list[BaseException] = []
+
+    def guarded(z: acb, analytic: bool) -> acb:
+        try:
+            if not raised:
+                return integrand(z, analytic)
+        except BaseException as error:
+            raised.append(error)
+        return acb(arb.nan())
+
+    try:
+        found = acb.integral(guarded, acb(low), acb(high), **limits)
+        if raised:
+            raise raised[0]
+    except SystemError as error:  # it came between two evaluations
+        cause: BaseException = error
+        while isinstance(cause, SystemError) and (before := cause.__cause__ or cause.__context__):
+            cause = before
+        raise cause from None
+    return found
 
 
 def normal_tail(z: arb) -> arb:

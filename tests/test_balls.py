@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import math
+import signal
 import threading
 from collections.abc import Callable, Iterator
 from fractions import Fraction
@@ -573,3 +574,41 @@ def test_only_an_upper_end_shows_what_is_at_most_a_level():
     assert not balls.at_most(Enclosure(Fraction(0), math.inf), half)
     root = real("sqrt(1/4 + 1e-80)")
     assert not balls.at_most(Enclosure(Fraction(0), Fraction(1, 2) + Fraction(1, 10**70)), root)
+
+
+@pytest.mark.parametrize("after", [0, 3])
+@pytest.mark.parametrize("error", [KeyboardInterrupt, OverflowError])
+def test_an_integral_passes_on_what_ended_it(error, after):
+    asked = []
+
+    def integrand(z, analytic):
+        asked.append(z)
+        if len(asked) > after:
+            raise error("in the integrand")
+        return z.exp()
+
+    with pytest.raises(error, match="in the integrand"):
+        balls.integral(integrand, arb(0), arb(1))
+    with balls.precision(60):
+        found = balls.integral(lambda z, _: z.exp(), arb(0), arb(1)).real
+        assert found.overlaps(arb(1).exp() - 1)
+
+
+def integrate_for_ever():
+    with balls.precision(100):
+        while True:
+            balls.integral(lambda z, _: (z * z).exp(), arb(0), arb(3))
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGPROF"), reason="no such signal")
+def test_an_interrupt_within_an_integral_is_one():
+    """Wherever it comes: FLINT would make a SystemError of most."""
+    signal.signal(signal.SIGPROF, signal.default_int_handler)
+    try:
+        for k in range(30):
+            signal.setitimer(signal.ITIMER_PROF, 0.01 + 0.003 * k)
+            with pytest.raises(KeyboardInterrupt):
+                integrate_for_ever()
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.signal(signal.SIGPROF, signal.SIG_DFL)

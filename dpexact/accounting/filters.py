@@ -33,6 +33,7 @@ from dpexact.accounting.renyi.query import enclose_renyi
 from dpexact.accounting.standing import standing
 from dpexact.arguments import digits_in, real_in
 from dpexact.conversion import RealLike
+from dpexact.decimals import Bound
 from dpexact.enclosure import Enclosure
 from dpexact.errors import InvalidInput, UnsupportedMechanism
 from dpexact.exactness import exact_ratio
@@ -304,13 +305,13 @@ class Filter:
         cost = self._scale.cost(step)
         if isinstance(cost, Real):
             return self._within(self._total(cost), *self._ends), cost
-        if not (isinstance(cost.lower, Fraction) and isinstance(cost.upper, Fraction)):
-            # a cost that may be infinite is not certain to be below anything
-            return Ternary.FAILS if cost.lower > 0 else Ternary.UNDECIDED, cost
+        if not isinstance(cost.lower, Fraction):
+            return Ternary.FAILS, cost
+        # a cost that may be infinite fits nowhere for certain, and may be certain not to fit
         low, high = self._lower + cost.lower, self._upper + cost.upper
         return self._within(self._total(), low, high), cost
 
-    def _within(self, exact: Real, low: Fraction, high: Fraction) -> Ternary:
+    def _within(self, exact: Real, low: Fraction, high: Bound) -> Ternary:
         """Whether ``exact`` and what lies between ``low`` and ``high`` are at most the budget."""
         if not high and (ratio := exact_ratio(exact, self.budget)) is not None:
             return Ternary.of(ratio <= 1, ratio > 1)

@@ -11,16 +11,15 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpexact import reals
 from dpexact.accounting.dual import below_one, bounds
+from dpexact.accounting.looks import DOUBT, LARGEST_STEP, Curve, Look, goal_of
 from dpexact.decimals import log_of
 from dpexact.enclosure import Enclosure
 from dpexact.reals import Real
@@ -31,10 +30,16 @@ DeltasAt = Callable[[Sequence[Real], int], list[Enclosure]]
 _ONE: Final = Fraction(1)
 _LN2: Final = math.log(2)
 _SHORT: Final = "no supporting lines were close enough"
+#: By how much values without the digits that were asked for must narrow an answer; and how often
+#: they may not, and may say nothing at all.
+_WORTH: Final = Fraction(3, 4)
+_IDLE: Final = 2
+_PATIENCE: Final = 6
 #: Digits of the polygon, and how often it is widened and made finer.
 _SKETCH_DIGITS: Final = 10
+_FEWEST: Final = 3
 _SPARE: Final = 4
-_WIDENINGS: Final = 46
+_WIDENINGS: Final = 45  # to 2^991, which is a float
 _REFINEMENTS: Final = 40
 #: By how much ``log(slope/(1 - slope))`` may change at a corner that levels touch.
 _BEND: Final = 0.15
@@ -43,23 +48,12 @@ _MANY_REFINEMENTS: Final = 6
 _SHARP: Final = 1e-3
 #: Corners through which a polynomial is laid, half of them on a side.
 _HALF: Final = 3
-#: Rounds of three values about each maximum; the largest and smallest step.
+#: Rounds of three values about each maximum.
 _ROUNDS: Final = 8
-_NEWTON_STEPS: Final = 8
-_SAME: Final = 1e-14
-#: What a place may be off, as a multiple of what is known of that; and how near is near.
-_DOUBT: Final = 3
-_NEAR: Final = 0.3
-_FARTHEST_MOVE: Final = 4.0
-_LARGEST_STEP: Final = 1 / 16
-_SMALLEST_STEP: Final = 1e-150
 #: Odds beyond all others.
 _FAR: Final = 1e9
 #: Bits of a place beyond those of its interval.
 _FINER_BITS: Final = 12
-#: Digits are asked for in multiples, so that many are asked at once.
-_BATCH: Final = 3
-_MOST_DIGITS: Final = 700
 
 
 def trade_offs(
@@ -89,119 +83,28 @@ def trade_offs(
         asked = {i: look for i, look in looks.items() if look is not None}
         looks = {}
         for i, values in zip(asked, polygon.about(asked.values()), strict=True):
-            answer = bounds(values, alphas[i])
-            found[i] = found[i].meet(answer.labelled(method))
-            if found[i].digits < digits:
+            before, answer = found[i], bounds(values, alphas[i])
+            found[i] = before.meet(answer.labelled(method))
+            given = all(d.digits >= asked[i].digits for _, d in values)
+            if found[i].digits < digits and (given or _narrower(found[i], before)):
                 looks[i] = asked[i].following(values, float(found[i].lower), digits)
-    kinks = [i for i, a in enumerate(found) if a.digits < digits]
+    kinks, idle = [i for i, a in enumerate(found) if a.digits < digits], 0
     for _ in range(_REFINEMENTS):
         if not polygon.sharpen([polygon.corner(alphas[i]) for i in kinks], digits + _SPARE):
             break
-        for i in kinks:
-            found[i] = found[i].meet(polygon.known(alphas[i]).labelled(method))
-        kinks = [i for i in kinks if found[i].digits < digits]
+        gained = {i: found[i].meet(polygon.known(alphas[i]).labelled(method)) for i in kinks}
+        # where values are as good as they get, they are asked for while that helps
+        helped = polygon.given or any(_narrower(gained[i], found[i]) for i in kinks)
+        found = [gained.get(i, a) for i, a in enumerate(found)]
+        kinks, idle = [i for i in kinks if found[i].digits < digits], 0 if helped else idle + 1
+        if idle > _IDLE:
+            break
     return [a if a.digits >= digits else a.short(_SHORT) for a in found]
 
 
-@dataclass
-class _Look:
-    """Three values about ``centre``, a share ``step`` of it apart, to so many digits.
-
-    ``bend`` is about minus the second derivative of ``g`` by ``log x``, ``scale`` what values of
-    the profile are relative to.
-    """
-
-    alpha: Fraction
-    centre: Fraction
-    step: float
-    bend: float
-    scale: float
-    goal: float
-
-    def places(self) -> list[Fraction]:
-        """Short numbers."""
-        unit = Fraction(2) ** math.floor(log_of(self.centre) / _LN2 + math.log2(self.step))
-        middle = round(self.centre * 64 / unit) * unit / 64
-        return [middle - unit, middle, middle + unit]
-
-    @property
-    def digits(self) -> int:
-        """Proposes: those that tell the vertex of a parabola well enough for the next step."""
-        finer = min(self.step, max(self.goal, _DOUBT * self.step**2))
-        noise = 0.05 * self.bend * self.step * finer / self.scale
-        wanted = math.ceil(-math.log10(noise) / _BATCH) * _BATCH if noise > 0 else _MOST_DIGITS
-        return max(_BATCH, min(_MOST_DIGITS, wanted))
-
-    def following(
-        self, values: Sequence[tuple[Fraction, Enclosure]], floor: float, digits: int
-    ) -> _Look | None:
-        """About the vertex of the parabola through three values.
-
-        Proposes: where to ask next.
-        """
-        g0, g1, g2 = (-(d.lower + d.upper) / 2 - self.alpha * x for x, d in values)
-        x, step = values[1][0], values[1][0] - values[0][0]
-        bend = float(2 * g1 - g0 - g2)
-        if not bend > 0:
-            return None
-        move = float(g2 - g0) / (2 * bend)
-        share = float(step / x)
-        goal = _goal(floor, bend / share**2, digits)
-        finer = max(goal, min(share, _DOUBT * (1 + move**2) * share**2))
-        if finer >= share and abs(move) < _NEAR:
-            finer = share / 2
-        if abs(move) > _FARTHEST_MOVE:  # not yet in sight
-            move, finer = math.copysign(_FARTHEST_MOVE, move), 2 * _FARTHEST_MOVE * share
-        centre = x + Fraction(move) * step
-        return _Look(self.alpha, centre, finer, bend / share**2, self.scale, goal)
-
-
-def _goal(value: float, bend: float, digits: int) -> float:
-    """Proposes: how close three values must lie that bound a maximum so well."""
-    if not (value > 0 and bend > 0):
-        return _LARGEST_STEP
-    step: float = math.sqrt(value / bend) * 10.0 ** (-digits / 2)
-    return min(_LARGEST_STEP, max(_SMALLEST_STEP, step))
-
-
-@dataclass
-class _Curve:
-    """A polynomial in ``log x / reach``, the places ``x`` as multiples of one.
-
-    Proposes: where a maximum lies.
-    """
-
-    coefficients: list[float]
-    reach: float
-
-    @classmethod
-    def through(cls, logs: NDArray[np.float64], heights: NDArray[np.float64]) -> _Curve:
-        """Through some points."""
-        reach = float(max(abs(logs[0]), abs(logs[-1])))
-        fit, _ = np.polynomial.Polynomial.fit(
-            logs / reach, heights, len(logs) - 1, domain=[-1, 1], full=True
-        )
-        return cls(fit.coef.tolist(), reach)
-
-    def lowest(self, line: float) -> tuple[float, float, float] | None:
-        """Where the polynomial and ``line x`` are least together, by Newton's method.
-
-        The logarithm of that place, the height of the polynomial and the second derivative there.
-        """
-        at = height = bend = 0.0
-        for _ in range(_NEWTON_STEPS):
-            height = slope = half = 0.0
-            for coefficient in reversed(self.coefficients):
-                half, slope = half * at + slope, slope * at + height
-                height = height * at + coefficient
-            tilt = line * self.reach * math.exp(self.reach * at)
-            bend = 2 * half + tilt * self.reach
-            if not bend > 0:
-                return None
-            before, at = at, max(-1.0, min(1.0, at - (slope + tilt) / bend))
-            if abs(at - before) < _SAME:
-                break
-        return self.reach * at, height, bend / self.reach**2
+def _narrower(found: Enclosure, before: Enclosure) -> bool:
+    """Proposes: whether more values of as many digits are worth their work."""
+    return found.upper - found.lower <= (before.upper - before.lower) * _WORTH
 
 
 class _Polygon:
@@ -217,10 +120,17 @@ class _Polygon:
         self.xs: list[Fraction] = []
         self.values: dict[Fraction, Enclosure] = {}
         self.asked: dict[Fraction, int] = {}
+        #: Whether the last values have their digits, and how many in a row said nothing.
+        self.given, self.silent = True, 0
+        self.most: int = sys.maxsize
         self.add([_ONE / 2, _ONE, _ONE * 2])
 
     def ask(self, xs: Sequence[Fraction], digits: int) -> list[Enclosure]:
-        """``D`` at each of many places."""
+        """``D`` at each of many places, to no more digits than such values have had.
+
+        Proposes: the digits.
+        """
+        digits = min(digits, self.most)
         found: dict[Fraction, Enclosure] = {}
         for way, places in (
             (self.forward, [x for x in xs if x >= 1]),
@@ -228,13 +138,19 @@ class _Polygon:
         ):
             points = [reals.logarithm(reals.rational(max(x, 1 / x))) for x in places]
             found |= zip(places, way(points, digits) if points else [], strict=True)
+        had = [d.digits for d in found.values()]
+        if short := [n for n in had if _FEWEST <= n < digits]:
+            self.most = max(_SKETCH_DIGITS, *short)
         return [found[x] if x >= 1 else below_one(x, found[x]) for x in xs]
 
     def add(self, xs: Iterable[Fraction], digits: int = _SKETCH_DIGITS) -> bool:
-        """Take values into the polygon, of so many digits; False if they were known."""
+        """Take values into the polygon, of so many digits; False if none says anything new."""
         new = sorted({x for x in xs if self.asked.get(x, 0) < digits})
         self.values |= zip(new, self.ask(new, digits), strict=True)
         self.asked |= dict.fromkeys(new, digits)
+        self.given = all(self.values[x].digits >= digits for x in new)
+        told = any(d.upper - d.lower < min(x, _ONE) / 2 for x in new for d in [self.values[x]])
+        self.silent = 0 if told or not new else self.silent + 1
         self.xs = sorted(self.values)
         middles = [Fraction(self.values[x].lower + self.values[x].upper) / 2 for x in self.xs]
         self.heights = [
@@ -245,8 +161,8 @@ class _Polygon:
         falls = pairwise(zip(self.xs, middles, strict=True))
         self.slopes = np.array([_odds((d - e) / (y - x)) for (x, d), (y, e) in falls])
         self.corners = np.searchsorted(-self.slopes, -self.levels)
-        self._kept: dict[int, tuple[_Curve, _Curve]] = {}
-        return bool(new)
+        self._kept: dict[int, tuple[Curve, Curve]] = {}
+        return bool(new) and self.silent < _PATIENCE
 
     def widen(self, digits: int) -> None:
         """Until every level touches a corner inside, or is known without."""
@@ -266,9 +182,8 @@ class _Polygon:
             low, high = (_odds(Fraction(waiting[end].lower)) for end in (0, -1))
             more = [left / factor] if self.slopes[0] < high else []
             more += [right * factor] if self.slopes[-1] > low else []
-            if not more:
+            if not (more and self.add(more)):
                 return
-            self.add(more)
 
     def refine(self) -> None:
         """Where levels touch a corner, until the slopes beside it hardly differ, or it is sharp."""
@@ -335,7 +250,7 @@ class _Polygon:
         places = self._around(self.corner(alpha))
         return bounds([(x, self.values[x]) for x in places], alpha)
 
-    def look(self, alpha: Enclosure, digits: int) -> _Look | None:
+    def look(self, alpha: Enclosure, digits: int) -> Look | None:
         """Where the maximum at a level lies, by polynomials through corners about it."""
         level, k = Fraction(alpha.lower), min(self.corner(alpha), len(self.xs) - 1)
         # below 1, and in its middle, D is 1 - x and what is left, which floats must resolve
@@ -346,24 +261,24 @@ class _Polygon:
             return None
         at, scale, bend = fine
         growth = math.exp(at)
-        goal = _goal((0 if below else 1) - scale - line * growth, bend, digits)
-        step = min(max(goal, _DOUBT * abs(at - rough[0])), _LARGEST_STEP)
+        goal = goal_of((0 if below else 1) - scale - line * growth, bend, digits)
+        step = min(max(goal, DOUBT * abs(at - rough[0])), LARGEST_STEP)
         scale = max(scale, sys.float_info.min)
-        return _Look(level, self.xs[k] * Fraction(growth), step, bend, scale, goal)
+        return Look(level, self.xs[k] * Fraction(growth), step, bend, scale, goal)
 
-    def _curves(self, k: int) -> tuple[_Curve, _Curve]:
+    def _curves(self, k: int) -> tuple[Curve, Curve]:
         """Through six corners about one, and through five of them."""
         if k not in self._kept:
             first = max(0, min(k - _HALF, len(self.xs) - 2 * _HALF))
             last, height = first + 2 * _HALF, self.heights[self.xs[k] < 1]
             fine, rough = (
-                _Curve.through(self.logs[part] - self.logs[k], height[part])
+                Curve.through(self.logs[part] - self.logs[k], height[part])
                 for part in (slice(first, last), slice(first + 1, last))
             )
             self._kept[k] = fine, rough
         return self._kept[k]
 
-    def about(self, looks: Iterable[_Look]) -> list[list[tuple[Fraction, Enclosure]]]:
+    def about(self, looks: Iterable[Look]) -> list[list[tuple[Fraction, Enclosure]]]:
         """Three values at each look."""
         asked = list(looks)
         found: list[list[tuple[Fraction, Enclosure]]] = [[] for _ in asked]

@@ -16,10 +16,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import dpexact
-from dpexact import Filter
+from dpexact import Filter, parse
 from dpexact.accounting import filters
+from dpexact.accounting.renyi.query import enclose_renyi
 from dpexact.accounting.standing import Standing
 from dpexact.cli import main
+from dpexact.conversion import real
 from dpexact.errors import InvalidInput, UnsupportedMechanism
 from dpexact.ternary import Ternary
 
@@ -330,3 +332,14 @@ def test_the_verb_needs_one_budget(options):
     found = run("gaussian(1)", *options)
     assert found.exit_code == 2
     assert "give either --budget, or --order and --bound" in found.output
+
+
+def test_a_cost_that_may_be_infinite_is_not_certain_to_exceed_the_budget():
+    """Of the step nothing is known from above at this order; it is below ``1e9 / (2 100^2)``."""
+    step = "poisson(discrete_gaussian(100), 1/10)"
+    cost = enclose_renyi(parse(step), real("1e9"), 25, "both")
+    assert cost.lower > 0
+    assert cost.upper == math.inf
+    assert Filter.renyi("1e9", "1e8").fits(step) is Ternary.UNDECIDED
+    assert Filter.renyi("1e9", "1e-3").fits(step) is Ternary.FAILS
+    assert Filter("pure_dp(1)").fits("gaussian(1)") is Ternary.FAILS

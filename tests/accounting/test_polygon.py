@@ -165,3 +165,49 @@ def test_tiny_values_are_found():
     )
     assert min(a.digits for a in found) >= 8
     assert F(13, 10**107) < found[0].lower < F(14, 10**107)
+
+
+class Limited:
+    """Values of a profile as wide as an engine leaves them that has no more digits; counted."""
+
+    def __init__(self, text, digits):
+        self.profile, self.digits, self.asked = profile(parse(text)), digits, 0
+
+    def __call__(self, epsilons, digits):
+        self.asked += len(epsilons)
+        found = self.profile.deltas(epsilons, min(digits, self.digits + 5))
+        if digits <= self.digits:
+            return found
+        wide = [F(d.lower) / 10**self.digits / 4 for d in found]
+        return [
+            Enclosure(max(d.lower - w, F(0)), d.upper + w) for d, w in zip(found, wide, strict=True)
+        ]
+
+
+@pytest.mark.parametrize("text", ["gaussian(1)", "laplace(1)", "poisson(laplace(1), 1/10)^3"])
+def test_values_without_more_digits_are_not_asked_for_again_and_again(text):
+    level, deltas = Enclosure.exact(F(1, 10)), Limited(text, 10)
+    (found,) = trade_offs(deltas, [level], 15, "")
+    truth = tradeoff(text)(F(1, 10), 15)
+    assert found.overlaps(truth)
+    assert found.digits >= 8
+    assert deltas.asked < 150
+
+
+def test_profiles_that_say_nothing_are_left_alone():
+    asked = []
+
+    def nothing(epsilons, digits):
+        asked.extend(epsilons)
+        return [Enclosure(F(0), F(1)) for _ in epsilons]
+
+    (found,) = trade_offs(nothing, [Enclosure.exact(F(1, 3))], 6, "")
+    assert found == Enclosure(F(0), F(2, 3))
+    assert len(asked) < 30
+
+
+def test_places_beyond_floats():
+    """Of so many digits the outermost values lie where ``e^epsilon`` would be no float."""
+    found = tradeoff("poisson(gaussian(1/8), 1-1e-30)")(["1e-4000"], 1600)
+    assert 1 - F(1, 10**800) < found[0].lower
+    assert found[0].upper <= 1 - F(1, 10**4000)

@@ -156,5 +156,5 @@ def integrate(mu: arb, q: arb, density: Density, low: arb, high: arb) -> arb:
         return density(loss, grown) * (-x * x / 2).exp()
 
     tolerance = arb(2) ** (-balls.current() - 20)
-    found = acb.integral(integrand, acb(low), acb(high), abs_tol=tolerance)
+    found = balls.integral(integrand, low, high, abs_tol=tolerance)
     return found.real / (2 * arb.pi()).sqrt()

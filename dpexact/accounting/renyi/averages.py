@@ -126,7 +126,7 @@ def laplace(rate: Real, lost_bits: int) -> Average:
             return (-(z + r) / 2).exp() * f.continued(factor * z.exp(), analytic)
 
         tolerance = arb(2) ** (lost_bits + _SPARE - balls.current())
-        inner = acb.integral(
+        inner = balls.integral(
             integrand, -r, r, rel_tol=tolerance, abs_tol=arb(0), eval_limit=MAX_EVALUATIONS
         ).real
         fall = (-r).exp()
