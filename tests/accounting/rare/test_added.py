@@ -53,11 +53,10 @@ def test_two_terms_are_above_a_moment_and_next_to_it(sigma, q, order):
 
 
 def test_two_terms_show_what_they_can(monkeypatch):
-    """Of many rare steps no cells are made: epsilon of adding is below that of removing."""
+    """Next to the middle of the losses no cells are made."""
     monkeypatch.setattr("dpexact.accounting.rare.added.Cells", None)
-    at = real("0.0451846")  # epsilon of removing at 1e-4
-    bound = added_bound(real("0.8"), real("1/10000"), 10_000, at, math.log(1e-4))
-    assert bound.upper <= Fraction(1, 10**4)
+    bound = added_bound(real(3), real("1/10000"), 10_000, real("1/100"), math.log(1e-3))
+    assert 0 < bound.upper <= Fraction(1, 1000)
 
 
 def test_no_loss_exceeds_that_of_all_steps_without_the_record():
