@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
-from typing import Final, TypeAlias, TypeVar
+from typing import Final, TypeAlias
 
 from dpexact.decimals import Bound, log_of
 from dpexact.enclosure import Enclosure
@@ -36,8 +36,6 @@ _MISSES: Final = 4
 #: Gaps below this share of the level are as they are; and the largest that is told from 1.
 _BENT: Final = 10**8
 _LARGEST_SHARE: Final = 0.999
-
-_Gap = TypeVar("_Gap", Fraction, float)
 
 _Guess: TypeAlias = tuple[Fraction | None, list[Fraction]]
 """Where the threshold may lie, and the points that say so, the last one last."""
@@ -211,11 +209,15 @@ class Bracket:
         (a, f), (b, g), (c, h) = known
         if not (f < g < h or f > g > h):
             return None
+        shares = (
+            g * h / ((f - g) * (f - h)),
+            f * h / ((g - f) * (g - h)),
+            f * g / ((h - f) * (h - g)),
+        )
         if c - a < a / _CLOSE:
-            shares = _parabola(f, g, h)
             return a * shares[0] + b * shares[1] + c * shares[2]
-        rough = _parabola(*(float(gap) for gap in (f, g, h)))
-        return a * _exp(rough[1] * _log(b / a) + rough[2] * _log(c / a))
+        logs = (0.0, _log(b / a), _log(c / a))
+        return a * _exp(sum(float(s) * log for s, log in zip(shares, logs, strict=True)))
 
     def _line(self) -> _Guess:
         """Where delta itself, as a line through two points above the target, would meet it.
@@ -287,15 +289,6 @@ class Bracket:
             return math.inf
         low, high = Fraction(self.low), Fraction(self.high)
         return _log(high / low)
-
-
-def _parabola(f: _Gap, g: _Gap, h: _Gap) -> tuple[_Gap, _Gap, _Gap]:
-    """How much each of three points counts where the parabola through them is 0."""
-    return (
-        g * h / ((f - g) * (f - h)),
-        f * h / ((g - f) * (g - h)),
-        f * g / ((h - f) * (h - g)),
-    )
 
 
 def _log(value: Fraction) -> float:
