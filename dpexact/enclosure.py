@@ -193,13 +193,14 @@ class Enclosure:
 
         ``upper - lower <= 10^-n * max(|lower|, |upper|)``; :data:`EXACT` for an exact value.
         """
-        if self.is_exact:
-            return EXACT
-        if math.inf in (self.upper, -self.lower):
-            return 0
-        lower, upper = Fraction(self.lower), Fraction(self.upper)
+        lower, upper = self.lower, self.upper
+        if not (isinstance(lower, Fraction) and isinstance(upper, Fraction)):
+            return EXACT if lower == upper else 0
+        # whole numbers, as this is asked of every answer
         left, right = lower.numerator * upper.denominator, upper.numerator * lower.denominator
         width, size = right - left, max(abs(left), abs(right))
+        if not width:
+            return EXACT
         # proposes: where to begin; whole numbers decide
         bits = size.bit_length() - width.bit_length() - 1
         n = max(0, math.floor(bits * math.log10(2)))

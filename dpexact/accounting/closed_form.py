@@ -27,6 +27,8 @@ from dpexact.reals import Real, rational
 
 _ZERO: Final = Fraction(0)
 _ONE: Final = Fraction(1)
+#: Newton's method in floats.
+_STEPS, _CLOSE, _LARGEST, _ROOT = 20, 1e-7, 700.0, math.sqrt(0.5)
 
 
 def gaussian_divergence(mu: arb, epsilon: arb) -> arb:
@@ -43,6 +45,29 @@ def _erfc(x: arb) -> arb:
     if value.rel_accuracy_bits() > 0 or not x.is_finite():
         return value
     return x.lower().erfc().union(x.upper().erfc())
+
+
+def _by_newton(mu: float, log_delta: float, guess: float) -> float:
+    """About epsilon of a Gaussian from a guess above it, which stands where floats do not reach.
+
+    Proposes: where the search starts.
+    """
+    at = guess
+    for _ in range(_STEPS):
+        place, half = at / mu, mu / 2
+        if at > _LARGEST:
+            return guess
+        far = math.exp(at) * math.erfc((place + half) * _ROOT)
+        value = math.erfc((place - half) * _ROOT) - far
+        if not (value > 0 and far > 0):
+            return guess
+        step = (math.log(value / 2) - log_delta) * value / far
+        at += step
+        if not 0 < at <= guess:
+            return guess
+        if abs(step) < _CLOSE * at:
+            return at
+    return guess
 
 
 class GaussianMixedWithResponse(BallProfile):
@@ -74,7 +99,9 @@ class GaussianMixedWithResponse(BallProfile):
         mu, log = balls.approximate(self.mu), balls.approximate_log(delta)
         guess = mu * math.sqrt(max(-2 * log, 0.0)) + mu * mu / 2
         # proposes: where the search starts
-        return Fraction(guess) if 0 < guess < math.inf else _ONE
+        if not 0 < guess < math.inf:
+            return _ONE
+        return Fraction(guess if self.count else _by_newton(mu, log, guess))
 
     def finite_ball(self, epsilon: arb) -> arb:
         mu = balls.ball(self.mu)

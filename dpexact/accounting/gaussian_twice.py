@@ -16,7 +16,9 @@ from __future__ import annotations
 import math
 from typing import Final
 
+import numpy as np
 from flint import arb
+from numpy.typing import NDArray
 
 from dpexact import balls, reals
 from dpexact.accounting.inverted import BallProfile, InvertedProfile
@@ -36,6 +38,9 @@ _COARSE_BITS: Final = 24
 _STEPS: Final = 24
 _CLOSE: Final = 1e-3
 _EDGE: Final = 0.98
+#: Of floats: bits that place nodes, what they resolve of the odds, the last step, rates.
+_FLOAT_BITS, _RESOLVED, _FLOAT_CLOSE, _STEEP, _LEAST_SIZE = 74, 1e-13, 1e-5, 5.0, 1e-100
+_PAIRED: Final = 2 / math.sqrt(2 * math.pi)
 
 
 # --- error terms: looked up here when needed, so that a test can replace any single one -----------
@@ -49,6 +54,11 @@ def strip(most: arb, height: arb, spacing: arb) -> arb:
 def beyond(most: arb, end: arb, rate: arb) -> arb:
     """Nodes beyond ``end >= rate``: ``2 M P(N(rate, 1) > end)``."""
     return 2 * most * normal_tail(end - rate)
+
+
+def _tails(x: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Those of the normal law, in floats."""
+    return np.array([math.erfc(v) for v in (x / math.sqrt(2)).tolist()]) / 2
 
 
 def planned(rate: float, bits: int) -> tuple[float, float, int]:
@@ -83,10 +93,13 @@ class GaussianTwice(BallProfile):
         if not lost < _MOST_BITS * _LN2:
             return None
         bits = _ROUNDED + max(0, math.ceil(lost / _LN2))
+        start = self._in_floats(math.exp(balls.approximate_log(delta)))
         with balls.precision(bits + _COARSE_BITS):
-            at = self._newton(arb(0), ball(delta), _CLOSE)
+            # proposes: where the last steps begin
+            at = arb(start) if start else self._newton(arb(0), ball(delta), _CLOSE)
         with balls.precision(bits + 4 * digits + 8):
             target, width = ball(delta), arb(10) ** -digits
+            # proposes: likewise
             at = at and self._newton(at, target, width.sqrt() / 10)
             if at is None:
                 return None
@@ -94,6 +107,41 @@ class GaussianTwice(BallProfile):
             if self.finite_ball(left) > target > self.finite_ball(right):
                 return balls.to_enclosure(left.union(right), self.method)
             return None
+
+    def _in_floats(self, target: float) -> float:
+        """About epsilon by the same sum and the same steps; 0 where floats do not reach.
+
+        Proposes: where balls begin.
+        """
+        q, rate = balls.approximate(self.q), 1 / (math.sqrt(2) * balls.approximate(self.sigma))
+        if not (_LEAST_SIZE < q < 1 and _LEAST_SIZE < rate < _STEEP and target > _LEAST_SIZE):
+            return 0.0
+        odds, largest, side = q / (1 - q), -2 * math.log1p(-q), -1 if self.add else 1
+        _, spacing, count = planned(rate, _FLOAT_BITS)
+        x = spacing * np.arange(count + 1)
+        weights, cosh = np.exp(-x * x / 2), np.cosh(rate * x)
+        weights[0] = 0.5
+        at = known = 0.0
+        for _ in range(_STEPS):
+            excess = math.expm1(side * at + largest)
+            least = excess / (cosh + np.sqrt(cosh * cosh + excess))
+            place = side * (np.log(least / odds) / rate + rate)
+            lost, once, twice = (_tails(place - side * rate * n) for n in range(3))
+            gain = 2 * odds * math.exp(-rate * rate / 2) * cosh * once + odds * odds * twice
+            scale = math.exp(at if self.add else 0.0) * (1 - q) ** 2 * spacing * _PAIRED
+            value = side * scale * float(weights @ (gain - excess * lost))
+            if not value > odds * _RESOLVED:
+                at = (at + known) / 2
+                continue
+            slope = (value if self.add else 0.0) - scale * (1 + excess) * float(weights @ lost)
+            known, at = at, at - math.log(value / target) * value / slope
+            if self.add:
+                at = min(at, (known + largest) / 2)
+            if not at > 0:
+                return 0.0
+            if abs(at - known) < _FLOAT_CLOSE * at:
+                return at
+        return 0.0
 
     def _newton(self, at: arb, target: arb, close: float | arb) -> arb | None:
         """Newton's method on ``log delta``, which is about concave. Proposes: a point."""

@@ -379,3 +379,18 @@ def test_a_bracket_needs_both_sides(steps: int, monkeypatch: pytest.MonkeyPatch)
         found = profile.epsilon(real("1e-5"), 12)
         assert found.lower < high
         assert found.upper > low
+
+
+@pytest.mark.parametrize("mu", ["0.01", "1", "10"])
+@pytest.mark.parametrize("delta", ["0.2", "1e-5", "1e-90", "1e-1000"])
+def test_searches_begin_next_to_epsilon_where_floats_reach(mu: str, delta: str) -> None:
+    gaussian = GaussianMixedWithResponse(real(mu), InfiniteLoss())
+    found = gaussian.epsilon(real(delta), 12)
+    if found.lower == 0:
+        return
+    assert found.digits >= 12
+    near, least = gaussian.near(real(delta)), Fraction(found.lower)
+    if delta == "1e-1000":  # a bound, above it
+        assert least < near < 2 * least
+    else:
+        assert abs(near - least) < least / 10**8

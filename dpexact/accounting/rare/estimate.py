@@ -34,7 +34,7 @@ class Estimate:
             row = np.exp(times * np.log(middle) - fall)
         else:
             near = self._line(plan.near, plan.near_rule)
-            row = np.expm1(times * np.log1p(middle / near)) * np.exp(times * np.log(near) - fall)
+            row = np.expm1(times * _log1p(middle / near)) * np.exp(times * np.log(near) - fall)
         row = row / (self._nodes * (self._nodes + 1))
         row[0] /= 2
         self._row = row
@@ -106,6 +106,13 @@ class Estimate:
 def _aliases(log: float, log_less: float, far: float, lift: float = 0.0) -> float:
     """``e^lift (e^log - e^log_less) / (e^far - 1)``: parts may overflow or be next to 1."""
     return float(np.exp(log + lift - far) * np.expm1(log_less - log) / np.expm1(-far))
+
+
+def _log1p(z: _Complex) -> _Complex:
+    """``log(1 + z)``; that of numpy loses the real part of small numbers."""
+    x, y = z.real, z.imag
+    found: _Complex = np.log1p(x * (2 + x) + y * y) / 2 + 1j * np.arctan2(y, 1 + x)
+    return found
 
 
 def _height(window: Window, ratio: _Complex) -> _Complex:

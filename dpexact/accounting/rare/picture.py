@@ -18,7 +18,7 @@ _FARTHEST, _FINE = 12.0, 0.02
 #: A scale above which a smaller one is looked for, as a logarithm.
 _LOUD = 20.0
 _REACH = 13.0
-_SPACING = 0.1
+_SPACING = 0.2
 _LAST = 60.0
 #: Shares of the steepest order of losses that are small, and orders of large ones.
 _SHARES = np.array([0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.96])

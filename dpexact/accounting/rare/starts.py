@@ -12,7 +12,6 @@ import numpy as np
 
 from dpexact.accounting.rare.law import total_variation
 from dpexact.accounting.rare.picture import Picture, Question
-from dpexact.accounting.rare.planning import shape_for
 from dpexact.accounting.rare.tables import Floats, log_sum
 from dpexact.balls import ball, precision
 from dpexact.reals import Real
@@ -28,12 +27,14 @@ _EVERY = 2
 _SHARES, _MANY = (0.65, 0.03), 1_000
 #: Logarithms of the gap, over the gap at 0, between which epsilon is looked for.
 _LEAST, _MOST = -7.0, 30.0
-_CLOSE, _NEAR, _SECANTS = 0.3, 0.1, 3
+_BEGIN, _STRIDE = -1.0, 4.0
+#: When it is near enough, as logarithms of the gap and of delta, and when it is given up.
+_CLOSE, _NEAR, _LOOKS = 0.03, 0.2, 30
 
 
 def about(ask: Question) -> float:
     """About ``log delta``: the saddle point of smaller losses, or one loss above the gap."""
-    picture = Picture(ask, shape_for(ask))
+    picture = Picture(ask, 1)
     losses, density = picture.loss[::_EVERY], picture.density[::_EVERY] + math.log(_EVERY)
     if ask.add:
         top = -ask.count * math.log1p(-ask.q)
@@ -82,23 +83,20 @@ def first_gap(ask: Question, log_target: float) -> tuple[float, float]:
         return sign * (about(replace(ask, gap=gap(at))) - log_target)
 
     low, high = _LEAST, 0.0 if ask.add else _MOST
-    below, above = -math.inf, math.inf
-    secants = 0
-    while secants < _SECANTS:
-        at = (low + high) / 2
-        if high - low < _CLOSE and math.isfinite(above - below):
-            at, secants = low - below / (above - below) * (high - low), secants + 1
-        elif high - low < _CLOSE / 8:
-            break
+    at, before, last, slope = _BEGIN, math.nan, math.nan, math.nan
+    for _ in range(_LOOKS):
         value = missing(at)
-        if value > 0:
-            high, above = at, value
-        else:
-            low, below = at, value
-        if abs(value) < _NEAR:
+        low, high = (low, at) if value > 0 else (at, high)
+        if at != before and value != last:
+            slope = (value - last) / (at - before)
+        before, last = at, value
+        if abs(value) < _NEAR or high - low < _CLOSE:
             break
-    slope = abs(above - below) / (high - low)
-    return gap(at), slope if math.isfinite(slope) else 1.0
+        step = -value / slope if slope > 0 else math.copysign(_STRIDE, -value)
+        at += max(-_STRIDE, min(_STRIDE, step))
+        if not low < at < high:
+            at = (low + high) / 2
+    return gap(before), slope if 0 < slope < math.inf else 1.0
 
 
 def digits_of_delta(digits: int, steepness: float) -> float:

@@ -4,13 +4,16 @@ import math
 from fractions import Fraction
 
 import pytest
+from flint import arb
+from mpmath import mp
 
-from dpexact import reals
+from dpexact import balls, reals
 from dpexact.accounting.contour.product import Product
 from dpexact.accounting.contour.profile import ContourProfile
 from dpexact.accounting.pairs.mixture import one_shift
 from dpexact.accounting.profile import InfiniteLoss
-from dpexact.accounting.rare.added import added_bound
+from dpexact.accounting.rare.added import added_bound, short_moment
+from dpexact.accounting.rare.law import SampledLaw
 from dpexact.accounting.rare.profile import RareProfile
 from dpexact.conversion import real
 
@@ -33,6 +36,27 @@ def test_adding_is_below_its_bound_and_not_far_below(sigma, q, count, epsilon):
     bound = added_bound(real(sigma), real(q), count, real(epsilon), math.log(level))
     assert bound.lower == 0
     assert true.upper <= bound.upper <= level
+
+
+@pytest.mark.parametrize(("sigma", "q", "order"), [("1", "1/1000", 60), ("3", "1/10", 2.5)])
+def test_two_terms_are_above_a_moment_and_next_to_it(sigma, q, order):
+    noise, rate = mp.mpf(1) / mp.mpf(sigma), mp.mpf(Fraction(q).numerator) / Fraction(q).denominator
+
+    def value(x):
+        ratio = rate / (1 - rate) * mp.exp(x * noise - noise**2 / 2)
+        return mp.npdf(x) * (1 + ratio) ** -order
+
+    with balls.precision(64):
+        bound = short_moment(SampledLaw(real(sigma), real(q)), arb(order))
+        true = mp.quad(value, range(-12, 13))
+        assert true < float(bound.mid()) < true + 0.1 * (1 - true)
+
+
+def test_two_terms_show_what_they_can(monkeypatch):
+    """Next to the middle of the losses no cells are made."""
+    monkeypatch.setattr("dpexact.accounting.rare.added.Cells", None)
+    bound = added_bound(real(3), real("1/10000"), 10_000, real("1/100"), math.log(1e-3))
+    assert 0 < bound.upper <= Fraction(1, 1000)
 
 
 def test_no_loss_exceeds_that_of_all_steps_without_the_record():
