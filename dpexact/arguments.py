@@ -113,6 +113,16 @@ def members(value: RealLike | Many, name: str) -> list[Any]:
     return found
 
 
+def integers_in(values: Iterable[RealLike], name: str, lowest: int, highest: int) -> list[int]:
+    """Each of several integers, as :func:`integer_in`."""
+    try:
+        listed = list(values)
+    except TypeError:
+        shown = shorten(repr(values))
+        raise InvalidInput(f"{name}: {shown} is not accepted; use a list of integers") from None
+    return [integer_in(value, name, lowest, highest) for value in listed]
+
+
 def integer_in(value: RealLike, name: str, lowest: int, highest: int = MAX_COUNT) -> int:
     """The integer ``value`` if it lies in ``[lowest, highest]``."""
     if type(value) is int and lowest <= value <= highest:
@@ -135,7 +145,7 @@ def word_in(value: object, name: str, words: Iterable[Word]) -> Word:
     """The one of ``words`` that ``value`` is."""
     accepted = list(words)
     for word in accepted:
-        if value == word:
+        if isinstance(value, str) and value == word:  # arrays compare by their members
             return word
     raise InvalidInput(f"{name}: {shorten(repr(value))} is not accepted; use {', '.join(accepted)}")
 

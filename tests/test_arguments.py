@@ -1,10 +1,12 @@
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 from typing import Any
 
 import pytest
 
+import dpexact
 from dpexact.arguments import MAX_COUNT, MAX_DIGITS, digits_in, direction_in, integer_in, real_in
 from dpexact.errors import InvalidInput
 
@@ -74,3 +76,16 @@ def test_digits_and_directions() -> None:
 def test_a_fraction_next_to_a_limit_may_be_as_long_as_a_number_may():
     tiny = real_in("1e-100000", "delta", ">= 0", "<= 1")  # 1 - delta would be too long
     assert tiny.fraction == Fraction(1, 10**100_000)
+
+
+def test_an_array_is_no_word_and_one_number_no_list_of_steps():
+    numpy = pytest.importorskip("numpy")
+    for bad in (numpy.array([]), numpy.array(["add", "both"]), ["both"], None):
+        with pytest.raises(InvalidInput, match=r"^direction: .* is not accepted"):
+            direction_in(bad)
+    for bad in (3, numpy.array(3), math.inf, None):
+        for ask in (dpexact.epsilon_curve, dpexact.epsilon_along):
+            with pytest.raises(InvalidInput, match=r"^steps: .* use a list of integers"):
+                ask("gaussian(1)^3 * laplace(1)", bad, "1e-5")
+        with pytest.raises(InvalidInput, match=r"^claims: .* is neither"):
+            dpexact.audit(bad)

@@ -8,7 +8,7 @@ from typing import Final, TypeAlias
 
 from dpexact.accounting.queries import epsilon_answer, epsilon_curve
 from dpexact.accounting.standing import standing_of_points, stated
-from dpexact.arguments import digits_in, direction_in, integer_in, real_in
+from dpexact.arguments import digits_in, direction_in, integers_in, real_in
 from dpexact.conversion import RealLike
 from dpexact.enclosure import Enclosure
 from dpexact.errors import InvalidInput
@@ -59,7 +59,7 @@ def epsilon_along(
     target, wanted = real_in(delta, "delta", ">= 0", "<= 1"), digits_in(digits)
     way, parts = direction_in(direction), list(_parts(m))
     total = sum(n for _, n in parts)
-    asked = [integer_in(count, "steps", 1, total) for count in steps]
+    asked = integers_in(steps, "steps", 1, total)
     counts = sorted(set(asked))
     if len(counts) > MAX_POINTS:
         raise InvalidInput(f"steps: {len(counts)} points are not accepted; at most {MAX_POINTS}")

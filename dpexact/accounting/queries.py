@@ -16,12 +16,13 @@ from dpexact.accounting.reflection import OPPOSITE, reflected
 from dpexact.accounting.standing import standing_of_points, stated
 from dpexact.answers import delivered
 from dpexact.arguments import (
+    MAX_COUNT,
     Direction,
     Many,
     Method,
     digits_in,
     direction_in,
-    integer_in,
+    integers_in,
     is_many,
     method_in,
     points_in,
@@ -295,7 +296,7 @@ def epsilon_curve(
     target = real_in(delta, "delta", ">= 0", "<= 1")
     wanted = digits_in(digits)
     way = direction_in(direction)
-    repeats = [integer_in(step, "steps", 1) for step in steps]
+    repeats = integers_in(steps, "steps", 1, MAX_COUNT)
     ways, said = repeated(m, way), standing_of_points(m)
     shared: dict[int, Enclosure] = {}
     if ways is not None and target.fraction != 1:

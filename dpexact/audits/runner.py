@@ -28,6 +28,7 @@ from dpexact.audits.verdicts import Finding, judge_together, unjudged
 from dpexact.balls import FLINT_VERSION
 from dpexact.comparison import GRADES, VERDICTS, WRONG, Grade, Verdict
 from dpexact.errors import InvalidInput
+from dpexact.tokens import shorten
 
 #: Tasks that wait at a time in an executor of others, whose workers nobody counts.
 AT_ONCE: Final = 256
@@ -187,10 +188,15 @@ def collect(claims: ClaimLike | Iterable[ClaimLike]) -> list[Claim]:
     """
     if isinstance(claims, Claim | Mapping | str | os.PathLike):
         claims = (claims,)
-    elif not isinstance(claims, Iterable):
-        raise InvalidInput(f"claims: {claims!r} is neither a claim nor a file nor a list of these")
+    try:
+        items = list(claims)
+    except TypeError:
+        shown = shorten(repr(claims))
+        raise InvalidInput(
+            f"claims: {shown} is neither a claim nor a file nor a list of these"
+        ) from None
     listed: list[Claim] = []
-    for position, item in enumerate(claims, start=1):
+    for position, item in enumerate(items, start=1):
         if isinstance(item, Claim):
             listed.append(item)
         elif isinstance(item, Mapping):

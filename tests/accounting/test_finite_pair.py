@@ -83,11 +83,31 @@ def composed(kind: str, law: Law, other: Law, rate: Fraction) -> tuple[Mechanism
             down = product(on_sample(law, rate, False), other)
             up = product(on_sample(law, rate, True), reverse(other))
             return poisson(m, rate) * n, down, up
+        case "sampled squares":
+            square = repeated(law, 2)
+            ways = [repeated(on_sample(square, rate, add), 2) for add in (False, True)]
+            return poisson(m**2, rate) ** 2, ways[0], ways[1]
+        case "sampled square beside":
+            square = repeated(law, 2)
+            down = product(on_sample(square, rate, False), other)
+            up = product(on_sample(square, rate, True), reverse(other))
+            return poisson(m**2, rate) * n, down, up
     return poisson(m * n, rate), on_sample(both, rate, False), on_sample(both, rate, True)
 
 
 kinds = st.sampled_from(
-    ["one", "product", "square", "leak", "sample", "two samples", "sample beside", "of a product"]
+    [
+        "one",
+        "product",
+        "square",
+        "leak",
+        "sample",
+        "two samples",
+        "sample beside",
+        "sampled squares",
+        "sampled square beside",
+        "of a product",
+    ]
 )
 
 
@@ -107,6 +127,26 @@ def test_delta_is_the_sum_over_outcomes(
     at = real(f"log({level})")
     if delta(m, 0, 1).upper > 0:  # the lattice engine needs a loss
         assert truth in best_of(lambda: delta(m, at, 1, way, method="lattice"))
+
+
+@pytest.mark.parametrize("direction", ["remove", "add"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "poisson(pair((1/2, 1/4), (1/4, 1/2), (1/4, 1/4))^2, 1/2)^2",
+        "poisson(partition_selection(1, 1/10)^2, 1/2)^2",
+        "poisson(randomized_response(log(3), 3)^2 * pair((1, 2/3), (0, 1/3))^3, 1/2)^2",
+        "poisson(truncated_discrete_gaussian(1, 2)^2, 1/2) * pure_dp(1/3)",
+    ],
+)
+def test_powers_on_samples_keep_outcomes_of_different_losses_apart(
+    text: str, direction: Direction
+) -> None:
+    """The loss of an outcome is no multiple of its place in the list."""
+    found = delta(text, "1/10", 12, direction)
+    lattice = best_of(lambda: delta(text, "1/10", 5, direction, method="lattice"))
+    assert lattice.digits >= 3
+    assert found.overlaps(lattice)
 
 
 def smallest(law: Law, target: Fraction) -> Fraction | float:

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
-from typing import Final
+from typing import Final, TypeAlias
 
 from flint import arb
 
@@ -137,13 +137,16 @@ def commensurate(
 #: Most combinations of outcomes of a composition that are written out.
 MAX_COMBINATIONS: Final = 2000
 
-_Type = tuple[int, Real, Real]
+_Often: TypeAlias = tuple[int, ...]
+_Type: TypeAlias = tuple[_Often, Real, Real]
+_Key: TypeAlias = tuple[int | _Often, ...]
 
 
 def composed(pairs: Sequence[tuple[Pair, int]]) -> list[Atom]:
     """The outcomes of a composition of finite laws: a loss on a common lattice once.
 
-    Without a common lattice, losses that happen to be equal stay apart, which is as true.
+    Without a common lattice, losses that happen to be equal stay apart, which is as true; of a law
+    on no lattice every type has an outcome of its own.
 
     Raises:
         UnsupportedMechanism: for more than :data:`MAX_COMBINATIONS` combinations of outcomes.
@@ -157,11 +160,12 @@ def composed(pairs: Sequence[tuple[Pair, int]]) -> list[Atom]:
         )
     on_lattice = [(pair, count) for pair, count in pairs if isinstance(pair, OnLattice)]
     common = commensurate(on_lattice, math.inf) if len(on_lattice) == len(pairs) else None
-    strides = [1] * len(pairs) if common is None else [s.stride for s in common[1]]
-    found: dict[int | tuple[int, ...], tuple[Real, Real]] = {}
+    found: dict[_Key, tuple[Real, Real]] = {}
     for types in product(*(_types(pair.outcomes(), count) for pair, count in pairs)):
-        places = tuple(stride * t[0] for stride, t in zip(strides, types, strict=True))
-        key = places if common is None else sum(places)
+        places = [_place(pair, t[0]) for (pair, _), t in zip(pairs, types, strict=True)]
+        key: _Key = tuple(places)
+        if common is not None:
+            key = (sum(s.stride * _index(t[0]) for s, t in zip(common[1], types, strict=True)),)
         p, q = _product([t[1] for t in types]), _product([t[2] for t in types])
         if key in found:
             p, q = found[key][0] + p, found[key][1] + q
@@ -169,8 +173,18 @@ def composed(pairs: Sequence[tuple[Pair, int]]) -> list[Atom]:
     return [Atom(p, q) for p, q in found.values()]
 
 
+def _place(pair: Pair, often: _Often) -> int | _Often:
+    """What the loss of a type is known by: on a lattice its index; elsewhere the type itself."""
+    return _index(often) if isinstance(pair, OnLattice) else often
+
+
+def _index(often: _Often) -> int:
+    """Of the loss of so many of each outcome, which lie on a lattice."""
+    return sum(i * n for i, n in enumerate(often))
+
+
 def _types(outcomes: Sequence[Atom], count: int) -> Iterator[_Type]:
-    """``(index, P, Q)`` of every way in which ``count`` draws may fall on the outcomes."""
+    """``(how often each, P, Q)`` of every way in which ``count`` draws may fall on the outcomes."""
     for often in _partitions(count, len(outcomes)):
         ways = math.factorial(count) // math.prod(math.factorial(n) for n in often)
         weight = reals.rational(ways)
@@ -178,7 +192,7 @@ def _types(outcomes: Sequence[Atom], count: int) -> Iterator[_Type]:
             _product([weight, *(_power(x, n) for x, n in zip(masses, often, strict=True) if n)])
             for masses in ([a.p for a in outcomes], [a.q for a in outcomes])
         )
-        yield sum(i * n for i, n in enumerate(often)), p, q
+        yield often, p, q
 
 
 def _partitions(count: int, places: int) -> Iterator[tuple[int, ...]]:
