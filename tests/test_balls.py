@@ -612,3 +612,30 @@ def test_an_interrupt_within_an_integral_is_one():
     finally:
         signal.setitimer(signal.ITIMER_PROF, 0)
         signal.signal(signal.SIGPROF, signal.SIG_DFL)
+
+
+@given(st.fractions(0, 3), st.fractions(0, 3), st.fractions(0, 3), st.fractions(0, 3))
+def test_the_image_of_enclosures_holds_those_of_all_their_points(a, b, c, d):
+    one, other = Enclosure(min(a, b), max(a, b)), Enclosure(min(c, d), max(c, d))
+    found = balls.image(one, lambda x, y: x.exp() + x * y, 12, other, method="m")
+    with mp.workdps(40):
+        for x, y in ((one.lower, other.lower), (one.upper, other.upper), (a, c), (b, d)):
+            value = mp.exp(mp.mpf(x.numerator) / x.denominator)
+            value += mp.mpf((x * y).numerator) / (x * y).denominator
+            assert to_fraction(value - mp.mpf(10) ** -30) <= found.upper
+            assert to_fraction(value + mp.mpf(10) ** -30) >= found.lower
+        ends = one.is_exact and other.is_exact
+        assert found.digits >= 11 or not ends
+    assert found.method == "m"
+
+
+def test_the_image_of_what_has_no_end_has_none():
+    wide = Enclosure(Fraction(1), math.inf, "known", "too wide")
+    found = balls.image(wide, lambda x: x * x, 12, lowest=Fraction(0))
+    assert found == Enclosure(Fraction(1), math.inf)
+    assert found.reason == "too wide"
+    whole = Enclosure.exact(math.inf)
+    assert balls.image(Enclosure.exact(Fraction(1)), lambda x, y: x + y, 5, whole) == whole
+    short = balls.image(Enclosure.exact(Fraction(2)), lambda x: arb.nan(), 5, highest=Fraction(9))
+    assert short == Enclosure(-math.inf, Fraction(9))
+    assert short.reason
