@@ -36,6 +36,8 @@ _FLAT: Final = 1e-15
 _SPARE: Final = 2
 _MOST_DIGITS: Final = 300
 _LOG_BITS: Final = 128
+#: Floats interpolate below this.
+_LARGEST: Final = 1e150
 
 
 class Decreasing(Protocol):
@@ -99,7 +101,7 @@ def _between(
     answers = {
         at: found for at, found in known.items() if found.lower > 0 and found.digits >= digits
     }
-    answers = {at: found for at, found in answers.items() if found.upper < math.inf}
+    answers = {at: found for at, found in answers.items() if found.upper < _LARGEST}
     if len(answers) < _NEAR:
         return {}
     points = sorted(answers, key=logs.__getitem__)
@@ -177,7 +179,12 @@ def _improved(profile: Decreasing, asked: dict[Real, _Guess], digits: int) -> di
             continue
         limit = profile.infinite.near(at) if profile.infinite.masses else Fraction(0)
         ratio = (Fraction(value.lower) - limit) / (at.fraction - limit)
-        step = -math.log1p(float(ratio - 1)) / guess.slope
+        if not ratio > 0:
+            continue
+        log = math.log1p(float(ratio - 1)) if 1 < 2 * ratio < 4 else log_of(ratio)
+        step = -log / guess.slope
+        if not math.isfinite(step):
+            continue
         following, doubt = guess.at + Fraction(step), _TRUST * abs(step) / float(guess.at)
         if following > 0:
             found[at] = _Guess(_short(following, digits), guess.slope, doubt)

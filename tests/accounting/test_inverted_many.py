@@ -124,3 +124,24 @@ def test_a_search_may_begin_anywhere(begin):
         again = found._epsilon(rational(target), 10, begin)
         assert again.overlaps(truth)
         assert again.digits >= 10
+
+
+def test_where_delta_is_far_from_the_target_between_neighbours():
+    """There delta is below all that floats tell from nothing, next to the target."""
+    targets = [f"{k}/100" for k in range(35, 99, 2)] + ["1e-3", "1e-9", "0.3", "0.33"]
+    mechanism = "mix(1/3: gaussian(0.669), 2/3: pure_dp(20.8))"
+    for target, found in zip(targets, epsilon(mechanism, targets, 12), strict=True):
+        assert found.digits >= 12
+        assert found.overlaps(epsilon(mechanism, target, 6))
+
+
+def test_epsilons_beyond_floats():
+    """They are found one by one."""
+
+    class Far(Exponential):
+        def epsilon(self, target, digits):
+            at = super().epsilon(target, digits)
+            return Enclosure(at.lower * 10**400, at.upper * 10**400)
+
+    found = shared_epsilons(Far(), TARGETS, 8)
+    assert found == [Far().epsilon(target, 8) for target in TARGETS]
