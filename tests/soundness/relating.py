@@ -448,10 +448,14 @@ def large_groups(trial: Trial, rng: random.Random) -> None:
 
 @family(3)
 def finite_pairs(trial: Trial, rng: random.Random) -> None:
-    """Pairs as given, and responses of many answers."""
+    """Pairs as given, responses of many answers, and powers of both on samples."""
     m = rng.choice((given, replied))(rng)
     if rng.random() < 0.4:
         m = ref.product((m, rng.randint(2, 3)))
+    if rng.random() < 0.4:
+        sample = ref.poisson(m, _rate(rng))
+        beside = [(rng.choice((given, replied))(rng), 1)] if rng.random() < 0.5 else []
+        m = ref.product((sample, rng.randint(1, 2)), *beside)
     rng.choice((ask_delta, ask_delta, ask_epsilon, ask_tradeoff, ask_renyi))(trial, rng, m)
 
 
