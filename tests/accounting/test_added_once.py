@@ -110,7 +110,7 @@ def test_extremes(way):
 
 
 def test_a_target_beyond_what_balls_reach_is_left_to_the_other_search():
-    """Next to the largest loss of three responses, where secants find no bracket: no long search."""
+    """Next to the largest loss of three responses, where secants find no bracket."""
     text = "poisson(pure_dp(sqrt(5)*8/3) * pure_dp(1/3) * pure_dp(5/3), 1/10)"
     started = time.process_time()
     assert str(epsilon(text, "1.76e-40", digits=6)).startswith("5.66339")
