@@ -332,8 +332,9 @@ class FiniteSum:
 
     def at(self, epsilon: arb) -> arb:
         """``delta`` at a point of the stretch."""
-        u, total = (epsilon - self.centre) / 2, self.rest
-        if self.polynomial is not None:
+        u, total = arb(0), self.rest
+        if self.polynomial is not None:  # else x is counted from this very point
+            u = (epsilon - self.centre) / 2
             total += self.polynomial(u) + self.growth * (-u).exp()
         for series, endless, weight, at in self.others:
             x = at - u

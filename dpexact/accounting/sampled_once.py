@@ -159,8 +159,10 @@ class _Add(_SampledOnce):
         if delta.fraction == 0:
             return self.largest_loss(digits)
         if isinstance(self.base, BallProfile):
-            found = _ByLossOfStep(self.base, self.q).epsilon(delta, digits + 2)
-            return self._mapped(found, digits)
+            found = _ByLossOfStep(self.base, self.q)._bracket(delta, digits + 2)
+            # proposes: whether another search is asked
+            if found is not None:
+                return self._mapped(found, digits)
         half = -math.log1p(-min(balls.approximate(self.q), 0.999)) / 2
         # proposes: where the search starts
         start = Fraction(half) if half > 0 else ONE

@@ -1,5 +1,6 @@
 """Epsilon of one sampled Gaussian step, by the loss of the step and by that on the sample."""
 
+import time
 from fractions import Fraction
 
 import pytest
@@ -106,3 +107,12 @@ def test_extremes(way):
     ):
         found, other = (p.epsilon(real(delta), 6) for p in both(sigma, q, way))
         assert found.overlaps(other)
+
+
+def test_a_target_beyond_what_balls_reach_is_left_to_the_other_search():
+    """Next to the largest loss of three responses, where secants find no bracket."""
+    text = "poisson(pure_dp(sqrt(5)*8/3) * pure_dp(1/3) * pure_dp(5/3), 1/10)"
+    started = time.process_time()
+    assert str(epsilon(text, "1.76e-40", digits=6)).startswith("5.66339")
+    assert epsilon(text, "1.76e-40", digits=6, direction="add").lower > 0
+    assert time.process_time() - started < 30  # seconds; of the former search more than a hundred

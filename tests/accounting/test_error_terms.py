@@ -12,7 +12,7 @@ from dpexact.accounting import binomial
 from dpexact.accounting.closed_form import _erfc
 from dpexact.accounting.inverted import invert
 from dpexact.accounting.laplace import LaplaceParts, LaplaceProduct
-from dpexact.accounting.laplace_routes import between_responses
+from dpexact.accounting.laplace_split import between_responses
 from dpexact.accounting.profile import InfiniteLoss, Profile
 from dpexact.accounting.sampled_once import sampled_once
 from dpexact.conversion import real
