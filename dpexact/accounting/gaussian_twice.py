@@ -40,6 +40,8 @@ _CLOSE: Final = 1e-3
 _EDGE: Final = 0.98
 #: Of floats: bits that place nodes, what they resolve of the odds, the last step, rates.
 _FLOAT_BITS, _RESOLVED, _FLOAT_CLOSE, _STEEP, _LEAST_SIZE = 74, 1e-13, 1e-5, 5.0, 1e-100
+_FLOAT_DIGITS: Final = 14
+_LN10: Final = math.log(10)
 _PAIRED: Final = 2 / math.sqrt(2 * math.pi)
 
 
@@ -92,21 +94,30 @@ class GaussianTwice(BallProfile):
         # proposes: likewise
         if not lost < _MOST_BITS * _LN2:
             return None
-        bits = _ROUNDED + max(0, math.ceil(lost / _LN2))
-        start = self._in_floats(math.exp(balls.approximate_log(delta)))
+        bits, log = _ROUNDED + max(0, math.ceil(lost / _LN2)), balls.approximate_log(delta)
+        start = self._in_floats(math.exp(log))
         with balls.precision(bits + _COARSE_BITS):
             # proposes: where the last steps begin
             at = arb(start) if start else self._newton(arb(0), ball(delta), _CLOSE)
         with balls.precision(bits + 4 * digits + 8):
             target, width = ball(delta), arb(10) ** -digits
+            # proposes: whether floats met it already; they lose by what delta is below the odds
+            if start and log - odds > (digits - _FLOAT_DIGITS) * _LN10:
+                found = self._beside(arb(start), target, width)
+                # proposes: whether to look closer
+                if found is not None:
+                    return found
             # proposes: likewise
             at = at and self._newton(at, target, width.sqrt() / 10)
-            if at is None:
-                return None
-            left, right = ((at * (1 + side * width * 2 / 5)).mid() for side in (-1, 1))
-            if self.finite_ball(left) > target > self.finite_ball(right):
-                return balls.to_enclosure(left.union(right), self.method)
-            return None
+            # proposes: likewise
+            return at and self._beside(at, target, width)
+
+    def _beside(self, at: arb, target: arb, width: arb) -> Enclosure | None:
+        """Between points on both sides, if delta is certainly above the target at the left one."""
+        left, right = ((at * (1 + side * width * 2 / 5)).mid() for side in (-1, 1))
+        if self.finite_ball(left) > target > self.finite_ball(right):
+            return balls.to_enclosure(left.union(right), self.method)
+        return None
 
     def _in_floats(self, target: float) -> float:
         """About epsilon by the same sum and the same steps; 0 where floats do not reach.
