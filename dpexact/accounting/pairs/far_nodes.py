@@ -162,10 +162,7 @@ class Factor:
 
 
 def _kept(terms: Sequence[Masses]) -> tuple[list[Masses], arb]:
-    """All but the least weights, and what those are together at most: floats lose far more.
-
-    Proposes: which; they are bounded.
-    """
+    """All but the least weights, and a bound on those. Proposes: which; floats lose far more."""
     sizes = np.array([float(abs(weight).mid()) for weight, _ in terms])
     order = np.argsort(sizes)
     least = min(int(np.searchsorted(np.cumsum(sizes[order]), _LITTLE)), len(order) - 1)

@@ -460,6 +460,38 @@ def test_many_points_share_lines(text, top, way, monkeypatch):
         assert answer.overlaps(alone)
 
 
+@pytest.mark.parametrize("way", ["remove", "add"])
+def test_the_last_line_serves_what_is_next_to_it(way, monkeypatch):
+    lines = []
+    once = BlurredProfile.line
+    monkeypatch.setattr(BlurredProfile, "line", lambda *a: lines.append(a) or once(*a))
+    text = "poisson(discrete_gaussian(2), 1/10)^20"
+    profile = atoms(text, way)
+    points = [real(str(Fraction(100 + k, 200))) for k in range(6)]
+    found = [profile.delta(point, 8) for point in points]
+    assert len(lines) <= 3
+    assert all(answer.digits >= 8 for answer in found)
+    assert found == sorted(found, key=lambda answer: -answer.lower)
+    for point, answer in zip(points, found, strict=True):
+        assert answer.overlaps(atoms(text, way).delta(point, 8))
+    before = len(lines)
+    for point, answer in zip(points, found, strict=True):
+        level = profile.epsilon(real(str(Fraction(answer.lower))), 6)
+        assert level.lower <= Fraction(str(point)) * (1 + Fraction(1, 10**7))
+        assert level.upper >= Fraction(str(point)) and level.digits >= 6  # noqa: PT018
+    assert len(lines) <= before + 2
+
+
+def test_where_no_line_has_all_digits_one_of_fewer_serves_all(monkeypatch):
+    lines = []
+    once = BlurredProfile.line
+    monkeypatch.setattr(BlurredProfile, "line", lambda *a: lines.append(a) or once(*a))
+    points = [real(f"{3 + k}/1000000+3/10") for k in range(4)]
+    found = atoms("poisson(discrete_gaussian(1), 1/50)^1000").deltas(points, 12)
+    assert len(lines) <= 2
+    assert all(answer.digits >= 10 for answer in found)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("way", ["remove", "add"])
 @pytest.mark.parametrize(("sigma", "q", "count"), [(2, "1/100", 1000), (5, "1/2", 200)])
