@@ -163,12 +163,9 @@ class Composition:
         return None
 
     @property
-    def discrete_gaussian_alone(self) -> DiscreteGaussian | None:
-        """Discrete Gaussian noise that runs once, where nothing else does; else None."""
-        match self.others:
-            case [(DiscreteGaussian() as noise, 1)] if replace(self, others=[]).is_empty:
-                return noise
-        return None
+    def is_on_lattices(self) -> bool:
+        """Whether nothing runs but laws on lattices, without infinite loss."""
+        return replace(self, others=[], responses={}).is_empty
 
     @property
     def is_alone_but_for_masses(self) -> bool:
@@ -201,10 +198,10 @@ class Composition:
             from dpexact.accounting.pairs.sampled_laplace import SampledLaplace
 
             return SampledLaplace(self.laplace_alone, q, direction == "remove")
-        if self.discrete_gaussian_alone is not None:
-            from dpexact.accounting.pairs.sampled_discrete_gaussian import SampledDiscreteGaussian
+        if self.discrete_gaussians and self.is_on_lattices:
+            from dpexact.accounting.pairs.sampled_noises import SampledNoises
 
-            return SampledDiscreteGaussian(self.discrete_gaussian_alone, q, direction == "remove")
+            return SampledNoises(tuple(self.on_lattices()), q, direction == "remove")
         return Finite(tuple(sampled(self.outcomes(), q, direction)))
 
     @property

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from fractions import Fraction
 from typing import Final
 
@@ -57,6 +58,8 @@ _TRIALS: Final = 60
 _COARSE: Final = 4
 #: How far apart ends of a bracket are tried.
 _STRETCHES: Final = (1.1, 1.5, 4.0, 30.0)
+#: Digits that a line may lack next to where it is looked at.
+_ROOM: Final = 1
 #: A share of what a line leaves open, by which ends are apart at least.
 _NARROW: Final = 32
 _COARSE_BITS: Final = 96
@@ -126,8 +129,11 @@ class BlurredProfile(ContourProfile):
         super().__init__([(self._blurred, 1)], infinite, work)
 
     def line(self, plan: Plan) -> TwoBlurs:
-        one = self._blurred
-        return TwoBlurs(one, Blurred(self._steps, _RATIO * one.variance, one.depth), plan)
+        one, steps = self._blurred, self._steps
+        steps.last = None  # lines are large
+        line = TwoBlurs(one, Blurred(steps, _RATIO * one.variance, one.depth), plan)
+        steps.last = line
+        return line
 
     def planned(self, ends: Sequence[Query], digits: float) -> Plan:
         farther = not self._steps.responses
@@ -160,26 +166,29 @@ class BlurredProfile(ContourProfile):
         wanted = digits_of_delta(self.product, query, digits) + _MORE_DIGITS
         plan = self.planned([query], wanted)
         with balls.precision(plan.bits):
-            found = self._between(self.line(plan), balls.ball(delta), near, 10.0**-digits)
+            found = between(self.line(plan), balls.ball(delta), near, 10.0**-digits)
         return found or self.chernoff_epsilon(delta).short("blurs differ")
 
-    def _between(self, line: TwoBlurs, target: arb, near: float, width: float) -> Enclosure | None:
-        """Epsilon between points where the line certainly has more and less than the target.
 
-        Proposes: the points, about as far from where the blur has it as the line is open there.
-        """
-        at = arb(_root(line, target, near, width / 16))
-        (part,) = line.terms([at])
-        here, fall = part.enclosure(), arb(line.plan.abscissa) * target
-        least = (here.upper() - here.lower()) / fall / _NARROW
-        down = arb.max(target - here.lower(), arb(0)) / fall + least
-        up = arb.max(here.upper() - target, arb(0)) / fall + least
-        for times in _STRETCHES:
-            left, right = (at - times * down).mid(), (at + times * up).mid()
-            above, below = (part.enclosure() for part in line.terms([left, right]))
-            if above > target and below < target:
-                return balls.to_enclosure(left.union(right), self.method).within(_ZERO, math.inf)
-        return None
+def between(line: TwoBlurs, target: arb, near: float, width: float) -> Enclosure | None:
+    """Epsilon between points where the line certainly has more and less than the target.
+
+    Proposes: the points, about as far from where the blur has it as the line is open there.
+    """
+    at = arb(_root(line, target, near, width / 16))
+    (part,) = line.terms([at])
+    here, fall = part.enclosure(), arb(line.plan.abscissa) * target
+    least = (here.upper() - here.lower()) / fall / _NARROW
+    down = arb.max(target - here.lower(), arb(0)) / fall + least
+    up = arb.max(here.upper() - target, arb(0)) / fall + least
+    for times in _STRETCHES:
+        left, right = (at - times * down).mid(), (at + times * up).mid()
+        above, below = (part.enclosure() for part in line.terms([left, right]))
+        if above > target and below < target:
+            return balls.to_enclosure(left.union(right), BlurredProfile.method).within(
+                _ZERO, math.inf
+            )
+    return None
 
 
 def _root(line: TwoBlurs, target: arb, near: float, width: float) -> float:
@@ -222,6 +231,8 @@ class AtomsProfile(Profile):
         self.infinite = infinite
         self._steps = Steps(list(factors))
         self.product = Product(self._steps.factors)
+        #: Digits that the last question ended with that fell short.
+        self._reached = math.inf
 
     def delta(self, epsilon: Real, digits: int) -> Enclosure:
         with balls.precision(_COARSE_BITS + 4 * digits):
@@ -230,6 +241,10 @@ class AtomsProfile(Profile):
                 return lost.within(_ZERO, _ONE)
 
         def ask() -> Enclosure:
+            (known,) = self._known([epsilon])
+            # proposes: whether another line is needed, or tells more
+            if known.digits >= min(digits, self._reached):
+                return known if known.digits >= digits else known.short("blurs differ")
             c, _ = self.product.saddle(approximate(epsilon), 1)
             return self._asked(lambda profile: profile.delta(epsilon, digits), c, digits, digits)
 
@@ -240,6 +255,10 @@ class AtomsProfile(Profile):
             with balls.precision(_COARSE_BITS):
                 finite = balls.ball(delta) - (1 - self.product.mass(1))
                 at = self.product.epsilon(float(finite.log().mid()), 1)
+            known = self._known_epsilon(delta, at, digits)
+            # proposes: whether another line is needed
+            if known is not None and known.digits >= digits:
+                return known
             coarse = self.blurred(_COARSE, self.product.saddle(at, 1)[0])
             coarse.near = at
             best = coarse.epsilon(delta, _COARSE)
@@ -259,16 +278,48 @@ class AtomsProfile(Profile):
         return self._guarded(ask)
 
     def deltas(self, epsilons: Sequence[Real], digits: int) -> list[Enclosure]:
-        """Neighbours share a line."""
-        lines = _Lines(self, digits)
-        found = shared_deltas(lines, epsilons, digits) if len(epsilons) > 1 else {}
-        return [
-            found[at] if at in found and found[at].digits >= digits else self.delta(at, digits)
-            for at in epsilons
-        ]
+        """Neighbours share a line, or the last one; of fewer digits where one of all is refused."""
+        found, enough = dict(zip(epsilons, self._known(epsilons), strict=True)), digits
+        for less in (0, _LESS):
+            left = [at for at in epsilons if found[at].digits < digits]
+            # proposes: whether to share a line, and how sharp it is
+            if len(left) < 2:
+                break
+            shared = shared_deltas(_Lines(self, digits - less * 4 / 3), left, digits - less)
+            if shared:
+                found, enough = found | shared, digits - less
+                break
+        answers = (
+            found[at] if found[at].digits >= enough else self.delta(at, digits) for at in epsilons
+        )
+        return [x if x.digits >= digits else x.short("blurs differ") for x in answers]
 
     def largest_loss(self, digits: int) -> Enclosure:
         return self.product.largest(1, digits, self.method)
+
+    def _known(self, epsilons: Sequence[Real]) -> list[Enclosure]:
+        """What the last line says of delta."""
+        line = self._steps.last
+        if isinstance(line, TwoBlurs):
+            with suppress(ArithmeticError, ValueError), balls.precision(line.plan.bits):
+                terms = line.terms([balls.ball(epsilon) for epsilon in epsilons])
+                found = [balls.to_enclosure(part.enclosure(), self.method) for part in terms]
+                return [answer.within(_ZERO, _ONE) for answer in found]
+        return [Enclosure(_ZERO, _ONE, self.method)] * len(epsilons)
+
+    def _known_epsilon(self, delta: Real, near: float, digits: int) -> Enclosure | None:
+        """What the last line says of epsilon, if it knows delta next to it well enough."""
+        line = self._steps.last
+        # proposes: whether to look at it
+        if not (isinstance(line, TwoBlurs) and near > 0):
+            return None
+        wanted = digits_of_delta(self.product, Query(near, 1), digits)
+        with balls.precision(line.plan.bits):
+            (part,) = line.terms([arb(near)])
+            # proposes: likewise
+            if balls.to_enclosure(part.enclosure()).digits < wanted - _ROOM:
+                return None
+            return between(line, balls.ball(delta), near, 10.0**-digits)
 
     def _guarded(self, ask: Callable[[], Enclosure]) -> Enclosure:
         try:
@@ -308,10 +359,13 @@ class AtomsProfile(Profile):
                 tried += 1
             else:
                 most, goal, less = goal - _LESS / 2, goal - less, less * _FASTER
-            # proposes: when to stop
-            if goal < 1 or before < goal < before + _LESS / 4:
+            # proposes: when to stop; a larger blur than one that left some digits tells no more
+            if goal < 1 or (tried > 0 and found.digits == 0) or before < goal < before + _LESS / 4:
                 break
-        return best if best.digits >= digits else best.short(best.reason or "blurs differ")
+        if best.digits >= digits:
+            return best
+        self._reached = best.digits
+        return best.short(best.reason or "blurs differ")
 
 
 class _Lines:
@@ -321,7 +375,7 @@ class _Lines:
     repeat = 1
     fall = 5.0
 
-    def __init__(self, profile: AtomsProfile, digits: int) -> None:
+    def __init__(self, profile: AtomsProfile, digits: float) -> None:
         self.product = profile.product
         self._profile, self._digits = profile, digits
         self._last: BlurredProfile | None = None

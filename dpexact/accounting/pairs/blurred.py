@@ -37,6 +37,8 @@ class Steps:
 
     def __init__(self, factors: Sequence[tuple[Pair, int]]) -> None:
         self.factors = tuple(factors)
+        #: The last line of some blur, which mostly tells what is next to it too.
+        self.last: object = None
         self._jets: dict[float, Jet] = {}
         self._lines: dict[tuple[float, float, int, float], list[acb]] = {}
         self._sums: dict[float, ResponseSums] = {}

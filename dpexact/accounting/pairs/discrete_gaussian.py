@@ -24,6 +24,8 @@ _FLOAT_REACH: Final = 9.0
 _THETA_COST: Final = 12
 #: Sums of moments end where the normal weight is below ``2^-(precision + _GUARD)``.
 _GUARD: Final = 16
+#: Twice by how much, in the exponent, lists go beyond the accuracy asked for.
+_BEYOND: Final = 24.0
 
 
 @dataclass(frozen=True)
@@ -84,6 +86,23 @@ class DiscreteGaussian(OnLattice):
 
         found, plain = (_about(variance, self.shift, order) for order in (c, 0.0))
         return found._replace(value=found.value - plain.value + half * c)
+
+    def outline(self, c: float) -> list[tuple[float, float]]:
+        """The tilted masses around their centre."""
+        variance, value = approximate(self.variance), self.cumulant(c).value
+        listed = _tilted(variance, self.shift, c)
+        most = finite.tilted(listed).value
+        return [(value - most + log, loss) for log, loss in listed]
+
+    def exponentials(self, c: float, top: float, accuracy: float) -> tuple[list[Masses], arb]:
+        """The tilted law, listed around its centre, times the moment; the rest is the error."""
+        tilt = Fraction(c)
+        first, weights, rest = self._weights(tilt, self._reach(math.sqrt(2 * accuracy + _BEYOND)))
+        total = sum(weights, arb(0)) + rest
+        scale, unit = self.moment(c, accuracy) / total, self.shift / ball(self.variance)
+        half = arb(self.shift) / 2
+        terms = [(scale * w, unit * (x + half)) for x, w in enumerate(weights, first)]
+        return terms, (scale * rest).upper() * arb(0).union(arb(1)).union(arb(-1))
 
     def line_cost(self, c: float, accuracy: float) -> tuple[int, float]:
         rate = self.shift**2 / approximate(self.variance)
@@ -163,6 +182,12 @@ class DiscreteGaussian(OnLattice):
             )
         return math.ceil(reach)
 
+    def under_q(self, first: int, last: int) -> list[arb]:
+        """``Q`` of the integers from ``first`` to ``last``, among which ``P`` has its centre."""
+        scale = -1 / (2 * ball(self.variance))
+        whole = self._theta(acb(0)).real
+        return [(scale * (y * y)).exp() / whole for y in range(first, last + 1)]
+
     def _weights(self, theta: Fraction, reach: int) -> tuple[int, list[arb], arb]:
         r"""``(first, w / w_centre, a ball that holds the rest)``.
 
@@ -188,10 +213,16 @@ def _about(variance: float, shift: int, order: float) -> Jet:
 
     Proposes: estimates by which contours are planned and tilts are chosen.
     """
+    return finite.tilted(_tilted(variance, shift, order))
+
+
+def _tilted(variance: float, shift: int, order: float) -> list[tuple[float, float]]:
+    """Logarithms of tilted weights, and losses.
+
+    Proposes: likewise.
+    """
     centre = order * shift
     reach = math.ceil(_FLOAT_REACH * math.sqrt(variance)) + 2
     xs = range(round(centre) - reach, round(centre) + reach + 1)
     rate = shift / variance
-    return finite.tilted(
-        [(x * (2 * centre - x) / (2 * variance), rate * (x + shift / 2)) for x in xs]
-    )
+    return [(x * (2 * centre - x) / (2 * variance), rate * (x + shift / 2)) for x in xs]

@@ -19,7 +19,7 @@ import numpy as np
 from flint import acb, arb
 from numpy.typing import NDArray
 
-from dpexact.accounting.pairs.pair import Pair, TooExpensive
+from dpexact.accounting.pairs.pair import Masses, Pair, TooExpensive
 from dpexact.accounting.pairs.power_sums import powers
 from dpexact.balls import precision
 
@@ -63,6 +63,8 @@ _REACH: Final = 1e50
 _MAX_RUNS: Final = 1 << 30
 #: What floats lose of a sum over nodes, next to the sum of the moduli.
 LOST: Final = 2.0**-40
+#: Weights of outcomes that are left out, together, next to their sum.
+_LITTLE: Final = 2.0**-54
 #: Powers below this are bounded by it.
 _NOTHING: Final = 2.0**-90
 
@@ -118,11 +120,12 @@ class Factor:
             # proposes: what is too much work
             if not (len(terms) <= _MAX_OUTCOMES and self.level > 0):
                 raise TooExpensive("the moments are not known well enough to be summed in floats")
-            weights = [weight / self.level for weight, _ in terms]
+            terms, dropped = _kept([(weight / self.level, loss) for weight, loss in terms])
+            weights = [weight for weight, _ in terms]
             self._weights = np.array([float(weight.mid()) for weight in weights])
             pairs = zip(weights, self._weights.tolist(), strict=True)
             lost = sum((abs(weight - arb(share)) for weight, share in pairs), arb(0))
-            lost += 2 * error.abs_upper() / self.level
+            lost += 2 * error.abs_upper() / self.level + dropped
             #: No modulus is above this.
             self.most: arb = sum(weights, lost)
             lost += lost_of(len(terms)) * (1 + self.most)
@@ -156,6 +159,15 @@ class Factor:
             rows //= 2
         found: Floats = giant.reshape(-1, rows, giant.shape[1]) @ self._baby
         return found.reshape(ROW, ROW)
+
+
+def _kept(terms: Sequence[Masses]) -> tuple[list[Masses], arb]:
+    """All but the least weights, and a bound on those. Proposes: which; floats lose far more."""
+    sizes = np.array([float(abs(weight).mid()) for weight, _ in terms])
+    order = np.argsort(sizes)
+    least = min(int(np.searchsorted(np.cumsum(sizes[order]), _LITTLE)), len(order) - 1)
+    dropped = sum((terms[i][0].abs_upper() for i in order[:least]), arb(0))
+    return [terms[i] for i in np.sort(order[least:])], dropped
 
 
 class FarNodes:

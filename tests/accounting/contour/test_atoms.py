@@ -14,13 +14,14 @@ import dpexact
 from dpexact import balls
 from dpexact.accounting.composition import Composition
 from dpexact.accounting.contour.atoms import AtomsProfile, BlurredProfile, excess
-from dpexact.accounting.pairs import far_nodes, sampled_discrete_gaussian
+from dpexact.accounting.pairs import discrete_gaussian, far_nodes, sampled_noises
 from dpexact.accounting.pairs.blurred import Blurred, Steps
 from dpexact.accounting.pairs.discrete_gaussian import DiscreteGaussian
 from dpexact.accounting.pairs.far_nodes import CHUNK, FarNodes, FarSum
 from dpexact.accounting.pairs.finite import Finite
 from dpexact.accounting.pairs.pair import Atom, TooExpensive
-from dpexact.accounting.pairs.sampled_discrete_gaussian import SampledDiscreteGaussian
+from dpexact.accounting.pairs.response import Response
+from dpexact.accounting.pairs.sampled_noises import SampledNoises
 from dpexact.accounting.pairs.symmetrised import Symmetrised
 from dpexact.accounting.profile import InfiniteLoss
 from dpexact.conversion import real
@@ -112,7 +113,7 @@ def summed(factors, line, variance, epsilon, first, last):
     return total.real
 
 
-SAMPLE = SampledDiscreteGaussian(DiscreteGaussian(rational(4), 1), real("1/20"), True)
+SAMPLE = SampledNoises(((DiscreteGaussian(rational(4), 1), 1),), real("1/20"), True)
 
 
 @given(
@@ -147,7 +148,7 @@ def test_a_sum_over_far_nodes_in_floats_is_no_farther_off_than_it_says(
 )
 def test_far_nodes_have_many_digits(count, accuracy, monkeypatch):
     monkeypatch.setattr(far_nodes, "_ACCURACY", accuracy)
-    monkeypatch.setattr(sampled_discrete_gaussian, "_GUARD", 0.0)
+    monkeypatch.setattr(sampled_noises, "_GUARD", 0.0)
     factors, line, v = [(SAMPLE, count), (law(3, 1, 4), 2)], (3.0, 0.75, 40), 1e-12
     nodes = FarNodes(factors, line, [v], 1)
     with balls.precision(160):
@@ -235,7 +236,7 @@ def test_moments_beyond_floats_are_refused():
 
 def test_what_floats_lose_is_blurred_by_no_more_than_the_smaller(monkeypatch):
     monkeypatch.setattr(far_nodes, "_ACCURACY", 2.0)
-    monkeypatch.setattr(sampled_discrete_gaussian, "_GUARD", 0.0)
+    monkeypatch.setattr(sampled_noises, "_GUARD", 0.0)
     factors, line, variances = [(SAMPLE, 3), (law(3, 1, 4), 2)], (3.0, 0.75, 40), [1e-6, 1e-2]
     nodes = FarNodes(factors, line, variances, 1)
     alone = FarNodes(factors, line, variances[1:], 1)
@@ -325,27 +326,110 @@ def test_beyond_the_largest_loss_nothing_is_left():
 # --- samples of discrete Gaussian noise -----------------------------------------------------------
 
 
+def endless(variance, shift=1):
+    return DiscreteGaussian(real(variance), shift)
+
+
+def masses_and_losses(noise):
+    """Of all outcomes that matter, by definition; masses are those under ``Q``."""
+    if isinstance(noise, Response):
+        eps = mpf(2) ** mpf("0.5") if noise.epsilon.fraction is None else mpf(1) / 3
+        return [(1 / (1 + mp.exp(sign * eps)), sign * eps) for sign in (1, -1)]
+    v, d = mpf(noise.variance.fraction.numerator) / noise.variance.fraction.denominator, noise.shift
+    reach = 20 + int(40 * mp.sqrt(v))
+    weights = {y: mp.exp(-(mpf(y) ** 2) / (2 * v)) for y in range(-reach, reach + 1)}
+    whole = mp.fsum(weights.values())
+    return [(w / whole, d * (y - mpf(d) / 2) / v) for y, w in weights.items()]
+
+
 @pytest.mark.parametrize("removes", [True, False])
-@pytest.mark.parametrize(("sigma", "shift"), [("1/2", 1), ("1", 1), ("3", 2)])
-@pytest.mark.parametrize("accuracy", [2.0, 40.0])
-def test_moments_of_a_sample_of_discrete_gaussian_noise(sigma, shift, removes, accuracy):
-    noise = DiscreteGaussian(real(sigma) * real(sigma), shift)
-    pair = SampledDiscreteGaussian(noise, real("1/20"), removes)
-    with balls.precision(160), mp.workdps(40):
-        v = mpf(Fraction(sigma).numerator) ** 2 / Fraction(sigma).denominator ** 2
+@pytest.mark.parametrize(("accuracy", "guard"), [(2.0, 0.0), (40.0, 12.0)])
+@pytest.mark.parametrize(
+    ("noises", "rate"),
+    [
+        ([(endless("1/4"), 1)], "1/20"),
+        ([(endless("9", 2), 1)], "9/10"),
+        ([(endless("1"), 2)], "1/20"),
+        ([(endless("1"), 1), (Response(real("1/3")), 1)], "1/20"),
+        ([(endless("1/2"), 1), (Response(real("sqrt(2)")), 1)], "9/10"),
+    ],
+)
+def test_moments_of_samples_of_noises(noises, rate, removes, accuracy, guard, monkeypatch):
+    """Against sums over all outcomes; of short lists the bound on the others counts."""
+    monkeypatch.setattr(sampled_noises, "_GUARD", guard)
+    pair = SampledNoises(tuple(noises), real(rate), removes)
+    (first, often), *others = noises
+    with balls.precision(160), mp.workdps(70):
+        law = masses_and_losses(first)
+        for other in [masses_and_losses(first)] * (often - 1) + [
+            masses_and_losses(noise) for noise, _ in others
+        ]:
+            law = [(p * r, y + z) for p, y in law for r, z in other]
+        share = mpf(1) / 20 if rate == "1/20" else mpf(9) / 10
+        logs = [(mass, mp.log1p(mp.expm1(loss) * share)) for mass, loss in law]
         for c, u in ((-0.5, 0.0), (0.75, 0.0), (3.0, 11.5), (9.0, 40.0)):
             t = mp.mpc(1 + c, u) if removes else -mp.mpc(c, u)
-            weights = {y: mp.exp(-(mpf(y) ** 2) / (2 * v)) for y in range(-400, 401)}
-            true = sum(
-                w * mp.exp(t * mp.log1p(mp.expm1(shift * (y - mpf(shift) / 2) / v) / 20))
-                for y, w in weights.items()
-            ) / sum(weights.values())
+            true = mp.fsum(mass * mp.exp(t * log) for mass, log in logs)
             found = pair.at(acb(c, u)) if accuracy > 20 else pair.moments(c, u, 1, accuracy)[1]
             for ball, part in ((found.real, true.real), (found.imag, true.imag)):
                 middle, radius = (
                     mpf(int(x.p)) / int(x.q) for x in (ball.mid().fmpq(), ball.rad().fmpq())
                 )
                 assert abs(part - middle) <= radius + abs(true) * mpf(10) ** -30
+                assert accuracy < 20 or radius < abs(true) * mpf(10) ** -15
+
+
+@pytest.mark.parametrize("way", ["remove", "add"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "poisson(discrete_gaussian(3)^2, 1/20)^30",
+        "poisson(discrete_gaussian(2)*discrete_laplace(3), 1/10)^20",
+        "poisson(discrete_gaussian(1)*randomized_response(sqrt(2)), 1/10)^110",
+    ],
+)
+def test_samples_of_several_noises_against_the_lattice(text, way):
+    found = dpexact.delta(text, "1/2", 8, way)
+    assert (found.method, found.digits >= 8) == ("contour of atoms", True)
+    assert found.overlaps(dpexact.delta(text, "1/2", 3, way, method="lattice"))
+
+
+@pytest.mark.parametrize("variance", ["1/5", "4", "29"])
+@pytest.mark.parametrize("accuracy", [0.0, 30.0])
+def test_discrete_gaussian_noise_is_a_sum_of_exponentials(variance, accuracy, monkeypatch):
+    """Against theta functions; of short lists the error counts."""
+    monkeypatch.setattr(discrete_gaussian, "_BEYOND", 0.0 if accuracy == 0 else 24.0)
+    pair = endless(variance, 2)
+    with balls.precision(160):
+        for c, step in ((-0.25, 0.5), (3.0, 7.0)):
+            terms, error = pair.exponentials(c, step, accuracy)
+            for n, moment in enumerate(pair.moments(c, step, 2, 60.0)):
+                found = acb(0)
+                for weight, loss in terms:
+                    found += weight * acb(0, n * step * loss).exp()
+                gap = moment - found
+                assert gap.real.overlaps(error)
+                assert gap.imag.overlaps(error)
+                assert accuracy == 0 or error.abs_upper() < pair.moment(c, 60.0) * arb("1e-12")
+        total = sum(math.exp(log) for log, _ in pair.outline(1.5))
+        assert abs(total / float(pair.moment(1.5, 40.0).mid()) - 1) < 1e-9
+
+
+@pytest.mark.parametrize("way", ["remove", "add"])
+def test_discrete_gaussian_noise_beside_samples(way):
+    text = "discrete_gaussian(5)^3*poisson(discrete_gaussian(2), 1/10)^110"
+    found = dpexact.delta(text, 1, 9, way)
+    assert (found.method, found.digits >= 9) == ("contour of atoms", True)
+    assert found.overlaps(dpexact.delta(text, 1, 3, way, method="lattice"))
+
+
+def test_outcomes_that_are_left_out_are_counted(monkeypatch):
+    factors, line, v = [(SAMPLE, 3)], (3.0, 0.75, 40), 1e-6
+    monkeypatch.setattr(far_nodes, "_LITTLE", 0.05)
+    nodes = FarNodes(factors, line, [v], 1)
+    with balls.precision(160):
+        true = summed(factors, line, v, arb("0.3"), 41, 8000) / nodes.level
+        assert abs(nodes.at([arb("0.3")], 0)[0] - true) <= nodes.error
 
 
 @pytest.mark.parametrize("way", ["remove", "add"])
@@ -377,6 +461,38 @@ def test_many_points_share_lines(text, top, way, monkeypatch):
         alone = atoms(text, way).delta(point, 6)
         assert answer.digits >= min(6, alone.digits)
         assert answer.overlaps(alone)
+
+
+@pytest.mark.parametrize("way", ["remove", "add"])
+def test_the_last_line_serves_what_is_next_to_it(way, monkeypatch):
+    lines = []
+    once = BlurredProfile.line
+    monkeypatch.setattr(BlurredProfile, "line", lambda *a: lines.append(a) or once(*a))
+    text = "poisson(discrete_gaussian(2), 1/10)^20"
+    profile = atoms(text, way)
+    points = [real(str(Fraction(100 + k, 200))) for k in range(6)]
+    found = [profile.delta(point, 8) for point in points]
+    assert len(lines) <= 3
+    assert all(answer.digits >= 8 for answer in found)
+    assert found == sorted(found, key=lambda answer: -answer.lower)
+    for point, answer in zip(points, found, strict=True):
+        assert answer.overlaps(atoms(text, way).delta(point, 8))
+    before = len(lines)
+    for point, answer in zip(points, found, strict=True):
+        level = profile.epsilon(real(str(Fraction(answer.lower))), 6)
+        assert level.lower <= Fraction(str(point)) * (1 + Fraction(1, 10**7))
+        assert level.upper >= Fraction(str(point)) and level.digits >= 6  # noqa: PT018
+    assert len(lines) <= before + 2
+
+
+def test_where_no_line_has_all_digits_one_of_fewer_serves_all(monkeypatch):
+    lines = []
+    once = BlurredProfile.line
+    monkeypatch.setattr(BlurredProfile, "line", lambda *a: lines.append(a) or once(*a))
+    points = [real(f"{3 + k}/1000000+3/10") for k in range(4)]
+    found = atoms("poisson(discrete_gaussian(1), 1/50)^1000").deltas(points, 12)
+    assert len(lines) <= 2
+    assert all(answer.digits >= 10 for answer in found)
 
 
 @pytest.mark.slow
