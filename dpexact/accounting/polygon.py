@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from fractions import Fraction
-from itertools import pairwise
+from itertools import islice, pairwise
 from typing import Final
 
 import numpy as np
@@ -40,6 +40,10 @@ _SKETCH_DIGITS: Final = 10
 _FEWEST: Final = 3
 _SPARE: Final = 4
 _WIDENINGS: Final = 45  # to 2^991, which is a float
+#: Binary digits of the least distance from 1 at which it begins.
+_LEAST: Final = 40
+#: Total variation of losses that are large.
+_LARGE: Final = 0.1
 _REFINEMENTS: Final = 40
 #: By how much ``log(slope/(1 - slope))`` may change at a corner that levels touch.
 _BEND: Final = 0.15
@@ -102,6 +106,20 @@ def trade_offs(
     return [a if a.digits >= digits else a.short(_SHORT) for a in found]
 
 
+def _outward(total: float) -> Iterator[Fraction]:
+    """Places from 1 on: by twice the distance up to 2, then by growing powers of 2.
+
+    Proposes: a first distance of losses, which are about as large as the total variation. What is
+    much farther out takes longer, and says nothing.
+    """
+    least = 0 if total > _LARGE else max(math.ceil(math.log2(total)), -_LEAST) if total > 0 else 0
+    yield from (1 + Fraction(2) ** k for k in range(least, 0))
+    x = 2
+    for step in range(1, _WIDENINGS):
+        yield Fraction(x)
+        x <<= step
+
+
 def _narrower(found: Enclosure, before: Enclosure) -> bool:
     """Proposes: whether more values of as many digits are worth their work."""
     return found.upper - found.lower <= (before.upper - before.lower) * _WORTH
@@ -123,7 +141,9 @@ class _Polygon:
         #: Whether the last values have their digits, and how many in a row said nothing.
         self.given, self.silent = True, 0
         self.most: int = sys.maxsize
-        self.add([_ONE / 2, _ONE, _ONE * 2])
+        self.add([_ONE])
+        self.left, self.right = (_outward(float(self.values[_ONE].upper)) for _ in range(2))
+        self.add([1 / next(self.left), next(self.right)])
 
     def ask(self, xs: Sequence[Fraction], digits: int) -> list[Enclosure]:
         """``D`` at each of many places, to no more digits than such values have had.
@@ -157,7 +177,9 @@ class _Polygon:
             np.array([float(d) for d in middles]),
             np.array([float(d - 1 + x) for x, d in zip(self.xs, middles, strict=True)]),
         ]
-        self.logs = np.array([log_of(x) for x in self.xs])
+        self.logs = np.array(
+            [math.log1p(float(x - 1)) if 1 < 2 * x < 4 else log_of(x) for x in self.xs]
+        )
         falls = pairwise(zip(self.xs, middles, strict=True))
         self.slopes = np.array([_odds((d - e) / (y - x)) for (x, d), (y, e) in falls])
         self.corners = np.searchsorted(-self.slopes, -self.levels)
@@ -167,7 +189,7 @@ class _Polygon:
     def widen(self, digits: int) -> None:
         """Until every level touches a corner inside, or is known without."""
         waiting = sorted(self.alphas, key=lambda alpha: alpha.lower)
-        for step in range(1, _WIDENINGS):
+        while True:
             while waiting and self.slopes[-1] > _odds(Fraction(waiting[0].lower)):
                 if self.known(waiting[0]).digits < digits:
                     break
@@ -178,10 +200,9 @@ class _Polygon:
                 waiting.pop()
             if not waiting:
                 return
-            factor, left, right = 1 << step, self.xs[0], self.xs[-1]
             low, high = (_odds(Fraction(waiting[end].lower)) for end in (0, -1))
-            more = [left / factor] if self.slopes[0] < high else []
-            more += [right * factor] if self.slopes[-1] > low else []
+            more = [1 / x for x in islice(self.left, 1)] if self.slopes[0] < high else []
+            more += islice(self.right, 1) if self.slopes[-1] > low else []
             if not (more and self.add(more)):
                 return
 
