@@ -235,7 +235,8 @@ def test_bounds_of_a_direction_serve_fewer_steps_and_no_more() -> None:
     nothing, asked = Enclosure(Fraction(0), math.inf), Enclosure(Fraction(1), Fraction(2))
     found = _passed_down({1: nothing, 2: asked, 3: nothing})
     assert (found[1].lower, found[1].upper) == (0, 2)
-    assert found[2] == asked and found[3] == nothing
+    assert found[2] == asked
+    assert found[3] == nothing
 
 
 # --- the order of rows, and the verb --------------------------------------------------------------
