@@ -177,12 +177,14 @@ def ball(value: Real | Fraction | float) -> arb:
 
     A float means its exact binary value.
     """
+    # logs ask for a million of these
+    exact = value.fraction if isinstance(value, Real) else value
+    if type(exact) is Fraction:
+        return arb(fmpq(*exact.as_integer_ratio()))
     if isinstance(value, int | float):
         return arb(value)
     if isinstance(value, Fraction):
         return arb(fmpq(value.numerator, value.denominator))
-    if value.fraction is not None:
-        return ball(value.fraction)
     if value.operator == "pi":
         return arb.pi()
     if value.operator == "e":

@@ -40,6 +40,8 @@ class Real:
     arguments: tuple[Real, ...] = ()
     fraction: Fraction | None = None
     height: int = field(default=0, init=False, compare=False)
+    #: The hash of a fraction, once it was asked for.
+    _hashed: int = field(default=0, init=False, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         if not self.arguments:
@@ -53,7 +55,9 @@ class Real:
         # that of a fraction inverts its denominator: a hundred thousand of them take their time
         if self.fraction is None:
             return hash((self.operator, self.arguments))
-        return hash(self.fraction.as_integer_ratio())
+        if not self._hashed:
+            object.__setattr__(self, "_hashed", hash(self.fraction.as_integer_ratio()))
+        return self._hashed
 
     @property
     def value(self) -> Fraction:

@@ -279,6 +279,8 @@ def _function(name: str) -> Any:
 
 
 def _depth(mechanism: Mechanism) -> int:
+    if not _parameters(type(mechanism))[1]:
+        return 1
     return 1 + max(map(_depth, mechanism.inner()), default=0)
 
 

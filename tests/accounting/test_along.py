@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import math
+from fractions import Fraction
 from random import Random
 
 import pytest
@@ -13,6 +15,7 @@ from hypothesis import strategies as st
 
 from dpexact import epsilon, epsilon_along, gaussian, parse, poisson
 from dpexact.accounting.along import first
+from dpexact.accounting.contour.along import _passed_down
 from dpexact.accounting.contour.product import Product
 from dpexact.accounting.contour.profile import ContourProfile
 from dpexact.accounting.pairs import bundle
@@ -227,6 +230,14 @@ def test_progress_counts_the_points() -> None:
     assert [done for done, _ in seen] == sorted(done for done, _ in seen)
     assert seen[:3] == [(1, 6), (2, 6), (3, 6)]
     assert seen[-1] == (6, 6)
+
+
+def test_bounds_of_a_direction_serve_fewer_steps_and_no_more() -> None:
+    nothing, asked = Enclosure(Fraction(0), math.inf), Enclosure(Fraction(1), Fraction(2))
+    found = _passed_down({1: nothing, 2: asked, 3: nothing})
+    assert (found[1].lower, found[1].upper) == (0, 2)
+    assert found[2] == asked
+    assert found[3] == nothing
 
 
 # --- the order of rows, and the verb --------------------------------------------------------------

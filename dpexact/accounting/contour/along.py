@@ -39,8 +39,8 @@ _SPREAD: Final = 6
 _SPARE: Final = 1
 _SPARE_BITS: Final = 16
 _NEIGHBOURS: Final = 5
-#: Accuracy of bounds that tell which direction is worse.
-_GLANCE: Final = 10.0
+#: By what factor one direction is below the other where floats say so.
+_CLEARLY: Final = 1.003
 
 
 def epsilons_along(
@@ -52,7 +52,8 @@ def epsilons_along(
 ) -> list[Enclosure]:
     """The largest epsilon of the ``ways`` after each number of steps; wider where digits miss.
 
-    The first way is asked all that is wanted, any other where bounds on it do not decide.
+    The first way is asked all that is wanted, any other where what it says of more steps does not
+    decide, as that bounds what it says of fewer.
     """
     first, *others = (cache(way) for way in ways)
     distinct = sorted(set(counts))
@@ -64,35 +65,46 @@ def epsilons_along(
 
     found = _along(first, distinct, delta, digits, told(0))
     for place, way in enumerate(others, 1):
-        second: dict[int, Enclosure] = {}
-        bound = Enclosure(Fraction(0), math.inf)
-        for n in reversed(distinct):
-            # what bounds more steps bounds fewer
-            if bound.upper > found[n].lower:
-                bound = _bound(way(n), delta)
-            second[n] = bound
-
+        second = dict.fromkeys(distinct, Enclosure(Fraction(0), math.inf))
         before = place * size
-        for needed in (min(digits, GLANCE), digits):
+        least = min(digits, GLANCE)
+        for needed, few in ((least, True), (least, False), (digits, False)):
             close = [n for n in distinct if second[n].upper > found[n].lower]
-            settled = told(before + size - len(close))
-            settled(0)
-            # those of few digits may be asked again
-            again = needed < digits
-            second |= _along(way, close, delta, needed, None if again else settled)
+            told(before)(size - len(close))
+            close = [n for n in close if second[n].digits < needed]
+            asked = _deciding(way, close, found, delta) if few else close
+            second = _passed_down(second | _along(way, asked, delta, needed))
         told(before)(size)
         found = {n: found[n].larger(second[n]) for n in distinct}
     return [found[n] for n in counts]
 
 
-def _bound(profile: Profile, delta: Real) -> Enclosure:
-    """Zero below, and above what some moment says."""
-    if not isinstance(profile, ContourProfile):
-        return profile.epsilon(delta, GLANCE)
-    try:
-        return profile.chernoff_epsilon(delta, _GLANCE, shared=True)
-    except (ArithmeticError, ValueError):
-        return Enclosure(Fraction(0), math.inf, profile.method)
+def _passed_down(found: dict[int, Enclosure]) -> dict[int, Enclosure]:
+    """What is known of each number of steps: what bounds more steps bounds fewer."""
+    bound = Enclosure(Fraction(0), math.inf)
+    for n in sorted(found, reverse=True):
+        if found[n].upper < bound.upper:
+            bound = Enclosure(Fraction(0), found[n].upper, found[n].method)
+        elif not found[n].lower:
+            found[n] = bound
+    return found
+
+
+@np.errstate(all="ignore")
+def _deciding(
+    way: Way, counts: Sequence[int], found: dict[int, Enclosure], delta: Real
+) -> list[int]:
+    """Proposes: few numbers of steps of which answers are likely to decide all others."""
+    chosen: list[int] = []
+    bound = math.inf
+    for n in reversed(counts):
+        if bound > float(found[n].lower):
+            bound, profile = math.inf, way(n)
+            with suppress(ArithmeticError, ValueError):
+                if isinstance(profile, ContourProfile):
+                    bound = _CLEARLY * _near(profile, profile.log_delta(delta))
+            chosen.append(n)
+    return chosen[::-1]
 
 
 def _along(
@@ -162,6 +174,7 @@ def _shared_plan(ends: Sequence[ContourProfile], delta: Real, digits: int) -> Pl
         accuracy=max(plan.accuracy for plan in plans),
         coarse=max(plan.coarse for plan in plans),
         bits=max(plan.bits for plan in plans) + _SPARE_BITS,
+        level=min(plan.level for plan in plans),
         shared=True,
     )
 

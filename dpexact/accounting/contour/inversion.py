@@ -226,31 +226,37 @@ class Contour:
         tail = outer_tail(self._decayed**repeat, (-c * first).exp(), h, self.plan.count)
         above = below = deficit = arb(0)
         if not product.never_exceeds(first + period, repeat):
-            above = self._above(first, repeat)
+            above = self._above(first, repeat, tail)
         # proposes: the order; each kind has a bound of its own, for all orders of the kind
         if order > -1:
             moment = product.moment(order, self.plan.coarse, repeat)
             deficit = alias(moment, arb(order), c - arb(order), period, last)
         elif not product.reverse.never_exceeds(period - last, repeat):
+            near, apart = float(last.mid()), float(period.mid())
+
+            def lower(b: float) -> float:
+                log = repeat * product.reverse.cumulant(b).value + (1 + b) * near
+                return log - (self.plan.abscissa + 1 + b) * apart
+
             # proposes: the order, since any is valid
-            b, moment = self._afforded(self._easier(-1 - order, last, tail, repeat), repeat)
+            b, moment = self._afforded(self._easier(-1 - order, 0.0, tail, lower), repeat)
             constant = chernoff_constant(arb(b)) * moment
             below = alias(constant, -1 - arb(b), c + 1 + arb(b), period, last)
         return [bound.upper() for bound in (tail, above, below, deficit)]
 
-    def _easier(self, order: float, epsilon: arb, tail: arb, repeat: int) -> float:
-        """A lower order, where moments are dear and its bound is less than the tail is already.
+    def _easier(
+        self, order: float, least: float, tail: arb, bound: Callable[[float], float]
+    ) -> float:
+        """A lower order, where moments are dear and its bound is less than another or than serves.
 
-        Proposes: an order, since any is valid.
+        Proposes: an order, since any is valid; ``bound`` is about the logarithm of one.
         """
-        if self.plan.work <= DEAR:
+        if self.plan.work <= DEAR and not self.plan.shared:
             return order
-        near, period = float(epsilon.mid()), float(self._period.mid())
-        level = float(tail.log().mid()) - _MUCH_LESS
+        level = max(self.plan.level, float(tail.log().mid())) - _MUCH_LESS
         for halvings in range(_LOWER_ORDERS, 0, -1):
             b = math.ldexp(order, -halvings)
-            log = repeat * self.product.reverse.cumulant(b).value
-            if log + (1 + b) * near - (self.plan.abscissa + 1 + b) * period < level:
+            if b > least and bound(b) < level:
                 return b
         return order
 
@@ -265,10 +271,17 @@ class Contour:
             order /= 2
         return order, self.product.reverse.moment(order, self.plan.coarse, repeat)
 
-    def _above(self, epsilon: arb, repeat: int) -> arb:
+    def _above(self, epsilon: arb, repeat: int, tail: arb) -> arb:
         """The least of the bounds of some orders above the line, each of which holds."""
         least, best = self.plan.abscissa + self.plan.step / 6, arb("inf")
+        near, apart = float(epsilon.mid()), float(self._period.mid())
+
+        def upper(b: float) -> float:
+            log = repeat * self.product.cumulant(b).value - b * near
+            return log - (b - self.plan.abscissa) * apart
+
         b = max(self._order(epsilon, repeat, True), least)
+        b = self._easier(b, least, tail, upper)
         while True:
             with suppress(TooExpensive):
                 moment = self.product.moment(b, self.plan.coarse, repeat)

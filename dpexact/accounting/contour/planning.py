@@ -17,6 +17,8 @@ _LN2 = math.log(2)
 _LN10 = math.log(10)
 _STRETCH = 1.1
 _PLAIN_BITS = 256
+#: Accuracy of real moments, repeated, in bounds of errors: these are a twentieth larger.
+_COARSE = 3.0
 #: About how many nodes there are at least.
 _NODES = 4
 #: By how much, as a power of e, an integrand may fall over the order where it is evaluated.
@@ -51,8 +53,9 @@ class Plan:
 
     ``abscissa`` and ``step`` place the nodes ``c + i n h``, ``n <= count``; ``accuracy`` is
     ``-log`` of the error of the inner rule, ``coarse`` that of real moments in error bounds,
-    ``bits`` the working precision, ``work`` the multiplications. ``shared`` lines serve different
-    products, whose bounds have few orders in common.
+    ``bits`` the working precision, ``work`` the multiplications, ``level`` the logarithm of an
+    error that serves. ``shared`` lines serve different products, whose bounds have few orders in
+    common.
     """
 
     abscissa: float
@@ -62,6 +65,7 @@ class Plan:
     coarse: float
     bits: int
     work: int
+    level: float = -math.inf
     shared: bool = False
 
     @property
@@ -160,7 +164,8 @@ def _on(
     if farther:
         count = max(2, min(count, int((most / weight - once) / each)))
     work = int(weight * (count * each + once))
-    return Plan(abscissa, step, count, accuracy, math.log(runs) + 8, bits, work)
+    level = min(logs) - needed
+    return Plan(abscissa, step, count, accuracy, math.log(runs) + _COARSE, bits, work, level)
 
 
 def affordable(product: Product, query: Query, digits: float, most: int) -> Plan:

@@ -355,23 +355,18 @@ class ContourProfile(Profile):
             bound = balls.to_enclosure(1 - (ball(epsilon) / 2).exp() * moment)
         return Enclosure(max(bound.lower, _ZERO), _ONE, "Bhattacharyya bound")
 
-    def chernoff_epsilon(
-        self, delta: Real, accuracy: float = _COARSE_ACCURACY, *, shared: bool = False
-    ) -> Enclosure:
-        """Zero below, and above ``[log M(b) + log K(b) - log(delta - P(Z = inf))] / b``.
-
-        At the best order, or at one that neighbours share.
-        """
+    def chernoff_epsilon(self, delta: Real) -> Enclosure:
+        """Zero below, and above ``[log M(b) + log K(b) - log(delta - P(Z = inf))] / b``."""
         near = self.product.epsilon(self.log_delta(delta), self.repeat)
         best, _ = self.product.chernoff(near, self.repeat)
         for smaller in range(_SMALLER_ORDERS):
-            b = math.ldexp(self.product.shared(best, few=True) if shared else best, -smaller)
+            b = math.ldexp(best, -smaller)
             try:
                 with precision(COARSE_BITS):
                     excess = ball(delta) - (1 - self.product.mass(self.repeat))
                     log = chernoff_constant(arb(b)).log() - excess.log()
                     for pair, n in self.product.factors:
-                        log += n * self.repeat * pair.moment(b, accuracy).log()
+                        log += n * self.repeat * pair.moment(b, _COARSE_ACCURACY).log()
                     upper = balls.to_enclosure(log / arb(b)).upper
             except TooExpensive:
                 continue

@@ -22,8 +22,9 @@ Asked: TypeAlias = "Sequence[tuple[Power | Modulus, float]]"
 
 #: The sum of the moduli of the weights is about this many times the number of steps.
 HEAVY: Final = 3.0
-#: What weights cost, in nodes, what a step does, and how many are never worth weights.
-_WEIGHING, STEP, FEWEST = 30.0, 1.0, 40
+#: What weights cost, in nodes, what a step does, or sums over it that are not known yet, and how
+#: many are never worth weights.
+_WEIGHING, STEP, _SUMMING, FEWEST = 30.0, 1.0, 0.02, 40
 #: Most nodes, and most degrees of one variable: weights cost the third power of it.
 _MOST_NODES, MOST_DEGREES = 6000, 250
 #: By how much logarithms of parameters are less where balls do not bound what floats do.
@@ -114,7 +115,8 @@ def _cost(box: Box, ask: Callable[[Box], Asked]) -> tuple[float, int]:
     x, y = (max(fit.level / at(fit) for fit in fits) for at in (_FIRST, _SECOND))
     nodes = max(fit.nodes for fit in fits) / (1 if first.single or second.single else 2)
     if nodes < _MOST_NODES and max(x, y) < MOST_DEGREES:
-        return nodes + _WEIGHING, int(y > x)
+        summing = 0.0 if box.cloud.is_summed else box.distinct * _SUMMING
+        return nodes + _WEIGHING + summing, int(y > x)
     return math.inf, int(second.single < first.single or second.half * _WIDER > first.half)
 
 

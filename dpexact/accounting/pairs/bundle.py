@@ -21,7 +21,7 @@ from dpexact.accounting.pairs.cubature import Cloud
 from dpexact.accounting.pairs.log_bounds import Modulus, Power
 from dpexact.accounting.pairs.mixture import GaussianMixtures, add, remove
 from dpexact.accounting.pairs.pair import Jet, Pair, TooExpensive, short, weighted
-from dpexact.balls import approximate, ball, current
+from dpexact.balls import approximate, ball, current, precision
 from dpexact.reals import Real
 
 _Row: TypeAlias = "Sequence[arb | acb]"
@@ -38,6 +38,8 @@ _LOOKED_AT: Final = (0, 3, 6)
 _ALIKE: Final = 2.0
 #: Accuracy of bounds of decay.
 _COARSE: Final = 5.0
+#: Bits of a moment beyond those that its accuracy takes.
+_SPARE_BITS: Final = 36
 #: Most nodes of a moment, and share of the steps: at less orders it takes less.
 _MOST_WORK, _MOST_SHARE = 2500, 0.1
 #: How wide cells are of steps that are alike to proposals: see there.
@@ -173,7 +175,15 @@ class Bundle(Pair):
     # --- moments ----------------------------------------------------------------------------------
 
     def moment(self, c: float | Real, accuracy: float) -> arb:
-        """Moments of the nodes to the powers of their weights."""
+        """Moments of the nodes to the powers of their weights.
+
+        With few bits for few digits: sums over a log take the square of their number.
+        """
+        bits = math.ceil(self._fine(accuracy) / math.log(2)) + _SPARE_BITS
+        with precision(min(bits, current())):
+            return self._moment(c, accuracy)
+
+    def _moment(self, c: float | Real, accuracy: float) -> arb:
         asked, fine = [(Power(self._power(c), 0.0), accuracy)], self._fine(accuracy)
 
         def logarithm(place: Place) -> list[arb]:

@@ -155,6 +155,11 @@ class Cloud:
         return self._node(0, 0.0), self._node(1, 0.0)
 
     @property
+    def is_summed(self) -> bool:
+        """Proposes: whether some sums over its points are known."""
+        return bool(self._moments)
+
+    @property
     def last(self) -> Cloud:
         """The whole of which this is the first part."""
         return self.first(len(self._ends) - 1)

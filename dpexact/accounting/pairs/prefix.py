@@ -123,8 +123,9 @@ class Prefix(Pair):
 
     def decayed(self, c: float, u: float, accuracy: float) -> arb:
         """Likewise: where each is bounded so is the product."""
+        fine = accuracy + self._room
         return self._joined(
-            lambda pair, n: pair.decayed(c, u, accuracy) ** n,
+            lambda pair, n: pair.decayed(c, u, fine) ** n,
             arb.__mul__,
             "decayed",
             c,
