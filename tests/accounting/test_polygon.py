@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles import scaled
 
-from dpexact import parse, tradeoff
+from dpexact import balls, parse, tradeoff
 from dpexact.accounting.dual import Value, ceiling
 from dpexact.accounting.polygon import trade_offs
 from dpexact.accounting.profiles import profile
@@ -211,3 +211,19 @@ def test_places_beyond_floats():
     found = tradeoff("poisson(gaussian(1/8), 1-1e-30)")(["1e-4000"], 1600)
     assert 1 - F(1, 10**800) < found[0].lower
     assert found[0].upper <= 1 - F(1, 10**4000)
+
+
+@pytest.mark.parametrize("sigma", [30, 10**4, 10**9, 10**14])
+def test_no_value_is_asked_far_beyond_the_losses(sigma):
+    """Far out delta is tiny, and of rare samples takes long."""
+    found, asked = profile(parse(f"gaussian({sigma})")), []
+
+    def deltas(epsilons, digits):
+        asked.extend(F(balls.approximate(at)) for at in epsilons)
+        return found.deltas(epsilons, digits)
+
+    for level in (F(1, 10**6), F(1, 1000), F(1, 2), 1 - F(1, 10**6)):
+        (answer,) = trade_offs(deltas, [Enclosure.exact(level)], 10, "")
+        assert answer.overlaps(tradeoff(f"gaussian({sigma})")._enclose(level, 30))
+        assert answer.digits >= 10
+    assert max(asked) < max(F(20, sigma), F(1, 10**11))
