@@ -155,10 +155,14 @@ class SampledNoises(OnSample):
         fine = accuracy + _GUARD + self._growth(order) + up * _LN2
         masses, losses = [arb(1)], [arb(0)]
         for unit, strided in self._lattices:
-            offset, law = Fraction(0), arb_poly([1])
+            offset, law, extent = Fraction(0), arb_poly([1]), 0
             for one in strided:
                 stride, n = one.stride, one.count
                 first, own = _masses(one.pair, up, fine + math.log(n))
+                extent += n * stride * (len(own) - 1)
+                # proposes: what is too much work
+                if extent > _MOST:
+                    raise TooExpensive("too many outcomes of discrete noise")
                 spread = [arb(0)] * (stride * (len(own) - 1) + 1)
                 spread[::stride] = own
                 offset += n * (stride * first + one.start)
