@@ -119,9 +119,10 @@ class SampledNoises(OnSample):
     def _left_out(self, listed: _Listed, power: arb) -> arb:
         """A bound on ``E_Q[w^power]`` of all other outcomes."""
         missing = listed.left(arb(1), arb(0))
-        # proposes: the loss at which two bounds meet; -infinity, or where both count alike
-        if not power > 0:
+        if power <= 0:
             return ((power * (-ball(self.q)).log1p()).exp() * missing).upper()
+        if not power > 0:
+            return arb("inf")
         # proposes: an order, which is valid if it is not less, by balls
         order = math.nextafter(float(power.mid()) - 1, math.inf)
         # proposes: likewise
@@ -129,6 +130,7 @@ class SampledNoises(OnSample):
             order += max(abs(order), 1.0) * _ROUNDED
         whole = reduce(mul, (pair.moment(order, 0.0) ** n for pair, n in self.noises), arb(1))
         other = arb(order) + 1
+        # proposes: the loss at which both bounds count alike
         meet = (whole.log() / other).mid()
         tilted = (-other * meet).exp() * listed.left(whole, other)
         return ((power * self._log(meet)).exp() * (missing + tilted)).upper()

@@ -379,6 +379,15 @@ def test_moments_of_samples_of_noises(noises, rate, removes, accuracy, guard, mo
                 assert accuracy < 20 or radius < abs(true) * mpf(10) ** -15
 
 
+def test_what_is_left_out_at_an_order_of_which_not_even_the_sign_is_known():
+    pair = SampledNoises(((endless("1"), 1),), real("1/2"), False)
+    with balls.precision(80):
+        listed = pair._outcomes(0.0, 0.0)
+        known = pair._left_out(listed, arb(0)), pair._left_out(listed, arb("1e-9"))
+        either = pair._left_out(listed, arb(0, "1e-9"))
+    assert 0 < known[0] < known[1] <= either
+
+
 @pytest.mark.parametrize("way", ["remove", "add"])
 @pytest.mark.parametrize(
     "text",
