@@ -36,7 +36,7 @@ _WORTH: Final = Fraction(3, 4)
 _IDLE: Final = 2
 _PATIENCE: Final = 6
 #: Digits of the polygon, and how often it is widened and made finer.
-_SKETCH_DIGITS: Final = 10
+_SKETCH_DIGITS: Final = 6
 _FEWEST: Final = 3
 _SPARE: Final = 4
 _WIDENINGS: Final = 45  # to 2^991, which is a float
@@ -54,6 +54,8 @@ _SHARP: Final = 1e-3
 _HALF: Final = 3
 #: Rounds of three values about each maximum.
 _ROUNDS: Final = 8
+#: Heights that a maximum is looked for in.
+_PLAIN, _BELOW, _NEAR_ONE = range(3)
 #: Odds beyond all others.
 _FAR: Final = 1e9
 #: Bits of a place beyond those of its interval.
@@ -107,13 +109,13 @@ def trade_offs(
 
 
 def _outward(total: float) -> Iterator[Fraction]:
-    """Places from 1 on: by twice the distance up to 2, then by growing powers of 2.
+    """Places from 1 on: twice as far in two steps up to 2, then by growing powers of 2.
 
     Proposes: a first distance of losses, which are about as large as the total variation. What is
     much farther out takes longer, and says nothing.
     """
     least = 0 if total > _LARGE else max(math.ceil(math.log2(total)), -_LEAST) if total > 0 else 0
-    yield from (1 + Fraction(2) ** k for k in range(least, 0))
+    yield from (1 + Fraction(2) ** k * half / 2 for k in range(least, 0) for half in (2, 3))
     x = 2
     for step in range(1, _WIDENINGS):
         yield Fraction(x)
@@ -141,7 +143,11 @@ class _Polygon:
         #: Whether the last values have their digits, and how many in a row said nothing.
         self.given, self.silent = True, 0
         self.most: int = sys.maxsize
+        self.lost = 0
         self.add([_ONE])
+        #: Digits of ``D`` that ``1 - D`` does not have where losses are large, and lines touch.
+        room = max(float(1 - self.values[_ONE].upper), float(min(a.lower for a in alphas)))
+        self.lost = max(0, math.floor(-math.log10(room))) if room > 0 else 0
         self.left, self.right = (_outward(float(self.values[_ONE].upper)) for _ in range(2))
         self.add([1 / next(self.left), next(self.right)])
 
@@ -166,7 +172,7 @@ class _Polygon:
     def add(self, xs: Iterable[Fraction], digits: int = _SKETCH_DIGITS) -> bool:
         """Take values into the polygon, of so many digits; False if none says anything new."""
         new = sorted({x for x in xs if self.asked.get(x, 0) < digits})
-        self.values |= zip(new, self.ask(new, digits), strict=True)
+        self.values |= zip(new, self.ask(new, digits + self.lost), strict=True)
         self.asked |= dict.fromkeys(new, digits)
         self.given = all(self.values[x].digits >= digits for x in new)
         told = any(d.upper - d.lower < min(x, _ONE) / 2 for x in new for d in [self.values[x]])
@@ -176,6 +182,7 @@ class _Polygon:
         self.heights = [
             np.array([float(d) for d in middles]),
             np.array([float(d - 1 + x) for x, d in zip(self.xs, middles, strict=True)]),
+            np.array([float(d - 1) for d in middles]),
         ]
         self.logs = np.array(
             [math.log1p(float(x - 1)) if 1 < 2 * x < 4 else log_of(x) for x in self.xs]
@@ -274,24 +281,32 @@ class _Polygon:
     def look(self, alpha: Enclosure, digits: int) -> Look | None:
         """Where the maximum at a level lies, by polynomials through corners about it."""
         level, k = Fraction(alpha.lower), min(self.corner(alpha), len(self.xs) - 1)
-        # below 1, and in its middle, D is 1 - x and what is left, which floats must resolve
-        below = self.xs[k] < 1
-        line = float(self.xs[k]) * float(level - 1 if below else level)
+        place, kind = self.xs[k], self._kind(k)
+        line = float(place) * float(level - 1 if kind == _BELOW else level)
         fine, rough = (found.lowest(line) for found in self._curves(k))
         if fine is None or rough is None:
             return None
         at, scale, bend = fine
         growth = math.exp(at)
-        goal = goal_of((0 if below else 1) - scale - line * growth, bend, digits)
+        goal = goal_of((kind == _PLAIN) - scale - line * growth, bend, digits)
         step = min(max(goal, DOUBT * abs(at - rough[0])), LARGEST_STEP)
-        scale = max(scale, sys.float_info.min)
-        return Look(level, self.xs[k] * Fraction(growth), step, bend, scale, goal)
+        scale = max(float(min(place, _ONE)) if kind == _NEAR_ONE else scale, sys.float_info.min)
+        return Look(level, place * Fraction(growth), step, bend, scale, goal)
+
+    def _kind(self, k: int) -> int:
+        """Which heights floats resolve about a corner: of ``D``, ``D - 1 + x`` or ``D - 1``.
+
+        Below 1 ``D`` is ``1 - x`` and what is left; where losses are large it is nearly 1.
+        """
+        below = int(self.xs[k] < 1)
+        large = self.heights[below][k] > float(min(self.xs[k], _ONE)) / 2
+        return _NEAR_ONE if large else below
 
     def _curves(self, k: int) -> tuple[Curve, Curve]:
         """Through six corners about one, and through five of them."""
         if k not in self._kept:
             first = max(0, min(k - _HALF, len(self.xs) - 2 * _HALF))
-            last, height = first + 2 * _HALF, self.heights[self.xs[k] < 1]
+            last, height = first + 2 * _HALF, self.heights[self._kind(k)]
             fine, rough = (
                 Curve.through(self.logs[part] - self.logs[k], height[part])
                 for part in (slice(first, last), slice(first + 1, last))

@@ -36,7 +36,15 @@ def of_profile(text, levels, digits, direction="both"):
 
 @pytest.mark.parametrize("digits", [4, 8, 15, 30])
 @pytest.mark.parametrize(
-    "text", ["gaussian(1)", "gaussian(1/10)", "gaussian(100)", "laplace(1)", "pure_dp(log(3))^3"]
+    "text",
+    [
+        "gaussian(1)",
+        "gaussian(1/10)",
+        "gaussian(1/30)",
+        "gaussian(100)",
+        "laplace(1)",
+        "pure_dp(log(3))^3",
+    ],
 )
 def test_many_levels_have_the_exact_function(text, digits):
     exact = tradeoff(text)

@@ -29,8 +29,6 @@ _NARROWEST, _WIDEST, _BENT = 0.02, 1.5, math.log(0.5)
 _TRIALS, _STEEPEST = np.geomspace(0.02, 1e12, 86), 105.0
 #: The logarithm of what floats resolve.
 _FLOAT = 35.0
-#: Noise below which losses are of many sizes.
-_LOUD = 0.7
 #: By how much a line is longer than floats have it, as cells bound what is beyond.
 _HIGHER = 1.02
 #: Bits beyond those that errors ask for.
@@ -65,13 +63,9 @@ class Plan:
     work: float
 
 
-def shape_for(ask: Question, with_near: bool) -> int:
-    """About the best ``k``: wide windows where losses are large and there is room for them.
-
-    Nodes of a line take ``k`` products each; loud noise needs so many that fewer of them are less.
-    """
-    small = 40 if ask.sigma > _LOUD and not with_near else 60
-    return 10 if ask.gap > 100 else 30 if ask.gap > 2 else small
+def shape_for(ask: Question) -> int:
+    """About the best ``k``: wide windows where losses are large and there is room for them."""
+    return 10 if ask.gap > 100 else 30 if ask.gap > 2 else 60
 
 
 def planned(

@@ -173,7 +173,7 @@ class RareProfile(Profile):
             if found and found[0].work < _LITTLE_WORK:
                 break
             try:
-                shape = shape_for(ask, with_near)
+                shape = shape_for(ask)
                 found.append(planned(ask, log_tolerance, shape, with_near, in_floats))
             except TooExpensive as error:
                 reason = str(error)
