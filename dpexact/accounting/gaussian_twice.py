@@ -184,7 +184,7 @@ class GaussianTwice(BallProfile):
         odds, rate = ball(self.q) / stay, 1 / (arb(2).sqrt() * ball(self.sigma))
         most = odds * (2 + odds)
         signed = -epsilon if self.add else epsilon
-        excess = (signed - 2 * stay.log()).expm1()
+        excess = (signed - 2 * (-ball(self.q)).log1p()).expm1()
         # proposes: when to leave it to others; what follows needs a positive excess, of balls
         if not (excess > 0 and _LEAST_RATE < rate < _LARGEST_RATE):
             return arb.nan(), arb.nan()
