@@ -53,12 +53,12 @@ _SHARP: Final = 1e-3
 #: Corners through which a polynomial is laid, half of them on a side.
 _HALF: Final = 3
 #: Rounds of three values about each maximum.
-_ROUNDS: Final = 8
+_ROUNDS: Final = 14
 #: Heights that a maximum is looked for in.
 _PLAIN, _BELOW, _NEAR_ONE = range(3)
 #: Odds beyond all others.
 _FAR: Final = 1e9
-#: Bits of a place beyond those of its interval.
+#: Bits of a place beyond those of its distance from the ends of its interval.
 _FINER_BITS: Final = 12
 
 
@@ -340,6 +340,8 @@ def _odds(share: Fraction) -> float:
 
 def _short(x: Fraction, left: Fraction, right: Fraction) -> Fraction:
     """Proposes: a short number near ``x``, strictly between two others."""
-    unit = Fraction(2) ** (math.floor(log_of(right - left) / _LN2) - _FINER_BITS)
+    if not left < x < right:
+        return (left + right) / 2
+    unit = Fraction(2) ** (math.floor(log_of(min(x - left, right - x)) / _LN2) - _FINER_BITS)
     near = round(x / unit) * unit
     return near if left < near < right else (left + right) / 2

@@ -36,15 +36,7 @@ def of_profile(text, levels, digits, direction="both"):
 
 @pytest.mark.parametrize("digits", [4, 8, 15, 30])
 @pytest.mark.parametrize(
-    "text",
-    [
-        "gaussian(1)",
-        "gaussian(1/10)",
-        "gaussian(1/30)",
-        "gaussian(100)",
-        "laplace(1)",
-        "pure_dp(log(3))^3",
-    ],
+    "text", ["gaussian(1)", "gaussian(1/10)", "gaussian(100)", "laplace(1)", "pure_dp(log(3))^3"]
 )
 def test_many_levels_have_the_exact_function(text, digits):
     exact = tradeoff(text)
@@ -52,6 +44,15 @@ def test_many_levels_have_the_exact_function(text, digits):
     for level, found in zip(levels, of_profile(text, levels, digits), strict=True):
         truth = exact._enclose(level, digits + 10)
         assert found.overlaps(truth), level
+        assert found.digits >= digits
+
+
+@pytest.mark.parametrize("digits", [4, 8, 15])
+def test_large_losses_leave_the_digits_of_tiny_errors(digits):
+    """``D`` is nearly 1 where the lines touch, of which the difference to 1 matters."""
+    levels = [F(1, 10**9), F(1, 40), F(1, 2), 1 - F(1, 10**6)]
+    for level, found in zip(levels, of_profile("gaussian(1/30)", levels, digits), strict=True):
+        assert found.overlaps(tradeoff("gaussian(1/30)")._enclose(level, digits + 10))
         assert found.digits >= digits
 
 
