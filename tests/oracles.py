@@ -14,7 +14,7 @@ from math import comb, prod
 import gmpy2
 from mpmath import mp, mpf
 
-#: Multiplies all test volumes: 0.1 for a quick look, 1 by default, 10 at night.
+#: Multiplies all test volumes: 0.05 for a quick look, 1 by default, 10 at night.
 SCALE = float(os.environ.get("DPEXACT_TEST_SCALE", "1"))
 
 
