@@ -158,6 +158,8 @@ def image(
 
     def at(*ends: Bound) -> Enclosure:
         finite = [end for end in ends if isinstance(end, Fraction)]
+        if -math.inf in ends:
+            return Enclosure.exact(-math.inf if lowest is None else lowest)
         if len(finite) < len(ends):
             return Enclosure.exact(math.inf)
         known = (lambda: function(*map(ball, finite)), digits)

@@ -636,6 +636,9 @@ def test_the_image_of_what_has_no_end_has_none():
     assert found.reason == "too wide"
     whole = Enclosure.exact(math.inf)
     assert balls.image(Enclosure.exact(Fraction(1)), lambda x, y: x + y, 5, whole) == whole
+    below = Enclosure(-math.inf, Fraction(1))
+    assert balls.image(below, lambda x: 2 * x, 5) == Enclosure(-math.inf, Fraction(2))
+    assert balls.image(below, arb.exp, 5, lowest=Fraction(0)).lower == 0
     short = balls.image(Enclosure.exact(Fraction(2)), lambda x: arb.nan(), 5, highest=Fraction(9))
     assert short == Enclosure(-math.inf, Fraction(9))
     assert short.reason

@@ -114,7 +114,7 @@ def _outward(total: float) -> Iterator[Fraction]:
     Proposes: a first distance of losses, which are about as large as the total variation. What is
     much farther out takes longer, and says nothing.
     """
-    least = 0 if total > _LARGE else max(math.ceil(math.log2(total)), -_LEAST) if total > 0 else 0
+    least = max(math.ceil(math.log2(total)), -_LEAST) if 0 < total < _LARGE else 0
     yield from (1 + Fraction(2) ** k * half / 2 for k in range(least, 0) for half in (2, 3))
     x = 2
     for step in range(1, _WIDENINGS):
@@ -143,9 +143,9 @@ class _Polygon:
         #: Whether the last values have their digits, and how many in a row said nothing.
         self.given, self.silent = True, 0
         self.most: int = sys.maxsize
+        #: Digits that ``1 - D`` lacks where losses are large, and lines touch at about a level.
         self.lost = 0
         self.add([_ONE])
-        #: Digits of ``D`` that ``1 - D`` does not have where losses are large, and lines touch.
         room = max(float(1 - self.values[_ONE].upper), float(min(a.lower for a in alphas)))
         self.lost = max(0, math.floor(-math.log10(room))) if room > 0 else 0
         self.left, self.right = (_outward(float(self.values[_ONE].upper)) for _ in range(2))

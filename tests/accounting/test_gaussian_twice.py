@@ -1,6 +1,7 @@
 """Two sampled Gaussian steps: against other engines, against mpmath, and under any plan."""
 
 import math
+from fractions import Fraction
 
 import pytest
 from flint import arb
@@ -15,6 +16,7 @@ from dpexact.accounting.rare.profile import RareProfile
 from dpexact.conversion import real
 
 WAYS = ("remove", "add")
+SHORT = 1 - Fraction(1, 10**5)
 
 
 def twice(sigma, q, way):
@@ -141,3 +143,25 @@ def test_extreme_parameters_are_answered_or_left_to_others():
     assert str(epsilon("poisson(gaussian(1.5), 1e-5)^2", "1e-12", digits=12)).startswith(
         "0.00032160638743"
     )
+
+
+@pytest.mark.slow
+def test_rates_that_are_nothing_next_to_1():
+    """There the loss is ``q (r(x) + r(y) - 2)``, ``r`` the ratios of both steps."""
+    found = twice("1", "1e-400", "remove").epsilon(real("1e-500"), 8)
+    assert found.digits >= 8
+
+    def divergence(end):
+        """Over ``q``: twice the integral where the second step is the smaller one."""
+        most = 2 + mpf(end.numerator) / end.denominator * mpf(10) ** 400
+
+        def beyond(y):
+            rest = most - mp.exp(y - 0.5)
+            at = mp.log(rest) + 0.5
+            return mp.ncdf(1 - at) - rest * mp.ncdf(-at)
+
+        return 2 * mp.quad(lambda y: mp.npdf(y) * beyond(y), [-11, 0, 11])
+
+    with mp.workdps(120):
+        ends = divergence(found.lower * SHORT), divergence(found.upper / SHORT)
+    assert ends[0] > mpf(10) ** -100 > ends[1]
