@@ -57,6 +57,22 @@ def test_large_losses_leave_the_digits_of_tiny_errors(digits):
 
 
 @pytest.mark.parametrize(
+    ("text", "level"),
+    [("poisson(gaussian(10), 0.5)^100000", F(1, 10**8)), ("gaussian(1/20)", F(1, 10**12))],
+)
+def test_large_losses_take_few_values(text, level):
+    found, asked = profile(parse(text)), []
+
+    def deltas(epsilons, digits):
+        asked.extend(epsilons)
+        return found.deltas(epsilons, digits)
+
+    (answer,) = trade_offs(deltas, [Enclosure.exact(level)], 15, "")
+    assert answer.digits >= 15
+    assert len(asked) < 60
+
+
+@pytest.mark.parametrize(
     ("text", "direction"),
     [
         ("poisson(laplace(1), 1/10)", "both"),
