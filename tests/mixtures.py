@@ -28,19 +28,22 @@ def loss(right, left, x):
     return log_ratio(right, x) - log_ratio(left, -x)
 
 
+_erfc = np.vectorize(math.erfc, otypes=[float])
+
+
 def _above(side, t, sign):
-    return sum(w * math.erfc((t - sign * r) / math.sqrt(2)) / 2 for r, w in side)
+    return sum(w * _erfc((t - sign * r) / math.sqrt(2)) / 2 for r, w in side)
 
 
 def profile(right, left, epsilon):
-    """``delta(epsilon)`` of one run, any real ``epsilon``."""
-    low, high = -200.0, 200.0
-    for _ in range(200):
+    """``delta(epsilon)`` of one run, any real ``epsilon`` or an array of them."""
+    low, high = np.full_like(epsilon, -200.0, float), np.full_like(epsilon, 200.0, float)
+    for _ in range(70):
         middle = (low + high) / 2
-        above = float(loss(right, left, np.array([middle]))[0]) > epsilon
-        low, high = (low, middle) if above else (middle, high)
+        above = loss(right, left, middle) > epsilon
+        low, high = np.where(above, low, middle), np.where(above, middle, high)
     p, q = _above(right, high, 1), _above(left, high, -1)
-    return max(0.0, p - math.exp(epsilon) * q)
+    return np.maximum(0.0, p - np.exp(epsilon) * q)
 
 
 def twice(right, left, epsilon, other=None):
@@ -49,9 +52,7 @@ def twice(right, left, epsilon, other=None):
     x = np.linspace(-14, 14 + max(r for r, _ in first[0]), 3001)
     weights = density(first[0], x, 1) * (x[1] - x[0])
     losses = loss(*first, x)
-    return sum(
-        w * profile(right, left, epsilon - z) for w, z in zip(weights, losses, strict=True) if w
-    )
+    return float(weights @ profile(right, left, epsilon - losses))
 
 
 @lru_cache

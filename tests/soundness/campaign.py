@@ -15,7 +15,7 @@ import time
 import traceback
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -75,12 +75,10 @@ def run(seed: int, number: int, names: Sequence[str], starve: bool, limit: float
     result = Result(number, name, "ok", trial.calls)
     began = time.process_time()
     try:
-        with limited(limit):
-            if starve:
-                with starved(f"{seed}/{number}") as result.cuts:
-                    FAMILIES[name][0](trial, rng)
-            else:
-                FAMILIES[name][0](trial, rng)
+        # cuts are undone outside of what may be interrupted
+        cut = starved(f"{seed}/{number}") if starve else nullcontext({})
+        with cut as result.cuts, limited(limit):
+            FAMILIES[name][0](trial, rng)
         result.outcome = "skipped" if trial.skipped else "wide" if trial.wide else "ok"
     except Failed as error:
         result.outcome, result.message = "failed", str(error)

@@ -142,6 +142,23 @@ def test_starvation_ends():
     assert before == {place: _value(place) for place in before}
 
 
+def test_a_trial_that_is_late_leaves_nothing_cut(monkeypatch):
+    write = starvation._write
+
+    def slowly(*place):
+        began = time.process_time()
+        while time.process_time() - began < 0.002:
+            pass
+        return write(*place)
+
+    monkeypatch.setitem(FAMILIES, "quick", (lambda trial, rng: None, 1.0))
+    before = {place: _value(place) for places in _places().values() for place in places}
+    monkeypatch.setattr(starvation, "_write", slowly)
+    for number in range(5):
+        assert run(1, number, ["quick"], True, 0.001).outcome == "ok"
+    assert before == {place: _value(place) for place in before}
+
+
 def _places():
     with starvation.starved("first"):
         pass
