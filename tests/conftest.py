@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, settings
 
 sys.path.insert(0, str(Path(__file__).parent))  # the tests share the module oracles
 
-from oracles import SCALE, scaled
+from oracles import DEFAULT, SCALE, scaled
 
 settings.register_profile(
     "dpexact",
@@ -37,8 +37,8 @@ def pytest_xdist_make_scheduler(config, log):
 
 
 def pytest_collection_modifyitems(config, items):
-    """Below scale 1 a test function runs on a sample of its cases, evenly spaced."""
-    if SCALE >= 1:
+    """In a quick look a test function runs on a sample of its cases, evenly spaced."""
+    if SCALE >= DEFAULT:
         return
     cases = defaultdict(list)
     for item in items:

@@ -14,8 +14,9 @@ from math import comb, prod
 import gmpy2
 from mpmath import mp, mpf
 
-#: Multiplies all test volumes: 0.05 for a quick look, 1 by default, 10 at night.
-SCALE = float(os.environ.get("DPEXACT_TEST_SCALE", "1"))
+DEFAULT = 0.5
+#: Multiplies all test volumes: 0.05 for a quick look, 10 at night.
+SCALE = float(os.environ.get("DPEXACT_TEST_SCALE", DEFAULT))
 
 
 def scaled(volume: int) -> int:

@@ -29,7 +29,7 @@ from proofs_checks.verdicts import Derivation, argued, corrected
 _HULL: Final = "the biconjugate of a continuous function on [0, 1] is its convex hull"
 
 
-@check("gdp.s4.half", expects="repaired", smoke=True)
+@check("gdp.s4.half", expects="repaired")
 def half_as_private() -> Derivation:
     """A coin flip turns eps into ``eps' = log((1 + e^eps)/2)``."""
     eps, e = positive("eps E")

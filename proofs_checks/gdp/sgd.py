@@ -68,7 +68,6 @@ def logarithm_bounds(half: Fraction = Fraction(1, 2)) -> tuple[Evidence, ...]:
     expects="proved",
     assumes=("gdp.thm6", "gdp.eq13"),
     verifies=("kl, kappa_2, kappa_3 of C_p(f) up to p^3 int g^3, g = |f'| - 1 on [0, x*]",),
-    smoke=True,
 )
 def limit_of_subsampled_compositions() -> Derivation:
     """By (13) the slopes are ``-(1+u)``, ``u = p g``, and their mirror images.

@@ -81,7 +81,6 @@ def single_letter() -> tuple[Evidence, ...]:
     "kov.sec6E.bound",
     expects="proved",
     assumes=("kov.eq17.pointwise_inequality", "kov.sec6D.hoeffding"),
-    smoke=True,
 )
 def chernoff_chain() -> Derivation:
     """The quadratic in lam is least at ``lam = c/a^2 >= 0``, with the value ``-c^2/(2a^2)``."""

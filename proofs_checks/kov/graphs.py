@@ -78,7 +78,7 @@ def additive_error(constant: Any = 128) -> tuple[Evidence, ...]:
     )
 
 
-@check("kov.eq23", "kov.eq24", expects="proved", assumes=("kov.lem1",), smoke=True)
+@check("kov.eq23", "kov.eq24", expects="proved", assumes=("kov.lem1",))
 def error_of_a_cut(constant: Any = 128) -> Derivation:
     """Substitution in Lemma 1; for ``delta <= 1/2``, ``k/nu >= 2`` and x >= 2 with constants.
 

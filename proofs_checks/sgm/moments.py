@@ -68,7 +68,6 @@ def in_the_rate() -> Derivation:
     "sgm.small.factor",
     expects="proved",
     assumes=("sgm.integer", LOGARITHM),
-    smoke=True,
 )
 def small_rates() -> Derivation:
     """``log(1 + q^2 (exp(u) - 1)) <= q^2 (exp(u) - 1)``."""

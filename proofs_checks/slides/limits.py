@@ -84,7 +84,6 @@ def pointwise_convergence_is_uniform() -> Derivation:
     expects="certified",
     assumes=("the central limit theorem of Lindeberg and Lyapunov",),
     verifies=("means and variances under both hypotheses, and the limit of the shift",),
-    smoke=True,
 )
 def shift_of_the_limit(factor: int = 2) -> Derivation:
     """For ``eps = mu/sqrt k``: the loss is ``+-eps``, its mean ``+-eps tanh(eps/2)``.
@@ -170,7 +169,6 @@ def argument_outside_of_the_domain() -> Derivation:
     expects="certified",
     assumes=("the product is the maximum of its lines, G_mu of its supporting lines",),
     about=(_DELTA, _TRADEOFF),
-    smoke=True,
 )
 def corrected_scaling(c: Fraction = Fraction(81, 1000)) -> Derivation:
     """``G_mu(a + c/k) - c/k <= f(a) <= G_mu(a - c/k) + c/k`` for all a, with ``eps = mu/sqrt k``.

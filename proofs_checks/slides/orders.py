@@ -173,7 +173,7 @@ def renyi_divergence_of_randomized_response(scale: Fraction = Fraction(1, 2)) ->
     )
 
 
-@check("slides.prop.tv", expects="proved", verifies=("the whole of 0 < eps <= 4",), smoke=True)
+@check("slides.prop.tv", expects="proved", verifies=("the whole of 0 < eps <= 4",))
 def total_variation_contradicts_renyi(scale: int = 2) -> Derivation:
     """Both sides are 0 at 0; there the difference increases, and beyond 1/4 it is positive."""
     x = sympy.Symbol("x")

@@ -131,7 +131,7 @@ def gaussian_delta_grows_with_rho(factor: Fraction = Fraction(1)) -> Derivation:
     )
 
 
-@check("steinke.cor8.interp", expects="proved", assumes=("steinke.cor8",), smoke=True)
+@check("steinke.cor8.interp", expects="proved", assumes=("steinke.cor8",))
 def readable_bound() -> Derivation:
     """With ``x = (eps-rho)/sqrt(2 rho) >= 0``: two bounds of the normal tail."""
     eps, rho = sympy.symbols("eps rho", positive=True)

@@ -126,7 +126,7 @@ def test_fifteen_digits_of_large_groups(k, q, sigma, steps):
 
 @pytest.mark.slow
 def test_more_records_lose_more():
-    found = [dpexact.delta(text(k, "1/1000", 5, 200), 1, 8) for k in (20, 21, 50, 200)]
+    found = [dpexact.delta(text(k, "1/1000", 5, 200), 1, 8) for k in (20, 21, 50)]
     assert all(a.upper < b.lower for a, b in itertools.pairwise(found))
 
 

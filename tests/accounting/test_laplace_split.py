@@ -1,20 +1,29 @@
-"""Sum and contour together against the finite sum, which shares nothing but one loss."""
+"""Sum and contour together against the finite sum, which shares nothing but one loss; routes."""
 
 from fractions import Fraction
 from itertools import pairwise
 
+import mpmath
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles import scaled
 
 from dpexact import balls
+from dpexact.accounting.contour.profile import ContourProfile
 from dpexact.accounting.laplace import LaplaceParts, LaplaceProduct, SumPlan, finite_sum
-from dpexact.accounting.laplace_split import LaplaceSplit, few_inside
+from dpexact.accounting.laplace_split import (
+    LaplaceSplit,
+    between_responses,
+    few_inside,
+    laplace_profile,
+)
 from dpexact.accounting.profile import InfiniteLoss
 from dpexact.conversion import real
 from dpexact.enclosure import Enclosure
 from dpexact.reals import rational
+
+NONE = InfiniteLoss()
 
 
 class OnlySplit(LaplaceSplit):
@@ -95,3 +104,104 @@ def test_near_the_largest_loss_the_sum_is_short():
     assert found.digits >= 15
     assert profile.delta(real(100), 15) == Enclosure.exact(Fraction(0))
     assert profile.epsilon(real(0), 15) == Enclosure.exact(Fraction(100))
+
+
+# --- which method answers ------------------------------------------------------------------------
+
+
+def long(*parts):
+    return laplace_profile(parts_of(*parts), NONE)
+
+
+@settings(max_examples=scaled(30))
+@given(
+    st.integers(30, 120),
+    st.fractions(min_value=1, max_value=3, max_denominator=10),
+    st.fractions(min_value=0, max_value=Fraction(9, 10), max_denominator=10),
+)
+def test_sum_and_contour_overlap(count, rate, share):
+    """Two routes that share nothing but the law of one loss."""
+    parts, epsilon = LaplaceParts(((rational(rate), count),)), rational(rate * count * share)
+    summed = LaplaceProduct(parts, NONE).delta(epsilon, 20)
+    assert ContourProfile(parts.noises(), NONE, 10**6).delta(epsilon, 8).overlaps(summed)
+
+
+@settings(max_examples=scaled(30))
+@given(
+    rate=st.fractions(Fraction(1, 10_000), 5, max_denominator=10_000),
+    count=st.integers(1, 60),
+    share=st.fractions(0, Fraction(19, 20), max_denominator=30),
+)
+def test_the_truth_lies_between_the_responses(rate, count, share):
+    parts, epsilon = LaplaceParts(((rational(rate), count),)), rational(rate * count * share)
+    truth = LaplaceProduct(parts, NONE).delta(epsilon, 20)
+    found = between_responses(rational(rate), count, NONE).delta(epsilon, 20)
+    assert found.overlaps(truth)
+    assert found.digits < 20
+    assert found.reason == "the bounds below and above differ"
+
+
+@pytest.mark.slow
+def test_many_tiny_steps():
+    found = long(("1/10^9", 10**9)).delta(real("1/10^5"), 8)
+    assert found.digits >= 8
+    assert found.method == "between two responses"
+    # the loss is nearly normal: mean s^2/2, deviation s
+    with mpmath.workdps(20):
+        s = mpmath.sqrt(10**9) / 10**9
+        e = mpmath.mpf("1e-5")
+        about = mpmath.ncdf(s / 2 - e / s) - mpmath.exp(e) * mpmath.ncdf(-s / 2 - e / s)
+    assert float(found.lower) == pytest.approx(float(about), rel=1e-6)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("parts", "delta", "digits", "method"),
+    [
+        ([("1/10", 1000)], "1/10^6", 15, "contour"),
+        ([("1/10", 1000)], "1/10^50", 15, "contour"),
+        ([("1/20", 500), ("1/7", 400)], "1/10^6", 15, "contour"),
+        ([("1/100000", 10_000)], "1/10^6", 4, "between two responses"),
+        ([("1/1000", 1000)], "1/10^6", 15, "sum and contour: Laplace"),
+        ([("1/10", 1000)], "1/10^300", 15, "sum and contour: Laplace"),
+    ],
+)
+def test_epsilon_is_certified_by_delta(parts, delta, digits, method):
+    """Delta beside both ends of epsilon, by another method where one is quick."""
+    profile = long(*parts)
+    found = profile.epsilon(real(delta), digits)
+    assert found.method == method
+    assert found.digits >= digits
+    other = profile.routes[-1] if len(parts) == 1 else profile
+    width = Fraction(found.upper) / 10**digits
+    assert other.delta(rational(found.lower - width), digits).lower >= real(delta).fraction
+    assert other.delta(rational(Fraction(found.upper) + width), digits).upper <= (
+        real(delta).fraction
+    )
+
+
+def test_ten_thousand_steps():
+    found = long(("1/10", 10_000)).delta(real(80), 15)
+    assert found.digits >= 15
+    # a normal loss of the same mean and variance is within a few per cent here
+    mean, spread = mpmath.mpf(0), mpmath.mpf(0)
+    with mpmath.workdps(20):
+        rate = mpmath.mpf(1) / 10
+        density = mpmath.exp(-rate / 2) / 4
+        moments = [
+            rate**n * (1 + (-1) ** n * mpmath.exp(-rate)) / 2
+            + mpmath.quad(lambda z, n=n: density * mpmath.exp(z / 2) * z**n, [-rate, rate])
+            for n in (1, 2)
+        ]
+        mean, spread = 10_000 * moments[0], mpmath.sqrt(10_000 * (moments[1] - moments[0] ** 2))
+        about = mpmath.quad(
+            lambda z: mpmath.npdf(z, mean, spread) * -mpmath.expm1(80 - z), [80, 90, 120]
+        )
+    assert 0.9 < float(found.lower) / float(about) < 1.1
+
+
+def test_the_largest_loss_is_exact():
+    profile = long(("1/10", 1000))
+    assert profile.epsilon(real(0), 15) == Enclosure.exact(Fraction(100))
+    assert profile.delta(real(100), 15) == Enclosure.exact(Fraction(0))
+    assert profile.delta(real("1001/10"), 15) == Enclosure.exact(Fraction(0))

@@ -1,7 +1,6 @@
 """Rényi divergences: references, independent routes, extremes, arguments."""
 
 import math
-import os
 from fractions import Fraction
 
 import gmpy2
@@ -9,6 +8,7 @@ import mpmath
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from oracles import scaled
 
 import dpexact
 from dpexact import balls
@@ -20,12 +20,11 @@ from dpexact.enclosure import EXACT
 from dpexact.errors import InvalidInput, UnsupportedMechanism
 from dpexact.ternary import Ternary
 
-SCALE = float(os.environ.get("DPEXACT_TEST_SCALE", "1"))
 TINY = Fraction(1, 10**30)
 
 
 def volume(examples):
-    return settings(deadline=None, max_examples=max(10, int(examples * SCALE)))
+    return settings(deadline=None, max_examples=max(10, scaled(examples)))
 
 
 def attempt(*arguments, **options):

@@ -237,4 +237,4 @@ def test_levels_that_take_long_to_write_and_infinite_loss():
     assert found.digits >= 8
     for level in ("exp(-693147)", "exp(-400000)"):
         assert dpexact.tradeoff("gaussian(1) * laplace(1)")(level, 3).digits >= 3
-        assert dpexact.tradeoff(text)(level, 3).upper <= F(11, 12)
+    assert dpexact.tradeoff(text)("exp(-400000)", 3).upper <= F(11, 12)

@@ -41,7 +41,7 @@ _NAMES: Final = {"plain": "moments accountant", "proposition 14": "Rényi, Propo
 #: The order minus 1 is sought between ``e^-LOG_RANGE`` and ``e^LOG_RANGE``.
 _LOG_RANGE: Final = 40.0
 #: From so near (in logarithms) three points and a parabola find the minimum sooner.
-_NEAR: Final = 1e-3
+_NEAR: Final = 0.03
 _ROUNDS: Final = 12
 _ZERO: Final = Fraction(0)
 

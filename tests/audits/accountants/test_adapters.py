@@ -370,9 +370,9 @@ print(json.dumps([adapter.{find(BY_FILE[file]).attribute}.supports(asked), own])
 @pytest.mark.parametrize(
     ("text", "call"),
     [
-        ("gaussian_mixture(2, 0: 3/4, 1: 1/4)^3", "from_mixture_gaussian_mechanism("),
-        ("truncated_poisson(gaussian(1), 1/4, 100, 30)^3", "truncated_batch_size=30"),
-        ("replace(poisson(gaussian(1), 1/4)^3 * gaussian(2))", "neighboring_relation=REPLACE_ONE"),
+        ("gaussian_mixture(4, 0: 3/4, 1: 1/4)^2", "from_mixture_gaussian_mechanism("),
+        ("truncated_poisson(gaussian(2), 1/4, 100, 30)^2", "truncated_batch_size=30"),
+        ("replace(poisson(gaussian(3), 1/4)^2 * gaussian(4))", "neighboring_relation=REPLACE_ONE"),
     ],
 )
 def test_events_with_several_shifts_are_asked_of_distributions(text, call):
