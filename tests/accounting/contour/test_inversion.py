@@ -133,6 +133,6 @@ def test_bounded_losses_are_recognised():
 @pytest.mark.slow
 def test_atoms_alone_have_no_contour():
     composition = ((Response(real(1)), 5),)
-    found = contours.delta(composition, real("1/2"))
+    found = contours.delta(composition, real("1/2"), max_work=10**5)
     assert found.overlaps(OptimalComposition(real(1), 5, InfiniteLoss()).delta(real("1/2"), 9))
     assert "multiplications" in found.reason

@@ -372,7 +372,7 @@ print(json.dumps([adapter.{find(BY_FILE[file]).attribute}.supports(asked), own])
     [
         ("gaussian_mixture(4, 0: 3/4, 1: 1/4)^2", "from_mixture_gaussian_mechanism("),
         ("truncated_poisson(gaussian(2), 1/4, 100, 30)^2", "truncated_batch_size=30"),
-        ("replace(poisson(gaussian(3), 1/4)^2 * gaussian(4))", "neighboring_relation=REPLACE_ONE"),
+        ("replace(poisson(gaussian(3), 1/4) * gaussian(4))", "neighboring_relation=REPLACE_ONE"),
     ],
 )
 def test_events_with_several_shifts_are_asked_of_distributions(text, call):

@@ -277,9 +277,9 @@ def test_coqc_rejects_goals_that_are_written_wrongly(identity, piece, instead, c
 @pytest.mark.parametrize(
     ("expr", "quantity", "at", "digits"),
     [
-        ("approx_dp(1/10, 1/1000)^9", "delta", "1/2", 13),
-        ("pure_dp(log(3))^3 * approx_dp(1/7, 1e-6)^4", "epsilon", "1/10", 9),
-        ("gdp(1)", "delta", "1", 7),
+        ("approx_dp(1/10, 1/1000)^5", "delta", "1/4", 7),
+        ("pure_dp(log(3))^2 * approx_dp(1/7, 1e-6)", "epsilon", "1/10", 6),
+        ("gdp(1)", "delta", "1", 5),
     ],
 )
 def test_coqc_accepts_answers(expr, quantity, at, digits, tmp_path):
