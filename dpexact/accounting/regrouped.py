@@ -62,6 +62,9 @@ def regrouped(step: Group | Replace, composed: Composed) -> Iterator[Step]:
 
 def _of(part: Mechanism, k: int, replaced: bool, composed: Composed) -> Iterator[Step]:
     """One step, for groups of ``k``, or one record ``replaced``: then ``k`` is 2."""
+    if k == 1:
+        yield part, 1
+        return
     match part:
         case Gaussian(noise, sensitivity):
             yield Gaussian(noise, k * sensitivity), 1
@@ -100,8 +103,6 @@ def _of(part: Mechanism, k: int, replaced: bool, composed: Composed) -> Iterator
             yield from _sampled(part, k, replaced, composed)
         case RenyiDP():
             yield part, 1  # which says itself that it is in no group
-        case _ if k == 1:
-            yield part, 1
         case _:
             raise UnsupportedMechanism(f"no certified accounting for groups under {part}")
 
