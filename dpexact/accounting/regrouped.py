@@ -62,9 +62,6 @@ def regrouped(step: Group | Replace, composed: Composed) -> Iterator[Step]:
 
 def _of(part: Mechanism, k: int, replaced: bool, composed: Composed) -> Iterator[Step]:
     """One step, for groups of ``k``, or one record ``replaced``: then ``k`` is 2."""
-    if k == 1:
-        yield part, 1
-        return
     match part:
         case Gaussian(noise, sensitivity):
             yield Gaussian(noise, k * sensitivity), 1
