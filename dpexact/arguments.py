@@ -116,6 +116,8 @@ def members(value: RealLike | Many, name: str) -> list[Any]:
 def integers_in(values: Iterable[RealLike], name: str, lowest: int, highest: int) -> list[int]:
     """Each of several integers, as :func:`integer_in`."""
     try:
+        if isinstance(values, str | bytes):  # its letters are no list
+            raise TypeError
         listed = list(values)
     except TypeError:
         shown = shorten(repr(values))

@@ -70,10 +70,10 @@ def _convert(value: RealLike) -> Real:
         return rational(value)
     if isinstance(value, bool) or type(value).__name__ in ("bool_", "bool"):
         raise InvalidInput(f"a truth value ({value}) is not a number; accepted: {ACCEPTED}")
-    if isinstance(value, numbers.Integral):
-        return rational(int(value))
-    if isinstance(value, Fraction):
-        return rational(value)
+    if isinstance(value, numbers.Integral) and hasattr(value, "__index__"):
+        return rational(operator.index(value))
+    if isinstance(value, Fraction):  # its integers may be those of numpy, which wrap around
+        return _ratio(value)
     if isinstance(value, Decimal):
         return _from_decimal(value)
     foreign = _from_mpmath(value) or _from_sympy(value)
@@ -82,9 +82,14 @@ def _convert(value: RealLike) -> Real:
     if isinstance(value, numbers.Real) and hasattr(value, "as_integer_ratio"):  # also numpy's
         if value != value or abs(value) == math.inf:
             raise InvalidInput(f"{value} is not a finite number; accepted: {ACCEPTED}")
-        return rational(Fraction(*value.as_integer_ratio()))
+        return _ratio(value)
     kind = type(value).__name__
     raise InvalidInput(f"{shorten(repr(value))} ({kind}) is not accepted; use {ACCEPTED}")
+
+
+def _ratio(value: Any) -> Real:
+    """Of two integers, of whatever kind."""
+    return rational(Fraction(*map(int, value.as_integer_ratio())))
 
 
 def _from_decimal(value: Decimal) -> Real:

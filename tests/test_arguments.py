@@ -89,3 +89,6 @@ def test_an_array_is_no_word_and_one_number_no_list_of_steps():
                 ask("gaussian(1)^3 * laplace(1)", bad, "1e-5")
         with pytest.raises(InvalidInput, match=r"^claims: .* is neither"):
             dpexact.audit(bad)
+    for text in ("12", b"12"):  # not steps 1 and 2
+        with pytest.raises(InvalidInput, match=r"^steps: .* use a list of integers"):
+            dpexact.epsilon_curve("gaussian(1)", text, "1e-5")

@@ -8,6 +8,7 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
+import gmpy2
 import mpmath
 import numpy as np
 import pytest
@@ -65,7 +66,10 @@ from dpexact.reals import MAX_BITS, MAX_HEIGHT, PI, Real
         (np.float16(0.1), Fraction(819, 8192)),
         (np.longdouble(2) ** 16000, Fraction(2) ** 16000),
         (np.int8(-3), Fraction(-3)),
+        (gmpy2.mpq(1, 3), Fraction(1, 3)),
+        (gmpy2.mpfr("0.5"), Fraction(1, 2)),
         (np.uint64(2**64 - 1), Fraction(2**64 - 1)),
+        (Fraction(np.int64(3), np.int64(7)), Fraction(3, 7)),
         (mpf(3) / 4, Fraction(3, 4)),
         (mpf(0), Fraction(0)),
         (mpf("-1e-100000"), None),
@@ -174,6 +178,7 @@ REFUSED: list[tuple[Any, str]] = [
     (np.bool_(False), "truth value"),
     (1j, "complex"),
     (np.complex128(1), "complex128"),
+    (np.timedelta64(3, "D"), "timedelta64"),
     (mpmath.mpc(1, 0), "mpc"),
     (mpmath.iv.mpf([1, 2]), "ivmpf"),
     (mpmath.euler, "constant"),

@@ -100,8 +100,6 @@ def _of(part: Mechanism, k: int, replaced: bool, composed: Composed) -> Iterator
             yield from _sampled(part, k, replaced, composed)
         case RenyiDP():
             yield part, 1  # which says itself that it is in no group
-        case _ if k == 1:
-            yield part, 1
         case _:
             raise UnsupportedMechanism(f"no certified accounting for groups under {part}")
 

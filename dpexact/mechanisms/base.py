@@ -303,6 +303,9 @@ class Poisson(Mechanism, name="poisson", neighbours=ADD_REMOVE):
     mechanism: Mechanism = field(metadata=INNER)
     q: Real = field(metadata=PROBABILITY | ordering.RATE)
 
+    def steps(self) -> dict[Mechanism, int]:
+        return self.mechanism.steps() if self.q.fraction == 1 else {self: 1}
+
 
 @dataclass(frozen=True, slots=True, repr=False)
 class FixedSize(Mechanism, name="fixed_size", neighbours=REPLACEMENT):

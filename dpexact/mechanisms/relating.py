@@ -50,6 +50,9 @@ class Group(Mechanism, name="group"):
         Mechanism.__post_init__(self)
         self._set(k=integer_in(self.k, "k", 1, MAX_GROUP))
 
+    def steps(self) -> dict[Mechanism, int]:
+        return self.mechanism.steps() if self.k == 1 else {self: 1}
+
     def speakers(self) -> Iterator[tuple[str, Relation]]:
         inside = self.mechanism.relation()
         if inside is not None and inside.kind != ADD_REMOVE.kind:

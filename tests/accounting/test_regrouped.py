@@ -73,6 +73,12 @@ def test_no_other_centres_lose_more_under_replacement():
         ("group(gdp(1/2), 3)", "gdp(3/2)"),
         ("group(zcdp(1/2), 3)", "zcdp(9/2)"),
         ("group(poisson(gaussian(1), 1/10), 1)", "poisson(gaussian(1), 1/10)"),
+        ("group(poisson(laplace(1), 1/10), 1)", "poisson(laplace(1), 1/10)"),
+        ("group(poisson(pure_dp(1), 1/2)^2, 1)", "poisson(pure_dp(1), 1/2)^2"),
+        (
+            "group(poisson(approx_dp(0, 1/1000), 1/10) * laplace(1), 1)",
+            "poisson(approx_dp(0, 1/1000), 1/10) * laplace(1)",
+        ),
         ("group(poisson(gaussian(1), 1), 3)", "gaussian(1, 3)"),
         ("group(poisson(gaussian(1), 0), 3) * gaussian(1)", "gaussian(1)"),
         (
