@@ -102,7 +102,8 @@ class AtomsProfile(Profile):
                 profile.log = log_delta
                 return profile.delta(epsilon, digits)
 
-            return best.meet(self._asked(fine, near, c, goal, digits))
+            best = best.meet(self._asked(fine, near, c, goal, digits))
+            return best if best.digits >= digits else best.short("blurs differ")
 
         return self._guarded(ask)
 
