@@ -27,6 +27,11 @@ class Rule(NamedTuple):
     logs: list[arb]
     error: arb
 
+    def total(self, power: arb) -> arb:
+        """``F(power)``, for a real power that the rule is for."""
+        terms = zip(self.weights, self.logs, strict=True)
+        return sum((weight * (power * log).exp() for weight, log in terms), arb(0)) + self.error
+
 
 class OnSample(Pair):
     """A pair that a rule for ``F`` describes."""
@@ -44,10 +49,7 @@ class OnSample(Pair):
     def moment(self, c: float | Real, accuracy: float) -> arb:
         """By the rule for the real axis."""
         power = self._power(ball(c))
-        rule = self._rule(power, 0.0, accuracy)
-        terms = zip(rule.weights, rule.logs, strict=True)
-        total = sum((weight * (power * log).exp() for weight, log in terms), arb(0))
-        return total + rule.error
+        return self._rule(power, 0.0, accuracy).total(power)
 
     def at(self, s: acb) -> acb:
         """By the rule for its height."""

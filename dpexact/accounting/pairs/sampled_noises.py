@@ -46,7 +46,7 @@ _ROUNDED: Final = 2.0**-50
 
 
 @dataclass(frozen=True)
-class _Listed:
+class Listed:
     """Masses under ``Q`` of outcomes, losses before sampling, and ``log w``."""
 
     masses: list[arb]
@@ -104,7 +104,7 @@ class SampledNoises(OnSample):
 
     # --- the rule ---------------------------------------------------------------------------------
 
-    def _log(self, loss: arb) -> arb:
+    def log_ratio(self, loss: arb) -> arb:
         """``log w(loss)``."""
         return (ball(self.q) * loss.expm1()).log1p()
 
@@ -112,11 +112,11 @@ class SampledNoises(OnSample):
         # proposes: how many outcomes are listed; the rest is bounded
         order = float(power.mid())
         with precision(current() + self._lost(order) + _MORE_BITS):
-            listed = self._known(order, accuracy)
+            listed = self.known(order, accuracy)
             error = self._left_out(listed, power)
         return Rule(listed.masses, listed.logs, error * arb(0).union(arb(1)).union(arb(-1)))
 
-    def _left_out(self, listed: _Listed, power: arb) -> arb:
+    def _left_out(self, listed: Listed, power: arb) -> arb:
         """A bound on ``E_Q[w^power]`` of all other outcomes."""
         missing = listed.left(arb(1), arb(0))
         if power <= 0:
@@ -133,9 +133,9 @@ class SampledNoises(OnSample):
         # proposes: the loss at which both bounds count alike
         meet = (whole.log() / other).mid()
         tilted = (-other * meet).exp() * listed.left(whole, other)
-        return ((power * self._log(meet)).exp() * (missing + tilted)).upper()
+        return ((power * self.log_ratio(meet)).exp() * (missing + tilted)).upper()
 
-    def _known(self, order: float, accuracy: float) -> _Listed:
+    def known(self, order: float, accuracy: float) -> Listed:
         """Those that matter at about that order, kept for others.
 
         Proposes: which; whoever asks bounds the rest.
@@ -143,7 +143,7 @@ class SampledNoises(OnSample):
         step = 2.0 ** math.ceil(math.log2(max(_ORDERS, abs(order) * _SHARE)))
         # proposes: what is kept by order and accuracy is looked up by both
         key = math.copysign(step * math.ceil(abs(order) / step), order), math.ceil(accuracy / 8)
-        kept: dict[tuple[float, int], tuple[int, _Listed]] = self.__dict__.setdefault("_kept", {})
+        kept: dict[tuple[float, int], tuple[int, Listed]] = self.__dict__.setdefault("_kept", {})
         bits, found = kept.get(key, (0, None))
         if found is None or bits < current():
             with precision(-(-current() // _STRIDE) * _STRIDE):
@@ -151,10 +151,10 @@ class SampledNoises(OnSample):
                 kept[key] = current(), found
         return found
 
-    def _outcomes(self, order: float, accuracy: float) -> _Listed:
+    def _outcomes(self, order: float, accuracy: float) -> Listed:
         """Likewise, listed anew."""
         up = max(order, 0.0)
-        fine = accuracy + _GUARD + self._growth(order) + up * _LN2
+        fine = accuracy + _GUARD + self.growth(order) + up * _LN2
         masses, losses = [arb(1)], [arb(0)]
         for unit, strided in self._lattices:
             offset, law, extent = Fraction(0), arb_poly([1]), 0
@@ -176,7 +176,7 @@ class SampledNoises(OnSample):
                 raise TooExpensive("too many outcomes of discrete noise")
             masses = [a * b for a in masses for b, _ in kept]
             losses = [y + z for y in losses for _, z in kept]
-        return _Listed(masses, losses, [self._log(loss) for loss in losses])
+        return Listed(masses, losses, [self.log_ratio(loss) for loss in losses])
 
     @cached_property
     def _lattices(self) -> list[tuple[Real, list[Strided]]]:
@@ -188,7 +188,7 @@ class SampledNoises(OnSample):
 
     # --- proposals --------------------------------------------------------------------------------
 
-    def _growth(self, power: float) -> float:
+    def growth(self, power: float) -> float:
         """About ``log (1 - q)^power`` where that is large: far on the left ``w`` is ``1 - q``.
 
         Proposes: how far outcomes are listed.
@@ -202,22 +202,22 @@ class SampledNoises(OnSample):
 
     def _lost(self, order: float) -> int:
         """Proposes: how many bits more make up for those that differences lose."""
-        lost = max(order, 0.0) + self._growth(order) / _LN2
+        lost = max(order, 0.0) + self.growth(order) / _LN2
         if not lost < _MOST_LOST:
             raise TooExpensive("too many digits of discrete noise are lost")
         return math.ceil(lost)
 
     def _listed(self, power: float) -> list[tuple[float, float]]:
         # proposes: what is too much work
-        if not self._growth(power) < math.inf:
+        if not self.growth(power) < math.inf:
             raise TooExpensive("too many outcomes of discrete noise")
         with precision(_PLANNING_BITS):
-            return self._known(power, _PLANNING_ACCURACY).floats
+            return self.known(power, _PLANNING_ACCURACY).floats
 
     def line_cost(self, c: float, accuracy: float) -> tuple[int, float]:
         """As many as are listed, about."""
         power = 1 + c if self.removes else -c
-        fine = (accuracy + _GUARD + self._growth(power)) / (_PLANNING_ACCURACY + _GUARD)
+        fine = (accuracy + _GUARD + self.growth(power)) / (_PLANNING_ACCURACY + _GUARD)
         return math.ceil(len(self._listed(power)) * math.sqrt(fine)), math.log2(2 + abs(c))
 
 

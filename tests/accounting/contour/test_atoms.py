@@ -13,7 +13,8 @@ from processor_modes import MODES, mode
 import dpexact
 from dpexact import balls
 from dpexact.accounting.composition import Composition
-from dpexact.accounting.contour.atoms import AtomsProfile, BlurredProfile, excess
+from dpexact.accounting.contour.atoms import AtomsProfile
+from dpexact.accounting.contour.blurs import BlurredProfile, excess
 from dpexact.accounting.pairs import discrete_gaussian, far_nodes, sampled_noises
 from dpexact.accounting.pairs.blurred import Blurred, Steps
 from dpexact.accounting.pairs.discrete_gaussian import DiscreteGaussian
@@ -276,7 +277,7 @@ def test_heights_beyond_floats_are_refused(line):
 @pytest.mark.parametrize("variance", [1e-4, 1e-3])
 def test_a_large_blur_is_wide_and_not_wrong(variance):
     text = "poisson(randomized_response(1, 4), 1/10)^300"
-    profile = BlurredProfile(atoms(text)._steps, InfiniteLoss(), variance, 40.0, 10**7)
+    profile = BlurredProfile(atoms(text)._whole.steps, InfiniteLoss(), variance, 40.0, 10**7)
     exact = dpexact.delta(text, "1/5", 12, "remove")
     found = profile.delta(real("1/5"), 8)
     assert found.overlaps(exact)

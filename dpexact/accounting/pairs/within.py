@@ -1,0 +1,151 @@
+r"""Noises on a Poisson sample without the outcomes whose loss is above a ceiling.
+
+Those are no part of either law here, which have less mass than 1. With ``w`` between ``1 - q`` and
+``w(ceiling)``, what is not listed adds at most its mass times the larger of both powers.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Final
+
+from flint import arb
+
+from dpexact.accounting.pairs.on_sample import OnSample, Rule
+from dpexact.accounting.pairs.pair import Masses, TooExpensive
+from dpexact.accounting.pairs.sampled_noises import Listed, SampledNoises
+from dpexact.balls import ball, current, precision
+
+_LN2: Final = math.log(2)
+#: Bits beyond those of a line, and most that differences may lose.
+_MORE_BITS: Final = 64
+_MOST_BITS: Final = 1_000
+_PLANNING_BITS: Final = 64
+_PLANNING_ACCURACY: Final = 20.0
+_GUARD: Final = 12.0
+_MOST_REACHING: Final = 1_000.0
+#: Most that a power of a ratio may grow to, as a power of e.
+_MOST_GROWTH: Final = 700.0
+
+
+@dataclass(frozen=True)
+class Within(OnSample):
+    """``whole`` where the losses of the noises, before sampling, are below ``ceiling``."""
+
+    whole: SampledNoises
+    ceiling: float
+
+    @property
+    def removes(self) -> bool:  # type: ignore[override]
+        return self.whole.removes
+
+    @property
+    def reverse(self) -> Within:
+        return Within(self.whole.reverse, self.ceiling)
+
+    def mass(self) -> arb:
+        """At the current precision."""
+        return self.moment(0.0, _LN2 * current())
+
+    def overlap(self) -> arb:
+        """By the outcomes listed."""
+        rule = self._rule(arb(0), 0.0, _PLANNING_ACCURACY)
+        pairs = zip(rule.weights, rule.logs, strict=True)
+        return sum((weight * arb.min(log.exp(), arb(1)) for weight, log in pairs), arb(0))
+
+    def largest_loss(self) -> arb | None:
+        """Of a removed record that of the ceiling, above all of them."""
+        return self.highest if self.removes else self.whole.largest_loss()
+
+    @property
+    def highest(self) -> arb:
+        """``log w(ceiling)``."""
+        return self.whole.log_ratio(arb(self.ceiling))
+
+    def without(self, bits: int) -> Masses:
+        """The masses of all other outcomes, not sampled and sampled, to about ``bits``."""
+        powers, extra = (arb(0), arb(1)), _MORE_BITS
+        while True:
+            with precision(bits + extra):
+                rules = [(power, self._rule(power, 0.0, _LN2 * current())) for power in powers]
+                q, p = (arb.max(1 - rule.total(power), arb(0)) for power, rule in rules)
+            # proposes: whether more bits are worth their price
+            if min(q.rel_accuracy_bits(), p.rel_accuracy_bits()) >= bits or extra > _MOST_BITS:
+                return q, p
+            extra *= 2
+
+    # --- the rule ---------------------------------------------------------------------------------
+
+    def _rule(self, power: arb, top: float, accuracy: float) -> Rule:
+        # proposes: how many outcomes are listed; the rest is bounded
+        growth = self._growth(float(power.mid()))
+        # proposes: what is too much work
+        if not growth < _MOST_GROWTH:
+            raise TooExpensive("too many digits of discrete noise are lost")
+        with precision(current() + math.ceil(growth / _LN2) + _MORE_BITS):
+            listed = self.whole.known(0.0, accuracy + growth)
+            inside = self._inside(listed)
+            most = arb.max(power * self.highest, power * (-ball(self.whole.q)).log1p())
+            error = (most.exp() * listed.left(arb(1), arb(0))).upper()
+        around = error * arb(0).union(arb(1)).union(arb(-1))
+        masses, logs = listed.masses, listed.logs
+        return Rule([masses[i] for i in inside], [logs[i] for i in inside], around)
+
+    def _inside(self, listed: Listed) -> list[int]:
+        """Which of them are below the ceiling.
+
+        Raises:
+            TooExpensive: that is not certain of one.
+        """
+        top = arb(self.ceiling)
+        # proposes: where the ceiling is, at any exact number; balls say what is below it
+        inside = [i for i, loss in enumerate(listed.losses) if loss < top]
+        # proposes: likewise
+        if len(inside) + sum(loss > top for loss in listed.losses) < len(listed.losses):
+            raise TooExpensive("an outcome next to a ceiling")
+        return inside
+
+    # --- proposals --------------------------------------------------------------------------------
+
+    def _growth(self, power: float) -> float:
+        """About the logarithm of the largest ``w^power``, where that is large."""
+        return max(power * self._highest, self.whole.growth(power), 0.0)
+
+    @cached_property
+    def _highest(self) -> float:
+        with precision(_PLANNING_BITS):
+            return float(self.highest.mid())
+
+    @cached_property
+    def _reaching(self) -> float:
+        """An accuracy at which outcomes are listed up to the ceiling, if any is."""
+        accuracy = _PLANNING_ACCURACY
+        # proposes: when to stop
+        while accuracy < _MOST_REACHING:
+            # proposes: likewise
+            if max(float(loss.mid()) for loss in self.whole.known(0.0, accuracy).losses) > (
+                self.ceiling
+            ):
+                break
+            accuracy *= 2
+        return accuracy
+
+    def _listed(self, power: float) -> list[tuple[float, float]]:
+        """Of those below 0 few matter where ``power`` is large."""
+        growth = self._growth(power)
+        # proposes: what is too much work
+        if not growth < math.inf:
+            raise TooExpensive("too many outcomes of discrete noise")
+        with precision(_PLANNING_BITS):
+            growth = max(min(growth, self._reaching), self.whole.growth(power))
+            listed = self.whole.known(0.0, _PLANNING_ACCURACY + growth)
+            return [listed.floats[i] for i in self._inside(listed)]
+
+    def line_cost(self, c: float, accuracy: float) -> tuple[int, float]:
+        """As many as are listed, about."""
+        power = 1 + c if self.removes else -c
+        growth = self._growth(power)
+        fine = (accuracy + _GUARD + growth) / (_PLANNING_ACCURACY + _GUARD + growth)
+        return math.ceil(len(self._listed(power)) * math.sqrt(fine)), math.log2(2 + abs(c))
