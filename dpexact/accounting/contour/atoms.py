@@ -102,7 +102,7 @@ class AtomsProfile(Profile):
                 profile.log = log_delta
                 return profile.delta(epsilon, digits)
 
-            best = best.meet(self._asked(fine, near, c, goal, digits))
+            best = best.meet(self._asked(fine, near, at, goal, digits))
             return best if best.digits >= digits else best.short("blurs differ")
 
         return self._guarded(ask)
@@ -124,15 +124,15 @@ class AtomsProfile(Profile):
             if best.digits > 0:
                 at = float(best.lower + Fraction(best.upper)) / 2
                 near = self._set_aside(at, log_delta, digits)
-            c = near.product.saddle(at, 1)[0]
             # proposes: of how many digits; the logarithm of delta has slope about -c
+            c = near.product.saddle(at, 1)[0]
             goal = digits + _LESS / 3 - math.log10(c * at) if at > 0 else digits
 
             def fine(profile: BlurredProfile) -> Enclosure:
                 profile.near = at
                 return profile.epsilon(delta, digits)
 
-            return best.meet(self._asked(fine, near, c, goal, digits))
+            return best.meet(self._asked(fine, near, at, goal, digits))
 
         return self._guarded(ask)
 
@@ -240,12 +240,13 @@ class AtomsProfile(Profile):
         self,
         ask: Callable[[BlurredProfile], Enclosure],
         near: Near,
-        c: float,
+        at: float,
         goal: float,
         digits: int,
     ) -> Enclosure:
-        """With blurs that leave open no more than the digits, then fewer."""
+        """With blurs that leave open no more than the digits, then fewer; at last of all losses."""
         best = Enclosure(_ZERO, math.inf, self.method)
+        c, first = near.product.saddle(at, 1)[0], goal
         beyond, most, less, tried = goal - digits, math.inf, _LESS, 0
         goal = min(max(goal, 1.0), _MOST)
         # proposes: how often; where there are no digits fewer are tried soon
@@ -271,6 +272,9 @@ class AtomsProfile(Profile):
                 break
         if best.digits >= digits:
             return best
+        # proposes: likewise; far out what is not known of large losses may be most of delta
+        if near is not self._whole:
+            return best.meet(self._asked(ask, self._whole, at, first, digits))
         self._reached = best.digits
         return best.short(best.reason or "blurs differ")
 
