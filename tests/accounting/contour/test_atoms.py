@@ -3,6 +3,7 @@
 import math
 from fractions import Fraction
 
+import numpy as np
 import pytest
 from flint import acb, arb
 from hypothesis import given, settings
@@ -18,7 +19,7 @@ from dpexact.accounting.contour.blurs import BlurredProfile, excess
 from dpexact.accounting.pairs import discrete_gaussian, far_nodes, sampled_noises
 from dpexact.accounting.pairs.blurred import Blurred, Steps
 from dpexact.accounting.pairs.discrete_gaussian import DiscreteGaussian
-from dpexact.accounting.pairs.far_nodes import CHUNK, FarNodes, FarSum
+from dpexact.accounting.pairs.far_nodes import CHUNK, FarNodes, FarSum, Moments
 from dpexact.accounting.pairs.finite import Finite
 from dpexact.accounting.pairs.pair import Atom, TooExpensive
 from dpexact.accounting.pairs.response import Response
@@ -540,3 +541,12 @@ def test_a_pair_without_a_list_of_outcomes_has_no_such_sum():
     assert hull.outline(1.0)
     with pytest.raises(UnsupportedMechanism, match="no list of outcomes"):
         hull.exponentials(1.0, 10.0, 30.0)
+
+
+@pytest.mark.parametrize("worse", [0, 1])
+def test_a_product_is_as_far_off_as_its_factors_may_be(worse):
+    offs = [2.0**-45, 2.0**-45]
+    offs[worse] = 2.0**-20
+    one, other = (Moments(np.array([0.5 + 0j]), np.array([0.5]), np.array([off])) for off in offs)
+    farthest = (Fraction(1, 2) + Fraction(offs[0])) * (Fraction(1, 2) + Fraction(offs[1]))
+    assert Fraction(float((one * other).off[0])) >= farthest - Fraction(1, 4)
