@@ -9,47 +9,69 @@ A *gap* is about ``log(delta/target)`` at a value: its sign tells the side, its 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from fractions import Fraction
-from typing import Final, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
+from flint import arb
+
+from dpexact import balls
 from dpexact.decimals import Bound, log_of
 from dpexact.enclosure import Enclosure
 
 #: Values beyond this, up or down, are not proposed.
 FARTHEST: Final = Fraction(10**300)
+_LOG_FARTHEST: Final = 301 * math.log(10)
 
 _LARGEST_STRIDE: Final = 1e8
 _BLIND_STRIDE: Final = 100.0
+#: The first stride where what a value does to privacy is known, about.
+_KNOWN_STRIDE: Final = 16.0
 _SMALLEST_STRIDE: Final = 1.01
 _OVERSHOOT: Final = 1.05
-_PATIENCE: Final = 3
+_PATIENCE: Final = 2
 #: A gap so many times smaller is worth as much as half a bracket.
 _MUCH: Final = 4
-#: Points that are kept, and how near they lie together where ratios are as good as logarithms.
+#: Points that are kept of each kind.
 _KEPT: Final = 3
-_CLOSE: Final = 100
 _TWO: Final = Fraction(2)
-_STEEPEST: Final = 300.0
+#: Gaps below this are told by their digits, of which a scale in floats has few.
+_SMALL: Final = 2.0**-20
+#: How much larger than foretold an error may be.
+_DOUBT: Final = 8
 #: By how much farther each time, and how often, whole numbers are tried beside those missed.
 _FARTHER: Final = 8
 _MISSES: Final = 4
-#: Gaps below this share of the level are as they are; and the largest that is told from 1.
-_BENT: Final = 10**8
-_LARGEST_SHARE: Final = 0.999
 
-_Guess: TypeAlias = tuple[Fraction | None, list[Fraction]]
-"""Where the threshold may lie, and the points that say so, the last one last."""
+Scale: TypeAlias = Callable[[float], float | None]
+"""What a gap is on another scale, on which it is also 0 at 0; None where floats end."""
+
+
+class _Point(NamedTuple):
+    """A value, where it lies, and how far from the threshold on each scale, where that is known."""
+
+    value: Fraction
+    place: arb
+    heights: tuple[arb | None, ...]
+
+
+#: The scales: of a Gaussian that would show the same, of gaps, and of what is compared itself, of
+#: which the points above the threshold may be a line where all points are not, next to a kink.
+_NOISE, _GAP, _PLAIN = range(3)
+_WAYS: Final = tuple((scale, above) for above in (False, True) for scale in (_NOISE, _GAP, _PLAIN))
 
 
 class Bracket:
     """An interval whose two ends are known to lie on different sides of the threshold.
 
     ``low`` may be 0 and ``high`` infinite before any value has been tried there. ``rising``:
-    whether the gap rises with the value. ``slope`` is about ``d gap / d log(value)`` if known.
-    Values are integers, or decimals of ``digits + 3`` significant digits.
+    whether the gap rises with the value. ``slope`` is about ``d gap / d log(value)`` if known,
+    ``power`` that by which values move gaps on the ``scale``.
+    Values are integers, or decimals of ``digits + 3`` significant digits. ``kink`` is a value up to
+    which nothing moves.
 
-    ``level`` is about ``-log(target)``: what falls like a Gaussian tail is, far from the root,
-    nearer to a power in ``log(delta)/log(target)`` than in ``delta``.
+    *Places* are ``log(x - k)`` of values ``x`` that the gap rises with and the kink ``k``; where it
+    falls, of their inverses.
     """
 
     def __init__(
@@ -60,24 +82,32 @@ class Bracket:
         rising: bool,
         integer: bool,
         digits: int,
-        level: float = 0.0,
+        scale: Scale | None = None,
+        kink: Fraction | None = None,
     ) -> None:
         self.low, self.high = low, high
         self.rising: bool = rising
         self.integer: bool = integer
         self.digits: int = digits
-        self.level: float = level
         self.slope: float | None = None
-        self._points: list[tuple[Fraction, Fraction | None]] = []
-        self._above: list[tuple[Fraction, Fraction]] = []
+        self.power: float = 0.5 if integer else 1.0
+        #: The last gap; None where it was infinite.
+        self.gap: Fraction | None = None
+        self._scale = scale
+        self._sense = 1 if rising else -1
+        self._kink = Fraction(0) if kink is None else kink**self._sense
+        self._bits = balls.bits_for(2 * max(digits, 9) + 18)
+        self._points: list[_Point] = []
+        self._above: list[_Point] = []
         self._stride = self._last_stride = 2.0
         self._size = math.inf
         self._idle = 0
         self._away: Fraction | float = math.inf
         #: How often two whole numbers in a row were missed on the same side; None before.
         self._missed: int | None = None
-        #: How to propose, what was of use last first.
-        self._ways = (self._secant, self._line)
+        #: The scale and points of the last proposal, and those that were of no use of late.
+        self._way: tuple[int, bool] | None = None
+        self._useless: set[tuple[int, bool]] = set()
 
     def note(self, value: Fraction, meets: bool, gap: Fraction | None) -> None:
         """Take in what was found at ``value``; ``gap`` is None where it is infinite."""
@@ -85,16 +115,37 @@ class Bracket:
             self.low = max(self.low, value)
         else:
             self.high = min(self.high, value)
-        self._points = [*self._points[1 - _KEPT :], (value, self._bent(gap))]
+        self.gap = gap
+        with balls.precision(self._bits):
+            if not meets and value**self._sense <= self._kink:  # it is none
+                self._kink = Fraction(0)
+                self._points = [p._replace(place=self._place(p.value)) for p in self._points]
+            point = _Point(value, self._place(value), self._heights(meets, gap))
+        self._points = [*self._points[1 - _KEPT :], point]
         if gap is not None and gap > 0:
-            self._above = [*self._above[-1:], (value, gap)]
+            self._above = [*self._above[1 - _KEPT :], point]
         size, away = self._log_size(), math.inf if gap is None else abs(gap)
         if size == math.inf or size <= self._size / 2 or away <= self._away / _MUCH:
             self._idle, self._size = 0, size
+            if self._way is not None:
+                self._useless = set()
         else:
             self._idle += 1
-            self._ways = self._ways[::-1]
+            if self._way is not None:
+                self._useless.add(self._way)
         self._away = away
+
+    def _place(self, value: Fraction) -> arb:
+        return balls.ball(value**self._sense - self._kink).log()
+
+    def _heights(self, meets: bool, gap: Fraction | None) -> tuple[arb | None, ...]:
+        if gap is None:
+            return None, None, arb(-1) if meets else None
+        exact = balls.ball(gap)
+        known = self._scale(float(gap)) if self._scale else None
+        if known is not None and self._scale and abs(gap) < _SMALL:
+            known = exact * (self._scale(_SMALL) or 0.0) / _SMALL
+        return None if known is None else arb(known), exact, exact.expm1()
 
     @property
     def is_narrow(self) -> bool:
@@ -110,29 +161,105 @@ class Bracket:
 
     def proposals(self) -> list[Fraction]:
         """The value to try next, or the two that should make the bracket narrow."""
-        if self.high == math.inf or self.low == 0:
-            return [self._outward()]
+        is_open = self.high == math.inf or self.low == 0
         near = self._nearby()
         if near is not None:
             return [near]
-        if self._idle < _PATIENCE:
-            for way in self._ways:
-                guess, used = way()
-                if guess is not None and self.low < guess < self.high:
-                    if not self._is_final(guess, used):
-                        return [self._inside(guess)]
+        if is_open or self._idle < _PATIENCE:
+            with balls.precision(self._bits):
+                found = self._foretold()
+            if found is not None:
+                guess, error = found
+                is_final = error <= float(self._unit(guess) / guess)
+                if is_final and 1 / FARTHEST < guess < FARTHEST:
                     self._missed = 0 if self.integer else None
                     return self._cell(guess)
+                return [self._strided(guess) if is_open else self.short(guess)]
+        self._way = None
+        if is_open:
+            return [self._strided(None)]
         self._idle = 0
-        return [self._inside(self._middle())]
+        return [self.short(self._middle())]
+
+    def _foretold(self) -> tuple[Fraction, float] | None:
+        """Where the gap should vanish, and what share of it that may be wrong by.
+
+        The ways are asked in order of how well they foretell their last point by those before;
+        those that were of no use of late are the last.
+        """
+        usable = [way for way in _WAYS if self._known(*way)]
+        misses = [(way in self._useless, self._miss(*way), way) for way in usable]
+        for _, miss, way in sorted(misses, key=lambda found: found[:2]):
+            points = self._known(*way)
+            place = _crossing(points, way[0], arb(0), self._known_slope(way[0]))
+            if place is None:
+                continue
+            away = min(max(place, arb(-_LOG_FARTHEST)), arb(_LOG_FARTHEST)).exp()
+            found = balls.ball(self._kink) + away
+            guess = balls.midpoint(found**self._sense)
+            if self.low < guess < self.high:
+                self._way = way
+                return guess, _error(points, place, miss) * float((away / found).mid())
+        return None
+
+    def _miss(self, scale: int, above: bool) -> float:
+        """How far off the place of the last point was foretold by those before."""
+        *before, last = self._known(scale, above)
+        height = last.heights[scale]
+        found = _crossing(before, scale, height, self._known_slope(scale))
+        return math.inf if found is None else abs(float((found - last.place).mid()))
+
+    def _known(self, scale: int, above: bool) -> list[_Point]:
+        points = self._above if above else self._points
+        return [p for p in points if p.heights[scale] is not None and p.place.is_finite()]
+
+    def _known_slope(self, scale: int) -> float | None:
+        """About the slope on a scale, before there are two points."""
+        if self.slope is None:
+            if self._kink:  # next to one delta is about a line
+                return 1.0 if scale == _GAP else None
+            return self.power if scale == _NOISE else None
+        if scale != _GAP or not self._points:
+            return None
+        here = self._points[-1].value ** self._sense
+        return self._sense * self.slope * float(1 - self._kink / here)
+
+    def _strided(self, guess: Fraction | None) -> Fraction:
+        """At most one stride in the direction where no end is known yet."""
+        up = self.high == math.inf
+        here = Fraction(self.low if up else self.high)
+        if not self._points or here == 0:
+            return self.short(Fraction(2))
+        most = towards = math.log(min(self._stride, _BLIND_STRIDE))
+        if guess is not None:
+            is_known = self._way == _WAYS[0] or self._kink != 0
+            known, beyond = (_KNOWN_STRIDE, 1.0) if is_known else (1.0, _OVERSHOOT)
+            most = math.log(max(self._stride, known))
+            towards = min(abs(_log(guess / here)) * beyond + 1e-12, most)
+        factor = Fraction(math.exp(towards))
+        # a guess is where it should be, so that nothing is decided there is no reason to retreat
+        self._last_stride = float(factor) if guess is None or towards == most else 1.0
+        self._stride = min(self._stride**2, _LARGEST_STRIDE)
+        return self.short(here * factor if up else here / factor)
+
+    def local_slope(self) -> float | None:
+        """About ``d gap / d log(value)`` between the last two values, if it has the right sign."""
+        if len(self._points) < 2:
+            return None
+        before, at = self._points[-2:]
+        low, high = before.heights[_GAP], at.heights[_GAP]
+        if low is None or high is None or at.value == before.value:
+            return None
+        slope = float((high - low).mid()) / _log(at.value / before.value)
+        return slope if slope * self._sense > 0 else None
 
     def _nearby(self) -> Fraction | None:
         """Ever farther from a miss: the gap of some counts differs for odd and even ones."""
         if self._missed is None:
             return None
-        low, high, last = Fraction(self.low), Fraction(self.high), self._points[-1][0]
+        low, high, last = self.low, self.high, self._points[-1].value
         away = _FARTHER**self._missed
-        near = low + away if last - low < high - last else high - away
+        near = Fraction(low + away if last - low < high - last else high - away)
         found = self._missed < _MISSES and self.low < near < self.high
         self._missed = self._missed + 1 if found else None
         return near if found else None
@@ -154,104 +281,6 @@ class Bracket:
         self._stride = math.sqrt(self._last_stride)
         return True
 
-    def _outward(self) -> Fraction:
-        """One stride in the direction where no end is known yet."""
-        up = self.high == math.inf
-        here = Fraction(self.low if up else self.high)
-        if not self._points or here == 0:
-            return self._inside(Fraction(2))
-        guess = self._vanishing()
-        if guess is not None and (guess > here if up else 0 < guess < here):
-            towards = min(abs(_log(guess / here)) * _OVERSHOOT + 1e-12, math.log(self._stride))
-        else:
-            towards = math.log(min(self._stride, _BLIND_STRIDE))
-        factor = Fraction(math.exp(towards))
-        self._last_stride = float(factor)
-        self._stride = min(self._stride**2, _LARGEST_STRIDE)
-        return self._inside(here * factor if up else here / factor)
-
-    @property
-    def gap(self) -> Fraction | None:
-        """The last one, of which the search made its proposals; None where it was infinite."""
-        return self._points[-1][1] if self._points else None
-
-    def local_slope(self) -> float | None:
-        """About ``d gap / d log(value)`` between the last two values."""
-        if len(self._points) < 2:
-            return None
-        (before, earlier), (at, gap) = self._points[-2:]
-        if earlier is None or gap is None or at == before:
-            return None
-        return float(gap - earlier) / _log(at / before) or None
-
-    def _secant(self) -> _Guess:
-        """Where the gap should vanish."""
-        return self._vanishing(), [value for value, _ in self._points]
-
-    def _vanishing(self) -> Fraction | None:
-        if not self._points or self._points[-1][1] is None:
-            return None
-        at, gap = self._points[-1]
-        assert gap is not None
-        if curved := self._curved():
-            return curved
-        before, earlier = self._points[-2:][0]
-        if earlier is not None and 0 < abs(at - before) < at / 1000:
-            return at - gap * (at - before) / (gap - earlier) if gap != earlier else None
-        slope = self.slope if len(self._points) == 1 else self.local_slope()
-        return at * _exp(-float(gap) / slope) if slope else None
-
-    def _curved(self) -> Fraction | None:
-        """The same by the inverse parabola through three points, in order on both axes."""
-        known = sorted((value, gap) for value, gap in self._points if gap is not None)
-        if len(known) < _KEPT or len({gap for _, gap in known}) < _KEPT:
-            return None
-        (a, f), (b, g), (c, h) = known
-        if not (f < g < h or f > g > h):
-            return None
-        shares = (
-            g * h / ((f - g) * (f - h)),
-            f * h / ((g - f) * (g - h)),
-            f * g / ((h - f) * (h - g)),
-        )
-        if c - a < a / _CLOSE:
-            return a * shares[0] + b * shares[1] + c * shares[2]
-        logs = (0.0, _log(b / a), _log(c / a))
-        return a * _exp(sum(float(s) * log for s, log in zip(shares, logs, strict=True)))
-
-    def _line(self) -> _Guess:
-        """Where delta itself, as a line through two points above the target, would meet it.
-
-        Next to a kink, where below the target delta hardly moves, that is the better line.
-        """
-        used = [value for value, _ in self._above]
-        if len(used) < _KEPT - 1:
-            return None, used
-        (before, earlier), (at, gap) = self._above
-        rise = math.expm1(min(float(gap), _STEEPEST)) - math.expm1(min(float(earlier), _STEEPEST))
-        share = math.expm1(min(float(gap), _STEEPEST)) / rise if rise else math.nan
-        return (at - (at - before) * Fraction(share) if math.isfinite(share) else None), used
-
-    def _bent(self, gap: Fraction | None) -> Fraction | None:
-        """``log(log(target)/log(delta))``, which has the sign of the gap."""
-        if gap is None or not self.level:
-            return gap
-        if abs(gap) < self.level / _BENT:
-            return gap / Fraction(self.level)
-        return Fraction(-math.log1p(-min(float(gap) / self.level, _LARGEST_SHARE)))
-
-    def _is_final(self, guess: Fraction, used: list[Fraction]) -> bool:
-        """Whether a line, whose error is about a product of steps, hits the last cell."""
-        if len(used) < 2:
-            return False
-        unit, step = self._unit(guess), abs(guess - used[-1])
-        if step <= unit:
-            return True
-        error = 8 * step
-        for value in used[:-1]:
-            error *= abs(guess - value) / guess
-        return error <= unit
-
     def _cell(self, guess: Fraction) -> list[Fraction]:
         """The ends, where they are news, of the narrow interval that should hold the answer."""
         unit = self._unit(guess)
@@ -272,7 +301,7 @@ class Bracket:
         exponent = math.floor(_log(value) / math.log(10))
         return Fraction(10) ** (exponent - self.digits - 2)
 
-    def _inside(self, value: Fraction) -> Fraction:
+    def short(self, value: Fraction) -> Fraction:
         """A short number near ``value`` and strictly within the bracket, if that is not narrow."""
         if not self.integer and value <= 0:
             return value
@@ -291,12 +320,41 @@ class Bracket:
         return _log(high / low)
 
 
+def _crossing(
+    points: list[_Point], scale: int, height: arb | None, slope: float | None
+) -> arb | None:
+    """The place of the value at which a height is reached, by up to three points."""
+    if not points or height is None:
+        return None
+    known = [(p.value, p.place, y - height) for p in points if (y := p.heights[scale]) is not None]
+    (_, last, gap), *earlier = reversed(known)
+    if not earlier:
+        return last - gap / arb(slope) if slope else None
+    _, before, other = earlier[0]
+    found = last - gap * (last - before) / (gap - other)
+    if len(known) == _KEPT:
+        (_, a, f), (_, b, g), (_, c, h) = sorted(known, key=lambda found: found[0])
+        if f < g < h or f > g > h:
+            found = (
+                a * g * h / ((f - g) * (f - h))
+                + b * f * h / ((g - f) * (g - h))
+                + c * f * g / ((h - f) * (h - g))
+            )
+    return found if found.is_finite() else None
+
+
+def _error(points: list[_Point], place: arb, miss: float) -> float:
+    """By how much a crossing may be wrong: about a product of steps, or to what the last one was
+    wrong by as the steps are to each other.
+    """
+    steps = [abs(float((place - point.place).mid())) for point in points]
+    if len(points) == 1:
+        return _DOUBT * steps[0]
+    last = abs(float((points[-1].place - points[-2].place).mid()))
+    return _DOUBT * min(math.prod(steps), miss * steps[-1] / last if last else math.inf)
+
+
 def _log(value: Fraction) -> float:
     if 1 / _TWO < value < _TWO:
         return math.log1p(float(value - 1))
     return log_of(value)
-
-
-def _exp(exponent: float) -> Fraction:
-    """``e^exponent``, cut to a range that is never left."""
-    return Fraction(math.exp(max(-600.0, min(600.0, exponent))))

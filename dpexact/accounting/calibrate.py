@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from dpexact.accounting.calibration.edges import all_meet, most_private
+from dpexact.accounting.calibration.edges import Edges
 from dpexact.accounting.calibration.question import OneEnd, Question
 from dpexact.accounting.calibration.search import Search
 from dpexact.accounting.standing import counted
@@ -101,20 +101,20 @@ def calibrate(
 
 def _enclosed(question: Question) -> Enclosure:
     """The extreme value."""
-    if everything := all_meet(question):
-        return everything
-    found, meets = most_private(question)
-    if found is not None:
-        return found
+    edges = Edges(question)
+    if question.is_sharp and not edges.are_near:
+        return Search(question, edges).run()
+    if at_edge := edges.answer():
+        return at_edge
     inside = question.inside
-    return Search(inside, meets).run() if question.is_sharp else _between(inside, meets)
+    return Search(inside, edges).run() if question.is_sharp else _between(inside, edges)
 
 
-def _between(question: Question, meets: bool) -> Enclosure:
+def _between(question: Question, edges: Edges) -> Enclosure:
     """Between the extreme values by the bounds above and below, where only bounds are known."""
-    above = Search(OneEnd(question, "upper"), meets).run()
-    safe = above.upper if question.ordering.least else above.lower
-    below = Search(OneEnd(question, "lower", safe), meets).run()
+    below = Search(OneEnd(question, "lower"), edges).run()
+    near = below.upper if question.ordering.least else below.lower
+    above = Search(OneEnd(question, "upper", near), edges).run()
     if question.ordering.least:
         return below.between(above, above.method).short(_BOUNDS)
     return above.between(below, above.method).short(_BOUNDS)

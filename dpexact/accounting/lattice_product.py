@@ -204,11 +204,15 @@ class _Run:
     def times(self, other: _Run, cut: arb) -> _Run:
         """The law of the sum of two independent indices, without tails of mass ``cut``."""
         product = (arb_poly(self.masses) * arb_poly(other.masses)).coeffs()
-        start, before = _tail(product, cut)
-        stop, after = _tail(product[::-1], cut)
-        kept = product[start : len(product) - stop]
-        dropped = self.dropped + other.dropped + before + after
-        return _Run(self.first + other.first + start, kept, dropped)
+        first, dropped = self.first + other.first, self.dropped + other.dropped
+        return _Run(first, product, dropped).shortened(cut)
+
+    def shortened(self, cut: arb) -> _Run:
+        """Without tails of mass ``cut``."""
+        start, before = _tail(self.masses, cut)
+        stop, after = _tail(self.masses[::-1], cut)
+        kept = self.masses[start : len(self.masses) - stop]
+        return _Run(self.first + start, kept, self.dropped + before + after)
 
     def stretched(self, stride: int) -> _Run:
         """Every index multiplied by ``stride``."""
@@ -230,8 +234,8 @@ def _tail(masses: list[arb], cut: arb) -> tuple[int, arb]:
 
 
 def _power(run: _Run, count: int, cut: arb) -> _Run:
-    result, square = _Run(0, [arb(1)], arb(0)), run
     cut = cut / count
+    result, square = _Run(0, [arb(1)], arb(0)), run.shortened(cut)
     while count:
         if count & 1:
             result = result.times(square, cut)

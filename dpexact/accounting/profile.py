@@ -352,7 +352,8 @@ class Fallback(_Combined):
         if self.thorough is not None:
             begun = [i for i, a in enumerate(found) if few <= a.digits < digits]
             found = _met(found, begun, ask, self.thorough, points, digits)
-        lost = [i for i, a in enumerate(found) if a.digits < few]
+        # below all numbers that are written out nothing has more digits
+        lost = [i for i, a in enumerate(found) if a.digits < few and a.upper > balls.TINY]
         with suppress(UnsupportedMechanism):
             return _met(found, lost, ask, self.second(), points, digits) if lost else found
         return found

@@ -6,6 +6,7 @@ variation, the loss of a trade-off function at a type I error, ``mu`` of Gaussia
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
@@ -13,6 +14,7 @@ from typing import Any, Final
 
 from dpexact import balls, reals
 from dpexact.accounting.composition import Composition
+from dpexact.accounting.equivalent import LogMu, mu_of_delta, mu_of_errors
 from dpexact.accounting.queries import delta_answer, epsilon_answer
 from dpexact.accounting.renyi.query import enclose_renyi, order_in
 from dpexact.accounting.renyi.values import value
@@ -35,16 +37,17 @@ Ask = Callable[[Mechanism, int, Direction], Enclosure]
 class Target:
     """``name`` of a mechanism, as ``ask`` encloses it, must be at most ``bound``.
 
-    ``epsilon``, of a delta, is where floats may propose; ``most`` is what the quantity never
-    exceeds, None where nothing bounds it. ``rises``: a step of unbounded loss certainly raises it,
-    where it is sampled beside what is not symmetric only if ``strict``. ``inside``: the same
-    target, said so that values inside a domain are told with less work.
+    ``epsilon``, of a delta, is where floats may propose, and so does ``log_mu``; ``most`` is what
+    the quantity never exceeds, None where nothing bounds it. ``rises``: a step of unbounded loss
+    certainly raises it, where it is sampled beside what is not symmetric only if ``strict``.
+    ``inside``: the same target, said so that values inside a domain are told with less work.
     """
 
     name: str
     ask: Ask
     bound: Real
     epsilon: Real | None = None
+    log_mu: LogMu | None = None
     most: Fraction | None = None
     rises: bool = True
     strict: bool = False
@@ -81,7 +84,8 @@ def _delta(epsilon: RealLike, delta: RealLike) -> Target:
     inside = None
     if saddle is not None and bound.fraction == 0:
         inside = Target("the largest loss", _largest_loss, saddle)
-    return Target("delta", ask, bound, saddle, _ONE, inside=inside)
+    log_mu = None if saddle is None else mu_of_delta(balls.approximate(saddle))
+    return Target("delta", ask, bound, saddle, log_mu, _ONE, inside=inside)
 
 
 def _largest_loss(mechanism: Mechanism, digits: int, direction: Direction) -> Enclosure:
@@ -91,7 +95,7 @@ def _largest_loss(mechanism: Mechanism, digits: int, direction: Direction) -> En
 
 def _advantage(advantage: RealLike) -> Target:
     found = _delta(0, real_in(advantage, "advantage", ">= 0", "<= 1"))
-    return Target("advantage", found.ask, found.bound, found.epsilon, _ONE)
+    return Target("advantage", found.ask, found.bound, found.epsilon, found.log_mu, _ONE)
 
 
 def _errors(alpha: RealLike, beta: RealLike) -> Target:
@@ -110,7 +114,8 @@ def _errors(alpha: RealLike, beta: RealLike) -> Target:
         return Enclosure(low, high, found.method, found.reason)
 
     inside = lost.fraction == 0 and balls.sign(level) > 0 and balls.sign(error) > 0
-    return Target("1 - alpha - beta", ask, lost, rises=inside, strict=True)
+    log_mu = mu_of_errors(balls.approximate(level))
+    return Target("1 - alpha - beta", ask, lost, log_mu=log_mu, rises=inside, strict=True)
 
 
 def _gdp(mu: RealLike) -> Target:
@@ -127,7 +132,7 @@ def _gdp(mu: RealLike) -> Target:
             lambda: balls.ball(total).sqrt(), digits, lowest=Fraction(0), method="closed form"
         )
 
-    return Target("mu", ask, real_in(mu, "gdp", ">= 0"), strict=True)
+    return Target("mu", ask, real_in(mu, "gdp", ">= 0"), log_mu=lambda log: log, strict=True)
 
 
 def _renyi(order: RealLike, divergence: RealLike) -> Target:
@@ -136,7 +141,10 @@ def _renyi(order: RealLike, divergence: RealLike) -> Target:
     def ask(mechanism: Mechanism, digits: int, direction: Direction) -> Enclosure:
         return enclose_renyi(mechanism, alpha, digits, direction)
 
-    return Target("renyi", ask, real_in(divergence, "renyi", ">= 0"), strict=True)
+    bound = real_in(divergence, "renyi", ">= 0")
+    # that of a Gaussian is alpha mu^2/2
+    shift = 0.0 if alpha is None else math.log(2 / balls.approximate(alpha))
+    return Target("renyi", ask, bound, log_mu=lambda log: (log + shift) / 2, strict=True)
 
 
 _TARGETS: Final[dict[tuple[str, ...], Callable[..., Target]]] = {

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from oracles import scaled
 
 from dpexact.accounting.bracket import Bracket
+from dpexact.accounting.equivalent import mu_of_delta, scale
 
 ROOTS = st.fractions(min_value=Fraction(1, 10**12), max_value=10**12)
 
@@ -90,10 +91,18 @@ def test_a_retreat_halves_the_stride():
     assert not bracket.retreat()  # both sides are known
 
 
-def tried_for(log_delta, target, start=Fraction(1)):
+def tried_for(log_delta, target, start=Fraction(1), kink=None):
     """Values tried until ``delta`` of a falling ``log_delta(x)`` is bracketed to six digits."""
     level = -math.log(target)
-    bracket = Bracket(Fraction(0), math.inf, rising=False, integer=False, digits=6, level=level)
+    bracket = Bracket(
+        Fraction(0),
+        math.inf,
+        rising=False,
+        integer=False,
+        digits=6,
+        scale=scale(mu_of_delta(1.0), -level),
+        kink=kink,
+    )
     count, pending = 0, [start]
     while not bracket.is_narrow:
         if not pending:

@@ -22,6 +22,8 @@ from dpexact import (
 from dpexact.accounting import targets
 from dpexact.accounting.calibration import search
 from dpexact.accounting.queries import delta_answer
+from dpexact.accounting.reflection import Mirrored
+from dpexact.accounting.symmetric_hull import AboveHull
 from dpexact.mechanisms.base import Repetition
 from dpexact.mechanisms.grammar import NAMES, parse_template
 from dpexact.mechanisms.ordering import Ordering, ordering_of
@@ -584,6 +586,38 @@ def test_whole_numbers_between_two_bounds(text, more, less):
     assert at(last).lower <= target < at(last + step).lower
 
 
+def test_edges_are_asked_where_no_value_tells_of_them():
+    """Every noise meets the first target, and no noise the second, which the tries go out to."""
+    assert calibrate("poisson(gaussian(?), 1/1000)", 1, "1/100") == Enclosure.exact(Fraction(0))
+    assert calibrate("gaussian(?) * pure_dp(2)", 1, "1e-3") == Enclosure.exact(math.inf)
+    with pytest.raises(InvalidInput, match="no eps meets the target"):
+        calibrate("pure_dp(?) * pure_dp(2)", 1, "1e-3")
+
+
+def test_a_bound_that_jumps_at_the_edge_is_asked_there():
+    """At rate 1 a product of zCDP is not summed up first, which is the better bound."""
+    text = "poisson(zcdp(1/100)^3 * gaussian(3)^10, ?)"
+    before, there = (delta(text.replace("?", q), 1, 9) for q in ("9999/10000", "1"))
+    assert there.upper < before.lower
+    assert calibrate(text, 1, there.upper) == Enclosure.exact(Fraction(1))
+
+
+def test_one_of_two_bounds_is_asked_alone(monkeypatch):
+    """Each end by its own profile: the other may be much dearer."""
+    asked = []
+    for side in (AboveHull, Mirrored):
+        ask = side.delta
+
+        def noted(self, *arguments, ask=ask, side=side):
+            asked.append(side)
+            return ask(self, *arguments)
+
+        monkeypatch.setattr(side, "delta", noted)
+    calibrate("fixed_size(gaussian(1), 16, 1000)^?", 1, "1/1000")
+    assert asked == sorted(asked, key=[Mirrored, AboveHull].index)
+    assert asked.count(AboveHull) <= 6
+
+
 def test_the_number_of_evaluations_is_bounded(monkeypatch):
     calls = 0
 
@@ -595,6 +629,18 @@ def test_the_number_of_evaluations_is_bounded(monkeypatch):
     monkeypatch.setattr(targets, "delta_answer", counted)
     calibrate("poisson(gaussian(?), 256/60000)^3515", 1, "1e-5")
     assert calls <= 12
+    for text, target, most in [
+        ("gaussian(?)", "1e-5", 4),
+        ("gaussian(1e6)^?", "1e-5", 5),
+        ("gaussian(?)^1000000000000000000", "1e-5", 4),
+        ("pure_dp(?)", "1e-5", 6),
+        ("laplace(?)", "1e-4", 7),
+        ("approx_dp(?, 1e-8)^10", "1e-6", 9),
+        ("pure_dp(1/1000)^?", "1e-9", 8),
+    ]:
+        calls = 0
+        calibrate(text, 1, target)
+        assert calls <= most
     calls = 0
     for _ in range(scaled(1)):
         calibrate("gaussian(?)", 1, "1e-300", 20)

@@ -5,6 +5,7 @@ from fractions import Fraction
 
 import pytest
 
+from dpexact import balls
 from dpexact.accounting.contour.along import epsilons_along
 from dpexact.accounting.profile import (
     Between,
@@ -143,6 +144,17 @@ def test_a_wide_answer_is_met_with_the_second(quantity):
     partial = ask(Fallback(first, lambda: Fixed(0, "3/4", "second", "short")), quantity, 10)
     assert partial == Enclosure(Fraction(1, 4), Fraction(3, 4))
     assert partial.reason in ("too hard", "short")
+
+
+@BOTH
+def test_what_is_below_all_numbers_is_no_reason_to_ask_again(quantity):
+    """A shift of 1e-30 had a lattice tabulated for a minute, for a delta below 1e-301030."""
+
+    def never():
+        raise AssertionError("made without need")
+
+    found = ask(Fallback(Fixed(0, balls.TINY, "first"), never), quantity, 10)
+    assert found == Enclosure(Fraction(0), balls.TINY)
 
 
 @BOTH

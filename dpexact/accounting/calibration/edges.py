@@ -36,12 +36,45 @@ _ZERO: Final = Fraction(0)
 _TRANSPARENT: Final = (base.Composition, Repetition, Adaptive, Poisson, Mix)
 
 
-def all_meet(question: Question) -> Enclosure | None:
+class Edges:
+    """The edges of the domain of a question, where what was tried does not tell of them.
+
+    ``meets``: whether the most private value certainly meets the target.
+    """
+
+    def __init__(self, question: Question) -> None:
+        self.question = question
+        self.meets = self._asked = False
+
+    @property
+    def are_near(self) -> bool:
+        """Whether the answer may well be one, or a bound may jump at an edge."""
+        question, most = self.question, self.question.aim.most
+        inside = 0 < question.target.lower < (math.inf if most is None else most)
+        return not inside or question.highest < math.inf
+
+    def answer(self, met: bool = False, missed: bool = False) -> Enclosure | None:
+        """The answer if it lies at an edge; they are asked once.
+
+        By the order a value that ``met`` the target tells that the most private one does, and one
+        that ``missed`` it that the most revealing one does not.
+
+        Raises:
+            InvalidInput: no value meets the target, though the largest is sought.
+        """
+        if self._asked:
+            return None
+        self._asked, self.meets = True, met
+        found = None if missed else _all_meet(self.question)
+        if found is None and not met:
+            found, self.meets = _most_private(self.question)
+        return found
+
+
+def _all_meet(question: Question) -> Enclosure | None:
     """The answer if every value certainly meets the target."""
     aim, ordering, template = question.aim, question.ordering, question.template
-    extreme: Bound = question.highest
-    if ordering.least:
-        extreme = question.lowest
+    extreme: Bound = question.lowest if ordering.least else question.highest
     if aim.most is not None and question.target.lower >= aim.most:
         return Enclosure.exact(extreme, f"{aim.name} is at most {aim.most}")
     try:
@@ -57,7 +90,7 @@ def all_meet(question: Question) -> Enclosure | None:
     return Enclosure.exact(extreme, question.method) if met else None
 
 
-def most_private(question: Question) -> tuple[Enclosure | None, bool]:
+def _most_private(question: Question) -> tuple[Enclosure | None, bool]:
     """The answer if not even the most private value meets the target, or only that one.
 
     And whether the most private one certainly meets it.

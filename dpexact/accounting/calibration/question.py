@@ -3,25 +3,37 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from fractions import Fraction
 from functools import cached_property
 from typing import Final
 
 from dpexact import balls
+from dpexact.accounting.bracket import Scale
+from dpexact.accounting.composition import Composition
+from dpexact.accounting.equivalent import largest_loss, mu_squared, reached, scale
+from dpexact.accounting.profile import Between
 from dpexact.accounting.profiles import profile
+from dpexact.accounting.standing import counted
 from dpexact.accounting.targets import Target
 from dpexact.arguments import Direction
 from dpexact.decimals import Bound, log_of
 from dpexact.enclosure import Enclosure, End
 from dpexact.errors import UnsupportedMechanism
-from dpexact.mechanisms import Mechanism
+from dpexact.mechanisms import FixedSize, Mechanism
 from dpexact.mechanisms.ordering import Ordering
-from dpexact.mechanisms.template import Template
+from dpexact.mechanisms.template import Hole, Template
 from dpexact.ternary import Ternary
 
 #: Digits with which it is decided at most whether the most private value meets the target.
 EDGE_DIGITS: Final = 400
-_HALF: Final = Fraction(1, 2)
+#: Digits with which one of two bounds that differ is told from a target at most.
+ENOUGH: Final = 5
+#: Logarithms of ``mu`` that floats hold the square of, and how far beyond a kink a search starts.
+_FAR: Final = 300.0
+_BEYOND: Final = Fraction(17, 16)
+#: By what share a value is moved to tell a power.
+_LITTLE: Final = Fraction(1, 1024)
 
 
 class Question:
@@ -61,13 +73,67 @@ class Question:
             return self
         return Question(self.template, self.ordering, aim, self.digits, self.direction)
 
-    @property
-    def level(self) -> float:
-        """Proposes: about ``-log(target)`` of what is at most 1, where that is small; else 0."""
+    @cached_property
+    def scale(self) -> Scale | None:
+        """Proposes: that of the Gaussian which would show the same quantity."""
         target = Fraction(self.target.upper)
-        if self.aim.most is None or not 0 < target < _HALF:
-            return 0.0
-        return -log_of(target)
+        if self.aim.log_mu is None or target <= 0:
+            return None
+        return scale(self.aim.log_mu, log_of(target))
+
+    @cached_property
+    def likely(self) -> tuple[Fraction, Fraction | None, float | None]:
+        """Proposes: where to start, by what many small losses come to; and a kink it is next to.
+
+        Up to the kink no loss is large enough for delta to rise. And the power of values by which
+        they move ``mu`` there.
+        """
+        kink = found = power = None
+        ordering, aim, target = self.ordering, self.aim, Fraction(self.target.upper)
+        if aim.epsilon is not None and not (ordering.integer and ordering.least):
+            kink = self._reached(largest_loss, balls.approximate(aim.epsilon))
+        if aim.log_mu is not None and target > 0:
+            log_mu = aim.log_mu(log_of(target))
+            # proposes: squares that floats do not hold are no start
+            if log_mu is not None and abs(log_mu) < _FAR:
+                found = self._reached(mu_squared, math.exp(2 * log_mu), 2)
+                power = None if found is None else self._power(found)
+        if kink is not None:
+            sense = -1 if ordering.least else 1
+            beyond = (kink**sense * _BEYOND) ** sense
+            if found is None or (found - beyond) * sense < 0:
+                found = beyond
+            else:
+                kink = None
+        if found is None or not self.lowest < found < self.highest:
+            return self.start, kink, None
+        if ordering.integer:
+            return Fraction(round(found)), kink, None
+        return found, kink, power
+
+    def _power(self, value: Fraction) -> float | None:
+        """By which values move ``mu``, of noise their inverses."""
+        if self.ordering.integer:
+            return None
+        moved = value * (1 + _LITTLE)
+        steps = (self.template.fill(x).steps() for x in (value, moved))
+        here, there = (mu_squared(Composition.of(x.items())) for x in steps)
+        power = math.log(there / here) / math.log1p(_LITTLE) / 2
+        return -power if self.ordering.least else power
+
+    def _reached(
+        self, quantity: Callable[[Composition], float], level: float, power: float = 1
+    ) -> Fraction | None:
+        """The value inside the domain at which a quantity of compositions is at a level."""
+
+        def at(value: Fraction) -> float:
+            return quantity(Composition.of(self.template.fill(value).steps().items()))
+
+        try:
+            found = reached(at, level, self.start, self.ordering, power)
+        except UnsupportedMechanism:
+            return None
+        return found if found is not None and self.lowest < found < self.highest else None
 
     @property
     def start(self) -> Fraction:
@@ -82,11 +148,19 @@ class Question:
         return min(limit, self.highest) if isinstance(self.highest, Fraction) else limit
 
     @cached_property
+    def kinds(self) -> set[type[Mechanism]]:
+        """Of all parts, at any depth."""
+        parts = counted(self.template.mechanism)
+        return {part.owner if isinstance(part, Hole) else type(part) for part in parts}
+
+    @cached_property
     def is_sharp(self) -> bool:
         """Whether the quantity is known to any digits, and not between bounds of theorems only.
 
         Asked at two values: all records, and one step, are known where less or more is not.
         """
+        if FixedSize not in self.kinds:
+            return True
         further = 2 * self.start
         if self.ordering.integer:
             further = min(further, self.most)
@@ -142,16 +216,32 @@ class OneEnd(Question):
         self.end: End = end
         self.near = near
 
-    @property
-    def start(self) -> Fraction:
+    @cached_property
+    def likely(self) -> tuple[Fraction, Fraction | None, float | None]:
         """Where the other end was."""
-        return self.near if isinstance(self.near, Fraction) and self.near > 0 else super().start
+        if isinstance(self.near, Fraction) and self.lowest <= self.near and self.near > 0:
+            return self.near, None, None
+        return super().likely
 
     def of(self, mechanism: Mechanism, digits: int) -> tuple[Enclosure, Ternary]:
         """Of one end."""
-        whole = self.aim.ask(mechanism, digits, self.direction)
-        found = Enclosure.exact(whole.upper if self.end == "upper" else whole.lower, whole.method)
+        found = self._alone(mechanism, digits)
+        if found is None or (digits > ENOUGH and found.at_most(self.target) is Ternary.UNDECIDED):
+            whole = found or self.aim.ask(mechanism, digits, self.direction)
+            side = whole.upper if self.end == "upper" else whole.lower
+            found = Enclosure.exact(side, whole.method)
         meets = found.at_most(self.target)
         if meets is Ternary.HOLDS:
             self.method = found.method
         return found, meets
+
+    def _alone(self, mechanism: Mechanism, digits: int) -> Enclosure | None:
+        """The bound at that end, where a delta lies between two that are asked apart.
+
+        It is asked for no more digits than tell it from the other.
+        """
+        accounting = profile(mechanism, self.direction)
+        if self.aim.epsilon is None or not isinstance(accounting, Between) or accounting.sharp:
+            return None
+        bound = accounting.above if self.end == "upper" else accounting.below
+        return bound.delta(self.aim.epsilon, min(digits, ENOUGH)).labelled(accounting.method)

@@ -10,7 +10,8 @@ import numpy as np
 
 from dpexact import balls
 from dpexact.accounting.bracket import FARTHEST, Bracket
-from dpexact.accounting.calibration.question import Question
+from dpexact.accounting.calibration.edges import Edges
+from dpexact.accounting.calibration.question import OneEnd, Question
 from dpexact.accounting.composition import Composition
 from dpexact.accounting.contour.product import Product
 from dpexact.accounting.contour.profile import ContourProfile
@@ -81,23 +82,34 @@ def _has_windows(part: Profile) -> bool:
 #: Float evaluations for a first guess, and the gap with which it is near enough.
 _GUESSES: Final = 40
 _NEAR: Final = 0.2
-#: Digits of the first looks.
+#: Digits of the first looks where they are dear.
 _FEW: Final = 3
+#: Looks on one side only after which an edge is asked.
+_OUTWARD: Final = 3
 
 
 class Search:
-    """Values that are tried; ``edge_meets``: whether the most private one meets the target."""
+    """Values that are tried; ``edges`` are asked where those do not tell of them."""
 
-    def __init__(self, question: Question, edge_meets: bool) -> None:
+    def __init__(self, question: Question, edges: Edges) -> None:
         self.question = question
-        self.edge_meets = edge_meets
+        self.edges = edges
+        #: Whether values met the target, and missed it; and whether a look is worth a forecast.
+        self._met = self._missed = False
+        self._is_dear = isinstance(question, OneEnd)
 
     def run(self) -> Enclosure:
         """The extreme value."""
-        question = self.question
-        bracket = self._bracket(question.digits)
-        start, bracket.slope = self._guess(self._bracket(1))
-        return self._answer(bracket, self._narrow(bracket, start))
+        bracket = self._bracket(self.question.digits)
+        start = bracket.short(self.question.likely[0])
+        gap = self._saddle(start)
+        if gap is not None:
+            self._is_dear = True
+            if at_edge := self.edges.answer():
+                return at_edge
+            start, bracket.slope = self._guess(self._bracket(1), start, gap)
+        reason = self._narrow(bracket, start)
+        return reason if isinstance(reason, Enclosure) else self._answer(bracket, reason)
 
     def _bracket(self, digits: int) -> Bracket:
         """Between the ends of the domain: of whole numbers the first ones outside it."""
@@ -105,42 +117,66 @@ class Search:
         low, high = Fraction(0), self.question.highest
         if ordering.integer:
             low, high = self.question.lowest - 1, high + 1
-        rising, level = not ordering.least, self.question.level
-        return Bracket(
-            low, high, rising=rising, integer=ordering.integer, digits=digits, level=level
+        _, kink, power = self.question.likely
+        bracket = Bracket(
+            low,
+            high,
+            rising=not ordering.least,
+            integer=ordering.integer,
+            digits=digits,
+            scale=self.question.scale,
+            kink=kink,
         )
+        if power is not None:
+            bracket.power = power
+        return bracket
 
-    def _guess(self, bracket: Bracket) -> tuple[Fraction, float | None]:
+    def _saddle(self, value: Fraction) -> float | None:
+        """Proposes: the gap there, where a saddle point tells it with less work than a look."""
+        question = self.question
+        target, epsilon = question.target.upper, question.aim.epsilon
+        if target <= 0 or epsilon is None or not self._in_range(value):
+            return None
+        mechanism, far = question.template.fill(value), question.ordering.integer
+        return saddle_gap(mechanism, epsilon, Fraction(target), question.direction, far)
+
+    def _guess(
+        self, bracket: Bracket, start: Fraction, gap: float | None
+    ) -> tuple[Fraction, float | None]:
         """Where to start: about the answer and the slope of the gap there, or the default.
 
         Proposes: the first value of a search that certifies every value it uses.
         """
-        question = self.question
-        value, target, epsilon = question.start, question.target.upper, question.aim.epsilon
-        if target <= 0 or epsilon is None:
-            return value, None
+        value = start
         for _ in range(_GUESSES):
-            if not self._in_range(value):
-                break
-            mechanism = question.template.fill(value)
-            far = question.ordering.integer
-            gap = saddle_gap(mechanism, epsilon, Fraction(target), question.direction, far)
             if gap is None:
                 break
             bracket.note(value, gap <= 0, Fraction(gap) if abs(gap) < math.inf else None)
-            if abs(gap) < _NEAR or bracket.is_narrow:
-                return value, bracket.local_slope()
+            slope = bracket.local_slope()
+            if bracket.is_narrow or (abs(gap) < _NEAR and slope is not None):
+                return value, slope
             value = bracket.proposals()[0]
-        return question.start, None
+            gap = self._saddle(value)
+        return start, None
 
-    def _narrow(self, bracket: Bracket, start: Fraction) -> str:
-        """Narrow ``bracket`` by certified evaluations only; what ended that early, or no text."""
+    def _narrow(self, bracket: Bracket, start: Fraction) -> str | Enclosure:
+        """Narrow ``bracket`` by certified evaluations only; what ended that early, or no text.
+
+        Or the answer, if it lies at an edge of the domain.
+        """
         question = self.question
         integer, most = question.ordering.integer, question.most
         pending = [start]
-        few: int | None = _FEW
-        budget = 100 + 8 * question.digits
-        while not bracket.is_narrow:
+        few: int | None = _FEW if self._is_dear else None
+        whole = budget = 100 + 8 * question.digits
+        while True:
+            known = self._met and self._missed
+            # proposes: when the edges are asked; what is certain of them is so at any time
+            unsure = not known and (bracket.is_narrow or budget <= whole - _OUTWARD)
+            if unsure and (at_edge := self.edges.answer(self._met, self._missed)):
+                return at_edge
+            if bracket.is_narrow:
+                return ""
             value = pending.pop(0) if pending else None
             if value is None:
                 pending = bracket.proposals()
@@ -151,18 +187,19 @@ class Search:
             if budget == 0 or not self._in_range(value):
                 return "too many evaluations" if budget == 0 else "it lies out of range"
             budget -= 1
+            if not bracket.low < value < bracket.high:  # another look has told
+                continue
             if not self._look(bracket, value, few) and not bracket.retreat():
                 if not self._surround(bracket, value):
                     return f"{question.aim.name} cannot be told apart from the target"
                 pending = []
-        return ""
 
     def _planned(self, bracket: Bracket, values: list[Fraction]) -> int | None:
         """Digits with which the next value is looked at first; None for all.
 
         Proposes: where steps still are long few digits tell the side, and the next step.
         """
-        if len(values) > 1:
+        if len(values) > 1 or not self._is_dear:
             return None
         if bracket.gap is None:
             return _FEW
@@ -178,17 +215,26 @@ class Search:
         last = 8 * digits + 64
         if few is not None and few < digits:
             found, meets = question.at(value, few)
-            if meets is not Ternary.UNDECIDED:
-                bracket.note(value, meets is Ternary.HOLDS, question.gap(found))
+            if self._is_noted(bracket, value, found, meets):
                 return True
         while True:
             found, meets = question.at(value, digits)
-            if meets is not Ternary.UNDECIDED:
-                bracket.note(value, meets is Ternary.HOLDS, question.gap(found))
+            if self._is_noted(bracket, value, found, meets):
                 return True
             if digits > last or found.digits < digits:
                 return False
             digits *= 2
+
+    def _is_noted(
+        self, bracket: Bracket, value: Fraction, found: Enclosure, meets: Ternary
+    ) -> bool:
+        """Note the side of a value, if it is decided."""
+        if meets is Ternary.UNDECIDED:
+            return False
+        holds = meets is Ternary.HOLDS
+        self._met, self._missed = self._met or holds, self._missed or not holds
+        bracket.note(value, holds, self.question.gap(found))
+        return True
 
     def _surround(self, bracket: Bracket, value: Fraction) -> bool:
         """Decide on both sides of ``value``, where ``delta`` was too close to the target.
@@ -212,7 +258,7 @@ class Search:
         question = self.question
         aim, ordering = question.aim, question.ordering
         none = bracket.low == 0 and ordering.integer and not ordering.least
-        if none and not reason and not self.edge_meets:
+        if none and not reason and not self.edges.meets:
             reason = f"{aim.name} without any cannot be told from the target"
         found = bracket.enclosure().labelled(question.method)
         if ordering.integer and bracket.high < math.inf:

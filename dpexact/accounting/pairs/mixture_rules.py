@@ -120,13 +120,15 @@ class Shape:
     ) -> tuple[float, float]:
         """The edge of the strip that allows the widest spacing, and that spacing.
 
-        A strip much higher than ``y``, where ``(a + y^2/2) / y`` is least, gains nothing.
+        A strip much higher than ``y``, where ``(a + y^2/2) / y`` is least, gains nothing; one too
+        narrow for floats is the worst.
         """
         edges = min(widest, 2 * math.sqrt(2 * accuracy)) * fractions
         growth = (edges * edges + shift * shift) / 2
         if self.down.moves:
             growth = growth - c * np.log(self.down.cosine(edges + shift))
-        rates = (accuracy + growth) / edges
+        with np.errstate(over="ignore"):
+            rates = (accuracy + growth) / edges
         best = int(np.argmin(rates))
         return float(edges[best]), 2 * math.pi / float(rates[best])
 

@@ -1,0 +1,170 @@
+"""Proposes: on which scales a search is short. Floats only.
+
+*The* ``mu`` *of the Gaussian mechanism that would show the same quantity.* Noise, sensitivities and
+counts move it by a power, about: exactly so of Gaussians, and in the limit of many small losses.
+*Kinks*: where the largest loss is what is asked about, a profile begins as a line.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from fractions import Fraction
+from statistics import NormalDist
+from typing import Final, TypeAlias
+
+from dpexact.accounting.composition import Composition
+from dpexact.balls import approximate
+from dpexact.errors import InvalidInput
+from dpexact.mechanisms.ordering import Ordering
+
+LogMu: TypeAlias = Callable[[float], float | None]
+"""``log(mu)`` where the logarithm of a quantity is known; None where floats do not reach."""
+
+_HALF_LOG_TAU: Final = math.log(2 * math.pi) / 2
+#: Logarithms of a delta next to 1, from which floats tell nothing; and far tails.
+_FULL: Final = -1e-8
+_FAR: Final = 20.0
+#: Below this ``delta(0)`` is a line.
+_LINE: Final = -50.0
+_DEEP: Final = -5.0
+_STEPS: Final = 60
+_CLOSE: Final = 1e-14
+#: Gaps below this are as they are, up to a factor; and that on both sides of which it is taken.
+_SMALL: Final = 1e-6
+_NEAR: Final = 1e-4
+_NORMAL: Final = NormalDist()
+#: Values that are tried for a kink.
+_LOOKS: Final = 6
+
+
+def mu_of_delta(epsilon: float) -> LogMu:
+    """By ``delta(epsilon) = Q(a) - e^epsilon Q(a + mu)``, ``a = epsilon/mu - mu/2``.
+
+    ``delta`` is the integral of ``phi(epsilon/m - m/2)`` over ``m`` up to ``mu``, of which the
+    logarithm is concave: Newton's method rises to the root from below.
+    """
+
+    def log_mu(log_delta: float) -> float | None:
+        if not log_delta < _FULL:
+            return None
+        if not epsilon and log_delta < _LINE:
+            return log_delta + _HALF_LOG_TAU
+        a = math.sqrt(-2 * log_delta) + 1
+        # the tail alone, and epsilon = 0, are less private
+        mu = max(2 * epsilon / (math.hypot(a, math.sqrt(2 * epsilon)) + a), math.exp(log_delta))
+        try:
+            for _ in range(_STEPS):
+                here, slope = _log_delta(epsilon, mu)
+                step = (log_delta - here) / slope
+                mu += step
+                if abs(step) < _CLOSE * mu:
+                    break
+            return math.log(mu) if mu < math.inf else None
+        except (ArithmeticError, ValueError):
+            return None
+
+    return log_mu
+
+
+def _log_delta(epsilon: float, mu: float) -> tuple[float, float]:
+    """``log(delta(epsilon))`` of a Gaussian, and its derivative in ``mu``."""
+    a = epsilon / mu - mu / 2
+    if a < _DEEP:
+        density = math.exp(-a * a / 2 - _HALF_LOG_TAU)
+        lost = math.erfc(-a / math.sqrt(2)) / 2 + density * _mills(a + mu)
+        return math.log1p(-lost), density / (1 - lost)
+    rest = _mills(a) - _mills(a + mu)
+    return math.log(rest) - a * a / 2 - _HALF_LOG_TAU, 1 / rest
+
+
+def _mills(x: float) -> float:
+    """``Q(x)/phi(x)``."""
+    if x > _FAR:
+        y = 1 / (x * x)
+        return (1 - y * (1 - 3 * y * (1 - 5 * y * (1 - 7 * y)))) / x
+    return math.sqrt(math.pi / 2) * math.exp(x * x / 2) * math.erfc(x / math.sqrt(2))
+
+
+def mu_of_errors(alpha: float) -> LogMu:
+    """By ``f(alpha) = Phi(Phi^-1(1 - alpha) - mu)``, of ``1 - alpha - f(alpha)``."""
+
+    def log_mu(log_lost: float) -> float | None:
+        beta = 1 - alpha - math.exp(log_lost)
+        if not 0 < beta < 1 - alpha < 1:
+            return None
+        mu = _NORMAL.inv_cdf(1 - alpha) - _NORMAL.inv_cdf(beta)
+        return math.log(mu) if mu > 0 else None
+
+    return log_mu
+
+
+def scale(log_mu: LogMu, log_target: float) -> Callable[[float], float | None] | None:
+    """``log(mu/mu')`` where the logarithm of the quantity exceeds that of the target by a gap."""
+    middle, low, high = (log_mu(log_target + x) for x in (0.0, -_NEAR, _NEAR))
+    if middle is None or low is None or high is None:
+        return None
+    factor, base = (high - low) / (2 * _NEAR), middle
+
+    def at(gap: float) -> float | None:
+        if abs(gap) < _SMALL:
+            return factor * gap
+        found = log_mu(log_target + gap)
+        return None if found is None else found - base
+
+    return at
+
+
+def reached(
+    quantity: Callable[[Fraction], float],
+    level: float,
+    start: Fraction,
+    ordering: Ordering,
+    power: float = 1.0,
+) -> Fraction | None:
+    """About the value at which a quantity, about a power of it, is at a level; None if nowhere.
+
+    Of whole numbers it is about a line.
+    """
+    try:
+        before, here = start, quantity(start)
+        if not 0 < level < math.inf or not 0 < here < math.inf:
+            return None
+        if ordering.integer:  # repetitions, and shifts in steps
+            return start + Fraction((level - here) / (quantity(2 * start) - here)) * start
+        at = start * Fraction((level / here) ** ((-1 if ordering.least else 1) / power))
+        for _ in range(_LOOKS):
+            found = quantity(at)
+            if abs(found - level) < _CLOSE * level:
+                return at
+            step = (at - before) * Fraction((level - found) / (found - here))
+            before, here, at = at, found, at + step
+        return at if at > 0 and abs(found - level) < _NEAR * level else None
+    except (ArithmeticError, ValueError, InvalidInput):
+        return None
+
+
+def largest_loss(composition: Composition) -> float:
+    """About the largest loss, but for infinite ones; infinite where there is none."""
+    if composition.apart:
+        return math.inf
+    found = composition.largest
+    total = math.inf if found is None else approximate(found)
+    for sample, count in composition.samples:
+        inner = largest_loss(sample.inner)
+        total += count * math.log1p(approximate(sample.q) * math.expm1(inner))
+    return total
+
+
+def mu_squared(composition: Composition) -> float:
+    """That of the Gaussian with about the same expected loss; infinite where it is not known."""
+    if composition.apart or composition.others or composition.rho.fraction != 0:
+        return math.inf
+    total = 0.0 if composition.mu is None else approximate(composition.mu) ** 2
+    for eps, count in composition.responses.items():
+        total += 2 * count * approximate(eps) * math.tanh(approximate(eps) / 2)
+    for rate, count in composition.laplace:
+        total += 2 * count * (approximate(rate) + math.expm1(-approximate(rate)))
+    for sample, count in composition.samples:
+        total += count * approximate(sample.q) ** 2 * math.expm1(mu_squared(sample.inner))
+    return total
