@@ -23,7 +23,7 @@ from dpexact.accounting.pairs.cells import Place
 from dpexact.accounting.pairs.cubature import Cloud
 from dpexact.accounting.pairs.log_bounds import Modulus, Power
 from dpexact.accounting.pairs.mixture import GaussianMixtures, add, remove
-from dpexact.accounting.pairs.pair import Jet, Pair, TooExpensive, short, weighted
+from dpexact.accounting.pairs.pair import Jet, Pair, TooExpensive, short
 from dpexact.balls import approximate, ball, current, precision
 from dpexact.reals import Real
 
@@ -33,7 +33,7 @@ _T = TypeVar("_T")
 #: Fewer steps are not worth a bundle.
 FEWEST: Final = 200
 #: Beginnings of a log that run no more often are products of their steps.
-FEWEST_RUNS: Final = 1250
+FEWEST_RUNS: Final = 400
 _PARTS: Final = (0.2, 0.35, 0.5, 0.62, 0.75, 0.87, 1 + 2**-40)
 #: Of these parts boxes are chosen by.
 _LOOKED_AT: Final = (0, 3, 6)
@@ -328,21 +328,24 @@ class Bundle(Pair):
         Raises:
             TooExpensive: at one of the orders cells do not tell, as most is lost at their corners.
         """
-        found, corners = (
-            [
-                weighted((n, jets[i]) for n, jets in rows)
-                for rows in [[(n, self._jets(at[which], orders)) for n, *at in self._cells]]
-                for i in range(len(orders))
-            ]
-            for which in (0, 1)
-        )
+        found, corners = (self._cumulants(which, orders) for which in (0, 1))
         # proposes: orders at which steps still are alike
         if any(not b.value < _WORST * a.value for a, b in zip(found, corners, strict=True)):
             raise TooExpensive("steps that differ too much for a bundle")
         return found
 
-    def _jets(self, place: Place, orders: Sequence[float]) -> list[Jet]:
-        return self._keep(partial(self._pair(place).cumulants, orders), "jets", place, *orders)
+    def _cumulants(self, which: int, orders: Sequence[float]) -> list[Jet]:
+        """Proposes: sums over the cells of what is at the place of each, or at its corner."""
+        known: dict[int, Any] = self._keep(dict, "jets", which, *orders)
+        cells, counts = self.cloud.in_cells(_CELL)
+        inside = np.flatnonzero(counts)
+        rows = []
+        for cell in inside.tolist():
+            if cell not in known:
+                known[cell] = np.array(self._pair(cells[cell][which]).cumulants(orders))
+            rows.append(known[cell])
+        total = np.tensordot(counts[inside], np.stack(rows), 1)
+        return [Jet(*row) for row in total.tolist()]
 
     def decay_estimate(self, c: float) -> Callable[[float], float]:
         ways = [

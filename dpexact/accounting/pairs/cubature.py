@@ -237,12 +237,15 @@ class Cloud:
         held = self._found_sums.get(way, ())
         return max((place for place in held if place <= self._place), default=-1)
 
-    def _moment(self, sums: tuple[fmpz_mat, int], i: int, j: int) -> arb:
-        """The sum of ``n_k T_i(x_k) T_j(y_k)``."""
-        units, bits = sums
-        # of T_i T_j
-        off = (i * i + j * j << bits + 1) + 4 * i * i * j * j
-        return scaled(units[i, j], self.total * off, 2 * bits)
+    def moments(self, degrees: Degrees) -> list[arb]:
+        """The sum of ``n_k T_i(x_k) T_j(y_k)`` for each of the degrees."""
+        units, bits = self._sums(len(degrees.rows), degrees.rows[0])
+        total, unit, found = self.total, arb(2) ** (-2 * bits), []
+        for i, j in degrees:
+            # of T_i T_j
+            off = (i * i + j * j << bits + 1) + 4 * i * i * j * j
+            found.append(arb(units[i, j], total * off) * unit)
+        return found
 
     def _units(self, axis: int, bits: int) -> Sequence[int]:
         """Logarithms in units ``2^-bits``, less than 3/2 of one off; those of a whole serve parts.
@@ -349,9 +352,8 @@ class Cloud:
             self._inverses[degrees, current()] = inverses
         inverses = self._inverses[degrees, current()]
         with precision(current() + _SPARE_BITS):
-            firsts = [self.first(place) for place in ends]
-            sums = [(first, first._sums(many, more)) for first in firsts]
-            values = {at: [first._moment(found, *at) for first, found in sums] for at in degrees}
+            sums = zip(*(self.first(place).moments(degrees) for place in ends), strict=True)
+            values = {at: list(row) for at, row in zip(degrees, sums, strict=True)}
             for upward in (True, False):
                 for axis in (0, 1):
                     multiply_lines(values, axis, inverses[axis][int(upward)], upward=upward)
@@ -360,12 +362,19 @@ class Cloud:
 
     def cells(self, widths: tuple[float, float, float]) -> list[tuple[float, Place, Place]]:
         """Proposes: about how many points are about where, and corners, in :func:`cells`."""
+        places, counts = self.in_cells(widths)
+        return [(n, *at) for n, at in zip(counts.tolist(), places, strict=True) if n]
+
+    def in_cells(
+        self, widths: tuple[float, float, float]
+    ) -> tuple[list[tuple[Place, Place]], _Floats]:
+        """Proposes: likewise, cells that are empty included."""
         if not self._cells:
             counts = np.array([float(n) for _, _, n in self._whole])
             parts = [slice(*self._stretch(i)) for i in range(len(self._ends))]
             self._cells.append(cells(self._logs, counts, parts, widths))
         places, ends = self._cells[0]
-        return [(n, *at) for n, at in zip(ends[self._place].tolist(), places, strict=True) if n]
+        return places, ends[self._place]
 
     def rest(self, weights: Sequence[arb], degrees: Degrees, bound: arb, rho: arb, tau: arb) -> arb:
         """The error of a sum of what is at most ``bound`` on the two ellipses [1]."""
