@@ -164,7 +164,7 @@ def _from_sympy(value: object, depth: int = 0) -> Real | None:
 # --- text ---------------------------------------------------------------------------------------
 
 _FUNCTIONS: Final = {"log": logarithm, "exp": exponential, "sqrt": square_root}
-_DECIMAL: Final = re.compile(r"([0-9]{1,40})(?:\.([0-9]{1,40}))?")
+_DECIMAL: Final = re.compile(r"([0-9]{1,40})(?:\.([0-9]{1,40}))?(?:[eE]([+-]?[0-9]{1,3}))?")
 _CONSTANTS: Final = {"pi": PI, "e": E}
 _OPERATORS: Final = {
     "+": operator.add,
@@ -183,8 +183,8 @@ def parse_real(text: str) -> Real:
     """Parse one number or expression; see :func:`real`."""
     # logs hold a hundred thousand of these
     if plain := _DECIMAL.fullmatch(text):
-        whole, places = plain[1], plain[2] or ""
-        return rational(Fraction(int(whole + places), 10 ** len(places)))
+        whole, places, power = plain.groups(default="")
+        return Real("rational", (), _scaled(int(whole + places), int(power or 0) - len(places)))
     if not text.strip():
         raise InvalidInput(f"empty text is not a number; accepted: {ACCEPTED}")
     lowered = text.strip().lstrip("+-").lower()
@@ -195,6 +195,11 @@ def parse_real(text: str) -> Real:
     if tokens.next.kind != "end":
         raise tokens.error(f"unexpected {tokens.found()} after the number")
     return value
+
+
+def _scaled(units: int, power: int) -> Fraction:
+    """``units`` times a power of ten."""
+    return Fraction(units * 10**power) if power >= 0 else Fraction(units, 10**-power)
 
 
 def read_real(tokens: Tokens, level: int = _SUM) -> Real:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from typing import Final, TypeAlias
 
 from dpexact.accounting.queries import epsilon_answer, epsilon_curve
@@ -15,6 +15,7 @@ from dpexact.errors import InvalidInput
 from dpexact.mechanisms import Composition, Gaussian, Mechanism, Poisson, Repetition
 from dpexact.mechanisms.base import compose, repeat
 from dpexact.mechanisms.grammar import mechanism_in
+from dpexact.mechanisms.table import Table
 from dpexact.reals import ONE, Real
 
 Row: TypeAlias = tuple[Mechanism, int]
@@ -57,18 +58,18 @@ def epsilon_along(
     """
     m = mechanism_in(run)
     target, wanted = real_in(delta, "delta", ">= 0", "<= 1"), digits_in(digits)
-    way, parts = direction_in(direction), list(_parts(m))
-    total = sum(n for _, n in parts)
+    way, total = direction_in(direction), length(m)
     asked = integers_in(steps, "steps", 1, total)
     counts = sorted(set(asked))
     if len(counts) > MAX_POINTS:
         raise InvalidInput(f"steps: {len(counts)} points are not accepted; at most {MAX_POINTS}")
     m.relation()
-    if len(parts) == 1:
-        return epsilon_curve(parts[0][0], asked, target, wanted, direction)
+    if not isinstance(m, Composition):
+        ((part, _),) = _parts(m)
+        return epsilon_curve(part, asked, target, wanted, direction)
     found: dict[int, Enclosure] = {}
     shared = counts[bisect_right(counts, _FEW - 1) :]
-    rows = _plain(parts)
+    rows = _plain(m)
     if rows is not None and shared and target.fraction not in (0, 1):
         from dpexact.accounting.contour.along import epsilons_along
         from dpexact.accounting.run_curve import run_curve
@@ -79,7 +80,7 @@ def epsilon_along(
         found = {n: stated(one, said) for n, one in zip(shared, answers, strict=True)}
     for done, count in enumerate(counts, start=1):
         if count not in found or found[count].digits < wanted:
-            alone = epsilon_answer(first(parts, count), target, wanted, way)
+            alone = epsilon_answer(first(m, count), target, wanted, way)
             found[count] = found[count].meet(alone) if count in found else alone
             if progress is not None:
                 progress(done, len(counts))
@@ -88,13 +89,13 @@ def epsilon_along(
 
 def length(run: Mechanism) -> int:
     """How many steps :func:`epsilon_along` counts."""
-    return sum(n for _, n in _parts(run))
+    return sum(n for *_, n in (run.rows if isinstance(run, Table) else _parts(run)))
 
 
-def first(parts: Sequence[Row], count: int) -> Mechanism:
+def first(run: Mechanism, count: int) -> Mechanism:
     """The composition of the first so many steps."""
     kept: list[Mechanism] = []
-    for part, n in parts:
+    for part, n in _parts(run):
         kept.append(part if min(n, count) == 1 else repeat(part, min(n, count)))
         count -= n
         if count <= 0:
@@ -109,10 +110,12 @@ def _parts(run: Mechanism) -> Iterator[Row]:
         yield (part.mechanism if isinstance(part, Repetition) else part), times
 
 
-def _plain(parts: Sequence[Row]) -> list[tuple[Real, Real, int]] | None:
+def _plain(run: Mechanism) -> list[tuple[Real, Real, int]] | None:
     """Rates, noises and counts where all are Gaussians, sampled or not; else None."""
+    if isinstance(run, Table):
+        return [(q, sigma, n) for sigma, q, n in run.rows]
     rows = []
-    for part, n in parts:
+    for part, n in _parts(run):
         match part:
             case Poisson(Gaussian(sigma, sensitivity), q):
                 rows.append((q, sigma / sensitivity, n))

@@ -7,7 +7,7 @@ Proposition 6.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -23,9 +23,11 @@ from dpexact.accounting.pairs.lattice import OnLattice
 from dpexact.accounting.pairs.pair import Atom, Pair
 from dpexact.accounting.pairs.response import Response, amplified
 from dpexact.accounting.profile import InfiniteLoss
+from dpexact.accounting.sampled_rows import Rows, distinct
 from dpexact.arguments import Direction
 from dpexact.errors import UnsupportedMechanism
 from dpexact.mechanisms import ZCDP, FixedSize, Mechanism, Poisson
+from dpexact.mechanisms.table import Table
 from dpexact.reals import ONE, ZERO, Real
 
 if TYPE_CHECKING:
@@ -57,7 +59,7 @@ class Composition:
     laplace: list[tuple[Real, int]] = field(default_factory=list)
     noises: list[tuple[Real, int]] = field(default_factory=list)
     apart: list[tuple[Pair, int]] = field(default_factory=list)
-    samples: list[tuple[Sample, int]] = field(default_factory=list)
+    samples: Sequence[tuple[Sample, int]] = field(default_factory=list)
     rho: Real = ZERO
     xi: Real = ZERO
     #: What an engine keeps of one direction for the other, if the composition faces both alike.
@@ -65,11 +67,7 @@ class Composition:
 
     @classmethod
     def of(
-        cls,
-        steps: Iterable[tuple[Mechanism, int]],
-        *,
-        fixed_size: bool = False,
-        zcdp: bool = False,
+        cls, steps: Iterable[tuple[Mechanism, int]], *, fixed_size: bool = False, zcdp: bool = False
     ) -> Composition:
         """The composition of ``(mechanism, count)``.
 
@@ -85,6 +83,7 @@ class Composition:
         """
         collected = cls()
         samples: dict[tuple[Mechanism, Real], int] = {}
+        sampled: list[tuple[Sample, int]] = []
         collected._take(steps, 1, samples, (Poisson, FixedSize) if fixed_size else (Poisson,))
         if collected.rho.fraction != 0 and not zcdp:
             found = ZCDP(collected.rho, collected.xi)
@@ -100,8 +99,16 @@ class Composition:
                 collected.apart.append((sampled_shifts(alone, rate), count))
             elif not inside.is_empty:
                 inside = cls(masses=[(ONE, 1)]) if inside.reveals else inside
-                collected.samples.append((Sample(inside, rate), count))
+                sampled.append((Sample(inside, rate), count))
+        collected.samples = sampled
         return collected
+
+    @classmethod
+    def running(cls, mechanism: Mechanism) -> Composition:
+        """What runs in it."""
+        if isinstance(mechanism, Table):
+            return cls(samples=Rows(distinct(mechanism), _sample))
+        return cls.of(mechanism.steps().items())
 
     def _take(
         self,
@@ -254,11 +261,14 @@ class Composition:
         """Gaussian samples in a cloud of many, and all other samples."""
         from dpexact.accounting.pairs.bundle import bundles
 
-        found = [(x, x.inner.noise if x.inner.is_gaussian else None, n) for x, n in self.samples]
-        others = [(x, n) for x, noise, n in found if noise is None]
-        steps = [(x.q, noise, n) for x, noise, n in found if noise is not None]
+        if isinstance(self.samples, Rows):
+            others, steps = [], self.samples.rows
+        else:
+            told = [(x, x.inner.noise if x.inner.is_gaussian else None, n) for x, n in self.samples]
+            others = [(x, n) for x, noise, n in told if noise is None]
+            steps = [(x.q, noise, n) for x, noise, n in told if noise is not None]
         clouds, left = bundles(steps)
-        alone = [(Sample(Composition(noises=[(noise, 1)]), q), n) for q, noise, n in left]
+        alone = [_sample(*step) for step in left]
         return clouds, others + alone
 
     @property
@@ -329,7 +339,8 @@ class Composition:
         """The mass of infinite loss; samples have none in direction ``add``."""
         masses = [*self.masses]
         masses += [(x.revealed(), n) for x, n in self.apart if x.revealed().fraction != 0]
-        for sample, count in [] if add else self.samples:
+        # one Gaussian has none
+        for sample, count in [] if add or isinstance(self.samples, Rows) else self.samples:
             inner = sample.inner.infinite(add=False)
             if inner.masses:
                 masses.append((sample.q * inner.mass, count))
@@ -383,3 +394,7 @@ class Composition:
         if self.noises or self.laplace or not all(outcomes for outcomes, _ in laws):
             raise UnsupportedMechanism("no certified accounting: the losses share no lattice")
         return laws
+
+
+def _sample(q: Real, noise: Real, n: int) -> tuple[Sample, int]:
+    return Sample(Composition(noises=[(noise, 1)]), q), n

@@ -34,6 +34,7 @@ from dpexact.mechanisms import (
     ShuffledBatches,
     TruncatedPoisson,
 )
+from dpexact.mechanisms.table import Table
 from dpexact.reals import Real
 
 #: Work after which a point of a curve is asked alone, by whatever engine takes it.
@@ -61,6 +62,8 @@ def _profile(
     mechanism: Mechanism, direction: Direction = "both", method: Method = "auto"
 ) -> Profile:
     """The same of parts whose neighbours agree, or stand for what bounds such parts."""
+    if isinstance(mechanism, Table):
+        return routed(Composition.running(mechanism), direction, method)
     known = unattained(mechanism)
     single_orders = not known.keys().isdisjoint((RepeatAndSelect, RenyiDP))
     for occurs, name, of in (
@@ -113,7 +116,7 @@ def repeated(mechanism: Mechanism, direction: Direction) -> list[Callable[[int],
     try:
         if ZCDP in unattained(mechanism) or selects(mechanism):
             return None
-        composition = Composition.of(mechanism.steps().items())
+        composition = Composition.running(mechanism)
     except UnsupportedMechanism:
         return None
     samples = composition.samples

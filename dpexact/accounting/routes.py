@@ -156,7 +156,7 @@ def _revealed(c: Composition, direction: Direction) -> Profile | None:
 
 def _sampled_once(c: Composition, direction: Direction) -> Profile | None:
     """One run on a sample: from the profile of what runs (Balle, Barthe, Gaboardi 2018)."""
-    if [count for _, count in c.samples] != [1] or not replace(c, samples=[]).is_empty:
+    if len(c.samples) != 1 or c.samples[0][1] != 1 or not replace(c, samples=[]).is_empty:
         return None
     ((sample, _),) = c.samples
     if sample.inner.samples:
@@ -169,9 +169,9 @@ def _sampled_once(c: Composition, direction: Direction) -> Profile | None:
 
 def _laplace_cells(c: Composition, direction: Direction) -> Profile | None:
     """Few steps of Laplace noise on samples: polynomials between the corners of the profile."""
-    if [x.inner.laplace_alone for x, _ in c.samples] in ([], [None]):
-        return None
     if len(c.samples) != 1 or not replace(c, samples=[], masses=[]).is_empty:
+        return None
+    if c.samples[0][0].inner.laplace_alone is None:
         return None
     from dpexact.accounting.laplace_cells import LaplaceCells
     from dpexact.accounting.pairs.sampled_laplace import SampledLaplace

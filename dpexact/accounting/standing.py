@@ -152,13 +152,13 @@ def stated(answer: Enclosure, said: Standing) -> Enclosure:
 
 
 def counted(mechanism: Mechanism) -> Iterator[Mechanism]:
-    """Every mechanism at any depth, but for what runs on samples without records."""
+    """Every kind of mechanism at any depth, but for what runs on samples without records."""
     left = [mechanism]
     while left:
         part = left.pop()
         yield part
         if not isinstance(part, Poisson | FixedSize) or balls.sign(part.q, "q") != 0:
-            left += reversed(list(part.inner()))
+            left += reversed(list(part.kinds()))
 
 
 def sampling_of(mechanism: Mechanism) -> type[Mechanism] | None:

@@ -140,8 +140,10 @@ def answers(
 
 def _brief(mechanism: Mechanism) -> str:
     """Its text, or both ends of a very long one: each part has a letter at least."""
-    parts = list(mechanism.inner()) if isinstance(mechanism, Composition) else []
-    return shown(compose(*parts[:_SHOWN], parts[-1]) if len(parts) > _SHOWN else mechanism)
+    if not isinstance(mechanism, Composition):
+        return shown(mechanism)
+    ends = mechanism.ends(_SHOWN)
+    return shown(compose(*ends) if len(ends) > _SHOWN else mechanism)
 
 
 def _down(bound: Bound) -> str:

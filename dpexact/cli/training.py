@@ -283,6 +283,7 @@ def log(
       dpexact log decaying_noise.csv --delta 1e-5 --figures 3
       dpexact log training.csv --delta 1e-5 --curve 200 --plot budget.svg
     """
+    from dpexact.mechanisms.table import Table
     from dpexact.training.logs import read_log
 
     if plot is not None and curve is None:
@@ -292,7 +293,8 @@ def log(
         plot, lambda runs: runs.along_figure(mechanism, delta, [*along], [*along.values()])
     )
     mechanism = read_log(file, neighbours=neighbours, figures=figures, ordered=curve is not None)
-    about = _announced(sum(1 for _ in mechanism.inner()))
+    table = mechanism.rows if isinstance(mechanism, Table) else list(mechanism.inner())
+    about = _announced(len(table))
     notes = []
     more: dict[str, object] = {"log": str(file)}
     seconds = None

@@ -193,6 +193,10 @@ class Mechanism:
             elif isinstance(value, tuple):
                 waiting += reversed(value)
 
+    def kinds(self) -> Iterator[Mechanism]:
+        """Of those at least one of each kind, and all where the kind does not tell all of them."""
+        return self.inner()
+
     def with_inner(self, change: Callable[[Mechanism], Mechanism]) -> Mechanism:
         """The same with every mechanism among its parameters changed."""
         changed = {f.name: _changed(getattr(self, f.name), change) for f in fields(self)}
@@ -352,6 +356,10 @@ class Composition(Mechanism):
             for mechanism, count in part.steps().items():
                 merged[mechanism] = merged.get(mechanism, 0) + count
         return merged
+
+    def ends(self, count: int) -> list[Mechanism]:
+        """So many parts from the first on, and the last."""
+        return [*self.parts[:count], *self.parts[count:][-1:]]
 
     def __str__(self) -> str:
         return " * ".join(map(str, self.parts))

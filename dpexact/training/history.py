@@ -5,20 +5,23 @@ Floats mean their exact binary values. Nothing is imported from the packages tha
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from decimal import ROUND_CEILING, ROUND_FLOOR
 from itertools import groupby
 from operator import itemgetter
-from typing import Final
+from typing import Final, Generic, TypeVar
 
 from dpexact.arguments import MAX_COUNT, integer_in, real_in
 from dpexact.conversion import RealLike, real
 from dpexact.decimals import format_decimal
 from dpexact.errors import InvalidInput
 from dpexact.mechanisms import Mechanism, approx_dp, gaussian, poisson
+from dpexact.mechanisms.table import Table
 from dpexact.reals import Real
 from dpexact.tokens import shorten
 from dpexact.training.events import composed
+
+_T = TypeVar("_T")
 
 _EVERYTHING: Final = approx_dp(0, 1)
 
@@ -39,15 +42,23 @@ def from_rows(
     """
     runs: list[tuple[tuple[Real, Real], int]] = []
     digits = 0 if figures is None else integer_in(figures, "figures", 1, 100)
+
+    def noise(text: RealLike) -> Real:
+        sigma = real_in(text, "sigma", ">= 0")
+        return _rounded(sigma, digits, ROUND_FLOOR) if digits else sigma
+
+    def rate(text: RealLike) -> Real:
+        q = real_in(text, "q", ">= 0", "<= 1")
+        return _rounded(q, digits, ROUND_CEILING) if digits else q
+
+    read_noise, read_rate = _Known(noise), _Known(rate)
+    read_steps = _Known(lambda text: integer_in(text, "steps", 0, MAX_COUNT))
     for number, row in enumerate(rows, start=1):
         try:
             if isinstance(row, str):  # three letters are no row
                 raise TypeError
             sigma, q, times = row
-            key = real_in(sigma, "sigma", ">= 0"), real_in(q, "q", ">= 0", "<= 1")
-            if digits:
-                key = _rounded(key[0], digits, ROUND_FLOOR), _rounded(key[1], digits, ROUND_CEILING)
-            runs.append((key, integer_in(times, "steps", 0, MAX_COUNT)))
+            runs.append(((read_noise(sigma), read_rate(q)), read_steps(times)))
         except InvalidInput as error:
             raise InvalidInput(f"row {number}: {error}") from None
         except (TypeError, ValueError):
@@ -61,10 +72,28 @@ def from_rows(
         for key, times in runs:
             counts[key] = counts.get(key, 0) + times
         parts = list(counts.items())
-    steps = [_sampled(*key) ** times for key, times in parts if times]
-    if not steps:
+    table = [(*key, times) for key, times in parts if times]
+    if not table:
         raise InvalidInput("history: it holds no step")
-    return composed(steps)
+    if len(table) > 1 and all(_is_sampled(sigma, q) for sigma, q, _ in table):
+        return Table(table)
+    return composed([_sampled(sigma, q) ** times for sigma, q, times in table])
+
+
+class _Known(Generic[_T]):
+    """What texts are read as, each once; whatever is no text is read as it comes."""
+
+    def __init__(self, read: Callable[[RealLike], _T]) -> None:
+        self._read = read
+        self._known: dict[str, _T] = {}
+
+    def __call__(self, value: RealLike) -> _T:
+        if type(value) is not str:
+            return self._read(value)
+        found = self._known.get(value)
+        if found is None:
+            found = self._known[value] = self._read(value)
+        return found
 
 
 def from_opacus_history(
@@ -94,6 +123,12 @@ def from_opacus_history(
 def _sampled(sigma: Real, q: Real) -> Mechanism:
     step = _EVERYTHING if sigma.fraction == 0 else gaussian(sigma)
     return step if q.fraction == 1 else poisson(step, q)
+
+
+def _is_sampled(sigma: Real, q: Real) -> bool:
+    """Whether it is a Gaussian on a sample, by what is written out."""
+    noise, rate = sigma.fraction, q.fraction
+    return noise is not None and rate is not None and noise > 0 < rate < 1
 
 
 def _rounded(value: Real, figures: int, rounding: str) -> Real:

@@ -61,7 +61,7 @@ def test_every_point_is_that_of_the_beginning_alone(
     counts = [1, total, *(random.randint(1, total) for _ in range(3))]
     found = epsilon_along(run, counts, "1e-5", 6, direction)
     for count, one in zip(counts, found, strict=True):
-        alone = epsilon(first(rows, count), "1e-5", 6, direction)
+        alone = epsilon(first(run, count), "1e-5", 6, direction)
         assert one.digits >= 6
         one.meet(alone)
 
@@ -72,7 +72,7 @@ def test_points_are_those_of_the_lattice() -> None:
     run = compose(*(step**n for step, n in rows))
     (one,) = epsilon_along(run, [4], "1e-3", 5, "remove")
     assert one.digits >= 5
-    one.meet(epsilon(first(rows, 4), "1e-3", 2, "remove", method="lattice"))
+    one.meet(epsilon(first(run, 4), "1e-3", 2, "remove", method="lattice"))
 
 
 def log_of(seed: int, rows: int, times: int) -> Mechanism:
@@ -92,15 +92,11 @@ def test_beginnings_of_a_long_log_are_those_of_their_steps(
     direction: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run, counts = log_of(3, 6, 4000), [2000, 14000, 24000]
-    alone = [epsilon(first(_rows(run), count), "1e-6", 5, direction) for count in counts]
+    alone = [epsilon(first(run, count), "1e-6", 5, direction) for count in counts]
     monkeypatch.setattr(bundle, "FEWEST", 6)
     for one, other in zip(epsilon_along(run, counts, "1e-6", 5, direction), alone, strict=True):
         assert one.digits >= 5
         one.meet(other)
-
-
-def _rows(run: Mechanism) -> list[tuple[Mechanism, int]]:
-    return [(part.mechanism, part.times) for part in run.parts]  # type: ignore[attr-defined]
 
 
 def test_sums_over_first_points_are_those_of_their_cloud() -> None:

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import json
+import pickle
 from fractions import Fraction
 
 import pytest
 from click.testing import CliRunner
 
 import dpexact
-from dpexact import approx_dp, gaussian, poisson
+from dpexact import approx_dp, epsilon, epsilon_along, gaussian, poisson
 from dpexact.cli import main
 from dpexact.errors import InvalidInput
+from dpexact.mechanisms import Composition
+from dpexact.mechanisms.base import compose
+from dpexact.mechanisms.table import Table
 from dpexact.training.history import from_opacus_history, from_rows
 from dpexact.training.logs import read_log
 
@@ -153,3 +157,37 @@ def test_files_that_are_no_log_are_one_line_and_exit_code_2(tmp_path, text, name
 
 def test_a_rate_of_nothing():
     assert from_rows([(1, 0, 3)]) == poisson(gaussian(1), 0) ** 3
+
+
+def test_a_table_is_the_composition_of_its_rows() -> None:
+    """Made part by part when somebody asks, and answered alike."""
+    rows = [("1.3", "0.01", 2), ("1.1", "0.02", 1), ("13e-1", "1e-2", 3), ("0.9", "1/70", 1)]
+    table = from_rows(rows, ordered=True)
+    steps = [poisson(gaussian(sigma), q) ** n for sigma, q, n in rows]
+    plain = Composition(tuple(steps))
+    assert isinstance(table, Table)
+    assert table == plain
+    assert plain == table
+    assert hash(table) == hash(plain)
+    assert table != compose(*steps[:3])
+    assert str(table) == str(plain)
+    assert table.steps() == plain.steps()
+    assert table.ends(2) == plain.ends(2)
+    assert table.ends(4) == list(plain.parts)
+    assert table.relation() == plain.relation()
+    assert pickle.loads(pickle.dumps(table)) == plain
+    assert from_rows(rows).steps() == plain.steps()
+    assert table.with_inner(lambda part: part**2).steps() == {
+        s: 2 * n for s, n in plain.steps().items()
+    }
+    for direction in ("remove", "add"):
+        one, other = (epsilon(run, "1e-5", 8, direction) for run in (table, plain))
+        assert one.digits >= 8
+        one.meet(other)
+    found, other = (epsilon_along(run, [2, 3, 7], "1e-5", 6) for run in (table, plain))
+    assert [one.meet(two).digits >= 6 for one, two in zip(found, other, strict=True)] == [True] * 3
+
+
+@pytest.mark.parametrize("rows", [[("1", "1", 1), ("2", "0.5", 1)], [("0", "0.5", 1)] * 2])
+def test_rows_that_are_no_samples_of_noise_are_no_table(rows: list[tuple[str, str, int]]) -> None:
+    assert not isinstance(from_rows(rows), Table)

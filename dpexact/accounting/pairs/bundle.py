@@ -9,10 +9,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from copy import copy
 from functools import partial
+from itertools import compress
 from typing import Any, Final, TypeAlias, TypeVar
 
+import numpy as np
 from flint import acb, acb_mat, arb, arb_mat
 
 from dpexact.accounting.pairs.boxes import HEAVY, Asked, Box, Part, cheapest, fitted
@@ -20,7 +23,7 @@ from dpexact.accounting.pairs.cells import Place
 from dpexact.accounting.pairs.cubature import Cloud
 from dpexact.accounting.pairs.log_bounds import Modulus, Power
 from dpexact.accounting.pairs.mixture import GaussianMixtures, add, remove
-from dpexact.accounting.pairs.pair import Jet, Pair, TooExpensive, short, weighted
+from dpexact.accounting.pairs.pair import Jet, Pair, TooExpensive, short
 from dpexact.balls import approximate, ball, current, precision
 from dpexact.reals import Real
 
@@ -30,7 +33,7 @@ _T = TypeVar("_T")
 #: Fewer steps are not worth a bundle.
 FEWEST: Final = 200
 #: Beginnings of a log that run no more often are products of their steps.
-FEWEST_RUNS: Final = 1250
+FEWEST_RUNS: Final = 400
 _PARTS: Final = (0.2, 0.35, 0.5, 0.62, 0.75, 0.87, 1 + 2**-40)
 #: Of these parts boxes are chosen by.
 _LOOKED_AT: Final = (0, 3, 6)
@@ -40,6 +43,8 @@ _ALIKE: Final = 2.0
 _COARSE: Final = 5.0
 #: Bits of a moment beyond those that its accuracy takes.
 _SPARE_BITS: Final = 36
+#: Likewise of a weight.
+_WEIGHT_BITS: Final = 6
 #: Most nodes of a moment, and share of the steps: at less orders it takes less.
 _MOST_WORK, _MOST_SHARE = 2500, 0.1
 #: How wide cells are of steps that are alike to proposals: see there.
@@ -58,15 +63,14 @@ def bundles(
 
     Proposes: a cloud; every step is in it or left as it is.
     """
-    inside: list[tuple[Real, Real, int]] = []
-    left: list[tuple[Real, Real, int]] = []
-    for step in steps:
-        q, sigma = approximate(step[0]), approximate(step[1])
-        # floats hold a step, or it is left as it is
-        (inside if 1e-30 < q < 0.9 and 1e-3 < sigma < 1e9 else left).append(step)
-    if len(inside) < FEWEST:
-        return [], list(steps)
-    return [Cloud(inside)], left
+    about = [np.array([approximate(step[axis]) for step in steps]) for axis in (0, 1)]
+    (q, sigma), left = about, list(steps)
+    # floats hold a step, or it is left as it is
+    held = (q > 1e-30) & (q < 0.9) & (sigma > 1e-3) & (sigma < 1e9)
+    if held.sum() < FEWEST:
+        return [], left
+    inside, left = (list(compress(steps, which.tolist())) for which in (held, ~held))
+    return [Cloud(inside, logs=[np.log(values[held]) for values in about])], left
 
 
 class Bundle(Pair):
@@ -134,6 +138,13 @@ class Bundle(Pair):
         """The accuracy of a node that gives the whole about ``accuracy``."""
         return accuracy + math.log(HEAVY * self.cloud.most)
 
+    def _narrow(self, accuracy: float, spare: int) -> AbstractContextManager[None]:
+        """So few bits more than the accuracy of a node takes, if there are as many.
+
+        Proposes: a precision; balls are right at any.
+        """
+        return precision(min(math.ceil(self._fine(accuracy) / math.log(2)) + spare, current()))
+
     def _parts(self, ask: Callable[[Box], Asked], *key: Any) -> list[tuple[Part, Cloud]]:
         """Boxes for a question, with their steps; once for all beginnings.
 
@@ -160,7 +171,8 @@ class Bundle(Pair):
         found = self._keep(lambda: fitted(cloud, asked), "fitted", part.box, size, *key)
         degrees = found.degrees
         nodes = cloud.nodes(degrees)
-        weights = cloud.weights(degrees, nodes)
+        with self._narrow(max(accuracy for _, accuracy in asked), _WEIGHT_BITS):
+            weights = cloud.weights(degrees, nodes)
         matrix = self._keep(
             lambda: _matrix([at(place) for place in nodes]), "nodes", part.box, degrees, *key
         )
@@ -179,8 +191,7 @@ class Bundle(Pair):
 
         With few bits for few digits: sums over a log take the square of their number.
         """
-        bits = math.ceil(self._fine(accuracy) / math.log(2)) + _SPARE_BITS
-        with precision(min(bits, current())):
+        with self._narrow(accuracy, _SPARE_BITS):
             return self._moment(c, accuracy)
 
     def _moment(self, c: float | Real, accuracy: float) -> arb:
@@ -235,6 +246,10 @@ class Bundle(Pair):
 
     def decayed(self, c: float, u: float, accuracy: float) -> arb:
         """The integrals of the moduli at the nodes of a box, at one angle above the axis [4]."""
+        with self._narrow(_COARSE, _SPARE_BITS):
+            return self._decayed(c, u)
+
+    def _decayed(self, c: float, u: float) -> arb:
         power, total = self._power(c), arb(0)
 
         def ask(box: Box) -> Asked:
@@ -313,21 +328,24 @@ class Bundle(Pair):
         Raises:
             TooExpensive: at one of the orders cells do not tell, as most is lost at their corners.
         """
-        found, corners = (
-            [
-                weighted((n, jets[i]) for n, jets in rows)
-                for rows in [[(n, self._jets(at[which], orders)) for n, *at in self._cells]]
-                for i in range(len(orders))
-            ]
-            for which in (0, 1)
-        )
+        found, corners = (self._cumulants(which, orders) for which in (0, 1))
         # proposes: orders at which steps still are alike
         if any(not b.value < _WORST * a.value for a, b in zip(found, corners, strict=True)):
             raise TooExpensive("steps that differ too much for a bundle")
         return found
 
-    def _jets(self, place: Place, orders: Sequence[float]) -> list[Jet]:
-        return self._keep(partial(self._pair(place).cumulants, orders), "jets", place, *orders)
+    def _cumulants(self, which: int, orders: Sequence[float]) -> list[Jet]:
+        """Proposes: sums over the cells of what is at the place of each, or at its corner."""
+        known: dict[int, Any] = self._keep(dict, "jets", which, *orders)
+        cells, counts = self.cloud.in_cells(_CELL)
+        inside = np.flatnonzero(counts)
+        rows = []
+        for cell in inside.tolist():
+            if cell not in known:
+                known[cell] = np.array(self._pair(cells[cell][which]).cumulants(orders))
+            rows.append(known[cell])
+        total = np.tensordot(counts[inside], np.stack(rows), 1)
+        return [Jet(*row) for row in total.tolist()]
 
     def decay_estimate(self, c: float) -> Callable[[float], float]:
         ways = [

@@ -17,15 +17,15 @@ from copy import copy
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
-from itertools import accumulate, product
+from itertools import accumulate
 from typing import Final, TypeAlias
 
 import numpy as np
-from flint import arb, arb_mat
+from flint import arb, fmpz_mat
 from numpy.typing import NDArray
 
 from dpexact.accounting.pairs.cells import Place, cells
-from dpexact.accounting.pairs.limbs import chebyshev_sums
+from dpexact.accounting.pairs.limbs import chebyshev_sums, full
 from dpexact.accounting.pairs.sides import FINER, Side, floored, scaled
 from dpexact.accounting.pairs.triangular import Rows, inverse, multiply_lines, triangles
 from dpexact.balls import approximate, ball, current, precision
@@ -39,8 +39,7 @@ _Way: TypeAlias = tuple[int, int, int]
 _SPARE_BITS: Final = 16
 #: Ends whose weights are found together.
 _AT_ONCE: Final = 16
-#: Bits and degrees for questions to come.
-_ROOM: Final = 16
+#: Degrees for questions to come.
 _FIRST: Final = 16
 _LEJA: Final = 4001
 #: Bits of a node; intervals are so wide, and nodes so far inside, that rounding keeps them there.
@@ -124,7 +123,7 @@ class Cloud:
         #: The cloud of which it is some points, and which.
         self._origin: tuple[Cloud, Sequence[int]] | None = None
         self._found: dict[tuple[int, int], Sequence[int]] = {}
-        self._moments: dict[_Way, dict[int, arb_mat]] = {}
+        self._found_sums: dict[_Way, dict[int, fmpz_mat]] = {}
         self._places: dict[int, list[list[int]]] = {}
         #: Proposes: about where the points are, and how many before each end.
         self._cells: list[tuple[list[tuple[Place, Place]], _Floats]] = []
@@ -157,7 +156,7 @@ class Cloud:
     @property
     def is_summed(self) -> bool:
         """Proposes: whether some sums over its points are known."""
-        return bool(self._moments)
+        return bool(self._found_sums)
 
     @property
     def last(self) -> Cloud:
@@ -203,62 +202,50 @@ class Cloud:
         """How many there are in the cloud of which this is the first part."""
         return self._runs[-1]
 
-    def moments(self, many: int, more: int) -> arb_mat:
-        """``sum_k n_k T_i(x_k) T_j(y_k)`` for ``i < many``, ``j < more``, and perhaps for more."""
+    def _sums(self, many: int, more: int) -> tuple[fmpz_mat, int]:
+        """``sum_k n_k T_i(x_k) T_j(y_k)``, ``i < many``, ``j < more``, in units ``2^-2bits``.
+
+        Perhaps of more degrees, and of more bits than the precision has, which are told.
+        """
         least = [
             1 if side.single else max(_FIRST, count + _FIRST // 2)
             for side, count in zip(self.sides, (many, more), strict=True)
         ]
         # proposes: what is computed for later, or looked up; whatever is held is right
-        ways = [way for way in self._moments if _serves(way, (many, more, current()))]
-        for way in ways:
-            # proposes: likewise
-            if self._place in self._moments[way]:
-                return self._moments[way][self._place]
+        ways = [way for way in self._found_sums if _serves(way, (many, more, current()))]
+        ways.append((least[0], least[1], full(current())))
         # proposes: likewise
-        ways.append((least[0], least[1], current() + _ROOM))
-        # proposes: likewise
-        way = min(ways, key=lambda way: (self._end - self._ended(way)[0]) * way[0] * way[1])
-        with precision(way[2]):
-            return self._summed(way)
-
-    def _ended(self, way: _Way) -> tuple[int, int, _Way]:
-        """Proposes: the last end so far of which sums are held that serve, its place, and which."""
-        held = [
-            (self._ends[place], place, other)
-            for other, sums in self._moments.items()
-            if _serves(other, way)
-            for place in sums
-            if place <= self._place
-        ]
-        return max(held, default=(0, -1, way))
-
-    def _summed(self, way: _Way) -> arb_mat:
-        """Sums up to an end before go on from there; all on the way are kept."""
-        many, more, _ = way
-        _, last, other = self._ended(way)
-        found = arb_mat(many, more)
-        # proposes: what is looked up; whatever is held is right
-        if last >= 0:
-            held = self._moments[other][last]
-            found = arb_mat(many, more, [held[i, j] for i, j in product(range(many), range(more))])
-        sums = self._moments.setdefault(way, {})
+        way = min(ways, key=lambda way: self._left(way) * way[0] * way[1])
+        many, more, bits = way
+        held, last = self._found_sums.setdefault(way, {}), self._summed(way)
+        found = held.get(last)
         for place in range(last + 1, self._place + 1):
-            found = found + self._enclosed(slice(*self._stretch(place)), many, more)
-            sums[place] = found
-        return sums.setdefault(self._place, found)
+            part = slice(*self._stretch(place))
+            counts = [n for _, _, n in self._whole[part]]
+            first, second = self._located(part, bits)
+            following = chebyshev_sums(first, second, counts, (many, more), bits)
+            held[place] = found = following if found is None else found + following
+        return held[self._place], bits
 
-    def _enclosed(self, part: slice, many: int, more: int) -> arb_mat:
-        """The sums over some points, from integers in units of ``2^-2bits``."""
-        bits, counts = current(), [n for _, _, n in self._whole[part]]
-        first, second = self._located(part, bits)
-        total = chebyshev_sums(first, second, counts, (many, more), bits)
-        found, runs = [], sum(counts)
-        for i, j in product(range(many), range(more)):
+    def _left(self, way: _Way) -> int:
+        """Proposes: how many points there are to be summed."""
+        last = self._summed(way)
+        return self._end - (self._ends[last] if last >= 0 else 0)
+
+    def _summed(self, way: _Way) -> int:
+        """Proposes: the last place so far of which sums are held; else -1."""
+        held = self._found_sums.get(way, ())
+        return max((place for place in held if place <= self._place), default=-1)
+
+    def moments(self, degrees: Degrees) -> list[arb]:
+        """The sum of ``n_k T_i(x_k) T_j(y_k)`` for each of the degrees."""
+        units, bits = self._sums(len(degrees.rows), degrees.rows[0])
+        total, unit, found = self.total, arb(2) ** (-2 * bits), []
+        for i, j in degrees:
             # of T_i T_j
             off = (i * i + j * j << bits + 1) + 4 * i * i * j * j
-            found.append(scaled(total[i, j], runs * off, 2 * bits))
-        return arb_mat(many, more, found)
+            found.append(arb(units[i, j], total * off) * unit)
+        return found
 
     def _units(self, axis: int, bits: int) -> Sequence[int]:
         """Logarithms in units ``2^-bits``, less than 3/2 of one off; those of a whole serve parts.
@@ -300,7 +287,7 @@ class Cloud:
     def lengths(self) -> tuple[arb, ...]:
         """``sum n log(1 - x)``, ``sum n x``, ``sum n y^2`` and the least ``y``."""
         # proposes: what is looked up; whatever is held is right
-        held = next((held for held in self._lengths if held >= current()), current())
+        held = next((held for held in self._lengths if held >= current()), full(current()))
         sums = self._lengths.setdefault(held, [])
         with precision(held):
             while len(sums) <= self._place:
@@ -310,7 +297,7 @@ class Cloud:
                     first, second = ball(x), ball(y)
                     logs += n * (-first).log1p()
                     firsts += n * first
-                    squares += n * second * second
+                    squares += n * (second * second)
                     least = arb.min(least, second)
                 sums.append((logs, firsts, squares, least))
         return sums[self._place]
@@ -365,8 +352,8 @@ class Cloud:
             self._inverses[degrees, current()] = inverses
         inverses = self._inverses[degrees, current()]
         with precision(current() + _SPARE_BITS):
-            sums = [self.first(place).moments(many, more) for place in ends]
-            values = {at: [moments[at] for moments in sums] for at in degrees}
+            sums = zip(*(self.first(place).moments(degrees) for place in ends), strict=True)
+            values = {at: list(row) for at, row in zip(degrees, sums, strict=True)}
             for upward in (True, False):
                 for axis in (0, 1):
                     multiply_lines(values, axis, inverses[axis][int(upward)], upward=upward)
@@ -375,12 +362,19 @@ class Cloud:
 
     def cells(self, widths: tuple[float, float, float]) -> list[tuple[float, Place, Place]]:
         """Proposes: about how many points are about where, and corners, in :func:`cells`."""
+        places, counts = self.in_cells(widths)
+        return [(n, *at) for n, at in zip(counts.tolist(), places, strict=True) if n]
+
+    def in_cells(
+        self, widths: tuple[float, float, float]
+    ) -> tuple[list[tuple[Place, Place]], _Floats]:
+        """Proposes: likewise, cells that are empty included."""
         if not self._cells:
             counts = np.array([float(n) for _, _, n in self._whole])
             parts = [slice(*self._stretch(i)) for i in range(len(self._ends))]
             self._cells.append(cells(self._logs, counts, parts, widths))
         places, ends = self._cells[0]
-        return [(n, *at) for n, at in zip(ends[self._place].tolist(), places, strict=True) if n]
+        return places, ends[self._place]
 
     def rest(self, weights: Sequence[arb], degrees: Degrees, bound: arb, rho: arb, tau: arb) -> arb:
         """The error of a sum of what is at most ``bound`` on the two ellipses [1]."""

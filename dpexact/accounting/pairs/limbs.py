@@ -19,6 +19,8 @@ from numpy.typing import NDArray
 Digits: TypeAlias = NDArray[np.int64]
 
 _BITS: Final = 20
+#: Bits of a place beside its units: its sign, and what is beyond 1.
+_SIGNS: Final = 2
 _MASK: Final = (1 << _BITS) - 1
 #: Points whose products are summed at once, and digits that they may have.
 _MOST: Final = 1 << 12
@@ -30,6 +32,11 @@ _LEAST: Final = 64
 _NUMBERS: Final = 1 << 22
 #: Digits of a 64-bit integer.
 _TOGETHER: Final = 3
+
+
+def full(bits: int) -> int:
+    """At least so many bits, with which the digits of a place are full."""
+    return -(-(bits + _SIGNS) // _BITS) * _BITS - _SIGNS
 
 
 def chebyshev_sums(
@@ -44,7 +51,7 @@ def chebyshev_sums(
     Places ``x``, ``y`` and polynomials ``t`` are in units ``2^-bits``, at most about ``2^bits`` of
     them; ``t_0 = 2^bits``, ``t_1 = x`` and ``t_{i+1} = floor(2 x t_i / 2^bits) - t_{i-1}``.
     """
-    size = -(-(bits + 2) // _BITS)
+    size = -(-(bits + _SIGNS) // _BITS)
     many, more = shape
     most = max(counts, default=0)
     if most == 0:

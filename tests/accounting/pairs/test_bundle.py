@@ -442,8 +442,8 @@ def test_polynomials_in_few_bits_hold_those_in_many() -> None:
     for bits in (10, 300):
         with precision(bits):
             rows = [cloud._row(0, q, 12) for q, _, _ in cloud.points[:30]]
-            sums = cloud._summed((12, 12, bits))
-            found.append([x for row in [*rows, sums.entries()] for x in row])
+            sums = cloud.moments(Degrees((12,) * 12))
+            found.append([x for row in [*rows, sums] for x in row])
     pairs = list(zip(*found, strict=True))
     assert all(coarse.contains(fine) for coarse, fine in pairs)
     assert all(abs(coarse.mid()) < 2 for coarse, _ in pairs[:360])
