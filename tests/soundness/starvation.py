@@ -51,7 +51,7 @@ CUTS: tuple[tuple[str, str, tuple[int, ...]], ...] = (
     ("accounting.pairs.far_nodes", "MAX_WORK", (0, 600)),
     ("accounting.pairs.far_nodes", "MAX_KEPT", (0, 1)),
     ("accounting.contour.atoms", "_WORK", (0, 10**5)),
-    ("accounting.contour.atoms", "_TRIALS", (1, 3)),
+    ("accounting.contour.blurs", "_TRIALS", (1, 3)),
     ("accounting.heterogeneous.meet_in_the_middle", "MAX_HALF", (1, 4)),
     ("accounting.heterogeneous.meet_in_the_middle", "_MAX_BITS", (64,)),
     ("accounting.gaussian_twice", "_MOST_NODES", (0, 40)),

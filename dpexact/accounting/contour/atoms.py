@@ -124,8 +124,8 @@ class AtomsProfile(Profile):
             if best.digits > 0:
                 at = float(best.lower + Fraction(best.upper)) / 2
                 near = self._set_aside(at, log_delta, digits)
-            # proposes: of how many digits; the logarithm of delta has slope about -c
             c = near.product.saddle(at, 1)[0]
+            # proposes: of how many digits; the logarithm of delta has slope about -c
             goal = digits + _LESS / 3 - math.log10(c * at) if at > 0 else digits
 
             def fine(profile: BlurredProfile) -> Enclosure:
