@@ -39,7 +39,7 @@ _PATIENCE: Final = 6
 _SKETCH_DIGITS: Final = 6
 _FEWEST: Final = 3
 _SPARE: Final = 4
-_WIDENINGS: Final = 45  # to 2^991, which is a float
+_WIDENINGS: Final = 44  # to 2^947, which is a float
 #: Binary digits of the least distance from 1 at which it begins.
 _LEAST: Final = 40
 #: Total variation of losses that are large.
@@ -117,7 +117,7 @@ def _outward(total: float) -> Iterator[Fraction]:
     least = max(math.ceil(math.log2(total)), -_LEAST) if 0 < total < _LARGE else 0
     yield from (1 + Fraction(2) ** k * half / 2 for k in range(least, 0) for half in (2, 3))
     x = 2
-    for step in range(1, _WIDENINGS):
+    for step in range(1, _WIDENINGS + 1):
         yield Fraction(x)
         x <<= step
 
