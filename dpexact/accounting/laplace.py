@@ -164,11 +164,6 @@ class LaplaceProduct(BallProfile):
         # proposes: where the search starts
         return Fraction(found) if 0 < found < math.inf else ONE
 
-    def is_short(self, epsilon: Real, digits: int) -> bool:
-        """Whether few terms of the sum give ``digits`` digits at ``epsilon``."""
-        route = Route(self.parts, balls.approximate(epsilon))
-        return route.plan(balls.bits_for(digits), FEW_TERMS) is not None
-
 
 def shared(parts: LaplaceParts, epsilons: Sequence[Real], digits: int) -> dict[Real, arb]:
     """About the profile at those of many points for which a polynomial is worth it.

@@ -8,9 +8,10 @@ With ``x = (sum_i lambda_i (2 j_i - k_i) - epsilon)/2`` and ``j`` the sum of the
           H_r(x) = 2 \sum_{p \ge 0} \frac{x^{r+1+2p}}{(r+1+2p)!},
 
 with :math:`\kappa_r(j) = [v^r] (1+v)^j (1-v)^{k-j}`. The moments of the rest fall as ``u^-m``.
+Losses on a lattice may be beside: what is summed is averaged over them.
 
-Short sums are evaluated as they are. Longer ones come last: after the contour integral, this split,
-and for equal steps, first, two responses that enclose one: the loss is at most ``lambda`` in
+Short sums are evaluated as they are, longer ones come last: after this split, and for equal steps,
+first, two responses that enclose one: the loss is at most ``lambda`` in
 modulus, so the optimal mechanism of ``epsilon = lambda`` is at least as informative (Kairouz, Oh,
 Viswanath 2017, Theorem 2.3), and a threshold in the middle leaves a response of
 :math:`\varepsilon = \log(2 e^{\lambda/2} - 1)`. Both orders pass to products. The two differ by
@@ -21,6 +22,8 @@ about :math:`\lambda^2/4`, so many tiny steps are enclosed tightly. Proofs:
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Sequence
+from functools import cached_property, partial
 from typing import Final
 
 from flint import arb, fmpz
@@ -29,147 +32,188 @@ from dpexact import balls, reals
 from dpexact.accounting.contour.inversion import Contour
 from dpexact.accounting.contour.planning import Plan, Query, planned
 from dpexact.accounting.contour.product import Product
-from dpexact.accounting.contour.profile import ContourProfile
-from dpexact.accounting.inverted import ONE, ZERO, InvertedProfile
-from dpexact.accounting.laplace import LaplaceParts, LaplaceProduct, coefficients, points_above
+from dpexact.accounting.contour.profile import COARSE_BITS, ContourProfile
+from dpexact.accounting.inverted import InvertedProfile
+from dpexact.accounting.laplace import (
+    LaplaceParts,
+    LaplaceProduct,
+    Route,
+    coefficients,
+    points_above,
+)
+from dpexact.accounting.lattice_product import LatticeComposition
 from dpexact.accounting.optimal import OptimalComposition
 from dpexact.accounting.pairs.many_inside import ManyInside
-from dpexact.accounting.pairs.pair import TooExpensive
+from dpexact.accounting.pairs.pair import Pair, TooExpensive
 from dpexact.accounting.pairs.response import Response
 from dpexact.accounting.profile import Between, FirstToReach, InfiniteLoss, Profile
 from dpexact.enclosure import Enclosure
 from dpexact.reals import Real
-from dpexact.ternary import Order
 
-#: Work allowed to the contour integral where a finite sum may follow: about a second.
-CONTOUR_WORK: Final = 12_000_000
-#: Numbers of losses inside that are summed, to choose from.
-_SPLITS: Final = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64)
+#: Work allowed to one line, or sum: about a second.
+_WORK: Final = 12_000_000
+#: Numbers of losses inside that are summed, to choose from; with none a line sees all losses.
+_SPLITS: Final = (0, 1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64)
 #: Work of one term of the sum, in the units of the contour.
-_TERM: Final = 15
-_WORK: Final = 40_000_000
-_PASSES: Final = 4
+_TERM: Final = 60
+#: Up to so many terms the finite sum is quicker.
+_FEW_TERMS: Final = 3_000
 
 
-class LaplaceSplit(InvertedProfile):
+class LaplaceSplit(ContourProfile):
     """Profile of a product of Laplace mechanisms, split by the number of losses inside.
 
-    The plain finite sum answers where it is short, or nothing else does.
+    ``beside`` run masses of infinite loss, and pairs whose losses are those of ``law``. The finite
+    sum, ``last``, has the largest loss exactly.
     """
 
     method = "sum and contour: Laplace"
 
-    def __init__(self, parts: LaplaceParts, infinite: InfiniteLoss) -> None:
-        self.parts = parts
-        self.infinite = infinite
-        self.largest: Real = parts.largest
-        self._rests: dict[int, Product] = {}
-        self._sum = LaplaceProduct(parts, infinite)
+    def __init__(
+        self,
+        last: InvertedProfile,
+        parts: LaplaceParts,
+        beside: Sequence[tuple[Pair, int]],
+        law: LatticeComposition | None = None,
+    ) -> None:
+        super().__init__((*parts.noises(), *beside), last.infinite, _WORK)
+        self._last, self._parts, self._beside, self._law = last, parts, beside, law
+        self._rests: dict[int, Product] = {0: self.product}
+        self._chosen: dict[Plan, int] = {}
 
     def delta(self, epsilon: Real, digits: int) -> Enclosure:
-        known = self.only_infinite(epsilon, digits)
-        if known is not None:
-            return known
-        if self._sum.is_short(epsilon, digits):
-            return self._sum.delta(epsilon, digits)
-        query = Query(balls.approximate(epsilon), 1)
-        best, margin = Enclosure(ZERO, ONE, self.method), 2.0
-        for _ in range(_PASSES):
-            choice = self._plan(query, digits + margin)
-            if choice is None:
-                break
-            with balls.precision(choice[1].bits):
-                found = self._evaluate(*choice, balls.ball(epsilon))
-                if not found.is_finite():
-                    break
-                lost = self.infinite.ball()
-                pass_found = balls.to_enclosure(lost + (1 - lost) * found, self.method)
-            best = best.meet(pass_found)
-            if best.digits >= digits:
-                return best
-            margin = 2 * margin + max(0, digits - best.digits)
-        summed = self._sum.delta(epsilon, digits)
-        found = best.meet(summed)
-        return found.short(found.reason or summed.reason)
+        known = self._last.only_infinite(epsilon, digits)
+        if known is not None or self._is_short(balls.approximate(epsilon), digits):
+            return known or self._last.delta(epsilon, digits)
+        return super().delta(epsilon, digits)
 
-    def _plan(self, query: Query, digits: float) -> tuple[int, Plan] | None:
-        """Proposes: the number of losses inside to sum, and the contour for the rest."""
-        best: tuple[int, Plan] | None = None
-        least = float(_WORK)
+    def _epsilon(self, delta: Real, digits: int) -> Enclosure:
+        if self._is_short(float(self._last.near(delta)), digits):
+            return self._last.epsilon(delta, digits)
+        return super()._epsilon(delta, digits)
+
+    def _is_short(self, epsilon: float, digits: int) -> bool:
+        """Proposes: whether the finite sum is quick, as it is next to the largest loss."""
+        if self._law is not None:
+            return False
+        return Route(self._parts, epsilon).plan(balls.bits_for(digits), _FEW_TERMS) is not None
+
+    def largest_loss(self, digits: int) -> Enclosure:
+        return self._last.largest_loss(digits)
+
+    def planned(self, ends: Sequence[Query], digits: float) -> Plan:
+        """Proposes: how many losses inside are summed, and a line for the rest."""
+        best: Plan | None = None
+        least, refusal = self.max_work, TooExpensive("the finite sum is too long")
         for split in _SPLITS:
-            summed = _TERM * self.parts.choices * split
-            if summed > least:
+            summed = _TERM * self._choices * split
+            if summed >= least:
                 break
-            if split not in self._rests:
-                self._rests[split] = Product([(ManyInside(self.parts.parts, split), 1)])
             try:
-                plan = planned(self._rests[split], [query], digits, _WORK)
-            except TooExpensive:
+                plan = planned(self._rest(split), ends, digits, least - summed)
+            except TooExpensive as cause:
+                refusal = cause
                 continue
             if plan.work + summed < least:
-                best, least = (split, plan), plan.work + summed
+                best, least = plan, plan.work + summed
+                self._chosen[plan] = split
+        if best is None:
+            raise refusal
         return best
 
-    def _evaluate(self, split: int, plan: Plan, epsilon: arb) -> arb:
-        (rest,) = Contour(self._rests[split], plan).terms([epsilon])
-        return few_inside(self.parts, epsilon, split) + rest._replace(infinite=arb(0)).enclosure()
+    def line(self, plan: Plan) -> Contour:
+        split = self._chosen.get(plan, 0)
+        if not split:
+            return super().line(plan)
+        return _SplitLine(self._rest(split), plan, self.product, partial(self._few, split))
+
+    def _rest(self, split: int) -> Product:
+        if split not in self._rests:
+            inside = ManyInside(self._parts.parts, split)
+            self._rests[split] = Product([(inside, 1), *self._beside])
+        return self._rests[split]
+
+    @cached_property
+    def _choices(self) -> int:
+        """Proposes: about the terms of the sum for each number of losses inside."""
+        with balls.precision(COARSE_BITS):
+            losses = 1 if self._law is None else len(list(self._law.losses()))
+        return self._parts.choices * losses
+
+    def _few(self, split: int, epsilon: arb) -> tuple[arb, arb]:
+        """What fewer than ``split`` losses inside contribute to what is finite; about its slope."""
+        if self._law is None:
+            return few_inside(self._parts, epsilon, split)
+        total, slope = self._law.dropped() * arb(0).union(arb(1)), arb(0)
+        for loss, mass in self._law.losses():
+            value, rise = few_inside(self._parts, epsilon - loss, split)
+            total, slope = total + mass * value, slope + mass * rise
+        return total, slope
 
 
-def few_inside(parts: LaplaceParts, epsilon: arb, least: int) -> arb:
-    """What fewer than ``least`` losses inside contribute to ``delta(epsilon)``."""
+class _SplitLine(Contour):
+    """A line for what is left of ``whole`` without those ``few`` that are summed."""
+
+    def __init__(
+        self, rest: Product, plan: Plan, whole: Product, few: Callable[[arb], tuple[arb, arb]]
+    ) -> None:
+        super().__init__(rest, plan)
+        self._whole, self._few = whole, few
+
+    def _lost(self, repeat: int) -> arb:
+        return 1 - self._whole.mass(repeat)
+
+    def _beside(self, epsilons: Sequence[arb]) -> list[tuple[arb, arb]]:
+        kept = self._whole.mass(1)
+        return [(kept * value, kept * slope) for value, slope in map(self._few, epsilons)]
+
+
+def few_inside(parts: LaplaceParts, epsilon: arb, least: int) -> tuple[arb, arb]:
+    """What fewer than ``least`` losses inside contribute to ``delta(epsilon)``; about its slope."""
     steps = parts.count
     guard = math.ceil(least * math.log2(2 * steps)) + 32
     with balls.precision(balls.current() + guard):
-        total, span = arb(0), balls.ball(parts.largest)
+        total, rise, span = arb(0), arb(0), balls.ball(parts.largest)
         for plus, group in points_above(parts, epsilon).items():
             krawtchouk = coefficients(steps, plus, least)
             for weight, x in group:
-                value = _inner(krawtchouk, x)
+                value, slope = _inner(krawtchouk, x)
                 total += weight * (value if x > 0 else value.union(arb(0)))
-        return ((epsilon - span) / 2).exp() * arb(2) ** -steps * total
+                rise += weight * slope
+        scale = ((epsilon - span) / 2).exp() * arb(2) ** -steps
+        return scale * total, scale * (total - rise) / 2
 
 
-def _inner(krawtchouk: list[fmpz], x: arb) -> arb:
-    """``sum_r kappa_r H_r(x)``."""
-    rise = x.exp()
-    even, odd = rise + 1 / rise - 2, rise - 1 / rise  # H_1, H_0
-    term, total = x, arb(0)
+def _inner(krawtchouk: list[fmpz], x: arb) -> tuple[arb, arb]:
+    """``sum_r kappa_r H_r(x)``, and its derivative: that of ``H_r`` is ``H_(r-1)``."""
+    grown = x.exp()
+    both = grown + 1 / grown
+    even, odd, below = both - 2, grown - 1 / grown, both  # H_1, H_0, H_(-1)
+    term, total, slope = x, arb(0), arb(0)
     for r, kappa in enumerate(krawtchouk):
         current = even if r % 2 else odd
         total += kappa * current
+        slope += kappa * below
+        below = current
         current -= 2 * term  # from H_r to H_(r+2)
         if r % 2:
             even = current
         else:
             odd = current
         term = term * x / (r + 2)
-    return total
+    return total, slope
 
 
 def laplace_profile(parts: LaplaceParts, infinite: InfiniteLoss) -> Profile:
     """The profile of a product of Laplace mechanisms, with any mass of infinite loss."""
+    summed = LaplaceProduct(parts, infinite)
     if parts.few:
-        return LaplaceProduct(parts, infinite)
+        return summed
     masses = [(Response(reals.ZERO, mass), count) for mass, count in infinite.masses]
-    contour = ContourProfile((*parts.noises(), *masses), infinite, CONTOUR_WORK)
-    split = LaplaceSplit(parts, infinite)
+    split = LaplaceSplit(summed, parts, masses)
     if len(parts.parts) > 1:
-        return LongProduct(contour, split)
-    return LongProduct(between_responses(*parts.parts[0], infinite), contour, split)
-
-
-class LongProduct(FirstToReach):
-    """At the largest loss only the last method is exact."""
-
-    def delta(self, epsilon: Real, digits: int) -> Enclosure:
-        last = self.routes[-1]
-        assert isinstance(last, LaplaceSplit)
-        return last.only_infinite(epsilon, digits) or super().delta(epsilon, digits)
-
-    def epsilon(self, delta: Real, digits: int) -> Enclosure:
-        if self.infinite.order(delta, digits) is Order.EQUAL:
-            return self.routes[-1].epsilon(delta, digits)
-        return super().epsilon(delta, digits)
+        return FirstToReach(split, summed)
+    return FirstToReach(between_responses(*parts.parts[0], infinite), split, summed)
 
 
 def between_responses(rate: Real, count: int, infinite: InfiniteLoss) -> Between:

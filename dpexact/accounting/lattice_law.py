@@ -20,7 +20,7 @@ from dpexact.accounting.composition import Composition, Sample
 from dpexact.accounting.contour.profile import ContourProfile
 from dpexact.accounting.inverted import BallProfile
 from dpexact.accounting.laplace import TOO_LONG, LaplaceParts, LaplaceProduct, Route
-from dpexact.accounting.laplace_split import CONTOUR_WORK
+from dpexact.accounting.laplace_split import LaplaceSplit
 from dpexact.accounting.lattice_product import LatticeComposition
 from dpexact.accounting.pairs.lattice import commensurate
 from dpexact.accounting.profile import FirstToReach, InfiniteLoss, Profile
@@ -33,6 +33,8 @@ from dpexact.reals import Real
 _FEW_LOSSES: Final = 2_000
 #: So many standard deviations of a law on a lattice matter, about.
 _DEVIATIONS: Final = 20
+#: Work allowed to a line then: about a second.
+_LINE_WORK: Final = 12_000_000
 
 
 class MixedProfile(BallProfile):
@@ -91,7 +93,10 @@ def lattice_law(c: Composition, direction: Direction) -> Profile | None:
     # proposes: which is asked first; both enclose
     if beside.is_short and not (c.samples and _DEVIATIONS * law.spread(0.0) > _FEW_LOSSES):
         return mixed
-    return FirstToReach(ContourProfile(c.everything(direction), infinite, CONTOUR_WORK), mixed)
+    if c.samples:
+        return FirstToReach(ContourProfile(c.everything(direction), infinite, _LINE_WORK), mixed)
+    pairs = replace(c, laplace=[]).everything(direction)
+    return FirstToReach(LaplaceSplit(mixed, LaplaceParts(tuple(c.laplace)), pairs, law), mixed)
 
 
 def _beside(c: Composition, direction: Direction) -> Continuous | None:

@@ -1,5 +1,6 @@
 """Sum and contour together against the finite sum, which shares nothing but one loss; routes."""
 
+from dataclasses import replace
 from fractions import Fraction
 from itertools import pairwise
 
@@ -9,7 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles import scaled
 
-from dpexact import balls
+from dpexact import balls, parse
+from dpexact.accounting.composition import Composition
 from dpexact.accounting.contour.profile import ContourProfile
 from dpexact.accounting.laplace import LaplaceParts, LaplaceProduct, SumPlan, finite_sum
 from dpexact.accounting.laplace_split import (
@@ -18,6 +20,10 @@ from dpexact.accounting.laplace_split import (
     few_inside,
     laplace_profile,
 )
+from dpexact.accounting.lattice_law import MixedProfile
+from dpexact.accounting.lattice_product import LatticeComposition
+from dpexact.accounting.pairs.lattice import commensurate
+from dpexact.accounting.pairs.response import Response
 from dpexact.accounting.profile import InfiniteLoss
 from dpexact.conversion import real
 from dpexact.enclosure import Enclosure
@@ -26,20 +32,13 @@ from dpexact.reals import rational
 NONE = InfiniteLoss()
 
 
-class OnlySplit(LaplaceSplit):
-    """Without the short cut for short sums."""
-
-    def __init__(self, parts, infinite=None):
-        super().__init__(parts, infinite or InfiniteLoss())
-        self._sum.is_short = lambda *_: False
-        self._sum.delta = self._refuse
-
-    def _refuse(self, *_):
-        return Enclosure(Fraction(0), Fraction(1), reason="not asked")
-
-
 def parts_of(*parts):
     return LaplaceParts(tuple((real(rate), count) for rate, count in parts))
+
+
+def split_of(parts, infinite):
+    masses = [(Response(rational(0), mass), count) for mass, count in infinite.masses]
+    return LaplaceSplit(LaplaceProduct(parts, infinite), parts, masses)
 
 
 @settings(max_examples=scaled(30))
@@ -54,7 +53,7 @@ def test_both_sums_overlap(rates, count, share):
     parts = LaplaceParts(tuple((rational(rate), count) for rate in rates))
     epsilon = rational(sum(rates) * count * share)
     truth = LaplaceProduct(parts, InfiniteLoss()).delta(epsilon, 30)
-    found = OnlySplit(parts).delta(epsilon, 12)
+    found = split_of(parts, NONE).delta(epsilon, 12)
     assert found.overlaps(truth)
     assert found.digits >= 12 or found.reason
 
@@ -66,8 +65,8 @@ def test_all_numbers_of_losses_inside_sum_to_delta(parts, epsilon):
     with balls.precision(150):
         e = balls.ball(real(epsilon))
         whole = finite_sum(parts, e, SumPlan(parts.count - 1, 300))
-        assert few_inside(parts, e, parts.count + 1).overlaps(whole)
-        fewer = [few_inside(parts, e, least) for least in range(1, parts.count + 2)]
+        assert few_inside(parts, e, parts.count + 1)[0].overlaps(whole)
+        fewer = [few_inside(parts, e, least)[0] for least in range(1, parts.count + 2)]
     assert all(a < b for a, b in pairwise(fewer))
 
 
@@ -75,7 +74,7 @@ def test_one_loss_inside_by_hand():
     """One step, no loss inside: half an atom at ``lambda``, its mirror image below epsilon."""
     with balls.precision(100):
         e, rate = balls.ball(Fraction(1, 3)), balls.ball(2)
-        assert few_inside(parts_of(("2", 1)), e, 1).overlaps((1 - (e - rate).exp()) / 2)
+        assert few_inside(parts_of(("2", 1)), e, 1)[0].overlaps((1 - (e - rate).exp()) / 2)
 
 
 @pytest.mark.parametrize(
@@ -84,26 +83,72 @@ def test_one_loss_inside_by_hand():
 )
 def test_long_sums_agree_to_many_digits(parts, epsilon, digits):
     parts = parts_of(*parts)
-    found = OnlySplit(parts).delta(real(epsilon), digits)
+    found = split_of(parts, NONE).delta(real(epsilon), digits)
     assert found.digits >= digits
     assert found.overlaps(LaplaceProduct(parts, InfiniteLoss()).delta(real(epsilon), digits))
 
 
 def test_infinite_loss_adds_up():
     parts, lost = parts_of(("1/1000", 2000)), InfiniteLoss(((real("1/100"), 1),))
-    plain, found = (OnlySplit(parts, i).delta(real("3/10"), 15) for i in (None, lost))
+    plain, found = (split_of(parts, i).delta(real("3/10"), 15) for i in (NONE, lost))
     assert found.overlaps(
         Enclosure(*(Fraction(1, 100) + x * Fraction(99, 100) for x in (plain.lower, plain.upper)))
     )
 
 
-def test_near_the_largest_loss_the_sum_is_short():
-    profile = LaplaceSplit(parts_of(("1/10", 1000)), InfiniteLoss())
-    found = profile.delta(real("99"), 15)
-    assert found.method == "closed form: Laplace"
-    assert found.digits >= 15
+@settings(max_examples=scaled(20), deadline=None)
+@given(
+    text=st.sampled_from(["pure_dp(1/10)^3", "approx_dp(1/5, 1/1000)^2", "discrete_gaussian(1)"]),
+    rate=st.fractions(Fraction(1, 90), Fraction(1, 9), max_denominator=90),
+    count=st.integers(8, 20),
+    share=st.fractions(0, Fraction(1, 2), max_denominator=30),
+    lost=st.sampled_from([Fraction(0), Fraction(1, 50)]),
+)
+def test_beside_a_lattice(text, rate, count, share, lost):
+    """Against the finite sum averaged over the losses of the lattice."""
+    composition = Composition.of(parse(text).steps().items())
+    infinite = InfiniteLoss(((rational(lost), 1),)) if lost else NONE
+    law = LatticeComposition(*commensurate(composition.on_lattices()), infinite)
+    parts = LaplaceParts(((rational(rate), count),))
+    mixed = MixedProfile(law, LaplaceProduct(parts, NONE).finite_ball, None, infinite, "noise")
+    beside = [*replace(composition, masses=[]).everything("remove")]
+    beside += [(Response(rational(0), rational(lost)), 1)] if lost else []
+    split = LaplaceSplit(mixed, parts, beside, law)
+    epsilon = rational(rate * count * share)
+    found, truth = split.delta(epsilon, 10), mixed.delta(epsilon, 20)
+    assert found.overlaps(truth)
+    assert found.digits >= 10 or found.reason
+    target = rational(Fraction(truth.lower))
+    found = split.epsilon(target, 8)
+    assert mixed.delta(rational(found.lower), 12).upper >= target.fraction
+    assert mixed.delta(rational(found.upper), 12).lower <= target.fraction
+
+
+def test_the_largest_loss_of_a_split_is_exact():
+    parts = parts_of(("1/10", 1000))
+    profile = LaplaceSplit(LaplaceProduct(parts, NONE), parts, [])
     assert profile.delta(real(100), 15) == Enclosure.exact(Fraction(0))
     assert profile.epsilon(real(0), 15) == Enclosure.exact(Fraction(100))
+
+
+def test_near_the_largest_loss_the_sum_is_short():
+    found = long(("1/10", 1000)).delta(real("99"), 15)
+    assert found.digits >= 15
+
+
+@pytest.mark.slow
+def test_many_points_share_a_line():
+    """Of a product whose line sees atoms: each as if it were asked alone."""
+    profile = long(("1/71", 500))
+    points = [rational(Fraction(k, 10)) for k in range(2, 30)]
+    deltas = profile.deltas(points, 8)
+    for at, found in zip(points, deltas, strict=True):
+        assert found.digits >= 8
+        assert found.overlaps(profile.routes[-1].delta(at, 12))
+    targets = [rational(Fraction(found.lower)) for found in deltas]
+    for at, found in zip(points, profile.epsilons(targets, 8), strict=True):
+        assert found.digits >= 8
+        assert abs(found.lower - at.fraction) < Fraction(1, 10**6)
 
 
 # --- which method answers ------------------------------------------------------------------------
@@ -158,12 +203,12 @@ def test_many_tiny_steps():
 @pytest.mark.parametrize(
     ("parts", "delta", "digits", "method"),
     [
-        ([("1/10", 1000)], "1/10^6", 15, "contour"),
-        ([("1/10", 1000)], "1/10^50", 15, "contour"),
-        ([("1/20", 500), ("1/7", 400)], "1/10^6", 15, "contour"),
+        ([("1/10", 1000)], "1/10^6", 15, "sum and contour: Laplace"),
+        ([("1/10", 1000)], "1/10^50", 15, "sum and contour: Laplace"),
+        ([("1/20", 500), ("1/7", 400)], "1/10^6", 15, "sum and contour: Laplace"),
         ([("1/100000", 10_000)], "1/10^6", 4, "between two responses"),
         ([("1/1000", 1000)], "1/10^6", 15, "sum and contour: Laplace"),
-        ([("1/10", 1000)], "1/10^300", 15, "sum and contour: Laplace"),
+        ([("1/10", 1000)], "1/10^300", 15, "closed form: Laplace"),
     ],
 )
 def test_epsilon_is_certified_by_delta(parts, delta, digits, method):

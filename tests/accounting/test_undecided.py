@@ -71,7 +71,7 @@ def laplace_route():
 
 
 def laplace_inside():
-    return lambda epsilon: few_inside(PARTS, epsilon, STEPS + 1)
+    return lambda epsilon: few_inside(PARTS, epsilon, STEPS + 1)[0]
 
 
 def laplaces(epsilon):

@@ -65,8 +65,10 @@ class Line(Contour):
         else:
             self._decayed = far.left_out(plan.count)
 
-    def _farther(self, epsilons: Sequence[arb]) -> list[arb]:
-        return super()._farther(epsilons) if self._far is None else self._far.at(epsilons)
+    def _beside(self, epsilons: Sequence[arb]) -> list[tuple[arb, arb]]:
+        if self._far is None:
+            return super()._beside(epsilons)
+        return [(value, arb(0)) for value in self._far.at(epsilons)]
 
 
 class TwoBlurs(Line):

@@ -150,9 +150,13 @@ class Contour:
             found.append([scale * value.real for value in whole.entries()])
         return found
 
-    def _farther(self, epsilons: Sequence[arb]) -> list[arb]:
-        """What is known of the sums over the nodes beyond those of the plan: nothing."""
-        return [arb(0)] * len(epsilons)
+    def _lost(self, repeat: int) -> arb:
+        """The mass of infinite loss."""
+        return 1 - self.product.mass(repeat)
+
+    def _beside(self, epsilons: Sequence[arb]) -> list[tuple[arb, arb]]:
+        """What is known beside the sums over the nodes of the plan, and about its slope."""
+        return [(arb(0), arb(0))] * len(epsilons)
 
     def newton(
         self, epsilons: Sequence[arb], repeat: int, targets: Sequence[arb]
@@ -164,17 +168,17 @@ class Contour:
         """
         weights = self._weighted(repeat)
         slopes = [-a * b for a, b in zip(weights, self._nodes, strict=True)]
-        finite, known = self.product.mass(repeat), self._known(repeat)
+        lost, known = self._lost(repeat), self._known(repeat)
         found: list[arb | None] = []
-        sums, farther = self._inverted([weights, slopes], epsilons), self._farther(epsilons)
-        for epsilon, target, (total, slope), more in zip(
-            epsilons, targets, sums, farther, strict=True
+        sums, beside = self._inverted([weights, slopes], epsilons), self._beside(epsilons)
+        for epsilon, target, (total, slope), (more, rise) in zip(
+            epsilons, targets, sums, beside, strict=True
         ):
             fixed, growing = known(epsilon, self._order(epsilon, repeat, False))
-            value = (1 - finite + total + more - fixed + growing).mid()
+            value = (lost + total + more - fixed + growing).mid()
             # proposes: a logarithm of what it is defined for
             if value > 0:
-                step = (target / value).log() * value / (slope + growing)
+                step = (target / value).log() * value / (slope + rise + growing)
                 found.append((epsilon + step).mid())
             else:
                 found.append(None)
@@ -201,9 +205,9 @@ class Contour:
         The error bounds are monotone in epsilon, so one set of them serves a whole range, as wide
         as hardly loosens them.
         """
-        sums, farther = self._inverted([self._weighted(repeat)], epsilons), self._farther(epsilons)
-        totals = [total + more for (total,), more in zip(sums, farther, strict=True)]
-        infinite, known = 1 - self.product.mass(repeat), self._known(repeat)
+        sums, beside = self._inverted([self._weighted(repeat)], epsilons), self._beside(epsilons)
+        totals = [total + more for (total,), (more, _) in zip(sums, beside, strict=True)]
+        infinite, known = self._lost(repeat), self._known(repeat)
         found = []
         for start, end in _ranges(epsilons, _REACH / self._c):
             points = epsilons[start:end]

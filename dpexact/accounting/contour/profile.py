@@ -156,7 +156,7 @@ class ContourProfile(Profile):
                 if best.digits >= digits or spent > self.max_work:
                     break
                 # proposes: which line; any gives an enclosure
-                plan = planned(self.product, [query], digits + margin, self.max_work)
+                plan = self.planned([query], digits + margin)
                 best = best.meet(self.on_line(plan, epsilon))
                 spent += plan.work
                 if best.lower > 0:
@@ -217,7 +217,7 @@ class ContourProfile(Profile):
                         start = self._searched(delta, 2 * near, self._reversed(log_delta, near))
                 query = Query(start, self.repeat, log_delta)
                 wanted = digits_of_delta(self.product, query, goal) + margin
-                plan = planned(self.product, [query], wanted, self.max_work)
+                plan = self.planned([query], wanted)
                 with precision(plan.bits):
                     line, at = self.line(plan), arb(start)
                     (best,) = solved(line, [ball(delta)], self.repeat, [at], 10.0**-goal)
@@ -236,7 +236,7 @@ class ContourProfile(Profile):
             margin = 2 * margin + 2
         # proposes: whether to give a reason; the bracket is certified for any goal
         if best is not None and goal == digits:
-            return best
+            return best.labelled(self.method)
         return (best or self.chernoff_epsilon(delta)).short(reason)
 
     def _at_zero(self, delta: Real, digits: int) -> Enclosure | None:
