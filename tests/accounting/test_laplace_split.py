@@ -124,6 +124,23 @@ def test_beside_a_lattice(text, rate, count, share, lost):
     assert mixed.delta(rational(found.upper), 12).lower <= target.fraction
 
 
+def test_losses_of_a_response_add_to_those_of_noise():
+    """``p D(epsilon - l) + (1 - p) D(epsilon + l)`` for one response."""
+    summed = LaplaceProduct(parts_of(("1/20", 200)), NONE)
+    step = Composition.of(parse("pure_dp(1/10)").steps().items())
+    law = LatticeComposition(*commensurate(step.on_lattices()), NONE)
+    found = LaplaceSplit(summed, summed.parts, step.everything("remove"), law).delta(real(2), 10)
+    with balls.precision(100):
+        rise = balls.ball(Fraction(1, 10)).exp()
+        above, below = (
+            balls.ball(x.lower).union(balls.ball(x.upper))
+            for x in (summed.delta(real(e), 15) for e in ("19/10", "21/10"))
+        )
+        truth = balls.to_enclosure((rise * above + below) / (1 + rise))
+    assert found.digits >= 10
+    assert found.overlaps(truth)
+
+
 def test_the_largest_loss_of_a_split_is_exact():
     parts = parts_of(("1/10", 1000))
     profile = LaplaceSplit(LaplaceProduct(parts, NONE), parts, [])
