@@ -65,8 +65,8 @@ class Bracket:
     """An interval whose two ends are known to lie on different sides of the threshold.
 
     ``low`` may be 0 and ``high`` infinite before any value has been tried there. ``rising``:
-    whether the gap rises with the value. ``slope`` is about ``d gap / d log(value)`` if known,
-    ``power`` that by which values move gaps on the ``scale``.
+    whether the gap rises with the value. ``power`` is about that by which values move gaps on the
+    ``scale``.
     Values are integers, or decimals of ``digits + 3`` significant digits. ``kink`` is a value up to
     which nothing moves.
 
@@ -89,7 +89,6 @@ class Bracket:
         self.rising: bool = rising
         self.integer: bool = integer
         self.digits: int = digits
-        self.slope: float | None = None
         self.power: float = 0.5 if integer else 1.0
         #: The last gap; None where it was infinite.
         self.gap: Fraction | None = None
@@ -215,14 +214,9 @@ class Bracket:
 
     def _known_slope(self, scale: int) -> float | None:
         """About the slope on a scale, before there are two points."""
-        if self.slope is None:
-            if self._kink:  # next to one delta is about a line
-                return 1.0 if scale == _GAP else None
-            return self.power if scale == _NOISE else None
-        if scale != _GAP or not self._points:
-            return None
-        here = self._points[-1].value ** self._sense
-        return self._sense * self.slope * float(1 - self._kink / here)
+        if self._kink:  # next to one delta is about a line
+            return 1.0 if scale == _GAP else None
+        return self.power if scale == _NOISE else None
 
     def _strided(self, guess: Fraction | None) -> Fraction:
         """At most one stride in the direction where no end is known yet."""
@@ -241,17 +235,6 @@ class Bracket:
         self._last_stride = float(factor) if guess is None or towards == most else 1.0
         self._stride = min(self._stride**2, _LARGEST_STRIDE)
         return self.short(here * factor if up else here / factor)
-
-    def local_slope(self) -> float | None:
-        """About ``d gap / d log(value)`` between the last two values, if it has the right sign."""
-        if len(self._points) < 2:
-            return None
-        before, at = self._points[-2:]
-        low, high = before.heights[_GAP], at.heights[_GAP]
-        if low is None or high is None or at.value == before.value:
-            return None
-        slope = float((high - low).mid()) / _log(at.value / before.value)
-        return slope if slope * self._sense > 0 else None
 
     def _nearby(self) -> Fraction | None:
         """Ever farther from a miss: the gap of some counts differs for odd and even ones."""

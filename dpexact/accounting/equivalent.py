@@ -158,13 +158,14 @@ def largest_loss(composition: Composition) -> float:
 
 def mu_squared(composition: Composition) -> float:
     """That of the Gaussian with about the same expected loss; infinite where it is not known."""
-    if composition.apart or composition.others or composition.rho.fraction != 0:
+    total = 0.0 if composition.rho.fraction == 0 else math.inf
+    try:
+        losses = [count * pair.cumulant(0.0).slope for pair, count in composition.pairs()]
+    except (ArithmeticError, ValueError):
         return math.inf
-    total = 0.0 if composition.mu is None else approximate(composition.mu) ** 2
-    for eps, count in composition.responses.items():
-        total += 2 * count * approximate(eps) * math.tanh(approximate(eps) / 2)
-    for rate, count in composition.laplace:
-        total += 2 * count * (approximate(rate) + math.expm1(-approximate(rate)))
+    if not all(loss >= 0 for loss in losses):  # what is finite may be less likely under P
+        return math.inf
+    total += 2 * sum(losses)
     for sample, count in composition.samples:
         total += count * approximate(sample.q) ** 2 * math.expm1(mu_squared(sample.inner))
     return total

@@ -64,13 +64,6 @@ def test_proposals_are_short_decimals():
     assert all((value * 10**9).denominator == 1 for value in tried)
 
 
-def test_a_known_slope_saves_steps():
-    bracket = Bracket(Fraction(0), math.inf, rising=False, integer=False, digits=6)
-    bracket.slope = -3.0
-    bracket.note(Fraction(1), False, Fraction(3, 10))
-    assert bracket.proposals()[0] == pytest.approx(math.exp(0.105), rel=1e-4)
-
-
 def test_values_beside_another():
     bracket = Bracket(Fraction(0), math.inf, rising=True, integer=True, digits=6)
     assert [bracket.beside(Fraction(50), side, 1) for side in (-1, 1)] == [40, 60]

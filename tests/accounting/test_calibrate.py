@@ -20,7 +20,7 @@ from dpexact import (
     gaussian,
 )
 from dpexact.accounting import targets
-from dpexact.accounting.calibration import search
+from dpexact.accounting.calibration import question
 from dpexact.accounting.queries import delta_answer
 from dpexact.accounting.reflection import Mirrored
 from dpexact.accounting.symmetric_hull import AboveHull
@@ -512,10 +512,10 @@ def test_beyond_the_range_the_certified_bracket_is_carried(text, epsilon, target
 
 
 @pytest.mark.parametrize(
-    "guess", [lambda *_: None, lambda *_: 0.0, lambda *_: math.inf, lambda *_: -math.inf]
+    "guess", [None, Fraction(1, 10**4), Fraction(1, 100), Fraction(999, 1000)]
 )
 def test_guesses_decide_nothing(guess, monkeypatch):
-    monkeypatch.setattr(search, "saddle_gap", guess)
+    monkeypatch.setattr(question, "reached", lambda *_: guess)
     found = calibrate("poisson(gaussian(1), ?)^1000", 2, "1e-6", 3)
     assert Fraction("0.00944242353") in found
 

@@ -6,83 +6,13 @@ import math
 from fractions import Fraction
 from typing import Final
 
-import numpy as np
-
-from dpexact import balls
 from dpexact.accounting.bracket import FARTHEST, Bracket
 from dpexact.accounting.calibration.edges import Edges
-from dpexact.accounting.calibration.question import OneEnd, Question
-from dpexact.accounting.composition import Composition
-from dpexact.accounting.contour.product import Product
-from dpexact.accounting.contour.profile import ContourProfile
-from dpexact.accounting.laplace_cells import LaplaceCells
-from dpexact.accounting.lattice_law import MixedProfile
-from dpexact.accounting.lattice_product import LatticeComposition
-from dpexact.accounting.profile import Fallback, FirstToReach, Profile, WorseDirection
-from dpexact.accounting.profiles import profile
-from dpexact.accounting.rare.profile import RareProfile
-from dpexact.arguments import Direction
-from dpexact.decimals import log_of
+from dpexact.accounting.calibration.question import Question
 from dpexact.enclosure import Enclosure
-from dpexact.errors import UnsupportedMechanism
-from dpexact.mechanisms import Mechanism
-from dpexact.reals import Real
 from dpexact.ternary import Ternary
 
-#: Profiles that do much more work than a saddle point.
-_DEAR: Final = (FirstToReach, LatticeComposition, MixedProfile, LaplaceCells)
-
-
-def saddle_gap(
-    mechanism: Mechanism, epsilon: Real, target: Fraction, direction: Direction, far: bool = False
-) -> float | None:
-    """Proposes: about ``log(delta(epsilon)/target)`` by the saddle point, where there is one.
-
-    There is none where exact evaluations are as cheap; nor of rare samples, where it takes as long
-    and is off by factors, unless the answer may be ``far``, where they are not rare.
-    """
-    accounting = profile(mechanism, direction)
-    ways: dict[Direction, Profile] = {"remove" if direction == "both" else direction: accounting}
-    if isinstance(accounting, WorseDirection):
-        ways = {"remove": accounting.remove, "add": accounting.add}
-    point = balls.approximate(epsilon)
-    log_target = log_of(target)
-    try:
-        with np.errstate(all="ignore"):
-            logs = [_log_delta(x, mechanism, way, point, far) for way, x in ways.items()]
-            gap = max(logs) - log_target
-    except (_NoSaddle, UnsupportedMechanism, ArithmeticError, ValueError):
-        return None
-    return None if math.isnan(gap) else gap
-
-
-class _NoSaddle(Exception):
-    """An evaluation is as cheap as a saddle point, or none is known."""
-
-
-def _log_delta(
-    part: Profile, mechanism: Mechanism, way: Direction, epsilon: float, far: bool
-) -> float:
-    if isinstance(part, Fallback):
-        part = part.first
-    if isinstance(part, ContourProfile):
-        return min(part.product.saddle(epsilon, 1)[1], 0.0)
-    if not isinstance(part, _DEAR) or (_has_windows(part) and not far):
-        raise _NoSaddle
-    composition = Composition.of(mechanism.steps().items())
-    product = Product(composition.facing(way).everything(way))
-    return min(product.saddle(epsilon, 1)[1], 0.0)
-
-
-def _has_windows(part: Profile) -> bool:
-    """Whether samples are rare."""
-    return isinstance(part, FirstToReach) and any(isinstance(x, RareProfile) for x in part.routes)
-
-
-#: Float evaluations for a first guess, and the gap with which it is near enough.
-_GUESSES: Final = 40
-_NEAR: Final = 0.2
-#: Digits of the first looks where they are dear.
+#: Digits of the first looks.
 _FEW: Final = 3
 #: Looks on one side only after which an edge is asked.
 _OUTWARD: Final = 3
@@ -94,24 +24,18 @@ class Search:
     def __init__(self, question: Question, edges: Edges) -> None:
         self.question = question
         self.edges = edges
-        #: Whether values met the target, and missed it; and whether a look is worth a forecast.
+        #: Whether values met the target, and missed it.
         self._met = self._missed = False
-        self._is_dear = isinstance(question, OneEnd)
+        #: The answer, if a look that told nothing showed that it lies at an edge.
+        self._at_edge: Enclosure | None = None
 
     def run(self) -> Enclosure:
         """The extreme value."""
-        bracket = self._bracket(self.question.digits)
-        start = bracket.short(self.question.likely[0])
-        gap = self._saddle(start)
-        if gap is not None:
-            self._is_dear = True
-            if at_edge := self.edges.answer():
-                return at_edge
-            start, bracket.slope = self._guess(self._bracket(1), start, gap)
-        reason = self._narrow(bracket, start)
+        bracket = self._bracket()
+        reason = self._narrow(bracket, bracket.short(self.question.likely[0]))
         return reason if isinstance(reason, Enclosure) else self._answer(bracket, reason)
 
-    def _bracket(self, digits: int) -> Bracket:
+    def _bracket(self) -> Bracket:
         """Between the ends of the domain: of whole numbers the first ones outside it."""
         ordering = self.question.ordering
         low, high = Fraction(0), self.question.highest
@@ -123,41 +47,13 @@ class Search:
             high,
             rising=not ordering.least,
             integer=ordering.integer,
-            digits=digits,
+            digits=self.question.digits,
             scale=self.question.scale,
             kink=kink,
         )
         if power is not None:
             bracket.power = power
         return bracket
-
-    def _saddle(self, value: Fraction) -> float | None:
-        """Proposes: the gap there, where a saddle point tells it with less work than a look."""
-        question = self.question
-        target, epsilon = question.target.upper, question.aim.epsilon
-        if target <= 0 or epsilon is None or not self._in_range(value):
-            return None
-        mechanism, far = question.template.fill(value), question.ordering.integer
-        return saddle_gap(mechanism, epsilon, Fraction(target), question.direction, far)
-
-    def _guess(
-        self, bracket: Bracket, start: Fraction, gap: float | None
-    ) -> tuple[Fraction, float | None]:
-        """Where to start: about the answer and the slope of the gap there, or the default.
-
-        Proposes: the first value of a search that certifies every value it uses.
-        """
-        value = start
-        for _ in range(_GUESSES):
-            if gap is None:
-                break
-            bracket.note(value, gap <= 0, Fraction(gap) if abs(gap) < math.inf else None)
-            slope = bracket.local_slope()
-            if bracket.is_narrow or (abs(gap) < _NEAR and slope is not None):
-                return value, slope
-            value = bracket.proposals()[0]
-            gap = self._saddle(value)
-        return start, None
 
     def _narrow(self, bracket: Bracket, start: Fraction) -> str | Enclosure:
         """Narrow ``bracket`` by certified evaluations only; what ended that early, or no text.
@@ -167,7 +63,7 @@ class Search:
         question = self.question
         integer, most = question.ordering.integer, question.most
         pending = [start]
-        few: int | None = _FEW if self._is_dear else None
+        few: int | None = _FEW
         whole = budget = 100 + 8 * question.digits
         while True:
             known = self._met and self._missed
@@ -189,7 +85,10 @@ class Search:
             budget -= 1
             if not bracket.low < value < bracket.high:  # another look has told
                 continue
-            if not self._look(bracket, value, few) and not bracket.retreat():
+            told = self._look(bracket, value, few)
+            if self._at_edge is not None:
+                return self._at_edge
+            if not told and not bracket.retreat():
                 if not self._surround(bracket, value):
                     return f"{question.aim.name} cannot be told apart from the target"
                 pending = []
@@ -199,7 +98,7 @@ class Search:
 
         Proposes: where steps still are long few digits tell the side, and the next step.
         """
-        if len(values) > 1 or not self._is_dear:
+        if len(values) > 1:
             return None
         if bracket.gap is None:
             return _FEW
@@ -207,7 +106,10 @@ class Search:
         return max(_FEW, math.ceil(-2 * math.log10(step)) + 3)
 
     def _look(self, bracket: Bracket, value: Fraction, few: int | None = None) -> bool:
-        """Evaluate at ``value`` and note the side; False if that is undecided."""
+        """Evaluate at ``value`` and note the side; False if that is undecided.
+
+        Then the edges are asked, once: all values may be as close to the target.
+        """
         question = self.question
         digits = question.digits + 3
         if question.ordering.integer:
@@ -221,7 +123,8 @@ class Search:
             found, meets = question.at(value, digits)
             if self._is_noted(bracket, value, found, meets):
                 return True
-            if digits > last or found.digits < digits:
+            self._at_edge = self.edges.answer(self._met, self._missed)
+            if self._at_edge is not None or digits > last or found.digits < digits:
                 return False
             digits *= 2
 
