@@ -133,6 +133,26 @@ class FewAtoms(TangentProfile):
             p, q, doubt = p + found.p, q + found.q, doubt + found.doubt
         return Tangent(p, q, doubt)
 
+    @property
+    def many(self) -> int:
+        """How many combinations of outcomes there are."""
+        return math.prod(_types(len(atoms), count) for atoms, count in self.steps)
+
+    def losses(self) -> Iterator[tuple[arb, arb]]:
+        """The loss of each combination and its mass under P, if none is infinite."""
+        laws, kept = [], arb(1)
+        for atoms, count in self.steps:
+            masses = [(balls.ball(a.p), balls.ball(a.q)) for a in atoms]
+            kept *= sum((p for p, _ in masses), arb(0)) ** count
+            laws.append([(p, q) for _, p, q in enumerate_types(masses, count)])
+        for combination in product(*laws):
+            p, q = (math.prod(side, start=arb(1)) for side in zip(*combination, strict=True))
+            yield (p / q).log(), p / kept
+
+    def dropped(self) -> arb:
+        """The mass missing from :meth:`losses`."""
+        return arb(0)
+
     def finite_fraction(self, level: Fraction) -> Fraction | None:
         laws, stride = [], 1
         for atoms, count in self.steps:

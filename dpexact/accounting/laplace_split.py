@@ -22,9 +22,9 @@ about :math:`\lambda^2/4`, so many tiny steps are enclosed tightly. Proofs:
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property, partial
-from typing import Final
+from typing import Final, Protocol
 
 from flint import arb, fmpz
 
@@ -41,7 +41,6 @@ from dpexact.accounting.laplace import (
     coefficients,
     points_above,
 )
-from dpexact.accounting.lattice_product import LatticeComposition
 from dpexact.accounting.optimal import OptimalComposition
 from dpexact.accounting.pairs.many_inside import ManyInside
 from dpexact.accounting.pairs.pair import Pair, TooExpensive
@@ -60,6 +59,16 @@ _TERM: Final = 60
 _FEW_TERMS: Final = 3_000
 
 
+class Law(Protocol):
+    """Finite losses beside, and their masses under P if none is infinite."""
+
+    def losses(self) -> Iterator[tuple[arb, arb]]:
+        """Each and its mass, at the current precision."""
+
+    def dropped(self) -> arb:
+        """A ball that holds the mass missing from :meth:`losses`."""
+
+
 class LaplaceSplit(ContourProfile):
     """Profile of a product of Laplace mechanisms, split by the number of losses inside.
 
@@ -74,7 +83,7 @@ class LaplaceSplit(ContourProfile):
         last: InvertedProfile,
         parts: LaplaceParts,
         beside: Sequence[tuple[Pair, int]],
-        law: LatticeComposition | None = None,
+        law: Law | None = None,
     ) -> None:
         super().__init__((*parts.noises(), *beside), last.infinite, _WORK)
         self._last, self._parts, self._beside, self._law = last, parts, beside, law

@@ -1,4 +1,4 @@
-r"""Losses on one lattice, beside what has one continuous profile: the exact law.
+r"""Losses on one lattice, or few, beside what has one continuous profile: the exact law.
 
 The two losses are independent, so with ``p_l`` the mass of loss ``l`` and ``D`` the profile of the
 continuous part at any real argument,
@@ -18,10 +18,12 @@ from dpexact import balls, reals
 from dpexact.accounting.closed_form import gaussian_divergence
 from dpexact.accounting.composition import Composition, Sample
 from dpexact.accounting.contour.profile import ContourProfile
+from dpexact.accounting.few_atoms import FewAtoms
 from dpexact.accounting.inverted import BallProfile
 from dpexact.accounting.laplace import TOO_LONG, LaplaceParts, LaplaceProduct, Route
-from dpexact.accounting.laplace_split import LaplaceSplit
+from dpexact.accounting.laplace_split import LaplaceSplit, Law
 from dpexact.accounting.lattice_product import LatticeComposition
+from dpexact.accounting.pairs.finite import sampled
 from dpexact.accounting.pairs.lattice import commensurate
 from dpexact.accounting.profile import FirstToReach, InfiniteLoss, Profile
 from dpexact.accounting.sampled_once import divergence_on_sample
@@ -33,26 +35,28 @@ from dpexact.reals import Real
 _FEW_LOSSES: Final = 2_000
 #: So many standard deviations of a law on a lattice matter, about.
 _DEVIATIONS: Final = 20
+#: Most combinations of outcomes over which a short sum is averaged before it is split.
+_FEW_TYPES: Final = 32
 #: Work allowed to a line then: about a second.
 _LINE_WORK: Final = 12_000_000
 
 
 class MixedProfile(BallProfile):
-    """``lattice`` composed with the mechanism whose profile is ``divergence``, a ball function."""
+    """``law`` composed with the mechanism whose profile is ``divergence``, a ball function."""
 
     def __init__(
         self,
-        lattice: LatticeComposition,
+        law: Law,
         divergence: Callable[[arb], arb],
         largest: Real | None,
         infinite: InfiniteLoss,
         method: str,
     ) -> None:
-        self.lattice = lattice
+        self.law = law
         self.divergence = divergence
         self.largest = largest
         self.infinite = infinite
-        self.method: str = f"lattice law with {method}"
+        self.method: str = method
 
     @property
     def is_smooth(self) -> bool:
@@ -60,9 +64,9 @@ class MixedProfile(BallProfile):
 
     def finite_ball(self, epsilon: arb) -> arb:
         total = arb(0)
-        for loss, mass in self.lattice.losses():
+        for loss, mass in self.law.losses():
             total += mass * self.divergence(epsilon - loss)
-        return total + self.lattice.dropped() * arb(0).union(arb(1))
+        return total + self.law.dropped() * arb(0).union(arb(1))
 
 
 class Continuous(NamedTuple):
@@ -89,7 +93,8 @@ def lattice_law(c: Composition, direction: Direction) -> Profile | None:
     largest = None
     if law.largest is not None and beside.largest is not None:
         largest = law.largest + beside.largest
-    mixed = MixedProfile(law, beside.divergence, largest, infinite, beside.name)
+    name = f"lattice law with {beside.name}"
+    mixed = MixedProfile(law, beside.divergence, largest, infinite, name)
     # proposes: which is asked first; both enclose
     if beside.is_short and not (c.samples and _DEVIATIONS * law.spread(0.0) > _FEW_LOSSES):
         return mixed
@@ -97,6 +102,26 @@ def lattice_law(c: Composition, direction: Direction) -> Profile | None:
         return FirstToReach(ContourProfile(c.everything(direction), infinite, _LINE_WORK), mixed)
     pairs = replace(c, laplace=[]).everything(direction)
     return FirstToReach(LaplaceSplit(mixed, LaplaceParts(tuple(c.laplace)), pairs, law), mixed)
+
+
+def types_law(c: Composition, direction: Direction) -> Profile | None:
+    """The profile of Laplace noise beside finite laws of few combinations of outcomes."""
+    if not c.laplace or c.noises:
+        return None
+    rest = replace(c, laplace=[])
+    laws = [(sampled(x.inner.outcomes(), x.q, direction), count) for x, count in c.samples]
+    law = FewAtoms([*laws, *rest.finite_laws()], c.beside)
+    if law.many > _FEW_LOSSES:
+        raise UnsupportedMechanism("no certified accounting for so many outcomes beside Laplace")
+    parts = LaplaceParts(tuple(c.laplace))
+    noise = LaplaceProduct(parts, InfiniteLoss())
+    largest = law.largest + parts.largest
+    name = "outcomes by type with Laplace"
+    mixed = MixedProfile(law, noise.finite_ball, largest, law.infinite, name)
+    # proposes: which is asked first; both enclose
+    if parts.few and law.many <= _FEW_TYPES:
+        return mixed
+    return FirstToReach(LaplaceSplit(mixed, parts, rest.everything(direction), law), mixed)
 
 
 def _beside(c: Composition, direction: Direction) -> Continuous | None:

@@ -240,6 +240,15 @@ def _lattice_law(c: Composition, direction: Direction) -> Profile | None:
     return lattice_law(c, direction)
 
 
+def _types_law(c: Composition, direction: Direction) -> Profile | None:
+    """Laplace noise beside finite laws, sampled or not, of few combinations of outcomes."""
+    if not c.laplace:
+        return None
+    from dpexact.accounting.lattice_law import types_law
+
+    return types_law(c, direction)
+
+
 def contour(c: Composition, direction: Direction) -> ContourProfile | None:
     """Gaussians, sampled or not, with anything; other noise, unsampled: inversion of moments."""
     gaussian = c.noises or any(sample.inner.noises for sample, _ in c.samples)
@@ -363,6 +372,7 @@ ROUTES: Final[tuple[Route, ...]] = (
     _single,
     _truncated,
     _lattice_law,
+    _types_law,
     _allocated,
     contour,
     _few_outcomes,
@@ -373,6 +383,7 @@ SAMPLED_ROUTES: Final[tuple[Route, ...]] = (
     _revealed,
     _sampled_once,
     _lattice_law,
+    _types_law,
     _laplace_cells,
     _rare,
     _bundled,

@@ -511,9 +511,7 @@ def test_beyond_the_range_the_certified_bracket_is_carried(text, epsilon, target
 # --- nothing but delta decides ------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "guess", [None, Fraction(1, 10**4), Fraction(1, 100), Fraction(999, 1000)]
-)
+@pytest.mark.parametrize("guess", [None, Fraction(1, 10**4), Fraction(1, 100), Fraction(999, 1000)])
 def test_guesses_decide_nothing(guess, monkeypatch):
     monkeypatch.setattr(question, "reached", lambda *_: guess)
     found = calibrate("poisson(gaussian(1), ?)^1000", 2, "1e-6", 3)

@@ -11,12 +11,21 @@ from oracles import scaled
 import dpexact
 from dpexact import balls
 from dpexact.accounting.closed_form import gaussian_divergence
+from dpexact.accounting.few_atoms import FewAtoms
 from dpexact.accounting.lattice_law import MixedProfile
 from dpexact.accounting.lattice_product import LatticeComposition, Strided
 from dpexact.accounting.pairs.discrete_gaussian import DiscreteGaussian
+from dpexact.accounting.pairs.pair import Atom
 from dpexact.accounting.profile import InfiniteLoss
 from dpexact.accounting.sampled_once import divergence_on_sample
 from dpexact.conversion import real
+from dpexact.reals import rational
+
+OUTCOMES = [
+    (Fraction(1, 2), Fraction(1, 3)),
+    (Fraction(1, 3), Fraction(2, 3)),
+    (Fraction(1, 6), Fraction(0)),
+]
 
 
 class Careless(LatticeComposition):
@@ -47,6 +56,14 @@ def test_mass_missing_from_the_lattice_law():
     assert found.lower() >= 0
 
 
+def grid(run, epsilon, direction):
+    """By the grid of losses, which knows no closed form."""
+    try:
+        return dpexact.delta(run, epsilon, 3, direction, method="lattice")
+    except dpexact.PrecisionNotReached as short:
+        return short.best
+
+
 PARTS = [
     "pure_dp(3/2)^2",
     "approx_dp(1/3, 1/1000)^5",
@@ -70,12 +87,7 @@ def test_one_sampled_step_beside_a_lattice(part, noise, rate, epsilon, direction
     run = dpexact.parse(f"{part} * poisson({noise}, {rate})")
     exact = dpexact.delta(run, epsilon, 20, direction)
     assert exact.method.startswith("lattice law with")
-    try:
-        gridded = dpexact.delta(run, epsilon, 3, direction, method="lattice")
-    except dpexact.PrecisionNotReached as short:
-        gridded = short.best
-    assert gridded.lower <= exact.upper
-    assert exact.lower <= gridded.upper
+    assert exact.overlaps(grid(run, epsilon, direction))
 
 
 @pytest.mark.parametrize(
@@ -112,3 +124,44 @@ def test_beyond_the_losses_of_a_sample():
     )
     assert removed(arb(-3)).overlaps(1 - (-arb(3)).exp())
     assert added(arb(3)) == 0
+
+
+FINITE = [
+    "pure_dp({a}) * pure_dp({b})",
+    "poisson(pure_dp({a}), {q})^2",
+    "poisson(approx_dp({a}, 1/9), {q})^2 * approx_dp({b}, 1/30)",
+    "pair((1/2, 1/3), (1/3, 2/3), (1/6, 0))^2",
+    "poisson(pair((1/2, 1/3), (1/3, 2/3), (1/6, 0)), {q}) * pure_dp({a})",
+    "partition_selection(1, 1/10)",
+]
+
+
+@pytest.mark.slow
+@settings(max_examples=scaled(25), deadline=None)
+@given(
+    st.sampled_from(FINITE),
+    st.fractions(Fraction(1, 20), 2, max_denominator=20),
+    st.fractions(Fraction(1, 20), 2, max_denominator=20),
+    st.fractions(Fraction(1, 20), Fraction(19, 20), max_denominator=20),
+    st.sampled_from(["laplace(2)^3", "laplace(12)^20", "laplace(1) * laplace(3)"]),
+    st.fractions(0, 3, max_denominator=20),
+    st.sampled_from(["remove", "add"]),
+)
+def test_finite_laws_beside_noise(text, a, b, q, noise, epsilon, direction):
+    """Averages over all outcomes against the grid of losses."""
+    run = dpexact.parse(f"{noise} * {text.format(a=a, b=b, q=q)}")
+    found = dpexact.delta(run, epsilon, 10, direction)
+    assert found.overlaps(grid(run, epsilon, direction))
+
+
+def test_losses_of_combinations_of_outcomes():
+    """Two runs of (1/2, 1/3), (1/3, 2/3), of which 1/6 reveals everything."""
+    step = [Atom(rational(p), rational(q)) for p, q in OUTCOMES]
+    law = FewAtoms([(step, 2)], InfiniteLoss())
+    with balls.precision(80):
+        found = list(law.losses())
+        up, down = balls.ball(Fraction(3, 2)).log(), -balls.ball(2).log()
+    truth = [(2 * up, Fraction(9, 25)), (up + down, Fraction(12, 25)), (2 * down, Fraction(4, 25))]
+    assert law.many == len(found) == 3
+    for loss, mass in truth:
+        assert any(x.overlaps(loss) and y.overlaps(balls.ball(mass)) for x, y in found)
