@@ -95,7 +95,7 @@ STANDINGS: Final[dict[type[Mechanism], Callable[[Any], Standing]]] = {
     Replace: _of_group,
     TruncatedPoisson: _of_truncated,
     Threshold: lambda _: _THRESHOLD,
-    RepeatAndSelect: lambda _: _SELECTED,
+    RepeatAndSelect: lambda best: EXACT if best.runs_once else _SELECTED,
     RenyiDP: lambda _: _CURVE,
     Allocation: lambda drawn: _SEVERAL if 1 < drawn.k < drawn.t else EXACT,
     ZCDP: lambda zcdp: _ZCDP if balls.sign(zcdp.rho, "rho") > 0 else EXACT,
