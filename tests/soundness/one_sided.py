@@ -82,3 +82,17 @@ def _from_below(trial: Trial, rng: random.Random) -> None:
     theorem = trial.ask("bounds", sample, "1/100", digits=3)["subsampling theorem"]
     if theorem.value is not None:
         raise Failed(f"bounds({sample!r}) amplifies a lower bound")
+
+
+@family(0.5)
+def zcdp_on_samples_beside_pairs(trial: Trial, rng: random.Random) -> None:
+    """A bound with a little zCDP beside a pair is no smaller than the truth without it."""
+    p, q = (rng.randint(1, 19) for _ in range(2))
+    pair = f"pair(({p}/20, {q}/20), ({20 - p}/20, {20 - q}/20))"
+    rate = rng.choice(("1/2", "9/10", "99/100"))
+    way, digits = rng.choice(("remove", "add", "both")), 5
+    both = (f"poisson({pair}, {rate})", f"poisson({pair} * zcdp(1e-9), {rate})")
+    name, at = rng.choice((("renyi", "2"), ("renyi", "5"), ("delta", "1/10"), ("epsilon", "1/50")))
+    least, most = (trial.ask(name, text, at, digits=digits, direction=way) for text in both)
+    if most.upper < least.lower:
+        raise Failed(f"{most} is below {least}, of less")
