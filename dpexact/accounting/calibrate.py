@@ -7,18 +7,20 @@ of the target bracket it.
 
 from __future__ import annotations
 
+from contextlib import suppress
+from fractions import Fraction
 from typing import Final
 
 from dpexact.accounting.calibration.edges import Edges
 from dpexact.accounting.calibration.question import OneEnd, Question
 from dpexact.accounting.calibration.search import Search
-from dpexact.accounting.standing import counted
+from dpexact.accounting.standing import Standing, counted, standing, standing_of_points
 from dpexact.accounting.targets import target_of
 from dpexact.answers import delivered
 from dpexact.arguments import digits_in, direction_in
 from dpexact.conversion import RealLike
-from dpexact.enclosure import Enclosure
-from dpexact.errors import UnsupportedMechanism
+from dpexact.enclosure import Enclosure, End
+from dpexact.errors import InvalidInput, UnsupportedMechanism
 from dpexact.mechanisms import ShuffledBatches, Threshold
 from dpexact.mechanisms.grammar import parse_template
 from dpexact.mechanisms.ordering import Ordering
@@ -53,7 +55,9 @@ def calibrate(
     and of ``t`` of allocation: the infimum of the values that meet the target. Of every other
     number, and of the repetition count: the supremum. The *safe* end of a bracket, which certainly
     meets the target, is ``upper`` of an infimum and ``lower`` of a supremum; the other end
-    certainly does not meet it, or is the end of the domain. Both are short decimals.
+    certainly does not meet it, or is the end of the domain. Both are short decimals. Where of a
+    mechanism only an upper bound is known, as of ``zcdp``, the bracket is that of the bound, and
+    ``bound`` of the answer says so: the extreme itself may lie beyond the other end.
 
     Of repeated ``fixed_size`` samples only bounds are known; the bracket is that between the
     extremes of both, and may be wider than the digits.
@@ -95,8 +99,27 @@ def calibrate(
     target = target_of(epsilon, delta, others)
     wanted = digits_in(digits)
     question = Question(blank, ordering, target, wanted, direction_in(direction))
-    found = _enclosed(question).relied_on("upper" if ordering.least else "lower")
+    end: End = "upper" if ordering.least else "lower"
+    found = _enclosed(question).relied_on(end)
+    said = _standing(question, found)
+    if said.bound != "exact":
+        found = found.as_bound(end, said.theorem)
     return delivered(found, wanted if question.is_sharp else 0)
+
+
+def _standing(question: Question, found: Enclosure) -> Standing:
+    """What the quantity stands for at the ends, where it decides them, and inside the domain.
+
+    Where it is an upper bound, what meets the target does, and of what does not nothing is certain.
+    """
+    beside = Fraction(question.ordering.integer)
+    ends = [end for end in (found.lower, found.upper) if isinstance(end, Fraction)]
+    said = standing if question.aim.epsilon is None else standing_of_points
+    for value in dict.fromkeys(x for end in ends for x in (end, end - beside, end + beside)):
+        with suppress(InvalidInput):  # beyond the domain
+            if (here := said(question.template.fill(value))).bound != "exact":
+                return here
+    return said(question.template.fill(question.start))
 
 
 def _enclosed(question: Question) -> Enclosure:

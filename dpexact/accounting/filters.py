@@ -30,7 +30,7 @@ from dpexact.accounting.classic.zcdp import total_zcdp
 from dpexact.accounting.composition import Composition
 from dpexact.accounting.queries import epsilon as epsilon_of
 from dpexact.accounting.renyi.query import enclose_renyi
-from dpexact.accounting.standing import standing
+from dpexact.accounting.standing import from_above
 from dpexact.arguments import digits_in, real_in
 from dpexact.conversion import RealLike
 from dpexact.decimals import Bound
@@ -297,11 +297,7 @@ class Filter:
 
     def _weighed(self, step: Mechanism) -> tuple[Ternary, Real | Enclosure]:
         joint([*self._relations, *step.speakers()])
-        said = standing(step)
-        if said.bound == "lower":
-            raise UnsupportedMechanism(
-                f"step: of {step} nothing is known from above: {said.theorem}"
-            )
+        from_above(step)
         cost = self._scale.cost(step)
         if isinstance(cost, Real):
             return self._within(self._total(cost), *self._ends), cost

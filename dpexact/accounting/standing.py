@@ -30,7 +30,6 @@ from dpexact.mechanisms import (
     Threshold,
     TruncatedPoisson,
 )
-from dpexact.reals import Real
 
 
 class Standing(NamedTuple):
@@ -85,8 +84,9 @@ def _of_truncated(step: TruncatedPoisson) -> Standing:
     return _CUT if is_cut(step) else EXACT
 
 
-def _of_shuffled(eps: Real | None) -> Standing:
-    return EXACT if eps is None or balls.sign(eps, "eps") == 0 else _CLONES
+def _of_shuffled(reports: Shuffle) -> Standing:
+    eps, alone = reports.eps, reports.n == 1
+    return EXACT if alone or eps is None or balls.sign(eps, "eps") == 0 else _CLONES
 
 
 #: What is said of each kind of mechanism that does not always stand for an attained pair.
@@ -95,7 +95,7 @@ STANDINGS: Final[dict[type[Mechanism], Callable[[Any], Standing]]] = {
     Replace: _of_group,
     TruncatedPoisson: _of_truncated,
     Threshold: lambda _: _THRESHOLD,
-    RepeatAndSelect: lambda _: _SELECTED,
+    RepeatAndSelect: lambda best: EXACT if best.runs_once else _SELECTED,
     RenyiDP: lambda _: _CURVE,
     Allocation: lambda drawn: _SEVERAL if 1 < drawn.k < drawn.t else EXACT,
     ZCDP: lambda zcdp: _ZCDP if balls.sign(zcdp.rho, "rho") > 0 else EXACT,
@@ -103,7 +103,7 @@ STANDINGS: Final[dict[type[Mechanism], Callable[[Any], Standing]]] = {
     PermuteAndFlip: lambda best: _NOISY_MAX if balls.sign(best.eps, "eps") > 0 else EXACT,
     ReportNoisyMax: lambda best: _NOISY_MAX if balls.sign(best.eps, "eps") > 0 else EXACT,
     ShuffledBatches: lambda batches: _PERMUTED if batches.t > 1 else EXACT,
-    Shuffle: lambda reports: _of_shuffled(reports.eps),
+    Shuffle: _of_shuffled,
 }
 
 
@@ -123,6 +123,18 @@ def standing(mechanism: Mechanism) -> Standing:
         both = "; ".join(said.theorem for said in found.values())
         raise UnsupportedMechanism(f"nothing is known from one side of both: {both}")
     return next(iter(found.values()), EXACT)
+
+
+def from_above(mechanism: Mechanism) -> Standing:
+    """:func:`standing`, of what is to be bounded from above.
+
+    Raises:
+        UnsupportedMechanism: only lower bounds are known.
+    """
+    said = standing(mechanism)
+    if said.bound == "lower":
+        raise UnsupportedMechanism(f"of {mechanism} nothing is known from above: {said.theorem}")
+    return said
 
 
 def unattained(mechanism: Mechanism) -> dict[type[Mechanism], Standing]:

@@ -16,7 +16,7 @@ from flint import arb
 
 from dpexact import balls, reals
 from dpexact.accounting.queries import epsilon_answer
-from dpexact.accounting.standing import sampling_of
+from dpexact.accounting.standing import from_above, sampling_of
 from dpexact.enclosure import Enclosure
 from dpexact.errors import UnsupportedMechanism
 from dpexact.mechanisms import FixedSize, Mechanism, Poisson
@@ -32,11 +32,12 @@ def subsampling_theorem(mechanism: Mechanism, delta: Real, digits: int) -> Enclo
 
     Raises:
         UnsupportedMechanism: no step is a sample, samples for different neighbours stand together,
-            or a step inside has no certified epsilon.
+            or a step inside has no certified epsilon, or one from below.
     """
     steps = mechanism.steps()
     if sampling_of(mechanism) is None:
         raise UnsupportedMechanism("no part is a sample")
+    from_above(mechanism)
     share = delta / sum(steps.values())
     total = Enclosure.exact(_ZERO, METHOD)
     for step, count in steps.items():

@@ -7,6 +7,7 @@ from decimal import ROUND_CEILING
 from typing import Any
 
 from dpexact.accounting.queries import epsilon_answer
+from dpexact.accounting.standing import from_above
 from dpexact.arguments import digits_in
 from dpexact.conversion import real
 from dpexact.decimals import format_decimal
@@ -76,13 +77,15 @@ def both_sides(attack: LowerBound, mechanism: Mechanism | str, digits: int = 15)
     against the whole privacy profile of the mechanism too.
 
     Raises:
-        InvalidInput, UnsupportedMechanism: as :func:`dpexact.epsilon`.
+        InvalidInput, UnsupportedMechanism: as :func:`dpexact.epsilon`; also where the mechanism is
+            known from below only.
 
     >>> from dpexact.empirical import from_counts
     >>> print(both_sides(from_counts(90, 10, 100, 100, delta="1e-5"), "gaussian(2)").sentence)
     epsilon is at least 1.5421... with 95 % confidence, at most 1.99...
     """
     parsed = parse(mechanism) if isinstance(mechanism, str) else mechanism
+    from_above(parsed)
     upper = epsilon_answer(parsed, real(attack.delta), digits_in(digits), "both")
     run = attack.one_run
     chance = None if run is None or run[2] > MOST_CORRECT else mechanism_p_value(*run, parsed)

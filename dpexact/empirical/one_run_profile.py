@@ -33,6 +33,7 @@ from flint import arb
 
 from dpexact import balls
 from dpexact.accounting.queries import delta_answer, epsilon_answer
+from dpexact.accounting.standing import from_above
 from dpexact.arguments import integer_in
 from dpexact.decimals import format_decimal
 from dpexact.empirical.one_run import outcome_in
@@ -74,7 +75,7 @@ def mechanism_p_value(
 
     Raises:
         InvalidInput: an argument out of its domain.
-        UnsupportedMechanism: no delta of the mechanism is known.
+        UnsupportedMechanism: no delta of the mechanism is known from above.
 
     >>> mechanism_p_value(100, 50, 45, "gdp(1/2)").upper < Fraction("0.02")
     True
@@ -90,6 +91,7 @@ def profile(mechanism: Mechanism, share: Fraction) -> list[tuple[Fraction, Fract
 
     Empty where no finite epsilon is known.
     """
+    from_above(mechanism)
     least, top = share * _LEAST, None
     while top is None and 0 < least < 1:
         found = epsilon_answer(mechanism, rational(least), _DIGITS, "both").upper

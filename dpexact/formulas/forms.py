@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from dpexact import reals
 from dpexact.accounting.composition import Composition, Sample
-from dpexact.accounting.standing import sampling_of
+from dpexact.accounting.standing import sampling_of, standing
 from dpexact.arguments import integer_in, word_in
 from dpexact.errors import UnsupportedMechanism
 from dpexact.mechanisms import FixedSize, Mechanism, Poisson
@@ -73,7 +73,7 @@ def symbolic(
 
     Raises:
         InvalidInput: the text is not a mechanism, or an unknown form.
-        UnsupportedMechanism: no closed form, or more than ``MAX_COUNT`` repetitions.
+        UnsupportedMechanism: no closed form, more than ``MAX_COUNT`` repetitions, or only a bound.
 
     >>> form = symbolic("approx_dp(log(3/2), 1/7)")
     >>> form.expression
@@ -85,6 +85,8 @@ def symbolic(
     word_in(form, "form", FORMS)
     whole = integer_in(order, "order", 2, MAX_COUNT) if form == "renyi" else 0
     c = Composition.of(m.steps().items(), fixed_size=True)
+    if (said := standing(m)).bound != "exact":
+        raise UnsupportedMechanism(f"no closed form is written out of a bound: {said.theorem}")
     refusal = UnsupportedMechanism(f"no closed form is written out for {m}: {FORMS[form]}")
 
     # sympy is slow to load

@@ -123,9 +123,13 @@ class RepeatAndSelect(Mechanism, name="repeat_and_select"):
             if self.shape.fraction is None:
                 raise InvalidInput(f"shape: {self.shape} is not accepted; must be rational")
 
+    @property
+    def runs_once(self) -> bool:
+        """Whether nothing is chosen, as ``K`` is 1."""
+        return self.shape is not None and self.mean.fraction == 1
+
     def steps(self) -> dict[Mechanism, int]:
-        once = self.shape is not None and self.mean.fraction == 1
-        return self.mechanism.steps() if once else {self: 1}
+        return self.mechanism.steps() if self.runs_once else {self: 1}
 
 
 def repeat_and_select(

@@ -675,3 +675,39 @@ def test_no_count_is_found_where_not_even_none_meets_the_target():
             calibrate(text, 1, "sqrt(2)/10 - 1e-300")
         with pytest.raises(PrecisionNotReached, match="without any"):
             calibrate(text, 1, "sqrt(2)/10 - 1e-3000")
+
+
+@pytest.mark.parametrize(
+    ("template", "bound"),
+    [
+        ("zcdp(?)", "lower"),
+        ("report_noisy_max(?)^2", "lower"),
+        ("group(pure_dp(1/10), ?)", "lower"),
+        ("allocation(gaussian(?), 5, 2)", "upper"),
+        ("allocation(gaussian(3), ?, 2)", "upper"),
+        ("permute_and_flip(?)", "exact"),
+        ("gaussian(?)", "exact"),
+        ("shuffle(pure_dp(?), 1)", "exact"),
+        ("allocation(gaussian(?), 5, 1)", "exact"),
+    ],
+)
+def test_the_extreme_by_an_upper_bound_says_that_it_is_one(template, bound):
+    found = calibrate(template, 1, "1e-5", digits=4)
+    assert found.bound == bound
+    assert bool(found.theorem) is (bound != "exact")
+    if bound != "exact":
+        assert found.safe_end == bound
+
+
+def test_no_value_by_an_upper_bound_is_one_too():
+    """At an infinite end, and at the last of a domain of whole numbers, where the next has none."""
+    assert calibrate("zcdp(1) * gaussian(?)", "1/10", "1e-5").bound == "upper"
+    assert calibrate("group(pure_dp(1/10), ?)", 1, 0).bound == "lower"
+    assert calibrate("zcdp(?)", order=2, renyi=1).bound == "lower"
+    assert calibrate("zcdp(?)", alpha="1/10", beta="1/2").bound == "lower"
+
+
+def test_the_first_of_whole_numbers_is_decided_by_the_next():
+    """A group of one is exact, and that two are too many is told by a bound."""
+    found = calibrate("group(pure_dp(1/10), ?)", "3/20", 0)
+    assert (found.lower, found.upper, found.bound) == (1, 1, "lower")

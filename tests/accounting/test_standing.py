@@ -32,8 +32,11 @@ def test_an_enclosure_carries_it():
 
 def test_parts_that_count():
     assert standing(dpexact.parse("gaussian(1) * poisson(zcdp(1), 1/2)")).bound == "upper"
-    for text in ("gaussian(1)", "poisson(zcdp(1), 0)", "zcdp(0)^5"):
+    alone = ("repeat_and_select(laplace(1), 1, 1/2)", "shuffle(pure_dp(1), 1)")
+    for text in ("gaussian(1)", "poisson(zcdp(1), 0)", "zcdp(0)^5", *alone):
         assert standing(dpexact.parse(text)) is EXACT
+    for text in ("repeat_and_select(laplace(1), 1)", "shuffle(pure_dp(1), 2)"):
+        assert standing(dpexact.parse(text)).bound == "upper"
 
 
 @dataclass(frozen=True, slots=True, repr=False)

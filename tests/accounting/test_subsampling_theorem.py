@@ -140,3 +140,12 @@ def test_a_wide_epsilon_of_a_step_is_mapped(monkeypatch):
     monkeypatch.setattr(module, "epsilon_answer", lambda *_: endless)
     found = subsampling_theorem(dpexact.parse("poisson(laplace(1), 1/10)^3"), real("1e-5"), 10)
     assert (found.lower, found.upper) == (0, math.inf)
+
+
+def test_an_epsilon_from_below_bounds_no_sample():
+    """1.30 by the epsilon that shuffled batches have at least; that of any order gives 1.51."""
+    question = "poisson(shuffled_batches(gaussian(1), 100), 1/10)"
+    with pytest.raises(UnsupportedMechanism, match="nothing is known from above"):
+        subsampling_theorem(dpexact.parse(question), real("1e-5"), 10)
+    found = dpexact.bounds(question, "1e-5", digits=4)["subsampling theorem"]
+    assert found.value is None

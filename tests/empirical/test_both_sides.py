@@ -3,7 +3,14 @@ from fractions import Fraction
 import pytest
 
 import dpexact
-from dpexact.empirical import both_sides, from_counts, from_guesses, mechanism_p_value
+from dpexact.empirical import (
+    both_sides,
+    from_counts,
+    from_guesses,
+    mechanism_p_value,
+    one_run_profile,
+)
+from dpexact.errors import UnsupportedMechanism
 from dpexact.ternary import Ternary
 
 
@@ -55,6 +62,17 @@ def test_the_sentence_rounds_outward() -> None:
 def test_an_upper_bound_alone_is_a_side_too(mechanism: str) -> None:
     weak = both_sides(from_counts(60, 40, 100, 100, delta="1e-5"), mechanism)
     assert weak.convicted is Ternary.FAILS
+
+
+def test_what_is_known_from_below_only_convicts_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The epsilon of shuffled batches is above 4.06 and may be that of ``gaussian(1)``, 4.377."""
+    for attack in (from_counts(996, 0, 1000, 1000), from_guesses(1000, 100, 100)):
+        with pytest.raises(UnsupportedMechanism, match="nothing is known from above"):
+            both_sides(attack, "shuffled_batches(gaussian(1), 100)")
+    monkeypatch.setattr(one_run_profile, "_POINTS", 2)
+    with pytest.raises(UnsupportedMechanism, match="nothing is known from above"):
+        mechanism_p_value(10, 10, 10, "shuffled_batches(gaussian(1), 2)")
+    assert both_sides(from_counts(60, 40, 100, 100), "shuffled_batches(gaussian(1), 1)")
 
 
 def test_no_finite_upper_side_is_never_exceeded() -> None:

@@ -87,3 +87,9 @@ def test_exact_numbers_become_sympy(text):
     from dpexact.conversion import real
 
     assert to_sympy(real(text)) == sympy.sympify(text.replace("^", "**").replace("e**", "E**"))
+
+
+def test_an_upper_bound_is_not_written_out_as_the_profile():
+    with pytest.raises(UnsupportedMechanism, match="of a bound: k of t steps"):
+        dpexact.symbolic("allocation(gaussian(1), 3, 2)")
+    assert dpexact.symbolic("allocation(gaussian(1), 2, 2)").expression

@@ -23,7 +23,7 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).parents[1]))
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
-from soundness import proving, relating, sharing  # noqa: F401  # families register themselves
+from soundness import one_sided, proving, relating, sharing  # noqa: F401  # families register themselves
 from soundness.families import FAMILIES
 from soundness.reference import NoReference
 from soundness.starvation import prepare, starved

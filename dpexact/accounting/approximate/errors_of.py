@@ -22,6 +22,7 @@ from dpexact.accounting.composition import Composition
 from dpexact.accounting.intervals import difference, ratio
 from dpexact.accounting.profile import InfiniteLoss
 from dpexact.accounting.profiles import profile
+from dpexact.accounting.standing import standing_of_points
 from dpexact.answers import delivered
 from dpexact.arguments import APPROXIMATIONS, Direction, digits_in, direction_in, real_in
 from dpexact.conversion import RealLike
@@ -168,7 +169,13 @@ def approximation(mechanism: Mechanism, method: str, direction: Direction) -> Ap
     """The published formula named ``method``, for what of this mechanism has finite loss.
 
     Probabilities of revealing everything stand beside it, exactly.
+
+    Raises:
+        UnsupportedMechanism: it does not speak of the mechanism, of which perhaps only bounds are
+            known.
     """
+    if (said := standing_of_points(mechanism)).bound != "exact":
+        raise UnsupportedMechanism(f"no exact value of {mechanism} is known: {said.theorem}")
     # the expansions are of the loss itself, which differs between the two kinds of samples
     fixed_size = not method.startswith("edgeworth")
     whole = Composition.of(mechanism.steps().items(), fixed_size=fixed_size)

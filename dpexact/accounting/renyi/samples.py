@@ -49,13 +49,21 @@ def divergence(composed: Composition, q: Real, order: Real, add: bool, digits: i
 
     Beside zCDP it is an upper bound: the binomial sum at the order rounded up. Removing at an
     integer order a Gaussian attains it; otherwise ``D_alpha`` does not decrease with ``alpha``, and
-    adding it is at most the sum too (Steinke 2022, Theorem 34).
+    adding it is at most the sum too, if the moments in it bound both directions of what is sampled
+    (Steinke 2022, Theorem 34): zCDP and symmetric pairs have the same in both.
+
+    Raises:
+        UnsupportedMechanism: adding, beside zCDP, a pair that is not symmetric.
     """
     law = SampledLaw(composed, q)
     infinite = composed.infinite(add=False).fraction != 0
     if infinite and (not add or composed.rho.fraction != 0):
         return INFINITE
     if composed.rho.fraction != 0:
+        if add and not composed.is_symmetric:
+            raise UnsupportedMechanism(
+                "no bound for sampled zCDP beside a pair that is not symmetric, where it is added"
+            )
         up = max(2, _around(order)[1])
         if up > MAX_ORDER:
             raise UnsupportedMechanism(f"no bound for sampled zCDP at orders above {MAX_ORDER}")

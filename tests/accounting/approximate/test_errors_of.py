@@ -176,3 +176,18 @@ def test_a_mass_of_infinite_loss_stands_beside(method):
         half = {"delta": "1/2", "digits": 4}
         back = dpexact.approximation_error("approx_dp(1/10, 1/1000)^50", method, **half)
         assert back.claimed.digits >= 4
+
+
+@pytest.mark.parametrize(
+    "mechanism",
+    ["report_noisy_max(1)^20", "shuffle(pure_dp(1), 20)^10", "allocation(gaussian(1), 4, 3)"],
+)
+def test_an_approximation_is_not_held_against_an_upper_bound(mechanism):
+    """The expansion is below the delta of Laplace noise; noisy maxima may lose less than both."""
+    for ask in (
+        lambda: dpexact.approximation_error(mechanism, "edgeworth-1", 1, digits=5),
+        lambda: approximation_distance(mechanism, "clt", 3),
+    ):
+        with pytest.raises(UnsupportedMechanism, match="no exact value of"):
+            ask()
+    assert dpexact.approximation_error("permute_and_flip(1)", "clt", "1/2", digits=5)
