@@ -55,9 +55,10 @@ def routed(
     composition: Composition, direction: Direction = "both", method: Method = "auto"
 ) -> Profile:
     """The profile of what runs: in both directions the larger one, where they differ."""
-    match [_one_way(faced, way, method) for way, faced in composition.ways(direction)]:
+    ways = composition.ways(direction)
+    match [_one_way(faced, way, method) for way, faced in ways]:
         case [remove, add]:
-            return Mirrored(remove, add, _bound(composition))
+            return Mirrored(remove, add, _bound(ways[1][1]))
         case found:
             return found[0]
 
