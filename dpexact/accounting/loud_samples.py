@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
-from typing import Final
+from typing import Final, TypeVar
 
 from flint import arb
 
@@ -32,6 +32,8 @@ _FLOATS: Final = 1e100
 _MOST_BITS: Final = 2_000
 _ROUNDED: Final = 32
 _HALVINGS: Final = 26
+#: Where it says about epsilon: one over the noise, participations, and how near is as good.
+_TOLD, _FEW, _CLOSE = 6.0, 30.0, 1e-3
 _BITS: Final = 64
 _MORE: Final = (0, 512, 2_000)
 _EXTRA: Final = 16
@@ -47,6 +49,9 @@ def unsure(a: arb, q: arb) -> arb:
     """
     shift = ((1 - q) / q).log() / a
     return 2 * q * normal_tail(a / 2 - shift) + 2 * (1 - q) * normal_tail(a / 2 + shift)
+
+
+_Plan = TypeVar("_Plan")
 
 
 class LoudSamples(BallProfile):
@@ -106,6 +111,25 @@ class LoudSamples(BallProfile):
         """Proposes: where the search begins, by halving: delta falls in steps."""
         with balls.precision(min(_BITS + self.lost_at(delta), _MOST_BITS)):
             return balls.midpoint(self._halved(ball(delta), _HALVINGS)[1])
+
+    def better(
+        self, delta: Real, found: tuple[float, float, _Plan | None]
+    ) -> tuple[float, float, _Plan | None]:
+        """Epsilon, ``-d log delta / d log epsilon`` and no plan, if that is not what is found.
+
+        Proposes: a point, where the number of participations tells about it.
+        """
+        expected = self.count * balls.approximate(self.q)
+        told = 1 / _FLOATS < balls.approximate(self.sigma) * _TOLD < 1 and expected < _FEW
+        if self.add or not told:
+            return found
+        with balls.precision(min(_BITS + self.lost_at(delta), _MOST_BITS)):
+            low, high = self._halved(ball(delta), _HALVINGS)
+            at = ((low + high) / 2).mid()
+            if not high - low < _CLOSE * at or abs(at - found[0]) < _CLOSE * at:
+                return found
+            once, twice = (self.finite_ball(at * (1 + arb(x))).mid().log() for x in (0, _CLOSE))
+            return float(at.mid()), max(1.0, float((once - twice).mid()) / _CLOSE), None
 
     def _halved(self, target: arb, halvings: int) -> tuple[arb, arb]:
         """Points at which delta is certainly at least the target, and certainly at most."""

@@ -109,3 +109,13 @@ def test_at_the_chance_of_two_participations_delta_is_flat():
     found = dpexact.epsilon("poisson(gaussian(0.01), 1/1000)^2", "1e-6", digits=15)
     assert 7081.76 < found.lower <= found.upper < 7081.77
     assert found.digits >= 15
+
+
+@pytest.mark.parametrize("delta", ["8e-4", "1e-3", "1e-4"])
+@pytest.mark.parametrize("count", [3, 5])
+def test_windows_begin_where_participations_say(delta, count):
+    """The line of floats missed epsilon by a fiftieth there, and no bracket was found."""
+    text = f"poisson(gaussian(0.1), 1e-3)^{count}"
+    found = dpexact.epsilon(text, delta, digits=8, direction="remove")
+    assert found.digits >= 8
+    assert meet(found, loud("0.1", "1e-3", count, "remove").epsilon(real(delta), 8))
