@@ -32,6 +32,7 @@ _FLOATS: Final = 1e100
 _MOST_BITS: Final = 2_000
 _ROUNDED: Final = 32
 _HALVINGS: Final = 26
+_DOUBLINGS: Final = 64
 #: Where it says about epsilon: one over the noise, participations, and how near is as good.
 _TOLD, _FEW, _CLOSE = 6.0, 30.0, 1e-3
 _BITS: Final = 64
@@ -110,7 +111,8 @@ class LoudSamples(BallProfile):
     def near(self, delta: Real) -> Fraction:
         """Proposes: where the search begins, by halving: delta falls in steps."""
         with balls.precision(min(_BITS + self.lost_at(delta), _MOST_BITS)):
-            return balls.midpoint(self._halved(ball(delta), _HALVINGS)[1])
+            low, high = self._halved(ball(delta), _HALVINGS)
+            return balls.midpoint(high if high.is_finite() else 1 + low)
 
     def better(
         self, delta: Real, found: tuple[float, float, _Plan | None]
@@ -132,11 +134,18 @@ class LoudSamples(BallProfile):
             return float(at.mid()), max(1.0, float((once - twice).mid()) / _CLOSE), None
 
     def _halved(self, target: arb, halvings: int) -> tuple[arb, arb]:
-        """Points at which delta is certainly at least the target, and certainly at most."""
-        left, high = arb(0), 1 / ball(self.sigma) ** 2
+        """Points at which delta is certainly at least the target, and certainly at most.
+
+        The latter is infinite where no point is certain.
+        """
+        left, high = arb(0), (1 / ball(self.sigma) ** 2).mid()
         # proposes: where to look
-        while not self.finite_ball(high) <= target and high < _FLOATS:
+        for _ in range(_DOUBLINGS):
+            if self.finite_ball(high) <= target:
+                break
             high = (2 * high).mid()
+        else:
+            return left, arb("inf")
         found = []
         # proposes: likewise; each point is decided
         for first in (True, False):
@@ -151,6 +160,11 @@ class LoudSamples(BallProfile):
             found.append(left if first else right)
         return found[0], found[1]
 
+    def _between(self, delta: Real, halvings: int) -> Enclosure:
+        low, high = self._halved(ball(delta), halvings)
+        upper = balls.to_enclosure(high).upper if high.is_finite() else math.inf
+        return Enclosure(balls.to_enclosure(low).lower, upper, self.method)
+
     def _epsilon(self, delta: Real, digits: int) -> Enclosure:
         if self.add:
             return self._added(delta, digits)
@@ -160,9 +174,7 @@ class LoudSamples(BallProfile):
             error = self.count * unsure(1 / ball(self.sigma), ball(self.q))
             # proposes: whether to look closer
             if not error < ball(delta) * arb(10) ** -digits:
-                low, high = self._halved(ball(delta), _HALVINGS)
-                coarse = balls.to_enclosure(low.union(high), self.method)
-                return coarse.short("single steps do not tell enough")
+                return self._between(delta, _HALVINGS).short("single steps do not tell enough")
         if (found := self._bracket(delta, digits)) is not None:
             return found
         best = Enclosure(Fraction(0), math.inf, self.method)
@@ -170,8 +182,7 @@ class LoudSamples(BallProfile):
         for more in _MORE:
             bits = balls.bits_for(digits) + self.lost_at(delta) + more
             with balls.precision(min(bits, _MOST_BITS)):
-                low, high = self._halved(ball(delta), balls.bits_for(digits) + _EXTRA)
-                best = best.meet(balls.to_enclosure(low.union(high), self.method))
+                best = best.meet(self._between(delta, balls.bits_for(digits) + _EXTRA))
             if best.digits >= digits:
                 return best
         return best.short("delta hardly changes there")

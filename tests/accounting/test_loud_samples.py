@@ -119,3 +119,16 @@ def test_windows_begin_where_participations_say(delta, count):
     found = dpexact.epsilon(text, delta, digits=8, direction="remove")
     assert found.digits >= 8
     assert meet(found, loud("0.1", "1e-3", count, "remove").epsilon(real(delta), 8))
+
+
+@pytest.mark.parametrize("sigma", ["1e-52", "1e-60", "1e-90"])
+@pytest.mark.parametrize("target", ["1e-30", "1/3"])
+def test_where_no_point_is_certain_nothing_bounds_epsilon(sigma, target):
+    """Some records of nine take part in all steps, each of loss ``1/(2 sigma^2)``."""
+    profile = LoudSamples(real(sigma), real("1/2"), 9, add=False)
+    found = profile.epsilon(real(target), 8)
+    most = 9 * (1 / real(sigma).fraction) ** 2 / 2
+    assert found.lower <= most
+    assert found.upper >= most / 3
+    coarse = profile._between(real(target), 20)
+    assert coarse.upper >= most / 3

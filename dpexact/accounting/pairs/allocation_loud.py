@@ -48,8 +48,9 @@ def partial(w: arb, square: arb, t: int) -> arb:
 
 
 def added(b: arb, square: arb, t: int) -> arb:
-    """A bound on ``E S^-b``, ``b >= 0``, or the value 1 between 0 and 1 [14]."""
-    return (square * b * (1 + b / t) / 2).exp() if b > 0 else arb(1)
+    """A bound on ``E S^-b``, ``b >= -1``: of negative ``b`` it is 1 [13, 14]."""
+    b = b.max(arb(0))
+    return (square * b * (1 + b / t) / 2).exp()
 
 
 def alone(s: acb, square: arb, t: int) -> acb:
