@@ -41,6 +41,7 @@ _EDGE: Final = 0.98
 #: Of floats: bits that place nodes, what they resolve of the odds, the last step, rates.
 _FLOAT_BITS, _RESOLVED, _FLOAT_CLOSE, _STEEP, _LEAST_SIZE = 74, 1e-13, 1e-5, 5.0, 1e-100
 _FLOAT_DIGITS: Final = 14
+_FARTHEST: Final = 700.0
 _LN10: Final = math.log(10)
 _PAIRED: Final = 2 / math.sqrt(2 * math.pi)
 
@@ -134,6 +135,9 @@ class GaussianTwice(BallProfile):
         weights[0] = 0.5
         at = known = 0.0
         for _ in range(_STEPS):
+            if side * at + largest > _FARTHEST:  # a step beyond floats
+                at = (at + known) / 2
+                continue
             excess = math.expm1(side * at + largest)
             least = excess / (cosh + np.sqrt(cosh * cosh + excess))
             place = side * (np.log(least / odds) / rate + rate)

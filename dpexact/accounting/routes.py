@@ -55,9 +55,10 @@ def routed(
     composition: Composition, direction: Direction = "both", method: Method = "auto"
 ) -> Profile:
     """The profile of what runs: in both directions the larger one, where they differ."""
-    match [_one_way(faced, way, method) for way, faced in composition.ways(direction)]:
+    ways = composition.ways(direction)
+    match [_one_way(faced, way, method) for way, faced in ways]:
         case [remove, add]:
-            return Mirrored(remove, add, _bound(composition))
+            return Mirrored(remove, add, _bound(ways[1][1]))
         case found:
             return found[0]
 
@@ -109,6 +110,18 @@ def _one_way(composition: Composition, direction: Direction, method: Method) -> 
         return lattice()
     if method == "contour" or isinstance(found, _UNFAILING):
         return found
+    behind = _behind(composition, direction, found, lattice)
+    loud = _loud(composition, direction)
+    return behind if loud is None else FirstToReach(loud, behind)
+
+
+def _behind(
+    composition: Composition,
+    direction: Direction,
+    found: Profile,
+    lattice: Callable[..., LatticeProfile],
+) -> Profile:
+    """What is found, with more work and the lattice engine behind it."""
     from dpexact.accounting.contour.profile import ContourProfile
 
     if isinstance(found, ContourProfile):
@@ -284,6 +297,20 @@ def _windows(c: Composition, direction: Direction) -> RareProfile | None:
     from dpexact.accounting.rare.profile import RareProfile
 
     return RareProfile(inner.noise, sample.q, count, direction == "add")
+
+
+def _loud(c: Composition, direction: Direction) -> Profile | None:
+    """A few sampled Gaussians of little noise: how often the record takes part tells the loss."""
+    windows = _windows(c, direction)
+    if windows is None:
+        return None
+    from dpexact.accounting.loud_samples import LoudSamples
+
+    sigma, q, count = windows.sigma, windows.q, windows.count
+    # proposes: which engine is asked; each encloses
+    if count == 1 or not LoudSamples.takes(sigma, q, count):
+        return None
+    return LoudSamples(sigma, q, count, windows.add)
 
 
 def _rare(c: Composition, direction: Direction) -> Profile | None:

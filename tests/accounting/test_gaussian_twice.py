@@ -165,3 +165,14 @@ def test_rates_that_are_nothing_next_to_1():
     with mp.workdps(120):
         ends = divergence(found.lower * SHORT), divergence(found.upper / SHORT)
     assert ends[0] > mpf(10) ** -100 > ends[1]
+
+
+@pytest.mark.parametrize(("sigma", "q", "delta"), [("0.2", "0.5", "1e-3"), ("0.3", "0.9", "1e-12")])
+def test_a_step_beyond_floats_is_halved(sigma, q, delta):
+    """The first steps from 0 led to where the exponential of epsilon is no float."""
+    text = f"poisson(gaussian({sigma}), {q})^2"
+    found = epsilon(text, delta, digits=8)
+    assert found.digits >= 8
+    profile, target = twice(sigma, q, "remove"), Fraction(delta)
+    assert profile.delta(real(found.upper), 12).lower <= target
+    assert profile.delta(real(found.lower), 12).upper >= target

@@ -321,6 +321,7 @@ class ContourProfile(Profile):
             found = balls.to_enclosure(bound)
         return Enclosure(_ZERO, min(found.upper, _ONE), "Chernoff bound")
 
+    @np.errstate(all="ignore")
     def is_below(self, epsilon: Real, level: Real) -> bool:
         """Whether a bound that costs little proves that delta is at most ``level``.
 

@@ -10,9 +10,10 @@ from typing import Final, NoReturn
 
 from flint import acb, arb
 
+from dpexact.accounting.pairs import allocation_loud as loud
 from dpexact.accounting.pairs.allocation_rules import Shape, log_gamma, power_of, turned
 from dpexact.accounting.pairs.allocation_sums import Law, Mellin
-from dpexact.accounting.pairs.pair import Jet, Pair
+from dpexact.accounting.pairs.pair import Jet, Pair, TooExpensive
 from dpexact.balls import approximate, ball, current, precision
 from dpexact.errors import UnsupportedMechanism
 from dpexact.reals import Real
@@ -60,6 +61,24 @@ class Allocation(Pair):
     def _mellin(self, w: float, exact: arb) -> Mellin:
         return Mellin(Law(1 / self.sigma, self.t), exact, power_of(w))
 
+    @property
+    def _little(self) -> float:
+        """One over the noise, where that is little; else 0. Proposes: which way; both enclose."""
+        return self._shape.a if self._shape.a >= loud.LEAST_RATE else 0.0
+
+    def _is_loud(self, c: float, height: float, accuracy: float) -> bool:
+        """Whether one step alone gives moments of a record removed that are as close as asked.
+
+        Proposes: which way; both enclose.
+        """
+        a = self._little
+        return a > 0 and not self.add and loud.reached(a, self.t, c, height) > accuracy
+
+    @property
+    def _square(self) -> arb:
+        sigma = ball(self.sigma)
+        return 1 / (sigma * sigma)
+
     def integer_moments(self, count: int) -> list[arb]:
         """Sums over how often each variable occurs; of a record added by the transform."""
         if self.add:
@@ -68,16 +87,34 @@ class Allocation(Pair):
         return [law.whole(k + 1) for k in range(1, count + 1)]
 
     def moment(self, c: float | Real, accuracy: float) -> arb:
-        """A Mellin transform along the positive axis."""
+        """A Mellin transform along the positive axis; of little noise bounds by one step alone."""
+        least = loud.LOUDEST if self.add else loud.LEAST_RATE
+        # proposes: which way; both enclose
+        coarse = accuracy <= loud.COARSE and self._little >= least
+        if not (coarse or self._is_loud(approximate(c), 0.0, accuracy)):
+            try:
+                return self._transformed(c, accuracy)
+            except TooExpensive:
+                # proposes: likewise
+                if self._little < loud.LOUDEST:
+                    raise
+        exact = ball(c)
+        if self.add:
+            return arb(0).union(loud.added(exact, self._square, self.t))
+        return loud.moment(exact, self._square, self.t)
+
+    def _transformed(self, c: float | Real, accuracy: float) -> arb:
         w, _ = self._power(c)
         rule = self._shape.real(w, accuracy)
         with precision(max(rule.bits, current())):
             return self._mellin(*self._power(c)).real(rule)
 
     def moments(self, c: float, step: float, count: int, accuracy: float) -> list[acb]:
-        """Mellin transforms along a ray, all nodes at once."""
+        """Mellin transforms along a ray, all nodes at once, or one step alone."""
+        if self._is_loud(c, count * step, accuracy):
+            return loud.on_line(arb(c), arb(step), count, self._square, self.t)
         w, _ = self._power(c)
-        moment = self.moment(c, 8.0).upper()
+        moment = self._transformed(c, 8.0).upper()
         rule = self._shape.oblique(w, count * step, accuracy)
         with precision(max(rule.bits, current())):
             line = self._mellin(*self._power(c)).line(rule, moment, step, count)
@@ -92,7 +129,11 @@ class Allocation(Pair):
         return self._mellin(w, exact).decayed(moment, arb(u), beyond, shift)
 
     def cumulant(self, c: float) -> Jet:
-        """The same transform in floats."""
+        """The same in floats."""
+        a = self._little
+        # proposes: which picture
+        if a >= (loud.LOUDEST if self.add else loud.LEAST_RATE):
+            return (loud.cumulant_added if self.add else loud.cumulant)(a, self.t, c)
         value, slope, bend = self._shape.moment(-c if self.add else 1 + c)
         return Jet(value, -slope if self.add else slope, bend)
 
@@ -112,9 +153,13 @@ class Allocation(Pair):
         """Powers of a series: the nodes of a ray are many, but not so for each of the line's."""
         w = -c if self.add else 1 + c
         k, shape = power_of(w), self._shape
+        if self._is_loud(c, accuracy, accuracy):
+            return 1, 0.0
         height = math.sqrt(2 * accuracy * self.t) / shape.a + accuracy
         nodes = height * (accuracy / 2.5 + 8 + k * shape.a**2) / 6
-        return int(nodes * (40 + k * k) / 400), 0.0
+        # proposes: the price; of so little noise powers take thousands of bits
+        dear = loud.DEAR if self._little >= loud.LOUDEST else 1.0
+        return int(dear * nodes * (40 + k * k) / 400), 0.0
 
     # --- what is not known here -------------------------------------------------------------------
 

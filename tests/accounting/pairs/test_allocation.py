@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import dpexact
-from dpexact.accounting.pairs import allocation_sums
+from dpexact.accounting.pairs import allocation_loud, allocation_sums
 from dpexact.accounting.pairs.allocation import Allocation
 from dpexact.accounting.pairs.allocation_products import Fixed, power, turned_sums
 from dpexact.accounting.pairs.allocation_sums import Law
@@ -370,3 +370,81 @@ def test_epsilon_of_epochs_with_much_noise():
         assert found.digits >= 8
         again = dpexact.delta("allocation(gaussian(10), 10)^10", found.upper, 4, way)
         assert contains(again, 1e-5, 1e-6)
+
+
+# --- little noise: one step alone -----------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("noise", "t"), [("0.3", 2), ("0.25", 10), ("0.5", 4), ("0.8", 30)])
+@pytest.mark.parametrize("c", [0.125, 0.5, 0.75, 1.0, 1.5, 2.75])
+def test_one_step_alone_holds_the_transform(noise, t, c):
+    """The first form must not be the mere value of one step: it is off by what the ball allows."""
+    pair = Allocation(real(noise), t)
+    with precision(120):
+        square = 1 / arb(noise) ** 2
+        line = allocation_loud.on_line(arb(c), arb(0.375), 6, square, t)
+        transformed = pair.moments(c, 0.375, 6, 40.0)
+        assert all(x.overlaps(y) for x, y in zip(line, transformed, strict=True))
+        alone = allocation_loud.alone(acb(c), square, t).real
+        assert not pair._transformed(c, 40.0).overlaps(alone) or noise == "0.25"
+        assert allocation_loud.moment(arb(c), square, t).overlaps(pair._transformed(c, 40.0))
+
+
+@pytest.mark.parametrize(("noise", "t"), [("0.3", 2), ("0.25", 10), ("0.5", 4), ("0.8", 30)])
+@pytest.mark.parametrize("c", [0.125, 0.5, 0.9, 2.5, 6.0])
+def test_bounds_of_little_noise_hold_the_transform(noise, t, c):
+    pair = Allocation(real(noise), t)
+    with precision(120):
+        square = 1 / arb(noise) ** 2
+        assert pair.reverse._transformed(c, 20.0) <= allocation_loud.added(arb(c), square, t)
+        w = arb(c) / 7
+        bound = allocation_loud.partial(w, square, t)
+        assert pair._transformed(c / 7 - 1, 20.0) <= bound * (1 + arb(1e-6))
+
+
+def test_two_steps_alike_are_within_the_error():
+    """``E |(1 + R)^s - 1| Y'^c`` of two steps, by quadrature, and not far below the bound."""
+    a, c = 3, mpmath.mpf("0.6")
+    for y in (0, 4, 25):
+        s = mpmath.mpc(c, y)
+
+        def integrand(d, s=s):
+            # X' and X: their difference D has variance 2, and X' given it the mean -D/2
+            tilted = mpmath.e ** (c * a * a / 2 - c * a * d / 2 + c * c * a * a / 4)
+            ratio = mpmath.e ** (a * d - a * a)
+            return mpmath.npdf(d, 0, mpmath.sqrt(2)) * tilted * abs((1 + ratio) ** s - 1)
+
+        true = mpmath.quad(integrand, mpmath.linspace(-15, 15, 31))
+        true /= mpmath.e ** (a * a * c * (c + 1) / 2)
+        bound = allocation_loud.beside(arb("0.6"), abs(acb(0.6, y)) + arb(1e-9), arb(a * a), 1)
+        assert float(bound) / 40 < true < float(bound)
+
+
+@pytest.mark.parametrize(
+    ("a", "epsilon"), [(4, 22), (5, 30), (7, 50), (10, 95), (10, 70), (12, 135)]
+)
+def test_little_noise_against_quadrature(a, epsilon):
+    with mpmath.workdps(40):
+        level = mpmath.e**epsilon
+        edge = (epsilon + mpmath.log(2)) / a + mpmath.mpf(a) / 2  # one step alone reaches the level
+
+        def call(x):
+            """``E (S - level)_+`` given that ``X`` of one step is ``x``, below the edge."""
+            strike = -2 * level * mpmath.expm1(a * (min(x, edge - 1e-30) - edge))
+            d = mpmath.log(strike) / a + mpmath.mpf(a) / 2
+            return (mpmath.ncdf(a - d) - strike * mpmath.ncdf(-d)) / 2
+
+        grid = [-12, -6, -3, 0, 3, *(edge - mpmath.mpf(2) ** -k for k in range(-2, 20)), edge]
+        true = mpmath.quad(lambda x: mpmath.npdf(x) * call(x), sorted(grid))
+        true += mpmath.ncdf(a - edge) / 2 + (mpmath.mpf("0.5") - level) * mpmath.ncdf(-edge)
+    text = f"allocation(gaussian(1/{a}), 2)"
+    found = dpexact.delta(text, epsilon, digits=8, direction="remove")
+    assert found.digits >= 8
+    assert contains(found, float(true), 1e-8)
+
+
+@pytest.mark.parametrize("noise", ["1/9", "1/10", "1/20", "1/50"])
+@pytest.mark.parametrize("steps", ["4, 2", "4", "100, 3", "1000"])
+def test_little_noise_is_answered(noise, steps):
+    found = dpexact.epsilon(f"allocation(gaussian({noise}), {steps})", "1e-6", digits=8)
+    assert found.digits >= 8
