@@ -24,7 +24,7 @@ Asked: TypeAlias = "Sequence[tuple[Power | Modulus, float]]"
 HEAVY: Final = 3.0
 #: What weights cost, in nodes, what a step does, or sums over it that are not known yet, and how
 #: many are never worth weights.
-_WEIGHING, STEP, _SUMMING, FEWEST = 30.0, 1.0, 0.02, 40
+_WEIGHING, STEP, _SUMMING, FEWEST = 30.0, 4.0, 0.02, 20
 #: Most nodes, and most degrees of one variable: weights cost the third power of it.
 _MOST_NODES, MOST_DEGREES = 6000, 250
 #: By how much logarithms of parameters are less where balls do not bound what floats do.

@@ -308,13 +308,16 @@ class Cloud:
             units = self.sides[axis].polynomials(value, count, bits)
         return [scaled(unit, 2 * k * k, bits) for k, unit in enumerate(units)]
 
-    def nodes(self, degrees: Degrees) -> list[tuple[Real, Real]]:
-        """A node for each degree, in its interval."""
+    def axes(self, degrees: Degrees) -> tuple[list[Real], list[Real]]:
+        """Of nodes the first coordinates and the second: one of each for a degree, in its interval.
+
+        Of the ``j``-th first one the nodes have the first ``rows[j]`` second ones.
+        """
         first, second = (
             [self._node(axis, x) for x in leja(count)]
             for axis, count in enumerate((len(degrees.rows), degrees.rows[0]))
         )
-        return [(first[j], second[k]) for j, k in degrees]
+        return first, second
 
     def _node(self, axis: int, x: float) -> Real:
         side = self.sides[axis]
@@ -324,30 +327,27 @@ class Cloud:
         short = math.ldexp(round(math.ldexp(mantissa, NODE_BITS)), exponent - NODE_BITS)
         return rational(Fraction(short))
 
-    def weights(self, degrees: Degrees, nodes: Sequence[tuple[Real, Real]]) -> list[arb]:
+    def weights(self, degrees: Degrees) -> list[arb]:
         """Weights with which the nodes are right for all ``degrees``; of some ends at once."""
         bits, kept = self._weights.get(degrees, (0, {}))
         # proposes: what is looked up; whatever is held is right
         if bits < current() or self._place not in kept:
-            kept = self._weights_of(range(self._place, len(self._ends))[:_AT_ONCE], degrees, nodes)
+            kept = self._weights_of(range(self._place, len(self._ends))[:_AT_ONCE], degrees)
             self._weights[degrees] = current(), kept
         return kept[self._place]
 
-    def _weights_of(
-        self, ends: Sequence[int], degrees: Degrees, nodes: Sequence[tuple[Real, Real]]
-    ) -> dict[int, list[arb]]:
-        many, more = len(degrees.rows), degrees.rows[0]
+    def _weights_of(self, ends: Sequence[int], degrees: Degrees) -> dict[int, list[arb]]:
+        axes = self.axes(degrees)
         # proposes: what is kept; nodes follow from the degrees
         if (degrees, current()) not in self._inverses:
             # the triangular systems lose about a bit a degree, what they are solved by does not
-            with precision(current() + many + more):
+            with precision(current() + sum(map(len, axes))):
                 inverses = [
                     [
                         inverse(part)
-                        for part in triangles([self._row(axis, x, count) for x in distinct])
+                        for part in triangles([self._row(axis, x, len(values)) for x in values])
                     ]
-                    for axis, count in ((0, many), (1, more))
-                    for distinct in [{node[axis]: 0 for node in nodes}]
+                    for axis, values in enumerate(axes)
                 ]
             self._inverses[degrees, current()] = inverses
         inverses = self._inverses[degrees, current()]

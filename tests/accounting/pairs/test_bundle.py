@@ -275,8 +275,9 @@ def test_weights_are_right_for_polynomials_of_their_degrees() -> None:
     cloud = Cloud(steps_of(5, 30, (1.0, 1.3), (0.001, 0.002)))
     degrees = Degrees((5, 4, 2, 1))
     with precision(128):
-        places = cloud.nodes(degrees)
-        weights = cloud.weights(degrees, places)
+        rates, noises = cloud.axes(degrees)
+        places = [(rates[j], noises[k]) for j, k in degrees]
+        weights = cloud.weights(degrees)
         first, second = cloud.sides
         for j, k in degrees:
             exact = sum(
@@ -453,7 +454,7 @@ def test_weights_of_many_degrees_keep_their_bits() -> None:
     cloud = Cloud(steps_of(9, 300, (0.9, 1.3), (0.005, 0.015)))
     degrees = Degrees.down_to(60, 1.2, 1.2)
     with precision(78):
-        assert all(w.rad() < 2**-60 for w in cloud.weights(degrees, cloud.nodes(degrees)))
+        assert all(w.rad() < 2**-60 for w in cloud.weights(degrees))
 
 
 def test_many_degrees_of_one_variable_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
