@@ -39,8 +39,6 @@ FEWEST_RUNS: Final = 400
 _PARTS: Final = (0.2, 0.35, 0.5, 0.62, 0.75, 0.87, 1 + 2**-40)
 #: Of these parts boxes are chosen by.
 _LOOKED_AT: Final = (0, 3, 6)
-#: Beginnings of a log whose lengths differ by a lesser factor have the same degrees.
-_ALIKE: Final = 2.0
 _FRACTION: Final = attrgetter("fraction")
 #: Accuracy of the moment that bounds those of a box.
 _GLANCE: Final = 8.0
@@ -180,19 +178,18 @@ class Bundle(Pair):
             weights = [arb(n) for *_, n in cloud.points]
             rows = [self._asked(alone, *key, (q, sigma)) for q, sigma, _ in cloud.points]
             return _dot(weights, _matrix(rows)), [arb(0) for _ in asked]
-        # proposes: which lengths share their degrees
-        size = math.floor(math.log(cloud.total, _ALIKE))
-        found = self._keep(lambda: fitted(cloud, asked), "fitted", part.box, size, *key)
+        # proposes: degrees that serve the longest; errors are those of each
+        found = self._keep(lambda: fitted(cloud.last, asked), "fitted", part.box, *key)
         degrees = found.degrees
-        with self._narrow(max(accuracy for _, accuracy in asked), _WEIGHT_BITS):
-            weights = cloud.weights(degrees)
-        matrix = self._keep(
-            lambda: _matrix(together(self._nodes(cloud, degrees, c))),
+        matrix, large = self._keep(
+            lambda: _sized(together(self._nodes(cloud, degrees, c))),
             "nodes",
             part.box,
             degrees,
             *key,
         )
+        with self._narrow(max(accuracy for _, accuracy in asked), _WEIGHT_BITS + large):
+            weights = cloud.weights(degrees)
         heavy = [sum((abs(weight) for weight in weights), arb(0))]
         errors = [cloud.rest(heavy, degrees, *bound).upper() for bound in found.bounds]
         return _dot(weights, matrix), errors
@@ -363,15 +360,14 @@ class Bundle(Pair):
 
     def _cumulants(self, which: int, orders: Sequence[float]) -> list[Jet]:
         """Proposes: sums over the cells of what is at the place of each, or at its corner."""
-        known: dict[int, Any] = self._keep(dict, "jets", which, *orders)
         cells, counts = self.cloud.in_cells(_CELL)
+        empty = np.full((len(cells), len(orders), 3), np.nan)
+        known = self._keep(lambda: empty, "jets", which, *orders)
         inside = np.flatnonzero(counts)
-        rows = []
-        for cell in inside.tolist():
-            if cell not in known:
-                known[cell] = np.array(self._pair(cells[cell][which]).cumulants(orders))
-            rows.append(known[cell])
-        total = np.tensordot(counts[inside], np.stack(rows), 1)
+        # proposes: what is not known yet
+        for cell in inside[np.isnan(known[inside, 0, 0])].tolist():
+            known[cell] = self._pair(cells[cell][which]).cumulants(orders)
+        total = np.tensordot(counts[inside], known[inside], 1)
         return [Jet(*row) for row in total.tolist()]
 
     def decay_estimate(self, c: float) -> Callable[[float], float]:
@@ -394,6 +390,13 @@ class Bundle(Pair):
 
 def _matrix(rows: Sequence[_Row]) -> arb_mat | acb_mat:
     return (arb_mat if isinstance(rows[0][0], arb) else acb_mat)(rows)
+
+
+def _sized(rows: Sequence[_Row]) -> tuple[arb_mat | acb_mat, int]:
+    """The rows, and about how large they are, as a power of 2. Proposes: bits of weights."""
+    largest = max(float(abs(row[place]).upper()) for row in rows for place in (0, -1))
+    size = math.frexp(largest)[1] if 0 < largest < math.inf else 0
+    return _matrix(rows), size
 
 
 def _dot(weights: Sequence[arb], matrix: arb_mat | acb_mat) -> list[Any]:

@@ -19,27 +19,27 @@ from itertools import chain
 from typing import Any, Final, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
-from flint import acb, acb_mat, arb, arb_mat
+from flint import acb, arb, arb_mat
 from numpy.typing import NDArray
 
+from dpexact.accounting.pairs.fixed_powers import MOST, power_sums
+from dpexact.accounting.pairs.limbs import full
 from dpexact.accounting.pairs.pair import TooExpensive, short
-from dpexact.accounting.pairs.power_sums import grown
-from dpexact.balls import approximate, ball
+from dpexact.balls import approximate, ball, precision
 from dpexact.reals import Real
 
 _Floats: TypeAlias = NDArray[np.floating[Any]]
+_Rows: TypeAlias = Sequence[Sequence[Any]]
 _T = TypeVar("_T")
 
 #: The largest share of the strip of analyticity, whose half width is pi, that is used.
 _EDGE: Final = 0.98
 _FRACTIONS: Final = np.linspace(0.02, 1.0, 50)
 _BELOW: Final = np.linspace(0.0, 1.0, 26)
-#: Places of one rule at most.
-_MOST: Final = 20_000
 #: By how much noises of one rule differ at most.
 _ALIKE: Final = 2.5
-#: Columns of a product of matrices: so many at once are faster.
-_COLUMNS: Final = 512
+#: Bits beyond those of integers, in which what is rounded to these is known.
+_SPARE_BITS: Final = 20
 #: Accuracy beyond what is asked, for what few nats matter to.
 _SPARE: Final = 1.0
 
@@ -123,13 +123,18 @@ class Nodes:
 
     def lines(self, step: float, count: int, accuracy: float) -> list[list[acb]]:
         """``E_v[A^t]`` at ``t = power + i n step``, ``n <= count``: by rates, then noises [5]."""
-        height = arb(step) * count
-        turn = acb(0, arb(step))
+        height, turn, fine = arb(step) * count, acb(0, arb(step)), self._fine(accuracy)
+        # proposes: so many that rounding powers does not matter; balls hold what is lost
+        bits = full(math.ceil(fine / math.log(2) + math.log2(6 * (count + 1))))
 
-        def ask(rate: arb, waves: Sequence[acb]) -> list[list[acb]]:
-            logs = [(1 + rate * wave).log() for wave in waves]
-            starts = [(log * self._power).exp() for log in logs]
-            return grown(starts, [(log * turn).exp() for log in logs], count + 1)
+        def sums(group: Sequence[int], rule: Rule, inside: Sequence[int]) -> Iterator[_Rows]:
+            with precision(bits + _SPARE_BITS):
+                densities, waves = self._at(group, rule, _density)
+                logs = [[(1 + rate * wave).log() for wave in waves] for rate in self._rates]
+                starts = [[(log * self._power).exp() for log in row] for row in logs]
+                turns = [[(log * turn).exp() for log in row] for row in logs]
+            # above the real line no argument of A is negative, so that no turn is above 1
+            return power_sums(densities, starts, turns, count, inside, bits)
 
         def error(v: arb, rule: Rule) -> acb:
             shift, top, bottom, spacing = map(arb, rule[:4])
@@ -141,10 +146,7 @@ class Nodes:
             off = arb(0, (self._moment * strip + self._beyond(v, rule)).upper())
             return acb(off, off)
 
-        fine = self._fine(accuracy)
-        return self._asked(
-            lambda noises: self._line(noises, step * count, fine), _density, ask, error
-        )
+        return self._asked(lambda noises: self._line(noises, step * count, fine), sums, error)
 
     def moduli(self, height: float, shift: float, accuracy: float) -> list[list[arb]]:
         """``Int |g_v A^t|`` at ``Im w = shift``, ``Im t = height``, likewise [6].
@@ -153,9 +155,14 @@ class Nodes:
         """
         up, lean = arb(height), arb(shift)
 
-        def ask(rate: arb, waves: Sequence[acb]) -> list[list[arb]]:
-            logs = [(1 + rate * wave).log() for wave in waves]
-            return [[(log.real * self._power - log.imag * up).exp() for log in logs]]
+        def sums(group: Sequence[int], rule: Rule, inside: Sequence[int]) -> Iterator[_Rows]:
+            densities, waves = self._at(group, rule, _modulus)
+            columns = []
+            for rate in self._rates:
+                logs = [(1 + rate * wave).log() for wave in waves]
+                columns.append([(log.real * self._power - log.imag * up).exp() for log in logs])
+            table = (arb_mat(densities) * arb_mat(columns).transpose()).tolist()
+            return ([[row[i]] for row in table[:many]] for i, many in enumerate(inside))
 
         def error(v: arb, rule: Rule) -> arb:
             edge, spacing = arb(rule.top), arb(rule.spacing)
@@ -169,9 +176,7 @@ class Nodes:
             return (-strip).union(strip + self._beyond(v, rule))
 
         fine = self._fine(accuracy)
-        return self._asked(
-            lambda noises: self._positive(noises, shift, fine), _modulus, ask, error
-        )
+        return self._asked(lambda noises: self._positive(noises, shift, fine), sums, error)
 
     def map(self, ask: Callable[[arb, arb], _T]) -> list[_T]:
         """What is said of each pair, in the same order."""
@@ -185,43 +190,40 @@ class Nodes:
         """Proposes: the accuracy of a rule next to the moment."""
         return accuracy + max(0.0, float(self._moment.log().mid())) + _SPARE
 
+    def _at(
+        self, group: Sequence[int], rule: Rule, density: Callable[[arb, acb], Any]
+    ) -> tuple[list[list[Any]], list[acb]]:
+        """The densities of some noises at the places of a rule, and ``e^w - 1`` there."""
+        spacing, lean = arb(rule.spacing), acb(0, arb(rule.shift))
+        # proposes: the places; `beyond` bounds all others
+        places = [lean + j * spacing for j in range(rule.first, rule.last + 1)]
+        found = []
+        for v in (self._variances[k] for k in group):
+            scale = spacing * (v / (2 * arb.pi())).sqrt()
+            found.append([scale * density(v, place) for place in places])
+        return found, [place.exp() - 1 for place in places]
+
     def _asked(
         self,
         plan: Callable[[Sequence[float]], Rule],
-        density: Callable[[arb, acb], Any],
-        ask: Callable[[arb, Sequence[acb]], Sequence[Sequence[Any]]],
+        sums: Callable[[Sequence[int], Rule, Sequence[int]], Iterator[_Rows]],
         error: Callable[[arb, Rule], Any],
     ) -> list[list[Any]]:
-        """Sums over places of densities times what ``ask`` says of a rate there, with errors.
+        """Sums over places, for each rate some rows, and the errors of rules.
 
-        ``ask`` gives a row for each function. Proposes: which noises share a rule.
+        Proposes: which noises share a rule.
         """
         found: list[list[list[Any]]] = [[[]] * row for row in self._rows]
         for group in self._groups:
             rule = plan([self._about[k] for k in group])
             # proposes: what is too much
-            if not rule.last - rule.first < _MOST:
+            if not rule.last - rule.first < MOST:
                 raise TooExpensive("a rule of too many places")
-            spacing, lean = arb(rule.spacing), acb(0, arb(rule.shift))
-            # proposes: the places; `beyond` bounds all others
-            places = [lean + j * spacing for j in range(rule.first, rule.last + 1)]
-            waves = [place.exp() - 1 for place in places]
-            scales = [spacing * (v / (2 * arb.pi())).sqrt() for v in self._variances]
-            densities = [
-                [scales[k] * density(self._variances[k], place) for place in places] for k in group
-            ]
             errors = [error(self._variances[k], rule) for k in group]
             inside = [sum(k < row for k in group) for row in self._rows]
-            for batch in _batches(inside, len(ask(self._rates[0], waves[:1]))):
-                asked = [ask(self._rates[i], waves) for i in batch]
-                columns = list(zip(*chain.from_iterable(asked), strict=True))
-                table = _product(densities[: inside[batch[0]]], columns)
-                end = 0
-                for i, functions in zip(batch, asked, strict=True):
-                    start, end = end, end + len(functions)
-                    for at in range(inside[i]):
-                        off = errors[at]
-                        found[i][group[at]] = [value + off for value in table[at][start:end]]
+            for i, rows in enumerate(sums(group, rule, inside)):
+                for k, row, off in zip(group, rows, errors, strict=False):
+                    found[i][k] = [value + off for value in row]
         return list(chain.from_iterable(found))
 
     def _beyond(self, v: arb, rule: Rule) -> arb:
@@ -341,16 +343,3 @@ def _alike(noises: Sequence[float]) -> list[list[int]]:
             groups.append([])
         groups[-1].append(k)
     return [sorted(group) for group in groups]
-
-
-def _batches(inside: Sequence[int], count: int) -> Iterator[list[int]]:
-    """Rates of which there are about as many columns as are good at once."""
-    some = [i for i, many in enumerate(inside) if many]
-    size = max(1, _COLUMNS // count)
-    return (some[at : at + size] for at in range(0, len(some), size))
-
-
-def _product(rows: Sequence[Sequence[Any]], columns: Sequence[Sequence[Any]]) -> list[list[Any]]:
-    kind = acb_mat if isinstance(rows[0][0], acb) else arb_mat
-    found: list[list[Any]] = (kind(rows) * kind(columns)).tolist()
-    return found

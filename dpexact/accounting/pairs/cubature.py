@@ -215,7 +215,7 @@ class Cloud:
         ways = [way for way in self._found_sums if _serves(way, (many, more, current()))]
         ways.append((least[0], least[1], full(current())))
         # proposes: likewise
-        way = min(ways, key=lambda way: self._left(way) * way[0] * way[1])
+        way = min(ways, key=lambda way: self._left(way) * math.prod(way) * way[2])
         many, more, bits = way
         held, last = self._found_sums.setdefault(way, {}), self._summed(way)
         found = held.get(last)
@@ -228,9 +228,9 @@ class Cloud:
         return held[self._place], bits
 
     def _left(self, way: _Way) -> int:
-        """Proposes: how many points there are to be summed."""
+        """Proposes: how many points there are to be summed, if all ends are asked for."""
         last = self._summed(way)
-        return self._end - (self._ends[last] if last >= 0 else 0)
+        return self._ends[-1] - (self._ends[last] if last >= 0 else 0)
 
     def _summed(self, way: _Way) -> int:
         """Proposes: the last place so far of which sums are held; else -1."""

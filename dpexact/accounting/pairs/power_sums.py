@@ -11,10 +11,10 @@ from flint import acb, acb_mat
 
 def powers(base: acb, count: int) -> list[acb]:
     """``base^0 .. base^{count - 1}`` by doubling: no product is deeper than ``O(log count)``."""
-    return [power for (power,) in grown([acb(1)], [base], count)]
+    return [power for (power,) in _grown([acb(1)], [base], count)]
 
 
-def grown(starts: list[acb], turns: list[acb], count: int) -> list[list[acb]]:
+def _grown(starts: list[acb], turns: list[acb], count: int) -> list[list[acb]]:
     """``starts_j turns_j^n`` of all ``j``, for each ``n < count``; likewise by doubling."""
     found = [starts]
     # proposes: how many are needed; each is what it is
@@ -53,8 +53,8 @@ def line_sums(weights: list[acb], turns: list[acb], count: int) -> list[acb]:
     """
     big = max(1, round((count + 1) ** 0.5))
     rows, outcomes = -(-(count + 1) // big), len(weights)
-    *baby, leap = grown([acb(1)] * outcomes, turns, big + 1)
-    giant = grown(weights, leap, rows)
+    *baby, leap = _grown([acb(1)] * outcomes, turns, big + 1)
+    giant = _grown(weights, leap, rows)
     by_outcome = zip(*baby, strict=True)
     product = acb_mat(rows, outcomes, list(chain(*giant))) * acb_mat(
         outcomes, big, list(chain(*by_outcome))
