@@ -85,6 +85,7 @@ class Bundle(Pair):
         self._whole = Box(cloud) if whole is None else whole
         self._pairs: dict[Place, GaussianMixtures] = {}
         self._kept: dict[tuple[Any, ...], Any] = {}
+        self._jets: dict[tuple[float, ...], Any] = {}
         self._reverse: list[Bundle] = []
 
     def first(self, place: int) -> Bundle:
@@ -170,33 +171,27 @@ class Bundle(Pair):
     ) -> tuple[Sequence[Any], list[arb]]:
         """Sums over the steps in a box of logarithms, and the error for each function [1].
 
-        ``alone`` answers for a step and ``together`` for all nodes, of functions of a ``kind`` at
-        order ``c``.
+        ``alone`` answers for a step, ``together`` for all nodes, of a ``kind`` and order ``c``.
         """
         key = (kind, c, *more)
         if part.alone:
             weights = [arb(n) for *_, n in cloud.points]
-            rows = [self._asked(alone, *key, (q, sigma)) for q, sigma, _ in cloud.points]
+            places = [(q, sigma) for q, sigma, _ in cloud.points]
+            rows = [self._keep(partial(alone, place), place, *key) for place in places]
             return _dot(weights, _matrix(rows)), [arb(0) for _ in asked]
         # proposes: degrees that serve the longest; errors are those of each
         found = self._keep(lambda: fitted(cloud.last, asked), "fitted", part.box, *key)
         degrees = found.degrees
-        matrix, large = self._keep(
-            lambda: _sized(together(self._nodes(cloud, degrees, c))),
-            "nodes",
-            part.box,
-            degrees,
-            *key,
-        )
+
+        def find() -> tuple[arb_mat | acb_mat, int]:
+            return _sized(together(self._nodes(cloud, degrees, c)))
+
+        matrix, large = self._keep(find, "nodes", part.box, degrees, *key)
         with self._narrow(max(accuracy for _, accuracy in asked), _WEIGHT_BITS + large):
             weights = cloud.weights(degrees)
         heavy = [sum((abs(weight) for weight in weights), arb(0))]
         errors = [cloud.rest(heavy, degrees, *bound).upper() for bound in found.bounds]
         return _dot(weights, matrix), errors
-
-    def _asked(self, ask: Callable[[Place], _Row], *key_and_place: Any) -> _Row:
-        *key, place = key_and_place
-        return self._keep(lambda: ask(place), place, *key)
 
     def _nodes(self, cloud: Cloud, degrees: Degrees, c: float | Real) -> Nodes:
         """Those of a box, with a bound on all their moments [7].
@@ -257,11 +252,9 @@ class Bundle(Pair):
             return [value.log() for value in self._pair(place).moments(*line, fine)]
 
         def together(nodes: Nodes) -> list[list[acb]]:
-            found = nodes.lines(step, count, fine)
-            # of a record added the imaginary part of the power falls
-            if not self.removes:
-                found = [[value.conjugate() for value in row] for row in found]
-            return [[value.log() for value in row] for row in found]
+            # of a record added the imaginary part of the power is negative
+            turned = acb if self.removes else acb.conjugate
+            return [[turned(x).log() for x in row] for row in nodes.lines(step, count, fine)]
 
         totals = [acb(0)] * (count + 1)
         errors, key = [arb(0)] * len(asked), ("line", *line, accuracy)
@@ -308,8 +301,8 @@ class Bundle(Pair):
 
         def together(nodes: Nodes) -> list[list[arb]]:
             firsts = nodes.map(lambda q, sigma: sigma * sigma * half + q * slope)
-            rows = zip(nodes.moduli(u, angle, fine), firsts, strict=True)
-            return [[value.log() - first] for [value], first in rows]
+            values = nodes.moduli(u, angle, fine)
+            return [[x.log() - first] for [x], first in zip(values, firsts, strict=True)]
 
         [found], [error] = self._sums(part, cloud, asked, alone, together, "decayed", c, u, angle)
         if part.alone:
@@ -361,8 +354,10 @@ class Bundle(Pair):
     def _cumulants(self, which: int, orders: Sequence[float]) -> list[Jet]:
         """Proposes: sums over the cells of what is at the place of each, or at its corner."""
         cells, counts = self.cloud.in_cells(_CELL)
-        empty = np.full((len(cells), len(orders), 3), np.nan)
-        known = self._keep(lambda: empty, "jets", which, *orders)
+        key = which, *orders
+        if key not in self._jets:
+            self._jets[key] = np.full((len(cells), len(orders), 3), np.nan)
+        known = self._jets[key]
         inside = np.flatnonzero(counts)
         # proposes: what is not known yet
         for cell in inside[np.isnan(known[inside, 0, 0])].tolist():

@@ -13,7 +13,7 @@ section 7, whose formulas the numbers in brackets are.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from functools import reduce
 from itertools import chain
 from typing import Any, Final, NamedTuple, TypeAlias, TypeVar
@@ -23,7 +23,6 @@ from flint import acb, arb, arb_mat
 from numpy.typing import NDArray
 
 from dpexact.accounting.pairs.fixed_powers import MOST, power_sums
-from dpexact.accounting.pairs.limbs import full
 from dpexact.accounting.pairs.pair import TooExpensive, short
 from dpexact.balls import approximate, ball, precision
 from dpexact.reals import Real
@@ -39,7 +38,7 @@ _BELOW: Final = np.linspace(0.0, 1.0, 26)
 #: By how much noises of one rule differ at most.
 _ALIKE: Final = 2.5
 #: Bits beyond those of integers, in which what is rounded to these is known.
-_SPARE_BITS: Final = 20
+_SPARE_BITS: Final = 40
 #: Accuracy beyond what is asked, for what few nats matter to.
 _SPARE: Final = 1.0
 
@@ -55,9 +54,7 @@ def strip_above(v: arb, least: arb, shift: arb, top: arb, spacing: arb) -> arb:
     return growth(v, least, top) / (2 * arb.pi() * (top - shift) / spacing).expm1()
 
 
-def strip_below(
-    v: arb, least: arb, shift: arb, bottom: arb, spacing: arb, height: arb
-) -> arb:
+def strip_below(v: arb, least: arb, shift: arb, bottom: arb, spacing: arb, height: arb) -> arb:
     """Likewise from ``-bottom``, where ``A`` may turn by as much, for ``Im t <= height`` [5]."""
     turned = (height * bottom).exp()
     return turned * growth(v, least, bottom) / (2 * arb.pi() * (shift + bottom) / spacing).expm1()
@@ -124,17 +121,19 @@ class Nodes:
     def lines(self, step: float, count: int, accuracy: float) -> list[list[acb]]:
         """``E_v[A^t]`` at ``t = power + i n step``, ``n <= count``: by rates, then noises [5]."""
         height, turn, fine = arb(step) * count, acb(0, arb(step)), self._fine(accuracy)
-        # proposes: so many that rounding powers does not matter; balls hold what is lost
-        bits = full(math.ceil(fine / math.log(2) + math.log2(6 * (count + 1))))
+        # proposes: precisions; balls hold what is lost at any
+        wanted = math.ceil(fine / math.log(2) + math.log2(6 * (count + 1)))
+        spare = _SPARE_BITS + math.frexp(abs(float(self._power.mid())))[1]
 
-        def sums(group: Sequence[int], rule: Rule, inside: Sequence[int]) -> Iterator[_Rows]:
-            with precision(bits + _SPARE_BITS):
+        def sums(group: Sequence[int], rule: Rule, inside: Sequence[int]) -> Sequence[_Rows]:
+            with precision(wanted + spare):
                 densities, waves = self._at(group, rule, _density)
                 logs = [[(1 + rate * wave).log() for wave in waves] for rate in self._rates]
                 starts = [[(log * self._power).exp() for log in row] for row in logs]
                 turns = [[(log * turn).exp() for log in row] for row in logs]
             # above the real line no argument of A is negative, so that no turn is above 1
-            return power_sums(densities, starts, turns, count, inside, bits)
+            with precision(wanted):
+                return power_sums(densities, starts, turns, count, inside)
 
         def error(v: arb, rule: Rule) -> acb:
             shift, top, bottom, spacing = map(arb, rule[:4])
@@ -155,14 +154,14 @@ class Nodes:
         """
         up, lean = arb(height), arb(shift)
 
-        def sums(group: Sequence[int], rule: Rule, inside: Sequence[int]) -> Iterator[_Rows]:
+        def sums(group: Sequence[int], rule: Rule, inside: Sequence[int]) -> Sequence[_Rows]:
             densities, waves = self._at(group, rule, _modulus)
             columns = []
             for rate in self._rates:
                 logs = [(1 + rate * wave).log() for wave in waves]
                 columns.append([(log.real * self._power - log.imag * up).exp() for log in logs])
             table = (arb_mat(densities) * arb_mat(columns).transpose()).tolist()
-            return ([[row[i]] for row in table[:many]] for i, many in enumerate(inside))
+            return [[[row[i]] for row in table[:many]] for i, many in enumerate(inside)]
 
         def error(v: arb, rule: Rule) -> arb:
             edge, spacing = arb(rule.top), arb(rule.spacing)
@@ -206,7 +205,7 @@ class Nodes:
     def _asked(
         self,
         plan: Callable[[Sequence[float]], Rule],
-        sums: Callable[[Sequence[int], Rule, Sequence[int]], Iterator[_Rows]],
+        sums: Callable[[Sequence[int], Rule, Sequence[int]], Sequence[_Rows]],
         error: Callable[[arb, Rule], Any],
     ) -> list[list[Any]]:
         """Sums over places, for each rate some rows, and the errors of rules.

@@ -37,6 +37,8 @@ _Way: TypeAlias = tuple[int, int, int]
 
 #: Bits that a place in its interval may lose, or a weight.
 _SPARE_BITS: Final = 16
+#: Bits of lengths, which many ask for, at least.
+_LENGTH_BITS: Final = 128
 #: Ends whose weights are found together.
 _AT_ONCE: Final = 16
 #: Degrees for questions to come.
@@ -218,13 +220,15 @@ class Cloud:
         way = min(ways, key=lambda way: self._left(way) * math.prod(way) * way[2])
         many, more, bits = way
         held, last = self._found_sums.setdefault(way, {}), self._summed(way)
-        found = held.get(last)
-        for place in range(last + 1, self._place + 1):
-            part = slice(*self._stretch(place))
-            counts = [n for _, _, n in self._whole[part]]
+        if self._place > last:
+            start = self._ends[last] if last >= 0 else 0
+            part, ends = slice(start, self._end), self._ends[last + 1 : self._place + 1]
             first, second = self._located(part, bits)
-            following = chebyshev_sums(first, second, counts, (many, more), bits)
-            held[place] = found = following if found is None else found + following
+            counts = [n for _, _, n in self._whole[part]]
+            ends = [end - start for end in ends]
+            parts = chebyshev_sums(first, second, counts, ends, (many, more), bits)
+            for place, sums in enumerate(parts, last + 1):
+                held[place] = sums if last < 0 else held[last] + sums
         return held[self._place], bits
 
     def _left(self, way: _Way) -> int:
@@ -287,7 +291,8 @@ class Cloud:
     def lengths(self) -> tuple[arb, ...]:
         """``sum n log(1 - x)``, ``sum n x``, ``sum n y^2`` and the least ``y``."""
         # proposes: what is looked up; whatever is held is right
-        held = next((held for held in self._lengths if held >= current()), full(current()))
+        least = max(current(), _LENGTH_BITS)
+        held = next((held for held in self._lengths if held >= least), full(least))
         sums = self._lengths.setdefault(held, [])
         with precision(held):
             while len(sums) <= self._place:
@@ -352,7 +357,9 @@ class Cloud:
             self._inverses[degrees, current()] = inverses
         inverses = self._inverses[degrees, current()]
         with precision(current() + _SPARE_BITS):
-            sums = zip(*(self.first(place).moments(degrees) for place in ends), strict=True)
+            # those up to the last of them at once
+            last, *others = (self.first(place).moments(degrees) for place in reversed(ends))
+            sums = zip(*reversed(others), last, strict=True)
             values = {at: list(row) for at, row in zip(degrees, sums, strict=True)}
             for upward in (True, False):
                 for axis in (0, 1):

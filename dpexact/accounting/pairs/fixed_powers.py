@@ -12,7 +12,7 @@ section 7.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import chain
 from operator import attrgetter
 from typing import Final, TypeAlias
@@ -26,10 +26,12 @@ from dpexact.accounting.pairs.limbs import (
     Digits,
     carry,
     digits_of,
+    full,
     integers,
     products,
 )
 from dpexact.accounting.pairs.sides import floored
+from dpexact.balls import current, precision
 
 _Rows: TypeAlias = Sequence[Sequence[acb]]
 
@@ -38,6 +40,10 @@ _REAL, _IMAGINARY = attrgetter("real"), attrgetter("imag")
 _OFF: Final = 3
 #: Likewise what was rounded once.
 _ROUNDED: Final = 3
+#: What two dropped parts are less than in units of what is left, and a unit more.
+_DROPPED: Final = 3
+#: Bits beyond those of integers, in which balls are rounded to these.
+_SPARE_BITS: Final = 40
 #: Columns of a product of matrices.
 _COLUMNS: Final = 1024
 #: Most places, so that sums of products are exact in floats.
@@ -45,54 +51,77 @@ MOST: Final = 1 << 12
 
 
 def power_sums(
-    weights: _Rows, starts: _Rows, turns: _Rows, count: int, inside: Sequence[int], bits: int
-) -> Iterator[list[list[acb]]]:
+    weights: _Rows, starts: _Rows, turns: _Rows, count: int, inside: Sequence[int]
+) -> list[list[list[acb]]]:
     """The sums, for each ``i`` a row for each of the first ``inside[i]`` of the weights.
 
-    ``bits`` fill digits.
+    ``b`` is at least the precision. Weights, starts and turns are to be known to more bits.
     """
-    places = len(weights[0])
+    bits, places = full(current()), len(weights[0])
     if not 0 < places <= MOST:
         raise ValueError(f"{places} places are not summed in floats")
-    # proposes: powers of 2 that let the starts be about 1, since any will do
-    sizes = [max(float(abs(row[place]).upper()) for row in starts) for place in range(places)]
-    scales = [arb(2) ** -math.frexp(size)[1] for size in sizes]
-    left = [[w / scale for w, scale in zip(row, scales, strict=True)] for row in weights]
-    largest = max(float(abs(w).upper()) for w in chain.from_iterable(left))
-    level = arb(2) ** math.frexp(largest)[1]
-    rows = [_parts([w / level for w in row], bits) for row in left]
-    sums = [sum(abs(a) + abs(b) for a, b in zip(*row, strict=True)) for row in rows]
-    lost = [_OFF * (count + 1) * total + _ROUNDED * places * 2**bits for total in sums]
-    size = -(-(bits + SIGNS) // BITS)
-    matrix = np.stack([digits_of(part, size) for part in chain(*zip(*rows, strict=True))])
-    unit = level * arb(2) ** (-2 * bits)
-    at_once = max(1, _COLUMNS // (2 * (count + 1)))
-    for first in range(0, len(starts), at_once):
-        batch = slice(first, first + at_once)
-        most = max(inside[batch])
-        if not most:
-            yield from [[]] * len(inside[batch])
-            continue
-        begun = [
-            [s * scale for s, scale in zip(row, scales, strict=True)] for row in starts[batch]
-        ]
-        powers = _powers(begun, turns[batch], count, bits, size)
-        columns = powers.reshape(-1, size, places)
-        many = len(columns) // 2
-        kept = np.concatenate([matrix[:most], matrix[len(weights) : len(weights) + most]])
-        found = products(kept, columns)
-        upper, lower = found[:, :most], found[:, most:]
-        real = integers(upper[:, :, :many] - lower[:, :, many:]).tolist()
-        imaginary = integers(upper[:, :, many:] + lower[:, :, :many]).tolist()
-        for place, wanted in enumerate(inside[batch]):
-            here = slice(place * (count + 1), (place + 1) * (count + 1))
-            yield [
-                [
-                    acb(arb(a, off) * unit, arb(b, off) * unit)
-                    for a, b in zip(real[k][here], imaginary[k][here], strict=True)
-                ]
-                for k, off in enumerate(lost[:wanted])
+    with precision(bits + _SPARE_BITS):
+        # proposes: powers of 2 that let the starts be about 1, since any will do
+        sizes = [max(float(abs(row[place]).upper()) for row in starts) for place in range(places)]
+        scales = [arb(2) ** -math.frexp(size)[1] for size in sizes]
+        left = [[w / scale for w, scale in zip(row, scales, strict=True)] for row in weights]
+        begun = [[s * scale for s, scale in zip(row, scales, strict=True)] for row in starts]
+        # proposes: likewise of the weights
+        level = arb(2) ** math.frexp(max(float(abs(w).upper()) for row in left for w in row))[1]
+        rows = [_parts([w / level for w in row], bits) for row in left]
+        found: list[list[list[acb]]] = []
+        at_once = max(1, _COLUMNS // (2 * (count + 1)))
+        for first in range(0, len(starts), at_once):
+            batch = slice(first, first + at_once)
+            powers = _powers(begun[batch], turns[batch], count, bits)
+            found += _summed(rows, powers, inside[batch], level, bits)
+    return found
+
+
+def _summed(
+    rows: Sequence[tuple[list[int], list[int]]],
+    powers: Digits,
+    inside: Sequence[int],
+    level: arb,
+    bits: int,
+) -> list[list[list[acb]]]:
+    """Sums of weights, of which ``level`` is the unit, times powers of some starts."""
+    _, many, each, size, places = powers.shape
+    kept = rows[: max(inside)]
+    if not kept:
+        return [[]] * many
+    parts = chain(*zip(*kept, strict=True))
+    matrix = np.stack([digits_of(part, size) for part in parts])
+    lost = []
+    for real, imaginary in kept:
+        total = sum(map(abs, real)) + sum(map(abs, imaginary))
+        off = _OFF * each * total + _ROUNDED * places * 2**bits
+        # as many digits of sums are dropped: of each part, of two of them, less than two units
+        lost.append((off >> size * BITS) + _DROPPED)
+    unit = level * arb(2) ** (size * BITS - 2 * bits)
+    sums = products(matrix, powers.reshape(-1, size, places))[size:]
+    (upper, lower), all_of_it = np.split(sums, 2, axis=1), many * each
+    real, imaginary = (
+        integers(part).tolist()
+        for part in (
+            upper[:, :, :all_of_it] - lower[:, :, all_of_it:],
+            upper[:, :, all_of_it:] + lower[:, :, :all_of_it],
+        )
+    )
+    return [
+        [
+            [
+                acb(arb(a, off) * unit, arb(b, off) * unit)
+                for a, b in zip(
+                    real[k][at * each : (at + 1) * each],
+                    imaginary[k][at * each : (at + 1) * each],
+                    strict=True,
+                )
             ]
+            for k, off in enumerate(lost[:wanted])
+        ]
+        for at, wanted in enumerate(inside)
+    ]
 
 
 def _parts(values: Sequence[acb], bits: int) -> tuple[list[int], list[int]]:
@@ -101,13 +130,16 @@ def _parts(values: Sequence[acb], bits: int) -> tuple[list[int], list[int]]:
     return [floored(x, bits) for x in real], [floored(x, bits) for x in imaginary]
 
 
-def _powers(starts: _Rows, turns: _Rows, count: int, bits: int, size: int) -> Digits:
+def _powers(starts: _Rows, turns: _Rows, count: int, bits: int) -> Digits:
     """``s t^n`` for ``n <= count``: axes are parts, rows, ``n``, digits and places.
 
     Turns are in units ``2^-(bits + 2)``, so that what is dropped of a product are whole digits.
     """
-    both = (_parts(list(chain.from_iterable(rows)), b) for rows, b in (
-        (starts, bits), (turns, size * BITS)))
+    size = -(-(bits + SIGNS) // BITS)
+    both = (
+        _parts(list(chain.from_iterable(rows)), b)
+        for rows, b in ((starts, bits), (turns, size * BITS))
+    )
     (real, imaginary), (cosine, sine) = (
         tuple(digits_of(part, size) for part in parts) for parts in both
     )

@@ -43,28 +43,39 @@ def chebyshev_sums(
     first: Sequence[int],
     second: Sequence[int],
     counts: Sequence[int],
+    ends: Sequence[int],
     shape: tuple[int, int],
     bits: int,
-) -> fmpz_mat:
-    """``sum_k n_k t_i(x_k) t_j(y_k)`` for all ``(i, j)`` below ``shape``, exactly.
+) -> list[fmpz_mat]:
+    """``sum_k n_k t_i(x_k) t_j(y_k)`` for all ``(i, j)`` below ``shape``, up to each end, exactly.
 
     Places ``x``, ``y`` and polynomials ``t`` are in units ``2^-bits``, at most about ``2^bits`` of
-    them; ``t_0 = 2^bits``, ``t_1 = x`` and ``t_{i+1} = floor(2 x t_i / 2^bits) - t_{i-1}``.
+    them; ``t_0 = 2^bits``, ``t_1 = x`` and ``t_{i+1} = floor(2 x t_i / 2^bits) - t_{i-1}``. Ends
+    rise.
     """
     size = -(-(bits + SIGNS) // BITS)
     many, more = shape
     most = max(counts, default=0)
-    if most == 0:
-        return fmpz_mat(many, more)
-    wide = 0 if most == 1 else -(-most.bit_length() // BITS)
+    wide = 0 if most <= 1 else -(-most.bit_length() // BITS)
     chunk = max(1, min(_MOST, _ROOM // (max(shape) * size)))
     total = np.zeros((2 * size + wide, many, more), dtype=np.int64)
-    for at in range(0, len(counts), chunk):
-        here = slice(at, at + chunk)
-        left = _polynomials(first[here], many, bits, size)
-        right = _polynomials(second[here], more, bits, size)
-        total += products(left, _times(counts[here], right, wide) if wide else right)
-    return integers(total)
+    found, left, right, at = [], None, None, 0
+    start = 0
+    for end in ends:
+        while start < end:
+            if left is None or start >= at + chunk:
+                at = start
+                here = slice(at, at + chunk)
+                left = _polynomials(first[here], many, bits, size)
+                right = _polynomials(second[here], more, bits, size)
+                right = _times(counts[here], right, wide) if wide else right
+            assert right is not None
+            stop = min(end, at + chunk)
+            part = slice(start - at, stop - at)
+            total += products(left[:, :, part], right[:, :, part])
+            start = stop
+        found.append(integers(total))
+    return found
 
 
 def digits_of(values: Sequence[int], size: int) -> Digits:
