@@ -105,17 +105,17 @@ class Nodes:
         power: arb,
         moment: arb,
     ) -> None:
-        self._rates = [ball(rate) for rate in rates]
+        self._rates = rates
         self._rows, self._power, self._moment = rows, power, moment
         self._least = arb.min(power, arb(0))
-        self._noises = [ball(noise) for noise in noises]
-        self._variances = [noise * noise for noise in self._noises]
+        self._noises = noises
         about = [approximate(noise) for noise in noises]
         # proposes: rules
         self._about = [noise * noise for noise in about]
         self._groups = _alike(about)
-        self._largest = reduce(arb.max, self._rates)
-        if not (self._largest < 1 and all(rate > 0 for rate in self._rates)):
+        balls = [ball(rate) for rate in rates]
+        self._largest = reduce(arb.max, balls)
+        if not (self._largest < 1 and all(rate > 0 for rate in balls)):
             raise ValueError("a rate is not between 0 and 1")
 
     def lines(self, step: float, count: int, accuracy: float) -> list[list[acb]]:
@@ -128,7 +128,8 @@ class Nodes:
         def sums(group: Sequence[int], rule: Rule, inside: Sequence[int]) -> Sequence[_Rows]:
             with precision(wanted + spare):
                 densities, waves = self._at(group, rule, _density)
-                logs = [[(1 + rate * wave).log() for wave in waves] for rate in self._rates]
+                rates = [ball(rate) for rate in self._rates]
+                logs = [[(1 + rate * wave).log() for wave in waves] for rate in rates]
                 starts = [[(log * self._power).exp() for log in row] for row in logs]
                 turns = [[(log * turn).exp() for log in row] for row in logs]
             # above the real line no argument of A is negative, so that no turn is above 1
@@ -157,7 +158,7 @@ class Nodes:
         def sums(group: Sequence[int], rule: Rule, inside: Sequence[int]) -> Sequence[_Rows]:
             densities, waves = self._at(group, rule, _modulus)
             columns = []
-            for rate in self._rates:
+            for rate in map(ball, self._rates):
                 logs = [(1 + rate * wave).log() for wave in waves]
                 columns.append([(log.real * self._power - log.imag * up).exp() for log in logs])
             table = (arb_mat(densities) * arb_mat(columns).transpose()).tolist()
@@ -180,7 +181,7 @@ class Nodes:
     def map(self, ask: Callable[[arb, arb], _T]) -> list[_T]:
         """What is said of each pair, in the same order."""
         return [
-            ask(rate, noise)
+            ask(ball(rate), ball(noise))
             for rate, row in zip(self._rates, self._rows, strict=True)
             for noise in self._noises[:row]
         ]
@@ -188,6 +189,9 @@ class Nodes:
     def _fine(self, accuracy: float) -> float:
         """Proposes: the accuracy of a rule next to the moment."""
         return accuracy + max(0.0, float(self._moment.log().mid())) + _SPARE
+
+    def _variance(self, k: int) -> arb:
+        return ball(self._noises[k]) * ball(self._noises[k])
 
     def _at(
         self, group: Sequence[int], rule: Rule, density: Callable[[arb, acb], Any]
@@ -197,7 +201,7 @@ class Nodes:
         # proposes: the places; `beyond` bounds all others
         places = [lean + j * spacing for j in range(rule.first, rule.last + 1)]
         found = []
-        for v in (self._variances[k] for k in group):
+        for v in map(self._variance, group):
             scale = spacing * (v / (2 * arb.pi())).sqrt()
             found.append([scale * density(v, place) for place in places])
         return found, [place.exp() - 1 for place in places]
@@ -218,7 +222,7 @@ class Nodes:
             # proposes: what is too much
             if not rule.last - rule.first < MOST:
                 raise TooExpensive("a rule of too many places")
-            errors = [error(self._variances[k], rule) for k in group]
+            errors = [error(self._variance(k), rule) for k in group]
             inside = [sum(k < row for k in group) for row in self._rows]
             for i, rows in enumerate(sums(group, rule, inside)):
                 for k, row, off in zip(group, rows, errors, strict=False):

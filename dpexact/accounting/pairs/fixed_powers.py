@@ -11,7 +11,6 @@ section 7.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from itertools import chain
 from operator import attrgetter
@@ -61,13 +60,12 @@ def power_sums(
     if not 0 < places <= MOST:
         raise ValueError(f"{places} places are not summed in floats")
     with precision(bits + _SPARE_BITS):
-        # proposes: powers of 2 that let the starts be about 1, since any will do
-        sizes = [max(float(abs(row[place]).upper()) for row in starts) for place in range(places)]
-        scales = [arb(2) ** -math.frexp(size)[1] for size in sizes]
+        # powers of 2 that let the starts be about 1, and the weights
+        sizes = [max(_size(row[place]) for row in starts) for place in range(places)]
+        scales = [arb(2) ** -size for size in sizes]
         left = [[w / scale for w, scale in zip(row, scales, strict=True)] for row in weights]
         begun = [[s * scale for s, scale in zip(row, scales, strict=True)] for row in starts]
-        # proposes: likewise of the weights
-        level = arb(2) ** math.frexp(max(float(abs(w).upper()) for row in left for w in row))[1]
+        level = arb(2) ** max(_size(w) for row in left for w in row)
         rows = [_parts([w / level for w in row], bits) for row in left]
         found: list[list[list[acb]]] = []
         at_once = max(1, _COLUMNS // (2 * (count + 1)))
@@ -76,6 +74,12 @@ def power_sums(
             powers = _powers(begun[batch], turns[batch], count, bits)
             found += _summed(rows, powers, inside[batch], level, bits)
     return found
+
+
+def _size(value: acb) -> int:
+    """An exponent of a power of 2 that is above the modulus."""
+    mantissa, exponent = abs(value).upper().man_exp()
+    return int(exponent) + int(mantissa).bit_length()
 
 
 def _summed(

@@ -457,6 +457,20 @@ def test_weights_of_many_degrees_keep_their_bits() -> None:
         assert all(w.rad() < 2**-60 for w in cloud.weights(degrees))
 
 
+@pytest.mark.parametrize("removes", [True, False])
+@pytest.mark.parametrize("c", [0.5, 6.0])
+def test_one_moment_bounds_those_of_all_nodes(removes: bool, c: float) -> None:
+    cloud = Cloud(steps_of(13, 300, (0.7, 1.3), (0.002, 0.02)))
+    degrees = Degrees((5, 4, 2, 1))
+    with precision(80):
+        found = Bundle(cloud, removes=removes)._nodes(cloud, degrees, c)
+        rates, noises = cloud.axes(degrees)
+        single = remove if removes else add
+        moments = [single(noises[k], rates[j]).moment(c, 30.0) for j, k in degrees]
+        assert all(moment <= found._moment for moment in moments)
+        assert any(moment > 1 + (found._moment - 1) / 10 for moment in moments)
+
+
 def test_many_degrees_of_one_variable_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     """Weights for thousands of them are triangular systems that end after hours."""
     cloud = Cloud(steps_of(11, 250, (1.5, 1.5), (1e-5, 3e-5)))

@@ -107,9 +107,10 @@ def test_order_one_is_euler() -> None:
             assert found.rad() < 1e-37
 
 
-def test_a_rate_or_a_noise_alone() -> None:
-    q, sigma = rational(Fraction(1, 500)), rational(Fraction(3, 2))
-    with precision(100):
+def test_a_rate_and_a_noise_that_are_no_floats() -> None:
+    """Integers of more bits than the precision has are known as well."""
+    q, sigma = rational(Fraction(1, 500)), rational(Fraction(4, 3))
+    with precision(60):
         nodes = Nodes([q], [sigma], [1], arb(3), arb(2))
         [[found]] = nodes.moduli(0.0, 0.0, 40.0)
         [line] = nodes.lines(0.5, 3, 40.0)
@@ -162,6 +163,58 @@ def test_poor_rules_say_how_poor_they_are(
         found, exact = poor(monkeypatch, rule, power, line=line)
         assert found.overlaps(exact)
         assert found.rad() > 1e-12
+
+
+@pytest.mark.parametrize("bottom", [0.0, 3.0])
+def test_a_frequency_equal_to_that_of_the_places(
+    monkeypatch: pytest.MonkeyPatch, bottom: float
+) -> None:
+    """At large orders losses are about the places, and a moment of their frequency adds to all."""
+    spacing = 0.5
+    rule = Rule(0.125, 3.0, bottom, spacing, -40, 160)
+    monkeypatch.setattr(Nodes, "_line", lambda *_: rule)
+    q, sigma, c = rational(Q), rational(1), 39.0
+    with precision(400):
+        moment = remove(sigma, q).moment(c, 60.0).upper()
+        nodes = Nodes([q], [sigma], [1], arb(c) + 1, moment)
+        step = float(2 * arb.pi().mid() / spacing)
+        [[_, found]] = nodes.lines(step, 1, 60.0)
+        _, exact = remove(sigma, q).moments(c, step, 1, 60.0)
+        assert found.overlaps(exact)
+        assert abs(acb(found.real.mid(), found.imag.mid()) - exact) > moment / 10
+
+
+def test_the_integrand_grows_as_is_said() -> None:
+    """Where both parts of ``A`` are alike its modulus falls by the cosine."""
+    q, v, height, power = arb(0.01), arb(2), arb(2.5), arb(-3)
+    with precision(100):
+        w = acb(((1 - q) / q).log(), height)
+
+        def modulus(place: acb) -> arb:
+            a = 1 + q * (place.exp() - 1)
+            return abs(common_rule._density(v, place)) * abs(a) ** power
+
+        ratio = modulus(w) / modulus(acb(w.real))
+        assert common_rule.growth(v, power, height).overlaps(ratio)
+
+
+@pytest.mark.parametrize(
+    ("rate", "power", "first", "last"),
+    [("0.9", -2, -12, 80), ("0.01", -2, -80, 12), ("0.01", 3, -12, 80), ("0.01", 3, -80, 32)],
+)
+def test_what_is_beyond_the_ends_is_bounded(rate: str, power: int, first: int, last: int) -> None:
+    q, v, spacing = rational(Fraction(rate)), arb(1), arb(0.25)
+    with precision(100):
+        nodes = Nodes([q], [rational(1)], [1], arb(power), arb(1))
+        bound = nodes._beyond(v, Rule(0.0, 1.0, 1.0, 0.25, first, last))
+        scale = spacing * (v / (2 * arb.pi())).sqrt()
+        outside = [*range(first - 200, first), *range(last + 1, last + 200)]
+        exact = arb(0)
+        for place in (j * spacing for j in outside):
+            a = 1 + ball(q) * place.expm1()
+            exact += scale * common_rule._density(v, acb(place)).real * a**power
+        assert exact <= bound
+        assert exact > bound / 20
 
 
 @pytest.mark.parametrize(
@@ -240,6 +293,19 @@ def test_turns_of_modulus_one_lose_no_more_than_is_said() -> None:
         # a bound without what each product drops would not hold it
         off = abs(row[count].real.mid() - exact)
         assert off > fixed_powers._ROUNDED * arb(2) ** -37
+
+
+def test_small_weights_are_rounded_like_large_ones() -> None:
+    places = 200
+    with precision(200):
+        small = acb(arb(2) ** -30 / 3)
+        weights, halves = [[acb(0.75)] + [small] * (places - 1)], [[acb(0.5)] * places]
+    with precision(58):
+        [[[found]]] = power_sums(weights, halves, halves, 0, [1])
+    with precision(200):
+        exact = (acb(0.75) + (places - 1) * small) / 2
+        assert found.contains(exact)
+        assert abs(found.real.mid() - exact.real) > fixed_powers._OFF * arb(2) ** -57
 
 
 def test_places_beyond_exact_floats_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
