@@ -30,6 +30,7 @@ from dpexact.balls import approximate, ball, current, precision
 from dpexact.reals import Real
 
 _Row: TypeAlias = "Sequence[arb | acb]"
+_Parts: TypeAlias = list[tuple[Part, Cloud]]
 _T = TypeVar("_T")
 
 #: Fewer steps are not worth a bundle.
@@ -40,6 +41,8 @@ _PARTS: Final = (0.2, 0.35, 0.5, 0.62, 0.75, 0.87, 1 + 2**-40)
 #: Of these parts boxes are chosen by.
 _LOOKED_AT: Final = (0, 3, 6)
 _FRACTION: Final = attrgetter("fraction")
+#: Nodes of a line on which one step costs as much as it usually does next to those of a box.
+_SHORT: Final = 100
 #: Accuracy of the moment that bounds those of a box.
 _GLANCE: Final = 8.0
 #: Accuracy of bounds of decay.
@@ -149,12 +152,12 @@ class Bundle(Pair):
         """
         return precision(min(math.ceil(self._fine(accuracy) / math.log(2)) + spare, current()))
 
-    def _parts(self, ask: Callable[[Box], Asked], *key: Any) -> list[tuple[Part, Cloud]]:
+    def _parts(self, ask: Callable[[Box], Asked], *key: Any, step: float = 1.0) -> _Parts:
         """Boxes for a question, with their steps; once for all beginnings.
 
         Proposes: boxes; together they hold every step once.
         """
-        parts, _ = self._keep(lambda: cheapest(self._whole, ask), "parts", *key)
+        parts, _ = self._keep(lambda: cheapest(self._whole, ask, step), "parts", *key)
         firsts = [(part, part.box.cloud.first(self._place)) for part in parts]
         return [(part, cloud) for part, cloud in firsts if cloud.total]
 
@@ -169,10 +172,7 @@ class Bundle(Pair):
         c: float | Real,
         *more: Any,
     ) -> tuple[Sequence[Any], list[arb]]:
-        """Sums over the steps in a box of logarithms, and the error for each function [1].
-
-        ``alone`` answers for a step, ``together`` for all nodes, of a ``kind`` and order ``c``.
-        """
+        """Sums over a box of logarithms, ``alone`` or at nodes, and errors of functions [1]."""
         key = (kind, c, *more)
         if part.alone:
             weights = [arb(n) for *_, n in cloud.points]
@@ -194,11 +194,7 @@ class Bundle(Pair):
         return _dot(weights, matrix), errors
 
     def _nodes(self, cloud: Cloud, degrees: Degrees, c: float | Real) -> Nodes:
-        """Those of a box, with a bound on all their moments [7].
-
-        Moments rise with the rate and fall with the noise; of powers between 0 and 1 none is
-        above 1.
-        """
+        """Those of a box, with a bound on all their moments: one, or 1 of powers up to 1 [7]."""
         rates, noises = cloud.axes(degrees)
         power, largest = self._power(c), arb(1)
         if not 0 <= power <= 1:
@@ -258,7 +254,8 @@ class Bundle(Pair):
 
         totals = [acb(0)] * (count + 1)
         errors, key = [arb(0)] * len(asked), ("line", *line, accuracy)
-        parts = self._parts(lambda _: [asked[i] for i in _LOOKED_AT], *key)
+        least, share = [asked[i] for i in _LOOKED_AT], min(1.0, _SHORT / count)
+        parts = self._parts(lambda _: least, *key, step=share)
         asked = [(function, each + math.log(len(parts))) for function, each in asked]
         for part, cloud in parts:
             found, more = self._sums(part, cloud, asked, alone, together, *key)
@@ -390,8 +387,7 @@ def _matrix(rows: Sequence[_Row]) -> arb_mat | acb_mat:
 def _sized(rows: Sequence[_Row]) -> tuple[arb_mat | acb_mat, int]:
     """The rows, and about how large they are, as a power of 2. Proposes: bits of weights."""
     largest = max(float(abs(row[place]).upper()) for row in rows for place in (0, -1))
-    size = math.frexp(largest)[1] if 0 < largest < math.inf else 0
-    return _matrix(rows), size
+    return _matrix(rows), math.frexp(largest)[1]
 
 
 def _dot(weights: Sequence[arb], matrix: arb_mat | acb_mat) -> list[Any]:
