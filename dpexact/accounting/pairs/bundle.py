@@ -52,7 +52,7 @@ _SPARE_BITS: Final = 36
 #: Likewise of a weight.
 _WEIGHT_BITS: Final = 6
 #: Most nodes of a moment, and share of the steps: at less orders it takes less.
-_MOST_WORK, _MOST_SHARE = 2500, 0.1
+_MOST_WORK, _MOST_SHARE = 10_000, 0.4
 #: How wide cells are of steps that are alike to proposals: see there.
 _CELL: Final = (0.1, 0.03, 0.25)
 #: How much more may be lost at corners of cells.
