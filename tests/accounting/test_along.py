@@ -111,8 +111,9 @@ def test_sums_over_first_points_are_those_of_their_cloud() -> None:
             found = whole.first(place)
             assert found.total == sum(n for _, _, n in points[:end])
             assert list(found.points) == points[:end]
-            places = found.nodes(degrees)
-            weights = found.weights(degrees, places)
+            rates, noises = found.axes(degrees)
+            places = [(rates[j], noises[k]) for j, k in degrees]
+            weights = found.weights(degrees)
             q, sigma = whole.sides
             for j, k in degrees:
                 one = sum(n * q.scaled(x) ** j * sigma.scaled(y) ** k for x, y, n in points[:end])

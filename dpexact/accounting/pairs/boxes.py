@@ -24,7 +24,7 @@ Asked: TypeAlias = "Sequence[tuple[Power | Modulus, float]]"
 HEAVY: Final = 3.0
 #: What weights cost, in nodes, what a step does, or sums over it that are not known yet, and how
 #: many are never worth weights.
-_WEIGHING, STEP, _SUMMING, FEWEST = 30.0, 1.0, 0.02, 40
+_WEIGHING, STEP, _SUMMING, FEWEST = 100.0, 4.0, 0.05, 40
 #: Most nodes, and most degrees of one variable: weights cost the third power of it.
 _MOST_NODES, MOST_DEGREES = 6000, 250
 #: By how much logarithms of parameters are less where balls do not bound what floats do.
@@ -83,8 +83,12 @@ def fits_of(cloud: Cloud, asked: Asked) -> list[Fit]:
     return [Fit.best(cloud.sides, function, depth + accuracy) for function, accuracy in asked]
 
 
-def cheapest(whole: Box, ask: Callable[[Box], Asked]) -> tuple[list[Part], float]:
+def cheapest(
+    whole: Box, ask: Callable[[Box], Asked], step: float = 1.0
+) -> tuple[list[Part], float]:
     """Parts of a box that are about least work for what is asked of each, and how many nodes.
+
+    A step by itself costs ``step`` times what it usually does.
 
     Proposes: parts; every step is in one of them, whichever they are.
     """
@@ -92,11 +96,11 @@ def cheapest(whole: Box, ask: Callable[[Box], Asked]) -> tuple[list[Part], float
     work, left = 0.0, [(whole, *_cost(whole, ask))]
     while left:
         box, cost, axis = left.pop()
-        alone = box.distinct * STEP
+        alone = box.distinct * STEP * step
         halves = []
         if box.distinct > FEWEST:
             halves = [(half, *_cost(half, ask)) for half in box.halves(axis)]
-        both = sum(min(cost, half.distinct * STEP) for half, cost, _ in halves)
+        both = sum(min(cost, half.distinct * STEP * step) for half, cost, _ in halves)
         # proposes: likewise
         if len(halves) > 1 and (math.isinf(cost) or both < min(cost, alone)):
             left += halves

@@ -13,6 +13,7 @@ from contextlib import AbstractContextManager
 from copy import copy
 from functools import partial
 from itertools import compress
+from operator import attrgetter
 from typing import Any, Final, TypeAlias, TypeVar
 
 import numpy as np
@@ -20,7 +21,8 @@ from flint import acb, acb_mat, arb, arb_mat
 
 from dpexact.accounting.pairs.boxes import HEAVY, Asked, Box, Part, cheapest, fitted
 from dpexact.accounting.pairs.cells import Place
-from dpexact.accounting.pairs.cubature import Cloud
+from dpexact.accounting.pairs.common_rule import Nodes
+from dpexact.accounting.pairs.cubature import Cloud, Degrees
 from dpexact.accounting.pairs.log_bounds import Modulus, Power
 from dpexact.accounting.pairs.mixture import GaussianMixtures, add, remove
 from dpexact.accounting.pairs.pair import Jet, Pair, TooExpensive, short
@@ -28,6 +30,7 @@ from dpexact.balls import approximate, ball, current, precision
 from dpexact.reals import Real
 
 _Row: TypeAlias = "Sequence[arb | acb]"
+_Parts: TypeAlias = list[tuple[Part, Cloud]]
 _T = TypeVar("_T")
 
 #: Fewer steps are not worth a bundle.
@@ -37,8 +40,11 @@ FEWEST_RUNS: Final = 400
 _PARTS: Final = (0.2, 0.35, 0.5, 0.62, 0.75, 0.87, 1 + 2**-40)
 #: Of these parts boxes are chosen by.
 _LOOKED_AT: Final = (0, 3, 6)
-#: Beginnings of a log whose lengths differ by a lesser factor have the same degrees.
-_ALIKE: Final = 2.0
+_FRACTION: Final = attrgetter("fraction")
+#: Nodes of a line on which one step costs as much as it usually does next to those of a box.
+_SHORT: Final = 100
+#: Accuracy of the moment that bounds those of a box.
+_GLANCE: Final = 8.0
 #: Accuracy of bounds of decay.
 _COARSE: Final = 5.0
 #: Bits of a moment beyond those that its accuracy takes.
@@ -46,7 +52,7 @@ _SPARE_BITS: Final = 36
 #: Likewise of a weight.
 _WEIGHT_BITS: Final = 6
 #: Most nodes of a moment, and share of the steps: at less orders it takes less.
-_MOST_WORK, _MOST_SHARE = 2500, 0.1
+_MOST_WORK, _MOST_SHARE = 10_000, 0.4
 #: How wide cells are of steps that are alike to proposals: see there.
 _CELL: Final = (0.1, 0.03, 0.25)
 #: How much more may be lost at corners of cells.
@@ -82,6 +88,7 @@ class Bundle(Pair):
         self._whole = Box(cloud) if whole is None else whole
         self._pairs: dict[Place, GaussianMixtures] = {}
         self._kept: dict[tuple[Any, ...], Any] = {}
+        self._jets: dict[tuple[float, ...], Any] = {}
         self._reverse: list[Bundle] = []
 
     def first(self, place: int) -> Bundle:
@@ -145,44 +152,55 @@ class Bundle(Pair):
         """
         return precision(min(math.ceil(self._fine(accuracy) / math.log(2)) + spare, current()))
 
-    def _parts(self, ask: Callable[[Box], Asked], *key: Any) -> list[tuple[Part, Cloud]]:
+    def _parts(self, ask: Callable[[Box], Asked], *key: Any, step: float = 1.0) -> _Parts:
         """Boxes for a question, with their steps; once for all beginnings.
 
         Proposes: boxes; together they hold every step once.
         """
-        parts, _ = self._keep(lambda: cheapest(self._whole, ask), "parts", *key)
+        parts, _ = self._keep(lambda: cheapest(self._whole, ask, step), "parts", *key)
         firsts = [(part, part.box.cloud.first(self._place)) for part in parts]
         return [(part, cloud) for part, cloud in firsts if cloud.total]
 
     def _sums(
-        self, part: Part, cloud: Cloud, asked: Asked, ask: Callable[[Place], _Row], *key: Any
+        self,
+        part: Part,
+        cloud: Cloud,
+        asked: Asked,
+        alone: Callable[[Place], _Row],
+        together: Callable[[Nodes], Sequence[_Row]],
+        kind: str,
+        c: float | Real,
+        *more: Any,
     ) -> tuple[Sequence[Any], list[arb]]:
-        """Sums over the steps in a box of logarithms, and the error for each function [1].
-
-        ``ask`` answers for a place, and is kept by the key.
-        """
-        at = partial(self._asked, ask, *key)
+        """Sums over a box of logarithms, ``alone`` or at nodes, and errors of functions [1]."""
+        key = (kind, c, *more)
         if part.alone:
             weights = [arb(n) for *_, n in cloud.points]
-            rows = [at((q, sigma)) for q, sigma, _ in cloud.points]
+            places = [(q, sigma) for q, sigma, _ in cloud.points]
+            rows = [self._keep(partial(alone, place), place, *key) for place in places]
             return _dot(weights, _matrix(rows)), [arb(0) for _ in asked]
-        # proposes: which lengths share their degrees
-        size = math.floor(math.log(cloud.total, _ALIKE))
-        found = self._keep(lambda: fitted(cloud, asked), "fitted", part.box, size, *key)
+        # proposes: degrees that serve the longest; errors are those of each
+        found = self._keep(lambda: fitted(cloud.last, asked), "fitted", part.box, *key)
         degrees = found.degrees
-        nodes = cloud.nodes(degrees)
-        with self._narrow(max(accuracy for _, accuracy in asked), _WEIGHT_BITS):
-            weights = cloud.weights(degrees, nodes)
-        matrix = self._keep(
-            lambda: _matrix([at(place) for place in nodes]), "nodes", part.box, degrees, *key
-        )
+
+        def find() -> tuple[arb_mat | acb_mat, int]:
+            return _sized(together(self._nodes(cloud, degrees, c)))
+
+        matrix, large = self._keep(find, "nodes", part.box, degrees, *key)
+        with self._narrow(max(accuracy for _, accuracy in asked), _WEIGHT_BITS + large):
+            weights = cloud.weights(degrees)
         heavy = [sum((abs(weight) for weight in weights), arb(0))]
         errors = [cloud.rest(heavy, degrees, *bound).upper() for bound in found.bounds]
         return _dot(weights, matrix), errors
 
-    def _asked(self, ask: Callable[[Place], _Row], *key_and_place: Any) -> _Row:
-        *key, place = key_and_place
-        return self._keep(lambda: ask(place), place, *key)
+    def _nodes(self, cloud: Cloud, degrees: Degrees, c: float | Real) -> Nodes:
+        """Those of a box, with a bound on all their moments: one, or 1 of powers up to 1 [7]."""
+        rates, noises = cloud.axes(degrees)
+        power, largest = self._power(c), arb(1)
+        if not 0 <= power <= 1:
+            corner = max(rates, key=_FRACTION), min(noises, key=_FRACTION)
+            largest = arb.max(largest, self._pair(corner).moment(c, _GLANCE).upper())
+        return Nodes(rates, noises, degrees.rows, power, largest)
 
     # --- moments ----------------------------------------------------------------------------------
 
@@ -197,8 +215,11 @@ class Bundle(Pair):
     def _moment(self, c: float | Real, accuracy: float) -> arb:
         asked, fine = [(Power(self._power(c), 0.0), accuracy)], self._fine(accuracy)
 
-        def logarithm(place: Place) -> list[arb]:
+        def alone(place: Place) -> list[arb]:
             return [self._pair(place).moment(c, fine).log()]
+
+        def together(nodes: Nodes) -> list[list[arb]]:
+            return [[value.log() for value in row] for row in nodes.moduli(0.0, 0.0, fine)]
 
         total, key = arb(0), ("moment", c, accuracy)
         _, work = self._keep(lambda: cheapest(self._whole, lambda _: asked), "parts", *key)
@@ -206,7 +227,7 @@ class Bundle(Pair):
         if work > _MOST_WORK + _MOST_SHARE * self._whole.distinct:
             raise TooExpensive("steps that differ too much for a bundle")
         for part, cloud in self._parts(lambda _: asked, *key):
-            [found], [error] = self._sums(part, cloud, asked, logarithm, *key)
+            [found], [error] = self._sums(part, cloud, asked, alone, together, *key)
             total += found + arb(0, error)
         return total.exp()
 
@@ -223,15 +244,21 @@ class Bundle(Pair):
         ]
         line, fine = (c, step, count), self._fine(accuracy)
 
-        def logarithms(place: Place) -> list[acb]:
+        def alone(place: Place) -> list[acb]:
             return [value.log() for value in self._pair(place).moments(*line, fine)]
+
+        def together(nodes: Nodes) -> list[list[acb]]:
+            # of a record added the imaginary part of the power is negative
+            turned = acb if self.removes else acb.conjugate
+            return [[turned(x).log() for x in row] for row in nodes.lines(step, count, fine)]
 
         totals = [acb(0)] * (count + 1)
         errors, key = [arb(0)] * len(asked), ("line", *line, accuracy)
-        parts = self._parts(lambda _: [asked[i] for i in _LOOKED_AT], *key)
+        least, share = [asked[i] for i in _LOOKED_AT], min(1.0, _SHORT / count)
+        parts = self._parts(lambda _: least, *key, step=share)
         asked = [(function, each + math.log(len(parts))) for function, each in asked]
         for part, cloud in parts:
-            found, more = self._sums(part, cloud, asked, logarithms, *key)
+            found, more = self._sums(part, cloud, asked, alone, together, *key)
             totals = [a + b for a, b in zip(totals, found, strict=True)]
             errors = [a + b for a, b in zip(errors, more, strict=True)]
         values, place = [], 0
@@ -253,7 +280,7 @@ class Bundle(Pair):
         power, total = self._power(c), arb(0)
 
         def ask(box: Box) -> Asked:
-            return [(Modulus(power, u, self._lean(box, c, u)), _COARSE)]
+            return [(Modulus(power, u, arb(self._angle(box, c, u))), _COARSE)]
 
         for part, cloud in self._parts(ask, "decayed", c, u):
             total += self._decay(part, cloud, ask(part.box), c, u)
@@ -261,31 +288,27 @@ class Bundle(Pair):
 
     def _decay(self, part: Part, cloud: Cloud, asked: Asked, c: float, u: float) -> arb:
         """The logarithm of a bound on what the steps in a box leave."""
-        key, fine = ("decayed", c, u), self._fine(_COARSE)
-        if part.alone:
-
-            def alone(place: Place) -> list[arb]:
-                return [self._pair(place).decayed(c, u, fine).log()]
-
-            [found], _ = self._sums(part, cloud, asked, alone, *key)
-            return found
+        fine, angle = self._fine(_COARSE), self._angle(part.box, c, u)
         [(function, _)] = asked
         assert isinstance(function, Modulus)
-        angle = self._angle(part.box, c, u)
         half, slope = function.angle * function.angle / 2, function.slope
+
+        def alone(place: Place) -> list[arb]:
+            return [self._pair(place).decayed(c, u, fine).log()]
+
+        def together(nodes: Nodes) -> list[list[arb]]:
+            firsts = nodes.map(lambda q, sigma: sigma * sigma * half + q * slope)
+            values = nodes.moduli(u, angle, fine)
+            return [[x.log() - first] for [x], first in zip(values, firsts, strict=True)]
+
+        [found], [error] = self._sums(part, cloud, asked, alone, together, "decayed", c, u, angle)
+        if part.alone:
+            return found
         _, rates, squares, _ = cloud.lengths()
-
-        def logarithm(place: Place) -> list[arb]:
-            noise = ball(place[1])
-            # proposes: a rule on the line of the angle; the product is exact
-            value = self._pair(place).modulus(c, u, angle * approximate(place[1]), fine)
-            return [value.log() - noise * noise * half - ball(place[0]) * slope]
-
-        [found], [error] = self._sums(part, cloud, asked, logarithm, *key, angle)
         return found + squares * half + rates * slope + arb(0, error)
 
     def _angle(self, box: Box, c: float, u: float) -> float:
-        """Proposes: about the best angle for a box; at every node it times sigma is a float.
+        """Proposes: about the best angle for a box.
 
         Each cell has its own; away from it, its bound grows like ``sigma^2`` times a square.
         """
@@ -302,15 +325,6 @@ class Bundle(Pair):
             return short(total / weight)
 
         return self._keep(find, "angle", box, c, u)
-
-    def _lean(self, box: Box, c: float, u: float) -> arb:
-        """The angle that the steps in a box have."""
-        angle = arb(self._angle(box, c, u))
-        if not box.cloud.sides[1].single:
-            return angle
-        # proposes: what is a float, and is divided by
-        _, sigma = box.cloud.middle
-        return angle * arb(approximate(sigma)) / ball(sigma)
 
     # --- proposals --------------------------------------------------------------------------------
 
@@ -336,15 +350,16 @@ class Bundle(Pair):
 
     def _cumulants(self, which: int, orders: Sequence[float]) -> list[Jet]:
         """Proposes: sums over the cells of what is at the place of each, or at its corner."""
-        known: dict[int, Any] = self._keep(dict, "jets", which, *orders)
         cells, counts = self.cloud.in_cells(_CELL)
+        key = which, *orders
+        if key not in self._jets:
+            self._jets[key] = np.full((len(cells), len(orders), 3), np.nan)
+        known = self._jets[key]
         inside = np.flatnonzero(counts)
-        rows = []
-        for cell in inside.tolist():
-            if cell not in known:
-                known[cell] = np.array(self._pair(cells[cell][which]).cumulants(orders))
-            rows.append(known[cell])
-        total = np.tensordot(counts[inside], np.stack(rows), 1)
+        # proposes: what is not known yet
+        for cell in inside[np.isnan(known[inside, 0, 0])].tolist():
+            known[cell] = self._pair(cells[cell][which]).cumulants(orders)
+        total = np.tensordot(counts[inside], known[inside], 1)
         return [Jet(*row) for row in total.tolist()]
 
     def decay_estimate(self, c: float) -> Callable[[float], float]:
@@ -367,6 +382,12 @@ class Bundle(Pair):
 
 def _matrix(rows: Sequence[_Row]) -> arb_mat | acb_mat:
     return (arb_mat if isinstance(rows[0][0], arb) else acb_mat)(rows)
+
+
+def _sized(rows: Sequence[_Row]) -> tuple[arb_mat | acb_mat, int]:
+    """The rows, and about how large they are, as a power of 2. Proposes: bits of weights."""
+    largest = max(float(abs(row[place]).upper()) for row in rows for place in (0, -1))
+    return _matrix(rows), math.frexp(largest)[1]
 
 
 def _dot(weights: Sequence[arb], matrix: arb_mat | acb_mat) -> list[Any]:

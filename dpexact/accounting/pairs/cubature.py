@@ -37,6 +37,8 @@ _Way: TypeAlias = tuple[int, int, int]
 
 #: Bits that a place in its interval may lose, or a weight.
 _SPARE_BITS: Final = 16
+#: Bits of lengths, which many ask for, at least.
+_LENGTH_BITS: Final = 128
 #: Ends whose weights are found together.
 _AT_ONCE: Final = 16
 #: Degrees for questions to come.
@@ -215,22 +217,24 @@ class Cloud:
         ways = [way for way in self._found_sums if _serves(way, (many, more, current()))]
         ways.append((least[0], least[1], full(current())))
         # proposes: likewise
-        way = min(ways, key=lambda way: self._left(way) * way[0] * way[1])
+        way = min(ways, key=lambda way: self._left(way) * math.prod(way) * way[2])
         many, more, bits = way
         held, last = self._found_sums.setdefault(way, {}), self._summed(way)
-        found = held.get(last)
-        for place in range(last + 1, self._place + 1):
-            part = slice(*self._stretch(place))
-            counts = [n for _, _, n in self._whole[part]]
+        if self._place > last:
+            start = self._ends[last] if last >= 0 else 0
+            part, ends = slice(start, self._end), self._ends[last + 1 : self._place + 1]
             first, second = self._located(part, bits)
-            following = chebyshev_sums(first, second, counts, (many, more), bits)
-            held[place] = found = following if found is None else found + following
+            counts = [n for _, _, n in self._whole[part]]
+            ends = [end - start for end in ends]
+            parts = chebyshev_sums(first, second, counts, ends, (many, more), bits)
+            for place, sums in enumerate(parts, last + 1):
+                held[place] = sums if last < 0 else held[last] + sums
         return held[self._place], bits
 
     def _left(self, way: _Way) -> int:
-        """Proposes: how many points there are to be summed."""
+        """Proposes: how many points there are to be summed, if all ends are asked for."""
         last = self._summed(way)
-        return self._end - (self._ends[last] if last >= 0 else 0)
+        return self._ends[-1] - (self._ends[last] if last >= 0 else 0)
 
     def _summed(self, way: _Way) -> int:
         """Proposes: the last place so far of which sums are held; else -1."""
@@ -287,7 +291,8 @@ class Cloud:
     def lengths(self) -> tuple[arb, ...]:
         """``sum n log(1 - x)``, ``sum n x``, ``sum n y^2`` and the least ``y``."""
         # proposes: what is looked up; whatever is held is right
-        held = next((held for held in self._lengths if held >= current()), full(current()))
+        least = max(current(), _LENGTH_BITS)
+        held = next((held for held in self._lengths if held >= least), full(least))
         sums = self._lengths.setdefault(held, [])
         with precision(held):
             while len(sums) <= self._place:
@@ -308,13 +313,16 @@ class Cloud:
             units = self.sides[axis].polynomials(value, count, bits)
         return [scaled(unit, 2 * k * k, bits) for k, unit in enumerate(units)]
 
-    def nodes(self, degrees: Degrees) -> list[tuple[Real, Real]]:
-        """A node for each degree, in its interval."""
+    def axes(self, degrees: Degrees) -> tuple[list[Real], list[Real]]:
+        """Of nodes the first coordinates and the second: one of each for a degree, in its interval.
+
+        Of the ``j``-th first one the nodes have the first ``rows[j]`` second ones.
+        """
         first, second = (
             [self._node(axis, x) for x in leja(count)]
             for axis, count in enumerate((len(degrees.rows), degrees.rows[0]))
         )
-        return [(first[j], second[k]) for j, k in degrees]
+        return first, second
 
     def _node(self, axis: int, x: float) -> Real:
         side = self.sides[axis]
@@ -324,35 +332,34 @@ class Cloud:
         short = math.ldexp(round(math.ldexp(mantissa, NODE_BITS)), exponent - NODE_BITS)
         return rational(Fraction(short))
 
-    def weights(self, degrees: Degrees, nodes: Sequence[tuple[Real, Real]]) -> list[arb]:
+    def weights(self, degrees: Degrees) -> list[arb]:
         """Weights with which the nodes are right for all ``degrees``; of some ends at once."""
         bits, kept = self._weights.get(degrees, (0, {}))
         # proposes: what is looked up; whatever is held is right
         if bits < current() or self._place not in kept:
-            kept = self._weights_of(range(self._place, len(self._ends))[:_AT_ONCE], degrees, nodes)
+            kept = self._weights_of(range(self._place, len(self._ends))[:_AT_ONCE], degrees)
             self._weights[degrees] = current(), kept
         return kept[self._place]
 
-    def _weights_of(
-        self, ends: Sequence[int], degrees: Degrees, nodes: Sequence[tuple[Real, Real]]
-    ) -> dict[int, list[arb]]:
-        many, more = len(degrees.rows), degrees.rows[0]
+    def _weights_of(self, ends: Sequence[int], degrees: Degrees) -> dict[int, list[arb]]:
+        axes = self.axes(degrees)
         # proposes: what is kept; nodes follow from the degrees
         if (degrees, current()) not in self._inverses:
             # the triangular systems lose about a bit a degree, what they are solved by does not
-            with precision(current() + many + more):
+            with precision(current() + sum(map(len, axes))):
                 inverses = [
                     [
                         inverse(part)
-                        for part in triangles([self._row(axis, x, count) for x in distinct])
+                        for part in triangles([self._row(axis, x, len(values)) for x in values])
                     ]
-                    for axis, count in ((0, many), (1, more))
-                    for distinct in [{node[axis]: 0 for node in nodes}]
+                    for axis, values in enumerate(axes)
                 ]
             self._inverses[degrees, current()] = inverses
         inverses = self._inverses[degrees, current()]
         with precision(current() + _SPARE_BITS):
-            sums = zip(*(self.first(place).moments(degrees) for place in ends), strict=True)
+            # those up to the last of them at once
+            last, *others = (self.first(place).moments(degrees) for place in reversed(ends))
+            sums = zip(*reversed(others), last, strict=True)
             values = {at: list(row) for at, row in zip(degrees, sums, strict=True)}
             for upward in (True, False):
                 for axis in (0, 1):

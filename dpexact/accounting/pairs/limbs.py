@@ -18,10 +18,10 @@ from numpy.typing import NDArray
 
 Digits: TypeAlias = NDArray[np.int64]
 
-_BITS: Final = 20
+BITS: Final = 20
 #: Bits of a place beside its units: its sign, and what is beyond 1.
-_SIGNS: Final = 2
-_MASK: Final = (1 << _BITS) - 1
+SIGNS: Final = 2
+_MASK: Final = (1 << BITS) - 1
 #: Points whose products are summed at once, and digits that they may have.
 _MOST: Final = 1 << 12
 _ROOM: Final = 1 << 22
@@ -36,70 +36,81 @@ _TOGETHER: Final = 3
 
 def full(bits: int) -> int:
     """At least so many bits, with which the digits of a place are full."""
-    return -(-(bits + _SIGNS) // _BITS) * _BITS - _SIGNS
+    return -(-(bits + SIGNS) // BITS) * BITS - SIGNS
 
 
 def chebyshev_sums(
     first: Sequence[int],
     second: Sequence[int],
     counts: Sequence[int],
+    ends: Sequence[int],
     shape: tuple[int, int],
     bits: int,
-) -> fmpz_mat:
-    """``sum_k n_k t_i(x_k) t_j(y_k)`` for all ``(i, j)`` below ``shape``, exactly.
+) -> list[fmpz_mat]:
+    """``sum_k n_k t_i(x_k) t_j(y_k)`` for all ``(i, j)`` below ``shape``, up to each end, exactly.
 
     Places ``x``, ``y`` and polynomials ``t`` are in units ``2^-bits``, at most about ``2^bits`` of
-    them; ``t_0 = 2^bits``, ``t_1 = x`` and ``t_{i+1} = floor(2 x t_i / 2^bits) - t_{i-1}``.
+    them; ``t_0 = 2^bits``, ``t_1 = x`` and ``t_{i+1} = floor(2 x t_i / 2^bits) - t_{i-1}``. Ends
+    rise.
     """
-    size = -(-(bits + _SIGNS) // _BITS)
+    size = -(-(bits + SIGNS) // BITS)
     many, more = shape
     most = max(counts, default=0)
-    if most == 0:
-        return fmpz_mat(many, more)
-    wide = 0 if most == 1 else -(-most.bit_length() // _BITS)
+    wide = 0 if most <= 1 else -(-most.bit_length() // BITS)
     chunk = max(1, min(_MOST, _ROOM // (max(shape) * size)))
     total = np.zeros((2 * size + wide, many, more), dtype=np.int64)
-    for at in range(0, len(counts), chunk):
-        here = slice(at, at + chunk)
-        left = _polynomials(first[here], many, bits, size)
-        right = _polynomials(second[here], more, bits, size)
-        total += _products(left, _times(counts[here], right, wide) if wide else right)
-    return _integers(total)
+    found, left, right, at = [], None, None, 0
+    start = 0
+    for end in ends:
+        while start < end:
+            if left is None or start >= at + chunk:
+                at = start
+                here = slice(at, at + chunk)
+                left = _polynomials(first[here], many, bits, size)
+                right = _polynomials(second[here], more, bits, size)
+                right = _times(counts[here], right, wide) if wide else right
+            assert right is not None
+            stop = min(end, at + chunk)
+            part = slice(start - at, stop - at)
+            total += products(left[:, :, part], right[:, :, part])
+            start = stop
+        found.append(integers(total))
+    return found
 
 
-def _digits(values: Sequence[int], size: int) -> Digits:
+def digits_of(values: Sequence[int], size: int) -> Digits:
     """Of ``values``, one axis after their digits."""
     left, rows = np.array(values, dtype=object), []
     for _ in range(size - 1):
         rows.append((left & _MASK).astype(np.int64))
-        left = left >> _BITS
+        left = left >> BITS
     return np.stack([*rows, left.astype(np.int64)])
 
 
-def _carry(digits: Digits) -> None:
+def carry(digits: Digits) -> None:
     """Digits that are too large, or negative, into their bounds; digits are the first axis."""
     for low, high in pairwise(digits):
-        high += low >> _BITS
+        high += low >> BITS
         low &= _MASK
 
 
 def _polynomials(places: Sequence[int], count: int, bits: int, size: int) -> Digits:
     """``t_0 .. t_{count - 1}``, their digits, and the places, by axes."""
     found = np.empty((max(2, count), size, len(places)), dtype=np.int64)
-    found[0] = _digits([1 << bits], size)
-    found[1] = _digits(places, size)
+    found[0] = digits_of([1 << bits], size)
+    found[1] = digits_of(places, size)
     # so that what is dropped are whole digits
-    shift = size * _BITS - bits + 1
-    turn = _digits([x << shift for x in places], size)
+    shift = size * BITS - bits + 1
+    turn = digits_of([x << shift for x in places], size)
     product = np.empty((2 * size, len(places)), dtype=np.int64)
     for k in range(2, count):
         product[:] = 0
         for at in range(size):
             product[at : at + size] += turn[at] * found[k - 1]
         for low in range(size):
-            product[low + 1] += product[low] >> _BITS
+            product[low + 1] += product[low] >> BITS
         np.subtract(product[size:], found[k - 2], out=found[k])
-        _carry(found[k])
+        carry(found[k])
     return found[:count]
 
 
@@ -108,13 +119,13 @@ def _times(counts: Sequence[int], values: Digits, wide: int) -> Digits:
     rows, size, points = values.shape
     found = np.zeros((rows, size + wide, points), dtype=np.int64)
     # of counts, which are not negative, the highest digit is like the others
-    for at, digit in enumerate(_digits(counts, wide)):
+    for at, digit in enumerate(digits_of(counts, wide)):
         found[:, at : at + size] += digit * values
-    _carry(found.swapaxes(0, 1))
+    carry(found.swapaxes(0, 1))
     return found
 
 
-def _products(left: Digits, right: Digits) -> Digits:
+def products(left: Digits, right: Digits) -> Digits:
     """The digits, then the rows and columns, of ``sum_k left[i, k] right[j, k]``."""
     (many, size), (more, other) = left.shape[:2], right.shape[:2]
     block = max(_LEAST, _ALONE // (many * more))
@@ -132,7 +143,7 @@ def _products(left: Digits, right: Digits) -> Digits:
     found = np.zeros((size + other, many, more), dtype=np.int64)
     for at, part in enumerate(parts):
         found[at : at + other] += part
-    _carry(found)
+    carry(found)
     return found
 
 
@@ -147,16 +158,16 @@ def _blocks(digits: Digits, block: int) -> NDArray[np.float64]:
     return found
 
 
-def _integers(digits: Digits) -> fmpz_mat:
+def integers(digits: Digits) -> fmpz_mat:
     """What the digits stand for; sums of digits may be larger than these, the highest by far."""
     size, many, more = digits.shape
     size += _TOGETHER - size % _TOGETHER + _TOGETHER
     digits = np.concatenate([digits, np.zeros((size - len(digits), many, more), np.int64)])
-    _carry(digits)
-    weights = 1 << _BITS * np.arange(_TOGETHER, dtype=np.int64)
+    carry(digits)
+    weights = 1 << BITS * np.arange(_TOGETHER, dtype=np.int64)
     groups = digits.reshape(-1, _TOGETHER, many, more)
     parts = [np.tensordot(weights, group, 1).ravel().tolist() for group in groups]
     total = parts[-1]
     for part in reversed(parts[:-1]):
-        total = [(high << _BITS * _TOGETHER) + low for high, low in zip(total, part, strict=True)]
+        total = [(high << BITS * _TOGETHER) + low for high, low in zip(total, part, strict=True)]
     return fmpz_mat(many, more, total)

@@ -125,13 +125,6 @@ class Mixtures(Pair):
         total, tail, strip = positive_sum(integrand, rule, u)
         return arb.min((total + tail + strip * moment).upper(), moment)
 
-    def modulus(self, c: float, u: float, shift: float, accuracy: float) -> arb:
-        """The integral of ``|f_{c+iu}|`` on ``Im z = shift``, on both sides."""
-        rule = self._shape.positive(c, accuracy, shift)
-        total, tail, strip = positive_sum(Integrand(*self.shifts, c), rule, u)
-        error = strip * self.moment(c, accuracy)
-        return (total - error).union(total + tail + error)
-
     def decay_shift(self, c: float, u: float) -> float:
         """Proposes: the line above the axis on which the modulus is least."""
         return self._shape.decay(c)(u)[1]

@@ -275,8 +275,9 @@ def test_weights_are_right_for_polynomials_of_their_degrees() -> None:
     cloud = Cloud(steps_of(5, 30, (1.0, 1.3), (0.001, 0.002)))
     degrees = Degrees((5, 4, 2, 1))
     with precision(128):
-        places = cloud.nodes(degrees)
-        weights = cloud.weights(degrees, places)
+        rates, noises = cloud.axes(degrees)
+        places = [(rates[j], noises[k]) for j, k in degrees]
+        weights = cloud.weights(degrees)
         first, second = cloud.sides
         for j, k in degrees:
             exact = sum(
@@ -416,7 +417,7 @@ def test_errors_of_all_boxes_add_up(monkeypatch: pytest.MonkeyPatch) -> None:
     def sums(_: Bundle, part: None, cloud: None, asked: list[object], *rest: object) -> object:
         return [acb(0)] * 3, [arb(1) / 8] * len(asked)
 
-    monkeypatch.setattr(Bundle, "_parts", lambda *_: [(None, None)] * 3)
+    monkeypatch.setattr(Bundle, "_parts", lambda *_, **__: [(None, None)] * 3)
     monkeypatch.setattr(Bundle, "_sums", sums)
     assert all(value.real.contains(arb("1.4")) for value in found.moments(1.0, 0.5, 2, 10.0))
     assert not found.moments(1.0, 0.5, 2, 10.0)[0].real.contains(arb("1.6"))
@@ -453,7 +454,37 @@ def test_weights_of_many_degrees_keep_their_bits() -> None:
     cloud = Cloud(steps_of(9, 300, (0.9, 1.3), (0.005, 0.015)))
     degrees = Degrees.down_to(60, 1.2, 1.2)
     with precision(78):
-        assert all(w.rad() < 2**-60 for w in cloud.weights(degrees, cloud.nodes(degrees)))
+        assert all(w.rad() < 2**-60 for w in cloud.weights(degrees))
+
+
+@pytest.mark.usefixtures("only_nodes")
+def test_of_a_record_added_moments_at_nodes_are_conjugates() -> None:
+    steps = [(q, s, 20 * n) for q, s, n in steps_of(15, 12, (1.0, 1.3), (0.005, 0.02))]
+    whole = Product((add(sigma, q), n) for q, sigma, n in steps)
+    with precision(80):
+        found = Bundle(Cloud(steps), removes=False).moments(0.5, 0.5, 2, 20.0)
+        lines = [(pair.moments(0.5, 0.5, 2, 40.0), n) for pair, n in whole.factors]
+        for place, value in enumerate(found):
+            exact = acb(1)
+            for line, n in lines:
+                exact *= line[place] ** n
+            assert value.overlaps(exact)
+            assert abs(value - exact) < abs(exact) * 1e-6
+        assert abs(found[1].imag) > abs(found[1]) * 1e-3
+
+
+@pytest.mark.parametrize("removes", [True, False])
+@pytest.mark.parametrize("c", [0.5, 6.0])
+def test_one_moment_bounds_those_of_all_nodes(removes: bool, c: float) -> None:
+    cloud = Cloud(steps_of(13, 300, (0.7, 1.3), (0.002, 0.02)))
+    degrees = Degrees((5, 4, 2, 1))
+    with precision(80):
+        found = Bundle(cloud, removes=removes)._nodes(cloud, degrees, c)
+        rates, noises = cloud.axes(degrees)
+        single = remove if removes else add
+        moments = [single(noises[k], rates[j]).moment(c, 30.0) for j, k in degrees]
+        assert all(moment <= found._moment for moment in moments)
+        assert any(moment > 1 + (found._moment - 1) / 10 for moment in moments)
 
 
 def test_many_degrees_of_one_variable_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:

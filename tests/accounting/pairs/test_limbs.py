@@ -36,7 +36,7 @@ def test_sums_are_those_of_the_integers(bits: int, most: int) -> None:
     )
     counts = [random.choice([1, most]) for _ in range(points)]
     shape = random.randint(1, 25), random.randint(1, 9)
-    found = chebyshev_sums(first, second, counts, shape, bits)
+    (found,) = chebyshev_sums(first, second, counts, [points], shape, bits)
     left = [polynomials(x, shape[0], bits) for x in first]
     right = [polynomials(y, shape[1], bits) for y in second]
     for i, j in product(*map(range, shape)):
@@ -49,19 +49,27 @@ def test_many_points_are_summed_in_parts(monkeypatch: pytest.MonkeyPatch) -> Non
     random, bits = Random(5), 90
     first, second = ([random.randint(-(1 << bits), 1 << bits) for _ in range(1000)] for _ in "xy")
     counts = [1] * 500 + [10**9] * 500
-    whole = chebyshev_sums(first, second, counts, (6, 5), bits)
+    ends = [0, 1, 60, 200, 200, 1000]
+    whole = chebyshev_sums(first, second, counts, ends, (6, 5), bits)
+    alone = [
+        chebyshev_sums(first[:end], second[:end], counts[:end], [end], (6, 5), bits)[0]
+        for end in ends
+    ]
+    assert alone == whole
     monkeypatch.setattr(limbs, "_MOST", 77)
     monkeypatch.setattr(limbs, "_ALONE", 1)
     monkeypatch.setattr(limbs, "_NUMBERS", 1)
-    assert chebyshev_sums(first, second, counts, (6, 5), bits) == whole
-    assert chebyshev_sums([], [], [], (2, 3), bits).entries() == [0] * 6
+    assert chebyshev_sums(first, second, counts, ends, (6, 5), bits) == whole
+    assert chebyshev_sums([], [], [], [0], (2, 3), bits)[0].entries() == [0] * 6
 
 
 @pytest.mark.parametrize("bits", [57, 58, 117, 118, 178])
 def test_sums_of_many_large_numbers_have_larger_digits(bits: int) -> None:
     """Where the highest digits have no room the sum has some more."""
     points, unit = 3000, 1 << bits
-    found = chebyshev_sums([unit] * points, [-unit] * points, [1] * points, (3, 3), bits)
+    (found,) = chebyshev_sums(
+        [unit] * points, [-unit] * points, [1] * points, [points], (3, 3), bits
+    )
     exact = points * unit * unit
     assert found.entries() == [exact * (-1) ** (place % 3) for place in range(9)]
 
@@ -74,4 +82,4 @@ def test_products_that_are_rounded_are_found_out(monkeypatch: pytest.MonkeyPatch
 
     monkeypatch.setattr(limbs, "_blocks", short)
     with pytest.raises(ArithmeticError, match="matrix product"):
-        chebyshev_sums([12345678901, -98765432101], [12345678901, 777], [1, 1], (3, 3), 40)
+        chebyshev_sums([12345678901, -98765432101], [12345678901, 777], [1, 1], [2], (3, 3), 40)
