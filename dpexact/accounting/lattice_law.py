@@ -80,12 +80,17 @@ class Continuous(NamedTuple):
 
 
 def lattice_law(c: Composition, direction: Direction) -> Profile | None:
-    """The profile of losses on one lattice with what runs beside; None where that is not so."""
+    """The profile of losses on one lattice with what runs beside; None where that is not so.
+
+    Or of few outcomes, with Laplace noise.
+    """
+    if c.apart or not c.on_lattices():
+        return _types_law(c, direction)
     beside = _beside(c, direction)
     rest = replace(c, others=[], responses={}, masses=[])
     common = commensurate(c.on_lattices())
     if common is None or (beside is None and not rest.is_empty):
-        return None
+        return _types_law(c, direction)
     infinite = c.infinite(add=direction == "add")
     law = LatticeComposition(*common, infinite)
     if beside is None:
@@ -104,7 +109,7 @@ def lattice_law(c: Composition, direction: Direction) -> Profile | None:
     return FirstToReach(LaplaceSplit(mixed, LaplaceParts(tuple(c.laplace)), pairs, law), mixed)
 
 
-def types_law(c: Composition, direction: Direction) -> Profile | None:
+def _types_law(c: Composition, direction: Direction) -> Profile | None:
     """The profile of Laplace noise beside finite laws of few combinations of outcomes."""
     if not c.laplace or c.noises:
         return None

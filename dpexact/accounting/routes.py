@@ -20,6 +20,7 @@ from dpexact.accounting.optimal import OptimalComposition
 from dpexact.accounting.pairs.finite import sampled
 from dpexact.accounting.profile import Fallback, FirstToReach, NoLoss, Profile
 from dpexact.accounting.reflection import OPPOSITE, Mirrored, unproved
+from dpexact.accounting.sampled_gaussian import loud_of, windows_of
 from dpexact.arguments import Direction, Method
 from dpexact.errors import UnsupportedMechanism
 from dpexact.reals import Real
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
     from dpexact.accounting.contour.profile import ContourProfile
     from dpexact.accounting.lattice.profile import LatticeProfile
     from dpexact.accounting.pairs.pair import Pair
-    from dpexact.accounting.rare.profile import RareProfile
 
 Route: TypeAlias = Callable[[Composition, Direction], Profile | None]
 
@@ -66,7 +66,7 @@ def routed(
 def _bound(composition: Composition) -> Callable[[Real, Real], bool] | None:
     """What proves, next to free, that delta of adding is at most a level."""
     known: ContourProfile | None = composition.kept.get("add")
-    windows = _windows(composition, "add")
+    windows = windows_of(composition, "add")
     if known is None:
         # proposes: whether one point is looked at first; of pieces two digits take little
         alone = [x for x, _ in composition.samples if x.inner.laplace_alone is not None]
@@ -111,7 +111,7 @@ def _one_way(composition: Composition, direction: Direction, method: Method) -> 
     if method == "contour" or isinstance(found, _UNFAILING):
         return found
     behind = _behind(composition, direction, found, lattice)
-    loud = _loud(composition, direction)
+    loud = loud_of(composition, direction)
     return behind if loud is None else FirstToReach(loud, behind)
 
 
@@ -125,7 +125,7 @@ def _behind(
     from dpexact.accounting.contour.profile import ContourProfile
 
     if isinstance(found, ContourProfile):
-        windows = _windows(composition, direction)
+        windows = windows_of(composition, direction)
         if windows is None:
             return Fallback(found.varied(_GLANCE_WORK), lambda: lattice(3), found)
         light = found.varied(_LIGHT_WORK, patient=False)
@@ -245,21 +245,12 @@ def _truncated(c: Composition, direction: Direction) -> Profile | None:
 
 
 def _lattice_law(c: Composition, direction: Direction) -> Profile | None:
-    """Losses on one lattice, beside one continuous profile at most: the exact law."""
-    if c.apart or not c.on_lattices():
+    """Finite laws, of one lattice or few outcomes, beside one continuous profile: the exact law."""
+    if not (c.laplace or (c.on_lattices() and not c.apart)):
         return None
     from dpexact.accounting.lattice_law import lattice_law
 
     return lattice_law(c, direction)
-
-
-def _types_law(c: Composition, direction: Direction) -> Profile | None:
-    """Laplace noise beside finite laws, sampled or not, of few combinations of outcomes."""
-    if not c.laplace:
-        return None
-    from dpexact.accounting.lattice_law import types_law
-
-    return types_law(c, direction)
 
 
 def contour(c: Composition, direction: Direction) -> ContourProfile | None:
@@ -286,36 +277,9 @@ def _line(
     return found
 
 
-def _windows(c: Composition, direction: Direction) -> RareProfile | None:
-    """The engine of one sampled Gaussian and nothing else, which sorts its losses by size."""
-    if len(c.samples) != 1 or not replace(c, samples=[]).is_empty:
-        return None
-    ((sample, count),) = c.samples
-    inner = sample.inner
-    if not inner.is_gaussian or inner.noise is None:
-        return None
-    from dpexact.accounting.rare.profile import RareProfile
-
-    return RareProfile(inner.noise, sample.q, count, direction == "add")
-
-
-def _loud(c: Composition, direction: Direction) -> Profile | None:
-    """A few sampled Gaussians of little noise: how often the record takes part tells the loss."""
-    windows = _windows(c, direction)
-    if windows is None:
-        return None
-    from dpexact.accounting.loud_samples import LoudSamples
-
-    sigma, q, count = windows.sigma, windows.q, windows.count
-    # proposes: which engine is asked; each encloses
-    if count == 1 or not LoudSamples.takes(sigma, q, count):
-        return None
-    return LoudSamples(sigma, q, count, windows.add)
-
-
 def _rare(c: Composition, direction: Direction) -> Profile | None:
     """One Gaussian, rarely sampled: losses of one scale at a time; of two steps an integral."""
-    windows = _windows(c, direction)
+    windows = windows_of(c, direction)
     # proposes: which engine is asked; both enclose
     if windows is None or not windows.is_rare:
         return None
@@ -399,7 +363,6 @@ ROUTES: Final[tuple[Route, ...]] = (
     _single,
     _truncated,
     _lattice_law,
-    _types_law,
     _allocated,
     contour,
     _few_outcomes,
@@ -410,7 +373,6 @@ SAMPLED_ROUTES: Final[tuple[Route, ...]] = (
     _revealed,
     _sampled_once,
     _lattice_law,
-    _types_law,
     _laplace_cells,
     _rare,
     _bundled,
