@@ -20,9 +20,10 @@ def processes(jobs: int) -> Iterator[ProcessPoolExecutor]:
         try:
             yield pool
         except BaseException:
-            pool.shutdown(wait=False, cancel_futures=True)
             for child in multiprocessing.active_children():
                 child.terminate()
+            # its thread has ended then, else it would still close what the interpreter wakes it by
+            pool.shutdown(wait=True, cancel_futures=True)
             raise
 
 

@@ -42,7 +42,7 @@ def _run(*command: str, folder: Path, path: Path | None = None) -> subprocess.Co
     if path is not None:
         environment["PYTHONPATH"] = str(path)
     return subprocess.run(
-        [sys.executable, *command],
+        [sys.executable, "-B", *command],
         cwd=folder,
         env=environment,
         capture_output=True,
