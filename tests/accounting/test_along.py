@@ -99,6 +99,19 @@ def test_beginnings_of_a_long_log_are_those_of_their_steps(
         one.meet(other)
 
 
+def test_sums_that_go_on_are_those_from_the_start() -> None:
+    points = [
+        (rational(1) / (300 + k), rational(1) + rational(k) / 70, 1 + k % 3) for k in range(9)
+    ]
+    ends, degrees = [2, 5, 9], Degrees((3, 2, 1))
+    with precision(100):
+        along = Cloud(points, ends)
+        for place in range(3):
+            found = along.first(place).moments(degrees)
+            alone = Cloud(points, ends).first(place).moments(degrees)
+            assert all(x.overlaps(y) for x, y in zip(found, alone, strict=True))
+
+
 def test_sums_over_first_points_are_those_of_their_cloud() -> None:
     random = Random(5)
     points = [
