@@ -8,7 +8,7 @@ With ``x = (sum_i lambda_i (2 j_i - k_i) - epsilon)/2`` and ``j`` the sum of the
           H_r(x) = 2 \sum_{p \ge 0} \frac{x^{r+1+2p}}{(r+1+2p)!},
 
 with :math:`\kappa_r(j) = [v^r] (1+v)^j (1-v)^{k-j}`. The moments of the rest fall as ``u^-m``.
-Losses on a lattice may be beside: what is summed is averaged over them.
+Losses of a finite law, or on a lattice, may be beside: what is summed is averaged over them.
 
 Short sums are evaluated as they are, longer ones come last: after this split, and for equal steps,
 first, two responses that enclose one: the loss is at most ``lambda`` in

@@ -1,4 +1,4 @@
-r"""Losses on one lattice, or few, beside what has one continuous profile: the exact law.
+r"""Losses on one lattice, or few of them, beside what has one continuous profile: the exact law.
 
 The two losses are independent, so with ``p_l`` the mass of loss ``l`` and ``D`` the profile of the
 continuous part at any real argument,
@@ -31,7 +31,7 @@ from dpexact.arguments import Direction
 from dpexact.errors import UnsupportedMechanism
 from dpexact.reals import Real
 
-#: Most losses over which a sampled step is averaged before a contour is asked.
+#: Most losses over which a sampled step is averaged before a contour is asked, and noise at all.
 _FEW_LOSSES: Final = 2_000
 #: So many standard deviations of a law on a lattice matter, about.
 _DEVIATIONS: Final = 20
