@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
+import math
+from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
+from functools import cached_property
 from itertools import accumulate
 from operator import itemgetter
 from typing import Final, TypeVar
 
+from flint import arb
+
 from dpexact import balls
+from dpexact.accounting.contour.inversion import Contour
+from dpexact.accounting.contour.planning import Plan
+from dpexact.accounting.contour.product import Product
 from dpexact.accounting.contour.profile import ContourProfile
 from dpexact.accounting.pairs.bundle import FEWEST_RUNS, Bundle, bundles
 from dpexact.accounting.pairs.cubature import Cloud
@@ -26,6 +33,8 @@ from dpexact.reals import Real, rational
 Row = tuple[Real, Real, int]
 _T = TypeVar("_T")
 
+#: Logarithm of the ratio of numbers of steps that share bounds.
+_ALIKE: Final = 0.2
 #: Of steps that differ little, proposals see so many noises with so many rates each.
 _PARTS: Final = 5
 _NOTHING: Final = NoLoss(InfiniteLoss())
@@ -78,6 +87,11 @@ class _Way:
 
     def __init__(self, cut: _Cut, removes: bool) -> None:
         self._cut, self._removes = cut, removes
+        #: With which others are compared, by place.
+        self.lines: dict[Plan, dict[int, Contour]] = {}
+        logs = [math.floor(math.log(count) / _ALIKE) for count in cut.counts]
+        #: The last of the counts that are about as large as each.
+        self.last_alike = [bisect_right(logs, log) - 1 for log in logs]
         self._bundles = [Bundle(cloud, removes=removes) for cloud in cut.clouds]
         few = [
             sum(cloud.first(i).total < FEWEST_RUNS for i, _ in enumerate(cut.counts))
@@ -119,13 +133,74 @@ class _Way:
     def after(self, count: int) -> Profile:
         """The profile after one of the counts."""
         place = bisect_left(self._cut.counts, count)
+        return _Beginning(self, place) if self.pairs(place) else _NOTHING
+
+    def pairs(self, place: int) -> list[tuple[Pair, int]]:
+        """What has run after one of the counts."""
         pairs: list[tuple[Pair, int]] = []
         for i, chain in enumerate(self._chains):
             if place >= len(chain):
                 pairs.append((self._bundles[i].first(place), 1))
             elif (prefix := chain[place]) is not None:
                 pairs.append((prefix, 1))
-        return ContourProfile(pairs, InfiniteLoss()) if pairs else _NOTHING
+        return pairs
+
+
+class _Beginning(ContourProfile):
+    """What has run after one of the counts."""
+
+    def __init__(self, way: _Way, place: int) -> None:
+        super().__init__(way.pairs(place), InfiniteLoss())
+        self._way, self._place = way, place
+
+    def line(self, plan: Plan) -> Contour:
+        """Its own; of a plan that is shared, with bounds of others on it."""
+        if not plan.shared:
+            return super().line(plan)
+        known = self._way.lines.setdefault(plan, {})
+        first = min(known, default=self._place)
+        if self._place in known:
+            return known[self._place]
+        if first >= self._place:
+            known[self._place] = found = super().line(plan)
+            return found
+        longer, last = None, self._way.last_alike[self._place]
+        if last != self._place:
+            longer = _Beginning(self._way, last).line(plan)
+        found = _Between(self.product, plan, known[first], longer)
+        if longer is None:
+            known[self._place] = found
+        return found
+
+
+class _Between(Contour):
+    """The line of a run that begins with a shorter, and that a longer one begins with, or itself.
+
+    What runs in between multiplies a moment by its own, of which is known that on the line:
+    ``docs/theory/logs.md``, section 6.
+    """
+
+    def __init__(
+        self, product: Product, plan: Plan, shorter: Contour, longer: Contour | None
+    ) -> None:
+        super().__init__(product, plan)
+        self._shorter, self._longer = shorter, longer
+
+    @cached_property
+    def left_out(self) -> arb:
+        return self._shorter.left_out * self.start / self._shorter.start
+
+    def moment(self, order: float) -> arb:
+        if self._longer is None or order < self.plan.abscissa:
+            return super().moment(order)
+        later = self._longer.start / self.start
+        return self._longer.moment(order) / later ** (arb(order) / self.plan.abscissa)
+
+    def reverse_moment(self, order: float) -> arb:
+        if self._longer is None:
+            return super().reverse_moment(order)
+        later = self._longer.product.reverse.mass(1) / self.product.reverse.mass(1)
+        return self._longer.reverse_moment(order) / later ** (1 + arb(order))
 
 
 def _few(steps: Counter[tuple[Real, Real]]) -> Iterator[Row]:

@@ -16,6 +16,8 @@ from hypothesis import strategies as st
 from dpexact import epsilon, epsilon_along, gaussian, parse, poisson
 from dpexact.accounting.along import first
 from dpexact.accounting.contour.along import _passed_down
+from dpexact.accounting.contour.inversion import Contour
+from dpexact.accounting.contour.planning import Plan
 from dpexact.accounting.contour.product import Product
 from dpexact.accounting.contour.profile import ContourProfile
 from dpexact.accounting.pairs import bundle
@@ -23,6 +25,7 @@ from dpexact.accounting.pairs.cubature import Cloud, Degrees
 from dpexact.accounting.pairs.mixture import add, remove
 from dpexact.accounting.pairs.pair import TooExpensive
 from dpexact.accounting.pairs.prefix import Prefix
+from dpexact.accounting.run_curve import _Beginning, _Between, _Cut, _Way
 from dpexact.balls import precision
 from dpexact.cli import main
 from dpexact.enclosure import Enclosure
@@ -73,6 +76,28 @@ def test_points_are_those_of_the_lattice() -> None:
     (one,) = epsilon_along(run, [4], "1e-3", 5, "remove")
     assert one.digits >= 5
     one.meet(epsilon(first(run, 4), "1e-3", 2, "remove", method="lattice"))
+
+
+@pytest.mark.parametrize("removes", [True, False])
+@pytest.mark.parametrize("noise", ["0.7", "2"])
+def test_bounds_of_other_beginnings_hold(noise: str, removes: bool) -> None:
+    rows = [(rational(Fraction("0.3")), rational(Fraction(noise)), n) for n in (3, 1, 2)]
+    way = _Way(_Cut(rows, [3, 4, 6]), removes)
+    way.last_alike = [0, 2, 2]
+    for c in (0.5, 1.75, 4.0):
+        plan = Plan(c, 0.25, 8, 40.0, 40.0, 160, 0, shared=True)
+        with precision(160):
+            shortest, between = (_Beginning(way, place).line(plan) for place in (0, 1))
+            own = Contour(between.product, plan)
+            assert isinstance(between, _Between)
+            assert not isinstance(shortest, _Between)
+            for order in (c, 1.5 * c, 3 * c, c / 2, -0.5):
+                assert own.moment(order) <= between.moment(order) * (1 + arb(2) ** -40)
+            for order in (0.25, 3.0):
+                assert own.reverse_moment(order) <= between.reverse_moment(order)
+            # what is known of a run is worth something to the others
+            assert own.left_out <= between.left_out < own.start
+            assert between.moment(1.5 * c) < between._longer.moment(1.5 * c)
 
 
 def log_of(seed: int, rows: int, times: int) -> Mechanism:

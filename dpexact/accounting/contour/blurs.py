@@ -13,6 +13,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from fractions import Fraction
+from functools import cached_property
 from typing import Final
 
 from flint import arb
@@ -59,11 +60,14 @@ class Line(Contour):
 
     def __init__(self, blurred: Blurred, plan: Plan, far: FarSum | None) -> None:
         super().__init__(Product([(blurred, 1)]), plan)
-        self._far = far
-        if far is None:
-            self._decayed = blurred.left_out(plan.abscissa, plan.step, plan.count, plan.coarse)
-        else:
-            self._decayed = far.left_out(plan.count)
+        self._blurred, self._far = blurred, far
+
+    @cached_property
+    def left_out(self) -> arb:
+        if self._far is not None:
+            return self._far.left_out(self.plan.count)
+        plan = self.plan
+        return self._blurred.left_out(plan.abscissa, plan.step, plan.count, plan.coarse)
 
     def _beside(self, epsilons: Sequence[arb]) -> list[tuple[arb, arb]]:
         if self._far is None:

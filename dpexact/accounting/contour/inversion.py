@@ -14,7 +14,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from functools import reduce
+from functools import cached_property, reduce
 from typing import Final, NamedTuple
 
 from flint import acb, acb_mat, arb
@@ -106,13 +106,31 @@ class Contour:
         self._line: list[acb] = line_product(
             [value**n for value in line] if n > 1 else line for line, n in lines
         )
-        self._decayed = arb(1)
-        for pair, n in product.factors:
-            self._decayed *= pair.decayed(plan.abscissa, plan.height, plan.coarse) ** n
         self._orders: dict[tuple[int, int, bool], float] = {}
         self._starts: dict[int, list[acb]] = {}
         self._bulks: dict[int, list[acb]] = {}
         self._row: tuple[int, list[acb]] = (0, [])
+
+    @property
+    def start(self) -> arb:
+        """``M(c)``."""
+        return self._line[0].real
+
+    @cached_property
+    def left_out(self) -> arb:
+        """At least ``|M|`` on the line above the height of the plan."""
+        plan, found = self.plan, arb(1)
+        for pair, n in self.product.factors:
+            found *= pair.decayed(plan.abscissa, plan.height, plan.coarse) ** n
+        return found
+
+    def moment(self, order: float) -> arb:
+        """``M(order)``, or an upper bound on it: it serves those of errors."""
+        return self.product.moment(order, self.plan.coarse)
+
+    def reverse_moment(self, order: float) -> arb:
+        """Likewise of the reverse."""
+        return self.product.reverse.moment(order, self.plan.coarse)
 
     def _weighted(self, repeat: int) -> list[acb]:
         """``M(s_n)^repeat / (s_n (s_n + 1))``; neighbouring repetitions share both factors."""
@@ -227,7 +245,7 @@ class Contour:
     def _errors(self, first: arb, last: arb, repeat: int, order: float) -> list[arb]:
         """Error bounds for every epsilon from ``first`` to ``last``, as in :class:`Terms`."""
         c, h, period, product = self._c, self._h, self._period, self.product
-        tail = outer_tail(self._decayed**repeat, (-c * first).exp(), h, self.plan.count)
+        tail = outer_tail(self.left_out**repeat, (-c * first).exp(), h, self.plan.count)
         above = below = deficit = arb(0)
         if not product.never_exceeds(first + period, repeat):
             above = self._above(first, repeat, tail)
@@ -258,8 +276,9 @@ class Contour:
         if self.plan.work <= DEAR and not self.plan.shared:
             return order
         level = max(self.plan.level, float(tail.log().mid())) - _MUCH_LESS
-        for halvings in range(_LOWER_ORDERS, 0, -1):
-            b = math.ldexp(order, -halvings)
+        _, octave = math.frexp(order)
+        for lower in range(octave - _LOWER_ORDERS, octave):
+            b = math.ldexp(1.0, lower)
             if b > least and bound(b) < level:
                 return b
         return order
@@ -271,9 +290,9 @@ class Contour:
         """
         for _ in range(_LOWER_ORDERS):
             with suppress(TooExpensive):
-                return order, self.product.reverse.moment(order, self.plan.coarse, repeat)
+                return order, self.reverse_moment(order) ** repeat
             order /= 2
-        return order, self.product.reverse.moment(order, self.plan.coarse, repeat)
+        return order, self.reverse_moment(order) ** repeat
 
     def _above(self, epsilon: arb, repeat: int, tail: arb) -> arb:
         """The least of the bounds of some orders above the line, each of which holds."""
@@ -288,12 +307,12 @@ class Contour:
         b = self._easier(b, least, tail, upper)
         while True:
             with suppress(TooExpensive):
-                moment = self.product.moment(b, self.plan.coarse, repeat)
-                constant = chernoff_constant(arb(b)) * moment
+                moment = self.moment(b)
+                constant = chernoff_constant(arb(b)) * moment**repeat
                 found = alias(constant, arb(b), arb(b) - self._c, self._period, epsilon)
                 best = arb.min(best, found.upper()) if found.is_finite() else best
                 # proposes: a lower order, where the moment is hardly known
-                if self.product.moment(b, self.plan.coarse).rel_accuracy_bits() > 0:
+                if moment.rel_accuracy_bits() > 0:
                     return best
             # proposes: likewise, or where it is dear
             if b == least:
@@ -317,7 +336,7 @@ class Contour:
             size = order if above else -1 - order
             if size > 0:  # else of a few
                 side = self.product if above else self.product.reverse
-                size = side.shared(size, few=self.plan.shared)
+                size = side.shared(size, level if above else -level, repeat)
                 order = size if above else -1 - size
             self._orders[key] = order
         return self._orders[key]

@@ -32,8 +32,6 @@ _FIRST: Final = 10
 _NONE: Final = (_BLOCKS, 0)
 #: The orders tried, and the one after them.
 TRIED: Final = RATIO ** np.arange(-_BLOCKS // 2 * _BLOCK, _BLOCKS // 2 * _BLOCK + 1)
-#: Few, which bounds of neighbours share: by an order that is a fifth off they are little larger.
-_FEW: Final = TRIED[:: _OCTAVE // 2]
 _SPAN: Final = _STRIDE * math.log(RATIO)
 #: How many factors are looked at to place a line.
 _STRATA: Final = 64
@@ -240,16 +238,11 @@ class Product:
         b, least = self._least(epsilon, repeat, _LOG_CHERNOFF_CONSTANT)
         return b, least.value
 
-    def shared(self, order: float, *, few: bool) -> float:
-        """Proposes: a good order near a positive one, for bounds that hold at any.
-
-        Neighbours share it: more of them one of a ``few``, unless the best lies next to orders
-        beyond floats, where bounds are steep.
-        """
-        above = float(_FEW[np.searchsorted(_FEW, order).clip(max=len(_FEW) - 1)])
-        few = few and math.isfinite(self.cumulant(above).value)
-        tried = _FEW if few else TRIED
-        return float(tried[np.abs(tried - order).argmin()])
+    def shared(self, order: float, level: float, repeat: int) -> float:
+        """Proposes: one of the orders tried, which neighbours share, for Chernoff's bound."""
+        place = int(np.searchsorted(TRIED, order).clip(1, len(TRIED) - 1))
+        beside = TRIED[place - 1 : place + 1].tolist()
+        return float(min(beside, key=lambda b: repeat * self.cumulant(b).value - b * level))
 
     def saddle(self, epsilon: float, repeat: int) -> tuple[float, float]:
         """``(c, log delta)``: the saddle point of the integrand and its estimate of delta."""

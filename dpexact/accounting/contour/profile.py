@@ -330,12 +330,13 @@ class ContourProfile(Profile):
         with precision(COARSE_BITS):
             if self.product.never_exceeds(ball(epsilon), self.repeat):
                 return bool(self.infinite.ball() <= ball(level))
-        order, log = self.product.chernoff(approximate(epsilon), self.repeat)
+        at = approximate(epsilon)
+        order, log = self.product.chernoff(at, self.repeat)
         # proposes: which bound is worth its price
         if log > balls.approximate_log(level):
             return self.is_below_reversed(epsilon, level)
         with suppress(ArithmeticError, ValueError):
-            order = self.product.shared(order, few=False)
+            order = self.product.shared(order, at, self.repeat)
             return balls.at_most(self._chernoff_delta(epsilon, order, _GLANCE), level)
         return False
 

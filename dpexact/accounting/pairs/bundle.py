@@ -188,7 +188,7 @@ class Bundle(Pair):
 
         matrix, large = self._keep(find, "nodes", part.box, degrees, *key)
         with self._narrow(max(accuracy for _, accuracy in asked), _WEIGHT_BITS + large):
-            weights = cloud.weights(degrees)
+            weights = cloud.weights(degrees, kind == "line")
         heavy = [sum((abs(weight) for weight in weights), arb(0))]
         errors = [cloud.rest(heavy, degrees, *bound).upper() for bound in found.bounds]
         return _dot(weights, matrix), errors

@@ -204,10 +204,11 @@ class Cloud:
         """How many there are in the cloud of which this is the first part."""
         return self._runs[-1]
 
-    def _sums(self, many: int, more: int) -> tuple[fmpz_mat, int]:
+    def _sums(self, many: int, more: int, ahead: bool) -> tuple[fmpz_mat, int]:
         """``sum_k n_k T_i(x_k) T_j(y_k)``, ``i < many``, ``j < more``, in units ``2^-2bits``.
 
-        Perhaps of more degrees, and of more bits than the precision has, which are told.
+        Perhaps of more degrees, and of more bits than the precision has, which are told;
+        ``ahead``, those of all ends before this one are kept too.
         """
         least = [
             1 if side.single else max(_FIRST, count + _FIRST // 2)
@@ -222,12 +223,13 @@ class Cloud:
         held, last = self._found_sums.setdefault(way, {}), self._summed(way)
         if self._place > last:
             start = self._ends[last] if last >= 0 else 0
-            part, ends = slice(start, self._end), self._ends[last + 1 : self._place + 1]
+            part = slice(start, self._end)
+            places = range(last + 1 if ahead else self._place, self._place + 1)
             first, second = self._located(part, bits)
             counts = [n for _, _, n in self._whole[part]]
-            ends = [end - start for end in ends]
+            ends = [self._ends[place] - start for place in places]
             parts = chebyshev_sums(first, second, counts, ends, (many, more), bits)
-            for place, sums in enumerate(parts, last + 1):
+            for place, sums in zip(places, parts, strict=True):
                 held[place] = sums if last < 0 else held[last] + sums
         return held[self._place], bits
 
@@ -241,9 +243,9 @@ class Cloud:
         held = self._found_sums.get(way, ())
         return max((place for place in held if place <= self._place), default=-1)
 
-    def moments(self, degrees: Degrees) -> list[arb]:
+    def moments(self, degrees: Degrees, ahead: bool = False) -> list[arb]:
         """The sum of ``n_k T_i(x_k) T_j(y_k)`` for each of the degrees."""
-        units, bits = self._sums(len(degrees.rows), degrees.rows[0])
+        units, bits = self._sums(len(degrees.rows), degrees.rows[0], ahead)
         total, unit, found = self.total, arb(2) ** (-2 * bits), []
         for i, j in degrees:
             # of T_i T_j
@@ -332,13 +334,20 @@ class Cloud:
         short = math.ldexp(round(math.ldexp(mantissa, NODE_BITS)), exponent - NODE_BITS)
         return rational(Fraction(short))
 
-    def weights(self, degrees: Degrees) -> list[arb]:
-        """Weights with which the nodes are right for all ``degrees``; of some ends at once."""
+    def weights(self, degrees: Degrees, ahead: bool = False) -> list[arb]:
+        """Weights with which the nodes are right for all ``degrees``.
+
+        ``ahead``, those of some further ends are found with them.
+        """
         bits, kept = self._weights.get(degrees, (0, {}))
         # proposes: what is looked up; whatever is held is right
-        if bits < current() or self._place not in kept:
-            kept = self._weights_of(range(self._place, len(self._ends))[:_AT_ONCE], degrees)
-            self._weights[degrees] = current(), kept
+        if bits < current():
+            bits, kept = self._weights[degrees] = current(), {}
+        if self._place not in kept:
+            ends = range(len(self._ends))
+            start = self._place - self._place % _AT_ONCE
+            ahead_of = ends[start : start + _AT_ONCE] if ahead else [self._place]
+            kept |= self._weights_of(ahead_of, degrees)
         return kept[self._place]
 
     def _weights_of(self, ends: Sequence[int], degrees: Degrees) -> dict[int, list[arb]]:
@@ -358,7 +367,8 @@ class Cloud:
         inverses = self._inverses[degrees, current()]
         with precision(current() + _SPARE_BITS):
             # those up to the last of them at once
-            last, *others = (self.first(place).moments(degrees) for place in reversed(ends))
+            ahead = len(ends) > 1
+            last, *others = (self.first(place).moments(degrees, ahead) for place in reversed(ends))
             sums = zip(*reversed(others), last, strict=True)
             values = {at: list(row) for at, row in zip(degrees, sums, strict=True)}
             for upward in (True, False):
