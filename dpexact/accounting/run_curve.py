@@ -165,6 +165,7 @@ class _Beginning(ContourProfile):
             known[self._place] = found = super().line(plan)
             return found
         longer, last = None, self._way.last_alike[self._place]
+        # proposes: of which others bounds are taken
         if last != self._place:
             longer = _Beginning(self._way, last).line(plan)
         found = _Between(self.product, plan, known[first], longer)
@@ -191,6 +192,7 @@ class _Between(Contour):
         return self._shorter.left_out * self.start / self._shorter.start
 
     def moment(self, order: float) -> arb:
+        # proposes: an order; it and the abscissa mean their exact values
         if self._longer is None or order < self.plan.abscissa:
             return super().moment(order)
         later = self._longer.start / self.start
