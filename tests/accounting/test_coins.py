@@ -164,6 +164,16 @@ def test_the_largest_loss_is_that_of_the_worst_side(rate):
             assert dpexact.epsilon(text, 0, 12, "remove").lower == math.inf
 
 
+@pytest.mark.parametrize("revealing", ["approx_dp(0, 1)", "pair((1, 0), (0, 1))"])
+@pytest.mark.parametrize("beside", ["gaussian(1)", "poisson(gaussian(1), 1/2)"])
+def test_beside_what_reveals_everything_no_finite_loss_is_left(revealing, beside):
+    """The side of unbounded loss has none that is finite: the other one's is the largest."""
+    text = f"mix(1/4: pure_dp(1), 3/4: {beside} * {revealing})"
+    found = dpexact.epsilon(text, "3/4")
+    assert found.lower == found.upper == 1
+    assert dpexact.epsilon(f"{beside} * {revealing}", 1).upper == 0
+
+
 # --- cut batches with a record replaced -----------------------------------------------------------
 
 
