@@ -623,7 +623,8 @@ def only_bounded(tree: Tree, grouped: bool = False) -> bool:
     if name in _BOUNDED or (grouped and name in _GUARANTEES):
         return True
     grouped = grouped or name in ("group", "replace")
-    return any(only_bounded(part, grouped) for part in _inner(tree))
+    parts = [part for weight, part in tree[1:] if weight != "0"] if name == "mix" else _inner(tree)
+    return any(only_bounded(part, grouped) for part in parts)
 
 
 def shown(tree: Tree) -> str:

@@ -174,6 +174,28 @@ def test_beside_what_reveals_everything_no_finite_loss_is_left(revealing, beside
     assert dpexact.epsilon(f"{beside} * {revealing}", 1).upper == 0
 
 
+@pytest.mark.parametrize(
+    "never",
+    [
+        "zcdp(1)",
+        "renyi_dp((2, 1))",
+        "permute_and_flip(1)",
+        "bounded_range(1)",
+        "group(pure_dp(1), 2)",
+    ],
+)
+def test_a_side_that_never_comes_up_bounds_nothing(never):
+    """It was among what is known from above only, and answers bounded what they could give."""
+    text = f"mix(0: {never}, 1: gaussian(1))"
+    for found, alone in (
+        (dpexact.epsilon(text, "1e-5"), dpexact.epsilon("gaussian(1)", "1e-5")),
+        (dpexact.renyi(text, 2), dpexact.renyi("gaussian(1)", 2)),
+    ):
+        assert found.bound == "exact"
+        assert found.lower <= alone.upper
+        assert alone.lower <= found.upper
+
+
 # --- cut batches with a record replaced -----------------------------------------------------------
 
 

@@ -132,6 +132,16 @@ def test_a_bound_condemns_nothing_below_it(document, lie):
         standard.check_finding({**finding, **lie})
 
 
+@pytest.mark.parametrize("never", ["zcdp(1)", "group(pure_dp(1), 2)", "permute_and_flip(1)"])
+def test_a_side_that_never_comes_up_bounds_nothing(never):
+    """The checker leaves it out, and contradicted what was bounded with it."""
+    mechanism = dpexact.parse(f"mix(0: {never}, 1: gaussian(1))")
+    found = dpexact.epsilon(mechanism, "1e-5", 10)
+    document = certificate(mechanism, "epsilon", real("1e-5"), "both", found)
+    (line,) = standard.check(document)
+    assert line.startswith("epsilon of")
+
+
 UNMOVED = ["gaussian_mixture", "1", ["0", "1"], ["5", "0"]]
 NOBODY = ["poisson", ["gaussian", "1", "1"], "0"]
 ALL = ["compose", ["gaussian", "1", "1"], ["approx_dp", "0", "1"]]
@@ -166,7 +176,7 @@ def test_an_infinite_epsilon_needs_a_finite_loss_that_has_no_bound(tree, at, way
         "bits": "160",
         "method": standard.method_of(standard.steps_of(tree)),
     }
-    with pytest.raises(Invalid, match="not certainly infinite|told from 0"):
+    with pytest.raises(Invalid, match=r"not certainly infinite|told from 0"):
         standard.check_statement(statement)
 
 

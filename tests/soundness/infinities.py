@@ -1,4 +1,4 @@
-"""Families of questions at masses of infinite loss, where epsilon is the largest finite loss."""
+"""Families of questions at the edges of domains: masses of infinite loss, weights of 0."""
 
 from __future__ import annotations
 
@@ -81,3 +81,21 @@ def forged_infinities(trial: Trial, rng: random.Random) -> None:
         return
     if trial.ask("epsilon", text, at, digits=3, direction=way).upper < math.inf:
         raise Failed(f"an infinite epsilon of {text} at {at} is verified")
+
+
+#: What answers bound, and no more, were it to run.
+_NEVER = ("zcdp(1)", "renyi_dp((2, 1))", "bounded_range(1)^2", "shuffle(pure_dp(1), 5)")
+
+
+@family(0.5)
+def sides_that_never_come_up(trial: Trial, rng: random.Random) -> None:
+    """A side of weight 0 changes no answer."""
+    rest = rng.choice(("gaussian(1)", "laplace(2)^2", "pure_dp(1/2)", "zcdp(1/3)"))
+    text, times = f"mix(0: {rng.choice(_NEVER)}, 1: {rest})", rng.choice((1, 2, 70))
+    name, at = rng.choice((("delta", "1/2"), ("epsilon", "1/50"), ("renyi", "2")))
+    way = rng.choice(("remove", "add", "both"))
+    both = (f"({each})^{times}" for each in (text, rest))
+    one, other = (trial.ask(name, each, at, digits=4, direction=way) for each in both)
+    trial.overlap(one, other, "with a side of weight 0 and without")
+    if one.bound != other.bound:
+        raise Failed(f"{text} is {one.bound}, {rest} {other.bound}")
