@@ -194,6 +194,8 @@ def test_a_side_that_never_comes_up_bounds_nothing(never):
         assert found.bound == "exact"
         assert found.lower <= alone.upper
         assert alone.lower <= found.upper
+    grouped = dpexact.parse(f"group(mix(0: {never}, 1: laplace(1)), 2)")
+    assert never == "group(pure_dp(1), 2)" or standing(grouped).bound == "exact"
 
 
 # --- cut batches with a record replaced -----------------------------------------------------------

@@ -142,6 +142,15 @@ def test_a_side_that_never_comes_up_bounds_nothing(never):
     assert line.startswith("epsilon of")
 
 
+@pytest.mark.parametrize("way", ["remove", "both"])
+def test_a_guess_that_the_checker_refutes_contradicts_nothing(way):
+    """Delta is next to 1, and 1 is tried first."""
+    mechanism = dpexact.parse("gaussian(1/10, 3)")
+    found = dpexact.delta(mechanism, "1/2")
+    with pytest.raises(NoCertificate, match="no certificate"):
+        certificate(mechanism, "delta", real("1/2"), way, found)
+
+
 UNMOVED = ["gaussian_mixture", "1", ["0", "1"], ["5", "0"]]
 NOBODY = ["poisson", ["gaussian", "1", "1"], "0"]
 ALL = ["compose", ["gaussian", "1", "1"], ["approx_dp", "0", "1"]]
