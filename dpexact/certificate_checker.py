@@ -623,7 +623,8 @@ def only_bounded(tree: Tree, grouped: bool = False) -> bool:
     if name in _BOUNDED or (grouped and name in _GUARANTEES):
         return True
     grouped = grouped or name in ("group", "replace")
-    return any(only_bounded(part, grouped) for part in _inner(tree))
+    parts = [part for weight, part in tree[1:] if weight != "0"] if name == "mix" else _inner(tree)
+    return any(only_bounded(part, grouped) for part in parts)
 
 
 def shown(tree: Tree) -> str:
@@ -1552,7 +1553,7 @@ class Profile:
         self.continuous: Callable[[Point], Interval] = no_continuous_part
         if mixtures:
             self.continuous = mixture_part(*mixtures[0])
-            self.unbounded |= any(rate.lo > 0 for rate, _ in mixtures[0][0])
+            self.unbounded |= any(rate.lo > 0 < weight.lo for rate, weight in mixtures[0][0])
         if variance.hi > 0:
             self.continuous = gaussian_part(sqrt(variance))
         elif clones:
@@ -1565,6 +1566,7 @@ class Profile:
             if group.infinite.hi > 0:
                 kept = kept * (a.exact(1) - group.infinite).positive_part() ** count
         self.infinite = a.exact(1) - kept
+        self.unbounded &= self.infinite.hi < 1  # where some loss is finite
         self._codes(groups)
         self.law = Law({0: 1}, 1)
         for group, count in groups:
@@ -1845,6 +1847,8 @@ class Guarantees:
             if name == "renyi_dp":
                 self.curves.append(([(b.lo, d.lo) for b, d in entries(tree, a)], count))
             elif name == "zcdp":
+                if values[1].lo <= 0:  # of which more is known than this bound
+                    raise Undecided("rho cannot be told from 0")
                 self.xi, self.rho = self.xi + values[0] * count, self.rho + values[1] * count
             elif name in ("gaussian", "gdp"):
                 rate = values[0] if name == "gdp" else values[1] / values[0]
@@ -1873,6 +1877,7 @@ class Guarantees:
         elif not self.samples:  # a step of eps-DP has rho = eps^2/2
             for loss, count in self.responses:
                 self.rho = self.rho + loss * loss * Fraction(count, 2)
+        self.unbounded = self.infinite.hi < 1
 
     def delta(self, point: Point) -> Interval:
         """The bound at ``point``."""

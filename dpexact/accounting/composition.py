@@ -88,7 +88,7 @@ class Composition:
         if collected.rho.fraction != 0 and not zcdp:
             found = ZCDP(collected.rho, collected.xi)
             raise UnsupportedMechanism(f"no certified accounting for {found}")
-        if samples and collected.reveals:
+        if collected.reveals:
             return cls(masses=[(ONE, 1)])
         if samples:
             from dpexact.accounting.pairs.mixture import Mixtures, sampled_shifts

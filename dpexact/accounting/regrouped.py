@@ -168,7 +168,7 @@ def _attained(mechanism: Mechanism, *, sampled: bool) -> bool:
                 if _attained(inner, sampled=sampled or q.fraction != 1):
                     continue
             case Group() | Mix():
-                if all(_attained(inner, sampled=sampled) for inner in part.inner()):
+                if all(_attained(inner, sampled=sampled) for inner in part.kinds()):
                     continue
         return False
     return True

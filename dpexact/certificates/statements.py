@@ -71,7 +71,9 @@ def statement(
             try:
                 checker.check_statement(whole)
             except checker.Refuted as error:
-                raise _contradiction(base, found, error) from None
+                if bounds["digits"] != "exact" or found.is_exact:
+                    raise _contradiction(base, found, error) from None
+                break  # a guess at a number next to the answer
             except checker.Undecided as error:
                 reason = str(error)
             except (checker.Invalid, checker.Unreadable, RecursionError) as error:

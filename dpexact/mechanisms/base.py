@@ -194,7 +194,7 @@ class Mechanism:
                 waiting += reversed(value)
 
     def kinds(self) -> Iterator[Mechanism]:
-        """Of those at least one of each kind, and all where the kind does not tell all of them."""
+        """Of those that may run at least one of each kind, and all where it does not tell all."""
         return self.inner()
 
     def with_inner(self, change: Callable[[Mechanism], Mechanism]) -> Mechanism:

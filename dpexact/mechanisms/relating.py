@@ -162,6 +162,10 @@ class Mix(Mechanism, name="mix"):
         metadata=listed("number: mechanism", _coins) | entries_ordered(DETERMINED, None)
     )
 
+    def kinds(self) -> Iterator[Mechanism]:
+        """Those that may run."""
+        return (part for weight, part in self.parts if weight.fraction != 0)
+
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Allocation(Mechanism, name="allocation", neighbours=ADD_REMOVE):

@@ -164,6 +164,40 @@ def test_the_largest_loss_is_that_of_the_worst_side(rate):
             assert dpexact.epsilon(text, 0, 12, "remove").lower == math.inf
 
 
+@pytest.mark.parametrize("revealing", ["approx_dp(0, 1)", "pair((1, 0), (0, 1))"])
+@pytest.mark.parametrize("beside", ["gaussian(1)", "poisson(gaussian(1), 1/2)"])
+def test_beside_what_reveals_everything_no_finite_loss_is_left(revealing, beside):
+    """The side of unbounded loss has none that is finite: the other one's is the largest."""
+    text = f"mix(1/4: pure_dp(1), 3/4: {beside} * {revealing})"
+    found = dpexact.epsilon(text, "3/4")
+    assert found.lower == found.upper == 1
+    assert dpexact.epsilon(f"{beside} * {revealing}", 1).upper == 0
+
+
+@pytest.mark.parametrize(
+    "never",
+    [
+        "zcdp(1)",
+        "renyi_dp((2, 1))",
+        "permute_and_flip(1)",
+        "bounded_range(1)",
+        "group(pure_dp(1), 2)",
+    ],
+)
+def test_a_side_that_never_comes_up_bounds_nothing(never):
+    """It was among what is known from above only, and answers bounded what they could give."""
+    text = f"mix(0: {never}, 1: gaussian(1))"
+    for found, alone in (
+        (dpexact.epsilon(text, "1e-5"), dpexact.epsilon("gaussian(1)", "1e-5")),
+        (dpexact.renyi(text, 2), dpexact.renyi("gaussian(1)", 2)),
+    ):
+        assert found.bound == "exact"
+        assert found.lower <= alone.upper
+        assert alone.lower <= found.upper
+    grouped = dpexact.parse(f"group(mix(0: {never}, 1: laplace(1)), 2)")
+    assert never == "group(pure_dp(1), 2)" or standing(grouped).bound == "exact"
+
+
 # --- cut batches with a record replaced -----------------------------------------------------------
 
 

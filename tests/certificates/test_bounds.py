@@ -132,6 +132,63 @@ def test_a_bound_condemns_nothing_below_it(document, lie):
         standard.check_finding({**finding, **lie})
 
 
+@pytest.mark.parametrize("never", ["zcdp(1)", "group(pure_dp(1), 2)", "permute_and_flip(1)"])
+def test_a_side_that_never_comes_up_bounds_nothing(never):
+    """The checker leaves it out, and contradicted what was bounded with it."""
+    mechanism = dpexact.parse(f"mix(0: {never}, 1: gaussian(1))")
+    found = dpexact.epsilon(mechanism, "1e-5", 10)
+    document = certificate(mechanism, "epsilon", real("1e-5"), "both", found)
+    (line,) = standard.check(document)
+    assert line.startswith("epsilon of")
+
+
+@pytest.mark.parametrize("way", ["remove", "both"])
+def test_a_guess_that_the_checker_refutes_contradicts_nothing(way):
+    """Delta is next to 1, and 1 is tried first."""
+    mechanism = dpexact.parse("gaussian(1/10, 3)")
+    found = dpexact.delta(mechanism, "1/2")
+    with pytest.raises(NoCertificate, match="no certificate"):
+        certificate(mechanism, "delta", real("1/2"), way, found)
+
+
+UNMOVED = ["gaussian_mixture", "1", ["0", "1"], ["5", "0"]]
+NOBODY = ["poisson", ["gaussian", "1", "1"], "0"]
+ALL = ["compose", ["gaussian", "1", "1"], ["approx_dp", "0", "1"]]
+ZERO = ["*", "0", "1"]
+
+
+@pytest.mark.parametrize(
+    ("tree", "at"),
+    [
+        (UNMOVED, "0"),
+        (["compose", NOBODY, ["pure_dp", "1"]], "0"),
+        (["replace", NOBODY], "0"),
+        (["zcdp", "1", ZERO], "0"),
+        (["compose", ["zcdp", "1", ZERO], ["pure_dp", "1"]], "0"),
+        (["mix", ["1/4", ["pure_dp", "1"]], ["3/4", [*ALL, ["zcdp", "1", "1"]]]], "3/4"),
+        (["mix", ["1/4", ["pure_dp", "1"]], ["3/4", ALL]], "3/4"),
+        (["poisson", ALL, "1/2"], "1/2"),
+    ],
+)
+@pytest.mark.parametrize("way", ["remove", "both"])
+def test_an_infinite_epsilon_needs_a_finite_loss_that_has_no_bound(tree, at, way):
+    """Shifts of weight 0 and what reveals everything lose nothing beyond the mass."""
+    statement = {
+        "mechanism": tree,
+        "text": standard.shown(tree),
+        "quantity": "epsilon",
+        "at": at,
+        "direction": way,
+        "lower": "inf",
+        "upper": "inf",
+        "digits": "exact",
+        "bits": "160",
+        "method": standard.method_of(standard.steps_of(tree)),
+    }
+    with pytest.raises(Invalid, match=r"not certainly infinite|told from 0"):
+        standard.check_statement(statement)
+
+
 def test_an_infinite_bound_says_nothing_of_a_claim():
     mechanism = dpexact.parse("zcdp(1/2) * approx_dp(1, 1/100)")
     found = dpexact.epsilon(mechanism, "1/200", 10)

@@ -23,7 +23,13 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).parents[1]))
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
-from soundness import one_sided, proving, relating, sharing  # noqa: F401  # families register themselves
+from soundness import (  # noqa: F401  # families register themselves
+    infinities,
+    one_sided,
+    proving,
+    relating,
+    sharing,
+)
 from soundness.families import FAMILIES
 from soundness.reference import NoReference
 from soundness.starvation import prepare, starved

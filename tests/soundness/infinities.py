@@ -1,0 +1,101 @@
+"""Families of questions at the edges of domains: masses of infinite loss, weights of 0."""
+
+from __future__ import annotations
+
+import math
+import random
+from fractions import Fraction
+from typing import Any
+
+from soundness.families import family
+from soundness.trial import Failed, Trial
+
+from dpexact import certificate_checker as checker
+from dpexact.certificate_checker_mpfr import checking
+
+#: Steps of unbounded loss, and steps that reveal everything.
+_UNBOUNDED = ("gaussian(1)", "discrete_gaussian(2)", "gdp(1/3)^3", "poisson(gaussian(2), 1/3)")
+_REVEALING = ("approx_dp(0, 1)", "truncated_laplace(1, 1/10, 1)", "pair((1, 0), (0, 1))")
+#: Steps of bounded loss, with the largest one.
+_BOUNDED = (("pure_dp(3/2)", "3/2"), ("laplace(1/10, 3)", "30"), ("randomized_response(1, 3)", "1"))
+
+
+@family(0.5)
+def coins_beside_what_reveals(trial: Trial, rng: random.Random) -> None:
+    """Beside what reveals everything no finite loss is left, on whatever side of a coin."""
+    bounded, largest = rng.choice(_BOUNDED)
+    steps = [rng.choice(_UNBOUNDED), rng.choice(_REVEALING)]
+    rng.shuffle(steps)
+    share = Fraction(rng.randint(1, 9), 10)
+    text = f"mix({1 - share}: {bounded}, {share}: {' * '.join(steps)})"
+    found = trial.ask("epsilon", text, str(share), digits=rng.choice((3, 12)))
+    if not found.lower <= Fraction(largest) <= found.upper:
+        raise Failed(f"the largest finite loss is {largest}, not {found}")
+
+
+def _degenerate(rng: random.Random) -> Any:
+    """A mechanism with a number at the edge of its domain, written out or not."""
+    zero, one = rng.choice(("0", ["*", "0", "1"])), rng.choice(("1", ["exp", "0"]))
+    moving = rng.choice((["gaussian", "2", "1"], ["gdp", "1/3"]))
+    all_of_it = ["compose", moving, ["approx_dp", "0", one]]
+    finite = rng.choice(
+        (["pure_dp", "1"], ["laplace", "2", "1"], ["randomized_response", "1", "4"])
+    )
+    alone = rng.choice(
+        (
+            ["gaussian_mixture", "1", ["0", "1"], ["5", "0"]],
+            ["poisson", moving, zero],
+            ["replace", ["poisson", moving, zero]],
+            ["zcdp", "1", zero],
+            ["zcdp", zero, "1/8"],
+            ["mix", ["1/4", finite], ["3/4", all_of_it]],
+            ["poisson", all_of_it, "3/4"],
+            ["poisson", moving, rng.choice((one, "1/2"))],
+            moving,
+        )
+    )
+    return alone if rng.random() < 0.5 else ["compose", alone, ["pure_dp", rng.choice("12")]]
+
+
+@family(0.5)
+def forged_infinities(trial: Trial, rng: random.Random) -> None:
+    """That epsilon is infinite is verified only where it is."""
+    tree, way = _degenerate(rng), rng.choice(("remove", "add", "both"))
+    text, at = checker.shown(tree), rng.choice(("0", "3/4", "3/8"))
+    statement = {
+        "mechanism": tree,
+        "text": text,
+        "quantity": "epsilon",
+        "at": at,
+        "direction": way,
+        "lower": "inf",
+        "upper": "inf",
+        "digits": "exact",
+        "bits": "160",
+        "method": checker.method_of(checker.steps_of(tree)),
+    }
+    trial.calls.append(f"check_statement({statement})")
+    try:
+        checking.check_statement(statement)
+    except (checker.Invalid, checker.Unreadable):
+        return
+    if trial.ask("epsilon", text, at, digits=3, direction=way).upper < math.inf:
+        raise Failed(f"an infinite epsilon of {text} at {at} is verified")
+
+
+#: What answers bound, and no more, were it to run.
+_NEVER = ("zcdp(1)", "renyi_dp((2, 1))", "bounded_range(1)^2", "shuffle(pure_dp(1), 5)")
+
+
+@family(0.5)
+def sides_that_never_come_up(trial: Trial, rng: random.Random) -> None:
+    """A side of weight 0 changes no answer."""
+    rest = rng.choice(("gaussian(1)", "laplace(2)^2", "pure_dp(1/2)", "zcdp(1/3)"))
+    text, times = f"mix(0: {rng.choice(_NEVER)}, 1: {rest})", rng.choice((1, 2, 70))
+    name, at = rng.choice((("delta", "1/2"), ("epsilon", "1/50"), ("renyi", "2")))
+    way = rng.choice(("remove", "add", "both"))
+    both = (f"({each})^{times}" for each in (text, rest))
+    one, other = (trial.ask(name, each, at, digits=4, direction=way) for each in both)
+    trial.overlap(one, other, "with a side of weight 0 and without")
+    if one.bound != other.bound:
+        raise Failed(f"{text} is {one.bound}, {rest} {other.bound}")
