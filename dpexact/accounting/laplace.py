@@ -27,7 +27,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache, reduce
-from itertools import product
+from itertools import accumulate, product
+from operator import mul
 from typing import Final
 
 from flint import arb, arb_poly, fmpz
@@ -293,7 +294,7 @@ class FiniteSum:
         self.polynomial = None if high is None else arb_poly([0])
         self.growth = arb(0)
         #: Series, the part that does not end, weight, and ``x`` at the centre.
-        self.others: list[tuple[arb_poly, arb_poly | None, fmpz, arb]] = []
+        self.others: list[tuple[arb_poly, arb_poly | None, arb, arb]] = []
         inverse = [arb(1)]
         # proposes: the number of terms; `remainder` bounds the others
         for i in range(1, terms + 1):
@@ -316,10 +317,10 @@ class FiniteSum:
         if terms < steps - 1:
             self.rest = arb(2) ** steps * remainder(steps, terms, (self.span - low) / 2)
 
-    def _merge(self, series: arb_poly, endless: arb_poly | None, weight: fmpz, at: arb) -> None:
+    def _merge(self, series: arb_poly, endless: arb_poly | None, weight: arb, at: arb) -> None:
         assert self.polynomial is not None
         shifted = arb_poly([at, -1])
-        self.polynomial += arb(weight) * series(shifted)
+        self.polynomial += weight * series(shifted)
         if endless is not None:
             whole = weight * arb(2) ** (self.steps - 1)
             self.polynomial -= whole * endless(shifted)
@@ -342,19 +343,23 @@ class FiniteSum:
         return ((epsilon - self.span) / 2).exp() * arb(2) ** (1 - self.steps) * total
 
 
-def points_above(parts: LaplaceParts, epsilon: arb) -> dict[int, list[tuple[fmpz, arb]]]:
-    """By ``j``, the weight and ``x`` of each term whose ``x`` may be positive."""
-    rates = [(balls.ball(rate), count) for rate, count in parts.parts]
-    span = sum((rate * count for rate, count in rates), arb(0))
-    points: dict[int, list[tuple[fmpz, arb]]] = {}
-    for choice in product(*(range(count + 1) for _, count in rates)):
-        x = (-span - epsilon) / 2
-        weight = fmpz(1)
-        for (rate, count), j in zip(rates, choice, strict=True):
-            x += rate * j
-            weight *= fmpz.bin_uiui(count, j)
+def points_above(
+    parts: LaplaceParts, epsilon: arb, windows: Sequence[range] = ()
+) -> dict[int, list[tuple[arb, arb]]]:
+    """By ``j``, weight and ``x`` of terms in the windows, if any, whose ``x`` may be positive."""
+    points: dict[int, list[tuple[arb, arb]]] = {}
+    windows = windows or [range(count + 1) for _, count in parts.parts]
+    rows: list[list[tuple[int, arb, arb]]] = []
+    for (rate, count), window in zip(parts.parts, windows, strict=True):
+        ratios = (arb(count - j) / (j + 1) for j in window[:-1])
+        weights = accumulate(ratios, mul, initial=arb(fmpz.bin_uiui(count, window.start)))
+        rows.append([(j, w, balls.ball(rate) * j) for j, w in zip(window, weights, strict=True)])
+    start = (-balls.ball(parts.largest) - epsilon) / 2
+    for choice in product(*rows):
+        x = sum((rise for _, _, rise in choice), start)
         if not x <= 0:
-            points.setdefault(sum(choice), []).append((weight, x))
+            weight = reduce(mul, (weight for _, weight, _ in choice))
+            points.setdefault(sum(j for j, _, _ in choice), []).append((weight, x))
     return points
 
 

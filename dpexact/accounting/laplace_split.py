@@ -55,6 +55,8 @@ _WORK: Final = 12_000_000
 _SPLITS: Final = (0, 1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64)
 #: Work of one term of the sum, in the units of the contour.
 _TERM: Final = 60
+#: What is cut from it is so much below what serves, as a power of e.
+_SPARE: Final = 3.0
 #: Up to so many terms the finite sum is quicker.
 _FEW_TERMS: Final = 3_000
 
@@ -113,9 +115,11 @@ class LaplaceSplit(ContourProfile):
     def planned(self, ends: Sequence[Query], digits: float) -> Plan:
         """Proposes: how many losses inside are summed, and a line for the rest."""
         best: Plan | None = None
+        logs = (end.log_delta or self.product.chernoff(end.epsilon, 1)[1] for end in ends)
+        level = min(logs) - digits * math.log(10) - _SPARE
         least, refusal = self.max_work, TooExpensive("the finite sum is too long")
         for split in _SPLITS:
-            summed = _TERM * self._choices * split
+            summed = _TERM * self._terms(split, level) * split
             if summed >= least:
                 break
             try:
@@ -134,7 +138,9 @@ class LaplaceSplit(ContourProfile):
         split = self._chosen.get(plan, 0)
         if not split:
             return super().line(plan)
-        return _SplitLine(self._rest(split), plan, self.product, partial(self._few, split))
+        return _SplitLine(
+            self._rest(split), plan, self.product, partial(self._few, split, plan.level - _SPARE)
+        )
 
     def _rest(self, split: int) -> Product:
         if split not in self._rests:
@@ -142,20 +148,25 @@ class LaplaceSplit(ContourProfile):
             self._rests[split] = Product([(inside, 1), *self._beside])
         return self._rests[split]
 
-    @cached_property
-    def _choices(self) -> int:
+    def _terms(self, split: int, level: float) -> int:
         """Proposes: about the terms of the sum for each number of losses inside."""
-        with balls.precision(COARSE_BITS):
-            losses = 1 if self._law is None else len(list(self._law.losses()))
-        return self._parts.choices * losses
+        parts = self._parts.parts
+        windows = [_window(count, split, self._parts.count, level) for _, count in parts]
+        return (math.prod(map(len, windows)) // 2 + 1) * self._losses
 
-    def _few(self, split: int, epsilon: arb) -> tuple[arb, arb]:
+    @cached_property
+    def _losses(self) -> int:
+        """Proposes: of the law."""
+        with balls.precision(COARSE_BITS):
+            return 1 if self._law is None else len(list(self._law.losses()))
+
+    def _few(self, split: int, level: float, epsilon: arb) -> tuple[arb, arb]:
         """What fewer than ``split`` losses inside contribute to what is finite; about its slope."""
         if self._law is None:
-            return few_inside(self._parts, epsilon, split)
+            return few_inside(self._parts, epsilon, split, level)
         total, slope = self._law.dropped() * arb(0).union(arb(1)), arb(0)
         for loss, mass in self._law.losses():
-            value, rise = few_inside(self._parts, epsilon - loss, split)
+            value, rise = few_inside(self._parts, epsilon - loss, split, level)
             total, slope = total + mass * value, slope + mass * rise
         return total, slope
 
@@ -177,20 +188,47 @@ class _SplitLine(Contour):
         return [(kept * value, kept * slope) for value, slope in map(self._few, epsilons)]
 
 
-def few_inside(parts: LaplaceParts, epsilon: arb, least: int) -> tuple[arb, arb]:
-    """What fewer than ``least`` losses inside contribute to ``delta(epsilon)``; about its slope."""
+def few_inside(
+    parts: LaplaceParts, epsilon: arb, least: int, level: float = -math.inf
+) -> tuple[arb, arb]:
+    """What fewer than ``least`` losses inside contribute to ``delta(epsilon)``; about its slope.
+
+    To about ``e^level``, without terms that are rare among signs thrown with a coin.
+    """
     steps = parts.count
     guard = math.ceil(least * math.log2(2 * steps)) + 32
     with balls.precision(balls.current() + guard):
         total, rise, span = arb(0), arb(0), balls.ball(parts.largest)
-        for plus, group in points_above(parts, epsilon).items():
+        windows = [_window(count, least, steps, level) for _, count in parts.parts]
+        for plus, group in points_above(parts, epsilon, windows).items():
             krawtchouk = coefficients(steps, plus, least)
             for weight, x in group:
                 value, slope = _inner(krawtchouk, x)
                 total += weight * (value if x > 0 else value.union(arb(0)))
                 rise += weight * slope
+        # the largest x has all signs plus, and no coefficient is larger than those of `steps` plus
+        most, _ = _inner(coefficients(steps, steps, least), ((span - epsilon) / 2).max(arb(0)))
+        left = sum(map(_outside, windows), arb(0)) * arb(2) ** steps
+        total += most * left * arb(0, 1)
         scale = ((epsilon - span) / 2).exp() * arb(2) ** -steps
         return scale * total, scale * (total - rise) / 2
+
+
+def _window(count: int, least: int, steps: int, level: float) -> range:
+    """Numbers of plus signs that matter where fewer than ``least`` losses are inside.
+
+    Proposes: where signs are cut; `_outside` bounds the others.
+    """
+    reach = math.sqrt(count * (least * math.log(2 * steps) - level) / 2)
+    first = max(0, math.floor(count / 2 - reach)) if reach < count else 0
+    return range(first, count - first + 1)
+
+
+def _outside(window: range) -> arb:
+    """Hoeffding's bound on the mass of ``Binomial(count, 1/2)`` outside a window around it."""
+    first, count = window.start, window.start + window[-1]
+    beyond = arb(count) / 2 - first + 1
+    return 2 * (-2 * beyond * beyond / count).exp() if first else arb(0)
 
 
 def _inner(krawtchouk: list[fmpz], x: arb) -> tuple[arb, arb]:

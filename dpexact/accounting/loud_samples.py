@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
-from typing import Final, TypeVar
+from typing import Final
 
 from flint import arb
 
@@ -33,8 +33,6 @@ _MOST_BITS: Final = 2_000
 _ROUNDED: Final = 32
 _HALVINGS: Final = 26
 _DOUBLINGS: Final = 64
-#: Where it says about epsilon: one over the noise, participations, and how near is as good.
-_TOLD, _FEW, _CLOSE = 6.0, 30.0, 1e-3
 _BITS: Final = 64
 _MORE: Final = (0, 512, 2_000)
 _EXTRA: Final = 16
@@ -50,9 +48,6 @@ def unsure(a: arb, q: arb) -> arb:
     """
     shift = ((1 - q) / q).log() / a
     return 2 * q * normal_tail(a / 2 - shift) + 2 * (1 - q) * normal_tail(a / 2 + shift)
-
-
-_Plan = TypeVar("_Plan")
 
 
 class LoudSamples(BallProfile):
@@ -113,25 +108,6 @@ class LoudSamples(BallProfile):
         with balls.precision(min(_BITS + self.lost_at(delta), _MOST_BITS)):
             low, high = self._halved(ball(delta), _HALVINGS)
             return balls.midpoint(high if high.is_finite() else 1 + low)
-
-    def better(
-        self, delta: Real, found: tuple[float, float, _Plan | None]
-    ) -> tuple[float, float, _Plan | None]:
-        """Epsilon, ``-d log delta / d log epsilon`` and no plan, if that is not what is found.
-
-        Proposes: a point, where the number of participations tells about it.
-        """
-        expected = self.count * balls.approximate(self.q)
-        told = 1 / _FLOATS < balls.approximate(self.sigma) * _TOLD < 1 and expected < _FEW
-        if self.add or not told:
-            return found
-        with balls.precision(min(_BITS + self.lost_at(delta), _MOST_BITS)):
-            low, high = self._halved(ball(delta), _HALVINGS)
-            at = ((low + high) / 2).mid()
-            if not high - low < _CLOSE * at or abs(at - found[0]) < _CLOSE * at:
-                return found
-            once, twice = (self.finite_ball(at * (1 + arb(x))).mid().log() for x in (0, _CLOSE))
-            return float(at.mid()), max(1.0, float((once - twice).mid()) / _CLOSE), None
 
     def _halved(self, target: arb, halvings: int) -> tuple[arb, arb]:
         """Points at which delta is certainly at least the target, and certainly at most.

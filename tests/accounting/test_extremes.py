@@ -34,3 +34,12 @@ def test_extremes_are_answered_or_refused(ask):
     except PrecisionNotReached as error:
         found = error.best
     assert found.lower <= found.upper
+
+
+@pytest.mark.parametrize("sigma", ["1", "3", "1/2"])
+@pytest.mark.parametrize("rate", [7, 8, 9])
+def test_many_rare_steps_are_about_one_gaussian(sigma, rate):
+    """Of the same variance of the loss, ``T q^2 (e^(1/sigma^2) - 1)``."""
+    found = epsilon(f"poisson(gaussian({sigma}), 1e-{rate})^{10 ** (2 * rate)}", "1e-6", 8)
+    near = epsilon(f"gaussian(1/sqrt(exp(1/({sigma})^2) - 1))", "1e-6", 8)
+    assert abs(float(found.lower) / float(near.lower) - 1) < 10.0 ** (3 - rate)

@@ -70,6 +70,43 @@ def test_all_numbers_of_losses_inside_sum_to_delta(parts, epsilon):
     assert all(a < b for a, b in pairwise(fewer))
 
 
+@settings(max_examples=scaled(40), deadline=None)
+@given(
+    rates=st.lists(
+        st.fractions(Fraction(1, 900), Fraction(1, 3), max_denominator=900), min_size=1, max_size=2
+    ),
+    count=st.integers(30, 200),
+    least=st.integers(1, 9),
+    share=st.fractions(-1, Fraction(11, 10), max_denominator=30),
+    level=st.floats(-60, 5),
+)
+def test_what_is_cut_from_the_sum_is_bounded(rates, count, least, share, level):
+    count = count if len(rates) == 1 else count // 5
+    parts = LaplaceParts(tuple((rational(rate), count) for rate in rates))
+    with balls.precision(120):
+        e = balls.ball(sum(rates) * count * share)
+        whole, cut = (few_inside(parts, e, least, x)[0] for x in (-float("inf"), level))
+        assert cut.overlaps(whole)
+        assert cut.rad() < 3 * balls.ball(level).exp() + whole.rad()
+
+
+def test_a_short_window_misses_what_its_bound_has():
+    parts = parts_of(("1/50", 400))
+    with balls.precision(100):
+        whole, cut = (few_inside(parts, balls.ball(2), 4, x)[0] for x in (-float("inf"), 20.0))
+        assert cut.overlaps(whole)
+        assert not cut.mid().overlaps(whole)
+
+
+@pytest.mark.parametrize(("scale", "epsilon"), [(10**4, "0.03"), (10**5, "0.01"), (10**6, "0.003")])
+def test_very_many_steps_of_little_loss(scale, epsilon):
+    """Between two responses, which share nothing with the sum; and adding is as removing."""
+    parts = parts_of((f"1/{scale}", scale))
+    found = split_of(parts, NONE).delta(real(epsilon), 12)
+    assert found.digits >= 12
+    assert found.overlaps(between_responses(*parts.parts[0], NONE).delta(real(epsilon), 12))
+
+
 def test_one_loss_inside_by_hand():
     """One step, no loss inside: half an atom at ``lambda``, its mirror image below epsilon."""
     with balls.precision(100):

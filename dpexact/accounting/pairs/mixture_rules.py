@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -37,6 +38,9 @@ _COARSE = 32.0
 _LINE_FRACTIONS = np.linspace(0.02, 1.0, 50)
 _REAL_FRACTIONS = np.geomspace(1e-4, 1.0, 60)
 _SHIFT_FRACTIONS = np.geomspace(1e-3, 0.95, 27)
+_SMALL_SHIFT_FRACTIONS = np.geomspace(1e-13, 5e-4, 40)
+_FAINT = 1e-6
+"""Logarithms of sums below this are those of what the terms add to 1."""
 
 
 @dataclass(frozen=True)
@@ -181,7 +185,8 @@ class Shape:
         self, first: int, last: int, spacing: float, c: float, depth: float, most: int
     ) -> tuple[int, int, int]:
         """The nodes just outside those that matter, and how many matter."""
-        _, values = self._logarithms(first, last, spacing, c, most)
+        x, _, tilts = self._logarithms(first, last, spacing, c, most)
+        values = tilts - x * x / 2
         kept = np.flatnonzero(values > values.max() - depth - math.log(len(values)))
         if not len(kept):
             raise TooExpensive(f"a line beyond floats (width={self.width:.3g}, c={c:.3g})")
@@ -189,20 +194,20 @@ class Shape:
 
     def _logarithms(
         self, first: int, last: int, spacing: float, c: float | Floats, most: int = MAX_NODES
-    ) -> tuple[Floats, Floats]:
-        """``log A - log B`` and ``log F`` at the nodes of the real line."""
+    ) -> tuple[Floats, Floats, Floats]:
+        """The nodes of the real line, ``log A - log B`` and ``log A^{c+1} B^{-c}`` there."""
         if not (last - first) * self.terms <= most:
             raise TooExpensive(
                 f"a line of {last - first} nodes (width={self.width:.3g}, c={np.max(c):.3g})"
             )
         x = np.arange(first, last + 1) * spacing
-        values, loss = -x * x / 2, np.zeros(len(x))
+        loss = tilts = np.zeros(len(x))
         for side, sign, power in ((self.up, 1.0, c + 1), (self.down, -1.0, -c)):
             if side.moves:
                 log = log_waves(side, sign * x)
-                values = values + power * log
-                loss += sign * log
-        return loss, values
+                tilts = tilts + power * log
+                loss = loss + sign * log
+        return x, loss, tilts
 
     # --- moments ----------------------------------------------------------------------------------
 
@@ -219,13 +224,10 @@ class Shape:
         lows, highs, spacings = zip(*rules, strict=True)
         spacing = min(spacings)
         first, last = math.floor(min(lows) / spacing), math.ceil(max(highs) / spacing)
-        loss, values = self._logarithms(first, last, spacing, np.array(orders)[:, None])
-        top = values.max(axis=1)
-        weights = np.exp(values - top[:, None])
-        total = weights.sum(axis=1)
+        x, loss, tilts = self._logarithms(first, last, spacing, np.array(orders)[:, None])
+        logs, weights, total = _sums(tilts, x)
         mean = weights @ loss / total
         spread = (weights * (loss - mean[:, None]) ** 2).sum(axis=1) / total
-        logs = top + np.log(spacing / math.sqrt(2 * math.pi) * total)
         return [
             Jet(*jet) for jet in zip(*map(np.ndarray.tolist, (logs, mean, spread)), strict=True)
         ]
@@ -238,21 +240,49 @@ class Shape:
         rule = self.positive(c, _COARSE)
         reach = math.ceil(12.0 / rule.spacing)
         x = np.arange(min(rule.first, -reach), max(rule.last, reach) + 1) * rule.spacing
-        shifts = _SHIFT_FRACTIONS * min(self.widest, 6.0)
-        sizes = (shifts[:, None] ** 2 - x * x) / 2
-        angles = np.zeros_like(sizes)
-        for side, sign, power in ((self.up, 1.0, c + 1), (self.down, -1.0, -c)):
-            if side.moves:
-                log = log_waves_above(side, sign * x, sign * shifts)
-                sizes += power * log.real
-                angles += sign * log.imag
-        sizes += math.log(rule.spacing / math.sqrt(2 * math.pi))
 
-        def best(u: float) -> tuple[float, float]:
-            values = sizes - u * angles
-            tops = values.max(axis=1)
-            logs = tops + np.log(np.exp(values - tops[:, None]).sum(axis=1))
+        def rows(fractions: Floats) -> tuple[Floats, Floats, Floats]:
+            shifts = fractions * min(self.widest, 6.0)
+            sizes = np.repeat(shifts[:, None] ** 2 / 2, len(x), axis=1)
+            angles = np.zeros_like(sizes)
+            for side, sign, power in ((self.up, 1.0, c + 1), (self.down, -1.0, -c)):
+                if side.moves:
+                    log = log_waves_above(side, sign * x, sign * shifts)
+                    sizes += power * log.real
+                    angles += sign * log.imag
+            return shifts, sizes, angles
+
+        def least(rows: tuple[Floats, Floats, Floats], u: float) -> tuple[float, float]:
+            shifts, sizes, angles = rows
+            logs, _, _ = _sums(sizes - u * angles, x)
             at = int(np.argmin(logs))
             return float(logs[at]), float(shifts[at])
 
+        large, small = rows(_SHIFT_FRACTIONS), cache(lambda: rows(_SMALL_SHIFT_FRACTIONS))
+
+        def best(u: float) -> tuple[float, float]:
+            found = least(large, u)
+            # of very many rare steps moments vanish where one is hardly below 1
+            return found if found[1] > large[0][0] else min(found, least(small(), u))
+
         return best
+
+
+def _sums(tilts: Floats, x: Floats) -> tuple[Floats, Floats, Floats]:
+    """The logarithm of the mean of ``e^tilt`` of a row, by equidistant nodes of a normal law.
+
+    And weights of the nodes, with their sum. Next to 0 no digits of the logarithm are lost.
+    """
+    normal = x * x / -2
+    values = tilts + normal
+    top = values.max(axis=1)
+    weights = np.exp(values - top[:, None])
+    total = weights.sum(axis=1)
+    scale = (x[1] - x[0]) / math.sqrt(2 * math.pi)
+    logs = top + np.log(scale * total)
+    faint = np.abs(logs) < _FAINT
+    if faint.any():
+        tilts = tilts[faint]
+        larger = np.where(tilts > 0, -np.exp(values[faint]), np.exp(normal))
+        logs[faint] = np.log1p(scale * (larger * np.expm1(-np.abs(tilts))).sum(axis=1))
+    return logs, weights, total

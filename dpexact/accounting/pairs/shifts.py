@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, reduce
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from flint import acb, arb
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 REACHED: Final = 0.99
 #: Floats take a larger rate for this one, and a smaller one for its inverse: they only propose.
 _LARGE: Final = 1e100
+#: They hold exponentials of this.
+_REACH: Final = 700.0
 #: Likewise the logarithm of a smaller weight than this.
 _SMALL: Final = -690.0
 
@@ -38,6 +40,8 @@ class Outline:
         # proposes: whether any shift is planned for
         self.moves: bool = rates != (0.0,)
         self._spread = rates[-1] - rates[0]
+        # proposes: whether most of the law is no shift
+        self.is_still: bool = rates[0] == 0 and logs[0] > -math.log(2)
         #: About the strip of the waves, and up to what height they rise.
         if step is None:
             self.strip: float = math.pi / max(rates[-1], 1 / _LARGE)
@@ -206,29 +210,44 @@ def _quarter(speed: arb) -> arb:
 
 
 def log_waves(outline: Outline, x: np.ndarray) -> np.ndarray:
-    """Proposes: ``log W`` at real points, in floats."""
+    """Proposes: ``log W`` at real points, in floats; next to 0 with all its digits too."""
     import numpy as np
 
-    found = None
-    for rate, log in zip(outline.rates, outline.logs, strict=True):
-        term = log + rate * x - rate * rate / 2
-        found = term if found is None else np.logaddexp(found, term)
-    assert found is not None
+    laws = [
+        (rate * x - rate * rate / 2, log)
+        for rate, log in zip(outline.rates, outline.logs, strict=True)
+    ]
+    # proposes: which way; floats reach so far, and rates are positive
+    if outline.is_still and all(max(level[0], level[-1]) < _REACH for level, _ in laws):
+        found: np.ndarray = np.log1p(sum(math.exp(log) * np.expm1(x) for x, log in laws[1:]))
+    else:
+        found = reduce(np.logaddexp, [level + log for level, log in laws])
     return found
 
 
 def log_waves_above(outline: Outline, x: np.ndarray, heights: np.ndarray) -> np.ndarray:
-    """Proposes: ``log W`` at ``x + i height``, a row a height, continued from the real axis."""
+    """Proposes: likewise at ``x + i height``, a row a height, continued from the real axis."""
     import numpy as np
 
-    rates = np.array(outline.rates)
-    levels = np.array(outline.logs)[:, None] + rates[:, None] * x - rates[:, None] ** 2 / 2
-    top = levels.max(axis=0)
-    sizes = np.exp(levels - top)
+    rates, logs = np.array(outline.rates), np.array(outline.logs)[:, None]
+    levels, turns = rates[:, None] * x - rates[:, None] ** 2 / 2, np.outer(heights, rates)
+    top = (levels + logs).max(axis=0)
+    sizes = np.exp(levels + logs - top)
     angles = heights[:, None] * (rates @ sizes / sizes.sum(axis=0))
-    turned = np.exp(1j * np.outer(heights, rates)) @ sizes * np.exp(-1j * angles)
-    found: np.ndarray = top + 1j * angles + np.log(turned)
-    return found
+    if outline.is_still:
+        # what is added to 1, of whose logarithm numpy loses digits
+        weights = np.exp(logs)
+        with np.errstate(over="ignore", invalid="ignore"):
+            real = np.cos(turns) @ (weights * np.expm1(levels))
+            real -= 2 * np.sin(turns / 2) ** 2 @ weights
+            upward = np.sin(turns) @ (weights * np.exp(levels))
+            size = np.log1p(real * (2 + real) + upward * upward) / 2
+        if np.isfinite(size).all():
+            turned = np.arctan2(upward, 1 + real)
+            turned += 2 * math.pi * np.round((angles - turned) / (2 * math.pi))
+            return np.asarray(size + 1j * turned)
+    turned = np.exp(1j * turns) @ sizes * np.exp(-1j * angles)
+    return np.asarray(top + 1j * angles + np.log(turned))
 
 
 def mean_rate(outline: Outline, x: float) -> float:

@@ -6,7 +6,7 @@ Proposes: about delta, from which plans and the search for epsilon start.
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,8 @@ from dpexact.accounting.rare.planning import Plan
 from dpexact.accounting.rare.windows import Window
 
 _Complex = NDArray[np.complexfloating[Any]]
+#: Terms of a series that falls at least by quarters.
+_SERIES: Final = 26
 
 
 class Estimate:
@@ -74,14 +76,17 @@ class Estimate:
         return line
 
     def _mass(self, log_whole: float, far: float, middle: float) -> tuple[float, float, float]:
-        """``log`` of the powers of what is inside and near, and the power of what is far."""
+        """``log`` of the power of what is inside, near over inside, and the power of what is far.
+
+        What is far, and between, may be tiny where ``e^epsilon`` is huge.
+        """
         times, whole = self.ask.count, math.exp(log_whole)
-        inside = times * (log_whole + math.log1p(-min(far / whole, 1 - 1e-16)))
-        lost = -math.exp(times * log_whole) * np.expm1(inside - times * log_whole)
-        if self.plan.near is None:
-            return inside, -math.inf, lost
-        share = min((far + middle) / whole, 1 - 1e-16)
-        return inside, times * (log_whole + math.log1p(-share)), lost
+        kept = times * math.log1p(-min(far / whole, 1 - 1e-16))
+        lost = -math.exp(times * log_whole) * math.expm1(kept)
+        near = -math.inf
+        if self.plan.near is not None:
+            near = times * math.log1p(-min(middle / (whole - far), 1 - 1e-16))
+        return times * log_whole + kept, near, lost
 
     def delta(self, gap: float) -> float:
         """About delta."""
@@ -97,15 +102,16 @@ class Estimate:
         total -= side * known
         if plan.add:
             if plan.near:
-                total += np.exp(log_near) * np.expm1(log_near_q + gap - log_near)
+                near = log_p + log_near
+                total += np.exp(near) * np.expm1(log_q + log_near_q + gap - near)
             epsilon = -gap - self.ask.count * math.log1p(-self.ask.q)
             return float(total * np.exp(epsilon))
         return float(total + far_p - np.exp(gap + np.log(max(far_q, 0.0))))
 
 
-def _aliases(log: float, log_less: float, far: float, lift: float = 0.0) -> float:
-    """``e^lift (e^log - e^log_less) / (e^far - 1)``: parts may overflow or be next to 1."""
-    return float(np.exp(log + lift - far) * np.expm1(log_less - log) / np.expm1(-far))
+def _aliases(log: float, less: float, far: float, lift: float = 0.0) -> float:
+    """``e^(lift + log) (1 - e^less) / (e^far - 1)``: parts may overflow or be next to 1."""
+    return float(np.exp(log + lift - far) * np.expm1(less) / np.expm1(-far))
 
 
 def _log1p(z: _Complex) -> _Complex:
@@ -116,9 +122,9 @@ def _log1p(z: _Complex) -> _Complex:
 
 
 def _height(window: Window, ratio: _Complex) -> _Complex:
-    high: _Complex = (
-        np.ones_like(ratio) if window.high is None else _tail(window, ratio / window.high)
-    )
+    if window.high is None:
+        return np.ones_like(ratio) if window.low is None else _beyond(window, ratio / window.low)
+    high = _tail(window, ratio / window.high)
     return high if window.low is None else high - _tail(window, ratio / window.low)
 
 
@@ -129,4 +135,17 @@ def _tail(window: Window, v: _Complex) -> _Complex:
     for j in range(window.shape - 1, 0, -1):
         total = 1 + total * at / j
     found: _Complex = np.where(near, np.exp(-at) * total, 0)
+    return found
+
+
+def _beyond(window: Window, v: _Complex) -> _Complex:
+    """What is left of 1, with all digits where that is little."""
+    found, near = 1 - _tail(window, v), abs(v) < window.shape / 4
+    at = v[near]
+    total = np.ones_like(at)
+    for j in range(window.shape + _SERIES, window.shape, -1):
+        total = 1 + total * at / j
+    with np.errstate(divide="ignore"):  # of a ratio below the least float
+        first = window.shape * np.log(at) - math.lgamma(window.shape + 1) - at
+    found[near] = total * np.exp(first)
     return found

@@ -13,7 +13,6 @@ from flint import arb
 
 from dpexact import balls, reals
 from dpexact.accounting.contour.profile import ContourProfile, guarded
-from dpexact.accounting.loud_samples import LoudSamples
 from dpexact.accounting.pairs.pair import TooExpensive
 from dpexact.accounting.profile import FirstToReach, InfiniteLoss, Profile
 from dpexact.accounting.rare.added import added_bound
@@ -266,8 +265,7 @@ class RareProfile(Profile):
         if not plainly_positive and (at_zero := self._at_zero(delta, target)) is not None:
             return at_zero
         try:
-            told = LoudSamples(self.sigma, self.q, self.count, self.add)
-            near, steepness, plan = told.better(delta, self._searched(target, digits))
+            near, steepness, plan = self._searched(target, digits)
         except TooExpensive:
             if plainly_positive and (at_zero := self._at_zero(delta, target)) is not None:
                 return at_zero

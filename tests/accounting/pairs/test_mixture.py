@@ -2,6 +2,7 @@
 
 from fractions import Fraction
 
+import numpy as np
 import pytest
 from flint import acb, arb
 from hypothesis import given, settings
@@ -14,7 +15,7 @@ from dpexact.accounting.contour.profile import ContourProfile
 from dpexact.accounting.pairs.mixture import GaussianMixtures, one_shift
 from dpexact.accounting.pairs.mixture_rules import Rule
 from dpexact.accounting.pairs.mixture_sums import Integrand, oblique_moments, positive_sum
-from dpexact.accounting.pairs.shifts import STILL, Shifts
+from dpexact.accounting.pairs.shifts import STILL, Shifts, log_waves, log_waves_above
 from dpexact.accounting.profile import InfiniteLoss
 from dpexact.conversion import real
 from dpexact.reals import rational
@@ -160,3 +161,49 @@ def test_one_shift_is_the_special_case():
         pairs = zip(one.moments(1.0, 0.5, 9, 60.0), other.moments(1.0, 0.5, 9, 60.0), strict=True)
         assert all(isinstance(a, acb) and a.overlaps(b) for a, b in pairs)
     assert one.reverse.shifts == other.reverse.shifts
+
+
+FAINT = law((0, "999999999/1000000000"), (1, "1/1000000000"))
+
+
+@pytest.mark.parametrize("pair", [GaussianMixtures(FAINT, STILL), GaussianMixtures(STILL, FAINT)])
+@pytest.mark.parametrize("c", [0.01, 1.0, 5.0])
+def test_floats_hold_moments_next_to_one(pair, c):
+    """Of 10^18 steps ``log M`` counts, not ``M``."""
+    with balls.precision(300):
+        truth = float(pair.moment(c, 150.0).log().mid())
+        jet = pair.cumulant(c)
+        assert jet.value == pytest.approx(truth, rel=1e-5)
+        up, down = (float(pair.moment(c + e, 150.0).log().mid()) for e in (1e-4, -1e-4))
+        assert jet.slope == pytest.approx((up - down) / 2e-4, rel=1e-3)
+        falls = pair.decay_estimate(c)(6.0)
+        # the angle at the height y is about q y, so the least of y^2/2 - u q y is -18e-18
+        assert -18e-18 < falls - truth < -16e-18
+        assert float(pair.decayed(c, 6.0, 60.0).log().mid()) <= falls + 1e-20
+
+
+@settings(max_examples=200)
+@given(
+    rates=st.lists(st.floats(0.01, 3), min_size=1, max_size=3, unique=True),
+    weight=st.floats(1e-9, 0.99),
+    x=st.floats(-9, 9),
+    share=st.floats(0.001, 0.9),
+)
+def test_floats_follow_the_waves(rates, weight, x, share):
+    side = law(
+        (0, Fraction(1) - Fraction(weight)),
+        *((Fraction(r), Fraction(weight) / len(rates)) for r in rates),
+    )
+    height = share * side.outline.strip
+    with balls.precision(100):
+        truth = side.waves().turned(arb(height))(arb(x))
+        at = np.array([x])
+        (found,), ((above,),) = (
+            log_waves(side.outline, at),
+            log_waves_above(side.outline, at, np.array([height])),
+        )
+        assert found == pytest.approx(
+            float(side.waves().at(arb(x)).log().mid()), rel=1e-7, abs=1e-17
+        )
+        assert above.real == pytest.approx(float(truth.real.mid()), rel=1e-6, abs=1e-12)
+        assert above.imag == pytest.approx(float(truth.imag.mid()), rel=1e-6, abs=1e-14)

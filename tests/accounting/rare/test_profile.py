@@ -1,8 +1,10 @@
 """Rare samples against closed forms, the plain contour, and themselves on other plans."""
 
+import math
 from fractions import Fraction
 
 import contours
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -10,6 +12,7 @@ from hypothesis import strategies as st
 import dpexact
 from dpexact import balls, reals
 from dpexact.accounting.contour.profile import ContourProfile
+from dpexact.accounting.loud_samples import LoudSamples
 from dpexact.accounting.pairs.mixture import one_shift
 from dpexact.accounting.pairs.pair import TooExpensive
 from dpexact.accounting.profile import InfiniteLoss
@@ -247,3 +250,26 @@ def test_the_rows_that_were_slow():
         ("poisson(gaussian(2), 1e-5)^100", "1e-6", "0.00009574067"),
     ):
         assert str(dpexact.epsilon(text, delta, digits=8)).startswith(start)
+
+
+@pytest.mark.parametrize(
+    ("sigma", "q", "count", "epsilon"),
+    [("0.13", "1e-2", 3, "39.5"), ("0.0903", "0.0002093", 1000, "230.5"), ("0.2", "1e-2", 3, "19")],
+)
+def test_floats_hold_tiny_masses_of_huge_losses(sigma, q, count, epsilon):
+    """``e^epsilon`` times what is far under ``Q`` counts, though a float of the rest drowns it."""
+    profile = RareProfile(real(sigma), real(q), count, False)
+    found = profile.delta(real(epsilon), 4)
+    with np.errstate(all="ignore"):
+        near = profile._estimate(profile.question(float(epsilon)), math.log(found.lower))[1]
+    assert near == pytest.approx(float(found.lower), rel=1e-3)
+
+
+def test_epsilon_of_few_steps_of_little_noise():
+    """Refused where floats missed it; delta at both ends by the number of participations."""
+    found = RareProfile(real("0.13"), real("1e-2"), 3, False).epsilon(real("1e-3"), 8)
+    assert found.digits >= 8
+    told = LoudSamples(real("0.13"), real("1e-2"), 3, False)
+    with balls.precision(100):
+        ends = [told.finite_ball(balls.ball(x)) for x in (found.lower, found.upper)]
+        assert all(end.overlaps(balls.ball(Fraction(1, 1000))) for end in ends)
