@@ -134,7 +134,12 @@ def _sample(c: Composition) -> Sample | None:
 
 
 def _responses(c: Composition) -> tuple[Real, Real, int] | None:
-    """``(eps, delta, count)`` of repetitions of one ``approx_dp``, and of nothing else."""
+    """``(eps, delta, count)`` of repetitions of one ``approx_dp``, and of nothing else.
+
+    With delta = 1 any is like one with eps = 0.
+    """
+    if c.reveals and not c.samples:
+        return reals.rational(0), reals.rational(1), 1
     masses = c.masses or [(reals.rational(0), count) for count in c.responses.values()]
     alone = replace(c, responses={}, masses=[]).is_empty
     if not alone or [count for _, count in masses] != list(c.responses.values()):

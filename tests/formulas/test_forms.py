@@ -35,6 +35,12 @@ def test_optimal_composition_agrees_with_the_exact_engine(count, base, mass, lev
     assert exactly(form.expression.subs(numbers)) == found.lower == found.upper
 
 
+@pytest.mark.parametrize("text", ["approx_dp(log(2), 1)^3", "gaussian(1) * approx_dp(0, 1)"])
+def test_what_reveals_everything_is_one_form(text):
+    form = symbolic(text)
+    assert form.expression.subs(form.values) == 1
+
+
 @given(
     mu=st.fractions(Fraction(1, 5), 5, max_denominator=9), eps=st.fractions(0, 5, max_denominator=9)
 )
