@@ -10,6 +10,7 @@ import time
 from fractions import Fraction
 
 import pytest
+from soundness.infinities import infinite_epsilon
 
 import dpexact
 from dpexact import certificate_checker as standard
@@ -173,18 +174,7 @@ ZERO = ["*", "0", "1"]
 @pytest.mark.parametrize("way", ["remove", "both"])
 def test_an_infinite_epsilon_needs_a_finite_loss_that_has_no_bound(tree, at, way):
     """Shifts of weight 0 and what reveals everything lose nothing beyond the mass."""
-    statement = {
-        "mechanism": tree,
-        "text": standard.shown(tree),
-        "quantity": "epsilon",
-        "at": at,
-        "direction": way,
-        "lower": "inf",
-        "upper": "inf",
-        "digits": "exact",
-        "bits": "160",
-        "method": standard.method_of(standard.steps_of(tree)),
-    }
+    statement = infinite_epsilon(tree, at, way)
     with pytest.raises(Invalid, match=r"not certainly infinite|told from 0"):
         standard.check_statement(statement)
 

@@ -14,7 +14,7 @@ from dpexact.formulas.closed_forms import ALPHA, DELTA, RATE, SLOPE, E
 from dpexact.tradeoffs import conjugate, f_eps_delta, subsampled
 
 bases = st.fractions(Fraction(11, 10), 5, max_denominator=12)
-masses = st.fractions(0, Fraction(3, 4), max_denominator=12)
+masses = st.one_of(st.just(Fraction(1)), st.fractions(0, Fraction(3, 4), max_denominator=12))
 
 
 def rational(value):

@@ -57,23 +57,28 @@ def _degenerate(rng: random.Random) -> Any:
     return alone if rng.random() < 0.5 else ["compose", alone, ["pure_dp", rng.choice("12")]]
 
 
-@family(0.5)
-def forged_infinities(trial: Trial, rng: random.Random) -> None:
-    """That epsilon is infinite is verified only where it is."""
-    tree, way = _degenerate(rng), rng.choice(("remove", "add", "both"))
-    text, at = checker.shown(tree), rng.choice(("0", "3/4", "3/8"))
-    statement = {
+def infinite_epsilon(tree: Any, at: str, direction: str) -> dict[str, Any]:
+    """The statement that epsilon of a mechanism at a delta is infinite."""
+    return {
         "mechanism": tree,
-        "text": text,
+        "text": checker.shown(tree),
         "quantity": "epsilon",
         "at": at,
-        "direction": way,
+        "direction": direction,
         "lower": "inf",
         "upper": "inf",
         "digits": "exact",
         "bits": "160",
         "method": checker.method_of(checker.steps_of(tree)),
     }
+
+
+@family(0.5)
+def forged_infinities(trial: Trial, rng: random.Random) -> None:
+    """That epsilon is infinite is verified only where it is."""
+    tree, at = _degenerate(rng), rng.choice(("0", "3/4", "3/8"))
+    statement = infinite_epsilon(tree, at, rng.choice(("remove", "add", "both")))
+    text, way = statement["text"], statement["direction"]
     trial.calls.append(f"check_statement({statement})")
     try:
         checking.check_statement(statement)
