@@ -240,9 +240,10 @@ class Product:
 
     def shared(self, order: float, level: float, repeat: int) -> float:
         """Proposes: one of the orders tried, which neighbours share, for Chernoff's bound."""
-        place = int(np.searchsorted(TRIED, order).clip(1, len(TRIED) - 1))
-        beside = TRIED[place - 1 : place + 1].tolist()
-        return float(min(beside, key=lambda b: repeat * self.cumulant(b).value - b * level))
+        place = int(np.searchsorted(TRIED, order).clip(1, self._curve.shape[1] - 1))
+        beside = slice(place - 1, place + 1)
+        values = repeat * self._curve[0, beside] + _LOG_CHERNOFF_CONSTANT[0, beside]
+        return float(TRIED[beside][np.argmin(values - TRIED[beside] * level)])
 
     def saddle(self, epsilon: float, repeat: int) -> tuple[float, float]:
         """``(c, log delta)``: the saddle point of the integrand and its estimate of delta."""
