@@ -347,7 +347,9 @@ class Cloud:
             ends = range(len(self._ends))
             start = self._place - self._place % _AT_ONCE
             ahead_of = ends[start : start + _AT_ONCE] if ahead else [self._place]
-            kept |= self._weights_of(ahead_of, degrees)
+            # of a whole log they are many
+            kept = dict([*kept.items()][-_AT_ONCE:]) | self._weights_of(ahead_of, degrees)
+            self._weights[degrees] = bits, kept
         return kept[self._place]
 
     def _weights_of(self, ends: Sequence[int], degrees: Degrees) -> dict[int, list[arb]]:
