@@ -36,11 +36,11 @@ def on_plan(composition, epsilon, plan, repeat=1):
 
 def epsilon_curve(composition, repeats, delta, digits=6, *, max_work=MAX_WORK):
     profile = engine(composition, max_work)
-    return epsilons_along([lambda n: profile.varied(repeat=n)], repeats, delta, digits)
+    return epsilons_along(lambda _: [lambda n: profile.varied(repeat=n)], repeats, delta, digits)
 
 
 def plan(composition, queries, digits, max_work=MAX_WORK):
-    return planned(Product(composition), queries, digits, max_work)
+    return planned([(Product(composition), query) for query in queries], digits, max_work)
 
 
 def line(composition, plan):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from typing import Final, TypeAlias
 
 from dpexact.accounting.queries import epsilon_answer, epsilon_curve
@@ -75,7 +76,7 @@ def epsilon_along(
         from dpexact.accounting.run_curve import run_curve
 
         said = standing_of_points(m)
-        ways = run_curve(rows, shared, way)
+        ways = partial(run_curve, rows, direction=way)
         answers = epsilons_along(ways, shared, target, wanted, progress)
         found = {n: stated(one, said) for n, one in zip(shared, answers, strict=True)}
     for done, count in enumerate(counts, start=1):

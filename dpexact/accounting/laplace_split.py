@@ -123,7 +123,8 @@ class LaplaceSplit(ContourProfile):
             if summed >= least:
                 break
             try:
-                plan = planned(self._rest(split), ends, digits, least - summed)
+                asked = [(self._rest(split), end) for end in ends]
+                plan = planned(asked, digits, least - summed)
             except TooExpensive as cause:
                 refusal = cause
                 continue

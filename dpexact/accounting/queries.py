@@ -302,7 +302,7 @@ def epsilon_curve(
     if ways is not None and target.fraction != 1:
         from dpexact.accounting.contour.along import epsilons_along
 
-        answers = epsilons_along(ways, repeats, target, wanted)
+        answers = epsilons_along(lambda _: ways, repeats, target, wanted)
         shared = {n: stated(one, said) for n, one in zip(repeats, answers, strict=True)}
     for n in set(repeats):
         if n not in shared or shared[n].digits < wanted:

@@ -43,7 +43,10 @@ _NOTHING: Final = NoLoss(InfiniteLoss())
 def run_curve(
     rows: Sequence[Row], counts: Sequence[int], direction: Direction
 ) -> list[Callable[[int], Profile]]:
-    """The profile after so many steps of rows ``(q, sigma, n)``, in each way; ``counts`` rise."""
+    """The profile after so many steps of rows ``(q, sigma, n)``, in each way.
+
+    So many are some of ``counts``, which rise, and share what they can.
+    """
     cut = _Cut(rows, counts)
     ways = (True, False) if direction == "both" else (direction == "remove",)
     return [_Way(cut, removes).after for removes in ways]
@@ -60,9 +63,12 @@ class _Cut:
             if balls.sign(q, "q") == 0:
                 continue
             start = end - n
+            if start >= counts[-1]:
+                break
             inside = counts[bisect_left(counts, start + 1) : bisect_left(counts, end)]
             for place, following in zip([start, *inside], [*inside, end], strict=True):
                 pieces.append((place, (q, sigma, following - place)))
+        pieces = [piece for piece in pieces if piece[0] < counts[-1]]
         distinct: Counter[tuple[Real, Real]] = Counter()
         for _, (q, sigma, n) in pieces:
             distinct[q, sigma] += n

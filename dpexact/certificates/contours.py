@@ -99,7 +99,7 @@ def _plan_in_cells(
     if way == "add" and _largest(composition) <= min(near):
         return "no larger loss", 64 + 4 * digits
     product = Product(composition)
-    plan = planned(product, [Query(x, 1) for x in near], digits, _MAX_WORK)
+    plan = planned([(product, Query(x, 1)) for x in near], digits, _MAX_WORK)
     if boxes:
         corners = [corner for box in boxes for corner in box.corners()]
         worse = Product((*alone, *((_sampled(q, s, way == "add"), n) for q, s, n in corners)))

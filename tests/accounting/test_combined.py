@@ -398,7 +398,9 @@ def test_each_point_of_a_list_has_its_own_answer(profile, quantity):
 def test_points_of_a_curve_take_the_worse_direction_each():
     low = {n: Digits(Fraction(n), "remove", 5) for n in (1, 2, 3)}
     high = {n: Digits(x, "add") for n, x in {1: HALF, 2: Fraction(2), 3: Fraction(4)}.items()}
-    found = epsilons_along([low.__getitem__, high.__getitem__], [3, 1, 2], real("1e-5"), 10)
+    found = epsilons_along(
+        lambda _: [low.__getitem__, high.__getitem__], [3, 1, 2], real("1e-5"), 10
+    )
     for truth, point in zip((4, 1, 2), found, strict=True):
         assert truth in point
     assert [point.digits >= 10 for point in found] == [True, False, False]

@@ -7,6 +7,7 @@ moments of its own steps on that line enclose.
 from __future__ import annotations
 
 import math
+from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -21,7 +22,6 @@ from dpexact.accounting.contour.inversion import Contour
 from dpexact.accounting.contour.many import bracketed, digits_of_delta, solved
 from dpexact.accounting.contour.planning import Plan, Query, planned
 from dpexact.accounting.contour.profile import ContourProfile
-from dpexact.accounting.pairs.pair import short
 from dpexact.accounting.profile import GLANCE, Profile
 from dpexact.balls import approximate, ball, precision
 from dpexact.enclosure import Enclosure
@@ -30,58 +30,108 @@ from dpexact.reals import Real
 Way: TypeAlias = Callable[[int], Profile]
 """The profile after so many steps, in one direction."""
 
+Run: TypeAlias = Callable[[Sequence[int]], Sequence[Way]]
+"""Of numbers of steps that share what they can, every direction."""
+
 _Found: TypeAlias = tuple[Enclosure, float]
 """An answer, and about the root within it."""
 
 #: By what factor numbers of steps that share a line may differ.
 _SPREAD: Final = 6
+#: How much more work that line may be than one for one of them.
+_SHARED_WORK: Final = 4
+_NOTHING: Final = Enclosure(Fraction(0), math.inf)
 #: Digits and bits beyond those of each alone, since the line is the best of none.
 _SPARE: Final = 1
 _SPARE_BITS: Final = 16
 _NEIGHBOURS: Final = 5
+#: How accurate moments are in what bounds one direction.
+_COARSE: Final = 3.0
 #: By what factor one direction is below the other where floats say so.
 _CLEARLY: Final = 1.003
 
 
 def epsilons_along(
-    ways: Sequence[Way],
+    run: Run,
     counts: Sequence[int],
     delta: Real,
     digits: int,
     progress: Callable[[int, int], None] | None = None,
 ) -> list[Enclosure]:
-    """The largest epsilon of the ``ways`` after each number of steps; wider where digits miss.
+    """The largest epsilon of all ways of a run after each number of steps; wider where digits miss.
 
-    The first way is asked all that is wanted, any other where what it says of more steps does not
-    decide, as that bounds what it says of fewer.
+    Numbers of steps that are about alike share what they can, from the largest on, and what they
+    shared is let go. The first way is asked all that is wanted, another where what it says of more
+    steps does not decide, as that bounds what it says of fewer.
     """
-    first, *others = (cache(way) for way in ways)
-    distinct = sorted(set(counts))
-    size = len(distinct)
+    left, size = sorted(set(counts)), len(set(counts))
+    found: dict[int, Enclosure] = {}
+    second: dict[int, Enclosure] = {}
+    while left:
+        start = bisect_right(left, left[-1] // _SPREAD)
+        left, group = left[:start], left[start:]
 
-    def told(before: int) -> Callable[[int], None]:
-        """Tells how many answers there are in all ways."""
-        return lambda done: None if progress is None else progress(before + done, len(ways) * size)
+        def told(done: int, ways: int, before: int = len(found)) -> None:
+            """Tells how many answers there are in all ways."""
+            if progress is not None:
+                progress(before * ways + done, size * ways)
 
-    found = _along(first, distinct, delta, digits, told(0))
-    for place, way in enumerate(others, 1):
-        second = dict.fromkeys(distinct, Enclosure(Fraction(0), math.inf))
-        before = place * size
-        least = min(digits, GLANCE)
-        for needed, few in ((least, True), (least, False), (digits, False)):
-            close = [n for n in distinct if second[n].upper > found[n].lower]
-            told(before)(size - len(close))
-            close = [n for n in close if second[n].digits < needed]
-            asked = _deciding(way, close, found, delta) if few else close
-            second = _passed_down(second | _along(way, asked, delta, needed))
-        told(before)(size)
-        found = {n: found[n].larger(second[n]) for n in distinct}
+        found |= _in_all(run(group), group, second, delta, digits, told)
     return [found[n] for n in counts]
+
+
+def _in_all(
+    ways: Sequence[Way],
+    counts: Sequence[int],
+    second: dict[int, Enclosure],
+    delta: Real,
+    digits: int,
+    told: Callable[[int, int], None],
+) -> dict[int, Enclosure]:
+    """The largest of some; what a ``second`` way says is kept for fewer steps."""
+    way, *others = (cache(way) for way in ways)
+    found = _along(way, counts, delta, digits, lambda done: told(done, len(ways)))
+    for other in others:
+        told(len(counts), len(ways))
+        second |= _asked_less(other, found, second, delta, digits)
+        found = {n: found[n].larger(second[n]) for n in counts}
+    told(len(counts) * len(ways), len(ways))
+    return found
+
+
+def _asked_less(
+    way: Way, found: dict[int, Enclosure], known: dict[int, Enclosure], delta: Real, digits: int
+) -> dict[int, Enclosure]:
+    """What a second way says, if it is not at most what is ``found``; more steps are ``known``."""
+    counts, least = sorted(found), min(digits, GLANCE)
+    second = _passed_down(dict.fromkeys(counts, _NOTHING) | known)
+    for n in reversed(counts):
+        if second[n].upper > found[n].lower and (bound := _bound(way(n), found[n], delta)):
+            second = _passed_down(second | {n: bound})
+    for needed, few in ((least, True), (least, False), (digits, False)):
+        close = [n for n in counts if second[n].upper > found[n].lower]
+        close = [n for n in close if second[n].digits < needed]
+        asked = _deciding(way, close, found, delta) if few else close
+        second = _passed_down(second | _along(way, asked, delta, needed))
+    return second
+
+
+@np.errstate(all="ignore")
+def _bound(profile: Profile, other: Enclosure, delta: Real) -> Enclosure | None:
+    """One that takes no line, if floats say that it is below what the other way loses."""
+    if not (isinstance(profile, ContourProfile) and 0 < other.lower < math.inf):
+        return None
+    with suppress(ArithmeticError, ValueError):
+        log = profile.product.chernoff(float(other.lower), profile.repeat)[1]
+        # proposes: whether it is worth its price
+        if log < profile.log_delta(delta):
+            return profile.chernoff_epsilon(delta, _COARSE)
+    return None
 
 
 def _passed_down(found: dict[int, Enclosure]) -> dict[int, Enclosure]:
     """What is known of each number of steps: what bounds more steps bounds fewer."""
-    bound = Enclosure(Fraction(0), math.inf)
+    bound = _NOTHING
     for n in sorted(found, reverse=True):
         if found[n].upper < bound.upper:
             bound = Enclosure(Fraction(0), found[n].upper, found[n].method)
@@ -121,7 +171,7 @@ def _along(
     known: list[tuple[int, float]] = []
     while left:
         (start, begun), *_ = left
-        group = [(n, p) for n, p in left if n <= _SPREAD * start and _kinds(p) == _kinds(begun)]
+        group = [(n, p) for n, p in left if _kinds(p) == _kinds(begun)]
         plan = _shared_plan([group[0][1], group[-1][1]], delta, digits)
         line: Contour | None = None
         for steps, profile in group:
@@ -153,30 +203,23 @@ def _kinds(profile: ContourProfile) -> list[type]:
 
 @np.errstate(all="ignore")
 def _shared_plan(ends: Sequence[ContourProfile], delta: Real, digits: int) -> Plan | None:
-    """One plan between those of the first and of the last."""
-    plans = []
+    """One plan for the first and the last, and all between.
+
+    Where the saddle point misleads epsilon is between what it says and what the reverse does.
+    """
+    asked, wanted = [], 0.0
     try:
         for profile in ends:
             product, log_delta = profile.product, profile.log_delta(delta)
-            query = Query(_near(profile, log_delta), profile.repeat, log_delta)
-            wanted = digits_of_delta(product, query, digits) + _SPARE
-            plans.append(planned(product, [query], wanted, profile.max_work))
+            near = product.epsilon(log_delta, profile.repeat)
+            near = math.sqrt(near * profile.beside(log_delta, near))
+            query = Query(near, profile.repeat, log_delta)
+            wanted = max(wanted, digits_of_delta(product, query, digits) + _SPARE)
+            asked.append((product, query))
+        plan = planned(asked, wanted, _SHARED_WORK * ends[-1].max_work)
     except (ArithmeticError, ValueError):
         return None
-    first, last = plans
-    step = min(first.step, last.step)
-    height = max(plan.step * plan.count for plan in plans)
-    return replace(
-        first,
-        abscissa=short(math.sqrt(first.abscissa * last.abscissa)),
-        step=step,
-        count=math.ceil(height / step),
-        accuracy=max(plan.accuracy for plan in plans),
-        coarse=max(plan.coarse for plan in plans),
-        bits=max(plan.bits for plan in plans) + _SPARE_BITS,
-        level=min(plan.level for plan in plans),
-        shared=True,
-    )
+    return replace(plan, bits=plan.bits + _SPARE_BITS, shared=True)
 
 
 @np.errstate(all="ignore")

@@ -144,7 +144,8 @@ class BlurredProfile(ContourProfile):
 
     def planned(self, ends: Sequence[Query], digits: float) -> Plan:
         farther = not self._steps.responses
-        return planned(self.product, ends, digits, self.max_work, farther=farther)
+        asked = [(self.product, end) for end in ends]
+        return planned(asked, digits, self.max_work, farther=farther)
 
     def log_delta(self, delta: Real) -> float:
         """Of what is set aside too: infinite losses are the only ones beside."""

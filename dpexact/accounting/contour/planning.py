@@ -8,10 +8,13 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, TypeAlias
 
 from dpexact.accounting.contour.product import TRIED, Product
 from dpexact.accounting.pairs.pair import TooExpensive, short
+
+#: Of which product something is asked.
+Asked: TypeAlias = "tuple[Product, Query]"
 
 _LN2 = math.log(2)
 _LN10 = math.log(10)
@@ -85,10 +88,10 @@ def _is_out_of_reach(product: Product, query: Query, order: float) -> bool:
     return (query.epsilon - query.repeat * product.cumulant(order).slope) * order > _STEEP
 
 
-def planned(
-    product: Product, queries: Sequence[Query], digits: float, most: int, *, farther: bool = False
-) -> Plan:
+def planned(asked: Sequence[Asked], digits: float, most: int, *, farther: bool = False) -> Plan:
     """One plan that gives every query about ``digits`` relative digits, with ``most`` work.
+
+    Of different products the last is the dearest.
 
     Where others sum the nodes ``farther`` up, in floats, there are as many as that leaves work for,
     on a line where the integrand is not much above the least: elsewhere more bits make up for that.
@@ -98,23 +101,23 @@ def planned(
     """
     try:
         needed = digits * _LN10 + 2
-        most = int(most * (1 + len(product.factors) / _MANY))
+        most = int(most * (1 + len(asked[-1][0].factors) / _MANY))
         saddles = []
-        for epsilon, repeat, known in queries:
+        for product, (epsilon, repeat, known) in asked:
             c, log_delta = product.saddle(epsilon, repeat)
             saddles.append((c, log_delta if known is None else known))
-        pairs = zip(queries, saddles, strict=True)
-        if all(_is_out_of_reach(product, query, c) for query, (c, _) in pairs):
+        pairs = zip(asked, saddles, strict=True)
+        if all(_is_out_of_reach(*each, c) for each, (c, _) in pairs):
             raise TooExpensive("the parameters are too extreme to plan with floats")
         logs = [log for _, log in saddles]
         middle = math.exp(sum(math.log(c) for c, _ in saddles) / len(saddles))
-        period = _period(product, queries, logs, needed, middle, farther)
-        best = _on(product, queries, logs, needed, period, middle, most, farther)
+        period = _period(asked, logs, needed, middle, farther)
+        best = _on(asked, logs, needed, period, middle, most, farther)
         # a longer period lets the line lie further right, where it needs less accuracy
         for longer in _LONGER:
             if farther or best.work <= DEAR or best.abscissa >= _NEARLY * middle:
                 break
-            other = _on(product, queries, logs, needed, longer * period, middle, most, farther)
+            other = _on(asked, logs, needed, longer * period, middle, most, farther)
             if other.work >= best.work:
                 break
             best = other
@@ -130,8 +133,7 @@ def planned(
 
 
 def _on(
-    product: Product,
-    queries: Sequence[Query],
+    asked: Sequence[Asked],
     logs: Sequence[float],
     needed: float,
     period: float,
@@ -140,20 +142,20 @@ def _on(
     farther: bool,
 ) -> Plan:
     """The plan for a period, as near the middle of the saddle points as it lets a line lie."""
-    low, high = _room(product, queries, logs, needed, period)
+    low, high = _room(asked, logs, needed, period)
     abscissa = short(max(low, min(high, middle)))
     step = short(2 * math.pi / period)
     height, peak = 0.0, 0.0
-    for query, log_delta in zip(queries, logs, strict=True):
+    for (product, query), log_delta in zip(asked, logs, strict=True):
         cumulant = query.repeat * product.cumulant(abscissa).value
         scale = cumulant - abscissa * query.epsilon - log_delta
         peak = max(peak, scale - math.log(abscissa * (abscissa + 1)))
         tail = log_delta - needed
         height = max(height, _height(product, abscissa, query, tail, step, most))
     count = max(2, math.ceil(height / step))
-    runs = max(q.repeat for q in queries) * sum(n for _, n in product.factors)
+    runs = max(query.repeat * sum(n for _, n in each.factors) for each, query in asked)
     accuracy = needed + max(0.0, peak) + math.log(runs) + 1
-    costs = [(like, *pair.line_cost(abscissa, accuracy)) for pair, like, _ in product.strata]
+    costs = [(like, *pair.line_cost(abscissa, accuracy)) for pair, like, _ in asked[-1][0].strata]
     lost = max(bits for _, _, bits in costs)
     angle = math.log2(1 + count * step * abscissa + count)
     bits = max(math.ceil(accuracy / _LN2 + lost + angle) + 16, _FARTHER_BITS if farther else 0)
@@ -175,7 +177,7 @@ def affordable(product: Product, query: Query, digits: float, most: int) -> Plan
     for _ in range(6):
         middle = (low + high) / 2
         try:
-            best, low = planned(product, [query], middle, most), middle
+            best, low = planned([(product, query)], middle, most), middle
         except TooExpensive:
             high = middle
     if best is None:
@@ -184,11 +186,11 @@ def affordable(product: Product, query: Query, digits: float, most: int) -> Plan
 
 
 def _room(
-    product: Product, queries: Sequence[Query], logs: Sequence[float], needed: float, period: float
+    asked: Sequence[Asked], logs: Sequence[float], needed: float, period: float
 ) -> tuple[float, float]:
     """The abscissas at which a period makes both aliases small; none if the first is larger."""
     low, high = float(TRIED[0]), math.inf
-    for (epsilon, repeat, _), log in zip(queries, logs, strict=True):
+    for (product, (epsilon, repeat, _)), log in zip(asked, logs, strict=True):
         up = product.chernoff(epsilon + period, repeat)[1]
         down = product.below(epsilon - period, repeat)[1]
         high = min(high, (log - needed - up) / period)
@@ -197,8 +199,7 @@ def _room(
 
 
 def _period(
-    product: Product,
-    queries: Sequence[Query],
+    asked: Sequence[Asked],
     logs: Sequence[float],
     needed: float,
     middle: float,
@@ -210,18 +211,18 @@ def _period(
     """
 
     def fits(period: float) -> bool:
-        low, high = _room(product, queries, logs, needed, period)
+        low, high = _room(asked, logs, needed, period)
         return low <= high and not (farther and rise(max(low, min(high, middle))) > _RISE)
 
     def rise(c: float) -> float:
         return max(
             repeat * (product.cumulant(c).value - product.cumulant(middle).value)
             - (c - middle) * epsilon
-            for epsilon, repeat, _ in queries
+            for product, (epsilon, repeat, _) in asked
         )
 
     # far beyond epsilon cumulants of ever larger orders would be needed, which are dear
-    short, period = 0.0, max(q.epsilon for q in queries) or 1.0
+    short, period = 0.0, max(query.epsilon for _, query in asked) or 1.0
     while not fits(period):
         short, period = period, 2 * period
         if period > 1e9:

@@ -98,7 +98,7 @@ class ContourProfile(Profile):
 
     def planned(self, ends: Sequence[Query], digits: float) -> Plan:
         """A plan of one line for all of them."""
-        return planned(self.product, ends, digits, self.max_work)
+        return planned([(self.product, end) for end in ends], digits, self.max_work)
 
     def line(self, plan: Plan) -> Contour:
         """What the plan says, at its precision."""
@@ -279,7 +279,7 @@ class ContourProfile(Profile):
         log_delta, low = self.log_delta(delta), 0.0
         for _ in range(_BISECTIONS):
             query = Query(at, self.repeat, log_delta)
-            plan = planned(self.product, [query], _COARSE_DIGITS, self.max_work // _SHARE)
+            plan = planned([(self.product, query)], _COARSE_DIGITS, self.max_work // _SHARE)
             with precision(plan.bits):
                 line, target, found = Contour(self.product, plan), ball(delta), at
                 for _ in range(_STEPS):
@@ -357,7 +357,7 @@ class ContourProfile(Profile):
             bound = balls.to_enclosure(1 - (ball(epsilon) / 2).exp() * moment)
         return Enclosure(max(bound.lower, _ZERO), _ONE, "Bhattacharyya bound")
 
-    def chernoff_epsilon(self, delta: Real) -> Enclosure:
+    def chernoff_epsilon(self, delta: Real, accuracy: float = _COARSE_ACCURACY) -> Enclosure:
         """Zero below, and above ``[log M(b) + log K(b) - log(delta - P(Z = inf))] / b``."""
         near = self.product.epsilon(self.log_delta(delta), self.repeat)
         best, _ = self.product.chernoff(near, self.repeat)
@@ -368,7 +368,7 @@ class ContourProfile(Profile):
                     excess = ball(delta) - (1 - self.product.mass(self.repeat))
                     log = chernoff_constant(arb(b)).log() - excess.log()
                     for pair, n in self.product.factors:
-                        log += n * self.repeat * pair.moment(b, _COARSE_ACCURACY).log()
+                        log += n * self.repeat * pair.moment(b, accuracy).log()
                     upper = balls.to_enclosure(log / arb(b)).upper
             except TooExpensive:
                 continue
