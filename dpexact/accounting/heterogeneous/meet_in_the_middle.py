@@ -106,6 +106,12 @@ class Meeting(TangentProfile):
         doubt = (near * unit + error) * (2 * arb(slack) / halves.unit).expm1()
         return Tangent(p * unit + error, q * unit + error, doubt.upper())
 
+    def finite_ball(self, epsilon: arb) -> arb:
+        # masses are known to a unit of 2^-bits: times a larger e^epsilon they say nothing
+        if epsilon > balls.current() * arb.const_log2():
+            return arb(0).union(arb(1))
+        return super().finite_ball(epsilon)
+
     def finite_fraction(self, level: Fraction) -> Fraction | None:
         return exact_responses(self.parameters, level)
 
