@@ -220,6 +220,7 @@ class Composed:
         law, spare = self.lower, max(self.grid.bits - 900, 0)
         tails = []
         for masses, over in ((law.p, law.over_p), (law.q, law.over_q)):
+            # proposes: what floats hold; any test bounds delta
             kept = [c >> spare for c in masses.coeffs()] if spare else masses.coeffs()
             values = list(map(float, map(int, kept)))
             values += [0.0] * (max(law.p.length(), law.q.length()) - len(values))
