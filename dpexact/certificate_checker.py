@@ -180,15 +180,21 @@ def exp(x: Interval) -> Interval:
 
 
 def _exp_end(x: Fraction, a: Arithmetic) -> Interval:
-    """Taylor's series at ``|x|/2^k < 2^-8``, squared ``k`` times."""
+    """Taylor's series at ``|x|/2^k < 2^-8``, squared ``k`` times, in units of ``2^-shift``."""
     if abs(x) > 50_000:
         raise Invalid("an exponential beyond the range of this checker")
     k = max(0, math.ceil(abs(x)).bit_length() + 8)
     a.spend(a.bits // 8 + k)
-    fine = Arithmetic(a.bits + k + 16)
-    power = fine.make(*_series(Fraction(1), abs(x) / 2**k, 0, 1, fine.bits + 8)) ** (1 << k)
-    found = power if x >= 0 else fine.exact(1) / power
-    return Interval(found.lo, found.hi, a)
+    bits = a.bits + k + 16
+    shift = bits + 8
+    ends = _series(Fraction(1), abs(x) / 2**k, 0, 1, shift)
+    low, high = (int(end * (1 << shift)) for end in ends)
+    for _ in range(k):
+        low, high, shift = low * low, high * high, 2 * shift
+        more = high.bit_length() - bits
+        low, high, shift = low >> more, -(-high >> more), shift - more
+    below, above = (end * Fraction(2) ** -shift for end in (low, high))
+    return Interval(below, above, a) if x >= 0 else Interval(1 / above, 1 / below, a)
 
 
 def _series(

@@ -15,13 +15,17 @@ from dpexact.conversion import real
 
 
 @cache
-def _schema():
-    return json.loads((Path(__file__).parents[1] / "docs/certificate.schema.json").read_text())
+def _validator():
+    """Of the schema, which is checked itself once."""
+    text = (Path(__file__).parents[1] / "docs/certificate.schema.json").read_text()
+    kind = jsonschema.validators.validator_for(json.loads(text))
+    kind.check_schema(json.loads(text))
+    return kind(json.loads(text))
 
 
 def validate(document):
     """Raise what is wrong with a certificate by the schema."""
-    jsonschema.validate(document, _schema())
+    _validator().validate(document)
 
 
 def _number(rng, low, high):

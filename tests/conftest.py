@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import signal
 import sys
 from collections import defaultdict
@@ -46,6 +47,12 @@ def pytest_collection_modifyitems(config, items):
     sample = {id(item) for of in cases.values() for item in of[:: -(-len(of) // scaled(20))]}
     config.hook.pytest_deselected(items=[item for item in items if id(item) not in sample])
     items[:] = [item for item in items if id(item) in sample]
+
+
+def pytest_collection_finish(session):
+    """What was collected stays: looking through it for garbage took a tenth of the processor."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(autouse=True)

@@ -20,6 +20,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
+from typing import TypeVar
 
 #: Calls that make a proposal of anything.
 _POINTS = {"float", "mid", "midpoint", "approximate", "approximate_log"}
@@ -31,6 +32,7 @@ _SIZES = {"len", "isinstance", "id", "type", "hash"}
 #: Methods that mean nothing of ours where the owner is unknown.
 _BUILTIN = {name for kind in (list, dict, set, str, int) for name in dir(kind)}
 _SIZE_ATTRIBUTES = {"dtype", "ndim", "shape", "size"}
+Value = TypeVar("Value")
 _MARK = re.compile(r"#\s*proposes:\s*(\S.*)")
 _MARKED_DOCSTRING = re.compile(r"(?:^|\s)Proposes:\s+\S")
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
@@ -84,6 +86,8 @@ class _World:
     """Annotated parameters, by module and by name of the function or ``class.method``."""
     given: set[tuple[str, str, str]] = field(default_factory=set)
     """Module, function and parameter where a whole number that is a proposal is passed."""
+    proposed: set[str] = field(default_factory=set)
+    """The names of all ``proposals`` of classes."""
     aliases: set[str] = field(default_factory=lambda: {"Floats"})
 
     @cached_property
@@ -92,9 +96,19 @@ class _World:
         return _grouped((key.rpartition(":")[2], key) for key in self.classes)
 
     @cached_property
+    def classes_with(self) -> dict[str, list[_Class]]:
+        """The classes by the names that they annotate, attributes and results."""
+        return _grouped((n, c) for c in self.classes.values() for n in c.annotations | c.results)
+
+    @cached_property
     def called(self) -> dict[str, list[str]]:
         """The modules of ``signatures`` by the names of the functions."""
         return _grouped((name, module) for module, name in self.signatures)
+
+    def propose(self, known: _Class, name: str) -> None:
+        """Note that a member of a class is a proposal."""
+        known.proposals.add(name)
+        self.proposed.add(name)
 
     def floating(self, annotation: str) -> bool:
         """Whether ``annotation`` names floats, alone or in a container."""
@@ -151,8 +165,8 @@ class _World:
             return any(self._has(c, name) is True for c in self.lineage(owner))
         if name in _BUILTIN:
             return False
-        verdicts = {self._has(c, name) for c in self.classes.values()} - {None}
-        return verdicts == {True}
+        known = [self._has(c, name) for c in self.classes_with.get(name, ())]
+        return all(known) if known else name in self.proposed
 
     def _has(self, known: _Class, name: str) -> bool | None:
         if name in known.proposals:
@@ -197,8 +211,8 @@ def sources_below(root: Path, parts: Iterable[str]) -> dict[str, str]:
     return {file.relative_to(root).as_posix(): file.read_text("utf-8") for file in files}
 
 
-def _grouped(pairs: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
-    groups: dict[str, list[str]] = {}
+def _grouped(pairs: Iterable[tuple[str, Value]]) -> dict[str, list[Value]]:
+    groups: dict[str, list[Value]] = {}
     for key, value in pairs:
         groups.setdefault(key, []).append(value)
     return groups
@@ -520,7 +534,7 @@ class _Flow:
             annotation = known.annotations.get(attribute, "")
             exact = not re.search(r"\b(arb|acb|Enclosure)\b", annotation)
             if exact and attribute in known.fields and self.tainted(value):
-                known.proposals.add(attribute)
+                self.world.propose(known, attribute)
 
     def _bind(self, target: ast.expr, value: ast.expr) -> None:
         if isinstance(target, ast.Tuple | ast.List):
@@ -596,7 +610,7 @@ class _Flow:
                 for part in parts:
                     self._mark(part)
             case ast.Attribute(value=ast.Name(id="self"), attr=attr) if self.owner:
-                self.world.classes[self.owner].proposals.add(attr)
+                self.world.propose(self.world.classes[self.owner], attr)
 
     # --- expressions ----------------------------------------------------------------------------
 
@@ -735,7 +749,7 @@ class _Flow:
         else:
             return
         if proposes and self.owner:
-            self.world.classes[self.owner].proposals.add(node.name)
+            self.world.propose(self.world.classes[self.owner], node.name)
         elif proposes:
             self.world.proposing.setdefault(node.name, set()).add(self.path)
 

@@ -679,6 +679,17 @@ def test_series_enclose_closely(shift):
 
 
 @pytest.mark.usefixtures("fine")
+@pytest.mark.parametrize("bits", [4, 8, 24, 53, 300])
+def test_exponentials_enclose_closely(bits):
+    rng = random.Random(bits)
+    for _ in range(scaled(100)):
+        x = Fraction(rng.randrange(-(10**6), 10**6), rng.choice([1 << 20, 10**4, 10**9, 21]))
+        found = checker._exp_end(x, checker.Arithmetic(bits))
+        assert encloses((found.lo, found.hi), _ball(x).exp())
+        assert found.hi - found.lo <= found.lo / 2 ** (bits + 8)
+
+
+@pytest.mark.usefixtures("fine")
 def test_a_series_goes_on_until_its_terms_halve():
     """From a first term of one unit they grow to millions."""
     tiny = Fraction(1, 1 << 40)

@@ -65,6 +65,10 @@ class _Halves:
     key_error: arb
 
 
+#: Bits, more than those of a radius.
+_SPARE: Final = 64
+
+
 class Meeting(TangentProfile):
     """Profile of mechanisms ``(eps_i, count)`` by two halves, kept from one point to the next."""
 
@@ -105,6 +109,12 @@ class Meeting(TangentProfile):
         error = arb(0).union(arb(halves.error) * arb(2) ** -halves.bits)
         doubt = (near * unit + error) * (2 * arb(slack) / halves.unit).expm1()
         return Tangent(p * unit + error, q * unit + error, doubt.upper())
+
+    def finite_ball(self, epsilon: arb) -> arb:
+        # a unit of Q is worth more than a ball of radius 2^64 tells of P
+        if 10 * epsilon > 7 * (balls.current() + _SPARE):  # log 2 < 7/10
+            return arb(0).union(arb(1))
+        return super().finite_ball(epsilon)
 
     def finite_fraction(self, level: Fraction) -> Fraction | None:
         return exact_responses(self.parameters, level)

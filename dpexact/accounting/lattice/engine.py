@@ -220,7 +220,9 @@ class Composed:
         law, spare = self.lower, max(self.grid.bits - 900, 0)
         tails = []
         for masses, over in ((law.p, law.over_p), (law.q, law.over_q)):
-            values = [float(int(c >> spare)) for c in masses.coeffs()]
+            # proposes: what floats hold; any test bounds delta
+            kept = [c >> spare for c in masses.coeffs()] if spare else masses.coeffs()
+            values = list(map(float, map(int, kept)))
             values += [0.0] * (max(law.p.length(), law.q.length()) - len(values))
             values.append(float(int(over >> spare)))
             tails.append(np.cumsum(np.array(values)[::-1])[::-1])

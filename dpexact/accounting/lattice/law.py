@@ -8,6 +8,7 @@ cutting keep the order is proved in ``docs/theory/lattice-engine.md``.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 from flint import fmpz, fmpz_poly
 
@@ -109,28 +110,44 @@ def total(masses: fmpz_poly) -> fmpz:
 
 def _round_up(product: fmpz_poly, bits: int) -> fmpz_poly:
     """Every (non-negative) coefficient divided by ``2^bits``, rounded up."""
-    unit = fmpz(1) << bits
-    return (product + fmpz_poly([unit - 1] * product.length())) // unit
+    unit, length = fmpz(1) << bits, product.length()
+    ones = _ones(1 << int(length).bit_length()).truncate(length)
+    return (product + ones * (unit - 1)) // unit
+
+
+@lru_cache(maxsize=2)
+def _ones(length: int) -> fmpz_poly:
+    return fmpz_poly([1] * length)
 
 
 def _window(masses: fmpz_poly, tail: fmpz) -> tuple[int, int]:
-    """``[start, stop)`` such that the coefficients on either side of it sum to ``tail`` at most."""
+    """``[start, stop)`` such that the coefficients on either side of it sum to ``tail`` at most.
+
+    Each step sums only coefficients that are still in question: all together about twice.
+    """
     length = masses.length()
     if length == 0:
         return 0, 0
-    whole = total(masses)
-    start, top = 0, length - 1  # the largest start with sum(masses[:start]) <= tail
+    # the largest start with sum(masses[:start]) <= tail; left holds masses from start on
+    start, top, left, room = 0, length - 1, masses, tail
     while start < top:
         middle = (start + top + 1) // 2
-        if total(masses.truncate(middle)) <= tail:
-            start = middle
+        part = left.truncate(middle - start)
+        mass = total(part)
+        if mass <= room:
+            left, room, start = left.right_shift(middle - start), room - mass, middle
         else:
-            top = middle - 1
-    stop, high = start + 1, length  # the smallest stop with sum(masses[stop:]) <= tail
+            left, top = part, middle - 1
+    # the smallest stop with sum(masses[stop:]) <= tail; left holds masses from stop on
+    stop, high, left = start + 1, length, masses.right_shift(start + 1)
+    missing = total(left) - tail
     while stop < high:
         middle = (stop + high) // 2
-        if whole - total(masses.truncate(middle)) <= tail:
-            high = middle
+        part = left.truncate(middle - stop)
+        mass = total(part)
+        if mass >= missing:
+            left, high = part, middle
         else:
-            stop = middle + 1
+            missing -= mass + left[middle - stop]
+            left, stop = left.right_shift(middle + 1 - stop), middle + 1
     return start, stop

@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import ClassVar
 
 from flint import acb, arb, arb_poly, arb_series, ctx
 
 from dpexact.accounting.pairs.pair import Jet, LossMoments, Masses, Pair, Tails, far
-from dpexact.balls import approximate, ball, normal_tail
+from dpexact.balls import approximate, ball, current, normal_tail
 from dpexact.reals import Real
 
 
@@ -67,7 +68,7 @@ class Gaussian(Pair):
 
     def tails(self, bits: int) -> tuple[Tails, arb]:
         """``P(N(mu, 1) > z)`` and ``P(N(0, 1) > z)``, ``z = log(r) / mu + mu / 2``."""
-        mu, normal = ball(self.mu), NormalTail(bits)
+        mu, normal = ball(self.mu), normal_tail_to(bits)
 
         def tails(ratio: arb) -> Masses:
             if ratio > 0:
@@ -114,6 +115,7 @@ class NormalTail:
         self._degree, negligible = 4, arb(2) ** (-bits - 2)
         while not self._remainder() < negligible:
             self._degree += 1
+        self._cut = self._remainder().abs_upper()
         self._root = 1 / arb(2).sqrt()
         self._cache: dict[int, tuple[arb, arb_poly]] = {}
 
@@ -143,5 +145,15 @@ class NormalTail:
             coefficients = [c / 2 for c in series.coeffs()]
         finally:
             ctx.cap = cap
-        coefficients[0] += arb(0, 1) * self._remainder().abs_upper()
+        coefficients[0] += arb(0, 1) * self._cut
         return center, arb_poly(coefficients)
+
+
+def normal_tail_to(bits: int) -> NormalTail:
+    """:class:`NormalTail`, with the expansions that the last few of the same precision have."""
+    return _kept(bits, current())
+
+
+@lru_cache(maxsize=4)
+def _kept(bits: int, _precision: int) -> NormalTail:
+    return NormalTail(bits)

@@ -11,7 +11,7 @@ from functools import cached_property
 from flint import acb, arb
 
 from dpexact.accounting.pairs.binomial_shifts import BinomialShifts, cut
-from dpexact.accounting.pairs.gaussian import NormalTail
+from dpexact.accounting.pairs.gaussian import normal_tail_to
 from dpexact.accounting.pairs.mixture_rules import Shape
 from dpexact.accounting.pairs.mixture_sums import (
     Integrand,
@@ -164,7 +164,7 @@ class Mixtures(Pair):
     def tails(self, bits: int) -> tuple[Tails, arb]:
         """``P(Y > t)`` and ``Q(Y > t)`` at the one point ``t`` of the ratio asked for."""
         up, down = self.shifts
-        waves, normal = (up.waves(), down.waves()), NormalTail(bits)
+        waves, normal = (up.waves(), down.waves()), normal_tail_to(bits)
         right, left = up.masses(), down.masses()
 
         def at(t: arb) -> Masses:

@@ -1,5 +1,6 @@
 """Blurs of laws with atoms: against exact sums by type, and each bound against what it bounds."""
 
+import functools
 import math
 from fractions import Fraction
 
@@ -33,9 +34,16 @@ from dpexact.reals import rational
 from tests.small_laws import gaussian_profile
 
 
-def atoms(text, way="remove"):
+@functools.cache
+def factors_of(text, way):
+    """Every pair, once: what it lists of its outcomes is the same for all profiles."""
     composition = Composition.of(parse(text).steps().items()).facing(way)
-    return AtomsProfile(composition.everything(way), composition.infinite(add=way == "add"))
+    return composition.everything(way), composition.infinite(add=way == "add")
+
+
+def atoms(text, way="remove"):
+    """A profile that has no line yet."""
+    return AtomsProfile(*factors_of(text, way))
 
 
 def law(*masses):
@@ -102,17 +110,23 @@ def test_a_blur_of_any_size_encloses_what_is_blurred(variance):
 def summed(factors, line, variance, epsilon, first, last):
     """``F_v`` from the ``first`` to before the ``last`` node, in balls, times the levels."""
     c, step, _ = line
-    total = acb(0)
-    lines = [(pair.moments(c, step, last - 1, 90.0), n) for pair, n in factors]
-    for n in range(first, last):
+    total, half = acb(0), arb(variance) / 2
+    products = products_of(tuple(factors), c, step, first, last, balls.current())
+    for n, value in enumerate(products, first):
         s, u = acb(c, n * arb(step)), n * arb(step)
-        value = acb(1)
-        for moments, count in lines:
-            value *= moments[n] ** count
-        half = arb(variance) / 2
-        value *= acb(-half * u * u, -u * epsilon).exp()
-        total += value / (s * (s + 1))
+        total += value * acb(-half * u * u, -u * epsilon).exp() / (s * (s + 1))
     return total.real
+
+
+@functools.lru_cache(maxsize=1)
+def products_of(factors, c, step, first, last, bits):
+    """The moments of all ``factors`` together, which sums of several blurs share."""
+    assert bits == balls.current()
+    products = [acb(1)] * (last - first)
+    for pair, count in factors:
+        moments = pair.moments(c, step, last - 1, 90.0)[first:last]
+        products = [value * x**count for value, x in zip(products, moments, strict=True)]
+    return products
 
 
 SAMPLE = SampledNoises(((DiscreteGaussian(rational(4), 1), 1),), real("1/20"), True)
@@ -332,6 +346,7 @@ def endless(variance, shift=1):
     return DiscreteGaussian(real(variance), shift)
 
 
+@functools.cache
 def masses_and_losses(noise):
     """Of all outcomes that matter, by definition; masses are those under ``Q``."""
     if isinstance(noise, Response):
@@ -342,6 +357,25 @@ def masses_and_losses(noise):
     weights = {y: mp.exp(-(mpf(y) ** 2) / (2 * v)) for y in range(-reach, reach + 1)}
     whole = mp.fsum(weights.values())
     return [(w / whole, d * (y - mpf(d) / 2) / v) for y, w in weights.items()]
+
+
+@functools.cache
+def masses_and_logs(noises, rate):
+    """Of samples: the masses, and how much the sum of the losses weighs."""
+    (first, often), *others = noises
+    law = masses_and_losses(first)
+    for other in [masses_and_losses(first)] * (often - 1) + [
+        masses_and_losses(noise) for noise, _ in others
+    ]:
+        law = [(p * r, y + z) for p, y in law for r, z in other]
+    share = mpf(1) / 20 if rate == "1/20" else mpf(9) / 10
+    return [(mass, mp.log1p(mp.expm1(loss) * share)) for mass, loss in law]
+
+
+@functools.cache
+def moment_by_definition(noises, rate, t):
+    """``E_Q[w^t]`` to 70 digits, for every way to list outcomes."""
+    return mp.fsum(mass * mp.exp(t * log) for mass, log in masses_and_logs(noises, rate))
 
 
 @pytest.mark.parametrize("removes", [True, False])
@@ -360,18 +394,10 @@ def test_moments_of_samples_of_noises(noises, rate, removes, accuracy, guard, mo
     """Against sums over all outcomes; of short lists the bound on the others counts."""
     monkeypatch.setattr(sampled_noises, "_GUARD", guard)
     pair = SampledNoises(tuple(noises), real(rate), removes)
-    (first, often), *others = noises
     with balls.precision(160), mp.workdps(70):
-        law = masses_and_losses(first)
-        for other in [masses_and_losses(first)] * (often - 1) + [
-            masses_and_losses(noise) for noise, _ in others
-        ]:
-            law = [(p * r, y + z) for p, y in law for r, z in other]
-        share = mpf(1) / 20 if rate == "1/20" else mpf(9) / 10
-        logs = [(mass, mp.log1p(mp.expm1(loss) * share)) for mass, loss in law]
         for c, u in ((-0.5, 0.0), (0.75, 0.0), (3.0, 11.5), (9.0, 40.0)):
             t = mp.mpc(1 + c, u) if removes else -mp.mpc(c, u)
-            true = mp.fsum(mass * mp.exp(t * log) for mass, log in logs)
+            true = moment_by_definition(tuple(noises), rate, t)
             found = pair.at(acb(c, u)) if accuracy > 20 else pair.moments(c, u, 1, accuracy)[1]
             for ball, part in ((found.real, true.real), (found.imag, true.imag)):
                 middle, radius = (

@@ -9,7 +9,7 @@ from fractions import Fraction
 import pytest
 from flint import fmpz, fmpz_poly
 
-from dpexact.accounting.lattice.law import Lower, TwoSided, Upper
+from dpexact.accounting.lattice.law import Lower, TwoSided, Upper, _window
 
 BITS = 6
 UNIT = 1 << BITS
@@ -111,3 +111,16 @@ def test_both_sides_keep_the_same_labels():
         assert found.straight.low == found.swapped.low
         assert_dominated(found.straight, 0, one, one)
         assert_dominated(found.swapped, 0, other, other)
+
+
+def test_windows_are_as_narrow_as_may_be():
+    """Against all sums of coefficients, with zeros at and between the ends."""
+    rng = random.Random(9)
+    for _ in range(10 * TRIALS):
+        masses = [rng.choice([0, rng.randint(0, 9)]) for _ in range(rng.randint(1, 20))]
+        masses[-1] += not masses[-1]
+        length, tail = len(masses), rng.randint(0, sum(masses) + 1)
+        start, stop = _window(fmpz_poly(masses), fmpz(tail))
+        least = max(i for i in range(length) if sum(masses[:i]) <= tail)
+        most = min(i for i in range(length + 1) if sum(masses[i:]) <= tail)
+        assert (start, stop) == (least, max(most, least + 1))
