@@ -72,14 +72,15 @@ class LaplaceCells(BallProfile):
     def _is_short(self, digits: int, epsilon: float) -> bool:
         """Proposes: whether polynomials for so many digits are short, and pieces few."""
         bits = balls.bits_for(digits) + self.lost_bits
+        level = epsilon if self.pair.removes else -epsilon
         try:
             with balls.precision(bits):
                 plan = planned(self.pair, self._tilt)
                 low, high = (float(x.mid()) for x in self.pair.ends())
-        except (ArithmeticError, ValueError):
+            place = (level - self.count * low) / (high - low)
+        except (ArithmeticError, ValueError):  # floats do not tell corners apart
             return False
-        level = epsilon if self.pair.removes else -epsilon
-        pieces = 1 + min(self.count, max(0.0, (level - self.count * low) / (high - low)))
+        pieces = 1 + min(self.count, max(0.0, place))
         each = plan.nodes * plan.kept
         return (
             bits <= _CAP
