@@ -347,6 +347,8 @@ class Picture:
         )
         at = int(np.argmin(cost))
         c, least = float(grid[at]), float(values.min())
+        if not math.isfinite(least + float(more[at])):
+            raise TooExpensive("a level that floats do not hold")
         bits = math.ceil(float(more[at]) / math.log(2))
         wanted = least - accuracy - 3 - math.log(self.t)
         above = (accuracy + 8 + max(0.0, math.log(level + 1) - least)) / c

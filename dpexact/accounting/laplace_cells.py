@@ -72,14 +72,15 @@ class LaplaceCells(BallProfile):
     def _is_short(self, digits: int, epsilon: float) -> bool:
         """Proposes: whether polynomials for so many digits are short, and pieces few."""
         bits = balls.bits_for(digits) + self.lost_bits
+        level = epsilon if self.pair.removes else -epsilon
         try:
             with balls.precision(bits):
                 plan = planned(self.pair, self._tilt)
                 low, high = (float(x.mid()) for x in self.pair.ends())
-        except (ArithmeticError, ValueError):
+            place = (level - self.count * low) / (high - low)
+        except (ArithmeticError, ValueError):  # floats do not tell corners apart
             return False
-        level = epsilon if self.pair.removes else -epsilon
-        pieces = 1 + min(self.count, max(0.0, (level - self.count * low) / (high - low)))
+        pieces = 1 + min(self.count, max(0.0, place))
         each = plan.nodes * plan.kept
         return (
             bits <= _CAP
@@ -161,14 +162,17 @@ class LaplaceCells(BallProfile):
         kept, bits = _kept(self.pair, self._tilt, self.count), balls.current()
         # proposes: what is looked up; pieces of any precision enclose
         bits = min((x for x in kept if x >= bits), default=_STEP_BITS * -(-bits // _STEP_BITS))
-        with balls.precision(bits):
-            if bits not in kept:
-                kept.clear()
-                plan = planned(self.pair, self._tilt)
-                kept[bits] = Pieces(self.pair, self._tilt, self.count, plan)
-            # proposes: a piece; how far outside of it the point may lie is counted
-            piece = max(0, min(self.count - 1, math.floor(float((above / apart).mid()))))
-            column = kept[bits].column(piece)
+        # proposes: a piece; how far outside of it the point may lie is counted
+        piece = max(0, min(self.count - 1, math.floor(float((above / apart).mid()))))
+        try:
+            with balls.precision(bits):
+                if bits not in kept:
+                    kept.clear()
+                    plan = planned(self.pair, self._tilt)
+                    kept[bits] = Pieces(self.pair, self._tilt, self.count, plan)
+                column = kept[bits].column(piece)
+        except (ArithmeticError, ValueError):  # no ellipse is known for losses next to 0
+            return arb.nan()
         beyond = above - piece * apart
         inside = beyond.max(arb(0)).min(apart)
         loss = ((low + inside).expm1() / balls.ball(self.pair.q)).log1p()

@@ -1,11 +1,14 @@
 """Where floats do not reach to plan, questions are answered, or refused with what is certain."""
 
 from collections.abc import Callable
+from fractions import Fraction
 from typing import Any
 
 import pytest
 
 from dpexact import PrecisionNotReached, calibrate, delta, epsilon, renyi, tradeoff
+
+_ALLOCATED = "poisson(allocation(gaussian(sqrt(2)), 10, 2), 1-1e-12)"
 
 QUESTIONS: list[Callable[[], Any]] = [
     lambda: tradeoff("poisson(truncated_discrete_gaussian(1e300, 5), exp(-50))")("1e-300"),
@@ -34,6 +37,25 @@ def test_extremes_are_answered_or_refused(ask):
     except PrecisionNotReached as error:
         found = error.best
     assert found.lower <= found.upper
+
+
+@pytest.mark.parametrize(
+    ("text", "at", "way", "most"),
+    [
+        (f"poisson({_ALLOCATED}, 1e-30)", "1e-400", "add", "1e-30"),
+        ("poisson(discrete_gaussian(1e-12, 100), 1e-6)^2", "700", "remove", "1e-3"),
+        ("poisson(laplace(1e30, 1/1000), sqrt(2)/2)^5", "0", "remove", "7e-34"),
+        ("poisson(laplace(1e300), 1e-30)^10000", "1e-300", "remove", "1e-3"),
+        ("allocation(gaussian(0.13), 2)", "1e9", "both", "1e-6"),
+    ],
+)
+def test_what_floats_do_not_plan_is_bounded(text, at, way, most):
+    """Balls wider than ranges, laws of one outcome, losses next to 0, levels beyond floats."""
+    try:
+        found = delta(text, at, 2, way)
+    except PrecisionNotReached as error:
+        found = error.best
+    assert 0 <= found.lower <= found.upper < Fraction(most)
 
 
 @pytest.mark.parametrize("sigma", ["1", "3", "1/2"])

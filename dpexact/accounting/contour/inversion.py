@@ -349,7 +349,8 @@ def _ranges(epsilons: Sequence[arb], reach: arb) -> Iterator[tuple[int, int]]:
     """
     start = 0
     for place, epsilon in enumerate(epsilons):
-        if not abs(epsilon - epsilons[start]) <= reach:
+        # a point alone is in its own range, however wide its ball
+        if place > start and not abs(epsilon - epsilons[start]) <= reach:
             yield start, place
             start = place
     yield start, len(epsilons)

@@ -133,9 +133,10 @@ class _Law:
             found = sorted((float(loss.mid()), log, mass) for loss, (mass, log) in rows)
         self._pair = pair
         losses, self._logs, masses = np.array(found).T
-        gaps = np.diff(losses) * _BELOW
+        # of an outcome alone any gap will do
+        gaps = np.diff(losses, prepend=losses[0] - 1) * _BELOW
         #: Above each of the outcomes, next to the following one.
-        self._ceilings = np.append(losses[1:] - gaps, losses[-1] + gaps[-1])
+        self._ceilings = np.append(losses[1:] - gaps[1:], losses[-1] + gaps[-1])
         self._highest = np.log1p(approximate(pair.q) * np.expm1(self._ceilings))
         #: ``log Q`` of those above.
         self._tails = np.append(np.logaddexp.accumulate(masses[:0:-1])[::-1], -accuracy)
