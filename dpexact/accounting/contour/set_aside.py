@@ -127,12 +127,10 @@ class _Law:
     """Proposes: outcomes of one pair, in the order of their losses, and the masses above each."""
 
     def __init__(self, pair: SampledNoises, accuracy: float) -> None:
-        with precision(_BITS):
-            listed = pair.known(0.0, accuracy)
-            rows = zip(listed.losses, listed.floats, strict=True)
-            found = sorted((float(loss.mid()), log, mass) for loss, (mass, log) in rows)
+        masses, losses, logs = pair.listing.sketched(0.0, accuracy)
+        order = np.argsort(losses)
+        masses, losses, self._logs = masses[order], losses[order], logs[order]
         self._pair = pair
-        losses, self._logs, masses = np.array(found).T
         gaps = np.diff(losses) * _BELOW
         #: Above each of the outcomes, next to the following one.
         self._ceilings = np.append(losses[1:] - gaps, losses[-1] + gaps[-1])
