@@ -36,6 +36,8 @@ GUARD: Final = 12.0
 _GUARD_BITS: Final = 32
 #: Up to which power of e masses next to 0 are known.
 _MOST_FINE: Final = 20_000.0
+#: Accuracy at which ways to list are compared.
+_TYPICAL: Final = 50.0
 #: How much farther than asked for outcomes are listed, for the next who asks.
 _ROOM: Final = 1.25
 #: Orders share a list up to the next multiple of this, or of so much of themselves.
@@ -67,6 +69,7 @@ class Listed(NamedTuple):
     def some(self, which: NDArray[np.bool_]) -> Listed:
         """Those of the outcomes."""
         places = np.flatnonzero(which).tolist()
+        # proposes: which; whoever asks bounds the rest
         masses, losses, logs = ([row[i] for i in places] for row in self[:3])
         return Listed(masses, losses, logs, self.floats[:, which])
 
@@ -147,8 +150,8 @@ class NoiseOutcomes:
         if known is None or known.up < up or known.fine < fine:
             most = known[:2] if known else (0.0, 0.0)
             wide = max(most[0], _ROOM * up), max(most[1], _ROOM * fine)
-            far = wide if self._count(*wide) <= _MOST else (up, fine)
-            if not self._count(*far) <= _MOST:
+            far = wide if _spread(self._lattices, *wide) <= _MOST else (up, fine)
+            if not _spread(self._lattices, *far) <= _MOST:
                 raise TooExpensive("too many outcomes of discrete noise")
             listed = self._listed(*far)
             known = _Table(*far, listed, _hull(*listed.floats[:2]))
@@ -164,10 +167,6 @@ class NoiseOutcomes:
             raise TooExpensive("too many outcomes of discrete noise")
         return table, found
 
-    def _count(self, up: float, fine: float) -> int:
-        """Proposes: about how many outcomes there are so far."""
-        return math.prod(1 + lattice.width(up, fine) for lattice in self._lattices)
-
     def _listed(self, up: float, fine: float) -> Listed:
         masses, losses = [arb(1)], [arb(0)]
         for lattice in self._lattices:
@@ -182,11 +181,11 @@ class NoiseOutcomes:
 
     @cached_property
     def _lattices(self) -> list[_Lattice]:
-        """All noises on one lattice where they have one, else each on its own."""
-        whole = commensurate(self._noises, MAX_LISTED)
-        if whole is not None:
-            return [_Lattice(*whole)]
-        return [_Lattice(pair.lattice()[0], [Strided(pair, n, 1)]) for pair, n in self._noises]
+        """All noises on one lattice where that has fewer outcomes, else each on its own."""
+        apart = [_Lattice(pair.lattice()[0], [Strided(pair, n, 1)]) for pair, n in self._noises]
+        whole = commensurate(self._noises, _MOST)
+        joint = [] if whole is None else [[_Lattice(*whole)]]
+        return min([*joint, apart], key=lambda found: _spread(found, 0.0, _TYPICAL))
 
 
 @lru_cache(maxsize=8)
@@ -268,9 +267,17 @@ class _Lattice:
             scale = ball(self._unit) / (2 * period)
             found = [arb(0)] * period
             for k in range(-(period // 2), (period + 1) // 2):
-                if mass := law[k - first]:
-                    found[k % period] = (mass + lack) / (1 << bits) * (scale * (k * k)).exp()
+                # proposes: which masses are listed; a sum that occurs in none of these is not
+                if law[k - first] > 0:
+                    # proposes: nothing; an exact integer
+                    mass = law[k - first] + lack
+                    found[k % period] = mass / (1 << bits) * (scale * (k * k)).exp()
         return found
+
+
+def _spread(lattices: Sequence[_Lattice], up: float, fine: float) -> int:
+    """Proposes: about how many outcomes there are so far."""
+    return math.prod(1 + lattice.width(up, fine) for lattice in lattices)
 
 
 def _hull(logs: Floats, losses: Floats) -> Floats:

@@ -114,9 +114,7 @@ class SampledNoises(OnSample):
         return math.ceil(lost)
 
     def _listed(self, power: float) -> Floats:
-        # proposes: what is too much work
-        if not self.listing.growth(power) < math.inf:
-            raise TooExpensive("too many outcomes of discrete noise")
+        self._lost(power)  # what a rule refuses
         return self.listing.sketched(power, _PLANNING_ACCURACY)[::2]
 
     def line_cost(self, c: float, accuracy: float) -> tuple[int, float]:

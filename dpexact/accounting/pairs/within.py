@@ -83,9 +83,6 @@ class Within(OnSample):
     def _rule(self, power: arb, top: float, accuracy: float) -> Rule:
         # proposes: how many outcomes are listed; the rest is bounded
         growth = self._growth(float(power.mid()))
-        # proposes: what is too much work
-        if not growth < _MOST_GROWTH:
-            raise TooExpensive("too many digits of discrete noise are lost")
         with precision(current() + math.ceil(growth / _LN2) + _MORE_BITS):
             listed = self.whole.listing.known(0.0, accuracy + growth)
             inside = listed.some(self._inside(listed))
@@ -111,8 +108,16 @@ class Within(OnSample):
     # --- proposals --------------------------------------------------------------------------------
 
     def _growth(self, power: float) -> float:
-        """About the logarithm of the largest ``w^power``, where that is large."""
-        return max(power * self._highest, self.whole.listing.growth(power), 0.0)
+        """About the logarithm of the largest ``w^power``, where that is large.
+
+        Raises:
+            TooExpensive: too many digits would be lost.
+        """
+        growth = max(power * self._highest, self.whole.listing.growth(power), 0.0)
+        # proposes: what is too much work
+        if not growth < _MOST_GROWTH:
+            raise TooExpensive("too many digits of discrete noise are lost")
+        return growth
 
     @cached_property
     def _highest(self) -> float:
@@ -134,11 +139,9 @@ class Within(OnSample):
     def _listed(self, power: float) -> Floats:
         """Of those below 0 few matter where ``power`` is large."""
         growth = self._growth(power)
-        # proposes: what is too much work
-        if not growth < math.inf:
-            raise TooExpensive("too many outcomes of discrete noise")
         growth = max(min(growth, self._reaching), self.whole.listing.growth(power))
         found = self.whole.listing.sketched(0.0, _PLANNING_ACCURACY + growth)
+        # proposes: about what is below it
         return found[::2, found[1] < self.ceiling]
 
     def line_cost(self, c: float, accuracy: float) -> tuple[int, float]:
