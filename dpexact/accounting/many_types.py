@@ -19,10 +19,11 @@ import math
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 from functools import reduce
-from itertools import accumulate
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, TypeAlias
 
+import numpy as np
 from flint import arb
+from numpy.typing import NDArray
 
 from dpexact import balls
 from dpexact.accounting.contour.product import Product
@@ -34,10 +35,11 @@ from dpexact.enclosure import Enclosure
 from dpexact.errors import UnsupportedMechanism
 from dpexact.reals import Real
 
+Floats: TypeAlias = NDArray[np.float64]
+
 _BEGIN: Final = Fraction(0)
-#: Most types of a half, with those that are begun, and most numbers tried for them.
+#: Most types of a half, with those that are begun.
 MAX_TYPES: Final = 80_000
-_WORK: Final = 800_000
 #: More steps than this have more types wherever there are many outcomes.
 MAX_STEPS: Final = 100
 #: Types are left out whose mass exceeds the precision by at most so many bits.
@@ -179,45 +181,44 @@ def types_of(law: Sequence[Masses], count: int, rare: float, tilt: float) -> lis
     masses = [float((weight / whole).mid()) for weight in weights]
     order = sorted(range(len(law)), key=masses.__getitem__, reverse=True)
     types, found = [Type(arb(1), arb(1), arb(0))], []
-    for node in _planned([masses[i] for i in order], count, rare):
-        if node.n:
-            p, q, loss = types[node.before]
-            i, n = order[node.outcome], node.n
-            (more_p, more_q), ways = law[i], math.comb(node.left + n, n)
+    for before, outcome, n, left in _planned(np.array([masses[i] for i in order]), count, rare):
+        if n:
+            p, q, loss = types[before]
+            i = order[outcome]
+            (more_p, more_q), ways = law[i], math.comb(left + n, n)
             loss = loss + n * losses[i]
             types.append(Type(ways * p * more_p**n, ways * q * more_q**n, loss))
-        if node.left == 0:
+        if left == 0:
             found.append(types[-1])
     return found
 
 
-class _Node(NamedTuple):
-    """A type that is begun: as ``before``, and ``outcome`` occurs ``n`` times."""
+def _planned(masses: Floats, count: int, rare: float) -> list[list[int]]:
+    """All that are not rare: ``(before, outcome, n, left)``, each after the one it continues.
 
-    before: int
-    outcome: int
-    n: int
-    left: int
-    mass: float
-
-
-def _planned(masses: Sequence[float], count: int, rare: float) -> list[_Node]:
-    """All that are not rare, each after the one that it continues.
-
-    Proposes: which are listed; whoever asks counts the mass of the others.
+    Outcome by outcome, for all that are begun at once. Proposes: which are listed; whoever asks
+    counts the mass of the others.
     """
-    rest = list(accumulate(reversed(masses), initial=0.0))[::-1]
-    nodes, work = [_Node(0, -1, 0, count, 1.0)], 0
-    for index, (_, last, _, left, mass) in enumerate(nodes):
-        for i in range(last + 1, len(masses) if left else 0):
-            if mass * rest[i] ** left < rare:
+    rest = np.append(np.cumsum(masses[::-1])[::-1], 0.0)
+    index, left, mass = np.array([0]), np.array([count]), np.array([1.0])
+    nodes, total = [np.array([[0, -1, 0, count]])], 1
+    for i, share in enumerate(masses):
+        go_on = (left > 0) & (mass * rest[i] ** left >= rare)
+        index, left, mass = index[go_on], left[go_on], mass[go_on]
+        most = int(left.max(initial=0))
+        begun, here = [(index, left, mass)], mass
+        for n in range(1, most + 1):
+            here = here * (share * (left - n + 1) / n)
+            whole = here * rest[i + 1] ** np.maximum(left - n, 0)
+            found = np.flatnonzero((whole >= rare) & (left >= n))
+            # beyond the most likely number there are fewer and fewer
+            if not found.size and n * (share + rest[i + 1]) > most * share:
                 break
-            here = mass
-            for n in range(1, left + 1):
-                here *= masses[i] * (left - n + 1) / n
-                if here * rest[i + 1] ** (left - n) >= rare:
-                    nodes.append(_Node(index, i, n, left - n, here))
-            work += left
-            if len(nodes) > MAX_TYPES or work > _WORK:
+            after, same = left[found] - n, np.full(found.shape, 1)
+            nodes.append(np.array([index[found], same * i, same * n, after]).T)
+            begun.append((np.arange(total, total + found.size), after, here[found]))
+            total += found.size
+            if total > MAX_TYPES:
                 raise TooExpensive(_TOO_MANY)
-    return nodes
+        index, left, mass = (np.concatenate(parts) for parts in zip(*begun, strict=True))
+    return [row for rows in nodes for row in rows.tolist()]

@@ -339,6 +339,7 @@ def _few_outcomes(c: Composition, direction: Direction) -> Profile | None:
 def _atoms(c: Composition, direction: Direction) -> Profile | None:
     """Laws with atoms, sampled or not, of many outcomes: by types in halves, or by blurs."""
     from dpexact.accounting.contour.atoms import AtomsProfile
+    from dpexact.accounting.contour.profile import ContourProfile
     from dpexact.accounting.many_types import MAX_STEPS, ManyTypes
     from dpexact.accounting.pairs.finite import Finite
     from dpexact.accounting.pairs.lattice import OnLattice
@@ -350,6 +351,8 @@ def _atoms(c: Composition, direction: Direction) -> Profile | None:
         return None
     infinite = c.infinite(add=direction == "add")
     blurred = AtomsProfile(pairs, infinite)
+    # Chernoff's bound mostly shows which direction is the smaller
+    c.kept[direction] = ContourProfile(pairs, infinite)
     few = sum(count for _, count in pairs) <= MAX_STEPS
     return Fallback(ManyTypes(pairs, infinite), lambda: blurred) if few else blurred
 

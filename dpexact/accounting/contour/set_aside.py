@@ -127,12 +127,10 @@ class _Law:
     """Proposes: outcomes of one pair, in the order of their losses, and the masses above each."""
 
     def __init__(self, pair: SampledNoises, accuracy: float) -> None:
-        with precision(_BITS):
-            listed = pair.known(0.0, accuracy)
-            rows = zip(listed.losses, listed.floats, strict=True)
-            found = sorted((float(loss.mid()), log, mass) for loss, (mass, log) in rows)
+        masses, losses, logs = pair.listing.sketched(0.0, accuracy)
+        order = np.argsort(losses)
+        masses, losses, self._logs = masses[order], losses[order], logs[order]
         self._pair = pair
-        losses, self._logs, masses = np.array(found).T
         # of an outcome alone any gap will do
         gaps = np.diff(losses, prepend=losses[0] - 1) * _BELOW
         #: Above each of the outcomes, next to the following one.

@@ -40,10 +40,9 @@ _BESIDES: Final = 200
 MAX_KEPT: Final = 192
 _GLANCE: Final = 20
 #: Most outcomes of a pair.
-_MAX_OUTCOMES: Final = 1 << 12
-#: Rows of a product of matrices at once, where that is few multiplications.
+_MAX_OUTCOMES: Final = 1 << 13
+#: Rows of a product of matrices at once, and :data:`ROW` columns, which are few multiplications.
 _AT_ONCE: Final = 8
-_SMALL: Final = 1 << 19
 #: Points at once.
 _POINTS: Final = 8
 #: For angles of many turns.
@@ -153,11 +152,11 @@ class Factor:
         return Moments(values, most, np.full((ROW, ROW), self.lost))
 
     def _summed(self, giant: Floats) -> Floats:
-        """The product of matrices, of few rows at a time: a large one waits for other threads."""
-        rows = _AT_ONCE
-        while rows > 1 and rows * self._baby.size > _SMALL:
-            rows //= 2
-        found: Floats = giant.reshape(-1, rows, giant.shape[1]) @ self._baby
+        """The product of matrices, of few rows and columns: a large one waits for others."""
+        found = np.zeros((ROW // _AT_ONCE, _AT_ONCE, ROW))
+        for i in range(0, len(self._baby), ROW):
+            part = giant[:, i : i + ROW].reshape(len(found), _AT_ONCE, -1)
+            found += part @ self._baby[i : i + ROW]
         return found.reshape(ROW, ROW)
 
 

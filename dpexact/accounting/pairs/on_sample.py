@@ -9,15 +9,18 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
+import numpy as np
 from flint import acb, arb
+from numpy.typing import NDArray
 
-from dpexact.accounting.pairs import finite
 from dpexact.accounting.pairs.pair import Jet, Masses, Pair
 from dpexact.accounting.pairs.power_sums import line_sums
 from dpexact.balls import ball, current
 from dpexact.reals import Real
+
+Floats: TypeAlias = NDArray[np.float64]
 
 
 class Rule(NamedTuple):
@@ -43,8 +46,8 @@ class OnSample(Pair):
         """For every ``t`` of real part ``power`` and ``|Im t| <= top``."""
 
     @abstractmethod
-    def _listed(self, power: float) -> list[tuple[float, float]]:
-        """About the law under ``Q`` where ``w^power`` is large: ``(log mass, log w)``."""
+    def _listed(self, power: float) -> Floats:
+        """About the law under ``Q`` where ``w^power`` is large: ``log mass``, ``log w``."""
 
     def moment(self, c: float | Real, accuracy: float) -> arb:
         """By the rule for the real axis."""
@@ -84,13 +87,30 @@ class OnSample(Pair):
 
     def outline(self, c: float) -> list[tuple[float, float]]:
         """The rule in floats, tilted."""
-        power, sign = (1 + c, 1) if self.removes else (-c, -1)
-        return [(log + power * loss, sign * loss) for log, loss in self._listed(power)]
+        logs, losses = self._tilted(c)
+        return list(zip(logs.tolist(), losses.tolist(), strict=True))
 
     def cumulant(self, c: float) -> Jet:
         """The tilted law in floats."""
-        return finite.tilted(self.outline(c))
+        return _jet(*self._tilted(c))
+
+    def _tilted(self, c: float) -> tuple[Floats, Floats]:
+        """Proposes: about the logarithms of masses, and losses."""
+        power, sign = (1 + c, 1) if self.removes else (-c, -1)
+        logs, losses = self._listed(power)
+        return logs + power * losses, sign * losses
 
     def _about(self, power: float) -> Jet:
         """About ``log F`` at a real ``power`` and two derivatives."""
-        return finite.tilted([(log + power * loss, loss) for log, loss in self._listed(power)])
+        logs, losses = self._listed(power)
+        return _jet(logs + power * losses, losses)
+
+
+def _jet(logs: Floats, losses: Floats) -> Jet:
+    """From logarithms of weights: that of the total weight, the mean, the variance."""
+    top = float(logs.max())
+    weights = np.exp(logs - top)
+    total = float(weights.sum())
+    weights /= total
+    mean = float(weights @ losses)
+    return Jet(top + math.log(total), mean, float(weights @ (losses - mean) ** 2))

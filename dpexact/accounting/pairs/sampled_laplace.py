@@ -19,9 +19,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Final, NamedTuple
 
+import numpy as np
 from flint import arb
 
-from dpexact.accounting.pairs.on_sample import OnSample, Rule
+from dpexact.accounting.pairs.on_sample import Floats, OnSample, Rule
 from dpexact.accounting.pairs.pair import TooExpensive
 from dpexact.balls import approximate, ball, precision
 from dpexact.reals import Real
@@ -171,10 +172,8 @@ class SampledLaplace(OnSample):
         return rate, q
 
     @cached_property
-    def _points(self) -> list[tuple[float, float]]:
-        """``(log mass under Q, log w)`` of a rule in floats."""
-        import numpy as np
-
+    def _points(self) -> Floats:
+        """``log mass`` under ``Q`` and ``log w`` of a rule in floats."""
         rate, q = self.sizes
         found = [
             (-rate - math.log(2), math.log1p(q * math.expm1(rate))),
@@ -184,9 +183,9 @@ class SampledLaplace(OnSample):
         for x, weight in zip(xs.tolist(), ws.tolist(), strict=True):
             log = math.log(weight * rate / 4) - rate * (1 + x) / 2
             found.append((log, math.log1p(q * math.expm1(rate * x))))
-        return found
+        return np.array(found).T
 
-    def _listed(self, power: float) -> list[tuple[float, float]]:
+    def _listed(self, power: float) -> Floats:
         return self._points
 
     def decay_estimate(self, c: float) -> Callable[[float], float]:

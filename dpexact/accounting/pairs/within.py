@@ -11,11 +11,14 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
 
+import numpy as np
 from flint import arb
+from numpy.typing import NDArray
 
-from dpexact.accounting.pairs.on_sample import OnSample, Rule
+from dpexact.accounting.pairs.noise_outcomes import GUARD, Listed
+from dpexact.accounting.pairs.on_sample import Floats, OnSample, Rule
 from dpexact.accounting.pairs.pair import Masses, TooExpensive
-from dpexact.accounting.pairs.sampled_noises import Listed, SampledNoises
+from dpexact.accounting.pairs.sampled_noises import SampledNoises
 from dpexact.balls import ball, current, precision
 
 _LN2: Final = math.log(2)
@@ -24,7 +27,6 @@ _MORE_BITS: Final = 64
 _MOST_BITS: Final = 1_000
 _PLANNING_BITS: Final = 64
 _PLANNING_ACCURACY: Final = 20.0
-_GUARD: Final = 12.0
 _MOST_REACHING: Final = 1_000.0
 #: Most that a power of a ratio may grow to, as a power of e.
 _MOST_GROWTH: Final = 700.0
@@ -62,7 +64,7 @@ class Within(OnSample):
     @property
     def highest(self) -> arb:
         """``log w(ceiling)``."""
-        return self.whole.log_ratio(arb(self.ceiling))
+        return self.whole.listing.log_ratio(arb(self.ceiling))
 
     def without(self, bits: int) -> Masses:
         """The masses of all other outcomes, not sampled and sampled, to about ``bits``."""
@@ -81,19 +83,15 @@ class Within(OnSample):
     def _rule(self, power: arb, top: float, accuracy: float) -> Rule:
         # proposes: how many outcomes are listed; the rest is bounded
         growth = self._growth(float(power.mid()))
-        # proposes: what is too much work
-        if not growth < _MOST_GROWTH:
-            raise TooExpensive("too many digits of discrete noise are lost")
         with precision(current() + math.ceil(growth / _LN2) + _MORE_BITS):
-            listed = self.whole.known(0.0, accuracy + growth)
-            inside = self._inside(listed)
+            listed = self.whole.listing.known(0.0, accuracy + growth)
+            inside = listed.some(self._inside(listed))
             most = arb.max(power * self.highest, power * (-ball(self.whole.q)).log1p())
             error = (most.exp() * listed.left(arb(1), arb(0))).upper()
         around = error * arb(0).union(arb(1)).union(arb(-1))
-        masses, logs = listed.masses, listed.logs
-        return Rule([masses[i] for i in inside], [logs[i] for i in inside], around)
+        return Rule(inside.masses, inside.logs, around)
 
-    def _inside(self, listed: Listed) -> list[int]:
+    def _inside(self, listed: Listed) -> NDArray[np.bool_]:
         """Which of them are below the ceiling.
 
         Raises:
@@ -101,17 +99,25 @@ class Within(OnSample):
         """
         top = arb(self.ceiling)
         # proposes: where the ceiling is, at any exact number; balls say what is below it
-        inside = [i for i, loss in enumerate(listed.losses) if loss < top]
+        inside = np.array([loss < top for loss in listed.losses])
         # proposes: likewise
-        if len(inside) + sum(loss > top for loss in listed.losses) < len(listed.losses):
+        if not all(below or loss > top for below, loss in zip(inside, listed.losses, strict=True)):
             raise TooExpensive("an outcome next to a ceiling")
         return inside
 
     # --- proposals --------------------------------------------------------------------------------
 
     def _growth(self, power: float) -> float:
-        """About the logarithm of the largest ``w^power``, where that is large."""
-        return max(power * self._highest, self.whole.growth(power), 0.0)
+        """About the logarithm of the largest ``w^power``, where that is large.
+
+        Raises:
+            TooExpensive: too many digits would be lost.
+        """
+        growth = max(power * self._highest, self.whole.listing.growth(power), 0.0)
+        # proposes: what is too much work
+        if not growth < _MOST_GROWTH:
+            raise TooExpensive("too many digits of discrete noise are lost")
+        return growth
 
     @cached_property
     def _highest(self) -> float:
@@ -125,27 +131,22 @@ class Within(OnSample):
         # proposes: when to stop
         while accuracy < _MOST_REACHING:
             # proposes: likewise
-            if max(float(loss.mid()) for loss in self.whole.known(0.0, accuracy).losses) > (
-                self.ceiling
-            ):
+            if self.whole.listing.sketched(0.0, accuracy)[1].max() > self.ceiling:
                 break
             accuracy *= 2
         return accuracy
 
-    def _listed(self, power: float) -> list[tuple[float, float]]:
+    def _listed(self, power: float) -> Floats:
         """Of those below 0 few matter where ``power`` is large."""
         growth = self._growth(power)
-        # proposes: what is too much work
-        if not growth < math.inf:
-            raise TooExpensive("too many outcomes of discrete noise")
-        with precision(_PLANNING_BITS):
-            growth = max(min(growth, self._reaching), self.whole.growth(power))
-            listed = self.whole.known(0.0, _PLANNING_ACCURACY + growth)
-            return [listed.floats[i] for i in self._inside(listed)]
+        growth = max(min(growth, self._reaching), self.whole.listing.growth(power))
+        found = self.whole.listing.sketched(0.0, _PLANNING_ACCURACY + growth)
+        # proposes: about what is below it
+        return found[::2, found[1] < self.ceiling]
 
     def line_cost(self, c: float, accuracy: float) -> tuple[int, float]:
         """As many as are listed, about."""
         power = 1 + c if self.removes else -c
         growth = self._growth(power)
-        fine = (accuracy + _GUARD + growth) / (_PLANNING_ACCURACY + _GUARD + growth)
-        return math.ceil(len(self._listed(power)) * math.sqrt(fine)), math.log2(2 + abs(c))
+        fine = (accuracy + GUARD + growth) / (_PLANNING_ACCURACY + GUARD + growth)
+        return math.ceil(self._listed(power).shape[1] * math.sqrt(fine)), math.log2(2 + abs(c))

@@ -17,11 +17,12 @@ from dpexact import balls
 from dpexact.accounting.composition import Composition
 from dpexact.accounting.contour.atoms import AtomsProfile
 from dpexact.accounting.contour.blurs import BlurredProfile, excess
-from dpexact.accounting.pairs import discrete_gaussian, far_nodes, sampled_noises
+from dpexact.accounting.pairs import discrete_gaussian, far_nodes, noise_outcomes
 from dpexact.accounting.pairs.blurred import Blurred, Steps
 from dpexact.accounting.pairs.discrete_gaussian import DiscreteGaussian
 from dpexact.accounting.pairs.far_nodes import CHUNK, FarNodes, FarSum, Moments
 from dpexact.accounting.pairs.finite import Finite
+from dpexact.accounting.pairs.noise_outcomes import NoiseOutcomes
 from dpexact.accounting.pairs.pair import Atom, TooExpensive
 from dpexact.accounting.pairs.response import Response
 from dpexact.accounting.pairs.sampled_noises import SampledNoises
@@ -164,7 +165,7 @@ def test_a_sum_over_far_nodes_in_floats_is_no_farther_off_than_it_says(
 )
 def test_far_nodes_have_many_digits(count, accuracy, monkeypatch):
     monkeypatch.setattr(far_nodes, "_ACCURACY", accuracy)
-    monkeypatch.setattr(sampled_noises, "_GUARD", 0.0)
+    monkeypatch.setattr(noise_outcomes, "GUARD", 0.0)
     factors, line, v = [(SAMPLE, count), (law(3, 1, 4), 2)], (3.0, 0.75, 40), 1e-12
     nodes = FarNodes(factors, line, [v], 1)
     with balls.precision(160):
@@ -252,7 +253,7 @@ def test_moments_beyond_floats_are_refused():
 
 def test_what_floats_lose_is_blurred_by_no_more_than_the_smaller(monkeypatch):
     monkeypatch.setattr(far_nodes, "_ACCURACY", 2.0)
-    monkeypatch.setattr(sampled_noises, "_GUARD", 0.0)
+    monkeypatch.setattr(noise_outcomes, "GUARD", 0.0)
     factors, line, variances = [(SAMPLE, 3), (law(3, 1, 4), 2)], (3.0, 0.75, 40), [1e-6, 1e-2]
     nodes = FarNodes(factors, line, variances, 1)
     alone = FarNodes(factors, line, variances[1:], 1)
@@ -346,6 +347,13 @@ def endless(variance, shift=1):
     return DiscreteGaussian(real(variance), shift)
 
 
+@pytest.fixture(autouse=True)
+def _listed_anew():
+    """What is listed depends on constants that tests change."""
+    noise_outcomes.outcomes_of.cache_clear()
+    SAMPLE.__dict__.pop("listing", None)
+
+
 @functools.cache
 def masses_and_losses(noise):
     """Of all outcomes that matter, by definition; masses are those under ``Q``."""
@@ -392,7 +400,7 @@ def moment_by_definition(noises, rate, t):
 )
 def test_moments_of_samples_of_noises(noises, rate, removes, accuracy, guard, monkeypatch):
     """Against sums over all outcomes; of short lists the bound on the others counts."""
-    monkeypatch.setattr(sampled_noises, "_GUARD", guard)
+    monkeypatch.setattr(noise_outcomes, "GUARD", guard)
     pair = SampledNoises(tuple(noises), real(rate), removes)
     with balls.precision(160), mp.workdps(70):
         for c, u in ((-0.5, 0.0), (0.75, 0.0), (3.0, 11.5), (9.0, 40.0)):
@@ -407,10 +415,50 @@ def test_moments_of_samples_of_noises(noises, rate, removes, accuracy, guard, mo
                 assert accuracy < 20 or radius < abs(true) * mpf(10) ** -15
 
 
+@pytest.mark.parametrize("guard", [12.0, -25.0])
+@pytest.mark.parametrize(
+    "noises",
+    [
+        [(endless("1/4"), 1)],
+        [(endless("9", 2), 3)],
+        [(endless("1/2"), 2), (endless("5/2", 3), 1)],
+        [(endless("1/9", 4), 1), (endless("1"), 2)],
+        [(endless("1"), 2), (Response(real("1/3")), 1)],
+        [(endless("1/2"), 2), (Response(real("sqrt(2)")), 1)],
+    ],
+)
+def test_sums_of_noise_have_the_masses_that_are_listed(noises, guard, monkeypatch):
+    """Against all combinations; of sums of few outcomes what is left out counts."""
+    monkeypatch.setattr(noise_outcomes, "GUARD", guard)
+    with balls.precision(64), mp.workdps(60):
+        listed = NoiseOutcomes(tuple(noises), real("1/10")).chosen(2.0, 60.0)
+        found = {0: (mpf(0), mpf(1))}
+        for noise in [noise for noise, often in noises for _ in range(often)]:
+            sums = {}
+            for mass, loss in masses_and_losses(noise):
+                for before, share in found.values():
+                    key = int(mp.nint((before + loss) * 10**20))
+                    _, known = sums.get(key, (0, 0))
+                    sums[key] = before + loss, known + mass * share
+            found = {key: pair for key, pair in sums.items() if pair[1] > mpf(10) ** -400}
+        most = noise_outcomes._hull(*listed.floats[:2])
+        for mass, loss, log in zip(listed.masses, listed.losses, most, strict=True):
+            place = mpf(loss.str(60, radius=False))
+            at, true = min(found.values(), key=lambda pair: abs(pair[0] - place))
+            middle, radius = (
+                mpf(int(x.p)) / int(x.q) for x in (mass.mid().fmpq(), mass.rad().fmpq())
+            )
+            assert abs(at - place) < mpf(10) ** -14
+            assert abs(true - middle) <= radius + true * mpf(10) ** -25
+            # next to the largest mass of about that loss
+            assert guard < 0 or radius < mp.exp(log) * mpf(10) ** -15
+    assert guard < 0 or 0 <= listed.left(arb(1), arb(0)) < arb("1e-12")
+
+
 def test_what_is_left_out_at_an_order_of_which_not_even_the_sign_is_known():
     pair = SampledNoises(((endless("1"), 1),), real("1/2"), False)
     with balls.precision(80):
-        listed = pair._outcomes(0.0, 0.0)
+        listed = pair.listing.chosen(0.0, 0.0)
         known = pair._left_out(listed, arb(0)), pair._left_out(listed, arb("1e-9"))
         either = pair._left_out(listed, arb(0, "1e-9"))
     assert 0 < known[0] < known[1] <= either

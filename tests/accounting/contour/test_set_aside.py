@@ -18,7 +18,7 @@ from dpexact.accounting.contour.blurs import BlurredProfile
 from dpexact.accounting.contour.product import Product
 from dpexact.accounting.contour.set_aside import SetAside, set_aside
 from dpexact.accounting.many_types import ManyTypes
-from dpexact.accounting.pairs import sampled_noises
+from dpexact.accounting.pairs import noise_outcomes
 from dpexact.accounting.pairs.blurred import Steps
 from dpexact.accounting.pairs.discrete_gaussian import DiscreteGaussian
 from dpexact.accounting.pairs.finite import Finite
@@ -87,7 +87,7 @@ def test_moments_of_what_is_below_a_ceiling(
     variance, rate, shift, ceiling, removes, accuracy, guard, monkeypatch
 ):
     """Against sums over all outcomes; of short lists the bound on the others counts."""
-    monkeypatch.setattr(sampled_noises, "_GUARD", guard)
+    monkeypatch.setattr(noise_outcomes, "GUARD", guard)
     pair = Within(sample(variance, rate, removes, shift), ceiling)
     with balls.precision(160), mp.workdps(70):
         law = [(p / q, q) for loss, p, q in outcomes(variance, rate, shift) if loss < ceiling]

@@ -48,7 +48,7 @@ def holds(found: acb, true: mpc) -> bool:
 @pytest.mark.parametrize("q", SHARES)
 def test_moments_on_a_line(rate, q, removes):
     law = pair(rate, q, removes)
-    low, high = (z for _, z in law._points[:2])
+    low, high = law._points[1, :2].tolist()
     step = 0.75 / abs(high - low)
     with balls.precision(160), mp.workdps(40):
         found = law.moments(2.5, step, 8, 60.0)
