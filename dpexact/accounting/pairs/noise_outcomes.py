@@ -175,9 +175,11 @@ class NoiseOutcomes:
             losses = [y + z for y in losses for _, z in more]
         logs = [self.log_ratio(loss) for loss in losses]
         rows = [mass.log() for mass in masses], losses, logs
-        return Listed(
-            masses, losses, logs, np.array([[float(x.mid()) for x in row] for row in rows])
-        )
+        about = np.array([[float(x.mid()) for x in row] for row in rows])
+        # proposes: what cannot be planned with
+        if not np.isfinite(about).all():
+            raise TooExpensive("losses that floats do not hold")
+        return Listed(masses, losses, logs, about)
 
     @cached_property
     def _lattices(self) -> list[_Lattice]:
@@ -245,6 +247,7 @@ class _Lattice:
         steep = (period // 2) ** 2 * approximate(self._unit) / (2 * period)
         # proposes: how fine; what is left out and rounded down is counted, and what is not seen
         fine = _LN2 * current() + GUARD + math.log1p(self._variance)
+        # proposes: likewise
         fine += steep if steep < _MOST_FINE else 0.0
         bits = math.ceil(fine / _LN2) + _GUARD_BITS
         law, first = fmpz_poly([1 << bits]), 0
