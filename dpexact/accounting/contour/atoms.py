@@ -19,6 +19,7 @@ from dpexact.accounting.contour.blurs import BlurredProfile, TwoBlurs, between
 from dpexact.accounting.contour.many import digits_of_delta, shared_deltas
 from dpexact.accounting.contour.planning import Plan, Query
 from dpexact.accounting.contour.product import Product
+from dpexact.accounting.contour.profile import ContourProfile, guarded
 from dpexact.accounting.contour.set_aside import SetAside, set_aside
 from dpexact.accounting.pairs.blurred import Steps
 from dpexact.accounting.pairs.pair import Pair, short
@@ -105,7 +106,8 @@ class AtomsProfile(Profile):
             best = best.meet(self._asked(fine, near, at, goal, digits))
             return best if best.digits >= digits else best.short("blurs differ")
 
-        return self._guarded(ask)
+        plain = ContourProfile(self.product.factors, self.infinite)
+        return guarded(ask, plain.total_variation)
 
     def _epsilon(self, delta: Real, digits: int) -> Enclosure:
         def ask() -> Enclosure:
@@ -134,7 +136,7 @@ class AtomsProfile(Profile):
 
             return best.meet(self._asked(fine, near, at, goal, digits))
 
-        return self._guarded(ask)
+        return guarded(ask, Enclosure(_ZERO, math.inf, self.method))
 
     def deltas(self, epsilons: Sequence[Real], digits: int) -> list[Enclosure]:
         """Neighbours share a line, or the last one; of fewer digits where one of all is refused."""
@@ -179,13 +181,6 @@ class AtomsProfile(Profile):
             if balls.to_enclosure(part.enclosure()).digits < wanted - _ROOM:
                 return None
             return between(line, balls.ball(delta), near, 10.0**-digits)
-
-    def _guarded(self, ask: Callable[[], Enclosure]) -> Enclosure:
-        try:
-            return ask()
-        except (ArithmeticError, ValueError):
-            best = Enclosure(_ZERO, math.inf, self.method)
-            return best.short("the parameters are too extreme to plan with floats")
 
     def _set_aside(self, epsilon: float, log_delta: float, digits: float) -> Near:
         """What is left next to epsilon; the last again if it is the same.
