@@ -25,6 +25,8 @@ _SAME: Final = 1e-14
 DOUBT: Final = 3
 _NEAR: Final = 0.3
 _FARTHEST_MOVE: Final = 4.0
+#: Likewise as a share of the place.
+_FARTHEST: Final = 0.5
 #: The largest and smallest step between three values.
 LARGEST_STEP: Final = 1 / 16
 _SMALLEST_STEP: Final = 1e-150
@@ -82,6 +84,8 @@ class Look:
             finer = share / 2
         if abs(move) > _FARTHEST_MOVE:  # not yet in sight
             move, finer = math.copysign(_FARTHEST_MOVE, move), 2 * _FARTHEST_MOVE * share
+        # all places are positive
+        move, finer = max(move, -_FARTHEST / share), min(finer, _FARTHEST)
         centre = x + Fraction(move) * step
         return Look(self.alpha, centre, finer, bend / share**2, self.scale, goal)
 

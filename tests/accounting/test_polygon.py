@@ -11,6 +11,7 @@ from oracles import scaled
 
 from dpexact import balls, parse, tradeoff
 from dpexact.accounting.dual import Value, ceiling
+from dpexact.accounting.looks import Look
 from dpexact.accounting.polygon import trade_offs
 from dpexact.accounting.profiles import profile
 from dpexact.accounting.tradeoff_of import DualTradeoff
@@ -252,3 +253,18 @@ def test_no_value_is_asked_far_beyond_the_losses(sigma):
         assert answer.overlaps(tradeoff(f"gaussian({sigma})")._enclose(level, 30))
         assert answer.digits >= 10
     assert max(asked) < max(F(20, sigma), F(1, 10**11))
+
+
+@pytest.mark.parametrize("move", [-300.0, -4.5, -1.0, 0.2, 5.0])
+@pytest.mark.parametrize("step", [1e-9, 1 / 16, 0.3, 0.9])
+def test_places_stay_positive_wherever_a_parabola_points(move, step):
+    """Values of little precision point far to the left, again and again."""
+    look: Look | None = Look(Fraction(1, 2), Fraction(1), step, 1.0, 1.0, 1e-9)
+    for _ in range(12):
+        assert look is not None
+        values = []
+        for place, x in enumerate(look.places()):
+            height = Fraction((place - 1 - move) ** 2) - look.alpha * x
+            values.append((x, Enclosure(height, height)))
+        assert all(x > 0 for x, _ in values)
+        look = look.following(values, 0.1, 5)
