@@ -332,6 +332,6 @@ def _at_least(a: Real, b: Real) -> bool:
     if a == b:
         return True
     ratio = exact_ratio(a, b)
-    if ratio is not None and balls.sign(b) > 0:
+    if ratio is not None and balls.order(b, rational(0)) is Order.ABOVE:
         return ratio >= 1
     return balls.order(a, b) in (Order.ABOVE, Order.EQUAL)

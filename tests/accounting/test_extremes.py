@@ -7,6 +7,8 @@ from typing import Any
 import pytest
 
 from dpexact import PrecisionNotReached, calibrate, delta, epsilon, renyi, tradeoff
+from dpexact.accounting.inverted import _at_least
+from dpexact.conversion import real
 
 _ALLOCATED = "poisson(allocation(gaussian(sqrt(2)), 10, 2), 1-1e-12)"
 
@@ -66,3 +68,10 @@ def test_many_rare_steps_are_about_one_gaussian(sigma, rate):
     found = epsilon(f"poisson(gaussian({sigma}), 1e-{rate})^{10 ** (2 * rate)}", "1e-6", 8)
     near = epsilon(f"gaussian(1/sqrt(exp(1/({sigma})^2) - 1))", "1e-6", 8)
     assert abs(float(found.lower) / float(near.lower) - 1) < 10.0 ** (3 - rate)
+
+
+def test_losses_whose_sign_no_precision_tells_are_not_compared():
+    tiny = real("log(1 - exp(-1000000000000))")
+    assert not _at_least(2 * tiny, tiny)
+    assert _at_least(tiny, tiny)
+    assert _at_least(real("2*sqrt(2)"), real("sqrt(2)"))
