@@ -60,15 +60,12 @@ class _Cut:
         ends = list(accumulate(n for _, _, n in rows))
         pieces: list[tuple[int, Row]] = []  # with how many steps were before
         for end, (q, sigma, n) in zip(ends, rows, strict=True):
-            if balls.sign(q, "q") == 0:
+            start, end = end - n, min(end, counts[-1])
+            if start >= end or balls.sign(q, "q") == 0:
                 continue
-            start = end - n
-            if start >= counts[-1]:
-                break
             inside = counts[bisect_left(counts, start + 1) : bisect_left(counts, end)]
             for place, following in zip([start, *inside], [*inside, end], strict=True):
                 pieces.append((place, (q, sigma, following - place)))
-        pieces = [piece for piece in pieces if piece[0] < counts[-1]]
         distinct: Counter[tuple[Real, Real]] = Counter()
         for _, (q, sigma, n) in pieces:
             distinct[q, sigma] += n

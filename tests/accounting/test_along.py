@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from dpexact import epsilon, epsilon_along, gaussian, parse, poisson
 from dpexact.accounting.along import first
-from dpexact.accounting.contour.along import _passed_down
+from dpexact.accounting.contour.along import _bound, _passed_down, epsilons_along
 from dpexact.accounting.contour.inversion import Contour
 from dpexact.accounting.contour.planning import Plan
 from dpexact.accounting.contour.product import Product
@@ -25,9 +25,10 @@ from dpexact.accounting.pairs.cubature import Cloud, Degrees
 from dpexact.accounting.pairs.mixture import add, remove
 from dpexact.accounting.pairs.pair import TooExpensive
 from dpexact.accounting.pairs.prefix import Prefix
-from dpexact.accounting.run_curve import _Beginning, _Between, _Cut, _Way
+from dpexact.accounting.run_curve import _Beginning, _Between, _Cut, _Way, run_curve
 from dpexact.balls import precision
 from dpexact.cli import main
+from dpexact.conversion import real
 from dpexact.enclosure import Enclosure
 from dpexact.errors import InvalidInput
 from dpexact.mechanisms import Mechanism
@@ -273,6 +274,25 @@ def test_bounds_of_a_direction_serve_fewer_steps_and_no_more() -> None:
     assert (found[1].lower, found[1].upper) == (0, 2)
     assert found[2] == asked
     assert found[3] == nothing
+
+
+@pytest.mark.parametrize("delta", ["1e-3", "1e-8"])
+def test_what_bounds_a_direction_is_no_less_than_it_and_decides_nothing_else(delta: str) -> None:
+    """Whichever direction is asked second, over groups of numbers of steps, and both share it."""
+    rows = [(rational(Fraction(n, 1000)), rational(Fraction(6 + n, 5)), 3) for n in range(1, 30)]
+    target, counts = real(delta), [4, 9, 60, 70, 87]
+    found = epsilons_along(lambda some: run_curve(rows, some, "both"), counts, target, 6)
+    turned = epsilons_along(lambda some: run_curve(rows, some, "both")[::-1], counts, target, 6)
+    loose = Enclosure(Fraction(1000), Fraction(1001))
+    for way in run_curve(rows, counts, "both"):
+        for n, one, other in zip(counts, found, turned, strict=True):
+            one.meet(other)
+            assert min(one.digits, other.digits) >= 6
+            bound, truth = _bound(way(n), loose, target), way(n).epsilon(target, 6)
+            assert bound is not None
+            assert (bound.lower, bound.method) == (0, "Rényi bound")
+            assert truth.upper <= bound.upper <= 2 * truth.upper + 1
+            assert _bound(way(n), Enclosure(Fraction(truth.lower), math.inf), target) is None
 
 
 # --- the order of rows, and the verb --------------------------------------------------------------

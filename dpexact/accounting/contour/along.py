@@ -64,7 +64,8 @@ def epsilons_along(
     shared is let go. The first way is asked all that is wanted, another where what it says of more
     steps does not decide, as that bounds what it says of fewer.
     """
-    left, size = sorted(set(counts)), len(set(counts))
+    left = sorted(set(counts))
+    size = len(left)
     found: dict[int, Enclosure] = {}
     second: dict[int, Enclosure] = {}
     while left:

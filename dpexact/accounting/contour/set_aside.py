@@ -28,7 +28,6 @@ from dpexact.balls import approximate, approximate_log, current, precision
 Floats = NDArray[np.float64]
 
 _LN10: Final = math.log(10)
-_BITS: Final = 64
 #: Accuracy of what only bounds.
 _COARSE: Final = 3.0
 #: Bits beyond those of a line, and those of a mass that only bounds.

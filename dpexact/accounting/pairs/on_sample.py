@@ -107,7 +107,7 @@ class OnSample(Pair):
 
 
 def _jet(logs: Floats, losses: Floats) -> Jet:
-    """From logarithms of weights: that of the total weight, the mean, the variance."""
+    """As :func:`finite.tilted`, of arrays: laws of few outcomes start without numpy."""
     top = float(logs.max())
     weights = np.exp(logs - top)
     total = float(weights.sum())
