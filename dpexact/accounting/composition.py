@@ -259,7 +259,7 @@ class Composition:
     @cached_property
     def clouds(self) -> tuple[list[Cloud], list[tuple[Sample, int]]]:
         """Gaussian samples in a cloud of many, and all other samples."""
-        from dpexact.accounting.pairs.bundle import bundles
+        from dpexact.accounting.pairs.boxes import gathered
 
         if isinstance(self.samples, Rows):
             others, steps = [], self.samples.rows
@@ -267,7 +267,7 @@ class Composition:
             told = [(x, x.inner.noise if x.inner.is_gaussian else None, n) for x, n in self.samples]
             others = [(x, n) for x, noise, n in told if noise is None]
             steps = [(x.q, noise, n) for x, noise, n in told if noise is not None]
-        clouds, left = bundles(steps)
+        clouds, left = gathered(steps)
         alone = [_sample(*step) for step in left]
         return clouds, others + alone
 

@@ -19,7 +19,8 @@ from dpexact.accounting.contour.inversion import Contour
 from dpexact.accounting.contour.planning import Plan
 from dpexact.accounting.contour.product import Product
 from dpexact.accounting.contour.profile import ContourProfile
-from dpexact.accounting.pairs.bundle import FEWEST_RUNS, Bundle, bundles
+from dpexact.accounting.pairs.boxes import gathered
+from dpexact.accounting.pairs.bundle import FEWEST_RUNS, Bundle
 from dpexact.accounting.pairs.cubature import Cloud
 from dpexact.accounting.pairs.gaussian import Gaussian
 from dpexact.accounting.pairs.mixture import add, remove
@@ -69,7 +70,7 @@ class _Cut:
         distinct: Counter[tuple[Real, Real]] = Counter()
         for _, (q, sigma, n) in pieces:
             distinct[q, sigma] += n
-        clouds, _ = bundles([(*step, n) for step, n in distinct.items()])
+        clouds, _ = gathered([(*step, n) for step, n in distinct.items()])
         where = {(q, sigma): i for i, cloud in enumerate(clouds) for q, sigma, _ in cloud.points}
         sorts: list[list[tuple[int, Row]]] = [[] for _ in range(len(clouds) + 1)]
         for place, row in pieces:

@@ -20,7 +20,7 @@ from dpexact.accounting.contour.inversion import Contour
 from dpexact.accounting.contour.planning import Plan
 from dpexact.accounting.contour.product import Product
 from dpexact.accounting.contour.profile import ContourProfile
-from dpexact.accounting.pairs import bundle
+from dpexact.accounting.pairs import boxes
 from dpexact.accounting.pairs.cubature import Cloud, Degrees
 from dpexact.accounting.pairs.mixture import add, remove
 from dpexact.accounting.pairs.pair import TooExpensive
@@ -119,7 +119,7 @@ def test_beginnings_of_a_long_log_are_those_of_their_steps(
 ) -> None:
     run, counts = log_of(3, 6, 4000), [2000, 14000, 24000]
     alone = [epsilon(first(run, count), "1e-6", 5, direction) for count in counts]
-    monkeypatch.setattr(bundle, "FEWEST", 6)
+    monkeypatch.setattr(boxes, "FEWEST_STEPS", 6)
     for one, other in zip(epsilon_along(run, counts, "1e-6", 5, direction), alone, strict=True):
         assert one.digits >= 5
         one.meet(other)
@@ -152,7 +152,7 @@ def test_sums_over_first_points_are_those_of_their_cloud() -> None:
             assert list(found.points) == points[:end]
             rates, noises = found.axes(degrees)
             places = [(rates[j], noises[k]) for j, k in degrees]
-            weights = found.weights(degrees)
+            [weights] = found.weights(degrees, [found.place])
             q, sigma = whole.sides
             for j, k in degrees:
                 one = sum(n * q.scaled(x) ** j * sigma.scaled(y) ** k for x, y, n in points[:end])

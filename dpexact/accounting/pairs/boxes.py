@@ -5,9 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from functools import cached_property
+from itertools import compress
 from operator import attrgetter
 from typing import Final, NamedTuple, TypeAlias
 
+import numpy as np
 from flint import arb
 
 from dpexact.accounting.pairs.cubature import Cloud, Degrees
@@ -35,7 +37,27 @@ _WIDER: Final = 2.3
 _LEAST, _DEEPER = -4.0, 0.5
 
 
+#: Fewer steps are not worth a cloud.
+FEWEST_STEPS: Final = 200
+
 _FIRST, _SECOND = attrgetter("x"), attrgetter("y")
+
+
+def gathered(
+    steps: Sequence[tuple[Real, Real, int]],
+) -> tuple[list[Cloud], list[tuple[Real, Real, int]]]:
+    """A cloud of steps ``(q, sigma, n)``, if many are for one, and the steps in none.
+
+    Proposes: a cloud; every step is in it or left as it is.
+    """
+    about = [np.array([approximate(step[axis]) for step in steps]) for axis in (0, 1)]
+    (q, sigma), left = about, list(steps)
+    # floats hold a step, or it is left as it is
+    held = (q > 1e-30) & (q < 0.9) & (sigma > 1e-3) & (sigma < 1e9)
+    if held.sum() < FEWEST_STEPS:
+        return [], left
+    inside, left = (list(compress(steps, which.tolist())) for which in (held, ~held))
+    return [Cloud(inside, logs=[np.log(values[held]) for values in about])], left
 
 
 class Fitted(NamedTuple):

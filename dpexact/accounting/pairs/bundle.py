@@ -12,7 +12,6 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from copy import copy
 from functools import partial
-from itertools import compress
 from operator import attrgetter
 from typing import Any, Final, TypeAlias, TypeVar
 
@@ -33,8 +32,6 @@ _Row: TypeAlias = "Sequence[arb | acb]"
 _Parts: TypeAlias = list[tuple[Part, Cloud]]
 _T = TypeVar("_T")
 
-#: Fewer steps are not worth a bundle.
-FEWEST: Final = 200
 #: Beginnings of a log that run no more often are products of their steps.
 FEWEST_RUNS: Final = 400
 _PARTS: Final = (0.2, 0.35, 0.5, 0.62, 0.75, 0.87, 1 + 2**-40)
@@ -58,25 +55,10 @@ _CELL: Final = (0.1, 0.03, 0.25)
 #: How much more may be lost at corners of cells.
 _WORST: Final = 2.0
 _FALLING: Final = 0.9
+#: Beginnings that are summed together: products of matrices of fewer rows are slow.
+_AT_ONCE: Final = 64
 #: About how many nodes a line of a bundle has where it is about so accurate.
 _NODES, _USUAL = 2000, 30.0
-
-
-def bundles(
-    steps: Sequence[tuple[Real, Real, int]],
-) -> tuple[list[Cloud], list[tuple[Real, Real, int]]]:
-    """A cloud of steps ``(q, sigma, n)``, if many are for one, and the steps in none.
-
-    Proposes: a cloud; every step is in it or left as it is.
-    """
-    about = [np.array([approximate(step[axis]) for step in steps]) for axis in (0, 1)]
-    (q, sigma), left = about, list(steps)
-    # floats hold a step, or it is left as it is
-    held = (q > 1e-30) & (q < 0.9) & (sigma > 1e-3) & (sigma < 1e9)
-    if held.sum() < FEWEST:
-        return [], left
-    inside, left = (list(compress(steps, which.tolist())) for which in (held, ~held))
-    return [Cloud(inside, logs=[np.log(values[held]) for values in about])], left
 
 
 class Bundle(Pair):
@@ -164,34 +146,38 @@ class Bundle(Pair):
     def _sums(
         self,
         part: Part,
-        cloud: Cloud,
+        firsts: Sequence[Cloud],
         asked: Asked,
         alone: Callable[[Place], _Row],
         together: Callable[[Nodes], Sequence[_Row]],
-        kind: str,
-        c: float | Real,
-        *more: Any,
-    ) -> tuple[Sequence[Any], list[arb]]:
-        """Sums over a box of logarithms, ``alone`` or at nodes, and errors of functions [1]."""
-        key = (kind, c, *more)
+        *key: Any,
+    ) -> tuple[Any, arb_mat]:
+        """Sums over a box of logarithms, ``alone`` or at nodes, and errors of functions [1].
+
+        Of beginnings, a row each, the last one the longest; the second of ``key`` is the order.
+        """
+        box, whole = part.box, firsts[-1].last
         if part.alone:
-            weights = [arb(n) for *_, n in cloud.points]
-            places = [(q, sigma) for q, sigma, _ in cloud.points]
-            rows = [self._keep(partial(alone, place), place, *key) for place in places]
-            return _dot(weights, _matrix(rows)), [arb(0) for _ in asked]
+            points = firsts[-1].points
+            rows = [self._keep(partial(alone, at[:2]), at[:2], *key) for at in points]
+            counts = [[arb(n) for *_, n in first.points] for first in firsts]
+            weights = [row + [arb(0)] * (len(points) - len(row)) for row in counts]
+            return arb_mat(weights) * _matrix(rows), arb_mat(len(firsts), len(asked))
         # proposes: degrees that serve the longest; errors are those of each
-        found = self._keep(lambda: fitted(cloud.last, asked), "fitted", part.box, *key)
-        degrees = found.degrees
+        degrees, bounds = self._keep(lambda: fitted(whole, asked), "fitted", box, *key)
 
         def find() -> tuple[arb_mat | acb_mat, int]:
-            return _sized(together(self._nodes(cloud, degrees, c)))
+            return _sized(together(self._nodes(whole, degrees, key[1])))
 
-        matrix, large = self._keep(find, "nodes", part.box, degrees, *key)
+        matrix, large = self._keep(find, "nodes", box, degrees, *key)
         with self._narrow(max(accuracy for _, accuracy in asked), _WEIGHT_BITS + large):
-            weights = cloud.weights(degrees, kind == "line")
-        heavy = [sum((abs(weight) for weight in weights), arb(0))]
-        errors = [cloud.rest(heavy, degrees, *bound).upper() for bound in found.bounds]
-        return _dot(weights, matrix), errors
+            weights = whole.weights(degrees, [first.place for first in firsts])
+        heavy = [[sum((abs(weight) for weight in row), arb(0))] for row in weights]
+        errors = [
+            [first.rest(each, degrees, *bound).upper() for bound in bounds]
+            for first, each in zip(firsts, heavy, strict=True)
+        ]
+        return arb_mat(weights) * matrix, arb_mat(errors)
 
     def _nodes(self, cloud: Cloud, degrees: Degrees, c: float | Real) -> Nodes:
         """Those of a box, with a bound on all their moments: one, or 1 of powers up to 1 [7]."""
@@ -227,8 +213,8 @@ class Bundle(Pair):
         if work > _MOST_WORK + _MOST_SHARE * self._whole.distinct:
             raise TooExpensive("steps that differ too much for a bundle")
         for part, cloud in self._parts(lambda _: asked, *key):
-            [found], [error] = self._sums(part, cloud, asked, alone, together, *key)
-            total += found + arb(0, error)
+            found, error = self._sums(part, [cloud], asked, alone, together, *key)
+            total += found[0, 0] + arb(0, error[0, 0])
         return total.exp()
 
     def moments(self, c: float, step: float, count: int, accuracy: float) -> list[acb]:
@@ -242,34 +228,43 @@ class Bundle(Pair):
             (Power(self._power(c), height), max(1.0, accuracy - max(0.0, fall)))
             for height, fall in zip(heights, falls, strict=True)
         ]
-        line, fine = (c, step, count), self._fine(accuracy)
+        key, row = ("line", c, step, count, accuracy), self._place % _AT_ONCE
+        firsts = self.cloud.firsts(self._place - row, _AT_ONCE)
+        longest = self.first(firsts[-1].place)
+        # proposes: beginnings that are summed together
+        find = partial(longest._lines, len(firsts), asked, *key)
+        totals, errors = self._keep(find, "lines", longest._place, *key)
+        values, place = [], 0
+        for n in range(count + 1):
+            # proposes: floats that mean their exact values
+            while not n * arb(step) <= arb(heights[place]):
+                place += 1
+            # proposes: the part; its height was compared by balls
+            off = arb(0, errors[row, place].upper())
+            values.append((totals[row, n] + acb(off, off)).exp())
+        return values
+
+    def _lines(self, many: int, asked: Asked, *key: Any) -> tuple[acb_mat, arb_mat]:
+        """The logarithms of moments on a line, and errors, of so many beginnings up to this one."""
+        _, c, step, count, accuracy = key
+        fine, start = self._fine(accuracy), self._place + 1 - many
 
         def alone(place: Place) -> list[acb]:
-            return [value.log() for value in self._pair(place).moments(*line, fine)]
+            return [value.log() for value in self._pair(place).moments(c, step, count, fine)]
 
         def together(nodes: Nodes) -> list[list[acb]]:
             # of a record added the imaginary part of the power is negative
             turned = acb if self.removes else acb.conjugate
             return [[turned(x).log() for x in row] for row in nodes.lines(step, count, fine)]
 
-        totals = [acb(0)] * (count + 1)
-        errors, key = [arb(0)] * len(asked), ("line", *line, accuracy)
+        totals, errors = acb_mat(many, count + 1), arb_mat(many, len(asked))
         least, share = [asked[i] for i in _LOOKED_AT], min(1.0, _SHORT / count)
         parts = self._parts(lambda _: least, *key, step=share)
         asked = [(function, each + math.log(len(parts))) for function, each in asked]
         for part, cloud in parts:
-            found, more = self._sums(part, cloud, asked, alone, together, *key)
-            totals = [a + b for a, b in zip(totals, found, strict=True)]
-            errors = [a + b for a, b in zip(errors, more, strict=True)]
-        values, place = [], 0
-        for n, total in enumerate(totals):
-            # proposes: floats that mean their exact values
-            while not n * arb(step) <= arb(heights[place]):
-                place += 1
-            # proposes: the part; its height was compared by balls
-            off = arb(0, errors[place].upper())
-            values.append((total + acb(off, off)).exp())
-        return values
+            found, more = self._sums(part, cloud.firsts(start, many), asked, alone, together, *key)
+            totals, errors = totals + found, errors + more
+        return totals, errors
 
     def decayed(self, c: float, u: float, accuracy: float) -> arb:
         """The integrals of the moduli at the nodes of a box, at one angle above the axis [4]."""
@@ -301,11 +296,12 @@ class Bundle(Pair):
             values = nodes.moduli(u, angle, fine)
             return [[x.log() - first] for [x], first in zip(values, firsts, strict=True)]
 
-        [found], [error] = self._sums(part, cloud, asked, alone, together, "decayed", c, u, angle)
+        key = ("decayed", c, u, angle)
+        found, error = self._sums(part, [cloud], asked, alone, together, *key)
         if part.alone:
-            return found
+            return found[0, 0]
         _, rates, squares, _ = cloud.lengths()
-        return found + squares * half + rates * slope + arb(0, error)
+        return found[0, 0] + squares * half + rates * slope + arb(0, error[0, 0])
 
     def _angle(self, box: Box, c: float, u: float) -> float:
         """Proposes: about the best angle for a box.
@@ -388,9 +384,3 @@ def _sized(rows: Sequence[_Row]) -> tuple[arb_mat | acb_mat, int]:
     """The rows, and about how large they are, as a power of 2. Proposes: bits of weights."""
     largest = max(float(abs(row[place]).upper()) for row in rows for place in (0, -1))
     return _matrix(rows), math.frexp(largest)[1]
-
-
-def _dot(weights: Sequence[arb], matrix: arb_mat | acb_mat) -> list[Any]:
-    """The rows of a matrix, each with its weight, together."""
-    found: list[Any] = (type(matrix)(1, len(weights), weights) * matrix).entries()
-    return found

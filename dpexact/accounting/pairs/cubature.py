@@ -39,8 +39,6 @@ _Way: TypeAlias = tuple[int, int, int]
 _SPARE_BITS: Final = 16
 #: Bits of lengths, which many ask for, at least.
 _LENGTH_BITS: Final = 128
-#: Ends whose weights are found together.
-_AT_ONCE: Final = 16
 #: Degrees for questions to come.
 _FIRST: Final = 16
 _LEJA: Final = 4001
@@ -131,7 +129,6 @@ class Cloud:
         self._cells: list[tuple[list[tuple[Place, Place]], _Floats]] = []
         self._lengths: dict[int, list[tuple[arb, ...]]] = {}
         self._inverses: dict[tuple[Degrees, int], list[list[Rows]]] = {}
-        self._weights: dict[Degrees, tuple[int, dict[int, list[arb]]]] = {}
 
     def _about(self) -> Sequence[_Floats]:
         """Proposes: about the logarithms."""
@@ -159,6 +156,10 @@ class Cloud:
     def is_summed(self) -> bool:
         """Proposes: whether some sums over its points are known."""
         return bool(self._found_sums)
+
+    def firsts(self, start: int, most: int) -> list[Cloud]:
+        """Those up to so many ends from one on."""
+        return [self.first(place) for place in range(len(self._ends))[start:][:most]]
 
     @property
     def last(self) -> Cloud:
@@ -263,9 +264,14 @@ class Cloud:
             found = whole._units(axis, bits)
             return [found[place] for place in places]
         # proposes: what is looked up; whatever is held is right
-        if (axis, bits) not in self._found:
+        finer = [more for at, more in self._found if at == axis and more >= bits]
+        # proposes: likewise
+        if not finer:
             self._found[axis, bits] = [floored(ball(x).log(), bits) for x in self._columns[axis]]
-        return self._found[axis, bits]
+        # proposes: likewise
+        held = finer[0] if finer else bits
+        # proposes: likewise; rounded down twice is rounded down once
+        return [unit >> held - bits for unit in self._found[axis, held]]
 
     def _located(self, part: slice, bits: int) -> list[list[int]]:
         """The places of some points on both axes, in units ``2^-bits``.
@@ -334,25 +340,8 @@ class Cloud:
         short = math.ldexp(round(math.ldexp(mantissa, NODE_BITS)), exponent - NODE_BITS)
         return rational(Fraction(short))
 
-    def weights(self, degrees: Degrees, ahead: bool = False) -> list[arb]:
-        """Weights with which the nodes are right for all ``degrees``.
-
-        ``ahead``, those of some further ends are found with them.
-        """
-        bits, kept = self._weights.get(degrees, (0, {}))
-        # proposes: what is looked up; whatever is held is right
-        if bits < current():
-            bits, kept = self._weights[degrees] = current(), {}
-        if self._place not in kept:
-            ends = range(len(self._ends))
-            start = self._place - self._place % _AT_ONCE
-            ahead_of = ends[start : start + _AT_ONCE] if ahead else [self._place]
-            # of a whole log they are many
-            kept = dict([*kept.items()][-_AT_ONCE:]) | self._weights_of(ahead_of, degrees)
-            self._weights[degrees] = bits, kept
-        return kept[self._place]
-
-    def _weights_of(self, ends: Sequence[int], degrees: Degrees) -> dict[int, list[arb]]:
+    def weights(self, degrees: Degrees, places: Sequence[int]) -> list[list[arb]]:
+        """Weights with which the nodes are right for all ``degrees``, up to each of some ends."""
         axes = self.axes(degrees)
         # proposes: what is kept; nodes follow from the degrees
         if (degrees, current()) not in self._inverses:
@@ -369,15 +358,15 @@ class Cloud:
         inverses = self._inverses[degrees, current()]
         with precision(current() + _SPARE_BITS):
             # those up to the last of them at once
-            ahead = len(ends) > 1
-            last, *others = (self.first(place).moments(degrees, ahead) for place in reversed(ends))
+            last, *others = (
+                self.first(place).moments(degrees, len(places) > 1) for place in reversed(places)
+            )
             sums = zip(*reversed(others), last, strict=True)
             values = {at: list(row) for at, row in zip(degrees, sums, strict=True)}
             for upward in (True, False):
                 for axis in (0, 1):
                     multiply_lines(values, axis, inverses[axis][int(upward)], upward=upward)
-        columns = zip(*values.values(), strict=True)
-        return {place: list(column) for place, column in zip(ends, columns, strict=True)}
+        return [list(column) for column in zip(*values.values(), strict=True)]
 
     def cells(self, widths: tuple[float, float, float]) -> list[tuple[float, Place, Place]]:
         """Proposes: about how many points are about where, and corners, in :func:`cells`."""

@@ -226,8 +226,10 @@ class Shape:
         first, last = math.floor(min(lows) / spacing), math.ceil(max(highs) / spacing)
         x, loss, tilts = self._logarithms(first, last, spacing, np.array(orders)[:, None])
         logs, weights, total = _sums(tilts, x)
-        mean = weights @ loss / total
-        spread = (weights * (loss - mean[:, None]) ** 2).sum(axis=1) / total
+        # not by products of matrices, which take threads that wait for each other
+        mean = np.einsum("ij,j->i", weights, loss) / total
+        away = loss - mean[:, None]
+        spread = np.einsum("ij,ij,ij->i", weights, away, away) / total
         return [
             Jet(*jet) for jet in zip(*map(np.ndarray.tolist, (logs, mean, spread)), strict=True)
         ]

@@ -7,14 +7,15 @@ from fractions import Fraction
 from random import Random
 
 import pytest
-from flint import acb, arb
+from flint import acb, acb_mat, arb, arb_mat
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from dpexact.accounting.contour.product import Product
 from dpexact.accounting.contour.profile import ContourProfile
 from dpexact.accounting.pairs import boxes, bundle, log_bounds
-from dpexact.accounting.pairs.bundle import Bundle, bundles
+from dpexact.accounting.pairs.boxes import gathered
+from dpexact.accounting.pairs.bundle import Bundle
 from dpexact.accounting.pairs.cubature import Cloud, Degrees
 from dpexact.accounting.pairs.ellipses import Fit
 from dpexact.accounting.pairs.mixture import add, remove
@@ -134,10 +135,10 @@ def test_every_step_is_in_one_cloud_or_left() -> None:
         (rational(Fraction(1, 10**400)), rational(1), 2),
         (rational(Fraction(99, 100)), rational(1), 2),
     ]
-    clouds, left = bundles(steps)
+    clouds, left = gathered(steps)
     found = [step for cloud in clouds for step in cloud.points] + left
     assert sorted(map(str, found)) == sorted(map(str, steps))
-    assert not bundles(steps[: bundle.FEWEST - 1])[0]
+    assert not gathered(steps[: boxes.FEWEST_STEPS - 1])[0]
 
 
 def test_halves_hold_every_point_before_each_end_once() -> None:
@@ -277,7 +278,7 @@ def test_weights_are_right_for_polynomials_of_their_degrees() -> None:
     with precision(128):
         rates, noises = cloud.axes(degrees)
         places = [(rates[j], noises[k]) for j, k in degrees]
-        weights = cloud.weights(degrees)
+        [weights] = cloud.weights(degrees, [cloud.place])
         first, second = cloud.sides
         for j, k in degrees:
             exact = sum(
@@ -414,10 +415,10 @@ def test_beyond_a_right_angle_only_the_turned_line_bounds() -> None:
 def test_errors_of_all_boxes_add_up(monkeypatch: pytest.MonkeyPatch) -> None:
     found = Bundle(Cloud(steps_of(6, 30, (1.0, 1.3), (1e-3, 2e-3))), removes=True)
 
-    def sums(_: Bundle, part: None, cloud: None, asked: list[object], *rest: object) -> object:
-        return [acb(0)] * 3, [arb(1) / 8] * len(asked)
+    def sums(_: Bundle, part: None, firsts: None, asked: list[object], *rest: object) -> object:
+        return acb_mat(1, 3), arb_mat([[arb(1) / 8] * len(asked)])
 
-    monkeypatch.setattr(Bundle, "_parts", lambda *_, **__: [(None, None)] * 3)
+    monkeypatch.setattr(Bundle, "_parts", lambda found, *_, **__: [(None, found.cloud)] * 3)
     monkeypatch.setattr(Bundle, "_sums", sums)
     assert all(value.real.contains(arb("1.4")) for value in found.moments(1.0, 0.5, 2, 10.0))
     assert not found.moments(1.0, 0.5, 2, 10.0)[0].real.contains(arb("1.6"))
@@ -454,7 +455,7 @@ def test_weights_of_many_degrees_keep_their_bits() -> None:
     cloud = Cloud(steps_of(9, 300, (0.9, 1.3), (0.005, 0.015)))
     degrees = Degrees.down_to(60, 1.2, 1.2)
     with precision(78):
-        assert all(w.rad() < 2**-60 for w in cloud.weights(degrees))
+        assert all(w.rad() < 2**-60 for w in cloud.weights(degrees, [cloud.place])[0])
 
 
 @pytest.mark.usefixtures("only_nodes")
