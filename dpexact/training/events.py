@@ -27,6 +27,7 @@ from dpexact.mechanisms import (
     gaussian_mixture,
     laplace,
     pair,
+    permute_and_flip,
     poisson,
     pure_dp,
     repeat_and_select,
@@ -269,7 +270,7 @@ class _Reader:
     def _PermuteAndFlipDpEvent(self, event: object) -> Mechanism:  # noqa: N802
         self._whole(event)
         epsilon = real_in(_field(event, "epsilon"), "epsilon", ">= 0")
-        return _NOTHING if epsilon == ZERO else laplace(ONE / epsilon)
+        return _NOTHING if epsilon == ZERO else permute_and_flip(epsilon)
 
     def _ZCDpEvent(self, event: object) -> Mechanism:  # noqa: N802
         self._whole(event)

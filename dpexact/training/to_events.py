@@ -24,6 +24,7 @@ from dpexact.mechanisms import (
     GaussianMixture,
     Laplace,
     Mechanism,
+    PermuteAndFlip,
     Poisson,
     PureDP,
     RepeatAndSelect,
@@ -101,6 +102,8 @@ class _Writer:
                 return _event("EpsilonDeltaDpEvent", _up(eps), 0.0)
             case ApproxDP(eps, delta):
                 return _event("EpsilonDeltaDpEvent", _up(eps), _up(delta))
+            case PermuteAndFlip(eps):
+                return _event("PermuteAndFlipDpEvent", _up(eps))
             case ZCDP(rho, xi):
                 return _event("ZCDpEvent", _up(rho), _up(xi))
             case Allocation(inner, t, k):
