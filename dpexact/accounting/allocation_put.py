@@ -19,7 +19,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from fractions import Fraction
-from functools import cached_property
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -34,6 +33,7 @@ from dpexact.accounting.pairs.power_sums import Row
 from dpexact.accounting.profile import InfiniteLoss, Profile
 from dpexact.balls import approximate, ball, current, precision
 from dpexact.enclosure import Enclosure
+from dpexact.kept import cached_property
 from dpexact.reals import Real, rational, square_root
 
 Floats = NDArray[np.floating[Any]]

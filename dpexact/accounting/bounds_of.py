@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cache, cached_property, partial
+from functools import cache, partial
 from typing import Any, Final, TypeAlias
 
 from dpexact import reals
@@ -24,6 +24,7 @@ from dpexact.arguments import MAX_DIGITS, Direction, digits_in, direction_in, re
 from dpexact.conversion import RealLike
 from dpexact.enclosure import Enclosure
 from dpexact.errors import InvalidInput, UnsupportedMechanism
+from dpexact.kept import cached_property
 from dpexact.mechanisms import ZCDP, Mechanism
 from dpexact.mechanisms.grammar import mechanism_in
 from dpexact.reals import Real

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from dpexact import balls, reals
@@ -26,6 +25,7 @@ from dpexact.accounting.profile import InfiniteLoss
 from dpexact.accounting.sampled_rows import Rows, distinct
 from dpexact.arguments import Direction
 from dpexact.errors import UnsupportedMechanism
+from dpexact.kept import cached_property
 from dpexact.mechanisms import ZCDP, FixedSize, Mechanism, Poisson
 from dpexact.mechanisms.table import Table
 from dpexact.reals import ONE, ZERO, Real

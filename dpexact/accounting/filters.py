@@ -198,7 +198,8 @@ class Filter:
         self._rational = Fraction(0)
         self._symbols: Counter[Real] = Counter()
         self._lower = self._upper = Fraction(0)
-        self._relations: list[tuple[str, Relation]] = []
+        #: The neighbours that steps spoke of, one kind at most, and which spoke first.
+        self._speakers: dict[Relation, str] = {}
 
     @property
     def guarantee(self) -> str:
@@ -267,7 +268,8 @@ class Filter:
             self._rational += cost.fraction
         else:
             self._symbols[cost] += 1
-        self._relations += mechanism.speakers()
+        for name, relation in mechanism.speakers():
+            self._speakers.setdefault(relation, name)
         return True
 
     def epsilon(self, delta: RealLike, digits: int = 15) -> Enclosure:
@@ -296,7 +298,8 @@ class Filter:
         return sum((n * cost for cost, n in symbols.items()), reals.rational(rational))
 
     def _weighed(self, step: Mechanism) -> tuple[Ternary, Real | Enclosure]:
-        joint([*self._relations, *step.speakers()])
+        earlier = [(name, relation) for relation, name in self._speakers.items()]
+        joint([*earlier, *step.speakers()])
         from_above(step)
         cost = self._scale.cost(step)
         if isinstance(cost, Real):

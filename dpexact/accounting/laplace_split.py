@@ -23,7 +23,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from functools import cached_property, partial
+from functools import partial
 from typing import Final, Protocol
 
 from flint import arb, fmpz
@@ -47,6 +47,7 @@ from dpexact.accounting.pairs.pair import Pair, TooExpensive
 from dpexact.accounting.pairs.response import Response
 from dpexact.accounting.profile import Between, FirstToReach, InfiniteLoss, Profile
 from dpexact.enclosure import Enclosure
+from dpexact.kept import cached_property
 from dpexact.reals import Real
 
 #: Work allowed to one line, or sum: about a second.

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import cached_property, reduce
+from functools import reduce
 from typing import Final, NamedTuple
 
 from flint import acb, arb, arb_mat
@@ -25,6 +25,7 @@ from dpexact import balls
 from dpexact.accounting.laplace_plans import Plan
 from dpexact.accounting.pairs.pair import TooExpensive
 from dpexact.accounting.pairs.sampled_laplace import SampledLaplace
+from dpexact.kept import cached_property
 
 #: Arcs of half an ellipse, sizes of parts of paths, how fine these may be, and precision of bounds.
 _ARCS: Final = 16

@@ -7,7 +7,6 @@ from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
-from functools import cached_property
 from itertools import accumulate
 from operator import itemgetter
 from typing import Final, TypeVar
@@ -29,6 +28,7 @@ from dpexact.accounting.pairs.prefix import Prefix
 from dpexact.accounting.profile import InfiniteLoss, NoLoss, Profile
 from dpexact.arguments import Direction
 from dpexact.balls import approximate
+from dpexact.kept import cached_property
 from dpexact.reals import Real, rational
 
 Row = tuple[Real, Real, int]

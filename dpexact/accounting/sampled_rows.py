@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import cached_property
 from typing import Any, TypeAlias, TypeVar
 
+from dpexact.kept import cached_property
 from dpexact.mechanisms.table import Table
 from dpexact.reals import Real
 

@@ -17,7 +17,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from functools import cached_property
 from itertools import accumulate
 from typing import Any, Final, NamedTuple, TypeAlias
 
@@ -28,6 +27,7 @@ from numpy.typing import NDArray
 from dpexact.accounting.inverted import BallProfile
 from dpexact.accounting.profile import InfiniteLoss
 from dpexact.balls import approximate, ball, current, precision
+from dpexact.kept import cached_property
 from dpexact.reals import Real
 
 #: Probabilities are integers over two to this power.

@@ -10,7 +10,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from fractions import Fraction
-from functools import cached_property
 from typing import Final, TypeAlias
 
 from dpexact.accounting.composition import Composition
@@ -23,6 +22,7 @@ from dpexact.accounting.pairs.symmetrised import Symmetrised
 from dpexact.accounting.profile import Fallback, Profile
 from dpexact.balls import approximate
 from dpexact.enclosure import Enclosure
+from dpexact.kept import cached_property
 from dpexact.reals import Real, rational
 
 Samples: TypeAlias = Sequence[tuple[Real, Real, int]]

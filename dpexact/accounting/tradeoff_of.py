@@ -125,7 +125,10 @@ def _given(mechanism: Mechanism) -> TradeoffFunction:
 def _closed_form(mechanism: Mechanism, direction: Direction) -> TradeoffFunction | None:
     if sampling_of(mechanism) is FixedSize:
         return None
-    c = Composition.of(mechanism.steps().items())
+    try:
+        c = Composition.of(mechanism.steps().items())
+    except UnsupportedMechanism:  # as coins over finite laws, of which there are profiles
+        return None
     if c.samples or not all(pair.outcomes() for pair, _ in c.apart):
         return None
     if c.mu is not None:

@@ -89,14 +89,16 @@ def _verify_delta(claim: standard.Claim, inversions: Inversions, a: Arithmetic) 
 
 def _verify_epsilon(claim: standard.Claim, inversions: Inversions, a: Arithmetic) -> None:
     target = _at(claim, a)
-    if claim.lower is None or claim.upper is None or claim.lower == claim.upper:
-        raise Invalid("this epsilon is neither exact nor infinite")
+    if claim.lower is None or claim.upper is None or claim.lower == claim.upper != 0:
+        raise Invalid("this epsilon is neither between two bounds nor 0")
     if not (target.lo >= 0 and target.hi <= 1):
         raise Invalid("delta is not in [0, 1]")
-    low, high = (_worst(inversions, a.exact(x)) for x in (claim.lower, claim.upper))
-    if low.hi <= target.lo or high.lo > target.hi:
+    high = _worst(inversions, a.exact(claim.upper))
+    # there is no epsilon below 0
+    low = _worst(inversions, a.exact(claim.lower)) if claim.upper else None
+    if high.lo > target.hi or (low is not None and low.hi <= target.lo):
         raise Refuted("the bounds exclude the truth")
-    if not (low.lo > target.hi and high.hi <= target.lo):
+    if not (high.hi <= target.lo and (low is None or low.lo > target.hi)):
         raise Undecided("the plan does not tell delta from its value at a bound")
 
 

@@ -12,7 +12,6 @@ import functools
 from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
-from functools import cached_property
 from itertools import accumulate, pairwise
 from typing import ClassVar, Final, NamedTuple
 
@@ -23,6 +22,7 @@ from dpexact.arguments import integer_in
 from dpexact.conversion import RealLike
 from dpexact.enclosure import Enclosure
 from dpexact.errors import InvalidInput, UnsupportedMechanism
+from dpexact.kept import cached_property
 from dpexact.tradeoffs.base import TradeoffFunction, level_in
 from dpexact.tradeoffs.numbers import (
     FIRST_BITS,

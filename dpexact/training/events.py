@@ -18,8 +18,10 @@ from dpexact.mechanisms import (
     Composition,
     Mechanism,
     Repetition,
+    adaptive,
     allocation,
     approx_dp,
+    bounded_range,
     discrete_gaussian,
     discrete_laplace,
     fixed_size,
@@ -27,6 +29,7 @@ from dpexact.mechanisms import (
     gaussian_mixture,
     laplace,
     pair,
+    permute_and_flip,
     poisson,
     pure_dp,
     repeat_and_select,
@@ -264,12 +267,13 @@ class _Reader:
 
     def _ExponentialMechanismDpEvent(self, event: object) -> Mechanism:  # noqa: N802
         self._whole(event)
-        return pure_dp(real_in(_field(event, "epsilon"), "epsilon", ">= 0"))
+        epsilon = real_in(_field(event, "epsilon"), "epsilon", ">= 0")
+        return _NOTHING if epsilon == ZERO else adaptive(bounded_range(epsilon))
 
     def _PermuteAndFlipDpEvent(self, event: object) -> Mechanism:  # noqa: N802
         self._whole(event)
         epsilon = real_in(_field(event, "epsilon"), "epsilon", ">= 0")
-        return _NOTHING if epsilon == ZERO else laplace(ONE / epsilon)
+        return _NOTHING if epsilon == ZERO else permute_and_flip(epsilon)
 
     def _ZCDpEvent(self, event: object) -> Mechanism:  # noqa: N802
         self._whole(event)

@@ -11,7 +11,6 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
 from itertools import pairwise
 from math import gcd
 from pathlib import Path
@@ -24,6 +23,7 @@ from flint import fmpz_mat
 from dpexact.arguments import MAX_COUNT, integer_in
 from dpexact.conversion import real
 from dpexact.errors import InvalidInput, UnsupportedMechanism
+from dpexact.kept import cached_property
 from dpexact.tokens import shorten
 from dpexact.visible import visible
 

@@ -13,8 +13,10 @@ from dpexact.errors import UnsupportedMechanism
 from dpexact.mechanisms import (
     GDP,
     ZCDP,
+    Adaptive,
     Allocation,
     ApproxDP,
+    BoundedRange,
     Composition,
     DiscreteGaussian,
     DiscreteLaplace,
@@ -24,6 +26,7 @@ from dpexact.mechanisms import (
     GaussianMixture,
     Laplace,
     Mechanism,
+    PermuteAndFlip,
     Poisson,
     PureDP,
     RepeatAndSelect,
@@ -101,6 +104,10 @@ class _Writer:
                 return _event("EpsilonDeltaDpEvent", _up(eps), 0.0)
             case ApproxDP(eps, delta):
                 return _event("EpsilonDeltaDpEvent", _up(eps), _up(delta))
+            case Adaptive(BoundedRange(eps)):
+                return _event("ExponentialMechanismDpEvent", _up(eps))
+            case PermuteAndFlip(eps):
+                return _event("PermuteAndFlipDpEvent", _up(eps))
             case ZCDP(rho, xi):
                 return _event("ZCDpEvent", _up(rho), _up(xi))
             case Allocation(inner, t, k):

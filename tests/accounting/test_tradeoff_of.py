@@ -238,3 +238,15 @@ def test_levels_that_take_long_to_write_and_infinite_loss():
     for level in ("exp(-693147)", "exp(-400000)"):
         assert dpexact.tradeoff("gaussian(1) * laplace(1)")(level, 3).digits >= 3
     assert dpexact.tradeoff(text)("exp(-400000)", 3).upper <= F(11, 12)
+
+
+@pytest.mark.parametrize("direction", ["remove", "add", "both"])
+@pytest.mark.parametrize("count", [1, 2])
+def test_coins_over_finite_laws(direction, count):
+    """Who sees a coin sees the outcomes of both sides; there is no closed form of a coin."""
+    coin = "mix(1/2: pair((1/2, 1/4), (1/2, 3/4)), 1/2: pair((1/3, 1/2), (2/3, 1/2)))"
+    seen = "pair((1/4, 1/8), (1/4, 3/8), (1/6, 1/4), (1/3, 1/4))"
+    one, other = (dpexact.tradeoff(f"{m}^{count}", direction) for m in (coin, seen))
+    for alpha in ("0", "1/17", "1/3", "4/5", "1"):
+        assert one(alpha, 8).upper >= other(alpha).lower
+        assert one(alpha, 8).lower <= other(alpha).upper

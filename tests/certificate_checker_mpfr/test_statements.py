@@ -203,6 +203,19 @@ def test_a_coarse_plan_decides_nothing(documents, index):
     assert why.startswith("the plan does not tell ")
 
 
+@pytest.mark.parametrize("text", ["poisson(gaussian(2), 1/10)^5", "allocation(gaussian(2), 9)^3"])
+@pytest.mark.parametrize("way", ["remove", "both"])
+def test_an_epsilon_of_0(text, way):
+    """It is verified from above alone; not where delta at 0 is above the target, nor another."""
+    document = written((text, "epsilon", "1/3", way))
+    statement = document["statements"][0]
+    assert (statement["lower"], statement["upper"], statement["digits"]) == ("0", "0", "exact")
+    assert verdict(document) is None
+    assert verdict(changed(document, at="0")) is not None
+    assert verdict(changed(document, at=str(Fraction(1, 10**9)))) is not None
+    assert "nor 0" in verdict(changed(document, lower="1", upper="1"))
+
+
 @pytest.mark.parametrize("role", ["line", "moment", "tail", "above", "below"])
 def test_rules_that_err_too_much_are_rejected(documents, role):
     for index, change in ((1, doubled), (2, doubled), (4, lambda text: str(int(text) // 2))):

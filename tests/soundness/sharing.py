@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 import random
+import threading
 from fractions import Fraction
+from typing import Any
 
 from soundness.families import (
     anything,
@@ -16,9 +18,10 @@ from soundness.families import (
     some,
     target_point,
 )
-from soundness.trial import Refused, Trial
+from soundness.trial import Failed, Refused, Trial
 
 import dpexact
+from dpexact import PrecisionNotReached, UnsupportedMechanism
 
 
 def rare(rng: random.Random) -> str:
@@ -100,3 +103,43 @@ def engines(trial: Trial, rng: random.Random) -> None:
     if found.upper < math.inf:
         back = trial.ask("delta", text, fraction_text(found.upper), digits=3, direction=way)
         trial.ordered(back, target, "delta from epsilon on is below the target")
+
+
+@family(0.5)
+def in_threads(trial: Trial, rng: random.Random) -> None:
+    """Threads that ask for different mechanisms all answer, and what each says alone."""
+    drawn = [anything(rng) for _ in range(2)]
+    asked = [
+        (text, some(rng), rng.choice((2, 5, 12)), direction_of(rng))
+        for text in (*drawn, rng.choice(drawn))
+    ]
+    answers: dict[int, Any] = {}
+
+    def ask(i: int) -> None:
+        text, at, digits, way = asked[i]
+        try:
+            answers[i] = dpexact.delta(text, at, digits=digits, direction=way)
+        except PrecisionNotReached as error:
+            answers[i] = error.best
+        except Exception as error:
+            answers[i] = error
+
+    trial.calls.append(f"in threads: dpexact.delta at {asked!r}")
+    workers = [threading.Thread(target=ask, args=(i,), daemon=True) for i in range(len(asked))]
+    for worker in workers:
+        worker.start()
+    try:
+        for worker in workers:
+            worker.join(300)
+    finally:  # none goes on beside the next trial
+        for worker in workers:
+            worker.join(300)
+    if any(worker.is_alive() for worker in workers):
+        raise Failed("threads wait for each other")
+    for i, (text, at, _, way) in enumerate(asked):
+        if isinstance(answers[i], UnsupportedMechanism):
+            raise Refused(str(answers[i]))
+        if isinstance(answers[i], Exception):
+            raise Failed(f"{type(answers[i]).__name__}: {answers[i]}")
+        alone = trial.ask("delta", text, at, digits=5, direction=way)
+        trial.overlap(answers[i], alone, f"{text} in a thread, and alone")

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 import dpexact
 from dpexact import pure_dp
+from dpexact.audits import Claim, judge
 from dpexact.errors import InvalidInput, UnsupportedMechanism
 from dpexact.mechanisms import (
     Composition,
@@ -178,8 +179,11 @@ EXPRESSED = [
     (GUARANTEE, ALL, "approx_dp(0.5, 0.25)"),
     (event("EpsilonDelta", epsilon=0.5, delta=0.0), ALL, "pure_dp(0.5)"),
     (event("EpsilonDelta", epsilon=0.0, delta=0.0), ALL, "pure_dp(0)"),
-    (CHOICE, ALL, "pure_dp(0.5)"),
-    (FLIP, ALL, "laplace(2)"),
+    (CHOICE, ALL, "adaptive(bounded_range(0.5))"),
+    (times(CHOICE, 3), ALL, "adaptive(bounded_range(0.5))^3"),
+    (event("ExponentialMechanism", epsilon=0.0), ALL, "pure_dp(0)"),
+    (FLIP, ALL, "permute_and_flip(0.5)"),
+    (times(FLIP, 3), ALL, "permute_and_flip(0.5)^3"),
     (event("PermuteAndFlip", epsilon=0.0), ALL, "pure_dp(0)"),
     (ZCDP, ALL, "zcdp(0.5)"),
     (ZCDP | {"xi": 0.25}, ALL, "zcdp(0.25, 0.5)"),
@@ -393,7 +397,7 @@ def test_the_answers_of_dp_accounting_are_near():
     assert truth.upper <= theirs <= Fraction(truth.upper) * Fraction("1.001")
 
 
-# --- permute and flip: docs/theory/events.md, Proposition 4 ---------------------------------------
+# --- permute and flip: docs/theory/events.md, Proposition 3 ---------------------------------------
 
 
 @given(
@@ -410,6 +414,21 @@ def test_permute_and_flip_is_dominated_by_laplace(scores, data, flip):
         inside = [i for i in range(len(scores)) if chosen >> i & 1]
         p, q = sum(first[i] for i in inside), sum(second[i] for i in inside)
         assert q <= 1 - laplace_tradeoff(p, flip**2)
+
+
+def test_only_one_run_of_permute_and_flip_is_attained():
+    """What is known of several runs is an upper bound, which convicts nobody who claims less."""
+    answers = [dpexact.delta(from_dp_event(run), 1, 6) for run in (FLIP, times(FLIP, 3))]
+    assert [answer.bound for answer in answers] == ["exact", "upper"]
+
+
+def test_what_the_range_of_choices_proves_is_not_convicted():
+    """100 exponential mechanisms of 1/8 have rho = 100/512: a bound by it is right."""
+    runs = from_dp_event(times(event("ExponentialMechanism", epsilon=0.125), 100))
+    theirs = dpexact.epsilon("zcdp(100/512)", "1e-5", 8).upper
+    assert theirs < dpexact.epsilon("pure_dp(1/8)^100", "1e-5", 8).lower
+    assert judge(Claim(runs, "epsilon", theirs, "1e-5", "upper")).verdict == "sound"
+    assert judge(Claim(runs, "epsilon", "2.6", "1e-5", "upper")).verdict == "undecided"
 
 
 def choices(scores, flip):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from fractions import Fraction
-from functools import cached_property
 from typing import Final
 
 from dpexact import balls
@@ -20,6 +19,7 @@ from dpexact.arguments import Direction
 from dpexact.decimals import Bound, log_of
 from dpexact.enclosure import Enclosure, End
 from dpexact.errors import UnsupportedMechanism
+from dpexact.kept import cached_property
 from dpexact.mechanisms import FixedSize, Mechanism
 from dpexact.mechanisms.ordering import Ordering
 from dpexact.mechanisms.template import Hole, Template

@@ -13,7 +13,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from fractions import Fraction
-from functools import cached_property
 from typing import Final
 
 from flint import arb
@@ -32,6 +31,7 @@ from dpexact.accounting.profile import InfiniteLoss
 from dpexact.balls import approximate
 from dpexact.decimals import log_of
 from dpexact.enclosure import Enclosure
+from dpexact.kept import cached_property
 from dpexact.reals import Real
 
 #: By how much the variance of the second blur exceeds that of the first.

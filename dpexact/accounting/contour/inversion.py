@@ -14,7 +14,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from functools import cached_property, reduce
+from functools import reduce
 from typing import Final, NamedTuple
 
 from flint import acb, acb_mat, arb
@@ -23,6 +23,7 @@ from dpexact.accounting.contour.planning import DEAR, Plan
 from dpexact.accounting.contour.product import Product
 from dpexact.accounting.pairs.pair import TooExpensive
 from dpexact.accounting.pairs.power_sums import line_product, powers
+from dpexact.kept import cached_property
 
 #: Bounds are shared by points as far apart as lets ``e^{-c eps}`` fall by this power of e.
 _REACH: Final = 2.0

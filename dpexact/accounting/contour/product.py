@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
-from functools import cached_property, reduce
+from functools import reduce
 from itertools import pairwise
 from operator import itemgetter, mul
 from typing import Any, Final, NamedTuple, TypeAlias
@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from dpexact import balls
 from dpexact.accounting.pairs.pair import Jet, Pair, TooExpensive, weighted
 from dpexact.enclosure import Enclosure
+from dpexact.kept import cached_property
 
 Floats: TypeAlias = NDArray[np.floating[Any]]
 

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
-from functools import cached_property
 from typing import Final
 
 from flint import arb, arb_poly, fmpz, fmpz_poly
@@ -23,6 +22,7 @@ from dpexact import balls
 from dpexact.accounting.pairs.lattice import Strided
 from dpexact.accounting.profile import InfiniteLoss
 from dpexact.accounting.tangents import Tangent, TangentProfile, exact_responses, threshold
+from dpexact.kept import cached_property
 from dpexact.reals import Real
 
 #: Largest degree and size in bits of a counting polynomial.

@@ -12,7 +12,6 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
 from typing import Final
 
 import numpy as np
@@ -32,6 +31,7 @@ from dpexact.accounting.lattice.pieces import lower_law, upper_law
 from dpexact.accounting.lattice.steps import Step
 from dpexact.balls import approximate, ball, precision, to_enclosure
 from dpexact.enclosure import Enclosure
+from dpexact.kept import cached_property
 from dpexact.reals import Real
 
 #: The name of the method in results.

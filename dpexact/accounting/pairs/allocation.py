@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Final, NoReturn
 
 from flint import acb, arb
@@ -16,6 +15,7 @@ from dpexact.accounting.pairs.allocation_sums import Law, Mellin
 from dpexact.accounting.pairs.pair import Jet, Pair, TooExpensive
 from dpexact.balls import approximate, ball, current, precision
 from dpexact.errors import UnsupportedMechanism
+from dpexact.kept import cached_property
 from dpexact.reals import Real
 
 _LARGE: Final = 1e100

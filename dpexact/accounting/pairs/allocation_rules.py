@@ -11,7 +11,6 @@ from __future__ import annotations
 import cmath
 import math
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, Final, NamedTuple, TypeAlias
 
 import numpy as np
@@ -19,6 +18,7 @@ from flint import arb
 from numpy.typing import NDArray
 
 from dpexact.accounting.pairs.pair import Jet, TooExpensive
+from dpexact.kept import cached_property
 
 Floats: TypeAlias = NDArray[np.floating[Any]]
 

@@ -10,13 +10,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
 
 from flint import acb, acb_poly, arb, arb_poly
 
 from dpexact.accounting.pairs.pair import TooExpensive
 from dpexact.accounting.pairs.shifts import REACHED, Outline
 from dpexact.balls import approximate, approximate_log, ball
+from dpexact.kept import cached_property
 from dpexact.reals import Real
 
 

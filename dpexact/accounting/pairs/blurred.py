@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from functools import cached_property
 from typing import Final
 
 import numpy as np
@@ -21,6 +20,7 @@ from dpexact.accounting.pairs.power_sums import line_product
 from dpexact.accounting.pairs.response import Response
 from dpexact.accounting.pairs.response_sums import Leak, ResponseSums, estimator
 from dpexact.balls import ball, precision
+from dpexact.kept import cached_property
 from dpexact.reals import Real
 
 #: More responses than this are bounded and not summed.

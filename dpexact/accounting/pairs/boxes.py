@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from functools import cached_property
 from itertools import compress
 from operator import attrgetter
 from typing import Final, NamedTuple, TypeAlias
@@ -17,6 +16,7 @@ from dpexact.accounting.pairs.ellipses import Fit, degrees_of
 from dpexact.accounting.pairs.log_bounds import Modulus, Power, Reach, logarithm_bound
 from dpexact.accounting.pairs.pair import TooExpensive
 from dpexact.balls import approximate
+from dpexact.kept import cached_property
 from dpexact.reals import Real
 
 Asked: TypeAlias = "Sequence[tuple[Power | Modulus, float]]"

@@ -7,7 +7,6 @@ from abc import abstractmethod
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Final
 
 from flint import acb, arb
@@ -17,6 +16,7 @@ from dpexact.accounting.pairs.power_sums import line_sums
 from dpexact.arguments import Direction
 from dpexact.balls import ball, order, precision
 from dpexact.errors import UnsupportedMechanism
+from dpexact.kept import cached_property
 from dpexact.reals import Real, rational
 from dpexact.ternary import Order
 

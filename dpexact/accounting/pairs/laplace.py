@@ -22,7 +22,6 @@ import math
 from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Final
 
 from flint import acb, arb
@@ -30,6 +29,7 @@ from flint import acb, arb
 from dpexact.accounting.pairs.pair import Jet, LossMoments, Masses, Pair, Tails
 from dpexact.balls import approximate, ball, compare
 from dpexact.exactness import exponential, quotient
+from dpexact.kept import cached_property
 from dpexact.reals import ONE, ZERO, Real
 
 #: Below and above, the float estimates take a series and an asymptote; and what they take for 0.

@@ -11,13 +11,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
 
 from flint import acb, arb, fmpz
 
 from dpexact.accounting.pairs.laplace import Laplace
 from dpexact.accounting.pairs.pair import Jet, Pair, weighted
 from dpexact.balls import approximate, ball
+from dpexact.kept import cached_property
 from dpexact.reals import Real
 
 _RADII = 48

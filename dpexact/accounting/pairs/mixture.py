@@ -6,7 +6,6 @@ import math
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 
 from flint import acb, arb
 
@@ -24,6 +23,7 @@ from dpexact.accounting.pairs.response import MAX_OUTCOMES
 from dpexact.accounting.pairs.shifts import STILL, Shifts, Side, crossing, one, thinned
 from dpexact.balls import approximate, ball
 from dpexact.errors import UnsupportedMechanism
+from dpexact.kept import cached_property
 from dpexact.reals import Real
 
 

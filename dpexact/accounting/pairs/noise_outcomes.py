@@ -13,7 +13,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from fractions import Fraction
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from typing import Final, NamedTuple, TypeAlias
 
 import numpy as np
@@ -24,6 +24,7 @@ from dpexact.accounting.pairs.discrete_gaussian import DiscreteGaussian
 from dpexact.accounting.pairs.lattice import OnLattice, Strided, commensurate
 from dpexact.accounting.pairs.pair import TooExpensive
 from dpexact.balls import approximate, approximate_log, ball, current, precision
+from dpexact.kept import cached_property
 from dpexact.reals import Real
 
 Floats: TypeAlias = NDArray[np.float64]

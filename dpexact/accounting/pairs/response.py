@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
 from typing import Final
 
 from flint import acb, arb
@@ -18,6 +17,7 @@ from dpexact.accounting.pairs.power_sums import powers
 from dpexact.balls import approximate, ball, compare
 from dpexact.errors import UnsupportedMechanism
 from dpexact.exactness import exponential, quotient
+from dpexact.kept import cached_property
 from dpexact.reals import ONE, ZERO, Real, rational
 
 

@@ -16,7 +16,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -25,6 +24,7 @@ from flint import arb
 from dpexact.accounting.pairs.on_sample import Floats, OnSample, Rule
 from dpexact.accounting.pairs.pair import TooExpensive
 from dpexact.balls import approximate, ball, precision
+from dpexact.kept import cached_property
 from dpexact.reals import Real
 
 #: Most nodes of the rule inside.

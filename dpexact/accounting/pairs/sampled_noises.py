@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import cached_property, reduce
+from functools import reduce
 from operator import mul
 from typing import Final
 
@@ -23,6 +23,7 @@ from dpexact.accounting.pairs.noise_outcomes import GUARD, Listed, NoiseOutcomes
 from dpexact.accounting.pairs.on_sample import Floats, OnSample, Rule
 from dpexact.accounting.pairs.pair import Masses, TooExpensive
 from dpexact.balls import ball, current, precision
+from dpexact.kept import cached_property
 from dpexact.reals import Real
 
 _MORE_BITS: Final = 64

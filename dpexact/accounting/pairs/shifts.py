@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from functools import cached_property, reduce
+from functools import reduce
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from flint import acb, arb
 
 from dpexact.balls import approximate, approximate_log, ball, current, sign
+from dpexact.kept import cached_property
 from dpexact.reals import ZERO, Real, rational
 
 if TYPE_CHECKING:

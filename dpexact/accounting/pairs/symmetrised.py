@@ -16,7 +16,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import pairwise
 from typing import Any, Final
 
@@ -27,6 +26,7 @@ from numpy.typing import NDArray
 from dpexact.accounting.pairs.mixture import GaussianMixtures, remove
 from dpexact.accounting.pairs.pair import Jet, Pair, TooExpensive
 from dpexact.balls import approximate, ball, current, precision
+from dpexact.kept import cached_property
 from dpexact.reals import Real
 
 _LN2: Final = math.log(2)

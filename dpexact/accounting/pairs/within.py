@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Final
 
 import numpy as np
@@ -20,6 +19,7 @@ from dpexact.accounting.pairs.on_sample import Floats, OnSample, Rule
 from dpexact.accounting.pairs.pair import Masses, TooExpensive
 from dpexact.accounting.pairs.sampled_noises import SampledNoises
 from dpexact.balls import ball, current, precision
+from dpexact.kept import cached_property
 
 _LN2: Final = math.log(2)
 #: Bits beyond those of a line, and most that differences may lose.
