@@ -108,12 +108,16 @@ def lattice_law(c: Composition, direction: Direction) -> Profile | None:
         return mixed
     if not c.laplace:
         return FirstToReach(ContourProfile(c.everything(direction), infinite, _LINE_WORK), mixed)
-    # proposes: likewise
-    if wide:
-        with suppress(UnsupportedMechanism):
-            return _types_law(c, direction)
     pairs = replace(c, laplace=[]).everything(direction)
-    return FirstToReach(LaplaceSplit(mixed, LaplaceParts(tuple(c.laplace)), pairs, law), mixed)
+    split = LaplaceSplit(mixed, LaplaceParts(tuple(c.laplace)), pairs, law)
+    # proposes: likewise
+    if not wide:
+        return FirstToReach(split, mixed)
+    with suppress(UnsupportedMechanism):
+        return _types_law(c, direction)
+    from dpexact.accounting.contour.atoms import AtomsProfile
+
+    return FirstToReach(AtomsProfile(c.everything(direction), infinite), split, mixed)
 
 
 def _types_law(c: Composition, direction: Direction) -> Profile | None:
