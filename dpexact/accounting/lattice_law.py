@@ -9,6 +9,7 @@ continuous part at any real argument,
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 from typing import Final, NamedTuple
 
@@ -100,13 +101,23 @@ def lattice_law(c: Composition, direction: Direction) -> Profile | None:
         largest = law.largest + beside.largest
     name = f"lattice law with {beside.name}"
     mixed = MixedProfile(law, beside.divergence, largest, infinite, name)
-    # proposes: which is asked first; both enclose
-    if beside.is_short and not (c.samples and _DEVIATIONS * law.spread(0.0) > _FEW_LOSSES):
+    # proposes: what is long; and which is asked first, as all enclose
+    wide = _DEVIATIONS * law.spread(0.0) > _FEW_LOSSES
+    # proposes: likewise
+    if beside.is_short and not wide:
         return mixed
-    if c.samples:
+    if not c.laplace:
         return FirstToReach(ContourProfile(c.everything(direction), infinite, _LINE_WORK), mixed)
     pairs = replace(c, laplace=[]).everything(direction)
-    return FirstToReach(LaplaceSplit(mixed, LaplaceParts(tuple(c.laplace)), pairs, law), mixed)
+    split = LaplaceSplit(mixed, LaplaceParts(tuple(c.laplace)), pairs, law)
+    # proposes: likewise
+    if not wide:
+        return FirstToReach(split, mixed)
+    with suppress(UnsupportedMechanism):
+        return _types_law(c, direction)
+    from dpexact.accounting.contour.atoms import AtomsProfile
+
+    return FirstToReach(AtomsProfile(c.everything(direction), infinite), split, mixed)
 
 
 def _types_law(c: Composition, direction: Direction) -> Profile | None:

@@ -2,8 +2,7 @@
 
 A route takes a composition in one direction and answers with a profile, with None where the
 composition is not of its kind, or refuses one that is too long for it; then the next is asked. The
-lattice engine takes everything, and stands behind all of them. Engines are imported where they are
-used: a question loads what it needs.
+lattice engine takes everything, behind all of them. Engines are imported where they are used.
 """
 
 from __future__ import annotations
@@ -69,8 +68,7 @@ def _bound(composition: Composition) -> Callable[[Real, Real], bool] | None:
     windows = windows_of(composition, "add")
     if known is None:
         # proposes: whether one point is looked at first; of pieces two digits take little
-        alone = [x for x, _ in composition.samples if x.inner.laplace_alone is not None]
-        return unproved if alone else None
+        return unproved if _on_laplace(composition) else None
     # proposes: which bound; all hold
     if windows is None or windows.is_often or windows.count == 1:
         return known.is_below
@@ -182,9 +180,7 @@ def _sampled_once(c: Composition, direction: Direction) -> Profile | None:
 
 def _laplace_cells(c: Composition, direction: Direction) -> Profile | None:
     """Few steps of Laplace noise on samples: polynomials between the corners of the profile."""
-    if len(c.samples) != 1 or not replace(c, samples=[], masses=[]).is_empty:
-        return None
-    if c.samples[0][0].inner.laplace_alone is None:
+    if len(c.samples) != 1 or not (_on_laplace(c) and replace(c, samples=[], masses=[]).is_empty):
         return None
     from dpexact.accounting.laplace_cells import LaplaceCells
     from dpexact.accounting.pairs.sampled_laplace import SampledLaplace
@@ -255,9 +251,8 @@ def _lattice_law(c: Composition, direction: Direction) -> Profile | None:
 
 def contour(c: Composition, direction: Direction) -> ContourProfile | None:
     """Gaussians, sampled or not, with anything; other noise, unsampled: inversion of moments."""
-    gaussian = c.noises or any(sample.inner.noises for sample, _ in c.samples)
-    gaussian = gaussian or not c.has_tails or any(pair.decays for pair, _ in c.apart)
-    gaussian = gaussian or any(x.inner.laplace_alone is not None for x, _ in c.samples)
+    gaussian = c.noises or any(sample.inner.noises for sample, _ in c.samples) or not c.has_tails
+    gaussian = gaussian or any(pair.decays for pair, _ in c.apart) or _on_laplace(c)
     if not gaussian and (c.samples or c.is_finite):
         return None
     return _line(c, direction, lambda: c.everything(direction))
@@ -328,6 +323,16 @@ def _allocated(c: Composition, direction: Direction) -> Profile | None:
     return FirstToReach(put, found)
 
 
+def _ends(c: Composition, direction: Direction) -> Profile | None:
+    """Laplace noise and samples of it, beside other atoms, of which a line may see none."""
+    return _atoms(c, direction) if c.laplace or _on_laplace(c) else None
+
+
+def _on_laplace(c: Composition) -> bool:
+    """Whether some sample is of Laplace noise alone."""
+    return any(x.inner.laplace_alone is not None for x, _ in c.samples)
+
+
 def _few_outcomes(c: Composition, direction: Direction) -> Profile | None:
     """Finite laws, sampled or not, of few combinations of outcomes."""
     from dpexact.accounting.few_atoms import FewAtoms
@@ -341,18 +346,18 @@ def _atoms(c: Composition, direction: Direction) -> Profile | None:
     from dpexact.accounting.contour.atoms import AtomsProfile
     from dpexact.accounting.contour.profile import ContourProfile
     from dpexact.accounting.many_types import MAX_STEPS, ManyTypes
-    from dpexact.accounting.pairs.finite import Finite
-    from dpexact.accounting.pairs.lattice import OnLattice
-    from dpexact.accounting.pairs.on_sample import OnSample
 
     pairs = c.everything(direction)
     # what reveals everything has no moments beside it, and no other pair shows its outcomes
-    if not all(isinstance(pair, Finite | OnLattice | OnSample) for pair, _ in pairs):
+    if not all(pair.has_outline for pair, _ in pairs):
         return None
     infinite = c.infinite(add=direction == "add")
     blurred = AtomsProfile(pairs, infinite)
     # Chernoff's bound mostly shows which direction is the smaller
-    c.kept[direction] = ContourProfile(pairs, infinite)
+    c.kept[direction] = line = ContourProfile(pairs, infinite)
+    # proposes: which is asked first; densities have no types, and of many steps no atoms matter
+    if any(pair.decays for pair, _ in pairs):
+        return FirstToReach(line.varied(_BRIEF_WORK, patient=False), blurred)
     few = sum(count for _, count in pairs) <= MAX_STEPS
     return Fallback(ManyTypes(pairs, infinite), lambda: blurred) if few else blurred
 
@@ -367,6 +372,7 @@ ROUTES: Final[tuple[Route, ...]] = (
     _truncated,
     _lattice_law,
     _allocated,
+    _ends,
     contour,
     _few_outcomes,
     _atoms,
@@ -379,6 +385,7 @@ SAMPLED_ROUTES: Final[tuple[Route, ...]] = (
     _laplace_cells,
     _rare,
     _bundled,
+    _ends,
     contour,
     _few_outcomes,
     _atoms,

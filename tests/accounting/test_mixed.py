@@ -1,6 +1,7 @@
 """A lattice law of which mass is missing, beside a continuous one."""
 
 from fractions import Fraction
+from itertools import product
 
 import pytest
 from flint import arb
@@ -165,3 +166,29 @@ def test_losses_of_combinations_of_outcomes():
     assert law.many == len(found) == 3
     for loss, mass in truth:
         assert any(x.overlaps(loss) and y.overlaps(balls.ball(mass)) for x, y in found)
+
+
+@settings(max_examples=scaled(15), deadline=None)
+@given(
+    st.sets(
+        st.integers(100_001, 299_999).map(lambda k: Fraction(k, 200_000)), min_size=3, max_size=3
+    ),
+    st.sampled_from(["gaussian", "laplace"]),
+    st.sampled_from([1, 3, 20]),
+    st.fractions(0, 4, max_denominator=20),
+)
+def test_losses_that_share_a_tiny_unit(losses, noise, scale, epsilon):
+    """A lattice with some hundred thousand points between few losses, beside noise."""
+    parts = " * ".join(f"pure_dp({loss})" for loss in losses)
+    (found,) = dpexact.delta(f"{noise}({scale}) * {parts}", [epsilon], 20)
+    assert "lattice" not in found.method
+    with balls.precision(200):
+        total = arb(0)
+        for signs in product((1, -1), repeat=3):
+            mass, loss = arb(1), Fraction(0)
+            for sign, size in zip(signs, losses, strict=True):
+                mass /= 1 + balls.ball(-sign * size).exp()
+                loss += sign * size
+            beside = dpexact.delta(f"{noise}({scale})", epsilon - loss, 30)
+            total += mass * balls.ball(beside.lower).union(balls.ball(beside.upper))
+        assert balls.to_enclosure(total, "sum").overlaps(found)

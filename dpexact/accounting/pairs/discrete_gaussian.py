@@ -13,7 +13,7 @@ from flint import acb, arb
 from dpexact import balls, reals
 from dpexact.accounting.pairs import finite
 from dpexact.accounting.pairs.lattice import MAX_ATOMS, OnLattice, Tilted
-from dpexact.accounting.pairs.pair import Jet, LossMoments, Masses, far
+from dpexact.accounting.pairs.pair import Jet, LossMoments, Masses, Turns, far
 from dpexact.balls import approximate, ball
 from dpexact.errors import UnsupportedMechanism
 from dpexact.reals import Real
@@ -94,14 +94,14 @@ class DiscreteGaussian(OnLattice):
         most = finite.tilted(listed).value
         return [(value - most + log, loss) for log, loss in listed]
 
-    def exponentials(self, c: float, top: float, accuracy: float) -> tuple[list[Masses], arb]:
+    def exponentials(self, c: float, top: float, accuracy: float) -> tuple[Turns, arb]:
         """The tilted law, listed around its centre, times the moment; the rest is the error."""
         tilt = Fraction(c)
         first, weights, rest = self._weights(tilt, self._reach(math.sqrt(2 * accuracy + _BEYOND)))
         total = sum(weights, arb(0)) + rest
         scale, unit = self.moment(c, accuracy) / total, self.shift / ball(self.variance)
         half = arb(self.shift) / 2
-        terms = [(scale * w, unit * (x + half)) for x, w in enumerate(weights, first)]
+        terms = [(acb(scale * w), acb(unit * (x + half))) for x, w in enumerate(weights, first)]
         return terms, (scale * rest).upper() * arb(0).union(arb(1)).union(arb(-1))
 
     def line_cost(self, c: float, accuracy: float) -> tuple[int, float]:

@@ -19,7 +19,7 @@ import numpy as np
 from flint import acb, arb
 from numpy.typing import NDArray
 
-from dpexact.accounting.pairs.pair import Masses, Pair, TooExpensive
+from dpexact.accounting.pairs.pair import Pair, TooExpensive, Turns
 from dpexact.accounting.pairs.power_sums import powers
 from dpexact.balls import precision
 
@@ -47,7 +47,7 @@ _AT_ONCE: Final = 8
 _POINTS: Final = 8
 #: For angles of many turns.
 _BITS: Final = 192
-_ACCURACY: Final = 40.0
+_ACCURACY: Final = 32.0
 #: A bound on a product of complex floats or on a turn that is rounded, relative.
 _PRODUCT: Final = 2.0**-50
 #: To how much a turn is to be known.
@@ -114,27 +114,30 @@ class Factor:
     def __init__(self, pair: Pair, c: float, step: float, chunks: int) -> None:
         with precision(_BITS):
             terms, error = pair.exponentials(c, step * chunks * CHUNK, _ACCURACY)
+            total = sum((weight for weight, _ in terms), acb(0))
             #: About the moment at ``c``, exactly.
-            self.level: arb = sum((weight for weight, _ in terms), arb(0)).mid()
+            self.level: arb = total.real.mid()
             # proposes: what is too much work
             if not (len(terms) <= _MAX_OUTCOMES and self.level > 0):
                 raise TooExpensive("the moments are not known well enough to be summed in floats")
             terms, dropped = _kept([(weight / self.level, loss) for weight, loss in terms])
             weights = [weight for weight, _ in terms]
-            self._weights = np.array([float(weight.mid()) for weight in weights])
+            self._weights = np.array([_float(weight) for weight in weights])
             pairs = zip(weights, self._weights.tolist(), strict=True)
-            lost = sum((abs(weight - arb(share)) for weight, share in pairs), arb(0))
-            lost += 2 * error.abs_upper() / self.level + dropped
-            #: No modulus is above this.
-            self.most: arb = sum(weights, lost)
-            lost += lost_of(len(terms)) * (1 + self.most)
+            unknown = 2 * error.abs_upper() / self.level + dropped
+            lost = sum((abs(weight - acb(share)) for weight, share in pairs), unknown)
+            #: No modulus is above that on the axis.
+            self.most: arb = abs(sum(weights, acb(0))) + unknown
+            lost += lost_of(len(terms)) * (1 + sum((abs(weight) for weight in weights), arb(0)))
             # proposes: nothing; what is not known to be small is refused
-            if not (lost < 1 and self.most < 1.5 and np.isfinite(self._weights).all()):
+            known = lost < 1 and self.most + lost < 1.5 and np.isfinite(self._weights).all()
+            # proposes: likewise, or where a term may grow
+            if not (known and all(loss.imag >= 0 for _, loss in terms)):
                 raise TooExpensive("the moments are not known well enough to be summed in floats")
             #: What floats lose of a value, and what is not known of it.
             self.lost: float = float(lost.upper()) * _UP
-            angles = [arb(step) * loss for _, loss in terms]
-            near, leaps = _fine([acb(0, angle).exp() for angle in angles])
+            angles = [acb(0, step) * loss for _, loss in terms]
+            near, leaps = _fine([angle.exp() for angle in angles])
             middle, _ = _fine(leaps)
             self._angles = [CHUNK * angle for angle in angles]
         self._middle = middle.T
@@ -143,7 +146,7 @@ class Factor:
     def chunk(self, index: int) -> Moments:
         """At the nodes from ``index`` times :data:`CHUNK` on, a row each of :data:`ROW`."""
         with precision(_BITS):
-            first = np.array([_turn(index * angle) for angle in self._angles])
+            first = np.array([_rounded((index * angle).exp()) for angle in self._angles])
         giant = self._middle * (first * self._weights)
         values = np.empty((ROW, ROW), dtype=np.complex128)
         values.real = self._summed(np.concatenate([giant.real, -giant.imag], axis=1))
@@ -160,7 +163,7 @@ class Factor:
         return found.reshape(ROW, ROW)
 
 
-def _kept(terms: Sequence[Masses]) -> tuple[list[Masses], arb]:
+def _kept(terms: Turns) -> tuple[Turns, arb]:
     """All but the least weights, and a bound on those. Proposes: which; floats lose far more."""
     sizes = np.array([float(abs(weight).mid()) for weight, _ in terms])
     order = np.argsort(sizes)
@@ -357,21 +360,20 @@ class _Falling:
         return found
 
 
-def _turn(angle: arb) -> complex:
-    """``e^{i angle}`` in floats, each part off by an ulp of 1 at most."""
-    return _rounded(acb(0, angle).exp())
+def _float(value: acb) -> complex:
+    """About it. Proposes: nothing; how far off it is is counted."""
+    return complex(float(value.real.mid()), float(value.imag.mid()))
 
 
 def _rounded(turn: acb) -> complex:
-    """A number on the unit circle in floats, off by less than ``2^-51``.
+    """A number of modulus at most 1 in floats, off by less than ``2^-51``.
 
     Raises:
         TooExpensive: it is not known as well.
     """
-    real, imag = turn.real, turn.imag
-    if not (real.rad() + imag.rad() < _KNOWN):
+    if not (turn.real.rad() + turn.imag.rad() < _KNOWN):
         raise TooExpensive("heights are too large to turn by")
-    return complex(float(real.mid()), float(imag.mid()))
+    return _float(turn)
 
 
 def _fine(turns: Sequence[acb]) -> tuple[Complexes, list[acb]]:

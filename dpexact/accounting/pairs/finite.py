@@ -90,8 +90,8 @@ class Listed(Pair):
 
     def moments(self, c: float, step: float, count: int, accuracy: float) -> list[acb]:
         terms, _ = self.exponentials(c, count * step, accuracy)
-        turns = [acb(0, arb(step) * loss).exp() for _, loss in terms]
-        return line_sums([acb(weight) for weight, _ in terms], turns, count)
+        turns = [(acb(0, step) * loss).exp() for _, loss in terms]
+        return line_sums([weight for weight, _ in terms], turns, count)
 
     @cached_property
     def _floats(self) -> list[tuple[float, float]]:
@@ -128,6 +128,8 @@ class Listed(Pair):
 @dataclass(frozen=True)
 class Finite(Listed):
     """Outcomes, not all of infinite loss."""
+
+    has_outline = True
 
     law: tuple[Atom, ...]
 

@@ -26,7 +26,8 @@ from typing import Final
 
 from flint import acb, arb
 
-from dpexact.accounting.pairs.pair import Jet, LossMoments, Masses, Pair, Tails
+from dpexact.accounting.pairs.arcs import Arc
+from dpexact.accounting.pairs.pair import Jet, LossMoments, Masses, Pair, Tails, Turns
 from dpexact.balls import approximate, ball, compare
 from dpexact.exactness import exponential, quotient
 from dpexact.kept import cached_property
@@ -36,11 +37,14 @@ from dpexact.reals import ONE, ZERO, Real
 _SMALL: Final = 0.1
 _LARGE: Final = 20.0
 _FLAT: Final = 1e-30
+#: Cells of an outline.
+_CELLS: Final = 32
 
 
 class _WithEnds(Pair):
     """Losses in ``[-width, width]``, of atoms that weigh ``ends`` beside the density."""
 
+    has_outline = True
     #: Not to zero, but the continuous part of the loss does, and many steps need no more.
     decays = True
 
@@ -111,7 +115,29 @@ class _WithEnds(Pair):
         bound = 2 * x.cosh() * (ends * ends + excess).sqrt() / norm
         return arb.min(bound.upper(), self.moment(c, accuracy).upper())
 
+    def exponentials(self, c: float, top: float, accuracy: float) -> tuple[Turns, arb]:
+        """Both ends, and a rule on an arc for the density ``e^{z/2}/(2 N)`` (atoms, 7)."""
+        width, ends, norm = self._balls()
+        tilt = arb(c) + arb(0.5)
+
+        def density(z: acb) -> acb:
+            return (tilt * z).exp() / (2 * norm)
+
+        arc = Arc(-width, width, density, self.cumulant(c).value, accuracy)
+        terms, error = arc.turns(self.moment(c, accuracy))
+        for end in (-width, width):
+            terms.append((acb(ends * (tilt * end).exp() / norm), acb(end)))
+        return terms, error
+
     # --- floats -----------------------------------------------------------------------------------
+
+    def outline(self, c: float) -> list[tuple[float, float]]:
+        """Both ends, and equal cells between them."""
+        (width, ends, norm), tilt = self._floats, c + 0.5
+        cell = width / _CELLS
+        between = [(2 * k + 1 - _CELLS) * cell for k in range(_CELLS)]
+        inside = [(math.log(cell) - norm + tilt * loss, loss) for loss in between]
+        return inside + [(math.log(ends) - norm + tilt * loss, loss) for loss in (-width, width)]
 
     @cached_property
     def _floats(self) -> tuple[float, float, float]:

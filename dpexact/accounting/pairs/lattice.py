@@ -43,6 +43,8 @@ class Tilted:
 class OnLattice(Pair):
     """A pair with its lattice; finite ones list their outcomes in the order of the losses."""
 
+    has_outline = True
+
     @abstractmethod
     def lattice(self) -> tuple[Real, Fraction]:
         """``(spacing, start)``."""

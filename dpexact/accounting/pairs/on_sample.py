@@ -15,7 +15,7 @@ import numpy as np
 from flint import acb, arb
 from numpy.typing import NDArray
 
-from dpexact.accounting.pairs.pair import Jet, Masses, Pair
+from dpexact.accounting.pairs.pair import Jet, Pair, Turns
 from dpexact.accounting.pairs.power_sums import line_sums
 from dpexact.balls import ball, current
 from dpexact.reals import Real
@@ -38,6 +38,8 @@ class Rule(NamedTuple):
 
 class OnSample(Pair):
     """A pair that a rule for ``F`` describes."""
+
+    has_outline = True
 
     removes: bool
 
@@ -68,17 +70,17 @@ class OnSample(Pair):
         """One rule for all nodes, as one product of matrices."""
         # proposes: how fine the rule is; its error is bounded for the heights of all nodes
         terms, error = self.exponentials(c, count * step, accuracy)
-        turns = [acb(0, arb(step) * loss).exp() for _, loss in terms]
+        turns = [(acb(0, step) * loss).exp() for _, loss in terms]
         square = acb(error, error)
-        return [x + square for x in line_sums([acb(w) for w, _ in terms], turns, count)]
+        return [x + square for x in line_sums([w for w, _ in terms], turns, count)]
 
-    def exponentials(self, c: float, top: float, accuracy: float) -> tuple[list[Masses], arb]:
+    def exponentials(self, c: float, top: float, accuracy: float) -> tuple[Turns, arb]:
         """The rule with its weights tilted, and the losses."""
         power = self._power(arb(c))
         rule = self._rule(power, top, accuracy)
         pairs = zip(rule.weights, rule.logs, strict=True)
         sign = 1 if self.removes else -1
-        return [(w * (power * log).exp(), sign * log) for w, log in pairs], rule.error
+        return [(acb(w * (power * log).exp()), acb(sign * log)) for w, log in pairs], rule.error
 
     def _power(self, s: arb) -> arb:
         return 1 + s if self.removes else -s

@@ -20,6 +20,8 @@ from dpexact.reals import Real, logarithm, rational
 
 Masses: TypeAlias = tuple[arb, arb]
 """Probabilities of one event under ``P`` and under ``Q``."""
+Turns: TypeAlias = list[tuple[acb, acb]]
+"""Weights and losses ``z``, ``Im z >= 0``, of a sum of ``weight e^{iuz}``, ``u >= 0``."""
 Tails: TypeAlias = Callable[[arb], Masses]
 """``r -> (P(dP/dQ > r), Q(dP/dQ > r))`` of the part of a pair without atoms."""
 
@@ -92,6 +94,8 @@ class Pair(ABC):
 
     #: Over how many points a first lattice spreads the losses.
     lattice_points: ClassVar[int] = 64
+    #: Whether its moments are sums of exponentials, few of which are large, at all heights.
+    has_outline: ClassVar[bool] = False
 
     @property
     def reverse(self) -> Pair:
@@ -183,11 +187,11 @@ class Pair(ABC):
         """:meth:`cumulant` at each, which may share work."""
         return [self.cumulant(c) for c in orders]
 
-    def exponentials(self, c: float, top: float, accuracy: float) -> tuple[list[Masses], arb]:
+    def exponentials(self, c: float, top: float, accuracy: float) -> tuple[Turns, arb]:
         """Of a pair that has an outline: weights and losses ``z`` of a sum for ``M``, and an error.
 
-        The sum of ``weight e^{iuz}`` is ``M(c + iu)`` for ``|u| <= top`` but for the error, a ball
-        around 0 that holds both parts of it.
+        The sum of ``weight e^{iuz}`` is ``M(c + iu)`` for ``0 <= u <= top`` but for the error, a
+        ball around 0 that holds both parts of it.
 
         Raises:
             UnsupportedMechanism: it has no such sum.
@@ -196,7 +200,7 @@ class Pair(ABC):
         if not (listed and left == 0):  # of balls
             raise UnsupportedMechanism(f"no list of outcomes of {type(self).__name__}")
         losses = [(p, (p / q).log()) for p, q in listed]
-        return [(p * (arb(c) * loss).exp(), loss) for p, loss in losses], arb(0)
+        return [(acb(p * (arb(c) * loss).exp()), acb(loss)) for p, loss in losses], arb(0)
 
     def outline(self, c: float) -> list[tuple[float, float]] | None:
         """About ``(log mass, loss)`` of the outcomes tilted by ``e^{cZ}``; None if not listed."""

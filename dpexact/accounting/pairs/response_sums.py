@@ -21,7 +21,7 @@ import numpy as np
 from flint import acb, arb
 from numpy.typing import NDArray
 
-from dpexact.accounting.pairs.pair import Jet, Masses, Pair, TooExpensive
+from dpexact.accounting.pairs.pair import Jet, Pair, TooExpensive, Turns
 from dpexact.accounting.pairs.response import Response
 from dpexact.balls import approximate, ball, current, precision
 from dpexact.reals import Real
@@ -102,8 +102,8 @@ class Leak(Pair):
     def moments(self, c: float, step: float, count: int, accuracy: float) -> list[acb]:
         return [acb(self.mass())] * (count + 1)
 
-    def exponentials(self, c: float, top: float, accuracy: float) -> tuple[list[Masses], arb]:
-        return [(self.mass(), arb(0))], arb(0)
+    def exponentials(self, c: float, top: float, accuracy: float) -> tuple[Turns, arb]:
+        return [(acb(self.mass()), acb(0))], arb(0)
 
     def outline(self, c: float) -> list[tuple[float, float]]:
         return [(float(self.mass().log().mid()), 0.0)]

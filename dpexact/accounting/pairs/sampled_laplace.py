@@ -19,16 +19,19 @@ from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 import numpy as np
-from flint import arb
+from flint import acb, arb
 
+from dpexact.accounting.pairs.arcs import Arc, arc_size
 from dpexact.accounting.pairs.on_sample import Floats, OnSample, Rule
-from dpexact.accounting.pairs.pair import TooExpensive
+from dpexact.accounting.pairs.pair import Masses, TooExpensive, Turns
 from dpexact.balls import approximate, ball, precision
 from dpexact.kept import cached_property
 from dpexact.reals import Real
 
 #: Most nodes of the rule inside.
 MAX_NODES: Final = 4_000
+#: Of more an arc has fewer for a real moment.
+_FEW_NODES: Final = 64
 #: Half heights of ellipses tried, in losses: ``w`` has no zero while they stay below ``pi/2``.
 _HEIGHTS: Final = tuple(0.03 * k for k in range(2, 52))
 _PLANNING_NODES: Final = 48
@@ -104,6 +107,55 @@ class SampledLaplace(OnSample):
         return found
 
     # --- the rule ---------------------------------------------------------------------------------
+
+    def exponentials(self, c: float, top: float, accuracy: float) -> tuple[Turns, arb]:
+        """By the rule, or high up by one on an arc, which serves all heights (atoms, 7)."""
+        power = self._power(arb(c))
+        # proposes: which rule; both enclose
+        many = self._planned(float(power.mid()), top, accuracy)[1]
+        # proposes: likewise
+        if many <= arc_size(self._apart, accuracy):
+            return super().exponentials(c, top, accuracy)
+        arc = self._arc(power, accuracy)
+        terms, error = arc.turns(self.moment(c, accuracy))
+        terms += [(acb(mass), acb(end)) for mass, end in self._atoms(power)]
+        if self.removes:
+            return terms, error
+        # the other way a line is the mirror image of one
+        return [(weight.conjugate(), -z.conjugate()) for weight, z in terms], error
+
+    def moment(self, c: float | Real, accuracy: float) -> arb:
+        """By the rule for the real axis, or of large orders by that of an arc."""
+        power = self._power(ball(c))
+        # proposes: which rule; both enclose
+        if self._planned(float(power.mid()), 0.0, accuracy)[1] <= _FEW_NODES:
+            return super().moment(c, accuracy)
+        atoms = (mass for mass, _ in self._atoms(power))
+        return sum(atoms, self._arc(power, accuracy).total())
+
+    def _atoms(self, power: arb) -> list[Masses]:
+        """Masses under ``Q`` times ``w^power``, and ``log w``."""
+        masses = arb(1) / 2, (-ball(self.rate)).exp() / 2
+        pairs = zip(masses, self.ends(), strict=True)
+        return [(mass * (power * end).exp(), end) for mass, end in pairs]
+
+    def _arc(self, power: arb, accuracy: float) -> Arc:
+        """Of ``z = log w``: the density of ``w^power`` under ``Q``."""
+        rate, q = ball(self.rate), ball(self.q)
+        scale = (-rate / 2).exp() / 4 * q.sqrt()
+
+        def density(z: acb) -> acb:
+            ratio = z.exp()
+            above = ratio - 1 + q
+            return scale * (power * z).exp() * ratio / (above * above.sqrt())
+
+        return Arc(*self.ends(), density, self._about(float(power.mid())).value, accuracy)
+
+    @property
+    def _apart(self) -> float:
+        """Proposes: about how far apart the ends are."""
+        rate, q = self.sizes
+        return math.log1p(q * math.expm1(rate)) - math.log1p(q * math.expm1(-rate))
 
     def _log(self, loss: arb) -> arb:
         """``log w(loss)``, to full relative accuracy."""
