@@ -20,12 +20,12 @@ import math
 from collections.abc import Callable
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 from flint import acb, acb_mat, arb
-from numpy.typing import NDArray
 
+from dpexact.accounting.arrays import Floats
 from dpexact.accounting.closed_form import GaussianMixedWithResponse
 from dpexact.accounting.inverted import BallProfile
 from dpexact.accounting.pairs.allocation_sums import inner_tails, strip_aliases
@@ -35,8 +35,6 @@ from dpexact.accounting.profile import InfiniteLoss, Profile
 from dpexact.balls import approximate, ball, current, precision
 from dpexact.enclosure import Enclosure
 from dpexact.reals import Real, rational, square_root
-
-Floats = NDArray[np.floating[Any]]
 
 #: Most products of one evaluation, for a thousand steps; the engine that is asked next is fast for
 #: fewer and slow for more, where ten times as many are allowed.

@@ -8,18 +8,16 @@ from fractions import Fraction
 from functools import cached_property, reduce
 from itertools import pairwise
 from operator import itemgetter, mul
-from typing import Any, Final, NamedTuple, TypeAlias
+from typing import Any, Final, NamedTuple
 
 import flint
 import numpy as np
 from flint import arb
-from numpy.typing import NDArray
 
 from dpexact import balls
+from dpexact.accounting.arrays import Floats
 from dpexact.accounting.pairs.pair import Jet, Pair, TooExpensive, weighted
 from dpexact.enclosure import Enclosure
-
-Floats: TypeAlias = NDArray[np.floating[Any]]
 
 _OCTAVE: Final = 8
 #: Orders tried are powers of this ratio, refined by a parabola.

@@ -16,7 +16,6 @@ from typing import Final
 
 import numpy as np
 from flint import arb
-from numpy.typing import NDArray
 
 from dpexact.accounting.contour.inversion import chernoff_constant
 from dpexact.accounting.contour.product import Product
@@ -24,8 +23,6 @@ from dpexact.accounting.pairs.pair import Masses, Pair
 from dpexact.accounting.pairs.sampled_noises import SampledNoises
 from dpexact.accounting.pairs.within import Within
 from dpexact.balls import approximate, approximate_log, current, precision
-
-Floats = NDArray[np.float64]
 
 _LN10: Final = math.log(10)
 #: Accuracy of what only bounds.

@@ -17,10 +17,10 @@ import numpy as np
 from flint import arb
 
 from dpexact import balls
+from dpexact.accounting.arrays import Floats
 from dpexact.accounting.heterogeneous.grid import (
     BITS,
     MAX_POINTS,
-    Floats,
     GridLaws,
     TooLongError,
     grid_laws,

@@ -16,9 +16,9 @@ from functools import cached_property
 from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 from flint import arb, arb_poly
 
+from dpexact.accounting.arrays import Floats
 from dpexact.accounting.lattice.composition import (
     compose,
     count_of,
@@ -215,7 +215,7 @@ class Composed:
         return top / (1 << self.grid.bits)
 
     @cached_property
-    def _tails(self) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+    def _tails(self) -> tuple[Floats, Floats]:
         """``P`` and ``Q`` of the labels from each one on, in floats, to choose a test with."""
         law, spare = self.lower, max(self.grid.bits - 900, 0)
         tails = []

@@ -12,15 +12,13 @@ import cmath
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Final, NamedTuple, TypeAlias
+from typing import Final, NamedTuple
 
 import numpy as np
 from flint import arb
-from numpy.typing import NDArray
 
+from dpexact.accounting.arrays import Floats
 from dpexact.accounting.pairs.pair import Jet, TooExpensive
-
-Floats: TypeAlias = NDArray[np.floating[Any]]
 
 #: The largest power of ``S`` in a moment, and the most nodes of a ray.
 MOST_POWERS: Final = 400

@@ -13,18 +13,16 @@ binary64; powers of it carry their errors along. What floats lose is proved in
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final, NamedTuple, TypeAlias, TypeVar
+from typing import Final, NamedTuple, TypeVar
 
 import numpy as np
 from flint import acb, arb
-from numpy.typing import NDArray
 
+from dpexact.accounting.arrays import Complexes, Floats
 from dpexact.accounting.pairs.pair import Masses, Pair, TooExpensive
 from dpexact.accounting.pairs.power_sums import powers
 from dpexact.balls import precision
 
-Floats: TypeAlias = NDArray[np.float64]
-Complexes: TypeAlias = NDArray[np.complex128]
 _Array = TypeVar("_Array", Floats, Complexes)
 
 #: Nodes of a row and rows of a chunk; ``ROW`` is a square.

@@ -9,18 +9,16 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 
 import numpy as np
 from flint import acb, arb
-from numpy.typing import NDArray
 
+from dpexact.accounting.arrays import Floats
 from dpexact.accounting.pairs.pair import Jet, Masses, Pair
 from dpexact.accounting.pairs.power_sums import line_sums
 from dpexact.balls import ball, current
 from dpexact.reals import Real
-
-Floats: TypeAlias = NDArray[np.float64]
 
 
 class Rule(NamedTuple):

@@ -15,12 +15,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Final, NamedTuple, TypeAlias
+from typing import Final, NamedTuple
 
 import numpy as np
 from flint import acb, arb
-from numpy.typing import NDArray
 
+from dpexact.accounting.arrays import Complexes, Floats
 from dpexact.accounting.pairs.pair import Jet, Masses, Pair, TooExpensive
 from dpexact.accounting.pairs.response import Response
 from dpexact.balls import approximate, ball, current, precision
@@ -54,8 +54,6 @@ _CLASS: Final = 1 / 8
 _CLASSES: Final = 1 << 14
 #: Of so many responses the square of ``s x`` is hardly needed.
 _PLENTY: Final = 3000
-
-Floats: TypeAlias = NDArray[np.float64]
 
 
 class Blocks(NamedTuple):
@@ -249,8 +247,8 @@ def _joined(parts: Sequence[Blocks]) -> Blocks:
 
 
 def turned(
-    losses: Sequence[arb], weights: NDArray[np.float64], low: arb, width: float, count: int
-) -> tuple[NDArray[np.complex128], NDArray[np.complex128]]:
+    losses: Sequence[arb], weights: Floats, low: arb, width: float, count: int
+) -> tuple[Complexes, Complexes]:
     """Two matrices whose product, in rows, holds ``weights e^{i losses u}``, term by term.
 
     ``u`` is ``low`` and ``count - 1`` multiples of ``width`` beyond; at most ``2^22`` of them lose
@@ -272,7 +270,7 @@ def _turn(angle: arb) -> complex:
     return complex(float(turn.real.mid()), float(turn.imag.mid()))
 
 
-def _powers(bases: NDArray[np.complex128], count: int) -> NDArray[np.complex128]:
+def _powers(bases: Complexes, count: int) -> Complexes:
     """Rows of the powers from 0 to ``count - 1``, by doubling."""
     found = np.ones((1, len(bases)), dtype=complex)
     square = bases

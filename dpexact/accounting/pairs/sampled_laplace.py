@@ -22,7 +22,8 @@ from typing import Final, NamedTuple
 import numpy as np
 from flint import arb
 
-from dpexact.accounting.pairs.on_sample import Floats, OnSample, Rule
+from dpexact.accounting.arrays import Floats
+from dpexact.accounting.pairs.on_sample import OnSample, Rule
 from dpexact.accounting.pairs.pair import TooExpensive
 from dpexact.balls import approximate, ball, precision
 from dpexact.reals import Real

@@ -18,9 +18,10 @@ from typing import Final
 
 from flint import arb
 
+from dpexact.accounting.arrays import Floats
 from dpexact.accounting.pairs.lattice import OnLattice
 from dpexact.accounting.pairs.noise_outcomes import GUARD, Listed, NoiseOutcomes, outcomes_of
-from dpexact.accounting.pairs.on_sample import Floats, OnSample, Rule
+from dpexact.accounting.pairs.on_sample import OnSample, Rule
 from dpexact.accounting.pairs.pair import Masses, TooExpensive
 from dpexact.balls import ball, current, precision
 from dpexact.reals import Real

@@ -13,10 +13,10 @@ from typing import Final
 
 import numpy as np
 from flint import arb
-from numpy.typing import NDArray
 
+from dpexact.accounting.arrays import Flags, Floats
 from dpexact.accounting.pairs.noise_outcomes import GUARD, Listed
-from dpexact.accounting.pairs.on_sample import Floats, OnSample, Rule
+from dpexact.accounting.pairs.on_sample import OnSample, Rule
 from dpexact.accounting.pairs.pair import Masses, TooExpensive
 from dpexact.accounting.pairs.sampled_noises import SampledNoises
 from dpexact.balls import ball, current, precision
@@ -91,7 +91,7 @@ class Within(OnSample):
         around = error * arb(0).union(arb(1)).union(arb(-1))
         return Rule(inside.masses, inside.logs, around)
 
-    def _inside(self, listed: Listed) -> NDArray[np.bool_]:
+    def _inside(self, listed: Listed) -> Flags:
         """Which of them are below the ceiling.
 
         Raises:

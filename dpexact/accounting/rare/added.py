@@ -17,9 +17,10 @@ import numpy as np
 from flint import arb
 
 from dpexact import balls
+from dpexact.accounting.arrays import Floats
 from dpexact.accounting.contour.inversion import chernoff_constant
 from dpexact.accounting.rare.law import Cells, SampledLaw
-from dpexact.accounting.rare.tables import Floats, log_sum
+from dpexact.accounting.rare.tables import log_sum
 from dpexact.accounting.rare.windows import Window
 from dpexact.balls import approximate, ball
 from dpexact.enclosure import Enclosure

@@ -6,17 +6,16 @@ Proposes: about delta, from which plans and the search for epsilon start.
 from __future__ import annotations
 
 import math
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dpexact.accounting.arrays import Complexes
 from dpexact.accounting.rare.law import Rule
 from dpexact.accounting.rare.picture import Question
 from dpexact.accounting.rare.planning import Plan
 from dpexact.accounting.rare.windows import Window
 
-_Complex = NDArray[np.complexfloating[Any]]
 #: Terms of a series that falls at least by quarters.
 _SERIES: Final = 26
 
@@ -51,19 +50,19 @@ class Estimate:
         weights, loss = self._weights(window, rule, 0.0)
         return float((weights * np.exp(loss)).real.sum()), float(weights.real.sum())
 
-    def _weights(self, window: Window, rule: Rule, rho: float) -> tuple[_Complex, _Complex]:
+    def _weights(self, window: Window, rule: Rule, rho: float) -> tuple[Complexes, Complexes]:
         nodes = np.arange(rule.first, rule.last + 1) * rule.spacing
-        z: _Complex = nodes.astype(np.complex128) + 1j * rule.shift
-        ratio: _Complex = np.exp(self._start + z / self.ask.sigma)
-        loss: _Complex = np.where(
+        z: Complexes = nodes.astype(np.complex128) + 1j * rule.shift
+        ratio: Complexes = np.exp(self._start + z / self.ask.sigma)
+        loss: Complexes = np.where(
             abs(ratio) < 1e-4, ratio - ratio**2 / 2 + ratio**3 / 3, np.log(1 + ratio)
         )
-        weights: _Complex = np.exp(rho * loss - z * z / 2) * _height(window, ratio)
+        weights: Complexes = np.exp(rho * loss - z * z / 2) * _height(window, ratio)
         scale = rule.spacing / math.sqrt(2 * math.pi) * (1 - self.ask.q)
-        finite: _Complex = np.where(np.isfinite(weights), weights, 0)
+        finite: Complexes = np.where(np.isfinite(weights), weights, 0)
         return finite * scale, loss
 
-    def _line(self, window: Window, rule: Rule) -> _Complex:
+    def _line(self, window: Window, rule: Rule) -> Complexes:
         weights, loss = self._weights(window, rule, 1 + self.plan.abscissa)
         keep = abs(weights) > 1e-17 * abs(weights).max()
         weights, loss = weights[keep], loss[keep]
@@ -72,7 +71,7 @@ class Estimate:
         big = max(1, round(count**0.5))
         turn = 1j * self.plan.step * loss
         giant = weights * np.exp(np.multiply.outer(np.arange(-(-count // big)) * big, turn))
-        line: _Complex = (giant @ np.exp(np.multiply.outer(turn, np.arange(big)))).ravel()[:count]
+        line: Complexes = (giant @ np.exp(np.multiply.outer(turn, np.arange(big)))).ravel()[:count]
         return line
 
     def _mass(self, log_whole: float, far: float, middle: float) -> tuple[float, float, float]:
@@ -114,31 +113,31 @@ def _aliases(log: float, less: float, far: float, lift: float = 0.0) -> float:
     return float(np.exp(log + lift - far) * np.expm1(less) / np.expm1(-far))
 
 
-def _log1p(z: _Complex) -> _Complex:
+def _log1p(z: Complexes) -> Complexes:
     """``log(1 + z)``; that of numpy loses the real part of small numbers."""
     x, y = z.real, z.imag
-    found: _Complex = np.log1p(x * (2 + x) + y * y) / 2 + 1j * np.arctan2(y, 1 + x)
+    found: Complexes = np.log1p(x * (2 + x) + y * y) / 2 + 1j * np.arctan2(y, 1 + x)
     return found
 
 
-def _height(window: Window, ratio: _Complex) -> _Complex:
+def _height(window: Window, ratio: Complexes) -> Complexes:
     if window.high is None:
         return np.ones_like(ratio) if window.low is None else _beyond(window, ratio / window.low)
     high = _tail(window, ratio / window.high)
     return high if window.low is None else high - _tail(window, ratio / window.low)
 
 
-def _tail(window: Window, v: _Complex) -> _Complex:
+def _tail(window: Window, v: Complexes) -> Complexes:
     near = v.real < 4 * window.shape
     at = np.where(near, v, 0)
     total = np.ones_like(v)
     for j in range(window.shape - 1, 0, -1):
         total = 1 + total * at / j
-    found: _Complex = np.where(near, np.exp(-at) * total, 0)
+    found: Complexes = np.where(near, np.exp(-at) * total, 0)
     return found
 
 
-def _beyond(window: Window, v: _Complex) -> _Complex:
+def _beyond(window: Window, v: Complexes) -> Complexes:
     """What is left of 1, with all digits where that is little."""
     found, near = 1 - _tail(window, v), abs(v) < window.shape / 4
     at = v[near]

@@ -11,7 +11,8 @@ from functools import cached_property
 
 import numpy as np
 
-from dpexact.accounting.rare.tables import Floats, crossing, log_above, log_below, log_sum
+from dpexact.accounting.arrays import Floats
+from dpexact.accounting.rare.tables import crossing, log_above, log_below, log_sum
 
 #: How far from where one loss is the gap a scale is looked for, and how closely.
 _FARTHEST, _FINE = 12.0, 0.02

@@ -10,9 +10,10 @@ from dataclasses import replace
 
 import numpy as np
 
+from dpexact.accounting.arrays import Floats
 from dpexact.accounting.rare.law import total_variation
 from dpexact.accounting.rare.picture import Picture, Question
-from dpexact.accounting.rare.tables import Floats, log_sum
+from dpexact.accounting.rare.tables import log_sum
 from dpexact.balls import ball, precision
 from dpexact.reals import Real
 
