@@ -21,7 +21,7 @@ from flint import acb, acb_mat, arb
 
 from dpexact.accounting.contour.planning import DEAR, Plan
 from dpexact.accounting.contour.product import Product
-from dpexact.accounting.pairs.pair import TooExpensive
+from dpexact.accounting.pairs.pair import TooExpensive, product
 from dpexact.accounting.pairs.power_sums import line_product, powers
 
 #: Bounds are shared by points as far apart as lets ``e^{-c eps}`` fall by this power of e.
@@ -119,10 +119,8 @@ class Contour:
     @cached_property
     def left_out(self) -> arb:
         """At least ``|M|`` on the line above the height of the plan."""
-        plan, found = self.plan, arb(1)
-        for pair, n in self.product.factors:
-            found *= pair.decayed(plan.abscissa, plan.height, plan.coarse) ** n
-        return found
+        place = self.plan.abscissa, self.plan.height, self.plan.coarse
+        return product(self.product.factors, lambda pair: pair.decayed(*place))
 
     def moment(self, order: float) -> arb:
         """``M(order)``, or an upper bound on it: it serves those of errors."""

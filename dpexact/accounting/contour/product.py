@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
-from functools import cached_property, reduce
+from functools import cached_property
 from itertools import pairwise
-from operator import itemgetter, mul
+from operator import itemgetter
 from typing import Any, Final, NamedTuple
 
 import flint
@@ -16,7 +16,7 @@ from flint import arb
 
 from dpexact import balls
 from dpexact.accounting.arrays import Floats
-from dpexact.accounting.pairs.pair import Jet, Pair, TooExpensive, weighted
+from dpexact.accounting.pairs.pair import Jet, Pair, TooExpensive, product, total_loss, weighted
 from dpexact.enclosure import Enclosure
 
 _OCTAVE: Final = 8
@@ -79,30 +79,21 @@ class Product:
 
     def mass(self, repeat: int) -> arb:
         """``P(Z finite)``."""
-        finite = arb(1)
-        for pair, n in self.factors:
-            finite *= pair.mass() ** (n * repeat)
-        return finite
+        return product(self.factors, lambda pair: pair.mass()) ** repeat
 
     def moment(self, order: float, accuracy: float, repeat: int = 1) -> arb:
         """``M(order)`` for ``order > -1``, to about ``e^-accuracy`` a pair; kept."""
         key = order, accuracy, flint.ctx.prec
         # proposes: the order, a float that means its exact value here as in the key
         if key not in self._moments:
-            factors = (pair.moment(order, accuracy) ** n for pair, n in self.factors)
-            self._moments[key] = reduce(mul, factors, arb(1))
+            self._moments[key] = product(self.factors, lambda pair: pair.moment(order, accuracy))
         # proposes: likewise
         return self._moments[key] ** repeat
 
     def largest_loss(self, repeat: int) -> arb | None:
         """The supremum of the finite losses, None when unbounded."""
-        total = arb(0)
-        for pair, n in self.factors:
-            largest = pair.largest_loss()
-            if largest is None:
-                return None
-            total += n * repeat * largest
-        return total
+        found = total_loss(self.factors)
+        return None if found is None else repeat * found
 
     def largest(self, repeat: int, digits: int, method: str) -> Enclosure:
         """The same, enclosed; at least 0."""

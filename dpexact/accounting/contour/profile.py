@@ -21,7 +21,7 @@ from dpexact.accounting.contour.many import (
 )
 from dpexact.accounting.contour.planning import Plan, Query, affordable, planned
 from dpexact.accounting.contour.product import Product
-from dpexact.accounting.pairs.pair import Pair, TooExpensive
+from dpexact.accounting.pairs.pair import Pair, TooExpensive, least_overlap
 from dpexact.accounting.profile import InfiniteLoss, Profile
 from dpexact.balls import approximate, ball, precision
 from dpexact.decimals import log_of
@@ -301,10 +301,7 @@ class ContourProfile(Profile):
     def total_variation(self) -> Enclosure:
         """Zero below, and above ``1 - prod overlap_i``, a bound on delta at every epsilon >= 0."""
         with precision(COARSE_BITS):
-            common = arb(1)
-            for pair, n in self.product.factors:
-                common *= arb.max(pair.overlap().lower(), arb(0)) ** (n * self.repeat)
-            apart = 1 - common.lower()
+            apart = 1 - (least_overlap(self.product.factors) ** self.repeat).lower()
             bound = balls.to_enclosure(apart).upper if apart.is_finite() else _ONE
         return Enclosure(_ZERO, min(bound, _ONE), "total variation bound")
 

@@ -7,7 +7,7 @@ from abc import abstractmethod
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, reduce
 from typing import Final
 
 from flint import acb, arb
@@ -73,10 +73,7 @@ class Listed(Pair):
 
     def largest_loss(self) -> arb:
         """The largest ``log(p/q)``; 0 without any."""
-        first, *others = self._losses()
-        for loss in others:
-            first = arb.max(first, loss)
-        return first
+        return reduce(arb.max, self._losses())
 
     def moment(self, c: float | Real, accuracy: float) -> arb:
         order = ball(c)

@@ -273,6 +273,27 @@ class Pair(ABC):
         return 0
 
 
+Factors: TypeAlias = Sequence[tuple[Pair, int]]
+"""Pairs, each with how often it runs: together the product of all."""
+
+
+def product(factors: Factors, of: Callable[[Pair], arb]) -> arb:
+    """What is said of each pair, multiplied as often as it runs."""
+    return math.prod((of(pair) ** n for pair, n in factors), start=arb(1))
+
+
+def least_overlap(factors: Factors) -> arb:
+    """A lower bound on the overlap of the product: that of independent steps is no less."""
+    return product(factors, lambda pair: arb.max(pair.overlap().lower(), arb(0)))
+
+
+def total_loss(factors: Factors) -> arb | None:
+    """The supremum of the finite losses of the product, None when unbounded."""
+    losses = [(n, pair.largest_loss()) for pair, n in factors]
+    known = [n * loss for n, loss in losses if loss is not None]
+    return sum(known, arb(0)) if len(known) == len(losses) else None
+
+
 def short(value: float) -> float:
     """Proposes: a nearby float of few bits, so that products with small integers are exact."""
     mantissa, exponent = math.frexp(value)

@@ -12,8 +12,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import cached_property, reduce
-from operator import mul
+from functools import cached_property
 from typing import Final
 
 from flint import arb
@@ -22,7 +21,7 @@ from dpexact.accounting.arrays import Floats
 from dpexact.accounting.pairs.lattice import OnLattice
 from dpexact.accounting.pairs.noise_outcomes import GUARD, Listed, NoiseOutcomes, outcomes_of
 from dpexact.accounting.pairs.on_sample import OnSample, Rule
-from dpexact.accounting.pairs.pair import Masses, TooExpensive
+from dpexact.accounting.pairs.pair import Masses, TooExpensive, least_overlap, product
 from dpexact.balls import ball, current, precision
 from dpexact.reals import Real
 
@@ -57,8 +56,7 @@ class SampledNoises(OnSample):
 
     def overlap(self) -> arb:
         """``1 - q`` and ``q`` times that of the noises: the laws differ by ``q`` times as much."""
-        least = (arb.max(pair.overlap().lower(), arb(0)) ** n for pair, n in self.noises)
-        return 1 - ball(self.q) * (1 - reduce(mul, least, arb(1)))
+        return 1 - ball(self.q) * (1 - least_overlap(self.noises))
 
     def largest_loss(self) -> arb | None:
         """Unbounded, or ``-log(1 - q)``."""
@@ -98,7 +96,7 @@ class SampledNoises(OnSample):
         # proposes: likewise
         while not arb(order) + 1 >= power:
             order += max(abs(order), 1.0) * _ROUNDED
-        whole = reduce(mul, (pair.moment(order, 0.0) ** n for pair, n in self.noises), arb(1))
+        whole = product(self.noises, lambda pair: pair.moment(order, 0.0))
         other = arb(order) + 1
         # proposes: the loss at which both bounds count alike
         meet = (whole.log() / other).mid()
