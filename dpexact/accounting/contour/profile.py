@@ -263,7 +263,7 @@ class ContourProfile(Profile):
     def log_delta(self, delta: Real) -> float:
         """The logarithm of what delta leaves to the finite losses."""
         with precision(COARSE_BITS):
-            above = ball(delta) - (1 - self.product.mass(self.repeat))
+            above = ball(delta) - self.infinite.ball()
             # proposes: whether a contour is tried; without one the trivial bounds are left
             if not above > 0:
                 raise InfiniteEpsilon("delta must exceed the mass at infinity")

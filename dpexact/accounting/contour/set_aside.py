@@ -18,7 +18,7 @@ import numpy as np
 from flint import arb
 
 from dpexact.accounting.contour.inversion import chernoff_constant
-from dpexact.accounting.contour.product import Product
+from dpexact.accounting.contour.product import Product, log_chernoff
 from dpexact.accounting.pairs.pair import Masses, Pair
 from dpexact.accounting.pairs.sampled_noises import SampledNoises
 from dpexact.accounting.pairs.within import Within
@@ -104,8 +104,7 @@ def set_aside(product: Product, epsilon: float, log_delta: float, digits: float)
     jets = [pair.reverse.cumulants(orders.tolist()) for pair, _ in product.factors]
     logs = np.array([[jet.value for jet in row] for row in jets])
     counts = np.array([float(n) for _, n in product.factors])
-    constant = orders * np.log(orders) - (1 + orders) * np.log1p(orders)
-    base = counts @ logs + constant + (1 + orders) * epsilon
+    base = counts @ logs + log_chernoff(orders) + (1 + orders) * epsilon
     for level in _LEVELS * epsilon:
         bound, near = np.full(orders.shape, -np.inf), []
         for (pair, n), row in zip(product.factors, logs, strict=True):

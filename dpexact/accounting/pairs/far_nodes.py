@@ -141,7 +141,7 @@ class Factor:
     def chunk(self, index: int) -> Moments:
         """At the nodes from ``index`` times :data:`CHUNK` on, a row each of :data:`ROW`."""
         with precision(_BITS):
-            first = np.array([_turn(index * angle) for angle in self._angles])
+            first = np.array([turn_of(index * angle) for angle in self._angles])
         giant = self._middle * (first * self._weights)
         values = np.empty((ROW, ROW), dtype=np.complex128)
         values.real = self._summed(np.concatenate([giant.real, -giant.imag], axis=1))
@@ -355,7 +355,7 @@ class _Falling:
         return found
 
 
-def _turn(angle: arb) -> complex:
+def turn_of(angle: arb) -> complex:
     """``e^{i angle}`` in floats, each part off by an ulp of 1 at most."""
     return _rounded(acb(0, angle).exp())
 

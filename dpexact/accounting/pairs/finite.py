@@ -13,7 +13,7 @@ from typing import Final
 from flint import acb, arb
 
 from dpexact.accounting.pairs.pair import Atom, Jet, Masses, Pair
-from dpexact.accounting.pairs.power_sums import line_sums
+from dpexact.accounting.pairs.power_sums import exponential_line
 from dpexact.arguments import Direction
 from dpexact.balls import ball, order, precision
 from dpexact.errors import UnsupportedMechanism
@@ -86,9 +86,7 @@ class Listed(Pair):
         return power_moments(self._balls(), count)
 
     def moments(self, c: float, step: float, count: int, accuracy: float) -> list[acb]:
-        terms, _ = self.exponentials(c, count * step, accuracy)
-        turns = [acb(0, arb(step) * loss).exp() for _, loss in terms]
-        return line_sums([acb(weight) for weight, _ in terms], turns, count)
+        return exponential_line(*self.exponentials(c, count * step, accuracy), step, count)
 
     @cached_property
     def _floats(self) -> list[tuple[float, float]]:

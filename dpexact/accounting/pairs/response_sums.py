@@ -21,6 +21,7 @@ import numpy as np
 from flint import acb, arb
 
 from dpexact.accounting.arrays import Complexes, Floats
+from dpexact.accounting.pairs.far_nodes import turn_of
 from dpexact.accounting.pairs.pair import Jet, Masses, Pair, TooExpensive
 from dpexact.accounting.pairs.response import Response
 from dpexact.balls import approximate, ball, current, precision
@@ -255,19 +256,11 @@ def turned(
     ``2^-37`` of each term (``docs/theory/atoms.md``, section 4).
     """
     big = max(1, math.isqrt(count))
-    first = [_turn(z * low) for z in losses]
-    step = [_turn(z * arb(width)) for z in losses]
-    leap = [_turn(z * arb(width) * big) for z in losses]
+    first = [turn_of(z * low) for z in losses]
+    step = [turn_of(z * arb(width)) for z in losses]
+    leap = [turn_of(z * arb(width) * big) for z in losses]
     giant = _powers(np.array(leap), -(-count // big)) * (np.array(first) * weights)
     return giant, _powers(np.array(step), big)
-
-
-def _turn(angle: arb) -> complex:
-    """``e^{i angle}`` in floats, each part off by an ulp of 1 at most."""
-    turn = acb(0, angle).exp()
-    if not (turn.real.rad() + turn.imag.rad() < arb(2) ** -54):
-        raise TooExpensive("heights are too large to turn by")
-    return complex(float(turn.real.mid()), float(turn.imag.mid()))
 
 
 def _powers(bases: Complexes, count: int) -> Complexes:

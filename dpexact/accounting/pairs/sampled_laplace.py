@@ -194,7 +194,7 @@ class SampledLaplace(OnSample):
 
         Proposes: how many nodes a contour takes.
         """
-        power = 1 + c if self.removes else -c
+        power = self._power(c)
         most = self._about(power).value
         with precision(_PLANNING_BITS):
             ends = self._ends(arb(power))
@@ -208,7 +208,7 @@ class SampledLaplace(OnSample):
 
     def line_cost(self, c: float, accuracy: float) -> tuple[int, float]:
         """Nodes of a rule of some height."""
-        power = 1 + c if self.removes else -c
+        power = self._power(c)
         return 2 * self._planned(power, 0.0, accuracy)[1], math.log2(2 + abs(power))
 
 

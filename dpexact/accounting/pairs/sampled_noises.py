@@ -118,6 +118,6 @@ class SampledNoises(OnSample):
 
     def line_cost(self, c: float, accuracy: float) -> tuple[int, float]:
         """As many as are listed, about."""
-        power = 1 + c if self.removes else -c
+        power = self._power(c)
         fine = (accuracy + GUARD + self.listing.growth(power)) / (_PLANNING_ACCURACY + GUARD)
         return math.ceil(self._listed(power).shape[1] * math.sqrt(fine)), math.log2(2 + abs(c))

@@ -9,8 +9,8 @@ from typing import Final
 from flint import arb
 
 from dpexact.accounting.pairs.finite import Listed, total
-from dpexact.accounting.pairs.lattice import OnLattice, Tilted
-from dpexact.accounting.pairs.pair import Atom, LossMoments, Masses
+from dpexact.accounting.pairs.lattice import OnLattice
+from dpexact.accounting.pairs.pair import Atom, Masses
 from dpexact.balls import ball
 from dpexact.errors import UnsupportedMechanism
 from dpexact.reals import ONE, Real, exponential, rational
@@ -74,26 +74,9 @@ class TruncatedDiscreteGaussian(Listed, OnLattice):
         return tuple(map(Atom, masses, masses[::-1]))
 
     def _balls(self) -> list[Masses]:
-        masses = self._normalised(arb(0))[0]
-        return list(zip(masses, masses[::-1], strict=True))
-
-    def _normalised(self, slope: arb) -> tuple[list[arb], arb]:
-        """Masses proportional to ``w_x e^{slope j}``, and the sum of the weights."""
         half = -1 / (2 * ball(self.variance))
         indices = range(self.highest + 1)
-        weights = [(half * (j - self.bound) ** 2 + slope * j).exp() for j in indices]
+        weights = [(half * (j - self.bound) ** 2).exp() for j in indices]
         whole = sum(weights, arb(0))
-        return [weight / whole for weight in weights], whole
-
-    def loss_moments(self) -> LossMoments:
-        spacing, start = self.lattice()
-        unit, first = ball(spacing), ball(start)
-        return LossMoments.of([(p, unit * (first + j)) for j, (p, _) in enumerate(self._balls())])
-
-    def tilted(self, theta: Fraction) -> Tilted:
-        """The tilted law; nothing is dropped."""
-        spacing, start = self.lattice()
-        unit = ball(theta) * ball(spacing)
-        masses, weight = self._normalised(unit)
-        moment = (unit * ball(start)).exp() * weight / self._normalised(arb(0))[1]
-        return Tilted(0, masses, arb(0), moment)
+        masses = [weight / whole for weight in weights]
+        return list(zip(masses, masses[::-1], strict=True))

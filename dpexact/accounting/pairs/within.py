@@ -146,7 +146,7 @@ class Within(OnSample):
 
     def line_cost(self, c: float, accuracy: float) -> tuple[int, float]:
         """As many as are listed, about."""
-        power = 1 + c if self.removes else -c
+        power = self._power(c)
         growth = self._growth(power)
         fine = (accuracy + GUARD + growth) / (_PLANNING_ACCURACY + GUARD + growth)
         return math.ceil(self._listed(power).shape[1] * math.sqrt(fine)), math.log2(2 + abs(c))
