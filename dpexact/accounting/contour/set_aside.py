@@ -20,8 +20,7 @@ from flint import arb
 from dpexact.accounting.contour.inversion import chernoff_constant
 from dpexact.accounting.contour.product import Product, log_chernoff
 from dpexact.accounting.pairs.pair import Masses, Pair
-from dpexact.accounting.pairs.sampled_noises import SampledNoises
-from dpexact.accounting.pairs.within import Within
+from dpexact.accounting.pairs.sampled_noises import SampledNoises, Within
 from dpexact.balls import approximate, approximate_log, current, precision
 
 _LN10: Final = math.log(10)
