@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import pairwise
 from operator import itemgetter
 from typing import Any, Final, NamedTuple
@@ -14,8 +13,8 @@ import flint
 import numpy as np
 from flint import arb
 
-from dpexact import balls
 from dpexact.accounting.arrays import Floats
+from dpexact.accounting.inverted import enclose_largest
 from dpexact.accounting.pairs.pair import Jet, Pair, TooExpensive, product, total_loss, weighted
 from dpexact.enclosure import Enclosure
 
@@ -97,14 +96,7 @@ class Product:
 
     def largest(self, repeat: int, digits: int, method: str) -> Enclosure:
         """The same, enclosed; at least 0."""
-
-        def bound() -> arb:
-            found = self.largest_loss(repeat)
-            return arb("inf") if found is None else found.max(arb(0))
-
-        if self.largest_loss(repeat) is None:
-            return Enclosure.exact(math.inf, method)
-        return balls.certify(bound, digits, lowest=Fraction(0), method=method)
+        return enclose_largest(partial(self.largest_loss, repeat), digits, method)
 
     def never_exceeds(self, level: arb, repeat: int) -> bool:
         """Whether every finite loss is certainly at most ``level``."""

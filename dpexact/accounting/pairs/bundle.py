@@ -171,6 +171,7 @@ class Bundle(Pair):
         kind: str,
         c: float | Real,
         *more: Any,
+        ahead: bool = False,
     ) -> tuple[Sequence[Any], list[arb]]:
         """Sums over a box of logarithms, ``alone`` or at nodes, and errors of functions [1]."""
         key = (kind, c, *more)
@@ -188,7 +189,7 @@ class Bundle(Pair):
 
         matrix, large = self._keep(find, "nodes", part.box, degrees, *key)
         with self._narrow(max(accuracy for _, accuracy in asked), _WEIGHT_BITS + large):
-            weights = cloud.weights(degrees, kind == "line")
+            weights = cloud.weights(degrees, ahead)
         heavy = [sum((abs(weight) for weight in weights), arb(0))]
         errors = [cloud.rest(heavy, degrees, *bound).upper() for bound in found.bounds]
         return _dot(weights, matrix), errors
@@ -258,7 +259,7 @@ class Bundle(Pair):
         parts = self._parts(lambda _: least, *key, step=share)
         asked = [(function, each + math.log(len(parts))) for function, each in asked]
         for part, cloud in parts:
-            found, more = self._sums(part, cloud, asked, alone, together, *key)
+            found, more = self._sums(part, cloud, asked, alone, together, *key, ahead=True)
             totals = [a + b for a, b in zip(totals, found, strict=True)]
             errors = [a + b for a, b in zip(errors, more, strict=True)]
         values, place = [], 0

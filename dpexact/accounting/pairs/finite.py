@@ -148,7 +148,7 @@ class Finite(Listed):
 
     def _balls(self) -> list[Masses]:
         kept = (a for a in self.law if a.p.fraction != 0 and a.q.fraction != 0)
-        return [(ball(a.p), ball(a.q)) for a in kept]
+        return [a.masses() for a in kept]
 
 
 def total(numbers: Iterable[Real]) -> Real:

@@ -31,6 +31,10 @@ class Atom:
     p: Real
     q: Real
 
+    def masses(self) -> Masses:
+        """Both at the current precision."""
+        return ball(self.p), ball(self.q)
+
     @property
     def loss(self) -> Real:
         """``log(p/q)``, for positive ``p`` and ``q``."""
@@ -287,11 +291,19 @@ def least_overlap(factors: Factors) -> arb:
     return product(factors, lambda pair: arb.max(pair.overlap().lower(), arb(0)))
 
 
+def added(losses: Iterable[tuple[arb | None, int]]) -> arb | None:
+    """The sum of losses, each as often as its count says; None when one is unbounded."""
+    total = arb(0)
+    for loss, count in losses:
+        if loss is None:
+            return None
+        total += count * loss
+    return total
+
+
 def total_loss(factors: Factors) -> arb | None:
     """The supremum of the finite losses of the product, None when unbounded."""
-    losses = [(n, pair.largest_loss()) for pair, n in factors]
-    known = [n * loss for n, loss in losses if loss is not None]
-    return sum(known, arb(0)) if len(known) == len(losses) else None
+    return added((pair.largest_loss(), n) for pair, n in factors)
 
 
 def short(value: float) -> float:
