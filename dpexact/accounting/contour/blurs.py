@@ -146,6 +146,10 @@ class BlurredProfile(ContourProfile):
         asked = [(self.product, end) for end in ends]
         return planned(asked, digits, self.max_work, farther=farther)
 
+    def lost(self) -> arb:
+        """Of what is set aside too: infinite losses are the only ones beside."""
+        return self.infinite.ball()
+
     def solved_delta(self, epsilon: Real, digits: int) -> Enclosure:
         """By one line, or by another where delta is far from what floats had it for."""
         best, near, known = Enclosure(_ZERO, _ONE, self.method), approximate(epsilon), self.log

@@ -260,10 +260,14 @@ class ContourProfile(Profile):
         """Proposes: where to begin; of the losses of the reverse none may be large."""
         return min(self.product.reverse.epsilon(log_delta, self.repeat), near) or near
 
+    def lost(self) -> arb:
+        """The mass of infinite loss of all pairs."""
+        return 1 - self.product.mass(self.repeat)
+
     def log_delta(self, delta: Real) -> float:
         """The logarithm of what delta leaves to the finite losses."""
         with precision(COARSE_BITS):
-            above = ball(delta) - self.infinite.ball()
+            above = ball(delta) - self.lost()
             # proposes: whether a contour is tried; without one the trivial bounds are left
             if not above > 0:
                 raise InfiniteEpsilon("delta must exceed the mass at infinity")
