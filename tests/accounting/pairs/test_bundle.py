@@ -414,7 +414,9 @@ def test_beyond_a_right_angle_only_the_turned_line_bounds() -> None:
 def test_errors_of_all_boxes_add_up(monkeypatch: pytest.MonkeyPatch) -> None:
     found = Bundle(Cloud(steps_of(6, 30, (1.0, 1.3), (1e-3, 2e-3))), removes=True)
 
-    def sums(_: Bundle, part: None, cloud: None, asked: list[object], *rest: object) -> object:
+    def sums(
+        _: Bundle, part: None, cloud: None, asked: list[object], *rest: object, **kinds: bool
+    ) -> object:
         return [acb(0)] * 3, [arb(1) / 8] * len(asked)
 
     monkeypatch.setattr(Bundle, "_parts", lambda *_, **__: [(None, None)] * 3)
