@@ -19,24 +19,22 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from fractions import Fraction
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 from flint import acb, acb_mat, arb
-from numpy.typing import NDArray
 
+from dpexact.accounting.arrays import Floats
 from dpexact.accounting.closed_form import GaussianMixedWithResponse
 from dpexact.accounting.inverted import BallProfile
 from dpexact.accounting.pairs.allocation_sums import inner_tails, strip_aliases
 from dpexact.accounting.pairs.pair import TooExpensive
-from dpexact.accounting.pairs.power_sums import Row
+from dpexact.accounting.pairs.power_sums import Rows
 from dpexact.accounting.profile import InfiniteLoss, Profile
 from dpexact.balls import approximate, ball, current, precision
 from dpexact.enclosure import Enclosure
 from dpexact.kept import cached_property
 from dpexact.reals import Real, rational, square_root
-
-Floats = NDArray[np.floating[Any]]
 
 #: Most products of one evaluation, for a thousand steps; the engine that is asked next is fast for
 #: fewer and slow for more, where ten times as many are allowed.
@@ -92,7 +90,7 @@ class Line(NamedTuple):
 
     plan: Plan
     bits: int
-    summands: Row
+    summands: Rows
     at_c: arb
     after: arb
     beyond: arb
@@ -199,7 +197,7 @@ class AllocationPut(BallProfile):
             off = radius * steepest((level + radius).upper(), c, line.at_c)
             level = level.mid()
             height = 2 * arb.pi() / period
-            turned = line.summands.at(acb(0, height * level).exp())
+            ((turned,),) = line.summands.at([acb(0, height * level).exp()])
             total = turned.real * (c * level).exp() * height / arb.pi()
             tail = outer_tail(level, c, height, plan.last, line.after).upper()
             below = arb(0)
@@ -300,7 +298,7 @@ class Transform:
         at_c = summands[0].real * c * c
         summands[0] /= 2
         after = self.psi_beyond(c, (plan.last + 1) * height, arb(plan.shift))
-        return Line(plan, bits, Row(summands), at_c, after, self.psi(acb(plan.beyond)).real)
+        return Line(plan, bits, Rows([summands]), at_c, after, self.psi(acb(plan.beyond)).real)
 
     def psi_beyond(self, c: arb, u: arb, shift: arb) -> arb:
         """A bound on ``|psi(c + iv)|`` for every ``v >= u``: Proposition 4, ``A = shift`` [11]."""

@@ -19,7 +19,7 @@ from typing import Final
 from flint import arb, fmpz
 
 from dpexact import balls
-from dpexact.accounting.inverted import BallProfile
+from dpexact.accounting.inverted import BallProfile, enclose_largest
 from dpexact.accounting.pairs.pair import Pair
 from dpexact.accounting.profile import InfiniteLoss
 from dpexact.enclosure import Enclosure
@@ -143,13 +143,4 @@ class SinglePair(BallProfile):
         return Fraction(max(self.pair.span(max(balls.approximate(delta), 1e-300))[1], 1e-9))
 
     def largest_loss(self, digits: int) -> Enclosure:
-        with balls.precision(balls.bits_for(digits)):
-            top = self.pair.largest_loss()
-        if top is None:
-            return super().largest_loss(digits)
-        return balls.certify(self._largest, digits, lowest=_ZERO, method=self.method)
-
-    def _largest(self) -> arb:
-        top = self.pair.largest_loss()
-        assert top is not None
-        return top
+        return enclose_largest(self.pair.largest_loss, digits, self.method)

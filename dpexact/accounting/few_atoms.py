@@ -32,7 +32,7 @@ from dpexact.accounting.pairs.finite import total
 from dpexact.accounting.pairs.pair import Atom
 from dpexact.accounting.pairs.pair import Masses as Balls
 from dpexact.accounting.profile import InfiniteLoss
-from dpexact.accounting.tangents import Masses, Tangent, TangentProfile, exact_divergence, threshold
+from dpexact.accounting.tangents import Tangent, TangentProfile, exact_divergence, listed, threshold
 from dpexact.errors import InvalidInput, UndecidedComparison, UnsupportedMechanism
 from dpexact.reals import ZERO, Real
 from dpexact.ternary import Order
@@ -68,15 +68,11 @@ class FiniteProfile(TangentProfile):
         """The masses at the current precision, kept for the next epsilon."""
         bits = balls.current()
         if self._kept[0] != bits:
-            self._kept = bits, [(balls.ball(a.p), balls.ball(a.q)) for a in self.atoms]
+            self._kept = bits, [a.masses() for a in self.atoms]
         return self._kept[1]
 
     def finite_fraction(self, level: Fraction) -> Fraction | None:
-        p = [a.p.fraction for a in self.atoms if a.p.fraction is not None]
-        q = [a.q.fraction for a in self.atoms if a.q.fraction is not None]
-        if len(p) + len(q) < 2 * len(self.atoms):
-            return None
-        return exact_divergence([Masses(range(len(p)), p, q, 1)], level)
+        return exact_divergence([listed(self.atoms, range(len(self.atoms)), 1)], level)
 
 
 class FewAtoms(TangentProfile):
@@ -118,7 +114,7 @@ class FewAtoms(TangentProfile):
 
     def tangent(self, epsilon: arb) -> Tangent:
         *others, (pivot, count) = self.steps
-        laws = [[(balls.ball(a.p), balls.ball(a.q)) for a in atoms] for atoms, _ in others]
+        laws = [[a.masses() for a in atoms] for atoms, _ in others]
         fixed = [list(enumerate_types(law, n)) for law, (_, n) in zip(laws, others, strict=True)]
         split, level = _Split(pivot, count), epsilon.exp()
         cut, p, q, doubt = arb(2) ** (-balls.current() - 20), arb(0), arb(0), arb(0)
@@ -142,7 +138,7 @@ class FewAtoms(TangentProfile):
         """The loss of each combination and its mass under P, if none is infinite."""
         laws, kept = [], arb(1)
         for atoms, count in self.steps:
-            masses = [(balls.ball(a.p), balls.ball(a.q)) for a in atoms]
+            masses = [a.masses() for a in atoms]
             kept *= sum((p for p, _ in masses), arb(0)) ** count
             laws.append([(p, q) for _, p, q in enumerate_types(masses, count)])
         for combination in product(*laws):
@@ -156,14 +152,10 @@ class FewAtoms(TangentProfile):
     def finite_fraction(self, level: Fraction) -> Fraction | None:
         laws, stride = [], 1
         for atoms, count in self.steps:
-            p = [a.p.fraction for a in atoms if a.p.fraction is not None]
-            q = [a.q.fraction for a in atoms if a.q.fraction is not None]
-            if len(p) + len(q) < 2 * len(atoms):
-                return None
             # each number of occurrences of an outcome is a digit of the sum of places
             places = [0, *(stride * (count + 1) ** i for i in range(len(atoms) - 1))]
             stride *= (count + 1) ** (len(atoms) - 1)
-            laws.append(Masses(places, p, q, count))
+            laws.append(listed(atoms, places, count))
         return exact_divergence(laws, level)
 
 
@@ -175,7 +167,7 @@ class _Split:
     """
 
     def __init__(self, atoms: list[Atom], count: int) -> None:
-        pairs = [(balls.ball(a.p), balls.ball(a.q)) for a in atoms]
+        pairs = [a.masses() for a in atoms]
         # proposes: the main outcomes; any two may be, and the largest make the shortest sums
         order = sorted(range(len(atoms)), key=lambda i: float((pairs[i][0] + pairs[i][1]).mid()))
         self.count = count

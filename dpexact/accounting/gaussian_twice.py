@@ -18,9 +18,9 @@ from typing import Final
 
 import numpy as np
 from flint import arb
-from numpy.typing import NDArray
 
 from dpexact import balls, reals
+from dpexact.accounting.arrays import Floats
 from dpexact.accounting.inverted import BallProfile, InvertedProfile
 from dpexact.accounting.profile import InfiniteLoss
 from dpexact.balls import ball, normal_tail
@@ -59,7 +59,7 @@ def beyond(most: arb, end: arb, rate: arb) -> arb:
     return 2 * most * normal_tail(end - rate)
 
 
-def _tails(x: NDArray[np.float64]) -> NDArray[np.float64]:
+def _tails(x: Floats) -> Floats:
     """Those of the normal law, in floats."""
     return np.array([math.erfc(v) for v in (x / math.sqrt(2)).tolist()]) / 2
 

@@ -32,6 +32,19 @@ DeltaAt = Callable[[Real, int], Enclosure]
 """``delta_at(epsilon, digits)``: an enclosure of ``delta(epsilon)``."""
 
 
+def enclose_largest(find: Callable[[], arb | None], digits: int, method: str) -> Enclosure:
+    """Enclose the supremum of the finite losses, at least 0; infinite where none is found."""
+
+    def bound() -> arb:
+        found = find()
+        return arb("inf") if found is None else found.max(arb(0))
+
+    with balls.precision(balls.bits_for(digits)):
+        if find() is None:
+            return Enclosure.exact(math.inf, method)
+    return balls.certify(bound, digits, lowest=ZERO, method=method)
+
+
 def invert(
     delta_at: DeltaAt,
     target: Real,

@@ -15,6 +15,7 @@ from typing import Final, NamedTuple, Protocol
 import numpy as np
 
 from dpexact import balls
+from dpexact.accounting.arrays import Floats
 from dpexact.accounting.profile import InfiniteLoss
 from dpexact.decimals import log_of
 from dpexact.enclosure import Enclosure
@@ -123,9 +124,7 @@ def _between(
     return found
 
 
-def _interpolated(
-    places: np.typing.NDArray[np.float64], values: np.typing.NDArray[np.float64], log: float
-) -> _Guess | None:
+def _interpolated(places: Floats, values: Floats, log: float) -> _Guess | None:
     """By a polynomial through neighbours.
 
     Proposes: where to look.

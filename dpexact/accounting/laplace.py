@@ -22,6 +22,7 @@ multiple of :math:`e^{-u}` where the last series does not end.
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -264,10 +265,7 @@ def plan_sum(
         low, high = high, 2 * high
         if choices * low > limit:
             return None
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if done(middle) else (middle, high)
-    terms = min(high, steps - 1)
+    terms = min(low + 1 + bisect_left(range(low + 1, high), True, key=done), steps - 1)
     if choices * max(terms, 1) > limit:
         return None
     peak = max((log_term(i) for i in range(1, terms + 2)), default=0.0)

@@ -27,7 +27,7 @@ from dpexact.accounting.inverted import ZERO
 from dpexact.accounting.pairs.lattice import MAX_ATOMS, Strided
 from dpexact.accounting.pairs.pair import weighted
 from dpexact.accounting.profile import InfiniteLoss
-from dpexact.accounting.tangents import Masses, Tangent, TangentProfile, exact_divergence
+from dpexact.accounting.tangents import Tangent, TangentProfile, exact_divergence, listed
 from dpexact.errors import UnsupportedMechanism
 from dpexact.reals import Real
 
@@ -185,11 +185,10 @@ class LatticeComposition(TangentProfile):
         laws = []
         for s in self.parts:
             outcomes = s.pair.outcomes()
-            p = [atom.p.fraction for atom in outcomes if atom.p.fraction is not None]
-            q = [atom.q.fraction for atom in outcomes if atom.q.fraction is not None]
-            if not outcomes or len(p) + len(q) < 2 * len(outcomes):
+            if not outcomes:
                 return None
-            laws.append(Masses(range(0, len(p) * s.stride, s.stride), p, q, s.count))
+            places = range(0, len(outcomes) * s.stride, s.stride)
+            laws.append(listed(outcomes, places, s.count))
         return exact_divergence(laws, level)
 
 

@@ -205,7 +205,7 @@ def _truncated_laplace(step: mechanisms.TruncatedLaplace, composed: Composed) ->
 
 
 def _truncated_gaussian(step: mechanisms.TruncatedDiscreteGaussian, composed: Composed) -> Laws:
-    from dpexact.accounting.pairs.truncated_discrete_gaussian import truncated_discrete_gaussian
+    from dpexact.accounting.pairs.discrete_gaussian import truncated_discrete_gaussian
 
     variance = step.sigma * step.sigma
     return _beside(*truncated_discrete_gaussian(variance, step.bound, step.sensitivity))

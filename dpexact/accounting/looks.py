@@ -12,8 +12,8 @@ from fractions import Fraction
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dpexact.accounting.arrays import Floats
 from dpexact.decimals import log_of
 from dpexact.enclosure import Enclosure
 
@@ -109,7 +109,7 @@ class Curve:
     reach: float
 
     @classmethod
-    def through(cls, logs: NDArray[np.float64], heights: NDArray[np.float64]) -> Curve:
+    def through(cls, logs: Floats, heights: Floats) -> Curve:
         """Through some points."""
         reach = float(max(abs(logs[0]), abs(logs[-1])))
         fit, _ = np.polynomial.Polynomial.fit(

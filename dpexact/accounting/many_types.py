@@ -19,13 +19,13 @@ import math
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 from functools import reduce
-from typing import Final, NamedTuple, TypeAlias
+from typing import Final, NamedTuple
 
 import numpy as np
 from flint import arb
-from numpy.typing import NDArray
 
 from dpexact import balls
+from dpexact.accounting.arrays import Floats
 from dpexact.accounting.contour.product import Product
 from dpexact.accounting.halves import Half, Halves, nearest
 from dpexact.accounting.pairs.pair import Masses, Pair, TooExpensive
@@ -34,8 +34,6 @@ from dpexact.accounting.tangents import Tangent, TangentProfile
 from dpexact.enclosure import Enclosure
 from dpexact.errors import UnsupportedMechanism
 from dpexact.reals import Real
-
-Floats: TypeAlias = NDArray[np.float64]
 
 _BEGIN: Final = Fraction(0)
 #: Most types of a half, with those that are begun.

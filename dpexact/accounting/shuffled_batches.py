@@ -18,12 +18,12 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from itertools import accumulate
-from typing import Any, Final, NamedTuple, TypeAlias
+from typing import Final, NamedTuple
 
 import numpy as np
 from flint import arb, fmpz_poly
-from numpy.typing import NDArray
 
+from dpexact.accounting.arrays import Floats
 from dpexact.accounting.inverted import BallProfile
 from dpexact.accounting.profile import InfiniteLoss
 from dpexact.balls import approximate, ball, current, precision
@@ -39,9 +39,6 @@ _BELOW, _ABOVE = -8.0, 12.0
 _LEAST: Final = 1e-3
 _MOST: Final = 1e5
 _OFFSETS: Final = np.linspace(0.0, 1.0, 129)
-
-
-Floats: TypeAlias = NDArray[np.floating[Any]]
 
 
 class Masses(NamedTuple):

@@ -22,6 +22,7 @@ from flint import arb, fmpz, fmpz_poly
 
 from dpexact import balls, reals
 from dpexact.accounting.inverted import ZERO, BallProfile
+from dpexact.accounting.pairs.pair import Atom
 from dpexact.accounting.profile import EXACT_BITS, InfiniteLoss
 from dpexact.decimals import Bound, format_decimal
 from dpexact.enclosure import Enclosure
@@ -216,8 +217,18 @@ class Masses(NamedTuple):
     times: int
 
 
-def exact_divergence(laws: Sequence[Masses], level: Fraction) -> Fraction | None:
+def listed(atoms: Sequence[Atom], places: Sequence[int], times: int) -> Masses | None:
+    """``times`` steps of these outcomes; None where a mass is not rational."""
+    p = [a.p.fraction for a in atoms if a.p.fraction is not None]
+    q = [a.q.fraction for a in atoms if a.q.fraction is not None]
+    return Masses(places, p, q, times) if len(p) + len(q) == 2 * len(atoms) else None
+
+
+def exact_divergence(steps: Sequence[Masses | None], level: Fraction) -> Fraction | None:
     """The sum of ``(P - level Q)_+`` over all sums of places; None if it is too long."""
+    laws = [law for law in steps if law is not None]
+    if len(laws) < len(steps):
+        return None
     scales = [math.lcm(*(x.denominator for x in (*law.p, *law.q))) for law in laws]
     bits = sum(scale.bit_length() * law.times for scale, law in zip(scales, laws, strict=True))
     length = sum(max(law.places) * law.times for law in laws) + 1

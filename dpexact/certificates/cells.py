@@ -7,14 +7,12 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, Final, TypeAlias
+from typing import Any, Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpexact import certificate_checker as checker
-
-Floats: TypeAlias = NDArray[np.floating[Any]]
+from dpexact.accounting.arrays import Floats
 
 #: Fewer different steps are taken one by one.
 FEWEST: Final = 100

@@ -2,59 +2,49 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import click
 
-import dpexact
 from dpexact.cli.errors import EXIT_UNDECIDED
-from dpexact.cli.options import complete_mechanism, digits_of, json_option
+from dpexact.cli.options import complete_mechanism, digits_of, json_option, together
+from dpexact.cli.printing import echo_json
 from dpexact.ternary import Ternary
 
 if TYPE_CHECKING:
     from dpexact.empirical import LowerBound
 
-_F = TypeVar("_F", bound=Callable[..., Any])
-
 _CODES = {Ternary.HOLDS: 1, Ternary.FAILS: 0, Ternary.UNDECIDED: EXIT_UNDECIDED}
 
 
-def _shared(command: _F) -> _F:
-    """Add the options of every kind of attack."""
-    for option in (
-        json_option,
-        digits_of(15, 1000),
-        click.option(
-            "--mechanism",
-            metavar="EXPR",
-            shell_complete=complete_mechanism,
-            help="What is said to run: its certified epsilon is the other side.",
-        ),
-        click.option(
-            "--looks",
-            type=click.IntRange(1),
-            default=1,
-            show_default=True,
-            help="Attacks, thresholds or runs that this was chosen from; shares out the error.",
-        ),
-        click.option(
-            "--confidence",
-            default="0.95",
-            show_default=True,
-            metavar="C",
-            help="Rational in (0, 1).",
-        ),
-        click.option(
-            "--delta", default="0", show_default=True, metavar="D", help="Rational in [0, 1]."
-        ),
-    ):
-        command = option(command)
-    return command
+#: The options of every kind of attack.
+_shared = together(
+    click.option(
+        "--delta", default="0", show_default=True, metavar="D", help="Rational in [0, 1]."
+    ),
+    click.option(
+        "--confidence", default="0.95", show_default=True, metavar="C", help="Rational in (0, 1)."
+    ),
+    click.option(
+        "--looks",
+        type=click.IntRange(1),
+        default=1,
+        show_default=True,
+        help="Attacks, thresholds or runs that this was chosen from; shares out the error.",
+    ),
+    click.option(
+        "--mechanism",
+        metavar="EXPR",
+        shell_complete=complete_mechanism,
+        help="What is said to run: its certified epsilon is the other side.",
+    ),
+    digits_of(15, 1000),
+    json_option,
+)
 
 
 @click.group()
@@ -160,9 +150,8 @@ def _report(
             **attack.to_json(digits),
             **(joined.to_json(digits) if joined else {}),
             "seconds": round(seconds, 6),
-            "version": dpexact.__version__,
         }
-        click.echo(json.dumps(record))
+        echo_json(record)
     else:
         click.echo(joined.sentence if joined else attack.sentence)
         click.echo(f"  at delta = {delta}, from {attack.outcome}")

@@ -12,8 +12,8 @@ from typing import Any
 import click
 from click.shell_completion import CompletionItem
 
-import dpexact
 from dpexact.cli.options import cores, digits_of, json_option
+from dpexact.cli.printing import echo_json
 from dpexact.errors import InvalidInput
 from dpexact.tokens import shorten
 
@@ -158,7 +158,7 @@ def figure(
         "seconds": round(time.perf_counter() - began, 3),
     }
     if as_json:
-        click.echo(json.dumps({"figures": made, **total, "version": dpexact.__version__}))
+        echo_json({"figures": made, **total})
     elif len(made) > 1:
         click.echo(
             f"{len(made)} figures: {total['numbers']} certified numbers, the widest enclosure has "

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
-
 import click
 
 import dpexact
 from dpexact.cli.options import digits_option, json_option
 from dpexact.cli.patience import patience
+from dpexact.cli.printing import echo_json
 from dpexact.mechanisms.base import shown
 from dpexact.ternary import Ternary
 
@@ -70,9 +69,8 @@ def filter(  # noqa: A001  # the name of the verb
             ],
             "epsilon": None if epsilon is None else epsilon.to_json(digits),
             "delta": delta,
-            "version": dpexact.__version__,
         }
-        click.echo(json.dumps(record))
+        echo_json(record)
         return int(refused)
     for step, _, said, spent in rows:
         click.echo(f"{said}: {shown(step)}; spent {spent.shown(digits)} of {chosen.budget}")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import time
 from functools import partial
 from pathlib import Path
@@ -19,7 +18,7 @@ from dpexact.cli.options import (
     json_option,
 )
 from dpexact.cli.patience import patience
-from dpexact.cli.printing import answer, echo_record
+from dpexact.cli.printing import answer, echo_json, echo_record
 
 
 @click.command(epilog=EXPR_HELP)
@@ -166,9 +165,8 @@ def symbolic(expr: str, form: str, order: int | None, latex: bool, as_json: bool
             "expression": str(written),
             "latex": written.latex(),
             "values": values,
-            "version": dpexact.__version__,
         }
-        click.echo(json.dumps(record))
+        echo_json(record)
         return
     click.echo(written.latex() if latex else str(written))
     if not latex:

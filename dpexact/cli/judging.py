@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import shlex
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import click
 
 import dpexact
 from dpexact.cli.certifying import certificate_option, certify_audit
 from dpexact.cli.errors import EXIT_INTERRUPTED, fail
-from dpexact.cli.options import SECONDS, cores, digits_option
+from dpexact.cli.options import SECONDS, cores, digits_option, together
 from dpexact.cli.report_files import ReportFiles, report_options, tell_actions
 
 if TYPE_CHECKING:
@@ -23,7 +23,8 @@ if TYPE_CHECKING:
     from dpexact.audits.journal import Journal
     from dpexact.audits.runs import AccountantRun
 
-_OPTIONS = (
+#: The options that every audit shares: those that :class:`Judging` reads.
+judging_options = together(
     report_options,
     click.option(
         "--jobs",
@@ -59,18 +60,9 @@ _OPTIONS = (
     digits_option,
 )
 
-_F = TypeVar("_F", bound=Callable[..., Any])
-
-
-def judging_options(command: _F) -> _F:
-    """Add the options that every audit shares: those that :class:`Judging` reads."""
-    for option in reversed(_OPTIONS):
-        command = option(command)
-    return command
-
 
 class Judging:
-    """An audit as the values of :func:`judging_options` want it, wherever its claims come from.
+    """An audit as the values of :data:`judging_options` want it, wherever its claims come from.
 
     Raises:
         InvalidInput: a file cannot be written, or is named twice, or is one of ``others``, which

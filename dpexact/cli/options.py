@@ -34,6 +34,17 @@ def complete_mechanism(
 expression = click.argument("expr", shell_complete=complete_mechanism)
 
 
+def together(*options: Callable[[Any], Any]) -> Callable[[Verb], Verb]:
+    """Some options as one, in the order in which the help has them."""
+
+    def added(command: Verb) -> Verb:
+        for option in reversed(options):
+            command = option(command)
+        return command
+
+    return added
+
+
 def digits_of(
     usual: int, most: int = MAX_DIGITS, said: str = "Certified significant digits."
 ) -> Callable[[Verb], Verb]:
@@ -139,10 +150,4 @@ memory_option = click.option(
 
 def without_effect(*names: str) -> Callable[[Verb], Verb]:
     """Options that scripts may give because they stood on the same line as others once."""
-
-    def taken(command: Verb) -> Verb:
-        for name in names:
-            command = click.option(name, hidden=True, expose_value=False)(command)
-        return command
-
-    return taken
+    return together(*(click.option(name, hidden=True, expose_value=False) for name in names))

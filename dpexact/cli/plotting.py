@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 import click
 
+from dpexact.cli.options import Verb
 from dpexact.cli.patience import patience
 from dpexact.enclosure import Enclosure
 from dpexact.errors import InvalidInput
@@ -17,10 +18,7 @@ if TYPE_CHECKING:
     from dpexact.figures.model import FigureData
 
 
-_F = TypeVar("_F", bound=Callable[..., object])
-
-
-def plot_option(what: str) -> Callable[[_F], _F]:
+def plot_option(what: str) -> Callable[[Verb], Verb]:
     """The option, which draws ``what``."""
     path = click.Path(path_type=Path)
     return click.option("--plot", type=path, metavar="FILE", help=f"Draw {what} (svg, png, pdf).")

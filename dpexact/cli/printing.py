@@ -72,10 +72,9 @@ def answer(
             **({"at_least": floor} if floor else {}),
             "method": found.method,
             "seconds": round(seconds, 6),
-            "version": dpexact.__version__,
             **(more or {}),
         }
-        click.echo(json.dumps(record))
+        echo_json(record)
     else:
         relation = "=" if template else found.relation
         click.echo(f"{quantity} {relation} {found.safe()}")
@@ -153,5 +152,9 @@ def _down(bound: Bound) -> str:
 def echo_record(found: dict[str, Any], direction: str, started: float) -> None:
     """Print a record that the library made, with how it was obtained."""
     seconds = round(time.perf_counter() - started, 6)
-    record = {**found, "direction": direction, "seconds": seconds, "version": dpexact.__version__}
-    click.echo(json.dumps(record))
+    echo_json({**found, "direction": direction, "seconds": seconds})
+
+
+def echo_json(record: Mapping[str, Any]) -> None:
+    """Print one JSON object, with the version that made it."""
+    click.echo(json.dumps({**record, "version": dpexact.__version__}))

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from dpexact.cli.options import json_option
+
 if TYPE_CHECKING:
     from proofs_checks.runner import Outcome
 
@@ -23,7 +25,7 @@ if TYPE_CHECKING:
 )
 @click.option("--smoke", is_flag=True, help="Only the quick selection.")
 @click.option("--list", "only_list", is_flag=True, help="List the claims; run nothing.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@json_option
 @click.option("--html", metavar="FILE", help="Write a self-contained HTML report.")
 @click.option("--coq", metavar="DIR", help="Write a Coq file a claim into DIR; run nothing.")
 @click.option("--jobs", type=click.IntRange(1, 1024), metavar="N", help="Worker processes.")

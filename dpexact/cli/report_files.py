@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
+from dpexact.cli.options import together
 from dpexact.errors import InvalidInput
 
 if TYPE_CHECKING:
     from dpexact.audits.reports import JsonLines
     from dpexact.audits.runner import Report
-
-_F = TypeVar("_F", bound=Callable[..., Any])
 
 _HELP: Final = {
     "html": "Write a self-contained page.",
@@ -28,13 +27,19 @@ _HELP: Final = {
 }
 
 
-def report_options(command: _F) -> _F:
-    """Add one option a format; their values arrive as ``html_file``, ``json_file``, and so on."""
-    for name, text in reversed(_HELP.items()):
-        path = click.Path(path_type=Path)
-        option = click.option(f"--{name}", f"{name}_file", type=path, metavar="FILE", help=text)
-        command = option(command)
-    return command
+#: One option a format; their values arrive as ``html_file``, ``json_file``, and so on.
+report_options = together(
+    *(
+        click.option(
+            f"--{name}",
+            f"{name}_file",
+            type=click.Path(path_type=Path),
+            metavar="FILE",
+            help=text,
+        )
+        for name, text in _HELP.items()
+    )
+)
 
 
 class ReportFiles:

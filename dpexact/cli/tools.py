@@ -9,8 +9,8 @@ from dataclasses import asdict
 import click
 from click.shell_completion import get_completion_class
 
-import dpexact
-from dpexact.cli.options import cores
+from dpexact.cli.options import cores, json_option
+from dpexact.cli.printing import echo_json
 
 
 @click.command()
@@ -44,7 +44,7 @@ def serve(port: int) -> None:
 @click.option(
     "--seed", type=click.IntRange(0, 2**63), default=0, show_default=True, help="Of random cases."
 )
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@json_option
 def selftest(seed: int, as_json: bool) -> int:
     """Check this installation, in some seconds.
 
@@ -70,9 +70,8 @@ def selftest(seed: int, as_json: bool) -> int:
             "checks": [asdict(check) for check in checks],
             "seed": seed,
             "seconds": round(seconds, 6),
-            "version": dpexact.__version__,
         }
-        click.echo(json.dumps(record))
+        echo_json(record)
     else:
         for check in checks:
             click.echo(f"{'✓' if check.passed else '✗'} {check.name}: {check.detail}")

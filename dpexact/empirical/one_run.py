@@ -22,7 +22,7 @@ from fractions import Fraction
 from flint import arb
 
 from dpexact import balls
-from dpexact.accounting.binomial import binomial_tail
+from dpexact.accounting.binomial import binomial_mass, binomial_tail
 from dpexact.answers import delivered
 from dpexact.arguments import integer_in, real_in
 from dpexact.conversion import RealLike
@@ -151,10 +151,4 @@ def _bound(m: int, r: int, v: int, epsilon: Real, delta: Real) -> arb:
     if delta.fraction == 0:
         return tail
     below = binomial_tail(r, r - v + 1, wrong, right)
-    return tail + m * balls.ball(delta) * tail * below / (v * _probability(r, v, right, wrong))
-
-
-def _probability(r: int, v: int, right: arb, wrong: arb) -> arb:
-    """``P[Bin(r, right) = v]``."""
-    ways = arb(r + 1).lgamma() - arb(v + 1).lgamma() - arb(r - v + 1).lgamma()
-    return (ways + v * right.log() + (r - v) * wrong.log()).exp()
+    return tail + m * balls.ball(delta) * tail * below / (v * binomial_mass(r, v, right, wrong))

@@ -72,7 +72,8 @@ class AtomsProfile(Profile):
     def __init__(self, factors: Iterable[tuple[Pair, int]], infinite: InfiniteLoss) -> None:
         self.infinite = infinite
         steps = Steps(list(factors))
-        self.product = Product(steps.factors)
+        self._plain = ContourProfile(steps.factors, infinite)
+        self.product = self._plain.product
         #: All of it, and what the last line saw.
         self._whole = self._near = Near(steps, self.product)
         #: Digits that the last question ended with that fell short.
@@ -106,14 +107,11 @@ class AtomsProfile(Profile):
             best = best.meet(self._asked(fine, near, at, goal, digits))
             return best if best.digits >= digits else best.short("blurs differ")
 
-        plain = ContourProfile(self.product.factors, self.infinite)
-        return guarded(ask, plain.total_variation)
+        return guarded(ask, self._plain.total_variation)
 
     def _epsilon(self, delta: Real, digits: int) -> Enclosure:
         def ask() -> Enclosure:
-            with balls.precision(_COARSE_BITS):
-                finite = balls.ball(delta) - (1 - self.product.mass(1))
-                log_delta = float(finite.log().mid())
+            log_delta = self._plain.log_delta(delta)
             near, at = self._placed(log_delta, digits)
             known = self._known_epsilon(delta, at, digits)
             # proposes: whether another line is needed

@@ -22,7 +22,7 @@ from dpexact.accounting.contour.inversion import Contour, Terms
 from dpexact.accounting.contour.many import digits_of_delta
 from dpexact.accounting.contour.planning import Plan, Query, planned
 from dpexact.accounting.contour.product import Product
-from dpexact.accounting.contour.profile import ContourProfile, InfiniteEpsilon
+from dpexact.accounting.contour.profile import ContourProfile
 from dpexact.accounting.contour.set_aside import SetAside
 from dpexact.accounting.pairs.blurred import Blurred, Steps
 from dpexact.accounting.pairs.far_nodes import FarSum
@@ -45,7 +45,6 @@ _TRIALS: Final = 60
 _STRETCHES: Final = (1.1, 1.5, 4.0, 30.0)
 #: A share of what a line leaves open, by which ends are apart at least.
 _NARROW: Final = 32
-_COARSE_BITS: Final = 96
 _ZERO, _ONE = Fraction(0), Fraction(1)
 
 
@@ -147,14 +146,9 @@ class BlurredProfile(ContourProfile):
         asked = [(self.product, end) for end in ends]
         return planned(asked, digits, self.max_work, farther=farther)
 
-    def log_delta(self, delta: Real) -> float:
+    def lost(self) -> arb:
         """Of what is set aside too: infinite losses are the only ones beside."""
-        with balls.precision(_COARSE_BITS):
-            above = balls.ball(delta) - self.infinite.ball()
-            # proposes: whether a contour is tried; without one the trivial bounds are left
-            if not above > 0:
-                raise InfiniteEpsilon("delta must exceed the mass at infinity")
-            return float(above.mid().log().mid())
+        return self.infinite.ball()
 
     def solved_delta(self, epsilon: Real, digits: int) -> Enclosure:
         """By one line, or by another where delta is far from what floats had it for."""

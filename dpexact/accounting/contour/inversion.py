@@ -17,12 +17,12 @@ from contextlib import suppress
 from functools import reduce
 from typing import Final, NamedTuple
 
-from flint import acb, acb_mat, arb
+from flint import acb, arb
 
 from dpexact.accounting.contour.planning import DEAR, Plan
 from dpexact.accounting.contour.product import Product
-from dpexact.accounting.pairs.pair import TooExpensive
-from dpexact.accounting.pairs.power_sums import line_product, powers
+from dpexact.accounting.pairs.pair import TooExpensive, product
+from dpexact.accounting.pairs.power_sums import Rows, line_product
 from dpexact.kept import cached_property
 
 #: Bounds are shared by points as far apart as lets ``e^{-c eps}`` fall by this power of e.
@@ -120,10 +120,8 @@ class Contour:
     @cached_property
     def left_out(self) -> arb:
         """At least ``|M|`` on the line above the height of the plan."""
-        plan, found = self.plan, arb(1)
-        for pair, n in self.product.factors:
-            found *= pair.decayed(plan.abscissa, plan.height, plan.coarse) ** n
-        return found
+        place = self.plan.abscissa, self.plan.height, self.plan.coarse
+        return product(self.product.factors, lambda pair: pair.decayed(*place))
 
     def moment(self, order: float) -> arb:
         """``M(order)``, or an upper bound on it: it serves those of errors."""
@@ -146,27 +144,12 @@ class Contour:
         return self._row[1]
 
     def _inverted(self, rows: list[list[acb]], epsilons: Sequence[arb]) -> list[list[arb]]:
-        """``(h / pi) Re sum_n row_n e^{-s_n eps}`` for each epsilon and row.
-
-        With ``n = big a + b`` first the sums over ``b``, one product of matrices, then those over
-        ``a``: the powers of each ``e^{-ih eps}`` are few.
-        """
-        count, points = len(self._nodes), len(epsilons)
-        big = max(1, math.isqrt(count))
-        many = -(-count // big)
-        padded = [row + [acb(0)] * (many * big - count) for row in rows]
-        weights = [row[a * big + b] for b in range(big) for row in padded for a in range(many)]
-        baby, giant = [], []
-        for epsilon in epsilons:
-            low = powers(acb(0, -self._h * epsilon).exp(), big + 1)
-            baby += low[:big]
-            giant.append(powers(low[big], many))
-        sums = acb_mat(points, big, baby) * acb_mat(big, many * len(rows), weights)
+        """``(h / pi) Re sum_n row_n e^{-s_n eps}`` for each epsilon and row."""
+        sums = Rows(rows).at([acb(0, -self._h * epsilon).exp() for epsilon in epsilons])
         found = []
-        for epsilon, turns, parts in zip(epsilons, giant, sums.tolist(), strict=True):
+        for epsilon, parts in zip(epsilons, sums, strict=True):
             scale = self._h / arb.pi() * (-self._c * epsilon).exp()
-            whole = acb_mat(len(rows), many, parts) * acb_mat(many, 1, turns)
-            found.append([scale * value.real for value in whole.entries()])
+            found.append([scale * value.real for value in parts])
         return found
 
     def _lost(self, repeat: int) -> arb:

@@ -4,23 +4,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from fractions import Fraction
-from functools import reduce
+from functools import partial
 from itertools import pairwise
-from operator import itemgetter, mul
-from typing import Any, Final, NamedTuple, TypeAlias
+from operator import itemgetter
+from typing import Any, Final, NamedTuple
 
 import flint
 import numpy as np
 from flint import arb
-from numpy.typing import NDArray
 
-from dpexact import balls
-from dpexact.accounting.pairs.pair import Jet, Pair, TooExpensive, weighted
+from dpexact.accounting.arrays import Floats
+from dpexact.accounting.inverted import enclose_largest
+from dpexact.accounting.pairs.pair import Jet, Pair, TooExpensive, product, total_loss, weighted
 from dpexact.enclosure import Enclosure
 from dpexact.kept import cached_property
-
-Floats: TypeAlias = NDArray[np.floating[Any]]
 
 _OCTAVE: Final = 8
 #: Orders tried are powers of this ratio, refined by a parabola.
@@ -82,41 +79,25 @@ class Product:
 
     def mass(self, repeat: int) -> arb:
         """``P(Z finite)``."""
-        finite = arb(1)
-        for pair, n in self.factors:
-            finite *= pair.mass() ** (n * repeat)
-        return finite
+        return product(self.factors, lambda pair: pair.mass()) ** repeat
 
     def moment(self, order: float, accuracy: float, repeat: int = 1) -> arb:
         """``M(order)`` for ``order > -1``, to about ``e^-accuracy`` a pair; kept."""
         key = order, accuracy, flint.ctx.prec
         # proposes: the order, a float that means its exact value here as in the key
         if key not in self._moments:
-            factors = (pair.moment(order, accuracy) ** n for pair, n in self.factors)
-            self._moments[key] = reduce(mul, factors, arb(1))
+            self._moments[key] = product(self.factors, lambda pair: pair.moment(order, accuracy))
         # proposes: likewise
         return self._moments[key] ** repeat
 
     def largest_loss(self, repeat: int) -> arb | None:
         """The supremum of the finite losses, None when unbounded."""
-        total = arb(0)
-        for pair, n in self.factors:
-            largest = pair.largest_loss()
-            if largest is None:
-                return None
-            total += n * repeat * largest
-        return total
+        found = total_loss(self.factors)
+        return None if found is None else repeat * found
 
     def largest(self, repeat: int, digits: int, method: str) -> Enclosure:
         """The same, enclosed; at least 0."""
-
-        def bound() -> arb:
-            found = self.largest_loss(repeat)
-            return arb("inf") if found is None else found.max(arb(0))
-
-        if self.largest_loss(repeat) is None:
-            return Enclosure.exact(math.inf, method)
-        return balls.certify(bound, digits, lowest=Fraction(0), method=method)
+        return enclose_largest(partial(self.largest_loss, repeat), digits, method)
 
     def never_exceeds(self, level: arb, repeat: int) -> bool:
         """Whether every finite loss is certainly at most ``level``."""
@@ -315,11 +296,16 @@ def _hermite() -> Floats:
     return found
 
 
+def log_chernoff(b: Floats) -> Floats:
+    """``log K(b)``."""
+    return b * np.log(b) - (1 + b) * np.log1p(b)
+
+
 def _kernels() -> tuple[Floats, Floats]:
     """``log K(c)`` and ``-log(c (c + 1))`` at the orders tried, each with two derivatives."""
     c = TRIED[:-1]
     one, other = 1 / c, 1 / (c + 1)
-    constant = c * np.log(c) - (1 + c) * np.log1p(c), -np.log1p(one), one * other
+    constant = log_chernoff(c), -np.log1p(one), one * other
     return np.array(constant), np.array([np.log(one * other), -one - other, one**2 + other**2])
 
 

@@ -21,7 +21,7 @@ from dpexact.accounting.contour.many import (
 )
 from dpexact.accounting.contour.planning import Plan, Query, affordable, planned
 from dpexact.accounting.contour.product import Product
-from dpexact.accounting.pairs.pair import Pair, TooExpensive
+from dpexact.accounting.pairs.pair import Pair, TooExpensive, least_overlap
 from dpexact.accounting.profile import InfiniteLoss, Profile
 from dpexact.balls import approximate, ball, precision
 from dpexact.decimals import log_of
@@ -260,10 +260,14 @@ class ContourProfile(Profile):
         """Proposes: where to begin; of the losses of the reverse none may be large."""
         return min(self.product.reverse.epsilon(log_delta, self.repeat), near) or near
 
+    def lost(self) -> arb:
+        """The mass of infinite loss of all pairs."""
+        return 1 - self.product.mass(self.repeat)
+
     def log_delta(self, delta: Real) -> float:
         """The logarithm of what delta leaves to the finite losses."""
         with precision(COARSE_BITS):
-            above = ball(delta) - (1 - self.product.mass(self.repeat))
+            above = ball(delta) - self.lost()
             # proposes: whether a contour is tried; without one the trivial bounds are left
             if not above > 0:
                 raise InfiniteEpsilon("delta must exceed the mass at infinity")
@@ -301,10 +305,7 @@ class ContourProfile(Profile):
     def total_variation(self) -> Enclosure:
         """Zero below, and above ``1 - prod overlap_i``, a bound on delta at every epsilon >= 0."""
         with precision(COARSE_BITS):
-            common = arb(1)
-            for pair, n in self.product.factors:
-                common *= arb.max(pair.overlap().lower(), arb(0)) ** (n * self.repeat)
-            apart = 1 - common.lower()
+            apart = 1 - (least_overlap(self.product.factors) ** self.repeat).lower()
             bound = balls.to_enclosure(apart).upper if apart.is_finite() else _ONE
         return Enclosure(_ZERO, min(bound, _ONE), "total variation bound")
 

@@ -19,13 +19,13 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Final, TypeAlias
+from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 from flint import arb, arb_poly
 
 from dpexact import balls
+from dpexact.accounting.arrays import Floats
 from dpexact.accounting.heterogeneous.parameters import Parameters
 
 #: Working precision of the constants and the final sums.
@@ -42,8 +42,6 @@ SUM_GUARD: Final = 1 + 2.0**-20
 _MAX_EXPONENT: Final = 700.0
 #: Distances from ``epsilon`` that are tried where ``Q`` underflows.
 _EXCESSES: Final = (1, 4, 16)
-
-Floats: TypeAlias = npt.NDArray[np.float64]
 
 
 class TooLongError(Exception):
@@ -177,8 +175,9 @@ def grid_laws(parameters: Parameters, spacing: Fraction, tail: float) -> GridLaw
     steps = sum(count for _, count in counted)
     cut = tail / steps / 4
     operations = 0
-    upper, low, inf = np.ones(1), 0, 0.0
-    lower, rounding = np.ones(1), arb(0)
+    upper: Floats = np.ones(1)
+    lower: Floats = np.ones(1)
+    low, inf, rounding = 0, 0.0, arb(0)
     with balls.precision(BITS):
         step = balls.ball(spacing)
         for eps, count in counted:

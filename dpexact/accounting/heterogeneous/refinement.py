@@ -9,6 +9,7 @@ at least the target at the lower end, the upper bound at most the target at the 
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections.abc import Callable
 from fractions import Fraction
 from typing import Final, TypeAlias
@@ -17,10 +18,10 @@ import numpy as np
 from flint import arb
 
 from dpexact import balls
+from dpexact.accounting.arrays import Floats
 from dpexact.accounting.heterogeneous.grid import (
     BITS,
     MAX_POINTS,
-    Floats,
     GridLaws,
     TooLongError,
     grid_laws,
@@ -194,13 +195,8 @@ def _crossing(p: Floats, q: Floats, losses: Floats, target: float) -> float:
     def profile(at: int) -> float:
         return float(p_tails[at] - math.exp(min(losses[at], 700.0)) * q_tails[at])
 
-    low, high = 0, len(p) - 1  # the first point where the profile is at most the target
-    while low < high:
-        middle = (low + high) // 2
-        if profile(middle) <= target:
-            high = middle
-        else:
-            low = middle + 1
+    # the first point where the profile is at most the target
+    low = bisect_left(range(len(p) - 1), True, key=lambda at: profile(at) <= target)
     gain = (p_tails[low] - target) / q_tails[low] if q_tails[low] > 0 else 0.0
     return math.log(gain) if gain > 0 else float(losses[low])
 

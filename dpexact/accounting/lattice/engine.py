@@ -15,9 +15,9 @@ from fractions import Fraction
 from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 from flint import arb, arb_poly
 
+from dpexact.accounting.arrays import Floats
 from dpexact.accounting.lattice.composition import (
     compose,
     count_of,
@@ -29,6 +29,7 @@ from dpexact.accounting.lattice.grid import Grid, LostPrecision, TooMuchWork, dy
 from dpexact.accounting.lattice.law import Lower, Upper, total
 from dpexact.accounting.lattice.pieces import lower_law, upper_law
 from dpexact.accounting.lattice.steps import Step
+from dpexact.accounting.pairs.pair import added
 from dpexact.balls import approximate, ball, precision, to_enclosure
 from dpexact.enclosure import Enclosure
 from dpexact.kept import cached_property
@@ -121,13 +122,10 @@ def _beyond_all_losses(steps: Sequence[Step], epsilon: Real, digits: int) -> Enc
     With ``m`` the largest finite loss, ``delta <= P(inf) + (1 - e^(epsilon - m))_+``.
     """
     with precision(64 + 4 * digits):
-        most, survival = arb(0), arb(0)
-        for step in steps:
-            largest = step.largest()
-            if largest is None:
-                return None
-            most += step.count * largest
-            survival += step.count * (-step.infinite()).log1p()
+        most = added((step.largest(), step.count) for step in steps)
+        if most is None:
+            return None
+        survival = sum((step.count * (-step.infinite()).log1p() for step in steps), arb(0))
         gap = ball(epsilon) - most
         if gap < 0 or not (gap.is_finite() and survival.is_finite()):
             return None
@@ -215,7 +213,7 @@ class Composed:
         return top / (1 << self.grid.bits)
 
     @cached_property
-    def _tails(self) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+    def _tails(self) -> tuple[Floats, Floats]:
         """``P`` and ``Q`` of the labels from each one on, in floats, to choose a test with."""
         law, spare = self.lower, max(self.grid.bits - 900, 0)
         tails = []

@@ -18,6 +18,7 @@ from dpexact.accounting.lattice.grid import Grid, dyadic, exact, growth_bits
 from dpexact.accounting.lattice.law import TwoSided, Upper, total
 from dpexact.accounting.lattice.pieces import Label, Pieces, Point, two_sided_law, upper_law
 from dpexact.accounting.lattice.steps import Sampling, Step
+from dpexact.accounting.pairs.pair import added
 from dpexact.balls import ball, precision
 
 _PLANNING_BITS: Final = 256
@@ -45,17 +46,15 @@ class NestedStep(Step):
         """The image of the largest loss; in direction ``add`` the edge."""
         if self.sampling.add:
             return self.sampling.edge()
-        losses = [(step.count, step.largest()) for step in self.inner]
-        known = [count * loss for count, loss in losses if loss is not None]
-        return self.sampling.loss(sum(known, arb(0))) if len(known) == len(losses) else None
+        loss = added((step.largest(), step.count) for step in self.inner)
+        return None if loss is None else self.sampling.loss(loss)
 
     def supremum(self) -> arb | None:
         """The image of the supremum; in direction ``add`` the edge may be out of reach."""
         if self.sampling.add:
             return None
-        suprema = [(step.count, step.supremum()) for step in self.inner]
-        known = [count * loss for count, loss in suprema if loss is not None]
-        return self.sampling.loss(sum(known, arb(0))) if len(known) == len(suprema) else None
+        loss = added((step.supremum(), step.count) for step in self.inner)
+        return None if loss is None else self.sampling.loss(loss)
 
     def infinite(self) -> arb:
         """``s`` times that of the composition; none in direction ``add``."""

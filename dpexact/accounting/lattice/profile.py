@@ -11,10 +11,12 @@ import numpy as np
 from flint import arb
 
 from dpexact.accounting.composition import Composition, Sample
+from dpexact.accounting.inverted import enclose_largest
 from dpexact.accounting.lattice import engine
 from dpexact.accounting.lattice.nested import NestedStep
 from dpexact.accounting.lattice.steps import PLAIN, PairStep, Sampling, Step
 from dpexact.accounting.pairs.finite import Finite, sampled
+from dpexact.accounting.pairs.pair import added
 from dpexact.accounting.profile import InfiniteLoss, Profile
 from dpexact.balls import ball, certify, precision, to_enclosure
 from dpexact.decimals import Bound
@@ -68,9 +70,8 @@ class LatticeProfile(Profile):
     def largest_loss(self, digits: int) -> Enclosure:
         if any(step.largest() is None for step in self.steps):
             return Enclosure.exact(math.inf, self.method)
-        if all(step.supremum() is not None for step in self.steps):
-            method = f"{self.method}: largest loss"
-            return certify(self._supremum, digits, lowest=_ZERO, method=method)
+        if self._supremum() is not None:
+            return enclose_largest(self._supremum, digits, f"{self.method}: largest loss")
         highest = self._largest()
         lost = Fraction(self.infinite.enclose(2 * digits, self.method).upper)
         above = rational(min(lost + Fraction(1, 10 ** (2 * digits)), Fraction(1)))
@@ -88,23 +89,16 @@ class LatticeProfile(Profile):
         found = Enclosure(_ZERO, highest, self.method, "no lattice was fine enough")
         return found if laws is None else found.meet(self._between(laws, target, near, digits + 1))
 
-    def _supremum(self) -> arb:
-        """The supremum of the losses of the composition, at least 0, where it is known."""
-        total = arb(0)
-        for step in self.steps:
-            loss = step.supremum()
-            total += arb.nan() if loss is None else step.count * loss
-        return total.max(arb(0))
+    def _supremum(self) -> arb | None:
+        """The supremum of the losses of the composition, where it is known."""
+        return added((step.supremum(), step.count) for step in self.steps)
 
     def _largest(self) -> Bound:
         """A bound of the finite losses, at least 0; infinite if there is none."""
         with precision(_PLANNING_BITS):
-            total = arb(0)
-            for step in self.steps:
-                loss = step.largest()
-                if loss is None or not loss.is_finite():
-                    return math.inf
-                total += step.count * loss
+            total = added((step.largest(), step.count) for step in self.steps)
+            if total is None or not total.is_finite():
+                return math.inf
             return max(to_enclosure(total).upper, _ZERO)
 
     def _near(self, target: Enclosure, start: Fraction) -> Fraction:

@@ -11,16 +11,14 @@ from __future__ import annotations
 import cmath
 import math
 from dataclasses import dataclass
-from typing import Any, Final, NamedTuple, TypeAlias
+from typing import Final, NamedTuple
 
 import numpy as np
 from flint import arb
-from numpy.typing import NDArray
 
+from dpexact.accounting.arrays import Floats
 from dpexact.accounting.pairs.pair import Jet, TooExpensive
 from dpexact.kept import cached_property
-
-Floats: TypeAlias = NDArray[np.floating[Any]]
 
 #: The largest power of ``S`` in a moment, and the most nodes of a ray.
 MOST_POWERS: Final = 400

@@ -17,8 +17,9 @@ from typing import NamedTuple
 import numpy as np
 from flint import acb, arb
 
+from dpexact.accounting.arrays import Floats
 from dpexact.accounting.pairs.allocation_products import Fixed, power, turned_sums
-from dpexact.accounting.pairs.allocation_rules import Floats, Rule, Strip
+from dpexact.accounting.pairs.allocation_rules import Rule, Strip
 from dpexact.accounting.pairs.pair import TooExpensive
 from dpexact.balls import approximate, ball
 from dpexact.reals import Real

@@ -86,6 +86,7 @@ class Arc:
 
     def leaning(self, mass: arb, spacing: float, angle: float) -> tuple[Turns, arb]:
         """The same, on the arc of an angle."""
+        # proposes: the arc, at an angle that means its exact value
         if not arb(0) < arb(angle) < arb(self._outer):
             raise ValueError("the arc lies outside of the strip")
         rate = 2 * arb.pi() / arb(spacing)
@@ -105,6 +106,7 @@ class Arc:
         step, turn, found = arb(spacing), acb(0, angle).exp(), []
         many = math.ceil(self._reach / spacing)
         lost += self.beyond(many * step) * step / step.expm1()
+        # proposes: how many terms; those beyond are bounded
         for j in range(-many, many + 1):
             s = (j * step).exp() * turn
             found.append((step * self._along(s) * self._density(self._at(s)), self._at(s)))
@@ -119,6 +121,7 @@ class Arc:
 
     def bound(self, angle: float) -> arb:
         """On the integral of the modulus along the arc of an angle: by cells, and beyond them."""
+        # proposes: the arc, at an angle that means its exact value
         if not self._width / 2 * (arb(angle) / 2).tan() < arb.pi():
             raise TooExpensive("no arc between ends so far apart")
         count = math.ceil(self._reach / _CELL)
@@ -126,6 +129,7 @@ class Arc:
         if count > _MOST_CELLS:
             raise TooExpensive("an arc of too many cells")
         total = self.beyond(count * _CELL)
+        # proposes: how many cells; what lies beyond is bounded
         waiting = [(j * _CELL, _CELL / 2) for j in range(-count, count + 1)]
         while waiting:
             middle, half = waiting.pop()

@@ -8,6 +8,7 @@ rates: :math:`A(z) = \sum_j w_j e^{j r z - (jr)^2/2}`, a polynomial in :math:`e^
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -211,7 +212,4 @@ def _matter(whole: BinomialShifts, log_tail: float, rate: float, z: float) -> tu
 
 def _last(holds: Callable[[int], bool], low: int, high: int) -> int:
     """Proposes: the last of ``low .. high`` where what holds at first still does."""
-    while low < high:
-        middle = (low + high + 1) // 2
-        low, high = (middle, high) if holds(middle) else (low, middle - 1)
-    return low
+    return low + bisect_left(range(low + 1, high + 1), True, key=lambda j: not holds(j))

@@ -8,14 +8,14 @@ changes is bounded by two of them: ``docs/theory/atoms.md``.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Final
 
 import numpy as np
 from flint import acb, arb
 
 from dpexact.accounting.pairs.far_nodes import CHUNK, LOST, FarNodes, FarSum, lost_of
-from dpexact.accounting.pairs.pair import Jet, Pair, weighted
+from dpexact.accounting.pairs.pair import Factors, Jet, Pair, least_overlap, product, weighted
 from dpexact.accounting.pairs.power_sums import line_product
 from dpexact.accounting.pairs.response import Response
 from dpexact.accounting.pairs.response_sums import Leak, ResponseSums, estimator
@@ -35,7 +35,7 @@ _SPARE: Final = 4.0
 class Steps:
     """The pairs and what blurs of several variances share."""
 
-    def __init__(self, factors: Sequence[tuple[Pair, int]]) -> None:
+    def __init__(self, factors: Factors) -> None:
         self.factors = tuple(factors)
         #: The last line of some blur, which mostly tells what is next to it too.
         self.last: object = None
@@ -101,13 +101,12 @@ class Blurred(Pair):
         return Blurred(self.steps.reverse, self.variance, self.depth)
 
     def mass(self) -> arb:
-        return math.prod((pair.mass() ** n for pair, n in self.steps.factors), start=arb(1))
+        return product(self.steps.factors, lambda pair: pair.mass())
 
     def overlap(self) -> arb:
         """At least the product of the overlaps."""
         still = (arb(self.variance) / 8).sqrt()  # 2 Phi(-mu/2) = erfc(mu / sqrt 8)
-        overlaps = (arb.max(pair.overlap().lower(), arb(0)) ** n for pair, n in self.steps.factors)
-        return math.prod(overlaps, start=still.erfc())
+        return still.erfc() * least_overlap(self.steps.factors)
 
     def largest_loss(self) -> arb | None:
         return None

@@ -11,11 +11,9 @@ from fractions import Fraction
 from typing import Final, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dpexact.accounting.arrays import Floats
 from dpexact.reals import Real, rational
-
-_Floats: TypeAlias = NDArray[np.float64]
 
 Place: TypeAlias = tuple[Real, Real]
 
@@ -26,11 +24,11 @@ _ORDER: Final = 4.0
 
 
 def cells(
-    logs: Sequence[_Floats],
-    counts: _Floats,
+    logs: Sequence[Floats],
+    counts: Floats,
     stretches: Sequence[slice],
     widths: tuple[float, float, float],
-) -> tuple[list[tuple[Place, Place]], _Floats]:
+) -> tuple[list[tuple[Place, Place]], Floats]:
     """For each cell a place, a corner and how many points it holds up to the end of each stretch.
 
     Cells are so wide in logarithms of the first coordinate, and in ``1/y^2`` of the second, where
@@ -45,7 +43,7 @@ def cells(
     where = where.ravel()
     many = int(where.max()) + 1
 
-    def total(values: _Floats, part: slice = slice(None)) -> _Floats:
+    def total(values: Floats, part: slice = slice(None)) -> Floats:
         return np.bincount(where[part], values[part], many).astype(np.float64)
 
     runs = total(counts)
@@ -66,8 +64,8 @@ def _exact(value: float) -> Real:
     return rational(Fraction(value))
 
 
-def _graded(values: _Floats, width: float) -> _Floats:
+def _graded(values: Floats, width: float) -> Floats:
     """Proposes: which of intervals each is in, of that width at the top and ever wider below."""
     below = (values.max() - values) / width
-    found: _Floats = np.floor(np.log1p((_GRADE - 1) * below) / math.log(_GRADE))
+    found: Floats = np.floor(np.log1p((_GRADE - 1) * below) / math.log(_GRADE))
     return found

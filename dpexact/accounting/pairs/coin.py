@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import reduce
 from typing import NoReturn, TypeAlias
 
 from flint import acb, arb
 
-from dpexact.accounting.pairs.pair import Jet, Masses, Pair, Tails, weighted
+from dpexact.accounting.pairs.pair import Jet, Masses, Pair, Tails, product, total_loss, weighted
 from dpexact.balls import approximate_log, ball
 from dpexact.errors import UnsupportedMechanism
 from dpexact.reals import Real
@@ -42,31 +43,15 @@ class Coin(Pair):
 
     def _mean(self, of: Callable[[Pair], arb]) -> arb:
         """``sum w prod of(pair)^count``."""
-        total = arb(0)
-        for weight, run in self.sides:
-            product = ball(weight)
-            for pair, count in run:
-                product *= of(pair) ** count
-            total += product
-        return total
+        return sum((ball(weight) * product(run, of) for weight, run in self.sides), arb(0))
 
     def overlap(self) -> arb:
         return self._mean(lambda pair: arb.max(pair.overlap().lower(), arb(0)))
 
     def largest_loss(self) -> arb | None:
-        largest = []
-        for _, run in self.sides:
-            total = arb(0)
-            for pair, count in run:
-                loss = pair.largest_loss()
-                if loss is None:
-                    return None
-                total += count * loss
-            largest.append(total)
-        first, *others = largest
-        for loss in others:
-            first = arb.max(first, loss)
-        return first
+        losses = [total_loss(run) for _, run in self.sides]
+        known = [loss for loss in losses if loss is not None]
+        return reduce(arb.max, known) if len(known) == len(losses) else None
 
     def moment(self, c: float | Real, accuracy: float) -> arb:
         fine = accuracy + self._effort
@@ -81,11 +66,11 @@ class Coin(Pair):
     def moments(self, c: float, step: float, count: int, accuracy: float) -> list[acb]:
         totals = [acb(0)] * (count + 1)
         for weight, run in self.sides:
-            product = [acb(ball(weight))] * (count + 1)
+            found = [acb(ball(weight))] * (count + 1)
             for pair, n in run:
                 line = pair.moments(c, step, count, accuracy + self._effort)
-                product = [a * b**n for a, b in zip(product, line, strict=True)]
-            totals = [a + b for a, b in zip(totals, product, strict=True)]
+                found = [a * b**n for a, b in zip(found, line, strict=True)]
+            totals = [a + b for a, b in zip(totals, found, strict=True)]
         return totals
 
     def decayed(self, c: float, u: float, accuracy: float) -> arb:

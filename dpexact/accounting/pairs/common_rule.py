@@ -20,14 +20,13 @@ from typing import Any, Final, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 from flint import acb, arb, arb_mat
-from numpy.typing import NDArray
 
+from dpexact.accounting.arrays import Floats
 from dpexact.accounting.pairs.fixed_powers import MOST, power_sums
 from dpexact.accounting.pairs.pair import TooExpensive, short
 from dpexact.balls import approximate, ball, precision
 from dpexact.reals import Real
 
-_Floats: TypeAlias = NDArray[np.floating[Any]]
 _Rows: TypeAlias = Sequence[Sequence[Any]]
 _T = TypeVar("_T")
 
@@ -275,13 +274,13 @@ class Nodes:
         edge, spacing = float(edges[best]), 2 * math.pi * float(widths[best])
         return self._placed(variances, shift, edge, edge, spacing, accuracy)
 
-    def _grown(self, v: float, heights: _Floats) -> _Floats:
+    def _grown(self, v: float, heights: Floats) -> Floats:
         """Proposes: the logarithm of :func:`growth`."""
-        found: _Floats = v * heights * heights / 2 + self._turned(heights)
+        found: Floats = v * heights * heights / 2 + self._turned(heights)
         return found
 
-    def _turned(self, heights: _Floats) -> _Floats:
-        found: _Floats = float(self._least.mid()) * np.log(np.cos(heights / 2))
+    def _turned(self, heights: Floats) -> Floats:
+        found: Floats = float(self._least.mid()) * np.log(np.cos(heights / 2))
         return found
 
     def _placed(

@@ -22,8 +22,8 @@ from typing import Final, TypeAlias
 
 import numpy as np
 from flint import arb, fmpz_mat
-from numpy.typing import NDArray
 
+from dpexact.accounting.arrays import Flags, Floats
 from dpexact.accounting.pairs.cells import Place, cells
 from dpexact.accounting.pairs.limbs import chebyshev_sums, full
 from dpexact.accounting.pairs.sides import FINER, Side, floored, scaled
@@ -31,7 +31,6 @@ from dpexact.accounting.pairs.triangular import Rows, inverse, multiply_lines, t
 from dpexact.balls import approximate, ball, current, precision
 from dpexact.reals import Real, rational
 
-_Floats: TypeAlias = NDArray[np.float64]
 _Way: TypeAlias = tuple[int, int, int]
 """Of sums: how many degrees of either variable, and bits."""
 
@@ -110,7 +109,7 @@ class Cloud:
         self,
         points: Sequence[tuple[Real, Real, int]],
         ends: Sequence[int] | None = None,
-        logs: Sequence[_Floats] | None = None,
+        logs: Sequence[Floats] | None = None,
     ) -> None:
         self._whole, self._ends = points, [len(points)] if ends is None else ends
         self._runs = [0, *accumulate(n for _, _, n in points)]
@@ -126,11 +125,11 @@ class Cloud:
         self._found_sums: dict[_Way, dict[int, fmpz_mat]] = {}
         self._places: dict[int, list[list[int]]] = {}
         #: Proposes: about where the points are, and how many before each end.
-        self._cells: list[tuple[list[tuple[Place, Place]], _Floats]] = []
+        self._cells: list[tuple[list[tuple[Place, Place]], Floats]] = []
         self._lengths: dict[int, list[tuple[arb, ...]]] = {}
         self._inverses: dict[tuple[Degrees, int], list[list[Rows]]] = {}
 
-    def _about(self) -> Sequence[_Floats]:
+    def _about(self) -> Sequence[Floats]:
         """Proposes: about the logarithms."""
         return [
             np.array([math.log(approximate(value)) for value in column]) for column in self._columns
@@ -174,7 +173,7 @@ class Cloud:
         lower = self._logs[axis] <= self.sides[axis].centre
         return [self._some(inside) for inside in (lower, ~lower) if inside.any()]
 
-    def _some(self, inside: NDArray[np.bool_]) -> Cloud:
+    def _some(self, inside: Flags) -> Cloud:
         # proposes: which are together; they are what they are
         before = np.insert(np.cumsum(inside), 0, 0)
         places = np.flatnonzero(inside).tolist()
@@ -375,7 +374,7 @@ class Cloud:
 
     def in_cells(
         self, widths: tuple[float, float, float]
-    ) -> tuple[list[tuple[Place, Place]], _Floats]:
+    ) -> tuple[list[tuple[Place, Place]], Floats]:
         """Proposes: likewise, cells that are empty included."""
         if not self._cells:
             counts = np.array([float(n) for _, _, n in self._whole])

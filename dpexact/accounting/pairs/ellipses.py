@@ -8,16 +8,14 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from functools import partial
-from typing import Any, Final, NamedTuple, TypeAlias
+from typing import Final, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dpexact.accounting.arrays import Floats
 from dpexact.accounting.pairs.cubature import Degrees
 from dpexact.accounting.pairs.log_bounds import CROSSINGS, SLICES, TURNS, Modulus, Power
 from dpexact.accounting.pairs.sides import Side
-
-_Floats: TypeAlias = NDArray[np.floating[Any]]
 
 #: Logarithms of the parameters of ellipses that are tried.
 _TRIED: Final = np.geomspace(0.15, 5.0, 15)
@@ -57,7 +55,7 @@ def degrees_of(fits: Sequence[Fit], more: float = 0.0) -> Degrees:
     return Degrees(tuple(found))
 
 
-def _about(sides: tuple[Side, Side], function: Power | Modulus, x: _Floats, y: _Floats) -> _Floats:
+def _about(sides: tuple[Side, Side], function: Power | Modulus, x: Floats, y: Floats) -> Floats:
     """Bounds on the modulus of the logarithm, a row for each ``x``; infinite where none is known.
 
     Axes are those of ``x``, of ``y``, of parts of the ellipse of rates, and of that of variances.
@@ -118,7 +116,7 @@ def _about(sides: tuple[Side, Side], function: Power | Modulus, x: _Floats, y: _
     return np.where(fine & (found < 1), -np.log1p(-found), math.inf)
 
 
-def crossing(fall: _Floats, size: _Floats, variance: _Floats) -> tuple[_Floats, _Floats, _Floats]:
+def crossing(fall: Floats, size: Floats, variance: Floats) -> tuple[Floats, Floats, Floats]:
     """Proposes: where one bound takes over from another, and what they are from there on."""
     fall, size, variance = np.broadcast_arrays(fall, size, variance)
     end = np.log1p(1 / size)
@@ -131,20 +129,20 @@ def crossing(fall: _Floats, size: _Floats, variance: _Floats) -> tuple[_Floats, 
     return at, tilt, np.exp(lean)
 
 
-def _axes(side: Side, logs: _Floats) -> tuple[_Floats, _Floats]:
+def _axes(side: Side, logs: Floats) -> tuple[Floats, Floats]:
     if side.single:
         return np.full(1, side.half), np.zeros(1)
     return side.half * np.cosh(logs), side.half * np.sinh(logs)
 
 
 def _square(
-    size: _Floats,
-    large: _Floats,
-    variances: tuple[_Floats, _Floats],
+    size: Floats,
+    large: Floats,
+    variances: tuple[Floats, Floats],
     power: float,
-    angle: _Floats,
-    tilt: _Floats | float = 0.0,
-) -> _Floats:
+    angle: Floats,
+    tilt: Floats | float = 0.0,
+) -> Floats:
     """``E_v[e^{tilt w} r^2 |e^{w + i angle} - 1|^2 (large + r e^w)^power]``, as bounded there."""
     power = max(power, 0.0)
     if power > _MOST_TERMS:
@@ -162,5 +160,5 @@ def _square(
         for n in (count - 4, count - 3)
     ]
     share = power - math.floor(power)
-    found: _Floats = size * size * whole[0] ** (1 - share) * whole[1] ** share
+    found: Floats = size * size * whole[0] ** (1 - share) * whole[1] ** share
     return found

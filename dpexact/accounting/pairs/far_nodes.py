@@ -13,18 +13,16 @@ binary64; powers of it carry their errors along. What floats lose is proved in
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final, NamedTuple, TypeAlias, TypeVar
+from typing import Final, NamedTuple, TypeVar
 
 import numpy as np
 from flint import acb, arb
-from numpy.typing import NDArray
 
+from dpexact.accounting.arrays import Complexes, Floats
 from dpexact.accounting.pairs.pair import Pair, TooExpensive, Turns
 from dpexact.accounting.pairs.power_sums import powers
 from dpexact.balls import precision
 
-Floats: TypeAlias = NDArray[np.float64]
-Complexes: TypeAlias = NDArray[np.complex128]
 _Array = TypeVar("_Array", Floats, Complexes)
 
 #: Nodes of a row and rows of a chunk; ``ROW`` is a square.
@@ -136,8 +134,8 @@ class Factor:
                 raise TooExpensive("the moments are not known well enough to be summed in floats")
             #: What floats lose of a value, and what is not known of it.
             self.lost: float = float(lost.upper()) * _UP
-            angles = [acb(0, step) * loss for _, loss in terms]
-            near, leaps = _fine([angle.exp() for angle in angles])
+            angles = [arb(step) * loss for _, loss in terms]
+            near, leaps = _fine([(acb(0, 1) * angle).exp() for angle in angles])
             middle, _ = _fine(leaps)
             self._angles = [CHUNK * angle for angle in angles]
         self._middle = middle.T
@@ -146,7 +144,7 @@ class Factor:
     def chunk(self, index: int) -> Moments:
         """At the nodes from ``index`` times :data:`CHUNK` on, a row each of :data:`ROW`."""
         with precision(_BITS):
-            first = np.array([_rounded((index * angle).exp()) for angle in self._angles])
+            first = np.array([turn_of(index * angle) for angle in self._angles])
         giant = self._middle * (first * self._weights)
         values = np.empty((ROW, ROW), dtype=np.complex128)
         values.real = self._summed(np.concatenate([giant.real, -giant.imag], axis=1))
@@ -358,6 +356,11 @@ class _Falling:
         high = np.array([self._exp(square * _ROOT * b) for b in range(_ROOT)])
         found: Floats = np.outer(high, low).ravel()
         return found
+
+
+def turn_of(angle: arb | acb) -> complex:
+    """``e^{i angle}``, ``Im angle >= 0``, in floats, each part off by an ulp of 1 at most."""
+    return _rounded((acb(0, 1) * angle).exp())
 
 
 def _float(value: acb) -> complex:

@@ -7,12 +7,13 @@ from abc import abstractmethod
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import reduce
 from typing import Final
 
 from flint import acb, arb
 
 from dpexact.accounting.pairs.pair import Atom, Jet, Masses, Pair
-from dpexact.accounting.pairs.power_sums import line_sums
+from dpexact.accounting.pairs.power_sums import exponential_line
 from dpexact.arguments import Direction
 from dpexact.balls import ball, order, precision
 from dpexact.errors import UnsupportedMechanism
@@ -73,10 +74,7 @@ class Listed(Pair):
 
     def largest_loss(self) -> arb:
         """The largest ``log(p/q)``; 0 without any."""
-        first, *others = self._losses()
-        for loss in others:
-            first = arb.max(first, loss)
-        return first
+        return reduce(arb.max, self._losses())
 
     def moment(self, c: float | Real, accuracy: float) -> arb:
         order = ball(c)
@@ -89,9 +87,7 @@ class Listed(Pair):
         return power_moments(self._balls(), count)
 
     def moments(self, c: float, step: float, count: int, accuracy: float) -> list[acb]:
-        terms, _ = self.exponentials(c, count * step, accuracy)
-        turns = [(acb(0, step) * loss).exp() for _, loss in terms]
-        return line_sums([weight for weight, _ in terms], turns, count)
+        return exponential_line(*self.exponentials(c, count * step, accuracy), step, count)
 
     @cached_property
     def _floats(self) -> list[tuple[float, float]]:
@@ -155,7 +151,7 @@ class Finite(Listed):
 
     def _balls(self) -> list[Masses]:
         kept = (a for a in self.law if a.p.fraction != 0 and a.q.fraction != 0)
-        return [(ball(a.p), ball(a.q)) for a in kept]
+        return [a.masses() for a in kept]
 
 
 def total(numbers: Iterable[Real]) -> Real:

@@ -57,15 +57,16 @@ class OnLattice(Pair):
     def loss_moments(self) -> LossMoments:
         """By its outcomes, for a finite law."""
         spacing, start = self.lattice()
-        unit, first, law = ball(spacing), ball(start), enumerate(self.outcomes())
-        return LossMoments.of([(ball(atom.p), unit * (first + j)) for j, atom in law])
+        unit, first, law = ball(spacing), ball(start), enumerate(self.atoms(0.0)[0])
+        return LossMoments.of([(p, unit * (first + j)) for j, (p, _) in law])
 
     def tilted(self, theta: Fraction) -> Tilted:
         """The tilted law at the current precision; finite laws drop nothing."""
         spacing, start = self.lattice()
         unit = ball(theta) * ball(spacing)
         first, growth = (unit * ball(start)).exp(), unit.exp()
-        weights = [ball(atom.p) * first * growth**j for j, atom in enumerate(self.outcomes())]
+        law = enumerate(self.atoms(0.0)[0])
+        weights = [p * first * growth**j for j, (p, _) in law]
         moment = sum(weights, arb(0))
         return Tilted(0, [w / moment for w in weights], arb(0), moment)
 

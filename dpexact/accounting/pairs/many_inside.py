@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from flint import acb, arb, fmpz
 
 from dpexact.accounting.pairs.laplace import Laplace
-from dpexact.accounting.pairs.pair import Jet, Pair, weighted
+from dpexact.accounting.pairs.pair import Jet, Pair, product, total_loss, weighted
 from dpexact.balls import approximate, ball
 from dpexact.kept import cached_property
 from dpexact.reals import Real
@@ -48,14 +48,11 @@ class ManyInside(Pair):
         return arb(0)
 
     def largest_loss(self) -> arb | None:
-        return sum((ball(rate) * count for rate, count in self.parts), arb(0))
+        return total_loss(self._noises)
 
     def moment(self, c: float | Real, accuracy: float) -> arb:
         """That of the unrestricted law, an upper bound."""
-        product = arb(1)
-        for noise, count in self._noises:
-            product *= noise.moment(c, accuracy) ** count
-        return product
+        return product(self._noises, lambda noise: noise.moment(c, accuracy))
 
     def _moment(self, s: acb) -> acb:
         """The whole product less the terms of the first powers of ``v``."""

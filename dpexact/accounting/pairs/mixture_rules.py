@@ -12,15 +12,12 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dpexact.accounting.arrays import Floats
 from dpexact.accounting.pairs.pair import Jet, TooExpensive
 from dpexact.accounting.pairs.shifts import Outline, log_waves, log_waves_above, mean_rate
-
-Floats: TypeAlias = NDArray[np.floating[Any]]
 
 MAX_NODES = 40_000
 """More nodes than this on one line and the step is declared too expensive."""

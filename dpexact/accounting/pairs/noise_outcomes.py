@@ -14,20 +14,18 @@ import math
 from collections.abc import Sequence
 from fractions import Fraction
 from functools import lru_cache
-from typing import Final, NamedTuple, TypeAlias
+from typing import Final, NamedTuple
 
 import numpy as np
 from flint import arb, arb_poly, fmpz_poly
-from numpy.typing import NDArray
 
+from dpexact.accounting.arrays import Flags, Floats
 from dpexact.accounting.pairs.discrete_gaussian import DiscreteGaussian
 from dpexact.accounting.pairs.lattice import OnLattice, Strided, commensurate
 from dpexact.accounting.pairs.pair import TooExpensive
 from dpexact.balls import approximate, approximate_log, ball, current, precision
 from dpexact.kept import cached_property
 from dpexact.reals import Real
-
-Floats: TypeAlias = NDArray[np.float64]
 
 #: Most outcomes that count, and most listed.
 MAX_LISTED: Final = 8_000
@@ -67,7 +65,7 @@ class Listed(NamedTuple):
             total -= mass * (power * loss).exp()
         return arb.max(total, arb(0)).upper()
 
-    def some(self, which: NDArray[np.bool_]) -> Listed:
+    def some(self, which: Flags) -> Listed:
         """Those of the outcomes."""
         places = np.flatnonzero(which).tolist()
         # proposes: which; whoever asks bounds the rest
@@ -137,7 +135,7 @@ class NoiseOutcomes:
 
     # --- the table --------------------------------------------------------------------------------
 
-    def _matter(self, order: float, accuracy: float) -> tuple[Listed, NDArray[np.bool_]]:
+    def _matter(self, order: float, accuracy: float) -> tuple[Listed, Flags]:
         """What is listed at least so far, and which of it is not rare, as it is or tilted so far.
 
         Proposes: which are listed.
@@ -162,7 +160,7 @@ class NoiseOutcomes:
         tilted = logs + up * losses
         inside = losses[(logs > -fine) | (tilted > tilted.max() - fine)]
         # of any order between
-        found: NDArray[np.bool_] = (losses >= inside.min()) & (losses <= inside.max())
+        found: Flags = (losses >= inside.min()) & (losses <= inside.max())
         found &= logs > hull - fine
         if not np.count_nonzero(found) < MAX_LISTED:
             raise TooExpensive("too many outcomes of discrete noise")

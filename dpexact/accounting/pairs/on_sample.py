@@ -9,18 +9,18 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 from flint import acb, arb
-from numpy.typing import NDArray
 
+from dpexact.accounting.arrays import Floats
 from dpexact.accounting.pairs.pair import Jet, Pair, Turns
-from dpexact.accounting.pairs.power_sums import line_sums
+from dpexact.accounting.pairs.power_sums import exponential_line
 from dpexact.balls import ball, current
 from dpexact.reals import Real
 
-Floats: TypeAlias = NDArray[np.float64]
+_Number = TypeVar("_Number", float, arb)
 
 
 class Rule(NamedTuple):
@@ -69,10 +69,7 @@ class OnSample(Pair):
     def moments(self, c: float, step: float, count: int, accuracy: float) -> list[acb]:
         """One rule for all nodes, as one product of matrices."""
         # proposes: how fine the rule is; its error is bounded for the heights of all nodes
-        terms, error = self.exponentials(c, count * step, accuracy)
-        turns = [(acb(0, step) * loss).exp() for _, loss in terms]
-        square = acb(error, error)
-        return [x + square for x in line_sums([w for w, _ in terms], turns, count)]
+        return exponential_line(*self.exponentials(c, count * step, accuracy), step, count)
 
     def exponentials(self, c: float, top: float, accuracy: float) -> tuple[Turns, arb]:
         """The rule with its weights tilted, and the losses."""
@@ -82,7 +79,8 @@ class OnSample(Pair):
         sign = 1 if self.removes else -1
         return [(acb(w * (power * log).exp()), acb(sign * log)) for w, log in pairs], rule.error
 
-    def _power(self, s: arb) -> arb:
+    def _power(self, s: _Number) -> _Number:
+        """``Re t`` of an order."""
         return 1 + s if self.removes else -s
 
     # --- proposals --------------------------------------------------------------------------------
@@ -98,9 +96,9 @@ class OnSample(Pair):
 
     def _tilted(self, c: float) -> tuple[Floats, Floats]:
         """Proposes: about the logarithms of masses, and losses."""
-        power, sign = (1 + c, 1) if self.removes else (-c, -1)
+        power = self._power(c)
         logs, losses = self._listed(power)
-        return logs + power * losses, sign * losses
+        return logs + power * losses, losses if self.removes else -losses
 
     def _about(self, power: float) -> Jet:
         """About ``log F`` at a real ``power`` and two derivatives."""

@@ -33,6 +33,10 @@ class Atom:
     p: Real
     q: Real
 
+    def masses(self) -> Masses:
+        """Both at the current precision."""
+        return ball(self.p), ball(self.q)
+
     @property
     def loss(self) -> Real:
         """``log(p/q)``, for positive ``p`` and ``q``."""
@@ -275,6 +279,35 @@ class Pair(ABC):
     def lost_bits(self) -> int:
         """Bits that the tails or the atoms lose."""
         return 0
+
+
+Factors: TypeAlias = Sequence[tuple[Pair, int]]
+"""Pairs, each with how often it runs: together the product of all."""
+
+
+def product(factors: Factors, of: Callable[[Pair], arb]) -> arb:
+    """What is said of each pair, multiplied as often as it runs."""
+    return math.prod((of(pair) ** n for pair, n in factors), start=arb(1))
+
+
+def least_overlap(factors: Factors) -> arb:
+    """A lower bound on the overlap of the product: that of independent steps is no less."""
+    return product(factors, lambda pair: arb.max(pair.overlap().lower(), arb(0)))
+
+
+def added(losses: Iterable[tuple[arb | None, int]]) -> arb | None:
+    """The sum of losses, each as often as its count says; None when one is unbounded."""
+    total = arb(0)
+    for loss, count in losses:
+        if loss is None:
+            return None
+        total += count * loss
+    return total
+
+
+def total_loss(factors: Factors) -> arb | None:
+    """The supremum of the finite losses of the product, None when unbounded."""
+    return added((pair.largest_loss(), n) for pair, n in factors)
 
 
 def short(value: float) -> float:

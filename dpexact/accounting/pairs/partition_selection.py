@@ -13,6 +13,7 @@ outcomes of the pair: ``docs/theory/noises.md``.
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections.abc import Callable
 from itertools import pairwise
 from typing import Final
@@ -98,10 +99,7 @@ def _last(holds: Callable[[int], bool], near: float) -> int:
     step = 1
     while holds(high):
         low, high, step = high, high + step, 2 * step
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (middle, high) if holds(middle) else (low, middle)
-    return low
+    return low + bisect_left(range(low + 1, high), True, key=lambda n: not holds(n))
 
 
 def _rises(eps: Real, delta: Real, level: Real) -> float:

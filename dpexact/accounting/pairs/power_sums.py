@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from itertools import chain
 
-from flint import acb, acb_mat
+from flint import acb, acb_mat, arb
 
 
 def powers(base: acb, count: int) -> list[acb]:
@@ -63,21 +63,41 @@ def line_sums(weights: list[acb], turns: list[acb], count: int) -> list[acb]:
     return entries[: count + 1]
 
 
-class Row:
-    """``sum_n row_n turn^n`` at any ``turn``: its powers are few, and one product is of matrices.
+def exponential_line(
+    terms: Iterable[tuple[acb, acb]], error: arb, step: float, count: int
+) -> list[acb]:
+    """``sum weight e^{i n step z}`` of weights and ``z``, ``n = 0 .. count``, each off by as much.
 
-    With ``n = big a + b`` it is a sum of ``(turn^big)^a`` times the sums over ``b``.
+    That is the error, a ball around 0 that holds both parts of it.
+    """
+    weights, losses = zip(*terms, strict=True)
+    turns = [(acb(0, step) * loss).exp() for loss in losses]
+    return [x + acb(error, error) for x in line_sums(list(weights), turns, count)]
+
+
+class Rows:
+    """``sum_n row_n turn^n`` of some rows at any turns: its powers are few, the rest is matrices.
+
+    With ``n = big a + b`` first the sums over ``b``, one product for all, then those over ``a``.
     """
 
-    def __init__(self, row: list[acb]) -> None:
-        self._big = max(1, math.isqrt(len(row)))
-        self._many = -(-len(row) // self._big)
-        padded = [*row, *[acb(0)] * (self._many * self._big - len(row))]
-        self._row = acb_mat(self._many, self._big, padded)
+    def __init__(self, rows: Sequence[list[acb]]) -> None:
+        count = len(rows[0])
+        self._big = max(1, math.isqrt(count))
+        self._many, self._rows = -(-count // self._big), len(rows)
+        padded = [row + [acb(0)] * (self._many * self._big - count) for row in rows]
+        parts = [row[b :: self._big] for b in range(self._big) for row in padded]
+        self._weights = acb_mat(self._big, self._many * self._rows, list(chain(*parts)))
 
-    def at(self, turn: acb) -> acb:
-        """The sum."""
-        low = powers(turn, self._big + 1)
-        inner = self._row * acb_mat(self._big, 1, low[:-1])
-        outer = acb_mat(1, self._many, powers(low[-1], self._many)) * inner
-        return outer[0, 0]
+    def at(self, turns: Sequence[acb]) -> list[list[acb]]:
+        """The sums of each row, for each turn."""
+        baby, giant = [], []
+        for turn in turns:
+            *low, leap = powers(turn, self._big + 1)
+            baby += low
+            giant.append(acb_mat(self._many, 1, powers(leap, self._many)))
+        sums = (acb_mat(len(turns), self._big, baby) * self._weights).tolist()
+        return [
+            (acb_mat(self._rows, self._many, parts) * leaps).entries()
+            for parts, leaps in zip(sums, giant, strict=True)
+        ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Final
@@ -225,14 +226,7 @@ def grouped_response(eps: Real, delta: Real, k: int) -> tuple[Real, FiniteOnLatt
 
     rises = k  # steps below the kink from 0 on
     if delta.fraction != 0:
-        low, high = 0, k
-        while low < high:
-            middle = (low + high) // 2
-            if compare(start(middle), ZERO, "delta") <= 0:
-                high = middle
-            else:
-                low = middle + 1
-        rises = low
+        rises = bisect_left(range(k), True, key=lambda j: compare(start(j), ZERO, "delta") <= 0)
     falls = k - rises
     rest = 1 - pile(rises)
     if falls:

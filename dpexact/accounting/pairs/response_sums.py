@@ -15,12 +15,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Final, NamedTuple, TypeAlias
+from typing import Final, NamedTuple
 
 import numpy as np
 from flint import acb, arb
-from numpy.typing import NDArray
 
+from dpexact.accounting.arrays import Complexes, Floats
+from dpexact.accounting.pairs.far_nodes import turn_of
 from dpexact.accounting.pairs.pair import Jet, Pair, TooExpensive, Turns
 from dpexact.accounting.pairs.response import Response
 from dpexact.balls import approximate, ball, current, precision
@@ -54,8 +55,6 @@ _CLASS: Final = 1 / 8
 _CLASSES: Final = 1 << 14
 #: Of so many responses the square of ``s x`` is hardly needed.
 _PLENTY: Final = 3000
-
-Floats: TypeAlias = NDArray[np.float64]
 
 
 class Blocks(NamedTuple):
@@ -249,30 +248,22 @@ def _joined(parts: Sequence[Blocks]) -> Blocks:
 
 
 def turned(
-    losses: Sequence[arb], weights: NDArray[np.float64], low: arb, width: float, count: int
-) -> tuple[NDArray[np.complex128], NDArray[np.complex128]]:
+    losses: Sequence[arb], weights: Floats, low: arb, width: float, count: int
+) -> tuple[Complexes, Complexes]:
     """Two matrices whose product, in rows, holds ``weights e^{i losses u}``, term by term.
 
     ``u`` is ``low`` and ``count - 1`` multiples of ``width`` beyond; at most ``2^22`` of them lose
     ``2^-37`` of each term (``docs/theory/atoms.md``, section 4).
     """
     big = max(1, math.isqrt(count))
-    first = [_turn(z * low) for z in losses]
-    step = [_turn(z * arb(width)) for z in losses]
-    leap = [_turn(z * arb(width) * big) for z in losses]
+    first = [turn_of(z * low) for z in losses]
+    step = [turn_of(z * arb(width)) for z in losses]
+    leap = [turn_of(z * arb(width) * big) for z in losses]
     giant = _powers(np.array(leap), -(-count // big)) * (np.array(first) * weights)
     return giant, _powers(np.array(step), big)
 
 
-def _turn(angle: arb) -> complex:
-    """``e^{i angle}`` in floats, each part off by an ulp of 1 at most."""
-    turn = acb(0, angle).exp()
-    if not (turn.real.rad() + turn.imag.rad() < arb(2) ** -54):
-        raise TooExpensive("heights are too large to turn by")
-    return complex(float(turn.real.mid()), float(turn.imag.mid()))
-
-
-def _powers(bases: NDArray[np.complex128], count: int) -> NDArray[np.complex128]:
+def _powers(bases: Complexes, count: int) -> Complexes:
     """Rows of the powers from 0 to ``count - 1``, by doubling."""
     found = np.ones((1, len(bases)), dtype=complex)
     square = bases

@@ -21,8 +21,9 @@ from typing import Final, NamedTuple
 import numpy as np
 from flint import acb, arb
 
+from dpexact.accounting.arrays import Floats
 from dpexact.accounting.pairs.arcs import Arc, arc_size
-from dpexact.accounting.pairs.on_sample import Floats, OnSample, Rule
+from dpexact.accounting.pairs.on_sample import OnSample, Rule
 from dpexact.accounting.pairs.pair import Masses, TooExpensive, Turns
 from dpexact.balls import approximate, ball, precision
 from dpexact.kept import cached_property
@@ -245,7 +246,7 @@ class SampledLaplace(OnSample):
 
         Proposes: how many nodes a contour takes.
         """
-        power = 1 + c if self.removes else -c
+        power = self._power(c)
         most = self._about(power).value
         with precision(_PLANNING_BITS):
             ends = self._ends(arb(power))
@@ -259,7 +260,7 @@ class SampledLaplace(OnSample):
 
     def line_cost(self, c: float, accuracy: float) -> tuple[int, float]:
         """Nodes of a rule of some height."""
-        power = 1 + c if self.removes else -c
+        power = self._power(c)
         return 2 * self._planned(power, 0.0, accuracy)[1], math.log2(2 + abs(power))
 
 

@@ -5,16 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, Final, TypeAlias
+from typing import Final
 
-import numpy as np
 from flint import arb, fmpz
-from numpy.typing import NDArray
 
+from dpexact.accounting.arrays import Floats
 from dpexact.balls import ball
 from dpexact.reals import Real
-
-_Floats: TypeAlias = NDArray[np.floating[Any]]
 
 _LEAST: Final = 1e-5
 #: Bits of logarithms beyond those of places: half an interval is at least ``2^-17``.
@@ -30,7 +27,7 @@ class Side:
     single: bool
 
     @classmethod
-    def around(cls, values: Sequence[Real], logs: _Floats) -> Side:
+    def around(cls, values: Sequence[Real], logs: Floats) -> Side:
         """Proposes: an interval; whether it holds the points is decided by balls."""
         low, high = float(logs.min()), float(logs.max())
         single = all(value == values[0] for value in values)

@@ -17,12 +17,12 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 from flint import acb, arb
-from numpy.typing import NDArray
 
+from dpexact.accounting.arrays import Floats
 from dpexact.accounting.pairs.mixture import GaussianMixtures, remove
 from dpexact.accounting.pairs.pair import Jet, Pair, TooExpensive
 from dpexact.balls import approximate, ball, current, precision
@@ -168,7 +168,7 @@ class Symmetrised(Pair):
 
     # --- floats -----------------------------------------------------------------------------------
 
-    def _floats(self, c: float) -> tuple[NDArray[np.floating[Any]], ...]:
+    def _floats(self, c: float) -> tuple[Floats, ...]:
         """Proposes: losses, and the logarithms of both integrands at them."""
         mu, q = 1 / approximate(self.sigma), approximate(self.q)
         farthest = max(c + 1, -c) * mu + _REACH + mu / 2
@@ -181,7 +181,7 @@ class Symmetrised(Pair):
         return loss, log + (c + 1) * loss, log - c * loss
 
     def cumulant(self, c: float) -> Jet:
-        """The trapezoidal rule in floats, for ``M(c) - M(0)`` where that is near 0."""
+        """Proposes: by the trapezoidal rule, for ``M(c) - M(0)`` where that is near 0."""
         loss, up, down = self._floats(c)
         top = max(up.max(), down.max(), 0.0)
         above, below = np.exp(up - top), np.exp(down - top)

@@ -17,9 +17,11 @@ import numpy as np
 from flint import arb
 
 from dpexact import balls
+from dpexact.accounting.arrays import Floats
 from dpexact.accounting.contour.inversion import chernoff_constant
+from dpexact.accounting.contour.product import log_chernoff
 from dpexact.accounting.rare.law import Cells, SampledLaw
-from dpexact.accounting.rare.tables import Floats, log_sum
+from dpexact.accounting.rare.tables import log_sum
 from dpexact.accounting.rare.windows import Window
 from dpexact.balls import approximate, ball
 from dpexact.enclosure import Enclosure
@@ -99,8 +101,7 @@ def _proposed(
     spread = count * float(law @ (loss - mean) ** 2)
     orders = _TILTS * (epsilon - count * mean) / spread
     moments = log_sum(weights + orders[:, None] * loss)
-    logs = orders * np.log(orders) - (1 + orders) * np.log1p(orders) - orders * epsilon
-    logs += count * moments
+    logs = log_chernoff(orders) - orders * epsilon + count * moments
     best = int(np.nanargmin(logs))
     order, room = float(orders[best]), log_level - float(logs[best])
     if not room > 0:

@@ -1,24 +1,41 @@
-"""Delta by the same windows and line in floats.
+"""Delta in floats: by the same windows and line, and from the picture of one step, without a line.
 
-Proposes: about delta, from which plans and the search for epsilon start.
+Proposes: about delta, from which plans and searches start.
 """
 
 from __future__ import annotations
 
 import math
-from typing import Any, Final
+from dataclasses import replace
+from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
-from dpexact.accounting.rare.law import Rule
-from dpexact.accounting.rare.picture import Question
+from dpexact.accounting.arrays import Complexes, Floats
+from dpexact.accounting.rare.law import Rule, total_variation
+from dpexact.accounting.rare.picture import Picture, Question
 from dpexact.accounting.rare.planning import Plan
+from dpexact.accounting.rare.tables import log_sum
 from dpexact.accounting.rare.windows import Window
+from dpexact.balls import ball, precision
+from dpexact.reals import Real
 
-_Complex = NDArray[np.complexfloating[Any]]
 #: Terms of a series that falls at least by quarters.
 _SERIES: Final = 26
+_BITS = 64
+
+#: Tilts over the gap, the share of a step between them that is tried then, and how much of the
+#: picture is looked at.
+_TILTS = np.geomspace(0.3, 30_000, 32)
+_STEPS = (_TILTS[1] / _TILTS[0]) ** np.linspace(-1, 1, 9)
+_EVERY = 2
+#: Shares of the gap below which losses are summed; the second where steps are many.
+_SHARES, _MANY = (0.65, 0.03), 1_000
+#: Logarithms of the gap, over the gap at 0, between which epsilon is looked for.
+_LEAST, _MOST = -7.0, 30.0
+_BEGIN, _STRIDE = -1.0, 4.0
+#: When it is near enough, as logarithms of the gap and of delta, and when it is given up.
+_CLOSE, _NEAR, _LOOKS = 0.03, 0.2, 30
 
 
 class Estimate:
@@ -51,19 +68,19 @@ class Estimate:
         weights, loss = self._weights(window, rule, 0.0)
         return float((weights * np.exp(loss)).real.sum()), float(weights.real.sum())
 
-    def _weights(self, window: Window, rule: Rule, rho: float) -> tuple[_Complex, _Complex]:
+    def _weights(self, window: Window, rule: Rule, rho: float) -> tuple[Complexes, Complexes]:
         nodes = np.arange(rule.first, rule.last + 1) * rule.spacing
-        z: _Complex = nodes.astype(np.complex128) + 1j * rule.shift
-        ratio: _Complex = np.exp(self._start + z / self.ask.sigma)
-        loss: _Complex = np.where(
+        z: Complexes = nodes.astype(np.complex128) + 1j * rule.shift
+        ratio: Complexes = np.exp(self._start + z / self.ask.sigma)
+        loss: Complexes = np.where(
             abs(ratio) < 1e-4, ratio - ratio**2 / 2 + ratio**3 / 3, np.log(1 + ratio)
         )
-        weights: _Complex = np.exp(rho * loss - z * z / 2) * _height(window, ratio)
+        weights: Complexes = np.exp(rho * loss - z * z / 2) * _height(window, ratio)
         scale = rule.spacing / math.sqrt(2 * math.pi) * (1 - self.ask.q)
-        finite: _Complex = np.where(np.isfinite(weights), weights, 0)
+        finite: Complexes = np.where(np.isfinite(weights), weights, 0)
         return finite * scale, loss
 
-    def _line(self, window: Window, rule: Rule) -> _Complex:
+    def _line(self, window: Window, rule: Rule) -> Complexes:
         weights, loss = self._weights(window, rule, 1 + self.plan.abscissa)
         keep = abs(weights) > 1e-17 * abs(weights).max()
         weights, loss = weights[keep], loss[keep]
@@ -72,7 +89,7 @@ class Estimate:
         big = max(1, round(count**0.5))
         turn = 1j * self.plan.step * loss
         giant = weights * np.exp(np.multiply.outer(np.arange(-(-count // big)) * big, turn))
-        line: _Complex = (giant @ np.exp(np.multiply.outer(turn, np.arange(big)))).ravel()[:count]
+        line: Complexes = (giant @ np.exp(np.multiply.outer(turn, np.arange(big)))).ravel()[:count]
         return line
 
     def _mass(self, log_whole: float, far: float, middle: float) -> tuple[float, float, float]:
@@ -114,31 +131,31 @@ def _aliases(log: float, less: float, far: float, lift: float = 0.0) -> float:
     return float(np.exp(log + lift - far) * np.expm1(less) / np.expm1(-far))
 
 
-def _log1p(z: _Complex) -> _Complex:
+def _log1p(z: Complexes) -> Complexes:
     """``log(1 + z)``; that of numpy loses the real part of small numbers."""
     x, y = z.real, z.imag
-    found: _Complex = np.log1p(x * (2 + x) + y * y) / 2 + 1j * np.arctan2(y, 1 + x)
+    found: Complexes = np.log1p(x * (2 + x) + y * y) / 2 + 1j * np.arctan2(y, 1 + x)
     return found
 
 
-def _height(window: Window, ratio: _Complex) -> _Complex:
+def _height(window: Window, ratio: Complexes) -> Complexes:
     if window.high is None:
         return np.ones_like(ratio) if window.low is None else _beyond(window, ratio / window.low)
     high = _tail(window, ratio / window.high)
     return high if window.low is None else high - _tail(window, ratio / window.low)
 
 
-def _tail(window: Window, v: _Complex) -> _Complex:
+def _tail(window: Window, v: Complexes) -> Complexes:
     near = v.real < 4 * window.shape
     at = np.where(near, v, 0)
     total = np.ones_like(v)
     for j in range(window.shape - 1, 0, -1):
         total = 1 + total * at / j
-    found: _Complex = np.where(near, np.exp(-at) * total, 0)
+    found: Complexes = np.where(near, np.exp(-at) * total, 0)
     return found
 
 
-def _beyond(window: Window, v: _Complex) -> _Complex:
+def _beyond(window: Window, v: Complexes) -> Complexes:
     """What is left of 1, with all digits where that is little."""
     found, near = 1 - _tail(window, v), abs(v) < window.shape / 4
     at = v[near]
@@ -149,3 +166,85 @@ def _beyond(window: Window, v: _Complex) -> _Complex:
         first = window.shape * np.log(at) - math.lgamma(window.shape + 1) - at
     found[near] = total * np.exp(first)
     return found
+
+
+def about(ask: Question) -> float:
+    """About ``log delta``: the saddle point of smaller losses, or one loss above the gap."""
+    picture = Picture(ask, 1)
+    losses, density = picture.loss[::_EVERY], picture.density[::_EVERY] + math.log(_EVERY)
+    if ask.add:
+        top = -ask.count * math.log1p(-ask.q)
+        return min(0.0, _saddle(ask, density, -losses, -ask.gap) + top)
+    weights = density + losses
+    law = ask.count * np.exp(weights)
+    alone = float(law @ -np.expm1(np.minimum(ask.gap - losses, 0.0)))
+    found = math.inf
+    for share in _SHARES if ask.count > _MANY else _SHARES[:1]:
+        small = losses < share * ask.gap
+        sums = math.exp(_saddle(ask, weights[small], losses[small], ask.gap))
+        large = alone if share == _SHARES[0] else float(law[~small].sum())
+        found = min(found, sums + large)
+    return min(0.0, math.log(max(found, 1e-300)))
+
+
+def _saddle(ask: Question, weights: Floats, losses: Floats, gap: float) -> float:
+    """``log`` of about ``(1/2 pi i) Int M(c)^T e^{-c gap} / (c (c + 1)) dc``."""
+    tilts = _TILTS / ask.gap
+    for steps in (_STEPS, None):
+        tilted = weights + tilts[:, None] * losses
+        sums = log_sum(tilted)
+        logs = ask.count * sums - tilts * gap - np.log(tilts * (tilts + 1))
+        at = int(np.argmin(logs))
+        # proposes: a second time between its neighbours
+        tilts = tilts if steps is None else tilts[at] * steps
+    tilt, law = tilts[at], np.exp(tilted[at] - sums[at])
+    spread = float(law @ losses**2) - float(law @ losses) ** 2
+    curvature = ask.count * spread + 1 / tilt**2 + 1 / (tilt + 1) ** 2
+    return float(logs[at]) - math.log(2 * math.pi * curvature) / 2
+
+
+def first_gap(ask: Question, log_target: float) -> tuple[float, float]:
+    """About the gap at which delta is the target, for any question of the mechanism.
+
+    And how fast ``log delta`` changes with the logarithm of what the gap exceeds its least by.
+    """
+    top = -ask.count * math.log1p(-ask.q)
+    base, sign = (0.0, 1.0) if ask.add else (top, -1.0)
+
+    def gap(at: float) -> float:
+        return base + top * math.exp(at)
+
+    def missing(at: float) -> float:
+        """Positive on the side of ``high``."""
+        return sign * (about(replace(ask, gap=gap(at))) - log_target)
+
+    low, high = _LEAST, 0.0 if ask.add else _MOST
+    at, before, last, slope = _BEGIN, math.nan, math.nan, math.nan
+    for _ in range(_LOOKS):
+        value = missing(at)
+        low, high = (low, at) if value > 0 else (at, high)
+        if at != before and value != last:
+            slope = (value - last) / (at - before)
+        before, last = at, value
+        if abs(value) < _NEAR or high - low < _CLOSE:
+            break
+        step = -value / slope if slope > 0 else math.copysign(_STRIDE, -value)
+        at += max(-_STRIDE, min(_STRIDE, step))
+        if not low < at < high:
+            at = (low + high) / 2
+    return gap(before), slope if 0 < slope < math.inf else 1.0
+
+
+def digits_of_delta(digits: int, steepness: float) -> float:
+    """About those that show so many ``digits`` of epsilon."""
+    return max(1.0, digits + 1.5 - math.log10(steepness))
+
+
+def least_at_zero(sigma: Real, q: Real, count: int) -> float:
+    """About the least ``log delta`` at 0: of one step, and of a sum of steps as random signs.
+
+    Proposes: whether to look there.
+    """
+    with precision(_BITS):
+        once = total_variation(ball(sigma), ball(q), 1)
+    return math.log(float(once)) + math.log(count) / 2

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from flint import acb, arb
 
 from dpexact.accounting.contour.inversion import alias, chernoff_constant, outer_tail
-from dpexact.accounting.pairs.power_sums import Row
+from dpexact.accounting.pairs.power_sums import Rows
 from dpexact.accounting.rare.law import Cells, SampledLaw
 from dpexact.accounting.rare.planning import Plan
 from dpexact.accounting.rare.windows import Window
@@ -70,7 +70,7 @@ class Inversion:
             # proposes: the cells; any bound
             self._cells = Cells(self._law, plan.edges)
             self._constants = self._bounds()
-        self._row = Row(self._weighted())
+        self._row = Rows([self._weighted()])
         with precision(plan.far_bits):
             law = SampledLaw(sigma, q)
             beyond = law.real(plan.far, _ORDERS, plan.real_rules[0], self._cells)
@@ -158,7 +158,7 @@ class Inversion:
         far, whole, near, beyond, under, decayed = self._constants
         far_order, near_order, upper, lower = (arb(b) for b in plan.orders)
         weight = (-self._c * gap).exp()
-        turned = self._row.at(acb(0, -self._h * gap).exp())
+        ((turned,),) = self._row.at([acb(0, -self._h * gap).exp()])
         total = self._h / arb.pi() * weight * turned.real
         tail = outer_tail(decayed, weight, self._h, plan.count)
         constant = chernoff_constant(upper) * beyond

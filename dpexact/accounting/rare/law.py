@@ -119,7 +119,7 @@ class SampledLaw:
         for j in range(rule.first, rule.last + 1):
             x = j * spacing
             ratio = self.ratio(x)
-            weight = (-x * x * half).exp() * window.real(ratio, self._bits)
+            weight = (-x * x * half).exp() * window.at(ratio, self._bits)
             nodes.append((weight, 1 + ratio))
         found, scale = [], spacing / (2 * arb.pi()).sqrt()
         # the modulus of 1 + lambda e^{i theta} is at least 1
@@ -253,7 +253,7 @@ class Cells:
             for v in [r * cosine for r in self._ratios]:
                 low = lower_tail(v, shape).upper()
                 # proposes: which of two bounds is enough; both are proved
-                tail = 1 - low * half if low < _NEGLIGIBLE else window.real(v, bits)
+                tail = 1 - low * half if low < _NEGLIGIBLE else window.at(v, bits)
                 tails.append(tail)
                 rest.append(low if low < _NEGLIGIBLE else _least(1 - tail, low))
             self._tails[key] = tails, rest

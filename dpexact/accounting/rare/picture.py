@@ -10,7 +10,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dpexact.accounting.rare.tables import Floats, crossing, log_above, log_below, log_sum
+from dpexact.accounting.arrays import Floats
+from dpexact.accounting.contour.product import log_chernoff
+from dpexact.accounting.rare.tables import crossing, log_above, log_below, log_sum
 from dpexact.kept import cached_property
 
 #: How far from where one loss is the gap a scale is looked for, and how closely.
@@ -84,7 +86,9 @@ class Picture:
         ask = self.ask
         law, whole = self._back
         tails = log_sum(law + log_below(self.shape, self.ratio - scale))
-        logs = chernoff(orders) + ask.gap + math.log(ask.count) + tails + (ask.count - 1) * whole
+        logs = (
+            log_chernoff(orders) + ask.gap + math.log(ask.count) + tails + (ask.count - 1) * whole
+        )
         at = int(np.argmin(logs))
         return float(logs[at]), float(orders[at])
 
@@ -110,7 +114,7 @@ class Picture:
         grown = (np.exp(tilted + window) * np.expm1(np.minimum(steep, 600.0))).sum(axis=1)
         large = log_sum(tilted + window + steep)
         moments = np.where(large > 0.5, large, np.log1p(grown - missing))
-        logs = chernoff(orders) + ask.count * moments - orders * ask.least
+        logs = log_chernoff(orders) + ask.count * moments - orders * ask.least
         at = int(np.nanargmin(logs))
         return float(logs[at]), float(orders[at])
 
@@ -165,8 +169,3 @@ def steep_orders(scale: float) -> Floats:
     """Orders tried of losses that a window of scale ``e^scale`` lets through."""
     small = _SHARES * math.exp(-scale)
     return np.concatenate([small, _LARGE[small[-1] < _LARGE]]) if scale > -4 else small
-
-
-def chernoff(b: Floats) -> Floats:
-    """``log K(b)``."""
-    return b * np.log(b) - (1 + b) * np.log1p(b)

@@ -16,13 +16,18 @@ from dpexact.accounting.contour.profile import ContourProfile, guarded
 from dpexact.accounting.pairs.pair import TooExpensive
 from dpexact.accounting.profile import FirstToReach, InfiniteLoss, Profile
 from dpexact.accounting.rare.added import added_bound
-from dpexact.accounting.rare.estimate import Estimate
+from dpexact.accounting.rare.estimate import (
+    Estimate,
+    about,
+    digits_of_delta,
+    first_gap,
+    least_at_zero,
+)
 from dpexact.accounting.rare.inversion import Inversion
 from dpexact.accounting.rare.law import total_variation
 from dpexact.accounting.rare.many import bracketed, shared_deltas, shared_epsilons
 from dpexact.accounting.rare.picture import Question
 from dpexact.accounting.rare.planning import Plan, planned, shape_for
-from dpexact.accounting.rare.starts import about, digits_of_delta, first_gap, least_at_zero
 from dpexact.balls import approximate, approximate_log, ball, precision
 from dpexact.enclosure import Enclosure
 from dpexact.reals import Real

@@ -8,12 +8,10 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from functools import cache
-from typing import Any, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats: TypeAlias = NDArray[np.floating[Any]]
+from dpexact.accounting.arrays import Floats
 
 _BELOW, _ABOVE, _POINTS = 5.0, 3.0, 1201
 #: How near to an end, as a share, a secant may lead.

@@ -11,11 +11,15 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cache
+from typing import TypeVar
 
 from flint import acb, arb, arb_poly
 
 #: How near to the ends of its range a free number may lie.
 _LEAST = 1e-6
+
+
+_Ball = TypeVar("_Ball", arb, acb)
 
 
 @cache
@@ -73,7 +77,7 @@ class Window:
         """Whether it is 1 everywhere."""
         return self.high is None and self.low is None
 
-    def _tail(self, v: acb | arb, bits: int) -> acb | arb:
+    def _tail(self, v: _Ball, bits: int) -> _Ball:
         """``G(v)`` for ``Re v >= 0``."""
         size, slack = _plateau(self.shape, bits)
         # of balls; the series is true anywhere
@@ -81,14 +85,9 @@ class Window:
             return 1 + slack if isinstance(v, arb) else acb(1 + slack, slack)
         return (-v).exp() * _exponential_sum(self.shape, bits)(v)
 
-    def at(self, value: acb, bits: int) -> acb:
-        """``W(lambda)``."""
-        above = acb(1) if self.high is None else self._tail(value / self.high, bits)
-        return above if self.low is None else above - self._tail(value / self.low, bits)
-
-    def real(self, value: arb, bits: int) -> arb:
-        """``W(lambda)`` for real ``lambda >= 0``."""
-        above = arb(1) if self.high is None else self._tail(value / self.high, bits)
+    def at(self, value: _Ball, bits: int) -> _Ball:
+        """``W(lambda)`` for ``Re lambda >= 0``."""
+        above = type(value)(1) if self.high is None else self._tail(value / self.high, bits)
         return above if self.low is None else above - self._tail(value / self.low, bits)
 
     def turned(self, cosine: arb) -> arb:

@@ -86,10 +86,7 @@ class SampledLaw:
 
     def _outcomes(self) -> list[tuple[list[Masses], int]]:
         """The masses of the outcomes possible under ``Q``, at the current precision."""
-        return [
-            ([(balls.ball(a.p), balls.ball(a.q)) for a in law if a.q.fraction != 0], k)
-            for law, k in self.finite
-        ]
+        return [([a.masses() for a in law if a.q.fraction != 0], k) for law, k in self.finite]
 
     # --- binomial sum -----------------------------------------------------------------------------
 

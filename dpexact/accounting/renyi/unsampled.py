@@ -16,7 +16,7 @@ from flint import arb
 
 from dpexact import balls
 from dpexact.accounting.composition import Composition
-from dpexact.accounting.pairs.pair import Pair
+from dpexact.accounting.pairs.pair import Pair, total_loss
 from dpexact.accounting.renyi.values import INFINITE, Order, plus, value
 from dpexact.enclosure import Enclosure
 from dpexact.reals import ONE, Real
@@ -74,8 +74,7 @@ def largest_loss(composed: Composition, digits: int, q: Real = ONE, add: bool = 
     is not.
     """
     label, largest = "closed form: largest loss", composed.largest
-    endless = composed.infinite(add=True).fraction != 0
-    endless = endless or any(p.largest_loss() is None for p, _ in composed.apart)
+    endless = composed.infinite(add=True).fraction != 0 or total_loss(composed.apart) is None
     if endless or largest is None:
         if q.fraction == 1 or not add:
             return INFINITE
@@ -84,18 +83,12 @@ def largest_loss(composed: Composition, digits: int, q: Real = ONE, add: bool = 
         return value(largest, digits).labelled(label)
 
     def compute() -> arb:
-        loss = balls.ball(largest)
-        for pair, count in composed.apart:
-            loss += count * _largest(pair)
+        apart = total_loss(composed.apart)
+        assert apart is not None
+        loss = balls.ball(largest) + apart
         if q.fraction == 1:
             return loss
         gain = (balls.ball(q) * (-loss if add else loss).expm1()).log1p()
         return -gain if add else gain
 
     return balls.certify(compute, digits, lowest=_ZERO, method=label)
-
-
-def _largest(pair: Pair) -> arb:
-    found = pair.largest_loss()
-    assert found is not None
-    return found

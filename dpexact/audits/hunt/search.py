@@ -20,9 +20,8 @@ from dpexact.audits.accountants import (
 )
 from dpexact.audits.accountants.registry import Accountant
 from dpexact.audits.claims import Claim
-from dpexact.audits.hunt.numbers import variation
+from dpexact.audits.hunt.numbers import simpler, variation
 from dpexact.audits.hunt.sightings import Sighting, in_decimals, shape, sighting_of
-from dpexact.audits.hunt.simpler import simpler
 from dpexact.audits.judging import Judges
 from dpexact.audits.runs import AccountantRun, Failure
 from dpexact.audits.verdicts import Finding

@@ -4,7 +4,7 @@ import pytest
 from flint import acb, arb
 
 from dpexact import balls
-from dpexact.accounting.pairs.power_sums import Row, line_product
+from dpexact.accounting.pairs.power_sums import Rows, line_product
 
 
 @pytest.mark.parametrize("count", [1, 2, 3, 7, 64, 1000])
@@ -25,11 +25,12 @@ def test_a_product_of_none_is_empty():
 
 
 @pytest.mark.parametrize("count", [1, 2, 3, 7, 64, 101])
-def test_a_row_is_the_sum_of_its_powers(count):
+def test_rows_are_the_sums_of_their_powers(count):
     with balls.precision(96):
-        row = [acb(k + 1, -k) for k in range(count)]
-        turn = acb(0, arb(1) / 3).exp()
-        direct = sum((value * turn**k for k, value in enumerate(row)), acb(0))
-        found = Row(row).at(turn)
-        assert found.overlaps(direct)
-        assert float(found.real.rad()) < 1e-20
+        rows = [[acb(k + 1, -k) for k in range(count)], [acb(1, k) for k in range(count)]]
+        turns = [acb(0, arb(1) / 3).exp(), acb(0, arb(2)).exp()]
+        for turn, sums in zip(turns, Rows(rows).at(turns), strict=True):
+            for row, found in zip(rows, sums, strict=True):
+                direct = sum((value * turn**k for k, value in enumerate(row)), acb(0))
+                assert found.overlaps(direct)
+                assert float(found.real.rad()) < 1e-20

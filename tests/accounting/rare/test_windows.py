@@ -44,7 +44,7 @@ def test_bounds_hold_above_the_axis(window, log, angle, power):
         def top(ball):
             return balls.to_enclosure(ball).to_mpmath(50)[1] * slack
 
-        scaled = window.real(here * cosine, BITS)
+        scaled = window.at(here * cosine, BITS)
         assert height <= top(window.turned(cosine) * scaled) + mpf(10) ** -60
         assert height <= top(window.below(cosine, here)) + mpf(10) ** -60
         if window.high is not None:

@@ -7,9 +7,16 @@ from dataclasses import replace
 
 import pytest
 
-from dpexact.audits.hunt.numbers import Number, numbers, significant, variation, with_numbers
+from dpexact.audits.hunt.numbers import (
+    Number,
+    numbers,
+    significant,
+    simpler,
+    size,
+    variation,
+    with_numbers,
+)
 from dpexact.audits.hunt.sightings import shape
-from dpexact.audits.hunt.simpler import simpler, size
 from dpexact.audits.workloads import Case, load, names
 from dpexact.conversion import real
 from dpexact.mechanisms import parse
