@@ -176,6 +176,14 @@ def test_far_nodes_have_many_digits(count, accuracy, monkeypatch):
             assert nodes.error < arb("1e-12") * count
 
 
+@pytest.mark.parametrize("count", [1, 2, 7, 129])
+def test_a_power_is_off_as_often_as_it_is_taken(count):
+    off = 2.0**-20
+    one = Moments(np.array([1 - off + 0j]), np.array([1.0]), np.array([off]))
+    power = one.power(count)
+    assert abs(power.values[0] - 1) <= power.off[0] < 1.01 * count * off
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("name", MODES)
 def test_far_nodes_hold_in_every_mode_of_the_processor(name):
