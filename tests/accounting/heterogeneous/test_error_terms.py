@@ -9,7 +9,7 @@ from flint import arb
 from mpmath import mp, mpf
 
 from dpexact import balls
-from dpexact.accounting.heterogeneous import refinement
+from dpexact.accounting.heterogeneous import meet_in_the_middle, refinement
 from dpexact.accounting.heterogeneous.grid import grid_laws
 from dpexact.accounting.heterogeneous.meet_in_the_middle import Meeting
 from dpexact.accounting.heterogeneous.refinement import GridComposition
@@ -44,16 +44,30 @@ LEANING = {
 }
 
 
+def coarse(x):
+    step = 1 << 34
+    return int((x.mid() / step + arb(0.5)).floor().fmpz()) * step
+
+
+@pytest.mark.parametrize("side", LEANING)
+def test_keys_are_off_by_no_more_than_is_said(side, monkeypatch):
+    """All are rounded the same way: the outcome of all of them is off by the whole."""
+    monkeypatch.setattr(meet_in_the_middle, "nearest", coarse)
+    meeting = Meeting([(rational(x), 1) for x in LEANING[side]], InfiniteLoss())
+    with balls.precision(40):
+        found = meeting._halves()
+        halves = [meet_in_the_middle._outcomes(half, found.unit, 40) for half in meeting.split]
+    with balls.precision(200):
+        keys = sum(max(half.keys) for half in halves)
+        off = abs(balls.ball(sum(LEANING[side])) * found.unit - keys)
+        assert 0.99 * found.key_error < off <= found.key_error
+
+
 @pytest.mark.parametrize("side", LEANING)
 @pytest.mark.parametrize("repeated", [False, True])
 def test_keys_in_eighths(side, repeated, monkeypatch):
     """Every key is rounded the same way, and the threshold wherever epsilon puts it."""
-    step = 1 << 34
-
-    def coarse(x):
-        return int((x.mid() / step + arb(0.5)).floor().fmpz()) * step
-
-    monkeypatch.setattr("dpexact.accounting.heterogeneous.meet_in_the_middle.nearest", coarse)
+    monkeypatch.setattr(meet_in_the_middle, "nearest", coarse)
     chosen = [LEANING[side][0]] * 4 if repeated else LEANING[side]
     parameters = [(rational(chosen[0]), 4)] if repeated else [(rational(x), 1) for x in chosen]
     meeting = Meeting(parameters, InfiniteLoss())
