@@ -394,3 +394,12 @@ def test_searches_begin_next_to_epsilon_where_floats_reach(mu: str, delta: str) 
         assert least < near < 2 * least
     else:
         assert abs(near - least) < least / 10**8
+
+
+@pytest.mark.parametrize(
+    ("largest", "answer"), [(arb(-1).exp() - 1, 0), (None, math.inf), (arb(3) / 2, 1.5)]
+)
+def test_the_largest_loss_is_not_below_0_and_may_be_infinite(largest, answer):
+    """Beside an outcome that reveals everything the finite losses may all be negative."""
+    found = inverted.enclose_largest(lambda: largest, 8, "")
+    assert found.lower <= answer <= found.upper

@@ -424,6 +424,25 @@ def test_errors_of_all_boxes_add_up(monkeypatch: pytest.MonkeyPatch) -> None:
     assert not found.moments(1.0, 0.5, 2, 10.0)[0].real.contains(arb("1.6"))
 
 
+def test_each_beginning_has_an_error_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    steps = steps_of(6, 30, (1.0, 1.3), (1e-3, 2e-3))
+    whole = Bundle(Cloud(steps, [10, 20, 30]), removes=True)
+
+    def sums(
+        _: Bundle, part: None, firsts: list[Cloud], asked: list[object], *rest: object
+    ) -> object:
+        rows = [[arb(first.total) / 10**9] * len(asked) for first in firsts]
+        return acb_mat(len(firsts), 3), arb_mat(rows)
+
+    monkeypatch.setattr(Bundle, "_parts", lambda found, *_, **__: [(None, found.cloud)])
+    monkeypatch.setattr(Bundle, "_sums", sums)
+    for place in (2, 0, 1):
+        found = whole.first(place)
+        off = arb(found.cloud.total) / 10**9
+        for value in found.moments(1.0, 0.5, 2, 10.0):
+            assert 0.99 * off < value.real.rad() < 1.01 * off
+
+
 @pytest.mark.parametrize("radius", ["0.4", "1e-9"])
 def test_powers_next_to_whole_ones_are_bounded_by_larger_ones(radius: str) -> None:
     """The mean of no power is 1 here, and beyond a second one the logarithm grows faster."""
