@@ -42,7 +42,7 @@ _FARTHER: Final = 10.0
 class Arc:
     """The density ``G`` between the ends, whose integral is about ``e^log_mass``.
 
-    It is analytic where ``0 < Im z < pi`` and next to the real segment, and real there.
+    It is analytic where ``0 < Im z < pi`` and next to the real segment, and positive there.
     """
 
     def __init__(
@@ -75,22 +75,19 @@ class Arc:
             if not self.most.is_finite():
                 raise TooExpensive("no arc on which a density is bounded")
 
-    def turns(self, mass: arb) -> tuple[Turns, arb]:
-        """Weights and losses for every height, and a ball around 0 with the error.
-
-        ``mass`` is at least the integral.
-        """
+    def turns(self) -> tuple[Turns, arb]:
+        """Weights and losses for every height, and a ball around 0 with the error."""
         # proposes: spacing and angle, at which both strips lose as much
         spacing = 2 * math.pi * self._outer / (2 * self._wanted + self._growth)
-        return self.leaning(mass, spacing, self._wanted * spacing / (2 * math.pi))
+        return self.leaning(spacing, self._wanted * spacing / (2 * math.pi))
 
-    def leaning(self, mass: arb, spacing: float, angle: float) -> tuple[Turns, arb]:
+    def leaning(self, spacing: float, angle: float) -> tuple[Turns, arb]:
         """The same, on the arc of an angle."""
         # proposes: the arc, at an angle that means its exact value
         if not arb(0) < arb(angle) < arb(self._outer):
             raise ValueError("the arc lies outside of the strip")
         rate = 2 * arb.pi() / arb(spacing)
-        lost = strip(mass, rate * arb(angle))
+        lost = strip(self.total(), rate * arb(angle))
         lost += strip(self.most, rate * (arb(self._outer) - arb(angle)))
         return self._summed(spacing, angle, lost)
 

@@ -124,7 +124,7 @@ class _WithEnds(Pair):
             return (tilt * z).exp() / (2 * norm)
 
         arc = Arc(-width, width, density, self.cumulant(c).value, accuracy)
-        terms, error = arc.turns(self.moment(c, accuracy))
+        terms, error = arc.turns()
         for end in (-width, width):
             terms.append((acb(ends * (tilt * end).exp() / norm), acb(end)))
         return terms, error

@@ -118,7 +118,7 @@ class SampledLaplace(OnSample):
         if many <= arc_size(self._apart, accuracy):
             return super().exponentials(c, top, accuracy)
         arc = self._arc(power, accuracy)
-        terms, error = arc.turns(self.moment(c, accuracy))
+        terms, error = arc.turns()
         terms += [(acb(mass), acb(end)) for mass, end in self._atoms(power)]
         if self.removes:
             return terms, error

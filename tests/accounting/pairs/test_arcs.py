@@ -41,7 +41,7 @@ def test_one_sum_serves_all_heights(pair, c, accuracy):
     with balls.precision(192):
         if isinstance(pair, SampledLaplace):  # on the arc, not by the other rule
             power = pair._power(arb(c))
-            terms, error = pair._arc(power, accuracy).turns(pair.moment(c, 30.0))
+            terms, error = pair._arc(power, accuracy).turns()
             terms += [(acb(mass), acb(end)) for mass, end in pair._atoms(power)]
             if not pair.removes:
                 terms = [(weight.conjugate(), -z.conjugate()) for weight, z in terms]
@@ -100,7 +100,7 @@ def transformed(low, high, u):
 )
 def test_what_strips_lose(spacing, angle, u):
     with balls.precision(128):
-        terms, error = flat(-1, 1).leaning(arb(2), spacing, angle)
+        terms, error = flat(-1, 1).leaning(spacing, angle)
         assert value(terms, error, u).overlaps(transformed(-1, 1, u))
 
 
@@ -108,7 +108,7 @@ def test_what_lies_beyond():
     with balls.precision(128):
         arc = flat(-1, 1)
         arc._reach = 2.0
-        terms, error = arc.leaning(arb(2), 0.25, 1.0)
+        terms, error = arc.leaning(0.25, 1.0)
         for u in (0.0, 3.0):
             assert value(terms, error, u).overlaps(transformed(-1, 1, u))
 
@@ -134,7 +134,7 @@ def test_arcs_that_are_refused():
             flat(-3, 3).bound(2.5)  # as high as pi
         for angle in (0.0, 3.0):
             with pytest.raises(ValueError, match="outside"):
-                arc.leaning(arb(2), 1.0, angle)
+                arc.leaning(1.0, angle)
         with pytest.raises(TooExpensive):
             arc.beyond(0.5)
         with pytest.raises(TooExpensive):
@@ -143,11 +143,11 @@ def test_arcs_that_are_refused():
         with pytest.raises(TooExpensive):
             arc.bound(1.0)
     with balls.precision(96), pytest.raises(TooExpensive):  # no ball tells how large it is
-        Arc(arb(-1), arb(1), lambda z: z / acb(arb(0, 1)), 0.0, 20.0).turns(arb(10))
+        Arc(arb(-1), arb(1), lambda z: z / acb(arb(0, 1)), 0.0, 20.0).turns()
 
 
 def test_about_as_many_as_are_planned():
-    terms, _ = flat(-1, 1, 30.0).turns(arb(2))
+    terms, _ = flat(-1, 1, 30.0).turns()
     assert abs(len(terms) - arc_size(2.0, 30.0)) < 0.2 * len(terms)
 
 
