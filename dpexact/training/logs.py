@@ -8,7 +8,7 @@ import os
 import re
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from dpexact.conversion import RealLike
 from dpexact.errors import InvalidInput
@@ -91,7 +91,7 @@ def read_log(
     try:
         if text.lstrip()[:1] in ("{", "["):
             # decimals are exact, as everywhere
-            held = json.loads(text, parse_float=str, parse_int=str)
+            held = json.loads(text, parse_float=str, parse_int=str, object_pairs_hook=_members)
             if isinstance(held, dict) and "class_name" in held:
                 return from_dp_event(held, neighbours=neighbours)
             return from_opacus_history(held, figures=figures, ordered=ordered)
@@ -118,6 +118,15 @@ def _text(path: Path, name: str) -> str:
     except (OSError, ValueError) as error:  # ValueError: not UTF-8, or a NUL in the path
         reason = getattr(error, "strerror", None) or "not a text in UTF-8"
     raise InvalidInput(f"{name}: cannot read: {reason}")
+
+
+def _members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for key, value in pairs:
+        if key in found:  # of two numbers neither is known to be what ran
+            raise InvalidInput(f"key {shorten(repr(key))} is given twice")
+        found[key] = value
+    return found
 
 
 def _run(about: re.Match[str], sampling: Sampling) -> Mechanism:

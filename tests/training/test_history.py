@@ -128,6 +128,8 @@ def test_the_verb(tmp_path):
         ("sigma,q,steps\n1,0.5,1\n1,nan,1\n", "row 2: q: nan"),
         ('{"history": [', "line 1"),
         ("[" * 100_000, "nested too deep"),
+        ('{"history": [[1, 0.5, 2]], "history": [[9, 0.5, 2]]}', "'history' is given twice"),
+        ('{"class_name": "NoOpDpEvent", "class_name": "GaussianDpEvent"}', "given twice"),
         ('{"class_name": "RepeatAndSelectDpEvent"}', "has no event"),
         ('{"class_name": "UnsupportedDpEvent"}', "UnsupportedDpEvent: "),
         ('{"class_name": "GaussianDpEvent", "noise_multiplier": -1}', "noise_multiplier: -1"),
