@@ -12,7 +12,7 @@ from dpexact import balls, reals
 from dpexact.conversion import RealLike, real
 from dpexact.errors import InvalidInput
 from dpexact.reals import Real
-from dpexact.tokens import shorten
+from dpexact.tokens import quoted, shorten
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -120,7 +120,7 @@ def integers_in(values: Iterable[RealLike], name: str, lowest: int, highest: int
             raise TypeError
         listed = list(values)
     except TypeError:
-        shown = shorten(repr(values))
+        shown = quoted(values)
         raise InvalidInput(f"{name}: {shown} is not accepted; use a list of integers") from None
     return [integer_in(value, name, lowest, highest) for value in listed]
 
@@ -149,7 +149,7 @@ def word_in(value: object, name: str, words: Iterable[Word]) -> Word:
     for word in accepted:
         if isinstance(value, str) and value == word:  # arrays compare by their members
             return word
-    raise InvalidInput(f"{name}: {shorten(repr(value))} is not accepted; use {', '.join(accepted)}")
+    raise InvalidInput(f"{name}: {quoted(value)} is not accepted; use {', '.join(accepted)}")
 
 
 direction_in: Final[Callable[[object], Direction]] = partial(

@@ -24,7 +24,7 @@ from dpexact.reals import (
     rational,
     square_root,
 )
-from dpexact.tokens import Token, Tokens, shorten
+from dpexact.tokens import Token, Tokens, quoted, shorten
 
 #: What an operation on small numbers costs, in bits of an operation on large ones.
 OPERATION_COST: Final = 100
@@ -84,7 +84,7 @@ def _convert(value: RealLike) -> Real:
             raise InvalidInput(f"{value} is not a finite number; accepted: {ACCEPTED}")
         return _ratio(value)
     kind = type(value).__name__
-    raise InvalidInput(f"{shorten(repr(value))} ({kind}) is not accepted; use {ACCEPTED}")
+    raise InvalidInput(f"{quoted(value)} ({kind}) is not accepted; use {ACCEPTED}")
 
 
 def _ratio(value: Any) -> Real:

@@ -133,6 +133,14 @@ def shorten(text: str, limit: int = 60) -> str:
     return text if len(text) <= limit else f"{text[: limit - 20]}...{text[-15:]}"
 
 
+def quoted(value: object) -> str:
+    """What was given, fit for a one-line message; its kind where it cannot be written out."""
+    try:
+        return shorten(repr(value))
+    except (ValueError, RecursionError):  # an integer of too many digits, or nested too deep
+        return f"<{type(value).__name__}>"
+
+
 def unknown(what: str, name: str, known: Iterable[str], otherwise: str = "") -> str:
     """What to say about ``name``, which is none of the ``known``.
 
@@ -146,4 +154,4 @@ def unknown(what: str, name: str, known: Iterable[str], otherwise: str = "") -> 
     hint = otherwise or f"known: {', '.join(listed)}"
     if near:
         hint = f"did you mean {near[0]!r}?"
-    return f"unknown {what} {shorten(repr(name))}; {hint}"
+    return f"unknown {what} {quoted(name)}; {hint}"

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dpexact.errors import InvalidInput
-from dpexact.tokens import MAX_DEPTH, MAX_TEXT, MAX_WORK, Tokens, shorten, unknown
+from dpexact.tokens import MAX_DEPTH, MAX_TEXT, MAX_WORK, Tokens, quoted, shorten, unknown
 
 
 def read(text: str) -> list[tuple[str, str, int]]:
@@ -102,6 +102,14 @@ def test_shorten_keeps_both_ends_and_the_limit() -> None:
     short = shorten("b" + "a" * 100 + "c")
     assert len(short) <= 60
     assert short[0] + short[-1] == "bc"
+
+
+def test_what_cannot_be_written_out_is_named_by_its_kind() -> None:
+    deep: list[object] = []
+    for _ in range(100_000):
+        deep = [deep]
+    assert quoted("a'b") == repr("a'b")
+    assert [quoted(10**5000), quoted([10**5000]), quoted(deep)] == ["<int>", "<list>", "<list>"]
 
 
 @pytest.mark.parametrize(

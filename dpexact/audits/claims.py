@@ -16,7 +16,7 @@ from dpexact.conversion import RealLike, real
 from dpexact.errors import InvalidInput
 from dpexact.mechanisms import Mechanism, parse
 from dpexact.reals import Real, rational
-from dpexact.tokens import shorten
+from dpexact.tokens import quoted, shorten
 
 Quantity: TypeAlias = Literal["epsilon", "delta", "beta", "renyi"]
 """What is claimed; ``beta`` is the smallest type II error of a test at a type I error."""
@@ -195,7 +195,7 @@ def mechanism_in(value: object) -> Mechanism:
     if isinstance(value, Mechanism):
         return value
     if not isinstance(value, str):
-        raise InvalidInput(f"mechanism: {shorten(repr(value))} is neither a mechanism nor its text")
+        raise InvalidInput(f"mechanism: {quoted(value)} is neither a mechanism nor its text")
     try:
         return _named(value) if "@" not in value else parse(value)  # a file may change
     except InvalidInput as error:

@@ -23,7 +23,7 @@ from dpexact.audits.trees import (
     yaml_tree,
 )
 from dpexact.errors import InvalidInput
-from dpexact.tokens import shorten
+from dpexact.tokens import quoted
 from dpexact.visible import visible
 
 #: Largest claims file, in bytes: some 200,000 claims.
@@ -149,12 +149,12 @@ def _record(tree: Tree, file: str) -> Record:
         if key.text is None:
             raise InvalidInput(f"{place}: a key is empty")
         if not isinstance(value, Scalar):
-            raise InvalidInput(f"{place}: key {shorten(repr(key.text))} holds {_kind(value)}")
+            raise InvalidInput(f"{place}: key {quoted(key.text)} holds {_kind(value)}")
         record.put(key.text, value.text, place, f"line {value.line}")
     return record
 
 
 def _kind(tree: Tree) -> str:
     if isinstance(tree, Scalar):
-        return "nothing" if tree.text is None else shorten(repr(tree.text))
+        return "nothing" if tree.text is None else quoted(tree.text)
     return "a list" if isinstance(tree, Sequence) else "a mapping"

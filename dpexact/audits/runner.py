@@ -28,7 +28,7 @@ from dpexact.audits.verdicts import Finding, judge_together, unjudged
 from dpexact.balls import FLINT_VERSION
 from dpexact.comparison import GRADES, VERDICTS, WRONG, Grade, Verdict
 from dpexact.errors import InvalidInput
-from dpexact.tokens import shorten
+from dpexact.tokens import quoted
 
 #: Tasks that wait at a time in an executor of others, whose workers nobody counts.
 AT_ONCE: Final = 256
@@ -191,7 +191,7 @@ def collect(claims: ClaimLike | Iterable[ClaimLike]) -> list[Claim]:
     try:
         items = list(claims)
     except TypeError:
-        shown = shorten(repr(claims))
+        shown = quoted(claims)
         raise InvalidInput(
             f"claims: {shown} is neither a claim nor a file nor a list of these"
         ) from None

@@ -7,7 +7,7 @@ from typing import Final
 
 from dpexact.audits.claims import ARGUMENTS, Claim, Kind, quantity_in
 from dpexact.errors import InvalidInput
-from dpexact.tokens import shorten
+from dpexact.tokens import quoted
 from dpexact.training.logs import printed_promises
 
 _KINDS: Final[dict[str, Kind]] = {"<=": "upper", ">=": "lower", "~": "estimate"}
@@ -59,7 +59,7 @@ def claim_of(sentence: str) -> Claim:
     found = _SENTENCE.fullmatch(sentence)
     if found is None or found[5] != ARGUMENTS[quantity_in(found[1])]:
         raise InvalidInput(
-            f"claim: {shorten(repr(sentence))} is not accepted; write for example "
+            f"claim: {quoted(sentence)} is not accepted; write for example "
             "'epsilon <= 2.4 of gaussian(1.1)^9 at delta 1e-5 by Opacus 1.6'"
         )
     quantity, relation, value, mechanism, _, at, source = found.groups()

@@ -17,7 +17,7 @@ from typing import Final, TypeAlias
 import yaml
 
 from dpexact.errors import InvalidInput
-from dpexact.tokens import shorten
+from dpexact.tokens import quoted, shorten
 
 #: Deepest nesting of a document; a claims file needs 3.
 MAX_DEPTH: Final = 16
@@ -270,7 +270,7 @@ def csv_rows(text: str) -> Iterator[Mapping]:
     nodes = 0
     for line, cells in rows:
         if len(cells) > len(names):
-            extra = shorten(repr(cells[len(names)]))
+            extra = quoted(cells[len(names)])
             raise InvalidInput(
                 f"line {line}: {len(cells)} cells under {len(names)} headings, the first extra "
                 f"one is {extra}; quote a cell that holds a comma"
@@ -297,7 +297,7 @@ def _check_header(header: list[str], line: int) -> None:
     seen: set[str] = set()
     for name in filter(None, map(str.strip, header)):
         if name in seen:
-            raise InvalidInput(f"line {line}: heading {shorten(repr(name))} is given twice")
+            raise InvalidInput(f"line {line}: heading {quoted(name)} is given twice")
         seen.add(name)
 
 

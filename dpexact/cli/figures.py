@@ -15,7 +15,7 @@ from click.shell_completion import CompletionItem
 from dpexact.cli.options import cores, digits_of, json_option
 from dpexact.cli.printing import echo_json
 from dpexact.errors import InvalidInput
-from dpexact.tokens import shorten
+from dpexact.tokens import quoted, shorten
 
 
 def _complete(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
@@ -56,7 +56,7 @@ def _settings(
         name, separator, value = text.partition("=")
         name = name.strip()
         if not (name and separator and value.strip()):
-            raise InvalidInput(f"set: {shorten(repr(text))} is not accepted; use NAME=VALUE")
+            raise InvalidInput(f"set: {quoted(text)} is not accepted; use NAME=VALUE")
         if name in found:
             raise InvalidInput(f"set: {shorten(name)} is given twice")
         found[name] = value

@@ -21,7 +21,7 @@ from dpexact.conversion import RealLike
 from dpexact.empirical.counts import from_counts
 from dpexact.empirical.lower_bound import LowerBound, rational_in
 from dpexact.errors import InvalidInput
-from dpexact.tokens import shorten
+from dpexact.tokens import quoted, shorten
 
 _COLUMNS = ("score", "member")
 _MEMBER = {"1": True, "true": True, "0": False, "false": False}
@@ -107,7 +107,7 @@ def read_scores(path: str | Path) -> tuple[list[Fraction], list[Fraction]]:
                 where = f"scores {shown}: line {rows.line_num}"
                 side = _MEMBER.get(str(row["member"]).strip().lower())
                 if side is None:
-                    said = shorten(repr(row["member"]))
+                    said = quoted(row["member"])
                     raise InvalidInput(f"{where}: member: {said} is not accepted; use 1 or 0")
                 try:
                     sides[side].append(rational_in(row["score"] or "", "score"))

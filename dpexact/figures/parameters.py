@@ -10,7 +10,7 @@ from typing import Any, Final
 from dpexact.arguments import integer_in, real_in
 from dpexact.errors import InvalidInput
 from dpexact.reals import Real, rational
-from dpexact.tokens import MAX_TEXT, shorten, unknown
+from dpexact.tokens import MAX_TEXT, quoted, shorten, unknown
 
 #: Longest number in a title or a legend.
 _SHOWN: Final = 36
@@ -52,7 +52,7 @@ class Parameter:
             raise InvalidInput(f"{name}: {len(parts)} numbers are not accepted; use {self.domain}")
         values = tuple(self.one(part, name) for part in parts)
         if len(set(values)) < len(values):
-            raise InvalidInput(f"{name}: {shorten(repr(text))} has a number twice")
+            raise InvalidInput(f"{name}: {quoted(text)} has a number twice")
         return values
 
 

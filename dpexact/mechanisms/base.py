@@ -20,7 +20,7 @@ from dpexact.conversion import RealLike, real
 from dpexact.errors import InvalidInput, UnsupportedMechanism
 from dpexact.mechanisms import ordering
 from dpexact.reals import Real, rational
-from dpexact.tokens import shorten
+from dpexact.tokens import quoted, shorten
 
 if TYPE_CHECKING:
     from dpexact.enclosure import Enclosure
@@ -106,7 +106,7 @@ def integers(lowest: int) -> dict[str, Any]:
 def mechanism_inside(value: object, name: str) -> Mechanism:
     """The mechanism, one that may stand inside another."""
     if not isinstance(value, Mechanism):
-        raise InvalidInput(f"{name}: {shorten(repr(value))} is not a mechanism")
+        raise InvalidInput(f"{name}: {quoted(value)} is not a mechanism")
     if _depth(value) >= MAX_NESTING:
         raise InvalidInput(f"{name}: mechanisms nested more than {MAX_NESTING} deep")
     return value

@@ -13,7 +13,7 @@ from dpexact.conversion import real
 from dpexact.errors import InvalidInput
 from dpexact.mechanisms.base import mechanism_inside
 from dpexact.reals import Real, rational
-from dpexact.tokens import shorten
+from dpexact.tokens import quoted, shorten
 
 Entries: TypeAlias = Literal["number: number", "number: mechanism", "(number, number)"]
 """How the entries of a list are written; each is a tuple of two."""
@@ -45,10 +45,10 @@ def listed(
 def _entries_in(value: object, name: str, entries: Entries) -> tuple[tuple[Any, Any], ...]:
     pairs = tuple(value.items()) if isinstance(value, dict) else value
     if not isinstance(pairs, tuple | list) or not pairs:
-        raise InvalidInput(f"{name}: {shorten(repr(value))} is not accepted; write {entries}, ...")
+        raise InvalidInput(f"{name}: {quoted(value)} is not accepted; write {entries}, ...")
     for pair in pairs:
         if not isinstance(pair, tuple | list) or len(pair) != 2:
-            raise InvalidInput(f"{name}: {shorten(repr(pair))} is not accepted; write {entries}")
+            raise InvalidInput(f"{name}: {quoted(pair)} is not accepted; write {entries}")
     second = mechanism_inside if entries == "number: mechanism" else real
     return tuple((real(one, name), second(other, name)) for one, other in pairs)
 
@@ -107,7 +107,7 @@ def _rows(
 def _rational(text: str, line: int, name: str, kind: str) -> Real:
     if len(text) > MAX_NUMBER or not _RATIONAL.fullmatch(text):
         raise InvalidInput(
-            f"{kind}: line {line} of {shorten(name)}: {shorten(repr(text))} is not accepted; "
+            f"{kind}: line {line} of {shorten(name)}: {quoted(text)} is not accepted; "
             "write a rational as 1/3, 0.25 or 1e-5"
         )
     return rational(Fraction(text))

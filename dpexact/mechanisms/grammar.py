@@ -31,7 +31,7 @@ from dpexact.mechanisms.relating import Allocation, ShuffledBatches
 from dpexact.mechanisms.reports import RepeatAndSelect
 from dpexact.mechanisms.template import BLANK, Blank, Hole, Template, is_blank
 from dpexact.reals import Real
-from dpexact.tokens import Tokens, shorten, unknown
+from dpexact.tokens import Tokens, quoted, shorten, unknown
 
 #: The mechanisms that text can name.
 NAMES: Final[dict[str, type[Mechanism]]] = {
@@ -87,7 +87,7 @@ def parse(text: str) -> Mechanism:
     <Mechanism poisson(gaussian(1.3), 8/1875)^3515>
     """
     if not isinstance(text, str):
-        raise InvalidInput(f"mechanism: {shorten(repr(text))} is not text")
+        raise InvalidInput(f"mechanism: {quoted(text)} is not text")
     if not text.strip():
         raise InvalidInput("mechanism: empty text; write for example 'gaussian(1.3)^10'")
     tokens = Tokens(text)
@@ -109,7 +109,7 @@ def parse_template(text: str) -> Template:
     ('laplace', 'scale')
     """
     if not isinstance(text, str):
-        raise InvalidInput(f"template: {shorten(repr(text))} is not text")
+        raise InvalidInput(f"template: {quoted(text)} is not text")
     tokens = Tokens(text)
     marks = tokens.blanks
     if not marks:
@@ -129,7 +129,7 @@ def mechanism_in(mechanism: Mechanism | str) -> Mechanism:
     if isinstance(mechanism, str):
         return parse(mechanism)
     if not isinstance(mechanism, Mechanism):
-        raise InvalidInput(f"mechanism: {mechanism!r} is neither a mechanism nor its text")
+        raise InvalidInput(f"mechanism: {quoted(mechanism)} is neither a mechanism nor its text")
     return mechanism
 
 

@@ -9,7 +9,7 @@ from typing import Final
 from urllib.parse import urlencode
 
 from dpexact.errors import InvalidInput
-from dpexact.tokens import shorten, unknown
+from dpexact.tokens import quoted, unknown
 from dpexact.training.frameworks import FRAMEWORKS, SAMPLINGS
 
 #: What fields of a choice accept; the first is meant where an address leaves the field out.
@@ -96,7 +96,7 @@ class Form:
         for name, accepted in CHOICES.items():
             if (value := values.setdefault(name, accepted[0])) not in accepted:
                 use = ", ".join(map(repr, accepted))
-                raise InvalidInput(f"{name}: {shorten(repr(value))} is not accepted; use {use}")
+                raise InvalidInput(f"{name}: {quoted(value)} is not accepted; use {use}")
         for name, text in EXAMPLE.items():
             # what counts and was left out is missing; what does not count may be proposed
             values.setdefault(name, "" if _counts(name, values) else text)

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from typing import Any, Final, Literal, TypeAlias, get_args
 
-from dpexact.arguments import MAX_COUNT, integer_in, real_in, word_in
+from dpexact.arguments import MAX_COUNT, integer_in, is_many, real_in, word_in
 from dpexact.errors import InvalidInput, UnsupportedMechanism
 from dpexact.mechanisms import (
     Composition,
@@ -38,7 +38,7 @@ from dpexact.mechanisms import (
     zcdp,
 )
 from dpexact.reals import ONE, ZERO, Real, exponential, rational
-from dpexact.tokens import shorten
+from dpexact.tokens import quoted, shorten
 
 Neighbours: TypeAlias = Literal["add-remove", "zero-out", "replace"]
 
@@ -105,7 +105,7 @@ class _Reader:
     def read(self, event: object) -> Mechanism:
         name = _name(event)
         if not isinstance(name, str) or not name.endswith("DpEvent"):
-            raise InvalidInput(f"event: {shorten(repr(event))} is not a DpEvent")
+            raise InvalidInput(f"event: {quoted(event)} is not a DpEvent")
         if self._depth > MAX_DEPTH:
             raise InvalidInput(f"event: nested more than {MAX_DEPTH} deep")
         if name in _REFUSED:
@@ -287,7 +287,9 @@ class _Reader:
         mean = real_in(_field(event, "mean"), "mean", "> 0")
         if inner == _NOTHING:
             return _NOTHING
-        shape = None if given == math.inf else real_in(given, "shape", "> -1")
+        shape = (
+            None if not is_many(given) and given == math.inf else real_in(given, "shape", "> -1")
+        )
         if inner == _EVERYTHING:
             return approx_dp(0, 1 - exponential(-mean)) if shape is None else inner
         return repeat_and_select(inner, mean, shape)
@@ -369,7 +371,7 @@ def _field(event: object, name: str, default: Any = None) -> Any:
     found = _held(event, name)
     found = default if found is None else found
     if found is None:
-        raise InvalidInput(f"event: {shorten(repr(event))} has no {name}")
+        raise InvalidInput(f"event: {quoted(event)} has no {name}")
     return found
 
 
@@ -382,5 +384,5 @@ def _listed(event: object, name: str) -> Sequence[Any]:
     if hasattr(found, "tolist"):  # an array of numpy
         found = found.tolist()
     if not isinstance(found, list | tuple):
-        raise InvalidInput(f"{name}: {shorten(repr(found))} is not a list")
+        raise InvalidInput(f"{name}: {quoted(found)} is not a list")
     return found

@@ -18,7 +18,7 @@ from dpexact.errors import InvalidInput
 from dpexact.mechanisms import Mechanism, approx_dp, gaussian, poisson
 from dpexact.mechanisms.table import Table
 from dpexact.reals import Real
-from dpexact.tokens import shorten
+from dpexact.tokens import quoted
 from dpexact.training.events import composed
 
 _T = TypeVar("_T")
@@ -63,7 +63,7 @@ def from_rows(
             raise InvalidInput(f"row {number}: {error}") from None
         except (TypeError, ValueError):
             raise InvalidInput(
-                f"row {number}: {shorten(repr(row))} is not accepted; must be sigma, q, steps"
+                f"row {number}: {quoted(row)} is not accepted; must be sigma, q, steps"
             ) from None
     if ordered:
         parts = [(key, sum(n for _, n in same)) for key, same in groupby(runs, itemgetter(0))]

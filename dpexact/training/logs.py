@@ -13,7 +13,7 @@ from typing import Any, Final
 from dpexact.conversion import RealLike
 from dpexact.errors import InvalidInput
 from dpexact.mechanisms import Mechanism
-from dpexact.tokens import shorten
+from dpexact.tokens import quoted, shorten
 from dpexact.training.events import Neighbours, from_dp_event
 from dpexact.training.frameworks import Sampling, training_run
 from dpexact.training.history import from_opacus_history, from_rows
@@ -124,7 +124,7 @@ def _members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for key, value in pairs:
         if key in found:  # of two numbers neither is known to be what ran
-            raise InvalidInput(f"key {shorten(repr(key))} is given twice")
+            raise InvalidInput(f"key {quoted(key)} is given twice")
         found[key] = value
     return found
 

@@ -8,6 +8,7 @@ import pickle
 from dataclasses import fields, make_dataclass
 from fractions import Fraction
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -362,6 +363,21 @@ def test_what_is_no_event_is_one_line(wrong, reason):
     with pytest.raises(InvalidInput, match=reason) as caught:
         from_dp_event(wrong, neighbours="replace" if fixed else "add-remove")
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        pytest.param(event("Composed", events=10**5000), id="long"),
+        pytest.param({"class_name": "SelfComposedDpEvent", "count": 2, "event": 10**5000}, id="no"),
+        pytest.param(
+            event("RepeatAndSelect", event=STEP, mean=1, shape=np.array([])), id="no number"
+        ),
+    ],
+)
+def test_what_cannot_be_shown_or_compared_is_refused_even_so(wrong):
+    with pytest.raises(InvalidInput):
+        from_dp_event(wrong)
 
 
 def test_neighbours_are_one_of_three():
