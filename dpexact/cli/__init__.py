@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections import UserDict
 from importlib import import_module
 from typing import Any, Final
@@ -10,6 +11,9 @@ import click
 
 import dpexact
 from dpexact.cli.errors import OneLineErrors
+
+#: Objects between two collections: each looks through many that a long log or table keeps.
+_MADE: Final = 20_000
 
 _HOMES: Final = {
     "accountants": "auditing",
@@ -67,3 +71,4 @@ def main() -> None:
     2 bad input or usage, 3 undecided at the precision cap, 70 a defect of dpexact,
     74 output could not be written, 130 interrupted, 141 a closed pipe.
     """
+    gc.set_threshold(_MADE)
