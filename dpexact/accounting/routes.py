@@ -186,7 +186,9 @@ def _laplace_cells(c: Composition, direction: Direction) -> Profile | None:
     from dpexact.accounting.pairs.sampled_laplace import SampledLaplace
 
     ((pair, count),) = replace(c, masses=[]).everything(direction)
-    if not isinstance(pair, SampledLaplace) or not LaplaceCells.takes(pair, count):
+    if not isinstance(pair, SampledLaplace) or not (
+        pair.is_whole and LaplaceCells.takes(pair, count)
+    ):
         return None
     found = LaplaceCells(pair, count, c.beside)
     # proposes: which is asked first; after many steps a line mostly sees no atoms
@@ -329,8 +331,8 @@ def _ends(c: Composition, direction: Direction) -> Profile | None:
 
 
 def _on_laplace(c: Composition) -> bool:
-    """Whether some sample is of Laplace noise alone."""
-    return any(x.inner.laplace_alone is not None for x, _ in c.samples)
+    """Whether some sample is of Laplace noise alone, but for what reveals everything."""
+    return any(x.inner.laplace_law is not None for x, _ in c.samples)
 
 
 def _few_outcomes(c: Composition, direction: Direction) -> Profile | None:
