@@ -327,7 +327,8 @@ def _allocated(c: Composition, direction: Direction) -> Profile | None:
 
 def _ends(c: Composition, direction: Direction) -> Profile | None:
     """Laplace noise and samples of it, beside other atoms, of which a line may see none."""
-    return _atoms(c, direction) if c.laplace or _on_laplace(c) else None
+    ends = c.laplace or _on_laplace(c) or any(x.decays and x.has_outline for x, _ in c.apart)
+    return _atoms(c, direction) if ends else None
 
 
 def _on_laplace(c: Composition) -> bool:
