@@ -186,9 +186,7 @@ def _laplace_cells(c: Composition, direction: Direction) -> Profile | None:
     from dpexact.accounting.pairs.sampled_laplace import SampledLaplace
 
     ((pair, count),) = replace(c, masses=[]).everything(direction)
-    if not isinstance(pair, SampledLaplace) or not (
-        pair.is_whole and LaplaceCells.takes(pair, count)
-    ):
+    if not isinstance(pair, SampledLaplace) or not LaplaceCells.takes(pair, count):
         return None
     found = LaplaceCells(pair, count, c.beside)
     # proposes: which is asked first; after many steps a line mostly sees no atoms
@@ -326,9 +324,9 @@ def _allocated(c: Composition, direction: Direction) -> Profile | None:
 
 
 def _ends(c: Composition, direction: Direction) -> Profile | None:
-    """Laplace noise and samples of it, beside other atoms, of which a line may see none."""
-    ends = c.laplace or _on_laplace(c) or any(x.decays and x.has_outline for x, _ in c.apart)
-    return _atoms(c, direction) if ends else None
+    """Laplace noise and samples of it, beside other atoms, of which a line may see none; coins."""
+    apart = any(x.has_outline and (x.decays or not x.has_tails) for x, _ in c.apart)
+    return _atoms(c, direction) if apart or c.laplace or _on_laplace(c) else None
 
 
 def _on_laplace(c: Composition) -> bool:

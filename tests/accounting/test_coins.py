@@ -44,6 +44,7 @@ def test_one_coin_is_the_average():
         ("mix(1/2: gaussian(1)^3, 1/2: approx_dp(1/2, 1/100))^4 * gaussian(2)", "contour"),
         ("truncated_poisson(gaussian(1), 1/2, 20, 12)^6", "contour"),
         ("mix(1/3: laplace(1), 1/3: approx_dp(1, 1/100), 1/3: gdp(0))^6", "contour of atoms"),
+        ("mix(1/2: pure_dp(1), 1/2: pure_dp(0.3))^20", "contour of atoms"),
     ],
 )
 @pytest.mark.parametrize("way", ["remove", "add"])
