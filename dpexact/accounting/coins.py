@@ -1,7 +1,7 @@
 """Public coins: one of several mechanisms runs, and everybody sees which.
 
 Hockey-stick divergences and moments of what runs are the convex combinations of those of the parts
-(``docs/theory/relations.md``). Few outcomes of all coins are averaged over; many coins are pairs.
+(``docs/theory/relations.md``). Few outcomes of all coins are averaged over; more coins are pairs.
 """
 
 from __future__ import annotations
@@ -99,7 +99,7 @@ def averaged(
     steps: dict[Mechanism, int],
     profile: Callable[[Mechanism, Direction], Profile],
     direction: Direction,
-) -> Profile | None:
+) -> Averaged | None:
     """The average over the outcomes of all coins; None without coins, or of too many outcomes."""
     steps = _spread(steps)
     coins = {step: found for step in steps if (found := sides(step))}

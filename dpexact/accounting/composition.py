@@ -17,7 +17,7 @@ from dpexact.accounting.pairs.coin import Coin, Run
 from dpexact.accounting.pairs.discrete_gaussian import DiscreteGaussian
 from dpexact.accounting.pairs.finite import Finite, sampled
 from dpexact.accounting.pairs.gaussian import Gaussian
-from dpexact.accounting.pairs.laplace import Laplace
+from dpexact.accounting.pairs.laplace import Laplace, TruncatedLaplace
 from dpexact.accounting.pairs.lattice import OnLattice
 from dpexact.accounting.pairs.pair import Atom, Pair
 from dpexact.accounting.pairs.response import Response, amplified
@@ -170,6 +170,18 @@ class Composition:
         return None
 
     @property
+    def laplace_law(self) -> TruncatedLaplace | None:
+        """Laplace noise, truncated or not, that runs once beside infinite loss alone, if any."""
+        match self.laplace, self.apart:
+            case [(rate, 1)], []:
+                law = TruncatedLaplace(rate, ONE)
+            case [], [(TruncatedLaplace() as law, 1)]:
+                pass
+            case _:
+                return None
+        return law if replace(self, laplace=[], apart=[], masses=[]).is_empty else None
+
+    @property
     def is_on_lattices(self) -> bool:
         """Whether nothing runs but laws on lattices, without infinite loss."""
         return replace(self, others=[], responses={}).is_empty
@@ -201,10 +213,11 @@ class Composition:
             from dpexact.accounting.pairs.mixture import add, remove
 
             return (remove if direction == "remove" else add)(self.noise, q)
-        if self.laplace_alone is not None:
+        if (law := self.laplace_law) is not None:
             from dpexact.accounting.pairs.sampled_laplace import SampledLaplace
 
-            return SampledLaplace(self.laplace_alone, q, direction == "remove")
+            lost = self.beside.mass
+            return SampledLaplace(law.width, q, direction == "remove", law.ends, lost)
         if self.discrete_gaussians and self.is_on_lattices:
             from dpexact.accounting.pairs.sampled_noises import SampledNoises
 

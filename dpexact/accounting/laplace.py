@@ -244,7 +244,8 @@ def plan_sum(
         return None
     choices = math.prod(count + 1 for _, count in rates) // 2 + 1
     if len(rates) == 1 and rates[0][0] > 0:
-        choices = min(choices, math.ceil((steps * rates[0][0] - epsilon) / (2 * rates[0][0])) + 1)
+        above = (steps * rates[0][0] - epsilon) / (2 * rates[0][0])  # may be beyond floats
+        choices = min(choices, math.ceil(max(-1, min(above, choices))) + 1)
     if choices > limit:
         return None
     x = max(span - epsilon, 1e-300) / 2

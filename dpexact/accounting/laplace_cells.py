@@ -66,8 +66,12 @@ class LaplaceCells(BallProfile):
 
     @classmethod
     def takes(cls, pair: SampledLaplace, count: int) -> bool:
-        """Proposes: whether the steps are few, and polynomials short."""
-        return count <= MAX_COUNT and cls(pair, count, InfiniteLoss())._is_short(1, 0.0)
+        """Whether nothing is truncated. Proposes: whether the steps are few, polynomials short."""
+        return (
+            pair.is_whole
+            and count <= MAX_COUNT
+            and cls(pair, count, InfiniteLoss())._is_short(1, 0.0)
+        )
 
     def _is_short(self, digits: int, epsilon: float) -> bool:
         """Proposes: whether polynomials for so many digits are short, and pieces few."""

@@ -10,6 +10,7 @@ from dpexact.accounting.coins import averaged
 from dpexact.accounting.composition import Composition
 from dpexact.accounting.pairs.coin import Coin
 from dpexact.accounting.profile import (
+    Fallback,
     InfiniteLoss,
     NoLoss,
     Profile,
@@ -39,6 +40,8 @@ from dpexact.reals import Real
 
 #: Work after which a point of a curve is asked alone, by whatever engine takes it.
 _POINT_WORK: Final = 12_000_000
+#: Outcomes of coins that are averaged over at once.
+_FEW_OUTCOMES: Final = 3
 
 
 def profile(
@@ -81,12 +84,25 @@ def _profile(
         ways: tuple[Direction, ...] = ("remove", "add") if direction == "both" else (direction,)
         found = [average for way in ways if (average := averaged(steps, _profile, way))]
         if found:
-            return WorseDirection(*found) if len(found) == 2 else found[0]
+            whole: Profile = WorseDirection(*found) if len(found) == 2 else found[0]
+            return _flipped(steps, direction, whole, len(found[0].parts))
     if any(isinstance(step, FixedSize) for step in steps):
         from dpexact.accounting.fixed_size import on_fixed_size
 
         return on_fixed_size(steps)
     return routed(Composition.of(steps.items()), direction, method)
+
+
+def _flipped(
+    steps: dict[Mechanism, int], direction: Direction, average: Profile, outcomes: int
+) -> Profile:
+    """An average over few outcomes; of more coins as pairs, with the average behind."""
+    if outcomes <= _FEW_OUTCOMES:
+        return average
+    try:
+        return Fallback(routed(Composition.of(steps.items()), direction), lambda: average, average)
+    except UnsupportedMechanism:
+        return average
 
 
 def _selected(mechanism: Mechanism, direction: Direction) -> Profile:

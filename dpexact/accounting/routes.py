@@ -324,13 +324,14 @@ def _allocated(c: Composition, direction: Direction) -> Profile | None:
 
 
 def _ends(c: Composition, direction: Direction) -> Profile | None:
-    """Laplace noise and samples of it, beside other atoms, of which a line may see none."""
-    return _atoms(c, direction) if c.laplace or _on_laplace(c) else None
+    """Laplace noise and samples of it, beside other atoms, of which a line may see none; coins."""
+    apart = any(x.has_outline and (x.decays or not x.has_tails) for x, _ in c.apart)
+    return _atoms(c, direction) if apart or c.laplace or _on_laplace(c) else None
 
 
 def _on_laplace(c: Composition) -> bool:
-    """Whether some sample is of Laplace noise alone."""
-    return any(x.inner.laplace_alone is not None for x, _ in c.samples)
+    """Whether some sample is of Laplace noise alone, but for what reveals everything."""
+    return any(x.inner.laplace_law is not None for x, _ in c.samples)
 
 
 def _few_outcomes(c: Composition, direction: Direction) -> Profile | None:

@@ -29,8 +29,8 @@ Samples: TypeAlias = Sequence[tuple[Real, Real, int]]
 """``(mu, q, count)`` of each noise."""
 
 #: Work allowed to a line without other noise, and with it: a second.
-_PLAIN_WORK: Final = 600_000
-_HIDDEN_WORK: Final = 4_000_000
+_PLAIN_WORK: Final = 3_000_000
+_HIDDEN_WORK: Final = 10_000_000
 #: By what share other noise may raise delta, about; the first that is affordable.
 _SHARES: Final = (1e-4, 1e-3)
 _BITS: Final = 1 << 30

@@ -5,12 +5,16 @@ from fractions import Fraction
 from itertools import combinations, product
 
 import pytest
+from flint import acb
 from mpmath import mp, mpf
 from oracles import to_mpf
 
 import dpexact
 from dpexact import balls, delta, gaussian, mix, poisson, replace, truncated_poisson
-from dpexact.accounting import coins
+from dpexact.accounting import coins, profiles
+from dpexact.accounting.pairs.coin import Coin
+from dpexact.accounting.pairs.laplace import Laplace
+from dpexact.accounting.pairs.response import Response
 from dpexact.accounting.standing import standing
 from dpexact.errors import UnsupportedMechanism
 from dpexact.reals import binomial_tail, rational
@@ -34,23 +38,49 @@ def test_one_coin_is_the_average():
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "text",
+    ("text", "method"),
     [
-        f"({MIXED})^5",
-        "mix(1/2: gaussian(1)^3, 1/2: approx_dp(1/2, 1/100))^4 * gaussian(2)",
-        "truncated_poisson(gaussian(1), 1/2, 20, 12)^6",
+        (f"({MIXED})^5", "contour"),
+        ("mix(1/2: gaussian(1)^3, 1/2: approx_dp(1/2, 1/100))^4 * gaussian(2)", "contour"),
+        ("truncated_poisson(gaussian(1), 1/2, 20, 12)^6", "contour"),
+        ("mix(1/3: laplace(1), 1/3: approx_dp(1, 1/100), 1/3: gdp(0))^6", "contour of atoms"),
+        ("mix(1/2: pure_dp(1), 1/2: pure_dp(0.3))^20", "contour of atoms"),
     ],
 )
-def test_many_coins_are_the_average(text, monkeypatch):
-    average = dpexact.delta(text, "1/3", 10)
-    epsilon = dpexact.epsilon(text, "1/10", 8)
+@pytest.mark.parametrize("way", ["remove", "add"])
+def test_more_coins_are_pairs_and_the_average(text, method, way, monkeypatch):
+    pairs = dpexact.delta(text, "1/3", 8, way)
+    assert (pairs.method, pairs.digits >= 8) == (method, True)
+    epsilon = dpexact.epsilon(text, "1/10", 8, way)
+    monkeypatch.setattr(profiles, "_FEW_OUTCOMES", coins.MAX_OUTCOMES)
+    average = dpexact.delta(text, "1/3", 10, way)
     assert average.method == "average over public coins"
-    monkeypatch.setattr(coins, "MAX_OUTCOMES", 0)
-    contour = dpexact.delta(text, "1/3", 10)
-    assert contour.method == "contour"
-    assert contour.digits >= 8
-    assert average.overlaps(contour)
-    assert epsilon.overlaps(dpexact.epsilon(text, "1/10", 8))
+    assert average.overlaps(pairs)
+    assert epsilon.overlaps(dpexact.epsilon(text, "1/10", 8, way))
+
+
+def test_an_average_stands_behind_pairs_that_have_fewer_digits():
+    assert dpexact.delta("mix(1/2: laplace(1), 1/2: laplace(2))^5", 1, 20).digits >= 20
+
+
+def test_exponentials_of_coins_are_their_moments():
+    laplace, response = (Laplace(rational(1)), 1), (Response(rational(2)), 1)
+    sides = tuple(
+        (rational(Fraction(k, 6)), run) for k, run in ((1, ()), (2, (laplace,)), (3, (response,)))
+    )
+    coin = Coin(sides)
+    assert coin.has_outline
+    assert not Coin(((rational(1), (laplace, response)),)).has_outline
+    with balls.precision(100):
+        for accuracy, most in ((50.0, 1e-18), (3.0, 1.0)):
+            terms, error = coin.exponentials(0.5, 40.0, accuracy)
+            for n, truth in enumerate(coin.moments(0.5, 10.0, 4, 50.0)):
+                turn = acb(0, 10 * n)
+                found = sum((w * (turn * z).exp() for w, z in terms), acb(error, error))
+                assert found.overlaps(truth)
+                assert abs(found - truth).upper() < most
+        masses = sum(math.exp(log) for log, _ in coin.outline(0.5))
+        assert abs(masses - float(coin.moment(0.5, 30.0))) < 1e-2
 
 
 def test_the_worse_direction_is_taken_of_the_average():

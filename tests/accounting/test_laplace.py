@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from oracles import scaled
 
+import dpexact
 from dpexact import balls
 from dpexact.accounting import laplace
 from dpexact.accounting.composition import Composition
@@ -282,3 +283,7 @@ def test_few_points_share_nothing():
     asked = [rational(F(k, 10)) for k in range(1, 30)]
     assert not shared(parts, asked[: FEWEST - 1], 8)
     assert set(shared(parts, asked, 8)) == set(asked)
+
+
+def test_an_epsilon_at_the_end_of_floats_beside_hardly_any_loss():
+    assert dpexact.delta("poisson(laplace(1e12, 1000), 1/2)", "1e300").upper == 0

@@ -49,32 +49,70 @@ def test_moments_and_their_decay(sigma, q, c, step):
         assert abs(pair.cumulant(c).value - float(pair.moment(c, 20.0).log())) < 1e-4
 
 
-def test_what_is_left_of_the_atom_holds_its_error():
-    pair, orders = Symmetrised(rational(1), rational(Fraction(1, 3))), [acb(0.5), acb(0.5, 30)]
+@pytest.mark.parametrize(
+    ("sigma", "q", "c"), [("1", "1/3", 0.5), ("8", "49/50", 3.0), ("1/3", "1/1000", -0.75)]
+)
+def test_what_is_left_of_the_atom_holds_its_error(monkeypatch, sigma, q, c):
+    sigma, q, step = Fraction(sigma), Fraction(q), 15.0
+    pair = Symmetrised(rational(sigma), rational(q))
     with precision(60):
-        coarse = pair._left(orders)
+        coarse = pair._left(c, step, 2)
     with precision(200):
-        for found, finer in zip(coarse, pair._left(orders), strict=True):
-            assert all(a.contains(b) for a, b in zip(found, finer, strict=True))
-            assert all(a.rad() < 1e-15 for a in found)
+        finer = pair._left(c, step, 2)
+        monkeypatch.setattr(Symmetrised, "_points", lambda *_: (-3, 1.2, 6))
+        few = pair._left(c, step, 2)
+        for found, better, worse in zip(coarse, finer, few, strict=True):
+            assert all(a.contains(b) for a, b in zip(found, better, strict=True))
+            assert all(a.contains(b) for a, b in zip(worse, better, strict=True))
+            assert all(a.rad() < 1e-14 for a in found)
+    with mp.workdps(25):
+        mu, q = 1 / mpf(float(sigma)), mpf(q.numerator) / q.denominator
+        for n in range(3):
+            s = mpc(c, n * step)
+            for exponent, found in zip((s + 1, -s), finer, strict=True):
+
+                def integrand(x, e=exponent):
+                    return (1 - q + q * mp.exp(mu * x - mu * mu / 2)) ** e * mp.npdf(x)
+
+                truth = mp.quad(integrand, [mu / 2 - k for k in (18, 12, 8, 6, 4, 3, 2, 1, 0)])
+                assert abs(found[n] - acb(float(truth.real), float(truth.imag))).upper() < 1e-13
 
 
-@pytest.mark.parametrize(("exponent", "ratio"), [("3/2", "1/3"), ("-40", "1/5"), ("-1/10", "9/10")])
-def test_what_the_binomial_series_leaves_out(exponent, ratio):
-    e, r = Fraction(exponent), Fraction(ratio)
-    term, sizes = Fraction(1), []
-    for k in range(900):
-        sizes.append(abs(term))
-        term *= (e - k) * r / (k + 1)
+@pytest.mark.parametrize(
+    ("exponent", "ratio", "ellipse"),
+    [(1.5, 1 / 3, 5.0), (-4 + 30j, 0.2, 6.0), (-0.1 + 5j, 0.9, 1.5), (3 - 400j, 0.02, 6.0)],
+)
+def test_what_an_interpolation_leaves_out(exponent, ratio, ellipse):
     tried = 0
-    for count in (0, 1, 5, 40, 80):
-        left = sum(sizes[count:], Fraction(0))
-        bound = symmetrised.series_tail(
-            arb(float(sizes[count])), arb(float(abs(e))), count, arb(float(r))
-        )
-        assert float(bound) * (1 + 1e-9) >= float(left)
-        tried += bool(bound < 100 * float(left))
-    assert tried >= 2
+    for count in (3, 10, 30):
+        with mp.workdps(60):
+            points = [mp.cos((2 * j + 1) * mp.pi / (2 * count)) for j in range(count)]
+            values = [(1 + mpf(ratio) * y) ** mpc(exponent) for y in points]
+            worst = mpf(0)
+            for at in (mpf(-1), mpf("-0.97"), mpf("0.31"), mpf(1)):
+                whole = mp.fprod(at - y for y in points)
+                found = sum(
+                    value * whole / (at - y) / mp.fprod(y - z for z in points if z != y)
+                    for y, value in zip(points, values, strict=True)
+                )
+                worst = max(worst, abs(found - (1 + mpf(ratio) * at) ** mpc(exponent)))
+        order, height = arb(exponent.real), arb(abs(exponent.imag))
+        bound = symmetrised.interpolated(arb(ellipse), arb(ratio), order, height, count)
+        assert mpf(float(bound)) >= worst * (1 - mpf(10) ** -9)
+        tried += mpf(float(bound)) < 1000 * worst
+    assert tried
+
+
+@pytest.mark.parametrize(("order", "mu"), [(2.5, 0.01), (-3.0, 4)])
+def test_what_lies_below_the_edge(order, mu):
+    q, edge = mpf("0.9"), -2
+
+    def integrand(x):
+        return (1 - q + q * mp.exp(mu * x - mu * mu / 2)) ** order * mp.npdf(x)
+
+    truth = mp.quad(integrand, [-20, -8, -4, edge])
+    bound = symmetrised.left_out(arb("0.1"), arb(order), arb(edge))
+    assert truth <= mpf(float(bound)) < 2 * truth
 
 
 @pytest.mark.parametrize("fall", [3, 300])
@@ -115,9 +153,19 @@ def test_the_bound_above_against_the_lattice(mu, q, count, rest, delta):
     )
 
 
-def test_a_line_of_many_long_series_is_left_to_the_lattice():
+def test_a_line_of_very_many_points_is_left_to_the_lattice():
     with precision(64), pytest.raises(TooExpensive):
         Symmetrised(rational(1), rational(Fraction(9, 10))).moments(1.0, 10.0, 400, 20.0)
+
+
+@pytest.mark.parametrize(
+    ("mu", "q", "count", "delta"),
+    [("1", "3/10", 3, "1e-5"), ("5/7", "1/100", 10, "1e-8"), ("1/8", "49/50", 10, "1e-8")],
+)
+def test_few_steps_need_no_lattice(monkeypatch, mu, q, count, delta):
+    monkeypatch.setattr(symmetric_hull, "_lattice", None)
+    hull = AboveHull([(rational(Fraction(mu)), rational(Fraction(q)), count)], NOTHING)
+    assert hull.epsilon(rational(Fraction(delta)), 5).digits >= 5
 
 
 def test_many_steps_have_the_digits_that_are_asked_for():

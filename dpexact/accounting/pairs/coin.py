@@ -10,7 +10,16 @@ from typing import NoReturn, TypeAlias
 
 from flint import acb, arb
 
-from dpexact.accounting.pairs.pair import Jet, Masses, Pair, Tails, product, total_loss, weighted
+from dpexact.accounting.pairs.pair import (
+    Jet,
+    Masses,
+    Pair,
+    Tails,
+    Turns,
+    product,
+    total_loss,
+    weighted,
+)
 from dpexact.balls import approximate_log, ball
 from dpexact.errors import UnsupportedMechanism
 from dpexact.reals import Real
@@ -101,6 +110,38 @@ class Coin(Pair):
         # proposes: what a node costs
         costs = [pair.line_cost(c, fine) for _, run in self.sides for pair, _ in run] or [(1, 1.0)]
         return sum(nodes for nodes, _ in costs), max(bits for _, bits in costs) + 4
+
+    # --- as exponentials --------------------------------------------------------------------------
+
+    @property
+    def has_outline(self) -> bool:  # type: ignore[override]
+        """Whether no side is a product, and each has an outline."""
+        return all(
+            not run or (len(run) == 1 and run[0][1] == 1 and run[0][0].has_outline)
+            for _, run in self.sides
+        )
+
+    def exponentials(self, c: float, top: float, accuracy: float) -> tuple[Turns, arb]:
+        """Those of all sides."""
+        terms, error = [], arb(0)
+        for weight, run in self.sides:
+            chance, found, more = ball(weight), [(acb(1), acb(0))], arb(0)
+            for pair, _ in run:
+                found, more = pair.exponentials(c, top, accuracy)
+            terms += [(chance * w, z) for w, z in found]
+            error += chance * more
+        return terms, error
+
+    def outline(self, c: float) -> list[tuple[float, float]] | None:
+        """Those of all sides."""
+        found = []
+        for weight, run in self.sides:
+            log = approximate_log(weight)
+            parts = [(0.0, 0.0)]
+            for pair, _ in run:
+                parts = pair.outline(c) or []
+            found += [(log + mass, loss) for mass, loss in parts]
+        return found
 
     # --- tails: a side may be a product, whose tails nobody knows ---------------------------------
 

@@ -1,21 +1,22 @@
-r"""Laplace noise on a Poisson sample.
+r"""Laplace noise on a Poisson sample, truncated or not.
 
 With ``w(l) = 1 - q + q e^l``, ``l`` the loss of Laplace noise of rate ``r``, the loss is ``log
 w(l)`` where a record is removed and ``-log w(l)`` where it is added. So both moments are values of
 
-.. math:: F(t) = E_Q[w^t] = \tfrac{1}{2} e^{-r} w(r)^t + \tfrac{1}{2} w(-r)^t
-          + \tfrac{1}{4} e^{-r/2} \int_{-r}^{r} e^{-l/2}\, w(l)^t\, dl,
+.. math:: F(t) = E_Q[w^t] = \gamma \Bigl(2 a e^{-r/2} w(r)^t + 2 a e^{r/2} w(-r)^t
+          + \int_{-r}^{r} e^{-l/2}\, w(l)^t\, dl\Bigr) + h\,(1 - q)^t,
 
-at ``t = 1 + s`` and at ``t = -s``. The integral is taken by Gauss and Legendre's rule, with a bound
-of the integrand on an ellipse; beyond a height, by parts, it is less than the atoms. Numbers in
-brackets refer to sections of ``docs/theory/contour.md``.
+at ``t = 1 + s`` and at ``t = -s``. There ``h`` is the mass of infinite loss, ``a`` the weight of
+the ends and :math:`\gamma = (1 - h)/(4 a \cosh(r/2) + 4 \sinh(r/2))`. The integral is taken by
+Gauss and Legendre's rule, with a bound of the integrand on an ellipse; beyond a height, by parts,
+it is less than the atoms. Numbers in brackets refer to sections of ``docs/theory/contour.md``.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -27,7 +28,7 @@ from dpexact.accounting.pairs.on_sample import OnSample, Rule
 from dpexact.accounting.pairs.pair import Masses, TooExpensive, Turns
 from dpexact.balls import approximate, ball, precision
 from dpexact.kept import cached_property
-from dpexact.reals import Real
+from dpexact.reals import ONE, ZERO, Real
 
 #: Most nodes of the rule inside.
 MAX_NODES: Final = 4_000
@@ -43,10 +44,10 @@ _PLANNING_BITS: Final = 64
 
 
 class _End(NamedTuple):
-    """``w^power`` and ``e^{-l/2}`` at a cut, the absolute moment below, two terms by parts."""
+    """At a cut ``w^power``, an atom there, the absolute moment below, two terms by parts."""
 
     height: arb
-    fall: arb
+    atom: arb
     below: arb
     beside: arb
     rest: arb
@@ -54,26 +55,58 @@ class _End(NamedTuple):
 
 @dataclass(frozen=True)
 class SampledLaplace(OnSample):
-    """``rate`` is sensitivity over scale, ``0 < q < 1``; ``removes`` the record, or adds it."""
+    """``rate`` is the largest loss before, ``0 < q < 1``; ``removes`` the record, or adds it.
+
+    ``weight`` is that of the ends, ``lost`` the mass of infinite loss: of noise that is not
+    truncated 1 and 0.
+    """
 
     rate: Real
     q: Real
     removes: bool
+    weight: Real = ONE
+    lost: Real = ZERO
 
     @property
     def reverse(self) -> SampledLaplace:
-        return SampledLaplace(self.rate, self.q, not self.removes)
+        return replace(self, removes=not self.removes)
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether the noise is not truncated, and nothing reveals everything beside it."""
+        return self.weight == ONE and self.lost == ZERO
 
     #: As of :class:`~dpexact.accounting.pairs.laplace.Laplace`.
     decays = True
 
+    def mass(self) -> arb:
+        """Under the law of all records."""
+        return 1 - self.infinite()
+
+    def revealed(self) -> Real:
+        """``q`` times that of the noise, where the record is removed."""
+        return self.q * self.lost if self.removes else ZERO
+
     def overlap(self) -> arb:
-        """``1 - q (1 - e^{-rate/2})``: the laws differ by ``q`` times those of the noise."""
-        return 1 + ball(self.q) * (-ball(self.rate) / 2).expm1()
+        r""":math:`1 - q\,(1 - 4 \gamma\,(1 - (1 - a)\,e^{-r/2}))`."""
+        fall = (-ball(self.rate) / 2).exp()
+        return 1 - ball(self.q) * (1 - 4 * self._scale() * (1 - (1 - ball(self.weight)) * fall))
 
     def largest_loss(self) -> arb | None:
-        """``log w(rate)``, or ``-log w(-rate)``."""
-        return self._log(ball(self.rate)) if self.removes else -self._log(-ball(self.rate))
+        """``log w(rate)``, or minus the least of ``log w``."""
+        if self.removes:
+            return self._log(ball(self.rate))
+        # of numbers in symbols, here and below
+        return -self._log(-ball(self.rate)) if self.lost == ZERO else -self._without()
+
+    def _scale(self) -> arb:
+        r""":math:`\gamma`."""
+        half, ends = ball(self.rate) / 2, ball(self.weight)
+        return (1 - ball(self.lost)) / (4 * (ends * half.cosh() + half.sinh()))
+
+    def _without(self) -> arb:
+        """``log(1 - q)``."""
+        return (-ball(self.q)).log1p()
 
     def ends(self) -> tuple[arb, arb]:
         """``log w`` at both ends: the losses of the atoms where a record is removed."""
@@ -86,25 +119,30 @@ class SampledLaplace(OnSample):
 
     def _bound(self, power: arb, u: arb) -> arb:
         """On ``|F(t)|`` wherever ``Re t`` is ``power`` and ``|Im t|`` at least ``u`` [12]."""
-        return _bounded(self._ends(power), u)
+        return _bounded(self._ends(power), u) + self._aside(power)
+
+    def _aside(self, power: arb) -> arb:
+        """``h (1 - q)^power``."""
+        return ball(self.lost) * (power * self._without()).exp()
 
     def _ends(self, power: arb) -> list[_End]:
         """What the bound is made of, at every cut."""
-        rate, q = ball(self.rate), ball(self.q)
-        scale, below = (-rate / 2).exp() / 4, arb(0.5)
+        rate, q, scale = ball(self.rate), ball(self.q), self._scale()
         found: list[_End] = []
+        fallen, below = arb(0), arb(0)
         for k in range(_CELLS + 1):
             end = rate * (2 * k - _CELLS) / _CELLS
             log = self._log(end)
             height, fall, share = (power * log).exp(), (-end / 2).exp(), q * (end - log).exp()
+            atom = 2 * scale * ball(self.weight) * height * fall
             if found:  # w is monotone
-                before = found[-1]
-                below += 2 * scale * arb.max(before.height, height) * (before.fall - fall)
+                below += 2 * scale * arb.max(found[-1].height, height) * (fallen - fall)
             else:
-                below *= height
+                below = atom
+            fallen = fall
             beside = scale * height * fall / share
             rest = beside * (2 * abs(power + 1) + 3 / share)
-            found.append(_End(height, fall, below, beside, rest))
+            found.append(_End(height, atom, below, beside, rest))
         return found
 
     # --- the rule ---------------------------------------------------------------------------------
@@ -136,14 +174,17 @@ class SampledLaplace(OnSample):
 
     def _atoms(self, power: arb) -> list[Masses]:
         """Masses under ``Q`` times ``w^power``, and ``log w``."""
-        masses = arb(1) / 2, (-ball(self.rate)).exp() / 2
-        pairs = zip(masses, self.ends(), strict=True)
-        return [(mass * (power * end).exp(), end) for mass, end in pairs]
+        half, low, high = ball(self.rate) / 2, *self.ends()
+        both = 2 * self._scale() * ball(self.weight)
+        found = [(both * half.exp(), low), (both * (-half).exp(), high)]
+        if self.lost != ZERO:
+            found.append((ball(self.lost), self._without()))
+        return [(mass * (power * end).exp(), end) for mass, end in found]
 
     def _arc(self, power: arb, accuracy: float) -> Arc:
         """Of ``z = log w``: the density of ``w^power`` under ``Q``."""
-        rate, q = ball(self.rate), ball(self.q)
-        scale = (-rate / 2).exp() / 4 * q.sqrt()
+        q = ball(self.q)
+        scale = self._scale() * q.sqrt()
 
         def density(z: acb) -> acb:
             ratio = z.exp()
@@ -168,8 +209,8 @@ class SampledLaplace(OnSample):
         if nodes > MAX_NODES:
             raise TooExpensive(f"a rule of {nodes} nodes for sampled Laplace noise")
         rate = ball(self.rate)
-        scale, half = rate * (-rate / 2).exp() / 4, arb(0.5)
-        weights, logs = [(-rate).exp() / 2, half], [self._log(rate), self._log(-rate)]
+        scale = rate * self._scale()
+        weights, logs = map(list, zip(*self._atoms(arb(0)), strict=True))
         for k in range(nodes):
             x, weight = arb.legendre_p_root(nodes, k, weight=True)
             weights.append(scale * weight * (-rate * x / 2).exp())
@@ -191,13 +232,13 @@ class SampledLaplace(OnSample):
         most, least = 1 + q * far.expm1(), 1 - q + q * (-far).exp() * height.cos()
         turn = arb.atan2(q * far.exp() * height.sin(), 1 - q + q * far.exp() * height.cos())
         growth = arb.max((power * most.log()).exp(), (power * least.log()).exp())
-        bound = rate * (-rate / 2).exp() / 4 * (far / 2 + top * turn).exp() * growth
+        bound = rate * self._scale() * (far / 2 + top * turn).exp() * growth
         return 8 * bound * inverse ** (2 * nodes) / (1 - inverse * inverse)
 
     def _planned(self, power: float, top: float, accuracy: float) -> tuple[float, int]:
         """Proposes: the ellipse and the number of nodes, by the same bound in floats."""
         rate, q = self.sizes
-        value = self._about(power).value
+        value, scale = self._about(power).value, math.log(8 * rate) + self._log_scale
         best = (1.0, MAX_NODES + 1)
         for height in _HEIGHTS:
             minor = height / rate
@@ -206,7 +247,7 @@ class SampledLaplace(OnSample):
             turn = math.atan2(grown * math.sin(height), 1 - q + grown * math.cos(height))
             least = 1 - q + q * math.exp(-far) * math.cos(height)
             growth = max(power * math.log1p(q * math.expm1(far)), power * math.log(least))
-            log = math.log(2 * rate) + (far - rate) / 2 + top * turn + growth - value
+            log = scale + far / 2 + top * turn + growth - value
             fall = 2 * math.asinh(minor)
             nodes = math.ceil((accuracy + max(0.0, log) - math.log(-math.expm1(-fall))) / fall)
             if nodes < best[1]:
@@ -225,16 +266,22 @@ class SampledLaplace(OnSample):
         return rate, q
 
     @cached_property
+    def _log_scale(self) -> float:
+        """Proposes: about the logarithm of ``gamma``."""
+        with precision(_PLANNING_BITS):
+            return float(self._scale().log().mid())
+
+    @cached_property
     def _points(self) -> Floats:
         """``log mass`` under ``Q`` and ``log w`` of a rule in floats."""
         rate, q = self.sizes
-        found = [
-            (-rate - math.log(2), math.log1p(q * math.expm1(rate))),
-            (-math.log(2), math.log1p(q * math.expm1(-rate))),
-        ]
+        with precision(_PLANNING_BITS):
+            # proposes: about where the mass is
+            atoms = [(mass, log) for mass, log in self._atoms(arb(0)) if mass > 0]
+            found = [(float(mass.log().mid()), float(log.mid())) for mass, log in atoms]
         xs, ws = np.polynomial.legendre.leggauss(_PLANNING_NODES + 4 * math.ceil(rate))
         for x, weight in zip(xs.tolist(), ws.tolist(), strict=True):
-            log = math.log(weight * rate / 4) - rate * (1 + x) / 2
+            log = math.log(weight * rate) + self._log_scale - rate * x / 2
             found.append((log, math.log1p(q * math.expm1(rate * x))))
         return np.array(found).T
 
@@ -249,12 +296,12 @@ class SampledLaplace(OnSample):
         power = self._power(c)
         most = self._about(power).value
         with precision(_PLANNING_BITS):
-            ends = self._ends(arb(power))
+            ends, aside = self._ends(arb(power)), self._aside(arb(power))
 
         def estimate(u: float) -> float:
             """Proposes: likewise."""
             with precision(_PLANNING_BITS):
-                return min(most, float(_bounded(ends, arb(u)).log().mid()))
+                return min(most, float((_bounded(ends, arb(u)) + aside).log().mid()))
 
         return estimate
 
@@ -267,11 +314,10 @@ class SampledLaplace(OnSample):
 def _bounded(ends: Sequence[_End], u: arb) -> arb:
     """The least of the bounds by all cuts, the first of which has an atom beside it."""
     first, *others, top = ends
-    atom = top.height * top.fall * top.fall / 2
     least = _beside(first.below, first.beside, u) + first.rest / (u * u)
     for cut in others:
         least = arb.min(least, cut.below + cut.beside / u + cut.rest / (u * u))
-    return _beside(atom, top.beside, u) + top.rest / (u * u) + least
+    return _beside(top.atom, top.beside, u) + top.rest / (u * u) + least
 
 
 def _beside(atom: arb, beside: arb, u: arb) -> arb:

@@ -6,34 +6,42 @@ an atom at 0 holds the rest, ``rest``. With :math:`\varphi` the density of ``N(0
 
 .. math:: M(s) = rest + \int_{\mu/2}^\infty (w^{s+1} + w^{-s})\,\varphi\,dx .
 
-The integrals over the whole line are the moments of both directions of a Poisson sample. Those over
-what is left of :math:`\mu/2`, where :math:`1-q < w < 1`, are binomial series about the middle of
-that range. Proofs: ``docs/theory/lattice-engine.md``, section 6.
+The integrals over the whole line are the moments of both directions of a Poisson sample. In those
+over what is left of :math:`\mu/2`, where :math:`1-q < w < 1`, powers of ``w`` are interpolated at
+Chebyshev's points of that range. Proofs: ``docs/theory/lattice-engine.md``, section 6.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import pairwise
 from typing import Final
 
 import numpy as np
-from flint import acb, arb
+from flint import acb, arb, arb_mat, fmpq
 
 from dpexact.accounting.arrays import Floats
 from dpexact.accounting.pairs.mixture import GaussianMixtures, remove
 from dpexact.accounting.pairs.pair import Jet, Pair, TooExpensive
-from dpexact.balls import approximate, ball, current, precision
+from dpexact.accounting.pairs.power_sums import exponential_line
+from dpexact.balls import approximate, ball, current, normal_tail, precision
 from dpexact.kept import cached_property
 from dpexact.reals import Real
 
 _LN2: Final = math.log(2)
-#: Most terms of all binomial series of a line: a second.
-_MOST_TERMS: Final = 400_000
-#: About the work of both series at a node.
-_SERIES_WORK: Final = 80
+#: Most points of an interpolation: a tenth of a second.
+_MOST_POINTS: Final = 500
+#: Their number is a multiple of this, so that weights serve again.
+_ROUND: Final = 20
+#: Ellipses that are tried, as shares of the way to the largest.
+_ELLIPSES: Final = np.geomspace(0.001, 0.98, 60)
+#: Smaller shares of it are as good as none.
+_LEAST: Final = 1e-100
+#: About the work of both interpolations at a node.
+_POINTS_WORK: Final = 160
 #: Spacing and reach of the float integral, in standard deviations; and how far it may go.
 _SPACING: Final = 0.02
 _REACH: Final = 12.0
@@ -45,14 +53,19 @@ _EVERY: Final = 5
 # --- error terms: looked up here when needed, so that a test can replace any single one -----------
 
 
-def series_tail(term: arb, size: arb, count: int, ratio: arb) -> arb:
-    r"""Of :math:`\sum_k \binom{e}{k} r^k m_k` beyond ``count`` terms, ``|m_k| <= 1``.
+def interpolated(ellipse: arb, ratio: arb, order: arb, height: arb, count: int) -> arb:
+    r"""How far :math:`(1 + r y)^e` on ``[-1, 1]`` is from its interpolation in ``count`` points.
 
-    ``term`` is the size of the first one left out, ``size`` is ``|e|``. One term is at most
-    :math:`r \max(1, (|e| + k)/(k + 1))` times that before, which never rises with ``k``.
+    Within the ellipse of semi-axes :math:`a, b = (\varrho \pm 1/\varrho)/2` it is at most
+    :math:`B = (1 \pm r a)^{\Re e}\,e^{|\Im e|\,\vartheta}` with
+    :math:`\tan\vartheta = r b/\sqrt{1 - r^2 a^2}`, and the error
+    :math:`4 B \varrho^{-n}/(1 - 1/\varrho)`. ``order`` is :math:`\Re e`, and
+    :math:`|\Im e|` at most ``height``.
     """
-    fall = ratio * arb.max((size + count) / (count + 1), arb(1))
-    return term / (1 - fall) if fall < 1 else arb("inf")
+    wide, high = ratio * (ellipse + 1 / ellipse) / 2, ratio * (ellipse - 1 / ellipse) / 2
+    largest = arb.max((1 + wide) ** order, (1 - wide) ** order)
+    turned = (height * (high / (1 - wide * wide).sqrt()).atan()).exp()
+    return 4 * largest * turned * ellipse**-count / (1 - 1 / ellipse)
 
 
 def by_parts(edge: arb, above: arb, below: arb, c: arb, u: arb) -> arb:
@@ -62,6 +75,43 @@ def by_parts(edge: arb, above: arb, below: arb, c: arb, u: arb) -> arb:
     """
     varied = 2 * edge + (c + 1) * above - c * below
     return edge / (u * u) + varied / u
+
+
+def left_out(lowest: arb, order: arb, edge: arb) -> arb:
+    r"""On the integral of :math:`w^e \varphi` below ``edge``, ``lowest`` the infimum of ``w``."""
+    return arb.max(lowest**order, arb(1)) * normal_tail(-edge)
+
+
+@lru_cache(maxsize=16)
+def _weights(sigma: Real, edge: int, count: int, bits: int) -> tuple[list[arb], list[arb]]:
+    r"""Chebyshev's points, and ``E[l(y); edge < x < mu/2]`` of Lagrange's polynomial for each.
+
+    With :math:`t = e^{\mu x - \mu^2/2}` from ``t_0`` to 1, :math:`y = (2t-1-t_0)/(1-t_0)`. Means of
+    :math:`T_k(y)\,t^j` follow from those of lower ``k``: :math:`T_{k+1} = 2 y T_k - T_{k-1}`, also
+    of :math:`T_{-1} = T_1`.
+    """
+    # proposes: how many bits the steps lose
+    lost = 4 - math.log2(-math.expm1(edge / approximate(sigma)))
+    with precision(bits + math.ceil(lost * count)):
+        mu, found = 1 / ball(sigma), []
+        least = (mu * edge - mu * mu / 2).exp()
+        steep, shift = 2 / (1 - least), (1 + least) / (1 - least)
+        means = [
+            (arb(j * (j - 1)) * mu * mu / 2).exp()
+            * (normal_tail(mu * (j - arb(0.5))) - normal_tail(mu * j - edge))
+            for j in range(count)
+        ]
+        before = [steep * b - shift * a for a, b in pairwise(means)]
+        while means:
+            found.append(means[0])
+            turned = [2 * (steep * b - shift * a) for a, b in pairwise(means)]
+            before, means = means, [x - past for x, past in zip(turned, before, strict=False)]
+    with precision(bits):
+        sums = [found[0] / count, *(2 * mean / count for mean in found[1:])]
+        cosines = [arb.cos_pi_fmpq(fmpq(n, 2 * count)) for n in range(4 * count)]
+        odd = range(1, 2 * count, 2)
+        table = arb_mat([[cosines[k * n % len(cosines)] for k in range(count)] for n in odd])
+        return [cosines[n] for n in odd], (table * arb_mat(count, 1, sums)).entries()
 
 
 @dataclass(frozen=True)
@@ -94,52 +144,55 @@ class Symmetrised(Pair):
 
     # --- what is left of mu/2 ---------------------------------------------------------------------
 
-    def _powers(self, count: int) -> list[arb]:
-        r"""``E[y^k; x < mu/2]``, :math:`y = 2 e^{\mu x - \mu^2/2} - 1`: in ``[-1, 1]``."""
-        mu, root = 1 / ball(self.sigma), arb(2).sqrt()
-        differences, found = [], []
-        for j in range(count):
-            below = (mu * (arb(j) - arb(0.5)) / root).erfc() / 2
-            differences.append((arb(j * (j - 1)) * mu * mu / 2).exp() * below * (1 << j))
-        while differences:
-            found.append(differences[0])
-            differences = [b - a for a, b in pairwise(differences)]
-        return found
+    def _range(self, edge: float) -> tuple[arb, arb]:
+        """``r`` and ``m``: from ``edge`` on, ``w`` is :math:`m (1 + r y)`, ``y`` in ``[-1, 1]``."""
+        mu = 1 / ball(self.sigma)
+        half = -ball(self.q) * (mu * edge - mu * mu / 2).expm1() / 2
+        return half / (1 - half), 1 - half
 
-    def _terms(self, size: float, nodes: int) -> tuple[int, int]:
-        """Proposes: how many terms of series of exponents up to that size, and bits they lose."""
-        q = approximate(self.q)
-        ratio, log, most, k = q / (2 - q), 0.0, 0.0, 0
-        while log > -current() * _LN2:
-            log += math.log(ratio * max((size + k) / (k + 1), 1.0))
-            most, k = max(most, log), k + 1
-            if k * (k + nodes) > _MOST_TERMS:
-                raise TooExpensive("the series of what is left of mu/2 is too long")
-        return k, math.ceil(most / _LN2)
+    def _points(self, c: float, height: float) -> tuple[int, float, int]:
+        """Proposes: an edge, an ellipse, and the points it needs, for ``Re s = c`` to a height."""
+        wanted = current() * _LN2 + 2
+        edge = -math.ceil(
+            math.sqrt(2 * (wanted - max(c, -1 - c) * math.log1p(-approximate(self.q))))
+        )
+        r, middle = map(float, self._range(edge))
+        r = max(r, _LEAST)
+        logs = _ELLIPSES * math.acosh(1 / r)
+        wide, high = r * np.cosh(logs), r * np.sinh(logs)
+        near, far = (math.log(middle) + np.log1p(x) for x in (-wide, wide))
+        sizes = [order * end for order in (c + 1, -c) for end in (near, far)]
+        turned = height * np.arctan(high / np.sqrt(1 - wide * wide))
+        counts = (np.maximum.reduce(sizes) + turned - np.log(-np.expm1(-logs)) + wanted) / logs
+        best = int(np.argmin(counts))
+        count = _ROUND * math.ceil(counts[best] / _ROUND)
+        if count > _MOST_POINTS:
+            raise TooExpensive("too many points for what is left of mu/2")
+        return edge, math.exp(logs[best]), count
 
-    def _left(self, orders: Sequence[acb]) -> list[tuple[acb, acb]]:
-        r"""Of each ``s``, :math:`\int_{-\infty}^{\mu/2} w^{s+1} \varphi`, and with ``w^{-s}``."""
-        count, lost = self._terms(float(abs(orders[-1]).upper()) + 1, len(orders))
-        with precision(current() + lost + 2 * count + 20):
-            powers, middle = self._powers(count), 1 - ball(self.q) / 2
-            ratio, log = ball(self.q) / 2 / middle, middle.log()
-            shares = [ratio / k for k in range(1, count + 1)]
+    def _left(self, c: float | Real, step: float, count: int) -> tuple[list[acb], list[acb]]:
+        r"""Of all ``s``, :math:`\int_{-\infty}^{\mu/2} w^{s+1} \varphi`, and with ``w^{-s}``."""
+        edge, ellipse, many = self._points(approximate(c), step * count)
+        (ratio, middle), height = self._range(edge), arb(step) * count
+        points, weights = _weights(self.sigma, edge, many, current())
+        logs = [(ratio * y).log1p() + middle.log() for y in points]
 
-            def series(e: acb) -> acb:
-                term, total = acb(1), acb(0)
-                for k, (power, share) in enumerate(zip(powers, shares, strict=True)):
-                    total += power * term
-                    term *= (e - k) * share
-                error = series_tail(abs(term).upper(), abs(e).upper(), count, ratio).upper()
-                return (e * log).exp() * (total + acb(arb(0, error), arb(0, error)))
+        def line(order: arb, sign: int) -> list[acb]:
+            error = middle**order * interpolated(arb(ellipse), ratio, order, height, many)
+            error += left_out(1 - ball(self.q), order, arb(edge))
+            terms = [
+                (acb(weight * (order * log).exp()), acb(sign * log))
+                for weight, log in zip(weights, logs, strict=True)
+            ]
+            return exponential_line(terms, arb(0, error.upper()), step, count)
 
-            return [(series(s + 1), series(-s)) for s in orders]
+        return line(ball(c) + 1, 1), line(-ball(c), -1)
 
     # --- moments ----------------------------------------------------------------------------------
 
     def _right(self, c: float | Real, accuracy: float) -> tuple[arb, arb]:
         r"""Those from :math:`\mu/2` on, of a real order."""
-        ((up, down),) = self._left([acb(ball(c))])
+        (up,), (down,) = self._left(c, 0.0, 0)
         sample = self._sample
         above = sample.moment(c, accuracy) - up.real
         return above, sample.reverse.moment(c, accuracy) - down.real
@@ -150,12 +203,9 @@ class Symmetrised(Pair):
 
     def moments(self, c: float, step: float, count: int, accuracy: float) -> list[acb]:
         """Likewise, all nodes at once."""
-        start, rise, rest = arb(c), arb(step), self._rest()
-        # proposes: how many; each is enclosed
-        left = self._left([acb(start, n * rise) for n in range(count + 1)])
-        up = self._sample.moments(c, step, count, accuracy)
-        down = self._sample.reverse.moments(c, step, count, accuracy)
-        return [rest + a + b - x - y for a, b, (x, y) in zip(up, down, left, strict=True)]
+        wholes = (x.moments(c, step, count, accuracy) for x in (self._sample, self._sample.reverse))
+        rows = zip(*wholes, *self._left(c, step, count), strict=True)
+        return [self._rest() + a + b - x - y for a, b, x, y in rows]
 
     def decayed(self, c: float, u: float, accuracy: float) -> arb:
         """By parts; never above ``M(c)``."""
@@ -222,6 +272,6 @@ class Symmetrised(Pair):
         return estimate
 
     def line_cost(self, c: float, accuracy: float) -> tuple[int, float]:
-        """Those of both directions, and the series."""
+        """Those of both directions, and both interpolations."""
         sides = [side.line_cost(c, accuracy) for side in (self._sample, self._sample.reverse)]
-        return sum(n for n, _ in sides) + _SERIES_WORK, max(bits for _, bits in sides)
+        return sum(n for n, _ in sides) + _POINTS_WORK, max(bits for _, bits in sides)

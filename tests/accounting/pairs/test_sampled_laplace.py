@@ -23,16 +23,19 @@ def pair(rate, q, removes=True):
     return SampledLaplace(real(rate), real(q), removes)
 
 
-def mean(power, rate, q):
+def mean(power, rate, q, weight="1", lost="0"):
     """``E_Q[w^power]``, by mpmath."""
-    rate, q = (mpf(x.numerator) / x.denominator for x in map(Fraction, (rate, q)))
+    given = map(Fraction, (rate, q, weight, lost))
+    rate, q, weight, lost = (mpf(x.numerator) / x.denominator for x in given)
 
     def grown(loss):
         return mp.exp(power * mp.log(1 + q * mp.expm1(loss)))
 
     pieces = mp.linspace(-rate, rate, 1 + max(2, int(abs(power) * rate * q / 20)))
-    inside = mp.quad(lambda x: mp.exp(-x / 2) * grown(x), pieces) * mp.exp(-rate / 2) / 4
-    return inside + (mp.exp(-rate) * grown(rate) + grown(-rate)) / 2
+    inside = mp.quad(lambda x: mp.exp(-x / 2) * grown(x), pieces)
+    ends = [2 * weight * mp.exp(-x / 2) * grown(x) for x in (-rate, rate)]
+    whole = mp.quad(lambda x: mp.exp(-x / 2), [-rate, rate]) + 4 * weight * mp.cosh(rate / 2)
+    return (1 - lost) * (inside + sum(ends)) / whole + lost * (1 - q) ** power
 
 
 def holds(found: acb, true: mpc) -> bool:
@@ -57,6 +60,46 @@ def test_moments_on_a_line(rate, q, removes):
             true = mean(1 + s if removes else -s, rate, q)
             assert holds(found[n], true)
             assert found[n].real.rad() < 1e-20
+
+
+TRUNCATED = [("1", "3/4", "1/100"), ("6", "0", "1/3"), ("1/100", "1", "1e-9")]
+
+
+@pytest.mark.parametrize("removes", [True, False])
+@pytest.mark.parametrize(("rate", "weight", "lost"), TRUNCATED)
+@pytest.mark.parametrize("q", SHARES)
+def test_moments_of_truncated_noise_on_a_line(rate, weight, lost, q, removes):
+    law = SampledLaplace(real(rate), real(q), removes, real(weight), real(lost))
+    low, high = (
+        math.log1p(float(Fraction(q)) * math.expm1(s * float(Fraction(rate)))) for s in (-1, 1)
+    )
+    step = 0.75 / (high - low)
+    with balls.precision(160), mp.workdps(40):
+        found = law.moments(2.5, step, 8, 60.0)
+        terms, error = law.exponentials(2.5, 1e4 * step, 40.0)
+        for n in (0, 1, 5, 8):
+            s = mpc(2.5, n * mpf(step))
+            true = mean(1 + s if removes else -s, rate, q, weight, lost)
+            assert holds(found[n], true)
+            turn = acb(0, n * arb(step))
+            assert holds(sum((w * (turn * z).exp() for w, z in terms), acb(error, error)), true)
+        assert law.mass().overlaps(law.moment(0.0, 60.0))
+        assert law.infinite().overlaps(1 - law.mass())
+        assert law.overlap() < law.moment(-0.5, 30.0)
+        assert abs(law.cumulant(2.5).value - float(found[0].real.log())) < 1e-9
+
+
+@pytest.mark.parametrize("power", [-2.0, 0.5, 4.0])
+@pytest.mark.parametrize(("rate", "weight", "lost"), TRUNCATED)
+def test_truncated_noise_does_not_decay_below_what_it_reveals(rate, weight, lost, power):
+    law = SampledLaplace(real(rate), real("1/10"), True, real(weight), real(lost))
+    unit = 10 / float(Fraction(rate))
+    with balls.precision(128), mp.workdps(30):
+        for u in (2.0, 4.5, 7.8, 40.0):
+            bound = law._bound(arb(power), arb(u * unit)).upper()
+            for further in (1.0, 1.1, 1.3):
+                true = abs(mean(mpc(power, u * unit * further), rate, "1/10", weight, lost))
+                assert float(true) <= float(bound) * (1 + 1e-12)
 
 
 @pytest.mark.parametrize("c", [-0.5, 0.25, 3.0])
@@ -179,6 +222,28 @@ def test_ten_digits_of_many_steps(scale, way):
     assert (found.method, found.digits >= 10) == ("contour", True)
     below = dpexact.delta(text, found.upper, 6, way)
     assert below.lower <= Fraction(1, 10**6) <= dpexact.delta(text, found.lower, 6, way).upper
+
+
+@pytest.mark.parametrize("way", ["remove", "add"])
+@pytest.mark.parametrize(
+    ("inner", "q", "count", "epsilon", "method"),
+    [
+        ("truncated_laplace(1, 5)", "1/10", 2, "1/10", "contour of atoms"),
+        ("truncated_laplace(2, 1)", "1/2", 3, "1/5", "contour of atoms"),
+        ("laplace(1) * approx_dp(0, 1/1000)", "1/10", 300, "1", "contour"),
+        ("truncated_laplace(1, 5)", "1/10", 365, "0", "contour"),
+    ],
+)
+def test_truncated_noise_against_the_lattice(inner, q, count, epsilon, method, way):
+    text = f"poisson({inner}, {q})^{count}"
+    found = dpexact.delta(text, epsilon, 8, way)
+    assert (found.digits >= 8, found.method) == (True, method)
+    try:
+        other = dpexact.delta(text, epsilon, 3, way, method="lattice")
+    except dpexact.PrecisionNotReached as short:
+        other = short.best
+    assert other.digits >= 2
+    assert found.overlaps(other)
 
 
 def test_a_curve_shares_its_lines():
