@@ -28,7 +28,7 @@ from dpexact import balls
 from dpexact.accounting.arrays import Floats
 from dpexact.accounting.contour.product import Product
 from dpexact.accounting.halves import Half, Halves, nearest
-from dpexact.accounting.pairs.pair import Masses, Pair, TooExpensive
+from dpexact.accounting.pairs.pair import Masses, Pair, TooExpensive, chernoff_constant
 from dpexact.accounting.profile import InfiniteLoss
 from dpexact.accounting.tangents import Tangent, TangentProfile
 from dpexact.enclosure import Enclosure
@@ -115,7 +115,7 @@ class ManyTypes(TangentProfile):
         goal = nearest(place)
         slack = (error + (place - goal).abs_upper()).upper()
         p, q, near = pairs.beyond(goal, int(slack.ceil().fmpz()))
-        most = c**c / (1 + c) ** (1 + c) * (-c * epsilon).exp()
+        most = chernoff_constant(c) * (-c * epsilon).exp()
         return Tangent(p, q, (near * (slack / unit).expm1() + most * missing).upper())
 
     def _listed(self, bits: int, tilt: float) -> _Lists:

@@ -25,6 +25,7 @@ from flint import arb
 
 from dpexact import balls
 from dpexact.accounting.classic.roots import propose_root
+from dpexact.accounting.pairs.pair import log_chernoff
 from dpexact.arguments import real_in
 from dpexact.conversion import RealLike
 from dpexact.enclosure import Enclosure
@@ -72,7 +73,7 @@ class _Problem:
             return zero
         # Proposition 14 at this order is never better
         t = self.alpha - 1
-        high = self.gamma + (-self.delta.log() + t * t.log() - (t + 1) * t.log1p()) / t
+        high = self.gamma + (log_chernoff(t) - self.delta.log()) / t
         high = high.max(arb(0)).upper() + arb("0.001")
         guess = propose_root(self._margin, zero, high)
         for lost in (16, 32, 64, 96):

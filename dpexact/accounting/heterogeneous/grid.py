@@ -27,6 +27,7 @@ from flint import arb, arb_poly
 from dpexact import balls
 from dpexact.accounting.arrays import Floats
 from dpexact.accounting.heterogeneous.parameters import Parameters
+from dpexact.accounting.lattice.grid import split_atom
 
 #: Working precision of the constants and the final sums.
 BITS: Final = 128
@@ -150,18 +151,6 @@ class GridLaws:
 def _sum(masses: Floats) -> arb:
     """The sum as a ball."""
     return arb_poly(masses.tolist())(1) if len(masses) else arb(0)
-
-
-def split_atom(gap: arb, spacing: arb) -> tuple[int, int, arb]:
-    r"""``(k, m, share)``: an atom at ``gap >= 0`` is split between grid points ``k`` and ``m``.
-
-    ``k t <= gap <= m t`` is certain, and ``m = k + 1`` unless a grid point is within rounding.
-    The share :math:`(e^{mt-gap}-1)/(e^{(m-k)t}-1)` at ``k`` keeps the masses under P and Q.
-    """
-    place = gap / spacing
-    low = max(int(place.lower().floor().fmpz()), 0)
-    high = max(int(place.upper().floor().fmpz()), 0) + 1
-    return low, high, (high * spacing - gap).expm1() / ((high - low) * spacing).expm1()
 
 
 def grid_laws(parameters: Parameters, spacing: Fraction, tail: float) -> GridLaws:

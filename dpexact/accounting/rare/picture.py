@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from dpexact.accounting.arrays import Floats
-from dpexact.accounting.contour.product import log_chernoff
+from dpexact.accounting.contour.product import log_chernoffs
 from dpexact.accounting.rare.tables import crossing, log_above, log_below, log_sum
 from dpexact.kept import cached_property
 
@@ -87,7 +87,7 @@ class Picture:
         law, whole = self._back
         tails = log_sum(law + log_below(self.shape, self.ratio - scale))
         logs = (
-            log_chernoff(orders) + ask.gap + math.log(ask.count) + tails + (ask.count - 1) * whole
+            log_chernoffs(orders) + ask.gap + math.log(ask.count) + tails + (ask.count - 1) * whole
         )
         at = int(np.argmin(logs))
         return float(logs[at]), float(orders[at])
@@ -114,7 +114,7 @@ class Picture:
         grown = (np.exp(tilted + window) * np.expm1(np.minimum(steep, 600.0))).sum(axis=1)
         large = log_sum(tilted + window + steep)
         moments = np.where(large > 0.5, large, np.log1p(grown - missing))
-        logs = log_chernoff(orders) + ask.count * moments - orders * ask.least
+        logs = log_chernoffs(orders) + ask.count * moments - orders * ask.least
         at = int(np.nanargmin(logs))
         return float(logs[at]), float(orders[at])
 
