@@ -12,8 +12,7 @@ from itertools import starmap
 from typing import Any, Final, TypeAlias
 
 from dpexact import balls, mechanisms
-from dpexact.accounting.coins import flipped, sides
-from dpexact.accounting.inside import Composed
+from dpexact.accounting.coins import Composed, flipped, sides
 from dpexact.accounting.pairs.discrete_gaussian import DiscreteGaussian
 from dpexact.accounting.pairs.finite import Finite
 from dpexact.accounting.pairs.laplace import Laplace

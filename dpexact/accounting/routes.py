@@ -13,9 +13,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from dpexact import balls, reals
-from dpexact.accounting.closed_form import GaussianMixedWithResponse, SinglePair
+from dpexact.accounting.closed_form import GaussianMixedWithResponse, OptimalComposition, SinglePair
 from dpexact.accounting.composition import Composition
-from dpexact.accounting.optimal import OptimalComposition
 from dpexact.accounting.pairs.finite import sampled
 from dpexact.accounting.profile import Fallback, FirstToReach, NoLoss, Profile
 from dpexact.accounting.reflection import OPPOSITE, Mirrored, unproved

@@ -112,8 +112,7 @@ def approx(
     with patience("approx"):
         found = dpexact.approximation_error(expr, method, epsilon, digits, direction, delta=delta)
     if claims is not None:
-        from dpexact.audits.claims_file import write_claims
-        from dpexact.audits.estimates import estimate_of
+        from dpexact.audits.claims_file import estimate_of, write_claims
 
         write_claims([estimate_of(found, digits, direction)], claims)
     if as_json:

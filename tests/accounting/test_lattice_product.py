@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 
 import dpexact
 from dpexact import PrecisionNotReached, balls
+from dpexact.accounting.closed_form import OptimalComposition
 from dpexact.accounting.lattice_product import (
     LatticeComposition,
     _Run,
 )
-from dpexact.accounting.optimal import OptimalComposition
 from dpexact.accounting.pairs.discrete_gaussian import DiscreteGaussian
 from dpexact.accounting.pairs.lattice import commensurate
 from dpexact.accounting.pairs.pair import chernoff_constant

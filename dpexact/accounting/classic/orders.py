@@ -24,7 +24,7 @@ from typing import Final, Literal, TypeAlias
 from flint import arb
 
 from dpexact import balls, reals
-from dpexact.accounting.minimum import minimise
+from dpexact.accounting.classic.roots import minimise
 from dpexact.answers import delivered
 from dpexact.arguments import digits_in, real_in, word_in
 from dpexact.conversion import RealLike

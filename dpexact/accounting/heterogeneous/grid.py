@@ -17,17 +17,19 @@ operation errs by less than twice that number, and what all of them lose togethe
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Final
+from typing import Final, TypeAlias
 
 import numpy as np
 from flint import arb, arb_poly
 
 from dpexact import balls
 from dpexact.accounting.arrays import Floats
-from dpexact.accounting.heterogeneous.parameters import Parameters
 from dpexact.accounting.lattice.grid import split_atom
+from dpexact.accounting.pairs.finite import total
+from dpexact.reals import Real
 
 #: Working precision of the constants and the final sums.
 BITS: Final = 128
@@ -230,3 +232,12 @@ def _cut_lower(masses: Floats, cut: float, reach: int) -> Floats:
 def _negligible(masses: Floats, cut: float) -> int:
     """How many of the first ``masses`` sum to about ``cut`` at most."""
     return int(np.searchsorted(np.cumsum(masses), cut, side="right"))
+
+
+Parameters: TypeAlias = Sequence[tuple[Real, int]]
+"""Pairs ``(eps_i, count)`` with ``eps_i > 0``."""
+
+
+def largest_loss(parameters: Parameters) -> Real:
+    """The sum of all ``eps_i`` as a shallow expression."""
+    return total(eps * count for eps, count in parameters)

@@ -21,7 +21,7 @@ from dpexact.accounting.arrays import Floats
 from dpexact.accounting.contour.product import log_chernoffs
 from dpexact.accounting.pairs.pair import log_chernoff
 from dpexact.accounting.rare.law import Cells, SampledLaw
-from dpexact.accounting.rare.tables import log_sum
+from dpexact.accounting.rare.picture import log_sum
 from dpexact.accounting.rare.windows import Window
 from dpexact.balls import approximate, ball
 from dpexact.enclosure import Enclosure

@@ -15,9 +15,8 @@ from dpexact.accounting.arrays import Floats
 from dpexact.accounting.contour.product import log_chernoffs
 from dpexact.accounting.pairs.pair import TooExpensive, short
 from dpexact.accounting.rare.law import Rule
-from dpexact.accounting.rare.picture import Picture, Question, steep_orders
+from dpexact.accounting.rare.picture import Picture, Question, crossing, log_sum, steep_orders
 from dpexact.accounting.rare.rules import ANGLES, heights, last_cell, oblique_rule, real_rule
-from dpexact.accounting.rare.tables import crossing, log_sum
 from dpexact.accounting.rare.windows import Window
 
 #: Widths of cells, over ``sigma``, where windows fall and where losses are small; and where no

@@ -25,8 +25,7 @@ from dpexact.accounting.pairs.pair import Masses
 from dpexact.accounting.renyi import averages
 from dpexact.accounting.renyi.averages import Excess
 from dpexact.accounting.renyi.series import mixture_moment
-from dpexact.accounting.renyi.unsampled import largest_loss, straight
-from dpexact.accounting.renyi.values import INFINITE, lost_bits, value
+from dpexact.accounting.renyi.unsampled import INFINITE, largest_loss, lost_bits, straight, value
 from dpexact.balls import approximate
 from dpexact.decimals import Bound
 from dpexact.enclosure import Enclosure
