@@ -199,7 +199,8 @@ def _optimal(question: _Question) -> Enclosure:
     best = question.renyi("proposition 14").order
     if best is None:
         raise UnsupportedMechanism("no finite order is best")
-    order = reals.rational(1 + _short(best - 1))
+    # proposes: eight digits of an order, any of which gives a bound
+    order = reals.rational(1 + Fraction(f"{float(best - 1):.7e}"))
     found = question.curve(order, question.digits + 5)
     return optimal_of_enclosure(found, order, question.delta, question.digits)
 
@@ -214,12 +215,6 @@ def optimal_of_enclosure(divergence: Enclosure, order: Real, delta: Real, digits
     )
     found = low.between(high, f"Rényi, optimal at order {order}")
     return found.short(divergence.reason or found.reason)
-
-
-def _short(value: Fraction) -> Fraction:
-    """``value`` to eight significant digits."""
-    # proposes: an order, any of which gives a bound
-    return Fraction(f"{float(value):.7e}")
 
 
 def _attempt(ask: Callable[[], Enclosure]) -> tuple[Enclosure | None, str]:

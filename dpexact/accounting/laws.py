@@ -172,10 +172,6 @@ def _randomized_response(step: mechanisms.RandomizedResponse, composed: Composed
         yield randomized_response(step.eps, step.k), 1
 
 
-def _finite(step: mechanisms.FinitePair, composed: Composed) -> Laws:
-    return _compared(tuple(starmap(Atom, step.outcomes)))
-
-
 def _curve(step: mechanisms.RenyiDP, composed: Composed) -> Laws:
     raise UnsupportedMechanism(
         "renyi_dp says nothing but divergences at some orders: it stands beside other mechanisms, "
@@ -254,7 +250,7 @@ _LAWS: Final[dict[type[mechanisms.Mechanism], Callable[[Any, Composed], Laws]]] 
     mechanisms.PermuteAndFlip: _noisy_max,
     mechanisms.ReportNoisyMax: _noisy_max,
     mechanisms.RandomizedResponse: _randomized_response,
-    mechanisms.FinitePair: _finite,
+    mechanisms.FinitePair: lambda step, _: _compared(tuple(starmap(Atom, step.outcomes))),
     mechanisms.RenyiDP: _curve,
     mechanisms.PartitionSelection: _selection,
     mechanisms.TruncatedLaplace: _truncated_laplace,

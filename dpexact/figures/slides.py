@@ -13,10 +13,11 @@ import dpexact
 from dpexact import balls, reals
 from dpexact.balls import ball, certify
 from dpexact.enclosure import Enclosure
-from dpexact.figures.computing import Question, Workshop, exact, grid, in_processes, outline
+from dpexact.figures.computing import Question, Workshop, exact, grid, outline
 from dpexact.figures.model import Panel, Point, Series, curve
 from dpexact.figures.parameters import count, number, share, shown
 from dpexact.figures.registry import figure
+from dpexact.processes import in_processes
 from dpexact.reals import Real
 from dpexact.tradeoffs import GaussianTradeoff, f_eps_delta, of_pair
 
@@ -218,7 +219,7 @@ def unused(workshop: Workshop, budget: Fraction, queries: int, delta: Real) -> t
     answers = iter(workshop.answers(questions))
     panels = []
     for part, levels in names.items():
-        used, title = next(answers), f"{_percent(part)}: {', '.join(levels)}"
+        used, title = next(answers), f"{float(100 * part):g} %: {', '.join(levels)}"
         rho, digits, at = part * budget, workshop.digits, places[part]
         left = (used, _enclosed(_published(rho, delta), digits))
         height = _enclosed(delta, digits)
@@ -239,10 +240,6 @@ def _published_delta(rho: Fraction, epsilon: Fraction, digits: int) -> Enclosure
     """``exp(-(epsilon - rho)^2/(4 rho))``, of which :func:`_published` is the inverse."""
     exponent = -((epsilon - rho) ** 2) / (4 * rho)
     return certify(lambda: ball(exponent).exp(), digits, method="rho + 2 sqrt(rho log(1/delta))")
-
-
-def _percent(part: Fraction) -> str:
-    return f"{float(100 * part):g} %"
 
 
 @figure(
