@@ -25,8 +25,8 @@ from dpexact.tradeoffs import (
     subsampled,
     subsampled_f_eps_delta,
 )
-from dpexact.tradeoffs.gaussian import normal_cdf
 from dpexact.tradeoffs.guarantees import exponential_in
+from dpexact.tradeoffs.noises import normal_cdf
 
 _SOURCE: Final = "Dong, Roth, Su (2022)"
 _X: Final = r"type I error $\alpha$"

@@ -2,8 +2,8 @@
 
 Modules, each importing only from those before it::
 
-    monomials < numbers < base < piecewise, gaussian, concentrated < laplace, convex
-    < guarantees < subsampling < functionals, blackwell
+    monomials < numbers < base < piecewise < noises, convex < guarantees < subsampling
+    < functionals, blackwell
 """
 
 from dpexact.tradeoffs.base import TradeoffFunction as TradeoffFunction
@@ -11,7 +11,6 @@ from dpexact.tradeoffs.blackwell import Processing as Processing
 from dpexact.tradeoffs.blackwell import Separation as Separation
 from dpexact.tradeoffs.blackwell import blackwell as blackwell
 from dpexact.tradeoffs.blackwell import is_processing as is_processing
-from dpexact.tradeoffs.concentrated import ConcentratedTradeoff as ConcentratedTradeoff
 from dpexact.tradeoffs.convex import Violation as Violation
 from dpexact.tradeoffs.convex import conjugate as conjugate
 from dpexact.tradeoffs.convex import convex_hull as convex_hull
@@ -29,15 +28,16 @@ from dpexact.tradeoffs.functionals import kl as kl
 from dpexact.tradeoffs.functionals import renyi as renyi
 from dpexact.tradeoffs.functionals import renyi_max as renyi_max
 from dpexact.tradeoffs.functionals import total_variation as total_variation
-from dpexact.tradeoffs.gaussian import GaussianTradeoff as GaussianTradeoff
+from dpexact.tradeoffs.guarantees import ConcentratedTradeoff as ConcentratedTradeoff
 from dpexact.tradeoffs.guarantees import Guarantee as Guarantee
 from dpexact.tradeoffs.guarantees import delta_of as delta_of
 from dpexact.tradeoffs.guarantees import f_eps_delta as f_eps_delta
 from dpexact.tradeoffs.guarantees import guarantees as guarantees
 from dpexact.tradeoffs.guarantees import of_guarantees as of_guarantees
 from dpexact.tradeoffs.guarantees import tightest as tightest
-from dpexact.tradeoffs.laplace import LaplaceTradeoff as LaplaceTradeoff
-from dpexact.tradeoffs.laplace import discrete_laplace_pair as discrete_laplace_pair
+from dpexact.tradeoffs.noises import GaussianTradeoff as GaussianTradeoff
+from dpexact.tradeoffs.noises import LaplaceTradeoff as LaplaceTradeoff
+from dpexact.tradeoffs.noises import discrete_laplace_pair as discrete_laplace_pair
 from dpexact.tradeoffs.numbers import ExpRatio as ExpRatio
 from dpexact.tradeoffs.numbers import Number as Number
 from dpexact.tradeoffs.piecewise import Atom as Atom
