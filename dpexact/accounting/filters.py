@@ -34,7 +34,7 @@ from dpexact.accounting.queries import epsilon_answer
 from dpexact.accounting.renyi.query import enclose_renyi
 from dpexact.accounting.standing import from_above
 from dpexact.answers import delivered
-from dpexact.arguments import digits_in, real_in
+from dpexact.arguments import digits_in, rational_in, real_in
 from dpexact.conversion import RealLike
 from dpexact.decimals import Bound
 from dpexact.enclosure import Enclosure
@@ -163,9 +163,7 @@ class Filter:
         Raises:
             InvalidInput: an argument out of its domain.
         """
-        alpha = real_in(order, "order", "> 1")
-        if alpha.fraction is None:
-            raise InvalidInput(f"order: {order} is not accepted; must be rational")
+        alpha = reals.rational(rational_in(order, "order", "> 1"))
         made = cls.__new__(cls)
         made._begin(_of_order(alpha, real_in(bound, "bound", ">= 0")))
         return made

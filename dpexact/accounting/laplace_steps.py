@@ -22,7 +22,6 @@ from typing import Final, NamedTuple
 from flint import acb, arb, arb_mat
 
 from dpexact import balls
-from dpexact.accounting.laplace_plans import Plan
 from dpexact.accounting.pairs.pair import TooExpensive
 from dpexact.accounting.pairs.sampled_laplace import SampledLaplace
 from dpexact.kept import cached_property
@@ -33,6 +32,20 @@ _FINE: Final = 0.4
 _FINER: Final = 2.0**-7
 _FINEST: Final = 2.0**-40
 _BOUND_BITS: Final = 128
+
+
+class Plan(NamedTuple):
+    """For pieces an ellipse, nodes and coefficients kept; for integrals another, and points.
+
+    An ellipse, of foci -1 and 1, is given by the logarithm of the sum of its half axes.
+    """
+
+    rho: float
+    nodes: int
+    kept: int
+    sigma: float
+    points: int
+    reach: float = math.inf
 
 
 class Column(NamedTuple):

@@ -177,17 +177,12 @@ def crossing(
     while abs(x - last) * 10 ** (digits + 3) > x:
         here = excess(x)
         step = here * (x - last) / (here - height)
-        last, height, x = x, here, _short(x - step, wanted)
+        last, height, x = x, here, round(x - step, wanted)
     for margin in (x / 10 ** (digits + 2), x / 10 ** (digits - 2)):
         above, below = decreasing(x - margin, wanted), decreasing(x + margin, wanted)
         if above.lower > target > below.upper:
             return Enclosure(x - margin, x + margin, above.method)
     return Enclosure(Fraction(0), math.inf, reason="no crossing was certified")
-
-
-def _short(x: Fraction, digits: int) -> Fraction:
-    """``x`` to ``digits`` decimals."""
-    return Fraction(round(x * 10**digits), 10**digits)
 
 
 @figure(
@@ -213,7 +208,7 @@ def unused(workshop: Workshop, budget: Fraction, queries: int, delta: Real) -> t
         rho = part * budget
         step = f"discrete_gaussian(sqrt({_variance_of(rho, queries)}))^{queries}"
         end = Fraction(_enclosed(_published(rho, delta), _DIGITS_OF_AXES).upper)
-        places[part] = grid(rho, _short(end, _DIGITS_OF_AXES), _PLACES)
+        places[part] = grid(rho, round(end, _DIGITS_OF_AXES), _PLACES)
         questions.append(Question("epsilon", step, str(delta)))
         questions += [Question("delta", step, str(at)) for at in places[part]]
     answers = iter(workshop.answers(questions))
