@@ -85,7 +85,7 @@ def rational_in(value: RealLike, name: str, *conditions: str) -> Fraction:
     """The rational ``value``, likewise."""
     found = real_in(value, name, *conditions)
     if found.fraction is None:
-        raise InvalidInput(f"{name}: {shorten(str(found))} is not accepted; must be rational")
+        raise InvalidInput(f"{name}: {shorten(str(value))} is not accepted; must be rational")
     return found.fraction
 
 
