@@ -81,6 +81,14 @@ def real_in(value: RealLike, name: str, *conditions: str) -> Real:
     return x
 
 
+def rational_in(value: RealLike, name: str, *conditions: str) -> Fraction:
+    """The rational ``value``, likewise."""
+    found = real_in(value, name, *conditions)
+    if found.fraction is None:
+        raise InvalidInput(f"{name}: {shorten(str(value))} is not accepted; must be rational")
+    return found.fraction
+
+
 def is_many(value: object) -> bool:
     """Whether an argument is a list, a tuple or an array of numbers rather than one."""
     return isinstance(value, list | tuple) or getattr(value, "ndim", 0) > 0

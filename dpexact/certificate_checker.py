@@ -476,7 +476,7 @@ _SHARE: Final = Reals(closed=True, most=1)
 _SENSITIVITY: Final = Integers(1, 2000)
 
 #: The domain of every parameter; None for a mechanism.
-_DOMAINS: Final[dict[str, tuple[Reals | Integers | None, ...]]] = {
+DOMAINS: Final[dict[str, tuple[Reals | Integers | None, ...]]] = {
     "pure_dp": (_NOT_NEGATIVE,),
     "approx_dp": (_NOT_NEGATIVE, _SHARE),
     "gdp": (_NOT_NEGATIVE,),
@@ -530,13 +530,13 @@ def _parts(tree: Tree) -> tuple[str, list[Tree]]:
     if name == "compose":
         if len(trees) < 2:
             raise Unreadable("a composition of fewer than two mechanisms")
-    elif name not in _DOMAINS or not _fits(name, trees):
+    elif name not in DOMAINS or not _fits(name, trees):
         raise Unreadable("an unknown mechanism, or one with the wrong number of parameters")
     return name, trees
 
 
 def _fits(name: str, trees: list[Tree]) -> bool:
-    fixed = len(_DOMAINS[name])
+    fixed = len(DOMAINS[name])
     if name not in _ENTRIES:
         return len(trees) == fixed
     return len(trees) > fixed and all(isinstance(t, list) and len(t) == 2 for t in trees[fixed:])
@@ -547,7 +547,7 @@ def parameters(tree: Tree, a: Arithmetic) -> tuple[str, list[Tree], list[Interva
     name, trees = _parts(tree)
     values = [
         domain.value(parameter, f"a parameter of {name}", a)
-        for domain, parameter in zip(_DOMAINS[name], trees, strict=False)
+        for domain, parameter in zip(DOMAINS[name], trees, strict=False)
         if domain is not None
     ]
     return name, trees, values
@@ -559,7 +559,7 @@ def entries(tree: Tree, a: Arithmetic) -> list[tuple[Interval, ...]]:
     Weights are rationals that add up to 1, orders and divergences are rationals, by rising order.
     """
     name, trees = _parts(tree)
-    rows = trees[len(_DOMAINS[name]) :]
+    rows = trees[len(DOMAINS[name]) :]
     a.spend(len(trees))
     columns = [
         [domain.value(row[place], f"a parameter of {name}", a) for row in rows]
@@ -584,7 +584,7 @@ def _inner(tree: Tree) -> list[Tree]:
         return trees
     if name == "mix":
         return [part for _, part in trees]
-    return [part for part, domain in zip(trees, _DOMAINS[name], strict=False) if domain is None]
+    return [part for part, domain in zip(trees, DOMAINS[name], strict=False) if domain is None]
 
 
 def check_domains(tree: Tree, a: Arithmetic) -> None:
@@ -640,7 +640,7 @@ def shown(tree: Tree) -> str:
         return " * ".join(map(shown, trees))
     texts = [
         shown(part) if domain is None else shown_number(part)
-        for domain, part in zip(_DOMAINS[name], trees, strict=False)
+        for domain, part in zip(DOMAINS[name], trees, strict=False)
     ]
     for one, two in trees[len(texts) :]:
         second = shown(two) if name == "mix" else shown_number(two)

@@ -17,7 +17,9 @@ _SLOW_BITS: Final = 4096
 
 
 def log_of(value: Fraction) -> float:
-    """Proposes: about the natural logarithm of a positive ``value`` of any size."""
+    """Proposes: about the natural logarithm of a positive ``value`` of any size, also next to 1."""
+    if 1 < 2 * value < 4:
+        return math.log1p(float(value - 1))
     return math.log(value.numerator) - math.log(value.denominator)
 
 

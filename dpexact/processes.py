@@ -4,9 +4,44 @@ from __future__ import annotations
 
 import multiprocessing
 import signal
-from collections.abc import Iterator
-from concurrent.futures import ProcessPoolExecutor
+from collections.abc import Callable, Hashable, Iterator, Mapping
+from concurrent.futures import ProcessPoolExecutor, as_completed
 from contextlib import contextmanager
+from typing import TypeAlias, TypeVar
+
+#: Is told how much is done, and of how much.
+Progress: TypeAlias = Callable[[int, int], None]
+
+_Key = TypeVar("_Key", bound=Hashable)
+_Value = TypeVar("_Value")
+
+
+def in_processes(
+    work: Mapping[_Key, Callable[[], _Value]], jobs: int, progress: Progress | None = None
+) -> dict[_Key, _Value]:
+    """The value of each piece of ``work``, in up to ``jobs`` processes; here, if in one.
+
+    An interrupt, or whatever else is raised, ends the processes at once.
+    """
+    found: dict[_Key, _Value] = {}
+
+    def tell() -> None:
+        if progress is not None:
+            progress(len(found), len(work))
+
+    tell()
+    if min(jobs, len(work)) <= 1:
+        for key, compute in work.items():
+            found[key] = compute()
+            tell()
+        return found
+    with processes(min(jobs, len(work))) as pool:
+        with interrupts_held():
+            waiting = {pool.submit(compute): key for key, compute in work.items()}
+        for future in as_completed(waiting):
+            found[waiting[future]] = future.result()
+            tell()
+    return {key: found[key] for key in work}
 
 
 @contextmanager

@@ -22,7 +22,7 @@ import dpexact
 from dpexact import balls
 from dpexact import certificate_checker as checker
 from dpexact.certificates import NoCertificate, certificate, to_text
-from dpexact.certificates.trees import mechanism_tree
+from dpexact.certificates.statements import mechanism_tree
 from dpexact.conversion import real
 from dpexact.errors import InvalidInput
 

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache, partial
 from typing import Any, Final, TypeAlias
 
-from dpexact import reals
+from flint import arb
+
+from dpexact import balls, reals
 from dpexact.accounting.classic import composition, zcdp
 from dpexact.accounting.classic.composition import Guarantee, guarantees
 from dpexact.accounting.classic.optimal_order import enclose_optimal
@@ -17,17 +20,17 @@ from dpexact.accounting.fixed_size import symmetric_samples
 from dpexact.accounting.intervals import difference, ratio
 from dpexact.accounting.queries import epsilon_answer
 from dpexact.accounting.renyi.query import enclose_renyi
-from dpexact.accounting.standing import curves, unattained
-from dpexact.accounting.subsampling_theorem import subsampling_theorem
+from dpexact.accounting.standing import curves, from_above, sampling_of, unattained
 from dpexact.answers import best_of
 from dpexact.arguments import MAX_DIGITS, Direction, digits_in, direction_in, real_in
 from dpexact.conversion import RealLike
 from dpexact.enclosure import Enclosure
 from dpexact.errors import InvalidInput, UnsupportedMechanism
 from dpexact.kept import cached_property
-from dpexact.mechanisms import ZCDP, Mechanism
+from dpexact.mechanisms import ZCDP, FixedSize, Mechanism, Poisson
 from dpexact.mechanisms.grammar import mechanism_in
 from dpexact.reals import Real
+from dpexact.ternary import Order
 
 _ONE: Final = Enclosure.exact(Fraction(1))
 #: Digits beyond those asked for, which the quotient of two values may lose.
@@ -196,7 +199,8 @@ def _optimal(question: _Question) -> Enclosure:
     best = question.renyi("proposition 14").order
     if best is None:
         raise UnsupportedMechanism("no finite order is best")
-    order = reals.rational(1 + _short(best - 1))
+    # proposes: eight digits of an order, any of which gives a bound
+    order = reals.rational(1 + Fraction(f"{float(best - 1):.7e}"))
     found = question.curve(order, question.digits + 5)
     return optimal_of_enclosure(found, order, question.delta, question.digits)
 
@@ -211,12 +215,6 @@ def optimal_of_enclosure(divergence: Enclosure, order: Real, delta: Real, digits
     )
     found = low.between(high, f"Rényi, optimal at order {order}")
     return found.short(divergence.reason or found.reason)
-
-
-def _short(value: Fraction) -> Fraction:
-    """``value`` to eight significant digits."""
-    # proposes: an order, any of which gives a bound
-    return Fraction(f"{float(value):.7e}")
 
 
 def _attempt(ask: Callable[[], Enclosure]) -> tuple[Enclosure | None, str]:
@@ -278,3 +276,61 @@ _BOUNDS: Final[tuple[tuple[str, str, _Compute], ...]] = (
     ),
     ("optimal Renyi", "Asoodeh et al. 2021, Theorem 3, at one order", _optimal),
 )
+
+
+METHOD: Final = "subsampling theorem with basic composition"
+_ZERO: Final = Fraction(0)
+
+
+def subsampling_theorem(mechanism: Mechanism, delta: Real, digits: int) -> Enclosure:
+    """The epsilon of the subsampling theorem at ``delta``, all of it shared equally by the steps.
+
+    If a step is ``(eps, d/q)``-DP, its sample is ``(log(1 + q (e^eps - 1)), d)``-DP: for Poisson
+    samples of rate ``q`` and add/remove neighbours, and for samples of ``m`` of ``n`` records,
+    ``q = m/n``, and replacement neighbours (Balle, Barthe, Gaboardi 2018, Theorems 8 and 9). Each
+    of ``k`` steps is given the share ``d = delta/k``, and its ``eps`` is the exact one there.
+
+    Raises:
+        UnsupportedMechanism: no step is a sample, samples for different neighbours stand together,
+            or a step inside has no certified epsilon, or one from below.
+    """
+    steps = mechanism.steps()
+    if sampling_of(mechanism) is None:
+        raise UnsupportedMechanism("no part is a sample")
+    from_above(mechanism)
+    share = delta / sum(steps.values())
+    total = Enclosure.exact(_ZERO, METHOD)
+    for step, count in steps.items():
+        found = _step(step, share, digits).within(_ZERO, math.inf)
+        low, high = total.lower + count * found.lower, total.upper + count * found.upper
+        total = Enclosure(low, high, METHOD, total.reason or found.reason)
+    return total
+
+
+def _step(step: Mechanism, share: Real, digits: int) -> Enclosure:
+    if not isinstance(step, Poisson | FixedSize):
+        return epsilon_answer(step, share, digits)
+    inner, rate = step.mechanism, step.q
+    match balls.order(share, rate):
+        case Order.ABOVE | Order.EQUAL:  # also q = 0
+            return Enclosure.exact(_ZERO)
+        case Order.BELOW:
+            found = epsilon_answer(inner, share / rate, digits + 2)
+            return _amplified(found.within(_ZERO, math.inf), rate, digits)
+    # share/rate is next to 1: at what is certainly below it, epsilon is no smaller
+    below = balls.certify(lambda: balls.ball(share) / balls.ball(rate), digits, lowest=_ZERO).lower
+    found = epsilon_answer(inner, reals.rational(min(Fraction(below), Fraction(1))), digits)
+    high = _amplified(found.within(_ZERO, math.inf), rate, digits).upper
+    reason = "delta over the rate cannot be told apart from 1" if high > 0 else ""
+    return Enclosure(_ZERO, high, METHOD, reason)
+
+
+def _amplified(found: Enclosure, q: Real, digits: int) -> Enclosure:
+    """``log(1 + q (e^eps - 1))``, which increases with ``eps >= 0``, over an enclosure of it."""
+    if q.fraction == 1:
+        return found
+
+    def loss(eps: arb) -> arb:
+        return (balls.ball(q) * eps.expm1()).log1p()
+
+    return balls.image(found, loss, digits + 2, lowest=_ZERO)

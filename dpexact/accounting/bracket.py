@@ -34,7 +34,6 @@ _PATIENCE: Final = 2
 _MUCH: Final = 4
 #: Points that are kept of each kind.
 _KEPT: Final = 3
-_TWO: Final = Fraction(2)
 #: Gaps below this are told by their digits, of which a scale in floats has few.
 _SMALL: Final = 2.0**-20
 #: How much larger than foretold an error may be.
@@ -229,7 +228,7 @@ class Bracket:
             is_known = self._way == _WAYS[0] or self._kink != 0
             known, beyond = (_KNOWN_STRIDE, 1.0) if is_known else (1.0, _OVERSHOOT)
             most = math.log(max(self._stride, known))
-            towards = min(abs(_log(guess / here)) * beyond + 1e-12, most)
+            towards = min(abs(log_of(guess / here)) * beyond + 1e-12, most)
         factor = Fraction(math.exp(towards))
         # a guess is where it should be, so that nothing is decided there is no reason to retreat
         self._last_stride = float(factor) if guess is None or towards == most else 1.0
@@ -275,13 +274,13 @@ class Bracket:
         low, high = Fraction(self.low), Fraction(self.high)
         if high <= 2 * low:
             return (low + high) / 2
-        return Fraction(math.exp((_log(low) + _log(high)) / 2))
+        return Fraction(math.exp((log_of(low) + log_of(high)) / 2))
 
     def _unit(self, value: Fraction) -> Fraction:
         """The spacing of the values that are tried."""
         if self.integer:
             return Fraction(1)
-        exponent = math.floor(_log(value) / math.log(10))
+        exponent = math.floor(log_of(value) / math.log(10))
         return Fraction(10) ** (exponent - self.digits - 2)
 
     def short(self, value: Fraction) -> Fraction:
@@ -300,7 +299,7 @@ class Bracket:
         if self.high == math.inf or self.low == 0:
             return math.inf
         low, high = Fraction(self.low), Fraction(self.high)
-        return _log(high / low)
+        return log_of(high / low)
 
 
 def _crossing(
@@ -335,9 +334,3 @@ def _error(points: list[_Point], place: arb, miss: float) -> float:
         return _DOUBT * steps[0]
     last = abs(float((points[-1].place - points[-2].place).mid()))
     return _DOUBT * min(math.prod(steps), miss * steps[-1] / last if last else math.inf)
-
-
-def _log(value: Fraction) -> float:
-    if 1 / _TWO < value < _TWO:
-        return math.log1p(float(value - 1))
-    return log_of(value)

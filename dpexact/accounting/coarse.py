@@ -23,9 +23,8 @@ from flint import arb
 
 from dpexact import balls, mechanisms, reals
 from dpexact.accounting.composition import Composition
-from dpexact.accounting.contour.inversion import chernoff_constant
 from dpexact.accounting.few_atoms import FewAtoms
-from dpexact.accounting.pairs.pair import Atom
+from dpexact.accounting.pairs.pair import Atom, chernoff_constant, log_chernoff
 from dpexact.accounting.profile import InfiniteLoss, Profile, in_direction
 from dpexact.accounting.renyi.query import enclose_renyi
 from dpexact.accounting.shuffled_batches import LargestOutput
@@ -63,7 +62,7 @@ def coarse_epsilon(mechanism: mechanisms.Mechanism, delta: Real, direction: Dire
     """``epsilon(delta)`` between the two bounds; ``[0, inf]`` where they do not apply."""
 
     def bound(divergence: arb, order: arb) -> arb:
-        return divergence + (chernoff_constant(order).log() - balls.ball(delta).log()) / order
+        return divergence + (log_chernoff(order) - balls.ball(delta).log()) / order
 
     upper = max(_least(mechanism, direction, bound), Fraction(0))
     below = [test.epsilon(delta, _DIGITS).lower for test in _tests(mechanism, direction)]

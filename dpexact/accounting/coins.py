@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from fractions import Fraction
 from functools import partial
-from typing import Final
+from typing import Final, Protocol, TypeAlias
 
 from dpexact import balls
 from dpexact.accounting.inverted import InvertedProfile
@@ -195,3 +195,29 @@ class Averaged(InvertedProfile):
         for other in others:
             first = first.larger(other)
         return first.labelled(self.method)
+
+
+class Inside(Protocol):
+    """A composition that runs on a sample, in a group, or on one side of a coin."""
+
+    @property
+    def is_gaussian(self) -> bool:
+        """Whether nothing but Gaussians runs."""
+
+    @property
+    def noise(self) -> Real | None:
+        """Their standard deviation over the sensitivity; None without any."""
+
+    def guaranteed(self) -> tuple[Real, Real] | None:
+        """A single best ``(eps, delta)``; None where there is none."""
+
+    def run(self) -> tuple[Real, Run]:
+        """The mass of infinite loss, and pairs with moments for the rest.
+
+        Raises:
+            UnsupportedMechanism: some part has none.
+        """
+
+
+Composed: TypeAlias = Callable[[Mechanism], Inside]
+"""What there is inside."""

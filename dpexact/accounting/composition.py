@@ -182,11 +182,6 @@ class Composition:
         return law if replace(self, laplace=[], apart=[], masses=[]).is_empty else None
 
     @property
-    def is_on_lattices(self) -> bool:
-        """Whether nothing runs but laws on lattices, without infinite loss."""
-        return replace(self, others=[], responses={}).is_empty
-
-    @property
     def is_alone_but_for_masses(self) -> bool:
         """Whether nothing but one of ``apart`` runs, with a mass of infinite loss perhaps."""
         return len(self.apart) == 1 and replace(self, apart=[], masses=[]).is_empty
@@ -218,7 +213,7 @@ class Composition:
 
             lost = self.beside.mass
             return SampledLaplace(law.width, q, direction == "remove", law.ends, lost)
-        if self.discrete_gaussians and self.is_on_lattices:
+        if self.discrete_gaussians and replace(self, others=[], responses={}).is_empty:
             from dpexact.accounting.pairs.sampled_noises import SampledNoises
 
             return SampledNoises(tuple(self.on_lattices()), q, direction == "remove")

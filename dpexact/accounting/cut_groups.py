@@ -29,12 +29,13 @@ import numpy as np
 from flint import arb
 
 from dpexact import balls
+from dpexact.accounting.closed_form import SinglePair
 from dpexact.accounting.composition import Composition
 from dpexact.accounting.contour.product import Product
 from dpexact.accounting.pairs.binomial_shifts import BinomialShifts
 from dpexact.accounting.pairs.mixture import Grouped
 from dpexact.accounting.pairs.pair import Pair, TooExpensive
-from dpexact.accounting.profile import InfiniteLoss, Profile
+from dpexact.accounting.profile import Fallback, InfiniteLoss, Profile
 from dpexact.arguments import Direction
 from dpexact.balls import approximate, approximate_log, ball, precision
 from dpexact.decimals import log_of
@@ -49,6 +50,8 @@ _START: Final = -80.0
 _STRIDE: Final = 16.0
 _SPARE: Final = 6.0
 _BITS: Final = 128
+#: Most bits for one run of a group: at more the parameters are out of proportion.
+_CUT_BITS: Final = 2_500
 _LN10: Final = math.log(10)
 _ZERO, _ONE = Fraction(0), Fraction(1)
 
@@ -91,6 +94,13 @@ class _Cut:
             return _Errors(neglected, _at_most_one(far + grown.expm1()))
 
 
+def _direct(found: Profile) -> Profile:
+    """Without the lattice, slow to tabulate so many tails and rarely better."""
+    if isinstance(found, Fallback) and isinstance(found.first, SinglePair):
+        found.first.cap = _CUT_BITS
+    return found.thorough or found.first if isinstance(found, Fallback) else found
+
+
 class CutGroups(Profile):
     """The profile of a composition with groups on samples, in one direction.
 
@@ -114,7 +124,7 @@ class CutGroups(Profile):
         if place not in self._cuts:
             cut = _Cut(self.whole, place)
             errors = cut.errors(adding=self.direction == "add")
-            self._cuts[place] = cut, errors, self.answering(cut.composition)
+            self._cuts[place] = cut, errors, _direct(self.answering(cut.composition))
         # proposes: likewise
         return self._cuts[place]
 

@@ -15,29 +15,32 @@ no such sum is a filter.
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from threading import Lock
-from typing import ClassVar, Final
+from typing import Final
 
 from flint import arb
 
 from dpexact import balls, reals
 from dpexact.accounting.classic.composition import largest_loss
-from dpexact.accounting.classic.orders import renyi_epsilon
+from dpexact.accounting.classic.orders import enclose_renyi_epsilon
 from dpexact.accounting.classic.zcdp import total_zcdp
 from dpexact.accounting.composition import Composition
-from dpexact.accounting.queries import epsilon as epsilon_of
+from dpexact.accounting.queries import epsilon_answer
 from dpexact.accounting.renyi.query import enclose_renyi
 from dpexact.accounting.standing import from_above
-from dpexact.arguments import digits_in, real_in
+from dpexact.answers import delivered
+from dpexact.arguments import digits_in, rational_in, real_in
 from dpexact.conversion import RealLike
 from dpexact.decimals import Bound
 from dpexact.enclosure import Enclosure
 from dpexact.errors import InvalidInput, UnsupportedMechanism
 from dpexact.exactness import exact_ratio
-from dpexact.mechanisms import GDP, ZCDP, Gaussian, Mechanism, PureDP, gdp, pure_dp, zcdp
+from dpexact.mechanisms import GDP, ZCDP, Gaussian, Mechanism, PureDP, gdp
 from dpexact.mechanisms.base import Relation, joint
 from dpexact.mechanisms.grammar import mechanism_in
 from dpexact.reals import ZERO, Real
@@ -51,112 +54,86 @@ _BITS: Final = (128, 512, 2048)
 _SPENDING: Final = Lock()
 
 
-class _Scale(ABC):
-    """What costs are measured in."""
+@dataclass(frozen=True)
+class _Scale:
+    """What costs are measured in, how much of it there is, and what every run keeps, by a theorem.
 
-    name: ClassVar[str]
-    theorem: ClassVar[str]
+    ``cost`` is that of one step, for neighbours in both directions; it raises
+    ``UnsupportedMechanism`` where a step has none. ``epsilon`` is one that every run keeps at a
+    delta, to some digits.
+    """
 
-    def __init__(self, budget: Real) -> None:
-        self.budget = budget
-
-    @property
-    @abstractmethod
-    def guarantee(self) -> str:
-        """What every run keeps."""
-
-    @abstractmethod
-    def cost(self, step: Mechanism) -> Real | Enclosure:
-        """The cost of one step, for neighbours in both directions.
-
-        Raises:
-            UnsupportedMechanism: it has none on this scale.
-        """
-
-    @abstractmethod
-    def epsilon(self, delta: Real, digits: int) -> Enclosure:
-        """An epsilon that every run keeps at ``delta``."""
+    name: str
+    budget: Real
+    guarantee: str
+    theorem: str
+    cost: Callable[[Mechanism], Real | Enclosure]
+    epsilon: Callable[[Real, int], Enclosure]
 
 
-class _Pure(_Scale):
-    name = "pure"
-    theorem = "pure DP adds up, also adaptively (Rogers, Roth, Ullman, Vadhan 2016)"
-
-    @property
-    def guarantee(self) -> str:
-        return f"{self.budget}-DP"
-
-    def cost(self, step: Mechanism) -> Real | Enclosure:
-        exact = largest_loss(step)
-        return enclose_renyi(step, None, DIGITS, "both") if exact is None else exact
-
-    def epsilon(self, delta: Real, digits: int) -> Enclosure:
-        return epsilon_of(pure_dp(self.budget), delta, digits)
-
-
-class _Gaussian(_Scale):
-    name = "gdp"
-    theorem = "squares of mu add up, also adaptively (Smith, Thakurta 2022)"
-
-    @property
-    def guarantee(self) -> str:
-        return f"{reals.square_root(self.budget)}-GDP"
-
-    def cost(self, step: Mechanism) -> Real:
-        found = Composition.of(step.steps().items())
-        if not found.is_gaussian:
-            raise UnsupportedMechanism(
-                f"step: {step} is no Gaussian mechanism; a budget of gdp counts gaussian and gdp "
-                "alone, as no sum of other profiles is a filter; use a budget at a Rényi order"
-            )
-        return found.mu_squared
-
-    def epsilon(self, delta: Real, digits: int) -> Enclosure:
-        return epsilon_of(gdp(reals.square_root(self.budget)), delta, digits)
+def _of_mechanism(budget: Mechanism) -> _Scale:
+    match budget:
+        case PureDP(eps):
+            why = "pure DP adds up, also adaptively (Rogers, Roth, Ullman, Vadhan 2016)"
+            kept = partial(epsilon_answer, budget)
+            return _Scale("pure", eps, f"{eps}-DP", why, _largest_loss, kept)
+        case GDP() | Gaussian():
+            why = "squares of mu add up, also adaptively (Smith, Thakurta 2022)"
+            square = Composition.of([(budget, 1)]).mu_squared
+            mu = reals.square_root(square)
+            kept = partial(epsilon_answer, gdp(mu))
+            return _Scale("gdp", square, f"{mu}-GDP", why, _mu_squared, kept)
+        case ZCDP(rho, xi) if xi.fraction == 0:
+            why = "zCDP adds up, also adaptively (Feldman, Zrnic 2021, at every order)"
+            kept = partial(epsilon_answer, budget)
+            return _Scale("zcdp", rho, f"{rho}-zCDP", why, _rho, kept)
+    raise InvalidInput(
+        f"budget: {budget} is not accepted; use pure_dp(eps), gdp(mu), gaussian(sigma) or "
+        "zcdp(rho), or a bound at a Rényi order"
+    )
 
 
-class _Concentrated(_Scale):
-    name = "zcdp"
-    theorem = "zCDP adds up, also adaptively (Feldman, Zrnic 2021, at every order)"
-
-    @property
-    def guarantee(self) -> str:
-        return f"{self.budget}-zCDP"
-
-    def cost(self, step: Mechanism) -> Real:
-        found, infinite = total_zcdp(step)
-        if infinite.masses:
-            raise UnsupportedMechanism(f"step: {step} may reveal everything, and has no zCDP")
-        if found.xi.fraction != 0:
-            raise UnsupportedMechanism(
-                f"step: {step} has xi > 0; a budget of zcdp counts rho alone"
-            )
-        return found.rho
-
-    def epsilon(self, delta: Real, digits: int) -> Enclosure:
-        return epsilon_of(zcdp(self.budget), delta, digits)
+def _of_order(order: Real, budget: Real) -> _Scale:
+    why = "Rényi divergences of one order add up, also adaptively (Feldman, Zrnic 2021)"
+    guarantee, cost = f"({order}, {budget})-RDP", partial(_divergence, order)
+    return _Scale("renyi", budget, guarantee, why, cost, partial(_kept, order, budget))
 
 
-class _Renyi(_Scale):
-    name = "renyi"
-    theorem = "Rényi divergences of one order add up, also adaptively (Feldman, Zrnic 2021)"
+def _largest_loss(step: Mechanism) -> Real | Enclosure:
+    exact = largest_loss(step)
+    return _divergence(None, step) if exact is None else exact
 
-    def __init__(self, budget: Real, order: Real) -> None:
-        super().__init__(budget)
-        self.order = order
 
-    @property
-    def guarantee(self) -> str:
-        return f"({self.order}, {self.budget})-RDP"
+def _mu_squared(step: Mechanism) -> Real:
+    found = Composition.of(step.steps().items())
+    if not found.is_gaussian:
+        raise UnsupportedMechanism(
+            f"step: {step} is no Gaussian mechanism; a budget of gdp counts gaussian and gdp "
+            "alone, as no sum of other profiles is a filter; use a budget at a Rényi order"
+        )
+    return found.mu_squared
 
-    def cost(self, step: Mechanism) -> Enclosure:
-        return enclose_renyi(step, self.order, DIGITS, "both")
 
-    def epsilon(self, delta: Real, digits: int) -> Enclosure:
-        def curve(order: Real | None, digits: int) -> Enclosure:
-            return balls.enclosed(self.budget, digits)
+def _rho(step: Mechanism) -> Real:
+    found, infinite = total_zcdp(step)
+    if infinite.masses:
+        raise UnsupportedMechanism(f"step: {step} may reveal everything, and has no zCDP")
+    if found.xi.fraction != 0:
+        raise UnsupportedMechanism(f"step: {step} has xi > 0; a budget of zcdp counts rho alone")
+    return found.rho
 
-        return renyi_epsilon(curve, delta, digits, order=self.order).epsilon
+
+def _divergence(order: Real | None, step: Mechanism) -> Enclosure:
+    return enclose_renyi(step, order, DIGITS, "both")
+
+
+def _kept(order: Real, budget: Real, delta: Real, digits: int) -> Enclosure:
+    """Epsilon of a divergence that is the whole budget."""
+
+    def line(_: Real | None, digits: int) -> Enclosure:
+        return balls.enclosed(budget, digits)
+
+    return enclose_renyi_epsilon(line, delta, digits, "proposition 14", order).epsilon
 
 
 class Filter:
@@ -177,7 +154,7 @@ class Filter:
     """
 
     def __init__(self, budget: Mechanism | str) -> None:
-        self._begin(_scale(mechanism_in(budget)))
+        self._begin(_of_mechanism(mechanism_in(budget)))
 
     @classmethod
     def renyi(cls, order: RealLike, bound: RealLike) -> Filter:
@@ -186,11 +163,9 @@ class Filter:
         Raises:
             InvalidInput: an argument out of its domain.
         """
-        alpha = real_in(order, "order", "> 1")
-        if alpha.fraction is None:
-            raise InvalidInput(f"order: {order} is not accepted; must be rational")
+        alpha = reals.rational(rational_in(order, "order", "> 1"))
         made = cls.__new__(cls)
-        made._begin(_Renyi(real_in(bound, "bound", ">= 0"), alpha))
+        made._begin(_of_order(alpha, real_in(bound, "bound", ">= 0")))
         return made
 
     def _begin(self, scale: _Scale) -> None:
@@ -233,7 +208,7 @@ class Filter:
     @property
     def is_odometer(self) -> bool:
         """Whether what was spent so far is a guarantee at times that results may choose."""
-        return isinstance(self._scale, _Pure)
+        return self._scale.name == "pure"
 
     def fits(self, step: Mechanism | str) -> Ternary:
         """Whether ``step`` stays within the budget; undecided where that is not certain.
@@ -282,8 +257,9 @@ class Filter:
         4.3771780...
         """
         at = real_in(delta, "delta", "> 0", "<= 1")
-        found = self._scale.epsilon(at, digits_in(digits))
-        return found.as_bound("upper", self.theorem)
+        wanted = digits_in(digits)
+        found = self._scale.epsilon(at, wanted).as_bound("upper", self.theorem)
+        return delivered(found, wanted)
 
     @property
     def _ends(self) -> tuple[Fraction, Fraction]:
@@ -322,17 +298,3 @@ class Filter:
                 if left < balls.ball(low):
                     return Ternary.FAILS
         return Ternary.UNDECIDED
-
-
-def _scale(budget: Mechanism) -> _Scale:
-    match budget:
-        case PureDP(eps):
-            return _Pure(eps)
-        case GDP() | Gaussian():
-            return _Gaussian(Composition.of([(budget, 1)]).mu_squared)
-        case ZCDP(rho, xi) if xi.fraction == 0:
-            return _Concentrated(rho)
-    raise InvalidInput(
-        f"budget: {budget} is not accepted; use pure_dp(eps), gdp(mu), gaussian(sigma) or "
-        "zcdp(rho), or a bound at a Rényi order"
-    )

@@ -10,13 +10,13 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from fractions import Fraction
-from typing import Final, NamedTuple, Protocol
+from typing import Final, NamedTuple
 
 import numpy as np
 
 from dpexact import balls
 from dpexact.accounting.arrays import Floats
-from dpexact.accounting.profile import InfiniteLoss
+from dpexact.accounting.profile import InfiniteLoss, Profile
 from dpexact.decimals import log_of
 from dpexact.enclosure import Enclosure
 from dpexact.reals import Real, rational
@@ -41,19 +41,6 @@ _LOG_BITS: Final = 128
 _LARGEST: Final = 1e150
 
 
-class Decreasing(Protocol):
-    """A profile that decreases strictly."""
-
-    infinite: InfiniteLoss
-    method: str
-
-    def deltas(self, epsilons: Sequence[Real], digits: int) -> list[Enclosure]:
-        """Delta at each of many points."""
-
-    def epsilon(self, delta: Real, digits: int) -> Enclosure:
-        """Epsilon at one target."""
-
-
 class _Guess(NamedTuple):
     """About epsilon at a target, the slope of ``log delta`` there, and how far off it may be."""
 
@@ -62,7 +49,7 @@ class _Guess(NamedTuple):
     doubt: float
 
 
-def shared_epsilons(profile: Decreasing, deltas: Sequence[Real], digits: int) -> list[Enclosure]:
+def shared_epsilons(profile: Profile, deltas: Sequence[Real], digits: int) -> list[Enclosure]:
     """Epsilon at each of many targets.
 
     Proposes: where both sides are; values of delta, which are enclosed, decide.
@@ -93,7 +80,7 @@ def _log_share(infinite: InfiniteLoss, delta: Real) -> float | None:
 
 
 def _between(
-    profile: Decreasing, logs: dict[Real, float], known: dict[Real, Enclosure], digits: int
+    profile: Profile, logs: dict[Real, float], known: dict[Real, Enclosure], digits: int
 ) -> dict[Real, Enclosure]:
     """Epsilon at targets between those that are known.
 
@@ -157,7 +144,7 @@ def _digits(guess: _Guess, digits: int) -> int:
     return max(3, min(_MOST_DIGITS, math.ceil(digits + _SPARE - math.log10(steep))))
 
 
-def _asked(profile: Decreasing, points: Sequence[tuple[Fraction, int]]) -> list[Enclosure]:
+def _asked(profile: Profile, points: Sequence[tuple[Fraction, int]]) -> list[Enclosure]:
     """Delta at points, to as many digits as the most that are wanted."""
     if not points:
         return []
@@ -165,7 +152,7 @@ def _asked(profile: Decreasing, points: Sequence[tuple[Fraction, int]]) -> list[
     return profile.deltas([rational(at) for at, _ in points], most)
 
 
-def _improved(profile: Decreasing, asked: dict[Real, _Guess], digits: int) -> dict[Real, _Guess]:
+def _improved(profile: Profile, asked: dict[Real, _Guess], digits: int) -> dict[Real, _Guess]:
     """By a step of Newton's method on ``log delta``.
 
     Proposes: where to look.
@@ -180,8 +167,7 @@ def _improved(profile: Decreasing, asked: dict[Real, _Guess], digits: int) -> di
         ratio = (Fraction(value.lower) - limit) / (at.fraction - limit)
         if not ratio > 0:
             continue
-        log = math.log1p(float(ratio - 1)) if 1 < 2 * ratio < 4 else log_of(ratio)
-        step = -log / guess.slope
+        step = -log_of(ratio) / guess.slope
         if not math.isfinite(step):
             continue
         following, doubt = guess.at + Fraction(step), _TRUST * abs(step) / float(guess.at)
@@ -196,9 +182,7 @@ def _short(number: Fraction, digits: int) -> Fraction:
     return round(number / unit) * unit
 
 
-def _bracketed(
-    profile: Decreasing, asked: dict[Real, _Guess], digits: int
-) -> dict[Real, Enclosure]:
+def _bracketed(profile: Profile, asked: dict[Real, _Guess], digits: int) -> dict[Real, Enclosure]:
     """Where delta is certainly above the target on the left, and not above it on the right."""
     if not asked:
         return {}

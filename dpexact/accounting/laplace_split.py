@@ -29,6 +29,7 @@ from typing import Final, Protocol
 from flint import arb, fmpz
 
 from dpexact import balls, reals
+from dpexact.accounting.closed_form import OptimalComposition
 from dpexact.accounting.contour.inversion import Contour
 from dpexact.accounting.contour.planning import Plan, Query, planned
 from dpexact.accounting.contour.product import Product
@@ -41,7 +42,6 @@ from dpexact.accounting.laplace import (
     coefficients,
     points_above,
 )
-from dpexact.accounting.optimal import OptimalComposition
 from dpexact.accounting.pairs.many_inside import ManyInside
 from dpexact.accounting.pairs.pair import Pair, TooExpensive
 from dpexact.accounting.pairs.response import Response

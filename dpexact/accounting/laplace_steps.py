@@ -22,7 +22,6 @@ from typing import Final, NamedTuple
 from flint import acb, arb, arb_mat
 
 from dpexact import balls
-from dpexact.accounting.laplace_plans import Plan
 from dpexact.accounting.pairs.pair import TooExpensive
 from dpexact.accounting.pairs.sampled_laplace import SampledLaplace
 from dpexact.kept import cached_property
@@ -33,6 +32,20 @@ _FINE: Final = 0.4
 _FINER: Final = 2.0**-7
 _FINEST: Final = 2.0**-40
 _BOUND_BITS: Final = 128
+
+
+class Plan(NamedTuple):
+    """For pieces an ellipse, nodes and coefficients kept; for integrals another, and points.
+
+    An ellipse, of foci -1 and 1, is given by the logarithm of the sum of its half axes.
+    """
+
+    rho: float
+    nodes: int
+    kept: int
+    sigma: float
+    points: int
+    reach: float = math.inf
 
 
 class Column(NamedTuple):
@@ -61,16 +74,13 @@ class Steps:
         rule = [arb.legendre_p_root(plan.points, k, weight=True) for k in range(plan.points)]
         self._rule = [((1 + x) / 2, weight / 2) for x, weight in rule]
         self.mass = arb(0)
-        self.low, self.high = self._side(-self._rate, arb(0.5)), self._side(self._rate, self._fall)
+        fall = (-self._rate).exp() / 2
+        self.low, self.high = self._side(-self._rate, arb(0.5)), self._side(self._rate, fall)
 
     @property
     def kept(self) -> int:
         """Coefficients of a piece."""
         return self._plan.kept
-
-    @property
-    def _fall(self) -> arb:
-        return (-self._rate).exp() / 2
 
     @cached_property
     def _cosines(self) -> list[arb]:
@@ -92,7 +102,8 @@ class Steps:
 
     def images(self, side: _Side, columns: Sequence[Column]) -> list[Column]:
         """By ``A`` or ``B``: all coefficients, and what was lost."""
-        rows = side.matrix * _matrix([column for column, _ in columns])
+        found = zip(*(column for column, _ in columns), strict=True)
+        rows = side.matrix * arb_mat([list(row) for row in found])
         lost = [
             sum((abs(c) * e for c, e in zip(column, side.errors, strict=True)), arb(0)).upper()
             for column, _ in columns
@@ -105,13 +116,9 @@ class Steps:
 
         Proposes: how many.
         """
-        kept, rest = (column.coefficients[part] for part in self._parts)
+        kept, rest = column.coefficients[: self.kept], column.coefficients[self.kept :]
         lost = sum((abs(c) for c in rest), arb(0)) + sum((c.rad() for c in kept), arb(0))
         return Column([c.mid() for c in kept], (column.error + lost).upper())
-
-    @property
-    def _parts(self) -> tuple[slice, slice]:
-        return slice(None, self._plan.kept), slice(self._plan.kept, None)
 
     def start(self, base: arb) -> Column:
         """``e^{theta Y} (1 - e^{sign Y})``, ``Y = base + log w(l)`` [b]."""
@@ -361,7 +368,3 @@ def _reach(z: acb) -> arb:
 def _largest(values: Iterable[arb]) -> arb:
     """An upper bound of all of them."""
     return reduce(arb.max, (x.upper() for x in values))
-
-
-def _matrix(columns: list[list[arb]]) -> arb_mat:
-    return arb_mat([list(row) for row in zip(*columns, strict=True)])

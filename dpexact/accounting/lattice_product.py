@@ -25,7 +25,7 @@ from flint import arb, arb_poly
 from dpexact import balls
 from dpexact.accounting.inverted import ZERO
 from dpexact.accounting.pairs.lattice import MAX_ATOMS, Strided
-from dpexact.accounting.pairs.pair import weighted
+from dpexact.accounting.pairs.pair import chernoff_constant, weighted
 from dpexact.accounting.profile import InfiniteLoss
 from dpexact.accounting.tangents import Tangent, TangentProfile, exact_divergence, listed
 from dpexact.errors import UnsupportedMechanism
@@ -83,7 +83,7 @@ class LatticeComposition(TangentProfile):
         size = len(law.masses)
         unclear = min(max(math.floor(crossing.lower), 0), size)
         first = min(max(math.floor(crossing.upper) + 1, 0), size)
-        doubt = law.dropped * kernel_bound(tilt)
+        doubt = law.dropped * chernoff_constant(tilt)
         for i in range(unclear, first):
             excess = start + i * unit
             gain = law.masses[i] * -(-excess).expm1() * (-tilt * excess).exp()
@@ -242,10 +242,3 @@ def _power(run: _Run, count: int, cut: arb) -> _Run:
         if count:
             square = square.times(square, cut)
     return result
-
-
-def kernel_bound(theta: arb) -> arb:
-    """``K(theta)``, 1 at 0."""
-    if theta == 0:
-        return arb(1)
-    return (theta * theta.log() - (1 + theta) * (1 + theta).log()).exp()

@@ -12,8 +12,7 @@ from itertools import starmap
 from typing import Any, Final, TypeAlias
 
 from dpexact import balls, mechanisms
-from dpexact.accounting.coins import flipped, sides
-from dpexact.accounting.inside import Composed
+from dpexact.accounting.coins import Composed, flipped, sides
 from dpexact.accounting.pairs.discrete_gaussian import DiscreteGaussian
 from dpexact.accounting.pairs.finite import Finite
 from dpexact.accounting.pairs.laplace import Laplace
@@ -173,10 +172,6 @@ def _randomized_response(step: mechanisms.RandomizedResponse, composed: Composed
         yield randomized_response(step.eps, step.k), 1
 
 
-def _finite(step: mechanisms.FinitePair, composed: Composed) -> Laws:
-    return _compared(tuple(starmap(Atom, step.outcomes)))
-
-
 def _curve(step: mechanisms.RenyiDP, composed: Composed) -> Laws:
     raise UnsupportedMechanism(
         "renyi_dp says nothing but divergences at some orders: it stands beside other mechanisms, "
@@ -255,7 +250,7 @@ _LAWS: Final[dict[type[mechanisms.Mechanism], Callable[[Any, Composed], Laws]]] 
     mechanisms.PermuteAndFlip: _noisy_max,
     mechanisms.ReportNoisyMax: _noisy_max,
     mechanisms.RandomizedResponse: _randomized_response,
-    mechanisms.FinitePair: _finite,
+    mechanisms.FinitePair: lambda step, _: _compared(tuple(starmap(Atom, step.outcomes))),
     mechanisms.RenyiDP: _curve,
     mechanisms.PartitionSelection: _selection,
     mechanisms.TruncatedLaplace: _truncated_laplace,

@@ -184,9 +184,7 @@ class _Polygon:
             np.array([float(d - 1 + x) for x, d in zip(self.xs, middles, strict=True)]),
             np.array([float(d - 1) for d in middles]),
         ]
-        self.logs = np.array(
-            [math.log1p(float(x - 1)) if 1 < 2 * x < 4 else log_of(x) for x in self.xs]
-        )
+        self.logs = np.array(list(map(log_of, self.xs)))
         falls = pairwise(zip(self.xs, middles, strict=True))
         self.slopes = np.array([_odds((d - e) / (y - x)) for (x, d), (y, e) in falls])
         self.corners = np.searchsorted(-self.slopes, -self.levels)

@@ -14,7 +14,7 @@ from typing import TypeAlias
 from flint import fmpq
 
 from dpexact import balls
-from dpexact.accounting.inside import Composed
+from dpexact.accounting.coins import Composed
 from dpexact.accounting.pairs.mixture import Grouped, one_shift
 from dpexact.accounting.pairs.pair import Pair
 from dpexact.accounting.pairs.response import grouped_response

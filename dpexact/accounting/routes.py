@@ -13,13 +13,11 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from dpexact import balls, reals
-from dpexact.accounting.closed_form import GaussianMixedWithResponse, SinglePair
+from dpexact.accounting.closed_form import GaussianMixedWithResponse, OptimalComposition, SinglePair
 from dpexact.accounting.composition import Composition
-from dpexact.accounting.optimal import OptimalComposition
 from dpexact.accounting.pairs.finite import sampled
 from dpexact.accounting.profile import Fallback, FirstToReach, NoLoss, Profile
 from dpexact.accounting.reflection import OPPOSITE, Mirrored, unproved
-from dpexact.accounting.sampled_gaussian import loud_of, windows_of
 from dpexact.arguments import Direction, Method
 from dpexact.errors import UnsupportedMechanism
 from dpexact.reals import Real
@@ -28,6 +26,7 @@ if TYPE_CHECKING:
     from dpexact.accounting.contour.profile import ContourProfile
     from dpexact.accounting.lattice.profile import LatticeProfile
     from dpexact.accounting.pairs.pair import Pair
+    from dpexact.accounting.rare.profile import RareProfile
 
 Route: TypeAlias = Callable[[Composition, Direction], Profile | None]
 
@@ -42,8 +41,6 @@ _QUIET, _HIDING = 2.5, 200
 _FEWEST_CLOUDED: Final = 200
 #: Work for many of them at once: a minute or two.
 _BUNDLED_WORK: Final = 1_000_000_000
-#: Most bits for one run of a group: at more the parameters are out of proportion.
-_CUT_BITS: Final = 2_500
 #: Longest sum over the outcomes of randomized response composed with a Gaussian.
 MAX_TERMS: Final = 20_000
 #: Profiles that answer whatever is asked.
@@ -65,7 +62,7 @@ def routed(
 def _bound(composition: Composition) -> Callable[[Real, Real], bool] | None:
     """What proves, next to free, that delta of adding is at most a level."""
     known: ContourProfile | None = composition.kept.get("add")
-    windows = windows_of(composition, "add")
+    windows = _windows(composition, "add")
     if known is None:
         # proposes: whether one point is looked at first; of pieces two digits take little
         return unproved if _on_laplace(composition) else None
@@ -83,14 +80,7 @@ def _one_way(composition: Composition, direction: Direction, method: Method) -> 
         if any(isinstance(pair, Grouped) for pair, _ in composition.apart):
             from dpexact.accounting.cut_groups import CutGroups
 
-            def answering(cut: Composition) -> Profile:
-                """Without the lattice, slow to tabulate so many tails and rarely better."""
-                found = _one_way(cut, direction, method)
-                if isinstance(found, Fallback) and isinstance(found.first, SinglePair):
-                    found.first.cap = _CUT_BITS
-                return found.thorough or found.first if isinstance(found, Fallback) else found
-
-            return CutGroups(composition, direction, answering)
+            return CutGroups(composition, direction, lambda cut: _one_way(cut, direction, method))
 
     def lattice(share: int = 1) -> LatticeProfile:
         from dpexact.accounting.lattice.profile import WORK, lattice_profile
@@ -109,8 +99,28 @@ def _one_way(composition: Composition, direction: Direction, method: Method) -> 
     if method == "contour" or isinstance(found, _UNFAILING):
         return found
     behind = _behind(composition, direction, found, lattice)
-    loud = loud_of(composition, direction)
+    windows = _windows(composition, direction)
+    # proposes: which engine is asked first; each encloses
+    if windows is None or not windows.is_loud or windows.count == 1:
+        return behind
+    from dpexact.accounting.loud_samples import LoudSamples
+
+    steps = windows.sigma, windows.q, windows.count
+    loud = LoudSamples(*steps, windows.add) if LoudSamples.takes(*steps) else None
     return behind if loud is None else FirstToReach(loud, behind)
+
+
+def _windows(c: Composition, direction: Direction) -> RareProfile | None:
+    """One Gaussian on samples and nothing else: the engine that sorts its losses by size."""
+    if len(c.samples) != 1 or not replace(c, samples=[]).is_empty:
+        return None
+    ((sample, count),) = c.samples
+    inner = sample.inner
+    if not inner.is_gaussian or inner.noise is None:
+        return None
+    from dpexact.accounting.rare.profile import RareProfile
+
+    return RareProfile(inner.noise, sample.q, count, direction == "add")
 
 
 def _behind(
@@ -123,7 +133,7 @@ def _behind(
     from dpexact.accounting.contour.profile import ContourProfile
 
     if isinstance(found, ContourProfile):
-        windows = windows_of(composition, direction)
+        windows = _windows(composition, direction)
         if windows is None:
             return Fallback(found.varied(_GLANCE_WORK), lambda: lattice(3), found)
         light = found.varied(_LIGHT_WORK, patient=False)
@@ -158,11 +168,6 @@ def _response(c: Composition, direction: Direction) -> Profile | None:
     if c.mu is not None:
         return None if count > MAX_TERMS else GaussianMixedWithResponse(c.mu, infinite, eps, count)
     return OptimalComposition(eps, count, infinite) if count else NoLoss(infinite)
-
-
-def _revealed(c: Composition, direction: Direction) -> Profile | None:
-    """A step that reveals everything: nothing else matters."""
-    return NoLoss(c.infinite(add=False)) if c.reveals else None
 
 
 def _sampled_once(c: Composition, direction: Direction) -> Profile | None:
@@ -214,30 +219,21 @@ def _laplace(c: Composition, direction: Direction) -> Profile | None:
 
 
 def _single(c: Composition, direction: Direction) -> Profile | None:
-    """One pair: its outcomes, or its own tails with a mass of infinite loss beside."""
-    if not c.is_alone_but_for_masses or [count for _, count in c.apart] != [1]:
-        return None
-    from dpexact.accounting.few_atoms import FiniteProfile
-
-    ((pair, _),) = c.apart
-    if outcomes := pair.outcomes():
-        return None if c.masses else FiniteProfile(outcomes, pair.revealed())
-    if not pair.has_tails:
-        return None
-    return SinglePair(pair, c.infinite(add=False), c.beside)
-
-
-def _truncated(c: Composition, direction: Direction) -> Profile | None:
-    """Equal runs of truncated Laplace noise: a finite sum."""
+    """One pair: its outcomes, its own tails beside infinite loss, or sums of truncated Laplace."""
     if not c.is_alone_but_for_masses:
         return None
+    from dpexact.accounting.few_atoms import FiniteProfile
     from dpexact.accounting.pairs.laplace import TruncatedLaplace
     from dpexact.accounting.truncated_sums import TruncatedLaplaceSums
 
     ((pair, count),) = c.apart
-    if not isinstance(pair, TruncatedLaplace) or not TruncatedLaplaceSums.takes(pair, count):
-        return None
-    return TruncatedLaplaceSums(pair, count, c.infinite(add=False))
+    if count == 1 and (outcomes := pair.outcomes()):
+        return None if c.masses else FiniteProfile(outcomes, pair.revealed())
+    if count == 1 and pair.has_tails:
+        return SinglePair(pair, c.infinite(add=False), c.beside)
+    if isinstance(pair, TruncatedLaplace) and TruncatedLaplaceSums.takes(pair, count):
+        return TruncatedLaplaceSums(pair, count, c.infinite(add=False))
+    return None
 
 
 def _lattice_law(c: Composition, direction: Direction) -> Profile | None:
@@ -274,7 +270,7 @@ def _line(
 
 def _rare(c: Composition, direction: Direction) -> Profile | None:
     """One Gaussian, rarely sampled: losses of one scale at a time; of two steps an integral."""
-    windows = windows_of(c, direction)
+    windows = _windows(c, direction)
     # proposes: which engine is asked; both enclose
     if windows is None or not windows.is_rare:
         return None
@@ -366,11 +362,9 @@ def _atoms(c: Composition, direction: Direction) -> Profile | None:
 #: Where every record takes part in all of it.
 ROUTES: Final[tuple[Route, ...]] = (
     _response,
-    _revealed,
     _responses,
     _laplace,
     _single,
-    _truncated,
     _lattice_law,
     _allocated,
     _ends,
@@ -380,7 +374,6 @@ ROUTES: Final[tuple[Route, ...]] = (
 )
 #: Where some of it runs on samples.
 SAMPLED_ROUTES: Final[tuple[Route, ...]] = (
-    _revealed,
     _sampled_once,
     _lattice_law,
     _laplace_cells,
@@ -393,9 +386,11 @@ SAMPLED_ROUTES: Final[tuple[Route, ...]] = (
 )
 
 
-def _forced_contour(c: Composition, direction: Direction) -> Profile | None:
+def _forced(c: Composition, direction: Direction) -> Profile | None:
     """The contour, where it is at its best: Laplace noise alone has quicker ways."""
+    if c.reveals:
+        return NoLoss(c.infinite(add=False))
     return None if c.laplace and not c.noises and not c.samples else contour(c, direction)
 
 
-FORCED: Final[tuple[Route, ...]] = (_revealed, _forced_contour)
+FORCED: Final[tuple[Route, ...]] = (_forced,)

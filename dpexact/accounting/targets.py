@@ -17,7 +17,7 @@ from dpexact.accounting.composition import Composition
 from dpexact.accounting.equivalent import LogMu, mu_of_delta, mu_of_errors
 from dpexact.accounting.queries import delta_answer, epsilon_answer
 from dpexact.accounting.renyi.query import enclose_renyi, order_in
-from dpexact.accounting.renyi.values import value
+from dpexact.accounting.renyi.unsampled import value
 from dpexact.accounting.tradeoff_of import tradeoff
 from dpexact.answers import best_of
 from dpexact.arguments import Direction, real_in

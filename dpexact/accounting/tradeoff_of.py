@@ -267,13 +267,10 @@ class DualTradeoff(TradeoffFunction):
         lines = []
         for k in range(_OUTLINE_LINES + 1):
             t = _STEEPEST * (k / _OUTLINE_LINES) ** 2
-            delta = self._near(t)
+            delta = float(self.profile.delta(real(t), 3).upper)
             lines += [(1 - delta, math.exp(t)), (math.exp(-t) * (1 - delta), math.exp(-t))]
             # proposes: a picture
             if delta < _FLAT:
                 break
         alphas = [(k / _OUTLINE_POINTS) ** 2 for k in range(_OUTLINE_POINTS + 1)]
         return alphas, [max(0.0, *(c - slope * a for c, slope in lines)) for a in alphas]
-
-    def _near(self, epsilon: float) -> float:
-        return float(self.profile.delta(real(epsilon), 3).upper)

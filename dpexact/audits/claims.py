@@ -10,7 +10,7 @@ from functools import lru_cache
 from typing import Final, Literal, TypeAlias, get_args
 
 from dpexact import balls
-from dpexact.arguments import Direction, direction_in, real_in, word_in
+from dpexact.arguments import Direction, direction_in, rational_in, real_in, word_in
 from dpexact.comparison import VERDICTS, Verdict
 from dpexact.conversion import RealLike, real
 from dpexact.errors import InvalidInput
@@ -85,7 +85,7 @@ class Contract:
         if not self.sentence:
             raise InvalidInput("contract: it has no sentence; use the documented words")
         for name in ("absolute", "relative", "at"):
-            value = rational_in(getattr(self, name), f"contract_{name}")
+            value = rational(rational_in(getattr(self, name), f"contract_{name}", ">= 0"))
             object.__setattr__(self, name, value)
 
 
@@ -234,15 +234,7 @@ def tolerance_in(value: RealLike | None, kind: Kind) -> Real | None:
         return None
     if value is None:
         return DEFAULT_TOLERANCE
-    return rational_in(value, "tolerance")
-
-
-def rational_in(value: RealLike, name: str) -> Real:
-    """The rational ``value``, not below 0."""
-    found = real_in(value, name, ">= 0")
-    if found.fraction is None:
-        raise InvalidInput(f"{name}: {shorten(str(found))} is not accepted; use a rational")
-    return found
+    return rational(rational_in(value, "tolerance", ">= 0"))
 
 
 def expectation_in(value: object, kind: Kind) -> Verdict | None:

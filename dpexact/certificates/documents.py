@@ -13,8 +13,7 @@ from dpexact.accounting.standing import standing
 from dpexact.arguments import Direction
 from dpexact.audits.runner import Report
 from dpexact.audits.verdicts import Finding
-from dpexact.certificates.statements import NoCertificate, statement
-from dpexact.certificates.trees import number_tree
+from dpexact.certificates.statements import NoCertificate, number_tree, statement
 from dpexact.enclosure import Enclosure
 from dpexact.errors import UnsupportedMechanism
 from dpexact.mechanisms import Mechanism

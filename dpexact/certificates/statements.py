@@ -2,26 +2,30 @@
 
 The bounds are two consecutive numbers of ``digits`` significant decimal digits, or one exact
 value: given the mechanism, the argument and ``digits`` there is one such pair, so whoever widens
-the bounds is found out as much as who moves them.
+the bounds is found out as much as who moves them. Mechanisms and exact reals are nested lists of
+text: the name first, then the parameters.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from dataclasses import fields
 from decimal import ROUND_FLOOR, Decimal
 from fractions import Fraction
-from typing import Any, Final
+from itertools import chain
+from typing import Any, Final, TypeAlias
 
 from dpexact import certificate_checker as checker
+from dpexact import mechanisms
 from dpexact.arguments import Direction
 from dpexact.certificates import contours, transforms
 from dpexact.certificates.cells import FEWEST
-from dpexact.certificates.trees import mechanism_tree, number_tree
 from dpexact.decimals import Bound, format_decimal
 from dpexact.enclosure import Enclosure
 from dpexact.errors import Contradiction, UnsupportedMechanism
 from dpexact.mechanisms import Mechanism
+from dpexact.mechanisms.base import Composition, Repetition, compose
 from dpexact.reals import Real
 
 #: Digits that may be given up until no short decimal number lies within the enclosure.
@@ -31,6 +35,7 @@ _MORE: Final = 2
 #: Digits of the bounds of a contour integral that are tried.
 _FEWER: Final = (40, 12, 5)
 _OF_LOGS: Final = (8, 5)
+Tree: TypeAlias = "str | list[Tree]"
 
 
 class NoCertificate(UnsupportedMechanism):
@@ -226,3 +231,57 @@ def _bits(whole: dict[str, Any]) -> list[int]:
     first = 64 + 7 * digits // 2 + (size if whole["digits"] != "exact" else 0)
     tries = [first * _MORE**n for n in range(4)]
     return [bits for bits in tries if bits <= checker.MAX_BITS]
+
+
+def number_tree(x: Real) -> Tree:
+    """An exact real.
+
+    >>> from dpexact.conversion import real
+    >>> number_tree(real("log(1.5) * 3"))
+    ['*', ['log', '3/2'], '3']
+    """
+    if x.fraction is not None:
+        return str(x.fraction)
+    return [x.operator, *map(number_tree, x.arguments)]
+
+
+def mechanism_tree(mechanism: mechanisms.Mechanism) -> Tree:
+    """A mechanism, with every parameter written out.
+
+    Raises:
+        UnsupportedMechanism: one of which certificates do not speak.
+
+    >>> from dpexact.mechanisms import parse
+    >>> mechanism_tree(parse("poisson(gaussian(1.3), 1/100)^5"))
+    ['repeat', ['poisson', ['gaussian', '13/10', '1'], '1/100'], '5']
+    """
+    match mechanism:
+        case Composition(parts):
+            return ["compose", *map(mechanism_tree, parts)]
+        case Repetition(inner, times):
+            return ["repeat", mechanism_tree(inner), str(times)]
+        case mechanisms.ZCDP(rho, xi):
+            return [mechanism.name, number_tree(xi), number_tree(rho)]
+        case mechanisms.Allocation(inner, t, 1):
+            drawn: Tree = [mechanism.name, mechanism_tree(inner), str(t)]
+            return drawn if t > 1 else mechanism_tree(inner)
+    if mechanism.name in checker.DOMAINS and not isinstance(mechanism, mechanisms.Allocation):
+        given = [getattr(mechanism, field.name) for field in fields(mechanism)]
+        rows = [value if isinstance(value, tuple) else (value,) for value in given]
+        return [mechanism.name, *map(_tree, chain.from_iterable(rows))]
+    laws = [one**count for one, count in mechanism.steps().items()]
+    if laws == [mechanism]:
+        raise UnsupportedMechanism(f"certificates do not speak of {mechanism}")
+    return mechanism_tree(compose(*laws))  # one that stands for the law of others
+
+
+def _tree(parameter: Real | int | mechanisms.Mechanism | tuple[Any, ...]) -> Tree:
+    """A parameter, or a row of some."""
+    match parameter:
+        case Real():
+            return number_tree(parameter)
+        case mechanisms.Mechanism():
+            return mechanism_tree(parameter)
+        case tuple():
+            return [*map(_tree, parameter)]
+    return str(parameter)

@@ -14,6 +14,7 @@ from click.shell_completion import CompletionItem
 from dpexact.cli.hunting import hunt
 from dpexact.cli.judging import Judging, judging_options
 from dpexact.cli.options import (
+    FILE,
     accountant_option,
     answer_timeout_option,
     json_option,
@@ -67,7 +68,7 @@ def _complete(ctx: click.Context, _: click.Parameter, incomplete: str) -> list[C
 
 
 @click.group(cls=AuditGroup, no_args_is_help=False, subcommand_metavar="| COMMAND ...")
-@click.argument("claims", nargs=-1, type=click.Path(path_type=Path), shell_complete=_complete)
+@click.argument("claims", nargs=-1, type=FILE, shell_complete=_complete)
 @click.option(
     "--claim",
     "sentences",

@@ -8,7 +8,13 @@ from typing import TYPE_CHECKING
 
 import click
 
-from dpexact.cli.options import EXPR_HELP, digits_of, direction_option, expression
+from dpexact.cli.options import (
+    EXPR_HELP,
+    digits_of,
+    direction_option,
+    expression,
+    file_option,
+)
 from dpexact.cli.patience import patience
 from dpexact.conversion import real
 from dpexact.enclosure import Enclosure
@@ -18,12 +24,8 @@ from dpexact.visible import visible
 if TYPE_CHECKING:
     from dpexact.audits.runner import Report
 
-certificate_option = click.option(
-    "--certificate",
-    "certificate_file",
-    type=click.Path(path_type=Path),
-    metavar="FILE",
-    help="Write a certificate, which 'dpexact verify FILE' checks.",
+certificate_option = file_option(
+    "certificate", "Write a certificate, which 'dpexact verify FILE' checks."
 )
 
 
@@ -74,14 +76,7 @@ def certify_audit(path: Path, report: Report) -> None:
 @expression
 @click.option("--epsilon", metavar="E", help="Certify delta at this exact number >= 0.")
 @click.option("--delta", metavar="D", help="Certify epsilon at this exact number in [0, 1].")
-@click.option(
-    "--coq",
-    "coq_file",
-    type=click.Path(path_type=Path),
-    required=True,
-    metavar="FILE",
-    help="Write a theorem, which 'coqc FILE' checks.",
-)
+@file_option("coq", "Write a theorem, which 'coqc FILE' checks.", required=True)
 @digits_of(12, 30, "Significant digits of the theorem's bounds.")
 @direction_option
 def certify(

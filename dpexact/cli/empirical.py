@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from dpexact.cli.errors import EXIT_UNDECIDED
-from dpexact.cli.options import complete_mechanism, digits_of, json_option, together
+from dpexact.cli.options import FILE, complete_mechanism, digits_of, json_option, together
 from dpexact.cli.printing import echo_json
 from dpexact.ternary import Ternary
 
@@ -78,7 +78,7 @@ def counts(tp: int, fp: int, positives: int, negatives: int, **terms: Any) -> in
 
 
 @empirical.command()
-@click.argument("file", type=click.Path(path_type=Path))
+@click.argument("file", type=FILE)
 @click.option(
     "--threshold",
     "thresholds",

@@ -12,7 +12,7 @@ from typing import Any
 import click
 from click.shell_completion import CompletionItem
 
-from dpexact.cli.options import cores, digits_of, json_option
+from dpexact.cli.options import cores, digits_of, jobs_option, json_option
 from dpexact.cli.printing import echo_json
 from dpexact.errors import InvalidInput
 from dpexact.tokens import quoted, shorten
@@ -91,7 +91,7 @@ def _settings(
     help="Comma-separated: svg, png, pdf, csv, json.",
 )
 @digits_of(30, said="Certified significant digits of every point.")
-@click.option("--jobs", type=click.IntRange(1, 1024), help="Processes.  [default: one a core]")
+@jobs_option("Processes.  [default: one a core]")
 @json_option
 def figure(
     names: tuple[str, ...],

@@ -12,8 +12,8 @@ import dpexact
 from dpexact.arguments import APPROXIMATIONS
 from dpexact.cli.options import (
     EXPR_HELP,
-    digits_option,
-    direction_option,
+    FILE,
+    asking_options,
     expression,
     json_option,
 )
@@ -24,9 +24,7 @@ from dpexact.cli.printing import answer, echo_json, echo_record
 @click.command(epilog=EXPR_HELP)
 @expression
 @click.option("--delta", required=True, metavar="D", help="Exact number in [0, 1].")
-@digits_option
-@direction_option
-@json_option
+@asking_options
 def bounds(expr: str, delta: str, digits: int, direction: str, as_json: bool) -> None:
     """List classic bounds on epsilon at DELTA beside the exact one.
 
@@ -62,12 +60,8 @@ def bounds(expr: str, delta: str, digits: int, direction: str, as_json: bool) ->
 @click.option("--epsilon", metavar="E", help="Compare deltas at this exact number >= 0.")
 @click.option("--delta", metavar="D", help="Compare epsilons at this exact number in (0, 1).")
 @click.option("--distance", is_flag=True, help="Compare the whole trade-off functions (clt...).")
-@click.option(
-    "--claims", type=click.Path(path_type=Path), help="Write the estimate as a claims file."
-)
-@digits_option
-@direction_option
-@json_option
+@click.option("--claims", type=FILE, help="Write the estimate as a claims file.")
+@asking_options
 def approx(
     expr: str,
     method: str,
@@ -112,8 +106,7 @@ def approx(
     with patience("approx"):
         found = dpexact.approximation_error(expr, method, epsilon, digits, direction, delta=delta)
     if claims is not None:
-        from dpexact.audits.claims_file import write_claims
-        from dpexact.audits.estimates import estimate_of
+        from dpexact.audits.claims_file import estimate_of, write_claims
 
         write_claims([estimate_of(found, digits, direction)], claims)
     if as_json:

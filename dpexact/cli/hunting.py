@@ -9,6 +9,7 @@ import click
 
 from dpexact.cli.judging import Judging, judging_options
 from dpexact.cli.options import (
+    FILE,
     SecondsRange,
     accountant_option,
     memory_option,
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.argument("claims", nargs=-1, type=click.Path(path_type=Path))
+@click.argument("claims", nargs=-1, type=FILE)
 @accountant_option
 @workload_option
 @python_option
@@ -40,7 +41,7 @@ if TYPE_CHECKING:
 )
 @click.option(
     "--found",
-    type=click.Path(path_type=Path),
+    type=FILE,
     help="Write the wrong claims that were hunted down, as a claims file.",
 )
 @without_effect("--answer-timeout")

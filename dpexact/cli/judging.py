@@ -15,7 +15,14 @@ import click
 import dpexact
 from dpexact.cli.certifying import certificate_option, certify_audit
 from dpexact.cli.errors import EXIT_INTERRUPTED, fail
-from dpexact.cli.options import SECONDS, cores, digits_option, together
+from dpexact.cli.options import (
+    SECONDS,
+    cores,
+    digits_option,
+    file_option,
+    jobs_option,
+    together,
+)
 from dpexact.cli.report_files import ReportFiles, report_options, tell_actions
 
 if TYPE_CHECKING:
@@ -26,11 +33,7 @@ if TYPE_CHECKING:
 #: The options that every audit shares: those that :class:`Judging` reads.
 judging_options = together(
     report_options,
-    click.option(
-        "--jobs",
-        type=click.IntRange(1, 1024),
-        help="Processes that judge at a time.  [default: one a core]",
-    ),
+    jobs_option("Processes that judge at a time.  [default: one a core]"),
     click.option("--scheduler", metavar="ADDRESS", help="Judge on this Dask cluster instead."),
     click.option(
         "--timeout",
@@ -39,11 +42,9 @@ judging_options = together(
         show_default=True,
         help="Seconds of the processor that one claim may take.",
     ),
-    click.option(
-        "--journal",
-        "journal_file",
-        type=click.Path(path_type=Path),
-        help="Keep answers and findings here as they come; an interrupted audit goes on from it.",
+    file_option(
+        "journal",
+        "Keep answers and findings here as they come; an interrupted audit goes on from it.",
     ),
     click.option(
         "--strict",

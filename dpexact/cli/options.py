@@ -6,6 +6,7 @@ import math
 import os
 import shutil
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, Final, TypeVar
 
 import click
@@ -53,6 +54,20 @@ def digits_of(
     return click.option("--digits", type=numbers, default=usual, show_default=True, help=said)
 
 
+#: A file that a verb reads or writes.
+FILE: Final = click.Path(path_type=Path)
+
+
+def file_option(name: str, said: str, **more: Any) -> Callable[[Verb], Verb]:
+    """The option ``--name FILE``, whose value is ``name_file``."""
+    return click.option(f"--{name}", f"{name}_file", type=FILE, metavar="FILE", help=said, **more)
+
+
+def jobs_option(said: str, **more: Any) -> Callable[[Verb], Verb]:
+    """The option ``--jobs``."""
+    return click.option("--jobs", type=click.IntRange(1, 1024), help=said, **more)
+
+
 digits_option = digits_of(15)
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 method_option = click.option(
@@ -69,6 +84,8 @@ direction_option = click.option(
     show_default=True,
     help="Neighbours: the record is removed, added, or the worse of both.",
 )
+#: Those of most questions.
+asking_options = together(digits_option, direction_option, json_option)
 
 
 class SecondsRange(click.FloatRange):

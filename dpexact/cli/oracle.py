@@ -8,12 +8,9 @@ from pathlib import Path
 
 import click
 
-from dpexact.cli.options import json_option
+from dpexact.cli.options import FILE, jobs_option, json_option
 
 suite_option = click.option("--suite", "suites", multiple=True, metavar="NAME", help="Only these.")
-jobs_option = click.option(
-    "--jobs", type=click.IntRange(1, 1024), default=1, show_default=True, help="Worker processes."
-)
 
 
 @click.group()
@@ -74,13 +71,13 @@ def list_(suites: tuple[str, ...], mechanism: str | None, as_json: bool) -> None
 @click.option(
     "-o",
     "--output",
-    type=click.Path(path_type=Path),
+    type=FILE,
     default=Path("table.csv.gz"),
     show_default=True,
     help="Where to write the table.",
 )
 @suite_option
-@jobs_option
+@jobs_option("Worker processes.", default=1, show_default=True)
 def export(output: Path, suites: tuple[str, ...], jobs: int) -> None:
     """Compute the golden table anew, from the grids of its suites.
 
@@ -113,11 +110,11 @@ def export(output: Path, suites: tuple[str, ...], jobs: int) -> None:
 @click.option(
     "--table",
     "file",
-    type=click.Path(path_type=Path),
+    type=FILE,
     help="Check this file.  [default: the table of the package]",
 )
 @suite_option
-@jobs_option
+@jobs_option("Worker processes.", default=1, show_default=True)
 def check(
     sample: int,
     seed: int,

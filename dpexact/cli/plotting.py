@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from dpexact.cli.options import Verb
+from dpexact.cli.options import FILE, Verb
 from dpexact.cli.patience import patience
 from dpexact.enclosure import Enclosure
 from dpexact.errors import InvalidInput
@@ -20,8 +20,7 @@ if TYPE_CHECKING:
 
 def plot_option(what: str) -> Callable[[Verb], Verb]:
     """The option, which draws ``what``."""
-    path = click.Path(path_type=Path)
-    return click.option("--plot", type=path, metavar="FILE", help=f"Draw {what} (svg, png, pdf).")
+    return click.option("--plot", type=FILE, metavar="FILE", help=f"Draw {what} (svg, png, pdf).")
 
 
 def plotter(

@@ -16,7 +16,7 @@ import dpexact
 from dpexact.answers import best_and_problem, delivered
 from dpexact.cli.errors import EXIT_UNDECIDED
 from dpexact.cli.patience import patience
-from dpexact.decimals import Bound, format_decimal
+from dpexact.decimals import format_decimal
 from dpexact.enclosure import Enclosure
 from dpexact.mechanisms import Composition, Mechanism
 from dpexact.mechanisms.base import compose, shown
@@ -58,7 +58,9 @@ def answer(
     template = isinstance(of, str)
     if only_above:
         found = found.as_bound("upper", found.theorem)
-    floor = "" if found.at_least == -math.inf else _down(found.at_least)
+    floor = ""
+    if found.at_least != -math.inf:
+        floor = format_decimal(found.at_least, _FLOOR_FIGURES, ROUND_FLOOR)
     if as_json:
         record = {
             "mechanism": str(of),
@@ -143,10 +145,6 @@ def _brief(mechanism: Mechanism) -> str:
         return shown(mechanism)
     ends = mechanism.ends(_SHOWN)
     return shown(compose(*ends) if len(ends) > _SHOWN else mechanism)
-
-
-def _down(bound: Bound) -> str:
-    return format_decimal(bound, _FLOOR_FIGURES, ROUND_FLOOR)
 
 
 def echo_record(found: dict[str, Any], direction: str, started: float) -> None:

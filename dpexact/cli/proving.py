@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from dpexact.cli.options import json_option
+from dpexact.cli.options import jobs_option, json_option
 
 if TYPE_CHECKING:
     from proofs_checks.runner import Outcome
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 @json_option
 @click.option("--html", metavar="FILE", help="Write a self-contained HTML report.")
 @click.option("--coq", metavar="DIR", help="Write a Coq file a claim into DIR; run nothing.")
-@click.option("--jobs", type=click.IntRange(1, 1024), metavar="N", help="Worker processes.")
+@jobs_option("Worker processes.", metavar="N")
 @click.option("--record", is_flag=True, help="Renew the record of findings (for developers).")
 def prove(
     ids: tuple[str, ...],

@@ -13,6 +13,8 @@ from dpexact.arguments import MAX_COUNT
 from dpexact.cli.certifying import certificate_option, certifier
 from dpexact.cli.options import (
     EXPR_HELP,
+    FILE,
+    asking_options,
     complete_mechanism,
     digits_of,
     digits_option,
@@ -130,9 +132,7 @@ def _asked(
     show_default=True,
     help="Force a method for sampled Gaussians.",
 )
-@digits_option
-@direction_option
-@json_option
+@asking_options
 def renyi(expr: str, order: str, method: str, digits: int, direction: str, as_json: bool) -> int:
     """Enclose the Renyi divergence of the order A.
 
@@ -156,10 +156,8 @@ def renyi(expr: str, order: str, method: str, digits: int, direction: str, as_js
 @click.command(epilog=EXPR_HELP)
 @expression
 @click.option("--alpha", metavar="A", help="Type I error: an exact number in [0, 1].")
-@click.option("--plot", type=click.Path(path_type=Path), help="Draw the whole function here.")
-@digits_option
-@direction_option
-@json_option
+@click.option("--plot", type=FILE, help="Draw the whole function here.")
+@asking_options
 def tradeoff(
     expr: str, alpha: str | None, plot: Path | None, digits: int, direction: str, as_json: bool
 ) -> int:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from dpexact.cli.options import together
+from dpexact.cli.options import file_option, together
 from dpexact.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -28,18 +28,7 @@ _HELP: Final = {
 
 
 #: One option a format; their values arrive as ``html_file``, ``json_file``, and so on.
-report_options = together(
-    *(
-        click.option(
-            f"--{name}",
-            f"{name}_file",
-            type=click.Path(path_type=Path),
-            metavar="FILE",
-            help=text,
-        )
-        for name, text in _HELP.items()
-    )
-)
+report_options = together(*(file_option(name, text) for name, text in _HELP.items()))
 
 
 class ReportFiles:

@@ -14,6 +14,8 @@ from dpexact.cli.options import (
     answer_timeout_option,
     cores,
     digits_option,
+    file_option,
+    jobs_option,
     memory_option,
     program,
     workload_option,
@@ -22,8 +24,6 @@ from dpexact.cli.report_files import distinct_files
 
 if TYPE_CHECKING:
     from dpexact.audits.scoreboard import Row
-
-_FILE = click.Path(path_type=Path)
 
 
 @click.command()
@@ -37,22 +37,13 @@ _FILE = click.Path(path_type=Path)
     callback=lambda context, parameter, given: [program(path) for path in given],
     help="A further interpreter, with other releases; all accountants are asked there too.",
 )
-@click.option(
-    "--history",
-    "history_file",
-    type=_FILE,
-    metavar="FILE",
-    help="An older scoreboard in JSON, whose rows stay where nothing replaces them.",
-)
-@click.option("--html", "html_file", type=_FILE, metavar="FILE", help="Write a page.")
-@click.option("--json", "json_file", type=_FILE, metavar="FILE", help="Write the rows in JSON.")
-@click.option("--markdown", "markdown_file", type=_FILE, metavar="FILE", help="Write tables.")
-@click.option(
-    "--journal",
-    "journal_file",
-    type=_FILE,
-    metavar="FILE",
-    help="Keep answers and findings here as they come; an interrupted scoreboard goes on from it.",
+@file_option("history", "An older scoreboard in JSON, whose rows stay where nothing replaces them.")
+@file_option("html", "Write a page.")
+@file_option("json", "Write the rows in JSON.")
+@file_option("markdown", "Write tables.")
+@file_option(
+    "journal",
+    "Keep answers and findings here as they come; an interrupted scoreboard goes on from it.",
 )
 @answer_timeout_option
 @click.option(
@@ -63,9 +54,7 @@ _FILE = click.Path(path_type=Path)
 @click.option(
     "--timeout", type=SECONDS, default=120, show_default=True, help="Seconds to judge one claim."
 )
-@click.option(
-    "--jobs", type=click.IntRange(1, 1024), help="Asked or judged at a time.  [default: one a core]"
-)
+@jobs_option("Asked or judged at a time.  [default: one a core]")
 @memory_option
 @digits_option
 def scoreboard(

@@ -13,7 +13,12 @@ import dpexact
 from dpexact.answers import delivered
 from dpexact.cli.certifying import certificate_option, certifier
 from dpexact.cli.errors import EXIT_UNDECIDED
-from dpexact.cli.options import cores, digits_option, direction_option, json_option, python_option
+from dpexact.cli.options import (
+    FILE,
+    asking_options,
+    cores,
+    python_option,
+)
 from dpexact.cli.patience import patience
 from dpexact.cli.plotting import plot_option, plotter
 from dpexact.cli.printing import answer
@@ -63,7 +68,7 @@ if TYPE_CHECKING:
 @click.option("--microbatches", is_flag=True, help="Gradients of several records are clipped.")
 @click.option(
     "--matrix",
-    type=click.Path(path_type=Path),
+    type=FILE,
     metavar="NPY",
     help="Correlated noise: the strategy matrix, or the first column of a Toeplitz one (--steps). "
     "With --rate banded and on cyclic samples; else records take part once, or once in each of "
@@ -88,9 +93,7 @@ if TYPE_CHECKING:
 @plot_option("epsilon over the steps, and the accountants")
 @certificate_option
 @click.option("--statement", is_flag=True, help="Say the guarantee in plain words.")
-@digits_option
-@direction_option
-@json_option
+@asking_options
 def dpsgd(
     sigma: str | None,
     target_epsilon: str | None,
@@ -233,7 +236,7 @@ def _run(
 
 
 @click.command()
-@click.argument("file", type=click.Path(path_type=Path))
+@click.argument("file", type=FILE)
 @click.option("--delta", required=True, metavar="D", help="Exact number in [0, 1].")
 @click.option(
     "--neighbours",
@@ -256,9 +259,7 @@ def _run(
 )
 @plot_option("epsilon along the run, with --curve,")
 @certificate_option
-@digits_option
-@direction_option
-@json_option
+@asking_options
 def log(
     file: Path,
     delta: str,

@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 from dpexact.certificate_checker import MAX_BYTES, Invalid, Unreadable, read
+from dpexact.cli.options import FILE
 from dpexact.cli.patience import patience
 from dpexact.visible import visible
 
@@ -18,7 +19,7 @@ _LONGEST = 2000
 
 
 @click.command()
-@click.argument("certificates", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.argument("certificates", nargs=-1, required=True, type=FILE)
 def verify(certificates: tuple[Path, ...]) -> int:
     """Check CERTIFICATES, and print what they certify.
 

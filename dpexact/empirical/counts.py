@@ -18,9 +18,9 @@ from flint import arb
 
 from dpexact import balls
 from dpexact.accounting.binomial import binomial_tail
-from dpexact.arguments import integer_in
+from dpexact.arguments import integer_in, rational_in
 from dpexact.conversion import RealLike
-from dpexact.empirical.lower_bound import DIGITS, MOST, LowerBound, Terms, rational_in
+from dpexact.empirical.lower_bound import DIGITS, MOST, LowerBound, Terms
 from dpexact.enclosure import Enclosure
 
 #: Bits beyond which a sign is left undecided.

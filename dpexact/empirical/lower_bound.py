@@ -7,13 +7,11 @@ from decimal import ROUND_FLOOR
 from fractions import Fraction
 from typing import Any, Final
 
-from dpexact.arguments import integer_in, real_in
+from dpexact.arguments import integer_in, rational_in
 from dpexact.conversion import RealLike
 from dpexact.decimals import format_decimal
 from dpexact.enclosure import Enclosure
-from dpexact.errors import InvalidInput
 from dpexact.reals import print_fraction
-from dpexact.tokens import shorten
 
 #: Most trials, canaries or looks that are accepted.
 MOST: Final = 10**9
@@ -95,11 +93,3 @@ class Terms:
     ) -> LowerBound:
         """The bound that was found on these terms."""
         return LowerBound(epsilon, self.delta, self.confidence, self.looks, outcome, one_run)
-
-
-def rational_in(value: RealLike, name: str, *conditions: str) -> Fraction:
-    """The rational ``value`` if it meets all ``conditions``, as those of ``real_in``."""
-    exact = real_in(value, name, *conditions).fraction
-    if exact is None:
-        raise InvalidInput(f"{name}: {shorten(str(value))} is not accepted; use a rational number")
-    return exact

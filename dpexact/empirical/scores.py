@@ -16,10 +16,10 @@ from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
-from dpexact.arguments import integer_in
+from dpexact.arguments import integer_in, rational_in
 from dpexact.conversion import RealLike
 from dpexact.empirical.counts import from_counts
-from dpexact.empirical.lower_bound import LowerBound, rational_in
+from dpexact.empirical.lower_bound import LowerBound
 from dpexact.errors import InvalidInput
 from dpexact.tokens import quoted, shorten
 

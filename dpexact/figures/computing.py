@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from concurrent.futures import as_completed
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
 from itertools import islice
-from typing import Final, Literal, TypeAlias, TypeVar
+from typing import Final, Literal, TypeAlias
 
 import dpexact
 from dpexact.accounting.tradeoff_of import tradeoff
@@ -16,16 +15,12 @@ from dpexact.answers import best_of
 from dpexact.arguments import Direction
 from dpexact.enclosure import Enclosure
 from dpexact.figures.model import Point, Series, curve
-from dpexact.processes import interrupts_held, processes
+from dpexact.processes import Progress, in_processes
 from dpexact.reals import Real
 from dpexact.tradeoffs import PiecewiseLinear, Vertex
 from dpexact.tradeoffs.numbers import enclose
 
 Quantity: TypeAlias = Literal["delta", "epsilon", "renyi", "tradeoff"]
-Progress: TypeAlias = Callable[[int, int], None]
-
-_Key = TypeVar("_Key", bound=Hashable)
-_Value = TypeVar("_Value")
 
 #: Fewer questions than this are answered here, since processes take time to start.
 _FEW: Final = 24
@@ -74,29 +69,6 @@ class Workshop:
         questions = [Question(quantity, m, str(x)) for _, m in pairs for x in arguments]
         answers = iter(self.answers(questions))
         return tuple(curve(label, arguments, islice(answers, len(arguments))) for label, _ in pairs)
-
-
-def in_processes(
-    work: Mapping[_Key, Callable[[], _Value]], jobs: int, progress: Progress
-) -> dict[_Key, _Value]:
-    """The value of each piece of ``work``, in up to ``jobs`` processes; here, if in one.
-
-    An interrupt, or whatever else is raised, ends the processes at once.
-    """
-    found: dict[_Key, _Value] = {}
-    progress(0, len(work))
-    if min(jobs, len(work)) <= 1:
-        for key, compute in work.items():
-            found[key] = compute()
-            progress(len(found), len(work))
-        return found
-    with processes(min(jobs, len(work))) as pool:
-        with interrupts_held():
-            waiting = {pool.submit(compute): key for key, compute in work.items()}
-        for future in as_completed(waiting):
-            found[waiting[future]] = future.result()
-            progress(len(found), len(work))
-    return found
 
 
 def sampled_run(sigma: Real, rate: Fraction, scale: Fraction) -> str:

@@ -25,8 +25,8 @@ from dpexact.tradeoffs import (
     subsampled,
     subsampled_f_eps_delta,
 )
-from dpexact.tradeoffs.gaussian import normal_cdf
 from dpexact.tradeoffs.guarantees import exponential_in
+from dpexact.tradeoffs.noises import normal_cdf
 
 _SOURCE: Final = "Dong, Roth, Su (2022)"
 _X: Final = r"type I error $\alpha$"
@@ -308,13 +308,15 @@ def mnist(
             _axes(
                 title,
                 curve("exact", _COARSE, truth),
-                _central_limit(rf"$G_\mu$, $\mu = {_short(mu)}$", mu, workshop.digits),
+                _central_limit(rf"$G_\mu$, $\mu = {float(mu.lower):.4g}$", mu, workshop.digits),
                 outline(
                     f"({shown(printed)}, {shown(delta)})-DP",
                     f_eps_delta(printed, delta),
                     workshop.digits,
                 ),
-                _central_limit(rf"Corollary 4, $\mu = {_short(fixed)}$", fixed, workshop.digits),
+                _central_limit(
+                    rf"Corollary 4, $\mu = {float(fixed.lower):.4g}$", fixed, workshop.digits
+                ),
             )
         )
         errors = tuple(
@@ -323,10 +325,6 @@ def mnist(
         label = r"$G_\mu$ $-$ exact"
         below.append(Panel(title, _X, label, (Series(label, errors),), zero=True))
     return (*above, *below)
-
-
-def _short(mu: Enclosure) -> str:
-    return f"{float(mu.lower):.4g}"
 
 
 def _difference(first: Enclosure, second: Enclosure) -> Enclosure:

@@ -10,10 +10,11 @@ from typing import Final
 
 import dpexact
 from dpexact.enclosure import Enclosure
-from dpexact.figures.computing import Question, Workshop, in_processes, sampled_run
+from dpexact.figures.computing import Question, Workshop, sampled_run
 from dpexact.figures.model import HeatMap, Panel, Point, Series, curve
 from dpexact.figures.parameters import count, number, share, shown
 from dpexact.figures.registry import figure
+from dpexact.processes import in_processes
 from dpexact.reals import Real
 
 _SOURCE: Final = "dpexact"

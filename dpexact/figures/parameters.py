@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Final
 
-from dpexact.arguments import integer_in, real_in
+from dpexact.arguments import integer_in, rational_in, real_in
 from dpexact.errors import InvalidInput
 from dpexact.reals import Real, rational
 from dpexact.tokens import MAX_TEXT, quoted, shorten, unknown
@@ -69,10 +69,7 @@ def share(meaning: str, default: str, *conditions: str, most: int = 0) -> Parame
     """A rational number, or several, that meets ``conditions``."""
 
     def one(text: str, name: str) -> Fraction:
-        found = real_in(text, name, *conditions).fraction
-        if found is None:
-            raise InvalidInput(f"{name}: {shorten(text)} is not accepted; must be rational")
-        return found
+        return rational_in(text, name, *conditions)
 
     return Parameter(meaning, default, f"rational numbers {_joined(conditions)}", one, most)
 

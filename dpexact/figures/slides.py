@@ -13,10 +13,11 @@ import dpexact
 from dpexact import balls, reals
 from dpexact.balls import ball, certify
 from dpexact.enclosure import Enclosure
-from dpexact.figures.computing import Question, Workshop, exact, grid, in_processes, outline
+from dpexact.figures.computing import Question, Workshop, exact, grid, outline
 from dpexact.figures.model import Panel, Point, Series, curve
 from dpexact.figures.parameters import count, number, share, shown
 from dpexact.figures.registry import figure
+from dpexact.processes import in_processes
 from dpexact.reals import Real
 from dpexact.tradeoffs import GaussianTradeoff, f_eps_delta, of_pair
 
@@ -176,17 +177,12 @@ def crossing(
     while abs(x - last) * 10 ** (digits + 3) > x:
         here = excess(x)
         step = here * (x - last) / (here - height)
-        last, height, x = x, here, _short(x - step, wanted)
+        last, height, x = x, here, round(x - step, wanted)
     for margin in (x / 10 ** (digits + 2), x / 10 ** (digits - 2)):
         above, below = decreasing(x - margin, wanted), decreasing(x + margin, wanted)
         if above.lower > target > below.upper:
             return Enclosure(x - margin, x + margin, above.method)
     return Enclosure(Fraction(0), math.inf, reason="no crossing was certified")
-
-
-def _short(x: Fraction, digits: int) -> Fraction:
-    """``x`` to ``digits`` decimals."""
-    return Fraction(round(x * 10**digits), 10**digits)
 
 
 @figure(
@@ -212,13 +208,13 @@ def unused(workshop: Workshop, budget: Fraction, queries: int, delta: Real) -> t
         rho = part * budget
         step = f"discrete_gaussian(sqrt({_variance_of(rho, queries)}))^{queries}"
         end = Fraction(_enclosed(_published(rho, delta), _DIGITS_OF_AXES).upper)
-        places[part] = grid(rho, _short(end, _DIGITS_OF_AXES), _PLACES)
+        places[part] = grid(rho, round(end, _DIGITS_OF_AXES), _PLACES)
         questions.append(Question("epsilon", step, str(delta)))
         questions += [Question("delta", step, str(at)) for at in places[part]]
     answers = iter(workshop.answers(questions))
     panels = []
     for part, levels in names.items():
-        used, title = next(answers), f"{_percent(part)}: {', '.join(levels)}"
+        used, title = next(answers), f"{float(100 * part):g} %: {', '.join(levels)}"
         rho, digits, at = part * budget, workshop.digits, places[part]
         left = (used, _enclosed(_published(rho, delta), digits))
         height = _enclosed(delta, digits)
@@ -239,10 +235,6 @@ def _published_delta(rho: Fraction, epsilon: Fraction, digits: int) -> Enclosure
     """``exp(-(epsilon - rho)^2/(4 rho))``, of which :func:`_published` is the inverse."""
     exponent = -((epsilon - rho) ** 2) / (4 * rho)
     return certify(lambda: ball(exponent).exp(), digits, method="rho + 2 sqrt(rho log(1/delta))")
-
-
-def _percent(part: Fraction) -> str:
-    return f"{float(100 * part):g} %"
 
 
 @figure(

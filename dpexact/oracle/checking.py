@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
@@ -13,7 +13,8 @@ from dpexact.answers import best_of
 from dpexact.enclosure import Enclosure
 from dpexact.errors import DpexactError
 from dpexact.oracle.cases import Case
-from dpexact.oracle.rows import ASK, answers
+from dpexact.oracle.rows import ASK
+from dpexact.processes import Progress, in_processes
 
 #: Digits of the recomputation: other than those of the export, so that other grids are cut.
 _DIGITS: Final = 55
@@ -40,15 +41,11 @@ def check(
     cases: Sequence[Case],
     jobs: int = 1,
     lattice: bool = False,
-    progress: Callable[[int, int], None] | None = None,
+    progress: Progress | None = None,
 ) -> list[Doubt]:
     """Recompute ``cases``; with ``lattice`` by that engine too, which takes seconds a row."""
-    found: list[Doubt] = []
-    for doubt in answers(partial(doubted, lattice=lattice), cases, jobs):
-        found.append(doubt)
-        if progress is not None:
-            progress(len(found), len(cases))
-    return found
+    work = {place: partial(doubted, case, lattice) for place, case in enumerate(cases)}
+    return list(in_processes(work, jobs, progress).values())
 
 
 def sample(cases: Sequence[Case], number: int, seed: int) -> list[Case]:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import fields
 from fractions import Fraction
-from typing import Any, Final, TypeVar
+from functools import partial
+from typing import Any, Final
 
 import dpexact
 from dpexact import balls
@@ -15,7 +16,7 @@ from dpexact.errors import DpexactError
 from dpexact.mechanisms import FixedSize, Mechanism, Poisson
 from dpexact.oracle.cases import DIGITS, Case, Quantity
 from dpexact.oracle.grids import Question, questions
-from dpexact.processes import interrupts_held, processes
+from dpexact.processes import Progress, in_processes
 from dpexact.reals import Real
 
 #: Digits of the printed bounds: two bounds one unit in the last place apart certify DIGITS.
@@ -90,44 +91,13 @@ def _plain(value: Any) -> float | int:
     return float(Fraction(balls.certify(lambda: balls.ball(value), 30).lower))
 
 
-_T = TypeVar("_T")
-_R = TypeVar("_R")
-#: Questions that a worker takes at once.
-_CHUNK = 4
-
-
 def export(
     suites: Sequence[str] = (),
     jobs: int = 1,
-    progress: Callable[[int, int], None] | None = None,
+    progress: Progress | None = None,
 ) -> tuple[list[Case], dict[Question, str]]:
     """The rows of ``suites`` (all, if empty), and the questions without a row, with the reason."""
-    asked = questions(suites)
-    rows: list[Case] = []
-    left_out: dict[Question, str] = {}
-    pairs = zip(asked, answers(row, asked, jobs), strict=True)
-    for done, (question, found) in enumerate(pairs, start=1):
-        if isinstance(found, Case):
-            rows.append(found)
-        else:
-            left_out[question] = found
-        if progress is not None:
-            progress(done, len(asked))
-    return rows, left_out
-
-
-def answers(ask: Callable[[_T], _R], asked: Sequence[_T], jobs: int) -> Iterable[_R]:
-    """``ask`` of each of ``asked``, in order, on ``jobs`` processes."""
-    if min(jobs, len(asked)) <= 1:
-        yield from map(ask, asked)
-        return
-    parts = [asked[start : start + _CHUNK] for start in range(0, len(asked), _CHUNK)]
-    with processes(jobs) as pool:
-        with interrupts_held():
-            waiting = [pool.submit(_each, ask, part) for part in parts]
-        for future in waiting:
-            yield from future.result()
-
-
-def _each(ask: Callable[[_T], _R], part: Sequence[_T]) -> list[_R]:
-    return list(map(ask, part))
+    work = {question: partial(row, question) for question in questions(suites)}
+    found = in_processes(work, jobs, progress)
+    rows = [case for case in found.values() if isinstance(case, Case)]
+    return rows, {asked: reason for asked, reason in found.items() if isinstance(reason, str)}

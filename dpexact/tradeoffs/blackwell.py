@@ -119,7 +119,8 @@ def _kernel(
         home = _home(g, shape)
         for j, target in enumerate(targets):
             if not _is_empty(target) and _home(g, target) == home:
-                part = _fraction_of(target, g.atoms[home])
+                whole = g.atoms[home]
+                part = target.p / whole.p if sign(whole.p) else target.q / whole.q
                 for i, share in piece.shares.items():
                     rows[i][j] += share * part
     for i, outcome in enumerate(sources):
@@ -140,11 +141,6 @@ def _home(f: PiecewiseLinear, outcome: Atom) -> int:
 
 def _is_empty(outcome: Atom) -> bool:
     return sign(outcome.p) == 0 and sign(outcome.q) == 0
-
-
-def _fraction_of(part: Atom, whole: Atom) -> Number:
-    """The share of ``whole`` that ``part``, of the same ratio, makes up."""
-    return part.p / whole.p if sign(whole.p) else part.q / whole.q
 
 
 def _raised(pieces: list[_Piece], start: Vertex, atom: Atom) -> list[_Piece]:

@@ -39,7 +39,7 @@ from dpexact.errors import InvalidInput
 from dpexact.reals import Real
 from dpexact.tradeoffs.base import TradeoffFunction
 from dpexact.tradeoffs.convex import conjugate, violation
-from dpexact.tradeoffs.gaussian import GaussianTradeoff, normal_cdf, quantile
+from dpexact.tradeoffs.noises import GaussianTradeoff, normal_cdf, quantile
 from dpexact.tradeoffs.numbers import (
     Number,
     ball,

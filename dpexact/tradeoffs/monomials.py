@@ -90,7 +90,8 @@ def _linear(value: Real) -> dict[Real, Fraction]:
     a, b = (*value.arguments, None, None)[:2]
     match value.operator:
         case "+" if a is not None and b is not None:
-            return _sum(_linear(a), _linear(b))
+            one, other = _linear(a), _linear(b)
+            return {core: one.get(core, 0) + other.get(core, Fraction(0)) for core in one | other}
         case "*" if a is not None and b is not None:
             if a.fraction is not None:
                 return _scaled(_linear(b), a.fraction)
@@ -106,10 +107,6 @@ def _linear(value: Real) -> dict[Real, Fraction]:
         case "log" if a is not None and a.fraction is not None:
             return _logarithm(a.fraction)
     return {value: Fraction(1)}
-
-
-def _sum(a: dict[Real, Fraction], b: dict[Real, Fraction]) -> dict[Real, Fraction]:
-    return {core: a.get(core, 0) + b.get(core, Fraction(0)) for core in a | b}
 
 
 def _scaled(a: dict[Real, Fraction], factor: Fraction) -> dict[Real, Fraction]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from fractions import Fraction
 from typing import Final
 
-from dpexact.certificates.coq.numbers import fraction
+from dpexact.certificates.coq.theorems import fraction
 from proofs_checks.coq.spaces import NoGoal, Space, Spaces
 from proofs_checks.statements.statement import Relation, Statement, Variable
 from proofs_checks.statements.terms import NUMBER, Sort, Term, names, sort_of

@@ -15,7 +15,7 @@ from flint import arb
 from dpexact import balls
 from dpexact.tradeoffs import PiecewiseLinear, f_eps_delta
 from dpexact.tradeoffs.functionals import distance_to_gaussian
-from dpexact.tradeoffs.gaussian import normal_cdf, quantile
+from dpexact.tradeoffs.noises import normal_cdf, quantile
 from dpexact.tradeoffs.numbers import ball, each_ball
 from proofs_checks.evidence import Declined
 from proofs_checks.prover.enumeration import every

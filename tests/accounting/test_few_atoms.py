@@ -10,8 +10,8 @@ from mpmath import mp, mpf
 from oracles import to_fraction, to_mpf
 
 from dpexact import PrecisionNotReached, balls, delta, epsilon
+from dpexact.accounting.closed_form import OptimalComposition
 from dpexact.accounting.few_atoms import FewAtoms
-from dpexact.accounting.optimal import OptimalComposition
 from dpexact.accounting.pairs.finite import sampled
 from dpexact.accounting.pairs.pair import Atom
 from dpexact.accounting.profile import InfiniteLoss

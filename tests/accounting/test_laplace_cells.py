@@ -13,9 +13,8 @@ from oracles import scaled, to_fraction, to_mpf
 import dpexact
 from dpexact import PrecisionNotReached, balls
 from dpexact.accounting import laplace_cells
-from dpexact.accounting.laplace_cells import LaplaceCells, Pieces, value
-from dpexact.accounting.laplace_plans import Plan, planned
-from dpexact.accounting.laplace_steps import Column, Steps
+from dpexact.accounting.laplace_cells import LaplaceCells, Pieces, planned, value
+from dpexact.accounting.laplace_steps import Column, Plan, Steps
 from dpexact.accounting.pairs.sampled_laplace import SampledLaplace
 from dpexact.accounting.profile import InfiniteLoss
 from dpexact.conversion import real

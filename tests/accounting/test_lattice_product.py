@@ -11,14 +11,14 @@ from hypothesis import strategies as st
 
 import dpexact
 from dpexact import PrecisionNotReached, balls
+from dpexact.accounting.closed_form import OptimalComposition
 from dpexact.accounting.lattice_product import (
     LatticeComposition,
     _Run,
-    kernel_bound,
 )
-from dpexact.accounting.optimal import OptimalComposition
 from dpexact.accounting.pairs.discrete_gaussian import DiscreteGaussian
 from dpexact.accounting.pairs.lattice import commensurate
+from dpexact.accounting.pairs.pair import chernoff_constant
 from dpexact.accounting.pairs.response import Response, discrete_laplace, staircase
 from dpexact.accounting.profile import InfiniteLoss
 from dpexact.conversion import real
@@ -186,7 +186,7 @@ def test_the_kernel_bound_is_the_maximum(theta):
         return -(-u).expm1() * (-balls.ball(theta) * u).exp()
 
     with balls.precision(100):
-        top = kernel_bound(balls.ball(theta))
+        top = chernoff_constant(balls.ball(theta))
         for i in range(1, 200):
             assert kernel(balls.ball(Fraction(i * i, 3000))) <= top
         best = (1 + 1 / balls.ball(theta)).log() if theta else balls.ball(80)

@@ -14,8 +14,7 @@ from dpexact import PrecisionNotReached, UnsupportedMechanism, balls, delta, eps
 from dpexact.accounting import many_types
 from dpexact.accounting.composition import Composition
 from dpexact.accounting.contour.atoms import AtomsProfile
-from dpexact.accounting.halves import Half
-from dpexact.accounting.many_types import ManyTypes, types_of
+from dpexact.accounting.many_types import Half, ManyTypes, types_of
 from dpexact.conversion import real
 
 WAYS = ("remove", "add")

@@ -17,8 +17,7 @@ from oracles import scaled
 import dpexact
 from dpexact.accounting.coarse import beneath
 from dpexact.audits.claims import Claim
-from dpexact.audits.truths import Truths
-from dpexact.audits.verdicts import judge
+from dpexact.audits.verdicts import Truths, judge
 from dpexact.cli import main
 from dpexact.enclosure import Enclosure
 from dpexact.errors import Contradiction

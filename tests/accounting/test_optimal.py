@@ -27,8 +27,8 @@ from oracles import (
 )
 
 from dpexact import balls, delta, epsilon
-from dpexact.accounting import optimal
-from dpexact.accounting.optimal import OptimalComposition
+from dpexact.accounting import closed_form
+from dpexact.accounting.closed_form import OptimalComposition
 from dpexact.accounting.profile import InfiniteLoss
 from dpexact.accounting.tangents import Tangent, exact_responses
 from dpexact.answers import PrecisionNotReached
@@ -517,17 +517,17 @@ def check_inverse() -> None:
 
 Mutant = tuple[Callable[[], None], Any, str, Any]
 
-tail = optimal.binomial_tail
-divergence = optimal.exact_responses
+tail = closed_form.binomial_tail
+divergence = closed_form.exact_responses
 infinite_ball = InfiniteLoss.ball
-threshold = optimal.threshold
+threshold = closed_form.threshold
 tangent = OptimalComposition.tangent
 share = OptimalComposition._share
 
 MUTANTS: dict[str, Mutant] = {
     "tail from m+1": (
         check_against_sums,
-        optimal,
+        closed_form,
         "binomial_tail",
         lambda n, m, p, q: tail(n, min(m + 1, n), p, q),
     ),
@@ -539,7 +539,7 @@ MUTANTS: dict[str, Mutant] = {
     ),
     "threshold one too high": (
         check_against_sums,
-        optimal,
+        closed_form,
         "threshold",
         lambda x, apart, count: threshold(x + 1, apart, count),
     ),
@@ -563,13 +563,13 @@ MUTANTS: dict[str, Mutant] = {
     ),
     "exact: one repetition short": (
         check_exact,
-        optimal,
+        closed_form,
         "exact_responses",
         lambda parts, level: divergence([(eps, k - 1) for eps, k in parts], level),
     ),
     "exact: level off by a little": (
         check_exact,
-        optimal,
+        closed_form,
         "exact_responses",
         lambda parts, level: divergence(parts, level * (1 + Fraction(1, 10**50))),
     ),

@@ -10,9 +10,8 @@ from hypothesis import strategies as st
 from oracles import to_fraction
 
 from dpexact import PrecisionNotReached, delta, epsilon
-from dpexact.accounting.closed_form import GaussianMixedWithResponse
+from dpexact.accounting.closed_form import GaussianMixedWithResponse, OptimalComposition
 from dpexact.accounting.few_atoms import FewAtoms
-from dpexact.accounting.optimal import OptimalComposition
 from dpexact.accounting.pairs.finite import sampled
 from dpexact.accounting.pairs.pair import Atom
 from dpexact.accounting.profile import InfiniteLoss, Profile

@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import dpexact
-from dpexact.accounting import subsampling_theorem as module
+from dpexact.accounting import bounds_of as module
+from dpexact.accounting.bounds_of import subsampling_theorem
 from dpexact.accounting.fixed_size import symmetric_samples
-from dpexact.accounting.subsampling_theorem import subsampling_theorem
 from dpexact.conversion import real
 from dpexact.enclosure import Enclosure
 from dpexact.errors import UnsupportedMechanism

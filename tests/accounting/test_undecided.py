@@ -10,12 +10,12 @@ from flint import arb
 from mpmath import mp, mpf
 
 from dpexact import balls
+from dpexact.accounting.closed_form import OptimalComposition
 from dpexact.accounting.few_atoms import FewAtoms
 from dpexact.accounting.heterogeneous.counts import CountLaw
 from dpexact.accounting.laplace import LaplaceParts, Route, SumPlan, finite_sum
 from dpexact.accounting.laplace_split import few_inside
 from dpexact.accounting.lattice_product import LatticeComposition, Strided
-from dpexact.accounting.optimal import OptimalComposition
 from dpexact.accounting.pairs.pair import Atom
 from dpexact.accounting.pairs.response import Response
 from dpexact.accounting.profile import InfiniteLoss

@@ -75,7 +75,10 @@ def test_an_expectation_fits_the_kind():
         ({"mechanism": ""}, "mechanism: empty text"),
         ({"mechanism": 3}, "mechanism: 3 is neither"),
         ({"kind": "estimate", "tolerance": "-1"}, "tolerance: -1 is not accepted"),
-        ({"kind": "estimate", "tolerance": "pi"}, "tolerance: pi is not accepted; use a rational"),
+        (
+            {"kind": "estimate", "tolerance": "pi"},
+            "tolerance: pi is not accepted; must be rational",
+        ),
     ],
 )
 def test_a_bad_field_is_named(changes, message):

@@ -8,8 +8,7 @@ from click.testing import CliRunner
 import dpexact
 from dpexact.accounting.approximate import ApproximationError
 from dpexact.audits import read_claims
-from dpexact.audits.claims_file import write_claims
-from dpexact.audits.estimates import estimate_of
+from dpexact.audits.claims_file import estimate_of, write_claims
 from dpexact.cli import main
 from dpexact.conversion import real
 from dpexact.enclosure import Enclosure

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from dpexact.audits import Claim, judging, truths
+from dpexact.audits import Claim, judging, verdicts
 from dpexact.audits.claims import Place
 from dpexact.audits.judging import Judges
 from dpexact.audits.verdicts import judge, judge_together
@@ -104,15 +104,15 @@ def test_what_cannot_be_shared_is_asked_alone(monkeypatch):
     def broken(*arguments):
         raise ZeroDivisionError
 
-    monkeypatch.setitem(truths._MANY, "epsilon", broken)
+    monkeypatch.setitem(verdicts._MANY, "epsilon", broken)
     claims = grid("gaussian(1)", 3)
     assert [known(f) for f in judge_together(claims)] == [known(judge(c)) for c in claims]
 
 
 def test_a_question_is_asked_once(monkeypatch):
     asked = []
-    once = truths._asked
-    monkeypatch.setattr(truths, "_asked", lambda *a: asked.append(a) or once(*a))
+    once = verdicts._asked
+    monkeypatch.setattr(verdicts, "_asked", lambda *a: asked.append(a) or once(*a))
     claims = [replace(CLAIM, claimed=real(str(6 + i)), id=str(i)) for i in range(9)]
     assert len({f.verdict for f in judge_together(claims)}) == 2
     assert len(asked) == 1

@@ -13,7 +13,7 @@ from dpexact.certificate_checker_mpfr.arithmetic import Arithmetic
 from dpexact.certificate_checker_mpfr.inversion import BOUNDED, Inversion, parts_of
 from dpexact.certificate_checker_mpfr.moments import Mixtures
 from dpexact.certificates import contours
-from dpexact.certificates.trees import mechanism_tree
+from dpexact.certificates.statements import mechanism_tree
 
 A = Arithmetic(200)
 TEXTS = [

@@ -27,7 +27,7 @@ from dpexact.certificate_checker_mpfr.inversion import (
 )
 from dpexact.certificate_checker_mpfr.moments import Mixtures, Rule
 from dpexact.certificates import NoCertificate, certificate, certificate_of_audit
-from dpexact.certificates.trees import mechanism_tree
+from dpexact.certificates.statements import mechanism_tree
 from dpexact.conversion import real
 
 SAMPLE = ["poisson", ["gaussian", "1", "1"], "1/10"]

@@ -11,7 +11,7 @@ import dpexact
 from dpexact import certificate_checker as standard
 from dpexact.certificate_checker import Arithmetic, Invalid
 from dpexact.certificates import NoCertificate, certificate
-from dpexact.certificates.trees import mechanism_tree
+from dpexact.certificates.statements import mechanism_tree
 from dpexact.conversion import real
 
 

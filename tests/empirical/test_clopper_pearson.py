@@ -56,7 +56,7 @@ def test_coverage_by_enumeration(n: int, error: str) -> None:
         ((5, 4, "0.05"), "successes: 5 is not accepted; must be an integer from 0 to 4"),
         ((0, 0, "0.05"), "trials: 0 is not accepted"),
         ((1, 2, "0"), "significance: 0 is not accepted; must be > 0 and < 1"),
-        ((1, 2, "sqrt(1/2)"), r"significance: sqrt\(1/2\) is not accepted; use a rational"),
+        ((1, 2, "sqrt(1/2)"), r"significance: sqrt\(1/2\) is not accepted; must be rational"),
     ],
 )
 def test_what_is_refused(arguments: tuple[int, int, str], said: str) -> None:

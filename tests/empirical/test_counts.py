@@ -83,7 +83,7 @@ def test_many_digits_and_many_trials() -> None:
         ({"true_positives": 11}, "true_positives: 11 is not accepted; must be an integer from 0"),
         ({"negatives": 0}, "negatives: 0 is not accepted"),
         ({"delta": 2}, "delta: 2 is not accepted; must be >= 0 and <= 1"),
-        ({"delta": "exp(-9)"}, r"delta: exp\(-9\) is not accepted; use a rational number"),
+        ({"delta": "exp(-9)"}, r"delta: exp\(-9\) is not accepted; must be rational"),
         ({"confidence": 1}, "confidence: 1 is not accepted; must be > 0 and < 1"),
         ({"looks": 0}, "looks: 0 is not accepted"),
         ({"digits": 10_000}, "digits: 10000 is not accepted"),

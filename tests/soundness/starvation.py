@@ -40,7 +40,7 @@ CUTS: tuple[tuple[str, str, tuple[int, ...]], ...] = (
     ("accounting.laplace_cells", "_MOST", (0, 200)),
     ("accounting.laplace_cells", "_MOST_STEPS", (0, 10**4)),
     ("accounting.laplace_cells", "_CAP", (64, 100)),
-    ("accounting.laplace_plans", "_SPARE", (0, 50)),
+    ("accounting.laplace_cells", "_SPARE", (0, 50)),
     ("accounting.inverted", "_MAX_DOUBLINGS", (0, 2, 8)),
     ("accounting.inverted_many", "_ROUNDS", (0, 1)),
     ("accounting.polygon", "_ROUNDS", (0, 2)),

@@ -60,9 +60,9 @@ def found_after(names, trials=200, **options):
 
 
 def test_a_wrong_binomial_tail_is_noticed(monkeypatch):
-    from dpexact.accounting import few_atoms, optimal
+    from dpexact.accounting import closed_form, few_atoms
 
-    for module in (few_atoms, optimal):
+    for module in (few_atoms, closed_form):
         right = module.binomial_tail
         monkeypatch.setattr(
             module, "binomial_tail", lambda *a, right=right, **k: right(*a, **k) * ball("1.001")

@@ -30,7 +30,7 @@ from dpexact.arguments import digits_in, integer_in, real_in
 from dpexact.balls import normal_tail
 from dpexact.conversion import RealLike
 from dpexact.enclosure import Enclosure
-from dpexact.tradeoffs.gaussian import quantile
+from dpexact.tradeoffs.noises import quantile
 
 #: Most repetitions: the work grows with their number.
 MAX_REPETITIONS: Final = 2000

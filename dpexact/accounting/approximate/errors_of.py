@@ -6,9 +6,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from dpexact.accounting.approximate.base import Approximation, Beside
 from dpexact.accounting.approximate.central_limit import (
+    Approximation,
     BerryEsseen,
+    Beside,
     CentralLimit,
     central_mu,
     edgeworth,

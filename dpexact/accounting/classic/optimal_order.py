@@ -25,6 +25,7 @@ from flint import arb
 
 from dpexact import balls
 from dpexact.accounting.classic.roots import propose_root
+from dpexact.accounting.pairs.pair import log_chernoff
 from dpexact.arguments import real_in
 from dpexact.conversion import RealLike
 from dpexact.enclosure import Enclosure
@@ -72,7 +73,7 @@ class _Problem:
             return zero
         # Proposition 14 at this order is never better
         t = self.alpha - 1
-        high = self.gamma + (-self.delta.log() + t * t.log() - (t + 1) * t.log1p()) / t
+        high = self.gamma + (log_chernoff(t) - self.delta.log()) / t
         high = high.max(arb(0)).upper() + arb("0.001")
         guess = propose_root(self._margin, zero, high)
         for lost in (16, 32, 64, 96):
@@ -80,12 +81,15 @@ class _Problem:
             # proposes: two points; what holds at them is certified there
             low, top = (guess - width).mid(), (guess + width).mid()
             # proposes: `low`; at 0 or below the end is 0, and eps >= 0
-            if self._guaranteed(top) and (low <= 0 or self._refuted(low)):
+            if self._guaranteed(top) and (low <= 0 or self._margin(low) < 0):
                 return low.max(arb(0)).union(top)
         return arb.nan()
 
     def _margin(self, epsilon: arb) -> arb:
-        """``log M(eps) - (alpha - 1)(gamma - eps)``, about, which increases."""
+        """At least ``log M(eps) - (alpha - 1)(gamma - eps)``, which increases, and about that.
+
+        Where it certainly is below 0, some pair certainly reaches ``delta``.
+        """
         return self._m(self._place(epsilon), epsilon).log() - self._log_limit(epsilon)
 
     def _guaranteed(self, epsilon: arb) -> bool:
@@ -94,10 +98,6 @@ class _Problem:
         value, slope = self._m(p, epsilon), self._slope(p, epsilon)
         least = value.min(value + slope * (1 - p)).min(value - slope * (p - self.delta))
         return bool(least > self._log_limit(epsilon).exp())
-
-    def _refuted(self, epsilon: arb) -> bool:
-        """Whether some pair certainly reaches ``delta``."""
-        return bool(self._m(self._place(epsilon), epsilon) < self._log_limit(epsilon).exp())
 
     def _log_limit(self, epsilon: arb) -> arb:
         return (self.alpha - 1) * (self.gamma - epsilon)

@@ -24,9 +24,9 @@ from typing import Final, Literal, TypeAlias
 from flint import arb
 
 from dpexact import balls, reals
-from dpexact.accounting.minimum import minimise
+from dpexact.accounting.classic.roots import minimise
 from dpexact.answers import delivered
-from dpexact.arguments import digits_in, real_in, word_in
+from dpexact.arguments import digits_in, rational_in, real_in, word_in
 from dpexact.conversion import RealLike
 from dpexact.enclosure import Enclosure
 from dpexact.errors import InvalidInput
@@ -102,9 +102,7 @@ def enclose_renyi_epsilon(
     search = _Search(curve, target, conversion == "plain", digits, _NAMES[conversion])
     if order is None:
         return search.best()
-    fixed = real_in(order, "order", "> 1").fraction
-    if fixed is None:
-        raise InvalidInput(f"order: {order} is not accepted; must be rational")
+    fixed = rational_in(order, "order", "> 1")
     found = balls.certify(
         lambda: search.at(1 / (fixed - 1), balls.current()).max(arb(0)), digits, lowest=_ZERO
     )

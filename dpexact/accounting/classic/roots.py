@@ -1,7 +1,8 @@
-"""Roots of monotone functions: proposed by midpoints, then enclosed by certified signs."""
+"""Roots of monotone functions, proposed by midpoints, then enclosed by signs; and minima."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
 from flint import arb
@@ -57,3 +58,26 @@ def propose_root(function: Callable[[arb], arb], low: arb, high: arb) -> arb:
         else:
             return middle
         halve, size = (b - a) > size / 2, b - a
+
+
+def minimise(
+    function: Callable[[float], float], low: float, high: float, within: float = 1e-8
+) -> float:
+    """About the place of the minimum of a unimodal function, by golden section.
+
+    What is infinite from some place on is sought below that place. The function has been evaluated
+    at the place that is returned. Proposes: a parameter that is valid wherever it lies.
+    """
+    share = (math.sqrt(5) - 1) / 2
+    a, b = high - share * (high - low), low + share * (high - low)
+    fa, fb = function(a), function(b)
+    while high - low > within:
+        if fa < fb or fa == math.inf:
+            high, b, fb = b, a, fa
+            a = high - share * (high - low)
+            fa = function(a)
+        else:
+            low, a, fa = a, b, fb
+            b = low + share * (high - low)
+            fb = function(b)
+    return a if fa < fb else b

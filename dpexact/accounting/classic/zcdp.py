@@ -24,9 +24,9 @@ from flint import arb
 from dpexact import balls, reals
 from dpexact.accounting.classic.composition import guarantee
 from dpexact.accounting.classic.roots import increasing_root
+from dpexact.accounting.closed_form import OptimalComposition
 from dpexact.accounting.composition import Composition
 from dpexact.accounting.inverted import BallProfile
-from dpexact.accounting.optimal import OptimalComposition
 from dpexact.accounting.profile import InfiniteLoss, NoLoss, Profile
 from dpexact.answers import delivered
 from dpexact.arguments import digits_in, real_in

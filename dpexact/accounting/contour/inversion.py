@@ -21,7 +21,7 @@ from flint import acb, arb
 
 from dpexact.accounting.contour.planning import DEAR, Plan
 from dpexact.accounting.contour.product import Product
-from dpexact.accounting.pairs.pair import TooExpensive, product
+from dpexact.accounting.pairs.pair import TooExpensive, chernoff_constant, product
 from dpexact.accounting.pairs.power_sums import Rows, line_product
 from dpexact.kept import cached_property
 
@@ -41,11 +41,6 @@ _STRIDE: Final = 128
 def outer_tail(decayed: arb, weight: arb, step: arb, count: int) -> arb:
     """Nodes beyond ``count``: ``e^{-c eps} sup|M| / (pi h N)`` [7]."""
     return weight * decayed / (arb.pi() * step * count)
-
-
-def chernoff_constant(order: arb) -> arb:
-    """``b^b / (1 + b)^{1 + b}``, the least ``K`` with ``(1 - e^{-y})_+ <= K e^{b y}`` [2]."""
-    return (order * order.log() - (1 + order) * (1 + order).log()).exp()
 
 
 def alias(constant: arb, order: arb, apart: arb, period: arb, epsilon: arb) -> arb:

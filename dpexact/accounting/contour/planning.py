@@ -81,13 +81,6 @@ class Plan:
         return math.nextafter((self.count + 1) * self.step, 0.0)
 
 
-def _is_out_of_reach(product: Product, query: Query, order: float) -> bool:
-    """Whether the integrand still falls steeply at the largest order: all would cancel there."""
-    if order <= TRIED[-3]:
-        return False
-    return (query.epsilon - query.repeat * product.cumulant(order).slope) * order > _STEEP
-
-
 def planned(asked: Sequence[Asked], digits: float, most: int, *, farther: bool = False) -> Plan:
     """One plan that gives every query about ``digits`` relative digits, with ``most`` work.
 
@@ -106,8 +99,12 @@ def planned(asked: Sequence[Asked], digits: float, most: int, *, farther: bool =
         for product, (epsilon, repeat, known) in asked:
             c, log_delta = product.saddle(epsilon, repeat)
             saddles.append((c, log_delta if known is None else known))
-        pairs = zip(asked, saddles, strict=True)
-        if all(_is_out_of_reach(*each, c) for each, (c, _) in pairs):
+        # where the integrand still falls steeply at the largest order, all would cancel there
+        if all(
+            c > TRIED[-3]
+            and (query.epsilon - query.repeat * product.cumulant(c).slope) * c > _STEEP
+            for (product, query), (c, _) in zip(asked, saddles, strict=True)
+        ):
             raise TooExpensive("the parameters are too extreme to plan with floats")
         logs = [log for _, log in saddles]
         middle = math.exp(sum(math.log(c) for c, _ in saddles) / len(saddles))

@@ -296,8 +296,8 @@ def _hermite() -> Floats:
     return found
 
 
-def log_chernoff(b: Floats) -> Floats:
-    """``log K(b)``."""
+def log_chernoffs(b: Floats) -> Floats:
+    """``log K(b)`` of :func:`~dpexact.accounting.pairs.pair.log_chernoff`, in floats."""
     return b * np.log(b) - (1 + b) * np.log1p(b)
 
 
@@ -305,7 +305,7 @@ def _kernels() -> tuple[Floats, Floats]:
     """``log K(c)`` and ``-log(c (c + 1))`` at the orders tried, each with two derivatives."""
     c = TRIED[:-1]
     one, other = 1 / c, 1 / (c + 1)
-    constant = log_chernoff(c), -np.log1p(one), one * other
+    constant = log_chernoffs(c), -np.log1p(one), one * other
     return np.array(constant), np.array([np.log(one * other), -one - other, one**2 + other**2])
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from flint import arb
 
 from dpexact import balls
-from dpexact.accounting.contour.inversion import Contour, chernoff_constant
+from dpexact.accounting.contour.inversion import Contour
 from dpexact.accounting.contour.many import (
     digits_of_delta,
     shared_deltas,
@@ -21,7 +21,13 @@ from dpexact.accounting.contour.many import (
 )
 from dpexact.accounting.contour.planning import Plan, Query, affordable, planned
 from dpexact.accounting.contour.product import Product
-from dpexact.accounting.pairs.pair import Pair, TooExpensive, least_overlap
+from dpexact.accounting.pairs.pair import (
+    Pair,
+    TooExpensive,
+    chernoff_constant,
+    least_overlap,
+    log_chernoff,
+)
 from dpexact.accounting.profile import InfiniteLoss, Profile
 from dpexact.balls import approximate, ball, precision
 from dpexact.decimals import log_of
@@ -367,7 +373,7 @@ class ContourProfile(Profile):
             try:
                 with precision(COARSE_BITS):
                     excess = ball(delta) - (1 - self.product.mass(self.repeat))
-                    log = chernoff_constant(arb(b)).log() - excess.log()
+                    log = log_chernoff(arb(b)) - excess.log()
                     for pair, n in self.product.factors:
                         log += n * self.repeat * pair.moment(b, accuracy).log()
                     upper = balls.to_enclosure(log / arb(b)).upper

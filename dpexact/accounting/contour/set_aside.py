@@ -17,9 +17,8 @@ from typing import Final
 import numpy as np
 from flint import arb
 
-from dpexact.accounting.contour.inversion import chernoff_constant
-from dpexact.accounting.contour.product import Product, log_chernoff
-from dpexact.accounting.pairs.pair import Masses, Pair
+from dpexact.accounting.contour.product import Product, log_chernoffs
+from dpexact.accounting.pairs.pair import Masses, Pair, chernoff_constant
 from dpexact.accounting.pairs.sampled_noises import SampledNoises, Within
 from dpexact.balls import approximate, approximate_log, current, precision
 
@@ -103,7 +102,7 @@ def set_aside(product: Product, epsilon: float, log_delta: float, digits: float)
     jets = [pair.reverse.cumulants(orders.tolist()) for pair, _ in product.factors]
     logs = np.array([[jet.value for jet in row] for row in jets])
     counts = np.array([float(n) for _, n in product.factors])
-    base = counts @ logs + log_chernoff(orders) + (1 + orders) * epsilon
+    base = counts @ logs + log_chernoffs(orders) + (1 + orders) * epsilon
     for level in _LEVELS * epsilon:
         bound, near = np.full(orders.shape, -np.inf), []
         for (pair, n), row in zip(product.factors, logs, strict=True):

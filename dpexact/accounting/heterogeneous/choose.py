@@ -7,8 +7,8 @@ from typing import Final
 
 from dpexact.accounting.few_atoms import FewAtoms
 from dpexact.accounting.heterogeneous.counts import CountLaw
+from dpexact.accounting.heterogeneous.grid import Parameters, largest_loss
 from dpexact.accounting.heterogeneous.meet_in_the_middle import Meeting
-from dpexact.accounting.heterogeneous.parameters import Parameters, largest_loss
 from dpexact.accounting.heterogeneous.refinement import GridComposition
 from dpexact.accounting.lattice_product import LatticeComposition
 from dpexact.accounting.pairs.lattice import MAX_ATOMS, commensurate

@@ -17,16 +17,19 @@ operation errs by less than twice that number, and what all of them lose togethe
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Final
+from typing import Final, TypeAlias
 
 import numpy as np
 from flint import arb, arb_poly
 
 from dpexact import balls
 from dpexact.accounting.arrays import Floats
-from dpexact.accounting.heterogeneous.parameters import Parameters
+from dpexact.accounting.lattice.grid import split_atom
+from dpexact.accounting.pairs.finite import total
+from dpexact.reals import Real
 
 #: Working precision of the constants and the final sums.
 BITS: Final = 128
@@ -152,18 +155,6 @@ def _sum(masses: Floats) -> arb:
     return arb_poly(masses.tolist())(1) if len(masses) else arb(0)
 
 
-def split_atom(gap: arb, spacing: arb) -> tuple[int, int, arb]:
-    r"""``(k, m, share)``: an atom at ``gap >= 0`` is split between grid points ``k`` and ``m``.
-
-    ``k t <= gap <= m t`` is certain, and ``m = k + 1`` unless a grid point is within rounding.
-    The share :math:`(e^{mt-gap}-1)/(e^{(m-k)t}-1)` at ``k`` keeps the masses under P and Q.
-    """
-    place = gap / spacing
-    low = max(int(place.lower().floor().fmpz()), 0)
-    high = max(int(place.upper().floor().fmpz()), 0) + 1
-    return low, high, (high * spacing - gap).expm1() / ((high - low) * spacing).expm1()
-
-
 def grid_laws(parameters: Parameters, spacing: Fraction, tail: float) -> GridLaws:
     """Compose both laws, one mechanism after the other, cutting ``tail`` at the ends.
 
@@ -241,3 +232,12 @@ def _cut_lower(masses: Floats, cut: float, reach: int) -> Floats:
 def _negligible(masses: Floats, cut: float) -> int:
     """How many of the first ``masses`` sum to about ``cut`` at most."""
     return int(np.searchsorted(np.cumsum(masses), cut, side="right"))
+
+
+Parameters: TypeAlias = Sequence[tuple[Real, int]]
+"""Pairs ``(eps_i, count)`` with ``eps_i > 0``."""
+
+
+def largest_loss(parameters: Parameters) -> Real:
+    """The sum of all ``eps_i`` as a shallow expression."""
+    return total(eps * count for eps, count in parameters)

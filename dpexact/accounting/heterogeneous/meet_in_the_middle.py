@@ -21,8 +21,8 @@ from typing import Final
 from flint import arb, fmpz
 
 from dpexact import balls
-from dpexact.accounting.halves import Half, Halves, nearest
-from dpexact.accounting.heterogeneous.parameters import Parameters, largest_loss
+from dpexact.accounting.heterogeneous.grid import Parameters, largest_loss
+from dpexact.accounting.many_types import Half, Halves, nearest
 from dpexact.accounting.profile import InfiniteLoss
 from dpexact.accounting.tangents import Tangent, TangentProfile, exact_responses
 from dpexact.reals import Real

@@ -23,10 +23,11 @@ from dpexact.accounting.heterogeneous.grid import (
     BITS,
     MAX_POINTS,
     GridLaws,
+    Parameters,
     TooLongError,
     grid_laws,
+    largest_loss,
 )
-from dpexact.accounting.heterogeneous.parameters import Parameters, largest_loss
 from dpexact.accounting.inverted import ONE, ZERO, InvertedProfile
 from dpexact.accounting.profile import InfiniteLoss
 from dpexact.enclosure import Enclosure

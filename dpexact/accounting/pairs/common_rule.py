@@ -23,6 +23,7 @@ from flint import acb, arb, arb_mat
 
 from dpexact.accounting.arrays import Floats
 from dpexact.accounting.pairs.fixed_powers import MOST, power_sums
+from dpexact.accounting.pairs.mixture_sums import geometric_tail
 from dpexact.accounting.pairs.pair import TooExpensive, short
 from dpexact.balls import approximate, ball, precision
 from dpexact.reals import Real
@@ -68,11 +69,6 @@ def strip_modulus(v: arb, least: arb, shift: arb, edge: arb, spacing: arb) -> ar
 def growth(v: arb, least: arb, height: arb) -> arb:
     """How much larger the modulus of the integrand is at ``Im w = height`` at most [5]."""
     return (v * height * height / 2).exp() * ((height / 2).cos()) ** least
-
-
-def beyond(term: arb, fall: arb, spacing: arb) -> arb:
-    """Terms of a rule beyond one, whose logarithms fall by ``fall`` or more a unit [7]."""
-    return term / (fall * spacing).expm1()
 
 
 class Rule(NamedTuple):
@@ -242,8 +238,8 @@ class Nodes:
         low, high = (scale * _density(v, acb(end)).real for end in (left, right))
         lift = growth(v, self._least, arb(rule.shift))
         return lift * (
-            beyond(low * at_left, rise, arb(rule.spacing))
-            + beyond(high * at_right, fall, arb(rule.spacing))
+            geometric_tail(low * at_left, rise, arb(rule.spacing))
+            + geometric_tail(high * at_right, fall, arb(rule.spacing))
         )
 
     # --- proposals --------------------------------------------------------------------------------

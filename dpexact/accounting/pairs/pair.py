@@ -310,6 +310,18 @@ def total_loss(factors: Factors) -> arb | None:
     return added((pair.largest_loss(), n) for pair, n in factors)
 
 
+def log_chernoff(order: arb) -> arb:
+    """``log K(b) = b log b - (1 + b) log(1 + b)``, which is 0 at ``b = 0``."""
+    if order == 0:
+        return arb(0)
+    return order * order.log() - (1 + order) * (1 + order).log()
+
+
+def chernoff_constant(order: arb) -> arb:
+    """``b^b / (1 + b)^{1 + b}``, the least ``K`` with ``(1 - e^{-y})_+ <= K e^{b y}``."""
+    return log_chernoff(order).exp()
+
+
 def short(value: float) -> float:
     """Proposes: a nearby float of few bits, so that products with small integers are exact."""
     mantissa, exponent = math.frexp(value)

@@ -18,10 +18,10 @@ from flint import arb
 
 from dpexact import balls
 from dpexact.accounting.arrays import Floats
-from dpexact.accounting.contour.inversion import chernoff_constant
-from dpexact.accounting.contour.product import log_chernoff
+from dpexact.accounting.contour.product import log_chernoffs
+from dpexact.accounting.pairs.pair import log_chernoff
 from dpexact.accounting.rare.law import Cells, SampledLaw
-from dpexact.accounting.rare.tables import log_sum
+from dpexact.accounting.rare.picture import log_sum
 from dpexact.accounting.rare.windows import Window
 from dpexact.balls import approximate, ball
 from dpexact.enclosure import Enclosure
@@ -58,7 +58,7 @@ def added_bound(sigma: Real, q: Real, count: int, epsilon: Real, log_level: floa
             # proposes: likewise
             whole = Cells(law, edges).bound(_WHOLE, -order) if edges else short_moment(law, s)
             moment = whole / law.stay**s
-            log = chernoff_constant(s).log() - s * ball(epsilon) + count * moment.log()
+            log = log_chernoff(s) - s * ball(epsilon) + count * moment.log()
             return nothing.meet(Enclosure(_ZERO, balls.to_enclosure(log.exp()).upper))
     except (ArithmeticError, ValueError):
         return nothing
@@ -101,7 +101,7 @@ def _proposed(
     spread = count * float(law @ (loss - mean) ** 2)
     orders = _TILTS * (epsilon - count * mean) / spread
     moments = log_sum(weights + orders[:, None] * loss)
-    logs = log_chernoff(orders) - orders * epsilon + count * moments
+    logs = log_chernoffs(orders) - orders * epsilon + count * moments
     best = int(np.nanargmin(logs))
     order, room = float(orders[best]), log_level - float(logs[best])
     if not room > 0:

@@ -13,9 +13,8 @@ import numpy as np
 
 from dpexact.accounting.arrays import Complexes, Floats
 from dpexact.accounting.rare.law import Rule, total_variation
-from dpexact.accounting.rare.picture import Picture, Question
+from dpexact.accounting.rare.picture import Picture, Question, log_sum
 from dpexact.accounting.rare.planning import Plan
-from dpexact.accounting.rare.tables import log_sum
 from dpexact.accounting.rare.windows import Window
 from dpexact.balls import ball, precision
 from dpexact.reals import Real

@@ -13,7 +13,8 @@ from typing import NamedTuple
 
 from flint import acb, arb
 
-from dpexact.accounting.contour.inversion import alias, chernoff_constant, outer_tail
+from dpexact.accounting.contour.inversion import alias, outer_tail
+from dpexact.accounting.pairs.pair import chernoff_constant
 from dpexact.accounting.pairs.power_sums import Rows
 from dpexact.accounting.rare.law import Cells, SampledLaw
 from dpexact.accounting.rare.planning import Plan

@@ -6,15 +6,17 @@ Which points share one is proposed by floats; each is answered by what its line 
 from __future__ import annotations
 
 import math
+from abc import abstractmethod
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction
-from typing import Final, NamedTuple, Protocol
+from typing import Final, NamedTuple
 
 from flint import arb
 
 from dpexact import balls
+from dpexact.accounting.profile import Profile
 from dpexact.accounting.rare.inversion import Inversion
 from dpexact.accounting.rare.picture import Question
 from dpexact.balls import approximate, approximate_log, ball, precision
@@ -34,72 +36,6 @@ _COARSE: Final = 3
 _COARSE_BITS: Final = 96
 _LN10: Final = math.log(10)
 _ZERO, _ONE = Fraction(0), Fraction(1)
-
-
-class Lines(Protocol):
-    """What gives lines: the profile of rare samples."""
-
-    @property
-    def method(self) -> str:
-        """Its name."""
-
-    @property
-    def add(self) -> bool:
-        """Whether the direction is that of adding a record."""
-
-    def question(self, epsilon: float) -> Question:
-        """Proposes: what is planned for."""
-
-    def inverted(self, ask: Question, log_tolerance: float) -> Inversion:
-        """What the plan says, at its precision."""
-
-    def delta(self, epsilon: Real, digits: int) -> Enclosure:
-        """At one point."""
-
-    def epsilon(self, delta: Real, digits: int) -> Enclosure:
-        """At one target."""
-
-
-def shared_deltas(lines: Lines, epsilons: Sequence[Real], digits: int) -> list[Enclosure]:
-    """Delta at each of many points.
-
-    Proposes: who shares which line.
-    """
-    found: dict[Real, Enclosure] = {}
-    near = {at: approximate(at) for at in epsilons}
-    waiting = sorted(near, key=near.__getitem__, reverse=not lines.add)  # gaps fall
-    while waiting:
-        first = waiting[0]
-        with suppress(ArithmeticError, ValueError):
-            reach = (1 - _SHARE) * lines.question(near[first]).gap
-            group = [at for at in waiting if abs(near[at] - near[first]) <= reach]
-            if len(group) >= _FEW:
-                found.update(_on_line(lines, group, near, digits))
-        if first not in found:
-            found[first] = lines.delta(first, digits)
-        waiting = [at for at in waiting if at not in found]
-    return [found[at] for at in epsilons]
-
-
-def _on_line(
-    lines: Lines, group: Sequence[Real], near: dict[Real, float], digits: int
-) -> dict[Real, Enclosure]:
-    """Those answers that have the digits, by one line, planned for all their gaps."""
-    least = lines.delta(max(group, key=near.__getitem__), _COARSE).lower
-    # proposes: how fine the line is
-    log = approximate_log(rational(Fraction(least)))
-    ask, last = (lines.question(near[at]) for at in (group[0], group[-1]))
-    ask = replace(ask, share=last.gap / ask.gap)
-    line, found = lines.inverted(ask, log - (digits + _SPARE) * _LN10), {}
-    with precision(line.plan.bits):
-        for at in group:
-            value = line.delta(ball(at))
-            if value.is_finite():
-                answer = balls.to_enclosure(value, lines.method).within(_ZERO, _ONE)
-                # proposes: who is asked again
-                if answer.digits >= digits:
-                    found[at] = answer
-    return found
 
 
 class _Guide(NamedTuple):
@@ -124,52 +60,106 @@ class _Guide(NamedTuple):
             return bracketed(self.line, ball(delta), near, self.steepness, 10.0**-digits, self.gap)
 
 
-def shared_epsilons(lines: Lines, deltas: Sequence[Real], digits: int) -> list[Enclosure]:
-    """Epsilon at each of many targets.
+class SharedLines(Profile):
+    """A profile whose neighbouring points share lines, on which a gap is what a question is of."""
 
-    Proposes: who shares which line, and where each search begins; balls bracket what it finds.
-    """
-    if len(deltas) < _FEW:
-        return [lines.epsilon(at, digits) for at in deltas]
-    at_zero = lines.delta(rational(0), _COARSE)
-    with precision(_COARSE_BITS):
-        least = ball(Fraction(at_zero.upper))
-        zeros = [at for at in deltas if least <= ball(at)]
-    found = dict.fromkeys(zeros, Enclosure.exact(_ZERO, lines.method))
-    logs = {at: approximate_log(at) for at in deltas if at not in found}
-    guide: _Guide | None = None
-    fine = digits + _SPARE
-    for done, at in enumerate(sorted(logs, key=logs.__getitem__, reverse=lines.add)):  # gaps fall
-        answer = None
-        if guide is not None:
+    #: Whether the direction is that of adding a record.
+    add: bool
+
+    @abstractmethod
+    def question(self, epsilon: float) -> Question:
+        """Proposes: what is planned for."""
+
+    @abstractmethod
+    def inverted(self, ask: Question, log_tolerance: float) -> Inversion:
+        """What the plan says, at its precision."""
+
+    def deltas(self, epsilons: Sequence[Real], digits: int) -> list[Enclosure]:
+        """Delta at each of many points.
+
+        Proposes: who shares which line.
+        """
+        found: dict[Real, Enclosure] = {}
+        near = {at: approximate(at) for at in epsilons}
+        waiting = sorted(near, key=near.__getitem__, reverse=not self.add)  # gaps fall
+        while waiting:
+            first = waiting[0]
             with suppress(ArithmeticError, ValueError):
-                near = guide.near * math.exp((guide.log - logs[at]) / guide.steepness)
-                answer, near = guide.bracketed(at, near, digits)
-                if answer is None:
-                    guide = _guide(lines, near, logs[at], fine)
-                    answer, near = guide.bracketed(at, near, digits)
-                guide = guide.moved(near, logs[at])
-        if answer is None:
-            # proposes: finer lines, where one was too coarse at the very target it was planned for
-            fine += 0.0 if guide is None else _SPARE
-            answer, guide = lines.epsilon(at, digits), None
-            # proposes: whether there is a line for those that follow
-            reached = answer.digits >= digits and 0 < answer.lower < math.inf
-            # proposes: likewise
-            if reached and len(logs) - done > _FEW:
+                reach = (1 - _SHARE) * self.question(near[first]).gap
+                group = [at for at in waiting if abs(near[at] - near[first]) <= reach]
+                if len(group) >= _FEW:
+                    found.update(self._on_line(group, near, digits))
+            if first not in found:
+                found[first] = self.delta(first, digits)
+            waiting = [at for at in waiting if at not in found]
+        return [found[at] for at in epsilons]
+
+    def _on_line(
+        self, group: Sequence[Real], near: dict[Real, float], digits: int
+    ) -> dict[Real, Enclosure]:
+        """Those answers that have the digits, by one line, planned for all their gaps."""
+        least = self.delta(max(group, key=near.__getitem__), _COARSE).lower
+        # proposes: how fine the line is
+        log = approximate_log(rational(Fraction(least)))
+        ask, last = (self.question(near[at]) for at in (group[0], group[-1]))
+        ask = replace(ask, share=last.gap / ask.gap)
+        line, found = self.inverted(ask, log - (digits + _SPARE) * _LN10), {}
+        with precision(line.plan.bits):
+            for at in group:
+                value = line.delta(ball(at))
+                if value.is_finite():
+                    answer = balls.to_enclosure(value, self.method).within(_ZERO, _ONE)
+                    # proposes: who is asked again
+                    if answer.digits >= digits:
+                        found[at] = answer
+        return found
+
+    def epsilons(self, deltas: Sequence[Real], digits: int) -> list[Enclosure]:
+        """Epsilon at each of many targets.
+
+        Proposes: who shares which line, and where each search begins; balls bracket what it finds.
+        """
+        if len(deltas) < _FEW:
+            return [self.epsilon(at, digits) for at in deltas]
+        at_zero = self.delta(rational(0), _COARSE)
+        with precision(_COARSE_BITS):
+            least = ball(Fraction(at_zero.upper))
+            zeros = [at for at in deltas if least <= ball(at)]
+        found = dict.fromkeys(zeros, Enclosure.exact(_ZERO, self.method))
+        logs = {at: approximate_log(at) for at in deltas if at not in found}
+        guide: _Guide | None = None
+        fine = digits + _SPARE
+        order = sorted(logs, key=logs.__getitem__, reverse=self.add)  # gaps fall
+        for done, at in enumerate(order):
+            answer = None
+            if guide is not None:
                 with suppress(ArithmeticError, ValueError):
-                    guide = _guide(lines, float(answer.lower), logs[at], fine)
-        found[at] = answer
-    return [found[at] for at in deltas]
+                    near = guide.near * math.exp((guide.log - logs[at]) / guide.steepness)
+                    answer, near = guide.bracketed(at, near, digits)
+                    if answer is None:
+                        guide = self._guide(near, logs[at], fine)
+                        answer, near = guide.bracketed(at, near, digits)
+                    guide = guide.moved(near, logs[at])
+            if answer is None:
+                # proposes: finer lines, where one was too coarse at the target it was planned for
+                fine += 0.0 if guide is None else _SPARE
+                answer, guide = self.epsilon(at, digits), None
+                # proposes: whether there is a line for those that follow
+                reached = answer.digits >= digits and 0 < answer.lower < math.inf
+                # proposes: likewise
+                if reached and len(logs) - done > _FEW:
+                    with suppress(ArithmeticError, ValueError):
+                        guide = self._guide(float(answer.lower), logs[at], fine)
+            found[at] = answer
+        return [found[at] for at in deltas]
 
-
-def _guide(lines: Lines, near: float, log: float, digits: float) -> _Guide:
-    """At an answer."""
-    ask = replace(lines.question(near), share=_SHARE)
-    line = lines.inverted(ask, log - digits * _LN10)
-    with precision(line.plan.bits):
-        here, before = (line.delta(arb(x)).mid() for x in (near, near * (1 - _BESIDE)))
-        return _Guide(line, ask.gap, near, log, float((before / here).log()) / _BESIDE)
+    def _guide(self, near: float, log: float, digits: float) -> _Guide:
+        """At an answer."""
+        ask = replace(self.question(near), share=_SHARE)
+        line = self.inverted(ask, log - digits * _LN10)
+        with precision(line.plan.bits):
+            here, before = (line.delta(arb(x)).mid() for x in (near, near * (1 - _BESIDE)))
+            return _Guide(line, ask.gap, near, log, float((before / here).log()) / _BESIDE)
 
 
 def bracketed(

@@ -6,13 +6,14 @@ Proposes: what plans are made from.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 
 from dpexact.accounting.arrays import Floats
-from dpexact.accounting.contour.product import log_chernoff
-from dpexact.accounting.rare.tables import crossing, log_above, log_below, log_sum
+from dpexact.accounting.contour.product import log_chernoffs
 from dpexact.kept import cached_property
 
 #: How far from where one loss is the gap a scale is looked for, and how closely.
@@ -87,7 +88,7 @@ class Picture:
         law, whole = self._back
         tails = log_sum(law + log_below(self.shape, self.ratio - scale))
         logs = (
-            log_chernoff(orders) + ask.gap + math.log(ask.count) + tails + (ask.count - 1) * whole
+            log_chernoffs(orders) + ask.gap + math.log(ask.count) + tails + (ask.count - 1) * whole
         )
         at = int(np.argmin(logs))
         return float(logs[at]), float(orders[at])
@@ -114,7 +115,7 @@ class Picture:
         grown = (np.exp(tilted + window) * np.expm1(np.minimum(steep, 600.0))).sum(axis=1)
         large = log_sum(tilted + window + steep)
         moments = np.where(large > 0.5, large, np.log1p(grown - missing))
-        logs = log_chernoff(orders) + ask.count * moments - orders * ask.least
+        logs = log_chernoffs(orders) + ask.count * moments - orders * ask.least
         at = int(np.nanargmin(logs))
         return float(logs[at]), float(orders[at])
 
@@ -169,3 +170,78 @@ def steep_orders(scale: float) -> Floats:
     """Orders tried of losses that a window of scale ``e^scale`` lets through."""
     small = _SHARES * math.exp(-scale)
     return np.concatenate([small, _LARGE[small[-1] < _LARGE]]) if scale > -4 else small
+
+
+_BELOW, _ABOVE, _POINTS = 5.0, 3.0, 1201
+#: How near to an end, as a share, a secant may lead.
+_MARGIN = 0.02
+
+
+def log_sum(logs: Floats) -> Floats:
+    """``log sum exp`` along the last axis."""
+    top = logs.max(axis=-1, keepdims=True)
+    top = np.where(np.isfinite(top), top, 0.0)
+    total: Floats = np.squeeze(top, -1) + np.log(np.exp(logs - top).sum(axis=-1))
+    return total
+
+
+def crossing(
+    value: Callable[[float], float], low: float, high: float, width: float, near: float = 0.0
+) -> float:
+    """About where a falling ``value`` is 0 or a little beyond, to ``width``, by secants.
+
+    Or where it is that ``near`` to 0. ``low`` where it is not above 0 there; at ``high`` it is not.
+    """
+    above, below, before, last = value(low), value(high), math.inf, 0
+    if above <= 0:
+        return low
+    while high - low > width:
+        share = above / (above - below) if math.isfinite(above - below) else 0.5
+        at = low + min(max(share, _MARGIN), 1 - _MARGIN) * (high - low)
+        if abs(at - before) < width / 2:
+            return at + width / 2
+        found, before = value(at), at
+        if abs(found) <= near:
+            return at
+        side = 1 if found <= 0 else -1
+        # an end that stays twice weighs less
+        less = 0.5 if side == last else 1.0
+        if side > 0:
+            high, above, below = at, less * above, found
+        else:
+            low, above, below = at, found, less * below
+        last = side
+    return high
+
+
+@cache
+def _table(shape: int) -> tuple[Floats, Floats, Floats]:
+    """``log v``, ``log P(Gamma_k > v)`` and ``log P(Gamma_k <= v)``."""
+    logs = np.linspace(math.log(shape) - _BELOW, math.log(shape) + _ABOVE, _POINTS)
+    v = np.exp(logs)
+    # by recurrences: terms v^j / j! e^-v below and above k
+    j = np.arange(2 * shape + 200)
+    factorials = np.array([math.lgamma(i + 1) for i in j])
+    above = np.empty(_POINTS)
+    below = np.empty(_POINTS)
+    for part in np.array_split(np.arange(_POINTS), 8):
+        terms = j * logs[part, None] - factorials - v[part, None]
+        above[part] = log_sum(terms[:, :shape])
+        below[part] = log_sum(terms[:, shape:])
+    far = v > shape
+    below[far] = np.log1p(-np.exp(np.minimum(above[far], -1e-12)))
+    return logs, above, below
+
+
+def log_above(shape: int, logs: Floats) -> Floats:
+    """About ``log P(Gamma_k > v)`` at ``log v``."""
+    at, above, _ = _table(shape)
+    far = -np.exp(np.minimum(logs, 600.0)) + shape + shape * (logs - math.log(shape))
+    return np.where(logs > at[-1], far, np.interp(logs, at, above))
+
+
+def log_below(shape: int, logs: Floats) -> Floats:
+    """About ``log P(Gamma_k <= v)`` at ``log v``."""
+    at, _, below = _table(shape)
+    near = shape * logs - math.lgamma(shape + 1)
+    return np.where(logs < at[0], near, np.interp(logs, at, below))

@@ -12,12 +12,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from dpexact.accounting.arrays import Floats
-from dpexact.accounting.contour.product import log_chernoff
+from dpexact.accounting.contour.product import log_chernoffs
 from dpexact.accounting.pairs.pair import TooExpensive, short
 from dpexact.accounting.rare.law import Rule
-from dpexact.accounting.rare.picture import Picture, Question, steep_orders
+from dpexact.accounting.rare.picture import Picture, Question, crossing, log_sum, steep_orders
 from dpexact.accounting.rare.rules import ANGLES, heights, last_cell, oblique_rule, real_rule
-from dpexact.accounting.rare.tables import crossing, log_sum
 from dpexact.accounting.rare.windows import Window
 
 #: Widths of cells, over ``sigma``, where windows fall and where losses are small; and where no
@@ -117,12 +116,12 @@ def _planned(picture: Picture, tolerance: float, with_near: bool, in_floats: boo
     # the line and the period
     uppers = steep_orders(far)
     cells = _TOGETHER if near is None else _APART
-    over = log_chernoff(uppers) + moment(uppers, cells[0]) - uppers * ask.least - tolerance
+    over = log_chernoffs(uppers) + moment(uppers, cells[0]) - uppers * ask.least - tolerance
     trials = _TRIALS[max(_STEEPEST, 0.5 * gap / high) > _TRIALS] / gap
     lines = trials if not ask.add else -1 - trials
     peaks = moment(lines) - lines * heaviest - np.log(trials * (trials + 1))
     lowers = picture.back_orders
-    under = log_chernoff(lowers) + moment(-1 - lowers) + (1 + lowers) * gap - (tolerance - _SURE)
+    under = log_chernoffs(lowers) + moment(-1 - lowers) + (1 + lowers) * gap - (tolerance - _SURE)
     # a line of floats serves neighbouring gaps
     whole = (1.2 if in_floats else 1.02) * gap
     places, far_away = lines[:, None], 0.02 * min(1 / high, uppers[-1])

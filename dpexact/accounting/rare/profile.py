@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Final
@@ -25,7 +24,7 @@ from dpexact.accounting.rare.estimate import (
 )
 from dpexact.accounting.rare.inversion import Inversion
 from dpexact.accounting.rare.law import total_variation
-from dpexact.accounting.rare.many import bracketed, shared_deltas, shared_epsilons
+from dpexact.accounting.rare.many import SharedLines, bracketed
 from dpexact.accounting.rare.picture import Question
 from dpexact.accounting.rare.planning import Plan, planned, shape_for
 from dpexact.balls import approximate, approximate_log, ball, precision
@@ -72,7 +71,7 @@ _TRIVIAL: Final = 96
 
 
 @dataclass(frozen=True)
-class RareProfile(Profile):
+class RareProfile(SharedLines):
     """``count`` runs of a Gaussian of noise ``sigma`` on Poisson samples of rate ``0 < q < 1``.
 
     ``add`` is the direction; ``max_work`` bounds the multiplications of one evaluation.
@@ -103,12 +102,6 @@ class RareProfile(Profile):
                 return Enclosure.exact(_ZERO, "total variation bound")
         most = Enclosure(_ZERO, math.inf, self.method)
         return guarded(lambda: self._solved(delta, digits), most, _NONE)
-
-    def deltas(self, epsilons: Sequence[Real], digits: int) -> list[Enclosure]:
-        return shared_deltas(self, epsilons, digits)
-
-    def epsilons(self, deltas: Sequence[Real], digits: int) -> list[Enclosure]:
-        return shared_epsilons(self, deltas, digits)
 
     def largest_loss(self, digits: int) -> Enclosure:
         if not self.add:

@@ -12,8 +12,7 @@ import numpy as np
 from dpexact.accounting.arrays import Floats
 from dpexact.accounting.pairs.pair import short
 from dpexact.accounting.rare.law import Rule
-from dpexact.accounting.rare.picture import Picture
-from dpexact.accounting.rare.tables import log_below, log_sum
+from dpexact.accounting.rare.picture import Picture, log_below, log_sum
 from dpexact.accounting.rare.windows import best_kappa
 
 #: Heights of lines and strips over ``sigma``.

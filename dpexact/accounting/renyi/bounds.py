@@ -16,9 +16,9 @@ from typing import Final, TypeAlias
 from flint import arb
 
 from dpexact import balls, reals
-from dpexact.accounting.minimum import minimise
+from dpexact.accounting.classic.roots import minimise
 from dpexact.accounting.renyi.series import mixture_moment
-from dpexact.accounting.renyi.values import value
+from dpexact.accounting.renyi.unsampled import value
 from dpexact.answers import delivered
 from dpexact.arguments import digits_in, integer_in, real_in
 from dpexact.conversion import RealLike, real

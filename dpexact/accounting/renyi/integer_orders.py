@@ -18,6 +18,7 @@ from typing import Final
 from flint import arb
 
 from dpexact import balls, reals
+from dpexact.accounting.pairs.pair import log_chernoff
 from dpexact.accounting.profile import InfiniteLoss, Profile
 from dpexact.accounting.renyi.query import enclose_renyi
 from dpexact.accounting.standing import curves
@@ -55,13 +56,13 @@ class IntegerOrders(Profile):
 
     def delta(self, epsilon: Real, digits: int) -> Enclosure:
         def log(t: arb, divergence: arb) -> arb:
-            return t * (divergence - balls.ball(epsilon)) + _constant(t)
+            return t * (divergence - balls.ball(epsilon)) + log_chernoff(t)
 
         return self._at_best(log, lambda t, d: log(t, d).exp().min(arb(1)), digits)
 
     def _epsilon(self, delta: Real, digits: int) -> Enclosure:
         def bound(t: arb, divergence: arb) -> arb:
-            return divergence + (_constant(t) - balls.ball(delta).log()) / t
+            return divergence + (log_chernoff(t) - balls.ball(delta).log()) / t
 
         return self._at_best(bound, lambda t, d: bound(t, d).max(arb(0)), digits)
 
@@ -164,8 +165,3 @@ class GivenOrders(IntegerOrders):
 def _above(most: Enclosure) -> Real:
     """``most``, or a number beyond all that are asked for."""
     return reals.rational(most.upper if isinstance(most.upper, Fraction) else Fraction(10) ** 400)
-
-
-def _constant(t: arb) -> arb:
-    """``t log t - (t + 1) log(t + 1)``."""
-    return t * t.log() - (t + 1) * (t + 1).log()

@@ -11,7 +11,7 @@ from dpexact.accounting.composition import Composition, Sample
 from dpexact.accounting.renyi import sampled_gaussian, samples, unsampled
 from dpexact.accounting.renyi.sampled_gaussian import METHODS, Method
 from dpexact.accounting.renyi.selected import selected
-from dpexact.accounting.renyi.values import INFINITE, Order, plus, value
+from dpexact.accounting.renyi.unsampled import INFINITE, Order, plus, value
 from dpexact.accounting.standing import selects, standing, stated
 from dpexact.answers import delivered
 from dpexact.arguments import Direction, digits_in, direction_in, real_in, word_in

@@ -21,12 +21,10 @@ from dpexact.accounting.composition import Composition
 from dpexact.accounting.few_atoms import MAX_TYPES, enumerate_types
 from dpexact.accounting.pairs.discrete_gaussian import DiscreteGaussian
 from dpexact.accounting.pairs.laplace import Laplace
-from dpexact.accounting.pairs.pair import Masses
 from dpexact.accounting.renyi import averages
 from dpexact.accounting.renyi.averages import Excess
 from dpexact.accounting.renyi.series import mixture_moment
-from dpexact.accounting.renyi.unsampled import largest_loss, straight
-from dpexact.accounting.renyi.values import INFINITE, lost_bits, value
+from dpexact.accounting.renyi.unsampled import INFINITE, largest_loss, lost_bits, straight, value
 from dpexact.balls import approximate
 from dpexact.decimals import Bound
 from dpexact.enclosure import Enclosure
@@ -84,10 +82,6 @@ class SampledLaw:
         self.finite = [(pair.outcomes(), k) for pair, k in pairs if pair.outcomes()]
         self.noises = [(pair, k) for pair, k in pairs if not pair.outcomes()]
 
-    def _outcomes(self) -> list[tuple[list[Masses], int]]:
-        """The masses of the outcomes possible under ``Q``, at the current precision."""
-        return [([a.masses() for a in law if a.q.fraction != 0], k) for law, k in self.finite]
-
     # --- binomial sum -----------------------------------------------------------------------------
 
     def binomial(self, order: int, digits: int) -> Enclosure:
@@ -124,7 +118,11 @@ class SampledLaw:
 
         def compute() -> arb:
             f = Excess.of(self.q, order, add)
-            laws = [list(enumerate_types(law, k)) for law, k in self._outcomes()]
+            # of the outcomes possible under ``Q``
+            laws = [
+                list(enumerate_types([a.masses() for a in law if a.q.fraction != 0], k))
+                for law, k in self.finite
+            ]
             total = arb(0)
             for types in product(*laws):
                 ratio, weight = arb(1), arb(1)

@@ -29,14 +29,13 @@ from typing import Final, TypeAlias
 from flint import arb
 
 from dpexact import balls, reals
-from dpexact.accounting.classic.roots import increasing_root
+from dpexact.accounting.classic.roots import increasing_root, minimise
 from dpexact.accounting.classic.zcdp import ZCDPProfile
 from dpexact.accounting.composition import Composition
 from dpexact.accounting.fixed_size import on_fixed_size
-from dpexact.accounting.minimum import minimise
 from dpexact.accounting.profile import Profile
 from dpexact.accounting.reflection import OPPOSITE
-from dpexact.accounting.renyi.values import INFINITE, Order
+from dpexact.accounting.renyi.unsampled import INFINITE, Order
 from dpexact.accounting.routes import routed
 from dpexact.accounting.standing import sampling_of, unattained
 from dpexact.arguments import Direction

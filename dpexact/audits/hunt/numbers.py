@@ -145,7 +145,8 @@ Size: TypeAlias = tuple[int, int, float]
 def size(case: Case) -> Size:
     """What the simplifications of a case must lower, in this order."""
     found = numbers(case)
-    digits = sum(_digits(number.value) for number in found)
+    shortest = [Decimal(repr(number.value)).normalize() for number in found]
+    digits = sum(len(decimal.as_tuple().digits) for decimal in shortest)
     orders = sum(abs(math.log10(number.value)) for number in found if number.value > 0)
     return _nodes(case.mechanism) + (case.direction != "both"), digits, orders
 
@@ -199,11 +200,6 @@ def _rounder(number: Number) -> Iterator[Number]:
     for value in dict.fromkeys(values):
         if not number.whole or value == int(value):
             yield replace(number, value=value)
-
-
-def _digits(value: float) -> int:
-    """Significant decimal digits of the shortest decimal that is ``value``."""
-    return len(Decimal(repr(value)).normalize().as_tuple().digits)
 
 
 def _nodes(mechanism: Mechanism) -> int:

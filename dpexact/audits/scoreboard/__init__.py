@@ -1,24 +1,15 @@
 """The scoreboard: how each release of each accountant does, by family of mechanisms."""
 
-from dpexact.audits.scoreboard.formats import (
-    of_json,
-    read_scoreboard,
-    to_html,
-    to_json,
-    to_markdown,
-)
-from dpexact.audits.scoreboard.measuring import family, scoreboard
-from dpexact.audits.scoreboard.rows import Row, Scoreboard
+from dpexact.audits.scoreboard.formats import of_json as of_json
+from dpexact.audits.scoreboard.formats import read_scoreboard as read_scoreboard
+from dpexact.audits.scoreboard.formats import to_html as to_html
+from dpexact.audits.scoreboard.formats import to_json as to_json
+from dpexact.audits.scoreboard.formats import to_markdown as to_markdown
+from dpexact.audits.scoreboard.measuring import family as family
+from dpexact.audits.scoreboard.measuring import scoreboard as scoreboard
+from dpexact.audits.scoreboard.rows import Row as Row
+from dpexact.audits.scoreboard.rows import Scoreboard as Scoreboard
 
-__all__ = [
-    "Row",
-    "Scoreboard",
-    "family",
-    "of_json",
-    "read_scoreboard",
-    "scoreboard",
-    "to_html",
-    "to_json",
-    "to_markdown",
-]
+# what stands here
+__all__ = [x for x, of in vars().items() if getattr(of, "__module__", "").startswith(__name__)]
 __dir__ = __all__.copy

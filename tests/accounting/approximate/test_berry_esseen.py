@@ -13,7 +13,7 @@ from dpexact.accounting.approximate.central_limit import BerryEsseen, functional
 from dpexact.accounting.composition import Composition
 from dpexact.conversion import real
 from dpexact.errors import InvalidInput
-from dpexact.tradeoffs.gaussian import quantile
+from dpexact.tradeoffs.noises import quantile
 
 NORMAL = NormalDist()
 

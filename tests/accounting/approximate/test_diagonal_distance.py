@@ -13,7 +13,7 @@ from dpexact.accounting.approximate import diagonal_distance, theorem_8_constant
 from dpexact.balls import normal_tail
 from dpexact.enclosure import Enclosure
 from dpexact.errors import InvalidInput
-from dpexact.tradeoffs.gaussian import quantile
+from dpexact.tradeoffs.noises import quantile
 
 NORMAL = NormalDist()
 

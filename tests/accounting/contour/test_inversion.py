@@ -11,10 +11,9 @@ from hypothesis import strategies as st
 from oracles import scaled
 
 from dpexact import balls
-from dpexact.accounting.closed_form import GaussianMixedWithResponse
+from dpexact.accounting.closed_form import GaussianMixedWithResponse, OptimalComposition
 from dpexact.accounting.contour.planning import Plan
 from dpexact.accounting.contour.product import Product
-from dpexact.accounting.optimal import OptimalComposition
 from dpexact.accounting.pairs.gaussian import Gaussian
 from dpexact.accounting.pairs.mixture import add, remove
 from dpexact.accounting.pairs.response import Response

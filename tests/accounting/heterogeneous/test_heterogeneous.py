@@ -14,6 +14,7 @@ from processor_modes import MODES, mode
 
 import dpexact
 from dpexact import balls
+from dpexact.accounting.closed_form import OptimalComposition
 from dpexact.accounting.few_atoms import FewAtoms
 from dpexact.accounting.heterogeneous import grid
 from dpexact.accounting.heterogeneous.choose import different_responses
@@ -21,7 +22,6 @@ from dpexact.accounting.heterogeneous.counts import CountLaw
 from dpexact.accounting.heterogeneous.meet_in_the_middle import Meeting
 from dpexact.accounting.heterogeneous.refinement import GridComposition
 from dpexact.accounting.lattice_product import LatticeComposition
-from dpexact.accounting.optimal import OptimalComposition
 from dpexact.accounting.pairs.lattice import commensurate
 from dpexact.accounting.pairs.response import Response
 from dpexact.accounting.profile import InfiniteLoss

@@ -99,12 +99,12 @@ def test_extremes_among_many():
 @pytest.mark.slow
 def test_a_guide_that_leads_astray_is_left(monkeypatch):
     """Whatever a line proposes, the answers hold."""
-    guide = many._guide
+    guide = many.SharedLines._guide
 
     def astray(lines, near, log, digits):
         return guide(lines, near, log, digits)._replace(steepness=-3.0)
 
-    monkeypatch.setattr(many, "_guide", astray)
+    monkeypatch.setattr(many.SharedLines, "_guide", astray)
     profile = RareProfile(real("1"), real("1e-3"), 10, False)
     targets = [real(Fraction(10) ** -k) for k in range(5, 10)]
     for target, found in zip(targets, profile.epsilons(targets, 6), strict=True):

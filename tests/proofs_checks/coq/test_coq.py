@@ -8,8 +8,7 @@ from click.testing import CliRunner
 
 import dpexact
 from dpexact.certificates import NoCertificate
-from dpexact.certificates.coq.numbers import above, below
-from dpexact.certificates.coq.theorems import theorem
+from dpexact.certificates.coq.theorems import above, below, theorem
 from dpexact.cli import main
 from dpexact.conversion import real
 from proofs_checks.claims import SOURCES, claim
