@@ -28,6 +28,7 @@ from dpexact.decimals import (
 )
 from dpexact.errors import Contradiction, InvalidInput, UndecidedComparison
 from dpexact.ternary import Ternary
+from dpexact.tokens import quoted
 
 if TYPE_CHECKING:
     import mpmath
@@ -77,7 +78,7 @@ class Enclosure:
     def __post_init__(self) -> None:
         for bound in (self.lower, self.upper):
             if not isinstance(bound, Fraction) and bound not in (math.inf, -math.inf):
-                raise InvalidInput(f"bound {bound!r} is not a Fraction or infinity")
+                raise InvalidInput(f"bound {quoted(bound)} is not a Fraction or infinity")
         if not self.lower <= self.upper:
             raise InvalidInput(f"lower bound {self.lower} exceeds upper bound {self.upper}")
 
@@ -261,7 +262,7 @@ class Enclosure:
         '2.381597'
         """
         if not isinstance(figures, int) or figures < 1:
-            raise InvalidInput(f"figures: {figures!r} is not accepted; must be an integer >= 1")
+            raise InvalidInput(f"figures: {quoted(figures)} is not accepted; must be an integer >= 1")
         if self.is_exact and isinstance(self.lower, Fraction) and self.lower.denominator == 1:
             figures = max(figures, Decimal(int(self.lower)).adjusted() + 1)
         return format_decimal(self._relied, figures, self._safely)

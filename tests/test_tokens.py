@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import dpexact
 from dpexact.errors import InvalidInput
 from dpexact.tokens import MAX_DEPTH, MAX_TEXT, MAX_WORK, Tokens, quoted, shorten, unknown
 
@@ -110,6 +111,9 @@ def test_what_cannot_be_written_out_is_named_by_its_kind() -> None:
         deep = [deep]
     assert quoted("a'b") == repr("a'b")
     assert [quoted(10**5000), quoted([10**5000]), quoted(deep)] == ["<int>", "<list>", "<list>"]
+    for ask in (dpexact.audit, lambda bound: dpexact.Enclosure(bound, bound)):
+        with pytest.raises(InvalidInput, match="<list>"):
+            ask(deep)
 
 
 @pytest.mark.parametrize(

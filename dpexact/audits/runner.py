@@ -204,7 +204,7 @@ def collect(claims: ClaimLike | Iterable[ClaimLike]) -> list[Claim]:
         elif isinstance(item, str | os.PathLike):
             listed.extend(read_claims(item))
         else:
-            raise InvalidInput(f"claim {position}: {item!r} is neither a claim nor a file")
+            raise InvalidInput(f"claim {position}: {quoted(item)} is neither a claim nor a file")
     return listed
 
 
