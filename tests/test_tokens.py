@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from contextlib import ExitStack
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -106,7 +107,7 @@ def test_shorten_keeps_both_ends_and_the_limit() -> None:
 
 
 def test_what_cannot_be_written_out_is_named_by_its_kind() -> None:
-    deep: list[object] = []
+    deep: Any = []
     for _ in range(100_000):
         deep = [deep]
     assert quoted("a'b") == repr("a'b")
