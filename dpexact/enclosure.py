@@ -262,7 +262,9 @@ class Enclosure:
         '2.381597'
         """
         if not isinstance(figures, int) or figures < 1:
-            raise InvalidInput(f"figures: {quoted(figures)} is not accepted; must be an integer >= 1")
+            raise InvalidInput(
+                f"figures: {quoted(figures)} is not accepted; must be an integer >= 1"
+            )
         if self.is_exact and isinstance(self.lower, Fraction) and self.lower.denominator == 1:
             figures = max(figures, Decimal(int(self.lower)).adjusted() + 1)
         return format_decimal(self._relied, figures, self._safely)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -24,8 +25,8 @@ from queue import SimpleQueue
 HERE = Path(__file__).parent
 PROJECT = HERE.parents[1]
 COPIED = ("dpexact", "proofs_checks", "tests")
-#: Seconds for one test; a mutant that takes longer survives.
-PATIENCE = 60
+#: Seconds of the processor for one test, and of the clock; a mutant that takes longer survives.
+PATIENCE, LONGEST = 60, 1200
 _FAILED = 1  # pytest's code for a test that ran and failed; others mean that nothing was tested
 
 
@@ -85,26 +86,22 @@ class Workshop:
         # compiled files checked by content: a mutant may have the age and the size of its source
         self._python("-m", "compileall", "-q", "--invalidation-mode", "checked-hash", *COPIED)
 
-    def _python(
-        self, *arguments: str, patience: float | None = None
-    ) -> subprocess.CompletedProcess[str]:
+    def _python(self, *arguments: str, limit: str = "") -> subprocess.CompletedProcess[str]:
         outer = {k: v for k, v in os.environ.items() if not k.startswith(("PYTEST", "COV"))}
         return subprocess.run(
-            [sys.executable, *arguments],
+            ["sh", "-c", f'{limit} exec "$@"', "sh", sys.executable, *arguments],
             cwd=self.folder,
             env=outer | {"PYTHONPATH": str(self.folder), "DPEXACT_TEST_SCALE": "1"},
-            timeout=patience,
+            timeout=LONGEST if limit else None,
             text=True,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
         )
 
-    def pytest(
-        self, *tests: str, patience: float | None = None
-    ) -> subprocess.CompletedProcess[str]:
+    def pytest(self, *tests: str, limit: str = "") -> subprocess.CompletedProcess[str]:
         """Run tests by their names, until one fails."""
         options = ("-B", "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider")
-        return self._python(*options, *tests, patience=patience)
+        return self._python(*options, *tests, limit=limit)
 
     def attempt(self, mutant: Mutant) -> Trial:
         """Whether the test named notices; the source is put back."""
@@ -113,8 +110,9 @@ class Workshop:
         path.write_text(mutant.applied(source), "utf-8")
         begun = time.monotonic()
         try:
-            code = self.pytest(mutant.test, patience=PATIENCE).returncode
-            ending = {0: "SURVIVED", _FAILED: "killed"}.get(code, f"NOT TESTED (pytest {code})")
+            code = self.pytest(mutant.test, limit=f"ulimit -St {PATIENCE};").returncode
+            endings = {0: "SURVIVED", _FAILED: "killed", -signal.SIGXCPU: "SURVIVED (timeout)"}
+            ending = endings.get(code, f"NOT TESTED (pytest {code})")
         except subprocess.TimeoutExpired:
             ending = "SURVIVED (timeout)"
         finally:
