@@ -56,7 +56,7 @@ _CELL: Final = (0.1, 0.03, 0.25)
 _WORST: Final = 2.0
 _FALLING: Final = 0.9
 #: Beginnings that are summed together: products of matrices of fewer rows are slow.
-_AT_ONCE: Final = 64
+_AT_ONCE: Final = 256
 #: About how many nodes a line of a bundle has where it is about so accurate.
 _NODES, _USUAL = 2000, 30.0
 
