@@ -88,7 +88,7 @@ class Composition:
         if collected.rho.fraction != 0 and not zcdp:
             found = ZCDP(collected.rho, collected.xi)
             raise UnsupportedMechanism(f"no certified accounting for {found}")
-        if collected.reveals:
+        if collected.beside.is_certain:
             return cls(masses=[(ONE, 1)])
         if samples:
             from dpexact.accounting.pairs.mixture import Mixtures, sampled_shifts
@@ -98,7 +98,7 @@ class Composition:
                 alone = inside.apart if replace(inside, apart=[]).is_empty else []
                 collected.apart.append((sampled_shifts(alone, rate), count))
             elif not inside.is_empty:
-                inside = cls(masses=[(ONE, 1)]) if inside.reveals else inside
+                inside = cls(masses=[(ONE, 1)]) if inside.beside.is_certain else inside
                 sampled.append((Sample(inside, rate), count))
         collected.samples = sampled
         return collected
@@ -162,24 +162,23 @@ class Composition:
         return not (finite or others)
 
     @property
-    def laplace_alone(self) -> Real | None:
-        """The rate of Laplace noise, where it runs once and nothing else does; else None."""
-        match self.laplace:
-            case [(rate, 1)] if replace(self, laplace=[]).is_empty:
-                return rate
-        return None
+    def is_laplace(self) -> bool:
+        """Whether Laplace noise runs once and nothing else does."""
+        return [n for _, n in self.laplace] == [1] and replace(self, laplace=[]).is_empty
 
     @property
     def laplace_law(self) -> TruncatedLaplace | None:
         """Laplace noise, truncated or not, that runs once beside infinite loss alone, if any."""
-        match self.laplace, self.apart:
-            case [(rate, 1)], []:
-                law = TruncatedLaplace(rate, ONE)
-            case [], [(TruncatedLaplace() as law, 1)]:
-                pass
-            case _:
-                return None
-        return law if replace(self, laplace=[], apart=[], masses=[]).is_empty else None
+        whole = [(TruncatedLaplace(rate, ONE), count) for rate, count in self.laplace]
+        match [*whole, *self.apart]:
+            case [(TruncatedLaplace() as law, 1)]:
+                return law if replace(self, laplace=[], apart=[], masses=[]).is_empty else None
+        return None
+
+    @property
+    def is_on_laplace(self) -> bool:
+        """Whether some sample is of Laplace noise alone, but for what reveals everything."""
+        return any(x.inner.laplace_law is not None for x, _ in self.samples)
 
     @property
     def is_alone_but_for_masses(self) -> bool:
@@ -237,9 +236,8 @@ class Composition:
     @cached_property
     def is_symmetric(self) -> bool:
         """Whether every pair is symmetric, also those on samples."""
-        return all(pair.is_symmetric for pair, _ in self.apart) and all(
-            sample.inner.is_symmetric for sample, _ in self.samples
-        )
+        inside = all(sample.inner.is_symmetric for sample, _ in self.samples)
+        return inside and all(pair.is_symmetric for pair, _ in self.apart)
 
     def ways(self, direction: Direction) -> list[tuple[Direction, Composition]]:
         """The directions of which the larger profile is asked, each with what faces it."""
@@ -260,9 +258,8 @@ class Composition:
     @property
     def is_unbounded(self) -> bool:
         """Whether some finite loss is without bound."""
-        return any(pair.largest_loss() is None for pair, _ in self.pairs()) or any(
-            sample.inner.is_unbounded for sample, _ in self.samples
-        )
+        inside = any(sample.inner.is_unbounded for sample, _ in self.samples)
+        return inside or any(pair.largest_loss() is None for pair, _ in self.pairs())
 
     @cached_property
     def clouds(self) -> tuple[list[Cloud], list[tuple[Sample, int]]]:
@@ -278,11 +275,6 @@ class Composition:
         clouds, left = gathered(steps)
         alone = [_sample(*step) for step in left]
         return clouds, others + alone
-
-    @property
-    def reveals(self) -> bool:
-        """Whether a step reveals everything."""
-        return any(mass.fraction == 1 for mass, _ in self.masses)
 
     @cached_property
     def mu_squared(self) -> Real:

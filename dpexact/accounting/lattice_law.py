@@ -160,7 +160,7 @@ def _beside(c: Composition, direction: Direction) -> Continuous | None:
 
 def _on_sample(sample: Sample, direction: Direction) -> Continuous | None:
     inner = sample.inner
-    if inner.samples or not (inner.is_gaussian or inner.laplace_alone):
+    if inner.samples or not (inner.is_gaussian or inner.is_laplace):
         return None
     found = _beside(inner, direction)
     if found is None:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Final
 
-from dpexact.accounting.coins import averaged
+from dpexact.accounting.coins import Averaged, averaged
 from dpexact.accounting.composition import Composition
 from dpexact.accounting.pairs.coin import Coin
 from dpexact.accounting.profile import (
@@ -18,7 +18,7 @@ from dpexact.accounting.profile import (
     WorseDirection,
     in_direction,
 )
-from dpexact.accounting.routes import contour, routed
+from dpexact.accounting.routes import contour, glanced, routed
 from dpexact.accounting.standing import counted, curves, ranges_alone, selects, unattained
 from dpexact.arguments import Direction, Method
 from dpexact.errors import UnsupportedMechanism
@@ -41,7 +41,7 @@ from dpexact.reals import Real
 #: Work after which a point of a curve is asked alone, by whatever engine takes it.
 _POINT_WORK: Final = 12_000_000
 #: Outcomes of coins that are averaged over at once.
-_FEW_OUTCOMES: Final = 3
+_FEW_OUTCOMES: Final = 8
 
 
 def profile(
@@ -82,10 +82,13 @@ def _profile(
     steps = mechanism.steps()
     if method == "auto" and any(isinstance(x, Mix | TruncatedPoisson) for x in counted(mechanism)):
         ways: tuple[Direction, ...] = ("remove", "add") if direction == "both" else (direction,)
-        found = [average for way in ways if (average := averaged(steps, _profile, way))]
+        found = [
+            _flipped(steps, way, average)
+            for way in ways
+            if (average := averaged(steps, _profile, way))
+        ]
         if found:
-            whole: Profile = WorseDirection(*found) if len(found) == 2 else found[0]
-            return _flipped(steps, direction, whole, len(found[0].parts))
+            return WorseDirection(*found) if len(found) == 2 else found[0]
     if any(isinstance(step, FixedSize) for step in steps):
         from dpexact.accounting.fixed_size import on_fixed_size
 
@@ -93,16 +96,15 @@ def _profile(
     return routed(Composition.of(steps.items()), direction, method)
 
 
-def _flipped(
-    steps: dict[Mechanism, int], direction: Direction, average: Profile, outcomes: int
-) -> Profile:
-    """An average over few outcomes; of more coins as pairs, with the average behind."""
-    if outcomes <= _FEW_OUTCOMES:
+def _flipped(steps: dict[Mechanism, int], direction: Direction, average: Averaged) -> Profile:
+    """An average over few outcomes; of more coins as pairs at a glance, with the average behind."""
+    if len(average.parts) <= _FEW_OUTCOMES:
         return average
     try:
-        return Fallback(routed(Composition.of(steps.items()), direction), lambda: average, average)
+        pairs = glanced(Composition.of(steps.items()), direction)
     except UnsupportedMechanism:
         return average
+    return Fallback(pairs, lambda: average, average)
 
 
 def _selected(mechanism: Mechanism, direction: Direction) -> Profile:
@@ -145,7 +147,7 @@ def repeated(mechanism: Mechanism, direction: Direction) -> list[Callable[[int],
         return None
     if any(isinstance(pair, Coin) for pair, _ in composition.apart):
         return None
-    if not all(x.inner.is_gaussian or x.inner.laplace_alone is not None for x, _ in samples):
+    if not all(x.inner.is_gaussian or x.inner.is_laplace for x, _ in samples):
         return None
     profiles = [contour(faced, way) for way, faced in composition.ways(direction)]
     return [partial(p.varied, _POINT_WORK) for p in profiles if p is not None] or None

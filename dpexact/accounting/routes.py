@@ -8,7 +8,7 @@ lattice engine takes everything, behind all of them. Engines are imported where 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final, TypeAlias
 
@@ -59,13 +59,23 @@ def routed(
             return found[0]
 
 
+def glanced(composition: Composition, direction: Direction) -> Profile:
+    """One way by the route that takes it, with little work and nothing behind."""
+    from dpexact.accounting.contour.profile import ContourProfile
+
+    ((way, faced),) = composition.ways(direction)
+    found = _first(faced, way, "auto")
+    # proposes: how much is worth it; what stands behind it answers too
+    return found.varied(_LIGHT_WORK, patient=False) if isinstance(found, ContourProfile) else found
+
+
 def _bound(composition: Composition) -> Callable[[Real, Real], bool] | None:
     """What proves, next to free, that delta of adding is at most a level."""
     known: ContourProfile | None = composition.kept.get("add")
     windows = _windows(composition, "add")
     if known is None:
         # proposes: whether one point is looked at first; of pieces two digits take little
-        return unproved if _on_laplace(composition) else None
+        return unproved if composition.is_on_laplace else None
     # proposes: which bound; all hold
     if windows is None or windows.is_often or windows.count == 1:
         return known.is_below
@@ -90,8 +100,7 @@ def _one_way(composition: Composition, direction: Direction, method: Method) -> 
     if method == "lattice":
         return lattice()
     try:
-        routes = SAMPLED_ROUTES if composition.samples else ROUTES
-        found = _first(routes if method == "auto" else FORCED, composition, direction)
+        found = _first(composition, direction, method)
     except UnsupportedMechanism:
         if method == "contour":
             raise
@@ -140,12 +149,15 @@ def _behind(
         line = [found.varied(_HEAVY_WORK, patient=False)] if windows.is_loud else []
         behind = FirstToReach(*line, windows, found)
         return Fallback(light, lambda: Fallback(behind, lambda: lattice(3)), behind)
-    return Fallback(found, lattice)
+    # of atoms beside densities the lattice may have digits that blurs lack
+    more = isinstance(found, FirstToReach) and composition.is_on_laplace
+    return Fallback(found, lattice, lattice(3) if more else None)
 
 
-def _first(routes: Iterable[Route], composition: Composition, direction: Direction) -> Profile:
+def _first(composition: Composition, direction: Direction, method: Method) -> Profile:
+    routes = SAMPLED_ROUTES if composition.samples else ROUTES
     refusal = UnsupportedMechanism("the contour engine needs a Gaussian")
-    for route in routes:
+    for route in routes if method == "auto" else (_forced,):
         try:
             found = route(composition, direction)
         except UnsupportedMechanism as error:
@@ -180,12 +192,12 @@ def _sampled_once(c: Composition, direction: Direction) -> Profile | None:
     from dpexact.accounting.sampled_once import sampled_once
 
     inner = sample.inner.facing(direction)
-    return sampled_once(_first(ROUTES, inner, direction), sample.q, direction)
+    return sampled_once(_first(inner, direction, "auto"), sample.q, direction)
 
 
 def _laplace_cells(c: Composition, direction: Direction) -> Profile | None:
     """Few steps of Laplace noise on samples: polynomials between the corners of the profile."""
-    if len(c.samples) != 1 or not (_on_laplace(c) and replace(c, samples=[], masses=[]).is_empty):
+    if len(c.samples) != 1 or not (c.is_on_laplace and replace(c, samples=[], masses=[]).is_empty):
         return None
     from dpexact.accounting.laplace_cells import LaplaceCells
     from dpexact.accounting.pairs.sampled_laplace import SampledLaplace
@@ -248,7 +260,7 @@ def _lattice_law(c: Composition, direction: Direction) -> Profile | None:
 def contour(c: Composition, direction: Direction) -> ContourProfile | None:
     """Gaussians, sampled or not, with anything; other noise, unsampled: inversion of moments."""
     gaussian = c.noises or any(sample.inner.noises for sample, _ in c.samples) or not c.has_tails
-    gaussian = gaussian or any(pair.decays for pair, _ in c.apart) or _on_laplace(c)
+    gaussian = gaussian or any(pair.decays for pair, _ in c.apart) or c.is_on_laplace
     if not gaussian and (c.samples or c.is_finite):
         return None
     return _line(c, direction, lambda: c.everything(direction))
@@ -322,12 +334,7 @@ def _allocated(c: Composition, direction: Direction) -> Profile | None:
 def _ends(c: Composition, direction: Direction) -> Profile | None:
     """Laplace noise and samples of it, beside other atoms, of which a line may see none; coins."""
     apart = any(x.has_outline and (x.decays or not x.has_tails) for x, _ in c.apart)
-    return _atoms(c, direction) if apart or c.laplace or _on_laplace(c) else None
-
-
-def _on_laplace(c: Composition) -> bool:
-    """Whether some sample is of Laplace noise alone, but for what reveals everything."""
-    return any(x.inner.laplace_law is not None for x, _ in c.samples)
+    return _atoms(c, direction) if apart or c.laplace or c.is_on_laplace else None
 
 
 def _few_outcomes(c: Composition, direction: Direction) -> Profile | None:
@@ -388,9 +395,6 @@ SAMPLED_ROUTES: Final[tuple[Route, ...]] = (
 
 def _forced(c: Composition, direction: Direction) -> Profile | None:
     """The contour, where it is at its best: Laplace noise alone has quicker ways."""
-    if c.reveals:
+    if c.beside.is_certain:
         return NoLoss(c.infinite(add=False))
     return None if c.laplace and not c.noises and not c.samples else contour(c, direction)
-
-
-FORCED: Final[tuple[Route, ...]] = (_forced,)

@@ -138,7 +138,7 @@ def _responses(c: Composition) -> tuple[Real, Real, int] | None:
 
     With delta = 1 any is like one with eps = 0.
     """
-    if c.reveals and not c.samples:
+    if c.beside.is_certain and not c.samples:
         return reals.rational(0), reals.rational(1), 1
     masses = c.masses or [(reals.rational(0), count) for count in c.responses.values()]
     alone = replace(c, responses={}, masses=[]).is_empty
