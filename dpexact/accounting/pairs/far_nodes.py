@@ -37,12 +37,11 @@ MAX_WORK: Final = 120_000
 _BESIDES: Final = 200
 MAX_KEPT: Final = 192
 _GLANCE: Final = 20
-#: Most outcomes of a pair.
-_MAX_OUTCOMES: Final = 1 << 13
-#: Rows of a product of matrices at once, and :data:`ROW` columns, which are few multiplications.
-_AT_ONCE: Final = 8
-#: Points at once.
-_POINTS: Final = 8
+#: Most outcomes of a pair, and most runs.
+_MAX_OUTCOMES, _MAX_RUNS = 1 << 13, 1 << 30
+#: Rows of a product of matrices at once, and :data:`ROW` columns, which are few multiplications;
+#: and points at once.
+_AT_ONCE, _POINTS = 8, 8
 #: For angles of many turns.
 _BITS: Final = 192
 _ACCURACY: Final = 32.0
@@ -56,8 +55,6 @@ _JUST: Final = 1 + 2.0**-45
 _TINY: Final = 1e-150
 #: Abscissas and heights are below this, and the step above its inverse: fourth powers are floats.
 _REACH: Final = 1e50
-#: Most runs of a pair.
-_MAX_RUNS: Final = 1 << 30
 #: What floats lose of a sum over nodes, next to the sum of the moduli.
 LOST: Final = 2.0**-40
 #: Weights of outcomes that are left out, together, next to their sum.
