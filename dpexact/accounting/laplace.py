@@ -208,7 +208,7 @@ class Route:
 
     def reachable(self, bits: int) -> int:
         """Proposes: the largest precision up to ``bits`` for which the sum is short, else 0."""
-        return next((fewer for fewer in range(bits, 0, -8) if self.plan(fewer)), 0)
+        return next((fewer for fewer in range(bits, 1, -8) if self.plan(fewer)), 0)
 
     def delta(self, epsilon: arb) -> arb:
         """``delta(epsilon)`` at the current precision; not finite if the sum is too long."""

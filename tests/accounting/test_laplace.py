@@ -287,3 +287,10 @@ def test_few_points_share_nothing():
 
 def test_an_epsilon_at_the_end_of_floats_beside_hardly_any_loss():
     assert dpexact.delta("poisson(laplace(1e12, 1000), 1/2)", "1e300").upper == 0
+
+
+def test_no_precision_below_two_bits_is_reachable(monkeypatch: pytest.MonkeyPatch) -> None:
+    """FLINT has none."""
+    monkeypatch.setattr(laplace.Route, "plan", lambda _, bits: bits if bits < 2 else None)
+    route = laplace.Route(LaplaceParts(((rational(30), 9),)), 0.5)
+    assert [route.reachable(bits) for bits in (33, 40, 64)] == [0, 0, 0]
