@@ -12,9 +12,11 @@ from oracles import to_mpf
 import dpexact
 from dpexact import balls, delta, gaussian, mix, poisson, replace, truncated_poisson
 from dpexact.accounting import coins, profiles
+from dpexact.accounting.contour.profile import MAX_WORK
 from dpexact.accounting.pairs.coin import Coin
 from dpexact.accounting.pairs.laplace import Laplace
 from dpexact.accounting.pairs.response import Response
+from dpexact.accounting.profile import Fallback
 from dpexact.accounting.standing import standing
 from dpexact.errors import UnsupportedMechanism
 from dpexact.reals import binomial_tail, rational
@@ -283,3 +285,29 @@ def test_many_cut_batches_with_a_record_replaced():
     assert found.upper < delta(replace(poisson(gaussian("1/2"), "1/100") ** 1000), 1, 8).upper
     whole = replace(truncated_poisson(gaussian(1), "1/100", 10, 10) ** 10)
     assert delta(whole, 1, 8).overlaps(delta(replace(poisson(gaussian(1), "1/100") ** 10), 1, 8))
+
+
+@pytest.mark.parametrize("way", ["remove", "add"])
+@pytest.mark.parametrize(
+    "beside", ["group(poisson(gaussian(2), 1/10)^3, 2)", "allocation(gaussian(2), 5)"]
+)
+def test_pairs_at_a_glance_are_the_average(beside, way, monkeypatch):
+    text = f"mix(1/2: gaussian(2), 1/2: laplace(1))^9 * {beside}"
+    pairs = dpexact.delta(text, 2, 8, way)
+    assert pairs.method == "contour"
+    monkeypatch.setattr(profiles, "_FEW_OUTCOMES", coins.MAX_OUTCOMES)
+    assert pairs.overlaps(dpexact.delta(text, 2, 10, way))
+
+
+def test_pairs_of_coins_get_little_work_before_the_average(monkeypatch):
+    seen = []
+
+    def kept(first, *rest):
+        seen.append(first)
+        return Fallback(first, *rest)
+
+    monkeypatch.setattr(profiles, "Fallback", kept)
+    sides = "1/3: laplace(0.331), 1/6: gaussian(4.93), 1/2: laplace(3.86)"
+    found = dpexact.delta(f"mix({sides})^6 * pure_dp(0.384)^5", 1, 8, "add")
+    assert found.method == "average over public coins"
+    assert [(x.max_work < MAX_WORK, x.patient) for x in seen] == [(True, False)]

@@ -179,3 +179,9 @@ def test_a_direction_that_shares_with_the_other_is_its_own(text):
         found, expected, other = (x.product.moment(2.0, 40.0) for x in (added, fresh, removed))
         assert found.overlaps(expected)
         assert not found.overlaps(other)
+
+
+def test_the_lattice_has_digits_that_blurs_of_truncated_noise_on_samples_lack() -> None:
+    found = delta("poisson(truncated_laplace(2.31, 11.3), 1/5)^5", 1, 8, "add")
+    assert found.method == "lattice"
+    assert found.digits >= 8
