@@ -169,6 +169,13 @@ class Rectangle:
         """The mirror image in the real line."""
         return Rectangle(self.real, -self.imag)
 
+    def modulus(self) -> Interval:
+        """``|z|``."""
+        square = self.real.square() + self.imag.square()
+        if square.lo > 0:
+            return square.increasing("sqrt")
+        return Interval(square.lo, square.a.up.sqrt(square.hi), square.a).up_to()
+
     def inverse(self) -> Rectangle:
         """``1/z``."""
         size = self.real * self.real + self.imag * self.imag
@@ -218,11 +225,6 @@ def _discs(
         r = add(times(r, outer), times(size, loss))
 
 
-def powers(start: Rectangle, ratio: Rectangle, count: int, a: Arithmetic) -> list[Rectangle]:
-    """``w t^n`` for ``n = 0 .. count``."""
-    return [_around(x, y, r, a) for x, y, r, _ in _discs(start, ratio, count, a)]
-
-
 def power_sums(
     starts: list[Rectangle], ratios: list[Rectangle], count: int, a: Arithmetic
 ) -> list[Rectangle]:
@@ -251,67 +253,93 @@ def _around(x: Any, y: Any, radius: Any, a: Arithmetic) -> Rectangle:
     return Rectangle(*(Interval(low, high, a) for low, high in ends))
 
 
-def dot_products(
-    rows: list[list[Rectangle]], columns: list[list[Rectangle]], a: Arithmetic
-) -> list[list[Rectangle]]:
-    r"""``sum_i x_i y_i`` of every row and every column.
+@dataclass
+class Fixed:
+    """Complex multiples of ``2^-bits``, as lists of real and of imaginary parts.
 
-    Numbers are rounded to multiples of ``2^-bits`` and multiplied exactly: the columns are digits
-    of one long integer for each place ``i``. With ``e`` the most that a number of a row moves and
-    ``f`` that of one of a column, a sum moves by at most ``f sum |x_i| + e sum |y_i| + n e f``.
+    ``off`` is the most that a number is away from what it stands for; the moduli of one list are at
+    most ``size`` together.
     """
-    units = gmpy2.mpfr(1 << a.bits, 1)
 
-    def rounded(vectors: list[list[Rectangle]]) -> tuple[list[list[tuple[Any, Any]]], Any, Any]:
-        """Integers, the most that a number moves, and the largest sum of moduli."""
-        found, moved, largest, add = [], gmpy2.mpfr(0), gmpy2.mpfr(0), a.rough.add
-        for vector in vectors:
-            whole, size = [], gmpy2.mpfr(0)
-            for z in vector:
-                parts = z.real, z.imag
-                ends = [gmpy2.mpz(a.down.mul(part.lo, units)) for part in parts]
-                wide = add(*(a.rough.sub(part.hi, part.lo) for part in parts))
-                moved = max(moved, add(wide, a.rough.div(2, units)))
-                for part in parts:
-                    size = add(size, max(a.rough.minus(part.lo), part.hi))
-                whole.append((ends[0], ends[1]))
-            largest = max(largest, size)
-            found.append(whole)
-        return found, moved, largest
+    lists: list[tuple[list[Any], list[Any]]]
+    off: Any
+    size: Any
 
-    left, off, whole = rounded(rows)
-    right, away, total = rounded(columns)
-    shift = 1 << max(abs(x).bit_length() for v in right for z in v for x in z)
-    sizes = [sum(abs(x) for z in vector for x in z) for vector in left]
-    half = 1 << (2 * shift * max(sizes) + 1).bit_length()
+
+def rounded(vectors: list[list[Rectangle]], a: Arithmetic) -> Fixed:
+    """Lists of numbers, each rounded."""
+    units, add = gmpy2.mpfr(1 << a.bits, 1), a.rough.add
+    found, off, largest = [], gmpy2.mpfr(0), gmpy2.mpfr(0)
+    for vector in vectors:
+        size = gmpy2.mpfr(0)
+        for z in vector:
+            x, y, radius = _centre(z)
+            off = max(off, add(radius, a.rough.div(2, units)))
+            size = add(size, add(a.rough.hypot(x, y), radius))
+        largest = max(largest, size)
+        parts = [[gmpy2.mpz(a.down.mul(x, units)) for x in row] for row in _corners(vector)]
+        found.append((parts[0], parts[1]))
+    return Fixed(found, off, largest)
+
+
+def geometric(starts: list[Rectangle], ratios: list[Rectangle], count: int, a: Arithmetic) -> Fixed:
+    r"""A list ``w t^n``, ``n = 0 .. count``, for each start ``w`` and ratio ``t``, ``|t| <= 1``.
+
+    With ``s`` the most that ``t`` is off and ``u`` a unit, the distance from ``w t^n`` grows in
+    each step by the factor ``1 + s`` and by ``|w| s + 2u``: from ``r`` to at most ``2 (r + count
+    (|w| s + 2u))``, as ``count s <= 1/2``. ``size`` is that of one power of every start.
+    """
+    first, turns = rounded([starts], a), rounded([ratios], a)
+    add, times, unit = a.rough.add, a.rough.mul, a.rough.div(1, gmpy2.mpfr(1 << a.bits, 1))
+    if not times(count, turns.off) <= 0.5:
+        raise Undecided("ratios that are not known well enough for so many powers")
+    step = add(times(first.size, turns.off), times(2, unit))
+    off = times(2, add(first.off, times(count, step)))
+    found, bits = [], a.bits
+    (real, imag), (right, up) = first.lists[0], turns.lists[0]
+    for x, y, u, v in zip(real, imag, right, up, strict=True):
+        row: tuple[list[Any], list[Any]] = ([], [])
+        for _ in range(count + 1):
+            row[0].append(x)
+            row[1].append(y)
+            x, y = (x * u - y * v) >> bits, (x * v + y * u) >> bits
+        found.append(row)
+    return Fixed(found, off, add(first.size, times(len(starts), off)))
+
+
+def dot_products(rows: Fixed, places: Fixed, a: Arithmetic) -> tuple[list[list[Any]], Any]:
+    r"""``sum_i x_i y_i`` of every row and every column, in units of ``2^(-2 bits)``, and a radius.
+
+    The lists of ``places`` hold the ``y_i`` of all columns for one ``i`` each: the digits of a long
+    integer. With ``e`` the most that a number of a row moves and ``f`` that of one of a column, a
+    sum moves by at most ``f sum |x_i| + e sum |y_i| + n e f``.
+    """
+    columns = len(places.lists[0][0])
+    shift = 1 << max(abs(x).bit_length() for pair in places.lists for part in pair for x in part)
+    sizes = max(sum(map(abs, real)) + sum(map(abs, imag)) for real, imag in rows.lists)
+    half = 1 << (2 * shift * sizes + 1).bit_length()
     width = half.bit_length() + 1
-    ones = gmpy2.pack([1] * len(right), width)
+    ones = gmpy2.pack([gmpy2.mpz(1)] * columns, width)
     digits = [
-        [gmpy2.pack([z[i][part] + shift for z in right], width) for i in range(len(right[0]))]
-        for part in (0, 1)
+        [gmpy2.pack([x + shift for x in part], width) for part in pair] for pair in places.lists
     ]
-    times = a.rough.mul
-    error = a.rough.add(times(away, whole), times(off, total))
-    error = a.rough.add(error, times(times(off, away), len(right[0])))
-    radius = Interval(error, error, a)
     found = []
-    for vector in left:
+    for real, imag in rows.lists:
         parts = []
         for one, other, sign in ((0, 1, -1), (1, 0, 1)):
-            sums, moved = half * ones, half
-            for i, (x, y) in enumerate(vector):
-                sums += x * digits[one][i] + sign * y * digits[other][i]
-                moved += shift * (x + sign * y)
+            sums = half * ones
+            for x, y, pair in zip(real, imag, digits, strict=True):
+                sums += x * pair[one] + sign * y * pair[other]
+            moved = half + shift * (sum(real) + sign * sum(imag))
             parts.append([z - moved for z in gmpy2.unpack(sums, width)])
-        found.append(
-            [
-                Rectangle(*(a.exact(Fraction(int(z), 1 << 2 * a.bits)) for z in pair)).widened(
-                    radius
-                )
-                for pair in zip(*parts, strict=True)
-            ]
-        )
-    return found
+        found.append(list(zip(*parts, strict=True)))
+    add, times = a.rough.add, a.rough.mul
+    error = add(times(places.off, rows.size), times(rows.off, places.size))
+    return found, add(error, times(times(rows.off, places.off), len(places.lists)))
+
+
+def _corners(vector: list[Rectangle]) -> tuple[list[Any], list[Any]]:
+    return [z.real.lo for z in vector], [z.imag.lo for z in vector]
 
 
 def _centre(box: Rectangle) -> tuple[Any, Any, Any]:

@@ -14,6 +14,9 @@ from dpexact.certificate_checker_mpfr.inversion import Inversion, parts_of
 MAX_BITS: Final = 4_000
 WORK_PER_STEP: Final = 2_000
 """Beyond that of any statement, for each different step of a log."""
+FIRST_STEPS: Final = 2_000
+WORK_PER_FIRST: Final = 100_000
+"""And for each of the first of them."""
 
 Inversions: TypeAlias = list[Inversion] | list[Put]
 
@@ -36,7 +39,8 @@ def check_statement(statement: Any) -> str:
     try:
         inversions: Inversions
         if statement["method"] == standard.CONTOUR:
-            a.left += WORK_PER_STEP * len(claim.steps)
+            count = len(claim.steps)
+            a.left += WORK_PER_STEP * count + WORK_PER_FIRST * min(count, FIRST_STEPS)
             inversions = [
                 Inversion(parts_of(claim.steps, a, plans[way]), way, plans[way], a)
                 for way in claim.ways

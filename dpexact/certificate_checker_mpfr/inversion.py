@@ -148,7 +148,7 @@ def _is_taken(tree: Any, count: int, cells: list[Cell]) -> bool:
     if one == 0 or name not in ("gaussian", "gdp"):
         return False
     v = 1 / one**2 if name == "gdp" else (one / other[0]) ** 2
-    return any(cell.take(q, v, count) for cell in cells)
+    return any(cell.take((q, v, count)) for cell in cells)
 
 
 def parts_of(steps: standard.Steps, a: Arithmetic, plan: Any = BOUNDED) -> Parts:
@@ -176,7 +176,7 @@ def parts_of(steps: standard.Steps, a: Arithmetic, plan: Any = BOUNDED) -> Parts
             continue
         sigma = a.exact(1) / values[0] if name == "gdp" else values[0] / values[1]
         parts.square = parts.square + a.exact(count) / (sigma * sigma)
-    if not all(cell.count for cell in parts.cells):
+    if not all(cell.is_filled for cell in parts.cells):
         raise Invalid("a cell without steps")
     return parts
 
@@ -280,9 +280,8 @@ class Inversion:
 
         gauss = (-(self.parts.square * beyond * beyond / 2)).exp()
         self.decayed = self._product(self.c, decayed) * gauss
-        self.most = [cell.moment(kappa) for cell in self.parts.cells]
-        for cell, most in zip(self.parts.cells, self.most, strict=True):
-            self.decayed = self.decayed * cell.size(kappa, beyond, most)
+        for cell in self.parts.cells:
+            self.decayed = self.decayed * cell.size(kappa, beyond)
         self.above = self._real(self.order_above, "above")
         if self.order_below < 1:
             self.below = self._real(-self.order_below, "below")
@@ -317,8 +316,8 @@ class Inversion:
             for n, found in enumerate(means):
                 # J(-c - iu) is the conjugate of J(-c + iu)
                 values[n] = values[n] * (found if self.remove else found.conjugate()) ** count
-        for cell, most in zip(self.parts.cells, self.most, strict=True):
-            line = cell.line(kappa, self.h, self.count, most)
+        for cell in self.parts.cells:
+            line = cell.line(kappa, self.h, self.count)
             line = line if self.remove else [found.conjugate() for found in line]
             values = [value * found for value, found in zip(values, line, strict=True)]
         return values

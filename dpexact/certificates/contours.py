@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from itertools import starmap
 from typing import Any, Final
+
+import numpy as np
 
 from dpexact import certificate_checker as checker
 from dpexact.accounting.contour.planning import Plan, Query, planned
@@ -22,7 +24,15 @@ from dpexact.accounting.pairs.mixture_rules import Rule, Shape
 from dpexact.accounting.pairs.pair import Atom, Pair, TooExpensive
 from dpexact.accounting.pairs.response import Response
 from dpexact.accounting.pairs.shifts import STILL, Outline, of_sensitivities
-from dpexact.certificates.cells import Box, boxes_of, cell_of, short_number
+from dpexact.certificates.cells import (
+    Box,
+    Goal,
+    box_of,
+    cells_of,
+    log_moments,
+    short_number,
+    written,
+)
 from dpexact.reals import rational
 
 #: Digits asked of a plan on top of those of the bounds, in turn.
@@ -30,14 +40,9 @@ _SPARE: Final = (2, 6, 14)
 _GUARD_BITS: Final = 48
 _SPARE_LOG: Final = 12.0
 _MAX_WORK: Final = 3_000_000
-#: By how much cells are made smaller where they are too wide, and when that ends.
-_NARROWER: Final = 0.6
-_NARROWEST: Final = 0.1
 #: By how much a period is made longer, and when that ends.
 _LONGER: Final = 1.1
 _LONGEST: Final = 1e6
-#: Heights of a line at which a cell is looked at, over its height.
-_HEIGHTS: Final = (0.0, 0.25, 0.5, 0.75, 1.0)
 #: Minus the logarithm of the error of the bounds of all steps of a cell.
 _COARSE: Final = 3.0
 
@@ -65,53 +70,58 @@ def plans(
 def _plan(
     steps: checker.Steps, way: str, points: Sequence[Fraction], digits: int
 ) -> tuple[dict[str, Any] | str, int]:
-    """With the widest cells, where there are some, that have ellipses."""
-    boxes, narrower = boxes_of(steps), 1.0
-    while True:
-        try:
-            found = _plan_in_cells(steps, boxes, way, points, digits)
-        except (TooExpensive, ArithmeticError, ValueError) as error:
-            raise NoPlan(f"no plan for a contour integral: {error}") from None
-        if found is not None:
-            return found
-        narrower *= _NARROWER
-        if narrower < _NARROWEST:
-            raise NoPlan("no plan for a contour integral: steps that differ too much for cells")
-        boxes = boxes_of(steps, narrower)
+    try:
+        return _plan_in_cells(steps, box_of(steps), way, points, digits)
+    except (TooExpensive, ArithmeticError, ValueError) as error:
+        raise NoPlan(f"no plan for a contour integral: {error}") from None
 
 
 def _plan_in_cells(
-    steps: checker.Steps, boxes: list[Box], way: str, points: Sequence[Fraction], digits: int
-) -> tuple[dict[str, Any] | str, int] | None:
-    """The plan with these cells; None if they are too wide."""
-    taken = {name for box in boxes for name in box.names}
-    alone = [
-        (pair, n)
-        for text, n in steps.items()
-        if text not in taken
-        for pair in _pairs(json.loads(text), way)
-    ]
-    together: list[tuple[Pair, int]] = []
-    for q, sigma, n in (box.step for box in boxes):
-        together.append((_sampled(q, sigma, way == "add"), n))
-    composition = (*alone, *together)
+    steps: checker.Steps, box: Box | None, way: str, points: Sequence[Fraction], digits: int
+) -> tuple[dict[str, Any] | str, int]:
+    """The plan, in which rows of the box are taken together where that is cheap."""
+    adds = way == "add"
+
+    def pairs_but(names: set[str]) -> list[tuple[Pair, int]]:
+        return [
+            (pair, n)
+            for text, n in steps.items()
+            if text not in names
+            for pair in _pairs(json.loads(text), way)
+        ]
+
+    boxed = pairs_but(set(box.names) if box else set())
+    leaves = list(box.leaves) if box else []
     near = [float(x) for x in points]
-    if way == "add" and _largest(composition) <= min(near):
+
+    def product(rows: Iterable[tuple[float, float, int]]) -> Product:
+        return Product((*boxed, *((_sampled(q, s, adds), n) for q, s, n in rows)))
+
+    whole = product(leaf.step for leaf in leaves)
+    if adds and _largest(whole.factors) <= min(near):
         return "no larger loss", 64 + 4 * digits
-    product = Product(composition)
-    plan = planned([(product, Query(x, 1)) for x in near], digits, _MAX_WORK)
-    if boxes:
-        corners = [corner for box in boxes for corner in box.corners()]
-        worse = Product((*alone, *((_sampled(q, s, way == "add"), n) for q, s, n in corners)))
-        plan, product = _longer(plan, product, worse, near, digits), worse
-    rules = _Rules(product, way, plan, near, digits)
-    written = rules.written([pair for pair, _ in alone])
-    for box, (pair, _) in zip(boxes, together, strict=True):
-        cell = rules.cell(box, pair)
-        if cell is None:
-            return None
-        written.setdefault("cells", []).append(cell)
-    return written, plan.bits + _GUARD_BITS
+    plan = planned([(whole, Query(x, 1)) for x in near], digits, _MAX_WORK)
+    if box is None:
+        rules = _Rules(whole, way, plan, near, digits)
+        return rules.written([pair for pair, _ in boxed]), plan.bits + _GUARD_BITS
+    worse = product(corner for leaf in leaves for corner in leaf.corners())
+    plan = _longer(plan, whole, worse, near, digits)
+    rules, cells = _Rules(worse, way, plan, near, digits), cells_of(box, _goal(box, plan, adds))
+    taken = {name for cell, *_ in cells for name in cell.names}
+    found = rules.written([pair for pair, _ in pairs_but(taken)])
+    found["cells"] = [rules.cell(*cell) for cell in cells]
+    return found, plan.bits + _GUARD_BITS
+
+
+def _goal(box: Box, plan: Plan, adds: bool) -> Goal:
+    """What the plan asks of each row: less where the product of all moments is small."""
+    kappa = -plan.abscissa if adds else 1 + plan.abscissa
+    heights = plan.step * np.arange(plan.count + 1)
+    logs = log_moments(box, kappa, heights).real
+    # proposes: falls of what stands for the rows
+    falls = np.minimum(logs[0] - logs, plan.accuracy)
+    coarse = math.log(box.rows[:, 2].sum()) + _COARSE
+    return Goal(kappa, heights, plan.accuracy - falls, plan.step * (plan.count + 1), coarse)
 
 
 def _largest(composition: tuple[tuple[Pair, int], ...]) -> float:
@@ -241,19 +251,13 @@ class _Rules:
         texts = {name: str(Fraction(value)) for name, value in numbers.items()}
         return {**texts, "count": str(plan.count), "rules": rules}
 
-    def cell(self, box: Box, pair: Pair) -> dict[str, list[str]] | None:
-        """A cell for what ``pair`` stands for; None if it is too wide."""
-        assert isinstance(pair, Mixtures)
-        plan, c = self.plan, self.plan.abscissa
-        kappa, heights = -c if self.adds else 1 + c, [plan.height * x for x in _HEIGHTS]
-        orders = {"line": (kappa, heights), "tail": (kappa, heights[-1:])}
-        accuracies = {"line": plan.accuracy, "tail": math.log(box.step[2]) + _COARSE}
-        corner = _sampled(*box.corner, self.adds)
-        middle, rules = (
-            _rules(step, self.adds, plan, self.above, self.below) for step in (pair, corner)
+    def cell(self, box: Box, rule: list[str], tails: list[dict[str, Any]]) -> dict[str, Any]:
+        """The text of a cell."""
+        rules = _rules(
+            _sampled(*box.corner, self.adds), self.adds, self.plan, self.above, self.below
         )
-        rules |= {role: middle[role] for role in orders}
-        return cell_of(box, rules, orders, accuracies)
+        moments = {role: rules[role] for role in ("moment", "above", "below")}
+        return {"line": written(box, rule), "tails": tails, **moments}
 
 
 def _below(product: Product, level: float, goal: float) -> float:
