@@ -267,7 +267,7 @@ def compare(a: Real, b: Real, name: str = "number") -> int:
 def order(a: Real, b: Real) -> Order:
     """How ``a`` stands to ``b``, undecided where :func:`compare` cannot tell."""
     try:
-        return Order.of_sign(compare(a, b))
+        return Order(compare(a, b))
     except InvalidInput:
         return Order.UNDECIDED
 
