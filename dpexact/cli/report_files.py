@@ -60,7 +60,7 @@ class ReportFiles:
 
         for name, path in self._paths.items():
             if name != "jsonl":
-                getattr(reports, f"write_{name}")(report, path)
+                reports.write(report, name, path)
 
 
 def distinct_files(named: Mapping[str, Path | None], others: Mapping[Path, str]) -> dict[str, Path]:

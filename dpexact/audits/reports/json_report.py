@@ -148,15 +148,3 @@ class JsonLines(AbstractContextManager["JsonLines", None]):
     def _refused(self, error: Exception) -> NotWritten:
         reason = getattr(error, "strerror", None) or str(error)
         return NotWritten(f"{visible(os.fspath(self._path))}: cannot write: {reason}")
-
-
-def write_jsonl(report: Report, path: str | os.PathLike[str]) -> None:
-    """Write the JSON Lines of an audit that has ended.
-
-    Raises:
-        NotWritten: ``path`` cannot be written.
-    """
-    with JsonLines(path) as lines:
-        for place, finding in enumerate(report.findings):
-            lines.found(place, finding)
-        lines.end(report)
