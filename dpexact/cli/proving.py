@@ -93,6 +93,7 @@ def _write_coq(folder: str, ids: tuple[str, ...], sources: tuple[str, ...]) -> N
     from pathlib import Path
 
     from dpexact.errors import InvalidInput, NotWritten
+    from dpexact.files import refusing
     from dpexact.visible import visible
     from proofs_checks.coq import coq_of, write
     from proofs_checks.selection import listing
@@ -101,11 +102,8 @@ def _write_coq(folder: str, ids: tuple[str, ...], sources: tuple[str, ...]) -> N
     for identity in ids:
         if coq_of(identity) is None:
             raise InvalidInput(f"claim {identity!r} has no Coq file")
-    try:
+    with refusing(f"{visible(folder)}: cannot make the folder", kind=NotWritten):
         Path(folder).mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        shown = visible(folder)
-        raise NotWritten(f"{shown}: cannot make the folder: {error.strerror}") from None
     written = write(Path(folder), chosen)
     click.echo(f"{len(written)} files; in this order, in that folder: coqc -Q . DPExact FILE")
 
