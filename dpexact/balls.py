@@ -38,6 +38,10 @@ MAX_EXPONENT: Final = 1_000_000
 TINY: Final = Fraction(1, 1 << MAX_EXPONENT)
 TINY_TEXT: Final = "1.02e-301030"
 
+#: The intervals ``[0, 1]`` and ``[-1, 1]``.
+UNIT: Final = arb(0).union(arb(1))
+AROUND: Final = UNIT.union(arb(-1))
+
 #: Bits with which a bound is compared with a level.
 _COMPARING: Final = 96
 
