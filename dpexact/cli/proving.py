@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import json
-import os
 from typing import TYPE_CHECKING
 
 import click
 
-from dpexact.cli.options import jobs_option, json_option
+from dpexact.cli.options import cores, jobs_option, json_option
 
 if TYPE_CHECKING:
     from proofs_checks.runner import Outcome
@@ -75,7 +74,7 @@ def prove(
     from proofs_checks.runner import run
 
     with progress_bar("proving") as advance:
-        outcomes = run([entry.name for entry in selected], jobs or os.cpu_count() or 1, advance)
+        outcomes = run([entry.name for entry in selected], jobs or cores(), advance)
     if record:
         keep(outcomes)
     if html is not None:
