@@ -21,6 +21,12 @@ Direction: TypeAlias = Literal["remove", "add", "both"]
 """Which dataset ``P`` sees: ``remove`` has the record that ``Q`` lacks; ``both`` is the larger."""
 
 DIRECTIONS: Final[tuple[Direction, ...]] = get_args(Direction)
+#: Those of which the larger is the answer.
+WAYS: Final[dict[Direction, tuple[Direction, ...]]] = {
+    "remove": ("remove",),
+    "add": ("add",),
+    "both": ("remove", "add"),
+}
 
 Word = TypeVar("Word", bound=str)
 

@@ -38,6 +38,10 @@ MAX_EXPONENT: Final = 1_000_000
 TINY: Final = Fraction(1, 1 << MAX_EXPONENT)
 TINY_TEXT: Final = "1.02e-301030"
 
+#: The intervals ``[0, 1]`` and ``[-1, 1]``.
+UNIT: Final = arb(0).union(arb(1))
+AROUND: Final = UNIT.union(arb(-1))
+
 #: Bits with which a bound is compared with a level.
 _COMPARING: Final = 96
 
@@ -267,7 +271,7 @@ def compare(a: Real, b: Real, name: str = "number") -> int:
 def order(a: Real, b: Real) -> Order:
     """How ``a`` stands to ``b``, undecided where :func:`compare` cannot tell."""
     try:
-        return Order.of_sign(compare(a, b))
+        return Order(compare(a, b))
     except InvalidInput:
         return Order.UNDECIDED
 

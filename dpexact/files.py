@@ -2,18 +2,38 @@
 
 from __future__ import annotations
 
+import csv
 import io
 import os
 import secrets
 import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from dpexact.errors import InvalidInput, NotWritten
+from dpexact.errors import DpexactError, InvalidInput, NotWritten
 from dpexact.visible import visible
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+
+@contextmanager
+def refusing(
+    what: str, otherwise: str = "", kind: type[DpexactError] = InvalidInput
+) -> Iterator[None]:
+    """An error of ``kind`` says in one line why a file is no use inside: ``what``, and the system.
+
+    Of what that has no words for, as a text that is not UTF-8, ``otherwise`` is said, or the error.
+    """
+    try:
+        yield
+    except DpexactError:
+        raise
+    except (OSError, ValueError, csv.Error) as error:  # ValueError: also a NUL in the path
+        reason = getattr(error, "strerror", None) or otherwise or str(error)
+        raise kind(f"{what}: {reason}") from None
 
 
 def write_atomically(path: str | os.PathLike[str], content: str | bytes) -> None:
@@ -24,11 +44,8 @@ def write_atomically(path: str | os.PathLike[str], content: str | bytes) -> None
     Raises:
         NotWritten: ``path`` is a directory or cannot be written; nothing has changed then.
     """
-    try:
+    with refusing(f"{visible(os.fspath(path))}: cannot write", kind=NotWritten):
         _write(Path(path), content.encode("utf-8") if isinstance(content, str) else content)
-    except (OSError, ValueError) as error:  # ValueError: a NUL in the path
-        reason = getattr(error, "strerror", None) or str(error)
-        raise NotWritten(f"{visible(os.fspath(path))}: cannot write: {reason}") from None
 
 
 def write_figure(axes: Axes, path: str | os.PathLike[str]) -> None:

@@ -34,14 +34,13 @@ class Ternary(_WithoutTruth):
 
 
 class Order(_WithoutTruth):
-    """How one number certainly stands to another, or that this is undecided."""
+    """How one number certainly stands to another: by the sign of the difference, if it is known.
 
-    BELOW = "below"
-    EQUAL = "equal"
-    ABOVE = "above"
-    UNDECIDED = "undecided"
+    >>> Order(-1)
+    <Order.BELOW: -1>
+    """
 
-    @classmethod
-    def of_sign(cls, sign: int) -> Order:
-        """The order of two numbers whose difference has the ``sign`` -1, 0 or 1."""
-        return (cls.EQUAL, cls.ABOVE, cls.BELOW)[sign]
+    BELOW = -1
+    EQUAL = 0
+    ABOVE = 1
+    UNDECIDED = None

@@ -46,5 +46,5 @@ def test_of_what_is_certain():
     assert Ternary.of(False, False) is Ternary.UNDECIDED
 
 
-def test_of_sign():
-    assert [Order.of_sign(sign) for sign in (-1, 0, 1)] == [Order.BELOW, Order.EQUAL, Order.ABOVE]
+def test_signs_are_orders():
+    assert [Order(sign) for sign in (-1, 0, 1)] == [Order.BELOW, Order.EQUAL, Order.ABOVE]

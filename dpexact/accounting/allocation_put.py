@@ -31,7 +31,7 @@ from dpexact.accounting.pairs.allocation_sums import inner_tails, strip_aliases
 from dpexact.accounting.pairs.pair import TooExpensive
 from dpexact.accounting.pairs.power_sums import Rows
 from dpexact.accounting.profile import InfiniteLoss, Profile
-from dpexact.balls import approximate, ball, current, precision
+from dpexact.balls import UNIT, approximate, ball, current, precision
 from dpexact.enclosure import Enclosure
 from dpexact.kept import cached_property
 from dpexact.reals import Real, rational, square_root
@@ -186,7 +186,7 @@ class AllocationPut(BallProfile):
         """By the value at ``e^epsilon``, or at ``e^-epsilon``."""
         put = self._put((-epsilon if self.add else epsilon).exp())
         found = epsilon.exp() * put if self.add else put - epsilon.expm1()
-        return found.intersection(arb(0).union(arb(1))) if found.is_finite() else found
+        return found.intersection(UNIT) if found.is_finite() else found
 
     def _put(self, level: arb) -> arb:
         line = self._line_near(float(level.mid()), current() * math.log(2))

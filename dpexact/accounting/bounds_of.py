@@ -15,7 +15,7 @@ from dpexact import balls, reals
 from dpexact.accounting.classic import composition, zcdp
 from dpexact.accounting.classic.composition import Guarantee, guarantees
 from dpexact.accounting.classic.optimal_order import enclose_optimal
-from dpexact.accounting.classic.orders import BestOrder, Conversion, Curve, enclose_renyi_epsilon
+from dpexact.accounting.classic.orders import BestOrder, Conversion, Curve, renyi_epsilon
 from dpexact.accounting.fixed_size import symmetric_samples
 from dpexact.accounting.intervals import difference, ratio
 from dpexact.accounting.queries import epsilon_answer
@@ -183,7 +183,7 @@ class _Question:
         return cache(lambda order, n: enclose_renyi(self.mechanism, order, n, self.direction))
 
     def renyi(self, conversion: Conversion) -> BestOrder:
-        return enclose_renyi_epsilon(self.curve, self.delta, self.digits, conversion)
+        return renyi_epsilon(self.curve, self.delta, self.digits, conversion)
 
 
 _Compute: TypeAlias = Callable[[_Question], Enclosure]

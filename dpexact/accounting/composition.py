@@ -7,6 +7,7 @@ Proposition 6.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
@@ -18,12 +19,12 @@ from dpexact.accounting.pairs.discrete_gaussian import DiscreteGaussian
 from dpexact.accounting.pairs.finite import Finite, sampled
 from dpexact.accounting.pairs.gaussian import Gaussian
 from dpexact.accounting.pairs.laplace import Laplace, TruncatedLaplace
-from dpexact.accounting.pairs.lattice import OnLattice
+from dpexact.accounting.pairs.lattice import OnLattice, composed
 from dpexact.accounting.pairs.pair import Atom, Pair
 from dpexact.accounting.pairs.response import Response, amplified
 from dpexact.accounting.profile import InfiniteLoss
 from dpexact.accounting.sampled_rows import Rows, distinct
-from dpexact.arguments import Direction
+from dpexact.arguments import WAYS, Direction
 from dpexact.errors import UnsupportedMechanism
 from dpexact.kept import cached_property
 from dpexact.mechanisms import ZCDP, FixedSize, Mechanism, Poisson
@@ -98,7 +99,6 @@ class Composition:
                 alone = inside.apart if replace(inside, apart=[]).is_empty else []
                 collected.apart.append((sampled_shifts(alone, rate), count))
             elif not inside.is_empty:
-                inside = cls(masses=[(ONE, 1)]) if inside.beside.is_certain else inside
                 sampled.append((Sample(inside, rate), count))
         collected.samples = sampled
         return collected
@@ -162,6 +162,13 @@ class Composition:
         return not (finite or others)
 
     @property
+    def is_sampled_gaussian(self) -> bool:
+        """Whether nothing but Gaussians runs, and some of them on samples."""
+        alone = bool(self.samples) and replace(self, samples=[]).is_gaussian
+        rows = isinstance(self.samples, Rows)
+        return alone and (rows or all(x.inner.is_gaussian for x, _ in self.samples))
+
+    @property
     def is_laplace(self) -> bool:
         """Whether Laplace noise runs once and nothing else does."""
         return [n for _, n in self.laplace] == [1] and replace(self, laplace=[]).is_empty
@@ -179,11 +186,6 @@ class Composition:
     def is_on_laplace(self) -> bool:
         """Whether some sample is of Laplace noise alone, but for what reveals everything."""
         return any(x.inner.laplace_law is not None for x, _ in self.samples)
-
-    @property
-    def is_alone_but_for_masses(self) -> bool:
-        """Whether nothing but one of ``apart`` runs, with a mass of infinite loss perhaps."""
-        return len(self.apart) == 1 and replace(self, apart=[], masses=[]).is_empty
 
     def everything(self, direction: Direction) -> list[tuple[Pair, int]]:
         """All pairs, samples too, where each has moments."""
@@ -241,8 +243,8 @@ class Composition:
 
     def ways(self, direction: Direction) -> list[tuple[Direction, Composition]]:
         """The directions of which the larger profile is asked, each with what faces it."""
-        ways: tuple[Direction, ...] = ("remove", "add") if direction == "both" else (direction,)
-        return [(way, self.facing(way)) for way in (ways if self.is_directed else ways[:1])]
+        ways = WAYS[direction] if self.is_directed else WAYS[direction][:1]
+        return [(way, self.facing(way)) for way in ways]
 
     def facing(self, direction: Direction) -> Composition:
         """The composition whose :meth:`pairs` are those of the direction; samples stay as given."""
@@ -273,8 +275,7 @@ class Composition:
             others = [(x, n) for x, noise, n in told if noise is None]
             steps = [(x.q, noise, n) for x, noise, n in told if noise is not None]
         clouds, left = gathered(steps)
-        alone = [_sample(*step) for step in left]
-        return clouds, others + alone
+        return clouds, others + [_sample(*step) for step in left]
 
     @cached_property
     def mu_squared(self) -> Real:
@@ -337,8 +338,8 @@ class Composition:
 
     def infinite(self, add: bool) -> InfiniteLoss:
         """The mass of infinite loss; samples have none in direction ``add``."""
-        masses = [*self.masses]
-        masses += [(x.revealed(), n) for x, n in self.apart if x.revealed().fraction != 0]
+        apart = ((pair.revealed(), count) for pair, count in self.apart)
+        masses = [*self.masses, *((mass, n) for mass, n in apart if mass.fraction != 0)]
         # one Gaussian has none
         for sample, count in [] if add or isinstance(self.samples, Rows) else self.samples:
             inner = sample.inner.infinite(add=False)
@@ -371,12 +372,8 @@ class Composition:
         continuous = self.noises or self.laplace or self.samples
         if continuous or not all(pair.outcomes() for pair, _ in pairs):
             raise UnsupportedMechanism("no certified accounting for repeated sampling of this")
-        from dpexact.accounting.pairs.lattice import composed
-
         atoms = composed(pairs)
-        kept = ONE
-        for mass, count in self.masses:
-            kept *= (1 - mass) ** count
+        kept = math.prod(((1 - mass) ** count for mass, count in self.masses), start=ONE)
         if self.masses:
             lost = 1 - kept
             atoms = [Atom(kept * a.p, kept * a.q) for a in atoms]

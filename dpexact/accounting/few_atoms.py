@@ -248,5 +248,5 @@ def _order(a: Real, b: Real) -> Order:
     found = balls.order(a, b)
     if found is Order.UNDECIDED:
         with suppress(UndecidedComparison, InvalidInput):
-            return Order.of_sign(numbers.compare(numbers.number(a), numbers.number(b)))
+            return Order(numbers.compare(numbers.number(a), numbers.number(b)))
     return found

@@ -27,7 +27,7 @@ from flint import arb
 
 from dpexact import balls, reals
 from dpexact.accounting.classic.composition import largest_loss
-from dpexact.accounting.classic.orders import enclose_renyi_epsilon
+from dpexact.accounting.classic.orders import renyi_epsilon
 from dpexact.accounting.classic.zcdp import total_zcdp
 from dpexact.accounting.composition import Composition
 from dpexact.accounting.queries import epsilon_answer
@@ -133,7 +133,7 @@ def _kept(order: Real, budget: Real, delta: Real, digits: int) -> Enclosure:
     def line(_: Real | None, digits: int) -> Enclosure:
         return balls.enclosed(budget, digits)
 
-    return enclose_renyi_epsilon(line, delta, digits, "proposition 14", order).epsilon
+    return renyi_epsilon(line, delta, digits, "proposition 14", order).epsilon
 
 
 class Filter:

@@ -102,23 +102,17 @@ class GaussianTwice(BallProfile):
             at = arb(start) if start else self._newton(arb(0), ball(delta), _CLOSE)
         with balls.precision(bits + 4 * digits + 8):
             target, width = ball(delta), arb(10) ** -digits
+            share = width * 2 / 5
             # proposes: whether floats met it already; they lose by what delta is below the odds
             if start and log - odds > (digits - _FLOAT_DIGITS) * _LN10:
-                found = self._beside(arb(start), target, width)
+                found = self._beside(arb(start), target, share)
                 # proposes: whether to look closer
                 if found is not None:
                     return found
             # proposes: likewise
             at = at and self._newton(at, target, width.sqrt() / 10)
             # proposes: likewise
-            return at and self._beside(at, target, width)
-
-    def _beside(self, at: arb, target: arb, width: arb) -> Enclosure | None:
-        """Between points on both sides, if delta is certainly above the target at the left one."""
-        left, right = ((at * (1 + side * width * 2 / 5)).mid() for side in (-1, 1))
-        if self.finite_ball(left) > target > self.finite_ball(right):
-            return balls.to_enclosure(left.union(right), self.method)
-        return None
+            return at and self._beside(at, target, share)
 
     def _in_floats(self, target: float) -> float:
         """About epsilon by the same sum and the same steps; 0 where floats do not reach.

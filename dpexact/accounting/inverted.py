@@ -333,11 +333,14 @@ class BallProfile(InvertedProfile):
                 # proposes: when to stop
                 if abs(step) <= width * at / _CLOSE:
                     break
-            left, right = (at * (1 + side * width / 8) for side in (-1, 1))
-            left, right = left.mid(), right.mid()
-            if not (self.lower_ball(left) > target > self.delta_ball(right)):
-                return None
+            return self._beside(at, target, width / 8)
+
+    def _beside(self, at: arb, target: arb, share: arb) -> Enclosure | None:
+        """Between points on both sides, if delta is certainly above the target at the left one."""
+        left, right = ((at * (1 + side * share)).mid() for side in (-1, 1))
+        if self.lower_ball(left) > target > self.delta_ball(right):
             return balls.to_enclosure(left.union(right), self.method)
+        return None
 
 
 def _at_least(a: Real, b: Real) -> bool:

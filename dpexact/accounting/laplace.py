@@ -214,7 +214,7 @@ class Route:
         """``delta(epsilon)`` at the current precision; not finite if the sum is too long."""
         below = balls.ball(self.parts.largest) - epsilon
         if not below > 0:  # a loss is at most the largest, so delta is at most 1 - e^(-below)
-            return -(-below).expm1() * arb(0).union(arb(1))
+            return -(-below).expm1() * balls.UNIT
         plan = self.plan(balls.current())
         return arb.nan() if plan is None else finite_sum(self.parts, epsilon, plan)
 

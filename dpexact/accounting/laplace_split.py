@@ -166,7 +166,7 @@ class LaplaceSplit(ContourProfile):
         """What fewer than ``split`` losses inside contribute to what is finite; about its slope."""
         if self._law is None:
             return few_inside(self._parts, epsilon, split, level)
-        total, slope = self._law.dropped() * arb(0).union(arb(1)), arb(0)
+        total, slope = self._law.dropped() * balls.UNIT, arb(0)
         for loss, mass in self._law.losses():
             value, rise = few_inside(self._parts, epsilon - loss, split, level)
             total, slope = total + mass * value, slope + mass * rise

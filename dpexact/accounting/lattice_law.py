@@ -67,7 +67,7 @@ class MixedProfile(BallProfile):
         total = arb(0)
         for loss, mass in self.law.losses():
             total += mass * self.divergence(epsilon - loss)
-        return total + self.law.dropped() * arb(0).union(arb(1))
+        return total + self.law.dropped() * balls.UNIT
 
 
 class Continuous(NamedTuple):

@@ -97,7 +97,7 @@ class InfiniteLoss:
         """How the mass stands to ``target``."""
         exact = self.fraction
         if exact is not None and target.fraction is not None:
-            return Order.of_sign((exact > target.fraction) - (exact < target.fraction))
+            return Order((exact > target.fraction) - (exact < target.fraction))
         if [(target, 1)] == list(self.masses):
             return Order.EQUAL
         bits = balls.bits_for(digits)

@@ -20,7 +20,7 @@ from dpexact.accounting.profile import (
 )
 from dpexact.accounting.routes import contour, glanced, routed
 from dpexact.accounting.standing import counted, curves, ranges_alone, selects, unattained
-from dpexact.arguments import Direction, Method
+from dpexact.arguments import WAYS, Direction, Method
 from dpexact.errors import UnsupportedMechanism
 from dpexact.mechanisms import (
     ZCDP,
@@ -81,10 +81,9 @@ def _profile(
             return of(mechanism, direction)
     steps = mechanism.steps()
     if method == "auto" and any(isinstance(x, Mix | TruncatedPoisson) for x in counted(mechanism)):
-        ways: tuple[Direction, ...] = ("remove", "add") if direction == "both" else (direction,)
         found = [
             _flipped(steps, way, average)
-            for way in ways
+            for way in WAYS[direction]
             if (average := averaged(steps, _profile, way))
         ]
         if found:

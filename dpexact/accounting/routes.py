@@ -25,6 +25,7 @@ from dpexact.reals import Real
 if TYPE_CHECKING:
     from dpexact.accounting.contour.profile import ContourProfile
     from dpexact.accounting.lattice.profile import LatticeProfile
+    from dpexact.accounting.pairs.allocation import Allocation
     from dpexact.accounting.pairs.pair import Pair
     from dpexact.accounting.rare.profile import RareProfile
 
@@ -107,8 +108,8 @@ def _one_way(composition: Composition, direction: Direction, method: Method) -> 
         return lattice()
     if method == "contour" or isinstance(found, _UNFAILING):
         return found
-    behind = _behind(composition, direction, found, lattice)
     windows = _windows(composition, direction)
+    behind = _behind(composition, found, windows, lattice)
     # proposes: which engine is asked first; each encloses
     if windows is None or not windows.is_loud or windows.count == 1:
         return behind
@@ -121,28 +122,25 @@ def _one_way(composition: Composition, direction: Direction, method: Method) -> 
 
 def _windows(c: Composition, direction: Direction) -> RareProfile | None:
     """One Gaussian on samples and nothing else: the engine that sorts its losses by size."""
-    if len(c.samples) != 1 or not replace(c, samples=[]).is_empty:
-        return None
-    ((sample, count),) = c.samples
-    inner = sample.inner
-    if not inner.is_gaussian or inner.noise is None:
+    if len(c.samples) != 1 or c.noises or not c.is_sampled_gaussian:
         return None
     from dpexact.accounting.rare.profile import RareProfile
 
-    return RareProfile(inner.noise, sample.q, count, direction == "add")
+    ((sample, count),) = c.samples
+    assert sample.inner.noise is not None
+    return RareProfile(sample.inner.noise, sample.q, count, direction == "add")
 
 
 def _behind(
     composition: Composition,
-    direction: Direction,
     found: Profile,
+    windows: RareProfile | None,
     lattice: Callable[..., LatticeProfile],
 ) -> Profile:
     """What is found, with more work and the lattice engine behind it."""
     from dpexact.accounting.contour.profile import ContourProfile
 
     if isinstance(found, ContourProfile):
-        windows = _windows(composition, direction)
         if windows is None:
             return Fallback(found.varied(_GLANCE_WORK), lambda: lattice(3), found)
         light = found.varied(_LIGHT_WORK, patient=False)
@@ -156,6 +154,8 @@ def _behind(
 
 def _first(composition: Composition, direction: Direction, method: Method) -> Profile:
     routes = SAMPLED_ROUTES if composition.samples else ROUTES
+    if composition.is_sampled_gaussian:
+        routes = GAUSSIAN_ROUTES
     refusal = UnsupportedMechanism("the contour engine needs a Gaussian")
     for route in routes if method == "auto" else (_forced,):
         try:
@@ -231,10 +231,11 @@ def _laplace(c: Composition, direction: Direction) -> Profile | None:
 
 
 def _single(c: Composition, direction: Direction) -> Profile | None:
-    """One pair: its outcomes, its own tails beside infinite loss, or sums of truncated Laplace."""
-    if not c.is_alone_but_for_masses:
+    """One pair: its outcomes, tails beside infinite loss, transform, or truncated Laplace sums."""
+    if len(c.apart) != 1 or not replace(c, apart=[], masses=[]).is_empty:
         return None
     from dpexact.accounting.few_atoms import FiniteProfile
+    from dpexact.accounting.pairs.allocation import Allocation
     from dpexact.accounting.pairs.laplace import TruncatedLaplace
     from dpexact.accounting.truncated_sums import TruncatedLaplaceSums
 
@@ -243,6 +244,8 @@ def _single(c: Composition, direction: Direction) -> Profile | None:
         return None if c.masses else FiniteProfile(outcomes, pair.revealed())
     if count == 1 and pair.has_tails:
         return SinglePair(pair, c.infinite(add=False), c.beside)
+    if count == 1 and isinstance(pair, Allocation) and not c.masses:
+        return _allocated(c, pair, direction)
     if isinstance(pair, TruncatedLaplace) and TruncatedLaplaceSums.takes(pair, count):
         return TruncatedLaplaceSums(pair, count, c.infinite(add=False))
     return None
@@ -311,16 +314,10 @@ def _bundled(c: Composition, direction: Direction) -> Profile | None:
     return FirstToReach(_line(c, direction, pairs).varied(_BUNDLED_WORK))
 
 
-def _allocated(c: Composition, direction: Direction) -> Profile | None:
+def _allocated(c: Composition, pair: Allocation, direction: Direction) -> Profile:
     """One random allocation and nothing else: the Laplace transform of its likelihood ratio."""
-    if not c.is_alone_but_for_masses or c.masses or c.apart[0][1] != 1 or c.has_tails:
-        return None
     from dpexact.accounting.allocation_put import AllocationPut
-    from dpexact.accounting.pairs.allocation import Allocation
 
-    ((pair, _),) = c.apart
-    if not isinstance(pair, Allocation):
-        return None
     found = contour(c, direction)
     put, sigma = AllocationPut(pair.sigma, pair.t, add=pair.add), balls.approximate(pair.sigma)
     if found is None:
@@ -373,7 +370,6 @@ ROUTES: Final[tuple[Route, ...]] = (
     _laplace,
     _single,
     _lattice_law,
-    _allocated,
     _ends,
     contour,
     _few_outcomes,
@@ -384,13 +380,14 @@ SAMPLED_ROUTES: Final[tuple[Route, ...]] = (
     _sampled_once,
     _lattice_law,
     _laplace_cells,
-    _rare,
     _bundled,
     _ends,
     contour,
     _few_outcomes,
     _atoms,
 )
+#: Likewise, where nothing but Gaussians runs.
+GAUSSIAN_ROUTES: Final[tuple[Route, ...]] = (_sampled_once, _rare, _bundled, contour)
 
 
 def _forced(c: Composition, direction: Direction) -> Profile | None:

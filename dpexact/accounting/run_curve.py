@@ -26,7 +26,7 @@ from dpexact.accounting.pairs.mixture import add, remove
 from dpexact.accounting.pairs.pair import Pair
 from dpexact.accounting.pairs.prefix import Prefix
 from dpexact.accounting.profile import InfiniteLoss, NoLoss, Profile
-from dpexact.arguments import Direction
+from dpexact.arguments import WAYS, Direction
 from dpexact.balls import approximate
 from dpexact.kept import cached_property
 from dpexact.reals import Real, rational
@@ -49,8 +49,7 @@ def run_curve(
     So many are some of ``counts``, which rise, and share what they can.
     """
     cut = _Cut(rows, counts)
-    ways = (True, False) if direction == "both" else (direction == "remove",)
-    return [_Way(cut, removes).after for removes in ways]
+    return [_Way(cut, way == "remove").after for way in WAYS[direction]]
 
 
 class _Cut:

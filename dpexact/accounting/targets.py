@@ -154,5 +154,3 @@ _TARGETS: Final[dict[tuple[str, ...], Callable[..., Target]]] = {
     ("gdp",): _gdp,
     ("order", "renyi"): _renyi,
 }
-#: What says a target, in whole.
-TARGETS: Final = tuple(_TARGETS)

@@ -25,6 +25,7 @@ from dpexact.comparison import GRADES, VERDICTS
 from dpexact.decimals import Bound
 from dpexact.enclosure import Enclosure
 from dpexact.errors import InvalidInput
+from dpexact.files import refusing
 from dpexact.visible import visible
 
 #: What the first line of a journal calls itself.
@@ -67,11 +68,8 @@ class Journal(AbstractContextManager["Journal", None]):
         self._known: defaultdict[str, deque[Finding]] = defaultdict(deque)
         self._answers: dict[str, Answer] = {}
         self._writing = threading.Lock()
-        try:
+        with refusing(f"{visible(os.fspath(path))}: cannot be written"):
             self._file: IO[bytes] = open(self.path, "a+b")  # noqa: SIM115  # closed in __exit__
-        except (OSError, ValueError) as error:
-            reason = getattr(error, "strerror", None) or str(error)
-            raise self._refused(f"cannot be written: {reason}") from None
         try:
             self._lock()
             self._read(settings)
@@ -117,12 +115,9 @@ class Journal(AbstractContextManager["Journal", None]):
         )
 
     def _append(self, record: dict[str, Any]) -> None:
-        try:
-            with self._writing:
-                self._file.write(json.dumps(record).encode() + b"\n")
-                self._file.flush()
-        except OSError as error:
-            raise self._refused(f"cannot be written: {error.strerror}") from None
+        with refusing(f"{visible(os.fspath(self.path))}: cannot be written"), self._writing:
+            self._file.write(json.dumps(record).encode() + b"\n")
+            self._file.flush()
 
     def _read(self, settings: dict[str, Any]) -> None:
         if not self.path.is_file():

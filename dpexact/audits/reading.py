@@ -23,6 +23,7 @@ from dpexact.audits.trees import (
     yaml_tree,
 )
 from dpexact.errors import InvalidInput
+from dpexact.files import refusing
 from dpexact.tokens import quoted
 from dpexact.visible import visible
 
@@ -68,14 +69,10 @@ _EXPECTED: Final = "expected a list of claims under the key 'claims'"
 
 
 def _text(path: Path) -> str:
-    try:
-        with path.open("rb") as file:
-            content = file.read(MAX_BYTES + 1)
-    except IsADirectoryError:
-        raise InvalidInput("is a directory, not a claims file") from None
-    except (OSError, ValueError) as error:  # ValueError: a NUL in the path
-        reason = getattr(error, "strerror", None) or str(error)
-        raise InvalidInput(f"cannot read the file: {reason}") from None
+    if path.is_dir():
+        raise InvalidInput("is a directory, not a claims file")
+    with refusing("cannot read the file"), path.open("rb") as file:
+        content = file.read(MAX_BYTES + 1)
     if len(content) > MAX_BYTES:
         raise InvalidInput(f"the file is larger than {MAX_BYTES} bytes; split it")
     try:

@@ -24,7 +24,6 @@ from dpexact.cli.options import (
     workload_option,
 )
 from dpexact.cli.scoring import scoreboard
-from dpexact.errors import InvalidInput
 
 
 class AuditGroup(click.Group):
@@ -171,12 +170,10 @@ def bench(folder: Path | None, **options: Any) -> int:
         report = judging.report(recorded(), (), journal)
     if folder is not None:
         from dpexact.advisories import advisories, recorded_causes
-        from dpexact.files import write_atomically
+        from dpexact.files import refusing, write_atomically
 
-        try:
+        with refusing(f"--advisories: cannot make {folder}"):
             folder.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise InvalidInput(f"--advisories: cannot make {folder}: {error.strerror}") from None
         for name, text in advisories(report, recorded_causes()).items():
             write_atomically(folder / name, text)
     came_true, hoped = report.expectations

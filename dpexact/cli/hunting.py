@@ -71,6 +71,7 @@ def hunt(
         raise click.UsageError("the hunt needs --accountant NAME to ask")
     if "all" in accountants:
         raise click.UsageError("--accountant: name those to hunt; each takes --seconds")
+    from dpexact.audits.accountants import python_for
     from dpexact.audits.claims_file import write_claims
     from dpexact.audits.runner import collect
     from dpexact.files import check_writable
@@ -85,7 +86,7 @@ def hunt(
         runs: list[AccountantRun] = []
         caught: list[Claim] = []
         for name in dict.fromkeys(accountants):
-            python = pythons.get(name, pythons.get("", ""))
+            python = python_for(name, pythons)
             claimed, run = _hunted(name, workloads, seed, seconds, python, memory)
             caught += claimed
             runs.append(run)

@@ -23,7 +23,7 @@ from dpexact.cli.options import (
     jobs_option,
     together,
 )
-from dpexact.cli.report_files import ReportFiles, report_options, tell_actions
+from dpexact.cli.report_files import report_options, tell_actions, written_reports
 
 if TYPE_CHECKING:
     from dpexact.audits import Claim, Report
@@ -86,7 +86,7 @@ class Judging:
         if self._certificate is not None:
             check_writable(self._certificate)
             taken[self._certificate] = "the certificate"
-        self._files = ReportFiles(options, taken)
+        self._paths, self._lines = written_reports(options, taken)
 
     def journal(self) -> AbstractContextManager[Journal | None]:
         """The open journal, if one is kept."""
@@ -97,14 +97,14 @@ class Judging:
     ) -> Report:
         """Judge ``claims``, print the report and write its files."""
         from dpexact.audits.cluster import cluster
-        from dpexact.audits.reports import print_report
+        from dpexact.audits.reports import JsonLines, print_report, write
         from dpexact.audits.reports.wording import expectation_sentence
         from dpexact.audits.runner import audit
         from dpexact.progress import progress_bar
 
         scheduler = self._options["scheduler"]
         with ExitStack() as stack:
-            lines = stack.enter_context(self._files.lines())
+            lines = stack.enter_context(JsonLines(self._lines)) if self._lines else None
             report = audit(
                 claims,
                 self._options["digits"],
@@ -121,7 +121,8 @@ class Judging:
             )
             if lines:
                 lines.end(report)
-        self._files.write(report)
+        for form, path in self._paths.items():
+            write(report, form, path)
         print_report(report, verbose=self._options["verbose"])
         tell_actions(report)
         if self._certificate is not None:

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from dataclasses import asdict
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from dpexact.cli.options import FILE, jobs_option, json_option
+
+if TYPE_CHECKING:
+    from dpexact.oracle.cases import Case
 
 suite_option = click.option("--suite", "suites", multiple=True, metavar="NAME", help="Only these.")
 
@@ -27,6 +32,15 @@ def oracle() -> None:
     """
 
 
+def _of_suites(rows: Iterable[Case], suites: tuple[str, ...]) -> list[Case]:
+    """Those of some suites; without any, all."""
+    from dpexact.oracle import golden
+
+    for name in suites:  # an unknown name is a mistake, not an empty selection
+        golden.select(name)
+    return [case for case in rows if not suites or set(suites) & set(case.suites)]
+
+
 @oracle.command("list")
 @suite_option
 @click.option("--mechanism", metavar="TEXT", help="Only rows whose mechanism holds TEXT.")
@@ -43,13 +57,7 @@ def list_(suites: tuple[str, ...], mechanism: str | None, as_json: bool) -> None
     from dpexact.oracle.grids import description
 
     if suites or mechanism is not None:
-        rows = [
-            case
-            for case in golden.select(mechanism=mechanism)
-            if not suites or set(suites) & set(case.suites)
-        ]
-        for name in suites:  # an unknown name is a mistake, not an empty selection
-            golden.select(name)
+        rows = _of_suites(golden.select(mechanism=mechanism), suites)
         if as_json:
             click.echo(json.dumps({"rows": [asdict(case) for case in rows]}))
             return
@@ -134,13 +142,7 @@ def check(
     from dpexact.oracle import checking, golden
     from dpexact.progress import progress_bar
 
-    for name in suites:
-        golden.select(name)
-    rows = [
-        case
-        for case in (golden.table() if file is None else golden.read(file))
-        if not suites or set(suites) & set(case.suites)
-    ]
+    rows = _of_suites(golden.table() if file is None else golden.read(file), suites)
     chosen = rows if everything else checking.sample(rows, sample, seed)
     with progress_bar("checking") as progress:
         doubts = checking.check(chosen, jobs, lattice, progress)

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import json
-import os
 from typing import TYPE_CHECKING
 
 import click
 
-from dpexact.cli.options import jobs_option, json_option
+from dpexact.cli.options import cores, jobs_option, json_option
 
 if TYPE_CHECKING:
     from proofs_checks.runner import Outcome
@@ -75,7 +74,7 @@ def prove(
     from proofs_checks.runner import run
 
     with progress_bar("proving") as advance:
-        outcomes = run([entry.name for entry in selected], jobs or os.cpu_count() or 1, advance)
+        outcomes = run([entry.name for entry in selected], jobs or cores(), advance)
     if record:
         keep(outcomes)
     if html is not None:
@@ -93,6 +92,7 @@ def _write_coq(folder: str, ids: tuple[str, ...], sources: tuple[str, ...]) -> N
     from pathlib import Path
 
     from dpexact.errors import InvalidInput, NotWritten
+    from dpexact.files import refusing
     from dpexact.visible import visible
     from proofs_checks.coq import coq_of, write
     from proofs_checks.selection import listing
@@ -101,11 +101,8 @@ def _write_coq(folder: str, ids: tuple[str, ...], sources: tuple[str, ...]) -> N
     for identity in ids:
         if coq_of(identity) is None:
             raise InvalidInput(f"claim {identity!r} has no Coq file")
-    try:
+    with refusing(f"{visible(folder)}: cannot make the folder", kind=NotWritten):
         Path(folder).mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        shown = visible(folder)
-        raise NotWritten(f"{shown}: cannot make the folder: {error.strerror}") from None
     written = write(Path(folder), chosen)
     click.echo(f"{len(written)} files; in this order, in that folder: coqc -Q . DPExact FILE")
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -14,7 +13,6 @@ from dpexact.cli.options import file_option, together
 from dpexact.errors import InvalidInput
 
 if TYPE_CHECKING:
-    from dpexact.audits.reports import JsonLines
     from dpexact.audits.runner import Report
 
 _HELP: Final = {
@@ -31,36 +29,17 @@ _HELP: Final = {
 report_options = together(*(file_option(name, text) for name, text in _HELP.items()))
 
 
-class ReportFiles:
-    """The report files asked for, taken out of the parameters of a command.
+def written_reports(
+    options: Mapping[str, Any], others: Mapping[Path, str]
+) -> tuple[dict[str, Path], Path | None]:
+    """The files that wait for the whole report, by its form, and the one that takes findings.
 
     Raises:
-        InvalidInput: a file cannot be written, or is named twice, or is one of ``others``, which
-            have another part in the audit.
+        InvalidInput: as :func:`distinct_files`.
     """
-
-    def __init__(self, parameters: Mapping[str, Any], others: Mapping[Path, str]) -> None:
-        self._paths = distinct_files({name: parameters[f"{name}_file"] for name in _HELP}, others)
-
-    @contextmanager
-    def lines(self) -> Iterator[JsonLines | None]:
-        """What takes findings as they come, if such a file is asked for."""
-        from dpexact.audits.reports import JsonLines
-
-        path = self._paths.get("jsonl")
-        if path is None:
-            yield None
-            return
-        with JsonLines(path) as lines:
-            yield lines
-
-    def write(self, report: Report) -> None:
-        """Write every file that waits for the whole report."""
-        from dpexact.audits import reports
-
-        for name, path in self._paths.items():
-            if name != "jsonl":
-                getattr(reports, f"write_{name}")(report, path)
+    paths = distinct_files({name: options[f"{name}_file"] for name in _HELP}, others)
+    lines = paths.pop("jsonl", None)
+    return paths, lines
 
 
 def distinct_files(named: Mapping[str, Path | None], others: Mapping[Path, str]) -> dict[str, Path]:

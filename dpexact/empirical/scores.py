@@ -21,6 +21,7 @@ from dpexact.conversion import RealLike
 from dpexact.empirical.counts import from_counts
 from dpexact.empirical.lower_bound import LowerBound
 from dpexact.errors import InvalidInput
+from dpexact.files import refusing
 from dpexact.tokens import quoted, shorten
 
 _COLUMNS = ("score", "member")
@@ -98,26 +99,23 @@ def read_scores(path: str | Path) -> tuple[list[Fraction], list[Fraction]]:
     """
     shown = shorten(str(path))
     sides: dict[bool, list[Fraction]] = {True: [], False: []}
-    try:
-        with open(path, encoding="utf-8-sig", newline="") as file:
-            rows = csv.DictReader(file)
-            if not set(_COLUMNS) <= set(rows.fieldnames or ()):
-                raise InvalidInput(f"scores {shown}: line 1: expected the columns score and member")
-            for row in rows:
-                where = f"scores {shown}: line {rows.line_num}"
-                side = _MEMBER.get(str(row["member"]).strip().lower())
-                if side is None:
-                    said = quoted(row["member"])
-                    raise InvalidInput(f"{where}: member: {said} is not accepted; use 1 or 0")
-                try:
-                    sides[side].append(rational_in(row["score"] or "", "score"))
-                except InvalidInput as error:
-                    raise InvalidInput(f"{where}: {error}") from None
-    except (OSError, ValueError, csv.Error) as error:
-        if isinstance(error, InvalidInput):
-            raise
-        reason = getattr(error, "strerror", None) or "it is not UTF-8 text in CSV"
-        raise InvalidInput(f"scores {shown}: cannot read the file: {reason}") from None
+    with (
+        refusing(f"scores {shown}: cannot read the file", "it is not UTF-8 text in CSV"),
+        open(path, encoding="utf-8-sig", newline="") as file,
+    ):
+        rows = csv.DictReader(file)
+        if not set(_COLUMNS) <= set(rows.fieldnames or ()):
+            raise InvalidInput(f"scores {shown}: line 1: expected the columns score and member")
+        for row in rows:
+            where = f"scores {shown}: line {rows.line_num}"
+            side = _MEMBER.get(str(row["member"]).strip().lower())
+            if side is None:
+                said = quoted(row["member"])
+                raise InvalidInput(f"{where}: member: {said} is not accepted; use 1 or 0")
+            try:
+                sides[side].append(rational_in(row["score"] or "", "score"))
+            except InvalidInput as error:
+                raise InvalidInput(f"{where}: {error}") from None
     return sides[True], sides[False]
 
 

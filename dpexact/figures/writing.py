@@ -11,11 +11,10 @@ from typing import Any, Final
 
 from dpexact.arguments import word_in
 from dpexact.enclosure import Enclosure
-from dpexact.errors import InvalidInput
 from dpexact.figures.describing import described
 from dpexact.figures.drawing import PICTURES, check_matplotlib, picture
 from dpexact.figures.model import FigureData, Panel
-from dpexact.files import check_writable, write_atomically
+from dpexact.files import check_writable, refusing, write_atomically
 from dpexact.visible import visible
 
 #: Digits printed beyond those certified.
@@ -44,11 +43,8 @@ def make_folder(folder: Path, names: Iterable[str], formats: Sequence[str]) -> N
     Raises:
         InvalidInput: it cannot be made, or a file in it not be written.
     """
-    try:
+    with refusing(f"{visible(str(folder))}: the folder cannot be made"):
         folder.mkdir(parents=True, exist_ok=True)
-    except (OSError, ValueError) as error:  # ValueError: a NUL in the path
-        reason = getattr(error, "strerror", None) or str(error)
-        raise InvalidInput(f"{visible(str(folder))}: the folder cannot be made: {reason}") from None
     for name in names:
         for kind in formats:
             check_writable(folder / f"{name}.{kind}")

@@ -11,6 +11,7 @@ from typing import Any, Final, Literal, TypeAlias
 
 from dpexact.conversion import real
 from dpexact.errors import InvalidInput
+from dpexact.files import refusing
 from dpexact.mechanisms.base import mechanism_inside
 from dpexact.reals import Real, rational
 from dpexact.tokens import quoted, shorten
@@ -70,16 +71,11 @@ def rows_of_file(name: str, kind: str, columns: tuple[str, str]) -> tuple[tuple[
     Raises:
         InvalidInput: it cannot be read, or a line holds something else.
     """
-    try:
+    with refusing(f"{kind}: cannot read {shorten(name)}", "it is no text in UTF-8"):
         if (size := Path(name).stat().st_size) > MAX_FILE:
             raise InvalidInput(f"{kind}: {shorten(name)} has {size} bytes (limit {MAX_FILE})")
         with open(name, encoding="utf-8-sig", newline="") as file:
             return tuple(_rows(name, csv.reader(file), kind, columns))
-    except (OSError, UnicodeDecodeError, csv.Error, ValueError) as error:
-        if isinstance(error, InvalidInput):
-            raise
-        reason = error.strerror if isinstance(error, OSError) else "it is no text in UTF-8"
-        raise InvalidInput(f"{kind}: cannot read {shorten(name)}: {reason}") from None
 
 
 def _rows(

@@ -12,6 +12,7 @@ from typing import Any, Final
 
 from dpexact.conversion import RealLike
 from dpexact.errors import InvalidInput
+from dpexact.files import refusing
 from dpexact.mechanisms import Mechanism
 from dpexact.tokens import quoted, shorten
 from dpexact.training.events import Neighbours, from_dp_event
@@ -109,15 +110,11 @@ def read_log(
 
 
 def _text(path: Path, name: str) -> str:
-    try:
-        with path.open("rb") as file:
-            content = file.read(MAX_BYTES + 1)
+    with refusing(f"{name}: cannot read", "not a text in UTF-8"), path.open("rb") as file:
+        content = file.read(MAX_BYTES + 1)
         if len(content) <= MAX_BYTES:
             return content.decode("utf-8-sig")
-        reason = f"larger than {MAX_BYTES} bytes"
-    except (OSError, ValueError) as error:  # ValueError: not UTF-8, or a NUL in the path
-        reason = getattr(error, "strerror", None) or "not a text in UTF-8"
-    raise InvalidInput(f"{name}: cannot read: {reason}")
+    raise InvalidInput(f"{name}: cannot read: larger than {MAX_BYTES} bytes")
 
 
 def _members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -33,7 +33,7 @@ def test_the_mass_of_infinite_loss(pairs: list[tuple[Fraction, int]]) -> None:
         assert 1 - survival in balls.to_enclosure(mass.ball())
     for shift in (-1, 0, 1):
         target = real(1 - survival + shift * Fraction(1, 10**100))
-        assert mass.order(target, 15) is Order.of_sign(-shift)
+        assert mass.order(target, 15) is Order(-shift)
 
 
 def test_tiny_masses_lose_nothing() -> None:

@@ -12,7 +12,7 @@ from dataclasses import replace
 import pytest
 
 from dpexact.audits import audit
-from dpexact.audits.reports import write_html
+from dpexact.audits.reports import write
 from dpexact.audits.runs import AccountantRun
 
 BROWSER = next(
@@ -99,7 +99,7 @@ def page(tmp_path_factory):
         runs=[AccountantRun(attack, {attack: attack}, reason=attack)],
     )
     path = tmp_path_factory.mktemp("report") / "report.html"
-    write_html(report, path)
+    write(report, "html", path)
     return path
 
 
@@ -192,7 +192,7 @@ def test_ten_thousand_claims_have_pages_and_an_address(page):
     wrong, right = (audit({**claim, "epsilon": value}).findings for value in ("0.5", "1"))
     report = replace(audit([]), findings=right * 9_750 + wrong * 250)
     many = page.with_name("many.html")
-    write_html(report, many)
+    write(report, "html", many)
     assert os.path.getsize(many) < 1_000_000
     probe = page.with_name("probe-many.html")
     state = "verdict=unsound&order=place"

@@ -22,8 +22,7 @@ from pathlib import Path
 import dpexact
 from dpexact.audits import Claim
 from dpexact.audits.claims_file import write_claims
-from dpexact.audits.reports import write_html
-from dpexact.audits.reports import write_json
+from dpexact.audits import reports as written
 from dpexact.files import write_atomically
 from dpexact.oracle import golden
 
@@ -36,8 +35,8 @@ rows = golden.table()
 
 def write(i, where):
     write_claims([claims[i]] * 3, where / "claims.csv")
-    write_json(reports[i], where / "report.json")
-    write_html(reports[i], where / "report.html")
+    written.write(reports[i], "json", where / "report.json")
+    written.write(reports[i], "html", where / "report.html")
     write_atomically(where / "table.csv.gz", golden.written(rows[: 100 + i]))
     write_atomically(where / "figure.svg", bytes([65 + i]) * 2_000_000)
 

@@ -13,7 +13,7 @@ from browser import CHROMIUM, Browser
 
 from dpexact.audits import Claim, audit
 from dpexact.audits.claims import Place
-from dpexact.audits.reports import html_report, write_html
+from dpexact.audits.reports import html_report, write
 from dpexact.audits.reports.columns import packed
 from dpexact.audits.verdicts import judge
 from dpexact.enclosure import Enclosure
@@ -67,7 +67,7 @@ def findings():
 @pytest.fixture(scope="module")
 def path(findings, tmp_path_factory):
     found = tmp_path_factory.mktemp("large") / "report.html"
-    write_html(report_of(findings), found)
+    write(report_of(findings), "html", found)
     return found
 
 
@@ -117,7 +117,7 @@ def test_a_row_that_is_made_is_the_row_of_a_small_report(page, findings, tmp_pat
     """Each kind of claim, made by the script and by the template, but for the drawing."""
     known = varied()
     small = tmp_path / "small.html"
-    write_html(report_of(findings[: len(known)]), small)
+    write(report_of(findings[: len(known)]), "html", small)
     page.tell("document.querySelector('[name=order]').value = 'place'")
     page.tell("document.getElementById('controls').dispatchEvent(new Event('input'))")
     other = browser.page()
@@ -187,7 +187,7 @@ def test_a_phone(browser, path):
 def test_paper_has_what_filters_leave_up_to_a_limit(browser, path, tmp_path, monkeypatch, findings):
     monkeypatch.setattr(html_report, "PRINTED", 150)
     short = tmp_path / "short.html"
-    write_html(report_of(findings), short)
+    write(report_of(findings), "html", short)
     page = browser.page()
     page.open(short.as_uri())
     page.wait_for("document.getElementById('claims').dataset.ready === ''")
@@ -252,6 +252,6 @@ def test_a_hundred_bytes_a_claim_are_too_many(tmp_path):
 
     sizes = []
     for count in (1_001, 6_001):
-        write_html(report_of(map(moved, range(count))), tmp_path / "x.html")
+        write(report_of(map(moved, range(count))), "html", tmp_path / "x.html")
         sizes.append(os.path.getsize(tmp_path / "x.html"))
     assert (sizes[1] - sizes[0]) / 5_000 < 60

@@ -24,7 +24,7 @@ from dpexact import balls
 from dpexact.accounting.composition import Composition
 from dpexact.accounting.pairs.gaussian import Gaussian
 from dpexact.accounting.pairs.pair import Pair
-from dpexact.balls import normal_tail
+from dpexact.balls import UNIT, normal_tail
 from dpexact.errors import UnsupportedMechanism
 from dpexact.reals import Real
 
@@ -92,7 +92,7 @@ def sampled_functionals(mu: arb, p: arb) -> list[arb]:
     low = mu / 2
     high = (2 * mu + reach()).upper()
     beyond = p * (mu * mu).exp() * normal_tail(high - 2 * mu) + 2 * normal_tail(high - mu)
-    tail = beyond * arb(0).union(arb(1))
+    tail = beyond * UNIT
     kl = p * (integrate(mu, p, lambda z, e: z * (e - 1), low, high)) + tail
     second = integrate(mu, p, lambda z, e: z * z * (p * e + 2 - p), low, high) + 2 * tail
     # Z = kl at the kink, which any point near it may replace: both signs are integrated there
@@ -136,7 +136,7 @@ def raw_moments(mu: arb, q: arb, highest: int, weighted: bool) -> list[arb]:
         total = integrate(mu, q, integrand, low, high)
         right = (mu * mu).exp() * normal_tail(high - 2 * mu)
         right = math.factorial(j) * (right if weighted else normal_tail(high - mu))
-        total += right * arb(0).union(arb(1))
+        total += right * UNIT
         total += floor**j * normal_tail(beyond) * arb(-1).union(arb(1))
         found.append(total)
     return found

@@ -25,8 +25,7 @@ from flint import arb
 
 from dpexact import balls, reals
 from dpexact.accounting.classic.roots import minimise
-from dpexact.answers import delivered
-from dpexact.arguments import digits_in, rational_in, real_in, word_in
+from dpexact.arguments import rational_in, real_in, word_in
 from dpexact.conversion import RealLike
 from dpexact.enclosure import Enclosure
 from dpexact.errors import InvalidInput
@@ -61,14 +60,14 @@ def renyi_epsilon(
     conversion: Conversion = "proposition 14",
     order: RealLike | None = None,
 ) -> BestOrder:
-    """The least epsilon over all orders, or the one at ``order``.
+    """The least epsilon over all orders, or the one at ``order``, as narrow as it was certified.
 
     Args:
         curve: the exact Rényi divergences of one pair, or ``alpha rho`` (``t D_{t+1}`` must be
             convex in ``t``; at a given ``order`` any upper bound will do); where the digits are
             out of reach, a wider enclosure.
         delta: any exact real in ``(0, 1)``.
-        digits: certified significant digits.
+        digits: certified significant digits asked for.
         conversion: ``plain`` (Mironov 2017, Proposition 3; the moments accountant) or
             ``proposition 14`` (Steinke 2022; also Canonne, Kamath, Steinke 2020).
         order: a rational above 1.
@@ -76,27 +75,12 @@ def renyi_epsilon(
     Raises:
         InvalidInput: an argument out of its domain, or a divergence that is infinite at every order
             that was tried.
-        PrecisionNotReached: the digits were not reached; carries the best enclosure.
 
     >>> from dpexact.enclosure import Enclosure
     >>> line = lambda order, digits: Enclosure.exact(order.fraction / 2 if order else math.inf)
     >>> print(renyi_epsilon(line, "1e-6", 13).epsilon.shown(13))
     5.221534444530...
     """
-    wanted = digits_in(digits)
-    found = enclose_renyi_epsilon(curve, delta, wanted, conversion, order)
-    delivered(found.epsilon, wanted)
-    return found
-
-
-def enclose_renyi_epsilon(
-    curve: Curve,
-    delta: RealLike,
-    digits: int,
-    conversion: Conversion,
-    order: RealLike | None = None,
-) -> BestOrder:
-    """What :func:`renyi_epsilon` finds, as narrow as it could be certified."""
     target = real_in(delta, "delta", "> 0", "< 1")
     word_in(conversion, "conversion", _NAMES)
     search = _Search(curve, target, conversion == "plain", digits, _NAMES[conversion])

@@ -148,8 +148,7 @@ class ContourProfile(Profile):
         """
         with precision(COARSE_BITS + 4 * digits):
             if self.product.never_exceeds(ball(epsilon), self.repeat):
-                lost = 1 - self.product.mass(self.repeat)
-                return balls.to_enclosure(lost, "no larger finite loss").within(_ZERO, _ONE)
+                return balls.to_enclosure(self.lost(), "no larger finite loss").within(_ZERO, _ONE)
         query, margin, spent = Query(approximate(epsilon), self.repeat), 0.0, 0
         best = Enclosure(_ZERO, _ONE, self.method)
         # proposes: whether a second lower bound is worth its price; both are proved
@@ -323,9 +322,8 @@ class ContourProfile(Profile):
         b = order or self.product.chernoff(approximate(epsilon), self.repeat)[0]
         with precision(COARSE_BITS):
             moment = self.product.moment(b, accuracy, self.repeat)
-            lost = 1 - self.product.mass(self.repeat)
-            bound = lost + chernoff_constant(arb(b)) * moment * (-arb(b) * ball(epsilon)).exp()
-            found = balls.to_enclosure(bound)
+            bound = chernoff_constant(arb(b)) * moment * (-arb(b) * ball(epsilon)).exp()
+            found = balls.to_enclosure(self.lost() + bound)
         return Enclosure(_ZERO, min(found.upper, _ONE), "Chernoff bound")
 
     @np.errstate(all="ignore")
@@ -372,7 +370,7 @@ class ContourProfile(Profile):
             b = math.ldexp(best, -smaller)
             try:
                 with precision(COARSE_BITS):
-                    excess = ball(delta) - (1 - self.product.mass(self.repeat))
+                    excess = ball(delta) - self.lost()
                     log = log_chernoff(arb(b)) - excess.log()
                     for pair, n in self.product.factors:
                         log += n * self.repeat * pair.moment(b, accuracy).log()

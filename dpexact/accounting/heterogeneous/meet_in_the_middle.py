@@ -113,7 +113,7 @@ class Meeting(TangentProfile):
     def finite_ball(self, epsilon: arb) -> arb:
         # a unit of Q is worth more than a ball of radius 2^64 tells of P
         if 10 * epsilon > 7 * (balls.current() + _SPARE):  # log 2 < 7/10
-            return arb(0).union(arb(1))
+            return balls.UNIT
         return super().finite_ball(epsilon)
 
     def finite_fraction(self, level: Fraction) -> Fraction | None:

@@ -18,7 +18,7 @@ from typing import Final
 from flint import acb, arb
 
 from dpexact.accounting.pairs.pair import TooExpensive, Turns
-from dpexact.balls import precision
+from dpexact.balls import AROUND, precision
 
 #: Angles of the widest arc, and how near its top may come to ``pi``.
 _ANGLES: Final = (0.75 * math.pi, 0.6 * math.pi, 0.5 * math.pi)
@@ -107,7 +107,7 @@ class Arc:
         for j in range(-many, many + 1):
             s = (j * step).exp() * turn
             found.append((step * self._along(s) * self._density(self._at(s)), self._at(s)))
-        return found, lost.upper() * arb(0).union(arb(1)).union(arb(-1))
+        return found, lost.upper() * AROUND
 
     def _at(self, s: acb) -> acb:
         return self._low + self._width / (1 + 1 / s)

@@ -12,9 +12,7 @@ from flint import acb, arb
 
 from dpexact.accounting.pairs.pair import (
     Jet,
-    Masses,
     Pair,
-    Tails,
     Turns,
     product,
     total_loss,
@@ -143,19 +141,6 @@ class Coin(Pair):
             found += [(log + mass, loss) for mass, loss in parts]
         return found
 
-    # --- tails: a side may be a product, whose tails nobody knows ---------------------------------
-
-    def _refuse(self) -> NoReturn:
+    def atoms(self, tail: float) -> NoReturn:
+        """Not known, and neither are tails: a side may be a product."""
         raise UnsupportedMechanism("no lattice is made of public coins")
-
-    def origin(self) -> arb:
-        self._refuse()
-
-    def atoms(self, tail: float) -> tuple[list[Masses], Masses]:
-        self._refuse()
-
-    def tails(self, bits: int) -> tuple[Tails, arb] | None:
-        self._refuse()
-
-    def span(self, tail: float) -> tuple[float, float]:
-        self._refuse()

@@ -15,7 +15,7 @@ from dpexact.accounting.pairs import finite
 from dpexact.accounting.pairs.finite import Listed, total
 from dpexact.accounting.pairs.lattice import MAX_ATOMS, OnLattice, Tilted
 from dpexact.accounting.pairs.pair import Atom, Jet, LossMoments, Masses, Turns, far
-from dpexact.balls import approximate, ball
+from dpexact.balls import AROUND, UNIT, approximate, ball
 from dpexact.errors import UnsupportedMechanism
 from dpexact.reals import ONE, Real, exponential, rational
 
@@ -106,7 +106,7 @@ class DiscreteGaussian(OnLattice):
         scale, unit = self.moment(c, accuracy) / total, self.shift / ball(self.variance)
         half = arb(self.shift) / 2
         terms = [(acb(scale * w), acb(unit * (x + half))) for x, w in enumerate(weights, first)]
-        return terms, (scale * rest).upper() * arb(0).union(arb(1)).union(arb(-1))
+        return terms, (scale * rest).upper() * AROUND
 
     def line_cost(self, c: float, accuracy: float) -> tuple[int, float]:
         rate = self.shift**2 / approximate(self.variance)
@@ -132,7 +132,7 @@ class DiscreteGaussian(OnLattice):
         def total(power: int) -> arb:
             *terms, edge, beyond = (x**power * w for x, w in enumerate(weights, 1))
             rest = edge / (1 - beyond / edge) if beyond < edge else arb.nan()
-            return 2 * (sum(terms, arb(0)) + rest * arb(0).union(arb(1)))
+            return 2 * (sum(terms, arb(0)) + rest * UNIT)
 
         mass, unit = 1 + total(0), self.shift / variance
         spread = unit**2 * total(2) / mass
@@ -208,7 +208,7 @@ class DiscreteGaussian(OnLattice):
         for edge, beyond in ((reach, reach + 1), (-reach, -reach - 1)):
             far_out = beyond * (off - beyond) * scale
             rest += far_out.exp() / -(far_out - edge * (off - edge) * scale).expm1()
-        return centre - reach, weights, rest * arb(0).union(arb(1))
+        return centre - reach, weights, rest * UNIT
 
 
 @lru_cache(maxsize=1024)

@@ -14,7 +14,7 @@ import numpy as np
 
 from dpexact.accounting.arrays import Floats
 from dpexact.accounting.pairs.cubature import Degrees
-from dpexact.accounting.pairs.log_bounds import CROSSINGS, SLICES, TURNS, Modulus, Power
+from dpexact.accounting.pairs.log_bounds import SLICES, TURNS, Modulus, Power, crossing
 from dpexact.accounting.pairs.sides import Side
 
 #: Logarithms of the parameters of ellipses that are tried.
@@ -106,7 +106,7 @@ def _about(sides: tuple[Side, Side], function: Power | Modulus, x: Floats, y: Fl
         worst = np.exp(height * r * sine / above) * below**less * real
         if not flat:
             turned = np.exp(largest * phi * phi / 2) * mean(phi, phi * imaginary)
-            at, tilt, lean = crossing(height * phi, r, least)
+            _, at, tilt, lean = crossing(height * phi, r, least)
             beyond = np.exp(-tilt * at) * mean(np.zeros_like(phi), tilt)
             straight = lean * (real + beyond)
             straight = np.where(phi < math.pi / 2, straight, math.inf)
@@ -114,19 +114,6 @@ def _about(sides: tuple[Side, Side], function: Power | Modulus, x: Floats, y: Fl
         found = order * math.hypot(power - 1, height) / 2 * (kappa * worst).max(axis=(2, 3))
         fine &= (apart < math.pi).all(axis=(2, 3))
     return np.where(fine & (found < 1), -np.log1p(-found), math.inf)
-
-
-def crossing(fall: Floats, size: Floats, variance: Floats) -> tuple[Floats, Floats, Floats]:
-    """Proposes: where one bound takes over from another, and what they are from there on."""
-    fall, size, variance = np.broadcast_arrays(fall, size, variance)
-    end = np.log1p(1 / size)
-    at = end * np.array(CROSSINGS)[:, None, None, None, None]
-    lean = fall * size * np.expm1(at)
-    tilt = (fall - lean) / (end - at)
-    cost = lean + np.maximum(0.0, tilt * (tilt + 3) / (2 * variance) - tilt * at)
-    best = np.argmin(cost, axis=0)[None]
-    at, tilt, lean = (np.take_along_axis(part, best, 0)[0] for part in (at, tilt, lean))
-    return at, tilt, np.exp(lean)
 
 
 def _axes(side: Side, logs: Floats) -> tuple[Floats, Floats]:

@@ -12,21 +12,21 @@ import math
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
+import numpy as np
 from flint import arb
 
+from dpexact.accounting.arrays import Floats
 from dpexact.accounting.pairs.sides import Side
-from dpexact.balls import precision
+from dpexact.balls import UNIT, precision
 
 #: Parts of the ellipse of the variance, and of a quarter of that of the rate.
 SLICES: Final = 12
 TURNS: Final = 5
 _BITS: Final = 53
 #: Where one bound may take over from another, as shares of the way.
-CROSSINGS: Final = tuple(i / 10 for i in range(10))
+_CROSSINGS: Final = np.arange(10) / 10
 #: Larger powers are not worth an ellipse.
 _MOST_TERMS: Final = 2500
-#: The interval ``[0, 1]``.
-_UNIT: Final = arb(0.5, 0.5)
 _NONE: Final = arb(0)
 
 
@@ -66,14 +66,14 @@ class Reach:
         centre, rates = arb(sides[0].centre), []
         # of two rates of one argument the one beyond the quarter is smaller
         for index in range(TURNS):
-            eta = arb.pi() / 2 * (index + _UNIT) / TURNS
+            eta = arb.pi() / 2 * (index + UNIT) / TURNS
             rates.append(Rates((centre + wide * eta.cos()).exp().upper(), tall * eta.sin()))
         whole = Rates((centre + wide).exp().upper(), tall.upper())
         wide, tall = (2 * x for x in _axes(sides[1], tau))
         variances = []
         count = 1 if sides[1].single else SLICES
         for index in range(count):
-            eta = arb.pi() * (index + _UNIT) / count
+            eta = arb.pi() * (index + UNIT) / count
             modulus = (2 * arb(sides[1].centre) + wide * eta.cos()).exp()
             angle = tall * eta.sin()
             cosine = angle.cos()
@@ -199,8 +199,8 @@ def _straight(size: arb, large: arb, v: Variances, power: arb, fall: arb) -> arb
     """
     end = (1 / size).log1p()
     # proposes: the point, since any before the end is valid; a float that means its exact value
-    share = crossing(*(float(x.mid()) for x in (fall, size, v.real)))
-    at = arb(share) * end.lower()
+    share, *_ = crossing(*(np.array(float(x.mid())) for x in (fall, size, v.real)))
+    at = arb(float(share)) * end.lower()
     lean = fall * size * at.expm1()
     tilt = (fall - lean) / (end - at)
     found = _square(size, large, v.real, power, _NONE)
@@ -208,19 +208,21 @@ def _straight(size: arb, large: arb, v: Variances, power: arb, fall: arb) -> arb
     return v.kappa * lean.exp() * found
 
 
-def crossing(fall: float, size: float, variance: float) -> float:
-    """Proposes: the point of :func:`_straight`, as a share of the way to where the fall ends."""
-    end = math.log1p(1 / size)
-    best, least = 0.0, math.inf
-    for share in CROSSINGS:
-        at = share * end
-        lean = fall * size * math.expm1(at)
-        tilt = (fall - lean) / (end - at)
-        power = tilt * (tilt + 3) / (2 * variance) - tilt * at
-        cost = lean + max(0.0, power)
-        if cost < least:
-            best, least = share, cost
-    return best
+def crossing(fall: Floats, size: Floats, variance: Floats) -> tuple[Floats, Floats, Floats, Floats]:
+    """Proposes: the point of :func:`_straight`, as a share of the way to where the fall ends.
+
+    And about where that is, with what ``tilt`` and ``e^lean`` are there.
+    """
+    fall, size, variance = np.broadcast_arrays(fall, size, variance)
+    end = np.log1p(1 / size)
+    shares = np.multiply.outer(_CROSSINGS, np.ones_like(end))
+    at = end * shares
+    lean = fall * size * np.expm1(at)
+    tilt = (fall - lean) / (end - at)
+    cost = lean + np.maximum(0.0, tilt * (tilt + 3) / (2 * variance) - tilt * at)
+    best = np.argmin(cost, axis=0)[None]
+    share, at, tilt, lean = (np.take_along_axis(x, best, 0)[0] for x in (shares, at, tilt, lean))
+    return share, at, tilt, np.exp(lean)
 
 
 def _square(size: arb, large: arb, variance: arb, power: arb, angle: arb, tilt: arb = _NONE) -> arb:

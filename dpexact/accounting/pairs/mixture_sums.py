@@ -11,7 +11,6 @@ Proofs are in ``docs/theory/contour.md``; the numbers in brackets refer to its s
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Final
 
 from flint import acb, arb, arb_mat
 
@@ -19,12 +18,8 @@ from dpexact.accounting.pairs.mixture_rules import BLOCK, MOST_NODES, Rule
 from dpexact.accounting.pairs.pair import TooExpensive
 from dpexact.accounting.pairs.power_sums import line_sums
 from dpexact.accounting.pairs.shifts import Side
-from dpexact.balls import ball
+from dpexact.balls import UNIT, ball
 from dpexact.reals import Real
-
-#: The interval ``[0, 1]``.
-_UNIT: Final = arb(0.5, 0.5)
-
 
 # --- error terms: looked up here when needed, so that a test can replace any single one -----------
 
@@ -189,7 +184,7 @@ def real_sum(f: Integrand, rule: Rule) -> arb:
         bound = size * f.chord_bound(first * spacing, last * spacing)
         # proposes: likewise
         if bound < light:
-            terms.append(bound.abs_upper() * _UNIT)
+            terms.append(bound.abs_upper() * UNIT)
         else:
             middle = (first + last) // 2
             blocks += [(middle + 1, last), (first, middle)]

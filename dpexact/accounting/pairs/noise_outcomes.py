@@ -23,7 +23,7 @@ from dpexact.accounting.arrays import Flags, Floats
 from dpexact.accounting.pairs.discrete_gaussian import DiscreteGaussian
 from dpexact.accounting.pairs.lattice import OnLattice, Strided, commensurate
 from dpexact.accounting.pairs.pair import TooExpensive
-from dpexact.balls import approximate, approximate_log, ball, current, precision
+from dpexact.balls import UNIT, approximate, approximate_log, ball, current, precision
 from dpexact.kept import cached_property
 from dpexact.reals import Real
 
@@ -263,7 +263,7 @@ class _Lattice:
                 law = _down(law * one, bits) if n % 2 else law
                 one, n = _down(one * one, bits) if n > 1 else one, n // 2
         with precision(bits + _GUARD_BITS):
-            lack = arb((1 << bits) - sum(law.coeffs())) * arb(0).union(arb(1))
+            lack = arb((1 << bits) - sum(law.coeffs())) * UNIT
             scale = ball(self._unit) / (2 * period)
             found = [arb(0)] * period
             for k in range(-(period // 2), (period + 1) // 2):

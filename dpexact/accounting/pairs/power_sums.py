@@ -91,13 +91,12 @@ class Rows:
 
     def at(self, turns: Sequence[acb]) -> list[list[acb]]:
         """The sums of each row, for each turn."""
-        baby, giant = [], []
-        for turn in turns:
-            *low, leap = powers(turn, self._big + 1)
-            baby += low
-            giant.append(acb_mat(self._many, 1, powers(leap, self._many)))
-        sums = (acb_mat(len(turns), self._big, baby) * self._weights).tolist()
+        ones = [acb(1)] * len(turns)
+        *baby, leap = _grown(ones, list(turns), self._big + 1)
+        giant = zip(*_grown(ones, leap, self._many), strict=True)
+        by_turn = list(chain(*zip(*baby, strict=True)))
+        sums = (acb_mat(len(turns), self._big, by_turn) * self._weights).tolist()
         return [
-            (acb_mat(self._rows, self._many, parts) * leaps).entries()
+            (acb_mat(self._rows, self._many, parts) * acb_mat(self._many, 1, leaps)).entries()
             for parts, leaps in zip(sums, giant, strict=True)
         ]

@@ -26,7 +26,7 @@ from dpexact.accounting.arrays import Floats
 from dpexact.accounting.pairs.arcs import Arc, arc_size
 from dpexact.accounting.pairs.on_sample import OnSample, Rule
 from dpexact.accounting.pairs.pair import Masses, TooExpensive, Turns
-from dpexact.balls import approximate, ball, precision
+from dpexact.balls import AROUND, approximate, ball, precision
 from dpexact.kept import cached_property
 from dpexact.reals import ONE, ZERO, Real
 
@@ -218,7 +218,7 @@ class SampledLaplace(OnSample):
         error = self._error(power, arb(top), arb(height), nodes)
         if not error.is_finite():
             raise TooExpensive("no ellipse for sampled Laplace noise")
-        return Rule(weights, logs, error.upper() * arb(0).union(arb(1)).union(arb(-1)))
+        return Rule(weights, logs, error.upper() * AROUND)
 
     def _error(self, power: arb, top: arb, height: arb, nodes: int) -> arb:
         r"""``8 M rho^{-2n} / (1 - rho^-2)`` for ``|f| <= M`` on the ellipse of sum ``rho`` [12]."""

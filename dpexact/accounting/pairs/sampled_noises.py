@@ -22,7 +22,7 @@ from dpexact.accounting.pairs.lattice import OnLattice
 from dpexact.accounting.pairs.noise_outcomes import GUARD, Listed, NoiseOutcomes, outcomes_of
 from dpexact.accounting.pairs.on_sample import OnSample, Rule
 from dpexact.accounting.pairs.pair import Masses, TooExpensive, least_overlap, product
-from dpexact.balls import ball, current, precision
+from dpexact.balls import AROUND, ball, current, precision
 from dpexact.kept import cached_property
 from dpexact.reals import Real
 
@@ -87,7 +87,7 @@ class SampledNoises(OnSample):
         with precision(current() + self._lost(order) + _MORE_BITS):
             listed = self.listing.known(order, accuracy)
             error = self._left_out(listed, power)
-        return Rule(listed.masses, listed.logs, error * arb(0).union(arb(1)).union(arb(-1)))
+        return Rule(listed.masses, listed.logs, error * AROUND)
 
     def _left_out(self, listed: Listed, power: arb) -> arb:
         """A bound on ``E_Q[w^power]`` of all other outcomes."""
@@ -188,7 +188,7 @@ class Within(OnSample):
             inside = listed.some(self._inside(listed))
             most = arb.max(power * self.highest, power * (-ball(self.whole.q)).log1p())
             error = (most.exp() * listed.left(arb(1), arb(0))).upper()
-        around = error * arb(0).union(arb(1)).union(arb(-1))
+        around = error * AROUND
         return Rule(inside.masses, inside.logs, around)
 
     def _inside(self, listed: Listed) -> Flags:

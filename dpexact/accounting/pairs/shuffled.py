@@ -25,7 +25,7 @@ from flint import arb
 
 from dpexact.accounting.binomial import binomial_mass, binomial_tail
 from dpexact.accounting.pairs.pair import Masses, Pair, Tails, far
-from dpexact.balls import approximate, ball, current, precision, to_enclosure
+from dpexact.balls import UNIT, approximate, ball, current, precision, to_enclosure
 from dpexact.reals import Real
 
 #: Up to so many users all outcomes are listed.
@@ -127,11 +127,11 @@ class Shuffled(Pair):
         if theta >= 1:
             return iter(()), arb(0)
         if not theta.is_finite():
-            return iter(()), arb(0).union(arb(1))
+            return iter(()), UNIT
         bounds = to_enclosure(theta)
         least, most = (math.floor(bound * (1 << bits)) for bound in (bounds.lower, bounds.upper))
         if (most + 1 - least) * (high + 1) >> bits:  # several outcomes are not told apart
-            return iter(()), arb(0).union(arb(1))
+            return iter(()), UNIT
         return self._downwards(low, high, (least, most + 1), bits), left
 
     def _window(self) -> tuple[int, int, arb]:

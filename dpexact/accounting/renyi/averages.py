@@ -162,7 +162,7 @@ def discrete_gaussian(pair: DiscreteGaussian) -> Average:
         def rest(y: int, push: arb) -> arb:
             """The mass from ``y`` outwards, even where ``w^p`` multiplies it."""
             shrink = ((2 * push - (2 * abs(y) + 1)) / (2 * variance)).exp()
-            return weight(y) / (1 - shrink) * arb(0).union(arb(1))
+            return weight(y) / (1 - shrink) * balls.UNIT
 
         weights = [weight(y) for y in range(-reach, last + 1)]
         left, right = rest(-reach - 1, arb(0)), rest(last + 1, drift)

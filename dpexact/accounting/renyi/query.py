@@ -14,7 +14,7 @@ from dpexact.accounting.renyi.selected import selected
 from dpexact.accounting.renyi.unsampled import INFINITE, Order, plus, value
 from dpexact.accounting.standing import selects, standing, stated
 from dpexact.answers import delivered
-from dpexact.arguments import Direction, digits_in, direction_in, real_in, word_in
+from dpexact.arguments import WAYS, Direction, digits_in, direction_in, real_in, word_in
 from dpexact.conversion import RealLike
 from dpexact.enclosure import Enclosure
 from dpexact.errors import UnsupportedMechanism
@@ -76,7 +76,7 @@ def enclose_renyi(
     """The divergence of :func:`renyi`, as narrow as it could be certified."""
     mechanism.relation()
     if selects(mechanism):
-        ways: tuple[Direction, ...] = ("remove", "add") if direction == "both" else (direction,)
+        ways = WAYS[direction]
         found = [_with_selection(mechanism, order, digits, way, method) for way in ways]
         return stated(found[0].larger(found[-1]), standing(mechanism))
     composed = Composition.of(mechanism.steps().items(), zcdp=True)

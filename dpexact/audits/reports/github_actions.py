@@ -10,7 +10,7 @@ from dpexact.audits.reports.wording import reproduce, witness, worst_first
 from dpexact.audits.runner import Report
 from dpexact.audits.verdicts import Finding
 from dpexact.comparison import RIGHT, WRONG
-from dpexact.errors import InvalidInput
+from dpexact.files import refusing
 from dpexact.visible import visible
 
 #: Annotations that Actions shows of each level in one step.
@@ -54,12 +54,8 @@ def append_summary(report: Report, path: str) -> None:
     """
     texts = (to_markdown(report, most).encode() + b"\n" for most in MOST_ROWS)
     fitting = next((text for text in texts if len(text) <= LARGEST), b"")
-    try:
-        with open(path, "ab") as file:
-            file.write(fitting)
-    except (OSError, ValueError) as error:  # ValueError: a NUL in the path
-        reason = getattr(error, "strerror", None) or str(error)
-        raise InvalidInput(f"GITHUB_STEP_SUMMARY: {visible(path)}: {reason}") from None
+    with refusing(f"GITHUB_STEP_SUMMARY: {visible(path)}"), open(path, "ab") as file:
+        file.write(fitting)
 
 
 def _command(level: str, finding: Finding) -> str:

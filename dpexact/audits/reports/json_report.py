@@ -11,6 +11,7 @@ import json
 import os
 from contextlib import AbstractContextManager, suppress
 from dataclasses import asdict
+from functools import partial
 from importlib.resources import files
 from typing import IO, Any, Final
 
@@ -20,6 +21,7 @@ from dpexact.audits.runner import Report
 from dpexact.audits.runs import AccountantRun
 from dpexact.audits.verdicts import Finding
 from dpexact.errors import NotWritten
+from dpexact.files import refusing
 from dpexact.visible import visible
 
 #: Raised when a reader of older reports would misread a newer one.
@@ -110,13 +112,13 @@ class JsonLines(AbstractContextManager["JsonLines", None]):
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
-        self._path = path
+        self._refusing = partial(
+            refusing, f"{visible(os.fspath(path))}: cannot write", kind=NotWritten
+        )
         self._early: dict[int, Finding] = {}
         self._next = 0
-        try:
+        with self._refusing():
             self._file: IO[str] = open(path, "w", encoding="utf-8")  # noqa: SIM115  # in __exit__
-        except (OSError, ValueError) as error:
-            raise self._refused(error) from None
 
     def __exit__(self, *raised: object) -> None:
         with suppress(OSError):  # what is left after a failure, which was raised
@@ -137,26 +139,7 @@ class JsonLines(AbstractContextManager["JsonLines", None]):
         self._write([rest])
 
     def _write(self, lines: list[dict[str, Any]]) -> None:
-        if not lines:
-            return
-        try:
-            self._file.writelines(json.dumps(line) + "\n" for line in lines)
-            self._file.flush()
-        except OSError as error:
-            raise self._refused(error) from None
-
-    def _refused(self, error: Exception) -> NotWritten:
-        reason = getattr(error, "strerror", None) or str(error)
-        return NotWritten(f"{visible(os.fspath(self._path))}: cannot write: {reason}")
-
-
-def write_jsonl(report: Report, path: str | os.PathLike[str]) -> None:
-    """Write the JSON Lines of an audit that has ended.
-
-    Raises:
-        NotWritten: ``path`` cannot be written.
-    """
-    with JsonLines(path) as lines:
-        for place, finding in enumerate(report.findings):
-            lines.found(place, finding)
-        lines.end(report)
+        if lines:
+            with self._refusing():
+                self._file.writelines(json.dumps(line) + "\n" for line in lines)
+                self._file.flush()

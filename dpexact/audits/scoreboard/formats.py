@@ -16,6 +16,7 @@ from dpexact.audits.reports.templates import templates
 from dpexact.audits.scoreboard.rows import Row, Scoreboard
 from dpexact.comparison import GUILTY
 from dpexact.errors import InvalidInput
+from dpexact.files import refusing
 from dpexact.visible import visible
 
 
@@ -125,9 +126,7 @@ def read_scoreboard(path: str | os.PathLike[str]) -> Scoreboard:
     """
     shown = visible(os.fspath(path))
     try:
-        return of_json(Path(path).read_text("utf-8"))
+        with refusing("cannot read the file", "not UTF-8 text"):
+            return of_json(Path(path).read_text("utf-8"))
     except InvalidInput as error:
         raise InvalidInput(f"scoreboard {shown}: {error}") from None
-    except (OSError, ValueError) as error:  # ValueError: not UTF-8, or a NUL in the path
-        reason = getattr(error, "strerror", None) or "not UTF-8 text"
-        raise InvalidInput(f"scoreboard {shown}: cannot read the file: {reason}") from None

@@ -28,6 +28,7 @@ from dpexact.audits.claims import ARGUMENTS, Quantity, argument_in, mechanism_in
 from dpexact.audits.records import unknown_key
 from dpexact.audits.trees import Mapping, Scalar, Sequence, Tree, yaml_tree
 from dpexact.errors import InvalidInput
+from dpexact.files import refusing
 from dpexact.mechanisms import Mechanism
 from dpexact.reals import Real
 from dpexact.tokens import unknown
@@ -87,7 +88,9 @@ def load(name: str) -> Workload:
         raise InvalidInput(f"workload: {unknown('name', name, names())}, or a YAML file")
     shown = visible(name)
     try:
-        fields = _fields(yaml_tree(_text(path)), ("description", "cases"), "cases")
+        with refusing("cannot read the file", "not UTF-8 text"):
+            text = path.read_text("utf-8-sig")
+        fields = _fields(yaml_tree(text), ("description", "cases"), "cases")
         groups = _list(fields["cases"])
         unique = dict.fromkeys(case for group in groups for case in _cases(group))
         description = "; ".join(
@@ -96,14 +99,6 @@ def load(name: str) -> Workload:
     except InvalidInput as error:
         raise InvalidInput(f"workload {shown}: {error}") from None
     return Workload(path.stem, description, tuple(unique))
-
-
-def _text(path: Path) -> str:
-    try:
-        return path.read_text("utf-8-sig")
-    except (OSError, ValueError) as error:  # ValueError: not UTF-8, or a NUL in the path
-        reason = getattr(error, "strerror", None) or "not UTF-8 text"
-        raise InvalidInput(f"cannot read the file: {reason}") from None
 
 
 def _cases(group: Tree) -> Iterator[Case]:

@@ -14,7 +14,6 @@ from dpexact.accounting.classic import orders
 from dpexact.accounting.classic.orders import renyi_epsilon
 from dpexact.accounting.classic.zcdp import plain_zcdp_epsilon, zcdp_epsilon
 from dpexact.accounting.renyi.query import enclose_renyi
-from dpexact.answers import PrecisionNotReached
 from dpexact.conversion import real
 from dpexact.enclosure import Enclosure
 from dpexact.errors import InvalidInput
@@ -144,9 +143,9 @@ def test_where_nothing_is_known_of_the_largest_loss_nothing_is_concluded_from_it
             return Enclosure(Fraction(0), math.inf)
         return curve("pure_dp(0.1)^100")(order, digits)
 
-    with pytest.raises(PrecisionNotReached) as caught:
-        renyi_epsilon(open_ended, "1e-60", 15, "plain")
-    assert 10 in caught.value.best
+    found = renyi_epsilon(open_ended, "1e-60", 15, "plain").epsilon
+    assert found.digits < 15
+    assert 10 in found
 
 
 def test_at_one_order_epsilon_is_never_negative():
@@ -170,9 +169,8 @@ def test_a_wide_curve_gives_a_wide_answer():
         return Enclosure(exact * Fraction(999, 1000), exact * Fraction(1001, 1000))
 
     exact = renyi_epsilon(curve("gaussian(1)"), "1e-6", 15).epsilon
-    with pytest.raises(PrecisionNotReached) as caught:
-        renyi_epsilon(rough, "1e-6", 15)
-    assert caught.value.best.lower < exact.lower <= exact.upper < caught.value.best.upper < 6
+    wide = renyi_epsilon(rough, "1e-6", 15).epsilon
+    assert wide.lower < exact.lower <= exact.upper < wide.upper < 6
     best = renyi_epsilon(rough, "1e-6", 1, order=7).epsilon
     with mp.workdps(30):
         value = (3.5 * 6 + log(mpf(10) ** 6) + 6 * log(6) - 7 * log(7)) / 6
@@ -185,11 +183,11 @@ def test_a_divergence_that_is_infinite_but_at_the_lowest_orders():
             return Enclosure.exact(math.inf)
         return Enclosure.exact(order.fraction / 2)
 
-    with pytest.raises(PrecisionNotReached) as caught:
-        renyi_epsilon(steep, "1e-6", 6, "plain")
+    found = renyi_epsilon(steep, "1e-6", 6, "plain").epsilon
+    assert found.digits < 6
     t = Fraction(1, 10**6)  # the bound falls up to here
     truth = (1 + t) / 2 + 10**6 * to_fraction(log(mpf(10) ** 6))
-    assert caught.value.best.lower <= truth <= caught.value.best.upper < 2 * truth
+    assert found.lower <= truth <= found.upper < 2 * truth
 
 
 def test_arguments():

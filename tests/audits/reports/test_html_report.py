@@ -11,7 +11,7 @@ from hypothesis import given
 
 from dpexact import gaussian
 from dpexact.audits import Claim, audit
-from dpexact.audits.reports import write_html
+from dpexact.audits.reports import write
 from dpexact.audits.reports.html_report import to_html
 from dpexact.visible import visible
 
@@ -178,5 +178,5 @@ def test_how_many_verdicts_are_as_expected():
 
 
 def test_the_file_is_the_page(report, text, tmp_path):
-    write_html(report, tmp_path / "report.html")
+    write(report, "html", tmp_path / "report.html")
     assert (tmp_path / "report.html").read_text(encoding="utf-8") == text

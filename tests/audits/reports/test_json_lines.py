@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dpexact.audits import Claim, audit
-from dpexact.audits.reports import JsonLines, schema, to_json, write_jsonl
+from dpexact.audits.reports import JsonLines, schema, to_json
 from dpexact.cli import main
 from dpexact.errors import NotWritten
 
@@ -26,7 +26,10 @@ def lines_of(path):
 
 
 def test_the_lines_are_those_of_the_json_report(tmp_path):
-    write_jsonl(REPORT, tmp_path / "a")
+    with JsonLines(tmp_path / "a") as lines:
+        for place, finding in enumerate(REPORT.findings):
+            lines.found(place, finding)
+        lines.end(REPORT)
     *claims, rest = lines_of(tmp_path / "a")
     whole = to_json(REPORT)
     assert claims == whole["claims"]

@@ -11,7 +11,7 @@ from hypothesis import given
 
 from dpexact import epsilon
 from dpexact.audits import Claim, Contract, audit
-from dpexact.audits.reports import schema, to_json, write_json
+from dpexact.audits.reports import schema, to_json, write
 
 VALIDATOR = jsonschema.Draft202012Validator(schema())
 
@@ -128,7 +128,7 @@ def test_foreign_text_comes_back_as_it_was(report_saying, text):
 
 def test_the_file_is_plain_json(report, tmp_path):
     path = tmp_path / "report.json"
-    write_json(report, path)
+    write(report, "json", path)
     text = path.read_bytes().decode("ascii")
     assert text.endswith("}\n")
     assert json.loads(text) == to_json(report)

@@ -8,7 +8,7 @@ from hostile_text import HOSTILE_TEXT
 from hypothesis import given
 
 from dpexact.audits import audit
-from dpexact.audits.reports import write_junit
+from dpexact.audits.reports import write
 from dpexact.audits.reports.junit_report import to_junit
 from dpexact.visible import visible
 
@@ -122,5 +122,5 @@ def test_foreign_text_is_text(report_saying, text):
 
 
 def test_the_file_is_the_report(report, tmp_path):
-    write_junit(report, tmp_path / "report.xml")
+    write(report, "junit", tmp_path / "report.xml")
     assert (tmp_path / "report.xml").read_bytes() == to_junit(report)

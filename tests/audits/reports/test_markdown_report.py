@@ -8,7 +8,7 @@ from hostile_text import HOSTILE_TEXT
 from hypothesis import example, given
 
 from dpexact.audits import Claim, audit
-from dpexact.audits.reports import write_markdown
+from dpexact.audits.reports import write
 from dpexact.audits.reports.markdown_report import to_markdown
 from dpexact.visible import visible
 
@@ -92,7 +92,7 @@ def test_foreign_text_is_text(report_saying, text):
 
 
 def test_the_file_is_the_report(report, tmp_path):
-    write_markdown(report, tmp_path / "report.md")
+    write(report, "markdown", tmp_path / "report.md")
     assert (tmp_path / "report.md").read_bytes().decode() == to_markdown(report)
 
 

@@ -10,7 +10,7 @@ from hostile_text import HOSTILE_TEXT
 from hypothesis import example, given
 
 from dpexact.audits import audit
-from dpexact.audits.reports import write_sarif
+from dpexact.audits.reports import write
 from dpexact.audits.reports.sarif_report import to_sarif
 from dpexact.visible import visible
 
@@ -130,7 +130,7 @@ def test_foreign_text_is_text(report_saying, text):
 
 
 def test_the_file_is_the_report(report, log, tmp_path):
-    write_sarif(report, tmp_path / "report.sarif")
+    write(report, "sarif", tmp_path / "report.sarif")
     assert json.loads((tmp_path / "report.sarif").read_bytes().decode("ascii")) == log
 
 
