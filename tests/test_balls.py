@@ -633,8 +633,9 @@ def test_the_image_of_enclosures_holds_those_of_all_their_points(a, b, c, d):
 def test_binomial_tails_take_the_side_on_which_the_series_is_short(q):
     q, n = real(q), 12
     for least in range(1, n + 1):
+        tail = reals.Real("binomial_tail", (real(n), q, real(least)))
         with balls.precision(64):
-            found = balls.ball(reals.binomial_tail(n, q, least))
+            found = balls.ball(tail)
         truth = binomial_tail(n, least, q.fraction)
         assert abs(fmpq(*truth.as_integer_ratio()) - found.mid().fmpq()) <= found.rad().fmpq()
         assert found.rel_accuracy_bits() > 40
