@@ -202,7 +202,10 @@ def ball(value: Real | Fraction | float) -> arb:
         case "log", [a]:
             return a.log()
         case "binomial_tail", [n, q, least]:
-            # the incomplete beta function; its power series has positive terms
+            # the incomplete beta function; its power series has positive terms, and near 0 is short
+            if n * q > least:
+                rest = ball(1 - value.arguments[1])
+                return 1 - rest.beta_lower(n - least + 1, least, regularized=True)
             return q.beta_lower(least, n - least + 1, regularized=True)
         case "exp", [a]:
             return a.exp()

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from mpmath import mp
 from oracles import Bracket, directed, scaled, to_fraction
 
-from dpexact import balls
+from dpexact import balls, reals
 from dpexact.conversion import real
 from dpexact.enclosure import Enclosure
 from dpexact.errors import Contradiction, InvalidInput
@@ -627,6 +627,20 @@ def test_the_image_of_enclosures_holds_those_of_all_their_points(a, b, c, d):
         ends = one.is_exact and other.is_exact
         assert found.digits >= 11 or not ends
     assert found.method == "m"
+
+
+@pytest.mark.parametrize("q", ["1/3", "1-1e-18", "1-1e-300", "1e-300"])
+def test_binomial_tails_take_the_side_on_which_the_series_is_short(q):
+    q, n = real(q), 12
+    for least in range(1, n + 1):
+        tail = reals.Real("binomial_tail", (real(n), q, real(least)))
+        with balls.precision(64):
+            found = balls.ball(tail)
+        truth = binomial_tail(n, least, q.fraction)
+        assert abs(fmpq(*truth.as_integer_ratio()) - found.mid().fmpq()) <= found.rad().fmpq()
+        assert found.rel_accuracy_bits() > 40
+    with balls.precision(64):  # on the other side none at that precision, and half a minute beyond
+        assert 0.9 < balls.ball(reals.binomial_tail(10_000, real("1-1e-300"), 2)) <= 1.1
 
 
 def test_the_image_of_what_has_no_end_has_none():

@@ -240,7 +240,7 @@ def plan_sum(
     """
     steps = sum(count for _, count in rates)
     span = sum(rate * count for rate, count in rates)
-    if not math.isfinite(span - epsilon):
+    if not math.isfinite(span - epsilon - log_error):
         return None
     choices = math.prod(count + 1 for _, count in rates) // 2 + 1
     if len(rates) == 1 and rates[0][0] > 0:

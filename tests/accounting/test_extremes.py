@@ -28,6 +28,9 @@ QUESTIONS: list[Callable[[], Any]] = [
     lambda: epsilon("laplace(1e-15)^3", "1/2"),
     lambda: epsilon("pure_dp(1e300) * pure_dp(sqrt(2))", "1e-6", 6),
     lambda: delta("pure_dp(1e300)^3 * pure_dp(sqrt(2))^5", "1e299", 6),
+    lambda: epsilon("group(poisson(gdp(1e-1000), 1-1e-300), 1000)", "1-1e-300", 1),
+    lambda: tradeoff("repeat_and_select(pure_dp(1e1000), 1)")("1/100", 6),
+    lambda: epsilon("laplace(1e-300)^1000", "1e-18", 3),
 ]
 
 

@@ -80,7 +80,13 @@ def test_what_is_left_of_the_atom_holds_its_error(monkeypatch, sigma, q, c):
 
 @pytest.mark.parametrize(
     ("exponent", "ratio", "ellipse"),
-    [(1.5, 1 / 3, 5.0), (-4 + 30j, 0.2, 6.0), (-0.1 + 5j, 0.9, 1.5), (3 - 400j, 0.02, 6.0)],
+    [
+        (1.5, 1 / 3, 5.0),
+        (-4 + 30j, 0.2, 6.0),
+        (-0.1 + 5j, 0.9, 1.5),
+        (3 - 400j, 0.02, 6.0),
+        (-6 + 0j, 0.5, 1.5),
+    ],
 )
 def test_what_an_interpolation_leaves_out(exponent, ratio, ellipse):
     tried = 0
@@ -101,6 +107,16 @@ def test_what_an_interpolation_leaves_out(exponent, ratio, ellipse):
         assert mpf(float(bound)) >= worst * (1 - mpf(10) ** -9)
         tried += mpf(float(bound)) < 1000 * worst
     assert tried
+
+
+def test_few_points_of_a_large_power_are_no_farther_off_than_they_say(monkeypatch):
+    pair = Symmetrised(rational(Fraction(1, 5)), rational(Fraction(1, 2)))
+    with precision(110):
+        _, finer = pair._left(40.0, 1.0, 0)
+        monkeypatch.setattr(Symmetrised, "_points", lambda *_: (-12, 1.8, 8))
+        _, few = pair._left(40.0, 1.0, 0)
+        assert few[0].contains(finer[0])
+        assert few[0].real.rad() < 100 * abs(few[0].mid() - finer[0])
 
 
 @pytest.mark.parametrize(("order", "mu"), [(2.5, 0.01), (-3.0, 4)])

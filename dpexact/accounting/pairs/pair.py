@@ -330,4 +330,4 @@ def short(value: float) -> float:
 
 def far(tail: float) -> float:
     """Proposes: beyond how many standard deviations a normal law has mass ``tail`` at most."""
-    return math.sqrt(2 * math.log(1 / tail)) if tail > 0 else 38.0
+    return math.sqrt(-2 * math.log(min(tail, 1.0))) if tail > 0 else 38.0

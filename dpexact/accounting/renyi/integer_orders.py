@@ -58,7 +58,8 @@ class IntegerOrders(Profile):
         def log(t: arb, divergence: arb) -> arb:
             return t * (divergence - balls.ball(epsilon)) + log_chernoff(t)
 
-        return self._at_best(log, lambda t, d: log(t, d).exp().min(arb(1)), digits)
+        found = self._at_best(log, lambda t, d: log(t, d).exp().min(arb(1)), digits)
+        return found.within(_ZERO, Fraction(1))  # also of an exponential that no ball holds
 
     def _epsilon(self, delta: Real, digits: int) -> Enclosure:
         def bound(t: arb, divergence: arb) -> arb:

@@ -159,6 +159,20 @@ def test_a_sum_over_far_nodes_in_floats_is_no_farther_off_than_it_says(
             assert abs(true / nodes.level - nodes.at([at], which)[0]) <= nodes.error + rest
 
 
+def test_what_floats_lose_is_in_the_error(monkeypatch):
+    """Far less is lost than is counted, so more is counted here."""
+    line = (0.75, 0.375, 2)
+
+    def error():
+        return FarNodes([(law(1, 2, 3), 1)], line, [1e-3], 1).error
+
+    known = error()
+    monkeypatch.setattr(far_nodes, "LOST", 2 * far_nodes.LOST)
+    assert error() > 1.9 * known
+    monkeypatch.setattr(far_nodes, "lost_of", lambda outcomes: 1e-6)
+    assert error() > 1e4 * known
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("count", "accuracy"), [(1, 40.0), (2, 40.0), (3, 2.0), (20, 40.0), (129, 40.0), (129, 2.0)]

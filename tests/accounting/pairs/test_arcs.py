@@ -125,6 +125,8 @@ def test_bounds_along_arcs():
         arc = flat(-1, 1)
         assert arb.pi() < arc.bound(math.pi / 2) < 1.3 * arb.pi()
         assert arb.pi() / 2 * arb(2).sqrt() < arc.bound(math.pi / 4)
+        arc._reach = 1.0  # half of it lies beyond the cells
+        assert arb.pi() < arc.bound(math.pi / 2)
 
 
 def test_arcs_that_are_refused():
