@@ -37,6 +37,8 @@ _GLANCE_WORK: Final = 12_000_000
 _LIGHT_WORK, _HEAVY_WORK, _BRIEF_WORK, _FEW_STEPS = 2_000_000, 40_000_000, 500_000, 30
 #: Allocations of noise and steps over ``e^(1/sigma^2) - 1`` below these are sooner on a line.
 _QUIET, _HIDING = 2.5, 200
+#: Most combinations of outcomes over which other profiles are averaged.
+_FEW_OUTCOMES: Final = 64
 #: Fewer sampled steps than this are always taken one by one.
 _FEWEST_CLOUDED: Final = 200
 #: Work for many of them at once: a minute or two.
@@ -250,7 +252,7 @@ def _single(c: Composition, direction: Direction) -> Profile | None:
 
 def _lattice_law(c: Composition, direction: Direction) -> Profile | None:
     """Finite laws, of one lattice or few outcomes, beside one continuous profile: the exact law."""
-    if not (c.laplace or (c.on_lattices() and not c.apart)):
+    if not (c.samples or c.laplace or (c.on_lattices() and not c.apart)):
         return None
     from dpexact.accounting.lattice_law import lattice_law
 
@@ -337,6 +339,29 @@ def _ends(c: Composition, direction: Direction) -> Profile | None:
     return _atoms(c, direction) if apart or c.laplace or c.is_on_laplace else None
 
 
+def _averaged(c: Composition, direction: Direction) -> Profile | None:
+    """Few steps on samples beside few outcomes: an average of what the steps alone are."""
+    if c.apart or len(c.samples) > _FEW_STEPS:
+        return None
+    from dpexact.accounting.averaged import Averaged
+    from dpexact.accounting.lattice_law import few_outcomes, parted
+
+    finite, rest = parted(c)
+    steps = sum(count for _, count in rest.samples)
+    alone = replace(finite, masses=[]).is_empty
+    # proposes: what is left to others
+    if alone or not 0 < steps <= _FEW_STEPS or rest.infinite(add=False).masses:
+        return None
+    law, line = few_outcomes(finite, direction), contour(c, direction)
+    # proposes: likewise
+    if line is None or law.many > _FEW_OUTCOMES:
+        return line
+    toward, back = (_one_way(rest, way, "auto") for way in (direction, OPPOSITE[direction]))
+    average = Averaged(law, law.infinite, toward, back, line)
+    # proposes: which is asked first; all enclose
+    return FirstToReach(line.varied(_GLANCE_WORK, patient=False), average, line)
+
+
 def _few_outcomes(c: Composition, direction: Direction) -> Profile | None:
     """Finite laws, sampled or not, of few combinations of outcomes."""
     from dpexact.accounting.few_atoms import FewAtoms
@@ -387,6 +412,7 @@ SAMPLED_ROUTES: Final[tuple[Route, ...]] = (
     _rare,
     _bundled,
     _ends,
+    _averaged,
     contour,
     _few_outcomes,
     _atoms,
