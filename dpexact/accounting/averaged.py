@@ -12,6 +12,7 @@ most what its argument grows by, it may be asked next to a point (``docs/theory/
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Final
@@ -19,17 +20,29 @@ from typing import Final
 from flint import arb
 
 from dpexact import balls
+from dpexact.accounting.composition import Composition
 from dpexact.accounting.contour.profile import ContourProfile
 from dpexact.accounting.inverted import ONE, ZERO, invert
 from dpexact.accounting.laplace_split import Law
-from dpexact.accounting.profile import InfiniteLoss, Profile
+from dpexact.accounting.lattice_law import few_outcomes, parted
+from dpexact.accounting.profile import FirstToReach, InfiniteLoss, Profile
+from dpexact.accounting.reflection import OPPOSITE
+from dpexact.arguments import Direction
 from dpexact.balls import ball
 from dpexact.enclosure import Enclosure
 from dpexact.reals import Real, rational
 
 #: Digits with which every point is asked first, and those that the sum may lose.
 _GLANCE, _SPARE = 2, 2
+#: Bits beside those that delta loses, and of a search.
+_MORE_BITS, _COARSE_BITS = 64, 96
+#: Digits of a first guess of epsilon, of delta there, the first step from it, and most steps.
+_NEAR, _FIRST, _STRIDE, _STEPS = 6, 8, Fraction(1, 10**5), 12
 _LN2, _LN10 = math.log(2), math.log(10)
+#: Most steps, and most combinations of outcomes over which they are averaged.
+_FEW_STEPS, _FEW_OUTCOMES = 30, 64
+#: Work of a line that is asked first: about a second.
+_LINE_WORK: Final = 12_000_000
 _SHORT: Final = "what runs beside the outcomes has too few digits"
 
 
@@ -60,19 +73,18 @@ class Averaged(Profile):
         self.method: str = f"average over outcomes: {toward.method}"
 
     def delta(self, epsilon: Real, digits: int) -> Enclosure:
-        # proposes: how small delta is, and so with how many bits every point is known
+        # proposes: how small delta may be, and so with how many bits a point is known
         log = min(self.line.product.saddle(balls.approximate(epsilon), 1)[1], 0.0)
-        with balls.precision(balls.bits_for(digits) + math.ceil(-log / _LN2)):
+        with balls.precision(balls.bits_for(digits) + _MORE_BITS + math.ceil(-2 * log / _LN2)):
             sure, terms = self._terms(ball(epsilon))
             values = [term.ball(_GLANCE) for term in terms]
             most = sum(values, sure).abs_upper()
             for i, term in enumerate(terms):
                 share = values[i].abs_upper() / most
-                # proposes: with how many digits it is asked; any enclose
-                needed = digits + _SPARE + math.ceil(float(share.log().mid()) / _LN10) if share > 0 else 0
-                # proposes: likewise
-                if needed > _GLANCE:
-                    values[i] = term.ball(needed)
+                # proposes: with how many digits it is asked
+                if share > 0:
+                    needed = digits + _SPARE + math.ceil(float(share.log().mid()) / _LN10)
+                    values[i] = term.ball(needed) if needed > _GLANCE else values[i]
             lost = self.infinite.ball()
             found = balls.to_enclosure(lost + (1 - lost) * sum(values, sure), self.method)
         found = found.within(ZERO, ONE)
@@ -92,10 +104,81 @@ class Averaged(Profile):
         return sure, terms
 
     def _epsilon(self, delta: Real, digits: int) -> Enclosure:
-        # proposes: where the search starts
-        near = self.line.product.epsilon(self.line.log_delta(delta), 1)
-        start = Fraction(near) if 0 < near < math.inf else ONE
-        return invert(self.delta, delta, digits, self.method, start, self.infinite.near(delta))
+        start = self._start(delta)
+        found = self._bracket(delta, digits, start) if start > 0 else None
+        limit = self.infinite.near(delta)
+        return found or invert(self.delta, delta, digits, self.method, ONE, limit)
+
+    def _bracket(self, delta: Real, digits: int, start: Fraction) -> Enclosure | None:
+        """Between points on both sides of where secant steps on ``log delta`` lead, if they do."""
+        width, asked, step = Fraction(1, 10**digits), _FIRST, _STRIDE
+        before, at = start, start * (1 + step)
+        with balls.precision(balls.bits_for(digits) + _MORE_BITS):
+            target = ball(delta)
+
+            def gap(point: Fraction) -> arb:
+                found = self.delta(rational(point), asked)
+                return (ball(Fraction(found.upper)) / target).log().mid()
+
+            # proposes: a point, on both sides of which balls decide
+            last = gap(before)
+            for _ in range(_STEPS):
+                value = gap(at)
+                fall = (last - value) / ball(at - before)
+                # proposes: likewise
+                if not (fall > 0 and at > 0):
+                    return None
+                steep = float(fall * ball(at))
+                asked = max(_FIRST, math.ceil(digits + _SPARE - math.log10(steep)))
+                before, last, at = at, value, balls.midpoint(ball(at) + value / fall)
+                step, moved = abs(at / before - 1), step
+                if steep * float(step * moved) < width / 8:
+                    break
+            left, right = at * (1 - width / 3), at * (1 + width / 3)
+            found = [self.delta(rational(x), asked) for x in (left, right)]
+            if ball(Fraction(found[0].lower)) > target > ball(Fraction(found[1].upper)):
+                return Enclosure.bracket(left, right, self.method)
+        return None
+
+    def _start(self, delta: Real) -> Fraction:
+        """Where one loss is enough for delta, or 0. Proposes: where the search starts."""
+        best = ZERO
+        with balls.precision(_COARSE_BITS):
+            target = ball(delta) - self.infinite.ball()
+            for loss, mass in self.law.losses():
+                if target < mass:
+                    level = rational(balls.midpoint(target / mass))
+                    alone = Fraction(self.toward.epsilon(level, _NEAR).lower)
+                    best = max(best, balls.midpoint(loss) + alone)
+        return best
 
     def largest_loss(self, digits: int) -> Enclosure:
         return self.line.largest_loss(digits)
+
+
+def averaged(
+    c: Composition,
+    direction: Direction,
+    contour: Callable[[Composition, Direction], ContourProfile | None],
+    answering: Callable[[Composition, Direction], Profile],
+) -> Profile | None:
+    """Of few sampled steps of noise beside few combinations of outcomes; else None.
+
+    ``answering`` gives the profile of the noise alone.
+    """
+    # proposes: what is left to others
+    if c.apart or len(c.samples) > _FEW_STEPS:
+        return None
+    finite, rest = parted(c)
+    steps = sum(count for _, count in rest.samples)
+    # proposes: likewise
+    if finite.is_empty or not 0 < steps <= _FEW_STEPS or rest.infinite(add=False).masses:
+        return None
+    law, line = few_outcomes(finite, direction), contour(c, direction)
+    # proposes: likewise
+    if line is None or law.many > _FEW_OUTCOMES:
+        return None
+    toward, back = (answering(rest, way) for way in (direction, OPPOSITE[direction]))
+    average = Averaged(law, law.infinite, toward, back, line)
+    # proposes: which is asked first; all enclose
+    return FirstToReach(line.varied(_LINE_WORK, patient=False), average, line)

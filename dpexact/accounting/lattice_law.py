@@ -131,9 +131,10 @@ def lattice_law(c: Composition, direction: Direction) -> Profile | None:
     if c.apart or not c.on_lattices():
         return _types_law(c, direction)
     beside = _beside(c, direction)
-    if c.laplace and not (c.noises or c.samples):
-        if not Route(LaplaceParts(tuple(c.laplace)), 0.0).reachable(balls.bits_for(1)):
-            raise UnsupportedMechanism(f"no certified accounting for laplace: {TOO_LONG}")
+    parts = LaplaceParts(tuple(c.laplace))
+    # proposes: how much work is too much
+    if beside and not (c.noises or c.samples or Route(parts, 0.0).reachable(balls.bits_for(1))):
+        raise UnsupportedMechanism(f"no certified accounting for laplace: {TOO_LONG}")
     rest = replace(c, others=[], responses={}, masses=[])
     common = commensurate(c.on_lattices())
     if common is None or (beside is None and not rest.is_empty):
@@ -155,7 +156,7 @@ def lattice_law(c: Composition, direction: Direction) -> Profile | None:
     if beside.is_integral or not c.laplace:
         return _with_line(c, direction, mixed)
     pairs = replace(c, laplace=[]).everything(direction)
-    split = LaplaceSplit(mixed, LaplaceParts(tuple(c.laplace)), pairs, law)
+    split = LaplaceSplit(mixed, parts, pairs, law)
     # proposes: likewise
     if not wide:
         return FirstToReach(split, mixed)
@@ -184,10 +185,9 @@ def parted(c: Composition) -> tuple[Composition, Composition]:
 
 
 def few_outcomes(c: Composition, direction: Direction) -> FewAtoms:
-    """The law of what is finite; one of no loss where nothing runs."""
+    """The law of what is finite, sampled or not; one of no loss where nothing runs."""
     laws = [(sampled(x.inner.outcomes(), x.q, direction), count) for x, count in c.samples]
-    laws += replace(c, samples=[]).finite_laws()
-    return FewAtoms(laws or [([Atom(ONE, ONE)], 1)], c.beside)
+    return FewAtoms([*laws, *c.finite_laws()] or [([Atom(ONE, ONE)], 1)], c.beside)
 
 
 def _types_law(c: Composition, direction: Direction) -> Profile | None:
@@ -196,15 +196,14 @@ def _types_law(c: Composition, direction: Direction) -> Profile | None:
     if len(c.samples) > _FEW_TYPES or (c.noises and not c.samples):
         return None
     finite, noise = parted(c)
-    alone = replace(finite, masses=[]).is_empty
     beside = _beside(noise, direction)
-    # of two equal steps alone others know more
-    if beside is None or (alone and len(noise.samples) == 1 and noise.samples[0][1] == 2):
+    # proposes: likewise; two equal steps alone have an engine
+    if beside is None or (finite.is_empty and [count for _, count in noise.samples] == [2]):
         return None
     law = few_outcomes(finite, direction)
     if law.many > (_FEW_INTEGRALS if beside.is_integral else _FEW_LOSSES):
         raise UnsupportedMechanism("no certified accounting for so many outcomes beside noise")
-    name = "" if alone else "outcomes by type with "
+    name = "" if replace(finite, masses=[]).is_empty else "outcomes by type with "
     mixed = beside.mixed(law, law.largest, law.infinite, name)
     # proposes: which is asked first; all enclose
     if beside.is_integral:
@@ -236,6 +235,8 @@ def _beside(c: Composition, direction: Direction) -> Continuous | None:
 
 def _two_steps(c: Composition, direction: Direction) -> Continuous | None:
     """Two steps of noise, at least one of them on a sample, by an integral."""
+    if len(c.samples) > 2:
+        return None
     runs = [(Composition(noises=c.noises), ONE, 1)] if c.noises else []
     runs += [(Composition(laplace=[(rate, 1)]), ONE, count) for rate, count in c.laplace]
     runs += [(x.inner, x.q, count) for x, count in c.samples]
@@ -254,10 +255,14 @@ def _two_steps(c: Composition, direction: Direction) -> Continuous | None:
         steps += [Step(kind, rate, q, found.divergence)] * count
         for _ in range(count):
             largest = None if largest is None or found.largest is None else largest + found.largest
-    steps.sort(key=lambda step: step.kind is LaplaceNoise)  # its profile is cheaper
-    removes = direction == "remove"
+    # proposes: which is integrated over; the profile of Laplace noise is the cheaper
+    outer, inner = sorted(steps, key=lambda step: step.kind is LaplaceNoise)
     return Continuous(
-        lambda epsilon: divergence(*steps, removes, epsilon), largest, "an integral", False, True
+        lambda epsilon: divergence(outer, inner, direction == "remove", epsilon),
+        largest,
+        "an integral",
+        is_short=False,
+        is_integral=True,
     )
 
 

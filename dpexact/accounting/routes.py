@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 from dpexact import balls, reals
 from dpexact.accounting.closed_form import GaussianMixedWithResponse, OptimalComposition, SinglePair
 from dpexact.accounting.composition import Composition
-from dpexact.accounting.pairs.finite import sampled
 from dpexact.accounting.profile import Fallback, FirstToReach, NoLoss, Profile
 from dpexact.accounting.reflection import OPPOSITE, Mirrored, unproved
 from dpexact.arguments import Direction, Method
@@ -24,7 +23,6 @@ from dpexact.reals import Real
 
 if TYPE_CHECKING:
     from dpexact.accounting.contour.profile import ContourProfile
-    from dpexact.accounting.lattice.profile import LatticeProfile
     from dpexact.accounting.pairs.pair import Pair
     from dpexact.accounting.rare.profile import RareProfile
 
@@ -37,15 +35,10 @@ _GLANCE_WORK: Final = 12_000_000
 _LIGHT_WORK, _HEAVY_WORK, _BRIEF_WORK, _FEW_STEPS = 2_000_000, 40_000_000, 500_000, 30
 #: Allocations of noise and steps over ``e^(1/sigma^2) - 1`` below these are sooner on a line.
 _QUIET, _HIDING = 2.5, 200
-#: Most combinations of outcomes over which other profiles are averaged.
-_FEW_OUTCOMES: Final = 64
-#: Fewer sampled steps than this are always taken one by one.
-_FEWEST_CLOUDED: Final = 200
-#: Work for many of them at once: a minute or two.
-_BUNDLED_WORK: Final = 1_000_000_000
-#: Longest sum over the outcomes of randomized response composed with a Gaussian.
+#: Fewer sampled steps are always taken one by one; work for more at once: a minute or two.
+_FEWEST_CLOUDED, _BUNDLED_WORK = 200, 1_000_000_000
+#: Longest sum over responses beside a Gaussian, and profiles that answer whatever is asked.
 MAX_TERMS: Final = 20_000
-#: Profiles that answer whatever is asked.
 _UNFAILING: Final = (OptimalComposition, NoLoss, GaussianMixedWithResponse)
 
 
@@ -94,7 +87,7 @@ def _one_way(composition: Composition, direction: Direction, method: Method) -> 
 
             return CutGroups(composition, direction, lambda cut: _one_way(cut, direction, method))
 
-    def lattice(share: int = 1) -> LatticeProfile:
+    def lattice(share: int = 1) -> Profile:
         from dpexact.accounting.lattice.profile import WORK, lattice_profile
 
         return lattice_profile(composition, direction == "add", WORK // share)
@@ -138,7 +131,7 @@ def _behind(
     composition: Composition,
     direction: Direction,
     found: Profile,
-    lattice: Callable[..., LatticeProfile],
+    lattice: Callable[..., Profile],
 ) -> Profile:
     """What is found, with more work and the lattice engine behind it."""
     from dpexact.accounting.contour.profile import ContourProfile
@@ -251,9 +244,7 @@ def _single(c: Composition, direction: Direction) -> Profile | None:
 
 
 def _lattice_law(c: Composition, direction: Direction) -> Profile | None:
-    """Finite laws, of one lattice or few outcomes, beside one continuous profile: the exact law."""
-    if not (c.samples or c.laplace or (c.on_lattices() and not c.apart)):
-        return None
+    """Finite laws, of one lattice or few outcomes, beside one or two steps of noise."""
     from dpexact.accounting.lattice_law import lattice_law
 
     return lattice_law(c, direction)
@@ -341,33 +332,16 @@ def _ends(c: Composition, direction: Direction) -> Profile | None:
 
 def _averaged(c: Composition, direction: Direction) -> Profile | None:
     """Few steps on samples beside few outcomes: an average of what the steps alone are."""
-    if c.apart or len(c.samples) > _FEW_STEPS:
-        return None
-    from dpexact.accounting.averaged import Averaged
-    from dpexact.accounting.lattice_law import few_outcomes, parted
+    from dpexact.accounting.averaged import averaged
 
-    finite, rest = parted(c)
-    steps = sum(count for _, count in rest.samples)
-    alone = replace(finite, masses=[]).is_empty
-    # proposes: what is left to others
-    if alone or not 0 < steps <= _FEW_STEPS or rest.infinite(add=False).masses:
-        return None
-    law, line = few_outcomes(finite, direction), contour(c, direction)
-    # proposes: likewise
-    if line is None or law.many > _FEW_OUTCOMES:
-        return line
-    toward, back = (_one_way(rest, way, "auto") for way in (direction, OPPOSITE[direction]))
-    average = Averaged(law, law.infinite, toward, back, line)
-    # proposes: which is asked first; all enclose
-    return FirstToReach(line.varied(_GLANCE_WORK, patient=False), average, line)
+    return averaged(c, direction, contour, lambda rest, way: _one_way(rest, way, "auto"))
 
 
 def _few_outcomes(c: Composition, direction: Direction) -> Profile | None:
     """Finite laws, sampled or not, of few combinations of outcomes."""
-    from dpexact.accounting.few_atoms import FewAtoms
+    from dpexact.accounting.lattice_law import few_outcomes
 
-    laws = [(sampled(x.inner.outcomes(), x.q, direction), count) for x, count in c.samples]
-    return FewAtoms([*laws, *c.finite_laws()], c.beside)
+    return few_outcomes(c, direction)
 
 
 def _atoms(c: Composition, direction: Direction) -> Profile | None:
