@@ -42,7 +42,7 @@ _FEW_LOSSES: Final = 2_000
 _DEVIATIONS: Final = 20
 #: Most combinations of outcomes over which a short sum is averaged before it is split.
 _FEW_TYPES: Final = 32
-#: Work allowed to a line then: about a second; and where an integral takes over.
+#: Work allowed to a line then: about a second; and for each loss where an integral takes over.
 _LINE_WORK, _BRIEF_WORK = 12_000_000, 500_000
 #: Most losses over which an integral is averaged.
 _FEW_INTEGRALS: Final = 200
@@ -154,7 +154,7 @@ def lattice_law(c: Composition, direction: Direction) -> Profile | None:
     if beside.is_integral and losses > _FEW_INTEGRALS:
         return None
     if beside.is_integral or not c.laplace:
-        return _with_line(c, direction, mixed)
+        return _with_line(c, direction, mixed, losses)
     pairs = replace(c, laplace=[]).everything(direction)
     split = LaplaceSplit(mixed, parts, pairs, law)
     # proposes: likewise
@@ -167,12 +167,13 @@ def lattice_law(c: Composition, direction: Direction) -> Profile | None:
     return FirstToReach(AtomsProfile(c.everything(direction), infinite), split, mixed)
 
 
-def _with_line(c: Composition, direction: Direction, mixed: MixedProfile) -> Profile:
+def _with_line(c: Composition, direction: Direction, mixed: MixedProfile, losses: float) -> Profile:
     """A contour with little work, then the law. Proposes: which is asked first; both enclose."""
     line = ContourProfile(c.everything(direction), mixed.infinite, _LINE_WORK)
+    c.kept[direction] = line
     if isinstance(mixed, _Integrated):
         mixed.line = line
-        line = line.varied(_BRIEF_WORK, patient=False)
+        line = line.varied(min(_LINE_WORK, math.ceil(losses) * _BRIEF_WORK), patient=False)
     return FirstToReach(line, mixed)
 
 
@@ -207,7 +208,7 @@ def _types_law(c: Composition, direction: Direction) -> Profile | None:
     mixed = beside.mixed(law, law.largest, law.infinite, name)
     # proposes: which is asked first; all enclose
     if beside.is_integral:
-        return _with_line(c, direction, mixed)
+        return _with_line(c, direction, mixed, law.many)
     # proposes: likewise
     if noise.samples or (beside.is_short and law.many <= _FEW_TYPES):
         return mixed

@@ -34,11 +34,15 @@ _MOST_EVALUATIONS: Final = 20_000
 class Noise(ABC):
     """Noise of likelihood ratio ``ratio(z)`` under ``Q``, which grows with its outcome ``z``."""
 
+    #: Whether the profile of the noise is analytic at all positive levels.
+    is_analytic: bool
+
     def __init__(self, rate: Real) -> None:
         self.rate = ball(rate)
 
     @abstractmethod
-    def ratio(self, z: acb) -> acb: ...
+    def ratio(self, z: acb) -> acb:
+        """The likelihood ratio of an outcome."""
 
     @abstractmethod
     def place(self, ratio: arb) -> arb:
@@ -76,12 +80,13 @@ class Noise(ABC):
 class GaussianNoise(Noise):
     """``N(mu, 1)`` against ``N(0, 1)``."""
 
+    is_analytic = True
+
     def ratio(self, z: acb) -> acb:
         return (self.rate * (z - self.rate / 2)).exp()
 
     def place(self, ratio: arb) -> arb:
-        # proposes: where to cut; any point may be one
-        return (ratio.log() / self.rate + self.rate / 2).mid()
+        return ratio.log() / self.rate + self.rate / 2
 
     def density(self, z: acb) -> acb:
         return (-z * z / 2).exp() / (2 * arb.pi()).sqrt()
@@ -94,7 +99,7 @@ class GaussianNoise(Noise):
         return []
 
     def window(self) -> tuple[arb, arb]:
-        return -self._reach(), self._reach() + self.rate.mid()
+        return -self._reach(), (self._reach() + self.rate).mid()
 
     def levels(self) -> tuple[arb, arb]:
         most = (self.rate * (self._reach() + self.rate / 2)).exp()
@@ -116,6 +121,8 @@ class GaussianNoise(Noise):
 
 class LaplaceNoise(Noise):
     """Laplace noise of ``rate`` = sensitivity over scale; ``z`` is its loss."""
+
+    is_analytic = False
 
     def ratio(self, z: acb) -> acb:
         return z.exp()
@@ -178,11 +185,15 @@ class _Outer:
         return (mixed, self.level * q) if self.removes else (q, self.level * mixed)
 
     def place(self, level: arb) -> arb:
-        """The outcome at which the other step is asked for a level."""
+        """The outcome at which the other step is asked for a level, or the end next to it."""
         ratio = self.level / level if self.removes else level / self.level
         ratio = (ratio - self.stay) / self.q
         low, high = self.noise.window()
-        return self.noise.place(ratio).max(low).min(high) if ratio > 0 else low
+        if ratio <= 0:
+            return low
+        if ratio > 0:
+            return self.noise.place(ratio).max(low).min(high)
+        return low.union(self.noise.place(ratio.upper()).max(low).min(high))
 
 
 class _Inner:
@@ -213,6 +224,9 @@ def divergence(outer: Step, inner: Step, removes: bool, epsilon: arb) -> arb:
     first, second = _Outer(outer, removes, level), _Inner(inner, removes)
     noise = first.noise
     cuts = [first.place(at) for at in second.levels()]
+    # proposes: where to cut; any place may be one, but for kinks
+    if second.noise.is_analytic:
+        cuts = [cut.mid() for cut in cuts]
     left, right = reversed(cuts) if removes else cuts
     total = arb(0)
     for ratio, mass in noise.atoms():
@@ -248,7 +262,7 @@ def _beyond(first: _Outer, second: _Inner, cut: arb, everything: bool) -> arb:
     """A bound on the profile of the noise, or its reverse at the inverse level, beyond a cut."""
     a, b = first.sides(first.noise.ratio(acb(cut)))
     level = second.inside(b / a)[1].real
-    if level < 0:  # the sample tells more than any noise: of the right kind
+    if level < 0:  # beyond what any noise tells: everything counts of removing, nothing of adding
         return arb(0) if everything == second.removes else arb(1)
     bound = second.noise.beyond(1 / level if everything else level)
     return bound.upper() if bound.is_finite() else arb(1)
