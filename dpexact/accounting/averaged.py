@@ -21,7 +21,7 @@ from flint import arb
 
 from dpexact import balls
 from dpexact.accounting.composition import Composition
-from dpexact.accounting.contour.profile import ContourProfile
+from dpexact.accounting.contour.profile import ContourProfile, guarded
 from dpexact.accounting.inverted import ONE, ZERO, invert
 from dpexact.accounting.laplace_split import Law
 from dpexact.accounting.lattice_law import few_outcomes, parted
@@ -34,8 +34,9 @@ from dpexact.reals import Real, rational
 
 #: Digits with which every point is asked first, and those that the sum may lose.
 _GLANCE, _SPARE = 2, 2
-#: Bits beside those that delta loses, and of a search.
+#: Bits beside those that delta loses, those of a search, and a largest logarithm of delta.
 _MORE_BITS, _COARSE_BITS = 64, 96
+_LARGEST_LOG: Final = 10_000.0
 #: Digits of a first guess of epsilon, of delta there, the first step from it, and most steps.
 _NEAR, _FIRST, _STRIDE, _STEPS = 6, 8, Fraction(1, 10**5), 12
 _LN2, _LN10 = math.log(2), math.log(10)
@@ -73,9 +74,17 @@ class Averaged(Profile):
         self.method: str = f"average over outcomes: {toward.method}"
 
     def delta(self, epsilon: Real, digits: int) -> Enclosure:
+        most = Enclosure(ZERO, ONE, self.method)
+        return guarded(lambda: self._delta(epsilon, digits), most, _SHORT)
+
+    def _delta(self, epsilon: Real, digits: int) -> Enclosure:
+        with balls.precision(balls.bits_for(digits)):
+            if self.line.product.never_exceeds(ball(epsilon), 1):
+                return self.infinite.enclose(digits, "no larger finite loss")
         # proposes: how small delta may be, and so with how many bits a point is known
-        log = min(self.line.product.saddle(balls.approximate(epsilon), 1)[1], 0.0)
-        with balls.precision(balls.bits_for(digits) + _MORE_BITS + math.ceil(-2 * log / _LN2)):
+        log = self.line.product.saddle(balls.approximate(epsilon), 1)[1]
+        lost = math.ceil(max(0.0, min(-2 * log, _LARGEST_LOG)) / _LN2)
+        with balls.precision(balls.bits_for(digits) + _MORE_BITS + lost):
             sure, terms = self._terms(ball(epsilon))
             values = [term.ball(_GLANCE) for term in terms]
             most = sum(values, sure).abs_upper()
@@ -85,8 +94,8 @@ class Averaged(Profile):
                 if share > 0:
                     needed = digits + _SPARE + math.ceil(float(share.log().mid()) / _LN10)
                     values[i] = term.ball(needed) if needed > _GLANCE else values[i]
-            lost = self.infinite.ball()
-            found = balls.to_enclosure(lost + (1 - lost) * sum(values, sure), self.method)
+            beside = self.infinite.ball()
+            found = balls.to_enclosure(beside + (1 - beside) * sum(values, sure), self.method)
         found = found.within(ZERO, ONE)
         return found if found.digits >= digits else found.short(_SHORT)
 
@@ -104,6 +113,10 @@ class Averaged(Profile):
         return sure, terms
 
     def _epsilon(self, delta: Real, digits: int) -> Enclosure:
+        most = Enclosure(ZERO, math.inf, self.method)
+        return guarded(lambda: self._solved(delta, digits), most, _SHORT)
+
+    def _solved(self, delta: Real, digits: int) -> Enclosure:
         start = self._start(delta)
         found = self._bracket(delta, digits, start) if start > 0 else None
         limit = self.infinite.near(delta)

@@ -46,8 +46,9 @@ _FEW_TYPES: Final = 32
 _LINE_WORK, _BRIEF_WORK = 12_000_000, 500_000
 #: Most losses over which an integral is averaged.
 _FEW_INTEGRALS: Final = 200
-#: Fewest bits of an integral.
-_LEAST_BITS: Final = 16
+#: Fewest and most bits of an integral, and the noise for which one is tried.
+_LEAST_BITS, _MOST_BITS = 16, 600
+_LEAST_RATE, _LARGEST_RATE = 1e-4, 50.0
 
 
 class MixedProfile(BallProfile):
@@ -85,6 +86,7 @@ class MixedProfile(BallProfile):
 class _Integrated(MixedProfile):
     """The same with an integral, whose error is not small beside what is small."""
 
+    cap = _MOST_BITS
     #: What proposes where to search.
     line: ContourProfile
 
@@ -94,7 +96,8 @@ class _Integrated(MixedProfile):
         return Fraction(at) if 0 < at < math.inf else Fraction(1)
 
     def lost_at(self, delta: Real) -> int:
-        return max(0, math.ceil(-balls.approximate_log(delta) / math.log(2)))
+        lost = -balls.approximate_log(delta) / math.log(2)
+        return math.ceil(max(0.0, min(lost, _MOST_BITS)))
 
     def _at(self, epsilon: arb, mass: arb) -> arb:
         mantissa, exponent = mass.abs_upper().man_exp()
@@ -253,6 +256,9 @@ def _two_steps(c: Composition, direction: Direction) -> Continuous | None:
         kind, rate = (
             (LaplaceNoise, noise.laplace[0][0]) if noise.mu is None else (GaussianNoise, noise.mu)
         )
+        # proposes: what is left to others
+        if not _LEAST_RATE < balls.approximate(rate) < _LARGEST_RATE:
+            return None
         steps += [Step(kind, rate, q, found.divergence)] * count
         for _ in range(count):
             largest = None if largest is None or found.largest is None else largest + found.largest

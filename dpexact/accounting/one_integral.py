@@ -28,7 +28,7 @@ from dpexact.reals import Real
 
 #: Bits that the quadrature leaves to rounding, and most evaluations of it.
 _SPARE: Final = 8
-_MOST_EVALUATIONS: Final = 20_000
+_MOST_EVALUATIONS: Final = 5_000
 
 
 class Noise(ABC):
