@@ -93,10 +93,12 @@ class Averaged(Profile):
                 # proposes: with how many digits it is asked
                 if share > 0:
                     needed = digits + _SPARE + math.ceil(float(share.log().mid()) / _LN10)
+                    # proposes: likewise
                     values[i] = term.ball(needed) if needed > _GLANCE else values[i]
             beside = self.infinite.ball()
             found = balls.to_enclosure(beside + (1 - beside) * sum(values, sure), self.method)
         found = found.within(ZERO, ONE)
+        # proposes: whether a reason is given
         return found if found.digits >= digits else found.short(_SHORT)
 
     def _terms(self, epsilon: arb) -> tuple[arb, list[_Term]]:
@@ -105,6 +107,7 @@ class Averaged(Profile):
         for loss, mass in self.law.losses():
             point = balls.midpoint(epsilon - loss)
             sure += mass * arb(0, (epsilon - loss - ball(point)).abs_upper())
+            # proposes: which direction is asked; both formulas hold at every point
             if point >= 0:
                 terms.append(_Term(self.toward, rational(point), mass))
             else:
@@ -118,6 +121,7 @@ class Averaged(Profile):
 
     def _solved(self, delta: Real, digits: int) -> Enclosure:
         start = self._start(delta)
+        # proposes: which search is asked first
         found = self._bracket(delta, digits, start) if start > 0 else None
         limit = self.infinite.near(delta)
         return found or invert(self.delta, delta, digits, self.method, ONE, limit)
@@ -145,6 +149,7 @@ class Averaged(Profile):
                 asked = max(_FIRST, math.ceil(digits + _SPARE - math.log10(steep)))
                 before, last, at = at, value, balls.midpoint(ball(at) + value / fall)
                 step, moved = abs(at / before - 1), step
+                # proposes: when to stop
                 if steep * float(step * moved) < width / 8:
                     break
             left, right = at * (1 - width / 3), at * (1 + width / 3)

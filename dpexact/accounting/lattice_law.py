@@ -149,6 +149,7 @@ def lattice_law(c: Composition, direction: Direction) -> Profile | None:
     mixed = beside.mixed(law, law.largest, infinite, "lattice law with ")
     # proposes: what is long; and which is asked first, as all enclose
     losses = _DEVIATIONS * law.spread(0.0)
+    # proposes: likewise
     wide = losses > _FEW_LOSSES
     # proposes: likewise
     if beside.is_short and not wide:

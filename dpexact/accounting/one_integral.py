@@ -234,12 +234,14 @@ def divergence(outer: Step, inner: Step, removes: bool, epsilon: arb) -> arb:
         total += mass * a * inner.divergence((b / a).log())
     # on one side everything counts, on the other nothing, but for what the noise may add there
     for cut, above in ((left, False), (right, True)):
+        # proposes: the cut; rays from any are bounded
         edge = cut.upper() if above else cut.lower()
         a, b = first.masses(edge, above)
+        # proposes: likewise
         everything = above == removes
         most = _beyond(first, second, edge, everything) * (b if everything else a)
         total += arb(0).union(most) + (a - b if everything else 0)
-        # where the kink of a profile is not known better
+        # proposes: likewise; where the kink of a profile is not known better
         if not cut.is_exact():
             total += arb(0).union(first.masses(cut, above)[0] - a)
 
@@ -251,6 +253,7 @@ def divergence(outer: Step, inner: Step, removes: bool, epsilon: arb) -> arb:
             return acb(arb.nan())
         return noise.density(z) * a * share * second.noise.between(at)
 
+    # proposes: likewise; where rays meet nothing is between
     if left.upper() < right.lower():
         tolerance = arb(2) ** (_SPARE - balls.current())
         limits = {"abs_tol": tolerance, "rel_tol": tolerance, "eval_limit": _MOST_EVALUATIONS}
