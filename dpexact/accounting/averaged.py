@@ -32,8 +32,8 @@ from dpexact.balls import ball
 from dpexact.enclosure import Enclosure
 from dpexact.reals import Real, rational
 
-#: Digits with which every point is asked first, and those that the sum may lose.
-_GLANCE, _SPARE = 2, 2
+#: Fewest digits with which a point is asked, those that the sum may lose, and passes over it.
+_GLANCE, _SPARE, _PASSES = 2, 2, 3
 #: Bits beside those that delta loses, those of a search, and a largest logarithm of delta.
 _MORE_BITS, _COARSE_BITS = 64, 96
 _LARGEST_LOG: Final = 10_000.0
@@ -52,11 +52,11 @@ class _Term:
     """``weight`` times delta of a profile at a point."""
 
     profile: Profile
-    point: Real
+    at: Fraction
     weight: arb
 
     def ball(self, digits: int) -> arb:
-        found = self.profile.delta(self.point, digits)
+        found = self.profile.delta(rational(self.at), digits)
         return self.weight * ball(Fraction(found.lower)).union(ball(Fraction(found.upper)))
 
 
@@ -71,6 +71,7 @@ class Averaged(Profile):
     ) -> None:
         self.law, self.toward, self.back, self.line = law, toward, back, line
         self.infinite: InfiniteLoss = infinite
+        self._bounds: dict[tuple[Profile, Real], Fraction] = {}
         self.method: str = f"average over outcomes: {toward.method}"
 
     def delta(self, epsilon: Real, digits: int) -> Enclosure:
@@ -86,20 +87,34 @@ class Averaged(Profile):
         lost = math.ceil(max(0.0, min(-2 * log, _LARGEST_LOG)) / _LN2)
         with balls.precision(balls.bits_for(digits) + _MORE_BITS + lost):
             sure, terms = self._terms(ball(epsilon))
-            values = [term.ball(_GLANCE) for term in terms]
-            most = sum(values, sure).abs_upper()
-            for i, term in enumerate(terms):
-                share = values[i].abs_upper() / most
-                # proposes: with how many digits it is asked
-                if share > 0:
-                    needed = digits + _SPARE + math.ceil(float(share.log().mid()) / _LN10)
+            values = [term.weight * arb(0).union(self._bound(term)) for term in terms]
+            known = [0] * len(terms)
+            for _ in range(_PASSES):
+                most = sum(values, sure).abs_upper()
+                for i, term in enumerate(terms):
+                    share = values[i].abs_upper() / most
+                    # proposes: with how many digits it is asked
+                    needed = 0 if share == 0 else float(share.log().mid()) / _LN10 + digits + _SPARE
                     # proposes: likewise
-                    values[i] = term.ball(needed) if needed > _GLANCE else values[i]
+                    if needed > known[i]:
+                        known[i] = max(_GLANCE, math.ceil(needed))
+                        values[i] = term.ball(known[i])
             beside = self.infinite.ball()
             found = balls.to_enclosure(beside + (1 - beside) * sum(values, sure), self.method)
         found = found.within(ZERO, ONE)
         # proposes: whether a reason is given
         return found if found.digits >= digits else found.short(_SHORT)
+
+    def _bound(self, term: _Term) -> arb:
+        """Delta falls: what it is at a round point below, which neighbours share."""
+        # proposes: the point
+        mantissa, exponent = math.frexp(balls.approximate(term.at))
+        below = Fraction(math.ldexp(math.floor(8 * mantissa), exponent - 3))
+        at = rational(min(below, term.at))
+        key = term.profile, at
+        if key not in self._bounds:
+            self._bounds[key] = Fraction(term.profile.delta(at, _GLANCE).upper)
+        return ball(self._bounds[key])
 
     def _terms(self, epsilon: arb) -> tuple[arb, list[_Term]]:
         """What needs no profile, and the rest of the sum."""
@@ -109,10 +124,10 @@ class Averaged(Profile):
             sure += mass * arb(0, (epsilon - loss - ball(point)).abs_upper())
             # proposes: which direction is asked; both formulas hold at every point
             if point >= 0:
-                terms.append(_Term(self.toward, rational(point), mass))
+                terms.append(_Term(self.toward, point, mass))
             else:
                 sure -= mass * ball(point).expm1()
-                terms.append(_Term(self.back, rational(-point), mass * ball(point).exp()))
+                terms.append(_Term(self.back, -point, mass * ball(point).exp()))
         return sure, terms
 
     def _epsilon(self, delta: Real, digits: int) -> Enclosure:

@@ -334,7 +334,7 @@ def _averaged(c: Composition, direction: Direction) -> Profile | None:
     """Few steps on samples beside few outcomes: an average of what the steps alone are."""
     from dpexact.accounting.averaged import averaged
 
-    return averaged(c, direction, contour, lambda rest, way: _one_way(rest, way, "auto"))
+    return averaged(c, direction, contour, lambda rest, way: _first(rest, way, "auto"))
 
 
 def _few_outcomes(c: Composition, direction: Direction) -> Profile | None:
