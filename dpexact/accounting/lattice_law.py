@@ -104,7 +104,8 @@ class _Integrated(MixedProfile):
         size = int(exponent) + int(mantissa).bit_length()
         # proposes: with how many bits
         with balls.precision(max(balls.current() + min(size, 0), _LEAST_BITS)):
-            return self.divergence(epsilon)
+            found = self.divergence(epsilon)
+        return found if found.is_finite() else arb(0).union(arb(1))
 
 
 class Continuous(NamedTuple):
