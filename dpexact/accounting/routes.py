@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 from dpexact import balls, reals
 from dpexact.accounting.closed_form import GaussianMixedWithResponse, OptimalComposition, SinglePair
 from dpexact.accounting.composition import Composition
-from dpexact.accounting.pairs.finite import sampled
 from dpexact.accounting.profile import Fallback, FirstToReach, NoLoss, Profile
 from dpexact.accounting.reflection import OPPOSITE, Mirrored, unproved
 from dpexact.arguments import Direction, Method
@@ -24,7 +23,6 @@ from dpexact.reals import Real
 
 if TYPE_CHECKING:
     from dpexact.accounting.contour.profile import ContourProfile
-    from dpexact.accounting.lattice.profile import LatticeProfile
     from dpexact.accounting.pairs.allocation import Allocation
     from dpexact.accounting.pairs.pair import Pair
     from dpexact.accounting.rare.profile import RareProfile
@@ -38,13 +36,10 @@ _GLANCE_WORK: Final = 12_000_000
 _LIGHT_WORK, _HEAVY_WORK, _BRIEF_WORK, _FEW_STEPS = 2_000_000, 40_000_000, 500_000, 30
 #: Allocations of noise and steps over ``e^(1/sigma^2) - 1`` below these are sooner on a line.
 _QUIET, _HIDING = 2.5, 200
-#: Fewer sampled steps than this are always taken one by one.
-_FEWEST_CLOUDED: Final = 200
-#: Work for many of them at once: a minute or two.
-_BUNDLED_WORK: Final = 1_000_000_000
-#: Longest sum over the outcomes of randomized response composed with a Gaussian.
+#: Fewer sampled steps are always taken one by one; work for more at once: a minute or two.
+_FEWEST_CLOUDED, _BUNDLED_WORK = 200, 1_000_000_000
+#: Longest sum over responses beside a Gaussian, and profiles that answer whatever is asked.
 MAX_TERMS: Final = 20_000
-#: Profiles that answer whatever is asked.
 _UNFAILING: Final = (OptimalComposition, NoLoss, GaussianMixedWithResponse)
 
 
@@ -93,7 +88,7 @@ def _one_way(composition: Composition, direction: Direction, method: Method) -> 
 
             return CutGroups(composition, direction, lambda cut: _one_way(cut, direction, method))
 
-    def lattice(share: int = 1) -> LatticeProfile:
+    def lattice(share: int = 1) -> Profile:
         from dpexact.accounting.lattice.profile import WORK, lattice_profile
 
         return lattice_profile(composition, direction == "add", WORK // share)
@@ -135,7 +130,7 @@ def _behind(
     composition: Composition,
     found: Profile,
     windows: RareProfile | None,
-    lattice: Callable[..., LatticeProfile],
+    lattice: Callable[..., Profile],
 ) -> Profile:
     """What is found, with more work and the lattice engine behind it."""
     from dpexact.accounting.contour.profile import ContourProfile
@@ -252,9 +247,7 @@ def _single(c: Composition, direction: Direction) -> Profile | None:
 
 
 def _lattice_law(c: Composition, direction: Direction) -> Profile | None:
-    """Finite laws, of one lattice or few outcomes, beside one continuous profile: the exact law."""
-    if not (c.laplace or (c.on_lattices() and not c.apart)):
-        return None
+    """Finite laws, of one lattice or few outcomes, beside one or two steps of noise."""
     from dpexact.accounting.lattice_law import lattice_law
 
     return lattice_law(c, direction)
@@ -284,10 +277,12 @@ def _line(
 
 
 def _rare(c: Composition, direction: Direction) -> Profile | None:
-    """One Gaussian, rarely sampled: losses of one scale at a time; of two steps an integral."""
+    """One Gaussian, rarely sampled: losses of one scale at a time; two steps: an integral."""
     windows = _windows(c, direction)
+    if windows is None:
+        return _lattice_law(c, direction)
     # proposes: which engine is asked; both enclose
-    if windows is None or not windows.is_rare:
+    if not windows.is_rare:
         return None
     line = contour(c, direction)
     assert line is not None
@@ -334,12 +329,18 @@ def _ends(c: Composition, direction: Direction) -> Profile | None:
     return _atoms(c, direction) if apart or c.laplace or c.is_on_laplace else None
 
 
+def _averaged(c: Composition, direction: Direction) -> Profile | None:
+    """Few steps on samples beside few outcomes: an average of what the steps alone are."""
+    from dpexact.accounting.averaged import averaged
+
+    return averaged(c, direction, contour, lambda rest, way: _first(rest, way, "auto"))
+
+
 def _few_outcomes(c: Composition, direction: Direction) -> Profile | None:
     """Finite laws, sampled or not, of few combinations of outcomes."""
-    from dpexact.accounting.few_atoms import FewAtoms
+    from dpexact.accounting.lattice_law import few_outcomes
 
-    laws = [(sampled(x.inner.outcomes(), x.q, direction), count) for x, count in c.samples]
-    return FewAtoms([*laws, *c.finite_laws()], c.beside)
+    return few_outcomes(c, direction)
 
 
 def _atoms(c: Composition, direction: Direction) -> Profile | None:
@@ -382,6 +383,7 @@ SAMPLED_ROUTES: Final[tuple[Route, ...]] = (
     _laplace_cells,
     _bundled,
     _ends,
+    _averaged,
     contour,
     _few_outcomes,
     _atoms,

@@ -808,6 +808,19 @@ def two_densities(trial: Trial, rng: random.Random) -> None:
     rng.choice((ask_delta, ask_delta, ask_epsilon))(trial, rng, m)
 
 
+@family(0.7)
+def few_rare_steps(trial: Trial, rng: random.Random) -> None:
+    """Two rare samples of noise, of which a line sees little, alone or beside few outcomes."""
+
+    def rare() -> Mechanism:
+        return ref.poisson(dense(rng), f"{rng.randint(1, 99)}e-{rng.randint(3, 7)}")
+
+    other = rare() if rng.random() < 0.6 else dense(rng)
+    beside = [(guarantee(rng), 1)] if rng.random() < 0.5 else []
+    m = ref.product((rare(), 1), (other, 1), *beside)
+    rng.choice((ask_delta, ask_delta, ask_epsilon))(trial, rng, m)
+
+
 @family(2)
 def integers(trial: Trial, rng: random.Random) -> None:
     """Discrete Gaussian noise."""

@@ -743,7 +743,8 @@ def product(*factors: tuple[Mechanism, int], shown: str = "") -> Mechanism:
         if not dense:
             assert finite is not None
             return finite
-        dense.sort(key=lambda pair: isinstance(_innermost(pair), Normal))
+        # over Laplace noise a rare sample of a Gaussian would be a step that no quadrature sees
+        dense.sort(key=lambda pair: not isinstance(_innermost(pair), Normal))
         if len(dense) > 2:
             raise NoReference("many steps with a density")
         whole = dense[0] if len(dense) == 1 else Product(*dense)
