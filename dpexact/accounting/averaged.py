@@ -38,7 +38,7 @@ _GLANCE, _SPARE, _PASSES = 2, 2, 3
 _MORE_BITS, _COARSE_BITS = 64, 96
 _LARGEST_LOG: Final = 10_000.0
 #: Digits of a first guess of epsilon, of delta there, the first step from it, and most steps.
-_NEAR, _FIRST, _STRIDE, _STEPS = 6, 8, Fraction(1, 10**5), 12
+_NEAR, _FIRST, _STRIDE, _STEPS = 6, 8, Fraction(1, 10**5), 40
 _LN2, _LN10 = math.log(2), math.log(10)
 #: Most steps, and most combinations of outcomes over which they are averaged.
 _FEW_STEPS, _FEW_OUTCOMES = 30, 64

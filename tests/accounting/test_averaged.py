@@ -94,6 +94,20 @@ def test_epsilon_is_where_delta_crosses():
     assert low.lower > Fraction("1e-6") > high.upper
 
 
+def test_a_search_does_not_begin_anew(monkeypatch):
+    """Its first step is from where one loss is enough, far from the end."""
+    asked, delta = [], Averaged.delta
+
+    def counted(self, at, digits):
+        asked.append(at)
+        return delta(self, at, digits)
+
+    monkeypatch.setattr(Averaged, "delta", counted)
+    text = "poisson(gaussian(3), 1e-6)^4 * poisson(pure_dp(1), 1/10)"
+    assert dpexact.epsilon(text, "1e-3", 12, "remove").digits >= 12
+    assert len(asked) < 25
+
+
 def test_short_answers_make_a_wide_one():
     found = average(RUNS[0], "remove")
     short = found.toward.delta(real("0.1"), 2)
