@@ -213,5 +213,8 @@ def averaged(
         return None
     toward, back = (answering(rest, way) for way in (direction, OPPOSITE[direction]))
     average = Averaged(law, law.infinite, toward, back, line)
-    # proposes: which is asked first; all enclose
+    # proposes: which is asked first; all enclose. Of steps that differ there are but lines, too
+    if len(rest.samples) > 1 or rest.noises or rest.laplace:
+        return FirstToReach(line, average)
+    # proposes: likewise
     return FirstToReach(line.varied(_LINE_WORK, patient=False), average, line)

@@ -259,6 +259,7 @@ class Cell:
             right, down = math.ceil(math.log(q) / _TILE), math.floor(math.log(v) / _TILE)
             rate = min(most, gmpy2.mpq(math.exp((right + _SPARE) * _TILE)))
             variance = max(least, gmpy2.mpq(math.exp((down - _SPARE) * _TILE)))
+            # proposes: nothing; rationals are compared, and floats chose the corner
             if not (q <= rate and variance <= v):
                 raise Invalid("a step beyond the corner of its tile")
             tiles[rate, variance] += n
