@@ -6,7 +6,6 @@ number that is not one.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Final
@@ -202,57 +201,6 @@ class Rectangle:
         return Rectangle(modulus, Interval(low, max(a.up.atan2(v, u) for v, u in corners), a))
 
 
-def _discs(
-    start: Rectangle, ratio: Rectangle, count: int, a: Arithmetic
-) -> Iterator[tuple[Any, Any, Any, Any]]:
-    r"""``w t^n`` for ``n = 0 .. count`` in discs, which do not grow when they turn.
-
-    Centre, radius, and the modulus of the centre. With ``z`` the centre of ``w t^n`` and ``r`` its
-    radius, ``u`` that of ``t`` and ``s`` its radius, both parts of ``zu`` are rounded to nearest,
-    by at most ``e |zu| (1 + e)``, ``e = 2^-bits``: the next radius is at most ``r (|u| + s) + |z|
-    (s + 3 e |u|)``.
-    """
-    near, add, times, hypot = a.near, a.rough.add, a.rough.mul, a.rough.hypot
-    x, y, r = _centre(start)
-    u, v, s = _centre(ratio)
-    length = hypot(u, v)
-    outer = add(length, s)
-    loss = add(s, times(times(a.rough.div(1, gmpy2.mpz(1) << a.bits), 3), length))
-    for _ in range(count + 1):
-        size = hypot(x, y)
-        yield x, y, r, size
-        x, y = near.fmms(x, u, y, v), near.fmma(x, v, y, u)
-        r = add(times(r, outer), times(size, loss))
-
-
-def power_sums(
-    starts: list[Rectangle], ratios: list[Rectangle], count: int, a: Arithmetic
-) -> list[Rectangle]:
-    r"""``sum_j w_j t_j^n`` for ``n = 0 .. count``.
-
-    Each of the ``J`` additions to a sum rounds by at most ``e`` times twice the sum of the moduli.
-    """
-    near, add, times = a.near, a.rough.add, a.rough.mul
-    zero = gmpy2.mpfr(0)
-    real, imag = [zero] * (count + 1), [zero] * (count + 1)
-    errors, sizes = [zero] * (count + 1), [zero] * (count + 1)
-    for start, ratio in zip(starts, ratios, strict=True):
-        for n, (x, y, r, size) in enumerate(_discs(start, ratio, count, a)):
-            real[n], imag[n] = near.add(real[n], x), near.add(imag[n], y)
-            errors[n], sizes[n] = add(errors[n], r), add(sizes[n], size)
-    rounding = times(a.rough.div(1, gmpy2.mpz(1) << a.bits), 2 * len(starts) + 2)
-    return [
-        _around(x, y, add(error, times(rounding, size)), a)
-        for x, y, error, size in zip(real, imag, errors, sizes, strict=True)
-    ]
-
-
-def _around(x: Any, y: Any, radius: Any, a: Arithmetic) -> Rectangle:
-    """What is within the radius of a point, and some more."""
-    ends = [(a.down.sub(z, radius), a.up.add(z, radius)) for z in (x, y)]
-    return Rectangle(*(Interval(low, high, a) for low, high in ends))
-
-
 @dataclass
 class Fixed:
     """Complex multiples of ``2^-bits``, as lists of real and of imaginary parts.
@@ -293,7 +241,8 @@ def geometric(starts: list[Rectangle], ratios: list[Rectangle], count: int, a: A
     add, times, unit = a.rough.add, a.rough.mul, a.rough.div(1, gmpy2.mpfr(1 << a.bits, 1))
     if not times(count, turns.off) <= 0.5:
         raise Undecided("ratios that are not known well enough for so many powers")
-    step = add(times(first.size, turns.off), times(2, unit))
+    most = max(z.modulus().hi for z in starts)
+    step = add(times(most, turns.off), times(2, unit))
     off = times(2, add(first.off, times(count, step)))
     found, bits = [], a.bits
     (real, imag), (right, up) = first.lists[0], turns.lists[0]
@@ -305,6 +254,26 @@ def geometric(starts: list[Rectangle], ratios: list[Rectangle], count: int, a: A
             x, y = (x * u - y * v) >> bits, (x * v + y * u) >> bits
         found.append(row)
     return Fixed(found, off, add(first.size, times(len(starts), off)))
+
+
+def power_sums(
+    starts: list[Rectangle], ratios: list[Rectangle], count: int, a: Arithmetic
+) -> list[Rectangle]:
+    """``sum_j w_j t_j^n``, ``n = 0 .. count``, ``|t_j| <= 1``, in units of the largest ``w_j``."""
+    sizes = (z.modulus().hi for z in starts)
+    exponent = max((gmpy2.get_exp(size) for size in sizes if size > 0), default=0)
+    down, back = (a.exact(Fraction(2) ** power) for power in (-exponent, exponent))
+    found = geometric([z.scaled(down) for z in starts], ratios, count, a)
+    radius = a.rough.mul(found.off, len(starts))
+    error, unit = Interval(radius, radius, a), Fraction(1, 1 << a.bits)
+    sums = (
+        [sum(column) for column in zip(*rows, strict=True)]
+        for rows in zip(*found.lists, strict=True)
+    )
+    return [
+        Rectangle(*(a.exact(int(z) * unit) for z in pair)).widened(error).scaled(back)
+        for pair in zip(*sums, strict=True)
+    ]
 
 
 def dot_products(rows: Fixed, places: Fixed, a: Arithmetic) -> tuple[list[list[Any]], Any]:
