@@ -217,6 +217,8 @@ def _types_law(c: Composition, direction: Direction) -> Profile | None:
     # proposes: likewise
     if noise.samples or (beside.is_short and law.many <= _FEW_TYPES):
         return mixed
+    if not c.laplace:
+        return None
     pairs = finite.everything(direction)
     return FirstToReach(LaplaceSplit(mixed, LaplaceParts(tuple(c.laplace)), pairs, law), mixed)
 

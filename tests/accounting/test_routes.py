@@ -181,6 +181,17 @@ def test_a_direction_that_shares_with_the_other_is_its_own(text):
         assert not found.overlaps(other)
 
 
+@pytest.mark.parametrize("direction", ["remove", "add"])
+@pytest.mark.parametrize("beside", ["pure_dp(1/5)^5", "pure_dp(1/5)^5 * approx_dp(1, 1/100)", ""])
+def test_many_outcomes_on_samples_beside_gaussians(direction, beside):
+    """The Gaussian counts: the contour, which shares no sum over outcomes, agrees."""
+    steps = "gaussian(1) * poisson(staircase(3/5, 1/2), 1/1000)^20"
+    text = f"{steps} * {beside}" if beside else steps
+    for ask, at in ((dpexact.delta, "1"), (dpexact.epsilon, "1/10")):
+        one, other = (ask(text, at, 8, direction, method=way) for way in ("auto", "contour"))
+        assert one.overlaps(other)
+
+
 def test_the_lattice_has_digits_that_blurs_of_truncated_noise_on_samples_lack() -> None:
     found = delta("poisson(truncated_laplace(2.31, 11.3), 1/5)^5", 1, 8, "add")
     assert found.method == "lattice"

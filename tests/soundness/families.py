@@ -821,6 +821,15 @@ def few_rare_steps(trial: Trial, rng: random.Random) -> None:
     rng.choice((ask_delta, ask_delta, ask_epsilon))(trial, rng, m)
 
 
+@family(0.7)
+def sampled_outcomes(trial: Trial, rng: random.Random) -> None:
+    """Steps of few outcomes on samples, so often that they have many combinations, beside noise."""
+    steps = (ref.poisson(guarantee(rng), rate(rng)), rng.choice((2, 5, 12)))
+    beside = [(guarantee(rng), power(rng, 4))] if rng.random() < 0.5 else []
+    m = ref.product(steps, (dense(rng), 1), *beside)
+    rng.choice((ask_delta, ask_delta, ask_epsilon))(trial, rng, m)
+
+
 @family(2)
 def integers(trial: Trial, rng: random.Random) -> None:
     """Discrete Gaussian noise."""
