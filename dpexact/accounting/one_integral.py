@@ -224,8 +224,8 @@ def divergence(outer: Step, inner: Step, removes: bool, epsilon: arb) -> arb:
     first, second = _Outer(outer, removes, level), _Inner(inner, removes)
     noise = first.noise
     cuts = [first.place(at) for at in second.levels()]
-    # proposes: where to cut; any place may be one, but for kinks
-    if second.noise.is_analytic:
+    # proposes: where to cut; any place may be one, but for kinks and ends
+    if noise.is_analytic and second.noise.is_analytic:
         cuts = [cut.mid() for cut in cuts]
     left, right = reversed(cuts) if removes else cuts
     total = arb(0)

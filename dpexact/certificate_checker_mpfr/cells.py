@@ -41,7 +41,7 @@ from dpexact.certificate_checker_mpfr.arithmetic import (
     geometric,
     rounded,
 )
-from dpexact.certificate_checker_mpfr.ellipses import bounds_of
+from dpexact.certificate_checker_mpfr.ellipses import bounds_of, power_of
 from dpexact.certificate_checker_mpfr.interpolation import BITS, MAX_POINTS, Places, Row
 from dpexact.certificate_checker_mpfr.moments import Mixtures, Rule
 
@@ -54,6 +54,8 @@ _LOG_BITS: Final = 128
 _AT_ONCE: Final = 6
 _PER_NODE: Final = 60
 _PER_VALUE: Final = 12
+_MOST_HELD: Final = 2_000_000
+"""Powers that are kept at a time: half a gigabyte."""
 
 
 @dataclass(frozen=True)
@@ -93,6 +95,7 @@ class Box:
             raise Invalid("a box that is not of rates")
         rule, one = self.scheme.rule, a.exact(1)
         offset = -one / (a.exact(self.places.sides[1][0]) * 2)
+        a.spend(_PER_NODE * (rule.last - rule.first))
         #: Real parts of the nodes; a row in the middle has most of its mass about the one of 0.
         self.nodes = [offset + a.exact(rule.spacing * j) for j in range(rule.first, rule.last + 1)]
 
@@ -124,6 +127,10 @@ class Box:
         many, more = points
         a.spend(len(self.nodes) * (many + more) * _PER_NODE)
         a.spend(many * count * (len(self.nodes) * (1 + more // 16) + more * _PER_VALUE))
+        held = len(self.nodes) * count * (1 + a.bits // 512)
+        if held > _MOST_HELD:
+            raise Invalid("a box of more powers than this checker keeps")
+        at_once = min(_AT_ONCE, _MOST_HELD // held)
         errors = self._errors(orders, moduli=moduli)
         weights = self.places.weights(points)
         first = self._densities(a.exact(Fraction(self.corner[1])))
@@ -136,13 +143,13 @@ class Box:
         values: list[list[Any]] = [[] for _ in orders]
         farthest = gmpy2.mpfr(0)
         shares: list[Any] = []
-        for begin in range(0, many, _AT_ONCE):
-            some = rates[begin : begin + _AT_ONCE]
+        for begin in range(0, many, at_once):
+            some = rates[begin : begin + at_once]
             powers = _side_by_side([self._powers(q, first, orders, moduli) for q in some])
             table, radius = dot_products(densities, powers, a)
             farthest = max(farthest, radius)
             for line, row in zip(
-                table, zip(*weights[begin : begin + _AT_ONCE], strict=True), strict=True
+                table, zip(*weights[begin : begin + at_once], strict=True), strict=True
             ):
                 shares += row
                 for n in range(count):
@@ -160,7 +167,7 @@ class Box:
         best: list[Interval | None] = [None] * len(orders)
         y = self.a.exact(self.scheme.rule.height if moduli else 0)
         for radii in self.scheme.radii:
-            self.a.spend(_PER_NODE * len(orders))
+            self.a.spend(_PER_NODE * (len(orders) + power_of(orders[0].real)))
             for n, bound in enumerate(bounds_of(self.places, orders, y, radii)):
                 if bound is not None:
                     error, old = self.places.error(bound, radii, self.scheme.points), best[n]
@@ -256,10 +263,9 @@ class Cell:
         tiles: Counter[tuple[Any, Any]] = Counter()
         most, least = self.box.corner
         for q, v, n in self.box.places.rows:
-            right, down = math.ceil(math.log(q) / _TILE), math.floor(math.log(v) / _TILE)
-            rate = min(most, gmpy2.mpq(math.exp((right + _SPARE) * _TILE)))
-            variance = max(least, gmpy2.mpq(math.exp((down - _SPARE) * _TILE)))
-            # proposes: nothing; rationals are compared, and floats chose the corner
+            right, down = math.ceil(gmpy2.log(q) / _TILE), math.floor(gmpy2.log(v) / _TILE)
+            rate = min(most, gmpy2.mpq(gmpy2.exp((right + _SPARE) * _TILE)))
+            variance = max(least, gmpy2.mpq(gmpy2.exp((down - _SPARE) * _TILE)))
             if not (q <= rate and variance <= v):
                 raise Invalid("a step beyond the corner of its tile")
             tiles[rate, variance] += n
@@ -335,7 +341,9 @@ def _sum_of_logs(
         turn = gmpy2.mpz(raised(angle(y, x), _LOG_BITS))
         real, imag = real + weight * size, imag + weight * turn
         moduli, largest = moduli + abs(weight), max(largest, abs(size), abs(turn))
-    rounding = Fraction(8 * a.bits, 1 << a.bits) + Fraction(8, 1 << _LOG_BITS)
+    # to nearest, by a unit of a number as large as the logarithm
+    rounding = Fraction(8 * a.bits + int(largest >> _LOG_BITS), 1 << a.bits)
+    rounding += Fraction(8, 1 << _LOG_BITS)
     ball = Interval(radius, radius, a) / (Interval(least, least, a) - Interval(radius, radius, a))
     scale = 1 << _LOG_BITS + BITS
     total = Rectangle(*(a.exact(Fraction(int(x), scale)) for x in (real, imag)))

@@ -42,6 +42,12 @@ from dpexact.certificate_checker_mpfr.interpolation import Places
 _MAX_POWER: Final = 1_000
 
 
+def power_of(kappa: Interval) -> int:
+    """``M``, of which there are as many terms."""
+    power: int = max(0, math.ceil(kappa.hi) - 2)
+    return power
+
+
 def bounds_of(
     places: Places, orders: Sequence[Rectangle], y: Interval, radii: tuple[Fraction, Fraction]
 ) -> list[Interval | None]:
@@ -57,7 +63,7 @@ def bounds_of(
         for x, half in zip(map(a.exact, radii), places.halves, strict=True)
     )
     q, kappa = a.exact(middle) * wide.exp(), orders[0].real
-    power = max(0, math.ceil(kappa.hi) - 2)
+    power = power_of(kappa)
     inside = q.hi < 1 and max(angle.hi, turn.hi, y.hi) < quarter.lo
     if not inside or power > _MAX_POWER:
         return [*none]

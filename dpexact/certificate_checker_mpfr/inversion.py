@@ -160,7 +160,7 @@ def parts_of(steps: standard.Steps, a: Arithmetic, plan: Any = BOUNDED) -> Parts
     if not isinstance(cells, list) or len(cells) > MAX_CELLS:
         raise Unreadable("the cells are not a list, or too many")
     parts = Parts([], a.exact(0), [], [Cell(cell, a) for cell in cells])
-    a.spend(len(steps) * len(cells) // 4)
+    a.spend(len(steps) * sum(1 + len(cell.tails) for cell in parts.cells) // 4)
     for step, count in steps.items():
         tree = json.loads(step)
         if cells and _is_taken(tree, count, parts.cells):

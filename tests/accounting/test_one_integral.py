@@ -197,3 +197,21 @@ def test_extreme_parameters_are_wide_at_worst():
                 for way in WAYS:
                     one, two = both((kind, rate, q), other, "0.1", way)
                     assert not one.is_finite() or not two.is_finite() or one.overlaps(two)
+
+
+def test_the_ends_of_laplace_noise_are_only_known_to_balls(monkeypatch):
+    """Beside a profile without kinks, too, no outcome is beyond them."""
+    window = LaplaceNoise.window
+
+    def about(self):
+        low, high = window(self)
+        return low + arb("-0.04", "0.05"), high + arb("0.04", "0.05")
+
+    for way in WAYS:
+        for at in ("0.1", "0.3", "-0.2"):
+            pairs = ((LaplaceNoise, "1", "1/2"), (GaussianNoise, "2", "1"))
+            truth, _ = both(*pairs, at, way, 150)
+            with monkeypatch.context() as patch:
+                patch.setattr(LaplaceNoise, "window", about)
+                found, _ = both(*pairs, at, way, 100)
+            assert found.overlaps(truth)

@@ -30,7 +30,7 @@ from dpexact.certificate_checker_mpfr.arithmetic import (
     geometric,
     rounded,
 )
-from dpexact.certificate_checker_mpfr.cells import Box, Cell
+from dpexact.certificate_checker_mpfr.cells import Box, Cell, _sum_of_logs
 from dpexact.certificate_checker_mpfr.ellipses import bounds_of
 from dpexact.certificate_checker_mpfr.interpolation import Places
 from dpexact.certificate_checker_mpfr.moments import Mixtures, Rule
@@ -183,6 +183,54 @@ def test_corners_bound_every_row():
     assert cell.moments(A.exact(Fraction(1, 3)), "below").hi == 1
     for row, (_, moment, n) in zip(ROWS, samples(9), strict=True):
         assert cell_of(PLAN, [row]).moments(k, "above").hi >= moment.power(n).lo
+
+
+def test_rates_and_variances_beyond_floats_have_corners():
+    q, v = Fraction(1, 10**400), Fraction(10**400)
+    side = {"q": [str(q), "6/5"], "v": [str(v), "6/5"]}
+    plan = {**PLAN, "line": {**PLAN["line"], **side}, "tails": [{**PLAN["tails"][0], **side}]}
+    assert 1 <= cell_of(plan, [(q, v, 5)]).moments(A.exact(9), "above").hi < 1.001
+
+
+def test_logarithms_are_rounded_by_their_size():
+    """Of numbers so large that a unit of their logarithms is more than those of a sum."""
+    drawn, a = random.Random(2), Arithmetic(32)
+    fine = gmpy2.context(precision=200)
+    for _ in range(200):
+        values = [(gmpy2.mpz(drawn.getrandbits(60) + 1) << 10**6, gmpy2.mpz(0)) for _ in range(2)]
+        weights = [gmpy2.mpz(6 << interpolation.BITS), gmpy2.mpz(-5 << interpolation.BITS)]
+        found, _ = _sum_of_logs(values, weights, gmpy2.mpfr(0), a)
+        logs = [fine.sub(fine.log(x), fine.mul(64, fine.log(2))) for x, _ in values]
+        truth = fine.sub(fine.mul(6, logs[0]), fine.mul(5, logs[1]))
+        assert found.real.lo <= truth <= found.real.hi
+
+
+def with_nodes():
+    rule = [*LEVEL[:3], "-100000", "100000", *LEVEL[5:]]
+    Cell({**PLAN, "tails": [{**SIDES, "rule": rule}] * 3}, Arithmetic(32))
+
+
+def with_terms():
+    sides = {"q": ["1/100000000", "6/5"], "v": ["100000000", "6/5"]}
+    rule = ["1/100000", "1", "1/100000", "-60", "60", "1", "1", *["6/5"] * 40]
+    a = Arithmetic(32)
+    box = Box({**sides, "rule": rule}, a)
+    a.left = 500_000
+    box.sums([Rectangle(a.exact(1000), a.exact(1))], a.exact(0), moduli=True)
+
+
+def with_powers():
+    cell_of(PLAN).line(A.exact(2), STEP, 20_000)
+
+
+@pytest.mark.parametrize(
+    ("hostile", "reason"),
+    [(with_nodes, "more work"), (with_terms, "more work"), (with_powers, "more powers")],
+)
+def test_work_is_counted_before_it_is_done(hostile, reason):
+    """What fills memory or hours is refused at once."""
+    with pytest.raises(standard.Invalid, match=reason):
+        hostile()
 
 
 def changed_plan(path, text):
