@@ -182,8 +182,12 @@ class _Question:
             raise UnsupportedMechanism("the divergences are given at some orders only")
         return cache(lambda order, n: enclose_renyi(self.mechanism, order, n, self.direction))
 
+    @cached_property
+    def orders(self) -> list[float]:
+        return [0.0]
+
     def renyi(self, conversion: Conversion) -> BestOrder:
-        return renyi_epsilon(self.curve, self.delta, self.digits, conversion)
+        return renyi_epsilon(self.curve, self.delta, self.digits, conversion, tried=self.orders)
 
 
 _Compute: TypeAlias = Callable[[_Question], Enclosure]

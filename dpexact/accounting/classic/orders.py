@@ -24,7 +24,7 @@ from typing import Final, Literal, TypeAlias
 from flint import arb
 
 from dpexact import balls, reals
-from dpexact.accounting.classic.roots import minimise
+from dpexact.accounting.classic.roots import minimise_from
 from dpexact.arguments import rational_in, real_in, word_in
 from dpexact.conversion import RealLike
 from dpexact.enclosure import Enclosure
@@ -39,8 +39,8 @@ Conversion: TypeAlias = Literal["plain", "proposition 14"]
 _NAMES: Final = {"plain": "moments accountant", "proposition 14": "Rényi, Proposition 14"}
 #: The order minus 1 is sought between ``e^-LOG_RANGE`` and ``e^LOG_RANGE``.
 _LOG_RANGE: Final = 40.0
-#: From so near (in logarithms) three points and a parabola find the minimum sooner.
-_NEAR: Final = 0.03
+#: Digits of the divergences beyond those asked for, while orders are sought.
+_MORE: Final = 6
 _ROUNDS: Final = 12
 _ZERO: Final = Fraction(0)
 
@@ -59,6 +59,7 @@ def renyi_epsilon(
     digits: int = 15,
     conversion: Conversion = "proposition 14",
     order: RealLike | None = None,
+    tried: list[float] | None = None,
 ) -> BestOrder:
     """The least epsilon over all orders, or the one at ``order``, as narrow as it was certified.
 
@@ -71,6 +72,8 @@ def renyi_epsilon(
         conversion: ``plain`` (Mironov 2017, Proposition 3; the moments accountant) or
             ``proposition 14`` (Steinke 2022; also Canonne, Kamath, Steinke 2020).
         order: a rational above 1.
+        tried: ``log(order - 1)`` of orders that the search begins with, and adds its own to: shared
+            by two conversions of a curve that keeps its divergences, the second asks for few.
 
     Raises:
         InvalidInput: an argument out of its domain, or a divergence that is infinite at every order
@@ -85,13 +88,20 @@ def renyi_epsilon(
     word_in(conversion, "conversion", _NAMES)
     search = _Search(curve, target, conversion == "plain", digits, _NAMES[conversion])
     if order is None:
-        return search.best()
+        return search.best([0.0] if tried is None else tried)
     fixed = rational_in(order, "order", "> 1")
     found = balls.certify(
-        lambda: search.at(1 / (fixed - 1), balls.current()).max(arb(0)), digits, lowest=_ZERO
+        lambda: search.at(1 / (fixed - 1), _digits_of(balls.current())).max(arb(0)),
+        digits,
+        lowest=_ZERO,
     )
     # proposes: a name for people
     return BestOrder(found.labelled(f"{search.name} at order {float(fixed):.6g}"), fixed)
+
+
+def _digits_of(bits: int) -> int:
+    """Digits of a divergence at a working precision."""
+    return max(3, math.floor((bits - balls.GUARD_BITS) / math.log2(10)) + 1)
 
 
 class _Search:
@@ -102,11 +112,11 @@ class _Search:
         self.delta = delta
         self.plain = plain
         self.digits = digits
+        self.bits = 2 * balls.bits_for(digits)
         self.name = name
 
-    def at(self, u: Fraction, bits: int) -> arb:
-        """``eps(u)``; call inside ``balls.precision(bits)``."""
-        digits = max(3, math.floor((bits - balls.GUARD_BITS) / math.log2(10)) + 1)
+    def at(self, u: Fraction, digits: int) -> arb:
+        """``eps(u)`` from a divergence of ``digits`` digits, at the current precision."""
         divergence = self.curve(reals.rational(1 + 1 / u) if u else None, digits)
         if divergence.lower == math.inf:
             return arb("inf")
@@ -119,13 +129,17 @@ class _Search:
         value -= x * balls.ball(self.delta).log()
         return value if self.plain else value + x * x.log() - (1 + x) * x.log1p()
 
-    def best(self) -> BestOrder:
+    def best(self, tried: list[float]) -> BestOrder:
         """The minimum, which is that at infinite order when the search runs to the end."""
-        log_order = minimise(self._height, -_LOG_RANGE, _LOG_RANGE, _NEAR)  # proposes: a start
-        center = Fraction(math.exp(-log_order))
-        bits = 2 * balls.bits_for(self.digits)
-        with balls.precision(bits):
-            first = self.at(center, bits)
+        digits = self.digits + _MORE
+        # proposes: how narrow the first bracket is; the search ends within it
+        near = max(10.0 ** (-(self.digits + 3) / 2), 1e-11)
+        with balls.precision(self.bits):
+            log_order = minimise_from(
+                lambda x: self._height(x, digits), tried, -_LOG_RANGE, _LOG_RANGE, near / 4
+            )
+            center = Fraction(math.exp(-log_order))
+            first = self.at(center, digits)
             if first <= 0:
                 return BestOrder(Enclosure.exact(_ZERO, self.name), 1 + 1 / center)
             if first > 0 and not first.is_finite():  # as at all larger orders
@@ -133,11 +147,12 @@ class _Search:
                 raise InvalidInput(f"curve: the divergence is infinite from about order {least} on")
             top = balls.to_enclosure(first).upper if first.is_finite() else math.inf
             # proposes: whether to bracket at the end of the range; each bracket proves its bound
-            at_end = log_order > _LOG_RANGE - 1 and bool(self.at(_ZERO, bits).is_finite())
+            at_end = log_order > _LOG_RANGE - 1 and bool(self.at(_ZERO, digits).is_finite())
         best = Enclosure(_ZERO, max(top, _ZERO), self.name)
-        width = 1.0 if at_end else 1e-5
+        width = 1.0 if at_end else near
         for _ in range(_ROUNDS):
-            found, nearer = self._bracket(center, Fraction(width), bits)
+            found, nearer = self._bracket(center, Fraction(width), digits)
+            digits = _digits_of(self.bits)
             center = center / 2**16 if at_end else nearer
             if found is not None:
                 best = best.meet(found).labelled(self.name)
@@ -151,24 +166,23 @@ class _Search:
             best = best.short("three orders around the best one were not told apart")
         return BestOrder(best, None if at_end else 1 + 1 / center)
 
-    def _height(self, log_order: float) -> float:
+    def _height(self, log_order: float, digits: int) -> Fraction | float:
         """About ``eps`` at the order ``1 + e^log_order``, for proposals only."""
-        with balls.precision(96):
-            found = self.at(Fraction(math.exp(-log_order)), 96)
-            # proposes: where the certified search begins
-            return float(found.mid()) if found.is_finite() else math.inf
+        found = self.at(Fraction(math.exp(-log_order)), digits)
+        # proposes: where the certified search begins
+        return balls.midpoint(found) if found.is_finite() else math.inf
 
     def _bracket(
-        self, center: Fraction, width: Fraction, bits: int
+        self, center: Fraction, width: Fraction, digits: int
     ) -> tuple[Enclosure | None, Fraction]:
         """The minimum from three points, ``None`` if they do not bracket it; a better center.
 
         Left of the points ``eps`` is larger than at the first of them, unless that is 0.
         """
         points = [center * (1 - width), center, center * (1 + width)]
-        with balls.precision(bits):
+        with balls.precision(self.bits):
             a, b, c = (balls.ball(u) for u in points)
-            fa, fb, fc = (self.at(u, bits) for u in points)
+            fa, fb, fc = (self.at(u, digits) for u in points)
             if not (fa.is_finite() and fb.is_finite() and fc.is_finite()):
                 return None, center
             left, right = (fb - fa) / (b - a), (fc - fb) / (c - b)

@@ -4,10 +4,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from fractions import Fraction
+from typing import Final
 
-from flint import arb
+from flint import arb, arb_poly
 
 from dpexact import balls
+
+#: Places that :func:`minimise_from` tries, at most.
+_TRIES: Final = 60
+#: How many of them its polynomials meet, and how far above the lowest, relatively.
+_MET: Final = 5
+_CLIFF: Final = 3
 
 
 def increasing_root(function: Callable[[arb], arb], low: arb, high: arb) -> arb:
@@ -81,3 +89,58 @@ def minimise(
             b = low + share * (high - low)
             fb = function(b)
     return a if fa < fb else b
+
+
+def minimise_from(
+    function: Callable[[float], Fraction | float],
+    tried: list[float],
+    low: float,
+    high: float,
+    within: float,
+) -> float:
+    """About the place of the minimum of a smooth unimodal function, from places tried before.
+
+    Growing steps lead downhill until the best place has neighbours; then polynomials through the
+    nearest places say where to look. The function has been evaluated at the place that is returned,
+    and far out only if its minimum is there; all places are added to ``tried``. What is infinite
+    from some place on is sought below it. Proposes: a parameter that is valid wherever it lies.
+    """
+    values = {x: function(x) for x in tried}
+    best, step = tried[0], 1.0
+    for _ in range(_TRIES):
+        best = min(values, key=lambda x: (values[x], x))
+        left = max((x for x in values if x < best), default=low)
+        right = min((x for x in values if x > best), default=high)
+        # proposes: the next place, here and below; any is valid
+        if right not in values and values[best] < math.inf:
+            place, step = min(best + step, high), 2 * step
+        elif left not in values:
+            place, step = max(best - step, low), 2 * step
+        elif best in (low, high):
+            return best
+        else:
+            place = _stationary(values, best)
+            if not left < place < right:
+                place = best + 0.4 * max(left - best, right - best, key=abs)
+        if abs(place - best) < within:
+            return best
+        values[place] = function(place)
+        tried.append(place)
+    return best
+
+
+def _stationary(values: dict[float, Fraction | float], best: float) -> float:
+    """Where the polynomial through the values nearest to ``best`` is level, if Newton finds it."""
+    lowest = values[best]  # proposes: which places are fair; none on a cliff, that is hard to fit
+    fair = (x for x, value in values.items() if value - lowest <= _CLIFF * max(lowest, -lowest))
+    # proposes: the places to fit
+    near = sorted(fair, key=lambda x: abs(x - best))[:_MET]
+    if len(near) < 3:
+        return math.nan
+    met = [arb(x) - arb(best) for x in near], [balls.ball(Fraction(values[x])) for x in near]
+    slope = arb_poly.interpolate(*met).derivative()
+    bend, place = slope.derivative(), arb(0)
+    for _ in range(8):
+        # proposes: as all steps of Newton here; the place is one to try
+        place = (place - slope(place) / bend(place)).mid()
+    return best + float(place)

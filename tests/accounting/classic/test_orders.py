@@ -190,6 +190,25 @@ def test_a_divergence_that_is_infinite_but_at_the_lowest_orders():
     assert found.lower <= truth <= found.upper < 2 * truth
 
 
+@pytest.mark.parametrize("text", ["poisson(gaussian(1), 0.01)^100", "laplace(1) * gaussian(1)"])
+def test_few_orders_are_asked_and_the_second_conversion_shares_them(text):
+    """Golden sections and brackets from afar asked for 32 orders, and 15 more."""
+    asked, tried = set(), [0.0]
+
+    def counting(order, digits):
+        asked.add((order, digits))
+        return curve(text)(order, digits)
+
+    counts = []
+    for conversion in ("plain", "proposition 14"):
+        found = renyi_epsilon(counting, "1e-6", 15, conversion, tried=tried).epsilon
+        assert found.digits >= 15
+        assert found.overlaps(renyi_epsilon(curve(text), "1e-6", 15, conversion).epsilon)
+        counts.append(len(asked))
+    assert counts[0] <= 20
+    assert counts[1] <= counts[0] + 9
+
+
 def test_arguments():
     with pytest.raises(InvalidInput, match="conversion: 'best'"):
         renyi_epsilon(curve("gaussian(1)"), "1e-5", 10, "best")
