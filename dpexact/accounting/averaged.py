@@ -42,8 +42,8 @@ _NEAR, _FIRST, _STRIDE, _STEPS = 6, 8, Fraction(1, 10**5), 40
 _LN2, _LN10 = math.log(2), math.log(10)
 #: Most steps, and most combinations of outcomes over which they are averaged.
 _FEW_STEPS, _FEW_OUTCOMES = 30, 64
-#: Work of a line that is asked first: about a second.
-_LINE_WORK: Final = 12_000_000
+#: Work of a line that is asked first: a second or two.
+_LINE_WORK: Final = 40_000_000
 _SHORT: Final = "what runs beside the outcomes has too few digits"
 
 
