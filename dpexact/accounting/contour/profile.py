@@ -148,7 +148,8 @@ class ContourProfile(Profile):
         """
         with precision(COARSE_BITS + 4 * digits):
             if self.product.never_exceeds(ball(epsilon), self.repeat):
-                return balls.to_enclosure(self.lost(), "no larger finite loss").within(_ZERO, _ONE)
+                lost = 1 - self.product.mass(self.repeat)
+                return balls.to_enclosure(lost, "no larger finite loss").within(_ZERO, _ONE)
         query, margin, spent = Query(approximate(epsilon), self.repeat), 0.0, 0
         best = Enclosure(_ZERO, _ONE, self.method)
         # proposes: whether a second lower bound is worth its price; both are proved
@@ -266,7 +267,7 @@ class ContourProfile(Profile):
         return min(self.product.reverse.epsilon(log_delta, self.repeat), near) or near
 
     def lost(self) -> arb:
-        """The mass of infinite loss of all pairs."""
+        """The mass of infinite loss of all pairs. Proposes: bounds ask the product itself."""
         return 1 - self.product.mass(self.repeat)
 
     def log_delta(self, delta: Real) -> float:
@@ -322,8 +323,9 @@ class ContourProfile(Profile):
         b = order or self.product.chernoff(approximate(epsilon), self.repeat)[0]
         with precision(COARSE_BITS):
             moment = self.product.moment(b, accuracy, self.repeat)
-            bound = chernoff_constant(arb(b)) * moment * (-arb(b) * ball(epsilon)).exp()
-            found = balls.to_enclosure(self.lost() + bound)
+            lost = 1 - self.product.mass(self.repeat)
+            bound = lost + chernoff_constant(arb(b)) * moment * (-arb(b) * ball(epsilon)).exp()
+            found = balls.to_enclosure(bound)
         return Enclosure(_ZERO, min(found.upper, _ONE), "Chernoff bound")
 
     @np.errstate(all="ignore")
@@ -370,7 +372,7 @@ class ContourProfile(Profile):
             b = math.ldexp(best, -smaller)
             try:
                 with precision(COARSE_BITS):
-                    excess = ball(delta) - self.lost()
+                    excess = ball(delta) - (1 - self.product.mass(self.repeat))
                     log = log_chernoff(arb(b)) - excess.log()
                     for pair, n in self.product.factors:
                         log += n * self.repeat * pair.moment(b, accuracy).log()
