@@ -118,7 +118,7 @@ class Averaged(Profile):
 
     def _terms(self, epsilon: arb) -> tuple[arb, list[_Term]]:
         """What needs no profile, and the rest of the sum."""
-        sure, terms = self.law.dropped() * arb(0).union(arb(1)), []
+        sure, terms = self.law.dropped() * balls.UNIT, []
         for loss, mass in self.law.losses():
             point = balls.midpoint(epsilon - loss)
             sure += mass * arb(0, (epsilon - loss - ball(point)).abs_upper())
@@ -157,10 +157,10 @@ class Averaged(Profile):
             for _ in range(_STEPS):
                 value = gap(at)
                 fall = (last - value) / ball(at - before)
-                # proposes: likewise
-                if not (fall > 0 and at > 0):
-                    return None
                 steep = float(fall * ball(at))
+                # proposes: likewise
+                if not (steep > 0 and at > 0):
+                    return None
                 asked = max(_FIRST, math.ceil(digits + _SPARE - math.log10(steep)))
                 before, last, at = at, value, balls.midpoint(ball(at) + value / fall)
                 step, moved = abs(at / before - 1), step

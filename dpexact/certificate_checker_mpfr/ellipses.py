@@ -55,21 +55,35 @@ def bounds_of(
 
     At each of the orders, which share the real part.
     """
-    a, none = places.a, [None] * len(orders)
-    one, quarter = a.exact(1), a.pi() / 2
-    (middle, _), (centre, _) = places.sides
+    a, one = places.a, places.a.exact(1)
+    q, v = (a.exact(middle) for middle, _ in places.sides)
     (wide, angle), (tall, turn) = (
         ((x + one / x) / 2 * half, (x - one / x) / 2 * half)
         for x, half in zip(map(a.exact, radii), places.halves, strict=True)
     )
-    q, kappa = a.exact(middle) * wide.exp(), orders[0].real
+    variances = v * (-tall).exp(), v * tall.exp()
+    return near_one(orders, y, q * wide.exp(), angle, variances, turn)
+
+
+def near_one(
+    orders: Sequence[Rectangle],
+    y: Interval,
+    q: Interval,
+    angle: Interval,
+    variances: tuple[Interval, Interval],
+    turn: Interval,
+) -> list[Interval | None]:
+    """The same where ``|q|`` and ``|phi|`` are at most ``q`` and ``angle``.
+
+    ``|v|`` is between the ``variances``, and ``|theta|`` at most ``turn``.
+    """
+    a, (least, most), kappa = q.a, variances, orders[0].real
     power = power_of(kappa)
-    inside = q.hi < 1 and max(angle.hi, turn.hi, y.hi) < quarter.lo
+    inside = q.hi < 1 and max(angle.hi, turn.hi, y.hi) < (a.pi() / 2).lo
     if not inside or power > _MAX_POWER:
-        return [*none]
-    around, level = turn.turn(), y.turn()
+        return [None] * len(orders)
+    one, around, level = a.exact(1), turn.turn(), y.turn()
     cosine, sine = around.real, around.imag
-    most, least = a.exact(centre) * tall.exp(), a.exact(centre) * (-tall).exp()
     rest, precision, slope = one - q, least * cosine, angle * sine / cosine
     total = a.exact(0)
     for j in range(power + 1):

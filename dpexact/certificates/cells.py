@@ -24,8 +24,8 @@ _SPARE: Final = 1e-6
 _TILES: Final = 3
 #: Radii of ellipses that are tried.
 _RADII: Final = np.geomspace(1.25, 100.0, 28)
-#: Most points on a side, as the checker takes them.
-MAX_POINTS: Final = 60
+#: Most points on a side, and terms of large orders, as the checker takes them.
+_MAX_POINTS, _MAX_POWER = 60, 1_000
 #: Nodes of integrals that float sums take, over deviations, and how far they go.
 _REACH, _NODES = 14.0, 800
 #: Microseconds of a node at a point, of one at a pair of points and an order, of a logarithm, of
@@ -297,11 +297,11 @@ def _points(
         return None
     pairs, excess = np.log(radii), np.array(logs) + math.log(2)
     best: tuple[int, int] | None = None
-    for many in range(1, MAX_POINTS + 1):
+    for many in range(1, _MAX_POINTS + 1):
         fits = excess <= many * pairs[:, :1]
         more = np.where(fits, np.ceil(excess / pairs[:, 1:]), np.inf).min(axis=0).max()
         more = max(1.0, more)
-        if more <= MAX_POINTS and (best is None or many * more < math.prod(best)):
+        if more <= _MAX_POINTS and (best is None or many * more < math.prod(best)):
             best = many, int(more)
     if best is None:
         return None
@@ -322,11 +322,12 @@ def _bounds(
         for x, half in zip((rho, tau), halves, strict=True)
     )
     q = middle * math.exp(wide)
-    if q >= 0.99 or max(angle, turn) > 1.57:
+    power = max(0, math.ceil(kappa) - 2)
+    if q >= 0.99 or max(angle, turn) > 1.57 or power > _MAX_POWER:
         return None
     most, least = centre * math.exp(tall), centre * math.exp(-tall)
     cosine, sine = math.cos(turn), math.sin(turn)
-    power, precision, slope = max(0, math.ceil(kappa) - 2), least * cosine, angle * sine / cosine
+    precision, slope = least * cosine, angle * sine / cosine
     lead = most * angle**2 / (2 * cosine) + sine * sine / (8 * cosine * least)
     parts = np.array([0.5 * slope, 1.5 * slope + 1 / precision])
     j = np.arange(1, power + 1)

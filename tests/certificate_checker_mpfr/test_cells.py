@@ -14,32 +14,19 @@ pytest.importorskip("gmpy2", reason="the checker with MPFR needs gmpy2")
 import gmpy2
 import numpy as np
 from certified_answers import validate
-from hypothesis import assume, example, given, settings
-from hypothesis import strategies as st
-from oracles import scaled
 
 import dpexact
 from dpexact import certificate_checker as standard
 from dpexact.certificate_checker_mpfr import checking, interpolation
-from dpexact.certificate_checker_mpfr.arithmetic import (
-    Arithmetic,
-    Fixed,
-    Interval,
-    Rectangle,
-    dot_products,
-    geometric,
-    rounded,
-)
+from dpexact.certificate_checker_mpfr.arithmetic import Arithmetic, Rectangle
 from dpexact.certificate_checker_mpfr.cells import Box, Cell, _sum_of_logs
-from dpexact.certificate_checker_mpfr.ellipses import bounds_of
 from dpexact.certificate_checker_mpfr.interpolation import Places
 from dpexact.certificate_checker_mpfr.moments import Mixtures, Rule
-from dpexact.certificates import certificate, contours, to_text
+from dpexact.certificates import cells, certificate, contours, to_text
 from dpexact.conversion import real
 from dpexact.enclosure import Enclosure
 
 A = Arithmetic(140)
-COARSE = Arithmetic(40)
 AXIS = Rule(Fraction(0), Fraction(3), Fraction(1, 4), -70, 80)
 LINE = Rule(Fraction(1), Fraction(2), Fraction(1, 8), -120, 160)
 STEP, COUNT = Fraction(3), 2
@@ -302,156 +289,6 @@ def test_a_cell_of_another_form_is_unreadable(path, value):
         Cell(changed_plan(path, value), A)
 
 
-# --- on ellipses ----------------------------------------------------------------------------------
-
-
-def on_ellipse(q, v, k, y):
-    """``log int g A^k``, or of moduli on the line ``y`` above, for complex rates and variances.
-
-    And the integral of the moduli of all but the first two terms of a series in the rate.
-    """
-    precision, shift = v.real, abs(np.angle(q) * np.tan(np.angle(v)))
-    reach = shift + 10 / math.sqrt(precision)
-    ends = -reach - 1 / (2 * precision), reach + (max(k.real, 0) + 2) / precision
-    w, spacing = np.linspace(*ends, 24001, retstep=True)
-    w = w - 1j * np.angle(q)
-    density = np.sqrt(v / (2 * np.pi)) * np.exp(-(v * w * w + w + 1 / (4 * v)) / 2) * spacing
-    one, other = (q * (np.exp(w + 1j * x) - 1) for x in (y, -y))
-    orders = k / 2, np.conj(k) / 2 if y else k / 2
-    powers = np.exp(orders[0] * np.log1p(one) + orders[1] * np.log1p(other))
-    far = abs(density) @ abs(powers - 1 - orders[0] * one - orders[1] * other)
-    return v * y * y / 2 + np.log(density @ powers), far, 1e-13 * (abs(density) @ abs(powers))
-
-
-ratios = st.floats(1.05, 1.8)
-radii = st.floats(1.2, 8)
-turns = st.floats(0, 2 * math.pi)
-LITTLE = (1e-4, 1.0, (1.05, 1.05), (1.2, 1.2), (0.0, 0.0), -5.0, 0.0, 0.6)
-RARE = (0.035, 0.4, (1.01, 1.01), (1.2, 1.2), (0.0, 0.0), 3.0, 0.0, 0)
-TURNED = (1e-5, 97.0, (1.45, 1.05), (3.9, 1.55), (1.5708, 4.7124), -0.33, 0.0, 0)
-
-
-@example(*LITTLE)
-@example(*RARE)
-@example(*TURNED)
-@settings(max_examples=scaled(400))
-@given(
-    st.floats(1e-4, 0.05),
-    st.floats(0.4, 6),
-    st.tuples(ratios, ratios),
-    st.tuples(radii, radii),
-    st.tuples(turns, turns),
-    st.floats(-5, 6),
-    st.floats(0, 40),
-    st.sampled_from([0, 0, 0.03, 0.2, 0.6]),
-)
-def test_logarithms_on_ellipses_are_bounded(q, v, ratio, radius, turn, kappa, u, y):
-    height = Fraction(y)
-    rule = [*map(str, (height or 1, 3, Fraction(1, 6))), "-70", "80", "2", "2", "2", "2"]
-    exact = [(Fraction(x), Fraction(r)) for x, r in zip((q, v), ratio, strict=True)]
-    sides = {name: list(map(str, side)) for name, side in zip("qv", exact, strict=True)}
-    box, pair = Box({**sides, "rule": rule}, A), tuple(map(Fraction, radius))
-    order = Rectangle(A.exact(Fraction(kappa)), A.exact(Fraction(u)))
-    (bound,) = bounds_of(box.places, [order], A.exact(height), pair)
-    assume(bound is not None)
-    (q, v) = (
-        x * np.exp(math.log(r) * (rho * np.exp(1j * t) + np.exp(-1j * t) / rho) / 2)
-        for x, r, rho, t in zip((q, v), ratio, radius, turn, strict=True)
-    )
-    found, far, rounding = on_ellipse(q, v, kappa + 1j * u, y)
-    assert abs(found) <= float(bound.hi) + rounding
-    most = float(exact[1][0]) * math.exp(math.log(ratio[1]) * (radius[1] + 1 / radius[1]) / 2)
-    assert far <= -math.expm1(most * y * y / 2 - float(bound.hi)) + rounding
-
-
-def test_bounds_on_ellipses_are_not_far_off():
-    box = Box({**SIDES, "rule": OBLIQUE}, A)
-    order = Rectangle(A.exact(-1), A.exact(10))
-    (bound,) = bounds_of(box.places, [order], A.exact(0), (Fraction(3), Fraction(3)))
-    assert float(bound.hi) < 0.3
-    assert abs(on_ellipse(0.02 * 1.35, 1.5 / 1.35 + 0j, -1 + 10j, 0)[0]) > float(bound.hi) / 20
-
-
-# --- products -------------------------------------------------------------------------------------
-
-numbers = st.fractions(-3, 3, max_denominator=1000)
-vectors = st.lists(st.tuples(numbers, numbers), min_size=3, max_size=3)
-
-
-@settings(max_examples=scaled(60))
-@given(st.lists(vectors, min_size=1, max_size=3), st.lists(vectors, min_size=1, max_size=3))
-def test_dot_products_hold_the_exact_ones(rows, columns):
-    def boxes(vectors):
-        return [[Rectangle(*map(COARSE.exact, z)) for z in vector] for vector in vectors]
-
-    places = list(map(list, zip(*columns, strict=True)))
-    found, radius = dot_products(rounded(boxes(rows), COARSE), across(boxes(columns)), COARSE)
-    assert radius < 1e-8
-    assert len(places) == 3
-    for row, line in zip(rows, found, strict=True):
-        for column, box in zip(columns, line, strict=True):
-            pairs = list(zip(row, column, strict=True))
-            real_part = sum(x * u - y * v for (x, y), (u, v) in pairs)
-            imaginary = sum(x * v + y * u for (x, y), (u, v) in pairs)
-            for part, truth in zip(box, (real_part, imaginary), strict=True):
-                assert abs(Fraction(int(part), 1 << 80) - truth) <= Fraction(float(radius))
-
-
-def across(columns):
-    """Columns by places, as products take them."""
-    whole = rounded(columns, COARSE)
-    lists = [
-        tuple(map(list, zip(*place, strict=True)))
-        for place in zip(*(list(zip(*pair, strict=True)) for pair in whole.lists), strict=True)
-    ]
-    return Fixed(lists, whole.off, whole.size)
-
-
-def test_dot_products_of_wide_numbers():
-    wide = Rectangle(Interval(gmpy2.mpfr(1), gmpy2.mpfr(2), COARSE), COARSE.exact(0))
-    one = Rectangle(COARSE.exact(1), COARSE.exact(0))
-    for row, column, most in ((wide, one, 4), (one, wide, 4), (wide, wide, 8)):
-        (((real_part, _),),), radius = dot_products(
-            rounded([[row] * 2], COARSE), across([[column] * 2]), COARSE
-        )
-        middle = float(real_part) / 2**80
-        assert middle - float(radius) <= 2
-        assert middle + float(radius) >= most
-
-
-@settings(max_examples=scaled(60))
-@given(vectors, st.lists(st.tuples(st.floats(0, 1), st.floats(-4, 4)), min_size=3, max_size=3))
-def test_geometric_numbers_hold_the_exact_ones(starts, ratios):
-    """Of wide starts and ratios: ends of both."""
-
-    def wide(x, y):
-        return [COARSE.between(z - Fraction(1, 2**30), z) for z in (x, y)]
-
-    first = [Rectangle(*wide(*z)) for z in starts]
-    exact = [
-        tuple(Fraction(x) for x in (r * math.cos(t) * 0.999, r * math.sin(t) * 0.999))
-        for r, t in ratios
-    ]
-    found = geometric(first, [Rectangle(*wide(*z)) for z in exact], 30, COARSE)
-    total = [0] * 31
-    for (x, y), (u, v), (real_parts, imaginary) in zip(starts, exact, found.lists, strict=True):
-        for n, pair in enumerate(zip(real_parts, imaginary, strict=True)):
-            error = sum(
-                (Fraction(int(z), 1 << 40) - t) ** 2 for z, t in zip(pair, (x, y), strict=True)
-            )
-            assert error <= Fraction(float(found.off)) ** 2
-            total[n] += math.hypot(x, y)
-            x, y = x * u - y * v, x * v + y * u
-    assert max(total) <= found.size
-    assert found.off < 1e-5
-
-
-def test_ratios_that_are_hardly_known_are_refused():
-    wide = Rectangle(COARSE.between(Fraction(1, 2), Fraction(3, 4)), COARSE.exact(0))
-    with pytest.raises(standard.Undecided, match="not known well enough"):
-        geometric([wide], [wide], 4, COARSE)
-
-
 # --- whole certificates ---------------------------------------------------------------------------
 
 
@@ -542,6 +379,13 @@ def test_a_forged_log_is_refused(document, change, reason):
     found = changed(document, change)
     assert found is not None
     assert re.search(reason, found), found
+
+
+def test_no_cell_is_planned_at_orders_that_are_not_checked():
+    """Sums over so many terms would take for ever."""
+    box = cells.Box(np.array([(1e-3, 1e3, 1.0), (2e-3, 2e3, 1.0)]), ["", ""])
+    assert cells._bounds(box, 999.0, [0.0], 0.0, 2.0, 2.0) is not None
+    assert cells._bounds(box, 1e7, [0.0], 0.0, 2.0, 2.0) is None
 
 
 @pytest.mark.slow

@@ -11,6 +11,8 @@ from flint import arb, arb_poly
 
 from dpexact import balls
 
+#: How near :func:`minimise` comes to the minimum.
+_WITHIN: Final = 1e-8
 #: Places that :func:`minimise_from` tries, at most.
 _TRIES: Final = 60
 #: How many of them its polynomials meet, and how far above the lowest, relatively.
@@ -68,9 +70,7 @@ def propose_root(function: Callable[[arb], arb], low: arb, high: arb) -> arb:
         halve, size = (b - a) > size / 2, b - a
 
 
-def minimise(
-    function: Callable[[float], float], low: float, high: float, within: float = 1e-8
-) -> float:
+def minimise(function: Callable[[float], float], low: float, high: float) -> float:
     """About the place of the minimum of a unimodal function, by golden section.
 
     What is infinite from some place on is sought below that place. The function has been evaluated
@@ -79,7 +79,7 @@ def minimise(
     share = (math.sqrt(5) - 1) / 2
     a, b = high - share * (high - low), low + share * (high - low)
     fa, fb = function(a), function(b)
-    while high - low > within:
+    while high - low > _WITHIN:
         if fa < fb or fa == math.inf:
             high, b, fb = b, a, fa
             a = high - share * (high - low)
