@@ -666,6 +666,9 @@ def shown_number(tree: Tree) -> str:
 Steps = dict[str, int]
 """Single mechanisms, as canonical text, with how often they run."""
 
+#: A step whose outcomes tell nothing, as those on samples of no records.
+_NO_LOSS: Final = ["pure_dp", "0"]
+
 
 def steps_of(tree: Tree, times: int = 1) -> Steps:
     """The single mechanisms of a composition. Rates of samples of samples multiply."""
@@ -674,6 +677,8 @@ def steps_of(tree: Tree, times: int = 1) -> Steps:
         raise Invalid("more repetitions than this checker takes")
     if name == "repeat":
         return steps_of(trees[0], times * natural(trees[1], 2, MAX_COUNT, "a repetition"))
+    if name in ("poisson", "truncated_poisson") and trees[1] == "0":
+        return {json.dumps(_NO_LOSS): times}
     if name == "poisson" and trees[1] == "1":
         return steps_of(trees[0], times)
     if name in ("compose", "group", "replace"):
@@ -695,7 +700,7 @@ def steps_of(tree: Tree, times: int = 1) -> Steps:
     if name == "zcdp" and trees[1] == "0":
         tree = ["pure_dp", trees[0]]
     if name in (*_NOISY_MAX, "bounded_range") and trees[0] == "0":
-        tree = ["pure_dp", "0"]
+        tree = _NO_LOSS
     elif name in _NOISY_MAX:  # at most Laplace noise on one number (the theory's page on selection)
         wide = isinstance(trees[0], list)
         tree = ["laplace", ["/", "1", trees[0]] if wide else str(1 / rational(trees[0])), "1"]
@@ -727,7 +732,7 @@ def _grouped(step: Tree, k: int, replaced: bool) -> Tree:
     Su 2022, Theorem 3; of zCDP Bun, Steinke 2016). A coin is tossed first.
     """
     name, trees = _parts(step)
-    if k == 1:
+    if k == 1 or step == _NO_LOSS:
         return step
     if name in ("gaussian", "laplace", "truncated_laplace"):
         return [name, *trees[:-1], _multiple(trees[-1], Fraction(k))]

@@ -142,6 +142,27 @@ def test_other_laws_beside_normal_ones(text, other, direction):
         checking.check_statement(statement | {"mechanism": tree, "text": standard.shown(tree)})
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "poisson(gaussian(1), 0)",
+        "poisson(gaussian(1), 0) * poisson(gaussian(2), 1/10)^3",
+        "poisson(laplace(1), 0) * laplace(2)",
+        "truncated_poisson(gaussian(1), 0, 100, 10) * gaussian(2)",
+        "replace(poisson(gaussian(1), 0) * poisson(gaussian(2), 1/10)^3)",
+    ],
+)
+def test_samples_of_no_records_lose_nothing(text):
+    if "1/10" in text:
+        pytest.importorskip("gmpy2", reason="the checker with MPFR needs gmpy2")
+    found = dpexact.epsilon(text, "1e-5")
+    (statement,) = certificate(dpexact.parse(text), "epsilon", real("1e-5"), "both", found)[
+        "statements"
+    ]
+    assert Fraction(statement["lower"]) <= found.upper
+    assert found.lower <= Fraction(statement["upper"])
+
+
 def test_the_moments_of_a_law_are_symmetric_and_whole():
     pytest.importorskip("gmpy2", reason="the checker with MPFR needs gmpy2")
     from dpexact.certificate_checker_mpfr import arithmetic
