@@ -31,8 +31,9 @@ _NONE: Final = (_BLOCKS, 0)
 #: The orders tried, and the one after them.
 TRIED: Final = RATIO ** np.arange(-_BLOCKS // 2 * _BLOCK, _BLOCKS // 2 * _BLOCK + 1)
 _SPAN: Final = _STRIDE * math.log(RATIO)
-#: How many factors are looked at to place a line.
-_STRATA: Final = 64
+#: About how many factors are looked at to place a line, and how many times as much as the least
+#: those lose that one stands for: few that lose far more decay unlike them.
+_STRATA, _ALIKE = 64, 4.0
 _HUGE: Final = 1e150
 #: By how much, as a power of e, the second derivative may change between two of them.
 _SMOOTH: Final = 1.0
@@ -196,9 +197,13 @@ class Product:
         if len(self.factors) <= _STRATA:
             return [Stratum(pair, 1, n) for pair, n in self.factors]
         sized = sorted(((_size(pair), n, pair) for pair, n in self.factors), key=itemgetter(0))
-        ends = [len(sized) * i // _STRATA for i in range(_STRATA + 1)]
+        ends = [0]
+        for place in range(1, len(sized)):
+            is_next = place * _STRATA % len(sized) < _STRATA
+            if is_next or sized[place][0] > _ALIKE * sized[ends[-1]][0]:
+                ends.append(place)
         strata = []
-        for part in (sized[start:end] for start, end in pairwise(ends)):
+        for part in (sized[start:end] for start, end in pairwise([*ends, len(sized)])):
             middle, _, pair = part[len(part) // 2]
             strata.append(Stratum(pair, len(part), sum(n * size / middle for size, n, _ in part)))
         return strata

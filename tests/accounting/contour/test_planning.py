@@ -55,6 +55,17 @@ def test_one_step_of_much_loss_does_not_stand_for_many_of_little():
     assert on_plan(factors, rational(Fraction(2, 5)), found, 1).digits >= 5
 
 
+@pytest.mark.parametrize("loud", [1, 3])
+def test_nor_do_some_that_are_far_louder(loud):
+    """Those of a group of like ones lose about as much, also where the loudest are few."""
+    steps = [remove(real(1 + i / 10**3), real("1/300")) for i in range(150)]
+    factors = (*((step, 12) for step in steps), (remove(real("1/20"), real("1/1000")), loud))
+    for part in Product(factors).strata:
+        assert part.runs < 12 * 4 * part.like
+    found = plan(factors, [Query(238.0, 1)], 6)
+    assert on_plan(factors, rational(238), found, 1).digits >= 5
+
+
 def test_no_moment_is_asked_beyond_the_largest_loss():
     product = Product(((add(real(1), real("1/100")), 50), (add(real(2), real("1/10")), 1)))
     largest = float(product.largest_loss(1).mid())
