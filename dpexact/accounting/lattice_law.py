@@ -48,7 +48,7 @@ _LINE_WORK, _BRIEF_WORK = 12_000_000, 500_000
 _FEW_INTEGRALS: Final = 200
 #: Fewest and most bits of an integral, and the noise for which one is tried.
 _LEAST_BITS, _MOST_BITS = 16, 600
-_LEAST_RATE, _LARGEST_RATE = 1e-4, 50.0
+_LEAST_RATE, _LARGEST_RATE = 1e-4, 1e4
 
 
 class MixedProfile(BallProfile):

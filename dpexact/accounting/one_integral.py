@@ -240,7 +240,7 @@ def divergence(outer: Step, inner: Step, removes: bool, epsilon: arb) -> arb:
         # proposes: likewise
         everything = above == removes
         most = _beyond(first, second, edge, everything) * (b if everything else a)
-        total += arb(0).union(most) + (a - b if everything else 0)
+        total += (arb(0).union(most) + (a - b if everything else 0)).intersection(arb(0).union(a))
         # proposes: likewise; where the kink of a profile is not known better
         if not cut.is_exact():
             total += arb(0).union(first.masses(cut, above)[0] - a)

@@ -168,6 +168,9 @@ def test_no_loss_beyond_the_largest(way):
         ("poisson(gaussian(1), 1e-3) * poisson(pure_dp(1), 1/10)", "1e-6"),
         ("poisson(gaussian(1), 1e-3) * laplace(1) * pure_dp(1/2)", "1e-6"),
         ("poisson(gaussian(1), 1e-4)^2 * approx_dp(0, 1e-8)", "1e-6"),
+        ("poisson(gaussian(1/20), 1e-3) * gaussian(2)^3", "1e-5"),
+        ("poisson(gaussian(3/200), 1e-3) * gaussian(1/2)", "1e-5"),
+        ("poisson(laplace(3/200), 1e-3) * gaussian(2)", "1e-5"),
     ],
 )
 def test_few_rare_steps_have_all_digits(run, target):
