@@ -30,10 +30,11 @@ from dpexact.mechanisms import (
     TruncatedPoisson,
 )
 from dpexact.mechanisms.base import compose
-from dpexact.reals import ONE, ZERO, Real, binomial_tail, rational
+from dpexact.reals import ONE, ZERO, Real, binomial_tail, bits_of, rational
 
-#: Most outcomes of all coins that are averaged over.
+#: Most outcomes of all coins that are averaged over, and bits of the probability of one.
 MAX_OUTCOMES: Final = 64
+_MAX_LENGTH: Final = 100_000
 
 
 def sides(step: Mechanism) -> list[tuple[Real, Mechanism]] | None:
@@ -106,7 +107,8 @@ def averaged(
     outcomes = math.prod(
         math.comb(steps[step] + len(found) - 1, len(found) - 1) for step, found in coins.items()
     )
-    if not coins or outcomes > MAX_OUTCOMES:
+    length = sum(steps[step] * _length(found) for step, found in coins.items())
+    if not coins or outcomes > MAX_OUTCOMES or length > _MAX_LENGTH:
         return None
     rest = [step**count for step, count in steps.items() if step not in coins]
     cases: list[tuple[Real, list[Mechanism]]] = [(ONE, rest)]
@@ -116,7 +118,13 @@ def averaged(
             for weight, run in cases
             for chance, laws in _outcomes(found, steps[step])
         ]
-    return Averaged([(weight, profile(compose(*run), direction)) for weight, run in cases])
+    parts = [(weight, profile(compose(*run), direction)) for weight, run in cases]
+    return Averaged(parts, sum(steps[step] for step in coins))
+
+
+def _length(found: list[tuple[Real, Mechanism]]) -> int:
+    """Bits of the longest probability."""
+    return max(0 if p.fraction is None else bits_of(p.fraction) for p, _ in found)
 
 
 def _spread(steps: dict[Mechanism, int]) -> dict[Mechanism, int]:
@@ -156,13 +164,13 @@ def _outcomes(
 
 
 class Averaged(InvertedProfile):
-    """The convex combination of profiles."""
+    """The convex combination of profiles, over the outcomes of so many ``flips``."""
 
     largest = None
     is_smooth = True
 
-    def __init__(self, parts: list[tuple[Real, Profile]]) -> None:
-        self.parts = parts
+    def __init__(self, parts: list[tuple[Real, Profile]], flips: int) -> None:
+        self.parts, self.flips = parts, flips
         lost = rational(0)
         for weight, part in parts:
             if part.infinite.masses:

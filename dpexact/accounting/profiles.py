@@ -96,12 +96,19 @@ def _profile(
 
 
 def _flipped(steps: dict[Mechanism, int], direction: Direction, average: Averaged) -> Profile:
-    """An average over few outcomes; of more coins as pairs at a glance, with the average behind."""
-    if len(average.parts) <= _FEW_OUTCOMES:
+    """An average of closed forms or one flip; else coins as pairs at a glance, and it behind them.
+
+    Of few outcomes only where a line takes the pairs: other engines may take longer.
+    """
+    if average.flips == 1 or not any(isinstance(part, Fallback) for _, part in average.parts):
         return average
+    from dpexact.accounting.contour.profile import ContourProfile
+
     try:
         pairs = glanced(Composition.of(steps.items()), direction)
     except UnsupportedMechanism:
+        return average
+    if len(average.parts) <= _FEW_OUTCOMES and not isinstance(pairs, ContourProfile):
         return average
     return Fallback(pairs, lambda: average, average)
 

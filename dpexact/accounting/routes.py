@@ -56,13 +56,13 @@ def routed(
 
 
 def glanced(composition: Composition, direction: Direction) -> Profile:
-    """One way by the route that takes it, with little work and nothing behind."""
+    """One way by the route that takes it, with some work and nothing behind."""
     from dpexact.accounting.contour.profile import ContourProfile
 
     ((way, faced),) = composition.ways(direction)
     found = _first(faced, way, "auto")
     # proposes: how much is worth it; what stands behind it answers too
-    return found.varied(_LIGHT_WORK, patient=False) if isinstance(found, ContourProfile) else found
+    return found.varied(_HEAVY_WORK, patient=False) if isinstance(found, ContourProfile) else found
 
 
 def _bound(composition: Composition) -> Callable[[Real, Real], bool] | None:

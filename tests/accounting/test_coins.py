@@ -38,6 +38,13 @@ def test_one_coin_is_the_average():
             assert found.upper >= low
 
 
+def no_pairs(monkeypatch):
+    def refused(*_):
+        raise UnsupportedMechanism("nothing but the average")
+
+    monkeypatch.setattr(profiles, "glanced", refused)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("text", "method"),
@@ -51,11 +58,12 @@ def test_one_coin_is_the_average():
 )
 @pytest.mark.parametrize("way", ["remove", "add"])
 def test_more_coins_are_pairs_and_the_average(text, method, way, monkeypatch):
-    monkeypatch.setattr(profiles, "_FEW_OUTCOMES", 0)
+    monkeypatch.setattr(profiles, "averaged", lambda *_: None)
     pairs = dpexact.delta(text, "1/3", 8, way)
     assert (pairs.method, pairs.digits >= 8) == (method, True)
     epsilon = dpexact.epsilon(text, "1/10", 8, way)
-    monkeypatch.setattr(profiles, "_FEW_OUTCOMES", coins.MAX_OUTCOMES)
+    monkeypatch.undo()
+    no_pairs(monkeypatch)
     average = dpexact.delta(text, "1/3", 10, way)
     assert average.method == "average over public coins"
     assert average.overlaps(pairs)
@@ -295,11 +303,30 @@ def test_pairs_at_a_glance_are_the_average(beside, way, monkeypatch):
     text = f"mix(1/2: gaussian(2), 1/2: laplace(1))^9 * {beside}"
     pairs = dpexact.delta(text, 2, 8, way)
     assert pairs.method == "contour"
-    monkeypatch.setattr(profiles, "_FEW_OUTCOMES", coins.MAX_OUTCOMES)
+    no_pairs(monkeypatch)
     assert pairs.overlaps(dpexact.delta(text, 2, 10, way))
 
 
-def test_pairs_of_coins_get_little_work_before_the_average(monkeypatch):
+@pytest.mark.parametrize("count", [2, 5, 40])
+def test_few_cut_batches_are_pairs_on_a_line(count):
+    """Each outcome would be a contour by itself, and chances of many are numbers too long."""
+    text = f"truncated_poisson(gaussian(1.11), 1/100, 1000, 12)^{count}"
+    found = dpexact.epsilon(text, "1e-7", 8)
+    assert (found.method, found.digits >= 8) == ("contour", True)
+    if count == 2:
+        low, high = (dpexact.delta(text, end, 4).method for end in (found.lower, found.upper))
+        assert low == high == "contour"
+
+
+def test_closed_forms_and_single_coins_are_averaged_at_once():
+    for text in (
+        "mix(1/2: gaussian(1), 1/2: gaussian(2))^3",
+        "truncated_poisson(gaussian(2), 1/10, 20, 5)",
+    ):
+        assert dpexact.delta(text, 1, 20).method == "average over public coins"
+
+
+def test_pairs_of_coins_get_less_work_before_the_average(monkeypatch):
     seen = []
 
     def kept(first, *rest):
@@ -309,5 +336,5 @@ def test_pairs_of_coins_get_little_work_before_the_average(monkeypatch):
     monkeypatch.setattr(profiles, "Fallback", kept)
     sides = "1/3: laplace(0.331), 1/6: gaussian(4.93), 1/2: laplace(3.86)"
     found = dpexact.delta(f"mix({sides})^6 * pure_dp(0.384)^5", 1, 8, "add")
-    assert found.method == "average over public coins"
+    assert found.digits >= 8
     assert [(x.max_work < MAX_WORK, x.patient) for x in seen] == [(True, False)]
