@@ -18,7 +18,7 @@ from dpexact.accounting.profile import (
     WorseDirection,
     in_direction,
 )
-from dpexact.accounting.routes import contour, glanced, routed
+from dpexact.accounting.routes import UNFAILING, contour, glanced, routed
 from dpexact.accounting.standing import counted, curves, ranges_alone, selects, unattained
 from dpexact.arguments import WAYS, Direction, Method
 from dpexact.errors import UnsupportedMechanism
@@ -100,7 +100,7 @@ def _flipped(steps: dict[Mechanism, int], direction: Direction, average: Average
 
     Of few outcomes only where a line takes the pairs: other engines may take longer.
     """
-    if average.flips == 1 or not any(isinstance(part, Fallback) for _, part in average.parts):
+    if average.flips == 1 or all(isinstance(part, UNFAILING) for _, part in average.parts):
         return average
     from dpexact.accounting.contour.profile import ContourProfile
 

@@ -40,7 +40,7 @@ _QUIET, _HIDING = 2.5, 200
 _FEWEST_CLOUDED, _BUNDLED_WORK = 200, 1_000_000_000
 #: Longest sum over responses beside a Gaussian, and profiles that answer whatever is asked.
 MAX_TERMS: Final = 20_000
-_UNFAILING: Final = (OptimalComposition, NoLoss, GaussianMixedWithResponse)
+UNFAILING: Final = (OptimalComposition, NoLoss, GaussianMixedWithResponse)
 
 
 def routed(
@@ -101,7 +101,7 @@ def _one_way(composition: Composition, direction: Direction, method: Method) -> 
         if method == "contour":
             raise
         return lattice()
-    if method == "contour" or isinstance(found, _UNFAILING):
+    if method == "contour" or isinstance(found, UNFAILING):
         return found
     windows = _windows(composition, direction)
     behind = _behind(composition, found, windows, lattice)
