@@ -46,7 +46,7 @@ def test_the_command_gives_the_same_answer(fields):
     told = CliRunner().invoke(main, words)
     assert told.exit_code == 0, told.output
     answer = answered(form)
-    line = f"{answer.asked.quantity} {answer.relation} {answer.found.safe()}"
+    line = f"{answer.asked.quantity} {answer.found.relation} {answer.found.safe()}"
     assert line in told.output.splitlines()
     lower, upper = answer.found.decimal_bounds(20)
     assert f"certified in [{lower}, {upper}]" in told.output
