@@ -208,7 +208,7 @@ def test_the_line_of_one_direction_shows_what_the_other_is_at_most(repeat):
     ],
 )
 def test_what_an_answer_leaves_is_gone_with_it(text):
-    """Lines are large, and would wait for a collection, which is rare, if one referred to itself."""
+    """Lines are large, and what refers to itself waits for a collection, which is rare."""
 
     def lines():
         return sum(isinstance(x, Contour) for x in gc.get_objects())
