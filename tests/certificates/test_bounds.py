@@ -163,7 +163,7 @@ ZERO = ["*", "0", "1"]
     ],
 )
 @pytest.mark.parametrize("way", ["remove", "both"])
-def test_an_infinite_epsilon_needs_a_finite_loss_that_has_nobound(tree, at, way):
+def test_an_infinite_epsilon_needs_a_finite_loss_that_has_no_bound(tree, at, way):
     """Shifts of weight 0 and what reveals everything lose nothing beyond the mass."""
     statement = infinite_epsilon(tree, at, way)
     with pytest.raises(Invalid, match=r"not certainly infinite|told from 0"):
