@@ -9,8 +9,10 @@ from pathlib import Path
 import jsonschema
 
 import dpexact
+from dpexact import certificate_checker as checker
 from dpexact.answers import PrecisionNotReached
-from dpexact.certificates import NoCertificate, certificate
+from dpexact.certificates import NoCertificate, certificate, to_text
+from dpexact.certificates.statements import mechanism_tree
 from dpexact.conversion import real
 
 
@@ -26,6 +28,30 @@ def _validator():
 def validate(document):
     """Raise what is wrong with a certificate by the schema."""
     _validator().validate(document)
+
+
+def certified(text, quantity="delta", at="1/2", digits=15, way="both"):
+    """The certificate of an answer."""
+    mechanism = dpexact.parse(text)
+    found = getattr(dpexact, quantity)(mechanism, at, digits, way)
+    return certificate(mechanism, quantity, real(at), way, found)
+
+
+def verdict(document):
+    """None if the certificate is verified, else why not."""
+    try:
+        checker.check(checker.read(to_text(document).encode()))
+    except (checker.Invalid, checker.Unreadable) as error:
+        return str(error)
+    return None
+
+
+def bound(text, epsilon, way="remove", bits=160):
+    """The value of the profile, by the checker alone."""
+    a = checker.Arithmetic(bits)
+    at = a.exact(Fraction(epsilon))
+    steps = checker.steps_of(mechanism_tree(dpexact.parse(text)))
+    return checker.profile_of(steps, way, a).delta(checker.Point(a, checker.exp(at), at))
 
 
 def _number(rng, low, high):

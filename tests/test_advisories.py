@@ -12,11 +12,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner
+from command_line import invoke
 
 from dpexact.advisories import advisories, recorded_causes
 from dpexact.audits import Claim, Report, audit, bench
-from dpexact.cli import main
 
 UPPER = Claim(
     "gaussian(1)", "epsilon", "4.3", "1e-5", "upper", id="wrong-1.0", source="some 1.0: ask(1); why"
@@ -121,11 +120,11 @@ def test_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(bench, "bench", lambda: [UPPER, ESTIMATE])
     folder = tmp_path / "new" / "pages"
     arguments = ["audit", "bench", "--jobs", "1", "--advisories"]
-    assert CliRunner().invoke(main, [*arguments, str(folder)]).exit_code == 0
+    assert invoke(*arguments, folder).exit_code == 0
     names = sorted(path.name for path in folder.iterdir())
     assert [name for name in names if name.endswith(".md")] == ["far.md", "wrong-1.0.md"]
     taken = tmp_path / "file"
     taken.touch()
-    refused = CliRunner().invoke(main, [*arguments, str(taken / "below")])
+    refused = invoke(*arguments, taken / "below")
     assert refused.exit_code == 2
     assert "cannot make" in refused.output

@@ -6,15 +6,11 @@ import sys
 from fractions import Fraction
 
 import pytest
-from click.testing import CliRunner
+from command_line import invoke as run
 
 import dpexact
 from dpexact.cli import main
 from dpexact.tokens import Tokens
-
-
-def run(*arguments, **options):
-    return CliRunner().invoke(main, list(arguments), **options)
 
 
 def test_the_first_line_may_be_quoted_and_the_enclosure_has_the_digits():

@@ -3,13 +3,12 @@
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
+from command_line import invoke
 
 from dpexact.audits import bench
 from dpexact.audits.hunt import search
 from dpexact.audits.hunt.search import Hunted
 from dpexact.audits.runs import AccountantRun
-from dpexact.cli import main
 
 RIGHT = "mechanism,claims,epsilon,delta,kind\npure_dp(1),epsilon,1,0,upper\n"
 
@@ -36,7 +35,7 @@ def hunted(monkeypatch):
 
 
 def run(*arguments):
-    return CliRunner().invoke(main, ["audit", *arguments, "--jobs", "1"])
+    return invoke("audit", *arguments, "--jobs", "1")
 
 
 @pytest.mark.parametrize(
@@ -57,9 +56,9 @@ def test_files_are_audited_unless_a_command_comes_first(arguments):
 
 
 def test_after_two_dashes_all_are_files():
-    result = CliRunner().invoke(main, ["audit", "--jobs", "1", "--", "hunt", "bench"])
+    result = invoke("audit", "--jobs", "1", "--", "hunt", "bench")
     assert "2 claims: 0 certified wrong, 2 certified right" in result.output
-    result = CliRunner().invoke(main, ["audit", "--jobs", "1", "--", "--hunt"])
+    result = invoke("audit", "--jobs", "1", "--", "--hunt")
     assert result.exit_code == 2
     assert "--hunt: cannot read the file" in result.stderr
 
@@ -110,7 +109,7 @@ def test_usage(arguments, said):
     ],
 )
 def test_each_has_help_with_examples(name, usage):
-    said = CliRunner().invoke(main, ["audit", *name, "--help"]).output
+    said = invoke("audit", *name, "--help").output
     assert said.startswith(f"Usage: {usage}\n")
     assert f"  dpexact {' '.join(('audit', *name))} " in said.partition("Examples:")[2]
 
@@ -128,7 +127,7 @@ def test_each_has_help_with_examples(name, usage):
 def test_completion(typed, offered):
     count = str(len(typed.split()) - 1)
     asked = {"_DPEXACT_COMPLETE": "bash_complete", "COMP_WORDS": typed, "COMP_CWORD": count}
-    assert CliRunner().invoke(main, env=asked).output.split() == offered
+    assert invoke(env=asked).output.split() == offered
 
 
 @pytest.mark.parametrize(
@@ -143,6 +142,6 @@ def test_options_that_had_no_effect_are_still_taken(arguments, tmp_path, monkeyp
     monkeypatch.chdir(tmp_path)
     row = "mechanism: pure_dp(1), claims: delta, delta: 1, epsilon: 0, kind: upper, source: here"
     Path("claims.yaml").write_text(f"claims:\n- {{{row}}}\n")
-    done = CliRunner().invoke(main, ["audit", *arguments])
+    done = invoke("audit", *arguments)
     assert done.exit_code == 0, done.output
     assert "--answer-timeout" not in done.output

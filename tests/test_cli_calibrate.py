@@ -2,16 +2,14 @@
 
 import json
 from fractions import Fraction
+from functools import partial
 
 import pytest
-from click.testing import CliRunner
+from command_line import invoke
 
 import dpexact
-from dpexact.cli import main
 
-
-def run(*arguments):
-    return CliRunner().invoke(main, ["calibrate", *arguments])
+run = partial(invoke, "calibrate")
 
 
 def test_a_bracket_and_its_safe_end():

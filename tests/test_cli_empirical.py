@@ -2,16 +2,14 @@ import json
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
-
-from dpexact.cli import main
+from command_line import invoke
 
 COUNTS = ["counts", "--tp", "990", "--fp", "5", "--positives", "1000", "--negatives", "1000"]
 GUESSES = ["guesses", "--canaries", "1000", "--guesses", "100", "--correct", "95"]
 
 
 def run(*arguments: str) -> tuple[int, str]:
-    result = CliRunner().invoke(main, ["empirical", *arguments])
+    result = invoke("empirical", *arguments)
     return result.exit_code, result.output
 
 

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner, Result
+from command_line import invoke
 
-from dpexact.cli import main
 from dpexact.oracle import golden, suites, table
 
-
-def run(*arguments: str) -> Result:
-    return CliRunner().invoke(main, ["oracle", *arguments])
+run = partial(invoke, "oracle")
 
 
 def test_list_of_suites() -> None:

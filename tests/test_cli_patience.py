@@ -4,9 +4,9 @@ import time
 
 import pytest
 import rich.console
-from click.testing import CliRunner
+from command_line import invoke
 
-from dpexact.cli import main, patience
+from dpexact.cli import patience
 
 
 @pytest.mark.parametrize("terminal", [False, True])
@@ -41,10 +41,10 @@ def test_whatever_may_take_long_says_so(arguments, monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     if arguments[0] == "verify":
         asked = ["delta", "pure_dp(1)", "--epsilon", "1/2", "--certificate", "pure.json"]
-        assert CliRunner().invoke(main, asked).exit_code == 0
+        assert invoke(*asked).exit_code == 0
     told = []
     monkeypatch.setattr(patience, "_tell", lambda question, _: told.append(question))
-    assert CliRunner().invoke(main, arguments).exit_code == 0
+    assert invoke(*arguments).exit_code == 0
     words = ("bounds", "approx", "symbolic", "sigma", "certificate", "plot", "verifying pure.json")
     assert set(told) & set(words)
 

@@ -4,9 +4,7 @@ import json
 from xml.etree import ElementTree
 
 import pytest
-from click.testing import CliRunner
-
-from dpexact.cli import main
+from command_line import invoke
 
 CLAIMS = "mechanism,claims,epsilon,delta,kind\npure_dp(1),epsilon,{},0,upper\n"
 
@@ -21,7 +19,7 @@ def place(tmp_path, monkeypatch):
 
 
 def run(*arguments, **environment):
-    return CliRunner().invoke(main, ["audit", *arguments], env=environment)
+    return invoke("audit", *arguments, env=environment)
 
 
 def test_every_format_at_once(place):

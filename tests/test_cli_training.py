@@ -2,12 +2,12 @@
 
 import json
 from fractions import Fraction
+from functools import partial
 
 import pytest
-from click.testing import CliRunner
+from command_line import invoke
 
 import dpexact
-from dpexact.cli import main
 from dpexact.cli.printing import _brief
 from dpexact.mechanisms.base import shown
 from dpexact.tokens import shorten
@@ -15,9 +15,7 @@ from dpexact.training.history import from_rows
 
 RUN = ("--dataset", "600", "--batch", "20", "--epochs", "3", "--delta", "1e-5")
 
-
-def run(*arguments):
-    return CliRunner().invoke(main, ["dpsgd", *arguments])
+run = partial(invoke, "dpsgd")
 
 
 def test_a_run_as_opacus_makes_it():
@@ -72,8 +70,8 @@ def test_a_run_has_a_certificate(tmp_path, verb):
         ["--rate", "1/10", "--steps", "9", "--sigma", "2"] if verb == "dpsgd" else [str(history)]
     )
     asked = [verb, *given, "--delta", "1/100000", "--digits", "8", "--certificate", str(made)]
-    assert CliRunner().invoke(main, asked).exit_code == 0
-    checked = CliRunner().invoke(main, ["verify", str(made)])
+    assert invoke(*asked).exit_code == 0
+    checked = invoke("verify", made)
     assert checked.exit_code == 0
     assert "epsilon of poisson(gaussian(2, 1), 1/10)^9 at delta = 1/100000 in [" in checked.output
 
@@ -132,13 +130,13 @@ def test_bad_input_is_one_line_and_exit_code_2(arguments, named):
 )
 def test_pictures_of_one_answer(tmp_path, arguments, shown):
     picture = tmp_path / "picture.svg"
-    result = CliRunner().invoke(main, [*arguments, "--plot", str(picture)])
+    result = invoke(*arguments, "--plot", picture)
     assert result.exit_code == 0, result.output
     assert shown in picture.read_text()
 
 
 def test_a_count_that_is_not_whole_says_what_to_write():
-    result = CliRunner().invoke(main, ["epsilon", "gaussian(1)^(60*60000/256)", "--delta", "1e-5"])
+    result = invoke("epsilon", "gaussian(1)^(60*60000/256)", "--delta", "1e-5")
     assert result.exit_code == 2
     assert "14062.5 is not accepted; write 14062 or 14063" in result.stderr
 

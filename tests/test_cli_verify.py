@@ -3,10 +3,9 @@
 import json
 
 import pytest
-from click.testing import CliRunner
+from command_line import invoke as run
 
 from dpexact.certificate_checker import digest
-from dpexact.cli import main
 
 ANSWERS = [
     (["delta", "pure_dp(1)^3", "--epsilon", "log(3/2)"], "pure_dp(1)^3 at epsilon = log(3/2) in ["),
@@ -20,10 +19,6 @@ ANSWERS = [
         "pure_dp(log(2)) at epsilon = 0, add = 1/3",
     ),
 ]
-
-
-def run(*arguments):
-    return CliRunner().invoke(main, list(map(str, arguments)))
 
 
 @pytest.fixture

@@ -7,9 +7,7 @@ import tomllib
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
-
-from dpexact.cli import main
+from command_line import invoke
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -30,7 +28,7 @@ def test_console_example(command, expected, monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)  # some examples write
     program, *arguments = shlex.split(command)
     assert program == "dpexact"
-    result = CliRunner().invoke(main, arguments)
+    result = invoke(*arguments)
     checker = doctest.OutputChecker()
     flags = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
     shown = re.sub(r"^dpexact: .* s so far\n", "", result.output, flags=re.M)  # where it is busy

@@ -6,7 +6,6 @@ import http.server
 import json
 import os
 import re
-import shutil
 import subprocess
 import sys
 import threading
@@ -15,6 +14,7 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 import pytest
+from browser import CHROMIUM, SWITCHES
 
 import dpexact
 from dpexact.cli import main
@@ -23,13 +23,7 @@ pytestmark = pytest.mark.slow  # the site is built
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
-
-
-BROWSER = next(
-    filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), ""
-)
-SWITCHES = ("--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage")
-with_browser = pytest.mark.skipif(not BROWSER, reason="no Chromium to open the pages in")
+with_browser = pytest.mark.skipif(not CHROMIUM, reason="no Chromium to open the pages in")
 #: Only a browser lays out: this page opens the others as wide as a telephone, and tells what of
 #: them is to the right of it, or in a formula that has to be scrolled.
 PROBE = """<!DOCTYPE html><pre id="told"></pre><script>
@@ -96,7 +90,7 @@ def opened(site):
         threading.Thread(target=server.serve_forever, daemon=True).start()
 
         def open_page(target):
-            command = [BROWSER, *SWITCHES, "--virtual-time-budget=120000", "--dump-dom"]
+            command = [CHROMIUM, *SWITCHES, "--virtual-time-budget=120000", "--dump-dom"]
             command += [f"http://127.0.0.1:{server.server_port}/{target}"]
             done = subprocess.run(command, capture_output=True, text=True, timeout=400, check=True)
             return done.stdout

@@ -1,18 +1,17 @@
 import json
 
 import pytest
-from click.testing import CliRunner
+from command_line import invoke
 from flint import arb
 
 import dpexact
 from dpexact import balls, selftest
-from dpexact.cli import main
 from dpexact.enclosure import Enclosure
 
 
 @pytest.mark.slow
 def test_every_check_passes_and_is_reported(monkeypatch):
-    result = CliRunner().invoke(main, ["selftest", "--json"])
+    result = invoke("selftest", "--json")
     found = json.loads(result.output)
     assert result.exit_code == 0, result.output
     assert found["passed"]
@@ -43,7 +42,7 @@ def test_an_answer_that_is_wrong_is_found(monkeypatch, shift):
         return Enclosure(found.lower * factor, found.upper * factor)
 
     monkeypatch.setattr(selftest, "_ask", wrong)
-    result = CliRunner().invoke(main, ["selftest"])
+    result = invoke("selftest")
     assert result.exit_code == 1
     assert result.output.count("✗") > 15
     assert "wrong" in result.output.splitlines()[-1]

@@ -151,16 +151,16 @@ def _first(composition: Composition, direction: Direction, method: Method) -> Pr
     routes = SAMPLED_ROUTES if composition.samples else ROUTES
     if composition.is_sampled_gaussian:
         routes = GAUSSIAN_ROUTES
-    refusal = UnsupportedMechanism("the contour engine needs a Gaussian")
+    refusal = "the contour engine needs a Gaussian"
     for route in routes if method == "auto" else (_forced,):
         try:
             found = route(composition, direction)
         except UnsupportedMechanism as error:
-            refusal = error
+            refusal = str(error)  # the error itself would hold all that was tried
         else:
             if found is not None:
                 return found
-    raise refusal
+    raise UnsupportedMechanism(refusal)
 
 
 # --- the routes -----------------------------------------------------------------------------------
@@ -271,7 +271,7 @@ def _line(
     other = None if c.apart else c.kept.get(OPPOSITE[direction])
     found = ContourProfile(pairs() if other is None else (), c.infinite(add=direction == "add"))
     if other is not None:
-        found.product = other.product.reverse
+        found.product, found.lines = other.product.reverse, other.lines
     c.kept[direction] = found
     return found
 

@@ -6,6 +6,7 @@ import os
 import platform
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, ThreadPoolExecutor, wait
 from contextlib import closing
@@ -66,18 +67,14 @@ class Report:
     @property
     def summary(self) -> dict[Verdict, int]:
         """The number of claims of each verdict, the worst verdict first."""
-        counts: dict[Verdict, int] = dict.fromkeys(VERDICTS, 0)
-        for finding in self.findings:
-            counts[finding.verdict] += 1
-        return counts
+        counts = Counter(finding.verdict for finding in self.findings)
+        return {verdict: counts[verdict] for verdict in VERDICTS}
 
     @property
     def grades(self) -> dict[Grade, int]:
         """The number of claims of each grade, the worst grade first."""
-        counts: dict[Grade, int] = dict.fromkeys(GRADES, 0)
-        for finding in self.findings:
-            counts[finding.grade] += 1
-        return counts
+        counts = Counter(finding.grade for finding in self.findings)
+        return {grade: counts[grade] for grade in GRADES}
 
     def convicts(self, finding: Finding) -> bool:
         """Whether the audit fails for this claim."""

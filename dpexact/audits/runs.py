@@ -58,6 +58,11 @@ class AccountantRun:
         return f"computed on {', '.join(parts)}" if parts else ""
 
     @property
-    def failed(self) -> bool:
-        """Whether a case has neither an answer nor an honest refusal."""
-        return not all(failure.refused for failure in self.failures)
+    def refused(self) -> int:
+        """How many cases have an honest refusal."""
+        return sum(failure.refused for failure in self.failures)
+
+    @property
+    def failed(self) -> int:
+        """How many cases have neither an answer nor that."""
+        return len(self.failures) - self.refused

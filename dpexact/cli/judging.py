@@ -23,7 +23,7 @@ from dpexact.cli.options import (
     jobs_option,
     together,
 )
-from dpexact.cli.report_files import report_options, tell_actions, written_reports
+from dpexact.cli.report_files import REPORTS, distinct_files, report_options, tell_actions
 
 if TYPE_CHECKING:
     from dpexact.audits import Claim, Report
@@ -86,7 +86,8 @@ class Judging:
         if self._certificate is not None:
             check_writable(self._certificate)
             taken[self._certificate] = "the certificate"
-        self._paths, self._lines = written_reports(options, taken)
+        self._paths = distinct_files({name: options[f"{name}_file"] for name in REPORTS}, taken)
+        self._lines = self._paths.pop("jsonl", None)
 
     def journal(self) -> AbstractContextManager[Journal | None]:
         """The open journal, if one is kept."""

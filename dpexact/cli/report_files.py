@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import click
 
@@ -15,7 +15,8 @@ from dpexact.errors import InvalidInput
 if TYPE_CHECKING:
     from dpexact.audits.runner import Report
 
-_HELP: Final = {
+#: The files that an audit may write, by the names of their options.
+REPORTS: Final = {
     "html": "Write a self-contained page.",
     "json": "Write the JSON report.",
     "jsonl": "Write JSON Lines, each finding as it comes.",
@@ -24,22 +25,7 @@ _HELP: Final = {
     "markdown": "Write Markdown tables.",
 }
 
-
-#: One option a format; their values arrive as ``html_file``, ``json_file``, and so on.
-report_options = together(*(file_option(name, text) for name, text in _HELP.items()))
-
-
-def written_reports(
-    options: Mapping[str, Any], others: Mapping[Path, str]
-) -> tuple[dict[str, Path], Path | None]:
-    """The files that wait for the whole report, by its form, and the one that takes findings.
-
-    Raises:
-        InvalidInput: as :func:`distinct_files`.
-    """
-    paths = distinct_files({name: options[f"{name}_file"] for name in _HELP}, others)
-    lines = paths.pop("jsonl", None)
-    return paths, lines
+report_options = together(*(file_option(name, text) for name, text in REPORTS.items()))
 
 
 def distinct_files(named: Mapping[str, Path | None], others: Mapping[Path, str]) -> dict[str, Path]:

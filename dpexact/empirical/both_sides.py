@@ -14,7 +14,8 @@ from dpexact.decimals import format_decimal
 from dpexact.empirical.lower_bound import SHOWN, LowerBound, Terms
 from dpexact.empirical.one_run_profile import MOST_CORRECT, mechanism_p_value
 from dpexact.enclosure import Enclosure
-from dpexact.mechanisms import Mechanism, parse
+from dpexact.mechanisms import Mechanism
+from dpexact.mechanisms.grammar import mechanism_in
 from dpexact.ternary import Ternary
 
 
@@ -84,7 +85,7 @@ def both_sides(attack: LowerBound, mechanism: Mechanism | str, digits: int = 15)
     >>> print(both_sides(from_counts(90, 10, 100, 100, delta="1e-5"), "gaussian(2)").sentence)
     epsilon is at least 1.5421... with 95 % confidence, at most 1.99...
     """
-    parsed = parse(mechanism) if isinstance(mechanism, str) else mechanism
+    parsed = mechanism_in(mechanism)
     from_above(parsed)
     upper = epsilon_answer(parsed, real(attack.delta), digits_in(digits), "both")
     run = attack.one_run

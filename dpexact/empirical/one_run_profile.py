@@ -38,7 +38,8 @@ from dpexact.arguments import integer_in
 from dpexact.decimals import format_decimal
 from dpexact.empirical.one_run import outcome_in
 from dpexact.enclosure import Enclosure
-from dpexact.mechanisms import Mechanism, parse
+from dpexact.mechanisms import Mechanism
+from dpexact.mechanisms.grammar import mechanism_in
 from dpexact.reals import rational
 
 #: Most right guesses: the theorem takes a step for each.
@@ -82,7 +83,7 @@ def mechanism_p_value(
     """
     m, r, v = outcome_in(canaries, guesses, correct)
     integer_in(v, "correct", 0, MOST_CORRECT)
-    parsed = parse(mechanism) if isinstance(mechanism, str) else mechanism
+    parsed = mechanism_in(mechanism)
     return Enclosure(Fraction(0), p_value(m, r, v, profile(parsed, Fraction(v, m))), _METHOD)
 
 

@@ -88,11 +88,10 @@ def grid(low: Fraction | int, high: Fraction | int, count: int) -> list[Fraction
     return [Fraction(low) + k * step for k in range(count + 1)]
 
 
-def combined(a: Fraction, first: Enclosure, b: Fraction, second: Enclosure) -> Enclosure:
-    """``a first + b second`` for ``a, b >= 0`` and finite enclosures."""
-    lower = a * Fraction(first.lower) + b * Fraction(second.lower)
-    upper = a * Fraction(first.upper) + b * Fraction(second.upper)
-    return Enclosure(lower, upper, first.method)
+def affine(slope: Fraction, x: Enclosure, offset: Fraction | int = 0) -> Enclosure:
+    """``slope x + offset`` of a finite enclosure."""
+    low, high = sorted(slope * Fraction(end) + offset for end in (x.lower, x.upper))
+    return Enclosure(low, high, x.method)
 
 
 def outline(label: str, f: PiecewiseLinear, digits: int) -> Series:

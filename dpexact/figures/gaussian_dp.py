@@ -13,7 +13,7 @@ from dpexact.balls import ball, certify
 from dpexact.conversion import RealLike, real
 from dpexact.enclosure import Enclosure
 from dpexact.errors import InvalidInput
-from dpexact.figures.computing import Question, Workshop, combined, exact, outline, path
+from dpexact.figures.computing import Question, Workshop, affine, exact, outline, path
 from dpexact.figures.model import Panel, Point, Series, curve
 from dpexact.figures.parameters import count, number, share, shown
 from dpexact.figures.registry import figure
@@ -121,7 +121,7 @@ def supporting_lines(workshop: Workshop, mu: Real, eps: tuple[Real, ...]) -> tup
     lines = []
     for each in eps:
         delta = dpexact.delta(f"gdp({mu})", each, workshop.digits)
-        start = Enclosure(1 - Fraction(delta.upper), 1 - Fraction(delta.lower), delta.method)
+        start = affine(Fraction(-1), delta, 1)
         end = _times_exp_minus(start, each, workshop.digits)
         zero = Enclosure.exact(Fraction(0))
         ends, label = (Point(zero, start), Point(end, zero)), rf"$\varepsilon$ = {shown(each)}"
@@ -152,11 +152,7 @@ def _times_exp_minus(value: Enclosure, eps: Real, digits: int) -> Enclosure:
 def scaled(workshop: Workshop, mu: Real, delta: Fraction) -> tuple[Panel, ...]:
     """``(1 - delta) f(alpha/(1 - delta))``, equation (12)."""
     f, kept = _gaussian("$f$", mu, workshop.digits), 1 - delta
-    zero = Enclosure.exact(Fraction(0))
-    shrunk = tuple(
-        Point(combined(kept, p.x, Fraction(0), zero), combined(kept, p.y, Fraction(0), zero))
-        for p in f.points
-    )
+    shrunk = tuple(Point(affine(kept, p.x), affine(kept, p.y)) for p in f.points)
     product = Series(r"$f \otimes f_{0,\delta}$", (*shrunk, exact(1, 0)))
     title = rf"$f = G_\mu$, $\mu$ = {shown(mu)}, $\delta$ = {shown(delta)}"
     return (_axes(title, f, product, _DIAGONAL),)
@@ -203,13 +199,12 @@ def sampled_gaussian(workshop: Workshop, mu: Real, p: Fraction) -> tuple[Panel, 
     """``f_p = p f + (1-p) Id``, ``f_p^-1`` and ``C_p(f)`` for ``f = G_mu``."""
     f = _gaussian("", mu, workshop.digits)
     below = tuple(
-        Point(at.x, combined(p, at.y, 1 - p, Enclosure.exact(1 - Fraction(at.x.lower))))
-        for at in f.points
+        Point(at.x, affine(p, at.y, (1 - p) * (1 - Fraction(at.x.lower)))) for at in f.points
     )
     mirrored = tuple(Point(at.y, at.x) for at in reversed(below))
     # C_p(f) is f_p up to the fixed point x* of f, a segment of slope -1, and the mirror image
     fixed = certify(lambda: normal_cdf(-ball(mu) / 2), workshop.digits, method="x*")
-    bend = Point(fixed, combined(p, fixed, Fraction(1), _affine(fixed, p)))
+    bend = Point(fixed, affine(2 * p - 1, fixed, 1 - p))
     hull = [at for at in below if at.x.upper < fixed.lower] + [bend]
     return (
         _axes(
@@ -219,12 +214,6 @@ def sampled_gaussian(workshop: Workshop, mu: Real, p: Fraction) -> tuple[Panel, 
             Series("$C_p(f)$", (*hull, *(Point(at.y, at.x) for at in reversed(hull)))),
         ),
     )
-
-
-def _affine(x: Enclosure, p: Fraction) -> Enclosure:
-    """``(1 - p)(1 - x)``."""
-    low, high = 1 - Fraction(x.upper), 1 - Fraction(x.lower)
-    return Enclosure((1 - p) * low, (1 - p) * high, x.method)
 
 
 @figure(

@@ -13,7 +13,7 @@ import dpexact
 from dpexact import balls, reals
 from dpexact.balls import ball, certify
 from dpexact.enclosure import Enclosure
-from dpexact.figures.computing import Question, Workshop, exact, grid, outline
+from dpexact.figures.computing import Question, Workshop, affine, exact, grid, outline
 from dpexact.figures.model import Panel, Point, Series, curve
 from dpexact.figures.parameters import count, number, share, shown
 from dpexact.figures.registry import figure
@@ -92,10 +92,7 @@ def census(workshop: Workshop) -> tuple[Panel, ...]:
     """The table "Reduced noise", recomputed."""
     crossings = _variances(workshop)
     published = [level.published_variance for level in _LEVELS]
-    saved = [
-        Enclosure(100 * (1 - Fraction(e.upper) / p), 100 * (1 - Fraction(e.lower) / p), e.method)
-        for e, p in zip(crossings, published, strict=True)
-    ]
+    saved = [affine(-100 / p, e, 100) for e, p in zip(crossings, published, strict=True)]
     names = tuple(level.name for level in _LEVELS)
     flagged = tuple(
         level.name if _as_rounded(level.printed, true) else f"{level.name} (misprint)"

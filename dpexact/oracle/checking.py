@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -45,7 +44,7 @@ def check(
     progress: Progress | None = None,
 ) -> list[Doubt]:
     """Recompute ``cases``; with ``lattice`` by that engine too, which takes seconds a row."""
-    work = {place: partial(_cleared, case, lattice) for place, case in enumerate(cases)}
+    work = {place: partial(doubted, case, lattice) for place, case in enumerate(cases)}
     return list(in_processes(work, jobs, progress).values())
 
 
@@ -53,13 +52,6 @@ def sample(cases: Sequence[Case], number: int, seed: int) -> list[Case]:
     """``number`` of ``cases``, chosen by ``seed``, in their order."""
     chosen = random.Random(seed).sample(range(len(cases)), min(number, len(cases)))
     return [cases[i] for i in sorted(chosen)]
-
-
-def _cleared(case: Case, lattice: bool) -> Doubt:
-    """The same; lines of 55 digits are large, refer to each other, and would wait for long."""
-    found = doubted(case, lattice)
-    gc.collect()
-    return found
 
 
 def doubted(case: Case, lattice: bool = False) -> Doubt:

@@ -47,16 +47,6 @@ class Answered:
     problem: str
     seconds: float
 
-    @property
-    def only_bounded(self) -> bool:
-        """Whether what is enclosed is an upper bound of the truth, and not the truth itself."""
-        return self.found.bound == "upper"
-
-    @property
-    def relation(self) -> str:
-        """How the true value relates to the number that may be quoted."""
-        return self.found.relation
-
 
 @lru_cache(maxsize=4)
 def asked(form: Form) -> Asked:

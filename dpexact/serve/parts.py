@@ -126,7 +126,7 @@ def _answer(form: Form) -> dict[str, Any]:
         asked=question,
         found=found,
         mechanism=shorten(shown(question.mechanism), _SHOWN),
-        relation=_sign(answer.relation),
+        relation=_sign(found.relation),
         bounds=bounds,
         common=_common(*bounds),
         method=_method(answer),
@@ -134,8 +134,8 @@ def _answer(form: Form) -> dict[str, Any]:
         words=words,
     )
     name, safe = question.quantity, found.safe()
-    short = f"{name} {_sign(answer.relation)} {safe}"
-    is_ = {"<=": "at most", ">=": "at least"}.get(answer.relation, "is")
+    short = f"{name} {_sign(found.relation)} {safe}"
+    is_ = {"<=": "at most", ">=": "at least"}.get(found.relation, "is")
     return {"html": html, "spoken": f"{name} {is_} {safe}", "short": short}
 
 

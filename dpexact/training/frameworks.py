@@ -125,9 +125,9 @@ def training_run(
             )
         if steps is not None:
             run = Run(run.rate, integer_in(steps, "steps", 1, MAX_COUNT), 1, run.words[:1])
+    if sampling != "poisson" and epochs is None:
+        raise InvalidInput(f"sampling: {sampling} needs dataset, batch and epochs")
     if sampling == "ordered":
-        if epochs is None:
-            raise InvalidInput("sampling: ordered needs dataset, batch and epochs")
         passes = math.ceil(_positive(epochs))
         words = (
             f"Every record is in exactly one batch of each of {passes:,} epochs, in any order; one "
@@ -135,8 +135,6 @@ def training_run(
         )
         run = Run(rational(1), passes, 1, words)
     if sampling == "allocation":
-        if epochs is None:
-            raise InvalidInput("sampling: allocation needs dataset, batch and epochs")
         passes, bins = integer_in(epochs, "epochs", 1, MAX_COUNT), _RULES[framework](n, b, _ONE)
         words = (
             f"In each of {passes:,} epochs every record draws one of {bins.steps:,} batches at "
@@ -144,8 +142,6 @@ def training_run(
         )
         run = Run(rational(1), passes, 1, words, bins.steps)
     if sampling == "shuffled":
-        if epochs is None:
-            raise InvalidInput("sampling: shuffled needs dataset, batch and epochs")
         if n % b:
             raise InvalidInput(
                 f"batch: {b} does not divide dataset = {n}; shuffled batches are accounted for "

@@ -3,15 +3,15 @@
 import json
 import math
 from fractions import Fraction
+from functools import partial
 
 import pytest
-from click.testing import CliRunner
+from command_line import invoke
 
 import dpexact
 from dpexact.accounting import bounds_of
 from dpexact.accounting.bounds_of import optimal_of_enclosure
 from dpexact.accounting.classic.optimal_order import enclose_optimal
-from dpexact.cli import main
 from dpexact.conversion import real
 from dpexact.enclosure import Enclosure
 from dpexact.errors import Contradiction, InvalidInput
@@ -108,8 +108,7 @@ def test_trivial_cases():
         dpexact.bounds("gaussian(1)", 2)
 
 
-def run(*arguments):
-    return CliRunner().invoke(main, ["bounds", *arguments])
+run = partial(invoke, "bounds")
 
 
 def test_the_verb():

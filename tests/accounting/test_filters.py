@@ -7,18 +7,18 @@ import threading
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from fractions import Fraction
+from functools import partial
 from itertools import product
 
 import mpmath
 import pytest
-from click.testing import CliRunner
+from command_line import invoke
 from hypothesis import given
 from hypothesis import strategies as st
 
 import dpexact
 from dpexact import Filter, parse
 from dpexact.accounting.renyi.query import enclose_renyi
-from dpexact.cli import main
 from dpexact.conversion import real
 from dpexact.errors import InvalidInput, UnsupportedMechanism
 from dpexact.ternary import Ternary
@@ -276,8 +276,7 @@ def test_the_epsilon_of_a_renyi_budget():
         assert low <= known <= high
 
 
-def run(*arguments):
-    return CliRunner().invoke(main, ["filter", *arguments])
+run = partial(invoke, "filter")
 
 
 def test_threads_that_share_a_filter_spend_one_after_the_other(monkeypatch):

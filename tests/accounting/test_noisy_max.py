@@ -9,7 +9,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
+from command_line import invoke
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from oracles import scaled
@@ -18,7 +18,6 @@ import dpexact
 from dpexact.accounting.coarse import beneath
 from dpexact.audits.claims import Claim
 from dpexact.audits.verdicts import Truths, judge
-from dpexact.cli import main
 from dpexact.enclosure import Enclosure
 from dpexact.errors import Contradiction
 
@@ -172,9 +171,9 @@ def test_claims_below_the_bound() -> None:
 
 def test_the_command_line_prints_it() -> None:
     asked = ["epsilon", "allocation(gaussian(1), 100, 4)", "--delta", "1e-3"]
-    printed = CliRunner().invoke(main, asked).output
+    printed = invoke(*asked).output
     assert "the true value is at least 1.035707\n" in printed
-    record = json.loads(CliRunner().invoke(main, [*asked, "--json"]).output)
+    record = json.loads(invoke(*asked, "--json").output)
     assert (record["at_least"], record["bound"]) == ("1.035707", "upper")
 
 

@@ -8,7 +8,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
+from command_line import invoke as run
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles import scaled
@@ -16,15 +16,10 @@ from oracles import scaled
 import dpexact
 from dpexact.accounting import shuffled_batches as room
 from dpexact.audits.sentences import claim_of
-from dpexact.cli import main
 from dpexact.errors import UnsupportedMechanism
 from dpexact.reals import rational
 
 normal = np.vectorize(lambda x: math.erfc(-x / math.sqrt(2)) / 2)
-
-
-def run(*arguments: str):
-    return CliRunner().invoke(main, arguments)
 
 
 def largest(mean: float, sigma: float, t: int, ends: np.ndarray) -> np.ndarray:

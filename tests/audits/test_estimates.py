@@ -3,22 +3,17 @@
 import json
 
 import pytest
-from click.testing import CliRunner
+from command_line import invoke as run
 
 import dpexact
 from dpexact.accounting.approximate import ApproximationError
 from dpexact.audits import read_claims
 from dpexact.audits.claims_file import estimate_of, write_claims
-from dpexact.cli import main
 from dpexact.conversion import real
 from dpexact.enclosure import Enclosure
 from dpexact.errors import InvalidInput
 
 STEPS = "pure_dp(0.1)^100"
-
-
-def run(*arguments):
-    return CliRunner().invoke(main, [str(argument) for argument in arguments])
 
 
 @pytest.mark.slow

@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
+from command_line import invoke
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
@@ -15,7 +15,6 @@ from dpexact.audits import Claim, Contract, audit, judge, read_claims
 from dpexact.audits.claims_file import write_claims
 from dpexact.audits.sentences import claim_of
 from dpexact.certificates import certificate_of_audit
-from dpexact.cli import main
 from dpexact.comparison import GRADES, WRONG, grade, verdict, within
 from dpexact.enclosure import Enclosure
 from dpexact.errors import InvalidInput
@@ -256,7 +255,7 @@ def test_the_command_is_strict_if_it_is_told(tmp_path, options, code):
     path.write_text(
         "mechanism,claims,epsilon,delta,kind\npure_dp(1)^10,epsilon,9.999999999999998,0,upper\n"
     )
-    result = CliRunner().invoke(main, ["audit", str(path), "--json", str(path) + ".json", *options])
+    result = invoke("audit", path, "--json", str(path) + ".json", *options)
     assert result.exit_code == code, result.output
     assert "unsound" in result.output
     assert "UNSOUND" not in result.output

@@ -10,13 +10,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner
+from command_line import invoke
 
 from dpexact.audits import audit
 from dpexact.audits.accountants import Interview, Limits, registry
 from dpexact.audits.journal import Journal
 from dpexact.audits.live import ask
-from dpexact.cli import main
 from dpexact.errors import InvalidInput
 
 WORKLOAD = """
@@ -170,14 +169,14 @@ def test_command_names_failures_and_ends_with_three(
     halves: Path, register: Callable[..., None]
 ) -> None:
     register("ABSENT", "EXITS")
-    arguments = f"audit --accountant all --workload {halves} --jobs 1"
-    result = CliRunner().invoke(main, arguments, env={"COLUMNS": "200"})
+    arguments = "audit", "--accountant", "all", "--workload", halves, "--jobs", "1"
+    result = invoke(*arguments, env={"COLUMNS": "200"})
     assert result.exit_code == 3, result.output
     assert "zz-absent: not asked: accountant zz-absent: no-such-dist is not" in result.stdout
     assert "asked 3 cases in" in result.stdout
     assert "FAILED at 2" in result.stdout
     assert "delta of gaussian(1) at epsilon = 1 and 1 more: it ended with code 7" in result.stdout
-    result = CliRunner().invoke(main, f"audit --accountant zz-absent --workload {halves}")
+    result = invoke(*f"audit --accountant zz-absent --workload {halves}".split())
     assert result.exit_code == 2
     assert "no-such-dist is not installed" in result.stderr
 
@@ -185,15 +184,14 @@ def test_command_names_failures_and_ends_with_three(
 @pytest.mark.slow
 def test_command_takes_interpreters_and_limits(halves: Path, register: Callable[..., None]) -> None:
     register("HANGS", "NAN")
-    result = CliRunner().invoke(
-        main,
-        f"audit --accountant all --workload {halves} --jobs 2 --answer-timeout 0.5 --memory 1024 "
-        f"--python zz-nan={sys.executable}",
+    result = invoke(
+        *f"audit --accountant all --workload {halves} --jobs 2 --answer-timeout 0.5 --memory 1024 "
+        f"--python zz-nan={sys.executable}".split(),
         env={"COLUMNS": "400"},
     )
     assert "no answer within 0.5 s" in result.stdout
     assert f" in {sys.executable}): asked 3 cases" in result.stdout
-    listed = CliRunner().invoke(main, ["accountants", "--json", "--python", sys.executable])
+    listed = invoke("accountants", "--json", "--python", sys.executable)
     infos = json.loads(listed.output)["accountants"]
     assert [info["python"] for info in infos] == [sys.executable] * 2
 
@@ -211,13 +209,13 @@ def test_command_takes_interpreters_and_limits(halves: Path, register: Callable[
     ],
 )
 def test_command_refuses_bad_settings(given: list[str], said: str) -> None:
-    result = CliRunner().invoke(main, ["audit", "--accountant", "dp-accounting-pld", *given])
+    result = invoke("audit", "--accountant", "dp-accounting-pld", *given)
     assert result.exit_code == 2
     assert said in result.stderr
 
 
 def test_interpreters_need_an_accountant() -> None:
-    result = CliRunner().invoke(main, ["audit", "some.yaml", "--python", sys.executable])
+    result = invoke("audit", "some.yaml", "--python", sys.executable)
     assert result.exit_code == 2
     assert "--accountant" in result.stderr
 
@@ -227,9 +225,9 @@ def test_command_writes_both_reports_and_says_what_was_skipped(
     workload: Path, tmp_path: Path
 ) -> None:
     html, data = tmp_path / "r.html", tmp_path / "r.json"
-    result = CliRunner().invoke(
-        main,
-        f"audit --accountant dp-accounting-pld --workload {workload} --html {html} --json {data}",
+    result = invoke(
+        *f"audit --accountant dp-accounting-pld --workload {workload}".split(),
+        *("--html", html, "--json", data),
         env={"COLUMNS": "200"},
     )
     assert result.exit_code == 0, result.output
@@ -242,14 +240,14 @@ def test_command_writes_both_reports_and_says_what_was_skipped(
 
 def test_unwritable_targets_are_refused_before_the_work(tmp_path: Path) -> None:
     for target in (tmp_path, tmp_path / "no" / "r.html"):
-        result = CliRunner().invoke(main, ["audit", "absent-too.yaml", "--html", str(target)])
+        result = invoke("audit", "absent-too.yaml", "--html", target)
         assert result.exit_code == 2
         assert "cannot write" in result.stderr
 
 
 @pytest.mark.slow
 def test_accountants_are_listed_with_versions() -> None:
-    result = CliRunner().invoke(main, ["accountants"])
+    result = invoke("accountants")
     assert result.exit_code == 0
     assert "dp-accounting-pld: dp-accounting " in result.output
     assert "basics" in result.output

@@ -9,13 +9,12 @@ from pathlib import Path
 import jsonschema
 import pytest
 import yaml
-from click.testing import CliRunner
+from command_line import invoke
 
 from dpexact.audits import read_claims
 from dpexact.audits.records import KNOWN
 from dpexact.audits.schemas import claims_schema, workload_schema
 from dpexact.audits.workloads import load, names
-from dpexact.cli import main
 from dpexact.errors import InvalidInput
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -190,7 +189,7 @@ def test_the_files_of_the_package_and_of_the_documentation_are_valid():
     ("name", "made"), [("claims", claims_schema), ("workload", workload_schema)]
 )
 def test_the_verb_and_the_documentation_have_the_schema(name, made):
-    result = CliRunner().invoke(main, ["schema", name])
+    result = invoke("schema", name)
     assert result.exit_code == 0
     assert json.loads(result.output) == made()
     assert result.output == (DOCS / f"{name}.schema.json").read_text("utf-8")
@@ -198,8 +197,8 @@ def test_the_verb_and_the_documentation_have_the_schema(name, made):
 
 
 def test_the_verb_has_the_schema_of_reports_and_no_other():
-    assert json.loads(CliRunner().invoke(main, ["schema", "report"]).output)["title"]
-    assert CliRunner().invoke(main, ["schema", "certificates"]).exit_code == 2
+    assert json.loads(invoke("schema", "report").output)["title"]
+    assert invoke("schema", "certificates").exit_code == 2
 
 
 def test_what_is_made_is_made_anew():

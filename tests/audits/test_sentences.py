@@ -1,11 +1,10 @@
 """Claims in one line."""
 
 import pytest
-from click.testing import CliRunner
+from command_line import invoke
 
 from dpexact.audits import Claim
 from dpexact.audits.sentences import claim_of, claims_of
-from dpexact.cli import main
 from dpexact.errors import InvalidInput
 
 
@@ -42,7 +41,7 @@ def test_what_is_claimed(sentence, claim):
 def test_what_is_no_claim_is_refused(sentence, named):
     with pytest.raises(InvalidInput, match=named):
         claim_of(sentence)
-    result = CliRunner().invoke(main, ["audit", "--claim", sentence])
+    result = invoke("audit", "--claim", sentence)
     assert (result.exit_code, result.stderr.count("\n")) == (2, 1)
 
 
@@ -86,7 +85,7 @@ def test_what_is_printed_is_judged():
     sound = PRINTED.format(how="without", ordered="4", poisson="2")
     wrong = PRINTED.format(how="without", ordered="2.4", poisson="2")
     for text, code in ((sound, 0), (wrong, 1)):
-        result = CliRunner().invoke(main, ["audit", "--claim", text, "--jobs", "1"])
+        result = invoke("audit", "--claim", text, "--jobs", "1")
         assert result.exit_code == code, result.output
         assert f"2 claims: {code} certified wrong, {2 - code} certified right" in result.output
 
@@ -111,5 +110,5 @@ def test_what_was_printed_wrong_is_refused(old, new, named):
 @pytest.mark.parametrize(("value", "code"), [("4.4", 0), ("4.3", 1)])
 def test_the_exit_code_is_that_of_the_verdict(value, code):
     sentence = f"epsilon <= {value} of gaussian(1) at delta 1e-5"
-    result = CliRunner().invoke(main, ["audit", "--claim", sentence, "--jobs", "1"])
+    result = invoke("audit", "--claim", sentence, "--jobs", "1")
     assert result.exit_code == code

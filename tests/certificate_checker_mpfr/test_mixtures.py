@@ -6,15 +6,13 @@ import copy
 from fractions import Fraction
 
 import pytest
+from certified_answers import certified
 
 pytest.importorskip("gmpy2", reason="the checker with MPFR needs gmpy2")
 
-import dpexact
 from dpexact import certificate_checker as standard
 from dpexact.certificate_checker import Invalid
 from dpexact.certificate_checker_mpfr import checking
-from dpexact.certificates import certificate
-from dpexact.conversion import real
 
 TEXTS = [
     "group(poisson(gaussian(1), 1/100)^1000, 3)",
@@ -31,18 +29,11 @@ PLAIN = [
 ]
 
 
-def document(text, quantity="delta", at="1", direction="both"):
-    mechanism = dpexact.parse(text)
-    ask = getattr(dpexact, quantity)
-    found = ask(mechanism, at, 12, direction)
-    return certificate(mechanism, quantity, real(at), direction, found)
-
-
 @pytest.mark.parametrize("text", TEXTS + PLAIN)
 @pytest.mark.parametrize(("quantity", "at"), [("delta", "1"), ("epsilon", "1e-5")])
 @pytest.mark.slow
 def test_what_is_written_is_verified(text, quantity, at):
-    written = document(text, quantity, at)
+    written = certified(text, quantity, at, 12)
     assert checking.check(written)
     assert (written["statements"][0]["method"] == "contour") is (text in TEXTS)
 
@@ -50,7 +41,7 @@ def test_what_is_written_is_verified(text, quantity, at):
 @pytest.mark.parametrize("text", TEXTS[::2])
 @pytest.mark.parametrize("direction", ["remove", "add"])
 def test_each_direction(text, direction):
-    assert checking.check(document(text, direction=direction))
+    assert checking.check(certified(text, "delta", "1", 12, direction))
 
 
 def forged(written, path, value):
@@ -85,14 +76,14 @@ def forged(written, path, value):
 )
 def test_another_mechanism_is_not_what_was_certified(text, path, value):
     with pytest.raises(Invalid):
-        checking.check(forged(document(text), path, value))
+        checking.check(forged(certified(text, "delta", "1", 12), path, value))
 
 
 @pytest.mark.parametrize("text", TEXTS)
 @pytest.mark.parametrize("units", [-1, 1])
 @pytest.mark.slow
 def test_moved_bounds_are_rejected(text, units):
-    written = document(text)
+    written = certified(text, "delta", "1", 12)
     statement = written["statements"][0]
     unit = Fraction(statement["upper"]) - Fraction(statement["lower"])
     for name in ("lower", "upper"):

@@ -6,6 +6,7 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
+from certified_answers import certified
 
 pytest.importorskip("gmpy2", reason="the checker with MPFR needs gmpy2")
 
@@ -19,8 +20,7 @@ from dpexact import certificate_checker as standard
 from dpexact.audits import Claim
 from dpexact.audits.runner import audit
 from dpexact.certificate_checker_mpfr import checking as checker
-from dpexact.certificates import NoCertificate, certificate, certificate_of_audit, to_text
-from dpexact.conversion import real
+from dpexact.certificates import NoCertificate, certificate_of_audit, to_text
 
 ROOT = Path(dpexact.__file__).parents[1]
 ASKED = [
@@ -38,9 +38,7 @@ ASKED = [
 
 def written(asked, digits=12):
     text, quantity, at, way = asked
-    ask = dpexact.delta if quantity == "delta" else dpexact.epsilon
-    found = ask(text, at, digits, way)
-    return certificate(dpexact.parse(text), quantity, real(at), way, found)
+    return certified(text, quantity, at, digits, way)
 
 
 @pytest.fixture(scope="module")

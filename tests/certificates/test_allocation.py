@@ -6,15 +6,14 @@ import copy
 from fractions import Fraction
 
 import pytest
+from certified_answers import certified
 
 pytest.importorskip("gmpy2", reason="the checker with MPFR needs gmpy2")
 
-import dpexact
 from dpexact import certificate_checker as standard
 from dpexact.certificate_checker import Invalid
 from dpexact.certificate_checker_mpfr import checking
-from dpexact.certificates import NoCertificate, certificate
-from dpexact.conversion import real
+from dpexact.certificates import NoCertificate
 
 ASKED = [
     ("allocation(gaussian(1), 10)", "delta", "1", 12),
@@ -29,16 +28,10 @@ ASKED = [
 ]
 
 
-def document(text, quantity, at, digits=10, direction="both"):
-    mechanism = dpexact.parse(text)
-    found = getattr(dpexact, quantity)(mechanism, at, digits, direction)
-    return certificate(mechanism, quantity, real(at), direction, found)
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize(("text", "quantity", "at", "digits"), ASKED)
 def test_what_is_written_is_verified(text, quantity, at, digits):
-    written = document(text, quantity, at, digits)
+    written = certified(text, quantity, at, digits)
     assert checking.check(written)
     (one,) = written["statements"]
     assert one["method"] == "Laplace transform"
@@ -48,14 +41,14 @@ def test_what_is_written_is_verified(text, quantity, at, digits):
 @pytest.mark.parametrize("direction", ["remove", "add"])
 @pytest.mark.slow
 def test_each_direction(direction):
-    written = document("allocation(gaussian(1), 100)", "delta", "1/2", 8, direction)
+    written = certified("allocation(gaussian(1), 100)", "delta", "1/2", 8, direction)
     assert checking.check(written)
     assert set(written["statements"][0]["plan"]) == {direction}
 
 
 def test_the_standard_checker_says_which_one_to_take():
     with pytest.raises(standard.Unreadable, match="Laplace transform: python -m dpexact"):
-        standard.check(document("allocation(gaussian(1), 100)", "delta", "1/2", 5))
+        standard.check(certified("allocation(gaussian(1), 100)", "delta", "1/2", 5))
 
 
 FORGED = [
@@ -72,7 +65,7 @@ FORGED = [
 @pytest.mark.slow
 @pytest.mark.parametrize(("member", "value"), FORGED)
 def test_what_is_changed_is_found_out(member, value):
-    forged = copy.deepcopy(document("allocation(gaussian(1), 100)", "delta", "1/2", 6))
+    forged = copy.deepcopy(certified("allocation(gaussian(1), 100)", "delta", "1/2", 6))
     (one,) = forged["statements"]
     if member == "lower":
         one["lower"] = one["upper"]
@@ -102,4 +95,4 @@ def test_what_is_changed_is_found_out(member, value):
 )
 def test_what_has_none_is_refused_by_name(text, reason):
     with pytest.raises(NoCertificate, match=reason):
-        document(text, "delta", "1/3", 5)
+        certified(text, "delta", "1/3", 5)

@@ -10,6 +10,7 @@ import time
 from fractions import Fraction
 
 import pytest
+from certified_answers import bound, certified
 from soundness.infinities import infinite_epsilon
 
 import dpexact
@@ -33,14 +34,6 @@ from dpexact.conversion import real
 SAMPLE = ["poisson", ["gaussian", "1", "1"], "1/10"]
 CUT = ["truncated_poisson", ["gaussian", "1", "1"], "1/10", "50", "9"]
 HALF = "1/2"
-
-
-def _bound(text, epsilon, way="remove", bits=160):
-    """The value of the profile, by the checker alone."""
-    a = Arithmetic(bits)
-    at = a.exact(Fraction(epsilon))
-    steps = standard.steps_of(mechanism_tree(dpexact.parse(text)))
-    return standard.profile_of(steps, way, a).delta(standard.Point(a, standard.exp(at), at))
 
 
 @pytest.mark.slow
@@ -72,7 +65,7 @@ def test_the_checker_alone_encloses_closely_what_the_accounting_says(text, bits)
     """At epsilons where the answer is now the one and now the other branch of a formula."""
     for way in ("remove", "add"):
         for epsilon in ("0", "1/20", "2"):
-            found = _bound(text, epsilon, way, bits)
+            found = bound(text, epsilon, way, bits)
             truth = dpexact.delta(text, epsilon, 12, way)
             assert found.lo <= truth.upper
             assert truth.lower <= found.hi
@@ -136,9 +129,7 @@ def test_a_bound_condemns_nothing_below_it(document, lie):
 @pytest.mark.parametrize("never", ["zcdp(1)", "group(pure_dp(1), 2)", "permute_and_flip(1)"])
 def test_a_side_that_never_comes_up_bounds_nothing(never):
     """The checker leaves it out, and contradicted what was bounded with it."""
-    mechanism = dpexact.parse(f"mix(0: {never}, 1: gaussian(1))")
-    found = dpexact.epsilon(mechanism, "1e-5", 10)
-    document = certificate(mechanism, "epsilon", real("1e-5"), "both", found)
+    document = certified(f"mix(0: {never}, 1: gaussian(1))", "epsilon", "1e-5", 10)
     (line,) = standard.check(document)
     assert line.startswith("epsilon of")
 
@@ -180,9 +171,8 @@ def test_an_infinite_epsilon_needs_a_finite_loss_that_has_no_bound(tree, at, way
 
 
 def test_an_infinite_bound_says_nothing_of_a_claim():
-    mechanism = dpexact.parse("zcdp(1/2) * approx_dp(1, 1/100)")
-    found = dpexact.epsilon(mechanism, "1/200", 10)
-    (statement,) = certificate(mechanism, "epsilon", real("1/200"), "both", found)["statements"]
+    document = certified("zcdp(1/2) * approx_dp(1, 1/100)", "epsilon", "1/200", 10)
+    (statement,) = document["statements"]
     assert statement["upper"] == "inf"
     claim = {"id": "x", "kind": "upper", "claimed": "3", "tolerance": "0", "verdict": "unsound"}
     with pytest.raises(Invalid, match="says nothing"):
@@ -326,9 +316,7 @@ def test_no_checker_has_a_route_beside_repeated_samples(step):
     ],
 )
 def test_repeated_cut_batches_are_certified_by_the_second_checker(text, at, other, direction):
-    mechanism = dpexact.parse(text)
-    found = dpexact.delta(mechanism, at, 9, direction)
-    written = certificate(mechanism, "delta", real(at), direction, found)
+    written = certified(text, "delta", at, 9, direction)
     assert all("bound on" in line for line in checking.check(written))
     (statement,) = written["statements"]
     with pytest.raises(Unreadable, match="certificate_checker_mpfr"):
@@ -413,9 +401,7 @@ def test_a_statement_is_not_moved_to_another_mechanism():
         ("replace(poisson(gaussian(1), 1/10))", "group(poisson(gaussian(1), 1/10), 2)"),
     ]
     for one, other in changed:
-        mechanism = dpexact.parse(one)
-        found = dpexact.delta(mechanism, "1/2", 12)
-        written = certificate(mechanism, "delta", real("1/2"), "both", found)
+        written = certified(one, digits=12)
         assert standard.check(written)
         forged = copy.deepcopy(written)
         tree = mechanism_tree(dpexact.parse(other))
@@ -432,7 +418,7 @@ def test_a_statement_is_not_moved_to_another_mechanism():
 def test_a_crossing_that_is_not_found_closely_is_enclosed(text, way, monkeypatch):
     monkeypatch.setattr(standard, "crossing", lambda side, low, high, times: (low, high))
     for epsilon in ("1/20", "1/3"):
-        found, truth = _bound(text, epsilon, way), dpexact.delta(text, epsilon, 12, way)
+        found, truth = bound(text, epsilon, way), dpexact.delta(text, epsilon, 12, way)
         assert found.lo <= truth.upper
         assert truth.lower <= found.hi
 
@@ -462,13 +448,13 @@ def test_at_the_largest_loss_of_a_mixture_few_bits_decide_nothing():
 def test_a_best_order_that_is_not_found_closely_is_enclosed(monkeypatch):
     monkeypatch.setattr(standard, "crossing", lambda side, low, high, times: (low, high))
     for rho in ("1/10", "2"):
-        found, truth = _bound(f"zcdp({rho})", "1"), dpexact.delta(f"zcdp({rho})", 1, 12)
+        found, truth = bound(f"zcdp({rho})", "1"), dpexact.delta(f"zcdp({rho})", 1, 12)
         assert found.lo <= truth.upper
         assert truth.lower <= found.hi
 
 
 def test_a_curve_beside_repeated_responses():
     text = "renyi_dp((2, 1/10), (8, 4/10)) * pure_dp(1/3)^4"
-    found, truth = _bound(text, "2"), dpexact.delta(text, 2, 12)
+    found, truth = bound(text, "2"), dpexact.delta(text, 2, 12)
     assert found.lo <= truth.upper
     assert truth.lower <= found.hi

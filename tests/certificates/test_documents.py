@@ -2,14 +2,13 @@ import json
 from fractions import Fraction
 
 import pytest
-from click.testing import CliRunner
+from command_line import invoke
 
 import dpexact
 from dpexact import certificate_checker as checker
 from dpexact.audits import Claim
 from dpexact.audits.runner import audit
 from dpexact.certificates import NoCertificate, certificate, certificate_of_audit, to_text
-from dpexact.cli import main
 from dpexact.conversion import real
 
 CLAIMS = [
@@ -84,7 +83,7 @@ def test_the_verbs_write_files_that_are_verified(tmp_path, capsys):
     ]
     for code, command in commands:
         path = tmp_path / f"{command[0]}.json"
-        result = CliRunner().invoke(main, [*command, "--certificate", str(path)])
+        result = invoke(*command, "--certificate", path)
         assert result.exit_code == code, result.output
         assert checker.main([str(path)]) == 0
         assert capsys.readouterr().out == "valid: 1 verified\n"
@@ -100,14 +99,14 @@ def test_what_has_no_certificate_is_said_and_no_file_written(tmp_path):
         "--certificate",
         str(path),
     ]
-    result = CliRunner().invoke(main, command)
+    result = invoke(*command)
     assert result.exit_code == 2
     assert "delta" in result.output
     assert (
         "no certificate: certificates do not speak of adaptive(bounded_range(0.5))" in result.output
     )
     assert not path.exists()
-    result = CliRunner().invoke(main, [*command[:-1], str(tmp_path)])
+    result = invoke(*command[:-1], tmp_path)
     assert result.exit_code == 2
     assert "is a directory" in result.output
 
@@ -123,7 +122,7 @@ def test_what_has_none_is_refused_by_its_name(step, tmp_path):
     path = tmp_path / "file"
     asked = ["--epsilon", "1", "--digits", "5", "--certificate", str(path)]
     for text in (step, f"{step} * pure_dp(1)"):
-        result = CliRunner().invoke(main, ["delta", text, *asked])
+        result = invoke("delta", text, *asked)
         assert result.exit_code == 2
         assert result.stderr == f"dpexact: no certificate: certificates do not speak of {step}\n"
         assert not path.exists()
@@ -134,7 +133,7 @@ def test_the_claims_file_is_not_overwritten(tmp_path):
     claims.write_text(json.dumps({"claims": []}))
     html = ["--certificate", str(tmp_path / "x"), "--html", str(tmp_path / "x")]
     for options in (["--certificate", str(claims)], html):
-        result = CliRunner().invoke(main, ["audit", str(claims), *options])
+        result = invoke("audit", claims, *options)
         assert result.exit_code == 2, options
     assert json.loads(claims.read_text()) == {"claims": []}
 

@@ -6,21 +6,14 @@ import math
 from fractions import Fraction
 
 import pytest
+from certified_answers import bound, certified
 
 import dpexact
 from dpexact import certificate_checker as standard
-from dpexact.certificate_checker import Arithmetic, Invalid
+from dpexact.certificate_checker import Invalid
 from dpexact.certificates import NoCertificate, certificate
 from dpexact.certificates.statements import mechanism_tree
 from dpexact.conversion import real
-
-
-def bound(text, epsilon, way="remove", bits=128):
-    """The value of the profile, by the checker alone."""
-    a = Arithmetic(bits)
-    at = a.exact(Fraction(epsilon))
-    steps = standard.steps_of(mechanism_tree(dpexact.parse(text)))
-    return standard.profile_of(steps, way, a).delta(standard.Point(a, standard.exp(at), at))
 
 
 @pytest.mark.slow
@@ -55,9 +48,8 @@ def test_the_checker_alone_encloses_what_the_accounting_says(text):
 @pytest.mark.parametrize("direction", ["remove", "add", "both"])
 @pytest.mark.parametrize("at", ["1/2", "-1/2"])
 def test_a_sample_of_a_fixed_size_has_no_direction(direction, at):
-    mechanism = dpexact.parse("fixed_size(gaussian(2), 1, 3)")
-    found = dpexact.delta(mechanism, at, 9, direction)
-    (statement,) = certificate(mechanism, "delta", real(at), direction, found)["statements"]
+    document = certified("fixed_size(gaussian(2), 1, 3)", "delta", at, 9, direction)
+    (statement,) = document["statements"]
     assert standard.check_statement(statement)
 
 
@@ -98,9 +90,7 @@ def test_groups_repeated_are_certified_by_the_second_checker():
     from dpexact.certificate_checker_mpfr.inversion import parts_of
 
     text = "group(poisson(gaussian(1), 1/100)^10, 3)"
-    mechanism, way = dpexact.parse(text), "remove"
-    found = dpexact.delta(mechanism, 1, 6, way)
-    (statement,) = certificate(mechanism, "delta", real(1), way, found)["statements"]
+    (statement,) = certified(text, "delta", 1, 6, "remove")["statements"]
     assert checking.check_statement(statement)
     unit = Fraction(statement["upper"]) - Fraction(statement["lower"])
     moved = {name: str(Fraction(statement[name]) + unit) for name in ("lower", "upper")}
@@ -132,9 +122,7 @@ def test_other_laws_beside_normal_ones(text, other, direction):
     pytest.importorskip("gmpy2", reason="the checker with MPFR needs gmpy2")
     from dpexact.certificate_checker_mpfr import checking
 
-    mechanism = dpexact.parse(text)
-    found = dpexact.delta(mechanism, "1/2", 8, direction)
-    (statement,) = certificate(mechanism, "delta", real("1/2"), direction, found)["statements"]
+    (statement,) = certified(text, "delta", "1/2", 8, direction)["statements"]
     assert statement["method"] == "contour"
     assert checking.check_statement(statement)
     tree = mechanism_tree(dpexact.parse(other))

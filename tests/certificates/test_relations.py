@@ -6,12 +6,10 @@ import json
 from fractions import Fraction
 
 import pytest
+from certified_answers import certified
 
-import dpexact
 from dpexact import certificate_checker as standard
 from dpexact.certificate_checker import Invalid, Unreadable
-from dpexact.certificates import certificate
-from dpexact.conversion import real
 
 SAMPLE = ["poisson", ["gaussian", "1", "1"], "1/100"]
 
@@ -88,9 +86,7 @@ PAIRS = [
 @pytest.mark.parametrize("direction", ["remove", "add", "both"])
 @pytest.mark.parametrize(("quantity", "at"), [("delta", "1/2"), ("epsilon", "1e-2")])
 def test_pairs_are_certified_and_moved_bounds_are_not(text, direction, quantity, at):
-    mechanism = dpexact.parse(text)
-    found = getattr(dpexact, quantity)(mechanism, at, 12, direction)
-    written = certificate(mechanism, quantity, real(at), direction, found)
+    written = certified(text, quantity, at, 12, direction)
     assert standard.check(written)
     statement = written["statements"][0]
     if statement["digits"] == "exact":
@@ -104,9 +100,7 @@ def test_pairs_are_certified_and_moved_bounds_are_not(text, direction, quantity,
 
 
 def test_the_laws_of_a_pair_are_not_exchanged():
-    mechanism = dpexact.parse(PAIRS[1])
-    found = dpexact.delta(mechanism, "1/2", 12, "remove")
-    written = certificate(mechanism, "delta", real("1/2"), "remove", found)
+    written = certified(PAIRS[1], "delta", "1/2", 12, "remove")
     written["statements"][0]["direction"] = "add"
     written["digest"] = standard.digest(written)
     with pytest.raises(Invalid):

@@ -11,7 +11,7 @@ import time
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
+from command_line import invoke
 
 from dpexact.cli import main
 
@@ -115,7 +115,7 @@ def test_every_verb_says_that_nobody_reads(kind, code, tmp_path):
     (tmp_path / "history.csv").write_text("sigma,q,steps\n1,1,9\n")
     made = tmp_path / "certificate.json"
     asked = ["epsilon", "pure_dp(1)", "--delta", "1/10", "--certificate", str(made)]
-    assert CliRunner().invoke(main, asked).exit_code == 0
+    assert invoke(*asked).exit_code == 0
     command = [sys.executable, "-c", CHILD, kind, json.dumps(PRINTING)]
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     done = subprocess.run(

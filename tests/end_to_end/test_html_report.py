@@ -3,35 +3,20 @@
 import html
 import os
 import re
-import shutil
 import struct
 import subprocess
 import time
 from dataclasses import replace
 
 import pytest
+from browser import CHROMIUM, SWITCHES
 
 from dpexact.audits import audit
 from dpexact.audits.reports import write
 from dpexact.audits.runs import AccountantRun
 
-BROWSER = next(
-    filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), ""
-)
-pytestmark = pytest.mark.skipif(not BROWSER, reason="no Chromium to open the report in")
+pytestmark = pytest.mark.skipif(not CHROMIUM, reason="no Chromium to open the report in")
 
-SWITCHES = [
-    "--headless",
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--disable-sync",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-dev-shm-usage",
-    "--no-first-run",
-    "--hide-scrollbars",
-]
 #: Only a browser lays out, so this outer page asks it and writes the answer into its own text.
 PROBE = """<!DOCTYPE html><body style="margin:0">
 <iframe width="{width}" height="4000" style="border:0" srcdoc="{page}"></iframe>
@@ -105,8 +90,14 @@ def page(tmp_path_factory):
 
 def browse(page, *switches):
     profile = page.parent / "profile"
-    command = [BROWSER, *SWITCHES, f"--user-data-dir={profile}", *switches, page.as_uri()]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True)
+    command = [CHROMIUM, *SWITCHES, "--hide-scrollbars", f"--user-data-dir={profile}"]
+    done = subprocess.run(
+        [*command, *switches, page.as_uri()],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=True,
+    )
     return done.stdout
 
 

@@ -9,9 +9,10 @@ import sys
 import time
 import xml.etree.ElementTree as ET
 from fractions import Fraction
+from functools import partial
 
 import pytest
-from click.testing import CliRunner
+from command_line import invoke
 
 from dpexact.cli import main
 from dpexact.errors import InvalidInput
@@ -21,9 +22,7 @@ from dpexact.figures.writing import formats_in
 
 pytest.importorskip("matplotlib", reason="pictures need matplotlib")
 
-
-def run(*arguments):
-    return CliRunner().invoke(main, ["figure", *map(str, arguments)])
+run = partial(invoke, "figure")
 
 
 def test_the_list_names_every_figure():
@@ -196,7 +195,7 @@ def test_an_interrupt_ends_at_once_and_leaves_nothing(tmp_path, jobs, delay):
 def test_a_file_is_the_same_wherever_it_is_written(tmp_path):
     found = []
     for folder in (tmp_path / "here", tmp_path / "there"):
-        result = CliRunner().invoke(main, ["figure", "kov-1", "-o", str(folder), "--format", "csv"])
+        result = invoke("figure", "kov-1", "-o", folder, "--format", "csv")
         assert result.exit_code == 0, result.output
         found.append((folder / "kov-1.csv").read_bytes())
     assert found[0] == found[1]

@@ -3,12 +3,12 @@
 import csv
 import json
 from fractions import Fraction
+from functools import partial
 
 import pytest
-from click.testing import CliRunner
+from command_line import invoke
 
 import dpexact
-from dpexact.cli import main
 from dpexact.enclosure import Enclosure
 from dpexact.errors import InvalidInput
 from dpexact.figures import Workshop, recipe, recipes
@@ -35,9 +35,7 @@ EXTREMES = {
     "slides-pairs": [{"eps": "1e-9", "order": "2"}, {"eps": "3.999", "order": "200"}],
 }
 
-
-def run(*arguments):
-    return CliRunner().invoke(main, ["figure", *map(str, arguments)])
+run = partial(invoke, "figure")
 
 
 @pytest.mark.slow

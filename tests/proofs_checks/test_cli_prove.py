@@ -1,23 +1,21 @@
 """The verb ``dpexact prove``."""
 
 import json
+from functools import partial
 
 import pytest
-from click.testing import CliRunner
+from command_line import invoke
 
-from dpexact.cli import main
 from proofs_checks.claims import claim
 from proofs_checks.record import read
 
-
-def invoke(*arguments):
-    return CliRunner().invoke(main, ["prove", *arguments])
+run = partial(invoke, "prove")
 
 
 @pytest.mark.slow
 def test_json_and_html(tmp_path):
     page = tmp_path / "proofs.html"
-    result = invoke("kov.thm3.1", "kov.cor5.1", "--jobs", "1", "--json", "--html", str(page))
+    result = run("kov.thm3.1", "kov.cor5.1", "--jobs", "1", "--json", "--html", str(page))
     assert result.exit_code == 0
     document = json.loads(result.output)
     assert document["summary"] == {
@@ -52,7 +50,7 @@ def test_json_and_html(tmp_path):
     ],
 )
 def test_bad_input_is_one_line(arguments, message):
-    result = invoke(*arguments)
+    result = run(*arguments)
     assert result.exit_code == 2
     assert message in result.output
     assert len(result.output.splitlines()) == 1
@@ -60,11 +58,11 @@ def test_bad_input_is_one_line(arguments, message):
 
 def test_list_runs_nothing(monkeypatch):
     monkeypatch.setattr("proofs_checks.runner.run", None)
-    result = invoke("--list", "--source", "kov", "--json")
+    result = run("--list", "--source", "kov", "--json")
     rows = {row["id"]: row for row in json.loads(result.output)["claims"]}
     assert rows["kov.cor5.1"]["expected"] == "refuted"
     assert rows["kov.lem1"]["expected"] == "not checkable"
-    assert "kov.cor5.1" in invoke("--list", "kov.cor5.1").output
+    assert "kov.cor5.1" in run("--list", "kov.cor5.1").output
 
 
 def test_an_unexpected_verdict_exits_with_one(monkeypatch):
@@ -72,6 +70,6 @@ def test_an_unexpected_verdict_exits_with_one(monkeypatch):
         "proofs_checks.runner.recorded",
         lambda name: {**read("kov")["claims"][name], "finding": "else"},
     )
-    result = invoke("kov.thm3.1", "--jobs", "1")
+    result = run("kov.thm3.1", "--jobs", "1")
     assert result.exit_code == 1
     assert "1 unexpected" in result.output

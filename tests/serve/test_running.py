@@ -12,10 +12,8 @@ import time
 from urllib.parse import urlencode
 
 import pytest
-from click.testing import CliRunner
+from command_line import invoke
 from served_pages import ENDLESS, children_of
-
-from dpexact.cli import main
 
 COMMAND = [sys.executable, "-m", "dpexact", "serve", "--port"]
 
@@ -24,7 +22,7 @@ def test_a_port_that_is_taken():
     pytest.importorskip("uvicorn")
     with socket.create_server(("127.0.0.1", 0)) as other:
         port = other.getsockname()[1]
-        told = CliRunner(catch_exceptions=False).invoke(main, ["serve", "--port", str(port)])
+        told = invoke("serve", "--port", port, catch_exceptions=False)
     assert told.exit_code == 2
     assert told.stderr == (
         f"dpexact: port: {port} cannot be had (Address already in use); give another one, "
@@ -33,7 +31,7 @@ def test_a_port_that_is_taken():
 
 
 def test_no_such_port():
-    told = CliRunner().invoke(main, ["serve", "--port", "65536"])
+    told = invoke("serve", "--port", "65536")
     assert told.exit_code == 2
     assert len(told.stderr.splitlines()) == 1
 
@@ -41,7 +39,7 @@ def test_no_such_port():
 @pytest.mark.parametrize("package", ["starlette", "uvicorn"])
 def test_without_the_extra(package, monkeypatch):
     monkeypatch.setitem(sys.modules, package, None)
-    told = CliRunner().invoke(main, ["serve"])
+    told = invoke("serve")
     assert told.exit_code == 2
     assert told.stderr == (
         'dpexact: serve: needs starlette and uvicorn; pip install "dpexact[serve]"\n'

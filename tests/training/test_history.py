@@ -7,11 +7,10 @@ import pickle
 from fractions import Fraction
 
 import pytest
-from click.testing import CliRunner
+from command_line import invoke
 
 import dpexact
 from dpexact import approx_dp, epsilon, epsilon_along, gaussian, poisson
-from dpexact.cli import main
 from dpexact.errors import InvalidInput
 from dpexact.mechanisms import Composition
 from dpexact.mechanisms.base import compose
@@ -81,9 +80,9 @@ def test_rows_are_rounded_to_what_is_at_most_as_private(tmp_path):
         with pytest.raises(InvalidInput, match="figures: "):
             from_rows(rows, figures=wrong)
     arguments = ["log", str(path), "--delta", "1e-5", "--figures", "3"]
-    record = json.loads(CliRunner().invoke(main, [*arguments, "--json"]).output)
+    record = json.loads(invoke(*arguments, "--json").output)
     assert record["bound"] == "upper"
-    said = CliRunner().invoke(main, arguments).output
+    said = invoke(*arguments).output
     assert said.startswith(f"epsilon <= {record['safe']}\n")
     assert "rounded down and q up to 3 figures: an upper bound" in said
 
@@ -97,7 +96,7 @@ def test_a_long_history_says_what_it_takes_before_it_is_answered(tmp_path, monke
     path = tmp_path / "log.csv"
     for distinct, said in ((599, ""), (601, "takes 1 min or more"), (1_800, "takes 3 min or more")):
         path.write_text("sigma,q,steps\n" + "".join(f"1,1/{n + 2},1\n" for n in range(distinct)))
-        result = CliRunner().invoke(main, ["log", str(path), "--delta", "1e-5"])
+        result = invoke("log", path, "--delta", "1e-5")
         if said:
             assert f"{distinct:,} steps differ in sigma or q: this {said}" in result.stderr
             assert result.stderr.count("\n") == 1
@@ -108,11 +107,11 @@ def test_a_long_history_says_what_it_takes_before_it_is_answered(tmp_path, monke
 def test_the_verb(tmp_path):
     path = tmp_path / "state.json"
     path.write_text(json.dumps({"history": [[1.5, 0.25, 10]], "mechanism": "rdp"}))
-    result = CliRunner().invoke(main, ["log", str(path), "--delta", "1e-5", "--json"])
+    result = invoke("log", path, "--delta", "1e-5", "--json")
     assert result.exit_code == 0, result.output
     record = json.loads(result.output)
     assert record["mechanism"] == "poisson(gaussian(1.5), 0.25)^10"
-    said = CliRunner().invoke(main, ["log", str(path), "--delta", "1e-5"]).output
+    said = invoke("log", path, "--delta", "1e-5").output
     assert said.startswith(f"epsilon <= {record['safe']}\n")
 
 
@@ -150,10 +149,10 @@ def test_the_verb(tmp_path):
 def test_files_that_are_no_log_are_one_line_and_exit_code_2(tmp_path, text, named):
     path = tmp_path / "log"
     path.write_bytes(text.encode(errors="surrogateescape"))
-    result = CliRunner().invoke(main, ["log", str(path), "--delta", "1e-5"])
+    result = invoke("log", path, "--delta", "1e-5")
     assert (result.exit_code, result.stdout, result.stderr.count("\n")) == (2, "", 1)
     assert named in result.stderr
-    missing = CliRunner().invoke(main, ["log", str(tmp_path / "none"), "--delta", "1e-5"])
+    missing = invoke("log", tmp_path / "none", "--delta", "1e-5")
     assert "none: cannot read" in missing.stderr
 
 

@@ -16,6 +16,7 @@ from flint import arb
 
 from dpexact import balls
 from dpexact.accounting.contour.blurs import BlurredProfile, TwoBlurs, between
+from dpexact.accounting.contour.inversion import Contour
 from dpexact.accounting.contour.many import digits_of_delta, shared_deltas
 from dpexact.accounting.contour.planning import Plan, Query
 from dpexact.accounting.contour.product import Product
@@ -56,10 +57,11 @@ _ZERO, _ONE = Fraction(0), Fraction(1)
 
 
 class Near(NamedTuple):
-    """What a line sees, and what is set aside of it, if any is."""
+    """What a line sees, the last line that did, and what is set aside of it, if any is."""
 
     steps: Steps
     product: Product
+    lines: dict[Product, Contour]
     aside: SetAside | None = None
 
 
@@ -75,7 +77,7 @@ class AtomsProfile(Profile):
         self._plain = ContourProfile(steps.factors, infinite)
         self.product = self._plain.product
         #: All of it, and what the last line saw.
-        self._whole = self._near = Near(steps, self.product)
+        self._whole = self._near = Near(steps, self.product, {})
         #: Digits that the last question ended with that fell short.
         self._reached = math.inf
 
@@ -158,8 +160,7 @@ class AtomsProfile(Profile):
 
     def _known(self, epsilons: Sequence[Real]) -> list[Enclosure]:
         """What the last line says of delta."""
-        line = self._near.steps.last
-        if isinstance(line, TwoBlurs):
+        for line in self._near.lines.values():
             with suppress(ArithmeticError, ValueError), balls.precision(line.plan.bits):
                 terms = line.terms([balls.ball(epsilon) for epsilon in epsilons])
                 found = [balls.to_enclosure(part.enclosure(), self.method) for part in terms]
@@ -168,7 +169,7 @@ class AtomsProfile(Profile):
 
     def _known_epsilon(self, delta: Real, near: float, digits: int) -> Enclosure | None:
         """What the last line says of epsilon, if it knows delta next to it well enough."""
-        line = self._near.steps.last
+        line = next(iter(self._near.lines.values()), None)
         # proposes: whether to look at it
         if not (isinstance(line, TwoBlurs) and near > 0):
             return None
@@ -192,7 +193,7 @@ class AtomsProfile(Profile):
         if last is not None and last.near == aside.near:
             return self._near
         steps = Steps(aside.near)
-        return Near(steps, Product(steps.factors), aside)
+        return Near(steps, Product(steps.factors), {}, aside)
 
     def _placed(self, log_delta: float, digits: float) -> tuple[Near, float]:
         """About epsilon, and what is left there: large losses mislead saddle points.
@@ -227,7 +228,9 @@ class AtomsProfile(Profile):
         variance = short(_OPEN * 10.0**-goal / (c * (c + 1)))
         depth = (goal + 1) * math.log(10) + _SPARE
         self._near = near
-        return BlurredProfile(near.steps, self.infinite, variance, depth, _WORK, near.aside)
+        found = BlurredProfile(near.steps, self.infinite, variance, depth, _WORK, near.aside)
+        found.lines = near.lines
+        return found
 
     def _asked(
         self,

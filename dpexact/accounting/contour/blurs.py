@@ -134,11 +134,10 @@ class BlurredProfile(ContourProfile):
         super().__init__([(self._blurred, 1)], infinite, work)
 
     def line(self, plan: Plan) -> TwoBlurs:
-        one, steps = self._blurred, self._steps
-        steps.last = None  # lines are large
-        more = Blurred(steps, _RATIO * one.variance, one.depth)
-        line = TwoBlurs(one, more, plan, self._aside)
-        steps.last = line
+        one = self._blurred
+        self.lines.clear()  # they are large
+        more = Blurred(self._steps, _RATIO * one.variance, one.depth)
+        self.lines[self.product] = line = TwoBlurs(one, more, plan, self._aside)
         return line
 
     def planned(self, ends: Sequence[Query], digits: float) -> Plan:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from itertools import pairwise
 from operator import itemgetter
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
+from weakref import ref
 
 import flint
 import numpy as np
@@ -68,15 +69,15 @@ class Product:
         #: ``log M`` and two derivatives at the orders tried, of the blocks filled.
         self._curve = np.full((3, _BLOCKS * _BLOCK), math.inf)
         self._filled = _NONE
-        #: The last contour, which mostly tells the reverse at the same epsilon too.
-        self.line: Any = None
+        self._reverse: Callable[[], Product | None] = lambda: None
 
-    @cached_property
+    @property
     def reverse(self) -> Product:
-        """The product of the reversed pairs, whose reverse is this one with all it has found."""
-        other = Product((pair.reverse, n) for pair, n in self.factors)
-        other.__dict__["reverse"] = self
-        return other
+        """The product of the reversed pairs, whose reverse is this one while it is there."""
+        if (found := self._reverse()) is None:
+            found = Product((pair.reverse, n) for pair, n in self.factors)
+            found._reverse, self._reverse = ref(self), lambda: found
+        return found
 
     def mass(self, repeat: int) -> arb:
         """``P(Z finite)``."""

@@ -82,6 +82,8 @@ class ContourProfile(Profile):
         repeat: int = 1,
     ) -> None:
         self.product = Product(factors)
+        #: The last line of each product, which mostly tells its reverse at the same epsilon too.
+        self.lines: dict[Product, Contour] = {}
         #: Whether fewer digits are tried where those asked for are too much work.
         self.patient = True
         self.infinite = infinite
@@ -108,7 +110,7 @@ class ContourProfile(Profile):
 
     def line(self, plan: Plan) -> Contour:
         """What the plan says, at its precision."""
-        self.product.line = found = Contour(self.product, plan)
+        self.lines[self.product] = found = Contour(self.product, plan)
         return found
 
     # --- the questions ----------------------------------------------------------------------------
@@ -349,7 +351,7 @@ class ContourProfile(Profile):
 
     def is_below_reversed(self, epsilon: Real, level: Real) -> bool:
         """Likewise by the last line of the reverse, where that is low enough."""
-        line: Contour | None = self.product.reverse.line
+        line = self.lines.get(self.product.reverse)
         # proposes: whether it is worth its price
         if line is None or line.plan.abscissa * approximate(epsilon) > _LOW:
             return False

@@ -37,8 +37,6 @@ class Steps:
 
     def __init__(self, factors: Factors) -> None:
         self.factors = tuple(factors)
-        #: The last line of some blur, which mostly tells what is next to it too.
-        self.last: object = None
         self._jets: dict[float, Jet] = {}
         self._lines: dict[tuple[float, float, int, float], list[acb]] = {}
         self._sums: dict[float, ResponseSums] = {}

@@ -83,7 +83,6 @@ class Bundle(Pair):
     def reverse(self) -> Bundle:
         if not self._reverse:
             self._reverse.append(Bundle(self.cloud, removes=not self.removes, whole=self._whole))
-            self._reverse[0]._reverse.append(self)
         return self._reverse[0].first(self._place)
 
     def _keep(self, find: Callable[[], _T], *key: Any) -> _T:

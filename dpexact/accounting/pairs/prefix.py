@@ -81,7 +81,6 @@ class Prefix(Pair):
             more = [(pair.reverse, n) for pair, n in part._more]
             few = [(pair.reverse, n) for pair, n in part._few]
             part._reverse = Prefix(before, more, part._most, few)
-            part._reverse._reverse = part
         assert self._reverse is not None
         return self._reverse
 

@@ -152,16 +152,10 @@ def _in_float(value: Real) -> Real:
 
 def _in_floats(mechanism: Mechanism) -> Mechanism:
     """``mechanism`` with each number replaced by the exact value of a float next to it."""
-    if isinstance(mechanism, Composition):
-        return Composition(tuple(map(_in_floats, mechanism.parts)))
-    changed: dict[str, Any] = {}
-    for parameter in fields(mechanism):
-        value = getattr(mechanism, parameter.name)
-        if isinstance(value, Mechanism):
-            changed[parameter.name] = _in_floats(value)
-        elif isinstance(value, Real):
-            changed[parameter.name] = _in_float(value)
-    return replace(mechanism, **changed)
+    found = mechanism.with_inner(_in_floats)
+    values = {parameter.name: getattr(found, parameter.name) for parameter in fields(found)}
+    floats = {name: _in_float(x) for name, x in values.items() if isinstance(x, Real)}
+    return replace(found, **floats)
 
 
 def _tree(mechanism: Mechanism) -> dict[str, Any]:

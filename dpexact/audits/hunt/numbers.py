@@ -203,7 +203,4 @@ def _rounder(number: Number) -> Iterator[Number]:
 
 
 def _nodes(mechanism: Mechanism) -> int:
-    if isinstance(mechanism, Composition):
-        return 1 + sum(map(_nodes, mechanism.parts))
-    inner = [getattr(mechanism, parameter.name) for parameter in fields(mechanism)]
-    return 1 + sum(_nodes(value) for value in inner if isinstance(value, Mechanism))
+    return 1 + sum(map(_nodes, mechanism.inner()))

@@ -70,7 +70,7 @@ def _templates() -> Environment:
         "WRONG": WRONG,
         "certified_text": wording.certified_text,
         "contract_text": wording.contract_text,
-        "claims": strips.claims,
+        "claims": wording.claims,
         "crowded": strips.crowded,
         "error_text": wording.error_text,
         "mechanism": shown,

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Final
 
-from dpexact.audits.reports.wording import error_text
+from dpexact.audits.reports.wording import claims, error_text
 from dpexact.audits.runner import Report
 from dpexact.audits.verdicts import Finding
 from dpexact.comparison import GUILTY, RIGHT, WRONG, Grade, Verdict
@@ -168,11 +168,6 @@ def shape(lane: str, count: int) -> str:
         "open": f"M0 -{r + 1}L{r + 1} 0L0 {r + 1}L-{r + 1} 0Z",
         "good": f"M-{r} 0a{r} {r} 0 1 0 {2 * r} 0a{r} {r} 0 1 0 -{2 * r} 0Z",
     }[lane]
-
-
-def claims(number: int) -> str:
-    """How many claims, in words."""
-    return f"{number} claim{'' if number == 1 else 's'}"
 
 
 def _power(decade: int) -> str:

@@ -89,11 +89,8 @@ def _run_lines(run: AccountantRun) -> list[str]:
     parts += [f"skipped {count} ({reason})" for reason, count in skips.most_common(3)]
     if len(skips) > 3:
         parts.append(f"skipped more for {len(skips) - 3} other reasons")
-    refused = sum(failure.refused for failure in run.failures)
-    if refused:
-        parts.append(f"refused {refused}")
-    if failed := len(run.failures) - refused:
-        parts.append(f"FAILED at {failed}")
+    others = {"refused": run.refused, "FAILED at": run.failed}
+    parts += [f"{what} {count}" for what, count in others.items() if count]
     lines = [f"{run.name} ({release}{where}): {', '.join(parts)}"]
     reasons: dict[str, list[Failure]] = {}
     for failure in run.failures:

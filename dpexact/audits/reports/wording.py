@@ -136,26 +136,24 @@ def run_sentence(run: AccountantRun) -> str:
     if run.reason:
         return f"could not run: {visible(run.reason)}"
     parts = [f"{run.asked} asked"]
-    if run.skipped:
-        parts.append(f"{len(run.skipped)} not asked")
-    refused = sum(failure.refused for failure in run.failures)
-    if refused:
-        parts.append(f"{refused} refused")
-    if failed := len(run.failures) - refused:
-        parts.append(f"{failed} failed")
-    return ", ".join(parts)
+    others = {"not asked": len(run.skipped), "refused": run.refused, "failed": run.failed}
+    return ", ".join(parts + [f"{count} {what}" for what, count in others.items() if count])
 
 
 def verdict_sentence(report: Report) -> str:
     """The outcome of an audit in one sentence."""
     summary = report.summary
-    total = len(report.findings)
     parts = (
         f"{sum(summary[verdict] for verdict in WRONG)} certified wrong",
         f"{sum(summary[verdict] for verdict in RIGHT)} certified right",
         f"{summary['undecided']} undecided",
     )
-    return f"{total} claim{'' if total == 1 else 's'}: {', '.join(parts)}"
+    return f"{claims(len(report.findings))}: {', '.join(parts)}"
+
+
+def claims(number: int) -> str:
+    """How many claims, in words."""
+    return f"{number} claim{'' if number == 1 else 's'}"
 
 
 def contract_text(contract: Contract) -> str:
@@ -234,7 +232,7 @@ def judgement(report: Report) -> str:
         if isinstance(hidden, Fraction):
             share = format_decimal(100 * hidden, 2, ROUND_FLOOR)
             worst = f"hides {share} % of the truth" if hidden else "overstates it"
-        many = f"{len(guilty)} claim{'' if len(guilty) == 1 else 's'}"
+        many = claims(len(guilty))
         return f"Certified wrong by more than a rounding: {many}; the worst {worst}."
     if report.summary["undecided"]:
         return "No claim is certified wrong by more than a rounding, but not all are decided."

@@ -11,7 +11,6 @@ from fractions import Fraction
 from dpexact.audits.verdicts import Finding
 from dpexact.comparison import GRADES, RIGHT, WRONG, Grade
 from dpexact.decimals import Bound, format_decimal
-from dpexact.enclosure import Enclosure
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +85,7 @@ def worst_grade(findings: Iterable[Finding]) -> Grade:
 def tightness(findings: Iterable[Finding]) -> tuple[str, str]:
     """The median and the largest distance of right claims from the truth, relative to it."""
     errors = [finding.relative_error for finding in findings if finding.verdict in RIGHT]
-    sizes = sorted(_size(error) for error in errors if error is not None)
+    sizes = sorted(max(error.upper, -error.lower) for error in errors if error is not None)
     if not sizes:
         return "", ""
     return _text(sizes[len(sizes) // 2]), _text(sizes[-1])
@@ -96,10 +95,6 @@ def counted(findings: Sequence[Finding]) -> tuple[int, int]:
     """How many are certified right, and how many wrong."""
     verdicts = [finding.verdict for finding in findings]
     return sum(v in RIGHT for v in verdicts), sum(v in WRONG for v in verdicts)
-
-
-def _size(error: Enclosure) -> Bound:
-    return error.upper if error.upper >= -error.lower else -error.lower
 
 
 def _text(size: Bound) -> str:

@@ -3,9 +3,10 @@
 import json
 import math
 from fractions import Fraction
+from functools import partial
 
 import pytest
-from click.testing import CliRunner
+from command_line import invoke
 from flint import arb
 
 import dpexact
@@ -13,7 +14,6 @@ from dpexact.accounting.approximate import approximation_distance
 from dpexact.accounting.approximate.central_limit import CentralLimit
 from dpexact.answers import PrecisionNotReached
 from dpexact.arguments import APPROXIMATIONS
-from dpexact.cli import main
 from dpexact.conversion import real
 from dpexact.enclosure import Enclosure
 from dpexact.errors import InvalidInput, UnsupportedMechanism
@@ -110,8 +110,7 @@ def test_several_gaussians_on_one_sample_are_one():
         approximation_distance("approx_dp(1/10, 1/1000)^50", "clt")
 
 
-def run(*arguments):
-    return CliRunner().invoke(main, ["approx", *arguments])
+run = partial(invoke, "approx")
 
 
 def test_the_verb():

@@ -5,7 +5,7 @@ import math
 from fractions import Fraction
 
 import pytest
-from click.testing import CliRunner
+from command_line import invoke
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -16,7 +16,6 @@ from dpexact.accounting.approximate import sup_distance as module
 from dpexact.accounting.approximate.sup_distance import sup_distance
 from dpexact.accounting.profiles import profile
 from dpexact.answers import PrecisionNotReached
-from dpexact.cli import main
 from dpexact.enclosure import Enclosure
 from dpexact.errors import InvalidInput, UnsupportedMechanism
 from dpexact.tradeoffs import distance_to_gaussian, f_eps_delta
@@ -139,10 +138,10 @@ def test_refusals():
 
 def test_the_verb():
     arguments = ["approx", "pure_dp(0.1)^100", "--method", "clt", "--distance", "--digits", "6"]
-    text = CliRunner().invoke(main, arguments).output
+    text = invoke(*arguments).output
     found = approximation_distance("pure_dp(0.1)^100", "clt", 6)
     assert text.startswith(f"distance <= {found.safe()}\n")
-    record = json.loads(CliRunner().invoke(main, [*arguments, "--json"]).output)
+    record = json.loads(invoke(*arguments, "--json").output)
     assert record["quantity"] == "distance"
     assert record["approximation"] == "clt"
     assert Fraction(record["lower"]) <= found.upper

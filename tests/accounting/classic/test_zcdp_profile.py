@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
+from command_line import invoke as run
 from hypothesis import given
 from hypothesis import strategies as st
 from mpmath import findroot, mp, mpf
@@ -16,7 +16,6 @@ import dpexact
 from dpexact.accounting.classic.zcdp import total_zcdp, zcdp_epsilon
 from dpexact.accounting.standing import EXACT, standing
 from dpexact.audits import Claim, judge
-from dpexact.cli import main
 from dpexact.errors import UnsupportedMechanism
 from dpexact.ternary import Ternary
 
@@ -164,10 +163,6 @@ def test_an_audit_of_delta_and_of_an_infinite_bound():
     assert finding.note
     assert verdict("9", "upper", mechanism="zcdp(0)").verdict == "sound"
     assert verdict("0.5", "lower", mechanism="zcdp(0)").verdict == "unsound"
-
-
-def run(*arguments):
-    return CliRunner().invoke(main, arguments)
 
 
 def test_the_command_line_says_so():

@@ -4,12 +4,11 @@ import json
 from fractions import Fraction
 
 import pytest
-from click.testing import CliRunner
+from command_line import invoke
 from mpmath import mp, mpf
 from sampled_gaussian import KNOWN
 
 from dpexact.audits import Claim, judge
-from dpexact.cli import main
 
 WORKLOAD = """
 description: one run that every accountant knows, one where a finer grid once misled
@@ -76,7 +75,7 @@ def test_live_audit(tmp_path):
     arguments = ["audit", "--workload", str(workload), "--json", str(report), "--jobs", "1"]
     for name in ("dp-accounting-pld", "dp-accounting-rdp"):
         arguments += ["--accountant", name]
-    result = CliRunner().invoke(main, arguments)
+    result = invoke(*arguments)
     assert result.exit_code in (0, 1), result.output
     claims = json.loads(report.read_text())["claims"]
     verdicts = [claim["verdict"] for claim in claims]

@@ -1,11 +1,13 @@
 """The engine as a profile: the whole promised range, and parameters beyond reason."""
 
+import gc
 import math
 from fractions import Fraction
 
 import pytest
 
 from dpexact import delta, epsilon
+from dpexact.accounting.contour.inversion import Contour
 from dpexact.accounting.contour.profile import ContourProfile
 from dpexact.accounting.pairs.mixture import add, remove
 from dpexact.accounting.pairs.response import Response
@@ -186,7 +188,7 @@ def test_the_line_of_one_direction_shows_what_the_other_is_at_most(repeat):
         repeat=repeat
     )
     two = ContourProfile((), InfiniteLoss(), repeat=repeat)
-    two.product = one.product.reverse
+    two.product, two.lines = one.product.reverse, one.lines
     assert not two.is_below_reversed(real("1/100"), real(1))  # there is no line yet
     near = rational(Fraction(one.epsilon(real("1/1000"), 8).lower))
     true = two.delta(near, 8)
@@ -194,3 +196,28 @@ def test_the_line_of_one_direction_shows_what_the_other_is_at_most(repeat):
     for level, found in ((true.upper * 2, True), (true.lower / 2, False)):
         assert two.is_below_reversed(near, rational(Fraction(level))) is found
     assert not two.is_below_reversed(real(1), real(1))  # no line reaches so far
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "poisson(gaussian(1), 1/100)^100",
+        "poisson(discrete_gaussian(3), 1/10)^30",
+        "truncated_poisson(gaussian(1), 1/10, 10, 4)^2",
+        " * ".join(f"poisson(gaussian({1 + k / 1000}), 1/100)" for k in range(210)),
+    ],
+)
+def test_what_an_answer_leaves_is_gone_with_it(text):
+    """Lines are large, and what refers to itself waits for a collection, which is rare."""
+
+    def lines():
+        return sum(isinstance(x, Contour) for x in gc.get_objects())
+
+    gc.collect()
+    gc.disable()
+    try:
+        before = lines()
+        epsilon(text, "1e-4", 5)
+        assert lines() == before
+    finally:
+        gc.enable()

@@ -9,14 +9,13 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
+from command_line import invoke
 
 from dpexact.audits import bench as module
 from dpexact.audits import read_claims
 from dpexact.audits.bench import bench
 from dpexact.audits.claims import number_text
 from dpexact.audits.verdicts import Finding, judge
-from dpexact.cli import main
 from dpexact.comparison import RIGHT, WRONG
 
 ROOT = Path(__file__).parents[3]
@@ -142,10 +141,10 @@ def test_grades_of_the_bench(findings: list[Finding]) -> None:
 def test_command(flag: str, monkeypatch: pytest.MonkeyPatch) -> None:
     few = bench()[:3]
     monkeypatch.setattr(module, "bench", lambda: few)
-    result = CliRunner().invoke(main, ["audit", flag, "--jobs", "1"])
+    result = invoke("audit", flag, "--jobs", "1")
     assert result.exit_code == 0, result.output
     assert "3 of 3 as expected" in result.output
     few[1] = replace(few[1], expect="unsound")
-    result = CliRunner().invoke(main, ["audit", flag, "--jobs", "1"])
+    result = invoke("audit", flag, "--jobs", "1")
     assert result.exit_code == 1
     assert "2 of 3 as expected" in result.output

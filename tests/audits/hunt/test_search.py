@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
+from command_line import invoke
 
 from dpexact.audits import Claim, audit, judge, read_claims
 from dpexact.audits.accountants import Interview, Registered, find
@@ -17,7 +17,6 @@ from dpexact.audits.hunt.search import Hunted, hunt
 from dpexact.audits.hunt.sightings import Sighting
 from dpexact.audits.runs import Failure
 from dpexact.audits.workloads import Case
-from dpexact.cli import main
 from dpexact.conversion import real
 from dpexact.errors import InvalidInput
 from dpexact.mechanisms import Gaussian, parse
@@ -71,12 +70,12 @@ def test_a_violation_becomes_a_small_reproducer(workload: str, tmp_path: Path) -
 def test_command(workload: str, tmp_path: Path) -> None:
     path = tmp_path / "found.yaml"
     command = ["audit", "hunt", "--workload", workload, "--seconds", "2", "--found", str(path)]
-    result = CliRunner().invoke(main, [*command, "--accountant", "zz-right"])
+    result = invoke(*command, "--accountant", "zz-right")
     assert result.exit_code == 0, result.output
     assert "(seed 0): 0 distinct certified violations, 0 failures" in result.stdout
     assert "found.yaml is not written" in result.stderr
     assert not path.exists()
-    result = CliRunner().invoke(main, [*command, "--accountant", "zz-forgets-steps"])
+    result = invoke(*command, "--accountant", "zz-forgets-steps")
     assert result.exit_code == 1, result.output
     assert "1 distinct certified violations" in result.stdout
     assert "1 of 1 as expected" in result.stdout

@@ -4,13 +4,12 @@ import json
 
 import jsonschema
 import pytest
-from click.testing import CliRunner
+from command_line import invoke
 from hypothesis import given
 from hypothesis import strategies as st
 
 from dpexact.audits import Claim, audit
 from dpexact.audits.reports import JsonLines, schema, to_json
-from dpexact.cli import main
 from dpexact.errors import NotWritten
 
 REPORT = audit(
@@ -57,7 +56,7 @@ def test_a_file_that_cannot_be_written(tmp_path):
 
 
 def run(place, *options):
-    return CliRunner().invoke(main, ["audit", str(place / "claims.csv"), "--jobs", "1", *options])
+    return invoke("audit", place / "claims.csv", "--jobs", "1", *options)
 
 
 @pytest.fixture

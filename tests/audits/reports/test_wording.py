@@ -5,13 +5,12 @@ import shlex
 from fractions import Fraction
 
 import pytest
-from click.testing import CliRunner
+from command_line import invoke
 from hypothesis import given
 from hypothesis import strategies as st
 
 from dpexact.audits import Claim, audit, judge
 from dpexact.audits.reports.wording import error_text, judgement, reproduce, worst_first
-from dpexact.cli import main
 from dpexact.enclosure import Enclosure
 
 
@@ -60,7 +59,7 @@ def test_the_command_computes_the_truth_again():
     program, *arguments = shlex.split(command)
     assert program == "dpexact"
     assert arguments[-4:] == ["--direction", "add", "--digits", "30"]
-    result = CliRunner().invoke(main, arguments)
+    result = invoke(*arguments)
     assert result.exit_code == 0
     assert result.output.startswith("epsilon = 0\n")
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from click.testing import CliRunner
+from command_line import invoke
 
 from dpexact import InvalidInput, parse
 from dpexact.audits import Claim, live
@@ -28,7 +28,6 @@ from dpexact.audits.scoreboard import (
 )
 from dpexact.audits.scoreboard.rows import counted, tightness, worst_grade
 from dpexact.audits.verdicts import judge
-from dpexact.cli import main
 
 WORKLOAD = """
 cases:
@@ -228,7 +227,7 @@ def test_the_command(workload: str, tmp_path: Path) -> None:
     data.write_text(to_json(Scoreboard.of([ROW], ["basics"])))
     arguments = ["audit", "scoreboard", "--accountant", "dp-accounting-rdp", "--workload", workload]
     files = ["--history", str(data), "--json", str(data), "--html", str(page)]
-    result = CliRunner().invoke(main, [*arguments, *files, "--python", sys.executable])
+    result = invoke(*arguments, *files, "--python", sys.executable)
     assert result.exit_code == 0
     assert "Gaussian: 2 of 2 certified right, off by " in result.output
     assert "some (some-package 1.9.0), Gaussian: 7 of 8 certified right, 1 wrong" in result.output
@@ -247,7 +246,7 @@ def test_the_command(workload: str, tmp_path: Path) -> None:
     ],
 )
 def test_bad_input(arguments: list[str], said: str) -> None:
-    result = CliRunner().invoke(main, ["audit", "scoreboard", *arguments])
+    result = invoke("audit", "scoreboard", *arguments)
     assert result.exit_code == 2
     assert said in result.output
     assert len(result.output.splitlines()) == 1
@@ -263,7 +262,7 @@ def test_a_scoreboard_goes_on_from_its_journal(
     arguments = ["--accountant", "autodp", "--workload", workload, "--jobs", "1"]
     kept, first, second = (str(tmp_path / name) for name in ("kept.jsonl", "1.json", "2.json"))
     command = ["audit", "scoreboard", *arguments, "--journal", kept]
-    whole = CliRunner().invoke(main, [*command, "--json", first])
+    whole = invoke(*command, "--json", first)
     assert whole.exit_code == 0, whole.output
     lines = Path(kept).read_bytes().splitlines(keepends=True)
     assert len(lines) == 7  # the settings, three answers, three findings
@@ -276,7 +275,7 @@ def test_a_scoreboard_goes_on_from_its_journal(
         return ask(self, question)
 
     monkeypatch.setattr(Interview, "claims", counted_ask)
-    resumed = CliRunner().invoke(main, [*command, "--json", second])
+    resumed = invoke(*command, "--json", second)
     assert resumed.exit_code == 0, resumed.output
     assert len(asked) == 1
     rows, again = (read_scoreboard(path).rows for path in (first, second))
@@ -303,6 +302,6 @@ def test_markdown(tmp_path: Path) -> None:
 @pytest.mark.parametrize("names", [("--json", "--markdown"), ("--html", "--journal")])
 def test_one_file_for_two_is_refused(names: tuple[str, str], tmp_path: Path) -> None:
     path = str(tmp_path / "one")
-    result = CliRunner().invoke(main, ["audit", "scoreboard", names[0], path, names[1], path])
+    result = invoke("audit", "scoreboard", names[0], path, names[1], path)
     assert result.exit_code == 2
     assert "name another file" in result.output

@@ -4,12 +4,11 @@ import re
 from fractions import Fraction
 
 import pytest
-from click.testing import CliRunner
+from command_line import invoke
 
 import dpexact
 from dpexact.certificates import NoCertificate
 from dpexact.certificates.coq.theorems import above, below, theorem
-from dpexact.cli import main
 from dpexact.conversion import real
 from proofs_checks.claims import SOURCES, claim
 from proofs_checks.coq import accepted, coq_of, covered, formal, scope_of, stated
@@ -29,10 +28,6 @@ from proofs_checks.statements.reading import statement
 needs_coqc = pytest.mark.skipif(coqc() is None, reason="coqc with coq-interval is not installed")
 #: One claim a source; nightly runs all (`poe coq`).
 SAMPLE = ("kov.thm3.4.branch3", "gdp.eq4", "steinke.lem36", "slides.epsdelta_equiv")
-
-
-def invoke(*arguments):
-    return CliRunner().invoke(main, list(map(str, arguments)))
 
 
 @pytest.fixture(scope="module")
