@@ -30,7 +30,7 @@ from dpexact.ternary import Order
 _SPARE: Final = 2
 #: Points at which floats look for the saddle point; between them they interpolate.
 _ANCHORS: Final = 24
-#: Lines planned anew where the first showed that delta is smaller than floats had it.
+#: Lines planned anew where the first showed that floats had delta or epsilon elsewhere.
 _PASSES: Final = 2
 _NEWTON_STEPS: Final = 40
 _ZERO, _ONE = Fraction(0), Fraction(1)
@@ -113,20 +113,26 @@ def shared_epsilons(lines: Solving, deltas: Sequence[Real], digits: int) -> dict
             [-logs[at] for at in asked], lambda log: lines.product.epsilon(-log, lines.repeat)
         )
         near = dict(zip(asked, saddles, strict=True))
-        for group in _groups([at for at in asked if near[at] > 0], logs, lines.fall):
-            with suppress(ArithmeticError, ValueError):
-                ends = [Query(near[at], lines.repeat, logs[at]) for at in _ends(group)]
-                most = max(digits_of_delta(lines.product, end, digits) for end in ends) + _SPARE
-                plan = lines.planned(ends, most)
-                with precision(plan.bits):
-                    line, targets = lines.line(plan), [ball(at) for at in group]
-                    points = [arb(near[at]) for at in group]
-                    answers = solved(line, targets, lines.repeat, points, 10.0**-digits)
-                found |= {
-                    at: answer.labelled(lines.method)
-                    for at, answer in zip(group, answers, strict=True)
-                    if answer is not None
-                }
+        asked = [at for at in asked if near[at] > 0]
+        for _ in range(_PASSES):
+            for group in _groups(asked, logs, lines.fall):
+                with suppress(ArithmeticError, ValueError):
+                    ends = [Query(near[at], lines.repeat, logs[at]) for at in _ends(group)]
+                    most = max(digits_of_delta(lines.product, end, digits) for end in ends) + _SPARE
+                    plan = lines.planned(ends, most)
+                    with precision(plan.bits):
+                        line, targets = lines.line(plan), [ball(at) for at in group]
+                        points = [arb(near[at]) for at in group]
+                        points = _searched(line, targets, lines.repeat, points, 10.0**-digits)
+                        answers = bracketed(line, targets, lines.repeat, points, 10.0**-digits)
+                    near |= {at: float(x) for at, x in zip(group, points, strict=True)}
+                    found |= {
+                        at: answer[0].labelled(lines.method)
+                        for at, answer in zip(group, answers, strict=True)
+                        if answer is not None
+                    }
+            # proposes: whom to ask again, next to where the search led; the answers stand
+            asked = [at for at in asked if at not in found]
     return found
 
 
@@ -140,6 +146,15 @@ def solved(
 
     Proposes: where to bracket; both ends are certified wherever the steps lead.
     """
+    ends = _searched(contour, targets, repeat, near, width)
+    found = bracketed(contour, targets, repeat, ends, width)
+    return [None if bracket is None else bracket[0] for bracket in found]
+
+
+def _searched(
+    contour: Contour, targets: Sequence[arb], repeat: int, near: Sequence[arb], width: float
+) -> list[arb]:
+    """Where Newton's method leads. Proposes: points."""
     at: list[arb | None] = list(near)
     moving = list(range(len(at)))
     for _ in range(_NEWTON_STEPS):
@@ -155,9 +170,7 @@ def solved(
                 if not abs(moved) < 0.03 * math.sqrt(width) * float(following):
                     moving.append(i)
             at[i] = following
-    ends = [x if x is not None else start for x, start in zip(at, near, strict=True)]
-    found = bracketed(contour, targets, repeat, ends, width)
-    return [None if bracket is None else bracket[0] for bracket in found]
+    return [x if x is not None else start for x, start in zip(at, near, strict=True)]
 
 
 def bracketed(
