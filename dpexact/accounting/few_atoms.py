@@ -22,7 +22,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from fractions import Fraction
 from itertools import product
-from typing import Final
+from typing import Final, NamedTuple
 
 from flint import arb
 
@@ -111,23 +111,35 @@ class FewAtoms(TangentProfile):
         self.largest: Real = ZERO if largest is None else largest
         for atoms, n in self.steps if largest is None else ():
             self.largest += n * most_revealing(atoms).loss
+        self._kept: dict[int, _Types] = {}
 
     def tangent(self, epsilon: arb) -> Tangent:
+        bits = balls.current()
+        if bits not in self._kept:
+            self._kept = {bits: self._types()}
+        split, types, doubt = self._kept[bits]
+        level, p, q = epsilon.exp(), arb(0), arb(0)
+        for left, weight_p, weight_q in types:
+            found = split.tangent(left, weight_p, weight_q, epsilon, level)
+            p, q, doubt = p + found.p, q + found.q, doubt + found.doubt
+        return Tangent(p, q, doubt)
+
+    def _types(self) -> _Types:
+        """Those of all steps but for the pivot, at the current precision, for every epsilon."""
         *others, (pivot, count) = self.steps
         laws = [[a.masses() for a in atoms] for atoms, _ in others]
         fixed = [list(enumerate_types(law, n)) for law, (_, n) in zip(laws, others, strict=True)]
-        split, level = _Split(pivot, count), epsilon.exp()
-        cut, p, q, doubt = arb(2) ** (-balls.current() - 20), arb(0), arb(0), arb(0)
+        split, types = _Split(pivot, count), []
+        cut, doubt = arb(2) ** (-balls.current() - 20), arb(0)
         for combination in product(*fixed, split.types()):
             *choices, (left, weight_p, weight_q) = combination
             for _, type_p, type_q in choices:
                 weight_p, weight_q = weight_p * type_p, weight_q * type_q
             if weight_p < cut:
                 doubt += weight_p
-                continue
-            found = split.tangent(left, weight_p, weight_q, epsilon, level)
-            p, q, doubt = p + found.p, q + found.q, doubt + found.doubt
-        return Tangent(p, q, doubt)
+            else:
+                types.append((left, weight_p, weight_q))
+        return _Types(split, types, doubt)
 
     @property
     def many(self) -> int:
@@ -157,6 +169,14 @@ class FewAtoms(TangentProfile):
             stride *= (count + 1) ** (len(atoms) - 1)
             laws.append(listed(atoms, places, count))
         return exact_divergence(laws, level)
+
+
+class _Types(NamedTuple):
+    """What no epsilon changes; ``doubt`` are all weights too small to matter."""
+
+    split: _Split
+    types: list[tuple[int, arb, arb]]
+    doubt: arb
 
 
 class _Split:

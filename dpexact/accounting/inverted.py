@@ -17,9 +17,10 @@ from flint import arb
 
 from dpexact import balls
 from dpexact.accounting.profile import Profile
-from dpexact.decimals import format_decimal
+from dpexact.decimals import Bound, format_decimal
 from dpexact.enclosure import Enclosure
 from dpexact.exactness import exact_ratio
+from dpexact.kept import cached_property
 from dpexact.reals import Real, rational
 from dpexact.ternary import Order, Ternary
 
@@ -27,6 +28,7 @@ ZERO: Final = Fraction(0)
 ONE: Final = Fraction(1)
 _MAX_DOUBLINGS: Final = 4096
 _FAR_BELOW: Final = Fraction(-100)
+_COARSE_BITS: Final = 64
 
 DeltaAt = Callable[[Real, int], Enclosure]
 """``delta_at(epsilon, digits)``: an enclosure of ``delta(epsilon)``."""
@@ -249,9 +251,20 @@ class InvertedProfile(Profile):
 
     def only_infinite(self, epsilon: Real, digits: int) -> Enclosure | None:
         """``delta(epsilon)`` when no finite loss exceeds ``epsilon``, else ``None``."""
-        if self.largest is None or not _at_least(epsilon, self.largest):
+        if self.largest is None:
+            return None
+        below = epsilon.fraction is not None and epsilon.fraction < self._least_largest
+        if below or not _at_least(epsilon, self.largest):
             return None
         return self.infinite.enclose(digits, self.method)
+
+    @cached_property
+    def _least_largest(self) -> Bound:
+        """A lower bound of the largest loss: most points are below it."""
+        assert self.largest is not None
+        with balls.precision(_COARSE_BITS):
+            largest = balls.ball(self.largest)
+            return balls.to_enclosure(largest).lower if largest.is_finite() else -math.inf
 
 
 class BallProfile(InvertedProfile):

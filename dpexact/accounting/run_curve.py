@@ -6,11 +6,10 @@ import math
 from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from fractions import Fraction
 from itertools import accumulate
-from operator import itemgetter
-from typing import Final, TypeVar
+from typing import Final
 
+import numpy as np
 from flint import arb
 
 from dpexact import balls
@@ -19,7 +18,8 @@ from dpexact.accounting.contour.planning import Plan
 from dpexact.accounting.contour.product import Product
 from dpexact.accounting.contour.profile import ContourProfile
 from dpexact.accounting.pairs.boxes import gathered
-from dpexact.accounting.pairs.bundle import FEWEST_RUNS, Bundle
+from dpexact.accounting.pairs.bundle import CELL, FEWEST_RUNS, Bundle
+from dpexact.accounting.pairs.cells import cells
 from dpexact.accounting.pairs.cubature import Cloud
 from dpexact.accounting.pairs.gaussian import Gaussian
 from dpexact.accounting.pairs.mixture import add, remove
@@ -29,15 +29,12 @@ from dpexact.accounting.profile import InfiniteLoss, NoLoss, Profile
 from dpexact.arguments import WAYS, Direction
 from dpexact.balls import approximate
 from dpexact.kept import cached_property
-from dpexact.reals import Real, rational
+from dpexact.reals import Real
 
 Row = tuple[Real, Real, int]
-_T = TypeVar("_T")
 
 #: Logarithm of the ratio of numbers of steps that share bounds.
 _ALIKE: Final = 0.2
-#: Of steps that differ little, proposals see so many noises with so many rates each.
-_PARTS: Final = 5
 _NOTHING: Final = NoLoss(InfiniteLoss())
 
 
@@ -92,14 +89,17 @@ class _Way:
         self._cut, self._removes = cut, removes
         #: With which others are compared, by place.
         self.lines: dict[Plan, dict[int, Contour]] = {}
-        logs = [math.floor(math.log(count) / _ALIKE) for count in cut.counts]
-        #: The last of the counts that are about as large as each.
-        self.last_alike = [bisect_right(logs, log) - 1 for log in logs]
         self._bundles = [Bundle(cloud, removes=removes) for cloud in cut.clouds]
         few = [
             sum(cloud.first(i).total < FEWEST_RUNS for i, _ in enumerate(cut.counts))
             for cloud in cut.clouds
         ]
+        sorts = [
+            (math.floor(math.log(count) / _ALIKE), *(place >= most for most in few))
+            for place, count in enumerate(cut.counts)
+        ]
+        #: The last of the counts that are about as large as each, and bundles of as many clouds.
+        self.last_alike = [bisect_right(sorts, sort) - 1 for sort in sorts]
         self._chains = [
             list(self._chain(rows, ends[:most], alike))
             for rows, ends, most, alike in zip(
@@ -209,15 +209,8 @@ class _Between(Contour):
 
 
 def _few(steps: Counter[tuple[Real, Real]]) -> Iterator[Row]:
-    """Proposes: few steps about like many that differ little, means of neighbours."""
-    rows = [(approximate(q), approximate(sigma), n) for (q, sigma), n in steps.items()]
-    for part in _cut(sorted(rows, key=itemgetter(1))):
-        for alike in _cut(sorted(part)):
-            total = sum(n for *_, n in alike)
-            q, sigma = (sum(row[i] * row[2] for row in alike) / total for i in (0, 1))
-            yield rational(Fraction(q)), rational(Fraction(sigma)), total
-
-
-def _cut(rows: list[_T]) -> Iterator[list[_T]]:
-    size = -(-len(rows) // _PARTS)
-    return (rows[at : at + size] for at in range(0, len(rows), size))
+    """Proposes: few steps about like many."""
+    logs = [np.array([math.log(approximate(step[axis])) for step in steps]) for axis in (0, 1)]
+    counts = np.array([float(n) for n in steps.values()])
+    places, (inside,) = cells(logs, counts, [slice(None)], CELL)
+    return ((*place, round(n)) for (place, _), n in zip(places, inside.tolist(), strict=True))

@@ -183,6 +183,19 @@ def test_few_steps_share_a_line_where_the_saddle_point_misleads(
         found.meet(one)
 
 
+def test_beginnings_of_a_wide_log_share_lines(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Floats saw means of steps that differ much, and took a dozen lines for each beginning."""
+    random, lines, once = Random(1), [], Contour.__init__
+    rows = [
+        (f"{random.uniform(0.6, 3):.3f}", f"{10 ** random.uniform(-4, -2):.6f}", 1)
+        for _ in range(360)
+    ]
+    monkeypatch.setattr(Contour, "__init__", lambda *a: lines.append(a) or once(*a))
+    found = epsilon_along(from_rows(rows, ordered=True), [240, 300, 360], "1e-6", 6, "remove")
+    assert len(lines) == 3
+    found[0].meet(epsilon(from_rows(rows[:240]), "1e-6", 4, "remove"))
+
+
 def test_orders_of_aliases_that_are_too_dear_are_lowered(monkeypatch: pytest.MonkeyPatch) -> None:
     def ask() -> Enclosure:
         return epsilon("poisson(gaussian(1), 0.01)^1000", "1e-6", 8, direction="remove")

@@ -244,3 +244,12 @@ def test_a_target_just_above_the_infinite_mass_where_every_finite_loss_is_negati
     text = "(poisson(approx_dp(0,1),1/2))^2 * pure_dp(0.628)"
     found = epsilon(text, "3/4 + 1e-30", 1, direction="remove")
     assert found.lower == found.upper == 0
+
+
+def test_what_no_epsilon_changes_is_computed_once(monkeypatch):
+    asked, once = [], Atom.masses
+    monkeypatch.setattr(Atom, "masses", lambda *a: asked.append(a) or once(*a))
+    for points in ([1], range(1, 40)):
+        asked.clear()
+        delta("poisson(pure_dp(1), 1/100)^100", [Fraction(k, 20) for k in points], 8, "remove")
+        assert len(asked) <= 8

@@ -36,6 +36,9 @@ Run: TypeAlias = Callable[[Sequence[int]], Sequence[Way]]
 _Found: TypeAlias = tuple[Enclosure, float]
 """An answer, and about the root within it."""
 
+_Roots: TypeAlias = dict[int, float]
+"""About epsilon after numbers of steps."""
+
 #: By what factor numbers of steps that share a line may differ.
 _SPREAD: Final = 6
 #: How much more work that line may be than one for one of them.
@@ -68,6 +71,7 @@ def epsilons_along(
     size = len(left)
     found: dict[int, Enclosure] = {}
     second: dict[int, Enclosure] = {}
+    roots: _Roots = {}
     while left:
         start = bisect_right(left, left[-1] // _SPREAD)
         left, group = left[:start], left[start:]
@@ -77,7 +81,7 @@ def epsilons_along(
             if progress is not None:
                 progress(before * ways + done, size * ways)
 
-        found |= _in_all(run(group), group, second, delta, digits, told)
+        found |= _in_all(run(group), group, second, roots, delta, digits, told)
     return [found[n] for n in counts]
 
 
@@ -85,13 +89,14 @@ def _in_all(
     ways: Sequence[Way],
     counts: Sequence[int],
     second: dict[int, Enclosure],
+    roots: _Roots,
     delta: Real,
     digits: int,
     told: Callable[[int, int], None],
 ) -> dict[int, Enclosure]:
-    """The largest of some; what a ``second`` way says is kept for fewer steps."""
+    """The largest of some; what a ``second`` way says is kept for fewer steps, and first roots."""
     way, *others = (cache(way) for way in ways)
-    found = _along(way, counts, delta, digits, lambda done: told(done, len(ways)))
+    found = _along(way, counts, delta, digits, roots, lambda done: told(done, len(ways)))
     for other in others:
         told(len(counts), len(ways))
         second |= _asked_less(other, found, second, delta, digits)
@@ -113,7 +118,7 @@ def _asked_less(
         close = [n for n in counts if second[n].upper > found[n].lower]
         close = [n for n in close if second[n].digits < needed]
         asked = _deciding(way, close, found, delta) if few else close
-        second = _passed_down(second | _along(way, asked, delta, needed))
+        second = _passed_down(second | _along(way, asked, delta, needed, {}))
     return second
 
 
@@ -163,27 +168,33 @@ def _along(
     counts: Sequence[int],
     delta: Real,
     digits: int,
+    roots: _Roots,
     told: Callable[[int], None] | None = None,
 ) -> dict[int, Enclosure]:
-    """In one way, at numbers of steps that rise."""
+    """In one way, at numbers of steps that rise: from the most on, of which ``roots`` tell others.
+
+    Where few steps are saddle points mislead, and what more steps lose does not.
+    """
     left = [(n, p) for n in counts if isinstance(p := way(n), ContourProfile)]
     asked = {n for n, _ in left}
     found = {n: way(n).epsilon(delta, digits) for n in counts if n not in asked}
-    known: list[tuple[int, float]] = []
     while left:
-        (start, begun), *_ = left
-        group = [(n, p) for n, p in left if _kinds(p) == _kinds(begun)]
-        plan = _shared_plan([group[0][1], group[-1][1]], delta, digits)
+        most, last = left[-1]
+        group = [(n, p) for n, p in left if _kinds(p) == _kinds(last)]
+        ends = [(p, _extrapolated(roots, n)) for n, p in (group[0], group[-1])]
+        plan = _shared_plan(ends, delta, digits)
         line: Contour | None = None
-        for steps, profile in group:
+        for steps, profile in reversed(group):
             answer = None
             if plan is not None:
                 with suppress(ArithmeticError, ValueError), precision(plan.bits):
-                    if line is None or line.product is not profile.product:
+                    if line is None:  # the shortest, whose bounds serve all others
+                        line = group[0][1].line(plan)
+                    if line.product is not profile.product:
                         line = profile.line(plan)
-                    answer = _on(line, profile, delta, digits, extrapolated(known, steps))
+                    answer = _on(line, profile, delta, digits, _extrapolated(roots, steps))
             # proposes: another line, begun where the shared one no longer serves
-            if answer is None and steps != start:
+            if answer is None and steps != most:
                 break
             if answer is None:
                 alone = profile.epsilon(delta, digits)
@@ -191,7 +202,8 @@ def _along(
                 answer = alone, _root(alone) if solid else 0.0
             found[steps], root = answer
             # proposes: where to begin beyond what is solved
-            known = [*known[1 - _NEIGHBOURS :], (steps, root)] if root > 0 else []
+            if root > 0:
+                roots[steps] = root
             if told is not None:
                 told(len(found))
         left = [(n, p) for n, p in left if n not in found]
@@ -203,21 +215,24 @@ def _kinds(profile: ContourProfile) -> list[type]:
 
 
 @np.errstate(all="ignore")
-def _shared_plan(ends: Sequence[ContourProfile], delta: Real, digits: int) -> Plan | None:
-    """One plan for the first and the last, and all between.
+def _shared_plan(
+    ends: Sequence[tuple[ContourProfile, float]], delta: Real, digits: int
+) -> Plan | None:
+    """One plan for the first and the last, and all between, each with about epsilon if it is known.
 
     Where the saddle point misleads epsilon is between what it says and what the reverse does.
     """
     asked, wanted = [], 0.0
     try:
-        for profile in ends:
+        for profile, near in ends:
             product, log_delta = profile.product, profile.log_delta(delta)
-            near = product.epsilon(log_delta, profile.repeat)
-            near = math.sqrt(near * profile.beside(log_delta, near))
+            if not near > 0:
+                near = product.epsilon(log_delta, profile.repeat)
+                near = math.sqrt(near * profile.beside(log_delta, near))
             query = Query(near, profile.repeat, log_delta)
             wanted = max(wanted, digits_of_delta(product, query, digits) + _SPARE)
             asked.append((product, query))
-        plan = planned(asked, wanted, _SHARED_WORK * ends[-1].max_work)
+        plan = planned(asked, wanted, _SHARED_WORK * profile.max_work)
     except (ArithmeticError, ValueError):
         return None
     return replace(plan, bits=plan.bits + _SPARE_BITS, shared=True)
@@ -249,16 +264,17 @@ def _root(found: Enclosure) -> float:
     return approximate((Fraction(found.lower) + Fraction(found.upper)) / 2)
 
 
-def extrapolated(solved: Sequence[tuple[int, float]], repeat: int) -> float:
-    """The polynomial through the solved points, in the square root of repetitions; else zero."""
-    if len(solved) < 3:
+def _extrapolated(roots: _Roots, count: int) -> float:
+    """By the power of the number of steps through the least solved and one as far beyond it.
+
+    Zero where nothing is solved. Proposes: where a line is placed and a search begins.
+    """
+    if not roots:
         return 0.0
-    at = math.sqrt(repeat)
-    roots = [math.sqrt(t) for t, _ in solved]
-    values = [value for _, value in solved]
-    for width in range(1, len(solved)):  # Neville's scheme
-        for i in range(len(solved) - width):
-            left, right = roots[i], roots[i + width]
-            rise = (at - left) * values[i + 1] - (at - right) * values[i]
-            values[i] = rise / (right - left)
-    return max(0.0, values[0])
+    least = min(roots)
+    other = min(roots, key=lambda n: abs(n - least * (least / count)))
+    if other == least:
+        return roots[least]
+    power = math.log(roots[other] / roots[least]) / math.log(other / least)
+    found: float = roots[least] * (count / least) ** power
+    return found

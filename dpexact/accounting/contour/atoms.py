@@ -17,7 +17,7 @@ from flint import arb
 from dpexact import balls
 from dpexact.accounting.contour.blurs import BlurredProfile, TwoBlurs, between
 from dpexact.accounting.contour.inversion import Contour
-from dpexact.accounting.contour.many import digits_of_delta, shared_deltas
+from dpexact.accounting.contour.many import digits_of_delta, shared_deltas, shared_epsilons
 from dpexact.accounting.contour.planning import Plan, Query
 from dpexact.accounting.contour.product import Product
 from dpexact.accounting.contour.profile import ContourProfile, guarded
@@ -42,6 +42,8 @@ _LEAST: Final = 9
 _ATTEMPTS: Final = 2
 #: More digits take more heights than a few seconds allow.
 _MOST: Final = 12
+#: Digits that lines which are shared may lose to blurs, of those that they are planned for.
+_BLURRED: Final = 5 / 3
 #: By how much, as a power of e, the end of a line is to be below what the digits ask for.
 _SPARE: Final = 4.0
 #: Digits of a first answer.
@@ -146,7 +148,8 @@ class AtomsProfile(Profile):
             # proposes: whether to share a line, and how sharp it is
             if len(left) < 2:
                 break
-            shared = shared_deltas(_Lines(self, digits - less * 4 / 3), left, digits - less)
+            lines = _Lines(self, _BLURRED + less / 3)
+            shared = shared_deltas(lines, left, digits - less)
             if shared:
                 found, enough = found | shared, digits - less
                 break
@@ -154,6 +157,12 @@ class AtomsProfile(Profile):
             found[at] if found[at].digits >= enough else self.delta(at, digits) for at in epsilons
         )
         return [x if x.digits >= digits else x.short("blurs differ") for x in answers]
+
+    def epsilons(self, deltas: Sequence[Real], digits: int) -> list[Enclosure]:
+        """Neighbours share a line."""
+        lines = _Lines(self, _BLURRED + _LESS)
+        found = shared_epsilons(lines, deltas, digits) if len(deltas) > 1 else {}
+        return [found[at] if at in found else self.epsilon(at, digits) for at in deltas]
 
     def largest_loss(self, digits: int) -> Enclosure:
         return self.product.largest(1, digits, self.method)
@@ -223,6 +232,10 @@ class AtomsProfile(Profile):
                 break
         return near, c
 
+    def log_delta(self, delta: Real) -> float:
+        """The logarithm of what delta leaves to the finite losses."""
+        return self._plain.log_delta(delta)
+
     def blurred(self, near: Near, goal: float, c: float) -> BlurredProfile:
         """Proposes: how much to blur for so many digits; what that leaves open is enclosed."""
         variance = short(_OPEN * 10.0**-goal / (c * (c + 1)))
@@ -282,23 +295,27 @@ def _known_digits(answer: Enclosure) -> float:
 
 
 class _Lines:
-    """Lines of blurs, of which each serves many points, for :func:`shared_deltas`."""
+    """Lines of blurs, of which each serves many points; ``lost`` digits are left to the blurs."""
 
     method = AtomsProfile.method
     repeat = 1
     fall = 5.0
 
-    def __init__(self, profile: AtomsProfile, digits: float) -> None:
-        self.product = profile.product
-        self._profile, self._digits = profile, digits
+    def __init__(self, profile: AtomsProfile, lost: float) -> None:
+        self.product, self.infinite = profile.product, profile.infinite
+        self._profile, self._lost = profile, lost
         self._last: BlurredProfile | None = None
+
+    def log_delta(self, delta: Real) -> float:
+        """The logarithm of what delta leaves to the finite losses."""
+        return self._profile.log_delta(delta)
 
     def planned(self, ends: Sequence[Query], digits: float) -> Plan:
         """Of blurs that leave the digits at all of the ends."""
         last = max(ends)
         near, _ = self._profile.without_large(last.epsilon, digits, last.log_delta)
         c = max(near.product.saddle(end.epsilon, 1)[0] for end in ends)
-        self._last = self._profile.blurred(near, min(self._digits + _LESS / 3, _MOST), c)
+        self._last = self._profile.blurred(near, min(digits - self._lost, _MOST), c)
         return self._last.planned(ends, digits)
 
     def line(self, plan: Plan) -> TwoBlurs:

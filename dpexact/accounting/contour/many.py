@@ -30,8 +30,10 @@ from dpexact.ternary import Order
 _SPARE: Final = 2
 #: Points at which floats look for the saddle point; between them they interpolate.
 _ANCHORS: Final = 24
-#: Lines planned anew where the first showed that delta is smaller than floats had it.
-_PASSES: Final = 2
+#: Lines planned anew where the first showed that floats had delta elsewhere, then for more digits;
+#: and where it showed that they had epsilon elsewhere.
+_PASSES: Final = 4
+_SEARCHES: Final = 2
 _NEWTON_STEPS: Final = 40
 _ZERO, _ONE = Fraction(0), Fraction(1)
 
@@ -67,24 +69,29 @@ def shared_deltas(lines: Lines, epsilons: Sequence[Real], digits: int) -> dict[R
     Proposes: who shares which line; each is answered by what the line encloses.
     """
     found: dict[Real, Enclosure] = {}
+    reached: dict[Real, int] = {}
     with np.errstate(all="ignore"), suppress(ArithmeticError, ValueError):
         near = {at: approximate(at) for at in epsilons}
         asked = sorted((at for at in near if near[at] > 0), key=near.__getitem__)
         saddles = _anchored(
             [near[at] for at in asked], lambda e: lines.product.saddle(e, lines.repeat)[1]
         )
-        logs = dict(zip(asked, saddles, strict=True))
-        for _ in range(_PASSES):
+        logs, margin = dict(zip(asked, saddles, strict=True)), 0.0
+        for before in range(_PASSES):
             for group in _groups(asked, logs, lines.fall):
                 with suppress(ArithmeticError, ValueError):
                     ends = [Query(near[at], lines.repeat, logs[at]) for at in _ends(group)]
-                    plan = lines.planned(ends, digits + _SPARE)
+                    plan = lines.planned(ends, digits + _SPARE + margin)
                     for at, answer in zip(group, _on_line(lines, plan, group), strict=True):
                         found[at] = found[at].meet(answer) if at in found else answer
-            # proposes: whom to ask again; the answers stand
-            asked = [at for at in asked if at in found and found[at].digits < digits]
-            asked = [at for at in asked if found[at].lower > 0]
+            # proposes: whom to ask again, where that told more; the answers stand
+            asked = [at for at in asked if at in found and found[at].lower > 0]
+            asked = [at for at in asked if reached.get(at, 0) < found[at].digits < digits]
+            reached = {at: found[at].digits for at in asked}
             logs = {at: log_of(Fraction(found[at].lower)) for at in asked}
+            # proposes: how sharp a line is, where to know delta was not enough
+            if before:
+                margin += max((digits - reached[at] for at in asked), default=0)
     return found
 
 
@@ -113,20 +120,26 @@ def shared_epsilons(lines: Solving, deltas: Sequence[Real], digits: int) -> dict
             [-logs[at] for at in asked], lambda log: lines.product.epsilon(-log, lines.repeat)
         )
         near = dict(zip(asked, saddles, strict=True))
-        for group in _groups([at for at in asked if near[at] > 0], logs, lines.fall):
-            with suppress(ArithmeticError, ValueError):
-                ends = [Query(near[at], lines.repeat, logs[at]) for at in _ends(group)]
-                most = max(digits_of_delta(lines.product, end, digits) for end in ends) + _SPARE
-                plan = lines.planned(ends, most)
-                with precision(plan.bits):
-                    line, targets = lines.line(plan), [ball(at) for at in group]
-                    points = [arb(near[at]) for at in group]
-                    answers = solved(line, targets, lines.repeat, points, 10.0**-digits)
-                found |= {
-                    at: answer.labelled(lines.method)
-                    for at, answer in zip(group, answers, strict=True)
-                    if answer is not None
-                }
+        asked = [at for at in asked if near[at] > 0]
+        for _ in range(_SEARCHES):
+            for group in _groups(asked, logs, lines.fall):
+                with suppress(ArithmeticError, ValueError):
+                    ends = [Query(near[at], lines.repeat, logs[at]) for at in _ends(group)]
+                    most = max(digits_of_delta(lines.product, end, digits) for end in ends) + _SPARE
+                    plan = lines.planned(ends, most)
+                    with precision(plan.bits):
+                        line, targets = lines.line(plan), [ball(at) for at in group]
+                        points = [arb(near[at]) for at in group]
+                        points = _searched(line, targets, lines.repeat, points, 10.0**-digits)
+                        answers = bracketed(line, targets, lines.repeat, points, 10.0**-digits)
+                    near |= {at: float(x) for at, x in zip(group, points, strict=True)}
+                    found |= {
+                        at: answer[0].labelled(lines.method)
+                        for at, answer in zip(group, answers, strict=True)
+                        if answer is not None
+                    }
+            # proposes: whom to ask again, next to where the search led; the answers stand
+            asked = [at for at in asked if at not in found]
     return found
 
 
@@ -140,6 +153,15 @@ def solved(
 
     Proposes: where to bracket; both ends are certified wherever the steps lead.
     """
+    ends = _searched(contour, targets, repeat, near, width)
+    found = bracketed(contour, targets, repeat, ends, width)
+    return [None if bracket is None else bracket[0] for bracket in found]
+
+
+def _searched(
+    contour: Contour, targets: Sequence[arb], repeat: int, near: Sequence[arb], width: float
+) -> list[arb]:
+    """Where Newton's method leads. Proposes: points."""
     at: list[arb | None] = list(near)
     moving = list(range(len(at)))
     for _ in range(_NEWTON_STEPS):
@@ -155,9 +177,7 @@ def solved(
                 if not abs(moved) < 0.03 * math.sqrt(width) * float(following):
                     moving.append(i)
             at[i] = following
-    ends = [x if x is not None else start for x, start in zip(at, near, strict=True)]
-    found = bracketed(contour, targets, repeat, ends, width)
-    return [None if bracket is None else bracket[0] for bracket in found]
+    return [x if x is not None else start for x, start in zip(at, near, strict=True)]
 
 
 def bracketed(

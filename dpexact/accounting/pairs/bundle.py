@@ -51,7 +51,7 @@ _WEIGHT_BITS: Final = 6
 #: Most nodes of a moment, and share of the steps: at less orders it takes less.
 _MOST_WORK, _MOST_SHARE = 10_000, 0.4
 #: How wide cells are of steps that are alike to proposals: see there.
-_CELL: Final = (0.1, 0.03, 0.25)
+CELL: Final = (0.1, 0.03, 0.25)
 #: How much more may be lost at corners of cells.
 _WORST: Final = 2.0
 _FALLING: Final = 0.9
@@ -326,7 +326,7 @@ class Bundle(Pair):
     @property
     def _cells(self) -> list[tuple[float, Place, Place]]:
         """Proposes: how many steps are about where, and a corner around them."""
-        return self.cloud.cells(_CELL)
+        return self.cloud.cells(CELL)
 
     def cumulant(self, c: float) -> Jet:
         return self.cumulants([c])[0]
@@ -345,7 +345,7 @@ class Bundle(Pair):
 
     def _cumulants(self, which: int, orders: Sequence[float]) -> list[Jet]:
         """Proposes: sums over the cells of what is at the place of each, or at its corner."""
-        cells, counts = self.cloud.in_cells(_CELL)
+        cells, counts = self.cloud.in_cells(CELL)
         key = which, *orders
         if key not in self._jets:
             self._jets[key] = np.full((len(cells), len(orders), 3), np.nan)

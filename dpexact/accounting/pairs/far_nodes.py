@@ -250,17 +250,15 @@ class FarNodes:
     def _at(self, epsilons: Sequence[arb], which: int) -> list[arb]:
         with precision(_BITS):
             turns = [acb(0, -arb(self.step) * epsilon).exp() for epsilon in epsilons]
-            rows = [_powers(turn, ROW) for turn in turns]
-            columns = [_powers(leap, ROW) for _, leap in rows]
-            near = np.array([row for row, _ in rows]).T
-            middle = np.array([column for column, _ in columns]).T
+            near, leaps = _fine(turns)
+            middle, leaps = _fine(leaps)
             last = self._places[-1] + 1 if self._places else 0
-            far = [powers(leap, last) for _, leap in columns]
+            far = [powers(leap, last) for leap in leaps]
             totals = [acb(0)] * len(epsilons)
             for place, values in zip(self._places, self._kept[which], strict=True):
                 # of few rows at a time, as above
-                sums = (values.reshape(-1, _AT_ONCE, ROW) @ near).reshape(ROW, -1)
-                found = np.einsum("ap,ap->p", middle, sums).tolist()
+                sums = (values.reshape(-1, _AT_ONCE, ROW) @ near.T).reshape(ROW, -1)
+                found = np.einsum("pa,ap->p", middle, sums).tolist()
                 for i, value in enumerate(found):
                     totals[i] += far[i][place] * acb(value.real, value.imag)
             return [total.real for total in totals]
@@ -391,9 +389,3 @@ def _fine(turns: Sequence[acb]) -> tuple[Complexes, list[acb]]:
     for level in higher:
         found = (level[:, :, None] * found[:, None, :]).reshape(len(turns), -1)
     return found, leaps
-
-
-def _powers(turn: acb, count: int) -> tuple[Complexes, acb]:
-    """``1 .. turn^(count - 1)`` in floats, and ``turn^count``."""
-    *found, last = powers(turn, count + 1)
-    return np.array([_rounded(x) for x in found]), last

@@ -571,6 +571,20 @@ def test_many_points_share_lines(text, top, way, monkeypatch):
 
 
 @pytest.mark.parametrize("way", ["remove", "add"])
+def test_many_targets_share_lines(way, monkeypatch):
+    lines, once = [], BlurredProfile.line
+    monkeypatch.setattr(BlurredProfile, "line", lambda *a: lines.append(a) or once(*a))
+    targets = [real(f"{k}e-6") for k in range(1, 100, 4)]
+    text = "poisson(discrete_gaussian(2), 1/100)^1000"
+    found = atoms(text, way).epsilons(targets, 8)
+    assert len(lines) <= 3
+    for target, answer in zip(targets[::8], found[::8], strict=True):
+        alone = atoms(text, way).epsilon(target, 8)
+        assert answer.digits >= min(8, alone.digits)
+        assert answer.overlaps(alone)
+
+
+@pytest.mark.parametrize("way", ["remove", "add"])
 def test_the_last_line_serves_what_is_next_to_it(way, monkeypatch):
     lines = []
     once = BlurredProfile.line

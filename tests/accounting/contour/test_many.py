@@ -12,9 +12,12 @@ from oracles import scaled
 
 import dpexact
 from dpexact import balls
+from dpexact.accounting.allocation_put import AllocationPut
 from dpexact.accounting.closed_form import GaussianMixedWithResponse
 from dpexact.accounting.contour.many import bracketed, shared_deltas, shared_epsilons, solved
 from dpexact.accounting.contour.planning import Query
+from dpexact.accounting.contour.profile import ContourProfile
+from dpexact.accounting.pairs.allocation import Allocation
 from dpexact.accounting.pairs.gaussian import Gaussian
 from dpexact.accounting.pairs.mixture import add, remove
 from dpexact.accounting.profile import InfiniteLoss
@@ -139,6 +142,36 @@ def test_points_far_apart_and_extreme():
     assert dpexact.delta("gaussian(1)", []) == []
     assert dpexact.epsilon("gaussian(1)", np.array([1e-5]))[0].safe() == "4.377179"
     assert dpexact.delta("gaussian(1)", (1,))[0] == dpexact.delta("gaussian(1)", 1)
+
+
+def _counted(monkeypatch, owner, name):
+    calls, once = [], getattr(owner, name)
+    monkeypatch.setattr(owner, name, lambda *a: calls.append(a) or once(*a))
+    return calls
+
+
+def test_targets_share_lines_where_the_saddle_point_misleads(monkeypatch):
+    """The first line is placed where floats have epsilon, the second where that one has it."""
+    targets = [f"1e-{k}" for k in range(3, 10)]
+    lines = _counted(monkeypatch, ContourProfile, "line")
+    found = contours.engine(((Allocation(rational(1), 100), 1),)).epsilons(
+        [real(at) for at in targets], 8
+    )
+    assert len(lines) == 2
+    for at, answer in zip(targets, found, strict=True):
+        assert answer.digits >= 8
+        assert answer.overlaps(AllocationPut(rational(1), 100, add=False).epsilon(real(at), 12))
+
+
+def test_a_line_is_sharper_where_to_know_delta_was_not_enough(monkeypatch):
+    run = "poisson(gaussian(1), 1/100)^300 * poisson(gaussian(1.2), 1/120)^300 * gaussian(20)"
+    points = [Fraction(k, 50) for k in range(5, 150, 5)]
+    alone = _counted(monkeypatch, ContourProfile, "solved_delta")
+    found = dpexact.delta(run, points, 15, "remove")
+    assert not alone
+    for at, answer in zip(points[::9], found[::9], strict=True):
+        assert answer.digits >= 15
+        assert answer.overlaps(dpexact.delta(run, at, 12, "remove"))
 
 
 @pytest.mark.parametrize(
