@@ -142,6 +142,12 @@ def _behind(
         line = [found.varied(_HEAVY_WORK, patient=False)] if windows.is_loud else []
         behind = FirstToReach(*line, windows, found)
         return Fallback(light, lambda: Fallback(behind, lambda: lattice(3)), behind)
+    if windows is not None and windows.count > 1:
+        # where floats lose the windows a long line may have all digits
+        whole = contour(composition, "add" if windows.add else "remove")
+        assert whole is not None
+        long = whole.varied(_HEAVY_WORK, patient=False)
+        return Fallback(found, lambda: Fallback(long, lattice))
     # of atoms beside densities the lattice may have digits that blurs lack
     more = isinstance(found, FirstToReach) and composition.is_on_laplace
     return Fallback(found, lattice, lattice(3) if more else None)
