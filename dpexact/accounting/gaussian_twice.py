@@ -212,6 +212,7 @@ class GaussianTwice(BallProfile):
         total = slope = moduli = arb(0)
         before = arb(0)
         alone, both = 2 * start * (rate * rate / 2).exp(), odds * odds
+        # proposes: the nodes; `beyond` bounds all others
         for j in range(count + 1):
             at = j * step
             cosh = (rate * at).cosh()

@@ -109,7 +109,7 @@ class HullTwice(BallProfile):
 
         edge, cut = first.mu / 2, first.place(level)
         start, turn = edge.mid(), cut.mid()
-        # proposes: the end; what is beyond is bounded
+        # proposes: the end; what is beyond is bounded, where it is one
         end = (turn * turn + 2 * _LN2 * balls.current()).sqrt().mid()
         alone = first.rest * second.divergence(acb(level)).real
         known = alone + first.excess(turn, level)
@@ -121,7 +121,7 @@ class HullTwice(BallProfile):
         total += _beside(edge, before(acb(edge)) + mirrored(acb(edge)))
         kink = _density(acb(cut)) * (first.ratio(acb(cut)) - level) + after(acb(cut))
         total += _beside(cut, before(acb(cut)) - kink)
-        # what falls is at most what it is at the end
+        # proposes: the end; balls decide that it is one, beyond which what falls is at most that there
         if not (end > cut and end > edge):
             return arb.nan()
         beyond = sum(

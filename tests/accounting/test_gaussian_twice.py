@@ -100,16 +100,16 @@ def test_epsilon_is_where_delta_crosses(sigma, q, target, way, digits):
 
 
 @pytest.mark.parametrize(
-    ("sigma", "q", "at"), [("1", "1/10", "30"), ("0.4", "1/40", "100"), ("4", "1/300", "1/2")]
+    ("sigma", "q", "at"), [("1", "1/10", "20"), ("0.4", "1/40", "50"), ("4", "1/300", "1/4")]
 )
 def test_far_tails_take_no_more_bits(sigma, q, at):
     profile = twice(sigma, q, "remove")
     found = profile.delta(real(at), 8)
     assert found.digits >= 8
-    assert found.upper < 1e-100
+    assert found.upper < 1e-40
     with balls.precision(120):
         assert profile.finite_ball(balls.ball(real(at))).rel_accuracy_bits() > 40
-    with balls.precision(2000):  # where no error is of the order of delta
+    with balls.precision(600):  # where no error is of the order of delta
         assert found.overlaps(balls.to_enclosure(profile.finite_ball(balls.ball(real(at)))))
     back = profile.epsilon(real(found.lower), 8)
     assert back.lower <= real(at).fraction * (1 + Fraction(1, 10**8))
