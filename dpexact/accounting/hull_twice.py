@@ -121,7 +121,7 @@ class HullTwice(BallProfile):
         total += _beside(edge, before(acb(edge)) + mirrored(acb(edge)))
         kink = _density(acb(cut)) * (first.ratio(acb(cut)) - level) + after(acb(cut))
         total += _beside(cut, before(acb(cut)) - kink)
-        # proposes: the end; balls decide that it is one, beyond which what falls is at most that there
+        # proposes: likewise; balls decide that it is one: what falls is at most what it is there
         if not (end > cut and end > edge):
             return arb.nan()
         beyond = sum(
