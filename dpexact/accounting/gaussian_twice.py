@@ -42,6 +42,8 @@ _EDGE: Final = 0.98
 _FLOAT_BITS, _RESOLVED, _FLOAT_CLOSE, _STEEP, _LEAST_SIZE = 74, 1e-13, 1e-5, 5.0, 1e-100
 _FLOAT_DIGITS: Final = 14
 _FARTHEST: Final = 700.0
+#: Of floats: nodes that are looked at, and the logarithm of a delta that is far in the tail.
+_FARTHEST_NODE, _LOOKS, _TAIL = 60.0, 301, 15.0
 _LN10: Final = math.log(10)
 _PAIRED: Final = 2 / math.sqrt(2 * math.pi)
 
@@ -62,6 +64,16 @@ def beyond(most: arb, end: arb, rate: arb) -> arb:
 def _tails(x: Floats) -> Floats:
     """Those of the normal law, in floats."""
     return np.array([math.erfc(v) for v in (x / math.sqrt(2)).tolist()]) / 2
+
+
+@np.errstate(all="ignore")
+def _reach(excess: float, start: float, rate: float) -> float:
+    """Proposes: how far out most of what delta is lies, of the difference of the outcomes."""
+    v = np.linspace(0.0, _FARTHEST_NODE, _LOOKS)
+    cosh = np.cosh(np.minimum(rate * v, _FARTHEST))
+    place = np.log(excess / (cosh + np.sqrt(cosh * cosh + excess)) / start) / rate
+    least = float(np.min(v * v + np.maximum(place, 0.0) ** 2))
+    return math.sqrt(least) if 2 * _TAIL < least < math.inf else 0.0
 
 
 def planned(rate: float, bits: int) -> tuple[float, float, int]:
@@ -92,6 +104,8 @@ class GaussianTwice(BallProfile):
         # proposes: bits; what the errors are compared with exceeds delta by so much, about
         odds = balls.approximate_log(self.q) - balls.approximate_log(1 - self.q)
         lost = odds + max(odds, 1.0) - balls.approximate_log(delta)
+        # proposes: likewise; of removing they are compared with delta itself
+        lost = lost if self.add else min(lost, _TAIL)
         # proposes: likewise
         if not lost < _MOST_BITS * _LN2:
             return None
@@ -191,10 +205,14 @@ class GaussianTwice(BallProfile):
         if not (2 * rate * height < arb.pi() and count < _MOST_NODES):
             return arb.nan(), arb.nan()
         start = odds * (-rate * rate).exp()
+        # proposes: how many nodes more lie where delta is, far in the tail
+        count += 0 if self.add else math.ceil(_reach(*map(float, (excess, start, rate))) / spacing)
         side = -1 if self.add else 1
         step = arb(spacing)
-        total = slope = arb(0)
+        total = slope = moduli = arb(0)
+        before = arb(0)
         alone, both = 2 * start * (rate * rate / 2).exp(), odds * odds
+        # proposes: the nodes; `beyond` bounds all others
         for j in range(count + 1):
             at = j * step
             cosh = (rate * at).cosh()
@@ -206,11 +224,15 @@ class GaussianTwice(BallProfile):
             weight = (-at * at / 2).exp() if j else arb(0.5)
             total += weight * (gain - excess * lost)
             slope += weight * lost
+            moduli += before * (gain + excess * lost)
+            before = weight if j else arb(1)
         scale = 2 * step / (2 * arb.pi()).sqrt()
-        error = strip(most, arb(height), step)
         end = count * step
         # proposes: the number of nodes; where it is too small nothing bounds the rest
         tail = beyond(most, end, rate) if end > rate else arb("inf")
+        # of removing the moduli rise with the node while its weight falls
+        inside = most if self.add else arb.min(most, scale * moduli / 2 + tail)
+        error = strip(inside, arb(height), step)
         found = side * scale * total
         found = (found - error).lower().union((found + tail + error).upper())
         factor = stay * stay * (epsilon.exp() if self.add else 1)

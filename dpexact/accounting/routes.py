@@ -286,8 +286,9 @@ def _rare(c: Composition, direction: Direction) -> Profile | None:
         return None
     line = contour(c, direction)
     assert line is not None
-    if windows.count > 2:
-        return windows.with_line(line, _GLANCE_WORK)
+    if windows.count > 2:  # where floats lose the windows a long line may have all digits
+        long = line.varied(_HEAVY_WORK, patient=False)
+        return Fallback(windows.with_line(line, _GLANCE_WORK), lambda: long)
     from dpexact.accounting.gaussian_twice import GaussianTwice
 
     twice = GaussianTwice(windows.sigma, windows.q, windows.add)

@@ -9,17 +9,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from typing import Final, TypeAlias
 
 from dpexact.accounting.composition import Composition
 from dpexact.accounting.contour.profile import ContourProfile
+from dpexact.accounting.hull_twice import HullTwice
 from dpexact.accounting.lattice.profile import LatticeProfile
 from dpexact.accounting.lattice.steps import PairStep, SymmetrisedStep
 from dpexact.accounting.pairs.gaussian import Gaussian
 from dpexact.accounting.pairs.pair import Pair
 from dpexact.accounting.pairs.symmetrised import Symmetrised
-from dpexact.accounting.profile import Fallback, Profile
+from dpexact.accounting.profile import Fallback, FirstToReach, Profile
 from dpexact.balls import approximate
 from dpexact.enclosure import Enclosure
 from dpexact.kept import cached_property
@@ -34,6 +36,8 @@ _HIDDEN_WORK: Final = 10_000_000
 #: By what share other noise may raise delta, about; the first that is affordable.
 _SHARES: Final = (1e-4, 1e-3)
 _BITS: Final = 1 << 30
+#: Noise of two steps that one integral takes.
+_LEAST_NOISE: Final = 0.3
 #: Work allowed to the lattice: some seconds; and digits of delta and epsilon it is asked for.
 _LATTICE_WORK: Final = 12_000_000
 _LATTICE_DIGITS: Final = 4
@@ -41,7 +45,9 @@ _LATTICE_DIGITS: Final = 4
 
 def symmetric_hull(samples: Samples, rest: Composition) -> Profile:
     """The profile itself."""
-    return Fallback(_contour(samples, rest), lambda: _lattice(samples, rest))
+    others = Fallback(_contour(samples, rest), lambda: _lattice(samples, rest))
+    twice = _twice(samples, rest)
+    return others if twice is None else FirstToReach(twice, others)
 
 
 class AboveHull(Profile):
@@ -53,6 +59,10 @@ class AboveHull(Profile):
     def __init__(self, samples: Samples, rest: Composition) -> None:
         self._samples, self._rest = samples, rest
         self.infinite = rest.infinite(add=False)
+
+    @cached_property
+    def _twice(self) -> HullTwice | None:
+        return _twice(self._samples, self._rest)
 
     @cached_property
     def _plain(self) -> ContourProfile:
@@ -84,12 +94,14 @@ class AboveHull(Profile):
         points: Sequence[Real],
         digits: int,
     ) -> list[Enclosure]:
-        """First as it is, then beside other noise, then on a lattice."""
+        """First as it is, then beside other noise, then on a lattice; of two steps an integral."""
 
         def more(found: Enclosure, point: Real) -> Enclosure:
             # proposes: when to stop, here and below
             if found.digits >= digits:
                 return found
+            if self._twice is not None:
+                found = found.meet(*ask(self._plain, [point]))
             try:
                 order = self._plain.product.saddle(near(point), 1)[0]
                 for share in _SHARES:
@@ -102,7 +114,7 @@ class AboveHull(Profile):
                 pass  # floats do not reach to plan it
             return found.meet(*ask(self._lattice, [point]))
 
-        return list(map(more, ask(self._plain, points), points))
+        return list(map(more, ask(self._twice or self._plain, points), points))
 
     def _beside(self, mu: float) -> ContourProfile:
         little = rational(Fraction(max(1, round(mu * _BITS)), _BITS))
@@ -111,10 +123,25 @@ class AboveHull(Profile):
         return ContourProfile(pairs, plain.infinite).varied(_HIDDEN_WORK, patient=False)
 
 
+def _hulls(samples: Samples) -> list[tuple[Symmetrised, int]]:
+    return [(Symmetrised(1 / mu, q), count) for mu, q, count in samples]
+
+
+def _twice(samples: Samples, rest: Composition) -> HullTwice | None:
+    """Two steps and nothing else that loses finitely much: one integral."""
+    match [pair for pair, count in _hulls(samples) for _ in range(min(count, 3))]:
+        case [first, second] if replace(rest, masses=[]).is_empty:
+            # proposes: which engine is asked; of little noise an integral takes long
+            if min(approximate(first.sigma), approximate(second.sigma)) >= _LEAST_NOISE:
+                return HullTwice(first, second, rest.infinite(add=False))
+    return None
+
+
 def _contour(samples: Samples, rest: Composition) -> ContourProfile:
-    pairs: list[tuple[Pair, int]] = [(Symmetrised(1 / mu, q), count) for mu, q, count in samples]
     infinite = rest.infinite(add=False)
-    return ContourProfile([*pairs, *rest.pairs()], infinite).varied(_PLAIN_WORK, patient=False)
+    return ContourProfile([*_hulls(samples), *rest.pairs()], infinite).varied(
+        _PLAIN_WORK, patient=False
+    )
 
 
 class _FewDigits(LatticeProfile):

@@ -9,9 +9,10 @@ from typing import Final
 
 from dpexact.accounting.classic.zcdp import total_zcdp
 from dpexact.accounting.composition import Composition
+from dpexact.accounting.fixed_size import symmetric_samples
 from dpexact.accounting.pairs.pair import Atom as Outcome
 from dpexact.accounting.polygon import trade_offs
-from dpexact.accounting.profile import Profile
+from dpexact.accounting.profile import Between, Profile
 from dpexact.accounting.profiles import profile
 from dpexact.accounting.reflection import OPPOSITE
 from dpexact.accounting.standing import (
@@ -61,6 +62,9 @@ MAX_REPETITIONS: Final = 5_000
 #: Likewise, of a law with more than few outcomes of irrational mass, most outcomes of all runs.
 _FEW_OUTCOMES: Final = 6
 _MAX_WRITTEN: Final = 120
+#: Digits of the ends of what is known between two functions.
+_BETWEEN_DIGITS: Final = 6
+_DIFFER: Final = "the bounds below and above differ"
 #: Digits to which divergences beside a curve are rounded up.
 _GIVEN_DIGITS: Final = 60
 
@@ -102,10 +106,23 @@ def tradeoff(mechanism: Mechanism | str, direction: str = "both") -> TradeoffFun
     way, said = direction_in(direction), standing_of_points(m)
     if said is EXACT and (found := _closed_form(m, way)):
         return found
-    if way == "both":
-        return DualTradeoff(profile(m), said)
+    if way == "both" or sampling_of(m) is FixedSize:  # replacement has no directions
+        return _between(m) or DualTradeoff(profile(m), said)
     # of the best tests of Q against P, whose type I errors are those under P
     return DualTradeoff(profile(m, OPPOSITE[way]), said, profile(m, way))
+
+
+def _between(mechanism: Mechanism) -> TradeoffFunction | None:
+    """Between those of two profiles, where no more is known of that of samples of fixed size."""
+    found = profile(mechanism)
+    if not isinstance(found, Between) or found.sharp:
+        return None
+    try:
+        return BetweenTradeoffs(
+            DualTradeoff(symmetric_samples(mechanism)), DualTradeoff(found.below)
+        )
+    except UnsupportedMechanism:  # beside what is not symmetric
+        return None
 
 
 def _concentrated(mechanism: Mechanism) -> TradeoffFunction:
@@ -274,3 +291,28 @@ class DualTradeoff(TradeoffFunction):
                 break
         alphas = [(k / _OUTLINE_POINTS) ** 2 for k in range(_OUTLINE_POINTS + 1)]
         return alphas, [max(0.0, *(c - slope * a for c, slope in lines)) for a in alphas]
+
+
+class BetweenTradeoffs(TradeoffFunction):
+    """A symmetric function between two: the dual of a profile that is known between two."""
+
+    method = "dual"
+
+    def __init__(self, below: DualTradeoff, above: DualTradeoff) -> None:
+        self.below, self.above = below, above
+
+    def _enclose(self, alpha: Number, digits: int) -> Enclosure:
+        return self._enclose_many([alpha], digits)[0]
+
+    def _enclose_many(self, alphas: Sequence[Number], digits: int) -> list[Enclosure]:
+        # proposes: to how many digits; the ends differ by more
+        wanted = min(digits, _BETWEEN_DIGITS)
+        ends = (end._enclose_many(alphas, wanted) for end in (self.below, self.above))
+        found = [below.between(above, below.method) for below, above in zip(*ends, strict=True)]
+        return [a if a.digits >= digits else a.short(_DIFFER) for a in found]
+
+    def inverse(self) -> BetweenTradeoffs:
+        return self
+
+    def _outline(self) -> tuple[list[float], list[float]]:
+        return self.below._outline()

@@ -1,5 +1,7 @@
 """Fixed-size sampling: the two bounds and what is known to lie between them."""
 
+from fractions import Fraction
+
 import pytest
 
 import dpexact
@@ -62,3 +64,29 @@ def test_an_audit_never_condemns_between_the_bounds():
 def test_what_is_not_accounted_for(text):
     with pytest.raises(UnsupportedMechanism):
         dpexact.delta(text, 1)
+
+
+@pytest.mark.parametrize(
+    "text", ["fixed_size(gaussian(1), 1, 10)^4", "fixed_size(gaussian(1), 1, 10)^2 * pure_dp(1/5)"]
+)
+@pytest.mark.parametrize("alpha", ["1/20", "1/2"])
+def test_the_trade_off_function_lies_between_those_of_the_bounds(text, alpha):
+    f = dpexact.tradeoff(text)
+    (found,) = f([alpha])
+    (attained,) = dpexact.tradeoff(
+        text.replace("fixed_size(gaussian(1), 1, 10)", "poisson(gaussian(1), 1/10)")
+    )([alpha], 6)
+    assert found.upper == pytest.approx(attained.upper, rel=1e-4)
+    # lines under it, of the bound above
+    lines = [
+        1
+        - float(dpexact.delta(text, f"log({slope})").upper)
+        - float(Fraction(slope) * Fraction(alpha))
+        for slope in ("1", "6/5", "3/2", "2", "4", "8")
+    ]
+    assert max(lines) - 1e-4 <= found.lower < found.upper
+    assert found.reason
+    assert f.inverse() is f
+    for way in ("remove", "add"):
+        assert dpexact.tradeoff(text, way)([alpha])[0].overlaps(found)
+    assert [f("0"), f("1")] == [dpexact.Enclosure.exact(Fraction(x), "dual") for x in (1, 0)]

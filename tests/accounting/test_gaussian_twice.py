@@ -99,13 +99,30 @@ def test_epsilon_is_where_delta_crosses(sigma, q, target, way, digits):
         assert profile.finite_ball(balls.ball(found.upper)) < aim
 
 
+@pytest.mark.parametrize(
+    ("sigma", "q", "at"), [("1", "1/10", "20"), ("0.4", "1/40", "50"), ("4", "1/300", "1/4")]
+)
+def test_far_tails_take_no_more_bits(sigma, q, at):
+    profile = twice(sigma, q, "remove")
+    found = profile.delta(real(at), 8)
+    assert found.digits >= 8
+    assert found.upper < 1e-40
+    with balls.precision(120):
+        assert profile.finite_ball(balls.ball(real(at))).rel_accuracy_bits() > 40
+    with balls.precision(600):  # where no error is of the order of delta
+        assert found.overlaps(balls.to_enclosure(profile.finite_ball(balls.ball(real(at)))))
+    back = profile.epsilon(real(found.lower), 8)
+    assert back.lower <= real(at).fraction * (1 + Fraction(1, 10**8))
+    assert back.upper >= real(at).fraction * (1 - Fraction(1, 10**8))
+
+
 @pytest.mark.parametrize("way", WAYS)
 def test_any_plan_encloses(way, monkeypatch):
     """Wide spacings, short sums, high and low strips: the truth is inside whatever they say."""
     planned, cases = gaussian_twice.planned, 0
     for sigma, q in (("0.3", "0.9"), ("1", "0.5"), ("4", "1e-3")):
         profile = twice(sigma, q, way)
-        for at in (arb(0), arb("1e-3"), arb("0.3"), arb(2)):
+        for at in (arb(0), arb("1e-3"), arb("0.3"), arb(2), arb(9)):
             monkeypatch.setattr(gaussian_twice, "planned", planned)
             with balls.precision(300):
                 truth = profile.finite_ball(at)

@@ -196,3 +196,12 @@ def test_the_lattice_has_digits_that_blurs_of_truncated_noise_on_samples_lack() 
     found = delta("poisson(truncated_laplace(2.31, 11.3), 1/5)^5", 1, 8, "add")
     assert found.method == "lattice"
     assert found.digits >= 8
+
+
+@pytest.mark.slow
+def test_a_long_line_has_digits_of_tails_where_floats_lose_windows() -> None:
+    found = dpexact.delta("poisson(gaussian(4), 1/300)^3", "1/2", 8)
+    assert found.digits >= 8
+    # three times one step, and something
+    one = dpexact.delta("poisson(gaussian(4), 1/300)", "1/2", 8)
+    assert 3 * one.lower < found.upper < 4 * one.upper

@@ -889,6 +889,16 @@ def fixed_sizes(trial: Trial, rng: random.Random) -> None:
         found = trial.ask("delta", f"{text}^2", at, digits=3, direction=way)
         pair = ref.product((ref.poisson(inner, f"{m}/{n}"), 2))
         trial.contains(Enclosure(Fraction(0), found.upper), lambda: ref.delta(pair, at), "at most ")
+        alpha = Fraction(rng.randint(1, 99), 100)
+        call = f"dpexact.tradeoff({f'{text}^2'!r}, {way!r})({str(alpha)!r}, 4)"
+        f = trial.attempt(call, lambda: dpexact.tradeoff(f"{text}^2", way)(alpha, 4))
+
+        def line() -> ref.Estimate:  # under the trade-off function of that pair
+            value, error = ref.delta(pair, at)
+            slope = ref.mp.exp(ref.number(at))
+            return 1 - value - slope * alpha.numerator / alpha.denominator, error
+
+        trial.contains(Enclosure(Fraction(-(10**9)), f.upper), line, "a line under ")
         return
     found = trial.ask("delta", text, at, digits=digits_of(rng), direction=way)
     trial.contains(

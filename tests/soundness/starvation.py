@@ -53,6 +53,7 @@ CUTS: tuple[tuple[str, str, tuple[int, ...]], ...] = (
     ("accounting.heterogeneous.meet_in_the_middle", "MAX_HALF", (1, 4)),
     ("accounting.heterogeneous.meet_in_the_middle", "_MAX_BITS", (64,)),
     ("accounting.gaussian_twice", "_MOST_NODES", (0, 40)),
+    ("accounting.hull_twice", "_MOST_EVALUATIONS", (1, 60, 300)),
     ("accounting.one_integral", "_MOST_EVALUATIONS", (1, 60, 300)),
     ("accounting.lattice_law", "_BRIEF_WORK", (0, 10**4)),
     ("accounting.averaged", "_LINE_WORK", (0, 10**4)),

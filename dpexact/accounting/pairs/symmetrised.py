@@ -138,7 +138,7 @@ class Symmetrised(Pair):
     def largest_loss(self) -> arb | None:
         return None
 
-    def _rest(self) -> arb:
+    def rest(self) -> arb:
         """``1 - P(Z > 0) - Q(Z > 0)``: ``(1 - q)(1 - 2 Phi(-mu/2))``."""
         return (1 - ball(self.q)) * (1 / (ball(self.sigma) * arb(8).sqrt())).erf()
 
@@ -199,20 +199,20 @@ class Symmetrised(Pair):
 
     def moment(self, c: float | Real, accuracy: float) -> arb:
         """By the moments of both directions."""
-        return self._rest() + sum(self._right(c, accuracy), arb(0))
+        return self.rest() + sum(self._right(c, accuracy), arb(0))
 
     def moments(self, c: float, step: float, count: int, accuracy: float) -> list[acb]:
         """Likewise, all nodes at once."""
         wholes = (x.moments(c, step, count, accuracy) for x in (self._sample, self._sample.reverse))
         rows = zip(*wholes, *self._left(c, step, count), strict=True)
-        return [self._rest() + a + b - x - y for a, b, x, y in rows]
+        return [self.rest() + a + b - x - y for a, b, x, y in rows]
 
     def decayed(self, c: float, u: float, accuracy: float) -> arb:
         """By parts; never above ``M(c)``."""
         above, below = self._right(c, accuracy)
         mu = 1 / ball(self.sigma)
         edge = (-mu * mu / 8).exp() / ((2 * arb.pi()).sqrt() * mu * ball(self.q))
-        rest = self._rest()
+        rest = self.rest()
         bound = rest + by_parts(edge, above, below, ball(c), arb(u))
         return arb.min(bound.upper(), (rest + above + below).upper())
 
