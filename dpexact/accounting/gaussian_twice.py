@@ -66,14 +66,17 @@ def _tails(x: Floats) -> Floats:
     return np.array([math.erfc(v) for v in (x / math.sqrt(2)).tolist()]) / 2
 
 
-@np.errstate(all="ignore")
+@np.errstate(over="ignore")
 def _reach(excess: float, start: float, rate: float) -> float:
-    """Proposes: how far out most of what delta is lies, of the difference of the outcomes."""
+    """Proposes: how far out most of what delta is lies, of the difference of the outcomes.
+
+    Of logarithms, as floats may not hold the numbers.
+    """
     v = np.linspace(0.0, _FARTHEST_NODE, _LOOKS)
-    cosh = np.cosh(np.minimum(rate * v, _FARTHEST))
-    place = np.log(excess / (cosh + np.sqrt(cosh * cosh + excess)) / start) / rate
+    cosh = np.logaddexp(rate * v, -rate * v) - _LN2
+    place = (excess - start - np.logaddexp(cosh, np.logaddexp(2 * cosh, excess) / 2)) / rate
     least = float(np.min(v * v + np.maximum(place, 0.0) ** 2))
-    return math.sqrt(least) if 2 * _TAIL < least < math.inf else 0.0
+    return math.sqrt(least) if _TAIL < least / 2 < _MOST_BITS * _LN2 else 0.0
 
 
 def planned(rate: float, bits: int) -> tuple[float, float, int]:
@@ -104,11 +107,11 @@ class GaussianTwice(BallProfile):
         # proposes: bits; what the errors are compared with exceeds delta by so much, about
         odds = balls.approximate_log(self.q) - balls.approximate_log(1 - self.q)
         lost = odds + max(odds, 1.0) - balls.approximate_log(delta)
-        # proposes: likewise; of removing they are compared with delta itself
-        lost = lost if self.add else min(lost, _TAIL)
         # proposes: likewise
         if not lost < _MOST_BITS * _LN2:
             return None
+        # proposes: likewise; of removing they are compared with delta itself
+        lost = lost if self.add else min(lost, _TAIL)
         bits, log = _ROUNDED + max(0, math.ceil(lost / _LN2)), balls.approximate_log(delta)
         start = self._in_floats(math.exp(log))
         with balls.precision(bits + _COARSE_BITS):
@@ -206,7 +209,11 @@ class GaussianTwice(BallProfile):
             return arb.nan(), arb.nan()
         start = odds * (-rate * rate).exp()
         # proposes: how many nodes more lie where delta is, far in the tail
-        count += 0 if self.add else math.ceil(_reach(*map(float, (excess, start, rate))) / spacing)
+        count += (
+            0
+            if self.add
+            else math.ceil(_reach(*map(float, (excess.log(), start.log(), rate))) / spacing)
+        )
         side = -1 if self.add else 1
         step = arb(spacing)
         total = slope = moduli = arb(0)
