@@ -23,12 +23,13 @@ from dpexact.accounting.rare.estimate import (
     least_at_zero,
 )
 from dpexact.accounting.rare.inversion import Inversion
-from dpexact.accounting.rare.law import total_variation
 from dpexact.accounting.rare.many import SharedLines, bracketed
-from dpexact.accounting.rare.picture import Question
+from dpexact.accounting.rare.picture import FloatRow, Question, largest_loss
 from dpexact.accounting.rare.planning import Plan, planned, shape_for
+from dpexact.accounting.rare.rows import Row, largest_added, total_variation
 from dpexact.balls import approximate, approximate_log, ball, precision
 from dpexact.enclosure import Enclosure
+from dpexact.kept import cached_property
 from dpexact.reals import Real
 
 #: Work after which the windows are given up: some seconds.
@@ -72,14 +73,12 @@ _TRIVIAL: Final = 96
 
 @dataclass(frozen=True)
 class RareProfile(SharedLines):
-    """``count`` runs of a Gaussian of noise ``sigma`` on Poisson samples of rate ``0 < q < 1``.
+    """Gaussians on Poisson samples of small rates, in ``rows`` of equal steps.
 
     ``add`` is the direction; ``max_work`` bounds the multiplications of one evaluation.
     """
 
-    sigma: Real
-    q: Real
-    count: int
+    rows: tuple[Row, ...]
     add: bool
     max_work: int = MAX_WORK
 
@@ -91,14 +90,14 @@ class RareProfile(SharedLines):
 
     def delta(self, epsilon: Real, digits: int) -> Enclosure:
         with precision(_TRIVIAL + 4 * digits):
-            if self.add and ball(epsilon) >= self._top():
+            if self.add and ball(epsilon) >= largest_added(self.rows):
                 return Enclosure.exact(_ZERO, self.method)
         most = Enclosure(_ZERO, _ONE, self.method)
         return guarded(lambda: self._delta(epsilon, digits), most, _NONE)
 
     def _epsilon(self, delta: Real, digits: int) -> Enclosure:
         with precision(_TRIVIAL):
-            if total_variation(ball(self.sigma), ball(self.q), self.count) <= ball(delta):
+            if total_variation(self.rows) <= ball(delta):
                 return Enclosure.exact(_ZERO, "total variation bound")
         most = Enclosure(_ZERO, math.inf, self.method)
         return guarded(lambda: self._solved(delta, digits), most, _NONE)
@@ -106,24 +105,21 @@ class RareProfile(SharedLines):
     def largest_loss(self, digits: int) -> Enclosure:
         if not self.add:
             return Enclosure.exact(math.inf, self.method)
-        return balls.certify(self._top, digits, lowest=_ZERO, method=f"{self.method}: largest loss")
+        name = f"{self.method}: largest loss"
+        return balls.certify(lambda: largest_added(self.rows), digits, lowest=_ZERO, method=name)
 
     def is_below(self, epsilon: Real, level: Real) -> bool:
         """Whether next to free bounds prove that delta of adding is at most ``level``."""
         with precision(_TRIVIAL):
-            if ball(epsilon) >= self._top():
+            if ball(epsilon) >= largest_added(self.rows):
                 return True
         log = approximate_log(level)
-        return balls.at_most(added_bound(self.sigma, self.q, self.count, epsilon, log), level)
+        return balls.at_most(added_bound(self.rows, epsilon, log), level)
 
-    def _top(self) -> arb:
-        """``-T log(1-q)``, the largest loss of adding and the negative of the least of removing."""
-        return -self.count * (-ball(self.q)).log1p()
-
-    @property
+    @cached_property
     def is_often(self) -> bool:
         """Proposes: whether a record takes part too often for rare events."""
-        return self.count * approximate(self.q) > _OFTEN
+        return sum(n * q for _, q, n in self._floats) > _OFTEN
 
     @property
     def is_rare(self) -> bool:
@@ -131,34 +127,48 @@ class RareProfile(SharedLines):
         # next to the largest loss of adding few steps, orders of a line are steep
         if self.count <= 2 or (self.is_often and not (self.add and self.count <= _FEW_STEPS)):
             return self.count <= 2
-        sigma = approximate(self.sigma)
-        return approximate(self.q) * sigma * sigma <= _EVEN
+        return all(q * sigma * sigma <= _EVEN for sigma, q, _ in self._floats)
 
     @property
     def is_loud(self) -> bool:
         """Proposes: whether losses of hundreds stand on a comb, for which windows take seconds."""
-        return approximate(self.sigma) < _LOUDEST
+        return min(self._floats).sigma < _LOUDEST
 
     def with_line(self, line: ContourProfile, work: int) -> Profile:
         """Both, the line with so much ``work``. Proposes: which is asked first."""
-        sigma, rate = approximate(self.sigma), approximate(self.q)
         profiles = self, line.varied(work)
-        spread = rate * sigma * math.sqrt(self.count)  # of losses over the largest of adding
+        # of losses over the largest of adding
+        spread = math.sqrt(sum(n * (sigma * q) ** 2 for sigma, q, n in self._floats))
         least = _SPREAD_ADDED if self.add else _SPREAD_REMOVED
-        if (self.add and self.count <= _FEW_STEPS) or sigma < _LOUD or spread < least:
-            return FirstToReach(*(reversed(profiles) if spread > _WIDE * rate else profiles))
+        if (self.add and self.count <= _FEW_STEPS) or min(self._floats).sigma < _LOUD or spread < least:
+            wide = spread > _WIDE * max(q for _, q, _ in self._floats)
+            return FirstToReach(*(reversed(profiles) if wide else profiles))
         return FirstToReach(line.varied(_BRIEF_WORK, patient=False), *profiles)
 
     # --- plans ------------------------------------------------------------------------------------
 
     def question(self, epsilon: float) -> Question:
         """Proposes: what is planned for."""
-        sigma, q = approximate(self.sigma), approximate(self.q)
-        top = -self.count * math.log1p(-q)
+        top = self._top
         gap = top - epsilon if self.add else top + epsilon
-        if not (1e-150 < q < 1 and 1e-3 < sigma < 1e3 and 1e-9 * top < gap < 1e12):
+        known = all(1e-150 < q < 1 and 1e-3 < sigma < 1e3 for sigma, q, _ in self._floats)
+        if not (known and 1e-9 * top < gap < 1e12):
             raise TooExpensive("the parameters are too extreme to plan with floats")
-        return Question(sigma, q, self.count, gap, self.add)
+        return Question(self._floats, gap, self.add)
+
+    @cached_property
+    def _floats(self) -> tuple[FloatRow, ...]:
+        return tuple(FloatRow(approximate(s), approximate(q), n) for s, q, n in self.rows)
+
+    @cached_property
+    def _top(self) -> float:
+        """The largest loss of adding."""
+        return largest_loss(self._floats)
+
+    @cached_property
+    def count(self) -> int:
+        """Of all steps."""
+        return sum(row.count for row in self.rows)
 
     def _plan(
         self, ask: Question, log_tolerance: float, in_floats: bool = False, like: Plan | None = None
@@ -201,7 +211,7 @@ class RareProfile(SharedLines):
     def inverted(self, ask: Question, log_tolerance: float, plan: Plan | None = None) -> Inversion:
         plan = plan or self._plan(ask, log_tolerance)
         with precision(plan.bits):
-            return Inversion(self.sigma, self.q, self.count, plan)
+            return Inversion(self.rows, plan)
 
     # --- delta ------------------------------------------------------------------------------------
 
@@ -258,7 +268,7 @@ class RareProfile(SharedLines):
         target = approximate(delta)
         # proposes: whether to look at 0 first; where epsilon is 0 no bracket is found
         plainly_positive = (
-            least_at_zero(self.sigma, self.q, self.count) > math.log(target) + _PLAINLY
+            least_at_zero(self.rows) > math.log(target) + _PLAINLY
         )
         if not plainly_positive and (at_zero := self._at_zero(delta, target)) is not None:
             return at_zero
@@ -315,7 +325,7 @@ class RareProfile(SharedLines):
         Proposes: a point, around which the caller certifies a bracket; and a plan for that, where
         the search began close to it.
         """
-        top = -self.count * math.log1p(-approximate(self.q))
+        top = self._top
         log_target = math.log(target)
         sign = -1.0 if self.add else 1.0
         low, high = ends = -math.inf, math.log(top) if self.add else math.inf
@@ -381,7 +391,7 @@ class RareProfile(SharedLines):
 
         Proposes: likewise.
         """
-        top = -self.count * math.log1p(-approximate(self.q))
+        top = self._top
         epsilon = top - gap if self.add else gap - top
         ask = self.question(epsilon)
         steepness = slope * (epsilon / gap if self.add else 1.0)
