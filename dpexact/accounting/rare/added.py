@@ -67,7 +67,7 @@ def added_bound(rows: Sequence[Row], epsilon: Real, log_level: float) -> Enclosu
                 moments = [short_moment(law, s) for law in laws]
             log = log_chernoff(s) + s * (largest_added(rows) - ball(epsilon))
             for moment, row in zip(moments, rows, strict=True):
-                log += row.count * moment.log()
+                log += row.times * moment.log()
             return nothing.meet(Enclosure(_ZERO, balls.to_enclosure(log.exp()).upper))
     except (ArithmeticError, ValueError):
         return nothing
@@ -83,12 +83,12 @@ def _in_short(rows: Sequence[FloatRow], epsilon: float, log_level: float) -> flo
     """Proposes: an order at which two terms are enough, or 0."""
     if not (min(rows).sigma > _LEAST_NOISE and epsilon > 0):
         return 0.0
-    terms = [(q / (1 - q), math.exp(1 / sigma**2), n) for sigma, q, n in rows]
-    spread = sum(n * o * o * math.expm1(1 / sigma**2) for (o, _, n), (sigma, _, _) in zip(terms, rows, strict=True))
-    order = epsilon / spread
+    terms = [(q / (1 - q), 1 / sigma**2, n) for sigma, q, n in rows]
+    order = epsilon / sum(n * odds * odds * math.expm1(loss) for odds, loss, n in terms)
     log = order * (largest_loss(rows) - epsilon)
-    for odds, grown, count in terms:
-        log += count * math.log1p(order * (odds * odds * (order + 1) * grown / 2 - odds))
+    for odds, loss, count in terms:
+        square = odds * odds * (order + 1) * math.exp(loss)
+        log += count * math.log1p(order * (square / 2 - odds))
     log += order * math.log(order) - (1 + order) * math.log1p(order)
     return order if log < log_level else 0.0
 
@@ -108,20 +108,20 @@ def _proposed(
     weights = -x * x / 2 + math.log(_SPACING / math.sqrt(2 * math.pi))
     law = np.exp(weights)
     means = [float(law @ loss) for loss in losses]
-    mean = sum(row.count * own for row, own in zip(rows, means, strict=True))
+    mean = sum(row.times * own for row, own in zip(rows, means, strict=True))
     spread = sum(
-        row.count * float(law @ (loss - own) ** 2)
+        row.times * float(law @ (loss - own) ** 2)
         for row, loss, own in zip(rows, losses, means, strict=True)
     )
     orders = _TILTS * (epsilon - mean) / spread
     logs = log_chernoffs(orders) - orders * epsilon
     for row, loss in zip(rows, losses, strict=True):
-        logs += row.count * log_sum(weights + orders[:, None] * loss)
+        logs += row.times * log_sum(weights + orders[:, None] * loss)
     best = int(np.nanargmin(logs))
     order, room = float(orders[best]), log_level - float(logs[best])
     if not room > 0:
         raise ArithmeticError("the bound is above the level")
-    width, count = max(_NARROW, min(_WIDE, math.sqrt(room) / 2)), sum(row.count for row in rows)
+    width, count = max(_NARROW, min(_WIDE, math.sqrt(room) / 2)), sum(row.times for row in rows)
     return order, [_cells(row, order, width * min(1.0, row.sigma), count) for row in rows]
 
 

@@ -44,26 +44,26 @@ class Estimate:
     def __init__(self, ask: Question, plan: Plan) -> None:
         self.ask, self.plan = ask, plan
         self._nodes = plan.abscissa + 1j * plan.step * np.arange(plan.count + 1)
-        middle = [
-            self._line(row, plan.middle, own.rule)
-            for row, own in zip(ask.rows, plan.rows, strict=True)
-        ]
-        near = [
-            middle_line if own.near_rule is None else self._line(row, plan.near, own.near_rule)
-            for row, own, middle_line in zip(ask.rows, plan.rows, middle, strict=True)
-        ]
+        lines, above = [], []
+        for row, own in zip(ask.rows, plan.rows, strict=True):
+            lines.append(self._line(row, plan.middle, own.rule))
+            if plan.near is not None and own.near_rule is not None:
+                above.append(lines[-1])
+                lines[-1] = self._line(row, plan.near, own.near_rule)
         # with the factor of the gap, as either alone may overflow
-        logs = self._product(np.log(line) for line in near) - plan.abscissa * ask.gap
-        row = np.exp(logs)
+        total = np.exp(self._product(map(np.log, lines)) - plan.abscissa * ask.gap)
         if plan.near is not None:
-            row *= np.expm1(self._product(_log1p(m / n) for m, n in zip(middle, near, strict=True)))
-        row = row / (self._nodes * (self._nodes + 1))
-        row[0] /= 2
-        self._row = row
+            ratios = (m / n for m, n in zip(above, lines, strict=True))
+            total = total * np.expm1(self._product(map(_log1p, ratios)))
+        total = total / (self._nodes * (self._nodes + 1))
+        total[0] /= 2
+        self._row = total
         self._masses = [self._mass(under) for under in (False, True)]
 
-    def _product(self, logs):
-        return sum(row.count * log for row, log in zip(self.ask.rows, logs, strict=True))
+    def _product(self, logs: Iterable[Complexes]) -> Complexes:
+        """The logarithm for all steps."""
+        terms = (row.times * log for row, log in zip(self.ask.rows, logs, strict=True))
+        return sum(terms, np.zeros(1, np.complex128))
 
     def _sum(self, row: FloatRow, window: Window, rule: Rule, under: bool) -> float:
         """The real moment of order 1, or 0, which is ``under`` ``Q``."""
@@ -105,11 +105,11 @@ class Estimate:
         for row, own in zip(self.ask.rows, self.plan.rows, strict=True):
             log = math.log1p(-row.q) if under else 0.0
             far, whole = self._sum(row, self.plan.far, own.real_rules[0], under), math.exp(log)
-            log_whole += row.count * log
-            kept += row.count * math.log1p(-min(far / whole, 1 - 1e-16))
+            log_whole += row.times * log
+            kept += row.times * math.log1p(-min(far / whole, 1 - 1e-16))
             if self.plan.near is not None:
                 middle = self._sum(row, self.plan.middle, own.real_rules[1], under)
-                near += row.count * math.log1p(-min(middle / (whole - far), 1 - 1e-16))
+                near += row.times * math.log1p(-min(middle / (whole - far), 1 - 1e-16))
         lost = -math.exp(log_whole) * math.expm1(kept)
         return log_whole + kept, near if self.plan.near is not None else -math.inf, lost
 
@@ -179,7 +179,7 @@ def _beyond(window: Window, v: Complexes) -> Complexes:
 def about(ask: Question) -> float:
     """About ``log delta``: the saddle point of smaller losses, or one loss above the gap."""
     rows = Picture(ask, 1).rows
-    counts = [row.count for row in rows]
+    counts = [row.times for row in rows]
     losses = [row.loss[::_EVERY] for row in rows]
     densities = [row.density[::_EVERY] + math.log(_EVERY) for row in rows]
     if ask.add:
@@ -191,9 +191,10 @@ def about(ask: Question) -> float:
     alone = float(law @ -np.expm1(np.minimum(ask.gap - loss, 0.0)))
     found = math.inf
     for share in _SHARES if ask.count > _MANY else _SHARES[:1]:
-        small = [(w[l < share * ask.gap], l[l < share * ask.gap]) for w, l in forward]
+        limit = share * ask.gap
+        small = [(weights[own < limit], own[own < limit]) for weights, own in forward]
         sums = math.exp(_saddle(ask, small, ask.gap))
-        large = alone if share == _SHARES[0] else float(law[loss >= share * ask.gap].sum())
+        large = alone if share == _SHARES[0] else float(law[loss >= limit].sum())
         found = min(found, sums + large)
     return min(0.0, math.log(max(found, 1e-300)))
 
@@ -203,7 +204,7 @@ def _saddle(ask: Question, laws: Sequence[tuple[Floats, Floats]], gap: float) ->
 
     ``laws`` are the logarithms of weights of a step of each row, and its losses.
     """
-    counts, tilts = [row.count for row in ask.rows], _TILTS / ask.gap
+    counts, tilts = [row.times for row in ask.rows], _TILTS / ask.gap
     for steps in (_STEPS, None):
         tilted = [weights + tilts[:, None] * losses for weights, losses in laws]
         sums = [log_sum(logs) for logs in tilted]
@@ -263,5 +264,5 @@ def least_at_zero(rows: Sequence[Row]) -> float:
     Proposes: whether to look there.
     """
     with precision(_BITS):
-        once = [(total_variation([row._replace(count=1)]), row.count) for row in rows]
+        once = [(total_variation([row._replace(times=1)]), row.times) for row in rows]
     return math.log(sum(n * float(x) ** 2 for x, n in once)) / 2

@@ -57,7 +57,7 @@ class Inversion:
 
     def __init__(self, rows: Sequence[Row], plan: Plan) -> None:
         self.plan = plan
-        self._counts = [row.count for row in rows]
+        self._counts = [row.times for row in rows]
         self._laws = [SampledLaw(row.sigma, row.q) for row in rows]
         self._largest = largest_added(rows)
         self._c, self._h = arb(plan.abscissa), arb(plan.step)
@@ -136,9 +136,7 @@ class Inversion:
             if plan.near is not None:
                 alone = (a - s * b for a, s, b in zip(inside, stays, inner, strict=True))
                 near = product([*alone], counts)
-            found.append(
-                (lost(outside, whole, counts), product(inside, counts) - near, near)
-            )
+            found.append((lost(outside, whole, counts), product(inside, counts) - near, near))
         (a, b, c), (d, e, f) = found
         return Masses(a, d), Masses(b, e), Masses(c, f)
 

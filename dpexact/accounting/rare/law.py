@@ -197,9 +197,7 @@ class Cells:
         """At least ``J_W(rho)``."""
         return self.decayed(window, order, 0.0, 0.0)
 
-    def decayed(
-        self, window: Window, order: arb | float, height: float, angle: float
-    ) -> arb:
+    def decayed(self, window: Window, order: arb | float, height: float, angle: float) -> arb:
         """At least ``|J_W(rho + iu)|`` for all ``u >= height``, from ``Im x = sigma angle``."""
         rho, up, theta = arb(order), arb(height), arb(angle)
         _check(rho)

@@ -36,7 +36,7 @@ class FloatRow(NamedTuple):
 
     sigma: float
     q: float
-    count: int
+    times: int
 
     @property
     def start(self) -> float:
@@ -60,7 +60,7 @@ class Question:
     @property
     def count(self) -> int:
         """Of all steps."""
-        return sum(row.count for row in self.rows)
+        return sum(row.times for row in self.rows)
 
     @property
     def top(self) -> float:
@@ -85,14 +85,14 @@ class Question:
 
 def largest_loss(rows: Sequence[FloatRow]) -> float:
     """``-sum n_r log(1 - q_r)``."""
-    return -sum(row.count * math.log1p(-row.q) for row in rows)
+    return -sum(row.times * math.log1p(-row.q) for row in rows)
 
 
 class RowPicture:
     """Float picture of the law of one step of a row, and of windows."""
 
     def __init__(self, row: FloatRow, gap: float, shape: int) -> None:
-        self.shape, self.sigma, self.count = shape, row.sigma, row.count
+        self.shape, self.sigma, self.times = shape, row.sigma, row.times
         width = _SPACING * min(1.0, row.sigma)
         self.width, start = width, row.start
         reach = _REACH + max(1 / row.sigma, row.sigma * (log_odds(gap) - start))
@@ -129,12 +129,13 @@ class Picture:
 
     def product(self, logs: Iterable[Floats]) -> Floats:
         """``log prod M_r^{n_r}``."""
-        return sum((row.count * log for row, log in zip(self.rows, logs, strict=True)), np.zeros(()))
+        terms = (row.times * log for row, log in zip(self.rows, logs, strict=True))
+        return sum(terms, np.zeros(()))
 
     def with_some(self, parts: Iterable[Floats], wholes: Sequence[Floats]) -> Floats:
         """``log`` of :func:`~dpexact.accounting.rare.rows.with_some`."""
         shares = [
-            math.log(row.count) + part - whole
+            math.log(row.times) + part - whole
             for row, part, whole in zip(self.rows, parts, wholes, strict=True)
         ]
         return log_sum(np.stack(shares, axis=-1)) + self.product(wholes)

@@ -172,16 +172,12 @@ def _planned(picture: Picture, tolerance: float, with_near: bool, in_floats: boo
     ]
     windows = [heights(row, far, near) for row in rows]
     bases = [plain + window for plain, window in zip(plains, windows, strict=True)]
-    withins = [
-        log_sum(row.density + rho * row.loss + row.window(far, None)) for row in rows
-    ]
+    withins = [log_sum(row.density + rho * row.loss + row.window(far, None)) for row in rows]
     fixed = [np.maximum(within, 0.0) for within in withins]
 
     def decays(u: float) -> list[Floats]:
         """At each of the angles."""
-        return [
-            log_sum(base - u * turned.imag) for base, turned in zip(bases, turns, strict=True)
-        ]
+        return [log_sum(base - u * turned.imag) for base, turned in zip(bases, turns, strict=True)]
 
     def tail(u: float) -> float:
         least = [logs.min() for logs in decays(u)]
@@ -212,10 +208,10 @@ def _planned(picture: Picture, tolerance: float, with_near: bool, in_floats: boo
     aliased = exact if ask.add else max(0.0, gap - rho * period) - tolerance
     spread = near if near is not None else far
     found, bits, far_bits, work, far_nodes = [], 0, 0, 0.0, 0
-    for row, within, plain, window, base, turned, decayed in zip(
-        rows, withins, plains, windows, bases, turns, decays(top), strict=True
+    for row, within, plain, window, base, decayed in zip(
+        rows, withins, plains, windows, bases, decays(top), strict=True
     ):
-        level, many = int(np.argmin(decayed)), row.count * len(rows)
+        level, many = int(np.argmin(decayed)), row.times * len(rows)
         alone, log_many = scale - float(within), math.log(many)
         fine = max(alone - tolerance, 8.0) + log_many + 2.5
         rough = max(peak - tolerance, 8.0) + log_many + 6
@@ -228,9 +224,7 @@ def _planned(picture: Picture, tolerance: float, with_near: bool, in_floats: boo
             lost = max(lost, more)
         mass = between = real_rule(row, (None, far), rule.angle, max(exact, 8.0) + log_many + 4)
         if near is not None:
-            between = real_rule(
-                row, (far, near), rule.angle, max(aliased, 8.0) + log_many + 4
-            )
+            between = real_rule(row, (far, near), rule.angle, max(aliased, 8.0) + log_many + 4)
         bits = max(bits, _bits(max(fine, rough, aliased) + lost))
         far_bits = max(far_bits, _bits(exact + lost))
         log_least = math.log(0.01) - math.log(max(near_order, upper, far_order, lower, top) * many)

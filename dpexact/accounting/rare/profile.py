@@ -8,7 +8,6 @@ from fractions import Fraction
 from typing import Final
 
 import numpy as np
-from flint import arb
 
 from dpexact import balls, reals
 from dpexact.accounting.contour.profile import ContourProfile, guarded
@@ -127,7 +126,12 @@ class RareProfile(SharedLines):
         # next to the largest loss of adding few steps, orders of a line are steep
         if self.count <= 2 or (self.is_often and not (self.add and self.count <= _FEW_STEPS)):
             return self.count <= 2
-        return all(q * sigma * sigma <= _EVEN for sigma, q, _ in self._floats)
+        return len(self.rows) > 1 or not self.is_even
+
+    @property
+    def is_even(self) -> bool:
+        """Proposes: whether a line may see all losses of some row."""
+        return any(q * sigma * sigma > _EVEN for sigma, q, _ in self._floats)
 
     @property
     def is_loud(self) -> bool:
@@ -140,7 +144,8 @@ class RareProfile(SharedLines):
         # of losses over the largest of adding
         spread = math.sqrt(sum(n * (sigma * q) ** 2 for sigma, q, n in self._floats))
         least = _SPREAD_ADDED if self.add else _SPREAD_REMOVED
-        if (self.add and self.count <= _FEW_STEPS) or min(self._floats).sigma < _LOUD or spread < least:
+        few = self.add and self.count <= _FEW_STEPS
+        if not self.is_even and (few or min(self._floats).sigma < _LOUD or spread < least):
             wide = spread > _WIDE * max(q for _, q, _ in self._floats)
             return FirstToReach(*(reversed(profiles) if wide else profiles))
         return FirstToReach(line.varied(_BRIEF_WORK, patient=False), *profiles)
@@ -151,7 +156,7 @@ class RareProfile(SharedLines):
         """Proposes: what is planned for."""
         top = self._top
         gap = top - epsilon if self.add else top + epsilon
-        known = all(1e-150 < q < 1 and 1e-3 < sigma < 1e3 for sigma, q, _ in self._floats)
+        known = all(1e-150 < q < 1 and 1e-3 < sigma < 1e6 for sigma, q, _ in self._floats)
         if not (known and 1e-9 * top < gap < 1e12):
             raise TooExpensive("the parameters are too extreme to plan with floats")
         return Question(self._floats, gap, self.add)
@@ -168,7 +173,7 @@ class RareProfile(SharedLines):
     @cached_property
     def count(self) -> int:
         """Of all steps."""
-        return sum(row.count for row in self.rows)
+        return sum(row.times for row in self.rows)
 
     def _plan(
         self, ask: Question, log_tolerance: float, in_floats: bool = False, like: Plan | None = None
@@ -267,9 +272,7 @@ class RareProfile(SharedLines):
     def _solved(self, delta: Real, digits: int) -> Enclosure:
         target = approximate(delta)
         # proposes: whether to look at 0 first; where epsilon is 0 no bracket is found
-        plainly_positive = (
-            least_at_zero(self.rows) > math.log(target) + _PLAINLY
-        )
+        plainly_positive = least_at_zero(self.rows) > math.log(target) + _PLAINLY
         if not plainly_positive and (at_zero := self._at_zero(delta, target)) is not None:
             return at_zero
         try:

@@ -7,7 +7,6 @@ With ``M_r`` of one step of row ``r``, which has ``n_r`` of them, all steps have
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import starmap
 from typing import NamedTuple
 
 from flint import arb
@@ -17,11 +16,11 @@ from dpexact.reals import Real
 
 
 class Row(NamedTuple):
-    """``count`` runs of a Gaussian of noise ``sigma`` on Poisson samples of rate ``0 < q < 1``."""
+    """``times`` runs of a Gaussian of noise ``sigma`` on Poisson samples of rate ``0 < q < 1``."""
 
     sigma: Real
     q: Real
-    count: int
+    times: int
 
 
 # --- error terms: looked up here when needed, so that a test can replace any single one -----------
@@ -38,22 +37,23 @@ def product(values: Sequence[arb], counts: Sequence[int]) -> arb:
 def with_some(parts: Sequence[arb], wholes: Sequence[arb], counts: Sequence[int]) -> arb:
     """``sum_r n_r P_r W_r^{n_r - 1} prod_{s != r} W_s^{n_s}``, for ``W_r > 0`` [6].
 
-    At least the moment of what has some step in a part, where the moments of a step there are at
-    most ``P_r`` and those of the whole at most ``W_r``.
+    At least the moment of the outcomes with some step in a part, where those of one step are at
+    most ``P_r`` there and ``W_r`` as a whole.
     """
-    shares = (n * part / whole for part, whole, n in zip(parts, wholes, counts, strict=True))
-    return product(wholes, counts) * sum(shares, arb(0))
+    terms = zip(parts, wholes, counts, strict=True)
+    return product(wholes, counts) * sum((n * part / whole for part, whole, n in terms), arb(0))
 
 
 def lost(parts: Sequence[arb], wholes: Sequence[arb], counts: Sequence[int]) -> arb:
     """``prod W_r^{n_r} - prod (W_r - P_r)^{n_r}``, with the digits of small parts [7]."""
-    logs = (n * (-part / whole).log1p() for part, whole, n in zip(parts, wholes, counts, strict=True))
-    return -product(wholes, counts) * sum(logs, arb(0)).expm1()
+    terms = zip(parts, wholes, counts, strict=True)
+    logs = sum((n * (-part / whole).log1p() for part, whole, n in terms), arb(0))
+    return -product(wholes, counts) * logs.expm1()
 
 
 def largest_added(rows: Sequence[Row]) -> arb:
-    """``-sum n_r log(1 - q_r)``: the largest loss of adding, the negative of the least of removing."""
-    return -sum((count * (-ball(q)).log1p() for _, q, count in rows), arb(0))
+    """``-sum n_r log(1 - q_r)``, also the negative of the least loss of removing."""
+    return -sum((times * (-ball(q)).log1p() for _, q, times in rows), arb(0))
 
 
 def total_variation(rows: Sequence[Row]) -> arb:
@@ -61,8 +61,8 @@ def total_variation(rows: Sequence[Row]) -> arb:
 
     Of one step it is delta at 0; the overlaps of independent steps are multiplied.
     """
-    return -sum(starmap(_log_overlap, rows), arb(0)).expm1()
-
-
-def _log_overlap(sigma: Real, q: Real, count: int) -> arb:
-    return count * (-ball(q) * (1 / (arb(8).sqrt() * ball(sigma))).erf()).log1p()
+    log = arb(0)
+    for sigma, q, times in rows:
+        once = ball(q) * (1 / (arb(8).sqrt() * ball(sigma))).erf()
+        log += times * (-once).log1p()
+    return -log.expm1()

@@ -38,7 +38,11 @@ def heights(
 
 
 def oblique_rule(
-    picture: RowPicture, scales: tuple[float, float | None], rho: float, risen: Floats, accuracy: float
+    picture: RowPicture,
+    scales: tuple[float, float | None],
+    rho: float,
+    risen: Floats,
+    accuracy: float,
 ) -> tuple[Rule, float]:
     """A rule above the axis for one window and all heights, and the bits it loses, as a log.
 
