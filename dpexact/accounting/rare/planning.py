@@ -170,8 +170,7 @@ def _planned(picture: Picture, tolerance: float, with_near: bool, in_floats: boo
         row.density + (angles * row.sigma) ** 2 / 2 + rho * turned.real
         for row, turned in zip(rows, turns, strict=True)
     ]
-    windows = [heights(row, far, near) for row in rows]
-    bases = [plain + window for plain, window in zip(plains, windows, strict=True)]
+    bases = [plain + heights(row, far, near) for row, plain in zip(rows, plains, strict=True)]
     withins = [log_sum(row.density + rho * row.loss + row.window(far, None)) for row in rows]
     fixed = [np.maximum(within, 0.0) for within in withins]
 
@@ -208,8 +207,8 @@ def _planned(picture: Picture, tolerance: float, with_near: bool, in_floats: boo
     aliased = exact if ask.add else max(0.0, gap - rho * period) - tolerance
     spread = near if near is not None else far
     found, bits, far_bits, work, far_nodes = [], 0, 0, 0.0, 0
-    for row, within, plain, window, base, decayed in zip(
-        rows, withins, plains, windows, bases, decays(top), strict=True
+    for row, within, plain, base, decayed in zip(
+        rows, withins, plains, bases, decays(top), strict=True
     ):
         level, many = int(np.argmin(decayed)), row.times * len(rows)
         alone, log_many = scale - float(within), math.log(many)
@@ -228,19 +227,22 @@ def _planned(picture: Picture, tolerance: float, with_near: bool, in_floats: boo
         bits = max(bits, _bits(max(fine, rough, aliased) + lost))
         far_bits = max(far_bits, _bits(exact + lost))
         log_least = math.log(0.01) - math.log(max(near_order, upper, far_order, lower, top) * many)
-        first = min(log_least, spread + math.log(shape) - 3)
+        # where much noise makes all losses of a row alike, none is beyond the picture
+        last = min(last_cell(row, far), float(row.ratio[-1]))
+        first = max(min(log_least, spread + math.log(shape) - 3), float(row.ratio[0]))
+        ends = min(first, last - 1 / row.sigma), last
         falls = [x + math.log(shape) for x in (near, far) if x is not None]
         flat = np.zeros_like(row.ratio)
         bounded = [
             (upper, flat),
             (near_order, flat),
             (-far_order, flat),
-            (-top * math.sin(ANGLES[level]), window[level] - decayed[level]),
+            (-top * math.sin(ANGLES[level]), base[level] - row.density - decayed[level]),
         ]
         # proposes: likewise
         if lower:
             bounded.append((-lower, flat - (moments(row, -1 - lower)[0] if near is None else 0.0)))
-        edges = _edges(row, many, (first, last_cell(row, far)), falls, cells, bounded)
+        edges = _edges(row, many, ends, falls, cells, bounded)
         found.append(RowPlan(float(ANGLES[level]), near_rule, rule, (mass, between), edges))
         work += nodes_x * (nodes + 40 + shape / 4)
         far_nodes += mass.last - mass.first

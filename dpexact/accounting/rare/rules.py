@@ -49,8 +49,9 @@ def oblique_rule(
     ``risen`` is about the logarithm of the integrand at each of the angles.
     """
     sigma, power = picture.sigma, max(rho - 1, 0.0)
-    # of rows that hardly have such losses nothing is asked
-    integrals = np.maximum(log_sum(risen) + _LOOSE, _COARSEST - accuracy)
+    # of rows that hardly have such losses little is asked, and what rounds to 0 grows with a height
+    least = _COARSEST - accuracy + (ANGLES * sigma) ** 2 / 2
+    integrals = np.maximum(log_sum(risen) + _LOOSE, least)
     on_axis = integrals[0]
     integrals = np.maximum(integrals, _beyond(picture, scales[0], power))
     rates = (2 * accuracy + on_axis + integrals) / (ANGLES * sigma)
