@@ -39,6 +39,8 @@ _TRIALS, _STEEPEST = np.geomspace(0.02, 1e12, 86), 105.0
 _FLOAT = 35.0
 #: By how much a line is longer than floats have it, as cells bound what is beyond.
 _HIGHER = 1.02
+#: A plan of this work, some milliseconds, is not compared with another.
+_LITTLE_WORK = 80_000
 #: Bits beyond those that errors ask for.
 _SPARE = 25
 #: By what power of e some errors are planned smaller than others: floats know them less well.
@@ -76,6 +78,33 @@ class Plan:
     #: Those of the masses of what is far.
     far_bits: int
     work: float
+
+
+def cheapest(
+    ask: Question, log_tolerance: float, in_floats: bool = False, like: Plan | None = None
+) -> Plan:
+    """Of two plans, with small losses apart and without; ``like`` another where that can be.
+
+    Raises:
+        TooExpensive: no such plan, or floats do not reach to find it.
+    """
+    found: list[Plan] = []
+    reason = ""
+    for with_near in (False, True) if like is None else (like.near is not None,):
+        # proposes: which plans are made
+        if found and found[0].work < _LITTLE_WORK:
+            break
+        try:
+            found.append(planned(ask, log_tolerance, shape_for(ask), with_near, in_floats))
+        except TooExpensive as error:
+            reason = str(error)
+    # proposes: which plan; any encloses
+    if not found:
+        # proposes: likewise
+        if like is not None:
+            return cheapest(ask, log_tolerance, in_floats)
+        raise TooExpensive(reason)
+    return min(found, key=lambda plan: plan.work)
 
 
 def shape_for(ask: Question) -> int:

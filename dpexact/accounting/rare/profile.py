@@ -24,7 +24,7 @@ from dpexact.accounting.rare.estimate import (
 from dpexact.accounting.rare.inversion import Inversion
 from dpexact.accounting.rare.many import SharedLines, bracketed
 from dpexact.accounting.rare.picture import FloatRow, Question, largest_loss
-from dpexact.accounting.rare.planning import Plan, planned, shape_for
+from dpexact.accounting.rare.planning import Plan, cheapest
 from dpexact.accounting.rare.rows import Row, largest_added, total_variation
 from dpexact.balls import approximate, approximate_log, ball, precision
 from dpexact.enclosure import Enclosure
@@ -36,6 +36,8 @@ MAX_WORK: Final = 120_000_000
 #: A record that takes part more often than this is no rare event: one line sees all its losses, and
 #: sooner. So it does where their standard deviation is about this share of their range.
 _OFTEN, _EVEN, _FEW_STEPS = 1, 0.5, 30
+#: So often that one line may see all losses of several rows.
+_SELDOM: Final = 0.05
 _LOUDEST, _LOUD, _SPREAD_ADDED, _SPREAD_REMOVED = 0.2, 0.7, 6e-3, 1.2e-2
 #: Where the spread is so many times the rate, windows take longer than one line.
 _WIDE: Final = 3_000
@@ -59,8 +61,6 @@ _GLANCE: Final = 4.0
 _ROUGH: Final = 2
 #: By this much, as a power of e, delta at 0 is above a target that is not looked for there.
 _PLAINLY: Final = 2.0
-#: A plan of this work, some milliseconds, is not compared with another.
-_LITTLE_WORK: Final = 80_000
 #: Logarithms of delta over the target, and of gaps, between which one fine plan serves.
 _FIRST: Final = 3.0
 _SERVED: Final = 0.06
@@ -116,9 +116,14 @@ class RareProfile(SharedLines):
         return balls.at_most(added_bound(self.rows, epsilon, log), level)
 
     @cached_property
+    def expected(self) -> float:
+        """Proposes: in how many steps a record takes part."""
+        return sum(n * q for _, q, n in self._floats)
+
+    @property
     def is_often(self) -> bool:
         """Proposes: whether a record takes part too often for rare events."""
-        return sum(n * q for _, q, n in self._floats) > _OFTEN
+        return self.expected > _OFTEN
 
     @property
     def is_rare(self) -> bool:
@@ -126,12 +131,7 @@ class RareProfile(SharedLines):
         # next to the largest loss of adding few steps, orders of a line are steep
         if self.count <= 2 or (self.is_often and not (self.add and self.count <= _FEW_STEPS)):
             return self.count <= 2
-        return len(self.rows) > 1 or not self.is_even
-
-    @property
-    def is_even(self) -> bool:
-        """Proposes: whether a line may see all losses of some row."""
-        return any(q * sigma * sigma > _EVEN for sigma, q, _ in self._floats)
+        return len(self.rows) > 1 or self._floats[0].q * self._floats[0].sigma ** 2 <= _EVEN
 
     @property
     def is_loud(self) -> bool:
@@ -141,13 +141,14 @@ class RareProfile(SharedLines):
     def with_line(self, line: ContourProfile, work: int) -> Profile:
         """Both, the line with so much ``work``. Proposes: which is asked first."""
         profiles = self, line.varied(work)
-        # of losses over the largest of adding
-        spread = math.sqrt(sum(n * (sigma * q) ** 2 for sigma, q, n in self._floats))
+        if len(self.rows) > 1:
+            often = [line.varied(work, patient=False)] * (self.is_loud or self.expected > _SELDOM)
+            return FirstToReach(*often, *profiles)
+        ((sigma, rate, _),) = self._floats
+        spread = rate * sigma * math.sqrt(self.count)  # of losses over the largest of adding
         least = _SPREAD_ADDED if self.add else _SPREAD_REMOVED
-        few = self.add and self.count <= _FEW_STEPS
-        if not self.is_even and (few or min(self._floats).sigma < _LOUD or spread < least):
-            wide = spread > _WIDE * max(q for _, q, _ in self._floats)
-            return FirstToReach(*(reversed(profiles) if wide else profiles))
+        if (self.add and self.count <= _FEW_STEPS) or sigma < _LOUD or spread < least:
+            return FirstToReach(*(reversed(profiles) if spread > _WIDE * rate else profiles))
         return FirstToReach(line.varied(_BRIEF_WORK, patient=False), *profiles)
 
     # --- plans ------------------------------------------------------------------------------------
@@ -178,26 +179,8 @@ class RareProfile(SharedLines):
     def _plan(
         self, ask: Question, log_tolerance: float, in_floats: bool = False, like: Plan | None = None
     ) -> Plan:
-        """The cheaper of two plans: with small losses apart, and without; one ``like`` another."""
-        found: list[Plan] = []
-        reason = ""
-        for with_near in (False, True) if like is None else (like.near is not None,):
-            # proposes: which plans are made
-            if found and found[0].work < _LITTLE_WORK:
-                break
-            try:
-                shape = shape_for(ask)
-                found.append(planned(ask, log_tolerance, shape, with_near, in_floats))
-            except TooExpensive as error:
-                reason = str(error)
-        # proposes: which plan; any encloses
-        if not found:
-            # proposes: likewise
-            if like is not None:
-                return self._plan(ask, log_tolerance, in_floats)
-            raise TooExpensive(reason)
-        plan = min(found, key=lambda p: p.work)
-        # proposes: likewise
+        plan = cheapest(ask, log_tolerance, in_floats, like)
+        # proposes: what is too much
         if plan.work > self.max_work:
             raise TooExpensive(f"{plan.count} nodes of {plan.bits} bits")
         return plan
