@@ -36,8 +36,6 @@ _GLANCE_WORK: Final = 12_000_000
 _LIGHT_WORK, _HEAVY_WORK, _BRIEF_WORK, _FEW_STEPS = 2_000_000, 40_000_000, 500_000, 30
 #: Allocations of noise and steps over ``e^(1/sigma^2) - 1`` below these are sooner on a line.
 _QUIET, _HIDING = 2.5, 200
-#: Different samples whose losses are sorted by size: each is as much work as one alone.
-_MOST_ROWS: Final = 64
 #: Fewer sampled steps are always taken one by one; work for more at once: a minute or two.
 _FEWEST_CLOUDED, _BUNDLED_WORK = 200, 1_000_000_000
 #: Longest sum over responses beside a Gaussian, and profiles that answer whatever is asked.
@@ -119,7 +117,7 @@ def _one_way(composition: Composition, direction: Direction, method: Method) -> 
 
 def _windows(c: Composition, direction: Direction) -> RareProfile | None:
     """One Gaussian on samples, or several on rare ones: the engine that sorts losses by size."""
-    if not 0 < len(c.samples) <= _MOST_ROWS or c.noises or not c.is_sampled_gaussian:
+    if not 0 < len(c.samples) < _FEWEST_CLOUDED or c.noises or not c.is_sampled_gaussian:
         return None
     from dpexact.accounting.rare.profile import RareProfile
     from dpexact.accounting.rare.rows import Row
