@@ -100,18 +100,17 @@ class Inversion:
             [value**count for value in line] for line, count in zip(near, counts, strict=True)
         )
         if plan.near is not None:
-            pairs = zip(zip(*middle, strict=True), zip(*near, strict=True), strict=True)
-            ratios = (
-                sum((t * (m / n).log1p() for m, n, t in zip(*at, counts, strict=True)), acb(0))
-                for at in pairs
-            )
-            row = [value * ratio.expm1() for value, ratio in zip(row, ratios, strict=True)]
+            logs = [
+                [count * (m / n).log1p() for m, n in zip(*lines, strict=True)]
+                for *lines, count in zip(middle, near, counts, strict=True)
+            ]
+            ratios = (sum(at, acb(0)).expm1() for at in zip(*logs, strict=True))
+            row = [value * ratio for value, ratio in zip(row, ratios, strict=True)]
         row = [value / (s * (s + 1)) for value, s in zip(row, self._nodes, strict=True)]
         return [row[0] / 2, *row[1:]]
 
     def _real(self, laws: Sequence[SampledLaw], window: Window, which: int) -> list[list[arb]]:
-        """``P`` and ``Q`` of the window of a step of each row, by one of its rules, but for
-        ``1 - q``."""
+        """Masses under ``P`` and ``Q`` of a step of each row over ``1 - q``, by one of two rules."""
         return [
             law.real(window, _ORDERS, own.real_rules[which], cells)
             for law, own, cells in zip(laws, self.plan.rows, self._cells, strict=True)
