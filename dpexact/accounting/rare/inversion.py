@@ -110,7 +110,7 @@ class Inversion:
         return [row[0] / 2, *row[1:]]
 
     def _real(self, laws: Sequence[SampledLaw], window: Window, which: int) -> list[list[arb]]:
-        """Masses of a step of each row under ``P`` and ``Q`` over ``1 - q``, by one of its rules."""
+        """Masses of a step of each row under ``P`` and ``Q`` over ``1 - q``, by a rule of each."""
         return [
             law.real(window, _ORDERS, own.real_rules[which], cells)
             for law, own, cells in zip(laws, self.plan.rows, self._cells, strict=True)
