@@ -58,17 +58,25 @@ class Estimate:
         total = total / (self._nodes * (self._nodes + 1))
         total[0] /= 2
         self._row = total
-        self._masses = [self._mass(under) for under in (False, True)]
+        every = list(zip(ask.rows, [own.real_rules for own in plan.rows], strict=True))
+        far = [self._sums(row, plan.far, rules[0]) for row, rules in every]
+        between = [(0.0, 0.0)] * len(far)
+        if plan.near is not None:
+            between = [self._sums(row, plan.middle, rules[1]) for row, rules in every]
+        self._masses = [
+            self._mass([masses[i] for masses in far], [masses[i] for masses in between], i == 1)
+            for i in range(2)
+        ]
 
     def _product(self, logs: Iterable[Complexes]) -> Complexes:
         """The logarithm for all steps."""
         terms = (row.times * log for row, log in zip(self.ask.rows, logs, strict=True))
         return sum(terms, np.zeros(1, np.complex128))
 
-    def _sum(self, row: FloatRow, window: Window, rule: Rule, under: bool) -> float:
-        """The real moment of order 1, or 0, which is ``under`` ``Q``."""
+    def _sums(self, row: FloatRow, window: Window, rule: Rule) -> tuple[float, float]:
+        """The real moments of order 1 and 0."""
         weights, loss = self._weights(row, window, rule, 0.0)
-        return float(weights.real.sum() if under else (weights * np.exp(loss)).real.sum())
+        return float((weights * np.exp(loss)).real.sum()), float(weights.real.sum())
 
     def _weights(
         self, row: FloatRow, window: Window, rule: Rule, rho: float
@@ -96,20 +104,20 @@ class Estimate:
         line: Complexes = (giant @ np.exp(np.multiply.outer(turn, np.arange(big)))).ravel()[:count]
         return line
 
-    def _mass(self, under: bool) -> tuple[float, float, float]:
+    def _mass(
+        self, far: Sequence[float], middle: Sequence[float], under: bool
+    ) -> tuple[float, float, float]:
         """``log`` of the power of what is inside, near over inside, and the power of what is far.
 
-        What is far, and between, may be tiny where ``e^epsilon`` is huge.
+        What is far, and between, may be tiny where ``e^epsilon`` is huge. ``under`` ``Q`` or not.
         """
         log_whole, kept, near = 0.0, 0.0, 0.0
-        for row, own in zip(self.ask.rows, self.plan.rows, strict=True):
+        for row, outer, inner in zip(self.ask.rows, far, middle, strict=True):
             log = math.log1p(-row.q) if under else 0.0
-            far, whole = self._sum(row, self.plan.far, own.real_rules[0], under), math.exp(log)
+            whole = math.exp(log)
             log_whole += row.times * log
-            kept += row.times * math.log1p(-min(far / whole, 1 - 1e-16))
-            if self.plan.near is not None:
-                middle = self._sum(row, self.plan.middle, own.real_rules[1], under)
-                near += row.times * math.log1p(-min(middle / (whole - far), 1 - 1e-16))
+            kept += row.times * math.log1p(-min(outer / whole, 1 - 1e-16))
+            near += row.times * math.log1p(-min(inner / (whole - outer), 1 - 1e-16))
         lost = -math.exp(log_whole) * math.expm1(kept)
         return log_whole + kept, near if self.plan.near is not None else -math.inf, lost
 

@@ -22,6 +22,8 @@ _FARTHEST, _FINE = 12.0, 0.02
 #: A scale above which a smaller one is looked for, as a logarithm.
 _LOUD = 20.0
 _REACH = 13.0
+#: The same on the left of a row of so much noise among others, for which sums may be small.
+_QUIET, _FARTHEST_BACK = 3.0, 22.0
 _SPACING = 0.2
 _LAST = 60.0
 #: Shares of the steepest order of losses that are small, and orders of large ones.
@@ -91,12 +93,14 @@ def largest_loss(rows: Sequence[FloatRow]) -> float:
 class RowPicture:
     """Float picture of the law of one step of a row, and of windows."""
 
-    def __init__(self, row: FloatRow, gap: float, shape: int) -> None:
+    def __init__(self, row: FloatRow, gap: float, shape: int, back: float) -> None:
         self.shape, self.sigma, self.times = shape, row.sigma, row.times
         width = _SPACING * min(1.0, row.sigma)
-        self.width, start = width, row.start
+        self.width = width
+        #: The logarithm of ``lambda`` at 0.
+        self.start = start = row.start
         reach = _REACH + max(1 / row.sigma, row.sigma * (log_odds(gap) - start))
-        self.x = np.arange(-_REACH, min(reach, _LAST), width)
+        self.x = np.arange(-back, min(reach, _LAST), width)
         #: The logarithms of ``lambda`` and of ``1 + lambda``.
         self.ratio = start + self.x / row.sigma
         self.loss = np.logaddexp(0.0, self.ratio)
@@ -125,7 +129,11 @@ class Picture:
         self.ask, self.shape = ask, shape
         #: About where one loss is the gap, over the scale of a window, as logarithms.
         self.centre = log_odds(ask.gap) - math.log(shape)
-        self.rows = [RowPicture(row, ask.gap, shape) for row in ask.rows]
+        quiet = math.inf if len(ask.rows) == 1 else _QUIET
+        backs = [_REACH if row.sigma < quiet else _FARTHEST_BACK for row in ask.rows]
+        self.rows = [
+            RowPicture(row, ask.gap, shape, back) for row, back in zip(ask.rows, backs, strict=True)
+        ]
 
     def product(self, logs: Iterable[Floats]) -> Floats:
         """``log prod M_r^{n_r}``."""
@@ -138,7 +146,8 @@ class Picture:
             math.log(row.times) + part - whole
             for row, part, whole in zip(self.rows, parts, wholes, strict=True)
         ]
-        return log_sum(np.stack(shares, axis=-1)) + self.product(wholes)
+        some = shares[0] if len(shares) == 1 else log_sum(np.stack(shares, axis=-1))
+        return some + self.product(wholes)
 
     # --- what the windows leave out ---------------------------------------------------------------
 

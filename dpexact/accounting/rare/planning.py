@@ -29,12 +29,14 @@ from dpexact.accounting.rare.windows import Window
 #: Widths of cells, over ``sigma``, where windows fall and where losses are small; and where no
 #: small losses are apart.
 _APART, _TOGETHER = (0.06, 0.15), (0.09, 0.25)
-#: How far below the fall of a window cells are wide; bounds on widths elsewhere, and about by what
-#: power of e a bound may exceed what it bounds.
+#: How far below the fall of a window cells are wide; bounds on widths elsewhere, and how far on the
+#: right of what matters cells stay narrow.
 _TURN, _LEFT, _RIGHT, _STEEP, _PLACES = 1.5, 16.0, 5.0, 3.0, 400
-_NARROWEST, _WIDEST, _BENT = 0.02, 1.5, math.log(0.5)
+_NARROWEST, _WIDEST, _RISEN = 0.02, 1.5, 0.7
 #: Abscissas tried, over the gap; those beyond the second where windows are narrow beside it.
 _TRIALS, _STEEPEST = np.geomspace(0.02, 1e12, 86), 105.0
+#: By how much more, as the square of a normal number, cells begin before what they bound.
+_BEYOND = 16.0
 #: The logarithm of what floats resolve.
 _FLOAT = 35.0
 #: By how much a line is longer than floats have it, as cells bound what is beyond.
@@ -256,9 +258,14 @@ def _planned(picture: Picture, tolerance: float, with_near: bool, in_floats: boo
         bits = max(bits, _bits(max(fine, rough, aliased) + lost))
         far_bits = max(far_bits, _bits(exact + lost))
         log_least = math.log(0.01) - math.log(max(near_order, upper, far_order, lower, top) * many)
-        # where much noise makes all losses of a row alike, none is beyond the picture
+        # where much noise makes all losses of a row alike, cells lie where its law is, and begin
+        # where its mass is below all that is bounded
+        low = float(moments(row, -1 - lower)[0]) if lower and near is None else 0.0
+        back = float(log_sum(row.density - far_order * row.loss))
+        smallest = max(fine + (ANGLES[level] * row.sigma) ** 2 / 2, -low, -back)
+        leftmost = row.start - math.sqrt(2 * smallest + _BEYOND) / row.sigma
         last = min(last_cell(row, far), float(row.ratio[-1]))
-        first = max(min(log_least, spread + math.log(shape) - 3), float(row.ratio[0]))
+        first = max(min(log_least, spread + math.log(shape) - 3), leftmost)
         ends = min(first, last - 1 / row.sigma), last
         falls = [x + math.log(shape) for x in (near, far) if x is not None]
         flat = np.zeros_like(row.ratio)
@@ -270,7 +277,7 @@ def _planned(picture: Picture, tolerance: float, with_near: bool, in_floats: boo
         ]
         # proposes: likewise
         if lower:
-            bounded.append((-lower, flat - (moments(row, -1 - lower)[0] if near is None else 0.0)))
+            bounded.append((-lower, flat - low))
         edges = _edges(row, many, ends, falls, cells, bounded)
         found.append(RowPlan(float(ANGLES[level]), near_rule, rule, (mass, between), edges))
         work += nodes_x * (nodes + 40 + shape / 4)
@@ -313,9 +320,8 @@ def _edges(
     an eighth of the square of the order times the width, times the mass.
     """
     narrow, wide = widths
-    start = float(row.ratio[0]) - float(row.x[0]) / row.sigma
     at = np.linspace(*ends, _PLACES)
-    loss, x = np.logaddexp(0.0, at), row.sigma * (at - start)
+    loss, x = np.logaddexp(0.0, at), row.sigma * (at - row.start)
     share = -np.expm1(-loss)
     bends = [
         2 * np.log(abs(order) * share)
@@ -324,7 +330,10 @@ def _edges(
         for order, logs in moments
     ]
     density = math.log(many * row.sigma / math.sqrt(2 * math.pi)) - x * x / 2
-    chords = np.exp((_BENT - density - np.max(bends, axis=0)) / 3).clip(_NARROWEST, _WIDEST)
+    needed = density + np.max(bends, axis=0)
+    # on the right of where it matters a chord that falls meets a density that rises
+    needed = np.maximum(needed, np.interp(x - _RISEN, x, needed))
+    chords = np.exp(-needed / 3).clip(_NARROWEST, _WIDEST)
     # what is far falls steeply on its left
     starts = [fall - 1 if fall == falls[0] else fall - _LEFT for fall in falls]
     sides = (np.maximum(x - at, at - fall - _RIGHT) for x, fall in zip(starts, falls, strict=True))

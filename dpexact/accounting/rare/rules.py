@@ -75,7 +75,7 @@ def _beyond(picture: RowPicture, scale: float, power: float) -> Floats:
     Higher up the power may outgrow the window.
     """
     shape, sigma, last = picture.shape, picture.sigma, last_cell(picture, scale)
-    place = sigma * (last - float(picture.ratio[0])) + float(picture.x[0]) - 1 / sigma
+    place = sigma * (last - picture.start) - 1 / sigma
     found, start = [], math.exp(last)
     for cosine in np.cos(ANGLES).tolist():
         rate = cosine * math.exp(-scale)
@@ -113,8 +113,7 @@ def _ends(
     shape, x = picture.shape, picture.x
     tails = np.where(x > 0, -x * x / 2, 0.0)
     tilted = x - 1 / picture.sigma
-    odds = float(picture.ratio[0]) - float(picture.x[0]) / picture.sigma
-    odds += 1 / (2 * picture.sigma**2)
+    odds = picture.start + 1 / (2 * picture.sigma**2)
     right = np.logaddexp(tails, odds + np.where(tilted > 0, -tilted * tilted / 2, 0.0))
     height = power * picture.loss - shape * turn
     if far is not None:

@@ -154,6 +154,8 @@ def test_rows_of_much_noise_beside_others():
     """Cells lie where their law is, and what rounds to 0 does not grow with a high strip."""
     quiet = [("55.101", "4.5288e-05", 1), ("12.953", "1.7461e-05", 1), ("15", "1e-5", 2)]
     assert engine(quiet, "remove").epsilon(real("1e-9"), 15).digits >= 15
+    added = [("0.58318", "0.0061733", 1), ("14.286", "0.046286", 1), ("2.142", "0.054799", 1)]
+    assert engine(added, "add").epsilon(real("1e-9"), 15).digits >= 15
     mixed = [("3.7222", "0.035809", 8), ("19.229", "0.0015232", 3), ("0.39426", "0.0201", 2)]
     assert engine(mixed, "remove").epsilon(real("1e-9"), 8).digits >= 8
 
