@@ -106,24 +106,29 @@ def _one_way(composition: Composition, direction: Direction, method: Method) -> 
     windows = _windows(composition, direction)
     behind = _behind(composition, found, windows, lattice)
     # proposes: which engine is asked first; each encloses
-    if windows is None or not windows.is_loud or windows.count == 1:
+    if windows is None or not windows.is_loud or windows.count == 1 or len(windows.rows) > 1:
         return behind
     from dpexact.accounting.loud_samples import LoudSamples
 
-    steps = windows.sigma, windows.q, windows.count
+    (steps,) = windows.rows
     loud = LoudSamples(*steps, windows.add) if LoudSamples.takes(*steps) else None
     return behind if loud is None else FirstToReach(loud, behind)
 
 
 def _windows(c: Composition, direction: Direction) -> RareProfile | None:
-    """One Gaussian on samples and nothing else: the engine that sorts its losses by size."""
-    if len(c.samples) != 1 or c.noises or not c.is_sampled_gaussian:
+    """One Gaussian on samples, or several on rare ones: the engine that sorts losses by size."""
+    if not 0 < len(c.samples) < _FEWEST_CLOUDED or c.noises or not c.is_sampled_gaussian:
         return None
     from dpexact.accounting.rare.profile import RareProfile
+    from dpexact.accounting.rare.rows import Row
 
-    ((sample, count),) = c.samples
-    assert sample.inner.noise is not None
-    return RareProfile(sample.inner.noise, sample.q, count, direction == "add")
+    rows = []
+    for sample, count in c.samples:
+        assert sample.inner.noise is not None
+        rows.append(Row(sample.inner.noise, sample.q, count))
+    found = RareProfile(tuple(rows), direction == "add")
+    # of two different steps there is an integral
+    return found if len(rows) == 1 or (found.is_rare and found.count > 2) else None
 
 
 def _behind(
@@ -277,7 +282,7 @@ def _line(
 
 
 def _rare(c: Composition, direction: Direction) -> Profile | None:
-    """One Gaussian, rarely sampled: losses of one scale at a time; two steps: an integral."""
+    """Gaussians, rarely sampled: losses of one scale at a time; two steps: an integral."""
     windows = _windows(c, direction)
     if windows is None:
         return _lattice_law(c, direction)
@@ -291,7 +296,8 @@ def _rare(c: Composition, direction: Direction) -> Profile | None:
         return Fallback(windows.with_line(line, _GLANCE_WORK), lambda: long)
     from dpexact.accounting.gaussian_twice import GaussianTwice
 
-    twice = GaussianTwice(windows.sigma, windows.q, windows.add)
+    ((sigma, q, _),) = windows.rows
+    twice = GaussianTwice(sigma, q, windows.add)
     return FirstToReach(twice, windows, line.varied(_GLANCE_WORK))
 
 

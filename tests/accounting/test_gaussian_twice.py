@@ -13,6 +13,7 @@ from dpexact import balls, epsilon
 from dpexact.accounting import gaussian_twice
 from dpexact.accounting.gaussian_twice import GaussianTwice
 from dpexact.accounting.rare.profile import RareProfile
+from dpexact.accounting.rare.rows import Row
 from dpexact.conversion import real
 
 WAYS = ("remove", "add")
@@ -33,7 +34,7 @@ def twice(sigma, q, way):
 def test_both_engines_meet(sigma, q, at, way, digits):
     sigma, q, at = (f"{10**x:.5g}" for x in (sigma, q, at))
     found = twice(sigma, q, way).delta(real(at), digits)
-    windows = RareProfile(real(sigma), real(q), 2, way == "add").delta(real(at), 3)
+    windows = RareProfile((Row(real(sigma), real(q), 2),), way == "add").delta(real(at), 3)
     assert found.digits >= digits or found.upper < 1e-30
     assert found.lower <= windows.upper
     assert windows.lower <= found.upper

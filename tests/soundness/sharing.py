@@ -32,6 +32,16 @@ def rare(rng: random.Random) -> str:
     return f"poisson(gaussian({sigma}), 1e-{rng.randint(2, 6)})^{rng.choice((2, 10, 100, 1000))}"
 
 
+def different(rng: random.Random) -> list[str]:
+    """Different rare samples of Gaussians, few times each."""
+    scale = rng.randint(3, 7)
+    return [
+        f"poisson(gaussian({some(rng, 0.3, 6)}), {rng.randint(1, 99)}e-{scale + rng.randint(0, 1)})"
+        f"^{rng.choice((1, 1, 3, 20))}"
+        for _ in range(rng.randint(2, 6))
+    ]
+
+
 def atoms(rng: random.Random) -> str:
     """Many steps of laws with atoms, sampled or different, or samples of fixed size."""
     kind, count = rng.randrange(5), rng.choice((3, 20, 100, 1000))
@@ -52,7 +62,7 @@ def atoms(rng: random.Random) -> str:
 @family(1)
 def many_points(trial: Trial, rng: random.Random) -> None:
     """Each of many answers is that of the point alone."""
-    text = rng.choice((rare, rare, atoms, anything))(rng)
+    text = rng.choice((rare, rare, atoms, anything, lambda r: " * ".join(different(r))))(rng)
     way, digits, count = direction_of(rng), rng.choice((2, 5, 8)), rng.choice((3, 9, 12))
     name = rng.choice(("delta", "epsilon"))
     points = [some(rng) if name == "delta" else target_point(rng) for _ in range(count)]
@@ -85,10 +95,9 @@ def runs(trial: Trial, rng: random.Random) -> None:
     trial.overlap(answers[place], alone, f"after {steps[place]} steps")
 
 
-@family(1)
-def engines(trial: Trial, rng: random.Random) -> None:
-    """What answers laws with atoms agrees with the lattice, and a target with its delta."""
-    text, way = atoms(rng), direction_of(rng)
+def ask_engines(trial: Trial, rng: random.Random, text: str) -> None:
+    """Epsilon agrees with the lattice, and a target with its delta."""
+    way = direction_of(rng)
     at, digits = f"1e-{rng.choice((1, 3, 5, 8, 15))}", rng.choice((2, 4, 8))
     found = trial.ask("epsilon", text, at, digits=digits, direction=way)
     try:
@@ -103,6 +112,23 @@ def engines(trial: Trial, rng: random.Random) -> None:
     if found.upper < math.inf:
         back = trial.ask("delta", text, fraction_text(found.upper), digits=3, direction=way)
         trial.ordered(back, target, "delta from epsilon on is below the target")
+
+
+@family(1)
+def engines(trial: Trial, rng: random.Random) -> None:
+    """What answers laws with atoms agrees with the lattice."""
+    ask_engines(trial, rng, atoms(rng))
+
+
+@family(1)
+def different_samples(trial: Trial, rng: random.Random) -> None:
+    """Different rare samples agree with the lattice, and hide more where one is left out."""
+    rows = different(rng)
+    ask_engines(trial, rng, " * ".join(rows))
+    at, way = f"{rng.randint(1, 99)}e-{rng.randint(1, 6)}", direction_of(rng)
+    whole = trial.ask("delta", " * ".join(rows), at, digits=digits_of(rng), direction=way)
+    fewer = trial.ask("delta", " * ".join(rows[1:]), at, digits=digits_of(rng), direction=way)
+    trial.ordered(fewer, whole, "fewer samples hide less")
 
 
 @family(0.5)

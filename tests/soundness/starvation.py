@@ -76,6 +76,8 @@ CUTS: tuple[tuple[str, str, tuple[int, ...]], ...] = (
     ("accounting.contour.profile", "_MOST_PASSES", (1,)),
     ("accounting.contour.many", "_NEWTON_STEPS", (1, 3)),
     ("accounting.contour.profile", "_BISECTIONS", (1,)),
+    ("accounting.rare.planning", "_SPARE", (0, 10)),
+    ("accounting.rare.planning", "_HIGHER", (0.3, 0.8)),
     ("accounting.pairs.mixture_rules", "MAX_NODES", (50, 400)),
     ("accounting.pairs.mixture_rules", "MOST_NODES", (10, 200)),
     ("accounting.renyi.sampled_gaussian", "ATTEMPTS", (1,)),

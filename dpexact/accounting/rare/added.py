@@ -10,6 +10,7 @@ with the moments ``J`` bounded by two terms of a series, or by some chords ([7] 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import Final
 
@@ -21,7 +22,8 @@ from dpexact.accounting.arrays import Floats
 from dpexact.accounting.contour.product import log_chernoffs
 from dpexact.accounting.pairs.pair import log_chernoff
 from dpexact.accounting.rare.law import Cells, SampledLaw
-from dpexact.accounting.rare.picture import log_sum
+from dpexact.accounting.rare.picture import FloatRow, largest_loss, log_sum
+from dpexact.accounting.rare.rows import Row, largest_added
 from dpexact.accounting.rare.windows import Window
 from dpexact.balls import approximate, ball
 from dpexact.enclosure import Enclosure
@@ -40,25 +42,32 @@ _FIRST, _LAST = -1.5, 3.5
 _TILTS = np.geomspace(1e-3, 3.0, 40)
 
 
-def added_bound(sigma: Real, q: Real, count: int, epsilon: Real, log_level: float) -> Enclosure:
-    """From 0 to the bound for ``count`` steps of rate ``0 < q < 1``.
+def added_bound(rows: Sequence[Row], epsilon: Real, log_level: float) -> Enclosure:
+    """From 0 to the bound for steps of rates ``0 < q < 1``.
 
     As close as shows that it is below ``e^log_level``; trivial where it hardly is.
     """
     nothing = Enclosure(_ZERO, Fraction(1))
     try:
         with np.errstate(all="ignore"):
-            about = approximate(sigma), approximate(q), approximate(epsilon)
-            order, edges = _in_short(count, *about, log_level)
-            # proposes: which bound of the moment; both are proved
+            floats = [FloatRow(approximate(s), approximate(q), n) for s, q, n in rows]
+            about = floats, approximate(epsilon), log_level
+            order = _in_short(*about)
+            edges: list[list[float]] = []
+            # proposes: which bound of the moments; both are proved
             if not order:
-                order, edges = _proposed(count, *about, log_level)
+                order, edges = _proposed(*about)
         with balls.precision(_BITS):
-            law, s = SampledLaw(sigma, q), arb(order)
+            s, laws = arb(order), [SampledLaw(row.sigma, row.q) for row in rows]
             # proposes: likewise
-            whole = Cells(law, edges).bound(_WHOLE, -order) if edges else short_moment(law, s)
-            moment = whole / law.stay**s
-            log = log_chernoff(s) - s * ball(epsilon) + count * moment.log()
+            if edges:
+                cells = zip(laws, edges, strict=True)
+                moments = [Cells(law, own).bound(_WHOLE, -order) for law, own in cells]
+            else:
+                moments = [short_moment(law, s) for law in laws]
+            log = log_chernoff(s) + s * (largest_added(rows) - ball(epsilon))
+            for moment, row in zip(moments, rows, strict=True):
+                log += row.times * moment.log()
             return nothing.meet(Enclosure(_ZERO, balls.to_enclosure(log.exp()).upper))
     except (ArithmeticError, ValueError):
         return nothing
@@ -70,44 +79,54 @@ def short_moment(law: SampledLaw, order: arb) -> arb:
     return 1 - order * law.odds + order * (order + 1) / 2 * square
 
 
-def _in_short(
-    count: int, sigma: float, q: float, epsilon: float, log_level: float
-) -> tuple[float, list[float]]:
-    """Proposes: an order at which two terms are enough, or 0, and no cells."""
-    if not (sigma > _LEAST_NOISE and epsilon > 0):
-        return 0.0, []
-    odds, grown = q / (1 - q), math.exp(1 / sigma**2)
-    order = epsilon / (count * odds * odds * math.expm1(1 / sigma**2))
-    moment = order * (odds * odds * (order + 1) * grown / 2 - odds)
-    log = count * (math.log1p(moment) - order * math.log1p(-q)) - order * epsilon
+def _in_short(rows: Sequence[FloatRow], epsilon: float, log_level: float) -> float:
+    """Proposes: an order at which two terms are enough, or 0."""
+    if not (min(rows).sigma > _LEAST_NOISE and epsilon > 0):
+        return 0.0
+    terms = [(q / (1 - q), 1 / sigma**2, n) for sigma, q, n in rows]
+    order = epsilon / sum(n * odds * odds * math.expm1(loss) for odds, loss, n in terms)
+    log = order * (largest_loss(rows) - epsilon)
+    for odds, loss, count in terms:
+        square = odds * odds * (order + 1) * math.exp(loss)
+        log += count * math.log1p(order * (square / 2 - odds))
     log += order * math.log(order) - (1 + order) * math.log1p(order)
-    return (order if log < log_level else 0.0), []
+    return order if log < log_level else 0.0
 
 
 def _proposed(
-    count: int, sigma: float, q: float, epsilon: float, log_level: float
-) -> tuple[float, list[float]]:
+    rows: Sequence[FloatRow], epsilon: float, log_level: float
+) -> tuple[float, list[list[float]]]:
     """Proposes: an order and cells; any give a bound.
 
     Raises:
         ArithmeticError: it is not below the level.
     """
     x = np.arange(-_REACH, _REACH, _SPACING)
-    start = math.log(q) - math.log1p(-q) - 1 / (2 * sigma**2)
-    loss: Floats = -math.log1p(-q) - np.logaddexp(0.0, start + x / sigma)
+    losses: list[Floats] = [
+        -math.log1p(-row.q) - np.logaddexp(0.0, row.start + x / row.sigma) for row in rows
+    ]
     weights = -x * x / 2 + math.log(_SPACING / math.sqrt(2 * math.pi))
     law = np.exp(weights)
-    mean = float(law @ loss)
-    spread = count * float(law @ (loss - mean) ** 2)
-    orders = _TILTS * (epsilon - count * mean) / spread
-    moments = log_sum(weights + orders[:, None] * loss)
-    logs = log_chernoffs(orders) - orders * epsilon + count * moments
+    means = [float(law @ loss) for loss in losses]
+    mean = sum(row.times * own for row, own in zip(rows, means, strict=True))
+    spread = sum(
+        row.times * float(law @ (loss - own) ** 2)
+        for row, loss, own in zip(rows, losses, means, strict=True)
+    )
+    orders = _TILTS * (epsilon - mean) / spread
+    logs = log_chernoffs(orders) - orders * epsilon
+    for row, loss in zip(rows, losses, strict=True):
+        logs += row.times * log_sum(weights + orders[:, None] * loss)
     best = int(np.nanargmin(logs))
     order, room = float(orders[best]), log_level - float(logs[best])
     if not room > 0:
         raise ArithmeticError("the bound is above the level")
-    centre = -start - math.log(order)
-    width = max(_NARROW, min(_WIDE, math.sqrt(room) / 2)) * min(1.0, sigma)
-    first = max(-_REACH, sigma * (centre + _FIRST - math.log(count) / 2))
-    last = max(min(_REACH, sigma * (centre + _LAST)), first + width)
-    return order, [float(v) for v in np.arange(first, last + width, width)]
+    width, count = max(_NARROW, min(_WIDE, math.sqrt(room) / 2)), sum(row.times for row in rows)
+    return order, [_cells(row, order, width * min(1.0, row.sigma), count) for row in rows]
+
+
+def _cells(row: FloatRow, order: float, width: float, count: int) -> list[float]:
+    centre = -row.start - math.log(order)
+    first = max(-_REACH, row.sigma * (centre + _FIRST - math.log(count) / 2))
+    last = max(min(_REACH, row.sigma * (centre + _LAST)), first + width)
+    return [float(v) for v in np.arange(first, last + width, width)]

@@ -6,18 +6,19 @@ Proposes: about delta, from which plans and searches start.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Final
 
 import numpy as np
 
 from dpexact.accounting.arrays import Complexes, Floats
-from dpexact.accounting.rare.law import Rule, total_variation
-from dpexact.accounting.rare.picture import Picture, Question, log_sum
+from dpexact.accounting.rare.law import Rule
+from dpexact.accounting.rare.picture import FloatRow, Picture, Question, log_sum
 from dpexact.accounting.rare.planning import Plan
+from dpexact.accounting.rare.rows import Row, total_variation
 from dpexact.accounting.rare.windows import Window
-from dpexact.balls import ball, precision
-from dpexact.reals import Real
+from dpexact.balls import precision
 
 #: Terms of a series that falls at least by quarters.
 _SERIES: Final = 26
@@ -42,45 +43,57 @@ class Estimate:
 
     def __init__(self, ask: Question, plan: Plan) -> None:
         self.ask, self.plan = ask, plan
-        self._start = math.log(ask.q) - math.log1p(-ask.q) - 1 / (2 * ask.sigma**2)
-        count = np.arange(plan.count + 1)
-        self._nodes = plan.abscissa + 1j * plan.step * count
-        middle = self._line(plan.middle, plan.rule)
+        self._nodes = plan.abscissa + 1j * plan.step * np.arange(plan.count + 1)
+        lines, above = [], []
+        for row, own in zip(ask.rows, plan.rows, strict=True):
+            lines.append(self._line(row, plan.middle, own.rule))
+            if plan.near is not None and own.near_rule is not None:
+                above.append(lines[-1])
+                lines[-1] = self._line(row, plan.near, own.near_rule)
         # with the factor of the gap, as either alone may overflow
-        times, fall = ask.count, plan.abscissa * ask.gap
-        if plan.near is None or plan.near_rule is None:
-            row = np.exp(times * np.log(middle) - fall)
-        else:
-            near = self._line(plan.near, plan.near_rule)
-            row = np.expm1(times * _log1p(middle / near)) * np.exp(times * np.log(near) - fall)
-        row = row / (self._nodes * (self._nodes + 1))
-        row[0] /= 2
-        self._row = row
-        rules, wholes = plan.real_rules, (0.0, math.log1p(-ask.q))
-        far, between = self._sums(plan.far, rules[0]), (0.0, 0.0)
+        total = np.exp(self._product(map(np.log, lines)) - plan.abscissa * ask.gap)
         if plan.near is not None:
-            between = self._sums(plan.middle, rules[1])
-        self._masses = [self._mass(*parts) for parts in zip(wholes, far, between, strict=True)]
+            ratios = (m / n for m, n in zip(above, lines, strict=True))
+            total = total * np.expm1(self._product(map(_log1p, ratios)))
+        total = total / (self._nodes * (self._nodes + 1))
+        total[0] /= 2
+        self._row = total
+        every = list(zip(ask.rows, [own.real_rules for own in plan.rows], strict=True))
+        far = [self._sums(row, plan.far, rules[0]) for row, rules in every]
+        between = [(0.0, 0.0)] * len(far)
+        if plan.near is not None:
+            between = [self._sums(row, plan.middle, rules[1]) for row, rules in every]
+        self._masses = [
+            self._mass([masses[i] for masses in far], [masses[i] for masses in between], i == 1)
+            for i in range(2)
+        ]
 
-    def _sums(self, window: Window, rule: Rule) -> tuple[float, float]:
+    def _product(self, logs: Iterable[Complexes]) -> Complexes:
+        """The logarithm for all steps."""
+        terms = (row.times * log for row, log in zip(self.ask.rows, logs, strict=True))
+        return sum(terms, np.zeros(1, np.complex128))
+
+    def _sums(self, row: FloatRow, window: Window, rule: Rule) -> tuple[float, float]:
         """The real moments of order 1 and 0."""
-        weights, loss = self._weights(window, rule, 0.0)
+        weights, loss = self._weights(row, window, rule, 0.0)
         return float((weights * np.exp(loss)).real.sum()), float(weights.real.sum())
 
-    def _weights(self, window: Window, rule: Rule, rho: float) -> tuple[Complexes, Complexes]:
+    def _weights(
+        self, row: FloatRow, window: Window, rule: Rule, rho: float
+    ) -> tuple[Complexes, Complexes]:
         nodes = np.arange(rule.first, rule.last + 1) * rule.spacing
         z: Complexes = nodes.astype(np.complex128) + 1j * rule.shift
-        ratio: Complexes = np.exp(self._start + z / self.ask.sigma)
+        ratio: Complexes = np.exp(row.start + z / row.sigma)
         loss: Complexes = np.where(
             abs(ratio) < 1e-4, ratio - ratio**2 / 2 + ratio**3 / 3, np.log(1 + ratio)
         )
         weights: Complexes = np.exp(rho * loss - z * z / 2) * _height(window, ratio)
-        scale = rule.spacing / math.sqrt(2 * math.pi) * (1 - self.ask.q)
+        scale = rule.spacing / math.sqrt(2 * math.pi) * (1 - row.q)
         finite: Complexes = np.where(np.isfinite(weights), weights, 0)
         return finite * scale, loss
 
-    def _line(self, window: Window, rule: Rule) -> Complexes:
-        weights, loss = self._weights(window, rule, 1 + self.plan.abscissa)
+    def _line(self, row: FloatRow, window: Window, rule: Rule) -> Complexes:
+        weights, loss = self._weights(row, window, rule, 1 + self.plan.abscissa)
         keep = abs(weights) > 1e-17 * abs(weights).max()
         weights, loss = weights[keep], loss[keep]
         # e^{i n h l} for n = big a + b
@@ -91,18 +104,22 @@ class Estimate:
         line: Complexes = (giant @ np.exp(np.multiply.outer(turn, np.arange(big)))).ravel()[:count]
         return line
 
-    def _mass(self, log_whole: float, far: float, middle: float) -> tuple[float, float, float]:
+    def _mass(
+        self, far: Sequence[float], middle: Sequence[float], under: bool
+    ) -> tuple[float, float, float]:
         """``log`` of the power of what is inside, near over inside, and the power of what is far.
 
-        What is far, and between, may be tiny where ``e^epsilon`` is huge.
+        What is far, and between, may be tiny where ``e^epsilon`` is huge. ``under`` ``Q`` or not.
         """
-        times, whole = self.ask.count, math.exp(log_whole)
-        kept = times * math.log1p(-min(far / whole, 1 - 1e-16))
-        lost = -math.exp(times * log_whole) * math.expm1(kept)
-        near = -math.inf
-        if self.plan.near is not None:
-            near = times * math.log1p(-min(middle / (whole - far), 1 - 1e-16))
-        return times * log_whole + kept, near, lost
+        log_whole, kept, near = 0.0, 0.0, 0.0
+        for row, outer, inner in zip(self.ask.rows, far, middle, strict=True):
+            log = math.log1p(-row.q) if under else 0.0
+            whole = math.exp(log)
+            log_whole += row.times * log
+            kept += row.times * math.log1p(-min(outer / whole, 1 - 1e-16))
+            near += row.times * math.log1p(-min(inner / (whole - outer), 1 - 1e-16))
+        lost = -math.exp(log_whole) * math.expm1(kept)
+        return log_whole + kept, near if self.plan.near is not None else -math.inf, lost
 
     def delta(self, gap: float) -> float:
         """About delta."""
@@ -120,7 +137,7 @@ class Estimate:
             if plan.near:
                 near = log_p + log_near
                 total += np.exp(near) * np.expm1(log_q + log_near_q + gap - near)
-            epsilon = -gap - self.ask.count * math.log1p(-self.ask.q)
+            epsilon = self.ask.top - gap
             return float(total * np.exp(epsilon))
         return float(total + far_p - np.exp(gap + np.log(max(far_q, 0.0))))
 
@@ -169,36 +186,46 @@ def _beyond(window: Window, v: Complexes) -> Complexes:
 
 def about(ask: Question) -> float:
     """About ``log delta``: the saddle point of smaller losses, or one loss above the gap."""
-    picture = Picture(ask, 1)
-    losses, density = picture.loss[::_EVERY], picture.density[::_EVERY] + math.log(_EVERY)
+    rows = Picture(ask, 1).rows
+    counts = [row.times for row in rows]
+    losses = [row.loss[::_EVERY] for row in rows]
+    densities = [row.density[::_EVERY] + math.log(_EVERY) for row in rows]
     if ask.add:
-        top = -ask.count * math.log1p(-ask.q)
-        return min(0.0, _saddle(ask, density, -losses, -ask.gap) + top)
-    weights = density + losses
-    law = ask.count * np.exp(weights)
-    alone = float(law @ -np.expm1(np.minimum(ask.gap - losses, 0.0)))
+        backward = [(density, -loss) for density, loss in zip(densities, losses, strict=True)]
+        return min(0.0, _saddle(ask, backward, -ask.gap) + ask.top)
+    forward = [(density + loss, loss) for density, loss in zip(densities, losses, strict=True)]
+    law = np.concatenate([n * np.exp(w) for n, (w, _) in zip(counts, forward, strict=True)])
+    loss = np.concatenate(losses)
+    alone = float(law @ -np.expm1(np.minimum(ask.gap - loss, 0.0)))
     found = math.inf
     for share in _SHARES if ask.count > _MANY else _SHARES[:1]:
-        small = losses < share * ask.gap
-        sums = math.exp(_saddle(ask, weights[small], losses[small], ask.gap))
-        large = alone if share == _SHARES[0] else float(law[~small].sum())
+        limit = share * ask.gap
+        small = [(weights[own < limit], own[own < limit]) for weights, own in forward]
+        sums = math.exp(_saddle(ask, small, ask.gap))
+        large = alone if share == _SHARES[0] else float(law[loss >= limit].sum())
         found = min(found, sums + large)
     return min(0.0, math.log(max(found, 1e-300)))
 
 
-def _saddle(ask: Question, weights: Floats, losses: Floats, gap: float) -> float:
-    """``log`` of about ``(1/2 pi i) Int M(c)^T e^{-c gap} / (c (c + 1)) dc``."""
-    tilts = _TILTS / ask.gap
+def _saddle(ask: Question, laws: Sequence[tuple[Floats, Floats]], gap: float) -> float:
+    """``log`` of about ``(1/2 pi i) Int M(c) e^{-c gap} / (c (c + 1)) dc``, of all steps.
+
+    ``laws`` are the logarithms of weights of a step of each row, and its losses.
+    """
+    counts, tilts = [row.times for row in ask.rows], _TILTS / ask.gap
     for steps in (_STEPS, None):
-        tilted = weights + tilts[:, None] * losses
-        sums = log_sum(tilted)
-        logs = ask.count * sums - tilts * gap - np.log(tilts * (tilts + 1))
+        tilted = [weights + tilts[:, None] * losses for weights, losses in laws]
+        sums = [log_sum(logs) for logs in tilted]
+        logs = -tilts * gap - np.log(tilts * (tilts + 1))
+        logs += sum(n * log for n, log in zip(counts, sums, strict=True))
         at = int(np.argmin(logs))
         # proposes: a second time between its neighbours
         tilts = tilts if steps is None else tilts[at] * steps
-    tilt, law = tilts[at], np.exp(tilted[at] - sums[at])
-    spread = float(law @ losses**2) - float(law @ losses) ** 2
-    curvature = ask.count * spread + 1 / tilt**2 + 1 / (tilt + 1) ** 2
+    tilt = tilts[at]
+    curvature = 1 / tilt**2 + 1 / (tilt + 1) ** 2
+    for n, own, log, (_, losses) in zip(counts, tilted, sums, laws, strict=True):
+        law = np.exp(own[at] - log[at])
+        curvature += n * (float(law @ losses**2) - float(law @ losses) ** 2)
     return float(logs[at]) - math.log(2 * math.pi * curvature) / 2
 
 
@@ -207,7 +234,7 @@ def first_gap(ask: Question, log_target: float) -> tuple[float, float]:
 
     And how fast ``log delta`` changes with the logarithm of what the gap exceeds its least by.
     """
-    top = -ask.count * math.log1p(-ask.q)
+    top = ask.top
     base, sign = (0.0, 1.0) if ask.add else (top, -1.0)
 
     def gap(at: float) -> float:
@@ -239,11 +266,11 @@ def digits_of_delta(digits: int, steepness: float) -> float:
     return max(1.0, digits + 1.5 - math.log10(steepness))
 
 
-def least_at_zero(sigma: Real, q: Real, count: int) -> float:
+def least_at_zero(rows: Sequence[Row]) -> float:
     """About the least ``log delta`` at 0: of one step, and of a sum of steps as random signs.
 
     Proposes: whether to look there.
     """
     with precision(_BITS):
-        once = total_variation(ball(sigma), ball(q), 1)
-    return math.log(float(once)) + math.log(count) / 2
+        once = [(total_variation([row._replace(times=1)]), row.times) for row in rows]
+    return math.log(sum(n * float(x) ** 2 for x, n in once)) / 2

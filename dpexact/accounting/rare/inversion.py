@@ -9,18 +9,19 @@ numbers in brackets refer to its sections.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from flint import acb, arb
 
 from dpexact.accounting.contour.inversion import alias, outer_tail
 from dpexact.accounting.pairs.pair import chernoff_constant
-from dpexact.accounting.pairs.power_sums import Rows
+from dpexact.accounting.pairs.power_sums import Rows, line_product
 from dpexact.accounting.rare.law import Cells, SampledLaw
 from dpexact.accounting.rare.planning import Plan
+from dpexact.accounting.rare.rows import Row, largest_added, lost, product, with_some
 from dpexact.accounting.rare.windows import Window
-from dpexact.balls import ball, precision
-from dpexact.reals import Real
+from dpexact.balls import precision
 
 #: Bounds need few digits.
 _BOUND_BITS = 64
@@ -30,15 +31,14 @@ _ORDERS = (1.0, 0.0)
 # --- error terms: looked up here when needed, so that a test can replace any single one -----------
 
 
-def far_small(order: arb, far: arb, whole: arb, count: int, gap: arb) -> arb:
-    """``K(b) T F M^{T-1} e^{(1+b) gap}``: a far loss, and yet a small sum [7]."""
-    moment = count * far * whole ** (count - 1)
-    return chernoff_constant(order) * moment * ((1 + order) * gap).exp()
+def far_small(order: arb, far: arb, gap: arb) -> arb:
+    """``K(b) M_(i)(-1-b) e^{(1+b) gap}``: a far loss, and yet a small sum [7]."""
+    return chernoff_constant(order) * far * ((1 + order) * gap).exp()
 
 
-def near_large(order: arb, near: arb, count: int, gap: arb) -> arb:
-    """``K(b) N^T e^{-b gap}``: near losses only, and yet a large sum [7]."""
-    return chernoff_constant(order) * near**count * (-order * gap).exp()
+def near_large(order: arb, near: arb, gap: arb) -> arb:
+    """``K(b) M_(iii)(b) e^{-b gap}``: near losses only, and yet a large sum [7]."""
+    return chernoff_constant(order) * near * (-order * gap).exp()
 
 
 class Masses(NamedTuple):
@@ -55,11 +55,11 @@ class Masses(NamedTuple):
 class Inversion:
     """Moments on one line, from which delta follows at any gap. Use it at the plan's precision."""
 
-    def __init__(self, sigma: Real, q: Real, count: int, plan: Plan) -> None:
-        self.plan, self._times = plan, count
-        self._law = SampledLaw(sigma, q)
-        self._stay = self._law.stay
-        self._q = ball(q)
+    def __init__(self, rows: Sequence[Row], plan: Plan) -> None:
+        self.plan = plan
+        self._counts = [row.times for row in rows]
+        self._laws = [SampledLaw(row.sigma, row.q) for row in rows]
+        self._largest = largest_added(rows)
         self._c, self._h = arb(plan.abscissa), arb(plan.step)
         self.period = 2 * arb.pi() / self._h
         # proposes: the side; both are proved
@@ -69,94 +69,123 @@ class Inversion:
         self._nodes = [acb(self._c, n * self._h) for n in range(plan.count + 1)]
         with precision(_BOUND_BITS):
             # proposes: the cells; any bound
-            self._cells = Cells(self._law, plan.edges)
+            self._cells = [
+                Cells(law, own.edges) for law, own in zip(self._laws, plan.rows, strict=True)
+            ]
             self._constants = self._bounds()
         self._row = Rows([self._weighted()])
         with precision(plan.far_bits):
-            law = SampledLaw(sigma, q)
-            beyond = law.real(plan.far, _ORDERS, plan.real_rules[0], self._cells)
+            laws = [SampledLaw(row.sigma, row.q) for row in rows]
+            beyond = self._real(laws, plan.far, 0)
         self._far, self._middle, self._near = self._masses(beyond)
 
     # --- moments ----------------------------------------------------------------------------------
 
-    def _line(self, window: Window, near: bool) -> list[acb]:
-        plan = self.plan
-        rule = plan.near_rule if near else plan.rule
-        assert rule is not None
-        order = 1 + plan.abscissa
-        line = self._law.line(window, order, plan.step, plan.count, rule, self._cells)
-        return [value * self._stay for value in line]
+    def _line(self, window: Window, near: bool) -> list[list[acb]]:
+        """The moments of a step of each row."""
+        plan, lines = self.plan, []
+        for law, own, cells in zip(self._laws, plan.rows, self._cells, strict=True):
+            rule = own.near_rule if near else own.rule
+            assert rule is not None
+            line = law.line(window, 1 + self._c, plan.step, plan.count, rule, cells)
+            lines.append([value * law.stay for value in line])
+        return lines
 
     def _weighted(self) -> list[acb]:
         """``M_2(s_n)/(s_n (s_n + 1))``, half of it at ``n = 0``."""
-        plan, times = self.plan, self._times
+        plan, counts = self.plan, self._counts
         middle = self._line(plan.middle, near=False)
-        if plan.near is None:
-            row = [value**times for value in middle]
-        else:
-            near = self._line(plan.near, near=True)
-            row = [
-                (times * (m / n).log1p()).expm1() * n**times
-                for m, n in zip(middle, near, strict=True)
+        near = middle if plan.near is None else self._line(plan.near, near=True)
+        row = line_product(
+            [value**count for value in line] for line, count in zip(near, counts, strict=True)
+        )
+        if plan.near is not None:
+            logs = [
+                [count * (m / n).log1p() for m, n in zip(*lines, strict=True)]
+                for *lines, count in zip(middle, near, counts, strict=True)
             ]
+            ratios = (sum(at, acb(0)).expm1() for at in zip(*logs, strict=True))
+            row = [value * ratio for value, ratio in zip(row, ratios, strict=True)]
         row = [value / (s * (s + 1)) for value, s in zip(row, self._nodes, strict=True)]
         return [row[0] / 2, *row[1:]]
 
-    def _masses(self, beyond: list[arb]) -> tuple[Masses, Masses, Masses]:
+    def _real(self, laws: Sequence[SampledLaw], window: Window, which: int) -> list[list[arb]]:
+        """Masses of a step of each row under ``P`` and ``Q`` over ``1 - q``, by a rule of each."""
+        return [
+            law.real(window, _ORDERS, own.real_rules[which], cells)
+            for law, own, cells in zip(laws, self.plan.rows, self._cells, strict=True)
+        ]
+
+    def _masses(self, beyond: list[list[arb]]) -> tuple[Masses, Masses, Masses]:
         """Of the outcomes with a far step, of the rest, and of those with near steps only."""
-        plan, times = self.plan, self._times
-        wholes, between = (arb(1), self._stay), [arb(0), arb(0)]
+        plan, counts, stays = self.plan, self._counts, [law.stay for law in self._laws]
+        between = [[arb(0), arb(0)]] * len(stays)
         if plan.near is not None:
-            between = self._law.real(plan.middle, _ORDERS, plan.real_rules[1], self._cells)
+            between = self._real(self._laws, plan.middle, 1)
         found = []
-        for whole, outer, inner in zip(wholes, beyond, between, strict=True):
-            outside = self._stay * outer
-            inside = whole - outside
-            all_inside = inside**times
-            far = -(whole**times) * (times * (-outside / whole).log1p()).expm1()
-            near = arb(0) if plan.near is None else (inside - self._stay * inner) ** times
-            found.append((far, all_inside - near, near))
+        for whole, outer, inner in zip(
+            ([arb(1)] * len(stays), stays),
+            zip(*beyond, strict=True),
+            zip(*between, strict=True),
+            strict=True,
+        ):
+            outside = [stay * mass for stay, mass in zip(stays, outer, strict=True)]
+            inside = [a - b for a, b in zip(whole, outside, strict=True)]
+            near = arb(0)
+            if plan.near is not None:
+                alone = (a - s * b for a, s, b in zip(inside, stays, inner, strict=True))
+                near = product([*alone], counts)
+            found.append((lost(outside, whole, counts), product(inside, counts) - near, near))
         (a, b, c), (d, e, f) = found
         return Masses(a, d), Masses(b, e), Masses(c, f)
 
-    def _bounds(self) -> tuple[arb, arb, arb, arb, arb, arb]:
+    def _bounds(self) -> tuple[arb, arb, arb, arb, arb]:
         """Upper bounds on what does not depend on the gap, as :meth:`delta` takes them."""
-        plan, times, cells, stay = self.plan, self._times, self._cells, self._stay
+        plan, counts = self.plan, self._counts
         far_order, near_order, upper, lower = plan.orders
         inside = Window(plan.far.shape, high=plan.middle.high)
 
-        def rest(order: float) -> arb:
-            """Of the moments of the outcomes without a far step, not all near."""
-            every = stay * cells.bound(inside, 1 + order)
-            if plan.near is None:
-                return every**times
-            return times * stay * cells.bound(plan.middle, 1 + order) * every ** (times - 1)
+        def each(window: Window, rho: arb) -> list[arb]:
+            """Of the moments of a step of each row; of a float 1 more is mostly no float."""
+            return [
+                law.stay * cells.bound(window, rho)
+                for law, cells in zip(self._laws, self._cells, strict=True)
+            ]
 
-        far = stay * cells.bound(plan.far, -far_order)
-        whole = stay * cells.bound(Window(plan.far.shape), -far_order)
+        def rest(rho: arb) -> arb:
+            """Of the moments of the outcomes without a far step, not all near."""
+            every = each(inside, rho)
+            if plan.near is None:
+                return product(every, counts)
+            return with_some(each(plan.middle, rho), every, counts)
+
+        back, line = -arb(far_order), 1 + self._c
+        far = with_some(each(plan.far, back), each(Window(plan.far.shape), back), counts)
         # at or just below the first node that is left out
         height = math.nextafter((plan.count + 1) * plan.step, 0.0)
-        line = 1 + plan.abscissa
-        decayed = stay * cells.decayed(plan.middle, line, height, plan.angle)
+        decayed = [
+            law.stay * cells.decayed(plan.middle, line, height, own.angle)
+            for law, cells, own in zip(self._laws, self._cells, plan.rows, strict=True)
+        ]
         near = arb(0)
         if plan.near is None:
-            tail = decayed**times
+            tail = product(decayed, counts)
         else:
-            near = stay * cells.bound(plan.near, 1 + near_order)
-            modulus = stay * cells.bound(plan.near, line) + decayed
-            tail = times * decayed * modulus ** (times - 1)
+            near = product(each(plan.near, 1 + arb(near_order)), counts)
+            small = each(plan.near, line)
+            moduli = [a + b for a, b in zip(small, decayed, strict=True)]
+            tail = with_some(decayed, moduli, counts)
         # proposes: the order; where there is none nothing may be below
-        under = rest(-1 - lower) if lower else arb(0)
-        return far, whole, near, rest(upper), under, tail
+        under = rest(-arb(lower)) if lower else arb(0)
+        return far, near, rest(1 + arb(upper)), under, tail
 
     # --- delta ------------------------------------------------------------------------------------
 
     def delta(self, epsilon: arb) -> arb:
         """An enclosure of delta at ``epsilon``, of the direction of the plan."""
-        plan, times = self.plan, self._times
-        signed = -epsilon if plan.add else epsilon
-        gap = signed - times * (-self._q).log1p()
-        far, whole, near, beyond, under, decayed = self._constants
+        plan = self.plan
+        gap = self._largest + (-epsilon if plan.add else epsilon)
+        far, near, beyond, under, decayed = self._constants
         far_order, near_order, upper, lower = (arb(b) for b in plan.orders)
         weight = (-self._c * gap).exp()
         ((turned,),) = self._row.at([acb(0, -self._h * gap).exp()])
@@ -173,9 +202,9 @@ class Inversion:
                 raise ValueError("the period is shorter than the gap")
             constant = chernoff_constant(lower) * under
             below = alias(constant, -1 - lower, self._c + 1 + lower, self.period, gap)
-        slack = far_small(far_order, far, whole, times, gap)
+        slack = far_small(far_order, far, gap)
         if plan.near is not None:
-            slack += near_large(near_order, near, times, gap)
+            slack += near_large(near_order, near, gap)
         centre = total - self._known(gap)
         centre += -self._near.known(gap) if plan.add else self._far.known(gap)
         found = (centre - tail - above - below).lower().union((centre + tail + slack).upper())

@@ -133,7 +133,13 @@ class SampledLaw:
         return found
 
     def line(
-        self, window: Window, order: float, step: float, count: int, rule: Rule, cells: Cells
+        self,
+        window: Window,
+        order: arb | float,
+        step: float,
+        count: int,
+        rule: Rule,
+        cells: Cells,
     ) -> list[acb]:
         """``J_W(rho + i n step)``, ``n = 0 .. count``, all nodes at once."""
         rho, spacing, shift = (arb(v) for v in (order, rule.spacing, rule.shift))
@@ -187,11 +193,11 @@ class Cells:
         self._windows: dict[tuple[Window, float], list[arb]] = {}
         self._tails: dict[tuple[float, int, float], tuple[list[arb], list[arb]]] = {}
 
-    def bound(self, window: Window, order: float) -> arb:
+    def bound(self, window: Window, order: arb | float) -> arb:
         """At least ``J_W(rho)``."""
         return self.decayed(window, order, 0.0, 0.0)
 
-    def decayed(self, window: Window, order: float, height: float, angle: float) -> arb:
+    def decayed(self, window: Window, order: arb | float, height: float, angle: float) -> arb:
         """At least ``|J_W(rho + iu)|`` for all ``u >= height``, from ``Im x = sigma angle``."""
         rho, up, theta = arb(order), arb(height), arb(angle)
         _check(rho)
@@ -294,12 +300,3 @@ def _parts(edges: Sequence[arb]) -> list[arb]:
 def _least(one: arb, other: arb) -> arb:
     """The smaller upper end: a ball from below zero to a tiny end would be wide."""
     return arb.min(one.upper(), other.upper()).upper()
-
-
-def total_variation(sigma: arb, q: arb, count: int) -> arb:
-    """``1 - (1 - q (2 Phi(1/(2 sigma)) - 1))^T``, at least delta at every ``epsilon >= 0``.
-
-    Of one step it is delta at 0; the overlaps of independent steps are multiplied.
-    """
-    once = q * (1 / (arb(8).sqrt() * sigma)).erf()
-    return -(count * (-once).log1p()).expm1()

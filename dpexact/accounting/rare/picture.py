@@ -6,9 +6,10 @@ Proposes: what plans are made from.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
+from typing import NamedTuple
 
 import numpy as np
 
@@ -21,6 +22,8 @@ _FARTHEST, _FINE = 12.0, 0.02
 #: A scale above which a smaller one is looked for, as a logarithm.
 _LOUD = 20.0
 _REACH = 13.0
+#: The same on the left of a row of so much noise among others, for which sums may be small.
+_QUIET, _FARTHEST_BACK = 3.0, 22.0
 _SPACING = 0.2
 _LAST = 60.0
 #: Shares of the steepest order of losses that are small, and orders of large ones.
@@ -30,20 +33,41 @@ _LARGE = np.geomspace(0.05, 80.0, 22)
 _BACK = np.geomspace(0.5, 600, 15)
 
 
+class FloatRow(NamedTuple):
+    """A row in floats."""
+
+    sigma: float
+    q: float
+    times: int
+
+    @property
+    def start(self) -> float:
+        """``log lambda`` at 0."""
+        return math.log(self.q) - math.log1p(-self.q) - 1 / (2 * self.sigma**2)
+
+
 @dataclass(frozen=True)
 class Question:
-    """Delta of ``count`` steps at ``epsilon``; ``gap`` is ``epsilon - count log(1-q)``.
+    """Delta of some rows at ``epsilon``; ``gap`` is ``epsilon`` and their :attr:`top`.
 
     In direction ``add`` ``epsilon`` is the negative of the one asked for. ``least`` and ``gap``
     are the ends of the gaps that one line shall serve.
     """
 
-    sigma: float
-    q: float
-    count: int
+    rows: tuple[FloatRow, ...]
     gap: float
     add: bool
     share: float = 1.0
+
+    @property
+    def count(self) -> int:
+        """Of all steps."""
+        return sum(row.times for row in self.rows)
+
+    @property
+    def top(self) -> float:
+        """The largest loss of adding."""
+        return largest_loss(self.rows)
 
     @property
     def least(self) -> float:
@@ -61,35 +85,80 @@ class Question:
         return -1 if self.add else 1
 
 
+def largest_loss(rows: Sequence[FloatRow]) -> float:
+    """``-sum n_r log(1 - q_r)``."""
+    return -sum(row.times * math.log1p(-row.q) for row in rows)
+
+
+class RowPicture:
+    """Float picture of the law of one step of a row, and of windows."""
+
+    def __init__(self, row: FloatRow, gap: float, shape: int, back: float) -> None:
+        self.shape, self.sigma, self.times = shape, row.sigma, row.times
+        width = _SPACING * min(1.0, row.sigma)
+        self.width = width
+        #: The logarithm of ``lambda`` at 0.
+        self.start = start = row.start
+        reach = _REACH + max(1 / row.sigma, row.sigma * (log_odds(gap) - start))
+        self.x = np.arange(-back, min(reach, _LAST), width)
+        #: The logarithms of ``lambda`` and of ``1 + lambda``.
+        self.ratio = start + self.x / row.sigma
+        self.loss = np.logaddexp(0.0, self.ratio)
+        self.density = (
+            -(self.x**2) / 2 + math.log(width / math.sqrt(2 * math.pi)) + math.log1p(-row.q)
+        )
+
+    def window(self, high: float | None, low: float | None, shift: float | Floats = 0.0) -> Floats:
+        """The logarithm of the window between two scales, ``lambda`` multiplied by ``e^shift``."""
+        above = None if high is None else log_above(self.shape, self.ratio + shift - high)
+        if low is None:
+            return np.zeros_like(self.ratio + shift) if above is None else above
+        rise: Floats = log_below(self.shape, self.ratio + shift - low)
+        # proposes: likewise
+        if above is None or high is None:
+            return rise
+        less = np.exp(np.minimum(log_below(self.shape, self.ratio + shift - high) - rise, -1e-9))
+        small = rise + np.log1p(-less)
+        return np.where(self.ratio + shift - low < math.log(self.shape), small, above)
+
+
 class Picture:
-    """Float picture of the law and its windows for one question."""
+    """Float picture of all rows and of windows for one question."""
 
     def __init__(self, ask: Question, shape: int) -> None:
         self.ask, self.shape = ask, shape
-        width = _SPACING * min(1.0, ask.sigma)
-        self.width = width
-        start = math.log(ask.q) - math.log1p(-ask.q) - 1 / (2 * ask.sigma**2)
         #: About where one loss is the gap, over the scale of a window, as logarithms.
         self.centre = log_odds(ask.gap) - math.log(shape)
-        reach = _REACH + max(1 / ask.sigma, ask.sigma * (log_odds(ask.gap) - start))
-        self.x = np.arange(-_REACH, min(reach, _LAST), width)
-        #: The logarithms of ``lambda`` and of ``1 + lambda``.
-        self.ratio = start + self.x / ask.sigma
-        self.loss = np.logaddexp(0.0, self.ratio)
-        self.density = (
-            -(self.x**2) / 2 + math.log(width / math.sqrt(2 * math.pi)) + math.log1p(-ask.q)
-        )
+        quiet = math.inf if len(ask.rows) == 1 else _QUIET
+        backs = [_REACH if row.sigma < quiet else _FARTHEST_BACK for row in ask.rows]
+        self.rows = [
+            RowPicture(row, ask.gap, shape, back) for row, back in zip(ask.rows, backs, strict=True)
+        ]
+
+    def product(self, logs: Iterable[Floats]) -> Floats:
+        """``log prod M_r^{n_r}``."""
+        terms = (row.times * log for row, log in zip(self.rows, logs, strict=True))
+        return sum(terms, np.zeros(()))
+
+    def with_some(self, parts: Iterable[Floats], wholes: Sequence[Floats]) -> Floats:
+        """``log`` of :func:`~dpexact.accounting.rare.rows.with_some`."""
+        shares = [
+            math.log(row.times) + part - whole
+            for row, part, whole in zip(self.rows, parts, wholes, strict=True)
+        ]
+        some = shares[0] if len(shares) == 1 else log_sum(np.stack(shares, axis=-1))
+        return some + self.product(wholes)
 
     # --- what the windows leave out ---------------------------------------------------------------
 
     def far_bound(self, orders: Floats, scale: float) -> tuple[float, float]:
         """``(log bound, order)`` for far losses whose sum is small."""
-        ask = self.ask
-        law, whole = self._back
-        tails = log_sum(law + log_below(self.shape, self.ratio - scale))
-        logs = (
-            log_chernoffs(orders) + ask.gap + math.log(ask.count) + tails + (ask.count - 1) * whole
-        )
+        laws, wholes = self._back
+        tails = [
+            log_sum(law + log_below(self.shape, row.ratio - scale))
+            for law, row in zip(laws, self.rows, strict=True)
+        ]
+        logs = log_chernoffs(orders) + self.ask.gap + self.with_some(tails, wholes)
         at = int(np.argmin(logs))
         return float(logs[at]), float(orders[at])
 
@@ -99,23 +168,24 @@ class Picture:
         return _BACK / self.ask.gap
 
     @cached_property
-    def _back(self) -> tuple[Floats, Floats]:
-        """The logarithms of the tilted law, times ``e^{b gap}``, and of its sum without that."""
-        base = self.density - self.back_orders[:, None] * self.loss
-        return base + self.back_orders[:, None] * self.ask.gap, log_sum(base)
+    def _back(self) -> tuple[list[Floats], list[Floats]]:
+        """The logarithms of the tilted laws, times ``e^{b gap}``, and of sums without that."""
+        bases = [row.density - self.back_orders[:, None] * row.loss for row in self.rows]
+        lift = self.back_orders[:, None] * self.ask.gap
+        return [base + lift for base in bases], [log_sum(base) for base in bases]
 
     def near_bound(self, scale: float) -> tuple[float, float]:
         """``(log bound, order)`` for near losses whose sum is large."""
-        ask = self.ask
-        orders = steep_orders(scale)
-        window = log_above(self.shape, self.ratio - scale)
-        tilted = self.density + self.loss
-        missing = float(np.exp(log_sum(tilted + log_below(self.shape, self.ratio - scale))))
-        steep = orders[:, None] * self.loss
-        grown = (np.exp(tilted + window) * np.expm1(np.minimum(steep, 600.0))).sum(axis=1)
-        large = log_sum(tilted + window + steep)
-        moments = np.where(large > 0.5, large, np.log1p(grown - missing))
-        logs = log_chernoffs(orders) + ask.count * moments - orders * ask.least
+        orders, moments = steep_orders(scale), []
+        for row in self.rows:
+            window = log_above(self.shape, row.ratio - scale)
+            tilted = row.density + row.loss
+            missing = float(np.exp(log_sum(tilted + log_below(self.shape, row.ratio - scale))))
+            steep = orders[:, None] * row.loss
+            grown = (np.exp(tilted + window) * np.expm1(np.minimum(steep, 600.0))).sum(axis=1)
+            large = log_sum(tilted + window + steep)
+            moments.append(np.where(large > 0.5, large, np.log1p(grown - missing)))
+        logs = log_chernoffs(orders) + self.product(moments) - orders * self.ask.least
         at = int(np.nanargmin(logs))
         return float(logs[at]), float(orders[at])
 
@@ -144,21 +214,6 @@ class Picture:
             fine = self.near_bound(middle)[0] <= tolerance
             low, high = (middle, high) if fine else (low, middle)
         return low
-
-    # --- the middle -------------------------------------------------------------------------------
-
-    def window(self, high: float | None, low: float | None, shift: float | Floats = 0.0) -> Floats:
-        """The logarithm of the window between two scales, ``lambda`` multiplied by ``e^shift``."""
-        above = None if high is None else log_above(self.shape, self.ratio + shift - high)
-        if low is None:
-            return np.zeros_like(self.ratio + shift) if above is None else above
-        rise: Floats = log_below(self.shape, self.ratio + shift - low)
-        # proposes: likewise
-        if above is None or high is None:
-            return rise
-        less = np.exp(np.minimum(log_below(self.shape, self.ratio + shift - high) - rise, -1e-9))
-        small = rise + np.log1p(-less)
-        return np.where(self.ratio + shift - low < math.log(self.shape), small, above)
 
 
 def log_odds(loss: float) -> float:

@@ -15,27 +15,50 @@ from dpexact.accounting.arrays import Floats
 from dpexact.accounting.contour.product import log_chernoffs
 from dpexact.accounting.pairs.pair import TooExpensive, short
 from dpexact.accounting.rare.law import Rule
-from dpexact.accounting.rare.picture import Picture, Question, crossing, log_sum, steep_orders
+from dpexact.accounting.rare.picture import (
+    Picture,
+    Question,
+    RowPicture,
+    crossing,
+    log_sum,
+    steep_orders,
+)
 from dpexact.accounting.rare.rules import ANGLES, heights, last_cell, oblique_rule, real_rule
 from dpexact.accounting.rare.windows import Window
 
 #: Widths of cells, over ``sigma``, where windows fall and where losses are small; and where no
 #: small losses are apart.
 _APART, _TOGETHER = (0.06, 0.15), (0.09, 0.25)
-#: How far below the fall of a window cells are wide; bounds on widths elsewhere, and about by what
-#: power of e a bound may exceed what it bounds.
+#: How far below the fall of a window cells are wide; bounds on widths elsewhere, and how far on the
+#: right of what matters cells stay narrow.
 _TURN, _LEFT, _RIGHT, _STEEP, _PLACES = 1.5, 16.0, 5.0, 3.0, 400
-_NARROWEST, _WIDEST, _BENT = 0.02, 1.5, math.log(0.5)
+_NARROWEST, _WIDEST, _RISEN = 0.02, 1.5, 0.7
 #: Abscissas tried, over the gap; those beyond the second where windows are narrow beside it.
 _TRIALS, _STEEPEST = np.geomspace(0.02, 1e12, 86), 105.0
+#: By how much more, as the square of a normal number, cells begin before what they bound.
+_BEYOND = 16.0
 #: The logarithm of what floats resolve.
 _FLOAT = 35.0
 #: By how much a line is longer than floats have it, as cells bound what is beyond.
 _HIGHER = 1.02
+#: A plan of this work, some milliseconds, is not compared with another.
+_LITTLE_WORK = 80_000
 #: Bits beyond those that errors ask for.
 _SPARE = 25
 #: By what power of e some errors are planned smaller than others: floats know them less well.
 _SURE = 3.0
+
+
+@dataclass(frozen=True)
+class RowPlan:
+    """What is of each row: the height of its decay, over ``sigma``, its rules and its cells."""
+
+    angle: float
+    near_rule: Rule | None
+    rule: Rule
+    #: For the masses of what is far and, beside what is near, in the middle.
+    real_rules: tuple[Rule, Rule]
+    edges: tuple[float, ...]
 
 
 @dataclass(frozen=True)
@@ -49,19 +72,41 @@ class Plan:
     abscissa: float
     step: float
     count: int
-    angle: float
     #: The orders of the bounds on what is far, near, and beyond the period, above and below; the
     #: last is 0 where the period exceeds the gap, and nothing is below.
     orders: tuple[float, float, float, float]
-    near_rule: Rule | None
-    rule: Rule
-    #: For the masses of what is far and, beside what is near, in the middle.
-    real_rules: tuple[Rule, Rule]
-    edges: tuple[float, ...]
+    rows: tuple[RowPlan, ...]
     bits: int
     #: Those of the masses of what is far.
     far_bits: int
     work: float
+
+
+def cheapest(
+    ask: Question, log_tolerance: float, in_floats: bool = False, like: Plan | None = None
+) -> Plan:
+    """Of two plans, with small losses apart and without; ``like`` another where that can be.
+
+    Raises:
+        TooExpensive: no such plan, or floats do not reach to find it.
+    """
+    found: list[Plan] = []
+    reason = ""
+    for with_near in (False, True) if like is None else (like.near is not None,):
+        # proposes: which plans are made
+        if found and found[0].work < _LITTLE_WORK:
+            break
+        try:
+            found.append(planned(ask, log_tolerance, shape_for(ask), with_near, in_floats))
+        except TooExpensive as error:
+            reason = str(error)
+    # proposes: which plan; any encloses
+    if not found:
+        # proposes: likewise
+        if like is not None:
+            return cheapest(ask, log_tolerance, in_floats)
+        raise TooExpensive(reason)
+    return min(found, key=lambda plan: plan.work)
 
 
 def shape_for(ask: Question) -> int:
@@ -85,8 +130,8 @@ def planned(
 
 
 def _planned(picture: Picture, tolerance: float, with_near: bool, in_floats: bool) -> Plan:
-    ask, shape = picture.ask, picture.shape
-    gap, heaviest, count = ask.gap, ask.heaviest, ask.count
+    ask, shape, rows = picture.ask, picture.shape, picture.rows
+    gap, heaviest = ask.gap, ask.heaviest
     far = picture.far_scale(tolerance - _SURE)
     near = picture.near_scale(tolerance - _SURE) if with_near else None
     if with_near and near is None:
@@ -94,24 +139,24 @@ def _planned(picture: Picture, tolerance: float, with_near: bool, in_floats: boo
     if near is not None:
         near = min(near, far - 0.2)
     high = math.exp(far)
-    inside = picture.window(far, None)
-    middle = picture.window(far, near)
+
+    def moments(row: RowPicture, order: float | Floats, cell: float = 0.0) -> tuple[Floats, Floats]:
+        """``log`` of about the moments of what is inside and in the middle, or of their bounds."""
+        orders = 1 + np.asarray(order)
+        tilted = row.density + np.multiply.outer(orders, row.loss)
+        # windows at the left ends of cells, and chords, raised to the power of the count
+        if cell:
+            slopes = np.multiply.outer(cell * orders, -np.expm1(-row.loss))
+            tilted += np.log1p(slopes**2 / 12)
+        every = log_sum(tilted + row.window(far, None, -cell))
+        if near is None:
+            return every, every
+        return every, log_sum(tilted + row.window(far, near, -cell))
 
     def moment(order: float | Floats, cell: float = 0.0) -> Floats:
-        """``log`` of about the moment of what is neither far nor all near, or of its bound."""
-        orders = 1 + np.asarray(order)
-        tilted = picture.density + np.multiply.outer(orders, picture.loss)
-        # windows at the left ends of cells, and chords, raised to the power of the count
-        seen, apart = inside, middle
-        if cell:
-            slopes = np.multiply.outer(cell * orders, -np.expm1(-picture.loss))
-            tilted += np.log1p(slopes**2 / 12)
-            seen = picture.window(far, None, -cell)
-            apart = seen if near is None else picture.window(far, near, -cell)
-        every = log_sum(tilted + seen)
-        if near is None:
-            return count * every
-        return math.log(count) + log_sum(tilted + apart) + (count - 1) * every
+        """Likewise of what is neither far nor all near."""
+        inside, middle = zip(*(moments(row, order, cell) for row in rows), strict=True)
+        return picture.product(inside) if near is None else picture.with_some(middle, inside)
 
     # the line and the period
     uppers = steep_orders(far)
@@ -138,7 +183,7 @@ def _planned(picture: Picture, tolerance: float, with_near: bool, in_floats: boo
     periods = np.maximum(np.maximum(periods, least_periods), 0.01 * gap)
     scores = periods * np.maximum(10.0, peaks - tolerance) ** 0.6
     if in_floats:  # the sum must not exceed delta by more than floats resolve
-        scores *= np.exp((peaks - tolerance - _FLOAT + math.log(count)).clip(0.0, 300.0))
+        scores *= np.exp((peaks - tolerance - _FLOAT + math.log(ask.count)).clip(0.0, 300.0))
     best = int(np.nanargmin(scores))
     if not math.isfinite(scores[best]):
         raise TooExpensive("no line")
@@ -151,84 +196,94 @@ def _planned(picture: Picture, tolerance: float, with_near: bool, in_floats: boo
 
     # the height
     angles = ANGLES[:, None]
-    turned = np.log(1 + np.exp(1j * angles) * np.exp(picture.ratio))
-    plain = picture.density + (angles * ask.sigma) ** 2 / 2 + rho * turned.real
-    turned_windows = heights(picture, far, near)
-    base = plain + turned_windows
-    fixed = 0.0
-    if near is not None:
-        within = float(log_sum(picture.density + rho * picture.loss + inside))
-        fixed = math.log(count) + (count - 1) * max(within, 0.0)
+    turns = [np.log(1 + np.exp(1j * angles) * np.exp(row.ratio)) for row in rows]
+    plains = [
+        row.density + (angles * row.sigma) ** 2 / 2 + rho * turned.real
+        for row, turned in zip(rows, turns, strict=True)
+    ]
+    bases = [plain + heights(row, far, near) for row, plain in zip(rows, plains, strict=True)]
+    withins = [log_sum(row.density + rho * row.loss + row.window(far, None)) for row in rows]
+    fixed = [np.maximum(within, 0.0) for within in withins]
 
-    def tail(u: float) -> tuple[float, int]:
-        logs = log_sum(base - u * turned.imag)
-        at = int(np.argmin(logs))
-        decayed = fixed + logs[at] if near is not None else count * logs[at]
-        return float(decayed) - abscissa * heaviest - math.log(math.pi * u), at
+    def decays(u: float) -> list[Floats]:
+        """At each of the angles."""
+        return [log_sum(base - u * turned.imag) for base, turned in zip(bases, turns, strict=True)]
+
+    def tail(u: float) -> float:
+        least = [logs.min() for logs in decays(u)]
+        decayed = picture.product(least) if near is None else picture.with_some(least, fixed)
+        return float(decayed) - abscissa * heaviest - math.log(math.pi * u)
 
     low_u, high_u = math.log(0.5 / gap), math.log(1e8 / gap)
-    if not tail(math.exp(high_u))[0] <= tolerance:
+    if not tail(math.exp(high_u)) <= tolerance:
         raise TooExpensive("the moments decay too slowly")
-    tallest = tail(math.exp(low_u))[0] + 1
+    tallest = tail(math.exp(low_u)) + 1
 
     def longer(log_u: float) -> float:
         """Falls about evenly, as tails are powers of e whose exponents are powers of u."""
-        return math.log((tallest - tolerance) / (tallest - tail(math.exp(log_u))[0]))
+        return math.log((tallest - tolerance) / (tallest - tail(math.exp(log_u))))
 
     high_u = crossing(longer, low_u, high_u, 0.02) if tallest - 1 > tolerance else low_u
     top = math.exp(high_u) * _HIGHER
     nodes = max(2, math.ceil(top / step))
-    level = tail(top)[1]
-    angle = float(ANGLES[level])
-    seen = turned_windows[level] - log_sum(base[level] - top * turned[level].imag)
 
     # the rules
-    log_count = math.log(count)
-    within = float(log_sum(picture.density + rho * picture.loss + inside))
     # the kernel 1/(s(s+1)) integrates to about 1/c along the line
-    scale = (count - 1) * within - abscissa * heaviest - math.log(max(1.0, abs(abscissa)))
-    fine = max(scale - tolerance, 8.0) + log_count + 2.5
-    rough = max(peak - tolerance, 8.0) + log_count + 6
-    rule, lost = oblique_rule(picture, (far, near), rho, base, fine)
-    near_rule = None
-    nodes_x = rule.last - rule.first
-    if near is not None:
-        risen = plain + heights(picture, near, None)
-        near_rule, more = oblique_rule(picture, (near, None), rho, risen, rough)
-        nodes_x += near_rule.last - near_rule.first
-        lost = max(lost, more)
+    scale = float(picture.product(withins)) - abscissa * heaviest
+    scale -= math.log(max(1.0, abs(abscissa)))
+    near_order = picture.near_bound(near)[1] if near is not None else 0.5 / high
+    far_order = picture.far_bound(picture.back_orders, far)[1]
     # the masses under Q count e^gap times; of removing in the middle only in aliases
     exact = gap - tolerance
     aliased = exact if ask.add else max(0.0, gap - rho * period) - tolerance
-    many = log_count + 4
-    alone = between = real_rule(picture, (None, far), rule.angle, max(exact, 8.0) + many)
-    if near is not None:
-        between = real_rule(picture, (far, near), rule.angle, max(aliased, 8.0) + many)
-    bits, far_bits = (
-        math.ceil((wanted + lost) / math.log(2)) + _SPARE
-        for wanted in (max(fine, rough, aliased), exact)
-    )
-    near_order = picture.near_bound(near)[1] if near is not None else 0.5 / high
-    far_order = picture.far_bound(picture.back_orders, far)[1]
     spread = near if near is not None else far
-    log_least = math.log(0.01) - math.log(max(near_order, upper, far_order, lower, top) * count)
-    first = min(log_least, spread + math.log(shape) - 3)
-    last = last_cell(picture, far)
-    falls = [scale + math.log(shape) for scale in (near, far) if scale is not None]
-    flat = np.zeros_like(picture.ratio)
-    bounded = [
-        (upper, flat),
-        (near_order, flat),
-        (-far_order, flat),
-        (-top * math.sin(angle), seen),
-    ]
-    # proposes: likewise
-    if lower:
-        bounded.append((-lower, flat - (moment(-1 - lower) / count if near is None else 0.0)))
-    edges = _edges(picture, (first, last), falls, cells, bounded)
-    work = nodes_x * (nodes + 40 + shape / 4) + 30 * nodes
-    work *= max(1.0, bits / 128) ** 1.3
-    work += (alone.last - alone.first) * (40 + shape / 4) * max(1.0, far_bits / 128) ** 1.3
+    found, bits, far_bits, work, far_nodes = [], 0, 0, 0.0, 0
+    for row, within, plain, base, decayed in zip(
+        rows, withins, plains, bases, decays(top), strict=True
+    ):
+        level, many = int(np.argmin(decayed)), row.times * len(rows)
+        alone, log_many = scale - float(within), math.log(many)
+        fine = max(alone - tolerance, 8.0) + log_many + 2.5
+        rough = max(peak - tolerance, 8.0) + log_many + 6
+        rule, lost = oblique_rule(row, (far, near), rho, base, fine)
+        near_rule, nodes_x = None, rule.last - rule.first
+        if near is not None:
+            risen = plain + heights(row, near, None)
+            near_rule, more = oblique_rule(row, (near, None), rho, risen, rough)
+            nodes_x += near_rule.last - near_rule.first
+            lost = max(lost, more)
+        mass = between = real_rule(row, (None, far), rule.angle, max(exact, 8.0) + log_many + 4)
+        if near is not None:
+            between = real_rule(row, (far, near), rule.angle, max(aliased, 8.0) + log_many + 4)
+        bits = max(bits, _bits(max(fine, rough, aliased) + lost))
+        far_bits = max(far_bits, _bits(exact + lost))
+        log_least = math.log(0.01) - math.log(max(near_order, upper, far_order, lower, top) * many)
+        # where much noise makes all losses of a row alike, cells lie where its law is, and begin
+        # where its mass is below all that is bounded
+        low = float(moments(row, -1 - lower)[0]) if lower and near is None else 0.0
+        back = float(log_sum(row.density - far_order * row.loss))
+        smallest = max(fine + (ANGLES[level] * row.sigma) ** 2 / 2, -low, -back)
+        leftmost = row.start - math.sqrt(2 * smallest + _BEYOND) / row.sigma
+        last = min(last_cell(row, far), float(row.ratio[-1]))
+        first = max(min(log_least, spread + math.log(shape) - 3), leftmost)
+        ends = min(first, last - 1 / row.sigma), last
+        falls = [x + math.log(shape) for x in (near, far) if x is not None]
+        flat = np.zeros_like(row.ratio)
+        bounded = [
+            (upper, flat),
+            (near_order, flat),
+            (-far_order, flat),
+            (-top * math.sin(ANGLES[level]), base[level] - row.density - decayed[level]),
+        ]
+        # proposes: likewise
+        if lower:
+            bounded.append((-lower, flat - low))
+        edges = _edges(row, many, ends, falls, cells, bounded)
+        found.append(RowPlan(float(ANGLES[level]), near_rule, rule, (mass, between), edges))
+        work += nodes_x * (nodes + 40 + shape / 4)
+        far_nodes += mass.last - mass.first
+    work = (work + 30 * nodes) * max(1.0, bits / 128) ** 1.3
+    work += far_nodes * (40 + shape / 4) * max(1.0, far_bits / 128) ** 1.3
     return Plan(
         add=ask.add,
         near=None if near is None else Window(shape, high=math.exp(near)),
@@ -237,20 +292,22 @@ def _planned(picture: Picture, tolerance: float, with_near: bool, in_floats: boo
         abscissa=abscissa,
         step=step,
         count=nodes,
-        angle=angle,
         orders=(far_order, near_order, upper, lower),
-        near_rule=near_rule,
-        rule=rule,
-        real_rules=(alone, between),
-        edges=edges,
+        rows=tuple(found),
         bits=bits,
         far_bits=max(bits, far_bits),
         work=work,
     )
 
 
+def _bits(wanted: float) -> int:
+    """Of an error of ``e^-wanted``."""
+    return math.ceil(wanted / math.log(2)) + _SPARE
+
+
 def _edges(
-    picture: Picture,
+    row: RowPicture,
+    many: int,
     ends: tuple[float, float],
     falls: Sequence[float],
     widths: tuple[float, float],
@@ -262,19 +319,21 @@ def _edges(
     logarithms of windows over about the moment of each. A chord of a power of ``1 + lambda`` adds
     an eighth of the square of the order times the width, times the mass.
     """
-    ask, (narrow, wide) = picture.ask, widths
-    start = float(picture.ratio[0]) - float(picture.x[0]) / ask.sigma
+    narrow, wide = widths
     at = np.linspace(*ends, _PLACES)
-    loss, x = np.logaddexp(0.0, at), ask.sigma * (at - start)
+    loss, x = np.logaddexp(0.0, at), row.sigma * (at - row.start)
     share = -np.expm1(-loss)
     bends = [
         2 * np.log(abs(order) * share)
         + np.minimum(order * loss, _STEEP)
-        + np.interp(at, picture.ratio, logs)
+        + np.interp(at, row.ratio, logs)
         for order, logs in moments
     ]
-    density = math.log(ask.count * ask.sigma / math.sqrt(2 * math.pi)) - x * x / 2
-    chords = np.exp((_BENT - density - np.max(bends, axis=0)) / 3).clip(_NARROWEST, _WIDEST)
+    density = math.log(many * row.sigma / math.sqrt(2 * math.pi)) - x * x / 2
+    needed = density + np.max(bends, axis=0)
+    # on the right of where it matters a chord that falls meets a density that rises
+    needed = np.maximum(needed, np.interp(x - _RISEN, x, needed))
+    chords = np.exp(-needed / 3).clip(_NARROWEST, _WIDEST)
     # what is far falls steeply on its left
     starts = [fall - 1 if fall == falls[0] else fall - _LEFT for fall in falls]
     sides = (np.maximum(x - at, at - fall - _RIGHT) for x, fall in zip(starts, falls, strict=True))

@@ -8,7 +8,6 @@ from fractions import Fraction
 from typing import Final
 
 import numpy as np
-from flint import arb
 
 from dpexact import balls, reals
 from dpexact.accounting.contour.profile import ContourProfile, guarded
@@ -23,12 +22,13 @@ from dpexact.accounting.rare.estimate import (
     least_at_zero,
 )
 from dpexact.accounting.rare.inversion import Inversion
-from dpexact.accounting.rare.law import total_variation
 from dpexact.accounting.rare.many import SharedLines, bracketed
-from dpexact.accounting.rare.picture import Question
-from dpexact.accounting.rare.planning import Plan, planned, shape_for
+from dpexact.accounting.rare.picture import FloatRow, Question, largest_loss
+from dpexact.accounting.rare.planning import Plan, cheapest
+from dpexact.accounting.rare.rows import Row, largest_added, total_variation
 from dpexact.balls import approximate, approximate_log, ball, precision
 from dpexact.enclosure import Enclosure
+from dpexact.kept import cached_property
 from dpexact.reals import Real
 
 #: Work after which the windows are given up: some seconds.
@@ -36,6 +36,8 @@ MAX_WORK: Final = 120_000_000
 #: A record that takes part more often than this is no rare event: one line sees all its losses, and
 #: sooner. So it does where their standard deviation is about this share of their range.
 _OFTEN, _EVEN, _FEW_STEPS = 1, 0.5, 30
+#: So often that one line may see all losses of several rows.
+_SELDOM: Final = 0.05
 _LOUDEST, _LOUD, _SPREAD_ADDED, _SPREAD_REMOVED = 0.2, 0.7, 6e-3, 1.2e-2
 #: Where the spread is so many times the rate, windows take longer than one line.
 _WIDE: Final = 3_000
@@ -59,8 +61,6 @@ _GLANCE: Final = 4.0
 _ROUGH: Final = 2
 #: By this much, as a power of e, delta at 0 is above a target that is not looked for there.
 _PLAINLY: Final = 2.0
-#: A plan of this work, some milliseconds, is not compared with another.
-_LITTLE_WORK: Final = 80_000
 #: Logarithms of delta over the target, and of gaps, between which one fine plan serves.
 _FIRST: Final = 3.0
 _SERVED: Final = 0.06
@@ -72,14 +72,12 @@ _TRIVIAL: Final = 96
 
 @dataclass(frozen=True)
 class RareProfile(SharedLines):
-    """``count`` runs of a Gaussian of noise ``sigma`` on Poisson samples of rate ``0 < q < 1``.
+    """Gaussians on Poisson samples of small rates, in ``rows`` of equal steps.
 
     ``add`` is the direction; ``max_work`` bounds the multiplications of one evaluation.
     """
 
-    sigma: Real
-    q: Real
-    count: int
+    rows: tuple[Row, ...]
     add: bool
     max_work: int = MAX_WORK
 
@@ -91,14 +89,14 @@ class RareProfile(SharedLines):
 
     def delta(self, epsilon: Real, digits: int) -> Enclosure:
         with precision(_TRIVIAL + 4 * digits):
-            if self.add and ball(epsilon) >= self._top():
+            if self.add and ball(epsilon) >= largest_added(self.rows):
                 return Enclosure.exact(_ZERO, self.method)
         most = Enclosure(_ZERO, _ONE, self.method)
         return guarded(lambda: self._delta(epsilon, digits), most, _NONE)
 
     def _epsilon(self, delta: Real, digits: int) -> Enclosure:
         with precision(_TRIVIAL):
-            if total_variation(ball(self.sigma), ball(self.q), self.count) <= ball(delta):
+            if total_variation(self.rows) <= ball(delta):
                 return Enclosure.exact(_ZERO, "total variation bound")
         most = Enclosure(_ZERO, math.inf, self.method)
         return guarded(lambda: self._solved(delta, digits), most, _NONE)
@@ -106,24 +104,26 @@ class RareProfile(SharedLines):
     def largest_loss(self, digits: int) -> Enclosure:
         if not self.add:
             return Enclosure.exact(math.inf, self.method)
-        return balls.certify(self._top, digits, lowest=_ZERO, method=f"{self.method}: largest loss")
+        name = f"{self.method}: largest loss"
+        return balls.certify(lambda: largest_added(self.rows), digits, lowest=_ZERO, method=name)
 
     def is_below(self, epsilon: Real, level: Real) -> bool:
         """Whether next to free bounds prove that delta of adding is at most ``level``."""
         with precision(_TRIVIAL):
-            if ball(epsilon) >= self._top():
+            if ball(epsilon) >= largest_added(self.rows):
                 return True
         log = approximate_log(level)
-        return balls.at_most(added_bound(self.sigma, self.q, self.count, epsilon, log), level)
+        return balls.at_most(added_bound(self.rows, epsilon, log), level)
 
-    def _top(self) -> arb:
-        """``-T log(1-q)``, the largest loss of adding and the negative of the least of removing."""
-        return -self.count * (-ball(self.q)).log1p()
+    @cached_property
+    def expected(self) -> float:
+        """Proposes: in how many steps a record takes part."""
+        return sum(n * q for _, q, n in self._floats)
 
     @property
     def is_often(self) -> bool:
         """Proposes: whether a record takes part too often for rare events."""
-        return self.count * approximate(self.q) > _OFTEN
+        return self.expected > _OFTEN
 
     @property
     def is_rare(self) -> bool:
@@ -131,18 +131,20 @@ class RareProfile(SharedLines):
         # next to the largest loss of adding few steps, orders of a line are steep
         if self.count <= 2 or (self.is_often and not (self.add and self.count <= _FEW_STEPS)):
             return self.count <= 2
-        sigma = approximate(self.sigma)
-        return approximate(self.q) * sigma * sigma <= _EVEN
+        return len(self.rows) > 1 or self._floats[0].q * self._floats[0].sigma ** 2 <= _EVEN
 
     @property
     def is_loud(self) -> bool:
         """Proposes: whether losses of hundreds stand on a comb, for which windows take seconds."""
-        return approximate(self.sigma) < _LOUDEST
+        return min(self._floats).sigma < _LOUDEST
 
     def with_line(self, line: ContourProfile, work: int) -> Profile:
         """Both, the line with so much ``work``. Proposes: which is asked first."""
-        sigma, rate = approximate(self.sigma), approximate(self.q)
         profiles = self, line.varied(work)
+        if len(self.rows) > 1:
+            often = [line.varied(work, patient=False)] * (self.is_loud or self.expected > _SELDOM)
+            return FirstToReach(*often, *profiles)
+        ((sigma, rate, _),) = self._floats
         spread = rate * sigma * math.sqrt(self.count)  # of losses over the largest of adding
         least = _SPREAD_ADDED if self.add else _SPREAD_REMOVED
         if (self.add and self.count <= _FEW_STEPS) or sigma < _LOUD or spread < least:
@@ -153,36 +155,32 @@ class RareProfile(SharedLines):
 
     def question(self, epsilon: float) -> Question:
         """Proposes: what is planned for."""
-        sigma, q = approximate(self.sigma), approximate(self.q)
-        top = -self.count * math.log1p(-q)
+        top = self._top
         gap = top - epsilon if self.add else top + epsilon
-        if not (1e-150 < q < 1 and 1e-3 < sigma < 1e3 and 1e-9 * top < gap < 1e12):
+        known = all(1e-150 < q < 1 and 1e-3 < sigma < 1e6 for sigma, q, _ in self._floats)
+        if not (known and 1e-9 * top < gap < 1e12):
             raise TooExpensive("the parameters are too extreme to plan with floats")
-        return Question(sigma, q, self.count, gap, self.add)
+        return Question(self._floats, gap, self.add)
+
+    @cached_property
+    def _floats(self) -> tuple[FloatRow, ...]:
+        return tuple(FloatRow(approximate(s), approximate(q), n) for s, q, n in self.rows)
+
+    @cached_property
+    def _top(self) -> float:
+        """The largest loss of adding."""
+        return largest_loss(self._floats)
+
+    @cached_property
+    def count(self) -> int:
+        """Of all steps."""
+        return sum(row.times for row in self.rows)
 
     def _plan(
         self, ask: Question, log_tolerance: float, in_floats: bool = False, like: Plan | None = None
     ) -> Plan:
-        """The cheaper of two plans: with small losses apart, and without; one ``like`` another."""
-        found: list[Plan] = []
-        reason = ""
-        for with_near in (False, True) if like is None else (like.near is not None,):
-            # proposes: which plans are made
-            if found and found[0].work < _LITTLE_WORK:
-                break
-            try:
-                shape = shape_for(ask)
-                found.append(planned(ask, log_tolerance, shape, with_near, in_floats))
-            except TooExpensive as error:
-                reason = str(error)
-        # proposes: which plan; any encloses
-        if not found:
-            # proposes: likewise
-            if like is not None:
-                return self._plan(ask, log_tolerance, in_floats)
-            raise TooExpensive(reason)
-        plan = min(found, key=lambda p: p.work)
-        # proposes: likewise
+        plan = cheapest(ask, log_tolerance, in_floats, like)
+        # proposes: what is too much
         if plan.work > self.max_work:
             raise TooExpensive(f"{plan.count} nodes of {plan.bits} bits")
         return plan
@@ -201,7 +199,7 @@ class RareProfile(SharedLines):
     def inverted(self, ask: Question, log_tolerance: float, plan: Plan | None = None) -> Inversion:
         plan = plan or self._plan(ask, log_tolerance)
         with precision(plan.bits):
-            return Inversion(self.sigma, self.q, self.count, plan)
+            return Inversion(self.rows, plan)
 
     # --- delta ------------------------------------------------------------------------------------
 
@@ -257,9 +255,7 @@ class RareProfile(SharedLines):
     def _solved(self, delta: Real, digits: int) -> Enclosure:
         target = approximate(delta)
         # proposes: whether to look at 0 first; where epsilon is 0 no bracket is found
-        plainly_positive = (
-            least_at_zero(self.sigma, self.q, self.count) > math.log(target) + _PLAINLY
-        )
+        plainly_positive = least_at_zero(self.rows) > math.log(target) + _PLAINLY
         if not plainly_positive and (at_zero := self._at_zero(delta, target)) is not None:
             return at_zero
         try:
@@ -315,7 +311,7 @@ class RareProfile(SharedLines):
         Proposes: a point, around which the caller certifies a bracket; and a plan for that, where
         the search began close to it.
         """
-        top = -self.count * math.log1p(-approximate(self.q))
+        top = self._top
         log_target = math.log(target)
         sign = -1.0 if self.add else 1.0
         low, high = ends = -math.inf, math.log(top) if self.add else math.inf
@@ -381,7 +377,7 @@ class RareProfile(SharedLines):
 
         Proposes: likewise.
         """
-        top = -self.count * math.log1p(-approximate(self.q))
+        top = self._top
         epsilon = top - gap if self.add else gap - top
         ask = self.question(epsilon)
         steepness = slope * (epsilon / gap if self.add else 1.0)

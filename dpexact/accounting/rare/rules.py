@@ -12,7 +12,7 @@ import numpy as np
 from dpexact.accounting.arrays import Floats
 from dpexact.accounting.pairs.pair import short
 from dpexact.accounting.rare.law import Rule
-from dpexact.accounting.rare.picture import Picture, log_below, log_sum
+from dpexact.accounting.rare.picture import RowPicture, log_below, log_sum
 from dpexact.accounting.rare.windows import best_kappa
 
 #: Heights of lines and strips over ``sigma``.
@@ -26,7 +26,7 @@ ANGLES = np.array([0.02, 0.1, 0.2, 0.4, 0.6, 0.8, 1.0, 1.2, 1.35])
 
 
 def heights(
-    picture: Picture, high: float | None, low: float | None, angles: Floats = ANGLES
+    picture: RowPicture, high: float | None, low: float | None, angles: Floats = ANGLES
 ) -> Floats:
     """About the logarithm of a window at each of the angles, a row an angle."""
     shape, turn = picture.shape, np.log(np.cos(angles))[:, None]
@@ -38,14 +38,20 @@ def heights(
 
 
 def oblique_rule(
-    picture: Picture, scales: tuple[float, float | None], rho: float, risen: Floats, accuracy: float
+    picture: RowPicture,
+    scales: tuple[float, float | None],
+    rho: float,
+    risen: Floats,
+    accuracy: float,
 ) -> tuple[Rule, float]:
     """A rule above the axis for one window and all heights, and the bits it loses, as a log.
 
     ``risen`` is about the logarithm of the integrand at each of the angles.
     """
-    sigma, power = picture.ask.sigma, max(rho - 1, 0.0)
-    integrals = log_sum(risen) + _LOOSE
+    sigma, power = picture.sigma, max(rho - 1, 0.0)
+    # of rows that hardly have such losses little is asked, and what rounds to 0 grows with a height
+    least = _COARSEST - accuracy + (ANGLES * sigma) ** 2 / 2
+    integrals = np.maximum(log_sum(risen) + _LOOSE, least)
     on_axis = integrals[0]
     integrals = np.maximum(integrals, _beyond(picture, scales[0], power))
     rates = (2 * accuracy + on_axis + integrals) / (ANGLES * sigma)
@@ -58,18 +64,18 @@ def oblique_rule(
     return Rule(short(shift), angle, spacing, first, last), lost
 
 
-def last_cell(picture: Picture, scale: float) -> float:
+def last_cell(picture: RowPicture, scale: float) -> float:
     """About the logarithm of ``lambda`` beyond which a window is bounded by its ceiling."""
     return scale + math.log(picture.shape) + _BEYOND
 
 
-def _beyond(picture: Picture, scale: float, power: float) -> Floats:
+def _beyond(picture: RowPicture, scale: float, power: float) -> Floats:
     """About the logarithm of what cells have beyond the last of them, at each of the angles.
 
     Higher up the power may outgrow the window.
     """
-    shape, sigma, last = picture.shape, picture.ask.sigma, last_cell(picture, scale)
-    place = sigma * (last - float(picture.ratio[0])) + float(picture.x[0]) - 1 / sigma
+    shape, sigma, last = picture.shape, picture.sigma, last_cell(picture, scale)
+    place = sigma * (last - picture.start) - 1 / sigma
     found, start = [], math.exp(last)
     for cosine in np.cos(ANGLES).tolist():
         rate = cosine * math.exp(-scale)
@@ -81,10 +87,10 @@ def _beyond(picture: Picture, scale: float, power: float) -> Floats:
 
 
 def real_rule(
-    picture: Picture, scales: tuple[float | None, float | None], highest: float, accuracy: float
+    picture: RowPicture, scales: tuple[float | None, float | None], highest: float, accuracy: float
 ) -> Rule:
     """A rule for the masses of a window, with a strip that is not higher than another."""
-    sigma, angles = picture.ask.sigma, ANGLES[min(highest, _HIGHEST) >= ANGLES]
+    sigma, angles = picture.sigma, ANGLES[min(highest, _HIGHEST) >= ANGLES]
     lifts = picture.density + picture.loss + (angles[:, None] * sigma) ** 2 / 2
     integrals = log_sum(lifts + heights(picture, *scales, angles))
     rates = np.maximum(_COARSEST, accuracy + integrals + _LOOSE) / (angles * sigma)
@@ -95,7 +101,7 @@ def real_rule(
 
 
 def _ends(
-    picture: Picture,
+    picture: RowPicture,
     power: float,
     far: float | None,
     near: float | None,
@@ -106,9 +112,8 @@ def _ends(
     """The first and last node, beyond which the integrand is negligible."""
     shape, x = picture.shape, picture.x
     tails = np.where(x > 0, -x * x / 2, 0.0)
-    tilted = x - 1 / picture.ask.sigma
-    odds = float(picture.ratio[0]) - float(picture.x[0]) / picture.ask.sigma
-    odds += 1 / (2 * picture.ask.sigma**2)
+    tilted = x - 1 / picture.sigma
+    odds = picture.start + 1 / (2 * picture.sigma**2)
     right = np.logaddexp(tails, odds + np.where(tilted > 0, -tilted * tilted / 2, 0.0))
     height = power * picture.loss - shape * turn
     if far is not None:
@@ -129,7 +134,7 @@ def _ends(
     fits = np.flatnonzero(right > wanted)
     last = float(x[fits[-1]]) if len(fits) else 0.0
     if len(fits) and fits[-1] == len(x) - 1:
-        last = max(last, reach + 1 / picture.ask.sigma)
+        last = max(last, reach + 1 / picture.sigma)
     fits = np.flatnonzero(left > wanted)
     first = float(x[fits[0]]) if len(fits) else 0.0
     if len(fits) and fits[0] == 0:

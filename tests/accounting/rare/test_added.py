@@ -15,6 +15,7 @@ from dpexact.accounting.profile import InfiniteLoss
 from dpexact.accounting.rare.added import added_bound, short_moment
 from dpexact.accounting.rare.law import SampledLaw
 from dpexact.accounting.rare.profile import RareProfile
+from dpexact.accounting.rare.rows import Row
 from dpexact.conversion import real
 
 HALF = real("1/2")
@@ -33,7 +34,7 @@ def test_adding_is_below_its_bound_and_not_far_below(sigma, q, count, epsilon):
     pair = one_shift(real(sigma), reals.rational(0), real(q))
     true = ContourProfile([(pair, count)], InfiniteLoss()).delta(real(epsilon), 3)
     level = 20 * true.lower + Fraction(1, 10**12)
-    bound = added_bound(real(sigma), real(q), count, real(epsilon), math.log(level))
+    bound = added_bound([Row(real(sigma), real(q), count)], real(epsilon), math.log(level))
     assert bound.lower == 0
     assert true.upper <= bound.upper <= level
 
@@ -55,14 +56,17 @@ def test_two_terms_are_above_a_moment_and_next_to_it(sigma, q, order):
 def test_two_terms_show_what_they_can(monkeypatch):
     """Next to the middle of the losses no cells are made."""
     monkeypatch.setattr("dpexact.accounting.rare.added.Cells", None)
-    bound = added_bound(real(3), real("1/10000"), 10_000, real("1/100"), math.log(1e-3))
+    bound = added_bound([Row(real(3), real("1/10000"), 10_000)], real("1/100"), math.log(1e-3))
     assert 0 < bound.upper <= Fraction(1, 1000)
 
 
 def test_no_loss_exceeds_that_of_all_steps_without_the_record():
     least = reals.rational(Fraction(1, 10**300))
     for epsilon, beyond in (("0.0201006", False), ("0.0201007", True)):
-        assert RareProfile(real(1), real("1/100"), 2, True).is_below(real(epsilon), least) is beyond
+        assert (
+            RareProfile((Row(real(1), real("1/100"), 2),), True).is_below(real(epsilon), least)
+            is beyond
+        )
 
 
 @pytest.mark.parametrize(("sigma", "q", "count", "epsilon"), CASES)
@@ -70,7 +74,7 @@ def test_what_is_shown_to_be_below_a_level_is(sigma, q, count, epsilon):
     pair = one_shift(real(sigma), reals.rational(0), real(q))
     contour = ContourProfile([(pair, count)], InfiniteLoss())
     true = contour.delta(real(epsilon), 3)
-    for profile in (contour, RareProfile(real(sigma), real(q), count, True)):
+    for profile in (contour, RareProfile((Row(real(sigma), real(q), count),), True)):
         for level, shown in ((true.lower, False), (30 * true.lower + Fraction(1, 10**12), True)):
             assert profile.is_below(real(epsilon), reals.rational(level)) is shown
 
@@ -85,5 +89,5 @@ def test_floats_do_not_show_what_is_below(monkeypatch):
 @pytest.mark.parametrize("sigma", ["1e-200", "1e200", "1e-3"])
 @pytest.mark.parametrize("q", ["1e-300", "1/2"])
 def test_where_floats_do_not_reach_nothing_is_bounded(sigma, q):
-    bound = added_bound(real(sigma), real(q), 10, real("1e-310"), 0.0)
+    bound = added_bound([Row(real(sigma), real(q), 10)], real("1e-310"), 0.0)
     assert 0 <= bound.lower <= bound.upper <= 1

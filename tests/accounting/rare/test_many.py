@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 import dpexact
 from dpexact.accounting.rare import many
 from dpexact.accounting.rare.profile import RareProfile
+from dpexact.accounting.rare.rows import Row
 from dpexact.conversion import real
 from dpexact.enclosure import Enclosure
 
@@ -25,7 +26,7 @@ def overlap(one: Enclosure, other: Enclosure) -> bool:
 @pytest.mark.parametrize("add", [False, True])
 @pytest.mark.parametrize(("sigma", "q", "count"), STEPS)
 def test_each_of_many_answers_is_that_of_one(sigma, q, count, add):
-    profile = RareProfile(real(sigma), real(q), count, add)
+    profile = RareProfile((Row(real(sigma), real(q), count),), add)
     top = -count * math.log1p(-float(q))
     scale = top / 40 if add else 1 / 20
     points = [real(Fraction(k * scale)) for k in (7, 1, 8, 9, 10, 11, 12, 1)]
@@ -39,7 +40,7 @@ def test_each_of_many_answers_is_that_of_one(sigma, q, count, add):
 
 
 def test_a_single_target_takes_no_line_at_zero(monkeypatch):
-    profile = RareProfile(real(1), real("1e-3"), 10, False)
+    profile = RareProfile((Row(real(1), real("1e-3"), 10),), False)
     (expected,) = profile.epsilons([real("1e-5")], 6)
     monkeypatch.setattr(RareProfile, "delta", lambda *_: pytest.fail("asked at 0"))
     assert profile.epsilons([real("1e-5")], 6) == [expected]
@@ -53,7 +54,7 @@ def test_a_single_target_takes_no_line_at_zero(monkeypatch):
 )
 def test_random_targets(step, logs, add):
     sigma, q, count = step
-    profile = RareProfile(real(sigma), real(q), count, add)
+    profile = RareProfile((Row(real(sigma), real(q), count),), add)
     targets = [real(math.exp(log)) for log in logs]
     for target, found in zip(targets, profile.epsilons(targets, 6), strict=True):
         assert overlap(found, profile.epsilon(target, 9))
@@ -66,7 +67,7 @@ def test_lines_are_shared(monkeypatch):
     monkeypatch.setattr(
         RareProfile, "inverted", lambda self, *a, **k: lines.append(a) or ask(self, *a, **k)
     )
-    profile = RareProfile(real("0.8"), real("1e-5"), 100, False)
+    profile = RareProfile((Row(real("0.8"), real("1e-5"), 100),), False)
     found = profile.deltas([real(Fraction(k, 1000)) for k in range(1000, 1040)], 8)
     assert min(answer.digits for answer in found) >= 8
     assert len(lines) < 10
@@ -105,7 +106,7 @@ def test_a_guide_that_leads_astray_is_left(monkeypatch):
         return guide(lines, near, log, digits)._replace(steepness=-3.0)
 
     monkeypatch.setattr(many.SharedLines, "_guide", astray)
-    profile = RareProfile(real("1"), real("1e-3"), 10, False)
+    profile = RareProfile((Row(real("1"), real("1e-3"), 10),), False)
     targets = [real(Fraction(10) ** -k) for k in range(5, 10)]
     for target, found in zip(targets, profile.epsilons(targets, 6), strict=True):
         assert overlap(found, profile.epsilon(target, 9))

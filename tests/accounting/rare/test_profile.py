@@ -18,9 +18,10 @@ from dpexact.accounting.pairs.pair import TooExpensive
 from dpexact.accounting.profile import InfiniteLoss
 from dpexact.accounting.profiles import profile
 from dpexact.accounting.rare.inversion import Inversion
-from dpexact.accounting.rare.picture import Question
+from dpexact.accounting.rare.picture import FloatRow, Question
 from dpexact.accounting.rare.planning import planned
-from dpexact.accounting.rare.profile import RareProfile, total_variation
+from dpexact.accounting.rare.profile import RareProfile
+from dpexact.accounting.rare.rows import Row, total_variation
 from dpexact.conversion import real
 from dpexact.enclosure import Enclosure
 
@@ -28,7 +29,7 @@ WAYS = ("remove", "add")
 
 
 def engine(sigma, q, count, way):
-    return RareProfile(real(sigma), real(q), count, way == "add")
+    return RareProfile((Row(real(sigma), real(q), count),), way == "add")
 
 
 def pair(sigma, q, way):
@@ -186,13 +187,15 @@ def test_plans_with_and_without_small_losses_apart():
         point = at / 50 if add else at
         top = count * 1.00005e-4
         gap = top - float(point) if add else top + float(point)
-        ask = Question(0.6, 1e-4, count, gap, add)
+        ask = Question((FloatRow(0.6, 1e-4, count),), gap, add)
         found = []
         for shape in (40, 120):
             for near in (False, True):
                 plan = planned(ask, -34.0, shape, near)
                 with balls.precision(plan.bits):
-                    value = Inversion(real(sigma), real(q), count, plan).delta(balls.ball(point))
+                    value = Inversion([Row(real(sigma), real(q), count)], plan).delta(
+                        balls.ball(point)
+                    )
                     found.append(balls.to_enclosure(value))
         for one in found:
             assert one.digits >= 4
@@ -216,7 +219,7 @@ def test_more_than_any_loss(way):
 def test_total_variation_bounds_delta_at_zero(sigma, q, count):
     at_zero = dpexact.delta(f"poisson(gaussian({sigma}), {q})^{count}", 0, digits=6)
     with balls.precision(100):
-        bound = total_variation(balls.ball(real(sigma)), balls.ball(real(q)), count)
+        bound = total_variation([Row(real(sigma), real(q), count)])
         assert bound >= balls.ball(at_zero.lower)
         assert count * bound.lower() < count * count * balls.ball(at_zero.upper)
 
@@ -236,12 +239,12 @@ def test_what_cannot_be_planned_is_left_wide(way):
 
 
 def test_work_is_bounded():
-    few = RareProfile(real("0.5"), real("1e-5"), 10, False, max_work=10)
+    few = RareProfile((Row(real("0.5"), real("1e-5"), 10),), False, max_work=10)
     found = few.delta(real("0.004"), 8)
     assert (found.lower, found.upper) == (0, 1)
     assert "nodes" in found.reason
     with pytest.raises(TooExpensive):
-        few._plan(Question(0.5, 1e-5, 10, 0.0041, False), -30.0)
+        few._plan(Question((FloatRow(0.5, 1e-5, 10),), 0.0041, False), -30.0)
 
 
 def test_the_rows_that_were_slow():
@@ -258,7 +261,7 @@ def test_the_rows_that_were_slow():
 )
 def test_floats_hold_tiny_masses_of_huge_losses(sigma, q, count, epsilon):
     """``e^epsilon`` times what is far under ``Q`` counts, though a float of the rest drowns it."""
-    profile = RareProfile(real(sigma), real(q), count, False)
+    profile = engine(sigma, q, count, "remove")
     found = profile.delta(real(epsilon), 4)
     with np.errstate(all="ignore"):
         near = profile._estimate(profile.question(float(epsilon)), math.log(found.lower))[1]
@@ -267,7 +270,7 @@ def test_floats_hold_tiny_masses_of_huge_losses(sigma, q, count, epsilon):
 
 def test_epsilon_of_few_steps_of_little_noise():
     """Refused where floats missed it; delta at both ends by the number of participations."""
-    found = RareProfile(real("0.13"), real("1e-2"), 3, False).epsilon(real("1e-3"), 8)
+    found = engine("0.13", "1e-2", 3, "remove").epsilon(real("1e-3"), 8)
     assert found.digits >= 8
     told = LoudSamples(real("0.13"), real("1e-2"), 3, False)
     with balls.precision(100):
