@@ -16,7 +16,7 @@ from dpexact.reals import rational
 
 
 def engine(composition, max_work=MAX_WORK, repeat=1):
-    return ContourProfile(composition, InfiniteLoss(), max_work, repeat)
+    return ContourProfile(composition, InfiniteLoss(), max_work).varied(repeat=repeat)
 
 
 def delta(composition, epsilon, digits=15, *, repeat=1, max_work=MAX_WORK):

@@ -31,8 +31,7 @@ Route: TypeAlias = Callable[[Composition, Direction], Profile | None]
 
 #: Work after which a contour without a few digits is given up: a second or two.
 _GLANCE_WORK: Final = 12_000_000
-#: The same where windows take over then, where they take long, and where pieces do, after so
-#: many steps of Laplace noise.
+#: Where windows take over then, where they take long, and where pieces do, after so many steps.
 _LIGHT_WORK, _HEAVY_WORK, _BRIEF_WORK, _FEW_STEPS = 2_000_000, 40_000_000, 500_000, 30
 #: Allocations of noise and steps over ``e^(1/sigma^2) - 1`` below these are sooner on a line.
 _QUIET, _HIDING = 2.5, 200
@@ -110,9 +109,8 @@ def _one_way(composition: Composition, direction: Direction, method: Method) -> 
         return behind
     from dpexact.accounting.loud_samples import LoudSamples
 
-    (steps,) = windows.rows
-    loud = LoudSamples(*steps, windows.add) if LoudSamples.takes(*steps) else None
-    return behind if loud is None else FirstToReach(loud, behind)
+    steps = windows.rows[0]
+    return FirstToReach(*[LoudSamples(*steps, windows.add)] * LoudSamples.takes(*steps), behind)
 
 
 def _windows(c: Composition, direction: Direction) -> RareProfile | None:
@@ -122,11 +120,8 @@ def _windows(c: Composition, direction: Direction) -> RareProfile | None:
     from dpexact.accounting.rare.profile import RareProfile
     from dpexact.accounting.rare.rows import Row
 
-    rows = []
-    for sample, count in c.samples:
-        assert sample.inner.noise is not None
-        rows.append(Row(sample.inner.noise, sample.q, count))
-    found = RareProfile(tuple(rows), direction == "add")
+    rows = tuple(Row(x.inner.noise, x.q, n) for x, n in c.samples if x.inner.noise is not None)
+    found = RareProfile(rows, direction == "add")
     # of two different steps there is an integral
     return found if len(rows) == 1 or (found.is_rare and found.count > 2) else None
 
@@ -296,8 +291,7 @@ def _rare(c: Composition, direction: Direction) -> Profile | None:
         return Fallback(windows.with_line(line, _GLANCE_WORK), lambda: long)
     from dpexact.accounting.gaussian_twice import GaussianTwice
 
-    ((sigma, q, _),) = windows.rows
-    twice = GaussianTwice(sigma, q, windows.add)
+    twice = GaussianTwice(*windows.rows[0][:2], windows.add)
     return FirstToReach(twice, windows, line.varied(_GLANCE_WORK))
 
 

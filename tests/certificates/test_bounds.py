@@ -260,7 +260,7 @@ def test_which_statements_are_about_bounds(text, expected):
         (["threshold", ["pure_dp", "1"], "9"], Invalid, "no route"),
         (["repeat", ["group", SAMPLE, "2"], "2"], Invalid, "no route"),
         (["group", ["pure_dp", "1"], "2001"], Invalid, "larger"),
-        (["group", ["poisson", ["gdp", "1"], "0"], "201"], Invalid, "next to 0"),
+        (["group", ["poisson", ["gdp", "1"], ["+", "1", "-1"]], "201"], Invalid, "next to 0"),
         (["partition_selection", "0", "1/1000000"], Invalid, "more users"),
     ],
 )

@@ -79,7 +79,6 @@ class ContourProfile(Profile):
         factors: Iterable[tuple[Pair, int]],
         infinite: InfiniteLoss,
         max_work: int = MAX_WORK,
-        repeat: int = 1,
     ) -> None:
         self.product = Product(factors)
         #: The last line of each product, which mostly tells its reverse at the same epsilon too.
@@ -88,7 +87,7 @@ class ContourProfile(Profile):
         self.patient = True
         self.infinite = infinite
         self.max_work = max_work
-        self.repeat = repeat
+        self.repeat = 1
 
     def varied(
         self, max_work: int | None = None, repeat: int = 1, patient: bool = True

@@ -273,4 +273,4 @@ def least_at_zero(rows: Sequence[Row]) -> float:
     """
     with precision(_BITS):
         once = [(total_variation([row._replace(times=1)]), row.times) for row in rows]
-    return math.log(sum(n * float(x) ** 2 for x, n in once)) / 2
+    return math.log(math.hypot(*(float(x) * math.sqrt(n) for x, n in once)))

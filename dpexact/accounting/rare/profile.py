@@ -131,7 +131,8 @@ class RareProfile(SharedLines):
         # next to the largest loss of adding few steps, orders of a line are steep
         if self.count <= 2 or (self.is_often and not (self.add and self.count <= _FEW_STEPS)):
             return self.count <= 2
-        return len(self.rows) > 1 or self._floats[0].q * self._floats[0].sigma ** 2 <= _EVEN
+        sigma, q, _ = self._floats[0]
+        return len(self.rows) > 1 or q * sigma * sigma <= _EVEN
 
     @property
     def is_loud(self) -> bool:

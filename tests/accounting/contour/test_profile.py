@@ -187,7 +187,7 @@ def test_the_line_of_one_direction_shows_what_the_other_is_at_most(repeat):
     one = ContourProfile([(remove(real(10), real("1/100")), 100)], InfiniteLoss()).varied(
         repeat=repeat
     )
-    two = ContourProfile((), InfiniteLoss(), repeat=repeat)
+    two = ContourProfile((), InfiniteLoss()).varied(repeat=repeat)
     two.product, two.lines = one.product.reverse, one.lines
     assert not two.is_below_reversed(real("1/100"), real(1))  # there is no line yet
     near = rational(Fraction(one.epsilon(real("1/1000"), 8).lower))
