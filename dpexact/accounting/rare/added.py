@@ -32,7 +32,11 @@ from dpexact.reals import Real
 _BITS: Final = 64
 _ZERO: Final = Fraction(0)
 _WHOLE: Final = Window(1)
-_REACH, _SPACING = 6.0, 0.1
+#: Places of outcomes: high orders tilt laws of much noise far to the left.
+_PLACES: Final = np.arange(-20.0, 6.0, 0.1)
+_SPACING = 0.1
+#: By what power of e what is beyond cells weighs less than the heaviest place, and most cells.
+_DEEP, _MOST_CELLS = 20.0, 400
 #: Widths of cells: chords over them exceed what they bound by about four squares, as a logarithm.
 _NARROW, _WIDE = 0.1, 1.0
 #: Noise whose square of ``lambda`` has a mean that floats know.
@@ -101,7 +105,7 @@ def _proposed(
     Raises:
         ArithmeticError: it is not below the level.
     """
-    x = np.arange(-_REACH, _REACH, _SPACING)
+    x = _PLACES
     losses: list[Floats] = [
         -math.log1p(-row.q) - np.logaddexp(0.0, row.start + x / row.sigma) for row in rows
     ]
@@ -126,7 +130,14 @@ def _proposed(
 
 
 def _cells(row: FloatRow, order: float, width: float, count: int) -> list[float]:
+    """Proposes: cells where the power of a loss falls, or all that weighs if that is beyond."""
     centre = -row.start - math.log(order)
-    first = max(-_REACH, row.sigma * (centre + _FIRST - math.log(count) / 2))
-    last = max(min(_REACH, row.sigma * (centre + _LAST)), first + width)
+    first = max(float(_PLACES[0]), row.sigma * (centre + _FIRST - math.log(count) / 2))
+    last = row.sigma * (centre + _LAST)
+    tilted = -_PLACES * _PLACES / 2 - order * np.logaddexp(0.0, row.start + _PLACES / row.sigma)
+    if _PLACES[np.argmax(tilted)] > last:
+        last = float(_PLACES[tilted > tilted.max() - _DEEP][-1])
+        first = -math.sqrt(2 * (_DEEP - float(tilted.max())))
+    last = max(min(float(_PLACES[-1]), last), first + width)
+    width = max(width, (last - first) / _MOST_CELLS)
     return [float(v) for v in np.arange(first, last + width, width)]

@@ -200,7 +200,10 @@ def about(ask: Question) -> float:
     found = math.inf
     for share in _SHARES if ask.count > _MANY else _SHARES[:1]:
         limit = share * ask.gap
-        small = [(weights[own < limit], own[own < limit]) for weights, own in forward]
+        # of much noise all losses are about as large, and small is what no step exceeds
+        small = [
+            (w[own < limit], own[own < limit]) if own[0] < limit else (w, own) for w, own in forward
+        ]
         sums = math.exp(_saddle(ask, small, ask.gap))
         large = alone if share == _SHARES[0] else float(law[loss >= limit].sum())
         found = min(found, sums + large)

@@ -160,6 +160,17 @@ def test_rows_of_much_noise_beside_others():
     assert engine(mixed, "remove").epsilon(real("1e-9"), 8).digits >= 8
 
 
+def test_rows_of_losses_about_as_large_as_the_gap():
+    """What no step exceeds is small there, and cells of the bound of adding reach a law's tilt."""
+    rows = [("34.184", "1.7589e-06", 1), ("0.38629", "2.5283e-06", 1), ("77.977", "0.018164", 1)]
+    found = engine(rows, "remove").epsilon(real("1e-7"), 8)
+    assert found.digits >= 8
+    laws = tuple(Row(real(s), real(q), n) for s, q, n in rows)
+    assert added_bound(laws, real(Fraction(found.lower)), math.log(1e-7)).upper < 1e-7
+    whole = dpexact.epsilon(text(rows), "1e-7", 8)
+    assert (whole.method, meet(whole, found)) == ("contour", True)
+
+
 def test_many_points_of_rows_share_lines(monkeypatch):
     lines = []
     ask = RareProfile.inverted
