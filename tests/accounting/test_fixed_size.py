@@ -90,3 +90,9 @@ def test_the_trade_off_function_lies_between_those_of_the_bounds(text, alpha):
     for way in ("remove", "add"):
         assert dpexact.tradeoff(text, way)([alpha])[0].overlaps(found)
     assert [f("0"), f("1")] == [dpexact.Enclosure.exact(Fraction(x), "dual") for x in (1, 0)]
+
+
+def test_a_trade_off_function_is_open_where_the_two_bounds_differ():
+    (found,) = dpexact.tradeoff("fixed_size(gaussian(1), 10, 100)^5")(["1/2"])
+    assert 0.37 < found.lower < 0.39
+    assert 0.40 < found.upper < 0.41

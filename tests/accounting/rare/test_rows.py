@@ -20,7 +20,7 @@ from dpexact.accounting.rare import inversion
 from dpexact.accounting.rare.added import added_bound
 from dpexact.accounting.rare.law import Cells
 from dpexact.accounting.rare.profile import RareProfile
-from dpexact.accounting.rare.rows import Row, total_variation
+from dpexact.accounting.rare.rows import Row, product, total_variation, with_some
 from dpexact.conversion import real
 from dpexact.enclosure import Enclosure
 
@@ -169,6 +169,16 @@ def test_rows_of_losses_about_as_large_as_the_gap():
     assert added_bound(laws, real(Fraction(found.lower)), math.log(1e-7)).upper < 1e-7
     whole = dpexact.epsilon(text(rows), "1e-7", 8)
     assert (whole.method, meet(whole, found)) == ("contour", True)
+
+
+def test_some_step_in_a_part_is_counted_for_each_step():
+    """It is at least the difference of products, and of small parts hardly more."""
+    counts, wholes = [2, 5, 40], [arb("1.1"), arb("0.9"), arb("1.01")]
+    for part in (arb("1e-6"), arb("1e-3")):
+        less = product(wholes, counts) - product([whole - part for whole in wholes], counts)
+        most = with_some([part] * 3, wholes, counts)
+        assert less < most
+        assert most < less * (1 + 100 * part)
 
 
 def test_many_points_of_rows_share_lines(monkeypatch):
