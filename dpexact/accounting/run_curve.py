@@ -194,12 +194,24 @@ class _Between(Contour):
     def left_out(self) -> arb:
         return self._shorter.left_out * self.start / self._shorter.start
 
+    @cached_property
+    def _later(self) -> arb:
+        """Of what runs until the end of the longer one, the moment at the abscissa."""
+        assert self._longer is not None
+        return self._longer.start / self.start
+
     def moment(self, order: float) -> arb:
         # proposes: an order; it and the abscissa mean their exact values
         if self._longer is None or order < self.plan.abscissa:
             return super().moment(order)
-        later = self._longer.start / self.start
-        return self._longer.moment(order) / later ** (arb(order) / self.plan.abscissa)
+        return self._longer.moment(order) / self._later ** (arb(order) / self._c)
+
+    def _order(self, epsilon: arb, repeat: int, above: bool) -> float:
+        """Proposes: likewise, by the longer one: its bounds at a larger epsilon are these above."""
+        if self._longer is None:
+            return super()._order(epsilon, repeat, above)
+        more = self._later.log() / self._c if above else 0
+        return self._longer._order(epsilon + more, repeat, above)
 
     def reverse_moment(self, order: float) -> arb:
         if self._longer is None:

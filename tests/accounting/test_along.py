@@ -196,6 +196,27 @@ def test_beginnings_of_a_wide_log_share_lines(monkeypatch: pytest.MonkeyPatch) -
     found[0].meet(epsilon(from_rows(rows[:240]), "1e-6", 4, "remove"))
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "noise",
+    [
+        pytest.param(lambda i: 2 - i / 1500, id="that falls"),
+        pytest.param(lambda i: 2 if i < 750 else 0.9, id="that falls once"),
+    ],
+)
+def test_beginnings_of_a_schedule_share_lines(noise, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Bounds of a longer run, at orders that suit a shorter, served none: each had two lines."""
+    rows = [(f"{noise(i):.6f}", f"{0.004 + i * 1e-7:.9f}", 1) for i in range(1500)]
+    counts, asked, once = range(500, 1501, 25), [], ContourProfile.epsilon
+    monkeypatch.setattr(
+        ContourProfile, "epsilon", lambda self, *a: asked.append(self) or once(self, *a)
+    )
+    found = epsilon_along(from_rows(rows, ordered=True), counts, "1e-6", 8, "remove")
+    assert len(asked) <= 1
+    for n in (500, 725, 750, 775, 1475):
+        found[counts.index(n)].meet(epsilon(from_rows(rows[:n]), "1e-6", 8, "remove"))
+
+
 def test_orders_of_aliases_that_are_too_dear_are_lowered(monkeypatch: pytest.MonkeyPatch) -> None:
     def ask() -> Enclosure:
         return epsilon("poisson(gaussian(1), 0.01)^1000", "1e-6", 8, direction="remove")

@@ -7,7 +7,6 @@ moments of its own steps on that line enclose.
 from __future__ import annotations
 
 import math
-from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -21,6 +20,7 @@ from flint import arb
 from dpexact.accounting.contour.inversion import Contour
 from dpexact.accounting.contour.many import bracketed, digits_of_delta, solved
 from dpexact.accounting.contour.planning import Plan, Query, planned
+from dpexact.accounting.contour.product import Product
 from dpexact.accounting.contour.profile import ContourProfile
 from dpexact.accounting.profile import GLANCE, Profile
 from dpexact.balls import approximate, ball, precision
@@ -39,10 +39,14 @@ _Found: TypeAlias = tuple[Enclosure, float]
 _Roots: TypeAlias = dict[int, float]
 """About epsilon after numbers of steps."""
 
+_Stop: TypeAlias = tuple[int, ContourProfile]
+"""A number of steps, and the profile after them."""
+
 #: By what factor numbers of steps that share a line may differ.
-_SPREAD: Final = 6
-#: How much more work that line may be than one for one of them.
+_SPREAD: Final = 6.0
+#: How much more work that line may be than is allowed for one of them, and than the last one's is.
 _SHARED_WORK: Final = 4
+_DEARER: Final = 4
 _NOTHING: Final = Enclosure(Fraction(0), math.inf)
 #: Digits and bits beyond those of each alone, since the line is the best of none.
 _SPARE: Final = 1
@@ -52,6 +56,8 @@ _NEIGHBOURS: Final = 5
 _COARSE: Final = 3.0
 #: By what factor one direction is below the other where floats say so.
 _CLEARLY: Final = 1.003
+#: How many times as many steps lose about as much.
+_BESIDE: Final = 1.5
 
 
 def epsilons_along(
@@ -68,20 +74,23 @@ def epsilons_along(
     steps does not decide, as that bounds what it says of fewer.
     """
     left = sorted(set(counts))
-    size = len(left)
+    size, spread = len(left), _SPREAD
     found: dict[int, Enclosure] = {}
     second: dict[int, Enclosure] = {}
     roots: _Roots = {}
     while left:
-        start = bisect_right(left, left[-1] // _SPREAD)
-        left, group = left[:start], left[start:]
+        group = [n for n in left if n * spread > left[-1]]
 
         def told(done: int, ways: int, before: int = len(found)) -> None:
             """Tells how many answers there are in all ways."""
             if progress is not None:
                 progress(before * ways + done, size * ways)
 
-        found |= _in_all(run(group), group, second, roots, delta, digits, told)
+        answers = _in_all(run(group), group, second, roots, delta, digits, told)
+        # proposes: how many share the next line, fewer where none did
+        spread = math.sqrt(spread) if len(answers) == 1 < len(group) else _SPREAD
+        found |= answers
+        left = [n for n in left if n not in answers]
     return [found[n] for n in counts]
 
 
@@ -94,14 +103,17 @@ def _in_all(
     digits: int,
     told: Callable[[int, int], None],
 ) -> dict[int, Enclosure]:
-    """The largest of some; what a ``second`` way says is kept for fewer steps, and first roots."""
+    """The largest of some, from the most steps on as far as a line serves the first.
+
+    What a ``second`` way says is kept for fewer steps, and first roots.
+    """
     way, *others = (cache(way) for way in ways)
-    found = _along(way, counts, delta, digits, roots, lambda done: told(done, len(ways)))
+    found = _served(way, counts, delta, digits, roots, lambda done: told(done, len(ways)))
     for other in others:
-        told(len(counts), len(ways))
+        told(len(found), len(ways))
         second |= _asked_less(other, found, second, delta, digits)
-        found = {n: found[n].larger(second[n]) for n in counts}
-    told(len(counts) * len(ways), len(ways))
+        found = {n: found[n].larger(second[n]) for n in found}
+    told(len(found) * len(ways), len(ways))
     return found
 
 
@@ -118,7 +130,7 @@ def _asked_less(
         close = [n for n in counts if second[n].upper > found[n].lower]
         close = [n for n in close if second[n].digits < needed]
         asked = _deciding(way, close, found, delta) if few else close
-        second = _passed_down(second | _along(way, asked, delta, needed, {}))
+        second = _passed_down(second | _along(way, asked, delta, needed))
     return second
 
 
@@ -163,7 +175,16 @@ def _deciding(
     return chosen[::-1]
 
 
-def _along(
+def _along(way: Way, counts: Sequence[int], delta: Real, digits: int) -> dict[int, Enclosure]:
+    """In one way, at numbers of steps that rise."""
+    found: dict[int, Enclosure] = {}
+    roots: _Roots = {}
+    while left := [n for n in counts if n not in found]:
+        found |= _served(way, left, delta, digits, roots)
+    return found
+
+
+def _served(
     way: Way,
     counts: Sequence[int],
     delta: Real,
@@ -171,42 +192,44 @@ def _along(
     roots: _Roots,
     told: Callable[[int], None] | None = None,
 ) -> dict[int, Enclosure]:
-    """In one way, at numbers of steps that rise: from the most on, of which ``roots`` tell others.
+    """In one way, from the most of some numbers of steps on, as far as one line serves.
 
-    Where few steps are saddle points mislead, and what more steps lose does not.
+    Where few steps are saddle points mislead, and what more steps lose does not: ``roots`` of
+    these tell others.
     """
     left = [(n, p) for n in counts if isinstance(p := way(n), ContourProfile)]
     asked = {n for n, _ in left}
     found = {n: way(n).epsilon(delta, digits) for n in counts if n not in asked}
-    while left:
-        most, last = left[-1]
-        group = [(n, p) for n, p in left if _kinds(p) == _kinds(last)]
-        ends = [(p, _extrapolated(roots, n)) for n, p in (group[0], group[-1])]
-        plan = _shared_plan(ends, delta, digits)
-        line: Contour | None = None
-        for steps, profile in reversed(group):
-            answer = None
-            if plan is not None:
-                with suppress(ArithmeticError, ValueError), precision(plan.bits):
-                    if line is None:  # the shortest, whose bounds serve all others
-                        line = group[0][1].line(plan)
-                    if line.product is not profile.product:
-                        line = profile.line(plan)
-                    answer = _on(line, profile, delta, digits, _extrapolated(roots, steps))
-            # proposes: another line, begun where the shared one no longer serves
-            if answer is None and steps != most:
-                break
-            if answer is None:
-                alone = profile.epsilon(delta, digits)
-                solid = digits <= alone.digits and alone.upper < math.inf
-                answer = alone, _root(alone) if solid else 0.0
-            found[steps], root = answer
-            # proposes: where to begin beyond what is solved
-            if root > 0:
-                roots[steps] = root
-            if told is not None:
-                told(len(found))
-        left = [(n, p) for n, p in left if n not in found]
+    if not left:
+        return found
+    most, last = left[-1]
+    alike = [(n, p) for n, p in left if _kinds(p) == _kinds(last)]
+    plan, group = _shared_plan(alike, roots, delta, digits)
+    line: Contour | None = None
+    for steps, profile in reversed(group):
+        answer = None
+        if plan is not None:
+            with suppress(ArithmeticError, ValueError), precision(plan.bits):
+                if line is None:  # the shortest, whose bounds serve all others
+                    line = group[0][1].line(plan)
+                if line.product is not profile.product:
+                    line = profile.line(plan)
+                answer = _on(line, profile, delta, digits, _extrapolated(roots, steps))
+        # proposes: another line, begun where the shared one no longer serves
+        if answer is None and steps != most:
+            break
+        if answer is None:
+            alone = profile.epsilon(delta, digits)
+            solid = digits <= alone.digits and alone.upper < math.inf
+            answer = alone, _root(alone) if solid else 0.0
+            # proposes: where to begin, as what is known of more steps misled
+            roots.clear()
+        found[steps], root = answer
+        # proposes: where to begin beyond what is solved
+        if root > 0:
+            roots[steps] = root
+        if told is not None:
+            told(len(found))
     return found
 
 
@@ -216,25 +239,41 @@ def _kinds(profile: ContourProfile) -> list[type]:
 
 @np.errstate(all="ignore")
 def _shared_plan(
-    ends: Sequence[tuple[ContourProfile, float]], delta: Real, digits: int
-) -> Plan | None:
-    """One plan for the first and the last, and all between, each with about epsilon if it is known.
+    group: Sequence[_Stop], roots: _Roots, delta: Real, digits: int
+) -> tuple[Plan | None, Sequence[_Stop]]:
+    """One plan for the most steps and those of fewer that cost it little more; None for few."""
+    with suppress(ArithmeticError, ValueError):
+        last = _query(*group[-1], roots, delta, digits)
+        plan = _planned([last], _SHARED_WORK * group[-1][1].max_work)
+        while len(group) > 1:
+            with suppress(ArithmeticError, ValueError):
+                first = _query(*group[0], roots, delta, digits)
+                return _planned([first, last], _DEARER * plan.work), group
+            # proposes: whom it serves
+            middle = math.sqrt(group[0][0] * group[-1][0])
+            group = [(n, profile) for n, profile in group if n > middle]
+    return None, group[-1:]
+
+
+def _query(
+    steps: int, profile: ContourProfile, roots: _Roots, delta: Real, digits: int
+) -> tuple[Product, Query, float]:
+    """Where a line is placed, and its digits.
 
     Where the saddle point misleads epsilon is between what it says and what the reverse does.
     """
-    asked, wanted = [], 0.0
-    try:
-        for profile, near in ends:
-            product, log_delta = profile.product, profile.log_delta(delta)
-            if not near > 0:
-                near = product.epsilon(log_delta, profile.repeat)
-                near = math.sqrt(near * profile.beside(log_delta, near))
-            query = Query(near, profile.repeat, log_delta)
-            wanted = max(wanted, digits_of_delta(product, query, digits) + _SPARE)
-            asked.append((product, query))
-        plan = planned(asked, wanted, _SHARED_WORK * profile.max_work)
-    except (ArithmeticError, ValueError):
-        return None
+    product, log_delta = profile.product, profile.log_delta(delta)
+    near = _extrapolated(roots, steps)
+    if not near > 0:
+        near = product.epsilon(log_delta, profile.repeat)
+        near = math.sqrt(near * profile.beside(log_delta, near))
+    query = Query(near, profile.repeat, log_delta)
+    return product, query, digits_of_delta(product, query, digits) + _SPARE
+
+
+def _planned(asked: Sequence[tuple[Product, Query, float]], most: int) -> Plan:
+    wanted = max(digits for *_, digits in asked)
+    plan = planned([(product, query) for product, query, _ in asked], wanted, most)
     return replace(plan, bits=plan.bits + _SPARE_BITS, shared=True)
 
 
@@ -274,7 +313,7 @@ def _extrapolated(roots: _Roots, count: int) -> float:
     least = min(roots)
     other = min(roots, key=lambda n: abs(n - least * (least / count)))
     if other == least:
-        return roots[least]
+        return roots[least] if least < _BESIDE * count else 0.0
     power = math.log(roots[other] / roots[least]) / math.log(other / least)
     found: float = roots[least] * (count / least) ** power
     return found
