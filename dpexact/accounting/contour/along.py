@@ -43,7 +43,7 @@ _Stop: TypeAlias = tuple[int, ContourProfile]
 """A number of steps, and the profile after them."""
 
 #: By what factor numbers of steps that share a line may differ.
-_SPREAD: Final = 6.0
+_SPREAD: Final = 3.0
 #: How much more work that line may be than is allowed for one of them, and than the last one's is.
 _SHARED_WORK: Final = 4
 _DEARER: Final = 4
