@@ -110,7 +110,6 @@ def test_of_many_points_those_that_share_are_asked_first(points, asked):
     assert {answer.method for answer in found} == {asked}
 
 
-
 def test_methods_that_contradict_each_other_are_no_answer():
     with pytest.raises(Contradiction, match=r"by a and .* by b"):
         FirstToReach(Fixed(0, 1, "a"), Fixed(2, 3, "b")).delta(real(0), 5)

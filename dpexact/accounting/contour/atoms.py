@@ -310,6 +310,10 @@ class _Lines:
         """The logarithm of what delta leaves to the finite losses."""
         return self._profile.log_delta(delta)
 
+    def delta(self, epsilon: Real, digits: int) -> Enclosure:
+        """Delta at one point."""
+        return self._profile.delta(epsilon, digits)
+
     def planned(self, ends: Sequence[Query], digits: float) -> Plan:
         """Of blurs that leave the digits at all of the ends."""
         last = max(ends)

@@ -23,7 +23,7 @@ from dpexact.accounting.profile import InfiniteLoss
 from dpexact.balls import approximate, ball, precision
 from dpexact.decimals import log_of
 from dpexact.enclosure import Enclosure
-from dpexact.reals import Real
+from dpexact.reals import Real, rational
 from dpexact.ternary import Order
 
 #: Digits beyond those asked for, with which a shared line is planned.
@@ -61,6 +61,9 @@ class Solving(Lines, Protocol):
 
     def log_delta(self, delta: Real) -> float:
         """The logarithm of what delta leaves to the finite losses."""
+
+    def delta(self, epsilon: Real, digits: int) -> Enclosure:
+        """Delta at one point."""
 
 
 def shared_deltas(lines: Lines, epsilons: Sequence[Real], digits: int) -> dict[Real, Enclosure]:
@@ -120,7 +123,12 @@ def shared_epsilons(lines: Solving, deltas: Sequence[Real], digits: int) -> dict
             [-logs[at] for at in asked], lambda log: lines.product.epsilon(-log, lines.repeat)
         )
         near = dict(zip(asked, saddles, strict=True))
-        asked = [at for at in asked if near[at] > 0]
+        # where floats see none, some have none indeed, others are next to those that have
+        if low := [at for at in asked if not near[at] > 0]:
+            most, none = lines.delta(rational(0), digits), Enclosure.exact(_ZERO, lines.method)
+            found |= {at: none for at in low if balls.at_most(most, at)}
+            near |= dict.fromkeys(low, min((e for e in near.values() if e > 0), default=0.0) / 2)
+        asked = [at for at in asked if near[at] > 0 and at not in found]
         for _ in range(_SEARCHES):
             for group in _groups(asked, logs, lines.fall):
                 with suppress(ArithmeticError, ValueError):

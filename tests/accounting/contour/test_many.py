@@ -163,6 +163,22 @@ def test_targets_share_lines_where_the_saddle_point_misleads(monkeypatch):
         assert answer.overlaps(AllocationPut(rational(1), 100, add=False).epsilon(real(at), 12))
 
 
+@pytest.mark.parametrize("way", ["remove", "add"])
+def test_targets_next_to_delta_at_zero_share_lines(monkeypatch, way):
+    """Where saddle points see none, epsilon is 0 for some targets and not for others."""
+    lines = contours.engine(((Allocation(real(1), 30, add=way == "add"), 1),))
+    most = Fraction(lines.delta(rational(0), 10).lower)
+    shares = ["3", "1.01", "0.999", "0.99", "0.95", "0.9", "0.6", "0.1", "0.01"]
+    targets = [rational(most * Fraction(x)) for x in shares]
+    alone = [lines.epsilon(at, 8) for at in targets]
+    monkeypatch.setattr(ContourProfile, "epsilon", None)
+    found = lines.epsilons(targets, 8)
+    assert all(
+        one.overlaps(other) and one.digits >= 8 for one, other in zip(found, alone, strict=True)
+    )
+    assert [answer.upper == 0 for answer in found] == [True] * 2 + [False] * 7
+
+
 def test_a_line_is_sharper_where_to_know_delta_was_not_enough(monkeypatch):
     run = "poisson(gaussian(1), 1/100)^300 * poisson(gaussian(1.2), 1/120)^300 * gaussian(20)"
     points = [Fraction(k, 50) for k in range(5, 150, 5)]
