@@ -128,7 +128,7 @@ class Profile(ABC):
 
     ``method`` names the accounting method; ``infinite`` is the mass of infinite loss; ``sharp``
     says whether more work gives more digits, which is not so between the bounds of two theorems;
-    ``shares`` whether many points take much less work than one by one, and ``many`` how many points
+    ``shares`` whether many points take much less work than one by one, ``fewest_shared`` how many
     are sooner asked of what shares work than of this one.
     An answer may be wider than asked, and then gives its ``reason``, but never wrong.
     """
@@ -137,7 +137,7 @@ class Profile(ABC):
     infinite: InfiniteLoss
     sharp: bool = True
     shares: bool = False
-    many: int = 8
+    fewest_shared: int = 8
 
     @abstractmethod
     def delta(self, epsilon: Real, digits: int) -> Enclosure:
@@ -292,7 +292,7 @@ class FirstToReach(_Combined):
         self.method: str = first.method
 
     def _ask(self, ask: _Ask, points: Sequence[Real], digits: int) -> list[Enclosure]:
-        many = len(points) >= self.routes[0].many
+        many = len(points) >= self.routes[0].fewest_shared
         first, *others = sorted(self.routes, key=lambda route: many and not route.shares)
         best = ask(first, points, digits)
         for route in others:

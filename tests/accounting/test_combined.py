@@ -105,7 +105,7 @@ def test_an_intersection_may_reach():
 @pytest.mark.parametrize(("points", "asked"), [(19, "first"), (20, "second")])
 def test_of_many_points_those_that_share_are_asked_first(points, asked):
     first, second = Digits(HALF, "first"), Digits(HALF, "second")
-    first.many, second.shares = 20, True
+    first.fewest_shared, second.shares = 20, True
     found = FirstToReach(first, second).deltas([real(x) for x in range(points)], 5)
     assert {answer.method for answer in found} == {asked}
 

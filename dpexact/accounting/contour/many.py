@@ -125,8 +125,8 @@ def shared_epsilons(lines: Solving, deltas: Sequence[Real], digits: int) -> dict
         near = dict(zip(asked, saddles, strict=True))
         # where floats see none, some have none indeed, others are next to those that have
         if low := [at for at in asked if not near[at] > 0]:
-            most, none = lines.delta(rational(0), digits), Enclosure.exact(_ZERO, lines.method)
-            found |= {at: none for at in low if balls.at_most(most, at)}
+            at_zero, none = lines.delta(rational(0), digits), Enclosure.exact(_ZERO, lines.method)
+            found |= {at: none for at in low if balls.at_most(at_zero, at)}
             near |= dict.fromkeys(low, min((e for e in near.values() if e > 0), default=0.0) / 2)
         asked = [at for at in asked if near[at] > 0 and at not in found]
         for _ in range(_SEARCHES):
