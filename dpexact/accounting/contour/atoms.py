@@ -153,9 +153,11 @@ class AtomsProfile(Profile):
             if shared:
                 found, enough = found | shared, digits - less
                 break
-        answers = (
-            found[at] if found[at].digits >= enough else self.delta(at, digits) for at in epsilons
-        )
+        # in order, as the last line mostly tells the next point too
+        for at in sorted(found, key=approximate):
+            if found[at].digits < enough:
+                found[at] = self.delta(at, digits)
+        answers = (found[at] for at in epsilons)
         return [x if x.digits >= digits else x.short("blurs differ") for x in answers]
 
     def epsilons(self, deltas: Sequence[Real], digits: int) -> list[Enclosure]:
