@@ -153,7 +153,7 @@ class AtomsProfile(Profile):
             if shared:
                 found, enough = found | shared, digits - less
                 break
-        # in order, as the last line mostly tells the next point too
+        # proposes: the order, as the last line mostly tells the next point too
         for at in sorted(found, key=approximate):
             if found[at].digits < enough:
                 found[at] = self.delta(at, digits)
