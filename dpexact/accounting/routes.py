@@ -70,9 +70,7 @@ def _bound(composition: Composition) -> Callable[[Real, Real], bool] | None:
     windows = _windows(composition, "add")
     if known is None:
         # proposes: whether one point is looked at first; of one step and of pieces it takes little
-        once = windows is not None and windows.count == 1
-        # proposes: likewise
-        return unproved if once or composition.is_on_laplace else None
+        return unproved if composition.is_on_laplace or (windows and windows.count == 1) else None
     # proposes: which bound; all hold
     if windows is None or windows.is_often or windows.count == 1:
         return known.is_below
