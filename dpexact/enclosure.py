@@ -167,6 +167,8 @@ class Enclosure:
         Raises:
             Contradiction: they share no point.
         """
+        if lowest <= self.lower and self.upper <= highest:
+            return self
         found = self.meet(Enclosure(lowest, highest, "the known range"))
         return replace(self, lower=found.lower, upper=found.upper)
 

@@ -47,6 +47,9 @@ class _Guess(NamedTuple):
     at: Fraction
     slope: float
     doubt: float
+    #: The step that led here, and by how much ``log delta`` was above the target's before it.
+    step: float = 0.0
+    miss: float = 0.0
 
 
 def shared_epsilons(profile: Profile, deltas: Sequence[Real], digits: int) -> list[Enclosure]:
@@ -153,7 +156,7 @@ def _asked(profile: Profile, points: Sequence[tuple[Fraction, int]]) -> list[Enc
 
 
 def _improved(profile: Profile, asked: dict[Real, _Guess], digits: int) -> dict[Real, _Guess]:
-    """By a step of Newton's method on ``log delta``.
+    """By a secant step on ``log delta``.
 
     Proposes: where to look.
     """
@@ -167,12 +170,16 @@ def _improved(profile: Profile, asked: dict[Real, _Guess], digits: int) -> dict[
         ratio = (Fraction(value.lower) - limit) / (at.fraction - limit)
         if not ratio > 0:
             continue
-        step = -log_of(ratio) / guess.slope
+        miss = log_of(ratio)
+        # by secants, where they fall; the first slope is that between neighbours
+        secant = (miss - guess.miss) / guess.step if guess.step else guess.slope
+        slope = secant if -math.inf < secant < 0 else guess.slope
+        step = -miss / slope
         if not math.isfinite(step):
             continue
         following, doubt = guess.at + Fraction(step), _TRUST * abs(step) / float(guess.at)
         if following > 0:
-            found[at] = _Guess(_short(following, digits), guess.slope, doubt)
+            found[at] = _Guess(_short(following, digits), slope, doubt, step, miss)
     return found
 
 

@@ -17,6 +17,7 @@ of ``F_0``: a question needs no piece above its own. Errors of all steps add up:
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from fractions import Fraction
 from functools import lru_cache
 from typing import Any, Final
@@ -141,6 +142,13 @@ class LaplaceCells(BallProfile):
             self.lost_bits += math.ceil(missing * math.log2(10)) + _MORE_BITS
         return best
 
+    def deltas(self, epsilons: Sequence[Real], digits: int) -> list[Enclosure]:
+        """From above: what is finest is asked for first, and serves the others of its tilt."""
+        # proposes: the order
+        order = sorted(set(epsilons), key=balls.approximate, reverse=True)
+        found = {at: self.delta(at, digits) for at in order}
+        return [found[at] for at in epsilons]
+
     def _epsilon(self, delta: Real, digits: int) -> Enclosure:
         near = self._near(delta)
         self._tilted(near, self._log_share(delta))
@@ -195,7 +203,8 @@ class LaplaceCells(BallProfile):
         loss = ((low + inside).expm1() / balls.ball(self.pair.q)).log1p()
         share = (loss / balls.ball(self.pair.rate)).max(arb(-1)).min(arb(1))
         found = value(column, share) * (-self._tilt * (level - beyond + inside)).exp()
-        return found + arb(0, abs(beyond - inside).upper())
+        # exactly 0 where the point is certainly inside, whatever its radius
+        return found + arb(0, (-beyond).max(beyond - apart).max(arb(0)).upper())
 
 
 @lru_cache(maxsize=16)

@@ -54,6 +54,9 @@ _SHARP: Final = 1e-3
 _HALF: Final = 3
 #: Rounds of three values about each maximum.
 _ROUNDS: Final = 14
+#: Rounds after which each is to narrow an answer by that.
+_USUAL: Final = 3
+_QUICK: Final = Fraction(1, 10)
 #: Heights that a maximum is looked for in.
 _PLAIN, _BELOW, _NEAR_ONE = range(3)
 #: Odds beyond all others.
@@ -85,14 +88,16 @@ def trade_offs(
         for alpha in alphas
     ]
     looks = {i: polygon.look(alphas[i], digits) for i, a in enumerate(found) if a.digits < digits}
-    for _ in range(_ROUNDS):
+    for turn in range(_ROUNDS):
         asked = {i: look for i, look in looks.items() if look is not None}
         looks = {}
         for i, values in zip(asked, polygon.about(asked.values()), strict=True):
             before, answer = found[i], bounds(values, alphas[i])
             found[i] = before.meet(answer.labelled(method))
             given = all(d.digits >= asked[i].digits for _, d in values)
-            if found[i].digits < digits and (given or _narrower(found[i], before)):
+            # parabolas converge quadratically, but not to a kink, which is sharpened below
+            share = _QUICK if turn >= _USUAL else 1 if given else _WORTH
+            if found[i].digits < digits and _narrower(found[i], before, share):
                 looks[i] = asked[i].following(values, float(found[i].lower), digits)
     kinks, idle = [i for i, a in enumerate(found) if a.digits < digits], 0
     for _ in range(_REFINEMENTS):
@@ -100,7 +105,7 @@ def trade_offs(
             break
         gained = {i: found[i].meet(polygon.known(alphas[i]).labelled(method)) for i in kinks}
         # where values are as good as they get, they are asked for while that helps
-        helped = polygon.given or any(_narrower(gained[i], found[i]) for i in kinks)
+        helped = polygon.given or any(_narrower(gained[i], found[i], _WORTH) for i in kinks)
         found = [gained.get(i, a) for i, a in enumerate(found)]
         kinks, idle = [i for i in kinks if found[i].digits < digits], 0 if helped else idle + 1
         if idle > _IDLE:
@@ -122,9 +127,9 @@ def _outward(total: float) -> Iterator[Fraction]:
         x <<= step
 
 
-def _narrower(found: Enclosure, before: Enclosure) -> bool:
+def _narrower(found: Enclosure, before: Enclosure, share: Fraction | int) -> bool:
     """Proposes: whether more values of as many digits are worth their work."""
-    return found.upper - found.lower <= (before.upper - before.lower) * _WORTH
+    return found.upper - found.lower <= (before.upper - before.lower) * share
 
 
 class _Polygon:

@@ -29,8 +29,6 @@ EXACT_BITS: Final = 65_536
 GLANCE: Final = 3
 #: With this many certified digits a method is on its way: more work for it, or none for others.
 ENOUGH: Final = 3
-#: From so many points on it is sooner to share work than to ask what is fastest for one.
-_MANY: Final = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +128,8 @@ class Profile(ABC):
 
     ``method`` names the accounting method; ``infinite`` is the mass of infinite loss; ``sharp``
     says whether more work gives more digits, which is not so between the bounds of two theorems;
-    ``shares`` whether many points take much less work than one by one.
+    ``shares`` whether many points take much less work than one by one, ``fewest_shared`` how many
+    are sooner asked of what shares work than of this one.
     An answer may be wider than asked, and then gives its ``reason``, but never wrong.
     """
 
@@ -138,6 +137,7 @@ class Profile(ABC):
     infinite: InfiniteLoss
     sharp: bool = True
     shares: bool = False
+    fewest_shared: int = 8
 
     @abstractmethod
     def delta(self, epsilon: Real, digits: int) -> Enclosure:
@@ -292,7 +292,7 @@ class FirstToReach(_Combined):
         self.method: str = first.method
 
     def _ask(self, ask: _Ask, points: Sequence[Real], digits: int) -> list[Enclosure]:
-        many = len(points) >= _MANY
+        many = len(points) >= self.routes[0].fewest_shared
         first, *others = sorted(self.routes, key=lambda route: many and not route.shares)
         best = ask(first, points, digits)
         for route in others:

@@ -69,8 +69,8 @@ def _bound(composition: Composition) -> Callable[[Real, Real], bool] | None:
     known: ContourProfile | None = composition.kept.get("add")
     windows = _windows(composition, "add")
     if known is None:
-        # proposes: whether one point is looked at first; of pieces two digits take little
-        return unproved if composition.is_on_laplace else None
+        # proposes: whether one point is looked at first; of one step and of pieces it takes little
+        return unproved if composition.is_on_laplace or (windows and windows.count == 1) else None
     # proposes: which bound; all hold
     if windows is None or windows.is_often or windows.count == 1:
         return known.is_below

@@ -64,6 +64,8 @@ def divergence_on_sample(
 
 
 class _SampledOnce(Profile):
+    _way: Direction
+
     def __init__(self, base: Profile, q: Real) -> None:
         self.base = base
         self.q = q
@@ -82,6 +84,19 @@ class _SampledOnce(Profile):
         """The loss on a sample where that of the step is ``x``."""
 
     def delta(self, epsilon: Real, digits: int) -> Enclosure:
+        # proposes: whether one ball is all that is needed; where losses end answers may be exact
+        if isinstance(self.base, BallProfile) and self.base.largest is None:
+            divergence = divergence_on_sample(self.base.delta_ball, self.q, self._way)
+            with balls.precision(balls.bits_for(digits) + self.base.lost_bits):
+                ball = divergence(balls.ball(epsilon))
+                found = balls.to_enclosure(ball, self.method) if ball.is_finite() else None
+            # proposes: likewise
+            if found is not None and found.digits >= digits:
+                return found.within(ZERO, ONE)
+        return self._exactly(epsilon, digits)
+
+    def _exactly(self, epsilon: Real, digits: int) -> Enclosure:
+        """From the profile of the base at an exact point."""
         factor = self._factor(epsilon)
         found = self.base.delta(self._point(epsilon), digits + 2)
         exact, scale = found.lower if found.is_exact else None, factor.fraction
@@ -95,6 +110,8 @@ class _SampledOnce(Profile):
 
 
 class _Remove(_SampledOnce):
+    _way = "remove"
+
     def __init__(self, base: Profile, q: Real) -> None:
         super().__init__(base, q)
         self.infinite = InfiniteLoss(((q * base.infinite.mass, 1),))
@@ -123,6 +140,7 @@ class _Remove(_SampledOnce):
 
 
 class _Add(_SampledOnce):
+    _way = "add"
     infinite = InfiniteLoss()
 
     def _rest(self, epsilon: Real) -> Real:
@@ -137,10 +155,10 @@ class _Add(_SampledOnce):
     def _factor(self, epsilon: Real) -> Real:
         return self._rest(epsilon)
 
-    def delta(self, epsilon: Real, digits: int) -> Enclosure:
+    def _exactly(self, epsilon: Real, digits: int) -> Enclosure:
         match balls.order(self._rest(epsilon), reals.ZERO):
             case Order.ABOVE:
-                return super().delta(epsilon, digits)
+                return super()._exactly(epsilon, digits)
             case Order.UNDECIDED:
                 return self._near_the_end(epsilon, digits)
         return Enclosure.exact(ZERO, self.method)

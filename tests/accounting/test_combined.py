@@ -102,6 +102,14 @@ def test_an_intersection_may_reach():
     assert last.asked == []
 
 
+@pytest.mark.parametrize(("points", "asked"), [(19, "first"), (20, "second")])
+def test_of_many_points_those_that_share_are_asked_first(points, asked):
+    first, second = Digits(HALF, "first"), Digits(HALF, "second")
+    first.fewest_shared, second.shares = 20, True
+    found = FirstToReach(first, second).deltas([real(x) for x in range(points)], 5)
+    assert {answer.method for answer in found} == {asked}
+
+
 def test_methods_that_contradict_each_other_are_no_answer():
     with pytest.raises(Contradiction, match=r"by a and .* by b"):
         FirstToReach(Fixed(0, 1, "a"), Fixed(2, 3, "b")).delta(real(0), 5)

@@ -105,6 +105,16 @@ def test_wrong_neighbours_are_seen_through():
             assert answer.upper >= truth * (1 - F(1, 10**14))
 
 
+def test_where_neighbours_are_far_apart_slopes_are_found_on_the_way(monkeypatch):
+    """Next to delta at 0 epsilon bends so much that those between neighbours lead astray."""
+    found, alone = profile(parse("gaussian(1) * pure_dp(1/10)^4")), []
+    ask = type(found).epsilon
+    monkeypatch.setattr(type(found), "epsilon", lambda *a: alone.append(a) or ask(*a))
+    targets = [rational(F(1, 3) * F(4, 5) ** k) for k in range(60)]
+    found.epsilons(targets, 15)
+    assert len(alone) == 17
+
+
 def test_few_targets_are_asked_one_by_one(monkeypatch):
     def never(*arguments):
         raise AssertionError

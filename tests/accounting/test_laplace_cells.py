@@ -162,6 +162,22 @@ def test_at_corners_and_next_to_them(place, way):
     assert all(wide.contains(value) for value in values)
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("way", WAYS)
+def test_far_up_points_are_planned_once(monkeypatch, way):
+    """Inside a piece delta is as sharp as its coefficients; the finest pieces serve all points."""
+    monkeypatch.setattr(laplace_cells, "_ATTEMPTS", 1)
+    laplace_cells._kept.cache_clear()
+    profile, made = cells("1", "1/100", 50, way), []
+    monkeypatch.setattr(laplace_cells, "Pieces", lambda *x: made.append(x[1]) or Pieces(*x))
+    top = float(balls.approximate(profile.largest))
+    points = [real(str(round(top * share, 6))) for share in (0.5, 0.97, 0.6, 0.9, 0.7, 0.8)]
+    found = profile.deltas(points, 8)
+    assert all(answer.digits >= 8 for answer in found)
+    assert len(made) == len(set(made))
+    assert [answer.lower for answer in found] == [profile.delta(x, 8).lower for x in points]
+
+
 def test_beyond_all_losses():
     for way, least in (("remove", 0), ("add", 1)):
         found = cells("1", "1/3", 5, way)

@@ -113,6 +113,20 @@ def test_many_levels_take_little_more_than_one():
     assert Counted.asked < 4 * len(found)
 
 
+def test_parabolas_are_left_where_many_levels_touch_a_kink():
+    """That at 1, of both directions: values next to it serve them all."""
+    found, asked = profile(parse("poisson(gaussian(1), 1/100)")), []
+
+    def deltas(epsilons, digits):
+        asked.extend(epsilons)
+        return found.deltas(epsilons, digits)
+
+    levels = [Enclosure.exact(F(k, 100)) for k in range(34, 67)]
+    answers = trade_offs(deltas, levels, 12, "")
+    assert all(answer.digits >= 12 for answer in answers)
+    assert len(asked) < 20 * len(levels)
+
+
 @pytest.mark.parametrize("slack", [F(0), F(1, 20)])
 def test_a_kink_between_places(slack):
     """f(1/5) = 2/5 of randomised response with e^eps = 3, attained at x = 3."""

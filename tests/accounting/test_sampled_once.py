@@ -15,7 +15,7 @@ from dpexact.accounting.few_atoms import FewAtoms
 from dpexact.accounting.pairs.finite import sampled
 from dpexact.accounting.pairs.pair import Atom
 from dpexact.accounting.profile import InfiniteLoss, Profile
-from dpexact.accounting.sampled_once import sampled_once
+from dpexact.accounting.sampled_once import _Add, sampled_once
 from dpexact.conversion import real
 from dpexact.enclosure import Enclosure
 from dpexact.reals import rational
@@ -213,3 +213,21 @@ def test_beyond_the_largest_loss_however_far():
     nowhere = add.delta(real("sqrt(2)*sqrt(3)-sqrt(6)+log(2)"), 5)
     assert nowhere.lower == 0
     assert nowhere.upper < Fraction(1, 10**20)
+
+
+def test_of_the_smaller_direction_one_point_is_looked_at(monkeypatch):
+    monkeypatch.setattr(_Add, "epsilon", None)
+    found = epsilon("poisson(gaussian(1), 1/100)", ["1e-3", "1e-9"], 8)
+    assert all(answer.digits >= 8 for answer in found)
+
+
+@pytest.mark.parametrize("direction", ["remove", "add"])
+@pytest.mark.parametrize("rate", ["1/100", "99/100", "1e-30"])
+def test_a_ball_says_what_exact_expressions_say(direction, rate):
+    """Also next to the largest loss, and where the loss of the step is 0."""
+    lost = NONE if direction == "add" else InfiniteLoss(((rational(LOST), 1),))
+    profile = sampled_once(GaussianMixedWithResponse(real(1), lost), real(rate), direction)
+    for level in ("0", "1e-40", "1e-3", "log(100/99)", "1/100", "4.6", "log(100)", "70"):
+        one, other = (ask(real(level), 12) for ask in (profile.delta, profile._exactly))
+        assert one.overlaps(other)
+        assert one.digits >= min(12, other.digits)

@@ -153,9 +153,11 @@ class AtomsProfile(Profile):
             if shared:
                 found, enough = found | shared, digits - less
                 break
-        answers = (
-            found[at] if found[at].digits >= enough else self.delta(at, digits) for at in epsilons
-        )
+        # proposes: the order, as the last line mostly tells the next point too
+        for at in sorted(found, key=approximate):
+            if found[at].digits < enough:
+                found[at] = self.delta(at, digits)
+        answers = (found[at] for at in epsilons)
         return [x if x.digits >= digits else x.short("blurs differ") for x in answers]
 
     def epsilons(self, deltas: Sequence[Real], digits: int) -> list[Enclosure]:
@@ -309,6 +311,10 @@ class _Lines:
     def log_delta(self, delta: Real) -> float:
         """The logarithm of what delta leaves to the finite losses."""
         return self._profile.log_delta(delta)
+
+    def delta(self, epsilon: Real, digits: int) -> Enclosure:
+        """Delta at one point."""
+        return self._profile.delta(epsilon, digits)
 
     def planned(self, ends: Sequence[Query], digits: float) -> Plan:
         """Of blurs that leave the digits at all of the ends."""

@@ -19,11 +19,12 @@ from dpexact import balls
 from dpexact.accounting.contour.inversion import Contour
 from dpexact.accounting.contour.planning import Plan, Query
 from dpexact.accounting.contour.product import Product
+from dpexact.accounting.pairs.pair import TooExpensive
 from dpexact.accounting.profile import InfiniteLoss
 from dpexact.balls import approximate, ball, precision
 from dpexact.decimals import log_of
 from dpexact.enclosure import Enclosure
-from dpexact.reals import Real
+from dpexact.reals import Real, rational
 from dpexact.ternary import Order
 
 #: Digits beyond those asked for, with which a shared line is planned.
@@ -35,6 +36,8 @@ _ANCHORS: Final = 24
 _PASSES: Final = 4
 _SEARCHES: Final = 2
 _NEWTON_STEPS: Final = 40
+#: Of fewer points no line is planned, where one of more was too much.
+_FEWEST: Final = 4
 _ZERO, _ONE = Fraction(0), Fraction(1)
 
 
@@ -62,6 +65,9 @@ class Solving(Lines, Protocol):
     def log_delta(self, delta: Real) -> float:
         """The logarithm of what delta leaves to the finite losses."""
 
+    def delta(self, epsilon: Real, digits: int) -> Enclosure:
+        """Delta at one point."""
+
 
 def shared_deltas(lines: Lines, epsilons: Sequence[Real], digits: int) -> dict[Real, Enclosure]:
     """Delta at those of many points for which shared lines give any.
@@ -79,11 +85,10 @@ def shared_deltas(lines: Lines, epsilons: Sequence[Real], digits: int) -> dict[R
         logs, margin = dict(zip(asked, saddles, strict=True)), 0.0
         for before in range(_PASSES):
             for group in _groups(asked, logs, lines.fall):
-                with suppress(ArithmeticError, ValueError):
-                    ends = [Query(near[at], lines.repeat, logs[at]) for at in _ends(group)]
-                    plan = lines.planned(ends, digits + _SPARE + margin)
-                    for at, answer in zip(group, _on_line(lines, plan, group), strict=True):
-                        found[at] = found[at].meet(answer) if at in found else answer
+                for part, plan in _plans(lines, group, near, logs, digits + _SPARE + margin):
+                    with suppress(ArithmeticError, ValueError):
+                        for at, answer in zip(part, _on_line(lines, plan, part), strict=True):
+                            found[at] = found[at].meet(answer) if at in found else answer
             # proposes: whom to ask again, where that told more; the answers stand
             asked = [at for at in asked if at in found and found[at].lower > 0]
             asked = [at for at in asked if reached.get(at, 0) < found[at].digits < digits]
@@ -93,6 +98,33 @@ def shared_deltas(lines: Lines, epsilons: Sequence[Real], digits: int) -> dict[R
             if before:
                 margin += max((digits - reached[at] for at in asked), default=0)
     return found
+
+
+def _plans(
+    lines: Lines,
+    group: Sequence[Real],
+    near: dict[Real, float],
+    logs: dict[Real, float],
+    digits: float,
+) -> Iterator[tuple[Sequence[Real], Plan]]:
+    """Of a group, or where that is too much of a half, and of what follows while that is not.
+
+    Proposes: who shares a line.
+    """
+    while group:
+        part = group
+        while True:
+            ends = [Query(near[at], lines.repeat, logs[at]) for at in _ends(part)]
+            try:
+                yield part, lines.planned(ends, digits)
+                break
+            except TooExpensive:
+                part = part[: len(part) // 2]
+            except (ArithmeticError, ValueError):
+                return
+            if len(part) < _FEWEST:
+                return
+        group = group[len(part) :]
 
 
 def _on_line(lines: Lines, plan: Plan, epsilons: Sequence[Real]) -> list[Enclosure]:
@@ -120,7 +152,12 @@ def shared_epsilons(lines: Solving, deltas: Sequence[Real], digits: int) -> dict
             [-logs[at] for at in asked], lambda log: lines.product.epsilon(-log, lines.repeat)
         )
         near = dict(zip(asked, saddles, strict=True))
-        asked = [at for at in asked if near[at] > 0]
+        # where floats see none, some have none indeed, others are next to those that have
+        if low := [at for at in asked if not near[at] > 0]:
+            at_zero, none = lines.delta(rational(0), digits), Enclosure.exact(_ZERO, lines.method)
+            found |= {at: none for at in low if balls.at_most(at_zero, at)}
+            near |= dict.fromkeys(low, min((e for e in near.values() if e > 0), default=0.0) / 2)
+        asked = [at for at in asked if near[at] > 0 and at not in found]
         for _ in range(_SEARCHES):
             for group in _groups(asked, logs, lines.fall):
                 with suppress(ArithmeticError, ValueError):

@@ -26,7 +26,7 @@ from dpexact.reals import Real, rational
 #: A line serves gaps down to this share of the largest, with these digits more than asked for.
 _SHARE: Final = 0.5
 _SPARE: Final = 2.0
-#: Fewer points than this are asked one by one.
+#: Fewer targets than this are asked one by one.
 _FEW: Final = 4
 _SECANTS: Final = 12
 #: How far the logarithms of two points may lie apart whose slope is that at the point between.
@@ -71,6 +71,10 @@ class SharedLines(Profile):
         """Proposes: what is planned for."""
 
     @abstractmethod
+    def log_delta(self, ask: Question, digits: int) -> float:
+        """About that, by floats. Proposes: how fine a line is; any gives an enclosure."""
+
+    @abstractmethod
     def inverted(self, ask: Question, log_tolerance: float) -> Inversion:
         """What the plan says, at its precision."""
 
@@ -87,7 +91,7 @@ class SharedLines(Profile):
             with suppress(ArithmeticError, ValueError):
                 reach = (1 - _SHARE) * self.question(near[first]).gap
                 group = [at for at in waiting if abs(near[at] - near[first]) <= reach]
-                if len(group) >= _FEW:
+                if len(group) > 1:
                     found.update(self._on_line(group, near, digits))
             if first not in found:
                 found[first] = self.delta(first, digits)
@@ -98,9 +102,8 @@ class SharedLines(Profile):
         self, group: Sequence[Real], near: dict[Real, float], digits: int
     ) -> dict[Real, Enclosure]:
         """Those answers that have the digits, by one line, planned for all their gaps."""
-        least = self.delta(max(group, key=near.__getitem__), _COARSE).lower
         # proposes: how fine the line is
-        log = approximate_log(rational(Fraction(least)))
+        log = self.log_delta(self.question(max(near[at] for at in group)), digits)
         ask, last = (self.question(near[at]) for at in (group[0], group[-1]))
         ask = replace(ask, share=last.gap / ask.gap)
         line, found = self.inverted(ask, log - (digits + _SPARE) * _LN10), {}

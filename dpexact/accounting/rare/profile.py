@@ -207,7 +207,7 @@ class RareProfile(SharedLines):
     def _delta(self, epsilon: Real, digits: int, near: float | None = None) -> Enclosure:
         """``near`` is about ``log delta``, where that is known."""
         ask = self.question(approximate(epsilon))
-        log = self._log_delta(ask, digits) if near is None else near
+        log = self.log_delta(ask, digits) if near is None else near
         best, margin = Enclosure(_ZERO, _ONE, self.method), 0.0
         reason = "the bounds did not shrink as expected"
         for _ in range(_PASSES):
@@ -236,7 +236,7 @@ class RareProfile(SharedLines):
                 margin += max(2.0, digits + 1.0 - best.digits)
         return best if best.digits >= digits else best.short(reason)
 
-    def _log_delta(self, ask: Question, digits: int) -> float:
+    def log_delta(self, ask: Question, digits: int) -> float:
         """About ``log delta``; for few digits only roughly, as their line is soon made again.
 
         Proposes: how fine a line is; any gives an enclosure.

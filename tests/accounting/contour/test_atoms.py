@@ -570,6 +570,17 @@ def test_many_points_share_lines(text, top, way, monkeypatch):
         assert answer.overlaps(alone)
 
 
+def test_points_that_share_no_line_are_asked_in_order(monkeypatch):
+    """As the last line mostly tells the next one, whatever order they came in."""
+    asked, ask = [], AtomsProfile.delta
+    monkeypatch.setattr(AtomsProfile, "delta", lambda *a: asked.append(a[1].fraction) or ask(*a))
+    monkeypatch.setattr("dpexact.accounting.contour.atoms.shared_deltas", lambda *_: {})
+    points = [real(f"{k}/8") for k in (3, 1, 4, 2)]
+    found = atoms("poisson(discrete_gaussian(2), 1/10)^20", "remove").deltas(points, 4)
+    assert asked == sorted(asked)
+    assert found[1].lower > found[3].upper > found[0].upper > found[2].upper
+
+
 @pytest.mark.parametrize("way", ["remove", "add"])
 def test_many_targets_share_lines(way, monkeypatch):
     lines, once = [], BlurredProfile.line

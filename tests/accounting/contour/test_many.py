@@ -20,6 +20,7 @@ from dpexact.accounting.contour.profile import ContourProfile
 from dpexact.accounting.pairs.allocation import Allocation
 from dpexact.accounting.pairs.gaussian import Gaussian
 from dpexact.accounting.pairs.mixture import add, remove
+from dpexact.accounting.pairs.pair import TooExpensive
 from dpexact.accounting.profile import InfiniteLoss
 from dpexact.conversion import real
 from dpexact.reals import rational
@@ -161,6 +162,41 @@ def test_targets_share_lines_where_the_saddle_point_misleads(monkeypatch):
     for at, answer in zip(targets, found, strict=True):
         assert answer.digits >= 8
         assert answer.overlaps(AllocationPut(rational(1), 100, add=False).epsilon(real(at), 12))
+
+
+def test_what_is_too_much_for_one_line_is_halved(monkeypatch):
+    """As far as points are not too much themselves; who is left out is asked alone."""
+    lines = contours.engine(((Gaussian(real(1)), 1),))
+    plan, planned = lines.planned, []
+
+    def dear(ends, digits):
+        planned.append(ends)
+        if ends[-1].epsilon > 3 or ends[-1].epsilon > ends[0].epsilon + 1:
+            raise TooExpensive
+        return plan(ends, digits)
+
+    monkeypatch.setattr(lines, "planned", dear)
+    points = [rational(Fraction(k, 16)) for k in range(1, 65)]
+    found = shared_deltas(lines, points, 8)
+    assert set(found) >= set(points[:45])
+    assert set(found) <= set(points[:48])
+    assert len(planned) < 30
+
+
+@pytest.mark.parametrize("way", ["remove", "add"])
+def test_targets_next_to_delta_at_zero_share_lines(monkeypatch, way):
+    """Where saddle points see none, epsilon is 0 for some targets and not for others."""
+    lines = contours.engine(((Allocation(real(1), 30, add=way == "add"), 1),))
+    most = Fraction(lines.delta(rational(0), 10).lower)
+    shares = ["3", "1.01", "0.999", "0.99", "0.95", "0.9", "0.6", "0.1", "0.01"]
+    targets = [rational(most * Fraction(x)) for x in shares]
+    alone = [lines.epsilon(at, 8) for at in targets]
+    monkeypatch.setattr(ContourProfile, "epsilon", None)
+    found = lines.epsilons(targets, 8)
+    assert all(
+        one.overlaps(other) and one.digits >= 8 for one, other in zip(found, alone, strict=True)
+    )
+    assert [answer.upper == 0 for answer in found] == [True] * 2 + [False] * 7
 
 
 def test_a_line_is_sharper_where_to_know_delta_was_not_enough(monkeypatch):

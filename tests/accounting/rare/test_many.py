@@ -81,6 +81,17 @@ def test_lines_are_shared(monkeypatch):
 
 
 @pytest.mark.slow
+def test_a_line_is_all_that_two_points_take(monkeypatch):
+    """How fine it is floats say."""
+    profile = RareProfile((Row(real("0.8"), real("1e-5"), 100),), False)
+    points = [real("1"), real("1.01")]
+    alone = [profile.delta(point, 8) for point in points]
+    monkeypatch.setattr(RareProfile, "delta", lambda *_: pytest.fail("asked alone"))
+    for one, found in zip(alone, profile.deltas(points, 8), strict=True):
+        assert found.digits >= 8
+        assert overlap(one, found)
+
+
 def test_extremes_among_many():
     found = dpexact.epsilon(
         "poisson(gaussian(0.8), 1e-5)^100",
