@@ -294,7 +294,7 @@ def test_counts_out_of_the_run_are_refused(steps) -> None:
 def test_progress_counts_the_points() -> None:
     seen: list[tuple[int, int]] = []
     run = "poisson(gaussian(1), 0.1)^30 * gaussian(10)^50"
-    epsilon_along(run, [20, 40, 80], "1e-5", 5, progress=lambda *now: seen.append(now))
+    epsilon_along(run, [30, 40, 80], "1e-5", 5, progress=lambda *now: seen.append(now))
     assert [total for _, total in seen] == [6] * len(seen)  # both directions
     assert [done for done, _ in seen] == sorted(done for done, _ in seen)
     assert seen[:3] == [(1, 6), (2, 6), (3, 6)]
