@@ -262,9 +262,8 @@ def mechanism_tree(mechanism: mechanisms.Mechanism) -> Tree:
             return ["repeat", mechanism_tree(inner), str(times)]
         case mechanisms.ZCDP(rho, xi):
             return [mechanism.name, number_tree(xi), number_tree(rho)]
-        case mechanisms.Allocation(inner, t, 1):
-            drawn: Tree = [mechanism.name, mechanism_tree(inner), str(t)]
-            return drawn if t > 1 else mechanism_tree(inner)
+        case mechanisms.Allocation(inner, t, 1) if t > 1:
+            return [mechanism.name, mechanism_tree(inner), str(t)]
     if mechanism.name in checker.DOMAINS and not isinstance(mechanism, mechanisms.Allocation):
         given = [getattr(mechanism, field.name) for field in fields(mechanism)]
         rows = [value if isinstance(value, tuple) else (value,) for value in given]

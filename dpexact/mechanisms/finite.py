@@ -5,10 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from decimal import ROUND_HALF_EVEN
 from fractions import Fraction
 from typing import Any, Final
 
 from dpexact import balls
+from dpexact.decimals import format_decimal
 from dpexact.errors import InvalidInput, UndecidedComparison
 from dpexact.mechanisms.base import NOT_NEGATIVE, Mechanism, integers
 from dpexact.mechanisms.entries import MAX_ROWS, listed
@@ -30,7 +32,7 @@ COLUMNS: Final = ("p", "q")
 #: Most bits of a common denominator of the probabilities.
 MAX_BITS: Final = 1 << 17
 
-#: Sums of larger denominators are shown as floats.
+#: Sums of larger denominators are rounded where they are shown.
 _SHOWN: Final = 10**15
 
 
@@ -55,7 +57,8 @@ def _sums_to_one(law: str, masses: Sequence[Real]) -> None:
         raise InvalidInput(
             f"pair: {len(others)} probabilities {law} are not rational (limit {MAX_IRRATIONAL})"
         )
-    said = str(rational(total)) if total.denominator < _SHOWN else f"about {float(total):.17g}"
+    about = f"about {format_decimal(total, 17, ROUND_HALF_EVEN)}"
+    said = str(rational(total)) if total.denominator < _SHOWN else about
     if others:
         from dpexact.tradeoffs import numbers
 

@@ -183,6 +183,11 @@ class Allocation(Mechanism, name="allocation", neighbours=ADD_REMOVE):
         self._set(t=integer_in(self.t, "t", 1, MAX_COUNT))
         self._set(k=integer_in(self.k, "k", 1, self.t))
 
+    def steps(self) -> dict[Mechanism, int]:
+        if self.k < self.t:
+            return {self: 1}
+        return {step: count * self.t for step, count in self.mechanism.steps().items()}
+
 
 def allocation(mechanism: Mechanism, t: RealLike, k: RealLike = 1) -> Allocation:
     """``t`` runs of ``mechanism``, of which a record takes part in ``k``, chosen at random.

@@ -8,9 +8,9 @@ their exact binary values. What is proved of each event is in ``docs/theory/even
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from fractions import Fraction
-from typing import Any, Final, Literal, TypeAlias, get_args
+from typing import Final, Literal, TypeAlias, get_args
 
 from dpexact.arguments import MAX_COUNT, integer_in, is_many, real_in, word_in
 from dpexact.errors import InvalidInput, UnsupportedMechanism
@@ -39,6 +39,7 @@ from dpexact.mechanisms import (
 )
 from dpexact.reals import ONE, ZERO, Real, exponential, rational
 from dpexact.tokens import quoted, shorten
+from dpexact.training.fields import all_read, field, held, listed, name_of, opened
 
 Neighbours: TypeAlias = Literal["add-remove", "zero-out", "replace"]
 
@@ -57,7 +58,7 @@ class UnsupportedEvent(UnsupportedMechanism):
     """An event that the grammar cannot express; ``event`` is the innermost one that it cannot."""
 
     def __init__(self, event: object, reason: str) -> None:
-        super().__init__(f"{_name(event)}: {reason}")
+        super().__init__(f"{name_of(event)}: {reason}")
         self.event = event
         self.reason = reason
 
@@ -73,7 +74,7 @@ def from_dp_event(event: object, *, neighbours: Neighbours = "add-remove") -> Me
     another value, so that a sum of vectors of norm 1 moves by 2 (``replace``).
 
     Raises:
-        InvalidInput: it is no event, or a field is out of its domain.
+        InvalidInput: it is no event, or a field is not known or out of its domain.
         UnsupportedMechanism: the event, which is named, cannot be expressed.
 
     >>> from dp_accounting import GaussianDpEvent, PoissonSampledDpEvent, SelfComposedDpEvent
@@ -103,24 +104,26 @@ class _Reader:
         self._depth = depth
 
     def read(self, event: object) -> Mechanism:
-        name = _name(event)
+        event = opened(event)
+        name = name_of(event)
         if not isinstance(name, str) or not name.endswith("DpEvent"):
             raise InvalidInput(f"event: {quoted(event)} is not a DpEvent")
         if self._depth > MAX_DEPTH:
             raise InvalidInput(f"event: nested more than {MAX_DEPTH} deep")
         if name in _REFUSED:
-            if _held(event, "event") is None or self._inner(event) != _NOTHING:
+            if held(event, "event") is None or self._inner(event) != _NOTHING:
                 raise UnsupportedEvent(event, _REFUSED[name])
             return _NOTHING
         reader = getattr(self, f"_{name}", None)
         if reader is None:
             raise UnsupportedEvent(event, "it has no form in the grammar")
         found: Mechanism = reader(event)
+        all_read(event)
         return found
 
     def _inner(self, event: object, sampled: bool = False) -> Mechanism:
         inside = _Reader(self._neighbours, sampled or self._sampled, self._depth + 1)
-        return inside.read(_field(event, "event"))
+        return inside.read(field(event, "event"))
 
     def _need(self, event: object, *accepted: Neighbours) -> None:
         if self._neighbours not in accepted:
@@ -144,7 +147,7 @@ class _Reader:
         return _EVERYTHING
 
     def _SelfComposedDpEvent(self, event: object) -> Mechanism:  # noqa: N802
-        count = integer_in(_field(event, "count"), "count", 0, MAX_COUNT)
+        count = integer_in(field(event, "count"), "count", 0, MAX_COUNT)
         inner = self._inner(event)  # also of none: what is refused is refused
         if not count or inner == _NOTHING:
             return _NOTHING
@@ -154,7 +157,7 @@ class _Reader:
 
     def _ComposedDpEvent(self, event: object) -> Mechanism:  # noqa: N802
         inside = _Reader(self._neighbours, self._sampled, self._depth + 1)
-        return composed([inside.read(part) for part in _listed(event, "events")])
+        return composed([inside.read(part) for part in listed(event, "events")])
 
     # --- noise on sums of vectors of norm at most 1, or of so many units ---------------
 
@@ -165,12 +168,12 @@ class _Reader:
         return self._noise(laplace, event)
 
     def _noise(self, kind: Callable[[Real, int], Mechanism], event: object) -> Mechanism:
-        noise = real_in(_field(event, "noise_multiplier"), "noise_multiplier", ">= 0")
+        noise = real_in(field(event, "noise_multiplier"), "noise_multiplier", ">= 0")
         return _EVERYTHING if noise == ZERO else kind(noise, self._moved)
 
     def _DiscreteLaplaceDpEvent(self, event: object) -> Mechanism:  # noqa: N802
-        rate = real_in(_field(event, "noise_parameter"), "noise_parameter", ">= 0")
-        reach = integer_in(_field(event, "sensitivity"), "sensitivity", 0)
+        rate = real_in(field(event, "noise_parameter"), "noise_parameter", ">= 0")
+        reach = integer_in(field(event, "sensitivity"), "sensitivity", 0)
         if not reach:
             return _NOTHING
         if rate == ZERO:  # no distribution, and taken for no noise
@@ -182,18 +185,19 @@ class _Reader:
         if self._sampled:
             raise UnsupportedEvent(event, "it releases several sums, so that no sample is meant")
         # a record is in one node of each level of the one tree that it is in
-        counts = _field(event, "step_counts")
+        counts = field(event, "step_counts")
         trees = counts if isinstance(counts, list | tuple) else [counts]
         levels = max((integer_in(n, "step_counts", 0).bit_length() for n in trees), default=0)
-        return self._noise(gaussian, event) ** levels if levels else _NOTHING
+        noise = self._noise(gaussian, event)
+        return noise**levels if levels else _NOTHING
 
     # --- a query whose sensitivity, under these very neighbours, is given --------------
 
     def _DiscreteGaussianDpEvent(self, event: object) -> Mechanism:  # noqa: N802
         self._whole(event)
-        sigma = real_in(_field(event, "sigma"), "sigma", ">= 0")
-        reach = real_in(_field(event, "sensitivity", 1), "sensitivity", ">= 0")
-        dimension = _field(event, "dimension", 0)  # 0: it is not said
+        sigma = real_in(field(event, "sigma"), "sigma", ">= 0")
+        reach = real_in(field(event, "sensitivity", 1), "sensitivity", ">= 0")
+        dimension = field(event, "dimension", 0)  # 0: it is not said
         line = integer_in(dimension, "dimension", 0) == 1
         length = Fraction(reach.fraction) if reach.fraction is not None else None
         if length is None:
@@ -209,8 +213,8 @@ class _Reader:
     def _RandomizedResponseDpEvent(self, event: object) -> Mechanism:  # noqa: N802
         self._need(event, "zero-out", "replace")
         self._whole(event)
-        p = real_in(_field(event, "noise_parameter"), "noise_parameter", ">= 0", "<= 1").fraction
-        buckets = integer_in(_field(event, "num_buckets"), "num_buckets", 1)
+        p = real_in(field(event, "noise_parameter"), "noise_parameter", ">= 0", "<= 1").fraction
+        buckets = integer_in(field(event, "num_buckets"), "num_buckets", 1)
         if p is None:
             raise UnsupportedEvent(event, "its noise parameter is not rational")
         if buckets == 1 or p == 1:
@@ -231,7 +235,7 @@ class _Reader:
         self._whole(event)
         masses = _masses(event)
         still = masses.pop(ZERO, Fraction(0))
-        sigma = real_in(_field(event, "standard_deviation"), "standard_deviation", ">= 0")
+        sigma = real_in(field(event, "standard_deviation"), "standard_deviation", ">= 0")
         if not masses:
             return _NOTHING
         if sigma == ZERO:
@@ -244,10 +248,10 @@ class _Reader:
 
     def _TruncatedSubsampledGaussianDpEvent(self, event: object) -> Mechanism:  # noqa: N802
         self._whole(event)
-        n = integer_in(_field(event, "dataset_size"), "dataset_size", 0)
+        n = integer_in(field(event, "dataset_size"), "dataset_size", 0)
         name = "sampling_probability"
-        q = real_in(_field(event, name), name, ">= 0", "<= 1")
-        batch = integer_in(_field(event, "truncated_batch_size"), "truncated_batch_size", 0)
+        q = real_in(field(event, name), name, ">= 0", "<= 1")
+        batch = integer_in(field(event, "truncated_batch_size"), "truncated_batch_size", 0)
         inside = _Reader(self._neighbours, True, self._depth + 1)  # what is cut is replaced whole
         noise = inside._noise(gaussian, event)
         if not (n and batch) or q == ZERO:
@@ -261,30 +265,30 @@ class _Reader:
 
     def _EpsilonDeltaDpEvent(self, event: object) -> Mechanism:  # noqa: N802
         self._whole(event)
-        epsilon = real_in(_field(event, "epsilon"), "epsilon", ">= 0")
-        delta = real_in(_field(event, "delta"), "delta", ">= 0", "<= 1")
+        epsilon = real_in(field(event, "epsilon"), "epsilon", ">= 0")
+        delta = real_in(field(event, "delta"), "delta", ">= 0", "<= 1")
         return pure_dp(epsilon) if delta == ZERO else approx_dp(epsilon, delta)
 
     def _ExponentialMechanismDpEvent(self, event: object) -> Mechanism:  # noqa: N802
         self._whole(event)
-        epsilon = real_in(_field(event, "epsilon"), "epsilon", ">= 0")
+        epsilon = real_in(field(event, "epsilon"), "epsilon", ">= 0")
         return _NOTHING if epsilon == ZERO else adaptive(bounded_range(epsilon))
 
     def _PermuteAndFlipDpEvent(self, event: object) -> Mechanism:  # noqa: N802
         self._whole(event)
-        epsilon = real_in(_field(event, "epsilon"), "epsilon", ">= 0")
+        epsilon = real_in(field(event, "epsilon"), "epsilon", ">= 0")
         return _NOTHING if epsilon == ZERO else permute_and_flip(epsilon)
 
     def _ZCDpEvent(self, event: object) -> Mechanism:  # noqa: N802
         self._whole(event)
-        xi = real_in(_field(event, "xi", 0), "xi", ">= 0")
-        rho = real_in(_field(event, "rho"), "rho", ">= 0")
+        xi = real_in(field(event, "xi", 0), "xi", ">= 0")
+        rho = real_in(field(event, "rho"), "rho", ">= 0")
         return _NOTHING if xi == rho == ZERO else zcdp(xi, rho)
 
     def _RepeatAndSelectDpEvent(self, event: object) -> Mechanism:  # noqa: N802
-        inner, given = self._inner(event), _field(event, "shape")
+        inner, given = self._inner(event), field(event, "shape")
         self._whole(event)
-        mean = real_in(_field(event, "mean"), "mean", "> 0")
+        mean = real_in(field(event, "mean"), "mean", "> 0")
         if inner == _NOTHING:
             return _NOTHING
         shape = (
@@ -298,7 +302,7 @@ class _Reader:
 
     def _PoissonSampledDpEvent(self, event: object) -> Mechanism:  # noqa: N802
         name = "sampling_probability"
-        q = real_in(_field(event, name), name, ">= 0", "<= 1")
+        q = real_in(field(event, name), name, ">= 0", "<= 1")
         if q == ONE:
             return self._inner(event)
         inner = self._inner(event, sampled=True)
@@ -309,8 +313,8 @@ class _Reader:
         return _sample(inner, q, lambda inner: replace(poisson(inner, q)))
 
     def _RandomAllocationDpEvent(self, event: object) -> Mechanism:  # noqa: N802
-        steps = integer_in(_field(event, "num_steps"), "num_steps", 1)
-        chosen = integer_in(_field(event, "num_selected"), "num_selected", 0, steps)
+        steps = integer_in(field(event, "num_steps"), "num_steps", 1)
+        chosen = integer_in(field(event, "num_selected"), "num_selected", 0, steps)
         self._need(event, "add-remove", "zero-out")
         inner = self._inner(event, sampled=True)
         if not chosen or inner == _NOTHING:
@@ -321,8 +325,8 @@ class _Reader:
 
     def _SampledWithoutReplacementDpEvent(self, event: object) -> Mechanism:  # noqa: N802
         self._need(event, "replace")
-        n = integer_in(_field(event, "source_dataset_size"), "source_dataset_size", 1)
-        m = integer_in(_field(event, "sample_size"), "sample_size", 0, n)
+        n = integer_in(field(event, "source_dataset_size"), "source_dataset_size", 1)
+        m = integer_in(field(event, "sample_size"), "sample_size", 0, n)
         rate = rational(Fraction(m, n))
         return _sample(self._inner(event), rate, lambda inner: fixed_size(inner, m, n))
 
@@ -344,8 +348,8 @@ def _sample(inner: Mechanism, rate: Real, made: Callable[[Mechanism], Mechanism]
 
 def _masses(event: object) -> dict[Real, Fraction]:
     """The probability of each sensitivity, by the sum of them: floats hardly sum to 1."""
-    sensitivities = _listed(event, "sensitivities")
-    probabilities = _listed(event, "sampling_probs")
+    sensitivities = listed(event, "sensitivities")
+    probabilities = listed(event, "sampling_probs")
     if len(sensitivities) != len(probabilities):
         raise InvalidInput("sampling_probs: there must be one for each of the sensitivities")
     masses: dict[Real, Fraction] = {}
@@ -360,29 +364,3 @@ def _masses(event: object) -> dict[Real, Fraction]:
     if abs(total - 1) > _ROUNDING:
         raise InvalidInput(f"sampling_probs: their sum is {float(total):.6g}; must be 1")
     return {moved: mass / total for moved, mass in masses.items()}
-
-
-def _name(event: object) -> Any:
-    return _field(event, "class_name", type(event).__name__)
-
-
-def _field(event: object, name: str, default: Any = None) -> Any:
-    """A field; one that is None is one that is not given."""
-    found = _held(event, name)
-    found = default if found is None else found
-    if found is None:
-        raise InvalidInput(f"event: {quoted(event)} has no {name}")
-    return found
-
-
-def _held(event: object, name: str) -> Any:
-    return event.get(name) if isinstance(event, Mapping) else getattr(event, name, None)
-
-
-def _listed(event: object, name: str) -> Sequence[Any]:
-    found = _field(event, name)
-    if hasattr(found, "tolist"):  # an array of numpy
-        found = found.tolist()
-    if not isinstance(found, list | tuple):
-        raise InvalidInput(f"{name}: {quoted(found)} is not a list")
-    return found

@@ -146,6 +146,11 @@ def test_a_guarantee_of_no_loss_but_a_leak():
     assert dpexact.delta("group(pure_dp(0), 3)", 0).upper == 0
 
 
+@pytest.mark.parametrize("text", ["group(approx_dp(1, 1), 3)", "replace(approx_dp(1/10, 1/2))"])
+def test_a_guarantee_of_which_nothing_is_left(text):
+    assert dpexact.delta(text, 1).lower == 1
+
+
 @pytest.mark.parametrize(
     ("text", "bound"),
     [

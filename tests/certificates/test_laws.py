@@ -33,6 +33,8 @@ from dpexact.conversion import real
         "permute_and_flip(1/2)^9",
         "bounded_range(1/4)^30",
         "bounded_range(3)^2",
+        "allocation(bounded_range(3), 1)",
+        "allocation(bounded_range(1), 2, 2)^2",
         "shuffle(pure_dp(1), 50)",
         "shuffle(pure_dp(3), 4) * pure_dp(1/9)",
     ],

@@ -1213,12 +1213,12 @@ def permutation(trial: Trial, rng: random.Random) -> None:
 
 @family(1.5)
 def renamed(trial: Trial, rng: random.Random) -> None:
-    """Groups of one, samples of everybody and coins between the same change nothing."""
+    """Groups of one, samples of everybody, one bin, and coins between the same change nothing."""
     m, way, digits = anything(rng), direction_of(rng), rng.choice((2, 4, 6))
     q = rng.choice(("1/3", "1e-9"))
-    other = rng.choice(
-        (f"group({m}, 1)", f"poisson({m}, 1)", f"mix({q}: {m}, 1-{q}: {m})", f"adaptive({m})")
-    )
+    coin = f"mix({q}: {m}, 1-{q}: {m})"
+    alone = (f"group({m}, 1)", f"poisson({m}, 1)", f"allocation({m}, 1)", f"adaptive({m})")
+    other = rng.choice((*alone, coin))
     name, at = rng.choice((("delta", some(rng)), ("epsilon", f"1e-{rng.randint(1, 9)}")))
     first, second = (trial.ask(name, x, at, digits=digits, direction=way) for x in (m, other))
     trial.overlap(first, second, "the same by another name")

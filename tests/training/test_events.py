@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import pickle
+from collections import namedtuple
 from dataclasses import fields, make_dataclass
 from fractions import Fraction
 
@@ -355,6 +356,9 @@ def test_every_event_is_expressed_or_refused():
         (mixture([1.0], [-1.0]), "sampling_probs: -1"),
         (response(1.5, 2), "noise_parameter: 1.5"),
         (response(0.5, 0), "num_buckets: 0"),
+        (ZCDP | {"Xi": 0.5}, "ZCDpEvent has no 'Xi'"),
+        (sampled(STEP | {"sensitivity": 2}, 0.5), "GaussianDpEvent has no 'sensitivity'"),
+        (namedtuple("Zero", "class_name xl")("NoOpDpEvent", 1), "NoOpDpEvent has no 'xl'"),
     ],
     ids=str,
 )

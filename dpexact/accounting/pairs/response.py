@@ -208,6 +208,8 @@ def grouped_response(eps: Real, delta: Real, k: int) -> tuple[Real, FiniteOnLatt
     """
     if k > MAX_OUTCOMES:
         raise UnsupportedMechanism(f"groups of more than {MAX_OUTCOMES} records under a guarantee")
+    if delta.fraction == 1:
+        return ONE, None
     if compare(eps, ZERO, "eps") == 0:
         lost = k * delta
         return (ONE if compare(lost, ONE, "delta") >= 0 else lost), None
@@ -217,6 +219,8 @@ def grouped_response(eps: Real, delta: Real, k: int) -> tuple[Real, FiniteOnLatt
         """``delta (e^{j eps} - 1) / (e^eps - 1)``: 0 after ``j`` steps below the kink."""
         if delta.fraction == 0 or j == 0:
             return ZERO
+        if j == 1:  # exactly: what it is compared with may be as much
+            return delta
         return delta * (exponential(j * eps) - 1) / (growth - 1)
 
     kink = (1 - delta) / (1 + growth)
