@@ -26,6 +26,10 @@ from dpexact.reals import Real
 
 #: Steps of more noise than one over this do not tell enough.
 LEAST_RATE: Final = 13.0
+#: Of a record added, and the places that are tried.
+_LEAST_ADDED: Final = 6.0
+_PLACES: Final = 100
+_STEEPEST: Final = 600.0
 #: Participations expected, above which the sums are long.
 _MOST_EXPECTED: Final = 1_000.0
 _FLOATS: Final = 1e100
@@ -63,23 +67,41 @@ class LoudSamples(BallProfile):
         self.largest = -count * reals.logarithm(1 - q) if add else None
 
     @staticmethod
-    def takes(sigma: Real, q: Real, count: int) -> bool:
+    def takes(sigma: Real, q: Real, count: int, add: bool) -> bool:
         """Proposes: whether it is asked first; what it says holds for all."""
-        expected = count * balls.approximate(q)
-        return 1 / _FLOATS < balls.approximate(sigma) * LEAST_RATE < 1 and expected < _MOST_EXPECTED
+        rate, expected = 1 / balls.approximate(sigma), count * balls.approximate(q)
+        least = _LEAST_ADDED if add else LEAST_RATE
+        return least < rate < _FLOATS and (add or expected < _MOST_EXPECTED)
 
     def lost_at(self, delta: Real) -> int:
         return self.lost_bits - math.floor(min(balls.approximate_log(delta), 0.0) / math.log(2))
 
     def finite_ball(self, epsilon: arb) -> arb:
         a, q = 1 / ball(self.sigma), ball(self.q)
-        error = self.count * unsure(a, q)
         if self.add:
             most = -(epsilon + self.count * (1 - q).log()).expm1()
-            least = most - error / (2 * (1 - q))
+            without, beside = self._quiet(float(most.mid()))
+            least = without - epsilon.exp() * beside
             return arb.max(least, arb(0)).union(arb.max(most, arb(0)))
         known, left = self._average(epsilon, a, q)
-        return known.union(known + left + error)
+        return known.union(known + left + self.count * unsure(a, q))
+
+    def _quiet(self, level: float) -> tuple[arb, arb]:
+        """Masses without and with the record of the event that no output is above a place.
+
+        Proposes: the place, since any event is valid: where least is missed of the level.
+        """
+        rate, q = 1 / balls.approximate(self.sigma), balls.approximate(self.q)
+
+        def missed(x: float) -> float:
+            beyond, beside = (math.erfc(v / math.sqrt(2)) / 2 for v in (x, rate - x))
+            rise = math.expm1(min(-self.count * math.log1p(-beyond), _STEEPEST))
+            return level * rise + self.count * q / (1 - q) * beside
+
+        x = arb(min((rate * i / _PLACES for i in range(_PLACES)), key=missed))
+        without, share = 1 - normal_tail(x), ball(self.q)
+        beside = (1 - share) * without + share * normal_tail(1 / ball(self.sigma) - x)
+        return without**self.count, beside**self.count
 
     def _average(self, epsilon: arb, a: arb, q: arb) -> tuple[arb, arb]:
         """A binomial average over how often the record takes part; and what is left out of it."""
@@ -165,14 +187,12 @@ class LoudSamples(BallProfile):
 
     def _added(self, delta: Real, digits: int) -> Enclosure:
         def root() -> arb:
-            """Where ``1 - e^{eps - T m}`` is the target, or that and the error."""
-            a, q, target = 1 / ball(self.sigma), ball(self.q), ball(delta)
-            error = self.count * unsure(a, q) / (2 * (1 - q))
-            passed = -self.count * (1 - q).log()
-            most = passed + (-target).log1p()
-            below = 1 - target - error
+            """Where ``1 - e^{eps - T m}`` is the target, or what the event shows is."""
+            target = ball(delta)
+            most = (-target).log1p() - self.count * (1 - ball(self.q)).log()
+            without, beside = self._quiet(balls.approximate(delta))
             # proposes: whether there is a lower bound; balls decide
-            least = passed + below.log() if below > 0 else arb(0)
+            least = ((without - target) / beside).log() if without > target else arb(0)
             return arb.max(arb.min(least, most), arb(0)).union(arb.max(most, arb(0)))
 
         zero = Fraction(0)

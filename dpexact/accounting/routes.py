@@ -109,8 +109,8 @@ def _one_way(composition: Composition, direction: Direction, method: Method) -> 
         return behind
     from dpexact.accounting.loud_samples import LoudSamples
 
-    steps = windows.rows[0]
-    return FirstToReach(*[LoudSamples(*steps, windows.add)] * LoudSamples.takes(*steps), behind)
+    ask = *windows.rows[0], windows.add
+    return FirstToReach(*[LoudSamples(*ask)] * LoudSamples.takes(*ask), behind)
 
 
 def _windows(c: Composition, direction: Direction) -> RareProfile | None:

@@ -132,3 +132,16 @@ def test_where_no_point_is_certain_nothing_bounds_epsilon(sigma, target):
     assert found.upper >= most / 3
     coarse = profile._between(real(target), 20)
     assert coarse.upper >= most / 3
+
+
+@pytest.mark.parametrize(("sigma", "q"), [("0.132", "0.411"), ("0.1", "0.01"), ("0.06", "1e-5")])
+@pytest.mark.parametrize("target", ["1e-11", "2.6e-13"])
+def test_adding_is_next_to_its_largest_loss(sigma, q, target):
+    """An event of most outputs shows nearly all of delta, also where single steps do not tell."""
+    found = loud(sigma, q, 1, "add").epsilon(real(target), 8)
+    true = dpexact.epsilon(f"poisson(gaussian({sigma}), {q})", target, digits=15, direction="add")
+    assert meet(found, true)
+    assert found.digits >= 8
+    many = dpexact.epsilon(f"poisson(gaussian({sigma}), {q})^24", target, 8, "add")
+    assert many.digits >= 8
+    assert many.upper < -24 * math.log1p(-float(q)) * (1 + 1e-12)

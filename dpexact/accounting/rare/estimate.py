@@ -15,7 +15,7 @@ import numpy as np
 from dpexact.accounting.arrays import Complexes, Floats
 from dpexact.accounting.rare.law import Rule
 from dpexact.accounting.rare.picture import FloatRow, Picture, Question, log_sum
-from dpexact.accounting.rare.planning import Plan
+from dpexact.accounting.rare.plan import Plan
 from dpexact.accounting.rare.rows import Row, total_variation
 from dpexact.accounting.rare.windows import Window
 from dpexact.balls import precision
@@ -59,7 +59,10 @@ class Estimate:
         total[0] /= 2
         self._row = total
         every = list(zip(ask.rows, [own.real_rules for own in plan.rows], strict=True))
-        far = [self._sums(row, plan.far, rules[0]) for row, rules in every]
+        far = [
+            (0.0, 0.0) if rules[0] is None else self._sums(row, plan.far, rules[0])
+            for row, rules in every
+        ]
         between = [(0.0, 0.0)] * len(far)
         if plan.near is not None:
             between = [self._sums(row, plan.middle, rules[1]) for row, rules in every]
@@ -139,7 +142,7 @@ class Estimate:
                 total += np.exp(near) * np.expm1(log_q + log_near_q + gap - near)
             epsilon = self.ask.top - gap
             return float(total * np.exp(epsilon))
-        return float(total + far_p - np.exp(gap + np.log(max(far_q, 0.0))))
+        return float(total + far_p - (np.exp(gap + np.log(far_q)) if far_q > 0 else 0.0))
 
 
 def _aliases(log: float, less: float, far: float, lift: float = 0.0) -> float:
@@ -156,9 +159,15 @@ def _log1p(z: Complexes) -> Complexes:
 
 def _height(window: Window, ratio: Complexes) -> Complexes:
     if window.high is None:
-        return np.ones_like(ratio) if window.low is None else _beyond(window, ratio / window.low)
-    high = _tail(window, ratio / window.high)
-    return high if window.low is None else high - _tail(window, ratio / window.low)
+        return (
+            np.ones_like(ratio)
+            if window.low is None
+            else _beyond(window, (ratio / window.low) ** window.root)
+        )
+    high = _tail(window, (ratio / window.high) ** window.root)
+    if window.low is None:
+        return high
+    return high - _tail(window, (ratio / window.low) ** window.root)
 
 
 def _tail(window: Window, v: Complexes) -> Complexes:
@@ -186,7 +195,7 @@ def _beyond(window: Window, v: Complexes) -> Complexes:
 
 def about(ask: Question) -> float:
     """About ``log delta``: the saddle point of smaller losses, or one loss above the gap."""
-    rows = Picture(ask, 1).rows
+    rows = Picture(ask, 1, 1.0).rows
     counts = [row.times for row in rows]
     losses = [row.loss[::_EVERY] for row in rows]
     densities = [row.density[::_EVERY] + math.log(_EVERY) for row in rows]

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 from flint import acb, arb
@@ -18,15 +19,14 @@ from dpexact.accounting.contour.inversion import alias, outer_tail
 from dpexact.accounting.pairs.pair import chernoff_constant
 from dpexact.accounting.pairs.power_sums import Rows, line_product
 from dpexact.accounting.rare.law import Cells, SampledLaw
-from dpexact.accounting.rare.planning import Plan
+from dpexact.accounting.rare.plan import Plan
+from dpexact.accounting.rare.powers import fallen, large_line, real_powers, tiny_line
 from dpexact.accounting.rare.rows import Row, largest_added, lost, product, with_some
 from dpexact.accounting.rare.windows import Window
 from dpexact.balls import precision
 
 #: Bounds need few digits.
 _BOUND_BITS = 64
-#: Those of the masses under P and under Q.
-_ORDERS = (1.0, 0.0)
 
 # --- error terms: looked up here when needed, so that a test can replace any single one -----------
 
@@ -78,16 +78,28 @@ class Inversion:
             laws = [SampledLaw(row.sigma, row.q) for row in rows]
             beyond = self._real(laws, plan.far, 0)
         self._far, self._middle, self._near = self._masses(beyond)
+        # proposes: whether the masses of what is far were summed
+        self._knows_far = None not in [own.real_rules[0] for own in plan.rows]
 
     # --- moments ----------------------------------------------------------------------------------
 
     def _line(self, window: Window, near: bool) -> list[list[acb]]:
         """The moments of a step of each row."""
-        plan, lines = self.plan, []
+        plan, lines, tiny = self.plan, [], self.plan.tiny
+        orders = [1 + s for s in self._nodes]
         for law, own, cells in zip(self._laws, plan.rows, self._cells, strict=True):
             rule = own.near_rule if near else own.rule
             assert rule is not None
-            line = law.line(window, 1 + self._c, plan.step, plan.count, rule, cells)
+            if tiny is None or near:
+                apart = window if tiny is None else replace(window, low=tiny.high)
+                line = law.line(apart, 1 + self._c, plan.step, plan.count, rule, cells)
+            else:
+                line = large_line(law, window, orders, own.terms[1], plan.step, rule, cells)
+            if tiny is not None and near:
+                assert own.tiny_rule is not None
+                powers = real_powers(law, tiny, own.terms[0] + 1, own.tiny_rule, cells)
+                rest = tiny_line(powers, orders)
+                line = [a + b for a, b in zip(line, rest, strict=True)]
             lines.append([value * law.stay for value in line])
         return lines
 
@@ -111,10 +123,16 @@ class Inversion:
 
     def _real(self, laws: Sequence[SampledLaw], window: Window, which: int) -> list[list[arb]]:
         """Masses of a step of each row under ``P`` and ``Q`` over ``1 - q``, by a rule of each."""
-        return [
-            law.real(window, _ORDERS, own.real_rules[which], cells)
-            for law, own, cells in zip(laws, self.plan.rows, self._cells, strict=True)
-        ]
+        found = []
+        for law, own, cells in zip(laws, self.plan.rows, self._cells, strict=True):
+            rule = own.real_rules[which]
+            # proposes: whether they are summed; what is not is between 0 and a bound
+            if rule is None:
+                found.append([arb(0).union(cells.bound(window, rho)) for rho in (1.0, 0.0)])
+                continue
+            under, grown = real_powers(law, window, 2, rule, cells)
+            found.append([under + grown, under])
+        return found
 
     def _masses(self, beyond: list[list[arb]]) -> tuple[Masses, Masses, Masses]:
         """Of the outcomes with a far step, of the rest, and of those with near steps only."""
@@ -139,11 +157,11 @@ class Inversion:
         (a, b, c), (d, e, f) = found
         return Masses(a, d), Masses(b, e), Masses(c, f)
 
-    def _bounds(self) -> tuple[arb, arb, arb, arb, arb]:
+    def _bounds(self) -> tuple[arb, arb, arb, arb, list[tuple[arb, int]]]:
         """Upper bounds on what does not depend on the gap, as :meth:`delta` takes them."""
         plan, counts = self.plan, self._counts
         far_order, near_order, upper, lower = plan.orders
-        inside = Window(plan.far.shape, high=plan.middle.high)
+        inside, whole = replace(plan.middle, low=None), replace(plan.far, low=None)
 
         def each(window: Window, rho: arb) -> list[arb]:
             """Of the moments of a step of each row; of a float 1 more is mostly no float."""
@@ -160,24 +178,39 @@ class Inversion:
             return with_some(each(plan.middle, rho), every, counts)
 
         back, line = -arb(far_order), 1 + self._c
-        far = with_some(each(plan.far, back), each(Window(plan.far.shape), back), counts)
+        far = with_some(each(plan.far, back), each(whole, back), counts)
+        most = plan.count if plan.tiny is None else plan.most
         # at or just below the first node that is left out
-        height = math.nextafter((plan.count + 1) * plan.step, 0.0)
+        height = math.nextafter((most + 1) * plan.step, 0.0)
         decayed = [
             law.stay * cells.decayed(plan.middle, line, height, own.angle)
             for law, cells, own in zip(self._laws, self._cells, plan.rows, strict=True)
         ]
-        near = arb(0)
+        near, tails = arb(0), []
         if plan.near is None:
-            tail = product(decayed, counts)
+            tails = [(product(decayed, counts), most)]
         else:
             near = product(each(plan.near, 1 + arb(near_order)), counts)
             small = each(plan.near, line)
-            moduli = [a + b for a, b in zip(small, decayed, strict=True)]
-            tail = with_some(decayed, moduli, counts)
+            ends = [(decayed, most)]
+            # proposes: how far powers bound; of the nodes up to there and of those beyond
+            if plan.tiny is not None:
+                ends.append((self._decayed(line), plan.count))
+            for parts, count in ends:
+                moduli = [a + b for a, b in zip(small, parts, strict=True)]
+                tails.append((with_some(parts, moduli, counts), count))
         # proposes: the order; where there is none nothing may be below
         under = rest(-arb(lower)) if lower else arb(0)
-        return far, near, rest(1 + arb(upper)), under, tail
+        return far, near, rest(1 + arb(upper)), under, tails
+
+    def _decayed(self, line: arb) -> list[arb]:
+        """Bounds on the middle at all nodes beyond the line that :attr:`Plan.most` does not."""
+        plan = self.plan
+        orders = acb(line, (plan.count + 1) * self._h), acb(line, plan.most * self._h)
+        return [
+            law.stay * fallen(cells, plan.middle, orders, own.terms[1], own.power_angle)
+            for law, cells, own in zip(self._laws, self._cells, plan.rows, strict=True)
+        ]
 
     # --- delta ------------------------------------------------------------------------------------
 
@@ -185,12 +218,13 @@ class Inversion:
         """An enclosure of delta at ``epsilon``, of the direction of the plan."""
         plan = self.plan
         gap = self._largest + (-epsilon if plan.add else epsilon)
-        far, near, beyond, under, decayed = self._constants
+        far, near, beyond, under, tails = self._constants
         far_order, near_order, upper, lower = (arb(b) for b in plan.orders)
         weight = (-self._c * gap).exp()
         ((turned,),) = self._row.at([acb(0, -self._h * gap).exp()])
         total = self._h / arb.pi() * weight * turned.real
-        tail = outer_tail(decayed, weight, self._h, plan.count)
+        parts = (outer_tail(bound, weight, self._h, count) for bound, count in tails)
+        tail = sum(parts, arb(0))
         constant = chernoff_constant(upper) * beyond
         above = alias(constant, upper, upper - self._c, self.period, gap)
         below = arb(0)
@@ -202,11 +236,16 @@ class Inversion:
                 raise ValueError("the period is shorter than the gap")
             constant = chernoff_constant(lower) * under
             below = alias(constant, -1 - lower, self._c + 1 + lower, self.period, gap)
-        slack = far_small(far_order, far, gap)
+        centre = total - self._known(gap)
+        # the outcomes with a far loss are known but for a bound, or add their mass at most
+        # proposes: which; both hold
+        if plan.add or self._knows_far:
+            centre += -self._near.known(gap) if plan.add else self._far.known(gap)
+            slack = far_small(far_order, far, gap)
+        else:
+            slack = arb.max(self._far.p, arb(0))
         if plan.near is not None:
             slack += near_large(near_order, near, gap)
-        centre = total - self._known(gap)
-        centre += -self._near.known(gap) if plan.add else self._far.known(gap)
         found = (centre - tail - above - below).lower().union((centre + tail + slack).upper())
         return found * epsilon.exp() if plan.add else found
 

@@ -53,11 +53,6 @@ def strip_oblique(shift: arb, top: arb, spacing: arb, real: arb, high: arb) -> a
     return real / (rate * shift).expm1() + high / (rate * (top - shift)).expm1()
 
 
-def strip_real(half_width: arb, spacing: arb, high: arb) -> arb:
-    """Error of a rule on the real line; ``high`` bounds the integral on each edge [3]."""
-    return 2 * high / (2 * arb.pi() * half_width / spacing).expm1()
-
-
 def normal_beyond(place: arb, spacing: arb) -> arb:
     """At least ``t sum phi(jt)`` over all ``jt >= place + t`` [4]."""
     return normal_tail(place) if place >= 0 else 1 + spacing
@@ -80,24 +75,39 @@ class SampledLaw:
         self.rate = 1 / ball(sigma)
         self.stay = 1 - ball(q)
         self.odds = ball(q) / self.stay
-        self._start = self.odds * (-self.rate * self.rate / 2).exp()
-        self._bits = current()
+        #: ``log lambda(0)``.
+        self.start = self.odds.log() - self.rate * self.rate / 2
+        self.bits = current()
 
     def ratio(self, x: arb) -> arb:
         """``lambda(x)``."""
-        return self._start * (x * self.rate).exp()
+        return (self.start + x * self.rate).exp()
 
-    def cosine(self, height: arb) -> arb:
+    def mean(self, order: arb) -> arb:
+        """``Int phi lambda^r``."""
+        return (order * self.start + (order * self.rate) ** 2 / 2).exp()
+
+    def left(self, window: Window, order: arb, place: arb, angle: arb) -> tuple[arb, arb]:
+        """``r`` and ``C``: left of it ``phi |lambda^order W|`` is below ``C phi(x - r rate)`` [9].
+
+        Proposes: how much the window takes of the power, which is best where the density is.
+        """
+        ratio = self.ratio(place)
+        power = window.steepest(angle, ratio, float((place / self.rate - order).mid()))
+        return order + power, self.mean(order + power) * window.below(angle, ratio, power)
+
+    def angle(self, height: arb) -> arb:
+        """By how much ``lambda`` is turned there."""
         angle = height * self.rate
         # of balls: what follows needs an angle below pi/2
         if not 2 * angle < arb.pi():
             raise ValueError("the strip is not admissible")
-        return angle.cos().lower()
+        return angle
 
     def outside(self, window: Window, order: arb, rule: Rule) -> arb:
         """At least the weight of all nodes beyond the first and the last [4]."""
         spacing, shift = arb(rule.spacing), arb(rule.shift)
-        cosine = self.cosine(shift)
+        angle = self.angle(shift)
         left, right = rule.first * spacing, rule.last * spacing
         power = order - 1 if order >= 1 else arb(0)
         masses = [normal_beyond(-left, spacing), normal_beyond(right, spacing)]
@@ -105,32 +115,11 @@ class SampledLaw:
             masses[0] += self.odds * normal_beyond(self.rate - left, spacing)
             masses[1] += self.odds * normal_beyond(right - self.rate, spacing)
         small = self.ratio(left)
-        below = masses[0] * (1 + small) ** power * window.below(cosine, small)
-        above = masses[1] * window.ceiling(power, cosine, self.ratio(right))
+        below = masses[0] * (1 + small) ** power * window.below(angle, small, arb(0))
+        above = masses[1] * window.ceiling(power, angle, self.ratio(right))
         return (shift * shift / 2).exp() * (below + above)
 
     # --- values -----------------------------------------------------------------------------------
-
-    def real(self, window: Window, orders: Sequence[float], rule: Rule, cells: Cells) -> list[arb]:
-        """``J_W(rho)`` for real orders, by a rule on the real line."""
-        spacing, edge = arb(rule.spacing), arb(rule.angle) / self.rate
-        half, nodes = arb(0.5), []
-        # proposes: the nodes; `outside` bounds all others
-        for j in range(rule.first, rule.last + 1):
-            x = j * spacing
-            ratio = self.ratio(x)
-            weight = (-x * x * half).exp() * window.at(ratio, self._bits)
-            nodes.append((weight, 1 + ratio))
-        found, scale = [], spacing / (2 * arb.pi()).sqrt()
-        # the modulus of 1 + lambda e^{i theta} is at least 1
-        high = cells.decayed(window, max(orders), 0.0, rule.angle)
-        for rho in map(arb, orders):
-            _check(rho)
-            total = sum((weight * base**rho for weight, base in nodes), arb(0))
-            error = self.outside(window, rho, rule)
-            error += strip_real(edge, spacing, high)
-            found.append(scale * total + arb(0, 1) * error.abs_upper())
-        return found
 
     def line(
         self,
@@ -147,16 +136,16 @@ class SampledLaw:
         # proposes: the rule, whose floats mean their exact values; balls decide the strip
         if not 0 < shift < top:
             raise ValueError("the strip is not admissible")
-        i_step, half, turn = acb(0, arb(step)), arb(0.5), acb(0, shift * self.rate).exp()
+        i_step, half = acb(0, arb(step)), arb(0.5)
         weights: list[acb] = []
         turns: list[acb] = []
         # proposes: the nodes; `outside` bounds all others
         for j in range(rule.first, rule.last + 1):
             z = acb(j * spacing, shift)
-            ratio = turn * self.ratio(z.real)
-            log = (1 + ratio).log()
-            weights.append((log * rho - z * z * half).exp() * window.at(ratio, self._bits))
-            turns.append((i_step * log).exp())
+            ratio = self.start + z * self.rate
+            loss = (1 + ratio.exp()).log()
+            weights.append((loss * rho - z * z * half).exp() * window.at(ratio, self.bits))
+            turns.append((i_step * loss).exp())
         error = self.outside(window, rho, rule)
         real, high = cells.bound(window, order), cells.decayed(window, order, 0.0, rule.angle)
         error += strip_oblique(shift, top, spacing, real, high)
@@ -191,11 +180,21 @@ class Cells:
             )
         ]
         self._windows: dict[tuple[Window, float], list[arb]] = {}
-        self._tails: dict[tuple[float, int, float], tuple[list[arb], list[arb]]] = {}
+        self._tails: dict[tuple[float, int, float, float], tuple[list[arb], list[arb]]] = {}
 
     def bound(self, window: Window, order: arb | float) -> arb:
         """At least ``J_W(rho)``."""
         return self.decayed(window, order, 0.0, 0.0)
+
+    def weighed(self, window: Window, order: arb, angle: float) -> arb:
+        """At least ``Int phi |lambda^r W|`` on ``Im x = sigma angle`` [9]."""
+        law, shift = self._law, arb(angle) / self._law.rate
+        masses = _parts([x - order * law.rate for x in self._edges])
+        heights, mean, first = self._heights(window, angle), law.mean(order), self._edges[0]
+        left, *rest = (mean * a * b for a, b in zip(masses, heights, strict=True))
+        power, tilted = law.left(window, order, first, arb(angle))
+        left = arb.min(left, tilted * normal_tail(power * law.rate - first))
+        return ((shift * shift / 2).exp() * sum(rest, left)).upper()
 
     def decayed(self, window: Window, order: arb | float, height: float, angle: float) -> arb:
         """At least ``|J_W(rho + iu)|`` for all ``u >= height``, from ``Im x = sigma angle``."""
@@ -203,7 +202,7 @@ class Cells:
         _check(rho)
         law = self._law
         shift = theta / law.rate
-        cosine = law.cosine(shift)
+        turn = law.angle(shift)
         heights = self._heights(window, angle)
         real, fall = theta.cos(), arb(1)
         # proposes: the angle, a float that means its exact value
@@ -221,19 +220,21 @@ class Cells:
             falls = [(-up * angle).exp() for angle in turned]
             fall = falls[-1]
             values = [f * g for f, g in zip(values, falls, strict=True)]
-        total = fall * self._beyond(window, rho, cosine, heights[-1])
+        total = fall * self._beyond(window, rho, turn, heights[-1])
         for most, (low, high), (left, right) in zip(
             heights, pairwise(values), self._hats, strict=False
         ):
             total += most * (low * left + high * right)
         return ((shift * shift / 2).exp() * total).upper()
 
-    def _beyond(self, window: Window, rho: arb, cosine: arb, most: arb) -> arb:
+    def _beyond(self, window: Window, rho: arb, angle: arb, most: arb) -> arb:
         """The ray to the right, where the modulus is at most ``most`` or its ceiling."""
         if rho >= 1:
             mass = self._masses[-1] + self._tilted[-1]
-            return mass * window.ceiling(rho - 1, cosine, self._ratios[-1])
-        least = 1 + self._ratios[-1] * cosine  # at most the modulus of 1 + lambda e^{i theta}
+            return mass * window.ceiling(rho - 1, angle, self._ratios[-1])
+        least = (
+            1 + self._ratios[-1] * angle.cos().lower()
+        )  # at most the modulus of 1 + lambda e^{i theta}
         return self._masses[-1] * most * least**rho
 
     def _heights(self, window: Window, angle: float) -> list[arb]:
@@ -245,21 +246,24 @@ class Cells:
             found = self._windows[key] = self._found_heights(window, angle)
         return found
 
-    def _small(self, scale: float | None, shape: int, angle: float) -> tuple[list[arb], list[arb]]:
+    def _small(
+        self, scale: float | None, window: Window, angle: float
+    ) -> tuple[list[arb], list[arb]]:
         """``P(Gamma_k > v)`` and at least ``P(Gamma_k <= v)``, at all places, for all windows."""
         count = len(self._ratios)
         if scale is None:
             return [arb(1)] * count, [arb(0)] * count
-        key = scale, shape, angle
+        shape, root = window.shape, window.root
+        key = scale, shape, root, angle
         # proposes: the angle and the scale, floats that mean their exact values here as in the key
         if key not in self._tails:
-            bits, cosine, window = current(), arb(angle).cos() / scale, Window(shape, high=1.0)
+            bits, cosine, plain = current(), window.cosine(arb(angle)), Window(shape, high=1.0)
             half = arb("0.5 +/- 0.5")
             tails, rest = [], []
-            for v in [r * cosine for r in self._ratios]:
+            for v in [cosine * (r / scale) ** root for r in self._ratios]:
                 low = lower_tail(v, shape).upper()
                 # proposes: which of two bounds is enough; both are proved
-                tail = 1 - low * half if low < _NEGLIGIBLE else window.at(v, bits)
+                tail = 1 - low * half if low < _NEGLIGIBLE else plain.tail(v, bits)
                 tails.append(tail)
                 rest.append(low if low < _NEGLIGIBLE else _least(1 - tail, low))
             self._tails[key] = tails, rest
@@ -267,8 +271,8 @@ class Cells:
         return self._tails[key]
 
     def _found_heights(self, window: Window, angle: float) -> list[arb]:
-        grown = window.turned(arb(angle).cos())
-        above, rest = self._small(window.high, window.shape, angle)
+        grown = window.turned(arb(angle))
+        above, rest = self._small(window.high, window, angle)
         found = []
         if window.low is None:
             # |G| <= 1 + |1 - G|
@@ -277,7 +281,7 @@ class Cells:
                 for high, low in zip(above, rest[1:], strict=False)
             ]
             return [*found, grown * above[-1]]
-        below, least = self._small(window.low, window.shape, angle)
+        below, least = self._small(window.low, window, angle)
         found = [
             grown * _least(high - low, low_rest)
             for high, low, low_rest in zip(above, below[1:], least[1:], strict=False)

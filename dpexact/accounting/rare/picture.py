@@ -29,6 +29,8 @@ _LAST = 60.0
 #: Shares of the steepest order of losses that are small, and orders of large ones.
 _SHARES = np.array([0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.96])
 _LARGE = np.geomspace(0.05, 80.0, 22)
+#: How many are tried of windows of a root.
+_ORDERS = 40
 #: Orders tried, over the gap, where the sum of losses is small.
 _BACK = np.geomspace(0.5, 600, 15)
 
@@ -93,8 +95,8 @@ def largest_loss(rows: Sequence[FloatRow]) -> float:
 class RowPicture:
     """Float picture of the law of one step of a row, and of windows."""
 
-    def __init__(self, row: FloatRow, gap: float, shape: int, back: float) -> None:
-        self.shape, self.sigma, self.times = shape, row.sigma, row.times
+    def __init__(self, row: FloatRow, gap: float, shape: int, root: float, back: float) -> None:
+        self.shape, self.root, self.sigma, self.times = shape, root, row.sigma, row.times
         width = _SPACING * min(1.0, row.sigma)
         self.width = width
         #: The logarithm of ``lambda`` at 0.
@@ -108,31 +110,36 @@ class RowPicture:
             -(self.x**2) / 2 + math.log(width / math.sqrt(2 * math.pi)) + math.log1p(-row.q)
         )
 
+    def over(self, scale: float) -> Floats:
+        """The logarithm of the root of ``lambda`` over a scale."""
+        return self.root * (self.ratio - scale)
+
     def window(self, high: float | None, low: float | None, shift: float | Floats = 0.0) -> Floats:
-        """The logarithm of the window between two scales, ``lambda`` multiplied by ``e^shift``."""
-        above = None if high is None else log_above(self.shape, self.ratio + shift - high)
+        """The logarithm of the window between two scales, the root multiplied by ``e^shift``."""
+        above = None if high is None else log_above(self.shape, self.over(high) + shift)
         if low is None:
             return np.zeros_like(self.ratio + shift) if above is None else above
-        rise: Floats = log_below(self.shape, self.ratio + shift - low)
+        rise: Floats = log_below(self.shape, self.over(low) + shift)
         # proposes: likewise
         if above is None or high is None:
             return rise
-        less = np.exp(np.minimum(log_below(self.shape, self.ratio + shift - high) - rise, -1e-9))
+        less = np.exp(np.minimum(log_below(self.shape, self.over(high) + shift) - rise, -1e-9))
         small = rise + np.log1p(-less)
-        return np.where(self.ratio + shift - low < math.log(self.shape), small, above)
+        return np.where(self.over(low) + shift < math.log(self.shape), small, above)
 
 
 class Picture:
     """Float picture of all rows and of windows for one question."""
 
-    def __init__(self, ask: Question, shape: int) -> None:
-        self.ask, self.shape = ask, shape
+    def __init__(self, ask: Question, shape: int, root: float) -> None:
+        self.ask, self.shape, self.root = ask, shape, root
         #: About where one loss is the gap, over the scale of a window, as logarithms.
-        self.centre = log_odds(ask.gap) - math.log(shape)
+        self.centre = log_odds(ask.gap) - math.log(shape) / root
         quiet = math.inf if len(ask.rows) == 1 else _QUIET
         backs = [_REACH if row.sigma < quiet else _FARTHEST_BACK for row in ask.rows]
         self.rows = [
-            RowPicture(row, ask.gap, shape, back) for row, back in zip(ask.rows, backs, strict=True)
+            RowPicture(row, ask.gap, shape, root, back)
+            for row, back in zip(ask.rows, backs, strict=True)
         ]
 
     def product(self, logs: Iterable[Floats]) -> Floats:
@@ -155,7 +162,7 @@ class Picture:
         """``(log bound, order)`` for far losses whose sum is small."""
         laws, wholes = self._back
         tails = [
-            log_sum(law + log_below(self.shape, row.ratio - scale))
+            log_sum(law + log_below(self.shape, row.over(scale)))
             for law, row in zip(laws, self.rows, strict=True)
         ]
         logs = log_chernoffs(orders) + self.ask.gap + self.with_some(tails, wholes)
@@ -174,13 +181,20 @@ class Picture:
         lift = self.back_orders[:, None] * self.ask.gap
         return [base + lift for base in bases], [log_sum(base) for base in bases]
 
+    def steep_orders(self, scale: float) -> Floats:
+        """Orders tried of losses that a window of this scale lets through."""
+        if self.root < 1:
+            return np.geomspace(0.5 / self.ask.gap, _LARGE[-1], _ORDERS)
+        small = _SHARES * math.exp(-scale)
+        return np.concatenate([small, _LARGE[small[-1] < _LARGE]]) if scale > -4 else small
+
     def near_bound(self, scale: float) -> tuple[float, float]:
         """``(log bound, order)`` for near losses whose sum is large."""
-        orders, moments = steep_orders(scale), []
+        orders, moments = self.steep_orders(scale), []
         for row in self.rows:
-            window = log_above(self.shape, row.ratio - scale)
+            window = log_above(self.shape, row.over(scale))
             tilted = row.density + row.loss
-            missing = float(np.exp(log_sum(tilted + log_below(self.shape, row.ratio - scale))))
+            missing = float(np.exp(log_sum(tilted + log_below(self.shape, row.over(scale)))))
             steep = orders[:, None] * row.loss
             grown = (np.exp(tilted + window) * np.expm1(np.minimum(steep, 600.0))).sum(axis=1)
             large = log_sum(tilted + window + steep)
@@ -189,24 +203,35 @@ class Picture:
         at = int(np.nanargmin(logs))
         return float(logs[at]), float(orders[at])
 
+    def far_mass(self, scale: float) -> float:
+        """``log`` of about the probability of a far loss."""
+        terms = [
+            math.log(row.times)
+            + log_sum(row.density + row.loss + log_below(self.shape, row.over(scale)))
+            for row in self.rows
+        ]
+        return float(log_sum(np.stack(terms)))
+
     def far_scale(self, tolerance: float) -> float:
-        """The least scale at which far losses are known well enough."""
+        """The least scale at which far losses are known well enough, or do not matter."""
 
         def missing(scale: float) -> float:
-            return self.far_bound(self.back_orders, scale)[0] - tolerance
+            bound = self.far_bound(self.back_orders, scale)[0]
+            return (bound if self.ask.add else min(bound, self.far_mass(scale))) - tolerance
 
-        low, high = self.centre - 4, self.centre + 1
+        low, high = self.centre - 4 / self.root, self.centre + 1 / self.root
         # proposes: likewise; where single losses are never next to the gap
         while missing(low) <= 0 and low > _LOUD:
             low, high = max(_LOUD, low - 2 * (high - low)), low
         # proposes: likewise
-        while not missing(high) <= 0 and high < self.centre + _FARTHEST:
+        while not missing(high) <= 0 and high < self.centre + _FARTHEST / self.root:
             low, high = high, high + 2 * (high - low)
         return crossing(missing, low, high, _FINE)
 
     def near_scale(self, tolerance: float) -> float | None:
         """The largest scale at which near losses do not matter."""
-        low, high = math.log(self.ask.least / self.shape) - 5, self.centre + 1
+        low = math.log(self.ask.least) - (math.log(self.shape) + 5) / self.root
+        high = self.centre + 1 / self.root
         if not self.near_bound(low)[0] <= tolerance:
             return None
         while high - low > _FINE:
@@ -219,12 +244,6 @@ class Picture:
 def log_odds(loss: float) -> float:
     """``log lambda`` where the loss is ``log(1 + lambda)``."""
     return loss + math.log(-math.expm1(-loss))
-
-
-def steep_orders(scale: float) -> Floats:
-    """Orders tried of losses that a window of scale ``e^scale`` lets through."""
-    small = _SHARES * math.exp(-scale)
-    return np.concatenate([small, _LARGE[small[-1] < _LARGE]]) if scale > -4 else small
 
 
 _BELOW, _ABOVE, _POINTS = 5.0, 3.0, 1201

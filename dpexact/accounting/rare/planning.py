@@ -6,33 +6,39 @@ Proposes: plans; whatever they are, the inversion encloses delta or refuses.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 
 import numpy as np
 
 from dpexact.accounting.arrays import Floats
 from dpexact.accounting.contour.product import log_chernoffs
 from dpexact.accounting.pairs.pair import TooExpensive, short
-from dpexact.accounting.rare.law import Rule
+from dpexact.accounting.rare.edges import cell_edges
 from dpexact.accounting.rare.picture import (
     Picture,
     Question,
     RowPicture,
     crossing,
     log_sum,
-    steep_orders,
 )
-from dpexact.accounting.rare.rules import ANGLES, heights, last_cell, oblique_rule, real_rule
+from dpexact.accounting.rare.plan import Plan, RowPlan
+from dpexact.accounting.rare.rules import (
+    ANGLES,
+    POWER_ANGLES,
+    heights,
+    last_cell,
+    oblique_rule,
+    power_rule,
+    powered,
+    real_rule,
+    turned_losses,
+)
 from dpexact.accounting.rare.windows import Window
 
 #: Widths of cells, over ``sigma``, where windows fall and where losses are small; and where no
 #: small losses are apart.
 _APART, _TOGETHER = (0.06, 0.15), (0.09, 0.25)
-#: How far below the fall of a window cells are wide; bounds on widths elsewhere, and how far on the
-#: right of what matters cells stay narrow.
-_TURN, _LEFT, _RIGHT, _STEEP, _PLACES = 1.5, 16.0, 5.0, 3.0, 400
-_NARROWEST, _WIDEST, _RISEN = 0.02, 1.5, 0.7
 #: Abscissas tried, over the gap; those beyond the second where windows are narrow beside it.
 _TRIALS, _STEEPEST = np.geomspace(0.02, 1e12, 86), 105.0
 #: By how much more, as the square of a normal number, cells begin before what they bound.
@@ -43,43 +49,14 @@ _FLOAT = 35.0
 _HIGHER = 1.02
 #: A plan of this work, some milliseconds, is not compared with another.
 _LITTLE_WORK = 80_000
+#: Noise, and gaps, at which the widest windows are taken first, their shape, and the largest root.
+_LOUD, _ROOM, _WIDE_SHAPE, _ROOT = 0.15, 100.0, 60, 0.5
 #: Bits beyond those that errors ask for.
 _SPARE = 25
+#: Logarithm of what the largest order times a tiny loss is below, and most powers.
+_TINY, _MOST_TERMS = 3.0, 40
 #: By what power of e some errors are planned smaller than others: floats know them less well.
 _SURE = 3.0
-
-
-@dataclass(frozen=True)
-class RowPlan:
-    """What is of each row: the height of its decay, over ``sigma``, its rules and its cells."""
-
-    angle: float
-    near_rule: Rule | None
-    rule: Rule
-    #: For the masses of what is far and, beside what is near, in the middle.
-    real_rules: tuple[Rule, Rule]
-    edges: tuple[float, ...]
-
-
-@dataclass(frozen=True)
-class Plan:
-    """Everything that fixes an evaluation: it decides width and cost, never truth."""
-
-    add: bool
-    near: Window | None
-    middle: Window
-    far: Window
-    abscissa: float
-    step: float
-    count: int
-    #: The orders of the bounds on what is far, near, and beyond the period, above and below; the
-    #: last is 0 where the period exceeds the gap, and nothing is below.
-    orders: tuple[float, float, float, float]
-    rows: tuple[RowPlan, ...]
-    bits: int
-    #: Those of the masses of what is far.
-    far_bits: int
-    work: float
 
 
 def cheapest(
@@ -87,17 +64,23 @@ def cheapest(
 ) -> Plan:
     """Of two plans, with small losses apart and without; ``like`` another where that can be.
 
+    Or that of the widest windows, where noise is little and there is room for them.
+
     Raises:
         TooExpensive: no such plan, or floats do not reach to find it.
     """
-    found: list[Plan] = []
+    found = _widest(ask, log_tolerance, in_floats)
     reason = ""
+    # proposes: which plans are made
+    if found:
+        return found[0]
     for with_near in (False, True) if like is None else (like.near is not None,):
         # proposes: which plans are made
         if found and found[0].work < _LITTLE_WORK:
             break
         try:
-            found.append(planned(ask, log_tolerance, shape_for(ask), with_near, in_floats))
+            windows = shape_for(ask), 1.0, with_near
+            found.append(planned(ask, log_tolerance, *windows, in_floats))
         except TooExpensive as error:
             reason = str(error)
     # proposes: which plan; any encloses
@@ -109,36 +92,60 @@ def cheapest(
     return min(found, key=lambda plan: plan.work)
 
 
+def _widest(ask: Question, log_tolerance: float, in_floats: bool) -> list[Plan]:
+    """A plan with the widest windows that there is room for, if any; floats have no powers."""
+    if max(row.sigma for row in ask.rows) > _LOUD or ask.gap < _ROOM:
+        return []
+    root = 2.0 ** math.floor(math.log2(min(row.sigma for row in ask.rows)))
+    while root <= _ROOT:
+        with suppress(TooExpensive):
+            windows = _WIDE_SHAPE, root, True
+            return [planned(ask, log_tolerance, *windows, in_floats, not in_floats)]
+        root *= 2
+    return []
+
+
 def shape_for(ask: Question) -> int:
     """About the best ``k``: wide windows where losses are large and there is room for them."""
     return 10 if ask.gap > 100 else 30 if ask.gap > 2 else 60
 
 
 def planned(
-    ask: Question, log_tolerance: float, shape: int, with_near: bool, in_floats: bool = False
+    ask: Question,
+    log_tolerance: float,
+    shape: int,
+    root: float,
+    with_near: bool,
+    in_floats: bool = False,
+    by_powers: bool = False,
 ) -> Plan:
     """A plan whose errors are about ``e^log_tolerance``, ``in_floats`` too where it can be.
+
+    ``by_powers`` sums powers of tiny and of large losses.
 
     Raises:
         TooExpensive: no such plan, or floats do not reach to find it.
     """
     with np.errstate(all="ignore"):
         try:
-            return _planned(Picture(ask, shape), log_tolerance, with_near, in_floats)
+            picture = Picture(ask, shape, root)
+            return _planned(picture, log_tolerance, with_near, in_floats, by_powers)
         except (ArithmeticError, ValueError) as error:
             raise TooExpensive(f"no windows were found: {error}") from None
 
 
-def _planned(picture: Picture, tolerance: float, with_near: bool, in_floats: bool) -> Plan:
-    ask, shape, rows = picture.ask, picture.shape, picture.rows
+def _planned(
+    picture: Picture, tolerance: float, with_near: bool, in_floats: bool, by_powers: bool
+) -> Plan:
+    ask, shape, root, rows = picture.ask, picture.shape, picture.root, picture.rows
     gap, heaviest = ask.gap, ask.heaviest
     far = picture.far_scale(tolerance - _SURE)
     near = picture.near_scale(tolerance - _SURE) if with_near else None
     if with_near and near is None:
         raise TooExpensive("small losses matter")
     if near is not None:
-        near = min(near, far - 0.2)
-    high = math.exp(far)
+        near = min(near, far - 0.2 / root)
+    high, known = math.exp(far), ask.add or picture.far_mass(far) > tolerance - _SURE
 
     def moments(row: RowPicture, order: float | Floats, cell: float = 0.0) -> tuple[Floats, Floats]:
         """``log`` of about the moments of what is inside and in the middle, or of their bounds."""
@@ -148,10 +155,10 @@ def _planned(picture: Picture, tolerance: float, with_near: bool, in_floats: boo
         if cell:
             slopes = np.multiply.outer(cell * orders, -np.expm1(-row.loss))
             tilted += np.log1p(slopes**2 / 12)
-        every = log_sum(tilted + row.window(far, None, -cell))
+        every = log_sum(tilted + row.window(far, None, -root * cell))
         if near is None:
             return every, every
-        return every, log_sum(tilted + row.window(far, near, -cell))
+        return every, log_sum(tilted + row.window(far, near, -root * cell))
 
     def moment(order: float | Floats, cell: float = 0.0) -> Floats:
         """Likewise of what is neither far nor all near."""
@@ -159,10 +166,11 @@ def _planned(picture: Picture, tolerance: float, with_near: bool, in_floats: boo
         return picture.product(inside) if near is None else picture.with_some(middle, inside)
 
     # the line and the period
-    uppers = steep_orders(far)
-    cells = _TOGETHER if near is None else _APART
+    uppers = picture.steep_orders(far)
+    narrow, wide = _TOGETHER if near is None else _APART
+    cells = narrow / root, wide / root
     over = log_chernoffs(uppers) + moment(uppers, cells[0]) - uppers * ask.least - tolerance
-    trials = _TRIALS[max(_STEEPEST, 0.5 * gap / high) > _TRIALS] / gap
+    trials = _TRIALS[max(_STEEPEST, 0.5 * gap / high, gap if root < 1 else 0.0) > _TRIALS] / gap
     lines = trials if not ask.add else -1 - trials
     peaks = moment(lines) - lines * heaviest - np.log(trials * (trials + 1))
     lowers = picture.back_orders
@@ -196,36 +204,47 @@ def _planned(picture: Picture, tolerance: float, with_near: bool, in_floats: boo
 
     # the height
     angles = ANGLES[:, None]
-    turns = [np.log(1 + np.exp(1j * angles) * np.exp(row.ratio)) for row in rows]
+    turns = [turned_losses(row, angles) for row in rows]
     plains = [
         row.density + (angles * row.sigma) ** 2 / 2 + rho * turned.real
         for row, turned in zip(rows, turns, strict=True)
     ]
-    bases = [plain + heights(row, far, near) for row, plain in zip(rows, plains, strict=True)]
+    heavy = [plain + heights(row, far, near) for row, plain in zip(rows, plains, strict=True)]
+    falling = [turned.imag for turned in turns]
     withins = [log_sum(row.density + rho * row.loss + row.window(far, None)) for row in rows]
-    fixed = [np.maximum(within, 0.0) for within in withins]
+    smalls = []
+    if near is not None:
+        smalls = [log_sum(row.density + rho * row.loss + row.window(near, None)) for row in rows]
 
-    def decays(u: float) -> list[Floats]:
-        """At each of the angles."""
-        return [log_sum(base - u * turned.imag) for base, turned in zip(bases, turns, strict=True)]
+    def height(
+        bases: Sequence[Floats], falls: Sequence[Floats], most: float
+    ) -> tuple[float, list[Floats]]:
+        """Where the line may end, and what the middle has there at each of the angles."""
 
-    def tail(u: float) -> float:
-        least = [logs.min() for logs in decays(u)]
-        decayed = picture.product(least) if near is None else picture.with_some(least, fixed)
-        return float(decayed) - abscissa * heaviest - math.log(math.pi * u)
+        def decays(u: float) -> list[Floats]:
+            return [log_sum(base - u * fall) for base, fall in zip(bases, falls, strict=True)]
 
-    low_u, high_u = math.log(0.5 / gap), math.log(1e8 / gap)
-    if not tail(math.exp(high_u)) <= tolerance:
-        raise TooExpensive("the moments decay too slowly")
-    tallest = tail(math.exp(low_u)) + 1
+        def tail(log_u: float) -> float:
+            least = [logs.min() for logs in decays(math.exp(log_u))]
+            moduli = [np.logaddexp(*logs) for logs in zip(smalls, least, strict=False)]
+            decayed = picture.with_some(least, moduli) if moduli else picture.product(least)
+            return float(decayed) - abscissa * heaviest - math.log(math.pi) - log_u
 
-    def longer(log_u: float) -> float:
-        """Falls about evenly, as tails are powers of e whose exponents are powers of u."""
-        return math.log((tallest - tolerance) / (tallest - tail(math.exp(log_u))))
+        top = _until(tail, math.log(0.5 / gap), math.log(most), tolerance) * _HIGHER
+        return top, decays(top)
 
-    high_u = crossing(longer, low_u, high_u, 0.02) if tallest - 1 > tolerance else low_u
-    top = math.exp(high_u) * _HIGHER
+    top, lowest = height(heavy, falling, 1e8 / gap)
+    beyond, tiny, steep = top, None, POWER_ANGLES / root
+    power_angles = [0.0] * len(rows)
+    if by_powers:
+        bases = [powered(row, (far, near), rho) for row in rows]
+        top, decayed = height(bases, [steep[:, None]] * len(rows), top)
+        power_angles = [float(steep[np.argmin(logs)]) for logs in decayed]
+        # where losses are so small that their powers fall soon
+        reach = math.log(top + abs(rho) + 1)
+        tiny = -reach - _TINY - (math.log(shape) + 1) / root
     nodes = max(2, math.ceil(top / step))
+    most = max(nodes, math.ceil(beyond / step))
 
     # the rules
     # the kernel 1/(s(s+1)) integrates to about 1/c along the line
@@ -236,28 +255,42 @@ def _planned(picture: Picture, tolerance: float, with_near: bool, in_floats: boo
     # the masses under Q count e^gap times; of removing in the middle only in aliases
     exact = gap - tolerance
     aliased = exact if ask.add else max(0.0, gap - rho * period) - tolerance
-    spread = near if near is not None else far
+    scales = [x for x in (tiny, near, far) if x is not None]
     found, bits, far_bits, work, far_nodes = [], 0, 0, 0.0, 0
-    for row, within, plain, base, decayed in zip(
-        rows, withins, plains, bases, decays(top), strict=True
+    for row, within, plain, base, decayed, power_angle in zip(
+        rows, withins, plains, heavy, lowest, power_angles, strict=True
     ):
         level, many = int(np.argmin(decayed)), row.times * len(rows)
         alone, log_many = scale - float(within), math.log(many)
         fine = max(alone - tolerance, 8.0) + log_many + 2.5
         rough = max(peak - tolerance, 8.0) + log_many + 6
-        rule, lost = oblique_rule(row, (far, near), rho, base, fine)
-        near_rule, nodes_x = None, rule.last - rule.first
+        near_rule, tiny_rule, terms, lost = None, None, (0, 0), 0.0
+        if tiny is not None and near is not None:
+            rule = power_rule(row, (far, near), rho, fine)
+            tiny_rule = real_rule(row, (tiny, None), rough)
+            small, large = row.density, row.density + rho * row.ratio
+            terms = (
+                _terms(rho, top, small + row.window(tiny, None), row.ratio, rough),
+                _terms(rho, beyond, large + row.window(far, near), -row.ratio, fine),
+            )
+            nodes_x = terms[1] * (rule.last - rule.first)
+        else:
+            rule, lost = oblique_rule(row, (far, near), rho, base, fine)
+            nodes_x = rule.last - rule.first
         if near is not None:
-            risen = plain + heights(row, near, None)
-            near_rule, more = oblique_rule(row, (near, None), rho, risen, rough)
+            risen = plain + heights(row, near, tiny)
+            near_rule, more = oblique_rule(row, (near, tiny), rho, risen, rough)
             nodes_x += near_rule.last - near_rule.first
             lost = max(lost, more)
-        mass = between = real_rule(row, (None, far), rule.angle, max(exact, 8.0) + log_many + 4)
+        between = real_rule(row, (None, far), max(exact, 8.0) + log_many + 4)
+        mass = between if known else None
         if near is not None:
-            between = real_rule(row, (far, near), rule.angle, max(aliased, 8.0) + log_many + 4)
+            between = real_rule(row, (far, near), max(aliased, 8.0) + log_many + 4)
         bits = max(bits, _bits(max(fine, rough, aliased) + lost))
-        far_bits = max(far_bits, _bits(exact + lost))
-        log_least = math.log(0.01) - math.log(max(near_order, upper, far_order, lower, top) * many)
+        far_bits = max(far_bits, _bits(exact + lost) if known else bits)
+        log_least = math.log(0.01) - math.log(
+            max(near_order, upper, far_order, lower, beyond) * many
+        )
         # where much noise makes all losses of a row alike, cells lie where its law is, and begin
         # where its mass is below all that is bounded
         low = float(moments(row, -1 - lower)[0]) if lower and near is None else 0.0
@@ -265,33 +298,36 @@ def _planned(picture: Picture, tolerance: float, with_near: bool, in_floats: boo
         smallest = max(fine + (ANGLES[level] * row.sigma) ** 2 / 2, -low, -back)
         leftmost = row.start - math.sqrt(2 * smallest + _BEYOND) / row.sigma
         last = min(last_cell(row, far), float(row.ratio[-1]))
-        first = max(min(log_least, spread + math.log(shape) - 3), leftmost)
+        first = max(min(log_least, scales[0] + (math.log(shape) - 3) / root), leftmost)
         ends = min(first, last - 1 / row.sigma), last
-        falls = [x + math.log(shape) for x in (near, far) if x is not None]
+        falls = [x + math.log(shape) / root for x in scales]
         flat = np.zeros_like(row.ratio)
         bounded = [
             (upper, flat),
             (near_order, flat),
             (-far_order, flat),
-            (-top * math.sin(ANGLES[level]), base[level] - row.density - decayed[level]),
+            (-beyond * math.sin(ANGLES[level]), base[level] - row.density - decayed[level]),
         ]
         # proposes: likewise
         if lower:
             bounded.append((-lower, flat - low))
-        edges = _edges(row, many, ends, falls, cells, bounded)
-        found.append(RowPlan(float(ANGLES[level]), near_rule, rule, (mass, between), edges))
+        edges = cell_edges(row, many, ends, falls, cells, bounded)
+        rules = near_rule, rule, (mass, between)
+        found.append(RowPlan(float(ANGLES[level]), *rules, edges, tiny_rule, terms, power_angle))
         work += nodes_x * (nodes + 40 + shape / 4)
-        far_nodes += mass.last - mass.first
+        far_nodes += 0 if mass is None else mass.last - mass.first
     work = (work + 30 * nodes) * max(1.0, bits / 128) ** 1.3
     work += far_nodes * (40 + shape / 4) * max(1.0, far_bits / 128) ** 1.3
     return Plan(
         add=ask.add,
-        near=None if near is None else Window(shape, high=math.exp(near)),
-        middle=Window(shape, high=high, low=None if near is None else math.exp(near)),
-        far=Window(shape, low=high),
+        tiny=None if tiny is None else Window(shape, high=math.exp(tiny), root=root),
+        near=None if near is None else Window(shape, high=math.exp(near), root=root),
+        middle=Window(shape, high, None if near is None else math.exp(near), root),
+        far=Window(shape, low=high, root=root),
         abscissa=abscissa,
         step=step,
         count=nodes,
+        most=most,
         orders=(far_order, near_order, upper, lower),
         rows=tuple(found),
         bits=bits,
@@ -300,46 +336,37 @@ def _planned(picture: Picture, tolerance: float, with_near: bool, in_floats: boo
     )
 
 
+def _until(tail: Callable[[float], float], low: float, high: float, tolerance: float) -> float:
+    """A height above which a tail is small enough; ``tail`` is its logarithm at a logarithm.
+
+    Raises:
+        TooExpensive: it is not between those.
+    """
+    if not tail(high) <= tolerance:
+        raise TooExpensive("the moments decay too slowly")
+    tallest = tail(low) + 1
+
+    def longer(log_u: float) -> float:
+        """Falls about evenly, as tails are powers of e whose exponents are powers of u."""
+        return math.log((tallest - tolerance) / (tallest - tail(log_u)))
+
+    return math.exp(crossing(longer, low, high, 0.02) if tallest - 1 > tolerance else low)
+
+
+def _terms(rho: float, top: float, law: Floats, power: Floats, accuracy: float) -> int:
+    """How many powers are summed, until what is left is small enough.
+
+    Raises:
+        ValueError: too many.
+    """
+    binomial = 0.0
+    for k in range(1, _MOST_TERMS):
+        binomial += math.log(abs(complex(rho - k + 1, top)) / k)
+        if k >= rho and binomial + float(log_sum(law + k * power)) < -accuracy:
+            return k
+    raise ValueError("losses are neither tiny nor large")
+
+
 def _bits(wanted: float) -> int:
     """Of an error of ``e^-wanted``."""
     return math.ceil(wanted / math.log(2)) + _SPARE
-
-
-def _edges(
-    row: RowPicture,
-    many: int,
-    ends: tuple[float, float],
-    falls: Sequence[float],
-    widths: tuple[float, float],
-    moments: Sequence[tuple[float, Floats]],
-) -> tuple[float, ...]:
-    """Places that bound cells, narrow where windows fall, about ``falls``.
-
-    Elsewhere as wide as chords are close to what they bound: ``moments`` are orders, and the
-    logarithms of windows over about the moment of each. A chord of a power of ``1 + lambda`` adds
-    an eighth of the square of the order times the width, times the mass.
-    """
-    narrow, wide = widths
-    at = np.linspace(*ends, _PLACES)
-    loss, x = np.logaddexp(0.0, at), row.sigma * (at - row.start)
-    share = -np.expm1(-loss)
-    bends = [
-        2 * np.log(abs(order) * share)
-        + np.minimum(order * loss, _STEEP)
-        + np.interp(at, row.ratio, logs)
-        for order, logs in moments
-    ]
-    density = math.log(many * row.sigma / math.sqrt(2 * math.pi)) - x * x / 2
-    needed = density + np.max(bends, axis=0)
-    # on the right of where it matters a chord that falls meets a density that rises
-    needed = np.maximum(needed, np.interp(x - _RISEN, x, needed))
-    chords = np.exp(-needed / 3).clip(_NARROWEST, _WIDEST)
-    # what is far falls steeply on its left
-    starts = [fall - 1 if fall == falls[0] else fall - _LEFT for fall in falls]
-    sides = (np.maximum(x - at, at - fall - _RIGHT) for x, fall in zip(starts, falls, strict=True))
-    away = np.maximum(0.0, np.min([*sides], axis=0) / _TURN)
-    falling = np.minimum(chords, narrow + (wide - narrow) * away)
-    rates = 1 / np.where(away > 1, chords, falling)
-    number = np.cumsum(rates) * (at[1] - at[0])
-    places = np.linspace(number[0], number[-1], math.ceil(number[-1]) + 1)
-    return tuple(np.interp(places, number, x).tolist())

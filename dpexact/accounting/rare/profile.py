@@ -24,7 +24,8 @@ from dpexact.accounting.rare.estimate import (
 from dpexact.accounting.rare.inversion import Inversion
 from dpexact.accounting.rare.many import SharedLines, bracketed
 from dpexact.accounting.rare.picture import FloatRow, Question, largest_loss
-from dpexact.accounting.rare.planning import Plan, cheapest
+from dpexact.accounting.rare.plan import Plan
+from dpexact.accounting.rare.planning import cheapest
 from dpexact.accounting.rare.rows import Row, largest_added, total_variation
 from dpexact.balls import approximate, approximate_log, ball, precision
 from dpexact.enclosure import Enclosure
@@ -383,11 +384,13 @@ class RareProfile(SharedLines):
         ask = self.question(epsilon)
         steepness = slope * (epsilon / gap if self.add else 1.0)
         try:
-            found = Estimate(
-                ask, self._plan(ask, log_target - digits_of_delta(digits, steepness) * _LN10)
-            )
+            plan = self._plan(ask, log_target - digits_of_delta(digits, steepness) * _LN10)
         except TooExpensive:
             return None, 0.0, math.inf
+        # floats have no powers
+        if plan.tiny is not None:
+            return None, 0.0, math.inf
+        found = Estimate(ask, plan)
         value = found.delta(gap)
         miss = math.log(value) - log_target if value > 0 else -math.inf
         return (found, math.log(gap), miss) if abs(miss) < _FIRST else (None, 0.0, math.inf)

@@ -9,7 +9,7 @@ import math
 
 import numpy as np
 
-from dpexact.accounting.arrays import Floats
+from dpexact.accounting.arrays import Complexes, Floats
 from dpexact.accounting.pairs.pair import short
 from dpexact.accounting.rare.law import Rule
 from dpexact.accounting.rare.picture import RowPicture, log_below, log_sum
@@ -23,16 +23,18 @@ _HIGHEST = 0.8
 #: How far cells reach beyond a window, as a logarithm.
 _BEYOND = 1.5
 ANGLES = np.array([0.02, 0.1, 0.2, 0.4, 0.6, 0.8, 1.0, 1.2, 1.35])
+#: Those of the root of ``lambda``, where only windows bound them.
+POWER_ANGLES = ANGLES[ANGLES <= 1.2]
 
 
 def heights(
     picture: RowPicture, high: float | None, low: float | None, angles: Floats = ANGLES
 ) -> Floats:
     """About the logarithm of a window at each of the angles, a row an angle."""
-    shape, turn = picture.shape, np.log(np.cos(angles))[:, None]
+    shape, turn = picture.shape, np.log(np.cos(picture.root * angles))[:, None]
     found: Floats = picture.window(high, low, turn) - shape * turn
     if low is None and high is not None:
-        outer = log_below(shape, picture.ratio + turn - high) - shape * turn
+        outer = log_below(shape, picture.over(high) + turn) - shape * turn
         found = np.minimum(found, np.log1p(np.exp(np.minimum(outer, 300.0))))
     return found
 
@@ -58,7 +60,7 @@ def oblique_rule(
     at = int(np.argmin(rates))
     angle, spacing = float(ANGLES[at]), 2 * math.pi / float(rates[at])
     shift = float(accuracy + on_axis) * spacing / (2 * math.pi)
-    turn = math.log(math.cos(shift / sigma))
+    turn = math.log(math.cos(picture.root * shift / sigma))
     first, last = _ends(picture, power, *scales, turn, spacing, accuracy)
     lost = max(0.0, float(np.interp(shift / sigma, ANGLES, integrals)))
     return Rule(short(shift), angle, spacing, first, last), lost
@@ -66,7 +68,7 @@ def oblique_rule(
 
 def last_cell(picture: RowPicture, scale: float) -> float:
     """About the logarithm of ``lambda`` beyond which a window is bounded by its ceiling."""
-    return scale + math.log(picture.shape) + _BEYOND
+    return scale + (math.log(picture.shape) + _BEYOND) / picture.root
 
 
 def _beyond(picture: RowPicture, scale: float, power: float) -> Floats:
@@ -76,9 +78,9 @@ def _beyond(picture: RowPicture, scale: float, power: float) -> Floats:
     """
     shape, sigma, last = picture.shape, picture.sigma, last_cell(picture, scale)
     place = sigma * (last - picture.start) - 1 / sigma
-    found, start = [], math.exp(last)
-    for cosine in np.cos(ANGLES).tolist():
-        rate = cosine * math.exp(-scale)
+    found, start, power = [], math.exp(picture.root * last), power / picture.root
+    for cosine in np.cos(picture.root * ANGLES).tolist():
+        rate = cosine * math.exp(-picture.root * scale)
         kappa = best_kappa(shape, power, rate, start)
         at = max(start, power / (kappa * rate) - 1)
         top = power * math.log1p(at) - kappa * rate * at
@@ -87,10 +89,10 @@ def _beyond(picture: RowPicture, scale: float, power: float) -> Floats:
 
 
 def real_rule(
-    picture: RowPicture, scales: tuple[float | None, float | None], highest: float, accuracy: float
+    picture: RowPicture, scales: tuple[float | None, float | None], accuracy: float
 ) -> Rule:
-    """A rule for the masses of a window, with a strip that is not higher than another."""
-    sigma, angles = picture.sigma, ANGLES[min(highest, _HIGHEST) >= ANGLES]
+    """A rule for the masses of a window."""
+    sigma, angles = picture.sigma, ANGLES[_HIGHEST >= ANGLES] / picture.root
     lifts = picture.density + picture.loss + (angles[:, None] * sigma) ** 2 / 2
     integrals = log_sum(lifts + heights(picture, *scales, angles))
     rates = np.maximum(_COARSEST, accuracy + integrals + _LOOSE) / (angles * sigma)
@@ -98,6 +100,49 @@ def real_rule(
     spacing = 2 * math.pi / float(rates[at])
     first, last = _ends(picture, 0.0, *scales, 0.0, spacing, accuracy)
     return Rule(0.0, float(angles[at]), spacing, first, last)
+
+
+def turned_losses(picture: RowPicture, angles: Floats) -> Complexes:
+    """``log(1 + lambda e^{i theta})`` at each of the angles, which are a column."""
+    beside = np.exp(1j * np.copysign(angles, -picture.ratio) - abs(picture.ratio))
+    found: Complexes = np.log(1 + beside)
+    return found + np.where(picture.ratio > 0, picture.ratio + 1j * angles, 0)
+
+
+def powered(picture: RowPicture, scales: tuple[float, float | None], rho: float) -> Floats:
+    """About the logarithm of powers of large losses at each of :data:`POWER_ANGLES`."""
+    angles = POWER_ANGLES / picture.root
+    lifts = (angles[:, None] * picture.sigma) ** 2 / 2 + heights(picture, *scales, angles)
+    found: Floats = picture.density + rho * picture.ratio + lifts
+    return found
+
+
+def power_rule(
+    picture: RowPicture, scales: tuple[float, float | None], rho: float, accuracy: float
+) -> Rule:
+    """A rule above the axis for the powers of large losses at all heights."""
+    sigma, angles = picture.sigma, POWER_ANGLES / picture.root
+    integrals = log_sum(powered(picture, scales, rho)) + _LOOSE
+    integrals = np.maximum(integrals, _COARSEST - accuracy)
+    rates = (2 * accuracy + integrals[0] + integrals) / (angles * sigma)
+    at = int(np.argmin(rates))
+    angle, spacing = float(angles[at]), 2 * math.pi / float(rates[at])
+    shift = float(accuracy + integrals[0]) * spacing / (2 * math.pi)
+    turn = math.log(math.cos(picture.root * shift / sigma))
+    law = (
+        picture.density
+        + rho * picture.ratio
+        + picture.window(*scales, turn)
+        - picture.shape * turn
+        + shift * shift / 2
+    )
+    # what is beyond a node is bounded by normal tails and the window at the node
+    fits = np.flatnonzero(law >= min(-accuracy - 1 - _LOOSE, float(law.max())))
+    first, last = (float(picture.x[i]) for i in (fits[0], fits[-1]))
+    low = math.floor((first - picture.width) / spacing)
+    return Rule(
+        short(shift), angle, spacing, low, max(low + 1, math.ceil((last + picture.width) / spacing))
+    )
 
 
 def _ends(
@@ -117,14 +162,14 @@ def _ends(
     right = np.logaddexp(tails, odds + np.where(tilted > 0, -tilted * tilted / 2, 0.0))
     height = power * picture.loss - shape * turn
     if far is not None:
-        v = picture.ratio + turn - far
+        v = picture.over(far) + turn
         fall = shape * (v - math.log(shape)) + shape - np.exp(np.minimum(v, 600))
         height = height + np.where(v > math.log(shape), fall, 0.0)
     # what is beyond a node weighs as much as the highest of it
     right = right + np.maximum.accumulate(height[::-1])[::-1]
     left = np.where(x < 0, -x * x / 2, 0.0)
     if near is not None:
-        w = picture.ratio + turn - near
+        w = picture.over(near) + turn
         ease = shape * (w - math.log(shape)) + shape - np.exp(np.minimum(w, 600))
         left = left + np.where(w < math.log(shape), ease, 0.0)
     left = left - shape * turn

@@ -1,9 +1,10 @@
 r"""Windows that sort the losses of a step: differences of gamma tails.
 
 With :math:`G(v) = e^{-v} \sum_{j<k} v^j/j! = P(\Gamma_k > v)` a window is
-:math:`W(\lambda) = G(\lambda/h) - G(\lambda/l)`, about 1 from ``kl`` to ``kh`` and about 0
-elsewhere. It is entire, and small, middle and large losses are windows that add up to 1. The
-numbers in brackets refer to sections of ``docs/theory/rare.md``.
+:math:`W(\lambda) = G((\lambda/h)^p) - G((\lambda/l)^p)`, ``0 < p <= 1``: about 1 between
+``k^{1/p}`` times ``l`` and ``h``, and about 0 elsewhere. It is an entire function of the outcome,
+and small, middle and large losses are windows that add up to 1. The numbers in brackets refer to
+sections of ``docs/theory/rare.md``.
 """
 
 from __future__ import annotations
@@ -17,6 +18,8 @@ from flint import acb, arb, arb_poly
 
 #: How near to the ends of its range a free number may lie.
 _LEAST = 1e-6
+#: Of the steepest power that a window beats.
+_MOST = 0.9
 
 
 _Ball = TypeVar("_Ball", arb, acb)
@@ -63,7 +66,7 @@ def _plateau(shape: int, bits: int) -> tuple[arb, arb]:
 
 @dataclass(frozen=True)
 class Window:
-    """``G(lambda/high) - G(lambda/low)``, with ``shape`` for ``k``.
+    """``G((lambda/high)^root) - G((lambda/low)^root)``, with ``shape`` for ``k``.
 
     Without ``high`` no large, without ``low`` no small value of ``lambda`` is left out.
     """
@@ -71,13 +74,14 @@ class Window:
     shape: int
     high: float | None = None
     low: float | None = None
+    root: float = 1.0
 
     @property
     def is_whole(self) -> bool:
         """Whether it is 1 everywhere."""
         return self.high is None and self.low is None
 
-    def _tail(self, v: _Ball, bits: int) -> _Ball:
+    def tail(self, v: _Ball, bits: int) -> _Ball:
         """``G(v)`` for ``Re v >= 0``."""
         size, slack = _plateau(self.shape, bits)
         # of balls; the series is true anywhere
@@ -85,37 +89,75 @@ class Window:
             return 1 + slack if isinstance(v, arb) else acb(1 + slack, slack)
         return (-v).exp() * _exponential_sum(self.shape, bits)(v)
 
-    def at(self, value: _Ball, bits: int) -> _Ball:
-        """``W(lambda)`` for ``Re lambda >= 0``."""
-        above = type(value)(1) if self.high is None else self._tail(value / self.high, bits)
-        return above if self.low is None else above - self._tail(value / self.low, bits)
+    def at(self, log: _Ball, bits: int) -> _Ball:
+        """``W`` where the logarithm of ``lambda`` is that, turned by less than ``pi/2p``."""
+        above = type(log)(1)
+        if self.high is not None:
+            above = self.tail((self.root * (log - arb(self.high).log())).exp(), bits)
+        # proposes: the window; its floats mean their exact values
+        if self.low is None:
+            return above
+        return above - self.tail((self.root * (log - arb(self.low).log())).exp(), bits)
 
-    def turned(self, cosine: arb) -> arb:
-        """``cos^{-k}``: ``|W(lambda e^{i theta})|`` is at most that times ``W(lambda cos)`` [1]."""
-        return arb(1) if self.is_whole else 1 / cosine**self.shape
+    def cosine(self, angle: arb) -> arb:
+        """``cos(p theta)``, as the root of ``lambda e^{i theta}`` is turned less.
 
-    def ceiling(self, power: arb, cosine: arb, start: arb) -> arb:
+        Raises:
+            ValueError: it is not turned by less than a right angle.
+        """
+        turn = self.root * angle
+        # proposes: the angle, whose float means its exact value; balls decide the strip
+        if not 2 * turn < arb.pi():
+            raise ValueError("the strip is not admissible")
+        return turn.cos().lower()
+
+    def turned(self, angle: arb) -> arb:
+        """``cos(p theta)^{-k}``: what a window grows by on a ray [1]."""
+        return arb(1) if self.is_whole else 1 / self.cosine(angle) ** self.shape
+
+    def ceiling(self, power: arb, angle: arb, start: arb, one: int = 1) -> arb:
         """At least ``(1 + lambda)^power |W(lambda e^{i theta})|`` for all ``lambda >= start`` [2].
+
+        Or ``lambda^power`` times that, for a zero as ``one``.
 
         Raises:
             ValueError: nothing bounds it.
         """
         if self.high is None:
+            # proposes: the power; it is bounded or refused
             if not power == 0:
                 raise ValueError("large losses need a window where the order is positive")
-            return self.turned(cosine)
-        rate = cosine / self.high
+            return self.turned(angle)
+        # (1 + lambda)^p <= 1 + lambda^p
+        power, start = power / self.root, start**self.root
+        rate = self.cosine(angle) / arb(self.high) ** self.root
         # proposes: kappa; any in (0, 1) gives a bound
         kappa = arb(best_kappa(self.shape, *(float(x.mid()) for x in (power, rate, start))))
         fall = kappa * rate
-        at = arb.max(start, power / fall - 1)
+        at = arb.max(start, power / fall - one)
         tail = upper_tail(at * rate, kappa, self.shape)
-        return self.turned(cosine) * (power * at.log1p()).exp() * tail
+        return self.turned(angle) * (at + one) ** power * tail
 
-    def below(self, cosine: arb, end: arb) -> arb:
-        """At least ``|W(lambda e^{i theta})|`` for all ``lambda <= end`` [2]."""
-        least = arb(1) if self.low is None else lower_tail(end * cosine / self.low, self.shape)
-        return self.turned(cosine) * least
+    def below(self, angle: arb, end: arb, power: arb) -> arb:
+        """At least ``lambda^-m |W(lambda e^{i theta})|`` for all ``lambda <= end``, ``m >= 0`` [2].
+
+        Infinite where nothing bounds it.
+        """
+        least, room = arb(1), arb(0)
+        if self.low is not None:
+            v = self.cosine(angle) * (end / self.low) ** self.root
+            least, room = lower_tail(v, self.shape), self.root * (self.shape - v)
+        # proposes: the power; balls decide whether it rises up to there, as without one it need not
+        if not (power == 0 or 0 < power < room):
+            return arb("inf")
+        return self.turned(angle) * least * end**-power
+
+    def steepest(self, angle: arb, end: arb, power: float) -> arb:
+        """Proposes: the power of :meth:`below` that is nearest to another; any is valid."""
+        if self.low is None:
+            return arb(0)
+        v = float((self.cosine(angle) * (end / self.low) ** self.root).mid())
+        return arb(max(0.0, min(power, _MOST * self.root * (self.shape - v))))
 
 
 def best_kappa(shape: int, power: float, rate: float, start: float) -> float:

@@ -191,7 +191,7 @@ def test_plans_with_and_without_small_losses_apart():
         found = []
         for shape in (40, 120):
             for near in (False, True):
-                plan = planned(ask, -34.0, shape, near)
+                plan = planned(ask, -34.0, shape, 1.0, near)
                 with balls.precision(plan.bits):
                     value = Inversion([Row(real(sigma), real(q), count)], plan).delta(
                         balls.ball(point)

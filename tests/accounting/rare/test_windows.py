@@ -6,7 +6,7 @@ import pytest
 from flint import acb, arb
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from mpmath import mp, mpf
+from mpmath import mp, mpc, mpf
 
 from dpexact import balls
 from dpexact.accounting.rare.windows import Window, flat, lower_tail, upper_tail
@@ -15,28 +15,32 @@ BITS = 300
 
 
 def true(window, value):
-    """``W`` at a complex point."""
+    """``W`` at a complex logarithm."""
 
     def above(v):
         return mp.exp(-v) * mp.fsum(v**j / mp.factorial(j) for j in range(window.shape))
 
-    high = mpf(1) if window.high is None else above(value / window.high)
-    return high if window.low is None else high - above(value / window.low)
+    def over(scale):
+        return mp.exp(window.root * (value - mp.log(scale)))
+
+    high = mpf(1) if window.high is None else above(over(window.high))
+    return high if window.low is None else high - above(over(window.low))
 
 
 WINDOWS = [Window(7, 0.5), Window(30, None, 0.1), Window(30, 2.0, 0.25), Window(12)]
+WINDOWS += [Window(20, 8.0, None, 0.25), Window(20, 32.0, 0.125, 0.125)]
 
 
 @settings(max_examples=60, deadline=None)
 @given(st.sampled_from(WINDOWS), st.floats(-6, 6), st.floats(0, 1.5), st.floats(0, 8))
 def test_bounds_hold_above_the_axis(window, log, angle, power):
     with mp.workdps(60), balls.precision(BITS):
+        # the root is turned by less than a right angle
+        angle /= window.root
         ratio = mp.exp(mpf(log))
-        height = abs(true(window, ratio * mp.expj(mpf(angle))))
-        cosine = arb(angle).cos()
-        here = balls.ball(math.exp(log))
-        point = acb(here * arb(angle).cos(), here * arb(angle).sin())
-        found = window.at(point, BITS)
+        height = abs(true(window, mpc(log, angle)))
+        here, turn = arb(log).exp(), arb(angle)
+        found = window.at(acb(log, turn), BITS)
         size = balls.to_enclosure(found.abs_upper()).to_mpmath(50)[1]
         assert size <= height * (1 + mpf(10) ** -12) + mpf(10) ** -40
         slack = 1 + mpf(10) ** -12
@@ -44,12 +48,28 @@ def test_bounds_hold_above_the_axis(window, log, angle, power):
         def top(ball):
             return balls.to_enclosure(ball).to_mpmath(50)[1] * slack
 
-        scaled = window.at(here * cosine, BITS)
-        assert height <= top(window.turned(cosine) * scaled) + mpf(10) ** -60
-        assert height <= top(window.below(cosine, here)) + mpf(10) ** -60
+        scaled = window.at(log + (turn * window.root).cos().log() / window.root, BITS)
+        assert height <= top(window.turned(turn) * scaled) + mpf(10) ** -60
+        for end in (here, 2 * here):
+            assert height <= top(window.below(turn, end, arb(0))) + mpf(10) ** -60
+            steep = window.steepest(turn, end, power)
+            bound = window.below(turn, end, steep)
+            assert steep <= power
+            assert ratio ** -mpf(float(steep)) * height <= top(bound) + mpf(10) ** -40
         if window.high is not None:
-            bound = window.ceiling(arb(power), cosine, here / 2)
-            assert (1 + ratio) ** mpf(power) * height <= top(bound) + mpf(10) ** -60
+            for one in (0, 1):
+                bound = window.ceiling(arb(power), turn, here / 2, one)
+                assert (one + ratio) ** mpf(power) * height <= top(bound) + mpf(10) ** -60
+
+
+def test_no_window_bounds_steeper_powers_than_its_own():
+    window = Window(20, 32.0, 0.125, 0.125)
+    with balls.precision(BITS):
+        assert window.below(arb(0), arb("0.125"), arb("2.3")).is_finite()
+        assert not window.below(arb(0), arb("0.125"), arb("2.4")).is_finite()
+        assert not Window(20, 8.0).below(arb(0), arb(1), arb("0.1")).is_finite()
+        with pytest.raises(ValueError, match="strip"):
+            window.turned(arb(13))
 
 
 def test_a_window_that_leaves_large_values_in_bounds_no_growth():
@@ -84,9 +104,8 @@ def test_a_window_is_flat_where_losses_are_small(shape, angle):
         small, smaller = (abs(value) for value in rest)
     with balls.precision(bits):
         point = arb(str(size))
-        found = Window(shape, high=1.0).at(
-            acb(point * arb(angle).cos(), point * arb(angle).sin()), bits
-        )
+        turned = acb(point * arb(angle).cos(), point * arb(angle).sin())
+        found = Window(shape, high=1.0).tail(turned, bits)
         left_out = acb(arb(str(rest[0].real)), arb(str(rest[0].imag)))
         with balls.precision(400):
             assert (1 - left_out).real in found.real
