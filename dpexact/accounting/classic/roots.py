@@ -53,21 +53,30 @@ def propose_root(function: Callable[[arb], arb], low: arb, high: arb) -> arb:
         return a if fa >= 0 else b
     halve, kept, size = False, 0, b - a
     while True:
-        middle = ((a + b) / 2 if halve else (a * fb - b * fa) / (fb - fa)).mid()
+        middle = (_between(a, b) if halve else (a * fb - b * fa) / (fb - fa)).mid()
         if not a < middle < b:
             middle = ((a + b) / 2).mid()
         if not a < middle < b or (b - a) <= abs(middle) * arb(2) ** (4 - balls.current()):
             return middle
-        value = function(middle).mid()
+        value = function(middle)
+        # proposes: what is enough, as nearer ones are not told apart from the root
+        if value.contains(0):
+            return middle
+        value = value.mid()
         if value < 0:
             a, fa = middle, value
             fb, kept = (fb / 2 if kept == -1 else fb), -1
-        elif value > 0:
+        else:
             b, fb = middle, value
             fa, kept = (fa / 2 if kept == 1 else fa), 1
-        else:
-            return middle
         halve, size = (b - a) > size / 2, b - a
+
+
+def _between(a: arb, b: arb) -> arb:
+    """Proposes: a point that halves the interval, or its logarithm where that is long."""
+    if 0 < 4 * a < b:
+        return (a * b).sqrt()
+    return b * b if a == 0 and b < 0.5 else (a + b) / 2
 
 
 def minimise(function: Callable[[float], float], low: float, high: float) -> float:

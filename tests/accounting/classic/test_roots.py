@@ -49,3 +49,17 @@ def test_functions_on_which_secants_crawl():
     assert found.digits >= 40
     assert len(calls) < 700
     assert found.upper < Fraction(1, 500)
+
+
+def test_a_root_of_any_size_takes_few_looks() -> None:
+    """It was halved for once a bit of the range, and went on where all was noise."""
+    looks: list[arb] = []
+
+    def ask(x: arb) -> arb:
+        looks.append(x)
+        return x**3 - arb("1e-900") + arb(0, "1e-920")
+
+    with balls.precision(150):
+        found = propose_root(ask, arb(0), arb("0.001"))
+        assert abs(found - arb("1e-300")) < arb("1e-318")
+    assert len(looks) < 100
