@@ -137,7 +137,7 @@ class GaussianTwice(BallProfile):
 
         Proposes: where balls begin.
         """
-        q, rate = balls.approximate(self.q), 1 / (math.sqrt(2) * balls.approximate(self.sigma))
+        q, rate = balls.approximate(self.q), balls.approximate(1 / self.sigma) / math.sqrt(2)
         if not (_LEAST_SIZE < q < 1 and _LEAST_SIZE < rate < _STEEP and target > _LEAST_SIZE):
             return 0.0
         odds, largest, side = q / (1 - q), -2 * math.log1p(-q), -1 if self.add else 1

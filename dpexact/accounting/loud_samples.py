@@ -69,9 +69,9 @@ class LoudSamples(BallProfile):
     @staticmethod
     def takes(sigma: Real, q: Real, count: int, add: bool) -> bool:
         """Proposes: whether it is asked first; what it says holds for all."""
-        rate, expected = 1 / balls.approximate(sigma), count * balls.approximate(q)
+        noise, expected = balls.approximate(sigma), count * balls.approximate(q)
         least = _LEAST_ADDED if add else LEAST_RATE
-        return least < rate < _FLOATS and (add or expected < _MOST_EXPECTED)
+        return 1 / _FLOATS < noise < 1 / least and (add or expected < _MOST_EXPECTED)
 
     def lost_at(self, delta: Real) -> int:
         return self.lost_bits - math.floor(min(balls.approximate_log(delta), 0.0) / math.log(2))

@@ -153,7 +153,13 @@ def test_no_error_term_is_idle(error, monkeypatch):
 
 
 def test_extreme_parameters_are_answered_or_left_to_others():
-    for sigma, q in (("1e-300", "0.5"), ("1e300", "0.5"), ("1", "1e-300"), ("1", "1-1e-30")):
+    for sigma, q in (
+        ("1e-300", "0.5"),
+        ("1e-400", "0.5"),
+        ("1e300", "0.5"),
+        ("1", "1e-300"),
+        ("1", "1-1e-30"),
+    ):
         for way in WAYS:
             found = twice(sigma, q, way).epsilon(real("1e-9"), 6)
             assert found.lower <= found.upper
