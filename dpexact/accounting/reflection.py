@@ -65,7 +65,7 @@ class Mirrored(WorseDirection):
             i
             for i, at in enumerate(epsilons)
             if (at.fraction != 0 or first[i].digits < digits)
-            and not (self.is_below and self.is_below(at, reals.rational(Fraction(first[i].lower))))
+            and not (self.is_below and self.is_below(at, _at_least(first[i])))
         ]
         return self._worse(lambda p, at, n: p.deltas(at, n), epsilons, digits, first, places)
 
@@ -74,12 +74,19 @@ class Mirrored(WorseDirection):
         first = self.remove.epsilons(deltas, digits)
         places = [i for i, e in enumerate(first) if e.lower != math.inf and e.upper != 0]
         if self.is_below:
-            least = {i: reals.rational(Fraction(first[i].lower)) for i in places}
+            least = {i: _at_least(first[i]) for i in places}
             places = [i for i in places if not self.is_below(least[i], deltas[i])]
             found = self.add.deltas([least[i] for i in places], min(digits, _GLANCE))
             near = zip(places, found, strict=True)
             places = [i for i, delta in near if not balls.at_most(delta, deltas[i])]
         return self._worse(lambda p, at, n: p.epsilons(at, n), deltas, digits, first, places)
+
+
+def _at_least(found: Enclosure) -> Real:
+    """The lower end, or 0 where that takes more bits than numbers may have."""
+    lower = Fraction(found.lower)
+    # proposes: a level, since what is below a lower one is below the end too
+    return reals.rational(lower) if reals.bits_of(lower) <= reals.MAX_BITS else reals.ZERO
 
 
 def unproved(epsilon: Real, level: Real) -> bool:

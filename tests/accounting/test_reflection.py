@@ -154,3 +154,10 @@ def test_digits_are_relative_next_to_zero() -> None:
     found = delta("pure_dp(1e-40)", "-1e-45", 15)
     assert found.digits >= 15
     assert 0 < found.lower < Fraction(1, 10**40)
+
+
+def test_a_delta_of_more_bits_than_numbers_may_have_is_no_bad_input() -> None:
+    """It was made the level that the other direction is compared with, and refused as too small."""
+    found = delta("poisson(gaussian(1/1000), 1/10)", "1600000", digits=3)
+    assert found.digits >= 3
+    assert reals.bits_of(Fraction(found.lower)) > reals.MAX_BITS
