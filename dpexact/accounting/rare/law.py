@@ -232,9 +232,8 @@ class Cells:
         if rho >= 1:
             mass = self._masses[-1] + self._tilted[-1]
             return mass * window.ceiling(rho - 1, angle, self._ratios[-1])
-        least = (
-            1 + self._ratios[-1] * angle.cos().lower()
-        )  # at most the modulus of 1 + lambda e^{i theta}
+        # at most the modulus of 1 + lambda e^{i theta}
+        least = 1 + self._ratios[-1] * angle.cos().lower()
         return self._masses[-1] * most * least**rho
 
     def _heights(self, window: Window, angle: float) -> list[arb]:
