@@ -17,7 +17,7 @@ import numpy as np
 from dpexact import balls
 from dpexact.accounting.arrays import Floats
 from dpexact.accounting.profile import InfiniteLoss, Profile
-from dpexact.decimals import log_of
+from dpexact.decimals import Bound, log_of
 from dpexact.enclosure import Enclosure
 from dpexact.reals import Real, rational
 
@@ -30,7 +30,7 @@ _NEAR: Final = 6
 _ROUNDS: Final = 5
 #: Half a bracket, as a share of the width asked for, and digits of delta beyond those that decide.
 _HALF: Final = 0.1
-#: By how much the slope between neighbours may be off.
+#: By how much a slope may be off.
 _TRUST: Final = 1e-4
 #: Neighbours closer than that are not told apart by floats.
 _FLAT: Final = 1e-15
@@ -39,10 +39,15 @@ _MOST_DIGITS: Final = 300
 _LOG_BITS: Final = 128
 #: Floats interpolate below this.
 _LARGEST: Final = 1e150
+_LEAST: Final = 1e-290
+_FARTHEST: Final = 700.0
 
 
 class _Guess(NamedTuple):
-    """About epsilon at a target, the slope of ``log delta`` there, and how far off it may be."""
+    """About epsilon at a target, the slope of ``log delta`` there, and how far off it may be.
+
+    Slopes and steps are those on a :class:`_Scale`.
+    """
 
     at: Fraction
     slope: float
@@ -96,35 +101,66 @@ def _between(
     if len(answers) < _NEAR:
         return {}
     points = sorted(answers, key=logs.__getitem__)
+    scale = _Scale(profile.largest_loss(2 * digits).upper)
+    points = [at for at in points if scale.holds(Fraction(answers[at].lower))]
     places = np.array([logs[at] for at in points])
-    values = np.array([float(answers[at].lower) for at in points])
+    values = np.array([scale.place(Fraction(answers[at].lower)) for at in points])
     asked = {
         at: guess
         for at, log in logs.items()
         if at not in known and places[0] < log < places[-1]
-        if (guess := _interpolated(places, values, log)) is not None
+        if (guess := _interpolated(scale, places, values, log)) is not None
     }
     found: dict[Real, Enclosure] = {}
-    for _ in range(_ROUNDS):
+    for round_ in range(_ROUNDS):
+        if round_:
+            asked = _improved(profile, scale, asked, digits)
         near = {at: guess for at, guess in asked.items() if guess.doubt < _HALF * 10.0**-digits}
-        answers = _bracketed(profile, near, digits)
+        answers = _bracketed(profile, scale, near, digits)
         found |= answers
         asked = {at: guess for at, guess in asked.items() if at not in answers}
-        asked = _improved(profile, asked, digits)
     return found
 
 
-def _interpolated(places: Floats, values: Floats, log: float) -> _Guess | None:
+class _Scale:
+    """On which ``log delta`` hardly bends: epsilon, or ``-log(top - epsilon)`` below the largest.
+
+    Proposes: where to look.
+    """
+
+    def __init__(self, largest: Bound) -> None:
+        self.top: Fraction | None = None if largest == math.inf else Fraction(largest)
+
+    def room(self, epsilon: Fraction) -> Fraction:
+        """What epsilon moves by for each step on the scale."""
+        return Fraction(1) if self.top is None else self.top - epsilon
+
+    def holds(self, epsilon: Fraction) -> bool:
+        """Whether it is an epsilon below the largest loss."""
+        return epsilon > 0 and self.room(epsilon) > 0
+
+    def place(self, epsilon: Fraction) -> float:
+        """Of an epsilon."""
+        return float(epsilon) if self.top is None else -log_of(self.top - epsilon)
+
+    def at(self, place: float) -> Fraction:
+        """What is there."""
+        return Fraction(place) if self.top is None else self.top - Fraction(math.exp(-place))
+
+    def moved(self, epsilon: Fraction, step: float) -> Fraction:
+        """So far from an epsilon."""
+        share = step if self.top is None else -math.expm1(-step)
+        return epsilon + self.room(epsilon) * Fraction(share)
+
+
+def _interpolated(scale: _Scale, places: Floats, values: Floats, log: float) -> _Guess | None:
     """By a polynomial through neighbours.
 
     Proposes: where to look.
     """
     place = int(np.searchsorted(places, log))
-    left, right = slice(place - 1, place), slice(place, place + 1)
-    apart, fall = float((places[right] - places[left])[0]), float((values[left] - values[right])[0])
-    plain = -apart / max(fall, float(values[place]) * _FLAT)
-    # where epsilon hardly moves between neighbours, as next to the largest loss, that is enough
-    doubt = fall / float(values[place])
+    low, high = float(values[place]), float(values[place - 1])
+    plain = -float(places[place] - places[place - 1]) / max(high - low, abs(low) * _FLAT, _LEAST)
     first = max(0, min(place - _NEAR // 2, len(places) - _NEAR))
     x, y = places[first : first + _NEAR], values[first : first + _NEAR].copy()
     slopes = np.zeros(_NEAR)
@@ -132,18 +168,20 @@ def _interpolated(places: Floats, values: Floats, log: float) -> _Guess | None:
         before, after, width = log - x[:-step], log - x[step:], x[step:] - x[:-step]
         slopes = (y[1:] - y[:-1] + before * slopes[1:] - after * slopes[:-1]) / width
         y = (before * y[1:] - after * y[:-1]) / width
-    at, slope = float(y[0]), float(slopes[0])
-    if not values[right][0] <= at <= values[left][0]:
-        at = float(values[place])
-    return _Guess(Fraction(at), 1 / slope if slope < 0 else plain, doubt) if at > 0 else None
+    at, slope = scale.at(float(y[0]) if low <= y[0] <= high else low), float(slopes[0])
+    if not scale.holds(at):
+        return None
+    # where epsilon hardly moves between neighbours, as next to the largest loss, that is enough
+    doubt = float((scale.at(high) - scale.at(low)) / at)
+    return _Guess(at, 1 / slope if slope < 0 else plain, doubt)
 
 
-def _digits(guess: _Guess, digits: int) -> int:
+def _digits(scale: _Scale, guess: _Guess, digits: int) -> int:
     """Those of delta that decide so many of epsilon.
 
     Proposes: how precisely to ask.
     """
-    steep = max(-guess.slope * float(guess.at) * _HALF, 1e-290)
+    steep = max(-guess.slope * float(guess.at / scale.room(guess.at)) * _HALF, _LEAST)
     return max(3, min(_MOST_DIGITS, math.ceil(digits + _SPARE - math.log10(steep))))
 
 
@@ -155,12 +193,14 @@ def _asked(profile: Profile, points: Sequence[tuple[Fraction, int]]) -> list[Enc
     return profile.deltas([rational(at) for at, _ in points], most)
 
 
-def _improved(profile: Profile, asked: dict[Real, _Guess], digits: int) -> dict[Real, _Guess]:
+def _improved(
+    profile: Profile, scale: _Scale, asked: dict[Real, _Guess], digits: int
+) -> dict[Real, _Guess]:
     """By a secant step on ``log delta``.
 
     Proposes: where to look.
     """
-    points = [(guess.at, _digits(guess, digits)) for guess in asked.values()]
+    points = [(guess.at, _digits(scale, guess, digits)) for guess in asked.values()]
     found: dict[Real, _Guess] = {}
     for (at, guess), value in zip(asked.items(), _asked(profile, points), strict=True):
         share = _log_share(profile.infinite, rational(Fraction(value.lower)))
@@ -175,11 +215,14 @@ def _improved(profile: Profile, asked: dict[Real, _Guess], digits: int) -> dict[
         secant = (miss - guess.miss) / guess.step if guess.step else guess.slope
         slope = secant if -math.inf < secant < 0 else guess.slope
         step = -miss / slope
-        if not math.isfinite(step):
+        if not abs(step) < _FARTHEST:
             continue
-        following, doubt = guess.at + Fraction(step), _TRUST * abs(step) / float(guess.at)
-        if following > 0:
-            found[at] = _Guess(_short(following, digits), slope, doubt, step, miss)
+        # the slope goes on to change as it did on the way here
+        turn = 4 * abs((slope / guess.slope - 1) * step / guess.step) if guess.step else math.inf
+        doubt = min(_TRUST, turn) * abs(step) * float(scale.room(guess.at) / guess.at)
+        following = scale.moved(guess.at, step)
+        if following > 0 and scale.holds(short := _short(following, digits)):
+            found[at] = _Guess(short, slope, doubt, step, miss)
     return found
 
 
@@ -189,13 +232,15 @@ def _short(number: Fraction, digits: int) -> Fraction:
     return round(number / unit) * unit
 
 
-def _bracketed(profile: Profile, asked: dict[Real, _Guess], digits: int) -> dict[Real, Enclosure]:
+def _bracketed(
+    profile: Profile, scale: _Scale, asked: dict[Real, _Guess], digits: int
+) -> dict[Real, Enclosure]:
     """Where delta is certainly above the target on the left, and not above it on the right."""
     if not asked:
         return {}
     half = Fraction(1, 5 * 10**digits)
     ends = {at: (guess.at * (1 - half), guess.at * (1 + half)) for at, guess in asked.items()}
-    points = [(end, _digits(asked[at], digits)) for at, both in ends.items() for end in both]
+    points = [(end, _digits(scale, asked[at], digits)) for at, both in ends.items() for end in both]
     values = iter(_asked(profile, points))
     found: dict[Real, Enclosure] = {}
     for (at, (left, right)), above, below in zip(ends.items(), values, values, strict=True):

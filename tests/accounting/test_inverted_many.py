@@ -63,6 +63,9 @@ class Exponential:
             with_error.append(Enclosure(value * (1 - self.width), value * (1 + self.width)))
         return with_error
 
+    def largest_loss(self, digits):
+        return Enclosure.exact(math.inf)
+
     def epsilon(self, target, digits):
         at = F(-math.log(target.fraction)) * F(self.wrong)
         return Enclosure(at, at * (1 + F(1, 10 ** (digits + 1))))
@@ -113,6 +116,22 @@ def test_where_neighbours_are_far_apart_slopes_are_found_on_the_way(monkeypatch)
     targets = [rational(F(1, 3) * F(4, 5) ** k) for k in range(60)]
     found.epsilons(targets, 15)
     assert len(alone) == 17
+
+
+@pytest.mark.parametrize(
+    "text", ["laplace(1)^10", "laplace(1/2)^30", "laplace(1) * laplace(1/2)^2"]
+)
+def test_next_to_the_largest_loss_neighbours_lead_the_way(text, monkeypatch):
+    """There log delta bends as the logarithm of what is left below that loss."""
+    found, alone = profile(parse(text)), []
+    found = getattr(found, "first", found)
+    ask = type(found).epsilon
+    monkeypatch.setattr(type(found), "epsilon", lambda *a: alone.append(a) or ask(*a))
+    targets = [rational(F(1, 10) * F(8, 9) ** k) for k in range(200)]
+    answers = found.epsilons(targets, 15)
+    assert len(alone) <= 20
+    for target, answer in list(zip(targets, answers, strict=True))[::20]:
+        assert answer.overlaps(ask(found, target, 20))
 
 
 def test_few_targets_are_asked_one_by_one(monkeypatch):
