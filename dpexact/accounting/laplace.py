@@ -44,6 +44,8 @@ from dpexact.reals import Real
 
 #: Most terms of the finite sum, counted as values of ``j`` times values of ``r``.
 MAX_TERMS: Final = 10_000_000
+#: Most bits that are held at once.
+_MOST_BITS: Final = 1 << 29
 #: Up to this many terms the finite sum is the fastest method.
 FEW_TERMS: Final = 30_000
 #: Points that share a polynomial: fewer are not worth one, more lie far apart.
@@ -68,10 +70,7 @@ class LaplaceParts:
     @property
     def largest(self) -> Real:
         """The largest loss."""
-        total = reals.rational(0)
-        for rate, count in self.parts:
-            total += rate * count
-        return total
+        return sum((rate * count for rate, count in self.parts), reals.rational(0))
 
     @property
     def few(self) -> bool:
@@ -109,7 +108,8 @@ class LaplaceProduct(BallProfile):
 
     def delta(self, epsilon: Real, digits: int) -> Enclosure:
         wanted = balls.bits_for(digits)
-        bits = Route(self.parts, balls.approximate(epsilon)).reachable(wanted)
+        below = balls.approximate(self.largest - epsilon)
+        bits = Route(self.parts, below).reachable(wanted)
         # proposes: the precision; the sum encloses at any
         if bits == wanted or self.only_infinite(epsilon, digits) is not None:
             return super().delta(epsilon, digits)
@@ -123,9 +123,10 @@ class LaplaceProduct(BallProfile):
         """At any real ball; not finite where the sum is too long."""
         if epsilon < 0:  # the pair is symmetric
             return -epsilon.expm1() + epsilon.exp() * self.finite_ball(-epsilon)
-        if epsilon >= balls.ball(self.largest):
+        below = balls.ball(self.largest) - epsilon
+        if below <= 0:
             return arb(0)
-        return Route(self.parts, float(epsilon.mid())).delta(epsilon)
+        return Route(self.parts, float(below.mid())).delta(epsilon)
 
     def deltas(self, epsilons: Sequence[Real], digits: int) -> list[Enclosure]:
         """Of many points some share polynomials."""
@@ -180,10 +181,10 @@ def shared(parts: LaplaceParts, epsilons: Sequence[Real], digits: int) -> dict[R
         group = order[begin : begin + _MOST]
         if len(group) < FEWEST:
             continue
-        first, last = Route(parts, near[group[0]]), Route(parts, near[group[-1]])
+        first, last = (Route(parts, largest - near[end]) for end in (group[0], group[-1]))
         bits = balls.bits_for(digits) + _SPARE_BITS
         log_error = last.log_delta - bits * math.log(2)
-        plan = plan_sum(first.rates, first.epsilon, log_error, _MAX_SHARED)
+        plan = first.cut(log_error, _MAX_SHARED)
         if plan is None:
             continue
         with balls.precision(max(bits, plan.guard + _SPARE_BITS)):
@@ -195,16 +196,27 @@ def shared(parts: LaplaceParts, epsilons: Sequence[Real], digits: int) -> dict[R
     return found
 
 
-class Route:
-    """The finite sum near one ``epsilon``, cut where the precision allows it."""
+@dataclass(frozen=True, slots=True)
+class SumPlan:
+    """``terms`` values of ``r``, and ``guard`` bits for the cancellation between them."""
 
-    def __init__(self, parts: LaplaceParts, epsilon: float) -> None:
+    terms: int
+    guard: int
+
+
+class Route:
+    """The finite sum about so far ``below`` the largest loss, cut where the precision allows it."""
+
+    def __init__(self, parts: LaplaceParts, below: float) -> None:
         self.parts = parts
-        self.rates: list[tuple[float, int]] = [
-            (balls.approximate(rate), count) for rate, count in parts.parts
-        ]
-        self.epsilon = epsilon
-        self.log_delta: float = min(0.0, _moments(parts).chernoff(epsilon, 1)[1])
+        self.below = below
+        self.largest: float = balls.approximate(parts.largest)
+        # proposes: how precisely to sum
+        self.log_delta: float = min(0.0, _moments(parts).chernoff(self.largest - below, 1)[1])
+        # proposes: likewise; floats hardly tell epsilon from the largest loss, which has this mass
+        if below > 0:
+            least = math.log(-math.expm1(-below)) - parts.count * math.log(2)
+            self.log_delta = max(self.log_delta, least)
 
     def reachable(self, bits: int) -> int:
         """Proposes: the largest precision up to ``bits`` for which the sum is short, else 0."""
@@ -220,57 +232,46 @@ class Route:
 
     def plan(self, bits: int, limit: int = MAX_TERMS) -> SumPlan | None:
         """Where to cut the sum at a precision; None if more than ``limit`` terms are needed."""
-        return plan_sum(self.rates, self.epsilon, self.log_delta - bits * math.log(2), limit)
+        return self.cut(self.log_delta - bits * math.log(2), limit)
 
+    def cut(self, log_error: float, limit: int) -> SumPlan | None:
+        """Likewise, given the logarithm of the error.
 
-@dataclass(frozen=True, slots=True)
-class SumPlan:
-    """``terms`` values of ``r``, and ``guard`` bits for the cancellation between them."""
-
-    terms: int
-    guard: int
-
-
-def plan_sum(
-    rates: list[tuple[float, int]], epsilon: float, log_error: float, limit: int
-) -> SumPlan | None:
-    """Where to cut the sum over ``r``; ``None`` if more than ``limit`` terms would be needed.
-
-    Proposes: a number of terms up to ``steps - 1``, which is exact, and bits of precision.
-    """
-    steps = sum(count for _, count in rates)
-    span = sum(rate * count for rate, count in rates)
-    if not math.isfinite(span - epsilon - log_error):
-        return None
-    choices = math.prod(count + 1 for _, count in rates) // 2 + 1
-    if len(rates) == 1 and rates[0][0] > 0:
-        above = (steps * rates[0][0] - epsilon) / (2 * rates[0][0])  # may be beyond floats
-        choices = min(choices, math.ceil(max(-1, min(above, choices))) + 1)
-    if choices > limit:
-        return None
-    x = max(span - epsilon, 1e-300) / 2
-    scale = (epsilon - span) / 2 + math.log(2)
-
-    def log_term(i: int) -> float:
-        r = min(i - 1, (steps - 1) // 2)
-        binomial = math.lgamma(steps) - math.lgamma(r + 1) - math.lgamma(steps - r)
-        sums = min((steps - 1) * math.log(2), binomial + math.log(i))
-        return scale + sums + i * math.log(x) - math.lgamma(i + 1)
-
-    def done(i: int) -> bool:
-        falling = max(steps / (i + 1), 1) * x / (i + 2) < 0.9
-        return i >= steps - 1 or (falling and log_term(i + 1) < log_error - 3)
-
-    low, high = 0, 1
-    while not done(high):
-        low, high = high, 2 * high
-        if choices * low > limit:
+        Proposes: a number of terms up to ``steps - 1``, which is exact, and bits of precision.
+        """
+        steps, choices, below = self.parts.count, self.parts.choices, self.below
+        if not math.isfinite(below - log_error):
             return None
-    terms = min(low + 1 + bisect_left(range(low + 1, high), True, key=done), steps - 1)
-    if choices * max(terms, 1) > limit:
-        return None
-    peak = max((log_term(i) for i in range(1, terms + 2)), default=0.0)
-    return SumPlan(terms, max(0, math.ceil((peak - log_error) / math.log(2))) + 32)
+        if len(self.parts.parts) == 1 and self.largest > 0:
+            above = steps * below / (2 * self.largest)  # may be beyond floats
+            choices = min(choices, math.ceil(max(-1, min(above, choices))) + 1)
+        if choices > limit:
+            return None
+        x = max(below, 1e-300) / 2
+        scale = -below / 2 + math.log(2)
+
+        def log_term(i: int) -> float:
+            r = min(i - 1, (steps - 1) // 2)
+            binomial = math.lgamma(steps) - math.lgamma(r + 1) - math.lgamma(steps - r)
+            sums = min((steps - 1) * math.log(2), binomial + math.log(i))
+            return scale + sums + i * math.log(x) - math.lgamma(i + 1)
+
+        def done(i: int) -> bool:
+            falling = max(steps / (i + 1), 1) * x / (i + 2) < 0.9
+            return i >= steps - 1 or (falling and log_term(i + 1) < log_error - 3)
+
+        low, high = 0, 1
+        while not done(high):
+            low, high = high, 2 * high
+            if choices * low > limit:
+                return None
+        terms = min(low + 1 + bisect_left(range(low + 1, high), True, key=done), steps - 1)
+        if choices * max(terms, 1) > limit:
+            return None
+        peak = max((log_term(i) for i in range(1, terms + 2)), default=0.0)
+        guard = max(0.0, (peak - log_error) / math.log(2)) + 32
+        fits = terms * (guard + steps) <= _MOST_BITS  # coefficients are exact
+        return SumPlan(terms, math.ceil(guard)) if fits else None
 
 
 def finite_sum(parts: LaplaceParts, epsilon: arb, plan: SumPlan) -> arb:

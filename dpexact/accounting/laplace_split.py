@@ -108,7 +108,8 @@ class LaplaceSplit(ContourProfile):
         """Proposes: whether the finite sum is quick, as it is next to the largest loss."""
         if self._law is not None:
             return False
-        return Route(self._parts, epsilon).plan(balls.bits_for(digits), _FEW_TERMS) is not None
+        below = balls.approximate(self._parts.largest) - epsilon
+        return Route(self._parts, below).plan(balls.bits_for(digits), _FEW_TERMS) is not None
 
     def largest_loss(self, digits: int) -> Enclosure:
         return self._last.largest_loss(digits)

@@ -136,8 +136,9 @@ def lattice_law(c: Composition, direction: Direction) -> Profile | None:
         return _types_law(c, direction)
     beside = _beside(c, direction)
     parts = LaplaceParts(tuple(c.laplace))
+    largest = balls.approximate(parts.largest)
     # proposes: how much work is too much
-    if beside and not (c.noises or c.samples or Route(parts, 0.0).reachable(balls.bits_for(1))):
+    if beside and not (c.noises or c.samples or Route(parts, largest).reachable(balls.bits_for(1))):
         raise UnsupportedMechanism(f"no certified accounting for laplace: {TOO_LONG}")
     rest = replace(c, others=[], responses={}, masses=[])
     common = commensurate(c.on_lattices())

@@ -9,6 +9,7 @@ import pytest
 from flint import arb
 from hypothesis import given
 from hypothesis import strategies as st
+from mpmath import mp, mpf
 from oracles import scaled
 
 import dpexact
@@ -294,3 +295,25 @@ def test_no_precision_below_two_bits_is_reachable(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(laplace.Route, "plan", lambda _, bits: bits if bits < 2 else None)
     route = laplace.Route(LaplaceParts(((rational(30), 9),)), 0.5)
     assert [route.reachable(bits) for bits in (33, 40, 64)] == [0, 0, 0]
+
+
+@pytest.mark.parametrize(
+    ("noise", "steps", "target"), [("1e-20", 4, "0.0016"), ("1e-300", 5, "1e-9")]
+)
+def test_next_to_a_largest_loss_that_floats_do_not_tell_from_epsilon(noise, steps, target):
+    """Half of the losses are the largest, and the others exponentially far below."""
+    left = steps / Fraction(noise) - Fraction(
+        dpexact.epsilon(f"laplace({noise})^{steps}", target, 330).lower
+    )
+    with mp.workdps(30):
+        b = mpf(left.numerator) / left.denominator
+
+        def inside(count):
+            def density(g):
+                return g ** (count - 1) * mp.exp(-g / 2) / (mp.gamma(count) * 2**count)
+
+            return mp.quad(lambda g: density(g) * -mp.expm1(g - b), [0, b])
+
+        parts = [mp.binomial(steps, count) * inside(count) for count in range(1, steps + 1)]
+        found = (-mp.expm1(-b) + mp.fsum(parts)) / 2**steps
+        assert abs(found / mpf(target) - 1) < mpf(10) ** -15

@@ -1245,7 +1245,8 @@ def amplification(trial: Trial, rng: random.Random) -> None:
     """One sample's profile is that of the step at another point, times the rate."""
     kind = rng.randrange(4)
     if kind == 0:
-        step = f"laplace({rng.choice(('1', '30', '1e3'))})^{rng.choice((2, 9, 1000, 10**6))}"
+        scale = rng.choice(("1", "30", "1e3", "1e-20"))
+        step = f"laplace({scale})^{rng.choice((2, 9, 1000, 10**6))}"
     elif kind == 1:
         n = rng.randint(8, 41)
         step = " * ".join(f"pure_dp(sqrt({i})/{n})" for i in rng.sample(range(2, 300), n))

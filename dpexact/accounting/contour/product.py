@@ -157,6 +157,7 @@ class Product:
         low, high = self._filled
         self._filled = min(low, block), max(high, block + 1)
 
+    @np.errstate(over="ignore", invalid="ignore")
     def _least(self, epsilon: float, repeat: int, kernel: Floats) -> tuple[float, Jet]:
         """About where ``repeat log M(c) - c epsilon + kernel(c)`` is least, and it there.
 
