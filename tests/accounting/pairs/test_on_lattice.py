@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dpexact import balls
+from dpexact.accounting.pairs import finite
 from dpexact.accounting.pairs.discrete_gaussian import DiscreteGaussian
 from dpexact.accounting.pairs.response import Response, discrete_laplace, staircase
 from dpexact.conversion import real
@@ -176,3 +177,13 @@ def test_masses_of_a_law_cut_short():
 def test_laws_on_lattices_are_symmetric(gamma):
     for part in (staircase(real("0.7"), real(gamma)), discrete_laplace(real(3), 4)):
         assert part.reverse == part
+
+
+@pytest.mark.parametrize("sigma", [50, 3_000, 10**40])
+def test_the_outline_of_many_outcomes_is_short_and_has_the_same_weight(sigma):
+    pair = DiscreteGaussian(rational(sigma**2), 1)
+    listed = pair.outline(2.5)
+    assert len(listed) < 10_000
+    whole = finite.tilted(listed)
+    assert whole.value == pytest.approx(pair.cumulant(2.5).value, rel=1e-6)
+    assert whole.slope == pytest.approx(pair.cumulant(2.5).slope, rel=1e-6)
