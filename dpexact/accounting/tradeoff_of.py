@@ -59,8 +59,7 @@ _FLAT: Final = 1e-4
 
 #: Largest number of repetitions of one mechanism whose vertices are written out.
 MAX_REPETITIONS: Final = 5_000
-#: Likewise, of a law with more than few outcomes of irrational mass, most outcomes of all runs.
-_FEW_OUTCOMES: Final = 6
+#: Likewise, of more than two finite losses of irrational mass, most outcomes of all runs.
 _MAX_WRITTEN: Final = 120
 #: Digits of the ends of what is known between two functions.
 _BETWEEN_DIGITS: Final = 6
@@ -181,9 +180,10 @@ def _closed_form(mechanism: Mechanism, direction: Direction) -> TradeoffFunction
 
 def _is_long(law: Sequence[Outcome], count: int) -> bool:
     """Proposes: whether algebra with all these masses takes longer than the profile does."""
-    if len(law) <= _FEW_OUTCOMES or all(a.p.fraction is not None for a in law):
+    losses = sum(a.p.fraction != 0 and a.q.fraction != 0 for a in law)
+    if losses <= 2 or all(a.p.fraction is not None for a in law):
         return False
-    return math.comb(len(law) + count - 1, count) > _MAX_WRITTEN
+    return math.comb(losses + count - 1, count) > _MAX_WRITTEN
 
 
 def _of_outcomes(law: Sequence[Outcome]) -> PiecewiseLinear:

@@ -212,6 +212,18 @@ def test_many_outcomes_of_irrational_mass_are_left_to_the_profile():
     assert float(found.lower) == pytest.approx(1 - power, rel=1e-9)
 
 
+def test_many_runs_of_few_outcomes_of_irrational_mass_are_left_to_the_profile():
+    text, levels = "randomized_response(1, 10)", ["1/1000", "1/3", "0.99"]
+    written, left = tradeoff(f"{text}^9"), tradeoff(f"{text}^40")
+    assert isinstance(written, PiecewiseLinear)
+    assert isinstance(left, DualTradeoff)
+    assert isinstance(tradeoff("randomized_response(log(2), 10)^40"), PiecewiseLinear)
+    others = DualTradeoff(profile(parse(f"{text}^9")))(levels, 12)
+    for one, other in zip(written(levels, 12), others, strict=True):
+        assert one.overlaps(other)
+    assert left("1/10", 12).digits >= 12
+
+
 @pytest.mark.parametrize("digits", [6, 15])
 def test_next_to_0_few_lines_are_enough(digits):
     """Where ``alpha`` is tiny the maximum lies at a large ``e^eps``, which need not be found."""
