@@ -14,7 +14,7 @@ import numpy as np
 
 from dpexact.accounting.arrays import Complexes, Floats
 from dpexact.accounting.rare.law import Rule
-from dpexact.accounting.rare.picture import FloatRow, Picture, Question, log_sum
+from dpexact.accounting.rare.picture import FloatRow, Picture, Question
 from dpexact.accounting.rare.plan import Plan
 from dpexact.accounting.rare.rows import Row, total_variation
 from dpexact.accounting.rare.windows import Window
@@ -24,13 +24,11 @@ from dpexact.balls import precision
 _SERIES: Final = 26
 _BITS = 64
 
-#: Tilts over the gap, the share of a step between them that is tried then, and how much of the
-#: picture is looked at.
-_TILTS = np.geomspace(0.3, 30_000, 32)
-_STEPS = (_TILTS[1] / _TILTS[0]) ** np.linspace(-1, 1, 9)
-_EVERY = 2
-#: Shares of the gap below which losses are summed; the second where steps are many.
-_SHARES, _MANY = (0.65, 0.03), 1_000
+#: Tilts over the gap, and over its way from the mean, and how much of the picture is looked at.
+_LEAST_TILT, _LARGEST_TILT, _FARTHEST_TILT, _MANY_TILTS = 0.3, 30_000.0, 1e3, 64
+_CLOSEST, _EVERY = 1e-6, 2
+#: From what share of the way from the mean on a loss is large, and how often one comes at most.
+_SHARE, _SELDOM = 0.5, 0.01
 #: Logarithms of the gap, over the gap at 0, between which epsilon is looked for.
 _LEAST, _MOST = -7.0, 30.0
 _BEGIN, _STRIDE = -1.0, 4.0
@@ -194,51 +192,69 @@ def _beyond(window: Window, v: Complexes) -> Complexes:
 
 
 def about(ask: Question) -> float:
-    """About ``log delta``: the saddle point of smaller losses, or one loss above the gap."""
+    """About ``log delta``: the saddle point of smaller losses, alone or beside a large one."""
     rows = Picture(ask, 1, 1.0).rows
-    counts = [row.times for row in rows]
-    losses = [row.loss[::_EVERY] for row in rows]
-    densities = [row.density[::_EVERY] + math.log(_EVERY) for row in rows]
+    laws = [(row.density[::_EVERY] + math.log(_EVERY), row.loss[::_EVERY]) for row in rows]
+    counts, gap = [row.times for row in rows], ask.gap
     if ask.add:
-        backward = [(density, -loss) for density, loss in zip(densities, losses, strict=True)]
-        return min(0.0, _saddle(ask, backward, -ask.gap) + ask.top)
-    forward = [(density + loss, loss) for density, loss in zip(densities, losses, strict=True)]
-    law = np.concatenate([n * np.exp(w) for n, (w, _) in zip(counts, forward, strict=True)])
-    loss = np.concatenate(losses)
-    alone = float(law @ -np.expm1(np.minimum(ask.gap - loss, 0.0)))
-    found = math.inf
-    for share in _SHARES if ask.count > _MANY else _SHARES[:1]:
-        limit = share * ask.gap
-        # of much noise all losses are about as large, and small is what no step exceeds
-        small = [
-            (w[own < limit], own[own < limit]) if own[0] < limit else (w, own) for w, own in forward
-        ]
-        sums = math.exp(_saddle(ask, small, ask.gap))
-        large = alone if share == _SHARES[0] else float(law[loss >= limit].sum())
-        found = min(found, sums + large)
+        backward = [(density, -loss) for density, loss in laws]
+        sums = _Sums(counts, backward, gap, ask.top - gap)
+        return min(0.0, float(sums.log_excess(-gap)) + ask.top)
+    laws = [(density + loss, loss) for density, loss in laws]
+    weights = [np.exp(law) for law, _ in laws]
+    means = [float(law @ loss) for law, (_, loss) in zip(weights, laws, strict=True)]
+    mean = sum(n * own for n, own in zip(counts, means, strict=True))
+    # large is what exceeds a share of the way from the mean, and seldom comes
+    seldom = [
+        float(loss[np.argmax(n * np.cumsum(law[::-1])[::-1] < _SELDOM)])
+        for n, law, (_, loss) in zip(counts, weights, laws, strict=True)
+    ]
+    limit = max(_SHARE * (gap - mean), *seldom)
+    large = [loss >= limit + 2 * own for own, (_, loss) in zip(means, laws, strict=True)]
+    small = [(law[~far], loss[~far]) for far, (law, loss) in zip(large, laws, strict=True)]
+    sums = _Sums(counts, small, gap, gap - mean)
+
+    def exceeded(gaps: float | Floats) -> Floats:
+        """About delta of the smaller ones."""
+        found: Floats = np.exp(np.minimum(sums.log_excess(gaps), 0.0))
+        return np.maximum(found, -np.expm1(np.minimum(np.asarray(gaps) - mean, 0.0)))
+
+    found = float(exceeded(gap))
+    for n, law, far, (_, loss) in zip(counts, weights, large, laws, strict=True):
+        found += n * float(law[far] @ exceeded(gap - loss[far]))
     return min(0.0, math.log(max(found, 1e-300)))
 
 
-def _saddle(ask: Question, laws: Sequence[tuple[Floats, Floats]], gap: float) -> float:
-    """``log`` of about ``(1/2 pi i) Int M(c) e^{-c gap} / (c (c + 1)) dc``, of all steps.
+class _Sums:
+    """Saddle points of sums of steps, of the logarithms of weights and the losses of each row.
 
-    ``laws`` are the logarithms of weights of a step of each row, and its losses.
+    The tilts lie about where a gap is, and how far from the mean.
     """
-    counts, tilts = [row.times for row in ask.rows], _TILTS / ask.gap
-    for steps in (_STEPS, None):
-        tilted = [weights + tilts[:, None] * losses for weights, losses in laws]
-        sums = [log_sum(logs) for logs in tilted]
-        logs = -tilts * gap - np.log(tilts * (tilts + 1))
-        logs += sum(n * log for n, log in zip(counts, sums, strict=True))
-        at = int(np.argmin(logs))
-        # proposes: a second time between its neighbours
-        tilts = tilts if steps is None else tilts[at] * steps
-    tilt = tilts[at]
-    curvature = 1 / tilt**2 + 1 / (tilt + 1) ** 2
-    for n, own, log, (_, losses) in zip(counts, tilted, sums, laws, strict=True):
-        law = np.exp(own[at] - log[at])
-        curvature += n * (float(law @ losses**2) - float(law @ losses) ** 2)
-    return float(logs[at]) - math.log(2 * math.pi * curvature) / 2
+
+    def __init__(
+        self,
+        counts: Sequence[int],
+        laws: Sequence[tuple[Floats, Floats]],
+        gap: float,
+        away: float,
+    ) -> None:
+        last = max(_LARGEST_TILT / gap, _FARTHEST_TILT / max(abs(away), _CLOSEST * gap))
+        self._tilts = tilts = np.geomspace(_LEAST_TILT / gap, last, _MANY_TILTS)
+        self._logs = -np.log(tilts * (tilts + 1))
+        curvature = 1 / tilts**2 + 1 / (tilts + 1) ** 2
+        for n, (law, loss) in zip(counts, laws, strict=True):
+            tilted = law + tilts[:, None] * loss
+            top = tilted.max(axis=1, keepdims=True)
+            weights = np.exp(tilted - top)
+            total, first = weights.sum(axis=1), weights @ loss
+            curvature += n * (weights @ loss**2 / total - (first / total) ** 2)
+            self._logs += n * (np.log(total) + top[:, 0])
+        self._logs -= np.log(2 * math.pi * curvature) / 2
+
+    def log_excess(self, gaps: float | Floats) -> Floats:
+        """Of about ``(1/2 pi i) Int M(c) e^{-c gap} / (c (c + 1)) dc``, the least at each gap."""
+        found: Floats = np.nanmin(self._logs - self._tilts * np.asarray(gaps)[..., None], axis=-1)
+        return found
 
 
 def first_gap(ask: Question, log_target: float) -> tuple[float, float]:

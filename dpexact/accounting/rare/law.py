@@ -189,12 +189,22 @@ class Cells:
     def weighed(self, window: Window, order: arb, angle: float) -> arb:
         """At least ``Int phi |lambda^r W|`` on ``Im x = sigma angle`` [9]."""
         law, shift = self._law, arb(angle) / self._law.rate
-        masses = _parts([x - order * law.rate for x in self._edges])
-        heights, mean, first = self._heights(window, angle), law.mean(order), self._edges[0]
-        left, *rest = (mean * a * b for a, b in zip(masses, heights, strict=True))
+        heights, first = self._heights(window, angle), self._edges[0]
+        left, *rest = (a * b for a, b in zip(self._powers(order), heights, strict=True))
         power, tilted = law.left(window, order, first, arb(angle))
         left = arb.min(left, tilted * normal_tail(power * law.rate - first))
         return ((shift * shift / 2).exp() * sum(rest, left)).upper()
+
+    def _powers(self, order: arb) -> list[arb]:
+        """``Int phi lambda^r`` on the left ray, each cell and the right ray."""
+        law = self._law
+        # of balls: those of two orders are known
+        if order == 0:
+            return self._masses
+        if order == 1:
+            return self._tilted
+        masses = _parts([x - order * law.rate for x in self._edges])
+        return [law.mean(order) * mass for mass in masses]
 
     def decayed(self, window: Window, order: arb | float, height: float, angle: float) -> arb:
         """At least ``|J_W(rho + iu)|`` for all ``u >= height``, from ``Im x = sigma angle``."""
