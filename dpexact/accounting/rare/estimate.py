@@ -122,6 +122,11 @@ class Estimate:
         lost = -math.exp(log_whole) * math.expm1(kept)
         return log_whole + kept, near if self.plan.near is not None else -math.inf, lost
 
+    def serves(self, gap: float, share: float) -> bool:
+        """Whether a gap is so close to that of the plan, and within so much of the period."""
+        away = abs(gap - self.ask.gap)
+        return away < share * min(self.ask.gap, 2 * math.pi / self.plan.step)
+
     def delta(self, gap: float) -> float:
         """About delta."""
         plan, c = self.plan, self.plan.abscissa

@@ -31,6 +31,8 @@ _SHARES = np.array([0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.
 _LARGE = np.geomspace(0.05, 80.0, 22)
 #: How many are tried of windows of a root.
 _ORDERS = 40
+#: The width of cells where windows of small losses fall, over ``sigma`` and the inverse root.
+CELL = 0.06
 #: Orders tried, over the gap, where the sum of losses is small.
 _BACK = np.geomspace(0.5, 600, 15)
 
@@ -192,12 +194,15 @@ class Picture:
         """``(log bound, order)`` for near losses whose sum is large."""
         orders, moments = self.steep_orders(scale), []
         for row in self.rows:
-            window = log_above(self.shape, row.over(scale))
+            # windows at the left ends of cells
+            place = row.over(scale) - CELL
+            window = log_above(self.shape, place)
             tilted = row.density + row.loss
-            missing = float(np.exp(log_sum(tilted + log_below(self.shape, row.over(scale)))))
+            missing = float(np.exp(log_sum(tilted + log_below(self.shape, place))))
             steep = orders[:, None] * row.loss
             grown = (np.exp(tilted + window) * np.expm1(np.minimum(steep, 600.0))).sum(axis=1)
-            large = log_sum(tilted + window + steep)
+            slopes = CELL / self.root * orders[:, None] * -np.expm1(-row.loss)
+            large = log_sum(tilted + window + steep + np.log1p(slopes**2 / 12))
             moments.append(np.where(large > 0.5, large, np.log1p(grown - missing)))
         logs = log_chernoffs(orders) + self.product(moments) - orders * self.ask.least
         at = int(np.nanargmin(logs))

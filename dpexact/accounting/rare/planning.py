@@ -16,6 +16,7 @@ from dpexact.accounting.contour.product import log_chernoffs
 from dpexact.accounting.pairs.pair import TooExpensive, short
 from dpexact.accounting.rare.edges import cell_edges
 from dpexact.accounting.rare.picture import (
+    CELL,
     Picture,
     Question,
     RowPicture,
@@ -38,7 +39,7 @@ from dpexact.accounting.rare.windows import Window
 
 #: Widths of cells, over ``sigma``, where windows fall and where losses are small; and where no
 #: small losses are apart.
-_APART, _TOGETHER = (0.06, 0.15), (0.09, 0.25)
+_APART, _TOGETHER = (CELL, 0.15), (0.09, 0.25)
 #: Abscissas tried, over the gap; those beyond the second where windows are narrow beside it.
 _TRIALS, _STEEPEST = np.geomspace(0.02, 1e12, 86), 105.0
 #: By how much more, as the square of a normal number, cells begin before what they bound.

@@ -52,22 +52,24 @@ _STEPS: Final = 24
 _LARGEST_STEP: Final = 3.0
 #: A range in which floats tell no more, and by how many times itself steps lead out of one.
 _NARROW, _OUTSIDE = 0.005, 8.0
-#: By how much the logarithms of the gap and of delta may move on one line of floats, and when a
-#: step is small.
+#: By which share of its gap and period one may move on one line of floats, by how much log delta,
+#: and when a step is small.
 _REACH: Final = 0.12
 _NEAR: Final = 3.0
 _CLOSE: Final = 3e-4
 _GLANCE: Final = 4.0
 #: So many digits of delta take about as long as its floats.
 _ROUGH: Final = 2
+#: What floats find so much above the first guess, as a power of e, is their rounding.
+_ROUNDED: Final = 10.0
 #: By this much, as a power of e, delta at 0 is above a target that is not looked for there.
 _PLAINLY: Final = 2.0
-#: Logarithms of delta over the target, and of gaps, between which one fine plan serves.
+#: Logarithms of delta over the target, and shares of gaps, between which one fine plan serves.
 _FIRST: Final = 3.0
 _SERVED: Final = 0.06
 #: A gap times a step below which the period exceeds the gap, and what is beside it.
 _FITS: Final = 2 * math.pi / 1.015
-_MANY: Final = 10_000
+_MANY: Final = 10000000
 _TRIVIAL: Final = 96
 
 
@@ -247,6 +249,9 @@ class RareProfile(SharedLines):
             return first
         for _ in range(_PASSES):
             value = self._estimate(ask, log)[1]
+            # floats tell no more
+            if abs(value) > math.exp(first + _ROUNDED):
+                break
             if value > 0 and math.log(value) > log - _GLANCE * _LN10 / 2:
                 return math.log(value)
             log -= 3 * _GLANCE * _LN10
@@ -319,21 +324,18 @@ class RareProfile(SharedLines):
         low, high = ends = -math.inf, math.log(top) if self.add else math.inf
         gap, slope = first_gap(self.question(top / 2), log_target)
         at = math.log(gap if self.add else gap - top)
-        found, planned_at, miss = None, 0.0, math.inf
+        found, miss = None, math.inf
         # proposes: whether floats are exact enough on a line that was not placed for them
         if self.count <= _MANY:
-            found, planned_at, miss = self._fine(gap, slope, log_target, digits)
+            found, miss = self._fine(gap, slope, log_target, digits)
         fine = None if found is None else found.plan
         for _ in range(_STEPS):
             epsilon = top - math.exp(at) if self.add else math.exp(at)
             gap = math.exp(at) if self.add else top + epsilon
             # one line serves neighbouring points
-            near_by = abs(math.log(gap) - planned_at) < _REACH / max(1.0, gap) and abs(miss) < _NEAR
-            if found is None or not near_by:
-                ask = self.question(epsilon)
+            if found is None or not (found.serves(gap, _REACH) and abs(miss) < _NEAR):
                 before = None if found is None or found.plan is fine else found.plan
-                found = self._estimate(ask, log_target, before)[0]
-                planned_at = math.log(ask.gap)
+                found = self._estimate(self.question(epsilon), log_target, before)[0]
             value, moved = found.delta(gap), 1e-3
             other = found.delta(gap - moved * math.exp(at))
             miss = math.log(value) - log_target if value > 0.01 * target else -math.inf
@@ -367,15 +369,15 @@ class RareProfile(SharedLines):
         epsilon = top - math.exp(at) if self.add else math.exp(at)
         steepness = abs(slope) * (epsilon / math.exp(at) if self.add else 1.0)
         gap = math.exp(at) if self.add else top + epsilon
-        if found.plan is not fine or abs(math.log(gap) - planned_at) > _SERVED:
+        if found.plan is not fine or not found.serves(gap, _SERVED):
             return epsilon, steepness, None
         # its period may not exceed another gap
         return epsilon, steepness, fine if fine.orders[-1] > 0 or fine.step * gap < _FITS else None
 
     def _fine(
         self, gap: float, slope: float, log_target: float, digits: int
-    ) -> tuple[Estimate | None, float, float]:
-        """The certified line in floats, if it shows about the target; for which gap, and the miss.
+    ) -> tuple[Estimate | None, float]:
+        """The certified line in floats, if it shows about the target; and the miss.
 
         Proposes: likewise.
         """
@@ -386,11 +388,11 @@ class RareProfile(SharedLines):
         try:
             plan = self._plan(ask, log_target - digits_of_delta(digits, steepness) * _LN10)
         except TooExpensive:
-            return None, 0.0, math.inf
+            return None, math.inf
         # floats have no powers
         if plan.tiny is not None:
-            return None, 0.0, math.inf
+            return None, math.inf
         found = Estimate(ask, plan)
         value = found.delta(gap)
         miss = math.log(value) - log_target if value > 0 else -math.inf
-        return (found, math.log(gap), miss) if abs(miss) < _FIRST else (None, 0.0, math.inf)
+        return (found, miss) if abs(miss) < _FIRST else (None, math.inf)
