@@ -23,16 +23,18 @@ from dpexact.balls import precision
 #: Terms of a series that falls at least by quarters.
 _SERIES: Final = 26
 _BITS = 64
+#: What a float is rounded by.
+_EPSILON: Final = 2.0**-53
 
 #: Tilts over the gap, and over its way from the mean, and how much of the picture is looked at.
 _LEAST_TILT, _LARGEST_TILT, _FARTHEST_TILT, _MANY_TILTS = 0.3, 30_000.0, 1e3, 64
 _CLOSEST, _EVERY = 1e-6, 2
 #: From what share of the way from the mean on a loss is large, and how often one comes at most.
 _SHARE, _SELDOM = 0.5, 0.01
-#: Logarithms of the gap, over the gap at 0, between which epsilon is looked for.
-_LEAST, _MOST = -7.0, 30.0
+#: Places between which epsilon is looked for.
+_LEAST, _MOST = -20.0, 30.0
 _BEGIN, _STRIDE = -1.0, 4.0
-#: When it is near enough, as logarithms of the gap and of delta, and when it is given up.
+#: When it is near enough, as places and as logarithms of delta, and when it is given up.
 _CLOSE, _NEAR, _LOOKS = 0.03, 0.2, 30
 
 
@@ -56,6 +58,8 @@ class Estimate:
         total = total / (self._nodes * (self._nodes + 1))
         total[0] /= 2
         self._row = total
+        #: By about how much floats round delta at the gap of the plan.
+        self.rounding = _EPSILON * ask.count * plan.step / math.pi * float(abs(total).sum())
         every = list(zip(ask.rows, [own.real_rules for own in plan.rows], strict=True))
         far = [
             (0.0, 0.0) if rules[0] is None else self._sums(row, plan.far, rules[0])
@@ -262,22 +266,34 @@ class _Sums:
         return found
 
 
-def first_gap(ask: Question, log_target: float) -> tuple[float, float]:
-    """About the gap at which delta is the target, for any question of the mechanism.
+def placed(top: float, add: bool, at: float) -> tuple[float, float, float]:
+    """Gap, epsilon, and how the gap changes, ``at`` a place on the scale on which one searches.
 
-    And how fast ``log delta`` changes with the logarithm of what the gap exceeds its least by.
+    That is the logarithm of epsilon over the largest loss of adding; of adding itself that of the
+    gap over epsilon.
     """
-    top = ask.top
-    base, sign = (0.0, 1.0) if ask.add else (top, -1.0)
+    grown = math.exp(at)
+    if not add:
+        return top + top * grown, top * grown, top * grown
+    epsilon = top / (1 + grown)
+    return epsilon * grown, epsilon, epsilon * grown / (1 + grown)
 
-    def gap(at: float) -> float:
-        return base + top * math.exp(at)
+
+def first_place(ask: Question, log_target: float) -> tuple[float, float]:
+    """About the place at which delta is the target, for any question of the mechanism.
+
+    And how fast ``log delta`` changes with it.
+    """
+    top, sign = ask.top, 1.0 if ask.add else -1.0
+    # logarithms of delta are about powers of epsilon
+    wanted, near = math.log(-log_target), -_NEAR / log_target
 
     def missing(at: float) -> float:
         """Positive on the side of ``high``."""
-        return sign * (about(replace(ask, gap=gap(at))) - log_target)
+        gap = placed(top, ask.add, at)[0]
+        return sign * (wanted - math.log(max(-about(replace(ask, gap=gap)), _NEAR)))
 
-    low, high = _LEAST, 0.0 if ask.add else _MOST
+    low, high = _LEAST, _MOST
     at, before, last, slope = _BEGIN, math.nan, math.nan, math.nan
     for _ in range(_LOOKS):
         value = missing(at)
@@ -285,13 +301,13 @@ def first_gap(ask: Question, log_target: float) -> tuple[float, float]:
         if at != before and value != last:
             slope = (value - last) / (at - before)
         before, last = at, value
-        if abs(value) < _NEAR or high - low < _CLOSE:
+        if abs(value) < near or high - low < _CLOSE:
             break
         step = -value / slope if slope > 0 else math.copysign(_STRIDE, -value)
         at += max(-_STRIDE, min(_STRIDE, step))
         if not low < at < high:
             at = (low + high) / 2
-    return gap(before), slope if 0 < slope < math.inf else 1.0
+    return before, slope * -log_target if 0 < slope < math.inf else 1.0
 
 
 def digits_of_delta(digits: int, steepness: float) -> float:

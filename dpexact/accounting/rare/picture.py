@@ -33,8 +33,10 @@ _LARGE = np.geomspace(0.05, 80.0, 22)
 _ORDERS = 40
 #: The width of cells where windows of small losses fall, over ``sigma`` and the inverse root.
 CELL = 0.06
-#: Orders tried, over the gap, where the sum of losses is small.
-_BACK = np.geomspace(0.5, 600, 15)
+#: Orders tried where the sum of losses is small, over the gap.
+_LEAST_BACK, _LARGEST_BACK, _BACKS = 0.5, 600.0, 15
+#: Orders over the standard deviation of the sum; the largest of them.
+_QUIETEST, _DEEPEST = np.geomspace(1.0, 20.0, 6), 20.0
 
 
 class FloatRow(NamedTuple):
@@ -174,7 +176,18 @@ class Picture:
     @cached_property
     def back_orders(self) -> Floats:
         """Orders tried where the sum of the losses is small."""
-        return _BACK / self.ask.gap
+        last = max(_LARGEST_BACK / self.ask.gap, _DEEPEST / self._spread)
+        return np.geomspace(_LEAST_BACK / self.ask.gap, last, _BACKS)
+
+    @cached_property
+    def _spread(self) -> float:
+        """About the standard deviation of the sum of the losses, of no record."""
+        variance = 0.0
+        for row in self.rows:
+            law = np.exp(row.density)
+            mean = float(law @ row.loss) / float(law.sum())
+            variance += row.times * float(law @ (row.loss - mean) ** 2)
+        return math.sqrt(variance)
 
     @cached_property
     def _back(self) -> tuple[list[Floats], list[Floats]]:
@@ -188,6 +201,9 @@ class Picture:
         if self.root < 1:
             return np.geomspace(0.5 / self.ask.gap, _LARGE[-1], _ORDERS)
         small = _SHARES * math.exp(-scale)
+        # of sums next to their mean less than a share is enough
+        few = _QUIETEST / self._spread
+        small = np.concatenate([few[few < small[0]], small])
         return np.concatenate([small, _LARGE[small[-1] < _LARGE]]) if scale > -4 else small
 
     def near_bound(self, scale: float) -> tuple[float, float]:
@@ -224,7 +240,14 @@ class Picture:
             bound = self.far_bound(self.back_orders, scale)[0]
             return (bound if self.ask.add else min(bound, self.far_mass(scale))) - tolerance
 
+        def weight(scale: float) -> float:
+            return max(missing(scale), self.far_mass(scale) - tolerance)
+
         low, high = self.centre - 4 / self.root, self.centre + 1 / self.root
+        usual = max(row.start for row in self.rows) - math.log(self.shape) / self.root
+        # proposes: likewise; where losses are so alike that larger ones do not matter
+        if usual < low < _LOUD and weight(low) <= 0:
+            return crossing(weight, usual, low, _FINE)
         # proposes: likewise; where single losses are never next to the gap
         while missing(low) <= 0 and low > _LOUD:
             low, high = max(_LOUD, low - 2 * (high - low)), low

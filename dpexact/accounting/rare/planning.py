@@ -189,7 +189,7 @@ def _planned(
     below = np.argmin(shorter, axis=1)
     shortest = shorter.min(axis=1)
     least_periods = np.where(shortest < 0.8 * gap, 1.05 * shortest, whole)
-    periods = np.maximum(np.maximum(periods, least_periods), 0.01 * gap)
+    periods = np.maximum(np.maximum(periods, least_periods), 1e-4 * gap)
     scores = periods * np.maximum(10.0, peaks - tolerance) ** 0.6
     if in_floats:  # the sum must not exceed delta by more than floats resolve
         scores *= np.exp((peaks - tolerance - _FLOAT + math.log(ask.count)).clip(0.0, 300.0))
