@@ -249,8 +249,8 @@ def _planned(
 
     # the rules
     # the kernel 1/(s(s+1)) integrates to about 1/c along the line
-    scale = float(picture.product(withins)) - abscissa * heaviest
-    scale -= math.log(max(1.0, abs(abscissa)))
+    log_line = math.log(max(1.0, abs(abscissa)))
+    scale = float(picture.product(withins)) - abscissa * heaviest - log_line
     near_order = picture.near_bound(near)[1] if near is not None else 0.5 / high
     far_order = picture.far_bound(picture.back_orders, far)[1]
     # the masses under Q count e^gap times; of removing in the middle only in aliases
@@ -264,7 +264,7 @@ def _planned(
         level, many = int(np.argmin(decayed)), row.times * len(rows)
         alone, log_many = scale - float(within), math.log(many)
         fine = max(alone - tolerance, 8.0) + log_many + 2.5
-        rough = max(peak - tolerance, 8.0) + log_many + 6
+        rough = max(peak + log_line - tolerance, 8.0) + log_many + 2.5
         near_rule, tiny_rule, terms, lost = None, None, (0, 0), 0.0
         if tiny is not None and near is not None:
             rule = power_rule(row, (far, near), rho, fine)
