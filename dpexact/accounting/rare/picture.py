@@ -31,8 +31,8 @@ _SHARES = np.array([0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.
 _LARGE = np.geomspace(0.05, 80.0, 22)
 #: How many are tried of windows of a root.
 _ORDERS = 40
-#: The width of cells where windows of small losses fall, over ``sigma`` and the inverse root.
-CELL = 0.06
+#: The width of cells where windows fall, over ``sigma`` and the inverse root.
+CELL = 0.09
 #: Orders tried where the sum of losses is small, over the gap.
 _LEAST_BACK, _LARGEST_BACK, _BACKS = 0.5, 600.0, 15
 #: Orders over the standard deviation of the sum; the largest of them.
@@ -165,8 +165,9 @@ class Picture:
     def far_bound(self, orders: Floats, scale: float) -> tuple[float, float]:
         """``(log bound, order)`` for far losses whose sum is small."""
         laws, wholes = self._back
+        # windows at the right ends of cells
         tails = [
-            log_sum(law + log_below(self.shape, row.over(scale)))
+            log_sum(law + log_below(self.shape, row.over(scale) + CELL))
             for law, row in zip(laws, self.rows, strict=True)
         ]
         logs = log_chernoffs(orders) + self.ask.gap + self.with_some(tails, wholes)

@@ -37,9 +37,8 @@ from dpexact.accounting.rare.rules import (
 )
 from dpexact.accounting.rare.windows import Window
 
-#: Widths of cells, over ``sigma``, where windows fall and where losses are small; and where no
-#: small losses are apart.
-_APART, _TOGETHER = (CELL, 0.15), (0.09, 0.25)
+#: The width of cells where losses are small, over ``sigma`` and the inverse root.
+_WIDE = 0.25
 #: Abscissas tried, over the gap; those beyond the second where windows are narrow beside it.
 _TRIALS, _STEEPEST = np.geomspace(0.02, 1e12, 86), 105.0
 #: By how much more, as the square of a normal number, cells begin before what they bound.
@@ -168,8 +167,7 @@ def _planned(
 
     # the line and the period
     uppers = picture.steep_orders(far)
-    narrow, wide = _TOGETHER if near is None else _APART
-    cells = narrow / root, wide / root
+    cells = CELL / root, _WIDE / root
     over = log_chernoffs(uppers) + moment(uppers, cells[0]) - uppers * ask.least - tolerance
     trials = _TRIALS[max(_STEEPEST, 0.5 * gap / high, gap if root < 1 else 0.0) > _TRIALS] / gap
     lines = trials if not ask.add else -1 - trials
