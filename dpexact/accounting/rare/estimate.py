@@ -34,6 +34,8 @@ _SHARE, _SELDOM = 0.5, 0.01
 #: Places between which epsilon is looked for.
 _LEAST, _MOST = -20.0, 30.0
 _BEGIN, _STRIDE = -1.0, 4.0
+#: Of the logarithm of log delta, of a normal sum.
+_NORMAL_SLOPE: Final = 2.0
 #: When it is near enough, as places and as logarithms of delta, and when it is given up.
 _CLOSE, _NEAR, _LOOKS = 0.03, 0.2, 30
 
@@ -294,11 +296,11 @@ def first_place(ask: Question, log_target: float) -> tuple[float, float]:
         return sign * (wanted - math.log(max(-about(replace(ask, gap=gap)), _NEAR)))
 
     low, high = _LEAST, _MOST
-    at, before, last, slope = _BEGIN, math.nan, math.nan, math.nan
+    at, before, last, slope = _begin(ask, log_target), math.nan, math.nan, _NORMAL_SLOPE
     for _ in range(_LOOKS):
         value = missing(at)
         low, high = (low, at) if value > 0 else (at, high)
-        if at != before and value != last:
+        if at != before and value != last and not math.isnan(last):
             slope = (value - last) / (at - before)
         before, last = at, value
         if abs(value) < near or high - low < _CLOSE:
@@ -308,6 +310,14 @@ def first_place(ask: Question, log_target: float) -> tuple[float, float]:
         if not low < at < high:
             at = (low + high) / 2
     return before, slope * -log_target if 0 < slope < math.inf else 1.0
+
+
+def _begin(ask: Question, log_target: float) -> float:
+    """The place as if losses were about normal, or nearer to the middle where they are not."""
+    variances = (row.times * row.q**2 * math.expm1(row.sigma**-2) for row in ask.rows)
+    epsilon = math.sqrt(-2 * log_target * sum(variances))
+    at = max(_LEAST / 2, min(_BEGIN, math.log(epsilon / ask.top)))
+    return -at if ask.add else at
 
 
 def digits_of_delta(digits: int, steepness: float) -> float:

@@ -19,7 +19,7 @@ from itertools import pairwise
 from flint import acb, arb
 
 from dpexact.accounting.pairs.power_sums import line_sums
-from dpexact.accounting.rare.windows import Window, lower_tail
+from dpexact.accounting.rare.windows import Window, lower_tail, upper_tail
 from dpexact.balls import ball, current, normal_tail
 from dpexact.reals import Real
 
@@ -271,10 +271,17 @@ class Cells:
             tails, rest = [], []
             for v in [cosine * (r / scale) ** root for r in self._ratios]:
                 low = lower_tail(v, shape).upper()
-                # proposes: which of two bounds is enough; both are proved
-                tail = 1 - low * half if low < _NEGLIGIBLE else plain.tail(v, bits)
+                high = upper_tail(v, 1 - shape / v, shape).upper() if v > shape else low
+                # proposes: whether a bound is enough; all are proved
+                if low < _NEGLIGIBLE:
+                    tail = 1 - low * half
+                # proposes: likewise
+                elif high < _NEGLIGIBLE:
+                    tail = high * half
+                else:
+                    tail = plain.tail(v, bits)
                 tails.append(tail)
-                rest.append(low if low < _NEGLIGIBLE else _least(1 - tail, low))
+                rest.append(_least(1 - tail, low))
             self._tails[key] = tails, rest
         # proposes: likewise
         return self._tails[key]

@@ -24,7 +24,8 @@ _LOUD = 20.0
 _REACH = 13.0
 #: The same on the left of a row of so much noise among others, for which sums may be small.
 _QUIET, _FARTHEST_BACK = 3.0, 22.0
-_SPACING = 0.2
+#: Of places, over the least of 1 and ``sigma``; by how much more where windows are smooth.
+_SPACING, _SMOOTH, _WIDER = 0.2, 4.0, 2.0
 _LAST = 60.0
 #: Shares of the steepest order of losses that are small, and orders of large ones.
 _SHARES = np.array([0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.96])
@@ -101,7 +102,7 @@ class RowPicture:
 
     def __init__(self, row: FloatRow, gap: float, shape: int, root: float, back: float) -> None:
         self.shape, self.root, self.sigma, self.times = shape, root, row.sigma, row.times
-        width = _SPACING * min(1.0, row.sigma)
+        width = _SPACING * (_WIDER if row.sigma > _SMOOTH else min(1.0, row.sigma))
         self.width = width
         #: The logarithm of ``lambda`` at 0.
         self.start = start = row.start
